@@ -1,0 +1,16 @@
+# What the compiler links: MLIR and LLVM, the ANTLR runtime, libzip, CLI11.
+list(APPEND CMAKE_PREFIX_PATH /usr/lib/llvm-22)
+find_package(MLIR REQUIRED CONFIG)
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+find_package(CLI11 REQUIRED CONFIG)
+find_path(ANTLR4_INCLUDE_DIR antlr4-runtime.h PATH_SUFFIXES antlr4-runtime REQUIRED)
+find_library(ANTLR4_LIBRARY antlr4-runtime REQUIRED)
+find_program(ANTLR4_TOOL antlr4 REQUIRED)
+
+add_library(meshplan-mlir-headers INTERFACE)
+target_include_directories(meshplan-mlir-headers SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})

@@ -1,0 +1,21 @@
+# What the runtime links: LibTorch from the wheel of the Python environment, CLI11, spdlog, nlohmann-json.
+#
+# The wheel's own CMake package asks for a CUDA toolkit, so the target is made from the wheel's headers and libraries.
+find_package(CLI11 REQUIRED CONFIG)
+find_package(spdlog REQUIRED CONFIG)
+find_package(nlohmann_json REQUIRED CONFIG)
+find_package(Threads REQUIRED)
+if(NOT MESHPLAN_PYTHON)
+  message(FATAL_ERROR "MESHPLAN_PYTHON is not set: run tools/setup, or pass -DMESHPLAN_PYTHON=<python with torch>")
+endif()
+execute_process(COMMAND ${MESHPLAN_PYTHON} -c "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
+  OUTPUT_VARIABLE MESHPLAN_TORCH_DIR OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE found)
+if(NOT found EQUAL 0)
+  message(FATAL_ERROR "${MESHPLAN_PYTHON} has no torch: run tools/setup")
+endif()
+add_library(meshplan-torch INTERFACE)
+target_include_directories(meshplan-torch SYSTEM INTERFACE
+  ${MESHPLAN_TORCH_DIR}/include ${MESHPLAN_TORCH_DIR}/include/torch/csrc/api/include)
+target_link_directories(meshplan-torch INTERFACE ${MESHPLAN_TORCH_DIR}/lib)
+target_link_options(meshplan-torch INTERFACE "LINKER:-rpath,${MESHPLAN_TORCH_DIR}/lib" "LINKER:--no-as-needed")
+target_link_libraries(meshplan-torch INTERFACE torch_cpu c10 Threads::Threads)

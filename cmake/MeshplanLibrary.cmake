@@ -1,0 +1,46 @@
+# meshplan_library(NAME name SRCS a.cpp ... DEPS target ...)
+# meshplan_test(NAME name SRCS a.cpp ... DEPS target ...)     a gtest binary, registered with CTest
+#
+# Every include path starts at the top of the tree, so that an #include names the room it comes from.
+
+set(MESHPLAN_WARNINGS -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers)
+if(MESHPLAN_WERROR)
+  list(APPEND MESHPLAN_WARNINGS -Werror)
+endif()
+
+function(meshplan_target_defaults name)
+  target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/generated>)
+  target_compile_options(${name} PRIVATE ${MESHPLAN_WARNINGS})
+endfunction()
+
+function(meshplan_library)
+  cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
+  if(ARG_SRCS)
+    add_library(${ARG_NAME} ${ARG_SRCS})
+    meshplan_target_defaults(${ARG_NAME})
+    target_link_libraries(${ARG_NAME} PUBLIC ${ARG_DEPS})
+  else()
+    add_library(${ARG_NAME} INTERFACE)
+    target_include_directories(${ARG_NAME} INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
+    target_link_libraries(${ARG_NAME} INTERFACE ${ARG_DEPS})
+  endif()
+endfunction()
+
+function(meshplan_test)
+  cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
+  add_executable(${ARG_NAME} ${ARG_SRCS})
+  meshplan_target_defaults(${ARG_NAME})
+  target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
+  set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+  add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME})
+endfunction()
+
+
+# Adds the rooms that have a CMakeLists.txt.
+function(meshplan_add_rooms)
+  foreach(room ${ARGN})
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/CMakeLists.txt)
+      add_subdirectory(${room})
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,177 @@
+//===- extent.h - which part of a tensor a rank holds ------------*- C++ -*-===//
+//
+// The one function from (global extent, sharding, mesh coordinate) to local
+// extent. Compiler and runtime both call it, so that the size which the
+// compiler reports is the size which the runtime allocates.
+//
+// A dim of `extent` elements is made of units of `unit` elements that are never
+// cut (a head, a row). Its units are dealt to `count` shards in order, so that
+// shard sizes differ by at most one unit and the first shards are the larger
+// ones. A dim with parts (a fused weight) is dealt part by part, and a shard
+// holds one range of each part, in order.
+//
+// Header only, standard library only, no state. All functions are pure and
+// thread safe. Preconditions are asserted: the compiler has verified them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_SCHEMA_EXTENT_H
+#define MESHPLAN_RUNTIME_SCHEMA_EXTENT_H
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace meshplan {
+
+/// A mesh axis or a part of one. A whole axis of size n is {axis, 1, n}. The
+/// sub-axis `tp:(p)s` is {tp, p, s}: of the n coordinates of the axis, written
+/// as a mixed-radix number (p, s, n / (p * s)), it is the digit in the middle.
+struct AxisRef {
+  int64_t axis = 0; ///< index of the axis in the mesh, outermost is 0
+  int64_t pre = 1;  ///< product of the sizes of the digits that are more major
+  int64_t size = 1; ///< number of shards that this digit makes
+
+  bool operator==(const AxisRef &) const = default;
+};
+
+/// A half-open range of elements [offset, offset + size) of one dim.
+struct Range {
+  int64_t offset = 0;
+  int64_t size = 0;
+
+  bool operator==(const Range &) const = default;
+};
+
+/// How one dim of a tensor is divided: major to minor list of axes, elements
+/// per unit, and, for a fused weight, the extents of its parts (they add up to
+/// the extent of the dim; empty means one part).
+struct DimSharding {
+  int64_t extent = 0;
+  std::vector<AxisRef> axes;
+  int64_t unit = 1;
+  std::vector<int64_t> parts;
+};
+
+/// Coordinate of `rank` on every axis of a mesh with these axis sizes; the last
+/// axis varies fastest.
+inline std::vector<int64_t> coordinateOfRank(int64_t rank, std::span<const int64_t> meshSizes) {
+  std::vector<int64_t> coordinate(meshSizes.size());
+  for (size_t i = meshSizes.size(); i-- > 0;) {
+    coordinate[i] = rank % meshSizes[i];
+    rank /= meshSizes[i];
+  }
+  return coordinate;
+}
+
+/// Inverse of coordinateOfRank.
+inline int64_t rankOfCoordinate(std::span<const int64_t> coordinate, std::span<const int64_t> meshSizes) {
+  int64_t rank = 0;
+  for (size_t i = 0; i < meshSizes.size(); ++i)
+    rank = rank * meshSizes[i] + coordinate[i];
+  return rank;
+}
+
+/// Number of shards that a list of axes makes.
+inline int64_t shardCount(std::span<const AxisRef> axes) {
+  int64_t count = 1;
+  for (const AxisRef &axis : axes)
+    count *= axis.size;
+  return count;
+}
+
+/// Index of the shard that the rank at `coordinate` holds under `axes`.
+inline int64_t shardIndex(std::span<const AxisRef> axes, std::span<const int64_t> meshSizes,
+                          std::span<const int64_t> coordinate) {
+  int64_t index = 0;
+  for (const AxisRef &axis : axes) {
+    int64_t post = meshSizes[axis.axis] / (axis.pre * axis.size);
+    int64_t digit = coordinate[axis.axis] / post % axis.size;
+    index = index * axis.size + digit;
+  }
+  return index;
+}
+
+/// Range of shard `index` of `count` when `extent` elements are dealt in units.
+inline Range shardRange(int64_t extent, int64_t unit, int64_t count, int64_t index) {
+  assert(unit > 0 && extent % unit == 0 && index >= 0 && index < count);
+  int64_t units = extent / unit;
+  int64_t least = units / count, larger = units % count;
+  int64_t first = index * least + std::min(index, larger);
+  return {first * unit, (least + (index < larger ? 1 : 0)) * unit};
+}
+
+/// Ranges of the global dim that shard `index` holds, in local order: one, or
+/// one for each part.
+inline std::vector<Range> shardRanges(const DimSharding &dim, int64_t index) {
+  int64_t count = shardCount(dim.axes);
+  if (dim.parts.empty())
+    return {shardRange(dim.extent, dim.unit, count, index)};
+  std::vector<Range> ranges;
+  int64_t start = 0;
+  for (int64_t part : dim.parts) {
+    Range range = shardRange(part, dim.unit, count, index);
+    ranges.push_back({start + range.offset, range.size});
+    start += part;
+  }
+  return ranges;
+}
+
+/// Ranges of the global dim that the rank at `coordinate` holds.
+inline std::vector<Range> localRanges(const DimSharding &dim, std::span<const int64_t> meshSizes,
+                                      std::span<const int64_t> coordinate) {
+  return shardRanges(dim, shardIndex(dim.axes, meshSizes, coordinate));
+}
+
+/// Elements of the dim that the rank at `coordinate` holds.
+inline int64_t localExtent(const DimSharding &dim, std::span<const int64_t> meshSizes,
+                           std::span<const int64_t> coordinate) {
+  int64_t size = 0;
+  for (const Range &range : localRanges(dim, meshSizes, coordinate))
+    size += range.size;
+  return size;
+}
+
+/// First element of the dim that the rank at `coordinate` holds. For a dim with
+/// parts there is no single offset; callers ask for the ranges.
+inline int64_t localOffset(const DimSharding &dim, std::span<const int64_t> meshSizes,
+                           std::span<const int64_t> coordinate) {
+  assert(dim.parts.empty() && "a dim with parts has one range for each part");
+  return localRanges(dim, meshSizes, coordinate).front().offset;
+}
+
+/// Elements of the largest shard: what every rank must be able to hold.
+inline int64_t largestExtent(const DimSharding &dim) {
+  int64_t size = 0;
+  for (const Range &range : shardRanges(dim, 0))
+    size += range.size;
+  return size;
+}
+
+/// The ranks of the communicator over `axes` that the rank at `coordinate`
+/// belongs to, in the order of their shard index.
+inline std::vector<int64_t> groupOf(std::span<const AxisRef> axes, std::span<const int64_t> meshSizes,
+                                    std::span<const int64_t> coordinate) {
+  int64_t count = shardCount(axes);
+  std::vector<int64_t> ranks(count);
+  for (int64_t index = 0; index < count; ++index) {
+    std::vector<int64_t> peer(coordinate.begin(), coordinate.end());
+    int64_t rest = index;
+    for (size_t i = axes.size(); i-- > 0;) {
+      const AxisRef &axis = axes[i];
+      int64_t post = meshSizes[axis.axis] / (axis.pre * axis.size);
+      int64_t own = peer[axis.axis] / post % axis.size;
+      peer[axis.axis] += (rest % axis.size - own) * post;
+      rest /= axis.size;
+    }
+    ranks[index] = rankOfCoordinate(peer, meshSizes);
+  }
+  return ranks;
+}
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_SCHEMA_EXTENT_H

@@ -14,3 +14,33 @@ find_program(ANTLR4_TOOL antlr4 REQUIRED)
 
 add_library(meshplan-mlir-headers INTERFACE)
 target_include_directories(meshplan-mlir-headers SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+
+# meshplan_tablegen(name room  td output flags... td output flags...)
+#
+# Runs mlir-tblgen for each triple (definition file, output file, flags) into build/generated/<room>; the target
+# meshplan-<name>-tablegen stands for all of them.
+function(meshplan_tablegen name room)
+  set(directory ${CMAKE_BINARY_DIR}/generated/${room})
+  file(MAKE_DIRECTORY ${directory})
+  file(GLOB_RECURSE definitions CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/dialect/*.td ${CMAKE_SOURCE_DIR}/compiler/*.td)
+  set(outputs)
+  set(rest ${ARGN})
+  while(rest)
+    list(POP_FRONT rest source output)
+    set(flags)
+    while(rest)
+      list(GET rest 0 next)
+      if(NOT next MATCHES "^-")
+        break()
+      endif()
+      list(POP_FRONT rest)
+      list(APPEND flags ${next})
+    endwhile()
+    add_custom_command(OUTPUT ${directory}/${output}
+      COMMAND /usr/lib/llvm-22/bin/mlir-tblgen ${flags} -I ${CMAKE_SOURCE_DIR} -I ${LLVM_INCLUDE_DIRS}
+              ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${directory}/${output} --write-if-changed
+      DEPENDS ${definitions} COMMENT "mlir-tblgen ${room}/${output}")
+    list(APPEND outputs ${directory}/${output})
+  endwhile()
+  add_custom_target(meshplan-${name}-tablegen DEPENDS ${outputs})
+endfunction()

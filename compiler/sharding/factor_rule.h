@@ -1,0 +1,60 @@
+//===- factor_rule.h - which dims of an operator move together --*- C++ -*-===//
+//
+// A factor is an index of the einsum that an operator computes. Every dim of
+// every operand and result is a list of factors, major to minor; a list of two
+// or more is a dim that a reshape made (heads x head size), an empty list a dim
+// of size 1 that broadcasts. Dividing a factor divides every dim in which it
+// is. The idea is Shardy's OpShardingRuleAttr and GSPMD's einsum view.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_SHARDING_FACTOR_RULE_H
+#define MESHPLAN_COMPILER_SHARDING_FACTOR_RULE_H
+
+#include "dialect/plan/plan.h"
+#include "llvm/ADT/SmallVector.h"
+#include <cstdint>
+
+namespace meshplan {
+
+/// What dividing a factor does to the results.
+enum class FactorKind {
+  parallel, ///< in results (and perhaps operands): ranks work on separate elements
+  sum,      ///< only in operands: the results become partial sums
+  max,      ///< only in operands: the results become partial maxima
+  whole,    ///< cannot be divided: the operator needs all of it on one rank
+};
+
+struct Factor {
+  int64_t size = 1;
+  FactorKind kind = FactorKind::parallel;
+  int64_t unit = 1; ///< elements of the factor that are never cut apart
+};
+
+/// Indices into FactorRule::factors for each dim, major to minor.
+struct TensorFactors {
+  llvm::SmallVector<llvm::SmallVector<unsigned, 1>, 4> dims;
+};
+
+struct FactorRule {
+  llvm::SmallVector<Factor, 8> factors;
+  llvm::SmallVector<TensorFactors, 3> operands;
+  llvm::SmallVector<TensorFactors, 1> results;
+
+  /// Adds a factor and returns its index.
+  unsigned add(int64_t size, FactorKind kind = FactorKind::parallel, int64_t unit = 1) {
+    factors.push_back({size, kind, unit});
+    return factors.size() - 1;
+  }
+
+  /// Fails with a reason if a dim's factors do not multiply to its size, a factor index is out of range, a `sum` or
+  /// `max` factor is in a result, or a `parallel` factor is in no result. Every rule is checked in tests and in
+  /// assertion builds.
+  mlir::LogicalResult verify(llvm::ArrayRef<mlir::RankedTensorType> operandTypes,
+                             llvm::ArrayRef<mlir::RankedTensorType> resultTypes,
+                             llvm::function_ref<mlir::InFlightDiagnostic()> emitError) const;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_SHARDING_FACTOR_RULE_H

@@ -1,0 +1,101 @@
+//===- attrs.cpp - what attributes and types of the plan dialect mean -----===//
+
+#include "dialect/plan/plan.h"
+#include "llvm/ADT/STLExtras.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+
+namespace meshplan::plan {
+
+bool AxisRefAttr::overlaps(AxisRefAttr other) const {
+  if (getName() != other.getName())
+    return false;
+  if (isWhole() || other.isWhole())
+    return true;
+  return getPre() < other.getPre() * other.getSize() && other.getPre() < getPre() * getSize();
+}
+
+ShardingAttr ShardingAttr::getReplicated(MLIRContext *context, int64_t rank) {
+  SmallVector<DimShardingAttr> dims(rank, DimShardingAttr::get(context, ArrayRef<AxisRefAttr>()));
+  return get(context, dims);
+}
+
+bool ShardingAttr::isReplicated() const {
+  return !isPartial() && llvm::all_of(getDims(), [](DimShardingAttr dim) { return dim.getAxes().empty(); });
+}
+
+bool ShardingAttr::isClosed() const {
+  return llvm::none_of(getDims(), [](DimShardingAttr dim) { return dim.getOpen(); });
+}
+
+ShardingAttr ShardingAttr::withDim(int64_t dim, ArrayRef<AxisRefAttr> axes) const {
+  SmallVector<DimShardingAttr> dims(getDims());
+  DimShardingAttr old = dims[dim];
+  dims[dim] = DimShardingAttr::get(getContext(), axes, old.getOpen(), old.getUnit(), old.getParts());
+  return get(getContext(), dims, getReduction(), getPartialAxes(), getReplicatedAxes());
+}
+
+ShardingAttr ShardingAttr::withoutPartial() const {
+  return get(getContext(), getDims(), Reduction::none, {}, getReplicatedAxes());
+}
+
+ShardingAttr getSharding(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? dyn_cast_or_null<ShardingAttr>(tensor.getEncoding()) : ShardingAttr();
+}
+
+RankedTensorType withSharding(Type type, ShardingAttr sharding) {
+  auto tensor = cast<RankedTensorType>(type);
+  return RankedTensorType::get(tensor.getShape(), tensor.getElementType(), sharding);
+}
+
+MeshOp getMesh(Operation *op) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<ModuleOp>();
+  if (!module)
+    return nullptr;
+  auto meshes = module.getOps<MeshOp>();
+  return meshes.empty() ? MeshOp() : *meshes.begin();
+}
+
+meshplan::AxisRef resolveAxis(AxisRefAttr axis, MeshOp mesh) {
+  int64_t index = mesh.findAxis(axis.getName());
+  if (axis.isWhole())
+    return {index, 1, mesh.getAxisSize(index)};
+  return {index, axis.getPre(), axis.getSize()};
+}
+
+int64_t shardCount(ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
+  int64_t count = 1;
+  for (AxisRefAttr axis : axes)
+    count *= resolveAxis(axis, mesh).size;
+  return count;
+}
+
+meshplan::DimSharding resolveDim(int64_t extent, DimShardingAttr dim, MeshOp mesh) {
+  meshplan::DimSharding resolved;
+  resolved.extent = extent;
+  for (AxisRefAttr axis : dim.getAxes())
+    resolved.axes.push_back(resolveAxis(axis, mesh));
+  resolved.unit = dim.getUnit();
+  resolved.parts.assign(dim.getParts().begin(), dim.getParts().end());
+  return resolved;
+}
+
+int64_t elementBytes(Type type) { return llvm::divideCeil(getElementTypeOrSelf(type).getIntOrFloatBitWidth(), 8); }
+
+int64_t largestShardBytes(RankedTensorType type, MeshOp mesh) {
+  int64_t bytes = elementBytes(type);
+  ShardingAttr sharding = getSharding(type);
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    int64_t extent = type.getDimSize(dim);
+    bytes *= sharding && !sharding.getDims()[dim].getAxes().empty()
+                 ? meshplan::largestExtent(resolveDim(extent, sharding.getDims()[dim], mesh))
+                 : extent;
+  }
+  return bytes;
+}
+
+} // namespace meshplan::plan

@@ -1,0 +1,124 @@
+//===- attrs.td - attributes of the plan dialect --------------------------===//
+
+#ifndef MESHPLAN_DIALECT_PLAN_ATTRS_TD
+#define MESHPLAN_DIALECT_PLAN_ATTRS_TD
+
+include "dialect/plan/plan.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/TensorEncoding.td"
+include "mlir/IR/EnumAttr.td"
+
+class Plan_Attr<string name, string attrMnemonic, list<Trait> traits = []> : AttrDef<Plan_Dialect, name, traits> {
+  let mnemonic = attrMnemonic;
+}
+
+def Plan_Reduction : I32EnumAttr<"Reduction", "how the addends of a partial value combine", [
+    I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"sum", 1>, I32EnumAttrCase<"max", 2>, I32EnumAttrCase<"min", 3>]> {
+  let cppNamespace = "::meshplan::plan";
+  let genSpecializedAttr = 0;
+}
+
+def Plan_AxisRefAttr : Plan_Attr<"AxisRef", "axis"> {
+  let summary = "a mesh axis or a part of one";
+  let description = [{
+    `"tp"` is the whole axis. `"tp":(2)4` is a sub-axis: of the coordinates of
+    `tp`, written as a mixed-radix number, the digit of size 4 below digits
+    whose sizes multiply to 2. A sub-axis that covers the axis is not allowed.
+  }];
+  let parameters = (ins StringRefParameter<"name of the mesh axis">:$name, "int64_t":$pre, "int64_t":$size);
+  let builders = [AttrBuilder<(ins "::llvm::StringRef":$name), [{ return $_get($_ctxt, name, int64_t(0), int64_t(0)); }]>];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// True if this stands for all of the axis.
+    bool isWhole() const { return getSize() == 0; }
+    /// True if the two share a digit of the same axis.
+    bool overlaps(AxisRefAttr other) const;
+  }];
+}
+
+def Plan_DimShardingAttr : Plan_Attr<"DimSharding", "dim"> {
+  let summary = "how one dim of a tensor is divided";
+  let description = [{
+    `{"dp", "tp"}` divides the dim over the axes, major to minor; `{}` keeps it
+    whole; `?` at the end says that more axes may be added (open). `unit 64`
+    says that runs of 64 elements are never cut; `parts [64, 8, 8]` that the dim
+    is a concatenation whose parts are divided one by one.
+  }];
+  let parameters = (ins ArrayRefParameter<"AxisRefAttr">:$axes, "bool":$open, "int64_t":$unit,
+                        ArrayRefParameter<"int64_t">:$parts);
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<AxisRefAttr>":$axes, CArg<"bool", "false">:$open), [{
+    return $_get($_ctxt, axes, open, int64_t(1), ::llvm::ArrayRef<int64_t>());
+  }]>];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Plan_ShardingAttr : Plan_Attr<"Sharding", "sharding",
+    [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let summary = "where the elements of a tensor are";
+  let description = [{
+    One entry for each dim, then the axes over which the tensor is `partial`
+    (each rank holds an addend) and those over which it is explicitly
+    `replicated`. An axis that is not named is replicated if every dim is
+    closed, else undecided. No axis, or digit of one, is used twice.
+
+    ```mlir
+    tensor<4x96x576xf32, #plan.sharding<[{"dp"}, {}, {} ], partial = sum {"tp"}>>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"DimShardingAttr">:$dims, "Reduction":$reduction,
+                        ArrayRefParameter<"AxisRefAttr">:$partialAxes, ArrayRefParameter<"AxisRefAttr">:$replicatedAxes);
+  let builders = [
+    AttrBuilder<(ins "::llvm::ArrayRef<DimShardingAttr>":$dims), [{
+      return $_get($_ctxt, dims, Reduction::none, ::llvm::ArrayRef<AxisRefAttr>(), ::llvm::ArrayRef<AxisRefAttr>());
+    }]>,
+    AttrBuilder<(ins "::llvm::ArrayRef<DimShardingAttr>":$dims, "Reduction":$reduction,
+                     "::llvm::ArrayRef<AxisRefAttr>":$partialAxes), [{
+      return $_get($_ctxt, dims, reduction, partialAxes, ::llvm::ArrayRef<AxisRefAttr>());
+    }]>
+  ];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Every dim whole and closed, nothing partial.
+    static ShardingAttr getReplicated(::mlir::MLIRContext *context, int64_t rank);
+    int64_t getRank() const { return getDims().size(); }
+    bool isPartial() const { return !getPartialAxes().empty(); }
+    /// True if every dim is whole and nothing is partial.
+    bool isReplicated() const;
+    /// True if no dim is open.
+    bool isClosed() const;
+    /// The same sharding with another list of axes for one dim.
+    ShardingAttr withDim(int64_t dim, ::llvm::ArrayRef<AxisRefAttr> axes) const;
+    /// The same sharding with nothing partial.
+    ShardingAttr withoutPartial() const;
+  }];
+}
+
+def Plan_MeshAxisAttr : Plan_Attr<"MeshAxis", "mesh_axis"> {
+  let summary = "name and size of an axis of the mesh";
+  let parameters = (ins StringRefParameter<"name">:$name, "int64_t":$size);
+  let assemblyFormat = "`<` $name `=` $size `>`";
+}
+
+def Plan_OperandRefAttr : Plan_Attr<"OperandRef", "operand"> {
+  let summary = "an argument of a call that is a tensor: the operand of this number";
+  let parameters = (ins "int64_t":$index);
+  let assemblyFormat = "`<` $index `>`";
+}
+
+def Plan_LocalIntAttr : Plan_Attr<"LocalInt", "local"> {
+  let summary = "an integer argument that depends on the rank";
+  let description = [{
+    constant + offset_scale * offset + extent_scale * extent, where offset and
+    extent are those of `dim` of an operand or result of the call on the rank:
+    the IntExpr of the artifact. `#plan.local<result 0, dim 2, extent 1>` is
+    the local size of dim 2 of the first result.
+  }];
+  let parameters = (ins "int64_t":$constant, "bool":$ofResult, "int64_t":$index, "int64_t":$dim, "int64_t":$offsetScale,
+                        "int64_t":$extentScale);
+  let hasCustomAssemblyFormat = 1;
+}
+
+#endif // MESHPLAN_DIALECT_PLAN_ATTRS_TD

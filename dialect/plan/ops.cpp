@@ -1,0 +1,35 @@
+//===- ops.cpp - operations of the plan dialect ---------------------------===//
+
+#include "dialect/plan/plan.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace meshplan::plan;
+
+#define GET_OP_CLASSES
+#include "dialect/plan/ops.cpp.inc"
+
+static MeshAxisAttr meshAxis(MeshOp mesh, int64_t index) { return cast<MeshAxisAttr>(mesh.getAxes()[index]); }
+
+int64_t MeshOp::getWorldSize() {
+  int64_t size = 1;
+  for (int64_t index = 0, end = getAxes().size(); index < end; ++index)
+    size *= getAxisSize(index);
+  return size;
+}
+
+int64_t MeshOp::findAxis(StringRef name) {
+  for (int64_t index = 0, end = getAxes().size(); index < end; ++index)
+    if (meshAxis(*this, index).getName() == name)
+      return index;
+  return -1;
+}
+
+int64_t MeshOp::getAxisSize(int64_t index) { return meshAxis(*this, index).getSize(); }
+
+SmallVector<StringRef> MeshOp::getAxisNames() {
+  SmallVector<StringRef> names;
+  for (int64_t index = 0, end = getAxes().size(); index < end; ++index)
+    names.push_back(meshAxis(*this, index).getName());
+  return names;
+}

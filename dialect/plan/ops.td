@@ -1,0 +1,141 @@
+//===- ops.td - operations of the plan dialect ----------------------------===//
+
+#ifndef MESHPLAN_DIALECT_PLAN_OPS_TD
+#define MESHPLAN_DIALECT_PLAN_OPS_TD
+
+include "dialect/plan/attrs.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/CommonAttrConstraints.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Plan_Op<string opMnemonic, list<Trait> traits = []> : Op<Plan_Dialect, opMnemonic, traits>;
+
+def Plan_AxisRefs : TypedArrayAttrBase<Plan_AxisRefAttr, "list of axes">;
+
+def Plan_MeshOp : Plan_Op<"mesh"> {
+  let summary = "the device mesh of the module";
+  let description = [{
+    Names and sizes of the axes, outermost first. The product of the sizes is
+    the world size. A module has at most one mesh.
+
+    ```mlir
+    plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 3>]
+    ```
+  }];
+  let arguments = (ins TypedArrayAttrBase<Plan_MeshAxisAttr, "list of mesh axes">:$axes);
+  let assemblyFormat = "$axes attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Number of ranks.
+    int64_t getWorldSize();
+    /// Position of the axis of this name, or -1.
+    int64_t findAxis(::llvm::StringRef name);
+    /// Size of the axis at a position.
+    int64_t getAxisSize(int64_t index);
+    /// Names of the axes in order.
+    ::llvm::SmallVector<::llvm::StringRef> getAxisNames();
+  }];
+}
+
+def Plan_ConstantOp : Plan_Op<"constant", [Pure]> {
+  let summary = "a tensor whose value is in the archive";
+  let arguments = (ins StrAttr:$name, ElementsAttr:$value);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$name $value attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Plan_CallOp : Plan_Op<"call", [Pure]> {
+  let summary = "an ATen operator or a kernel of the runtime";
+  let description = [{
+    `target` is the overload's name ("aten.linear.default") or a kernel
+    ("meshplan.attention"). `args` holds every argument that is not the default
+    of the schema, by name: `#plan.operand<i>` for a tensor, a list of them (or
+    `unit` for None) for a list of tensors, else the literal: `i64`, `f64`,
+    `i1`, string, type for a dtype, array of integers.
+
+    ```mlir
+    %y = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+        : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$target, Variadic<AnyRankedTensor>:$operands, DictionaryAttr:$args,
+                       OptionalAttr<StrAttr>:$module);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = "$target `(` $operands `)` $args (`in` $module^)? attr-dict `:` functional-type($operands, $results)";
+  let hasVerifier = 1;
+}
+
+def Plan_ConstrainOp : Plan_Op<"constrain", [Pure]> {
+  let summary = "a layout that the plan states";
+  let description = [{
+    Says how the value is laid out along `axes`, and nothing about other axes.
+    The location is the plan's statement, `style` its text. The importer places
+    one at each border of a module that has a style; propagation obeys and
+    removes it.
+  }];
+  let arguments = (ins AnyRankedTensor:$input, Plan_ShardingAttr:$layout, Plan_AxisRefs:$axes, StrAttr:$style);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input $layout `along` $axes `as` $style attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Plan_ReshardOp : Plan_Op<"reshard", [Pure]> {
+  let summary = "the same tensor under another sharding";
+  let description = [{
+    Placed by propagation where a consumer cannot take the layout of the
+    producer; `partition` turns it into collectives. The location is the plan's
+    statement that caused it.
+  }];
+  let arguments = (ins AnyRankedTensor:$input, OptionalAttr<StrAttr>:$cause);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input (`because` $cause^)? attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+class Plan_CollectiveOp<string opMnemonic> : Plan_Op<opMnemonic, [Pure]> {
+  let hasVerifier = 1;
+  let results = (outs AnyRankedTensor:$result);
+  dag common = (ins AnyRankedTensor:$input, Plan_AxisRefs:$axes, OptionalAttr<StrAttr>:$cause);
+}
+
+def Plan_AllGatherOp : Plan_CollectiveOp<"all_gather"> {
+  let summary = "removes the most minor axes of one dim";
+  let arguments = !con(common, (ins I64Attr:$dim));
+  let assemblyFormat = "$input $axes `dim` $dim (`because` $cause^)? attr-dict `:` type($input) `->` type($result)";
+}
+
+def Plan_ReduceScatterOp : Plan_CollectiveOp<"reduce_scatter"> {
+  let summary = "adds up a partial value and leaves it divided along one dim";
+  let arguments = !con(common, (ins I64Attr:$dim));
+  let assemblyFormat = "$input $axes `dim` $dim (`because` $cause^)? attr-dict `:` type($input) `->` type($result)";
+}
+
+def Plan_AllReduceOp : Plan_CollectiveOp<"all_reduce"> {
+  let summary = "adds up a partial value";
+  let arguments = common;
+  let assemblyFormat = "$input $axes (`because` $cause^)? attr-dict `:` type($input) `->` type($result)";
+}
+
+def Plan_AllToAllOp : Plan_CollectiveOp<"all_to_all"> {
+  let summary = "moves the most minor axes of one dim to the most minor place of another";
+  let arguments = !con(common, (ins I64Attr:$from_dim, I64Attr:$to_dim));
+  let assemblyFormat = [{
+    $input $axes `from` $from_dim `to` $to_dim (`because` $cause^)? attr-dict `:` type($input) `->` type($result)
+  }];
+}
+
+def Plan_PermuteOp : Plan_CollectiveOp<"permute"> {
+  let summary = "hands each shard to another rank: the same shard counts under other axes";
+  let arguments = common;
+  let assemblyFormat = "$input $axes (`because` $cause^)? attr-dict `:` type($input) `->` type($result)";
+}
+
+def Plan_SliceOp : Plan_CollectiveOp<"slice"> {
+  let summary = "keeps the rank's part of a dim; no communication";
+  let arguments = !con(common, (ins I64Attr:$dim));
+  let assemblyFormat = "$input $axes `dim` $dim (`because` $cause^)? attr-dict `:` type($input) `->` type($result)";
+}
+
+#endif // MESHPLAN_DIALECT_PLAN_OPS_TD

@@ -1,0 +1,64 @@
+//===- plan.h - the plan dialect --------------------------------*- C++ -*-===//
+//
+// Includes everything of the dialect: attributes, ops, and the queries that
+// passes ask of types. See plan.td for what the dialect means.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_DIALECT_PLAN_PLAN_H
+#define MESHPLAN_DIALECT_PLAN_PLAN_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/TensorEncoding.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "runtime/schema/extent.h"
+
+#include "dialect/plan/dialect.h.inc"
+#include "dialect/plan/enums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/plan/attrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialect/plan/ops.h.inc"
+
+namespace meshplan::plan {
+
+/// The sharding of a tensor type, or null if it is undecided.
+ShardingAttr getSharding(mlir::Type type);
+inline ShardingAttr getSharding(mlir::Value value) { return getSharding(value.getType()); }
+
+/// The same tensor type under `sharding`; null makes it undecided.
+mlir::RankedTensorType withSharding(mlir::Type type, ShardingAttr sharding);
+
+/// The mesh of the module that holds `op`, or null.
+MeshOp getMesh(mlir::Operation *op);
+
+/// An axis of the plan as the extent function knows it. `axis` names an axis of
+/// `mesh` (verified).
+meshplan::AxisRef resolveAxis(AxisRefAttr axis, MeshOp mesh);
+
+/// Number of shards that `axes` make.
+int64_t shardCount(llvm::ArrayRef<AxisRefAttr> axes, MeshOp mesh);
+
+/// One dim of a tensor as the extent function knows it.
+meshplan::DimSharding resolveDim(int64_t extent, DimShardingAttr dim, MeshOp mesh);
+
+/// Bytes of an element.
+int64_t elementBytes(mlir::Type type);
+
+/// Bytes of the largest shard of a tensor of this type: what a rank must hold.
+int64_t largestShardBytes(mlir::RankedTensorType type, MeshOp mesh);
+
+/// Checks a sharding against a mesh: axes exist, digits divide the axis.
+mlir::LogicalResult verifyAgainstMesh(ShardingAttr sharding, MeshOp mesh,
+                                      llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+
+} // namespace meshplan::plan
+
+#endif // MESHPLAN_DIALECT_PLAN_PLAN_H

@@ -1,0 +1,34 @@
+//===- plan.td - the plan dialect -----------------------------------------===//
+//
+// What the user wrote and what follows from it: a program with global shapes
+// in which every value has a sharding.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_DIALECT_PLAN_PLAN_TD
+#define MESHPLAN_DIALECT_PLAN_PLAN_TD
+
+include "mlir/IR/OpBase.td"
+
+def Plan_Dialect : Dialect {
+  let name = "plan";
+  let cppNamespace = "::meshplan::plan";
+  let summary = "programs with global shapes and explicit shardings";
+  let description = [{
+    A module holds one `plan.mesh` and functions of the `func` dialect. A value
+    is a ranked tensor with its *global* shape; its sharding is the encoding of
+    the type, an attribute `#plan.sharding`. A tensor without encoding is
+    undecided. Operators are `plan.call`; data moves between ranks only in the
+    collective ops, each of which changes the sharding and nothing else.
+
+    Arguments of a function carry the attributes `plan.kind` ("parameter",
+    "buffer", "input"), `plan.names` (the names that the model gives to one
+    tied tensor) and, for inputs, `plan.dims` (the plan's names of the dims).
+    Results carry `plan.name`.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = "void registerAttributes();";
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
+#endif // MESHPLAN_DIALECT_PLAN_PLAN_TD

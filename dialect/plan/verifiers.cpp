@@ -1,0 +1,315 @@
+//===- verifiers.cpp - what a plan program may not be ---------------------===//
+//
+// Rules have labels (A: attributes, M: mesh, C: calls, R: resharding) that
+// reappear in test/dialect/plan/verification.mlir.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/plan/plan.h"
+#include "llvm/ADT/StringSet.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace meshplan::plan;
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+LogicalResult AxisRefAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name, int64_t pre,
+                                  int64_t size) {
+  if (name.empty()) // A1
+    return emitError() << "axis without a name";
+  bool whole = pre == 0 && size == 0;
+  if (!whole && (pre < 1 || size < 2)) // A2
+    return emitError() << "sub-axis \"" << name << "\":(" << pre << ")" << size
+                       << " needs a positive product before it and a size of at least 2";
+  return success();
+}
+
+LogicalResult DimShardingAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<AxisRefAttr> axes,
+                                      bool open, int64_t unit, ArrayRef<int64_t> parts) {
+  if (unit < 1) // A3
+    return emitError() << "unit is " << unit << ", must be positive";
+  for (int64_t part : parts)
+    if (part < 1) // A4
+      return emitError() << "part is " << part << ", must be positive";
+  return success();
+}
+
+/// A5: an axis, or a digit of one, appears once in a sharding.
+static LogicalResult verifyAxesOnce(function_ref<InFlightDiagnostic()> emitError, ArrayRef<AxisRefAttr> axes) {
+  for (size_t i = 0; i < axes.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (axes[i].overlaps(axes[j]))
+        return emitError() << "axis \"" << axes[i].getName() << "\" is used twice in one sharding";
+  return success();
+}
+
+LogicalResult ShardingAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<DimShardingAttr> dims,
+                                   Reduction reduction, ArrayRef<AxisRefAttr> partialAxes,
+                                   ArrayRef<AxisRefAttr> replicatedAxes) {
+  SmallVector<AxisRefAttr> all;
+  for (DimShardingAttr dim : dims)
+    llvm::append_range(all, dim.getAxes());
+  llvm::append_range(all, partialAxes);
+  llvm::append_range(all, replicatedAxes);
+  if (failed(verifyAxesOnce(emitError, all)))
+    return failure();
+  if (partialAxes.empty() != (reduction == Reduction::none)) // A6
+    return emitError() << "a partial sharding names both a reduction and axes";
+  return success();
+}
+
+LogicalResult ShardingAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
+                                           function_ref<InFlightDiagnostic()> emitError) const {
+  if (static_cast<int64_t>(shape.size()) != getRank()) // A7
+    return emitError() << "sharding of rank " << getRank() << " on a tensor of rank " << shape.size();
+  for (auto [index, dim] : llvm::enumerate(getDims())) {
+    int64_t extent = shape[index];
+    if (!ShapedType::isDynamic(extent) && extent % dim.getUnit() != 0) // A8
+      return emitError() << "dim " << index << " of size " << extent << " is not made of units of " << dim.getUnit();
+    int64_t sum = 0;
+    for (int64_t part : dim.getParts()) {
+      sum += part;
+      if (part % dim.getUnit() != 0) // A8
+        return emitError() << "part of size " << part << " is not made of units of " << dim.getUnit();
+    }
+    if (!dim.getParts().empty() && sum != extent) // A9
+      return emitError() << "parts of dim " << index << " add up to " << sum << ", the dim has size " << extent;
+  }
+  return success();
+}
+
+/// M3, M4: axes of a sharding exist in the mesh and sub-axes are digits of them.
+static LogicalResult verifyAxis(AxisRefAttr axis, MeshOp mesh, function_ref<InFlightDiagnostic()> emitError) {
+  int64_t index = mesh.findAxis(axis.getName());
+  if (index < 0)
+    return emitError() << "unknown axis \"" << axis.getName() << "\"";
+  int64_t size = mesh.getAxisSize(index);
+  if (!axis.isWhole() && (size % (axis.getPre() * axis.getSize()) != 0 || axis.getSize() == size))
+    return emitError() << "sub-axis \"" << axis.getName() << "\":(" << axis.getPre() << ")" << axis.getSize()
+                       << " is not a digit of an axis of size " << size;
+  return success();
+}
+
+LogicalResult meshplan::plan::verifyAgainstMesh(ShardingAttr sharding, MeshOp mesh,
+                                                function_ref<InFlightDiagnostic()> emitError) {
+  auto verifyAll = [&](ArrayRef<AxisRefAttr> axes) {
+    for (AxisRefAttr axis : axes)
+      if (failed(verifyAxis(axis, mesh, emitError)))
+        return failure();
+    return success();
+  };
+  for (DimShardingAttr dim : sharding.getDims())
+    if (failed(verifyAll(dim.getAxes())))
+      return failure();
+  return success(succeeded(verifyAll(sharding.getPartialAxes())) && succeeded(verifyAll(sharding.getReplicatedAxes())));
+}
+
+//===----------------------------------------------------------------------===//
+// Mesh, functions, calls
+//===----------------------------------------------------------------------===//
+
+LogicalResult MeshOp::verify() {
+  llvm::StringSet<> names;
+  for (int64_t index = 0, end = getAxes().size(); index < end; ++index) {
+    StringRef name = getAxisNames()[index];
+    if (!names.insert(name).second) // M1
+      return emitOpError() << "has two axes named \"" << name << "\"";
+    if (getAxisSize(index) < 1) // M2
+      return emitOpError() << "axis \"" << name << "\" has size " << getAxisSize(index) << ", must be positive";
+  }
+  return success();
+}
+
+/// Checks every sharded type of an op against the mesh. Called from the verifiers of all ops of the dialect.
+static LogicalResult verifyTypes(Operation *op) {
+  MeshOp mesh;
+  auto check = [&](Type type) -> LogicalResult {
+    ShardingAttr sharding = getSharding(type);
+    if (!sharding)
+      return success();
+    if (!mesh && !(mesh = getMesh(op))) // M5
+      return op->emitOpError("has a sharding, but the module has no mesh");
+    return verifyAgainstMesh(sharding, mesh, [&] { return op->emitOpError(); });
+  };
+  for (Type type : op->getResultTypes())
+    if (failed(check(type)))
+      return failure();
+  return success();
+}
+
+LogicalResult ConstantOp::verify() {
+  auto type = cast<ShapedType>(getValue().getType());
+  if (type.getShape() != getType().getShape() || type.getElementType() != getType().getElementType()) // C1
+    return emitOpError() << "value has type " << type << ", result is " << getType();
+  return verifyTypes(*this);
+}
+
+/// C2: operand references of a call are in range, and every operand is referred to.
+static LogicalResult collectOperands(CallOp call, Attribute argument, SmallVectorImpl<bool> &used) {
+  if (auto operand = dyn_cast<OperandRefAttr>(argument)) {
+    if (operand.getIndex() < 0 || operand.getIndex() >= static_cast<int64_t>(used.size()))
+      return call.emitOpError() << "refers to operand " << operand.getIndex() << " of " << used.size();
+    used[operand.getIndex()] = true;
+  } else if (auto list = dyn_cast<ArrayAttr>(argument)) {
+    for (Attribute item : list)
+      if (failed(collectOperands(call, item, used)))
+        return failure();
+  }
+  return success();
+}
+
+LogicalResult CallOp::verify() {
+  SmallVector<bool> used(getOperands().size(), false);
+  for (NamedAttribute argument : getArgs())
+    if (failed(collectOperands(*this, argument.getValue(), used)))
+      return failure();
+  for (auto [index, seen] : llvm::enumerate(used))
+    if (!seen)
+      return emitOpError() << "operand " << index << " is not an argument";
+  return verifyTypes(*this);
+}
+
+LogicalResult ConstrainOp::verify() {
+  if (getLayout().getRank() != getInput().getType().getRank()) // C3
+    return emitOpError() << "states a layout of rank " << getLayout().getRank() << " for a tensor of rank "
+                         << getInput().getType().getRank();
+  if (MeshOp mesh = getMesh(*this))
+    return verifyAgainstMesh(getLayout(), mesh, [&] { return emitOpError(); });
+  return emitOpError("states a layout, but the module has no mesh");
+}
+
+//===----------------------------------------------------------------------===//
+// Resharding: the shape and element type stay, the sharding changes as said
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The two shardings of an op that changes one into the other.
+struct Change {
+  ShardingAttr from, to;
+  SmallVector<AxisRefAttr> axes;
+};
+} // namespace
+
+static SmallVector<AxisRefAttr> toAxes(ArrayAttr axes) {
+  return llvm::map_to_vector(axes, [](Attribute axis) { return cast<AxisRefAttr>(axis); });
+}
+
+/// R1: same shape and element type, both ends decided.
+static FailureOr<Change> verifyChange(Operation *op) {
+  auto input = cast<RankedTensorType>(op->getOperand(0).getType());
+  auto result = cast<RankedTensorType>(op->getResult(0).getType());
+  if (input.getShape() != result.getShape() || input.getElementType() != result.getElementType())
+    return op->emitOpError() << "changes the tensor from " << input << " to " << result;
+  Change change{getSharding(input), getSharding(result), {}};
+  if (!change.from || !change.to || !change.from.isClosed() || !change.to.isClosed())
+    return op->emitOpError("needs decided shardings on both ends");
+  if (auto axes = op->getAttrOfType<ArrayAttr>("axes"))
+    change.axes = toAxes(axes);
+  if (failed(verifyTypes(op)))
+    return failure();
+  return change;
+}
+
+/// Reports the sharding that an op makes when the type says another.
+static LogicalResult expect(Operation *op, ShardingAttr made, ShardingAttr stated) {
+  if (made == stated)
+    return success();
+  return op->emitOpError() << "makes " << made << ", but its type says " << stated;
+}
+
+/// R2: takes `axes` from the minor end of a dim's axes.
+static FailureOr<ShardingAttr> dropMinor(Operation *op, ShardingAttr sharding, int64_t dim,
+                                         ArrayRef<AxisRefAttr> axes) {
+  if (dim < 0 || dim >= sharding.getRank())
+    return op->emitOpError() << "dim " << dim << " of a tensor of rank " << sharding.getRank();
+  ArrayRef<AxisRefAttr> own = sharding.getDims()[dim].getAxes();
+  if (axes.empty() || own.size() < axes.size() || own.take_back(axes.size()) != axes)
+    return op->emitOpError() << "needs its axes at the minor end of dim " << dim << " of " << sharding;
+  return sharding.withDim(dim, own.drop_back(axes.size()));
+}
+
+static FailureOr<ShardingAttr> addMinor(Operation *op, ShardingAttr sharding, int64_t dim, ArrayRef<AxisRefAttr> axes) {
+  if (dim < 0 || dim >= sharding.getRank())
+    return op->emitOpError() << "dim " << dim << " of a tensor of rank " << sharding.getRank();
+  SmallVector<AxisRefAttr> own(sharding.getDims()[dim].getAxes());
+  llvm::append_range(own, axes);
+  return sharding.withDim(dim, own);
+}
+
+/// R3: takes `axes` from the partial axes.
+static FailureOr<ShardingAttr> dropPartial(Operation *op, ShardingAttr sharding, ArrayRef<AxisRefAttr> axes) {
+  SmallVector<AxisRefAttr> rest;
+  for (AxisRefAttr axis : sharding.getPartialAxes())
+    if (!llvm::is_contained(axes, axis))
+      rest.push_back(axis);
+  if (axes.empty() || rest.size() + axes.size() != sharding.getPartialAxes().size())
+    return op->emitOpError() << "reduces over axes over which " << sharding << " is not partial";
+  Reduction reduction = rest.empty() ? Reduction::none : sharding.getReduction();
+  return ShardingAttr::get(sharding.getContext(), sharding.getDims(), reduction, rest);
+}
+
+LogicalResult ReshardOp::verify() { return verifyChange(*this); }
+
+LogicalResult AllGatherOp::verify() {
+  FailureOr<Change> change = verifyChange(*this);
+  if (failed(change))
+    return failure();
+  FailureOr<ShardingAttr> made = dropMinor(*this, change->from, getDim(), change->axes);
+  return failed(made) ? failure() : expect(*this, *made, change->to);
+}
+
+LogicalResult AllReduceOp::verify() {
+  FailureOr<Change> change = verifyChange(*this);
+  if (failed(change))
+    return failure();
+  FailureOr<ShardingAttr> made = dropPartial(*this, change->from, change->axes);
+  return failed(made) ? failure() : expect(*this, *made, change->to);
+}
+
+LogicalResult ReduceScatterOp::verify() {
+  FailureOr<Change> change = verifyChange(*this);
+  if (failed(change))
+    return failure();
+  FailureOr<ShardingAttr> made = dropPartial(*this, change->from, change->axes);
+  if (failed(made) || failed(made = addMinor(*this, *made, getDim(), change->axes)))
+    return failure();
+  return expect(*this, *made, change->to);
+}
+
+LogicalResult AllToAllOp::verify() {
+  FailureOr<Change> change = verifyChange(*this);
+  if (failed(change))
+    return failure();
+  if (getFromDim() == getToDim())
+    return emitOpError() << "moves axes from dim " << getFromDim() << " to itself";
+  FailureOr<ShardingAttr> made = dropMinor(*this, change->from, getFromDim(), change->axes);
+  if (failed(made) || failed(made = addMinor(*this, *made, getToDim(), change->axes)))
+    return failure();
+  return expect(*this, *made, change->to);
+}
+
+LogicalResult SliceOp::verify() {
+  FailureOr<Change> change = verifyChange(*this);
+  if (failed(change))
+    return failure();
+  FailureOr<ShardingAttr> made = addMinor(*this, change->from, getDim(), change->axes);
+  return failed(made) ? failure() : expect(*this, *made, change->to);
+}
+
+/// R4: a permutation keeps the number of shards of every dim and what is partial.
+LogicalResult PermuteOp::verify() {
+  FailureOr<Change> change = verifyChange(*this);
+  if (failed(change))
+    return failure();
+  MeshOp mesh = getMesh(*this);
+  for (auto [index, from, to] : llvm::enumerate(change->from.getDims(), change->to.getDims()))
+    if (shardCount(from.getAxes(), mesh) != shardCount(to.getAxes(), mesh))
+      return emitOpError() << "dim " << index << " has " << shardCount(from.getAxes(), mesh) << " shards before and "
+                           << shardCount(to.getAxes(), mesh) << " after";
+  if (change->from.getPartialAxes() != change->to.getPartialAxes())
+    return emitOpError("changes what is partial");
+  return success();
+}

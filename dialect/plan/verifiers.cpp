@@ -123,6 +123,18 @@ LogicalResult MeshOp::verify() {
   return success();
 }
 
+LogicalResult StyleOp::verify() {
+  MeshOp mesh = getMesh(*this);
+  if (!mesh) // M5
+    return emitOpError("names axes, but the module has no mesh");
+  if (getDim() < 0) // M6
+    return emitOpError() << "divides dim " << getDim() << ", must not be negative";
+  for (Attribute axis : getAxes())
+    if (failed(verifyAxis(cast<AxisRefAttr>(axis), mesh, [&] { return emitOpError(); })))
+      return failure();
+  return success();
+}
+
 /// Checks every sharded type of an op against the mesh. Called from the verifiers of all ops of the dialect.
 static LogicalResult verifyTypes(Operation *op) {
   MeshOp mesh;

@@ -1,4 +1,5 @@
 # meshplan_library(NAME name SRCS a.cpp ... DEPS target ...)
+# meshplan_program(NAME name SRCS a.cpp ... DEPS target ...)  a program in bin/, installed
 # meshplan_test(NAME name SRCS a.cpp ... DEPS target ...)     a gtest binary, registered with CTest
 #
 # A build that leaves rooms out (MESHPLAN_COMPILER, MESHPLAN_RUNTIME or MESHPLAN_TORCH off) leaves their tests out too.
@@ -15,7 +16,7 @@ endif()
 function(meshplan_link_names result)
   set(names ${ARGN})
   if(BUILD_SHARED_LIBS)
-    list(TRANSFORM names REPLACE "^MLIR.*" MLIR)
+    list(TRANSFORM names REPLACE "^MLIR.*" "MLIR;LLVM")
     list(REMOVE_DUPLICATES names)
   endif()
   set(${result} ${names} PARENT_SCOPE)
@@ -38,6 +39,16 @@ function(meshplan_library)
     target_include_directories(${ARG_NAME} INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
     target_link_libraries(${ARG_NAME} INTERFACE ${ARG_DEPS})
   endif()
+endfunction()
+
+function(meshplan_program)
+  cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
+  meshplan_link_names(ARG_DEPS ${ARG_DEPS})
+  add_executable(${ARG_NAME} ${ARG_SRCS})
+  meshplan_target_defaults(${ARG_NAME})
+  target_compile_definitions(${ARG_NAME} PRIVATE MESHPLAN_VERSION="${PROJECT_VERSION}")
+  target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS})
+  install(TARGETS ${ARG_NAME} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
 function(meshplan_test)

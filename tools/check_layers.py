@@ -109,7 +109,9 @@ LIBRARIES: dict[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
 TOP_FOLDERS = ("dialect", "compiler", "runtime", "grammar", "tools", "examples")
 SOURCE_SUFFIXES = {".h", ".cpp", ".c", ".cu", ".inc", ".td"}
 INCLUDE = re.compile(r'^\s*#?\s*include\s*(["<])([^">]+)[">]')
-LIBRARY_CALL = re.compile(r"^\s*(?:meshplan_library|meshplan_test|add_library|target_link_libraries)\s*\(", re.M)
+LIBRARY_CALL = re.compile(
+    r"^\s*(?:meshplan_library|meshplan_program|meshplan_test|add_library|target_link_libraries)\s*\(", re.M
+)
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/plan/plan.h"
-#include "llvm/ADT/StringSet.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace meshplan::plan;

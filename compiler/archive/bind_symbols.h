@@ -13,6 +13,11 @@
 
 namespace meshplan::archive {
 
+/// Makes the input dim `dim` have `extent`: binds the one symbol that it depends
+/// on and that has no value yet. Fails, and binds nothing, when no integer does
+/// it, or when `dim` is known and has another extent.
+llvm::Error bindExtent(const SymbolicInt &dim, int64_t extent, SymbolBindings &bindings);
+
 /// Replaces every expression in `program` by its number and clears
 /// `program.symbols`. On errors the program is left as it was: a symbol
 /// without a number (named with the input dim that it is), a number outside the

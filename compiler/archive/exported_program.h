@@ -191,13 +191,13 @@ struct ExportedProgram {
   llvm::SmallVector<ValueId> operands(const Node &node) const;
 };
 
-/// Calls `visit` with every tensor id in `argument`, which it may change; noValue
-/// is passed over.
-template <typename Visitor> void visitValues(Argument &argument, Visitor visit) {
-  if (ValueId *id = std::get_if<ValueId>(&argument))
+/// Calls `visit` with every tensor id in `argument` (an Argument or a const
+/// Argument), by reference; noValue is passed over.
+template <typename ArgumentType, typename Visitor> void visitValues(ArgumentType &argument, Visitor visit) {
+  if (auto *id = std::get_if<ValueId>(&argument))
     visit(*id);
   else if (auto *ids = std::get_if<std::vector<ValueId>>(&argument))
-    for (ValueId &id : *ids)
+    for (auto &id : *ids)
       if (id != noValue)
         visit(id);
 }

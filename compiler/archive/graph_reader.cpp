@@ -3,6 +3,7 @@
 #include "compiler/archive/graph_reader.h"
 
 #include "compiler/archive/argument_reader.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 namespace meshplan::archive {
@@ -28,7 +29,7 @@ std::string innermostFrame(llvm::StringRef trace) {
   if (start == llvm::StringRef::npos)
     return "";
   auto [file, rest] = trace.drop_front(start + fileMark.size()).split(lineMark);
-  llvm::StringRef line = rest.take_while(llvm::isDigit);
+  llvm::StringRef line = rest.take_while([](char c) { return llvm::isDigit(c); });
   return line.empty() ? "" : (file + ":" + line).str();
 }
 

@@ -2,8 +2,6 @@
 
 #include "compiler/archive/json_document.h"
 
-#include "llvm/ADT/StringSwitch.h"
-
 #include <limits>
 
 namespace meshplan::archive {
@@ -27,14 +25,14 @@ bool findPath(const Json &from, const Json &node, std::string &path) {
   size_t length = path.size();
   if (from.is_object()) {
     for (auto it = from.begin(); it != from.end(); ++it) {
-      path += (path.empty() ? "" : ".") + it.key();
+      path.append(path.empty() ? "" : ".").append(it.key());
       if (findPath(*it, node, path))
         return true;
       path.resize(length);
     }
   } else if (from.is_array()) {
     for (size_t i = 0; i < from.size(); ++i) {
-      path += "[" + std::to_string(i) + "]";
+      path.append("[").append(std::to_string(i)).append("]");
       if (findPath(from[i], node, path))
         return true;
       path.resize(length);
@@ -169,8 +167,9 @@ void JsonDocument::fail(const Json &node, const llvm::Twine &message, std::strin
   // Empty values returned after an earlier error are not part of the tree.
   std::string path;
   if (errors.size() < maxErrors && findPath(tree, node, path)) {
-    std::string place = path.empty() ? "'" + name + "'" : "'" + name + "' at " + path;
-    errors.push_back({place + ": " + message.str(), {}, std::move(help)});
+    std::string place = path.empty() ? "" : " at ";
+    place += path;
+    errors.push_back({("'" + llvm::Twine(name) + "'" + place + ": " + message).str(), {}, std::move(help)});
   }
   hasFailed = true;
 }

@@ -30,7 +30,7 @@ void collectLeaves(JsonDocument &document, const Json &node, const std::string &
   }
   std::vector<std::string> names = childNames(document.member(node, "context"), children.size());
   for (size_t i = 0; i < children.size(); ++i)
-    collectLeaves(document, children[i], path.empty() ? names[i] : path + "." + names[i], leaves);
+    collectLeaves(document, children[i], path.empty() ? names[i] : (llvm::Twine(path) + "." + names[i]).str(), leaves);
 }
 
 } // namespace

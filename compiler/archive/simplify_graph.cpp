@@ -63,8 +63,15 @@ template <typename Visitor> void visitReferences(ExportedProgram &program, Visit
 
 class Simplifier {
 public:
-  explicit Simplifier(ExportedProgram &program) : program(program), replacement(program.values.size()) {
+  explicit Simplifier(ExportedProgram &program)
+      : program(program), replacement(program.values.size()), stopsGradient(program.values.size(), false) {
     std::iota(replacement.begin(), replacement.end(), 0);
+    for (const Buffer &buffer : program.buffers)
+      stopsGradient[buffer.value] = true;
+    for (const Constant &constant : program.constants)
+      stopsGradient[constant.value] = true;
+    for (const Input &input : program.inputs)
+      stopsGradient[input.value] = true;
   }
 
   void run() {
@@ -131,7 +138,7 @@ private:
 
   ExportedProgram &program;
   std::vector<ValueId> replacement;
-  llvm::DenseMap<ValueId, bool> stopsGradient;
+  std::vector<bool> stopsGradient; ///< by value: no gradient flows into it
 };
 
 } // namespace

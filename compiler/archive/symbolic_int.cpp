@@ -3,6 +3,7 @@
 #include "compiler/archive/symbolic_int.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <optional>
@@ -167,11 +168,11 @@ std::string print(const Expression &tree, int outer) {
     text = printList(tree, "**", own + 1);
     break;
   case Kind::Maximum:
-    return "max(" + printList(tree, ", ", 0) + ")";
+    return ("max(" + llvm::Twine(printList(tree, ", ", 0)) + ")").str();
   case Kind::Minimum:
-    return "min(" + printList(tree, ", ", 0) + ")";
+    return ("min(" + llvm::Twine(printList(tree, ", ", 0)) + ")").str();
   }
-  return own < outer ? "(" + text + ")" : text;
+  return own < outer ? ("(" + llvm::Twine(text) + ")").str() : text;
 }
 
 /// One binary step of an operator; nothing when there is no 64-bit result.

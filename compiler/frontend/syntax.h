@@ -167,7 +167,7 @@ struct StyleClause {
 /// `output replicate`, `input 1 split 1 over tp`
 struct BorderClause {
   bool isInput = false;
-  std::optional<Expression> index; ///< which input or output; without: the first
+  std::optional<Word> index; ///< which input or output, by number; without: the first
   LayoutSyntax layout;
   SourceRange range;
   std::string text;
@@ -277,8 +277,7 @@ struct Syntax {
   SourceRange range; ///< of `plan NAME`
 };
 
-/// Reads a plan. Reports every syntax error that it can recover from, and what
-/// is written twice or reserved; then the result is empty.
+/// Reads a plan. Reports every syntax error; then the result is empty.
 std::optional<Syntax> parsePlan(const SourceBuffer &source, Diagnostics &diagnostics);
 
 } // namespace meshplan

@@ -127,8 +127,6 @@ LogicalResult StyleOp::verify() {
   MeshOp mesh = getMesh(*this);
   if (!mesh) // M5
     return emitOpError("names axes, but the module has no mesh");
-  if (getDim() < 0) // M6
-    return emitOpError() << "divides dim " << getDim() << ", must not be negative";
   for (Attribute axis : getAxes())
     if (failed(verifyAxis(cast<AxisRefAttr>(axis), mesh, [&] { return emitOpError(); })))
       return failure();

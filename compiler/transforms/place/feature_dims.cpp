@@ -87,7 +87,7 @@ FeatureUse meshplan::findFeatures(Value parameter, StringRef path) {
     const OpRecord *record = OpRegistry::get().lookup(view.target);
     if (!record)
       continue;
-    FactorRule rule = record->rule(view);
+    FactorRule rule = factorRuleOf(view, record);
     bool rearranges = call.getOperands().size() == 1 && call.getResults().size() == 1;
     FeatureUse features = rearranges ? findFeatures(call.getResult(0), path)
                                      : readFeatures(call, use.getOperandNumber(), rule);

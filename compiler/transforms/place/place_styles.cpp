@@ -56,8 +56,9 @@ public:
   LogicalResult run(ArrayRef<StyleOp> styles) {
     collect(styles);
     bool failedAny = false;
-    for (auto &[path, module] : modules)
-      failedAny |= failed(place(module));
+    for (auto &[path, styled] : modules)
+      for (StyledModule &module : styled)
+        failedAny |= failed(place(module));
     writeArguments();
     return failure(failedAny);
   }
@@ -66,12 +67,13 @@ private:
   /// Gives each call to every styled module that holds it.
   void collect(ArrayRef<StyleOp> styles) {
     for (StyleOp style : styles)
-      modules[style.getModule()].style = style;
+      modules[style.getModule()].push_back({style, {}});
     function.walk([&](CallOp call) {
       for (StringRef path = call.getModule().value_or(""); !path.empty(); path = path.rsplit('.').first) {
         auto found = modules.find(path);
         if (found != modules.end())
-          found->second.calls.push_back(call);
+          for (StyledModule &module : found->second)
+            module.calls.push_back(call);
         if (!path.contains('.'))
           break;
       }
@@ -251,7 +253,7 @@ private:
                                     style.getAxes(), style.getTextAttr()));
   }
 
-  /// Writes the sharding of every argument into its type: placed, already given (inputs), or replicated.
+  /// Writes the sharding of every argument into its type: placed, stated (inputs), or replicated.
   void writeArguments() {
     for (BlockArgument argument : function.getArguments()) {
       auto type = cast<RankedTensorType>(argument.getType());
@@ -260,7 +262,9 @@ private:
         argument.setType(withSharding(type, found->second.first));
         function.setArgAttr(argument.getArgNumber(), "plan.style", found->second.second.getTextAttr());
         argument.setLoc(found->second.second.getLoc());
-      } else if (!getSharding(type)) {
+      } else if (auto stated = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), "plan.sharding")) {
+        argument.setType(withSharding(type, stated));
+      } else {
         argument.setType(withSharding(type, ShardingAttr::getReplicated(type.getContext(), type.getRank())));
       }
     }
@@ -270,7 +274,7 @@ private:
 
   func::FuncOp function;
   MeshOp mesh;
-  llvm::MapVector<StringRef, StyledModule> modules;
+  llvm::MapVector<StringRef, SmallVector<StyledModule, 1>> modules;
   llvm::DenseMap<BlockArgument, std::pair<ShardingAttr, StyleOp>> placed;
 };
 

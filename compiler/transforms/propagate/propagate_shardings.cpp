@@ -154,7 +154,7 @@ private:
     const OpRecord *record = OpRegistry::get().lookup(view.target);
     if (!record)
       return visitUnknown(call);
-    FactorRule rule = record->rule(view);
+    FactorRule rule = factorRuleOf(view, record);
     Linearity linearity = record->linearity ? record->linearity(view) : Linearity();
     reducePartialOperands(call, view, rule, linearity);
     CallProblem problem = makeProblem(call, view, rule, linearity);
@@ -218,36 +218,31 @@ private:
   /// Splits off an operand that is merely added (a bias) when the rest of the call yields addends: it is added once.
   bool splitsAddend(CallOp call, const CallView &view, const OpRecord *record, const FactorRule &rule,
                     const CallDecision &decision) {
-    std::optional<unsigned> addend = record->addend ? record->addend(view) : std::nullopt;
-    if (!addend)
-      return false;
+    bool contracts = false;
     for (auto [factor, axes] : llvm::zip(rule.factors, decision.axes))
-      if (factor.kind == FactorKind::sum && !axes.empty()) {
-        splitAddend(call, *addend);
-        return true;
-      }
-    return false;
+      contracts |= factor.kind == FactorKind::sum && !axes.empty();
+    std::optional<AddendSplit> split = contracts && record->splitAddend ? record->splitAddend(view) : std::nullopt;
+    if (!split)
+      return false;
+    Value addend = call.getOperands()[split->addend];
+    SmallVector<Value> rest =
+        llvm::map_to_vector(split->call.operands, [&](unsigned index) { return Value(call.getOperands()[index]); });
+    call->setOperands(rest);
+    call.setTarget(split->call.target);
+    call.setArgsAttr(split->call.args);
+    addBehind(call, addend);
+    return true;
   }
 
-  void splitAddend(CallOp call, unsigned addend) {
-    Value added = call.getOperands()[addend];
-    SmallVector<NamedAttribute> args;
-    for (NamedAttribute arg : call.getArgs()) {
-      auto operand = dyn_cast<OperandRefAttr>(arg.getValue());
-      if (!operand || operand.getIndex() < addend)
-        args.push_back(arg);
-      else if (operand.getIndex() > addend)
-        args.push_back({arg.getName(), OperandRefAttr::get(call.getContext(), operand.getIndex() - 1)});
-    }
-    call.setArgsAttr(DictionaryAttr::get(call.getContext(), args));
-    call->eraseOperand(addend);
+  void addBehind(CallOp call, Value addend) {
     OpBuilder builder(call->getContext());
     builder.setInsertionPointAfter(call);
-    auto operandRef = [&](int64_t index) { return OperandRefAttr::get(call.getContext(), index); };
+    auto operand = [&](StringRef name, int64_t index) {
+      return builder.getNamedAttr(name, OperandRefAttr::get(call.getContext(), index));
+    };
     auto sum = CallOp::create(builder, call.getLoc(), call.getResultTypes(), builder.getStringAttr("aten.add.Tensor"),
-                              ValueRange{call.getResult(0), added},
-                              builder.getDictionaryAttr({builder.getNamedAttr("self", operandRef(0)),
-                                                         builder.getNamedAttr("other", operandRef(1))}),
+                              ValueRange{call.getResult(0), addend},
+                              builder.getDictionaryAttr({operand("self", 0), operand("other", 1)}),
                               call.getModuleAttr());
     call.getResult(0).replaceAllUsesExcept(sum.getResult(0), sum);
   }

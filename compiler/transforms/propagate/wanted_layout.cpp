@@ -61,7 +61,7 @@ private:
       return std::nullopt;
     CallView view = CallView::of(call);
     const OpRecord *record = OpRegistry::get().lookup(view.target);
-    return record ? std::optional<FactorRule>(record->rule(view)) : std::nullopt;
+    return record ? std::optional<FactorRule>(factorRuleOf(view, record)) : std::nullopt;
   }
 
   int64_t dimOfOtherOperands(OpOperand &use) const {

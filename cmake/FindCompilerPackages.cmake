@@ -15,6 +15,16 @@ find_program(ANTLR4_TOOL antlr4 REQUIRED)
 add_library(meshplan-mlir-headers INTERFACE)
 target_include_directories(meshplan-mlir-headers SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/mlir_pch.cpp CONTENT "")
+add_library(meshplan-mlir-pch OBJECT ${CMAKE_BINARY_DIR}/generated/mlir_pch.cpp)
+target_link_libraries(meshplan-mlir-pch PRIVATE meshplan-mlir-headers)
+target_compile_options(meshplan-mlir-pch PRIVATE ${MESHPLAN_WARNINGS})
+target_precompile_headers(meshplan-mlir-pch PRIVATE
+  <mlir/Bytecode/BytecodeOpInterface.h> <mlir/Dialect/Func/IR/FuncOps.h> <mlir/IR/Builders.h>
+  <mlir/IR/BuiltinAttributes.h> <mlir/IR/BuiltinOps.h> <mlir/IR/BuiltinTypes.h> <mlir/IR/Dialect.h>
+  <mlir/IR/DialectImplementation.h> <mlir/IR/OpImplementation.h> <mlir/IR/TensorEncoding.h>
+  <mlir/Interfaces/SideEffectInterfaces.h> <mlir/Pass/Pass.h> <map> <string> <vector>)
+
 # meshplan_tablegen(name room  td output flags... td output flags...)
 #
 # Runs mlir-tblgen for each triple (definition file, output file, flags) into build/generated/<room>; the target

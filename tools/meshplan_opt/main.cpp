@@ -4,6 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/transforms/partition/passes.h"
+#include "compiler/transforms/place/passes.h"
+#include "compiler/transforms/propagate/passes.h"
 #include "dialect/plan/plan.h"
 #include "dialect/sched/sched.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -13,5 +16,8 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<meshplan::plan::PlanDialect, meshplan::sched::SchedDialect, mlir::func::FuncDialect>();
+  meshplan::registerPlacePasses();
+  meshplan::registerPropagatePasses();
+  meshplan::registerPartitionPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "meshplan passes\n", registry));
 }

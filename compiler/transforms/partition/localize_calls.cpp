@@ -88,7 +88,7 @@ private:
   SmallVector<bool> known;
 };
 
-struct LocalizeCallsPass : impl::LocalizeCallsBase<LocalizeCallsPass> {
+struct LocalizeCallsPass : meshplan::impl::LocalizeCallsBase<LocalizeCallsPass> {
   void runOnOperation() final {
     MeshOp mesh = getMesh(getOperation());
     WalkResult result = getOperation().walk([&](CallOp call) {

@@ -44,7 +44,7 @@ static Value buildStep(OpBuilder &builder, ReshardOp reshard, Value input, const
 }
 
 namespace {
-struct LowerReshardsPass : impl::LowerReshardsBase<LowerReshardsPass> {
+struct LowerReshardsPass : meshplan::impl::LowerReshardsBase<LowerReshardsPass> {
   void runOnOperation() final {
     MeshOp mesh = getMesh(getOperation());
     getOperation().walk([&](ReshardOp reshard) {

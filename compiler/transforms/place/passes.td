@@ -24,8 +24,8 @@ def PlaceStyles : Pass<"plan-place-styles", "::mlir::ModuleOp"> {
     ```
     After:
     ```mlir
-    func.func @forward(%x: tensor<4x8xf32, R>, %w: tensor<16x8xf32, #plan.sharding<[{}, {"tp"}]>>) -> ... {
-      %0 = plan.constrain %x #plan.sharding<[{}, {"tp"}]> along [#plan.axis<"tp">] as "rowwise tp" : ...
+    func.func @forward(%x: tensor<4x8xf32, R>, %w: tensor<16x8xf32, #plan.sharding<[{}, {"tp"} ]>>) -> ... {
+      %0 = plan.constrain %x #plan.sharding<[{}, {"tp"} ]> along [#plan.axis<"tp">] as "rowwise tp" : ...
       %y = plan.call "aten.linear.default"(%0, %w) {...} in "mlp.down_proj" : ...
     ```
   }];

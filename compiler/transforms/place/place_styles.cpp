@@ -278,7 +278,7 @@ private:
   llvm::DenseMap<BlockArgument, std::pair<ShardingAttr, StyleOp>> placed;
 };
 
-struct PlaceStylesPass : impl::PlaceStylesBase<PlaceStylesPass> {
+struct PlaceStylesPass : meshplan::impl::PlaceStylesBase<PlaceStylesPass> {
   void runOnOperation() final {
     ModuleOp module = getOperation();
     MeshOp mesh = getMesh(module);

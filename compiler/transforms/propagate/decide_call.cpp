@@ -71,7 +71,7 @@ private:
            llvm::any_of(decision.axes, [&](const AxisList &axes) { return overlapsAny(axes, axis); });
   }
 
-  void deriveTypes(SmallVectorImpl<unsigned> &inexpressible) {
+  void deriveTypes(llvm::SmallVectorImpl<unsigned> &inexpressible) {
     for (auto [index, tensor] : llvm::enumerate(problem.rule.operands)) {
       ShardingAttr sharding = projectToDims(decision.axes, tensor, problem.rule, problem.mesh, &inexpressible);
       ShardingAttr arriving = problem.operands[index];

@@ -367,7 +367,7 @@ private:
   Layouts layouts;
 };
 
-struct PropagateShardingsPass : impl::PropagateShardingsBase<PropagateShardingsPass> {
+struct PropagateShardingsPass : meshplan::impl::PropagateShardingsBase<PropagateShardingsPass> {
   using PropagateShardingsBase::PropagateShardingsBase;
 
   void runOnOperation() final {

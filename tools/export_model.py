@@ -23,14 +23,24 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import torch
 import transformers
 from safetensors.torch import save_file
 from torch._subclasses.fake_tensor import FakeTensorMode
+from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
 
 Tensors = dict[str, torch.Tensor]
+Model = transformers.PreTrainedModel
+
+
+class ModelClass(Protocol):
+    """What model classes and transformers' Auto classes have in common."""
+
+    def from_pretrained(self, source: str, **options: object) -> Model: ...
+
+    def from_config(self, config: transformers.PretrainedConfig, **options: object) -> Model: ...
 
 
 class UsageError(Exception):
@@ -75,7 +85,7 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
     return arguments
 
 
-def parse_setting(text: str) -> tuple[str, Any]:
+def parse_setting(text: str) -> tuple[str, object]:
     """`key=value` with the value read as JSON where it is JSON, else as text."""
     key, separator, value = text.partition("=")
     if not separator:
@@ -97,14 +107,19 @@ def package_gguf(package: str) -> Path:
     return found[0]
 
 
+def gguf_file(arguments: argparse.Namespace) -> Path | None:
+    path: Path | None = package_gguf(arguments.package) if arguments.package else arguments.gguf
+    if path is not None and not path.is_file():
+        raise UsageError(f"--gguf {path}: no such file")
+    return path
+
+
 def pretrained_source(arguments: argparse.Namespace) -> tuple[str, dict[str, str]] | None:
     """First argument and keywords of from_pretrained; None for a bare configuration."""
-    gguf: Path | None = package_gguf(arguments.package) if arguments.package else arguments.gguf
-    if gguf is None:
-        return (arguments.model, {}) if arguments.model else None
-    if not gguf.is_file():
-        raise UsageError(f"--gguf {gguf}: no such file")
-    return str(gguf.parent), {"gguf_file": gguf.name}
+    gguf = gguf_file(arguments)
+    if gguf is not None:
+        return str(gguf.parent), {"gguf_file": gguf.name}
+    return (arguments.model, {}) if arguments.model else None
 
 
 def load_config(arguments: argparse.Namespace) -> transformers.PretrainedConfig:
@@ -124,7 +139,7 @@ def load_config(arguments: argparse.Namespace) -> transformers.PretrainedConfig:
     return config
 
 
-def model_class(config: transformers.PretrainedConfig, name: str | None) -> Any:
+def model_class(config: transformers.PretrainedConfig, name: str | None) -> ModelClass:
     if name is not None:
         found = getattr(transformers, name, None)
         if found is None:
@@ -157,27 +172,44 @@ def parameters_without_storage() -> Iterator[None]:
         torch.nn.Module.register_parameter = register
 
 
-def load_model(arguments: argparse.Namespace, config: transformers.PretrainedConfig) -> torch.nn.Module:
+def build_model(kind: ModelClass, config: transformers.PretrainedConfig, options: dict[str, object]) -> Model:
+    # Auto classes and model classes spell it differently.
+    build = kind.from_config if hasattr(kind, "from_config") else kind._from_config
+    return build(config, **options)
+
+
+def load_gguf(path: Path, model: Model) -> None:
+    """Fills `model` from a GGUF file. from_pretrained would do it, but asks for one more package."""
+    tensors = load_gguf_checkpoint(str(path), return_tensors=True, model_to_load=model)["tensors"]
+    missing = model.load_state_dict(tensors, strict=False)
+    model.tie_weights()
+    absent = set(missing.missing_keys) - set(model.all_tied_weights_keys)
+    if absent or missing.unexpected_keys:
+        raise UsageError(f"{path}: does not fit the model: lacks {sorted(absent)}, has {missing.unexpected_keys}")
+
+
+def load_model(arguments: argparse.Namespace, config: transformers.PretrainedConfig) -> Model:
     torch.manual_seed(arguments.seed)
     kind = model_class(config, arguments.class_name)
-    options: dict[str, Any] = {"dtype": getattr(torch, arguments.dtype)}
+    options: dict[str, object] = {"dtype": getattr(torch, arguments.dtype)}
     if arguments.attention:
         options["attn_implementation"] = arguments.attention
-    source = pretrained_source(arguments)
-    if source is not None and not arguments.meta:
-        model = kind.from_pretrained(source[0], config=config, **source[1], **options)
+    if arguments.model and not arguments.meta:
+        model = kind.from_pretrained(arguments.model, config=config, **options)
     else:
-        build = kind.from_config if hasattr(kind, "from_config") else kind._from_config
         with parameters_without_storage() if arguments.meta else contextlib.nullcontext():
-            model = build(config, **options)
+            model = build_model(kind, config, options)
+        gguf = gguf_file(arguments)
+        if gguf is not None and not arguments.meta:
+            load_gguf(gguf, model)
     return model.train(arguments.train)
 
 
-def accepts(model: torch.nn.Module, name: str) -> bool:
+def accepts(model: Model, name: str) -> bool:
     return name in inspect.signature(model.forward).parameters
 
 
-def example_labels(model: Any, arguments: argparse.Namespace, generator: torch.Generator) -> torch.Tensor:
+def example_labels(model: Model, arguments: argparse.Namespace, generator: torch.Generator) -> torch.Tensor:
     if not accepts(model, "labels"):
         raise UsageError(f"--loss: {type(model).__name__}.forward() takes no labels")
     if type(model).__name__.endswith(("SequenceClassification", "ImageClassification")):
@@ -186,7 +218,7 @@ def example_labels(model: Any, arguments: argparse.Namespace, generator: torch.G
     return torch.randint(vocabulary, (arguments.batch, arguments.sequence), generator=generator)
 
 
-def example_inputs(model: Any, arguments: argparse.Namespace) -> Tensors:
+def example_inputs(model: Model, arguments: argparse.Namespace) -> Tensors:
     """Random inputs. No two names share a tensor: the trace would read one of them for both."""
     generator = torch.Generator().manual_seed(arguments.seed)
     shape = (arguments.batch, arguments.sequence)
@@ -209,16 +241,16 @@ def example_inputs(model: Any, arguments: argparse.Namespace) -> Tensors:
 
 
 @contextlib.contextmanager
-def plain_outputs(model: torch.nn.Module) -> Iterator[None]:
+def plain_outputs(model: Model) -> Iterator[None]:
     """Makes forward() return a plain dict.
 
     Archives with Hugging Face's output classes load only where those classes are registered. A
     wrapping module would change every module path, so the method is replaced instead.
     """
-    original: Callable[..., Any] = model.forward
+    original: Callable[..., object] = model.forward
 
     @functools.wraps(original)
-    def forward(*positional: Any, **keywords: Any) -> Any:
+    def forward(*positional: object, **keywords: object) -> object:
         result = original(*positional, **keywords)
         return (
             {key: value for key, value in result.items() if value is not None} if hasattr(result, "items") else result
@@ -244,7 +276,7 @@ def is_functional(program: torch.export.ExportedProgram) -> bool:
     return True
 
 
-def export(model: torch.nn.Module, inputs: Tensors, arguments: argparse.Namespace) -> torch.export.ExportedProgram:
+def export(model: Model, inputs: Tensors, arguments: argparse.Namespace) -> torch.export.ExportedProgram:
     dims = {0: "batch", 1: "sequence"}
     dynamic = {
         name: {
@@ -289,6 +321,7 @@ def replaced_on_success(path: Path) -> Iterator[Path]:
         # The archive's top folder has the name of the file that is written.
         temporary = Path(folder) / path.name
         yield temporary
+        temporary.chmod(0o644)
         os.replace(temporary, path)
 
 
@@ -311,7 +344,7 @@ def save_archive(program: torch.export.ExportedProgram, arguments: argparse.Name
             deflate(path)
 
 
-def untied_state(model: torch.nn.Module) -> Tensors:
+def untied_state(model: Model) -> Tensors:
     """State dict in which every tensor stands once, under its first name, as Hugging Face saves it."""
     state: Tensors = {}
     seen: set[tuple[int, torch.Size, tuple[int, ...]]] = set()

@@ -182,8 +182,11 @@ ValueId GraphReader::defineTensor(const Json &name, GraphNames &names, int32_t p
     document.fail(name, "tensor '" + value.name + "' has no shape in tensor_values");
   } else {
     value.type = readScalarType(document.member(*metadata, "dtype")).value_or(ScalarType::Float32);
-    for (const Json &size : document.array(document.member(*metadata, "sizes")))
+    for (const Json &size : document.array(document.member(*metadata, "sizes"))) {
       value.dims.push_back(readSymbolicInt(size));
+      if (!value.dims.back().isSymbolic() && value.dims.back().value < 0)
+        document.fail(size, "an extent is negative");
+    }
   }
   std::string base = value.name;
   for (int suffix = 1; !valueNames.insert(value.name).second; ++suffix)

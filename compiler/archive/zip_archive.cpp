@@ -2,6 +2,8 @@
 
 #include "compiler/archive/zip_archive.h"
 
+#include "llvm/Support/FileSystem.h"
+
 #include <zip.h>
 
 namespace meshplan::archive {
@@ -11,46 +13,45 @@ namespace {
 /// Deflate cannot shrink data by more than this factor.
 constexpr uint64_t maxDeflateRatio = 1032;
 
-std::string openProblem(zip_error_t &error) {
-  switch (zip_error_code_zip(&error)) {
+std::string openProblem(int code) {
+  switch (code) {
   case ZIP_ER_NOZIP:
-    return "not a zip archive, or truncated";
+    return "is not a zip archive, or is truncated";
   case ZIP_ER_INCONS:
   case ZIP_ER_EOF:
-    return "truncated or damaged zip archive";
+    return "is a truncated or damaged zip archive";
   default:
-    return zip_error_strerror(&error);
+    break;
   }
+  zip_error_t error;
+  zip_error_init_with_code(&error, code);
+  std::string problem = std::string("cannot be read: ") + zip_error_strerror(&error);
+  zip_error_fini(&error);
+  return problem;
 }
 
 } // namespace
 
 std::unique_ptr<ZipArchive> ZipArchive::open(const std::string &path, std::vector<Diagnostic> &errors) {
-  zip_error_t error;
-  zip_error_init(&error);
-  zip *handle = nullptr;
-  // A directory opens but has no readable bytes; the source reports that on open too.
-  if (zip_source_t *source = zip_source_file_create(path.c_str(), 0, -1, &error)) {
-    handle = zip_open_from_source(source, ZIP_RDONLY, &error);
-    if (!handle)
-      zip_source_free(source);
-  }
-  if (!handle) {
-    int code = zip_error_code_zip(&error);
-    bool unreadable = code == ZIP_ER_OPEN || code == ZIP_ER_NOENT || code == ZIP_ER_READ;
-    std::string help = unreadable ? "" : "a model is exported with torch.export.save(ep, 'model.pt2')";
-    std::string problem = code == ZIP_ER_OPEN || code == ZIP_ER_NOENT
-                              ? std::string("cannot be opened: ") + strerror(zip_error_code_system(&error))
-                              : openProblem(error);
-    errors.push_back({"'" + path + "': " + problem, {}, help});
-    zip_error_fini(&error);
+  namespace fs = llvm::sys::fs;
+  auto fail = [&](const std::string &problem, const char *help) {
+    errors.push_back({"'" + path + "' " + problem, {}, help});
     return nullptr;
-  }
-  zip_error_fini(&error);
-  return std::unique_ptr<ZipArchive>(new ZipArchive(path, handle));
+  };
+  fs::file_status status;
+  if (std::error_code code = fs::status(path, status))
+    return fail("cannot be opened: " + llvm::StringRef(code.message()).lower(), "");
+  if (!fs::is_regular_file(status))
+    return fail("is not a file", "");
+
+  int code = ZIP_ER_OK;
+  if (zip *handle = zip_open(path.c_str(), ZIP_RDONLY, &code))
+    return std::unique_ptr<ZipArchive>(new ZipArchive(path, status.getSize(), handle));
+  return fail(openProblem(code), "a model is written by torch.export.save(program, 'model.pt2')");
 }
 
-ZipArchive::ZipArchive(std::string path, zip *handle) : filePath(std::move(path)), handle(handle) {
+ZipArchive::ZipArchive(std::string path, uint64_t fileSize, zip *handle)
+    : filePath(std::move(path)), fileSize(fileSize), handle(handle) {
   zip_int64_t count = zip_get_num_entries(handle, 0);
   for (zip_int64_t i = 0; i < count; ++i) {
     zip_stat_t stat;
@@ -72,8 +73,8 @@ std::optional<std::string> ZipArchive::read(llvm::StringRef name, std::vector<Di
   Member member = members.lookup(name);
   std::string problem;
   // The size is checked before memory is taken: it is outside data.
-  if (member.size > (member.compressedSize + 1) * maxDeflateRatio) {
-    problem = "its size of " + std::to_string(member.size) + " bytes cannot be";
+  if (member.compressedSize > fileSize || member.size / maxDeflateRatio > member.compressedSize) {
+    problem = "the size in its header cannot be";
   } else if (zip_file_t *file = zip_fopen_index(handle, member.index, 0)) {
     std::string bytes(member.size, '\0');
     zip_int64_t count = zip_fread(file, bytes.data(), bytes.size());

@@ -39,9 +39,10 @@ public:
   std::optional<std::string> read(llvm::StringRef name, std::vector<Diagnostic> &errors) const;
 
 private:
-  ZipArchive(std::string path, zip *handle);
+  ZipArchive(std::string path, uint64_t fileSize, zip *handle);
 
   std::string filePath;
+  uint64_t fileSize;
   zip *handle;
   std::vector<std::string> memberNames;
   llvm::StringMap<Member> members;

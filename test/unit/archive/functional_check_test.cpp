@@ -1,0 +1,69 @@
+//===- functional_check_test.cpp - in-place graphs are refused ---*- C++ -*-===//
+
+#include "compiler/archive/functional_check.h"
+#include "test/unit/archive/test_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace meshplan::archive;
+using namespace meshplan::archive::testing;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+namespace {
+
+const std::string help = "\nhelp: call 'ep = ep.run_decompositions({})' before torch.export.save";
+
+TEST(FunctionalCheck, KnowsInPlaceOperatorsByName) {
+  for (const char *target : {"aten.add_.Tensor", "aten.index_put_.default", "aten.copy_.default", "aten.__ior__.Tensor",
+                             "aten.add.out", "aten.split_copy.Tensor_out", "custom.update_.default"})
+    EXPECT_TRUE(writesOperand(target)) << target;
+  for (const char *target : {"aten.add.Tensor", "aten.__and__.Tensor", "aten.index_put.default", "aten.__or__.Tensor",
+                             "aten._to_copy.default", "transformers.grouped_mm_fallback.default"})
+    EXPECT_FALSE(writesOperand(target)) << target;
+}
+
+TEST(FunctionalCheck, RefusesAGraphThatWritesInPlace) {
+  TestModel model = linearModel();
+  Json &node = model.graph.node("torch.ops.aten.add_.Tensor", {tensor("self", "linear")}, "add_", {2, 4});
+  node["metadata"] = {{"nn_module_stack", "L__self__,,Net;L__self__proj,proj,Linear"},
+                      {"stack_trace", "  File \"net.py\", line 9, in forward\n    x += y"}};
+  for (int i = 0; i < 4; ++i)
+    model.graph.node("torch.ops.aten.zero_.default", {tensor("self", "x")}, "zero_" + std::to_string(i), {2, 3});
+  EXPECT_THAT(errorsOf(model), ElementsAre("'FILE': the graph writes in place\n"
+                                           "note: 'aten.add_.Tensor' in module 'proj', net.py:9\n"
+                                           "note: 'aten.zero_.default'\n"
+                                           "note: 'aten.zero_.default'\n"
+                                           "note: and 2 more" +
+                                           help));
+}
+
+TestModel normModel(const std::string &target, const std::string &flag, bool training) {
+  TestModel model;
+  model.buffer("norm.running_mean", {3});
+  model.input("x", {2, 3});
+  model.graph.node(
+      target,
+      {tensor("input", "x"), tensor("running_mean", "b_norm_running_mean"), argument(flag, {{"as_bool", training}})},
+      "y", {2, 3});
+  model.output("y");
+  return model;
+}
+
+TEST(FunctionalCheck, RefusesHiddenUpdatesOfStatistics) {
+  EXPECT_THAT(errorsOf(normModel("torch.ops.aten.batch_norm.default", "training", true)),
+              ElementsAre("'FILE': the graph updates running statistics of a normalization in hiding\nnote: "
+                          "'aten.batch_norm.default'" +
+                          help));
+  EXPECT_EQ(errorsOf(normModel("torch.ops.aten.instance_norm.default", "use_input_stats", true)).size(), 1u);
+}
+
+TEST(FunctionalCheck, AcceptsNormalizationWithoutUpdates) {
+  EXPECT_THAT(errorsOf(normModel("torch.ops.aten.batch_norm.default", "training", false)), IsEmpty());
+  TestModel model = normModel("torch.ops.aten.batch_norm.default", "training", true);
+  model.graph.json["nodes"][0]["inputs"][1]["arg"] = {{"as_none", true}};
+  EXPECT_THAT(errorsOf(model), IsEmpty());
+}
+
+} // namespace

@@ -1,0 +1,272 @@
+//===- graph_reader_test.cpp - JSON graph to values and nodes ----*- C++ -*-===//
+
+#include "test/unit/archive/test_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace meshplan::archive;
+using namespace meshplan::archive::testing;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+namespace {
+
+std::vector<std::string> targets(const ExportedProgram &program) {
+  std::vector<std::string> names;
+  for (const Node &node : program.nodes)
+    names.push_back(node.target);
+  return names;
+}
+
+/// A model that applies a no-grad region to x, and adds x to what it returns.
+TestModel regionModel(bool enabled = false) {
+  TestModel model;
+  model.input("x", {2});
+  TestGraph inner;
+  inner.input("arg", {2});
+  inner.node("torch.ops.aten.cos.default", {tensor("self", "arg")}, "cos", {2});
+  // The region's own name hides the outer x.
+  inner.node("torch.ops.aten.sin.default", {tensor("self", "cos")}, "x", {2});
+  inner.output("x");
+  Json &node =
+      model.graph.node("torch.ops.higher_order.wrap_with_set_grad_enabled",
+                       {argument("", {{"as_bool", enabled}}),
+                        argument("", {{"as_graph", {{"name", "submod"}, {"graph", inner.json}}}}), tensor("", "x")},
+                       "wrapped", {2});
+  node["outputs"] = Json::array({{{"as_tensors", {{{"name", "wrapped"}}}}}});
+  model.graph.node("torch.ops.aten.add.Tensor", {tensor("self", "x"), tensor("other", "wrapped")}, "sum", {2});
+  model.output("sum");
+  return model;
+}
+
+TEST(GraphReader, ReadsNodesWithArgumentsModuleAndSource) {
+  ExportedProgram program = readProgram(linearModel());
+  ASSERT_EQ(program.nodes.size(), 1u);
+  const Node &node = program.nodes[0];
+  EXPECT_EQ(node.name, "linear");
+  EXPECT_EQ(node.source, "torch/linear.py:134");
+  EXPECT_FALSE(node.noGrad);
+  EXPECT_EQ(std::get<ValueId>(*node.find("input")), program.inputs[0].value);
+  EXPECT_EQ(std::get<ValueId>(*node.find("weight")), program.parameters[0].value);
+  EXPECT_EQ(node.find("bias"), nullptr);
+  EXPECT_THAT(program.operands(node), ElementsAre(program.inputs[0].value, program.parameters[0].value));
+  auto chain = program.moduleChain(node);
+  ASSERT_EQ(chain.size(), 2u);
+  EXPECT_EQ(chain[0]->className, "Net");
+  EXPECT_EQ(chain[1]->className, "torch.nn.modules.linear.Linear");
+  const Value &result = program.value(node.results[0]);
+  EXPECT_EQ(result.producer, 0);
+  EXPECT_THAT(result.dims, ElementsAre(SymbolicInt(2), SymbolicInt(4)));
+}
+
+TEST(GraphReader, ReadsEveryKindOfArgument) {
+  TestModel model = linearModel();
+  std::vector<Json> arguments = {
+      argument("none", {{"as_none", true}}),
+      argument("tensors", {{"as_tensors", {{{"name", "x"}}, {{"name", "x"}}}}}),
+      argument("optional", {{"as_optional_tensors", {{{"as_none", true}}, {{"as_tensor", {{"name", "x"}}}}}}}),
+      argument("absent", {{"as_optional_tensor", {{"as_none", true}}}}),
+      argument("present", {{"as_optional_tensor", {{"as_tensor", {{"name", "x"}}}}}}),
+      argument("int", {{"as_int", -3}}),
+      argument("ints", {{"as_ints", {1, 2}}}),
+      argument("symints", {{"as_sym_ints", {{{"as_int", 5}}}}}),
+      argument("float", {{"as_float", 0.5}}),
+      argument("infinite", {{"as_float", "-Infinity"}}),
+      argument("floats", {{"as_floats", {0.25}}}),
+      argument("symfloat", {{"as_sym_float", {{"as_float", 2.5}}}}),
+      argument("bool", {{"as_bool", true}}),
+      argument("bools", {{"as_bools", {true, false}}}),
+      argument("text", {{"as_string", "none"}}),
+      argument("texts", {{"as_strings", {"a", "b"}}}),
+      argument("type", {{"as_scalar_type", 13}}),
+      argument("format", {{"as_memory_format", 2}}),
+      argument("layout", {{"as_layout", 7}}),
+      argument("device", {{"as_device", {{"type", "cuda"}, {"index", 0}}}}),
+      argument("pin_memory", {{"as_bool", false}})};
+  model.graph.node("torch.ops.ns.op.default", arguments, "y", {2});
+  ExportedProgram program = readProgram(model);
+  const Node &node = program.nodes.at(1);
+  ValueId x = program.inputs[0].value;
+  auto get = [&](const char *name) { return *node.find(name); };
+  EXPECT_EQ(get("none"), Argument(std::monostate()));
+  EXPECT_THAT(std::get<std::vector<ValueId>>(get("tensors")), ElementsAre(x, x));
+  EXPECT_THAT(std::get<std::vector<ValueId>>(get("optional")), ElementsAre(noValue, x));
+  EXPECT_EQ(get("absent"), Argument(std::monostate()));
+  EXPECT_EQ(std::get<ValueId>(get("present")), x);
+  EXPECT_EQ(std::get<SymbolicInt>(get("int")), SymbolicInt(-3));
+  EXPECT_THAT(std::get<std::vector<SymbolicInt>>(get("ints")), ElementsAre(SymbolicInt(1), SymbolicInt(2)));
+  EXPECT_THAT(std::get<std::vector<SymbolicInt>>(get("symints")), ElementsAre(SymbolicInt(5)));
+  EXPECT_EQ(std::get<double>(get("float")), 0.5);
+  EXPECT_EQ(std::get<double>(get("infinite")), -std::numeric_limits<double>::infinity());
+  EXPECT_THAT(std::get<std::vector<double>>(get("floats")), ElementsAre(0.25));
+  EXPECT_EQ(std::get<double>(get("symfloat")), 2.5);
+  EXPECT_EQ(std::get<bool>(get("bool")), true);
+  EXPECT_THAT(std::get<std::vector<bool>>(get("bools")), ElementsAre(true, false));
+  EXPECT_EQ(std::get<std::string>(get("text")), "none");
+  EXPECT_THAT(std::get<std::vector<std::string>>(get("texts")), ElementsAre("a", "b"));
+  EXPECT_EQ(std::get<ScalarType>(get("type")), ScalarType::BFloat16);
+  EXPECT_EQ(std::get<MemoryFormat>(get("format")), MemoryFormat::ChannelsLast);
+  EXPECT_EQ(node.arguments.size(), 18u) << "layout, device and pin_memory are gone";
+  EXPECT_THAT(program.operands(node), ElementsAre(x, x, x, x));
+}
+
+TEST(GraphReader, RefusesArgumentsThatCannotBeRepresented) {
+  const std::string place = "'models/model.json' at graph_module.graph.nodes[1].inputs[0].arg";
+  auto errorFor = [](const Json &value) {
+    TestModel model = linearModel();
+    model.graph.node("torch.ops.ns.op.default", {argument("a", value)}, "y", {2});
+    return errorsOf(model);
+  };
+  for (const char *kind : {"as_custom_obj", "as_complex", "as_nested_tensors", "as_int_lists", "as_string_to_argument",
+                           "as_operator", "as_graph", "as_later"})
+    EXPECT_THAT(errorFor({{kind, Json::object()}}),
+                ElementsAre(place + ": an argument of kind '" + kind + "' is not supported"));
+  EXPECT_THAT(errorFor({{"as_layout", 2}}), ElementsAre(place + ": only strided tensors are supported"));
+  EXPECT_THAT(errorFor({{"as_memory_format", 9}}),
+              ElementsAre(place + ": an argument of kind 'as_memory_format' is not supported"));
+  EXPECT_THAT(errorFor({{"as_scalar_type", 99}}), ElementsAre(place + ".as_scalar_type: unknown element type 99"));
+  EXPECT_THAT(errorFor({{"as_tensor", {{"name", "z"}}}}), ElementsAre(place + ".as_tensor: tensor 'z' is not defined"));
+  EXPECT_THAT(errorFor({{"as_sym_int", {{"as_name", "n"}}}}),
+              ElementsAre(place + ".as_sym_int: integer 'n' is not defined"));
+}
+
+TEST(GraphReader, FlattensListResultsAndKeepsNone) {
+  TestModel model = linearModel();
+  Json &node = model.graph.node("torch.ops.aten.chunk.default", {tensor("self", "x")}, "first", {2, 2});
+  model.graph.json["tensor_values"]["second"] = tensorMeta({2, 1});
+  node["outputs"] = {{{"as_tensors", {{{"name", "first"}}, {{"name", "second"}}}}}, {{"as_none", true}}};
+  ExportedProgram program = readProgram(model);
+  const Node &chunk = program.nodes.at(1);
+  ASSERT_EQ(chunk.results.size(), 3u);
+  EXPECT_EQ(program.value(chunk.results[1]).name, "second");
+  EXPECT_EQ(program.value(chunk.results[1]).result, 1);
+  EXPECT_EQ(chunk.results[2], noValue);
+}
+
+TEST(GraphReader, InlinesNoGradRegions) {
+  ExportedProgram program = readProgram(regionModel());
+  ASSERT_THAT(targets(program), ElementsAre("aten.cos.default", "aten.sin.default", "aten.add.Tensor"));
+  EXPECT_TRUE(program.nodes[0].noGrad);
+  EXPECT_TRUE(program.nodes[1].noGrad);
+  EXPECT_FALSE(program.nodes[2].noGrad);
+  ValueId x = program.inputs[0].value;
+  EXPECT_EQ(std::get<ValueId>(*program.nodes[0].find("self")), x);
+  EXPECT_EQ(std::get<ValueId>(*program.nodes[2].find("self")), x);
+  EXPECT_EQ(std::get<ValueId>(*program.nodes[2].find("other")), program.nodes[1].results[0]);
+  EXPECT_EQ(program.value(program.nodes[1].results[0]).name, "x$1");
+}
+
+TEST(GraphReader, KeepsGradientsInARegionThatEnablesThem) {
+  EXPECT_FALSE(readProgram(regionModel(/*enabled=*/true)).nodes.at(0).noGrad);
+}
+
+TEST(GraphReader, RefusesRegionsThatDoNotFit) {
+  TestModel model = regionModel();
+  model.graph.json["nodes"][0]["inputs"].erase(2);
+  EXPECT_THAT(errorsOf(model), Contains("'models/model.json' at graph_module.graph.nodes[0].inputs: region takes 1 "
+                                        "operands, 0 are given"));
+  model = regionModel();
+  model.graph.json["nodes"][0]["outputs"].push_back({{"as_none", true}});
+  EXPECT_THAT(errorsOf(model),
+              Contains("'models/model.json' at graph_module.graph.nodes[0]: region returns 1 values, 2 are taken"));
+  model = regionModel();
+  model.graph.json["nodes"][0]["inputs"] = Json::array();
+  EXPECT_THAT(errorsOf(model), Contains("'models/model.json' at graph_module.graph.nodes[0].inputs: a gradient region "
+                                        "needs a flag and a graph"));
+}
+
+TEST(GraphReader, RefusesOtherRegionsWithTheWayOut) {
+  TestModel model = regionModel();
+  model.graph.json["nodes"][0]["target"] = "torch.ops.higher_order.wrap_with_autocast";
+  EXPECT_THAT(errorsOf(model),
+              Contains("'models/model.json' at graph_module.graph.nodes[0]: higher-order operator "
+                       "'higher_order.wrap_with_autocast' is not supported\nhelp: export with 'ep = "
+                       "ep.run_decompositions({})' before torch.export.save, which inlines the region"));
+}
+
+TEST(GraphReader, DropsAsserts) {
+  TestModel model = linearModel();
+  for (const char *name : {"_assert_tensor_metadata.default", "_assert_scalar.default", "sym_constrain_range.default"})
+    model.graph.node(std::string("torch.ops.aten.") + name, {tensor("a", "x")}, "unused", {})["outputs"] =
+        Json::array();
+  EXPECT_THAT(targets(readProgram(model)), ElementsAre("aten.linear.default"));
+}
+
+TEST(GraphReader, RefusesFunctionsThatAreNoOperators) {
+  TestModel model = linearModel();
+  model.graph.node("_operator.matmul", {tensor("a", "x")}, "y", {2});
+  EXPECT_THAT(errorsOf(model), ElementsAre("'models/model.json' at graph_module.graph.nodes[1]: operator "
+                                           "'_operator.matmul' is not supported"));
+}
+
+TestModel dynamicModel() {
+  TestModel model;
+  model.input("x", {symbol("s0"), 4});
+  std::string twice = "Mul(Integer(2), " + symbol("s0") + ")";
+  Json &size = model.graph.node("torch.ops.aten.sym_size.int", {tensor("self", "x")}, "n", {});
+  size["outputs"] = Json::array({{{"as_sym_int", {{"as_name", "n"}}}}});
+  Json &product = model.graph.node("_operator.mul", {}, "mul", {});
+  product["outputs"] = Json::array({{{"as_sym_int", {{"as_name", "mul"}}}}});
+  model.graph.json["sym_int_values"] = {{"n", {{"as_expr", {{"expr_str", symbol("s0")}}}}},
+                                        {"mul", {{"as_expr", {{"expr_str", twice}}}}}};
+  model.graph.node("torch.ops.aten.view.default",
+                   {tensor("self", "x"), argument("size", {{"as_sym_ints", {{{"as_name", "mul"}}, {{"as_int", 2}}}}})},
+                   "view", {twice, 2});
+  model.graph.node("torch.ops.aten.arange.default", {argument("end", {{"as_sym_int", {{"as_name", "n"}}}})}, "arange",
+                   {symbol("s0")}, ScalarType::Int64);
+  model.output("view");
+  model.ranges = {{"s0", {{"min_val", 2}, {"max_val", nullptr}}}};
+  return model;
+}
+
+TEST(GraphReader, ResolvesSymbolicArithmetic) {
+  ExportedProgram program = readProgram(dynamicModel());
+  ASSERT_THAT(targets(program), ElementsAre("aten.view.default", "aten.arange.default"));
+  auto size = std::get<std::vector<SymbolicInt>>(*program.nodes[0].find("size"));
+  EXPECT_EQ(toString(size[0]), "2*s0");
+  EXPECT_EQ(size[1], SymbolicInt(2));
+  EXPECT_EQ(toString(std::get<SymbolicInt>(*program.nodes[1].find("end"))), "s0");
+  EXPECT_EQ(toString(program.value(program.outputs[0].value).dims[0]), "2*s0");
+  ASSERT_EQ(program.symbols.size(), 1u);
+  EXPECT_EQ(program.symbols[0].symbol, "s0");
+  EXPECT_EQ(program.symbols[0].minimum, 2);
+  EXPECT_EQ(program.symbols[0].maximum, INT64_MAX);
+}
+
+TEST(GraphReader, RefusesShapesThatDependOnData) {
+  TestModel model = dynamicModel();
+  model.graph.json["tensor_values"]["view"] = tensorMeta({symbol("u0"), 2});
+  EXPECT_THAT(errorsOf(model), ElementsAre("'FILE': the shape of 'view' depends on data ('u0')\nhelp: use operations "
+                                           "whose result shape follows from the shapes of the inputs"));
+}
+
+TEST(GraphReader, RefusesIntegerFunctionsThatItDoesNotKnow) {
+  TestModel model = dynamicModel();
+  model.graph.json["tensor_values"]["view"] = tensorMeta({"Sqrt(" + symbol("s0") + ")"});
+  EXPECT_THAT(errorsOf(model), ElementsAre("'models/model.json' at graph_module.graph.tensor_values.view.sizes[0]: "
+                                           "integer function 'Sqrt' is not supported"));
+}
+
+TEST(GraphReader, RefusesValuesWithoutAShapeOrWithAnImpossibleOne) {
+  TestModel model = linearModel();
+  model.graph.json["tensor_values"].erase("linear");
+  EXPECT_THAT(errorsOf(model), Contains(HasSubstr("tensor 'linear' has no shape in tensor_values")));
+  model = linearModel();
+  model.graph.json["tensor_values"]["linear"] = tensorMeta({-2});
+  EXPECT_THAT(errorsOf(model), Contains("'models/model.json' at graph_module.graph.tensor_values.linear.sizes[0]: an "
+                                        "extent is negative"));
+  model = linearModel();
+  model.graph.json["nodes"][0]["outputs"] = Json::array({{{"as_custom_obj", Json::object()}}});
+  EXPECT_THAT(errorsOf(model), Contains(HasSubstr("a result of kind 'as_custom_obj' is not supported")));
+}
+
+TEST(GraphReader, RefusesAMalformedModuleStack) {
+  TestModel model = linearModel();
+  model.graph.json["nodes"][0]["metadata"]["nn_module_stack"] = "L__self__,Net";
+  EXPECT_THAT(errorsOf(model), ElementsAre("'models/model.json' at graph_module.graph.nodes[0].metadata."
+                                           "nn_module_stack: malformed module stack"));
+}
+
+} // namespace

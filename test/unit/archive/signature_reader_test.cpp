@@ -1,0 +1,212 @@
+//===- signature_reader_test.cpp - inputs, outputs, constants ----*- C++ -*-===//
+
+#include "test/unit/archive/test_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+using namespace meshplan::archive;
+using namespace meshplan::archive::testing;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+namespace {
+
+const std::string realBuffers = "\nhelp: export the model with real buffers (only parameters may be on the meta "
+                                "device), as tools/export_model.py --meta does";
+
+std::string floats(const std::vector<float> &values) {
+  return {reinterpret_cast<const char *>(values.data()), values.size() * sizeof(float)};
+}
+
+std::vector<float> floatsOf(const ConstantData &data) {
+  std::vector<float> values(data.bytes.size() / sizeof(float));
+  std::memcpy(values.data(), data.bytes.data(), data.bytes.size());
+  return values;
+}
+
+Json leaf() { return {{"type", nullptr}, {"context", nullptr}, {"children_spec", Json::array()}}; }
+
+TEST(Signature, ListsParametersWithTheirPayload) {
+  TestModel model = linearModel();
+  model.parameter("frozen", {3});
+  model.graph.json["tensor_values"]["p_frozen"]["requires_grad"] = false;
+  ExportedProgram program = readProgram(model);
+  ASSERT_EQ(program.parameters.size(), 2u);
+  EXPECT_EQ(program.parameters[0].name, "proj.weight");
+  EXPECT_TRUE(program.parameters[0].requiresGrad);
+  EXPECT_EQ(program.parameters[0].payload, "m/data/weights/weight_0");
+  EXPECT_FALSE(program.parameters[1].requiresGrad);
+}
+
+TEST(Signature, TiedParametersShareAPayload) {
+  TestModel model = linearModel();
+  model.parameter("head.weight", {4, 3});
+  model.weights["head.weight"]["path_name"] = model.weights["proj.weight"]["path_name"];
+  ExportedProgram program = readProgram(model);
+  EXPECT_EQ(program.parameters[0].payload, program.parameters[1].payload);
+}
+
+TEST(Signature, ParametersWithoutBytesHaveNoPayload) {
+  TestModel model = linearModel();
+  model.payloads["data/weights/weight_0"] = "";
+  EXPECT_EQ(readProgram(model).parameters[0].payload, "");
+}
+
+TEST(Signature, LoadsBuffersThatAreNotPersistent) {
+  TestModel model = linearModel();
+  model.buffer("running", {2});
+  model.buffer("rotary.inv_freq", {3}, floats({1, 2, 3}));
+  ExportedProgram program = readProgram(model);
+  ASSERT_EQ(program.buffers.size(), 2u);
+  EXPECT_TRUE(program.buffers[0].persistent);
+  EXPECT_FALSE(program.buffers[0].constant.has_value());
+  EXPECT_EQ(program.buffers[1].name, "rotary.inv_freq");
+  ASSERT_TRUE(program.buffers[1].constant.has_value());
+  EXPECT_THAT(program.buffers[1].constant->dims, ElementsAre(3));
+  EXPECT_THAT(floatsOf(*program.buffers[1].constant), ElementsAre(1, 2, 3));
+}
+
+TEST(Signature, MakesStridedConstantsContiguous) {
+  TestModel model = linearModel();
+  model.constant("table", {2, 2}, floats({9, 1, 2, 3, 4}), ScalarType::Float32);
+  // The transpose of [[1, 2], [3, 4]], one element into its storage.
+  Json &meta = model.constants["table"]["tensor_meta"];
+  meta["strides"] = {{{"as_int", 1}}, {{"as_int", 2}}};
+  meta["storage_offset"] = {{"as_int", 1}};
+  EXPECT_THAT(floatsOf(readProgram(model).constants.at(0).data), ElementsAre(1, 3, 2, 4));
+}
+
+TEST(Signature, LoadsEmptyAndScalarConstants) {
+  TestModel model = linearModel();
+  model.constant("empty", {0, 3}, "", ScalarType::Float32);
+  model.constant("scalar", {}, std::string("\x9c\xff\xff\xff\xff\xff\xff\xff", 8), ScalarType::Int64);
+  ExportedProgram program = readProgram(model);
+  EXPECT_TRUE(program.constants[0].data.bytes.empty());
+  EXPECT_EQ(program.constants[1].data.bytes[0], 0x9c);
+  EXPECT_EQ(program.constants[1].data.type, ScalarType::Int64);
+}
+
+TEST(Signature, RefusesABufferWithoutValue) {
+  TestModel model = linearModel();
+  model.buffer("rotary.inv_freq", {3}, floats({1, 2, 3}));
+  model.payloads["data/constants/tensor_0"] = "";
+  EXPECT_THAT(errorsOf(model), ElementsAre("'FILE': non-persistent buffer 'rotary.inv_freq' has no value: its member "
+                                           "'m/data/constants/tensor_0' is missing or empty" +
+                                           realBuffers));
+  model.payloads.erase("data/constants/tensor_0");
+  EXPECT_THAT(errorsOf(model), ElementsAre(HasSubstr("is missing or empty")));
+  model.constants.clear();
+  EXPECT_THAT(errorsOf(model),
+              ElementsAre("'FILE': non-persistent buffer 'rotary.inv_freq' has no value: the archive's "
+                          "constants do not list it\nhelp: export the model again with "
+                          "torch.export.save"));
+}
+
+TEST(Signature, RefusesConstantsThatDoNotFitTheirStorage) {
+  TestModel model = linearModel();
+  model.constant("table", {3}, floats({1, 2}), ScalarType::Float32);
+  EXPECT_THAT(errorsOf(model),
+              ElementsAre("'FILE': constant 'table' needs 12 bytes of 'm/data/constants/tensor_0', which has 8"));
+  Json &meta = model.constants["table"]["tensor_meta"];
+  meta["strides"] = {{{"as_int", INT64_MAX}}};
+  EXPECT_THAT(errorsOf(model), ElementsAre("'FILE': constant 'table' has an impossible shape, stride or offset"));
+  meta["strides"] = {{{"as_int", 0}}};
+  meta["sizes"] = {{{"as_int", int64_t(1) << 40}}};
+  EXPECT_THAT(errorsOf(model), ElementsAre("'FILE': constant 'table' is larger than 1 GiB when its repeated elements "
+                                           "are written out"));
+}
+
+TEST(Signature, RefusesConstantsOfAnotherShapeThanTheGraphs) {
+  TestModel model = linearModel();
+  model.constant("table", {2}, floats({1, 2}), ScalarType::Float32);
+  model.graph.json["tensor_values"]["c_table"] = tensorMeta({3});
+  EXPECT_THAT(errorsOf(model), ElementsAre("'FILE': constant 'table' is stored with another type or shape than the "
+                                           "graph gives it"));
+}
+
+TEST(Signature, RefusesPickledConstants) {
+  TestModel model = linearModel();
+  model.constant("table", {2}, floats({1, 2}), ScalarType::Float32);
+  model.constants["table"]["use_pickle"] = true;
+  EXPECT_THAT(errorsOf(model),
+              ElementsAre("'FILE': constant 'table' is a pickled tensor subclass\nhelp: convert it to a "
+                          "plain tensor before torch.export.export"));
+}
+
+TEST(Signature, LeavesOutInputsThatAreNoTensors) {
+  TestModel model = linearModel();
+  model.inputSpecs.push_back({{"constant_input", {{"name", "use_cache"}, {"value", {{"as_bool", false}}}}}});
+  model.inputSpecs.push_back({{"user_input", {{"arg", {{"as_none", true}}}}}});
+  ExportedProgram program = readProgram(model);
+  ASSERT_EQ(program.inputs.size(), 1u);
+  EXPECT_EQ(program.inputs[0].name, "x");
+}
+
+TEST(Signature, RefusesInputsThatItDoesNotKnow) {
+  TestModel model = linearModel();
+  model.inputSpecs.push_back({{"custom_obj", Json::object()}});
+  model.inputSpecs.push_back({{"user_input", {{"arg", {{"as_sym_int", {{"as_name", "n"}}}}}}}});
+  const std::string place = "'models/model.json' at graph_module.signature.input_specs";
+  EXPECT_THAT(errorsOf(model),
+              ElementsAre(place + "[2]: an input of kind 'custom_obj' is not supported",
+                          place + "[3].user_input.arg: an input of kind 'as_sym_int' is not supported"));
+}
+
+TEST(Signature, NamesOutputsByTheOutSpec) {
+  TestModel model = linearModel();
+  model.outputSpecs.push_back({{"user_output", {{"arg", {{"as_int", 3}}}}}});
+  model.output("linear");
+  model.outSpec({{"type", "transformers.modeling_outputs.CausalLMOutputWithPast"},
+                 {"context", "[\"loss\", \"scale\", \"logits\"]"},
+                 {"children_spec", {leaf(), leaf(), leaf()}}});
+  ExportedProgram program = readProgram(model);
+  ASSERT_EQ(program.outputs.size(), 2u);
+  EXPECT_EQ(program.outputs[0].name, "loss");
+  EXPECT_EQ(program.outputs[1].name, "logits");
+  EXPECT_FALSE(program.lossOutput.has_value());
+}
+
+TEST(Signature, NumbersOutputsWithoutAnOutSpec) {
+  TestModel model = linearModel();
+  model.output("linear");
+  ExportedProgram program = readProgram(model);
+  EXPECT_EQ(program.outputs[0].name, "0");
+  EXPECT_EQ(program.outputs[1].name, "1");
+}
+
+TEST(Signature, KnowsTheLossWhenItIsMarked) {
+  TestModel model = linearModel();
+  model.outputSpecs.push_back({{"loss_output", {{"arg", {{"name", "linear"}}}}}});
+  EXPECT_EQ(readProgram(model).lossOutput, 1u);
+}
+
+TEST(Signature, ListsBufferUpdates) {
+  TestModel model = linearModel();
+  model.buffer("running", {2, 4});
+  model.outputSpecs.push_back({{"buffer_mutation", {{"arg", {{"name", "linear"}}}, {"buffer_name", "running"}}}});
+  ExportedProgram program = readProgram(model);
+  ASSERT_EQ(program.bufferUpdates.size(), 1u);
+  EXPECT_EQ(program.bufferUpdates[0].buffer, "running");
+  EXPECT_EQ(program.bufferUpdates[0].value, program.outputs[0].value);
+}
+
+TEST(Signature, RefusesChangedInputsAndOutputsThatItDoesNotKnow) {
+  TestModel model = linearModel();
+  model.outputSpecs.push_back({{"user_input_mutation", {{"arg", {{"name", "linear"}}}, {"user_input_name", "x"}}}});
+  model.outputSpecs.push_back({{"parameter_mutation", {{"arg", {{"name", "linear"}}}, {"parameter_name", "p"}}}});
+  model.outputSpecs.push_back({{"token", Json::object()}});
+  model.outputSpecs.push_back({{"user_output", {{"arg", {{"as_sym_int", {{"as_name", "n"}}}}}}}});
+  const std::string place = "'models/model.json' at graph_module.signature.output_specs";
+  const std::string help = "\nhelp: write the model so that forward() returns the new value";
+  EXPECT_THAT(errorsOf(model),
+              ElementsAre(place + "[1]: the graph changes its input 'x'" + help,
+                          place + "[2]: the graph changes its parameter 'p'" + help,
+                          place + "[3]: an output of kind 'token' is not supported",
+                          place + "[4].user_output.arg: an output of kind 'as_sym_int' is not supported"));
+}
+
+} // namespace

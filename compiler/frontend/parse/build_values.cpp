@@ -95,6 +95,15 @@ Expression factor(const Context &context, Parser::FactorContext &rule) {
   return result;
 }
 
+/// A chain is a tree as deep as it is long, and trees are walked recursively.
+bool isTooLong(const Context &context, const antlr4::ParserRuleContext &rule, size_t operands) {
+  constexpr size_t mostOperands = 100;
+  if (operands > mostOperands)
+    context.diagnostics.error(context.range(rule),
+                              "an expression has at most " + std::to_string(mostOperands) + " operands in a row");
+  return operands > mostOperands;
+}
+
 /// Adds one operand to a chain that is read from the left.
 Expression chain(const Context &context, Expression left, llvm::StringRef op, Expression right,
                  const antlr4::Token &first, const antlr4::Token &last) {
@@ -112,6 +121,8 @@ Expression chain(const Context &context, Expression left, llvm::StringRef op, Ex
 Expression product(const Context &context, Parser::ProductContext &rule) {
   std::vector<Parser::FactorContext *> factors = rule.factor();
   Expression result = factor(context, *factors[0]);
+  if (isTooLong(context, rule, factors.size()))
+    return result;
   for (size_t i = 1; i < factors.size(); ++i)
     result = chain(context, std::move(result), rule.children[2 * i - 1]->getText(), factor(context, *factors[i]),
                    *rule.start, *factors[i]->stop);
@@ -123,6 +134,8 @@ Expression product(const Context &context, Parser::ProductContext &rule) {
 Expression build::expression(const Context &context, Parser::ExpressionContext &rule) {
   std::vector<Parser::ProductContext *> products = rule.product();
   Expression result = product(context, *products[0]);
+  if (isTooLong(context, rule, products.size()))
+    return result;
   for (size_t i = 1; i < products.size(); ++i)
     result = chain(context, std::move(result), rule.children[2 * i - 1]->getText(), product(context, *products[i]),
                    *rule.start, *products[i]->stop);

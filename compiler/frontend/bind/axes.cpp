@@ -1,0 +1,77 @@
+//===- axes.cpp - axes and layouts by name ---------------------------------===//
+
+#include "compiler/frontend/bind/context.h"
+#include "compiler/support/nearest.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace meshplan;
+using namespace meshplan::bind;
+
+AxisList bind::resolveAxes(const Context &context, llvm::ArrayRef<Word> axes, std::vector<Word> &used) {
+  AxisList result;
+  const Mesh &mesh = context.environment.mesh;
+  for (const Word &axis : axes) {
+    std::optional<size_t> index = mesh.find(axis.text);
+    if (!index) {
+      std::vector<std::string> names;
+      for (const MeshAxis &known : mesh.axes)
+        names.push_back(known.name);
+      Diagnostic &error = context.diagnostics.error(axis.range, "unknown axis '" + axis.text + "'");
+      if (mesh.range.hasLine())
+        error.note(mesh.range, "the mesh is here");
+      error.help(names.empty() ? "the plan has no mesh; add 'mesh " + axis.text + " = SIZE'"
+                               : suggest(axis.text, names, "axes of the mesh"));
+      continue;
+    }
+    auto earlier = llvm::find_if(used, [&](const Word &word) { return word.text == axis.text; });
+    if (earlier != used.end()) {
+      context.diagnostics.error(axis.range, "axis '" + axis.text + "' is used twice")
+          .note(earlier->range, "it is used here, too");
+      continue;
+    }
+    used.push_back(axis);
+    result.push_back(*index);
+  }
+  return result;
+}
+
+AxisList bind::resolveAxes(const Context &context, llvm::ArrayRef<Word> axes) {
+  std::vector<Word> used;
+  return resolveAxes(context, axes, used);
+}
+
+std::string bind::axesText(const Context &context, llvm::ArrayRef<size_t> axes) {
+  std::string names;
+  for (size_t axis : axes)
+    names += (names.empty() ? "" : ", ") + context.environment.mesh.axes[axis].name;
+  return axes.size() == 1 ? names : "(" + names + ")";
+}
+
+BoundLayout bind::bindLayout(const Context &context, const LayoutSyntax &layout, llvm::StringRef text) {
+  BoundLayout result;
+  result.range = layout.range;
+  result.text = text.str();
+  if (const auto *word = std::get_if<Word>(&layout.layout)) {
+    if (word->text != "replicate")
+      context.diagnostics.error(word->range, "unknown layout '" + word->text + "'")
+          .help("layouts: 'replicate', 'split DIM over AXIS', '[NAME over AXIS, _]'");
+  } else if (const auto *split = std::get_if<LayoutSyntax::Split>(&layout.layout)) {
+    std::optional<int64_t> dim = evaluate(split->dim, context.environment, context.diagnostics);
+    if (dim && *dim < 0)
+      context.diagnostics.error(split->dim.range, "dims count from 0, and this is " + std::to_string(*dim));
+    result.splits.push_back({dim.value_or(0), resolveAxes(context, split->axes)});
+  } else {
+    const auto &dims = std::get<std::vector<DimSyntax>>(layout.layout);
+    std::vector<Word> used;
+    result.rank = dims.size();
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i].extent)
+        context.diagnostics.error(dims[i].extent->range, "a layout says what is split, not how large a dim is")
+            .help("give extents with the inputs of the plan");
+      if (!dims[i].axes.empty())
+        result.splits.push_back({static_cast<int64_t>(i), resolveAxes(context, dims[i].axes, used)});
+    }
+  }
+  return result;
+}

@@ -1,0 +1,106 @@
+//===- context.h - what the parts of binding share ---------------*- C++ -*-===//
+//
+// Internal to binding. Each function reports what is wrong and goes on, so that
+// one run names everything; a result that was reported is only good for going on.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_FRONTEND_BIND_CONTEXT_H
+#define MESHPLAN_COMPILER_FRONTEND_BIND_CONTEXT_H
+
+#include "compiler/frontend/bind.h"
+#include "compiler/frontend/path_tree.h"
+
+#include <string>
+#include <vector>
+
+namespace meshplan::bind {
+
+/// The model with its paths as trees.
+struct Context {
+  Context(const Syntax &syntax, const ModelOutline &model, const Environment &environment, Diagnostics &diagnostics);
+
+  const Syntax &syntax;
+  const ModelOutline &model;
+  const Environment &environment;
+  Diagnostics &diagnostics;
+
+  PathTree modules;
+  std::vector<std::string> parameterNames; ///< every name of every parameter
+  std::vector<size_t> parameterOfName;     ///< parameter that has the name
+  PathTree parameters;                     ///< over parameterNames
+  std::vector<std::vector<size_t>> held;   ///< by module: parameters that have a name in it, sorted
+  std::vector<bool> touches;               ///< by module: it holds or reads a parameter
+
+  /// Name of a parameter inside a module; empty if the module does not hold it.
+  llvm::StringRef leaf(size_t parameter, size_t module) const;
+};
+
+// axes.cpp
+
+/// Axes by name. Reports unknown axes and those that stand twice, also in `used`,
+/// to which they are added.
+AxisList resolveAxes(const Context &context, llvm::ArrayRef<Word> axes, std::vector<Word> &used);
+AxisList resolveAxes(const Context &context, llvm::ArrayRef<Word> axes);
+
+/// `(dp, tp)` or `tp`.
+std::string axesText(const Context &context, llvm::ArrayRef<size_t> axes);
+
+BoundLayout bindLayout(const Context &context, const LayoutSyntax &layout, llvm::StringRef text);
+
+// styles.cpp
+
+/// The styles and borders of one entry.
+struct EntryStyles {
+  std::vector<BoundStyle> styles;
+  std::vector<BoundBorder> borders;
+  std::vector<std::pair<const PlacementSyntax *, BoundLayout>> placements;
+
+  /// True if a style divides the module's parameters.
+  bool splitsParameters() const;
+};
+EntryStyles bindClauses(const Context &context, const EntryStatement &entry);
+
+// paths.cpp
+
+/// Modules that the pattern matches. Reports a pattern, or one of its
+/// alternatives, that matches no module, with the nearest one that does.
+std::vector<size_t> matchModules(const Context &context, llvm::ArrayRef<PathPattern> nested, SourceRange range);
+
+/// Modules and parameters that a statement about training names.
+BoundPaths bindPath(const Context &context, const PathPattern &path);
+std::vector<BoundPaths> bindPaths(const Context &context, llvm::ArrayRef<PathPattern> paths);
+
+// entries.cpp, coverage.cpp, ties.cpp
+
+/// Fills entries, modules, parameters and coverage of the plan.
+void bindEntries(const Context &context, BoundPlan &plan);
+/// What the entries and `rest` leave over is an error; `claimed` tells by
+/// parameter whether an entry places it. Adds the modules that `rest` takes.
+void coverRest(const Context &context, llvm::ArrayRef<EntryStyles> styles, const std::vector<bool> &claimed,
+               BoundPlan &plan);
+/// Tied parameters that two modules place differently are an error.
+void checkTies(const Context &context, const BoundPlan &plan);
+
+// values.cpp
+
+/// Fills inputs, outputs, symbols, loss and microbatches of the plan.
+void bindValues(const Context &context, BoundPlan &plan);
+
+// training.cpp, data.cpp
+
+/// Fills precision, recompute, optimizer, clip, trainable statements.
+void bindTraining(const Context &context, BoundPlan &plan);
+/// Fills the data blocks.
+void bindData(const Context &context, BoundPlan &plan);
+
+// statements.cpp
+
+/// Reports statements that stand twice and those that are reserved.
+void checkStatements(const Syntax &syntax, Diagnostics &diagnostics);
+/// The statements that ask for more than a forward program.
+std::vector<LaterStatement> laterStatements(const Syntax &syntax, const BoundPlan &plan);
+
+} // namespace meshplan::bind
+
+#endif // MESHPLAN_COMPILER_FRONTEND_BIND_CONTEXT_H

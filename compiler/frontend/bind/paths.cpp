@@ -1,0 +1,114 @@
+//===- paths.cpp - which modules and parameters a path means ---------------===//
+
+#include "compiler/frontend/bind/context.h"
+#include "compiler/support/nearest.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <utility>
+
+using namespace meshplan;
+using namespace meshplan::bind;
+
+namespace {
+
+/// The pattern with the first component that leads nowhere replaced by the nearest name that is there; and, if no name
+/// is near, what is there.
+struct Repair {
+  std::vector<std::string> patterns;
+  std::string place;              ///< the part of the pattern that matches
+  std::vector<std::string> names; ///< names below it
+};
+
+Repair repair(const PathTree &tree, const PatternSequence &pattern) {
+  std::vector<PatternSequence> components = patternComponents(pattern);
+  size_t good = 0;
+  PatternSequence prefix;
+  std::vector<std::string> names = tree.namesBelow({});
+  for (; good < components.size(); ++good) {
+    PatternSequence longer = joinComponents(llvm::ArrayRef(components).take_front(good + 1));
+    std::vector<std::string> below = tree.namesBelow(longer);
+    bool ends = good + 1 == components.size() || below.empty();
+    if (ends && tree.match(longer).empty())
+      break;
+    prefix = std::move(longer);
+    names = std::move(below);
+  }
+  Repair result{{}, patternText(prefix), names};
+  if (good == components.size())
+    return result;
+  for (const std::string &near : nearestNames(patternText(components[good]), names)) {
+    components[good] = literalPattern(near);
+    PatternSequence candidate = joinComponents(components);
+    if (!tree.match(candidate).empty())
+      result.patterns.push_back(patternText(candidate));
+  }
+  return result;
+}
+
+std::string repairHelp(const PathTree &tree, const PatternSequence &pattern) {
+  constexpr size_t mostListed = 12;
+  Repair found = repair(tree, pattern);
+  if (!found.patterns.empty())
+    return "did you mean " + quotedList(found.patterns) + "?";
+  if (found.names.empty() || found.names.size() > mostListed)
+    return "";
+  std::string place = found.place.empty() ? "at the top of the model: " : "below '" + found.place + "': ";
+  return place + quotedList(found.names, ",");
+}
+
+/// A pattern that names a parameter where modules are named.
+bool reportParameter(const Context &context, const PatternSequence &pattern, SourceRange range) {
+  std::vector<size_t> names = context.parameters.match(pattern);
+  if (names.empty())
+    return false;
+  std::vector<PatternSequence> components = patternComponents(pattern);
+  std::string leaf = patternText(components.back());
+  components.pop_back();
+  context.diagnostics
+      .error(range, "'" + patternText(pattern) + "' names a parameter, and an entry names modules")
+      .help("write '" + patternText(joinComponents(components)) + ": STYLE' or 'parameter { " + leaf + ": LAYOUT }'");
+  return true;
+}
+
+} // namespace
+
+std::vector<size_t> bind::matchModules(const Context &context, llvm::ArrayRef<PathPattern> nested, SourceRange range) {
+  std::optional<PatternSequence> pattern = parsePattern(nested, context.diagnostics);
+  if (!pattern)
+    return {};
+  for (const PatternSequence &single : singleAlternatives(*pattern))
+    if (context.modules.match(single).empty() && !reportParameter(context, single, range))
+      context.diagnostics.error(range, "'" + patternText(single) + "' matches no module")
+          .help(repairHelp(context.modules, single));
+  return context.modules.match(*pattern);
+}
+
+BoundPaths bind::bindPath(const Context &context, const PathPattern &path) {
+  BoundPaths result;
+  result.text = path.text;
+  result.range = path.range;
+  std::optional<PatternSequence> pattern = parsePattern(path, context.diagnostics);
+  if (!pattern)
+    return result;
+  for (const PatternSequence &single : singleAlternatives(*pattern))
+    if (context.modules.match(single).empty() && context.parameters.match(single).empty())
+      context.diagnostics.error(path.range, "'" + patternText(single) + "' matches no module and no parameter")
+          .help(repairHelp(context.modules, single));
+  result.modules = context.modules.match(*pattern);
+  for (size_t name : context.parameters.match(*pattern))
+    result.parameters.push_back(context.parameterOfName[name]);
+  for (size_t module : context.modules.match(subtreePattern(*pattern)))
+    llvm::append_range(result.parameters, context.held[module]);
+  llvm::sort(result.parameters);
+  result.parameters.erase(llvm::unique(result.parameters), result.parameters.end());
+  return result;
+}
+
+std::vector<BoundPaths> bind::bindPaths(const Context &context, llvm::ArrayRef<PathPattern> paths) {
+  std::vector<BoundPaths> result;
+  for (const PathPattern &path : paths)
+    result.push_back(bindPath(context, path));
+  return result;
+}

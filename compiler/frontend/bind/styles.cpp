@@ -1,0 +1,165 @@
+//===- styles.cpp - the clauses of an entry --------------------------------===//
+
+#include "compiler/frontend/bind/context.h"
+#include "compiler/support/nearest.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
+
+#include <utility>
+
+using namespace meshplan;
+using namespace meshplan::bind;
+
+namespace {
+
+struct StyleRule {
+  StyleKind kind;
+  llvm::StringRef name;
+  bool takesAxes;
+  bool takesParts;
+  bool takesDim;
+};
+
+constexpr StyleRule styleRules[] = {
+    {StyleKind::Colwise, "colwise", true, true, false},      {StyleKind::Rowwise, "rowwise", true, true, false},
+    {StyleKind::Sequence, "sequence", true, false, true},    {StyleKind::Expert, "expert", true, false, false},
+    {StyleKind::Replicate, "replicate", false, false, false},
+};
+
+const StyleRule *findRule(const Context &context, const Word &style) {
+  std::vector<std::string> names;
+  for (const StyleRule &rule : styleRules) {
+    if (rule.name == style.text)
+      return &rule;
+    names.push_back(rule.name.str());
+  }
+  context.diagnostics.error(style.range, "unknown style '" + style.text + "'")
+      .help(suggest(style.text, names, "styles"));
+  return nullptr;
+}
+
+/// Evaluates a count and checks its smallest value.
+int64_t countOf(const Context &context, const Expression &expression, int64_t least, llvm::StringRef what) {
+  std::optional<int64_t> value = evaluate(expression, context.environment, context.diagnostics);
+  if (value && *value < least)
+    context.diagnostics.error(expression.range, (what + " is at least " + std::to_string(least) + ", and this is " +
+                                                 std::to_string(*value))
+                                                    .str());
+  return value.value_or(least);
+}
+
+void bindParts(const Context &context, const StyleOption &option, BoundStyle &style) {
+  if (option.value)
+    style.equalParts = countOf(context, *option.value, 2, "the number of parts");
+  for (const PartSyntax &part : option.list)
+    style.parts.push_back({part.name, countOf(context, part.count, 1, "the size of a part")});
+}
+
+void bindDim(const Context &context, const StyleOption &option, BoundStyle &style) {
+  if (option.value)
+    style.dim = countOf(context, *option.value, 0, "a dim");
+  else
+    context.diagnostics.error(option.range, "'dim' takes one number");
+}
+
+void bindOption(const Context &context, const StyleRule &rule, const StyleOption &option, BoundStyle &style) {
+  if (rule.takesParts && option.name.text == "parts")
+    return bindParts(context, option, style);
+  if (rule.takesDim && option.name.text == "dim")
+    return bindDim(context, option, style);
+  std::vector<std::string> names;
+  if (rule.takesParts)
+    names.push_back("parts");
+  if (rule.takesDim)
+    names.push_back("dim");
+  std::string help = suggest(option.name.text, names, ("options of '" + rule.name + "'").str());
+  if (context.environment.mesh.find(option.name.text))
+    help = ("several axes are written in parentheses: '" + rule.name + " (A, B)'").str();
+  context.diagnostics
+      .error(option.name.range, ("style '" + rule.name + "' has no option '" + option.name.text + "'").str())
+      .help(names.empty() && help.empty() ? ("'" + rule.name + "' takes no options").str() : help);
+}
+
+void bindOptions(const Context &context, const StyleRule &rule, const StyleClause &clause, BoundStyle &style) {
+  for (size_t i = 0; i < clause.options.size(); ++i) {
+    const StyleOption &option = clause.options[i];
+    auto first = llvm::find_if(clause.options,
+                               [&](const StyleOption &other) { return other.name.text == option.name.text; });
+    if (&*first != &option)
+      context.diagnostics.error(option.range, "option '" + option.name.text + "' stands twice")
+          .note(first->range, "it stands here, too");
+    else
+      bindOption(context, rule, option, style);
+  }
+}
+
+void bindStyle(const Context &context, const StyleClause &clause, std::vector<Word> &usedAxes, EntryStyles &result) {
+  const StyleRule *rule = findRule(context, clause.style);
+  if (rule == nullptr)
+    return;
+  BoundStyle style;
+  style.kind = rule->kind;
+  style.range = clause.range;
+  style.text = clause.text;
+  if (!rule->takesAxes && !clause.axes.empty())
+    context.diagnostics.error(clause.axes.front().range, "'" + clause.style.text + "' takes no axis");
+  else if (rule->takesAxes && clause.axes.empty())
+    context.diagnostics.error(clause.range, "'" + clause.style.text + "' needs an axis")
+        .help("write '" + clause.style.text + " AXIS'");
+  else
+    style.axes = resolveAxes(context, clause.axes, usedAxes);
+  bindOptions(context, *rule, clause, style);
+  for (const BoundStyle &other : result.styles) {
+    bool repeats = other.kind == style.kind;
+    if (repeats || other.kind == StyleKind::Replicate || style.kind == StyleKind::Replicate)
+      context.diagnostics
+          .error(style.range, repeats ? "style '" + clause.style.text + "' stands twice"
+                                      : "'" + style.text + "' and '" + other.text + "' exclude each other")
+          .note(other.range, repeats ? "it stands here, too" : "the other style is here");
+  }
+  result.styles.push_back(std::move(style));
+}
+
+void bindBorder(const Context &context, const BorderClause &clause, EntryStyles &result) {
+  BoundBorder border;
+  border.isInput = clause.isInput;
+  if (clause.index && llvm::StringRef(clause.index->text).getAsInteger(10, border.index))
+    context.diagnostics.error(clause.index->range, "'" + clause.index->text + "' is not the number of an " +
+                                                       (clause.isInput ? "input" : "output"));
+  border.layout = bindLayout(context, clause.layout, clause.text);
+  for (const BoundBorder &other : result.borders)
+    if (other.isInput == border.isInput && other.index == border.index)
+      context.diagnostics
+          .error(clause.range, std::string(clause.isInput ? "input " : "output ") + std::to_string(border.index) +
+                                   " has two layouts")
+          .note(other.layout.range, "the other layout is here");
+  result.borders.push_back(std::move(border));
+}
+
+} // namespace
+
+llvm::StringRef meshplan::styleName(StyleKind kind) {
+  return llvm::find_if(styleRules, [&](const StyleRule &rule) { return rule.kind == kind; })->name;
+}
+
+bool EntryStyles::splitsParameters() const {
+  return llvm::any_of(styles, [](const BoundStyle &style) {
+    return style.kind != StyleKind::Sequence && style.kind != StyleKind::Replicate;
+  });
+}
+
+EntryStyles bind::bindClauses(const Context &context, const EntryStatement &entry) {
+  EntryStyles result;
+  std::vector<Word> usedAxes;
+  for (const Clause &clause : entry.clauses) {
+    if (const auto *style = std::get_if<StyleClause>(&clause))
+      bindStyle(context, *style, usedAxes, result);
+    else if (const auto *border = std::get_if<BorderClause>(&clause))
+      bindBorder(context, *border, result);
+    else
+      for (const PlacementSyntax &placement : std::get<ParameterClause>(clause).placements)
+        result.placements.push_back({&placement, bindLayout(context, placement.layout, placement.text)});
+  }
+  return result;
+}

@@ -1,0 +1,129 @@
+//===- ties.cpp - one placement for a parameter with several users ---------===//
+
+#include "compiler/frontend/bind/context.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+using namespace meshplan;
+using namespace meshplan::bind;
+
+namespace {
+
+/// How one module places a tied parameter. Without `splits` the op is not known, and only the axes are.
+struct Placement {
+  std::string module;
+  std::string text;
+  SourceRange range;
+  std::optional<std::map<int64_t, AxisList>> splits;
+  AxisList axes; ///< sorted
+};
+
+std::optional<int64_t> dimOf(const BoundStyle &style, const FeatureDims &features) {
+  switch (style.kind) {
+  case StyleKind::Colwise:
+    return features.colwise;
+  case StyleKind::Rowwise:
+    return features.rowwise;
+  case StyleKind::Expert:
+    return features.expert;
+  default:
+    return std::nullopt;
+  }
+}
+
+Placement placementOf(const Context &context, const BoundModule &module, const FeatureDims *features) {
+  Placement result;
+  result.module = context.model.modules[module.module].path;
+  result.range = module.range;
+  if (features != nullptr)
+    result.splits.emplace();
+  for (const BoundStyle &style : module.styles) {
+    result.text += (result.text.empty() ? "" : ", ") + style.text;
+    if (style.kind == StyleKind::Sequence || style.kind == StyleKind::Replicate)
+      continue;
+    llvm::append_range(result.axes, style.axes);
+    if (features == nullptr)
+      continue;
+    if (std::optional<int64_t> dim = dimOf(style, *features))
+      llvm::append_range((*result.splits)[*dim], style.axes);
+  }
+  llvm::sort(result.axes);
+  return result;
+}
+
+Placement placementOf(const Context &context, const BoundParameter &parameter) {
+  Placement result;
+  result.text = parameter.layout.text;
+  result.range = parameter.layout.range;
+  result.module = context.syntax.entries[parameter.entry].path->text;
+  result.splits.emplace();
+  for (const DimSplit &split : parameter.layout.splits) {
+    llvm::append_range((*result.splits)[split.dim], split.axes);
+    llvm::append_range(result.axes, split.axes);
+  }
+  llvm::sort(result.axes);
+  return result;
+}
+
+bool agree(const Placement &a, const Placement &b) {
+  return a.splits && b.splits ? a.splits == b.splits : a.axes == b.axes;
+}
+
+/// `splits dim 0 over tp`, `keeps it whole`
+std::string describe(const Context &context, const Placement &placement) {
+  if (!placement.splits)
+    return placement.axes.empty() ? "keeps it whole" : "splits it over " + axesText(context, placement.axes);
+  std::string result;
+  for (const auto &[dim, axes] : *placement.splits)
+    result += (result.empty() ? "splits dim " : ", dim ") + std::to_string(dim) + " over " + axesText(context, axes);
+  return result.empty() ? "keeps it whole" : result;
+}
+
+std::vector<Placement> placementsOf(const Context &context, const BoundPlan &plan, size_t index) {
+  std::map<size_t, const FeatureDims *> readers;
+  for (const OutlineParameterName &name : context.model.parameters[index].names)
+    readers.try_emplace(name.module, nullptr);
+  for (const OutlineUse &use : context.model.parameters[index].uses)
+    readers[use.module] = use.features ? &*use.features : nullptr;
+  std::vector<Placement> result;
+  auto direct = std::equal_range(plan.parameters.begin(), plan.parameters.end(), BoundParameter{index, {}, 0},
+                                 [](const auto &a, const auto &b) { return a.parameter < b.parameter; });
+  for (auto parameter = direct.first; parameter != direct.second; ++parameter)
+    result.push_back(placementOf(context, *parameter));
+  if (!result.empty())
+    return result;
+  for (const auto &[module, features] : readers) {
+    auto bound = llvm::lower_bound(plan.modules, module,
+                                   [](const BoundModule &entry, size_t value) { return entry.module < value; });
+    if (bound != plan.modules.end() && bound->module == module && !bound->styles.empty())
+      result.push_back(placementOf(context, *bound, features));
+  }
+  return result;
+}
+
+} // namespace
+
+void bind::checkTies(const Context &context, const BoundPlan &plan) {
+  for (size_t i = 0; i < context.model.parameters.size(); ++i) {
+    std::vector<Placement> placements = placementsOf(context, plan, i);
+    llvm::stable_sort(placements, [](const Placement &a, const Placement &b) {
+      return std::pair(a.range.line, a.range.column) < std::pair(b.range.line, b.range.column);
+    });
+    for (size_t other = 1; other < placements.size(); ++other) {
+      if (agree(placements[0], placements[other]))
+        continue;
+      const Placement &first = placements[0];
+      const Placement &second = placements[other];
+      context.diagnostics
+          .error(second.range, "tied parameter '" + parameterPath(context.model, context.model.parameters[i]) +
+                                   "' has two placements: '" + second.text + "' of '" + second.module + "' " +
+                                   describe(context, second))
+          .note(first.range, "'" + first.text + "' of '" + first.module + "' " + describe(context, first))
+          .help("a tied parameter has one placement; give one that both modules can take");
+    }
+  }
+}

@@ -1,0 +1,254 @@
+//===- evaluate.cpp - sizes and values of a plan ---------------------------===//
+
+#include "compiler/frontend/evaluate.h"
+
+#include "compiler/support/nearest.h"
+
+#include <functional>
+#include <map>
+#include <utility>
+
+using namespace meshplan;
+
+int64_t Mesh::worldSize() const {
+  int64_t product = 1;
+  for (const MeshAxis &axis : axes)
+    product *= axis.size;
+  return product;
+}
+
+std::optional<size_t> Mesh::find(llvm::StringRef name) const {
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (axes[i].name == name)
+      return i;
+  return std::nullopt;
+}
+
+namespace {
+
+using Kind = Expression::Kind;
+/// Gives a name its value; reports and returns nothing where it has none.
+using Lookup = std::function<std::optional<int64_t>(const Expression &)>;
+
+/// One operation; reports overflow and division that is not exact.
+std::optional<int64_t> apply(const Expression &expression, int64_t left, int64_t right, Diagnostics &diagnostics) {
+  int64_t result = 0;
+  bool overflows = false;
+  switch (expression.kind) {
+  case Kind::Negate:
+    overflows = __builtin_sub_overflow(int64_t{0}, left, &result);
+    break;
+  case Kind::Add:
+    overflows = __builtin_add_overflow(left, right, &result);
+    break;
+  case Kind::Subtract:
+    overflows = __builtin_sub_overflow(left, right, &result);
+    break;
+  case Kind::Multiply:
+    overflows = __builtin_mul_overflow(left, right, &result);
+    break;
+  default: {
+    overflows = left == INT64_MIN && right == -1;
+    if (right == 0 || (!overflows && left % right != 0)) {
+      std::string values = std::to_string(left) + " / " + std::to_string(right);
+      diagnostics.error(expression.range, expression.text + (expression.text == values ? "" : " = " + values) +
+                                              (right == 0 ? " divides by zero" : " is not exact"));
+      return std::nullopt;
+    }
+    result = overflows ? 0 : left / right;
+  }
+  }
+  if (overflows) {
+    diagnostics.error(expression.range, expression.text + " does not fit in 64 bits");
+    return std::nullopt;
+  }
+  return result;
+}
+
+std::optional<int64_t> compute(const Expression &expression, const Lookup &lookup, Diagnostics &diagnostics) {
+  if (expression.kind == Kind::Integer)
+    return expression.integer;
+  if (expression.kind == Kind::Name)
+    return lookup(expression);
+  std::vector<int64_t> values;
+  for (const Expression &operand : expression.operands) {
+    std::optional<int64_t> value = compute(operand, lookup, diagnostics);
+    if (!value)
+      return std::nullopt;
+    values.push_back(*value);
+  }
+  return apply(expression, values[0], values.size() > 1 ? values[1] : 0, diagnostics);
+}
+
+/// The names of a plan, evaluated when they are first asked for, so that their order does not matter.
+class Evaluator {
+public:
+  Evaluator(const Syntax &syntax, Diagnostics &diagnostics) : syntax(syntax), diagnostics(diagnostics) {}
+
+  std::optional<Environment> run(llvm::ArrayRef<Definition> definitions) {
+    size_t before = diagnostics.errorCount();
+    for (const LetStatement &let : syntax.lets)
+      define(let.name, let.value);
+    if (!syntax.meshes.empty())
+      for (const AxisDefinition &axis : syntax.meshes.front().axes)
+        define(axis.name, axis.size);
+    for (const Definition &definition : definitions)
+      override(definition);
+    for (auto &[name, entry] : names)
+      valueOf(name, entry);
+    if (diagnostics.errorCount() != before)
+      return std::nullopt;
+    return environment();
+  }
+
+private:
+  struct Entry {
+    const Expression *expression = nullptr;
+    SourceRange range;
+    std::optional<int64_t> value;
+    enum { Open, Active, Done } state = Open;
+  };
+
+  void define(const Word &name, const Expression &expression) {
+    if (name.text == "world") {
+      diagnostics.error(name.range, "'world' is the number of ranks and cannot be defined here")
+          .help("give it on the command line: -D world=N");
+      return;
+    }
+    auto [entry, isNew] = names.try_emplace(name.text);
+    if (!isNew)
+      diagnostics.error(name.range, "'" + name.text + "' is defined twice")
+          .note(entry->second.range, "the first definition is here");
+    else
+      entry->second = {&expression, name.range, std::nullopt, Entry::Open};
+  }
+
+  std::vector<std::string> definable() const {
+    std::vector<std::string> result = {"world"};
+    for (const auto &[name, entry] : names)
+      if (name != "world")
+        result.push_back(name);
+    return result;
+  }
+
+  void override(const Definition &definition) {
+    std::string shown = "-D " + definition.name + "=" + definition.value;
+    int64_t value = 0;
+    if (definition.name != "world" && names.count(definition.name) == 0) {
+      diagnostics.error({}, shown + ": the plan has no axis or value '" + definition.name + "'")
+          .help(suggest(definition.name, definable(), "names of this plan"));
+      return;
+    }
+    if (llvm::StringRef(definition.value).getAsInteger(10, value)) {
+      diagnostics.error({}, shown + ": '" + definition.value + "' is not an integer");
+      return;
+    }
+    Entry &entry = names[definition.name];
+    if (overridden.count(definition.name) != 0 && entry.value != value)
+      diagnostics.error({}, shown + ": '" + definition.name + "' is given twice, as " + std::to_string(*entry.value) +
+                                " and as " + definition.value);
+    overridden[definition.name] = true;
+    entry.value = value;
+    entry.state = Entry::Done;
+    if (definition.name == "world" && value < 1)
+      diagnostics.error({}, shown + ": there is at least one rank");
+  }
+
+  std::optional<int64_t> valueOf(const std::string &name, Entry &entry) {
+    if (entry.state == Entry::Open) {
+      entry.state = Entry::Active;
+      entry.value = compute(
+          *entry.expression, [&](const Expression &use) { return lookup(use); }, diagnostics);
+      entry.state = Entry::Done;
+    }
+    return entry.value;
+  }
+
+  std::optional<int64_t> lookup(const Expression &use) {
+    auto found = names.find(use.name);
+    if (found == names.end() && use.name == "world") {
+      diagnostics.error(use.range, "'world' is not given").help("give the number of ranks: -D world=N");
+      return std::nullopt;
+    }
+    if (found == names.end()) {
+      diagnostics.error(use.range, "unknown name '" + use.name + "'")
+          .help(suggest(use.name, definable(), "names of this plan"));
+      return std::nullopt;
+    }
+    if (found->second.state == Entry::Active) {
+      diagnostics.error(use.range, "'" + use.name + "' depends on itself")
+          .note(found->second.range, "it is defined here");
+      return std::nullopt;
+    }
+    return valueOf(use.name, found->second);
+  }
+
+  std::optional<Environment> environment() {
+    Environment result;
+    size_t before = diagnostics.errorCount();
+    if (!syntax.meshes.empty())
+      result.mesh.range = syntax.meshes.front().range;
+    int64_t product = 1;
+    for (size_t i = 0; !syntax.meshes.empty() && i < syntax.meshes.front().axes.size(); ++i) {
+      const Word &name = syntax.meshes.front().axes[i].name;
+      int64_t size = *names[name.text].value;
+      if (size < 1)
+        diagnostics.error(name.range, "axis '" + name.text + "' has size " + std::to_string(size) +
+                                          "; an axis has at least one rank");
+      else if (__builtin_mul_overflow(product, size, &product))
+        diagnostics.error(result.mesh.range, "the number of ranks does not fit in 64 bits");
+      result.mesh.axes.push_back({name.text, size, name.range});
+    }
+    checkWorld(result, product);
+    if (diagnostics.errorCount() != before)
+      return std::nullopt;
+    for (const auto &[name, entry] : names)
+      result.values[name] = *entry.value;
+    result.values["world"] = product;
+    return result;
+  }
+
+  void checkWorld(const Environment &result, int64_t product) {
+    auto world = names.find("world");
+    if (world == names.end() || world->second.value == product)
+      return;
+    std::string sizes;
+    for (const MeshAxis &axis : result.mesh.axes)
+      sizes += (sizes.empty() ? "" : " * ") + axis.name + " (" + std::to_string(axis.size) + ")";
+    std::string ranks = std::to_string(*world->second.value);
+    if (sizes.empty())
+      diagnostics.error(syntax.range, "the plan has no mesh, so it is for 1 rank, and world is " + ranks)
+          .help("add 'mesh dp = world'");
+    else
+      diagnostics.error(result.mesh.range, "the mesh is " + sizes + " = " + std::to_string(product) +
+                                               " ranks, and world is " + ranks);
+  }
+
+  const Syntax &syntax;
+  Diagnostics &diagnostics;
+  std::map<std::string, Entry> names;
+  std::map<std::string, bool> overridden;
+};
+
+} // namespace
+
+std::optional<Environment> meshplan::evaluatePlan(const Syntax &syntax, llvm::ArrayRef<Definition> definitions,
+                                                  Diagnostics &diagnostics) {
+  return Evaluator(syntax, diagnostics).run(definitions);
+}
+
+std::optional<int64_t> meshplan::evaluate(const Expression &expression, const Environment &environment,
+                                          Diagnostics &diagnostics) {
+  auto lookup = [&](const Expression &use) -> std::optional<int64_t> {
+    auto found = environment.values.find(use.name);
+    if (found != environment.values.end())
+      return found->second;
+    std::vector<std::string> names;
+    for (const auto &entry : environment.values)
+      names.push_back(entry.getKey().str());
+    llvm::sort(names);
+    diagnostics.error(use.range, "unknown name '" + use.name + "'").help(suggest(use.name, names, "names of this plan"));
+    return std::nullopt;
+  };
+  return compute(expression, lookup, diagnostics);
+}

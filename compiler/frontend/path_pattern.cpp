@@ -1,0 +1,225 @@
+//===- path_pattern.cpp - the structure of patterns ------------------------===//
+
+#include "compiler/frontend/path_pattern.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+#include <utility>
+
+using namespace meshplan;
+
+namespace {
+
+using Kind = PatternNode::Kind;
+
+PatternNode characterNode(char c) { return {Kind::Character, c, {}, std::string(1, c)}; }
+
+/// Reads the text of one pattern. `**` must be a whole component, so the reader knows whether it stands at the start of
+/// one, and whether one must end.
+class PatternReader {
+public:
+  PatternReader(llvm::StringRef text, std::string &problem) : text(text), problem(problem) {}
+
+  PatternSequence run() {
+    Border border{true, false};
+    PatternSequence result = sequence(border);
+    if (position != text.size())
+      fail("unexpected '" + text.substr(position, 1).str() + "'");
+    if (border.atStart)
+      fail("a component is empty");
+    return result;
+  }
+
+private:
+  struct Border {
+    bool atStart;  ///< a component begins here
+    bool mustEnd;  ///< a component ends here, after `**`
+  };
+
+  void fail(std::string message) {
+    if (problem.empty())
+      problem = std::move(message);
+  }
+
+  PatternSequence sequence(Border &border) {
+    PatternSequence result;
+    while (position < text.size() && text[position] != ',' && text[position] != '}')
+      result.push_back(node(border));
+    return result;
+  }
+
+  PatternNode node(Border &border) {
+    char c = text[position];
+    if (c == '.') {
+      if (border.atStart)
+        fail("a component is empty");
+      border = {true, false};
+      ++position;
+      return characterNode(c);
+    }
+    if (border.mustEnd)
+      fail("'**' stands for whole components; use '*' inside one");
+    if (c == '{')
+      return braces(border);
+    if (text.substr(position).starts_with("**"))
+      return doubleStar(border);
+    ++position;
+    border = {false, false};
+    return c == '*' ? PatternNode{Kind::Star, 0, {}, "*"} : characterNode(c);
+  }
+
+  PatternNode doubleStar(Border &border) {
+    if (!border.atStart)
+      fail("'**' stands for whole components; use '*' inside one");
+    position += 2;
+    border = {false, true};
+    return {Kind::DoubleStar, 0, {}, "**"};
+  }
+
+  PatternNode braces(Border &border) {
+    size_t begin = position++;
+    PatternNode result{Kind::Alternatives, 0, {}, ""};
+    Border after{false, false};
+    for (bool more = true; more && problem.empty();) {
+      skipBlanks();
+      if (!range(result)) {
+        Border inside = border;
+        result.alternatives.push_back(sequence(inside));
+        if (result.alternatives.back().empty() || (inside.atStart && !border.atStart))
+          fail("an alternative is empty");
+        after.atStart |= inside.atStart;
+        after.mustEnd |= inside.mustEnd;
+      }
+      skipBlanks();
+      more = position < text.size() && text[position] == ',';
+      position += more;
+    }
+    if (position >= text.size() || text[position] != '}')
+      fail("a brace is not closed");
+    ++position;
+    result.text = text.slice(begin, position).str();
+    border = after;
+    return result;
+  }
+
+  /// `7..119 by 8`: one alternative for each index. False if no range stands here.
+  bool range(PatternNode &node) {
+    constexpr int64_t mostIndices = 10000;
+    llvm::StringRef item = text.substr(position).take_until([](char c) { return c == ',' || c == '}'; });
+    llvm::StringRef last = item;
+    int64_t from = 0;
+    if (last.consumeInteger(10, from) || !last.consume_front(".."))
+      return false;
+    int64_t to = 0;
+    int64_t by = 1;
+    bool bad = last.consumeInteger(10, to);
+    last = last.ltrim();
+    if (last.consume_front("by"))
+      bad |= (last = last.ltrim()).consumeInteger(10, by);
+    if (bad || !last.trim().empty() || by < 1)
+      fail("'" + item.trim().str() + "' is not a range of indices");
+    else if (to < from)
+      fail("the range " + item.trim().str() + " is empty");
+    else if ((to - from) / by >= mostIndices)
+      fail("the range " + item.trim().str() + " has more than " + std::to_string(mostIndices) + " indices");
+    for (int64_t i = from; problem.empty() && i <= to; i += by)
+      node.alternatives.push_back(literalPattern(std::to_string(i)));
+    position += item.size();
+    return true;
+  }
+
+  void skipBlanks() {
+    while (position < text.size() && text[position] == ' ')
+      ++position;
+  }
+
+  llvm::StringRef text;
+  std::string &problem;
+  size_t position = 0;
+};
+
+void appendAlternatives(const PatternSequence &pattern, std::vector<PatternSequence> &out) {
+  for (size_t i = 0; i < pattern.size(); ++i)
+    for (const PatternSequence &alternative : pattern[i].alternatives)
+      for (const PatternSequence &chosen : singleAlternatives(alternative)) {
+        PatternSequence result(pattern.begin(), pattern.begin() + i);
+        result.insert(result.end(), chosen.begin(), chosen.end());
+        result.insert(result.end(), pattern.begin() + i + 1, pattern.end());
+        out.push_back(std::move(result));
+      }
+}
+
+} // namespace
+
+std::optional<PatternSequence> meshplan::parsePattern(llvm::ArrayRef<PathPattern> nested, Diagnostics &diagnostics) {
+  PatternSequence result;
+  for (const PathPattern &pattern : nested) {
+    std::string problem;
+    PatternSequence part =
+        pattern.literal ? literalPattern(pattern.text) : PatternReader(pattern.text, problem).run();
+    if (!problem.empty()) {
+      diagnostics.error(pattern.range, "in the path '" + pattern.text + "': " + problem);
+      return std::nullopt;
+    }
+    if (!result.empty() && !part.empty())
+      result.push_back(characterNode('.'));
+    result.insert(result.end(), part.begin(), part.end());
+  }
+  return result;
+}
+
+PatternSequence meshplan::literalPattern(llvm::StringRef path) {
+  PatternSequence result;
+  for (char c : path)
+    result.push_back(characterNode(c));
+  return result;
+}
+
+std::string meshplan::patternText(const PatternSequence &pattern) {
+  std::string result;
+  for (const PatternNode &node : pattern)
+    result += node.text;
+  return result;
+}
+
+std::vector<PatternSequence> meshplan::singleAlternatives(const PatternSequence &pattern) {
+  std::vector<PatternSequence> result;
+  appendAlternatives(pattern, result);
+  if (result.empty())
+    result.push_back(pattern);
+  return result;
+}
+
+std::vector<PatternSequence> meshplan::patternComponents(const PatternSequence &pattern) {
+  std::vector<PatternSequence> result(1);
+  for (const PatternNode &node : pattern) {
+    if (node.kind == Kind::Character && node.character == '.')
+      result.emplace_back();
+    else
+      result.back().push_back(node);
+  }
+  return result;
+}
+
+PatternSequence meshplan::joinComponents(llvm::ArrayRef<PatternSequence> components) {
+  PatternSequence result;
+  for (const PatternSequence &component : components) {
+    if (!result.empty())
+      result.push_back(characterNode('.'));
+    result.insert(result.end(), component.begin(), component.end());
+  }
+  return result;
+}
+
+PatternSequence meshplan::subtreePattern(PatternSequence pattern) {
+  if (!pattern.empty())
+    pattern.push_back(characterNode('.'));
+  pattern.push_back({Kind::DoubleStar, 0, {}, "**"});
+  return pattern;
+}
+
+bool meshplan::isStrictSubset(llvm::ArrayRef<size_t> inner, llvm::ArrayRef<size_t> outer) {
+  return inner.size() < outer.size() && std::includes(outer.begin(), outer.end(), inner.begin(), inner.end());
+}

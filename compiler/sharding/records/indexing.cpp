@@ -45,6 +45,16 @@ static LocalCall localizeEmbedding(const CallView &call, plan::MeshOp) {
   return {"meshplan.embedding", args.getDictionary(context)};
 }
 
+/// The local form: its rows are a part already.
+static FactorRule localEmbeddingRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef indices = builder.operand("indices"), result = builder.result();
+  for (int64_t dim = 0; dim < indices.getRank(); ++dim)
+    builder.tie({indices[dim], result[dim]});
+  builder.tie({builder.operand("weight")[1], result[-1]});
+  return builder.finish();
+}
+
 //===----------------------------------------------------------------------===//
 // gather, index_select, index
 //===----------------------------------------------------------------------===//
@@ -137,6 +147,7 @@ void addIndexingRecords(OpRegistry &registry) {
                 .linearity = inWeight,
                 .cost = lookupCost,
                 .localize = localizeEmbedding});
+  registry.add({.target = "meshplan.embedding", .rule = localEmbeddingRule, .linearity = inWeight, .cost = lookupCost});
   registry.add({.target = "aten.gather.default", .rule = gatherRule, .linearity = inSelf, .cost = lookupCost});
   registry.add(
       {.target = "aten.index_select.default", .rule = indexSelectRule, .linearity = inSelf, .cost = lookupCost});

@@ -1,0 +1,198 @@
+//===- enumerate_shardings.cpp - every way to divide a call ---------------===//
+
+#include "compiler/sharding/enumerate_shardings.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using meshplan::plan::AxisRefAttr;
+using meshplan::plan::DimShardingAttr;
+using meshplan::plan::MeshAxisAttr;
+using meshplan::plan::Reduction;
+using meshplan::plan::ShardingAttr;
+
+namespace meshplan {
+
+namespace {
+/// Axes of each factor, major to minor, and the shardings that follow.
+class Assignment {
+public:
+  Assignment(const FactorRule &rule, Division division)
+      : rule(rule), division(division), axes(rule.factors.size()), counts(rule.factors.size(), 1) {}
+
+  void divide(unsigned factor, MeshAxisAttr axis) {
+    axes[factor].push_back(AxisRefAttr::get(axis.getContext(), axis.getName()));
+    counts[factor] *= axis.getSize();
+  }
+
+  /// The shardings, or nothing if there are none that say this.
+  std::optional<CallShardings> toShardings(MLIRContext *context) const;
+
+private:
+  bool isEven(unsigned factor) const { return units(factor) % counts[factor] == 0; }
+  int64_t units(unsigned factor) const { return rule.factors[factor].size / rule.factors[factor].unit; }
+  /// True if each shard has a single index of the factor.
+  bool isComplete(unsigned factor) const { return counts[factor] == rule.factors[factor].size; }
+
+  bool isAllowed(unsigned factor) const;
+  std::optional<DimShardingAttr> dimSharding(MLIRContext *context, ArrayRef<unsigned> factors) const;
+  bool addDims(MLIRContext *context, ArrayRef<TensorFactors> tensors, SmallVectorImpl<ShardingAttr> &shardings) const;
+
+  const FactorRule &rule;
+  Division division;
+  SmallVector<SmallVector<AxisRefAttr, 2>> axes;
+  SmallVector<int64_t> counts;
+};
+} // namespace
+
+bool Assignment::isAllowed(unsigned factor) const {
+  if (axes[factor].empty())
+    return true;
+  if (rule.factors[factor].kind == FactorKind::whole || counts[factor] > units(factor))
+    return false;
+  return isEven(factor) || division == Division::uneven;
+}
+
+/// Axes of the factors in order. The elements below the most minor divided factor are never cut, which matters where
+/// the shards differ in size.
+std::optional<DimShardingAttr> Assignment::dimSharding(MLIRContext *context, ArrayRef<unsigned> factors) const {
+  SmallVector<AxisRefAttr> dimAxes;
+  bool complete = true, even = true;
+  int64_t unit = 1;
+  for (auto [place, factor] : llvm::enumerate(factors)) {
+    unit *= rule.factors[factor].size;
+    if (!axes[factor].empty()) {
+      if (!complete || (place > 0 && !isEven(factor)))
+        return std::nullopt;
+      dimAxes.append(axes[factor].begin(), axes[factor].end());
+      even = isEven(factor) && rule.factors[factor].unit == 1;
+      unit = rule.factors[factor].unit;
+    }
+    complete &= isComplete(factor);
+  }
+  return DimShardingAttr::get(context, dimAxes, /*open=*/false, dimAxes.empty() || even ? 1 : unit,
+                              ArrayRef<int64_t>());
+}
+
+bool Assignment::addDims(MLIRContext *context, ArrayRef<TensorFactors> tensors,
+                         SmallVectorImpl<ShardingAttr> &shardings) const {
+  for (const TensorFactors &tensor : tensors) {
+    SmallVector<DimShardingAttr> dims;
+    for (ArrayRef<unsigned> factors : tensor.dims) {
+      std::optional<DimShardingAttr> dim = dimSharding(context, factors);
+      if (!dim)
+        return false;
+      dims.push_back(*dim);
+    }
+    shardings.push_back(ShardingAttr::get(context, dims));
+  }
+  return true;
+}
+
+static ShardingAttr withPartial(ShardingAttr sharding, Reduction reduction, ArrayRef<AxisRefAttr> axes) {
+  SmallVector<AxisRefAttr> partial(sharding.getPartialAxes());
+  partial.append(axes.begin(), axes.end());
+  return ShardingAttr::get(sharding.getContext(), sharding.getDims(), reduction, partial, {});
+}
+
+std::optional<CallShardings> Assignment::toShardings(MLIRContext *context) const {
+  Reduction reduction = Reduction::none;
+  SmallVector<AxisRefAttr> partialAxes;
+  for (unsigned factor = 0; factor < axes.size(); ++factor) {
+    FactorKind kind = rule.factors[factor].kind;
+    if (!isAllowed(factor))
+      return std::nullopt;
+    if (axes[factor].empty() || kind == FactorKind::parallel)
+      continue;
+    Reduction made = kind == FactorKind::sum ? Reduction::sum : Reduction::max;
+    if (reduction != Reduction::none && reduction != made)
+      return std::nullopt;
+    reduction = made;
+    partialAxes.append(axes[factor].begin(), axes[factor].end());
+  }
+  CallShardings shardings;
+  if (!addDims(context, rule.operands, shardings.operands) || !addDims(context, rule.results, shardings.results))
+    return std::nullopt;
+  if (reduction != Reduction::none)
+    for (ShardingAttr &result : shardings.results)
+      result = withPartial(result, reduction, partialAxes);
+  return shardings;
+}
+
+std::vector<CallShardings> enumerateShardings(const FactorRule &rule, ArrayRef<MeshAxisAttr> axes, Division division) {
+  MLIRContext *context = axes.front().getContext();
+  std::vector<CallShardings> all;
+  auto add = [&](const Assignment &assignment) {
+    if (std::optional<CallShardings> shardings = assignment.toShardings(context))
+      all.push_back(std::move(*shardings));
+  };
+  Assignment none(rule, division);
+  add(none);
+  unsigned factors = rule.factors.size();
+  for (unsigned first = 0; first < axes.size(); ++first)
+    for (unsigned factor = 0; factor < factors; ++factor) {
+      Assignment one = none;
+      one.divide(factor, axes[first]);
+      add(one);
+      for (unsigned second = 0; second < axes.size(); ++second)
+        for (unsigned other = 0; other < factors; ++other) {
+          // Two axes on different factors have no order.
+          if (second == first || (second < first && other != factor))
+            continue;
+          Assignment two = one;
+          two.divide(other, axes[second]);
+          add(two);
+        }
+    }
+  return all;
+}
+
+/// True if no tensor names the axis.
+static bool isFree(const CallShardings &shardings, AxisRefAttr axis) {
+  auto isUsed = [&](ShardingAttr sharding) {
+    auto overlaps = [&](AxisRefAttr other) { return axis.overlaps(other); };
+    return llvm::any_of(sharding.getPartialAxes(), overlaps) ||
+           llvm::any_of(sharding.getDims(), [&](DimShardingAttr dim) { return llvm::any_of(dim.getAxes(), overlaps); });
+  };
+  return llvm::none_of(shardings.operands, isUsed) && llvm::none_of(shardings.results, isUsed);
+}
+
+/// True if the results are, or may become, partial by this reduction.
+static bool accepts(const CallShardings &shardings, Reduction reduction) {
+  return llvm::all_of(shardings.results,
+                      [&](ShardingAttr result) { return !result.isPartial() || result.getReduction() == reduction; });
+}
+
+/// `base` with the operands of `set` and the results partial over `axis`.
+static CallShardings partialIn(CallShardings base, ArrayRef<unsigned> set, Reduction reduction, AxisRefAttr axis) {
+  for (unsigned operand : set)
+    base.operands[operand] = withPartial(base.operands[operand], reduction, axis);
+  for (ShardingAttr &result : base.results)
+    result = withPartial(result, reduction, axis);
+  return base;
+}
+
+std::vector<CallShardings> legalShardings(const CallView &call, const OpRecord &record, ArrayRef<MeshAxisAttr> axes,
+                                          Division division) {
+  std::vector<CallShardings> all = enumerateShardings(factorRuleOf(call, &record), axes, division);
+  if (record.splitAddend && record.splitAddend(call))
+    std::erase_if(all, [](const CallShardings &shardings) {
+      return llvm::any_of(shardings.results, [](ShardingAttr result) { return result.isPartial(); });
+    });
+  Linearity linearity = record.linearity(call);
+  SmallVector<Reduction, 2> reductions{Reduction::sum};
+  if (linearity.movesElements)
+    reductions.push_back(Reduction::max);
+  for (size_t index = 0, end = all.size(); index < end; ++index)
+    for (MeshAxisAttr meshAxis : axes) {
+      AxisRefAttr axis = AxisRefAttr::get(meshAxis.getContext(), meshAxis.getName());
+      if (!isFree(all[index], axis))
+        continue;
+      for (ArrayRef<unsigned> set : linearity.sets)
+        for (Reduction reduction : reductions)
+          if (accepts(all[index], reduction))
+            all.push_back(partialIn(all[index], set, reduction, axis));
+    }
+  return all;
+}
+
+} // namespace meshplan

@@ -1,0 +1,76 @@
+// RUN: %meshplan-opt %s > %t && %meshplan-opt %t | diff %t -
+//
+// Samples of the records of elements chosen by integers: one call in a function each. The differential test runs each under
+// every sharding that its record allows. plan.range = [low, high) bounds the elements of an input.
+
+func.func @embedding(%0: tensor<24x12xf32>, %1: tensor<4x6xi64> {plan.range = [0 : i64, 24 : i64]}) -> tensor<4x6x12xf32> {
+  %r = plan.call "aten.embedding.default"(%0, %1) {weight = #plan.operand<0>, indices = #plan.operand<1>}
+    : (tensor<24x12xf32>, tensor<4x6xi64>) -> tensor<4x6x12xf32>
+  return %r : tensor<4x6x12xf32>
+}
+
+func.func @embedding_padding(%0: tensor<24x6xf32>, %1: tensor<12xi64> {plan.range = [0 : i64, 24 : i64]}) -> tensor<12x6xf32> {
+  %r = plan.call "aten.embedding.default"(%0, %1) {weight = #plan.operand<0>, indices = #plan.operand<1>, padding_idx = 3 : i64}
+    : (tensor<24x6xf32>, tensor<12xi64>) -> tensor<12x6xf32>
+  return %r : tensor<12x6xf32>
+}
+
+func.func @gather_last(%0: tensor<4x12xf32>, %1: tensor<4x6xi64> {plan.range = [0 : i64, 12 : i64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.gather.default"(%0, %1) {self = #plan.operand<0>, dim = -1 : i64, index = #plan.operand<1>}
+    : (tensor<4x12xf32>, tensor<4x6xi64>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @gather_part(%0: tensor<6x12xf32>, %1: tensor<4x6xi64> {plan.range = [0 : i64, 12 : i64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.gather.default"(%0, %1) {self = #plan.operand<0>, dim = 1 : i64, index = #plan.operand<1>}
+    : (tensor<6x12xf32>, tensor<4x6xi64>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @gather_first(%0: tensor<12x4x6xf32>, %1: tensor<2x4x6xi64> {plan.range = [0 : i64, 12 : i64]}) -> tensor<2x4x6xf32> {
+  %r = plan.call "aten.gather.default"(%0, %1) {self = #plan.operand<0>, dim = 0 : i64, index = #plan.operand<1>}
+    : (tensor<12x4x6xf32>, tensor<2x4x6xi64>) -> tensor<2x4x6xf32>
+  return %r : tensor<2x4x6xf32>
+}
+
+func.func @index_select(%0: tensor<4x12x6xf32>, %1: tensor<6xi64> {plan.range = [0 : i64, 12 : i64]}) -> tensor<4x6x6xf32> {
+  %r = plan.call "aten.index_select.default"(%0, %1) {self = #plan.operand<0>, dim = 1 : i64, index = #plan.operand<1>}
+    : (tensor<4x12x6xf32>, tensor<6xi64>) -> tensor<4x6x6xf32>
+  return %r : tensor<4x6x6xf32>
+}
+
+func.func @index_first(%0: tensor<12x6xf32>, %1: tensor<4xi64> {plan.range = [0 : i64, 12 : i64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.index.Tensor"(%0, %1) {self = #plan.operand<0>, indices = [#plan.operand<1>]}
+    : (tensor<12x6xf32>, tensor<4xi64>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @index_rows_columns(%0: tensor<4x12x6xf32>, %1: tensor<4x1xi64> {plan.range = [0 : i64, 4 : i64]}, %2: tensor<6xi64> {plan.range = [0 : i64, 12 : i64]}) -> tensor<4x6x6xf32> {
+  %r = plan.call "aten.index.Tensor"(%0, %1, %2) {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>]}
+    : (tensor<4x12x6xf32>, tensor<4x1xi64>, tensor<6xi64>) -> tensor<4x6x6xf32>
+  return %r : tensor<4x6x6xf32>
+}
+
+func.func @index_second(%0: tensor<4x12x6xf32>, %1: tensor<2x6xi64> {plan.range = [0 : i64, 12 : i64]}) -> tensor<4x2x6x6xf32> {
+  %r = plan.call "aten.index.Tensor"(%0, %1) {self = #plan.operand<0>, indices = [unit, #plan.operand<1>]}
+    : (tensor<4x12x6xf32>, tensor<2x6xi64>) -> tensor<4x2x6x6xf32>
+  return %r : tensor<4x2x6x6xf32>
+}
+
+func.func @index_apart(%0: tensor<4x6x12xf32>, %1: tensor<6xi64> {plan.range = [0 : i64, 4 : i64]}, %2: tensor<2x1xi64> {plan.range = [0 : i64, 12 : i64]}) -> tensor<2x6x6xf32> {
+  %r = plan.call "aten.index.Tensor"(%0, %1, %2) {self = #plan.operand<0>, indices = [#plan.operand<1>, unit, #plan.operand<2>]}
+    : (tensor<4x6x12xf32>, tensor<6xi64>, tensor<2x1xi64>) -> tensor<2x6x6xf32>
+  return %r : tensor<2x6x6xf32>
+}
+
+func.func @index_mask(%0: tensor<4x12xi1>, %1: tensor<4x1x1x1xi64> {plan.range = [0 : i64, 4 : i64]}, %2: tensor<12xi64> {plan.range = [0 : i64, 12 : i64]}) -> tensor<4x1x1x12xi1> {
+  %r = plan.call "aten.index.Tensor"(%0, %1, %2) {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>]}
+    : (tensor<4x12xi1>, tensor<4x1x1x1xi64>, tensor<12xi64>) -> tensor<4x1x1x12xi1>
+  return %r : tensor<4x1x1x12xi1>
+}
+
+func.func @embedding_local(%0: tensor<12x6xf32>, %1: tensor<4x6xi64> {plan.range = [0 : i64, 36 : i64]}) -> tensor<4x6x6xf32> {
+  %r = plan.call "meshplan.embedding"(%0, %1) {weight = #plan.operand<0>, indices = #plan.operand<1>, offset = 12 : i64}
+    : (tensor<12x6xf32>, tensor<4x6xi64>) -> tensor<4x6x6xf32>
+  return %r : tensor<4x6x6xf32>
+}

@@ -1,0 +1,40 @@
+// RUN: %meshplan-opt %s > %t && %meshplan-opt %t | diff %t -
+//
+// Samples of the records of the cross entropy kernels: one call in a function each. The differential test runs each under
+// every sharding that its record allows. plan.range = [low, high) bounds the elements of an input.
+
+func.func @row_max(%0: tensor<6x12xf32>) -> tensor<6xf32> {
+  %r = plan.call "meshplan.row_max"(%0) {input = #plan.operand<0>}
+    : (tensor<6x12xf32>) -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}
+
+func.func @row_sum_exp(%0: tensor<6x12xf32>, %1: tensor<6xf32>) -> tensor<6xf32> {
+  %r = plan.call "meshplan.row_sum_exp"(%0, %1) {input = #plan.operand<0>, max = #plan.operand<1>}
+    : (tensor<6x12xf32>, tensor<6xf32>) -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}
+
+func.func @row_pick(%0: tensor<6x12xf32>, %1: tensor<6xi64> {plan.range = [0 : i64, 12 : i64]}) -> tensor<6xf32> {
+  %r = plan.call "meshplan.row_pick"(%0, %1) {input = #plan.operand<0>, target = #plan.operand<1>}
+    : (tensor<6x12xf32>, tensor<6xi64>) -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}
+
+func.func @row_pick_offset(%0: tensor<6x12xf32>, %1: tensor<6xi64> {plan.range = [0 : i64, 36 : i64]}) -> tensor<6xf32> {
+  %r = plan.call "meshplan.row_pick"(%0, %1) {input = #plan.operand<0>, target = #plan.operand<1>, offset = 12 : i64}
+    : (tensor<6x12xf32>, tensor<6xi64>) -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}
+
+func.func @token_loss(%0: tensor<12xf32>, %1: tensor<12xf32> {plan.range = [0.5 : f64, 2.0 : f64]}, %2: tensor<12xf32>, %3: tensor<12xi64> {plan.range = [0 : i64, 4 : i64]}) -> tensor<12xf32> {
+  %r = plan.call "meshplan.token_loss"(%0, %1, %2, %3) {max = #plan.operand<0>, sum_exp = #plan.operand<1>, picked = #plan.operand<2>, target = #plan.operand<3>, ignore_index = 2 : i64}
+    : (tensor<12xf32>, tensor<12xf32>, tensor<12xf32>, tensor<12xi64>) -> tensor<12xf32>
+  return %r : tensor<12xf32>
+}
+
+func.func @count_tokens(%0: tensor<12xi64> {plan.range = [0 : i64, 4 : i64]}) -> tensor<f32> {
+  %r = plan.call "meshplan.count_tokens"(%0) {target = #plan.operand<0>, ignore_index = 2 : i64, dtype = f32}
+    : (tensor<12xi64>) -> tensor<f32>
+  return %r : tensor<f32>
+}

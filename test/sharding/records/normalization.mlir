@@ -1,0 +1,58 @@
+// RUN: %meshplan-opt %s > %t && %meshplan-opt %t | diff %t -
+//
+// Samples of the records of softmax and norms: one call in a function each. The differential test runs each under
+// every sharding that its record allows. plan.range = [low, high) bounds the elements of an input.
+
+func.func @softmax(%0: tensor<2x6x12xf32>) -> tensor<2x6x12xf32> {
+  %r = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = -1 : i64}
+    : (tensor<2x6x12xf32>) -> tensor<2x6x12xf32>
+  return %r : tensor<2x6x12xf32>
+}
+
+func.func @native_softmax(%0: tensor<4x6x2xf32>) -> tensor<4x6x2xf32> {
+  %r = plan.call "aten._softmax.default"(%0) {self = #plan.operand<0>, dim = 1 : i64, half_to_float = false}
+    : (tensor<4x6x2xf32>) -> tensor<4x6x2xf32>
+  return %r : tensor<4x6x2xf32>
+}
+
+func.func @log_softmax(%0: tensor<2x6x12xf32>) -> tensor<2x6x12xf32> {
+  %r = plan.call "aten.log_softmax.int"(%0) {self = #plan.operand<0>, dim = -1 : i64}
+    : (tensor<2x6x12xf32>) -> tensor<2x6x12xf32>
+  return %r : tensor<2x6x12xf32>
+}
+
+func.func @native_log_softmax(%0: tensor<4x6x2xf32>) -> tensor<4x6x2xf32> {
+  %r = plan.call "aten._log_softmax.default"(%0) {self = #plan.operand<0>, dim = 1 : i64, half_to_float = false}
+    : (tensor<4x6x2xf32>) -> tensor<4x6x2xf32>
+  return %r : tensor<4x6x2xf32>
+}
+
+func.func @softmax_widened(%0: tensor<4x6xbf16>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = 1 : i64, dtype = f32}
+    : (tensor<4x6xbf16>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @layer_norm(%0: tensor<2x6x12xf32>, %1: tensor<12xf32>, %2: tensor<12xf32>) -> tensor<2x6x12xf32> {
+  %r = plan.call "aten.layer_norm.default"(%0, %1, %2) {input = #plan.operand<0>, normalized_shape = [12 : i64], weight = #plan.operand<1>, bias = #plan.operand<2>, eps = 1.0e-05 : f64}
+    : (tensor<2x6x12xf32>, tensor<12xf32>, tensor<12xf32>) -> tensor<2x6x12xf32>
+  return %r : tensor<2x6x12xf32>
+}
+
+func.func @layer_norm_plain(%0: tensor<4x6x12xf32>) -> tensor<4x6x12xf32> {
+  %r = plan.call "aten.layer_norm.default"(%0) {input = #plan.operand<0>, normalized_shape = [6 : i64, 12 : i64]}
+    : (tensor<4x6x12xf32>) -> tensor<4x6x12xf32>
+  return %r : tensor<4x6x12xf32>
+}
+
+func.func @native_layer_norm(%0: tensor<2x6x12xf32>, %1: tensor<12xf32>, %2: tensor<12xf32>) -> (tensor<2x6x12xf32>, tensor<2x6x1xf32>, tensor<2x6x1xf32>) {
+  %r:3 = plan.call "aten.native_layer_norm.default"(%0, %1, %2) {input = #plan.operand<0>, normalized_shape = [12 : i64], weight = #plan.operand<1>, bias = #plan.operand<2>, eps = 1.0e-05 : f64}
+    : (tensor<2x6x12xf32>, tensor<12xf32>, tensor<12xf32>) -> (tensor<2x6x12xf32>, tensor<2x6x1xf32>, tensor<2x6x1xf32>)
+  return %r#0, %r#1, %r#2 : tensor<2x6x12xf32>, tensor<2x6x1xf32>, tensor<2x6x1xf32>
+}
+
+func.func @rms_norm(%0: tensor<2x6x12xf32>, %1: tensor<12xf32>) -> tensor<2x6x12xf32> {
+  %r = plan.call "aten.rms_norm.default"(%0, %1) {input = #plan.operand<0>, normalized_shape = [12 : i64], weight = #plan.operand<1>, eps = 1.0e-06 : f64}
+    : (tensor<2x6x12xf32>, tensor<12xf32>) -> tensor<2x6x12xf32>
+  return %r : tensor<2x6x12xf32>
+}

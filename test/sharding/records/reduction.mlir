@@ -1,0 +1,130 @@
+// RUN: %meshplan-opt %s > %t && %meshplan-opt %t | diff %t -
+//
+// Samples of the records of reductions and scans: one call in a function each. The differential test runs each under
+// every sharding that its record allows. plan.range = [low, high) bounds the elements of an input.
+
+func.func @sum(%0: tensor<4x6xf32>) -> tensor<f32> {
+  %r = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+func.func @sum_of_flags(%0: tensor<4x6xi1>) -> tensor<i64> {
+  %r = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xi1>) -> tensor<i64>
+  return %r : tensor<i64>
+}
+
+func.func @sum_dims(%0: tensor<2x6x12xf32>) -> tensor<6xf32> {
+  %r = plan.call "aten.sum.dim_IntList"(%0) {self = #plan.operand<0>, dim = [0 : i64, -1 : i64]}
+    : (tensor<2x6x12xf32>) -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}
+
+func.func @sum_keepdim(%0: tensor<2x6x12xf32>) -> tensor<2x1x12xf32> {
+  %r = plan.call "aten.sum.dim_IntList"(%0) {self = #plan.operand<0>, dim = [1 : i64], keepdim = true}
+    : (tensor<2x6x12xf32>) -> tensor<2x1x12xf32>
+  return %r : tensor<2x1x12xf32>
+}
+
+func.func @sum_widened(%0: tensor<4x6xbf16>) -> tensor<6xf32> {
+  %r = plan.call "aten.sum.dim_IntList"(%0) {self = #plan.operand<0>, dim = [0 : i64], dtype = f32}
+    : (tensor<4x6xbf16>) -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}
+
+func.func @mean(%0: tensor<4x6xf32>) -> tensor<f32> {
+  %r = plan.call "aten.mean.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+func.func @mean_last(%0: tensor<2x6x12xf32>) -> tensor<2x6x1xf32> {
+  %r = plan.call "aten.mean.dim"(%0) {self = #plan.operand<0>, dim = [-1 : i64], keepdim = true}
+    : (tensor<2x6x12xf32>) -> tensor<2x6x1xf32>
+  return %r : tensor<2x6x1xf32>
+}
+
+func.func @mean_dims(%0: tensor<2x6x12xf32>) -> tensor<2xf32> {
+  %r = plan.call "aten.mean.dim"(%0) {self = #plan.operand<0>, dim = [1 : i64, 2 : i64]}
+    : (tensor<2x6x12xf32>) -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+
+func.func @amax(%0: tensor<2x6x12xf32>) -> tensor<2x6xf32> {
+  %r = plan.call "aten.amax.default"(%0) {self = #plan.operand<0>, dim = [-1 : i64]}
+    : (tensor<2x6x12xf32>) -> tensor<2x6xf32>
+  return %r : tensor<2x6xf32>
+}
+
+func.func @amax_all(%0: tensor<4x6xf32>) -> tensor<f32> {
+  %r = plan.call "aten.amax.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+func.func @amin(%0: tensor<4x6xf32>) -> tensor<1x6xf32> {
+  %r = plan.call "aten.amin.default"(%0) {self = #plan.operand<0>, dim = [0 : i64], keepdim = true}
+    : (tensor<4x6xf32>) -> tensor<1x6xf32>
+  return %r : tensor<1x6xf32>
+}
+
+func.func @max(%0: tensor<4x6xf32>) -> tensor<f32> {
+  %r = plan.call "aten.max.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+func.func @min(%0: tensor<4x6xf32>) -> tensor<f32> {
+  %r = plan.call "aten.min.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+func.func @max_dim(%0: tensor<4x6xf32>) -> (tensor<4xf32>, tensor<4xi64>) {
+  %r:2 = plan.call "aten.max.dim"(%0) {self = #plan.operand<0>, dim = 1 : i64}
+    : (tensor<4x6xf32>) -> (tensor<4xf32>, tensor<4xi64>)
+  return %r#0, %r#1 : tensor<4xf32>, tensor<4xi64>
+}
+
+func.func @argmax(%0: tensor<4x6xf32>) -> tensor<4xi64> {
+  %r = plan.call "aten.argmax.default"(%0) {self = #plan.operand<0>, dim = -1 : i64}
+    : (tensor<4x6xf32>) -> tensor<4xi64>
+  return %r : tensor<4xi64>
+}
+
+func.func @argmax_all(%0: tensor<4x6xf32>) -> tensor<i64> {
+  %r = plan.call "aten.argmax.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<i64>
+  return %r : tensor<i64>
+}
+
+func.func @any(%0: tensor<4x6xi1>) -> tensor<i1> {
+  %r = plan.call "aten.any.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xi1>) -> tensor<i1>
+  return %r : tensor<i1>
+}
+
+func.func @all(%0: tensor<4x6xi1>) -> tensor<i1> {
+  %r = plan.call "aten.all.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xi1>) -> tensor<i1>
+  return %r : tensor<i1>
+}
+
+func.func @any_dim(%0: tensor<4x6xi1>) -> tensor<4xi1> {
+  %r = plan.call "aten.any.dim"(%0) {self = #plan.operand<0>, dim = -1 : i64}
+    : (tensor<4x6xi1>) -> tensor<4xi1>
+  return %r : tensor<4xi1>
+}
+
+func.func @cumsum(%0: tensor<4x6xi64> {plan.range = [0 : i64, 2 : i64]}) -> tensor<4x6xi64> {
+  %r = plan.call "aten.cumsum.default"(%0) {self = #plan.operand<0>, dim = -1 : i64}
+    : (tensor<4x6xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @cumsum_floats(%0: tensor<4x6x2xf32>) -> tensor<4x6x2xf32> {
+  %r = plan.call "aten.cumsum.default"(%0) {self = #plan.operand<0>, dim = 1 : i64}
+    : (tensor<4x6x2xf32>) -> tensor<4x6x2xf32>
+  return %r : tensor<4x6x2xf32>
+}

@@ -1,0 +1,82 @@
+// RUN: %meshplan-opt %s > %t && %meshplan-opt %t | diff %t -
+//
+// Samples of the records of parts of a tensor: one call in a function each. The differential test runs each under
+// every sharding that its record allows. plan.range = [low, high) bounds the elements of an input.
+
+func.func @slice_part(%0: tensor<4x12x6xf32>) -> tensor<4x6x6xf32> {
+  %r = plan.call "aten.slice.Tensor"(%0) {self = #plan.operand<0>, dim = 1 : i64, start = 2 : i64, end = 8 : i64}
+    : (tensor<4x12x6xf32>) -> tensor<4x6x6xf32>
+  return %r : tensor<4x6x6xf32>
+}
+
+func.func @slice_all(%0: tensor<4x12xf32>) -> tensor<4x12xf32> {
+  %r = plan.call "aten.slice.Tensor"(%0) {self = #plan.operand<0>, dim = 1 : i64, start = 0 : i64, end = 9223372036854775807 : i64}
+    : (tensor<4x12xf32>) -> tensor<4x12xf32>
+  return %r : tensor<4x12xf32>
+}
+
+func.func @slice_all_bounded(%0: tensor<4x12xf32>) -> tensor<4x12xf32> {
+  %r = plan.call "aten.slice.Tensor"(%0) {self = #plan.operand<0>, dim = -1 : i64, start = -12 : i64, end = 12 : i64}
+    : (tensor<4x12xf32>) -> tensor<4x12xf32>
+  return %r : tensor<4x12xf32>
+}
+
+func.func @slice_default(%0: tensor<4x12xf32>) -> tensor<4x12xf32> {
+  %r = plan.call "aten.slice.Tensor"(%0) {self = #plan.operand<0>}
+    : (tensor<4x12xf32>) -> tensor<4x12xf32>
+  return %r : tensor<4x12xf32>
+}
+
+func.func @slice_step(%0: tensor<4x12xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.slice.Tensor"(%0) {self = #plan.operand<0>, dim = 1 : i64, step = 2 : i64}
+    : (tensor<4x12xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @slice_last(%0: tensor<4x12x6xf32>) -> tensor<4x1x6xf32> {
+  %r = plan.call "aten.slice.Tensor"(%0) {self = #plan.operand<0>, dim = 1 : i64, start = -1 : i64}
+    : (tensor<4x12x6xf32>) -> tensor<4x1x6xf32>
+  return %r : tensor<4x1x6xf32>
+}
+
+func.func @select(%0: tensor<4x12x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.select.int"(%0) {self = #plan.operand<0>, dim = 1 : i64, index = -2 : i64}
+    : (tensor<4x12x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @select_first(%0: tensor<4x6xf32>) -> tensor<6xf32> {
+  %r = plan.call "aten.select.int"(%0) {self = #plan.operand<0>, dim = 0 : i64, index = 0 : i64}
+    : (tensor<4x6xf32>) -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}
+
+func.func @unbind(%0: tensor<3x4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>) {
+  %r:3 = plan.call "aten.unbind.int"(%0) {self = #plan.operand<0>}
+    : (tensor<3x4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>)
+  return %r#0, %r#1, %r#2 : tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>
+}
+
+func.func @split(%0: tensor<4x12x6xf32>) -> (tensor<4x5x6xf32>, tensor<4x5x6xf32>, tensor<4x2x6xf32>) {
+  %r:3 = plan.call "aten.split.Tensor"(%0) {self = #plan.operand<0>, split_size = 5 : i64, dim = 1 : i64}
+    : (tensor<4x12x6xf32>) -> (tensor<4x5x6xf32>, tensor<4x5x6xf32>, tensor<4x2x6xf32>)
+  return %r#0, %r#1, %r#2 : tensor<4x5x6xf32>, tensor<4x5x6xf32>, tensor<4x2x6xf32>
+}
+
+func.func @split_once(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.split.Tensor"(%0) {self = #plan.operand<0>, split_size = 6 : i64, dim = -1 : i64}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @split_with_sizes(%0: tensor<4x12xf32>) -> (tensor<4x6xf32>, tensor<4x4xf32>, tensor<4x2xf32>) {
+  %r:3 = plan.call "aten.split_with_sizes.default"(%0) {self = #plan.operand<0>, split_sizes = [6 : i64, 4 : i64, 2 : i64], dim = -1 : i64}
+    : (tensor<4x12xf32>) -> (tensor<4x6xf32>, tensor<4x4xf32>, tensor<4x2xf32>)
+  return %r#0, %r#1, %r#2 : tensor<4x6xf32>, tensor<4x4xf32>, tensor<4x2xf32>
+}
+
+func.func @chunk(%0: tensor<4x6x12xf32>) -> (tensor<4x6x6xf32>, tensor<4x6x6xf32>) {
+  %r:2 = plan.call "aten.chunk.default"(%0) {self = #plan.operand<0>, chunks = 2 : i64, dim = -1 : i64}
+    : (tensor<4x6x12xf32>) -> (tensor<4x6x6xf32>, tensor<4x6x6xf32>)
+  return %r#0, %r#1 : tensor<4x6x6xf32>, tensor<4x6x6xf32>
+}

@@ -58,6 +58,9 @@ Expected<Tensor> contiguous(const Tensor &tensor);
 /// A view of `size` elements of `dim` from `offset` on. `invalid` when out of range.
 Expected<Tensor> narrow(const Tensor &tensor, int64_t dim, int64_t offset, int64_t size);
 
+/// The elements of a row-major tensor under another shape of as many elements: a view.
+Expected<Tensor> reshape(const Tensor &tensor, std::span<const int64_t> shape);
+
 /// A new row-major tensor with the tensors one after the other along `dim`.
 Expected<Tensor> concatenate(std::span<const Tensor> tensors, int64_t dim);
 

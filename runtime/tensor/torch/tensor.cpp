@@ -57,6 +57,12 @@ Expected<Tensor> meshplan::narrow(const Tensor &tensor, int64_t dim, int64_t off
   return guarded([&]() -> Expected<Tensor> { return wrap(unwrap(tensor).narrow(dim, offset, size)); });
 }
 
+Expected<Tensor> meshplan::reshape(const Tensor &tensor, std::span<const int64_t> shape) {
+  return guarded([&]() -> Expected<Tensor> {
+    return wrap(unwrap(tensor).view(at::IntArrayRef(shape.data(), shape.size())));
+  });
+}
+
 Expected<Tensor> meshplan::concatenate(std::span<const Tensor> tensors, int64_t dim) {
   return guarded([&]() -> Expected<Tensor> {
     std::vector<at::Tensor> pieces;

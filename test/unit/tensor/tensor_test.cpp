@@ -72,6 +72,15 @@ TEST(TensorTest, NarrowOutOfRange) {
   EXPECT_EQ(narrow(numbers({4}), 1, 0, 2).status().code(), StatusCode::invalid);
 }
 
+TEST(TensorTest, ReshapeIsAView) {
+  Tensor tensor = numbers({2, 6});
+  auto view = reshape(tensor, std::vector<int64_t>{3, 4});
+  ASSERT_TRUE(view.ok());
+  EXPECT_THAT(view->shape(), ElementsAre(3, 4));
+  EXPECT_EQ(view->data(), tensor.data());
+  EXPECT_THAT(reshape(tensor, std::vector<int64_t>{5}).status().message(), HasSubstr("shape '[5]' is invalid"));
+}
+
 TEST(TensorTest, ConcatenateAndCopy) {
   Tensor tensor = numbers({2, 5});
   std::vector<Tensor> pieces = {*narrow(tensor, 1, 3, 2), *narrow(tensor, 1, 0, 3)};

@@ -60,8 +60,6 @@ public:
   Status commit();
 
   /// Where the bytes are until commit: other processes may write ranges there.
-  const std::string &temporaryPath() const { return temporary; }
-
 private:
   AtomicFile(std::string path, std::string temporary, int descriptor)
       : path(std::move(path)), temporary(std::move(temporary)), descriptor(descriptor) {}

@@ -21,8 +21,8 @@ Expected<std::unique_ptr<Executor>> Executor::create(const Artifact &artifact, c
                                                      World &world) {
   RankView view(artifact.schedule(), program, world.rank());
   if (view.worldSize() != world.size())
-    return Status::error(StatusCode::invalid, "program '", program.name()->string_view(), "' is for ",
-                         view.worldSize(), " ranks, the run has ", world.size());
+    return Status::error(StatusCode::invalid, "program '", program.name()->string_view(), "' is for ", view.worldSize(),
+                         " ranks, the run has ", world.size());
   MESHPLAN_RETURN_IF_ERROR(world.agree(artifact.hash()));
   std::unique_ptr<Executor> executor(new Executor(std::move(view), world));
   executor->initial.resize(program.values()->size());
@@ -52,12 +52,11 @@ Status Executor::loadConstants() {
     std::vector<int64_t> shape = globalShapeOf(view.value(value));
     int64_t size = dtypeSize(view.dtype(value));
     MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateTensor(view.shape(value), view.dtype(value)));
-    MESHPLAN_RETURN_IF_ERROR(forEachRun(view.ranges(value), shape, contiguousStrides(shape),
-                                        [&](int64_t global, int64_t local, int64_t count) {
-                                          std::memcpy(tensor.data() + local * size,
-                                                      constant->data()->data() + global * size, count * size);
-                                          return Status();
-                                        }));
+    MESHPLAN_RETURN_IF_ERROR(forEachRun(
+        view.ranges(value), shape, contiguousStrides(shape), [&](int64_t global, int64_t local, int64_t count) {
+          std::memcpy(tensor.data() + local * size, constant->data()->data() + global * size, count * size);
+          return Status();
+        }));
     resident.constants += tensor.byteSize();
     initial[value] = std::move(tensor);
   }
@@ -112,7 +111,7 @@ Status Executor::run(Trace *trace) {
   for (const std::unique_ptr<Step> &step : steps)
     if (Status status = runStep(*step, trace); !status.ok()) {
       // Peers must not touch the buffers of collectives in flight, which go away with this failure.
-      world.abort(status);
+      world.abort(Status(StatusCode::peerLost, status.message()));
       return status;
     }
   return Status();

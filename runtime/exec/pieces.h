@@ -18,8 +18,8 @@ namespace meshplan {
 struct Pieces {
   std::vector<Overlap> sends, receives;
   std::vector<int64_t> sendCounts, receiveCounts;
-  bool packs = false;   ///< the pieces to send do not follow one another in the input
-  bool unpacks = false; ///< the pieces that arrive do not follow one another in the output
+  bool packs = false;                    ///< the pieces to send do not follow one another in the input
+  bool unpacks = false;                  ///< the pieces that arrive do not follow one another in the output
   int64_t sendTo = -1, receiveFrom = -1; ///< permute: index in the group, -1 for nobody
 };
 

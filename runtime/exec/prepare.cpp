@@ -69,8 +69,7 @@ private:
 std::string meshplan::instructionContext(const RankView &view, std::string_view what,
                                          const artifact::Instruction &instruction) {
   std::string origin = originText(view.schedule(), instruction);
-  return "rank " + std::to_string(view.rank()) + ": " + std::string(what) +
-         (origin.empty() ? "" : " (" + origin + ")");
+  return "rank " + std::to_string(view.rank()) + ": " + std::string(what) + (origin.empty() ? "" : " (" + origin + ")");
 }
 
 Expected<std::vector<std::unique_ptr<Step>>> meshplan::prepareSteps(const RankView &view, const Groups &groups) {

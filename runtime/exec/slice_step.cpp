@@ -5,6 +5,8 @@
 #include "runtime/exec/prepare.h"
 #include "runtime/exec/transfer.h"
 
+#include <algorithm>
+
 using namespace meshplan;
 
 namespace {
@@ -22,21 +24,14 @@ public:
 
 private:
   Expected<Tensor> part(Tensor tensor) const {
+    bool isView = std::ranges::all_of(overlap.dims, [](const auto &runs) { return runs.size() == 1; });
+    if (!isView) {
+      MESHPLAN_ASSIGN_OR_RETURN(Tensor packed, pack({&overlap, 1}, tensor));
+      return reshape(packed, overlap.shape());
+    }
     for (size_t dim = 0; dim < overlap.dims.size(); ++dim) {
-      std::span<const Run> runs = overlap.dims[dim];
-      if (runs.size() == 1) {
-        MESHPLAN_ASSIGN_OR_RETURN(tensor, narrow(tensor, dim, runs[0].source, runs[0].size));
-        continue;
-      }
-      std::vector<Tensor> pieces;
-      for (const Run &run : runs) {
-        MESHPLAN_ASSIGN_OR_RETURN(Tensor piece, narrow(tensor, dim, run.source, run.size));
-        pieces.push_back(std::move(piece));
-      }
-      if (pieces.empty())
-        MESHPLAN_ASSIGN_OR_RETURN(tensor, narrow(tensor, dim, 0, 0));
-      else
-        MESHPLAN_ASSIGN_OR_RETURN(tensor, concatenate(pieces, dim));
+      const Run &run = overlap.dims[dim].front();
+      MESHPLAN_ASSIGN_OR_RETURN(tensor, narrow(tensor, dim, run.source, run.size));
     }
     return tensor;
   }

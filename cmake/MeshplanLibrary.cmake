@@ -1,5 +1,8 @@
 # meshplan_library(NAME name SRCS a.cpp ... DEPS target ...)
+# meshplan_program(NAME name SRCS a.cpp ... DEPS target ...)  a program in bin/, installed
 # meshplan_test(NAME name SRCS a.cpp ... DEPS target ...)     a gtest binary, registered with CTest
+#
+# A build that leaves rooms out (MESHPLAN_COMPILER, MESHPLAN_RUNTIME or MESHPLAN_TORCH off) leaves their tests out too.
 #
 # Every include path starts at the top of the tree, so that an #include names the room it comes from.
 
@@ -9,6 +12,17 @@ if(MESHPLAN_WERROR)
   list(APPEND MESHPLAN_WARNINGS -Werror)
 endif()
 
+# In a build with shared libraries each of ours would carry its own copy of the static MLIR libraries, and the type
+# identities of MLIR would differ between them; all of them link the one libMLIR.so instead.
+function(meshplan_link_names result)
+  set(names ${ARGN})
+  if(BUILD_SHARED_LIBS)
+    list(TRANSFORM names REPLACE "^MLIR.*" "MLIR;LLVM")
+    list(REMOVE_DUPLICATES names)
+  endif()
+  set(${result} ${names} PARENT_SCOPE)
+endfunction()
+
 function(meshplan_target_defaults name)
   target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> $<BUILD_INTERFACE:${CMAKE_BINARY_DIR}/generated>)
   target_compile_options(${name} PRIVATE ${MESHPLAN_WARNINGS})
@@ -16,6 +30,7 @@ endfunction()
 
 function(meshplan_library)
   cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
+  meshplan_link_names(ARG_DEPS ${ARG_DEPS})
   if(ARG_SRCS)
     add_library(${ARG_NAME} ${ARG_SRCS})
     meshplan_target_defaults(${ARG_NAME})
@@ -27,15 +42,32 @@ function(meshplan_library)
   endif()
 endfunction()
 
+function(meshplan_program)
+  cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
+  meshplan_link_names(ARG_DEPS ${ARG_DEPS})
+  add_executable(${ARG_NAME} ${ARG_SRCS})
+  meshplan_target_defaults(${ARG_NAME})
+  target_compile_definitions(${ARG_NAME} PRIVATE MESHPLAN_VERSION="${PROJECT_VERSION}")
+  target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS})
+  install(TARGETS ${ARG_NAME} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
 function(meshplan_test)
   cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
+  if(NOT (MESHPLAN_COMPILER AND MESHPLAN_RUNTIME AND MESHPLAN_TORCH))
+    foreach(dep ${ARG_DEPS})
+      if(dep MATCHES "^meshplan-" AND NOT TARGET ${dep})
+        return()
+      endif()
+    endforeach()
+  endif()
+  meshplan_link_names(ARG_DEPS ${ARG_DEPS})
   add_executable(${ARG_NAME} ${ARG_SRCS})
   meshplan_target_defaults(${ARG_NAME})
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
   add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME})
 endfunction()
-
 
 # Adds the rooms that have a CMakeLists.txt.
 function(meshplan_add_rooms)

@@ -14,6 +14,8 @@
 #include "dialect/plan/plan.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace meshplan {
 
@@ -47,9 +49,13 @@ struct FactorRule {
     return factors.size() - 1;
   }
 
-  /// Fails with a reason if a dim's factors do not multiply to its size, a factor index is out of range, a `sum` or
-  /// `max` factor is in a result, or a `parallel` factor is in no result. Every rule is checked in tests and in
-  /// assertion builds.
+  /// What is wrong with the rule for tensors of these types, or nullopt: a dim's factors do not multiply to its size, a
+  /// factor is out of range or twice in a tensor, a `sum` or `max` factor is in a result or in no operand, a `parallel`
+  /// factor is in no result, or a factor does not consist of whole units.
+  std::optional<std::string> findFault(llvm::ArrayRef<mlir::RankedTensorType> operandTypes,
+                                       llvm::ArrayRef<mlir::RankedTensorType> resultTypes) const;
+
+  /// Fails with the fault, if there is one.
   mlir::LogicalResult verify(llvm::ArrayRef<mlir::RankedTensorType> operandTypes,
                              llvm::ArrayRef<mlir::RankedTensorType> resultTypes,
                              llvm::function_ref<mlir::InFlightDiagnostic()> emitError) const;

@@ -32,6 +32,7 @@ struct CallView {
 
   /// The argument of this name, or null if it is the schema's default.
   mlir::Attribute get(llvm::StringRef name) const { return args.get(name); }
+  /// The getters below give `otherwise` for an argument that is absent or of another kind; getFloat takes integers too.
   int64_t getInt(llvm::StringRef name, int64_t otherwise) const;
   double getFloat(llvm::StringRef name, double otherwise) const;
   bool getBool(llvm::StringRef name, bool otherwise) const;
@@ -67,6 +68,20 @@ struct LocalCall {
   mlir::DictionaryAttr args;
 };
 
+/// A call that computes the same, or nearly, from fewer operands. `args` numbers
+/// the operands as `operands` lists them.
+struct CallRewrite {
+  std::string target;
+  mlir::DictionaryAttr args;
+  llvm::SmallVector<unsigned, 4> operands; ///< operands of the old call that stay, in order
+};
+
+/// result = call + operand `addend`, by broadcasting aten.add.Tensor.
+struct AddendSplit {
+  CallRewrite call;
+  unsigned addend = 0; ///< operand of the old call
+};
+
 /// docs/adding-an-op.md says how to write one.
 struct OpRecord {
   llvm::StringRef target;
@@ -75,6 +90,13 @@ struct OpRecord {
   OpCost (*cost)(const CallView &) = nullptr;
   /// Null: the call runs unchanged on local tensors. Called with the final, sharded types.
   LocalCall (*localize)(const CallView &, plan::MeshOp mesh) = nullptr;
+  /// Set by operators that add one operand to the result of a contraction (the bias of linear). A `sum` factor of the
+  /// rule may be divided only after the call is split this way: every rank would add the bias otherwise. nullopt: this
+  /// call has no such operand, or it cannot be split off.
+  std::optional<AddendSplit> (*splitAddend)(const CallView &) = nullptr;
+  /// Set by operators of which an operand gives only shape or dtype (new_ones, type_as): the same call without it.
+  /// nullopt: every operand of this call is read. The importer applies it, so that no sharding of that operand matters.
+  std::optional<CallRewrite> (*dropUnread)(const CallView &) = nullptr;
   /// Name of the rule that derives the backward operators; null: none is known yet.
   const char *derivative = nullptr;
 };
@@ -97,7 +119,8 @@ private:
   llvm::StringMap<OpRecord> records;
 };
 
-/// The rule of a call. Without a record: every factor is `whole`, so the operator runs replicated.
+/// The rule of a call. Without a record, or if the call does not fit the schema of its record (FactorRule::verify
+/// fails): every factor is `whole`, so the operator runs replicated.
 FactorRule factorRuleOf(const CallView &call, const OpRecord *record);
 
 } // namespace meshplan

@@ -1,9 +1,9 @@
 //===- attr_syntax.cpp - text form of the attributes of the plan dialect --===//
 
 #include "dialect/plan/plan.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace meshplan::plan;

@@ -1,8 +1,8 @@
 //===- attrs.cpp - what attributes and types of the plan dialect mean -----===//
 
 #include "dialect/plan/plan.h"
-#include "llvm/ADT/STLExtras.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 

@@ -18,6 +18,15 @@ def Plan_Reduction : I32EnumAttr<"Reduction", "how the addends of a partial valu
   let genSpecializedAttr = 0;
 }
 
+def Plan_StyleKind : I32EnumAttr<"StyleKind", "what a style does to a module", [
+    I32EnumAttrCase<"colwise", 0>, I32EnumAttrCase<"rowwise", 1>, I32EnumAttrCase<"sequence", 2>,
+    I32EnumAttrCase<"expert", 3>, I32EnumAttrCase<"replicate", 4>]> {
+  let cppNamespace = "::meshplan::plan";
+  let genSpecializedAttr = 0;
+}
+
+def Plan_StyleKindAttr : EnumAttr<Plan_Dialect, Plan_StyleKind, "style_kind">;
+
 def Plan_AxisRefAttr : Plan_Attr<"AxisRef", "axis"> {
   let summary = "a mesh axis or a part of one";
   let description = [{

@@ -38,6 +38,24 @@ def Plan_MeshOp : Plan_Op<"mesh"> {
   }];
 }
 
+def Plan_StyleOp : Plan_Op<"style"> {
+  let summary = "the style that the plan gives to a module";
+  let description = [{
+    Placed in the module beside `plan.mesh`, once for each module of the model
+    that a statement matches; the location is the statement, `text` its text.
+    `place` turns it into shardings of parameters and layouts at the borders of
+    the module, and removes it. `dim` is the dim that `sequence` divides.
+
+    ```mlir
+    plan.style "model.layers.0.mlp.down_proj" rowwise [#plan.axis<"tp">] as "rowwise tp"
+    ```
+  }];
+  let arguments = (ins StrAttr:$module, Plan_StyleKindAttr:$kind, Plan_AxisRefs:$axes, StrAttr:$text,
+                       DefaultValuedAttr<I64Attr, "1">:$dim);
+  let assemblyFormat = "$module $kind $axes `as` $text attr-dict";
+  let hasVerifier = 1;
+}
+
 def Plan_ConstantOp : Plan_Op<"constant", [Pure]> {
   let summary = "a tensor whose value is in the archive";
   let arguments = (ins StrAttr:$name, ElementsAttr:$value);

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/plan/plan.h"
-#include "llvm/ADT/StringSet.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace meshplan::plan;
@@ -120,6 +120,16 @@ LogicalResult MeshOp::verify() {
     if (getAxisSize(index) < 1) // M2
       return emitOpError() << "axis \"" << name << "\" has size " << getAxisSize(index) << ", must be positive";
   }
+  return success();
+}
+
+LogicalResult StyleOp::verify() {
+  MeshOp mesh = getMesh(*this);
+  if (!mesh) // M5
+    return emitOpError("names axes, but the module has no mesh");
+  for (Attribute axis : getAxes())
+    if (failed(verifyAxis(cast<AxisRefAttr>(axis), mesh, [&] { return emitOpError(); })))
+      return failure();
   return success();
 }
 

@@ -1,0 +1,18 @@
+//===- argument_reader.h - JSON argument to Argument -------------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_ARCHIVE_ARGUMENT_READER_H
+#define MESHPLAN_COMPILER_ARCHIVE_ARGUMENT_READER_H
+
+#include "compiler/archive/graph_reader.h"
+
+namespace meshplan::archive {
+
+/// Reads one argument of an operator. Devices and strided layouts give nothing:
+/// the runtime decides where a tensor lives. Other kinds that cannot be
+/// represented are an error in the document, and give nothing.
+std::optional<Argument> readArgument(const Json &argument, const GraphNames &names, GraphReader &graph,
+                                     JsonDocument &document);
+
+} // namespace meshplan::archive
+
+#endif // MESHPLAN_COMPILER_ARCHIVE_ARGUMENT_READER_H

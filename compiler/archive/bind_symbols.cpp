@@ -1,0 +1,125 @@
+//===- bind_symbols.cpp - dynamic shapes become numbers ----------*- C++ -*-===//
+
+#include "compiler/archive/bind_symbols.h"
+
+namespace meshplan::archive {
+
+namespace {
+
+/// `dim 0 of input 'input_ids'`, the first input dim that depends on the symbol.
+std::string whereUsed(const ExportedProgram &program, const std::string &symbol) {
+  for (const Input &input : program.inputs) {
+    const Value &value = program.values[input.value];
+    for (size_t dim = 0; dim < value.dims.size(); ++dim) {
+      std::set<std::string> symbols;
+      collectSymbols(value.dims[dim], symbols);
+      if (symbols.count(symbol))
+        return "dim " + std::to_string(dim) + " of input '" + input.name + "'";
+    }
+  }
+  return "the graph";
+}
+
+std::string rangeText(const SymbolRange &range) {
+  if (range.maximum == INT64_MAX)
+    return "at least " + std::to_string(range.minimum);
+  return std::to_string(range.minimum) + " to " + std::to_string(range.maximum);
+}
+
+std::vector<Diagnostic> checkBindings(const ExportedProgram &program, const SymbolBindings &bindings) {
+  std::vector<Diagnostic> errors;
+  for (const SymbolRange &range : program.symbols) {
+    std::string what = whereUsed(program, range.symbol);
+    auto it = bindings.find(range.symbol);
+    if (it == bindings.end())
+      errors.push_back({what + " is symbolic ('" + range.symbol + "') and has no extent",
+                        {},
+                        "give it one in the plan, as in 'input NAME: [batch = 16, ...]'"});
+    else if (it->second < range.minimum || it->second > range.maximum)
+      errors.push_back(
+          {what + " is " + std::to_string(it->second) + ", but the model was exported for " + rangeText(range),
+           {},
+           "choose an extent in this range or export with another range"});
+  }
+  return errors;
+}
+
+/// Calls `visit` with every symbolic integer of the program, by reference.
+template <typename Visitor> void visitIntegers(ExportedProgram &program, Visitor visit) {
+  for (Value &value : program.values)
+    for (SymbolicInt &dim : value.dims)
+      visit(dim, "an extent of '" + value.name + "'");
+  for (Node &node : program.nodes)
+    for (NamedArgument &argument : node.arguments) {
+      if (auto *integer = std::get_if<SymbolicInt>(&argument.value))
+        visit(*integer, "an argument of '" + node.name + "'");
+      else if (auto *integers = std::get_if<std::vector<SymbolicInt>>(&argument.value))
+        for (SymbolicInt &integer : *integers)
+          visit(integer, "an argument of '" + node.name + "'");
+    }
+}
+
+std::optional<int64_t> valueAt(const SymbolicInt &dim, const std::string &symbol, int64_t number,
+                               SymbolBindings &bindings) {
+  bindings[symbol] = number;
+  llvm::Expected<int64_t> value = evaluate(dim, bindings);
+  if (value)
+    return *value;
+  llvm::consumeError(value.takeError());
+  return std::nullopt;
+}
+
+} // namespace
+
+llvm::Error bindExtent(const SymbolicInt &dim, int64_t extent, SymbolBindings &bindings) {
+  auto fail = [&](const std::string &problem) {
+    return llvm::createStringError(llvm::inconvertibleErrorCode(), "extent '" + toString(dim) + "' " + problem);
+  };
+  std::set<std::string> unknown;
+  collectSymbols(dim, unknown);
+  for (const auto &binding : bindings)
+    unknown.erase(binding.first().str());
+  if (unknown.size() > 1)
+    return fail("depends on more than one symbol without a value");
+  if (!unknown.empty()) {
+    // An input dim is a symbol or linear in one; what evaluate says below decides.
+    const std::string &symbol = *unknown.begin();
+    SymbolBindings trial = bindings;
+    std::optional<int64_t> offset = valueAt(dim, symbol, 0, trial), atOne = valueAt(dim, symbol, 1, trial);
+    int64_t factor = 0, rest = 0;
+    if (offset && atOne && !__builtin_sub_overflow(*atOne, *offset, &factor) &&
+        !__builtin_sub_overflow(extent, *offset, &rest) && factor != 0 && factor != -1)
+      bindings[symbol] = rest / factor;
+    else
+      return fail("cannot be solved for '" + symbol + "'");
+  }
+  llvm::Expected<int64_t> value = evaluate(dim, bindings);
+  if (value && *value == extent)
+    return llvm::Error::success();
+  std::string actual = value ? "is " + std::to_string(*value) : llvm::toString(value.takeError());
+  for (const std::string &symbol : unknown)
+    bindings.erase(symbol);
+  return fail(unknown.empty() ? actual + ", not " + std::to_string(extent) : "cannot be " + std::to_string(extent));
+}
+
+std::vector<Diagnostic> bindSymbols(ExportedProgram &program, const SymbolBindings &bindings) {
+  std::vector<Diagnostic> errors = checkBindings(program, bindings);
+  if (!errors.empty())
+    return errors;
+  visitIntegers(program, [&](SymbolicInt &integer, const std::string &what) {
+    if (!integer.isSymbolic())
+      return;
+    llvm::Expected<int64_t> value = evaluate(integer, bindings);
+    if (!value)
+      errors.push_back({what + ": " + llvm::toString(value.takeError()), {}, ""});
+  });
+  if (!errors.empty())
+    return errors;
+  visitIntegers(program, [&](SymbolicInt &integer, const std::string &) {
+    integer = SymbolicInt(llvm::cantFail(evaluate(integer, bindings)));
+  });
+  program.symbols.clear();
+  return errors;
+}
+
+} // namespace meshplan::archive

@@ -1,0 +1,79 @@
+//===- functional_check.cpp - refuse graphs that write in place --*- C++ -*-===//
+
+#include "compiler/archive/functional_check.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace meshplan::archive {
+
+namespace {
+
+constexpr size_t maxNotes = 3;
+
+/// Operators whose name does not say that they update running statistics.
+llvm::StringRef trainingFlag(llvm::StringRef target) {
+  return llvm::StringSwitch<llvm::StringRef>(target)
+      .Cases({"aten.batch_norm.default", "aten.native_batch_norm.default", "aten.cudnn_batch_norm.default"}, "training")
+      .Cases({"aten._native_batch_norm_legit.default", "aten.miopen_batch_norm.default"}, "training")
+      .Case("aten.instance_norm.default", "use_input_stats")
+      .Default("");
+}
+
+bool updatesStatistics(const Node &node) {
+  llvm::StringRef flag = trainingFlag(node.target);
+  if (flag.empty())
+    return false;
+  const Argument *training = node.find(flag), *mean = node.find("running_mean");
+  const bool *on = training ? std::get_if<bool>(training) : nullptr;
+  return on && *on && mean && std::holds_alternative<ValueId>(*mean);
+}
+
+std::string describe(const ExportedProgram &program, const Node &node) {
+  std::string text = "'" + node.target + "'";
+  if (!program.modulePath(node).empty())
+    text += " in module '" + program.modulePath(node).str() + "'";
+  if (!node.source.empty())
+    text += ", " + node.source;
+  return text;
+}
+
+template <typename Predicate>
+void report(const ExportedProgram &program, const std::string &message, Predicate matches,
+            std::vector<Diagnostic> &errors) {
+  Diagnostic error;
+  size_t count = 0;
+  for (const Node &node : program.nodes)
+    if (matches(node) && ++count <= maxNotes)
+      error.notes.push_back(describe(program, node));
+  if (count == 0)
+    return;
+  if (count > maxNotes)
+    error.notes.push_back("and " + std::to_string(count - maxNotes) + " more");
+  error.message = message;
+  error.help = "call 'ep = ep.run_decompositions({})' before torch.export.save";
+  errors.push_back(std::move(error));
+}
+
+} // namespace
+
+bool writesOperand(llvm::StringRef target) {
+  llvm::StringRef qualified = target.split('.').second;
+  auto [name, overload] = qualified.split('.');
+  if (overload == "out" || overload.ends_with("_out"))
+    return true;
+  if (name.starts_with("__") && name.ends_with("__"))
+    return llvm::is_contained({"__iand__", "__ior__", "__ixor__", "__ilshift__", "__irshift__"}, name);
+  return name.ends_with("_");
+}
+
+void checkFunctional(const ExportedProgram &program, const std::string &path, std::vector<Diagnostic> &errors) {
+  std::string prefix = "'" + path + "': ";
+  report(
+      program, prefix + "the graph writes in place", [](const Node &node) { return writesOperand(node.target); },
+      errors);
+  report(program, prefix + "the graph updates running statistics of a normalization in hiding", updatesStatistics,
+         errors);
+}
+
+} // namespace meshplan::archive

@@ -1,0 +1,20 @@
+//===- functional_check.h - refuse graphs that write in place ----*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_ARCHIVE_FUNCTIONAL_CHECK_H
+#define MESHPLAN_COMPILER_ARCHIVE_FUNCTIONAL_CHECK_H
+
+#include "compiler/archive/diagnostic.h"
+#include "compiler/archive/exported_program.h"
+
+namespace meshplan::archive {
+
+/// Whether a call of `target` (such as `aten.add_.Tensor`) writes an operand.
+bool writesOperand(llvm::StringRef target);
+
+/// Adds one error for the nodes that write in place, a view included, and one
+/// for those that update batch-norm statistics without saying so.
+void checkFunctional(const ExportedProgram &program, const std::string &path, std::vector<Diagnostic> &errors);
+
+} // namespace meshplan::archive
+
+#endif // MESHPLAN_COMPILER_ARCHIVE_FUNCTIONAL_CHECK_H

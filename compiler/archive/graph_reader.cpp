@@ -1,0 +1,246 @@
+//===- graph_reader.cpp - JSON graph to values and nodes ---------*- C++ -*-===//
+
+#include "compiler/archive/graph_reader.h"
+
+#include "compiler/archive/argument_reader.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace meshplan::archive {
+
+namespace {
+
+constexpr const char *decomposeHelp =
+    "export with 'ep = ep.run_decompositions({})' before torch.export.save, which inlines the region";
+
+/// Operators that only check what the shapes already say.
+bool isAssert(llvm::StringRef target) {
+  llvm::StringRef name = target.split('.').second.split('.').first;
+  return llvm::StringSwitch<bool>(name)
+      .Cases({"_assert_tensor_metadata", "_assert_scalar", "_assert_async"}, true)
+      .Cases({"sym_constrain_range", "sym_constrain_range_for_size"}, true)
+      .Default(false);
+}
+
+/// `file.py:12` of the innermost frame of a Python stack trace.
+std::string innermostFrame(llvm::StringRef trace) {
+  constexpr llvm::StringRef fileMark = "File \"", lineMark = "\", line ";
+  size_t start = trace.rfind(fileMark);
+  if (start == llvm::StringRef::npos)
+    return "";
+  auto [file, rest] = trace.drop_front(start + fileMark.size()).split(lineMark);
+  llvm::StringRef line = rest.take_while([](char c) { return llvm::isDigit(c); });
+  return line.empty() ? "" : (file + ":" + line).str();
+}
+
+} // namespace
+
+GraphNames GraphReader::read(const Json &graph) {
+  GraphNames names;
+  names.tensorMetadata = &document.object(document.member(graph, "tensor_values"));
+  readIntegers(graph, names);
+  for (const Json &input : document.array(document.member(graph, "inputs"))) {
+    auto [kind, value] = document.unionMember(input);
+    if (kind == "as_tensor")
+      defineTensor(document.member(*value, "name"), names, -1, 0);
+    else if (kind == "as_custom_obj" || kind == "as_sym_int")
+      document.fail(input, "an input of kind '" + kind + "' is not supported");
+  }
+  readNodes(graph, names, /*noGrad=*/false);
+  return names;
+}
+
+void GraphReader::readIntegers(const Json &graph, GraphNames &names) {
+  const Json &integers = document.object(document.member(graph, "sym_int_values"));
+  for (auto it = integers.begin(); it != integers.end(); ++it)
+    names.integers[it.key()] = readSymbolicInt(*it);
+}
+
+SymbolicInt GraphReader::readSymbolicInt(const Json &symInt) {
+  auto [kind, value] = document.unionMember(symInt);
+  if (kind == "as_int")
+    return document.integer(*value);
+  llvm::Expected<SymbolicInt> parsed = parseSymbolicInt(document.string(document.member(*value, "expr_str")));
+  if (parsed)
+    return std::move(*parsed);
+  document.fail(symInt, llvm::toString(parsed.takeError()));
+  return 0;
+}
+
+std::optional<ScalarType> GraphReader::readScalarType(const Json &number) {
+  int64_t code = document.integer(number);
+  std::optional<ScalarType> type = scalarTypeFromSchema(code);
+  if (!type)
+    document.fail(number, "unknown element type " + llvm::Twine(code));
+  return type;
+}
+
+ValueId GraphReader::readTensor(const Json &tensorArgument, const GraphNames &names) {
+  std::string name = document.string(document.member(tensorArgument, "name"));
+  auto it = names.tensors.find(name);
+  if (it != names.tensors.end())
+    return it->second;
+  document.fail(tensorArgument, "tensor '" + name + "' is not defined");
+  return noValue;
+}
+
+void GraphReader::readNodes(const Json &graph, GraphNames &names, bool noGrad) {
+  for (const Json &node : document.array(document.member(graph, "nodes")))
+    readNode(node, names, noGrad);
+}
+
+void GraphReader::readNode(const Json &json, GraphNames &names, bool noGrad) {
+  std::string text = document.string(document.member(json, "target"));
+  llvm::StringRef target = text;
+  bool isOperator = target.consume_front("torch.ops.");
+  const Json &outputs = document.array(document.member(json, "outputs"));
+  if (target.starts_with("higher_order."))
+    readRegion(json, target, names);
+  else if (isOperator && isAssert(target))
+    return;
+  else if (isSymbolicArithmetic(outputs))
+    return;
+  else if (isOperator)
+    readOperator(json, target, names, noGrad);
+  else
+    document.fail(json, "operator '" + target + "' is not supported");
+}
+
+/// Such nodes are not needed: names.integers has what they compute.
+bool GraphReader::isSymbolicArithmetic(const Json &outputs) {
+  for (const Json &output : outputs) {
+    llvm::StringRef kind = document.unionMember(output).first;
+    if (kind != "as_sym_int" && kind != "as_sym_bool" && kind != "as_sym_float")
+      return false;
+  }
+  return !outputs.empty();
+}
+
+void GraphReader::readOperator(const Json &json, llvm::StringRef target, GraphNames &names, bool noGrad) {
+  Node node;
+  node.target = target.str();
+  node.noGrad = noGrad;
+  readArguments(document.member(json, "inputs"), names, node);
+  readMetadata(json, node);
+  defineResults(document.member(json, "outputs"), names, node);
+  if (const Json *name = document.optionalMember(json, "name"))
+    node.name = document.string(*name);
+  else if (!node.results.empty() && node.results.front() != noValue)
+    node.name = program.values[node.results.front()].name;
+  program.nodes.push_back(std::move(node));
+}
+
+void GraphReader::readArguments(const Json &inputs, const GraphNames &names, Node &node) {
+  for (const Json &input : document.array(inputs)) {
+    std::string name = document.string(document.member(input, "name"));
+    std::optional<Argument> argument = readArgument(document.member(input, "arg"), names, *this, document);
+    if (argument && name != "device" && name != "pin_memory" && name != "non_blocking" && name != "layout")
+      node.arguments.push_back({std::move(name), std::move(*argument)});
+  }
+}
+
+void GraphReader::readMetadata(const Json &json, Node &node) {
+  const Json &metadata = document.object(document.member(json, "metadata"));
+  if (const Json *stack = document.optionalMember(metadata, "nn_module_stack")) {
+    std::optional<int32_t> scope = scopes.find(document.string(*stack));
+    if (!scope)
+      document.fail(*stack, "malformed module stack");
+    node.scope = scope.value_or(-1);
+  }
+  if (const Json *trace = document.optionalMember(metadata, "stack_trace"))
+    node.source = innermostFrame(document.string(*trace));
+}
+
+void GraphReader::defineResults(const Json &outputs, GraphNames &names, Node &node) {
+  int32_t producer = program.nodes.size();
+  auto define = [&](const Json &tensor) {
+    node.results.push_back(defineTensor(document.member(tensor, "name"), names, producer, node.results.size()));
+  };
+  for (const Json &output : document.array(outputs)) {
+    auto [kind, value] = document.unionMember(output);
+    if (kind == "as_tensor")
+      define(*value);
+    else if (kind == "as_tensors")
+      for (const Json &element : document.array(*value))
+        define(element);
+    else if (kind == "as_none")
+      node.results.push_back(noValue);
+    else
+      document.fail(output, "a result of kind '" + kind + "' is not supported");
+  }
+}
+
+ValueId GraphReader::defineTensor(const Json &name, GraphNames &names, int32_t producer, int32_t result) {
+  Value value;
+  value.name = document.string(name);
+  value.producer = producer;
+  value.result = result;
+  ValueId id = program.values.size();
+  names.tensors[value.name] = id;
+  auto metadata = names.tensorMetadata->find(value.name);
+  if (metadata == names.tensorMetadata->end()) {
+    document.fail(name, "tensor '" + value.name + "' has no shape in tensor_values");
+  } else {
+    value.type = readScalarType(document.member(*metadata, "dtype")).value_or(ScalarType::Float32);
+    for (const Json &size : document.array(document.member(*metadata, "sizes")))
+      value.dims.push_back(readSymbolicInt(size));
+  }
+  std::string base = value.name;
+  for (int suffix = 1; !valueNames.insert(value.name).second; ++suffix)
+    value.name = base + "$" + std::to_string(suffix);
+  program.values.push_back(std::move(value));
+  return id;
+}
+
+void GraphReader::readRegion(const Json &json, llvm::StringRef target, GraphNames &names) {
+  const Json &inputs = document.array(document.member(json, "inputs"));
+  if (target != "higher_order.wrap_with_set_grad_enabled")
+    return document.fail(json, "higher-order operator '" + target + "' is not supported", decomposeHelp);
+  if (inputs.size() < 2)
+    return document.fail(inputs, "a gradient region needs a flag and a graph");
+  bool enabled = document.boolean(document.member(document.member(inputs[0], "arg"), "as_bool"));
+  const Json &graph = document.member(document.member(document.member(inputs[1], "arg"), "as_graph"), "graph");
+
+  GraphNames inner;
+  inner.tensorMetadata = &document.object(document.member(graph, "tensor_values"));
+  readIntegers(graph, inner);
+  bindRegionInputs(inputs, graph, names, inner);
+  readNodes(graph, inner, /*noGrad=*/!enabled);
+  bindRegionOutputs(json, graph, inner, names);
+}
+
+void GraphReader::bindRegionInputs(const Json &inputs, const Json &graph, const GraphNames &outer, GraphNames &inner) {
+  const Json &formals = document.array(document.member(graph, "inputs"));
+  if (formals.size() + 2 != inputs.size())
+    return document.fail(inputs, "region takes " + llvm::Twine(formals.size()) + " operands, " +
+                                     llvm::Twine(inputs.size() - 2) + " are given");
+  for (size_t i = 0; i < formals.size(); ++i) {
+    auto [kind, formal] = document.unionMember(formals[i]);
+    // Other kinds are constants or integers, which the region's own table knows.
+    if (kind == "as_tensor")
+      inner.tensors[document.string(document.member(*formal, "name"))] =
+          readTensor(document.member(document.member(inputs[i + 2], "arg"), "as_tensor"), outer);
+  }
+}
+
+void GraphReader::bindRegionOutputs(const Json &json, const Json &graph, const GraphNames &inner, GraphNames &outer) {
+  std::vector<const Json *> results;
+  for (const Json &output : document.array(document.member(json, "outputs"))) {
+    auto [kind, value] = document.unionMember(output);
+    if (kind == "as_tensors")
+      for (const Json &element : document.array(*value))
+        results.push_back(&element);
+    else
+      results.push_back(kind == "as_tensor" ? value : nullptr);
+  }
+  const Json &returned = document.array(document.member(graph, "outputs"));
+  if (returned.size() != results.size())
+    return document.fail(json, "region returns " + llvm::Twine(returned.size()) + " values, " +
+                                   llvm::Twine(results.size()) + " are taken");
+  for (size_t i = 0; i < results.size(); ++i)
+    if (results[i])
+      outer.tensors[document.string(document.member(*results[i], "name"))] =
+          readTensor(document.member(returned[i], "as_tensor"), inner);
+}
+
+} // namespace meshplan::archive

@@ -1,0 +1,66 @@
+//===- graph_reader.h - JSON graph to values and nodes -----------*- C++ -*-===//
+//
+// Flattens the graph of an archive into ExportedProgram: no-grad regions are
+// inlined, symbolic arithmetic is resolved to expressions, asserts are left
+// out. What cannot be represented is an error at its place in the JSON.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_ARCHIVE_GRAPH_READER_H
+#define MESHPLAN_COMPILER_ARCHIVE_GRAPH_READER_H
+
+#include "compiler/archive/exported_program.h"
+#include "compiler/archive/json_document.h"
+#include "compiler/archive/scope_table.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <set>
+
+namespace meshplan::archive {
+
+/// Names of one graph. A region has its own: its names may hide outer ones.
+struct GraphNames {
+  llvm::StringMap<ValueId> tensors;
+  llvm::StringMap<SymbolicInt> integers;
+  const Json *tensorMetadata = nullptr; ///< name to type and shape
+};
+
+class GraphReader {
+public:
+  GraphReader(JsonDocument &document, ExportedProgram &program)
+      : document(document), program(program), scopes(program.scopes) {}
+
+  /// Reads the outermost graph, its inputs included, and fills the values,
+  /// nodes and scopes of the program. Returns its names for the signature.
+  GraphNames read(const Json &graph);
+
+  /// The tensor that a TensorArgument names.
+  ValueId readTensor(const Json &tensorArgument, const GraphNames &names);
+
+  /// Element type and shape of a TensorMeta.
+  std::optional<ScalarType> readScalarType(const Json &number);
+  SymbolicInt readSymbolicInt(const Json &symInt);
+
+private:
+  void readIntegers(const Json &graph, GraphNames &names);
+  void readNodes(const Json &graph, GraphNames &names, bool noGrad);
+  void readNode(const Json &json, GraphNames &names, bool noGrad);
+  void readOperator(const Json &json, llvm::StringRef target, GraphNames &names, bool noGrad);
+  void readRegion(const Json &json, llvm::StringRef target, GraphNames &names);
+  void bindRegionInputs(const Json &inputs, const Json &graph, const GraphNames &outer, GraphNames &inner);
+  void bindRegionOutputs(const Json &json, const Json &graph, const GraphNames &inner, GraphNames &outer);
+  bool isSymbolicArithmetic(const Json &outputs);
+  void defineResults(const Json &outputs, GraphNames &names, Node &node);
+  ValueId defineTensor(const Json &name, GraphNames &names, int32_t producer, int32_t result);
+  void readArguments(const Json &inputs, const GraphNames &names, Node &node);
+  void readMetadata(const Json &json, Node &node);
+
+  JsonDocument &document;
+  ExportedProgram &program;
+  ScopeTable scopes;
+  std::set<std::string> valueNames;
+};
+
+} // namespace meshplan::archive
+
+#endif // MESHPLAN_COMPILER_ARCHIVE_GRAPH_READER_H

@@ -1,0 +1,43 @@
+//===- payloads.h - tensors stored in an archive -----------------*- C++ -*-===//
+//
+// `data/weights` and `data/constants` of an archive hold raw storages, each
+// with a JSON table from tensor name to storage, shape, strides and offset.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_ARCHIVE_PAYLOADS_H
+#define MESHPLAN_COMPILER_ARCHIVE_PAYLOADS_H
+
+#include "compiler/archive/exported_program.h"
+#include "compiler/archive/json_document.h"
+#include "compiler/archive/zip_archive.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace meshplan::archive {
+
+/// One tensor of a table.
+struct Payload {
+  std::string member; ///< of the zip, with its folder
+  bool pickled = false;
+  ScalarType type = ScalarType::Float32;
+  std::vector<int64_t> dims;
+  std::vector<int64_t> strides; ///< in elements
+  int64_t offset = 0;           ///< in elements
+};
+
+using PayloadTable = llvm::StringMap<Payload>;
+
+/// Reads a table. `folder` is where its storages lie, with a slash at the end.
+PayloadTable readPayloadTable(JsonDocument &document, llvm::StringRef folder);
+
+/// Whether the storage of `payload` has bytes; on the meta device it has none.
+bool hasBytes(const Payload &payload, const ZipArchive &archive);
+
+/// The tensor's bytes, made contiguous. Errors, which name `what` (such as
+/// `buffer 'rotary.inv_freq'`): no bytes, a pickled tensor, too few bytes.
+std::optional<ConstantData> loadConstant(const Payload &payload, const std::string &what, const ZipArchive &archive,
+                                         std::vector<Diagnostic> &errors);
+
+} // namespace meshplan::archive
+
+#endif // MESHPLAN_COMPILER_ARCHIVE_PAYLOADS_H

@@ -1,0 +1,148 @@
+//===- simplify_graph.cpp - remove what has no meaning here ------*- C++ -*-===//
+
+#include "compiler/archive/simplify_graph.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <numeric>
+
+namespace meshplan::archive {
+
+namespace {
+
+bool isConversion(llvm::StringRef target) {
+  return target.starts_with("aten.to.") || target == "aten._to_copy.default" || target == "aten.type_as.default" ||
+         target == "aten._autocast_to_reduced_precision.default" ||
+         target == "aten._autocast_to_full_precision.default";
+}
+
+bool isAlias(llvm::StringRef target) {
+  return llvm::StringSwitch<bool>(target)
+      .Cases({"aten.alias.default", "aten.lift.default"}, true)
+      .Cases({"aten.lift_fresh.default", "aten.lift_fresh_copy.default"}, true)
+      .Default(false);
+}
+
+/// Dropout outside training, or with probability 0.
+bool isIdleDropout(const Node &node) {
+  if (node.target != "aten.dropout.default")
+    return false;
+  const Argument *train = node.find("train"), *probability = node.find("p");
+  const bool *on = train ? std::get_if<bool>(train) : nullptr;
+  const double *p = probability ? std::get_if<double>(probability) : nullptr;
+  return (on && !*on) || (p && *p == 0);
+}
+
+bool isFloating(ScalarType type) {
+  return !llvm::is_contained({ScalarType::UInt8, ScalarType::Int8, ScalarType::Int16, ScalarType::Int32,
+                              ScalarType::Int64, ScalarType::UInt16, ScalarType::Bool},
+                             type);
+}
+
+/// Calls `visit` with every value id that the program refers to, by reference.
+template <typename Visitor> void visitReferences(ExportedProgram &program, Visitor visit) {
+  for (Node &node : program.nodes) {
+    for (NamedArgument &argument : node.arguments)
+      visitValues(argument.value, visit);
+    for (ValueId &id : node.results)
+      if (id != noValue)
+        visit(id);
+  }
+  auto visitAll = [&](auto &entries) {
+    for (auto &entry : entries)
+      visit(entry.value);
+  };
+  visitAll(program.parameters);
+  visitAll(program.buffers);
+  visitAll(program.constants);
+  visitAll(program.inputs);
+  visitAll(program.outputs);
+  visitAll(program.bufferUpdates);
+}
+
+class Simplifier {
+public:
+  explicit Simplifier(ExportedProgram &program)
+      : program(program), replacement(program.values.size()), stopsGradient(program.values.size(), false) {
+    std::iota(replacement.begin(), replacement.end(), 0);
+    for (const Buffer &buffer : program.buffers)
+      stopsGradient[buffer.value] = true;
+    for (const Constant &constant : program.constants)
+      stopsGradient[constant.value] = true;
+    for (const Input &input : program.inputs)
+      stopsGradient[input.value] = true;
+  }
+
+  void run() {
+    std::vector<Node> kept;
+    kept.reserve(program.nodes.size());
+    for (Node &node : program.nodes) {
+      for (NamedArgument &argument : node.arguments)
+        visitValues(argument.value, [&](ValueId &id) { id = replacement[id]; });
+      if (simplify(node))
+        continue;
+      for (ValueId id : node.results)
+        if (id != noValue)
+          stopsGradient[id] = node.noGrad || node.target == "aten.detach.default";
+      kept.push_back(std::move(node));
+    }
+    program.nodes = std::move(kept);
+    visitReferences(program, [&](ValueId &id) { id = replacement[id]; });
+    compact();
+  }
+
+private:
+  /// True when the node goes away.
+  bool simplify(Node &node) {
+    const Argument *self = node.find(node.target == "aten.dropout.default" ? "input" : "self");
+    const ValueId *operand = self ? std::get_if<ValueId>(self) : nullptr;
+    if (!operand || node.results.size() != 1 || node.results[0] == noValue)
+      return false;
+    ValueId input = *operand, result = node.results[0];
+    ScalarType type = program.values[result].type;
+    bool converts = isConversion(node.target) && program.values[input].type != type;
+    if (!converts && !isConversion(node.target) && !isAlias(node.target) && !isIdleDropout(node))
+      return false;
+    NamedArgument operandArgument{"self", Argument(std::in_place_type<ValueId>, input)};
+    if (converts) {
+      node.target = "aten.to.dtype";
+      node.arguments = {operandArgument, {"dtype", Argument(type)}};
+      return false;
+    }
+    if (node.noGrad && isFloating(type) && !stopsGradient[input]) {
+      node.target = "aten.detach.default";
+      node.arguments = {operandArgument};
+      return false;
+    }
+    replacement[result] = input;
+    return true;
+  }
+
+  void compact() {
+    std::vector<ValueId> newId(program.values.size(), noValue);
+    visitReferences(program, [&](ValueId id) { newId[id] = 0; });
+    std::vector<Value> values;
+    for (auto [id, value] : llvm::enumerate(program.values))
+      if (newId[id] != noValue) {
+        newId[id] = values.size();
+        values.push_back(std::move(value));
+      }
+    program.values = std::move(values);
+    visitReferences(program, [&](ValueId &id) { id = newId[id]; });
+    for (auto [index, node] : llvm::enumerate(program.nodes))
+      for (ValueId id : node.results)
+        if (id != noValue)
+          program.values[id].producer = index;
+  }
+
+  ExportedProgram &program;
+  std::vector<ValueId> replacement;
+  std::vector<bool> stopsGradient; ///< by value: no gradient flows into it
+};
+
+} // namespace
+
+void simplifyGraph(ExportedProgram &program) { Simplifier(program).run(); }
+
+} // namespace meshplan::archive

@@ -1,0 +1,25 @@
+//===- simplify_graph.h - remove what has no meaning here --------*- C++ -*-===//
+//
+// Exact rewrites of a functional graph, so that the importer sees one form:
+//   - conversions of type, device and layout become `aten.to.dtype(self, dtype)`;
+//     one that keeps the type goes away
+//   - alias, lift and lift_fresh_copy go away; dropout that drops nothing too
+// A node in a no-grad region that would go away stays as `aten.detach` where it
+// stops a gradient.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_ARCHIVE_SIMPLIFY_GRAPH_H
+#define MESHPLAN_COMPILER_ARCHIVE_SIMPLIFY_GRAPH_H
+
+#include "compiler/archive/exported_program.h"
+
+namespace meshplan::archive {
+
+/// Rewrites `program`, which must be functional. Values that nothing makes or
+/// reads any more are removed, so all ids change.
+void simplifyGraph(ExportedProgram &program);
+
+} // namespace meshplan::archive
+
+#endif // MESHPLAN_COMPILER_ARCHIVE_SIMPLIFY_GRAPH_H

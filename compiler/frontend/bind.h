@@ -1,0 +1,250 @@
+//===- bind.h - a plan bound to a model --------------------------*- C++ -*-===//
+//
+// Gives the words of a plan their meaning against a model: which modules an
+// entry matches, which axes a style names, what extent a dim has. What is
+// checked here needs names only; whether a module can take its style is for the
+// phases that know its op.
+//
+// Module, parameter, input and output are indices into the ModelOutline; axes
+// are indices into the mesh. `text` is the statement as written, for messages.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_FRONTEND_BIND_H
+#define MESHPLAN_COMPILER_FRONTEND_BIND_H
+
+#include "compiler/frontend/evaluate.h"
+#include "compiler/frontend/model_outline.h"
+#include "compiler/frontend/syntax.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace meshplan {
+
+using AxisList = std::vector<size_t>;
+
+enum class StyleKind { Colwise, Rowwise, Sequence, Expert, Replicate };
+
+/// The word of the language for a style: `colwise`.
+llvm::StringRef styleName(StyleKind kind);
+
+/// One part of a fused weight: `kv 8` is eight units named `kv`.
+struct StylePart {
+  std::string name;
+  int64_t count = 0;
+};
+
+/// `colwise tp parts 3`
+struct BoundStyle {
+  StyleKind kind = StyleKind::Replicate;
+  AxisList axes;                ///< major to minor; empty for `replicate`
+  int64_t dim = 1;              ///< of `sequence`: the dim that is split
+  int64_t equalParts = 0;       ///< `parts 3`; 0 where not given
+  std::vector<StylePart> parts; ///< `parts (heads 64, kv 8)`; empty where not given
+  SourceRange range;
+  std::string text;
+};
+
+/// Axes on one dim of a tensor.
+struct DimSplit {
+  int64_t dim = 0;
+  AxisList axes;
+};
+
+/// A layout: the dims that are split; all others are whole.
+struct BoundLayout {
+  std::vector<DimSplit> splits;
+  std::optional<size_t> rank; ///< number of dims, where the plan lists them
+  SourceRange range;
+  std::string text;
+};
+
+/// `output replicate`: the layout of one input or output of a module.
+struct BoundBorder {
+  bool isInput = false;
+  int64_t index = 0;
+  BoundLayout layout;
+};
+
+/// A module with its styles. No two styles of a module share an axis.
+struct BoundModule {
+  size_t module = 0;
+  std::vector<BoundStyle> styles;
+  std::vector<BoundBorder> borders;
+  size_t entry = 0;  ///< index into BoundPlan::entries
+  SourceRange range; ///< of the entry's clauses
+};
+
+/// A parameter that is placed by `parameter { ... }`.
+struct BoundParameter {
+  size_t parameter = 0;
+  BoundLayout layout;
+  size_t entry = 0;
+};
+
+/// What an entry of the plan matched.
+struct EntryMatch {
+  std::string path; ///< whole pattern, `model.layers.*.mlp.down_proj`, or `rest`
+  bool isRest = false;
+  bool isOverride = false;
+  std::vector<size_t> modules; ///< modules that take the entry, in model order
+  SourceRange range;
+};
+
+struct BoundDim {
+  std::string name; ///< empty for an unnamed dim
+  int64_t extent = 0;
+  AxisList axes;
+  SourceRange range; ///< none where the plan does not declare the value
+};
+
+/// A graph input; all inputs of the model are listed, in order.
+struct BoundInput {
+  size_t input = 0;
+  std::vector<BoundDim> dims;
+  SourceRange range;
+};
+
+/// A graph output whose layout the plan asks for.
+struct BoundOutput {
+  size_t output = 0;
+  std::vector<BoundDim> dims;
+  SourceRange range;
+};
+
+struct BoundLoss {
+  size_t output = 0;
+  SourceRange range;
+};
+
+struct BoundMicrobatches {
+  int64_t count = 1;
+  bool mean = false;
+  SourceRange range;
+};
+
+/// A symbol of the archive and the extent that the plan gives it.
+struct BoundSymbol {
+  std::string symbol;
+  int64_t extent = 0;
+  SourceRange range;
+};
+
+/// A pattern over paths of modules and parameters, with what it matched.
+struct BoundPaths {
+  std::string text;
+  std::vector<size_t> modules;
+  std::vector<size_t> parameters; ///< named, or held by a module that is named or lies below one
+  SourceRange range;
+};
+
+enum class DataKind { Parameters, Gradients, Optimizer };
+enum class AverageTime { InCollective, AfterCollective };
+enum class ReduceTime { EachMicrobatch, LastMicrobatch };
+
+/// `data dp { ... }`
+struct BoundData {
+  AxisList axes;
+  std::vector<size_t> parameters;
+  std::vector<DataKind> shard;                ///< empty: nothing is sharded
+  AxisList shardAxes;                         ///< axes over which it is sharded; the rest replicates
+  std::vector<std::vector<BoundPaths>> units; ///< each `P`, or each `[P, Q]` as one unit
+  std::vector<BoundPaths> keep;
+  std::optional<int64_t> bucketBytes; ///< none: unbucketed
+  bool overlapGradients = false;
+  bool overlapParameters = false;
+  int64_t prefetch = 0;
+  ReduceTime reduce = ReduceTime::LastMicrobatch;
+  AverageTime average = AverageTime::InCollective;
+  SourceRange range;
+};
+
+/// dtypes by name (`f32`, `bf16`, `f16`); empty: as the archive has it.
+struct BoundPrecision {
+  std::string compute, storage, gather, reduce, master, state;
+  SourceRange range;
+};
+
+struct BoundRecompute {
+  std::vector<BoundPaths> paths;
+  std::vector<std::string> keep;
+  SourceRange range;
+};
+
+/// `name value...` of an optimizer.
+struct OptimizerOption {
+  std::string name;
+  std::vector<double> values;
+  SourceRange range;
+};
+
+struct OptimizerGroup {
+  BoundPaths paths;
+  std::vector<OptimizerOption> options;
+  SourceRange range;
+};
+
+struct BoundOptimizer {
+  std::string name;
+  std::vector<OptimizerOption> options;
+  std::vector<OptimizerGroup> groups;
+  SourceRange range;
+};
+
+struct BoundClip {
+  double norm = 0;
+  SourceRange range;
+};
+
+struct BoundTrainable {
+  TrainableStatement::Kind kind = TrainableStatement::Kind::Freeze;
+  std::vector<BoundPaths> paths;
+  SourceRange range;
+};
+
+/// A statement that asks for more than a forward program, so that a caller that
+/// cannot honour it can refuse it by name.
+struct LaterStatement {
+  std::string name; ///< `data`, `precision`, `train only`, ...
+  SourceRange range;
+};
+
+/// How much of the model the plan's entries name.
+struct Coverage {
+  size_t parameterModules = 0; ///< modules that hold parameters
+  size_t byEntries = 0;        ///< of them, matched by an entry
+  size_t byRest = 0;           ///< of them, left to `rest`
+};
+
+struct BoundPlan {
+  std::string name;
+  std::string modelFile; ///< as written; empty where the plan names none
+  SourceRange modelRange;
+  Environment environment;
+  std::vector<EntryMatch> entries;
+  std::vector<BoundModule> modules;       ///< sorted by module
+  std::vector<BoundParameter> parameters; ///< sorted by parameter
+  std::vector<BoundInput> inputs;
+  std::vector<BoundOutput> outputs;
+  std::vector<BoundSymbol> symbols;
+  std::optional<BoundLoss> loss;
+  BoundMicrobatches microbatches;
+  std::vector<BoundData> data;
+  std::optional<BoundPrecision> precision;
+  std::vector<BoundRecompute> recomputes;
+  std::optional<BoundOptimizer> optimizer;
+  std::optional<BoundClip> clipGradNorm;
+  std::vector<BoundTrainable> trainable;
+  std::vector<LaterStatement> later;
+  Coverage coverage;
+};
+
+/// Binds a plan. Reports everything that is wrong; then the result is empty.
+std::optional<BoundPlan> bindPlan(const Syntax &syntax, const ModelOutline &model,
+                                  llvm::ArrayRef<Definition> definitions, Diagnostics &diagnostics);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_FRONTEND_BIND_H

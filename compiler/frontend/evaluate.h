@@ -1,0 +1,60 @@
+//===- evaluate.h - sizes and values of a plan -------------------*- C++ -*-===//
+//
+// The integers of a plan: `let` values, axis sizes, `world`, and what the
+// command line says instead (`-D name=value`).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_FRONTEND_EVALUATE_H
+#define MESHPLAN_COMPILER_FRONTEND_EVALUATE_H
+
+#include "compiler/frontend/syntax.h"
+
+#include "llvm/ADT/StringMap.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace meshplan {
+
+/// One `-D name=value` of the command line.
+struct Definition {
+  std::string name;
+  std::string value;
+};
+
+struct MeshAxis {
+  std::string name;
+  int64_t size = 1;
+  SourceRange range; ///< of its definition in the plan
+};
+
+/// The device mesh, outermost axis first. Rank order is row-major.
+struct Mesh {
+  std::vector<MeshAxis> axes;
+  SourceRange range; ///< of the statement; none where the plan has no mesh
+
+  int64_t worldSize() const;
+  std::optional<size_t> find(llvm::StringRef name) const;
+};
+
+/// What names in expressions stand for.
+struct Environment {
+  Mesh mesh;
+  llvm::StringMap<int64_t> values; ///< axes, lets and `world`
+};
+
+/// Evaluates mesh and lets. A plan without a mesh has one rank. Reports unknown
+/// and repeated names, cycles, division that is not exact, overflow, a size
+/// below one, a product that is not `world`, a definition that the plan has no
+/// name for; then the result is empty.
+std::optional<Environment> evaluatePlan(const Syntax &syntax, llvm::ArrayRef<Definition> definitions,
+                                        Diagnostics &diagnostics);
+
+/// Evaluates one expression; reports and returns nothing where it has no value.
+std::optional<int64_t> evaluate(const Expression &expression, const Environment &environment, Diagnostics &diagnostics);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_FRONTEND_EVALUATE_H

@@ -1,0 +1,80 @@
+//===- model_outline.h - what a plan can name in a model ---------*- C++ -*-===//
+//
+// The parts of an imported model that a plan refers to, as plain data: modules,
+// parameters, graph inputs and outputs. The importer fills it from the archive;
+// binding reads it. Indices are positions in the vectors of ModelOutline.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_FRONTEND_MODEL_OUTLINE_H
+#define MESHPLAN_COMPILER_FRONTEND_MODEL_OUTLINE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace meshplan {
+
+/// A module under its path as in `named_modules`; the root's path is empty.
+struct OutlineModule {
+  std::string path;
+  std::string className;
+};
+
+/// The dims of a parameter that the styles split, as the op that reads it says.
+/// No value: that style leaves the parameter whole.
+struct FeatureDims {
+  std::optional<int64_t> colwise;
+  std::optional<int64_t> rowwise;
+  std::optional<int64_t> expert;
+};
+
+/// A module that reads a parameter. Without `features` the reading op is not
+/// known, and styles are compared by their words only.
+struct OutlineUse {
+  size_t module = 0;
+  std::optional<FeatureDims> features;
+};
+
+/// One name of a parameter: the module that holds it and the name inside it.
+struct OutlineParameterName {
+  size_t module = 0;
+  std::string leaf; ///< `weight` of `lm_head.weight`
+};
+
+/// One stored parameter. A tied parameter has several names, several users, or
+/// both; the first name is the one that messages show.
+struct OutlineParameter {
+  std::vector<OutlineParameterName> names;
+  std::vector<OutlineUse> uses;
+  std::vector<int64_t> shape;
+  bool requiresGrad = true;
+};
+
+/// An extent that is known, or the name of a symbol of the archive.
+struct OutlineDim {
+  int64_t extent = 0;
+  std::string symbol; ///< empty: `extent` holds
+};
+
+/// A graph input that the user feeds, or an output. A scalar has no dims.
+struct OutlineValue {
+  std::string name;
+  std::vector<OutlineDim> dims;
+};
+
+struct ModelOutline {
+  std::vector<OutlineModule> modules;
+  std::vector<OutlineParameter> parameters;
+  std::vector<OutlineValue> inputs;
+  std::vector<OutlineValue> outputs;
+};
+
+/// `model.norm.weight`: the path of the first name of a parameter.
+std::string parameterPath(const ModelOutline &model, const OutlineParameter &parameter);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_FRONTEND_MODEL_OUTLINE_H

@@ -1,0 +1,57 @@
+//===- build.h - from parse tree to syntax -----------------------*- C++ -*-===//
+//
+// One function per family of statements; each takes a tree without errors. What
+// a tree cannot tell (a number that does not fit, a bad character in a string)
+// is reported here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_FRONTEND_PARSE_BUILD_H
+#define MESHPLAN_COMPILER_FRONTEND_PARSE_BUILD_H
+
+#include "compiler/frontend/syntax.h"
+#include "grammar/PlanParser.h"
+
+namespace meshplan::build {
+
+using Parser = grammar::PlanParser;
+
+/// Where positions, canonical text and errors go.
+struct Context {
+  int32_t file;
+  antlr4::CommonTokenStream &tokens;
+  Diagnostics &diagnostics;
+
+  SourceRange range(const antlr4::Token &token) const;
+  /// From the first token to the last one on the same line.
+  SourceRange range(const antlr4::ParserRuleContext &rule) const;
+  SourceRange range(const antlr4::Token &first, const antlr4::Token &last) const;
+  /// The canonical text of a rule on one line.
+  std::string text(const antlr4::ParserRuleContext &rule) const;
+  std::string text(const antlr4::Token &first, const antlr4::Token &last) const;
+};
+
+// build_values.cpp
+Word word(const Context &context, const antlr4::ParserRuleContext &rule);
+Number number(const Context &context, Parser::NumberContext &rule);
+Expression expression(const Context &context, Parser::ExpressionContext &rule);
+PathPattern path(const Context &context, Parser::PathContext &rule);
+std::vector<PathPattern> paths(const Context &context, Parser::PathsContext &rule);
+std::vector<Word> axes(const Context &context, Parser::AxesContext &rule);
+std::vector<DimSyntax> dims(const Context &context, Parser::DimsContext &rule);
+/// The text between the quotes.
+std::string unquote(llvm::StringRef quoted);
+
+// build_options.cpp
+std::vector<Option> options(const Context &context, Parser::OptionBlockContext &rule);
+
+// build_entries.cpp
+void entry(const Context &context, Parser::EntryContext &rule, const std::vector<PathPattern> &blocks, Syntax &syntax);
+void block(const Context &context, Parser::BlockContext &rule, std::vector<PathPattern> blocks, Syntax &syntax);
+
+// build_statements.cpp
+void statement(const Context &context, Parser::StatementContext &rule, Syntax &syntax);
+
+} // namespace meshplan::build
+
+#endif // MESHPLAN_COMPILER_FRONTEND_PARSE_BUILD_H

@@ -1,0 +1,118 @@
+//===- build_entries.cpp - entries, styles and blocks ----------------------===//
+
+#include "compiler/frontend/parse/build.h"
+
+#include <utility>
+
+using namespace meshplan;
+using namespace meshplan::build;
+
+namespace {
+
+StyleOption styleOption(const Context &context, Parser::StyleOptionContext &rule) {
+  StyleOption result;
+  result.name = word(context, *rule.word());
+  result.range = context.range(rule);
+  if (rule.expression() != nullptr)
+    result.value = expression(context, *rule.expression());
+  for (Parser::PartContext *part : rule.part()) {
+    PartSyntax syntax;
+    if (part->partName() != nullptr)
+      syntax.name = part->partName()->getText();
+    syntax.count = expression(context, *part->expression());
+    syntax.range = context.range(*part);
+    result.list.push_back(std::move(syntax));
+  }
+  return result;
+}
+
+StyleClause styleClause(const Context &context, Parser::StyleClauseContext &rule) {
+  StyleClause result;
+  result.style = word(context, *rule.word());
+  if (rule.axes() != nullptr)
+    result.axes = axes(context, *rule.axes());
+  for (Parser::StyleOptionContext *option : rule.styleOption())
+    result.options.push_back(styleOption(context, *option));
+  result.range = context.range(rule);
+  result.text = context.text(rule);
+  return result;
+}
+
+LayoutSyntax layout(const Context &context, Parser::LayoutContext &rule) {
+  LayoutSyntax result;
+  result.range = context.range(rule);
+  if (rule.dims() != nullptr)
+    result.layout = dims(context, *rule.dims());
+  else if (rule.expression() != nullptr)
+    result.layout = LayoutSyntax::Split{expression(context, *rule.expression()), axes(context, *rule.axes())};
+  else
+    result.layout = word(context, *rule.word());
+  return result;
+}
+
+BorderClause borderClause(const Context &context, Parser::BorderClauseContext &rule) {
+  BorderClause result;
+  result.isInput = rule.start->getText() == "input";
+  if (rule.index() != nullptr)
+    result.index = word(context, *rule.index());
+  result.layout = layout(context, *rule.layout());
+  result.range = context.range(rule);
+  result.text = context.text(rule);
+  return result;
+}
+
+ParameterClause parameterClause(const Context &context, Parser::ParameterClauseContext &rule) {
+  ParameterClause result;
+  result.range = context.range(rule);
+  for (Parser::PlacementItemContext *item : rule.placementItem()) {
+    if (item->placement() == nullptr)
+      continue;
+    PlacementSyntax placement;
+    placement.parameter = word(context, *item->placement()->word());
+    placement.layout = layout(context, *item->placement()->layout());
+    placement.range = context.range(*item->placement());
+    placement.text = context.text(*item->placement());
+    result.placements.push_back(std::move(placement));
+  }
+  return result;
+}
+
+Clause clause(const Context &context, Parser::ClauseContext &rule) {
+  if (rule.borderClause() != nullptr)
+    return borderClause(context, *rule.borderClause());
+  if (rule.parameterClause() != nullptr)
+    return parameterClause(context, *rule.parameterClause());
+  return styleClause(context, *rule.styleClause());
+}
+
+} // namespace
+
+void build::entry(const Context &context, Parser::EntryContext &rule, const std::vector<PathPattern> &blocks,
+                  Syntax &syntax) {
+  EntryStatement result;
+  result.blocks = blocks;
+  const antlr4::Token *colon = rule.COLON()->getSymbol();
+  if (rule.path() != nullptr) {
+    result.path = path(context, *rule.path());
+    result.pathRange = result.path->range;
+  } else {
+    result.pathRange = context.range(*context.tokens.get(colon->getTokenIndex() - 1));
+  }
+  result.isOverride = rule.start->getText() == "override" && rule.start->getStopIndex() + 1 != colon->getStartIndex();
+  for (Parser::ClauseContext *item : rule.clause())
+    result.clauses.push_back(clause(context, *item));
+  result.range = context.range(rule);
+  syntax.entries.push_back(std::move(result));
+}
+
+void build::block(const Context &context, Parser::BlockContext &rule, std::vector<PathPattern> blocks,
+                  Syntax &syntax) {
+  blocks.push_back(path(context, *rule.path()));
+  syntax.blocks.push_back({blocks, blocks.back().range});
+  for (Parser::BlockItemContext *item : rule.blockItem()) {
+    if (item->entry() != nullptr)
+      entry(context, *item->entry(), blocks, syntax);
+    else if (item->block() != nullptr)
+      block(context, *item->block(), blocks, syntax);
+  }
+}

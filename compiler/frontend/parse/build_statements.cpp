@@ -1,0 +1,115 @@
+//===- build_statements.cpp - statements of a plan -------------------------===//
+
+#include "compiler/frontend/parse/build.h"
+
+#include <utility>
+
+using namespace meshplan;
+using namespace meshplan::build;
+
+namespace {
+
+template <typename Rules> std::vector<Word> words(const Context &context, const Rules &rules) {
+  std::vector<Word> result;
+  for (auto *rule : rules)
+    result.push_back(word(context, *rule));
+  return result;
+}
+
+void model(const Context &context, Parser::ModelStatementContext &rule, Syntax &syntax) {
+  const antlr4::Token &file = *rule.STRING()->getSymbol();
+  syntax.models.push_back({unquote(file.getText()), context.range(file), context.range(rule)});
+}
+
+void mesh(const Context &context, Parser::MeshStatementContext &rule, Syntax &syntax) {
+  MeshStatement result{{}, context.range(rule)};
+  for (Parser::AxisDefinitionContext *axis : rule.axisDefinition())
+    result.axes.push_back({word(context, *axis->axisName()), expression(context, *axis->expression())});
+  syntax.meshes.push_back(std::move(result));
+}
+
+void value(const Context &context, Parser::ValueStatementContext &rule, Syntax &syntax) {
+  ValueStatement result;
+  result.isInput = rule.start->getText() == "input";
+  result.names = words(context, rule.valueName());
+  result.dims = dims(context, *rule.dims());
+  result.range = context.range(rule);
+  syntax.values.push_back(std::move(result));
+}
+
+void data(const Context &context, Parser::DataStatementContext &rule, Syntax &syntax) {
+  DataStatement result;
+  for (Parser::AxesContext *list : rule.axes())
+    for (Word &axis : axes(context, *list))
+      result.axes.push_back(std::move(axis));
+  if (rule.paths() != nullptr)
+    result.paths = paths(context, *rule.paths());
+  result.options = options(context, *rule.optionBlock());
+  result.range = context.range(rule);
+  syntax.data.push_back(std::move(result));
+}
+
+void optimizer(const Context &context, Parser::OptimizerStatementContext &rule, Syntax &syntax) {
+  OptimizerStatement result{word(context, *rule.word()), {}, context.range(rule)};
+  if (rule.optionBlock() != nullptr)
+    result.options = options(context, *rule.optionBlock());
+  syntax.optimizers.push_back(std::move(result));
+}
+
+void trainable(const Context &context, Parser::TrainableStatementContext &rule, Syntax &syntax) {
+  using Kind = TrainableStatement::Kind;
+  std::string keyword = rule.start->getText();
+  Kind kind = keyword == "freeze" ? Kind::Freeze : keyword == "train" ? Kind::TrainOnly : Kind::Unused;
+  syntax.trainable.push_back({kind, paths(context, *rule.paths()), context.range(rule)});
+}
+
+/// The statements of what a step computes; false for others.
+bool forwardStatement(const Context &context, Parser::StatementContext &rule, Syntax &syntax) {
+  if (auto *statement = rule.modelStatement())
+    model(context, *statement, syntax);
+  else if (auto *statement = rule.meshStatement())
+    mesh(context, *statement, syntax);
+  else if (auto *statement = rule.letStatement())
+    syntax.lets.push_back({word(context, *statement->axisName()), expression(context, *statement->expression()),
+                           context.range(*statement)});
+  else if (auto *statement = rule.valueStatement())
+    value(context, *statement, syntax);
+  else if (auto *statement = rule.lossStatement())
+    syntax.losses.push_back({word(context, *statement->valueName()), context.range(*statement)});
+  else if (auto *statement = rule.microbatchesStatement())
+    syntax.microbatches.push_back({expression(context, *statement->expression()),
+                                   statement->stop->getText() == "mean", context.range(*statement)});
+  else if (auto *statement = rule.entry())
+    entry(context, *statement, {}, syntax);
+  else if (auto *statement = rule.block())
+    block(context, *statement, {}, syntax);
+  else
+    return false;
+  return true;
+}
+
+/// The statements of how it trains, and those for later work.
+void trainingStatement(const Context &context, Parser::StatementContext &rule, Syntax &syntax) {
+  if (auto *statement = rule.dataStatement())
+    data(context, *statement, syntax);
+  else if (auto *statement = rule.precisionStatement())
+    syntax.precisions.push_back({options(context, *statement->optionBlock()), context.range(*statement)});
+  else if (auto *statement = rule.recomputeStatement())
+    syntax.recomputes.push_back(
+        {paths(context, *statement->paths()), words(context, statement->word()), context.range(*statement)});
+  else if (auto *statement = rule.optimizerStatement())
+    optimizer(context, *statement, syntax);
+  else if (auto *statement = rule.clipStatement())
+    syntax.clips.push_back({number(context, *statement->number()), context.range(*statement)});
+  else if (auto *statement = rule.trainableStatement())
+    trainable(context, *statement, syntax);
+  else if (auto *statement = rule.reservedStatement())
+    syntax.reserved.push_back({{statement->start->getText(), context.range(*statement->start)}, context.range(*statement)});
+}
+
+} // namespace
+
+void build::statement(const Context &context, Parser::StatementContext &rule, Syntax &syntax) {
+  if (!forwardStatement(context, rule, syntax))
+    trainingStatement(context, rule, syntax);
+}

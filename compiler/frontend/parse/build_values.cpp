@@ -1,0 +1,178 @@
+//===- build_values.cpp - words, numbers, expressions, paths ---------------===//
+
+#include "compiler/frontend/parse/build.h"
+#include "compiler/frontend/parse/spacing.h"
+#include "compiler/frontend/parse/tokens.h"
+
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdlib>
+#include <utility>
+
+using namespace meshplan;
+using namespace meshplan::build;
+
+SourceRange Context::range(const antlr4::Token &token) const { return rangeOf(token, file); }
+
+SourceRange Context::range(const antlr4::Token &first, const antlr4::Token &last) const {
+  SourceRange result = rangeOf(first, file);
+  for (size_t i = first.getTokenIndex(); i <= last.getTokenIndex(); ++i) {
+    const antlr4::Token &token = *tokens.get(i);
+    if (token.getChannel() == antlr4::Token::DEFAULT_CHANNEL && token.getLine() == first.getLine() &&
+        token.getType() != Parser::NEWLINE)
+      result.endColumn = rangeOf(token, file).endColumn;
+  }
+  return result;
+}
+
+SourceRange Context::range(const antlr4::ParserRuleContext &rule) const { return range(*rule.start, *rule.stop); }
+
+std::string Context::text(const antlr4::Token &first, const antlr4::Token &last) const {
+  return joinTokens(tokens.getTokens(first.getTokenIndex(), last.getTokenIndex()));
+}
+
+std::string Context::text(const antlr4::ParserRuleContext &rule) const { return text(*rule.start, *rule.stop); }
+
+std::string build::unquote(llvm::StringRef quoted) {
+  std::string result;
+  llvm::StringRef inside = quoted.drop_front().drop_back();
+  for (size_t i = 0; i < inside.size(); ++i) {
+    if (inside[i] == '\\')
+      ++i;
+    result += inside[i];
+  }
+  return result;
+}
+
+Word build::word(const Context &context, const antlr4::ParserRuleContext &rule) {
+  std::string text = rule.start->getText();
+  if (rule.start->getType() == Parser::STRING)
+    text = unquote(text);
+  return {text, context.range(rule)};
+}
+
+namespace {
+
+std::optional<int64_t> integerOf(llvm::StringRef digits) {
+  int64_t value = 0;
+  if (digits.getAsInteger(10, value))
+    return std::nullopt;
+  return value;
+}
+
+Expression node(const Context &context, Expression::Kind kind, const antlr4::ParserRuleContext &rule) {
+  Expression result;
+  result.kind = kind;
+  result.range = context.range(rule);
+  result.text = context.text(rule);
+  return result;
+}
+
+Expression integer(const Context &context, const antlr4::ParserRuleContext &rule) {
+  Expression result = node(context, Expression::Kind::Integer, rule);
+  std::string digits = rule.start->getText();
+  if (std::optional<int64_t> value = integerOf(digits))
+    result.integer = *value;
+  else if (llvm::StringRef(digits).find_first_of(".eE") != llvm::StringRef::npos)
+    context.diagnostics.error(result.range, "'" + digits + "' is not an integer");
+  else
+    context.diagnostics.error(result.range, digits + " does not fit in 64 bits");
+  return result;
+}
+
+Expression factor(const Context &context, Parser::FactorContext &rule) {
+  if (rule.expression() != nullptr)
+    return expression(context, *rule.expression());
+  if (rule.NUMBER() != nullptr)
+    return integer(context, rule);
+  if (rule.axisName() != nullptr) {
+    Expression result = node(context, Expression::Kind::Name, rule);
+    result.name = rule.start->getText();
+    return result;
+  }
+  Expression result = node(context, Expression::Kind::Negate, rule);
+  result.operands.push_back(factor(context, *rule.factor()));
+  return result;
+}
+
+/// Adds one operand to a chain that is read from the left.
+Expression chain(const Context &context, Expression left, llvm::StringRef op, Expression right,
+                 const antlr4::Token &first, const antlr4::Token &last) {
+  Expression result;
+  result.kind = op == "+"   ? Expression::Kind::Add
+                : op == "-" ? Expression::Kind::Subtract
+                : op == "*" ? Expression::Kind::Multiply
+                            : Expression::Kind::Divide;
+  result.operands = {std::move(left), std::move(right)};
+  result.range = context.range(first, last);
+  result.text = context.text(first, last);
+  return result;
+}
+
+Expression product(const Context &context, Parser::ProductContext &rule) {
+  std::vector<Parser::FactorContext *> factors = rule.factor();
+  Expression result = factor(context, *factors[0]);
+  for (size_t i = 1; i < factors.size(); ++i)
+    result = chain(context, std::move(result), rule.children[2 * i - 1]->getText(), factor(context, *factors[i]),
+                   *rule.start, *factors[i]->stop);
+  return result;
+}
+
+} // namespace
+
+Expression build::expression(const Context &context, Parser::ExpressionContext &rule) {
+  std::vector<Parser::ProductContext *> products = rule.product();
+  Expression result = product(context, *products[0]);
+  for (size_t i = 1; i < products.size(); ++i)
+    result = chain(context, std::move(result), rule.children[2 * i - 1]->getText(), product(context, *products[i]),
+                   *rule.start, *products[i]->stop);
+  return result;
+}
+
+Number build::number(const Context &context, Parser::NumberContext &rule) {
+  std::string text = context.text(rule);
+  auto [digits, unit] = llvm::StringRef(text).split(' ');
+  Number result;
+  result.value = std::strtod(digits.str().c_str(), nullptr);
+  result.integer = integerOf(digits);
+  result.unit = unit.str();
+  result.range = context.range(rule);
+  return result;
+}
+
+PathPattern build::path(const Context &context, Parser::PathContext &rule) {
+  PathPattern result;
+  result.literal = rule.STRING() != nullptr;
+  result.text = result.literal ? unquote(rule.start->getText()) : canonicalText(*rule.start);
+  result.range = context.range(rule);
+  return result;
+}
+
+std::vector<PathPattern> build::paths(const Context &context, Parser::PathsContext &rule) {
+  std::vector<PathPattern> result;
+  for (Parser::PathContext *path : rule.path())
+    result.push_back(build::path(context, *path));
+  return result;
+}
+
+std::vector<Word> build::axes(const Context &context, Parser::AxesContext &rule) {
+  std::vector<Word> result;
+  for (Parser::AxisNameContext *axis : rule.axisName())
+    result.push_back(word(context, *axis));
+  return result;
+}
+
+std::vector<DimSyntax> build::dims(const Context &context, Parser::DimsContext &rule) {
+  std::vector<DimSyntax> result;
+  for (Parser::DimContext *dim : rule.dim()) {
+    DimSyntax syntax;
+    syntax.name = word(context, *dim->word());
+    if (dim->expression() != nullptr)
+      syntax.extent = expression(context, *dim->expression());
+    if (dim->axes() != nullptr)
+      syntax.axes = axes(context, *dim->axes());
+    syntax.range = context.range(*dim);
+    result.push_back(std::move(syntax));
+  }
+  return result;
+}

@@ -1,0 +1,114 @@
+//===- error_strategy.cpp - syntax errors in the user's words --------------===//
+
+#include "compiler/frontend/parse/error_strategy.h"
+
+#include "compiler/frontend/parse/expectations.h"
+#include "compiler/frontend/parse/tokens.h"
+#include "compiler/support/nearest.h"
+#include "grammar/PlanParser.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace meshplan;
+using antlr4::Parser;
+using antlr4::Token;
+using grammar::PlanParser;
+
+namespace {
+
+bool holdsItems(size_t rule) {
+  return rule == PlanParser::RulePlan || rule == PlanParser::RuleBlock || rule == PlanParser::RuleOptionBlock ||
+         rule == PlanParser::RuleParameterClause;
+}
+
+/// The opening brace of the rule that is being read, if it has one.
+const Token *openBrace(const antlr4::ParserRuleContext *context) {
+  for (antlr4::tree::ParseTree *child : context->children)
+    if (auto *leaf = dynamic_cast<antlr4::tree::TerminalNode *>(child))
+      if (leaf->getSymbol()->getType() == PlanParser::LEFT_BRACE)
+        return leaf->getSymbol();
+  return nullptr;
+}
+
+/// Skips to the end of the statement: over whole blocks, not over the brace that closes the block around it.
+void skipStatement(Parser &parser) {
+  int depth = 0;
+  for (size_t type = parser.getInputStream()->LA(1); type != Token::EOF; type = parser.getInputStream()->LA(1)) {
+    bool ends = type == PlanParser::NEWLINE || type == PlanParser::SEMICOLON || type == PlanParser::RIGHT_BRACE;
+    if (depth == 0 && ends)
+      return;
+    if (type == PlanParser::LEFT_BRACE)
+      ++depth;
+    else if (type == PlanParser::RIGHT_BRACE)
+      --depth;
+    parser.consume();
+  }
+}
+
+} // namespace
+
+void PlanErrorStrategy::reportMismatch(Parser &parser, const Token &found, const antlr4::misc::IntervalSet &expected) {
+  const Token *brace = found.getType() == Token::EOF ? openBrace(parser.getContext()) : nullptr;
+  std::string wanted = brace != nullptr ? "'}'" : describeExpected(expected, parser.getVocabulary());
+  std::string message = wanted.empty() ? "unexpected " + describeToken(found)
+                                       : "expected " + wanted + ", found " + describeToken(found);
+  Diagnostic &diagnostic = diagnostics.error(rangeOf(found, file), message);
+  if (brace != nullptr)
+    diagnostic.note(rangeOf(*brace, file), "this block is not closed");
+  else
+    diagnostic.help(statementForm(parser.getContext()));
+}
+
+void PlanErrorStrategy::reportNoAlternative(Parser &parser, const Token &start, const Token &found) {
+  size_t rule = parser.getContext()->getRuleIndex();
+  bool begins = rule == PlanParser::RuleStatement || rule == PlanParser::RuleItem || rule == PlanParser::RuleBlockItem;
+  if (!begins || &start == &found) {
+    diagnostics.error(rangeOf(found, file), "unexpected " + describeToken(found))
+        .help(statementForm(parser.getContext()));
+    return;
+  }
+  std::string text = start.getText();
+  if (std::string form = keywordForm(text); !form.empty()) {
+    diagnostics.error(rangeOf(found, file), "unexpected " + describeToken(found) + " after '" + text + "'").help(form);
+    return;
+  }
+  std::vector<std::string> near = nearestNames(text, statementKeywords());
+  if (start.getType() == PlanParser::NAME && !near.empty()) {
+    diagnostics.error(rangeOf(start, file), "unknown statement '" + text + "'")
+        .help("did you mean " + quotedList(near) + "?");
+    return;
+  }
+  diagnostics
+      .error(rangeOf(found, file), "expected ':' or '{' after '" + text + "', found " + describeToken(found))
+      .help(entryForm());
+}
+
+void PlanErrorStrategy::reportError(Parser *parser, const antlr4::RecognitionException &error) {
+  if (inErrorRecoveryMode(parser))
+    return;
+  beginErrorCondition(parser);
+  if (const auto *none = dynamic_cast<const antlr4::NoViableAltException *>(&error))
+    reportNoAlternative(*parser, *none->getStartToken(), *none->getOffendingToken());
+  else
+    reportMismatch(*parser, *error.getOffendingToken(), error.getExpectedTokens());
+}
+
+void PlanErrorStrategy::recover(Parser *parser, std::exception_ptr) { skipStatement(*parser); }
+
+Token *PlanErrorStrategy::recoverInline(Parser *parser) { throw antlr4::InputMismatchException(parser); }
+
+void PlanErrorStrategy::sync(Parser *parser) {
+  if (inErrorRecoveryMode(parser))
+    return;
+  const antlr4::atn::ATN &atn = parser->getATN();
+  antlr4::misc::IntervalSet next = atn.nextTokens(atn.states[parser->getState()]);
+  size_t type = parser->getInputStream()->LA(1);
+  if (next.contains(Token::EPSILON) || next.contains(type))
+    return;
+  antlr4::InputMismatchException error(parser);
+  if (!holdsItems(parser->getContext()->getRuleIndex()) || openBrace(parser->getContext()) == nullptr)
+    throw error;
+  // Between two statements of a block: report, and go on with the next one instead of leaving the block.
+  reportError(parser, error);
+  skipStatement(*parser);
+}

@@ -1,0 +1,152 @@
+//===- expectations.cpp - what a syntax error says -------------------------===//
+
+#include "compiler/frontend/parse/expectations.h"
+
+#include "compiler/frontend/parse/tokens.h"
+#include "grammar/PlanParser.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace meshplan;
+using antlr4::Token;
+using grammar::PlanParser;
+
+namespace {
+
+struct Form {
+  llvm::StringRef keyword;
+  llvm::StringRef form;
+};
+
+/// How each statement reads.
+constexpr Form forms[] = {
+    {"model", "model \"FILE.pt2\""},
+    {"mesh", "mesh NAME = SIZE, NAME = SIZE"},
+    {"let", "let NAME = VALUE"},
+    {"input", "input NAME, NAME: [NAME over AXIS, NAME, _]"},
+    {"output", "output NAME: [NAME over AXIS, _]"},
+    {"loss", "loss OUTPUT"},
+    {"microbatches", "microbatches NUMBER [mean]"},
+    {"override", "override PATH: STYLE AXIS"},
+    {"rest", "rest: STYLE"},
+    {"data", "data AXES [on PATHS] { OPTIONS }"},
+    {"precision", "precision { NAME DTYPE }"},
+    {"recompute", "recompute PATHS [keep NAMES]"},
+    {"optimizer", "optimizer NAME { OPTIONS }"},
+    {"clip_grad_norm", "clip_grad_norm NUMBER"},
+    {"freeze", "freeze PATHS"},
+    {"train", "train only PATHS"},
+    {"unused", "unused PATHS"},
+    {"pipeline", "pipeline AXIS { OPTIONS }"},
+    {"context", "context AXIS { OPTIONS }"},
+    {"fold", "fold (AXIS, AXIS) as (NAME = SIZE, NAME = SIZE)"},
+    {"overlap", "overlap { OPTIONS }"},
+    {"init", "init { PATH RULE }"},
+    {"offload", "offload NAMES"},
+    {"tie", "tie PATHS"},
+    {"shapes", "shapes { OPTIONS }"},
+};
+
+/// The class of tokens that a user thinks of, or the token itself.
+std::string describeType(size_t type, const antlr4::misc::IntervalSet &expected) {
+  switch (type) {
+  case PlanParser::NEWLINE:
+  case PlanParser::SEMICOLON:
+    return "end of line";
+  case PlanParser::NUMBER:
+  case PlanParser::QUANTITY:
+    return "a number";
+  case PlanParser::STRING:
+    return "a string";
+  case PlanParser::NAME:
+    return expected.contains(static_cast<size_t>(PlanParser::PATH)) ? "a path" : "a name";
+  case PlanParser::PATH:
+    return "a path";
+  case Token::EOF:
+    return "end of file";
+  }
+  return "";
+}
+
+/// Tokens that go without saying where a path, a name or an expression is expected.
+bool isImplied(size_t type, llvm::StringRef literal, const antlr4::misc::IntervalSet &expected) {
+  bool path = expected.contains(static_cast<size_t>(PlanParser::PATH));
+  bool name = expected.contains(static_cast<size_t>(PlanParser::NAME));
+  bool isWord = literal.size() > 2 && llvm::isAlpha(literal[1]);
+  if (name && (type == PlanParser::UNIT || (isWord && !llvm::is_contained({"'over'", "'on'", "'keep'"}, literal))))
+    return true;
+  if (path && (type == PlanParser::STAR || type == PlanParser::STRING))
+    return true;
+  bool number = expected.contains(static_cast<size_t>(PlanParser::NUMBER));
+  return type == PlanParser::MINUS && number;
+}
+
+} // namespace
+
+std::string meshplan::describeToken(const Token &token) {
+  if (token.getType() == Token::EOF)
+    return "end of file";
+  if (token.getType() == PlanParser::NEWLINE && !isImpliedEnd(token))
+    return "end of line";
+  return "'" + token.getText() + "'";
+}
+
+std::string meshplan::describeExpected(const antlr4::misc::IntervalSet &expected,
+                                       const antlr4::dfa::Vocabulary &vocabulary) {
+  constexpr size_t mostNamed = 5;
+  std::vector<std::string> names;
+  for (ssize_t type : expected.toList()) {
+    std::string literal = vocabulary.getLiteralName(static_cast<size_t>(type));
+    if (isImplied(static_cast<size_t>(type), literal, expected))
+      continue;
+    std::string name = describeType(static_cast<size_t>(type), expected);
+    if (name.empty())
+      name = literal;
+    if (!name.empty() && !llvm::is_contained(names, name))
+      names.push_back(name);
+  }
+  if (names.empty() || names.size() > mostNamed)
+    return "";
+  std::string result = names.front();
+  for (size_t i = 1; i < names.size(); ++i)
+    result += (i + 1 == names.size() ? " or " : ", ") + names[i];
+  return result;
+}
+
+std::string meshplan::keywordForm(llvm::StringRef keyword) {
+  for (const Form &form : forms)
+    if (form.keyword == keyword)
+      return "the form is '" + form.form.str() + "'";
+  return "";
+}
+
+std::string meshplan::entryForm() { return "the form of an entry is 'PATH: STYLE AXIS, output LAYOUT'"; }
+
+std::string meshplan::statementForm(const antlr4::RuleContext *context) {
+  for (; context != nullptr; context = static_cast<const antlr4::RuleContext *>(context->parent)) {
+    switch (context->getRuleIndex()) {
+    case PlanParser::RuleOptionBlock:
+    case PlanParser::RuleBlock:
+    case PlanParser::RulePlan:
+      return "";
+    case PlanParser::RuleEntry:
+      return entryForm();
+    case PlanParser::RuleStatement: {
+      const auto *statement = static_cast<const antlr4::ParserRuleContext *>(context);
+      return keywordForm(statement->start->getText());
+    }
+    }
+  }
+  return "";
+}
+
+const std::vector<std::string> &meshplan::statementKeywords() {
+  static const std::vector<std::string> words = [] {
+    std::vector<std::string> result;
+    for (const Form &form : forms)
+      result.push_back(form.keyword.str());
+    return result;
+  }();
+  return words;
+}

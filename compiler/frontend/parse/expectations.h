@@ -1,0 +1,35 @@
+//===- expectations.h - what a syntax error says -----------------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_FRONTEND_PARSE_EXPECTATIONS_H
+#define MESHPLAN_COMPILER_FRONTEND_PARSE_EXPECTATIONS_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include "antlr4-runtime.h"
+
+#include <string>
+#include <vector>
+
+namespace meshplan {
+
+/// `'tp'`, `end of line`, `end of file`.
+std::string describeToken(const antlr4::Token &token);
+
+/// `a name`, `a number or '('`; empty where too many tokens could stand.
+std::string describeExpected(const antlr4::misc::IntervalSet &expected, const antlr4::dfa::Vocabulary &vocabulary);
+
+/// `the form is 'mesh NAME = SIZE, ...'` for the statement that
+/// `context` lies in; empty for none.
+std::string statementForm(const antlr4::RuleContext *context);
+
+std::string entryForm();
+
+/// The form of the statement that begins with `keyword`; empty for none.
+std::string keywordForm(llvm::StringRef keyword);
+
+/// The words that begin statements.
+const std::vector<std::string> &statementKeywords();
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_FRONTEND_PARSE_EXPECTATIONS_H

@@ -1,0 +1,219 @@
+//===- tokens.cpp - from text to the tokens that are parsed ----------------===//
+
+#include "compiler/frontend/parse/tokens.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ConvertUTF.h"
+
+#include <algorithm>
+
+using namespace meshplan;
+using antlr4::CommonToken;
+using antlr4::Token;
+using grammar::PlanLexer;
+
+namespace {
+
+using TokenList = std::vector<std::unique_ptr<Token>>;
+
+/// Deeper nesting would exhaust the stack of a recursive parser.
+constexpr int deepestNesting = 200;
+
+bool endsStatement(size_t type) { return type == PlanLexer::NEWLINE || type == PlanLexer::SEMICOLON; }
+
+/// A copy of a piece of a token.
+std::unique_ptr<CommonToken> cut(Token &token, size_t type, size_t begin, size_t end) {
+  auto piece = std::make_unique<CommonToken>(&token);
+  piece->setType(type);
+  piece->setStartIndex(token.getStartIndex() + begin);
+  piece->setStopIndex(token.getStartIndex() + end - 1);
+  piece->setCharPositionInLine(token.getCharPositionInLine() + begin);
+  piece->setText(token.getText().substr(begin, end - begin));
+  return piece;
+}
+
+/// Appends `tp*2` as three tokens.
+void appendProduct(Token &token, TokenList &out) {
+  std::string text = token.getText();
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = text[begin] == '*' ? begin + 1 : std::min(text.find('*', begin), text.size());
+    llvm::StringRef piece = llvm::StringRef(text).slice(begin, end);
+    size_t type = piece == "*"                             ? PlanLexer::STAR
+                  : llvm::all_of(piece, llvm::isDigit) ? PlanLexer::NUMBER
+                                                           : PlanLexer::NAME;
+    out.push_back(cut(token, type, begin, end));
+    begin = end;
+  }
+}
+
+bool isProduct(const Token &token) {
+  if (token.getType() != PlanLexer::PATH)
+    return false;
+  std::string text = token.getText();
+  return text.find('*') != std::string::npos && text.find_first_of(".{") == std::string::npos;
+}
+
+/// True if the bracket at `open` is closed before a brace or a semicolon. One that is not would otherwise hide the end
+/// of every later statement, and the error would be far from its cause.
+bool isClosed(const TokenList &tokens, size_t open) {
+  int depth = 0;
+  for (size_t i = open; i < tokens.size(); ++i) {
+    switch (tokens[i]->getType()) {
+    case PlanLexer::LEFT_PAREN:
+    case PlanLexer::LEFT_BRACKET:
+      ++depth;
+      break;
+    case PlanLexer::RIGHT_PAREN:
+    case PlanLexer::RIGHT_BRACKET:
+      if (--depth == 0)
+        return true;
+      break;
+    case PlanLexer::LEFT_BRACE:
+    case PlanLexer::RIGHT_BRACE:
+    case PlanLexer::SEMICOLON:
+      return false;
+    }
+  }
+  return false;
+}
+
+/// Applies the rules, token by token.
+class Adjuster {
+public:
+  TokenList run(TokenList in) {
+    for (size_t i = 0; i < in.size(); ++i) {
+      if (in[i]->getChannel() != Token::DEFAULT_CHANNEL) {
+        out.push_back(std::move(in[i]));
+        continue;
+      }
+      trackBrackets(in, i);
+      append(std::move(in[i]));
+    }
+    return std::move(out);
+  }
+
+private:
+  void trackBrackets(const TokenList &in, size_t i) {
+    size_t type = in[i]->getType();
+    bool opens = type == PlanLexer::LEFT_PAREN || type == PlanLexer::LEFT_BRACKET;
+    bool closes = type == PlanLexer::RIGHT_PAREN || type == PlanLexer::RIGHT_BRACKET;
+    if (opens && (depth > 0 || isClosed(in, i)))
+      ++depth;
+    else if (closes && depth > 0)
+      --depth;
+  }
+
+  void append(std::unique_ptr<Token> token) {
+    size_t type = token->getType();
+    if (type == PlanLexer::NEWLINE && (depth > 0 || last == PlanLexer::COMMA)) {
+      static_cast<CommonToken &>(*token).setChannel(Token::HIDDEN_CHANNEL);
+      out.push_back(std::move(token));
+      return;
+    }
+    if (type == PlanLexer::RIGHT_BRACE && !endsStatement(last) && last != PlanLexer::LEFT_BRACE)
+      appendImpliedEnd(*token);
+    if (inValue && isProduct(*token))
+      appendProduct(*token, out);
+    else
+      out.push_back(std::move(token));
+    trackValue(type);
+    last = type;
+  }
+
+  void appendImpliedEnd(Token &brace) {
+    auto end = std::make_unique<CommonToken>(&brace);
+    end->setType(PlanLexer::NEWLINE);
+    end->setText("}");
+    out.push_back(std::move(end));
+  }
+
+  void trackValue(size_t type) {
+    bool startsStatement = endsStatement(last) || last == PlanLexer::LEFT_BRACE;
+    if (type == PlanLexer::EQUAL || (startsStatement && out.back()->getText() == "microbatches"))
+      inValue = true;
+    else if (endsStatement(type) || type == PlanLexer::COMMA || type == PlanLexer::RIGHT_BRACKET ||
+             type == PlanLexer::LEFT_BRACE || type == PlanLexer::COLON)
+      inValue = false;
+  }
+
+  TokenList out;
+  int depth = 0;
+  size_t last = PlanLexer::NEWLINE;
+  bool inValue = false;
+};
+
+/// Checks what must hold before the lexer and the parser may recurse over the text.
+bool checkText(const SourceBuffer &source, Diagnostics &diagnostics) {
+  const auto *begin = reinterpret_cast<const llvm::UTF8 *>(source.text().bytes_begin());
+  const auto *end = reinterpret_cast<const llvm::UTF8 *>(source.text().bytes_end());
+  if (!llvm::isLegalUTF8String(&begin, end)) {
+    auto line = static_cast<int32_t>(1 + std::count(source.text().bytes_begin(), begin, '\n'));
+    diagnostics.error({source.file()}, "line " + std::to_string(line) + " is not UTF-8 text");
+    return false;
+  }
+  int depth = 0;
+  int32_t line = 1;
+  for (char c : source.text()) {
+    line += c == '\n';
+    if (llvm::StringRef("{[(").contains(c))
+      ++depth;
+    else if (llvm::StringRef("}])").contains(c))
+      --depth;
+    if (depth > deepestNesting) {
+      diagnostics.error({source.file(), line, 1, 1},
+                        "brackets are nested more than " + std::to_string(deepestNesting) + " deep");
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Reports what the lexer could not read.
+bool checkTokens(PlanTokens &tokens, int32_t file, Diagnostics &diagnostics) {
+  size_t before = diagnostics.errorCount();
+  for (Token *token : tokens.stream().getTokens()) {
+    SourceRange range = rangeOf(*token, file);
+    SourceRange start{range.file, range.line, range.column, range.column + 1};
+    switch (token->getType()) {
+    case PlanLexer::UNCLOSED_COMMENT:
+      diagnostics.error(start, "this comment has no end").help("close it with */");
+      break;
+    case PlanLexer::UNCLOSED_STRING:
+      diagnostics.error(range, "this string has no end").help("close it with \" on the same line");
+      break;
+    case PlanLexer::UNKNOWN:
+      diagnostics.error(range, "unexpected character '" + token->getText() + "'");
+      break;
+    }
+  }
+  return diagnostics.errorCount() == before;
+}
+
+} // namespace
+
+PlanTokens::PlanTokens(const SourceBuffer &source) : input(source.text().str()), lexer(&input) {
+  lexer.removeErrorListeners();
+  adjusted = std::make_unique<antlr4::ListTokenSource>(Adjuster().run(lexer.getAllTokens()));
+  tokens = std::make_unique<antlr4::CommonTokenStream>(adjusted.get());
+  tokens->fill();
+}
+
+std::unique_ptr<PlanTokens> meshplan::readTokens(const SourceBuffer &source, Diagnostics &diagnostics) {
+  if (!checkText(source, diagnostics))
+    return nullptr;
+  auto tokens = std::make_unique<PlanTokens>(source);
+  if (!checkTokens(*tokens, source.file(), diagnostics))
+    return nullptr;
+  return tokens;
+}
+
+SourceRange meshplan::rangeOf(const Token &token, int32_t file) {
+  auto column = static_cast<int32_t>(token.getCharPositionInLine()) + 1;
+  bool isText = token.getType() != Token::EOF && token.getType() != PlanLexer::NEWLINE;
+  auto length = isText ? static_cast<int32_t>(token.getStopIndex() - token.getStartIndex() + 1) : 1;
+  return {file, static_cast<int32_t>(token.getLine()), column, column + length};
+}
+
+bool meshplan::isImpliedEnd(const Token &token) {
+  return token.getType() == PlanLexer::NEWLINE && token.getText() == "}";
+}

@@ -1,0 +1,285 @@
+//===- syntax.h - a plan as it is written ------------------------*- C++ -*-===//
+//
+// The statements of a `.plan` file as plain values, each with its place in the
+// file. Nothing is looked up here: names, options and styles are words that may
+// be unknown. `bind.h` gives them their meaning against a model.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_FRONTEND_SYNTAX_H
+#define MESHPLAN_COMPILER_FRONTEND_SYNTAX_H
+
+#include "compiler/support/diagnostics.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace meshplan {
+
+/// A word: the name of an axis, a style, an option, an input.
+struct Word {
+  std::string text;
+  SourceRange range;
+};
+
+/// `64 MiB`, `90 %`, `-1e-4`. `integer` has a value where the number is written
+/// as an integer that fits; `unit` is empty where none is written.
+struct Number {
+  double value = 0;
+  std::optional<int64_t> integer;
+  std::string unit;
+  SourceRange range;
+};
+
+/// Integer arithmetic over numbers and names.
+struct Expression {
+  enum class Kind { Integer, Name, Negate, Add, Subtract, Multiply, Divide };
+  Kind kind = Kind::Integer;
+  int64_t integer = 0;              ///< of Integer
+  std::string name;                 ///< of Name
+  std::vector<Expression> operands; ///< one for Negate, two for the others
+  std::string text;                 ///< as written, spaces normalised
+  SourceRange range;
+};
+
+/// A pattern over module paths, spaces inside braces normalised. A path in
+/// quotes is taken literally.
+struct PathPattern {
+  std::string text;
+  bool literal = false;
+  SourceRange range;
+};
+
+/// What stands after the name of an option: a word, a number, a path, a string,
+/// or a list in brackets.
+struct Operand {
+  enum class Kind { Word, Number, Path, String, List };
+  Kind kind = Kind::Word;
+  std::string text; ///< of Word, Path and String (without quotes)
+  Number number;
+  std::vector<std::vector<Operand>> list; ///< items between commas
+  SourceRange range;
+};
+
+/// `shard parameters, gradients over dp`, `group **.*norm { weight_decay 0 }`.
+struct Option {
+  Word name;
+  std::vector<std::vector<Operand>> operands; ///< groups between commas
+  bool hasBlock = false;
+  std::vector<Option> block;
+  SourceRange range;
+  std::string text; ///< the first line of the statement, without its block
+};
+
+/// `model "smollm2.pt2"`
+struct ModelStatement {
+  std::string file;
+  SourceRange fileRange;
+  SourceRange range;
+};
+
+/// `dp = world / tp`
+struct AxisDefinition {
+  Word name;
+  Expression size;
+};
+
+/// `mesh dp = world / tp, tp = 3`, outermost first.
+struct MeshStatement {
+  std::vector<AxisDefinition> axes;
+  SourceRange range;
+};
+
+/// `let name = value`
+struct LetStatement {
+  Word name;
+  Expression value;
+  SourceRange range;
+};
+
+/// `batch = 16 over dp` in a list of dims. The name is `_` for an unnamed dim.
+struct DimSyntax {
+  Word name;
+  std::optional<Expression> extent;
+  std::vector<Word> axes; ///< empty: not split
+  SourceRange range;
+};
+
+/// `input input_ids, labels: [batch over dp, seq]`; `output` likewise.
+struct ValueStatement {
+  bool isInput = true;
+  std::vector<Word> names;
+  std::vector<DimSyntax> dims;
+  SourceRange range;
+};
+
+/// `loss loss`, `loss 0`
+struct LossStatement {
+  Word output;
+  SourceRange range;
+};
+
+/// `microbatches 4 mean`
+struct MicrobatchesStatement {
+  Expression count;
+  bool mean = false;
+  SourceRange range;
+};
+
+/// A layout at the border of a module: `replicate`, `split 1 over tp` or a list
+/// of dims.
+struct LayoutSyntax {
+  struct Split {
+    Expression dim;
+    std::vector<Word> axes;
+  };
+  std::variant<Word, Split, std::vector<DimSyntax>> layout;
+  SourceRange range;
+};
+
+/// `kv 8` of `parts (heads 64, kv 8)`; the name may be empty.
+struct PartSyntax {
+  std::string name;
+  Expression count;
+  SourceRange range;
+};
+
+/// `parts 3`, `parts (heads 64, kv 8, kv 8)`, `dim 2`: one value, or a list.
+struct StyleOption {
+  Word name;
+  std::optional<Expression> value;
+  std::vector<PartSyntax> list;
+  SourceRange range;
+};
+
+/// `colwise tp parts 3`
+struct StyleClause {
+  Word style;
+  std::vector<Word> axes;
+  std::vector<StyleOption> options;
+  SourceRange range;
+  std::string text; ///< as written, spaces normalised
+};
+
+/// `output replicate`, `input 1 split 1 over tp`
+struct BorderClause {
+  bool isInput = false;
+  std::optional<Word> index; ///< which input or output, by number; without: the first
+  LayoutSyntax layout;
+  SourceRange range;
+  std::string text;
+};
+
+/// `weight: split 0 over tp` inside `parameter { ... }`
+struct PlacementSyntax {
+  Word parameter;
+  LayoutSyntax layout;
+  SourceRange range;
+  std::string text;
+};
+
+/// `parameter { weight: split 0 over tp }`
+struct ParameterClause {
+  std::vector<PlacementSyntax> placements;
+  SourceRange range;
+};
+
+using Clause = std::variant<StyleClause, BorderClause, ParameterClause>;
+
+/// `override self_attn.o_proj: rowwise tp, output replicate`. The patterns of
+/// the blocks around it are in front of `path`, outermost first; `rest` has no
+/// path of its own.
+struct EntryStatement {
+  std::vector<PathPattern> blocks;
+  std::optional<PathPattern> path; ///< none for `rest`
+  bool isOverride = false;
+  std::vector<Clause> clauses;
+  SourceRange pathRange; ///< of the path, or of the word `rest`
+  SourceRange range;
+};
+
+/// `model.layers.* { ... }`: every block, in order; one that nothing matches is an error.
+struct BlockStatement {
+  std::vector<PathPattern> blocks; ///< the blocks around it and its own pattern, last
+  SourceRange range;
+};
+
+/// `data dp on model.layers.** { ... }`
+struct DataStatement {
+  std::vector<Word> axes;
+  std::vector<PathPattern> paths; ///< empty: all that no other block names
+  std::vector<Option> options;
+  SourceRange range;
+};
+
+/// `precision { master f32 }`
+struct PrecisionStatement {
+  std::vector<Option> options;
+  SourceRange range;
+};
+
+/// `recompute model.layers.* keep attention`
+struct RecomputeStatement {
+  std::vector<PathPattern> paths;
+  std::vector<Word> keep;
+  SourceRange range;
+};
+
+/// `optimizer adamw { lr 3e-4 }`
+struct OptimizerStatement {
+  Word name;
+  std::vector<Option> options;
+  SourceRange range;
+};
+
+/// `clip_grad_norm 1.0`
+struct ClipGradNormStatement {
+  Number norm;
+  SourceRange range;
+};
+
+/// `freeze P`, `train only P`, `unused P`
+struct TrainableStatement {
+  enum class Kind { Freeze, TrainOnly, Unused };
+  Kind kind = Kind::Freeze;
+  std::vector<PathPattern> paths;
+  SourceRange range;
+};
+
+/// A statement of the language that is kept for later work: it is well formed
+/// and is refused by its keyword.
+struct ReservedStatement {
+  Word keyword;
+  SourceRange range;
+};
+
+/// A whole plan. Statements of one kind are in the order of the file.
+struct Syntax {
+  Word name;
+  std::vector<ModelStatement> models;
+  std::vector<MeshStatement> meshes;
+  std::vector<LetStatement> lets;
+  std::vector<ValueStatement> values;
+  std::vector<LossStatement> losses;
+  std::vector<MicrobatchesStatement> microbatches;
+  std::vector<EntryStatement> entries;
+  std::vector<BlockStatement> blocks;
+  std::vector<DataStatement> data;
+  std::vector<PrecisionStatement> precisions;
+  std::vector<RecomputeStatement> recomputes;
+  std::vector<OptimizerStatement> optimizers;
+  std::vector<ClipGradNormStatement> clips;
+  std::vector<TrainableStatement> trainable;
+  std::vector<ReservedStatement> reserved;
+  SourceRange range; ///< of `plan NAME`
+};
+
+/// Reads a plan. Reports every syntax error; then the result is empty.
+std::optional<Syntax> parsePlan(const SourceBuffer &source, Diagnostics &diagnostics);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_FRONTEND_SYNTAX_H

@@ -1,0 +1,54 @@
+//===- build_pipeline.cpp - which passes make a phase ---------------------===//
+//
+// Reads top to bottom like the table of phases in docs/overview.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/pipeline/build_pipeline.h"
+#include "compiler/transforms/import/passes.h"
+#include "compiler/transforms/partition/passes.h"
+#include "compiler/transforms/place/passes.h"
+#include "compiler/transforms/propagate/passes.h"
+#include "compiler/transforms/schedule/passes.h"
+#include "dialect/plan/plan.h"
+#include "dialect/sched/sched.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace meshplan;
+
+void meshplan::loadDialects(MLIRContext &context) {
+  context.loadDialect<plan::PlanDialect, sched::SchedDialect, func::FuncDialect>();
+}
+
+void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOptions &options) {
+  switch (phase) {
+  case Phase::import:
+    // Attention first: it takes the masks away whose preamble simplification then finds dead.
+    manager.addPass(createFoldAttention());
+    manager.addPass(createDecomposeLoss());
+    manager.addPass(createSimplify());
+    return;
+  case Phase::place:
+    manager.addPass(createPlaceStyles());
+    return;
+  case Phase::propagate:
+    manager.addPass(createPropagateShardings({options.strict}));
+    return;
+  case Phase::partition:
+    manager.addPass(createLowerReshards());
+    manager.addPass(createLocalizeCalls());
+    return;
+  case Phase::schedule:
+    manager.addPass(createSchedule());
+    return;
+  }
+}
+
+void meshplan::registerPasses() {
+  registerImportPasses();
+  registerPlacePasses();
+  registerPropagatePasses();
+  registerPartitionPasses();
+  registerSchedulePasses();
+}

@@ -1,0 +1,28 @@
+//===- build_pipeline.h - which passes make a phase -------------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_PIPELINE_BUILD_PIPELINE_H
+#define MESHPLAN_COMPILER_PIPELINE_BUILD_PIPELINE_H
+
+#include "compiler/pipeline/phases.h"
+#include "mlir/Pass/PassManager.h"
+#include <string>
+
+namespace meshplan {
+
+struct PipelineOptions {
+  bool strict = false;        ///< reshards that nothing in the plan implies are errors
+  std::string device = "cpu"; ///< "cpu" or "cuda"
+};
+
+/// Registers and loads the dialects that the pipeline uses.
+void loadDialects(mlir::MLIRContext &context);
+
+/// Adds the passes of one phase.
+void buildPhase(mlir::OpPassManager &manager, Phase phase, const PipelineOptions &options);
+
+/// Registers every pass of the compiler by its flag, for meshplan-opt.
+void registerPasses();
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_PIPELINE_BUILD_PIPELINE_H

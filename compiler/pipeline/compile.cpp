@@ -1,0 +1,116 @@
+//===- compile.cpp - from a plan file to a schedule -----------------------===//
+
+#include "compiler/pipeline/compile.h"
+#include "compiler/archive/bind_symbols.h"
+#include "compiler/archive/read_archive.h"
+#include "compiler/pipeline/build_pipeline.h"
+#include "compiler/transforms/import/build_program.h"
+#include "dialect/plan/plan.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace meshplan;
+
+Compilation::Compilation(CompileOptions given)
+    : options(std::move(given)), reports(sources), context(mlir::MLIRContext::Threading::DISABLED) {
+  loadDialects(context);
+}
+
+/// `path` seen from the folder of the plan.
+static std::string besidePlan(llvm::StringRef planFile, llvm::StringRef path) {
+  if (llvm::sys::path::is_absolute(path))
+    return path.str();
+  llvm::SmallString<128> joined(llvm::sys::path::parent_path(planFile));
+  llvm::sys::path::append(joined, path);
+  return joined.str().str();
+}
+
+bool Compilation::run(Phase last) {
+  if (!import())
+    return false;
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) { report(diagnostic); });
+  for (Phase phase = Phase::import;; phase = nextPhase(phase)) {
+    if (!runPasses(phase))
+      return false;
+    if (phase == last)
+      return true;
+  }
+}
+
+bool Compilation::import() {
+  auto text = llvm::MemoryBuffer::getFile(options.planFile, /*IsText=*/true);
+  if (!text) {
+    const SourceBuffer &file = sources.add(options.planFile);
+    reports.error({file.file()}, "cannot be read: " + text.getError().message());
+    return false;
+  }
+  const SourceBuffer &source = sources.add(options.planFile, (*text)->getBuffer().str());
+  std::optional<Syntax> syntax = parsePlan(source, reports);
+  if (!syntax || reports.hasErrors())
+    return false;
+  if (syntax->models.empty()) {
+    reports.error({source.file()}, "the plan names no model").help("add 'model \"FILE.pt2\"', written by torch.export");
+    return false;
+  }
+  const ModelStatement &model = syntax->models.front();
+  archive::ReadResult archive = archive::readArchive(besidePlan(options.planFile, model.file));
+  reportArchive(archive.errors, model.fileRange);
+  if (!archive.program)
+    return false;
+  outline = outlineModel(*archive.program);
+  bound = bindPlan(*syntax, outline.model, options.definitions, reports);
+  if (!bound)
+    return false;
+  archive::SymbolBindings bindings;
+  for (const BoundSymbol &symbol : bound->symbols)
+    bindings[symbol.symbol] = symbol.extent;
+  reportArchive(archive::bindSymbols(*archive.program, bindings), model.fileRange);
+  if (reports.hasErrors())
+    return false;
+  ir = buildProgram(*archive.program, outline, *bound, reports, context);
+  return static_cast<bool>(ir);
+}
+
+void Compilation::reportArchive(llvm::ArrayRef<archive::Diagnostic> errors, SourceRange place) {
+  for (const archive::Diagnostic &error : errors) {
+    Diagnostic &diagnostic = reports.error(place, error.message);
+    for (const std::string &note : error.notes)
+      diagnostic.note({}, note);
+    if (!error.help.empty())
+      diagnostic.help(error.help);
+  }
+}
+
+bool Compilation::runPasses(Phase phase) {
+  mlir::PassManager manager(&context);
+  buildPhase(manager, phase, {options.strict, options.device});
+  return mlir::succeeded(manager.run(*ir)) && !reports.hasErrors();
+}
+
+SourceRange Compilation::locate(mlir::Location location) const {
+  auto range = mlir::dyn_cast<mlir::FileLineColRange>(location);
+  if (!range || range.getFilename().getValue() != options.planFile)
+    return {};
+  return {0, static_cast<int32_t>(range.getStartLine()), static_cast<int32_t>(range.getStartColumn()),
+          static_cast<int32_t>(range.getEndColumn())};
+}
+
+void Compilation::report(mlir::Diagnostic &diagnostic) {
+  bool isError = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
+  SourceRange place = locate(diagnostic.getLocation());
+  // A diagnostic without a place in the plan still belongs to the plan's file.
+  if (!place.hasFile())
+    place = {0};
+  Diagnostic &own = isError ? reports.error(place, diagnostic.str()) : reports.warning(place, diagnostic.str());
+  for (mlir::Diagnostic &note : diagnostic.getNotes()) {
+    std::string text = note.str();
+    llvm::StringRef message = text;
+    if (message.consume_front("help: "))
+      own.help(message.str());
+    else
+      own.note(locate(note.getLocation()), text);
+  }
+}

@@ -1,0 +1,61 @@
+//===- compile.h - from a plan file to a schedule ---------------*- C++ -*-===//
+//
+// The compiler as a library: what `meshplan compile` and `check` call. One
+// Compilation compiles one plan; separate ones may run on separate threads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_PIPELINE_COMPILE_H
+#define MESHPLAN_COMPILER_PIPELINE_COMPILE_H
+
+#include "compiler/archive/diagnostic.h"
+#include "compiler/frontend/bind.h"
+#include "compiler/pipeline/phases.h"
+#include "compiler/support/diagnostics.h"
+#include "compiler/transforms/import/outline_model.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace meshplan {
+
+struct CompileOptions {
+  std::string planFile;
+  std::vector<Definition> definitions; ///< -D name=value
+  bool strict = false;                 ///< reshards that nothing implies are errors
+  std::string device = "cpu";
+};
+
+class Compilation {
+public:
+  explicit Compilation(CompileOptions options);
+
+  /// Runs all phases up to and including `last`. False if anything was reported as an error; nothing runs behind it.
+  bool run(Phase last);
+
+  Diagnostics &diagnostics() { return reports; }
+  /// The IR after the last phase that ran.
+  mlir::ModuleOp module() { return *ir; }
+  const BoundPlan &plan() const { return *bound; }
+  const ModelOutline &model() const { return outline.model; }
+
+private:
+  bool import();
+  bool runPasses(Phase phase);
+  void reportArchive(llvm::ArrayRef<archive::Diagnostic> errors, SourceRange place);
+  /// Turns a diagnostic of MLIR into one of ours, with the plan's text where it speaks of the plan.
+  void report(mlir::Diagnostic &diagnostic);
+  SourceRange locate(mlir::Location location) const;
+
+  CompileOptions options;
+  Sources sources;
+  Diagnostics reports;
+  mlir::MLIRContext context;
+  ProgramOutline outline;
+  std::optional<BoundPlan> bound;
+  mlir::OwningOpRef<mlir::ModuleOp> ir;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_PIPELINE_COMPILE_H

@@ -1,0 +1,59 @@
+//===- axes.cpp - lists of mesh axes and their digits ---------------------===//
+
+#include "compiler/sharding/axes.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace meshplan;
+using namespace meshplan::plan;
+using llvm::ArrayRef;
+
+AxisRefAttr meshplan::makeAxis(MeshOp mesh, int64_t index, int64_t pre, int64_t size) {
+  if (pre == 1 && size == mesh.getAxisSize(index))
+    pre = size = 0;
+  return AxisRefAttr::get(mesh.getContext(), mesh.getAxisNames()[index], pre, size);
+}
+
+int64_t meshplan::axisSize(AxisRefAttr axis, MeshOp mesh) { return resolveAxis(axis, mesh).size; }
+
+std::pair<AxisRefAttr, AxisRefAttr> meshplan::splitAxis(AxisRefAttr axis, int64_t size, MeshOp mesh) {
+  AxisRef whole = resolveAxis(axis, mesh);
+  assert(size > 1 && size < whole.size && whole.size % size == 0);
+  return {makeAxis(mesh, whole.axis, whole.pre, size),
+          makeAxis(mesh, whole.axis, whole.pre * size, whole.size / size)};
+}
+
+AxisList meshplan::mergeDigits(ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
+  AxisList merged;
+  for (AxisRefAttr axis : axes) {
+    if (!merged.empty()) {
+      AxisRef last = resolveAxis(merged.back(), mesh), next = resolveAxis(axis, mesh);
+      if (last.axis == next.axis && last.pre * last.size == next.pre) {
+        merged.back() = makeAxis(mesh, last.axis, last.pre, last.size * next.size);
+        continue;
+      }
+    }
+    merged.push_back(axis);
+  }
+  return merged;
+}
+
+bool meshplan::overlapsAny(ArrayRef<AxisRefAttr> axes, AxisRefAttr axis) {
+  return llvm::any_of(axes, [&](AxisRefAttr other) { return other.overlaps(axis); });
+}
+
+AxisList meshplan::without(ArrayRef<AxisRefAttr> axes, ArrayRef<AxisRefAttr> removed) {
+  AxisList rest;
+  for (AxisRefAttr axis : axes)
+    if (!overlapsAny(removed, axis))
+      rest.push_back(axis);
+  return rest;
+}
+
+ShardingAttr meshplan::without(ShardingAttr sharding, ArrayRef<AxisRefAttr> removed) {
+  ShardingAttr result = sharding;
+  for (int64_t dim = 0; dim < sharding.getRank(); ++dim)
+    result = result.withDim(dim, without(sharding.getDims()[dim].getAxes(), removed));
+  AxisList partial = without(sharding.getPartialAxes(), removed);
+  Reduction reduction = partial.empty() ? Reduction::none : sharding.getReduction();
+  return ShardingAttr::get(sharding.getContext(), result.getDims(), reduction, partial);
+}

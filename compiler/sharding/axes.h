@@ -1,0 +1,40 @@
+//===- axes.h - lists of mesh axes and their digits -------------*- C++ -*-===//
+//
+// Pure functions on lists of axes, major to minor. Every axis is one of the
+// mesh that is passed along (verified before). Thread safe.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_SHARDING_AXES_H
+#define MESHPLAN_COMPILER_SHARDING_AXES_H
+
+#include "dialect/plan/plan.h"
+
+namespace meshplan {
+
+using AxisList = llvm::SmallVector<plan::AxisRefAttr, 2>;
+
+/// The axis or digit {index, pre, size} in its only spelling: whole if it covers the axis.
+plan::AxisRefAttr makeAxis(plan::MeshOp mesh, int64_t index, int64_t pre, int64_t size);
+
+/// Number of shards that one axis or digit makes.
+int64_t axisSize(plan::AxisRefAttr axis, plan::MeshOp mesh);
+
+/// Splits an axis into its major digit of `size` and the rest. `size` divides the axis and is neither 1 nor all of it.
+std::pair<plan::AxisRefAttr, plan::AxisRefAttr> splitAxis(plan::AxisRefAttr axis, int64_t size, plan::MeshOp mesh);
+
+/// Joins neighbours that are adjacent digits of one axis.
+AxisList mergeDigits(llvm::ArrayRef<plan::AxisRefAttr> axes, plan::MeshOp mesh);
+
+/// True if any of `axes` shares a digit with `axis`.
+bool overlapsAny(llvm::ArrayRef<plan::AxisRefAttr> axes, plan::AxisRefAttr axis);
+
+/// The axes of `axes` that share no digit with any of `removed`.
+AxisList without(llvm::ArrayRef<plan::AxisRefAttr> axes, llvm::ArrayRef<plan::AxisRefAttr> removed);
+
+/// The sharding with `removed` taken out of every dim and of what is partial.
+plan::ShardingAttr without(plan::ShardingAttr sharding, llvm::ArrayRef<plan::AxisRefAttr> removed);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_SHARDING_AXES_H

@@ -1,0 +1,82 @@
+//===- factor_rule.cpp - which dims of an operator move together ----------===//
+
+#include "compiler/sharding/factor_rule.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+using Fault = std::optional<std::string>;
+
+/// Checks the factors of one tensor and marks in `seen` those that it has.
+static Fault checkTensor(const FactorRule &rule, const TensorFactors &tensor, RankedTensorType type, StringRef name,
+                         llvm::BitVector &seen) {
+  if (static_cast<int64_t>(tensor.dims.size()) != type.getRank())
+    return llvm::formatv("rule gives {0} dims to {1} of rank {2}", tensor.dims.size(), name, type.getRank());
+  llvm::BitVector own(rule.factors.size());
+  for (auto [dim, indices] : llvm::enumerate(tensor.dims)) {
+    int64_t size = 1;
+    for (unsigned index : indices) {
+      if (index >= rule.factors.size())
+        return llvm::formatv("rule names factor {0} of {1} in dim {2} of {3}", index, rule.factors.size(), dim, name);
+      if (own.test(index))
+        return llvm::formatv("rule has factor {0} twice in {1}", index, name);
+      own.set(index);
+      size *= rule.factors[index].size;
+    }
+    if (size != type.getDimSize(dim))
+      return llvm::formatv("factors of dim {0} of {1} multiply to {2}, but its size is {3}", dim, name, size,
+                           type.getDimSize(dim));
+  }
+  seen |= own;
+  return std::nullopt;
+}
+
+/// Checks the tensors of one side and marks in `seen` the factors that they have.
+static Fault checkSide(const FactorRule &rule, ArrayRef<TensorFactors> tensors, ArrayRef<RankedTensorType> types,
+                       StringRef side, llvm::BitVector &seen) {
+  if (tensors.size() != types.size())
+    return llvm::formatv("rule has {0} {1}s, but the call has {2}", tensors.size(), side, types.size());
+  for (auto [index, tensor, type] : llvm::enumerate(tensors, types))
+    if (Fault fault = checkTensor(rule, tensor, type, llvm::formatv("{0} {1}", side, index).str(), seen))
+      return fault;
+  return std::nullopt;
+}
+
+static Fault checkFactor(unsigned index, const Factor &factor, bool inOperand, bool inResult) {
+  bool reduces = factor.kind == FactorKind::sum || factor.kind == FactorKind::max;
+  if (reduces && inResult)
+    return llvm::formatv("factor {0} is reduced, but is in a result", index);
+  if (reduces && !inOperand)
+    return llvm::formatv("factor {0} is reduced, but is in no operand", index);
+  if (factor.kind == FactorKind::parallel && !inResult)
+    return llvm::formatv("factor {0} is parallel, but is in no result", index);
+  if (factor.unit < 1 || factor.size % factor.unit != 0)
+    return llvm::formatv("factor {0} of size {1} is not made of units of {2}", index, factor.size, factor.unit);
+  return std::nullopt;
+}
+
+Fault FactorRule::findFault(ArrayRef<RankedTensorType> operandTypes, ArrayRef<RankedTensorType> resultTypes) const {
+  llvm::BitVector inOperands(factors.size()), inResults(factors.size());
+  if (Fault fault = checkSide(*this, operands, operandTypes, "operand", inOperands))
+    return fault;
+  if (Fault fault = checkSide(*this, results, resultTypes, "result", inResults))
+    return fault;
+  for (auto [index, factor] : llvm::enumerate(factors))
+    if (Fault fault = checkFactor(index, factor, inOperands.test(index), inResults.test(index)))
+      return fault;
+  return std::nullopt;
+}
+
+LogicalResult FactorRule::verify(ArrayRef<RankedTensorType> operandTypes, ArrayRef<RankedTensorType> resultTypes,
+                                 llvm::function_ref<InFlightDiagnostic()> emitError) const {
+  if (Fault fault = findFault(operandTypes, resultTypes))
+    return emitError() << *fault;
+  return success();
+}
+
+} // namespace meshplan

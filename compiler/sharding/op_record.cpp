@@ -1,0 +1,57 @@
+//===- op_record.cpp - the records of all operators -----------------------===//
+
+#include "compiler/sharding/op_record.h"
+#include "compiler/sharding/record_support/rule_builder.h"
+#include "compiler/sharding/records/records.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+const OpRegistry &OpRegistry::get() {
+  static const OpRegistry registry = [] {
+    OpRegistry all;
+    addElementwiseRecords(all);
+    addConversionRecords(all);
+    addContractionRecords(all);
+    addReshapeRecords(all);
+    addDimOrderRecords(all);
+    addSlicingRecords(all);
+    addJoiningRecords(all);
+    addReductionRecords(all);
+    addNormalizationRecords(all);
+    addIndexingRecords(all);
+    addCreationRecords(all);
+    addAttentionRecords(all);
+    addLossRecords(all);
+    return all;
+  }();
+  return registry;
+}
+
+const OpRecord *OpRegistry::lookup(StringRef target) const {
+  auto found = records.find(target);
+  return found == records.end() ? nullptr : &found->second;
+}
+
+SmallVector<StringRef> OpRegistry::targets() const {
+  SmallVector<StringRef> names(records.keys());
+  llvm::sort(names);
+  return names;
+}
+
+void OpRegistry::add(OpRecord record) {
+  [[maybe_unused]] bool added = records.try_emplace(record.target, record).second;
+  assert(added && "an operator has one record");
+}
+
+FactorRule factorRuleOf(const CallView &call, const OpRecord *record) {
+  if (record) {
+    FactorRule rule = record->rule(call);
+    if (!rule.findFault(call.operands, call.results))
+      return rule;
+  }
+  return RuleBuilder(call).finish();
+}
+
+} // namespace meshplan

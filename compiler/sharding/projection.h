@@ -1,0 +1,50 @@
+//===- projection.h - shardings of dims and axes of factors -----*- C++ -*-===//
+//
+// An operator divides factors, a tensor divides dims. These functions go from
+// one to the other. Pure and thread safe.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_SHARDING_PROJECTION_H
+#define MESHPLAN_COMPILER_SHARDING_PROJECTION_H
+
+#include "compiler/sharding/axes.h"
+#include "compiler/sharding/factor_rule.h"
+
+namespace meshplan {
+
+/// The axes of each factor of a rule, major to minor.
+using FactorAxes = llvm::SmallVector<AxisList, 8>;
+
+/// Why a dim's axes cannot be given to its factors.
+struct ProjectionBlock {
+  unsigned dim = 0;
+  unsigned factor = 0;
+  int64_t factorSize = 0; ///< what is left of the factor to divide
+  plan::AxisRefAttr axis; ///< the axis that does not fit
+};
+
+struct Projection {
+  FactorAxes axes;
+  /// The first axis that did not fit, and all that are minor to it, are left out of `axes`.
+  std::optional<ProjectionBlock> block;
+};
+
+/// Gives the axes of each dim of a tensor to the dim's factors, major to minor: an axis goes to the most major factor
+/// that is not yet divided to 1, and is split into digits where it covers the rest of a factor exactly.
+Projection projectToFactors(plan::ShardingAttr sharding, const TensorFactors &tensor, const FactorRule &rule,
+                            plan::MeshOp mesh);
+
+/// The sharding of a tensor whose factors have these axes. Nothing is partial. A dim can be divided in a minor factor
+/// only if its more major factors are divided to 1: `inexpressible` receives the factors for which that fails.
+plan::ShardingAttr projectToDims(const FactorAxes &axes, const TensorFactors &tensor, const FactorRule &rule,
+                                 plan::MeshOp mesh, llvm::SmallVectorImpl<unsigned> *inexpressible = nullptr);
+
+/// The axes of `sharding` that belong to the same dims under another tensor of the rule: where a consumer of one tensor
+/// would like the dims of another to be.
+plan::ShardingAttr transferLayout(plan::ShardingAttr sharding, const TensorFactors &from, const TensorFactors &to,
+                                  const FactorRule &rule, plan::MeshOp mesh);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_SHARDING_PROJECTION_H

@@ -1,0 +1,51 @@
+//===- cost.cpp - costs that many operators share -------------------------===//
+
+#include "compiler/sharding/record_support/cost.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+int64_t tensorBytes(RankedTensorType type) { return type.getNumElements() * plan::elementBytes(type.getElementType()); }
+
+int64_t trafficBytes(const CallView &call) {
+  int64_t bytes = 0;
+  for (RankedTensorType type : call.operands)
+    bytes += tensorBytes(type);
+  for (RankedTensorType type : call.results)
+    bytes += tensorBytes(type);
+  return bytes;
+}
+
+OpCost viewCost(const CallView &) {
+  OpCost cost;
+  cost.aliases = true;
+  return cost;
+}
+
+OpCost copyCost(const CallView &call) {
+  OpCost cost;
+  cost.bytes = trafficBytes(call);
+  return cost;
+}
+
+/// Order of PyTorch's type promotion: floats above integers above booleans, then by width.
+static std::pair<bool, unsigned> promotionRank(Type type) {
+  return {isa<FloatType>(type), type.getIntOrFloatBitWidth()};
+}
+
+OpCost pointwiseCost(const CallView &call, int64_t flops) {
+  OpCost cost = copyCost(call);
+  if (!call.results.empty())
+    cost.flops = flops * call.results.front().getNumElements();
+  Type common;
+  for (RankedTensorType type : call.operands)
+    if (!common || promotionRank(type.getElementType()) > promotionRank(common))
+      common = type.getElementType();
+  for (RankedTensorType type : call.operands)
+    if (type.getElementType() != common)
+      cost.workspaceBytes += type.getNumElements() * plan::elementBytes(common);
+  return cost;
+}
+
+} // namespace meshplan

@@ -1,0 +1,34 @@
+//===- cost.h - costs that many operators share -----------------*- C++ -*-===//
+//
+// Costs are those of ATen on CPU. Shapes are local.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_SHARDING_RECORD_SUPPORT_COST_H
+#define MESHPLAN_COMPILER_SHARDING_RECORD_SUPPORT_COST_H
+
+#include "compiler/sharding/op_record.h"
+
+namespace meshplan {
+
+/// Bytes of all elements of a tensor of this (local) type.
+int64_t tensorBytes(mlir::RankedTensorType type);
+
+/// Bytes of all operands and results.
+int64_t trafficBytes(const CallView &call);
+
+/// A view: no work, no memory.
+OpCost viewCost(const CallView &call);
+
+/// Reads the operands and writes the results; no arithmetic.
+OpCost copyCost(const CallView &call);
+
+/// `flops` for each element of the first result. TensorIterator converts operands of another dtype than the common one
+/// as whole tensors first: those are the workspace.
+OpCost pointwiseCost(const CallView &call, int64_t flops);
+
+template <int64_t Flops> OpCost pointwiseCost(const CallView &call) { return pointwiseCost(call, Flops); }
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_SHARDING_RECORD_SUPPORT_COST_H

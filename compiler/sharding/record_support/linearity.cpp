@@ -1,0 +1,61 @@
+//===- linearity.cpp - where a partial sum may enter ----------------------===//
+
+#include "compiler/sharding/record_support/linearity.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+bool keepsSums(Type from, Type to) {
+  bool sameKind = isa<FloatType>(from) == isa<FloatType>(to);
+  return sameKind && !from.isInteger(1) && from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth() &&
+         (from == to || from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth());
+}
+
+/// The operands of a set of arguments, or nothing if one of them cannot be a partial sum.
+static SmallVector<unsigned, 2> operandsOf(const CallView &call, ArgumentSet names) {
+  SmallVector<unsigned, 2> set;
+  for (StringRef name : names) {
+    std::optional<unsigned> operand = call.getOperand(name);
+    if (!operand || call.results.empty() ||
+        !keepsSums(call.operands[*operand].getElementType(), call.results.front().getElementType()))
+      return {};
+    if (!llvm::is_contained(set, *operand))
+      set.push_back(*operand);
+  }
+  return set;
+}
+
+/// True if an argument outside of `names` is one of the operands: x * x is linear in neither x.
+static bool isUsedElsewhere(const CallView &call, ArgumentSet names, ArrayRef<unsigned> set) {
+  return llvm::any_of(call.args, [&](NamedAttribute argument) {
+    std::optional<unsigned> operand = call.getOperand(argument.getName());
+    return operand && llvm::is_contained(set, *operand) && !llvm::is_contained(names, argument.getName().getValue());
+  });
+}
+
+Linearity linearIn(const CallView &call, std::initializer_list<ArgumentSet> sets) {
+  Linearity linearity;
+  for (ArgumentSet names : sets) {
+    SmallVector<unsigned, 2> set = operandsOf(call, names);
+    if (!set.empty() && !isUsedElsewhere(call, names, set))
+      linearity.sets.push_back(set);
+  }
+  return linearity;
+}
+
+Linearity notLinear(const CallView &) { return {}; }
+
+Linearity movesOperand(const CallView &call) {
+  Linearity linearity;
+  if (call.operands.empty() || call.results.empty())
+    return linearity;
+  Type from = call.operands.front().getElementType(), to = call.results.front().getElementType();
+  if (from == to || keepsSums(from, to))
+    linearity.sets.push_back({0});
+  linearity.movesElements = from == to;
+  return linearity;
+}
+
+} // namespace meshplan

@@ -1,0 +1,92 @@
+//===- rule_builder.cpp - writes a factor rule ----------------------------===//
+
+#include "compiler/sharding/record_support/rule_builder.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+int64_t normalizeDim(int64_t dim, int64_t rank) {
+  int64_t dims = std::max<int64_t>(rank, 1);
+  int64_t index = dim < 0 ? dim + dims : dim;
+  return index >= 0 && index < dims ? index : -1;
+}
+
+DimRef TensorRef::operator[](int64_t dim) const {
+  int64_t index = dim < 0 ? dim + getRank() : dim;
+  if (!factors || index < 0 || index >= getRank())
+    return {};
+  return {factors, static_cast<unsigned>(index), shape[index], ofResult};
+}
+
+RuleBuilder::RuleBuilder(const CallView &call) : call(call) {
+  for (RankedTensorType type : call.operands)
+    rule.operands.emplace_back().dims.resize(type.getRank());
+  for (RankedTensorType type : call.results)
+    rule.results.emplace_back().dims.resize(type.getRank());
+}
+
+TensorRef RuleBuilder::operand(std::optional<unsigned> index) {
+  if (!index || *index >= call.operands.size())
+    return {};
+  return {rule.operands[*index], call.operands[*index].getShape(), false};
+}
+
+TensorRef RuleBuilder::result(unsigned index) {
+  if (index >= call.results.size())
+    return {};
+  return {rule.results[index], call.results[index].getShape(), true};
+}
+
+void RuleBuilder::tie(ArrayRef<DimRef> dims, FactorKind kind) {
+  int64_t size = 1;
+  bool inResult = false;
+  for (const DimRef &dim : dims) {
+    if (!dim.tensor || dim.size == 1)
+      continue;
+    if (size != 1 && dim.size != size)
+      return;
+    size = dim.size;
+    inResult |= dim.ofResult;
+  }
+  if (size == 1 || (kind == FactorKind::parallel && !inResult))
+    return;
+  unsigned factor = add(size, kind);
+  for (const DimRef &dim : dims)
+    if (dim.size == size)
+      append(dim, factor);
+}
+
+void RuleBuilder::tieAligned(ArrayRef<int64_t> except) {
+  int64_t rank = result().getRank();
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    if (llvm::is_contained(except, dim))
+      continue;
+    SmallVector<DimRef> dims;
+    for (unsigned index = 0; index < call.operands.size(); ++index)
+      dims.push_back(operand(index)[dim - rank]);
+    for (unsigned index = 0; index < call.results.size(); ++index)
+      dims.push_back(result(index)[dim - rank]);
+    tie(dims);
+  }
+}
+
+void RuleBuilder::append(DimRef dim, unsigned factor) {
+  if (dim.tensor)
+    dim.tensor->dims[dim.dim].push_back(factor);
+}
+
+FactorRule RuleBuilder::finish() {
+  auto fill = [&](MutableArrayRef<TensorFactors> tensors, ArrayRef<RankedTensorType> types) {
+    for (auto [tensor, type] : llvm::zip_equal(tensors, types))
+      for (auto [factors, size] : llvm::zip_equal(tensor.dims, type.getShape()))
+        if (factors.empty() && size != 1)
+          factors.push_back(rule.add(size, FactorKind::whole));
+  };
+  fill(rule.operands, call.operands);
+  fill(rule.results, call.results);
+  return std::move(rule);
+}
+
+} // namespace meshplan

@@ -1,0 +1,172 @@
+//===- contraction.cpp - records of matrix products -----------------------===//
+
+#include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/local_args.h"
+#include "compiler/sharding/record_support/rule_builder.h"
+#include "compiler/sharding/records/records.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+/// Two flops for each product of elements: result elements times the contracted size.
+static OpCost productCost(const CallView &call, int64_t contracted) {
+  OpCost cost = copyCost(call);
+  cost.flops = 2 * call.results.front().getNumElements() * contracted;
+  return cost;
+}
+
+/// The last dim of an argument, or 1.
+static int64_t lastDim(const CallView &call, StringRef name) {
+  std::optional<unsigned> operand = call.getOperand(name);
+  return operand && call.operands[*operand].getRank() > 0 ? call.operands[*operand].getShape().back() : 1;
+}
+
+/// The operands other than `dropped`, and the arguments without `name`, their operands renumbered.
+static CallRewrite without(const CallView &call, StringRef target, StringRef name, unsigned dropped) {
+  CallRewrite rewrite{target.str(), withArg(call.args, name, nullptr), {}};
+  for (unsigned index = 0; index < call.operands.size(); ++index)
+    if (index != dropped)
+      rewrite.operands.push_back(index);
+  for (NamedAttribute argument : call.args)
+    if (auto operand = dyn_cast<plan::OperandRefAttr>(argument.getValue()); operand && operand.getIndex() > dropped)
+      rewrite.args = withArg(rewrite.args, argument.getName(),
+                             plan::OperandRefAttr::get(call.args.getContext(), operand.getIndex() - 1));
+  return rewrite;
+}
+
+//===----------------------------------------------------------------------===//
+// linear: input [.., in], weight [out, in] or [in], bias [out]
+//===----------------------------------------------------------------------===//
+
+static FactorRule linearRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef input = builder.operand("input"), weight = builder.operand("weight"), result = builder.result();
+  for (int64_t dim = 0; dim + 1 < input.getRank(); ++dim)
+    builder.tie({input[dim], result[dim]});
+  if (weight.getRank() == 2)
+    builder.tie({weight[0], builder.operand("bias")[0], result[-1]});
+  builder.tie({input[-1], weight[-1]}, FactorKind::sum);
+  return builder.finish();
+}
+
+static Linearity linearLinearity(const CallView &call) {
+  return call.getOperand("bias") ? linearIn(call, {{"input", "bias"}, {"weight", "bias"}})
+                                 : linearIn(call, {{"input"}, {"weight"}});
+}
+
+static OpCost linearCost(const CallView &call) { return productCost(call, lastDim(call, "input")); }
+
+static std::optional<AddendSplit> splitBias(const CallView &call) {
+  std::optional<unsigned> bias = call.getOperand("bias");
+  if (!bias)
+    return std::nullopt;
+  return AddendSplit{without(call, call.target, "bias", *bias), *bias};
+}
+
+//===----------------------------------------------------------------------===//
+// mm, bmm, matmul: [.., n, k] x [.., k, m], vectors on either side
+//===----------------------------------------------------------------------===//
+
+/// Ties a product of `left` and `right`; dims above the last two are batch dims that broadcast. `addend` broadcasts to
+/// the result.
+static FactorRule productRule(const CallView &call, StringRef left, StringRef right, StringRef addend) {
+  RuleBuilder builder(call);
+  TensorRef a = builder.operand(left), b = builder.operand(right), c = builder.operand(addend);
+  TensorRef result = builder.result();
+  int64_t rows = a.getRank() > 1, columns = b.getRank() > 1;
+  int64_t batch = result.getRank() - rows - columns;
+  for (int64_t dim = 0; dim < batch; ++dim) {
+    int64_t fromEnd = dim - batch;
+    builder.tie({a[fromEnd - 2], b[fromEnd - 2], c[dim - result.getRank()], result[dim]});
+  }
+  if (rows)
+    builder.tie({a[-2], c[-1 - columns], result[-1 - columns]});
+  if (columns)
+    builder.tie({b[-1], c[-1], result[-1]});
+  builder.tie({a[-1], columns ? b[-2] : b[-1]}, FactorKind::sum);
+  return builder.finish();
+}
+
+static FactorRule matmulRule(const CallView &call) {
+  return productRule(call, "self", call.getOperand("mat2") ? "mat2" : "other", "");
+}
+
+static Linearity matmulLinearity(const CallView &call) { return linearIn(call, {{"self"}, {"mat2"}, {"other"}}); }
+
+/// Bytes that a broadcast operand takes when matmul expands it to `batch` matrices.
+static int64_t expandedBytes(RankedTensorType type, int64_t batch) {
+  if (type.getRank() <= 2)
+    return 0;
+  int64_t own = type.getNumElements() / std::max<int64_t>(1, type.getShape().back() * type.getShape().end()[-2]);
+  return own < batch ? tensorBytes(type) / std::max<int64_t>(own, 1) * batch : 0;
+}
+
+static OpCost matmulCost(const CallView &call) {
+  OpCost cost = productCost(call, lastDim(call, "self"));
+  ArrayRef<int64_t> shape = call.results.front().getShape();
+  int64_t batch = 1;
+  for (int64_t size : shape.drop_back(std::min<size_t>(shape.size(), 2)))
+    batch *= size;
+  for (RankedTensorType type : call.operands)
+    cost.workspaceBytes += expandedBytes(type, batch);
+  return cost;
+}
+
+//===----------------------------------------------------------------------===//
+// addmm, baddbmm: beta * self + alpha * (first x second)
+//===----------------------------------------------------------------------===//
+
+static FactorRule addmmRule(const CallView &call) { return productRule(call, "mat1", "mat2", "self"); }
+static FactorRule baddbmmRule(const CallView &call) { return productRule(call, "batch1", "batch2", "self"); }
+
+static Linearity addmmLinearity(const CallView &call) { return linearIn(call, {{"self", "mat1"}, {"self", "mat2"}}); }
+static Linearity baddbmmLinearity(const CallView &call) {
+  return linearIn(call, {{"self", "batch1"}, {"self", "batch2"}});
+}
+
+static OpCost addmmCost(const CallView &call) { return productCost(call, lastDim(call, "mat1")); }
+static OpCost baddbmmCost(const CallView &call) { return productCost(call, lastDim(call, "batch1")); }
+
+/// self can be split off where nothing is scaled.
+static std::optional<AddendSplit> splitSelf(const CallView &call, StringRef product, StringRef first,
+                                            StringRef second) {
+  std::optional<unsigned> self = call.getOperand("self");
+  if (!self || call.getFloat("beta", 1) != 1 || call.getFloat("alpha", 1) != 1)
+    return std::nullopt;
+  CallRewrite rewrite = without(call, product, "self", *self);
+  Attribute left = rewrite.args.get(first), right = rewrite.args.get(second);
+  DictionaryAttr args = withArg(DictionaryAttr::get(call.args.getContext()), "self", left);
+  rewrite.args = withArg(args, "mat2", right);
+  return AddendSplit{rewrite, *self};
+}
+
+static std::optional<AddendSplit> splitAddmm(const CallView &call) {
+  return splitSelf(call, "aten.mm.default", "mat1", "mat2");
+}
+static std::optional<AddendSplit> splitBaddbmm(const CallView &call) {
+  return splitSelf(call, "aten.bmm.default", "batch1", "batch2");
+}
+
+void addContractionRecords(OpRegistry &registry) {
+  registry.add({.target = "aten.linear.default",
+                .rule = linearRule,
+                .linearity = linearLinearity,
+                .cost = linearCost,
+                .splitAddend = splitBias});
+  for (StringRef target : {"aten.mm.default", "aten.bmm.default", "aten.matmul.default"})
+    registry.add({.target = target, .rule = matmulRule, .linearity = matmulLinearity, .cost = matmulCost});
+  registry.add({.target = "aten.addmm.default",
+                .rule = addmmRule,
+                .linearity = addmmLinearity,
+                .cost = addmmCost,
+                .splitAddend = splitAddmm});
+  registry.add({.target = "aten.baddbmm.default",
+                .rule = baddbmmRule,
+                .linearity = baddbmmLinearity,
+                .cost = baddbmmCost,
+                .splitAddend = splitBaddbmm});
+}
+
+} // namespace meshplan

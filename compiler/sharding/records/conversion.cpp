@@ -1,0 +1,90 @@
+//===- conversion.cpp - records of dtype changes, copies and identities ---===//
+
+#include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/local_args.h"
+#include "compiler/sharding/record_support/rule_builder.h"
+#include "compiler/sharding/records/records.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+static FactorRule sameShapeRule(const CallView &call) {
+  RuleBuilder builder(call);
+  builder.tieAligned();
+  return builder.finish();
+}
+
+/// type_as and to.other read only the dtype of `other`.
+static FactorRule firstOperandRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self"), result = builder.result();
+  for (int64_t dim = 0; dim < result.getRank(); ++dim)
+    builder.tie({self[dim], result[dim]});
+  return builder.finish();
+}
+
+static Linearity ofSelf(const CallView &call) {
+  Linearity linearity = linearIn(call, {{"self"}});
+  linearity.movesElements = movesOperand(call).movesElements;
+  return linearity;
+}
+
+/// `to` returns its operand if nothing changes and no copy is asked for.
+static OpCost toCost(const CallView &call) {
+  bool same = !call.operands.empty() && !call.results.empty() &&
+              call.operands.front().getElementType() == call.results.front().getElementType();
+  return same && !call.getBool("copy", false) ? viewCost(call) : copyCost(call);
+}
+
+/// The call as aten.to.dtype of its first operand.
+static std::optional<CallRewrite> toDtypeOfResult(const CallView &call) {
+  std::optional<unsigned> self = call.getOperand("self");
+  if (!self || call.results.empty())
+    return std::nullopt;
+  MLIRContext *context = call.args.getContext();
+  DictionaryAttr args = DictionaryAttr::get(context);
+  args = withArg(args, "self", plan::OperandRefAttr::get(context, 0));
+  args = withArg(args, "dtype", TypeAttr::get(call.results.front().getElementType()));
+  return CallRewrite{"aten.to.dtype", args, {*self}};
+}
+
+/// True if a dropout leaves every element as it is.
+static bool isIdentity(const CallView &call) { return !call.getBool("train", false) || call.getFloat("p", 0) == 0; }
+
+/// Random elements depend on their place in the whole tensor, which ATen's kernel does not know.
+static FactorRule dropoutRule(const CallView &call) {
+  return isIdentity(call) ? sameShapeRule(call) : RuleBuilder(call).finish();
+}
+
+static Linearity dropoutLinearity(const CallView &call) { return isIdentity(call) ? movesOperand(call) : Linearity{}; }
+
+static OpCost dropoutCost(const CallView &call) {
+  if (isIdentity(call))
+    return viewCost(call);
+  OpCost cost = pointwiseCost<4>(call);
+  cost.workspaceBytes = tensorBytes(call.operands.front());
+  return cost;
+}
+
+void addConversionRecords(OpRegistry &registry) {
+  for (StringRef target : {"aten.to.dtype", "aten.to.dtype_layout", "aten.to.device"})
+    registry.add({.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = toCost});
+  for (StringRef target : {"aten.type_as.default", "aten.to.other"})
+    registry.add({.target = target,
+                  .rule = firstOperandRule,
+                  .linearity = ofSelf,
+                  .cost = toCost,
+                  .dropUnread = toDtypeOfResult});
+  // `contiguous` copies only what is not contiguous, which types do not say: it counts as a copy.
+  for (StringRef target :
+       {"aten._to_copy.default", "aten.clone.default", "aten.contiguous.default", "aten.lift_fresh_copy.default"})
+    registry.add({.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = copyCost});
+  for (StringRef target : {"aten.alias.default", "aten.detach.default"})
+    registry.add({.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = viewCost});
+  registry.add(
+      {.target = "aten.dropout.default", .rule = dropoutRule, .linearity = dropoutLinearity, .cost = dropoutCost});
+}
+
+} // namespace meshplan

@@ -1,0 +1,146 @@
+//===- elementwise.cpp - records of elementwise operators -----------------===//
+//
+// Operators that compute one element of the result from one element of each
+// operand, with broadcasting. A new one is a line of the table.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/rule_builder.h"
+#include "compiler/sharding/records/records.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+static FactorRule elementwiseRule(const CallView &call) {
+  RuleBuilder builder(call);
+  builder.tieAligned();
+  return builder.finish();
+}
+
+/// self + other, jointly. A literal addend would be added once for each rank.
+static Linearity inSum(const CallView &call) { return linearIn(call, {{"self", "other"}}); }
+
+/// self * other, each alone.
+static Linearity inFactors(const CallView &call) { return linearIn(call, {{"self"}, {"other"}}); }
+
+/// self times something that does not depend on it.
+static Linearity inSelf(const CallView &call) { return linearIn(call, {{"self"}}); }
+
+/// self / other without rounding.
+static Linearity inDividend(const CallView &call) {
+  bool rounds = isa_and_present<StringAttr>(call.get("rounding_mode"));
+  return rounds || call.results.empty() || !isa<FloatType>(call.results.front().getElementType()) ? Linearity{}
+                                                                                                  : inSelf(call);
+}
+
+/// Elements are taken from self and other; which ones does not depend on them.
+static Linearity inChoices(const CallView &call) { return linearIn(call, {{"self", "other"}}); }
+
+/// Elements of self, or a literal, which adds up only if it is 0.
+template <const char *Literal> static Linearity inSelfOrZero(const CallView &call) {
+  return call.getFloat(Literal, 1) == 0 ? inSelf(call) : Linearity{};
+}
+
+static constexpr char other[] = "other";
+static constexpr char value[] = "value";
+
+/// Elements of self, or the one element of value.
+static Linearity inSelfAndValue(const CallView &call) { return linearIn(call, {{"self", "value"}}); }
+
+namespace {
+struct ElementwiseOp {
+  StringRef target;
+  Linearity (*linearity)(const CallView &);
+  OpCost (*cost)(const CallView &);
+};
+} // namespace
+
+/// Flops of an element: arithmetic 1, division and roots 4, functions that are evaluated by polynomials 10 to 20.
+static constexpr auto cheap = pointwiseCost<1>;
+static constexpr auto divide = pointwiseCost<4>;
+static constexpr auto function = pointwiseCost<10>;
+static constexpr auto activation = pointwiseCost<20>;
+
+static const ElementwiseOp elementwiseOps[] = {
+    {"aten.add.Tensor", inSum, pointwiseCost<2>},
+    {"aten.add.Scalar", notLinear, cheap},
+    {"aten.sub.Tensor", inSum, pointwiseCost<2>},
+    {"aten.sub.Scalar", notLinear, cheap},
+    {"aten.rsub.Tensor", inSum, pointwiseCost<2>},
+    {"aten.rsub.Scalar", notLinear, cheap},
+    {"aten.mul.Tensor", inFactors, cheap},
+    {"aten.mul.Scalar", inSelf, cheap},
+    {"aten.div.Tensor", inDividend, divide},
+    {"aten.div.Scalar", inDividend, divide},
+    {"aten.div.Tensor_mode", inDividend, divide},
+    {"aten.div.Scalar_mode", inDividend, divide},
+    {"aten.floor_divide.default", notLinear, divide},
+    {"aten.remainder.Tensor", notLinear, divide},
+    {"aten.remainder.Scalar", notLinear, divide},
+    {"aten.neg.default", inSelf, cheap},
+    {"aten.abs.default", notLinear, cheap},
+    {"aten.square.default", notLinear, cheap},
+    {"aten.pow.Tensor_Scalar", notLinear, function},
+    {"aten.pow.Tensor_Tensor", notLinear, activation},
+    {"aten.pow.Scalar", notLinear, activation},
+    {"aten.sqrt.default", notLinear, divide},
+    {"aten.rsqrt.default", notLinear, divide},
+    {"aten.reciprocal.default", notLinear, divide},
+    {"aten.exp.default", notLinear, function},
+    {"aten.log.default", notLinear, function},
+    {"aten.log1p.default", notLinear, function},
+    {"aten.erf.default", notLinear, activation},
+    {"aten.cos.default", notLinear, function},
+    {"aten.sin.default", notLinear, function},
+    {"aten.tanh.default", notLinear, activation},
+    {"aten.sigmoid.default", notLinear, activation},
+    {"aten.silu.default", notLinear, activation},
+    {"aten.gelu.default", notLinear, activation},
+    {"aten.relu.default", notLinear, cheap},
+    {"aten.softplus.default", notLinear, activation},
+    {"aten.clamp.default", notLinear, cheap},
+    {"aten.maximum.default", notLinear, cheap},
+    {"aten.minimum.default", notLinear, cheap},
+    {"aten.max.other", notLinear, cheap},
+    {"aten.min.other", notLinear, cheap},
+    {"aten.where.self", inChoices, cheap},
+    {"aten.where.ScalarOther", inSelfOrZero<other>, cheap},
+    {"aten.where.ScalarSelf", notLinear, cheap},
+    {"aten.masked_fill.Scalar", inSelfOrZero<value>, cheap},
+    {"aten.masked_fill.Tensor", inSelfAndValue, cheap},
+    {"aten.eq.Tensor", notLinear, cheap},
+    {"aten.eq.Scalar", notLinear, cheap},
+    {"aten.ne.Tensor", notLinear, cheap},
+    {"aten.ne.Scalar", notLinear, cheap},
+    {"aten.lt.Tensor", notLinear, cheap},
+    {"aten.lt.Scalar", notLinear, cheap},
+    {"aten.le.Tensor", notLinear, cheap},
+    {"aten.le.Scalar", notLinear, cheap},
+    {"aten.gt.Tensor", notLinear, cheap},
+    {"aten.gt.Scalar", notLinear, cheap},
+    {"aten.ge.Tensor", notLinear, cheap},
+    {"aten.ge.Scalar", notLinear, cheap},
+    {"aten.logical_and.default", notLinear, cheap},
+    {"aten.logical_or.default", notLinear, cheap},
+    {"aten.logical_xor.default", notLinear, cheap},
+    {"aten.logical_not.default", notLinear, cheap},
+    {"aten.bitwise_and.Tensor", notLinear, cheap},
+    {"aten.bitwise_or.Tensor", notLinear, cheap},
+    {"aten.bitwise_xor.Tensor", notLinear, cheap},
+    {"aten.bitwise_not.default", notLinear, cheap},
+    {"aten.__and__.Tensor", notLinear, cheap},
+    {"aten.__and__.Scalar", notLinear, cheap},
+    {"aten.__or__.Tensor", notLinear, cheap},
+    {"aten.isnan.default", notLinear, cheap},
+    {"aten.isinf.default", notLinear, cheap},
+};
+
+void addElementwiseRecords(OpRegistry &registry) {
+  for (const ElementwiseOp &op : elementwiseOps)
+    registry.add({.target = op.target, .rule = elementwiseRule, .linearity = op.linearity, .cost = op.cost});
+}
+
+} // namespace meshplan

@@ -1,0 +1,146 @@
+//===- indexing.cpp - records of elements chosen by integers --------------===//
+
+#include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/local_args.h"
+#include "compiler/sharding/record_support/rule_builder.h"
+#include "compiler/sharding/records/records.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+//===----------------------------------------------------------------------===//
+// embedding: weight [vocabulary, features], indices [..]
+//===----------------------------------------------------------------------===//
+
+/// Of a divided vocabulary a rank finds only its rows; the others are zero and the sum over the ranks has all.
+static FactorRule embeddingRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef weight = builder.operand("weight"), indices = builder.operand("indices"), result = builder.result();
+  for (int64_t dim = 0; dim < indices.getRank(); ++dim)
+    builder.tie({indices[dim], result[dim]});
+  builder.tie({weight[0]}, FactorKind::sum);
+  builder.tie({weight[1], result[-1]});
+  return builder.finish();
+}
+
+static Linearity inWeight(const CallView &call) { return linearIn(call, {{"weight"}}); }
+
+static OpCost lookupCost(const CallView &call) {
+  OpCost cost;
+  cost.bytes = 2 * tensorBytes(call.results.front());
+  return cost;
+}
+
+static LocalCall localizeEmbedding(const CallView &call, plan::MeshOp) {
+  std::optional<unsigned> weight = call.getOperand("weight");
+  if (!weight || !isDivided(call.operands[*weight], 0))
+    return unchanged(call);
+  MLIRContext *context = call.args.getContext();
+  NamedAttrList args;
+  args.set("weight", call.get("weight"));
+  args.set("indices", call.get("indices"));
+  args.set("offset", plan::LocalIntAttr::get(context, 0, /*ofResult=*/false, *weight, 0, 1, 0));
+  return {"meshplan.embedding", args.getDictionary(context)};
+}
+
+//===----------------------------------------------------------------------===//
+// gather, index_select, index
+//===----------------------------------------------------------------------===//
+
+static Linearity inSelf(const CallView &call) {
+  Linearity linearity = linearIn(call, {{"self"}});
+  linearity.movesElements = true;
+  return linearity;
+}
+
+/// result[i][j] = self[index[i][j]][j] for dim 0. Another dim passes if index covers all of self.
+static FactorRule gatherRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self"), index = builder.operand("index"), result = builder.result();
+  int64_t chosen = normalizeDim(call.getInt("dim", 0), result.getRank());
+  for (int64_t dim = 0; dim < result.getRank(); ++dim) {
+    if (dim == chosen)
+      builder.tie({index[dim], result[dim]});
+    else if (self[dim].size == index[dim].size)
+      builder.tie({self[dim], index[dim], result[dim]});
+  }
+  return builder.finish();
+}
+
+static FactorRule indexSelectRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self"), result = builder.result();
+  int64_t chosen = normalizeDim(call.getInt("dim", 0), result.getRank());
+  for (int64_t dim = 0; dim < result.getRank(); ++dim)
+    builder.tie({dim == chosen ? builder.operand("index")[0] : self[dim], result[dim]});
+  return builder.finish();
+}
+
+/// Where the dims of the index tensors stand in the result of aten.index, and which dims of self they replace.
+namespace {
+struct IndexedDims {
+  SmallVector<unsigned> operands; ///< the index tensors
+  SmallVector<bool> indexed;      ///< for each dim of self
+  int64_t place = 0;              ///< first result dim of the index tensors
+  int64_t rank = 0;               ///< rank of the index tensors, broadcast together
+};
+} // namespace
+
+/// Nothing if the call has boolean indices, whose result has no static shape.
+static std::optional<IndexedDims> indexedDims(const CallView &call, int64_t selfRank) {
+  IndexedDims dims;
+  dims.indexed.assign(selfRank, false);
+  int64_t first = -1, last = -1;
+  for (auto [dim, operand] : llvm::enumerate(call.getOperands("indices"))) {
+    if (!operand)
+      continue;
+    if (static_cast<int64_t>(dim) >= selfRank || call.operands[*operand].getElementType().isInteger(1))
+      return std::nullopt;
+    dims.operands.push_back(*operand);
+    dims.indexed[dim] = true;
+    dims.rank = std::max<int64_t>(dims.rank, call.operands[*operand].getRank());
+    first = first < 0 ? dim : first;
+    last = dim;
+  }
+  bool together = last - first + 1 == static_cast<int64_t>(dims.operands.size());
+  dims.place = together ? first : 0;
+  return dims;
+}
+
+/// Index tensors that have no slice between them stand where they index, else in front.
+static FactorRule indexRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self"), result = builder.result();
+  std::optional<IndexedDims> dims = indexedDims(call, self.getRank());
+  if (!dims || dims->operands.empty())
+    return builder.finish();
+  for (int64_t dim = 0; dim < dims->rank; ++dim) {
+    SmallVector<DimRef> tied{result[dims->place + dim]};
+    for (unsigned operand : dims->operands)
+      tied.push_back(builder.operand(operand)[dim - dims->rank]);
+    builder.tie(tied);
+  }
+  for (int64_t dim = 0, to = 0; dim < self.getRank(); ++dim) {
+    if (dims->indexed[dim])
+      continue;
+    builder.tie({self[dim], result[to < dims->place ? to : to + dims->rank]});
+    ++to;
+  }
+  return builder.finish();
+}
+
+void addIndexingRecords(OpRegistry &registry) {
+  registry.add({.target = "aten.embedding.default",
+                .rule = embeddingRule,
+                .linearity = inWeight,
+                .cost = lookupCost,
+                .localize = localizeEmbedding});
+  registry.add({.target = "aten.gather.default", .rule = gatherRule, .linearity = inSelf, .cost = lookupCost});
+  registry.add(
+      {.target = "aten.index_select.default", .rule = indexSelectRule, .linearity = inSelf, .cost = lookupCost});
+  registry.add({.target = "aten.index.Tensor", .rule = indexRule, .linearity = inSelf, .cost = lookupCost});
+}
+
+} // namespace meshplan

@@ -1,0 +1,112 @@
+//===- joining.cpp - records of concatenation, padding and repetition -----===//
+
+#include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/local_args.h"
+#include "compiler/sharding/record_support/rule_builder.h"
+#include "compiler/sharding/records/records.h"
+#include "llvm/ADT/Sequence.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+static FactorRule catRule(const CallView &call) {
+  RuleBuilder builder(call);
+  int64_t joined = normalizeDim(call.getInt("dim", 0), builder.result().getRank());
+  builder.tieAligned({joined});
+  return builder.finish();
+}
+
+static FactorRule stackRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef result = builder.result();
+  int64_t made = normalizeDim(call.getInt("dim", 0), result.getRank());
+  for (int64_t dim = 0; dim < result.getRank(); ++dim) {
+    SmallVector<DimRef> dims{result[dim]};
+    for (unsigned index = 0; index < call.operands.size(); ++index)
+      dims.push_back(builder.operand(index)[dim > made ? dim - 1 : dim]);
+    if (dim != made)
+      builder.tie(dims);
+  }
+  return builder.finish();
+}
+
+/// All tensors together.
+static Linearity allTogether(const CallView &call) {
+  Linearity linearity;
+  linearity.sets.push_back(llvm::to_vector<2>(llvm::seq<unsigned>(0, call.operands.size())));
+  linearity.movesElements = true;
+  for (RankedTensorType type : call.operands) {
+    bool moved = !call.results.empty() && type.getElementType() == call.results.front().getElementType();
+    linearity.movesElements &= moved;
+    if (!moved && (call.results.empty() || !keepsSums(type.getElementType(), call.results.front().getElementType())))
+      linearity.sets.clear();
+  }
+  return linearity;
+}
+
+/// `pad` lists (before, after) for the last dim, then the one above, and so on. Dims that are padded or cropped are
+/// whole.
+static FactorRule padRule(const CallView &call) {
+  RuleBuilder builder(call);
+  auto mode = dyn_cast_or_null<StringAttr>(call.get("mode"));
+  std::optional<SmallVector<int64_t>> pad = call.getInts("pad");
+  int64_t rank = builder.result().getRank();
+  SmallVector<int64_t> padded;
+  for (int64_t index = 0; pad && index < static_cast<int64_t>(pad->size()); ++index)
+    if ((*pad)[index] != 0)
+      padded.push_back(rank - 1 - index / 2);
+  if (pad && (!mode || mode.getValue() == "constant"))
+    builder.tieAligned(padded);
+  return builder.finish();
+}
+
+/// Linear if the border is 0, which it is for every addend.
+static Linearity padLinearity(const CallView &call) {
+  auto mode = dyn_cast_or_null<StringAttr>(call.get("mode"));
+  bool zeros = (!mode || mode.getValue() == "constant") && call.getFloat("value", 0) == 0;
+  return zeros ? linearIn(call, {{"self"}}) : Linearity{};
+}
+
+/// Dims that are not repeated pass; dims of size 1 and leading dims are new elements, the same on every rank.
+static FactorRule repeatRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self"), result = builder.result();
+  int64_t rank = result.getRank();
+  for (int64_t dim = 0; dim < rank; ++dim)
+    builder.tie({self[dim - rank], result[dim]});
+  return builder.finish();
+}
+
+static LocalCall localizeRepeat(const CallView &call, plan::MeshOp) {
+  RankedTensorType self = call.operands.front(), result = call.results.front();
+  SmallVector<int64_t> repeats = call.getInts("repeats").value_or(SmallVector<int64_t>());
+  SmallVector<Attribute> local;
+  bool divided = false;
+  for (auto [dim, count] : llvm::enumerate(repeats)) {
+    int64_t own = static_cast<int64_t>(dim) - result.getRank() + self.getRank();
+    bool made = isDivided(result, dim) && (own < 0 || self.getDimSize(own) == 1);
+    divided |= made;
+    MLIRContext *context = call.args.getContext();
+    local.push_back(made ? plan::LocalIntAttr::get(context, 0, /*ofResult=*/true, 0, dim, 0, 1)
+                         : intLiteral(context, count));
+  }
+  if (!divided)
+    return unchanged(call);
+  return {call.target.str(), withArg(call.args, "repeats", ArrayAttr::get(call.args.getContext(), local))};
+}
+
+void addJoiningRecords(OpRegistry &registry) {
+  registry.add({.target = "aten.cat.default", .rule = catRule, .linearity = allTogether, .cost = copyCost});
+  registry.add({.target = "aten.stack.default", .rule = stackRule, .linearity = allTogether, .cost = copyCost});
+  for (StringRef target : {"aten.pad.default", "aten.constant_pad_nd.default"})
+    registry.add({.target = target, .rule = padRule, .linearity = padLinearity, .cost = copyCost});
+  registry.add({.target = "aten.repeat.default",
+                .rule = repeatRule,
+                .linearity = movesOperand,
+                .cost = copyCost,
+                .localize = localizeRepeat});
+}
+
+} // namespace meshplan

@@ -1,0 +1,71 @@
+//===- loss.cpp - records of the cross entropy kernels --------------------===//
+//
+// Cross entropy over a vocabulary that may be divided: maximum, sum of
+// exponentials and the target's logit of each row are reduced over the ranks;
+// the logits stay where they are.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/local_args.h"
+#include "compiler/sharding/record_support/rule_builder.h"
+#include "compiler/sharding/records/records.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+/// Rows of input [N, C] with one element of each other tensor; the columns are reduced.
+static FactorRule rowsRule(const CallView &call, FactorKind columns) {
+  RuleBuilder builder(call);
+  SmallVector<DimRef> rows{builder.result()[0]};
+  for (unsigned index = 0; index < call.operands.size(); ++index)
+    rows.push_back(builder.operand(index)[0]);
+  builder.tie(rows);
+  builder.tie({builder.operand("input")[1]}, columns);
+  return builder.finish();
+}
+
+static FactorRule rowMaxRule(const CallView &call) { return rowsRule(call, FactorKind::max); }
+static FactorRule rowSumRule(const CallView &call) { return rowsRule(call, FactorKind::sum); }
+
+static FactorRule countRule(const CallView &call) {
+  RuleBuilder builder(call);
+  builder.tie({builder.operand("target")[0]}, FactorKind::sum);
+  return builder.finish();
+}
+
+static Linearity inInput(const CallView &call) { return linearIn(call, {{"input"}}); }
+
+/// The kernels hold a few rows at a time.
+template <int64_t Flops> static OpCost rowsCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  if (!call.operands.empty())
+    cost.flops = Flops * call.operands.front().getNumElements();
+  return cost;
+}
+
+/// Targets are numbers of the whole vocabulary: a rank subtracts the first that it holds.
+static LocalCall localizePick(const CallView &call, plan::MeshOp) {
+  std::optional<unsigned> input = call.getOperand("input");
+  if (!input || !isDivided(call.operands[*input], 1))
+    return unchanged(call);
+  Attribute offset =
+      plan::LocalIntAttr::get(call.args.getContext(), call.getInt("offset", 0), /*ofResult=*/false, *input, 1, 1, 0);
+  return {call.target.str(), withArg(call.args, "offset", offset)};
+}
+
+void addLossRecords(OpRegistry &registry) {
+  registry.add({.target = "meshplan.row_max", .rule = rowMaxRule, .linearity = notLinear, .cost = rowsCost<1>});
+  registry.add({.target = "meshplan.row_sum_exp", .rule = rowSumRule, .linearity = notLinear, .cost = rowsCost<12>});
+  registry.add({.target = "meshplan.row_pick",
+                .rule = rowSumRule,
+                .linearity = inInput,
+                .cost = rowsCost<0>,
+                .localize = localizePick});
+  registry.add({.target = "meshplan.token_loss", .rule = rowSumRule, .linearity = notLinear, .cost = rowsCost<12>});
+  registry.add({.target = "meshplan.count_tokens", .rule = countRule, .linearity = notLinear, .cost = rowsCost<1>});
+}
+
+} // namespace meshplan

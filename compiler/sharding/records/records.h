@@ -1,0 +1,31 @@
+//===- records.h - the records of each family -------------------*- C++ -*-===//
+//
+// One file for each family of operators; OpRegistry::get() calls them all.
+// docs/adding-an-op.md says how to write a record.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_SHARDING_RECORDS_RECORDS_H
+#define MESHPLAN_COMPILER_SHARDING_RECORDS_RECORDS_H
+
+namespace meshplan {
+
+class OpRegistry;
+
+void addElementwiseRecords(OpRegistry &registry);   ///< one element of each result from one of each operand
+void addConversionRecords(OpRegistry &registry);    ///< dtype and layout changes, copies, identities
+void addContractionRecords(OpRegistry &registry);   ///< matrix products
+void addReshapeRecords(OpRegistry &registry);       ///< same elements in row-major order, other dims
+void addDimOrderRecords(OpRegistry &registry);      ///< transposes, dims of size 1, expansion
+void addSlicingRecords(OpRegistry &registry);       ///< parts of a tensor
+void addJoiningRecords(OpRegistry &registry);       ///< several tensors or a border put together
+void addReductionRecords(OpRegistry &registry);     ///< fewer dims, and scans
+void addNormalizationRecords(OpRegistry &registry); ///< softmax and norms
+void addIndexingRecords(OpRegistry &registry);      ///< elements chosen by integer tensors
+void addCreationRecords(OpRegistry &registry);      ///< tensors from literals
+void addAttentionRecords(OpRegistry &registry);     ///< meshplan.attention
+void addLossRecords(OpRegistry &registry);          ///< kernels of the vocabulary-parallel cross entropy
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_SHARDING_RECORDS_RECORDS_H

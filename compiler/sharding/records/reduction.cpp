@@ -1,0 +1,88 @@
+//===- reduction.cpp - records of reductions and scans --------------------===//
+
+#include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/rule_builder.h"
+#include "compiler/sharding/records/records.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+/// The dims that a reduction of `self` takes away: those of `dim` (an integer or a list), all if it is absent or empty.
+static SmallVector<bool> reducedDims(const CallView &call, int64_t rank) {
+  SmallVector<int64_t> listed = call.getInts("dim").value_or(SmallVector<int64_t>());
+  if (isa_and_present<IntegerAttr>(call.get("dim")))
+    listed.push_back(call.getInt("dim", 0));
+  SmallVector<bool> reduced(rank, listed.empty());
+  for (int64_t dim : listed)
+    if (int64_t index = normalizeDim(dim, rank); index >= 0 && index < rank)
+      reduced[index] = true;
+  return reduced;
+}
+
+static FactorRule reductionRule(const CallView &call, FactorKind kind) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self");
+  SmallVector<bool> reduced = reducedDims(call, self.getRank());
+  bool keeps = call.getBool("keepdim", false);
+  for (int64_t dim = 0, to = 0; dim < self.getRank(); ++dim) {
+    if (reduced[dim]) {
+      if (kind != FactorKind::whole)
+        builder.tie({self[dim]}, kind);
+      to += keeps;
+      continue;
+    }
+    SmallVector<DimRef> dims{self[dim]};
+    for (unsigned index = 0; index < call.results.size(); ++index)
+      dims.push_back(builder.result(index)[to]);
+    builder.tie(dims);
+    ++to;
+  }
+  return builder.finish();
+}
+
+static FactorRule sumRule(const CallView &call) { return reductionRule(call, FactorKind::sum); }
+static FactorRule maxRule(const CallView &call) { return reductionRule(call, FactorKind::max); }
+
+/// Reductions of which a part of the elements gives nothing that a collective can combine: the mean of a shard is not
+/// an addend of the mean.
+static FactorRule wholeRule(const CallView &call) { return reductionRule(call, FactorKind::whole); }
+
+static Linearity inSelf(const CallView &call) { return linearIn(call, {{"self"}}); }
+
+/// One flop for each element that is read. A reduction to another dtype converts while it reads.
+static OpCost reductionCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  cost.flops = call.operands.front().getNumElements();
+  return cost;
+}
+
+/// The scanned dim is whole.
+static FactorRule scanRule(const CallView &call) {
+  RuleBuilder builder(call);
+  builder.tieAligned({normalizeDim(call.getInt("dim", 0), builder.result().getRank())});
+  return builder.finish();
+}
+
+void addReductionRecords(OpRegistry &registry) {
+  struct Reduction {
+    StringRef target;
+    FactorRule (*rule)(const CallView &);
+    Linearity (*linearity)(const CallView &);
+  };
+  static const Reduction reductions[] = {
+      {"aten.sum.default", sumRule, inSelf},       {"aten.sum.dim_IntList", sumRule, inSelf},
+      {"aten.mean.default", wholeRule, inSelf},    {"aten.mean.dim", wholeRule, inSelf},
+      {"aten.amax.default", maxRule, notLinear},   {"aten.max.default", maxRule, notLinear},
+      {"aten.amin.default", wholeRule, notLinear}, {"aten.min.default", wholeRule, notLinear},
+      {"aten.max.dim", wholeRule, notLinear},      {"aten.argmax.default", wholeRule, notLinear},
+      {"aten.any.default", wholeRule, notLinear},  {"aten.any.dim", wholeRule, notLinear},
+      {"aten.all.default", wholeRule, notLinear},  {"aten.cumsum.default", scanRule, inSelf},
+  };
+  for (const Reduction &reduction : reductions)
+    registry.add(
+        {.target = reduction.target, .rule = reduction.rule, .linearity = reduction.linearity, .cost = reductionCost});
+}
+
+} // namespace meshplan

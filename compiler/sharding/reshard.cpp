@@ -1,0 +1,188 @@
+//===- reshard.cpp - from one sharding to another in steps ----------------===//
+
+#include "compiler/sharding/reshard.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace meshplan;
+using namespace meshplan::plan;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace {
+/// The state of a reshard: the current sharding and the steps so far.
+class Planner {
+public:
+  Planner(ShardingAttr from, ShardingAttr to, MeshOp mesh) : current(from), target(to), mesh(mesh) {}
+
+  SmallVector<ReshardStep> run() {
+    while (current != target)
+      if (!reducePartial() && !sliceMissing() && !permute() && !exchange())
+        gather();
+    return std::move(steps);
+  }
+
+private:
+  ArrayRef<AxisRefAttr> axesOf(ShardingAttr sharding, int64_t dim) const { return sharding.getDims()[dim].getAxes(); }
+
+  /// The axes by which the target is longer than the current list of a dim; empty unless that is a prefix.
+  ArrayRef<AxisRefAttr> missing(int64_t dim) const {
+    ArrayRef<AxisRefAttr> now = axesOf(current, dim), then = axesOf(target, dim);
+    return then.size() > now.size() && then.take_front(now.size()) == now ? then.drop_front(now.size())
+                                                                          : ArrayRef<AxisRefAttr>();
+  }
+
+  /// The minor axes of a dim that the target does not have in that place.
+  ArrayRef<AxisRefAttr> surplus(int64_t dim) const {
+    ArrayRef<AxisRefAttr> now = axesOf(current, dim), then = axesOf(target, dim);
+    size_t common = 0;
+    while (common < std::min(now.size(), then.size()) && now[common] == then[common])
+      ++common;
+    return now.drop_front(common);
+  }
+
+  bool isDividing(AxisRefAttr axis) const {
+    return llvm::any_of(current.getDims(), [&](DimShardingAttr dim) { return overlapsAny(dim.getAxes(), axis); });
+  }
+
+  bool isPartial(AxisRefAttr axis) const { return overlapsAny(current.getPartialAxes(), axis); }
+
+  void addStep(StepKind kind, ArrayRef<AxisRefAttr> axes, int64_t dim, int64_t fromDim, ShardingAttr result) {
+    steps.push_back({kind, AxisList(axes), dim, fromDim, result});
+    current = result;
+  }
+
+  ShardingAttr appended(ShardingAttr sharding, int64_t dim, ArrayRef<AxisRefAttr> axes) const {
+    AxisList all(axesOf(sharding, dim));
+    all.append(axes.begin(), axes.end());
+    return sharding.withDim(dim, all);
+  }
+
+  ShardingAttr withoutPartialAxes(ArrayRef<AxisRefAttr> axes) const {
+    AxisList rest = without(current.getPartialAxes(), axes);
+    return ShardingAttr::get(current.getContext(), current.getDims(),
+                             rest.empty() ? Reduction::none : current.getReduction(), rest);
+  }
+
+  /// The leading axes of `axes` for which `holds`.
+  template <typename Predicate> static ArrayRef<AxisRefAttr> leading(ArrayRef<AxisRefAttr> axes, Predicate holds) {
+    return axes.take_while(holds);
+  }
+
+  /// One reduce-scatter where the target divides a dim next over partial axes, else one all-reduce of the rest.
+  bool reducePartial() {
+    AxisList reduced = without(current.getPartialAxes(), target.getPartialAxes());
+    if (reduced.empty())
+      return false;
+    auto isReduced = [&](AxisRefAttr axis) { return llvm::is_contained(reduced, axis); };
+    for (int64_t dim = 0; dim < current.getRank(); ++dim) {
+      ArrayRef<AxisRefAttr> scattered = leading(missing(dim), isReduced);
+      if (scattered.empty())
+        continue;
+      addStep(StepKind::reduceScatter, scattered, dim, -1, appended(withoutPartialAxes(scattered), dim, scattered));
+      return true;
+    }
+    // A free slice first makes the reduction smaller, and may open the way to a reduce-scatter.
+    if (sliceMissing())
+      return true;
+    addStep(StepKind::allReduce, reduced, -1, -1, withoutPartialAxes(reduced));
+    return true;
+  }
+
+  bool sliceMissing() {
+    auto isFree = [&](AxisRefAttr axis) { return !isDividing(axis) && !isPartial(axis); };
+    for (int64_t dim = 0; dim < current.getRank(); ++dim) {
+      ArrayRef<AxisRefAttr> axes = leading(missing(dim), isFree);
+      if (axes.empty())
+        continue;
+      addStep(StepKind::slice, axes, dim, -1, appended(current, dim, axes));
+      return true;
+    }
+    return false;
+  }
+
+  /// One permutation when all dims have their final number of shards but other axes.
+  bool permute() {
+    AxisList moved;
+    for (int64_t dim = 0; dim < current.getRank(); ++dim) {
+      if (shardCount(axesOf(current, dim), mesh) != shardCount(axesOf(target, dim), mesh))
+        return false;
+      for (ArrayRef<AxisRefAttr> side : {axesOf(current, dim), axesOf(target, dim)})
+        if (axesOf(current, dim) != axesOf(target, dim))
+          for (AxisRefAttr axis : side)
+            if (!overlapsAny(moved, axis))
+              moved.push_back(axis);
+    }
+    if (current.getPartialAxes() != target.getPartialAxes() || moved.empty())
+      return false;
+    addStep(StepKind::permute, moved, -1, -1, target);
+    return true;
+  }
+
+  /// One all-to-all of minor axes that another dim wants next.
+  bool exchange() {
+    for (int64_t from = 0; from < current.getRank(); ++from) {
+      ArrayRef<AxisRefAttr> extra = surplus(from);
+      for (size_t count = extra.size(); count > 0; --count) {
+        ArrayRef<AxisRefAttr> moved = extra.take_back(count);
+        for (int64_t to = 0; to < current.getRank(); ++to) {
+          if (to == from || missing(to).size() < count || missing(to).take_front(count) != moved)
+            continue;
+          ShardingAttr shorter = current.withDim(from, axesOf(current, from).drop_back(count));
+          addStep(StepKind::allToAll, moved, to, from, appended(shorter, to, moved));
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /// Gathers the surplus of a dim: the part below which nothing is wanted elsewhere next, at least one axis.
+  void gather() {
+    for (int64_t dim = 0; dim < current.getRank(); ++dim) {
+      ArrayRef<AxisRefAttr> extra = surplus(dim);
+      if (extra.empty())
+        continue;
+      addStep(StepKind::allGather, extra, dim, -1, current.withDim(dim, axesOf(current, dim).drop_back(extra.size())));
+      return;
+    }
+    llvm_unreachable("a sharding without surplus, missing or partial axes is the target");
+  }
+
+  ShardingAttr current, target;
+  MeshOp mesh;
+  SmallVector<ReshardStep> steps;
+};
+} // namespace
+
+SmallVector<ReshardStep> meshplan::planReshard(ShardingAttr from, ShardingAttr to, MeshOp mesh) {
+  return Planner(from, to, mesh).run();
+}
+
+int64_t meshplan::stepBytes(const ReshardStep &step, mlir::RankedTensorType input, MeshOp mesh) {
+  int64_t before = largestShardBytes(input, mesh);
+  int64_t after = largestShardBytes(withSharding(input, step.result), mesh);
+  int64_t count = shardCount(step.axes, mesh);
+  switch (step.kind) {
+  case StepKind::slice:
+    return 0;
+  case StepKind::permute:
+    return before;
+  case StepKind::allGather:
+    return after - after / count;
+  case StepKind::allToAll:
+  case StepKind::reduceScatter:
+    return before - before / count;
+  case StepKind::allReduce:
+    return 2 * (before - before / count);
+  }
+  llvm_unreachable("unknown step");
+}
+
+int64_t meshplan::reshardBytes(mlir::RankedTensorType from, ShardingAttr to, MeshOp mesh) {
+  int64_t bytes = 0;
+  for (const ReshardStep &step : planReshard(getSharding(from), to, mesh)) {
+    bytes += stepBytes(step, from, mesh);
+    from = withSharding(from, step.result);
+  }
+  return bytes;
+}

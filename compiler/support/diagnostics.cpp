@@ -1,0 +1,112 @@
+//===- diagnostics.cpp - errors as the user reads them ---------------------===//
+
+#include "compiler/support/diagnostics.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <utility>
+
+using namespace meshplan;
+
+SourceBuffer::SourceBuffer(int32_t file, std::string name, std::string text)
+    : id(file), fileName(std::move(name)), content(std::move(text)) {
+  lineStarts.push_back(0);
+  for (size_t i = 0; i < content.size(); ++i)
+    if (content[i] == '\n')
+      lineStarts.push_back(i + 1);
+}
+
+llvm::StringRef SourceBuffer::line(int32_t number) const {
+  if (number < 1 || static_cast<size_t>(number) > lineStarts.size())
+    return "";
+  size_t begin = lineStarts[number - 1];
+  return text().substr(begin).take_until([](char c) { return c == '\n' || c == '\r'; });
+}
+
+const SourceBuffer &Sources::add(std::string name, std::string text) {
+  return buffers.emplace_back(static_cast<int32_t>(buffers.size()), std::move(name), std::move(text));
+}
+
+Diagnostic::Diagnostic(Severity severity, SourceRange range, std::string message)
+    : severity(severity), range(range), message(std::move(message)) {}
+
+Diagnostic &Diagnostic::note(SourceRange range, std::string message) {
+  notes.push_back({range, std::move(message)});
+  return *this;
+}
+
+Diagnostic &Diagnostic::help(std::string message) {
+  if (!message.empty())
+    helps.push_back(std::move(message));
+  return *this;
+}
+
+Diagnostic &Diagnostics::error(SourceRange range, std::string message) {
+  ++errors;
+  return reported.emplace_back(Severity::Error, range, std::move(message));
+}
+
+Diagnostic &Diagnostics::warning(SourceRange range, std::string message) {
+  return reported.emplace_back(Severity::Warning, range, std::move(message));
+}
+
+namespace {
+
+bool startsCharacter(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
+
+/// Writes the line and, under it, a caret and tildes. A tab stays a tab, so that the caret is right under any tab
+/// width; a character of several bytes takes one column.
+void printExcerpt(llvm::raw_ostream &os, llvm::StringRef line, const SourceRange &range) {
+  os << "  " << line << "\n  ";
+  int32_t column = 0;
+  int32_t last = 0;
+  for (char byte : line) {
+    if (!startsCharacter(byte))
+      continue;
+    last = ++column;
+    if (column < range.column)
+      os << (byte == '\t' ? '\t' : ' ');
+  }
+  for (; column + 1 < range.column; ++column)
+    os << ' ';
+  os << '^';
+  for (column = range.column + 1; column < range.endColumn && column <= last; ++column)
+    os << '~';
+  os << '\n';
+}
+
+void printMessage(llvm::raw_ostream &os, const Sources &sources, const SourceRange &range, llvm::StringRef kind,
+                  llvm::StringRef message) {
+  if (range.hasFile())
+    os << sources.buffer(range.file).name() << ':';
+  if (range.hasLine())
+    os << range.line << ':' << range.column << ':';
+  if (range.hasFile())
+    os << ' ';
+  os << kind << ": " << message << '\n';
+  if (!range.hasLine())
+    return;
+  llvm::StringRef line = sources.buffer(range.file).line(range.line);
+  if (!line.empty())
+    printExcerpt(os, line, range);
+}
+
+} // namespace
+
+void Diagnostics::print(llvm::raw_ostream &os) const {
+  for (const Diagnostic &diagnostic : reported) {
+    printMessage(os, *files, diagnostic.range, diagnostic.severity == Severity::Error ? "error" : "warning",
+                 diagnostic.message);
+    for (const Note &note : diagnostic.notes)
+      printMessage(os, *files, note.range, "note", note.message);
+    for (const std::string &help : diagnostic.helps)
+      os << "help: " << help << '\n';
+  }
+}
+
+std::string Diagnostics::text() const {
+  std::string result;
+  llvm::raw_string_ostream os(result);
+  print(os);
+  return result;
+}

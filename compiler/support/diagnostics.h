@@ -1,0 +1,134 @@
+//===- diagnostics.h - errors as the user reads them -------------*- C++ -*-===//
+//
+// Source files, positions in them, and a collector of what is wrong with them.
+//
+// One run may report several errors. Each is printed as
+//
+//   a.plan:7:20: error: unknown axis 'tq'
+//     lm_head: colwise tq
+//                      ^~
+//   a.plan:3:8: note: the mesh has axes dp, tp
+//     mesh dp = 2, tp = 3
+//          ^~
+//   help: did you mean 'tp'?
+//
+// A position may have no line (a file that is not text: `model.pt2: error: ...`)
+// or no file (the command line: `error: ...`).
+//
+// Nothing here is thread safe; a compilation owns one Sources and one
+// Diagnostics. Reporting never fails and never ends the program.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_SUPPORT_DIAGNOSTICS_H
+#define MESHPLAN_COMPILER_SUPPORT_DIAGNOSTICS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class raw_ostream;
+}
+
+namespace meshplan {
+
+/// A piece of one line. Lines and columns count from 1, columns in characters
+/// (Unicode code points), `endColumn` is one past the last. `line == 0` is the
+/// file as a whole; `file < 0` is no file.
+struct SourceRange {
+  int32_t file = -1;
+  int32_t line = 0;
+  int32_t column = 0;
+  int32_t endColumn = 0;
+
+  bool hasFile() const { return file >= 0; }
+  bool hasLine() const { return file >= 0 && line > 0; }
+  bool operator==(const SourceRange &) const = default;
+};
+
+/// The name and the text of one file. A binary file has a name and no text.
+class SourceBuffer {
+public:
+  SourceBuffer(int32_t file, std::string name, std::string text);
+
+  int32_t file() const { return id; }
+  llvm::StringRef name() const { return fileName; }
+  llvm::StringRef text() const { return content; }
+  /// The text of a line without its end; empty where there is no such line.
+  llvm::StringRef line(int32_t number) const;
+
+private:
+  int32_t id;
+  std::string fileName;
+  std::string content;
+  std::vector<size_t> lineStarts;
+};
+
+/// The files of one compilation. Buffers stay where they are for the life of
+/// this object, so references to them may be kept.
+class Sources {
+public:
+  const SourceBuffer &add(std::string name, std::string text = "");
+  const SourceBuffer &buffer(int32_t file) const { return buffers[file]; }
+
+private:
+  std::deque<SourceBuffer> buffers;
+};
+
+enum class Severity { Error, Warning };
+
+/// A message at another place that explains an error.
+struct Note {
+  SourceRange range;
+  std::string message;
+};
+
+/// One error or warning with its notes and its ways out.
+class Diagnostic {
+public:
+  Diagnostic(Severity severity, SourceRange range, std::string message);
+
+  Diagnostic &note(SourceRange range, std::string message);
+  Diagnostic &help(std::string message);
+
+  Severity severity;
+  SourceRange range;
+  std::string message;
+  std::vector<Note> notes;
+  std::vector<std::string> helps;
+};
+
+/// Collects what a run reports, in the order in which it is reported. The
+/// reference that `error` and `warning` return is valid until the next report.
+class Diagnostics {
+public:
+  /// `sources` must outlive this object.
+  explicit Diagnostics(const Sources &sources) : files(&sources) {}
+
+  Diagnostic &error(SourceRange range, std::string message);
+  Diagnostic &warning(SourceRange range, std::string message);
+
+  bool hasErrors() const { return errors != 0; }
+  size_t errorCount() const { return errors; }
+  llvm::ArrayRef<Diagnostic> all() const { return reported; }
+  const Sources &sources() const { return *files; }
+
+  void print(llvm::raw_ostream &os) const;
+  /// What `print` writes.
+  std::string text() const;
+
+private:
+  const Sources *files;
+  std::vector<Diagnostic> reported;
+  size_t errors = 0;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_SUPPORT_DIAGNOSTICS_H

@@ -1,0 +1,53 @@
+//===- nearest.cpp - the names that a user may have meant ------------------===//
+
+#include "compiler/support/nearest.h"
+
+#include "llvm/ADT/Twine.h"
+
+#include <algorithm>
+#include <utility>
+
+using namespace meshplan;
+
+std::vector<std::string> meshplan::nearestNames(llvm::StringRef name, llvm::ArrayRef<std::string> candidates,
+                                                size_t limit) {
+  unsigned bound = std::max<unsigned>(1, name.size() / 3);
+  std::vector<std::pair<unsigned, const std::string *>> near;
+  for (const std::string &candidate : candidates) {
+    size_t longer = std::max(name.size(), candidate.size());
+    size_t shorter = std::min(name.size(), candidate.size());
+    if (longer - shorter > bound)
+      continue;
+    unsigned distance = name.edit_distance(candidate, /*AllowReplacements=*/true, bound);
+    if (distance <= bound && distance < longer)
+      near.push_back({distance, &candidate});
+  }
+  std::stable_sort(near.begin(), near.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
+  std::vector<std::string> result;
+  for (const auto &[distance, candidate] : near)
+    if (result.size() < limit && std::find(result.begin(), result.end(), *candidate) == result.end())
+      result.push_back(*candidate);
+  return result;
+}
+
+std::string meshplan::quotedList(llvm::ArrayRef<std::string> names, llvm::StringRef conjunction) {
+  std::string last = conjunction == "," ? ", " : (llvm::Twine(" ") + conjunction + " ").str();
+  std::string result;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i != 0)
+      result += i + 1 == names.size() ? last : ", ";
+    result += '\'';
+    result += names[i];
+    result += '\'';
+  }
+  return result;
+}
+
+std::string meshplan::suggest(llvm::StringRef name, llvm::ArrayRef<std::string> candidates, llvm::StringRef noun) {
+  constexpr size_t mostListed = 12;
+  if (std::vector<std::string> near = nearestNames(name, candidates); !near.empty())
+    return ("did you mean " + llvm::Twine(quotedList(near)) + "?").str();
+  if (candidates.empty() || candidates.size() > mostListed)
+    return "";
+  return (noun + ": " + quotedList(candidates, ",")).str();
+}

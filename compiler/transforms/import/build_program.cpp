@@ -1,0 +1,264 @@
+//===- build_program.cpp - archive and plan to the plan dialect -----------===//
+
+#include "compiler/transforms/import/build_program.h"
+#include "compiler/transforms/import/build_arguments.h"
+#include "dialect/plan/plan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+using archive::ExportedProgram;
+using archive::ValueId;
+
+namespace {
+
+plan::StyleKind styleKind(meshplan::StyleKind kind) {
+  switch (kind) {
+  case meshplan::StyleKind::Colwise:
+    return plan::StyleKind::colwise;
+  case meshplan::StyleKind::Rowwise:
+    return plan::StyleKind::rowwise;
+  case meshplan::StyleKind::Sequence:
+    return plan::StyleKind::sequence;
+  case meshplan::StyleKind::Expert:
+    return plan::StyleKind::expert;
+  case meshplan::StyleKind::Replicate:
+    return plan::StyleKind::replicate;
+  }
+  llvm_unreachable("unknown style");
+}
+
+class ProgramBuilder {
+public:
+  ProgramBuilder(const ExportedProgram &program, const ProgramOutline &outline, const BoundPlan &bound,
+                 Diagnostics &diagnostics, MLIRContext &context)
+      : program(program), outline(outline), bound(bound), diagnostics(diagnostics), context(context),
+        builder(&context) {}
+
+  OwningOpRef<ModuleOp> build() {
+    refuseLaterStatements();
+    OwningOpRef<ModuleOp> module(ModuleOp::create(builder.getUnknownLoc(), StringRef(bound.name)));
+    builder.setInsertionPointToEnd(module->getBody());
+    buildMesh();
+    buildStyles();
+    buildFunction();
+    return diagnostics.hasErrors() ? nullptr : std::move(module);
+  }
+
+private:
+  Location locate(const SourceRange &range) {
+    if (!range.hasLine())
+      return builder.getUnknownLoc();
+    return FileLineColRange::get(builder.getStringAttr(diagnostics.sources().buffer(range.file).name()), range.line,
+                                 range.column, range.line, range.endColumn);
+  }
+
+  /// Statements that the phases behind this one do not act on yet. Nothing is skipped in silence.
+  void refuseLaterStatements() {
+    for (const LaterStatement &statement : bound.later)
+      diagnostics.error(statement.range, "'" + statement.name + "' is not implemented yet")
+          .help("a plan for the forward pass needs mesh, input, loss and styles only");
+    for (const archive::BufferUpdate &update : program.bufferUpdates)
+      diagnostics.error(bound.modelRange, "the model updates its buffer '" + update.buffer +
+                                              "', which is not implemented yet")
+          .help("export the model in eval mode");
+    for (const BoundModule &module : bound.modules) {
+      for (const BoundBorder &border : module.borders)
+        diagnostics.error(border.layout.range, "'" + border.layout.text + "' at a border is not implemented yet")
+            .help("leave the layout to the styles");
+      for (const BoundStyle &style : module.styles)
+        refuseStyle(style);
+    }
+    for (const BoundParameter &parameter : bound.parameters)
+      diagnostics.error(parameter.layout.range, "'parameter { ... }' is not implemented yet")
+          .help("give the module a style");
+    for (const BoundOutput &output : bound.outputs)
+      diagnostics.error(output.range, "'output' with a layout is not implemented yet");
+  }
+
+  void refuseStyle(const BoundStyle &style) {
+    if (style.kind == meshplan::StyleKind::Expert)
+      diagnostics.error(style.range, "style 'expert' is not implemented yet");
+    if (style.equalParts != 0 || !style.parts.empty())
+      diagnostics.error(style.range, "'parts' is not implemented yet")
+          .help("export the model with separate projections, or use 'replicate'");
+  }
+
+  void buildMesh() {
+    SmallVector<Attribute> axes;
+    for (const meshplan::MeshAxis &axis : bound.environment.mesh.axes)
+      axes.push_back(MeshAxisAttr::get(&context, axis.name, axis.size));
+    MeshOp::create(builder, locate(bound.environment.mesh.range), builder.getArrayAttr(axes));
+  }
+
+  SmallVector<AxisRefAttr> axisRefs(ArrayRef<size_t> axes) {
+    return llvm::map_to_vector(
+        axes, [&](size_t axis) { return AxisRefAttr::get(&context, bound.environment.mesh.axes[axis].name); });
+  }
+
+  void buildStyles() {
+    for (const BoundModule &module : bound.modules)
+      for (const BoundStyle &style : module.styles) {
+        SmallVector<AxisRefAttr> axes = axisRefs(style.axes);
+        StyleOp::create(builder, locate(style.range),
+                        builder.getStringAttr(outline.model.modules[module.module].path),
+                        StyleKindAttr::get(&context, styleKind(style.kind)),
+                        builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end())),
+                        builder.getStringAttr(style.text), builder.getI64IntegerAttr(style.dim));
+      }
+  }
+
+  //===--------------------------------------------------------------------===//
+  // The function
+  //===--------------------------------------------------------------------===//
+
+  void buildFunction() {
+    values.resize(program.values.size());
+    auto function = func::FuncOp::create(builder, builder.getUnknownLoc(), "forward", builder.getFunctionType({}, {}));
+    Block *block = function.addEntryBlock();
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(block);
+    addParameters(block);
+    addBuffers(block);
+    addInputs(block);
+    addConstants();
+    for (const archive::Node &node : program.nodes)
+      addNode(node);
+    finish(function, block);
+  }
+
+  RankedTensorType typeOf(ValueId id) {
+    RankedTensorType type = tensorType(program.value(id), &context);
+    if (type)
+      return type;
+    diagnostics.error(bound.modelRange, "tensor '" + program.value(id).name + "' of type " +
+                                            archive::scalarTypeName(program.value(id).type).str() +
+                                            " is not implemented yet");
+    return RankedTensorType::get({}, builder.getF32Type());
+  }
+
+  void addArgument(Block *block, ValueId id, Location location, SmallVector<NamedAttribute> attributes) {
+    values[id] = block->addArgument(typeOf(id), location);
+    argumentAttributes.push_back(builder.getDictionaryAttr(attributes));
+  }
+
+  NamedAttribute kind(StringRef name) { return builder.getNamedAttr("plan.kind", builder.getStringAttr(name)); }
+
+  void addParameters(Block *block) {
+    for (const std::vector<size_t> &group : outline.parameterNames) {
+      SmallVector<StringRef> names;
+      for (size_t index : group)
+        names.push_back(program.parameters[index].name);
+      const archive::Parameter &first = program.parameters[group.front()];
+      addArgument(block, first.value, builder.getUnknownLoc(),
+                  {kind("parameter"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr(names)),
+                   builder.getNamedAttr("plan.trainable", builder.getBoolAttr(first.requiresGrad))});
+      for (size_t index : group)
+        values[program.parameters[index].value] = values[first.value];
+    }
+  }
+
+  void addBuffers(Block *block) {
+    for (const archive::Buffer &buffer : program.buffers)
+      if (buffer.persistent)
+        addArgument(block, buffer.value, builder.getUnknownLoc(),
+                    {kind("buffer"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr({buffer.name}))});
+  }
+
+  void addInputs(Block *block) {
+    for (const BoundInput &input : bound.inputs) {
+      const archive::Input &source = program.inputs[input.input];
+      SmallVector<StringRef> names;
+      SmallVector<DimShardingAttr> dims;
+      for (const BoundDim &dim : input.dims) {
+        names.push_back(dim.name);
+        dims.push_back(DimShardingAttr::get(&context, axisRefs(dim.axes)));
+        checkDivides(source.name, dim);
+      }
+      addArgument(block, source.value, locate(input.range),
+                  {kind("input"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr({source.name})),
+                   builder.getNamedAttr("plan.dims", builder.getStrArrayAttr(names)),
+                   builder.getNamedAttr("plan.sharding", ShardingAttr::get(&context, dims))});
+    }
+  }
+
+  void checkDivides(const std::string &input, const BoundDim &dim) {
+    int64_t shards = 1;
+    std::string axes;
+    for (size_t axis : dim.axes) {
+      const meshplan::MeshAxis &meshAxis = bound.environment.mesh.axes[axis];
+      shards *= meshAxis.size;
+      axes += (axes.empty() ? "" : ", ") + meshAxis.name + " = " + std::to_string(meshAxis.size);
+    }
+    if (dim.extent % shards != 0)
+      diagnostics
+          .error(dim.range, "dim '" + dim.name + "' of input '" + input + "' has size " + std::to_string(dim.extent) +
+                                ", which does not divide over " + axes)
+          .help("the size must be a multiple of " + std::to_string(shards));
+  }
+
+  void addConstant(const std::string &name, ValueId id, const archive::ConstantData &data) {
+    RankedTensorType type = typeOf(id);
+    values[id] = ConstantOp::create(builder, builder.getUnknownLoc(), type, name, constantValue(data, type));
+  }
+
+  void addConstants() {
+    for (const archive::Buffer &buffer : program.buffers)
+      if (buffer.constant)
+        addConstant(buffer.name, buffer.value, *buffer.constant);
+    for (const archive::Constant &constant : program.constants)
+      addConstant(constant.name, constant.value, constant.data);
+  }
+
+  void addNode(const archive::Node &node) {
+    ArgumentBuilder arguments(values, &context);
+    DictionaryAttr args = arguments.build(node);
+    if (!args) {
+      diagnostics.error(bound.modelRange, "an argument of '" + node.name + "' (" + node.target +
+                                              ") is not implemented yet");
+      return;
+    }
+    SmallVector<Type> types;
+    for (ValueId result : node.results)
+      types.push_back(result == archive::noValue ? RankedTensorType::get({0}, builder.getF32Type()) : typeOf(result));
+    StringRef module = program.modulePath(node);
+    Location location = NameLoc::get(builder.getStringAttr(node.name));
+    auto call = CallOp::create(builder, location, types, node.target, arguments.operands(), args,
+                               module.empty() ? StringAttr() : builder.getStringAttr(module));
+    for (auto [id, result] : llvm::zip(node.results, call.getResults()))
+      if (id != archive::noValue)
+        values[id] = result;
+  }
+
+  void finish(func::FuncOp function, Block *block) {
+    SmallVector<mlir::Value> outputs;
+    SmallVector<Attribute> attributes;
+    for (const archive::Output &output : program.outputs) {
+      outputs.push_back(values[output.value]);
+      attributes.push_back(
+          builder.getDictionaryAttr(builder.getNamedAttr("plan.name", builder.getStringAttr(output.name))));
+    }
+    func::ReturnOp::create(builder, builder.getUnknownLoc(), outputs);
+    function.setType(builder.getFunctionType(block->getArgumentTypes(), ValueRange(outputs).getTypes()));
+    function.setArgAttrsAttr(builder.getArrayAttr(argumentAttributes));
+    function.setResAttrsAttr(builder.getArrayAttr(attributes));
+  }
+
+  const ExportedProgram &program;
+  const ProgramOutline &outline;
+  const BoundPlan &bound;
+  Diagnostics &diagnostics;
+  MLIRContext &context;
+  OpBuilder builder;
+  std::vector<mlir::Value> values;
+  SmallVector<Attribute> argumentAttributes;
+};
+
+} // namespace
+
+OwningOpRef<ModuleOp> meshplan::buildProgram(const ExportedProgram &program, const ProgramOutline &outline,
+                                             const BoundPlan &plan, Diagnostics &diagnostics, MLIRContext &context) {
+  return ProgramBuilder(program, outline, plan, diagnostics, context).build();
+}

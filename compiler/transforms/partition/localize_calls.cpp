@@ -1,0 +1,118 @@
+//===- localize_calls.cpp - calls become what runs on a rank --------------===//
+//
+// See LocalizeCalls in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/op_record.h"
+#include "compiler/sharding/projection.h"
+#include "compiler/transforms/partition/passes.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_LOCALIZECALLS
+#include "compiler/transforms/partition/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+namespace {
+
+/// Checks the types of one call against its rule, independently of how they were decided.
+class CallChecker {
+public:
+  CallChecker(CallOp call, const CallView &view, const FactorRule &rule, MeshOp mesh)
+      : call(call), view(view), rule(rule), mesh(mesh), axes(rule.factors.size()), known(rule.factors.size(), false) {}
+
+  LogicalResult check() {
+    for (auto [index, operand] : llvm::enumerate(call.getOperands()))
+      if (failed(readTensor(getSharding(operand), rule.operands[index], "operand", index)))
+        return failure();
+    for (auto [index, result] : llvm::enumerate(call.getResults()))
+      if (failed(readTensor(getSharding(result), rule.results[index], "result", index)))
+        return failure();
+    return checkPartial();
+  }
+
+private:
+  LogicalResult readTensor(ShardingAttr sharding, const TensorFactors &tensor, StringRef side, size_t index) {
+    if (!sharding || !sharding.isClosed())
+      return call.emitOpError() << side << " " << index << " has no decided sharding";
+    Projection projection = projectToFactors(sharding, tensor, rule, mesh);
+    if (projection.block)
+      return call.emitOpError() << side << " " << index << " is divided where its factors cannot be";
+    for (ArrayRef<unsigned> dim : tensor.dims)
+      for (unsigned factor : dim)
+        if (failed(readFactor(factor, projection.axes[factor], side, index)))
+          return failure();
+    return success();
+  }
+
+  LogicalResult readFactor(unsigned factor, const AxisList &found, StringRef side, size_t index) {
+    if (rule.factors[factor].kind == FactorKind::whole && !found.empty())
+      return call.emitOpError() << side << " " << index << " divides a factor that must be whole";
+    if (known[factor] && axes[factor] != found)
+      return call.emitOpError() << side << " " << index << " divides factor " << factor
+                                << " otherwise than another tensor of the call";
+    axes[factor] = found;
+    known[factor] = true;
+    return success();
+  }
+
+  /// The results are partial over exactly the axes of contracted factors and those that partial operands bring.
+  LogicalResult checkPartial() {
+    AxisList expected;
+    for (auto [factor, found] : llvm::zip(rule.factors, axes))
+      if (factor.kind == FactorKind::sum || factor.kind == FactorKind::max)
+        expected.append(found.begin(), found.end());
+    for (Value operand : call.getOperands())
+      for (AxisRefAttr axis : getSharding(operand).getPartialAxes())
+        if (!overlapsAny(expected, axis))
+          expected.push_back(axis);
+    for (Value result : call.getResults()) {
+      ArrayRef<AxisRefAttr> made = getSharding(result).getPartialAxes();
+      bool same = made.size() == expected.size() &&
+                  llvm::all_of(made, [&](AxisRefAttr axis) { return llvm::is_contained(expected, axis); });
+      if (!same)
+        return call.emitOpError("result is partial over other axes than its operands and contractions make it");
+    }
+    return success();
+  }
+
+  CallOp call;
+  const CallView &view;
+  const FactorRule &rule;
+  MeshOp mesh;
+  FactorAxes axes;
+  SmallVector<bool> known;
+};
+
+struct LocalizeCallsPass : impl::LocalizeCallsBase<LocalizeCallsPass> {
+  void runOnOperation() final {
+    MeshOp mesh = getMesh(getOperation());
+    WalkResult result = getOperation().walk([&](CallOp call) {
+      if (call->getParentOp()->hasAttr("plan.single_rank"))
+        return WalkResult::advance();
+      return failed(localize(call, mesh)) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+
+  static LogicalResult localize(CallOp call, MeshOp mesh) {
+    CallView view = CallView::of(call);
+    const OpRecord *record = OpRegistry::get().lookup(view.target);
+    FactorRule rule = factorRuleOf(view, record);
+    if (failed(CallChecker(call, view, rule, mesh).check()))
+      return failure();
+    if (!record || !record->localize)
+      return success();
+    LocalCall local = record->localize(view, mesh);
+    call.setTarget(local.target);
+    call.setArgsAttr(local.args);
+    return success();
+  }
+};
+
+} // namespace

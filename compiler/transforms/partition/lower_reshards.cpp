@@ -1,0 +1,60 @@
+//===- lower_reshards.cpp - reshards become collectives -------------------===//
+//
+// See LowerReshards in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/reshard.h"
+#include "compiler/transforms/partition/passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_LOWERRESHARDS
+#include "compiler/transforms/partition/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+/// Builds the op of one step on `input`.
+static Value buildStep(OpBuilder &builder, ReshardOp reshard, Value input, const ReshardStep &step) {
+  Location location = reshard.getLoc();
+  Type type = withSharding(input.getType(), step.result);
+  ArrayAttr axes = builder.getArrayAttr(SmallVector<Attribute>(step.axes.begin(), step.axes.end()));
+  StringAttr cause = reshard.getCauseAttr();
+  IntegerAttr dim = builder.getI64IntegerAttr(step.dim);
+  switch (step.kind) {
+  case StepKind::slice:
+    return SliceOp::create(builder, location, type, input, axes, cause, dim);
+  case StepKind::permute:
+    return PermuteOp::create(builder, location, type, input, axes, cause);
+  case StepKind::allToAll:
+    return AllToAllOp::create(builder, location, type, input, axes, cause, builder.getI64IntegerAttr(step.fromDim),
+                              dim);
+  case StepKind::allGather:
+    return AllGatherOp::create(builder, location, type, input, axes, cause, dim);
+  case StepKind::reduceScatter:
+    return ReduceScatterOp::create(builder, location, type, input, axes, cause, dim);
+  case StepKind::allReduce:
+    return AllReduceOp::create(builder, location, type, input, axes, cause);
+  }
+  llvm_unreachable("unknown step");
+}
+
+namespace {
+struct LowerReshardsPass : impl::LowerReshardsBase<LowerReshardsPass> {
+  void runOnOperation() final {
+    MeshOp mesh = getMesh(getOperation());
+    getOperation().walk([&](ReshardOp reshard) {
+      OpBuilder builder(reshard);
+      Value value = reshard.getInput();
+      for (const ReshardStep &step : planReshard(getSharding(value), getSharding(reshard.getResult()), mesh))
+        value = buildStep(builder, reshard, value, step);
+      reshard.replaceAllUsesWith(value);
+      reshard.erase();
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,102 @@
+//===- feature_dims.cpp - the features of a parameter ---------------------===//
+
+#include "compiler/transforms/place/feature_dims.h"
+#include "compiler/sharding/op_record.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+namespace {
+
+bool isInside(CallOp call, StringRef path) {
+  StringRef module = call.getModule().value_or("");
+  return module == path || (module.starts_with(path) && module.drop_front(path.size()).starts_with("."));
+}
+
+/// True if the value is computed from function arguments that are parameters or buffers, and constants, only.
+bool isFromWeights(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto function = cast<mlir::FunctionOpInterface>(argument.getOwner()->getParentOp());
+    auto kind = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind");
+    return kind && kind.getValue() != "input";
+  }
+  Operation *producer = value.getDefiningOp();
+  if (isa<ConstantOp>(producer))
+    return true;
+  // One step is enough: exported programs rearrange a weight at most once before they use it.
+  auto call = dyn_cast<CallOp>(producer);
+  return call && call.getOperands().size() == 1 && isa<BlockArgument>(call.getOperands()[0]) &&
+         isFromWeights(call.getOperands()[0]);
+}
+
+bool appearsIn(const TensorFactors &tensor, unsigned factor) {
+  return llvm::any_of(tensor.dims, [&](ArrayRef<unsigned> dim) { return llvm::is_contained(dim, factor); });
+}
+
+std::optional<int64_t> dimOf(const TensorFactors &tensor, unsigned factor) {
+  for (auto [index, dim] : llvm::enumerate(tensor.dims))
+    if (!dim.empty() && dim.front() == factor)
+      return index;
+  return std::nullopt;
+}
+
+/// Reads the features of operand `index` of a call from the call's factors.
+FeatureUse readFeatures(CallOp call, unsigned index, const FactorRule &rule) {
+  FeatureUse use;
+  SmallVector<unsigned> activations;
+  for (OpOperand &operand : call->getOpOperands())
+    if (!isFromWeights(operand.get()))
+      activations.push_back(operand.getOperandNumber());
+  auto inActivation = [&](unsigned factor) {
+    return llvm::any_of(activations, [&](unsigned other) { return appearsIn(rule.operands[other], factor); });
+  };
+  std::optional<unsigned> contracted;
+  for (auto [dim, factors] : llvm::enumerate(rule.operands[index].dims)) {
+    if (factors.empty())
+      continue;
+    unsigned factor = factors.front();
+    if (rule.factors[factor].kind == FactorKind::sum) {
+      use.inputDim = dim;
+      contracted = factor;
+    } else if (rule.factors[factor].kind == FactorKind::parallel && !inActivation(factor)) {
+      use.outputDim = dim;
+    }
+  }
+  for (unsigned other : activations)
+    use.activations.push_back({&call->getOpOperand(other),
+                               contracted ? dimOf(rule.operands[other], *contracted) : std::optional<int64_t>()});
+  return use;
+}
+
+/// Maps a dim of the result of a rearranging call back to its operand.
+std::optional<int64_t> mapBack(std::optional<int64_t> dim, const FactorRule &rule, unsigned operand) {
+  if (!dim || rule.results[0].dims[*dim].empty())
+    return std::nullopt;
+  return dimOf(rule.operands[operand], rule.results[0].dims[*dim].front());
+}
+
+} // namespace
+
+FeatureUse meshplan::findFeatures(Value parameter, StringRef path) {
+  for (OpOperand &use : parameter.getUses()) {
+    auto call = dyn_cast<CallOp>(use.getOwner());
+    if (!call || !isInside(call, path))
+      continue;
+    CallView view = CallView::of(call);
+    const OpRecord *record = OpRegistry::get().lookup(view.target);
+    if (!record)
+      continue;
+    FactorRule rule = factorRuleOf(view, record);
+    bool rearranges = call.getOperands().size() == 1 && call.getResults().size() == 1;
+    FeatureUse features = rearranges ? findFeatures(call.getResult(0), path)
+                                     : readFeatures(call, use.getOperandNumber(), rule);
+    if (rearranges) {
+      features.outputDim = mapBack(features.outputDim, rule, 0);
+      features.inputDim = mapBack(features.inputDim, rule, 0);
+    }
+    if (features.outputDim || features.inputDim)
+      return features;
+  }
+  return {};
+}

@@ -1,0 +1,35 @@
+//===- passes.td - phase place: statements become shardings ---------------===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_PLACE_PASSES_TD
+#define MESHPLAN_COMPILER_TRANSFORMS_PLACE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PlaceStyles : Pass<"plan-place-styles", "::mlir::ModuleOp"> {
+  let summary = "turn the styles of modules into shardings of parameters and layouts at borders";
+  let description = [{
+    For each `plan.style` the parameters that calls of the module use get their
+    sharding: `colwise` divides output features, `rowwise` input features, both
+    found from the factors of the operator that uses the parameter and not from
+    the number of a dim; `sequence` and `replicate` keep parameters whole. Where
+    an activation enters or leaves the module and the style says how, a
+    `plan.constrain` is placed. Parameters and inputs that no style mentions are
+    replicated. The style ops are removed.
+
+    Before:
+    ```mlir
+    plan.style "mlp.down_proj" rowwise [#plan.axis<"tp">] as "rowwise tp"
+    func.func @forward(%x: tensor<4x8xf32>, %w: tensor<16x8xf32> {plan.kind = "parameter"}) -> tensor<4x16xf32> {
+      %y = plan.call "aten.linear.default"(%x, %w) {...} in "mlp.down_proj" : ...
+    ```
+    After:
+    ```mlir
+    func.func @forward(%x: tensor<4x8xf32, R>, %w: tensor<16x8xf32, #plan.sharding<[{}, {"tp"}]>>) -> ... {
+      %0 = plan.constrain %x #plan.sharding<[{}, {"tp"}]> along [#plan.axis<"tp">] as "rowwise tp" : ...
+      %y = plan.call "aten.linear.default"(%0, %w) {...} in "mlp.down_proj" : ...
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_PLACE_PASSES_TD

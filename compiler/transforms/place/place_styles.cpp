@@ -1,0 +1,298 @@
+//===- place_styles.cpp - styles become shardings -------------------------===//
+//
+// See PlaceStyles in passes.td. Runs on the imported program: calls carry the
+// path of the module that they belong to, parameters are function arguments.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/op_record.h"
+#include "compiler/transforms/place/feature_dims.h"
+#include "compiler/transforms/place/passes.h"
+#include "dialect/plan/plan.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_PLACESTYLES
+#include "compiler/transforms/place/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+namespace {
+
+SmallVector<AxisRefAttr> axesOf(StyleOp style) {
+  return llvm::map_to_vector(style.getAxes(), [](Attribute axis) { return cast<AxisRefAttr>(axis); });
+}
+
+bool isWeight(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  return function && function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind") != nullptr &&
+         function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind").getValue() != "input";
+}
+
+StringRef nameOf(BlockArgument parameter) {
+  auto function = cast<func::FuncOp>(parameter.getOwner()->getParentOp());
+  auto names = function.getArgAttrOfType<ArrayAttr>(parameter.getArgNumber(), "plan.names");
+  return names && !names.empty() ? cast<StringAttr>(names[0]).getValue() : StringRef("parameter");
+}
+
+/// A styled module of one function: its calls, and what crosses its border.
+struct StyledModule {
+  StyleOp style;
+  SmallVector<CallOp> calls;
+};
+
+/// Places the styles of one function.
+class StylePlacer {
+public:
+  StylePlacer(func::FuncOp function, MeshOp mesh) : function(function), mesh(mesh) {}
+
+  LogicalResult run(ArrayRef<StyleOp> styles) {
+    collect(styles);
+    bool failedAny = false;
+    for (auto &[path, styled] : modules)
+      for (StyledModule &module : styled)
+        failedAny |= failed(place(module));
+    writeArguments();
+    return failure(failedAny);
+  }
+
+private:
+  /// Gives each call to every styled module that holds it.
+  void collect(ArrayRef<StyleOp> styles) {
+    for (StyleOp style : styles)
+      modules[style.getModule()].push_back({style, {}});
+    function.walk([&](CallOp call) {
+      for (StringRef path = call.getModule().value_or(""); !path.empty(); path = path.rsplit('.').first) {
+        auto found = modules.find(path);
+        if (found != modules.end())
+          for (StyledModule &module : found->second)
+            module.calls.push_back(call);
+        if (!path.contains('.'))
+          break;
+      }
+    });
+  }
+
+  LogicalResult place(StyledModule &module) {
+    switch (module.style.getKind()) {
+    case StyleKind::replicate:
+      return success();
+    case StyleKind::sequence:
+      return placeSequence(module);
+    case StyleKind::colwise:
+    case StyleKind::rowwise:
+      return placeFeatures(module);
+    case StyleKind::expert:
+      return module.style.emitError("style 'expert' is not implemented yet");
+    }
+    llvm_unreachable("unknown style");
+  }
+
+  //===--------------------------------------------------------------------===//
+  // colwise and rowwise
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult placeFeatures(StyledModule &module) {
+    bool colwise = module.style.getKind() == StyleKind::colwise;
+    llvm::SetVector<BlockArgument> parameters;
+    for (CallOp call : module.calls)
+      for (Value operand : call.getOperands())
+        if (isWeight(operand))
+          parameters.insert(cast<BlockArgument>(operand));
+    bool divided = false;
+    for (BlockArgument parameter : parameters) {
+      FeatureUse use = findFeatures(parameter, module.style.getModule());
+      std::optional<int64_t> dim = colwise ? use.outputDim : use.inputDim;
+      if (!dim)
+        continue;
+      divided = true;
+      if (failed(divide(module.style, parameter, *dim)))
+        return failure();
+      constrainFeatureInputs(module, use);
+    }
+    if (divided)
+      return success();
+    auto diagnostic = module.style.emitError()
+                      << "'" << module.style.getModule() << "' cannot be " << module.style.getText()
+                      << ": none of its parameters has " << (colwise ? "output" : "input") << " features";
+    diagnostic.attachNote() << "help: use 'replicate', or 'sequence' for a normalisation";
+    return failure();
+  }
+
+  LogicalResult divide(StyleOp style, BlockArgument parameter, int64_t dim) {
+    auto type = cast<RankedTensorType>(parameter.getType());
+    int64_t shards = shardCount(axesOf(style), mesh);
+    if (type.getDimSize(dim) % shards != 0) {
+      auto diagnostic = style.emitError()
+                        << "dim " << dim << " of '" << nameOf(parameter) << "' has size " << type.getDimSize(dim)
+                        << ", which does not divide over " << describeAxes(style);
+      diagnostic.attachNote() << "help: the size must be a multiple of " << shards;
+      return failure();
+    }
+    ShardingAttr sharding = ShardingAttr::getReplicated(type.getContext(), type.getRank()).withDim(dim, axesOf(style));
+    auto [position, inserted] = placed.insert({parameter, {sharding, style}});
+    if (inserted || position->second.first == sharding)
+      return success();
+    auto diagnostic = style.emitError() << "parameter '" << nameOf(parameter) << "' is placed in two ways: '"
+                                        << position->second.second.getText() << "' and '" << style.getText() << "'";
+    diagnostic.attachNote(position->second.second.getLoc()) << "the other statement is here";
+    diagnostic.attachNote() << "help: modules that share a parameter need one placement";
+    return failure();
+  }
+
+  std::string describeAxes(StyleOp style) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    llvm::interleave(
+        axesOf(style), stream,
+        [&](AxisRefAttr axis) { stream << axis.getName() << " = " << resolveAxis(axis, mesh).size; }, ", ");
+    return text;
+  }
+
+  /// colwise: activations come whole; rowwise: divided where they meet the input features of the weight.
+  void constrainFeatureInputs(StyledModule &module, const FeatureUse &use) {
+    bool colwise = module.style.getKind() == StyleKind::colwise;
+    for (const ActivationUse &activation : use.activations) {
+      auto type = cast<RankedTensorType>(activation.operand->get().getType());
+      ShardingAttr layout = ShardingAttr::getReplicated(type.getContext(), type.getRank());
+      if (!colwise && activation.inputDim)
+        layout = layout.withDim(*activation.inputDim, axesOf(module.style));
+      constrainOperand(*activation.operand, layout, module.style);
+    }
+  }
+
+  //===--------------------------------------------------------------------===//
+  // sequence
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult placeSequence(StyledModule &module) {
+    llvm::SmallPtrSet<Operation *, 16> inside(module.calls.begin(), module.calls.end());
+    int64_t dim = module.style.getDim();
+    std::optional<int64_t> extent;
+    for (CallOp call : module.calls)
+      for (Value result : call.getResults())
+        if (leaves(result, inside) && cast<RankedTensorType>(result.getType()).getRank() > dim)
+          extent = cast<RankedTensorType>(result.getType()).getDimSize(dim);
+    if (!extent)
+      return noSequenceDim(module.style, dim);
+    if (*extent % shardCount(axesOf(module.style), mesh) != 0)
+      return indivisibleSequence(module.style, dim, *extent);
+    for (CallOp call : module.calls) {
+      for (OpOperand &operand : call->getOpOperands())
+        if (enters(operand.get(), inside) && hasSequence(operand.get(), dim, *extent))
+          constrainOperand(operand, sequenceLayout(operand.get(), module.style), module.style);
+      for (Value result : call.getResults())
+        if (leaves(result, inside) && hasSequence(result, dim, *extent))
+          constrainResult(result, inside, module.style);
+    }
+    return success();
+  }
+
+  LogicalResult noSequenceDim(StyleOp style, int64_t dim) {
+    auto diagnostic = style.emitError() << "'" << style.getModule() << "' cannot be " << style.getText()
+                                        << ": no result of it has a dim " << dim;
+    diagnostic.attachNote() << "help: 'sequence tp dim n' names another dim";
+    return failure();
+  }
+
+  LogicalResult indivisibleSequence(StyleOp style, int64_t dim, int64_t extent) {
+    int64_t shards = shardCount(axesOf(style), mesh);
+    auto diagnostic = style.emitError() << "dim " << dim << " of the output of '" << style.getModule()
+                                        << "' has size " << extent << ", which does not divide over "
+                                        << describeAxes(style);
+    diagnostic.attachNote() << "help: the size must be a multiple of " << shards;
+    return failure();
+  }
+
+  static bool enters(Value value, const llvm::SmallPtrSetImpl<Operation *> &inside) {
+    Operation *producer = value.getDefiningOp();
+    if (isWeight(value) || isa_and_nonnull<ConstantOp>(producer))
+      return false;
+    return !producer || !inside.contains(producer);
+  }
+
+  static bool leaves(Value value, const llvm::SmallPtrSetImpl<Operation *> &inside) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) { return !inside.contains(user); });
+  }
+
+  static bool hasSequence(Value value, int64_t dim, int64_t extent) {
+    auto type = cast<RankedTensorType>(value.getType());
+    return type.getRank() > dim && type.getDimSize(dim) == extent && isa<FloatType>(type.getElementType());
+  }
+
+  ShardingAttr sequenceLayout(Value value, StyleOp style) {
+    int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
+    return ShardingAttr::getReplicated(value.getContext(), rank).withDim(style.getDim(), axesOf(style));
+  }
+
+  void constrainResult(Value result, const llvm::SmallPtrSetImpl<Operation *> &inside, StyleOp style) {
+    OpBuilder builder(result.getContext());
+    builder.setInsertionPointAfterValue(result);
+    auto constrain = ConstrainOp::create(builder, style.getLoc(), result.getType(), result,
+                                         sequenceLayout(result, style), style.getAxes(), style.getTextAttr());
+    result.replaceUsesWithIf(constrain, [&](OpOperand &use) {
+      return use.getOwner() != constrain && !inside.contains(use.getOwner());
+    });
+  }
+
+  //===--------------------------------------------------------------------===//
+
+  void constrainOperand(OpOperand &operand, ShardingAttr layout, StyleOp style) {
+    if (auto existing = operand.get().getDefiningOp<ConstrainOp>())
+      if (existing.getLayout() == layout && existing.getAxes() == style.getAxes())
+        return;
+    OpBuilder builder(operand.getOwner());
+    operand.set(ConstrainOp::create(builder, style.getLoc(), operand.get().getType(), operand.get(), layout,
+                                    style.getAxes(), style.getTextAttr()));
+  }
+
+  /// Writes the sharding of every argument into its type: placed, stated (inputs), or replicated.
+  void writeArguments() {
+    for (BlockArgument argument : function.getArguments()) {
+      auto type = cast<RankedTensorType>(argument.getType());
+      auto found = placed.find(argument);
+      if (found != placed.end()) {
+        argument.setType(withSharding(type, found->second.first));
+        function.setArgAttr(argument.getArgNumber(), "plan.style", found->second.second.getTextAttr());
+        argument.setLoc(found->second.second.getLoc());
+      } else if (auto stated = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), "plan.sharding")) {
+        argument.setType(withSharding(type, stated));
+      } else {
+        argument.setType(withSharding(type, ShardingAttr::getReplicated(type.getContext(), type.getRank())));
+      }
+    }
+    function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(),
+                                       function.getFunctionType().getResults()));
+  }
+
+  func::FuncOp function;
+  MeshOp mesh;
+  llvm::MapVector<StringRef, SmallVector<StyledModule, 1>> modules;
+  llvm::DenseMap<BlockArgument, std::pair<ShardingAttr, StyleOp>> placed;
+};
+
+struct PlaceStylesPass : impl::PlaceStylesBase<PlaceStylesPass> {
+  void runOnOperation() final {
+    ModuleOp module = getOperation();
+    MeshOp mesh = getMesh(module);
+    if (!mesh) {
+      module.emitError("has no mesh");
+      return signalPassFailure();
+    }
+    SmallVector<StyleOp> styles(module.getOps<StyleOp>());
+    for (auto function : module.getOps<func::FuncOp>())
+      if (!function->hasAttr("plan.single_rank") && failed(StylePlacer(function, mesh).run(styles)))
+        return signalPassFailure();
+    for (StyleOp style : styles)
+      style.erase();
+  }
+};
+
+} // namespace

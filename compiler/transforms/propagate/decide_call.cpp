@@ -1,0 +1,134 @@
+//===- decide_call.cpp - which factors a call divides ---------------------===//
+
+#include "compiler/transforms/propagate/decide_call.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace meshplan;
+using namespace meshplan::plan;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+namespace {
+
+bool isPrefix(ArrayRef<AxisRefAttr> shorter, ArrayRef<AxisRefAttr> longer) {
+  return shorter.size() <= longer.size() && longer.take_front(shorter.size()) == shorter;
+}
+
+class CallDecider {
+public:
+  explicit CallDecider(const CallProblem &problem) : problem(problem), blocked(problem.rule.factors.size(), false) {}
+
+  CallDecision run() {
+    // A factor that some tensor cannot express is given up, and the rest decided anew; each round gives up one more.
+    while (true) {
+      collect();
+      SmallVector<unsigned> inexpressible;
+      deriveTypes(inexpressible);
+      if (inexpressible.empty())
+        return std::move(decision);
+      for (unsigned factor : inexpressible)
+        blocked[factor] = true;
+    }
+  }
+
+private:
+  void collect() {
+    decision = CallDecision();
+    decision.axes.resize(problem.rule.factors.size());
+    decision.source.assign(problem.rule.factors.size(), -1);
+    for (ShardingAttr sharding : problem.operands)
+      for (AxisRefAttr axis : sharding.getPartialAxes())
+        if (!overlapsAny(partial, axis))
+          partial.push_back(axis);
+    for (unsigned operand : problem.order) {
+      Projection projection =
+          projectToFactors(problem.operands[operand], problem.rule.operands[operand], problem.rule, problem.mesh);
+      if (projection.block && !decision.block)
+        decision.block = {operand, *projection.block};
+      for (auto [factor, axes] : llvm::enumerate(projection.axes))
+        offer(factor, axes, operand);
+    }
+  }
+
+  /// Takes the axes that an operand has on a factor unless they contradict what is decided.
+  void offer(unsigned factor, ArrayRef<AxisRefAttr> axes, unsigned operand) {
+    if (axes.empty() || blocked[factor] || problem.rule.factors[factor].kind == FactorKind::whole)
+      return;
+    AxisList &own = decision.axes[factor];
+    if (!isPrefix(own, axes))
+      return;
+    for (AxisRefAttr axis : axes.drop_front(own.size())) {
+      if (isUsed(axis))
+        return;
+      own.push_back(axis);
+      if (decision.source[factor] < 0)
+        decision.source[factor] = operand;
+    }
+  }
+
+  bool isUsed(AxisRefAttr axis) const {
+    return overlapsAny(partial, axis) ||
+           llvm::any_of(decision.axes, [&](const AxisList &axes) { return overlapsAny(axes, axis); });
+  }
+
+  void deriveTypes(SmallVectorImpl<unsigned> &inexpressible) {
+    for (auto [index, tensor] : llvm::enumerate(problem.rule.operands)) {
+      ShardingAttr sharding = projectToDims(decision.axes, tensor, problem.rule, problem.mesh, &inexpressible);
+      ShardingAttr arriving = problem.operands[index];
+      decision.operands.push_back(
+          ShardingAttr::get(sharding.getContext(), sharding.getDims(), arriving.getReduction(), arriving.getPartialAxes()));
+    }
+    AxisList partialAxes = partial;
+    Reduction reduction = partial.empty() ? Reduction::none : Reduction::sum;
+    for (ShardingAttr sharding : problem.operands)
+      if (sharding.isPartial())
+        reduction = sharding.getReduction();
+    for (auto [factor, axes] : llvm::zip(problem.rule.factors, decision.axes))
+      if (!axes.empty() && (factor.kind == FactorKind::sum || factor.kind == FactorKind::max)) {
+        partialAxes.append(axes.begin(), axes.end());
+        reduction = factor.kind == FactorKind::sum ? Reduction::sum : Reduction::max;
+      }
+    sortByMesh(partialAxes);
+    for (const TensorFactors &tensor : problem.rule.results) {
+      ShardingAttr sharding = projectToDims(decision.axes, tensor, problem.rule, problem.mesh, &inexpressible);
+      decision.results.push_back(
+          ShardingAttr::get(sharding.getContext(), sharding.getDims(), reduction, partialAxes));
+    }
+  }
+
+  /// One order for what is a set, so that equal shardings are equal attributes.
+  void sortByMesh(AxisList &axes) const {
+    llvm::sort(axes, [&](AxisRefAttr left, AxisRefAttr right) {
+      AxisRef a = resolveAxis(left, problem.mesh), b = resolveAxis(right, problem.mesh);
+      return std::pair(a.axis, a.pre) < std::pair(b.axis, b.pre);
+    });
+  }
+
+  const CallProblem &problem;
+  SmallVector<bool> blocked;
+  AxisList partial;
+  CallDecision decision;
+};
+
+} // namespace
+
+SmallVector<unsigned> meshplan::findUnacceptablePartials(const CallProblem &problem, AxisRefAttr axis) {
+  SmallVector<unsigned> partial;
+  bool isSum = true;
+  for (auto [index, sharding] : llvm::enumerate(problem.operands))
+    if (overlapsAny(sharding.getPartialAxes(), axis)) {
+      partial.push_back(index);
+      isSum &= sharding.getReduction() == Reduction::sum;
+    }
+  bool acceptable = problem.linearity.movesElements && partial.size() == 1;
+  if (isSum)
+    for (ArrayRef<unsigned> set : problem.linearity.sets)
+      acceptable |= llvm::equal(set, partial);
+  // An axis that divides another operand cannot also be one over which addends are kept.
+  for (auto [index, sharding] : llvm::enumerate(problem.operands))
+    for (DimShardingAttr dim : sharding.getDims())
+      acceptable &= !overlapsAny(dim.getAxes(), axis);
+  return acceptable ? SmallVector<unsigned>() : partial;
+}
+
+CallDecision meshplan::decideCall(const CallProblem &problem) { return CallDecider(problem).run(); }

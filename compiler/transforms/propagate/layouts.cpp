@@ -1,0 +1,78 @@
+//===- layouts.cpp - the side table of propagation ------------------------===//
+
+#include "compiler/transforms/propagate/layouts.h"
+#include "compiler/sharding/reshard.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+void Layouts::decide(Value value, ShardingAttr sharding) {
+  value.setType(withSharding(value.getType(), sharding));
+  versions[value] = {value};
+}
+
+Value Layouts::origin(Value value) const {
+  auto found = origins.find(value);
+  return found == origins.end() ? value : found->second;
+}
+
+Value Layouts::current(Value value) const {
+  auto found = currents.find(origin(value));
+  return found == currents.end() || value != origin(value) ? value : found->second;
+}
+
+void Layouts::supersede(Value value, Value reduced) { currents[origin(value)] = reduced; }
+
+/// A partial value cannot be made from one that is not partial.
+static bool canReach(ShardingAttr from, ShardingAttr to) {
+  return llvm::all_of(to.getPartialAxes(),
+                      [&](AxisRefAttr axis) { return overlapsAny(from.getPartialAxes(), axis); });
+}
+
+Value Layouts::obtain(Value value, ShardingAttr sharding, Operation *user, const Cause &cause) {
+  Value root = origin(value);
+  SmallVector<Value, 2> &known = versions[root];
+  Value best;
+  int64_t bestBytes = 0;
+  for (Value version : known) {
+    if (getSharding(version) == sharding)
+      return version;
+    if (!canReach(getSharding(version), sharding))
+      continue;
+    int64_t bytes = reshardBytes(cast<RankedTensorType>(version.getType()), sharding, mesh);
+    if (!best || bytes < bestBytes) {
+      best = version;
+      bestBytes = bytes;
+    }
+  }
+  OpBuilder builder(user);
+  Value made = ReshardOp::create(builder, cause.location, withSharding(value.getType(), sharding), best, cause.style);
+  origins[made] = root;
+  known.push_back(made);
+  copyCauses(best, made);
+  return made;
+}
+
+std::optional<Cause> Layouts::causeOf(Value value, AxisRefAttr axis) const {
+  auto found = causes.find(value);
+  if (found == causes.end())
+    return std::nullopt;
+  for (const auto &[name, cause] : found->second)
+    if (name.getValue() == axis.getName())
+      return cause;
+  return std::nullopt;
+}
+
+void Layouts::setCause(Value value, AxisRefAttr axis, const Cause &cause) {
+  if (!causeOf(value, axis))
+    causes[value].push_back({StringAttr::get(value.getContext(), axis.getName()), cause});
+}
+
+void Layouts::copyCauses(Value from, Value to) {
+  auto found = causes.find(from);
+  if (found != causes.end()) {
+    auto copy = found->second;
+    causes[to] = std::move(copy);
+  }
+}

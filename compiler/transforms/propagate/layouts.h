@@ -1,0 +1,58 @@
+//===- layouts.h - the side table of propagation ----------------*- C++ -*-===//
+//
+// What is known of each value of a function while its layouts are decided: the
+// sharding that it has now, the reshards of it that exist, and the statement of
+// the plan that caused each axis. Owns nothing; reshards are created in the IR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_LAYOUTS_H
+#define MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_LAYOUTS_H
+
+#include "compiler/sharding/axes.h"
+#include "llvm/ADT/DenseMap.h"
+#include "mlir/IR/Builders.h"
+
+namespace meshplan {
+
+/// A statement of the plan and its text; `style` is null if nothing in the plan says so.
+struct Cause {
+  mlir::Location location;
+  mlir::StringAttr style;
+};
+
+class Layouts {
+public:
+  explicit Layouts(plan::MeshOp mesh) : mesh(mesh) {}
+
+  /// Records the sharding of a value and writes it to its type. Called once for each value.
+  void decide(mlir::Value value, plan::ShardingAttr sharding);
+
+  /// The value under which consumers know `value` now: itself, or the reduced form of a partial value.
+  mlir::Value current(mlir::Value value) const;
+
+  /// `value` under `sharding`: an existing version, or a reshard of the cheapest one, placed before `user`.
+  mlir::Value obtain(mlir::Value value, plan::ShardingAttr sharding, mlir::Operation *user, const Cause &cause);
+
+  /// From now on consumers of `value` start from `reduced`.
+  void supersede(mlir::Value value, mlir::Value reduced);
+
+  /// The statement that caused `axis` in the sharding of `value`, if one is known.
+  std::optional<Cause> causeOf(mlir::Value value, plan::AxisRefAttr axis) const;
+  void setCause(mlir::Value value, plan::AxisRefAttr axis, const Cause &cause);
+  void copyCauses(mlir::Value from, mlir::Value to);
+
+private:
+  /// The value of the program of which `value` is a version.
+  mlir::Value origin(mlir::Value value) const;
+
+  plan::MeshOp mesh;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> versions;
+  llvm::DenseMap<mlir::Value, mlir::Value> origins;
+  llvm::DenseMap<mlir::Value, mlir::Value> currents;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<std::pair<mlir::StringAttr, Cause>, 2>> causes;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_LAYOUTS_H

@@ -1,0 +1,382 @@
+//===- propagate_shardings.cpp - every value gets a sharding --------------===//
+//
+// See PropagateShardings in passes.td. Runs after `place`: arguments have their
+// shardings, borders of styled modules their plan.constrain ops.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/transforms/propagate/decide_call.h"
+#include "compiler/transforms/propagate/layouts.h"
+#include "compiler/transforms/propagate/passes.h"
+#include "compiler/transforms/propagate/wanted_layout.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_PROPAGATESHARDINGS
+#include "compiler/transforms/propagate/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+namespace {
+
+AxisList toAxes(ArrayAttr axes) {
+  AxisList list;
+  for (Attribute axis : axes)
+    list.push_back(cast<AxisRefAttr>(axis));
+  return list;
+}
+
+/// Propagates through one function.
+class Propagation {
+public:
+  Propagation(func::FuncOp function, MeshOp mesh, bool strict)
+      : function(function), mesh(mesh), strict(strict), layouts(mesh) {}
+
+  LogicalResult run() {
+    for (BlockArgument argument : function.getArguments())
+      decideArgument(argument);
+    bool failedAny = false;
+    Block &block = function.getBody().front();
+    // Operators are added while walking, behind the current one, and are visited too.
+    for (Operation *op = &block.front(); op;) {
+      failedAny |= failed(visit(op));
+      Operation *next = op->getNextNode();
+      if (isa<ConstrainOp>(op))
+        op->erase();
+      op = next;
+    }
+    return failure(failedAny);
+  }
+
+private:
+  void decideArgument(BlockArgument argument) {
+    ShardingAttr sharding = getSharding(argument);
+    layouts.decide(argument, sharding);
+    auto style = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.style");
+    for (DimShardingAttr dim : sharding.getDims())
+      for (AxisRefAttr axis : dim.getAxes())
+        layouts.setCause(argument, axis, {argument.getLoc(), style});
+  }
+
+  LogicalResult visit(Operation *op) {
+    if (auto constant = dyn_cast<ConstantOp>(op))
+      return layouts.decide(constant, ShardingAttr::getReplicated(op->getContext(), constant.getType().getRank())),
+             success();
+    if (auto constrain = dyn_cast<ConstrainOp>(op))
+      return visitConstrain(constrain);
+    if (auto call = dyn_cast<CallOp>(op))
+      return visitCall(call);
+    if (auto output = dyn_cast<func::ReturnOp>(op))
+      return visitReturn(output);
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Partial values
+  //===--------------------------------------------------------------------===//
+
+  /// Reduces `value` over `axis`: to where a consumer wants it divided, or else whole. Returns the reduced value, which
+  /// all later consumers start from.
+  Value reduce(Value value, AxisRefAttr axis, Operation *user) {
+    ShardingAttr sharding = getSharding(value);
+    AxisList rest = without(sharding.getPartialAxes(), axis);
+    ShardingAttr reduced = ShardingAttr::get(value.getContext(), sharding.getDims(),
+                                             rest.empty() ? Reduction::none : sharding.getReduction(), rest);
+    int64_t dim = sharding.getReduction() == Reduction::sum ? findWantedDim(value, axis, mesh) : -1;
+    if (dim >= 0 && dividesEvenly(value, reduced, dim, axis)) {
+      AxisList axes(reduced.getDims()[dim].getAxes());
+      axes.push_back(axis);
+      reduced = reduced.withDim(dim, axes);
+    }
+    Value made = layouts.obtain(value, reduced, user, causeOf(value, axis));
+    layouts.supersede(value, made);
+    return made;
+  }
+
+  bool dividesEvenly(Value value, ShardingAttr sharding, int64_t dim, AxisRefAttr axis) {
+    int64_t shards = shardCount(sharding.getDims()[dim].getAxes(), mesh) * axisSize(axis, mesh);
+    return cast<RankedTensorType>(value.getType()).getDimSize(dim) % shards == 0;
+  }
+
+  Cause causeOf(Value value, AxisRefAttr axis) {
+    return layouts.causeOf(value, axis).value_or(Cause{value.getLoc(), StringAttr()});
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Statements
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult visitConstrain(ConstrainOp constrain) {
+    Cause cause{constrain.getLoc(), constrain.getStyleAttr()};
+    AxisList stated = toAxes(constrain.getAxes());
+    Value value = layouts.current(constrain.getInput());
+    for (AxisRefAttr axis : AxisList(getSharding(value).getPartialAxes()))
+      if (overlapsAny(stated, axis) && !overlapsAny(constrain.getLayout().getPartialAxes(), axis))
+        value = reduce(value, axis, constrain);
+    ShardingAttr target = without(getSharding(value), stated);
+    for (auto [index, dim] : llvm::enumerate(constrain.getLayout().getDims())) {
+      if (dim.getAxes().empty())
+        continue;
+      AxisList axes(target.getDims()[index].getAxes());
+      axes.append(dim.getAxes().begin(), dim.getAxes().end());
+      target = target.withDim(index, axes);
+      if (failed(checkDivides(constrain, index, axes)))
+        return failure();
+    }
+    Value made = layouts.obtain(constrain.getInput(), target, constrain, cause);
+    for (AxisRefAttr axis : stated)
+      layouts.setCause(made, axis, cause);
+    constrain.getResult().replaceAllUsesWith(made);
+    return success();
+  }
+
+  LogicalResult checkDivides(ConstrainOp constrain, int64_t dim, ArrayRef<AxisRefAttr> axes) {
+    int64_t extent = constrain.getInput().getType().getDimSize(dim), shards = shardCount(axes, mesh);
+    if (extent % shards == 0)
+      return success();
+    auto diagnostic = constrain.emitError() << "'" << constrain.getStyle() << "' divides dim " << dim << " of size "
+                                            << extent << " by " << shards << ", which is not even";
+    diagnostic.attachNote() << "help: the size must be a multiple of " << shards;
+    return failure();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Calls
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult visitCall(CallOp call) {
+    for (OpOperand &operand : call->getOpOperands())
+      operand.set(layouts.current(operand.get()));
+    CallView view = CallView::of(call);
+    const OpRecord *record = OpRegistry::get().lookup(view.target);
+    if (!record)
+      return visitUnknown(call);
+    FactorRule rule = factorRuleOf(view, record);
+    Linearity linearity = record->linearity ? record->linearity(view) : Linearity();
+    reducePartialOperands(call, view, rule, linearity);
+    CallProblem problem = makeProblem(call, view, rule, linearity);
+    CallDecision decision = decideCall(problem);
+    if (decision.block)
+      return reportBlock(call, rule, decision);
+    if (splitsAddend(call, view, record, rule, decision))
+      return visitCall(call);
+    placeReshards(call, decision);
+    for (auto [result, sharding] : llvm::zip(call.getResults(), decision.results))
+      layouts.decide(result, sharding);
+    recordCauses(call, decision);
+    return success();
+  }
+
+  CallProblem makeProblem(CallOp call, const CallView &view, const FactorRule &rule, const Linearity &linearity) {
+    CallProblem problem{view, rule, linearity, mesh, {}, {}};
+    for (Value operand : call.getOperands()) {
+      problem.order.push_back(problem.operands.size());
+      problem.operands.push_back(getSharding(operand));
+    }
+    auto weight = [&](unsigned index) {
+      Value operand = call.getOperands()[index];
+      bool placed = isa<BlockArgument>(operand) && !getSharding(operand).isReplicated() && isWeight(operand);
+      return std::pair(placed ? 0 : 1, -cast<RankedTensorType>(operand.getType()).getNumElements());
+    };
+    llvm::stable_sort(problem.order, [&](unsigned left, unsigned right) { return weight(left) < weight(right); });
+    return problem;
+  }
+
+  bool isWeight(Value value) {
+    auto kind = function.getArgAttrOfType<StringAttr>(cast<BlockArgument>(value).getArgNumber(), "plan.kind");
+    return kind && kind.getValue() != "input";
+  }
+
+  /// An addend stays one only if the call is linear in it and no other consumer needs the sum.
+  void reducePartialOperands(CallOp call, const CallView &view, const FactorRule &rule, const Linearity &linearity) {
+    AxisList axes;
+    for (Value operand : call.getOperands())
+      for (AxisRefAttr axis : getSharding(operand).getPartialAxes())
+        if (!overlapsAny(axes, axis))
+          axes.push_back(axis);
+    for (AxisRefAttr axis : axes) {
+      CallProblem problem = makeProblem(call, view, rule, linearity);
+      SmallVector<unsigned> rejected = findUnacceptablePartials(problem, axis);
+      if (rejected.empty() && isPartialShared(call, axis))
+        for (auto [index, operand] : llvm::enumerate(call.getOperands()))
+          if (overlapsAny(getSharding(operand).getPartialAxes(), axis))
+            rejected.push_back(index);
+      for (unsigned index : rejected)
+        call->setOperand(index, reduce(call.getOperands()[index], axis, call));
+    }
+  }
+
+  static bool isPartialShared(CallOp call, AxisRefAttr axis) {
+    return llvm::any_of(call.getOperands(), [&](Value operand) {
+      return overlapsAny(getSharding(operand).getPartialAxes(), axis) && !operand.hasOneUse();
+    });
+  }
+
+  /// Splits off an operand that is merely added (a bias) when the rest of the call yields addends: it is added once.
+  bool splitsAddend(CallOp call, const CallView &view, const OpRecord *record, const FactorRule &rule,
+                    const CallDecision &decision) {
+    bool contracts = false;
+    for (auto [factor, axes] : llvm::zip(rule.factors, decision.axes))
+      contracts |= factor.kind == FactorKind::sum && !axes.empty();
+    std::optional<AddendSplit> split = contracts && record->splitAddend ? record->splitAddend(view) : std::nullopt;
+    if (!split)
+      return false;
+    Value addend = call.getOperands()[split->addend];
+    SmallVector<Value> rest =
+        llvm::map_to_vector(split->call.operands, [&](unsigned index) { return Value(call.getOperands()[index]); });
+    call->setOperands(rest);
+    call.setTarget(split->call.target);
+    call.setArgsAttr(split->call.args);
+    addBehind(call, addend);
+    return true;
+  }
+
+  void addBehind(CallOp call, Value addend) {
+    OpBuilder builder(call->getContext());
+    builder.setInsertionPointAfter(call);
+    auto operand = [&](StringRef name, int64_t index) {
+      return builder.getNamedAttr(name, OperandRefAttr::get(call.getContext(), index));
+    };
+    auto sum = CallOp::create(builder, call.getLoc(), call.getResultTypes(), builder.getStringAttr("aten.add.Tensor"),
+                              ValueRange{call.getResult(0), addend},
+                              builder.getDictionaryAttr({operand("self", 0), operand("other", 1)}),
+                              call.getModuleAttr());
+    call.getResult(0).replaceAllUsesExcept(sum.getResult(0), sum);
+  }
+
+  void placeReshards(CallOp call, const CallDecision &decision) {
+    for (auto [index, wanted] : llvm::enumerate(decision.operands)) {
+      Value operand = call.getOperands()[index];
+      ShardingAttr arriving = getSharding(operand);
+      if (arriving == wanted)
+        continue;
+      if (movesData(arriving, wanted))
+        reportUnstated(call, index, arriving, wanted);
+      Cause cause{call.getLoc(), StringAttr()};
+      call->setOperand(index, layouts.obtain(operand, wanted, call, cause));
+    }
+  }
+
+  /// True unless each rank already holds what it needs.
+  static bool movesData(ShardingAttr from, ShardingAttr to) {
+    for (auto [before, after] : llvm::zip(from.getDims(), to.getDims()))
+      if (after.getAxes().take_front(before.getAxes().size()) != before.getAxes())
+        return true;
+    return false;
+  }
+
+  void reportUnstated(CallOp call, unsigned index, ShardingAttr from, ShardingAttr to) {
+    Value operand = call.getOperands()[index];
+    auto diagnostic = strict ? call.emitError() : call.emitWarning();
+    diagnostic << "nothing in the plan asks for this reshard: '" << call.getTarget() << "' in '"
+               << call.getModule().value_or("") << "' needs operand " << index << " as " << to << ", it is " << from
+               << " (" << largestShardBytes(withSharding(operand.getType(), to), mesh) << " bytes on each rank)";
+    for (DimShardingAttr dim : from.getDims())
+      for (AxisRefAttr axis : dim.getAxes())
+        if (std::optional<Cause> cause = layouts.causeOf(operand, axis); cause && cause->style)
+          diagnostic.attachNote(cause->location) << "axis '" << axis.getName() << "' comes from '"
+                                                 << cause->style.getValue() << "'";
+    diagnostic.attachNote() << "help: state the layout at the border of the module, or give its modules other styles";
+    strictFailure |= strict;
+  }
+
+  LogicalResult reportBlock(CallOp call, const FactorRule &rule, const CallDecision &decision) {
+    auto [index, block] = *decision.block;
+    Value operand = call.getOperands()[index];
+    std::optional<Cause> cause = layouts.causeOf(operand, block.axis);
+    auto type = cast<RankedTensorType>(operand.getType());
+    const Factor &factor = rule.factors[block.factor];
+    int64_t shards = axisSize(block.axis, mesh);
+    auto diagnostic = emitError(cause ? cause->location : call.getLoc());
+    diagnostic << "dim " << block.dim << " of size " << type.getDimSize(block.dim) << " is "
+               << factor.size << " x " << type.getDimSize(block.dim) / factor.size << " in '"
+               << call.getModule().value_or("") << "', and " << factor.size << " does not divide over "
+               << block.axis.getName() << " = " << shards;
+    if (cause && cause->style)
+      diagnostic.attachNote(call.getLoc()) << "'" << cause->style.getValue() << "' reaches '" << call.getTarget()
+                                           << "' here";
+    diagnostic.attachNote() << "help: " << block.axis.getName() << " must divide " << factor.size
+                            << " (heads, not columns)";
+    return failure();
+  }
+
+  /// An operator without a record runs replicated, on whole values.
+  LogicalResult visitUnknown(CallOp call) {
+    for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
+      if (getSharding(operand).isReplicated())
+        continue;
+      auto diagnostic = call.emitError() << "operator '" << call.getTarget() << "' in module '"
+                                         << call.getModule().value_or("") << "' has no record, and its operand "
+                                         << index << " is " << getSharding(operand);
+      noteCauses(diagnostic, operand);
+      diagnostic.attachNote() << "help: keep the values whole that reach it ('replicate'), or add a record "
+                                 "(docs/adding-an-op.md)";
+      return failure();
+    }
+    for (Value result : call.getResults())
+      layouts.decide(result, ShardingAttr::getReplicated(call.getContext(),
+                                                         cast<RankedTensorType>(result.getType()).getRank()));
+    return success();
+  }
+
+  void noteCauses(InFlightDiagnostic &diagnostic, Value operand) {
+    AxisList axes(getSharding(operand).getPartialAxes());
+    for (DimShardingAttr dim : getSharding(operand).getDims())
+      axes.append(dim.getAxes().begin(), dim.getAxes().end());
+    for (AxisRefAttr axis : axes)
+      if (std::optional<Cause> cause = layouts.causeOf(operand, axis); cause && cause->style)
+        diagnostic.attachNote(cause->location) << "divided by '" << cause->style.getValue() << "'";
+  }
+
+  /// A result inherits the statements behind its axes: of the operands that gave the factors, and of partial operands.
+  void recordCauses(CallOp call, const CallDecision &decision) {
+    for (Value result : call.getResults()) {
+      for (auto [axes, source] : llvm::zip(decision.axes, decision.source))
+        if (source >= 0)
+          for (AxisRefAttr axis : axes)
+            if (std::optional<Cause> cause = layouts.causeOf(call.getOperands()[source], axis))
+              layouts.setCause(result, axis, *cause);
+      for (Value operand : call.getOperands())
+        for (AxisRefAttr axis : getSharding(operand).getPartialAxes())
+          if (std::optional<Cause> cause = layouts.causeOf(operand, axis))
+            layouts.setCause(result, axis, *cause);
+    }
+  }
+
+  //===--------------------------------------------------------------------===//
+
+  /// Outputs are never addends.
+  LogicalResult visitReturn(func::ReturnOp output) {
+    for (OpOperand &operand : output->getOpOperands()) {
+      operand.set(layouts.current(operand.get()));
+      for (AxisRefAttr axis : AxisList(getSharding(operand.get()).getPartialAxes()))
+        operand.set(reduce(operand.get(), axis, output));
+    }
+    function.setType(
+        FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(), output.getOperandTypes()));
+    return failure(strictFailure);
+  }
+
+  func::FuncOp function;
+  MeshOp mesh;
+  bool strict;
+  bool strictFailure = false;
+  Layouts layouts;
+};
+
+struct PropagateShardingsPass : impl::PropagateShardingsBase<PropagateShardingsPass> {
+  using PropagateShardingsBase::PropagateShardingsBase;
+
+  void runOnOperation() final {
+    ModuleOp module = getOperation();
+    MeshOp mesh = getMesh(module);
+    for (auto function : module.getOps<func::FuncOp>())
+      if (!function->hasAttr("plan.single_rank") && failed(Propagation(function, mesh, strict).run()))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,53 @@
+//===- attrs.cpp - what attributes and types of the sched dialect may not be =//
+//
+// Rules have labels (A) that reappear in test/dialect/sched/verification.mlir.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/sched/sched.h"
+
+using namespace mlir;
+using namespace meshplan::sched;
+
+bool AxisAttr::overlaps(AxisAttr other) const {
+  return getAxis() == other.getAxis() && getPre() < other.getPre() * other.getSize() &&
+         other.getPre() < getPre() * getSize();
+}
+
+LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t axis, int64_t pre, int64_t size) {
+  if (axis < 0 || pre < 1 || size < 1) // A1
+    return emitError() << "axis " << axis << ":(" << pre << ')' << size
+                       << " needs a position from 0 and positive sizes";
+  return success();
+}
+
+LogicalResult DimAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t extent, ArrayRef<AxisAttr> axes,
+                              int64_t unit, ArrayRef<int64_t> parts) {
+  if (extent < 0 || unit < 1 || extent % unit != 0) // A2
+    return emitError() << "dim of size " << extent << " is not made of units of " << unit;
+  int64_t sum = 0;
+  for (int64_t part : parts) {
+    if (part < 1 || part % unit != 0) // A2
+      return emitError() << "part of size " << part << " is not made of units of " << unit;
+    sum += part;
+  }
+  if (!parts.empty() && sum != extent) // A3
+    return emitError() << "parts add up to " << sum << ", the dim has size " << extent;
+  return success();
+}
+
+LogicalResult ShardedTensorType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<DimAttr> dims,
+                                        Type elementType, Reduction reduction, ArrayRef<AxisAttr> partialAxes) {
+  if (!elementType.isIntOrFloat()) // A4
+    return emitError() << "element type " << elementType << " is neither an integer nor a float";
+  if (partialAxes.empty() != (reduction == Reduction::none)) // A5
+    return emitError() << "a partial tensor names both a reduction and axes";
+  SmallVector<AxisAttr> all(partialAxes);
+  for (DimAttr dim : dims)
+    llvm::append_range(all, dim.getAxes());
+  for (size_t i = 0; i < all.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (all[i].overlaps(all[j])) // A6
+        return emitError() << "axis " << all[i].getAxis() << " is used twice in one layout";
+  return success();
+}

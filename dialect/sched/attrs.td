@@ -1,0 +1,119 @@
+//===- attrs.td - attributes and types of the sched dialect ---------------===//
+
+#ifndef MESHPLAN_DIALECT_SCHED_ATTRS_TD
+#define MESHPLAN_DIALECT_SCHED_ATTRS_TD
+
+include "dialect/sched/sched.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+class Sched_Attr<string name, string attrMnemonic> : AttrDef<Sched_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+class Sched_Type<string name, string typeMnemonic> : TypeDef<Sched_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def Sched_Reduction : I32EnumAttr<"Reduction", "how the addends of a partial value combine", [
+    I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"sum", 1>, I32EnumAttrCase<"max", 2>, I32EnumAttrCase<"min", 3>]> {
+  let cppNamespace = "::meshplan::sched";
+  let genSpecializedAttr = 0;
+}
+
+def Sched_CollectiveKind : I32EnumAttr<"CollectiveKind", "what a collective does", [
+    I32EnumAttrCase<"all_gather", 0>, I32EnumAttrCase<"reduce_scatter", 1>, I32EnumAttrCase<"all_reduce", 2>,
+    I32EnumAttrCase<"all_to_all", 3>, I32EnumAttrCase<"permute", 4>]> {
+  let cppNamespace = "::meshplan::sched";
+  let genSpecializedAttr = 0;
+}
+
+def Sched_CollectiveKindAttr : EnumAttr<Sched_Dialect, Sched_CollectiveKind, "collective"> {
+  let assemblyFormat = "$value";
+}
+
+def Sched_MeshAxisAttr : Sched_Attr<"MeshAxis", "mesh_axis"> {
+  let summary = "name and size of an axis of the mesh";
+  let parameters = (ins StringRefParameter<"name">:$name, "int64_t":$size);
+  let assemblyFormat = "`<` $name `=` $size `>`";
+}
+
+def Sched_AxisAttr : Sched_Attr<"Axis", "axis"> {
+  let summary = "a mesh axis or a digit of one";
+  let description = [{
+    `1:(1)3` is the digit of size 3 of the axis at position 1 of the mesh, below
+    digits whose sizes multiply to 1: the AxisRef of runtime/schema/extent.h.
+  }];
+  let parameters = (ins "int64_t":$axis, "int64_t":$pre, "int64_t":$size);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// True if the two share a digit of the same axis.
+    bool overlaps(AxisAttr other) const;
+  }];
+}
+
+def Sched_DimAttr : Sched_Attr<"Dim", "dim"> {
+  let summary = "global extent of a dim and how it is divided";
+  let description = [{
+    `576 over {1:(1)3} unit 64` is a dim of 576 elements divided over the axes,
+    major to minor, without cutting a run of 64; `parts [512, 64]` says that it
+    is a concatenation whose parts are divided one by one.
+  }];
+  let parameters = (ins "int64_t":$extent, ArrayRefParameter<"AxisAttr">:$axes, "int64_t":$unit,
+                        ArrayRefParameter<"int64_t">:$parts);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Sched_OperandRefAttr : Sched_Attr<"OperandRef", "operand"> {
+  let summary = "an argument of a compute op that is a tensor: the operand of this number";
+  let parameters = (ins "int64_t":$index);
+  let assemblyFormat = "`<` $index `>`";
+}
+
+def Sched_LocalIntAttr : Sched_Attr<"LocalInt", "local"> {
+  let summary = "an integer argument that depends on the rank";
+  let description = [{
+    constant + offset_scale * offset + extent_scale * extent, where offset and
+    extent are those of `dim` of an operand or result on the rank.
+  }];
+  let parameters = (ins "int64_t":$constant, "bool":$ofResult, "int64_t":$index, "int64_t":$dim, "int64_t":$offsetScale,
+                        "int64_t":$extentScale);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Sched_MemoryAttr : Sched_Attr<"Memory", "memory"> {
+  let summary = "bytes that the rank with the most holds";
+  let description = [{
+    `peak` covers parameters, constants, inputs and the largest sum of live
+    values and temporaries; `least` is the peak of the rank with the fewest.
+  }];
+  let parameters = (ins "int64_t":$parameters, "int64_t":$constants, "int64_t":$inputs, "int64_t":$peak,
+                        "int64_t":$least);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Sched_TensorType : Sched_Type<"ShardedTensor", "tensor"> {
+  let summary = "a tensor of which every rank holds a part";
+  let description = [{
+    Dims with global extents and layouts, the element type, and the axes over
+    which the rank's tensor is only an addend.
+
+    ```mlir
+    !sched.tensor<[4 over {0:(1)2}, 96, 576], f32, partial = sum {1:(1)3}>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"DimAttr">:$dims, "::mlir::Type":$elementType, "Reduction":$reduction,
+                        ArrayRefParameter<"AxisAttr">:$partialAxes);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Sched_TokenType : Sched_Type<"Token", "token"> {
+  let summary = "a collective in flight that will make a tensor of this type";
+  let parameters = (ins "ShardedTensorType":$tensor);
+  let assemblyFormat = "`<` $tensor `>`";
+}
+
+#endif // MESHPLAN_DIALECT_SCHED_ATTRS_TD

@@ -1,0 +1,128 @@
+//===- collective_verifiers.cpp - what one op of a program may not be -----===//
+//
+// Rules have labels (D: declarations, O: one op, C: collectives) that reappear
+// in test/dialect/sched/verification.mlir. Rules that need the whole program
+// are in program_verifier.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/sched/sched.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace meshplan::sched;
+
+LogicalResult MeshOp::verify() {
+  llvm::StringSet<> names;
+  for (Attribute attribute : getAxes()) {
+    auto axis = cast<MeshAxisAttr>(attribute);
+    if (!names.insert(axis.getName()).second) // D1
+      return emitOpError() << "has two axes named \"" << axis.getName() << "\"";
+    if (axis.getSize() < 1) // D2
+      return emitOpError() << "axis \"" << axis.getName() << "\" has size " << axis.getSize() << ", must be positive";
+  }
+  return success();
+}
+
+LogicalResult CommunicatorOp::verify() {
+  MeshOp mesh = getMesh(*this);
+  if (!mesh) // D3
+    return emitOpError("stands in a module without a mesh");
+  SmallVector<int64_t> sizes = axisSizes(mesh.getAxes());
+  for (const meshplan::AxisRef &axis : toAxisRefs(getAxes()))
+    if (axis.axis >= static_cast<int64_t>(sizes.size()) || sizes[axis.axis] % (axis.pre * axis.size) != 0) // D4
+      return emitOpError() << "axis " << axis.axis << ":(" << axis.pre << ')' << axis.size
+                           << " is not a digit of an axis of the mesh";
+  return success();
+}
+
+LogicalResult ParameterOp::verify() {
+  if (getNames().empty()) // O1
+    return emitOpError("has no name");
+  return success();
+}
+
+LogicalResult InputOp::verify() {
+  std::optional<ArrayAttr> dims = getDims();
+  size_t rank = getResult().getType().getDims().size();
+  if (dims && dims->size() != rank) // O2
+    return emitOpError() << "names " << dims->size() << " dims of a tensor of rank " << rank;
+  return success();
+}
+
+static bool hasShape(ShardedTensorType type, ArrayRef<int64_t> shape) {
+  return llvm::equal(llvm::map_range(type.getDims(), [](DimAttr dim) { return dim.getExtent(); }), shape);
+}
+
+LogicalResult ConstantOp::verify() {
+  auto value = cast<ShapedType>(getValue().getType());
+  ShardedTensorType type = getResult().getType();
+  if (value.getElementType() != type.getElementType() || !hasShape(type, value.getShape())) // O3
+    return emitOpError() << "value has type " << value << ", result is " << type;
+  return success();
+}
+
+/// O4: operand references are in range, local integers name a dim of a tensor of the op.
+static LogicalResult verifyArgument(ComputeOp op, Attribute argument) {
+  if (auto list = dyn_cast<ArrayAttr>(argument)) {
+    for (Attribute item : list)
+      if (failed(verifyArgument(op, item)))
+        return failure();
+    return success();
+  }
+  if (auto operand = dyn_cast<OperandRefAttr>(argument)) {
+    if (operand.getIndex() < 0 || operand.getIndex() >= static_cast<int64_t>(op.getOperands().size()))
+      return op.emitOpError() << "refers to operand " << operand.getIndex() << " of " << op.getOperands().size();
+  } else if (auto local = dyn_cast<LocalIntAttr>(argument)) {
+    TypeRange types = local.getOfResult() ? TypeRange(op.getResultTypes()) : TypeRange(op.getOperandTypes());
+    StringRef kind = local.getOfResult() ? "result" : "operand";
+    if (local.getIndex() < 0 || local.getIndex() >= static_cast<int64_t>(types.size()))
+      return op.emitOpError() << "refers to " << kind << ' ' << local.getIndex() << " of " << types.size();
+    int64_t rank = cast<ShardedTensorType>(types[local.getIndex()]).getDims().size();
+    if (local.getDim() < 0 || local.getDim() >= rank)
+      return op.emitOpError() << "refers to dim " << local.getDim() << " of " << kind << ' ' << local.getIndex()
+                              << ", which has rank " << rank;
+  }
+  return success();
+}
+
+LogicalResult ComputeOp::verify() {
+  for (NamedAttribute argument : getArgs())
+    if (failed(verifyArgument(*this, argument.getValue())))
+      return failure();
+  return success();
+}
+
+/// C1: a change of layout keeps extents and element type.
+static LogicalResult verifySameTensor(Operation *op, ShardedTensorType from, ShardedTensorType to) {
+  SmallVector<int64_t> shape = llvm::map_to_vector(to.getDims(), [](DimAttr dim) { return dim.getExtent(); });
+  if (from.getElementType() != to.getElementType() || !hasShape(from, shape))
+    return op->emitOpError() << "changes the tensor from " << from << " to " << to;
+  return success();
+}
+
+LogicalResult SliceOp::verify() { return verifySameTensor(*this, getInput().getType(), getResult().getType()); }
+
+/// C2: a collective has the dims that its kind needs, within the rank, and no other.
+static LogicalResult verifyDim(StartOp op, StringRef name, std::optional<uint64_t> dim, bool needed) {
+  size_t rank = op.getInput().getType().getDims().size();
+  StringRef kind = stringifyCollectiveKind(op.getKind());
+  if (needed != dim.has_value())
+    return op.emitOpError() << kind << (needed ? " needs `" : " has no `") << name << "`";
+  if (dim && *dim >= rank)
+    return op.emitOpError() << "`" << name << "` is " << *dim << " for a tensor of rank " << rank;
+  return success();
+}
+
+LogicalResult StartOp::verify() {
+  CollectiveKind kind = getKind();
+  bool moves = kind == CollectiveKind::all_to_all;
+  bool hasDim = moves || kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter;
+  if (failed(verifyDim(*this, "dim", getDim(), hasDim)) || failed(verifyDim(*this, "from", getFromDim(), moves)))
+    return failure();
+  ShardedTensorType from = getInput().getType(), to = getToken().getType().getTensor();
+  bool reduces = kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter;
+  if (reduces && from.getPartialAxes().empty()) // C3
+    return emitOpError() << stringifyCollectiveKind(kind) << " of a tensor that is not partial: " << from;
+  return verifySameTensor(*this, from, to);
+}

@@ -1,0 +1,68 @@
+//===- ops.cpp - operations of the sched dialect --------------------------===//
+
+#include "dialect/sched/sched.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+
+#define GET_OP_CLASSES
+#include "dialect/sched/ops.cpp.inc"
+
+namespace meshplan::sched {
+
+MeshOp getMesh(Operation *op) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<ModuleOp>();
+  if (!module)
+    return nullptr;
+  auto meshes = module.getOps<MeshOp>();
+  return meshes.empty() ? MeshOp() : *meshes.begin();
+}
+
+SmallVector<int64_t> axisSizes(ArrayAttr meshAxes) {
+  return llvm::map_to_vector(meshAxes, [](Attribute axis) { return cast<MeshAxisAttr>(axis).getSize(); });
+}
+
+SmallVector<int64_t> ProgramOp::getMeshSizes() {
+  if (std::optional<ArrayAttr> devices = getDevices())
+    return axisSizes(*devices);
+  MeshOp mesh = getMesh(*this);
+  return mesh ? axisSizes(mesh.getAxes()) : SmallVector<int64_t>();
+}
+
+meshplan::AxisRef toAxisRef(AxisAttr axis) { return {axis.getAxis(), axis.getPre(), axis.getSize()}; }
+
+SmallVector<meshplan::AxisRef> toAxisRefs(ArrayAttr axes) {
+  return llvm::map_to_vector(axes, [](Attribute axis) { return toAxisRef(cast<AxisAttr>(axis)); });
+}
+
+meshplan::DimSharding toDimSharding(DimAttr dim) {
+  meshplan::DimSharding result;
+  result.extent = dim.getExtent();
+  for (AxisAttr axis : dim.getAxes())
+    result.axes.push_back(toAxisRef(axis));
+  result.unit = dim.getUnit();
+  result.parts.assign(dim.getParts().begin(), dim.getParts().end());
+  return result;
+}
+
+SmallVector<int64_t> localShape(ShardedTensorType type, ArrayRef<int64_t> meshSizes, ArrayRef<int64_t> coordinate) {
+  return llvm::map_to_vector(type.getDims(), [&](DimAttr dim) {
+    if (dim.getAxes().empty())
+      return dim.getExtent();
+    return meshplan::localExtent(toDimSharding(dim), meshSizes, coordinate);
+  });
+}
+
+int64_t elementBytes(Type elementType) { return llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8); }
+
+int64_t localBytes(ShardedTensorType type, ArrayRef<int64_t> meshSizes, ArrayRef<int64_t> coordinate) {
+  int64_t bytes = elementBytes(type.getElementType());
+  for (int64_t extent : localShape(type, meshSizes, coordinate))
+    bytes *= extent;
+  return bytes;
+}
+
+} // namespace meshplan::sched

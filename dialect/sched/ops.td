@@ -1,0 +1,171 @@
+//===- ops.td - operations of the sched dialect ---------------------------===//
+
+#ifndef MESHPLAN_DIALECT_SCHED_OPS_TD
+#define MESHPLAN_DIALECT_SCHED_OPS_TD
+
+include "dialect/sched/attrs.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/CommonAttrConstraints.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+class Sched_Op<string opMnemonic, list<Trait> traits = []> : Op<Sched_Dialect, opMnemonic, traits>;
+class Sched_Step<string opMnemonic, list<Trait> traits = []>
+    : Sched_Op<opMnemonic, traits # [HasParent<"ProgramOp">]>;
+
+def Sched_Axes : TypedArrayAttrBase<Sched_AxisAttr, "list of axes">;
+def Sched_MeshAxes : TypedArrayAttrBase<Sched_MeshAxisAttr, "list of mesh axes">;
+
+def Sched_MeshOp : Sched_Op<"mesh"> {
+  let summary = "the device mesh";
+  let description = [{
+    Names and sizes of the axes, outermost first; the last varies fastest over
+    the ranks.
+
+    ```mlir
+    sched.mesh [#sched.mesh_axis<"dp" = 2>, #sched.mesh_axis<"tp" = 3>]
+    ```
+  }];
+  let arguments = (ins Sched_MeshAxes:$axes);
+  let assemblyFormat = "$axes attr-dict";
+  let hasVerifier = 1;
+}
+
+def Sched_CommunicatorOp : Sched_Op<"communicator", [Symbol]> {
+  let summary = "groups of ranks that differ only in these axes";
+  let description = [{
+    ```mlir
+    sched.communicator @tp over [#sched.axis<1:(1)3>]
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Sched_Axes:$axes);
+  let assemblyFormat = "$sym_name `over` $axes attr-dict";
+  let hasVerifier = 1;
+}
+
+def Sched_StreamOp : Sched_Op<"stream", [Symbol]> {
+  let summary = "a queue whose steps run in order";
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let assemblyFormat = "$sym_name attr-dict";
+}
+
+def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "an entry point: the steps of one rank, the same for all";
+  let description = [{
+    `devices` replaces the mesh of the module for a program that runs on other
+    ranks, such as the reference on one.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<Sched_MeshAxes>:$devices,
+                       OptionalAttr<Sched_MemoryAttr>:$memory);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name (`devices` $devices^)? (`memory` $memory^)? attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Sizes of the axes of the ranks that run this: `devices`, or the mesh of the module.
+    ::llvm::SmallVector<int64_t> getMeshSizes();
+  }];
+}
+
+def Sched_ParameterOp : Sched_Step<"parameter"> {
+  let summary = "a weight of the model";
+  let description = "Several names mean that the model ties them; the first is the canonical one.";
+  let arguments = (ins StrArrayAttr:$names, UnitAttr:$trainable);
+  let results = (outs Sched_TensorType:$result);
+  let assemblyFormat = "$names (`trainable` $trainable^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Sched_ConstantOp : Sched_Step<"constant"> {
+  let summary = "a tensor whose value is in the artifact";
+  let arguments = (ins StrAttr:$name, ElementsAttr:$value);
+  let results = (outs Sched_TensorType:$result);
+  let assemblyFormat = "$name $value attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Sched_InputOp : Sched_Step<"input"> {
+  let summary = "a tensor that the caller gives";
+  let description = "`dims` are the plan's names of the dims, empty where a dim has none.";
+  let arguments = (ins StrAttr:$name, OptionalAttr<StrArrayAttr>:$dims);
+  let results = (outs Sched_TensorType:$result);
+  let assemblyFormat = "$name (`dims` $dims^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Sched_OutputOp : Sched_Step<"output"> {
+  let summary = "a tensor that the caller receives";
+  let arguments = (ins StrAttr:$name, Sched_TensorType:$value);
+  let assemblyFormat = "$name $value attr-dict `:` type($value)";
+}
+
+def Sched_ComputeOp : Sched_Step<"compute"> {
+  let summary = "an ATen operator or a kernel of the runtime on the rank's tensors";
+  let description = [{
+    `args` holds every argument that is not the default of the schema, by name:
+    `#sched.operand<i>` for a tensor, a list of them (or `unit` for None) for a
+    list of tensors, `#sched.local` for an integer that depends on the rank,
+    else the literal.
+
+    ```mlir
+    %y = sched.compute "aten.relu.default"(%x) {self = #sched.operand<0>} on @compute
+        : (!sched.tensor<[4], f32>) -> !sched.tensor<[4], f32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$target, Variadic<Sched_TensorType>:$operands, DictionaryAttr:$args,
+                       OptionalAttr<StrAttr>:$module, FlatSymbolRefAttr:$stream);
+  let results = (outs Variadic<Sched_TensorType>:$results);
+  let assemblyFormat = [{
+    $target `(` $operands `)` $args (`in` $module^)? `on` $stream attr-dict `:`
+    functional-type($operands, $results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Sched_StartOp : Sched_Step<"start"> {
+  let summary = "begins a collective";
+  let description = [{
+    The input must live until the wait, which gives the result. `sequence`
+    counts the collectives of the program, the same on every rank. `dim` is the
+    dim that grows (all_gather) or is split (reduce_scatter, all_to_all),
+    `from_dim` the dim that an all_to_all gathers.
+
+    ```mlir
+    %t = sched.start all_gather %x dim 1 over @tp on @communication sequence 0 because "sequence tp"
+        : !sched.tensor<[4, 6 over {1:(1)3}, 8], f32> -> !sched.token<!sched.tensor<[4, 6, 8], f32>>
+    ```
+  }];
+  let arguments = (ins Sched_CollectiveKindAttr:$kind, Sched_TensorType:$input, OptionalAttr<I64Attr>:$dim,
+                       OptionalAttr<I64Attr>:$from_dim, FlatSymbolRefAttr:$communicator, FlatSymbolRefAttr:$stream,
+                       I64Attr:$sequence, OptionalAttr<StrAttr>:$cause, OptionalAttr<StrAttr>:$module);
+  let results = (outs Sched_TokenType:$token);
+  let assemblyFormat = [{
+    $kind $input (`from` $from_dim^)? (`dim` $dim^)? `over` $communicator `on` $stream `sequence` $sequence
+    (`because` $cause^)? (`in` $module^)? attr-dict `:` type($input) `->` type($token)
+  }];
+  let hasVerifier = 1;
+}
+
+def Sched_WaitOp : Sched_Step<"wait", [
+    TypesMatchWith<"the result is what the token promises", "token", "result",
+                   "::llvm::cast<TokenType>($_self).getTensor()">]> {
+  let summary = "the collective is over and its result may be used";
+  let arguments = (ins Sched_TokenType:$token, FlatSymbolRefAttr:$stream);
+  let results = (outs Sched_TensorType:$result);
+  let assemblyFormat = "$token `on` $stream attr-dict `:` type($token)";
+}
+
+def Sched_SliceOp : Sched_Step<"slice"> {
+  let summary = "the rank's part of a tensor that the ranks of some axes hold whole; no communication";
+  let arguments = (ins Sched_TensorType:$input, FlatSymbolRefAttr:$stream);
+  let results = (outs Sched_TensorType:$result);
+  let assemblyFormat = "$input `on` $stream attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Sched_FreeOp : Sched_Step<"free"> {
+  let summary = "the last use of these values is over";
+  let arguments = (ins Variadic<Sched_TensorType>:$values, FlatSymbolRefAttr:$stream);
+  let assemblyFormat = "$values `on` $stream attr-dict `:` type($values)";
+}
+
+#endif // MESHPLAN_DIALECT_SCHED_OPS_TD

@@ -1,0 +1,151 @@
+//===- program_verifier.cpp - what a whole program may not be -------------===//
+//
+// Rules have labels (P: names and numbers, L: lifetimes, T: tokens) that
+// reappear in test/dialect/sched/verification.mlir.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/sched/sched.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace meshplan::sched;
+
+namespace {
+/// Walks the steps of a program in order and keeps what is known at each.
+class ProgramVerifier {
+public:
+  explicit ProgramVerifier(ProgramOp program) : program(program), meshSizes(program.getMeshSizes()) {}
+
+  LogicalResult verify();
+
+private:
+  LogicalResult verifyStep(Operation &step);
+  LogicalResult verifyNames(Operation &step);
+  LogicalResult verifyLayout(Operation &step, ShardedTensorType type);
+  LogicalResult verifyStart(StartOp start);
+  LogicalResult verifyFree(FreeOp free);
+  LogicalResult verifyEnd();
+
+  ProgramOp program;
+  SmallVector<int64_t> meshSizes;
+  llvm::StringMap<CommunicatorOp> communicators;
+  llvm::StringSet<> streams;
+  DenseSet<Type> knownLayouts;
+  int64_t nextSequence = 0;
+  /// The free of each value that is dead.
+  DenseMap<Value, FreeOp> freed;
+  /// The collectives in flight, by the value that they read.
+  DenseMap<Value, SmallVector<StartOp, 1>> inFlight;
+};
+} // namespace
+
+LogicalResult ProgramVerifier::verify() {
+  if (!getMesh(program)) // P1
+    return program.emitOpError("stands in a module without a mesh");
+  for (Operation &op : program->getParentOfType<ModuleOp>().getOps()) {
+    if (auto communicator = dyn_cast<CommunicatorOp>(op))
+      communicators[communicator.getSymName()] = communicator;
+    else if (auto stream = dyn_cast<StreamOp>(op))
+      streams.insert(stream.getSymName());
+  }
+  for (Operation &step : program.getBody().front())
+    if (failed(verifyStep(step)))
+      return failure();
+  return verifyEnd();
+}
+
+LogicalResult ProgramVerifier::verifyStep(Operation &step) {
+  if (!isa<SchedDialect>(step.getDialect())) // P2
+    return step.emitOpError("is not a step of a program");
+  if (failed(verifyNames(step)))
+    return failure();
+  for (Value result : step.getResults())
+    if (auto type = dyn_cast<ShardedTensorType>(result.getType()); type && failed(verifyLayout(step, type)))
+      return failure();
+  for (Value operand : step.getOperands())
+    if (FreeOp free = freed.lookup(operand)) // L1, L2
+      return (step.emitOpError() << (isa<FreeOp>(step) ? "frees a value that is already free" : "uses a freed value"))
+                 .attachNote(free.getLoc())
+             << "freed here";
+  if (auto start = dyn_cast<StartOp>(step))
+    return verifyStart(start);
+  if (auto wait = dyn_cast<WaitOp>(step)) {
+    auto start = wait.getToken().getDefiningOp<StartOp>();
+    llvm::erase(inFlight[start.getInput()], start);
+  }
+  if (auto free = dyn_cast<FreeOp>(step))
+    return verifyFree(free);
+  return success();
+}
+
+LogicalResult ProgramVerifier::verifyNames(Operation &step) {
+  auto stream = step.getAttrOfType<FlatSymbolRefAttr>("stream");
+  if (stream && !streams.contains(stream.getValue())) // P3
+    return step.emitOpError() << "runs on the unknown stream " << stream;
+  auto communicator = step.getAttrOfType<FlatSymbolRefAttr>("communicator");
+  if (communicator && !communicators.contains(communicator.getValue())) // P4
+    return step.emitOpError() << "uses the unknown communicator " << communicator;
+  return success();
+}
+
+/// P5: axes of a layout are digits of the axes of the program's ranks.
+LogicalResult ProgramVerifier::verifyLayout(Operation &step, ShardedTensorType type) {
+  if (!knownLayouts.insert(type).second)
+    return success();
+  SmallVector<AxisAttr> axes(type.getPartialAxes());
+  for (DimAttr dim : type.getDims())
+    llvm::append_range(axes, dim.getAxes());
+  for (AxisAttr axis : axes)
+    if (axis.getAxis() >= static_cast<int64_t>(meshSizes.size()) ||
+        meshSizes[axis.getAxis()] % (axis.getPre() * axis.getSize()) != 0)
+      return step.emitOpError() << "has the layout " << type << ", in which " << axis
+                                << " is not a digit of an axis of the program's ranks";
+  return success();
+}
+
+LogicalResult ProgramVerifier::verifyStart(StartOp start) {
+  if (static_cast<int64_t>(start.getSequence()) != nextSequence) // P6
+    return start.emitOpError() << "has sequence number " << start.getSequence() << ", the next one is " << nextSequence;
+  ++nextSequence;
+  auto uses = start.getToken().getUses();
+  if (!llvm::hasSingleElement(uses)) // T1
+    return start.emitOpError() << "is waited for " << std::distance(uses.begin(), uses.end())
+                               << " times, must be exactly once";
+  inFlight[start.getInput()].push_back(start);
+  return success();
+}
+
+LogicalResult ProgramVerifier::verifyFree(FreeOp free) {
+  for (Value value : free.getValues()) {
+    Operation *producer = value.getDefiningOp();
+    if (isa<ParameterOp, ConstantOp, InputOp>(producer)) // L3
+      return free.emitOpError("frees a parameter, constant or input").attachNote(producer->getLoc()) << "made here";
+    if (auto starts = inFlight.find(value); starts != inFlight.end() && !starts->second.empty()) // L4
+      return free.emitOpError("frees the input of a collective that is not waited for")
+                 .attachNote(starts->second.front().getLoc())
+             << "started here";
+    if (!freed.try_emplace(value, free).second) // L2
+      return free.emitOpError("frees a value that is already free").attachNote(free.getLoc()) << "freed here";
+  }
+  return success();
+}
+
+/// L5: whatever a step makes is freed or an output.
+LogicalResult ProgramVerifier::verifyEnd() {
+  DenseSet<Value> outputs;
+  for (OutputOp output : program.getBody().getOps<OutputOp>())
+    outputs.insert(output.getValue());
+  for (Operation &step : program.getBody().front()) {
+    if (!isa<ComputeOp, SliceOp, WaitOp>(step))
+      continue;
+    for (Value result : step.getResults())
+      if (!freed.contains(result) && !outputs.contains(result))
+        return step.emitOpError() << "makes a value that is neither freed nor an output";
+  }
+  return success();
+}
+
+LogicalResult ProgramOp::verifyRegions() { return ProgramVerifier(*this).verify(); }

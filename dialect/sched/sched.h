@@ -1,0 +1,58 @@
+//===- sched.h - the sched dialect ------------------------------*- C++ -*-===//
+//
+// Includes everything of the dialect: attributes, types, ops, and the queries
+// that the scheduler and the targets ask. See sched.td for what it means.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_DIALECT_SCHED_SCHED_H
+#define MESHPLAN_DIALECT_SCHED_SCHED_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/RegionKindInterface.h"
+#include "mlir/IR/SymbolTable.h"
+#include "runtime/schema/extent.h"
+
+#include "dialect/sched/dialect.h.inc"
+#include "dialect/sched/enums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/sched/attrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialect/sched/types.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialect/sched/ops.h.inc"
+
+namespace meshplan::sched {
+
+/// The mesh of the module that holds `op`, or null.
+MeshOp getMesh(mlir::Operation *op);
+
+/// Sizes of a list of mesh axes.
+llvm::SmallVector<int64_t> axisSizes(mlir::ArrayAttr meshAxes);
+
+/// An axis, a list of axes or a dim as the extent function knows it.
+meshplan::AxisRef toAxisRef(AxisAttr axis);
+llvm::SmallVector<meshplan::AxisRef> toAxisRefs(mlir::ArrayAttr axes);
+meshplan::DimSharding toDimSharding(DimAttr dim);
+
+/// Extents of the part that the rank at `coordinate` of the mesh holds.
+llvm::SmallVector<int64_t> localShape(ShardedTensorType type, llvm::ArrayRef<int64_t> meshSizes,
+                                      llvm::ArrayRef<int64_t> coordinate);
+
+/// Bytes of that part.
+int64_t localBytes(ShardedTensorType type, llvm::ArrayRef<int64_t> meshSizes, llvm::ArrayRef<int64_t> coordinate);
+
+/// Bytes of an element.
+int64_t elementBytes(mlir::Type elementType);
+
+} // namespace meshplan::sched
+
+#endif // MESHPLAN_DIALECT_SCHED_SCHED_H

@@ -1,0 +1,33 @@
+//===- sched.td - the sched dialect ---------------------------------------===//
+//
+// What ranks will do: a list of steps with streams, collectives and lifetimes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_DIALECT_SCHED_SCHED_TD
+#define MESHPLAN_DIALECT_SCHED_SCHED_TD
+
+include "mlir/IR/OpBase.td"
+
+def Sched_Dialect : Dialect {
+  let name = "sched";
+  let cppNamespace = "::meshplan::sched";
+  let summary = "programs as ranks execute them: ordered steps, streams, collectives, lifetimes";
+  let description = [{
+    A module holds one `sched.mesh`, the communicators and streams, and one
+    `sched.program` for each entry point. The order of the ops of a program is
+    the order in which every rank issues them. A value is a tensor with its
+    global shape and a resolved layout (axes by position and size), of which a
+    rank holds its part; it lives from the op that makes it to its
+    `sched.free`. The dialect says the same as the artifact
+    (runtime/schema/schedule.fbs) and knows nothing of the plan.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let extraClassDeclaration = [{
+    void registerAttributes();
+    void registerTypes();
+  }];
+}
+
+#endif // MESHPLAN_DIALECT_SCHED_SCHED_TD

@@ -1,0 +1,148 @@
+// The plan language.
+//
+// A statement ends at a newline or a semicolon. Three rules are applied to the
+// tokens before they are parsed (compiler/frontend/parse/tokens.h): a newline
+// after a comma or inside ( ) and [ ] is hidden, a closing brace ends the
+// statement before it, and `2*3` after an equals sign is three tokens.
+// Everything else is said here. No actions, no predicates.
+//
+// What an option, a style or a unit may be called is checked after parsing, so
+// that an unknown one gets a message with the nearest name.
+
+grammar Plan;
+
+plan : end* 'plan' planName '{' item* '}' end* EOF ;
+planName : word | STRING ;
+item : statement? end ;
+end : NEWLINE | ';' ;
+
+statement
+    : modelStatement | meshStatement | letStatement
+    | valueStatement | lossStatement | microbatchesStatement
+    | dataStatement | precisionStatement | recomputeStatement
+    | optimizerStatement | clipStatement | trainableStatement
+    | reservedStatement
+    | entry | block
+    ;
+
+// Model, mesh and values.
+modelStatement : 'model' STRING ;
+meshStatement : 'mesh' axisDefinition (',' axisDefinition)* ;
+axisDefinition : axisName '=' expression ;
+letStatement : 'let' axisName '=' expression ;
+
+// Inputs, outputs and the batch.
+valueStatement : ('input' | 'output') valueName (',' valueName)* ':' dims ;
+valueName : word | NUMBER | PATH | STRING ;
+dims : '[' (dim (',' dim)*)? ']' ;
+dim : word ('=' expression)? ('over' axes)? ;
+lossStatement : 'loss' valueName ;
+microbatchesStatement : 'microbatches' expression 'mean'? ;
+
+// Entries: one parallel style per module.
+entry : 'override'? (path | 'rest') ':' clause (',' clause)* ;
+block : path '{' blockItem* '}' ;
+blockItem : (entry | block)? end ;
+clause : styleClause | borderClause | parameterClause ;
+styleClause : word axes? styleOption* ;
+styleOption : word (expression | '(' part (',' part)* ')') ;
+part : partName? expression ;
+partName : axisName ;
+borderClause : ('input' | 'output') index? layout ;
+index : NUMBER ;
+parameterClause : 'parameter' '{' placementItem* '}' ;
+placementItem : placement? end ;
+placement : word ':' layout ;
+layout : word | 'split' expression 'over' axes | dims ;
+
+// Training.
+dataStatement : 'data' axes (',' axes)* ('on' paths)? optionBlock ;
+precisionStatement : 'precision' optionBlock ;
+recomputeStatement : 'recompute' paths ('keep' word (',' word)*)? ;
+optimizerStatement : 'optimizer' word optionBlock? ;
+clipStatement : 'clip_grad_norm' number ;
+trainableStatement : ('freeze' | 'train' 'only' | 'unused') paths ;
+
+// Reserved for later work.
+reservedStatement
+    : 'pipeline' axes optionBlock?
+    | 'context' axes optionBlock?
+    | 'fold' '(' axisName (',' axisName)* ')' 'as' '(' axisDefinition (',' axisDefinition)* ')'
+    | 'overlap' optionBlock
+    | 'init' optionBlock
+    | 'offload' word (',' word)*
+    | 'tie' paths
+    | 'shapes' (operands optionBlock? | optionBlock)
+    ;
+
+// Options: a name, operands in groups between commas, a block.
+optionBlock : '{' optionItem* '}' ;
+optionItem : option? end ;
+option : (word | PATH | STAR | STRING | 'rest') operands? optionBlock? ;
+operands : operandGroup (',' operandGroup)* ;
+operandGroup : operand+ ;
+operand : number | word | 'rest' | PATH | STAR | STRING | comparison | ('[' | '(') operands (']' | ')') ;
+comparison : '>=' | '<=' | '>' | '<' | '=' ;
+
+axes : axisName | '(' axisName (',' axisName)* ')' ;
+paths : path (',' path)* ;
+path : PATH | STAR | STRING | NUMBER | word ;
+number : '-'? (NUMBER (UNIT | '%')? | QUANTITY) ;
+
+expression : product (('+' | '-') product)* ;
+product : factor (('*' | '/') factor)* ;
+factor : '-' factor | NUMBER | axisName | '(' expression ')' ;
+
+// A word may be a keyword. Those of `axisName` may also name axes and values;
+// the others end a list of axes or an expression.
+word : axisName | 'over' | 'on' | 'as' | 'keep' | 'mean' | 'only' | 'split' | 'parameter' | 'parts' | 'dim' ;
+axisName
+    : NAME | UNIT | 'plan' | 'model' | 'mesh' | 'let' | 'input' | 'output' | 'loss' | 'microbatches' | 'override'
+    | 'data' | 'precision' | 'recompute' | 'optimizer' | 'clip_grad_norm' | 'freeze' | 'train' | 'unused'
+    | 'pipeline' | 'context' | 'fold' | 'overlap' | 'init' | 'offload' | 'tie' | 'shapes'
+    ;
+
+LEFT_BRACE : '{' ;
+RIGHT_BRACE : '}' ;
+LEFT_BRACKET : '[' ;
+RIGHT_BRACKET : ']' ;
+LEFT_PAREN : '(' ;
+RIGHT_PAREN : ')' ;
+COMMA : ',' ;
+SEMICOLON : ';' ;
+COLON : ':' ;
+EQUAL : '=' ;
+STAR : '*' ;
+SLASH : '/' ;
+PLUS : '+' ;
+MINUS : '-' ;
+UNIT : 'KiB' | 'MiB' | 'GiB' | 'KB' | 'MB' | 'GB' | 'us' | 'ms' | 's' ;
+
+NAME : [A-Za-z_] [A-Za-z_0-9]* ;
+NUMBER : DIGITS ('.' DIGITS)? ([eE] [+-]? DIGITS)? ;
+QUANTITY : DIGITS ('.' DIGITS)? UNIT ;
+STRING : '"' (~["\\\r\n] | '\\' ["\\])* '"' ;
+
+// A path is one token. Braces belong to it if they hold alternatives on one
+// line: more than one, or one without spaces around it. All other braces open
+// a block.
+PATH : (PATH_CHAR | BRACES) (PATH_CHAR | '.' | BRACES)* ;
+
+fragment DIGITS : [0-9]+ ;
+fragment PATH_CHAR : [A-Za-z_0-9*] ;
+fragment BRACES
+    : '{' ALTERNATIVE '}'
+    | '{' BLANK* RANGE BLANK* '}'
+    | '{' BLANK* (ALTERNATIVE | RANGE) (BLANK* ',' BLANK* (ALTERNATIVE | RANGE))+ BLANK* '}'
+    ;
+fragment RANGE : DIGITS '..' DIGITS (BLANK+ 'by' BLANK+ DIGITS)? ;
+fragment ALTERNATIVE : (PATH_CHAR | '.' | BRACES)+ ;
+fragment BLANK : [ \t] ;
+
+NEWLINE : '\r'? '\n' ;
+SPACE : [ \t\r\f]+ -> skip ;
+LINE_COMMENT : '//' ~[\r\n]* -> channel(HIDDEN) ;
+BLOCK_COMMENT : '/*' .*? '*/' -> channel(HIDDEN) ;
+UNCLOSED_COMMENT : '/*' .*? EOF ;
+UNCLOSED_STRING : '"' (~["\\\r\n] | '\\' .)* ;
+UNKNOWN : . ;

@@ -1,0 +1,37 @@
+# Configuration of the lit tests. Substitutions:
+#
+#   %meshplan %meshplan-opt %meshplan-run   the programs of this build
+#   %python                                 Python with the packages of tools/requirements.txt
+#   %root                                   top of the source tree
+#   %{inputs}                               the folder Inputs beside the test file
+#
+# A program that this build left out is a missing feature of the same name: `REQUIRES: meshplan-run`.
+import os
+
+import lit.formats
+
+config.name = "meshplan"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test", ".plan"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.join(config.meshplan_source_dir, "test")
+config.test_exec_root = os.path.join(config.meshplan_build_dir, "test")
+
+if "long" not in lit_config.params:
+    config.excludes.append("long")
+
+bin_dir = os.path.join(config.meshplan_build_dir, "bin")
+# The longer names come first: lit replaces text, and %meshplan is a prefix of the others.
+for program in ("meshplan-opt", "meshplan-run", "meshplan"):
+    path = os.path.join(bin_dir, program)
+    config.substitutions.append(("%" + program + r"(?![\w-])", path))
+    if os.path.exists(path):
+        config.available_features.add(program)
+config.substitutions.append((r"%python\b", config.meshplan_python))
+config.substitutions.append((r"%root\b", config.meshplan_source_dir))
+config.substitutions.append((r"%\{inputs\}", "%S/Inputs"))
+
+config.environment["PATH"] = os.pathsep.join([config.llvm_tools_dir, bin_dir, os.environ["PATH"]])
+config.environment["FILECHECK_OPTS"] = "--enable-var-scope --dump-input-filter=all"
+# Six ranks as threads must not each start a pool of threads.
+config.environment["OMP_NUM_THREADS"] = "1"

@@ -1,0 +1,61 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --plan-place-styles | FileCheck %s
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.style "mlp.up" colwise [#plan.axis<"tp">] as "colwise tp"
+plan.style "mlp.down" rowwise [#plan.axis<"tp">] as "rowwise tp"
+
+// Weights of linear are [out, in]: colwise divides dim 0, rowwise dim 1. The bias of a rowwise module stays whole.
+// CHECK-LABEL: func.func @forward
+// CHECK-SAME: %[[X:.*]]: tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>>
+// CHECK-SAME: tensor<16x8xf32, #plan.sharding<[{"tp"}, {}]>>
+// CHECK-SAME: tensor<16xf32, #plan.sharding<[{"tp"}]>>
+// CHECK-SAME: tensor<8x16xf32, #plan.sharding<[{}, {"tp"}]>>
+// CHECK-SAME: tensor<8xf32, #plan.sharding<[{}]>>
+// CHECK: %[[C:.*]] = plan.constrain %[[X]] <[{}, {}]> along [#plan.axis<"tp">] as "colwise tp"
+// CHECK: %[[U:.*]] = plan.call "aten.linear.default"(%[[C]],
+// CHECK: %[[D:.*]] = plan.constrain %{{.*}} <[{}, {"tp"}]> along [#plan.axis<"tp">] as "rowwise tp"
+// CHECK: plan.call "aten.linear.default"(%[[D]],
+func.func @forward(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}, {}]>},
+    %w1: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["mlp.up.weight"]},
+    %b1: tensor<16xf32> {plan.kind = "parameter", plan.names = ["mlp.up.bias"]},
+    %w2: tensor<8x16xf32> {plan.kind = "parameter", plan.names = ["mlp.down.weight"]},
+    %b2: tensor<8xf32> {plan.kind = "parameter", plan.names = ["mlp.down.bias"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w1, %b1)
+      {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>} in "mlp.up"
+      : (tensor<4x8xf32>, tensor<16x8xf32>, tensor<16xf32>) -> tensor<4x16xf32>
+  %1 = plan.call "aten.silu.default"(%0) {self = #plan.operand<0>} in "mlp" : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %2 = plan.call "aten.linear.default"(%1, %w2, %b2)
+      {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>} in "mlp.down"
+      : (tensor<4x16xf32>, tensor<8x16xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  return %2 : tensor<4x8xf32>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
+plan.style "proj" colwise [#plan.axis<"tp">] as "colwise tp"
+
+// A Conv1D weight is [in, out] and is used by addmm: colwise divides dim 1. sequence states both borders of its module.
+// CHECK-LABEL: func.func @forward
+// CHECK-SAME: tensor<8xf32, #plan.sharding<[{}]>>
+// CHECK-SAME: tensor<8x16xf32, #plan.sharding<[{}, {"tp"}]>>
+// CHECK: plan.constrain %{{.*}} <[{}, {"tp"}, {}]> along [#plan.axis<"tp">] as "sequence tp"
+// CHECK: plan.call "aten.mul.Tensor"
+// CHECK: plan.constrain %{{.*}} <[{}, {"tp"}, {}]> along [#plan.axis<"tp">] as "sequence tp"
+func.func @forward(
+    %x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %g: tensor<8xf32> {plan.kind = "parameter", plan.names = ["norm.weight"]},
+    %w: tensor<8x16xf32> {plan.kind = "parameter", plan.names = ["proj.weight"]},
+    %b: tensor<16xf32> {plan.kind = "parameter", plan.names = ["proj.bias"]}) -> tensor<12x16xf32> {
+  %0 = plan.call "aten.mul.Tensor"(%x, %g) {self = #plan.operand<0>, other = #plan.operand<1>} in "norm"
+      : (tensor<2x6x8xf32>, tensor<8xf32>) -> tensor<2x6x8xf32>
+  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 12, 8>} in "proj"
+      : (tensor<2x6x8xf32>) -> tensor<12x8xf32>
+  %2 = plan.call "aten.addmm.default"(%b, %1, %w)
+      {self = #plan.operand<0>, mat1 = #plan.operand<1>, mat2 = #plan.operand<2>} in "proj"
+      : (tensor<16xf32>, tensor<12x8xf32>, tensor<8x16xf32>) -> tensor<12x16xf32>
+  return %2 : tensor<12x16xf32>
+}

@@ -1,0 +1,102 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --plan-place-styles --plan-propagate-shardings | FileCheck %s
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
+plan.style "down" rowwise [#plan.axis<"tp">] as "rowwise tp"
+
+// Plain tensor parallelism: one reduction, behind the rowwise module; its bias is added once, behind the reduction.
+// CHECK-LABEL: func.func @mlp
+// CHECK: plan.call "aten.linear.default"{{.*}} -> tensor<4x16xf32, #plan.sharding<[{"dp"}, {"tp"}]>>
+// CHECK: %[[P:.*]] = plan.call "aten.linear.default"{{.*}} -> tensor<4x8xf32, #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>>
+// CHECK: %[[R:.*]] = plan.reshard %[[P]] because "rowwise tp" {{.*}} -> tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>>
+// CHECK: %[[S:.*]] = plan.call "aten.add.Tensor"(%[[R]],
+// CHECK: plan.call "aten.add.Tensor"(%{{.*}}, %[[S]])
+// CHECK-NOT: plan.reshard
+func.func @mlp(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}, {}]>},
+    %w1: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"]},
+    %w2: tensor<8x16xf32> {plan.kind = "parameter", plan.names = ["down.weight"]},
+    %b2: tensor<8xf32> {plan.kind = "parameter", plan.names = ["down.bias"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w1) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+      : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  %1 = plan.call "aten.linear.default"(%0, %w2, %b2)
+      {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>} in "down"
+      : (tensor<4x16xf32>, tensor<8x16xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  %2 = plan.call "aten.add.Tensor"(%x, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %2 : tensor<4x8xf32>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "embed" rowwise [#plan.axis<"tp">] as "rowwise tp"
+plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
+plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
+plan.style "k" colwise [#plan.axis<"tp">] as "colwise tp"
+plan.style "o" rowwise [#plan.axis<"tp">] as "rowwise tp"
+
+// Sequence parallelism: the embedding's addends become a reduce-scatter because a consumer is divided there; q and k
+// share one gather; the residual stream stays divided, so o's addends become a reduce-scatter too.
+// CHECK-LABEL: func.func @block
+// CHECK: %[[E:.*]] = plan.call "aten.embedding.default"{{.*}}partial = sum {"tp"}
+// CHECK: %[[H:.*]] = plan.reshard %[[E]] because "rowwise tp" {{.*}} -> tensor<2x6x8xf32, #plan.sharding<[{}, {"tp"}, {}]>>
+// CHECK: %[[N:.*]] = plan.call "aten.mul.Tensor"(%[[H]],
+// CHECK: %[[G:.*]] = plan.reshard %[[N]] because "colwise tp" {{.*}} -> tensor<2x6x8xf32, #plan.sharding<[{}, {}, {}]>>
+// CHECK-NOT: plan.reshard
+// CHECK: plan.call "aten.linear.default"(%[[G]],
+// CHECK: plan.call "aten.linear.default"(%[[G]],
+// CHECK: %[[O:.*]] = plan.call "aten.linear.default"{{.*}}partial = sum {"tp"}
+// CHECK: %[[S:.*]] = plan.reshard %[[O]] because "rowwise tp" {{.*}} -> tensor<2x6x8xf32, #plan.sharding<[{}, {"tp"}, {}]>>
+// CHECK: plan.call "aten.add.Tensor"(%[[H]], %[[S]])
+// CHECK-NOT: plan.reshard
+func.func @block(
+    %ids: tensor<2x6xi64> {plan.kind = "input", plan.names = ["ids"]},
+    %table: tensor<32x8xf32> {plan.kind = "parameter", plan.names = ["embed.weight"]},
+    %g: tensor<8xf32> {plan.kind = "parameter", plan.names = ["norm.weight"]},
+    %wq: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"]},
+    %wk: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["k.weight"]},
+    %wo: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["o.weight"]}) -> tensor<2x6x8xf32> {
+  %h = plan.call "aten.embedding.default"(%table, %ids) {weight = #plan.operand<0>, indices = #plan.operand<1>} in "embed"
+      : (tensor<32x8xf32>, tensor<2x6xi64>) -> tensor<2x6x8xf32>
+  %n = plan.call "aten.mul.Tensor"(%h, %g) {self = #plan.operand<0>, other = #plan.operand<1>} in "norm"
+      : (tensor<2x6x8xf32>, tensor<8xf32>) -> tensor<2x6x8xf32>
+  %q = plan.call "aten.linear.default"(%n, %wq) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
+      : (tensor<2x6x8xf32>, tensor<8x8xf32>) -> tensor<2x6x8xf32>
+  %k = plan.call "aten.linear.default"(%n, %wk) {input = #plan.operand<0>, weight = #plan.operand<1>} in "k"
+      : (tensor<2x6x8xf32>, tensor<8x8xf32>) -> tensor<2x6x8xf32>
+  %a = plan.call "aten.mul.Tensor"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x6x8xf32>, tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
+  %o = plan.call "aten.linear.default"(%a, %wo) {input = #plan.operand<0>, weight = #plan.operand<1>} in "o"
+      : (tensor<2x6x8xf32>, tensor<8x8xf32>) -> tensor<2x6x8xf32>
+  %r = plan.call "aten.add.Tensor"(%h, %o) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x6x8xf32>, tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
+  return %r : tensor<2x6x8xf32>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "a" rowwise [#plan.axis<"tp">] as "rowwise tp"
+plan.style "b" rowwise [#plan.axis<"tp">] as "rowwise tp"
+
+// Parallel branches: the sum of two addends is an addend, so one reduction serves both.
+// CHECK-LABEL: func.func @parallel
+// CHECK: %[[S:.*]] = plan.call "aten.add.Tensor"{{.*}} -> tensor<4x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+// CHECK: %[[R:.*]] = plan.reshard %[[S]] because "rowwise tp"
+// CHECK: plan.call "aten.add.Tensor"(%{{.*}}, %[[R]])
+func.func @parallel(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %wa: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["a.weight"]},
+    %wb: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["b.weight"]}) -> tensor<4x8xf32> {
+  %a = plan.call "aten.linear.default"(%x, %wa) {input = #plan.operand<0>, weight = #plan.operand<1>} in "a"
+      : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %b = plan.call "aten.linear.default"(%x, %wb) {input = #plan.operand<0>, weight = #plan.operand<1>} in "b"
+      : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %s = plan.call "aten.add.Tensor"(%a, %b) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %r = plan.call "aten.add.Tensor"(%x, %s) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}

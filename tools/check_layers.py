@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""Checks which room of the tree includes and links which other room.
+
+A room is a folder with a purpose; ROOMS says what each may use. Sources are read as text, so the check needs no build.
+Usage: check_layers.py [ROOT]. Prints `file:line: error: ...` for each breach; exit status 1 if there is one.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+EXTENT = "runtime/schema/extent.h"  # the extent function: the part of the schema that is no artifact format
+
+# room -> (rooms it may use besides itself, foreign libraries it may use).
+# `x/*` stands for each folder in x, and these may not use each other. The longest matching room counts.
+ROOMS: dict[str, tuple[set[str], set[str]]] = {
+    "runtime/schema": (set(), {"flatbuffers"}),
+    EXTENT: (set(), set()),
+    "runtime/include": ({EXTENT}, set()),
+    "runtime/base": ({EXTENT}, {"spdlog", "json"}),
+    "runtime/artifact": ({"runtime/base", "runtime/schema", EXTENT}, {"flatbuffers"}),
+    "runtime/data": ({"runtime/base", EXTENT}, {"json"}),
+    "runtime/comm": ({"runtime/base", EXTENT}, set()),
+    "runtime/comm/threads": ({"runtime/base", "runtime/comm"}, set()),
+    "runtime/comm/mpi": ({"runtime/base", "runtime/comm"}, {"mpi"}),
+    "runtime/comm/nccl": ({"runtime/base", "runtime/comm"}, {"nccl", "cuda"}),
+    "runtime/tensor": ({"runtime/base", "runtime/schema", EXTENT}, {"torch", "cuda", "json"}),
+    "runtime/exec": (
+        {
+            "runtime/artifact",
+            "runtime/comm",
+            "runtime/data",
+            "runtime/tensor",
+            "runtime/base",
+            "runtime/schema",
+            "runtime/include",
+            EXTENT,
+        },
+        {"flatbuffers", "json"},
+    ),
+    "grammar": (set(), {"antlr"}),
+    "dialect/plan": ({EXTENT}, {"mlir", "llvm"}),
+    "dialect/sched": ({EXTENT}, {"mlir", "llvm"}),
+    "compiler/support": (set(), {"llvm"}),
+    "compiler/frontend": ({"grammar", "compiler/support"}, {"antlr", "llvm"}),
+    "compiler/archive": ({"compiler/support"}, {"llvm", "zip", "json"}),
+    "compiler/sharding": ({"dialect/plan", "compiler/support", EXTENT}, {"mlir", "llvm"}),
+    "compiler/scheduling": ({"compiler/support", "runtime/schema", EXTENT}, {"llvm"}),
+    "compiler/transforms/*": (
+        {
+            "compiler/sharding",
+            "compiler/scheduling",
+            "compiler/frontend",
+            "compiler/archive",
+            "compiler/support",
+            "dialect/plan",
+            "dialect/sched",
+            EXTENT,
+        },
+        {"mlir", "llvm"},
+    ),
+    "compiler/target/*": (
+        {"dialect/sched", "compiler/support", "runtime/schema", EXTENT},
+        {"mlir", "llvm", "flatbuffers"},
+    ),
+    "compiler/pipeline": (
+        {
+            "compiler/transforms/*",
+            "compiler/target/*",
+            "compiler/frontend",
+            "compiler/archive",
+            "compiler/sharding",
+            "compiler/scheduling",
+            "compiler/support",
+            "dialect/plan",
+            "dialect/sched",
+        },
+        {"mlir", "llvm"},
+    ),
+    "examples": ({"runtime/include"}, set()),
+}
+
+# Programs and tests may use every room, but a program stands on one side of the wall.
+PROGRAMS = "tools"
+COMPILER_SIDE = ("compiler/", "dialect/", "grammar/")
+RUNTIME_SIDE = "runtime/"
+SHARED = "runtime/schema/"
+
+# library -> (its headers, its CMake targets)
+LIBRARIES: dict[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
+    name: (re.compile(headers), re.compile(targets))
+    for name, headers, targets in [
+        ("mlir", r"mlir/", r"MLIR"),
+        ("llvm", r"llvm(-c)?/", r"LLVM"),
+        ("antlr", r"antlr4-runtime", r"\$\{ANTLR4_LIBRARY\}|antlr4"),
+        ("torch", r"(torch|ATen|c10|caffe2)/", r"meshplan-torch$|torch|c10"),
+        ("nccl", r"nccl\.h", r"nccl"),
+        ("cuda", r"cuda|cublas|cudnn|cupti", r"CUDA::|cudart"),
+        ("mpi", r"mpi\.h", r"MPI::"),
+        ("flatbuffers", r"flatbuffers/", r"flatbuffers::"),
+        ("zip", r"zip\.h", r"PkgConfig::LIBZIP"),
+        ("cli11", r"CLI/", r"CLI11::"),
+        ("spdlog", r"spdlog/", r"spdlog::"),
+        ("json", r"nlohmann/", r"nlohmann_json::"),
+        ("gtest", r"g(test|mock)/", r"GTest::"),
+        ("benchmark", r"benchmark/", r"benchmark::"),
+    ]
+}
+
+TOP_FOLDERS = ("dialect", "compiler", "runtime", "grammar", "tools", "examples")
+SOURCE_SUFFIXES = {".h", ".cpp", ".c", ".cu", ".inc", ".td"}
+INCLUDE = re.compile(r'^\s*#?\s*include\s*(["<])([^">]+)[">]')
+LIBRARY_CALL = re.compile(
+    r"^\s*(?:meshplan_library|meshplan_program|meshplan_test|add_library|target_link_libraries)\s*\(", re.M
+)
+
+
+@dataclass(frozen=True)
+class Use:
+    """One include line or CMake dependency."""
+
+    path: str
+    line: int
+    target: str  # the header, or the CMake target
+    quoted: bool = True
+
+
+def room_of(path: str) -> str | None:
+    """The longest room that `path` lies in, with `*` replaced by the folder; None outside all rooms."""
+    best = None
+    for room in ROOMS:
+        pattern = re.escape(room).replace(r"\*", "[^/]+(?=/)")
+        found = re.match(rf"{pattern}(?=/|$)", path)
+        if found and (best is None or len(found[0]) > len(best)):
+            best = found[0]
+    return best
+
+
+def rule_of(room: str) -> tuple[set[str], set[str]]:
+    if room in ROOMS:
+        return ROOMS[room]
+    return ROOMS[room.rsplit("/", 1)[0] + "/*"]
+
+
+def may_use(user: str, used: str) -> bool:
+    rooms, _ = rule_of(user)
+    return used == user or used in rooms or (used not in ROOMS and used.rsplit("/", 1)[0] + "/*" in rooms)
+
+
+def library_of(name: str, kind: int) -> str | None:
+    """The foreign library that a header (kind 0) or a CMake target (kind 1) belongs to."""
+    return next((library for library, patterns in LIBRARIES.items() if patterns[kind].match(name)), None)
+
+
+def source_files(root: Path) -> Iterator[Path]:
+    for top in TOP_FOLDERS:
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix in SOURCE_SUFFIXES or path.name == "CMakeLists.txt":
+                yield path
+
+
+def includes(path: str, text: str) -> Iterator[Use]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := INCLUDE.match(line):
+            yield Use(path, number, found[2], found[1] == '"')
+
+
+def check_include(use: Use, user: str) -> str | None:
+    """What is wrong with an include line of a file in room `user`, or None."""
+    if library := library_of(use.target, 0):
+        return None if library in rule_of(user)[1] else f"{user} must not include {library} ('{use.target}')"
+    if not use.quoted:
+        return None
+    used = room_of(use.target)
+    if used is None:
+        return f"'{use.target}' lies in no room; include paths start at the top of the tree"
+    return None if may_use(user, used) else f"{user} must not include {used} ('{use.target}')"
+
+
+def check_program(uses: list[Use]) -> Iterator[tuple[Use, str]]:
+    """A program that includes both sides of the wall is reported at its first include of the runtime."""
+    compiler = next((use for use in uses if use.target.startswith(COMPILER_SIDE)), None)
+    runtime = next((use for use in uses if use.target.startswith(RUNTIME_SIDE) and SHARED not in use.target), None)
+    if compiler and runtime:
+        yield runtime, f"a program stands on one side of the wall: '{runtime.target}' and '{compiler.target}'"
+
+
+def cmake_calls(path: str, text: str) -> Iterator[tuple[str, list[Use]]]:
+    """(library, what it links) for each library that a CMakeLists.txt defines."""
+    for call in LIBRARY_CALL.finditer(text):
+        body = re.sub(r"#[^\n]*", "", text[call.end() : text.index(")", call.end())])
+        words = [(found[0], call.end() + found.start()) for found in re.finditer(r"[^\s()]+", body)]
+        names = [word for word, _ in words]
+        name = names[names.index("NAME") + 1] if "NAME" in names else names[0]
+        start = names.index("DEPS") + 1 if "DEPS" in names else (1 if "link" in call[0] else len(names))
+        yield name, [Use(path, text.count("\n", 0, position) + 1, word) for word, position in words[start:]]
+
+
+def check_link(use: Use, user: str, defined: dict[str, str]) -> str | None:
+    if used := defined.get(use.target):
+        # The extent function is linked with the rest of the schema; its includes are told apart.
+        if used == "runtime/schema" and EXTENT in rule_of(user)[0]:
+            return None
+        return None if may_use(user, used) else f"{user} must not link {used} ('{use.target}')"
+    library = library_of(use.target, 1)
+    if library and library not in rule_of(user)[1]:
+        return f"{user} must not link {library} ('{use.target}')"
+    return None
+
+
+def check(root: Path) -> list[str]:
+    """All breaches under `root`, as lines `file:line: error: message`."""
+    breaches: list[tuple[Use, str]] = []
+    defined: dict[str, str] = {}
+    links: list[tuple[str, Use]] = []
+    for file in source_files(root):
+        path = file.relative_to(root).as_posix()
+        room = room_of(path)
+        text = file.read_text()
+        if file.name == "CMakeLists.txt":
+            if room:
+                for name, uses in cmake_calls(path, text):
+                    defined.setdefault(name, room)
+                    links += [(room, use) for use in uses]
+        elif path.split("/")[0] == PROGRAMS:
+            breaches += check_program(list(includes(path, text)))
+        elif room is None:
+            breaches.append((Use(path, 1, ""), "the file lies in no room of tools/check_layers.py"))
+        else:
+            breaches += [(use, error) for use in includes(path, text) if (error := check_include(use, room))]
+    breaches += [(use, error) for room, use in links if (error := check_link(use, room, defined))]
+    return [f"{use.path}:{use.line}: error: {error}" for use, error in breaches]
+
+
+def main() -> int:
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
+    errors = check(root)
+    if errors:
+        print(*errors, "help: what each room may use is the table ROOMS in tools/check_layers.py", sep="\n")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

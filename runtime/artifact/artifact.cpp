@@ -1,0 +1,47 @@
+//===- artifact.cpp - a verified schedule ---------------------------------===//
+
+#include "runtime/artifact/artifact.h"
+
+#include "runtime/artifact/meaning.h"
+
+#include <algorithm>
+
+namespace meshplan {
+
+namespace {
+
+// Nesting of the schema is eight deep.
+constexpr flatbuffers::uoffset_t maxDepth = 16;
+constexpr size_t leastTables = 1'000'000;
+
+} // namespace
+
+Expected<const artifact::Schedule *> verifySchedule(std::span<const std::byte> bytes) {
+  if (bytes.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
+    return Status::error(StatusCode::corrupted, bytes.size(), " bytes are more than an artifact can have");
+  const uint8_t *data = reinterpret_cast<const uint8_t *>(bytes.data());
+  constexpr size_t headerSize = sizeof(flatbuffers::uoffset_t) + flatbuffers::FlatBufferBuilder::kFileIdentifierLength;
+  if (bytes.size() < headerSize || !artifact::ScheduleBufferHasIdentifier(data))
+    return Status(StatusCode::corrupted, "not a compiled schedule (identifier MPSC expected)");
+  // A table that is referred to takes 4 bytes at least, so the limit grows with the file and no honest file meets it.
+  auto maxTables = static_cast<flatbuffers::uoffset_t>(std::max(leastTables, bytes.size() / 4));
+  flatbuffers::Verifier verifier(data, bytes.size(), maxDepth, maxTables);
+  if (!artifact::VerifyScheduleBuffer(verifier))
+    return Status(StatusCode::corrupted, "the file is truncated or damaged");
+  const artifact::Schedule *schedule = artifact::GetSchedule(data);
+  if (schedule->format() != artifactFormat)
+    return Status::error(StatusCode::unsupported, "format ", schedule->format(), ", this program reads format ",
+                         artifactFormat, "; help: compile the plan again");
+  MESHPLAN_RETURN_IF_ERROR(verifyMeaning(*schedule));
+  return schedule;
+}
+
+Expected<Artifact> loadSchedule(const std::string &path) {
+  MESHPLAN_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
+  Expected<const artifact::Schedule *> schedule = verifySchedule(file.bytes());
+  if (!schedule)
+    return schedule.status().withContext(path);
+  return Artifact(std::move(file), *schedule);
+}
+
+} // namespace meshplan

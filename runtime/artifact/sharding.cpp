@@ -1,0 +1,62 @@
+//===- sharding.cpp - artifact types as extent.h knows them ---------------===//
+
+#include "runtime/artifact/sharding.h"
+
+namespace meshplan {
+
+std::vector<AxisRef> axesOf(const AxisRefVector *axes) {
+  std::vector<AxisRef> result;
+  if (axes)
+    for (const artifact::AxisRef *axis : *axes)
+      result.push_back({axis->axis(), axis->pre(), axis->size()});
+  return result;
+}
+
+DimSharding dimShardingOf(const artifact::Dim &dim) {
+  DimSharding sharding{.extent = dim.extent(), .axes = axesOf(dim.axes()), .unit = dim.unit(), .parts = {}};
+  if (dim.parts())
+    sharding.parts.assign(dim.parts()->begin(), dim.parts()->end());
+  return sharding;
+}
+
+std::vector<int64_t> meshSizesOf(const AxisVector *axes) {
+  std::vector<int64_t> sizes;
+  if (axes)
+    for (const artifact::Axis *axis : *axes)
+      sizes.push_back(axis->size());
+  return sizes;
+}
+
+std::vector<int64_t> meshSizesOf(const artifact::Schedule &schedule, const artifact::Program &program) {
+  bool own = program.devices() && program.devices()->size() > 0;
+  return meshSizesOf(own ? program.devices() : schedule.mesh());
+}
+
+int64_t worldSizeOf(std::span<const int64_t> meshSizes) {
+  return std::accumulate(meshSizes.begin(), meshSizes.end(), int64_t(1), std::multiplies<>());
+}
+
+std::vector<int64_t> globalShapeOf(const artifact::Value &value) {
+  std::vector<int64_t> shape;
+  for (const artifact::Dim *dim : *value.dims())
+    shape.push_back(dim->extent());
+  return shape;
+}
+
+std::vector<int64_t> localShapeOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
+                                  std::span<const int64_t> coordinate) {
+  std::vector<int64_t> shape;
+  for (const artifact::Dim *dim : *value.dims())
+    shape.push_back(localExtent(dimShardingOf(*dim), meshSizes, coordinate));
+  return shape;
+}
+
+std::vector<std::vector<Range>> localRangesOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
+                                              std::span<const int64_t> coordinate) {
+  std::vector<std::vector<Range>> ranges;
+  for (const artifact::Dim *dim : *value.dims())
+    ranges.push_back(localRanges(dimShardingOf(*dim), meshSizes, coordinate));
+  return ranges;
+}
+
+} // namespace meshplan

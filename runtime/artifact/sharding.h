@@ -1,0 +1,51 @@
+//===- sharding.h - artifact types as extent.h knows them --------*- C++ -*-===//
+//
+// Pure functions of a verified artifact. Thread safe.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_ARTIFACT_SHARDING_H
+#define MESHPLAN_RUNTIME_ARTIFACT_SHARDING_H
+
+#include "runtime/base/dtype.h"
+#include "runtime/schema/extent.h"
+#include "runtime/schema/schedule_generated.h"
+
+namespace meshplan {
+
+using AxisRefVector = flatbuffers::Vector<const artifact::AxisRef *>;
+using AxisVector = flatbuffers::Vector<flatbuffers::Offset<artifact::Axis>>;
+
+static_assert(static_cast<int>(DType::boolean) == static_cast<int>(artifact::DType::boolean) &&
+              static_cast<int>(DType::bf16) == static_cast<int>(artifact::DType::bf16) &&
+              static_cast<int>(DType::i64) == static_cast<int>(artifact::DType::i64));
+
+inline DType dtypeOf(artifact::DType dtype) { return static_cast<DType>(dtype); }
+
+/// Null is an empty list.
+std::vector<AxisRef> axesOf(const AxisRefVector *axes);
+
+DimSharding dimShardingOf(const artifact::Dim &dim);
+
+/// Sizes of the axes of a mesh, outermost first.
+std::vector<int64_t> meshSizesOf(const AxisVector *axes);
+
+/// The mesh that the program runs on: its own devices, or the mesh of the schedule.
+std::vector<int64_t> meshSizesOf(const artifact::Schedule &schedule, const artifact::Program &program);
+
+/// Product of the axis sizes.
+int64_t worldSizeOf(std::span<const int64_t> meshSizes);
+
+std::vector<int64_t> globalShapeOf(const artifact::Value &value);
+
+/// Shape of the tensor of the rank at `coordinate`.
+std::vector<int64_t> localShapeOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
+                                  std::span<const int64_t> coordinate);
+
+/// For each dim the ranges of the global tensor that the rank at `coordinate` holds.
+std::vector<std::vector<Range>> localRangesOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
+                                              std::span<const int64_t> coordinate);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_ARTIFACT_SHARDING_H

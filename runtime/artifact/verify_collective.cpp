@@ -1,0 +1,80 @@
+//===- verify_collective.cpp - what a collective may change ---------------===//
+
+#include "runtime/artifact/meaning.h"
+
+namespace meshplan {
+
+namespace {
+
+int64_t shardsOf(const artifact::Value &value, int64_t dim) {
+  return shardCount(axesOf(value.dims()->Get(static_cast<flatbuffers::uoffset_t>(dim))->axes()));
+}
+
+/// The global tensor is the same.
+Status verifySameTensor(const artifact::Value &input, const artifact::Value &output) {
+  if (input.dtype() != output.dtype())
+    return corrupted("dtype ", dtypeName(dtypeOf(input.dtype())), " becomes ", dtypeName(dtypeOf(output.dtype())));
+  if (globalShapeOf(input) != globalShapeOf(output))
+    return corrupted("the global shape changes");
+  return Status();
+}
+
+/// Dim `dim` of `split` is in `groupSize` times as many shards as that of `whole`.
+Status verifySplit(const artifact::Value &whole, const artifact::Value &split, int64_t dim, int64_t groupSize) {
+  int64_t before = shardsOf(whole, dim), after = shardsOf(split, dim);
+  return after == before * groupSize
+             ? Status()
+             : corrupted("dim ", dim, " has ", after, " shards, ", before, " x ", groupSize, " expected");
+}
+
+Status verifyReduction(const artifact::Start &start, const artifact::Value &input) {
+  if (start.reduction() <= artifact::Reduction::none || start.reduction() > artifact::Reduction::MAX)
+    return corrupted("reduction ", int(start.reduction()), " in a reducing collective");
+  return start.reduction() == input.partial() ? Status() : corrupted("the reduction is not that of the partial input");
+}
+
+} // namespace
+
+Status verifyStart(const artifact::Start &start, const artifact::Value &input, const artifact::Value &output,
+                   int64_t groupSize) {
+  using artifact::CollectiveKind;
+  CollectiveKind kind = start.kind();
+  if (kind < CollectiveKind::MIN || kind > CollectiveKind::MAX)
+    return corrupted("kind ", int(kind), " does not exist");
+  MESHPLAN_RETURN_IF_ERROR(verifySameTensor(input, output));
+  bool reduces = kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter;
+  if (reduces)
+    MESHPLAN_RETURN_IF_ERROR(verifyReduction(start, input));
+  if (kind == CollectiveKind::permute)
+    return Status();
+  int64_t dim = -1, fromDim = -1;
+  if (kind != CollectiveKind::all_reduce) {
+    dim = start.dim();
+    MESHPLAN_RETURN_IF_ERROR(verifyIndex("dim", dim, input.dims()));
+  }
+  if (kind == CollectiveKind::all_to_all) {
+    fromDim = start.from_dim();
+    MESHPLAN_RETURN_IF_ERROR(verifyIndex("from_dim", fromDim, input.dims()));
+    if (fromDim == dim)
+      return corrupted("dim and from_dim are both ", dim);
+    MESHPLAN_RETURN_IF_ERROR(verifySplit(output, input, fromDim, groupSize));
+  }
+  for (int64_t i = 0; i < static_cast<int64_t>(input.dims()->size()); ++i) {
+    if (i == fromDim)
+      continue;
+    bool grows = i == dim && kind == CollectiveKind::all_gather;
+    int64_t factor = i == dim ? groupSize : 1;
+    MESHPLAN_RETURN_IF_ERROR(grows ? verifySplit(output, input, i, factor) : verifySplit(input, output, i, factor));
+  }
+  return Status();
+}
+
+Status verifySlice(const artifact::Value &input, const artifact::Value &output) {
+  MESHPLAN_RETURN_IF_ERROR(verifySameTensor(input, output));
+  for (int64_t i = 0; i < static_cast<int64_t>(input.dims()->size()); ++i)
+    if (shardsOf(output, i) % shardsOf(input, i) != 0)
+      return corrupted("dim ", i, " has ", shardsOf(input, i), " shards and is sliced into ", shardsOf(output, i));
+  return Status();
+}
+
+} // namespace meshplan

@@ -1,0 +1,206 @@
+//===- verify_instructions.cpp - order and lifetimes in a program ---------===//
+
+#include "runtime/artifact/meaning.h"
+
+#include <map>
+
+namespace meshplan {
+
+namespace {
+
+/// Walks the instructions and knows at each what every value is.
+class Walk {
+public:
+  Walk(const artifact::Schedule &schedule, const artifact::Program &program)
+      : schedule(schedule), program(program), states(program.values()->size(), State::undefined),
+        readers(program.values()->size(), 0) {}
+
+  Status define(int32_t value);
+  Status instruction(const artifact::Instruction &instruction);
+  Status finish();
+
+private:
+  enum class State : uint8_t { undefined, live, arriving, freed };
+
+  Status use(int32_t value) const;
+  Status action(const artifact::Instruction &instruction);
+  Status compute(const artifact::Compute &compute);
+  Status argument(const artifact::Arg &arg) const;
+  Status integer(const artifact::IntExpr &expression) const;
+  Status start(const artifact::Start &start);
+  Status wait(const artifact::Wait &wait);
+  Status slice(const artifact::Slice &slice);
+  Status free(int32_t value);
+
+  const artifact::Value &valueAt(int32_t index) const { return *program.values()->Get(index); }
+
+  const artifact::Schedule &schedule;
+  const artifact::Program &program;
+  std::vector<State> states;
+  std::vector<int32_t> readers; // collectives in flight that read the value
+  std::map<int32_t, const artifact::Start *> inFlight;
+  int64_t lastSequence = -1;
+};
+
+template <typename Vector> int64_t sizeOf(const Vector *vector) { return vector ? vector->size() : 0; }
+
+Status Walk::define(int32_t value) {
+  MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
+  if (states[value] != State::undefined)
+    return corrupted("value ", value, " is defined twice");
+  states[value] = State::live;
+  return Status();
+}
+
+Status Walk::use(int32_t value) const {
+  MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
+  switch (states[value]) {
+  case State::live:
+    return Status();
+  case State::undefined:
+    return corrupted("value ", value, " is used before it is defined");
+  case State::arriving:
+    return corrupted("value ", value, " is used before the wait of its collective");
+  case State::freed:
+    return corrupted("value ", value, " is used after it was freed");
+  }
+  return corrupted("value ", value, " has no state");
+}
+
+Status Walk::integer(const artifact::IntExpr &expression) const {
+  if (expression.value() == -1)
+    return Status();
+  MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", expression.value(), program.values()));
+  const artifact::Value &value = valueAt(expression.value());
+  MESHPLAN_RETURN_IF_ERROR(verifyIndex("dim", expression.dim(), value.dims()));
+  if (expression.offset_scale() != 0 && sizeOf(value.dims()->Get(expression.dim())->parts()) > 0)
+    return corrupted("the offset of dim ", expression.dim(), " of value ", expression.value(), ", which has parts");
+  return Status();
+}
+
+Status Walk::argument(const artifact::Arg &arg) const {
+  using artifact::ArgKind;
+  auto exactlyOne = [](int64_t size) { return size == 1 ? Status() : corrupted(size, " elements instead of one"); };
+  switch (arg.kind()) {
+  case ArgKind::none:
+  case ArgKind::real_list:
+  case ArgKind::bool_list:
+    return Status();
+  case ArgKind::value:
+    MESHPLAN_RETURN_IF_ERROR(exactlyOne(sizeOf(arg.values())));
+    return use(arg.values()->Get(0));
+  case ArgKind::value_list:
+    return verifyEach("values", arg.values(), [&](int32_t value) { return value == -1 ? Status() : use(value); });
+  case ArgKind::integer:
+    MESHPLAN_RETURN_IF_ERROR(exactlyOne(sizeOf(arg.ints())));
+    return integer(*arg.ints()->Get(0));
+  case ArgKind::int_list:
+    return verifyEach("ints", arg.ints(), [&](const artifact::IntExpr *each) { return integer(*each); });
+  case ArgKind::real:
+    return exactlyOne(sizeOf(arg.reals()));
+  case ArgKind::boolean:
+    return exactlyOne(sizeOf(arg.bools()));
+  case ArgKind::string:
+    return arg.text() ? Status() : corrupted("no text");
+  case ArgKind::dtype:
+    return arg.dtype() >= artifact::DType::MIN && arg.dtype() <= artifact::DType::MAX
+               ? Status()
+               : corrupted("dtype ", int(arg.dtype()), " does not exist");
+  }
+  return corrupted("kind ", int(arg.kind()), " does not exist");
+}
+
+Status Walk::compute(const artifact::Compute &compute) {
+  if (compute.target()->size() == 0)
+    return corrupted("no target");
+  MESHPLAN_RETURN_IF_ERROR(
+      verifyEach("args", compute.args(), [&](const artifact::Arg *arg) { return argument(*arg); }));
+  return verifyEach("outputs", compute.outputs(),
+                    [&](int32_t value) { return value == -1 ? Status() : define(value); });
+}
+
+Status Walk::start(const artifact::Start &start) {
+  if (sizeOf(program.devices()) > 0)
+    return corrupted("a collective in a program with devices of its own");
+  MESHPLAN_RETURN_IF_ERROR(verifyIndex("communicator", start.communicator(), schedule.communicators()));
+  if (start.sequence() <= lastSequence)
+    return corrupted("sequence ", start.sequence(), " after ", lastSequence);
+  lastSequence = start.sequence();
+  MESHPLAN_RETURN_IF_ERROR(use(start.input()).withContext("input"));
+  MESHPLAN_RETURN_IF_ERROR(define(start.output()).withContext("output"));
+  states[start.output()] = State::arriving;
+  ++readers[start.input()];
+  inFlight[start.sequence()] = &start;
+  int64_t groupSize = shardCount(axesOf(schedule.communicators()->Get(start.communicator())->axes()));
+  return verifyStart(start, valueAt(start.input()), valueAt(start.output()), groupSize);
+}
+
+Status Walk::wait(const artifact::Wait &wait) {
+  auto found = inFlight.find(wait.sequence());
+  if (found == inFlight.end())
+    return corrupted("no collective ", wait.sequence(), " is in flight");
+  states[found->second->output()] = State::live;
+  --readers[found->second->input()];
+  inFlight.erase(found);
+  return Status();
+}
+
+Status Walk::slice(const artifact::Slice &slice) {
+  MESHPLAN_RETURN_IF_ERROR(use(slice.input()).withContext("input"));
+  MESHPLAN_RETURN_IF_ERROR(define(slice.output()).withContext("output"));
+  return verifySlice(valueAt(slice.input()), valueAt(slice.output()));
+}
+
+Status Walk::free(int32_t value) {
+  MESHPLAN_RETURN_IF_ERROR(use(value));
+  if (readers[value] > 0)
+    return corrupted("value ", value, " is freed before the wait of a collective that reads it");
+  states[value] = State::freed;
+  return Status();
+}
+
+Status Walk::action(const artifact::Instruction &instruction) {
+  switch (instruction.action_type()) {
+  case artifact::Action::Compute:
+    return compute(*instruction.action_as_Compute());
+  case artifact::Action::Start:
+    return start(*instruction.action_as_Start());
+  case artifact::Action::Wait:
+    return wait(*instruction.action_as_Wait());
+  case artifact::Action::Slice:
+    return slice(*instruction.action_as_Slice());
+  case artifact::Action::Free:
+    return verifyEach("values", instruction.action_as_Free()->values(), [&](int32_t value) { return free(value); });
+  case artifact::Action::NONE:
+    break;
+  }
+  return corrupted("action ", int(instruction.action_type()), " does not exist");
+}
+
+Status Walk::instruction(const artifact::Instruction &instruction) {
+  MESHPLAN_RETURN_IF_ERROR(verifyIndex("stream", instruction.stream(), schedule.streams()));
+  if (instruction.origin() != -1)
+    MESHPLAN_RETURN_IF_ERROR(verifyIndex("origin", instruction.origin(), schedule.origins()));
+  return action(instruction);
+}
+
+Status Walk::finish() {
+  if (!inFlight.empty())
+    return corrupted("collective ", inFlight.begin()->first, " has no wait");
+  return verifyEach("outputs", program.outputs(), [&](const artifact::Port *port) { return use(port->value()); });
+}
+
+} // namespace
+
+Status verifyInstructions(const artifact::Schedule &schedule, const artifact::Program &program,
+                          std::span<const int32_t> defined) {
+  Walk walk(schedule, program);
+  for (int32_t value : defined)
+    MESHPLAN_RETURN_IF_ERROR(walk.define(value));
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("instructions", program.instructions(), [&](const artifact::Instruction *each) {
+    return walk.instruction(*each);
+  }));
+  return walk.finish();
+}
+
+} // namespace meshplan

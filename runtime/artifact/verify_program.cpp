@@ -1,0 +1,84 @@
+//===- verify_program.cpp - what a program has before and after it runs ---===//
+
+#include "runtime/artifact/meaning.h"
+
+namespace meshplan {
+
+namespace {
+
+/// Collects the values that exist before the first instruction; each once.
+class Definitions {
+public:
+  explicit Definitions(const artifact::Program &program) : program(program), known(program.values()->size(), false) {}
+
+  Status define(int32_t value) {
+    MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
+    if (known[value])
+      return corrupted("value ", value, " is defined twice");
+    known[value] = true;
+    list.push_back(value);
+    return Status();
+  }
+
+  std::span<const int32_t> values() const { return list; }
+
+private:
+  const artifact::Program &program;
+  std::vector<bool> known;
+  std::vector<int32_t> list;
+};
+
+Status verifyConstant(const artifact::Constant &constant, const artifact::Program &program) {
+  const artifact::Value &value = *program.values()->Get(constant.value());
+  int64_t bytes = dtypeSize(dtypeOf(value.dtype()));
+  for (int64_t extent : globalShapeOf(value))
+    bytes *= extent;
+  int64_t actual = constant.data()->size();
+  return actual == bytes ? Status() : corrupted(actual, " bytes of data, the value has ", bytes);
+}
+
+Status verifyParameters(const artifact::Program &program, Definitions &definitions) {
+  std::set<std::string_view> names;
+  return verifyEach("parameters", program.parameters(), [&](const artifact::Parameter *parameter) -> Status {
+    if (parameter->names()->size() == 0)
+      return corrupted("no name");
+    MESHPLAN_RETURN_IF_ERROR(verifyEach("names", parameter->names(),
+                                        [&](const flatbuffers::String *name) { return verifyName(name, names); }));
+    return definitions.define(parameter->value());
+  });
+}
+
+Status verifyMemory(const artifact::Memory *memory) {
+  if (memory && (memory->parameters() < 0 || memory->constants() < 0 || memory->inputs() < 0 || memory->peak() < 0))
+    return corrupted("memory: a size is negative");
+  return Status();
+}
+
+} // namespace
+
+Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program &program) {
+  MESHPLAN_RETURN_IF_ERROR(verifyMesh(program.devices()).withContext("devices"));
+  std::vector<int64_t> sizes = meshSizesOf(schedule, program);
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("values", program.values(),
+                                      [&](const artifact::Value *value) { return verifyValue(*value, sizes); }));
+  Definitions definitions(program);
+  MESHPLAN_RETURN_IF_ERROR(verifyParameters(program, definitions));
+  MESHPLAN_RETURN_IF_ERROR(
+      verifyEach("constants", program.constants(), [&](const artifact::Constant *constant) -> Status {
+        MESHPLAN_RETURN_IF_ERROR(definitions.define(constant->value()));
+        return verifyConstant(*constant, program);
+      }));
+  std::set<std::string_view> inputs, outputs;
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("inputs", program.inputs(), [&](const artifact::Port *port) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(verifyName(port->name(), inputs));
+    return definitions.define(port->value());
+  }));
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("outputs", program.outputs(), [&](const artifact::Port *port) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(verifyName(port->name(), outputs));
+    return verifyIndex("value", port->value(), program.values());
+  }));
+  MESHPLAN_RETURN_IF_ERROR(verifyMemory(program.memory()));
+  return verifyInstructions(schedule, program, definitions.values());
+}
+
+} // namespace meshplan

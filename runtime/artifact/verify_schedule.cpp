@@ -1,0 +1,118 @@
+//===- verify_schedule.cpp - mesh, communicators, sources, values ---------===//
+
+#include "runtime/artifact/meaning.h"
+
+#include <limits>
+
+namespace meshplan {
+
+namespace {
+
+bool overlap(const AxisRef &a, const AxisRef &b) {
+  return a.axis == b.axis && a.pre < b.pre * b.size && b.pre < a.pre * a.size;
+}
+
+Status verifyAxis(const AxisRef &axis, std::span<const int64_t> meshSizes) {
+  if (axis.axis < 0 || axis.axis >= static_cast<int64_t>(meshSizes.size()))
+    return corrupted("axis ", axis.axis, " of a mesh with ", meshSizes.size(), " axes");
+  int64_t size = meshSizes[axis.axis];
+  // Sizes are at most the axis size before they are multiplied, so nothing overflows.
+  bool divides = axis.pre >= 1 && axis.pre <= size && axis.size >= 1 && axis.size <= size &&
+                 size % (axis.pre * axis.size) == 0;
+  if (!divides)
+    return corrupted("digit (", axis.pre, ")", axis.size, " of an axis of size ", size);
+  return Status();
+}
+
+Status verifyParts(const artifact::Dim &dim) {
+  int64_t sum = 0;
+  for (int64_t part : *dim.parts()) {
+    if (part < 0 || part % dim.unit() != 0)
+      return corrupted("part ", part, " of units of ", dim.unit());
+    if (__builtin_add_overflow(sum, part, &sum))
+      return corrupted("parts that overflow");
+  }
+  return sum == dim.extent() ? Status() : corrupted("parts add up to ", sum, ", extent is ", dim.extent());
+}
+
+Status verifyDim(const artifact::Dim &dim, std::span<const int64_t> meshSizes, std::vector<AxisRef> &digits) {
+  if (dim.extent() < 0)
+    return corrupted("extent ", dim.extent(), " is negative");
+  if (dim.unit() < 1 || dim.extent() % dim.unit() != 0)
+    return corrupted("extent ", dim.extent(), " in units of ", dim.unit());
+  if (dim.parts() && dim.parts()->size() > 0)
+    MESHPLAN_RETURN_IF_ERROR(verifyParts(dim));
+  return verifyAxes(dim.axes(), meshSizes, digits);
+}
+
+Status verifyCommunicator(const artifact::Communicator &communicator, std::span<const int64_t> meshSizes) {
+  std::vector<AxisRef> digits;
+  return verifyAxes(communicator.axes(), meshSizes, digits);
+}
+
+} // namespace
+
+Status verifyMesh(const AxisVector *axes) {
+  int64_t world = 1;
+  std::set<std::string_view> names;
+  return verifyEach("axes", axes, [&](const artifact::Axis *axis) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(verifyName(axis->name(), names));
+    if (axis->size() < 1)
+      return corrupted("size ", axis->size(), " is not positive");
+    if (__builtin_mul_overflow(world, axis->size(), &world) || world > std::numeric_limits<int32_t>::max())
+      return corrupted("the mesh has more than ", std::numeric_limits<int32_t>::max(), " ranks");
+    return Status();
+  });
+}
+
+Status verifyAxes(const AxisRefVector *axes, std::span<const int64_t> meshSizes, std::vector<AxisRef> &digits) {
+  return verifyEach("axes", axes, [&](const artifact::AxisRef *reference) -> Status {
+    AxisRef axis{reference->axis(), reference->pre(), reference->size()};
+    MESHPLAN_RETURN_IF_ERROR(verifyAxis(axis, meshSizes));
+    for (const AxisRef &other : digits)
+      if (overlap(axis, other))
+        return corrupted("axis ", axis.axis, " is used twice");
+    digits.push_back(axis);
+    return Status();
+  });
+}
+
+Status verifyValue(const artifact::Value &value, std::span<const int64_t> meshSizes) {
+  if (value.dtype() < artifact::DType::MIN || value.dtype() > artifact::DType::MAX)
+    return corrupted("dtype ", int(value.dtype()), " does not exist");
+  if (value.partial() < artifact::Reduction::MIN || value.partial() > artifact::Reduction::MAX)
+    return corrupted("partial ", int(value.partial()), " does not exist");
+  std::vector<AxisRef> digits;
+  int64_t bytes = dtypeSize(dtypeOf(value.dtype()));
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("dims", value.dims(), [&](const artifact::Dim *dim) -> Status {
+    if (__builtin_mul_overflow(bytes, std::max<int64_t>(dim->extent(), 1), &bytes))
+      return corrupted("extent ", dim->extent(), " makes the tensor larger than the address space");
+    return verifyDim(*dim, meshSizes, digits);
+  }));
+  MESHPLAN_RETURN_IF_ERROR(verifyAxes(value.partial_axes(), meshSizes, digits).withContext("partial"));
+  bool hasAxes = value.partial_axes() && value.partial_axes()->size() > 0;
+  if (hasAxes != (value.partial() != artifact::Reduction::none))
+    return corrupted(hasAxes ? "partial axes without a reduction" : "a partial value without axes");
+  return Status();
+}
+
+Status verifyMeaning(const artifact::Schedule &schedule) {
+  MESHPLAN_RETURN_IF_ERROR(verifyMesh(schedule.mesh()).withContext("mesh"));
+  std::vector<int64_t> sizes = meshSizesOf(schedule.mesh());
+  std::set<std::string_view> communicators, streams, programs;
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("communicators", schedule.communicators(), [&](const auto *each) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(verifyName(each->name(), communicators));
+    return verifyCommunicator(*each, sizes);
+  }));
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("streams", schedule.streams(),
+                                      [&](const auto *each) { return verifyName(each->name(), streams); }));
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("origins", schedule.origins(), [&](const artifact::Origin *origin) {
+    return origin->plan() == -1 ? Status() : verifyIndex("source", origin->plan(), schedule.sources());
+  }));
+  return verifyEach("programs", schedule.programs(), [&](const artifact::Program *program) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(verifyName(program->name(), programs));
+    return verifyProgram(schedule, *program);
+  });
+}
+
+} // namespace meshplan

@@ -1,0 +1,121 @@
+//===- file.cpp - mapped reading and atomic writing of files --------------===//
+
+#include "runtime/base/file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace meshplan {
+
+namespace {
+
+Status systemError(const std::string &path, const char *what) {
+  int error = errno;
+  StatusCode code = error == ENOENT ? StatusCode::notFound : StatusCode::io;
+  return Status::error(code, path, ": cannot ", what, ": ", std::strerror(error));
+}
+
+/// Closes a descriptor at the end of the block.
+struct Descriptor {
+  int value;
+  ~Descriptor() {
+    if (value >= 0)
+      ::close(value);
+  }
+};
+
+} // namespace
+
+Expected<MappedFile> MappedFile::open(const std::string &path) {
+  Descriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  struct stat info;
+  if (descriptor.value < 0 || ::fstat(descriptor.value, &info) != 0)
+    return systemError(path, "open");
+  if (!S_ISREG(info.st_mode))
+    return Status::error(StatusCode::invalid, path, ": not a regular file");
+  size_t size = static_cast<size_t>(info.st_size);
+  if (size == 0) // an empty map is an error of the system call
+    return MappedFile(path, nullptr, 0);
+  void *data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.value, 0);
+  if (data == MAP_FAILED)
+    return systemError(path, "map");
+  return MappedFile(path, static_cast<const std::byte *>(data), size);
+}
+
+MappedFile::MappedFile(MappedFile &&other) noexcept
+    : filePath(std::move(other.filePath)), data(std::exchange(other.data, nullptr)),
+      size(std::exchange(other.size, 0)) {}
+
+MappedFile &MappedFile::operator=(MappedFile &&other) noexcept {
+  std::swap(filePath, other.filePath);
+  std::swap(data, other.data);
+  std::swap(size, other.size);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (data)
+    ::munmap(const_cast<std::byte *>(data), size);
+}
+
+Expected<AtomicFile> AtomicFile::create(const std::string &path) {
+  std::string temporary = path + ".XXXXXX";
+  int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
+  if (descriptor < 0)
+    return systemError(path, "write");
+  // mkostemp makes files that only the owner can read; a result is for whoever the user's mask allows.
+  mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(descriptor, 0666 & ~mask);
+  return AtomicFile(path, std::move(temporary), descriptor);
+}
+
+AtomicFile::AtomicFile(AtomicFile &&other) noexcept
+    : path(std::move(other.path)), temporary(std::move(other.temporary)),
+      descriptor(std::exchange(other.descriptor, -1)) {}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor < 0)
+    return;
+  ::close(descriptor);
+  ::unlink(temporary.c_str());
+}
+
+Status AtomicFile::resize(int64_t size) {
+  return ::ftruncate(descriptor, size) == 0 ? Status() : systemError(path, "write");
+}
+
+Status AtomicFile::write(int64_t offset, std::span<const std::byte> bytes) const {
+  while (!bytes.empty()) {
+    ssize_t written = ::pwrite(descriptor, bytes.data(), bytes.size(), offset);
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      return systemError(path, "write");
+    bytes = bytes.subspan(static_cast<size_t>(written));
+    offset += written;
+  }
+  return Status();
+}
+
+Status AtomicFile::commit() {
+  if (::fsync(descriptor) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0)
+    return systemError(path, "write");
+  ::close(std::exchange(descriptor, -1));
+  return Status();
+}
+
+Status writeFileAtomically(const std::string &path, std::span<const std::byte> bytes) {
+  MESHPLAN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(path));
+  MESHPLAN_RETURN_IF_ERROR(file.write(0, bytes));
+  return file.commit();
+}
+
+} // namespace meshplan

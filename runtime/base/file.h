@@ -1,0 +1,76 @@
+//===- file.h - mapped reading and atomic writing of files -------*- C++ -*-===//
+//
+// Files are read through a memory map, so that a rank touches only the pages
+// that it needs, and written under a temporary name, so that a file either is
+// complete or does not exist.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_BASE_FILE_H
+#define MESHPLAN_RUNTIME_BASE_FILE_H
+
+#include "runtime/base/status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace meshplan {
+
+/// A whole file mapped for reading. Move only; the bytes live as long as the
+/// object. Thread safe after opening.
+class MappedFile {
+public:
+  /// notFound when there is no such file, io when it cannot be read.
+  static Expected<MappedFile> open(const std::string &path);
+
+  MappedFile(MappedFile &&other) noexcept;
+  MappedFile &operator=(MappedFile &&other) noexcept;
+  ~MappedFile();
+
+  const std::string &path() const { return filePath; }
+  std::span<const std::byte> bytes() const { return {data, size}; }
+
+private:
+  MappedFile(std::string path, const std::byte *data, size_t size)
+      : filePath(std::move(path)), data(data), size(size) {}
+
+  std::string filePath;
+  const std::byte *data = nullptr;
+  size_t size = 0;
+};
+
+/// A file under construction. It appears under its name, whole, when commit
+/// succeeds; otherwise the temporary file is removed by the destructor. Several
+/// threads may write different ranges at the same time.
+class AtomicFile {
+public:
+  /// io, with path and reason, when the folder cannot be written.
+  static Expected<AtomicFile> create(const std::string &path);
+
+  AtomicFile(AtomicFile &&other) noexcept;
+  AtomicFile &operator=(AtomicFile &&) = delete;
+  ~AtomicFile();
+
+  Status resize(int64_t size);
+  Status write(int64_t offset, std::span<const std::byte> bytes) const;
+
+  /// Flushes to the disk and renames. Call once, after all writes.
+  Status commit();
+
+  /// Where the bytes are until commit: other processes may write ranges there.
+private:
+  AtomicFile(std::string path, std::string temporary, int descriptor)
+      : path(std::move(path)), temporary(std::move(temporary)), descriptor(descriptor) {}
+
+  std::string path, temporary;
+  int descriptor = -1;
+};
+
+/// Writes a whole file, or leaves what was there untouched.
+Status writeFileAtomically(const std::string &path, std::span<const std::byte> bytes);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_BASE_FILE_H

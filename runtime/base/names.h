@@ -1,0 +1,30 @@
+//===- names.h - names in messages --------------------------------*- C++ -*-===//
+//
+// Small helpers for messages: lists, and the nearest of the names that exist.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_BASE_NAMES_H
+#define MESHPLAN_RUNTIME_BASE_NAMES_H
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace meshplan {
+
+/// "rank 3" or "ranks 1, 4, 5".
+std::string rankList(std::span<const int64_t> ranks);
+
+/// "[2, 3, 4]".
+std::string shapeText(std::span<const int64_t> shape);
+
+/// At most `limit` of `candidates`, the one with the fewest edits first; those
+/// that share less than half of the letters are left out.
+std::vector<std::string> nearestNames(std::string_view name, std::span<const std::string> candidates, size_t limit = 3);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_BASE_NAMES_H

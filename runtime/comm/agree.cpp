@@ -1,0 +1,39 @@
+//===- agree.cpp - the ranks compare what they are about to run -----------===//
+
+#include "runtime/comm/communicator.h"
+
+#include "runtime/base/hash.h"
+#include "runtime/base/names.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace meshplan {
+
+Status World::agree(std::span<const std::byte> hash) {
+  std::vector<int64_t> all(size());
+  std::iota(all.begin(), all.end(), int64_t(0));
+  MESHPLAN_ASSIGN_OR_RETURN(std::unique_ptr<Group> group, createGroup(all, "world"));
+
+  // Digests have one length on every rank, whatever the ranks were given.
+  const Hash own = hashBytes(hash);
+  std::vector<Hash> digests(all.size());
+  {
+    MESHPLAN_ASSIGN_OR_RETURN(Pending gather,
+                              group->startAllGather(own.data(), digests.data(), own.size(), DType::u8,
+                                                    {.sequence = -1, .origin = "comparing the programs of the ranks"}));
+    MESHPLAN_RETURN_IF_ERROR(gather->wait());
+  }
+  std::vector<int64_t> differing;
+  for (int64_t rank : all)
+    if (digests[rank] != digests[0])
+      differing.push_back(rank);
+  if (differing.empty())
+    return Status();
+  auto shortHash = [&](int64_t rank) { return toHexadecimal(digests[rank]).substr(0, 8); };
+  return Status::error(StatusCode::invalid, rankList(differing), differing.size() == 1 ? " runs" : " run",
+                       " another program than rank 0: hash ", shortHash(differing[0]), " of rank ", differing[0], ", ",
+                       shortHash(0), " of rank 0");
+}
+
+} // namespace meshplan

@@ -1,0 +1,75 @@
+//===- agreement.cpp - do the ranks ask for the same collective -----------===//
+
+#include "runtime/comm/agreement.h"
+
+#include "runtime/base/names.h"
+
+namespace meshplan {
+
+namespace {
+
+constexpr std::string_view reductionNames[] = {"sum", "max", "min"};
+
+Status disagree(const Participant &a, const Participant &b, const auto &ofA, const auto &ofB) {
+  return Status::error(StatusCode::invalid, "rank ", a.rank, " has ", ofA, ", rank ", b.rank, " has ", ofB);
+}
+
+bool isPair(CollectiveKind kind) { return kind == CollectiveKind::send || kind == CollectiveKind::receive; }
+
+Status checkSameCall(const Participant &a, const Participant &b, std::string_view group) {
+  const Collective &left = *a.collective, &right = *b.collective;
+  bool sameKind = isPair(left.kind) ? isPair(right.kind) : left.kind == right.kind;
+  if (!sameKind || left.label.sequence != right.label.sequence)
+    return Status::error(StatusCode::invalid, "rank ", a.rank, " started ", describe(left, group), ", rank ", b.rank,
+                         " started ", describe(right, group));
+  if (left.dtype != right.dtype)
+    return disagree(a, b, dtypeName(left.dtype), dtypeName(right.dtype));
+  if (left.reduction != right.reduction)
+    return disagree(a, b, reductionNames[static_cast<size_t>(left.reduction)],
+                    reductionNames[static_cast<size_t>(right.reduction)]);
+  return Status();
+}
+
+/// Kinds in which every rank gives the same numbers.
+Status checkSameNumbers(const Participant &a, const Participant &b) {
+  const Collective &left = *a.collective, &right = *b.collective;
+  if (left.kind == CollectiveKind::broadcast && left.peer != right.peer)
+    return disagree(a, b, "root " + std::to_string(left.peer), "root " + std::to_string(right.peer));
+  if (left.count != right.count)
+    return disagree(a, b, std::to_string(left.count) + " elements", std::to_string(right.count) + " elements");
+  if (left.sendCounts != right.sendCounts)
+    return disagree(a, b, "counts " + shapeText(left.sendCounts), "counts " + shapeText(right.sendCounts));
+  if (left.receiveCounts != right.receiveCounts)
+    return disagree(a, b, "counts " + shapeText(left.receiveCounts), "counts " + shapeText(right.receiveCounts));
+  return Status();
+}
+
+/// Kinds in which what one rank sends is what the other expects.
+Status checkPieces(const Participant &from, const Participant &to, int64_t groupSize) {
+  int64_t sent = sentPiece(*from.collective, groupSize, from.index, to.index).count;
+  int64_t expected = receivedPiece(*to.collective, to.index, from.index).count;
+  if (sent == expected)
+    return Status();
+  return Status::error(StatusCode::invalid, "rank ", from.rank, " sends ", sent, " elements to rank ", to.rank,
+                       ", which expects ", expected);
+}
+
+} // namespace
+
+Status checkAgreement(std::span<const Participant> participants, std::string_view group) {
+  const Participant &first = participants.front();
+  CollectiveKind kind = first.collective->kind;
+  for (const Participant &other : participants.subspan(1))
+    MESHPLAN_RETURN_IF_ERROR(checkSameCall(first, other, group));
+  bool pieces = isPair(kind) || kind == CollectiveKind::allToAll || kind == CollectiveKind::permute;
+  for (const Participant &from : participants) {
+    if (!pieces)
+      MESHPLAN_RETURN_IF_ERROR(checkSameNumbers(first, from));
+    else
+      for (const Participant &to : participants)
+        MESHPLAN_RETURN_IF_ERROR(checkPieces(from, to, static_cast<int64_t>(participants.size())));
+  }
+  return Status();
+}
+
+} // namespace meshplan

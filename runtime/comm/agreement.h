@@ -1,0 +1,24 @@
+//===- agreement.h - do the ranks ask for the same collective ----*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_COMM_AGREEMENT_H
+#define MESHPLAN_RUNTIME_COMM_AGREEMENT_H
+
+#include "runtime/comm/collective.h"
+
+namespace meshplan {
+
+/// One rank's part in a collective.
+struct Participant {
+  int64_t rank;  ///< in the world, for messages
+  int64_t index; ///< in the group
+  const Collective *collective;
+};
+
+/// `invalid`, with both ranks and both values, unless the participants started
+/// the same collective with sizes that fit together. Each of them has passed
+/// checkCollective.
+Status checkAgreement(std::span<const Participant> participants, std::string_view group);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_COMM_AGREEMENT_H

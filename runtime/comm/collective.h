@@ -1,0 +1,83 @@
+//===- collective.h - one collective as a rank asks for it -------*- C++ -*-===//
+//
+// A plain description, filled by Group's start functions and read by backends.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_COMM_COLLECTIVE_H
+#define MESHPLAN_RUNTIME_COMM_COLLECTIVE_H
+
+#include "runtime/base/dtype.h"
+#include "runtime/base/status.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace meshplan {
+
+enum class CollectiveKind : uint8_t {
+  allReduce,
+  allGather,
+  reduceScatter,
+  allToAll,
+  permute,
+  broadcast,
+  barrier,
+  send,
+  receive,
+};
+
+enum class Reduction : uint8_t { sum, max, min };
+
+/// "all-reduce", "send": as messages write it.
+std::string_view collectiveName(CollectiveKind kind);
+
+/// What errors say about a collective besides its kind and communicator.
+struct CollectiveLabel {
+  int64_t sequence = -1; ///< number within the program, the same on every rank; -1: none
+  std::string origin;    ///< what caused it: "smollm2.plan:12 rowwise tp"
+};
+
+/// Counts are in elements of `dtype`; ranks are indices within the group.
+/// Pieces for or from several ranks lie one after the other in index order.
+struct Collective {
+  CollectiveKind kind = CollectiveKind::barrier;
+  DType dtype = DType::f32;
+  Reduction reduction = Reduction::sum;
+  const void *input = nullptr;
+  void *output = nullptr;
+  int64_t count = 0;                  ///< allReduce, broadcast: elements of the buffer
+  std::vector<int64_t> sendCounts;    ///< reduceScatter, allToAll, permute: piece for each rank
+  std::vector<int64_t> receiveCounts; ///< allGather, allToAll, permute: piece from each rank
+  int64_t peer = -1;                  ///< broadcast: root; send, receive: the other rank
+  CollectiveLabel label;
+
+};
+
+/// "all-reduce 12 on 'tp' (smollm2.plan:12 rowwise tp)".
+std::string describe(const Collective &collective, std::string_view group);
+
+/// Counts that no peer could match, missing buffers, a peer outside the group:
+/// what one rank can find wrong alone.
+Status checkCollective(const Collective &collective, int64_t groupSize, int64_t index);
+
+/// What a rank hands to and takes from another one, in elements.
+struct Piece {
+  int64_t offset = 0;
+  int64_t count = 0;
+};
+
+/// Piece of the input of the rank with `index` that is for rank `to`. For the
+/// reductions: the piece that `to` reduces.
+Piece sentPiece(const Collective &collective, int64_t groupSize, int64_t index, int64_t to);
+
+/// Piece of the output of the rank with `index` that comes from rank `from`.
+/// Not for reductions.
+Piece receivedPiece(const Collective &collective, int64_t index, int64_t from);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_COMM_COLLECTIVE_H

@@ -1,0 +1,154 @@
+//===- communicator.cpp - collectives between ranks -----------------------===//
+
+#include "runtime/comm/communicator.h"
+
+#include <algorithm>
+
+namespace meshplan {
+
+namespace {
+
+std::vector<int64_t> copyOf(std::span<const int64_t> counts) { return {counts.begin(), counts.end()}; }
+
+} // namespace
+
+Expected<Pending> Group::checkAndStart(Collective collective) {
+  Status status = checkCollective(collective, size(), index());
+  if (!status.ok())
+    return status.withContext("rank " + std::to_string(groupRanks[ownIndex]) + ": " + describe(collective, name()));
+  return start(std::move(collective));
+}
+
+Expected<Pending> Group::startAllReduce(const void *input, void *output, int64_t count, DType dtype,
+                                        Reduction reduction, CollectiveLabel label) {
+  return checkAndStart({.kind = CollectiveKind::allReduce,
+                        .dtype = dtype,
+                        .reduction = reduction,
+                        .input = input,
+                        .output = output,
+                        .count = count,
+                        .label = std::move(label)});
+}
+
+Expected<Pending> Group::startAllGather(const void *input, void *output, std::span<const int64_t> counts, DType dtype,
+                                        CollectiveLabel label) {
+  return checkAndStart({.kind = CollectiveKind::allGather,
+                        .dtype = dtype,
+                        .input = input,
+                        .output = output,
+                        .receiveCounts = copyOf(counts),
+                        .label = std::move(label)});
+}
+
+Expected<Pending> Group::startAllGather(const void *input, void *output, int64_t count, DType dtype,
+                                        CollectiveLabel label) {
+  return startAllGather(input, output, std::vector<int64_t>(size(), count), dtype, std::move(label));
+}
+
+Expected<Pending> Group::startReduceScatter(const void *input, void *output, std::span<const int64_t> counts,
+                                            DType dtype, Reduction reduction, CollectiveLabel label) {
+  return checkAndStart({.kind = CollectiveKind::reduceScatter,
+                        .dtype = dtype,
+                        .reduction = reduction,
+                        .input = input,
+                        .output = output,
+                        .sendCounts = copyOf(counts),
+                        .label = std::move(label)});
+}
+
+Expected<Pending> Group::startReduceScatter(const void *input, void *output, int64_t count, DType dtype,
+                                            Reduction reduction, CollectiveLabel label) {
+  return startReduceScatter(input, output, std::vector<int64_t>(size(), count), dtype, reduction, std::move(label));
+}
+
+Expected<Pending> Group::startAllToAll(const void *input, std::span<const int64_t> sendCounts, void *output,
+                                       std::span<const int64_t> receiveCounts, DType dtype, CollectiveLabel label) {
+  return checkAndStart({.kind = CollectiveKind::allToAll,
+                        .dtype = dtype,
+                        .input = input,
+                        .output = output,
+                        .sendCounts = copyOf(sendCounts),
+                        .receiveCounts = copyOf(receiveCounts),
+                        .label = std::move(label)});
+}
+
+Expected<Pending> Group::startPermute(const void *input, int64_t sendCount, int64_t sendTo, void *output,
+                                      int64_t receiveCount, int64_t receiveFrom, DType dtype, CollectiveLabel label) {
+  if (sendTo < -1 || sendTo >= size() || receiveFrom < -1 || receiveFrom >= size())
+    return Status::error(StatusCode::invalid, "permute to ", sendTo, " and from ", receiveFrom, " in a group of ",
+                         size(), " ranks");
+  Collective collective{.kind = CollectiveKind::permute,
+                        .dtype = dtype,
+                        .input = input,
+                        .output = output,
+                        .sendCounts = std::vector<int64_t>(size(), 0),
+                        .receiveCounts = std::vector<int64_t>(size(), 0),
+                        .label = std::move(label)};
+  if (sendTo >= 0)
+    collective.sendCounts[sendTo] = sendCount;
+  if (receiveFrom >= 0)
+    collective.receiveCounts[receiveFrom] = receiveCount;
+  return checkAndStart(std::move(collective));
+}
+
+Expected<Pending> Group::startBroadcast(void *buffer, int64_t count, DType dtype, int64_t root,
+                                        CollectiveLabel label) {
+  return checkAndStart({.kind = CollectiveKind::broadcast,
+                        .dtype = dtype,
+                        .input = buffer,
+                        .output = buffer,
+                        .count = count,
+                        .peer = root,
+                        .label = std::move(label)});
+}
+
+Expected<Pending> Group::startBarrier(CollectiveLabel label) {
+  return checkAndStart({.kind = CollectiveKind::barrier, .label = std::move(label)});
+}
+
+Expected<Pending> Group::startSend(const void *input, int64_t count, DType dtype, int64_t to, CollectiveLabel label) {
+  return checkAndStart({.kind = CollectiveKind::send,
+                        .dtype = dtype,
+                        .input = input,
+                        .count = count,
+                        .peer = to,
+                        .label = std::move(label)});
+}
+
+Expected<Pending> Group::startReceive(void *output, int64_t count, DType dtype, int64_t from, CollectiveLabel label) {
+  return checkAndStart({.kind = CollectiveKind::receive,
+                        .dtype = dtype,
+                        .output = output,
+                        .count = count,
+                        .peer = from,
+                        .label = std::move(label)});
+}
+
+Expected<std::unique_ptr<Group>> World::createGroup(std::vector<int64_t> ranks, std::string name) {
+  std::vector<int64_t> sorted = ranks;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.empty() || sorted.front() < 0 || sorted.back() >= size())
+    return Status::error(StatusCode::invalid, "group '", name, "' has a rank outside of the world of ", size());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+    return Status::error(StatusCode::invalid, "group '", name, "' has a rank twice");
+  auto own = std::find(ranks.begin(), ranks.end(), rank());
+  if (own == ranks.end())
+    return Status::error(StatusCode::invalid, "rank ", rank(), " is not in group '", name, "'");
+  int64_t index = own - ranks.begin();
+  return makeGroup(std::move(ranks), std::move(name), index);
+}
+
+Status rootCause(std::span<const Status> statuses) {
+  Status first;
+  for (const Status &status : statuses) {
+    if (status.ok())
+      continue;
+    if (status.code() != StatusCode::aborted && status.code() != StatusCode::peerLost)
+      return status;
+    if (first.ok())
+      first = status;
+  }
+  return first;
+}
+
+} // namespace meshplan

@@ -1,0 +1,152 @@
+//===- communicator.h - collectives between ranks ----------------*- C++ -*-===//
+//
+// The asynchronous interface that every backend implements, over plain buffers.
+//
+// A World is one rank's view of all ranks of a run; a Group is its view of some
+// of them (a communicator). A start function describes a collective and returns
+// at once; the data has moved when wait returns. Between the two the input must
+// not change and the output must not be touched; both must stay allocated.
+//
+// All ranks of a group start the same collectives in the same order; they may
+// wait in any order. Sends and receives are ordered for each pair of ranks.
+//
+// Float sums add in the order of the indices within the group, so that their
+// bits are the same on every rank and every CPU backend. f16 and bf16 are added
+// in f32 and rounded once. Integer sums wrap around. max and min give NaN if an
+// element is NaN.
+//
+// Failures name rank, collective, sequence number, origin and the peers that
+// did not arrive. Any failure aborts the whole world, so that every other rank
+// ends too: what it waits for, and what it starts afterwards, returns `aborted`
+// or `peerLost` with the first failure's message.
+//
+// Thread safety: a World, its Groups and their collectives belong to the thread
+// of their rank; only World::abort may be called from any thread.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_COMM_COMMUNICATOR_H
+#define MESHPLAN_RUNTIME_COMM_COMMUNICATOR_H
+
+#include "runtime/comm/collective.h"
+
+#include <chrono>
+#include <memory>
+
+namespace meshplan {
+
+/// A collective that was started. Destroying it before wait aborts the world
+/// first, so that no peer reads or writes buffers that go away: declare it
+/// after its buffers.
+class PendingCollective {
+public:
+  virtual ~PendingCollective() = default;
+
+  /// Returns when the collective is done on this rank, or fails: `timeout` when
+  /// a peer has not started it within `limit`, `invalid` when the peers do not
+  /// agree on it, `peerLost` or `aborted` when the run has ended. A later call
+  /// returns the same.
+  virtual Status wait(std::chrono::milliseconds limit) = 0;
+
+  /// wait with the time-out of the world.
+  virtual Status wait() = 0;
+};
+
+using Pending = std::unique_ptr<PendingCollective>;
+
+/// This rank's view of one communicator.
+class Group {
+public:
+  virtual ~Group() = default;
+
+  const std::string &name() const { return groupName; }
+  /// Ranks of the world, in the order of their indices in this group.
+  std::span<const int64_t> ranks() const { return groupRanks; }
+  int64_t size() const { return static_cast<int64_t>(groupRanks.size()); }
+  int64_t index() const { return ownIndex; }
+
+  /// Twin of ncclAllReduce. `input` and `output` are the same or do not overlap.
+  Expected<Pending> startAllReduce(const void *input, void *output, int64_t count, DType dtype, Reduction reduction,
+                                   CollectiveLabel label = {});
+
+  /// Rank i gives counts[i] elements; every rank gets all of them.
+  Expected<Pending> startAllGather(const void *input, void *output, std::span<const int64_t> counts, DType dtype,
+                                   CollectiveLabel label = {});
+  /// Every rank gives `count` elements.
+  Expected<Pending> startAllGather(const void *input, void *output, int64_t count, DType dtype,
+                                   CollectiveLabel label = {});
+
+  /// Rank i gets the reduced piece i, counts[i] elements.
+  Expected<Pending> startReduceScatter(const void *input, void *output, std::span<const int64_t> counts, DType dtype,
+                                       Reduction reduction, CollectiveLabel label = {});
+  /// Every rank gets `count` elements.
+  Expected<Pending> startReduceScatter(const void *input, void *output, int64_t count, DType dtype, Reduction reduction,
+                                       CollectiveLabel label = {});
+
+  /// Sends sendCounts[i] elements to rank i and receives receiveCounts[i] from it.
+  Expected<Pending> startAllToAll(const void *input, std::span<const int64_t> sendCounts, void *output,
+                                  std::span<const int64_t> receiveCounts, DType dtype, CollectiveLabel label = {});
+
+  /// Every rank sends its whole input to at most one rank and receives from at
+  /// most one; -1 is none.
+  Expected<Pending> startPermute(const void *input, int64_t sendCount, int64_t sendTo, void *output,
+                                 int64_t receiveCount, int64_t receiveFrom, DType dtype, CollectiveLabel label = {});
+
+  /// `buffer` of rank `root` is copied to all others.
+  Expected<Pending> startBroadcast(void *buffer, int64_t count, DType dtype, int64_t root, CollectiveLabel label = {});
+
+  Expected<Pending> startBarrier(CollectiveLabel label = {});
+
+  /// Only the two ranks take part.
+  Expected<Pending> startSend(const void *input, int64_t count, DType dtype, int64_t to, CollectiveLabel label = {});
+  Expected<Pending> startReceive(void *output, int64_t count, DType dtype, int64_t from, CollectiveLabel label = {});
+
+protected:
+  Group(std::string name, std::vector<int64_t> ranks, int64_t index)
+      : groupName(std::move(name)), groupRanks(std::move(ranks)), ownIndex(index) {}
+
+  /// `collective` has passed checkCollective.
+  virtual Expected<Pending> start(Collective collective) = 0;
+
+private:
+  Expected<Pending> checkAndStart(Collective collective);
+
+  std::string groupName;
+  std::vector<int64_t> groupRanks;
+  int64_t ownIndex;
+};
+
+/// This rank's view of the run.
+class World {
+public:
+  virtual ~World() = default;
+
+  virtual int64_t rank() const = 0;
+  virtual int64_t size() const = 0;
+
+  /// How long a wait without a limit of its own lasts.
+  virtual std::chrono::milliseconds timeout() const = 0;
+
+  /// All of `ranks` call it with the same arguments, this rank among them. The
+  /// world must outlive the group.
+  Expected<std::unique_ptr<Group>> createGroup(std::vector<int64_t> ranks, std::string name);
+
+  /// Ends the run of all ranks because of `cause`; only the first cause counts.
+  /// When it returns, no peer uses a buffer of this rank any more.
+  virtual void abort(Status cause) = 0;
+
+  /// All ranks compare `hash`: ok if all gave the same, else `invalid` with the
+  /// ranks that differ from rank 0, on every rank.
+  Status agree(std::span<const std::byte> hash);
+
+protected:
+  virtual Expected<std::unique_ptr<Group>> makeGroup(std::vector<int64_t> ranks, std::string name, int64_t index) = 0;
+};
+
+/// The failure that started the others: the first in `statuses` that is neither
+/// `aborted` nor `peerLost`, else the first; ok if there is none.
+Status rootCause(std::span<const Status> statuses);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_COMM_COMMUNICATOR_H

@@ -1,0 +1,80 @@
+//===- run_threads.cpp - all ranks in one process -------------------------===//
+
+#include "runtime/comm/threads/run_threads.h"
+
+#include "runtime/comm/threads/threads_world.h"
+
+#include <exception>
+#include <thread>
+
+namespace meshplan {
+
+namespace {
+
+Status callBody(const std::function<Status(World &)> &body, World &world) {
+  try {
+    return body(world);
+  } catch (const std::exception &error) {
+    return Status::error(StatusCode::internal, "exception: ", error.what());
+  } catch (...) {
+    return Status(StatusCode::internal, "exception of an unknown type");
+  }
+}
+
+/// The ranks that have returned; `changed` is notified by each that does.
+struct Returned {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<bool> ranks;
+  int64_t count = 0;
+  Status failure; // of the rank that failed first
+};
+
+void runRank(ThreadsRun &run, int64_t rank, const std::function<Status(World &)> &body, Status &result,
+             Returned &returned) {
+  ThreadsWorld world(run, rank);
+  result = callBody(body, world);
+  if (!result.ok())
+    world.abort(Status::error(StatusCode::peerLost, "rank ", rank, " failed: ", result.message()));
+  std::unique_lock lock(returned.mutex);
+  returned.ranks[rank] = true;
+  ++returned.count;
+  if (returned.failure.ok())
+    returned.failure = result;
+  returned.changed.notify_all();
+}
+
+/// Waits for all ranks; reports the ones that do not return after a failure.
+void waitForRanks(Returned &returned, const ThreadsOptions &options) {
+  std::unique_lock lock(returned.mutex);
+  auto allReturned = [&] { return returned.count == static_cast<int64_t>(returned.ranks.size()); };
+  returned.changed.wait(lock, [&] { return allReturned() || !returned.failure.ok(); });
+  if (!options.onStuck || returned.changed.wait_for(lock, options.timeout, allReturned))
+    return;
+  std::vector<int64_t> stuck;
+  for (size_t rank = 0; rank < returned.ranks.size(); ++rank)
+    if (!returned.ranks[rank])
+      stuck.push_back(static_cast<int64_t>(rank));
+  Status failure = returned.failure;
+  lock.unlock();
+  options.onStuck(failure, stuck);
+}
+
+} // namespace
+
+std::vector<Status> runThreads(int64_t worldSize, const ThreadsOptions &options,
+                               const std::function<Status(World &)> &body) {
+  ThreadsRun run(worldSize, options.timeout);
+  std::vector<Status> results(worldSize);
+  Returned returned;
+  returned.ranks.resize(worldSize, false);
+  std::vector<std::thread> threads;
+  for (int64_t rank = 0; rank < worldSize; ++rank)
+    threads.emplace_back([&, rank] { runRank(run, rank, body, results[rank], returned); });
+  waitForRanks(returned, options);
+  for (std::thread &thread : threads)
+    thread.join();
+  return results;
+}
+
+} // namespace meshplan

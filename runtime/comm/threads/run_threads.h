@@ -1,0 +1,40 @@
+//===- run_threads.h - all ranks in one process ------------------*- C++ -*-===//
+//
+// The `threads` backend: each rank is a thread, and data moves between the
+// buffers of the ranks without copies in between. Needs nothing installed.
+//
+// There is no thread for communication. A collective is cut into one piece for
+// each rank; once all ranks have started it, the ranks that wait for it move
+// the pieces, any rank any piece. So a wait needs only that the peers have
+// started, ranks may wait in any order, and no processor spins.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_COMM_THREADS_RUN_THREADS_H
+#define MESHPLAN_RUNTIME_COMM_THREADS_RUN_THREADS_H
+
+#include "runtime/comm/communicator.h"
+
+#include <functional>
+
+namespace meshplan {
+
+struct ThreadsOptions {
+  /// Limit of every wait that states none.
+  std::chrono::milliseconds timeout = std::chrono::seconds(600);
+
+  /// Called when the run has failed and these ranks have still not returned
+  /// `timeout` later: they are stuck in their own code, and a thread cannot be
+  /// ended from outside. A program reports and exits; without it, runThreads
+  /// goes on waiting.
+  std::function<void(const Status &cause, std::span<const int64_t> ranks)> onStuck;
+};
+
+/// Runs `body` once for each rank and returns what each returned, in rank order.
+/// A failure or an exception of one rank aborts the others; see rootCause.
+std::vector<Status> runThreads(int64_t worldSize, const ThreadsOptions &options,
+                               const std::function<Status(World &)> &body);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_COMM_THREADS_RUN_THREADS_H

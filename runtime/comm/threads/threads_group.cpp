@@ -1,0 +1,150 @@
+//===- threads_group.cpp - a communicator between threads -----------------===//
+
+#include "runtime/comm/threads/threads_group.h"
+
+#include "runtime/base/names.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace meshplan {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class ThreadsPending final : public PendingCollective {
+public:
+  ThreadsPending(ThreadsRun &run, std::shared_ptr<Exchange> exchange, int64_t slot, std::string what)
+      : run(run), exchange(std::move(exchange)), slot(slot), what(std::move(what)) {}
+  ~ThreadsPending() override;
+
+  Status wait() override { return wait(run.timeout); }
+  Status wait(std::chrono::milliseconds limit) override;
+
+private:
+  int64_t rank() const { return exchange->ranks()[slot]; }
+  void movePieces(std::unique_lock<std::mutex> &lock);
+  Status waitForPeers(std::unique_lock<std::mutex> &lock, std::chrono::milliseconds limit);
+  Status failure(std::unique_lock<std::mutex> &lock, Status status);
+  Status aborted() const;
+
+  ThreadsRun &run;
+  std::shared_ptr<Exchange> exchange;
+  int64_t slot;
+  std::string what; // "rank 0: all-reduce 12 on 'tp'"
+  bool settled = false;
+  Status result;
+};
+
+ThreadsPending::~ThreadsPending() {
+  if (settled)
+    return;
+  std::unique_lock lock(run.mutex);
+  if (!exchange->finished())
+    run.abort(lock, Status(StatusCode::peerLost, what + ": left without waiting for it"));
+}
+
+Status ThreadsPending::wait(std::chrono::milliseconds limit) {
+  if (settled)
+    return result;
+  std::unique_lock lock(run.mutex);
+  result = waitForPeers(lock, limit);
+  if (result.ok()) {
+    movePieces(lock);
+    // What is left moves in other threads, which need nothing more than time.
+    run.wake[rank()].wait(lock, [&] { return exchange->finished() || !run.cause.ok(); });
+    if (!exchange->finished())
+      result = failure(lock, aborted());
+  }
+  settled = true;
+  return result;
+}
+
+/// Returns when all have arrived, agree, and the run goes on.
+Status ThreadsPending::waitForPeers(std::unique_lock<std::mutex> &lock, std::chrono::milliseconds limit) {
+  bool woken = run.wake[rank()].wait_until(lock, Clock::now() + limit,
+                                           [&] { return exchange->ready() || !run.cause.ok(); });
+  if (!woken) {
+    std::vector<int64_t> missing = exchange->missing();
+    double seconds = std::chrono::duration<double>(limit).count();
+    return failure(lock, Status::error(StatusCode::timeout, what, ": time-out after ", seconds, " s: ",
+                                       rankList(missing), " did not arrive"));
+  }
+  if (exchange->finished()) // before the run was aborted
+    return Status();
+  if (!run.cause.ok())
+    return failure(lock, aborted());
+  if (!exchange->error().ok())
+    return failure(lock, exchange->error().withContext(what + ": the ranks disagree"));
+  return Status();
+}
+
+void ThreadsPending::movePieces(std::unique_lock<std::mutex> &lock) {
+  while (run.cause.ok()) {
+    std::optional<int64_t> piece = exchange->claimPiece(slot);
+    if (!piece)
+      return;
+    ++run.moving;
+    lock.unlock();
+    exchange->movePiece(*piece);
+    lock.lock();
+    exchange->reportMoved();
+    if (--run.moving == 0 && !run.cause.ok())
+      run.idle.notify_all();
+    if (exchange->finished())
+      run.notify(*exchange);
+  }
+}
+
+/// Ends the run, and waits until no peer uses this rank's buffers.
+Status ThreadsPending::failure(std::unique_lock<std::mutex> &lock, Status status) {
+  run.abort(lock, status);
+  return status;
+}
+
+Status ThreadsPending::aborted() const {
+  StatusCode code = run.cause.code() == StatusCode::peerLost ? StatusCode::peerLost : StatusCode::aborted;
+  std::vector<int64_t> missing = exchange->missing();
+  std::string waiting = missing.empty() ? "" : " while waiting for " + rankList(missing);
+  return Status::error(code, what, ": aborted", waiting, ": ", run.cause.message());
+}
+
+} // namespace
+
+Expected<Pending> ThreadsGroup::start(Collective collective) {
+  std::pair<int64_t, int64_t> pair = {-1, -1};
+  if (collective.kind == CollectiveKind::send)
+    pair = {index(), collective.peer};
+  else if (collective.kind == CollectiveKind::receive)
+    pair = {collective.peer, index()};
+  std::vector<int64_t> indices = {pair.first, pair.second};
+  if (pair.first < 0) {
+    indices.resize(size());
+    std::iota(indices.begin(), indices.end(), int64_t(0));
+  }
+  int64_t slot = std::find(indices.begin(), indices.end(), index()) - indices.begin();
+  std::string what = "rank " + std::to_string(ranks()[index()]) + ": " + describe(collective, name());
+  int64_t number = started[pair]++;
+
+  std::unique_lock lock(run.mutex);
+  if (!run.cause.ok())
+    return Status::error(run.cause.code() == StatusCode::peerLost ? StatusCode::peerLost : StatusCode::aborted, what,
+                         ": aborted: ", run.cause.message());
+  std::tuple key(pair.first, pair.second, number);
+  std::shared_ptr<Exchange> &entry = state->open[key];
+  if (!entry) {
+    std::vector<int64_t> members;
+    for (int64_t member : indices)
+      members.push_back(ranks()[member]);
+    entry = std::make_shared<Exchange>(std::move(members), std::move(indices));
+  }
+  std::shared_ptr<Exchange> exchange = entry;
+  if (exchange->arrive(slot, std::move(collective), name())) {
+    state->open.erase(key);
+    run.notify(*exchange);
+  }
+  return Pending(std::make_unique<ThreadsPending>(run, std::move(exchange), slot, std::move(what)));
+}
+
+} // namespace meshplan

@@ -1,0 +1,70 @@
+//===- threads_world.h - ranks of one process --------------------*- C++ -*-===//
+//
+// The state that the ranks of one run share, and each rank's view of it.
+// Private to the backend; users call runThreads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_COMM_THREADS_THREADS_WORLD_H
+#define MESHPLAN_RUNTIME_COMM_THREADS_THREADS_WORLD_H
+
+#include "runtime/comm/communicator.h"
+#include "runtime/comm/threads/exchange.h"
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+namespace meshplan {
+
+/// The exchanges of one group that not all ranks have reached, by (first and
+/// second index of a pair, or -1; number of the exchange).
+struct ThreadsGroupState {
+  std::map<std::tuple<int64_t, int64_t, int64_t>, std::shared_ptr<Exchange>> open;
+};
+
+/// What all ranks of a run share. One lock for everything: it is held for
+/// bookkeeping only, never while data moves.
+struct ThreadsRun {
+  ThreadsRun(int64_t size, std::chrono::milliseconds timeout) : size(size), timeout(timeout), wake(size) {}
+
+  /// Wakes the ranks that may wait for the exchange. The lock is held.
+  void notify(const Exchange &exchange);
+
+  /// See World::abort. The lock is held, and let go while pieces are still moving.
+  void abort(std::unique_lock<std::mutex> &lock, Status reason);
+
+  const int64_t size;
+  const std::chrono::milliseconds timeout;
+
+  std::mutex mutex;
+  std::vector<std::condition_variable> wake; // one for each rank
+  std::condition_variable idle;              // no piece is moving
+  int64_t moving = 0;                        // pieces that are moving now
+  Status cause;                              // why the run was aborted
+
+  /// By (name, ranks, how many such groups the rank has made before).
+  std::map<std::tuple<std::string, std::vector<int64_t>, int64_t>, std::weak_ptr<ThreadsGroupState>> groups;
+};
+
+class ThreadsWorld final : public World {
+public:
+  ThreadsWorld(ThreadsRun &run, int64_t rank) : run(run), ownRank(rank) {}
+
+  int64_t rank() const override { return ownRank; }
+  int64_t size() const override { return run.size; }
+  std::chrono::milliseconds timeout() const override { return run.timeout; }
+  void abort(Status cause) override;
+
+private:
+  Expected<std::unique_ptr<Group>> makeGroup(std::vector<int64_t> ranks, std::string name, int64_t index) override;
+
+  ThreadsRun &run;
+  int64_t ownRank;
+  std::map<std::pair<std::string, std::vector<int64_t>>, int64_t> madeGroups;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_COMM_THREADS_THREADS_WORLD_H

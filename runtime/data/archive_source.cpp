@@ -1,0 +1,215 @@
+//===- archive_source.cpp - weights inside of a torch.export archive ------===//
+
+#include "runtime/base/names.h"
+#include "runtime/data/safetensors_header.h"
+#include "runtime/data/tensor_source_builder.h"
+#include "runtime/data/zip_file.h"
+
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+namespace meshplan {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view configSuffix = "_weights_config.json", weightsFolder = "data/weights/";
+
+/// Unpacked by the first reader, for all.
+class PackedPayload final : public Payload {
+public:
+  explicit PackedPayload(ZipEntry entry) : entry(std::move(entry)) {}
+
+  Expected<std::span<const std::byte>> bytes() override {
+    std::lock_guard lock(mutex);
+    if (content.empty() && entry.size > 0) {
+      MESHPLAN_ASSIGN_OR_RETURN(content, unpack(entry));
+    }
+    return std::span<const std::byte>(content);
+  }
+
+private:
+  std::mutex mutex;
+  ZipEntry entry;
+  std::vector<std::byte> content;
+};
+
+/// torch's ScalarType as the archive's schema numbers it.
+std::optional<DType> dtypeOfScalarType(int64_t number) {
+  switch (number) {
+  case 1:
+    return DType::u8;
+  case 2:
+    return DType::i8;
+  case 3:
+    return DType::i16;
+  case 4:
+    return DType::i32;
+  case 5:
+    return DType::i64;
+  case 6:
+    return DType::f16;
+  case 7:
+    return DType::f32;
+  case 8:
+    return DType::f64;
+  case 12:
+    return DType::boolean;
+  case 13:
+    return DType::bf16;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// {"as_int": 3}
+std::optional<int64_t> readSymInt(const Json &json) {
+  auto number = json.is_object() ? json.find("as_int") : json.end();
+  if (!json.is_object() || number == json.end() || !number->is_number_unsigned() ||
+      number->get<uint64_t>() > uint64_t(INT64_MAX))
+    return std::nullopt;
+  return number->get<int64_t>();
+}
+
+std::optional<std::vector<int64_t>> readSymInts(const Json &json) {
+  if (!json.is_array())
+    return std::nullopt;
+  std::vector<int64_t> numbers;
+  for (const Json &each : json) {
+    std::optional<int64_t> number = readSymInt(each);
+    if (!number)
+      return std::nullopt;
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+/// Elements of the payload that a strided tensor reaches; nothing on overflow.
+std::optional<int64_t> reachOf(const StoredTensor &tensor) {
+  int64_t reach = tensor.offset + 1;
+  for (size_t i = 0; i < tensor.shape.size(); ++i) {
+    int64_t step;
+    if (tensor.shape[i] == 0)
+      return 0;
+    if (__builtin_mul_overflow(tensor.shape[i] - 1, tensor.strides[i], &step) ||
+        __builtin_add_overflow(reach, step, &reach))
+      return std::nullopt;
+  }
+  return reach;
+}
+
+Expected<StoredTensor> readMeta(const std::string &name, const Json &meta) {
+  if (!meta.is_object() || !meta.value("dtype", Json()).is_number_integer())
+    return Status(StatusCode::corrupted, "no tensor_meta");
+  int64_t scalarType = meta["dtype"].get<int64_t>();
+  std::optional<DType> dtype = dtypeOfScalarType(scalarType);
+  if (!dtype)
+    return Status::error(StatusCode::unsupported, "dtype ", scalarType, " of torch");
+  auto shape = readSymInts(meta.value("sizes", Json())), strides = readSymInts(meta.value("strides", Json()));
+  std::optional<int64_t> offset = readSymInt(meta.value("storage_offset", Json()));
+  if (!shape || !strides || !offset || *offset == INT64_MAX || shape->size() != strides->size() ||
+      !byteCount(*shape, *dtype))
+    return Status(StatusCode::corrupted, "sizes, strides or storage_offset make no sense");
+  return StoredTensor{.name = name,
+                      .dtype = *dtype,
+                      .shape = std::move(*shape),
+                      .strides = std::move(*strides),
+                      .offset = *offset,
+                      .payload = nullptr};
+}
+
+/// The entries of an archive below its root folder, whose name is free.
+class Archive {
+public:
+  explicit Archive(std::vector<ZipEntry> list) {
+    for (ZipEntry &entry : list)
+      if (size_t slash = entry.name.find('/'); slash != std::string::npos)
+        entries.emplace(entry.name.substr(slash + 1), std::move(entry));
+  }
+
+  const ZipEntry *find(const std::string &name) const {
+    auto found = entries.find(name);
+    return found == entries.end() ? nullptr : &found->second;
+  }
+
+  std::vector<std::string> configNames() const {
+    std::vector<std::string> names;
+    for (const auto &[name, entry] : entries)
+      if (name.starts_with(weightsFolder) && name.ends_with(configSuffix))
+        names.push_back(name);
+    return names;
+  }
+
+  /// One payload for each entry, so that tied weights are unpacked once.
+  std::shared_ptr<Payload> payloadOf(const ZipEntry &entry) {
+    std::shared_ptr<Payload> &payload = payloads[entry.name];
+    if (!payload)
+      payload = entry.deflated ? std::make_shared<PackedPayload>(entry) : plainPayload(entry.data);
+    return payload;
+  }
+
+private:
+  std::map<std::string, ZipEntry> entries;
+  std::map<std::string, std::shared_ptr<Payload>> payloads;
+};
+
+Expected<StoredTensor> readWeight(Archive &archive, const std::string &name, const Json &json) {
+  if (!json.is_object() || !json.value("path_name", Json()).is_string())
+    return Status(StatusCode::corrupted, "no path_name");
+  if (json.value("use_pickle", Json()) == true)
+    return Status(StatusCode::unsupported, "the tensor is pickled; help: give the weights as safetensors");
+  MESHPLAN_ASSIGN_OR_RETURN(StoredTensor tensor, readMeta(name, json.value("tensor_meta", Json())));
+  std::string path = std::string(weightsFolder) + json["path_name"].get_ref<const std::string &>();
+  const ZipEntry *entry = archive.find(path);
+  if (!entry)
+    return Status::error(StatusCode::notFound, "the archive has no ", path);
+  std::optional<int64_t> reach = reachOf(tensor);
+  if (!reach || *reach > static_cast<int64_t>(entry->size) / dtypeSize(tensor.dtype))
+    return Status::error(StatusCode::corrupted, "shape ", shapeText(tensor.shape), " of ", dtypeName(tensor.dtype),
+                         " in ", entry->size, " bytes (exported on the meta device?)");
+  tensor.payload = archive.payloadOf(*entry);
+  return tensor;
+}
+
+Status checkByteOrder(const Archive &archive) {
+  const ZipEntry *entry = archive.find("byteorder");
+  if (!entry)
+    return Status();
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::byte> content, unpack(*entry));
+  std::string_view order(reinterpret_cast<const char *>(content.data()), content.size());
+  return order == "little" ? Status() : Status::error(StatusCode::unsupported, "byte order ", order);
+}
+
+Status addWeights(TensorSourceBuilder &builder, Archive &archive) {
+  MESHPLAN_RETURN_IF_ERROR(checkByteOrder(archive));
+  std::vector<std::string> configs = archive.configNames();
+  if (configs.empty())
+    return Status::error(StatusCode::corrupted, "no ", weightsFolder, "*", configSuffix, " in the archive");
+  for (const std::string &configName : configs) {
+    MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::byte> text, unpack(*archive.find(configName)));
+    const char *begin = reinterpret_cast<const char *>(text.data());
+    Json json = Json::parse(begin, begin + text.size(), nullptr, /*allow_exceptions=*/false);
+    if (!json.is_object() || !json.value("config", Json()).is_object())
+      return Status::error(StatusCode::corrupted, configName, " has no config");
+    for (const auto &[name, weight] : json["config"].items()) {
+      Expected<StoredTensor> tensor = readWeight(archive, name, weight);
+      if (!tensor)
+        return tensor.status().withContext("tensor '" + name + "'");
+      builder.add(*std::move(tensor));
+    }
+  }
+  return Status();
+}
+
+} // namespace
+
+Status addArchive(TensorSourceBuilder &builder, const std::string &path, std::span<const std::byte> bytes) {
+  Expected<std::vector<ZipEntry>> entries = readZipDirectory(bytes);
+  if (!entries)
+    return entries.status().withContext(path);
+  Archive archive(*std::move(entries));
+  return addWeights(builder, archive).withContext(path);
+}
+
+} // namespace meshplan

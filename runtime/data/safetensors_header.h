@@ -1,0 +1,21 @@
+//===- safetensors_header.h - the table of a safetensors file ----*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_DATA_SAFETENSORS_HEADER_H
+#define MESHPLAN_RUNTIME_DATA_SAFETENSORS_HEADER_H
+
+#include "runtime/data/tensor_source.h"
+
+namespace meshplan {
+
+/// The tensors of a safetensors file in memory, in the order of their bytes;
+/// their payloads point into `bytes`. `corrupted`, with `path` and the tensor,
+/// unless the header is right and the tensors fill the file without gaps or
+/// overlaps; `unsupported` for a dtype that the runtime does not have.
+Expected<std::vector<StoredTensor>> readSafetensors(const std::string &path, std::span<const std::byte> bytes);
+
+/// Bytes of a tensor; nothing when that overflows or a dim is negative.
+std::optional<int64_t> byteCount(std::span<const int64_t> shape, DType dtype);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_DATA_SAFETENSORS_HEADER_H

@@ -1,0 +1,76 @@
+//===- safetensors_writer.cpp - one file written by many ranks ------------===//
+
+#include "runtime/data/safetensors_writer.h"
+
+#include "runtime/data/safetensors_header.h"
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace meshplan {
+
+namespace {
+
+/// The length of the header, and the header padded so that the data is aligned to 8 bytes.
+std::string headerBytes(const nlohmann::json &header) {
+  // Names that are not UTF-8 would make dump throw.
+  std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  uint64_t size = text.size();
+  std::string bytes(sizeof(size), '\0');
+  std::memcpy(bytes.data(), &size, sizeof(size));
+  return bytes + text;
+}
+
+} // namespace
+
+Expected<SafetensorsWriter> SafetensorsWriter::create(const std::string &path, std::span<const TensorSpec> tensors) {
+  std::vector<TensorSpec> sorted(tensors.begin(), tensors.end());
+  // Wide elements first: every tensor is aligned for its dtype.
+  std::stable_sort(sorted.begin(), sorted.end(), [](const TensorSpec &a, const TensorSpec &b) {
+    return dtypeSize(a.dtype) > dtypeSize(b.dtype);
+  });
+  nlohmann::json header = nlohmann::json::object();
+  std::map<std::string, Place> places;
+  int64_t position = 0;
+  for (TensorSpec &spec : sorted) {
+    std::optional<int64_t> size = byteCount(spec.shape, spec.dtype);
+    int64_t end;
+    if (!size || __builtin_add_overflow(position, *size, &end))
+      return Status::error(StatusCode::invalid, path, ": tensor '", spec.name, "' is too large");
+    header[spec.name] = {
+        {"dtype", safetensorsName(spec.dtype)}, {"shape", spec.shape}, {"data_offsets", {position, end}}};
+    std::string name = spec.name;
+    if (!places.emplace(name, Place{std::move(spec), position}).second)
+      return Status::error(StatusCode::invalid, path, ": tensor '", name, "' twice");
+    position = end;
+  }
+  std::string bytes = headerBytes(header);
+  int64_t start = static_cast<int64_t>(bytes.size());
+  for (auto &[name, place] : places)
+    place.offset += start;
+  MESHPLAN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(path));
+  MESHPLAN_RETURN_IF_ERROR(file.write(0, std::as_bytes(std::span(bytes))));
+  MESHPLAN_RETURN_IF_ERROR(file.resize(start + position));
+  return SafetensorsWriter(std::move(file), std::move(places));
+}
+
+Status SafetensorsWriter::write(const std::string &name, const SliceRanges &ranges,
+                                std::span<const std::byte> local) const {
+  auto found = places.find(name);
+  if (found == places.end())
+    return Status::error(StatusCode::invalid, "tensor '", name, "' is not in the list of this file");
+  const auto &[spec, offset] = found->second;
+  MESHPLAN_RETURN_IF_ERROR(checkSlice(ranges, spec.shape).withContext("tensor '" + name + "'"));
+  int64_t size = dtypeSize(spec.dtype), required = elementCount(sliceShape(ranges)) * size;
+  if (static_cast<int64_t>(local.size()) != required)
+    return Status::error(StatusCode::invalid, "tensor '", name, "': ", local.size(), " bytes, ", required,
+                         " required");
+  return forEachRun(ranges, spec.shape, contiguousStrides(spec.shape),
+                    [&, start = offset](int64_t global, int64_t begin, int64_t count) {
+                      return file.write(start + global * size, local.subspan(begin * size, count * size));
+                    });
+}
+
+} // namespace meshplan

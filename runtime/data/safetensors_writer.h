@@ -1,0 +1,55 @@
+//===- safetensors_writer.h - one file written by many ranks -----*- C++ -*-===//
+//
+// The layout of the file follows from the list of tensors alone, so ranks write
+// their slices of the same file without talking to each other.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_DATA_SAFETENSORS_WRITER_H
+#define MESHPLAN_RUNTIME_DATA_SAFETENSORS_WRITER_H
+
+#include "runtime/base/dtype.h"
+#include "runtime/base/file.h"
+#include "runtime/data/slice.h"
+
+#include <map>
+
+namespace meshplan {
+
+struct TensorSpec {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<int64_t> shape; ///< global
+};
+
+/// The file appears under its name when commit succeeds, after all ranks have
+/// written; without it nothing stays behind. Move only.
+class SafetensorsWriter {
+public:
+  /// Writes the header. invalid: a name twice, or a shape that overflows; io:
+  /// the path cannot be written.
+  static Expected<SafetensorsWriter> create(const std::string &path, std::span<const TensorSpec> tensors);
+
+  /// Writes the rank's row-major local tensor. Thread safe. Ranks that hold the
+  /// same elements may all write them.
+  Status write(const std::string &name, const SliceRanges &ranges, std::span<const std::byte> local) const;
+
+  /// Call once, when no rank writes any more.
+  Status commit() { return file.commit(); }
+
+private:
+  struct Place {
+    TensorSpec spec;
+    int64_t offset = 0; // first byte in the file
+  };
+
+  SafetensorsWriter(AtomicFile file, std::map<std::string, Place> places)
+      : file(std::move(file)), places(std::move(places)) {}
+
+  AtomicFile file;
+  std::map<std::string, Place> places;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_DATA_SAFETENSORS_WRITER_H

@@ -1,0 +1,107 @@
+//===- slice.cpp - the contiguous runs of a part of a tensor --------------===//
+
+#include "runtime/data/slice.h"
+
+#include "runtime/base/names.h"
+
+namespace meshplan {
+
+namespace {
+
+class RunWalk {
+public:
+  RunWalk(const SliceRanges &ranges, std::span<const int64_t> shape, std::span<const int64_t> strides,
+          const RunFunction &run)
+      : ranges(ranges), strides(strides), run(run), leaf(shape.size()) {
+    // Whole dims at the end whose elements lie one after the other melt into one run.
+    while (leaf > 0 && strides[leaf - 1] == runLength && isWhole(ranges[leaf - 1], shape[leaf - 1]))
+      runLength *= shape[--leaf];
+    rangeIsRun = leaf > 0 && strides[leaf - 1] == runLength;
+  }
+
+  Status visit(size_t dim, int64_t global) {
+    if (dim == leaf)
+      return emit(global, runLength);
+    for (const Range &range : ranges[dim]) {
+      if (dim + 1 == leaf && rangeIsRun) {
+        MESHPLAN_RETURN_IF_ERROR(emit(global + range.offset * strides[dim], range.size * runLength));
+        continue;
+      }
+      for (int64_t i = range.offset; i < range.offset + range.size; ++i)
+        MESHPLAN_RETURN_IF_ERROR(visit(dim + 1, global + i * strides[dim]));
+    }
+    return Status();
+  }
+
+private:
+  static bool isWhole(const std::vector<Range> &list, int64_t extent) {
+    return list.size() == 1 && list[0] == Range{0, extent};
+  }
+
+  Status emit(int64_t global, int64_t count) {
+    if (count == 0)
+      return Status();
+    int64_t begin = local;
+    local += count;
+    return run(global, begin, count);
+  }
+
+  const SliceRanges &ranges;
+  std::span<const int64_t> strides;
+  const RunFunction &run;
+  size_t leaf;           // dims from here on are one run
+  int64_t runLength = 1; // elements of that run
+  bool rangeIsRun;       // a range of the dim before is one longer run
+  int64_t local = 0;
+};
+
+} // namespace
+
+SliceRanges wholeTensor(std::span<const int64_t> shape) {
+  SliceRanges ranges;
+  for (int64_t extent : shape)
+    ranges.push_back({{0, extent}});
+  return ranges;
+}
+
+std::vector<int64_t> sliceShape(const SliceRanges &ranges) {
+  std::vector<int64_t> shape;
+  for (const std::vector<Range> &list : ranges) {
+    int64_t extent = 0;
+    for (const Range &range : list)
+      extent += range.size;
+    shape.push_back(extent);
+  }
+  return shape;
+}
+
+int64_t elementCount(std::span<const int64_t> shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
+}
+
+std::vector<int64_t> contiguousStrides(std::span<const int64_t> shape) {
+  std::vector<int64_t> strides(shape.size());
+  int64_t stride = 1;
+  for (size_t i = shape.size(); i-- > 0; stride *= shape[i])
+    strides[i] = stride;
+  return strides;
+}
+
+Status checkSlice(const SliceRanges &ranges, std::span<const int64_t> shape) {
+  if (ranges.size() != shape.size())
+    return Status::error(StatusCode::invalid, "a slice of ", ranges.size(), " dims of a tensor of shape ",
+                         shapeText(shape));
+  for (size_t dim = 0; dim < shape.size(); ++dim)
+    for (const Range &range : ranges[dim])
+      if (range.offset < 0 || range.size < 0 || range.offset > shape[dim] || range.size > shape[dim] - range.offset)
+        return Status::error(StatusCode::invalid, "elements ", range.offset, " to ", range.offset + range.size,
+                             " of dim ", dim, " of a tensor of shape ", shapeText(shape));
+  return Status();
+}
+
+Status forEachRun(const SliceRanges &ranges, std::span<const int64_t> shape, std::span<const int64_t> strides,
+                  const RunFunction &run) {
+  return RunWalk(ranges, shape, strides, run).visit(0, 0);
+}
+
+} // namespace meshplan

@@ -1,0 +1,41 @@
+//===- slice.h - the contiguous runs of a part of a tensor -------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_DATA_SLICE_H
+#define MESHPLAN_RUNTIME_DATA_SLICE_H
+
+#include "runtime/base/status.h"
+#include "runtime/schema/extent.h"
+
+#include <functional>
+
+namespace meshplan {
+
+/// For each dim the ranges of a global tensor that a rank holds, in local order.
+using SliceRanges = std::vector<std::vector<Range>>;
+
+/// All of a tensor.
+SliceRanges wholeTensor(std::span<const int64_t> shape);
+
+/// Shape of the local tensor.
+std::vector<int64_t> sliceShape(const SliceRanges &ranges);
+
+int64_t elementCount(std::span<const int64_t> shape);
+
+/// Strides, in elements, of a row-major tensor.
+std::vector<int64_t> contiguousStrides(std::span<const int64_t> shape);
+
+/// `invalid` unless there is a list of ranges for each dim and all lie inside.
+Status checkSlice(const SliceRanges &ranges, std::span<const int64_t> shape);
+
+/// Called with the element offsets in the global storage and in the row-major
+/// local tensor, and the number of elements that are contiguous in both.
+using RunFunction = std::function<Status(int64_t global, int64_t local, int64_t count)>;
+
+/// Visits a slice in the order of the local tensor, in runs as long as the
+/// strides allow. Stops at the first failure. Precondition: checkSlice.
+Status forEachRun(const SliceRanges &ranges, std::span<const int64_t> shape, std::span<const int64_t> strides,
+                  const RunFunction &run);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_DATA_SLICE_H

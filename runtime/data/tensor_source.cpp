@@ -1,0 +1,113 @@
+//===- tensor_source.cpp - tensors by name from files ---------------------===//
+
+#include "runtime/data/tensor_source.h"
+
+#include "runtime/base/names.h"
+#include "runtime/data/safetensors_header.h"
+#include "runtime/data/tensor_source_builder.h"
+#include "runtime/data/zip_file.h"
+
+#include <cstring>
+#include <filesystem>
+
+namespace meshplan {
+
+namespace {
+
+class PlainPayload final : public Payload {
+public:
+  explicit PlainPayload(std::span<const std::byte> bytes) : content(bytes) {}
+  Expected<std::span<const std::byte>> bytes() override { return content; }
+
+private:
+  std::span<const std::byte> content;
+};
+
+Status addFile(TensorSourceBuilder &builder, const std::string &path) {
+  MESHPLAN_ASSIGN_OR_RETURN(std::span<const std::byte> bytes, builder.map(path));
+  if (isZipFile(bytes))
+    return addArchive(builder, path, bytes);
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<StoredTensor> tensors, readSafetensors(path, bytes));
+  for (StoredTensor &tensor : tensors)
+    builder.add(std::move(tensor));
+  return Status();
+}
+
+std::string quoted(std::span<const std::string> names, const char *separator) {
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "'" : separator + std::string("'")) + name + "'";
+  return text;
+}
+
+} // namespace
+
+std::shared_ptr<Payload> plainPayload(std::span<const std::byte> bytes) {
+  return std::make_shared<PlainPayload>(bytes);
+}
+
+Expected<std::span<const std::byte>> TensorSourceBuilder::map(const std::string &path) {
+  MESHPLAN_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
+  source.files.push_back(std::move(file));
+  return source.files.back().bytes();
+}
+
+Expected<TensorSource> TensorSource::open(const std::string &path) {
+  TensorSourceBuilder builder(path);
+  std::error_code ignored;
+  bool isDirectory = std::filesystem::is_directory(path, ignored);
+  MESHPLAN_RETURN_IF_ERROR(isDirectory ? addDirectory(builder, path) : addFile(builder, path));
+  return std::move(builder).finish();
+}
+
+const StoredTensor *TensorSource::find(std::string_view name) const {
+  auto found = tensors.find(name);
+  return found == tensors.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> TensorSource::names() const {
+  std::vector<std::string> result;
+  for (const auto &[name, tensor] : tensors)
+    result.push_back(name);
+  return result;
+}
+
+Expected<const StoredTensor *> TensorSource::require(std::span<const std::string> wanted,
+                                                     std::span<const int64_t> shape) const {
+  for (const std::string &name : wanted) {
+    const StoredTensor *tensor = find(name);
+    if (!tensor)
+      continue;
+    if (!std::equal(shape.begin(), shape.end(), tensor->shape.begin(), tensor->shape.end()))
+      return Status::error(StatusCode::invalid, sourcePath, ": tensor '", name, "' has shape ",
+                           shapeText(tensor->shape), ", ", shapeText(shape), " required");
+    return tensor;
+  }
+  std::vector<std::string> nearest = nearestNames(wanted.front(), names());
+  std::string hint = nearest.empty() ? "" : "; nearest names: " + quoted(nearest, ", ");
+  return Status::error(StatusCode::notFound, sourcePath, ": no tensor ", quoted(wanted, " or "), hint);
+}
+
+Status TensorSource::read(const StoredTensor &tensor, const SliceRanges &ranges, DType dtype,
+                          std::span<std::byte> out) const {
+  std::string what = sourcePath + ": tensor '" + tensor.name + "'";
+  if (tensor.dtype != dtype && !(isFloat(tensor.dtype) && isFloat(dtype)))
+    return Status::error(StatusCode::invalid, what, " has dtype ", dtypeName(tensor.dtype), ", ", dtypeName(dtype),
+                         " required");
+  MESHPLAN_RETURN_IF_ERROR(checkSlice(ranges, tensor.shape).withContext(what));
+  int64_t from = dtypeSize(tensor.dtype), to = dtypeSize(dtype);
+  int64_t required = elementCount(sliceShape(ranges)) * to;
+  if (static_cast<int64_t>(out.size()) != required)
+    return Status::error(StatusCode::invalid, what, ": a buffer of ", out.size(), " bytes, ", required, " required");
+  MESHPLAN_ASSIGN_OR_RETURN(std::span<const std::byte> payload, tensor.payload->bytes());
+  const std::byte *base = payload.data() + tensor.offset * from;
+  return forEachRun(ranges, tensor.shape, tensor.strides, [&](int64_t global, int64_t local, int64_t count) {
+    if (tensor.dtype == dtype)
+      std::memcpy(out.data() + local * to, base + global * from, static_cast<size_t>(count * to));
+    else
+      convertFloats(base + global * from, tensor.dtype, out.data() + local * to, dtype, count);
+    return Status();
+  });
+}
+
+} // namespace meshplan

@@ -1,0 +1,36 @@
+//===- tensor_source_builder.h - filling a TensorSource ----------*- C++ -*-===//
+//
+// Private to this room: one function for each kind of file.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_DATA_TENSOR_SOURCE_BUILDER_H
+#define MESHPLAN_RUNTIME_DATA_TENSOR_SOURCE_BUILDER_H
+
+#include "runtime/data/tensor_source.h"
+
+namespace meshplan {
+
+class TensorSourceBuilder {
+public:
+  explicit TensorSourceBuilder(const std::string &path) { source.sourcePath = path; }
+
+  /// Opens a file that lives as long as the source.
+  Expected<std::span<const std::byte>> map(const std::string &path);
+
+  void add(StoredTensor tensor) { source.tensors.insert_or_assign(tensor.name, std::move(tensor)); }
+  TensorSource finish() && { return std::move(source); }
+
+private:
+  TensorSource source;
+};
+
+/// A directory with an index or a single file.
+Status addDirectory(TensorSourceBuilder &builder, const std::string &directory);
+
+/// `bytes` is the mapped archive at `path`.
+Status addArchive(TensorSourceBuilder &builder, const std::string &path, std::span<const std::byte> bytes);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_DATA_TENSOR_SOURCE_BUILDER_H

@@ -1,0 +1,134 @@
+//===- collective_step.cpp - starting and finishing a collective ----------===//
+
+#include "runtime/exec/collective_step.h"
+
+#include "runtime/exec/origin.h"
+#include "runtime/exec/prepare.h"
+#include "runtime/exec/transfer.h"
+
+#include <numeric>
+
+using namespace meshplan;
+
+static Reduction reductionOf(artifact::Reduction reduction) {
+  switch (reduction) {
+  case artifact::Reduction::max:
+    return Reduction::max;
+  case artifact::Reduction::min:
+    return Reduction::min;
+  default:
+    return Reduction::sum;
+  }
+}
+
+static std::string_view kindName(artifact::CollectiveKind kind) {
+  switch (kind) {
+  case artifact::CollectiveKind::all_gather:
+    return collectiveName(CollectiveKind::allGather);
+  case artifact::CollectiveKind::reduce_scatter:
+    return collectiveName(CollectiveKind::reduceScatter);
+  case artifact::CollectiveKind::all_reduce:
+    return collectiveName(CollectiveKind::allReduce);
+  case artifact::CollectiveKind::all_to_all:
+    return collectiveName(CollectiveKind::allToAll);
+  case artifact::CollectiveKind::permute:
+    break;
+  }
+  return collectiveName(CollectiveKind::permute);
+}
+
+StartStep::StartStep(const RankView &view, const artifact::Instruction &instruction, Pieces pieces, Group &group)
+    : view(view), instruction(instruction), pieces(std::move(pieces)), group(group),
+      outputShape(view.shape(action().output())),
+      label{.sequence = action().sequence(), .origin = originText(view.schedule(), instruction)} {}
+
+std::string StartStep::name() const {
+  return std::string(kindName(action().kind())) + " " + std::to_string(action().sequence());
+}
+
+Expected<Pending> StartStep::start(const Flight &flight) {
+  const void *input = flight.outgoing.data();
+  void *output = flight.incoming.data();
+  DType dtype = flight.outgoing.dtype();
+  int64_t inputCount = flight.outgoing.elementCount(), outputCount = flight.incoming.elementCount();
+  switch (action().kind()) {
+  case artifact::CollectiveKind::all_gather:
+    return group.startAllGather(input, output, pieces.receiveCounts, dtype, label);
+  case artifact::CollectiveKind::reduce_scatter:
+    return group.startReduceScatter(input, output, pieces.sendCounts, dtype, reductionOf(action().reduction()), label);
+  case artifact::CollectiveKind::all_reduce:
+    return group.startAllReduce(input, output, inputCount, dtype, reductionOf(action().reduction()), label);
+  case artifact::CollectiveKind::all_to_all:
+    return group.startAllToAll(input, pieces.sendCounts, output, pieces.receiveCounts, dtype, label);
+  case artifact::CollectiveKind::permute:
+    return group.startPermute(input, inputCount, pieces.sendTo, output, outputCount, pieces.receiveFrom, dtype, label);
+  }
+  return Status(StatusCode::internal, "a collective of unknown kind passed verification");
+}
+
+Expected<StartStep::Flight> StartStep::takeOff(std::span<Tensor> values) {
+  Flight next;
+  const Tensor &input = values[action().input()];
+  MESHPLAN_ASSIGN_OR_RETURN(next.outgoing, pieces.packs ? pack(pieces.sends, input) : contiguous(input));
+  std::vector<int64_t> shape = outputShape;
+  if (pieces.unpacks)
+    shape = {std::accumulate(pieces.receiveCounts.begin(), pieces.receiveCounts.end(), int64_t(0))};
+  MESHPLAN_ASSIGN_OR_RETURN(next.incoming, allocateTensor(shape, input.dtype()));
+  return next;
+}
+
+Status StartStep::run(std::span<Tensor> values) {
+  auto next = takeOff(values);
+  if (!next)
+    return next.status().withContext(instructionContext(view, name(), instruction));
+  flight = *std::move(next);
+  MESHPLAN_ASSIGN_OR_RETURN(flight.pending, start(flight));
+  return Status();
+}
+
+Expected<Tensor> StartStep::land(Flight &landing) {
+  if (!pieces.unpacks)
+    return std::move(landing.incoming);
+  landing.outgoing = Tensor();
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor output, allocateTensor(outputShape, landing.incoming.dtype()));
+  MESHPLAN_RETURN_IF_ERROR(unpack(pieces.receives, landing.incoming, output));
+  return output;
+}
+
+Status StartStep::finish(std::span<Tensor> values) {
+  Flight landing = std::exchange(flight, Flight());
+  MESHPLAN_RETURN_IF_ERROR(landing.pending->wait());
+  auto output = land(landing);
+  if (!output)
+    return output.status().withContext(instructionContext(view, name(), instruction));
+  values[action().output()] = *std::move(output);
+  return Status();
+}
+
+Expected<std::unique_ptr<StartStep>> meshplan::prepareStart(const RankView &view,
+                                                            const artifact::Instruction &instruction, Group &group) {
+  auto pieces = piecesOf(view, *instruction.action_as_Start(), group.ranks());
+  if (!pieces) {
+    std::string what = std::string(kindName(instruction.action_as_Start()->kind())) + " " +
+                       std::to_string(instruction.action_as_Start()->sequence()) + " on '" + group.name() + "'";
+    return pieces.status().withContext(instructionContext(view, what, instruction));
+  }
+  return std::make_unique<StartStep>(view, instruction, *std::move(pieces), group);
+}
+
+namespace {
+
+class WaitStep final : public Step {
+public:
+  explicit WaitStep(StartStep *start) : start(start) {}
+
+  Status run(std::span<Tensor> values) override { return start->finish(values); }
+  std::string name() const override { return "wait " + start->name(); }
+
+private:
+  StartStep *start;
+};
+
+} // namespace
+
+std::unique_ptr<Step> meshplan::makeWaitStep(StartStep *start) { return std::make_unique<WaitStep>(start); }

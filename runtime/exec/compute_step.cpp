@@ -1,0 +1,80 @@
+//===- compute_step.cpp - running an operator -----------------------------===//
+
+#include "runtime/exec/compute_step.h"
+
+#include "runtime/base/names.h"
+#include "runtime/exec/arguments.h"
+#include "runtime/exec/prepare.h"
+
+#include <algorithm>
+
+using namespace meshplan;
+
+namespace {
+
+struct ExpectedResult {
+  int value;
+  std::vector<int64_t> shape;
+  DType dtype;
+};
+
+class ComputeStep final : public Step {
+public:
+  ComputeStep(const RankView &view, const artifact::Instruction &instruction, std::unique_ptr<OperatorCall> call)
+      : view(view), instruction(instruction), call(std::move(call)) {
+    for (int value : *action().outputs())
+      if (value >= 0)
+        results.push_back({value, view.shape(value), view.dtype(value)});
+  }
+
+  Status run(std::span<Tensor> values) override {
+    if (Status status = call->run(values); !status.ok())
+      return status.withContext(context(values));
+    for (const ExpectedResult &result : results)
+      if (!fits(values[result.value], result))
+        return mismatch(values[result.value], result).withContext(context(values));
+    return Status();
+  }
+
+  std::string name() const override { return action().target()->str(); }
+
+private:
+  const artifact::Compute &action() const { return *instruction.action_as_Compute(); }
+
+  static bool fits(const Tensor &tensor, const ExpectedResult &result) {
+    return tensor.defined() && tensor.dtype() == result.dtype && std::ranges::equal(tensor.shape(), result.shape);
+  }
+
+  static Status mismatch(const Tensor &tensor, const ExpectedResult &result) {
+    return Status::error(StatusCode::internal, "its result is ", describe(tensor), ", the schedule says ",
+                         shapeText(result.shape), " ", dtypeName(result.dtype));
+  }
+
+  /// "rank 1: aten.mm.default(self [2, 3] f32, mat2 [4, 5] f32) (plan.plan:3:1 colwise tp)".
+  std::string context(std::span<const Tensor> values) const {
+    std::string tensors;
+    for (const artifact::Arg *arg : *action().args())
+      if (arg->values())
+        for (int value : *arg->values())
+          tensors += (tensors.empty() ? "" : ", ") + (arg->name() ? arg->name()->str() : "") + " " +
+                     (value < 0 ? "none" : describe(values[value]));
+    return instructionContext(view, name() + "(" + tensors + ")", instruction);
+  }
+
+  RankView view;
+  const artifact::Instruction &instruction;
+  std::unique_ptr<OperatorCall> call;
+  std::vector<ExpectedResult> results;
+};
+
+} // namespace
+
+Expected<std::unique_ptr<Step>> meshplan::prepareCompute(const RankView &view,
+                                                         const artifact::Instruction &instruction) {
+  const artifact::Compute &action = *instruction.action_as_Compute();
+  std::vector<int> outputs(action.outputs()->begin(), action.outputs()->end());
+  auto call = prepareCall(action.target()->string_view(), argumentsOf(action, view), std::move(outputs));
+  if (!call)
+    return call.status().withContext(instructionContext(view, "the schedule", instruction));
+  return std::unique_ptr<Step>(std::make_unique<ComputeStep>(view, instruction, *std::move(call)));
+}

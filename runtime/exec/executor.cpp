@@ -1,0 +1,118 @@
+//===- executor.cpp - one rank of a running program -----------------------===//
+
+#include "runtime/exec/executor.h"
+
+#include <cstring>
+
+using namespace meshplan;
+
+Expected<const artifact::Program *> meshplan::findProgram(const artifact::Schedule &schedule, std::string_view name) {
+  std::string names;
+  for (const artifact::Program *program : *schedule.programs()) {
+    if (program->name()->string_view() == name)
+      return program;
+    names += (names.empty() ? "" : ", ") + program->name()->str();
+  }
+  return Status::error(StatusCode::notFound, "the schedule has no program '", name, "'; it has ",
+                       names.empty() ? "none" : names);
+}
+
+Expected<std::unique_ptr<Executor>> Executor::create(const Artifact &artifact, const artifact::Program &program,
+                                                     World &world) {
+  RankView view(artifact.schedule(), program, world.rank());
+  if (view.worldSize() != world.size())
+    return Status::error(StatusCode::invalid, "program '", program.name()->string_view(), "' is for ", view.worldSize(),
+                         " ranks, the run has ", world.size());
+  MESHPLAN_RETURN_IF_ERROR(world.agree(artifact.hash()));
+  std::unique_ptr<Executor> executor(new Executor(std::move(view), world));
+  executor->initial.resize(program.values()->size());
+  MESHPLAN_RETURN_IF_ERROR(executor->makeGroups());
+  MESHPLAN_ASSIGN_OR_RETURN(executor->steps, prepareSteps(executor->view, executor->groups));
+  MESHPLAN_RETURN_IF_ERROR(executor->loadConstants());
+  return executor;
+}
+
+Status Executor::makeGroups() {
+  // A program with devices of its own has no collectives, and the schedule's communicators are not for it.
+  bool ownDevices = view.program().devices() && view.program().devices()->size() > 0;
+  if (ownDevices || !view.schedule().communicators())
+    return Status();
+  for (const artifact::Communicator *communicator : *view.schedule().communicators()) {
+    MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createGroup(view.group(*communicator), communicator->name()->str()));
+    groups.push_back(std::move(group));
+  }
+  return Status();
+}
+
+Status Executor::loadConstants() {
+  if (!view.program().constants())
+    return Status();
+  for (const artifact::Constant *constant : *view.program().constants()) {
+    int value = constant->value();
+    std::vector<int64_t> shape = globalShapeOf(view.value(value));
+    int64_t size = dtypeSize(view.dtype(value));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateTensor(view.shape(value), view.dtype(value)));
+    MESHPLAN_RETURN_IF_ERROR(forEachRun(
+        view.ranges(value), shape, contiguousStrides(shape), [&](int64_t global, int64_t local, int64_t count) {
+          std::memcpy(tensor.data() + local * size, constant->data()->data() + global * size, count * size);
+          return Status();
+        }));
+    resident.constants += tensor.byteSize();
+    initial[value] = std::move(tensor);
+  }
+  return Status();
+}
+
+Expected<int64_t> Executor::load(const Feed &feed, std::vector<std::string> names, int value) {
+  FeedRequest request{std::move(names), globalShapeOf(view.value(value)), view.ranges(value), view.dtype(value)};
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateTensor(view.shape(value), request.dtype));
+  MESHPLAN_RETURN_IF_ERROR(feed.read(request, {tensor.data(), static_cast<size_t>(tensor.byteSize())}));
+  initial[value] = tensor;
+  return tensor.byteSize();
+}
+
+Status Executor::loadParameters(const Feed &feed) {
+  resident.parameters = 0;
+  if (!view.program().parameters())
+    return Status();
+  for (const artifact::Parameter *parameter : *view.program().parameters()) {
+    std::vector<std::string> names;
+    for (const flatbuffers::String *name : *parameter->names())
+      names.push_back(name->str());
+    MESHPLAN_ASSIGN_OR_RETURN(int64_t bytes, load(feed, std::move(names), parameter->value()));
+    resident.parameters += bytes;
+  }
+  return Status();
+}
+
+Status Executor::loadInputs(const Feed &feed) {
+  resident.inputs = 0;
+  if (!view.program().inputs())
+    return Status();
+  for (const artifact::Port *port : *view.program().inputs()) {
+    MESHPLAN_ASSIGN_OR_RETURN(int64_t bytes, load(feed, {port->name()->str()}, port->value()));
+    resident.inputs += bytes;
+  }
+  return Status();
+}
+
+Status Executor::runStep(Step &step, Trace *trace) {
+  if (!trace)
+    return step.run(values);
+  auto begin = Trace::Clock::now();
+  Status status = step.run(values);
+  trace->add(step.name(), begin, Trace::Clock::now());
+  return status;
+}
+
+Status Executor::run(Trace *trace) {
+  values.clear();
+  values = initial;
+  for (const std::unique_ptr<Step> &step : steps)
+    if (Status status = runStep(*step, trace); !status.ok()) {
+      // Peers must not touch the buffers of collectives in flight, which go away with this failure.
+      world.abort(Status(StatusCode::peerLost, status.message()));
+      return status;
+    }
+  return Status();
+}

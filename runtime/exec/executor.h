@@ -1,0 +1,71 @@
+//===- executor.h - one rank of a running program ----------------*- C++ -*-===//
+//
+// Twin of what torchrun starts once for each rank: holds the rank's parameters,
+// takes its slices of the inputs, and runs the program any number of times.
+//
+// All ranks of the world create an Executor for the same program and run it
+// equally often. An Executor belongs to the thread of its rank, which should
+// hold a ComputeScope.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_EXEC_EXECUTOR_H
+#define MESHPLAN_RUNTIME_EXEC_EXECUTOR_H
+
+#include "runtime/exec/feed.h"
+#include "runtime/exec/outputs.h"
+#include "runtime/exec/prepare.h"
+#include "runtime/exec/trace.h"
+
+namespace meshplan {
+
+/// Bytes of the tensors that a rank holds from start to end.
+struct ResidentBytes {
+  int64_t parameters = 0;
+  int64_t constants = 0;
+  int64_t inputs = 0;
+};
+
+/// notFound, with the names that exist, when the schedule has no such program.
+Expected<const artifact::Program *> findProgram(const artifact::Schedule &schedule, std::string_view name);
+
+class Executor {
+public:
+  /// Compares the schedule's hash with the other ranks, makes the communicators,
+  /// looks up every operator and loads the constants. `artifact` and `world` must
+  /// outlive the executor. `invalid` when the world has another size than the mesh.
+  static Expected<std::unique_ptr<Executor>> create(const Artifact &artifact, const artifact::Program &program,
+                                                    World &world);
+
+  /// Reads the rank's slices. Both are needed before `run`; inputs may be loaded
+  /// again between runs.
+  Status loadParameters(const Feed &feed);
+  Status loadInputs(const Feed &feed);
+
+  /// Runs the program once. A failure ends the run of all ranks.
+  Status run(Trace *trace = nullptr);
+
+  /// Writes this rank's parts of the outputs of the last run.
+  Status writeOutputs(const SafetensorsWriter &writer) const { return writeOutputParts(view, values, writer); }
+
+  const ResidentBytes &residentBytes() const { return resident; }
+
+private:
+  Executor(RankView view, World &world) : view(std::move(view)), world(world) {}
+
+  Status makeGroups();
+  Status loadConstants();
+  Expected<int64_t> load(const Feed &feed, std::vector<std::string> names, int value);
+  Status runStep(Step &step, Trace *trace);
+
+  RankView view;
+  World &world;
+  Groups groups;
+  ResidentBytes resident;
+  std::vector<Tensor> initial, values; // by index into Program.values
+  std::vector<std::unique_ptr<Step>> steps;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_EXEC_EXECUTOR_H

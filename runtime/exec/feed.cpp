@@ -1,0 +1,49 @@
+//===- feed.cpp - the tensors that a program starts with ------------------===//
+
+#include "runtime/exec/feed.h"
+
+#include <cstring>
+
+using namespace meshplan;
+
+Status FileFeed::read(const FeedRequest &request, std::span<std::byte> out) const {
+  MESHPLAN_ASSIGN_OR_RETURN(const StoredTensor *tensor, source.require(request.names, request.shape));
+  return source.read(*tensor, request.ranges, request.dtype, out);
+}
+
+/// The SplitMix64 generator at a position of its sequence.
+static uint64_t randomBits(uint64_t seed, uint64_t position) {
+  uint64_t bits = seed + (position + 1) * 0x9e3779b97f4a7c15;
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
+  return bits ^ (bits >> 31);
+}
+
+static uint64_t seedOf(std::string_view name) {
+  uint64_t seed = name.size();
+  for (unsigned char letter : name)
+    seed = randomBits(seed ^ letter, 0);
+  return seed;
+}
+
+static void writeElement(uint64_t bits, DType dtype, std::byte *out) {
+  if (isFloat(dtype)) {
+    float value = (static_cast<float>(bits >> 40) / static_cast<float>(1 << 24) - 0.5f) * 0.1f;
+    convertFloats(reinterpret_cast<const std::byte *>(&value), DType::f32, out, dtype, 1);
+    return;
+  }
+  // Little-endian integers: the first byte is the lowest.
+  std::memset(out, 0, dtypeSize(dtype));
+  *out = dtype == DType::boolean ? std::byte(1) : std::byte(bits >> 63);
+}
+
+Status RandomFeed::read(const FeedRequest &request, std::span<std::byte> out) const {
+  uint64_t seed = seedOf(request.names.front());
+  int64_t size = dtypeSize(request.dtype);
+  return forEachRun(request.ranges, request.shape, contiguousStrides(request.shape),
+                    [&](int64_t global, int64_t local, int64_t count) {
+                      for (int64_t i = 0; i < count; ++i)
+                        writeElement(randomBits(seed, global + i), request.dtype, &out[(local + i) * size]);
+                      return Status();
+                    });
+}

@@ -1,0 +1,49 @@
+//===- feed.h - the tensors that a program starts with -----------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_EXEC_FEED_H
+#define MESHPLAN_RUNTIME_EXEC_FEED_H
+
+#include "runtime/data/tensor_source.h"
+
+namespace meshplan {
+
+/// What a program needs from outside: a parameter or an input.
+struct FeedRequest {
+  std::vector<std::string> names; ///< any of them
+  std::vector<int64_t> shape;     ///< global
+  SliceRanges ranges;             ///< the part of the rank
+  DType dtype = DType::f32;
+};
+
+/// Gives a rank its part of named tensors. Implementations are thread safe: the
+/// ranks of a process share one.
+class Feed {
+public:
+  virtual ~Feed() = default;
+
+  /// Fills `out`, the rank's row-major tensor.
+  virtual Status read(const FeedRequest &request, std::span<std::byte> out) const = 0;
+};
+
+/// Tensors of a file. Floating-point types are converted; see TensorSource.
+class FileFeed final : public Feed {
+public:
+  explicit FileFeed(TensorSource source) : source(std::move(source)) {}
+  Status read(const FeedRequest &request, std::span<std::byte> out) const override;
+
+private:
+  TensorSource source;
+};
+
+/// Made-up tensors for measurements. An element depends on the first name and on
+/// its place in the global tensor only, so that ranks agree: floating-point ones
+/// are uniform in [-0.05, 0.05), integers 0 or 1 (an index into any table with
+/// two rows), bools true.
+class RandomFeed final : public Feed {
+public:
+  Status read(const FeedRequest &request, std::span<std::byte> out) const override;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_EXEC_FEED_H

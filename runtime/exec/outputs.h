@@ -1,0 +1,20 @@
+//===- outputs.h - whole tensors from the parts of the ranks -----*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_EXEC_OUTPUTS_H
+#define MESHPLAN_RUNTIME_EXEC_OUTPUTS_H
+
+#include "runtime/data/safetensors_writer.h"
+#include "runtime/exec/rank_view.h"
+#include "runtime/tensor/tensor.h"
+
+namespace meshplan {
+
+/// The outputs of a program as whole tensors, under their names.
+std::vector<TensorSpec> outputSpecs(const artifact::Program &program);
+
+/// Writes the parts of all outputs for which this rank is the first holder.
+Status writeOutputParts(const RankView &view, std::span<const Tensor> values, const SafetensorsWriter &writer);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_EXEC_OUTPUTS_H

@@ -1,0 +1,99 @@
+//===- overlap.cpp - the elements that two ranks have in common -----------===//
+
+#include "runtime/exec/overlap.h"
+
+#include <algorithm>
+
+using namespace meshplan;
+
+static int64_t sizeOf(std::span<const Run> runs) {
+  int64_t size = 0;
+  for (const Run &run : runs)
+    size += run.size;
+  return size;
+}
+
+std::vector<int64_t> Overlap::shape() const {
+  std::vector<int64_t> shape;
+  for (const std::vector<Run> &runs : dims)
+    shape.push_back(sizeOf(runs));
+  return shape;
+}
+
+int64_t Overlap::elementCount() const {
+  int64_t count = 1;
+  for (const std::vector<Run> &runs : dims)
+    count *= sizeOf(runs);
+  return count;
+}
+
+/// Replaces one side of every run by its place in the piece.
+static Overlap withPiece(Overlap overlap, int64_t Run::*side) {
+  for (std::vector<Run> &runs : overlap.dims) {
+    int64_t place = 0;
+    for (Run &run : runs) {
+      run.*side = place;
+      place += run.size;
+    }
+  }
+  return overlap;
+}
+
+Overlap Overlap::intoPiece() const { return withPiece(*this, &Run::target); }
+Overlap Overlap::fromPiece() const { return withPiece(*this, &Run::source); }
+
+static std::vector<Run> commonRuns(std::span<const Range> source, std::span<const Range> target) {
+  std::vector<Run> runs;
+  int64_t sourcePlace = 0;
+  for (const Range &a : source) {
+    int64_t targetPlace = 0;
+    for (const Range &b : target) {
+      int64_t begin = std::max(a.offset, b.offset), end = std::min(a.offset + a.size, b.offset + b.size);
+      if (begin < end) {
+        Run run{sourcePlace + begin - a.offset, targetPlace + begin - b.offset, end - begin};
+        bool continues = !runs.empty() && runs.back().source + runs.back().size == run.source &&
+                         runs.back().target + runs.back().size == run.target;
+        if (continues)
+          runs.back().size += run.size;
+        else
+          runs.push_back(run);
+      }
+      targetPlace += b.size;
+    }
+    sourcePlace += a.size;
+  }
+  return runs;
+}
+
+Overlap meshplan::overlapOf(const SliceRanges &source, const SliceRanges &target) {
+  Overlap overlap;
+  for (size_t dim = 0; dim < source.size(); ++dim)
+    overlap.dims.push_back(commonRuns(source[dim], target[dim]));
+  return overlap;
+}
+
+static bool isInOrder(const Overlap &overlap, std::span<const int64_t> shape, int64_t begin, int64_t Run::*side) {
+  if (overlap.elementCount() == 0)
+    return true;
+  std::vector<int64_t> strides = contiguousStrides(shape);
+  int64_t first = 0;
+  bool mayVary = true; // every dim so far has one element: this one may be cut without leaving gaps
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    if (overlap.dims[dim].size() != 1)
+      return false;
+    const Run &run = overlap.dims[dim].front();
+    if (!mayVary && run.size != shape[dim])
+      return false;
+    mayVary = mayVary && run.size == 1;
+    first += run.*side * strides[dim];
+  }
+  return first == begin;
+}
+
+bool meshplan::isSourceInOrder(const Overlap &overlap, std::span<const int64_t> shape, int64_t begin) {
+  return isInOrder(overlap, shape, begin, &Run::source);
+}
+
+bool meshplan::isTargetInOrder(const Overlap &overlap, std::span<const int64_t> shape, int64_t begin) {
+  return isInOrder(overlap, shape, begin, &Run::target);
+}

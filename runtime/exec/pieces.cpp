@@ -1,0 +1,150 @@
+//===- pieces.cpp - what a collective moves on a rank ---------------------===//
+
+#include "runtime/exec/pieces.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace meshplan;
+
+namespace {
+
+using artifact::CollectiveKind;
+
+/// What every rank of the group holds before and after.
+struct Holdings {
+  std::vector<SliceRanges> inputs, outputs;
+  size_t own = 0; // index of this rank
+};
+
+Holdings holdingsOf(const RankView &view, const artifact::Start &start, std::span<const int64_t> group) {
+  Holdings holdings;
+  for (int64_t rank : group) {
+    RankView peer = view.peer(rank);
+    if (rank == view.rank())
+      holdings.own = holdings.inputs.size();
+    holdings.inputs.push_back(peer.ranges(start.input()));
+    holdings.outputs.push_back(peer.ranges(start.output()));
+  }
+  return holdings;
+}
+
+Status notHeld(std::string_view what) {
+  return Status::error(StatusCode::corrupted, "the ranks of the communicator do not hold ", what);
+}
+
+std::vector<int64_t> countsOf(std::span<const Overlap> pieces) {
+  std::vector<int64_t> counts;
+  for (const Overlap &piece : pieces)
+    counts.push_back(piece.elementCount());
+  return counts;
+}
+
+int64_t sumOf(std::span<const int64_t> counts) { return std::accumulate(counts.begin(), counts.end(), int64_t(0)); }
+
+template <typename InOrder>
+bool followOneAnother(std::span<const Overlap> pieces, const SliceRanges &holder, const InOrder &isInOrder) {
+  std::vector<int64_t> shape = sliceShape(holder);
+  int64_t begin = 0;
+  for (const Overlap &piece : pieces) {
+    if (!isInOrder(piece, shape, begin))
+      return false;
+    begin += piece.elementCount();
+  }
+  return true;
+}
+
+Pieces fullExchange(const Holdings &holdings) {
+  Pieces pieces;
+  const SliceRanges &input = holdings.inputs[holdings.own], &output = holdings.outputs[holdings.own];
+  for (size_t peer = 0; peer < holdings.inputs.size(); ++peer) {
+    pieces.sends.push_back(overlapOf(input, holdings.outputs[peer]));
+    pieces.receives.push_back(overlapOf(holdings.inputs[peer], output));
+  }
+  pieces.sendCounts = countsOf(pieces.sends);
+  pieces.receiveCounts = countsOf(pieces.receives);
+  pieces.packs = !followOneAnother(pieces.sends, input, isSourceInOrder);
+  pieces.unpacks = !followOneAnother(pieces.receives, output, isTargetInOrder);
+  return pieces;
+}
+
+/// Every rank adds to the same elements.
+Status checkAddends(const Holdings &holdings) {
+  bool same = std::ranges::all_of(holdings.inputs, [&](const auto &each) { return each == holdings.inputs[0]; });
+  return same ? Status() : notHeld("the same part of the input");
+}
+
+Expected<Pieces> allGather(const Holdings &holdings) {
+  Pieces pieces = fullExchange(holdings);
+  int64_t inputCount = elementCount(sliceShape(holdings.inputs[holdings.own]));
+  bool sendsAll = std::ranges::all_of(pieces.sendCounts, [&](int64_t count) { return count == inputCount; });
+  if (!sendsAll || sumOf(pieces.receiveCounts) != elementCount(sliceShape(holdings.outputs[holdings.own])))
+    return notHeld("each element of the output once");
+  pieces.packs = false;
+  return pieces;
+}
+
+Expected<Pieces> reduceScatter(const Holdings &holdings) {
+  MESHPLAN_RETURN_IF_ERROR(checkAddends(holdings));
+  Pieces pieces = fullExchange(holdings);
+  int64_t inputCount = elementCount(sliceShape(holdings.inputs[holdings.own]));
+  int64_t outputCount = elementCount(sliceShape(holdings.outputs[holdings.own]));
+  if (sumOf(pieces.sendCounts) != inputCount || pieces.sendCounts[holdings.own] != outputCount)
+    return notHeld("each element of the input once after the reduction");
+  pieces.unpacks = false;
+  return pieces;
+}
+
+Expected<Pieces> allReduce(const Holdings &holdings) {
+  MESHPLAN_RETURN_IF_ERROR(checkAddends(holdings));
+  if (holdings.inputs[holdings.own] != holdings.outputs[holdings.own])
+    return notHeld("the output where they hold the input");
+  return Pieces();
+}
+
+Expected<Pieces> allToAll(const Holdings &holdings) {
+  Pieces pieces = fullExchange(holdings);
+  if (sumOf(pieces.sendCounts) != elementCount(sliceShape(holdings.inputs[holdings.own])) ||
+      sumOf(pieces.receiveCounts) != elementCount(sliceShape(holdings.outputs[holdings.own])))
+    return notHeld("each element of the output once");
+  return pieces;
+}
+
+/// Every rank pairs the holders with the takers of a part in the order of their indices, and so finds the same pairs.
+Expected<Pieces> permute(const Holdings &holdings) {
+  Pieces pieces;
+  std::vector<bool> taken(holdings.inputs.size(), false);
+  for (size_t to = 0; to < holdings.outputs.size(); ++to) {
+    size_t from = 0;
+    while (from < taken.size() && (taken[from] || holdings.inputs[from] != holdings.outputs[to]))
+      ++from;
+    if (from == taken.size())
+      return notHeld("each part of the output");
+    taken[from] = true;
+    if (to == holdings.own)
+      pieces.receiveFrom = static_cast<int64_t>(from);
+    if (from == holdings.own)
+      pieces.sendTo = static_cast<int64_t>(to);
+  }
+  return pieces;
+}
+
+} // namespace
+
+Expected<Pieces> meshplan::piecesOf(const RankView &view, const artifact::Start &start,
+                                    std::span<const int64_t> group) {
+  Holdings holdings = holdingsOf(view, start, group);
+  switch (start.kind()) {
+  case CollectiveKind::all_gather:
+    return allGather(holdings);
+  case CollectiveKind::reduce_scatter:
+    return reduceScatter(holdings);
+  case CollectiveKind::all_reduce:
+    return allReduce(holdings);
+  case CollectiveKind::all_to_all:
+    return allToAll(holdings);
+  case CollectiveKind::permute:
+    return permute(holdings);
+  }
+  return Status(StatusCode::internal, "a collective of unknown kind passed verification");
+}

@@ -1,0 +1,26 @@
+//===- prepare.h - from instructions to steps --------------------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_EXEC_PREPARE_H
+#define MESHPLAN_RUNTIME_EXEC_PREPARE_H
+
+#include "runtime/comm/communicator.h"
+#include "runtime/exec/rank_view.h"
+#include "runtime/exec/step.h"
+
+namespace meshplan {
+
+/// By index into Schedule.communicators.
+using Groups = std::vector<std::unique_ptr<Group>>;
+
+/// The steps of all instructions of the program, in order. `groups` and the
+/// artifact must outlive them. Fails for unknown operators and arguments, and for
+/// collectives whose ranks do not hold what the output needs.
+Expected<std::vector<std::unique_ptr<Step>>> prepareSteps(const RankView &view, const Groups &groups);
+
+/// "rank 2: aten.mm.default (smollm2.plan:12:5 rowwise tp, module lm_head)": how
+/// failures of an instruction begin.
+std::string instructionContext(const RankView &view, std::string_view what, const artifact::Instruction &instruction);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_EXEC_PREPARE_H

@@ -1,0 +1,36 @@
+//===- rank_view.cpp - what one rank holds of a program's values ----------===//
+
+#include "runtime/exec/rank_view.h"
+
+using namespace meshplan;
+
+RankView::RankView(const artifact::Schedule &schedule, const artifact::Program &program, int64_t rank)
+    : scheduleTable(&schedule), programTable(&program), ownRank(rank), meshSizes(meshSizesOf(schedule, program)),
+      coordinate(coordinateOfRank(rank, meshSizes)) {}
+
+int64_t RankView::evaluate(const artifact::IntExpr &expression) const {
+  int64_t result = expression.constant();
+  if (expression.value() < 0)
+    return result;
+  DimSharding dim = dimShardingOf(*value(expression.value()).dims()->Get(expression.dim()));
+  if (expression.offset_scale() != 0)
+    result += expression.offset_scale() * localOffset(dim, meshSizes, coordinate);
+  if (expression.extent_scale() != 0)
+    result += expression.extent_scale() * localExtent(dim, meshSizes, coordinate);
+  return result;
+}
+
+std::vector<int64_t> RankView::group(const artifact::Communicator &communicator) const {
+  return groupOf(axesOf(communicator.axes()), meshSizes, coordinate);
+}
+
+bool RankView::isFirstHolder(int index) const {
+  // What the digits that divide the value leave over of the coordinate must be zero.
+  std::vector<int64_t> rest = coordinate;
+  for (const artifact::Dim *dim : *value(index).dims())
+    for (const AxisRef &axis : axesOf(dim->axes())) {
+      int64_t post = meshSizes[axis.axis] / (axis.pre * axis.size);
+      rest[axis.axis] -= coordinate[axis.axis] / post % axis.size * post;
+    }
+  return std::ranges::all_of(rest, [](int64_t digit) { return digit == 0; });
+}

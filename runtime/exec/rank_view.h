@@ -1,0 +1,54 @@
+//===- rank_view.h - what one rank holds of a program's values ---*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_EXEC_RANK_VIEW_H
+#define MESHPLAN_RUNTIME_EXEC_RANK_VIEW_H
+
+#include "runtime/artifact/artifact.h"
+#include "runtime/artifact/sharding.h"
+#include "runtime/data/slice.h"
+
+namespace meshplan {
+
+/// A rank's place in a program. Values are indices into Program.values. Cheap to
+/// copy; the artifact must outlive it. Thread safe.
+class RankView {
+public:
+  RankView(const artifact::Schedule &schedule, const artifact::Program &program, int64_t rank);
+
+  const artifact::Schedule &schedule() const { return *scheduleTable; }
+  const artifact::Program &program() const { return *programTable; }
+  int64_t rank() const { return ownRank; }
+  int64_t worldSize() const { return worldSizeOf(meshSizes); }
+
+  /// The same program on another rank.
+  RankView peer(int64_t rank) const { return {*scheduleTable, *programTable, rank}; }
+
+  const artifact::Value &value(int index) const { return *programTable->values()->Get(index); }
+  DType dtype(int index) const { return meshplan::dtypeOf(value(index).dtype()); }
+
+  /// Shape of the rank's tensor.
+  std::vector<int64_t> shape(int index) const { return localShapeOf(value(index), meshSizes, coordinate); }
+
+  /// The parts of the global tensor that the rank's tensor is made of.
+  SliceRanges ranges(int index) const { return localRangesOf(value(index), meshSizes, coordinate); }
+
+  /// What the expression means on this rank.
+  int64_t evaluate(const artifact::IntExpr &expression) const;
+
+  /// Ranks of the communicator that this rank belongs to, in order.
+  std::vector<int64_t> group(const artifact::Communicator &communicator) const;
+
+  /// Of all ranks that hold the same part of the value, this one has the lowest
+  /// coordinates: it alone speaks for the part.
+  bool isFirstHolder(int index) const;
+
+private:
+  const artifact::Schedule *scheduleTable;
+  const artifact::Program *programTable;
+  int64_t ownRank;
+  std::vector<int64_t> meshSizes, coordinate;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_EXEC_RANK_VIEW_H

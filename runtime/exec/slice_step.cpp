@@ -1,0 +1,52 @@
+//===- slice_step.cpp - keeping the rank's part of a value ----------------===//
+
+#include "runtime/exec/slice_step.h"
+
+#include "runtime/exec/prepare.h"
+#include "runtime/exec/transfer.h"
+
+#include <algorithm>
+
+using namespace meshplan;
+
+namespace {
+
+class SliceStep final : public Step {
+public:
+  SliceStep(int input, int output, Overlap overlap) : input(input), output(output), overlap(std::move(overlap)) {}
+
+  Status run(std::span<Tensor> values) override {
+    MESHPLAN_ASSIGN_OR_RETURN(values[output], part(values[input]));
+    return Status();
+  }
+
+  std::string name() const override { return "slice"; }
+
+private:
+  Expected<Tensor> part(Tensor tensor) const {
+    bool isView = std::ranges::all_of(overlap.dims, [](const auto &runs) { return runs.size() == 1; });
+    if (!isView) {
+      MESHPLAN_ASSIGN_OR_RETURN(Tensor packed, pack({&overlap, 1}, tensor));
+      return reshape(packed, overlap.shape());
+    }
+    for (size_t dim = 0; dim < overlap.dims.size(); ++dim) {
+      const Run &run = overlap.dims[dim].front();
+      MESHPLAN_ASSIGN_OR_RETURN(tensor, narrow(tensor, dim, run.source, run.size));
+    }
+    return tensor;
+  }
+
+  int input, output;
+  Overlap overlap;
+};
+
+} // namespace
+
+Expected<std::unique_ptr<Step>> meshplan::prepareSlice(const RankView &view, const artifact::Instruction &instruction) {
+  const artifact::Slice &action = *instruction.action_as_Slice();
+  Overlap overlap = overlapOf(view.ranges(action.input()), view.ranges(action.output()));
+  if (overlap.shape() != view.shape(action.output()))
+    return Status(StatusCode::corrupted, instructionContext(view, "slice", instruction) +
+                                             ": the rank does not hold all of the part that it should keep");
+  return std::unique_ptr<Step>(std::make_unique<SliceStep>(action.input(), action.output(), std::move(overlap)));
+}

@@ -1,0 +1,18 @@
+//===- slice_step.h - keeping the rank's part of a value ---------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_EXEC_SLICE_STEP_H
+#define MESHPLAN_RUNTIME_EXEC_SLICE_STEP_H
+
+#include "runtime/exec/rank_view.h"
+#include "runtime/exec/step.h"
+
+#include <memory>
+
+namespace meshplan {
+
+/// A view where the part is one range in each dim, else a copy. `instruction` is a Slice.
+Expected<std::unique_ptr<Step>> prepareSlice(const RankView &view, const artifact::Instruction &instruction);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_EXEC_SLICE_STEP_H

@@ -1,0 +1,26 @@
+//===- step.h - one prepared instruction -------------------------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_EXEC_STEP_H
+#define MESHPLAN_RUNTIME_EXEC_STEP_H
+
+#include "runtime/tensor/tensor.h"
+
+namespace meshplan {
+
+/// An instruction of one rank with everything looked up. Belongs to the thread
+/// of its rank.
+class Step {
+public:
+  virtual ~Step() = default;
+
+  /// `values` are the rank's tensors, by index into Program.values. A failure
+  /// names the rank and says where the instruction comes from.
+  virtual Status run(std::span<Tensor> values) = 0;
+
+  /// "aten.mm.default", "wait all-reduce 3": for traces.
+  virtual std::string name() const = 0;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_EXEC_STEP_H

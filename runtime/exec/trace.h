@@ -1,0 +1,39 @@
+//===- trace.h - when each instruction ran -----------------------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_EXEC_TRACE_H
+#define MESHPLAN_RUNTIME_EXEC_TRACE_H
+
+#include "runtime/base/status.h"
+
+#include <chrono>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace meshplan {
+
+/// The instructions that one rank ran. Belongs to the thread of its rank.
+class Trace {
+public:
+  using Clock = std::chrono::steady_clock;
+
+  void add(std::string name, Clock::time_point begin, Clock::time_point end) {
+    events.push_back({std::move(name), begin, end});
+  }
+
+private:
+  friend Status writeTraces(const std::string &path, std::span<const Trace> traces);
+  struct Event {
+    std::string name;
+    Clock::time_point begin, end;
+  };
+  std::vector<Event> events;
+};
+
+/// Writes the traces of ranks 0, 1, ... as one file in Chrome's trace format, a
+/// process for each rank. `io` when the file cannot be written.
+Status writeTraces(const std::string &path, std::span<const Trace> traces);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_EXEC_TRACE_H

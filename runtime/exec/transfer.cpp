@@ -1,0 +1,54 @@
+//===- transfer.cpp - copying overlaps of tensors -------------------------===//
+
+#include "runtime/exec/transfer.h"
+
+using namespace meshplan;
+
+static Status copyRuns(std::span<const std::vector<Run>> dims, int64_t dim, const Tensor &source,
+                       const Tensor &target) {
+  if (dim == static_cast<int64_t>(dims.size()))
+    return copyElements(source, target);
+  for (const Run &run : dims[dim]) {
+    if (run.size == source.shape()[dim] && run.size == target.shape()[dim])
+      return copyRuns(dims, dim + 1, source, target);
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor from, narrow(source, dim, run.source, run.size));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor into, narrow(target, dim, run.target, run.size));
+    MESHPLAN_RETURN_IF_ERROR(copyRuns(dims, dim + 1, from, into));
+  }
+  return Status();
+}
+
+Status meshplan::copyOverlap(const Overlap &overlap, const Tensor &source, const Tensor &target) {
+  return copyRuns(overlap.dims, 0, source, target);
+}
+
+/// Visits the pieces of a flat tensor, each in its own shape.
+template <typename Visit>
+static Status forEachPiece(std::span<const Overlap> pieces, const Tensor &packed, const Visit &visit) {
+  int64_t begin = 0;
+  for (const Overlap &piece : pieces) {
+    int64_t count = piece.elementCount();
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor flat, narrow(packed, 0, begin, count));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor shaped, reshape(flat, piece.shape()));
+    MESHPLAN_RETURN_IF_ERROR(visit(piece, shaped));
+    begin += count;
+  }
+  return Status();
+}
+
+Expected<Tensor> meshplan::pack(std::span<const Overlap> pieces, const Tensor &source) {
+  int64_t count = 0;
+  for (const Overlap &piece : pieces)
+    count += piece.elementCount();
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor packed, allocateTensor({&count, 1}, source.dtype()));
+  MESHPLAN_RETURN_IF_ERROR(forEachPiece(pieces, packed, [&](const Overlap &piece, const Tensor &target) {
+    return copyOverlap(piece.intoPiece(), source, target);
+  }));
+  return packed;
+}
+
+Status meshplan::unpack(std::span<const Overlap> pieces, const Tensor &packed, const Tensor &target) {
+  return forEachPiece(pieces, packed, [&](const Overlap &piece, const Tensor &source) {
+    return copyOverlap(piece.fromPiece(), source, target);
+  });
+}

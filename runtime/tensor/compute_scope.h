@@ -1,0 +1,34 @@
+//===- compute_scope.h - settings of a thread that computes ------*- C++ -*-===//
+//
+// The compute library keeps its settings per thread. Every thread that runs
+// operators of a schedule holds a ComputeScope while it does.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_TENSOR_COMPUTE_SCOPE_H
+#define MESHPLAN_RUNTIME_TENSOR_COMPUTE_SCOPE_H
+
+#include <memory>
+
+namespace meshplan {
+
+/// Turns off recording for autograd and bounds the threads that operators of
+/// this thread use. Create and destroy on the same thread.
+class ComputeScope {
+public:
+  explicit ComputeScope(int threads);
+  ComputeScope(const ComputeScope &) = delete;
+  ComputeScope &operator=(const ComputeScope &) = delete;
+  ~ComputeScope();
+
+private:
+  struct Guards;
+  std::unique_ptr<Guards> guards;
+};
+
+/// Threads for each of `ranks` ranks that share this machine: cores / ranks, at least one.
+int threadsPerRank(int ranks);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_TENSOR_COMPUTE_SCOPE_H

@@ -1,0 +1,60 @@
+//===- operator.h - calling operators by name --------------------*- C++ -*-===//
+//
+// An operator is named by its overload ("aten.linear.default") or is a kernel
+// of the runtime ("meshplan.attention", see README.md). It is looked up and its
+// arguments are bound once; a call afterwards costs well under a microsecond
+// over a direct one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_TENSOR_OPERATOR_H
+#define MESHPLAN_RUNTIME_TENSOR_OPERATOR_H
+
+#include "runtime/tensor/tensor.h"
+
+#include <memory>
+#include <variant>
+
+namespace meshplan {
+
+/// A tensor argument: position in the table of values that the call runs on.
+struct ValueArgument {
+  int value = -1;
+};
+
+/// A list of tensors; -1 is None.
+struct ValueListArgument {
+  std::vector<int> values;
+};
+
+/// std::monostate is None. A string names a device, layout or memory format
+/// where the schema asks for one.
+using ArgumentContent = std::variant<std::monostate, ValueArgument, ValueListArgument, int64_t, std::vector<int64_t>,
+                                     double, std::vector<double>, bool, std::vector<bool>, std::string, DType>;
+
+/// An argument by the name that the operator's schema gives it.
+struct Argument {
+  std::string name;
+  ArgumentContent content;
+};
+
+/// An operator with all its arguments. Belongs to one thread at a time.
+class OperatorCall {
+public:
+  virtual ~OperatorCall() = default;
+
+  /// Reads its tensors from `values` and stores its results there. A failure
+  /// carries the compute library's message and leaves `values` as they were.
+  virtual Status run(std::span<Tensor> values) = 0;
+};
+
+/// Looks up `target` and binds `arguments`; arguments that are not named take
+/// the schema's default. `outputs` says where each result goes, -1: nowhere; a
+/// list of tensors counts as that many results. `notFound` for an unknown
+/// operator, `invalid` for an unknown, missing or ill-typed argument.
+Expected<std::unique_ptr<OperatorCall>> prepareCall(std::string_view target, std::span<const Argument> arguments,
+                                                    std::vector<int> outputs);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_TENSOR_OPERATOR_H

@@ -1,0 +1,75 @@
+//===- tensor.h - the tensor that the runtime handles ------------*- C++ -*-===//
+//
+// A handle to a tensor of the compute library, without that library's headers.
+// Copies of a handle share the elements. Functions that can fail return the
+// compute library's message in a Status; none throws.
+//
+// Thread safety: as of a shared pointer. Elements are not guarded.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_TENSOR_TENSOR_H
+#define MESHPLAN_RUNTIME_TENSOR_TENSOR_H
+
+#include "runtime/base/dtype.h"
+#include "runtime/base/status.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace meshplan {
+
+/// Empty after default construction, after a move and after an operator that
+/// gave None; then only `defined`, assignment and destruction are allowed.
+class Tensor {
+public:
+  Tensor();
+  Tensor(const Tensor &other);
+  Tensor(Tensor &&other) noexcept;
+  Tensor &operator=(const Tensor &other);
+  Tensor &operator=(Tensor &&other) noexcept;
+  ~Tensor();
+
+  bool defined() const;
+  DType dtype() const;
+  std::span<const int64_t> shape() const;
+  int64_t elementCount() const;
+  int64_t byteSize() const { return elementCount() * dtypeSize(dtype()); }
+
+  /// Row-major without gaps.
+  bool isContiguous() const;
+
+  /// First element. Null when there are no elements.
+  std::byte *data() const;
+
+private:
+  friend struct TensorAccess;
+  /// Holds one intrusive pointer of the compute library.
+  alignas(void *) std::byte storage[sizeof(void *)];
+};
+
+/// A new row-major tensor; its elements are not set.
+Expected<Tensor> allocateTensor(std::span<const int64_t> shape, DType dtype);
+
+/// The tensor itself when it is row-major, else a copy that is.
+Expected<Tensor> contiguous(const Tensor &tensor);
+
+/// A view of `size` elements of `dim` from `offset` on. `invalid` when out of range.
+Expected<Tensor> narrow(const Tensor &tensor, int64_t dim, int64_t offset, int64_t size);
+
+/// The elements of a row-major tensor under another shape of as many elements: a view.
+Expected<Tensor> reshape(const Tensor &tensor, std::span<const int64_t> shape);
+
+/// A new row-major tensor with the tensors one after the other along `dim`.
+Expected<Tensor> concatenate(std::span<const Tensor> tensors, int64_t dim);
+
+/// Copies the elements of `from` into `into`: equal shapes, any strides.
+Status copyElements(const Tensor &from, const Tensor &into);
+
+/// "[2, 3] bf16", or "none".
+std::string describe(const Tensor &tensor);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_TENSOR_TENSOR_H

@@ -1,0 +1,89 @@
+//===- binding.cpp - named arguments to positions of a schema -------------===//
+
+#include "runtime/tensor/torch/binding.h"
+
+#include "runtime/tensor/torch/literal.h"
+
+using namespace meshplan;
+using c10::TypeKind;
+
+static const c10::Type &withoutOptional(const c10::Type &type) {
+  return type.kind() == TypeKind::OptionalType ? *type.expectRef<c10::OptionalType>().getElementType() : type;
+}
+
+static bool takesTensor(const c10::Argument &parameter) {
+  return withoutOptional(*parameter.type()).kind() == TypeKind::TensorType;
+}
+
+/// The type of the elements when the parameter is a list of tensors, else null.
+static const c10::Type *tensorListElement(const c10::Argument &parameter) {
+  const c10::Type &type = withoutOptional(*parameter.type());
+  if (type.kind() != TypeKind::ListType)
+    return nullptr;
+  const c10::Type &element = *type.expectRef<c10::ListType>().getElementType();
+  return withoutOptional(element).kind() == TypeKind::TensorType ? &element : nullptr;
+}
+
+/// Adds one argument at the end; false when the parameter cannot take it.
+static bool bindOne(BoundArguments &bound, const c10::Argument &parameter, const ArgumentContent &content) {
+  size_t position = bound.fixed.size();
+  if (auto *argument = std::get_if<ValueArgument>(&content)) {
+    if (!takesTensor(parameter))
+      return false;
+    bound.values.push_back({position, argument->value});
+    bound.fixed.emplace_back();
+    return true;
+  }
+  const c10::Type *element = tensorListElement(parameter);
+  if (auto *argument = std::get_if<ValueListArgument>(&content)) {
+    if (!element)
+      return false;
+    bound.lists.push_back({position, argument->values, element->kind() == TypeKind::OptionalType});
+    bound.fixed.emplace_back();
+    return true;
+  }
+  std::optional<c10::IValue> literal = literalValue(content, parameter);
+  if (literal)
+    bound.fixed.push_back(std::move(*literal));
+  return literal.has_value();
+}
+
+static std::string parameterNames(const c10::FunctionSchema &schema) {
+  std::string names;
+  for (const c10::Argument &parameter : schema.arguments())
+    names += (names.empty() ? "" : ", ") + parameter.name();
+  return names.empty() ? "it has none" : "its arguments are " + names;
+}
+
+/// Every argument is one of the schema's, and is given once.
+static Status checkNames(std::string_view target, const c10::FunctionSchema &schema,
+                         std::span<const Argument> arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string &name = arguments[i].name;
+    if (!schema.argumentIndexWithName(name))
+      return Status::error(StatusCode::invalid, target, " has no argument '", name, "'; ", parameterNames(schema));
+    for (const Argument &earlier : arguments.first(i))
+      if (earlier.name == name)
+        return Status::error(StatusCode::invalid, target, ": argument '", name, "' is given twice");
+  }
+  return Status();
+}
+
+Expected<BoundArguments> meshplan::bindArguments(std::string_view target, const c10::FunctionSchema &schema,
+                                                 std::span<const Argument> arguments) {
+  MESHPLAN_RETURN_IF_ERROR(checkNames(target, schema, arguments));
+  BoundArguments bound;
+  for (const c10::Argument &parameter : schema.arguments()) {
+    auto given = std::ranges::find(arguments, parameter.name(), &Argument::name);
+    if (given != arguments.end()) {
+      if (!bindOne(bound, parameter, given->content))
+        return Status::error(StatusCode::invalid, target, ": argument '", parameter.name(), "' is ",
+                             contentName(given->content), ", the operator takes ", parameter.real_type()->str());
+    } else if (parameter.default_value()) {
+      bound.fixed.push_back(*parameter.default_value());
+    } else {
+      return Status::error(StatusCode::invalid, target, ": argument '", parameter.name(), "' is missing");
+    }
+  }
+  return bound;
+}

@@ -1,0 +1,37 @@
+//===- binding.h - named arguments to positions of a schema ------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_BINDING_H
+#define MESHPLAN_RUNTIME_TENSOR_TORCH_BINDING_H
+
+#include "runtime/tensor/operator.h"
+
+#include <ATen/core/function_schema.h>
+#include <ATen/core/stack.h>
+
+namespace meshplan {
+
+/// The arguments of a call in the order of the schema. What depends on the run
+/// is None in `fixed` and listed beside it.
+struct BoundArguments {
+  struct ValueSlot {
+    size_t position;
+    int value;
+  };
+  struct ListSlot {
+    size_t position;
+    std::vector<int> values;
+    bool elementsAreOptional;
+  };
+  torch::jit::Stack fixed;
+  std::vector<ValueSlot> values;
+  std::vector<ListSlot> lists;
+};
+
+/// `invalid`, naming `target` and the argument, when one is unknown, given
+/// twice, missing or of the wrong type.
+Expected<BoundArguments> bindArguments(std::string_view target, const c10::FunctionSchema &schema,
+                                       std::span<const Argument> arguments);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_TENSOR_TORCH_BINDING_H

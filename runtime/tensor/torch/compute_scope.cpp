@@ -1,0 +1,31 @@
+//===- compute_scope.cpp - settings of a thread that computes -------------===//
+
+#include "runtime/tensor/compute_scope.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <algorithm>
+#include <c10/core/GradMode.h>
+#include <thread>
+
+using namespace meshplan;
+
+struct ComputeScope::Guards {
+  explicit Guards(int threads) : outerThreads(at::get_num_threads()) { at::set_num_threads(threads); }
+  ~Guards() { at::set_num_threads(outerThreads); }
+
+  int outerThreads;
+  c10::AutoGradMode noGrad{false};
+  at::AutoDispatchBelowADInplaceOrView belowAutograd;
+};
+
+// OpenMP, MKL and oneDNN (which asks OpenMP) all keep the number of threads per calling thread, so that ranks in one
+// process do not disturb each other.
+ComputeScope::ComputeScope(int threads) : guards(std::make_unique<Guards>(threads)) {}
+
+ComputeScope::~ComputeScope() = default;
+
+int meshplan::threadsPerRank(int ranks) {
+  int cores = static_cast<int>(std::thread::hardware_concurrency());
+  return std::max(1, cores / std::max(1, ranks));
+}

@@ -1,0 +1,26 @@
+//===- guard.cpp - exceptions of LibTorch become a Status -----------------===//
+
+#include "runtime/tensor/torch/guard.h"
+
+#include <c10/util/Exception.h>
+#include <new>
+
+using namespace meshplan;
+
+Status meshplan::currentExceptionStatus() {
+  try {
+    throw;
+  } catch (const c10::OutOfMemoryError &error) {
+    return Status::error(StatusCode::internal, "out of memory: ", error.what_without_backtrace());
+  } catch (const c10::NotImplementedError &error) {
+    return Status(StatusCode::unsupported, error.what_without_backtrace());
+  } catch (const c10::Error &error) {
+    return Status(StatusCode::invalid, error.what_without_backtrace());
+  } catch (const std::bad_alloc &) {
+    return Status(StatusCode::internal, "out of memory");
+  } catch (const std::exception &error) {
+    return Status(StatusCode::invalid, error.what());
+  } catch (...) {
+    return Status(StatusCode::internal, "an exception of unknown type");
+  }
+}

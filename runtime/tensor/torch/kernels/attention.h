@@ -1,0 +1,33 @@
+//===- attention.h - scaled dot product attention ----------------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ATTENTION_H
+#define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ATTENTION_H
+
+#include <ATen/core/Tensor.h>
+#include <optional>
+#include <tuple>
+
+namespace meshplan {
+
+/// softmax(query key^T * scale + masks) value, and the logarithm of the sum of
+/// the exponentials of each row of scores.
+///
+/// query [B, H, S, D], key [B, G, T, D], value [B, G, T, E] give out [B, H, S, E]
+/// and logsumexp [B, H, S] in f32 (f64 for f64). H is a multiple of G; query head
+/// h reads key head h / (H / G).
+///
+/// All masks hold together: `mask` (bool: true may look; float: added) of dims
+/// equal to [B, H, S, T] or 1; `keyMask` [B, T] bool; `causal`: key position <=
+/// query position, counted from the first of both; `window` w > 0: query
+/// position - key position < w. A row that may look at nothing gives zeros and
+/// a logsumexp of zero.
+///
+/// Fails for a dropout other than 0.
+std::tuple<at::Tensor, at::Tensor> attention(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
+                                             const std::optional<at::Tensor> &mask,
+                                             const std::optional<at::Tensor> &keyMask, bool causal, int64_t window,
+                                             double scale, double dropout);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ATTENTION_H

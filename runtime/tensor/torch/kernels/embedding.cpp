@@ -1,0 +1,21 @@
+//===- embedding.cpp - rows of a divided table ----------------------------===//
+
+#include "runtime/tensor/torch/kernels/embedding.h"
+
+#include <ATen/ATen.h>
+
+using namespace meshplan;
+
+at::Tensor meshplan::shardedEmbedding(const at::Tensor &weight, const at::Tensor &indices, int64_t offset) {
+  TORCH_CHECK(weight.dim() == 2, "weight must have 2 dims, it has ", weight.dim());
+  int64_t rows = weight.size(0);
+  at::Tensor local = indices - offset;
+  if (rows == 0) {
+    std::vector<int64_t> shape = indices.sizes().vec();
+    shape.push_back(weight.size(1));
+    return at::zeros(shape, weight.options());
+  }
+  at::Tensor outside = local.lt(0).logical_or_(local.ge(rows));
+  at::Tensor result = at::embedding(weight, local.clamp_(0, rows - 1));
+  return result.masked_fill_(outside.unsqueeze(-1), 0);
+}

@@ -1,0 +1,33 @@
+//===- register.cpp - the runtime's kernels in the dispatcher -------------===//
+
+#include "runtime/tensor/torch/kernels/register.h"
+
+#include "runtime/tensor/torch/kernels/attention.h"
+#include "runtime/tensor/torch/kernels/embedding.h"
+#include "runtime/tensor/torch/kernels/rows.h"
+
+#include <mutex>
+#include <torch/library.h>
+
+using namespace meshplan;
+
+/// A target, its arguments and results as schedules name them, and the function that computes it on any device.
+static void define(torch::Library &library) {
+  library.def("attention(Tensor query, Tensor key, Tensor value, Tensor? mask=None, Tensor? key_mask=None, "
+              "bool causal=False, int window=0, *, float scale, float dropout=0.) -> (Tensor out, Tensor logsumexp)",
+              &attention);
+  library.def("embedding(Tensor weight, Tensor indices, int offset) -> Tensor", &shardedEmbedding);
+  library.def("row_max(Tensor input) -> Tensor", &rowMax);
+  library.def("row_sum_exp(Tensor input, Tensor max) -> Tensor", &rowSumExp);
+  library.def("row_pick(Tensor input, Tensor target, int offset=0) -> Tensor", &rowPick);
+  library.def("token_loss(Tensor max, Tensor sum_exp, Tensor picked, Tensor target, int ignore_index) -> Tensor",
+              &tokenLoss);
+  library.def("count_tokens(Tensor target, int ignore_index, ScalarType dtype) -> Tensor", &countTokens);
+}
+
+void meshplan::registerKernels() {
+  static std::once_flag once;
+  // Never destroyed: the dispatcher may be gone before this library at exit.
+  std::call_once(
+      once, [] { define(*new torch::Library(torch::Library::DEF, "meshplan", std::nullopt, __FILE__, __LINE__)); });
+}

@@ -1,0 +1,36 @@
+//===- rows.h - cross entropy over a divided vocabulary ----------*- C++ -*-===//
+//
+// Each rank holds some columns of the logits. The maximum, the sum of
+// exponentials and the target's logit are reduced over the ranks; the logits
+// are not gathered. Work goes in blocks of rows, so that no second tensor of
+// the size of the logits exists. f16 and bf16 are computed in f32; results have
+// the element type of the input.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ROWS_H
+#define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ROWS_H
+
+#include <ATen/core/Tensor.h>
+
+namespace meshplan {
+
+/// [N, C] to [N]: largest element of each row, minus infinity when C is 0.
+at::Tensor rowMax(const at::Tensor &input);
+
+/// [N, C], [N] to [N]: sum over each row of exp(input - max).
+at::Tensor rowSumExp(const at::Tensor &input, const at::Tensor &max);
+
+/// [N, C], [N] to [N]: input[n, target[n] - offset], zero where that column is not here.
+at::Tensor rowPick(const at::Tensor &input, const at::Tensor &target, int64_t offset);
+
+/// All [N]: log(sumExp) + max - picked, zero where target is ignoreIndex.
+at::Tensor tokenLoss(const at::Tensor &max, const at::Tensor &sumExp, const at::Tensor &picked,
+                     const at::Tensor &target, int64_t ignoreIndex);
+
+/// [N] to []: number of targets other than ignoreIndex.
+at::Tensor countTokens(const at::Tensor &target, int64_t ignoreIndex, at::ScalarType dtype);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ROWS_H

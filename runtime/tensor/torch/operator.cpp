@@ -1,0 +1,123 @@
+//===- operator.cpp - boxed calls through the dispatcher ------------------===//
+
+#include "runtime/tensor/operator.h"
+
+#include "runtime/tensor/torch/access.h"
+#include "runtime/tensor/torch/binding.h"
+#include "runtime/tensor/torch/dtype.h"
+#include "runtime/tensor/torch/guard.h"
+#include "runtime/tensor/torch/kernels/register.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+using namespace meshplan;
+
+/// "aten.linear.default" is aten::linear without overload name, "aten.add.Tensor" aten::add.Tensor, and
+/// "meshplan.attention" meshplan::attention.
+static std::optional<c10::OperatorName> operatorNameOf(std::string_view target) {
+  size_t first = target.find('.');
+  if (first == std::string_view::npos)
+    return std::nullopt;
+  std::string_view space = target.substr(0, first), rest = target.substr(first + 1);
+  size_t second = rest.find('.');
+  std::string_view name = rest.substr(0, second);
+  std::string_view overload = second == std::string_view::npos ? "default" : rest.substr(second + 1);
+  return c10::OperatorName(std::string(space) + "::" + std::string(name),
+                           overload == "default" ? "" : std::string(overload));
+}
+
+static at::Tensor tensorAt(std::span<Tensor> values, int index) {
+  return index < 0 ? at::Tensor() : unwrap(values[index]);
+}
+
+static c10::IValue makeList(const BoundArguments::ListSlot &slot, std::span<Tensor> values) {
+  if (slot.elementsAreOptional) {
+    c10::List<std::optional<at::Tensor>> list;
+    list.reserve(slot.values.size());
+    for (int index : slot.values)
+      list.push_back(index < 0 ? std::nullopt : std::optional(tensorAt(values, index)));
+    return list;
+  }
+  c10::List<at::Tensor> list;
+  list.reserve(slot.values.size());
+  for (int index : slot.values)
+    list.push_back(tensorAt(values, index));
+  return list;
+}
+
+namespace {
+
+class BoxedCall final : public OperatorCall {
+public:
+  BoxedCall(c10::OperatorHandle handle, BoundArguments arguments, std::vector<int> outputs)
+      : handle(handle), arguments(std::move(arguments)), outputs(std::move(outputs)) {}
+
+  Status run(std::span<Tensor> values) override {
+    Status status = guarded([&]() -> Status {
+      stack = arguments.fixed;
+      for (const auto &slot : arguments.values)
+        stack[slot.position] = unwrap(values[slot.value]);
+      for (const auto &slot : arguments.lists)
+        stack[slot.position] = makeList(slot, values);
+      handle.callBoxed(&stack);
+      return storeResults(values);
+    });
+    // Nothing may stay alive until the next call.
+    stack.clear();
+    return status;
+  }
+
+private:
+  Status storeResults(std::span<Tensor> values) {
+    results.clear();
+    for (c10::IValue &result : stack)
+      if (result.isTensorList())
+        for (const at::Tensor &tensor : result.toTensorVector())
+          results.emplace_back(tensor);
+      else
+        results.push_back(std::move(result));
+    MESHPLAN_RETURN_IF_ERROR(checkResults());
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (outputs[i] >= 0)
+        values[outputs[i]] = wrap(std::move(results[i]).toTensor());
+    results.clear();
+    return Status();
+  }
+
+  Status checkResults() const {
+    if (results.size() != outputs.size())
+      return Status::error(StatusCode::invalid, "it gave ", results.size(), " results, the schedule expects ",
+                           outputs.size());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i] < 0)
+        continue;
+      if (!results[i].isTensor())
+        return Status::error(StatusCode::unsupported, "its result ", i, " is no tensor");
+      const at::Tensor &tensor = results[i].toTensor();
+      if (tensor.defined() && !dtypeOf(tensor.scalar_type()))
+        return Status::error(StatusCode::unsupported, "its result ", i, " has the element type ",
+                             c10::toString(tensor.scalar_type()));
+    }
+    return Status();
+  }
+
+  c10::OperatorHandle handle;
+  BoundArguments arguments;
+  std::vector<int> outputs;
+  torch::jit::Stack stack, results;
+};
+
+} // namespace
+
+Expected<std::unique_ptr<OperatorCall>>
+meshplan::prepareCall(std::string_view target, std::span<const Argument> arguments, std::vector<int> outputs) {
+  return guarded([&]() -> Expected<std::unique_ptr<OperatorCall>> {
+    registerKernels();
+    std::optional<c10::OperatorName> name = operatorNameOf(target);
+    auto handle = name ? c10::Dispatcher::singleton().findSchema(*name) : std::nullopt;
+    if (!handle)
+      return Status::error(StatusCode::notFound, "there is no operator '", target, "'");
+    MESHPLAN_ASSIGN_OR_RETURN(BoundArguments bound, bindArguments(target, handle->schema(), arguments));
+    return std::unique_ptr<OperatorCall>(std::make_unique<BoxedCall>(*handle, std::move(bound), std::move(outputs)));
+  });
+}

@@ -1,0 +1,88 @@
+//===- tensor.cpp - the handle over at::Tensor ----------------------------===//
+
+#include "runtime/tensor/tensor.h"
+
+#include "runtime/base/names.h"
+#include "runtime/tensor/torch/access.h"
+#include "runtime/tensor/torch/dtype.h"
+#include "runtime/tensor/torch/guard.h"
+
+#include <ATen/ATen.h>
+
+using namespace meshplan;
+
+static_assert(sizeof(at::Tensor) == sizeof(void *) && alignof(at::Tensor) == alignof(void *));
+
+Tensor::Tensor() { new (storage) at::Tensor(); }
+Tensor::Tensor(const Tensor &other) { new (storage) at::Tensor(unwrap(other)); }
+Tensor::Tensor(Tensor &&other) noexcept { new (storage) at::Tensor(std::move(unwrap(other))); }
+Tensor::~Tensor() { unwrap(*this).~Tensor(); }
+
+Tensor &Tensor::operator=(const Tensor &other) {
+  unwrap(*this) = unwrap(other);
+  return *this;
+}
+
+Tensor &Tensor::operator=(Tensor &&other) noexcept {
+  unwrap(*this) = std::move(unwrap(other));
+  return *this;
+}
+
+bool Tensor::defined() const { return unwrap(*this).defined(); }
+DType Tensor::dtype() const { return dtypeOf(unwrap(*this).scalar_type()).value(); }
+int64_t Tensor::elementCount() const { return unwrap(*this).numel(); }
+bool Tensor::isContiguous() const { return unwrap(*this).is_contiguous(); }
+
+std::span<const int64_t> Tensor::shape() const {
+  at::IntArrayRef sizes = unwrap(*this).sizes();
+  return {sizes.data(), sizes.size()};
+}
+
+std::byte *Tensor::data() const {
+  const at::Tensor &tensor = unwrap(*this);
+  return tensor.numel() == 0 ? nullptr : static_cast<std::byte *>(tensor.mutable_data_ptr());
+}
+
+Expected<Tensor> meshplan::allocateTensor(std::span<const int64_t> shape, DType dtype) {
+  return guarded([&]() -> Expected<Tensor> {
+    return wrap(at::empty(at::IntArrayRef(shape.data(), shape.size()), scalarTypeOf(dtype)));
+  });
+}
+
+Expected<Tensor> meshplan::contiguous(const Tensor &tensor) {
+  return guarded([&]() -> Expected<Tensor> { return wrap(unwrap(tensor).contiguous()); });
+}
+
+Expected<Tensor> meshplan::narrow(const Tensor &tensor, int64_t dim, int64_t offset, int64_t size) {
+  return guarded([&]() -> Expected<Tensor> { return wrap(unwrap(tensor).narrow(dim, offset, size)); });
+}
+
+Expected<Tensor> meshplan::reshape(const Tensor &tensor, std::span<const int64_t> shape) {
+  return guarded([&]() -> Expected<Tensor> {
+    return wrap(unwrap(tensor).view(at::IntArrayRef(shape.data(), shape.size())));
+  });
+}
+
+Expected<Tensor> meshplan::concatenate(std::span<const Tensor> tensors, int64_t dim) {
+  return guarded([&]() -> Expected<Tensor> {
+    std::vector<at::Tensor> pieces;
+    for (const Tensor &tensor : tensors)
+      pieces.push_back(unwrap(tensor));
+    return wrap(at::cat(pieces, dim));
+  });
+}
+
+Status meshplan::copyElements(const Tensor &from, const Tensor &into) {
+  return guarded([&]() -> Status {
+    if (!std::ranges::equal(from.shape(), into.shape()) || from.dtype() != into.dtype())
+      return Status::error(StatusCode::invalid, "cannot copy ", describe(from), " into ", describe(into));
+    unwrap(into).copy_(unwrap(from));
+    return Status();
+  });
+}
+
+std::string meshplan::describe(const Tensor &tensor) {
+  if (!tensor.defined())
+    return "none";
+  return shapeText(tensor.shape()) + " " + std::string(dtypeName(tensor.dtype()));
+}

@@ -1,0 +1,110 @@
+//===- file_test.cpp ------------------------------------------------------===//
+
+#include "runtime/base/file.h"
+#include "runtime/base/hash.h"
+
+#include "test/unit/temporary_directory.h"
+
+#include <gmock/gmock.h>
+
+namespace meshplan {
+namespace {
+
+std::span<const std::byte> bytesOf(const std::string &text) { return std::as_bytes(std::span(text)); }
+
+std::string contentOf(const std::string &path) {
+  Expected<MappedFile> file = MappedFile::open(path);
+  if (!file)
+    return "";
+  return std::string(reinterpret_cast<const char *>(file->bytes().data()), file->bytes().size());
+}
+
+TEST(MappedFile, ReadsWholeFiles) {
+  TemporaryDirectory directory;
+  ASSERT_TRUE(writeFileAtomically(directory / "a", bytesOf("some text")).ok());
+  EXPECT_EQ(contentOf(directory / "a"), "some text");
+  ASSERT_TRUE(writeFileAtomically(directory / "empty", {}).ok());
+  Expected<MappedFile> empty = MappedFile::open(directory / "empty");
+  ASSERT_TRUE(empty.ok());
+  EXPECT_TRUE(empty->bytes().empty());
+}
+
+TEST(MappedFile, MovesKeepTheBytes) {
+  TemporaryDirectory directory;
+  ASSERT_TRUE(writeFileAtomically(directory / "a", bytesOf("some text")).ok());
+  Expected<MappedFile> first = MappedFile::open(directory / "a");
+  ASSERT_TRUE(first.ok());
+  const std::byte *data = first->bytes().data();
+  MappedFile second = *std::move(first);
+  EXPECT_EQ(second.bytes().data(), data);
+}
+
+TEST(MappedFile, SaysWhyItCannotRead) {
+  TemporaryDirectory directory;
+  std::string missing = directory / "missing";
+  EXPECT_EQ(MappedFile::open(missing).status().code(), StatusCode::notFound);
+  EXPECT_EQ(MappedFile::open(missing).status().message(), missing + ": cannot open: No such file or directory");
+  EXPECT_EQ(MappedFile::open(directory.path()).status().message(), directory.path() + ": not a regular file");
+}
+
+TEST(AtomicFile, AppearsWithCommitOnly) {
+  TemporaryDirectory directory;
+  {
+    Expected<AtomicFile> file = AtomicFile::create(directory / "a");
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE(file->write(4, bytesOf("text")).ok());
+    ASSERT_TRUE(file->write(0, bytesOf("some")).ok());
+    EXPECT_EQ(contentOf(directory / "a"), "");
+    ASSERT_TRUE(file->commit().ok());
+    EXPECT_EQ(contentOf(directory / "a"), "sometext");
+  }
+  EXPECT_THAT(directory.names(), testing::ElementsAre("a"));
+}
+
+TEST(AtomicFile, WithoutCommitNothingStaysAndTheOldFileIsKept) {
+  TemporaryDirectory directory;
+  ASSERT_TRUE(writeFileAtomically(directory / "a", bytesOf("old")).ok());
+  {
+    Expected<AtomicFile> file = AtomicFile::create(directory / "a");
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE(file->write(0, bytesOf("half of the n")).ok());
+  }
+  EXPECT_EQ(contentOf(directory / "a"), "old");
+  EXPECT_THAT(directory.names(), testing::ElementsAre("a"));
+}
+
+TEST(AtomicFile, SaysWhyItCannotWrite) {
+  TemporaryDirectory directory;
+  std::string path = directory / "missing/a";
+  Status status = writeFileAtomically(path, bytesOf("text"));
+  EXPECT_EQ(status.message(), path + ": cannot write: No such file or directory");
+  std::string under = directory / "file";
+  ASSERT_TRUE(writeFileAtomically(under, bytesOf("text")).ok());
+  status = writeFileAtomically(under + "/a", bytesOf("text"));
+  EXPECT_EQ(status.code(), StatusCode::io);
+  EXPECT_EQ(status.message(), under + "/a: cannot write: Not a directory");
+}
+
+TEST(AtomicFile, ADirectoryInTheWayLeavesNothingBehind) {
+  TemporaryDirectory directory;
+  std::filesystem::create_directory(directory / "a");
+  std::string path = directory / "a";
+  EXPECT_EQ(writeFileAtomically(path, bytesOf("text")).message(), path + ": cannot write: Is a directory");
+  EXPECT_THAT(directory.names(), testing::ElementsAre("a"));
+}
+
+TEST(Hash, TellsApartEveryFlippedBit) {
+  std::string text = "a text that is not a multiple of eight";
+  Hash original = hashBytes(bytesOf(text));
+  EXPECT_EQ(hashBytes(bytesOf(text)), original);
+  for (size_t bit = 0; bit < text.size() * 8; ++bit) {
+    std::string changed = text;
+    changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ (1 << bit % 8));
+    EXPECT_NE(hashBytes(bytesOf(changed)), original);
+  }
+  EXPECT_NE(hashBytes(bytesOf(text + std::string(1, '\0'))), original);
+  EXPECT_EQ(toHexadecimal(bytesOf("\x01\xfe")), "01fe");
+}
+
+} // namespace
+} // namespace meshplan

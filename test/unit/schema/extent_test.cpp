@@ -1,0 +1,176 @@
+//===- extent_test.cpp - properties of the extent function ----------------===//
+
+#include "runtime/schema/extent.h"
+
+#include <gmock/gmock.h>
+#include <map>
+#include <set>
+
+namespace meshplan {
+namespace {
+
+using testing::ElementsAre;
+
+/// Elements of a dim that shard `index` holds, in local order.
+std::vector<int64_t> elementsOf(const DimSharding &dim, int64_t index) {
+  std::vector<int64_t> elements;
+  for (const Range &range : shardRanges(dim, index))
+    for (int64_t i = 0; i < range.size; ++i)
+      elements.push_back(range.offset + i);
+  return elements;
+}
+
+TEST(ShardRange, CoversInOrderWithoutOverlap) {
+  for (int64_t unit : {1, 3, 64})
+    for (int64_t units = 0; units <= 20; ++units)
+      for (int64_t count = 1; count <= 9; ++count) {
+        int64_t next = 0;
+        for (int64_t index = 0; index < count; ++index) {
+          Range range = shardRange(units * unit, unit, count, index);
+          EXPECT_EQ(range.offset, next);
+          next += range.size;
+        }
+        EXPECT_EQ(next, units * unit);
+      }
+}
+
+TEST(ShardRange, SizesDifferByOneUnitAndTheFirstAreLarger) {
+  for (int64_t units = 0; units <= 20; ++units)
+    for (int64_t count = 1; count <= 9; ++count)
+      for (int64_t index = 0; index < count; ++index) {
+        int64_t size = shardRange(units * 4, 4, count, index).size;
+        EXPECT_EQ(size % 4, 0) << "a unit is cut";
+        EXPECT_EQ(size / 4, (units - index + count - 1) / count) << "unit k goes to shard k when dealt round";
+      }
+}
+
+TEST(ShardRange, ByHand) {
+  EXPECT_EQ(shardRange(10, 1, 4, 0), (Range{0, 3}));
+  EXPECT_EQ(shardRange(10, 1, 4, 1), (Range{3, 3}));
+  EXPECT_EQ(shardRange(10, 1, 4, 2), (Range{6, 2}));
+  EXPECT_EQ(shardRange(10, 1, 4, 3), (Range{8, 2}));
+  // 9 heads of 64 over two: five and four heads.
+  EXPECT_EQ(shardRange(9 * 64, 64, 2, 0), (Range{0, 320}));
+  EXPECT_EQ(shardRange(9 * 64, 64, 2, 1), (Range{320, 256}));
+  EXPECT_EQ(shardRange(2, 1, 4, 3), (Range{2, 0}));
+}
+
+TEST(ShardRanges, PartsAreDealtOneByOne) {
+  // A fused qkv weight: 4 query heads, 2 key heads, 2 value heads of 2 elements, over two.
+  DimSharding dim{.extent = 16, .axes = {{0, 1, 2}}, .unit = 2, .parts = {8, 4, 4}};
+  EXPECT_THAT(shardRanges(dim, 0), ElementsAre(Range{0, 4}, Range{8, 2}, Range{12, 2}));
+  EXPECT_THAT(shardRanges(dim, 1), ElementsAre(Range{4, 4}, Range{10, 2}, Range{14, 2}));
+}
+
+TEST(ShardRanges, PartsCoverEachElementOnce) {
+  for (int64_t count = 1; count <= 7; ++count) {
+    DimSharding dim{.extent = 33, .axes = {{0, 1, count}}, .unit = 3, .parts = {12, 0, 6, 15}};
+    std::multiset<int64_t> all;
+    for (int64_t index = 0; index < count; ++index)
+      for (int64_t element : elementsOf(dim, index))
+        all.insert(element);
+    EXPECT_EQ(all.size(), 33u);
+    EXPECT_EQ(std::set<int64_t>(all.begin(), all.end()).size(), 33u);
+    EXPECT_EQ(static_cast<int64_t>(elementsOf(dim, 0).size()), largestExtent(dim));
+  }
+}
+
+TEST(Coordinates, LastAxisVariesFastest) {
+  std::vector<int64_t> mesh = {2, 3, 4};
+  EXPECT_THAT(coordinateOfRank(0, mesh), ElementsAre(0, 0, 0));
+  EXPECT_THAT(coordinateOfRank(1, mesh), ElementsAre(0, 0, 1));
+  EXPECT_THAT(coordinateOfRank(4, mesh), ElementsAre(0, 1, 0));
+  EXPECT_THAT(coordinateOfRank(23, mesh), ElementsAre(1, 2, 3));
+  for (int64_t rank = 0; rank < 24; ++rank)
+    EXPECT_EQ(rankOfCoordinate(coordinateOfRank(rank, mesh), mesh), rank);
+}
+
+TEST(ShardIndex, FirstAxisOfTheListIsMajor) {
+  std::vector<int64_t> mesh = {2, 3};
+  AxisRef dp{0, 1, 2}, tp{1, 1, 3};
+  std::vector<int64_t> coordinate = {1, 2};
+  EXPECT_EQ(shardIndex(std::vector{dp, tp}, mesh, coordinate), 1 * 3 + 2);
+  EXPECT_EQ(shardIndex(std::vector{tp, dp}, mesh, coordinate), 2 * 2 + 1);
+  EXPECT_EQ(shardIndex({}, mesh, coordinate), 0);
+}
+
+TEST(ShardIndex, SubAxesAreDigitsOfTheCoordinate) {
+  std::vector<int64_t> mesh = {12};
+  AxisRef major{0, 1, 2}, middle{0, 2, 3}, minor{0, 6, 2};
+  for (int64_t rank = 0; rank < 12; ++rank) {
+    std::vector<int64_t> coordinate = {rank};
+    EXPECT_EQ(shardIndex(std::vector{major}, mesh, coordinate), rank / 6);
+    EXPECT_EQ(shardIndex(std::vector{middle}, mesh, coordinate), rank / 2 % 3);
+    EXPECT_EQ(shardIndex(std::vector{minor}, mesh, coordinate), rank % 2);
+    EXPECT_EQ(shardIndex(std::vector{major, middle, minor}, mesh, coordinate), rank) << "digits make the whole axis";
+  }
+}
+
+/// All the ways that the properties below are checked over.
+struct Layout {
+  std::vector<int64_t> mesh;
+  std::vector<AxisRef> axes;
+};
+
+std::vector<Layout> layouts() {
+  return {{{2, 3}, {}},
+          {{2, 3}, {{0, 1, 2}}},
+          {{2, 3}, {{1, 1, 3}}},
+          {{2, 3}, {{1, 1, 3}, {0, 1, 2}}},
+          {{2, 4}, {{1, 1, 2}}},
+          {{2, 4}, {{1, 2, 2}}},
+          {{2, 4}, {{1, 2, 2}, {0, 1, 2}, {1, 1, 2}}},
+          {{3, 8}, {{1, 2, 2}, {0, 1, 3}}}};
+}
+
+TEST(LocalRanges, EachElementIsHeldByOneShardAndAllItsReplicas) {
+  for (const Layout &layout : layouts()) {
+    DimSharding dim{.extent = 35, .axes = layout.axes, .unit = 1, .parts = {}};
+    int64_t world = 1;
+    for (int64_t size : layout.mesh)
+      world *= size;
+    std::map<int64_t, int64_t> holders;
+    for (int64_t rank = 0; rank < world; ++rank) {
+      std::vector<int64_t> coordinate = coordinateOfRank(rank, layout.mesh);
+      std::vector<Range> ranges = localRanges(dim, layout.mesh, coordinate);
+      ASSERT_EQ(ranges.size(), 1u);
+      EXPECT_EQ(ranges[0].size, localExtent(dim, layout.mesh, coordinate));
+      EXPECT_EQ(ranges[0].offset, localOffset(dim, layout.mesh, coordinate));
+      for (int64_t i = 0; i < ranges[0].size; ++i)
+        ++holders[ranges[0].offset + i];
+    }
+    EXPECT_EQ(holders.size(), 35u);
+    for (auto [element, count] : holders)
+      EXPECT_EQ(count, world / shardCount(layout.axes)) << "element " << element;
+  }
+}
+
+TEST(GroupOf, RanksThatDifferInTheAxesOnlyInShardOrder) {
+  for (const Layout &layout : layouts()) {
+    int64_t world = 1;
+    for (int64_t size : layout.mesh)
+      world *= size;
+    for (int64_t rank = 0; rank < world; ++rank) {
+      std::vector<int64_t> coordinate = coordinateOfRank(rank, layout.mesh);
+      std::vector<int64_t> group = groupOf(layout.axes, layout.mesh, coordinate);
+      ASSERT_EQ(static_cast<int64_t>(group.size()), shardCount(layout.axes));
+      EXPECT_EQ(group[shardIndex(layout.axes, layout.mesh, coordinate)], rank);
+      for (size_t i = 0; i < group.size(); ++i) {
+        std::vector<int64_t> peer = coordinateOfRank(group[i], layout.mesh);
+        EXPECT_EQ(shardIndex(layout.axes, layout.mesh, peer), static_cast<int64_t>(i));
+        EXPECT_EQ(groupOf(layout.axes, layout.mesh, peer), group) << "the group is the same for each of its ranks";
+      }
+    }
+  }
+}
+
+TEST(GroupOf, ByHand) {
+  std::vector<int64_t> mesh = {2, 3};
+  EXPECT_THAT(groupOf(std::vector<AxisRef>{{1, 1, 3}}, mesh, std::vector<int64_t>{1, 1}), ElementsAre(3, 4, 5));
+  EXPECT_THAT(groupOf(std::vector<AxisRef>{{0, 1, 2}}, mesh, std::vector<int64_t>{1, 1}), ElementsAre(1, 4));
+  std::vector<int64_t> line = {8};
+  EXPECT_THAT(groupOf(std::vector<AxisRef>{{0, 2, 2}}, line, std::vector<int64_t>{5}), ElementsAre(5, 7));
+}
+
+} // namespace
+} // namespace meshplan

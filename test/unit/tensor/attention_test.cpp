@@ -1,0 +1,181 @@
+#include "test/unit/tensor/call_helper.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+
+using namespace meshplan;
+
+namespace {
+
+struct Case {
+  const char *name;
+  int64_t batch = 2, heads = 4, keyHeads = 4, queries = 9, keys = 9, dim = 8, valueDim = 8;
+  bool causal = false;
+  int64_t window = 0;
+  std::vector<int64_t> maskShape = {}; // empty: no mask
+  bool floatMask = false;
+  bool keyMask = false;
+};
+
+struct Inputs {
+  at::Tensor query, key, value, mask, keyMask;
+};
+
+Inputs makeInputs(const Case &c) {
+  at::manual_seed(1);
+  Inputs inputs;
+  inputs.query = at::randn({c.batch, c.heads, c.queries, c.dim}, at::kDouble);
+  inputs.key = at::randn({c.batch, c.keyHeads, c.keys, c.dim}, at::kDouble);
+  inputs.value = at::randn({c.batch, c.keyHeads, c.keys, c.valueDim}, at::kDouble);
+  if (!c.maskShape.empty())
+    inputs.mask = c.floatMask ? at::randn(c.maskShape, at::kDouble) : at::rand(c.maskShape) > 0.4;
+  if (c.keyMask)
+    inputs.keyMask = at::rand({c.batch, c.keys}) > 0.4;
+  return inputs;
+}
+
+/// True where a query may look at a key, [B, H, S, T].
+at::Tensor visible(const Case &c, const Inputs &inputs) {
+  at::Tensor distance = at::arange(c.queries).unsqueeze(1) - at::arange(c.keys).unsqueeze(0);
+  at::Tensor result = at::ones({c.batch, c.heads, c.queries, c.keys}, at::kBool);
+  if (c.causal)
+    result = result & (distance >= 0);
+  if (c.window > 0)
+    result = result & (distance < c.window);
+  if (inputs.mask.defined() && !c.floatMask)
+    result = result & inputs.mask;
+  if (inputs.keyMask.defined())
+    result = result & inputs.keyMask.unsqueeze(1).unsqueeze(1);
+  return result;
+}
+
+constexpr double scale = 0.3;
+
+/// Out and logsumexp by the definition.
+std::pair<at::Tensor, at::Tensor> reference(const Case &c, const Inputs &inputs) {
+  int64_t repeats = c.heads / c.keyHeads;
+  at::Tensor scores = at::matmul(inputs.query, inputs.key.repeat_interleave(repeats, 1).transpose(2, 3)) * scale;
+  if (c.floatMask)
+    scores = scores + inputs.mask;
+  at::Tensor weights = scores.exp().masked_fill(visible(c, inputs).logical_not(), 0);
+  at::Tensor sum = weights.sum(3, true);
+  at::Tensor empty = sum.eq(0);
+  at::Tensor probabilities = (weights / sum).masked_fill(empty, 0);
+  return {at::matmul(probabilities, inputs.value.repeat_interleave(repeats, 1)),
+          sum.log().masked_fill(empty, 0).squeeze(3)};
+}
+
+std::vector<at::Tensor> callAttention(const Case &c, const Inputs &inputs, at::ScalarType type) {
+  std::vector<at::Tensor> tensors = {inputs.query.to(type), inputs.key.to(type), inputs.value.to(type)};
+  std::vector<Argument> arguments = {value("query", 0), value("key", 1),      value("value", 2),
+                                     {"scale", scale},  {"causal", c.causal}, {"window", c.window}};
+  if (inputs.mask.defined()) {
+    arguments.push_back(value("mask", static_cast<int>(tensors.size())));
+    tensors.push_back(c.floatMask ? inputs.mask.to(type) : inputs.mask);
+  }
+  if (inputs.keyMask.defined()) {
+    arguments.push_back(value("key_mask", static_cast<int>(tensors.size())));
+    tensors.push_back(inputs.keyMask);
+  }
+  return callOperator("meshplan.attention", tensors, arguments, 2);
+}
+
+class AttentionTest : public testing::TestWithParam<Case> {};
+
+} // namespace
+
+TEST_P(AttentionTest, AgreesWithTheDefinition) {
+  const Case &c = GetParam();
+  Inputs inputs = makeInputs(c);
+  auto [out, logsumexp] = reference(c, inputs);
+  for (auto [type, tolerance] : {std::pair(at::kDouble, 1e-12), std::pair(at::kFloat, 2e-5),
+                                 std::pair(at::kBFloat16, 0.06), std::pair(at::kHalf, 0.01)}) {
+    auto results = callAttention(c, inputs, type);
+    EXPECT_EQ(results[0].scalar_type(), type);
+    EXPECT_EQ(results[1].scalar_type(), type == at::kDouble ? at::kDouble : at::kFloat);
+    EXPECT_LT(difference(results[0], out), tolerance) << at::toString(type);
+    EXPECT_LT(difference(results[1], logsumexp), tolerance) << at::toString(type);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, AttentionTest,
+    testing::Values(Case{.name = "plain"}, Case{.name = "causal", .causal = true},
+                    Case{.name = "grouped", .heads = 6, .keyHeads = 2, .causal = true},
+                    Case{.name = "groupedMasked", .heads = 6, .keyHeads = 2, .keyMask = true},
+                    Case{.name = "oneKeyHead", .heads = 3, .keyHeads = 1, .causal = true},
+                    Case{.name = "moreKeys", .queries = 5, .keys = 12, .causal = true},
+                    Case{.name = "moreQueries", .queries = 12, .keys = 5, .causal = true},
+                    Case{.name = "window", .causal = true, .window = 3}, Case{.name = "windowBothSides", .window = 3},
+                    Case{.name = "windowBeyondKeys", .queries = 14, .keys = 4, .causal = true, .window = 2},
+                    Case{.name = "keyMask", .causal = true, .keyMask = true},
+                    Case{.name = "boolMask", .maskShape = {2, 4, 9, 9}},
+                    Case{.name = "boolMaskOfHeads", .causal = true, .maskShape = {1, 4, 9, 9}},
+                    Case{.name = "boolMaskOfKeys", .maskShape = {2, 1, 1, 9}},
+                    Case{.name = "floatMask", .maskShape = {1, 4, 9, 9}, .floatMask = true},
+                    Case{.name = "floatMaskOfQueries", .maskShape = {2, 1, 9, 1}, .floatMask = true},
+                    Case{.name = "allMasks", .causal = true, .window = 4, .maskShape = {2, 1, 9, 9}, .keyMask = true},
+                    Case{.name = "otherValueDim", .valueDim = 5, .causal = true},
+                    Case{.name = "otherValueDimGrouped",
+                         .heads = 6,
+                         .keyHeads = 3,
+                         .valueDim = 12,
+                         .window = 2,
+                         .maskShape = {2, 6, 9, 9},
+                         .floatMask = true,
+                         .keyMask = true},
+                    Case{.name = "blocks",
+                         .batch = 1,
+                         .heads = 2,
+                         .keyHeads = 1,
+                         .queries = 1100,
+                         .keys = 1100,
+                         .causal = true,
+                         .window = 100,
+                         .keyMask = true},
+                    Case{.name = "noQueries", .queries = 0, .causal = true}, Case{.name = "noKeys", .keys = 0},
+                    Case{.name = "noBatch", .batch = 0, .keyMask = true}),
+    [](const auto &info) { return info.param.name; });
+
+TEST(AttentionTest, RowsWithoutKeysAreAsInPyTorch) {
+  Case c{.name = ""};
+  Inputs inputs = makeInputs(c);
+  inputs.mask = at::ones({1, 1, 9, 9}, at::kBool);
+  inputs.mask.select(2, 4).fill_(false);
+  at::Tensor expected =
+      at::scaled_dot_product_attention(inputs.query, inputs.key, inputs.value, inputs.mask, 0, false, scale);
+  EXPECT_LT(difference(callAttention(c, inputs, at::kDouble)[0], expected), 1e-13);
+}
+
+TEST(AttentionTest, StridedHeads) {
+  Case c{.name = "", .causal = true};
+  Inputs inputs = makeInputs(c);
+  auto [out, logsumexp] = reference(c, inputs);
+  inputs.query = inputs.query.transpose(1, 2).contiguous().transpose(1, 2);
+  inputs.key = inputs.key.transpose(2, 3).contiguous().transpose(2, 3);
+  EXPECT_LT(difference(callAttention(c, inputs, at::kDouble)[0], out), 1e-13);
+}
+
+static std::string failure(std::vector<at::Tensor> tensors, std::vector<Argument> more) {
+  std::vector<Argument> arguments = {value("query", 0), value("key", 1), value("value", 2), {"scale", 1.0}};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  auto call = prepareCall("meshplan.attention", arguments, {0, -1});
+  EXPECT_TRUE(call.ok()) << call.status().message();
+  std::vector<Tensor> values;
+  for (at::Tensor &tensor : tensors)
+    values.push_back(wrap(tensor));
+  return (*call)->run(values).message();
+}
+
+TEST(AttentionTest, Refusals) {
+  at::Tensor x = at::zeros({1, 4, 3, 2}), three = at::zeros({1, 3, 3, 2}), one = at::zeros({1, 1});
+  EXPECT_THAT(failure({x, three, three}, {}),
+              testing::HasSubstr("query [1, 4, 3, 2], key [1, 3, 3, 2] and value [1, 3, 3, 2] do not belong together"));
+  EXPECT_THAT(failure({one, x, x}, {}), testing::HasSubstr("must have 4 dims"));
+  EXPECT_THAT(failure({x, x, x}, {{"dropout", 0.1}}), testing::HasSubstr("dropout 0.1 is not supported"));
+  EXPECT_THAT(failure({x, x, x, at::ones({1, 1, 2, 3}, at::kBool)}, {value("mask", 3)}),
+              testing::HasSubstr("mask [1, 1, 2, 3] does not fit query [1, 4, 3, 2]"));
+  EXPECT_THAT(failure({x, x, x, at::ones({3}, at::kBool)}, {value("mask", 3)}), testing::HasSubstr("does not fit"));
+  EXPECT_THAT(failure({x, x, x, at::ones({1, 2}, at::kBool)}, {value("key_mask", 3)}),
+              testing::HasSubstr("key_mask [1, 2] does not fit key [1, 4, 3, 2]"));
+}

@@ -1,0 +1,93 @@
+#include "test/unit/tensor/call_helper.h"
+
+#include <gmock/gmock.h>
+
+using namespace meshplan;
+
+namespace {
+
+/// Cross entropy from columns that are dealt to `shards` ranks.
+struct ShardedLoss {
+  int64_t shards;
+
+  at::Tensor operator()(const at::Tensor &logits, const at::Tensor &target, int64_t ignoreIndex) const {
+    auto pieces = logits.tensor_split(shards, 1);
+    at::Tensor max, sumExp, picked;
+    for (const at::Tensor &piece : pieces) {
+      at::Tensor part = callOperator("meshplan.row_max", {piece}, {value("input", 0)})[0];
+      max = max.defined() ? at::maximum(max, part) : part;
+    }
+    int64_t offset = 0;
+    for (const at::Tensor &piece : pieces) {
+      at::Tensor sum = callOperator("meshplan.row_sum_exp", {piece, max}, {value("input", 0), value("max", 1)})[0];
+      at::Tensor pick = callOperator("meshplan.row_pick", {piece, target},
+                                     {value("input", 0), value("target", 1), {"offset", offset}})[0];
+      sumExp = sumExp.defined() ? sumExp + sum : sum;
+      picked = picked.defined() ? picked + pick : pick;
+      offset += piece.size(1);
+    }
+    return callOperator("meshplan.token_loss", {max, sumExp, picked, target},
+                        {value("max", 0),
+                         value("sum_exp", 1),
+                         value("picked", 2),
+                         value("target", 3),
+                         {"ignore_index", ignoreIndex}})[0];
+  }
+};
+
+at::Tensor lossPerToken(const at::Tensor &logits, const at::Tensor &target, int64_t ignoreIndex) {
+  return at::cross_entropy_loss(logits.to(at::kDouble), target, {}, at::Reduction::None, ignoreIndex);
+}
+
+} // namespace
+
+TEST(RowsTest, ShardedCrossEntropy) {
+  at::Tensor logits = at::randn({9, 17}, at::kDouble) * 30, target = at::randint(17, {9}, at::kLong);
+  target[3] = -100;
+  for (int64_t shards : {1, 2, 5, 17, 20})
+    EXPECT_LT(difference(ShardedLoss{shards}(logits, target, -100), lossPerToken(logits, target, -100)), 1e-13)
+        << shards << " shards";
+}
+
+TEST(RowsTest, ManyBlocksOfRows) {
+  at::Tensor logits = at::randn({50, 30000}), target = at::randint(30000, {50}, at::kLong);
+  EXPECT_LT(difference(ShardedLoss{2}(logits, target, 0), lossPerToken(logits, target, 0)), 1e-5);
+}
+
+TEST(RowsTest, HalfTypesAccumulateInFloat) {
+  for (at::ScalarType type : {at::kBFloat16, at::kHalf}) {
+    at::Tensor logits = at::randn({6, 40000}).to(type), target = at::randint(40000, {6}, at::kLong);
+    at::Tensor loss = ShardedLoss{1}(logits, target, -100);
+    EXPECT_EQ(loss.scalar_type(), type);
+    // One rounding each of the sum and of the loss: half a unit in the last of 8 bits.
+    EXPECT_LT(difference(loss, lossPerToken(logits, target, -100)), 0.06);
+  }
+}
+
+TEST(RowsTest, ShiftedInput) {
+  at::Tensor input = at::full({2, 3}, 1000.0), max = at::full({2}, 1000.0);
+  EXPECT_TRUE(at::equal(callOperator("meshplan.row_sum_exp", {input, max}, {value("input", 0), value("max", 1)})[0],
+                        at::full({2}, 3.0)));
+}
+
+TEST(RowsTest, NoColumnsAndNoRows) {
+  at::Tensor empty = at::zeros({2, 0});
+  EXPECT_TRUE(at::isneginf(callOperator("meshplan.row_max", {empty}, {value("input", 0)})[0]).all().item<bool>());
+  at::Tensor rows = at::zeros({0, 5});
+  EXPECT_EQ(callOperator("meshplan.row_max", {rows}, {value("input", 0)})[0].sizes(), (std::vector<int64_t>{0}));
+  EXPECT_EQ(
+      callOperator("meshplan.row_sum_exp", {rows, at::zeros({0})}, {value("input", 0), value("max", 1)})[0].numel(), 0);
+}
+
+TEST(RowsTest, CountTokens) {
+  at::Tensor target = at::tensor({1, -100, 3, -100, 5});
+  at::Tensor count = callOperator("meshplan.count_tokens", {target},
+                                  {value("target", 0), {"ignore_index", int64_t(-100)}, {"dtype", DType::f32}})[0];
+  EXPECT_TRUE(at::equal(count, at::scalar_tensor(3.0, at::kFloat)));
+}
+
+TEST(RowsTest, InputMustBeAMatrix) {
+  auto call = prepareCall("meshplan.row_max", std::vector<Argument>{value("input", 0)}, {0});
+  std::vector<Tensor> values = {wrap(at::zeros({3}))};
+  EXPECT_THAT((*call)->run(values).message(), testing::HasSubstr("input must have 2 dims, it has 1"));
+}

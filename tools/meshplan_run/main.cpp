@@ -1,0 +1,59 @@
+//===- main.cpp - meshplan-run: runs compiled schedules -------------------===//
+
+#include "tools/meshplan_run/options.h"
+
+#include <CLI/CLI.hpp>
+
+using namespace meshplan;
+
+static void addCommonOptions(CLI::App &command, RunOptions &options) {
+  command.add_option("schedule", options.schedule, "schedule that `meshplan compile` wrote (.sched)")->required();
+  command.add_option("--program", options.program, "program of the schedule")->capture_default_str();
+  command
+      .add_option("--backend",
+                  [](const CLI::results_t &names) {
+                    if (names[0] == "threads")
+                      return true;
+                    bool planned = names[0] == "mpi" || names[0] == "nccl";
+                    throw CLI::ValidationError("--backend", "'" + names[0] + "' is " +
+                                                                (planned ? "not in this build" : "no backend") +
+                                                                "; available: threads");
+                  })
+      ->type_name("threads")
+      ->default_str("threads");
+  command.add_option("--timeout", options.timeoutSeconds, "seconds that a rank waits for another")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--trace", options.trace, "write when each instruction ran, in Chrome's trace format");
+  command.add_flag("--json", options.json, "print the result as JSON");
+}
+
+int main(int argc, char **argv) {
+  CLI::App app("runs schedules that meshplan compiled", "meshplan-run");
+  app.set_version_flag("--version", "meshplan-run " MESHPLAN_VERSION);
+  app.require_subcommand(1);
+  RunOptions options;
+
+  CLI::App *forward = app.add_subcommand("forward", "computes the outputs of a batch");
+  addCommonOptions(*forward, options);
+  forward->add_option("--weights", options.weights, "safetensors file, directory with an index, or .pt2")->required();
+  forward->add_option("--inputs", options.inputs, "safetensors file with the inputs by name")->required();
+  forward->add_option("--outputs", options.outputs, "safetensors file to write")->required();
+
+  CLI::App *bench = app.add_subcommand("bench", "measures the seconds of a step");
+  addCommonOptions(*bench, options);
+  bench->add_option("--weights", options.weights, "as for forward; without it, small random numbers");
+  bench->add_option(
+      "--inputs", options.inputs,
+      "as for forward; without it, small random numbers for real inputs, random 0 and 1 for integer ones");
+  bench->add_option("--steps", options.steps, "steps to measure, after one that is not measured")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return forward->parsed() ? runForward(options) : runBench(options);
+}

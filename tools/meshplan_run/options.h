@@ -1,0 +1,25 @@
+//===- options.h - the command line of meshplan-run --------------*- C++ -*-===//
+
+#ifndef MESHPLAN_TOOLS_MESHPLAN_RUN_OPTIONS_H
+#define MESHPLAN_TOOLS_MESHPLAN_RUN_OPTIONS_H
+
+#include <cstdint>
+#include <string>
+
+namespace meshplan {
+
+/// Empty paths were not given.
+struct RunOptions {
+  std::string schedule, program = "forward", weights, inputs, outputs, trace;
+  double timeoutSeconds = 600;
+  int64_t steps = 10;
+  bool json = false;
+};
+
+/// Each runs a subcommand, prints its result or its error, and returns the exit status.
+int runForward(const RunOptions &options);
+int runBench(const RunOptions &options);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TOOLS_MESHPLAN_RUN_OPTIONS_H

@@ -84,9 +84,9 @@ Error meshplan::scheduling::verifyMemory(const Problem &problem, const Solution 
     if (peak.bytes <= *problem.memoryLimit)
       continue;
     std::string where = solution.steps.empty() ? "the start" : describe(problem, solution.steps[peak.step]);
-    return llvm::createStringError(llvm::inconvertibleErrorCode(), "V7: rank class " + Twine(rankClass) + " holds " +
-                                                                       Twine(peak.bytes) + " bytes at '" + where +
-                                                                       ", the limit is " + Twine(*problem.memoryLimit));
+    return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                   "V7: rank class " + Twine(rankClass) + " holds " + Twine(peak.bytes) +
+                                       " bytes at '" + where + "', the limit is " + Twine(*problem.memoryLimit));
   }
   return Error::success();
 }

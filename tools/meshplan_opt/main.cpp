@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/transforms/schedule/passes.h"
 #include "dialect/plan/plan.h"
 #include "dialect/sched/sched.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -11,6 +12,7 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char **argv) {
+  meshplan::registerSchedulePasses();
   mlir::DialectRegistry registry;
   registry.insert<meshplan::plan::PlanDialect, meshplan::sched::SchedDialect, mlir::func::FuncDialect>();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "meshplan passes\n", registry));

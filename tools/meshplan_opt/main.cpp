@@ -4,20 +4,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/transforms/partition/passes.h"
-#include "compiler/transforms/place/passes.h"
-#include "compiler/transforms/propagate/passes.h"
-#include "dialect/plan/plan.h"
-#include "dialect/sched/sched.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "compiler/pipeline/build_pipeline.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char **argv) {
+  meshplan::registerPasses();
   mlir::DialectRegistry registry;
-  registry.insert<meshplan::plan::PlanDialect, meshplan::sched::SchedDialect, mlir::func::FuncDialect>();
-  meshplan::registerPlacePasses();
-  meshplan::registerPropagatePasses();
-  meshplan::registerPartitionPasses();
+  meshplan::registerDialects(registry);
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "meshplan passes\n", registry));
 }

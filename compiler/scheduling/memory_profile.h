@@ -1,0 +1,29 @@
+//===- memory_profile.h - bytes that a solution needs -----------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_SCHEDULING_MEMORY_PROFILE_H
+#define MESHPLAN_COMPILER_SCHEDULING_MEMORY_PROFILE_H
+
+#include "compiler/scheduling/solution.h"
+
+namespace meshplan::scheduling {
+
+/// The largest number of bytes that are held at once.
+struct Peak {
+  int64_t bytes = 0;
+  size_t step = 0; ///< first step of the solution at which it is reached; 0 if only permanent buffers are ever held
+};
+
+/// Memory of one rank of each class over the solution: permanent buffers all the time, storage from the step that
+/// begins its producer until the last buffer that shares it is freed, workspace while its operation runs (a
+/// collective runs until its wait).
+struct MemoryProfile {
+  llvm::SmallVector<Peak, 2> peaks; ///< for each rank class
+  ClassBytes permanent;             ///< for each rank class
+};
+
+/// The profile of a solution that keeps rules V1 to V6.
+MemoryProfile profileMemory(const Problem &problem, const Solution &solution);
+
+} // namespace meshplan::scheduling
+
+#endif // MESHPLAN_COMPILER_SCHEDULING_MEMORY_PROFILE_H

@@ -1,0 +1,146 @@
+//===- problem.cpp - is a scheduling problem consistent? ------------------===//
+//
+// Rules have labels (K) that reappear in messages and tests.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/scheduling/problem.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace meshplan;
+using namespace meshplan::scheduling;
+using llvm::createStringError;
+using llvm::Error;
+using llvm::Twine;
+
+static Error fail(const Twine &message) { return createStringError(llvm::inconvertibleErrorCode(), message); }
+
+bool Communicator::overlaps(const Communicator &other) const {
+  return llvm::any_of(axes, [&](const AxisRef &mine) {
+    return llvm::any_of(other.axes, [&](const AxisRef &theirs) {
+      return mine.axis == theirs.axis && mine.pre < theirs.pre * theirs.size && theirs.pre < mine.pre * mine.size;
+    });
+  });
+}
+
+unsigned Problem::storageOf(unsigned buffer) const {
+  while (buffers[buffer].viewOf)
+    buffer = *buffers[buffer].viewOf;
+  return buffer;
+}
+
+std::vector<std::optional<unsigned>> Problem::producers() const {
+  std::vector<std::optional<unsigned>> result(buffers.size());
+  for (auto [index, operation] : llvm::enumerate(operations))
+    for (unsigned buffer : operation.produced)
+      result[buffer] = index;
+  return result;
+}
+
+/// K1: every index is in range.
+static Error checkIndices(const Problem &problem) {
+  auto check = [](unsigned index, size_t size, const Operation &operation, const char *table) -> Error {
+    if (index < size)
+      return Error::success();
+    return fail("K1: operation '" + operation.name + "' names " + table + " " + Twine(index) + " of " + Twine(size));
+  };
+  for (const Operation &operation : problem.operations) {
+    if (Error error = check(operation.stream, problem.streams.size(), operation, "stream"))
+      return error;
+    if (operation.communicator)
+      if (Error error = check(*operation.communicator, problem.communicators.size(), operation, "communicator"))
+        return error;
+    for (unsigned buffer : llvm::concat<const unsigned>(operation.consumed, operation.produced))
+      if (Error error = check(buffer, problem.buffers.size(), operation, "buffer"))
+        return error;
+    for (unsigned other : operation.after)
+      if (Error error = check(other, problem.operations.size(), operation, "operation"))
+        return error;
+  }
+  return Error::success();
+}
+
+/// K2: sizes are given for each rank class, and nothing is negative.
+static Error checkSizes(const Problem &problem) {
+  auto check = [&](const ClassBytes &bytes, const Twine &owner) -> Error {
+    if (bytes.size() != problem.rankClasses)
+      return fail("K2: " + owner + " has " + Twine(bytes.size()) + " sizes for " + Twine(problem.rankClasses) +
+                  " rank classes");
+    for (int64_t size : bytes)
+      if (size < 0)
+        return fail("K2: " + owner + " has the size " + Twine(size));
+    return Error::success();
+  };
+  for (const Buffer &buffer : problem.buffers)
+    if (Error error = check(buffer.bytes, "buffer '" + buffer.name + "'"))
+      return error;
+  for (const Operation &operation : problem.operations) {
+    if (!operation.workspace.empty())
+      if (Error error = check(operation.workspace, "workspace of operation '" + operation.name + "'"))
+        return error;
+    if (operation.duration < 0)
+      return fail("K2: operation '" + operation.name + "' has the duration " + Twine(operation.duration));
+  }
+  return Error::success();
+}
+
+/// K3: a temporary has one producer, a permanent buffer none.
+static Error checkProducers(const Problem &problem) {
+  std::vector<const Operation *> producer(problem.buffers.size(), nullptr);
+  for (const Operation &operation : problem.operations)
+    for (unsigned index : operation.produced) {
+      const Buffer &buffer = problem.buffers[index];
+      if (buffer.permanent)
+        return fail("K3: operation '" + operation.name + "' produces the permanent buffer '" + buffer.name + "'");
+      if (producer[index])
+        return fail("K3: buffer '" + buffer.name + "' is produced by '" + producer[index]->name + "' and by '" +
+                    operation.name + "'");
+      producer[index] = &operation;
+    }
+  for (auto [buffer, operation] : llvm::zip_equal(problem.buffers, producer))
+    if (!buffer.permanent && !operation)
+      return fail("K3: buffer '" + buffer.name + "' is produced by no operation");
+  return Error::success();
+}
+
+/// K4: what an operation depends on stands before it.
+static Error checkOrder(const Problem &problem) {
+  auto producers = problem.producers();
+  for (auto [index, operation] : llvm::enumerate(problem.operations)) {
+    std::optional<unsigned> late;
+    problem.forEachDependency(operation, producers, [&, position = index](unsigned other) {
+      if (other >= position)
+        late = other;
+    });
+    if (late)
+      return fail("K4: operation '" + operation.name + "' stands before '" + problem.operations[*late].name +
+                  "', on which it depends");
+  }
+  return Error::success();
+}
+
+/// K5: a view takes no bytes of its own. K6: its producer reads what it is a view of.
+static Error checkViews(const Problem &problem) {
+  for (const Operation &operation : problem.operations)
+    for (unsigned index : operation.produced) {
+      const Buffer &buffer = problem.buffers[index];
+      if (!buffer.viewOf)
+        continue;
+      if (llvm::any_of(buffer.bytes, [](int64_t bytes) { return bytes != 0; }))
+        return fail("K5: buffer '" + buffer.name + "' is a view and has bytes of its own");
+      if (!llvm::is_contained(operation.consumed, *buffer.viewOf))
+        return fail("K6: operation '" + operation.name + "' makes the view '" + buffer.name +
+                    "' of a buffer that it does not read");
+    }
+  for (const Buffer &buffer : problem.buffers)
+    if (buffer.permanent && buffer.viewOf)
+      return fail("K6: buffer '" + buffer.name + "' is permanent and a view");
+  return Error::success();
+}
+
+Error Problem::check() const {
+  for (auto rule : {checkIndices, checkSizes, checkProducers, checkOrder, checkViews})
+    if (Error error = rule(*this))
+      return error;
+  return Error::success();
+}

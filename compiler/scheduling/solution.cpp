@@ -1,0 +1,32 @@
+//===- solution.cpp - names of steps, all rules together ------------------===//
+
+#include "compiler/scheduling/solution.h"
+#include "llvm/ADT/Twine.h"
+
+using namespace meshplan::scheduling;
+using llvm::Error;
+
+std::string meshplan::scheduling::describe(const Problem &problem, Step step) {
+  auto named = [&](const char *verb, const auto &table) {
+    std::string name = step.index < table.size() ? table[step.index].name : std::to_string(step.index);
+    return (llvm::Twine(verb) + name).str();
+  };
+  switch (step.kind) {
+  case StepKind::run:
+    return named("run ", problem.operations);
+  case StepKind::start:
+    return named("start ", problem.operations);
+  case StepKind::wait:
+    return named("wait ", problem.operations);
+  case StepKind::free:
+    return named("free ", problem.buffers);
+  }
+  return "";
+}
+
+Error meshplan::scheduling::verify(const Problem &problem, const Solution &solution) {
+  for (auto rule : {verifyLifetimes, verifyCollectives, verifyMemory})
+    if (Error error = rule(problem, solution))
+      return error;
+  return Error::success();
+}

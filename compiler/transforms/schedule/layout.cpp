@@ -1,0 +1,83 @@
+//===- layout.cpp - shardings of plan as layouts of sched -----------------===//
+
+#include "compiler/transforms/schedule/layout.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+Layouts::Layouts(plan::MeshOp mesh) : mesh(mesh) {
+  for (int64_t index = 0, end = mesh ? mesh.getAxes().size() : 0; index < end; ++index)
+    meshSizes.push_back(mesh.getAxisSize(index));
+  coordinates.emplace_back(meshSizes.size(), 0);
+  if (mesh && mesh.getWorldSize() > 1)
+    coordinates.push_back(llvm::map_to_vector(meshSizes, [](int64_t size) { return size - 1; }));
+}
+
+SmallVector<meshplan::AxisRef> Layouts::resolve(ArrayRef<plan::AxisRefAttr> axes) {
+  return llvm::map_to_vector(axes, [&](plan::AxisRefAttr axis) { return plan::resolveAxis(axis, mesh); });
+}
+
+static SmallVector<sched::AxisAttr> toAxisAttrs(MLIRContext *context, ArrayRef<meshplan::AxisRef> axes) {
+  return llvm::map_to_vector(axes, [&](const meshplan::AxisRef &axis) {
+    return sched::AxisAttr::get(context, axis.axis, axis.pre, axis.size);
+  });
+}
+
+static sched::Reduction toReduction(plan::Reduction reduction) {
+  switch (reduction) {
+  case plan::Reduction::none:
+    return sched::Reduction::none;
+  case plan::Reduction::sum:
+    return sched::Reduction::sum;
+  case plan::Reduction::max:
+    return sched::Reduction::max;
+  case plan::Reduction::min:
+    return sched::Reduction::min;
+  }
+  return sched::Reduction::none;
+}
+
+sched::ShardedTensorType Layouts::resolveType(RankedTensorType type) {
+  MLIRContext *context = type.getContext();
+  plan::ShardingAttr sharding = plan::getSharding(type);
+  SmallVector<sched::DimAttr> dims;
+  for (auto [index, extent] : llvm::enumerate(type.getShape())) {
+    if (!sharding || !mesh) {
+      dims.push_back(sched::DimAttr::get(context, extent, {}, 1, {}));
+      continue;
+    }
+    plan::DimShardingAttr dim = sharding.getDims()[index];
+    dims.push_back(sched::DimAttr::get(context, extent, toAxisAttrs(context, resolve(dim.getAxes())), dim.getUnit(),
+                                       dim.getParts()));
+  }
+  if (!sharding || !mesh)
+    return sched::ShardedTensorType::get(context, dims, type.getElementType(), sched::Reduction::none, {});
+  return sched::ShardedTensorType::get(context, dims, type.getElementType(), toReduction(sharding.getReduction()),
+                                       toAxisAttrs(context, resolve(sharding.getPartialAxes())));
+}
+
+Layout Layouts::build(RankedTensorType type) {
+  Layout layout;
+  layout.type = resolveType(type);
+  for (ArrayRef<int64_t> coordinate : coordinates) {
+    layout.local.push_back(
+        RankedTensorType::get(sched::localShape(layout.type, meshSizes, coordinate), type.getElementType()));
+    layout.bytes.push_back(sched::localBytes(layout.type, meshSizes, coordinate));
+  }
+  return layout;
+}
+
+const Layout &Layouts::get(Type type) {
+  auto [entry, inserted] = known.try_emplace(type);
+  if (inserted)
+    entry->second = build(cast<RankedTensorType>(type));
+  return entry->second;
+}
+
+bool isDecided(Type type) {
+  plan::ShardingAttr sharding = plan::getSharding(type);
+  return sharding && sharding.isClosed();
+}
+
+} // namespace meshplan

@@ -1,0 +1,219 @@
+//===- projection.cpp - a partitioned function as a problem ---------------===//
+
+#include "compiler/transforms/schedule/projection.h"
+#include "compiler/sharding/op_record.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using meshplan::scheduling::Buffer;
+using meshplan::scheduling::ClassBytes;
+
+namespace meshplan {
+
+unsigned CommunicatorTable::get(ArrayAttr axes, Layouts &layouts) {
+  auto [entry, inserted] = byAxes.try_emplace(axes, communicators.size());
+  if (!inserted)
+    return entry->second;
+  std::string name;
+  llvm::raw_string_ostream stream(name);
+  SmallVector<plan::AxisRefAttr> refs(axes.getAsRange<plan::AxisRefAttr>());
+  llvm::interleave(
+      refs, stream,
+      [&](plan::AxisRefAttr axis) {
+        stream << axis.getName();
+        if (!axis.isWhole())
+          stream << '.' << axis.getPre() << '.' << axis.getSize();
+      },
+      "_");
+  communicators.push_back({std::move(name), layouts.resolve(refs)});
+  return entry->second;
+}
+
+namespace {
+class Projector {
+public:
+  Projector(func::FuncOp function, Layouts &layouts, CommunicatorTable &communicators)
+      : function(function), layouts(layouts), communicators(communicators), registry(OpRegistry::get()) {}
+
+  FailureOr<Projection> project();
+
+private:
+  LogicalResult projectOp(Operation &op);
+  LogicalResult projectReturn(func::ReturnOp op);
+  void projectCall(plan::CallOp call);
+  void projectCollective(Operation &op);
+  void projectSlice(plan::SliceOp op);
+  LogicalResult checkType(Operation *op, Type type);
+
+  unsigned addBuffer(Value value, Buffer buffer);
+  scheduling::Operation &addOperation(Operation &op, StringRef name);
+
+  func::FuncOp function;
+  Layouts &layouts;
+  CommunicatorTable &communicators;
+  const OpRegistry &registry;
+  DenseMap<Value, unsigned> bufferOf;
+  Projection result;
+};
+} // namespace
+
+unsigned Projector::addBuffer(Value value, Buffer buffer) {
+  unsigned index = result.buffers.size();
+  buffer.name = ("value " + Twine(index)).str();
+  bufferOf[value] = index;
+  result.buffers.push_back(value);
+  result.problem.buffers.push_back(std::move(buffer));
+  return index;
+}
+
+scheduling::Operation &Projector::addOperation(Operation &op, StringRef name) {
+  scheduling::Operation &operation = result.problem.operations.emplace_back();
+  operation.name = (name + " " + Twine(result.operations.size())).str();
+  operation.stream = computeStream;
+  for (Value operand : op.getOperands())
+    operation.consumed.push_back(bufferOf.lookup(operand));
+  result.operations.push_back(&op);
+  return operation;
+}
+
+/// Cost of a call on the rank of a class.
+static OpCost costOf(const OpRecord *record, plan::CallOp call, Layouts &layouts, unsigned rankClass) {
+  if (!record || !record->cost)
+    return {};
+  CallView view{call.getTarget(), call.getArgs(), {}, {}};
+  for (Type type : call.getOperandTypes())
+    view.operands.push_back(layouts.get(type).local[rankClass]);
+  for (Type type : call.getResultTypes())
+    view.results.push_back(layouts.get(type).local[rankClass]);
+  return record->cost(view);
+}
+
+void Projector::projectCall(plan::CallOp call) {
+  scheduling::Operation &operation = addOperation(*call, call.getTarget());
+  const OpRecord *record = registry.lookup(call.getTarget());
+  bool aliases = false;
+  for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
+    OpCost cost = costOf(record, call, layouts, rankClass);
+    operation.workspace.push_back(cost.workspaceBytes);
+    aliases = cost.aliases && !operation.consumed.empty();
+  }
+  for (Value value : call.getResults()) {
+    Buffer buffer;
+    buffer.bytes = aliases ? ClassBytes(layouts.rankClasses(), 0) : layouts.get(value.getType()).bytes;
+    if (aliases)
+      buffer.viewOf = operation.consumed.front();
+    operation.produced.push_back(addBuffer(value, std::move(buffer)));
+  }
+}
+
+/// A slice is a view, except of a dim with parts, whose ranges are put together anew.
+void Projector::projectSlice(plan::SliceOp op) {
+  scheduling::Operation &operation = addOperation(*op, "slice");
+  plan::ShardingAttr sharding = plan::getSharding(op.getResult());
+  Buffer buffer;
+  bool copies = !sharding.getDims()[op.getDim()].getParts().empty();
+  buffer.bytes = copies ? layouts.get(op.getType()).bytes : ClassBytes(layouts.rankClasses(), 0);
+  if (!copies)
+    buffer.viewOf = operation.consumed.front();
+  operation.produced.push_back(addBuffer(op.getResult(), std::move(buffer)));
+}
+
+/// True if the pieces of the ranks along `dim` lie one after the other in a row-major tensor: all dims before have one
+/// element.
+static bool piecesAreContiguous(RankedTensorType type, int64_t dim) {
+  return llvm::all_of(type.getShape().take_front(dim), [](int64_t extent) { return extent == 1; });
+}
+
+/// Bytes of the staging copy in which a collective's pieces lie rank by rank.
+static int64_t stagingBytes(Operation &op, const Layout &input, const Layout &result, unsigned rankClass) {
+  if (auto gather = dyn_cast<plan::AllGatherOp>(op))
+    return piecesAreContiguous(result.local[rankClass], gather.getDim()) ? 0 : result.bytes[rankClass];
+  if (auto scatter = dyn_cast<plan::ReduceScatterOp>(op))
+    return piecesAreContiguous(input.local[rankClass], scatter.getDim()) ? 0 : input.bytes[rankClass];
+  if (auto exchange = dyn_cast<plan::AllToAllOp>(op)) {
+    bool sendsPieces = piecesAreContiguous(input.local[rankClass], exchange.getToDim());
+    bool receivesPieces = piecesAreContiguous(result.local[rankClass], exchange.getFromDim());
+    return (sendsPieces ? 0 : input.bytes[rankClass]) + (receivesPieces ? 0 : result.bytes[rankClass]);
+  }
+  return 0;
+}
+
+void Projector::projectCollective(Operation &op) {
+  unsigned communicator = communicators.get(op.getAttrOfType<ArrayAttr>("axes"), layouts);
+  scheduling::Operation &operation = addOperation(op, op.getName().stripDialect());
+  operation.stream = communicationStream;
+  operation.communicator = communicator;
+  const Layout input = layouts.get(op.getOperand(0).getType());
+  const Layout &output = layouts.get(op.getResult(0).getType());
+  for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass)
+    operation.workspace.push_back(stagingBytes(op, input, output, rankClass));
+  Buffer buffer;
+  buffer.bytes = output.bytes;
+  operation.produced.push_back(addBuffer(op.getResult(0), std::move(buffer)));
+}
+
+LogicalResult Projector::checkType(Operation *op, Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape())
+    return op->emitError() << "cannot be scheduled: " << type << " is not a tensor with known extents";
+  if (!function->hasAttr("plan.single_rank") && !isDecided(type))
+    return op->emitError() << "cannot be scheduled: the sharding of " << type << " is undecided";
+  return success();
+}
+
+LogicalResult Projector::projectReturn(func::ReturnOp op) {
+  for (auto [index, value] : llvm::enumerate(op.getOperands())) {
+    if (plan::ShardingAttr sharding = plan::getSharding(value); sharding && sharding.isPartial())
+      return op.emitError() << "result " << index << " is partial: " << value.getType();
+    Buffer &buffer = result.problem.buffers[bufferOf.lookup(value)];
+    buffer.kept = !buffer.permanent;
+  }
+  return success();
+}
+
+LogicalResult Projector::projectOp(Operation &op) {
+  for (Type type : op.getResultTypes())
+    if (failed(checkType(&op, type)))
+      return failure();
+  if (auto constant = dyn_cast<plan::ConstantOp>(op)) {
+    Buffer buffer;
+    buffer.bytes = layouts.get(constant.getType()).bytes;
+    buffer.permanent = true;
+    addBuffer(constant.getResult(), std::move(buffer));
+  } else if (auto call = dyn_cast<plan::CallOp>(op)) {
+    projectCall(call);
+  } else if (auto slice = dyn_cast<plan::SliceOp>(op)) {
+    projectSlice(slice);
+  } else if (isa<plan::AllGatherOp, plan::ReduceScatterOp, plan::AllReduceOp, plan::AllToAllOp, plan::PermuteOp>(op)) {
+    projectCollective(op);
+  } else if (auto end = dyn_cast<func::ReturnOp>(op)) {
+    return projectReturn(end);
+  } else {
+    return op.emitError() << "'" << op.getName() << "' cannot be scheduled: it is left only before `partition`";
+  }
+  return success();
+}
+
+FailureOr<Projection> Projector::project() {
+  result.problem.rankClasses = layouts.rankClasses();
+  result.problem.streams = {"compute", "communication"};
+  for (BlockArgument argument : function.getArguments()) {
+    if (failed(checkType(function, argument.getType())))
+      return failure();
+    Buffer buffer;
+    buffer.bytes = layouts.get(argument.getType()).bytes;
+    buffer.permanent = true;
+    addBuffer(argument, std::move(buffer));
+  }
+  for (Operation &op : function.getBody().front())
+    if (failed(projectOp(op)))
+      return failure();
+  result.problem.communicators = communicators.list();
+  return std::move(result);
+}
+
+FailureOr<Projection> project(func::FuncOp function, Layouts &layouts, CommunicatorTable &communicators) {
+  return Projector(function, layouts, communicators).project();
+}
+
+} // namespace meshplan

@@ -1,0 +1,64 @@
+//===- schedule.cpp - plan -> sched ---------------------------------------===//
+//
+// Runs after partition: every value has a decided sharding and data moves only
+// in collectives.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/scheduling/algorithms.h"
+#include "compiler/transforms/schedule/passes.h"
+#include "compiler/transforms/schedule/write_program.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+#define GEN_PASS_DEF_SCHEDULEPASS
+#include "compiler/transforms/schedule/passes.h.inc"
+
+/// Solves one function and writes its program.
+static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function, Layouts &layouts,
+                                      CommunicatorTable &communicators) {
+  if (!llvm::hasSingleElement(function.getBody()))
+    return function.emitError() << "cannot be scheduled: it has " << function.getBody().getBlocks().size()
+                                << " blocks, must have one";
+  FailureOr<Projection> projection = project(function, layouts, communicators);
+  if (failed(projection))
+    return failure();
+  llvm::Expected<scheduling::Solution> solution = scheduling::programOrder(projection->problem);
+  if (!solution)
+    return function.emitError() << "cannot be scheduled: " << llvm::toString(solution.takeError());
+  writeProgram(builder, function, *projection, *solution, layouts);
+  return success();
+}
+
+namespace {
+struct SchedulePass : public impl::SchedulePassBase<SchedulePass> {
+  using SchedulePassBase::SchedulePassBase;
+
+  void runOnOperation() final {
+    ModuleOp module = getOperation();
+    plan::MeshOp mesh = plan::getMesh(module);
+    if (!mesh) {
+      module.emitError("cannot be scheduled: it has no mesh");
+      return signalPassFailure();
+    }
+    SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
+    Layouts allRanks(mesh), oneRank(nullptr);
+    CommunicatorTable communicators;
+    OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+    for (func::FuncOp function : functions) {
+      Layouts &layouts = function->hasAttr("plan.single_rank") ? oneRank : allRanks;
+      if (failed(scheduleFunction(builder, function, layouts, communicators)))
+        return signalPassFailure();
+    }
+    builder.setInsertionPoint(mesh);
+    writeDeclarations(builder, mesh, communicators);
+    for (func::FuncOp function : functions)
+      function.erase();
+    mesh.erase();
+  }
+};
+} // namespace
+
+} // namespace meshplan

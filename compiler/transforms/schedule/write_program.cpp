@@ -1,0 +1,229 @@
+//===- write_program.cpp - a solution as a sched.program ------------------===//
+
+#include "compiler/transforms/schedule/write_program.h"
+#include "compiler/scheduling/memory_profile.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using meshplan::scheduling::Step;
+using meshplan::scheduling::StepKind;
+
+namespace meshplan {
+
+/// Arguments of a call in the words of sched. Literals are the same in both.
+static Attribute toSchedArgument(Attribute argument) {
+  MLIRContext *context = argument.getContext();
+  if (auto operand = dyn_cast<plan::OperandRefAttr>(argument))
+    return sched::OperandRefAttr::get(context, operand.getIndex());
+  if (auto local = dyn_cast<plan::LocalIntAttr>(argument))
+    return sched::LocalIntAttr::get(context, local.getConstant(), local.getOfResult(), local.getIndex(), local.getDim(),
+                                    local.getOffsetScale(), local.getExtentScale());
+  if (auto list = dyn_cast<ArrayAttr>(argument))
+    return ArrayAttr::get(context, llvm::map_to_vector(list, toSchedArgument));
+  return argument;
+}
+
+static DictionaryAttr toSchedArguments(DictionaryAttr arguments) {
+  SmallVector<NamedAttribute> converted;
+  for (NamedAttribute argument : arguments)
+    converted.emplace_back(argument.getName(), toSchedArgument(argument.getValue()));
+  return DictionaryAttr::get(arguments.getContext(), converted);
+}
+
+namespace {
+class ProgramWriter {
+public:
+  ProgramWriter(OpBuilder &builder, func::FuncOp function, const Projection &projection, Layouts &layouts)
+      : builder(builder), function(function), projection(projection), problem(projection.problem), layouts(layouts),
+        location(function.getLoc()), compute(stream(computeStream)) {}
+
+  void write(const scheduling::Solution &solution);
+
+private:
+  sched::MemoryAttr memoryOf(const scheduling::Solution &solution);
+  void writeArguments();
+  void writeConstants();
+  void writeSteps(ArrayRef<Step> steps);
+  void writeRun(Operation &op);
+  void writeStart(unsigned index);
+  void writeWait(unsigned index);
+  void writeFrees(ArrayRef<Step> frees);
+  void writeOutputs();
+
+  FlatSymbolRefAttr stream(unsigned index) const {
+    return FlatSymbolRefAttr::get(builder.getContext(), problem.streams[index]);
+  }
+  Type typeOf(Value value) { return layouts.get(value.getType()).type; }
+
+  OpBuilder &builder;
+  func::FuncOp function;
+  const Projection &projection;
+  const scheduling::Problem &problem;
+  Layouts &layouts;
+  /// Of the step written last: frees have it.
+  Location location;
+  FlatSymbolRefAttr compute;
+  IRMapping values;
+  DenseMap<unsigned, Value> tokens;
+  int64_t sequence = 0;
+};
+} // namespace
+
+static bool isInput(func::FuncOp function, unsigned argument) {
+  auto kind = function.getArgAttrOfType<StringAttr>(argument, "plan.kind");
+  return kind && kind == "input";
+}
+
+sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) {
+  scheduling::MemoryProfile profile = scheduling::profileMemory(problem, solution);
+  int64_t parameters = 0, inputs = 0;
+  for (unsigned index = 0; index < function.getNumArguments(); ++index)
+    (isInput(function, index) ? inputs : parameters) += problem.buffers[index].bytes.front();
+  int64_t constants = profile.permanent.front() - parameters - inputs;
+  return sched::MemoryAttr::get(builder.getContext(), parameters, constants, inputs, profile.peaks.front().bytes,
+                                profile.peaks.back().bytes);
+}
+
+void ProgramWriter::writeArguments() {
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned index = argument.getArgNumber();
+    auto names = function.getArgAttrOfType<ArrayAttr>(index, "plan.names");
+    if (!names || names.empty())
+      names = builder.getStrArrayAttr({("arg" + Twine(index)).str()});
+    if (isInput(function, index)) {
+      auto input = sched::InputOp::create(builder, argument.getLoc(), typeOf(argument), cast<StringAttr>(names[0]),
+                                          function.getArgAttrOfType<ArrayAttr>(index, "plan.dims"));
+      values.map(argument, input.getResult());
+      continue;
+    }
+    auto trainable = function.getArgAttrOfType<BoolAttr>(index, "plan.trainable");
+    auto parameter = sched::ParameterOp::create(builder, argument.getLoc(), typeOf(argument), names,
+                                                trainable && trainable.getValue());
+    values.map(argument, parameter.getResult());
+  }
+}
+
+void ProgramWriter::writeConstants() {
+  for (auto constant : function.getOps<plan::ConstantOp>()) {
+    auto written = sched::ConstantOp::create(builder, constant.getLoc(), typeOf(constant.getResult()),
+                                             constant.getNameAttr(), constant.getValue());
+    values.map(constant.getResult(), written.getResult());
+  }
+}
+
+void ProgramWriter::writeRun(Operation &op) {
+  if (auto slice = dyn_cast<plan::SliceOp>(op)) {
+    auto written = sched::SliceOp::create(builder, op.getLoc(), typeOf(slice.getResult()),
+                                          values.lookup(slice.getInput()), compute);
+    values.map(slice.getResult(), written.getResult());
+    return;
+  }
+  auto call = cast<plan::CallOp>(op);
+  SmallVector<Value> operands = llvm::map_to_vector(call.getOperands(), [&](Value v) { return values.lookup(v); });
+  SmallVector<Type> types = llvm::map_to_vector(call.getResults(), [&](Value value) { return typeOf(value); });
+  auto written = sched::ComputeOp::create(builder, op.getLoc(), types, call.getTargetAttr(), operands,
+                                          toSchedArguments(call.getArgs()), call.getModuleAttr(), compute);
+  values.map(call.getResults(), written.getResults());
+}
+
+static sched::CollectiveKind kindOf(Operation &op) {
+  if (isa<plan::AllGatherOp>(op))
+    return sched::CollectiveKind::all_gather;
+  if (isa<plan::ReduceScatterOp>(op))
+    return sched::CollectiveKind::reduce_scatter;
+  if (isa<plan::AllReduceOp>(op))
+    return sched::CollectiveKind::all_reduce;
+  return isa<plan::AllToAllOp>(op) ? sched::CollectiveKind::all_to_all : sched::CollectiveKind::permute;
+}
+
+void ProgramWriter::writeStart(unsigned index) {
+  Operation &op = *projection.operations[index];
+  auto token = sched::TokenType::get(builder.getContext(), layouts.get(op.getResult(0).getType()).type);
+  auto dim = op.getAttrOfType<IntegerAttr>(isa<plan::AllToAllOp>(op) ? "to_dim" : "dim");
+  const scheduling::Operation &operation = problem.operations[index];
+  auto communicator = FlatSymbolRefAttr::get(builder.getContext(), problem.communicators[*operation.communicator].name);
+  tokens[index] = sched::StartOp::create(
+      builder, op.getLoc(), token, sched::CollectiveKindAttr::get(builder.getContext(), kindOf(op)),
+      values.lookup(op.getOperand(0)), dim, op.getAttrOfType<IntegerAttr>("from_dim"), communicator,
+      stream(operation.stream), builder.getI64IntegerAttr(sequence++), op.getAttrOfType<StringAttr>("cause"),
+      op.getAttrOfType<StringAttr>("module"));
+}
+
+void ProgramWriter::writeWait(unsigned index) {
+  Operation &op = *projection.operations[index];
+  auto wait = sched::WaitOp::create(builder, op.getLoc(), typeOf(op.getResult(0)), tokens.lookup(index), compute);
+  values.map(op.getResult(0), wait.getResult());
+}
+
+void ProgramWriter::writeFrees(ArrayRef<Step> frees) {
+  SmallVector<Value> dead =
+      llvm::map_to_vector(frees, [&](Step step) { return values.lookup(projection.buffers[step.index]); });
+  sched::FreeOp::create(builder, location, dead, compute);
+}
+
+void ProgramWriter::writeSteps(ArrayRef<Step> steps) {
+  while (!steps.empty()) {
+    Step step = steps.front();
+    size_t count = 1;
+    if (step.kind == StepKind::free) {
+      ArrayRef<Step> frees = steps.take_while([](Step each) { return each.kind == StepKind::free; });
+      writeFrees(frees);
+      count = frees.size();
+    } else {
+      location = projection.operations[step.index]->getLoc();
+      if (step.kind == StepKind::run)
+        writeRun(*projection.operations[step.index]);
+      else if (step.kind == StepKind::start)
+        writeStart(step.index);
+      else
+        writeWait(step.index);
+    }
+    steps = steps.drop_front(count);
+  }
+}
+
+void ProgramWriter::writeOutputs() {
+  Operation *end = function.getBody().front().getTerminator();
+  for (auto [index, value] : llvm::enumerate(end->getOperands())) {
+    auto name = function.getResultAttrOfType<StringAttr>(index, "plan.name");
+    sched::OutputOp::create(builder, end->getLoc(), name ? name : builder.getStringAttr(Twine(index)),
+                            values.lookup(value));
+  }
+}
+
+void ProgramWriter::write(const scheduling::Solution &solution) {
+  ArrayAttr devices;
+  if (function->hasAttr("plan.single_rank"))
+    devices = builder.getArrayAttr({sched::MeshAxisAttr::get(builder.getContext(), "rank", 1)});
+  auto program =
+      sched::ProgramOp::create(builder, function.getLoc(), function.getSymName(), devices, memoryOf(solution));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&program.getBody());
+  writeArguments();
+  writeConstants();
+  writeSteps(solution.steps);
+  writeOutputs();
+}
+
+void writeProgram(OpBuilder &builder, func::FuncOp function, const Projection &projection,
+                  const scheduling::Solution &solution, Layouts &layouts) {
+  ProgramWriter(builder, function, projection, layouts).write(solution);
+}
+
+void writeDeclarations(OpBuilder &builder, plan::MeshOp mesh, const CommunicatorTable &communicators) {
+  MLIRContext *context = builder.getContext();
+  SmallVector<Attribute> axes;
+  for (auto axis : mesh.getAxes().getAsRange<plan::MeshAxisAttr>())
+    axes.push_back(sched::MeshAxisAttr::get(context, axis.getName(), axis.getSize()));
+  sched::MeshOp::create(builder, mesh.getLoc(), builder.getArrayAttr(axes));
+  for (const scheduling::Communicator &communicator : communicators.list()) {
+    SmallVector<Attribute> digits;
+    for (const meshplan::AxisRef &axis : communicator.axes)
+      digits.push_back(sched::AxisAttr::get(context, axis.axis, axis.pre, axis.size));
+    sched::CommunicatorOp::create(builder, mesh.getLoc(), communicator.name, builder.getArrayAttr(digits));
+  }
+  for (StringRef name : {"compute", "communication"})
+    sched::StreamOp::create(builder, mesh.getLoc(), name);
+}
+
+} // namespace meshplan

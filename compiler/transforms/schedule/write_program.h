@@ -1,0 +1,20 @@
+//===- write_program.h - a solution as a sched.program ----------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_WRITE_PROGRAM_H
+#define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_WRITE_PROGRAM_H
+
+#include "compiler/scheduling/solution.h"
+#include "compiler/transforms/schedule/projection.h"
+
+namespace meshplan {
+
+/// Appends the program of a verified solution at the builder's place. Ops keep the locations of what they were.
+void writeProgram(mlir::OpBuilder &builder, mlir::func::FuncOp function, const Projection &projection,
+                  const scheduling::Solution &solution, Layouts &layouts);
+
+/// Appends mesh, communicators and streams.
+void writeDeclarations(mlir::OpBuilder &builder, plan::MeshOp mesh, const CommunicatorTable &communicators);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_WRITE_PROGRAM_H

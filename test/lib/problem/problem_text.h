@@ -1,0 +1,22 @@
+//===- problem_text.h - text form of a scheduling problem -------*- C++ -*-===//
+
+#ifndef MESHPLAN_TEST_LIB_PROBLEM_PROBLEM_TEXT_H
+#define MESHPLAN_TEST_LIB_PROBLEM_PROBLEM_TEXT_H
+
+#include "compiler/scheduling/solution.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace meshplan::scheduling {
+
+/// A problem, and the steps if the text gives any.
+struct ProblemText {
+  Problem problem;
+  std::optional<Solution> solution;
+};
+
+/// Reads the form that README.md describes. Names must be declared before they are used. Fails with the line number.
+llvm::Expected<ProblemText> parseProblem(llvm::StringRef text);
+
+} // namespace meshplan::scheduling
+
+#endif // MESHPLAN_TEST_LIB_PROBLEM_PROBLEM_TEXT_H

@@ -50,6 +50,7 @@ PHASES = ("place", "propagate", "partition")
 
 PAGES = (
     dialect_page("plan"),
+    dialect_page("sched"),
     Page(
         "passes.md",
         tuple(

@@ -1,4 +1,4 @@
-# Gates on the source tree, as tests: include rules, format, and the tests of the checkers themselves.
+# Gates on the source tree, as tests: include rules, documentation, format, and the tests of the checkers themselves.
 if(MESHPLAN_PYTHON)
   set(MESHPLAN_CHECK_PYTHON ${MESHPLAN_PYTHON})
 else()
@@ -8,7 +8,17 @@ endif()
 
 add_test(NAME layers COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_layers.py)
 add_test(NAME layers-test COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_layers_test.py)
+if(MESHPLAN_COMPILER)
+  set(programs)
+  if(TARGET meshplan)
+    set(programs --meshplan $<TARGET_FILE:meshplan>)
+  endif()
+  add_test(NAME docs COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_docs.py ${programs})
+  add_test(NAME docs-test COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_docs_test.py)
+endif()
 add_test(NAME format COMMAND ${CMAKE_SOURCE_DIR}/tools/check_format)
 set_tests_properties(format PROPERTIES ENVIRONMENT "MESHPLAN_PYTHON=${MESHPLAN_CHECK_PYTHON}")
 add_test(NAME tidy COMMAND ${CMAKE_SOURCE_DIR}/tools/check_tidy --build ${CMAKE_BINARY_DIR})
 set_tests_properties(tidy PROPERTIES LABELS long)
+add_test(NAME install COMMAND ${CMAKE_SOURCE_DIR}/tools/check_install --build ${CMAKE_BINARY_DIR})
+set_tests_properties(install PROPERTIES LABELS long)

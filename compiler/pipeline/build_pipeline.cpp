@@ -5,7 +5,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/pipeline/build_pipeline.h"
-#include "compiler/transforms/import/passes.h"
 #include "compiler/transforms/partition/passes.h"
 #include "compiler/transforms/place/passes.h"
 #include "compiler/transforms/propagate/passes.h"
@@ -17,36 +16,31 @@
 using namespace mlir;
 using namespace meshplan;
 
-void meshplan::loadDialects(MLIRContext &context) {
-  context.loadDialect<plan::PlanDialect, sched::SchedDialect, func::FuncDialect>();
+void meshplan::registerDialects(DialectRegistry &registry) {
+  registry.insert<plan::PlanDialect, sched::SchedDialect, func::FuncDialect>();
 }
 
 void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOptions &options) {
   switch (phase) {
   case Phase::import:
-    // Attention first: it takes the masks away whose preamble simplification then finds dead.
-    manager.addPass(createFoldAttention());
-    manager.addPass(createDecomposeLoss());
-    manager.addPass(createSimplify());
     return;
   case Phase::place:
     manager.addPass(createPlaceStyles());
     return;
   case Phase::propagate:
-    manager.addPass(createPropagateShardings({options.strict}));
+    manager.addPass(createPropagateShardings(PropagateShardingsOptions{options.strict}));
     return;
   case Phase::partition:
     manager.addPass(createLowerReshards());
     manager.addPass(createLocalizeCalls());
     return;
   case Phase::schedule:
-    manager.addPass(createSchedule());
+    manager.addPass(createSchedulePass());
     return;
   }
 }
 
 void meshplan::registerPasses() {
-  registerImportPasses();
   registerPlacePasses();
   registerPropagatePasses();
   registerPartitionPasses();

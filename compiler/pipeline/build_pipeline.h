@@ -14,8 +14,8 @@ struct PipelineOptions {
   std::string device = "cpu"; ///< "cpu" or "cuda"
 };
 
-/// Registers and loads the dialects that the pipeline uses.
-void loadDialects(mlir::MLIRContext &context);
+/// Registers the dialects that the pipeline uses.
+void registerDialects(mlir::DialectRegistry &registry);
 
 /// Adds the passes of one phase.
 void buildPhase(mlir::OpPassManager &manager, Phase phase, const PipelineOptions &options);

@@ -16,7 +16,10 @@ using namespace meshplan;
 
 Compilation::Compilation(CompileOptions given)
     : options(std::move(given)), reports(sources), context(mlir::MLIRContext::Threading::DISABLED) {
-  loadDialects(context);
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  context.appendDialectRegistry(registry);
+  context.loadAllAvailableDialects();
 }
 
 /// `path` seen from the folder of the plan.

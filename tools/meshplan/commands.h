@@ -1,0 +1,31 @@
+//===- commands.h - the subcommands of meshplan -----------------*- C++ -*-===//
+//
+// Each adds its flags to the command line and returns what runs it: 0 done, 1
+// the plan is wrong. CLI11 itself answers wrong usage with status 2 (main.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_TOOLS_MESHPLAN_COMMANDS_H
+#define MESHPLAN_TOOLS_MESHPLAN_COMMANDS_H
+
+#include "compiler/pipeline/compile.h"
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace meshplan {
+
+using Command = std::function<int()>;
+
+Command addCompile(CLI::App &app);
+Command addCheck(CLI::App &app);
+Command addFormat(CLI::App &app);
+
+/// Adds what `compile` and `check` share: the plan file, -D, --strict, --device.
+void addCompileOptions(CLI::App &app, CompileOptions &options, std::vector<std::string> &definitions);
+
+/// Splits `name=value` texts; false (and a message) for one without `=`.
+bool splitDefinitions(const std::vector<std::string> &texts, CompileOptions &options);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TOOLS_MESHPLAN_COMMANDS_H

@@ -1,0 +1,64 @@
+//===- compile_command.cpp - meshplan compile -----------------------------===//
+
+#include "compiler/target/artifact/artifact.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include "tools/meshplan/commands.h"
+
+using namespace meshplan;
+
+namespace {
+
+struct CompileCommand {
+  CompileOptions options;
+  std::vector<std::string> definitions;
+  std::string output;
+  std::string emit;
+
+  int run() {
+    if (!splitDefinitions(definitions, options))
+      return 2;
+    std::optional<Phase> last = emit.empty() || emit == "artifact" ? Phase::schedule : parsePhase(emit);
+    Compilation compilation(options);
+    bool done = compilation.run(*last);
+    compilation.diagnostics().print(llvm::errs());
+    if (!done)
+      return 1;
+    if (!emit.empty() && emit != "artifact") {
+      compilation.module().print(llvm::outs());
+      llvm::outs() << '\n';
+      return 0;
+    }
+    return write(compilation);
+  }
+
+  int write(Compilation &compilation) {
+    mlir::FailureOr<std::vector<uint8_t>> bytes = compilation.artifact(MESHPLAN_VERSION);
+    if (mlir::failed(bytes))
+      return compilation.diagnostics().print(llvm::errs()), 1;
+    llvm::Error error = emit == "artifact" ? describeArtifact(*bytes, llvm::outs()) : writeArtifact(path(), *bytes);
+    if (!error)
+      return 0;
+    llvm::errs() << "meshplan: error: " << llvm::toString(std::move(error)) << '\n';
+    return 1;
+  }
+
+  std::string path() const {
+    if (!output.empty())
+      return output;
+    llvm::SmallString<128> beside(options.planFile);
+    llvm::sys::path::replace_extension(beside, "sched");
+    return beside.str().str();
+  }
+};
+
+} // namespace
+
+Command meshplan::addCompile(CLI::App &app) {
+  auto command = std::make_shared<CompileCommand>();
+  addCompileOptions(app, command->options, command->definitions);
+  app.add_option("-o,--output", command->output, "schedule to write; default: the plan's name with .sched");
+  app.add_option("--emit", command->emit, "print the IR after a phase (or 'artifact': the schedule as text) and stop")
+      ->check(CLI::IsMember({"import", "place", "propagate", "partition", "schedule", "artifact"}));
+  return [command] { return command->run(); };
+}

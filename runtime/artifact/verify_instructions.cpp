@@ -197,9 +197,8 @@ Status verifyInstructions(const artifact::Schedule &schedule, const artifact::Pr
   Walk walk(schedule, program);
   for (int32_t value : defined)
     MESHPLAN_RETURN_IF_ERROR(walk.define(value));
-  MESHPLAN_RETURN_IF_ERROR(verifyEach("instructions", program.instructions(), [&](const artifact::Instruction *each) {
-    return walk.instruction(*each);
-  }));
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("instructions", program.instructions(),
+                                      [&](const artifact::Instruction *each) { return walk.instruction(*each); }));
   return walk.finish();
 }
 

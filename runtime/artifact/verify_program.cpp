@@ -59,8 +59,8 @@ Status verifyMemory(const artifact::Memory *memory) {
 Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program &program) {
   MESHPLAN_RETURN_IF_ERROR(verifyMesh(program.devices()).withContext("devices"));
   std::vector<int64_t> sizes = meshSizesOf(schedule, program);
-  MESHPLAN_RETURN_IF_ERROR(verifyEach("values", program.values(),
-                                      [&](const artifact::Value *value) { return verifyValue(*value, sizes); }));
+  MESHPLAN_RETURN_IF_ERROR(
+      verifyEach("values", program.values(), [&](const artifact::Value *value) { return verifyValue(*value, sizes); }));
   Definitions definitions(program);
   MESHPLAN_RETURN_IF_ERROR(verifyParameters(program, definitions));
   MESHPLAN_RETURN_IF_ERROR(

@@ -17,8 +17,8 @@ Status verifyAxis(const AxisRef &axis, std::span<const int64_t> meshSizes) {
     return corrupted("axis ", axis.axis, " of a mesh with ", meshSizes.size(), " axes");
   int64_t size = meshSizes[axis.axis];
   // Sizes are at most the axis size before they are multiplied, so nothing overflows.
-  bool divides = axis.pre >= 1 && axis.pre <= size && axis.size >= 1 && axis.size <= size &&
-                 size % (axis.pre * axis.size) == 0;
+  bool divides =
+      axis.pre >= 1 && axis.pre <= size && axis.size >= 1 && axis.size <= size && size % (axis.pre * axis.size) == 0;
   if (!divides)
     return corrupted("digit (", axis.pre, ")", axis.size, " of an axis of size ", size);
   return Status();
@@ -104,8 +104,8 @@ Status verifyMeaning(const artifact::Schedule &schedule) {
     MESHPLAN_RETURN_IF_ERROR(verifyName(each->name(), communicators));
     return verifyCommunicator(*each, sizes);
   }));
-  MESHPLAN_RETURN_IF_ERROR(verifyEach("streams", schedule.streams(),
-                                      [&](const auto *each) { return verifyName(each->name(), streams); }));
+  MESHPLAN_RETURN_IF_ERROR(
+      verifyEach("streams", schedule.streams(), [&](const auto *each) { return verifyName(each->name(), streams); }));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("origins", schedule.origins(), [&](const artifact::Origin *origin) {
     return origin->plan() == -1 ? Status() : verifyIndex("source", origin->plan(), schedule.sources());
   }));

@@ -56,8 +56,7 @@ template <typename To, typename From> To convertOne(From value) {
     return static_cast<To>(value);
 }
 
-template <typename From, typename To>
-void convertAll(const std::byte *source, std::byte *destination, int64_t count) {
+template <typename From, typename To> void convertAll(const std::byte *source, std::byte *destination, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     From value;
     std::memcpy(&value, source + i * sizeof(From), sizeof(From));
@@ -66,8 +65,7 @@ void convertAll(const std::byte *source, std::byte *destination, int64_t count) 
   }
 }
 
-template <typename From>
-void convertFrom(const std::byte *source, std::byte *destination, DType to, int64_t count) {
+template <typename From> void convertFrom(const std::byte *source, std::byte *destination, DType to, int64_t count) {
   switch (to) {
   case DType::f32:
     return convertAll<From, float>(source, destination, count);

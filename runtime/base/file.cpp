@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <utility>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace meshplan {
 

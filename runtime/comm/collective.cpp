@@ -12,8 +12,8 @@ namespace meshplan {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> names = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "permute",
-                                                   "broadcast",  "barrier",    "send",           "receive"};
+constexpr std::array<std::string_view, 9> names = {
+    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "permute", "broadcast", "barrier", "send", "receive"};
 
 Piece pieceOf(std::span<const int64_t> counts, int64_t index) {
   return {std::accumulate(counts.begin(), counts.begin() + index, int64_t(0)), counts[index]};

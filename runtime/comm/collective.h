@@ -54,7 +54,6 @@ struct Collective {
   std::vector<int64_t> receiveCounts; ///< allGather, allToAll, permute: piece from each rank
   int64_t peer = -1;                  ///< broadcast: root; send, receive: the other rank
   CollectiveLabel label;
-
 };
 
 /// "all-reduce 12 on 'tp' (smollm2.plan:12 rowwise tp)".

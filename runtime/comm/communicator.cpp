@@ -91,8 +91,7 @@ Expected<Pending> Group::startPermute(const void *input, int64_t sendCount, int6
   return checkAndStart(std::move(collective));
 }
 
-Expected<Pending> Group::startBroadcast(void *buffer, int64_t count, DType dtype, int64_t root,
-                                        CollectiveLabel label) {
+Expected<Pending> Group::startBroadcast(void *buffer, int64_t count, DType dtype, int64_t root, CollectiveLabel label) {
   return checkAndStart({.kind = CollectiveKind::broadcast,
                         .dtype = dtype,
                         .input = buffer,

@@ -82,8 +82,7 @@ void reduceTyped(std::span<const void *const> inputs, std::span<void *const> out
 }
 
 template <typename T>
-void reduceBy(std::span<const void *const> inputs, std::span<void *const> outputs, int64_t count,
-              Reduction reduction) {
+void reduceBy(std::span<const void *const> inputs, std::span<void *const> outputs, int64_t count, Reduction reduction) {
   switch (reduction) {
   case Reduction::sum:
     return reduceTyped<T, Sum>(inputs, outputs, count);

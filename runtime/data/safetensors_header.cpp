@@ -90,8 +90,8 @@ Status checkLayout(std::span<const Entry> entries, int64_t dataSize) {
                        " expected");
     position = entry.end;
     if (position > dataSize)
-      return corrupted("truncated: tensor '", entry.tensor.name, "' ends at byte ", position, " of the data, the file has ",
-                       dataSize);
+      return corrupted("truncated: tensor '", entry.tensor.name, "' ends at byte ", position,
+                       " of the data, the file has ", dataSize);
   }
   return position == dataSize ? Status() : corrupted(dataSize - position, " bytes after the last tensor");
 }
@@ -112,8 +112,8 @@ Expected<std::vector<StoredTensor>> readSafetensors(const std::string &path, std
     return corrupted(path, ": truncated: ", bytes.size(), " bytes are no safetensors file");
   std::memcpy(&headerSize, bytes.data(), sizeof(headerSize));
   if (headerSize > bytes.size() - sizeof(headerSize))
-    return corrupted(path, ": truncated, or not a safetensors file: a header of ", headerSize,
-                     " bytes in a file of ", bytes.size());
+    return corrupted(path, ": truncated, or not a safetensors file: a header of ", headerSize, " bytes in a file of ",
+                     bytes.size());
   Expected<std::vector<Entry>> entries = readEntries(bytes.subspan(sizeof(headerSize), headerSize));
   if (!entries)
     return entries.status().withContext(path);

@@ -28,9 +28,8 @@ std::string headerBytes(const nlohmann::json &header) {
 Expected<SafetensorsWriter> SafetensorsWriter::create(const std::string &path, std::span<const TensorSpec> tensors) {
   std::vector<TensorSpec> sorted(tensors.begin(), tensors.end());
   // Wide elements first: every tensor is aligned for its dtype.
-  std::stable_sort(sorted.begin(), sorted.end(), [](const TensorSpec &a, const TensorSpec &b) {
-    return dtypeSize(a.dtype) > dtypeSize(b.dtype);
-  });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const TensorSpec &a, const TensorSpec &b) { return dtypeSize(a.dtype) > dtypeSize(b.dtype); });
   nlohmann::json header = nlohmann::json::object();
   std::map<std::string, Place> places;
   int64_t position = 0;
@@ -65,8 +64,7 @@ Status SafetensorsWriter::write(const std::string &name, const SliceRanges &rang
   MESHPLAN_RETURN_IF_ERROR(checkSlice(ranges, spec.shape).withContext("tensor '" + name + "'"));
   int64_t size = dtypeSize(spec.dtype), required = elementCount(sliceShape(ranges)) * size;
   if (static_cast<int64_t>(local.size()) != required)
-    return Status::error(StatusCode::invalid, "tensor '", name, "': ", local.size(), " bytes, ", required,
-                         " required");
+    return Status::error(StatusCode::invalid, "tensor '", name, "': ", local.size(), " bytes, ", required, " required");
   return forEachRun(ranges, spec.shape, contiguousStrides(spec.shape),
                     [&, start = offset](int64_t global, int64_t begin, int64_t count) {
                       return file.write(start + global * size, local.subspan(begin * size, count * size));

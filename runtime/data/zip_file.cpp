@@ -43,12 +43,17 @@ struct Directory {
 };
 
 Expected<Directory> findDirectory(Bytes file) {
-  // The end record is followed by a comment of at most 64 KiB.
+  // The end record is followed by a comment of at most 64 KiB. That the comment ends with the file tells it
+  // from the end record of an archive inside of this one.
   if (file.size() < endSize)
     return damaged("no directory");
   uint64_t least = file.size() - std::min<size_t>(file.size(), endSize + 0xffff);
   uint64_t end = file.size() - endSize;
-  while (numberAt<uint32_t>(file, end) != endSignature) {
+  auto isEnd = [&] {
+    return numberAt<uint32_t>(file, end) == endSignature &&
+           end + endSize + numberAt<uint16_t>(file, end + 20) == file.size();
+  };
+  while (!isEnd()) {
     if (end == least)
       return damaged("no directory");
     --end;
@@ -89,8 +94,8 @@ Status readExtra64(Bytes extra, std::initializer_list<uint64_t *> numbers) {
 Expected<Bytes> dataOf(Bytes file, uint64_t localOffset, uint64_t size) {
   if (!sliceOf(file, localOffset, localSize) || numberAt<uint32_t>(file, localOffset) != localSignature)
     return damaged("an entry has no header");
-  uint64_t begin = localOffset + localSize + numberAt<uint16_t>(file, localOffset + 26) +
-                   numberAt<uint16_t>(file, localOffset + 28);
+  uint64_t begin =
+      localOffset + localSize + numberAt<uint16_t>(file, localOffset + 26) + numberAt<uint16_t>(file, localOffset + 28);
   std::optional<Bytes> data = sliceOf(file, begin, size);
   if (!data)
     return damaged("an entry reaches outside of the file");

@@ -41,8 +41,9 @@ TEST(Agree, ARankThatIsNotThere) {
     std::string hash = "hash";
     return world.rank() == 0 ? world.agree(bytesOf(hash)) : Status();
   });
-  EXPECT_EQ(statuses[0].message(), "rank 0: all-gather on 'world' (comparing the programs of the ranks): time-out after "
-                                   "0.2 s: rank 1 did not arrive");
+  EXPECT_EQ(statuses[0].message(),
+            "rank 0: all-gather on 'world' (comparing the programs of the ranks): time-out after "
+            "0.2 s: rank 1 did not arrive");
 }
 
 /// What one rank can see alone is refused by start.

@@ -47,8 +47,7 @@ TEST_P(EveryReduction, AllReduce) {
       expectOk(size, [&, dtype = dtype, reduction = reduction](World &world) -> Status {
         MESHPLAN_ASSIGN_OR_RETURN(auto group, worldGroup(world));
         std::vector<std::byte> input = encode(elementsOf(world.rank(), count), dtype), output(input.size());
-        MESHPLAN_RETURN_IF_ERROR(
-            finish(group->startAllReduce(input.data(), output.data(), count, dtype, reduction)));
+        MESHPLAN_RETURN_IF_ERROR(finish(group->startAllReduce(input.data(), output.data(), count, dtype, reduction)));
         std::vector<double> expected;
         for (int64_t i = 0; i < count; ++i)
           expected.push_back(reduceReference(group->ranks(), i, reduction));
@@ -163,8 +162,7 @@ TEST_P(EveryDType, PermuteShiftsWithoutWrappingAround) {
     int64_t to = rank + 1 < 4 ? rank + 1 : -1, from = rank - 1;
     int64_t sent = rank + 1, received = from >= 0 ? rank : 0; // rank r sends r + 1 elements
     std::vector<std::byte> input = encode(elementsOf(rank, sent), dtype), output(received * dtypeSize(dtype));
-    MESHPLAN_RETURN_IF_ERROR(
-        finish(group->startPermute(input.data(), sent, to, output.data(), received, from, dtype)));
+    MESHPLAN_RETURN_IF_ERROR(finish(group->startPermute(input.data(), sent, to, output.data(), received, from, dtype)));
     EXPECT_EQ(decode(output, dtype), elementsOf(from, received));
     return Status();
   });

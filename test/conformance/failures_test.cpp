@@ -48,8 +48,8 @@ TEST(Failures, TimeoutNamesCollectiveAndMissingRanks) {
     EXPECT_EQ(statuses[stalled].code(), StatusCode::aborted);
     EXPECT_THAT(statuses[stalled].message(), HasSubstr("aborted: " + expected));
   }
-  EXPECT_EQ(rootCause(statuses).message(), statuses[0].code() == StatusCode::timeout ? statuses[0].message()
-                                                                                     : statuses[2].message());
+  EXPECT_EQ(rootCause(statuses).message(),
+            statuses[0].code() == StatusCode::timeout ? statuses[0].message() : statuses[2].message());
 }
 
 TEST(Failures, AWaitMayHaveALimitOfItsOwn) {

@@ -46,10 +46,10 @@ TEST(Groups, InterleavedOnAMesh) {
     MESHPLAN_ASSIGN_OR_RETURN(MeshGroups groups, makeMeshGroups(world));
     for (int64_t step = 0; step < 50; ++step) {
       float input = static_cast<float>(world.rank() * 100 + step), rowSum = 0, columnSum = 0;
-      MESHPLAN_ASSIGN_OR_RETURN(
-          Pending row, groups.row->startAllReduce(&input, &rowSum, 1, DType::f32, Reduction::sum));
-      MESHPLAN_ASSIGN_OR_RETURN(
-          Pending column, groups.column->startAllReduce(&input, &columnSum, 1, DType::f32, Reduction::sum));
+      MESHPLAN_ASSIGN_OR_RETURN(Pending row,
+                                groups.row->startAllReduce(&input, &rowSum, 1, DType::f32, Reduction::sum));
+      MESHPLAN_ASSIGN_OR_RETURN(Pending column,
+                                groups.column->startAllReduce(&input, &columnSum, 1, DType::f32, Reduction::sum));
       MESHPLAN_RETURN_IF_ERROR(column->wait());
       MESHPLAN_RETURN_IF_ERROR(row->wait());
       EXPECT_EQ(rowSum, sumOver(*groups.row, step));
@@ -68,8 +68,8 @@ TEST(Groups, ManyInFlightWaitedForInAnyOrder) {
     for (int64_t step = 0; step < steps; ++step) {
       Group &group = step % 3 == 0 ? *groups.column : *groups.row;
       inputs[step] = static_cast<float>(world.rank() * 100 + step);
-      MESHPLAN_ASSIGN_OR_RETURN(
-          Pending next, group.startAllReduce(&inputs[step], &outputs[step], 1, DType::f32, Reduction::sum));
+      MESHPLAN_ASSIGN_OR_RETURN(Pending next,
+                                group.startAllReduce(&inputs[step], &outputs[step], 1, DType::f32, Reduction::sum));
       pending.push_back(std::move(next));
     }
     // Each rank waits in an order of its own.

@@ -63,13 +63,13 @@ Status ThreadsPending::wait(std::chrono::milliseconds limit) {
 
 /// Returns when all have arrived, agree, and the run goes on.
 Status ThreadsPending::waitForPeers(std::unique_lock<std::mutex> &lock, std::chrono::milliseconds limit) {
-  bool woken = run.wake[rank()].wait_until(lock, Clock::now() + limit,
-                                           [&] { return exchange->ready() || !run.cause.ok(); });
+  bool woken =
+      run.wake[rank()].wait_until(lock, Clock::now() + limit, [&] { return exchange->ready() || !run.cause.ok(); });
   if (!woken) {
     std::vector<int64_t> missing = exchange->missing();
     double seconds = std::chrono::duration<double>(limit).count();
-    return failure(lock, Status::error(StatusCode::timeout, what, ": time-out after ", seconds, " s: ",
-                                       rankList(missing), " did not arrive"));
+    return failure(lock, Status::error(StatusCode::timeout, what, ": time-out after ", seconds,
+                                       " s: ", rankList(missing), " did not arrive"));
   }
   if (exchange->finished()) // before the run was aborted
     return Status();

@@ -1,0 +1,123 @@
+//===- load_test.cpp - files: missing, foreign, corrupt -------------------===//
+
+#include "test/unit/artifact/build_schedule.h"
+#include "test/unit/temporary_directory.h"
+
+#include <cstring>
+#include <gmock/gmock.h>
+#include <random>
+
+namespace meshplan {
+namespace {
+
+std::string writeSchedule(const TemporaryDirectory &directory, const artifact::ScheduleT &schedule) {
+  size_t size;
+  std::vector<uint64_t> bytes = pack(schedule, size);
+  std::string path = directory / "test.sched";
+  EXPECT_TRUE(writeFileAtomically(path, std::as_bytes(std::span(bytes)).first(size)).ok());
+  return path;
+}
+
+TEST(LoadSchedule, AValidFile) {
+  TemporaryDirectory directory;
+  Expected<Artifact> artifact = loadSchedule(writeSchedule(directory, buildSchedule()));
+  ASSERT_TRUE(artifact.ok()) << artifact.status().message();
+  EXPECT_EQ(artifact->schedule().plan_name()->str(), "test");
+  Artifact moved = *std::move(artifact);
+  EXPECT_EQ(moved.schedule().programs()->Get(0)->instructions()->size(), 8u);
+}
+
+TEST(LoadSchedule, TheHashIsThatOfTheContent) {
+  TemporaryDirectory directory;
+  artifact::ScheduleT schedule = buildSchedule();
+  Expected<Artifact> first = loadSchedule(writeSchedule(directory, schedule));
+  Hash hash = first->hash();
+  EXPECT_EQ(loadSchedule(writeSchedule(directory, schedule))->hash(), hash);
+  schedule.plan_name = "other";
+  EXPECT_NE(loadSchedule(writeSchedule(directory, schedule))->hash(), hash);
+}
+
+TEST(LoadSchedule, MissingAndForeignFiles) {
+  TemporaryDirectory directory;
+  std::string path = directory / "missing.sched";
+  EXPECT_EQ(loadSchedule(path).status().message(), path + ": cannot open: No such file or directory");
+  for (std::string text : {"", "abc", "this is a text and not a schedule"}) {
+    path = directory / "foreign.sched";
+    ASSERT_TRUE(writeFileAtomically(path, std::as_bytes(std::span(text))).ok());
+    EXPECT_EQ(loadSchedule(path).status().message(), path + ": not a compiled schedule (identifier MPSC expected)");
+  }
+}
+
+TEST(LoadSchedule, AnotherFormatNamesBoth) {
+  TemporaryDirectory directory;
+  artifact::ScheduleT schedule = buildSchedule();
+  schedule.format = 7;
+  std::string path = writeSchedule(directory, schedule);
+  Status status = loadSchedule(path).status();
+  EXPECT_EQ(status.code(), StatusCode::unsupported);
+  EXPECT_EQ(status.message(), path + ": format 7, this program reads format 1; help: compile the plan again");
+}
+
+class CorruptSchedule : public testing::Test {
+protected:
+  CorruptSchedule() { words = pack(buildSchedule(), size); }
+
+  std::span<std::byte> bytes() { return std::as_writable_bytes(std::span(words)).first(size); }
+
+  std::vector<uint64_t> words;
+  size_t size;
+};
+
+TEST_F(CorruptSchedule, TruncatedAnywhere) {
+  // A copy of exactly that size, so that a sanitizer sees every read behind the end.
+  for (size_t length = 0; length < size; length += length < 64 ? 1 : 64) {
+    std::vector<uint64_t> storage(length / 8 + 1);
+    std::byte *begin = reinterpret_cast<std::byte *>(storage.data());
+    std::memcpy(begin, bytes().data(), length);
+    Expected<const artifact::Schedule *> schedule = verifySchedule({begin, length});
+    EXPECT_FALSE(schedule.ok()) << length;
+    if (length >= 8) {
+      EXPECT_EQ(schedule.status().message(), "the file is truncated or damaged");
+    }
+  }
+}
+
+/// Reads everything that a run would, so that a sanitizer sees what verification let through.
+int64_t readAll(const artifact::Schedule &schedule) {
+  std::unique_ptr<artifact::ScheduleT> copy(schedule.UnPack());
+  size_t packedSize;
+  return static_cast<int64_t>(pack(*copy, packedSize).size());
+}
+
+TEST_F(CorruptSchedule, FlippedBytesAreRefusedOrStillValid) {
+  std::mt19937 generator(1);
+  int refused = 0;
+  for (int i = 0; i < 2000; ++i) {
+    std::byte &target = bytes()[generator() % size];
+    std::byte original = target;
+    target = static_cast<std::byte>(generator());
+    if (Expected<const artifact::Schedule *> schedule = verifySchedule(bytes()))
+      EXPECT_GT(readAll(**schedule), 0);
+    else
+      ++refused;
+    target = original;
+  }
+  EXPECT_GT(refused, 500);
+  EXPECT_TRUE(verifySchedule(bytes()).ok()) << "the flips were taken back";
+}
+
+TEST_F(CorruptSchedule, SeveralFlipsAtOnce) {
+  std::mt19937 generator(2);
+  std::vector<uint64_t> original = words;
+  for (int i = 0; i < 500; ++i) {
+    for (int flip = 0; flip < 8; ++flip)
+      bytes()[8 + generator() % (size - 8)] ^= static_cast<std::byte>(1 << generator() % 8);
+    if (Expected<const artifact::Schedule *> schedule = verifySchedule(bytes())) {
+      EXPECT_GT(readAll(**schedule), 0);
+    }
+    words = original;
+  }
+}
+
+} // namespace
+} // namespace meshplan

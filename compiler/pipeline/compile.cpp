@@ -4,10 +4,13 @@
 #include "compiler/archive/bind_symbols.h"
 #include "compiler/archive/read_archive.h"
 #include "compiler/pipeline/build_pipeline.h"
+#include "compiler/target/artifact/artifact.h"
 #include "compiler/transforms/import/build_program.h"
 #include "dialect/plan/plan.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/SHA256.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
@@ -59,7 +62,8 @@ bool Compilation::import() {
     return false;
   }
   const ModelStatement &model = syntax->models.front();
-  archive::ReadResult archive = archive::readArchive(besidePlan(options.planFile, model.file));
+  modelFile = besidePlan(options.planFile, model.file);
+  archive::ReadResult archive = archive::readArchive(modelFile);
   reportArchive(archive.errors, model.fileRange);
   if (!archive.program)
     return false;
@@ -116,4 +120,28 @@ void Compilation::report(mlir::Diagnostic &diagnostic) {
     else
       own.note(locate(note.getLocation()), text);
   }
+}
+
+std::string Compilation::fingerprint(llvm::StringRef version) const {
+  llvm::SHA256 hash;
+  // Each text is led by its length, so that no two lists of texts run together to the same bytes.
+  auto add = [&](llvm::StringRef text) {
+    hash.update(std::to_string(text.size()) + ":");
+    hash.update(text);
+  };
+  add(version);
+  add(options.device);
+  add(sources.buffer(0).text());
+  for (const Definition &definition : options.definitions) {
+    add(definition.name);
+    add(definition.value);
+  }
+  if (auto model = llvm::MemoryBuffer::getFile(modelFile))
+    add((*model)->getBuffer());
+  return llvm::toHex(hash.final(), /*LowerCase=*/true);
+}
+
+mlir::FailureOr<std::vector<uint8_t>> Compilation::artifact(llvm::StringRef version) {
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) { report(diagnostic); });
+  return serialize(*ir, {version.str(), fingerprint(version), bound->name, options.device});
 }

@@ -33,6 +33,9 @@ public:
   /// Runs all phases up to and including `last`. False if anything was reported as an error; nothing runs behind it.
   bool run(Phase last);
 
+  /// The artifact of the scheduled program, marked with the compiler's version. Fails with a diagnostic.
+  mlir::FailureOr<std::vector<uint8_t>> artifact(llvm::StringRef version);
+
   Diagnostics &diagnostics() { return reports; }
   /// The IR after the last phase that ran.
   mlir::ModuleOp module() { return *ir; }
@@ -46,6 +49,8 @@ private:
   /// Turns a diagnostic of MLIR into one of ours, with the plan's text where it speaks of the plan.
   void report(mlir::Diagnostic &diagnostic);
   SourceRange locate(mlir::Location location) const;
+  /// Hash of model, plan, definitions and compiler: equal for equal schedules.
+  std::string fingerprint(llvm::StringRef version) const;
 
   CompileOptions options;
   Sources sources;
@@ -53,6 +58,7 @@ private:
   mlir::MLIRContext context;
   ProgramOutline outline;
   std::optional<BoundPlan> bound;
+  std::string modelFile;
   mlir::OwningOpRef<mlir::ModuleOp> ir;
 };
 

@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
   };
   add("compile", "compile model and plan to a schedule (.sched)", addCompile);
 
-  add("fmt", "bring plan files to their canonical form", addFormat);
+  add("check", "check a plan: coverage, layouts, memory and traffic of a rank", addCheck);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

@@ -1,0 +1,60 @@
+//===- check_command.cpp - meshplan check ---------------------------------===//
+
+#include "compiler/report/report.h"
+#include "llvm/Support/raw_ostream.h"
+#include "tools/meshplan/commands.h"
+
+using namespace meshplan;
+
+namespace {
+
+struct CheckCommand {
+  CompileOptions options;
+  std::vector<std::string> definitions;
+  bool json = false;
+
+  int run() {
+    if (!splitDefinitions(definitions, options))
+      return 2;
+    Compilation compilation(options);
+    bool done = compilation.run(Phase::schedule);
+    mlir::FailureOr<Report> report = mlir::failure();
+    if (done)
+      report = buildReport(compilation.module(), "forward");
+    compilation.diagnostics().print(llvm::errs());
+    if (mlir::failed(report))
+      return 1;
+    report->coverage = coverage(compilation);
+    if (json)
+      llvm::outs() << llvm::formatv("{0:2}", reportToJson(*report)) << '\n';
+    else
+      printReport(*report, llvm::outs());
+    return 0;
+  }
+
+  /// One line for each entry of the plan: how many of the model's modules with parameters it names.
+  static std::vector<CoverageLine> coverage(Compilation &compilation) {
+    std::vector<CoverageLine> lines;
+    const BoundPlan &plan = compilation.plan();
+    for (const EntryMatch &entry : plan.entries) {
+      CoverageLine line;
+      const Sources &sources = compilation.diagnostics().sources();
+      line.place = sources.buffer(entry.range.file).name().str() + ":" + std::to_string(entry.range.line);
+      line.statement = entry.path;
+      line.matched = static_cast<int64_t>(entry.modules.size());
+      line.total = static_cast<int64_t>(plan.coverage.parameterModules);
+      line.what = "modules";
+      lines.push_back(std::move(line));
+    }
+    return lines;
+  }
+};
+
+} // namespace
+
+Command meshplan::addCheck(CLI::App &app) {
+  auto command = std::make_shared<CheckCommand>();
+  addCompileOptions(app, command->options, command->definitions);
+  app.add_flag("--json", command->json, "print the report as JSON");
+  return [command] { return command->run(); };
+}

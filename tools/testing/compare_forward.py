@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Compares the outputs of a forward run with PyTorch.
+
+  compare_forward.py MODEL.pt2 --inputs I.safetensors --outputs O.safetensors
+
+The reference is the exported graph in float64: parameters, constants and every conversion to a narrower float are
+widened, so that no step rounds to less. An output is right if its largest error is at most
+max(4 x the largest error of PyTorch's own float32 run, 1e-6 x the largest magnitude of the output).
+Prints a line for each output; status 1 if one is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import torch
+from safetensors.torch import load_file
+
+FLOATS = (torch.float32, torch.bfloat16, torch.float16)
+
+
+def widen(value: object) -> object:
+    """A literal argument of the graph with float dtypes made float64."""
+    if isinstance(value, torch.dtype) and value in FLOATS:
+        return torch.float64
+    return value
+
+
+def widened_module(program: torch.export.ExportedProgram) -> torch.nn.Module:
+    """The module of the graph, computing in float64."""
+    module = program.module(check_guards=False)
+    for graph_module in module.modules():
+        if not isinstance(graph_module, torch.fx.GraphModule):
+            continue
+        for node in list(graph_module.graph.nodes):
+            if node.op != "call_function":
+                continue
+            if "_assert_tensor_metadata" in str(node.target):
+                graph_module.graph.erase_node(node)
+                continue
+            node.args = torch.fx.node.map_aggregate(node.args, widen)
+            node.kwargs = torch.fx.node.map_aggregate(node.kwargs, widen)
+        graph_module.recompile()
+    return module.double()
+
+
+def run(module: torch.nn.Module, inputs: dict[str, torch.Tensor], names: list[str]) -> dict[str, torch.Tensor]:
+    with torch.no_grad():
+        result = module(**inputs)
+    if isinstance(result, torch.Tensor):
+        result = {names[0]: result}
+    if isinstance(result, tuple):
+        result = {str(index): tensor for index, tensor in enumerate(result)}
+    return {name: tensor for name, tensor in dict(result).items() if isinstance(tensor, torch.Tensor)}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model")
+    parser.add_argument("--inputs", required=True)
+    parser.add_argument("--outputs", required=True)
+    arguments = parser.parse_args()
+
+    inputs = load_file(arguments.inputs)
+    ours = load_file(arguments.outputs)
+    names = list(ours)
+    own32 = run(torch.export.load(arguments.model).module(), inputs, names)
+    wide_inputs = {name: tensor.double() if tensor.dtype in FLOATS else tensor for name, tensor in inputs.items()}
+    reference = run(widened_module(torch.export.load(arguments.model)), wide_inputs, names)
+
+    status = 0
+    missing = sorted(set(reference) - set(ours))
+    if missing:
+        print(f"missing outputs: {', '.join(missing)}")
+        status = 1
+    for name in sorted(set(reference) & set(ours)):
+        wide = reference[name]
+        error = (ours[name].double().reshape(wide.shape) - wide).abs().max().item()
+        own = (own32[name].double() - wide).abs().max().item()
+        bound = max(4 * own, 1e-6 * wide.abs().max().item())
+        verdict = "ok" if error <= bound else "WRONG"
+        print(f"{name}: error {error:.3e}, PyTorch float32 {own:.3e}, bound {bound:.3e}: {verdict}")
+        status |= verdict != "ok"
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

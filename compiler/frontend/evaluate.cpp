@@ -157,8 +157,7 @@ private:
   std::optional<int64_t> valueOf(const std::string &name, Entry &entry) {
     if (entry.state == Entry::Open) {
       entry.state = Entry::Active;
-      entry.value = compute(
-          *entry.expression, [&](const Expression &use) { return lookup(use); }, diagnostics);
+      entry.value = compute(*entry.expression, [&](const Expression &use) { return lookup(use); }, diagnostics);
       entry.state = Entry::Done;
     }
     return entry.value;
@@ -220,8 +219,8 @@ private:
       diagnostics.error(syntax.range, "the plan has no mesh, so it is for 1 rank, and world is " + ranks)
           .help("add 'mesh dp = world'");
     else
-      diagnostics.error(result.mesh.range, "the mesh is " + sizes + " = " + std::to_string(product) +
-                                               " ranks, and world is " + ranks);
+      diagnostics.error(result.mesh.range,
+                        "the mesh is " + sizes + " = " + std::to_string(product) + " ranks, and world is " + ranks);
   }
 
   const Syntax &syntax;
@@ -247,7 +246,8 @@ std::optional<int64_t> meshplan::evaluate(const Expression &expression, const En
     for (const auto &entry : environment.values)
       names.push_back(entry.getKey().str());
     llvm::sort(names);
-    diagnostics.error(use.range, "unknown name '" + use.name + "'").help(suggest(use.name, names, "names of this plan"));
+    diagnostics.error(use.range, "unknown name '" + use.name + "'")
+        .help(suggest(use.name, names, "names of this plan"));
     return std::nullopt;
   };
   return compute(expression, lookup, diagnostics);

@@ -44,7 +44,7 @@ int32_t PathMatcher::buildDoubleStar(int32_t afterDot) {
   int32_t dot = addState(NfaState::Kind::Character, {loop}, '.');
   int32_t more = addState(NfaState::Kind::NotDot, {inside});
   nfa[inside].next = {dot, more};
-  nfa[loop].next.push_back(addState(NfaState::Kind::NotDot, {inside}));
+  nfa[loop].next.push_back(more);
   return loop;
 }
 
@@ -56,7 +56,8 @@ PathMatcher::Continuation PathMatcher::buildNode(const PatternNode &node, Contin
   }
   case PatternNode::Kind::Star: {
     int32_t loop = addState(NfaState::Kind::Split, {rest.next});
-    nfa[loop].next.push_back(addState(NfaState::Kind::NotDot, {loop}));
+    int32_t more = addState(NfaState::Kind::NotDot, {loop});
+    nfa[loop].next.push_back(more);
     return {loop, -1};
   }
   case PatternNode::Kind::DoubleStar:

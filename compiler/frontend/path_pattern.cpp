@@ -34,8 +34,8 @@ public:
 
 private:
   struct Border {
-    bool atStart;  ///< a component begins here
-    bool mustEnd;  ///< a component ends here, after `**`
+    bool atStart; ///< a component begins here
+    bool mustEnd; ///< a component ends here, after `**`
   };
 
   void fail(std::string message) {
@@ -157,8 +157,7 @@ std::optional<PatternSequence> meshplan::parsePattern(llvm::ArrayRef<PathPattern
   PatternSequence result;
   for (const PathPattern &pattern : nested) {
     std::string problem;
-    PatternSequence part =
-        pattern.literal ? literalPattern(pattern.text) : PatternReader(pattern.text, problem).run();
+    PatternSequence part = pattern.literal ? literalPattern(pattern.text) : PatternReader(pattern.text, problem).run();
     if (!problem.empty()) {
       diagnostics.error(pattern.range, "in the path '" + pattern.text + "': " + problem);
       return std::nullopt;

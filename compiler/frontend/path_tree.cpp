@@ -46,9 +46,8 @@ void PathTree::walk(size_t node, PathMatcher &matcher, PathMatcher::State state,
 std::vector<size_t> PathTree::match(const PatternSequence &pattern) const {
   PathMatcher matcher(pattern);
   std::vector<size_t> result;
-  walk(0, matcher, matcher.start(), [&](const Node &node) {
-    result.insert(result.end(), node.paths.begin(), node.paths.end());
-  });
+  walk(0, matcher, matcher.start(),
+       [&](const Node &node) { result.insert(result.end(), node.paths.begin(), node.paths.end()); });
   std::sort(result.begin(), result.end());
   return result;
 }

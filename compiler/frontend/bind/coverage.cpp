@@ -65,9 +65,8 @@ private:
   bool isInside(const Rest &inner, const Rest &outer) const {
     const auto &in = context.syntax.entries[inner.entry].blocks;
     const auto &out = context.syntax.entries[outer.entry].blocks;
-    return in.size() > out.size() && std::equal(out.begin(), out.end(), in.begin(), [](const auto &a, const auto &b) {
-             return a.range == b.range;
-           });
+    return in.size() > out.size() && std::equal(out.begin(), out.end(), in.begin(),
+                                                [](const auto &a, const auto &b) { return a.range == b.range; });
   }
 
   /// Gives the parameter to the innermost `rest` around the modules that hold it.
@@ -108,8 +107,8 @@ private:
       bool whole = llvm::none_of(context.held[module], [&](size_t other) { return claimed[other]; });
       if (whole && !seen.insert(module).second)
         continue;
-      std::string path =
-          whole ? context.model.modules[module].path : parameterPath(context.model, context.model.parameters[parameter]);
+      std::string path = whole ? context.model.modules[module].path
+                               : parameterPath(context.model, context.model.parameters[parameter]);
       auto [group, isNew] = groups.try_emplace((whole ? "m" : "p") + withoutIndices(path), path, 0);
       if (isNew)
         order.push_back(group->first);
@@ -159,7 +158,8 @@ private:
         continue;
       ++plan.coverage.parameterModules;
       plan.coverage.byRest += byRest.count(module);
-      plan.coverage.byEntries += llvm::all_of(context.held[module], [&](size_t parameter) { return claimed[parameter]; });
+      plan.coverage.byEntries +=
+          llvm::all_of(context.held[module], [&](size_t parameter) { return claimed[parameter]; });
     }
   }
 

@@ -68,8 +68,9 @@ private:
     data.shardAxes = resolveAxes(context, axes);
     for (size_t axis : data.shardAxes)
       if (!llvm::is_contained(data.axes, axis))
-        context.diagnostics.error(option.range, "axis " + axesText(context, axis) + " is not one of this block's axes, " +
-                                                    axesText(context, data.axes));
+        context.diagnostics.error(option.range, "axis '" + axesText(context, axis) +
+                                                    "' is not an axis of this block, '" + axesText(context, data.axes) +
+                                                    "'");
     return !axes.empty() && !data.shard.empty();
   }
 

@@ -1,12 +1,6 @@
 //===- entries.cpp - which entry each module and parameter takes -----------===//
-//
-// An entry claims the style of the modules that it matches, their borders, and
-// the parameters that they hold. A claim has one owner. Of several entries that
-// claim the same, the one that matches least owns it, and all but the one that
-// matches most must be marked `override`.
-//
-//===----------------------------------------------------------------------===//
 
+#include "compiler/frontend/bind/claims.h"
 #include "compiler/frontend/bind/context.h"
 #include "compiler/support/nearest.h"
 
@@ -22,15 +16,6 @@ using namespace meshplan::bind;
 
 namespace {
 
-/// What can be claimed: the style of a module, one border of a module, the storage of a parameter held by a module.
-struct Claim {
-  enum Kind { Style, Input, Output, Parameter } kind;
-  size_t module;
-  int64_t index; ///< of the border or the parameter
-
-  auto operator<=>(const Claim &) const = default;
-};
-
 class EntryBinder {
 public:
   EntryBinder(const Context &context, BoundPlan &plan) : context(context), plan(plan) {}
@@ -39,10 +24,7 @@ public:
     bool blocksMatch = checkBlocks();
     for (size_t i = 0; i < context.syntax.entries.size(); ++i)
       addEntry(i);
-    for (const auto &[claim, claimants] : claims)
-      settle(claim, claimants);
-    reportConflicts();
-    reportIdleOverrides();
+    owners = settleClaims(context, claims, plan.entries);
     finishModules();
     if (blocksMatch)
       coverRest(context, styles, claimedParameters(), plan);
@@ -137,7 +119,8 @@ private:
     names.erase(llvm::unique(names), names.end());
     if (!found && !modules.empty())
       context.diagnostics
-          .error(placement.parameter.range, "no module of this entry has a parameter '" + placement.parameter.text + "'")
+          .error(placement.parameter.range,
+                 "no module of this entry has a parameter '" + placement.parameter.text + "'")
           .help(suggest(placement.parameter.text, names, "parameters"));
   }
 
@@ -146,72 +129,14 @@ private:
     std::string name = parameterPath(context.model, context.model.parameters[parameter]);
     std::string problem;
     if (layout.rank && *layout.rank != rank)
-      problem = "the layout has " + std::to_string(*layout.rank) + " dims, and '" + name + "' has " +
-                std::to_string(rank);
+      problem =
+          "'" + name + "' has " + std::to_string(rank) + " dims, and the layout lists " + std::to_string(*layout.rank);
     for (const DimSplit &split : layout.splits)
       if (problem.empty() && split.dim >= static_cast<int64_t>(rank))
-        problem = "'" + name + "' has " + std::to_string(rank) + " dims, so there is no dim " +
-                  std::to_string(split.dim);
+        problem =
+            "'" + name + "' has " + std::to_string(rank) + " dims, so there is no dim " + std::to_string(split.dim);
     if (!problem.empty() && badLayouts.insert(&layout).second)
       context.diagnostics.error(layout.range, problem);
-  }
-
-  /// Gives a claim to the entry that matches least; remembers the pairs that contradict each other.
-  void settle(const Claim &claim, std::vector<size_t> claimants) {
-    llvm::stable_sort(claimants, [&](size_t a, size_t b) {
-      return std::pair(plan.entries[a].modules.size(), !plan.entries[a].isOverride) <
-             std::pair(plan.entries[b].modules.size(), !plan.entries[b].isOverride);
-    });
-    for (size_t i = 0; i + 1 < claimants.size(); ++i) {
-      auto pair = std::minmax(claimants[i], claimants[i + 1]);
-      bool isOverride = plan.entries[claimants[i]].isOverride || plan.entries[claimants[i + 1]].isOverride;
-      if (!isOverride)
-        conflicts[pair].insert(claim.module);
-      else if (!checkedOverrides.count(pair))
-        checkOverride(claimants[i], claimants[i + 1]);
-      checkedOverrides.insert(pair);
-    }
-    owners[claim] = claimants.front();
-    for (size_t entry : claimants)
-      if (claimants.size() > 1 && plan.entries[entry].isOverride)
-        busyOverrides.insert(entry);
-  }
-
-  void checkOverride(size_t inner, size_t outer) {
-    const EntryMatch &small = plan.entries[inner];
-    const EntryMatch &large = plan.entries[outer];
-    if (small.isOverride && isStrictSubset(small.modules, large.modules))
-      return;
-    const EntryMatch &override = small.isOverride ? small : large;
-    const EntryMatch &other = small.isOverride ? large : small;
-    std::vector<size_t> common;
-    std::set_intersection(override.modules.begin(), override.modules.end(), other.modules.begin(), other.modules.end(),
-                          std::back_inserter(common));
-    context.diagnostics
-        .error(override.range, "an override matches a part of what the other entry matches; '" + override.path +
-                                   "' matches " + modulesText(override.modules.size()) + ", '" + other.path +
-                                   "' matches " + modulesText(other.modules.size()) + ", and both match " +
-                                   std::to_string(common.size()))
-        .note(other.range, "the other entry is here");
-  }
-
-  static std::string modulesText(size_t count) { return std::to_string(count) + (count == 1 ? " module" : " modules"); }
-
-  void reportConflicts() {
-    for (const auto &[pair, modules] : conflicts) {
-      const std::string &path = context.model.modules[*modules.begin()].path;
-      std::string more = modules.size() > 1 ? " and " + std::to_string(modules.size() - 1) + " more" : "";
-      context.diagnostics.error(plan.entries[pair.second].range, "two entries match '" + path + "'" + more)
-          .note(plan.entries[pair.first].range, "the other entry is here")
-          .help("narrow one of them, or mark the one that matches less with 'override'");
-    }
-  }
-
-  void reportIdleOverrides() {
-    for (size_t i = 0; i < plan.entries.size(); ++i)
-      if (plan.entries[i].isOverride && !plan.entries[i].modules.empty() && !busyOverrides.count(i))
-        context.diagnostics.error(plan.entries[i].range, "'" + plan.entries[i].path + "' overrides nothing")
-            .help("remove 'override'");
   }
 
   void finishModules() {
@@ -261,11 +186,8 @@ private:
   BoundPlan &plan;
   std::vector<SourceRange> badBlocks;
   std::vector<EntryStyles> styles;
-  std::map<Claim, std::vector<size_t>> claims;
+  ClaimMap claims;
   std::map<Claim, size_t> owners;
-  std::map<std::pair<size_t, size_t>, std::set<size_t>> conflicts;
-  std::set<std::pair<size_t, size_t>> checkedOverrides;
-  std::set<size_t> busyOverrides;
   std::set<const BoundLayout *> badLayouts;
 };
 

@@ -18,7 +18,7 @@ namespace meshplan::bind {
 /// One option: how its form reads, for help, and what takes it.
 struct OptionRule {
   std::string name;
-  std::string form; ///< `bucket SIZE | none`
+  std::string form;                         ///< `bucket SIZE | none`
   std::function<bool(const Option &)> take; ///< false: the value is not of this form
   bool mayRepeat = false;
   bool takesBlock = false;

@@ -66,8 +66,7 @@ bool reportParameter(const Context &context, const PatternSequence &pattern, Sou
   std::vector<PatternSequence> components = patternComponents(pattern);
   std::string leaf = patternText(components.back());
   components.pop_back();
-  context.diagnostics
-      .error(range, "'" + patternText(pattern) + "' names a parameter, and an entry names modules")
+  context.diagnostics.error(range, "'" + patternText(pattern) + "' names a parameter, and an entry names modules")
       .help("write '" + patternText(joinComponents(components)) + ": STYLE' or 'parameter { " + leaf + ": LAYOUT }'");
   return true;
 }

@@ -22,8 +22,8 @@ struct StyleRule {
 };
 
 constexpr StyleRule styleRules[] = {
-    {StyleKind::Colwise, "colwise", true, true, false},      {StyleKind::Rowwise, "rowwise", true, true, false},
-    {StyleKind::Sequence, "sequence", true, false, true},    {StyleKind::Expert, "expert", true, false, false},
+    {StyleKind::Colwise, "colwise", true, true, false},       {StyleKind::Rowwise, "rowwise", true, true, false},
+    {StyleKind::Sequence, "sequence", true, false, true},     {StyleKind::Expert, "expert", true, false, false},
     {StyleKind::Replicate, "replicate", false, false, false},
 };
 
@@ -43,9 +43,9 @@ const StyleRule *findRule(const Context &context, const Word &style) {
 int64_t countOf(const Context &context, const Expression &expression, int64_t least, llvm::StringRef what) {
   std::optional<int64_t> value = evaluate(expression, context.environment, context.diagnostics);
   if (value && *value < least)
-    context.diagnostics.error(expression.range, (what + " is at least " + std::to_string(least) + ", and this is " +
-                                                 std::to_string(*value))
-                                                    .str());
+    context.diagnostics.error(
+        expression.range,
+        (what + " is at least " + std::to_string(least) + ", and this is " + std::to_string(*value)).str());
   return value.value_or(least);
 }
 
@@ -84,8 +84,8 @@ void bindOption(const Context &context, const StyleRule &rule, const StyleOption
 void bindOptions(const Context &context, const StyleRule &rule, const StyleClause &clause, BoundStyle &style) {
   for (size_t i = 0; i < clause.options.size(); ++i) {
     const StyleOption &option = clause.options[i];
-    auto first = llvm::find_if(clause.options,
-                               [&](const StyleOption &other) { return other.name.text == option.name.text; });
+    auto first =
+        llvm::find_if(clause.options, [&](const StyleOption &other) { return other.name.text == option.name.text; });
     if (&*first != &option)
       context.diagnostics.error(option.range, "option '" + option.name.text + "' stands twice")
           .note(first->range, "it stands here, too");
@@ -129,11 +129,13 @@ void bindBorder(const Context &context, const BorderClause &clause, EntryStyles 
                                                        (clause.isInput ? "input" : "output"));
   border.layout = bindLayout(context, clause.layout, clause.text);
   for (const BoundBorder &other : result.borders)
-    if (other.isInput == border.isInput && other.index == border.index)
+    if (other.isInput == border.isInput && other.index == border.index) {
       context.diagnostics
-          .error(clause.range, std::string(clause.isInput ? "input " : "output ") + std::to_string(border.index) +
-                                   " has two layouts")
+          .error(clause.range,
+                 std::string(clause.isInput ? "input " : "output ") + std::to_string(border.index) + " has two layouts")
           .note(other.layout.range, "the other layout is here");
+      return;
+    }
   result.borders.push_back(std::move(border));
 }
 

@@ -78,8 +78,7 @@ private:
       if (dim.extent)
         extent = evaluate(*dim.extent, context.environment, context.diagnostics);
       if (extent && *extent < 1) {
-        context.diagnostics.error(dim.extent->range,
-                                  "an extent is at least 1, and this is " + std::to_string(*extent));
+        context.diagnostics.error(dim.extent->range, "an extent is at least 1, and this is " + std::to_string(*extent));
         extent.reset();
       }
       result.push_back({&dim, extent, resolveAxes(context, dim.axes, used)});
@@ -105,8 +104,7 @@ private:
     const OutlineValue &value = values[*index];
     if (value.dims.size() != statement.dims.size()) {
       context.diagnostics.error(name.range, kind + " '" + name.text + "' has " + std::to_string(value.dims.size()) +
-                                                " dims, and " + std::to_string(statement.dims.size()) +
-                                                " are listed");
+                                                " dims, and the plan lists " + std::to_string(statement.dims.size()));
       return;
     }
     std::vector<BoundDim> dims = bindDims(value, stated);
@@ -170,7 +168,7 @@ private:
   }
 
   void learnDim(const BoundDim &dim, const std::string &symbol, const std::string &source) {
-    if (symbol.empty())
+    if (symbol.empty() || contradicted.count({"symbol", symbol}) != 0)
       return;
     if (auto named = names.find(dim.name); named != names.end())
       learn(symbols, symbol, {named->second.extent, dim.range, source}, "symbol");

@@ -28,7 +28,7 @@ StyleOption styleOption(const Context &context, Parser::StyleOptionContext &rule
 
 StyleClause styleClause(const Context &context, Parser::StyleClauseContext &rule) {
   StyleClause result;
-  result.style = word(context, *rule.word());
+  result.style = {rule.start->getText(), context.range(*rule.start)};
   if (rule.axes() != nullptr)
     result.axes = axes(context, *rule.axes());
   for (Parser::StyleOptionContext *option : rule.styleOption())
@@ -105,8 +105,7 @@ void build::entry(const Context &context, Parser::EntryContext &rule, const std:
   syntax.entries.push_back(std::move(result));
 }
 
-void build::block(const Context &context, Parser::BlockContext &rule, std::vector<PathPattern> blocks,
-                  Syntax &syntax) {
+void build::block(const Context &context, Parser::BlockContext &rule, std::vector<PathPattern> blocks, Syntax &syntax) {
   blocks.push_back(path(context, *rule.path()));
   syntax.blocks.push_back({blocks, blocks.back().range});
   for (Parser::BlockItemContext *item : rule.blockItem()) {

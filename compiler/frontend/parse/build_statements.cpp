@@ -77,8 +77,8 @@ bool forwardStatement(const Context &context, Parser::StatementContext &rule, Sy
   else if (auto *statement = rule.lossStatement())
     syntax.losses.push_back({word(context, *statement->valueName()), context.range(*statement)});
   else if (auto *statement = rule.microbatchesStatement())
-    syntax.microbatches.push_back({expression(context, *statement->expression()),
-                                   statement->stop->getText() == "mean", context.range(*statement)});
+    syntax.microbatches.push_back({expression(context, *statement->expression()), statement->stop->getText() == "mean",
+                                   context.range(*statement)});
   else if (auto *statement = rule.entry())
     entry(context, *statement, {}, syntax);
   else if (auto *statement = rule.block())
@@ -104,7 +104,8 @@ void trainingStatement(const Context &context, Parser::StatementContext &rule, S
   else if (auto *statement = rule.trainableStatement())
     trainable(context, *statement, syntax);
   else if (auto *statement = rule.reservedStatement())
-    syntax.reserved.push_back({{statement->start->getText(), context.range(*statement->start)}, context.range(*statement)});
+    syntax.reserved.push_back(
+        {{statement->start->getText(), context.range(*statement->start)}, context.range(*statement)});
 }
 
 } // namespace

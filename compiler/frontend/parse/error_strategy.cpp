@@ -50,8 +50,8 @@ void skipStatement(Parser &parser) {
 void PlanErrorStrategy::reportMismatch(Parser &parser, const Token &found, const antlr4::misc::IntervalSet &expected) {
   const Token *brace = found.getType() == Token::EOF ? openBrace(parser.getContext()) : nullptr;
   std::string wanted = brace != nullptr ? "'}'" : describeExpected(expected, parser.getVocabulary());
-  std::string message = wanted.empty() ? "unexpected " + describeToken(found)
-                                       : "expected " + wanted + ", found " + describeToken(found);
+  std::string message =
+      wanted.empty() ? "unexpected " + describeToken(found) : "expected " + wanted + ", found " + describeToken(found);
   Diagnostic &diagnostic = diagnostics.error(rangeOf(found, file), message);
   if (brace != nullptr)
     diagnostic.note(rangeOf(*brace, file), "this block is not closed");
@@ -78,8 +78,7 @@ void PlanErrorStrategy::reportNoAlternative(Parser &parser, const Token &start, 
         .help("did you mean " + quotedList(near) + "?");
     return;
   }
-  diagnostics
-      .error(rangeOf(found, file), "expected ':' or '{' after '" + text + "', found " + describeToken(found))
+  diagnostics.error(rangeOf(found, file), "expected ':' or '{' after '" + text + "', found " + describeToken(found))
       .help(entryForm());
 }
 

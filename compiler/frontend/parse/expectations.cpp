@@ -8,6 +8,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <utility>
+
 using namespace meshplan;
 using antlr4::Token;
 using grammar::PlanParser;
@@ -69,18 +71,49 @@ std::string describeType(size_t type, const antlr4::misc::IntervalSet &expected)
   return "";
 }
 
-/// Tokens that go without saying where a path, a name or an expression is expected.
-bool isImplied(size_t type, llvm::StringRef literal, const antlr4::misc::IntervalSet &expected) {
-  bool path = expected.contains(static_cast<size_t>(PlanParser::PATH));
-  bool name = expected.contains(static_cast<size_t>(PlanParser::NAME));
-  bool isWord = literal.size() > 2 && llvm::isAlpha(literal[1]);
-  if (name && (type == PlanParser::UNIT || (isWord && !llvm::is_contained({"'over'", "'on'", "'keep'"}, literal))))
-    return true;
-  if (path && (type == PlanParser::STAR || type == PlanParser::STRING))
-    return true;
-  bool number = expected.contains(static_cast<size_t>(PlanParser::NUMBER));
-  return type == PlanParser::MINUS && number;
-}
+/// A set of expected tokens, and which of them go without saying.
+class Expected {
+public:
+  Expected(const antlr4::misc::IntervalSet &set, const antlr4::dfa::Vocabulary &vocabulary) : set(set) {
+    for (ssize_t type : set.toList())
+      literals.emplace_back(static_cast<size_t>(type), vocabulary.getLiteralName(static_cast<size_t>(type)));
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> result;
+    for (const auto &[type, literal] : literals) {
+      std::string name = describeType(type, set);
+      if (name.empty())
+        name = literal;
+      if (!isImplied(type, literal) && !name.empty() && !llvm::is_contained(result, name))
+        result.push_back(name);
+    }
+    return result;
+  }
+
+private:
+  bool has(size_t type) const { return set.contains(type); }
+  bool hasLiteral(llvm::StringRef text) const {
+    return llvm::any_of(literals, [&](const auto &token) { return token.second == text; });
+  }
+
+  bool isImplied(size_t type, llvm::StringRef literal) const {
+    bool isWord = literal.size() > 2 && llvm::isAlpha(literal[1]);
+    bool endsName = llvm::is_contained({"'over'", "'on'", "'keep'"}, literal);
+    // Where `split` may stand, every keyword may.
+    if (has(PlanParser::NAME) && (type == PlanParser::UNIT || (isWord && (!endsName || hasLiteral("'split'")))))
+      return true;
+    if (has(PlanParser::PATH) && (type == PlanParser::STAR || type == PlanParser::STRING))
+      return true;
+    bool isOutside = has(Token::EOF) || (hasLiteral("'plan'") && !has(PlanParser::NAME));
+    if (isOutside && (type == PlanParser::NEWLINE || type == PlanParser::SEMICOLON))
+      return true;
+    return type == PlanParser::MINUS && has(PlanParser::NUMBER);
+  }
+
+  const antlr4::misc::IntervalSet &set;
+  std::vector<std::pair<size_t, std::string>> literals;
+};
 
 } // namespace
 
@@ -95,17 +128,7 @@ std::string meshplan::describeToken(const Token &token) {
 std::string meshplan::describeExpected(const antlr4::misc::IntervalSet &expected,
                                        const antlr4::dfa::Vocabulary &vocabulary) {
   constexpr size_t mostNamed = 5;
-  std::vector<std::string> names;
-  for (ssize_t type : expected.toList()) {
-    std::string literal = vocabulary.getLiteralName(static_cast<size_t>(type));
-    if (isImplied(static_cast<size_t>(type), literal, expected))
-      continue;
-    std::string name = describeType(static_cast<size_t>(type), expected);
-    if (name.empty())
-      name = literal;
-    if (!name.empty() && !llvm::is_contained(names, name))
-      names.push_back(name);
-  }
+  std::vector<std::string> names = Expected(expected, vocabulary).names();
   if (names.empty() || names.size() > mostNamed)
     return "";
   std::string result = names.front();

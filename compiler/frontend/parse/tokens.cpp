@@ -38,9 +38,9 @@ void appendProduct(Token &token, TokenList &out) {
   for (size_t begin = 0; begin < text.size();) {
     size_t end = text[begin] == '*' ? begin + 1 : std::min(text.find('*', begin), text.size());
     llvm::StringRef piece = llvm::StringRef(text).slice(begin, end);
-    size_t type = piece == "*"                             ? PlanLexer::STAR
+    size_t type = piece == "*"                         ? PlanLexer::STAR
                   : llvm::all_of(piece, llvm::isDigit) ? PlanLexer::NUMBER
-                                                           : PlanLexer::NAME;
+                                                       : PlanLexer::NAME;
     out.push_back(cut(token, type, begin, end));
     begin = end;
   }
@@ -193,7 +193,9 @@ bool checkTokens(PlanTokens &tokens, int32_t file, Diagnostics &diagnostics) {
 
 PlanTokens::PlanTokens(const SourceBuffer &source) : input(source.text().str()), lexer(&input) {
   lexer.removeErrorListeners();
-  adjusted = std::make_unique<antlr4::ListTokenSource>(Adjuster().run(lexer.getAllTokens()));
+  TokenList all = lexer.getAllTokens();
+  all.push_back(lexer.nextToken());
+  adjusted = std::make_unique<antlr4::ListTokenSource>(Adjuster().run(std::move(all)));
   tokens = std::make_unique<antlr4::CommonTokenStream>(adjusted.get());
   tokens->fill();
 }

@@ -1,0 +1,31 @@
+//===- message_test.h - exact messages, as a table ---------------*- C++ -*-===//
+
+#ifndef MESHPLAN_TEST_UNIT_FRONTEND_MESSAGE_TEST_H
+#define MESHPLAN_TEST_UNIT_FRONTEND_MESSAGE_TEST_H
+
+#include "test/unit/frontend/models.h"
+
+#include <gtest/gtest.h>
+
+namespace meshplan::test {
+
+/// Which two-layer Llama a plan is bound to. Symbolic: batch and sequence are symbols.
+enum class Model { Llama, Tied, Symbolic };
+
+/// A plan and all that is reported for it.
+struct MessageCase {
+  const char *name;
+  const char *plan;
+  const char *expected;
+  Model model = Model::Llama;
+  std::vector<Definition> definitions = {};
+};
+
+class MessageTest : public testing::TestWithParam<MessageCase> {
+public:
+  static std::string nameOf(const testing::TestParamInfo<MessageCase> &info) { return info.param.name; }
+};
+
+} // namespace meshplan::test
+
+#endif // MESHPLAN_TEST_UNIT_FRONTEND_MESSAGE_TEST_H

@@ -1,0 +1,187 @@
+//===- path_messages_test.cpp - what wrong paths get -----------------------===//
+
+#include "test/unit/frontend/message_test.h"
+
+using namespace meshplan;
+using namespace meshplan::test;
+
+namespace {
+
+const MessageCase cases[] = {
+    {"NothingMatches",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  model.embed_tokens: rowwise tp
+  model.layers.* {
+    *_layernorm: replicate
+    self_attn.{q, k, v}_proj: colwise tp
+    self_attn.o_prj: rowwise tp
+    mlp.{gate, up}_proj: colwise tp
+    mlp.down_proj: rowwise tp
+  }
+  model.norm: replicate
+  lm_head: colwise tp
+}
+)",
+     R"(p.plan:7:5: error: 'model.layers.*.self_attn.o_prj' matches no module
+      self_attn.o_prj: rowwise tp
+      ^~~~~~~~~~~~~~~
+help: did you mean 'model.layers.*.self_attn.o_proj'?
+p.plan:1:6: error: no entry places the parameters of 'model.layers.*.self_attn.o_proj' (2 modules)
+  plan p {
+       ^
+help: add 'model.layers.*.self_attn.o_proj: replicate', or 'rest: replicate' for all that is left
+)"},
+    {"AlternativeMatchesNothing",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  model.embed_tokens: rowwise tp
+  model.layers.* {
+    *_layernorm: replicate
+    self_attn.{q, k, w}_proj: colwise tp
+    self_attn.o_proj: rowwise tp
+    mlp.{gate, up}_proj: colwise tp
+    mlp.down_proj: rowwise tp
+  }
+  model.norm: replicate
+  lm_head: colwise tp
+}
+)",
+     R"(p.plan:6:5: error: 'model.layers.*.self_attn.w_proj' matches no module
+      self_attn.{q, k, w}_proj: colwise tp
+      ^~~~~~~~~~~~~~~~~~~~~~~~
+help: did you mean 'model.layers.*.self_attn.q_proj', 'model.layers.*.self_attn.k_proj' or 'model.layers.*.self_attn.v_proj'?
+p.plan:1:6: error: no entry places the parameters of 'model.layers.*.self_attn.v_proj' (2 modules)
+  plan p {
+       ^
+help: add 'model.layers.*.self_attn.v_proj: replicate', or 'rest: replicate' for all that is left
+)"},
+    {"BlockMatchesNothing",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  model.embed_tokens: rowwise tp
+  model.layer.* {
+    *_layernorm: replicate
+    self_attn.{q, k, v}_proj: colwise tp
+    self_attn.o_proj: rowwise tp
+    mlp.{gate, up}_proj: colwise tp
+    mlp.down_proj: rowwise tp
+  }
+  model.norm: replicate
+  lm_head: colwise tp
+}
+)",
+     R"(p.plan:4:3: error: 'model.layer.*' matches no module
+    model.layer.* {
+    ^~~~~~~~~~~~~
+help: did you mean 'model.layers.*'?
+)"},
+    {"RangeMatchesNothing",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  model.layers.{0..2}.mlp.down_proj: rowwise tp
+  rest: replicate
+}
+)",
+     R"(p.plan:3:3: error: 'model.layers.2.mlp.down_proj' matches no module
+    model.layers.{0..2}.mlp.down_proj: rowwise tp
+    ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+help: below 'model.layers': '0', '1'
+)"},
+    {"NothingNear",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  model.layers.0.mlp.zzzzzzzz: rowwise tp
+  rest: replicate
+}
+)",
+     R"(p.plan:3:3: error: 'model.layers.0.mlp.zzzzzzzz' matches no module
+    model.layers.0.mlp.zzzzzzzz: rowwise tp
+    ^~~~~~~~~~~~~~~~~~~~~~~~~~~
+help: below 'model.layers.0.mlp': 'gate_proj', 'up_proj', 'down_proj', 'act_fn'
+)"},
+    {"NothingNearAtTop",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  transformer.h: replicate
+  rest: replicate
+}
+)",
+     R"(p.plan:3:3: error: 'transformer.h' matches no module
+    transformer.h: replicate
+    ^~~~~~~~~~~~~
+help: at the top of the model: 'model', 'lm_head'
+)"},
+    {"ParameterAsModule",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  model.norm.weight: replicate
+  rest: replicate
+}
+)",
+     R"(p.plan:3:3: error: 'model.norm.weight' names a parameter, and an entry names modules
+    model.norm.weight: replicate
+    ^~~~~~~~~~~~~~~~~
+help: write 'model.norm: STYLE' or 'parameter { weight: LAYOUT }'
+)"},
+    {"Container",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  model.layers.*.mlp: colwise tp
+  rest: replicate
+}
+)",
+     R"(p.plan:3:3: error: 'model.layers.*.mlp' has no parameters of its own, and 'colwise' divides parameters
+    model.layers.*.mlp: colwise tp
+    ^~~~~~~~~~~~~~~~~~
+help: modules with parameters: 'model.layers.0.mlp.gate_proj', 'model.layers.0.mlp.up_proj', 'model.layers.0.mlp.down_proj'
+)"},
+    {"EmptyComponent",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  model..norm: replicate
+  rest: replicate
+}
+)",
+     R"(p.plan:3:3: error: in the path 'model..norm': a component is empty
+    model..norm: replicate
+    ^~~~~~~~~~~
+)"},
+    {"DoubleStarInside",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  model.**norm: replicate
+  rest: replicate
+}
+)",
+     R"(p.plan:3:3: error: in the path 'model.**norm': '**' stands for whole components; use '*' inside one
+    model.**norm: replicate
+    ^~~~~~~~~~~~
+)"},
+    {"EmptyRange",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  model.layers.{2..0}: replicate
+  rest: replicate
+}
+)",
+     R"(p.plan:3:3: error: in the path 'model.layers.{2..0}': the range 2..0 is empty
+    model.layers.{2..0}: replicate
+    ^~~~~~~~~~~~~~~~~~~
+)"},
+    {"HugeRange",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  model.layers.{0..99999}: replicate
+  rest: replicate
+}
+)",
+     R"(p.plan:3:3: error: in the path 'model.layers.{0..99999}': the range 0..99999 has more than 10000 indices
+    model.layers.{0..99999}: replicate
+    ^~~~~~~~~~~~~~~~~~~~~~~
+)"},
+};
+
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(Paths, MessageTest, testing::ValuesIn(cases), MessageTest::nameOf);

@@ -1,0 +1,147 @@
+//===- path_pattern_test.cpp - what patterns match -------------------------===//
+
+#include "compiler/frontend/path_tree.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace meshplan;
+
+namespace {
+
+PatternSequence pattern(std::vector<std::string> nested, bool literal = false) {
+  Sources sources;
+  Diagnostics diagnostics(sources);
+  std::vector<PathPattern> paths;
+  for (std::string &text : nested)
+    paths.push_back({std::move(text), literal, {}});
+  std::optional<PatternSequence> result = parsePattern(paths, diagnostics);
+  EXPECT_EQ(diagnostics.text(), "");
+  return result.value_or(PatternSequence());
+}
+
+bool matches(const std::string &text, const std::string &path) { return PathMatcher(pattern({text})).matches(path); }
+
+std::string problem(const std::string &text) {
+  Sources sources;
+  Diagnostics diagnostics(sources);
+  EXPECT_FALSE(parsePattern(PathPattern{text, false, {}}, diagnostics));
+  return diagnostics.text();
+}
+
+using testing::ElementsAre;
+
+TEST(PathPattern, Literal) {
+  EXPECT_TRUE(matches("a.b", "a.b"));
+  EXPECT_FALSE(matches("a.b", "a"));
+  EXPECT_FALSE(matches("a.b", "a.b.c"));
+  EXPECT_FALSE(matches("a.b", "a.bc"));
+  EXPECT_FALSE(matches("a.b", "axb"));
+  EXPECT_FALSE(matches("a", ""));
+}
+
+TEST(PathPattern, StarStaysInsideAComponent) {
+  EXPECT_TRUE(matches("*", "a"));
+  EXPECT_FALSE(matches("*", "a.b"));
+  EXPECT_FALSE(matches("*", ""));
+  EXPECT_TRUE(matches("*_norm", "a_norm"));
+  EXPECT_TRUE(matches("*_norm", "_norm"));
+  EXPECT_TRUE(matches("a*c*e", "abcde"));
+  EXPECT_FALSE(matches("a*c", "a.c"));
+  EXPECT_TRUE(matches("a.*.c", "a.b.c"));
+  EXPECT_FALSE(matches("a.*.c", "a.c"));
+}
+
+TEST(PathPattern, DoubleStarIsAnyNumberOfComponents) {
+  EXPECT_TRUE(matches("**", ""));
+  EXPECT_TRUE(matches("**", "a.b.c"));
+  EXPECT_TRUE(matches("**.c", "c"));
+  EXPECT_TRUE(matches("**.c", "a.b.c"));
+  EXPECT_FALSE(matches("**.c", "a.bc"));
+  EXPECT_TRUE(matches("a.**", "a"));
+  EXPECT_TRUE(matches("a.**", "a.b.c"));
+  EXPECT_FALSE(matches("a.**", "ab"));
+  EXPECT_TRUE(matches("a.**.d", "a.d"));
+  EXPECT_TRUE(matches("a.**.d", "a.b.c.d"));
+  EXPECT_TRUE(matches("a.**.**.d", "a.d"));
+  EXPECT_TRUE(matches("{**, x}.d", "a.b.d"));
+  EXPECT_TRUE(matches("a.{b.**, c}", "a.b.x"));
+}
+
+TEST(PathPattern, Alternatives) {
+  EXPECT_TRUE(matches("{q, k, v}_proj", "k_proj"));
+  EXPECT_FALSE(matches("{q, k, v}_proj", "o_proj"));
+  EXPECT_TRUE(matches("{a.b, c}.d", "a.b.d"));
+  EXPECT_TRUE(matches("{a.b, c}.d", "c.d"));
+  EXPECT_TRUE(matches("{a, b{c, d}}", "bd"));
+  EXPECT_TRUE(matches("x{a*, b}", "xaz"));
+}
+
+TEST(PathPattern, Ranges) {
+  EXPECT_TRUE(matches("h.{0..2}", "h.2"));
+  EXPECT_FALSE(matches("h.{0..2}", "h.3"));
+  EXPECT_TRUE(matches("h.{7..119 by 8}", "h.15"));
+  EXPECT_FALSE(matches("h.{7..119 by 8}", "h.16"));
+  EXPECT_TRUE(matches("h.{7..119 by 8}", "h.119"));
+  EXPECT_TRUE(matches("h.{0..2, 9}", "h.9"));
+  EXPECT_FALSE(matches("h.{1..12}", "h.01"));
+  EXPECT_TRUE(matches("h{3..3}", "h3"));
+}
+
+TEST(PathPattern, NestedBlocksAndQuotes) {
+  EXPECT_TRUE(PathMatcher(pattern({"{a, b}", "c.*", "d"})).matches("b.c.x.d"));
+  EXPECT_TRUE(PathMatcher(pattern({"**", "d"})).matches("d"));
+  EXPECT_TRUE(PathMatcher(pattern({"a-b.*"}, true)).matches("a-b.*"));
+  EXPECT_FALSE(PathMatcher(pattern({"a-b.*"}, true)).matches("a-b.c"));
+}
+
+TEST(PathPattern, Problems) {
+  EXPECT_EQ(problem("a..b"), "error: in the path 'a..b': a component is empty\n");
+  EXPECT_EQ(problem(".a"), "error: in the path '.a': a component is empty\n");
+  EXPECT_EQ(problem("a."), "error: in the path 'a.': a component is empty\n");
+  EXPECT_EQ(problem("a***"), "error: in the path 'a***': '**' stands for whole components; use '*' inside one\n");
+  EXPECT_EQ(problem("{**, a}b"),
+            "error: in the path '{**, a}b': '**' stands for whole components; use '*' inside one\n");
+  EXPECT_EQ(problem("{0..x}"), "error: in the path '{0..x}': '0..x' is not a range of indices\n");
+  EXPECT_EQ(problem("{0..9 by 0}"), "error: in the path '{0..9 by 0}': '0..9 by 0' is not a range of indices\n");
+  EXPECT_EQ(problem("{5..2}"), "error: in the path '{5..2}': the range 5..2 is empty\n");
+}
+
+TEST(PathPattern, SingleAlternatives) {
+  std::vector<std::string> texts;
+  for (const PatternSequence &single : singleAlternatives(pattern({"{a, b}.{0..1}.c"})))
+    texts.push_back(patternText(single));
+  EXPECT_THAT(texts, ElementsAre("a.{0..1}.c", "b.{0..1}.c", "{a, b}.0.c", "{a, b}.1.c"));
+  EXPECT_EQ(singleAlternatives(pattern({"a.*"})).size(), 1u);
+}
+
+TEST(PathTree, MatchesInOrder) {
+  PathTree tree({"", "b", "b.x", "a", "a.x", "a.y"});
+  EXPECT_THAT(tree.match(pattern({"*.x"})), ElementsAre(2, 4));
+  EXPECT_THAT(tree.match(pattern({"**"})), ElementsAre(0, 1, 2, 3, 4, 5));
+  EXPECT_THAT(tree.match(subtreePattern(pattern({"a"}))), ElementsAre(3, 4, 5));
+  EXPECT_THAT(tree.match(subtreePattern({})), ElementsAre(0, 1, 2, 3, 4, 5));
+  EXPECT_THAT(tree.namesBelow(pattern({"*"})), ElementsAre("x", "y"));
+  EXPECT_THAT(tree.namesBelow({}), ElementsAre("b", "a"));
+}
+
+TEST(PathTree, StrictSubset) {
+  EXPECT_TRUE(isStrictSubset({1, 3}, {1, 2, 3}));
+  EXPECT_FALSE(isStrictSubset({1, 2, 3}, {1, 2, 3}));
+  EXPECT_FALSE(isStrictSubset({1, 4}, {1, 2, 3}));
+}
+
+/// 100 patterns over 10,000 modules must stay far from quadratic: the whole test takes a fraction of a second.
+TEST(PathTree, ManyModules) {
+  std::vector<std::string> paths;
+  for (int layer = 0; layer < 1000; ++layer)
+    for (int part = 0; part < 10; ++part)
+      paths.push_back("model.layers." + std::to_string(layer) + ".part" + std::to_string(part));
+  PathTree tree(paths);
+  size_t count = 0;
+  for (int i = 0; i < 100; ++i)
+    count += tree.match(pattern({"model.layers.*", "{part" + std::to_string(i % 10) + ", other}"})).size();
+  EXPECT_EQ(count, 100'000u);
+}
+
+} // namespace

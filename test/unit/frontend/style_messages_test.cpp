@@ -1,0 +1,290 @@
+//===- style_messages_test.cpp - what wrong styles and layouts get ---------===//
+
+#include "test/unit/frontend/message_test.h"
+
+using namespace meshplan;
+using namespace meshplan::test;
+
+namespace {
+
+const MessageCase cases[] = {
+    {"UnknownAxis",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise tq
+  rest: replicate
+}
+)",
+     R"(p.plan:3:20: error: unknown axis 'tq'
+    lm_head: colwise tq
+                     ^~
+p.plan:2:3: note: the mesh is here
+    mesh dp = 2, tp = 3
+    ^~~~~~~~~~~~~~~~~~~
+help: did you mean 'tp'?
+)"},
+    {"AxisWithoutMesh",
+     R"(plan p {
+  lm_head: colwise tp
+  rest: replicate
+}
+)",
+     R"(p.plan:2:20: error: unknown axis 'tp'
+    lm_head: colwise tp
+                     ^~
+help: the plan has no mesh; add 'mesh tp = SIZE'
+)"},
+    {"AxisTwiceInStyle",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise (tp, tp)
+  rest: replicate
+}
+)",
+     R"(p.plan:3:25: error: axis 'tp' is used twice
+    lm_head: colwise (tp, tp)
+                          ^~
+p.plan:3:21: note: it is used here, too
+    lm_head: colwise (tp, tp)
+                      ^~
+)"},
+    {"AxisTwiceInEntry",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise tp, rowwise tp
+  rest: replicate
+}
+)",
+     R"(p.plan:3:32: error: axis 'tp' is used twice
+    lm_head: colwise tp, rowwise tp
+                                 ^~
+p.plan:3:20: note: it is used here, too
+    lm_head: colwise tp, rowwise tp
+                     ^~
+)"},
+    {"AxisTwiceInInput",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  input input_ids: [batch over dp, seq over dp]
+  rest: replicate
+}
+)",
+     R"(p.plan:3:45: error: axis 'dp' is used twice
+    input input_ids: [batch over dp, seq over dp]
+                                              ^~
+p.plan:3:32: note: it is used here, too
+    input input_ids: [batch over dp, seq over dp]
+                                 ^~
+)"},
+    {"UnknownStyle",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwize tp
+  rest: replicate
+}
+)",
+     R"(p.plan:3:12: error: unknown style 'colwize'
+    lm_head: colwize tp
+             ^~~~~~~
+help: did you mean 'colwise'?
+)"},
+    {"UnknownStyleFar",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: diagonal tp
+  rest: replicate
+}
+)",
+     R"(p.plan:3:12: error: unknown style 'diagonal'
+    lm_head: diagonal tp
+             ^~~~~~~~
+help: styles: 'colwise', 'rowwise', 'sequence', 'expert', 'replicate'
+)"},
+    {"UnknownStyleOption",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise tp part 3
+  rest: replicate
+}
+)",
+     R"(p.plan:3:23: error: style 'colwise' has no option 'part'
+    lm_head: colwise tp part 3
+                        ^~~~
+help: did you mean 'parts'?
+)"},
+    {"SecondAxisWithoutParentheses",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise dp tp 3
+  rest: replicate
+}
+)",
+     R"(p.plan:3:23: error: style 'colwise' has no option 'tp'
+    lm_head: colwise dp tp 3
+                        ^~
+help: several axes are written in parentheses: 'colwise (A, B)'
+)"},
+    {"OptionOfOtherStyle",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: replicate dim 2
+  rest: replicate
+}
+)",
+     R"(p.plan:3:22: error: style 'replicate' has no option 'dim'
+    lm_head: replicate dim 2
+                       ^~~
+help: 'replicate' takes no options
+)"},
+    {"StyleOptionTwice",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise tp parts 3 parts 2
+  rest: replicate
+}
+)",
+     R"(p.plan:3:31: error: option 'parts' stands twice
+    lm_head: colwise tp parts 3 parts 2
+                                ^~~~~~~
+p.plan:3:23: note: it stands here, too
+    lm_head: colwise tp parts 3 parts 2
+                        ^~~~~~~
+)"},
+    {"OnePart",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise tp parts 1
+  rest: replicate
+}
+)",
+     R"(p.plan:3:29: error: the number of parts is at least 2, and this is 1
+    lm_head: colwise tp parts 1
+                              ^
+)"},
+    {"EmptyPart",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise tp parts (heads 9, kv 0)
+  rest: replicate
+}
+)",
+     R"(p.plan:3:42: error: the size of a part is at least 1, and this is 0
+    lm_head: colwise tp parts (heads 9, kv 0)
+                                           ^
+)"},
+    {"NegativeDim",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  model.norm: sequence tp dim 0 - 1
+  rest: replicate
+}
+)",
+     R"(p.plan:3:31: error: a dim is at least 0, and this is -1
+    model.norm: sequence tp dim 0 - 1
+                                ^~~~~
+)"},
+    {"StyleWithoutAxis",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise
+  rest: replicate
+}
+)",
+     R"(p.plan:3:12: error: 'colwise' needs an axis
+    lm_head: colwise
+             ^~~~~~~
+help: write 'colwise AXIS'
+)"},
+    {"ReplicateWithAxis",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: replicate tp
+  rest: replicate
+}
+)",
+     R"(p.plan:3:22: error: 'replicate' takes no axis
+    lm_head: replicate tp
+                       ^~
+)"},
+    {"StyleTwice",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise tp, colwise dp
+  rest: replicate
+}
+)",
+     R"(p.plan:3:24: error: style 'colwise' stands twice
+    lm_head: colwise tp, colwise dp
+                         ^~~~~~~~~~
+p.plan:3:12: note: it stands here, too
+    lm_head: colwise tp, colwise dp
+             ^~~~~~~~~~
+)"},
+    {"StylesExclude",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise tp, replicate
+  rest: replicate
+}
+)",
+     R"(p.plan:3:24: error: 'replicate' and 'colwise tp' exclude each other
+    lm_head: colwise tp, replicate
+                         ^~~~~~~~~
+p.plan:3:12: note: the other style is here
+    lm_head: colwise tp, replicate
+             ^~~~~~~~~~
+)"},
+    {"UnknownLayout",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise tp, output replicated
+  rest: replicate
+}
+)",
+     R"(p.plan:3:31: error: unknown layout 'replicated'
+    lm_head: colwise tp, output replicated
+                                ^~~~~~~~~~
+help: layouts: 'replicate', 'split DIM over AXIS', '[NAME over AXIS, _]'
+)"},
+    {"LayoutWithExtent",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise tp, output [batch = 3, _, _]
+  rest: replicate
+}
+)",
+     R"(p.plan:3:40: error: a layout says what is split, not how large a dim is
+    lm_head: colwise tp, output [batch = 3, _, _]
+                                         ^
+help: give extents with the inputs of the plan
+)"},
+    {"BorderTwice",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise tp, output replicate, output split 2 over tp
+  rest: replicate
+}
+)",
+     R"(p.plan:3:42: error: output 0 has two layouts
+    lm_head: colwise tp, output replicate, output split 2 over tp
+                                           ^~~~~~~~~~~~~~~~~~~~~~
+p.plan:3:31: note: the other layout is here
+    lm_head: colwise tp, output replicate, output split 2 over tp
+                                ^~~~~~~~~
+)"},
+    {"BorderIndex",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise tp, output 1.5 replicate
+  rest: replicate
+}
+)",
+     R"(p.plan:3:31: error: '1.5' is not the number of an output
+    lm_head: colwise tp, output 1.5 replicate
+                                ^~~
+)"},
+};
+
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(Styles, MessageTest, testing::ValuesIn(cases), MessageTest::nameOf);

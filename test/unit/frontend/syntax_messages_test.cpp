@@ -1,0 +1,315 @@
+//===- syntax_messages_test.cpp - what a plan that cannot be read gets -----===//
+
+#include "test/unit/frontend/message_test.h"
+
+using namespace meshplan;
+using namespace meshplan::test;
+
+namespace {
+
+const MessageCase cases[] = {
+    {"MissingEquals",
+     R"(plan p {
+  mesh dp 3
+}
+)",
+     R"(p.plan:2:11: error: expected '=', found '3'
+    mesh dp 3
+            ^
+help: the form is 'mesh NAME = SIZE, NAME = SIZE'
+)"},
+    {"EqualsAfterKeyword",
+     R"(plan p {
+  mesh = 3
+}
+)",
+     R"(p.plan:2:8: error: unexpected '=' after 'mesh'
+    mesh = 3
+         ^
+help: the form is 'mesh NAME = SIZE, NAME = SIZE'
+)"},
+    {"UnknownStatement",
+     R"(plan p {
+  msh dp = 2
+}
+)",
+     R"(p.plan:2:3: error: unknown statement 'msh'
+    msh dp = 2
+    ^~~
+help: did you mean 'mesh'?
+)"},
+    {"EntryWithoutColon",
+     R"(plan p {
+  model.norm sequence tp
+}
+)",
+     R"(p.plan:2:14: error: expected ':' or '{' after 'model.norm', found 'sequence'
+    model.norm sequence tp
+               ^~~~~~~~
+help: the form of an entry is 'PATH: STYLE AXIS, output LAYOUT'
+)"},
+    {"EntryWithoutStyle",
+     R"(plan p {
+  model.norm:
+}
+)",
+     R"(p.plan:2:14: error: expected a name, found end of line
+    model.norm:
+               ^
+help: the form of an entry is 'PATH: STYLE AXIS, output LAYOUT'
+)"},
+    {"DimsWithoutComma",
+     R"(plan p {
+  input a: [batch over dp seq]
+}
+)",
+     R"(p.plan:2:27: error: expected ']' or ',', found 'seq'
+    input a: [batch over dp seq]
+                            ^~~
+help: the form is 'input NAME, NAME: [NAME over AXIS, NAME, _]'
+)"},
+    {"DimsNotClosed",
+     R"(plan p {
+  input a: [batch over dp,
+    seq
+  loss 0
+}
+)",
+     R"(p.plan:3:8: error: expected ']' or ',', found end of line
+      seq
+         ^
+help: the form is 'input NAME, NAME: [NAME over AXIS, NAME, _]'
+)"},
+    {"AxesNotClosed",
+     R"(plan p {
+  lm_head: colwise (dp, tp
+}
+)",
+     R"(p.plan:2:27: error: expected ')' or ',', found end of line
+    lm_head: colwise (dp, tp
+                            ^
+help: the form of an entry is 'PATH: STYLE AXIS, output LAYOUT'
+)"},
+    {"OptionWithoutValue",
+     R"(plan p {
+  lm_head: colwise tp parts
+}
+)",
+     R"(p.plan:2:28: error: expected '(', a name or a number, found end of line
+    lm_head: colwise tp parts
+                             ^
+help: the form of an entry is 'PATH: STYLE AXIS, output LAYOUT'
+)"},
+    {"BorderWithoutLayout",
+     R"(plan p {
+  lm_head: colwise tp, output
+}
+)",
+     R"(p.plan:2:30: error: expected '[', a name or a number, found end of line
+    lm_head: colwise tp, output
+                               ^
+help: the form of an entry is 'PATH: STYLE AXIS, output LAYOUT'
+)"},
+    {"SplitWithoutAxis",
+     R"(plan p {
+  lm_head: parameter { weight: split 0 }
+}
+)",
+     R"(p.plan:2:40: error: expected 'over', found '}'
+    lm_head: parameter { weight: split 0 }
+                                         ^
+help: the form of an entry is 'PATH: STYLE AXIS, output LAYOUT'
+)"},
+    {"TrainWithoutOnly",
+     R"(plan p {
+  train lm_head
+}
+)",
+     R"(p.plan:2:9: error: unexpected 'lm_head' after 'train'
+    train lm_head
+          ^~~~~~~
+help: the form is 'train only PATHS'
+)"},
+    {"LossWithoutName",
+     R"(plan p {
+  loss
+}
+)",
+     R"(p.plan:2:7: error: unexpected end of line after 'loss'
+    loss
+        ^
+help: the form is 'loss OUTPUT'
+)"},
+    {"ModelWithoutQuotes",
+     R"(plan p {
+  model smollm2.pt2
+}
+)",
+     R"(p.plan:2:9: error: unexpected 'smollm2.pt2' after 'model'
+    model smollm2.pt2
+          ^~~~~~~~~~~
+help: the form is 'model "FILE.pt2"'
+)"},
+    {"StatementInBlock",
+     R"(plan p {
+  model.layers.* {
+    mesh dp = 3
+  }
+}
+)",
+     R"(p.plan:3:10: error: unexpected 'dp' after 'mesh'
+      mesh dp = 3
+           ^~
+help: the form is 'mesh NAME = SIZE, NAME = SIZE'
+)"},
+    {"TwoOnOneLine",
+     R"(plan p {
+  loss 0 loss 1
+}
+)",
+     R"(p.plan:2:10: error: expected end of line, found 'loss'
+    loss 0 loss 1
+           ^~~~
+)"},
+    {"OptionIsNoWord",
+     R"(plan p {
+  data dp { shard parameters; = ; bucket 64 MiB }
+}
+)",
+     R"(p.plan:2:31: error: expected '}', end of line or a path, found '='
+    data dp { shard parameters; = ; bucket 64 MiB }
+                                ^
+)"},
+    {"PlanNotClosed",
+     R"(plan p {
+  loss 0
+)",
+     R"(p.plan:3:1: error: expected '}', found end of file
+p.plan:1:8: note: this block is not closed
+  plan p {
+         ^
+)"},
+    {"BlockNotClosed",
+     R"(plan p {
+  model.layers.* {
+    mlp: replicate
+}
+)",
+     R"(p.plan:5:1: error: expected '}', found end of file
+p.plan:1:8: note: this block is not closed
+  plan p {
+         ^
+)"},
+    {"TextAfterPlan",
+     R"(plan p {
+  loss 0
+}
+plan q {
+}
+)",
+     R"(p.plan:4:1: error: expected end of file, found 'plan'
+  plan q {
+  ^~~~
+)"},
+    {"NoPlan",
+     R"(model "a.pt2"
+)",
+     R"(p.plan:1:1: error: expected 'plan', found 'model'
+  model "a.pt2"
+  ^~~~~
+)"},
+    {"Empty", R"()",
+     R"(p.plan:1:1: error: expected 'plan', found end of file
+)"},
+    {"StringNotClosed",
+     R"(plan p {
+  model "a.pt2
+}
+)",
+     R"(p.plan:2:9: error: this string has no end
+    model "a.pt2
+          ^~~~~~
+help: close it with " on the same line
+)"},
+    {"CommentNotClosed",
+     R"(plan p {
+  loss 0 /* no end
+}
+)",
+     R"(p.plan:2:10: error: this comment has no end
+    loss 0 /* no end
+           ^
+help: close it with */
+)"},
+    {"UnknownCharacter",
+     R"(plan p {
+  loss 0 $
+}
+)",
+     R"(p.plan:2:10: error: unexpected character '$'
+    loss 0 $
+           ^
+)"},
+    {"NotAnInteger",
+     R"(plan p {
+  let a = 1.5
+}
+)",
+     R"(p.plan:2:11: error: '1.5' is not an integer
+    let a = 1.5
+            ^~~
+)"},
+    {"TooLarge",
+     R"(plan p {
+  let a = 99999999999999999999
+}
+)",
+     R"(p.plan:2:11: error: 99999999999999999999 does not fit in 64 bits
+    let a = 99999999999999999999
+            ^~~~~~~~~~~~~~~~~~~~
+)"},
+    {"Several",
+     R"(plan p {
+  mesh dp 3
+  loss 0
+  let a = 
+  model.norm replicate
+}
+)",
+     R"(p.plan:2:11: error: expected '=', found '3'
+    mesh dp 3
+            ^
+help: the form is 'mesh NAME = SIZE, NAME = SIZE'
+p.plan:4:11: error: expected '(', a name or a number, found end of line
+    let a = 
+            ^
+help: the form is 'let NAME = VALUE'
+p.plan:5:14: error: expected ':' or '{' after 'model.norm', found 'replicate'
+    model.norm replicate
+               ^~~~~~~~~
+help: the form of an entry is 'PATH: STYLE AXIS, output LAYOUT'
+)"},
+    {"TabBeforeError",
+     R"(plan p {
+	mesh dp 3
+}
+)",
+     R"(p.plan:2:10: error: expected '=', found '3'
+  	mesh dp 3
+  	        ^
+help: the form is 'mesh NAME = SIZE, NAME = SIZE'
+)"},
+    {"WideCharacters",
+     R"(plan p {
+  model "üü" $
+}
+)",
+     R"(p.plan:2:14: error: unexpected character '$'
+    model "üü" $
+               ^
+)"},
+};
+
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(Syntax, MessageTest, testing::ValuesIn(cases), MessageTest::nameOf);

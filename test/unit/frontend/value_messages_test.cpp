@@ -1,0 +1,204 @@
+//===- value_messages_test.cpp - what wrong inputs and outputs get ---------===//
+
+#include "test/unit/frontend/message_test.h"
+
+using namespace meshplan;
+using namespace meshplan::test;
+
+namespace {
+
+const MessageCase cases[] = {
+    {"UnknownInput",
+     R"(plan p {
+  input inputs_ids: [batch, seq]
+  rest: replicate
+}
+)",
+     R"(p.plan:2:9: error: unknown input 'inputs_ids'
+    input inputs_ids: [batch, seq]
+          ^~~~~~~~~~
+help: did you mean 'input_ids'?
+)"},
+    {"UnknownInputFar",
+     R"(plan p {
+  input pixels: [batch, seq]
+  rest: replicate
+}
+)",
+     R"(p.plan:2:9: error: unknown input 'pixels'
+    input pixels: [batch, seq]
+          ^~~~~~
+help: inputs of the model: 'input_ids', 'labels'
+)"},
+    {"UnknownOutput",
+     R"(plan p {
+  output logit: [batch, seq, _]
+  rest: replicate
+}
+)",
+     R"(p.plan:2:10: error: unknown output 'logit'
+    output logit: [batch, seq, _]
+           ^~~~~
+help: did you mean 'logits'?
+)"},
+    {"InputTwice",
+     R"(plan p {
+  input input_ids, labels: [batch, seq]
+  input labels: [batch, seq]
+  rest: replicate
+}
+)",
+     R"(p.plan:3:9: error: input 'labels' is declared twice
+    input labels: [batch, seq]
+          ^~~~~~
+p.plan:2:20: note: the other declaration is here
+    input input_ids, labels: [batch, seq]
+                     ^~~~~~
+)"},
+    {"InputRank",
+     R"(plan p {
+  input input_ids: [batch]
+  rest: replicate
+}
+)",
+     R"(p.plan:2:9: error: input 'input_ids' has 2 dims, and the plan lists 1
+    input input_ids: [batch]
+          ^~~~~~~~~
+)"},
+    {"WrongExtent",
+     R"(plan p {
+  input input_ids: [batch = 16, seq]
+  rest: replicate
+}
+)",
+     R"(p.plan:2:29: error: dim 0 of 'input_ids' is 4 in the model, and the plan says 16
+    input input_ids: [batch = 16, seq]
+                              ^~
+)"},
+    {"EmptyExtent",
+     R"(plan p {
+  input input_ids: [batch = 0, seq]
+  rest: replicate
+}
+)",
+     R"(p.plan:2:29: error: an extent is at least 1, and this is 0
+    input input_ids: [batch = 0, seq]
+                              ^
+)"},
+    {"Unbound",
+     R"(plan p {
+  input input_ids, labels: [batch = 16, seq]
+  rest: replicate
+}
+)",
+     R"(p.plan:2:41: error: dim 1 of input 'input_ids' has no extent: it is 's1' in the model
+    input input_ids, labels: [batch = 16, seq]
+                                          ^~~
+help: give it one: 'seq = NUMBER' in 'input input_ids: [...]'
+)",
+     Model::Symbolic},
+    {"UnboundUndeclared",
+     R"(plan p {
+  rest: replicate
+}
+)",
+     R"(p.plan:1:6: error: dim 0 of input 'input_ids' has no extent: it is 's0' in the model
+  plan p {
+       ^
+help: give it one: 'NAME = NUMBER' in 'input input_ids: [...]'
+p.plan:1:6: error: dim 1 of input 'input_ids' has no extent: it is 's1' in the model
+  plan p {
+       ^
+help: give it one: 'NAME = NUMBER' in 'input input_ids: [...]'
+)",
+     Model::Symbolic},
+    {"SymbolTwice",
+     R"(plan p {
+  input input_ids: [batch = 16, seq = 8]
+  input labels: [samples = 8, seq = 8]
+  rest: replicate
+}
+)",
+     R"(p.plan:3:18: error: symbol 's0' has two extents: dim 0 of 'labels' is 8, dim 0 of 'input_ids' is 16
+    input labels: [samples = 8, seq = 8]
+                   ^~~~~~~~~~~
+p.plan:2:21: note: the other one is here
+    input input_ids: [batch = 16, seq = 8]
+                      ^~~~~~~~~~
+)",
+     Model::Symbolic},
+    {"NameTwice",
+     R"(plan p {
+  input input_ids: [batch, batch]
+  rest: replicate
+}
+)",
+     R"(p.plan:2:28: error: dim name 'batch' has two extents: dim 1 of 'input_ids' is 8, dim 0 of 'input_ids' is 4
+    input input_ids: [batch, batch]
+                             ^~~~~
+p.plan:2:21: note: the other one is here
+    input input_ids: [batch, batch]
+                      ^~~~~
+)"},
+    {"UnknownLoss",
+     R"(plan p {
+  loss los
+  rest: replicate
+}
+)",
+     R"(p.plan:2:8: error: unknown output 'los'
+    loss los
+         ^~~
+help: did you mean 'loss'?
+)"},
+    {"LossIsNoScalar",
+     R"(plan p {
+  loss logits
+  rest: replicate
+}
+)",
+     R"(p.plan:2:8: error: the loss is a scalar, and output 'logits' has 3 dims
+    loss logits
+         ^~~~~~
+)"},
+    {"NoMicrobatches",
+     R"(plan p {
+  input input_ids: [batch, seq]
+  microbatches 0
+  rest: replicate
+}
+)",
+     R"(p.plan:3:16: error: there is at least one microbatch, and this is 0
+    microbatches 0
+                 ^
+)"},
+    {"MicrobatchesWithoutBatch",
+     R"(plan p {
+  microbatches 2
+  rest: replicate
+}
+)",
+     R"(p.plan:2:3: error: microbatches split the dim 'batch', and no input has a dim 'batch'
+    microbatches 2
+    ^~~~~~~~~~~~~~
+help: name it: 'input NAME: [batch, ...]'
+)"},
+    {"OutputAxisTwice",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  output logits: [_ over tp, _, _ over tp]
+  rest: replicate
+}
+)",
+     R"(p.plan:3:40: error: axis 'tp' is used twice
+    output logits: [_ over tp, _, _ over tp]
+                                         ^~
+p.plan:3:26: note: it is used here, too
+    output logits: [_ over tp, _, _ over tp]
+                           ^~
+)"},
+};
+
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(Values, MessageTest, testing::ValuesIn(cases), MessageTest::nameOf);

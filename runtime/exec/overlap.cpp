@@ -6,32 +6,32 @@
 
 using namespace meshplan;
 
-static int64_t sizeOf(std::span<const Run> runs) {
+static int64_t sizeOf(std::span<const CommonRun> runs) {
   int64_t size = 0;
-  for (const Run &run : runs)
+  for (const CommonRun &run : runs)
     size += run.size;
   return size;
 }
 
 std::vector<int64_t> Overlap::shape() const {
   std::vector<int64_t> shape;
-  for (const std::vector<Run> &runs : dims)
+  for (const std::vector<CommonRun> &runs : dims)
     shape.push_back(sizeOf(runs));
   return shape;
 }
 
 int64_t Overlap::elementCount() const {
   int64_t count = 1;
-  for (const std::vector<Run> &runs : dims)
+  for (const std::vector<CommonRun> &runs : dims)
     count *= sizeOf(runs);
   return count;
 }
 
 /// Replaces one side of every run by its place in the piece.
-static Overlap withPiece(Overlap overlap, int64_t Run::*side) {
-  for (std::vector<Run> &runs : overlap.dims) {
+static Overlap withPiece(Overlap overlap, int64_t CommonRun::*side) {
+  for (std::vector<CommonRun> &runs : overlap.dims) {
     int64_t place = 0;
-    for (Run &run : runs) {
+    for (CommonRun &run : runs) {
       run.*side = place;
       place += run.size;
     }
@@ -39,18 +39,18 @@ static Overlap withPiece(Overlap overlap, int64_t Run::*side) {
   return overlap;
 }
 
-Overlap Overlap::intoPiece() const { return withPiece(*this, &Run::target); }
-Overlap Overlap::fromPiece() const { return withPiece(*this, &Run::source); }
+Overlap Overlap::intoPiece() const { return withPiece(*this, &CommonRun::target); }
+Overlap Overlap::fromPiece() const { return withPiece(*this, &CommonRun::source); }
 
-static std::vector<Run> commonRuns(std::span<const Range> source, std::span<const Range> target) {
-  std::vector<Run> runs;
+static std::vector<CommonRun> commonRuns(std::span<const Range> source, std::span<const Range> target) {
+  std::vector<CommonRun> runs;
   int64_t sourcePlace = 0;
   for (const Range &a : source) {
     int64_t targetPlace = 0;
     for (const Range &b : target) {
       int64_t begin = std::max(a.offset, b.offset), end = std::min(a.offset + a.size, b.offset + b.size);
       if (begin < end) {
-        Run run{sourcePlace + begin - a.offset, targetPlace + begin - b.offset, end - begin};
+        CommonRun run{sourcePlace + begin - a.offset, targetPlace + begin - b.offset, end - begin};
         bool continues = !runs.empty() && runs.back().source + runs.back().size == run.source &&
                          runs.back().target + runs.back().size == run.target;
         if (continues)
@@ -72,7 +72,7 @@ Overlap meshplan::overlapOf(const SliceRanges &source, const SliceRanges &target
   return overlap;
 }
 
-static bool isInOrder(const Overlap &overlap, std::span<const int64_t> shape, int64_t begin, int64_t Run::*side) {
+static bool isInOrder(const Overlap &overlap, std::span<const int64_t> shape, int64_t begin, int64_t CommonRun::*side) {
   if (overlap.elementCount() == 0)
     return true;
   std::vector<int64_t> strides = contiguousStrides(shape);
@@ -81,7 +81,7 @@ static bool isInOrder(const Overlap &overlap, std::span<const int64_t> shape, in
   for (size_t dim = 0; dim < shape.size(); ++dim) {
     if (overlap.dims[dim].size() != 1)
       return false;
-    const Run &run = overlap.dims[dim].front();
+    const CommonRun &run = overlap.dims[dim].front();
     if (!mayVary && run.size != shape[dim])
       return false;
     mayVary = mayVary && run.size == 1;
@@ -91,9 +91,9 @@ static bool isInOrder(const Overlap &overlap, std::span<const int64_t> shape, in
 }
 
 bool meshplan::isSourceInOrder(const Overlap &overlap, std::span<const int64_t> shape, int64_t begin) {
-  return isInOrder(overlap, shape, begin, &Run::source);
+  return isInOrder(overlap, shape, begin, &CommonRun::source);
 }
 
 bool meshplan::isTargetInOrder(const Overlap &overlap, std::span<const int64_t> shape, int64_t begin) {
-  return isInOrder(overlap, shape, begin, &Run::target);
+  return isInOrder(overlap, shape, begin, &CommonRun::target);
 }

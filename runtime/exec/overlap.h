@@ -14,18 +14,18 @@
 namespace meshplan {
 
 /// Elements of one dim: from `source` on in one local tensor, from `target` on in the other.
-struct Run {
+struct CommonRun {
   int64_t source = 0;
   int64_t target = 0;
   int64_t size = 0;
 
-  bool operator==(const Run &) const = default;
+  bool operator==(const CommonRun &) const = default;
 };
 
 /// For each dim the runs that are copied, in rising order; all combinations of
 /// runs of different dims.
 struct Overlap {
-  std::vector<std::vector<Run>> dims;
+  std::vector<std::vector<CommonRun>> dims;
 
   /// Of the piece: the overlap as a tensor of its own.
   std::vector<int64_t> shape() const;

@@ -3,7 +3,6 @@
 #include "runtime/exec/pieces.h"
 
 #include <algorithm>
-#include <numeric>
 
 using namespace meshplan;
 
@@ -40,8 +39,6 @@ std::vector<int64_t> countsOf(std::span<const Overlap> pieces) {
   return counts;
 }
 
-int64_t sumOf(std::span<const int64_t> counts) { return std::accumulate(counts.begin(), counts.end(), int64_t(0)); }
-
 template <typename InOrder>
 bool followOneAnother(std::span<const Overlap> pieces, const SliceRanges &holder, const InOrder &isInOrder) {
   std::vector<int64_t> shape = sliceShape(holder);
@@ -52,6 +49,42 @@ bool followOneAnother(std::span<const Overlap> pieces, const SliceRanges &holder
     begin += piece.elementCount();
   }
   return true;
+}
+
+/// The runs of a dim follow one another from the first element to the last.
+bool fillDim(std::vector<CommonRun> runs, int64_t extent, int64_t CommonRun::*side) {
+  std::ranges::sort(runs, {}, side);
+  int64_t end = 0;
+  for (const CommonRun &run : runs) {
+    if (run.*side != end)
+      return false;
+    end += run.size;
+  }
+  return end == extent;
+}
+
+/// The pieces make up the holder's tensor, each element once. Pieces of one collective differ in one dim.
+bool makeUp(std::span<const Overlap> pieces, const SliceRanges &holder, int64_t CommonRun::*side) {
+  std::vector<int64_t> shape = sliceShape(holder);
+  int differing = 0;
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    std::vector<CommonRun> runs = pieces[0].dims[dim];
+    bool differs = std::ranges::any_of(pieces, [&](const Overlap &piece) { return piece.dims[dim] != runs; });
+    for (size_t i = 1; differs && i < pieces.size(); ++i)
+      runs.insert(runs.end(), pieces[i].dims[dim].begin(), pieces[i].dims[dim].end());
+    if (!fillDim(std::move(runs), shape[dim], side))
+      return false;
+    differing += differs;
+  }
+  return differing == (pieces.size() > 1 ? 1 : 0);
+}
+
+bool receivesMakeUp(const Pieces &pieces, const SliceRanges &output) {
+  return elementCount(sliceShape(output)) == 0 || makeUp(pieces.receives, output, &CommonRun::target);
+}
+
+bool sendsMakeUp(const Pieces &pieces, const SliceRanges &input) {
+  return elementCount(sliceShape(input)) == 0 || makeUp(pieces.sends, input, &CommonRun::source);
 }
 
 Pieces fullExchange(const Holdings &holdings) {
@@ -78,7 +111,7 @@ Expected<Pieces> allGather(const Holdings &holdings) {
   Pieces pieces = fullExchange(holdings);
   int64_t inputCount = elementCount(sliceShape(holdings.inputs[holdings.own]));
   bool sendsAll = std::ranges::all_of(pieces.sendCounts, [&](int64_t count) { return count == inputCount; });
-  if (!sendsAll || sumOf(pieces.receiveCounts) != elementCount(sliceShape(holdings.outputs[holdings.own])))
+  if (!sendsAll || !receivesMakeUp(pieces, holdings.outputs[holdings.own]))
     return notHeld("each element of the output once");
   pieces.packs = false;
   return pieces;
@@ -87,9 +120,8 @@ Expected<Pieces> allGather(const Holdings &holdings) {
 Expected<Pieces> reduceScatter(const Holdings &holdings) {
   MESHPLAN_RETURN_IF_ERROR(checkAddends(holdings));
   Pieces pieces = fullExchange(holdings);
-  int64_t inputCount = elementCount(sliceShape(holdings.inputs[holdings.own]));
   int64_t outputCount = elementCount(sliceShape(holdings.outputs[holdings.own]));
-  if (sumOf(pieces.sendCounts) != inputCount || pieces.sendCounts[holdings.own] != outputCount)
+  if (!sendsMakeUp(pieces, holdings.inputs[holdings.own]) || pieces.sendCounts[holdings.own] != outputCount)
     return notHeld("each element of the input once after the reduction");
   pieces.unpacks = false;
   return pieces;
@@ -104,8 +136,7 @@ Expected<Pieces> allReduce(const Holdings &holdings) {
 
 Expected<Pieces> allToAll(const Holdings &holdings) {
   Pieces pieces = fullExchange(holdings);
-  if (sumOf(pieces.sendCounts) != elementCount(sliceShape(holdings.inputs[holdings.own])) ||
-      sumOf(pieces.receiveCounts) != elementCount(sliceShape(holdings.outputs[holdings.own])))
+  if (!sendsMakeUp(pieces, holdings.inputs[holdings.own]) || !receivesMakeUp(pieces, holdings.outputs[holdings.own]))
     return notHeld("each element of the output once");
   return pieces;
 }

@@ -30,7 +30,7 @@ private:
       return reshape(packed, overlap.shape());
     }
     for (size_t dim = 0; dim < overlap.dims.size(); ++dim) {
-      const Run &run = overlap.dims[dim].front();
+      const CommonRun &run = overlap.dims[dim].front();
       MESHPLAN_ASSIGN_OR_RETURN(tensor, narrow(tensor, dim, run.source, run.size));
     }
     return tensor;

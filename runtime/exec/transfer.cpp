@@ -4,11 +4,11 @@
 
 using namespace meshplan;
 
-static Status copyRuns(std::span<const std::vector<Run>> dims, int64_t dim, const Tensor &source,
+static Status copyRuns(std::span<const std::vector<CommonRun>> dims, int64_t dim, const Tensor &source,
                        const Tensor &target) {
   if (dim == static_cast<int64_t>(dims.size()))
     return copyElements(source, target);
-  for (const Run &run : dims[dim]) {
+  for (const CommonRun &run : dims[dim]) {
     if (run.size == source.shape()[dim] && run.size == target.shape()[dim])
       return copyRuns(dims, dim + 1, source, target);
     MESHPLAN_ASSIGN_OR_RETURN(Tensor from, narrow(source, dim, run.source, run.size));

@@ -1,5 +1,6 @@
 //===- forward.cpp - meshplan-run forward ---------------------------------===//
 
+#include "runtime/base/names.h"
 #include "tools/meshplan_run/options.h"
 #include "tools/meshplan_run/ranks.h"
 

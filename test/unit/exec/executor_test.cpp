@@ -1,0 +1,131 @@
+#include "test/unit/exec/schedule_builder.h"
+
+#include "runtime/comm/threads/run_threads.h"
+#include "runtime/tensor/compute_scope.h"
+#include "runtime/tensor/memory.h"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+using namespace meshplan;
+
+namespace {
+
+/// y = x w + x, of which w is freed after its use.
+class ExecutorTest : public testing::Test {
+protected:
+  ExecutorTest() {
+    int x = builder.input("x", {{64}, {32}}, DType::f32), w = builder.parameter({"w"}, {{32}, {32}}, DType::f32);
+    int xw = builder.value({{64}, {32}}, DType::f32), y = builder.value({{64}, {32}}, DType::f32);
+    builder.compute("aten.mm.default", {tensorArg("self", x), tensorArg("mat2", w)}, {xw});
+    builder.free({w});
+    builder.compute("aten.add.Tensor", {tensorArg("self", xw), tensorArg("other", x)}, {y});
+    builder.free({xw, x});
+    builder.output("y", y);
+    builder.write(folder / "test.sched");
+    auto loaded = loadSchedule(folder / "test.sched");
+    EXPECT_TRUE(loaded.ok());
+    artifact.emplace(*std::move(loaded));
+  }
+
+  void onOneRank(const std::function<Status(Executor &)> &body) {
+    auto statuses = runThreads(1, {}, [&](World &world) -> Status {
+      MeterScope metered(meter);
+      ComputeScope scope(1);
+      MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(*artifact, program(), world));
+      MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(RandomFeed()));
+      MESHPLAN_RETURN_IF_ERROR(executor->loadInputs(RandomFeed()));
+      return body(*executor);
+    });
+    EXPECT_TRUE(statuses[0].ok()) << statuses[0].message();
+  }
+
+  const artifact::Program &program() { return *artifact->schedule().programs()->Get(0); }
+
+  at::Tensor result(Executor &executor) {
+    auto writer = SafetensorsWriter::create(folder / "y.safetensors", outputSpecs(program()));
+    EXPECT_TRUE(executor.writeOutputs(*writer).ok());
+    EXPECT_TRUE(writer->commit().ok());
+    return readTensors(folder / "y.safetensors")["y"];
+  }
+
+  ScheduleBuilder builder{{{"tp", 1}}};
+  TemporaryDirectory folder;
+  std::optional<Artifact> artifact;
+  std::shared_ptr<MemoryMeter> meter = std::make_shared<MemoryMeter>();
+};
+
+} // namespace
+
+TEST_F(ExecutorTest, RunsAgainWithWhatTheProgramFreed) {
+  onOneRank([&](Executor &executor) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(executor.run());
+    at::Tensor first = result(executor);
+    MESHPLAN_RETURN_IF_ERROR(executor.run());
+    EXPECT_TRUE(at::equal(result(executor), first));
+    return Status();
+  });
+}
+
+TEST_F(ExecutorTest, TakesOtherInputsBetweenRuns) {
+  onOneRank([&](Executor &executor) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(executor.run());
+    MESHPLAN_RETURN_IF_ERROR(executor.loadInputs(TensorFeed({{"x", at::zeros({64, 32})}})));
+    MESHPLAN_RETURN_IF_ERROR(executor.run());
+    EXPECT_TRUE(at::equal(result(executor), at::zeros({64, 32})));
+    return Status();
+  });
+}
+
+TEST_F(ExecutorTest, CountsBytes) {
+  installMeteredAllocator();
+  constexpr int64_t activation = 64 * 32 * 4, weight = 32 * 32 * 4;
+  onOneRank([&](Executor &executor) -> Status {
+    EXPECT_EQ(executor.residentBytes().parameters, weight);
+    EXPECT_EQ(executor.residentBytes().inputs, activation);
+    EXPECT_EQ(executor.residentBytes().constants, 0);
+    for (int step = 0; step < 3; ++step)
+      MESHPLAN_RETURN_IF_ERROR(executor.run());
+    return Status();
+  });
+  // The weight and x stay; x w and y live at the same time once.
+  EXPECT_EQ(meter->peak(), weight + 3 * activation);
+  EXPECT_EQ(meter->current(), 0);
+}
+
+TEST_F(ExecutorTest, Traces) {
+  Trace trace;
+  onOneRank([&](Executor &executor) { return executor.run(&trace); });
+  ASSERT_TRUE(writeTraces(folder / "trace.json", {&trace, 1}).ok());
+  auto file = MappedFile::open(folder / "trace.json");
+  auto *text = reinterpret_cast<const char *>(file->bytes().data());
+  auto events = nlohmann::json::parse(text, text + file->bytes().size())["traceEvents"];
+  std::vector<std::string> names;
+  for (const auto &event : events)
+    names.push_back(event["name"]);
+  EXPECT_THAT(names, testing::ElementsAre("process_name", "aten.mm.default", "free", "aten.add.Tensor", "free"));
+  EXPECT_EQ(events[1]["ts"], 0.0);
+  EXPECT_GE(events[3]["ts"].get<double>(), events[1]["dur"].get<double>());
+}
+
+TEST(RankViewTest, OneRankSpeaksForEachPart) {
+  ScheduleBuilder builder({{"pp", 2}, {"dp", 4}, {"tp", 3}});
+  int whole = builder.value({{8}}), byTp = builder.value({{8}, {6, {"tp"}}}), byDigit = builder.value({{8}});
+  // The minor half of dp: coordinates 0, 1, 2, 3 hold parts 0, 1, 0, 1.
+  builder.program().values[byDigit]->dims[0]->axes = {{1, 2, 2}};
+  TemporaryDirectory folder;
+  builder.write(folder / "test.sched");
+  auto artifact = loadSchedule(folder / "test.sched");
+  ASSERT_TRUE(artifact.ok()) << artifact.status().message();
+  const artifact::Schedule &schedule = artifact->schedule();
+  auto speakers = [&](int value) {
+    std::vector<int64_t> ranks;
+    for (int64_t rank = 0; rank < builder.worldSize(); ++rank)
+      if (RankView(schedule, *schedule.programs()->Get(0), rank).isFirstHolder(value))
+        ranks.push_back(rank);
+    return ranks;
+  };
+  EXPECT_THAT(speakers(whole), testing::ElementsAre(0));
+  EXPECT_THAT(speakers(byTp), testing::ElementsAre(0, 1, 2));
+  EXPECT_THAT(speakers(byDigit), testing::ElementsAre(0, 3));
+}

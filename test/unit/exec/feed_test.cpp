@@ -1,0 +1,85 @@
+#include "runtime/exec/feed.h"
+
+#include "test/unit/exec/schedule_builder.h"
+
+#include <gmock/gmock.h>
+
+using namespace meshplan;
+
+static std::vector<std::byte> randomPart(std::vector<int64_t> shape, SliceRanges ranges, DType dtype,
+                                         std::string name = "x") {
+  std::vector<std::byte> out(elementCount(sliceShape(ranges)) * dtypeSize(dtype));
+  FeedRequest request{{std::move(name)}, std::move(shape), std::move(ranges), dtype};
+  EXPECT_TRUE(RandomFeed().read(request, out).ok());
+  return out;
+}
+
+static at::Tensor asTensor(const std::vector<std::byte> &bytes, at::IntArrayRef shape, at::ScalarType type) {
+  return at::from_blob(const_cast<std::byte *>(bytes.data()), shape, type).clone();
+}
+
+TEST(RandomFeedTest, PartsAgreeWithTheWhole) {
+  auto whole = asTensor(randomPart({4, 9}, wholeTensor(std::vector<int64_t>{4, 9}), DType::f32), {4, 9}, at::kFloat);
+  auto part = asTensor(randomPart({4, 9}, {{{1, 2}}, {{0, 2}, {5, 3}}}, DType::f32), {2, 5}, at::kFloat);
+  at::Tensor rows = whole.slice(0, 1, 3);
+  EXPECT_TRUE(at::equal(part, at::cat({rows.slice(1, 0, 2), rows.slice(1, 5, 8)}, 1)));
+}
+
+TEST(RandomFeedTest, NumbersAreSmallAndSpread) {
+  auto x = asTensor(randomPart({10000}, {{{0, 10000}}}, DType::f64), {10000}, at::kDouble);
+  EXPECT_GE(x.min().item<double>(), -0.05);
+  EXPECT_LT(x.max().item<double>(), 0.05);
+  EXPECT_NEAR(x.mean().item<double>(), 0, 0.002);
+  EXPECT_NEAR(x.std().item<double>(), 0.1 / std::sqrt(12), 0.001);
+}
+
+TEST(RandomFeedTest, NamesDiffer) {
+  EXPECT_NE(randomPart({50}, {{{0, 50}}}, DType::bf16, "a"), randomPart({50}, {{{0, 50}}}, DType::bf16, "b"));
+}
+
+TEST(RandomFeedTest, IntegersAreZeroOrOne) {
+  auto x = asTensor(randomPart({1000}, {{{0, 1000}}}, DType::i64), {1000}, at::kLong);
+  EXPECT_EQ(x.min().item<int64_t>(), 0);
+  EXPECT_EQ(x.max().item<int64_t>(), 1);
+  EXPECT_NEAR(x.sum().item<double>(), 500, 100);
+}
+
+TEST(RandomFeedTest, BoolsAreTrue) {
+  EXPECT_TRUE(asTensor(randomPart({20}, {{{0, 20}}}, DType::boolean), {20}, at::kBool).all().item<bool>());
+}
+
+namespace {
+
+class FileFeedTest : public testing::Test {
+protected:
+  FileFeedTest() {
+    writeTensors(folder / "w.safetensors", {{"embed.weight", weight}});
+    auto source = TensorSource::open(folder / "w.safetensors");
+    EXPECT_TRUE(source.ok());
+    feed.emplace(*std::move(source));
+  }
+
+  Status read(std::vector<std::string> names, std::vector<int64_t> shape) {
+    out.resize(4 * sizeof(double));
+    return feed->read({std::move(names), std::move(shape), {{{0, 2}}, {{1, 2}}}, DType::f64}, out);
+  }
+
+  at::Tensor weight = at::randn({2, 3}, at::kFloat);
+  TemporaryDirectory folder;
+  std::optional<FileFeed> feed;
+  std::vector<std::byte> out;
+};
+
+} // namespace
+
+TEST_F(FileFeedTest, TakesAnyNameAndConverts) {
+  ASSERT_TRUE(read({"lm_head.weight", "embed.weight"}, {2, 3}).ok());
+  EXPECT_TRUE(at::equal(asTensor(out, {2, 2}, at::kDouble), weight.to(at::kDouble).slice(1, 1, 3)));
+}
+
+TEST_F(FileFeedTest, NamesWhatIsMissingOrWrong) {
+  EXPECT_THAT(read({"lm_head.weight"}, {2, 3}).message(), testing::HasSubstr("no tensor 'lm_head.weight'"));
+  EXPECT_THAT(
+      read({"embed.weight"}, {3, 2}).message(),
+      testing::AllOf(testing::HasSubstr("'embed.weight'"), testing::HasSubstr("[2, 3]"), testing::HasSubstr("[3, 2]")));
+}

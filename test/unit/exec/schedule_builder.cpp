@@ -1,0 +1,287 @@
+#include "test/unit/exec/schedule_builder.h"
+
+#include "runtime/comm/threads/run_threads.h"
+#include "runtime/tensor/compute_scope.h"
+#include "runtime/tensor/torch/access.h"
+#include "runtime/tensor/torch/dtype.h"
+
+#include <cstring>
+#include <fstream>
+#include <gtest/gtest.h>
+
+using namespace meshplan;
+
+ScheduleBuilder::ScheduleBuilder(std::vector<std::pair<std::string, int64_t>> mesh) {
+  table.format = 1;
+  table.device = "cpu";
+  for (auto &[name, size] : mesh) {
+    auto &axis = *table.mesh.emplace_back(std::make_unique<artifact::AxisT>());
+    axis.name = name;
+    axis.size = size;
+  }
+  table.streams.emplace_back(std::make_unique<artifact::StreamT>())->name = "compute";
+  table.programs.emplace_back(std::make_unique<artifact::ProgramT>())->name = "forward";
+}
+
+int64_t ScheduleBuilder::worldSize() const {
+  int64_t size = 1;
+  for (const auto &axis : table.mesh)
+    size *= axis->size;
+  return size;
+}
+
+artifact::AxisRef ScheduleBuilder::axis(const std::string &name) const {
+  for (size_t i = 0; i < table.mesh.size(); ++i)
+    if (table.mesh[i]->name == name)
+      return {static_cast<int64_t>(i), 1, table.mesh[i]->size};
+  ADD_FAILURE() << "no axis " << name;
+  return {};
+}
+
+std::vector<artifact::AxisRef> ScheduleBuilder::axes(const std::vector<std::string> &names) const {
+  std::vector<artifact::AxisRef> list;
+  for (const std::string &name : names)
+    list.push_back(axis(name));
+  return list;
+}
+
+int ScheduleBuilder::value(std::vector<TestDim> dims, DType dtype, std::vector<std::string> partial,
+                           artifact::Reduction reduction) {
+  auto &value = *program().values.emplace_back(std::make_unique<artifact::ValueT>());
+  value.dtype = static_cast<artifact::DType>(dtype);
+  for (TestDim &dim : dims) {
+    auto &table = *value.dims.emplace_back(std::make_unique<artifact::DimT>());
+    table.extent = dim.extent;
+    table.axes = axes(dim.axes);
+    table.unit = dim.unit;
+    table.parts = dim.parts;
+  }
+  value.partial = partial.empty() ? artifact::Reduction::none : reduction;
+  value.partial_axes = axes(partial);
+  return static_cast<int>(program().values.size()) - 1;
+}
+
+int ScheduleBuilder::input(std::string name, std::vector<TestDim> dims, DType dtype) {
+  auto &port = *program().inputs.emplace_back(std::make_unique<artifact::PortT>());
+  port.name = name;
+  return port.value = value(dims, dtype);
+}
+
+int ScheduleBuilder::parameter(std::vector<std::string> names, std::vector<TestDim> dims, DType dtype) {
+  auto &parameter = *program().parameters.emplace_back(std::make_unique<artifact::ParameterT>());
+  parameter.names = names;
+  return parameter.value = value(dims, dtype);
+}
+
+int ScheduleBuilder::constant(std::string name, std::vector<TestDim> dims, const at::Tensor &whole) {
+  auto &constant = *program().constants.emplace_back(std::make_unique<artifact::ConstantT>());
+  constant.name = name;
+  at::Tensor packed = whole.contiguous();
+  auto *bytes = static_cast<const uint8_t *>(packed.data_ptr());
+  constant.data.assign(bytes, bytes + packed.nbytes());
+  return constant.value = value(dims, *dtypeOf(whole.scalar_type()));
+}
+
+void ScheduleBuilder::output(std::string name, int value) {
+  auto &port = *program().outputs.emplace_back(std::make_unique<artifact::PortT>());
+  port.name = name;
+  port.value = value;
+}
+
+template <typename Action> void ScheduleBuilder::add(Action action) {
+  auto &instruction = *program().instructions.emplace_back(std::make_unique<artifact::InstructionT>());
+  instruction.action.Set(std::move(action));
+  instruction.origin = currentOrigin;
+}
+
+void ScheduleBuilder::compute(std::string target, std::vector<artifact::ArgT> args, std::vector<int> outputs) {
+  artifact::ComputeT action;
+  action.target = target;
+  for (artifact::ArgT &arg : args)
+    action.args.push_back(std::make_unique<artifact::ArgT>(std::move(arg)));
+  action.outputs = outputs;
+  add(std::move(action));
+}
+
+int ScheduleBuilder::communicator(const std::vector<std::string> &names) {
+  std::string joined;
+  for (const std::string &name : names)
+    joined += (joined.empty() ? "" : ", ") + name;
+  for (size_t i = 0; i < table.communicators.size(); ++i)
+    if (table.communicators[i]->name == joined)
+      return static_cast<int>(i);
+  auto &communicator = *table.communicators.emplace_back(std::make_unique<artifact::CommunicatorT>());
+  communicator.name = joined;
+  communicator.axes = axes(names);
+  return static_cast<int>(table.communicators.size()) - 1;
+}
+
+void ScheduleBuilder::collective(Kind kind, std::vector<std::string> axes, int input, int output, int dim,
+                                 int fromDim) {
+  artifact::StartT start;
+  start.kind = kind;
+  start.communicator = communicator(axes);
+  start.input = input;
+  start.output = output;
+  start.dim = dim;
+  start.from_dim = fromDim;
+  bool reduces = kind == Kind::all_reduce || kind == Kind::reduce_scatter;
+  start.reduction = reduces ? program().values[input]->partial : artifact::Reduction::none;
+  start.sequence = nextSequence;
+  add(std::move(start));
+  artifact::WaitT wait;
+  wait.sequence = nextSequence++;
+  add(std::move(wait));
+}
+
+void ScheduleBuilder::slice(int input, int output) {
+  artifact::SliceT action;
+  action.input = input;
+  action.output = output;
+  add(std::move(action));
+}
+
+void ScheduleBuilder::free(std::vector<int> values) {
+  artifact::FreeT action;
+  action.values = values;
+  add(std::move(action));
+}
+
+void ScheduleBuilder::origin(std::string module, int line, std::string text) {
+  auto &source = *table.sources.emplace_back(std::make_unique<artifact::SourceT>());
+  source.file = "test.plan";
+  source.line = line;
+  source.column = 3;
+  source.text = text;
+  auto &origin = *table.origins.emplace_back(std::make_unique<artifact::OriginT>());
+  origin.plan = static_cast<int>(table.sources.size()) - 1;
+  origin.module_ = module;
+  currentOrigin = static_cast<int>(table.origins.size()) - 1;
+}
+
+void ScheduleBuilder::write(const std::string &path) const {
+  flatbuffers::FlatBufferBuilder builder;
+  artifact::FinishScheduleBuffer(builder, artifact::Schedule::Pack(builder, &table));
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize());
+}
+
+static artifact::ArgT makeArg(std::string name, artifact::ArgKind kind) {
+  artifact::ArgT arg;
+  arg.name = name;
+  arg.kind = kind;
+  return arg;
+}
+
+artifact::ArgT meshplan::tensorArg(std::string name, int value) {
+  artifact::ArgT arg = makeArg(name, artifact::ArgKind::value);
+  arg.values = {value};
+  return arg;
+}
+
+artifact::ArgT meshplan::tensorsArg(std::string name, std::vector<int> values) {
+  artifact::ArgT arg = makeArg(name, artifact::ArgKind::value_list);
+  arg.values = values;
+  return arg;
+}
+
+artifact::ArgT meshplan::integerArg(std::string name, artifact::IntExpr integer) {
+  artifact::ArgT arg = makeArg(name, artifact::ArgKind::integer);
+  arg.ints = {integer};
+  return arg;
+}
+
+artifact::ArgT meshplan::integersArg(std::string name, std::vector<artifact::IntExpr> integers) {
+  artifact::ArgT arg = makeArg(name, artifact::ArgKind::int_list);
+  arg.ints = integers;
+  return arg;
+}
+
+artifact::ArgT meshplan::realArg(std::string name, double real) {
+  artifact::ArgT arg = makeArg(name, artifact::ArgKind::real);
+  arg.reals = {real};
+  return arg;
+}
+
+artifact::ArgT meshplan::dtypeArg(std::string name, DType dtype) {
+  artifact::ArgT arg = makeArg(name, artifact::ArgKind::dtype);
+  arg.dtype = static_cast<artifact::DType>(dtype);
+  return arg;
+}
+
+TensorFeed::TensorFeed(Tensors whole) : tensors(std::move(whole)) {
+  for (auto &[name, tensor] : tensors)
+    tensor = tensor.contiguous();
+}
+
+Status TensorFeed::read(const FeedRequest &request, std::span<std::byte> out) const {
+  auto found = tensors.end();
+  for (const std::string &name : request.names)
+    if (found == tensors.end())
+      found = tensors.find(name);
+  if (found == tensors.end())
+    return Status::error(StatusCode::notFound, "no tensor '", request.names.front(), "'");
+  auto *source = static_cast<const std::byte *>(found->second.data_ptr());
+  int64_t size = dtypeSize(request.dtype);
+  return forEachRun(request.ranges, request.shape, contiguousStrides(request.shape),
+                    [&](int64_t global, int64_t local, int64_t count) {
+                      std::memcpy(&out[local * size], source + global * size, count * size);
+                      return Status();
+                    });
+}
+
+Tensors meshplan::readTensors(const std::string &path) {
+  Tensors tensors;
+  auto source = TensorSource::open(path);
+  EXPECT_TRUE(source.ok()) << source.status().message();
+  for (const std::string &name : source->names()) {
+    const StoredTensor &stored = *source->find(name);
+    at::Tensor tensor = at::empty(stored.shape, scalarTypeOf(stored.dtype));
+    std::span<std::byte> bytes(static_cast<std::byte *>(tensor.data_ptr()), tensor.nbytes());
+    EXPECT_TRUE(source->read(stored, wholeTensor(stored.shape), stored.dtype, bytes).ok());
+    tensors[name] = tensor;
+  }
+  return tensors;
+}
+
+void meshplan::writeTensors(const std::string &path, const Tensors &tensors) {
+  std::vector<TensorSpec> specs;
+  for (const auto &[name, tensor] : tensors)
+    specs.push_back({name, *dtypeOf(tensor.scalar_type()), tensor.sizes().vec()});
+  auto writer = SafetensorsWriter::create(path, specs);
+  ASSERT_TRUE(writer.ok()) << writer.status().message();
+  for (const auto &[name, tensor] : tensors) {
+    at::Tensor packed = tensor.contiguous();
+    std::span<const std::byte> bytes(static_cast<const std::byte *>(packed.data_ptr()), packed.nbytes());
+    ASSERT_TRUE(writer->write(name, wholeTensor(tensor.sizes().vec()), bytes).ok());
+  }
+  ASSERT_TRUE(writer->commit().ok());
+}
+
+Expected<Tensors> meshplan::runSchedule(const ScheduleBuilder &builder, const Tensors &tensors,
+                                        std::chrono::milliseconds timeout) {
+  TemporaryDirectory folder;
+  builder.write(folder / "test.sched");
+  MESHPLAN_ASSIGN_OR_RETURN(Artifact artifact, loadSchedule(folder / "test.sched"));
+  MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, findProgram(artifact.schedule(), "forward"));
+  MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter writer,
+                            SafetensorsWriter::create(folder / "out.safetensors", outputSpecs(*program)));
+  TensorFeed feed(tensors);
+  auto statuses = runThreads(builder.worldSize(), {.timeout = timeout}, [&](World &world) -> Status {
+    ComputeScope scope(1);
+    MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(artifact, *program, world));
+    MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(feed));
+    MESHPLAN_RETURN_IF_ERROR(executor->loadInputs(feed));
+    MESHPLAN_RETURN_IF_ERROR(executor->run());
+    return executor->writeOutputs(writer);
+  });
+  MESHPLAN_RETURN_IF_ERROR(rootCause(statuses));
+  MESHPLAN_RETURN_IF_ERROR(writer.commit());
+  return readTensors(folder / "out.safetensors");
+}
+
+Tensors meshplan::mustRun(const ScheduleBuilder &builder, const Tensors &tensors) {
+  auto results = runSchedule(builder, tensors);
+  EXPECT_TRUE(results.ok()) << results.status().message();
+  return results ? *results : Tensors();
+}

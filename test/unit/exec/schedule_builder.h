@@ -1,0 +1,102 @@
+//===- schedule_builder.h - small schedules made by hand ---------*- C++ -*-===//
+//
+// Builds a schedule without the compiler, runs it on all ranks as threads, and
+// gives back whole tensors.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_TEST_UNIT_EXEC_SCHEDULE_BUILDER_H
+#define MESHPLAN_TEST_UNIT_EXEC_SCHEDULE_BUILDER_H
+
+#include "runtime/exec/executor.h"
+#include "test/unit/temporary_directory.h"
+
+#include <ATen/ATen.h>
+#include <map>
+
+namespace meshplan {
+
+using Kind = artifact::CollectiveKind;
+using Tensors = std::map<std::string, at::Tensor, std::less<>>;
+
+/// A dim and the mesh axes, by name, that divide it.
+struct TestDim {
+  int64_t extent;
+  std::vector<std::string> axes = {};
+  int64_t unit = 1;
+  std::vector<int64_t> parts = {};
+};
+
+class ScheduleBuilder {
+public:
+  explicit ScheduleBuilder(std::vector<std::pair<std::string, int64_t>> mesh);
+
+  int value(std::vector<TestDim> dims, DType dtype = DType::f64, std::vector<std::string> partial = {},
+            artifact::Reduction reduction = artifact::Reduction::sum);
+  int input(std::string name, std::vector<TestDim> dims, DType dtype = DType::f64);
+  int parameter(std::vector<std::string> names, std::vector<TestDim> dims, DType dtype = DType::f64);
+  int constant(std::string name, std::vector<TestDim> dims, const at::Tensor &whole);
+  void output(std::string name, int value);
+
+  /// Adds instructions; where a result is needed its value is made before.
+  void compute(std::string target, std::vector<artifact::ArgT> args, std::vector<int> outputs);
+  /// Start and Wait over the axes.
+  void collective(Kind kind, std::vector<std::string> axes, int input, int output, int dim = -1, int fromDim = -1);
+  void slice(int input, int output);
+  void free(std::vector<int> values);
+
+  /// Instructions from here on come from this module and this line of "test.plan".
+  void origin(std::string module, int line, std::string text);
+
+  artifact::ScheduleT &schedule() { return table; }
+  artifact::ProgramT &program() { return *table.programs[0]; }
+  int64_t worldSize() const;
+
+  /// Writes the file.
+  void write(const std::string &path) const;
+
+private:
+  artifact::AxisRef axis(const std::string &name) const;
+  std::vector<artifact::AxisRef> axes(const std::vector<std::string> &names) const;
+  int communicator(const std::vector<std::string> &axes);
+  template <typename Action> void add(Action action);
+
+  artifact::ScheduleT table;
+  int currentOrigin = -1;
+  int nextSequence = 0;
+};
+
+artifact::ArgT tensorArg(std::string name, int value);
+artifact::ArgT tensorsArg(std::string name, std::vector<int> values);
+artifact::ArgT integerArg(std::string name, artifact::IntExpr integer);
+artifact::ArgT integersArg(std::string name, std::vector<artifact::IntExpr> integers);
+artifact::ArgT realArg(std::string name, double real);
+artifact::ArgT dtypeArg(std::string name, DType dtype);
+inline artifact::IntExpr literal(int64_t value) { return {value, -1, 0, 0, 0}; }
+inline artifact::IntExpr extentOf(int value, int dim) { return {0, value, dim, 0, 1}; }
+inline artifact::IntExpr offsetOf(int value, int dim) { return {0, value, dim, 1, 0}; }
+
+/// Feeds whole tensors from memory.
+class TensorFeed final : public Feed {
+public:
+  explicit TensorFeed(Tensors tensors);
+  Status read(const FeedRequest &request, std::span<std::byte> out) const override;
+
+private:
+  Tensors tensors;
+};
+
+/// Runs the program once on all ranks; parameters and inputs are found in `tensors`.
+Expected<Tensors> runSchedule(const ScheduleBuilder &builder, const Tensors &tensors,
+                              std::chrono::milliseconds timeout = std::chrono::seconds(20));
+
+/// The same for a program that must run.
+Tensors mustRun(const ScheduleBuilder &builder, const Tensors &tensors);
+
+/// All tensors of a safetensors file, and a file of tensors.
+Tensors readTensors(const std::string &path);
+void writeTensors(const std::string &path, const Tensors &tensors);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TEST_UNIT_EXEC_SCHEDULE_BUILDER_H

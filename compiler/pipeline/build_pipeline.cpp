@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/pipeline/build_pipeline.h"
+#include "compiler/transforms/import/passes.h"
 #include "compiler/transforms/partition/passes.h"
 #include "compiler/transforms/place/passes.h"
 #include "compiler/transforms/propagate/passes.h"
@@ -23,6 +24,10 @@ void meshplan::registerDialects(DialectRegistry &registry) {
 void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOptions &options) {
   switch (phase) {
   case Phase::import:
+    // Attention first: it takes the masks away whose preamble simplification then finds dead.
+    manager.addNestedPass<func::FuncOp>(createFoldAttention());
+    manager.addNestedPass<func::FuncOp>(createDecomposeLoss());
+    manager.addNestedPass<func::FuncOp>(createSimplify());
     return;
   case Phase::place:
     manager.addPass(createPlaceStyles());
@@ -41,6 +46,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
 }
 
 void meshplan::registerPasses() {
+  registerImportPasses();
   registerPlacePasses();
   registerPropagatePasses();
   registerPartitionPasses();

@@ -17,6 +17,7 @@ int main(int argc, char **argv) {
   add("compile", "compile model and plan to a schedule (.sched)", addCompile);
 
   add("check", "check a plan: coverage, layouts, memory and traffic of a rank", addCheck);
+  add("fmt", "bring plan files to their canonical form", addFormat);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """Compares the outputs of a forward run with PyTorch.
 
-  compare_forward.py MODEL.pt2 --inputs I.safetensors --outputs O.safetensors
+  compare_forward.py MODEL.pt2 --inputs I.safetensors OUTPUTS.safetensors...
 
 The reference is the exported graph in float64: parameters, constants and every conversion to a narrower float are
 widened, so that no step rounds to less. An output is right if its largest error is at most
 max(4 x the largest error of PyTorch's own float32 run, 1e-6 x the largest magnitude of the output).
-Prints a line for each output; status 1 if one is wrong.
+Prints a line for each output of each run; status 1 if one is wrong or missing.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 import torch
 from safetensors.torch import load_file
@@ -55,34 +56,40 @@ def run(module: torch.nn.Module, inputs: dict[str, torch.Tensor], names: list[st
     return {name: tensor for name, tensor in dict(result).items() if isinstance(tensor, torch.Tensor)}
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model")
-    parser.add_argument("--inputs", required=True)
-    parser.add_argument("--outputs", required=True)
-    arguments = parser.parse_args()
-
-    inputs = load_file(arguments.inputs)
-    ours = load_file(arguments.outputs)
-    names = list(ours)
-    own32 = run(torch.export.load(arguments.model).module(), inputs, names)
-    wide_inputs = {name: tensor.double() if tensor.dtype in FLOATS else tensor for name, tensor in inputs.items()}
-    reference = run(widened_module(torch.export.load(arguments.model)), wide_inputs, names)
-
-    status = 0
-    missing = sorted(set(reference) - set(ours))
-    if missing:
-        print(f"missing outputs: {', '.join(missing)}")
-        status = 1
-    for name in sorted(set(reference) & set(ours)):
-        wide = reference[name]
+def compare(
+    ours: dict[str, torch.Tensor], own32: dict[str, torch.Tensor], reference: dict[str, torch.Tensor], label: str
+) -> bool:
+    """Prints the verdicts of one run; false if an output is wrong or missing."""
+    right = True
+    for name, wide in reference.items():
+        if name not in ours:
+            print(f"{label}: {name} is missing")
+            right = False
+            continue
         error = (ours[name].double().reshape(wide.shape) - wide).abs().max().item()
         own = (own32[name].double() - wide).abs().max().item()
         bound = max(4 * own, 1e-6 * wide.abs().max().item())
-        verdict = "ok" if error <= bound else "WRONG"
-        print(f"{name}: error {error:.3e}, PyTorch float32 {own:.3e}, bound {bound:.3e}: {verdict}")
-        status |= verdict != "ok"
-    return status
+        # Not `error > bound`: a NaN must not pass.
+        ok = error <= bound
+        print(f"{label}: {name}: error {error:.3e}, PyTorch {own:.3e}, bound {bound:.3e}: {'ok' if ok else 'WRONG'}")
+        right &= ok
+    return right
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model")
+    parser.add_argument("outputs", nargs="+")
+    parser.add_argument("--inputs", required=True)
+    arguments = parser.parse_args()
+
+    inputs = load_file(arguments.inputs)
+    names = list(load_file(arguments.outputs[0]))
+    own32 = run(torch.export.load(arguments.model).module(), inputs, names)
+    wide_inputs = {name: tensor.double() if tensor.dtype in FLOATS else tensor for name, tensor in inputs.items()}
+    reference = run(widened_module(torch.export.load(arguments.model)), wide_inputs, names)
+    right = [compare(load_file(path), own32, reference, Path(path).stem) for path in arguments.outputs]
+    return 0 if all(right) else 1
 
 
 if __name__ == "__main__":

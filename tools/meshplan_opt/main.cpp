@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/target/artifact/passes.h"
 #include "compiler/transforms/schedule/passes.h"
 #include "dialect/plan/plan.h"
 #include "dialect/sched/sched.h"
@@ -13,6 +14,7 @@
 
 int main(int argc, char **argv) {
   meshplan::registerSchedulePasses();
+  meshplan::registerArtifactPasses();
   mlir::DialectRegistry registry;
   registry.insert<meshplan::plan::PlanDialect, meshplan::sched::SchedDialect, mlir::func::FuncDialect>();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "meshplan passes\n", registry));

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/pipeline/build_pipeline.h"
+#include "compiler/target/artifact/passes.h"
 #include "compiler/transforms/import/passes.h"
 #include "compiler/transforms/partition/passes.h"
 #include "compiler/transforms/place/passes.h"
@@ -51,4 +52,5 @@ void meshplan::registerPasses() {
   registerPropagatePasses();
   registerPartitionPasses();
   registerSchedulePasses();
+  registerArtifactPasses();
 }

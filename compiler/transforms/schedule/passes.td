@@ -5,7 +5,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def SchedulePass : Pass<"schedule", "::mlir::ModuleOp"> {
+def Schedule : Pass<"schedule", "::mlir::ModuleOp"> {
   let summary = "orders the steps of every rank: plan -> sched";
   let description = [{
     Turns every function of a partitioned program into a `sched.program`.

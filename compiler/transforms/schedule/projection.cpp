@@ -10,7 +10,7 @@ using meshplan::scheduling::ClassBytes;
 
 namespace meshplan {
 
-unsigned CommunicatorTable::get(ArrayAttr axes, Layouts &layouts) {
+unsigned CommunicatorTable::get(ArrayAttr axes, LayoutTable &layouts) {
   auto [entry, inserted] = byAxes.try_emplace(axes, communicators.size());
   if (!inserted)
     return entry->second;
@@ -32,7 +32,7 @@ unsigned CommunicatorTable::get(ArrayAttr axes, Layouts &layouts) {
 namespace {
 class Projector {
 public:
-  Projector(func::FuncOp function, Layouts &layouts, CommunicatorTable &communicators)
+  Projector(func::FuncOp function, LayoutTable &layouts, CommunicatorTable &communicators)
       : function(function), layouts(layouts), communicators(communicators), registry(OpRegistry::get()) {}
 
   FailureOr<Projection> project();
@@ -49,7 +49,7 @@ private:
   scheduling::Operation &addOperation(Operation &op, StringRef name);
 
   func::FuncOp function;
-  Layouts &layouts;
+  LayoutTable &layouts;
   CommunicatorTable &communicators;
   const OpRegistry &registry;
   DenseMap<Value, unsigned> bufferOf;
@@ -77,7 +77,7 @@ scheduling::Operation &Projector::addOperation(Operation &op, StringRef name) {
 }
 
 /// Cost of a call on the rank of a class.
-static OpCost costOf(const OpRecord *record, plan::CallOp call, Layouts &layouts, unsigned rankClass) {
+static OpCost costOf(const OpRecord *record, plan::CallOp call, LayoutTable &layouts, unsigned rankClass) {
   if (!record || !record->cost)
     return {};
   CallView view{call.getTarget(), call.getArgs(), {}, {}};
@@ -125,7 +125,8 @@ static bool piecesAreContiguous(RankedTensorType type, int64_t dim) {
 }
 
 /// Bytes of the staging copy in which a collective's pieces lie rank by rank.
-static int64_t stagingBytes(Operation &op, const Layout &input, const Layout &result, unsigned rankClass) {
+static int64_t stagingBytes(Operation &op, const ResolvedLayout &input, const ResolvedLayout &result,
+                            unsigned rankClass) {
   if (auto gather = dyn_cast<plan::AllGatherOp>(op))
     return piecesAreContiguous(result.local[rankClass], gather.getDim()) ? 0 : result.bytes[rankClass];
   if (auto scatter = dyn_cast<plan::ReduceScatterOp>(op))
@@ -143,8 +144,8 @@ void Projector::projectCollective(Operation &op) {
   scheduling::Operation &operation = addOperation(op, op.getName().stripDialect());
   operation.stream = communicationStream;
   operation.communicator = communicator;
-  const Layout input = layouts.get(op.getOperand(0).getType());
-  const Layout &output = layouts.get(op.getResult(0).getType());
+  const ResolvedLayout input = layouts.get(op.getOperand(0).getType());
+  const ResolvedLayout &output = layouts.get(op.getResult(0).getType());
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass)
     operation.workspace.push_back(stagingBytes(op, input, output, rankClass));
   Buffer buffer;
@@ -212,7 +213,7 @@ FailureOr<Projection> Projector::project() {
   return std::move(result);
 }
 
-FailureOr<Projection> project(func::FuncOp function, Layouts &layouts, CommunicatorTable &communicators) {
+FailureOr<Projection> project(func::FuncOp function, LayoutTable &layouts, CommunicatorTable &communicators) {
   return Projector(function, layouts, communicators).project();
 }
 

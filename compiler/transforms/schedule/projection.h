@@ -4,7 +4,7 @@
 #define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_PROJECTION_H
 
 #include "compiler/scheduling/problem.h"
-#include "compiler/transforms/schedule/layout.h"
+#include "compiler/transforms/schedule/layout_table.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -17,7 +17,7 @@ inline constexpr unsigned computeStream = 0, communicationStream = 1;
 class CommunicatorTable {
 public:
   /// Index of the communicator over the axes of a collective.
-  unsigned get(mlir::ArrayAttr axes, Layouts &layouts);
+  unsigned get(mlir::ArrayAttr axes, LayoutTable &layouts);
 
   const std::vector<scheduling::Communicator> &list() const { return communicators; }
 
@@ -38,7 +38,8 @@ struct Projection {
 ///
 /// Fails, with a diagnostic at the op, if a sharding is undecided, an op is none that partition leaves, or a result is
 /// partial.
-mlir::FailureOr<Projection> project(mlir::func::FuncOp function, Layouts &layouts, CommunicatorTable &communicators);
+mlir::FailureOr<Projection> project(mlir::func::FuncOp function, LayoutTable &layouts,
+                                    CommunicatorTable &communicators);
 
 } // namespace meshplan
 

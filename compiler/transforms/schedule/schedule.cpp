@@ -13,11 +13,11 @@ using namespace mlir;
 
 namespace meshplan {
 
-#define GEN_PASS_DEF_SCHEDULEPASS
+#define GEN_PASS_DEF_SCHEDULE
 #include "compiler/transforms/schedule/passes.h.inc"
 
 /// Solves one function and writes its program.
-static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function, Layouts &layouts,
+static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function, LayoutTable &layouts,
                                       CommunicatorTable &communicators) {
   if (!llvm::hasSingleElement(function.getBody()))
     return function.emitError() << "cannot be scheduled: it has " << function.getBody().getBlocks().size()
@@ -33,8 +33,8 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
 }
 
 namespace {
-struct SchedulePass : public impl::SchedulePassBase<SchedulePass> {
-  using SchedulePassBase::SchedulePassBase;
+struct Schedule : public impl::ScheduleBase<Schedule> {
+  using ScheduleBase::ScheduleBase;
 
   void runOnOperation() final {
     ModuleOp module = getOperation();
@@ -44,11 +44,11 @@ struct SchedulePass : public impl::SchedulePassBase<SchedulePass> {
       return signalPassFailure();
     }
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
-    Layouts allRanks(mesh), oneRank(nullptr);
+    LayoutTable allRanks(mesh), oneRank(nullptr);
     CommunicatorTable communicators;
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     for (func::FuncOp function : functions) {
-      Layouts &layouts = function->hasAttr("plan.single_rank") ? oneRank : allRanks;
+      LayoutTable &layouts = function->hasAttr("plan.single_rank") ? oneRank : allRanks;
       if (failed(scheduleFunction(builder, function, layouts, communicators)))
         return signalPassFailure();
     }

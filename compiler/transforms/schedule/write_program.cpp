@@ -33,7 +33,7 @@ static DictionaryAttr toSchedArguments(DictionaryAttr arguments) {
 namespace {
 class ProgramWriter {
 public:
-  ProgramWriter(OpBuilder &builder, func::FuncOp function, const Projection &projection, Layouts &layouts)
+  ProgramWriter(OpBuilder &builder, func::FuncOp function, const Projection &projection, LayoutTable &layouts)
       : builder(builder), function(function), projection(projection), problem(projection.problem), layouts(layouts),
         location(function.getLoc()), compute(stream(computeStream)) {}
 
@@ -59,7 +59,7 @@ private:
   func::FuncOp function;
   const Projection &projection;
   const scheduling::Problem &problem;
-  Layouts &layouts;
+  LayoutTable &layouts;
   /// Of the step written last: frees have it.
   Location location;
   FlatSymbolRefAttr compute;
@@ -206,7 +206,7 @@ void ProgramWriter::write(const scheduling::Solution &solution) {
 }
 
 void writeProgram(OpBuilder &builder, func::FuncOp function, const Projection &projection,
-                  const scheduling::Solution &solution, Layouts &layouts) {
+                  const scheduling::Solution &solution, LayoutTable &layouts) {
   ProgramWriter(builder, function, projection, layouts).write(solution);
 }
 

@@ -1,12 +1,12 @@
-//===- layout.cpp - shardings of plan as layouts of sched -----------------===//
+//===- layout_table.cpp - shardings of plan as layouts of sched -----------===//
 
-#include "compiler/transforms/schedule/layout.h"
+#include "compiler/transforms/schedule/layout_table.h"
 
 using namespace mlir;
 
 namespace meshplan {
 
-Layouts::Layouts(plan::MeshOp mesh) : mesh(mesh) {
+LayoutTable::LayoutTable(plan::MeshOp mesh) : mesh(mesh) {
   for (int64_t index = 0, end = mesh ? mesh.getAxes().size() : 0; index < end; ++index)
     meshSizes.push_back(mesh.getAxisSize(index));
   coordinates.emplace_back(meshSizes.size(), 0);
@@ -14,7 +14,7 @@ Layouts::Layouts(plan::MeshOp mesh) : mesh(mesh) {
     coordinates.push_back(llvm::map_to_vector(meshSizes, [](int64_t size) { return size - 1; }));
 }
 
-SmallVector<meshplan::AxisRef> Layouts::resolve(ArrayRef<plan::AxisRefAttr> axes) {
+SmallVector<meshplan::AxisRef> LayoutTable::resolve(ArrayRef<plan::AxisRefAttr> axes) {
   return llvm::map_to_vector(axes, [&](plan::AxisRefAttr axis) { return plan::resolveAxis(axis, mesh); });
 }
 
@@ -38,7 +38,7 @@ static sched::Reduction toReduction(plan::Reduction reduction) {
   return sched::Reduction::none;
 }
 
-sched::ShardedTensorType Layouts::resolveType(RankedTensorType type) {
+sched::ShardedTensorType LayoutTable::resolveType(RankedTensorType type) {
   MLIRContext *context = type.getContext();
   plan::ShardingAttr sharding = plan::getSharding(type);
   SmallVector<sched::DimAttr> dims;
@@ -57,8 +57,8 @@ sched::ShardedTensorType Layouts::resolveType(RankedTensorType type) {
                                        toAxisAttrs(context, resolve(sharding.getPartialAxes())));
 }
 
-Layout Layouts::build(RankedTensorType type) {
-  Layout layout;
+ResolvedLayout LayoutTable::build(RankedTensorType type) {
+  ResolvedLayout layout;
   layout.type = resolveType(type);
   for (ArrayRef<int64_t> coordinate : coordinates) {
     layout.local.push_back(
@@ -68,7 +68,7 @@ Layout Layouts::build(RankedTensorType type) {
   return layout;
 }
 
-const Layout &Layouts::get(Type type) {
+const ResolvedLayout &LayoutTable::get(Type type) {
   auto [entry, inserted] = known.try_emplace(type);
   if (inserted)
     entry->second = build(cast<RankedTensorType>(type));

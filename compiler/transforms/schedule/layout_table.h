@@ -1,4 +1,4 @@
-//===- layout.h - shardings of plan as layouts of sched ---------*- C++ -*-===//
+//===- layout_table.h - shardings of plan as layouts of sched ---*- C++ -*-===//
 //
 // Axes by name become axes by position and size, and tensors get the extents
 // that a rank holds. Results are remembered by type, since few types make up a
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_LAYOUT_H
-#define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_LAYOUT_H
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_LAYOUT_TABLE_H
+#define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_LAYOUT_TABLE_H
 
 #include "compiler/scheduling/problem.h"
 #include "dialect/plan/plan.h"
@@ -17,7 +17,7 @@
 namespace meshplan {
 
 /// What the schedule needs to know of a tensor type.
-struct Layout {
+struct ResolvedLayout {
   sched::ShardedTensorType type;
   /// The part that a rank of each class holds, without encoding, and its bytes.
   llvm::SmallVector<mlir::RankedTensorType, 2> local;
@@ -26,26 +26,26 @@ struct Layout {
 
 /// Layouts under one mesh. Not thread safe. Rank classes are the rank whose coordinates are all 0, which holds the
 /// largest part of every tensor, and the rank whose coordinates are all last, which holds the smallest.
-class Layouts {
+class LayoutTable {
 public:
   /// A null mesh stands for one rank: types have no sharding.
-  explicit Layouts(plan::MeshOp mesh);
+  explicit LayoutTable(plan::MeshOp mesh);
 
   /// The layout of a tensor type whose sharding is decided (or of any tensor type on one rank).
-  const Layout &get(mlir::Type type);
+  const ResolvedLayout &get(mlir::Type type);
 
   unsigned rankClasses() const { return coordinates.size(); }
 
   llvm::SmallVector<meshplan::AxisRef> resolve(llvm::ArrayRef<plan::AxisRefAttr> axes);
 
 private:
-  Layout build(mlir::RankedTensorType type);
+  ResolvedLayout build(mlir::RankedTensorType type);
   sched::ShardedTensorType resolveType(mlir::RankedTensorType type);
 
   plan::MeshOp mesh;
   llvm::SmallVector<int64_t> meshSizes;
   llvm::SmallVector<llvm::SmallVector<int64_t>, 2> coordinates;
-  llvm::DenseMap<mlir::Type, Layout> known;
+  llvm::DenseMap<mlir::Type, ResolvedLayout> known;
 };
 
 /// True if every dim of the type's sharding is closed.
@@ -53,4 +53,4 @@ bool isDecided(mlir::Type type);
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_LAYOUT_H
+#endif // MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_LAYOUT_TABLE_H

@@ -1,0 +1,162 @@
+//===- build_report.cpp - what a program costs a rank ---------------------===//
+
+#include "compiler/report/layout_text.h"
+#include "compiler/report/report.h"
+#include "compiler/report/traffic.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+#include <map>
+#include <tuple>
+
+using namespace mlir;
+
+namespace meshplan {
+
+/// The place in a plan file within a location, or null.
+static FileLineColRange planPlace(Location location) {
+  FileLineColRange found;
+  location->walk([&](Location part) {
+    auto place = dyn_cast<FileLineColRange>(part);
+    if (!place || !place.getFilename().getValue().ends_with(".plan"))
+      return WalkResult::advance();
+    found = place;
+    return WalkResult::interrupt();
+  });
+  return found;
+}
+
+static void addTo(std::vector<CollectiveTotal> &totals, StringRef kind, int64_t bytes) {
+  auto total = llvm::find_if(totals, [&](const CollectiveTotal &each) { return each.kind == kind; });
+  if (total == totals.end()) {
+    totals.push_back({kind.str(), 0, 0});
+    total = std::prev(totals.end());
+  }
+  ++total->count;
+  total->bytes += bytes;
+}
+
+namespace {
+class ReportBuilder {
+public:
+  ReportBuilder(sched::MeshOp mesh, sched::ProgramOp program)
+      : mesh(mesh), program(program), meshSizes(program.getMeshSizes()), first(meshSizes.size(), 0),
+        last(llvm::map_to_vector(meshSizes, [](int64_t size) { return size - 1; })) {}
+
+  Report build();
+
+private:
+  void addMesh();
+  void addCommunicators();
+  void addBytes(BytesRange &range, Value tensor);
+  void addParameter(sched::ParameterOp parameter);
+  void addCollective(sched::StartOp start);
+  void addStatement(sched::StartOp start, StringRef kind, int64_t bytes);
+
+  sched::MeshOp mesh;
+  sched::ProgramOp program;
+  SmallVector<int64_t> meshSizes, first, last;
+  llvm::StringMap<size_t> communicatorIndex;
+  /// By file, line, column, text, communicator and kind, in which order they are listed.
+  std::map<std::tuple<std::string, int64_t, int64_t, std::string, std::string, std::string>, CollectiveTotal>
+      statements;
+  Report report;
+};
+} // namespace
+
+void ReportBuilder::addMesh() {
+  for (auto axis : mesh.getAxes().getAsRange<sched::MeshAxisAttr>()) {
+    report.axes.push_back({axis.getName().str(), axis.getSize(), {}});
+    report.worldSize *= axis.getSize();
+  }
+}
+
+void ReportBuilder::addCommunicators() {
+  for (auto communicator : program->getParentOfType<ModuleOp>().getOps<sched::CommunicatorOp>()) {
+    communicatorIndex[communicator.getSymName()] = report.communicators.size();
+    CommunicatorReport entry;
+    entry.name = communicator.getSymName().str();
+    for (const AxisRef &axis : sched::toAxisRefs(communicator.getAxes())) {
+      entry.axes.push_back(report.axes[axis.axis].name);
+      entry.ranks *= axis.size;
+    }
+    report.communicators.push_back(std::move(entry));
+  }
+}
+
+void ReportBuilder::addBytes(BytesRange &range, Value tensor) {
+  auto type = cast<sched::ShardedTensorType>(tensor.getType());
+  range.largest += sched::localBytes(type, meshSizes, first);
+  range.least += sched::localBytes(type, meshSizes, last);
+}
+
+void ReportBuilder::addParameter(sched::ParameterOp parameter) {
+  addBytes(report.memory.parameters, parameter.getResult());
+  sched::ShardedTensorType type = parameter.getResult().getType();
+  ParameterReport entry;
+  for (auto name : parameter.getNames().getAsRange<StringAttr>())
+    entry.names.push_back(name.str());
+  entry.dtype = dtypeText(type.getElementType());
+  entry.layout = layoutText(type, mesh);
+  entry.globalBytes = sched::elementBytes(type.getElementType());
+  for (sched::DimAttr dim : type.getDims())
+    entry.globalBytes *= dim.getExtent();
+  entry.rankBytes = sched::localBytes(type, meshSizes, first);
+  entry.trainable = parameter.getTrainable();
+  report.parameters.push_back(std::move(entry));
+}
+
+void ReportBuilder::addStatement(sched::StartOp start, StringRef kind, int64_t bytes) {
+  FileLineColRange place = planPlace(start.getLoc());
+  std::string file = place ? place.getFilename().str() : "";
+  int64_t line = place ? place.getStartLine() : 0, column = place ? place.getStartColumn() : 0;
+  CollectiveTotal &total = statements[{std::move(file), line, column, start.getCause().value_or("").str(),
+                                       start.getCommunicator().str(), kind.str()}];
+  ++total.count;
+  total.bytes += bytes;
+}
+
+void ReportBuilder::addCollective(sched::StartOp start) {
+  CommunicatorReport &communicator = report.communicators[communicatorIndex.lookup(start.getCommunicator())];
+  StringRef kind = sched::stringifyCollectiveKind(start.getKind());
+  int64_t bytes = trafficBytes(start, communicator.ranks, meshSizes);
+  addTo(communicator.collectives, kind, bytes);
+  for (AxisReport &axis : report.axes)
+    if (llvm::is_contained(communicator.axes, axis.name))
+      addTo(axis.collectives, kind, bytes);
+  addStatement(start, kind, bytes);
+}
+
+Report ReportBuilder::build() {
+  report.program = program.getSymName().str();
+  addMesh();
+  addCommunicators();
+  for (Operation &step : program.getBody().front()) {
+    if (auto parameter = dyn_cast<sched::ParameterOp>(step))
+      addParameter(parameter);
+    else if (auto constant = dyn_cast<sched::ConstantOp>(step))
+      addBytes(report.memory.constants, constant.getResult());
+    else if (auto input = dyn_cast<sched::InputOp>(step))
+      addBytes(report.memory.inputs, input.getResult());
+    else if (auto start = dyn_cast<sched::StartOp>(step))
+      addCollective(start);
+  }
+  for (auto &[key, total] : statements) {
+    auto &[file, line, column, text, communicator, kind] = key;
+    report.statements.push_back({file, line, column, text, communicator, {kind, total.count, total.bytes}});
+  }
+  if (std::optional<sched::MemoryAttr> memory = program.getMemory())
+    report.memory.peak = {memory->getPeak(), memory->getLeast()};
+  return std::move(report);
+}
+
+FailureOr<Report> buildReport(ModuleOp module, StringRef name) {
+  sched::MeshOp mesh = sched::getMesh(module);
+  if (!mesh)
+    return module.emitError("has no mesh to report on");
+  for (auto program : module.getOps<sched::ProgramOp>())
+    if (program.getSymName() == name && !program.getDevices())
+      return ReportBuilder(mesh, program).build();
+  return module.emitError() << "has no program '" << name << "' of all ranks to report on";
+}
+
+} // namespace meshplan

@@ -1,0 +1,49 @@
+//===- layout_text.cpp - layouts as people read them ----------------------===//
+
+#include "compiler/report/layout_text.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+static void printAxes(llvm::raw_ostream &stream, ArrayRef<sched::AxisAttr> axes, sched::MeshOp mesh) {
+  llvm::interleaveComma(axes, stream, [&](sched::AxisAttr axis) {
+    auto meshAxis = cast<sched::MeshAxisAttr>(mesh.getAxes()[axis.getAxis()]);
+    stream << meshAxis.getName();
+    if (axis.getSize() != meshAxis.getSize())
+      stream << ":(" << axis.getPre() << ')' << axis.getSize();
+  });
+}
+
+static void printDim(llvm::raw_ostream &stream, sched::DimAttr dim, sched::MeshOp mesh) {
+  stream << dim.getExtent();
+  if (dim.getAxes().empty())
+    return;
+  stream << " over ";
+  printAxes(stream, dim.getAxes(), mesh);
+  if (dim.getUnit() != 1)
+    stream << " unit " << dim.getUnit();
+  if (!dim.getParts().empty()) {
+    stream << " parts ";
+    llvm::interleave(dim.getParts(), stream, "+");
+  }
+}
+
+std::string layoutText(sched::ShardedTensorType type, sched::MeshOp mesh) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << '[';
+  llvm::interleaveComma(type.getDims(), stream, [&](sched::DimAttr dim) { printDim(stream, dim, mesh); });
+  stream << ']';
+  return text;
+}
+
+std::string dtypeText(Type elementType) {
+  if (elementType.isInteger(1))
+    return "bool";
+  std::string text;
+  llvm::raw_string_ostream(text) << elementType;
+  return text;
+}
+
+} // namespace meshplan

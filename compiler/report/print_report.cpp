@@ -1,0 +1,134 @@
+//===- print_report.cpp - the report as people read it --------------------===//
+
+#include "compiler/report/report.h"
+#include "compiler/report/text_table.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <map>
+
+using namespace meshplan;
+using Align = TextTable::Align;
+using llvm::raw_ostream;
+using llvm::StringRef;
+
+std::string meshplan::formatBytes(int64_t bytes) {
+  static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  size_t unit = 0;
+  double value = static_cast<double>(bytes);
+  for (; value >= 1024 && unit + 1 < std::size(units); ++unit)
+    value /= 1024;
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format(unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+  return text;
+}
+
+static void printMesh(const Report &report, raw_ostream &stream) {
+  stream << "mesh  ";
+  llvm::interleaveComma(report.axes, stream,
+                        [&](const AxisReport &axis) { stream << axis.name << " = " << axis.size; });
+  stream << (report.axes.empty() ? "" : ", ") << report.worldSize << (report.worldSize == 1 ? " rank" : " ranks")
+         << '\n';
+}
+
+static void printCoverage(const Report &report, raw_ostream &stream) {
+  if (report.coverage.empty())
+    return;
+  stream << "\ncoverage\n";
+  TextTable table({Align::left, Align::left, Align::right, Align::left});
+  for (const CoverageLine &line : report.coverage)
+    table.addRow({line.place, line.statement, std::to_string(line.matched),
+                  llvm::formatv("of {0} {1}", line.total, line.what).str()});
+  table.print(stream);
+}
+
+/// Exact bytes beside the rounded ones, and the least where it differs.
+static void printMemory(const MemoryReport &memory, raw_ostream &stream) {
+  stream << "\nmemory of a rank\n";
+  TextTable table({Align::left, Align::right, Align::right, Align::left});
+  auto row = [&](const char *what, BytesRange range) {
+    std::string least = range.least == range.largest ? "" : "least " + formatBytes(range.least);
+    table.addRow({what, formatBytes(range.largest), std::to_string(range.largest), least});
+  };
+  row("parameters", memory.parameters);
+  row("constants", memory.constants);
+  row("inputs", memory.inputs);
+  row("peak", memory.peak);
+  table.print(stream);
+}
+
+static void printTraffic(const Report &report, raw_ostream &stream) {
+  stream << "\ncommunication of a rank, sent and received\n";
+  TextTable table({Align::left, Align::left, Align::right, Align::right});
+  for (const CommunicatorReport &communicator : report.communicators) {
+    std::string over = llvm::formatv("over {0} ({1} ranks)", llvm::join(communicator.axes, ", "), communicator.ranks);
+    for (const CollectiveTotal &total : communicator.collectives) {
+      table.addRow({over, total.kind, std::to_string(total.count), formatBytes(total.bytes)});
+      over.clear();
+    }
+  }
+  bool none =
+      llvm::all_of(report.communicators, [](const CommunicatorReport &each) { return each.collectives.empty(); });
+  if (none)
+    table.addRow({"none"});
+  table.print(stream);
+}
+
+static void printStatements(const Report &report, raw_ostream &stream) {
+  if (report.statements.empty())
+    return;
+  stream << "\ncollectives by plan statement\n";
+  TextTable table({Align::left, Align::left, Align::left, Align::left, Align::right, Align::right});
+  for (const StatementReport &statement : report.statements) {
+    std::string place = statement.file.empty()
+                            ? std::string("(no statement)")
+                            : llvm::formatv("{0}:{1}:{2}", statement.file, statement.line, statement.column).str();
+    table.addRow({place, statement.text, statement.total.kind, "over " + statement.communicator,
+                  std::to_string(statement.total.count), formatBytes(statement.total.bytes)});
+  }
+  table.print(stream);
+}
+
+/// The name with each number that is a component of its own replaced: "layers.*.weight".
+static std::string withoutIndices(StringRef name) {
+  std::vector<std::string> components;
+  for (StringRef component : llvm::split(name, '.'))
+    components.push_back(llvm::all_of(component, llvm::isDigit) && !component.empty() ? "*" : component.str());
+  return llvm::join(components, ".");
+}
+
+static void printParameters(const Report &report, raw_ostream &stream) {
+  struct Group {
+    const ParameterReport *first;
+    int64_t count = 0;
+  };
+  llvm::MapVector<std::string, Group, std::map<std::string, unsigned>> groups;
+  for (const ParameterReport &parameter : report.parameters) {
+    std::string key = withoutIndices(parameter.names.front()) + ' ' + parameter.dtype + ' ' + parameter.layout;
+    Group &group = groups.insert({key, {&parameter, 0}}).first->second;
+    ++group.count;
+  }
+  stream << "\nparameters\n";
+  TextTable table({Align::right, Align::left, Align::left, Align::left, Align::right, Align::left});
+  for (const auto &[key, group] : groups) {
+    const ParameterReport &parameter = *group.first;
+    std::string name = group.count == 1 ? parameter.names.front() : withoutIndices(parameter.names.front());
+    for (const std::string &tied : llvm::drop_begin(parameter.names))
+      name.append(" = ").append(tied);
+    table.addRow({std::to_string(group.count), name, parameter.dtype, parameter.layout,
+                  formatBytes(group.count * parameter.rankBytes),
+                  "of " + formatBytes(group.count * parameter.globalBytes)});
+  }
+  table.print(stream);
+}
+
+void meshplan::printReport(const Report &report, raw_ostream &stream) {
+  printMesh(report, stream);
+  printCoverage(report, stream);
+  printMemory(report.memory, stream);
+  printTraffic(report, stream);
+  printStatements(report, stream);
+  printParameters(report, stream);
+}

@@ -1,0 +1,109 @@
+//===- report.h - what a program costs a rank -------------------*- C++ -*-===//
+//
+// Plain structs, computed from one program of a sched module. Bytes are exact
+// for parameters, constants and inputs; the peak is the schedule's memory
+// profile, temporaries of operators included.
+//
+// "largest" is the rank that holds most, "least" the one that holds fewest;
+// they differ where a dim does not divide evenly.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_REPORT_REPORT_H
+#define MESHPLAN_COMPILER_REPORT_REPORT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace meshplan {
+
+/// Collectives of one kind. `bytes` is what the largest rank sends and receives, see trafficBytes.
+struct CollectiveTotal {
+  std::string kind; ///< "all_reduce"
+  int64_t count = 0;
+  int64_t bytes = 0;
+};
+
+/// Collectives of one communicator, by kind in the order of the schema.
+struct CommunicatorReport {
+  std::string name;
+  std::vector<std::string> axes; ///< names of the mesh axes
+  int64_t ranks = 1;
+  std::vector<CollectiveTotal> collectives;
+};
+
+/// Collectives whose communicator has this axis. One over two axes counts for both.
+struct AxisReport {
+  std::string name;
+  int64_t size = 1;
+  std::vector<CollectiveTotal> collectives;
+};
+
+/// Collectives of one kind and communicator that one plan statement causes.
+struct StatementReport {
+  std::string file; ///< empty if no statement is known
+  int64_t line = 0;
+  int64_t column = 0;
+  std::string text; ///< "rowwise tp"
+  std::string communicator;
+  CollectiveTotal total;
+};
+
+/// A weight or buffer of the model.
+struct ParameterReport {
+  std::vector<std::string> names;
+  std::string dtype;
+  std::string layout; ///< "[49152 over tp, 576]"
+  int64_t globalBytes = 0;
+  int64_t rankBytes = 0; ///< of the largest rank
+  bool trainable = false;
+};
+
+struct BytesRange {
+  int64_t largest = 0;
+  int64_t least = 0;
+};
+
+struct MemoryReport {
+  BytesRange parameters, constants, inputs, peak;
+};
+
+/// A line of the section "coverage", given by who has bound the plan: "58 of 61 modules".
+struct CoverageLine {
+  std::string place;     ///< "smollm2.plan:12", may be empty
+  std::string statement; ///< "model.layers.*.mlp.down_proj: rowwise tp"
+  int64_t matched = 0;
+  int64_t total = 0;
+  std::string what; ///< "modules"
+};
+
+struct Report {
+  std::string program;
+  std::vector<AxisReport> axes; ///< all axes of the mesh, in order
+  int64_t worldSize = 1;
+  std::vector<CoverageLine> coverage; ///< empty from buildReport
+  MemoryReport memory;
+  std::vector<CommunicatorReport> communicators; ///< those of the module, in order
+  std::vector<StatementReport> statements;       ///< by file and line
+  std::vector<ParameterReport> parameters;       ///< in the order of the program
+};
+
+/// The report of a program. Fails, with a diagnostic, if the module has no mesh or no program of this name.
+mlir::FailureOr<Report> buildReport(mlir::ModuleOp module, llvm::StringRef program);
+
+/// The report as people read it: aligned columns, parameters of repeated blocks on one line.
+void printReport(const Report &report, llvm::raw_ostream &stream);
+
+/// The report with stable keys.
+llvm::json::Value reportToJson(const Report &report);
+
+/// "1.5 MiB": bytes with a unit and one decimal, exact below 1 KiB.
+std::string formatBytes(int64_t bytes);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_REPORT_REPORT_H

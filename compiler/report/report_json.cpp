@@ -1,0 +1,76 @@
+//===- report_json.cpp - the report with stable keys ----------------------===//
+
+#include "compiler/report/report.h"
+
+using llvm::json::Array;
+using llvm::json::Object;
+using llvm::json::Value;
+
+namespace meshplan {
+
+static Value toJson(const std::string &text) { return text; }
+
+static Value toJson(BytesRange range) { return Object{{"largest", range.largest}, {"least", range.least}}; }
+
+static Value toJson(const CollectiveTotal &total) {
+  return Object{{"kind", total.kind}, {"count", total.count}, {"bytes", total.bytes}};
+}
+
+template <typename T> static Array toJsonArray(const std::vector<T> &list) {
+  Array array;
+  for (const T &item : list)
+    array.push_back(toJson(item));
+  return array;
+}
+
+static Value toJson(const AxisReport &axis) {
+  return Object{{"name", axis.name}, {"size", axis.size}, {"collectives", toJsonArray(axis.collectives)}};
+}
+
+static Value toJson(const CoverageLine &line) {
+  return Object{{"place", line.place},
+                {"statement", line.statement},
+                {"matched", line.matched},
+                {"total", line.total},
+                {"what", line.what}};
+}
+
+static Value toJson(const CommunicatorReport &communicator) {
+  return Object{{"name", communicator.name},
+                {"axes", toJsonArray(communicator.axes)},
+                {"ranks", communicator.ranks},
+                {"collectives", toJsonArray(communicator.collectives)}};
+}
+
+static Value toJson(const StatementReport &statement) {
+  return Object{{"file", statement.file},
+                {"line", statement.line},
+                {"column", statement.column},
+                {"text", statement.text},
+                {"communicator", statement.communicator},
+                {"kind", statement.total.kind},
+                {"count", statement.total.count},
+                {"bytes", statement.total.bytes}};
+}
+
+static Value toJson(const ParameterReport &parameter) {
+  return Object{
+      {"names", toJsonArray(parameter.names)}, {"dtype", parameter.dtype},          {"layout", parameter.layout},
+      {"global_bytes", parameter.globalBytes}, {"rank_bytes", parameter.rankBytes}, {"trainable", parameter.trainable}};
+}
+
+Value reportToJson(const Report &report) {
+  return Object{{"program", report.program},
+                {"world_size", report.worldSize},
+                {"axes", toJsonArray(report.axes)},
+                {"coverage", toJsonArray(report.coverage)},
+                {"memory", Object{{"parameters", toJson(report.memory.parameters)},
+                                  {"constants", toJson(report.memory.constants)},
+                                  {"inputs", toJson(report.memory.inputs)},
+                                  {"peak", toJson(report.memory.peak)}}},
+                {"communicators", toJsonArray(report.communicators)},
+                {"statements", toJsonArray(report.statements)},
+                {"parameters", toJsonArray(report.parameters)}};
+}
+
+} // namespace meshplan

@@ -1,0 +1,24 @@
+//===- traffic.cpp - bytes that a collective moves ------------------------===//
+
+#include "compiler/report/traffic.h"
+
+using namespace mlir;
+using meshplan::sched::CollectiveKind;
+
+int64_t meshplan::trafficBytes(sched::StartOp start, int64_t ranks, ArrayRef<int64_t> meshSizes) {
+  SmallVector<int64_t> largest(meshSizes.size(), 0);
+  bool gathers = start.getKind() == CollectiveKind::all_gather;
+  sched::ShardedTensorType type = gathers ? start.getToken().getType().getTensor() : start.getInput().getType();
+  int64_t bytes = sched::localBytes(type, meshSizes, largest);
+  switch (start.getKind()) {
+  case CollectiveKind::all_gather:
+  case CollectiveKind::reduce_scatter:
+  case CollectiveKind::all_to_all:
+    return 2 * (ranks - 1) * bytes / ranks;
+  case CollectiveKind::all_reduce:
+    return 4 * (ranks - 1) * bytes / ranks;
+  case CollectiveKind::permute:
+    return 2 * bytes;
+  }
+  return 0;
+}

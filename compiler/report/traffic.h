@@ -1,0 +1,23 @@
+//===- traffic.h - bytes that a collective moves ----------------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_REPORT_TRAFFIC_H
+#define MESHPLAN_COMPILER_REPORT_TRAFFIC_H
+
+#include "dialect/sched/sched.h"
+
+namespace meshplan {
+
+/// Bytes that the rank with the largest shards sends and receives in a collective of n ranks on a ring. With B the
+/// bytes of its tensor where it is not divided over the communicator (result of a gather, input of the others):
+///
+///   all_gather, reduce_scatter   2 (n - 1) / n B    each of n - 1 steps sends and receives a piece
+///   all_reduce                   4 (n - 1) / n B    a reduce-scatter and an all-gather
+///   all_to_all                   2 (n - 1) / n B    of its own part, all but the rank's own piece
+///   permute                      2 B
+///
+/// Rounded down.
+int64_t trafficBytes(sched::StartOp start, int64_t ranks, llvm::ArrayRef<int64_t> meshSizes);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_REPORT_TRAFFIC_H

@@ -1,0 +1,140 @@
+//===- arguments.cpp - arguments of a compute op --------------------------===//
+
+#include "compiler/target/artifact/arguments.h"
+#include "compiler/target/artifact/element_type.h"
+
+using namespace mlir;
+using meshplan::artifact::ArgKind;
+using meshplan::artifact::ArgT;
+using meshplan::artifact::IntExpr;
+
+namespace meshplan {
+
+static IntExpr literal(int64_t value) { return IntExpr(value, /*value=*/-1, /*dim=*/0, 0, 0); }
+
+namespace {
+/// Builds one argument. Each `add` is false if the attribute is of another kind.
+class ArgumentBuilder {
+public:
+  ArgumentBuilder(sched::ComputeOp op, const ValueNumbers &numbers) : op(op), numbers(numbers) {}
+
+  std::unique_ptr<ArgT> build(Attribute attribute);
+
+private:
+  bool addScalar(Attribute attribute);
+  bool addList(ArrayAttr list);
+  bool addDenseArray(Attribute attribute);
+  bool addInteger(Attribute attribute);
+  int32_t numberOf(sched::OperandRefAttr operand) { return numbers.lookup(op.getOperands()[operand.getIndex()]); }
+
+  sched::ComputeOp op;
+  const ValueNumbers &numbers;
+  std::unique_ptr<ArgT> arg = std::make_unique<ArgT>();
+};
+} // namespace
+
+static bool isInteger(Attribute attribute) {
+  return isa<sched::LocalIntAttr>(attribute) || (isa<IntegerAttr>(attribute) && !isa<BoolAttr>(attribute));
+}
+
+bool ArgumentBuilder::addInteger(Attribute attribute) {
+  if (!isInteger(attribute))
+    return false;
+  if (auto integer = dyn_cast<IntegerAttr>(attribute)) {
+    arg->ints.push_back(literal(integer.getValue().getSExtValue()));
+    return true;
+  }
+  auto local = cast<sched::LocalIntAttr>(attribute);
+  Value tensor = local.getOfResult() ? Value(op.getResults()[local.getIndex()]) : op.getOperands()[local.getIndex()];
+  arg->ints.emplace_back(local.getConstant(), numbers.lookup(tensor), static_cast<int32_t>(local.getDim()),
+                         local.getOffsetScale(), local.getExtentScale());
+  return true;
+}
+
+bool ArgumentBuilder::addScalar(Attribute attribute) {
+  if (isa<UnitAttr>(attribute)) {
+    arg->kind = ArgKind::none;
+  } else if (auto operand = dyn_cast<sched::OperandRefAttr>(attribute)) {
+    arg->kind = ArgKind::value;
+    arg->values = {numberOf(operand)};
+  } else if (auto boolean = dyn_cast<BoolAttr>(attribute)) {
+    arg->kind = ArgKind::boolean;
+    arg->bools = {boolean.getValue()};
+  } else if (addInteger(attribute)) {
+    arg->kind = ArgKind::integer;
+  } else if (auto real = dyn_cast<FloatAttr>(attribute)) {
+    arg->kind = ArgKind::real;
+    arg->reals = {real.getValueAsDouble()};
+  } else if (auto text = dyn_cast<StringAttr>(attribute)) {
+    arg->kind = ArgKind::string;
+    arg->text = text.str();
+  } else if (auto type = dyn_cast<TypeAttr>(attribute)) {
+    std::optional<artifact::DType> dtype = toDType(type.getValue());
+    arg->kind = ArgKind::dtype;
+    arg->dtype = dtype.value_or(artifact::DType::f32);
+    return dtype.has_value();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool ArgumentBuilder::addList(ArrayAttr list) {
+  auto all = [&](auto predicate) { return llvm::all_of(list, predicate); };
+  if (!list.empty() && all([](Attribute item) { return isa<sched::OperandRefAttr, UnitAttr>(item); })) {
+    arg->kind = ArgKind::value_list;
+    for (Attribute item : list) {
+      auto operand = dyn_cast<sched::OperandRefAttr>(item);
+      arg->values.push_back(operand ? numberOf(operand) : -1);
+    }
+  } else if (all(isInteger)) {
+    arg->kind = ArgKind::int_list;
+    for (Attribute item : list)
+      addInteger(item);
+  } else if (all([](Attribute item) { return isa<BoolAttr>(item); })) {
+    arg->kind = ArgKind::bool_list;
+    for (auto item : list.getAsRange<BoolAttr>())
+      arg->bools.push_back(item.getValue());
+  } else if (all([](Attribute item) { return isa<FloatAttr>(item); })) {
+    arg->kind = ArgKind::real_list;
+    for (auto item : list.getAsRange<FloatAttr>())
+      arg->reals.push_back(item.getValueAsDouble());
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool ArgumentBuilder::addDenseArray(Attribute attribute) {
+  if (auto integers = dyn_cast<DenseI64ArrayAttr>(attribute)) {
+    arg->kind = ArgKind::int_list;
+    for (int64_t value : integers.asArrayRef())
+      arg->ints.push_back(literal(value));
+  } else if (auto reals = dyn_cast<DenseF64ArrayAttr>(attribute)) {
+    arg->kind = ArgKind::real_list;
+    arg->reals = reals.asArrayRef();
+  } else if (auto booleans = dyn_cast<DenseBoolArrayAttr>(attribute)) {
+    arg->kind = ArgKind::bool_list;
+    arg->bools.assign(booleans.asArrayRef().begin(), booleans.asArrayRef().end());
+  } else {
+    return false;
+  }
+  return true;
+}
+
+std::unique_ptr<ArgT> ArgumentBuilder::build(Attribute attribute) {
+  auto list = dyn_cast<ArrayAttr>(attribute);
+  bool known = list ? addList(list) : addScalar(attribute) || addDenseArray(attribute);
+  return known ? std::move(arg) : nullptr;
+}
+
+FailureOr<std::unique_ptr<ArgT>> toArg(sched::ComputeOp op, NamedAttribute argument, const ValueNumbers &numbers) {
+  std::unique_ptr<ArgT> arg = ArgumentBuilder(op, numbers).build(argument.getValue());
+  if (!arg)
+    return op.emitOpError() << "argument '" << argument.getName().strref() << "' of '" << op.getTarget() << "' is "
+                            << argument.getValue() << ", which has no place in the artifact";
+  arg->name = argument.getName().str();
+  return arg;
+}
+
+} // namespace meshplan

@@ -1,0 +1,46 @@
+//===- artifact.h - sched modules as artifacts ------------------*- C++ -*-===//
+//
+// The artifact is the FlatBuffers form of a sched module; its schema is
+// runtime/schema/schedule.fbs. The same module and options give the same bytes.
+// All functions are thread safe for separate modules.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_TARGET_ARTIFACT_ARTIFACT_H
+#define MESHPLAN_COMPILER_TARGET_ARTIFACT_ARTIFACT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace meshplan {
+
+/// Version of the schema's meaning that this compiler writes (Schedule.format).
+inline constexpr int32_t artifactFormat = 1;
+
+/// What an artifact says besides the module.
+struct ArtifactOptions {
+  std::string compilerVersion;
+  std::string fingerprint; ///< of model, plan, definitions and compiler, hexadecimal
+  std::string planName;
+  std::string device = "cpu";
+};
+
+/// The bytes of a verified sched module. Fails, with a diagnostic, if the module has no mesh, or an argument or element
+/// type has no place in the schema.
+mlir::FailureOr<std::vector<uint8_t>> serialize(mlir::ModuleOp module, const ArtifactOptions &options);
+
+/// Writes bytes to a file: all of them or none. The file appears under `path` when it is complete; on failure nothing
+/// is left behind and an older file of the name stays. The error names the path and the system's reason.
+llvm::Error writeArtifact(llvm::StringRef path, llvm::ArrayRef<uint8_t> bytes);
+
+/// Prints what an artifact says, one line for each entry. Fails if the bytes are no artifact of this format.
+llvm::Error describeArtifact(llvm::ArrayRef<uint8_t> bytes, llvm::raw_ostream &stream);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TARGET_ARTIFACT_ARTIFACT_H

@@ -1,0 +1,39 @@
+//===- constant_bytes.cpp - the bytes of a constant -----------------------===//
+
+#include "compiler/target/artifact/constant_bytes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+/// The elements of a dense attribute: repeated if it is a splat, unpacked if they are booleans.
+static std::vector<uint8_t> denseBytes(DenseElementsAttr value) {
+  std::vector<uint8_t> bytes;
+  if (value.getElementType().isInteger(1)) {
+    bytes.reserve(value.getNumElements());
+    for (bool element : value.getValues<bool>())
+      bytes.push_back(element);
+    return bytes;
+  }
+  ArrayRef<char> raw = value.getRawData();
+  if (!value.isSplat())
+    return std::vector<uint8_t>(raw.begin(), raw.end());
+  bytes.reserve(raw.size() * value.getNumElements());
+  for (int64_t index = 0; index < value.getNumElements(); ++index)
+    bytes.insert(bytes.end(), raw.begin(), raw.end());
+  return bytes;
+}
+
+FailureOr<std::vector<uint8_t>> constantBytes(sched::ConstantOp constant) {
+  if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
+    return denseBytes(dense);
+  auto resource = dyn_cast<DenseResourceElementsAttr>(constant.getValue());
+  AsmResourceBlob *blob = resource ? resource.getRawHandle().getBlob() : nullptr;
+  if (!blob)
+    return constant.emitOpError() << "'" << constant.getName() << "' has no bytes in this module";
+  ArrayRef<char> raw = blob->getData();
+  return std::vector<uint8_t>(raw.begin(), raw.end());
+}
+
+} // namespace meshplan

@@ -1,0 +1,235 @@
+//===- describe_program.cpp - a program of an artifact as text ------------===//
+
+#include "compiler/target/artifact/describe_program.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+
+using namespace meshplan;
+using llvm::raw_ostream;
+
+namespace {
+class ProgramDescriber {
+public:
+  ProgramDescriber(const artifact::Schedule &schedule, const artifact::Program &program, raw_ostream &stream)
+      : schedule(schedule), program(program), stream(stream) {
+    bool own = program.devices() && program.devices()->size() > 0;
+    mesh = own ? program.devices() : schedule.mesh();
+  }
+
+  void describe();
+
+private:
+  void describeMemory();
+  void describeGivenValues();
+  void describeInstruction(const artifact::Instruction &instruction);
+  void describeCompute(const artifact::Compute &compute);
+  void describeStart(const artifact::Start &start);
+  void describeArgument(const artifact::Arg &arg);
+  void describeInteger(const artifact::IntExpr &expression);
+  /// "v3 f32[8 over dp, 28]".
+  void describeValue(int32_t index);
+  /// The values of a vector, comma separated.
+  template <typename Vector, typename Visitor> void list(const Vector *vector, Visitor visit) {
+    const char *separator = "";
+    forEach(vector, [&](auto item) {
+      stream << separator;
+      separator = ", ";
+      visit(item);
+    });
+  }
+
+  const artifact::Schedule &schedule;
+  const artifact::Program &program;
+  const MeshAxes *mesh;
+  raw_ostream &stream;
+};
+} // namespace
+
+void ProgramDescriber::describeValue(int32_t index) {
+  stream << 'v' << index;
+  if (index < 0 || index >= static_cast<int32_t>(program.values()->size()))
+    return;
+  const artifact::Value &value = *program.values()->Get(index);
+  stream << ' ' << artifact::EnumNameDType(value.dtype()) << '[';
+  list(value.dims(), [&](const artifact::Dim *dim) {
+    if (!textOf(dim->name()).empty())
+      stream << textOf(dim->name()) << '=';
+    stream << dim->extent();
+    if (dim->axes() && dim->axes()->size() > 0)
+      stream << " over " << describeAxes(dim->axes(), mesh);
+    if (dim->unit() != 1)
+      stream << " unit " << dim->unit();
+    if (dim->parts() && dim->parts()->size() > 0) {
+      stream << " parts ";
+      list(dim->parts(), [&](int64_t part) { stream << part; });
+    }
+  });
+  stream << ']';
+  if (value.partial() != artifact::Reduction::none)
+    stream << " partial " << artifact::EnumNameReduction(value.partial()) << " over "
+           << describeAxes(value.partial_axes(), mesh);
+}
+
+/// constant + scale * offset(v0, 1) + scale * extent(v0, 1)
+void ProgramDescriber::describeInteger(const artifact::IntExpr &expression) {
+  if (expression.value() < 0) {
+    stream << expression.constant();
+    return;
+  }
+  const char *separator = "";
+  if (expression.constant() != 0) {
+    stream << expression.constant();
+    separator = " + ";
+  }
+  auto term = [&](int64_t scale, const char *what) {
+    if (scale == 0)
+      return;
+    stream << separator;
+    separator = " + ";
+    if (scale != 1)
+      stream << scale << " * ";
+    stream << what << "(v" << expression.value() << ", " << expression.dim() << ')';
+  };
+  term(expression.offset_scale(), "offset");
+  term(expression.extent_scale(), "extent");
+}
+
+void ProgramDescriber::describeArgument(const artifact::Arg &arg) {
+  auto value = [&](int32_t index) {
+    if (index < 0)
+      stream << "none";
+    else
+      stream << 'v' << index;
+  };
+  auto integer = [&](const artifact::IntExpr *expression) { describeInteger(*expression); };
+  auto real = [&](double number) { stream << llvm::format("%.17g", number); };
+  auto boolean = [&](uint8_t flag) { stream << (flag ? "true" : "false"); };
+  if (!textOf(arg.name()).empty())
+    stream << textOf(arg.name()) << '=';
+  switch (arg.kind()) {
+  case artifact::ArgKind::none:
+    stream << "none";
+    return;
+  case artifact::ArgKind::string:
+    stream << '\'' << textOf(arg.text()) << '\'';
+    return;
+  case artifact::ArgKind::dtype:
+    stream << artifact::EnumNameDType(arg.dtype());
+    return;
+  case artifact::ArgKind::value:
+    return list(arg.values(), value);
+  case artifact::ArgKind::integer:
+    return list(arg.ints(), integer);
+  case artifact::ArgKind::real:
+    return list(arg.reals(), real);
+  case artifact::ArgKind::boolean:
+    return list(arg.bools(), boolean);
+  default:
+    break;
+  }
+  stream << '[';
+  list(arg.values(), value);
+  list(arg.ints(), integer);
+  list(arg.reals(), real);
+  list(arg.bools(), boolean);
+  stream << ']';
+}
+
+void ProgramDescriber::describeCompute(const artifact::Compute &compute) {
+  list(compute.outputs(), [&](int32_t output) { describeValue(output); });
+  stream << " = " << textOf(compute.target()) << '(';
+  list(compute.args(), [&](const artifact::Arg *arg) { describeArgument(*arg); });
+  stream << ')';
+}
+
+void ProgramDescriber::describeStart(const artifact::Start &start) {
+  describeValue(start.output());
+  stream << " = start " << start.sequence() << ' ' << artifact::EnumNameCollectiveKind(start.kind()) << " v"
+         << start.input();
+  if (start.from_dim() >= 0)
+    stream << " from " << start.from_dim();
+  if (start.dim() >= 0)
+    stream << " dim " << start.dim();
+  if (start.reduction() != artifact::Reduction::none)
+    stream << ' ' << artifact::EnumNameReduction(start.reduction());
+  bool known = schedule.communicators() && start.communicator() >= 0 &&
+               start.communicator() < static_cast<int32_t>(schedule.communicators()->size());
+  stream << " over ";
+  if (known)
+    stream << textOf(schedule.communicators()->Get(start.communicator())->name());
+  else
+    stream << '#' << start.communicator();
+}
+
+void ProgramDescriber::describeInstruction(const artifact::Instruction &instruction) {
+  stream << "  s" << instruction.stream() << ": ";
+  switch (instruction.action_type()) {
+  case artifact::Action::Compute:
+    describeCompute(*instruction.action_as_Compute());
+    break;
+  case artifact::Action::Start:
+    describeStart(*instruction.action_as_Start());
+    break;
+  case artifact::Action::Wait:
+    stream << "wait " << instruction.action_as_Wait()->sequence();
+    break;
+  case artifact::Action::Slice:
+    describeValue(instruction.action_as_Slice()->output());
+    stream << " = slice v" << instruction.action_as_Slice()->input();
+    break;
+  case artifact::Action::Free:
+    stream << "free ";
+    list(instruction.action_as_Free()->values(), [&](int32_t value) { stream << 'v' << value; });
+    break;
+  default:
+    stream << "action " << static_cast<int>(instruction.action_type());
+    break;
+  }
+  if (instruction.origin() >= 0)
+    stream << "  origin " << instruction.origin();
+  stream << '\n';
+}
+
+void ProgramDescriber::describeMemory() {
+  if (const artifact::Memory *memory = program.memory())
+    stream << "  memory parameters " << memory->parameters() << " constants " << memory->constants() << " inputs "
+           << memory->inputs() << " peak " << memory->peak() << '\n';
+}
+
+void ProgramDescriber::describeGivenValues() {
+  forEach(program.parameters(), [&](const artifact::Parameter *parameter) {
+    stream << "  parameter ";
+    describeValue(parameter->value());
+    stream << (parameter->trainable() ? " trainable" : "");
+    forEach(parameter->names(), [&](const flatbuffers::String *name) { stream << " '" << textOf(name) << '\''; });
+    stream << '\n';
+  });
+  forEach(program.constants(), [&](const artifact::Constant *constant) {
+    stream << "  constant ";
+    describeValue(constant->value());
+    stream << " '" << textOf(constant->name()) << "' " << constant->data()->size() << " bytes\n";
+  });
+  forEach(program.inputs(), [&](const artifact::Port *input) {
+    stream << "  input ";
+    describeValue(input->value());
+    stream << " '" << textOf(input->name()) << "'\n";
+  });
+}
+
+void ProgramDescriber::describe() {
+  stream << "program " << textOf(program.name());
+  if (mesh == program.devices())
+    forEach(mesh, [&](const artifact::Axis *axis) { stream << ' ' << textOf(axis->name()) << '=' << axis->size(); });
+  stream << '\n';
+  describeMemory();
+  describeGivenValues();
+  forEach(program.instructions(), [&](const artifact::Instruction *instruction) { describeInstruction(*instruction); });
+  forEach(program.outputs(), [&](const artifact::Port *output) {
+    stream << "  output v" << output->value() << " '" << textOf(output->name()) << "'\n";
+  });
+}
+
+void meshplan::describeProgram(const artifact::Schedule &schedule, const artifact::Program &program,
+                               raw_ostream &stream) {
+  ProgramDescriber(schedule, program, stream).describe();
+}

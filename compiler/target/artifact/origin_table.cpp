@@ -1,0 +1,64 @@
+//===- origin_table.cpp - where instructions come from --------------------===//
+
+#include "compiler/target/artifact/origin_table.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Location.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+/// The place in a plan file within a location, or null.
+static FileLineColRange planPlace(Location location) {
+  if (auto place = dyn_cast<FileLineColRange>(location))
+    return place.getFilename().getValue().ends_with(".plan") ? place : FileLineColRange();
+  if (auto named = dyn_cast<NameLoc>(location))
+    return planPlace(named.getChildLoc());
+  if (auto call = dyn_cast<CallSiteLoc>(location)) {
+    FileLineColRange place = planPlace(call.getCallee());
+    return place ? place : planPlace(call.getCaller());
+  }
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    for (Location part : fused.getLocations())
+      if (FileLineColRange place = planPlace(part))
+        return place;
+  return {};
+}
+
+int32_t OriginTable::sourceOf(Location location, StringAttr text) {
+  FileLineColRange place = planPlace(location);
+  if (!place)
+    return -1;
+  auto [entry, inserted] = sourceIndex.try_emplace(Key(place, text), sources.size());
+  if (inserted) {
+    auto source = std::make_unique<artifact::SourceT>();
+    source->file = place.getFilename().str();
+    source->line = place.getStartLine();
+    source->column = place.getStartColumn();
+    source->text = text ? text.str() : "";
+    sources.push_back(std::move(source));
+  }
+  return entry->second;
+}
+
+int32_t OriginTable::originOf(Operation *step) {
+  auto module = step->getAttrOfType<StringAttr>("module");
+  int32_t source = sourceOf(step->getLoc(), step->getAttrOfType<StringAttr>("cause"));
+  if (source < 0 && !module)
+    return -1;
+  auto [entry, inserted] = originIndex.try_emplace({source, module}, origins.size());
+  if (inserted) {
+    auto origin = std::make_unique<artifact::OriginT>();
+    origin->plan = source;
+    origin->module_ = module ? module.str() : "";
+    origins.push_back(std::move(origin));
+  }
+  return entry->second;
+}
+
+void OriginTable::moveInto(artifact::ScheduleT &schedule) {
+  schedule.sources = std::move(sources);
+  schedule.origins = std::move(origins);
+}
+
+} // namespace meshplan

@@ -1,0 +1,240 @@
+//===- program_serializer.cpp - one program as an artifact's table --------===//
+
+#include "compiler/target/artifact/program_serializer.h"
+#include "compiler/target/artifact/arguments.h"
+#include "compiler/target/artifact/constant_bytes.h"
+#include "compiler/target/artifact/element_type.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+std::vector<artifact::AxisRef> toAxisRefTable(ArrayRef<meshplan::AxisRef> axes) {
+  std::vector<artifact::AxisRef> table;
+  table.reserve(axes.size());
+  for (const meshplan::AxisRef &axis : axes)
+    table.emplace_back(axis.axis, axis.pre, axis.size);
+  return table;
+}
+
+std::vector<std::unique_ptr<artifact::AxisT>> toAxisTable(ArrayAttr meshAxes) {
+  std::vector<std::unique_ptr<artifact::AxisT>> table;
+  for (auto axis : meshAxes.getAsRange<sched::MeshAxisAttr>()) {
+    auto entry = std::make_unique<artifact::AxisT>();
+    entry->name = axis.getName().str();
+    entry->size = axis.getSize();
+    table.push_back(std::move(entry));
+  }
+  return table;
+}
+
+static artifact::Reduction toReduction(sched::Reduction reduction) {
+  return static_cast<artifact::Reduction>(static_cast<int>(reduction));
+}
+
+namespace {
+class ProgramSerializer {
+public:
+  ProgramSerializer(sched::ProgramOp op, ModuleTables &tables) : op(op), tables(tables) {}
+
+  FailureOr<std::unique_ptr<artifact::ProgramT>> serialize();
+
+private:
+  LogicalResult addValue(Value value);
+  LogicalResult addStep(Operation &step);
+  void addParameter(sched::ParameterOp parameter);
+  LogicalResult addConstant(sched::ConstantOp constant);
+  void addInput(sched::InputOp input);
+  void addOutput(sched::OutputOp output);
+  LogicalResult addCompute(sched::ComputeOp compute);
+  LogicalResult addStart(sched::StartOp start);
+  void addWait(sched::WaitOp wait);
+  void addSlice(sched::SliceOp slice);
+  void addFree(sched::FreeOp free);
+
+  /// Appends an instruction with the stream and origin of a step.
+  template <typename Action> void addInstruction(Operation *step, Action action);
+  template <typename Action> void addInstruction(Operation *step, Action action, int32_t origin);
+
+  sched::ProgramOp op;
+  ModuleTables &tables;
+  std::unique_ptr<artifact::ProgramT> program = std::make_unique<artifact::ProgramT>();
+  ValueNumbers numbers;
+};
+} // namespace
+
+LogicalResult ProgramSerializer::addValue(Value value) {
+  auto type = cast<sched::ShardedTensorType>(value.getType());
+  std::optional<artifact::DType> dtype = toDType(type.getElementType());
+  if (!dtype)
+    return value.getDefiningOp()->emitOpError()
+           << "has the element type " << type.getElementType() << ", which has no place in the artifact";
+  auto entry = std::make_unique<artifact::ValueT>();
+  entry->dtype = *dtype;
+  for (sched::DimAttr dim : type.getDims()) {
+    auto table = std::make_unique<artifact::DimT>();
+    table->extent = dim.getExtent();
+    for (sched::AxisAttr axis : dim.getAxes())
+      table->axes.emplace_back(axis.getAxis(), axis.getPre(), axis.getSize());
+    table->unit = dim.getUnit();
+    table->parts = dim.getParts();
+    entry->dims.push_back(std::move(table));
+  }
+  entry->partial = toReduction(type.getReduction());
+  for (sched::AxisAttr axis : type.getPartialAxes())
+    entry->partial_axes.emplace_back(axis.getAxis(), axis.getPre(), axis.getSize());
+  numbers[value] = program->values.size();
+  program->values.push_back(std::move(entry));
+  return success();
+}
+
+template <typename Action> void ProgramSerializer::addInstruction(Operation *step, Action action, int32_t origin) {
+  auto instruction = std::make_unique<artifact::InstructionT>();
+  instruction->action.Set(std::move(action));
+  instruction->stream = tables.streams.lookup(step->getAttrOfType<FlatSymbolRefAttr>("stream").getValue());
+  instruction->origin = origin;
+  program->instructions.push_back(std::move(instruction));
+}
+
+template <typename Action> void ProgramSerializer::addInstruction(Operation *step, Action action) {
+  addInstruction(step, std::move(action), tables.origins.originOf(step));
+}
+
+void ProgramSerializer::addParameter(sched::ParameterOp parameter) {
+  auto entry = std::make_unique<artifact::ParameterT>();
+  for (auto name : parameter.getNames().getAsRange<StringAttr>())
+    entry->names.push_back(name.str());
+  entry->value = numbers.lookup(parameter.getResult());
+  entry->trainable = parameter.getTrainable();
+  program->parameters.push_back(std::move(entry));
+}
+
+LogicalResult ProgramSerializer::addConstant(sched::ConstantOp constant) {
+  FailureOr<std::vector<uint8_t>> bytes = constantBytes(constant);
+  if (failed(bytes))
+    return failure();
+  auto entry = std::make_unique<artifact::ConstantT>();
+  entry->name = constant.getName().str();
+  entry->value = numbers.lookup(constant.getResult());
+  entry->data = std::move(*bytes);
+  program->constants.push_back(std::move(entry));
+  return success();
+}
+
+static std::unique_ptr<artifact::PortT> toPort(StringRef name, int32_t value) {
+  auto port = std::make_unique<artifact::PortT>();
+  port->name = name.str();
+  port->value = value;
+  return port;
+}
+
+void ProgramSerializer::addInput(sched::InputOp input) {
+  int32_t number = numbers.lookup(input.getResult());
+  if (std::optional<ArrayAttr> names = input.getDims())
+    for (auto [dim, name] : llvm::zip_equal(program->values[number]->dims, names->getAsRange<StringAttr>()))
+      dim->name = name.str();
+  program->inputs.push_back(toPort(input.getName(), number));
+}
+
+void ProgramSerializer::addOutput(sched::OutputOp output) {
+  program->outputs.push_back(toPort(output.getName(), numbers.lookup(output.getValue())));
+}
+
+LogicalResult ProgramSerializer::addCompute(sched::ComputeOp compute) {
+  artifact::ComputeT action;
+  action.target = compute.getTarget().str();
+  for (NamedAttribute argument : compute.getArgs()) {
+    FailureOr<std::unique_ptr<artifact::ArgT>> arg = toArg(compute, argument, numbers);
+    if (failed(arg))
+      return failure();
+    action.args.push_back(std::move(*arg));
+  }
+  for (Value result : compute.getResults())
+    action.outputs.push_back(numbers.lookup(result));
+  addInstruction(compute, std::move(action));
+  return success();
+}
+
+LogicalResult ProgramSerializer::addStart(sched::StartOp start) {
+  auto wait = cast<sched::WaitOp>(*start.getToken().user_begin());
+  if (failed(addValue(wait.getResult())))
+    return failure();
+  artifact::StartT action;
+  action.kind = static_cast<artifact::CollectiveKind>(static_cast<int>(start.getKind()));
+  action.communicator = tables.communicators.lookup(start.getCommunicator());
+  action.input = numbers.lookup(start.getInput());
+  action.output = numbers.lookup(wait.getResult());
+  if (std::optional<uint64_t> dim = start.getDim())
+    action.dim = static_cast<int32_t>(*dim);
+  if (std::optional<uint64_t> dim = start.getFromDim())
+    action.from_dim = static_cast<int32_t>(*dim);
+  bool reduces =
+      start.getKind() == sched::CollectiveKind::all_reduce || start.getKind() == sched::CollectiveKind::reduce_scatter;
+  if (reduces)
+    action.reduction = toReduction(start.getInput().getType().getReduction());
+  action.sequence = static_cast<int32_t>(start.getSequence());
+  addInstruction(start, std::move(action));
+  return success();
+}
+
+void ProgramSerializer::addWait(sched::WaitOp wait) {
+  auto start = wait.getToken().getDefiningOp<sched::StartOp>();
+  artifact::WaitT action;
+  action.sequence = static_cast<int32_t>(start.getSequence());
+  addInstruction(wait, std::move(action), tables.origins.originOf(start));
+}
+
+void ProgramSerializer::addSlice(sched::SliceOp slice) {
+  artifact::SliceT action;
+  action.input = numbers.lookup(slice.getInput());
+  action.output = numbers.lookup(slice.getResult());
+  addInstruction(slice, std::move(action));
+}
+
+void ProgramSerializer::addFree(sched::FreeOp free) {
+  artifact::FreeT action;
+  for (Value value : free.getValues())
+    action.values.push_back(numbers.lookup(value));
+  addInstruction(free, std::move(action), -1);
+}
+
+LogicalResult ProgramSerializer::addStep(Operation &step) {
+  for (Value result : step.getResults())
+    if (isa<sched::ShardedTensorType>(result.getType()) && !isa<sched::WaitOp>(step) && failed(addValue(result)))
+      return failure();
+  return llvm::TypeSwitch<Operation *, LogicalResult>(&step)
+      .Case([&](sched::ParameterOp parameter) { return addParameter(parameter), success(); })
+      .Case([&](sched::ConstantOp constant) { return addConstant(constant); })
+      .Case([&](sched::InputOp input) { return addInput(input), success(); })
+      .Case([&](sched::OutputOp output) { return addOutput(output), success(); })
+      .Case([&](sched::ComputeOp compute) { return addCompute(compute); })
+      .Case([&](sched::StartOp start) { return addStart(start); })
+      .Case([&](sched::WaitOp wait) { return addWait(wait), success(); })
+      .Case([&](sched::SliceOp slice) { return addSlice(slice), success(); })
+      .Case([&](sched::FreeOp free) { return addFree(free), success(); })
+      .Default([](Operation *other) { return other->emitOpError("has no place in the artifact"); });
+}
+
+FailureOr<std::unique_ptr<artifact::ProgramT>> ProgramSerializer::serialize() {
+  program->name = op.getSymName().str();
+  for (Operation &step : op.getBody().front())
+    if (failed(addStep(step)))
+      return failure();
+  if (std::optional<sched::MemoryAttr> memory = op.getMemory()) {
+    program->memory = std::make_unique<artifact::MemoryT>();
+    program->memory->parameters = memory->getParameters();
+    program->memory->constants = memory->getConstants();
+    program->memory->inputs = memory->getInputs();
+    program->memory->peak = memory->getPeak();
+  }
+  if (std::optional<ArrayAttr> devices = op.getDevices())
+    program->devices = toAxisTable(*devices);
+  return std::move(program);
+}
+
+FailureOr<std::unique_ptr<artifact::ProgramT>> serializeProgram(sched::ProgramOp program, ModuleTables &tables) {
+  return ProgramSerializer(program, tables).serialize();
+}
+
+} // namespace meshplan

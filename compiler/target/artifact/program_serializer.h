@@ -1,0 +1,28 @@
+//===- program_serializer.h - one program as an artifact's table *- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_TARGET_ARTIFACT_PROGRAM_SERIALIZER_H
+#define MESHPLAN_COMPILER_TARGET_ARTIFACT_PROGRAM_SERIALIZER_H
+
+#include "compiler/target/artifact/origin_table.h"
+#include "dialect/sched/sched.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace meshplan {
+
+/// What the programs of a module share.
+struct ModuleTables {
+  llvm::StringMap<int32_t> streams;
+  llvm::StringMap<int32_t> communicators;
+  OriginTable origins;
+};
+
+/// The table of a program. Fails, with a diagnostic, as serialize() says.
+mlir::FailureOr<std::unique_ptr<artifact::ProgramT>> serializeProgram(sched::ProgramOp program, ModuleTables &tables);
+
+/// Axes and mesh axes as the artifact has them.
+std::vector<artifact::AxisRef> toAxisRefTable(llvm::ArrayRef<meshplan::AxisRef> axes);
+std::vector<std::unique_ptr<artifact::AxisT>> toAxisTable(mlir::ArrayAttr meshAxes);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TARGET_ARTIFACT_PROGRAM_SERIALIZER_H

@@ -1,0 +1,60 @@
+//===- serialize.cpp - a sched module as bytes ----------------------------===//
+
+#include "compiler/target/artifact/artifact.h"
+#include "compiler/target/artifact/program_serializer.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+static void addCommunicator(artifact::ScheduleT &schedule, sched::CommunicatorOp communicator, ModuleTables &tables) {
+  tables.communicators[communicator.getSymName()] = schedule.communicators.size();
+  auto entry = std::make_unique<artifact::CommunicatorT>();
+  entry->name = communicator.getSymName().str();
+  entry->axes = toAxisRefTable(sched::toAxisRefs(communicator.getAxes()));
+  schedule.communicators.push_back(std::move(entry));
+}
+
+static void addStream(artifact::ScheduleT &schedule, sched::StreamOp stream, ModuleTables &tables) {
+  tables.streams[stream.getSymName()] = schedule.streams.size();
+  auto entry = std::make_unique<artifact::StreamT>();
+  entry->name = stream.getSymName().str();
+  schedule.streams.push_back(std::move(entry));
+}
+
+static FailureOr<artifact::ScheduleT> buildTables(ModuleOp module, const ArtifactOptions &options) {
+  sched::MeshOp mesh = sched::getMesh(module);
+  if (!mesh)
+    return module.emitError("has no mesh and cannot become an artifact");
+  artifact::ScheduleT schedule;
+  schedule.format = artifactFormat;
+  schedule.compiler = options.compilerVersion;
+  schedule.fingerprint = options.fingerprint;
+  schedule.plan_name = options.planName;
+  schedule.device = options.device;
+  schedule.mesh = toAxisTable(mesh.getAxes());
+  ModuleTables tables;
+  for (auto communicator : module.getOps<sched::CommunicatorOp>())
+    addCommunicator(schedule, communicator, tables);
+  for (auto stream : module.getOps<sched::StreamOp>())
+    addStream(schedule, stream, tables);
+  for (auto program : module.getOps<sched::ProgramOp>()) {
+    FailureOr<std::unique_ptr<artifact::ProgramT>> table = serializeProgram(program, tables);
+    if (failed(table))
+      return failure();
+    schedule.programs.push_back(std::move(*table));
+  }
+  tables.origins.moveInto(schedule);
+  return schedule;
+}
+
+FailureOr<std::vector<uint8_t>> serialize(ModuleOp module, const ArtifactOptions &options) {
+  FailureOr<artifact::ScheduleT> schedule = buildTables(module, options);
+  if (failed(schedule))
+    return failure();
+  flatbuffers::FlatBufferBuilder builder(size_t(1) << 20);
+  artifact::FinishScheduleBuffer(builder, artifact::CreateSchedule(builder, &*schedule));
+  return std::vector<uint8_t>(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+}
+
+} // namespace meshplan

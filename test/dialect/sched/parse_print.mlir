@@ -1,0 +1,57 @@
+// RUN: meshplan-opt %s | meshplan-opt | FileCheck %s
+
+// CHECK: sched.mesh [#sched.mesh_axis<"dp" = 2>, #sched.mesh_axis<"tp" = 6>]
+sched.mesh [#sched.mesh_axis<"dp" = 2>, #sched.mesh_axis<"tp" = 6>]
+// CHECK: sched.communicator @tp over [#sched.axis<1:(1)6>]
+sched.communicator @tp over [#sched.axis<1:(1)6>]
+// CHECK: sched.communicator @inner over [#sched.axis<0:(1)2>, #sched.axis<1:(3)2>]
+sched.communicator @inner over [#sched.axis<0:(1)2>, #sched.axis<1:(3)2>]
+// CHECK: sched.stream @compute
+sched.stream @compute
+sched.stream @communication
+
+// CHECK: sched.program @forward memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4> {
+sched.program @forward memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4> {
+  // CHECK: %[[W:.*]] = sched.parameter ["w", "tied"] trainable : <[24 over {1:(1)6} unit 4, 8], f32>
+  %w = sched.parameter ["w", "tied"] trainable : <[24 over {1:(1)6} unit 4, 8], f32>
+  // CHECK: sched.parameter ["fused"] : <[24 over {1:(1)2} parts [16, 8]], bf16>
+  %f = sched.parameter ["fused"] : <[24 over {1:(1)2} parts [16, 8]], bf16>
+  // CHECK: sched.constant "c" dense<[true, false]> : tensor<2xi1> : <[2], i1>
+  %c = sched.constant "c" dense<[true, false]> : tensor<2xi1> : <[2], i1>
+  // CHECK: %[[X:.*]] = sched.input "x" dims ["batch", ""] : <[4 over {0:(1)2}, 8], f32>
+  %x = sched.input "x" dims ["batch", ""] : <[4 over {0:(1)2}, 8], f32>
+  // CHECK: sched.input "n" : <[], i64>
+  %n = sched.input "n" : <[], i64>
+  // CHECK: %[[Y:.*]] = sched.compute "aten.op"(%[[X]], %[[W]])
+  // CHECK-SAME: {dtype = bf16, list = [#sched.operand<0>, unit],
+  // CHECK-SAME: n = #sched.local<1, operand 1, dim 0, offset -1>, size = [4, #sched.local<0, result 0, dim 1, extent 2>],
+  // CHECK-SAME: x = #sched.operand<1>} in "layers.0" on @compute
+  // CHECK-SAME: -> !sched.tensor<[4 over {0:(1)2}, 24], f32, partial = sum {1:(1)6}>
+  %y = sched.compute "aten.op"(%x, %w) {list = [#sched.operand<0>, unit], x = #sched.operand<1>, dtype = bf16,
+      n = #sched.local<1, operand 1, dim 0, offset -1>, size = [4, #sched.local<0, result 0, dim 1, extent 2>]}
+      in "layers.0" on @compute
+    : (!sched.tensor<[4 over {0:(1)2}, 8], f32>, !sched.tensor<[24 over {1:(1)6} unit 4, 8], f32>)
+    -> !sched.tensor<[4 over {0:(1)2}, 24], f32, partial = sum {1:(1)6}>
+  // CHECK: %[[T:.*]] = sched.start reduce_scatter %[[Y]] dim 1 over @tp on @communication sequence 0 because "rowwise tp" in "layers.0"
+  %t = sched.start reduce_scatter %y dim 1 over @tp on @communication sequence 0 because "rowwise tp" in "layers.0"
+    : <[4 over {0:(1)2}, 24], f32, partial = sum {1:(1)6}> -> <<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
+  // CHECK: %[[Z:.*]] = sched.wait %[[T]] on @compute : <<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
+  %z = sched.wait %t on @compute : <<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
+  // CHECK: sched.free %[[Y]] on @compute
+  sched.free %y on @compute : !sched.tensor<[4 over {0:(1)2}, 24], f32, partial = sum {1:(1)6}>
+  // CHECK: %[[U:.*]] = sched.start all_to_all %[[Z]] from 1 dim 0 over @tp
+  %u = sched.start all_to_all %z from 1 dim 0 over @tp on @communication sequence 1
+    : <[4 over {0:(1)2}, 24 over {1:(1)6}], f32> -> <<[4 over {0:(1)2, 1:(1)6}, 24], f32>>
+  // CHECK: sched.wait %[[U]]
+  %v = sched.wait %u on @compute : <<[4 over {0:(1)2, 1:(1)6}, 24], f32>>
+  sched.free %z on @compute : !sched.tensor<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>
+  // CHECK: sched.slice %[[X]] on @compute : <[4 over {0:(1)2}, 8], f32> -> <[4 over {0:(1)2}, 8 over {1:(1)2}], f32>
+  %s = sched.slice %x on @compute : <[4 over {0:(1)2}, 8], f32> -> <[4 over {0:(1)2}, 8 over {1:(1)2}], f32>
+  // CHECK: sched.output "v"
+  sched.output "v" %v : <[4 over {0:(1)2, 1:(1)6}, 24], f32>
+  sched.output "s" %s : <[4 over {0:(1)2}, 8 over {1:(1)2}], f32>
+}
+
+// CHECK: sched.program @reference devices [#sched.mesh_axis<"rank" = 1>] {
+sched.program @reference devices [#sched.mesh_axis<"rank" = 1>] {
+}

@@ -1,0 +1,51 @@
+// What the artifact of a small program says, read back from its bytes.
+// RUN: meshplan-opt %s --schedule --print-artifact -o /dev/null | FileCheck %s --match-full-lines --strict-whitespace
+
+#rows = #plan.sharding<[{"dp"}, {}]>
+#partial = #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>
+#split = #plan.sharding<[{"dp"}, {"tp"}]>
+
+//      CHECK:schedule format 1 compiler '' plan '' device cpu fingerprint ''
+// CHECK-NEXT:mesh dp=2 tp=3
+// CHECK-NEXT:communicator tp: tp
+// CHECK-NEXT:stream compute
+// CHECK-NEXT:stream communication
+// CHECK-NEXT:program forward
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 3>]
+
+// CHECK-NEXT:  memory parameters 384 constants 0 inputs 192 peak 896
+// CHECK-NEXT:  parameter v0 f32[8, 12 over tp] trainable 'down.weight'
+// CHECK-NEXT:  parameter v1 f32[8, 24 over tp unit 4] 'wide.weight'
+// CHECK-NEXT:  input v2 f32[batch=8 over dp, 12 over tp] 'x'
+func.func @forward(
+    %w: tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>
+      {plan.kind = "parameter", plan.names = ["down.weight"], plan.trainable = true},
+    %b: tensor<8x24xf32, #plan.sharding<[{}, {"tp", unit 4}]>>
+      {plan.kind = "buffer", plan.names = ["wide.weight"]},
+    %x: tensor<8x12xf32, #split> {plan.kind = "input", plan.names = ["x"], plan.dims = ["batch", ""]})
+    -> (tensor<8x8xf32, #split> {plan.name = "y"}, tensor<4x2x8xf32, #plan.sharding<[{"dp"}, {}, {}]>>) {
+  // CHECK-NEXT:  s0: v3 f32[8 over dp, 8] partial sum over tp = aten.linear.default(input=v2, weight=v0)  origin 0
+  %p = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "down"
+    : (tensor<8x12xf32, #split>, tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<8x8xf32, #partial>
+  // CHECK-NEXT:  s1: v4 f32[8 over dp, 8] = start 0 all_reduce v3 sum over tp  origin 1
+  // CHECK-NEXT:  s0: wait 0  origin 1
+  // CHECK-NEXT:  s0: free v3
+  %r = plan.all_reduce %p [#plan.axis<"tp">] because "rowwise tp" : tensor<8x8xf32, #partial> -> tensor<8x8xf32, #rows>
+    loc("mlp.plan":9:5)
+  // CHECK-NEXT:  s0: v5 f32[8 over dp, 8 over tp] = slice v4  origin 2
+  %s = plan.slice %r [#plan.axis<"tp">] dim 1 because "sequence tp" : tensor<8x8xf32, #rows> -> tensor<8x8xf32, #split>
+    loc("mlp.plan":10:5)
+  // CHECK-NEXT:  s0: v6 f32[4 over dp, 2, 8] = aten.view.default(self=v4, size=[extent(v6, 0), 2, 8])
+  %v = plan.call "aten.view.default"(%r)
+    {self = #plan.operand<0>, size = [#plan.local<0, result 0, dim 0, extent 1>, 2, 8]}
+    : (tensor<8x8xf32, #rows>) -> tensor<4x2x8xf32, #plan.sharding<[{"dp"}, {}, {}]>>
+  // CHECK-NEXT:  s0: free v4
+  // CHECK-NEXT:  output v5 'y'
+  // CHECK-NEXT:  output v6 '1'
+  return %s, %v : tensor<8x8xf32, #split>, tensor<4x2x8xf32, #plan.sharding<[{"dp"}, {}, {}]>>
+}
+// CHECK-NEXT:source 0: mlp.plan:9:5 'rowwise tp'
+// CHECK-NEXT:source 1: mlp.plan:10:5 ''
+// CHECK-NEXT:origin 0: source -1 module 'down'
+// CHECK-NEXT:origin 1: source 0 module ''
+// CHECK-NEXT:origin 2: source 1 module ''

@@ -1,0 +1,142 @@
+//===- build_report_test.cpp - numbers derived by hand --------------------===//
+
+#include "compiler/report/report.h"
+#include "test/unit/target/sched_module.h"
+
+using namespace meshplan;
+
+/// A program with one step, whose input is `from` and whose collective makes `to`.
+static std::string collective(const std::string &step, const std::string &from, const std::string &to) {
+  return schedHead + "sched.program @forward {\n%x = sched.input \"x\" : <" + from + ">\n%t = sched.start " + step +
+         " on @communication sequence 0 because \"rowwise tp\" : <" + from + "> -> <<" + to +
+         ">> loc(\"a.plan\":3:4)\n%y = sched.wait %t on @compute : <<" + to + ">>\nsched.output \"y\" %y : <" + to +
+         ">\n}";
+}
+
+static Report reportOf(const std::string &text) {
+  SchedModule module(text);
+  auto report = buildReport(module.get(), "forward");
+  EXPECT_TRUE(succeeded(report));
+  return std::move(*report);
+}
+
+static int64_t bytesOf(const std::string &step, const std::string &from, const std::string &to) {
+  Report report = reportOf(collective(step, from, to));
+  EXPECT_EQ(report.statements.size(), 1u);
+  return report.statements[0].total.bytes;
+}
+
+TEST(Traffic, FollowsTheRingFormulas) {
+  // 12 x 10 floats are 480 bytes whole, 160 on each of 3 ranks.
+  EXPECT_EQ(bytesOf("all_gather %x dim 0 over @tp", "[12 over {1:(1)3}, 10], f32", "[12, 10], f32"), 2 * 320);
+  EXPECT_EQ(bytesOf("reduce_scatter %x dim 0 over @tp", "[12, 10], f32, partial = sum {1:(1)3}",
+                    "[12 over {1:(1)3}, 10], f32"),
+            2 * 320);
+  EXPECT_EQ(bytesOf("all_reduce %x over @tp", "[12, 10], f32, partial = sum {1:(1)3}", "[12, 10], f32"), 4 * 320);
+  // A rank holds 4 x 12 floats, 192 bytes, and keeps a third.
+  EXPECT_EQ(
+      bytesOf("all_to_all %x from 0 dim 1 over @tp", "[12 over {1:(1)3}, 12], f32", "[12, 12 over {1:(1)3}], f32"),
+      2 * 128);
+  EXPECT_EQ(bytesOf("permute %x over @tp", "[12 over {1:(1)3}], f32", "[12 over {1:(1)3}], f32"), 2 * 16);
+}
+
+TEST(Traffic, CountsWhatTheRankHolds) {
+  // Over dp the tensor stays divided: 6 x 10 floats are 240 bytes.
+  EXPECT_EQ(bytesOf("all_reduce %x over @tp", "[12 over {0:(1)2}, 10], f32, partial = sum {1:(1)3}",
+                    "[12 over {0:(1)2}, 10], f32"),
+            4 * 160);
+}
+
+static const std::string program = schedHead + R"(
+sched.program @forward memory <parameters = 196, constants = 8, inputs = 8, peak = 500, least = 400> {
+  %w = sched.parameter ["layers.0.up.weight", "tied"] trainable : <[10 over {1:(1)3}, 8], f32>
+  %v = sched.parameter ["layers.1.up.weight"] : <[6, 6 over {0:(1)2}], bf16>
+  %c = sched.constant "c" dense<1> : tensor<2xi32> : <[2], i32>
+  %x = sched.input "x" : <[3 over {0:(1)2}], f32>
+  %g = sched.start all_gather %w dim 0 over @tp on @communication sequence 0 because "colwise tp"
+    : <[10 over {1:(1)3}, 8], f32> -> <<[10, 8], f32>> loc("a.plan":7:2)
+  %h = sched.wait %g on @compute : <<[10, 8], f32>>
+  %i = sched.start all_gather %w dim 0 over @tp on @communication sequence 1 because "colwise tp"
+    : <[10 over {1:(1)3}, 8], f32> -> <<[10, 8], f32>> loc("a.plan":7:2)
+  %j = sched.wait %i on @compute : <<[10, 8], f32>>
+  %k = sched.start all_gather %v dim 1 over @dp on @communication sequence 2 because "data dp"
+    : <[6, 6 over {0:(1)2}], bf16> -> <<[6, 6], bf16>> loc("a.plan":5:1)
+  %l = sched.wait %k on @compute : <<[6, 6], bf16>>
+  sched.output "h" %h : <[10, 8], f32>
+  sched.output "j" %j : <[10, 8], f32>
+  sched.output "l" %l : <[6, 6], bf16>
+}
+sched.program @reference devices [#sched.mesh_axis<"rank" = 1>] {
+}
+)";
+
+TEST(BuildReport, SumsMemoryOfTheLargestAndTheSmallestRank) {
+  Report report = reportOf(program);
+  // up.weight: 4 (3) of 10 rows of 8 floats; the second one 6 x 3 half floats.
+  EXPECT_EQ(report.memory.parameters.largest, 128 + 36);
+  EXPECT_EQ(report.memory.parameters.least, 96 + 36);
+  EXPECT_EQ(report.memory.constants.largest, 8);
+  EXPECT_EQ(report.memory.constants.least, 8);
+  EXPECT_EQ(report.memory.inputs.largest, 8);
+  EXPECT_EQ(report.memory.inputs.least, 4);
+  EXPECT_EQ(report.memory.peak.largest, 500);
+  EXPECT_EQ(report.memory.peak.least, 400);
+}
+
+TEST(BuildReport, ListsParametersWithTheirLayout) {
+  Report report = reportOf(program);
+  ASSERT_EQ(report.parameters.size(), 2u);
+  EXPECT_THAT(report.parameters[0].names, testing::ElementsAre("layers.0.up.weight", "tied"));
+  EXPECT_EQ(report.parameters[0].dtype, "f32");
+  EXPECT_EQ(report.parameters[0].layout, "[10 over tp, 8]");
+  EXPECT_EQ(report.parameters[0].globalBytes, 320);
+  EXPECT_EQ(report.parameters[0].rankBytes, 128);
+  EXPECT_TRUE(report.parameters[0].trainable);
+  EXPECT_FALSE(report.parameters[1].trainable);
+}
+
+TEST(BuildReport, CountsCollectivesByAxisCommunicatorAndStatement) {
+  Report report = reportOf(program);
+  EXPECT_EQ(report.worldSize, 6);
+  ASSERT_EQ(report.communicators.size(), 3u);
+  EXPECT_EQ(report.communicators[0].ranks, 3);
+  ASSERT_EQ(report.communicators[0].collectives.size(), 1u);
+  EXPECT_EQ(report.communicators[0].collectives[0].kind, "all_gather");
+  EXPECT_EQ(report.communicators[0].collectives[0].count, 2);
+  EXPECT_EQ(report.communicators[0].collectives[0].bytes, 2 * (2 * 2 * 320 / 3));
+  EXPECT_TRUE(report.communicators[2].collectives.empty());
+  ASSERT_EQ(report.axes.size(), 2u);
+  EXPECT_EQ(report.axes[0].name, "dp");
+  EXPECT_EQ(report.axes[0].collectives[0].bytes, 72);
+  EXPECT_EQ(report.axes[1].collectives[0].count, 2);
+  ASSERT_EQ(report.statements.size(), 2u);
+  EXPECT_EQ(report.statements[0].line, 5);
+  EXPECT_EQ(report.statements[0].text, "data dp");
+  EXPECT_EQ(report.statements[1].file, "a.plan");
+  EXPECT_EQ(report.statements[1].line, 7);
+  EXPECT_EQ(report.statements[1].column, 2);
+  EXPECT_EQ(report.statements[1].total.count, 2);
+}
+
+TEST(BuildReport, ACollectiveOverTwoAxesCountsForBoth) {
+  Report report =
+      reportOf(collective("all_reduce %x over @dp_tp", "[12], f32, partial = sum {0:(1)2, 1:(1)3}", "[12], f32"));
+  EXPECT_EQ(report.axes[0].collectives[0].bytes, 4 * 5 * 48 / 6);
+  EXPECT_EQ(report.axes[1].collectives[0].bytes, 4 * 5 * 48 / 6);
+  EXPECT_EQ(report.communicators[2].ranks, 6);
+}
+
+TEST(BuildReport, NamesAMissingProgram) {
+  SchedModule module(program);
+  EXPECT_TRUE(failed(buildReport(module.get(), "step")));
+  EXPECT_THAT(module.messages, testing::ElementsAre("has no program 'step' of all ranks to report on"));
+  module.messages.clear();
+  EXPECT_TRUE(failed(buildReport(module.get(), "reference")));
+  EXPECT_THAT(module.messages, testing::ElementsAre("has no program 'reference' of all ranks to report on"));
+}
+
+TEST(BuildReport, NeedsAMesh) {
+  SchedModule module("module {}");
+  EXPECT_TRUE(failed(buildReport(module.get(), "forward")));
+  EXPECT_THAT(module.messages, testing::ElementsAre("has no mesh to report on"));
+}

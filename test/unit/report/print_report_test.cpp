@@ -1,0 +1,110 @@
+//===- print_report_test.cpp - the report as text and as JSON -------------===//
+
+#include "compiler/report/report.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+using namespace meshplan;
+
+static Report sample() {
+  Report report;
+  report.program = "forward";
+  report.worldSize = 6;
+  CollectiveTotal reduce{"all_reduce", 60, 3 << 20};
+  report.axes = {{"dp", 2, {}}, {"tp", 3, {reduce}}};
+  report.coverage = {{"a.plan:6", "layers.*.down: rowwise tp", 30, 61, "modules"},
+                     {"a.plan:12", "rest: replicate", 1, 61, "modules"}};
+  report.memory = {{1 << 20, 1 << 19}, {8, 8}, {1000, 1000}, {3 << 20, 2 << 20}};
+  report.communicators = {{"tp", {"tp"}, 3, {reduce}}, {"dp_tp", {"dp", "tp"}, 6, {}}};
+  report.statements = {{"a.plan", 6, 5, "rowwise tp", "tp", reduce}};
+  report.parameters = {{{"layers.0.down.weight"}, "f32", "[8, 28 over tp]", 896, 320, true},
+                       {{"layers.1.down.weight"}, "f32", "[8, 28 over tp]", 896, 320, true},
+                       {{"embed.weight", "head.weight"}, "f32", "[8, 4]", 128, 128, false}};
+  return report;
+}
+
+TEST(PrintReport, AlignsColumns) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printReport(sample(), stream);
+  EXPECT_EQ(text, R"(mesh  dp = 2, tp = 3, 6 ranks
+
+coverage
+  a.plan:6   layers.*.down: rowwise tp  30  of 61 modules
+  a.plan:12  rest: replicate             1  of 61 modules
+
+memory of a rank
+  parameters  1.0 MiB  1048576  least 512.0 KiB
+  constants       8 B        8
+  inputs       1000 B     1000
+  peak        3.0 MiB  3145728  least 2.0 MiB
+
+communication of a rank, sent and received
+  over tp (3 ranks)  all_reduce  60  3.0 MiB
+
+collectives by plan statement
+  a.plan:6:5  rowwise tp  all_reduce  over tp  60  3.0 MiB
+
+parameters
+  2  layers.*.down.weight        f32  [8, 28 over tp]  640 B  of 1.8 KiB
+  1  embed.weight = head.weight  f32  [8, 4]           128 B  of 128 B
+)");
+}
+
+TEST(PrintReport, OmitsWhatIsNotThere) {
+  Report report;
+  report.parameters = {{{"w"}, "f32", "[4]", 16, 16, true}};
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printReport(report, stream);
+  EXPECT_EQ(text, R"(mesh  1 rank
+
+memory of a rank
+  parameters  0 B  0
+  constants   0 B  0
+  inputs      0 B  0
+  peak        0 B  0
+
+communication of a rank, sent and received
+  none
+
+parameters
+  1  w  f32  [4]  16 B  of 16 B
+)");
+}
+
+TEST(ReportToJson, HasStableKeys) {
+  llvm::Expected<llvm::json::Value> expected = llvm::json::parse(R"({
+    "program": "forward", "world_size": 6,
+    "axes": [{"name": "dp", "size": 2, "collectives": []},
+             {"name": "tp", "size": 3, "collectives": [{"kind": "all_reduce", "count": 60, "bytes": 3145728}]}],
+    "coverage": [
+      {"place": "a.plan:6", "statement": "layers.*.down: rowwise tp", "matched": 30, "total": 61, "what": "modules"},
+      {"place": "a.plan:12", "statement": "rest: replicate", "matched": 1, "total": 61, "what": "modules"}],
+    "memory": {"parameters": {"largest": 1048576, "least": 524288}, "constants": {"largest": 8, "least": 8},
+               "inputs": {"largest": 1000, "least": 1000}, "peak": {"largest": 3145728, "least": 2097152}},
+    "communicators": [
+      {"name": "tp", "axes": ["tp"], "ranks": 3,
+       "collectives": [{"kind": "all_reduce", "count": 60, "bytes": 3145728}]},
+      {"name": "dp_tp", "axes": ["dp", "tp"], "ranks": 6, "collectives": []}],
+    "statements": [{"file": "a.plan", "line": 6, "column": 5, "text": "rowwise tp", "communicator": "tp",
+                    "kind": "all_reduce", "count": 60, "bytes": 3145728}],
+    "parameters": [
+      {"names": ["layers.0.down.weight"], "dtype": "f32", "layout": "[8, 28 over tp]", "global_bytes": 896,
+       "rank_bytes": 320, "trainable": true},
+      {"names": ["layers.1.down.weight"], "dtype": "f32", "layout": "[8, 28 over tp]", "global_bytes": 896,
+       "rank_bytes": 320, "trainable": true},
+      {"names": ["embed.weight", "head.weight"], "dtype": "f32", "layout": "[8, 4]", "global_bytes": 128,
+       "rank_bytes": 128, "trainable": false}]
+  })");
+  ASSERT_TRUE(static_cast<bool>(expected));
+  EXPECT_EQ(reportToJson(sample()), *expected);
+}
+
+TEST(FormatBytes, PicksTheUnit) {
+  EXPECT_EQ(formatBytes(0), "0 B");
+  EXPECT_EQ(formatBytes(1023), "1023 B");
+  EXPECT_EQ(formatBytes(1024), "1.0 KiB");
+  EXPECT_EQ(formatBytes(1536), "1.5 KiB");
+  EXPECT_EQ(formatBytes(int64_t(5) << 40), "5.0 TiB");
+}

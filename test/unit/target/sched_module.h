@@ -1,0 +1,45 @@
+//===- sched_module.h - sched modules from text -----------------*- C++ -*-===//
+
+#ifndef MESHPLAN_TEST_UNIT_TARGET_SCHED_MODULE_H
+#define MESHPLAN_TEST_UNIT_TARGET_SCHED_MODULE_H
+
+#include "dialect/sched/sched.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Parser/Parser.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace meshplan {
+
+/// A module and the context that it lives in; collects diagnostics.
+class SchedModule {
+public:
+  explicit SchedModule(const std::string &text)
+      : handler(&context, [this](mlir::Diagnostic &diagnostic) { messages.push_back(diagnostic.str()); }) {
+    context.loadDialect<sched::SchedDialect>();
+    module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  }
+
+  mlir::ModuleOp get() { return *module; }
+
+  std::vector<std::string> messages;
+
+private:
+  mlir::MLIRContext context;
+  mlir::ScopedDiagnosticHandler handler;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+/// Mesh dp=2, tp=3, communicators over tp, dp and both, and the streams.
+inline const std::string schedHead = R"(
+sched.mesh [#sched.mesh_axis<"dp" = 2>, #sched.mesh_axis<"tp" = 3>]
+sched.communicator @tp over [#sched.axis<1:(1)3>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.communicator @dp_tp over [#sched.axis<0:(1)2>, #sched.axis<1:(1)3>]
+sched.stream @compute
+sched.stream @communication
+)";
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TEST_UNIT_TARGET_SCHED_MODULE_H

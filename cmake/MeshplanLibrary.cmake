@@ -6,8 +6,9 @@
 #
 # Every include path starts at the top of the tree, so that an #include names the room it comes from.
 
-# g++ 12 warns of its own std::string concatenation (-Wrestrict, GCC bug 105651).
-set(MESHPLAN_WARNINGS -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-restrict)
+# g++ 12 warns of its own std::string concatenation (-Wrestrict, GCC bug 105651), and with optimisation of llvm::SmallVector...
+set(MESHPLAN_WARNINGS -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-restrict
+    -Wno-maybe-uninitialized)
 if(MESHPLAN_WERROR)
   list(APPEND MESHPLAN_WARNINGS -Werror)
 endif()

@@ -41,7 +41,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     manager.addPass(createLocalizeCalls());
     return;
   case Phase::schedule:
-    manager.addPass(createSchedulePass());
+    manager.addPass(createSchedule());
     return;
   }
 }

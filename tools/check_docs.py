@@ -46,15 +46,21 @@ def dialect_page(name: str) -> Page:
 
 
 # The phases in the order in which the compiler runs them.
-PHASES = ("place", "propagate", "partition")
+PHASES = ("place", "propagate", "partition", "schedule")
+
+
+def passes(title: str, folder: str) -> Section:
+    return Section(f"compiler/{folder}/passes.td", ("-gen-pass-doc",), title)
+
 
 PAGES = (
     dialect_page("plan"),
     dialect_page("sched"),
     Page(
         "passes.md",
-        tuple(
-            Section(f"compiler/transforms/{phase}/passes.td", ("-gen-pass-doc",), f"Phase {phase}") for phase in PHASES
+        (
+            *(passes(f"Phase {phase}", f"transforms/{phase}") for phase in PHASES),
+            passes("Artifact", "target/artifact"),
         ),
         "Passes",
     ),

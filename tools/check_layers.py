@@ -46,10 +46,12 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "compiler/support": (set(), {"llvm"}),
     "compiler/frontend": ({"grammar", "compiler/support"}, {"antlr", "llvm"}),
     "compiler/archive": ({"compiler/support"}, {"llvm", "zip", "json"}),
+    "compiler/indexing": (set(), {"llvm"}),
     "compiler/sharding": ({"dialect/plan", "compiler/support", EXTENT}, {"mlir", "llvm"}),
     "compiler/scheduling": ({"compiler/support", "runtime/schema", EXTENT}, {"llvm"}),
     "compiler/transforms/*": (
         {
+            "compiler/indexing",
             "compiler/sharding",
             "compiler/scheduling",
             "compiler/frontend",
@@ -65,6 +67,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         {"dialect/sched", "compiler/support", "runtime/schema", EXTENT},
         {"mlir", "llvm", "flatbuffers"},
     ),
+    "compiler/report": ({"dialect/sched", "compiler/support", EXTENT}, {"mlir", "llvm"}),
     "compiler/pipeline": (
         {
             "compiler/transforms/*",

@@ -315,8 +315,6 @@ def drop_weights(program: torch.export.ExportedProgram) -> None:
 @contextlib.contextmanager
 def replaced_on_success(path: Path) -> Iterator[Path]:
     """A path beside `path` to write to, which takes its place when nothing fails."""
-    if not path.parent.is_dir():
-        raise UsageError(f"{path}: no such folder: {path.parent}")
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".export-") as folder:
         # The archive's top folder has the name of the file that is written.
         temporary = Path(folder) / path.name
@@ -361,14 +359,17 @@ def save_tensors(tensors: Tensors, path: Path) -> None:
         save_file(tensors, temporary, metadata={"format": "pt"})
 
 
-def save_tokenizer(arguments: argparse.Namespace) -> None:
-    source = pretrained_source(arguments)
-    if source is None:
+def check_outputs(arguments: argparse.Namespace) -> None:
+    """Finds before the long work what would fail after it."""
+    for path in (arguments.output, arguments.weights_out, arguments.inputs_out):
+        if path is not None and not path.parent.is_dir():
+            raise UsageError(f"{path}: no such folder: {path.parent}")
+    if arguments.tokenizer_out and pretrained_source(arguments) is None:
         raise UsageError("--tokenizer-out: a configuration has no tokenizer")
-    transformers.AutoTokenizer.from_pretrained(source[0], **source[1]).save_pretrained(arguments.tokenizer_out)
 
 
 def run(arguments: argparse.Namespace) -> None:
+    check_outputs(arguments)
     model = load_model(arguments, load_config(arguments))
     inputs = example_inputs(model, arguments)
     save_archive(export(model, inputs, arguments), arguments)
@@ -377,12 +378,13 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.inputs_out:
         save_tensors(inputs, arguments.inputs_out)
     if arguments.tokenizer_out:
-        save_tokenizer(arguments)
+        source, options = pretrained_source(arguments) or ("", {})
+        transformers.AutoTokenizer.from_pretrained(source, **options).save_pretrained(arguments.tokenizer_out)
 
 
-def main() -> int:
+def main(argv: list[str]) -> int:
     try:
-        run(parse_arguments(sys.argv[1:]))
+        run(parse_arguments(argv))
     except (UsageError, OSError) as error:
         print(f"export_model.py: error: {error}", file=sys.stderr)
         return 1
@@ -390,4 +392,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

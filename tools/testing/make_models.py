@@ -28,7 +28,15 @@ QWEN3 = GROUPED | {"head_dim": 24}  # heads * head_dim is not hidden_size
 GPT2 = {"n_embd": 64, "n_layer": 2, "n_head": 4, "vocab_size": 160, "n_positions": 64}
 BERT = DECODER | {"num_attention_heads": 4, "max_position_embeddings": 64}
 BERT_CLASS = ("--class", "BertForSequenceClassification")
-T5 = {"d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 2, "num_heads": 4, "vocab_size": 96, "decoder_start_token_id": 0}
+T5 = {
+    "d_model": 32,
+    "d_kv": 8,
+    "d_ff": 48,
+    "num_layers": 2,
+    "num_heads": 4,
+    "vocab_size": 96,
+    "decoder_start_token_id": 0,
+}
 T5_CLASS = ("--class", "T5ForConditionalGeneration")
 MIXTRAL = GROUPED | {"num_local_experts": 4}
 LLAMA_70B = {

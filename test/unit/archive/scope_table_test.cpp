@@ -11,7 +11,8 @@ namespace {
 const std::string root = "L__self__,,pkg.Net";
 
 TEST(ScopeTable, SplitsAStack) {
-  auto entries = splitModuleStack(root + ";L__self__layers.0,layers.0,pkg.Block");
+  std::string text = root + ";L__self__layers.0,layers.0,pkg.Block";
+  auto entries = splitModuleStack(text);
   ASSERT_TRUE(entries.has_value());
   ASSERT_EQ(entries->size(), 2u);
   EXPECT_EQ((*entries)[0].path, "");

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Tests of export_model.py on small random models."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import tempfile
+import unittest
+import warnings
+import zipfile
+from pathlib import Path
+
+import export_model
+import torch
+import transformers
+from safetensors.torch import load_file
+
+SIZES = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "vocab_size": 96}
+LLAMA = SIZES | {"num_attention_heads": 4, "num_key_value_heads": 2}
+GPT2 = {
+    "n_embd": 32,
+    "n_layer": 1,
+    "n_head": 4,
+    "vocab_size": 96,
+    "n_positions": 32,
+    "bos_token_id": 0,
+    "eos_token_id": 1,
+}
+T5 = {
+    "d_model": 32,
+    "d_kv": 8,
+    "d_ff": 48,
+    "num_layers": 1,
+    "num_heads": 4,
+    "vocab_size": 96,
+    "decoder_start_token_id": 0,
+}
+RESNET = {"embedding_size": 8, "hidden_sizes": [8, 16], "depths": [1, 1], "num_labels": 4, "layer_type": "basic"}
+
+
+def settings(values: dict[str, object]) -> list[str]:
+    return [argument for key, value in values.items() for argument in ("--set", f"{key}={value}")]
+
+
+class ExportModel(unittest.TestCase):
+    def setUp(self) -> None:
+        warnings.simplefilter("ignore")
+        transformers.logging.set_verbosity_error()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.archive = self.folder / "m.pt2"
+
+    def export(self, config: str, values: dict[str, object], *extra: str) -> None:
+        arguments = ["--config", config, *settings(values), "--sequence", "8", "-o", str(self.archive), *extra]
+        export_model.run(export_model.parse_arguments(arguments))
+
+    def eager(
+        self, config: str, values: dict[str, object], class_name: str, attention: str | None = None
+    ) -> transformers.PreTrainedModel:
+        """The model that the tool builds: same seed, same configuration."""
+        torch.manual_seed(0)
+        configuration = transformers.AutoConfig.for_model(config, **values)
+        configuration.use_cache = False
+        return getattr(transformers, class_name)._from_config(configuration, attn_implementation=attention).eval()
+
+    def inputs(self, rows: int = 2, **more: torch.Tensor) -> dict[str, torch.Tensor]:
+        generator = torch.Generator().manual_seed(7)
+        shape = (rows, 8)
+        return {name: torch.randint(96, shape, generator=generator) for name in ("input_ids", "labels")} | more
+
+    def expect_equal(self, model: transformers.PreTrainedModel, inputs: dict[str, torch.Tensor]) -> None:
+        actual = torch.export.load(self.archive).module()(**inputs)
+        expected = model(**inputs)
+        self.assertIs(type(actual), dict)
+        for name in ("loss", "logits"):
+            self.assertTrue(torch.equal(actual[name], expected[name]), name)
+
+    def mutable_operators(self) -> list[str]:
+        program = torch.export.load(self.archive)
+        nodes = (
+            node
+            for module in program.graph_module.modules()
+            for node in getattr(module, "graph", torch.fx.Graph()).nodes
+        )
+        targets = [node.target for node in nodes if isinstance(node.target, torch._ops.OpOverload)]
+        return [target.name() for target in targets if target._schema.is_mutable]
+
+    def test_equals_eager(self) -> None:
+        self.export("llama", LLAMA, "--loss")
+        self.expect_equal(self.eager("llama", LLAMA, "LlamaForCausalLM"), self.inputs())
+
+    def test_module_paths_are_the_models(self) -> None:
+        self.export("llama", LLAMA, "--loss")
+        modules = dict(self.eager("llama", LLAMA, "LlamaForCausalLM").named_modules())
+        for node in torch.export.load(self.archive).graph.nodes:
+            for path, _ in node.meta.get("nn_module_stack", {}).values():
+                self.assertIn(path, [*modules, "_empty_nn_module_stack_from_metadata_hook"])
+
+    def test_meta_differs_only_in_weights(self) -> None:
+        def trace() -> list[str]:
+            return [f"{node.target} {node.args} {node.kwargs}" for node in torch.export.load(self.archive).graph.nodes]
+
+        self.export("llama", LLAMA, "--loss")
+        real = trace()
+        buffers = torch.export.load(self.archive).constants
+        self.export("llama", LLAMA, "--loss", "--meta")
+        self.assertEqual(trace(), real)
+        for name, value in torch.export.load(self.archive).constants.items():
+            self.assertTrue(torch.equal(value, buffers[name]), name)
+        with zipfile.ZipFile(self.archive) as members:
+            weights = [member for member in members.infolist() if "/weights/weight_" in member.filename]
+        self.assertEqual([member.file_size for member in weights], [0])
+
+    def test_functional_graphs_are_not_decomposed(self) -> None:
+        self.export("llama", LLAMA, "--loss")
+        targets = {str(node.target) for node in torch.export.load(self.archive).graph.nodes}
+        self.assertIn("wrap_with_set_grad_enabled", targets)
+        self.export("llama", LLAMA, "--loss", "--decompose")
+        targets = {str(node.target) for node in torch.export.load(self.archive).graph.nodes}
+        self.assertNotIn("wrap_with_set_grad_enabled", targets)
+
+    def test_in_place_graphs_are_decomposed(self) -> None:
+        self.export("t5", T5, "--class", "T5ForConditionalGeneration", "--loss", "--attention", "eager")
+        self.assertEqual(self.mutable_operators(), [])
+        self.expect_equal(self.eager("t5", T5, "T5ForConditionalGeneration", "eager"), self.inputs())
+
+    def test_hidden_batch_norm_updates_are_decomposed(self) -> None:
+        extra = ("--class", "ResNetForImageClassification", "--loss", "--train", "--set", "image_size=16")
+        self.export("resnet", RESNET, *extra)
+        self.assertEqual(self.mutable_operators(), [])
+        self.assertTrue(torch.export.load(self.archive).graph_signature.buffers_to_mutate)
+
+    def test_dynamic_batch_takes_another_batch(self) -> None:
+        self.export("llama", LLAMA, "--loss", "--dynamic", "batch")
+        self.expect_equal(self.eager("llama", LLAMA, "LlamaForCausalLM"), self.inputs(rows=5))
+
+    def test_attention_mask_is_an_input(self) -> None:
+        self.export("llama", LLAMA, "--loss", "--attention-mask")
+        mask = torch.ones(2, 8, dtype=torch.int64)
+        mask[1, 5:] = 0
+        self.expect_equal(self.eager("llama", LLAMA, "LlamaForCausalLM"), self.inputs(attention_mask=mask))
+
+    def test_weights_hold_tied_tensors_once(self) -> None:
+        path = self.folder / "w.safetensors"
+        self.export("gpt2", GPT2, "--loss", "--weights-out", str(path))
+        expected = self.eager("gpt2", GPT2, "GPT2LMHeadModel").state_dict()
+        actual = load_file(path)
+        self.assertEqual(set(expected) - set(actual), {"lm_head.weight"})
+        for name, tensor in actual.items():
+            self.assertTrue(torch.equal(tensor, expected[name]), name)
+
+    def test_example_inputs_do_not_share_tensors(self) -> None:
+        path = self.folder / "i.safetensors"
+        self.export("llama", LLAMA, "--loss", "--inputs-out", str(path))
+        inputs = load_file(path)
+        self.assertEqual(sorted(inputs), ["input_ids", "labels"])
+        self.assertFalse(torch.equal(inputs["input_ids"], inputs["labels"]))
+
+    def test_compressed_archive_without_weights(self) -> None:
+        self.export("llama", LLAMA, "--loss", "--compress", "--without-weights")
+        with zipfile.ZipFile(self.archive) as members:
+            self.assertEqual({member.compress_type for member in members.infolist()}, {zipfile.ZIP_DEFLATED})
+            self.assertNotIn(b"site-packages", members.read("m/models/model.json"))
+        torch.export.load(self.archive)
+
+    def test_dtype(self) -> None:
+        self.export("llama", LLAMA, "--dtype", "bfloat16")
+        parameters = torch.export.load(self.archive).state_dict.values()
+        self.assertEqual({tensor.dtype for tensor in parameters}, {torch.bfloat16})
+
+    def error(self, *arguments: str) -> str:
+        stream = io.StringIO()
+        with contextlib.redirect_stderr(stream):
+            status = export_model.main([*arguments, "-o", str(self.archive)])
+        self.assertEqual(status, 1)
+        self.assertEqual(list(self.folder.iterdir()), [])
+        return stream.getvalue()
+
+    def test_errors(self) -> None:
+        llama = ("--config", "llama", *settings(LLAMA))
+        prefix = "export_model.py: error: "
+        cases = {
+            ("--config", "lama"): "--config lama: neither a file nor a known model type",
+            ("--config", "llama", "--set", "x"): "--set x: expected KEY=VALUE",
+            (*llama, "--class", "Lama"): "--class Lama: transformers has no such class",
+            (*llama, "--class", "LlamaModel", "--loss"): "--loss: LlamaModel.forward() takes no labels",
+            ("--gguf", "/nonexistent.gguf"): "--gguf /nonexistent.gguf: no such file",
+            ("--package", "no-such-package"): "--package no-such-package: not installed in this Python environment",
+            ("--package", "torch"): "--package torch: has 0 GGUF files, exactly one is needed",
+            (*llama, "--inputs-out", "/none/i"): "/none/i: no such folder: /none",
+            (*llama, "--tokenizer-out", "/none/t"): "--tokenizer-out: a configuration has no tokenizer",
+        }
+        for arguments, message in cases.items():
+            with self.subTest(message):
+                self.assertEqual(self.error(*arguments), f"{prefix}{message}\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

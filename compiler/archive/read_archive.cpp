@@ -5,6 +5,8 @@
 #include "compiler/archive/functional_check.h"
 #include "compiler/archive/signature_reader.h"
 #include "compiler/archive/simplify_graph.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA256.h"
 
 namespace meshplan::archive {
 
@@ -114,17 +116,23 @@ private:
     return false;
   }
 
+  static std::string digestOf(llvm::StringRef text) {
+    return llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(text)), /*LowerCase=*/true);
+  }
+
   std::optional<ExportedProgram> readProgram(const std::string &member, const PayloadTable &weights,
                                              const PayloadTable &constants) {
     std::optional<std::string> text = readMember(member);
     if (!text)
       return std::nullopt;
+    std::string graphDigest = digestOf(*text);
     JsonDocument document(member, *text, errors);
     text->clear();
     text->shrink_to_fit();
     if (document.failed() || !checkSchema(document))
       return std::nullopt;
     ExportedProgram program;
+    program.digest = graphDigest;
     if (const Json *version = document.optionalMember(document.root(), "torch_version"))
       program.torchVersion = document.string(*version);
     const Json &module = document.member(document.root(), "graph_module");

@@ -62,11 +62,11 @@ bool Compilation::import() {
     return false;
   }
   const ModelStatement &model = syntax->models.front();
-  modelFile = besidePlan(options.planFile, model.file);
-  archive::ReadResult archive = archive::readArchive(modelFile);
+  archive::ReadResult archive = archive::readArchive(besidePlan(options.planFile, model.file));
   reportArchive(archive.errors, model.fileRange);
   if (!archive.program)
     return false;
+  modelDigest = archive.program->digest;
   outline = outlineModel(*archive.program);
   bound = bindPlan(*syntax, outline.model, options.definitions, reports);
   if (!bound)
@@ -136,8 +136,7 @@ std::string Compilation::fingerprint(llvm::StringRef version) const {
     add(definition.name);
     add(definition.value);
   }
-  if (auto model = llvm::MemoryBuffer::getFile(modelFile))
-    add((*model)->getBuffer());
+  add(modelDigest);
   return llvm::toHex(hash.final(), /*LowerCase=*/true);
 }
 

@@ -58,7 +58,7 @@ private:
   mlir::MLIRContext context;
   ProgramOutline outline;
   std::optional<BoundPlan> bound;
-  std::string modelFile;
+  std::string modelDigest;
   mlir::OwningOpRef<mlir::ModuleOp> ir;
 };
 

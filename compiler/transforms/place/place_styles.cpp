@@ -25,8 +25,19 @@ using namespace meshplan::plan;
 
 namespace {
 
-SmallVector<AxisRefAttr> axesOf(StyleOp style) {
-  return llvm::map_to_vector(style.getAxes(), [](Attribute axis) { return cast<AxisRefAttr>(axis); });
+/// The axes that divide: an axis of size 1 would only make collectives among one rank.
+SmallVector<AxisRefAttr> dividing(ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
+  SmallVector<AxisRefAttr> list;
+  for (AxisRefAttr axis : axes)
+    if (resolveAxis(axis, mesh).size > 1)
+      list.push_back(axis);
+  return list;
+}
+
+ShardingAttr dividing(ShardingAttr sharding, MeshOp mesh) {
+  for (int64_t dim = 0; dim < sharding.getRank(); ++dim)
+    sharding = sharding.withDim(dim, dividing(sharding.getDims()[dim].getAxes(), mesh));
+  return sharding;
 }
 
 bool isWeight(Value value) {
@@ -147,6 +158,10 @@ private:
     return failure();
   }
 
+  SmallVector<AxisRefAttr> axesOf(StyleOp style) {
+    return dividing(llvm::map_to_vector(style.getAxes(), [](Attribute axis) { return cast<AxisRefAttr>(axis); }), mesh);
+  }
+
   std::string describeAxes(StyleOp style) {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -263,7 +278,7 @@ private:
         function.setArgAttr(argument.getArgNumber(), "plan.style", found->second.second.getTextAttr());
         argument.setLoc(found->second.second.getLoc());
       } else if (auto stated = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), "plan.sharding")) {
-        argument.setType(withSharding(type, stated));
+        argument.setType(withSharding(type, dividing(stated, mesh)));
       } else {
         argument.setType(withSharding(type, ShardingAttr::getReplicated(type.getContext(), type.getRank())));
       }

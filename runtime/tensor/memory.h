@@ -1,52 +1,80 @@
-//===- memory.h - bytes that a rank holds ------------------------*- C++ -*-===//
+//===- memory.h - the memory of one rank --------------------------*- C++ -*-===//
 //
-// Counts the memory of tensors per rank, temporaries inside of operators
-// included, where several ranks share a process.
+// Counts the bytes of tensors per rank where several ranks share a process,
+// temporaries inside of operators included, and keeps freed blocks for the same
+// rank: a step asks for the sizes of the step before, and fresh pages from the
+// system cost more than most operators.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_MEMORY_H
 #define MESHPLAN_RUNTIME_TENSOR_MEMORY_H
 
-#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <vector>
 
 namespace meshplan {
 
-/// Counter of one rank. A block counts for the meter of the thread that
-/// allocated it, whoever frees it. Thread safe.
-class MemoryMeter {
+/// The host memory of one rank. What it keeps of freed blocks together with what
+/// is in use stays below 1.25 times the peak; all of it is given back when the
+/// pool and its last block are gone. Thread safe.
+class MemoryPool {
 public:
-  /// Bytes that are allocated now.
-  int64_t current() const { return currentBytes.load(std::memory_order_relaxed); }
+  MemoryPool() = default;
+  MemoryPool(const MemoryPool &) = delete;
+  MemoryPool &operator=(const MemoryPool &) = delete;
+  ~MemoryPool();
 
-  /// Largest value of `current` since construction or the last restart.
-  int64_t peak() const { return peakBytes.load(std::memory_order_relaxed); }
+  /// Bytes that are in use now, as asked for.
+  int64_t current() const;
 
-  void restartPeak() { peakBytes.store(current(), std::memory_order_relaxed); }
+  /// Largest value of `current` since construction.
+  int64_t peak() const;
 
-  void add(int64_t bytes);
-  void remove(int64_t bytes) { currentBytes.fetch_sub(bytes, std::memory_order_relaxed); }
+  /// Bytes of freed blocks that wait for their next use.
+  int64_t kept() const;
+
+  /// A block of memory, aligned to 64. Its capacity may be larger than `bytes`.
+  struct Block {
+    void *address = nullptr;
+    size_t capacity = 0;
+  };
+
+  /// A block for `bytes` and `overhead` bytes more, which are not counted. Throws
+  /// std::bad_alloc when the system has no memory.
+  Block allocate(size_t bytes, size_t overhead = 0);
+
+  /// Takes back a block that was allocated with `bytes`.
+  void release(Block block, size_t bytes);
 
 private:
-  std::atomic<int64_t> currentBytes = 0, peakBytes = 0;
+  Block takeKept(size_t bytes);
+  void discardAbove(int64_t limit, std::vector<Block> &discarded);
+
+  mutable std::mutex mutex;
+  int64_t currentBytes = 0, peakBytes = 0, keptBytes = 0;
+  std::vector<Block> keptBlocks; // in the order in which they were freed
 };
 
-/// Makes the compute library's host memory countable. Call before the first
-/// tensor of a metered thread; later calls do nothing. Thread safe.
-void installMeteredAllocator();
+/// Makes the compute library take its host memory from the pool of the calling
+/// thread. Call before the first tensor of such a thread; later calls do
+/// nothing. Thread safe.
+void installPoolAllocator();
 
-/// While it exists, what this thread allocates counts for `meter`. Scopes nest.
-class MeterScope {
+/// While it exists, tensors that this thread makes live in `pool`, whoever frees
+/// them. Scopes nest. Threads without a pool use the system's memory.
+class PoolScope {
 public:
-  explicit MeterScope(std::shared_ptr<MemoryMeter> meter);
-  MeterScope(const MeterScope &) = delete;
-  MeterScope &operator=(const MeterScope &) = delete;
-  ~MeterScope();
+  explicit PoolScope(std::shared_ptr<MemoryPool> pool);
+  PoolScope(const PoolScope &) = delete;
+  PoolScope &operator=(const PoolScope &) = delete;
+  ~PoolScope();
 
 private:
-  std::shared_ptr<MemoryMeter> outer;
+  std::shared_ptr<MemoryPool> outer;
 };
 
 } // namespace meshplan

@@ -39,20 +39,20 @@ Expected<RankFeeds> RankFeeds::open(const RunOptions &options) {
 }
 
 static Status runRank(const Job &job, const RankFeeds &feeds, const RankBody &body, World &world, RankMemory &memory) {
-  auto meter = std::make_shared<MemoryMeter>();
-  MeterScope metered(meter);
+  auto pool = std::make_shared<MemoryPool>();
+  PoolScope pooled(pool);
   ComputeScope compute(threadsPerRank(static_cast<int>(world.size())));
   MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(job.artifact, *job.program, world));
   MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(*feeds.parameters));
   MESHPLAN_RETURN_IF_ERROR(executor->loadInputs(*feeds.inputs));
   MESHPLAN_RETURN_IF_ERROR(body(world, *executor, world.rank()));
-  memory = {executor->residentBytes(), meter->peak()};
+  memory = {executor->residentBytes(), pool->peak()};
   return Status();
 }
 
 Expected<std::vector<RankMemory>> meshplan::runRanks(const RunOptions &options, const Job &job, const RankFeeds &feeds,
                                                      const RankBody &body, const std::function<void()> &onStuck) {
-  installMeteredAllocator();
+  installPoolAllocator();
   ThreadsOptions threads;
   threads.timeout = std::chrono::milliseconds(std::llround(std::ceil(options.timeoutSeconds * 1000)));
   threads.onStuck = [&](const Status &cause, std::span<const int64_t> ranks) {

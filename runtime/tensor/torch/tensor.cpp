@@ -58,9 +58,8 @@ Expected<Tensor> meshplan::narrow(const Tensor &tensor, int64_t dim, int64_t off
 }
 
 Expected<Tensor> meshplan::reshape(const Tensor &tensor, std::span<const int64_t> shape) {
-  return guarded([&]() -> Expected<Tensor> {
-    return wrap(unwrap(tensor).view(at::IntArrayRef(shape.data(), shape.size())));
-  });
+  return guarded(
+      [&]() -> Expected<Tensor> { return wrap(unwrap(tensor).view(at::IntArrayRef(shape.data(), shape.size()))); });
 }
 
 Expected<Tensor> meshplan::concatenate(std::span<const Tensor> tensors, int64_t dim) {

@@ -30,7 +30,7 @@ protected:
 
   void onOneRank(const std::function<Status(Executor &)> &body) {
     auto statuses = runThreads(1, {}, [&](World &world) -> Status {
-      MeterScope metered(meter);
+      PoolScope pooled(pool);
       ComputeScope scope(1);
       MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(*artifact, program(), world));
       MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(RandomFeed()));
@@ -52,7 +52,7 @@ protected:
   ScheduleBuilder builder{{{"tp", 1}}};
   TemporaryDirectory folder;
   std::optional<Artifact> artifact;
-  std::shared_ptr<MemoryMeter> meter = std::make_shared<MemoryMeter>();
+  std::shared_ptr<MemoryPool> pool = std::make_shared<MemoryPool>();
 };
 
 } // namespace
@@ -78,7 +78,7 @@ TEST_F(ExecutorTest, TakesOtherInputsBetweenRuns) {
 }
 
 TEST_F(ExecutorTest, CountsBytes) {
-  installMeteredAllocator();
+  installPoolAllocator();
   constexpr int64_t activation = 64 * 32 * 4, weight = 32 * 32 * 4;
   onOneRank([&](Executor &executor) -> Status {
     EXPECT_EQ(executor.residentBytes().parameters, weight);
@@ -89,8 +89,8 @@ TEST_F(ExecutorTest, CountsBytes) {
     return Status();
   });
   // The weight and x stay; x w and y live at the same time once.
-  EXPECT_EQ(meter->peak(), weight + 3 * activation);
-  EXPECT_EQ(meter->current(), 0);
+  EXPECT_EQ(pool->peak(), weight + 3 * activation);
+  EXPECT_EQ(pool->current(), 0);
 }
 
 TEST_F(ExecutorTest, Traces) {

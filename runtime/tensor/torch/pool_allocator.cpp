@@ -1,0 +1,84 @@
+//===- pool_allocator.cpp - the compute library's host memory -------------===//
+//
+// Each block starts with a header that keeps its pool, so that a block returns
+// to the rank that made it even if another thread frees it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/tensor/memory.h"
+
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/impl/alloc_cpu.h>
+#include <mutex>
+#include <new>
+
+using namespace meshplan;
+
+namespace {
+
+struct BlockHeader {
+  std::shared_ptr<MemoryPool> pool;
+  size_t capacity; // of the block, with this header
+  size_t bytes;    // of the elements
+};
+
+/// Keeps the elements as aligned as c10::alloc_cpu makes them.
+constexpr size_t headerBytes = 64;
+static_assert(sizeof(BlockHeader) <= headerBytes);
+
+std::shared_ptr<MemoryPool> &poolOfThread() {
+  thread_local std::shared_ptr<MemoryPool> pool;
+  return pool;
+}
+
+void freeBlock(void *elements) {
+  if (!elements)
+    return;
+  void *address = static_cast<std::byte *>(elements) - headerBytes;
+  auto *header = std::launder(reinterpret_cast<BlockHeader *>(address));
+  BlockHeader taken = std::move(*header);
+  header->~BlockHeader();
+  if (taken.pool)
+    taken.pool->release({address, taken.capacity}, taken.bytes);
+  else
+    c10::free_cpu(address);
+}
+
+class PoolAllocator final : public c10::Allocator {
+public:
+  c10::DataPtr allocate(size_t bytes) override {
+    void *elements = bytes > 0 ? allocateElements(bytes) : nullptr;
+    // Data and context are the same pointer: the library's raw interface asks for it.
+    return {elements, elements, &freeBlock, c10::Device(c10::DeviceType::CPU)};
+  }
+
+  c10::DeleterFnPtr raw_deleter() const override { return &freeBlock; }
+
+  void copy_data(void *destination, const void *source, size_t count) const override {
+    default_copy_data(destination, source, count);
+  }
+
+private:
+  static void *allocateElements(size_t bytes) {
+    std::shared_ptr<MemoryPool> pool = poolOfThread();
+    MemoryPool::Block block = pool ? pool->allocate(bytes, headerBytes)
+                                   : MemoryPool::Block{c10::alloc_cpu(bytes + headerBytes), bytes + headerBytes};
+    new (block.address) BlockHeader{std::move(pool), block.capacity, bytes};
+    return static_cast<std::byte *>(block.address) + headerBytes;
+  }
+};
+
+} // namespace
+
+void meshplan::installPoolAllocator() {
+  static std::once_flag once;
+  // The library never gives an allocator back, and blocks may be freed at exit: the allocator is not destroyed.
+  std::call_once(once, [] { c10::SetCPUAllocator(new PoolAllocator, /*priority=*/1); });
+}
+
+PoolScope::PoolScope(std::shared_ptr<MemoryPool> pool) : outer(std::move(poolOfThread())) {
+  poolOfThread() = std::move(pool);
+}
+
+PoolScope::~PoolScope() { poolOfThread() = std::move(outer); }

@@ -38,7 +38,7 @@ OpCost pointwiseCost(const CallView &call, int64_t flops) {
   OpCost cost = copyCost(call);
   if (!call.results.empty())
     cost.flops = flops * call.results.front().getNumElements();
-  Type common;
+  Type common = call.results.empty() ? Type() : call.results.front().getElementType();
   for (RankedTensorType type : call.operands)
     if (!common || promotionRank(type.getElementType()) > promotionRank(common))
       common = type.getElementType();

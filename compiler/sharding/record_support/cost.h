@@ -23,8 +23,8 @@ OpCost viewCost(const CallView &call);
 /// Reads the operands and writes the results; no arithmetic.
 OpCost copyCost(const CallView &call);
 
-/// `flops` for each element of the first result. TensorIterator converts operands of another dtype than the common one
-/// as whole tensors first: those are the workspace.
+/// `flops` for each element of the first result. TensorIterator converts operands of another dtype than the common one,
+/// which is that of a wider result too, as whole tensors first: those are the workspace.
 OpCost pointwiseCost(const CallView &call, int64_t flops);
 
 template <int64_t Flops> OpCost pointwiseCost(const CallView &call) { return pointwiseCost(call, Flops); }

@@ -43,32 +43,88 @@ static FactorRule attentionRule(const CallView &call) {
   return builder.finish();
 }
 
-/// Rows of queries and of keys of a tile of the flash kernel of ATen on CPU.
-static int64_t queryTile(int64_t rows) { return rows >= 768 ? 256 : rows >= 192 ? 64 : 32; }
-static constexpr int64_t keyTile = 512;
+namespace {
+/// Sizes of a call, as the head of the file names them.
+struct AttentionSizes {
+  int64_t batch, heads, rows, keys, size, valueSize;
+  int64_t elementBytes;
+};
+} // namespace
 
-/// The flash kernel on CPU, one thread for each rank: a tile of scores with its maxima, sums and products in float.
-/// Keys and values of fewer heads than the queries are expanded first; a mask is made where arguments ask for one.
-static OpCost attentionCost(const CallView &call) {
-  OpCost cost = copyCost(call);
+static std::optional<AttentionSizes> sizesOf(const CallView &call) {
   std::optional<unsigned> query = call.getOperand("query"), key = call.getOperand("key"),
                           value = call.getOperand("value");
-  if (!query || !key || !value || call.operands[*query].getRank() != 4 || call.operands[*key].getRank() != 4)
+  if (!query || !key || !value)
+    return std::nullopt;
+  RankedTensorType queryType = call.operands[*query];
+  ArrayRef<int64_t> q = queryType.getShape(), k = call.operands[*key].getShape(), v = call.operands[*value].getShape();
+  if (q.size() != 4 || k.size() != 4 || v.size() != 4)
+    return std::nullopt;
+  return AttentionSizes{q[0], q[1], q[2], k[2], q[3], v[3], plan::elementBytes(queryType.getElementType())};
+}
+
+/// Rows of queries that the runtime's kernel gives one additive mask.
+static constexpr int64_t maskedRows = 512;
+
+/// The flash kernel of ATen on CPU, one thread for each rank: a tile of scores with its maxima, sums and products in
+/// float, and the scores once more for half types. Heads that share a key head do not copy it.
+static int64_t flashTileBytes(const AttentionSizes &sizes, int64_t rows) {
+  int64_t tile = rows >= 768 ? 256 : rows >= 192 ? 64 : 32;
+  int64_t tileRows = std::min(tile, rows), tileKeys = std::min<int64_t>(512, sizes.keys);
+  int64_t scores = tileRows * tileKeys;
+  return 4 * (scores + tileRows * (2 + sizes.valueSize)) + (sizes.elementBytes < 4 ? 2 * scores : 0);
+}
+
+namespace {
+/// Bytes of the additive mask of a block of rows.
+struct MaskBytes {
+  int64_t most = 0;  ///< while it is made
+  int64_t final = 0; ///< while it is used
+};
+} // namespace
+
+static MaskBytes maskBytes(const CallView &call, const AttentionSizes &sizes, int64_t rows) {
+  int64_t places = rows * sizes.keys, mask = places * sizes.elementBytes, most = mask;
+  if (call.getBool("causal", false) || call.getInt("window", 0) != 0)
+    most += places * (8 + 1); // distances and where they are too large
+  bool ofKeys = call.getOperand("key_mask").has_value();
+  if (ofKeys) {
+    most = std::max(most, mask + mask * sizes.batch);
+    mask *= sizes.batch;
+  }
+  if (std::optional<unsigned> given = call.getOperand("mask")) {
+    ArrayRef<int64_t> shape = call.operands[*given].getShape();
+    int64_t copies = shape.size() == 4 ? std::max(ofKeys ? sizes.batch : 1, shape[0]) * shape[1] : 1;
+    int64_t made = copies * places * sizes.elementBytes;
+    most = std::max(most, mask + made);
+    mask = made;
+  }
+  return {most, mask};
+}
+
+static int64_t attentionWorkspace(const CallView &call, const AttentionSizes &sizes) {
+  bool flash = sizes.size == sizes.valueSize;
+  bool masked = call.getOperand("mask") || call.getOperand("key_mask") || call.getInt("window", 0) != 0;
+  if (flash && !masked)
+    return flashTileBytes(sizes, sizes.rows);
+  int64_t rows = std::min(maskedRows, sizes.rows), scores = sizes.batch * sizes.heads * rows;
+  MaskBytes mask = maskBytes(call, sizes, rows);
+  // The definition: scores and shared keys and values in float. Flash: results of a block, copied to their place.
+  int64_t shared = sizes.batch * sizes.heads * sizes.keys * (sizes.size + sizes.valueSize);
+  int64_t block = sizes.rows > rows ? scores * (sizes.valueSize * sizes.elementBytes + 4) : 0;
+  int64_t computed = flash ? flashTileBytes(sizes, rows) : 4 * (2 * scores * sizes.keys + shared);
+  return std::max(mask.most, mask.final + block + computed);
+}
+
+static OpCost attentionCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  std::optional<AttentionSizes> sizes = sizesOf(call);
+  if (!sizes)
     return cost;
-  ArrayRef<int64_t> queryShape = call.operands[*query].getShape(), keyShape = call.operands[*key].getShape();
-  int64_t batch = queryShape[0], heads = queryShape[1], rows = queryShape[2], keys = keyShape[2];
-  int64_t size = queryShape[3], valueSize = call.operands[*value].getShape().back();
-  cost.flops = 2 * batch * heads * rows * keys * (size + valueSize);
+  cost.flops = 2 * sizes->batch * sizes->heads * sizes->rows * sizes->keys * (sizes->size + sizes->valueSize);
   if (call.getBool("causal", false))
     cost.flops /= 2;
-
-  int64_t tileRows = std::min(queryTile(rows), rows), tileKeys = std::min(keyTile, keys);
-  cost.workspaceBytes = 4 * tileRows * (tileKeys + 2 + valueSize);
-  if (int64_t groups = keyShape[1]; groups > 0 && groups < heads)
-    cost.workspaceBytes += (tensorBytes(call.operands[*key]) + tensorBytes(call.operands[*value])) / groups * heads;
-  if (call.getOperand("key_mask") || call.getInt("window", 0) != 0)
-    cost.workspaceBytes += (call.getOperand("key_mask") ? batch : 1) * rows * keys *
-                           plan::elementBytes(call.operands[*query].getElementType());
+  cost.workspaceBytes = attentionWorkspace(call, *sizes);
   return cost;
 }
 

@@ -71,7 +71,8 @@ static std::optional<AddendSplit> splitBias(const CallView &call) {
 
 /// Ties a product of `left` and `right`; dims above the last two are batch dims that broadcast. `addend` broadcasts to
 /// the result.
-static FactorRule productRule(const CallView &call, StringRef left, StringRef right, StringRef addend) {
+static FactorRule productRule(const CallView &call, StringRef left, StringRef right, StringRef addend = "",
+                              FactorKind contracted = FactorKind::sum) {
   RuleBuilder builder(call);
   TensorRef a = builder.operand(left), b = builder.operand(right), c = builder.operand(addend);
   TensorRef result = builder.result();
@@ -85,12 +86,12 @@ static FactorRule productRule(const CallView &call, StringRef left, StringRef ri
     builder.tie({a[-2], c[-1 - columns], result[-1 - columns]});
   if (columns)
     builder.tie({b[-1], c[-1], result[-1]});
-  builder.tie({a[-1], columns ? b[-2] : b[-1]}, FactorKind::sum);
+  builder.tie({a[-1], columns ? b[-2] : b[-1]}, contracted);
   return builder.finish();
 }
 
 static FactorRule matmulRule(const CallView &call) {
-  return productRule(call, "self", call.getOperand("mat2") ? "mat2" : "other", "");
+  return productRule(call, "self", call.getOperand("mat2") ? "mat2" : "other");
 }
 
 static Linearity matmulLinearity(const CallView &call) { return linearIn(call, {{"self"}, {"mat2"}, {"other"}}); }
@@ -118,8 +119,23 @@ static OpCost matmulCost(const CallView &call) {
 // addmm, baddbmm: beta * self + alpha * (first x second)
 //===----------------------------------------------------------------------===//
 
-static FactorRule addmmRule(const CallView &call) { return productRule(call, "mat1", "mat2", "self"); }
-static FactorRule baddbmmRule(const CallView &call) { return productRule(call, "batch1", "batch2", "self"); }
+/// True if self is added as it is: the call is a product and an addition.
+static bool isPlainAddend(const CallView &call) {
+  return call.getFloat("beta", 1) == 1 && call.getFloat("alpha", 1) == 1;
+}
+
+/// A part of the contraction is an addend of the result only if self, which each rank would add, can be split off or
+/// counts for nothing.
+static FactorKind contractionKind(const CallView &call) {
+  return isPlainAddend(call) || call.getFloat("beta", 1) == 0 ? FactorKind::sum : FactorKind::whole;
+}
+
+static FactorRule addmmRule(const CallView &call) {
+  return productRule(call, "mat1", "mat2", "self", contractionKind(call));
+}
+static FactorRule baddbmmRule(const CallView &call) {
+  return productRule(call, "batch1", "batch2", "self", contractionKind(call));
+}
 
 static Linearity addmmLinearity(const CallView &call) { return linearIn(call, {{"self", "mat1"}, {"self", "mat2"}}); }
 static Linearity baddbmmLinearity(const CallView &call) {
@@ -129,11 +145,10 @@ static Linearity baddbmmLinearity(const CallView &call) {
 static OpCost addmmCost(const CallView &call) { return productCost(call, lastDim(call, "mat1")); }
 static OpCost baddbmmCost(const CallView &call) { return productCost(call, lastDim(call, "batch1")); }
 
-/// self can be split off where nothing is scaled.
 static std::optional<AddendSplit> splitSelf(const CallView &call, StringRef product, StringRef first,
                                             StringRef second) {
   std::optional<unsigned> self = call.getOperand("self");
-  if (!self || call.getFloat("beta", 1) != 1 || call.getFloat("alpha", 1) != 1)
+  if (!self || !isPlainAddend(call))
     return std::nullopt;
   CallRewrite rewrite = without(call, product, "self", *self);
   Attribute left = rewrite.args.get(first), right = rewrite.args.get(second);

@@ -64,6 +64,17 @@ static constexpr auto divide = pointwiseCost<4>;
 static constexpr auto function = pointwiseCost<10>;
 static constexpr auto activation = pointwiseCost<20>;
 
+/// Conditions and masks are read as they are; the others may be converted.
+static OpCost choice(const CallView &call) {
+  CallView values = call;
+  std::optional<unsigned> condition = call.getOperand(call.get("mask") ? "mask" : "condition");
+  if (condition)
+    values.operands.erase(values.operands.begin() + *condition);
+  OpCost cost = cheap(values);
+  cost.bytes = trafficBytes(call);
+  return cost;
+}
+
 static const ElementwiseOp elementwiseOps[] = {
     {"aten.add.Tensor", inSum, pointwiseCost<2>},
     {"aten.add.Scalar", notLinear, cheap},
@@ -106,11 +117,11 @@ static const ElementwiseOp elementwiseOps[] = {
     {"aten.minimum.default", notLinear, cheap},
     {"aten.max.other", notLinear, cheap},
     {"aten.min.other", notLinear, cheap},
-    {"aten.where.self", inChoices, cheap},
-    {"aten.where.ScalarOther", inSelfOrZero<other>, cheap},
-    {"aten.where.ScalarSelf", notLinear, cheap},
-    {"aten.masked_fill.Scalar", inSelfOrZero<value>, cheap},
-    {"aten.masked_fill.Tensor", inSelfAndValue, cheap},
+    {"aten.where.self", inChoices, choice},
+    {"aten.where.ScalarOther", inSelfOrZero<other>, choice},
+    {"aten.where.ScalarSelf", notLinear, choice},
+    {"aten.masked_fill.Scalar", inSelfOrZero<value>, choice},
+    {"aten.masked_fill.Tensor", inSelfAndValue, choice},
     {"aten.eq.Tensor", notLinear, cheap},
     {"aten.eq.Scalar", notLinear, cheap},
     {"aten.ne.Tensor", notLinear, cheap},

@@ -33,6 +33,14 @@ static OpCost lookupCost(const CallView &call) {
   return cost;
 }
 
+/// The kernel moves the indices by the offset and marks those outside.
+static OpCost localEmbeddingCost(const CallView &call) {
+  OpCost cost = lookupCost(call);
+  if (std::optional<unsigned> indices = call.getOperand("indices"))
+    cost.workspaceBytes = 10 * call.operands[*indices].getNumElements();
+  return cost;
+}
+
 static LocalCall localizeEmbedding(const CallView &call, plan::MeshOp) {
   std::optional<unsigned> weight = call.getOperand("weight");
   if (!weight || !isDivided(call.operands[*weight], 0))
@@ -147,7 +155,8 @@ void addIndexingRecords(OpRegistry &registry) {
                 .linearity = inWeight,
                 .cost = lookupCost,
                 .localize = localizeEmbedding});
-  registry.add({.target = "meshplan.embedding", .rule = localEmbeddingRule, .linearity = inWeight, .cost = lookupCost});
+  registry.add(
+      {.target = "meshplan.embedding", .rule = localEmbeddingRule, .linearity = inWeight, .cost = localEmbeddingCost});
   registry.add({.target = "aten.gather.default", .rule = gatherRule, .linearity = inSelf, .cost = lookupCost});
   registry.add(
       {.target = "aten.index_select.default", .rule = indexSelectRule, .linearity = inSelf, .cost = lookupCost});

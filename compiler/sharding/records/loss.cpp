@@ -38,7 +38,21 @@ static FactorRule countRule(const CallView &call) {
 
 static Linearity inInput(const CallView &call) { return linearIn(call, {{"input"}}); }
 
-/// The kernels hold a few rows at a time.
+/// Elements that row_sum_exp has in work at a time, at least a row.
+static constexpr int64_t blockElements = 1 << 16;
+
+/// Shifted logits of a block of rows; half types are converted first.
+static OpCost sumExpCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  RankedTensorType input = call.operands.front();
+  cost.flops = 12 * input.getNumElements();
+  int64_t elementBytes = plan::elementBytes(input.getElementType());
+  int64_t block =
+      std::min(input.getNumElements(), std::max(blockElements, input.getRank() > 1 ? input.getDimSize(1) : 1));
+  cost.workspaceBytes = block * (elementBytes < 4 ? 8 : elementBytes);
+  return cost;
+}
+
 template <int64_t Flops> static OpCost rowsCost(const CallView &call) {
   OpCost cost = copyCost(call);
   if (!call.operands.empty())
@@ -58,7 +72,7 @@ static LocalCall localizePick(const CallView &call, plan::MeshOp) {
 
 void addLossRecords(OpRegistry &registry) {
   registry.add({.target = "meshplan.row_max", .rule = rowMaxRule, .linearity = notLinear, .cost = rowsCost<1>});
-  registry.add({.target = "meshplan.row_sum_exp", .rule = rowSumRule, .linearity = notLinear, .cost = rowsCost<12>});
+  registry.add({.target = "meshplan.row_sum_exp", .rule = rowSumRule, .linearity = notLinear, .cost = sumExpCost});
   registry.add({.target = "meshplan.row_pick",
                 .rule = rowSumRule,
                 .linearity = inInput,

@@ -61,15 +61,14 @@ static OpCost layerNormCost(const CallView &call) {
   return cost;
 }
 
-/// On CPU a composite: the squares live until their mean is taken, the scaled input until the weight is applied, both
-/// in float for half types, besides the converted input.
+/// On CPU a composite: one tensor of the input's size at a time besides the result, the squares and then the scaled
+/// input. Half types are computed in float: the converted input and the float result are held as well.
 static OpCost rmsNormCost(const CallView &call) {
   OpCost cost = copyCost(call);
   RankedTensorType result = call.results.front();
   cost.flops = 5 * result.getNumElements();
-  int64_t width = std::max<int64_t>(4, plan::elementBytes(result.getElementType()));
-  int64_t converted = result.getElementTypeBitWidth() < 32 ? 2 : 0;
-  cost.workspaceBytes = (1 + converted) * result.getNumElements() * width;
+  int64_t elementBytes = plan::elementBytes(result.getElementType());
+  cost.workspaceBytes = result.getNumElements() * (elementBytes < 4 ? 10 : elementBytes);
   return cost;
 }
 
@@ -79,7 +78,8 @@ void addNormalizationRecords(OpRegistry &registry) {
     registry.add({.target = target, .rule = softmaxRule, .linearity = notLinear, .cost = softmaxCost});
   for (StringRef target : {"aten.layer_norm.default", "aten.native_layer_norm.default"})
     registry.add({.target = target, .rule = normRule, .linearity = notLinear, .cost = layerNormCost});
-  registry.add({.target = "aten.rms_norm.default", .rule = normRule, .linearity = notLinear, .cost = rmsNormCost});
+  for (StringRef target : {"aten.rms_norm.default", "aten._fused_rms_norm.default"})
+    registry.add({.target = target, .rule = normRule, .linearity = notLinear, .cost = rmsNormCost});
 }
 
 } // namespace meshplan

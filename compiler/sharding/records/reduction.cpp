@@ -51,17 +51,35 @@ static FactorRule wholeRule(const CallView &call) { return reductionRule(call, F
 
 static Linearity inSelf(const CallView &call) { return linearIn(call, {{"self"}}); }
 
-/// One flop for each element that is read. A reduction to another dtype converts while it reads.
-static OpCost reductionCost(const CallView &call) {
+/// One flop for each element that is read.
+static OpCost compareCost(const CallView &call) {
   OpCost cost = copyCost(call);
   cost.flops = call.operands.front().getNumElements();
   return cost;
 }
 
-/// The scanned dim is whole.
+/// Sums and scans to another dtype convert all of their operand first.
+static OpCost sumCost(const CallView &call) {
+  OpCost cost = compareCost(call);
+  RankedTensorType self = call.operands.front(), result = call.results.front();
+  if (self.getElementType() != result.getElementType())
+    cost.workspaceBytes = self.getNumElements() * plan::elementBytes(result.getElementType());
+  return cost;
+}
+
+/// Means of half types are taken in float.
+static OpCost meanCost(const CallView &call) {
+  OpCost cost = sumCost(call);
+  RankedTensorType self = call.operands.front();
+  if (self.getElementTypeBitWidth() < 32)
+    cost.workspaceBytes = self.getNumElements() * 4;
+  return cost;
+}
+
+/// The scanned dim is whole. The default is that of diff; cumsum always names its dim.
 static FactorRule scanRule(const CallView &call) {
   RuleBuilder builder(call);
-  builder.tieAligned({normalizeDim(call.getInt("dim", 0), builder.result().getRank())});
+  builder.tieAligned({normalizeDim(call.getInt("dim", -1), builder.result().getRank())});
   return builder.finish();
 }
 
@@ -70,19 +88,30 @@ void addReductionRecords(OpRegistry &registry) {
     StringRef target;
     FactorRule (*rule)(const CallView &);
     Linearity (*linearity)(const CallView &);
+    OpCost (*cost)(const CallView &);
   };
   static const Reduction reductions[] = {
-      {"aten.sum.default", sumRule, inSelf},       {"aten.sum.dim_IntList", sumRule, inSelf},
-      {"aten.mean.default", wholeRule, inSelf},    {"aten.mean.dim", wholeRule, inSelf},
-      {"aten.amax.default", maxRule, notLinear},   {"aten.max.default", maxRule, notLinear},
-      {"aten.amin.default", wholeRule, notLinear}, {"aten.min.default", wholeRule, notLinear},
-      {"aten.max.dim", wholeRule, notLinear},      {"aten.argmax.default", wholeRule, notLinear},
-      {"aten.any.default", wholeRule, notLinear},  {"aten.any.dim", wholeRule, notLinear},
-      {"aten.all.default", wholeRule, notLinear},  {"aten.cumsum.default", scanRule, inSelf},
+      {"aten.sum.default", sumRule, inSelf, sumCost},
+      {"aten.sum.dim_IntList", sumRule, inSelf, sumCost},
+      {"aten.mean.default", wholeRule, inSelf, meanCost},
+      {"aten.mean.dim", wholeRule, inSelf, meanCost},
+      {"aten.amax.default", maxRule, notLinear, compareCost},
+      {"aten.max.default", maxRule, notLinear, compareCost},
+      {"aten.amin.default", wholeRule, notLinear, compareCost},
+      {"aten.min.default", wholeRule, notLinear, compareCost},
+      {"aten.max.dim", wholeRule, notLinear, compareCost},
+      {"aten.min.dim", wholeRule, notLinear, compareCost},
+      {"aten.argmax.default", wholeRule, notLinear, compareCost},
+      {"aten.any.default", wholeRule, notLinear, compareCost},
+      {"aten.any.dim", wholeRule, notLinear, compareCost},
+      {"aten.all.default", wholeRule, notLinear, compareCost},
+      {"aten.all.dim", wholeRule, notLinear, compareCost},
+      {"aten.cumsum.default", scanRule, inSelf, sumCost},
+      {"aten.diff.default", scanRule, notLinear, compareCost},
   };
   for (const Reduction &reduction : reductions)
     registry.add(
-        {.target = reduction.target, .rule = reduction.rule, .linearity = reduction.linearity, .cost = reductionCost});
+        {.target = reduction.target, .rule = reduction.rule, .linearity = reduction.linearity, .cost = reduction.cost});
 }
 
 } // namespace meshplan

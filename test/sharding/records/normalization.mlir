@@ -51,6 +51,12 @@ func.func @native_layer_norm(%0: tensor<2x6x12xf32>, %1: tensor<12xf32>, %2: ten
   return %r#0, %r#1, %r#2 : tensor<2x6x12xf32>, tensor<2x6x1xf32>, tensor<2x6x1xf32>
 }
 
+func.func @fused_rms_norm(%0: tensor<2x6x12xf32>, %1: tensor<12xf32>) -> (tensor<2x6x12xf32>, tensor<2x6x1xf32>) {
+  %r:2 = plan.call "aten._fused_rms_norm.default"(%0, %1) {input = #plan.operand<0>, normalized_shape = [12 : i64], weight = #plan.operand<1>, eps = 1.0e-06 : f64}
+    : (tensor<2x6x12xf32>, tensor<12xf32>) -> (tensor<2x6x12xf32>, tensor<2x6x1xf32>)
+  return %r#0, %r#1 : tensor<2x6x12xf32>, tensor<2x6x1xf32>
+}
+
 func.func @rms_norm(%0: tensor<2x6x12xf32>, %1: tensor<12xf32>) -> tensor<2x6x12xf32> {
   %r = plan.call "aten.rms_norm.default"(%0, %1) {input = #plan.operand<0>, normalized_shape = [12 : i64], weight = #plan.operand<1>, eps = 1.0e-06 : f64}
     : (tensor<2x6x12xf32>, tensor<12xf32>) -> tensor<2x6x12xf32>

@@ -87,6 +87,30 @@ func.func @max_dim(%0: tensor<4x6xf32>) -> (tensor<4xf32>, tensor<4xi64>) {
   return %r#0, %r#1 : tensor<4xf32>, tensor<4xi64>
 }
 
+func.func @min_dim(%0: tensor<4x6xf32>) -> (tensor<1x6xf32>, tensor<1x6xi64>) {
+  %r:2 = plan.call "aten.min.dim"(%0) {self = #plan.operand<0>, dim = 0 : i64, keepdim = true}
+    : (tensor<4x6xf32>) -> (tensor<1x6xf32>, tensor<1x6xi64>)
+  return %r#0, %r#1 : tensor<1x6xf32>, tensor<1x6xi64>
+}
+
+func.func @all_dim(%0: tensor<4x6xi1>) -> tensor<6xi1> {
+  %r = plan.call "aten.all.dim"(%0) {self = #plan.operand<0>, dim = 0 : i64}
+    : (tensor<4x6xi1>) -> tensor<6xi1>
+  return %r : tensor<6xi1>
+}
+
+func.func @diff(%0: tensor<4x6xi64> {plan.range = [0 : i64, 9 : i64]}) -> tensor<4x5xi64> {
+  %r = plan.call "aten.diff.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xi64>) -> tensor<4x5xi64>
+  return %r : tensor<4x5xi64>
+}
+
+func.func @diff_prepended(%0: tensor<4x6xi64> {plan.range = [0 : i64, 9 : i64]}, %1: tensor<4x1xi64> {plan.range = [0 : i64, 9 : i64]}) -> tensor<4x6xi64> {
+  %r = plan.call "aten.diff.default"(%0, %1) {self = #plan.operand<0>, n = 1 : i64, dim = 1 : i64, prepend = #plan.operand<1>}
+    : (tensor<4x6xi64>, tensor<4x1xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
 func.func @argmax(%0: tensor<4x6xf32>) -> tensor<4xi64> {
   %r = plan.call "aten.argmax.default"(%0) {self = #plan.operand<0>, dim = -1 : i64}
     : (tensor<4x6xf32>) -> tensor<4xi64>

@@ -2,6 +2,8 @@
 
 #include "compiler/sharding/enumerate_shardings.h"
 #include "parsed_call.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
 #include "gmock/gmock.h"
 
 using namespace meshplan;
@@ -22,20 +24,14 @@ protected:
       tensor.dims.emplace_back(dim);
   }
 
-  /// "dims of operands -> dims of results", e.g. "{x} {}, {} -> {x}+sum{y}".
+  /// "dims of operands -> dims of results", e.g. "{x}{}, {}{} -> {x}{}+sum{y}".
   static std::string describeCase(const CallShardings &shardings) {
-    auto side = [](llvm::ArrayRef<plan::ShardingAttr> tensors) {
-      std::string text;
-      for (plan::ShardingAttr sharding : tensors) {
-        text += text.empty() ? "" : ", ";
-        for (plan::DimShardingAttr dim : sharding.getDims())
-          text += axes(dim.getAxes(), dim.getUnit());
-        if (sharding.isPartial())
-          text += "+" + plan::stringifyReduction(sharding.getReduction()).str() + axes(sharding.getPartialAxes(), 1);
-      }
-      return text;
-    };
-    return side(shardings.operands) + " -> " + side(shardings.results);
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    llvm::interleaveComma(shardings.operands, out, [&](plan::ShardingAttr sharding) { print(out, sharding); });
+    out << " -> ";
+    llvm::interleaveComma(shardings.results, out, [&](plan::ShardingAttr sharding) { print(out, sharding); });
+    return text;
   }
 
   static std::vector<std::string> describeAll(const std::vector<CallShardings> &all) {
@@ -46,11 +42,22 @@ protected:
   }
 
 private:
-  static std::string axes(llvm::ArrayRef<plan::AxisRefAttr> axes, int64_t unit) {
-    std::string text = "{";
+  static void print(llvm::raw_ostream &out, plan::ShardingAttr sharding) {
+    for (plan::DimShardingAttr dim : sharding.getDims())
+      print(out, dim.getAxes(), dim.getUnit());
+    if (!sharding.isPartial())
+      return;
+    out << '+' << plan::stringifyReduction(sharding.getReduction());
+    print(out, sharding.getPartialAxes(), 1);
+  }
+
+  static void print(llvm::raw_ostream &out, llvm::ArrayRef<plan::AxisRefAttr> axes, int64_t unit) {
+    out << '{';
     for (plan::AxisRefAttr axis : axes)
-      text += axis.getName().str();
-    return text + (unit == 1 ? "}" : "/" + std::to_string(unit) + "}");
+      out << axis.getName();
+    if (unit != 1)
+      out << '/' << unit;
+    out << '}';
   }
 };
 

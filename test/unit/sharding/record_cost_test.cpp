@@ -57,14 +57,62 @@ TEST_F(RecordCost, ConversionToTheSameDtypeIsTheOperand) {
       cost("aten.to.dtype", "{self = #plan.operand<0>, copy = true}", "(tensor<4xf32>) -> tensor<4xf32>").aliases);
 }
 
-TEST_F(RecordCost, AttentionHoldsTilesAndExpandedKeys) {
+TEST_F(RecordCost, ConditionsAreReadAsTheyAre) {
+  constexpr char args[] = "{condition = #plan.operand<0>, self = #plan.operand<1>, other = #plan.operand<2>}";
+  EXPECT_EQ(cost("aten.where.self", args, "(tensor<4x6xi1>, tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>")
+                .workspaceBytes,
+            0);
+  EXPECT_EQ(cost("aten.where.self", args, "(tensor<4x6xi1>, tensor<4x6xf32>, tensor<4x6xbf16>) -> tensor<4x6xf32>")
+                .workspaceBytes,
+            24 * 4);
+}
+
+TEST_F(RecordCost, IntegersAreConvertedForAQuotient) {
+  EXPECT_EQ(cost("aten.div.Tensor", binary, "(tensor<4xi64>, tensor<4xi64>) -> tensor<4xf32>").workspaceBytes,
+            2 * 4 * 4);
+}
+
+TEST_F(RecordCost, ReductionsConvertTheirOperandFirst) {
+  EXPECT_EQ(cost("aten.sum.default", unary, "(tensor<4x6xi1>) -> tensor<i64>").workspaceBytes, 24 * 8);
+  EXPECT_EQ(cost("aten.sum.default", unary, "(tensor<4x6xbf16>) -> tensor<bf16>").workspaceBytes, 0);
+  EXPECT_EQ(cost("aten.mean.default", unary, "(tensor<4x6xbf16>) -> tensor<bf16>").workspaceBytes, 24 * 4);
+}
+
+/// As metered on PyTorch 2.11: rms_norm holds one tensor besides the result in float, two and a half in half types.
+TEST_F(RecordCost, RmsNormIsComposite) {
+  constexpr char args[] = "{input = #plan.operand<0>, normalized_shape = [6]}";
+  EXPECT_EQ(cost("aten.rms_norm.default", args, "(tensor<4x6xf32>) -> tensor<4x6xf32>").workspaceBytes, 24 * 4);
+  EXPECT_EQ(cost("aten.rms_norm.default", args, "(tensor<4x6xbf16>) -> tensor<4x6xbf16>").workspaceBytes, 24 * 10);
+}
+
+TEST_F(RecordCost, SumOfExponentialsWorksInBlocks) {
+  constexpr char args[] = "{input = #plan.operand<0>, max = #plan.operand<1>}";
+  EXPECT_EQ(cost("meshplan.row_sum_exp", args, "(tensor<6x12xf32>, tensor<6xf32>) -> tensor<6xf32>").workspaceBytes,
+            6 * 12 * 4);
+  EXPECT_EQ(
+      cost("meshplan.row_sum_exp", args, "(tensor<512x49152xf32>, tensor<512xf32>) -> tensor<512xf32>").workspaceBytes,
+      65536 * 4);
+}
+
+TEST_F(RecordCost, AttentionHoldsATile) {
   constexpr char args[] = "{query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}";
   OpCost attention = cost("meshplan.attention", args,
                           "(tensor<1x6x64x8xf32>, tensor<1x3x64x8xf32>, tensor<1x3x64x8xf32>) "
                           "-> (tensor<1x6x64x8xf32>, tensor<1x6x64xf32>)");
   EXPECT_EQ(attention.flops, 2 * 6 * 64 * 64 * (8 + 8));
-  int64_t tile = 4 * 32 * (64 + 2 + 8), expanded = 2 * 4 * 6 * 64 * 8;
-  EXPECT_EQ(attention.workspaceBytes, tile + expanded);
+  int64_t tile = 4 * 32 * (64 + 2 + 8);
+  EXPECT_EQ(attention.workspaceBytes, tile);
+}
+
+TEST_F(RecordCost, AttentionMasksAreMadeForBlocksOfRows) {
+  constexpr char args[] = "{query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, "
+                          "key_mask = #plan.operand<3>, causal = true}";
+  OpCost attention = cost("meshplan.attention", args,
+                          "(tensor<4x2x1024x8xf32>, tensor<4x2x1024x8xf32>, tensor<4x2x1024x8xf32>, tensor<4x1024xi1>) "
+                          "-> (tensor<4x2x1024x8xf32>, tensor<4x2x1024xf32>)");
+  int64_t places = 512 * 1024, mask = 4 * places * 4, block = 4 * 2 * 512 * (8 * 4 + 4);
+  int64_t tile = 4 * 64 * (512 + 2 + 8);
+  EXPECT_EQ(attention.workspaceBytes, std::max(places * 4 + mask, mask + block + tile));
 }
 
 TEST_F(RecordCost, LookupsReadOnlyWhatTheyTake) {

@@ -64,6 +64,17 @@ TEST_F(RecordRules, AddmmBroadcastsWhatItAdds) {
             "[a], [b, c], [c, a] -> [b, a]; a=6 b=4 c=12:sum");
 }
 
+TEST_F(RecordRules, AScaledAddendKeepsTheContractionWhole) {
+  constexpr char types[] = "(tensor<4x6xf32>, tensor<4x12xf32>, tensor<12x6xf32>) -> tensor<4x6xf32>";
+  auto scaled = [&](llvm::StringRef scale) {
+    return rule("aten.addmm.default",
+                "{self = #plan.operand<0>, mat1 = #plan.operand<1>, mat2 = #plan.operand<2>, " + scale.str() + "}",
+                types);
+  };
+  EXPECT_EQ(scaled("beta = 0.5"), "[a, b], [a, c], [c, b] -> [a, b]; a=4 b=6 c=12:whole");
+  EXPECT_EQ(scaled("beta = 0.0, alpha = 2.0"), "[a, b], [a, c], [c, b] -> [a, b]; a=4 b=6 c=12:sum");
+}
+
 TEST_F(RecordRules, ViewSplitsHeads) {
   EXPECT_EQ(rule("aten.view.default", "{self = #plan.operand<0>, size = [2, 96, -1, 64]}",
                  "(tensor<2x96x576xf32>) -> tensor<2x96x9x64xf32>"),

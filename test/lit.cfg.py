@@ -4,6 +4,7 @@
 #   %python                                 Python with the packages of tools/requirements.txt
 #   %root                                   top of the source tree
 #   %{inputs}                               the folder Inputs beside the test file
+#   %{models}                               exported models, made once for a build
 #
 # A program that this build left out is a missing feature of the same name: `REQUIRES: meshplan-run`.
 import os
@@ -30,6 +31,7 @@ for program in ("meshplan-opt", "meshplan-run", "meshplan"):
 config.substitutions.append((r"%python\b", config.meshplan_python))
 config.substitutions.append((r"%root\b", config.meshplan_source_dir))
 config.substitutions.append((r"%\{inputs\}", "%S/Inputs"))
+config.substitutions.append((r"%\{models\}", os.path.join(config.meshplan_build_dir, "test", "models")))
 
 config.environment["PATH"] = os.pathsep.join([config.llvm_tools_dir, bin_dir, os.environ["PATH"]])
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --dump-input-filter=all"

@@ -3,6 +3,7 @@
 #include "compiler/indexing/movement.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <optional>
 
 using namespace llvm;
 
@@ -15,9 +16,11 @@ Indices coordinatesOf(ExprBuilder &builder, ArrayRef<int64_t> shape) {
   return coordinates;
 }
 
-/// Reads each operand dim with `read` where it has an aligned dim in the result; the result has at least as many.
+/// Reads each operand dim with `read` at the aligned dim of the result.
 static Indices readAligned(ArrayRef<int64_t> operandShape, ArrayRef<Expr> result,
                            function_ref<Expr(int64_t extent, Expr index)> read) {
+  if (operandShape.size() > result.size())
+    return Indices(operandShape.size(), nullptr);
   Indices indices;
   ArrayRef<Expr> aligned = result.take_back(operandShape.size());
   for (auto [extent, index] : llvm::zip(operandShape, aligned))
@@ -34,28 +37,29 @@ Indices readTiled(ExprBuilder &builder, ArrayRef<int64_t> operandShape, ArrayRef
   return readAligned(operandShape, result, [&](int64_t extent, Expr index) { return builder.modulo(index, extent); });
 }
 
-/// Elements from one element of a dim to the next; empty if they overflow or the tensor has no elements.
-static SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> strides(shape.size(), 1);
+/// Elements from one element of each dim to the next, and the number of all; nullopt if that overflows or is 0.
+static std::optional<SmallVector<int64_t>> stridesAndCount(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size() + 1, 1);
   int64_t stride = 1;
   for (size_t dim = shape.size(); dim-- > 0;) {
     strides[dim] = stride;
     if (shape[dim] < 1 || llvm::MulOverflow(stride, shape[dim], stride))
-      return {};
+      return std::nullopt;
   }
+  strides.back() = stride;
   return strides;
 }
 
 Indices readReshaped(ExprBuilder &builder, ArrayRef<int64_t> operandShape, ArrayRef<int64_t> resultShape,
                      ArrayRef<Expr> result) {
-  SmallVector<int64_t> resultStrides = stridesOf(resultShape), operandStrides = stridesOf(operandShape);
-  if (resultStrides.size() != resultShape.size() || operandStrides.size() != operandShape.size())
+  auto resultStrides = stridesAndCount(resultShape), operandStrides = stridesAndCount(operandShape);
+  if (!resultStrides || !operandStrides || resultStrides->back() != operandStrides->back())
     return Indices(operandShape.size(), nullptr);
   Expr position = builder.integer(0);
-  for (auto [index, stride] : llvm::zip(result, resultStrides))
+  for (auto [index, stride] : llvm::zip(result, *resultStrides))
     position = builder.add(position, builder.multiply(index, stride));
   Indices indices;
-  for (auto [extent, stride] : llvm::zip(operandShape, operandStrides))
+  for (auto [extent, stride] : llvm::zip(operandShape, *operandStrides))
     indices.push_back(builder.modulo(builder.floorDivide(position, stride), extent));
   return indices;
 }

@@ -3,7 +3,8 @@
 // Such an operator is how it reads: given where its result is read, one
 // expression for each dim of the result, these functions say where it reads
 // its operand, one expression for each dim of the operand. Reading back
-// through a chain of operators composes them. Dims are not negative.
+// through a chain of operators composes them. Dims are not negative. Indices
+// are null where the shapes do not fit.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,0 +1,143 @@
+//===- fold_attention.cpp - attention that knows its mask and groups ------===//
+//
+// See FoldAttention in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/op_record.h"
+#include "compiler/transforms/import/call_builder.h"
+#include "compiler/transforms/import/erase_unread.h"
+#include "compiler/transforms/import/fold_mask.h"
+#include "compiler/transforms/import/passes.h"
+#include "compiler/transforms/import/repeated_heads.h"
+#include <cmath>
+
+namespace meshplan {
+#define GEN_PASS_DEF_FOLDATTENTION
+#include "compiler/transforms/import/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+
+namespace {
+
+/// The tensors of one attention, each [batch, heads, sequence, features].
+struct Tensors {
+  Value query, key, value;
+
+  ArrayRef<int64_t> shapeOf(Value tensor) const { return cast<RankedTensorType>(tensor.getType()).getShape(); }
+  int64_t batch() const { return shapeOf(query)[0]; }
+  int64_t heads() const { return shapeOf(query)[1]; }
+  int64_t queries() const { return shapeOf(query)[2]; }
+  int64_t features() const { return shapeOf(query)[3]; }
+  int64_t keys() const { return shapeOf(key)[2]; }
+};
+
+class AttentionFolder {
+public:
+  void fold(plan::CallOp call) {
+    CallView view = CallView::of(call);
+    std::optional<Tensors> tensors = readTensors(call, view);
+    if (!tensors)
+      return;
+    std::optional<FoldedMask> mask = foldMask(call, view, *tensors);
+    if (!mask)
+      return;
+    takeSources(call, *tensors);
+    replace(call, view, *tensors, *mask);
+  }
+
+private:
+  /// Nullopt for another form than attention on four dims.
+  std::optional<Tensors> readTensors(plan::CallOp call, const CallView &view) {
+    std::optional<unsigned> query = view.getOperand("query"), key = view.getOperand("key"),
+                            value = view.getOperand("value");
+    if (!query || !key || !value || call.getNumResults() != 1)
+      return std::nullopt;
+    Tensors tensors{call.getOperand(*query), call.getOperand(*key), call.getOperand(*value)};
+    ArrayRef<int64_t> queryShape = tensors.shapeOf(tensors.query), keyShape = tensors.shapeOf(tensors.key),
+                      valueShape = tensors.shapeOf(tensors.value);
+    if (queryShape.size() != 4 || keyShape.size() != 4 || valueShape.size() != 4 ||
+        keyShape.drop_back() != valueShape.drop_back() || queryShape[0] != keyShape[0] || queryShape[3] != keyShape[3])
+      return std::nullopt;
+    int64_t heads = queryShape[1], groups = keyShape[1];
+    bool grouped = view.getBool("enable_gqa", false) && groups > 0 && heads % groups == 0;
+    return heads == groups || grouped ? std::optional(tensors) : std::nullopt;
+  }
+
+  std::optional<FoldedMask> foldMask(plan::CallOp call, const CallView &view, const Tensors &tensors) {
+    std::optional<unsigned> mask = view.getOperand("attn_mask");
+    bool causal = view.getBool("is_causal", false);
+    if (!mask) {
+      FoldedMask none;
+      none.causal = causal;
+      return none;
+    }
+    if (causal)
+      return std::nullopt;
+    return masks.fold(call.getOperand(*mask), {tensors.batch(), tensors.heads(), tensors.queries(), tensors.keys()},
+                      call);
+  }
+
+  /// Reads keys and values where they are not repeated yet, if both come from as many heads.
+  void takeSources(plan::CallOp call, Tensors &tensors) {
+    HeadSource key = findHeadSource(functions.builder, tensors.key);
+    HeadSource value = findHeadSource(functions.builder, tensors.value);
+    if (key.groups != value.groups)
+      return;
+    tensors.key = inOrder(call, key);
+    tensors.value = inOrder(call, value);
+  }
+
+  static Value inOrder(plan::CallOp call, const HeadSource &source) {
+    if (!source.headsSecond)
+      return source.value;
+    auto type = cast<RankedTensorType>(source.value.getType());
+    ArrayRef<int64_t> shape = type.getShape();
+    return CallBuilder("aten.transpose.int", call)
+        .tensor("self", source.value)
+        .integer("dim0", 1)
+        .integer("dim1", 2)
+        .build({shape[0], shape[2], shape[1], shape[3]}, type.getElementType());
+  }
+
+  static void replace(plan::CallOp call, const CallView &view, const Tensors &tensors, const FoldedMask &mask) {
+    CallBuilder builder("meshplan.attention", call);
+    builder.tensor("query", tensors.query).tensor("key", tensors.key).tensor("value", tensors.value);
+    if (mask.mask)
+      builder.tensor("mask", mask.mask);
+    if (mask.keyMask)
+      builder.tensor("key_mask", mask.keyMask);
+    if (mask.causal)
+      builder.flag("causal", true);
+    if (mask.window != 0)
+      builder.integer("window", mask.window);
+    double features = std::max<int64_t>(tensors.features(), 1);
+    builder.number("scale", view.getFloat("scale", 1 / std::sqrt(features)));
+    if (double dropout = view.getFloat("dropout_p", 0); dropout != 0)
+      builder.number("dropout", dropout);
+    Type element = getElementTypeOrSelf(tensors.query.getType());
+    Type sumType = element.isF64() ? element : Float32Type::get(call.getContext());
+    auto logsumexp = RankedTensorType::get({tensors.batch(), tensors.heads(), tensors.queries()}, sumType);
+    plan::CallOp folded = builder.build({call.getResult(0).getType(), logsumexp});
+    call.getResult(0).replaceAllUsesWith(folded.getResult(0));
+  }
+
+  IndexFunctions functions;
+  MaskFolder masks{functions};
+};
+
+struct FoldAttentionPass : meshplan::impl::FoldAttentionBase<FoldAttentionPass> {
+  void runOnOperation() final {
+    for (Block &block : getOperation().getBody()) {
+      AttentionFolder folder;
+      for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>()))
+        if (call.getTarget() == "aten.scaled_dot_product_attention.default")
+          folder.fold(call);
+      eraseUnread(block);
+    }
+  }
+};
+
+} // namespace

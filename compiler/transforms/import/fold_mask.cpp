@@ -1,0 +1,197 @@
+//===- fold_mask.cpp - an attention mask as properties --------------------===//
+
+#include "compiler/transforms/import/fold_mask.h"
+#include "compiler/transforms/import/call_builder.h"
+#include "llvm/ADT/APFloat.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::indexing;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// True if a tensor of this shape, aligned at the last dim, stretches to the scores.
+static bool broadcasts(ArrayRef<int64_t> shape, ArrayRef<int64_t> scores) {
+  if (shape.size() > scores.size())
+    return false;
+  for (auto [extent, wanted] : llvm::zip(shape, scores.take_back(shape.size())))
+    if (extent != 1 && extent != wanted)
+      return false;
+  return true;
+}
+
+std::optional<FoldedMask> MaskFolder::fold(Value mask, ScoreShape scores, plan::CallOp attention) {
+  int64_t extents[] = {scores.batch, scores.heads, scores.queries, scores.keys};
+  if (!broadcasts(typeOf(mask).getShape(), extents))
+    return std::nullopt;
+  SmallVector<Folded, 1> &known = done[mask];
+  auto *found = llvm::find_if(known, [&](const Folded &folded) { return folded.scores == scores; });
+  if (found != known.end())
+    return found->mask;
+  shape = scores;
+  coordinates = coordinatesOf(functions.builder, extents);
+  Expr condition = conditionOf(mask);
+  FoldedMask folded = condition ? foldCondition(mask, condition, attention) : keep(mask, attention);
+  known.push_back({scores, folded});
+  return folded;
+}
+
+/// True if adding the number to any other score than itself leaves no share for that key.
+static bool hides(double added, FloatType type, bool everyQuerySeesAKey) {
+  if (std::isinf(added) && added < 0)
+    return true;
+  // A row with nothing else than the lowest number is an even distribution, not one of nothing. Scores of f16 can come
+  // close to its lowest number, those of wider types cannot.
+  double lowest = APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/true).convertToDouble();
+  return everyQuerySeesAKey && !type.isF16() && added == lowest;
+}
+
+/// Where the mask lets a query see a key; null if it does more than that or is not understood.
+Expr MaskFolder::conditionOf(Value mask) {
+  RankedTensorType type = typeOf(mask);
+  Expr element = functions.at(mask, readExpanded(functions.builder, type.getShape(), coordinates));
+  auto floatType = dyn_cast<FloatType>(type.getElementType());
+  if (!element || !floatType)
+    return element && element->type == ExprType::Boolean ? element : nullptr;
+  std::optional<AddedMask> added = asAddedMask(functions.builder, element);
+  if (!added || added->condition->isTrue())
+    return added ? added->condition : nullptr;
+  bool seesAKey = classifyMask(added->condition).seesItself() && shape.keys >= shape.queries;
+  return hides(added->otherwise, floatType, seesAKey) ? added->condition : nullptr;
+}
+
+/// The mask as it is, with all four dims.
+FoldedMask MaskFolder::keep(Value mask, plan::CallOp attention) {
+  RankedTensorType type = typeOf(mask);
+  FoldedMask kept;
+  kept.mask = mask;
+  if (type.getRank() == 4)
+    return kept;
+  SmallVector<int64_t> extents(4 - type.getRank(), 1);
+  llvm::append_range(extents, type.getShape());
+  kept.mask = CallBuilder("aten.reshape.default", attention)
+                  .tensor("self", mask)
+                  .integers("shape", extents)
+                  .build(extents, type.getElementType());
+  return kept;
+}
+
+FoldedMask MaskFolder::foldCondition(Value mask, Expr condition, plan::CallOp attention) {
+  MaskForm form = classifyMask(condition);
+  FoldedMask folded;
+  folded.causal = form.causal;
+  folded.window = form.window;
+  if (!form.other.empty()) {
+    folded.mask = findMask(mask, functions.builder.logicalAnd(form.other));
+    if (!folded.mask)
+      return keep(mask, attention);
+  }
+  if (!form.keys.empty()) {
+    folded.keyMask = makeKeyMask(mask, form.keys, attention);
+    if (!folded.keyMask)
+      return keep(mask, attention);
+  }
+  return folded;
+}
+
+/// A tensor that `mask` is made of and that is this condition by itself.
+Value MaskFolder::findMask(Value mask, Expr condition) {
+  int64_t extents[] = {shape.batch, shape.heads, shape.queries, shape.keys};
+  for (Value candidate : functions.sourcesOf(mask)) {
+    RankedTensorType type = typeOf(candidate);
+    if (candidate == mask || type.getRank() != 4 || !type.getElementType().isInteger(1) ||
+        !broadcasts(type.getShape(), extents))
+      continue;
+    if (functions.at(candidate, readExpanded(functions.builder, type.getShape(), coordinates)) == condition)
+      return candidate;
+  }
+  return {};
+}
+
+/// All conditions as one tensor [batch, keys], or null.
+Value MaskFolder::makeKeyMask(Value mask, ArrayRef<Expr> conditions, plan::CallOp attention) {
+  if (Value found = findKeyMask(mask, functions.builder.logicalAnd(conditions), attention))
+    return found;
+  SmallVector<Value> parts;
+  for (Expr condition : conditions) {
+    parts.push_back(findKeyMask(mask, condition, attention));
+    if (!parts.back())
+      return {};
+  }
+  Value all = parts.front();
+  for (Value part : ArrayRef(parts).drop_front())
+    all = CallBuilder("aten.logical_and.default", attention)
+              .tensor("self", all)
+              .tensor("other", part)
+              .build({shape.batch, shape.keys}, typeOf(all).getElementType());
+  return all;
+}
+
+Value MaskFolder::findKeyMask(Value mask, Expr condition, plan::CallOp attention) {
+  SmallVector<Value> found;
+  llvm::copy_if(functions.sourcesOf(mask), std::back_inserter(found),
+                [&](Value candidate) { return isKeyMask(candidate, condition); });
+  if (found.empty())
+    return {};
+  int64_t extents[] = {shape.batch, shape.keys};
+  auto *exact = llvm::find_if(found, [&](Value value) { return typeOf(value).getShape() == ArrayRef(extents); });
+  return shapeKeyMask(exact == found.end() ? found.front() : *exact, !dependsOn(condition, batchDim), attention);
+}
+
+/// The dims of a tensor that have more than one element.
+static SmallVector<int64_t> longDims(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> dims;
+  for (auto [dim, extent] : llvm::enumerate(shape))
+    if (extent != 1)
+      dims.push_back(dim);
+  return dims;
+}
+
+/// True if the tensor is the condition on batch and key: its dims of more than one element are those, in this order.
+bool MaskFolder::isKeyMask(Value candidate, Expr condition) {
+  RankedTensorType type = typeOf(candidate);
+  SmallVector<int64_t> dims = longDims(type.getShape());
+  if (!type.getElementType().isInteger(1) || dims.size() > 2)
+    return false;
+  Indices indices(type.getRank(), functions.builder.integer(0));
+  Expr batch = coordinates[batchDim], key = coordinates[keyDim];
+  if (dims.size() == 2) {
+    if (type.getDimSize(dims[0]) != shape.batch || type.getDimSize(dims[1]) != shape.keys)
+      return false;
+    indices[dims[0]] = batch;
+    indices[dims[1]] = key;
+  } else if (dims.size() == 1) {
+    bool byKey = !dependsOn(condition, batchDim);
+    if (type.getDimSize(dims[0]) != (byKey ? shape.keys : shape.batch))
+      return false;
+    indices[dims[0]] = byKey ? key : batch;
+  }
+  return functions.at(candidate, indices) == condition;
+}
+
+/// The tensor as [batch, keys]. If it has one dim of more than one element, that is the keys or else the batch.
+Value MaskFolder::shapeKeyMask(Value found, bool byKey, plan::CallOp attention) {
+  RankedTensorType type = typeOf(found);
+  Type element = type.getElementType();
+  int64_t extents[] = {shape.batch, shape.keys};
+  if (type.getShape() == ArrayRef(extents))
+    return found;
+  SmallVector<int64_t> dims = longDims(type.getShape());
+  SmallVector<int64_t> flat{1, 1};
+  if (dims.size() == 2)
+    flat = {shape.batch, shape.keys};
+  else if (dims.size() == 1)
+    flat[byKey] = type.getDimSize(dims[0]);
+  if (type.getShape() != ArrayRef(flat))
+    found = CallBuilder("aten.reshape.default", attention)
+                .tensor("self", found)
+                .integers("shape", flat)
+                .build(flat, element);
+  if (ArrayRef(flat) == ArrayRef(extents))
+    return found;
+  return CallBuilder("aten.expand.default", attention)
+      .tensor("self", found)
+      .integers("size", extents)
+      .build(extents, element);
+}

@@ -1,0 +1,56 @@
+//===- fold_mask.h - an attention mask as properties ------------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_FOLD_MASK_H
+#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_FOLD_MASK_H
+
+#include "compiler/indexing/mask.h"
+#include "compiler/transforms/import/index_functions/index_functions.h"
+
+namespace meshplan {
+
+/// Extents of the scores of one attention.
+struct ScoreShape {
+  int64_t batch = 0, heads = 0, queries = 0, keys = 0;
+  bool operator==(const ScoreShape &) const = default;
+};
+
+/// A mask as the attention op takes it.
+struct FoldedMask {
+  mlir::Value mask;    ///< [batch, heads, queries, keys], each dim that or 1; null if all of it is properties
+  mlir::Value keyMask; ///< [batch, keys]; null if every key is seen
+  bool causal = false;
+  int64_t window = 0;
+};
+
+/// Folds masks of one function and remembers them, as all layers have the same.
+class MaskFolder {
+public:
+  explicit MaskFolder(IndexFunctions &functions) : functions(functions) {}
+
+  /// Calls that are needed are made before `attention`. Nullopt if the mask does not broadcast to the scores.
+  std::optional<FoldedMask> fold(mlir::Value mask, ScoreShape scores, plan::CallOp attention);
+
+private:
+  indexing::Expr conditionOf(mlir::Value mask);
+  FoldedMask keep(mlir::Value mask, plan::CallOp attention);
+  FoldedMask foldCondition(mlir::Value mask, indexing::Expr condition, plan::CallOp attention);
+  mlir::Value findMask(mlir::Value mask, indexing::Expr condition);
+  mlir::Value makeKeyMask(mlir::Value mask, llvm::ArrayRef<indexing::Expr> conditions, plan::CallOp attention);
+  mlir::Value findKeyMask(mlir::Value mask, indexing::Expr condition, plan::CallOp attention);
+  bool isKeyMask(mlir::Value candidate, indexing::Expr condition);
+  mlir::Value shapeKeyMask(mlir::Value found, bool byKey, plan::CallOp attention);
+
+  struct Folded {
+    ScoreShape scores;
+    FoldedMask mask;
+  };
+
+  IndexFunctions &functions;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Folded, 1>> done;
+  ScoreShape shape;
+  indexing::Indices coordinates; ///< batch, head, query and key of `shape`
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_FOLD_MASK_H

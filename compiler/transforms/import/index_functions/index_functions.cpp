@@ -1,0 +1,110 @@
+//===- index_functions.cpp - tensors as functions of indices --------------===//
+
+#include "compiler/transforms/import/index_functions/index_functions.h"
+#include "compiler/transforms/import/index_functions/call_reader.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::indexing;
+
+static const CallFunctions &callFunctions() {
+  static const CallFunctions functions = [] {
+    CallFunctions all;
+    addCreationFunctions(all);
+    addPointwiseFunctions(all);
+    addLookupFunctions(all);
+    return all;
+  }();
+  return functions;
+}
+
+/// The call whose result is understood through its operands, or null.
+static plan::CallOp understoodCall(Value value) {
+  auto call = value.getDefiningOp<plan::CallOp>();
+  return call && call.getNumResults() == 1 && callFunctions().contains(call.getTarget()) ? call : plan::CallOp();
+}
+
+/// True if the expression can be an element of this type, with its bounds.
+static bool fits(Expr expr, Type elementType) {
+  ElementRange range = rangeOf(elementType);
+  return expr->type == range.type &&
+         (range.type != ExprType::Integer || (expr->low >= range.low && expr->high <= range.high));
+}
+
+Expr IndexFunctions::leaf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return builder.element(leafCount++, coordinatesOf(builder, type.getShape()), rangeOf(type.getElementType()));
+}
+
+/// The one value that all elements of a constant have, or null.
+static Expr splatOf(ExprBuilder &builder, plan::ConstantOp constant) {
+  auto value = dyn_cast<DenseElementsAttr>(constant.getValue());
+  if (!value || !value.isSplat())
+    return nullptr;
+  if (isa<FloatType>(value.getElementType()))
+    return builder.number(value.getSplatValue<APFloat>().convertToDouble());
+  if (value.getElementType().isInteger(1))
+    return builder.boolean(value.getSplatValue<bool>());
+  auto type = dyn_cast<IntegerType>(value.getElementType());
+  if (!type || type.getWidth() > 64 || (type.isUnsigned() && type.getWidth() == 64))
+    return nullptr;
+  APInt integer = value.getSplatValue<APInt>();
+  return builder.integer(type.isUnsigned() ? int64_t(integer.getZExtValue()) : integer.getSExtValue());
+}
+
+Expr IndexFunctions::compute(Value value) {
+  Expr expr = nullptr;
+  if (plan::CallOp call = understoodCall(value)) {
+    CallReader reader(*this, call);
+    expr = callFunctions().lookup(call.getTarget())(reader);
+  } else if (auto constant = value.getDefiningOp<plan::ConstantOp>()) {
+    expr = splatOf(builder, constant);
+  }
+  return expr && fits(expr, getElementTypeOrSelf(value.getType())) ? expr : leaf(value);
+}
+
+Expr IndexFunctions::of(Value value) {
+  // A stack of our own: chains of calls may be longer than the machine's stack is deep.
+  SmallVector<Value> pending{value};
+  while (!pending.empty()) {
+    Value next = pending.back();
+    size_t waiting = pending.size();
+    if (plan::CallOp call = known.contains(next) ? plan::CallOp() : understoodCall(next))
+      llvm::copy_if(call.getOperands(), std::back_inserter(pending), [&](Value item) { return !known.contains(item); });
+    if (pending.size() > waiting)
+      continue;
+    if (!known.contains(next)) {
+      Expr expr = compute(next);
+      known[next] = expr;
+    }
+    pending.pop_back();
+  }
+  return known.lookup(value);
+}
+
+Expr IndexFunctions::at(Value value, ArrayRef<Expr> indices) { return builder.substitute(of(value), indices); }
+
+/// Arguments of the block first, then results of its operations.
+static bool isBefore(Value left, Value right) {
+  auto leftArgument = dyn_cast<BlockArgument>(left), rightArgument = dyn_cast<BlockArgument>(right);
+  if (leftArgument && rightArgument)
+    return leftArgument.getArgNumber() < rightArgument.getArgNumber();
+  if (leftArgument || rightArgument)
+    return static_cast<bool>(leftArgument);
+  Operation *leftOp = left.getDefiningOp(), *rightOp = right.getDefiningOp();
+  if (leftOp == rightOp)
+    return cast<OpResult>(left).getResultNumber() < cast<OpResult>(right).getResultNumber();
+  return leftOp->getBlock() == rightOp->getBlock() && leftOp->isBeforeInBlock(rightOp);
+}
+
+SmallVector<Value> IndexFunctions::sourcesOf(Value value) {
+  llvm::SetVector<Value> found;
+  found.insert(value);
+  for (size_t next = 0; next < found.size(); ++next)
+    if (plan::CallOp call = understoodCall(found[next]))
+      found.insert(call.getOperands().begin(), call.getOperands().end());
+  SmallVector<Value> sources = found.takeVector();
+  llvm::sort(sources, isBefore);
+  return sources;
+}

@@ -1,0 +1,65 @@
+//===- passes.td - phase import: what an exported graph means -------------===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_PASSES_TD
+#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FoldAttention : Pass<"plan-fold-attention", "::mlir::func::FuncOp"> {
+  let summary = "make attention one op that knows its mask and its groups of heads";
+  let description = [{
+    Every `aten.scaled_dot_product_attention` on [batch, heads, sequence,
+    features] becomes `meshplan.attention`, whatever the model calls its steps:
+
+    - Keys and values whose heads are provably repeated are replaced by the
+      tensor that they are repeated from.
+    - A mask is read as a function of batch, head, query and key. A conjunction
+      of `key <= query`, `query - key < window` and conditions on batch and key
+      becomes the properties `causal`, `window` and the operand `key_mask`. A
+      mask that is 0 and minus infinity counts as a boolean one; so does one
+      with the lowest finite number, if every query sees a key.
+    - A mask with any other part stays an operand as it is.
+
+    Calls that nothing reads any more are erased.
+
+    ```mlir
+    %mask = plan.call "aten.le.Tensor"(%k, %q) ...
+    %out = plan.call "aten.scaled_dot_product_attention.default"(%query, %key, %value, %mask) ...
+    // becomes
+    %out, %logsumexp = plan.call "meshplan.attention"(%query, %key, %value) {causal = true, ...}
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
+def DecomposeLoss : Pass<"plan-decompose-loss", "::mlir::func::FuncOp"> {
+  let summary = "make cross entropy the sums that can be divided over the vocabulary";
+  let description = [{
+    `aten.cross_entropy_loss` of logits [N, C] and class numbers [N], without
+    weights and label smoothing, becomes the row kernels of the runtime:
+
+    ```mlir
+    %max = plan.call "meshplan.row_max"(%logits)
+    %sum = plan.call "meshplan.row_sum_exp"(%logits, %max)
+    %picked = plan.call "meshplan.row_pick"(%logits, %target)
+    %losses = plan.call "meshplan.token_loss"(%max, %sum, %picked, %target)
+    ```
+
+    The mean is the sum of the losses divided by `meshplan.count_tokens`; of
+    16-bit logits both are 32-bit. Every other form is left as it is.
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
+def Simplify : Pass<"plan-simplify", "::mlir::func::FuncOp"> {
+  let summary = "remove calls that do nothing, repeat another one or are not read";
+  let description = [{
+    Exact on values that never change: conversions to the type that a tensor
+    has, alias, clone, contiguous, dropout that drops nothing. A detach goes
+    only where no trainable parameter is behind it, as it stops a gradient.
+    Calls of random operators are never merged.
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_PASSES_TD

@@ -1,0 +1,135 @@
+//===- simplify.cpp - remove calls that do nothing or nothing new ---------===//
+//
+// See Simplify in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/op_record.h"
+#include "compiler/transforms/import/erase_unread.h"
+#include "compiler/transforms/import/passes.h"
+#include "mlir/IR/OperationSupport.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_SIMPLIFY
+#include "compiler/transforms/import/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+
+namespace {
+
+/// Operations that are the same but for their place.
+struct SameOperation : llvm::DenseMapInfo<Operation *> {
+  static unsigned getHashValue(const Operation *op) {
+    return OperationEquivalence::computeHash(const_cast<Operation *>(op), OperationEquivalence::directHashValue,
+                                             OperationEquivalence::ignoreHashValue,
+                                             OperationEquivalence::IgnoreLocations);
+  }
+  static bool isEqual(const Operation *left, const Operation *right) {
+    if (left == right || left == getEmptyKey() || left == getTombstoneKey() || right == getEmptyKey() ||
+        right == getTombstoneKey())
+      return left == right;
+    return OperationEquivalence::isEquivalentTo(const_cast<Operation *>(left), const_cast<Operation *>(right),
+                                                OperationEquivalence::IgnoreLocations);
+  }
+};
+
+/// True if two identical calls may give different results.
+bool drawsRandomNumbers(plan::CallOp call) {
+  StringRef target = call.getTarget();
+  if (target == "meshplan.attention" || target == "aten.scaled_dot_product_attention.default")
+    return CallView::of(call).getFloat(target.starts_with("aten.") ? "dropout_p" : "dropout", 0) != 0;
+  // Each overload of these families, random_like forms included.
+  return llvm::any_of(
+      ArrayRef<StringRef>{"dropout", "rand", "bernoulli", "multinomial", "normal", "rrelu", "exponential"},
+      [&](StringRef family) { return target.contains(family); });
+}
+
+class Simplifier {
+public:
+  void run(Block &block) {
+    for (BlockArgument argument : block.getArguments())
+      if (isTrainable(argument))
+        trained.insert(argument);
+    for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>()))
+      visit(call);
+    eraseUnread(block);
+  }
+
+private:
+  /// Without function or attribute a tensor counts as trainable.
+  static bool isTrainable(BlockArgument argument) {
+    auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    if (!function || !argument.getOwner()->isEntryBlock())
+      return true;
+    auto kind = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind");
+    auto trainable = function.getArgAttrOfType<BoolAttr>(argument.getArgNumber(), "plan.trainable");
+    return !kind || (kind.getValue() == "parameter" && !(trainable && !trainable.getValue()));
+  }
+
+  void visit(plan::CallOp call) {
+    if (Value same = unchangedOperand(call)) {
+      call.getResult(0).replaceAllUsesWith(same);
+      call.erase();
+      return;
+    }
+    // What a clone is for, memory of its own that a view can read, contiguous gives without copying what has it.
+    if (call.getTarget() == "aten.clone.default")
+      call.setTarget("aten.contiguous.default");
+    if (!drawsRandomNumbers(call)) {
+      auto [known, isNew] = calls.insert(call);
+      if (!isNew) {
+        call.replaceAllUsesWith(*known);
+        call.erase();
+        return;
+      }
+    }
+    bool isTrained = llvm::any_of(call.getOperands(), [&](Value operand) { return trained.contains(operand); });
+    if (isTrained && call.getTarget() != "aten.detach.default")
+      trained.insert(call.result_begin(), call.result_end());
+  }
+
+  /// The operand that a call gives back as its only result, or null.
+  Value unchangedOperand(plan::CallOp call) {
+    CallView view = CallView::of(call);
+    std::optional<unsigned> input = view.getOperand("self");
+    if (view.target == "aten.dropout.default" && (!view.getBool("train", true) || view.getFloat("p", 1) == 0))
+      input = view.getOperand("input");
+    else if (!input || !keepsValue(view, call.getOperand(*input)))
+      return {};
+    bool same = input && call.getNumResults() == 1 && call.getOperand(*input).getType() == call.getResultTypes()[0];
+    return same ? call.getOperand(*input) : Value();
+  }
+
+  /// True if the result is `self` once they have the same type.
+  bool keepsValue(const CallView &view, Value self) {
+    if (view.target == "aten.detach.default")
+      return !trained.contains(self);
+    if (view.target == "aten.contiguous.default") {
+      auto made = self.getDefiningOp<plan::CallOp>();
+      return made && made.getTarget() == "aten.contiguous.default";
+    }
+    return llvm::StringSwitch<bool>(view.target)
+        .Cases({"aten.to.dtype", "aten.to.dtype_layout", "aten.to.device", "aten.to.other", "aten._to_copy.default",
+                "aten.type_as.default"},
+               true)
+        .Cases({"aten.alias.default", "aten.lift.default", "aten.lift_fresh.default", "aten.lift_fresh_copy.default"},
+               true)
+        .Default(false);
+  }
+
+  llvm::DenseSet<Value> trained; ///< computed from a trainable parameter
+  llvm::DenseSet<Operation *, SameOperation> calls;
+};
+
+struct SimplifyPass : meshplan::impl::SimplifyBase<SimplifyPass> {
+  void runOnOperation() final {
+    for (Block &block : getOperation().getBody())
+      Simplifier().run(block);
+  }
+};
+
+} // namespace

@@ -17,7 +17,8 @@
 
 namespace meshplan {
 
-/// A module under its path as in `named_modules`; the root's path is empty.
+/// A module under its path as in `named_modules`; the root's path is empty. A
+/// list of modules that has no forward of its own may be left out.
 struct OutlineModule {
   std::string path;
   std::string className;

@@ -67,6 +67,10 @@ EntryStyles bindClauses(const Context &context, const EntryStatement &entry);
 /// alternatives, that matches no module, with the nearest one that does.
 std::vector<size_t> matchModules(const Context &context, llvm::ArrayRef<PathPattern> nested, SourceRange range);
 
+/// The same for a block, which has to have modules inside, and may itself be a
+/// list of modules that the outline leaves out. True if it has.
+bool checkBlock(const Context &context, llvm::ArrayRef<PathPattern> nested, SourceRange range);
+
 /// Modules and parameters that a statement about training names.
 BoundPaths bindPath(const Context &context, const PathPattern &path);
 std::vector<BoundPaths> bindPaths(const Context &context, llvm::ArrayRef<PathPattern> paths);

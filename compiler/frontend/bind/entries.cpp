@@ -34,7 +34,7 @@ private:
   /// A block that matches nothing is one error; the entries inside are left out.
   bool checkBlocks() {
     for (const BlockStatement &block : context.syntax.blocks)
-      if (!isInBadBlock(block.blocks) && matchModules(context, block.blocks, block.range).empty())
+      if (!isInBadBlock(block.blocks) && !checkBlock(context, block.blocks, block.range))
         badBlocks.push_back(block.range);
     return badBlocks.empty();
   }

@@ -41,7 +41,7 @@ Repair repair(const PathTree &tree, const PatternSequence &pattern) {
   for (const std::string &near : nearestNames(patternText(components[good]), names)) {
     components[good] = literalPattern(near);
     PatternSequence candidate = joinComponents(components);
-    if (!tree.match(candidate).empty())
+    if (!tree.match(subtreePattern(candidate)).empty())
       result.patterns.push_back(patternText(candidate));
   }
   return result;
@@ -84,6 +84,18 @@ std::vector<size_t> bind::matchModules(const Context &context, llvm::ArrayRef<Pa
   return context.modules.match(*pattern);
 }
 
+bool bind::checkBlock(const Context &context, llvm::ArrayRef<PathPattern> nested, SourceRange range) {
+  std::optional<PatternSequence> pattern = parsePattern(nested, context.diagnostics);
+  if (!pattern)
+    return false;
+  size_t before = context.diagnostics.errorCount();
+  for (const PatternSequence &single : singleAlternatives(*pattern))
+    if (context.modules.match(subtreePattern(single)).empty())
+      context.diagnostics.error(range, "'" + patternText(single) + "' matches no module")
+          .help(repairHelp(context.modules, single));
+  return context.diagnostics.errorCount() == before;
+}
+
 BoundPaths bind::bindPath(const Context &context, const PathPattern &path) {
   BoundPaths result;
   result.text = path.text;
@@ -92,7 +104,7 @@ BoundPaths bind::bindPath(const Context &context, const PathPattern &path) {
   if (!pattern)
     return result;
   for (const PatternSequence &single : singleAlternatives(*pattern))
-    if (context.modules.match(single).empty() && context.parameters.match(single).empty())
+    if (context.modules.match(subtreePattern(single)).empty() && context.parameters.match(single).empty())
       context.diagnostics.error(path.range, "'" + patternText(single) + "' matches no module and no parameter")
           .help(repairHelp(context.modules, single));
   result.modules = context.modules.match(*pattern);

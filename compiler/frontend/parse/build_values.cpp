@@ -143,11 +143,14 @@ Expression build::expression(const Context &context, Parser::ExpressionContext &
 }
 
 Number build::number(const Context &context, Parser::NumberContext &rule) {
-  std::string text = context.text(rule);
+  bool isNegative = rule.start->getType() == Parser::MINUS;
+  const antlr4::Token &first = isNegative ? *context.tokens.get(rule.start->getTokenIndex() + 1) : *rule.start;
+  std::string text = context.text(first, *rule.stop);
   auto [digits, unit] = llvm::StringRef(text).split(' ');
+  std::string written = (isNegative ? "-" : "") + digits.str();
   Number result;
-  result.value = std::strtod(digits.str().c_str(), nullptr);
-  result.integer = integerOf(digits);
+  result.value = std::strtod(written.c_str(), nullptr);
+  result.integer = integerOf(written);
   result.unit = unit.str();
   result.range = context.range(rule);
   return result;

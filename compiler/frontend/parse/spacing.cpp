@@ -33,8 +33,10 @@ std::string canonicalPath(llvm::StringRef text) {
 
 /// True for a minus that belongs to the number after it, as in `eps -1e-8`.
 bool isSign(const Token *before, const Token &minus, const Token &right) {
-  if (before == nullptr || minus.getStopIndex() + 1 != right.getStartIndex())
+  if (minus.getStopIndex() + 1 != right.getStartIndex())
     return false;
+  if (before == nullptr)
+    return true;
   switch (before->getType()) {
   case PlanLexer::LEFT_PAREN:
   case PlanLexer::LEFT_BRACKET:

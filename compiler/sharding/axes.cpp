@@ -18,8 +18,7 @@ int64_t meshplan::axisSize(AxisRefAttr axis, MeshOp mesh) { return resolveAxis(a
 std::pair<AxisRefAttr, AxisRefAttr> meshplan::splitAxis(AxisRefAttr axis, int64_t size, MeshOp mesh) {
   AxisRef whole = resolveAxis(axis, mesh);
   assert(size > 1 && size < whole.size && whole.size % size == 0);
-  return {makeAxis(mesh, whole.axis, whole.pre, size),
-          makeAxis(mesh, whole.axis, whole.pre * size, whole.size / size)};
+  return {makeAxis(mesh, whole.axis, whole.pre, size), makeAxis(mesh, whole.axis, whole.pre * size, whole.size / size)};
 }
 
 AxisList meshplan::mergeDigits(ArrayRef<AxisRefAttr> axes, MeshOp mesh) {

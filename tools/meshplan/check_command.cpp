@@ -1,8 +1,8 @@
 //===- check_command.cpp - meshplan check ---------------------------------===//
 
 #include "compiler/report/report.h"
-#include "llvm/Support/raw_ostream.h"
 #include "tools/meshplan/commands.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace meshplan;
 

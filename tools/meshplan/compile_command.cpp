@@ -1,10 +1,10 @@
 //===- compile_command.cpp - meshplan compile -----------------------------===//
 
 #include "compiler/target/artifact/artifact.h"
+#include "tools/meshplan/commands.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
-#include "tools/meshplan/commands.h"
 
 using namespace meshplan;
 

@@ -1,7 +1,7 @@
 //===- compile_options.cpp - flags that compile and check share -----------===//
 
-#include "llvm/Support/raw_ostream.h"
 #include "tools/meshplan/commands.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace meshplan;
 

@@ -3,9 +3,9 @@
 #include "compiler/frontend/format.h"
 #include "compiler/support/diagnostics.h"
 #include "compiler/support/write_file.h"
+#include "tools/meshplan/commands.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
-#include "tools/meshplan/commands.h"
 
 using namespace meshplan;
 

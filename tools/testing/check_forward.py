@@ -29,7 +29,9 @@ def check_memory(memory: dict, label: str) -> bool:
     right = True
     for number, rank in enumerate(memory["ranks"]):
         if rank["parameters"] != planned["parameters"]:
-            print(f"{label}: rank {number} holds {rank['parameters']} bytes of parameters, planned {planned['parameters']}")
+            print(
+                f"{label}: rank {number} holds {rank['parameters']} bytes of parameters, planned {planned['parameters']}"
+            )
             right = False
         if abs(rank["peak"] - planned["peak"]) > PEAK_TOLERANCE * planned["peak"]:
             print(f"{label}: rank {number} has a peak of {rank['peak']} bytes, planned {planned['peak']}")

@@ -101,7 +101,9 @@ Attribute ArgumentBuilder::convert(const Argument &argument) {
       Overloaded{
           [&](std::monostate) -> Attribute { return builder.getUnitAttr(); },
           [&](ValueId id) { return convertValue(id); },
-          [&](const std::vector<ValueId> &ids) { return convertList(ids, [&](ValueId id) { return convertValue(id); }); },
+          [&](const std::vector<ValueId> &ids) {
+            return convertList(ids, [&](ValueId id) { return convertValue(id); });
+          },
           [&](const SymbolicInt &integer) -> Attribute { return builder.getI64IntegerAttr(integer.value); },
           [&](const std::vector<SymbolicInt> &list) {
             return convertList(list, [&](const SymbolicInt &integer) -> Attribute {

@@ -61,8 +61,8 @@ private:
       diagnostics.error(statement.range, "'" + statement.name + "' is not implemented yet")
           .help("a plan for the forward pass needs mesh, input, loss and styles only");
     for (const archive::BufferUpdate &update : program.bufferUpdates)
-      diagnostics.error(bound.modelRange, "the model updates its buffer '" + update.buffer +
-                                              "', which is not implemented yet")
+      diagnostics
+          .error(bound.modelRange, "the model updates its buffer '" + update.buffer + "', which is not implemented yet")
           .help("export the model in eval mode");
     for (const BoundModule &module : bound.modules) {
       for (const BoundBorder &border : module.borders)
@@ -102,8 +102,7 @@ private:
     for (const BoundModule &module : bound.modules)
       for (const BoundStyle &style : module.styles) {
         SmallVector<AxisRefAttr> axes = axisRefs(style.axes);
-        StyleOp::create(builder, locate(style.range),
-                        builder.getStringAttr(outline.model.modules[module.module].path),
+        StyleOp::create(builder, locate(style.range), builder.getStringAttr(outline.model.modules[module.module].path),
                         StyleKindAttr::get(&context, styleKind(style.kind)),
                         builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end())),
                         builder.getStringAttr(style.text), builder.getI64IntegerAttr(style.dim));
@@ -216,8 +215,8 @@ private:
     ArgumentBuilder arguments(values, &context);
     DictionaryAttr args = arguments.build(node);
     if (!args) {
-      diagnostics.error(bound.modelRange, "an argument of '" + node.name + "' (" + node.target +
-                                              ") is not implemented yet");
+      diagnostics.error(bound.modelRange,
+                        "an argument of '" + node.name + "' (" + node.target + ") is not implemented yet");
       return;
     }
     SmallVector<Type> types;

@@ -64,8 +64,8 @@ FeatureUse readFeatures(CallOp call, unsigned index, const FactorRule &rule) {
     }
   }
   for (unsigned other : activations)
-    use.activations.push_back({&call->getOpOperand(other),
-                               contracted ? dimOf(rule.operands[other], *contracted) : std::optional<int64_t>()});
+    use.activations.push_back(
+        {&call->getOpOperand(other), contracted ? dimOf(rule.operands[other], *contracted) : std::optional<int64_t>()});
   return use;
 }
 
@@ -89,8 +89,8 @@ FeatureUse meshplan::findFeatures(Value parameter, StringRef path) {
       continue;
     FactorRule rule = factorRuleOf(view, record);
     bool rearranges = call.getOperands().size() == 1 && call.getResults().size() == 1;
-    FeatureUse features = rearranges ? findFeatures(call.getResult(0), path)
-                                     : readFeatures(call, use.getOperandNumber(), rule);
+    FeatureUse features =
+        rearranges ? findFeatures(call.getResult(0), path) : readFeatures(call, use.getOperandNumber(), rule);
     if (rearranges) {
       features.outputDim = mapBack(features.outputDim, rule, 0);
       features.inputDim = mapBack(features.inputDim, rule, 0);

@@ -9,10 +9,10 @@
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/transforms/place/passes.h"
 #include "dialect/plan/plan.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace meshplan {
 #define GEN_PASS_DEF_PLACESTYLES
@@ -219,9 +219,8 @@ private:
 
   LogicalResult indivisibleSequence(StyleOp style, int64_t dim, int64_t extent) {
     int64_t shards = shardCount(axesOf(style), mesh);
-    auto diagnostic = style.emitError() << "dim " << dim << " of the output of '" << style.getModule()
-                                        << "' has size " << extent << ", which does not divide over "
-                                        << describeAxes(style);
+    auto diagnostic = style.emitError() << "dim " << dim << " of the output of '" << style.getModule() << "' has size "
+                                        << extent << ", which does not divide over " << describeAxes(style);
     diagnostic.attachNote() << "help: the size must be a multiple of " << shards;
     return failure();
   }
@@ -252,9 +251,8 @@ private:
     builder.setInsertionPointAfterValue(result);
     auto constrain = ConstrainOp::create(builder, style.getLoc(), result.getType(), result,
                                          sequenceLayout(result, style), style.getAxes(), style.getTextAttr());
-    result.replaceUsesWithIf(constrain, [&](OpOperand &use) {
-      return use.getOwner() != constrain && !inside.contains(use.getOwner());
-    });
+    result.replaceUsesWithIf(
+        constrain, [&](OpOperand &use) { return use.getOwner() != constrain && !inside.contains(use.getOwner()); });
   }
 
   //===--------------------------------------------------------------------===//

@@ -75,8 +75,8 @@ private:
     for (auto [index, tensor] : llvm::enumerate(problem.rule.operands)) {
       ShardingAttr sharding = projectToDims(decision.axes, tensor, problem.rule, problem.mesh, &inexpressible);
       ShardingAttr arriving = problem.operands[index];
-      decision.operands.push_back(
-          ShardingAttr::get(sharding.getContext(), sharding.getDims(), arriving.getReduction(), arriving.getPartialAxes()));
+      decision.operands.push_back(ShardingAttr::get(sharding.getContext(), sharding.getDims(), arriving.getReduction(),
+                                                    arriving.getPartialAxes()));
     }
     AxisList partialAxes = partial;
     Reduction reduction = partial.empty() ? Reduction::none : Reduction::sum;
@@ -91,8 +91,7 @@ private:
     sortByMesh(partialAxes);
     for (const TensorFactors &tensor : problem.rule.results) {
       ShardingAttr sharding = projectToDims(decision.axes, tensor, problem.rule, problem.mesh, &inexpressible);
-      decision.results.push_back(
-          ShardingAttr::get(sharding.getContext(), sharding.getDims(), reduction, partialAxes));
+      decision.results.push_back(ShardingAttr::get(sharding.getContext(), sharding.getDims(), reduction, partialAxes));
     }
   }
 

@@ -26,8 +26,7 @@ void Layouts::supersede(Value value, Value reduced) { currents[origin(value)] = 
 
 /// A partial value cannot be made from one that is not partial.
 static bool canReach(ShardingAttr from, ShardingAttr to) {
-  return llvm::all_of(to.getPartialAxes(),
-                      [&](AxisRefAttr axis) { return overlapsAny(from.getPartialAxes(), axis); });
+  return llvm::all_of(to.getPartialAxes(), [&](AxisRefAttr axis) { return overlapsAny(from.getPartialAxes(), axis); });
 }
 
 Value Layouts::obtain(Value value, ShardingAttr sharding, Operation *user, const Cause &cause) {

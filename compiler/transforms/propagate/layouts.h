@@ -10,8 +10,8 @@
 #define MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_LAYOUTS_H
 
 #include "compiler/sharding/axes.h"
-#include "llvm/ADT/DenseMap.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace meshplan {
 

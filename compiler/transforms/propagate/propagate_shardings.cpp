@@ -240,10 +240,10 @@ private:
     auto operand = [&](StringRef name, int64_t index) {
       return builder.getNamedAttr(name, OperandRefAttr::get(call.getContext(), index));
     };
-    auto sum = CallOp::create(builder, call.getLoc(), call.getResultTypes(), builder.getStringAttr("aten.add.Tensor"),
-                              ValueRange{call.getResult(0), addend},
-                              builder.getDictionaryAttr({operand("self", 0), operand("other", 1)}),
-                              call.getModuleAttr());
+    auto sum =
+        CallOp::create(builder, call.getLoc(), call.getResultTypes(), builder.getStringAttr("aten.add.Tensor"),
+                       ValueRange{call.getResult(0), addend},
+                       builder.getDictionaryAttr({operand("self", 0), operand("other", 1)}), call.getModuleAttr());
     call.getResult(0).replaceAllUsesExcept(sum.getResult(0), sum);
   }
 
@@ -277,8 +277,8 @@ private:
     for (DimShardingAttr dim : from.getDims())
       for (AxisRefAttr axis : dim.getAxes())
         if (std::optional<Cause> cause = layouts.causeOf(operand, axis); cause && cause->style)
-          diagnostic.attachNote(cause->location) << "axis '" << axis.getName() << "' comes from '"
-                                                 << cause->style.getValue() << "'";
+          diagnostic.attachNote(cause->location)
+              << "axis '" << axis.getName() << "' comes from '" << cause->style.getValue() << "'";
     diagnostic.attachNote() << "help: state the layout at the border of the module, or give its modules other styles";
     strictFailure |= strict;
   }
@@ -291,13 +291,12 @@ private:
     const Factor &factor = rule.factors[block.factor];
     int64_t shards = axisSize(block.axis, mesh);
     auto diagnostic = emitError(cause ? cause->location : call.getLoc());
-    diagnostic << "dim " << block.dim << " of size " << type.getDimSize(block.dim) << " is "
-               << factor.size << " x " << type.getDimSize(block.dim) / factor.size << " in '"
-               << call.getModule().value_or("") << "', and " << factor.size << " does not divide over "
-               << block.axis.getName() << " = " << shards;
+    diagnostic << "dim " << block.dim << " of size " << type.getDimSize(block.dim) << " is " << factor.size << " x "
+               << type.getDimSize(block.dim) / factor.size << " in '" << call.getModule().value_or("") << "', and "
+               << factor.size << " does not divide over " << block.axis.getName() << " = " << shards;
     if (cause && cause->style)
-      diagnostic.attachNote(call.getLoc()) << "'" << cause->style.getValue() << "' reaches '" << call.getTarget()
-                                           << "' here";
+      diagnostic.attachNote(call.getLoc())
+          << "'" << cause->style.getValue() << "' reaches '" << call.getTarget() << "' here";
     diagnostic.attachNote() << "help: " << block.axis.getName() << " must divide " << factor.size
                             << " (heads, not columns)";
     return failure();
@@ -317,8 +316,8 @@ private:
       return failure();
     }
     for (Value result : call.getResults())
-      layouts.decide(result, ShardingAttr::getReplicated(call.getContext(),
-                                                         cast<RankedTensorType>(result.getType()).getRank()));
+      layouts.decide(
+          result, ShardingAttr::getReplicated(call.getContext(), cast<RankedTensorType>(result.getType()).getRank()));
     return success();
   }
 

@@ -59,8 +59,7 @@ public:
       int64_t count = peers.size();
       for (int64_t element : elements(sharding, rank))
         // The last peer makes the addends 1, 2, ... add up to the value.
-        shards[rank][element] =
-            position + 1 < count ? position + 1 : element + 1 - (count - 1) * count / 2;
+        shards[rank][element] = position + 1 < count ? position + 1 : element + 1 - (count - 1) * count / 2;
     }
     return shards;
   }

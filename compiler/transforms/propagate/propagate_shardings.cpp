@@ -38,20 +38,34 @@ public:
   LogicalResult run() {
     for (BlockArgument argument : function.getArguments())
       decideArgument(argument);
-    bool failedAny = false;
     Block &block = function.getBody().front();
     // Operators are added while walking, behind the current one, and are visited too.
     for (Operation *op = &block.front(); op;) {
-      failedAny |= failed(visit(op));
+      if (failed(visit(op)))
+        recover(op);
       Operation *next = op->getNextNode();
       if (isa<ConstrainOp>(op))
         op->erase();
       op = next;
     }
-    return failure(failedAny);
+    return failure(hasFailed);
   }
 
 private:
+  /// Goes on behind an error as if the results were whole, so that one run reports what else is wrong.
+  void recover(Operation *op) {
+    hasFailed = true;
+    if (auto constrain = dyn_cast<ConstrainOp>(op))
+      constrain.getResult().replaceAllUsesWith(layouts.current(constrain.getInput()));
+    for (Value result : op->getResults())
+      if (!getSharding(result))
+        layouts.decide(
+            result, ShardingAttr::getReplicated(op->getContext(), cast<RankedTensorType>(result.getType()).getRank()));
+  }
+
+  /// True the first time: one statement reaches every layer, and is wrong once.
+  bool isNews(Location location) { return reported.insert(location).second; }
+
   void decideArgument(BlockArgument argument) {
     ShardingAttr sharding = getSharding(argument);
     layouts.decide(argument, sharding);
@@ -137,6 +151,8 @@ private:
     int64_t extent = constrain.getInput().getType().getDimSize(dim), shards = shardCount(axes, mesh);
     if (extent % shards == 0)
       return success();
+    if (!isNews(constrain.getLoc()))
+      return failure();
     auto diagnostic = constrain.emitError() << "'" << constrain.getStyle() << "' divides dim " << dim << " of size "
                                             << extent << " by " << shards << ", which is not even";
     diagnostic.attachNote() << "help: the size must be a multiple of " << shards;
@@ -269,6 +285,9 @@ private:
   }
 
   void reportUnstated(CallOp call, unsigned index, ShardingAttr from, ShardingAttr to) {
+    // Behind an error layouts are guesses.
+    if (hasFailed)
+      return;
     Value operand = call.getOperands()[index];
     auto diagnostic = strict ? call.emitError() : call.emitWarning();
     diagnostic << "nothing in the plan asks for this reshard: '" << call.getTarget() << "' in '"
@@ -290,7 +309,10 @@ private:
     auto type = cast<RankedTensorType>(operand.getType());
     const Factor &factor = rule.factors[block.factor];
     int64_t shards = axisSize(block.axis, mesh);
-    auto diagnostic = emitError(cause ? cause->location : call.getLoc());
+    Location place = cause ? cause->location : call.getLoc();
+    if (!isNews(place))
+      return failure();
+    auto diagnostic = emitError(place);
     diagnostic << "dim " << block.dim << " of size " << type.getDimSize(block.dim) << " is " << factor.size << " x "
                << type.getDimSize(block.dim) / factor.size << " in '" << call.getModule().value_or("") << "', and "
                << factor.size << " does not divide over " << block.axis.getName() << " = " << shards;
@@ -363,6 +385,8 @@ private:
   MeshOp mesh;
   bool strict;
   bool strictFailure = false;
+  bool hasFailed = false;
+  llvm::DenseSet<Location> reported;
   Layouts layouts;
 };
 

@@ -1,0 +1,54 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s | %meshplan-opt | FileCheck %s
+
+// CHECK: plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 8>]
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 8>]
+// CHECK: plan.style "mlp.up" colwise [#plan.axis<"tp">] as "colwise tp"
+plan.style "mlp.up" colwise [#plan.axis<"tp">] as "colwise tp"
+// CHECK: plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp dim 2" {dim = 2 : i64}
+plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp dim 2" {dim = 2 : i64}
+
+// CHECK-LABEL: func.func @shardings
+// CHECK-SAME: tensor<4x8xf32, #plan.sharding<[{"dp"}, {"tp":(1)2, "tp":(4)2}]>>
+// CHECK-SAME: tensor<4x8xf32, #plan.sharding<[{?}, {"dp", ?}], replicated = {"tp"}>>
+// CHECK-SAME: tensor<4x80xf32, #plan.sharding<[{}, {"tp", unit 4, parts [64, 8, 8]}], partial = sum {"dp"}>>
+func.func @shardings(%0: tensor<4x8xf32, #plan.sharding<[{"dp"}, {"tp":(1)2, "tp":(4)2}]>>,
+                     %1: tensor<4x8xf32, #plan.sharding<[{?}, {"dp", ?}], replicated = {"tp"}>>,
+                     %2: tensor<4x80xf32, #plan.sharding<[{}, {"tp", unit 4, parts [64, 8, 8]}], partial = sum {"dp"}>>) {
+  return
+}
+
+// CHECK-LABEL: func.func @calls
+func.func @calls(%x: tensor<4x8xf32>, %w: tensor<16x8xf32>) -> tensor<4x16xf32> {
+  // CHECK: plan.constant "c" dense<1.000000e+00> : tensor<16xf32> : tensor<16xf32>
+  %c = plan.constant "c" dense<1.0> : tensor<16xf32> : tensor<16xf32>
+  // CHECK: plan.constrain %{{.*}} <[{}, {"tp"}]> along [#plan.axis<"tp">] as "rowwise tp"
+  %s = plan.constrain %x <[{}, {"tp"}]> along [#plan.axis<"tp">] as "rowwise tp" : tensor<4x8xf32> -> tensor<4x8xf32>
+  // CHECK: plan.call "aten.linear.default"(%{{.*}}, %{{.*}}, %{{.*}}) {{.*}} in "up"
+  %y = plan.call "aten.linear.default"(%s, %w, %c)
+      {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>} in "up"
+      : (tensor<4x8xf32>, tensor<16x8xf32>, tensor<16xf32>) -> tensor<4x16xf32>
+  // CHECK: size = [#plan.local<0, result 0, dim 0, extent 1>, #plan.local<2, operand 0, dim 1, offset 3, extent -1>]
+  %v = plan.call "aten.view.default"(%y)
+      {self = #plan.operand<0>,
+       size = [#plan.local<0, result 0, dim 0, extent 1>, #plan.local<2, operand 0, dim 1, offset 3, extent -1>]}
+      : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  return %v : tensor<4x16xf32>
+}
+
+// CHECK-LABEL: func.func @collectives
+func.func @collectives(%0: tensor<4x16xf32, #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>>) {
+  // CHECK: plan.reduce_scatter %{{.*}} [#plan.axis<"tp">] dim 1 because "rowwise tp"
+  %1 = plan.reduce_scatter %0 [#plan.axis<"tp">] dim 1 because "rowwise tp"
+      : tensor<4x16xf32, #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>> -> tensor<4x16xf32, #plan.sharding<[{"dp"}, {"tp"}]>>
+  // CHECK: plan.all_gather %{{.*}} [#plan.axis<"dp">] dim 0 :
+  %2 = plan.all_gather %1 [#plan.axis<"dp">] dim 0
+      : tensor<4x16xf32, #plan.sharding<[{"dp"}, {"tp"}]>> -> tensor<4x16xf32, #plan.sharding<[{}, {"tp"}]>>
+  // CHECK: plan.slice %{{.*}} [#plan.axis<"dp">] dim 1
+  %3 = plan.slice %2 [#plan.axis<"dp">] dim 1
+      : tensor<4x16xf32, #plan.sharding<[{}, {"tp"}]>> -> tensor<4x16xf32, #plan.sharding<[{}, {"tp", "dp"}]>>
+  // CHECK: plan.all_to_all %{{.*}} [#plan.axis<"dp">] from 1 to 0
+  %4 = plan.all_to_all %3 [#plan.axis<"dp">] from 1 to 0
+      : tensor<4x16xf32, #plan.sharding<[{}, {"tp", "dp"}]>> -> tensor<4x16xf32, #plan.sharding<[{"dp"}, {"tp"}]>>
+  return
+}

@@ -1,0 +1,68 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-place-styles
+
+plan.mesh [#plan.mesh_axis<"tp" = 3>]
+// expected-error @below {{dim 0 of 'up.weight' has size 16, which does not divide over tp = 3}}
+// expected-note @below {{help: the size must be a multiple of 3}}
+plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
+func.func @forward(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"]}) -> tensor<4x16xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+      : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{'norm' cannot be colwise tp: none of its parameters has output features}}
+// expected-note @below {{help: use 'replicate', or 'sequence' for a normalisation}}
+plan.style "norm" colwise [#plan.axis<"tp">] as "colwise tp"
+func.func @forward(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<8xf32> {plan.kind = "parameter", plan.names = ["norm.weight"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.mul.Tensor"(%x, %w) {self = #plan.operand<0>, other = #plan.operand<1>} in "norm"
+      : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{'norm' cannot be sequence tp: no result of it has a dim 1}}
+// expected-note @below {{help: 'sequence tp dim n' names another dim}}
+plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
+func.func @forward(%x: tensor<8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "norm" : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{dim 1 of the output of 'norm' has size 5, which does not divide over tp = 2}}
+// expected-note @below {{help: the size must be a multiple of 2}}
+plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
+func.func @forward(%x: tensor<4x5x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x5x8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "norm" : (tensor<4x5x8xf32>) -> tensor<4x5x8xf32>
+  return %0 : tensor<4x5x8xf32>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-note @below {{the other statement is here}}
+plan.style "embed" rowwise [#plan.axis<"tp">] as "rowwise tp"
+// expected-error @below {{parameter 'embed.weight' is placed in two ways: 'rowwise tp' and 'rowwise tp'}}
+// expected-note @below {{help: modules that share a parameter need one placement}}
+plan.style "head" rowwise [#plan.axis<"tp">] as "rowwise tp"
+func.func @forward(
+    %ids: tensor<4xi64> {plan.kind = "input", plan.names = ["ids"]},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["embed.weight", "head.weight"]}) -> tensor<4x16xf32> {
+  %0 = plan.call "aten.embedding.default"(%w, %ids) {weight = #plan.operand<0>, indices = #plan.operand<1>} in "embed"
+      : (tensor<16x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.linear.default"(%0, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "head"
+      : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  return %1 : tensor<4x16xf32>
+}

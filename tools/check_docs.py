@@ -46,7 +46,7 @@ def dialect_page(name: str) -> Page:
 
 
 # The phases in the order in which the compiler runs them.
-PHASES = ("place", "propagate", "partition", "schedule")
+PHASES = ("import", "place", "propagate", "partition", "schedule")
 
 
 def passes(title: str, folder: str) -> Section:

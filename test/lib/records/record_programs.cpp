@@ -1,0 +1,179 @@
+//===- record_programs.cpp - every sharding of a sample as a program ------===//
+//
+// record-programs SAMPLES.mlir OUT.sched
+//
+// Each function of the samples holds one call. For each sharding that the
+// call's record allows, the artifact gets two programs: `name.k` on the ranks of
+// a 2 x 3 mesh, and `name.k.whole` on one rank. An operand that is to be partial
+// is fed as its addends along a new first dim and summed up by the program.
+//
+// Arguments are named `number` or, for one with a plan.range, `number:low:high`; outputs `number`, with `:unspecified`
+// behind it where the sample says that their values mean nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/pipeline/build_pipeline.h"
+#include "compiler/sharding/enumerate_shardings.h"
+#include "compiler/target/artifact/artifact.h"
+#include "compiler/transforms/partition/passes.h"
+#include "compiler/transforms/schedule/passes.h"
+#include "dialect/plan/plan.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+namespace {
+
+class ProgramWriter {
+public:
+  ProgramWriter(ModuleOp module, ArrayRef<MeshAxisAttr> axes)
+      : builder(module.getContext()), context(module.getContext()) {
+    builder.setInsertionPointToEnd(module.getBody());
+    mesh = MeshOp::create(builder, builder.getUnknownLoc(),
+                          builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end())));
+  }
+
+  void add(func::FuncOp sample, ArrayRef<MeshAxisAttr> axes) {
+    CallOp call = *sample.getOps<CallOp>().begin();
+    CallView view = CallView::of(call);
+    const OpRecord *record = OpRegistry::get().lookup(view.target);
+    if (!record)
+      return;
+    for (auto [number, shardings] : llvm::enumerate(legalShardings(view, *record, axes))) {
+      std::string name = (sample.getName() + "." + llvm::Twine(number)).str();
+      write(name, sample, call, shardings, /*whole=*/false);
+      write((name + llvm::Twine(".whole")).str(), sample, call, shardings, /*whole=*/true);
+    }
+  }
+
+private:
+  void write(const std::string &name, func::FuncOp sample, CallOp call, const CallShardings &shardings, bool whole) {
+    OpBuilder::InsertionGuard guard(builder);
+    auto function = func::FuncOp::create(builder, builder.getUnknownLoc(), name, builder.getFunctionType({}, {}));
+    if (whole)
+      function->setAttr("plan.single_rank", builder.getUnitAttr());
+    Block *block = function.addEntryBlock();
+    builder.setInsertionPointToEnd(block);
+    SmallVector<Attribute> attributes;
+    SmallVector<Value> operands;
+    // An argument may be two operands of the call; each operand is fed on its own.
+    for (auto [number, operand] : llvm::enumerate(call.getOperands())) {
+      attributes.push_back(describe(sample, operand, number));
+      operands.push_back(feed(block, operand.getType(), shardings.operands[number], whole));
+    }
+    SmallVector<Type> types;
+    for (auto [result, sharding] : llvm::zip(call.getResults(), shardings.results))
+      types.push_back(withSharding(result.getType(), whole ? replicated(result.getType()) : sharding));
+    auto made = CallOp::create(builder, call.getLoc(), types, call.getTarget(), operands, call.getArgs(), StringAttr());
+    finish(sample, function, made, attributes);
+  }
+
+  ShardingAttr replicated(Type type) {
+    return ShardingAttr::getReplicated(context, cast<RankedTensorType>(type).getRank());
+  }
+
+  /// The operand: an argument, or the sum of its addends.
+  Value feed(Block *block, Type type, ShardingAttr sharding, bool whole) {
+    Location location = builder.getUnknownLoc();
+    if (!sharding.isPartial())
+      return block->addArgument(withSharding(type, whole ? replicated(type) : sharding), location);
+    auto tensor = cast<RankedTensorType>(type);
+    SmallVector<int64_t> shape{shardCount(sharding.getPartialAxes(), mesh)};
+    llvm::append_range(shape, tensor.getShape());
+    SmallVector<DimShardingAttr> dims{DimShardingAttr::get(context, sharding.getPartialAxes())};
+    llvm::append_range(dims, sharding.getDims());
+    auto stacked = RankedTensorType::get(shape, tensor.getElementType());
+    Value addends =
+        block->addArgument(withSharding(stacked, whole ? replicated(stacked) : ShardingAttr::get(context, dims)), location);
+    StringRef target = sharding.getReduction() == Reduction::max ? "aten.amax.default" : "aten.sum.dim_IntList";
+    DictionaryAttr args = builder.getDictionaryAttr({{builder.getStringAttr("dim"), builder.getI64ArrayAttr({0})},
+                                                     {builder.getStringAttr("self"), OperandRefAttr::get(context, 0)}});
+    Type result = withSharding(type, whole ? replicated(type) : sharding);
+    return CallOp::create(builder, location, result, target, addends, args, StringAttr()).getResult(0);
+  }
+
+  Attribute describe(func::FuncOp sample, Value operand, size_t number) {
+    std::string name = llvm::Twine(number).str();
+    auto argument = dyn_cast<BlockArgument>(operand);
+    auto range = argument ? sample.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.range") : ArrayAttr();
+    if (range)
+      for (Attribute bound : range)
+        name.append(":").append(boundText(bound));
+    return builder.getDictionaryAttr({builder.getNamedAttr("plan.kind", builder.getStringAttr("input")),
+                                      builder.getNamedAttr("plan.names", builder.getStrArrayAttr({name}))});
+  }
+
+  static std::string boundText(Attribute bound) {
+    if (auto integer = dyn_cast<IntegerAttr>(bound))
+      return llvm::Twine(integer.getInt()).str();
+    return llvm::formatv("{0}", cast<FloatAttr>(bound).getValueAsDouble()).str();
+  }
+
+  /// Returns the results, reduced where they are partial.
+  void finish(func::FuncOp sample, func::FuncOp function, CallOp call, ArrayRef<Attribute> attributes) {
+    SmallVector<Value> outputs;
+    SmallVector<Attribute> names;
+    for (auto [number, result] : llvm::enumerate(call.getResults())) {
+      ShardingAttr sharding = getSharding(result);
+      Value output = result;
+      if (sharding.isPartial())
+        output = ReshardOp::create(builder, call.getLoc(), withSharding(result.getType(), sharding.withoutPartial()),
+                                   result, StringAttr());
+      outputs.push_back(output);
+      StringRef mark = sample.getResultAttr(number, "plan.unspecified") ? ":unspecified" : "";
+      names.push_back(builder.getDictionaryAttr(
+          builder.getNamedAttr("plan.name", builder.getStringAttr(llvm::Twine(number) + mark))));
+    }
+    func::ReturnOp::create(builder, builder.getUnknownLoc(), outputs);
+    function.setType(builder.getFunctionType(function.getBody().getArgumentTypes(), ValueRange(outputs).getTypes()));
+    function.setArgAttrsAttr(builder.getArrayAttr(attributes));
+    function.setResAttrsAttr(builder.getArrayAttr(names));
+  }
+
+  OpBuilder builder;
+  MLIRContext *context;
+  MeshOp mesh;
+};
+
+int fail(const llvm::Twine &message) {
+  llvm::errs() << "record-programs: " << message << '\n';
+  return 1;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc != 3)
+    return fail("needs SAMPLES.mlir and OUT.sched");
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  OwningOpRef<ModuleOp> samples = parseSourceFile<ModuleOp>(argv[1], &context);
+  if (!samples)
+    return 1;
+  SmallVector<MeshAxisAttr> axes{MeshAxisAttr::get(&context, "a", 2), MeshAxisAttr::get(&context, "b", 3)};
+  OwningOpRef<ModuleOp> programs(ModuleOp::create(UnknownLoc::get(&context)));
+  ProgramWriter writer(*programs, axes);
+  for (auto sample : samples->getOps<func::FuncOp>())
+    writer.add(sample, axes);
+  PassManager manager(&context);
+  manager.addPass(createLowerReshards());
+  manager.addPass(createLocalizeCalls());
+  manager.addPass(createSchedule());
+  if (failed(manager.run(*programs)))
+    return 1;
+  FailureOr<std::vector<uint8_t>> bytes = serialize(*programs, {"test", "records", "records", "cpu"});
+  if (failed(bytes))
+    return 1;
+  if (llvm::Error error = writeArtifact(argv[2], *bytes))
+    return fail(llvm::toString(std::move(error)));
+  return 0;
+}

@@ -113,18 +113,17 @@ Value MaskFolder::findMask(Value mask, Expr condition) {
 Value MaskFolder::makeKeyMask(Value mask, ArrayRef<Expr> conditions, plan::CallOp attention) {
   if (Value found = findKeyMask(mask, functions.builder.logicalAnd(conditions), attention))
     return found;
-  SmallVector<Value> parts;
+  Value all;
   for (Expr condition : conditions) {
-    parts.push_back(findKeyMask(mask, condition, attention));
-    if (!parts.back())
+    Value part = findKeyMask(mask, condition, attention);
+    if (!part)
       return {};
+    all = !all ? part
+               : CallBuilder("aten.logical_and.default", attention)
+                     .tensor("self", all)
+                     .tensor("other", part)
+                     .build({shape.batch, shape.keys}, typeOf(part).getElementType());
   }
-  Value all = parts.front();
-  for (Value part : ArrayRef(parts).drop_front())
-    all = CallBuilder("aten.logical_and.default", attention)
-              .tensor("self", all)
-              .tensor("other", part)
-              .build({shape.batch, shape.keys}, typeOf(all).getElementType());
   return all;
 }
 

@@ -1,0 +1,105 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --plan-decompose-loss | FileCheck %s
+
+// Cross entropy as sums that can be divided over the vocabulary.
+
+// The mean over the targets that count.
+// CHECK-LABEL: func.func @mean
+// CHECK-NEXT: %[[MAX:.*]] = plan.call "meshplan.row_max"(%arg0) {input = #plan.operand<0>} in "loss" : (tensor<6x10xf32>) -> tensor<6xf32>
+// CHECK-NEXT: %[[SUM:.*]] = plan.call "meshplan.row_sum_exp"(%arg0, %[[MAX]]) {input = #plan.operand<0>, max = #plan.operand<1>} in "loss"
+// CHECK-NEXT: %[[PICKED:.*]] = plan.call "meshplan.row_pick"(%arg0, %arg1) {input = #plan.operand<0>, target = #plan.operand<1>} in "loss"
+// CHECK-NEXT: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"(%[[MAX]], %[[SUM]], %[[PICKED]], %arg1)
+// CHECK-SAME: {ignore_index = -100 : i64, max = #plan.operand<0>, picked = #plan.operand<2>, sum_exp = #plan.operand<1>, target = #plan.operand<3>}
+// CHECK-NEXT: %[[TOTAL:.*]] = plan.call "aten.sum.default"(%[[LOSSES]]) {self = #plan.operand<0>} in "loss" : (tensor<6xf32>) -> tensor<f32>
+// CHECK-NEXT: %[[COUNT:.*]] = plan.call "meshplan.count_tokens"(%arg1) {dtype = f32, ignore_index = -100 : i64, target = #plan.operand<0>} in "loss"
+// CHECK-NEXT: %[[MEAN:.*]] = plan.call "aten.div.Tensor"(%[[TOTAL]], %[[COUNT]]) {other = #plan.operand<1>, self = #plan.operand<0>} in "loss"
+// CHECK-NEXT: return %[[MEAN]]
+func.func @mean(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
+  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>} in "loss"
+      : (tensor<6x10xf32>, tensor<6xi64>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// Their sum, with another number that does not count.
+// CHECK-LABEL: func.func @sum
+// CHECK: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"({{.*}}ignore_index = 0 : i64
+// CHECK-NEXT: %[[TOTAL:.*]] = plan.call "aten.sum.default"(%[[LOSSES]])
+// CHECK-NEXT: return %[[TOTAL]]
+func.func @sum(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
+  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t)
+      {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 2 : i64, ignore_index = 0 : i64}
+      : (tensor<6x10xf32>, tensor<6xi64>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// Each by itself.
+// CHECK-LABEL: func.func @none
+// CHECK: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"
+// CHECK-NEXT: return %[[LOSSES]]
+func.func @none(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<6xf32> {
+  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t)
+      {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64}
+      : (tensor<6x10xf32>, tensor<6xi64>) -> tensor<6xf32>
+  return %loss : tensor<6xf32>
+}
+
+// 16 bits do not hold the number of tokens: total and count are 32-bit.
+// CHECK-LABEL: func.func @narrow
+// CHECK: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"{{.*}}-> tensor<6xbf16>
+// CHECK-NEXT: %[[TOTAL:.*]] = plan.call "aten.sum.default"(%[[LOSSES]]) {dtype = f32, {{.*}}-> tensor<f32>
+// CHECK-NEXT: %[[COUNT:.*]] = plan.call "meshplan.count_tokens"(%arg1) {dtype = f32, {{.*}}-> tensor<f32>
+// CHECK-NEXT: %[[MEAN:.*]] = plan.call "aten.div.Tensor"(%[[TOTAL]], %[[COUNT]])
+// CHECK-NEXT: %[[LOSS:.*]] = plan.call "aten.to.dtype"(%[[MEAN]]) {dtype = bf16, {{.*}}-> tensor<bf16>
+// CHECK-NEXT: return %[[LOSS]]
+func.func @narrow(%x: tensor<6x10xbf16>, %t: tensor<6xi64>) -> tensor<bf16> {
+  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>}
+      : (tensor<6x10xbf16>, tensor<6xi64>) -> tensor<bf16>
+  return %loss : tensor<bf16>
+}
+
+// Forms that the kernels do not have stay: weights of classes,
+// CHECK-LABEL: func.func @weighted
+// CHECK-NEXT: "aten.cross_entropy_loss.default"
+func.func @weighted(%x: tensor<6x10xf32>, %t: tensor<6xi64>, %w: tensor<10xf32>) -> tensor<f32> {
+  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t, %w)
+      {self = #plan.operand<0>, target = #plan.operand<1>, weight = #plan.operand<2>}
+      : (tensor<6x10xf32>, tensor<6xi64>, tensor<10xf32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// label smoothing,
+// CHECK-LABEL: func.func @smoothed
+// CHECK-NEXT: "aten.cross_entropy_loss.default"
+func.func @smoothed(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
+  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t)
+      {self = #plan.operand<0>, target = #plan.operand<1>, label_smoothing = 0.1 : f64}
+      : (tensor<6x10xf32>, tensor<6xi64>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// classes in the middle,
+// CHECK-LABEL: func.func @spatial
+// CHECK-NEXT: "aten.cross_entropy_loss.default"
+func.func @spatial(%x: tensor<6x10x3xf32>, %t: tensor<6x3xi64>) -> tensor<f32> {
+  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>}
+      : (tensor<6x10x3xf32>, tensor<6x3xi64>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// probabilities as target,
+// CHECK-LABEL: func.func @probabilities
+// CHECK-NEXT: "aten.cross_entropy_loss.default"
+func.func @probabilities(%x: tensor<6x10xf32>, %t: tensor<6x10xf32>) -> tensor<f32> {
+  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>}
+      : (tensor<6x10xf32>, tensor<6x10xf32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// a single row.
+// CHECK-LABEL: func.func @one_row
+// CHECK-NEXT: "aten.cross_entropy_loss.default"
+func.func @one_row(%x: tensor<10xf32>, %t: tensor<i64>) -> tensor<f32> {
+  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>}
+      : (tensor<10xf32>, tensor<i64>) -> tensor<f32>
+  return %loss : tensor<f32>
+}

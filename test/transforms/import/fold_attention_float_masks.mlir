@@ -1,0 +1,157 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --plan-fold-attention | FileCheck %s
+
+// Masks that are added to the scores.
+
+// 0 where a query sees a key, minus infinity elsewhere.
+// CHECK-LABEL: func.func @minus_infinity
+// CHECK-NEXT: %[[SEEN:.*]] = plan.call "aten.reshape.default"(%arg0)
+// CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[SEEN]]) {causal = true, key = #plan.operand<1>, key_mask = #plan.operand<3>
+func.func @minus_infinity(
+    %seen: tensor<2x1x1x8xi1>,
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x8x16xf32>,
+    %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
+  %key = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
+  %query = plan.call "aten.unsqueeze.default"(%key) {self = #plan.operand<0>, dim = 1 : i64}
+      : (tensor<8xi64>) -> tensor<8x1xi64>
+  %0 = plan.call "aten.le.Tensor"(%key, %query) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
+  %1 = plan.call "aten.__and__.Tensor"(%0, %seen) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<8x8xi1>, tensor<2x1x1x8xi1>) -> tensor<2x1x8x8xi1>
+  %2 = plan.call "aten.where.Scalar"(%1)
+      {condition = #plan.operand<0>, self = 0.0 : f64, other = 0xFFF0000000000000 : f64}
+      : (tensor<2x1x8x8xi1>) -> tensor<2x1x8x8xf32>
+  %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %2)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x1x8x8xf32>)
+      -> tensor<2x4x8x16xf32>
+  return %out : tensor<2x4x8x16xf32>
+}
+
+// The lowest number leaves no share either, as each query sees itself.
+// CHECK-LABEL: func.func @lowest_number
+// CHECK-NEXT: "meshplan.attention"(%arg0, %arg1, %arg2) {causal = true, key =
+func.func @lowest_number(
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x8x16xf32>,
+    %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
+  %key = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
+  %query = plan.call "aten.unsqueeze.default"(%key) {self = #plan.operand<0>, dim = 1 : i64}
+      : (tensor<8xi64>) -> tensor<8x1xi64>
+  %0 = plan.call "aten.le.Tensor"(%key, %query) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
+  %1 = plan.call "aten.where.Scalar"(%0)
+      {condition = #plan.operand<0>, self = 0.0 : f64, other = -3.4028234663852886e+38 : f64}
+      : (tensor<8x8xi1>) -> tensor<8x8xf32>
+  %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %1)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<8x8xf32>) -> tensor<2x4x8x16xf32>
+  return %out : tensor<2x4x8x16xf32>
+}
+
+// The same as older models write it: the upper triangle of a full tensor.
+// CHECK-LABEL: func.func @lowest_number_filled
+// CHECK-NEXT: "meshplan.attention"(%arg0, %arg1, %arg2) {causal = true, key =
+func.func @lowest_number_filled(
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x8x16xf32>,
+    %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
+  %0 = plan.call "aten.full.default"() {size = [8 : i64, 8 : i64], fill_value = -3.4028234663852886e+38 : f64}
+      : () -> tensor<8x8xf32>
+  %1 = plan.call "aten.triu.default"(%0) {self = #plan.operand<0>, diagonal = 1 : i64}
+      : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %2 = plan.call "aten.unsqueeze.default"(%1) {self = #plan.operand<0>, dim = 0 : i64}
+      : (tensor<8x8xf32>) -> tensor<1x8x8xf32>
+  %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %2)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<1x8x8xf32>) -> tensor<2x4x8x16xf32>
+  return %out : tensor<2x4x8x16xf32>
+}
+
+// With padding a query may see nothing, and the lowest number spreads its share over all keys: the mask stays.
+// CHECK-LABEL: func.func @lowest_number_padded
+// CHECK: %[[MASK:.*]] = plan.call "aten.where.Scalar"
+// CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[MASK]]) {key = #plan.operand<1>, mask = #plan.operand<3>
+func.func @lowest_number_padded(
+    %seen: tensor<2x1x1x8xi1>,
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x8x16xf32>,
+    %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
+  %key = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
+  %query = plan.call "aten.unsqueeze.default"(%key) {self = #plan.operand<0>, dim = 1 : i64}
+      : (tensor<8xi64>) -> tensor<8x1xi64>
+  %0 = plan.call "aten.le.Tensor"(%key, %query) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
+  %1 = plan.call "aten.__and__.Tensor"(%0, %seen) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<8x8xi1>, tensor<2x1x1x8xi1>) -> tensor<2x1x8x8xi1>
+  %2 = plan.call "aten.where.Scalar"(%1)
+      {condition = #plan.operand<0>, self = 0.0 : f64, other = -3.4028234663852886e+38 : f64}
+      : (tensor<2x1x8x8xi1>) -> tensor<2x1x8x8xf32>
+  %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %2)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x1x8x8xf32>)
+      -> tensor<2x4x8x16xf32>
+  return %out : tensor<2x4x8x16xf32>
+}
+
+// A number that scores can outweigh hides nothing.
+// CHECK-LABEL: func.func @low_number
+// CHECK: %[[MASK:.*]] = plan.call "aten.where.Scalar"
+// CHECK: "meshplan.attention"(%arg0, %arg1, %arg2, %{{.*}}) {key = #plan.operand<1>, mask = #plan.operand<3>
+func.func @low_number(
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x8x16xf32>,
+    %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
+  %key = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
+  %query = plan.call "aten.unsqueeze.default"(%key) {self = #plan.operand<0>, dim = 1 : i64}
+      : (tensor<8xi64>) -> tensor<8x1xi64>
+  %0 = plan.call "aten.le.Tensor"(%key, %query) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
+  %1 = plan.call "aten.where.Scalar"(%0) {condition = #plan.operand<0>, self = 0.0 : f64, other = -10000.0 : f64}
+      : (tensor<8x8xi1>) -> tensor<8x8xf32>
+  %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %1)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<8x8xf32>) -> tensor<2x4x8x16xf32>
+  return %out : tensor<2x4x8x16xf32>
+}
+
+// A bias beside the mask, as in T5.
+// CHECK-LABEL: func.func @position_bias
+// CHECK: %[[MASK:.*]] = plan.call "aten.add.Tensor"
+// CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[MASK]]) {key = #plan.operand<1>, mask = #plan.operand<3>
+func.func @position_bias(
+    %bias: tensor<1x4x8x8xf32>,
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x8x16xf32>,
+    %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
+  %key = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
+  %query = plan.call "aten.unsqueeze.default"(%key) {self = #plan.operand<0>, dim = 1 : i64}
+      : (tensor<8xi64>) -> tensor<8x1xi64>
+  %0 = plan.call "aten.le.Tensor"(%key, %query) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
+  %1 = plan.call "aten.where.Scalar"(%0)
+      {condition = #plan.operand<0>, self = 0.0 : f64, other = -3.4028234663852886e+38 : f64}
+      : (tensor<8x8xi1>) -> tensor<8x8xf32>
+  %2 = plan.call "aten.add.Tensor"(%bias, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<1x4x8x8xf32>, tensor<8x8xf32>) -> tensor<1x4x8x8xf32>
+  %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %2)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<1x4x8x8xf32>)
+      -> tensor<2x4x8x16xf32>
+  return %out : tensor<2x4x8x16xf32>
+}
+
+// A mask of zeros.
+// CHECK-LABEL: func.func @zeros
+// CHECK-NEXT: "meshplan.attention"(%arg0, %arg1, %arg2) {key =
+func.func @zeros(
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x8x16xf32>,
+    %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
+  %0 = plan.call "aten.zeros.default"() {size = [8 : i64, 8 : i64]} : () -> tensor<8x8xf32>
+  %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %0)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<8x8xf32>) -> tensor<2x4x8x16xf32>
+  return %out : tensor<2x4x8x16xf32>
+}

@@ -1,0 +1,118 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --plan-simplify | FileCheck %s
+
+// Calls that do nothing, repeat another one or are not read.
+
+// Conversions to the type that a tensor has, and names for the same tensor.
+// CHECK-LABEL: func.func @conversions
+// CHECK-NEXT: return %arg0 : tensor<4x8xf32>
+func.func @conversions(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.to.dtype"(%x) {self = #plan.operand<0>, dtype = f32} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = plan.call "aten._to_copy.default"(%0) {self = #plan.operand<0>, dtype = f32}
+      : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = plan.call "aten.alias.default"(%1) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = plan.call "aten.lift_fresh_copy.default"(%2) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %3 : tensor<4x8xf32>
+}
+
+// A conversion to another type stays.
+// CHECK-LABEL: func.func @real_conversion
+// CHECK-NEXT: "aten.to.dtype"
+func.func @real_conversion(%x: tensor<4x8xf32>) -> tensor<4x8xbf16> {
+  %0 = plan.call "aten.to.dtype"(%x) {self = #plan.operand<0>, dtype = bf16} : (tensor<4x8xf32>) -> tensor<4x8xbf16>
+  return %0 : tensor<4x8xbf16>
+}
+
+// A copy is memory of its own that a view can read: contiguous, which copies only what it must, and once.
+// CHECK-LABEL: func.func @copies
+// CHECK-NEXT: %[[T:.*]] = plan.call "aten.t.default"(%arg0)
+// CHECK-NEXT: %[[C:.*]] = plan.call "aten.contiguous.default"(%[[T]])
+// CHECK-NEXT: %[[V:.*]] = plan.call "aten.view.default"(%[[C]])
+// CHECK-NEXT: return %[[V]]
+func.func @copies(%x: tensor<4x8xf32>) -> tensor<32xf32> {
+  %0 = plan.call "aten.t.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %1 = plan.call "aten.clone.default"(%0) {self = #plan.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %2 = plan.call "aten.contiguous.default"(%1) {self = #plan.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %3 = plan.call "aten.view.default"(%2) {self = #plan.operand<0>, size = [32 : i64]}
+      : (tensor<8x4xf32>) -> tensor<32xf32>
+  return %3 : tensor<32xf32>
+}
+
+// Dropout outside of training, or of nothing.
+// CHECK-LABEL: func.func @idle_dropout
+// CHECK-NEXT: return %arg0 : tensor<4x8xf32>
+func.func @idle_dropout(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.dropout.default"(%x) {input = #plan.operand<0>, p = 0.1 : f64, train = false}
+      : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.dropout.default"(%0) {input = #plan.operand<0>, p = 0.0 : f64, train = true}
+      : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}
+
+// Two dropouts draw two sets of numbers; attention with dropout too.
+// CHECK-LABEL: func.func @random
+// CHECK-COUNT-2: "aten.dropout.default"(%arg0)
+// CHECK-COUNT-2: "meshplan.attention"
+func.func @random(
+    %x: tensor<4x8xf32>,
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x8x16xf32>,
+    %v: tensor<2x4x8x16xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) {
+  %0 = plan.call "aten.dropout.default"(%x) {input = #plan.operand<0>, p = 0.1 : f64, train = true}
+      : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.dropout.default"(%x) {input = #plan.operand<0>, p = 0.1 : f64, train = true}
+      : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %out1:2 = plan.call "meshplan.attention"(%q, %k, %v)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>,
+       scale = 0.25 : f64, dropout = 0.1 : f64}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>)
+      -> (tensor<2x4x8x16xf32>, tensor<2x4x8xf32>)
+  %out2:2 = plan.call "meshplan.attention"(%q, %k, %v)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>,
+       scale = 0.25 : f64, dropout = 0.1 : f64}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>)
+      -> (tensor<2x4x8x16xf32>, tensor<2x4x8xf32>)
+  return %0, %1, %out1#0, %out2#0 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>
+}
+
+// The same call of the same module is made once; of another module it stays, as a plan may lay it out otherwise.
+// CHECK-LABEL: func.func @repeated
+// CHECK-NEXT: %[[A:.*]] = plan.call "aten.relu.default"(%arg0) {self = #plan.operand<0>} :
+// CHECK-NEXT: %[[B:.*]] = plan.call "aten.relu.default"(%arg0) {self = #plan.operand<0>} in "up"
+// CHECK-NEXT: return %[[A]], %[[A]], %[[B]]
+func.func @repeated(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  %0 = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} in "up" : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %0, %1, %2 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// What nothing reads goes away, also what only that reads.
+// CHECK-LABEL: func.func @unread
+// CHECK-NEXT: return
+func.func @unread(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %x : tensor<4x8xf32>
+}
+
+// A detach stays where a trainable parameter is behind it, and goes where none is.
+// CHECK-LABEL: func.func @detached
+// CHECK-NEXT: %[[Y:.*]] = plan.call "aten.mul.Tensor"(%arg0, %arg1)
+// CHECK-NEXT: %[[D:.*]] = plan.call "aten.detach.default"(%[[Y]])
+// CHECK-NEXT: %[[Z:.*]] = plan.call "aten.mul.Tensor"(%arg0, %arg2)
+// CHECK-NEXT: return %[[D]], %[[Z]], %[[D]]
+func.func @detached(
+    
+    %x: tensor<4x8xf32> {plan.kind = "input"},
+    %w: tensor<4x8xf32> {plan.kind = "parameter"},
+    %frozen: tensor<4x8xf32> {plan.kind = "parameter", plan.trainable = false}) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  %0 = plan.call "aten.mul.Tensor"(%x, %w) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.detach.default"(%0) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = plan.call "aten.mul.Tensor"(%x, %frozen) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = plan.call "aten.detach.default"(%2) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %4 = plan.call "aten.detach.default"(%1) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %1, %3, %4 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}

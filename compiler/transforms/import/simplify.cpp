@@ -70,7 +70,22 @@ private:
     return !kind || (kind.getValue() == "parameter" && !(trainable && !trainable.getValue()));
   }
 
+  /// Drops operands that give only a shape or a dtype, so that their layout never matters.
+  static void dropUnread(plan::CallOp call) {
+    const OpRecord *record = OpRegistry::get().lookup(call.getTarget());
+    if (!record || !record->dropUnread)
+      return;
+    std::optional<CallRewrite> rewrite = record->dropUnread(CallView::of(call));
+    if (!rewrite)
+      return;
+    call->setOperands(
+        llvm::map_to_vector(rewrite->operands, [&](unsigned index) { return Value(call.getOperand(index)); }));
+    call.setTarget(rewrite->target);
+    call.setArgsAttr(rewrite->args);
+  }
+
   void visit(plan::CallOp call) {
+    dropUnread(call);
     if (Value same = unchangedOperand(call)) {
       call.getResult(0).replaceAllUsesWith(same);
       call.erase();

@@ -18,12 +18,12 @@
 #include "compiler/transforms/partition/passes.h"
 #include "compiler/transforms/schedule/passes.h"
 #include "dialect/plan/plan.h"
-#include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/raw_ostream.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -90,8 +90,8 @@ private:
     SmallVector<DimShardingAttr> dims{DimShardingAttr::get(context, sharding.getPartialAxes())};
     llvm::append_range(dims, sharding.getDims());
     auto stacked = RankedTensorType::get(shape, tensor.getElementType());
-    Value addends =
-        block->addArgument(withSharding(stacked, whole ? replicated(stacked) : ShardingAttr::get(context, dims)), location);
+    Value addends = block->addArgument(
+        withSharding(stacked, whole ? replicated(stacked) : ShardingAttr::get(context, dims)), location);
     StringRef target = sharding.getReduction() == Reduction::max ? "aten.amax.default" : "aten.sum.dim_IntList";
     DictionaryAttr args = builder.getDictionaryAttr({{builder.getStringAttr("dim"), builder.getI64ArrayAttr({0})},
                                                      {builder.getStringAttr("self"), OperandRefAttr::get(context, 0)}});

@@ -37,7 +37,8 @@ public:
     return forEachRun(request.ranges, request.shape, contiguousStrides(request.shape),
                       [&](int64_t global, int64_t local, int64_t count) {
                         for (int64_t i = 0; i < count; ++i)
-                          write(noise(std::atoi(name.c_str()), global + i), bounds, request.dtype, &out[(local + i) * size]);
+                          write(noise(std::atoi(name.c_str()), global + i), bounds, request.dtype,
+                                &out[(local + i) * size]);
                         return Status();
                       });
   }
@@ -103,7 +104,8 @@ Expected<TensorSource> runProgram(const Artifact &artifact, const artifact::Prog
 
 /// Elements as doubles.
 Expected<std::vector<double>> readOutput(const TensorSource &source, const TensorSpec &spec) {
-  MESHPLAN_ASSIGN_OR_RETURN(const StoredTensor *tensor, source.require(std::vector<std::string>{spec.name}, spec.shape));
+  MESHPLAN_ASSIGN_OR_RETURN(const StoredTensor *tensor,
+                            source.require(std::vector<std::string>{spec.name}, spec.shape));
   int64_t count = 1;
   SliceRanges ranges;
   for (int64_t extent : spec.shape) {
@@ -181,7 +183,8 @@ int main(int argc, char **argv) {
       continue;
     }
     ++failed;
-    std::printf("%s: %s\n", program->name()->c_str(), right.ok() ? "differs from the whole" : right.status().message().c_str());
+    std::printf("%s: %s\n", program->name()->c_str(),
+                right.ok() ? "differs from the whole" : right.status().message().c_str());
   }
   std::filesystem::remove_all(folder);
   std::printf("%d passed, %d failed\n", passed, failed);

@@ -116,3 +116,12 @@ func.func @detached(
   %4 = plan.call "aten.detach.default"(%1) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %1, %3, %4 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// An operand of which only shape or dtype is read is dropped, so that its layout never matters.
+// CHECK-LABEL: func.func @unread_operands
+// CHECK: plan.call "aten.ones.default"() {dtype = i1, size = [{{.*}}]}
+func.func @unread_operands(%x: tensor<4x6xf32>) -> tensor<4xi1> {
+  %0 = plan.call "aten.new_ones.default"(%x) {self = #plan.operand<0>, size = array<i64: 4>, dtype = i1}
+      : (tensor<4x6xf32>) -> tensor<4xi1>
+  return %0 : tensor<4xi1>
+}

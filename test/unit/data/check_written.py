@@ -1,6 +1,6 @@
 """Reads a file of SafetensorsWriter with the safetensors library.
 
-    check_written.py FILE    exit status 0 if it holds what safetensors_writer_test.cpp wrote
+check_written.py FILE    exit status 0 if it holds what safetensors_writer_test.cpp wrote
 """
 
 import sys

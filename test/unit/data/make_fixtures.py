@@ -1,6 +1,6 @@
 """Writes what the tests of runtime/data read, with the libraries that define the formats.
 
-    make_fixtures.py DIRECTORY
+make_fixtures.py DIRECTORY
 """
 
 import json
@@ -35,14 +35,17 @@ def main(directory: pathlib.Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.export.save(torch.export.export(model, (torch.tensor([1, 2]),)), directory / "model.pt2")
-    with zipfile.ZipFile(directory / "model.pt2") as stored, \
-            zipfile.ZipFile(directory / "deflated.pt2", "w", zipfile.ZIP_DEFLATED) as deflated:
+    with (
+        zipfile.ZipFile(directory / "model.pt2") as stored,
+        zipfile.ZipFile(directory / "deflated.pt2", "w", zipfile.ZIP_DEFLATED) as deflated,
+    ):
         for name in stored.namelist():
             deflated.writestr(name, stored.read(name))
 
     tensors = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
-    safetensors.torch.save_file({name: tensor.clone() for name, tensor in tensors.items()},
-                                directory / "model.safetensors")
+    safetensors.torch.save_file(
+        {name: tensor.clone() for name, tensor in tensors.items()}, directory / "model.safetensors"
+    )
 
     # Numbers of all sizes, and what PyTorch makes of them in other dtypes.
     numbers = torch.randn(3000, dtype=torch.float64) * torch.exp2(torch.randint(-40, 40, (3000,)).double())

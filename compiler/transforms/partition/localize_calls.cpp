@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/op_record.h"
+#include "compiler/sharding/partial_operands.h"
 #include "compiler/sharding/projection.h"
 #include "compiler/transforms/partition/passes.h"
 
@@ -22,8 +23,9 @@ namespace {
 /// Checks the types of one call against its rule, independently of how they were decided.
 class CallChecker {
 public:
-  CallChecker(CallOp call, const CallView &view, const FactorRule &rule, MeshOp mesh)
-      : call(call), view(view), rule(rule), mesh(mesh), axes(rule.factors.size()), known(rule.factors.size(), false) {}
+  CallChecker(CallOp call, const FactorRule &rule, const Linearity &linearity, MeshOp mesh)
+      : call(call), rule(rule), linearity(linearity), mesh(mesh), axes(rule.factors.size()),
+        known(rule.factors.size(), false) {}
 
   LogicalResult check() {
     for (auto [index, operand] : llvm::enumerate(call.getOperands()))
@@ -32,7 +34,7 @@ public:
     for (auto [index, result] : llvm::enumerate(call.getResults()))
       if (failed(readTensor(getSharding(result), rule.results[index], "result", index)))
         return failure();
-    return checkPartial();
+    return success(succeeded(checkAddends()) && succeeded(checkPartial()));
   }
 
 private:
@@ -60,6 +62,18 @@ private:
     return success();
   }
 
+  /// Addends enter only where the operator is linear in them.
+  LogicalResult checkAddends() {
+    SmallVector<ShardingAttr> shardings =
+        llvm::map_to_vector(call.getOperands(), [](Value operand) { return getSharding(operand); });
+    for (ShardingAttr sharding : shardings)
+      for (AxisRefAttr axis : sharding.getPartialAxes())
+        if (!findRejectedPartials(linearity, shardings, axis).empty())
+          return call.emitOpError() << "takes an operand that is partial over \"" << axis.getName()
+                                    << "\", in which it is not linear";
+    return success();
+  }
+
   /// The results are partial over exactly the axes of contracted factors and those that partial operands bring.
   LogicalResult checkPartial() {
     AxisList expected;
@@ -81,8 +95,8 @@ private:
   }
 
   CallOp call;
-  const CallView &view;
   const FactorRule &rule;
+  const Linearity &linearity;
   MeshOp mesh;
   FactorAxes axes;
   SmallVector<bool> known;
@@ -104,7 +118,8 @@ struct LocalizeCallsPass : meshplan::impl::LocalizeCallsBase<LocalizeCallsPass> 
     CallView view = CallView::of(call);
     const OpRecord *record = OpRegistry::get().lookup(view.target);
     FactorRule rule = factorRuleOf(view, record);
-    if (failed(CallChecker(call, view, rule, mesh).check()))
+    Linearity linearity = record && record->linearity ? record->linearity(view) : Linearity();
+    if (failed(CallChecker(call, rule, linearity, mesh).check()))
       return failure();
     if (!record || !record->localize)
       return success();

@@ -111,23 +111,4 @@ private:
 
 } // namespace
 
-SmallVector<unsigned> meshplan::findUnacceptablePartials(const CallProblem &problem, AxisRefAttr axis) {
-  SmallVector<unsigned> partial;
-  bool isSum = true;
-  for (auto [index, sharding] : llvm::enumerate(problem.operands))
-    if (overlapsAny(sharding.getPartialAxes(), axis)) {
-      partial.push_back(index);
-      isSum &= sharding.getReduction() == Reduction::sum;
-    }
-  bool acceptable = problem.linearity.movesElements && partial.size() == 1;
-  if (isSum)
-    for (ArrayRef<unsigned> set : problem.linearity.sets)
-      acceptable |= llvm::equal(set, partial);
-  // An axis that divides another operand cannot also be one over which addends are kept.
-  for (auto [index, sharding] : llvm::enumerate(problem.operands))
-    for (DimShardingAttr dim : sharding.getDims())
-      acceptable &= !overlapsAny(dim.getAxes(), axis);
-  return acceptable ? SmallVector<unsigned>() : partial;
-}
-
 CallDecision meshplan::decideCall(const CallProblem &problem) { return CallDecider(problem).run(); }

@@ -24,18 +24,13 @@ struct CallDecision {
 };
 
 struct CallProblem {
-  const CallView &call;
   const FactorRule &rule;
-  const Linearity &linearity;
   plan::MeshOp mesh;
   /// Shardings of the operands as they come.
   llvm::SmallVector<plan::ShardingAttr> operands;
   /// Operand numbers, the one whose layout is to win first.
   llvm::SmallVector<unsigned> order;
 };
-
-/// Operands that are partial over `axis` and may not enter as they are: the operator is not linear in exactly them.
-llvm::SmallVector<unsigned> findUnacceptablePartials(const CallProblem &problem, plan::AxisRefAttr axis);
 
 /// Decides a call. Operands that are partial stay partial; the caller has reduced those that may not enter.
 CallDecision decideCall(const CallProblem &problem);

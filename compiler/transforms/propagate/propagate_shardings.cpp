@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/partial_operands.h"
 #include "compiler/transforms/propagate/decide_call.h"
 #include "compiler/transforms/propagate/layouts.h"
 #include "compiler/transforms/propagate/passes.h"
@@ -172,8 +173,8 @@ private:
       return visitUnknown(call);
     FactorRule rule = factorRuleOf(view, record);
     Linearity linearity = record->linearity ? record->linearity(view) : Linearity();
-    reducePartialOperands(call, view, rule, linearity);
-    CallProblem problem = makeProblem(call, view, rule, linearity);
+    reducePartialOperands(call, rule, linearity);
+    CallProblem problem = makeProblem(call, rule);
     CallDecision decision = decideCall(problem);
     if (decision.block)
       return reportBlock(call, rule, decision);
@@ -186,8 +187,8 @@ private:
     return success();
   }
 
-  CallProblem makeProblem(CallOp call, const CallView &view, const FactorRule &rule, const Linearity &linearity) {
-    CallProblem problem{view, rule, linearity, mesh, {}, {}};
+  CallProblem makeProblem(CallOp call, const FactorRule &rule) {
+    CallProblem problem{rule, mesh, {}, {}};
     for (Value operand : call.getOperands()) {
       problem.order.push_back(problem.operands.size());
       problem.operands.push_back(getSharding(operand));
@@ -207,15 +208,15 @@ private:
   }
 
   /// An addend stays one only if the call is linear in it and no other consumer needs the sum.
-  void reducePartialOperands(CallOp call, const CallView &view, const FactorRule &rule, const Linearity &linearity) {
+  void reducePartialOperands(CallOp call, const FactorRule &rule, const Linearity &linearity) {
     AxisList axes;
     for (Value operand : call.getOperands())
       for (AxisRefAttr axis : getSharding(operand).getPartialAxes())
         if (!overlapsAny(axes, axis))
           axes.push_back(axis);
     for (AxisRefAttr axis : axes) {
-      CallProblem problem = makeProblem(call, view, rule, linearity);
-      SmallVector<unsigned> rejected = findUnacceptablePartials(problem, axis);
+      CallProblem problem = makeProblem(call, rule);
+      SmallVector<unsigned> rejected = findRejectedPartials(linearity, problem.operands, axis);
       if (rejected.empty() && isPartialShared(call, axis))
         for (auto [index, operand] : llvm::enumerate(call.getOperands()))
           if (overlapsAny(getSharding(operand).getPartialAxes(), axis))

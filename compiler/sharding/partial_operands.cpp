@@ -1,0 +1,29 @@
+//===- partial_operands.cpp - where addends may enter ---------------------===//
+
+#include "compiler/sharding/partial_operands.h"
+#include "compiler/sharding/axes.h"
+
+using namespace meshplan;
+using namespace meshplan::plan;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+
+SmallVector<unsigned> meshplan::findRejectedPartials(const Linearity &linearity, ArrayRef<ShardingAttr> operands,
+                                                     AxisRefAttr axis) {
+  SmallVector<unsigned> partial;
+  bool isSum = true;
+  for (auto [index, sharding] : llvm::enumerate(operands))
+    if (overlapsAny(sharding.getPartialAxes(), axis)) {
+      partial.push_back(index);
+      isSum &= sharding.getReduction() == Reduction::sum;
+    }
+  bool acceptable = partial.empty() || (linearity.movesElements && partial.size() == 1);
+  if (isSum)
+    for (ArrayRef<unsigned> set : linearity.sets)
+      acceptable |= llvm::equal(set, partial);
+  // An axis that divides another operand cannot also be one over which addends are kept.
+  for (ShardingAttr sharding : operands)
+    for (DimShardingAttr dim : sharding.getDims())
+      acceptable &= !overlapsAny(dim.getAxes(), axis);
+  return acceptable ? SmallVector<unsigned>() : partial;
+}

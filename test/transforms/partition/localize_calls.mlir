@@ -1,0 +1,80 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-localize-calls | FileCheck %s
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// Literal sizes become those of a rank where the dim is divided.
+// CHECK-LABEL: func.func @view
+func.func @view(%0: tensor<2x6x8xf32, #plan.sharding<[{}, {}, {"tp"}]>>)
+    -> tensor<2x6x4x2xf32, #plan.sharding<[{}, {}, {"tp"}, {}]>> {
+  // CHECK: size = [2, 6, #plan.local<0, result 0, dim 2, extent 1>, 2]
+  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 2, 6, -1, 2>}
+      : (tensor<2x6x8xf32, #plan.sharding<[{}, {}, {"tp"}]>>) -> tensor<2x6x4x2xf32, #plan.sharding<[{}, {}, {"tp"}, {}]>>
+  return %1 : tensor<2x6x4x2xf32, #plan.sharding<[{}, {}, {"tp"}, {}]>>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// A divided vocabulary takes another kernel, which knows the first row of the rank.
+// CHECK-LABEL: func.func @embedding
+func.func @embedding(%w: tensor<32x8xf32, #plan.sharding<[{"tp"}, {}]>>, %i: tensor<4xi64, #plan.sharding<[{}]>>)
+    -> tensor<4x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>> {
+  // CHECK: plan.call "meshplan.embedding"{{.*}}offset = #plan.local<0, operand 0, dim 0, offset 1>
+  %1 = plan.call "aten.embedding.default"(%w, %i) {weight = #plan.operand<0>, indices = #plan.operand<1>}
+      : (tensor<32x8xf32, #plan.sharding<[{"tp"}, {}]>>, tensor<4xi64, #plan.sharding<[{}]>>)
+      -> tensor<4x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+  return %1 : tensor<4x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// A product over a divided dim is an addend; a type that says otherwise is caught whoever wrote it.
+func.func @forgotten_sum(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>,
+                         %w: tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>) -> tensor<4x6xf32, #plan.sharding<[{}, {}]>> {
+  // expected-error @below {{result is partial over other axes than its operands and contractions make it}}
+  %1 = plan.call "aten.mm.default"(%x, %w) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+      : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>)
+      -> tensor<4x6xf32, #plan.sharding<[{}, {}]>>
+  return %1 : tensor<4x6xf32, #plan.sharding<[{}, {}]>>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+func.func @disagreement(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>,
+                        %y: tensor<4x8xf32, #plan.sharding<[{}, {}]>>) -> tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>> {
+  // expected-error @below {{operand 1 divides factor}}
+  %1 = plan.call "aten.add.Tensor"(%x, %y) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<4x8xf32, #plan.sharding<[{}, {}]>>)
+      -> tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>
+  return %1 : tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+func.func @whole_factor(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>> {
+  // expected-error @below {{operand 0 divides a factor that must be whole}}
+  %1 = plan.call "aten.softmax.int"(%x) {self = #plan.operand<0>, dim = 1}
+      : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>
+  return %1 : tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// The exponential of a sum is not the sum of exponentials.
+func.func @not_linear(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>)
+    -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>> {
+  // expected-error @below {{takes an operand that is partial over "tp", in which it is not linear}}
+  %1 = plan.call "aten.exp.default"(%x) {self = #plan.operand<0>}
+      : (tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>) -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
+  return %1 : tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
+}

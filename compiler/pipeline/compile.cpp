@@ -23,6 +23,8 @@ Compilation::Compilation(CompileOptions given)
   registerDialects(registry);
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
+  // Users read plans, not IR.
+  context.printOpOnDiagnostic(false);
 }
 
 /// `path` seen from the folder of the plan.

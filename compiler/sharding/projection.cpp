@@ -28,11 +28,16 @@ public:
       }
       if (left == 1 || size % left != 0)
         return false;
+      if (!cut)
+        cut = {factors[position], left, axis};
       auto [major, minor] = splitAxis(axis, left, mesh);
       give(major, left);
       axis = minor;
     }
   }
+
+  /// Factor, what was left of it, and axis of the first cut.
+  std::optional<std::tuple<unsigned, int64_t, AxisRefAttr>> cut;
 
   unsigned currentFactor() const { return factors.empty() ? 0 : factors[std::min(position, factors.size() - 1)]; }
   int64_t remaining() const { return left; }
@@ -78,6 +83,10 @@ Projection meshplan::projectToFactors(ShardingAttr sharding, const TensorFactors
         projection.block =
             ProjectionBlock{static_cast<unsigned>(dim), projector.currentFactor(), projector.remaining(), axis};
       break;
+    }
+    if (projector.cut && !projection.cut) {
+      auto [factor, size, axis] = *projector.cut;
+      projection.cut = ProjectionBlock{static_cast<unsigned>(dim), factor, size, axis};
     }
   }
   return projection;

@@ -28,6 +28,8 @@ struct Projection {
   FactorAxes axes;
   /// The first axis that did not fit, and all that are minor to it, are left out of `axes`.
   std::optional<ProjectionBlock> block;
+  /// The first axis that had to be cut into digits because a factor is smaller than it.
+  std::optional<ProjectionBlock> cut;
 };
 
 /// Gives the axes of each dim of a tensor to the dim's factors, major to minor: an axis goes to the most major factor

@@ -66,6 +66,11 @@ MappedFile::~MappedFile() {
 }
 
 Expected<AtomicFile> AtomicFile::create(const std::string &path) {
+  // A rename would replace a device or a pipe by a file.
+  struct stat info;
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
+    return Status::error(StatusCode::invalid, path,
+                         ": cannot write: ", S_ISDIR(info.st_mode) ? "Is a directory" : "not a regular file");
   std::string temporary = path + ".XXXXXX";
   int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (descriptor < 0)

@@ -2,6 +2,7 @@
 
 #include "tools/meshplan/commands.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cctype>
 
 using namespace meshplan;
 
@@ -18,6 +19,19 @@ int main(int argc, char **argv) {
 
   add("check", "check a plan: coverage, layouts, memory and traffic of a rank", addCheck);
   add("fmt", "bring plan files to their canonical form", addFormat);
+  app.failure_message([](const CLI::App *command, const CLI::Error &error) {
+    std::string text = error.what();
+    if (!text.empty())
+      text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+    return "meshplan: error: " + text + "\nhelp: " + command->get_display_name() + " --help\n";
+  });
+  bool isKnown = argc < 2 || argv[1][0] == '-';
+  for (auto &[command, run] : commands)
+    isKnown = isKnown || command->check_name(argv[1]);
+  if (!isKnown) {
+    llvm::errs() << "meshplan: error: unknown command '" << argv[1] << "'\nhelp: commands are compile, check and fmt\n";
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

@@ -24,6 +24,9 @@ static std::error_code writeAll(int descriptor, llvm::ArrayRef<uint8_t> bytes) {
 Error meshplan::writeArtifact(StringRef path, llvm::ArrayRef<uint8_t> bytes) {
   if (llvm::sys::fs::is_directory(path))
     return cannotWrite(path, "it is a directory");
+  // A rename would replace a device or a pipe by a file.
+  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
+    return cannotWrite(path, "it is not a regular file");
   // Beside the target, so that the rename stays within one file system.
   auto file =
       llvm::sys::fs::TempFile::create(path + ".%%%%%%%%.tmp", llvm::sys::fs::all_read | llvm::sys::fs::all_write);

@@ -5,6 +5,7 @@
 #include "dialect/plan/plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include <set>
 
 using namespace mlir;
 using namespace meshplan;
@@ -79,8 +80,11 @@ private:
   }
 
   void refuseStyle(const BoundStyle &style) {
+    // An entry gives its style to many modules, and is refused once.
+    if (!refused.insert({style.range.line, style.range.column}).second)
+      return;
     if (style.kind == meshplan::StyleKind::Expert)
-      diagnostics.error(style.range, "style 'expert' is not implemented yet");
+      diagnostics.error(style.range, "style 'expert' is not implemented yet").help("use 'replicate' for now");
     if (style.equalParts != 0 || !style.parts.empty())
       diagnostics.error(style.range, "'parts' is not implemented yet")
           .help("export the model with separate projections, or use 'replicate'");
@@ -195,7 +199,8 @@ private:
       diagnostics
           .error(dim.range, "dim '" + dim.name + "' of input '" + input + "' has size " + std::to_string(dim.extent) +
                                 ", which does not divide over " + axes)
-          .help("the size must be a multiple of " + std::to_string(shards));
+          .help("choose axis sizes whose product divides " + std::to_string(dim.extent) +
+                ", or export a size that is a multiple of " + std::to_string(shards));
   }
 
   void addConstant(const std::string &name, ValueId id, const archive::ConstantData &data) {
@@ -253,6 +258,7 @@ private:
   OpBuilder builder;
   std::vector<mlir::Value> values;
   SmallVector<Attribute> argumentAttributes;
+  std::set<std::pair<int32_t, int32_t>> refused; ///< lines and columns of styles
 };
 
 } // namespace

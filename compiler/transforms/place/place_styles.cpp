@@ -130,6 +130,8 @@ private:
     }
     if (divided)
       return success();
+    if (!isNews(module.style))
+      return failure();
     auto diagnostic = module.style.emitError()
                       << "'" << module.style.getModule() << "' cannot be " << module.style.getText()
                       << ": none of its parameters has " << (colwise ? "output" : "input") << " features";
@@ -141,10 +143,12 @@ private:
     auto type = cast<RankedTensorType>(parameter.getType());
     int64_t shards = shardCount(axesOf(style), mesh);
     if (type.getDimSize(dim) % shards != 0) {
+      if (!isNews(style))
+        return failure();
       auto diagnostic = style.emitError()
                         << "dim " << dim << " of '" << nameOf(parameter) << "' has size " << type.getDimSize(dim)
                         << ", which does not divide over " << describeAxes(style);
-      diagnostic.attachNote() << "help: the size must be a multiple of " << shards;
+      diagnostic.attachNote() << "help: " << axisNames(style) << " must divide " << type.getDimSize(dim);
       return failure();
     }
     ShardingAttr sharding = ShardingAttr::getReplicated(type.getContext(), type.getRank()).withDim(dim, axesOf(style));
@@ -160,6 +164,16 @@ private:
 
   SmallVector<AxisRefAttr> axesOf(StyleOp style) {
     return dividing(llvm::map_to_vector(style.getAxes(), [](Attribute axis) { return cast<AxisRefAttr>(axis); }), mesh);
+  }
+
+  /// True the first time: one statement is given to every layer, and is wrong once.
+  bool isNews(StyleOp style) { return reported.insert(style.getLoc()).second; }
+
+  std::string axisNames(StyleOp style) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    llvm::interleave(axesOf(style), stream, [&](AxisRefAttr axis) { stream << axis.getName(); }, " x ");
+    return text;
   }
 
   std::string describeAxes(StyleOp style) {
@@ -211,6 +225,8 @@ private:
   }
 
   LogicalResult noSequenceDim(StyleOp style, int64_t dim) {
+    if (!isNews(style))
+      return failure();
     auto diagnostic = style.emitError() << "'" << style.getModule() << "' cannot be " << style.getText()
                                         << ": no result of it has a dim " << dim;
     diagnostic.attachNote() << "help: 'sequence tp dim n' names another dim";
@@ -218,10 +234,11 @@ private:
   }
 
   LogicalResult indivisibleSequence(StyleOp style, int64_t dim, int64_t extent) {
-    int64_t shards = shardCount(axesOf(style), mesh);
+    if (!isNews(style))
+      return failure();
     auto diagnostic = style.emitError() << "dim " << dim << " of the output of '" << style.getModule() << "' has size "
                                         << extent << ", which does not divide over " << describeAxes(style);
-    diagnostic.attachNote() << "help: the size must be a multiple of " << shards;
+    diagnostic.attachNote() << "help: " << axisNames(style) << " must divide " << extent;
     return failure();
   }
 
@@ -289,6 +306,7 @@ private:
   MeshOp mesh;
   llvm::MapVector<StringRef, SmallVector<StyledModule, 1>> modules;
   llvm::DenseMap<BlockArgument, std::pair<ShardingAttr, StyleOp>> placed;
+  llvm::DenseSet<Location> reported;
 };
 
 struct PlaceStylesPass : meshplan::impl::PlaceStylesBase<PlaceStylesPass> {

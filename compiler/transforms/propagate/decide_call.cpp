@@ -45,6 +45,8 @@ private:
           projectToFactors(problem.operands[operand], problem.rule.operands[operand], problem.rule, problem.mesh);
       if (projection.block && !decision.block)
         decision.block = {operand, *projection.block};
+      if (projection.cut && !decision.cut)
+        decision.cut = {operand, *projection.cut};
       for (auto [factor, axes] : llvm::enumerate(projection.axes))
         offer(factor, axes, operand);
     }

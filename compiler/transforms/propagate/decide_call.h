@@ -21,6 +21,8 @@ struct CallDecision {
   llvm::SmallVector<int> source;
   /// An operand whose axes do not fit its factors, and where.
   std::optional<std::pair<unsigned, ProjectionBlock>> block;
+  /// An operand of which an axis is larger than a factor and was cut: more ranks than heads.
+  std::optional<std::pair<unsigned, ProjectionBlock>> cut;
 };
 
 struct CallProblem {

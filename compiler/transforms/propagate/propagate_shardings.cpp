@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/layout_text.h"
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/transforms/propagate/decide_call.h"
 #include "compiler/transforms/propagate/layouts.h"
@@ -176,6 +177,9 @@ private:
     reducePartialOperands(call, rule, linearity);
     CallProblem problem = makeProblem(call, rule);
     CallDecision decision = decideCall(problem);
+    // A reshape that would cut an axis within a head leaves the heads to nobody; attention may share a group.
+    if (!decision.block && linearity.movesElements)
+      decision.block = decision.cut;
     if (decision.block)
       return reportBlock(call, rule, decision);
     if (splitsAddend(call, view, record, rule, decision))
@@ -290,17 +294,27 @@ private:
     if (hasFailed)
       return;
     Value operand = call.getOperands()[index];
-    auto diagnostic = strict ? call.emitError() : call.emitWarning();
-    diagnostic << "nothing in the plan asks for this reshard: '" << call.getTarget() << "' in '"
-               << call.getModule().value_or("") << "' needs operand " << index << " as " << to << ", it is " << from
-               << " (" << largestShardBytes(withSharding(operand.getType(), to), mesh) << " bytes on each rank)";
-    for (DimShardingAttr dim : from.getDims())
-      for (AxisRefAttr axis : dim.getAxes())
-        if (std::optional<Cause> cause = layouts.causeOf(operand, axis); cause && cause->style)
-          diagnostic.attachNote(cause->location)
-              << "axis '" << axis.getName() << "' comes from '" << cause->style.getValue() << "'";
-    diagnostic.attachNote() << "help: state the layout at the border of the module, or give its modules other styles";
+    std::optional<Cause> cause = statementBehind(operand, from);
+    Location place = cause ? cause->location : call.getLoc();
     strictFailure |= strict;
+    if (!isNews(place))
+      return;
+    RankedTensorType needed = withSharding(operand.getType(), to);
+    auto diagnostic = strict ? emitError(place) : emitWarning(place);
+    diagnostic << "nothing in the plan asks for this reshard: '" << call.getTarget() << "' in '"
+               << call.getModule().value_or("") << "' needs " << layoutText(needed) << ", and gets "
+               << layoutText(cast<RankedTensorType>(operand.getType())) << "; " << largestShardBytes(needed, mesh)
+               << " bytes on each rank";
+    diagnostic.attachNote() << "help: give the modules that share these values styles that fit together";
+  }
+
+  /// The statement that divides a value, if one is known.
+  std::optional<Cause> statementBehind(Value value, ShardingAttr sharding) {
+    for (DimShardingAttr dim : sharding.getDims())
+      for (AxisRefAttr axis : dim.getAxes())
+        if (std::optional<Cause> cause = layouts.causeOf(value, axis); cause && cause->style)
+          return cause;
+    return std::nullopt;
   }
 
   LogicalResult reportBlock(CallOp call, const FactorRule &rule, const CallDecision &decision) {
@@ -317,9 +331,6 @@ private:
     diagnostic << "dim " << block.dim << " of size " << type.getDimSize(block.dim) << " is " << factor.size << " x "
                << type.getDimSize(block.dim) / factor.size << " in '" << call.getModule().value_or("") << "', and "
                << factor.size << " does not divide over " << block.axis.getName() << " = " << shards;
-    if (cause && cause->style)
-      diagnostic.attachNote(call.getLoc())
-          << "'" << cause->style.getValue() << "' reaches '" << call.getTarget() << "' here";
     diagnostic.attachNote() << "help: " << block.axis.getName() << " must divide " << factor.size
                             << " (heads, not columns)";
     return failure();
@@ -332,7 +343,7 @@ private:
         continue;
       auto diagnostic = call.emitError() << "operator '" << call.getTarget() << "' in module '"
                                          << call.getModule().value_or("") << "' has no record, and its operand "
-                                         << index << " is " << getSharding(operand);
+                                         << index << " is " << layoutText(cast<RankedTensorType>(operand.getType()));
       noteCauses(diagnostic, operand);
       diagnostic.attachNote() << "help: keep the values whole that reach it ('replicate'), or add a record "
                                  "(docs/adding-an-op.md)";

@@ -3,7 +3,7 @@
 
 plan.mesh [#plan.mesh_axis<"tp" = 3>]
 // expected-error @below {{dim 0 of 'up.weight' has size 16, which does not divide over tp = 3}}
-// expected-note @below {{help: the size must be a multiple of 3}}
+// expected-note @below {{help: tp must divide 16}}
 plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
     %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
@@ -42,7 +42,7 @@ func.func @forward(%x: tensor<8xf32> {plan.kind = "input", plan.names = ["x"]}) 
 
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 // expected-error @below {{dim 1 of the output of 'norm' has size 5, which does not divide over tp = 2}}
-// expected-note @below {{help: the size must be a multiple of 2}}
+// expected-note @below {{help: tp must divide 5}}
 plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
 func.func @forward(%x: tensor<4x5x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x5x8xf32> {
   %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "norm" : (tensor<4x5x8xf32>) -> tensor<4x5x8xf32>

@@ -11,7 +11,6 @@ func.func @forward(
     %w: tensor<36x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"]}) -> tensor<6x9x4xf32> {
   %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
       : (tensor<6x8xf32>, tensor<36x8xf32>) -> tensor<6x36xf32>
-  // expected-note @below {{'colwise tp' reaches 'aten.view.default' here}}
   %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 6, 9, 4>} in "attn"
       : (tensor<6x36xf32>) -> tensor<6x9x4xf32>
   return %1 : tensor<6x9x4xf32>
@@ -27,7 +26,7 @@ func.func @forward(
     %w: tensor<4x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"]}) -> tensor<6x4xf32> {
   %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
       : (tensor<6x8xf32>, tensor<4x8xf32>) -> tensor<6x4xf32>
-  // expected-error @below {{operator 'custom.scan.default' in module 'mixer' has no record, and its operand 0 is}}
+  // expected-error @below {{operator 'custom.scan.default' in module 'mixer' has no record, and its operand 0 is [6, 4 over tp]}}
   // expected-note @below {{help: keep the values whole that reach it ('replicate'), or add a record}}
   %1 = plan.call "custom.scan.default"(%0) {self = #plan.operand<0>} in "mixer" : (tensor<6x4xf32>) -> tensor<6x4xf32>
   return %1 : tensor<6x4xf32>
@@ -35,17 +34,33 @@ func.func @forward(
 
 // -----
 
+// More ranks than heads: the axis would be cut within a head.
+plan.mesh [#plan.mesh_axis<"tp" = 8>]
+// expected-error @below {{dim 1 of size 16 is 4 x 4 in 'attn', and 4 does not divide over tp = 8}}
+// expected-note @below {{help: tp must divide 4 (heads, not columns)}}
+plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
+func.func @forward(
+    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"]}) -> tensor<6x4x4xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
+      : (tensor<6x8xf32>, tensor<16x8xf32>) -> tensor<6x16xf32>
+  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 6, 4, 4>} in "attn"
+      : (tensor<6x16xf32>) -> tensor<6x4x4xf32>
+  return %1 : tensor<6x4x4xf32>
+}
+
+// -----
+
 // Softmax needs its dim whole, and nothing in the plan says that the logits are to be gathered.
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
-// expected-note @below {{axis 'tp' comes from 'colwise tp'}}
+// expected-warning @below {{nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' needs [6, 4], and gets [6, 4 over tp]; 96 bytes on each rank}}
+// expected-note @below {{help: give the modules that share these values styles that fit together}}
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
     %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
     %w: tensor<4x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"]}) -> tensor<6x4xf32> {
   %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
       : (tensor<6x8xf32>, tensor<4x8xf32>) -> tensor<6x4xf32>
-  // expected-warning @below {{nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' needs operand 0}}
-  // expected-note @below {{help: state the layout at the border of the module, or give its modules other styles}}
   %1 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = 1} in "head" : (tensor<6x4xf32>) -> tensor<6x4xf32>
   return %1 : tensor<6x4xf32>
 }

@@ -1,0 +1,34 @@
+//===- layout_text.cpp - shardings in the words of a plan -----------------===//
+
+#include "compiler/sharding/layout_text.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace meshplan::plan;
+
+static void printAxes(llvm::raw_ostream &stream, llvm::ArrayRef<AxisRefAttr> axes) {
+  stream << " over ";
+  llvm::interleaveComma(axes, stream, [&](AxisRefAttr axis) {
+    stream << axis.getName();
+    if (!axis.isWhole())
+      stream << ":(" << axis.getPre() << ')' << axis.getSize();
+  });
+}
+
+std::string meshplan::layoutText(mlir::RankedTensorType type) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  ShardingAttr sharding = getSharding(type);
+  stream << '[';
+  llvm::interleaveComma(llvm::enumerate(sharding.getDims()), stream, [&](auto dim) {
+    stream << type.getDimSize(dim.index());
+    if (!dim.value().getAxes().empty())
+      printAxes(stream, dim.value().getAxes());
+  });
+  stream << ']';
+  if (sharding.isPartial()) {
+    stream << ", partial";
+    printAxes(stream, sharding.getPartialAxes());
+  }
+  return text;
+}

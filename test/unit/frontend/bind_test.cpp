@@ -107,6 +107,14 @@ TEST(Bind, RestTakesWhatIsLeftOfItsBlock) {
   EXPECT_EQ(plan.entries.at(1).modules.size(), 2u);
 }
 
+TEST(Bind, BlockMayBeAListOfModules) {
+  ModelOutline model = llama(2);
+  BoundPlan plan = bound(model, "model.layers {\n 1.mlp.down_proj: rowwise tp\n 0 { mlp.down_proj: sequence tp }\n}\n"
+                                "rest: replicate");
+  EXPECT_EQ(styleOf(model, plan, "model.layers.1.mlp.down_proj"), "rowwise tp");
+  EXPECT_EQ(styleOf(model, plan, "model.layers.0.mlp.down_proj"), "sequence tp");
+}
+
 TEST(Bind, OverrideIsAStrictSubset) {
   ModelOutline model = llama(4);
   BoundPlan plan = bound(model, "**: replicate\noverride model.layers.*.mlp.*_proj: sequence tp\n"

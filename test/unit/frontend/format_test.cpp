@@ -21,6 +21,38 @@ std::string format(const std::string &text) {
   return result.value_or(diagnostics.text());
 }
 
+/// What a plan means, independent of its layout: entries, options and values in canonical spelling.
+std::string meaning(const Syntax &syntax) {
+  std::string result = syntax.name.text;
+  for (const EntryStatement &entry : syntax.entries) {
+    result += entry.isOverride ? "\noverride " : "\n";
+    for (const PathPattern &block : entry.blocks)
+      result += block.text + " / ";
+    result += entry.path ? entry.path->text : "rest";
+    for (const Clause &clause : entry.clauses) {
+      if (const auto *style = std::get_if<StyleClause>(&clause))
+        result += ", " + style->text;
+      else if (const auto *border = std::get_if<BorderClause>(&clause))
+        result += ", " + border->text;
+      else
+        for (const PlacementSyntax &placement : std::get<ParameterClause>(clause).placements)
+          result += ", " + placement.text;
+    }
+  }
+  for (const DataStatement &data : syntax.data)
+    for (const Option &option : data.options)
+      result += "\ndata " + option.text;
+  for (const OptimizerStatement &optimizer : syntax.optimizers)
+    for (const Option &option : optimizer.options)
+      result += "\noptimizer " + option.text + " " + std::to_string(option.block.size());
+  for (const MeshStatement &mesh : syntax.meshes)
+    for (const AxisDefinition &axis : mesh.axes)
+      result += "\naxis " + axis.name.text + " = " + axis.size.text;
+  result += "\n" + std::to_string(syntax.reserved.size()) + " " + std::to_string(syntax.values.size()) + " " +
+            std::to_string(syntax.trainable.size()) + " " + std::to_string(syntax.precisions.size());
+  return result;
+}
+
 void expectFormat(const std::string &text, const std::string &expected) {
   EXPECT_EQ(format(text), expected);
   EXPECT_EQ(format(expected), expected);
@@ -79,42 +111,25 @@ TEST(Format, ParameterBlocks) {
                "plan x {\n  m: parameter {\n    weight: split 0 over tp\n    b:      replicate\n  }, replicate\n}\n");
 }
 
+TEST(Format, AnyPlanThatParsesIsStable) {
+  const std::string plan =
+      "plan p {\n mesh dp = (2 * 3), tp = 3 // c\n a.{b, c} { d: colwise (dp, tp) parts (x 1) }\n}";
+  for (size_t place = 0; place <= plan.size(); ++place)
+    for (const char *piece : {" ", "\n", ";", "// x\n", "/* y */", "/* y\n z */", ",", "{", "a"}) {
+      std::string changed = plan;
+      changed.insert(place, piece);
+      if (!test::parse(changed).syntax)
+        continue;
+      std::string once = format(changed);
+      EXPECT_EQ(format(once), once) << changed;
+      EXPECT_EQ(meaning(*test::parse(changed).syntax), meaning(*test::parse(once).syntax)) << changed;
+    }
+}
+
 TEST(Format, ErrorsAreReported) {
   EXPECT_EQ(format("plan x {\n  loss\n}"),
             "p.plan:2:7: error: unexpected end of line after 'loss'\n    loss\n        ^\n"
             "help: the form is 'loss OUTPUT'\n");
-}
-
-/// What a plan means, independent of its layout: entries, options and values in canonical spelling.
-std::string meaning(const Syntax &syntax) {
-  std::string result = syntax.name.text;
-  for (const EntryStatement &entry : syntax.entries) {
-    result += entry.isOverride ? "\noverride " : "\n";
-    for (const PathPattern &block : entry.blocks)
-      result += block.text + " / ";
-    result += entry.path ? entry.path->text : "rest";
-    for (const Clause &clause : entry.clauses) {
-      if (const auto *style = std::get_if<StyleClause>(&clause))
-        result += ", " + style->text;
-      else if (const auto *border = std::get_if<BorderClause>(&clause))
-        result += ", " + border->text;
-      else
-        for (const PlacementSyntax &placement : std::get<ParameterClause>(clause).placements)
-          result += ", " + placement.text;
-    }
-  }
-  for (const DataStatement &data : syntax.data)
-    for (const Option &option : data.options)
-      result += "\ndata " + option.text;
-  for (const OptimizerStatement &optimizer : syntax.optimizers)
-    for (const Option &option : optimizer.options)
-      result += "\noptimizer " + option.text + " " + std::to_string(option.block.size());
-  for (const MeshStatement &mesh : syntax.meshes)
-    for (const AxisDefinition &axis : mesh.axes)
-      result += "\naxis " + axis.name.text + " = " + axis.size.text;
-  result += "\n" + std::to_string(syntax.reserved.size()) + " " + std::to_string(syntax.values.size()) + " " +
-            std::to_string(syntax.trainable.size()) + " " + std::to_string(syntax.precisions.size());
-  return result;
 }
 
 TEST(Format, CorpusIsStableAndKeepsItsMeaning) {

@@ -11,7 +11,8 @@ namespace meshplan {
 namespace {
 
 void append(std::string &text, uint64_t number, size_t bytes) {
-  text.append(reinterpret_cast<const char *>(&number), bytes);
+  for (size_t i = 0; i < bytes; ++i, number >>= 8)
+    text += static_cast<char>(number);
 }
 
 /// A zip file with stored entries, written out by hand.

@@ -10,6 +10,8 @@ add_test(NAME layers COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/
 add_test(NAME layers-test COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_layers_test.py)
 if(MESHPLAN_PYTHON)
   add_test(NAME export-model-test COMMAND ${MESHPLAN_PYTHON} ${CMAKE_SOURCE_DIR}/tools/export_model_test.py)
+  add_test(NAME demo-support-test COMMAND ${MESHPLAN_PYTHON} ${CMAKE_SOURCE_DIR}/tools/demo_support_test.py)
+  add_test(NAME bench-test COMMAND ${MESHPLAN_PYTHON} ${CMAKE_SOURCE_DIR}/tools/bench_test.py)
 endif()
 if(MESHPLAN_COMPILER)
   set(programs)

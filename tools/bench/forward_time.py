@@ -1,0 +1,99 @@
+"""Measures a forward pass with loss on six ranks of this machine against one PyTorch process with two threads.
+
+Both compute loss and logits of the same batch. They take turns, a few steps each, so that a change of the machine's
+load meets both; the ratio is the median of the ratios of the turns. The target holds on an idle machine of 2 cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import export_model
+import torch
+from bench import models, table
+from safetensors.torch import load_file
+
+WORLD = 6
+TARGET = 1.15
+CASES = (models.smollm2(batch=4, sequence=96), models.smollm2(batch=4, sequence=384))
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Median seconds of a step."""
+
+    ranks: float
+    pytorch: float
+
+
+def compile_schedule(model: models.Model, programs: Path, where: Path) -> None:
+    command = [str(programs / "meshplan"), "compile", model.plan.name, "-D", f"world={WORLD}", "-o", "bench.sched"]
+    subprocess.run(command, cwd=where, check=True)
+
+
+def ranks_seconds(programs: Path, where: Path, steps: int) -> float:
+    command = [str(programs / "meshplan-run"), "bench", "bench.sched", "--steps", str(steps), "--json"]
+    command += ["--weights", "weights.safetensors", "--inputs", "inputs.safetensors"]
+    output = subprocess.run(command, cwd=where, check=True, stdout=subprocess.PIPE).stdout
+    return json.loads(output)["step_seconds"]["median"]
+
+
+def pytorch_seconds(model: export_model.Model, inputs: dict[str, torch.Tensor], steps: int) -> float:
+    """Like `meshplan-run bench`, leaves a first step out."""
+    seconds = []
+    with torch.no_grad():
+        for _ in range(steps + 1):
+            begin = time.monotonic()
+            model(**inputs)
+            seconds.append(time.monotonic() - begin)
+    return statistics.median(seconds[1:])
+
+
+def load_reference(model: models.Model) -> export_model.Model:
+    arguments = export_model.parse_arguments([*model.source, "--attention", "sdpa", "-o", "not-written.pt2"])
+    return export_model.load_model(arguments, export_model.load_config(arguments))
+
+
+def measure(model: models.Model, arguments: argparse.Namespace) -> table.Row:
+    where = models.export(model, arguments.folder)
+    programs = arguments.programs.resolve()
+    compile_schedule(model, programs, where)
+    reference = load_reference(model)
+    inputs = load_file(where / "inputs.safetensors")
+    turns = [
+        Turn(ranks_seconds(programs, where, arguments.steps), pytorch_seconds(reference, inputs, arguments.steps))
+        for _ in range(arguments.rounds)
+    ]
+    ratios = sorted(turn.ranks / turn.pytorch for turn in turns)
+    return {
+        "model": model.name,
+        "ranks": WORLD,
+        "ranks s": statistics.median(turn.ranks for turn in turns),
+        "PyTorch s": statistics.median(turn.pytorch for turn in turns),
+        "ratio": statistics.median(ratios),
+        "least": ratios[0],
+        "most": ratios[-1],
+        "target": TARGET,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=Path, required=True, help="folder with meshplan and meshplan-run")
+    parser.add_argument("--folder", type=Path, required=True, help="where exported models stay")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--steps", type=int, default=5, help="of each side in a round")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    arguments = parser.parse_args()
+    torch.set_num_threads(2)
+    table.report([measure(model, arguments) for model in CASES], arguments.json)
+
+
+if __name__ == "__main__":
+    main()

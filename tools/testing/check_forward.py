@@ -28,10 +28,9 @@ def check_memory(memory: dict, label: str) -> bool:
     planned = memory["planned"]
     right = True
     for number, rank in enumerate(memory["ranks"]):
-        if rank["parameters"] != planned["parameters"]:
-            print(
-                f"{label}: rank {number} holds {rank['parameters']} bytes of parameters, planned {planned['parameters']}"
-            )
+        held, wanted = rank["parameters"], planned["parameters"]
+        if held != wanted:
+            print(f"{label}: rank {number} holds {held} bytes of parameters, planned {wanted}")
             right = False
         if abs(rank["peak"] - planned["peak"]) > PEAK_TOLERANCE * planned["peak"]:
             print(f"{label}: rank {number} has a peak of {rank['peak']} bytes, planned {planned['peak']}")

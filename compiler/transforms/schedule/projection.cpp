@@ -24,7 +24,7 @@ unsigned CommunicatorTable::get(ArrayAttr axes, LayoutTable &layouts) {
         if (!axis.isWhole())
           stream << '.' << axis.getPre() << '.' << axis.getSize();
       },
-      "_");
+      "."); // no axis name has a dot, so no two lists get one name
   communicators.push_back({std::move(name), layouts.resolve(refs)});
   return entry->second;
 }

@@ -1,0 +1,84 @@
+// RUN: meshplan-opt %s --schedule -split-input-file | FileCheck %s
+
+// Two collectives in flight beside a computation that does not need them.
+
+#none = #plan.sharding<[{}]>
+#partial = #plan.sharding<[{}], partial = sum {"tp"}>
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// CHECK-LABEL: sched.program @overlap
+func.func @overlap(%x: tensor<4xf32, #partial> {plan.kind = "input", plan.names = ["x"]},
+                   %y: tensor<4xf32, #none> {plan.kind = "input", plan.names = ["y"]})
+    -> (tensor<4xf32, #none>) {
+  // CHECK: %[[A:.*]] = sched.compute "aten.neg.default"
+  // CHECK-NEXT: %[[T:.*]] = sched.start all_reduce %[[A]]
+  // CHECK-NEXT: %[[B:.*]] = sched.compute "aten.relu.default"
+  // CHECK-NEXT: %[[R:.*]] = sched.wait %[[T]]
+  // CHECK-NEXT: sched.free %[[A]] on
+  // CHECK-NEXT: %[[C:.*]] = sched.compute "aten.add.Tensor"(%[[B]], %[[R]])
+  // CHECK-NEXT: sched.free %[[B]], %[[R]] on
+  // CHECK-NEXT: sched.output "0" %[[C]]
+  %a = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<4xf32, #partial>) -> tensor<4xf32, #partial>
+  %b = plan.call "aten.relu.default"(%y) {self = #plan.operand<0>} : (tensor<4xf32, #none>) -> tensor<4xf32, #none>
+  %r = plan.all_reduce %a [#plan.axis<"tp">] : tensor<4xf32, #partial> -> tensor<4xf32, #none>
+  %c = plan.call "aten.add.Tensor"(%b, %r) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4xf32, #none>, tensor<4xf32, #none>) -> tensor<4xf32, #none>
+  return %c : tensor<4xf32, #none>
+}
+
+// -----
+
+// A view keeps storage alive, so it counts once: 400 bytes for the input, 400 for relu and its view, 400 for exp.
+// Results that nobody uses are freed at once; an input may be an output.
+
+#none = #plan.sharding<[{}]>
+
+plan.mesh [#plan.mesh_axis<"tp" = 1>]
+
+// CHECK-LABEL: sched.program @views
+// CHECK-SAME: peak = 1200, least = 1200
+func.func @views(%x: tensor<100xf32, #none> {plan.kind = "input", plan.names = ["x"]})
+    -> (tensor<4x25xf32, #plan.sharding<[{}, {}]>>, tensor<100xf32, #none>) {
+  // CHECK: %[[A:.*]] = sched.compute "aten.relu.default"
+  // CHECK-NEXT: %[[U:.*]] = sched.compute "aten.neg.default"
+  // CHECK-NEXT: sched.free %[[U]] on
+  // CHECK-NEXT: %[[V:.*]] = sched.compute "aten.view.default"(%[[A]])
+  // CHECK-NEXT: sched.free %[[A]] on
+  // CHECK-NEXT: %[[E:.*]] = sched.compute "aten.exp.default"(%[[V]])
+  // CHECK-NEXT: sched.free %[[V]] on
+  // CHECK-NEXT: sched.output "0" %[[E]]
+  // CHECK-NEXT: sched.output "1" %{{.*}} : <[100], f32>
+  %a = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (tensor<100xf32, #none>) -> tensor<100xf32, #none>
+  %u = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<100xf32, #none>) -> tensor<100xf32, #none>
+  %v = plan.call "aten.view.default"(%a) {self = #plan.operand<0>, size = [4, 25]}
+    : (tensor<100xf32, #none>) -> tensor<4x25xf32, #plan.sharding<[{}, {}]>>
+  %e = plan.call "aten.exp.default"(%v) {self = #plan.operand<0>}
+    : (tensor<4x25xf32, #plan.sharding<[{}, {}]>>) -> tensor<4x25xf32, #plan.sharding<[{}, {}]>>
+  return %e, %x : tensor<4x25xf32, #plan.sharding<[{}, {}]>>, tensor<100xf32, #none>
+}
+
+// -----
+
+// A gather along dim 1 puts its pieces together in a staging copy: 320 bytes of input, 640 of result, 640 of staging.
+// Along dim 0 the pieces are the result: 320 and 640.
+
+#none = #plan.sharding<[{}, {}]>
+#rows = #plan.sharding<[{"tp"}, {}]>
+#cols = #plan.sharding<[{}, {"tp"}]>
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// CHECK-LABEL: sched.program @staging
+// CHECK-SAME: peak = 1600, least = 1600
+func.func @staging(%c: tensor<8x20xf32, #cols> {plan.kind = "input", plan.names = ["c"]}) -> (tensor<8x20xf32, #none>) {
+  %0 = plan.all_gather %c [#plan.axis<"tp">] dim 1 : tensor<8x20xf32, #cols> -> tensor<8x20xf32, #none>
+  return %0 : tensor<8x20xf32, #none>
+}
+
+// CHECK-LABEL: sched.program @direct
+// CHECK-SAME: peak = 960, least = 960
+func.func @direct(%r: tensor<8x20xf32, #rows> {plan.kind = "input", plan.names = ["r"]}) -> (tensor<8x20xf32, #none>) {
+  %0 = plan.all_gather %r [#plan.axis<"tp">] dim 0 : tensor<8x20xf32, #rows> -> tensor<8x20xf32, #none>
+  return %0 : tensor<8x20xf32, #none>
+}

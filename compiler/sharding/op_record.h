@@ -49,7 +49,7 @@ struct CallView {
 /// partial sum may enter only if the operands that are partial are one of them.
 struct Linearity {
   llvm::SmallVector<llvm::SmallVector<unsigned, 2>, 2> sets;
-  /// The operator only moves elements: a partial value of any reduction passes.
+  /// The operator only moves elements: operands of a set may also be partial maxima or minima.
   bool movesElements = false;
 };
 

@@ -11,14 +11,15 @@ using llvm::SmallVector;
 SmallVector<unsigned> meshplan::findRejectedPartials(const Linearity &linearity, ArrayRef<ShardingAttr> operands,
                                                      AxisRefAttr axis) {
   SmallVector<unsigned> partial;
-  bool isSum = true;
+  bool isSum = true, isOneReduction = true;
   for (auto [index, sharding] : llvm::enumerate(operands))
     if (overlapsAny(sharding.getPartialAxes(), axis)) {
-      partial.push_back(index);
+      isOneReduction &= partial.empty() || sharding.getReduction() == operands[partial.front()].getReduction();
       isSum &= sharding.getReduction() == Reduction::sum;
+      partial.push_back(index);
     }
-  bool acceptable = partial.empty() || (linearity.movesElements && partial.size() == 1);
-  if (isSum)
+  bool acceptable = partial.empty();
+  if (isSum || (linearity.movesElements && isOneReduction))
     for (ArrayRef<unsigned> set : linearity.sets)
       acceptable |= llvm::equal(set, partial);
   // An axis that divides another operand cannot also be one over which addends are kept.

@@ -7,9 +7,10 @@
 
 namespace meshplan {
 
-/// The operands that are partial over `axis` although the operator may not take them so; empty if it may. It may if it
-/// is linear in exactly the operands that are partial sums over the axis, or only moves the elements of the one that
-/// is partial, and if the axis divides no operand. Pure and thread safe.
+/// The operands that are partial over `axis` although the operator may not take them so; empty if it may. It may if the
+/// operands that are partial over the axis are exactly one of the sets in which it is linear (a concatenation needs all
+/// of its operands to be addends, or the whole ones would be counted on every rank), if they are sums or the operator
+/// only moves elements, and if the axis divides no operand. Pure and thread safe.
 llvm::SmallVector<unsigned> findRejectedPartials(const Linearity &linearity,
                                                  llvm::ArrayRef<plan::ShardingAttr> operands, plan::AxisRefAttr axis);
 

@@ -78,3 +78,18 @@ func.func @not_linear(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"
       : (tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>) -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
   return %1 : tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
 }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// A whole operand beside an addend would be counted on every rank.
+func.func @addend_beside_whole(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>,
+                               %y: tensor<4xf32, #plan.sharding<[{}]>>)
+    -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"tp"}>> {
+  // expected-error @below {{takes an operand that is partial over "tp", in which it is not linear}}
+  %1 = plan.call "aten.cat.default"(%x, %y) {tensors = [#plan.operand<0>, #plan.operand<1>]}
+      : (tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>, tensor<4xf32, #plan.sharding<[{}]>>)
+      -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
+  return %1 : tensor<8xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
+}

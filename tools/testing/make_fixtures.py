@@ -16,7 +16,7 @@ import torch
 class Model(torch.nn.Module):
     """A tied weight, a buffer, and a parameter whose storage is not in row-major order."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.embed = torch.nn.Embedding(10, 6)
         self.head = torch.nn.Linear(6, 10, bias=False)
@@ -24,7 +24,7 @@ class Model(torch.nn.Module):
         self.turned = torch.nn.Parameter(torch.randn(6, 4).t())
         self.register_buffer("count", torch.arange(5))
 
-    def forward(self, x):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.head(self.embed(x) + self.turned.sum() + self.count.sum())
 
 

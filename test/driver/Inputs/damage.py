@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Writes damaged copies of a file into a folder.
 
-  damage.py archive  MODEL.pt2 FOLDER             truncated.pt2, text.pt2, version.pt2
-  damage.py schedule PROGRAM.sched FOLDER         truncated.sched, text.sched, damaged.sched, version.sched
-  damage.py tensors  TENSORS.safetensors FOLDER NAME
-      truncated_, missing_, shape_ and dtype_ before the file's name: cut short, without the tensor NAME, with NAME
-      transposed, and with NAME as bytes
+damage.py archive  MODEL.pt2 FOLDER             truncated.pt2, text.pt2, version.pt2
+damage.py schedule PROGRAM.sched FOLDER         truncated.sched, text.sched, damaged.sched, version.sched
+damage.py tensors  TENSORS.safetensors FOLDER NAME
+    truncated_, missing_, shape_ and dtype_ before the file's name: cut short, without the tensor NAME, with NAME
+    transposed, and with NAME as bytes
 """
 
 from __future__ import annotations

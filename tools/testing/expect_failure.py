@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a command that must fail, and compares all that it says and leaves behind.
 
-  expect.py STATUS EXPECTED COMMAND...
+  expect_failure.py STATUS EXPECTED COMMAND...
 
 The exit status is STATUS, stderr is the file EXPECTED, stdout is empty, and the folder holds the same files as before.
 """

@@ -53,10 +53,12 @@ struct ExprBuilder::Linear {
     Term *found = llvm::find_if(terms, [&](const Term &term) { return term.operand == operand; });
     if (found == terms.end())
       terms.push_back({operand, factor});
-    else if (llvm::AddOverflow(found->factor, factor, found->factor))
+    else if (llvm::AddOverflow(found->factor, factor, factor))
       return false;
+    else
+      found->factor = factor;
     llvm::erase_if(terms, [](const Term &term) { return term.factor == 0; });
-    return true;
+    return factor != INT64_MIN;
   }
 
   /// Bounds of the value; false on overflow.
@@ -118,7 +120,8 @@ Expr ExprBuilder::fromLinear(Linear linear) {
   ExprNode node;
   node.kind = ExprKind::Sum;
   node.value = linear.constant;
-  if (!linear.bounds(node.low, node.high))
+  // The lowest number, too, may not occur: the rules change signs.
+  if (!linear.bounds(node.low, node.high) || node.low == INT64_MIN || linear.constant == INT64_MIN)
     return nullptr;
   if (node.low == node.high)
     return integer(node.low);
@@ -167,8 +170,9 @@ Expr ExprBuilder::floorDivide(Expr operand, int64_t divisor) {
   Expr divided = fromLinear(std::move(rest));
   if (!divided)
     return nullptr;
-  if (divided->kind == ExprKind::FloorDiv && !llvm::MulOverflow(divided->value, divisor, divisor))
-    return add(multiples, floorDivide(divided->operands[0], divisor));
+  int64_t both = 0;
+  if (divided->kind == ExprKind::FloorDiv && !llvm::MulOverflow(divided->value, divisor, both))
+    return add(multiples, floorDivide(divided->operands[0], both));
   ExprNode node;
   node.kind = ExprKind::FloorDiv;
   node.value = divisor;

@@ -55,9 +55,10 @@ def Simplify : Pass<"plan-simplify", "::mlir::func::FuncOp"> {
   let summary = "remove calls that do nothing, repeat another one or are not read";
   let description = [{
     Exact on values that never change: conversions to the type that a tensor
-    has, alias, clone, contiguous, dropout that drops nothing. A detach goes
-    only where no trainable parameter is behind it, as it stops a gradient.
-    Calls of random operators are never merged.
+    has, alias, dropout that drops nothing. A clone becomes `aten.contiguous`,
+    which views can read too and which copies only what is not contiguous. A
+    detach goes only where no trainable parameter is behind it, as it stops a
+    gradient. Calls of random operators, or of two modules, are never merged.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }

@@ -15,7 +15,8 @@
 // CHECK-NEXT: %[[MEAN:.*]] = plan.call "aten.div.Tensor"(%[[TOTAL]], %[[COUNT]]) {other = #plan.operand<1>, self = #plan.operand<0>} in "loss"
 // CHECK-NEXT: return %[[MEAN]]
 func.func @mean(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
-  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>} in "loss"
+  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t)
+      {self = #plan.operand<0>, target = #plan.operand<1>} in "loss"
       : (tensor<6x10xf32>, tensor<6xi64>) -> tensor<f32>
   return %loss : tensor<f32>
 }

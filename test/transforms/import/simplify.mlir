@@ -106,7 +106,8 @@ func.func @detached(
     
     %x: tensor<4x8xf32> {plan.kind = "input"},
     %w: tensor<4x8xf32> {plan.kind = "parameter"},
-    %frozen: tensor<4x8xf32> {plan.kind = "parameter", plan.trainable = false}) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+    %frozen: tensor<4x8xf32> {plan.kind = "parameter", plan.trainable = false})
+    -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
   %0 = plan.call "aten.mul.Tensor"(%x, %w) {self = #plan.operand<0>, other = #plan.operand<1>}
       : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   %1 = plan.call "aten.detach.default"(%0) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>

@@ -96,6 +96,15 @@ TEST_F(ExprTest, WhatIsNotKnownStaysNotKnown) {
   EXPECT_EQ(builder.floorDivide(row, 0), nullptr);
 }
 
+TEST_F(ExprTest, NumbersAtTheLimits) {
+  Expr flag = element(ExprType::Boolean);
+  EXPECT_EQ(builder.multiply(flag, INT64_MIN), nullptr);
+  EXPECT_EQ(builder.add(builder.integer(INT64_MIN), flag), nullptr);
+  Expr half = builder.floorDivide(builder.element(7, {row}, {ExprType::Integer, 0, INT64_MAX}), INT64_MAX / 2);
+  EXPECT_EQ(text(builder.floorDivide(half, 2)), "(%7[d0] floordiv 9223372036854775806)");
+  EXPECT_EQ(text(builder.floorDivide(half, 3)), "0");
+}
+
 TEST_F(ExprTest, NestingIsLimited) {
   Expr deep = row;
   int64_t tensor = 0;

@@ -16,11 +16,15 @@ static Expr convertSelf(CallReader &reader) { return reader.convert(reader.readB
 // Arithmetic on integers
 //===----------------------------------------------------------------------===//
 
-/// left + factor * alpha * right, on booleans (which know no subtraction) their disjunction.
-template <int64_t Factor> static Expr readSum(CallReader &reader) {
+/// left + alpha * right, on booleans their disjunction.
+static Expr readSum(CallReader &reader) {
   auto [left, right] = reader.readSides("self", "other");
-  Expr sum = reader.builder.add(left, reader.builder.multiply(right, Factor * reader.call.getInt("alpha", 1)));
-  return reader.convert(sum);
+  return reader.convert(reader.builder.add(left, reader.builder.multiply(right, reader.call.getInt("alpha", 1))));
+}
+
+static Expr readDifference(CallReader &reader) {
+  auto [left, right] = reader.readSides("self", "other");
+  return reader.builder.subtract(left, reader.builder.multiply(right, reader.call.getInt("alpha", 1)));
 }
 
 static Expr readReversedDifference(CallReader &reader) {
@@ -140,8 +144,8 @@ void meshplan::addPointwiseFunctions(CallFunctions &functions) {
   add({"aten.to.dtype", "aten.to.dtype_layout", "aten.to.device", "aten.to.other", "aten._to_copy.default",
        "aten.type_as.default", "aten.detach.default"},
       convertSelf);
-  add({"aten.add.Tensor", "aten.add.Scalar"}, readSum<1>);
-  add({"aten.sub.Tensor", "aten.sub.Scalar"}, readSum<-1>);
+  add({"aten.add.Tensor", "aten.add.Scalar"}, readSum);
+  add({"aten.sub.Tensor", "aten.sub.Scalar"}, readDifference);
   add({"aten.rsub.Scalar", "aten.rsub.Tensor"}, readReversedDifference);
   add({"aten.mul.Tensor", "aten.mul.Scalar"}, readProduct);
   add({"aten.neg.default"}, readNegation);

@@ -42,7 +42,8 @@ std::unique_ptr<ZipArchive> ZipArchive::open(const std::string &path, std::vecto
   if (std::error_code code = fs::status(path, status))
     return fail("cannot be opened: " + llvm::StringRef(code.message()).lower(), "");
   if (!fs::is_regular_file(status))
-    return fail("is not a file", "");
+    return fail(fs::is_directory(status) ? "is a folder" : "is not a regular file",
+                "name the .pt2 file that torch.export.save wrote");
 
   int code = ZIP_ER_OK;
   if (zip *handle = zip_open(path.c_str(), ZIP_RDONLY, &code))

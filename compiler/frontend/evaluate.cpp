@@ -4,6 +4,9 @@
 
 #include "compiler/support/nearest.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
 #include <functional>
 #include <map>
 #include <utility>
@@ -51,8 +54,11 @@ std::optional<int64_t> apply(const Expression &expression, int64_t left, int64_t
     overflows = left == INT64_MIN && right == -1;
     if (right == 0 || (!overflows && left % right != 0)) {
       std::string values = std::to_string(left) + " / " + std::to_string(right);
-      diagnostics.error(expression.range, expression.text + (expression.text == values ? "" : " = " + values) +
-                                              (right == 0 ? " divides by zero" : " is not exact"));
+      Diagnostic &error =
+          diagnostics.error(expression.range, expression.text + (expression.text == values ? "" : " = " + values) +
+                                                  (right == 0 ? " divides by zero" : " is not exact"));
+      if (right != 0)
+        error.help("choose a multiple of " + std::to_string(right) + " to divide");
       return std::nullopt;
     }
     result = overflows ? 0 : left / right;
@@ -106,6 +112,7 @@ private:
     const Expression *expression = nullptr;
     SourceRange range;
     std::optional<int64_t> value;
+    std::string option; ///< `-D tp=4` where the command line gives the value
     enum { Open, Active, Done } state = Open;
   };
 
@@ -118,9 +125,10 @@ private:
     auto [entry, isNew] = names.try_emplace(name.text);
     if (!isNew)
       diagnostics.error(name.range, "'" + name.text + "' is defined twice")
-          .note(entry->second.range, "the first definition is here");
+          .note(entry->second.range, "the first definition is here")
+          .help("axes and 'let' values share their names: rename one");
     else
-      entry->second = {&expression, name.range, std::nullopt, Entry::Open};
+      entry->second = {&expression, name.range, std::nullopt, "", Entry::Open};
   }
 
   std::vector<std::string> definable() const {
@@ -140,18 +148,25 @@ private:
       return;
     }
     if (llvm::StringRef(definition.value).getAsInteger(10, value)) {
-      diagnostics.error({}, shown + ": '" + definition.value + "' is not an integer");
+      bool isNumber = llvm::all_of(llvm::StringRef(definition.value).ltrim('-'), llvm::isDigit) &&
+                      llvm::StringRef(definition.value).ltrim('-') != "";
+      diagnostics
+          .error({},
+                 shown + ": '" + definition.value + (isNumber ? "' does not fit in 64 bits" : "' is not an integer"))
+          .help("write -D " + definition.name + "=N with an integer N");
       return;
     }
     Entry &entry = names[definition.name];
-    if (overridden.count(definition.name) != 0 && entry.value != value)
-      diagnostics.error({}, shown + ": '" + definition.name + "' is given twice, as " + std::to_string(*entry.value) +
-                                " and as " + definition.value);
-    overridden[definition.name] = true;
+    if (!entry.option.empty() && entry.value != value)
+      diagnostics
+          .error({}, shown + ": '" + definition.name + "' is given twice, as " + std::to_string(*entry.value) +
+                         " and as " + definition.value)
+          .help("give it once");
+    entry.option = shown;
     entry.value = value;
     entry.state = Entry::Done;
     if (definition.name == "world" && value < 1)
-      diagnostics.error({}, shown + ": there is at least one rank");
+      diagnostics.error({}, shown + ": there is at least one rank").help("write -D world=N with N of at least 1");
   }
 
   std::optional<int64_t> valueOf(const std::string &name, Entry &entry) {
@@ -192,8 +207,7 @@ private:
       const Word &name = syntax.meshes.front().axes[i].name;
       int64_t size = *names[name.text].value;
       if (size < 1)
-        diagnostics.error(name.range, "axis '" + name.text + "' has size " + std::to_string(size) +
-                                          "; an axis has at least one rank");
+        reportSize(name, size);
       else if (__builtin_mul_overflow(product, size, &product))
         diagnostics.error(result.mesh.range, "the number of ranks does not fit in 64 bits");
       result.mesh.axes.push_back({name.text, size, name.range});
@@ -205,6 +219,16 @@ private:
       result.values[name] = *entry.value;
     result.values["world"] = product;
     return result;
+  }
+
+  void reportSize(const Word &name, int64_t size) {
+    const std::string &option = names[name.text].option;
+    std::string message = "axis '" + name.text + "' has size " + std::to_string(size);
+    Diagnostic &error =
+        diagnostics.error(option.empty() ? name.range : SourceRange(), (option.empty() ? "" : option + ": ") + message);
+    if (!option.empty())
+      error.note(name.range, "the axis is here");
+    error.help("an axis has at least one rank");
   }
 
   void checkWorld(const Environment &result, int64_t product) {
@@ -219,14 +243,15 @@ private:
       diagnostics.error(syntax.range, "the plan has no mesh, so it is for 1 rank, and world is " + ranks)
           .help("add 'mesh dp = world'");
     else
-      diagnostics.error(result.mesh.range,
-                        "the mesh is " + sizes + " = " + std::to_string(product) + " ranks, and world is " + ranks);
+      diagnostics
+          .error(result.mesh.range,
+                 "the mesh is " + sizes + " = " + std::to_string(product) + " ranks, and world is " + ranks)
+          .help("let one axis follow: 'mesh A = world / B, B = SIZE'");
   }
 
   const Syntax &syntax;
   Diagnostics &diagnostics;
   std::map<std::string, Entry> names;
-  std::map<std::string, bool> overridden;
 };
 
 } // namespace

@@ -14,6 +14,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
+#include <map>
 
 using namespace meshplan;
 
@@ -134,9 +135,13 @@ std::string Compilation::fingerprint(llvm::StringRef version) const {
   add(version);
   add(options.device);
   add(sources.buffer(0).text());
-  for (const Definition &definition : options.definitions) {
-    add(definition.name);
-    add(definition.value);
+  // What the names stand for rather than the options that gave it, so that their order does not count.
+  std::map<std::string, int64_t> values;
+  for (const auto &entry : bound->environment.values)
+    values[entry.getKey().str()] = entry.getValue();
+  for (const auto &[name, value] : values) {
+    add(name);
+    add(std::to_string(value));
   }
   add(modelDigest);
   return llvm::toHex(hash.final(), /*LowerCase=*/true);

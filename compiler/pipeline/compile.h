@@ -49,7 +49,7 @@ private:
   /// Turns a diagnostic of MLIR into one of ours, with the plan's text where it speaks of the plan.
   void report(mlir::Diagnostic &diagnostic);
   SourceRange locate(mlir::Location location) const;
-  /// Hash of model, plan, definitions and compiler: equal for equal schedules.
+  /// Hash of model, plan, values of its names and compiler: equal for equal schedules.
   std::string fingerprint(llvm::StringRef version) const;
 
   CompileOptions options;

@@ -8,8 +8,9 @@
 
 namespace meshplan {
 
-/// Writes a temporary file beside `path` and renames it. On an error nothing new stays behind, a file that was there is
-/// as it was, and the message has the path and the reason. Safe against other writers of the same path.
+/// Writes a temporary file beside `path` (or beside what it links to) and renames it. On an error nothing new stays
+/// behind, a file that was there is as it was, and the message has the path and the reason. Safe against other writers
+/// of the same path.
 llvm::Error writeFileAtomically(llvm::StringRef path, llvm::StringRef content);
 
 } // namespace meshplan

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,7 +20,11 @@ namespace {
 Status systemError(const std::string &path, const char *what) {
   int error = errno;
   StatusCode code = error == ENOENT ? StatusCode::notFound : StatusCode::io;
-  return Status::error(code, path, ": cannot ", what, ": ", std::strerror(error));
+  return Status::error(code, "cannot ", what, " '", path, "': ", std::strerror(error));
+}
+
+Status cannotWrite(const std::string &path, const char *reason) {
+  return Status::error(StatusCode::invalid, "cannot write '", path, "': ", reason);
 }
 
 /// Closes a descriptor at the end of the block.
@@ -39,7 +44,7 @@ Expected<MappedFile> MappedFile::open(const std::string &path) {
   if (descriptor.value < 0 || ::fstat(descriptor.value, &info) != 0)
     return systemError(path, "open");
   if (!S_ISREG(info.st_mode))
-    return Status::error(StatusCode::invalid, path, ": not a regular file");
+    return Status::error(StatusCode::invalid, "cannot open '", path, "': it is not a regular file");
   size_t size = static_cast<size_t>(info.st_size);
   if (size == 0) // an empty map is an error of the system call
     return MappedFile(path, nullptr, 0);
@@ -68,10 +73,15 @@ MappedFile::~MappedFile() {
 Expected<AtomicFile> AtomicFile::create(const std::string &path) {
   // A rename would replace a device or a pipe by a file.
   struct stat info;
-  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
-    return Status::error(StatusCode::invalid, path,
-                         ": cannot write: ", S_ISDIR(info.st_mode) ? "Is a directory" : "not a regular file");
-  std::string temporary = path + ".XXXXXX";
+  bool exists = ::stat(path.c_str(), &info) == 0;
+  if (exists && !S_ISREG(info.st_mode))
+    return cannotWrite(path, S_ISDIR(info.st_mode) ? "Is a directory" : "it is not a regular file");
+  std::error_code ignored;
+  bool isLink = std::filesystem::is_symlink(path, ignored);
+  if (isLink && !exists)
+    return cannotWrite(path, "it is a link to what does not exist");
+  std::string target = isLink ? std::filesystem::canonical(path, ignored).string() : path;
+  std::string temporary = target + ".XXXXXX";
   int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (descriptor < 0)
     return systemError(path, "write");
@@ -79,7 +89,7 @@ Expected<AtomicFile> AtomicFile::create(const std::string &path) {
   mode_t mask = ::umask(0);
   ::umask(mask);
   ::fchmod(descriptor, 0666 & ~mask);
-  return AtomicFile(path, std::move(temporary), descriptor);
+  return AtomicFile(std::move(target), std::move(temporary), descriptor);
 }
 
 AtomicFile::AtomicFile(AtomicFile &&other) noexcept

@@ -41,9 +41,9 @@ private:
   size_t size = 0;
 };
 
-/// A file under construction. It appears under its name, whole, when commit
-/// succeeds; otherwise the temporary file is removed by the destructor. Several
-/// threads may write different ranges at the same time.
+/// A file under construction; where the path is a link, of the file that it links to. It appears under its name, whole,
+/// when commit succeeds; otherwise the temporary file is removed by the destructor. Several threads may write different
+/// ranges at the same time.
 class AtomicFile {
 public:
   /// io, with path and reason, when the folder cannot be written.
@@ -59,7 +59,6 @@ public:
   /// Flushes to the disk and renames. Call once, after all writes.
   Status commit();
 
-  /// Where the bytes are until commit: other processes may write ranges there.
 private:
   AtomicFile(std::string path, std::string temporary, int descriptor)
       : path(std::move(path)), temporary(std::move(temporary)), descriptor(descriptor) {}

@@ -1,7 +1,7 @@
 //===- commands.h - the subcommands of meshplan -----------------*- C++ -*-===//
 //
 // Each adds its flags to the command line and returns what runs it: 0 done, 1
-// the plan is wrong. CLI11 itself answers wrong usage with status 2 (main.cpp).
+// the plan is wrong. Wrong usage is answered before that (tools/command_line).
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ Command addFormat(CLI::App &app);
 /// Adds what `compile` and `check` share: the plan file, -D, --strict, --device.
 void addCompileOptions(CLI::App &app, CompileOptions &options, std::vector<std::string> &definitions);
 
-/// Splits `name=value` texts; false (and a message) for one without `=`.
-bool splitDefinitions(const std::vector<std::string> &texts, CompileOptions &options);
+/// Splits `name=value` texts, whose form the command line has checked.
+void splitDefinitions(const std::vector<std::string> &texts, CompileOptions &options);
 
 } // namespace meshplan
 

@@ -1,6 +1,7 @@
 //===- compile_command.cpp - meshplan compile -----------------------------===//
 
 #include "compiler/target/artifact/artifact.h"
+#include "tools/command_line/command_line.h"
 #include "tools/meshplan/commands.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
@@ -17,8 +18,7 @@ struct CompileCommand {
   std::string emit;
 
   int run() {
-    if (!splitDefinitions(definitions, options))
-      return 2;
+    splitDefinitions(definitions, options);
     std::optional<Phase> last = emit.empty() || emit == "artifact" ? Phase::schedule : parsePhase(emit);
     Compilation compilation(options);
     bool done = compilation.run(*last);
@@ -60,6 +60,6 @@ Command meshplan::addCompile(CLI::App &app) {
   addCompileOptions(app, command->options, command->definitions);
   app.add_option("-o,--output", command->output, "schedule to write; default: the plan's name with .sched");
   app.add_option("--emit", command->emit, "print the IR after a phase (or 'artifact': the schedule as text) and stop")
-      ->check(CLI::IsMember({"import", "place", "propagate", "partition", "schedule", "artifact"}));
+      ->check(oneOf({"import", "place", "propagate", "partition", "schedule", "artifact"}));
   return [command] { return command->run(); };
 }

@@ -1,28 +1,19 @@
 //===- main.cpp - meshplan-run: runs compiled schedules -------------------===//
 
+#include "runtime/base/names.h"
+#include "tools/command_line/command_line.h"
 #include "tools/meshplan_run/options.h"
-
-#include <CLI/CLI.hpp>
 
 using namespace meshplan;
 
 static void addCommonOptions(CLI::App &command, RunOptions &options) {
   command.add_option("schedule", options.schedule, "schedule that `meshplan compile` wrote (.sched)")->required();
   command.add_option("--program", options.program, "program of the schedule")->capture_default_str();
-  command
-      .add_option("--backend",
-                  [](const CLI::results_t &names) {
-                    if (names[0] == "threads")
-                      return true;
-                    bool planned = names[0] == "mpi" || names[0] == "nccl";
-                    throw CLI::ValidationError("--backend", "'" + names[0] + "' is " +
-                                                                (planned ? "not in this build" : "no backend") +
-                                                                "; available: threads");
-                  })
-      ->type_name("threads")
-      ->default_str("threads");
+  command.add_option("--backend", options.backend, "how ranks reach each other")
+      ->check(oneOf({"threads"}))
+      ->capture_default_str();
   command.add_option("--timeout", options.timeoutSeconds, "seconds that a rank waits for another")
-      ->check(CLI::PositiveNumber)
+      ->check(positiveNumber())
       ->capture_default_str();
   command.add_option("--trace", options.trace, "write when each instruction ran, in Chrome's trace format");
   command.add_flag("--json", options.json, "print the result as JSON");
@@ -47,13 +38,13 @@ int main(int argc, char **argv) {
       "--inputs", options.inputs,
       "as for forward; without it, small random numbers for real inputs, random 0 and 1 for integer ones");
   bench->add_option("--steps", options.steps, "steps to measure, after one that is not measured")
-      ->check(CLI::PositiveNumber)
+      ->check(positiveInteger())
       ->capture_default_str();
 
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  auto nearest = [](const std::string &name, const std::vector<std::string> &candidates) {
+    return nearestNames(name, candidates);
+  };
+  if (std::optional<int> status = parseCommandLine(app, argc, argv, nearest))
+    return *status;
   return forward->parsed() ? runForward(options) : runBench(options);
 }

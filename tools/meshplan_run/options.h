@@ -10,7 +10,7 @@ namespace meshplan {
 
 /// Empty paths were not given.
 struct RunOptions {
-  std::string schedule, program = "forward", weights, inputs, outputs, trace;
+  std::string schedule, program = "forward", backend = "threads", weights, inputs, outputs, trace;
   double timeoutSeconds = 600;
   int64_t steps = 10;
   bool json = false;

@@ -69,7 +69,7 @@ Expected<std::vector<RankMemory>> meshplan::runRanks(const RunOptions &options, 
 }
 
 int meshplan::reportError(const Status &status) {
-  std::cerr << "error: " << status.message() << std::endl;
+  std::cerr << "meshplan-run: error: " << status.message() << std::endl;
   return 1;
 }
 

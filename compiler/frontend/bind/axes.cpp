@@ -27,7 +27,8 @@ AxisList bind::resolveAxes(const Context &context, llvm::ArrayRef<Word> axes, st
     auto earlier = llvm::find_if(used, [&](const Word &word) { return word.text == axis.text; });
     if (earlier != used.end()) {
       context.diagnostics.error(axis.range, "axis '" + axis.text + "' is used twice")
-          .note(earlier->range, "it is used here, too");
+          .note(earlier->range, "it is used here, too")
+          .help("an axis divides at most one dim of a value: take it away at one of the two");
       continue;
     }
     used.push_back(axis);

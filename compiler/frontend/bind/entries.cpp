@@ -84,7 +84,8 @@ private:
     context.diagnostics
         .error(entry.pathRange, "'" + match.path + "' has no parameters of its own, and '" +
                                     styleName(style.kind).str() + "' divides parameters")
-        .help(below.empty() ? "" : "modules with parameters: " + quotedList(below, ","));
+        .help(below.empty() ? "activations follow their producer: remove the entry"
+                            : "modules with parameters: " + quotedList(below, ","));
   }
 
   void claimAll(size_t entry, const EntryStyles &entryStyles, llvm::ArrayRef<size_t> modules) {

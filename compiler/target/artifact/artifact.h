@@ -25,7 +25,7 @@ inline constexpr int32_t artifactFormat = 1;
 /// What an artifact says besides the module.
 struct ArtifactOptions {
   std::string compilerVersion;
-  std::string fingerprint; ///< of model, plan, definitions and compiler, hexadecimal
+  std::string fingerprint; ///< of model, plan, values of its names and compiler, hexadecimal
   std::string planName;
   std::string device = "cpu";
 };

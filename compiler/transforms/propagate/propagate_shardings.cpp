@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/layout_text.h"
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/transforms/propagate/decide_call.h"
 #include "compiler/transforms/propagate/layouts.h"
+#include "compiler/transforms/propagate/messages.h"
 #include "compiler/transforms/propagate/passes.h"
 #include "compiler/transforms/propagate/wanted_layout.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -153,11 +153,8 @@ private:
     int64_t extent = constrain.getInput().getType().getDimSize(dim), shards = shardCount(axes, mesh);
     if (extent % shards == 0)
       return success();
-    if (!isNews(constrain.getLoc()))
-      return failure();
-    auto diagnostic = constrain.emitError() << "'" << constrain.getStyle() << "' divides dim " << dim << " of size "
-                                            << extent << " by " << shards << ", which is not even";
-    diagnostic.attachNote() << "help: the size must be a multiple of " << shards;
+    if (isNews(constrain.getLoc()))
+      reportUnevenStyle(constrain, dim, shards);
     return failure();
   }
 
@@ -293,19 +290,11 @@ private:
     // Behind an error layouts are guesses.
     if (hasFailed)
       return;
-    Value operand = call.getOperands()[index];
-    std::optional<Cause> cause = statementBehind(operand, from);
+    std::optional<Cause> cause = statementBehind(call.getOperands()[index], from);
     Location place = cause ? cause->location : call.getLoc();
     strictFailure |= strict;
-    if (!isNews(place))
-      return;
-    RankedTensorType needed = withSharding(operand.getType(), to);
-    auto diagnostic = strict ? emitError(place) : emitWarning(place);
-    diagnostic << "nothing in the plan asks for this reshard: '" << call.getTarget() << "' in '"
-               << call.getModule().value_or("") << "' needs " << layoutText(needed) << ", and gets "
-               << layoutText(cast<RankedTensorType>(operand.getType())) << "; " << largestShardBytes(needed, mesh)
-               << " bytes on each rank";
-    diagnostic.attachNote() << "help: give the modules that share these values styles that fit together";
+    if (isNews(place))
+      reportUnstatedReshard(call, index, to, mesh, place, strict);
   }
 
   /// The statement that divides a value, if one is known.
@@ -319,20 +308,10 @@ private:
 
   LogicalResult reportBlock(CallOp call, const FactorRule &rule, const CallDecision &decision) {
     auto [index, block] = *decision.block;
-    Value operand = call.getOperands()[index];
-    std::optional<Cause> cause = layouts.causeOf(operand, block.axis);
-    auto type = cast<RankedTensorType>(operand.getType());
-    const Factor &factor = rule.factors[block.factor];
-    int64_t shards = axisSize(block.axis, mesh);
+    std::optional<Cause> cause = layouts.causeOf(call.getOperands()[index], block.axis);
     Location place = cause ? cause->location : call.getLoc();
-    if (!isNews(place))
-      return failure();
-    auto diagnostic = emitError(place);
-    diagnostic << "dim " << block.dim << " of size " << type.getDimSize(block.dim) << " is " << factor.size << " x "
-               << type.getDimSize(block.dim) / factor.size << " in '" << call.getModule().value_or("") << "', and "
-               << factor.size << " does not divide over " << block.axis.getName() << " = " << shards;
-    diagnostic.attachNote() << "help: " << block.axis.getName() << " must divide " << factor.size
-                            << " (heads, not columns)";
+    if (isNews(place))
+      reportBlockedAxis(call, index, block, rule, mesh, place);
     return failure();
   }
 
@@ -341,27 +320,13 @@ private:
     for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
       if (getSharding(operand).isReplicated())
         continue;
-      auto diagnostic = call.emitError() << "operator '" << call.getTarget() << "' in module '"
-                                         << call.getModule().value_or("") << "' has no record, and its operand "
-                                         << index << " is " << layoutText(cast<RankedTensorType>(operand.getType()));
-      noteCauses(diagnostic, operand);
-      diagnostic.attachNote() << "help: keep the values whole that reach it ('replicate'), or add a record "
-                                 "(docs/adding-an-op.md)";
+      reportUnknownOperator(call, index, layouts);
       return failure();
     }
     for (Value result : call.getResults())
       layouts.decide(
           result, ShardingAttr::getReplicated(call.getContext(), cast<RankedTensorType>(result.getType()).getRank()));
     return success();
-  }
-
-  void noteCauses(InFlightDiagnostic &diagnostic, Value operand) {
-    AxisList axes(getSharding(operand).getPartialAxes());
-    for (DimShardingAttr dim : getSharding(operand).getDims())
-      axes.append(dim.getAxes().begin(), dim.getAxes().end());
-    for (AxisRefAttr axis : axes)
-      if (std::optional<Cause> cause = layouts.causeOf(operand, axis); cause && cause->style)
-        diagnostic.attachNote(cause->location) << "divided by '" << cause->style.getValue() << "'";
   }
 
   /// A result inherits the statements behind its axes: of the operands that gave the factors, and of partial operands.

@@ -40,7 +40,7 @@ TEST(LoadSchedule, TheHashIsThatOfTheContent) {
 TEST(LoadSchedule, MissingAndForeignFiles) {
   TemporaryDirectory directory;
   std::string path = directory / "missing.sched";
-  EXPECT_EQ(loadSchedule(path).status().message(), path + ": cannot open: No such file or directory");
+  EXPECT_EQ(loadSchedule(path).status().message(), "cannot open '" + path + "': No such file or directory");
   for (std::string text : {"", "abc", "this is a text and not a schedule"}) {
     path = directory / "foreign.sched";
     ASSERT_TRUE(writeFileAtomically(path, std::as_bytes(std::span(text))).ok());

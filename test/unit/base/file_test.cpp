@@ -43,7 +43,7 @@ TEST(MappedFile, SaysWhyItCannotRead) {
   TemporaryDirectory directory;
   std::string missing = directory / "missing";
   EXPECT_EQ(MappedFile::open(missing).status().code(), StatusCode::notFound);
-  EXPECT_EQ(MappedFile::open(missing).status().message(), missing + ": cannot open: No such file or directory");
+  EXPECT_EQ(MappedFile::open(missing).status().message(), "cannot open '" + missing + "': No such file or directory");
   EXPECT_EQ(MappedFile::open(directory.path()).status().message(), directory.path() + ": not a regular file");
 }
 
@@ -77,19 +77,19 @@ TEST(AtomicFile, SaysWhyItCannotWrite) {
   TemporaryDirectory directory;
   std::string path = directory / "missing/a";
   Status status = writeFileAtomically(path, bytesOf("text"));
-  EXPECT_EQ(status.message(), path + ": cannot write: No such file or directory");
+  EXPECT_EQ(status.message(), "cannot write '" + path + "': No such file or directory");
   std::string under = directory / "file";
   ASSERT_TRUE(writeFileAtomically(under, bytesOf("text")).ok());
   status = writeFileAtomically(under + "/a", bytesOf("text"));
   EXPECT_EQ(status.code(), StatusCode::io);
-  EXPECT_EQ(status.message(), under + "/a: cannot write: Not a directory");
+  EXPECT_EQ(status.message(), "cannot write '" + under + "/a': Not a directory");
 }
 
 TEST(AtomicFile, ADirectoryInTheWayLeavesNothingBehind) {
   TemporaryDirectory directory;
   std::filesystem::create_directory(directory / "a");
   std::string path = directory / "a";
-  EXPECT_EQ(writeFileAtomically(path, bytesOf("text")).message(), path + ": cannot write: Is a directory");
+  EXPECT_EQ(writeFileAtomically(path, bytesOf("text")).message(), "cannot write '" + path + "': Is a directory");
   EXPECT_THAT(directory.names(), testing::ElementsAre("a"));
 }
 

@@ -81,7 +81,7 @@ TEST(SafetensorsWriter, Errors) {
   auto createError = [](const std::string &where, std::vector<TensorSpec> list) {
     return SafetensorsWriter::create(where, list).status().message();
   };
-  EXPECT_EQ(createError(elsewhere, specs), elsewhere + ": cannot write: No such file or directory");
+  EXPECT_EQ(createError(elsewhere, specs), "cannot write '" + elsewhere + "': No such file or directory");
   EXPECT_EQ(createError(path, {{"a", DType::u8, {1}}, {"a", DType::u8, {2}}}), path + ": tensor 'a' twice");
   EXPECT_EQ(createError(path, {{"a", DType::f32, {INT64_MAX}}}), path + ": tensor 'a' is too large");
   EXPECT_EQ(createError(path, {{"a", DType::u8, {INT64_MAX}}, {"b", DType::u8, {1}}}),

@@ -110,26 +110,27 @@ TEST_F(CommandLineTest, WrongUsage) {
   EXPECT_EQ(forward("--timeout 0").status, 2);
   CommandResult nccl = forward("--backend nccl"), other = forward("--backend carrier-pigeon");
   EXPECT_EQ(nccl.status, 2);
-  EXPECT_THAT(nccl.text, HasSubstr("--backend: 'nccl' is not in this build; available: threads"));
-  EXPECT_THAT(other.text, HasSubstr("--backend: 'carrier-pigeon' is no backend; available: threads"));
+  EXPECT_THAT(nccl.text, HasSubstr("--backend: 'nccl' is none of threads"));
+  EXPECT_THAT(other.text, HasSubstr("--backend: 'carrier-pigeon' is none of threads"));
   expectNothingLeft();
 }
 
 TEST_F(CommandLineTest, MissingSchedule) {
   CommandResult result = call("bench none.sched");
   EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(result.text, AllOf(testing::StartsWith("error: "), HasSubstr("none.sched")));
+  EXPECT_THAT(result.text, AllOf(testing::StartsWith("meshplan-run: error: "), HasSubstr("none.sched")));
 }
 
 TEST_F(CommandLineTest, UnknownProgram) {
-  EXPECT_EQ(forward("--program step").text, "error: test.sched: the schedule has no program 'step'; it has forward\n");
+  EXPECT_EQ(forward("--program step").text,
+            "meshplan-run: error: test.sched: the schedule has no program 'step'; it has forward\n");
   expectNothingLeft();
 }
 
 TEST_F(CommandLineTest, OtherDevice) {
   builder.schedule().device = "cuda";
   builder.write(folder / "test.sched");
-  EXPECT_EQ(forward().text, "error: test.sched is compiled for device 'cuda'; this build runs cpu\n");
+  EXPECT_EQ(forward().text, "meshplan-run: error: test.sched is compiled for device 'cuda'; this build runs cpu\n");
 }
 
 TEST_F(CommandLineTest, WrongWeightsLeaveNothing) {

@@ -16,6 +16,7 @@ const MessageCase cases[] = {
      R"(p.plan:2:13: error: world / tp = 8 / 3 is not exact
     mesh dp = world / tp, tp = 3
               ^~~~~~~~~~
+help: choose a multiple of 3 to divide
 )",
      Model::Llama,
      {{"world", "8"}}},
@@ -27,6 +28,7 @@ const MessageCase cases[] = {
      R"(p.plan:2:13: error: 8 / 3 is not exact
     mesh dp = 8 / 3
               ^~~~~
+help: choose a multiple of 3 to divide
 )"},
     {"DividesByZero",
      R"(plan p {
@@ -54,6 +56,7 @@ help: did you mean 'tp'?
 }
 )",
      R"(error: -D tp=three: 'three' is not an integer
+help: write -D tp=N with an integer N
 )",
      Model::Llama,
      {{"tp", "three"}}},
@@ -63,6 +66,7 @@ help: did you mean 'tp'?
 }
 )",
      R"(error: -D tp=2: 'tp' is given twice, as 3 and as 2
+help: give it once
 )",
      Model::Llama,
      {{"tp", "3"}, {"tp", "2"}}},
@@ -84,6 +88,7 @@ help: give the number of ranks: -D world=N
      R"(p.plan:2:3: error: the mesh is dp (2) * tp (3) = 6 ranks, and world is 8
     mesh dp = 2, tp = 3
     ^~~~~~~~~~~~~~~~~~~
+help: let one axis follow: 'mesh A = world / B, B = SIZE'
 )",
      Model::Llama,
      {{"world", "8"}}},
@@ -104,6 +109,7 @@ help: add 'mesh dp = world'
 }
 )",
      R"(error: -D world=0: there is at least one rank
+help: write -D world=N with N of at least 1
 )",
      Model::Llama,
      {{"world", "0"}}},
@@ -141,6 +147,7 @@ p.plan:2:8: note: it is defined here
 p.plan:2:7: note: the first definition is here
     let tp = 2
         ^~
+help: axes and 'let' values share their names: rename one
 )"},
     {"DefinesWorld",
      R"(plan p {
@@ -157,9 +164,10 @@ help: give it on the command line: -D world=N
   mesh dp = 2 - 2
 }
 )",
-     R"(p.plan:2:8: error: axis 'dp' has size 0; an axis has at least one rank
+     R"(p.plan:2:8: error: axis 'dp' has size 0
     mesh dp = 2 - 2
          ^~
+help: an axis has at least one rank
 )"},
     {"Overflow",
      R"(plan p {

@@ -47,6 +47,7 @@ help: the plan has no mesh; add 'mesh tp = SIZE'
 p.plan:3:21: note: it is used here, too
     lm_head: colwise (tp, tp)
                       ^~
+help: an axis divides at most one dim of a value: take it away at one of the two
 )"},
     {"AxisTwiceInEntry",
      R"(plan p {
@@ -61,6 +62,7 @@ p.plan:3:21: note: it is used here, too
 p.plan:3:20: note: it is used here, too
     lm_head: colwise tp, rowwise tp
                      ^~
+help: an axis divides at most one dim of a value: take it away at one of the two
 )"},
     {"AxisTwiceInInput",
      R"(plan p {
@@ -75,6 +77,7 @@ p.plan:3:20: note: it is used here, too
 p.plan:3:32: note: it is used here, too
     input input_ids: [batch over dp, seq over dp]
                                  ^~
+help: an axis divides at most one dim of a value: take it away at one of the two
 )"},
     {"UnknownStyle",
      R"(plan p {

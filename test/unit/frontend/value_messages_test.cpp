@@ -196,6 +196,7 @@ help: name it: 'input NAME: [batch, ...]'
 p.plan:3:26: note: it is used here, too
     output logits: [_ over tp, _, _ over tp]
                            ^~
+help: an axis divides at most one dim of a value: take it away at one of the two
 )"},
 };
 

@@ -61,7 +61,7 @@ TEST_F(WriteArtifact, NamesAMissingFolder) {
 TEST_F(WriteArtifact, NamesADirectory) {
   fs::create_directories(directory / "a.sched");
   EXPECT_EQ(write(directory / "a.sched", {'a'}),
-            "cannot write '" + (directory / "a.sched").string() + "': it is a directory");
+            "cannot write '" + (directory / "a.sched").string() + "': Is a directory");
   EXPECT_THAT(files(), testing::ElementsAre("a.sched"));
 }
 

@@ -1,0 +1,86 @@
+//===- messages.cpp - what propagation reports ----------------------------===//
+
+#include "compiler/transforms/propagate/messages.h"
+#include "compiler/sharding/layout_text.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+/// What the parts of a divided dim are called: by the attention that the value flows into, if there is one.
+static StringRef nameOfParts(Value value) {
+  SmallVector<Value> open{value};
+  llvm::DenseSet<Value> seen{value};
+  for (size_t i = 0; i < open.size(); ++i)
+    for (OpOperand &use : open[i].getUses()) {
+      auto call = dyn_cast<CallOp>(use.getOwner());
+      if (!call)
+        continue;
+      CallView view = CallView::of(call);
+      if (view.target == "meshplan.attention")
+        return view.getOperand("query") == use.getOperandNumber() ? "heads" : "KV heads";
+      for (Value result : call.getResults())
+        if (seen.insert(result).second)
+          open.push_back(result);
+    }
+  return "groups";
+}
+
+/// The module whose result the value is.
+static StringRef moduleBehind(Value value, CallOp user) {
+  auto producer = value.getDefiningOp<CallOp>();
+  return (producer ? producer : user).getModule().value_or("");
+}
+
+void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
+                                 MeshOp mesh, Location place) {
+  Value operand = call.getOperands()[index];
+  int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(block.dim);
+  int64_t parts = rule.factors[block.factor].size;
+  StringRef name = nameOfParts(call.getResult(0)), axis = block.axis.getName();
+  auto diagnostic = emitError(place);
+  diagnostic << "dim " << block.dim << " of size " << size << " of '" << moduleBehind(operand, call) << "' is " << parts
+             << " " << name << " of " << size / parts << ", and " << parts << " does not divide over " << axis << " = "
+             << axisSize(block.axis, mesh);
+  diagnostic.attachNote() << "help: " << axis << " must divide " << parts << " (" << name << ", not columns)";
+}
+
+static void noteCauses(InFlightDiagnostic &diagnostic, Value operand, const Layouts &layouts) {
+  ShardingAttr sharding = getSharding(operand);
+  AxisList axes(sharding.getPartialAxes());
+  for (DimShardingAttr dim : sharding.getDims())
+    axes.append(dim.getAxes().begin(), dim.getAxes().end());
+  for (AxisRefAttr axis : axes)
+    if (std::optional<Cause> cause = layouts.causeOf(operand, axis); cause && cause->style)
+      diagnostic.attachNote(cause->location) << "divided by '" << cause->style.getValue() << "'";
+}
+
+void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts &layouts) {
+  Value operand = call.getOperands()[index];
+  auto diagnostic = call.emitError() << "operator '" << call.getTarget() << "' in module '"
+                                     << call.getModule().value_or("") << "' has no record, and its operand " << index
+                                     << " is " << layoutText(cast<RankedTensorType>(operand.getType()));
+  noteCauses(diagnostic, operand, layouts);
+  diagnostic.attachNote() << "help: keep the values whole that reach it ('replicate'), or add a record "
+                             "(docs/adding-an-op.md)";
+}
+
+void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr needed, MeshOp mesh, Location place,
+                                     bool isError) {
+  Value operand = call.getOperands()[index];
+  RankedTensorType wanted = withSharding(operand.getType(), needed);
+  auto diagnostic = isError ? emitError(place) : emitWarning(place);
+  diagnostic << "nothing in the plan asks for this reshard: '" << call.getTarget() << "' in '"
+             << call.getModule().value_or("") << "' needs " << layoutText(wanted) << ", and gets "
+             << layoutText(cast<RankedTensorType>(operand.getType())) << "; " << largestShardBytes(wanted, mesh)
+             << " bytes on each rank";
+  diagnostic.attachNote() << "help: give the modules that share these values styles that fit together";
+}
+
+void meshplan::reportUnevenStyle(ConstrainOp constrain, int64_t dim, int64_t shards) {
+  auto diagnostic = constrain.emitError()
+                    << "'" << constrain.getStyle() << "' divides dim " << dim << " of size "
+                    << constrain.getInput().getType().getDimSize(dim) << " by " << shards << ", which is not even";
+  diagnostic.attachNote() << "help: the size must be a multiple of " << shards;
+}

@@ -1,0 +1,34 @@
+//===- messages.h - what propagation reports --------------------*- C++ -*-===//
+//
+// The errors of propagation as a user of the plan reads them. Free functions:
+// they look at the program and at the layouts decided so far, and change nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_MESSAGES_H
+#define MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_MESSAGES_H
+
+#include "compiler/transforms/propagate/decide_call.h"
+#include "compiler/transforms/propagate/layouts.h"
+
+namespace meshplan {
+
+/// An axis of operand `index` cannot be taken apart as the call's factors ask,
+/// as where an axis would cut a head: counts heads, not columns. `place` is the
+/// statement that divides the operand.
+void reportBlockedAxis(plan::CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
+                       plan::MeshOp mesh, mlir::Location place);
+
+/// An operator without a record has a sharded operand.
+void reportUnknownOperator(plan::CallOp call, unsigned index, const Layouts &layouts);
+
+/// Operand `index` moves between ranks, to `needed`, and nothing in the plan says so.
+void reportUnstatedReshard(plan::CallOp call, unsigned index, plan::ShardingAttr needed, plan::MeshOp mesh,
+                           mlir::Location place, bool isError);
+
+/// A style divides a dim by a number that does not divide its size.
+void reportUnevenStyle(plan::ConstrainOp constrain, int64_t dim, int64_t shards);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_MESSAGES_H

@@ -1,0 +1,40 @@
+//===- command_line.h - what the programs' command lines share ---*- C++ -*-===//
+//
+// One form for wrong usage in every program: `PROGRAM COMMAND: error: ...` in
+// lower case with a `help:` line, and status 2. Built on CLI11.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_TOOLS_COMMAND_LINE_COMMAND_LINE_H
+#define MESHPLAN_TOOLS_COMMAND_LINE_COMMAND_LINE_H
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace meshplan {
+
+/// The candidates that a wrong name may have meant, nearest first. Compiler and
+/// runtime each have such a function, and neither sees the other's.
+using Nearest = std::function<std::vector<std::string>(const std::string &name, const std::vector<std::string> &)>;
+
+/// Parses the command line of a program whose first argument is a command.
+/// Returns nothing when a command is to run, else the exit status: 0 after
+/// --help and --version, 2 after wrong usage, which is printed to stderr.
+std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *argv, const Nearest &nearest);
+
+/// Accepts one of `values`; else "'x' is none of a, b, c".
+CLI::Validator oneOf(std::vector<std::string> values);
+
+/// Accepts a finite number above zero; else "'x' is not a positive number".
+CLI::Validator positiveNumber();
+
+/// Accepts a whole number above zero; else "'x' is not a positive whole number".
+CLI::Validator positiveInteger();
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TOOLS_COMMAND_LINE_COMMAND_LINE_H

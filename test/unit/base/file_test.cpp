@@ -44,7 +44,7 @@ TEST(MappedFile, SaysWhyItCannotRead) {
   std::string missing = directory / "missing";
   EXPECT_EQ(MappedFile::open(missing).status().code(), StatusCode::notFound);
   EXPECT_EQ(MappedFile::open(missing).status().message(), "cannot open '" + missing + "': No such file or directory");
-  EXPECT_EQ(MappedFile::open(directory.path()).status().message(), directory.path() + ": not a regular file");
+  EXPECT_EQ(MappedFile::open(directory.path()).status().message(), "cannot open '" + directory.path() + "': it is not a regular file");
 }
 
 TEST(AtomicFile, AppearsWithCommitOnly) {
@@ -91,6 +91,25 @@ TEST(AtomicFile, ADirectoryInTheWayLeavesNothingBehind) {
   std::string path = directory / "a";
   EXPECT_EQ(writeFileAtomically(path, bytesOf("text")).message(), "cannot write '" + path + "': Is a directory");
   EXPECT_THAT(directory.names(), testing::ElementsAre("a"));
+}
+
+TEST(AtomicFile, WritesWhatALinkLeadsTo) {
+  TemporaryDirectory directory;
+  ASSERT_TRUE(writeFileAtomically(directory / "a", bytesOf("old")).ok());
+  std::filesystem::create_symlink("a", directory / "link");
+  ASSERT_TRUE(writeFileAtomically(directory / "link", bytesOf("new")).ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(directory / "link"));
+  EXPECT_EQ(contentOf(directory / "a"), "new");
+  EXPECT_THAT(directory.names(), testing::ElementsAre("a", "link"));
+}
+
+TEST(AtomicFile, RefusesALinkToNothing) {
+  TemporaryDirectory directory;
+  std::filesystem::create_symlink("nothing", directory / "link");
+  std::string path = directory / "link";
+  EXPECT_EQ(writeFileAtomically(path, bytesOf("text")).message(),
+            "cannot write '" + path + "': it is a link to what does not exist");
+  EXPECT_THAT(directory.names(), testing::ElementsAre("link"));
 }
 
 TEST(Hash, TellsApartEveryFlippedBit) {

@@ -65,6 +65,22 @@ TEST_F(WriteArtifact, NamesADirectory) {
   EXPECT_THAT(files(), testing::ElementsAre("a.sched"));
 }
 
+TEST_F(WriteArtifact, WritesWhatALinkLeadsTo) {
+  EXPECT_EQ(write(directory / "a.sched", {'o', 'l', 'd'}), "");
+  fs::create_symlink("a.sched", directory / "link");
+  EXPECT_EQ(write(directory / "link", {'n', 'e', 'w'}), "");
+  EXPECT_TRUE(fs::is_symlink(directory / "link"));
+  EXPECT_EQ(contents(directory / "a.sched"), "new");
+  EXPECT_THAT(files(), testing::UnorderedElementsAre("a.sched", "link"));
+}
+
+TEST_F(WriteArtifact, RefusesALinkToNothing) {
+  fs::create_symlink("nothing", directory / "link");
+  EXPECT_EQ(write(directory / "link", {'a'}),
+            "cannot write '" + (directory / "link").string() + "': it is a link to what does not exist");
+  EXPECT_THAT(files(), testing::ElementsAre("link"));
+}
+
 static std::string describe(llvm::ArrayRef<uint8_t> bytes) {
   std::string text;
   llvm::raw_string_ostream stream(text);

@@ -117,8 +117,8 @@ bool UnitSearch::visit(const RuledCall &ruled) {
   return spread(call.getResults(), rule.results, rule, factors) || changed;
 }
 
-/// Units only grow, by factors of their extents, so that this ends. Against the order of the program what attention says
-/// reaches the weights in one go.
+/// Units only grow, by factors of their extents, so that this ends. Against the order of the program what attention
+/// says reaches the weights in one go.
 void UnitSearch::run() {
   for (bool changed = true; changed;) {
     changed = false;

@@ -51,13 +51,14 @@ struct Projection {
 /// Gives the axes of each dim of a tensor to the dim's factors, major to minor: an axis goes to the most major factor
 /// that is not yet divided to 1, and is split into digits where it covers the rest of a factor exactly. A dim whose
 /// shards differ in size gives what its leading factors do not take to one factor, of which its unit must be a multiple
-/// of a single index: heads are not cut. A dim with equal parts, one for each index of its leading factors, divides what
-/// is below these.
+/// of a single index: heads are not cut. A dim with equal parts, one for each index of its leading factors, divides
+/// what is below these.
 Projection projectToFactors(plan::ShardingAttr sharding, const TensorFactors &tensor, const FactorRule &rule,
                             plan::MeshOp mesh);
 
 /// The sharding of a tensor whose factors are divided so. Nothing is partial. A dim can be divided in a minor factor
-/// only if its more major factors are divided to 1, and part by part only in a factor of its own: `inexpressible` receives the factors for which that fails.
+/// only if its more major factors are divided to 1, and part by part only in a factor of its own: `inexpressible`
+/// receives the factors for which that fails.
 plan::ShardingAttr projectToDims(const FactorDivisions &divisions, const TensorFactors &tensor, const FactorRule &rule,
                                  plan::MeshOp mesh, llvm::SmallVectorImpl<unsigned> *inexpressible = nullptr);
 

@@ -135,9 +135,9 @@ private:
       if (!isEven(now, dim) || !isEven(then, dim))
         return false;
       for (ArrayRef<AxisRefAttr> side : {now.getAxes(), then.getAxes()})
-          for (AxisRefAttr axis : side)
-            if (!overlapsAny(moved, axis))
-              moved.push_back(axis);
+        for (AxisRefAttr axis : side)
+          if (!overlapsAny(moved, axis))
+            moved.push_back(axis);
     }
     if (current.getPartialAxes() != target.getPartialAxes() || moved.empty())
       return false;

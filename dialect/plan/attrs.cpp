@@ -92,8 +92,9 @@ DimShardingAttr canonicalDim(int64_t extent, DimShardingAttr dim, MeshOp mesh) {
   if (dim.getAxes().empty())
     return DimShardingAttr::get(context, dim.getAxes(), dim.getOpen());
   int64_t quantum = dim.getUnit() * shardCount(dim.getAxes(), mesh);
-  bool isEven = dim.getParts().empty() ? extent % quantum == 0
-                                       : llvm::all_of(dim.getParts(), [&](int64_t part) { return part % quantum == 0; });
+  bool isEven = dim.getParts().empty()
+                    ? extent % quantum == 0
+                    : llvm::all_of(dim.getParts(), [&](int64_t part) { return part % quantum == 0; });
   return DimShardingAttr::get(context, dim.getAxes(), dim.getOpen(), isEven ? 1 : dim.getUnit(), dim.getParts());
 }
 

@@ -49,8 +49,9 @@ int64_t shardCount(llvm::ArrayRef<AxisRefAttr> axes, MeshOp mesh);
 /// One dim of a tensor as the extent function knows it.
 meshplan::DimSharding resolveDim(int64_t extent, DimShardingAttr dim, MeshOp mesh);
 
-/// The only spelling of how a dim of `extent` elements is divided: nothing but `open` where there are no axes, and unit 1
-/// where every shard (of every part) has the same whole number of units. Dims that are dealt alike are equal attributes.
+/// The only spelling of how a dim of `extent` elements is divided: nothing but `open` where there are no axes, and unit
+/// 1 where every shard (of every part) has the same whole number of units. Dims that are dealt alike are equal
+/// attributes.
 DimShardingAttr canonicalDim(int64_t extent, DimShardingAttr dim, MeshOp mesh);
 
 /// The canonical dim with these axes, major to minor.

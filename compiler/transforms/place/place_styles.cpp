@@ -35,7 +35,6 @@ SmallVector<AxisRefAttr> dividing(ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
   return list;
 }
 
-
 bool isWeight(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
@@ -188,9 +187,8 @@ private:
       auto type = cast<RankedTensorType>(activation.operand->get().getType());
       ShardingAttr layout = ShardingAttr::getReplicated(type.getContext(), type.getRank());
       if (!colwise && activation.inputDim)
-        layout = layout.withDim(
-            *activation.inputDim,
-            units.divide(activation.operand->get(), *activation.inputDim, axesOf(module.style), mesh));
+        layout = layout.withDim(*activation.inputDim, units.divide(activation.operand->get(), *activation.inputDim,
+                                                                   axesOf(module.style), mesh));
       constrainOperand(*activation.operand, layout, module.style);
     }
   }
@@ -304,8 +302,7 @@ private:
   ShardingAttr inputLayout(BlockArgument argument, ShardingAttr stated) {
     ShardingAttr layout = stated;
     for (int64_t dim = 0; dim < stated.getRank(); ++dim)
-      layout = layout.withDim(dim,
-                              units.divide(argument, dim, dividing(stated.getDims()[dim].getAxes(), mesh), mesh));
+      layout = layout.withDim(dim, units.divide(argument, dim, dividing(stated.getDims()[dim].getAxes(), mesh), mesh));
     return layout;
   }
 

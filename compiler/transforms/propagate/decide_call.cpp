@@ -82,9 +82,9 @@ private:
   }
 
   bool isUsed(AxisRefAttr axis) const {
-    return overlapsAny(partial, axis) ||
-           llvm::any_of(decision.factors,
-                        [&](const FactorDivision &division) { return overlapsAny(division.axes, axis); });
+    return overlapsAny(partial, axis) || llvm::any_of(decision.factors, [&](const FactorDivision &division) {
+             return overlapsAny(division.axes, axis);
+           });
   }
 
   void deriveTypes(llvm::SmallVectorImpl<unsigned> &inexpressible) {

@@ -85,9 +85,8 @@ void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr n
 }
 
 void meshplan::reportSmallDim(ConstrainOp constrain, int64_t dim, int64_t shards) {
-  auto diagnostic = constrain.emitError()
-                    << "'" << constrain.getStyle() << "' divides dim " << dim << " of size "
-                    << constrain.getInput().getType().getDimSize(dim) << " by " << shards
-                    << ", which leaves ranks without any";
+  auto diagnostic = constrain.emitError() << "'" << constrain.getStyle() << "' divides dim " << dim << " of size "
+                                          << constrain.getInput().getType().getDimSize(dim) << " by " << shards
+                                          << ", which leaves ranks without any";
   diagnostic.attachNote() << "help: divide it by at most its size";
 }

@@ -122,7 +122,7 @@ void DimProjector::dealUnevenly(ArrayRef<AxisRefAttr> axes) {
     int64_t shards = 1;
     while (count < axes.size() && shards < left)
       shards *= axisSize(axes[count++], mesh);
-    if (shards != left || factorAt(position).unit != 1)
+    if (shards != left || factorAt(position).unit != 1 || below(position) % dim.getUnit() != 0)
       break;
     divisions[factors[position]].axes.append(axes.begin(), axes.begin() + count);
     axes = axes.drop_front(count);

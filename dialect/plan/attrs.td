@@ -52,7 +52,9 @@ def Plan_DimShardingAttr : Plan_Attr<"DimSharding", "dim"> {
     `{"dp", "tp"}` divides the dim over the axes, major to minor; `{}` keeps it
     whole; `?` at the end says that more axes may be added (open). `unit 64`
     says that runs of 64 elements are never cut; `parts [64, 8, 8]` that the dim
-    is a concatenation whose parts are divided one by one.
+    is a concatenation whose parts are divided one by one. What is not divided
+    has neither, and a unit that makes no difference, because each shard has the
+    same number of units, is written as 1 (see canonicalDim in plan.h).
   }];
   let parameters = (ins ArrayRefParameter<"AxisRefAttr">:$axes, "bool":$open, "int64_t":$unit,
                         ArrayRefParameter<"int64_t">:$parts);
@@ -98,8 +100,10 @@ def Plan_ShardingAttr : Plan_Attr<"Sharding", "sharding",
     bool isReplicated() const;
     /// True if no dim is open.
     bool isClosed() const;
-    /// The same sharding with another list of axes for one dim.
+    /// The same sharding with another list of axes for one dim, dealt element by element.
     ShardingAttr withDim(int64_t dim, ::llvm::ArrayRef<AxisRefAttr> axes) const;
+    /// The same sharding with another dim.
+    ShardingAttr withDim(int64_t dim, DimShardingAttr sharding) const;
     /// The same sharding with nothing partial.
     ShardingAttr withoutPartial() const;
   }];

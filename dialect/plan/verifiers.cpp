@@ -238,15 +238,15 @@ static FailureOr<ShardingAttr> dropMinor(Operation *op, ShardingAttr sharding, i
   ArrayRef<AxisRefAttr> own = sharding.getDims()[dim].getAxes();
   if (axes.empty() || own.size() < axes.size() || own.take_back(axes.size()) != axes)
     return op->emitOpError() << "needs its axes at the minor end of dim " << dim << " of " << sharding;
-  return sharding.withDim(dim, own.drop_back(axes.size()));
+  int64_t extent = cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(dim);
+  return sharding.withDim(dim, dropMinorAxes(extent, sharding.getDims()[dim], axes.size(), getMesh(op)));
 }
 
-static FailureOr<ShardingAttr> addMinor(Operation *op, ShardingAttr sharding, int64_t dim, ArrayRef<AxisRefAttr> axes) {
-  if (dim < 0 || dim >= sharding.getRank())
-    return op->emitOpError() << "dim " << dim << " of a tensor of rank " << sharding.getRank();
-  SmallVector<AxisRefAttr> own(sharding.getDims()[dim].getAxes());
-  llvm::append_range(own, axes);
-  return sharding.withDim(dim, own);
+/// Reports that the input is not what the op makes its result of.
+static LogicalResult expectInput(Operation *op, ShardingAttr needed, ShardingAttr stated) {
+  if (needed == stated)
+    return success();
+  return op->emitOpError() << "makes its result from " << needed << ", but its input is " << stated;
 }
 
 /// R3: takes `axes` from the partial axes.
@@ -283,10 +283,11 @@ LogicalResult ReduceScatterOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
   if (failed(change))
     return failure();
-  FailureOr<ShardingAttr> made = dropPartial(*this, change->from, change->axes);
-  if (failed(made) || failed(made = addMinor(*this, *made, getDim(), change->axes)))
+  FailureOr<ShardingAttr> reduced = dropPartial(*this, change->from, change->axes);
+  if (failed(reduced))
     return failure();
-  return expect(*this, *made, change->to);
+  FailureOr<ShardingAttr> whole = dropMinor(*this, change->to, getDim(), change->axes);
+  return failed(whole) ? failure() : expectInput(*this, *whole, *reduced);
 }
 
 LogicalResult AllToAllOp::verify() {
@@ -295,18 +296,19 @@ LogicalResult AllToAllOp::verify() {
     return failure();
   if (getFromDim() == getToDim())
     return emitOpError() << "moves axes from dim " << getFromDim() << " to itself";
-  FailureOr<ShardingAttr> made = dropMinor(*this, change->from, getFromDim(), change->axes);
-  if (failed(made) || failed(made = addMinor(*this, *made, getToDim(), change->axes)))
+  FailureOr<ShardingAttr> gathered = dropMinor(*this, change->from, getFromDim(), change->axes);
+  if (failed(gathered))
     return failure();
-  return expect(*this, *made, change->to);
+  FailureOr<ShardingAttr> whole = dropMinor(*this, change->to, getToDim(), change->axes);
+  return failed(whole) ? failure() : expectInput(*this, *whole, *gathered);
 }
 
 LogicalResult SliceOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
   if (failed(change))
     return failure();
-  FailureOr<ShardingAttr> made = addMinor(*this, change->from, getDim(), change->axes);
-  return failed(made) ? failure() : expect(*this, *made, change->to);
+  FailureOr<ShardingAttr> whole = dropMinor(*this, change->to, getDim(), change->axes);
+  return failed(whole) ? failure() : expectInput(*this, *whole, change->from);
 }
 
 /// R4: a permutation keeps the number of shards of every dim and what is partial.

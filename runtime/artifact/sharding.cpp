@@ -2,6 +2,9 @@
 
 #include "runtime/artifact/sharding.h"
 
+#include <functional>
+#include <numeric>
+
 namespace meshplan {
 
 std::vector<AxisRef> axesOf(const AxisRefVector *axes) {

@@ -5,9 +5,11 @@
 // compiler reports is the size which the runtime allocates.
 //
 // A dim of `extent` elements is made of units of `unit` elements that are never
-// cut (a head, a row). Its units are dealt to `count` shards in order, so that
-// shard sizes differ by at most one unit and the first shards are the larger
-// ones. A dim with parts (a fused weight) is dealt part by part, and a shard
+// cut (a head, a row). Of U units shard i of n holds those from ceil(i U / n) up
+// to ceil((i + 1) U / n): sizes differ by at most one unit, the first shard is
+// among the largest, and the shards of a coarser division are unions of those of
+// a finer one, so that an axis may be taken away or added without moving what
+// stays. A dim with parts (a fused weight) is dealt part by part, and a shard
 // holds one range of each part, in order.
 //
 // Header only, standard library only, no state. All functions are pure and
@@ -18,10 +20,8 @@
 #ifndef MESHPLAN_RUNTIME_SCHEMA_EXTENT_H
 #define MESHPLAN_RUNTIME_SCHEMA_EXTENT_H
 
-#include <algorithm>
 #include <cassert>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -98,10 +98,8 @@ inline int64_t shardIndex(std::span<const AxisRef> axes, std::span<const int64_t
 /// Range of shard `index` of `count` when `extent` elements are dealt in units.
 inline Range shardRange(int64_t extent, int64_t unit, int64_t count, int64_t index) {
   assert(unit > 0 && extent % unit == 0 && index >= 0 && index < count);
-  int64_t units = extent / unit;
-  int64_t least = units / count, larger = units % count;
-  int64_t first = index * least + std::min(index, larger);
-  return {first * unit, (least + (index < larger ? 1 : 0)) * unit};
+  auto begin = [units = extent / unit, count](int64_t shard) { return (shard * units + count - 1) / count; };
+  return {begin(index) * unit, (begin(index + 1) - begin(index)) * unit};
 }
 
 /// Ranges of the global dim that shard `index` holds, in local order: one, or

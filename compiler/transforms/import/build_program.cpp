@@ -178,7 +178,7 @@ private:
       for (const BoundDim &dim : input.dims) {
         names.push_back(dim.name);
         dims.push_back(DimShardingAttr::get(&context, axisRefs(dim.axes)));
-        checkDivides(source.name, dim);
+        checkSize(source.name, dim);
       }
       addArgument(block, source.value, locate(input.range),
                   {kind("input"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr({source.name})),
@@ -187,7 +187,7 @@ private:
     }
   }
 
-  void checkDivides(const std::string &input, const BoundDim &dim) {
+  void checkSize(const std::string &input, const BoundDim &dim) {
     int64_t shards = 1;
     std::string axes;
     for (size_t axis : dim.axes) {
@@ -195,12 +195,12 @@ private:
       shards *= meshAxis.size;
       axes += (axes.empty() ? "" : ", ") + meshAxis.name + " = " + std::to_string(meshAxis.size);
     }
-    if (dim.extent % shards != 0)
+    if (dim.extent < shards)
       diagnostics
           .error(dim.range, "dim '" + dim.name + "' of input '" + input + "' has size " + std::to_string(dim.extent) +
-                                ", which does not divide over " + axes)
-          .help("choose axis sizes whose product divides " + std::to_string(dim.extent) +
-                ", or export a size that is a multiple of " + std::to_string(shards));
+                                ", fewer than " + axes)
+          .help("choose axis sizes whose product is at most " + std::to_string(dim.extent) +
+                ", or export a larger size");
   }
 
   void addConstant(const std::string &name, ValueId id, const archive::ConstantData &data) {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/dim_units.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/transforms/place/passes.h"
@@ -34,12 +35,6 @@ SmallVector<AxisRefAttr> dividing(ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
   return list;
 }
 
-ShardingAttr dividing(ShardingAttr sharding, MeshOp mesh) {
-  for (int64_t dim = 0; dim < sharding.getRank(); ++dim)
-    sharding = sharding.withDim(dim, dividing(sharding.getDims()[dim].getAxes(), mesh));
-  return sharding;
-}
-
 bool isWeight(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
@@ -62,7 +57,7 @@ struct StyledModule {
 /// Places the styles of one function.
 class StylePlacer {
 public:
-  StylePlacer(func::FuncOp function, MeshOp mesh) : function(function), mesh(mesh) {}
+  StylePlacer(func::FuncOp function, MeshOp mesh) : function(function), mesh(mesh), units(function) {}
 
   LogicalResult run(ArrayRef<StyleOp> styles) {
     collect(styles);
@@ -142,16 +137,16 @@ private:
   LogicalResult divide(StyleOp style, BlockArgument parameter, int64_t dim) {
     auto type = cast<RankedTensorType>(parameter.getType());
     int64_t shards = shardCount(axesOf(style), mesh);
-    if (type.getDimSize(dim) % shards != 0) {
+    if (type.getDimSize(dim) < shards) {
       if (!isNews(style))
         return failure();
-      auto diagnostic = style.emitError()
-                        << "dim " << dim << " of '" << nameOf(parameter) << "' has size " << type.getDimSize(dim)
-                        << ", which does not divide over " << describeAxes(style);
-      diagnostic.attachNote() << "help: " << axisNames(style) << " must divide " << type.getDimSize(dim);
+      auto diagnostic = style.emitError() << "dim " << dim << " of '" << nameOf(parameter) << "' has size "
+                                          << type.getDimSize(dim) << ", fewer than " << describeAxes(style);
+      diagnostic.attachNote() << "help: " << axisNames(style) << " can be at most " << type.getDimSize(dim);
       return failure();
     }
-    ShardingAttr sharding = ShardingAttr::getReplicated(type.getContext(), type.getRank()).withDim(dim, axesOf(style));
+    ShardingAttr sharding = ShardingAttr::getReplicated(type.getContext(), type.getRank())
+                                .withDim(dim, units.divide(parameter, dim, axesOf(style), mesh));
     auto [position, inserted] = placed.insert({parameter, {sharding, style}});
     if (inserted || position->second.first == sharding)
       return success();
@@ -192,7 +187,8 @@ private:
       auto type = cast<RankedTensorType>(activation.operand->get().getType());
       ShardingAttr layout = ShardingAttr::getReplicated(type.getContext(), type.getRank());
       if (!colwise && activation.inputDim)
-        layout = layout.withDim(*activation.inputDim, axesOf(module.style));
+        layout = layout.withDim(*activation.inputDim, units.divide(activation.operand->get(), *activation.inputDim,
+                                                                   axesOf(module.style), mesh));
       constrainOperand(*activation.operand, layout, module.style);
     }
   }
@@ -211,8 +207,8 @@ private:
           extent = cast<RankedTensorType>(result.getType()).getDimSize(dim);
     if (!extent)
       return noSequenceDim(module.style, dim);
-    if (*extent % shardCount(axesOf(module.style), mesh) != 0)
-      return indivisibleSequence(module.style, dim, *extent);
+    if (*extent < shardCount(axesOf(module.style), mesh))
+      return shortSequence(module.style, dim, *extent);
     for (CallOp call : module.calls) {
       for (OpOperand &operand : call->getOpOperands())
         if (enters(operand.get(), inside) && hasSequence(operand.get(), dim, *extent))
@@ -233,12 +229,12 @@ private:
     return failure();
   }
 
-  LogicalResult indivisibleSequence(StyleOp style, int64_t dim, int64_t extent) {
+  LogicalResult shortSequence(StyleOp style, int64_t dim, int64_t extent) {
     if (!isNews(style))
       return failure();
     auto diagnostic = style.emitError() << "dim " << dim << " of the output of '" << style.getModule() << "' has size "
-                                        << extent << ", which does not divide over " << describeAxes(style);
-    diagnostic.attachNote() << "help: " << axisNames(style) << " must divide " << extent;
+                                        << extent << ", fewer than " << describeAxes(style);
+    diagnostic.attachNote() << "help: " << axisNames(style) << " can be at most " << extent;
     return failure();
   }
 
@@ -260,7 +256,8 @@ private:
 
   ShardingAttr sequenceLayout(Value value, StyleOp style) {
     int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
-    return ShardingAttr::getReplicated(value.getContext(), rank).withDim(style.getDim(), axesOf(style));
+    return ShardingAttr::getReplicated(value.getContext(), rank)
+        .withDim(style.getDim(), units.divide(value, style.getDim(), axesOf(style), mesh));
   }
 
   void constrainResult(Value result, const llvm::SmallPtrSetImpl<Operation *> &inside, StyleOp style) {
@@ -293,7 +290,7 @@ private:
         function.setArgAttr(argument.getArgNumber(), "plan.style", found->second.second.getTextAttr());
         argument.setLoc(found->second.second.getLoc());
       } else if (auto stated = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), "plan.sharding")) {
-        argument.setType(withSharding(type, dividing(stated, mesh)));
+        argument.setType(withSharding(type, inputLayout(argument, stated)));
       } else {
         argument.setType(withSharding(type, ShardingAttr::getReplicated(type.getContext(), type.getRank())));
       }
@@ -302,8 +299,16 @@ private:
                                        function.getFunctionType().getResults()));
   }
 
+  ShardingAttr inputLayout(BlockArgument argument, ShardingAttr stated) {
+    ShardingAttr layout = stated;
+    for (int64_t dim = 0; dim < stated.getRank(); ++dim)
+      layout = layout.withDim(dim, units.divide(argument, dim, dividing(stated.getDims()[dim].getAxes(), mesh), mesh));
+    return layout;
+  }
+
   func::FuncOp function;
   MeshOp mesh;
+  DimUnits units;
   llvm::MapVector<StringRef, SmallVector<StyledModule, 1>> modules;
   llvm::DenseMap<BlockArgument, std::pair<ShardingAttr, StyleOp>> placed;
   llvm::DenseSet<Location> reported;

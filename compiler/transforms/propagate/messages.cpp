@@ -39,10 +39,16 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
   int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(block.dim);
   int64_t parts = rule.factors[block.factor].size;
   StringRef name = nameOfParts(call.getResult(0)), axis = block.axis.getName();
+  int64_t shards = axisSize(block.axis, mesh);
   auto diagnostic = emitError(place);
   diagnostic << "dim " << block.dim << " of size " << size << " of '" << moduleBehind(operand, call) << "' is " << parts
-             << " " << name << " of " << size / parts << ", and " << parts << " does not divide over " << axis << " = "
-             << axisSize(block.axis, mesh);
+             << " " << name << " of " << size / parts << ", ";
+  if (parts < shards) {
+    diagnostic << "fewer than " << axis << " = " << shards;
+    diagnostic.attachNote() << "help: " << axis << " can be at most " << parts << " (" << name << ", not columns)";
+    return;
+  }
+  diagnostic << "and its shards over " << axis << " = " << shards << " would cut one";
   diagnostic.attachNote() << "help: " << axis << " must divide " << parts << " (" << name << ", not columns)";
 }
 
@@ -78,9 +84,9 @@ void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr n
   diagnostic.attachNote() << "help: give the modules that share these values styles that fit together";
 }
 
-void meshplan::reportUnevenStyle(ConstrainOp constrain, int64_t dim, int64_t shards) {
-  auto diagnostic = constrain.emitError()
-                    << "'" << constrain.getStyle() << "' divides dim " << dim << " of size "
-                    << constrain.getInput().getType().getDimSize(dim) << " by " << shards << ", which is not even";
-  diagnostic.attachNote() << "help: the size must be a multiple of " << shards;
+void meshplan::reportSmallDim(ConstrainOp constrain, int64_t dim, int64_t shards) {
+  auto diagnostic = constrain.emitError() << "'" << constrain.getStyle() << "' divides dim " << dim << " of size "
+                                          << constrain.getInput().getType().getDimSize(dim) << " by " << shards
+                                          << ", which leaves ranks without any";
+  diagnostic.attachNote() << "help: divide it by at most its size";
 }

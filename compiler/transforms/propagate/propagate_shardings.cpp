@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/dim_units.h"
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/transforms/propagate/decide_call.h"
 #include "compiler/transforms/propagate/layouts.h"
@@ -35,7 +36,7 @@ AxisList toAxes(ArrayAttr axes) {
 class Propagation {
 public:
   Propagation(func::FuncOp function, MeshOp mesh, bool strict)
-      : function(function), mesh(mesh), strict(strict), layouts(mesh) {}
+      : function(function), mesh(mesh), strict(strict), units(function), layouts(mesh) {}
 
   LogicalResult run() {
     for (BlockArgument argument : function.getArguments())
@@ -102,19 +103,23 @@ private:
     ShardingAttr reduced = ShardingAttr::get(value.getContext(), sharding.getDims(),
                                              rest.empty() ? Reduction::none : sharding.getReduction(), rest);
     int64_t dim = sharding.getReduction() == Reduction::sum ? findWantedDim(value, axis, mesh) : -1;
-    if (dim >= 0 && dividesEvenly(value, reduced, dim, axis)) {
-      AxisList axes(reduced.getDims()[dim].getAxes());
-      axes.push_back(axis);
-      reduced = reduced.withDim(dim, axes);
-    }
+    if (dim >= 0)
+      if (std::optional<DimShardingAttr> divided = extended(value, dim, reduced.getDims()[dim], axis))
+        reduced = reduced.withDim(dim, *divided);
     Value made = layouts.obtain(value, reduced, user, causeOf(value, axis));
     layouts.supersede(value, made);
     return made;
   }
 
-  bool dividesEvenly(Value value, ShardingAttr sharding, int64_t dim, AxisRefAttr axis) {
-    int64_t shards = shardCount(sharding.getDims()[dim].getAxes(), mesh) * axisSize(axis, mesh);
-    return cast<RankedTensorType>(value.getType()).getDimSize(dim) % shards == 0;
+  /// The dim divided by one more axis within its shards; nothing if a shard would be left without a unit.
+  std::optional<DimShardingAttr> extended(Value value, int64_t dim, DimShardingAttr now, AxisRefAttr axis) {
+    int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim);
+    AxisList axes(now.getAxes());
+    axes.push_back(axis);
+    int64_t unit = now.getAxes().empty() ? units.get(layouts.origin(value), dim) : now.getUnit();
+    DimShardingAttr divided = divideDim(extent, axes, mesh, unit, now.getParts());
+    bool isFine = dropMinorAxes(extent, divided, 1, mesh) == now && extent / unit >= shardCount(axes, mesh);
+    return isFine ? std::optional(divided) : std::nullopt;
   }
 
   Cause causeOf(Value value, AxisRefAttr axis) {
@@ -132,13 +137,14 @@ private:
     for (AxisRefAttr axis : AxisList(getSharding(value).getPartialAxes()))
       if (overlapsAny(stated, axis) && !overlapsAny(constrain.getLayout().getPartialAxes(), axis))
         value = reduce(value, axis, constrain);
-    ShardingAttr target = without(getSharding(value), stated);
+    auto type = cast<RankedTensorType>(value.getType());
+    ShardingAttr target = without(type, stated, mesh);
     for (auto [index, dim] : llvm::enumerate(constrain.getLayout().getDims())) {
       if (dim.getAxes().empty())
         continue;
       AxisList axes(target.getDims()[index].getAxes());
       axes.append(dim.getAxes().begin(), dim.getAxes().end());
-      target = target.withDim(index, axes);
+      target = target.withDim(index, divideDim(type.getDimSize(index), axes, mesh, dim.getUnit(), dim.getParts()));
       if (failed(checkDivides(constrain, index, axes)))
         return failure();
     }
@@ -151,10 +157,10 @@ private:
 
   LogicalResult checkDivides(ConstrainOp constrain, int64_t dim, ArrayRef<AxisRefAttr> axes) {
     int64_t extent = constrain.getInput().getType().getDimSize(dim), shards = shardCount(axes, mesh);
-    if (extent % shards == 0)
+    if (extent >= shards)
       return success();
     if (isNews(constrain.getLoc()))
-      reportUnevenStyle(constrain, dim, shards);
+      reportSmallDim(constrain, dim, shards);
     return failure();
   }
 
@@ -237,8 +243,8 @@ private:
   bool splitsAddend(CallOp call, const CallView &view, const OpRecord *record, const FactorRule &rule,
                     const CallDecision &decision) {
     bool contracts = false;
-    for (auto [factor, axes] : llvm::zip(rule.factors, decision.axes))
-      contracts |= factor.kind == FactorKind::sum && !axes.empty();
+    for (auto [factor, division] : llvm::zip(rule.factors, decision.factors))
+      contracts |= factor.kind == FactorKind::sum && !division.axes.empty();
     std::optional<AddendSplit> split = contracts && record->splitAddend ? record->splitAddend(view) : std::nullopt;
     if (!split)
       return false;
@@ -332,9 +338,9 @@ private:
   /// A result inherits the statements behind its axes: of the operands that gave the factors, and of partial operands.
   void recordCauses(CallOp call, const CallDecision &decision) {
     for (Value result : call.getResults()) {
-      for (auto [axes, source] : llvm::zip(decision.axes, decision.source))
+      for (auto [division, source] : llvm::zip(decision.factors, decision.source))
         if (source >= 0)
-          for (AxisRefAttr axis : axes)
+          for (AxisRefAttr axis : division.axes)
             if (std::optional<Cause> cause = layouts.causeOf(call.getOperands()[source], axis))
               layouts.setCause(result, axis, *cause);
       for (Value operand : call.getOperands())
@@ -361,6 +367,7 @@ private:
   func::FuncOp function;
   MeshOp mesh;
   bool strict;
+  DimUnits units;
   bool strictFailure = false;
   bool hasFailed = false;
   llvm::DenseSet<Location> reported;

@@ -1,0 +1,41 @@
+//===- dim_units.h - what may not be cut apart ------------------*- C++ -*-===//
+//
+// A dim of 576 features is 9 heads of 64 to the view that follows, and the heads
+// are 3 groups that share a key to the attention behind it: it is made of units
+// of 192. This analysis finds the unit of every dim of every value of a program,
+// from the operators' factors alone, whatever the shardings are. Only a dim that
+// does not divide evenly is dealt by its unit.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_SHARDING_DIM_UNITS_H
+#define MESHPLAN_COMPILER_SHARDING_DIM_UNITS_H
+
+#include "compiler/sharding/factor_rule.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace meshplan {
+
+/// The units of the dims of a function's values. Values that are made after the
+/// analysis are not known to it.
+class DimUnits {
+public:
+  /// Looks at every call of the function. Time and memory are linear in its size.
+  explicit DimUnits(mlir::func::FuncOp function);
+
+  /// Elements of the dim that belong together; 1 if nothing is known of the value.
+  int64_t get(mlir::Value value, int64_t dim) const;
+
+  /// The dim divided over `axes`: by its units if there are enough for all shards, else by elements, of which a
+  /// consumer may then refuse that they be cut.
+  plan::DimShardingAttr divide(mlir::Value value, int64_t dim, llvm::ArrayRef<plan::AxisRefAttr> axes,
+                               plan::MeshOp mesh) const;
+
+private:
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<int64_t, 4>> units;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_SHARDING_DIM_UNITS_H

@@ -29,6 +29,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     manager.addNestedPass<func::FuncOp>(createFoldAttention());
     manager.addNestedPass<func::FuncOp>(createDecomposeLoss());
     manager.addNestedPass<func::FuncOp>(createSimplify());
+    manager.addNestedPass<func::FuncOp>(createCombineSlices());
     return;
   case Phase::place:
     manager.addPass(createPlaceStyles());

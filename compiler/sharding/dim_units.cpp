@@ -78,8 +78,11 @@ void UnitSearch::collect(ValueRange values, ArrayRef<TensorFactors> tensors, con
   for (auto [value, tensor] : llvm::zip(values, tensors)) {
     SmallVector<int64_t, 4> &own = unitsOf(value);
     for (auto [dim, list] : llvm::enumerate(tensor.dims)) {
+      if (tensor.isJoined(dim))
+        for (unsigned factor : list)
+          factors[factor] = join(factors[factor], own[dim], rule.factors[factor].size);
       auto [place, below] = findMajor(list, rule);
-      if (place == list.size() || own[dim] == 1)
+      if (tensor.isJoined(dim) || place == list.size() || own[dim] == 1)
         continue;
       int64_t size = rule.factors[list[place]].size;
       int64_t unit = join(own[dim], below, size * below) / below;
@@ -98,8 +101,13 @@ bool UnitSearch::spread(ValueRange values, ArrayRef<TensorFactors> tensors, cons
       auto [place, below] = findMajor(list, rule);
       if (place == list.size())
         continue;
-      int64_t extent = rule.factors[list[place]].size * below;
-      int64_t unit = join(own[dim], factors[list[place]] * below, extent);
+      int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim);
+      int64_t unit = own[dim];
+      if (tensor.isJoined(dim))
+        for (unsigned factor : list)
+          unit = join(unit, factors[factor], extent);
+      else
+        unit = join(unit, factors[list[place]] * below, extent);
       changed |= unit != own[dim];
       own[dim] = unit;
     }
@@ -136,7 +144,13 @@ int64_t DimUnits::get(Value value, int64_t dim) const {
   return found == units.end() ? 1 : found->second[dim];
 }
 
-DimShardingAttr DimUnits::divide(Value value, int64_t dim, ArrayRef<AxisRefAttr> axes, MeshOp mesh) const {
+DimShardingAttr DimUnits::divide(Value value, int64_t dim, ArrayRef<AxisRefAttr> axes, MeshOp mesh,
+                                 ArrayRef<int64_t> parts) const {
   int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim), unit = get(value, dim);
-  return divideDim(extent, axes, mesh, extent / unit >= shardCount(axes, mesh) ? unit : 1);
+  SmallVector<int64_t> sizes(parts);
+  if (sizes.empty())
+    sizes.push_back(extent);
+  bool hasEnough =
+      llvm::all_of(sizes, [&](int64_t size) { return size % unit == 0 && size / unit >= shardCount(axes, mesh); });
+  return divideDim(extent, axes, mesh, hasEnough ? unit : 1, parts);
 }

@@ -28,9 +28,9 @@ public:
   int64_t get(mlir::Value value, int64_t dim) const;
 
   /// The dim divided over `axes`: by its units if there are enough for all shards, else by elements, of which a
-  /// consumer may then refuse that they be cut.
+  /// consumer may then refuse that they be cut. With `parts`, which add up to the dim, each is divided so.
   plan::DimShardingAttr divide(mlir::Value value, int64_t dim, llvm::ArrayRef<plan::AxisRefAttr> axes,
-                               plan::MeshOp mesh) const;
+                               plan::MeshOp mesh, llvm::ArrayRef<int64_t> parts = {}) const;
 
 private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<int64_t, 4>> units;

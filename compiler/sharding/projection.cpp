@@ -173,12 +173,44 @@ FactorDivision meshplan::canonical(const FactorDivision &division, const Factor 
   return {AxisList(dim.getAxes()), dim.getUnit(), llvm::SmallVector<int64_t, 3>(dim.getParts())};
 }
 
+/// Gives the axes of a dim that joins factors to each of them. False if the dim's parts do not follow the factors.
+static bool projectJoined(DimShardingAttr dim, ArrayRef<unsigned> factors, const FactorRule &rule,
+                          FactorDivisions &divisions) {
+  if (dim.getAxes().empty())
+    return true;
+  ArrayRef<int64_t> parts = dim.getParts();
+  for (unsigned index : factors) {
+    FactorDivision &division = divisions[index];
+    int64_t left = rule.factors[index].size;
+    while (left > 0 && !parts.empty() && parts.front() <= left) {
+      division.parts.push_back(parts.front());
+      left -= parts.front();
+      parts = parts.drop_front();
+    }
+    if (left != 0)
+      return false;
+    if (division.parts.size() == 1)
+      division.parts.clear();
+  }
+  for (unsigned index : factors) {
+    divisions[index].axes.assign(dim.getAxes().begin(), dim.getAxes().end());
+    divisions[index].unit = dim.getUnit();
+  }
+  return true;
+}
+
 Projection meshplan::projectToFactors(ShardingAttr sharding, const TensorFactors &tensor, const FactorRule &rule,
                                       MeshOp mesh) {
   Projection projection;
   projection.factors.resize(rule.factors.size());
   for (auto [dim, factors] : llvm::enumerate(tensor.dims)) {
-    DimProjector projector(sharding.getDims()[dim], factors, rule, mesh, projection.factors);
+    DimShardingAttr dimSharding = sharding.getDims()[dim];
+    if (tensor.isJoined(dim)) {
+      if (!projectJoined(dimSharding, factors, rule, projection.factors) && !projection.block)
+        projection.block = ProjectionBlock{static_cast<unsigned>(dim), factors.front(), 0, dimSharding.getAxes()[0]};
+      continue;
+    }
+    DimProjector projector(dimSharding, factors, rule, mesh, projection.factors);
     projector.run();
     if (projector.block && !projection.block) {
       projection.block = projector.block;
@@ -201,8 +233,9 @@ struct DimBuilder {
   const FactorRule &rule;
   MeshOp mesh;
 
-  /// The dim, or the factor that cannot be expressed in it.
+  /// The dim, and a factor that cannot be expressed in it.
   std::pair<DimShardingAttr, std::optional<unsigned>> build(ArrayRef<unsigned> factors) const;
+  std::pair<DimShardingAttr, std::optional<unsigned>> buildJoined(ArrayRef<unsigned> factors) const;
 };
 } // namespace
 
@@ -238,13 +271,38 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
   return {divideDim(extent, mergeDigits(axes, mesh), mesh, unit, parts), inexpressible};
 }
 
+/// Factors are joined if all are divided alike: a rank holds a range of each. Equal numbers of units need none.
+std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildJoined(ArrayRef<unsigned> factors) const {
+  int64_t extent = 0, unit = 1;
+  SmallVector<int64_t> parts;
+  for (unsigned index : factors) {
+    const FactorDivision &division = divisions[index];
+    extent += rule.factors[index].size;
+    unit = std::max(unit, division.unit);
+    if (division.parts.empty())
+      parts.push_back(rule.factors[index].size);
+    parts.append(division.parts.begin(), division.parts.end());
+  }
+  ArrayRef<AxisRefAttr> axes = divisions[factors.front()].axes;
+  for (unsigned index : factors) {
+    FactorDivision asJoined{AxisList(axes), unit, divisions[index].parts};
+    bool fits =
+        rule.factors[index].size % unit == 0 && canonical(asJoined, rule.factors[index], mesh) == divisions[index];
+    if (!axes.empty() ? fits : divisions[index].axes.empty())
+      continue;
+    unsigned divided = *llvm::find_if(factors, [&](unsigned other) { return !divisions[other].axes.empty(); });
+    return {divideDim(extent, {}, mesh), divided};
+  }
+  return {divideDim(extent, axes, mesh, unit, parts), std::nullopt};
+}
+
 ShardingAttr meshplan::projectToDims(const FactorDivisions &divisions, const TensorFactors &tensor,
                                      const FactorRule &rule, MeshOp mesh,
                                      llvm::SmallVectorImpl<unsigned> *inexpressible) {
   SmallVector<DimShardingAttr> dims;
   DimBuilder builder{divisions, rule, mesh};
-  for (ArrayRef<unsigned> factors : tensor.dims) {
-    auto [dim, factor] = builder.build(factors);
+  for (auto [index, factors] : llvm::enumerate(tensor.dims)) {
+    auto [dim, factor] = tensor.isJoined(index) ? builder.buildJoined(factors) : builder.build(factors);
     dims.push_back(dim);
     if (factor && inexpressible)
       inexpressible->push_back(*factor);

@@ -44,14 +44,15 @@ def Plan_StyleOp : Plan_Op<"style"> {
     Placed in the module beside `plan.mesh`, once for each module of the model
     that a statement matches; the location is the statement, `text` its text.
     `place` turns it into shardings of parameters and layouts at the borders of
-    the module, and removes it. `dim` is the dim that `sequence` divides.
+    the module, and removes it. `dim` is the dim that `sequence` divides;
+    `parts` are the relative sizes of the parts of a fused weight.
 
     ```mlir
     plan.style "model.layers.0.mlp.down_proj" rowwise [#plan.axis<"tp">] as "rowwise tp"
     ```
   }];
   let arguments = (ins StrAttr:$module, Plan_StyleKindAttr:$kind, Plan_AxisRefs:$axes, StrAttr:$text,
-                       DefaultValuedAttr<I64Attr, "1">:$dim);
+                       DefaultValuedAttr<I64Attr, "1">:$dim, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$parts);
   let assemblyFormat = "$module $kind $axes `as` $text attr-dict";
   let hasVerifier = 1;
 }

@@ -65,6 +65,9 @@ public:
   /// Places a factor below those that the dim has.
   void append(DimRef dim, unsigned factor);
 
+  /// Makes `whole` of the call the concatenation of `pieces`, one dim of each of other tensors, each with a factor.
+  void join(DimRef whole, llvm::ArrayRef<DimRef> pieces);
+
   /// The finished rule. The builder must not be used afterwards.
   FactorRule finish();
 

@@ -85,9 +85,6 @@ private:
       return;
     if (style.kind == meshplan::StyleKind::Expert)
       diagnostics.error(style.range, "style 'expert' is not implemented yet").help("use 'replicate' for now");
-    if (style.equalParts != 0 || !style.parts.empty())
-      diagnostics.error(style.range, "'parts' is not implemented yet")
-          .help("export the model with separate projections, or use 'replicate'");
   }
 
   void buildMesh() {
@@ -109,8 +106,16 @@ private:
         StyleOp::create(builder, locate(style.range), builder.getStringAttr(outline.model.modules[module.module].path),
                         StyleKindAttr::get(&context, styleKind(style.kind)),
                         builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end())),
-                        builder.getStringAttr(style.text), builder.getI64IntegerAttr(style.dim));
+                        builder.getStringAttr(style.text), builder.getI64IntegerAttr(style.dim),
+                        builder.getDenseI64ArrayAttr(relativeParts(style)));
       }
+  }
+
+  static SmallVector<int64_t> relativeParts(const BoundStyle &style) {
+    SmallVector<int64_t> parts(style.equalParts, 1);
+    for (const StylePart &part : style.parts)
+      parts.push_back(part.count);
+    return parts;
   }
 
   //===--------------------------------------------------------------------===//

@@ -63,4 +63,21 @@ def Simplify : Pass<"plan-simplify", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def CombineSlices : Pass<"plan-combine-slices", "::mlir::func::FuncOp"> {
+  let summary = "make slices that tile a dim of a tensor one split";
+  let description = [{
+    A fused projection is often taken apart by slices. One split says of the
+    parts what each slice alone does not: that they follow each other, so that
+    each may be divided. Slices with gaps, overlaps or steps stay.
+
+    ```mlir
+    %q = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, dim = 1, end = 8} ...
+    %k = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, dim = 1, start = 8} ...
+    // becomes
+    %q, %k = plan.call "aten.split_with_sizes.default"(%x) {self = #plan.operand<0>, split_sizes = [8, 4], dim = 1}
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 #endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_PASSES_TD

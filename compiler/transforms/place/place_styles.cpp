@@ -145,8 +145,11 @@ private:
       diagnostic.attachNote() << "help: " << axisNames(style) << " can be at most " << type.getDimSize(dim);
       return failure();
     }
+    std::optional<SmallVector<int64_t>> parts = partsOf(style, type.getDimSize(dim));
+    if (!parts)
+      return wrongParts(style, parameter, dim);
     ShardingAttr sharding = ShardingAttr::getReplicated(type.getContext(), type.getRank())
-                                .withDim(dim, units.divide(parameter, dim, axesOf(style), mesh));
+                                .withDim(dim, units.divide(parameter, dim, axesOf(style), mesh, *parts));
     auto [position, inserted] = placed.insert({parameter, {sharding, style}});
     if (inserted || position->second.first == sharding)
       return success();
@@ -154,6 +157,29 @@ private:
                                         << position->second.second.getText() << "' and '" << style.getText() << "'";
     diagnostic.attachNote(position->second.second.getLoc()) << "the other statement is here";
     diagnostic.attachNote() << "help: modules that share a parameter need one placement";
+    return failure();
+  }
+
+  /// Sizes of the parts of a dim, none if the style states none; nothing if they do not add up to the dim.
+  static std::optional<SmallVector<int64_t>> partsOf(StyleOp style, int64_t extent) {
+    int64_t sum = 0;
+    for (int64_t part : style.getParts())
+      sum += part;
+    if (sum != 0 && extent % sum != 0)
+      return std::nullopt;
+    return llvm::map_to_vector(style.getParts(), [&](int64_t part) { return part * (extent / sum); });
+  }
+
+  LogicalResult wrongParts(StyleOp style, BlockArgument parameter, int64_t dim) {
+    if (!isNews(style))
+      return failure();
+    int64_t sum = 0;
+    for (int64_t part : style.getParts())
+      sum += part;
+    auto diagnostic = style.emitError() << "dim " << dim << " of '" << nameOf(parameter) << "' has size "
+                                        << cast<RankedTensorType>(parameter.getType()).getDimSize(dim)
+                                        << ", which is not made of " << sum << " equal shares";
+    diagnostic.attachNote() << "help: the sizes in 'parts' add up to a number that divides it";
     return failure();
   }
 
@@ -186,9 +212,12 @@ private:
     for (const ActivationUse &activation : use.activations) {
       auto type = cast<RankedTensorType>(activation.operand->get().getType());
       ShardingAttr layout = ShardingAttr::getReplicated(type.getContext(), type.getRank());
-      if (!colwise && activation.inputDim)
-        layout = layout.withDim(*activation.inputDim, units.divide(activation.operand->get(), *activation.inputDim,
-                                                                   axesOf(module.style), mesh));
+      if (!colwise && activation.inputDim) {
+        int64_t dim = *activation.inputDim;
+        std::optional<SmallVector<int64_t>> parts = partsOf(module.style, type.getDimSize(dim));
+        layout = layout.withDim(dim, units.divide(activation.operand->get(), dim, axesOf(module.style), mesh,
+                                                  parts.value_or(SmallVector<int64_t>())));
+      }
       constrainOperand(*activation.operand, layout, module.style);
     }
   }

@@ -119,14 +119,28 @@ LogicalResult BorderPlacer::reportMissing(BorderOp border, size_t count) {
   return failure();
 }
 
+static std::string nameOf(BorderOp border) {
+  std::string side = border.getIsInput() ? "input " : "output ";
+  return side + std::to_string(border.getIndex()) + " of '" + border.getModule().str() + "'";
+}
+
+static void reportRank(BorderOp border, int64_t rank) {
+  int64_t stated = border.getLayout().getRank();
+  auto diagnostic = border.emitError() << nameOf(border) << " has " << rank << " dims, ";
+  if (border.getExact())
+    diagnostic << "and the plan lists " << stated;
+  else
+    diagnostic << "so there is no dim " << stated - 1;
+  diagnostic.attachNote() << "help: dims count from 0";
+}
+
 /// The layout with the rank of the value, dealt by its units; null (and an error) if the ranks do not fit.
 ShardingAttr BorderPlacer::layoutFor(BorderOp border, Value value) {
   int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
   ShardingAttr stated = border.getLayout();
   if (stated.getRank() > rank || (border.getExact() && stated.getRank() != rank)) {
     if (isNews(border))
-      border.emitError() << "'" << border.getText() << "' has " << stated.getRank() << " dims, and the value has "
-                         << rank;
+      reportRank(border, rank);
     return {};
   }
   ShardingAttr layout = ShardingAttr::getReplicated(border.getContext(), rank);

@@ -33,6 +33,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     return;
   case Phase::place:
     manager.addPass(createPlaceStyles());
+    manager.addPass(createPlaceBorders());
     return;
   case Phase::propagate:
     manager.addPass(createPropagateShardings(PropagateShardingsOptions{options.strict}));

@@ -65,7 +65,20 @@ UnitSearch::UnitSearch(func::FuncOp function, Units &units) : units(units) {
   });
 }
 
+/// The value that a call made: what constrains or reshards it has the same dims.
+static Value madeBy(Value value) {
+  while (true) {
+    if (auto constrain = value.getDefiningOp<ConstrainOp>())
+      value = constrain.getInput();
+    else if (auto reshard = value.getDefiningOp<ReshardOp>())
+      value = reshard.getInput();
+    else
+      return value;
+  }
+}
+
 SmallVector<int64_t, 4> &UnitSearch::unitsOf(Value value) {
+  value = madeBy(value);
   auto [entry, isNew] = units.try_emplace(value);
   if (isNew)
     entry->second.assign(cast<RankedTensorType>(value.getType()).getRank(), 1);
@@ -140,7 +153,7 @@ void UnitSearch::run() {
 DimUnits::DimUnits(func::FuncOp function) { UnitSearch(function, units).run(); }
 
 int64_t DimUnits::get(Value value, int64_t dim) const {
-  auto found = units.find(value);
+  auto found = units.find(madeBy(value));
   return found == units.end() ? 1 : found->second[dim];
 }
 

@@ -17,8 +17,8 @@
 
 namespace meshplan {
 
-/// The units of the dims of a function's values. Values that are made after the
-/// analysis are not known to it.
+/// The units of the dims of a function's values. Calls that are made after the
+/// analysis are not known to it; a value that is constrained or resharded keeps its units.
 class DimUnits {
 public:
   /// Looks at every call of the function. Time and memory are linear in its size.

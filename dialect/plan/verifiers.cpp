@@ -133,6 +133,16 @@ LogicalResult StyleOp::verify() {
   return success();
 }
 
+LogicalResult BorderOp::verify() {
+  MeshOp mesh = getMesh(*this);
+  if (!mesh) // M5
+    return emitOpError("names axes, but the module has no mesh");
+  for (Attribute axis : getAxes())
+    if (failed(verifyAxis(cast<AxisRefAttr>(axis), mesh, [&] { return emitOpError(); })))
+      return failure();
+  return verifyAgainstMesh(getLayout(), mesh, [&] { return emitOpError(); });
+}
+
 /// Checks every sharded type of an op against the mesh. Called from the verifiers of all ops of the dialect.
 static LogicalResult verifyTypes(Operation *op) {
   MeshOp mesh;

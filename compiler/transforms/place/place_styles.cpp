@@ -134,6 +134,16 @@ private:
     return failure();
   }
 
+  /// A parameter whose place the plan states itself, and otherwise than a style.
+  LogicalResult contradictsPlacement(StyleOp style, BlockArgument parameter) {
+    auto text = function.getArgAttrOfType<StringAttr>(parameter.getArgNumber(), "plan.style");
+    auto diagnostic = style.emitError() << "parameter '" << nameOf(parameter) << "' is placed in two ways: '"
+                                        << (text ? text.getValue() : "") << "' and '" << style.getText() << "'";
+    diagnostic.attachNote(parameter.getLoc()) << "the other statement is here";
+    diagnostic.attachNote() << "help: modules that share a parameter need one placement";
+    return failure();
+  }
+
   LogicalResult divide(StyleOp style, BlockArgument parameter, int64_t dim) {
     auto type = cast<RankedTensorType>(parameter.getType());
     int64_t shards = shardCount(axesOf(style), mesh);
@@ -150,6 +160,9 @@ private:
       return wrongParts(style, parameter, dim);
     ShardingAttr sharding = ShardingAttr::getReplicated(type.getContext(), type.getRank())
                                 .withDim(dim, units.divide(parameter, dim, axesOf(style), mesh, *parts));
+    if (auto stated = function.getArgAttrOfType<ShardingAttr>(parameter.getArgNumber(), "plan.sharding"))
+      if (statedLayout(parameter, stated) != sharding)
+        return contradictsPlacement(style, parameter);
     auto [position, inserted] = placed.insert({parameter, {sharding, style}});
     if (inserted || position->second.first == sharding)
       return success();
@@ -319,7 +332,7 @@ private:
         function.setArgAttr(argument.getArgNumber(), "plan.style", found->second.second.getTextAttr());
         argument.setLoc(found->second.second.getLoc());
       } else if (auto stated = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), "plan.sharding")) {
-        argument.setType(withSharding(type, inputLayout(argument, stated)));
+        argument.setType(withSharding(type, statedLayout(argument, stated)));
       } else {
         argument.setType(withSharding(type, ShardingAttr::getReplicated(type.getContext(), type.getRank())));
       }
@@ -328,7 +341,8 @@ private:
                                        function.getFunctionType().getResults()));
   }
 
-  ShardingAttr inputLayout(BlockArgument argument, ShardingAttr stated) {
+  /// A layout that the plan states for an argument, dealt by units.
+  ShardingAttr statedLayout(BlockArgument argument, ShardingAttr stated) {
     ShardingAttr layout = stated;
     for (int64_t dim = 0; dim < stated.getRank(); ++dim)
       layout = layout.withDim(dim, units.divide(argument, dim, dividing(stated.getDims()[dim].getAxes(), mesh), mesh));

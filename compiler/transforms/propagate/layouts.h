@@ -42,10 +42,10 @@ public:
   void setCause(mlir::Value value, plan::AxisRefAttr axis, const Cause &cause);
   void copyCauses(mlir::Value from, mlir::Value to);
 
+private:
   /// The value of the program of which `value` is a version.
   mlir::Value origin(mlir::Value value) const;
 
-private:
   plan::MeshOp mesh;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> versions;
   llvm::DenseMap<mlir::Value, mlir::Value> origins;

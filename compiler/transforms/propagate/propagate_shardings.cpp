@@ -116,7 +116,7 @@ private:
     int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim);
     AxisList axes(now.getAxes());
     axes.push_back(axis);
-    int64_t unit = now.getAxes().empty() ? units.get(layouts.origin(value), dim) : now.getUnit();
+    int64_t unit = now.getAxes().empty() ? units.get(value, dim) : now.getUnit();
     DimShardingAttr divided = divideDim(extent, axes, mesh, unit, now.getParts());
     bool isFine = dropMinorAxes(extent, divided, 1, mesh) == now && extent / unit >= shardCount(axes, mesh);
     return isFine ? std::optional(divided) : std::nullopt;

@@ -130,7 +130,7 @@ private:
   bool keepOwn() {
     for (int64_t dim = 0; dim < current.getRank(); ++dim) {
       DimShardingAttr now = current.getDims()[dim];
-      if (!isShared(now) || now == target.getDims()[dim])
+      if (!isShared(now) || surplus(dim).empty())
         continue;
       addStep(StepKind::slice, {}, dim, -1,
               current.withDim(dim, divideDim(shape[dim], now.getAxes(), mesh, now.getUnit())));

@@ -100,7 +100,7 @@ void ReportBuilder::addParameter(sched::ParameterOp parameter) {
   entry.globalBytes = sched::elementBytes(type.getElementType());
   for (sched::DimAttr dim : type.getDims())
     entry.globalBytes *= dim.getExtent();
-  entry.rankBytes = sched::localBytes(type, meshSizes, first);
+  entry.rankBytes = sched::largestBytes(type);
   entry.trainable = parameter.getTrainable();
   report.parameters.push_back(std::move(entry));
 }
@@ -144,8 +144,11 @@ Report ReportBuilder::build() {
     auto &[file, line, column, text, communicator, kind] = key;
     report.statements.push_back({file, line, column, text, communicator, {kind, total.count, total.bytes}});
   }
-  if (std::optional<sched::MemoryAttr> memory = program.getMemory())
+  if (std::optional<sched::MemoryAttr> memory = program.getMemory()) {
     report.memory.peak = {memory->getPeak(), memory->getLeast()};
+    // Where ranks share what they read the first is not the largest.
+    report.memory.parameters.largest = memory->getParameters();
+  }
   return std::move(report);
 }
 

@@ -39,6 +39,7 @@ private:
   bool isAllowed(unsigned factor) const;
   std::optional<DimShardingAttr> dimSharding(MLIRContext *context, ArrayRef<unsigned> factors) const;
   DimShardingAttr joinedSharding(MLIRContext *context, ArrayRef<unsigned> factors) const;
+  DimShardingAttr sharedSharding(MLIRContext *context, unsigned factor, int64_t sharers) const;
   bool addDims(MLIRContext *context, ArrayRef<TensorFactors> tensors, SmallVectorImpl<ShardingAttr> &shardings) const;
 
   const FactorRule &rule;
@@ -84,13 +85,21 @@ DimShardingAttr Assignment::joinedSharding(MLIRContext *context, ArrayRef<unsign
   return DimShardingAttr::get(context, axes[factors.front()], /*open=*/false, 1, parts);
 }
 
+DimShardingAttr Assignment::sharedSharding(MLIRContext *context, unsigned factor, int64_t sharers) const {
+  bool isEven = rule.factors[factor].size / sharers % counts[factor] == 0;
+  return DimShardingAttr::get(context, axes[factor], /*open=*/false, 1, ArrayRef<int64_t>(),
+                              axes[factor].empty() || isEven ? 1 : sharers);
+}
+
 bool Assignment::addDims(MLIRContext *context, ArrayRef<TensorFactors> tensors,
                          SmallVectorImpl<ShardingAttr> &shardings) const {
   for (const TensorFactors &tensor : tensors) {
     SmallVector<DimShardingAttr> dims;
     for (auto [index, factors] : llvm::enumerate(tensor.dims)) {
-      std::optional<DimShardingAttr> dim =
-          tensor.isJoined(index) ? joinedSharding(context, factors) : dimSharding(context, factors);
+      std::optional<DimShardingAttr> dim = tensor.sharers(index) > 1
+                                               ? sharedSharding(context, factors.front(), tensor.sharers(index))
+                                           : tensor.isJoined(index) ? joinedSharding(context, factors)
+                                                                    : dimSharding(context, factors);
       if (!dim)
         return false;
       dims.push_back(*dim);

@@ -29,6 +29,10 @@ static Fault checkTensor(const FactorRule &rule, const TensorFactors &tensor, Ra
       own.set(index);
       size = joined ? size + rule.factors[index].size : size * rule.factors[index].size;
     }
+    if (size % tensor.sharers(dim) != 0 || (tensor.sharers(dim) > 1 && indices.size() != 1))
+      return llvm::formatv("dim {0} of {1} is shared by {2} indices of no single factor", dim, name,
+                           tensor.sharers(dim));
+    size /= tensor.sharers(dim);
     if (size != type.getDimSize(dim))
       return llvm::formatv("factors of dim {0} of {1} {2} to {3}, but its size is {4}", dim, name,
                            joined ? "add up" : "multiply", size, type.getDimSize(dim));

@@ -40,8 +40,17 @@ struct TensorFactors {
   llvm::SmallVector<llvm::SmallVector<unsigned, 1>, 4> dims;
   /// The dims whose factors lie end to end; few tensors have one.
   llvm::SmallVector<unsigned, 1> joined;
+  /// Dims, and how many indices of their one factor share each of theirs: key heads of the factor of query heads.
+  llvm::SmallVector<std::pair<unsigned, int64_t>, 1> shared;
 
   bool isJoined(unsigned dim) const { return llvm::is_contained(joined, dim); }
+  /// Indices of the dim's factor for each index of the dim; 1 but for the dims in `shared`.
+  int64_t sharers(unsigned dim) const {
+    for (auto [index, count] : shared)
+      if (index == dim)
+        return count;
+    return 1;
+  }
 };
 
 struct FactorRule {

@@ -56,7 +56,7 @@ DimShardingAttr canonicalDim(int64_t extent, DimShardingAttr dim, MeshOp mesh);
 
 /// The canonical dim with these axes, major to minor.
 DimShardingAttr divideDim(int64_t extent, llvm::ArrayRef<AxisRefAttr> axes, MeshOp mesh, int64_t unit = 1,
-                          llvm::ArrayRef<int64_t> parts = {});
+                          llvm::ArrayRef<int64_t> parts = {}, int64_t repeat = 1);
 
 /// What gathering the `count` most minor axes makes of a dim: its shards are unions of those of `dim`.
 DimShardingAttr dropMinorAxes(int64_t extent, DimShardingAttr dim, size_t count, MeshOp mesh);

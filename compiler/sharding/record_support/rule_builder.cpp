@@ -77,6 +77,12 @@ void RuleBuilder::append(DimRef dim, unsigned factor) {
     dim.tensor->dims[dim.dim].push_back(factor);
 }
 
+void RuleBuilder::share(DimRef dim, unsigned factor, int64_t count) {
+  append(dim, factor);
+  if (dim.tensor && count > 1)
+    dim.tensor->shared.push_back({dim.dim, count});
+}
+
 void RuleBuilder::join(DimRef whole, ArrayRef<DimRef> pieces) {
   int64_t size = 0;
   for (const DimRef &piece : pieces)

@@ -65,6 +65,9 @@ private:
     const Factor &factor = problem.rule.factors[index];
     if (offered.axes.empty() || blocked[index] || factor.kind == FactorKind::whole)
       return;
+    // What neighbours share would be added twice.
+    if (offered.repeat != 1 && factor.kind != FactorKind::parallel)
+      return;
     FactorDivision &own = decision.factors[index];
     if (!isCoarser(own, offered, factor, problem.mesh))
       return;

@@ -73,9 +73,12 @@ std::string describe(const FactorRule &rule) {
     llvm::interleaveComma(tensor.dims, out, [&](ArrayRef<unsigned> factors) {
       if (factors.empty())
         out << '1';
-      bool joined = tensor.isJoined(dim++);
+      bool joined = tensor.isJoined(dim);
       for (auto [place, factor] : llvm::enumerate(factors))
         out << (joined && place > 0 ? "|" : "") << letter(factor);
+      if (tensor.sharers(dim) > 1)
+        out << '/' << tensor.sharers(dim);
+      ++dim;
     });
     out << ']';
   };

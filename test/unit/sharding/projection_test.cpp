@@ -38,6 +38,13 @@ protected:
     return rule;
   }
 
+  /// A tensor of one dim, each index of which `count` indices of a factor of `size` share.
+  FactorRule sharedBy(int64_t count, int64_t size) {
+    FactorRule rule = dimOf({size});
+    rule.operands[0].shared = {{0, count}};
+    return rule;
+  }
+
   /// A tensor of one dim that joins these factors.
   FactorRule joinOf(llvm::ArrayRef<int64_t> sizes) {
     FactorRule rule = dimOf(sizes);
@@ -196,6 +203,35 @@ TEST_F(ProjectionTest, JoinedFactorsDividedDifferentlyCannotBeExpressed) {
   llvm::SmallVector<unsigned> inexpressible;
   EXPECT_TRUE(projectToDims(divisions, rule.operands[0], rule, mesh, &inexpressible).isReplicated());
   EXPECT_THAT(inexpressible, ElementsAre(0u));
+}
+
+TEST_F(ProjectionTest, IndicesThatShareAKeyKeepItWhole) {
+  FactorRule rule = sharedBy(3, 9);
+  ShardingAttr keys = ShardingAttr::get(&context, {divideDim(3, {axis("two")}, mesh)});
+  Projection projection = projectToFactors(keys, rule.operands[0], rule, mesh);
+  EXPECT_FALSE(projection.block);
+  EXPECT_EQ(projection.factors[0].unit, 3);
+  EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh), keys);
+}
+
+TEST_F(ProjectionTest, MoreShardsThanKeysShareThem) {
+  FactorRule rule = sharedBy(3, 9);
+  FactorDivisions heads(1);
+  heads[0].axes = {axis("four")};
+  ShardingAttr keys = projectToDims(heads, rule.operands[0], rule, mesh);
+  EXPECT_EQ(keys.getDims()[0], divideDim(3, {axis("four")}, mesh, 1, {}, 3));
+  Projection back = projectToFactors(keys, rule.operands[0], rule, mesh);
+  EXPECT_FALSE(back.block);
+  EXPECT_EQ(back.factors[0], heads[0]);
+}
+
+TEST_F(ProjectionTest, SharingPassesThroughAViewOfHeads) {
+  FactorRule rule = dimOf({3, 8});
+  ShardingAttr columns = ShardingAttr::get(&context, {divideDim(24, {axis("four")}, mesh, 8, {}, 3)});
+  Projection projection = projectToFactors(columns, rule.operands[0], rule, mesh);
+  EXPECT_FALSE(projection.block);
+  EXPECT_EQ(projection.factors[0].repeat, 3);
+  EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh), columns);
 }
 
 /// What a dim gives to its factors is what the factors make of the dim.

@@ -248,14 +248,13 @@ TEST_F(RecordRules, CreationsDivideTheirResult) {
             "[a, b] -> [a, b]; a=4 b=6");
 }
 
-TEST_F(RecordRules, AttentionGroupsItsHeads) {
-  EXPECT_EQ(
-      rule("meshplan.attention",
-           "{query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, causal = true}",
-           "(tensor<2x9x8x64xf32>, tensor<2x3x8x64xf32>, tensor<2x3x8x64xf32>) "
-           "-> (tensor<2x9x8x64xf32>, tensor<2x9x8xf32>)"),
-      "[a, bc, d, e], [a, b, f, g], [a, b, h, i] -> [a, bc, j, k], [a, bc, l]; "
-      "a=2 b=3 c=3 d=8:whole e=64:whole f=8:whole g=64:whole h=8:whole i=64:whole j=8:whole k=64:whole l=8:whole");
+TEST_F(RecordRules, HeadsOfAttentionShareKeys) {
+  EXPECT_EQ(rule("meshplan.attention",
+                 "{query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, causal = true}",
+                 "(tensor<2x9x8x64xf32>, tensor<2x3x8x64xf32>, tensor<2x3x8x64xf32>) "
+                 "-> (tensor<2x9x8x64xf32>, tensor<2x9x8xf32>)"),
+            "[a, b, c, d], [a, b/3, e, f], [a, b/3, g, h] -> [a, b, i, j], [a, b, k]; "
+            "a=2 b=9 c=8:whole d=64:whole e=8:whole f=64:whole g=8:whole h=64:whole i=8:whole j=64:whole k=8:whole");
 }
 
 TEST_F(RecordRules, AttentionMasksFollowBatchAndHeads) {

@@ -143,9 +143,23 @@ static Result emptyResult(const at::Tensor &query, const at::Tensor &value) {
           at::zeros({batch, heads, rows}, query.options().dtype(type))};
 }
 
+/// The key heads that the query heads read, one for each.
+static at::Tensor headsRead(const at::Tensor &tensor, int64_t heads, int64_t headsPerKey, int64_t firstHead,
+                            int64_t firstKeyHead) {
+  at::Tensor head = at::arange(firstHead, firstHead + heads, tensor.options().dtype(at::kLong));
+  return tensor.index_select(1, head.div(headsPerKey, "floor").sub_(firstKeyHead));
+}
+
 Result meshplan::attention(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
                            const std::optional<at::Tensor> &mask, const std::optional<at::Tensor> &keyMask, bool causal,
-                           int64_t window, double scale, double dropout) {
+                           int64_t window, double scale, double dropout, int64_t headsPerKey, int64_t firstHead,
+                           int64_t firstKeyHead) {
+  if (headsPerKey > 0) {
+    auto read = [&](const at::Tensor &tensor) {
+      return headsRead(tensor, query.size(1), headsPerKey, firstHead, firstKeyHead);
+    };
+    return attention(query, read(key), read(value), mask, keyMask, causal, window, scale, dropout);
+  }
   Masks masks{mask, keyMask, causal, window};
   checkShapes(query, key, value, masks, dropout);
   if (query.numel() == 0 || key.size(2) == 0)

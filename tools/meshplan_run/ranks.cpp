@@ -38,7 +38,8 @@ Expected<RankFeeds> RankFeeds::open(const RunOptions &options) {
   return feeds;
 }
 
-static Status runRank(const Job &job, const RankFeeds &feeds, const RankBody &body, World &world, RankMemory &memory) {
+static Status runExecutor(const Job &job, const RankFeeds &feeds, const ExecutorBody &body, World &world,
+                          RankMemory &memory) {
   auto pool = std::make_shared<MemoryPool>();
   PoolScope pooled(pool);
   ComputeScope compute(threadsPerRank(static_cast<int>(world.size())));
@@ -51,9 +52,9 @@ static Status runRank(const Job &job, const RankFeeds &feeds, const RankBody &bo
 }
 
 Expected<std::vector<RankMemory>> meshplan::runRanks(const RunOptions &options, const Job &job, const RankFeeds &feeds,
-                                                     const RankBody &body, const std::function<void()> &onStuck) {
+                                                     const ExecutorBody &body, const std::function<void()> &onStuck) {
   installPoolAllocator();
-  ThreadsOptions threads;
+  RankOptions threads;
   threads.timeout = std::chrono::milliseconds(std::llround(std::ceil(options.timeoutSeconds * 1000)));
   threads.onStuck = [&](const Status &cause, std::span<const int64_t> ranks) {
     onStuck();
@@ -62,8 +63,9 @@ Expected<std::vector<RankMemory>> meshplan::runRanks(const RunOptions &options, 
     std::_Exit(1);
   };
   std::vector<RankMemory> memory(job.worldSize());
-  std::vector<Status> statuses = runThreads(
-      job.worldSize(), threads, [&](World &world) { return runRank(job, feeds, body, world, memory[world.rank()]); });
+  std::vector<Status> statuses = runThreads(job.worldSize(), threads, [&](World &world) {
+    return runExecutor(job, feeds, body, world, memory[world.rank()]);
+  });
   MESHPLAN_RETURN_IF_ERROR(rootCause(statuses));
   return memory;
 }

@@ -32,7 +32,7 @@ struct RankMemory {
 };
 
 /// What one rank does with its executor, whose parameters and inputs are loaded.
-using RankBody = std::function<Status(World &, Executor &, int64_t rank)>;
+using ExecutorBody = std::function<Status(World &, Executor &, int64_t rank)>;
 
 struct RankFeeds {
   std::unique_ptr<Feed> parameters, inputs;
@@ -44,7 +44,7 @@ struct RankFeeds {
 /// Runs `body` on every rank and returns what each held. `onStuck` is called
 /// before the process ends because a rank hangs in an operator.
 Expected<std::vector<RankMemory>> runRanks(const RunOptions &options, const Job &job, const RankFeeds &feeds,
-                                           const RankBody &body, const std::function<void()> &onStuck);
+                                           const ExecutorBody &body, const std::function<void()> &onStuck);
 
 /// Prints "error: ..." and returns the exit status of a run that went wrong.
 int reportError(const Status &status);

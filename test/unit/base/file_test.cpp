@@ -44,7 +44,8 @@ TEST(MappedFile, SaysWhyItCannotRead) {
   std::string missing = directory / "missing";
   EXPECT_EQ(MappedFile::open(missing).status().code(), StatusCode::notFound);
   EXPECT_EQ(MappedFile::open(missing).status().message(), "cannot open '" + missing + "': No such file or directory");
-  EXPECT_EQ(MappedFile::open(directory.path()).status().message(), "cannot open '" + directory.path() + "': it is not a regular file");
+  EXPECT_EQ(MappedFile::open(directory.path()).status().message(),
+            "cannot open '" + directory.path() + "': it is not a regular file");
 }
 
 TEST(AtomicFile, AppearsWithCommitOnly) {

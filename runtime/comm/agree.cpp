@@ -30,6 +30,10 @@ Status World::agree(std::span<const std::byte> hash) {
       differing.push_back(rank);
   if (differing.empty())
     return Status();
+  // A rank that left now would end the run while others still gather, and these could not say why. So nobody leaves
+  // before all know; how the barrier itself ends does not matter.
+  if (auto known = group->startBarrier())
+    (void)(*known)->wait();
   auto shortHash = [&](int64_t rank) { return toHexadecimal(digests[rank]).substr(0, 8); };
   return Status::error(StatusCode::invalid, rankList(differing), differing.size() == 1 ? " runs" : " run",
                        " another program than rank 0: hash ", shortHash(differing[0]), " of rank ", differing[0], ", ",

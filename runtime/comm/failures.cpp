@@ -6,11 +6,18 @@
 
 using namespace meshplan;
 
+static double secondsOf(std::chrono::milliseconds limit) { return std::chrono::duration<double>(limit).count(); }
+
 Status meshplan::timeoutFailure(const std::string &what, std::chrono::milliseconds limit,
                                 std::span<const int64_t> missing) {
-  double seconds = std::chrono::duration<double>(limit).count();
-  return Status::error(StatusCode::timeout, what, ": time-out after ", seconds, " s: ", rankList(missing),
+  return Status::error(StatusCode::timeout, what, ": time-out after ", secondsOf(limit), " s: ", rankList(missing),
                        " did not arrive");
+}
+
+Status meshplan::stalledFailure(const std::string &what, std::chrono::milliseconds limit,
+                                std::span<const int64_t> missing) {
+  return Status::error(StatusCode::timeout, what, ": time-out after ", secondsOf(limit),
+                       " s: no data moves to or from ", rankList(missing));
 }
 
 Status meshplan::abortedFailure(const std::string &what, std::span<const int64_t> missing, const Status &cause) {

@@ -15,6 +15,9 @@ namespace meshplan {
 /// the ranks that have not started it.
 Status timeoutFailure(const std::string &what, std::chrono::milliseconds limit, std::span<const int64_t> missing);
 
+/// All have started it, but no data of `missing` has moved for `limit`.
+Status stalledFailure(const std::string &what, std::chrono::milliseconds limit, std::span<const int64_t> missing);
+
 /// The run ended, because of `cause`, before the collective was done.
 Status abortedFailure(const std::string &what, std::span<const int64_t> missing, const Status &cause);
 

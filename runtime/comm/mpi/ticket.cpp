@@ -7,12 +7,7 @@ using namespace meshplan;
 void Ticket::update(Progress progress) {
   std::unique_lock lock(mutex);
   state = std::move(progress);
-  ++touches;
-}
-
-void Ticket::touch() {
-  std::unique_lock lock(mutex);
-  ++touches;
+  ++updates;
 }
 
 void Ticket::finish(Status status) {
@@ -35,10 +30,10 @@ bool Ticket::wait(std::chrono::milliseconds limit) {
   std::unique_lock lock(mutex);
   auto deadline = std::chrono::steady_clock::now() + limit;
   for (;;) {
-    int64_t before = touches;
+    int64_t before = updates;
     if (changed.wait_until(lock, deadline, [&] { return ended; }))
       return true;
-    if (!state.moving || touches == before)
+    if (!state.moving || updates == before)
       return false;
     deadline = std::chrono::steady_clock::now() + limit;
   }

@@ -30,9 +30,8 @@ public:
 
   // For the thread of communication.
 
+  /// Something has come or gone, which is a sign of life.
   void update(Progress progress);
-  /// Bytes have moved, which is a sign of life.
-  void touch();
   /// Ends it, once: the buffers of the rank are not used any more.
   void finish(Status status);
   /// Ends it, unless it has ended, because of a failure elsewhere.
@@ -51,7 +50,7 @@ private:
   mutable std::mutex mutex;
   std::condition_variable changed;
   Progress state;
-  int64_t touches = 0;
+  int64_t updates = 0;
   bool ended = false, wasAborted = false;
   Status outcome;
 };

@@ -26,6 +26,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
   switch (phase) {
   case Phase::import:
     // Attention first: it takes the masks away whose preamble simplification then finds dead.
+    manager.addNestedPass<func::FuncOp>(createRecognizeAttention());
     manager.addNestedPass<func::FuncOp>(createFoldAttention());
     manager.addNestedPass<func::FuncOp>(createDecomposeLoss());
     manager.addNestedPass<func::FuncOp>(createSimplify());

@@ -116,7 +116,7 @@ static MaskBytes maskBytes(const CallView &call, const AttentionSizes &sizes, in
 }
 
 static int64_t attentionWorkspace(const CallView &call, const AttentionSizes &sizes) {
-  bool flash = sizes.size == sizes.valueSize;
+  bool flash = sizes.size == sizes.valueSize && call.getFloat("softcap", 0) == 0;
   bool masked = call.getOperand("mask") || call.getOperand("key_mask") || call.getInt("window", 0) != 0;
   if (flash && !masked)
     return flashTileBytes(sizes, sizes.rows);

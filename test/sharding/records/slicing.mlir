@@ -80,3 +80,9 @@ func.func @chunk(%0: tensor<4x6x12xf32>) -> (tensor<4x6x6xf32>, tensor<4x6x6xf32
     : (tensor<4x6x12xf32>) -> (tensor<4x6x6xf32>, tensor<4x6x6xf32>)
   return %r#0, %r#1 : tensor<4x6x6xf32>, tensor<4x6x6xf32>
 }
+
+func.func @slice_to_nothing(%0: tensor<2x6x4xf32>) -> tensor<2x6x0xf32> {
+  %r = plan.call "aten.slice.Tensor"(%0) {self = #plan.operand<0>, dim = 2 : i64, start = 4 : i64, end = 9223372036854775807 : i64}
+    : (tensor<2x6x4xf32>) -> tensor<2x6x0xf32>
+  return %r : tensor<2x6x0xf32>
+}

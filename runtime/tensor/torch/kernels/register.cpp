@@ -15,8 +15,8 @@ using namespace meshplan;
 static void define(torch::Library &library) {
   library.def(
       "attention(Tensor query, Tensor key, Tensor value, Tensor? mask=None, Tensor? key_mask=None, "
-      "bool causal=False, int window=0, *, float scale, float dropout=0., int heads_per_key=0, int first_head=0, "
-      "int first_key_head=0) -> (Tensor out, Tensor logsumexp)",
+      "bool causal=False, int window=0, *, float scale, float softcap=0., float dropout=0., int heads_per_key=0, "
+      "int first_head=0, int first_key_head=0) -> (Tensor out, Tensor logsumexp)",
       &attention);
   library.def("embedding(Tensor weight, Tensor indices, int offset) -> Tensor", &shardedEmbedding);
   library.def("row_max(Tensor input) -> Tensor", &rowMax);

@@ -68,6 +68,10 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         {"mlir", "llvm", "flatbuffers"},
     ),
     "compiler/report": ({"dialect/sched", "compiler/support", EXTENT}, {"mlir", "llvm"}),
+    "compiler/report/explain": (
+        {"compiler/report", "compiler/sharding", "compiler/support", "dialect/plan", "dialect/sched", EXTENT},
+        {"mlir", "llvm"},
+    ),
     "compiler/pipeline": (
         {
             "compiler/transforms/*",

@@ -1,4 +1,4 @@
-//===- compile_options.cpp - flags that compile and check share -----------===//
+//===- compile_options.cpp - flags of the commands that compile a plan ----===//
 
 #include "tools/command_line/command_line.h"
 #include "tools/meshplan/commands.h"

@@ -50,6 +50,9 @@ public:
         op->erase();
       op = next;
     }
+    if (!hasFailed)
+      for (Operation &op : block)
+        layouts.writeCauses(&op);
     return failure(hasFailed);
   }
 
@@ -101,15 +104,23 @@ private:
     AxisList rest = without(sharding.getPartialAxes(), axis);
     ShardingAttr reduced = ShardingAttr::get(value.getContext(), sharding.getDims(),
                                              rest.empty() ? Reduction::none : sharding.getReduction(), rest);
-    int64_t dim = sharding.getReduction() == Reduction::sum ? findWantedDim(value, axis, mesh) : -1;
-    if (dim >= 0 && dividesEvenly(value, reduced, dim, axis)) {
-      AxisList axes(reduced.getDims()[dim].getAxes());
+    WantedDim wanted = sharding.getReduction() == Reduction::sum ? findWantedDim(value, axis, mesh) : WantedDim();
+    if (wanted.dim >= 0 && dividesEvenly(value, reduced, wanted.dim, axis)) {
+      AxisList axes(reduced.getDims()[wanted.dim].getAxes());
       axes.push_back(axis);
-      reduced = reduced.withDim(dim, axes);
+      reduced = reduced.withDim(wanted.dim, axes);
     }
     Value made = layouts.obtain(value, reduced, user, causeOf(value, axis));
+    if (std::optional<Cause> cause = causeOf(wanted, axis))
+      layouts.setCause(made, axis, *cause);
     layouts.supersede(value, made);
     return made;
+  }
+
+  std::optional<Cause> causeOf(const WantedDim &wanted, AxisRefAttr axis) {
+    if (ConstrainOp statement = wanted.statement)
+      return Cause{statement.getLoc(), statement.getStyleAttr()};
+    return wanted.neighbour ? layouts.causeOf(wanted.neighbour, axis) : std::nullopt;
   }
 
   bool dividesEvenly(Value value, ShardingAttr sharding, int64_t dim, AxisRefAttr axis) {
@@ -274,8 +285,19 @@ private:
       if (movesData(arriving, wanted))
         reportUnstated(call, index, arriving, wanted);
       Cause cause{call.getLoc(), StringAttr()};
-      call->setOperand(index, layouts.obtain(operand, wanted, call, cause));
+      Value made = layouts.obtain(operand, wanted, call, cause);
+      inheritCauses(call, decision, made);
+      call->setOperand(index, made);
     }
+  }
+
+  /// `value`, an operand or result of the call, has its axes from the operands that gave them to the factors.
+  void inheritCauses(CallOp call, const CallDecision &decision, Value value) {
+    for (auto [axes, source] : llvm::zip(decision.axes, decision.source))
+      if (source >= 0)
+        for (AxisRefAttr axis : axes)
+          if (std::optional<Cause> cause = layouts.causeOf(call.getOperands()[source], axis))
+            layouts.setCause(value, axis, *cause);
   }
 
   /// True unless each rank already holds what it needs.
@@ -332,11 +354,7 @@ private:
   /// A result inherits the statements behind its axes: of the operands that gave the factors, and of partial operands.
   void recordCauses(CallOp call, const CallDecision &decision) {
     for (Value result : call.getResults()) {
-      for (auto [axes, source] : llvm::zip(decision.axes, decision.source))
-        if (source >= 0)
-          for (AxisRefAttr axis : axes)
-            if (std::optional<Cause> cause = layouts.causeOf(call.getOperands()[source], axis))
-              layouts.setCause(result, axis, *cause);
+      inheritCauses(call, decision, result);
       for (Value operand : call.getOperands())
         for (AxisRefAttr axis : getSharding(operand).getPartialAxes())
           if (std::optional<Cause> cause = layouts.causeOf(operand, axis))

@@ -7,6 +7,10 @@ using namespace meshplan;
 
 void meshplan::addCompileOptions(CLI::App &app, CompileOptions &options, std::vector<std::string> &definitions) {
   app.add_option("plan", options.planFile, "plan file")->required();
+  addPlanOptions(app, options, definitions);
+}
+
+void meshplan::addPlanOptions(CLI::App &app, CompileOptions &options, std::vector<std::string> &definitions) {
   auto isDefinition = [](const std::string &text) {
     size_t equals = text.find('=');
     bool right = equals != std::string::npos && equals > 0;

@@ -69,6 +69,11 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         {"mlir", "llvm", "flatbuffers"},
     ),
     "compiler/report": ({"dialect/sched", "compiler/support", EXTENT}, {"mlir", "llvm"}),
+    "compiler/report/diff": ({"compiler/report", "compiler/support"}, {"llvm"}),
+    "compiler/report/explain": (
+        {"compiler/report", "compiler/sharding", "compiler/support", "dialect/plan", "dialect/sched", EXTENT},
+        {"mlir", "llvm"},
+    ),
     "compiler/pipeline": (
         {
             "compiler/transforms/*",

@@ -142,4 +142,20 @@ def Plan_LocalIntAttr : Plan_Attr<"LocalInt", "local"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+def Plan_CauseAttr : Plan_Attr<"Cause", "cause"> {
+  let summary = "the statement of the plan behind an axis of a value";
+  let description = [{
+    `#plan.cause<"tp" because "rowwise tp" at loc("a.plan":7:3)>` says that the
+    statement at that place divides a value over `tp`, or makes it partial.
+    Propagation keeps a list of these as metadata of the location of each op
+    whose results are divided or partial (withCauses, getCauses), so that later
+    phases and reports know why. Arguments have their own location and
+    `plan.style` instead.
+  }];
+  let parameters = (ins StringRefParameter<"name of the mesh axis">:$axis,
+                        OptionalParameter<"::mlir::StringAttr", "the statement as written">:$text,
+                        "::mlir::LocationAttr":$statement);
+  let assemblyFormat = "`<` $axis (`because` $text^)? `at` $statement `>`";
+}
+
 #endif // MESHPLAN_DIALECT_PLAN_ATTRS_TD

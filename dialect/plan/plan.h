@@ -67,6 +67,12 @@ int64_t elementBytes(mlir::Type type);
 /// Bytes of the largest shard of a tensor of this type: what a rank must hold.
 int64_t largestShardBytes(mlir::RankedTensorType type, MeshOp mesh);
 
+/// `location` of an op, and the statements behind the axes of its results. They replace those that it has.
+mlir::Location withCauses(mlir::Location location, llvm::ArrayRef<CauseAttr> causes);
+
+/// The statements that withCauses has put there.
+llvm::SmallVector<CauseAttr> getCauses(mlir::Location location);
+
 /// Checks a sharding against a mesh: axes exist, digits divide the axis.
 mlir::LogicalResult verifyAgainstMesh(ShardingAttr sharding, MeshOp mesh,
                                       llvm::function_ref<mlir::InFlightDiagnostic()> emitError);

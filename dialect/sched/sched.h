@@ -53,6 +53,9 @@ int64_t localBytes(ShardedTensorType type, llvm::ArrayRef<int64_t> meshSizes, ll
 /// Bytes of the largest part that a rank holds.
 int64_t largestBytes(ShardedTensorType type);
 
+/// The place in a plan file that a location names, or null.
+mlir::FileLineColRange getPlanPlace(mlir::Location location);
+
 /// Bytes of an element.
 int64_t elementBytes(mlir::Type elementType);
 

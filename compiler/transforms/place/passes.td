@@ -14,7 +14,9 @@ def PlaceStyles : Pass<"plan-place-styles", "::mlir::ModuleOp"> {
     the number of a dim; `sequence` and `replicate` keep parameters whole. Where
     an activation enters or leaves the module and the style says how, a
     `plan.constrain` is placed. Parameters and inputs that no style mentions are
-    replicated. The style ops are removed.
+    replicated. A parameter gets the place of its style as its location and the
+    text as `plan.style`, also where the style leaves it whole. The style ops
+    are removed.
 
     Before:
     ```mlir

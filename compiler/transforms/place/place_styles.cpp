@@ -322,15 +322,31 @@ private:
                                     style.getAxes(), style.getTextAttr()));
   }
 
+  /// The style of the module that holds a parameter, which leaves it whole, or null.
+  StyleOp styleOf(BlockArgument parameter) {
+    auto names = function.getArgAttrOfType<ArrayAttr>(parameter.getArgNumber(), "plan.names");
+    if (!names || !isWeight(parameter))
+      return nullptr;
+    for (auto name : names.getAsRange<StringAttr>()) {
+      auto [owner, leaf] = name.getValue().rsplit('.');
+      auto *found = modules.find(leaf.empty() ? StringRef() : owner);
+      if (found != modules.end())
+        return found->second.front().style;
+    }
+    return nullptr;
+  }
+
   /// Writes the sharding of every argument into its type: placed, stated (inputs), or replicated.
   void writeArguments() {
     for (BlockArgument argument : function.getArguments()) {
       auto type = cast<RankedTensorType>(argument.getType());
       auto found = placed.find(argument);
+      if (StyleOp style = found != placed.end() ? found->second.second : styleOf(argument)) {
+        function.setArgAttr(argument.getArgNumber(), "plan.style", style.getTextAttr());
+        argument.setLoc(style.getLoc());
+      }
       if (found != placed.end()) {
         argument.setType(withSharding(type, found->second.first));
-        function.setArgAttr(argument.getArgNumber(), "plan.style", found->second.second.getTextAttr());
-        argument.setLoc(found->second.second.getLoc());
       } else if (auto stated = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), "plan.sharding")) {
         argument.setType(withSharding(type, statedLayout(argument, stated)));
       } else {

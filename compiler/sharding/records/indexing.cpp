@@ -50,6 +50,7 @@ static LocalCall localizeEmbedding(const CallView &call, plan::MeshOp) {
   args.set("weight", call.get("weight"));
   args.set("indices", call.get("indices"));
   args.set("offset", plan::LocalIntAttr::get(context, 0, /*ofResult=*/false, *weight, 0, 1, 0));
+  args.set("rows", intLiteral(context, call.operands[*weight].getDimSize(0)));
   return {"meshplan.embedding", args.getDictionary(context)};
 }
 

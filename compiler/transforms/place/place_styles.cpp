@@ -353,8 +353,9 @@ private:
         argument.setType(withSharding(type, ShardingAttr::getReplicated(type.getContext(), type.getRank())));
       }
     }
+    // An argument may be returned as it is.
     function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(),
-                                       function.getFunctionType().getResults()));
+                                       function.getBody().front().getTerminator()->getOperandTypes()));
   }
 
   /// A layout that the plan states for an argument, dealt by units.

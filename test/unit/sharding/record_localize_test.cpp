@@ -91,7 +91,7 @@ TEST_F(RecordLocalize, EmbeddingOfADividedVocabularyHasAnOffset) {
                   R"((tensor<24x12xf32, #plan.sharding<[{"tp"}, {}]>>, tensor<6xi64, #plan.sharding<[{}]>>)
                      -> tensor<6x12xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>)"),
             "meshplan.embedding {indices = #plan.operand<1>, offset = #plan.local<0, operand 0, dim 0, offset 1>, "
-            "weight = #plan.operand<0>}");
+            "rows = 24 : i64, weight = #plan.operand<0>}");
   EXPECT_EQ(local("aten.embedding.default", args,
                   R"((tensor<24x12xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<6xi64, #plan.sharding<[{}]>>)
                      -> tensor<6x12xf32, #plan.sharding<[{}, {"tp"}]>>)"),

@@ -18,11 +18,12 @@ static void define(torch::Library &library) {
       "bool causal=False, int window=0, *, float scale, float softcap=0., float dropout=0., int heads_per_key=0, "
       "int first_head=0, int first_key_head=0) -> (Tensor out, Tensor logsumexp)",
       &attention);
-  library.def("embedding(Tensor weight, Tensor indices, int offset) -> Tensor", &shardedEmbedding);
+  library.def("embedding(Tensor weight, Tensor indices, int offset, int rows=-1) -> Tensor", &shardedEmbedding);
   library.def("row_max(Tensor input) -> Tensor", &rowMax);
   library.def("row_sum_exp(Tensor input, Tensor max) -> Tensor", &rowSumExp);
   library.def("row_pick(Tensor input, Tensor target, int offset=0) -> Tensor", &rowPick);
-  library.def("token_loss(Tensor max, Tensor sum_exp, Tensor picked, Tensor target, int ignore_index) -> Tensor",
+  library.def("token_loss(Tensor max, Tensor sum_exp, Tensor picked, Tensor target, int ignore_index, "
+              "int classes=-1) -> Tensor",
               &tokenLoss);
   library.def("count_tokens(Tensor target, int ignore_index, ScalarType dtype) -> Tensor", &countTokens);
 }

@@ -16,9 +16,12 @@ static Status callBody(World &world, const RankBody &body) {
   }
 }
 
-Status meshplan::runRank(World &world, const RankBody &body) {
+Status meshplan::runRank(World &world, const RankOptions &options, const RankBody &body) {
   Status result = callBody(world, body);
-  if (!result.ok())
-    world.abort(Status::error(StatusCode::peerLost, "rank ", world.rank(), " failed: ", result.message()));
+  if (result.ok())
+    return result;
+  world.abort(Status::error(StatusCode::peerLost, "rank ", world.rank(), " failed: ", result.message()));
+  if (options.onFailure)
+    options.onFailure(world.rank(), result);
   return result;
 }

@@ -5,7 +5,8 @@
 
 using namespace meshplan;
 
-Status meshplan::runMpiRank(const RunOptions &, const Placement &, const Command &) {
-  return Status(StatusCode::unsupported, "this build has no backend mpi; help: install MPI and build again, or start "
-                                         "one process, which runs all ranks");
+int meshplan::runMpiRank(const RunOptions &, const Placement &, const Command &) {
+  return reportError(Status(StatusCode::unsupported,
+                            "this build has no backend mpi; help: install MPI and build again, "
+                            "or start one process, which runs all ranks"));
 }

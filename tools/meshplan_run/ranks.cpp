@@ -48,15 +48,6 @@ private:
   RankOptions rankOptions;
 };
 
-Status launch(const RunOptions &options, const Command &command) {
-  MESHPLAN_ASSIGN_OR_RETURN(Placement placement, placementOf(environmentOfProcess()));
-  MESHPLAN_ASSIGN_OR_RETURN(Backend backend, chooseBackend(options.backend, placement));
-  if (backend == Backend::mpi)
-    return runMpiRank(options, placement, command);
-  ThreadRanks ranks(timeoutOf(options));
-  return command(ranks);
-}
-
 } // namespace
 
 std::chrono::milliseconds meshplan::timeoutOf(const RunOptions &options) {
@@ -64,7 +55,16 @@ std::chrono::milliseconds meshplan::timeoutOf(const RunOptions &options) {
 }
 
 int meshplan::runCommand(const RunOptions &options, const Command &command) {
-  Status status = launch(options, command);
+  auto placement = placementOf(environmentOfProcess());
+  if (!placement)
+    return reportError(placement.status());
+  auto backend = chooseBackend(options.backend, *placement);
+  if (!backend)
+    return reportError(backend.status());
+  if (*backend == Backend::mpi)
+    return runMpiRank(options, *placement, command);
+  ThreadRanks ranks(timeoutOf(options));
+  Status status = command(ranks);
   return status.ok() ? 0 : reportError(status);
 }
 

@@ -52,8 +52,8 @@ std::chrono::milliseconds timeoutOf(const RunOptions &options);
 /// Prints "error: ..." and returns the exit status of a run that went wrong.
 int reportError(const Status &status);
 
-/// This process is one rank of a run over MPI. A build without MPI refuses.
-Status runMpiRank(const RunOptions &options, const Placement &placement, const Command &command);
+/// runCommand for one rank of a run over MPI. A build without MPI refuses.
+int runMpiRank(const RunOptions &options, const Placement &placement, const Command &command);
 
 } // namespace meshplan
 

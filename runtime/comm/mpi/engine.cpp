@@ -6,6 +6,7 @@
 #include "runtime/comm/failures.h"
 
 #include <algorithm>
+#include <numeric>
 #include <thread>
 
 using namespace meshplan;
@@ -57,12 +58,35 @@ void Engine::leave(bool failed) {
   newTask.notify_one();
 }
 
-Status Engine::tellAll(const Message &message) {
+void Engine::ask(std::vector<int64_t> ranks) {
+  std::unique_lock lock(mutex);
+  answered.clear();
+  tasks.push_back([this, ranks = std::move(ranks)] { return tell(ranks, Question()); });
+  newTask.notify_one();
+}
+
+std::vector<int64_t> Engine::silentAmong(std::span<const int64_t> ranks) {
+  std::unique_lock lock(mutex);
+  std::vector<int64_t> silent;
+  for (int64_t peer : ranks)
+    if (!answered.contains(peer))
+      silent.push_back(peer);
+  return silent;
+}
+
+/// This rank, if it is among the peers, is left out.
+Status Engine::tell(std::span<const int64_t> peers, const Message &message) {
   std::vector<std::byte> bytes = encode(message);
-  for (int64_t peer = 0; peer < size(); ++peer)
+  for (int64_t peer : peers)
     if (peer != rank())
       MESHPLAN_RETURN_IF_ERROR(transport.sendMessage(peer, bytes));
   return Status();
+}
+
+Status Engine::tellAll(const Message &message) {
+  std::vector<int64_t> all(size());
+  std::iota(all.begin(), all.end(), int64_t(0));
+  return tell(all, message);
 }
 
 Status Engine::open(std::shared_ptr<MpiExchange> exchange) {
@@ -70,10 +94,7 @@ Status Engine::open(std::shared_ptr<MpiExchange> exchange) {
     exchange->cancel(cause);
     return Status();
   }
-  std::vector<std::byte> bytes = encode(exchange->announcement());
-  for (int64_t peer : exchange->ranks())
-    if (peer != rank())
-      MESHPLAN_RETURN_IF_ERROR(transport.sendMessage(peer, bytes));
+  MESHPLAN_RETURN_IF_ERROR(tell(exchange->ranks(), exchange->announcement()));
   if (auto waiting = early.extract(exchange->key()))
     for (auto &[from, announcement] : waiting.mapped())
       MESHPLAN_RETURN_IF_ERROR(exchange->arrive(from, std::move(announcement)));
@@ -95,12 +116,18 @@ Status Engine::onMessage(int64_t from, std::span<const std::byte> bytes) {
   auto message = decode(bytes);
   if (!message)
     return message.status().withContext("rank " + std::to_string(from) + " sent");
-  if (std::holds_alternative<Leaving>(*message))
-    left.insert(from);
-  else if (auto *notice = std::get_if<AbortNotice>(&*message))
+  if (auto *announcement = std::get_if<Announcement>(&*message))
+    return stoppedAt ? Status() : onAnnouncement(from, std::move(*announcement));
+  if (auto *notice = std::get_if<AbortNotice>(&*message)) {
     stop(notice->cause, false);
-  else if (!stoppedAt)
-    return onAnnouncement(from, std::move(std::get<Announcement>(*message)));
+  } else if (std::holds_alternative<Leaving>(*message)) {
+    left.insert(from);
+  } else if (std::holds_alternative<Question>(*message)) {
+    return tell(std::span(&from, 1), Answer());
+  } else {
+    std::unique_lock lock(mutex);
+    answered.insert(from);
+  }
   return Status();
 }
 

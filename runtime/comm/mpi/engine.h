@@ -41,6 +41,10 @@ public:
   /// See World::abort.
   void abort(Status cause);
 
+  /// Asks `ranks` whether they are there. `silentAmong` are those that have not answered since.
+  void ask(std::vector<int64_t> ranks);
+  std::vector<int64_t> silentAmong(std::span<const int64_t> ranks);
+
   /// The rank's body has returned; nothing follows.
   void leave(bool failed);
 
@@ -65,6 +69,7 @@ private:
   Status onAnnouncement(int64_t from, Announcement announcement);
   void removeDone();
   void stop(Status reason, bool tellOthers);
+  Status tell(std::span<const int64_t> peers, const Message &message);
   Status tellAll(const Message &message);
   bool mayLeave();
   void checkStuck();
@@ -84,6 +89,7 @@ private:
   std::mutex mutex;
   std::condition_variable newTask, newState;
   std::vector<Task> tasks;
+  std::set<int64_t> answered;
   Status cause;         // why the run has ended early
   bool stopped = false; // and no buffer of the rank is used any more
 };

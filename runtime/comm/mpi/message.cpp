@@ -127,7 +127,7 @@ AbortNotice readAbort(Reader &reader) {
   return {Status(code == StatusCode::ok ? StatusCode::aborted : code, std::move(text))};
 }
 
-void write(Writer &, const Leaving &) {}
+void write(Writer &, const auto &) {} // the others have no content
 
 } // namespace
 
@@ -153,6 +153,12 @@ Expected<Message> decode(std::span<const std::byte> bytes) {
     break;
   case 2:
     message = Leaving();
+    break;
+  case 3:
+    message = Question();
+    break;
+  case 4:
+    message = Answer();
     break;
   default:
     return Status(StatusCode::corrupted, "a message of an unknown kind");

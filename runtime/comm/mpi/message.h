@@ -39,7 +39,11 @@ struct AbortNotice {
 /// The sender's body has returned. Nothing follows.
 struct Leaving {};
 
-using Message = std::variant<Announcement, AbortNotice, Leaving>;
+/// Is the receiver's thread of communication alive? It answers, whatever its rank does.
+struct Question {};
+struct Answer {};
+
+using Message = std::variant<Announcement, AbortNotice, Leaving, Question, Answer>;
 
 std::vector<std::byte> encode(const Message &message);
 

@@ -4,9 +4,14 @@
 
 #include "runtime/comm/failures.h"
 
+#include <algorithm>
+
 namespace meshplan {
 
 namespace {
+
+// Before a wait gives up, it asks whether the missing ranks are there, if there is time for an answer.
+constexpr std::chrono::milliseconds timeToAnswer = std::chrono::seconds(5), shortestTimeToAnswer{1000};
 
 class MpiPending final : public PendingCollective {
 public:
@@ -19,6 +24,7 @@ public:
 
 private:
   Status waitOnce(std::chrono::milliseconds limit);
+  Status gaveUp(std::chrono::milliseconds limit, bool asked);
 
   Engine &engine;
   std::shared_ptr<Ticket> ticket;
@@ -42,12 +48,24 @@ Status MpiPending::wait(std::chrono::milliseconds limit) {
   return result;
 }
 
-Status MpiPending::waitOnce(std::chrono::milliseconds limit) {
-  bool ended = ticket->wait(limit), aborted = false;
+Status MpiPending::gaveUp(std::chrono::milliseconds limit, bool asked) {
   Progress progress = ticket->progress();
+  std::vector<int64_t> silent = asked ? engine.silentAmong(progress.missing) : std::vector<int64_t>();
+  return progress.moving ? stalledFailure(what, limit, progress.missing, silent)
+                         : timeoutFailure(what, limit, progress.missing, silent);
+}
+
+Status MpiPending::waitOnce(std::chrono::milliseconds limit) {
+  auto lead = std::min(limit / 2, timeToAnswer);
+  bool asks = lead >= shortestTimeToAnswer;
+  bool ended = asks ? ticket->wait(limit, lead, [&] { engine.ask(ticket->progress().missing); }) : ticket->wait(limit);
+  // A peer that is there, but waits in vain for another, will say so at the same time, and names the one to blame.
+  if (!ended && asks && engine.silentAmong(ticket->progress().missing).empty())
+    ended = ticket->wait(lead);
   if (!ended)
-    return progress.moving ? stalledFailure(what, limit, progress.missing)
-                           : timeoutFailure(what, limit, progress.missing);
+    return gaveUp(limit, asks);
+  bool aborted = false;
+  Progress progress = ticket->progress();
   Status status = ticket->result(aborted);
   return aborted ? abortedFailure(what, progress.missing, status) : status.withContext(what + ": the ranks disagree");
 }

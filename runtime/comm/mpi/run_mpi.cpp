@@ -76,7 +76,7 @@ Status MpiProcess::run(const RankOptions &options, const RankBody &body, int64_t
   Status result;
   std::thread rank([&] {
     MpiWorld world(engine);
-    result = runRank(world, body);
+    result = runRank(world, options, body);
     engine.leave(!result.ok());
   });
   Status end = engine.serve();

@@ -26,16 +26,29 @@ void Ticket::abort(Status cause) {
   changed.notify_all();
 }
 
-bool Ticket::wait(std::chrono::milliseconds limit) {
+bool Ticket::endsWithin(std::unique_lock<std::mutex> &lock, std::chrono::milliseconds limit) {
+  return changed.wait_for(lock, limit, [&] { return ended; });
+}
+
+bool Ticket::wait(std::chrono::milliseconds limit, std::chrono::milliseconds lead,
+                  const std::function<void()> &beforeEnd) {
   std::unique_lock lock(mutex);
-  auto deadline = std::chrono::steady_clock::now() + limit;
   for (;;) {
     int64_t before = updates;
-    if (changed.wait_until(lock, deadline, [&] { return ended; }))
+    auto moves = [&] { return state.moving && updates != before; };
+    if (endsWithin(lock, limit - lead))
       return true;
-    if (!state.moving || updates == before)
+    if (moves())
+      continue;
+    if (beforeEnd) {
+      lock.unlock();
+      beforeEnd();
+      lock.lock();
+    }
+    if (endsWithin(lock, lead))
+      return true;
+    if (!moves())
       return false;
-    deadline = std::chrono::steady_clock::now() + limit;
   }
 }
 

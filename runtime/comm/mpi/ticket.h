@@ -13,6 +13,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -39,14 +40,18 @@ public:
 
   // For the thread of the rank.
 
-  /// False when nothing has happened for `limit`. A peer that has started needs only time, as long as data moves.
-  bool wait(std::chrono::milliseconds limit);
+  /// False when nothing has happened for `limit`. A peer that has started needs only time, as long as data moves. Calls
+  /// `beforeEnd`, if there is one, `lead` before it gives up.
+  bool wait(std::chrono::milliseconds limit, std::chrono::milliseconds lead = {},
+            const std::function<void()> &beforeEnd = nullptr);
   bool finished() const;
   /// Of what has finished; when `aborted`, the cause, which is about another collective or rank.
   Status result(bool &aborted) const;
   Progress progress() const;
 
 private:
+  bool endsWithin(std::unique_lock<std::mutex> &lock, std::chrono::milliseconds limit);
+
   mutable std::mutex mutex;
   std::condition_variable changed;
   Progress state;

@@ -19,9 +19,10 @@ struct Returned {
   Status failure; // of the rank that failed first
 };
 
-void runThread(ThreadsRun &run, int64_t rank, const RankBody &body, Status &result, Returned &returned) {
+void runThread(ThreadsRun &run, int64_t rank, const RankOptions &options, const RankBody &body, Status &result,
+               Returned &returned) {
   ThreadsWorld world(run, rank);
-  result = runRank(world, body);
+  result = runRank(world, options, body);
   std::unique_lock lock(returned.mutex);
   returned.ranks[rank] = true;
   ++returned.count;
@@ -55,7 +56,7 @@ std::vector<Status> runThreads(int64_t worldSize, const RankOptions &options, co
   returned.ranks.resize(worldSize, false);
   std::vector<std::thread> threads;
   for (int64_t rank = 0; rank < worldSize; ++rank)
-    threads.emplace_back([&, rank] { runThread(run, rank, body, results[rank], returned); });
+    threads.emplace_back([&, rank] { runThread(run, rank, options, body, results[rank], returned); });
   waitForRanks(returned, options);
   for (std::thread &thread : threads)
     thread.join();

@@ -50,10 +50,12 @@ TEST(Message, AbortKeepsCodeAndText) {
   EXPECT_EQ(std::get<AbortNotice>(*decoded).cause.message(), "rank 3 failed");
 }
 
-TEST(Message, Leaving) {
-  auto decoded = decode(encode(Leaving()));
-  ASSERT_TRUE(decoded.ok());
-  EXPECT_TRUE(std::holds_alternative<Leaving>(*decoded));
+TEST(Message, ThoseWithoutContent) {
+  for (const Message &message : {Message(Leaving()), Message(Question()), Message(Answer())}) {
+    auto decoded = decode(encode(message));
+    ASSERT_TRUE(decoded.ok());
+    EXPECT_EQ(decoded->index(), message.index());
+  }
 }
 
 TEST(Message, EveryWrongLengthIsRefused) {

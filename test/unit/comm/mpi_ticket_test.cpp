@@ -45,6 +45,16 @@ TEST(Ticket, GivesUpWhenDataStops) {
   EXPECT_TRUE(ticket.progress().moving);
 }
 
+TEST(Ticket, SaysThatItIsAboutToGiveUp) {
+  Ticket ticket({1});
+  int calls = 0;
+  auto begin = std::chrono::steady_clock::now();
+  EXPECT_FALSE(ticket.wait(milliseconds(40), milliseconds(20), [&] { ++calls; }));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(40));
+  EXPECT_EQ(calls, 1);
+  EXPECT_TRUE(ticket.wait(milliseconds(40), milliseconds(20), [&] { ticket.finish(Status()); }));
+}
+
 TEST(Ticket, AnAbortDoesNotChangeWhatHasEnded) {
   Ticket ticket({1}), other({1});
   bool aborted = true;

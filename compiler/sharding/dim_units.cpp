@@ -48,8 +48,11 @@ static std::pair<size_t, int64_t> findMajor(ArrayRef<unsigned> factors, const Fa
   return {place, below};
 }
 
-/// The smallest unit that is a multiple of both; all of the extent if there is none within it.
+/// The smallest unit that is a multiple of both; all of the extent if there is none within it. A dim without elements
+/// has units of 1.
 static int64_t join(int64_t left, int64_t right, int64_t extent) {
+  if (extent == 0)
+    return 1;
   // Units divide their extents, so that the product fits as soon as the extent does.
   int64_t common = left / std::gcd(left, right);
   if (common > extent / right || extent % (common * right) != 0)

@@ -216,7 +216,7 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
     const Factor &factor = rule.factors[index];
     const FactorDivision &division = divisions[index];
     extent *= factor.size;
-    unit *= factor.size;
+    unit *= std::max<int64_t>(factor.size, 1);
     if (division.axes.empty() || inexpressible) {
       majorIsWhole |= factor.size != factor.unit;
       continue;

@@ -104,3 +104,9 @@ func.func @select_scatter_last(%0: tensor<4x6xi64>, %1: tensor<4xi64>) -> tensor
     : (tensor<4x6xi64>, tensor<4xi64>) -> tensor<4x6xi64>
   return %r : tensor<4x6xi64>
 }
+
+func.func @slice_to_nothing(%0: tensor<2x6x4xf32>) -> tensor<2x6x0xf32> {
+  %r = plan.call "aten.slice.Tensor"(%0) {self = #plan.operand<0>, dim = 2 : i64, start = 4 : i64, end = 9223372036854775807 : i64}
+    : (tensor<2x6x4xf32>) -> tensor<2x6x0xf32>
+  return %r : tensor<2x6x0xf32>
+}

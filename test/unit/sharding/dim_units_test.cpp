@@ -99,4 +99,18 @@ func.func @forward(%x: tensor<12xf32>, %y: tensor<12xf32>) -> tensor<12xf32> {
   EXPECT_EQ(units->get((*program.getBody().front().begin()).getResult(0), 0), 2);
 }
 
+// Rotary embeddings of whole heads leave an empty rest behind.
+TEST_F(DimUnitsTest, DimsWithoutElementsHaveNoUnit) {
+  parse(R"(
+func.func @forward(%x: tensor<2x6x12xf32>) -> tensor<2x6x3x0xf32> {
+  %0 = plan.call "aten.view.default"(%x) {self = #plan.operand<0>, size = [2 : i64, 6 : i64, 3 : i64, 4 : i64]}
+      : (tensor<2x6x12xf32>) -> tensor<2x6x3x4xf32>
+  %1 = plan.call "aten.slice.Tensor"(%0) {self = #plan.operand<0>, dim = 3 : i64, start = 4 : i64}
+      : (tensor<2x6x3x4xf32>) -> tensor<2x6x3x0xf32>
+  %2 = plan.call "aten.clone.default"(%1) {self = #plan.operand<0>} : (tensor<2x6x3x0xf32>) -> tensor<2x6x3x0xf32>
+  return %2 : tensor<2x6x3x0xf32>
+})");
+  EXPECT_EQ(ofArgument(0, 2), 4);
+}
+
 } // namespace

@@ -70,6 +70,12 @@ TEST_F(ProjectionTest, AnAxisGoesToTheMajorFactor) {
   EXPECT_THAT(projection.factors[1].axes, IsEmpty());
 }
 
+TEST_F(ProjectionTest, ADimWithoutElementsIsWhole) {
+  FactorRule rule = dimOf({0});
+  Projection projection = project(rule, {});
+  EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh), ShardingAttr::getReplicated(&context, 1));
+}
+
 TEST_F(ProjectionTest, WhatAFactorLeavesGoesToTheNext) {
   Projection projection = project(dimOf({2, 64}), {axis("four")});
   EXPECT_TRUE(projection.cut);

@@ -51,7 +51,10 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
     source.add_argument("--package", metavar="NAME", help="installed Python package that carries one model")
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="change the configuration")
     parser.add_argument(
-        "--class", dest="class_name", metavar="NAME", help="model class (default: causal LM, else encoder)"
+        "--class",
+        dest="class_name",
+        metavar="NAME",
+        help="model class (default: that of the checkpoint, else causal LM, else encoder)",
     )
     parser.add_argument("--meta", action="store_true", help="do not load or initialise parameters; buffers stay real")
     parser.add_argument("--train", action="store_true", help="training mode: dropout is active (default: eval)")
@@ -148,6 +151,8 @@ def load_config(arguments: argparse.Namespace) -> transformers.PretrainedConfig:
 
 
 def model_class(config: transformers.PretrainedConfig, name: str | None) -> ModelClass:
+    if name is None and config.architectures:
+        name = config.architectures[0]
     if name is not None:
         found = getattr(transformers, name, None)
         if found is None:

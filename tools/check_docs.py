@@ -5,6 +5,9 @@
 - The ops.td of every dialect and every passes.td of the compiler is in PAGES.
 - Every block ```plan is a plan in the form of `meshplan fmt`. A block without the line `plan NAME {` holds statements
   of one. Checked only if --meshplan names the program.
+- On the pages of EXAMPLES every block ```console whose commands are of meshplan shows what they print, in the order of
+  the page, beside the page's plans (`plan NAME {` as NAME.plan) and the archives that the row names. Also checked only
+  if --meshplan names the program.
 - Every relative link leads to a file.
 
 Prints `file:line: error: ...` for each breach; exit status 1 if there is one.
@@ -14,6 +17,8 @@ import argparse
 import difflib
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 GENERATED = "docs/generated"
+# page -> folder with the archives of its examples
+EXAMPLES = {"docs/commands.md": "test/archive/Inputs"}
 TBLGEN = "/usr/lib/llvm-22/bin/mlir-tblgen"
 
 
@@ -161,6 +168,42 @@ def check_plans(name: str, text: str, meshplan: str) -> Iterator[str]:
         yield f"{name}:{block.line}: error: the example is not a plan in the form of `meshplan fmt`\n{output}"
 
 
+@dataclass(frozen=True)
+class Command:
+    """A command of a block, and what the page says that it prints."""
+
+    line: int
+    words: list[str]
+    output: str
+
+
+def commands(block: Block) -> Iterator[Command]:
+    for found in re.finditer(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block.text, re.M):
+        yield Command(block.line + 1 + block.text.count("\n", 0, found.start()), shlex.split(found[1]), found[2])
+
+
+def check_console(name: str, text: str, meshplan: str, archives: Path) -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(archives, folder, dirs_exist_ok=True)
+        for block in blocks(text):
+            plan = re.search(r"^plan\s+(\w+)\s*\{", block.text, re.M)
+            if block.language == "plan" and plan:
+                Path(folder, f"{plan[1]}.plan").write_text(block.text)
+            for command in commands(block) if block.language == "console" else ():
+                if command.words[0] != "meshplan":
+                    continue
+                run = subprocess.run(
+                    [str(Path(meshplan).resolve()), *command.words[1:]],
+                    cwd=folder,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                )
+                # A page ends its blocks without the blank line that a program may end with.
+                if run.stdout.rstrip("\n") != command.output.rstrip("\n"):
+                    yield f"{name}:{command.line}: error: the command prints\n{run.stdout.rstrip()}"
+
+
 def check_links(root: Path, name: str, text: str) -> Iterator[str]:
     prose = re.sub(r"^```.*?^```", lambda found: "\n" * found[0].count("\n"), text, flags=re.M | re.S)
     for found in re.finditer(r"\]\(([^)#\s]+)[^)]*\)", prose):
@@ -186,6 +229,8 @@ def check(root: Path, meshplan: str | None = None, update: bool = False, pages: 
         errors += check_links(root, name, text)
         if meshplan:
             errors += check_plans(name, text, meshplan)
+        if meshplan and name in EXAMPLES:
+            errors += check_console(name, text, meshplan, root / EXAMPLES[name])
     return errors
 
 

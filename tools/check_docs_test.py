@@ -3,6 +3,7 @@
 
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import check_docs
@@ -26,7 +27,10 @@ PAGE = f"""<!-- Made by tools/check_docs.py --update from {TD}. -->
 _Fold it_
 """
 # Accepts every plan without the word `wrong`, and names the line of that word otherwise.
+# `show FILES` prints them, `say` fails with a message.
 MESHPLAN = """#!/bin/sh
+[ "$1" = show ] && { shift; exec cat "$@"; }
+[ "$1" = say ] && { echo "error: no" >&2; exit 1; }
 [ "$1 $2" = "fmt --check" ] || exit 2
 line=$(grep -n wrong "$3" | cut -d: -f1)
 [ -z "$line" ] || { echo "$3:$line:3: error: unknown statement 'wrong'" >&2; exit 1; }
@@ -118,6 +122,16 @@ class Examples(Tree):
     def test_errors_in_statements_have_the_line_of_the_page(self) -> None:
         (error,) = self.errors("```plan\nlm_head: colwise tp\nwrong\n```\n")
         self.assertIn("docs/page.md:3:3: error: unknown statement 'wrong'", error)
+
+    def test_commands_print_what_the_page_shows(self) -> None:
+        self.write("models/b.pt2", "archive\n")
+        page = (
+            "```plan\nplan a {\n}\n```\n```console\n$ meshplan show a.plan b.pt2\nplan a {\n}\narchive\n$ meshplan say\n"
+            "error: %s\n```\n```console\n$ other\nunchecked\n```\n"
+        )
+        with unittest.mock.patch.object(check_docs, "EXAMPLES", {"docs/page.md": "models"}):
+            self.assertEqual(self.errors(page % "no"), [])
+            self.assertEqual(self.errors(page % "yes"), ["docs/page.md:10: error: the command prints\nerror: no"])
 
     def test_other_blocks_are_not_run(self) -> None:
         self.assertEqual(self.errors("```console\nwrong\n```\n```\nwrong\n```\n"), [])

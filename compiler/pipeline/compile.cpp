@@ -7,6 +7,7 @@
 #include "compiler/target/artifact/artifact.h"
 #include "compiler/transforms/import/build_program.h"
 #include "dialect/plan/plan.h"
+#include "dialect/sched/sched.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
@@ -102,6 +103,8 @@ bool Compilation::runPasses(Phase phase) {
 
 SourceRange Compilation::locate(mlir::Location location) const {
   auto range = mlir::dyn_cast<mlir::FileLineColRange>(location);
+  if (!range)
+    range = sched::getPlanPlace(location);
   if (!range || range.getFilename().getValue() != options.planFile)
     return {};
   return {0, static_cast<int32_t>(range.getStartLine()), static_cast<int32_t>(range.getStartColumn()),

@@ -41,6 +41,8 @@ public:
   mlir::ModuleOp module() { return *ir; }
   const BoundPlan &plan() const { return *bound; }
   const ModelOutline &model() const { return outline.model; }
+  /// Equal for equal archives.
+  const std::string &digestOfModel() const { return modelDigest; }
 
 private:
   bool import();

@@ -12,19 +12,6 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// The place in a plan file within a location, or null.
-static FileLineColRange planPlace(Location location) {
-  FileLineColRange found;
-  location->walk([&](Location part) {
-    auto place = dyn_cast<FileLineColRange>(part);
-    if (!place || !place.getFilename().getValue().ends_with(".plan"))
-      return WalkResult::advance();
-    found = place;
-    return WalkResult::interrupt();
-  });
-  return found;
-}
-
 static void addTo(std::vector<CollectiveTotal> &totals, StringRef kind, int64_t bytes) {
   auto total = llvm::find_if(totals, [&](const CollectiveTotal &each) { return each.kind == kind; });
   if (total == totals.end()) {
@@ -98,15 +85,17 @@ void ReportBuilder::addParameter(sched::ParameterOp parameter) {
   entry.dtype = dtypeText(type.getElementType());
   entry.layout = layoutText(type, mesh);
   entry.globalBytes = sched::elementBytes(type.getElementType());
-  for (sched::DimAttr dim : type.getDims())
+  for (sched::DimAttr dim : type.getDims()) {
+    entry.shape.push_back(dim.getExtent());
     entry.globalBytes *= dim.getExtent();
-  entry.rankBytes = sched::localBytes(type, meshSizes, first);
+  }
+  entry.rankBytes = sched::largestBytes(type);
   entry.trainable = parameter.getTrainable();
   report.parameters.push_back(std::move(entry));
 }
 
 void ReportBuilder::addStatement(sched::StartOp start, StringRef kind, int64_t bytes) {
-  FileLineColRange place = planPlace(start.getLoc());
+  FileLineColRange place = sched::getPlanPlace(start.getLoc());
   std::string file = place ? place.getFilename().str() : "";
   int64_t line = place ? place.getStartLine() : 0, column = place ? place.getStartColumn() : 0;
   CollectiveTotal &total = statements[{std::move(file), line, column, start.getCause().value_or("").str(),
@@ -144,8 +133,11 @@ Report ReportBuilder::build() {
     auto &[file, line, column, text, communicator, kind] = key;
     report.statements.push_back({file, line, column, text, communicator, {kind, total.count, total.bytes}});
   }
-  if (std::optional<sched::MemoryAttr> memory = program.getMemory())
+  if (std::optional<sched::MemoryAttr> memory = program.getMemory()) {
     report.memory.peak = {memory->getPeak(), memory->getLeast()};
+    // Where ranks share what they read the first is not the largest.
+    report.memory.parameters.largest = memory->getParameters();
+  }
   return std::move(report);
 }
 

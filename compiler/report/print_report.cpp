@@ -1,5 +1,6 @@
 //===- print_report.cpp - the report as people read it --------------------===//
 
+#include "compiler/report/layer_names.h"
 #include "compiler/report/report.h"
 #include "compiler/report/text_table.h"
 #include "llvm/ADT/MapVector.h"
@@ -89,14 +90,6 @@ static void printStatements(const Report &report, raw_ostream &stream) {
                   std::to_string(statement.total.count), formatBytes(statement.total.bytes)});
   }
   table.print(stream);
-}
-
-/// The name with each number that is a component of its own replaced: "layers.*.weight".
-static std::string withoutIndices(StringRef name) {
-  std::vector<std::string> components;
-  for (StringRef component : llvm::split(name, '.'))
-    components.push_back(llvm::all_of(component, llvm::isDigit) && !component.empty() ? "*" : component.str());
-  return llvm::join(components, ".");
 }
 
 static void printParameters(const Report &report, raw_ostream &stream) {

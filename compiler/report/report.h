@@ -61,6 +61,7 @@ struct ParameterReport {
   int64_t globalBytes = 0;
   int64_t rankBytes = 0; ///< of the largest rank
   bool trainable = false;
+  std::vector<int64_t> shape;
 };
 
 struct BytesRange {

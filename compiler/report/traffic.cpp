@@ -5,12 +5,8 @@
 using namespace mlir;
 using meshplan::sched::CollectiveKind;
 
-int64_t meshplan::trafficBytes(sched::StartOp start, int64_t ranks, ArrayRef<int64_t> meshSizes) {
-  SmallVector<int64_t> largest(meshSizes.size(), 0);
-  bool gathers = start.getKind() == CollectiveKind::all_gather;
-  sched::ShardedTensorType type = gathers ? start.getToken().getType().getTensor() : start.getInput().getType();
-  int64_t bytes = sched::localBytes(type, meshSizes, largest);
-  switch (start.getKind()) {
+int64_t meshplan::trafficBytes(CollectiveKind kind, int64_t ranks, int64_t bytes) {
+  switch (kind) {
   case CollectiveKind::all_gather:
   case CollectiveKind::reduce_scatter:
   case CollectiveKind::all_to_all:
@@ -21,4 +17,11 @@ int64_t meshplan::trafficBytes(sched::StartOp start, int64_t ranks, ArrayRef<int
     return 2 * bytes;
   }
   return 0;
+}
+
+int64_t meshplan::trafficBytes(sched::StartOp start, int64_t ranks, ArrayRef<int64_t> meshSizes) {
+  SmallVector<int64_t> largest(meshSizes.size(), 0);
+  bool gathers = start.getKind() == CollectiveKind::all_gather;
+  sched::ShardedTensorType type = gathers ? start.getToken().getType().getTensor() : start.getInput().getType();
+  return trafficBytes(start.getKind(), ranks, sched::localBytes(type, meshSizes, largest));
 }

@@ -10,7 +10,7 @@ using namespace meshplan::plan;
 
 namespace {
 
-using Units = llvm::DenseMap<Value, SmallVector<int64_t, 4>>;
+using Units = llvm::DenseMap<Value, SmallVector<DimUnit, 4>>;
 
 /// One call with its rule.
 struct RuledCall {
@@ -21,18 +21,21 @@ struct RuledCall {
 /// Finds the units by going over the calls until nothing is new.
 class UnitSearch {
 public:
-  UnitSearch(func::FuncOp function, Units &units);
+  /// With `shares` a unit that others share does not keep these together.
+  UnitSearch(ArrayRef<RuledCall> calls, Units &units, bool shares) : calls(calls), units(units), shares(shares) {}
   void run();
 
 private:
   bool visit(const RuledCall &ruled);
-  void collect(ValueRange values, ArrayRef<TensorFactors> tensors, const FactorRule &rule,
-               SmallVectorImpl<int64_t> &factors);
-  bool spread(ValueRange values, ArrayRef<TensorFactors> tensors, const FactorRule &rule, ArrayRef<int64_t> factors);
-  SmallVector<int64_t, 4> &unitsOf(Value value);
+  void collect(Value value, const TensorFactors &tensor, const FactorRule &rule, SmallVectorImpl<DimUnit> &factors);
+  bool spread(Value value, const TensorFactors &tensor, const FactorRule &rule, ArrayRef<DimUnit> factors);
+  DimUnit ofFactors(const TensorFactors &tensor, unsigned dim, int64_t extent, const FactorRule &rule,
+                    ArrayRef<DimUnit> factors) const;
+  SmallVector<DimUnit, 4> &unitsOf(Value value);
 
+  ArrayRef<RuledCall> calls;
   Units &units;
-  std::vector<RuledCall> calls;
+  bool shares;
 };
 
 } // namespace
@@ -60,52 +63,92 @@ static int64_t join(int64_t left, int64_t right, int64_t extent) {
   return common * right;
 }
 
-UnitSearch::UnitSearch(func::FuncOp function, Units &units) : units(units) {
+static std::vector<RuledCall> ruledCalls(func::FuncOp function) {
+  std::vector<RuledCall> calls;
   function.walk([&](CallOp call) {
     CallView view = CallView::of(call);
     if (const OpRecord *record = OpRegistry::get().lookup(view.target))
       calls.push_back({call, factorRuleOf(view, record)});
   });
+  return calls;
 }
 
-SmallVector<int64_t, 4> &UnitSearch::unitsOf(Value value) {
+/// The value that a call made: what constrains or reshards it has the same dims.
+static Value madeBy(Value value) {
+  while (true) {
+    if (auto constrain = value.getDefiningOp<ConstrainOp>())
+      value = constrain.getInput();
+    else if (auto reshard = value.getDefiningOp<ReshardOp>())
+      value = reshard.getInput();
+    else
+      return value;
+  }
+}
+
+SmallVector<DimUnit, 4> &UnitSearch::unitsOf(Value value) {
+  value = madeBy(value);
   auto [entry, isNew] = units.try_emplace(value);
   if (isNew)
-    entry->second.assign(cast<RankedTensorType>(value.getType()).getRank(), 1);
+    entry->second.assign(cast<RankedTensorType>(value.getType()).getRank(), DimUnit());
   return entry->second;
 }
 
 /// Joins into each factor what the dims in which it comes first say of it.
-void UnitSearch::collect(ValueRange values, ArrayRef<TensorFactors> tensors, const FactorRule &rule,
-                         SmallVectorImpl<int64_t> &factors) {
-  for (auto [value, tensor] : llvm::zip(values, tensors)) {
-    SmallVector<int64_t, 4> &own = unitsOf(value);
-    for (auto [dim, list] : llvm::enumerate(tensor.dims)) {
-      auto [place, below] = findMajor(list, rule);
-      if (place == list.size() || own[dim] == 1)
-        continue;
-      int64_t size = rule.factors[list[place]].size;
-      int64_t unit = join(own[dim], below, size * below) / below;
-      factors[list[place]] = join(factors[list[place]], unit, size);
-    }
+void UnitSearch::collect(Value value, const TensorFactors &tensor, const FactorRule &rule,
+                         SmallVectorImpl<DimUnit> &factors) {
+  ArrayRef<DimUnit> own = unitsOf(value);
+  auto add = [&](unsigned factor, int64_t unit, int64_t repeat) {
+    factors[factor].size = join(factors[factor].size, unit, rule.factors[factor].size);
+    factors[factor].repeat = std::max(factors[factor].repeat, repeat);
+  };
+  for (auto [dim, list] : llvm::enumerate(tensor.dims)) {
+    auto [place, below] = findMajor(list, rule);
+    int64_t sharers = tensor.sharers(dim);
+    if (place == list.size())
+      continue;
+    if (tensor.isJoined(dim))
+      for (unsigned factor : list)
+        add(factor, own[dim].size, own[dim].repeat);
+    else if (sharers > 1 && !shares)
+      add(list[place], own[dim].size * sharers, 1);
+    else if (sharers > 1)
+      add(list[place], 1, std::max<int64_t>(own[dim].repeat / sharers, 1));
+    else
+      add(list[place], join(own[dim].size, below, rule.factors[list[place]].size * below) / below, own[dim].repeat);
   }
 }
 
-/// Tells the dims what their first factors have come to. True if that is new to one of them.
-bool UnitSearch::spread(ValueRange values, ArrayRef<TensorFactors> tensors, const FactorRule &rule,
-                        ArrayRef<int64_t> factors) {
+/// What its factors say of a dim.
+DimUnit UnitSearch::ofFactors(const TensorFactors &tensor, unsigned dim, int64_t extent, const FactorRule &rule,
+                              ArrayRef<DimUnit> factors) const {
+  ArrayRef<unsigned> list = tensor.dims[dim];
+  auto [place, below] = findMajor(list, rule);
+  if (place == list.size())
+    return {};
+  DimUnit unit = factors[list[place]];
+  int64_t sharers = tensor.sharers(dim);
+  if (tensor.isJoined(dim)) {
+    for (unsigned factor : list)
+      unit = {join(unit.size, factors[factor].size, extent), std::max(unit.repeat, factors[factor].repeat)};
+    return unit;
+  }
+  if (sharers == 1)
+    return {unit.size * below, unit.repeat};
+  if (unit.size % sharers == 0)
+    return {unit.size / sharers, unit.repeat};
+  return {1, sharers % unit.size == 0 ? unit.repeat * (sharers / unit.size) : 1};
+}
+
+/// Tells the dims what their factors have come to. True if that is new to one of them.
+bool UnitSearch::spread(Value value, const TensorFactors &tensor, const FactorRule &rule, ArrayRef<DimUnit> factors) {
   bool changed = false;
-  for (auto [value, tensor] : llvm::zip(values, tensors)) {
-    SmallVector<int64_t, 4> &own = unitsOf(value);
-    for (auto [dim, list] : llvm::enumerate(tensor.dims)) {
-      auto [place, below] = findMajor(list, rule);
-      if (place == list.size())
-        continue;
-      int64_t extent = rule.factors[list[place]].size * below;
-      int64_t unit = join(own[dim], factors[list[place]] * below, extent);
-      changed |= unit != own[dim];
-      own[dim] = unit;
-    }
+  SmallVector<DimUnit, 4> &own = unitsOf(value);
+  for (unsigned dim = 0; dim < tensor.dims.size(); ++dim) {
+    int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim);
+    DimUnit unit = ofFactors(tensor, dim, extent, rule, factors);
+    DimUnit joined{join(own[dim].size, unit.size, extent), std::max(own[dim].repeat, unit.repeat)};
+    changed |= joined != own[dim];
+    own[dim] = joined;
   }
   return changed;
 }
@@ -113,11 +156,18 @@ bool UnitSearch::spread(ValueRange values, ArrayRef<TensorFactors> tensors, cons
 bool UnitSearch::visit(const RuledCall &ruled) {
   CallOp call = ruled.call;
   const FactorRule &rule = ruled.rule;
-  SmallVector<int64_t> factors = llvm::map_to_vector(rule.factors, [](const Factor &factor) { return factor.unit; });
-  collect(call.getOperands(), rule.operands, rule, factors);
-  collect(call.getResults(), rule.results, rule, factors);
-  bool changed = spread(call.getOperands(), rule.operands, rule, factors);
-  return spread(call.getResults(), rule.results, rule, factors) || changed;
+  SmallVector<DimUnit> factors =
+      llvm::map_to_vector(rule.factors, [](const Factor &factor) { return DimUnit{factor.unit, 1}; });
+  for (auto [value, tensor] : llvm::zip(call.getOperands(), rule.operands))
+    collect(value, tensor, rule, factors);
+  for (auto [value, tensor] : llvm::zip(call.getResults(), rule.results))
+    collect(value, tensor, rule, factors);
+  bool changed = false;
+  for (auto [value, tensor] : llvm::zip(call.getOperands(), rule.operands))
+    changed |= spread(value, tensor, rule, factors);
+  for (auto [value, tensor] : llvm::zip(call.getResults(), rule.results))
+    changed |= spread(value, tensor, rule, factors);
+  return changed;
 }
 
 /// Units only grow, by factors of their extents, so that this ends. Against the order of the program what attention
@@ -132,14 +182,33 @@ void UnitSearch::run() {
   }
 }
 
-DimUnits::DimUnits(func::FuncOp function) { UnitSearch(function, units).run(); }
-
-int64_t DimUnits::get(Value value, int64_t dim) const {
-  auto found = units.find(value);
-  return found == units.end() ? 1 : found->second[dim];
+DimUnits::DimUnits(func::FuncOp function) {
+  std::vector<RuledCall> calls = ruledCalls(function);
+  UnitSearch(calls, whole, /*shares=*/false).run();
+  UnitSearch(calls, fine, /*shares=*/true).run();
 }
 
-DimShardingAttr DimUnits::divide(Value value, int64_t dim, ArrayRef<AxisRefAttr> axes, MeshOp mesh) const {
-  int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim), unit = get(value, dim);
-  return divideDim(extent, axes, mesh, extent / unit >= shardCount(axes, mesh) ? unit : 1);
+DimUnit DimUnits::find(const Table &table, Value value, int64_t dim) const {
+  auto found = table.find(madeBy(value));
+  return found == table.end() ? DimUnit() : found->second[dim];
+}
+
+int64_t DimUnits::get(Value value, int64_t dim) const { return find(whole, value, dim).size; }
+
+DimShardingAttr DimUnits::divide(Value value, int64_t dim, ArrayRef<AxisRefAttr> axes, MeshOp mesh,
+                                 ArrayRef<int64_t> parts) const {
+  int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim), shards = shardCount(axes, mesh);
+  SmallVector<int64_t> sizes(parts);
+  if (sizes.empty())
+    sizes.push_back(extent);
+  auto hasEnough = [&](DimUnit unit) {
+    return llvm::all_of(
+        sizes, [&](int64_t size) { return size % unit.size == 0 && size / unit.size * unit.repeat >= shards; });
+  };
+  DimUnit kept = find(whole, value, dim), shared = find(fine, value, dim);
+  if (hasEnough({kept.size, 1}))
+    return divideDim(extent, axes, mesh, kept.size, parts);
+  if (hasEnough(shared) && (parts.empty() || shared.repeat == 1))
+    return divideDim(extent, axes, mesh, shared.size, parts, shared.repeat);
+  return divideDim(extent, axes, mesh, 1, parts);
 }

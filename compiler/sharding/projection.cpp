@@ -117,7 +117,7 @@ bool DimProjector::take(AxisRefAttr axis) {
 
 /// The leading axes that take a factor down to single indices go to it; the others divide the next factor together.
 void DimProjector::dealUnevenly(ArrayRef<AxisRefAttr> axes) {
-  while (!axes.empty() && position < factors.size()) {
+  while (!axes.empty() && position < factors.size() && dim.getRepeat() == 1) {
     size_t count = 0;
     int64_t shards = 1;
     while (count < axes.size() && shards < left)
@@ -137,6 +137,7 @@ void DimProjector::dealUnevenly(ArrayRef<AxisRefAttr> axes) {
   FactorDivision &division = divisions[factors[position]];
   division.axes.append(axes.begin(), axes.end());
   division.unit = unit / below(position);
+  division.repeat = dim.getRepeat();
 }
 
 void DimProjector::run() {
@@ -156,7 +157,7 @@ void DimProjector::run() {
   int64_t extent = 1;
   for (size_t place = dim.getParts().empty() ? 0 : position; place < factors.size(); ++place)
     extent *= factorAt(place).size;
-  bool isEven = dim.getUnit() == 1 && extent % shardCount(dim.getAxes(), mesh) == 0;
+  bool isEven = dim.getUnit() == 1 && dim.getRepeat() == 1 && extent % shardCount(dim.getAxes(), mesh) == 0;
   if (!isEven)
     return dealUnevenly(dim.getAxes());
   for (AxisRefAttr axis : dim.getAxes())
@@ -165,12 +166,55 @@ void DimProjector::run() {
 }
 
 DimShardingAttr meshplan::toDim(const FactorDivision &division, const Factor &factor, MeshOp mesh) {
-  return divideDim(factor.size, division.axes, mesh, division.unit, division.parts);
+  return divideDim(factor.size, division.axes, mesh, division.unit, division.parts, division.repeat);
 }
 
 FactorDivision meshplan::canonical(const FactorDivision &division, const Factor &factor, MeshOp mesh) {
   DimShardingAttr dim = toDim(division, factor, mesh);
-  return {AxisList(dim.getAxes()), dim.getUnit(), llvm::SmallVector<int64_t, 3>(dim.getParts())};
+  return {AxisList(dim.getAxes()), dim.getUnit(), llvm::SmallVector<int64_t, 3>(dim.getParts()), dim.getRepeat()};
+}
+
+/// Gives the axes of a dim that joins factors to each of them. False if the dim's parts do not follow the factors.
+static bool projectJoined(DimShardingAttr dim, ArrayRef<unsigned> factors, const FactorRule &rule,
+                          FactorDivisions &divisions) {
+  if (dim.getAxes().empty())
+    return true;
+  if (dim.getRepeat() != 1)
+    return false;
+  ArrayRef<int64_t> parts = dim.getParts();
+  for (unsigned index : factors) {
+    FactorDivision &division = divisions[index];
+    int64_t left = rule.factors[index].size;
+    while (left > 0 && !parts.empty() && parts.front() <= left) {
+      division.parts.push_back(parts.front());
+      left -= parts.front();
+      parts = parts.drop_front();
+    }
+    if (left != 0)
+      return false;
+    if (division.parts.size() == 1)
+      division.parts.clear();
+  }
+  for (unsigned index : factors) {
+    divisions[index].axes.assign(dim.getAxes().begin(), dim.getAxes().end());
+    divisions[index].unit = dim.getUnit();
+  }
+  return true;
+}
+
+/// Gives the axes of a dim whose indices are shared by `sharers` indices of its one factor. False if units of the dim
+/// are not whole units of the factor.
+static bool projectShared(DimShardingAttr dim, int64_t sharers, FactorDivision &division) {
+  if (dim.getAxes().empty())
+    return true;
+  int64_t repeat = dim.getRepeat();
+  bool isFiner = repeat % sharers == 0;
+  if (!dim.getParts().empty() || (!isFiner && sharers % repeat != 0))
+    return false;
+  division.axes.assign(dim.getAxes().begin(), dim.getAxes().end());
+  division.unit = isFiner ? dim.getUnit() : dim.getUnit() * (sharers / repeat);
+  division.repeat = isFiner ? repeat / sharers : 1;
+  return true;
 }
 
 Projection meshplan::projectToFactors(ShardingAttr sharding, const TensorFactors &tensor, const FactorRule &rule,
@@ -178,7 +222,19 @@ Projection meshplan::projectToFactors(ShardingAttr sharding, const TensorFactors
   Projection projection;
   projection.factors.resize(rule.factors.size());
   for (auto [dim, factors] : llvm::enumerate(tensor.dims)) {
-    DimProjector projector(sharding.getDims()[dim], factors, rule, mesh, projection.factors);
+    DimShardingAttr dimSharding = sharding.getDims()[dim];
+    if (tensor.isJoined(dim)) {
+      if (!projectJoined(dimSharding, factors, rule, projection.factors) && !projection.block)
+        projection.block = ProjectionBlock{static_cast<unsigned>(dim), factors.front(), 0, dimSharding.getAxes()[0]};
+      continue;
+    }
+    if (tensor.sharers(dim) > 1) {
+      bool fits = projectShared(dimSharding, tensor.sharers(dim), projection.factors[factors.front()]);
+      if (!fits && !projection.block)
+        projection.block = ProjectionBlock{static_cast<unsigned>(dim), factors.front(), 0, dimSharding.getAxes()[0]};
+      continue;
+    }
+    DimProjector projector(dimSharding, factors, rule, mesh, projection.factors);
     projector.run();
     if (projector.block && !projection.block) {
       projection.block = projector.block;
@@ -201,8 +257,10 @@ struct DimBuilder {
   const FactorRule &rule;
   MeshOp mesh;
 
-  /// The dim, or the factor that cannot be expressed in it.
+  /// The dim, and a factor that cannot be expressed in it.
   std::pair<DimShardingAttr, std::optional<unsigned>> build(ArrayRef<unsigned> factors) const;
+  std::pair<DimShardingAttr, std::optional<unsigned>> buildJoined(ArrayRef<unsigned> factors) const;
+  std::pair<DimShardingAttr, std::optional<unsigned>> buildShared(unsigned factor, int64_t sharers) const;
 };
 } // namespace
 
@@ -210,7 +268,7 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
   AxisList axes;
   std::optional<unsigned> inexpressible;
   bool majorIsWhole = false;
-  int64_t extent = 1, unit = 1;
+  int64_t extent = 1, unit = 1, repeat = 1;
   ArrayRef<int64_t> parts;
   for (unsigned index : factors) {
     const Factor &factor = rule.factors[index];
@@ -226,16 +284,61 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
       continue;
     }
     axes.append(division.axes.begin(), division.axes.end());
+    // Units that neighbours share are divided alone.
+    if (division.repeat != 1 && axes.size() != division.axes.size()) {
+      inexpressible = index;
+      axes.truncate(axes.size() - division.axes.size());
+      continue;
+    }
     unit = division.unit;
+    repeat = division.repeat;
     parts = division.parts;
-    majorIsWhole |= division.unit != 1 || shardCount(division.axes, mesh) < factor.size / factor.unit;
+    majorIsWhole |= division.unit != 1 || repeat != 1 || shardCount(division.axes, mesh) < factor.size / factor.unit;
   }
   bool isAlone = llvm::count_if(factors, [&](unsigned index) { return rule.factors[index].size != 1; }) <= 1;
   if (!parts.empty() && !isAlone) {
     unsigned divided = *llvm::find_if(factors, [&](unsigned index) { return !divisions[index].parts.empty(); });
     return {divideDim(extent, {}, mesh), divided};
   }
-  return {divideDim(extent, mergeDigits(axes, mesh), mesh, unit, parts), inexpressible};
+  return {divideDim(extent, mergeDigits(axes, mesh), mesh, unit, parts, repeat), inexpressible};
+}
+
+/// Factors are joined if all are divided alike: a rank holds a range of each. Equal numbers of units need none.
+std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildJoined(ArrayRef<unsigned> factors) const {
+  int64_t extent = 0, unit = 1;
+  SmallVector<int64_t> parts;
+  for (unsigned index : factors) {
+    const FactorDivision &division = divisions[index];
+    extent += rule.factors[index].size;
+    unit = std::max(unit, division.unit);
+    if (division.parts.empty())
+      parts.push_back(rule.factors[index].size);
+    parts.append(division.parts.begin(), division.parts.end());
+  }
+  ArrayRef<AxisRefAttr> axes = divisions[factors.front()].axes;
+  for (unsigned index : factors) {
+    FactorDivision asJoined{AxisList(axes), unit, divisions[index].parts};
+    bool fits = divisions[index].repeat == 1 && rule.factors[index].size % unit == 0 &&
+                canonical(asJoined, rule.factors[index], mesh) == divisions[index];
+    if (!axes.empty() ? fits : divisions[index].axes.empty())
+      continue;
+    unsigned divided = *llvm::find_if(factors, [&](unsigned other) { return !divisions[other].axes.empty(); });
+    return {divideDim(extent, {}, mesh), divided};
+  }
+  return {divideDim(extent, axes, mesh, unit, parts), std::nullopt};
+}
+
+std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildShared(unsigned factor, int64_t sharers) const {
+  const FactorDivision &division = divisions[factor];
+  int64_t extent = rule.factors[factor].size / sharers, unit = division.unit;
+  if (division.axes.empty())
+    return {divideDim(extent, {}, mesh), std::nullopt};
+  if (!division.parts.empty() || (unit % sharers != 0 && sharers % unit != 0))
+    return {divideDim(extent, {}, mesh), factor};
+  bool isWhole = unit % sharers == 0;
+  return {divideDim(extent, division.axes, mesh, isWhole ? unit / sharers : 1, {},
+                    isWhole ? division.repeat : division.repeat * (sharers / unit)),
+          std::nullopt};
 }
 
 ShardingAttr meshplan::projectToDims(const FactorDivisions &divisions, const TensorFactors &tensor,
@@ -243,8 +346,11 @@ ShardingAttr meshplan::projectToDims(const FactorDivisions &divisions, const Ten
                                      llvm::SmallVectorImpl<unsigned> *inexpressible) {
   SmallVector<DimShardingAttr> dims;
   DimBuilder builder{divisions, rule, mesh};
-  for (ArrayRef<unsigned> factors : tensor.dims) {
-    auto [dim, factor] = builder.build(factors);
+  for (auto [index, factors] : llvm::enumerate(tensor.dims)) {
+    int64_t sharers = tensor.sharers(index);
+    auto [dim, factor] = sharers > 1              ? builder.buildShared(factors.front(), sharers)
+                         : tensor.isJoined(index) ? builder.buildJoined(factors)
+                                                  : builder.build(factors);
     dims.push_back(dim);
     if (factor && inexpressible)
       inexpressible->push_back(*factor);

@@ -14,11 +14,13 @@
 namespace meshplan {
 
 /// How a factor is divided: by which axes, major to minor, how many of its elements are never cut apart (1 where every
-/// shard has the same whole number of units), and the sizes of its parts if it is divided part by part.
+/// shard has the same whole number of units), how often each unit counts, and the sizes of its parts if it is divided
+/// part by part.
 struct FactorDivision {
   AxisList axes;
   int64_t unit = 1;
   llvm::SmallVector<int64_t, 3> parts;
+  int64_t repeat = 1;
 
   bool operator==(const FactorDivision &) const = default;
 };

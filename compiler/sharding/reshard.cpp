@@ -17,7 +17,7 @@ public:
 
   SmallVector<ReshardStep> run() {
     while (current != target)
-      if (!reducePartial() && !sliceMissing() && !permute() && !exchange())
+      if (!reducePartial() && !sliceMissing() && !keepOwn() && !permute() && !exchange())
         gather();
     return std::move(steps);
   }
@@ -76,7 +76,7 @@ private:
 
   /// True if every shard of the dim has the same size.
   bool isEven(DimShardingAttr sharding, int64_t dim) const {
-    return sharding.getUnit() == 1 && sharding.getParts().empty() &&
+    return sharding.getUnit() == 1 && sharding.getParts().empty() && !isShared(sharding) &&
            shape[dim] % shardCount(sharding.getAxes(), mesh) == 0;
   }
 
@@ -99,7 +99,7 @@ private:
     auto isReduced = [&](AxisRefAttr axis) { return llvm::is_contained(reduced, axis); };
     for (int64_t dim = 0; dim < current.getRank(); ++dim) {
       ArrayRef<AxisRefAttr> scattered = leading(missing(dim), isReduced);
-      if (scattered.empty())
+      if (scattered.empty() || isShared(target.getDims()[dim]))
         continue;
       addStep(StepKind::reduceScatter, scattered, dim, -1, appended(withoutPartialAxes(scattered), dim, scattered));
       return true;
@@ -118,6 +118,22 @@ private:
       if (axes.empty())
         continue;
       addStep(StepKind::slice, axes, dim, -1, appended(current, dim, axes));
+      return true;
+    }
+    return false;
+  }
+
+  /// True if neighbours hold the same units: no collective makes or takes such a dim, but slices do.
+  static bool isShared(DimShardingAttr dim) { return dim.getRepeat() != 1; }
+
+  /// Where shared units have to go or move: of those each rank keeps its own.
+  bool keepOwn() {
+    for (int64_t dim = 0; dim < current.getRank(); ++dim) {
+      DimShardingAttr now = current.getDims()[dim];
+      if (!isShared(now) || surplus(dim).empty())
+        continue;
+      addStep(StepKind::slice, {}, dim, -1,
+              current.withDim(dim, divideDim(shape[dim], now.getAxes(), mesh, now.getUnit())));
       return true;
     }
     return false;
@@ -152,7 +168,8 @@ private:
       for (size_t count = extra.size(); count > 0; --count) {
         ArrayRef<AxisRefAttr> moved = extra.take_back(count);
         for (int64_t to = 0; to < current.getRank(); ++to) {
-          if (to == from || missing(to).size() < count || missing(to).take_front(count) != moved)
+          if (to == from || missing(to).size() < count || missing(to).take_front(count) != moved ||
+              isShared(target.getDims()[to]))
             continue;
           addStep(StepKind::allToAll, moved, to, from, appended(shortened(current, from, count), to, moved));
           return true;

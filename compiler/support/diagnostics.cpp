@@ -2,11 +2,14 @@
 
 #include "compiler/support/diagnostics.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <utility>
 
 using namespace meshplan;
+
+static bool startsCharacter(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
 
 SourceBuffer::SourceBuffer(int32_t file, std::string name, std::string text)
     : id(file), fileName(std::move(name)), content(std::move(text)) {
@@ -21,6 +24,24 @@ llvm::StringRef SourceBuffer::line(int32_t number) const {
     return "";
   size_t begin = lineStarts[number - 1];
   return text().substr(begin).take_until([](char c) { return c == '\n' || c == '\r'; });
+}
+
+/// The byte at which the character of a column (from 1) starts; the length of the line where it is shorter.
+static size_t byteOfColumn(llvm::StringRef line, int32_t column) {
+  for (size_t byte = 0; byte < line.size(); ++byte)
+    if (startsCharacter(line[byte]) && --column == 0)
+      return byte;
+  return line.size();
+}
+
+llvm::StringRef SourceBuffer::piece(const SourceRange &range) const {
+  llvm::StringRef text = line(range.line);
+  return text.slice(byteOfColumn(text, range.column), byteOfColumn(text, range.endColumn));
+}
+
+const SourceBuffer *Sources::find(llvm::StringRef name) const {
+  auto found = llvm::find_if(buffers, [&](const SourceBuffer &buffer) { return buffer.name() == name; });
+  return found == buffers.end() ? nullptr : &*found;
 }
 
 const SourceBuffer &Sources::add(std::string name, std::string text) {
@@ -50,13 +71,19 @@ Diagnostic &Diagnostics::warning(SourceRange range, std::string message) {
   return reported.emplace_back(Severity::Warning, range, std::move(message));
 }
 
-namespace {
-
-bool startsCharacter(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
+std::string meshplan::placeText(const Sources &sources, const SourceRange &range) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (range.hasFile())
+    os << sources.buffer(range.file).name();
+  if (range.hasLine())
+    os << ':' << range.line << ':' << range.column;
+  return text;
+}
 
 /// Writes the line and, under it, a caret and tildes. A tab stays a tab, so that the caret is right under any tab
 /// width; a character of several bytes takes one column.
-void printExcerpt(llvm::raw_ostream &os, llvm::StringRef line, const SourceRange &range) {
+static void markLine(llvm::raw_ostream &os, llvm::StringRef line, const SourceRange &range) {
   os << "  " << line << "\n  ";
   int32_t column = 0;
   int32_t last = 0;
@@ -75,23 +102,21 @@ void printExcerpt(llvm::raw_ostream &os, llvm::StringRef line, const SourceRange
   os << '\n';
 }
 
-void printMessage(llvm::raw_ostream &os, const Sources &sources, const SourceRange &range, llvm::StringRef kind,
-                  llvm::StringRef message) {
-  if (range.hasFile())
-    os << sources.buffer(range.file).name() << ':';
-  if (range.hasLine())
-    os << range.line << ':' << range.column << ':';
-  if (range.hasFile())
-    os << ' ';
-  os << kind << ": " << message << '\n';
+void meshplan::printExcerpt(llvm::raw_ostream &os, const Sources &sources, const SourceRange &range) {
   if (!range.hasLine())
     return;
   llvm::StringRef line = sources.buffer(range.file).line(range.line);
   if (!line.empty())
-    printExcerpt(os, line, range);
+    markLine(os, line, range);
 }
 
-} // namespace
+static void printMessage(llvm::raw_ostream &os, const Sources &sources, const SourceRange &range, llvm::StringRef kind,
+                         llvm::StringRef message) {
+  if (range.hasFile())
+    os << placeText(sources, range) << ": ";
+  os << kind << ": " << message << '\n';
+  printExcerpt(os, sources, range);
+}
 
 void Diagnostics::print(llvm::raw_ostream &os) const {
   for (const Diagnostic &diagnostic : reported) {

@@ -62,6 +62,8 @@ public:
   llvm::StringRef text() const { return content; }
   /// The text of a line without its end; empty where there is no such line.
   llvm::StringRef line(int32_t number) const;
+  /// The text that a range covers, up to the end of its line.
+  llvm::StringRef piece(const SourceRange &range) const;
 
 private:
   int32_t id;
@@ -76,12 +78,20 @@ class Sources {
 public:
   const SourceBuffer &add(std::string name, std::string text = "");
   const SourceBuffer &buffer(int32_t file) const { return buffers[file]; }
+  /// The file of this name, or null.
+  const SourceBuffer *find(llvm::StringRef name) const;
 
 private:
   std::deque<SourceBuffer> buffers;
 };
 
 enum class Severity { Error, Warning };
+
+/// "a.plan:7:20"
+std::string placeText(const Sources &sources, const SourceRange &range);
+
+/// Writes the line of a range and marks the range under it, both behind two spaces.
+void printExcerpt(llvm::raw_ostream &os, const Sources &sources, const SourceRange &range);
 
 /// A message at another place that explains an error.
 struct Note {

@@ -84,6 +84,7 @@ meshplan::DimSharding resolveDim(int64_t extent, DimShardingAttr dim, MeshOp mes
     resolved.axes.push_back(resolveAxis(axis, mesh));
   resolved.unit = dim.getUnit();
   resolved.parts.assign(dim.getParts().begin(), dim.getParts().end());
+  resolved.repeat = dim.getRepeat();
   return resolved;
 }
 
@@ -95,18 +96,19 @@ DimShardingAttr canonicalDim(int64_t extent, DimShardingAttr dim, MeshOp mesh) {
   bool isEven = dim.getParts().empty()
                     ? extent % quantum == 0
                     : llvm::all_of(dim.getParts(), [&](int64_t part) { return part % quantum == 0; });
-  return DimShardingAttr::get(context, dim.getAxes(), dim.getOpen(), isEven ? 1 : dim.getUnit(), dim.getParts());
+  return DimShardingAttr::get(context, dim.getAxes(), dim.getOpen(), isEven ? 1 : dim.getUnit(), dim.getParts(),
+                              isEven ? 1 : dim.getRepeat());
 }
 
 DimShardingAttr divideDim(int64_t extent, ArrayRef<AxisRefAttr> axes, MeshOp mesh, int64_t unit,
-                          ArrayRef<int64_t> parts) {
-  return canonicalDim(extent, DimShardingAttr::get(mesh.getContext(), axes, /*open=*/false, unit, parts), mesh);
+                          ArrayRef<int64_t> parts, int64_t repeat) {
+  return canonicalDim(extent, DimShardingAttr::get(mesh.getContext(), axes, /*open=*/false, unit, parts, repeat), mesh);
 }
 
 DimShardingAttr dropMinorAxes(int64_t extent, DimShardingAttr dim, size_t count, MeshOp mesh) {
   return canonicalDim(extent,
                       DimShardingAttr::get(dim.getContext(), dim.getAxes().drop_back(count), dim.getOpen(),
-                                           dim.getUnit(), dim.getParts()),
+                                           dim.getUnit(), dim.getParts(), dim.getRepeat()),
                       mesh);
 }
 

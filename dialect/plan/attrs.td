@@ -52,15 +52,23 @@ def Plan_DimShardingAttr : Plan_Attr<"DimSharding", "dim"> {
     `{"dp", "tp"}` divides the dim over the axes, major to minor; `{}` keeps it
     whole; `?` at the end says that more axes may be added (open). `unit 64`
     says that runs of 64 elements are never cut; `parts [64, 8, 8]` that the dim
-    is a concatenation whose parts are divided one by one. What is not divided
+    is a concatenation whose parts are divided one by one; `repeat 3` that each
+    unit counts three times when it is dealt, and that neighbours may hold the
+    same one (extent.h). What is not divided
     has neither, and a unit that makes no difference, because each shard has the
     same number of units, is written as 1 (see canonicalDim in plan.h).
   }];
   let parameters = (ins ArrayRefParameter<"AxisRefAttr">:$axes, "bool":$open, "int64_t":$unit,
-                        ArrayRefParameter<"int64_t">:$parts);
-  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<AxisRefAttr>":$axes, CArg<"bool", "false">:$open), [{
-    return $_get($_ctxt, axes, open, int64_t(1), ::llvm::ArrayRef<int64_t>());
-  }]>];
+                        ArrayRefParameter<"int64_t">:$parts, "int64_t":$repeat);
+  let builders = [
+    AttrBuilder<(ins "::llvm::ArrayRef<AxisRefAttr>":$axes, CArg<"bool", "false">:$open), [{
+      return $_get($_ctxt, axes, open, int64_t(1), ::llvm::ArrayRef<int64_t>(), int64_t(1));
+    }]>,
+    AttrBuilder<(ins "::llvm::ArrayRef<AxisRefAttr>":$axes, "bool":$open, "int64_t":$unit,
+                     "::llvm::ArrayRef<int64_t>":$parts), [{
+      return $_get($_ctxt, axes, open, unit, parts, int64_t(1));
+    }]>
+  ];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
@@ -132,6 +140,22 @@ def Plan_LocalIntAttr : Plan_Attr<"LocalInt", "local"> {
   let parameters = (ins "int64_t":$constant, "bool":$ofResult, "int64_t":$index, "int64_t":$dim, "int64_t":$offsetScale,
                         "int64_t":$extentScale);
   let hasCustomAssemblyFormat = 1;
+}
+
+def Plan_CauseAttr : Plan_Attr<"Cause", "cause"> {
+  let summary = "the statement of the plan behind an axis of a value";
+  let description = [{
+    `#plan.cause<"tp" because "rowwise tp" at loc("a.plan":7:3)>` says that the
+    statement at that place divides a value over `tp`, or makes it partial.
+    Propagation keeps a list of these as metadata of the location of each op
+    whose results are divided or partial (withCauses, getCauses), so that later
+    phases and reports know why. Arguments have their own location and
+    `plan.style` instead.
+  }];
+  let parameters = (ins StringRefParameter<"name of the mesh axis">:$axis,
+                        OptionalParameter<"::mlir::StringAttr", "the statement as written">:$text,
+                        "::mlir::LocationAttr":$statement);
+  let assemblyFormat = "`<` $axis (`because` $text^)? `at` $statement `>`";
 }
 
 #endif // MESHPLAN_DIALECT_PLAN_ATTRS_TD

@@ -56,7 +56,7 @@ DimShardingAttr canonicalDim(int64_t extent, DimShardingAttr dim, MeshOp mesh);
 
 /// The canonical dim with these axes, major to minor.
 DimShardingAttr divideDim(int64_t extent, llvm::ArrayRef<AxisRefAttr> axes, MeshOp mesh, int64_t unit = 1,
-                          llvm::ArrayRef<int64_t> parts = {});
+                          llvm::ArrayRef<int64_t> parts = {}, int64_t repeat = 1);
 
 /// What gathering the `count` most minor axes makes of a dim: its shards are unions of those of `dim`.
 DimShardingAttr dropMinorAxes(int64_t extent, DimShardingAttr dim, size_t count, MeshOp mesh);
@@ -66,6 +66,12 @@ int64_t elementBytes(mlir::Type type);
 
 /// Bytes of the largest shard of a tensor of this type: what a rank must hold.
 int64_t largestShardBytes(mlir::RankedTensorType type, MeshOp mesh);
+
+/// `location` of an op, and the statements behind the axes of its results. They replace those that it has.
+mlir::Location withCauses(mlir::Location location, llvm::ArrayRef<CauseAttr> causes);
+
+/// The statements that withCauses has put there.
+llvm::SmallVector<CauseAttr> getCauses(mlir::Location location);
 
 /// Checks a sharding against a mesh: axes exist, digits divide the axis.
 mlir::LogicalResult verifyAgainstMesh(ShardingAttr sharding, MeshOp mesh,

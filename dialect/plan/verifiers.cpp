@@ -28,12 +28,14 @@ LogicalResult AxisRefAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
 }
 
 LogicalResult DimShardingAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<AxisRefAttr> axes,
-                                      bool open, int64_t unit, ArrayRef<int64_t> parts) {
+                                      bool open, int64_t unit, ArrayRef<int64_t> parts, int64_t repeat) {
   if (unit < 1) // A3
     return emitError() << "unit is " << unit << ", must be positive";
   for (int64_t part : parts)
     if (part < 1) // A4
       return emitError() << "part is " << part << ", must be positive";
+  if (repeat < 1 || (repeat > 1 && !parts.empty())) // A10
+    return emitError() << "units repeat " << repeat << " times, must be positive, and 1 for parts";
   return success();
 }
 
@@ -131,6 +133,16 @@ LogicalResult StyleOp::verify() {
     if (failed(verifyAxis(cast<AxisRefAttr>(axis), mesh, [&] { return emitOpError(); })))
       return failure();
   return success();
+}
+
+LogicalResult BorderOp::verify() {
+  MeshOp mesh = getMesh(*this);
+  if (!mesh) // M5
+    return emitOpError("names axes, but the module has no mesh");
+  for (Attribute axis : getAxes())
+    if (failed(verifyAxis(cast<AxisRefAttr>(axis), mesh, [&] { return emitOpError(); })))
+      return failure();
+  return verifyAgainstMesh(getLayout(), mesh, [&] { return emitOpError(); });
 }
 
 /// Checks every sharded type of an op against the mesh. Called from the verifiers of all ops of the dialect.
@@ -303,10 +315,20 @@ LogicalResult AllToAllOp::verify() {
   return failed(whole) ? failure() : expectInput(*this, *whole, *gathered);
 }
 
+/// A slice over no axes keeps of the units that neighbours share those that are its own.
 LogicalResult SliceOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
   if (failed(change))
     return failure();
+  if (change->axes.empty()) {
+    int64_t index = getDim();
+    if (index < 0 || index >= change->from.getRank())
+      return emitOpError() << "dim " << index << " of a tensor of rank " << change->from.getRank();
+    int64_t extent = cast<RankedTensorType>(getResult().getType()).getDimSize(index);
+    DimShardingAttr dim = change->from.getDims()[index];
+    DimShardingAttr own = divideDim(extent, dim.getAxes(), getMesh(*this), dim.getUnit());
+    return expect(*this, change->from.withDim(index, own), change->to);
+  }
   FailureOr<ShardingAttr> whole = dropMinor(*this, change->to, getDim(), change->axes);
   return failed(whole) ? failure() : expectInput(*this, *whole, change->from);
 }

@@ -45,6 +45,7 @@ meshplan::DimSharding toDimSharding(DimAttr dim) {
     result.axes.push_back(toAxisRef(axis));
   result.unit = dim.getUnit();
   result.parts.assign(dim.getParts().begin(), dim.getParts().end());
+  result.repeat = dim.getRepeat();
   return result;
 }
 
@@ -56,12 +57,35 @@ SmallVector<int64_t> localShape(ShardedTensorType type, ArrayRef<int64_t> meshSi
   });
 }
 
+FileLineColRange getPlanPlace(Location location) {
+  if (auto place = dyn_cast<FileLineColRange>(location))
+    return place.getFilename().getValue().ends_with(".plan") ? place : FileLineColRange();
+  if (auto named = dyn_cast<NameLoc>(location))
+    return getPlanPlace(named.getChildLoc());
+  if (auto call = dyn_cast<CallSiteLoc>(location)) {
+    FileLineColRange place = getPlanPlace(call.getCallee());
+    return place ? place : getPlanPlace(call.getCaller());
+  }
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    for (Location part : fused.getLocations())
+      if (FileLineColRange place = getPlanPlace(part))
+        return place;
+  return {};
+}
+
 int64_t elementBytes(Type elementType) { return llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8); }
 
 int64_t localBytes(ShardedTensorType type, ArrayRef<int64_t> meshSizes, ArrayRef<int64_t> coordinate) {
   int64_t bytes = elementBytes(type.getElementType());
   for (int64_t extent : localShape(type, meshSizes, coordinate))
     bytes *= extent;
+  return bytes;
+}
+
+int64_t largestBytes(ShardedTensorType type) {
+  int64_t bytes = elementBytes(type.getElementType());
+  for (DimAttr dim : type.getDims())
+    bytes *= meshplan::largestExtent(toDimSharding(dim));
   return bytes;
 }
 

@@ -16,7 +16,8 @@ std::vector<AxisRef> axesOf(const AxisRefVector *axes) {
 }
 
 DimSharding dimShardingOf(const artifact::Dim &dim) {
-  DimSharding sharding{.extent = dim.extent(), .axes = axesOf(dim.axes()), .unit = dim.unit(), .parts = {}};
+  DimSharding sharding{
+      .extent = dim.extent(), .axes = axesOf(dim.axes()), .unit = dim.unit(), .parts = {}, .repeat = dim.repeat()};
   if (dim.parts())
     sharding.parts.assign(dim.parts()->begin(), dim.parts()->end());
   return sharding;

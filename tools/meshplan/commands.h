@@ -18,10 +18,15 @@ using Command = std::function<int()>;
 
 Command addCompile(CLI::App &app);
 Command addCheck(CLI::App &app);
+Command addExplain(CLI::App &app);
+Command addDiff(CLI::App &app);
 Command addFormat(CLI::App &app);
 
-/// Adds what `compile` and `check` share: the plan file, -D, --strict, --device.
+/// Adds what the commands that compile a plan share: the plan file, -D, --strict, --device.
 void addCompileOptions(CLI::App &app, CompileOptions &options, std::vector<std::string> &definitions);
+
+/// The same without the plan file.
+void addPlanOptions(CLI::App &app, CompileOptions &options, std::vector<std::string> &definitions);
 
 /// Splits `name=value` texts, whose form the command line has checked.
 void splitDefinitions(const std::vector<std::string> &texts, CompileOptions &options);

@@ -1,4 +1,4 @@
-//===- compile_options.cpp - flags that compile and check share -----------===//
+//===- compile_options.cpp - flags of the commands that compile a plan ----===//
 
 #include "tools/command_line/command_line.h"
 #include "tools/meshplan/commands.h"
@@ -7,6 +7,10 @@ using namespace meshplan;
 
 void meshplan::addCompileOptions(CLI::App &app, CompileOptions &options, std::vector<std::string> &definitions) {
   app.add_option("plan", options.planFile, "plan file")->required();
+  addPlanOptions(app, options, definitions);
+}
+
+void meshplan::addPlanOptions(CLI::App &app, CompileOptions &options, std::vector<std::string> &definitions) {
   auto isDefinition = [](const std::string &text) {
     size_t equals = text.find('=');
     bool right = equals != std::string::npos && equals > 0;

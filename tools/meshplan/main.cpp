@@ -17,6 +17,8 @@ int main(int argc, char **argv) {
   };
   add("compile", "compile model and plan to a schedule (.sched)", addCompile);
   add("check", "check a plan: coverage, layouts, memory and traffic of a rank", addCheck);
+  add("explain", "say why a tensor has its layout and which collectives that causes", addExplain);
+  add("diff", "show what differs between two plans of a model", addDiff);
   add("fmt", "bring plan files to their canonical form", addFormat);
   auto nearest = [](const std::string &name, const std::vector<std::string> &candidates) {
     return nearestNames(name, candidates);

@@ -13,8 +13,13 @@ namespace meshplan {
 
 static FactorRule catRule(const CallView &call) {
   RuleBuilder builder(call);
-  int64_t joined = normalizeDim(call.getInt("dim", 0), builder.result().getRank());
+  TensorRef result = builder.result();
+  int64_t joined = normalizeDim(call.getInt("dim", 0), result.getRank());
   builder.tieAligned({joined});
+  SmallVector<DimRef> pieces;
+  for (unsigned index = 0; index < call.operands.size(); ++index)
+    pieces.push_back(builder.operand(index)[joined]);
+  builder.join(result[joined], pieces);
   return builder.finish();
 }
 

@@ -1,6 +1,7 @@
 //===- origin_table.cpp - where instructions come from --------------------===//
 
 #include "compiler/target/artifact/origin_table.h"
+#include "dialect/sched/sched.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
 
@@ -8,25 +9,8 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// The place in a plan file within a location, or null.
-static FileLineColRange planPlace(Location location) {
-  if (auto place = dyn_cast<FileLineColRange>(location))
-    return place.getFilename().getValue().ends_with(".plan") ? place : FileLineColRange();
-  if (auto named = dyn_cast<NameLoc>(location))
-    return planPlace(named.getChildLoc());
-  if (auto call = dyn_cast<CallSiteLoc>(location)) {
-    FileLineColRange place = planPlace(call.getCallee());
-    return place ? place : planPlace(call.getCaller());
-  }
-  if (auto fused = dyn_cast<FusedLoc>(location))
-    for (Location part : fused.getLocations())
-      if (FileLineColRange place = planPlace(part))
-        return place;
-  return {};
-}
-
 int32_t OriginTable::sourceOf(Location location, StringAttr text) {
-  FileLineColRange place = planPlace(location);
+  FileLineColRange place = sched::getPlanPlace(location);
   if (!place)
     return -1;
   auto [entry, inserted] = sourceIndex.try_emplace(Key(place, text), sources.size());

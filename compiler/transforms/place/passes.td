@@ -14,7 +14,9 @@ def PlaceStyles : Pass<"plan-place-styles", "::mlir::ModuleOp"> {
     the number of a dim; `sequence` and `replicate` keep parameters whole. Where
     an activation enters or leaves the module and the style says how, a
     `plan.constrain` is placed. Parameters and inputs that no style mentions are
-    replicated. The style ops are removed.
+    replicated. A parameter gets the place of its style as its location and the
+    text as `plan.style`, also where the style leaves it whole. The style ops
+    are removed.
 
     Before:
     ```mlir
@@ -27,6 +29,27 @@ def PlaceStyles : Pass<"plan-place-styles", "::mlir::ModuleOp"> {
     func.func @forward(%x: tensor<4x8xf32, R>, %w: tensor<16x8xf32, #plan.sharding<[{}, {"tp"} ]>>) -> ... {
       %0 = plan.constrain %x #plan.sharding<[{}, {"tp"} ]> along [#plan.axis<"tp">] as "rowwise tp" : ...
       %y = plan.call "aten.linear.default"(%0, %w) {...} in "mlp.down_proj" : ...
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
+def PlaceBorders : Pass<"plan-place-borders", "::mlir::ModuleOp"> {
+  let summary = "turn layouts stated at borders of modules into constraints on values";
+  let description = [{
+    For each `plan.border` the value that it names gets a `plan.constrain`: an
+    input where the calls of the module read it, an output where calls outside
+    do. What a style says of the same value is nearer to the producer, so that
+    the border has the last word. The border ops are removed.
+
+    ```mlir
+    plan.border "head" is_input false index 0 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "output replicate"
+    %y = plan.call "aten.linear.default"(%x, %w) {...} in "head" : ...
+    return %y
+    // becomes
+    %y = plan.call "aten.linear.default"(%x, %w) {...} in "head" : ...
+    %0 = plan.constrain %y #plan.sharding<[{}, {} ]> along [#plan.axis<"tp">] as "output replicate" : ...
+    return %0
     ```
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];

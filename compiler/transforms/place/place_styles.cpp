@@ -134,6 +134,16 @@ private:
     return failure();
   }
 
+  /// A parameter whose place the plan states itself, and otherwise than a style.
+  LogicalResult contradictsPlacement(StyleOp style, BlockArgument parameter) {
+    auto text = function.getArgAttrOfType<StringAttr>(parameter.getArgNumber(), "plan.style");
+    auto diagnostic = style.emitError() << "parameter '" << nameOf(parameter) << "' is placed in two ways: '"
+                                        << (text ? text.getValue() : "") << "' and '" << style.getText() << "'";
+    diagnostic.attachNote(parameter.getLoc()) << "the other statement is here";
+    diagnostic.attachNote() << "help: modules that share a parameter need one placement";
+    return failure();
+  }
+
   LogicalResult divide(StyleOp style, BlockArgument parameter, int64_t dim) {
     auto type = cast<RankedTensorType>(parameter.getType());
     int64_t shards = shardCount(axesOf(style), mesh);
@@ -145,8 +155,14 @@ private:
       diagnostic.attachNote() << "help: " << axisNames(style) << " can be at most " << type.getDimSize(dim);
       return failure();
     }
+    std::optional<SmallVector<int64_t>> parts = partsOf(style, type.getDimSize(dim));
+    if (!parts)
+      return wrongParts(style, parameter, dim);
     ShardingAttr sharding = ShardingAttr::getReplicated(type.getContext(), type.getRank())
-                                .withDim(dim, units.divide(parameter, dim, axesOf(style), mesh));
+                                .withDim(dim, units.divide(parameter, dim, axesOf(style), mesh, *parts));
+    if (auto stated = function.getArgAttrOfType<ShardingAttr>(parameter.getArgNumber(), "plan.sharding"))
+      if (statedLayout(parameter, stated) != sharding)
+        return contradictsPlacement(style, parameter);
     auto [position, inserted] = placed.insert({parameter, {sharding, style}});
     if (inserted || position->second.first == sharding)
       return success();
@@ -154,6 +170,29 @@ private:
                                         << position->second.second.getText() << "' and '" << style.getText() << "'";
     diagnostic.attachNote(position->second.second.getLoc()) << "the other statement is here";
     diagnostic.attachNote() << "help: modules that share a parameter need one placement";
+    return failure();
+  }
+
+  /// Sizes of the parts of a dim, none if the style states none; nothing if they do not add up to the dim.
+  static std::optional<SmallVector<int64_t>> partsOf(StyleOp style, int64_t extent) {
+    int64_t sum = 0;
+    for (int64_t part : style.getParts())
+      sum += part;
+    if (sum != 0 && extent % sum != 0)
+      return std::nullopt;
+    return llvm::map_to_vector(style.getParts(), [&](int64_t part) { return part * (extent / sum); });
+  }
+
+  LogicalResult wrongParts(StyleOp style, BlockArgument parameter, int64_t dim) {
+    if (!isNews(style))
+      return failure();
+    int64_t sum = 0;
+    for (int64_t part : style.getParts())
+      sum += part;
+    auto diagnostic = style.emitError() << "dim " << dim << " of '" << nameOf(parameter) << "' has size "
+                                        << cast<RankedTensorType>(parameter.getType()).getDimSize(dim)
+                                        << ", which is not made of " << sum << " equal shares";
+    diagnostic.attachNote() << "help: the sizes in 'parts' add up to a number that divides it";
     return failure();
   }
 
@@ -186,9 +225,12 @@ private:
     for (const ActivationUse &activation : use.activations) {
       auto type = cast<RankedTensorType>(activation.operand->get().getType());
       ShardingAttr layout = ShardingAttr::getReplicated(type.getContext(), type.getRank());
-      if (!colwise && activation.inputDim)
-        layout = layout.withDim(*activation.inputDim, units.divide(activation.operand->get(), *activation.inputDim,
-                                                                   axesOf(module.style), mesh));
+      if (!colwise && activation.inputDim) {
+        int64_t dim = *activation.inputDim;
+        std::optional<SmallVector<int64_t>> parts = partsOf(module.style, type.getDimSize(dim));
+        layout = layout.withDim(dim, units.divide(activation.operand->get(), dim, axesOf(module.style), mesh,
+                                                  parts.value_or(SmallVector<int64_t>())));
+      }
       constrainOperand(*activation.operand, layout, module.style);
     }
   }
@@ -280,17 +322,33 @@ private:
                                     style.getAxes(), style.getTextAttr()));
   }
 
+  /// The style of the module that holds a parameter, which leaves it whole, or null.
+  StyleOp styleOf(BlockArgument parameter) {
+    auto names = function.getArgAttrOfType<ArrayAttr>(parameter.getArgNumber(), "plan.names");
+    if (!names || !isWeight(parameter))
+      return nullptr;
+    for (auto name : names.getAsRange<StringAttr>()) {
+      auto [owner, leaf] = name.getValue().rsplit('.');
+      auto *found = modules.find(leaf.empty() ? StringRef() : owner);
+      if (found != modules.end())
+        return found->second.front().style;
+    }
+    return nullptr;
+  }
+
   /// Writes the sharding of every argument into its type: placed, stated (inputs), or replicated.
   void writeArguments() {
     for (BlockArgument argument : function.getArguments()) {
       auto type = cast<RankedTensorType>(argument.getType());
       auto found = placed.find(argument);
+      if (StyleOp style = found != placed.end() ? found->second.second : styleOf(argument)) {
+        function.setArgAttr(argument.getArgNumber(), "plan.style", style.getTextAttr());
+        argument.setLoc(style.getLoc());
+      }
       if (found != placed.end()) {
         argument.setType(withSharding(type, found->second.first));
-        function.setArgAttr(argument.getArgNumber(), "plan.style", found->second.second.getTextAttr());
-        argument.setLoc(found->second.second.getLoc());
       } else if (auto stated = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), "plan.sharding")) {
-        argument.setType(withSharding(type, inputLayout(argument, stated)));
+        argument.setType(withSharding(type, statedLayout(argument, stated)));
       } else {
         argument.setType(withSharding(type, ShardingAttr::getReplicated(type.getContext(), type.getRank())));
       }
@@ -299,7 +357,8 @@ private:
                                        function.getFunctionType().getResults()));
   }
 
-  ShardingAttr inputLayout(BlockArgument argument, ShardingAttr stated) {
+  /// A layout that the plan states for an argument, dealt by units.
+  ShardingAttr statedLayout(BlockArgument argument, ShardingAttr stated) {
     ShardingAttr layout = stated;
     for (int64_t dim = 0; dim < stated.getRank(); ++dim)
       layout = layout.withDim(dim, units.divide(argument, dim, dividing(stated.getDims()[dim].getAxes(), mesh), mesh));

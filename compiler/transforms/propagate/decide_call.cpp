@@ -34,7 +34,8 @@ public:
       if (inexpressible.empty())
         return std::move(decision);
       for (unsigned factor : inexpressible)
-        blocked[factor] = true;
+        for (unsigned sibling : problem.rule.siblings(factor))
+          blocked[sibling] = true;
     }
   }
 
@@ -64,13 +65,16 @@ private:
     const Factor &factor = problem.rule.factors[index];
     if (offered.axes.empty() || blocked[index] || factor.kind == FactorKind::whole)
       return;
+    // What neighbours share would be added twice.
+    if (offered.repeat != 1 && factor.kind != FactorKind::parallel)
+      return;
     FactorDivision &own = decision.factors[index];
     if (!isCoarser(own, offered, factor, problem.mesh))
       return;
     FactorDivision taken = offered;
     taken.axes = own.axes;
     for (AxisRefAttr axis : llvm::drop_begin(offered.axes, own.axes.size())) {
-      if (isUsed(axis))
+      if (isUsed(axis, index))
         break;
       taken.axes.push_back(axis);
     }
@@ -81,10 +85,15 @@ private:
     own = canonical(taken, factor, problem.mesh);
   }
 
-  bool isUsed(AxisRefAttr axis) const {
-    return overlapsAny(partial, axis) || llvm::any_of(decision.factors, [&](const FactorDivision &division) {
-             return overlapsAny(division.axes, axis);
-           });
+  /// True if the axis divides another factor, but for those that are divided together with this one.
+  bool isUsed(AxisRefAttr axis, unsigned factor) const {
+    if (overlapsAny(partial, axis))
+      return true;
+    SmallVector<unsigned> siblings = problem.rule.siblings(factor);
+    for (auto [index, division] : llvm::enumerate(decision.factors))
+      if (overlapsAny(division.axes, axis) && (index == factor || !llvm::is_contained(siblings, index)))
+        return true;
+    return false;
   }
 
   void deriveTypes(llvm::SmallVectorImpl<unsigned> &inexpressible) {

@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/propagate/layouts.h"
 #include "compiler/sharding/reshard.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -68,10 +69,30 @@ void Layouts::setCause(Value value, AxisRefAttr axis, const Cause &cause) {
     causes[value].push_back({StringAttr::get(value.getContext(), axis.getName()), cause});
 }
 
+/// The axes of each dim, then those that are partial.
+static SmallVector<ArrayRef<AxisRefAttr>> axesByPlace(ShardingAttr sharding) {
+  SmallVector<ArrayRef<AxisRefAttr>> places;
+  for (DimShardingAttr dim : sharding.getDims())
+    places.push_back(dim.getAxes());
+  places.push_back(sharding.getPartialAxes());
+  return places;
+}
+
 void Layouts::copyCauses(Value from, Value to) {
-  auto found = causes.find(from);
-  if (found != causes.end()) {
-    auto copy = found->second;
-    causes[to] = std::move(copy);
-  }
+  for (auto [before, after] : llvm::zip(axesByPlace(getSharding(from)), axesByPlace(getSharding(to))))
+    for (AxisRefAttr axis : after)
+      if (overlapsAny(before, axis))
+        if (std::optional<Cause> cause = causeOf(from, axis))
+          setCause(to, axis, *cause);
+}
+
+void Layouts::writeCauses(Operation *op) const {
+  SmallVector<CauseAttr> list;
+  llvm::SmallSetVector<StringRef, 2> seen;
+  for (Value result : op->getResults())
+    for (ArrayRef<AxisRefAttr> axes : axesByPlace(getSharding(result)))
+      for (AxisRefAttr axis : axes)
+        if (std::optional<Cause> cause = causeOf(result, axis); cause && seen.insert(axis.getName()))
+          list.push_back(CauseAttr::get(op->getContext(), axis.getName(), cause->style, cause->location));
+  op->setLoc(withCauses(op->getLoc(), list));
 }

@@ -31,7 +31,8 @@ public:
   /// The value under which consumers know `value` now: itself, or the reduced form of a partial value.
   mlir::Value current(mlir::Value value) const;
 
-  /// `value` under `sharding`: an existing version, or a reshard of the cheapest one, placed before `user`.
+  /// `value` under `sharding`: an existing version, or a reshard of the cheapest one, placed before `user`. Axes that
+  /// stay where they were keep their causes; those that move have none yet.
   mlir::Value obtain(mlir::Value value, plan::ShardingAttr sharding, mlir::Operation *user, const Cause &cause);
 
   /// From now on consumers of `value` start from `reduced`.
@@ -40,12 +41,16 @@ public:
   /// The statement that caused `axis` in the sharding of `value`, if one is known.
   std::optional<Cause> causeOf(mlir::Value value, plan::AxisRefAttr axis) const;
   void setCause(mlir::Value value, plan::AxisRefAttr axis, const Cause &cause);
-  void copyCauses(mlir::Value from, mlir::Value to);
 
+  /// Writes the causes of the axes of an op's results to its location (plan::withCauses).
+  void writeCauses(mlir::Operation *op) const;
+
+private:
+  /// Copies the causes of the axes that are at the same place in both.
+  void copyCauses(mlir::Value from, mlir::Value to);
   /// The value of the program of which `value` is a version.
   mlir::Value origin(mlir::Value value) const;
 
-private:
   plan::MeshOp mesh;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> versions;
   llvm::DenseMap<mlir::Value, mlir::Value> origins;

@@ -3,6 +3,7 @@
 #include "compiler/transforms/propagate/messages.h"
 #include "compiler/sharding/layout_text.h"
 #include "llvm/ADT/DenseSet.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace meshplan;
@@ -33,8 +34,35 @@ static StringRef moduleBehind(Value value, CallOp user) {
   return (producer ? producer : user).getModule().value_or("");
 }
 
+/// A value that an operator takes apart along the dim that is divided.
+static void reportMissingParts(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
+                               Location place) {
+  Value operand = call.getOperands()[index];
+  SmallVector<int64_t> sizes = llvm::map_to_vector(rule.operands[index].dims[block.dim],
+                                                   [&](unsigned factor) { return rule.factors[factor].size; });
+  auto diagnostic = emitError(place);
+  diagnostic << "dim " << block.dim << " of '" << moduleBehind(operand, call) << "' is parts of ";
+  llvm::interleaveComma(sizes, diagnostic);
+  diagnostic << " to '" << call.getTarget() << "' in '" << call.getModule().value_or("") << "', and is divided over "
+             << block.axis.getName() << " as one";
+  int64_t common = 0;
+  for (int64_t size : sizes)
+    common = std::gcd(common, size);
+  Diagnostic &note = diagnostic.attachNote();
+  if (llvm::all_equal(sizes)) {
+    note << "help: state the parts of the fused weight: 'parts " << sizes.size() << "'";
+    return;
+  }
+  note << "help: state the parts of the fused weight: 'parts (";
+  char name = 'a';
+  llvm::interleaveComma(sizes, note, [&](int64_t size) { note << std::string(1, name++) << " " << size / common; });
+  note << ")'";
+}
+
 void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
                                  MeshOp mesh, Location place) {
+  if (rule.operands[index].isJoined(block.dim))
+    return reportMissingParts(call, index, block, rule, place);
   Value operand = call.getOperands()[index];
   int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(block.dim);
   int64_t parts = rule.factors[block.factor].size;

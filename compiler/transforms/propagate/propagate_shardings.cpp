@@ -51,6 +51,9 @@ public:
         op->erase();
       op = next;
     }
+    if (!hasFailed)
+      for (Operation &op : block)
+        layouts.writeCauses(&op);
     return failure(hasFailed);
   }
 
@@ -102,13 +105,21 @@ private:
     AxisList rest = without(sharding.getPartialAxes(), axis);
     ShardingAttr reduced = ShardingAttr::get(value.getContext(), sharding.getDims(),
                                              rest.empty() ? Reduction::none : sharding.getReduction(), rest);
-    int64_t dim = sharding.getReduction() == Reduction::sum ? findWantedDim(value, axis, mesh) : -1;
-    if (dim >= 0)
-      if (std::optional<DimShardingAttr> divided = extended(value, dim, reduced.getDims()[dim], axis))
-        reduced = reduced.withDim(dim, *divided);
+    WantedDim wanted = sharding.getReduction() == Reduction::sum ? findWantedDim(value, axis, mesh) : WantedDim();
+    if (wanted.dim >= 0)
+      if (std::optional<DimShardingAttr> divided = extended(value, wanted.dim, reduced.getDims()[wanted.dim], axis))
+        reduced = reduced.withDim(wanted.dim, *divided);
     Value made = layouts.obtain(value, reduced, user, causeOf(value, axis));
+    if (std::optional<Cause> cause = causeOf(wanted, axis))
+      layouts.setCause(made, axis, *cause);
     layouts.supersede(value, made);
     return made;
+  }
+
+  std::optional<Cause> causeOf(const WantedDim &wanted, AxisRefAttr axis) {
+    if (ConstrainOp statement = wanted.statement)
+      return Cause{statement.getLoc(), statement.getStyleAttr()};
+    return wanted.neighbour ? layouts.causeOf(wanted.neighbour, axis) : std::nullopt;
   }
 
   /// The dim divided by one more axis within its shards; nothing if a shard would be left without a unit.
@@ -116,7 +127,7 @@ private:
     int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim);
     AxisList axes(now.getAxes());
     axes.push_back(axis);
-    int64_t unit = now.getAxes().empty() ? units.get(layouts.origin(value), dim) : now.getUnit();
+    int64_t unit = now.getAxes().empty() ? units.get(value, dim) : now.getUnit();
     DimShardingAttr divided = divideDim(extent, axes, mesh, unit, now.getParts());
     bool isFine = dropMinorAxes(extent, divided, 1, mesh) == now && extent / unit >= shardCount(axes, mesh);
     return isFine ? std::optional(divided) : std::nullopt;
@@ -287,14 +298,31 @@ private:
       if (movesData(arriving, wanted))
         reportUnstated(call, index, arriving, wanted);
       Cause cause{call.getLoc(), StringAttr()};
-      call->setOperand(index, layouts.obtain(operand, wanted, call, cause));
+      Value made = layouts.obtain(operand, wanted, call, cause);
+      inheritCauses(call, decision, made);
+      call->setOperand(index, made);
     }
+  }
+
+  /// `value`, an operand or result of the call, has its axes from the operands that gave them to the factors.
+  void inheritCauses(CallOp call, const CallDecision &decision, Value value) {
+    for (auto [division, source] : llvm::zip(decision.factors, decision.source))
+      if (source >= 0)
+        for (AxisRefAttr axis : division.axes)
+          if (std::optional<Cause> cause = layouts.causeOf(call.getOperands()[source], axis))
+            layouts.setCause(value, axis, *cause);
+  }
+
+  /// True if the same axes deal other units or parts. Of shared units each rank has its own.
+  static bool isDealtAnew(DimShardingAttr before, DimShardingAttr after) {
+    return !before.getAxes().empty() && before.getAxes() == after.getAxes() &&
+           (before.getUnit() != after.getUnit() || before.getParts() != after.getParts());
   }
 
   /// True unless each rank already holds what it needs.
   static bool movesData(ShardingAttr from, ShardingAttr to) {
     for (auto [before, after] : llvm::zip(from.getDims(), to.getDims()))
-      if (after.getAxes().take_front(before.getAxes().size()) != before.getAxes())
+      if (after.getAxes().take_front(before.getAxes().size()) != before.getAxes() || isDealtAnew(before, after))
         return true;
     return false;
   }
@@ -345,11 +373,7 @@ private:
   /// A result inherits the statements behind its axes: of the operands that gave the factors, and of partial operands.
   void recordCauses(CallOp call, const CallDecision &decision) {
     for (Value result : call.getResults()) {
-      for (auto [division, source] : llvm::zip(decision.factors, decision.source))
-        if (source >= 0)
-          for (AxisRefAttr axis : division.axes)
-            if (std::optional<Cause> cause = layouts.causeOf(call.getOperands()[source], axis))
-              layouts.setCause(result, axis, *cause);
+      inheritCauses(call, decision, result);
       for (Value operand : call.getOperands())
         for (AxisRefAttr axis : getSharding(operand).getPartialAxes())
           if (std::optional<Cause> cause = layouts.causeOf(operand, axis))

@@ -30,28 +30,28 @@ class WantedDimSearch {
 public:
   WantedDimSearch(AxisRefAttr axis, MeshOp mesh) : axis(axis), mesh(mesh) {}
 
-  int64_t search(Value value) {
-    int64_t dim = statedDim(value);
-    if (dim >= 0)
-      return dim;
+  WantedDim search(Value value) {
+    WantedDim wanted = statedDim(value);
+    if (wanted.dim >= 0)
+      return wanted;
     for (OpOperand &use : value.getUses())
-      if ((dim = dimOfOtherOperands(use)) >= 0)
-        return dim;
+      if ((wanted = dimOfOtherOperands(use)).dim >= 0)
+        return wanted;
     for (OpOperand &use : value.getUses())
-      if ((dim = dimOfResults(use)) >= 0)
-        return dim;
-    return -1;
+      if ((wanted = dimOfResults(use)).dim >= 0)
+        return wanted;
+    return {};
   }
 
 private:
-  int64_t statedDim(Value value) const {
+  WantedDim statedDim(Value value) const {
     for (Operation *user : value.getUsers())
       if (auto constrain = dyn_cast<ConstrainOp>(user)) {
         int64_t dim = dimWith(constrain.getLayout(), axis);
         if (dim >= 0)
-          return dim;
+          return {dim, constrain, {}};
       }
-    return -1;
+    return {};
   }
 
   /// The rule of the user if it is a call whose operator has a record.
@@ -64,12 +64,12 @@ private:
     return record ? std::optional<FactorRule>(factorRuleOf(view, record)) : std::nullopt;
   }
 
-  int64_t dimOfOtherOperands(OpOperand &use) const {
+  WantedDim dimOfOtherOperands(OpOperand &use) const {
     if (use.getOwner()->getNumOperands() < 2)
-      return -1;
+      return {};
     std::optional<FactorRule> rule = ruleOf(use);
     if (!rule)
-      return -1;
+      return {};
     for (OpOperand &other : use.getOwner()->getOpOperands()) {
       ShardingAttr sharding = getSharding(other.get());
       if (&other == &use || !sharding || dimWith(sharding, axis) < 0)
@@ -79,28 +79,28 @@ private:
                                            rule->operands[use.getOperandNumber()], *rule, mesh),
                             axis);
       if (dim >= 0)
-        return dim;
+        return {dim, {}, other.get()};
     }
-    return -1;
+    return {};
   }
 
-  int64_t dimOfResults(OpOperand &use) {
+  WantedDim dimOfResults(OpOperand &use) {
     if (visited++ >= searchLimit)
-      return -1;
+      return {};
     std::optional<FactorRule> rule = ruleOf(use);
     if (!rule)
-      return -1;
+      return {};
     for (OpResult result : use.getOwner()->getResults()) {
-      int64_t dim = search(result);
-      if (dim < 0)
+      WantedDim wanted = search(result);
+      if (wanted.dim < 0)
         continue;
-      dim = dimWith(transferLayout(only(result, dim, axis), rule->results[result.getResultNumber()],
-                                   rule->operands[use.getOperandNumber()], *rule, mesh),
-                    axis);
-      if (dim >= 0)
-        return dim;
+      wanted.dim = dimWith(transferLayout(only(result, wanted.dim, axis), rule->results[result.getResultNumber()],
+                                          rule->operands[use.getOperandNumber()], *rule, mesh),
+                           axis);
+      if (wanted.dim >= 0)
+        return wanted;
     }
-    return -1;
+    return {};
   }
 
   AxisRefAttr axis;
@@ -110,6 +110,6 @@ private:
 
 } // namespace
 
-int64_t meshplan::findWantedDim(Value value, AxisRefAttr axis, MeshOp mesh) {
+WantedDim meshplan::findWantedDim(Value value, AxisRefAttr axis, MeshOp mesh) {
   return WantedDimSearch(axis, mesh).search(value);
 }

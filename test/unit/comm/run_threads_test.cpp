@@ -23,12 +23,12 @@ TEST(RunThreads, ReportsRanksThatAreStuckAfterAFailure) {
   std::atomic<bool> released = false;
   std::vector<int64_t> stuck;
   std::string cause;
-  ThreadsOptions options{.timeout = std::chrono::milliseconds(50),
-                         .onStuck = [&](const Status &failure, std::span<const int64_t> ranks) {
-                           cause = failure.message();
-                           stuck.assign(ranks.begin(), ranks.end());
-                           released = true;
-                         }};
+  RankOptions options{.timeout = std::chrono::milliseconds(50),
+                      .onStuck = [&](const Status &failure, std::span<const int64_t> ranks) {
+                        cause = failure.message();
+                        stuck.assign(ranks.begin(), ranks.end());
+                        released = true;
+                      }};
   std::vector<Status> statuses = runThreads(4, options, [&](World &world) {
     while (world.rank() % 2 == 1 && !released)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -40,8 +40,8 @@ TEST(RunThreads, ReportsRanksThatAreStuckAfterAFailure) {
 }
 
 TEST(RunThreads, SlowRanksOfAGoodRunAreNotStuck) {
-  ThreadsOptions options{.timeout = std::chrono::milliseconds(5),
-                         .onStuck = [](const Status &, std::span<const int64_t>) { FAIL(); }};
+  RankOptions options{.timeout = std::chrono::milliseconds(5),
+                      .onStuck = [](const Status &, std::span<const int64_t>) { FAIL(); }};
   std::vector<Status> statuses = runThreads(2, options, [](World &world) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50 * world.rank()));
     return Status();

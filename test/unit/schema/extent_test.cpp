@@ -71,6 +71,33 @@ TEST(ShardRange, ByHand) {
   EXPECT_EQ(shardRange(2, 1, 4, 3), (Range{2, 0}));
 }
 
+TEST(ShardRange, UnitsThatRepeatAreHeldByAllThatAreDealtAPart) {
+  // 3 key heads of 8, each shared by 3 query heads, over 4: the query heads are dealt 3 + 2 + 2 + 2.
+  EXPECT_EQ(shardRange(24, 8, 4, 0, 3), (Range{0, 8}));
+  EXPECT_EQ(shardRange(24, 8, 4, 1, 3), (Range{8, 8}));
+  EXPECT_EQ(shardRange(24, 8, 4, 2, 3), (Range{8, 16}));
+  EXPECT_EQ(shardRange(24, 8, 4, 3, 3), (Range{16, 8}));
+}
+
+TEST(ShardRange, EveryConsumerFindsItsUnit) {
+  for (int64_t units = 1; units <= 8; ++units)
+    for (int64_t repeat = 1; repeat <= 5; ++repeat)
+      for (int64_t count = 1; count <= 12; ++count) {
+        int64_t largest = 0;
+        for (int64_t index = 0; index < count; ++index) {
+          Range consumers = shardRange(units * repeat, 1, count, index),
+                held = shardRange(units, 1, count, index, repeat);
+          largest = std::max(largest, held.size);
+          for (int64_t consumer = consumers.offset; consumer < consumers.offset + consumers.size; ++consumer) {
+            EXPECT_GE(consumer / repeat, held.offset);
+            EXPECT_LT(consumer / repeat, held.offset + held.size);
+          }
+        }
+        DimSharding dim{.extent = units, .axes = {{0, 1, count}}, .unit = 1, .parts = {}, .repeat = repeat};
+        EXPECT_EQ(largestExtent(dim), largest);
+      }
+}
+
 TEST(ShardRanges, PartsAreDealtOneByOne) {
   // A fused qkv weight: 4 query heads, 2 key heads, 2 value heads of 2 elements, over two.
   DimSharding dim{.extent = 16, .axes = {{0, 1, 2}}, .unit = 2, .parts = {8, 4, 4}};

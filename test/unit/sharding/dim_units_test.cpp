@@ -16,7 +16,9 @@ protected:
   /// Parses a module with a mesh {tp = 2, big = 16} and one function.
   void parse(const std::string &function) {
     module = mlir::parseSourceString<mlir::ModuleOp>(
-        R"(plan.mesh [#plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"big" = 16>])" + ("\n" + function), &context);
+        R"(plan.mesh [#plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"four" = 4>, #plan.mesh_axis<"big" = 16>])" +
+            ("\n" + function),
+        &context);
     ASSERT_TRUE(module);
     program = *module->getOps<mlir::func::FuncOp>().begin();
     units.emplace(program);
@@ -70,6 +72,14 @@ TEST_F(DimUnitsTest, DimsAreDividedByTheirUnitsWhereThereAreEnough) {
   AxisRefAttr tp = AxisRefAttr::get(&context, "tp"), big = AxisRefAttr::get(&context, "big");
   EXPECT_EQ(units->divide(program.getArgument(1), 0, {tp}, mesh), divideDim(36, {tp}, mesh, 12));
   EXPECT_EQ(units->divide(program.getArgument(1), 0, {big}, mesh), divideDim(36, {big}, mesh, 1));
+}
+
+TEST_F(DimUnitsTest, MoreShardsThanKeysShareThem) {
+  parse(attention);
+  MeshOp mesh = *module->getOps<MeshOp>().begin();
+  AxisRefAttr four = AxisRefAttr::get(&context, "four");
+  EXPECT_EQ(units->divide(program.getArgument(1), 0, {four}, mesh), divideDim(36, {four}, mesh, 4));
+  EXPECT_EQ(units->divide(program.getArgument(2), 0, {four}, mesh), divideDim(12, {four}, mesh, 4, {}, 3));
 }
 
 TEST_F(DimUnitsTest, ViewsThatDisagreeMakeTheWholeDimOneUnit) {

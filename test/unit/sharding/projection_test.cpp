@@ -38,6 +38,20 @@ protected:
     return rule;
   }
 
+  /// A tensor of one dim, each index of which `count` indices of a factor of `size` share.
+  FactorRule sharedBy(int64_t count, int64_t size) {
+    FactorRule rule = dimOf({size});
+    rule.operands[0].shared = {{0, count}};
+    return rule;
+  }
+
+  /// A tensor of one dim that joins these factors.
+  FactorRule joinOf(llvm::ArrayRef<int64_t> sizes) {
+    FactorRule rule = dimOf(sizes);
+    rule.operands[0].joined = {0};
+    return rule;
+  }
+
   Projection project(const FactorRule &rule, llvm::ArrayRef<AxisRefAttr> axes, int64_t unit = 1,
                      llvm::ArrayRef<int64_t> parts = {}) {
     return projectToFactors(layout(rule, axes, unit, parts), rule.operands[0], rule, mesh);
@@ -156,6 +170,74 @@ TEST_F(ProjectionTest, AMinorFactorBelowAnUnevenOneCannotBeExpressed) {
   ShardingAttr made = projectToDims(divisions, rule.operands[0], rule, mesh, &inexpressible);
   EXPECT_EQ(made.getDims()[0], divideDim(9 * 64, {axis("two")}, mesh, 64));
   EXPECT_THAT(inexpressible, ElementsAre(1u));
+}
+
+TEST_F(ProjectionTest, JoinedFactorsAreDividedPartByPart) {
+  FactorRule rule = joinOf({8, 4, 4});
+  ShardingAttr from = ShardingAttr::get(&context, {divideDim(16, {axis("two")}, mesh, 1, {8, 4, 4})});
+  Projection projection = projectToFactors(from, rule.operands[0], rule, mesh);
+  EXPECT_FALSE(projection.block);
+  for (const FactorDivision &division : projection.factors) {
+    EXPECT_THAT(division.axes, ElementsAre(axis("two")));
+    EXPECT_THAT(division.parts, IsEmpty());
+  }
+  EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh), from);
+}
+
+TEST_F(ProjectionTest, PartsMayBeFinerThanTheJoinedFactors) {
+  FactorRule rule = joinOf({8, 8});
+  ShardingAttr from = ShardingAttr::get(&context, {divideDim(16, {axis("two")}, mesh, 1, {8, 4, 4})});
+  Projection projection = projectToFactors(from, rule.operands[0], rule, mesh);
+  EXPECT_FALSE(projection.block);
+  EXPECT_THAT(projection.factors[0].parts, IsEmpty());
+  EXPECT_THAT(projection.factors[1].parts, ElementsAre(4, 4));
+  EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh), from);
+}
+
+TEST_F(ProjectionTest, JoinedFactorsDividedAsOneBlock) {
+  FactorRule rule = joinOf({8, 4, 4});
+  for (llvm::ArrayRef<int64_t> parts : {llvm::ArrayRef<int64_t>(), llvm::ArrayRef<int64_t>({4, 12})}) {
+    ShardingAttr from = ShardingAttr::get(&context, {divideDim(16, {axis("two")}, mesh, 1, parts)});
+    EXPECT_TRUE(projectToFactors(from, rule.operands[0], rule, mesh).block);
+  }
+}
+
+TEST_F(ProjectionTest, JoinedFactorsDividedDifferentlyCannotBeExpressed) {
+  FactorRule rule = joinOf({8, 4});
+  FactorDivisions divisions(2);
+  divisions[0].axes = {axis("two")};
+  llvm::SmallVector<unsigned> inexpressible;
+  EXPECT_TRUE(projectToDims(divisions, rule.operands[0], rule, mesh, &inexpressible).isReplicated());
+  EXPECT_THAT(inexpressible, ElementsAre(0u));
+}
+
+TEST_F(ProjectionTest, IndicesThatShareAKeyKeepItWhole) {
+  FactorRule rule = sharedBy(3, 9);
+  ShardingAttr keys = ShardingAttr::get(&context, {divideDim(3, {axis("two")}, mesh)});
+  Projection projection = projectToFactors(keys, rule.operands[0], rule, mesh);
+  EXPECT_FALSE(projection.block);
+  EXPECT_EQ(projection.factors[0].unit, 3);
+  EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh), keys);
+}
+
+TEST_F(ProjectionTest, MoreShardsThanKeysShareThem) {
+  FactorRule rule = sharedBy(3, 9);
+  FactorDivisions heads(1);
+  heads[0].axes = {axis("four")};
+  ShardingAttr keys = projectToDims(heads, rule.operands[0], rule, mesh);
+  EXPECT_EQ(keys.getDims()[0], divideDim(3, {axis("four")}, mesh, 1, {}, 3));
+  Projection back = projectToFactors(keys, rule.operands[0], rule, mesh);
+  EXPECT_FALSE(back.block);
+  EXPECT_EQ(back.factors[0], heads[0]);
+}
+
+TEST_F(ProjectionTest, SharingPassesThroughAViewOfHeads) {
+  FactorRule rule = dimOf({3, 8});
+  ShardingAttr columns = ShardingAttr::get(&context, {divideDim(24, {axis("four")}, mesh, 8, {}, 3)});
+  Projection projection = projectToFactors(columns, rule.operands[0], rule, mesh);
+  EXPECT_FALSE(projection.block);
+  EXPECT_EQ(projection.factors[0].repeat, 3);
+  EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh), columns);
 }
 
 /// What a dim gives to its factors is what the factors make of the dim.

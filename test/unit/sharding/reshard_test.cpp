@@ -228,9 +228,11 @@ ShardingAttr drawDealing(std::mt19937 &random, MeshOp mesh, ShardingAttr shardin
   for (int64_t dim = 0; dim < sharding.getRank(); ++dim) {
     int64_t unit = int64_t(1) << std::uniform_int_distribution<int>(0, 2)(random);
     bool hasParts = std::uniform_int_distribution<int>(0, 3)(random) == 0;
+    int64_t repeat = hasParts ? 1 : std::max(1, std::uniform_int_distribution<int>(-2, 3)(random));
     llvm::SmallVector<int64_t> parts{8, 12, shape[dim] - 20};
-    sharding = sharding.withDim(dim, divideDim(shape[dim], sharding.getDims()[dim].getAxes(), mesh, unit,
-                                               hasParts ? llvm::ArrayRef<int64_t>(parts) : llvm::ArrayRef<int64_t>()));
+    sharding =
+        sharding.withDim(dim, divideDim(shape[dim], sharding.getDims()[dim].getAxes(), mesh, unit,
+                                        hasParts ? llvm::ArrayRef<int64_t>(parts) : llvm::ArrayRef<int64_t>(), repeat));
   }
   return sharding;
 }
@@ -267,6 +269,32 @@ TEST_F(ReshardTest, AnotherUnitIsDealtAnew) {
   auto steps = check(from, to, mesh, {9 * 64});
   ASSERT_EQ(steps.size(), 2u);
   EXPECT_EQ(steps[0].kind, StepKind::allGather);
+  EXPECT_EQ(steps[1].kind, StepKind::slice);
+}
+
+TEST_F(ReshardTest, SharedUnitsAreCutFromWhatIsWhole) {
+  MeshOp mesh = makeMesh({{"a", 4}});
+  ShardingAttr shared = sharding({{}}).withDim(0, divideDim(3 * 8, {axis("a")}, mesh, 8, {}, 3));
+  auto steps = check(sharding({{}}), shared, mesh, {3 * 8});
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_EQ(steps[0].kind, StepKind::slice);
+}
+
+TEST_F(ReshardTest, OfSharedUnitsEachRankGathersItsOwn) {
+  MeshOp mesh = makeMesh({{"a", 4}});
+  ShardingAttr shared = sharding({{}}).withDim(0, divideDim(3 * 8, {axis("a")}, mesh, 8, {}, 3));
+  auto steps = check(shared, sharding({{}}), mesh, {3 * 8});
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0].kind, StepKind::slice);
+  EXPECT_EQ(steps[1].kind, StepKind::allGather);
+}
+
+TEST_F(ReshardTest, NothingIsScatteredToSharedUnits) {
+  MeshOp mesh = makeMesh({{"a", 4}});
+  ShardingAttr shared = sharding({{}}).withDim(0, divideDim(3 * 8, {axis("a")}, mesh, 8, {}, 3));
+  auto steps = check(sharding({{}}, {axis("a")}), shared, mesh, {3 * 8});
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0].kind, StepKind::allReduce);
   EXPECT_EQ(steps[1].kind, StepKind::slice);
 }
 

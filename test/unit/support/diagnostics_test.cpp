@@ -56,6 +56,19 @@ TEST(Diagnostics, PlacesOutsideTheText) {
   EXPECT_EQ(diagnostics.text(), "a.plan:1:3: error: end\n  ab\n    ^\na.plan:7:1: error: beyond\n");
 }
 
+TEST(Sources, FindsFilesAndPieces) {
+  Sources sources;
+  const SourceBuffer &plan = sources.add("a.plan", "x\n\xc3\xbc: colwise tp // y\n");
+  EXPECT_EQ(sources.find("a.plan"), &plan);
+  EXPECT_EQ(sources.find("b.plan"), nullptr);
+  EXPECT_EQ(plan.piece({plan.file(), 2, 4, 14}), "colwise tp");
+  EXPECT_EQ(plan.piece({plan.file(), 2, 17, 99}), " y");
+  EXPECT_EQ(plan.piece({plan.file(), 9, 1, 2}), "");
+  EXPECT_EQ(placeText(sources, {plan.file(), 2, 4, 14}), "a.plan:2:4");
+  EXPECT_EQ(placeText(sources, {plan.file()}), "a.plan");
+  EXPECT_EQ(placeText(sources, {}), "");
+}
+
 TEST(Diagnostics, EmptyHelpIsNone) {
   Sources sources;
   Diagnostics diagnostics(sources);

@@ -13,9 +13,11 @@ using namespace meshplan;
 
 /// A target, its arguments and results as schedules name them, and the function that computes it on any device.
 static void define(torch::Library &library) {
-  library.def("attention(Tensor query, Tensor key, Tensor value, Tensor? mask=None, Tensor? key_mask=None, "
-              "bool causal=False, int window=0, *, float scale, float dropout=0.) -> (Tensor out, Tensor logsumexp)",
-              &attention);
+  library.def(
+      "attention(Tensor query, Tensor key, Tensor value, Tensor? mask=None, Tensor? key_mask=None, "
+      "bool causal=False, int window=0, *, float scale, float softcap=0., float dropout=0., int heads_per_key=0, "
+      "int first_head=0, int first_key_head=0) -> (Tensor out, Tensor logsumexp)",
+      &attention);
   library.def("embedding(Tensor weight, Tensor indices, int offset) -> Tensor", &shardedEmbedding);
   library.def("row_max(Tensor input) -> Tensor", &rowMax);
   library.def("row_sum_exp(Tensor input, Tensor max) -> Tensor", &rowSumExp);

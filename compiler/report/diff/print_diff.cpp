@@ -1,0 +1,92 @@
+//===- print_diff.cpp - differences as people read them -------------------===//
+
+#include "compiler/report/diff/report_diff.h"
+#include "compiler/report/text_table.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+
+using namespace meshplan;
+using Align = TextTable::Align;
+using llvm::raw_ostream;
+
+static std::string sizeText(int64_t size) { return size == 0 ? "none" : std::to_string(size); }
+
+static void printMesh(const ReportDiff &diff, raw_ostream &stream) {
+  stream << "mesh\n";
+  TextTable table({Align::left, Align::right, Align::left, Align::left});
+  auto row = [&](const std::string &name, Change<int64_t> size) {
+    if (size.isSame())
+      table.addRow({name, sizeText(size.before)});
+    else
+      table.addRow({name, sizeText(size.before), "->", sizeText(size.after)});
+  };
+  for (const AxisChange &axis : diff.axes)
+    row(axis.name, axis.size);
+  row("ranks", diff.worldSize);
+  table.print(stream);
+}
+
+static void printParameters(const ReportDiff &diff, raw_ostream &stream) {
+  stream << "\nparameters\n";
+  TextTable table({Align::left, Align::left, Align::left, Align::left, Align::right, Align::left, Align::right});
+  auto layout = [](const ParameterChange &change, const std::string &dtype, const std::string &text) {
+    return change.dtype.isSame() ? text : dtype + " " + text;
+  };
+  for (const ParameterChange &change : diff.parameters) {
+    std::string count = change.count == 1 ? "" : " (" + std::to_string(change.count) + ")";
+    table.addRow({change.name + count, layout(change, change.dtype.before, change.layout.before), "->",
+                  layout(change, change.dtype.after, change.layout.after), formatBytes(change.rankBytes.before), "->",
+                  formatBytes(change.rankBytes.after)});
+  }
+  table.print(stream);
+  if (diff.parameters.empty())
+    stream << "  all " << diff.sameParameters << " are the same\n";
+  else if (diff.sameParameters > 0)
+    stream << "  " << diff.sameParameters << (diff.sameParameters == 1 ? " other is" : " others are") << " the same\n";
+}
+
+static void printCollectives(const ReportDiff &diff, raw_ostream &stream) {
+  stream << "\ncollectives of a rank, bytes sent and received\n";
+  if (diff.collectives.empty())
+    stream << "  the same\n";
+  TextTable table(
+      {Align::left, Align::left, Align::right, Align::left, Align::right, Align::right, Align::left, Align::right});
+  for (const CollectiveChange &change : diff.collectives)
+    table.addRow({"over " + change.axis, change.kind, std::to_string(change.count.before), "->",
+                  std::to_string(change.count.after), formatBytes(change.bytes.before), "->",
+                  formatBytes(change.bytes.after)});
+  table.print(stream);
+}
+
+/// "+12.5 %"; empty where there is nothing to compare with.
+static std::string percentText(Change<int64_t> bytes) {
+  if (bytes.before == 0)
+    return "";
+  std::string text;
+  double change = 100.0 * static_cast<double>(bytes.after - bytes.before) / static_cast<double>(bytes.before);
+  llvm::raw_string_ostream(text) << llvm::format("%+.1f %%", change);
+  return text;
+}
+
+static void printMemory(const ReportDiff &diff, raw_ostream &stream) {
+  stream << "\nmemory of a rank\n";
+  TextTable table({Align::left, Align::right, Align::left, Align::right, Align::right});
+  auto row = [&](const char *what, Change<int64_t> bytes) {
+    if (bytes.isSame())
+      table.addRow({what, formatBytes(bytes.before), "", "the same"});
+    else
+      table.addRow({what, formatBytes(bytes.before), "->", formatBytes(bytes.after), percentText(bytes)});
+  };
+  row("parameters", diff.parameterBytes);
+  row("constants", diff.constantBytes);
+  row("inputs", diff.inputBytes);
+  row("peak", diff.peakBytes);
+  table.print(stream);
+}
+
+void meshplan::printDiff(const ReportDiff &diff, raw_ostream &stream) {
+  printMesh(diff, stream);
+  printParameters(diff, stream);
+  printCollectives(diff, stream);
+  printMemory(diff, stream);
+}

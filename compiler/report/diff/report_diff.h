@@ -1,0 +1,66 @@
+//===- report_diff.h - what differs between two plans -----------*- C++ -*-===//
+//
+// Compares the reports of two plans of one model. Plain structs and pure
+// functions; rendered as text and as JSON with stable keys.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_REPORT_DIFF_REPORT_DIFF_H
+#define MESHPLAN_COMPILER_REPORT_DIFF_REPORT_DIFF_H
+
+#include "compiler/report/report.h"
+
+namespace meshplan {
+
+template <typename T> struct Change {
+  T before{}, after{};
+
+  bool isSame() const { return before == after; }
+};
+
+/// A mesh axis; size 0 where the plan has none of this name.
+struct AxisChange {
+  std::string name;
+  Change<int64_t> size;
+};
+
+/// A parameter whose layout or dtype differs, or all of a name that differ alike in equal layers.
+struct ParameterChange {
+  std::string name; ///< "layers.*.weight" if there are more than one
+  int64_t count = 0;
+  Change<std::string> dtype, layout;
+  Change<int64_t> rankBytes; ///< of all of them on the largest rank
+};
+
+/// Collectives of one kind over one axis.
+struct CollectiveChange {
+  std::string axis, kind;
+  Change<int64_t> count, bytes;
+};
+
+struct ReportDiff {
+  std::vector<AxisChange> axes; ///< all of both meshes
+  Change<int64_t> worldSize;
+  std::vector<ParameterChange> parameters;   ///< that differ, in the order of the first report
+  int64_t sameParameters = 0;                ///< parameters that do not differ
+  std::vector<CollectiveChange> collectives; ///< that differ
+  Change<int64_t> parameterBytes, constantBytes, inputBytes, peakBytes; ///< of the largest rank
+};
+
+/// Why the two reports are of different models: parameters that only one has, or that have another shape. Empty if they
+/// are of one. `before` and `after` are what the texts call the two.
+std::vector<std::string> modelDifferences(const Report &before, const Report &after, llvm::StringRef beforeName,
+                                          llvm::StringRef afterName);
+
+/// Compares reports of one model.
+ReportDiff compareReports(const Report &before, const Report &after);
+
+/// As people read it: only what differs, except for memory.
+void printDiff(const ReportDiff &diff, llvm::raw_ostream &stream);
+
+/// With stable keys.
+llvm::json::Value diffToJson(const ReportDiff &diff);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_REPORT_DIFF_REPORT_DIFF_H

@@ -1,0 +1,177 @@
+//===- describe.cpp - values of a program in words ------------------------===//
+
+#include "compiler/report/explain/describe.h"
+#include "compiler/report/layout_text.h"
+#include "compiler/report/traffic.h"
+#include "compiler/sharding/axes.h"
+#include "compiler/sharding/layout_text.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+std::vector<int64_t> meshplan::shardExtents(const DimSharding &dim) {
+  std::vector<int64_t> extents;
+  for (int64_t shard = 0, count = shardCount(dim.axes); shard < count; ++shard) {
+    int64_t size = 0;
+    for (const Range &range : shardRanges(dim, shard))
+      size += range.size;
+    extents.push_back(size);
+  }
+  if (llvm::all_equal(extents))
+    extents.resize(1);
+  return extents;
+}
+
+Statement Describer::statement(Location location, StringAttr text) const {
+  FileLineColRange place = sched::getPlanPlace(location);
+  const SourceBuffer *file = place ? sources.find(place.getFilename().getValue()) : nullptr;
+  if (!file)
+    return {{}, text ? text.str() : ""};
+  SourceRange range{file->file(), static_cast<int32_t>(place.getStartLine()),
+                    static_cast<int32_t>(place.getStartColumn()), static_cast<int32_t>(place.getEndColumn())};
+  return {range, text ? text.str() : file->piece(range).str()};
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+std::vector<AxisName> Describer::axisNames(ArrayRef<AxisRefAttr> axes) const {
+  std::vector<AxisName> names;
+  for (AxisRefAttr axis : axes) {
+    std::string name = axis.getName().str();
+    if (!axis.isWhole())
+      name += ":(" + std::to_string(axis.getPre()) + ")" + std::to_string(axis.getSize());
+    names.push_back({std::move(name), axisSize(axis, mesh)});
+  }
+  return names;
+}
+
+std::vector<Statement> Describer::reasons(Value value, ArrayRef<AxisRefAttr> axes) const {
+  std::vector<Statement> reasons(axes.size());
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    auto style = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.style");
+    for (Statement &reason : reasons)
+      reason = statement(argument.getLoc(), style);
+    return reasons;
+  }
+  for (CauseAttr cause : getCauses(value.getLoc()))
+    for (auto [axis, reason] : llvm::zip(axes, reasons))
+      if (axis.getName() == cause.getAxis())
+        reason = statement(cause.getStatement(), cause.getText());
+  return reasons;
+}
+
+TensorExplanation Describer::tensor(Value value) const {
+  auto type = cast<RankedTensorType>(value.getType());
+  ShardingAttr sharding = getSharding(value);
+  TensorExplanation tensor;
+  tensor.dtype = dtypeText(type.getElementType());
+  tensor.layout = layoutText(type);
+  tensor.globalBytes = elementBytes(type) * type.getNumElements();
+  tensor.rankBytes = largestShardBytes(type, mesh);
+  for (auto [extent, dim] : llvm::zip(type.getShape(), sharding.getDims()))
+    tensor.dims.push_back(
+        {extent, axisNames(dim.getAxes()), reasons(value, dim.getAxes()), shardExtents(resolveDim(extent, dim, mesh))});
+  if (sharding.isPartial())
+    tensor.partial = {stringifyReduction(sharding.getReduction()).str(), axisNames(sharding.getPartialAxes()),
+                      reasons(value, sharding.getPartialAxes())};
+  return tensor;
+}
+
+//===----------------------------------------------------------------------===//
+// Producers, consumers, reshards
+//===----------------------------------------------------------------------===//
+
+static std::string layoutOf(Value value) { return layoutText(cast<RankedTensorType>(value.getType())); }
+
+End Describer::producer(Value origin, Value seen) const {
+  if (auto argument = dyn_cast<BlockArgument>(origin)) {
+    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    auto kind = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind");
+    auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
+    return {kind ? kind.str() : "argument", names && !names.empty() ? cast<StringAttr>(names[0]).str() : "",
+            layoutOf(seen)};
+  }
+  if (auto constant = origin.getDefiningOp<ConstantOp>())
+    return {"constant", constant.getName().str(), layoutOf(seen)};
+  auto call = origin.getDefiningOp<CallOp>();
+  return {call.getTarget().str(), call.getModule().value_or("").str(), layoutOf(seen)};
+}
+
+End Describer::consumer(OpOperand &use) const {
+  if (auto call = dyn_cast<CallOp>(use.getOwner()))
+    return {call.getTarget().str(), call.getModule().value_or("").str(), layoutOf(use.get())};
+  auto function = cast<func::FuncOp>(use.getOwner()->getParentOp());
+  auto name = function.getResultAttrOfType<StringAttr>(use.getOperandNumber(), "plan.name");
+  return {"output", name ? name.str() : "", layoutOf(use.get())};
+}
+
+std::vector<End> Describer::consumers(ArrayRef<OpOperand *> uses) const {
+  std::vector<End> ends;
+  for (OpOperand *use : uses) {
+    End end = consumer(*use);
+    auto isSame = [&](const End &other) { return other.what == end.what && other.name == end.name; };
+    if (llvm::none_of(ends, isSame))
+      ends.push_back(std::move(end));
+  }
+  return ends;
+}
+
+static std::optional<sched::CollectiveKind> collectiveKind(Operation *op) {
+  if (isa<AllGatherOp>(op))
+    return sched::CollectiveKind::all_gather;
+  if (isa<ReduceScatterOp>(op))
+    return sched::CollectiveKind::reduce_scatter;
+  if (isa<AllReduceOp>(op))
+    return sched::CollectiveKind::all_reduce;
+  if (isa<AllToAllOp>(op))
+    return sched::CollectiveKind::all_to_all;
+  if (isa<PermuteOp>(op))
+    return sched::CollectiveKind::permute;
+  return std::nullopt;
+}
+
+StepExplanation Describer::step(Operation *op) const {
+  StepExplanation step;
+  step.kind = op->getName().stripDialect().str();
+  SmallVector<AxisRefAttr> axes(op->getAttrOfType<ArrayAttr>("axes").getAsRange<AxisRefAttr>());
+  step.axes = axisNames(axes);
+  std::optional<sched::CollectiveKind> kind = collectiveKind(op);
+  if (!kind)
+    return step;
+  Value whole = *kind == sched::CollectiveKind::all_gather ? op->getResult(0) : op->getOperand(0);
+  step.bytes =
+      trafficBytes(*kind, shardCount(axes, mesh), largestShardBytes(cast<RankedTensorType>(whole.getType()), mesh));
+  return step;
+}
+
+std::vector<Statement> Describer::needs(const Move &move, const Statement &cause) const {
+  std::vector<Statement> needs;
+  ShardingAttr before = getSharding(move.input()), after = getSharding(move.result());
+  for (auto [from, to] : llvm::zip(before.getDims(), after.getDims()))
+    for (const Statement &need : reasons(move.result(), without(to.getAxes(), from.getAxes()))) {
+      auto isSame = [&](const Statement &other) { return other.range == need.range; };
+      if (need.range.hasLine() && !isSame(cause) && llvm::none_of(needs, isSame))
+        needs.push_back(need);
+    }
+  return needs;
+}
+
+ReshardExplanation Describer::reshard(const Move &move) const {
+  ReshardExplanation reshard;
+  reshard.producer = producer(originOf(move.input()), move.input());
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : move.result().getUses())
+    if (!isReshardStep(use.getOwner()))
+      uses.push_back(&use);
+  // A form that serves only to make others from has their consumers.
+  reshard.consumers = consumers(uses.empty() ? usesBehindReshards(move.result()) : uses);
+  for (Operation *op : move.steps)
+    reshard.steps.push_back(step(op));
+  reshard.statement = statement(move.statement(), move.steps.front()->getAttrOfType<StringAttr>("cause"));
+  reshard.needs = needs(move, reshard.statement);
+  return reshard;
+}

@@ -1,0 +1,45 @@
+//===- describe.h - values of a program in words ----------------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_REPORT_EXPLAIN_DESCRIBE_H
+#define MESHPLAN_COMPILER_REPORT_EXPLAIN_DESCRIBE_H
+
+#include "compiler/report/explain/explanation.h"
+#include "compiler/report/explain/moves.h"
+
+namespace meshplan {
+
+/// Turns what stands in a partitioned program into the plain structs of an explanation.
+class Describer {
+public:
+  /// Files of locations are looked up in `sources`.
+  Describer(plan::MeshOp mesh, const Sources &sources) : mesh(mesh), sources(sources) {}
+
+  /// The statement at a location. Without a `text` it is what the location covers.
+  Statement statement(mlir::Location location, mlir::StringAttr text = {}) const;
+
+  TensorExplanation tensor(mlir::Value value) const;
+
+  /// The producer of a value that is no resharded form of another, whose layout is given as that of `seen`.
+  End producer(mlir::Value origin, mlir::Value seen) const;
+  End consumer(mlir::OpOperand &use) const;
+  /// Each consumer once.
+  std::vector<End> consumers(llvm::ArrayRef<mlir::OpOperand *> uses) const;
+
+  ReshardExplanation reshard(const Move &move) const;
+
+private:
+  std::vector<AxisName> axisNames(llvm::ArrayRef<plan::AxisRefAttr> axes) const;
+  std::vector<Statement> reasons(mlir::Value value, llvm::ArrayRef<plan::AxisRefAttr> axes) const;
+  StepExplanation step(mlir::Operation *op) const;
+  std::vector<Statement> needs(const Move &move, const Statement &cause) const;
+
+  plan::MeshOp mesh;
+  const Sources &sources;
+};
+
+/// The elements that each of the shards of a dim holds; one entry if all hold the same. Pure.
+std::vector<int64_t> shardExtents(const DimSharding &dim);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_REPORT_EXPLAIN_DESCRIBE_H

@@ -1,0 +1,257 @@
+//===- explain.cpp - why a tensor has its layout --------------------------===//
+
+#include "compiler/report/explain/explain.h"
+#include "compiler/report/explain/describe.h"
+#include "compiler/report/layer_names.h"
+#include "compiler/support/nearest.h"
+#include <map>
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+namespace {
+
+class Explainer {
+public:
+  Explainer(func::FuncOp function, const ExplainTarget &target, const std::vector<std::string> &modulePaths,
+            Diagnostics &diagnostics)
+      : function(function), target(target), modulePaths(modulePaths), diagnostics(diagnostics), moves(function),
+        describer(getMesh(function), diagnostics.sources()) {}
+
+  std::optional<Explanation> run();
+
+private:
+  ArrayAttr namesOf(unsigned argument) { return function.getArgAttrOfType<ArrayAttr>(argument, "plan.names"); }
+  std::optional<BlockArgument> findArgument();
+  std::optional<OpOperand *> findOutput();
+  void reportUnknown();
+
+  void explainArgument(BlockArgument argument);
+  void explainOutput(OpOperand &operand);
+  void explainModule();
+  std::optional<Explanation> explainBorder();
+  void explainModuleInput(const BorderValue &input);
+  void explainModuleOutput(const BorderValue &output);
+  void addParameter(BlockArgument argument);
+  Statement statementOf(BlockArgument argument);
+  void addReshards(const MoveSet &set);
+
+  func::FuncOp function;
+  const ExplainTarget &target;
+  const std::vector<std::string> &modulePaths;
+  Diagnostics &diagnostics;
+  MoveTable moves;
+  Describer describer;
+  Explanation result;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What the target names
+//===----------------------------------------------------------------------===//
+
+std::optional<BlockArgument> Explainer::findArgument() {
+  for (BlockArgument argument : function.getArguments())
+    if (ArrayAttr names = namesOf(argument.getArgNumber()))
+      for (auto name : names.getAsRange<StringAttr>())
+        if (name.getValue() == target.path)
+          return argument;
+  return std::nullopt;
+}
+
+std::optional<OpOperand *> Explainer::findOutput() {
+  for (OpOperand &operand : function.getBody().front().getTerminator()->getOpOperands()) {
+    auto name = function.getResultAttrOfType<StringAttr>(operand.getOperandNumber(), "plan.name");
+    if (name && name.getValue() == target.path)
+      return &operand;
+  }
+  return std::nullopt;
+}
+
+void Explainer::reportUnknown() {
+  std::vector<std::string> candidates = modulePaths;
+  for (BlockArgument argument : function.getArguments())
+    if (ArrayAttr names = namesOf(argument.getArgNumber()))
+      for (auto name : names.getAsRange<StringAttr>())
+        candidates.push_back(name.str());
+  for (unsigned index = 0; index < function.getNumResults(); ++index)
+    if (auto name = function.getResultAttrOfType<StringAttr>(index, "plan.name"))
+      candidates.push_back(name.str());
+  diagnostics.error({}, "the model has no module, parameter, input or output '" + target.path + "'")
+      .help(suggest(target.path, candidates, "there are"));
+}
+
+std::optional<Explanation> Explainer::run() {
+  result.path = target.path;
+  bool isModule = llvm::is_contained(modulePaths, target.path);
+  if (target.border != ExplainTarget::Border::none) {
+    if (isModule)
+      return explainBorder();
+    diagnostics.error({}, "the model has no module '" + target.path + "'")
+        .help(suggest(target.path, modulePaths, "modules"));
+    return std::nullopt;
+  }
+  if (std::optional<BlockArgument> argument = findArgument())
+    explainArgument(*argument);
+  else if (isModule)
+    explainModule();
+  else if (std::optional<OpOperand *> output = findOutput())
+    explainOutput(**output);
+  else
+    return reportUnknown(), std::nullopt;
+  return std::move(result);
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters, inputs and outputs of the model
+//===----------------------------------------------------------------------===//
+
+Statement Explainer::statementOf(BlockArgument argument) {
+  return describer.statement(argument.getLoc(),
+                             function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.style"));
+}
+
+void Explainer::explainArgument(BlockArgument argument) {
+  auto kind = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind");
+  result.kind = kind ? kind.str() : "input";
+  for (auto name : namesOf(argument.getArgNumber()).getAsRange<StringAttr>())
+    result.names.push_back(name.str());
+  result.tensor = describer.tensor(argument);
+  result.statement = statementOf(argument);
+  MoveSet caused;
+  moves.addCausedBy(argument, caused);
+  addReshards(caused);
+}
+
+void Explainer::explainOutput(OpOperand &operand) {
+  result.kind = "output";
+  result.tensor = describer.tensor(operand.get());
+  result.ends = {describer.producer(originOf(operand.get()), originOf(operand.get()))};
+  MoveSet way;
+  moves.addWayTo(operand.get(), way);
+  addReshards(way);
+}
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+void Explainer::addParameter(BlockArgument argument) {
+  auto name = cast<StringAttr>(namesOf(argument.getArgNumber())[0]);
+  MemberExplanation member{name.str(), describer.tensor(argument), statementOf(argument)};
+  auto isEqualLayer = [&](const MemberExplanation &other) {
+    return withoutIndices(other.name) == withoutIndices(member.name) && other.tensor.dtype == member.tensor.dtype &&
+           other.tensor.layout == member.tensor.layout && other.statement.range == member.statement.range;
+  };
+  auto known = llvm::find_if(result.parameters, isEqualLayer);
+  if (known == result.parameters.end()) {
+    result.parameters.push_back(std::move(member));
+    return;
+  }
+  known->name = withoutIndices(known->name);
+  ++known->count;
+}
+
+void Explainer::explainModule() {
+  result.kind = "module";
+  ModuleBorder border = findBorder(function, target.path);
+  MoveSet set;
+  llvm::SetVector<Value> parameters;
+  for (CallOp call : border.calls)
+    for (Value operand : call.getOperands())
+      if (Value origin = originOf(operand); isWeightOrConstant(origin) && isa<BlockArgument>(origin))
+        parameters.insert(origin);
+  for (Value value : parameters) {
+    addParameter(cast<BlockArgument>(value));
+    moves.addCausedBy(cast<BlockArgument>(value), set);
+  }
+  for (const BorderValue &input : border.inputs)
+    result.inputs.push_back(
+        {"", describer.tensor(input.uses.front()->get()), {}, 1, {describer.producer(input.value, input.value)}});
+  for (const BorderValue &output : border.outputs)
+    result.outputs.push_back({"", describer.tensor(output.value), {}, 1, describer.consumers(output.uses)});
+  moves.addMovesOf(target.path, set);
+  addReshards(set);
+}
+
+std::optional<Explanation> Explainer::explainBorder() {
+  ModuleBorder border = findBorder(function, target.path);
+  bool isInput = target.border == ExplainTarget::Border::input;
+  const auto &values = isInput ? border.inputs : border.outputs;
+  if (target.index >= static_cast<int64_t>(values.size())) {
+    std::string count = values.empty() ? "no " : std::to_string(values.size()) + " ";
+    diagnostics
+        .error({},
+               "'" + target.path + "' has " + count + (isInput ? "input" : "output") + (values.size() == 1 ? "" : "s"))
+        .help("'meshplan explain PLAN " + target.path + "' lists them");
+    return std::nullopt;
+  }
+  if (isInput)
+    explainModuleInput(values[target.index]);
+  else
+    explainModuleOutput(values[target.index]);
+  result.path += (isInput ? ":input[" : ":output[") + std::to_string(target.index) + "]";
+  return std::move(result);
+}
+
+void Explainer::explainModuleInput(const BorderValue &input) {
+  result.kind = "module input";
+  Value taken = input.uses.front()->get();
+  result.tensor = describer.tensor(taken);
+  if (taken.getType() != input.value.getType())
+    result.arrives = describer.tensor(input.value);
+  result.ends = {describer.producer(input.value, input.value)};
+  MoveSet ways;
+  for (OpOperand *use : input.uses)
+    moves.addWayTo(use->get(), ways);
+  addReshards(ways);
+}
+
+void Explainer::explainModuleOutput(const BorderValue &output) {
+  result.kind = "module output";
+  result.tensor = describer.tensor(output.value);
+  result.ends = describer.consumers(output.uses);
+  MoveSet ways;
+  for (OpOperand *use : output.uses)
+    moves.addWayTo(use->get(), ways);
+  addReshards(ways);
+}
+
+//===----------------------------------------------------------------------===//
+
+/// What two reshards in equal layers have in common.
+static std::string layerKey(const ReshardExplanation &reshard) {
+  auto end = [](const End &each) { return each.what + ' ' + withoutIndices(each.name) + ' ' + each.layout + '\n'; };
+  std::string key = end(reshard.producer) + std::to_string(reshard.statement.range.line) + ':' +
+                    std::to_string(reshard.statement.range.column) + ' ' + reshard.statement.text + '\n';
+  for (const StepExplanation &step : reshard.steps)
+    key += step.kind + ' ' + std::to_string(step.bytes) + ' ' + step.axes.front().name + '\n';
+  for (const End &consumer : reshard.consumers)
+    key += end(consumer);
+  return key;
+}
+
+void Explainer::addReshards(const MoveSet &set) {
+  std::map<std::string, size_t> known;
+  SmallVector<unsigned> order(set.begin(), set.end());
+  llvm::sort(order); // as in the program
+  for (unsigned index : order) {
+    ReshardExplanation reshard = describer.reshard(moves[index]);
+    auto [entry, inserted] = known.try_emplace(layerKey(reshard), result.reshards.size());
+    if (inserted)
+      result.reshards.push_back(std::move(reshard));
+    else
+      ++result.reshards[entry->second].count;
+  }
+}
+
+std::optional<Explanation> meshplan::explain(ModuleOp module, const ExplainTarget &target,
+                                             const std::vector<std::string> &modulePaths, Diagnostics &diagnostics) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function->hasAttr("plan.single_rank"))
+      return Explainer(function, target, modulePaths, diagnostics).run();
+  diagnostics.error({}, "the program has no function to explain");
+  return std::nullopt;
+}

@@ -1,0 +1,49 @@
+//===- module_border.h - what enters and leaves a module --------*- C++ -*-===//
+//
+// The values at the border of a module of the model, in a program of the plan
+// dialect behind `partition`. Collectives belong to no module: they stand
+// between the value that a producer makes and those that take it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_REPORT_EXPLAIN_MODULE_BORDER_H
+#define MESHPLAN_COMPILER_REPORT_EXPLAIN_MODULE_BORDER_H
+
+#include "dialect/plan/plan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace meshplan {
+
+/// True for the collective ops and the slice.
+bool isReshardStep(mlir::Operation *op);
+
+/// The value that `value` is a resharded form of: itself, if no collective makes it.
+mlir::Value originOf(mlir::Value value);
+
+/// True if the op is a call of the module at `path` or of one inside it.
+bool isInModule(mlir::Operation *op, llvm::StringRef path);
+
+/// True for parameters, buffers and constants.
+bool isWeightOrConstant(mlir::Value value);
+
+/// Uses of a value by calls and the end of the program, also of its resharded forms.
+llvm::SmallVector<mlir::OpOperand *> usesBehindReshards(mlir::Value value);
+
+struct BorderValue {
+  mlir::Value value; ///< as its producer makes it
+  /// Of an input the uses inside the module, of an output those outside.
+  llvm::SmallVector<mlir::OpOperand *> uses;
+};
+
+struct ModuleBorder {
+  llvm::SmallVector<plan::CallOp> calls;  ///< of the module and those inside it
+  llvm::SmallVector<BorderValue> inputs;  ///< activations from outside, in the order in which the module reads them
+  llvm::SmallVector<BorderValue> outputs; ///< values that something outside reads, in the order in which they are made
+};
+
+/// The border of the module at `path`. Linear in the size of the program.
+ModuleBorder findBorder(mlir::func::FuncOp function, llvm::StringRef path);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_REPORT_EXPLAIN_MODULE_BORDER_H

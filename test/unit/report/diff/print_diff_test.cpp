@@ -1,0 +1,91 @@
+//===- print_diff_test.cpp - differences as text and as JSON --------------===//
+
+#include "compiler/report/diff/report_diff.h"
+#include "gtest/gtest.h"
+
+using namespace meshplan;
+
+static ReportDiff sample() {
+  ReportDiff diff;
+  diff.axes = {{"dp", {2, 0}}, {"tp", {3, 3}}};
+  diff.worldSize = {6, 3};
+  diff.parameters = {{"h.*.up", 30, {"f32", "f32"}, {"[9, 4]", "[9 over tp, 4]"}, {4096, 2048}},
+                     {"norm", 1, {"f32", "bf16"}, {"[4]", "[4]"}, {16, 8}}};
+  diff.sameParameters = 1;
+  diff.collectives = {{"tp", "all_reduce", {8, 0}, {8192, 0}}, {"tp", "reduce_scatter", {0, 16}, {0, 4096}}};
+  diff.parameterBytes = {4112, 2056};
+  diff.constantBytes = {0, 8};
+  diff.inputBytes = {64, 64};
+  diff.peakBytes = {8192, 9216};
+  return diff;
+}
+
+static std::string print(const ReportDiff &diff) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printDiff(diff, stream);
+  return text;
+}
+
+TEST(PrintDiff, AlignsColumns) {
+  EXPECT_EQ(print(sample()), R"(mesh
+  dp     2  ->  none
+  tp     3
+  ranks  6  ->  3
+
+parameters
+  h.*.up (30)  [9, 4]   ->  [9 over tp, 4]  4.0 KiB  ->  2.0 KiB
+  norm         f32 [4]  ->  bf16 [4]           16 B  ->      8 B
+  1 other is the same
+
+collectives of a rank, bytes sent and received
+  over tp  all_reduce      8  ->   0  8.0 KiB  ->      0 B
+  over tp  reduce_scatter  0  ->  16      0 B  ->  4.0 KiB
+
+memory of a rank
+  parameters  4.0 KiB  ->   2.0 KiB  -50.0 %
+  constants       0 B  ->       8 B
+  inputs         64 B      the same
+  peak        8.0 KiB  ->   9.0 KiB  +12.5 %
+)");
+}
+
+TEST(PrintDiff, SaysWhatIsTheSame) {
+  ReportDiff diff;
+  diff.worldSize = {1, 1};
+  diff.sameParameters = 12;
+  EXPECT_EQ(print(diff), R"(mesh
+  ranks  1
+
+parameters
+  all 12 are the same
+
+collectives of a rank, bytes sent and received
+  the same
+
+memory of a rank
+  parameters  0 B    the same
+  constants   0 B    the same
+  inputs      0 B    the same
+  peak        0 B    the same
+)");
+}
+
+TEST(DiffToJson, HasStableKeys) {
+  ReportDiff diff = sample();
+  diff.parameters.resize(1);
+  diff.collectives.resize(1);
+  llvm::Expected<llvm::json::Value> expected = llvm::json::parse(R"({
+    "axes": [{"name": "dp", "size": {"before": 2, "after": 0}}, {"name": "tp", "size": {"before": 3, "after": 3}}],
+    "world_size": {"before": 6, "after": 3}, "same_parameters": 1,
+    "parameters": [{"name": "h.*.up", "count": 30, "dtype": {"before": "f32", "after": "f32"},
+                    "layout": {"before": "[9, 4]", "after": "[9 over tp, 4]"},
+                    "rank_bytes": {"before": 4096, "after": 2048}}],
+    "collectives": [{"axis": "tp", "kind": "all_reduce", "count": {"before": 8, "after": 0},
+                     "bytes": {"before": 8192, "after": 0}}],
+    "memory": {"parameters": {"before": 4112, "after": 2056}, "constants": {"before": 0, "after": 8},
+               "inputs": {"before": 64, "after": 64}, "peak": {"before": 8192, "after": 9216}}
+  })");
+  ASSERT_TRUE(static_cast<bool>(expected));
+  EXPECT_EQ(diffToJson(diff), *expected);
+}

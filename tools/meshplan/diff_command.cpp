@@ -1,0 +1,89 @@
+//===- diff_command.cpp - meshplan diff -----------------------------------===//
+
+#include "compiler/report/diff/report_diff.h"
+#include "tools/meshplan/commands.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace meshplan;
+
+namespace {
+
+struct DiffCommand {
+  CompileOptions options;
+  std::vector<std::string> definitions;
+  std::string before, after;
+  bool json = false;
+
+  int run();
+
+private:
+  struct Side {
+    mlir::FailureOr<Report> report = mlir::failure();
+    std::string modelDigest;
+  };
+
+  Side compile(const std::string &planFile) const;
+  bool isOneModel(const Side &first, const Side &second) const;
+};
+
+} // namespace
+
+DiffCommand::Side DiffCommand::compile(const std::string &planFile) const {
+  CompileOptions own = options;
+  own.planFile = planFile;
+  Compilation compilation(own);
+  Side side;
+  if (compilation.run(Phase::schedule)) {
+    side.report = buildReport(compilation.module(), "forward");
+    side.modelDigest = compilation.digestOfModel();
+  }
+  compilation.diagnostics().print(llvm::errs());
+  return side;
+}
+
+bool DiffCommand::isOneModel(const Side &first, const Side &second) const {
+  constexpr size_t mostListed = 5;
+  Sources sources;
+  Diagnostics diagnostics(sources);
+  std::vector<std::string> differences = modelDifferences(*first.report, *second.report, before, after);
+  if (!differences.empty()) {
+    Diagnostic &error = diagnostics.error({}, "'" + before + "' and '" + after + "' are plans of different models");
+    for (size_t index = 0; index < std::min(differences.size(), mostListed); ++index)
+      error.note({}, differences[index]);
+    if (differences.size() > mostListed)
+      error.note({}, std::to_string(differences.size() - mostListed) + " more parameters differ");
+    error.help("compare two plans that name the same archive in 'model'");
+  } else if (first.modelDigest != second.modelDigest) {
+    diagnostics.warning({}, "'" + before + "' and '" + after +
+                                "' name different archives with the same parameters; what differs may be due to them");
+  }
+  diagnostics.print(llvm::errs());
+  return differences.empty();
+}
+
+int DiffCommand::run() {
+  splitDefinitions(definitions, options);
+  // Both, so that one run shows what is wrong with either.
+  Side first = compile(before), second = compile(after);
+  if (failed(first.report) || failed(second.report) || !isOneModel(first, second))
+    return 1;
+  ReportDiff diff = compareReports(*first.report, *second.report);
+  if (json)
+    llvm::outs() << llvm::formatv("{0:2}", diffToJson(diff)) << '\n';
+  else
+    printDiff(diff, llvm::outs());
+  return 0;
+}
+
+Command meshplan::addDiff(CLI::App &app) {
+  auto command = std::make_shared<DiffCommand>();
+  app.add_option("before", command->before, "plan file")->required();
+  app.add_option("after", command->after, "plan file of the same model")->required();
+  addPlanOptions(app, command->options, command->definitions);
+  app.add_flag("--json", command->json, "print the differences as JSON");
+  app.footer(
+      "-D, --strict and --device hold for both plans. The exit status is 0 also when the plans differ, and 1 only "
+      "on an error.");
+  return [command] { return command->run(); };
+}

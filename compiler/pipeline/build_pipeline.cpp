@@ -28,6 +28,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     // Attention first: it takes the masks away whose preamble simplification then finds dead.
     manager.addNestedPass<func::FuncOp>(createRecognizeAttention());
     manager.addNestedPass<func::FuncOp>(createFoldAttention());
+    manager.addNestedPass<func::FuncOp>(createFoldLookups());
     manager.addNestedPass<func::FuncOp>(createDecomposeLoss());
     manager.addNestedPass<func::FuncOp>(createSimplify());
     manager.addNestedPass<func::FuncOp>(createCombineSlices());

@@ -23,19 +23,6 @@ static int64_t lastDim(const CallView &call, StringRef name) {
   return operand && call.operands[*operand].getRank() > 0 ? call.operands[*operand].getShape().back() : 1;
 }
 
-/// The operands other than `dropped`, and the arguments without `name`, their operands renumbered.
-static CallRewrite without(const CallView &call, StringRef target, StringRef name, unsigned dropped) {
-  CallRewrite rewrite{target.str(), withArg(call.args, name, nullptr), {}};
-  for (unsigned index = 0; index < call.operands.size(); ++index)
-    if (index != dropped)
-      rewrite.operands.push_back(index);
-  for (NamedAttribute argument : call.args)
-    if (auto operand = dyn_cast<plan::OperandRefAttr>(argument.getValue()); operand && operand.getIndex() > dropped)
-      rewrite.args = withArg(rewrite.args, argument.getName(),
-                             plan::OperandRefAttr::get(call.args.getContext(), operand.getIndex() - 1));
-  return rewrite;
-}
-
 //===----------------------------------------------------------------------===//
 // linear: input [.., in], weight [out, in] or [in], bias [out]
 //===----------------------------------------------------------------------===//
@@ -62,7 +49,7 @@ static std::optional<AddendSplit> splitBias(const CallView &call) {
   std::optional<unsigned> bias = call.getOperand("bias");
   if (!bias)
     return std::nullopt;
-  return AddendSplit{without(call, call.target, "bias", *bias), *bias};
+  return AddendSplit{withoutOperand(call, call.target, "bias"), *bias, {}};
 }
 
 //===----------------------------------------------------------------------===//
@@ -150,11 +137,11 @@ static std::optional<AddendSplit> splitSelf(const CallView &call, StringRef prod
   std::optional<unsigned> self = call.getOperand("self");
   if (!self || !isPlainAddend(call))
     return std::nullopt;
-  CallRewrite rewrite = without(call, product, "self", *self);
+  CallRewrite rewrite = withoutOperand(call, product, "self");
   Attribute left = rewrite.args.get(first), right = rewrite.args.get(second);
   DictionaryAttr args = withArg(DictionaryAttr::get(call.args.getContext()), "self", left);
   rewrite.args = withArg(args, "mat2", right);
-  return AddendSplit{rewrite, *self};
+  return AddendSplit{rewrite, *self, {}};
 }
 
 static std::optional<AddendSplit> splitAddmm(const CallView &call) {

@@ -102,6 +102,7 @@ void addReductionRecords(OpRegistry &registry) {
       {"aten.max.dim", wholeRule, notLinear, compareCost},
       {"aten.min.dim", wholeRule, notLinear, compareCost},
       {"aten.argmax.default", wholeRule, notLinear, compareCost},
+      {"aten.argmin.default", wholeRule, notLinear, compareCost},
       {"aten.any.default", wholeRule, notLinear, compareCost},
       {"aten.any.dim", wholeRule, notLinear, compareCost},
       {"aten.all.default", wholeRule, notLinear, compareCost},

@@ -76,6 +76,33 @@ static FactorRule selectedRule(const CallView &call) {
   return builder.finish();
 }
 
+/// slice_scatter: self with a part replaced by src. The cut dim is whole.
+static FactorRule sliceScatterRule(const CallView &call) {
+  RuleBuilder builder(call);
+  builder.tieAligned({normalizeDim(call.getInt("dim", 0), builder.result().getRank())});
+  return builder.finish();
+}
+
+/// select_scatter: self with one index of a dim replaced by src, which lacks that dim.
+static FactorRule selectScatterRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self"), src = builder.operand("src"), result = builder.result();
+  int64_t taken = normalizeDim(call.getInt("dim", 0), result.getRank());
+  for (int64_t dim = 0; dim < result.getRank(); ++dim)
+    if (dim != taken)
+      builder.tie({self[dim], src[dim > taken ? dim - 1 : dim], result[dim]});
+  return builder.finish();
+}
+
+/// What is kept and what replaces it, together.
+static Linearity inBoth(const CallView &call) {
+  Linearity linearity = linearIn(call, {{"self", "src"}});
+  linearity.movesElements = llvm::all_of(call.operands, [&](RankedTensorType type) {
+    return type.getElementType() == call.results.front().getElementType();
+  });
+  return linearity;
+}
+
 void addSlicingRecords(OpRegistry &registry) {
   registry.add({.target = "aten.slice.Tensor", .rule = sliceRule, .linearity = movesOperand, .cost = viewCost});
   for (StringRef target : {"aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default"})
@@ -83,6 +110,10 @@ void addSlicingRecords(OpRegistry &registry) {
         {.target = target, .rule = splitRule, .linearity = movesOperand, .cost = viewCost, .localize = localizeSplit});
   for (StringRef target : {"aten.select.int", "aten.unbind.int"})
     registry.add({.target = target, .rule = selectedRule, .linearity = movesOperand, .cost = viewCost});
+  registry.add(
+      {.target = "aten.slice_scatter.default", .rule = sliceScatterRule, .linearity = inBoth, .cost = copyCost});
+  registry.add(
+      {.target = "aten.select_scatter.default", .rule = selectScatterRule, .linearity = inBoth, .cost = copyCost});
 }
 
 } // namespace meshplan

@@ -60,6 +60,27 @@ def FoldAttention : Pass<"plan-fold-attention", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def FoldLookups : Pass<"plan-fold-lookups", "::mlir::func::FuncOp"> {
+  let summary = "leave dims where they are that a lookup only counts";
+  let description = [{
+    In `self[indices]` an index tensor that is provably 0, 1, 2, ... along a dim
+    of the result chooses nothing, but the operator reads all of the dim: it
+    could not be divided. With at most one tensor that chooses, the lookup
+    becomes `aten.gather` along its dim, which passes the others; with none, the
+    elements are only moved.
+
+    ```mlir
+    %last = plan.call "aten.index.Tensor"(%hidden, %counted, %chosen) ... : [B, S, E], [B], [B] -> [B, E]
+    // becomes
+    %wide = plan.call "aten.expand.default"(%chosen as [B, 1, 1]) {size = [B, 1, E]}
+    %last = plan.call "aten.gather.default"(%hidden, %wide) {dim = 1}, reshaped to [B, E]
+    ```
+
+    Indices that may be negative or lie outside stay as they are.
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def DecomposeLoss : Pass<"plan-decompose-loss", "::mlir::func::FuncOp"> {
   let summary = "make cross entropy the sums that can be divided over the vocabulary";
   let description = [{

@@ -265,21 +265,28 @@ private:
     call->setOperands(rest);
     call.setTarget(split->call.target);
     call.setArgsAttr(split->call.args);
-    addBehind(call, addend);
+    addBehind(call, addend, split->shape);
     return true;
   }
 
-  void addBehind(CallOp call, Value addend) {
+  /// The addend in `shape`, if that is not empty, and then the sum.
+  void addBehind(CallOp call, Value addend, ArrayRef<int64_t> shape) {
     OpBuilder builder(call->getContext());
     builder.setInsertionPointAfter(call);
     auto operand = [&](StringRef name, int64_t index) {
       return builder.getNamedAttr(name, OperandRefAttr::get(call.getContext(), index));
     };
-    auto sum =
-        CallOp::create(builder, call.getLoc(), call.getResultTypes(), builder.getStringAttr("aten.add.Tensor"),
-                       ValueRange{call.getResult(0), addend},
-                       builder.getDictionaryAttr({operand("self", 0), operand("other", 1)}), call.getModuleAttr());
-    call.getResult(0).replaceAllUsesExcept(sum.getResult(0), sum);
+    auto make = [&](StringRef target, Type type, ValueRange operands, ArrayRef<NamedAttribute> args) {
+      return CallOp::create(builder, call.getLoc(), type, builder.getStringAttr(target), operands,
+                            builder.getDictionaryAttr(args), call.getModuleAttr())
+          .getResult(0);
+    };
+    if (!shape.empty())
+      addend = make("aten.view.default", RankedTensorType::get(shape, getElementTypeOrSelf(addend.getType())), addend,
+                    {operand("self", 0), builder.getNamedAttr("size", builder.getI64ArrayAttr(shape))});
+    Value sum = make("aten.add.Tensor", call.getResultTypes()[0], {call.getResult(0), addend},
+                     {operand("self", 0), operand("other", 1)});
+    call.getResult(0).replaceAllUsesExcept(sum, sum.getDefiningOp());
   }
 
   void placeReshards(CallOp call, const CallDecision &decision) {

@@ -152,3 +152,9 @@ func.func @cumsum_floats(%0: tensor<4x6x2xf32>) -> tensor<4x6x2xf32> {
     : (tensor<4x6x2xf32>) -> tensor<4x6x2xf32>
   return %r : tensor<4x6x2xf32>
 }
+
+func.func @argmin(%0: tensor<4x6xf32>) -> tensor<4x1xi64> {
+  %r = plan.call "aten.argmin.default"(%0) {self = #plan.operand<0>, dim = 1 : i64, keepdim = true}
+    : (tensor<4x6xf32>) -> tensor<4x1xi64>
+  return %r : tensor<4x1xi64>
+}

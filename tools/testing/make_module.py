@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Exports hand-written modules with operators that the exported Hugging Face models do not have.
 
-  make_module.py NAME -o OUT.pt2 --weights-out OUT.safetensors --inputs-out OUT.inputs.safetensors
+make_module.py NAME -o OUT.pt2 --weights-out OUT.safetensors --inputs-out OUT.inputs.safetensors
 """
 
 from __future__ import annotations

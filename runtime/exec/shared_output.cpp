@@ -14,17 +14,24 @@ static Status shareText(Group &group, std::string &text) {
   return waitFor(group.startBroadcast(text.data(), size, DType::u8, 0, labelOf("creating the outputs")));
 }
 
+/// Rank 0 creates the file, the others attach to it.
+static Expected<SafetensorsWriter> openOwn(Group &group, const std::string &path, std::span<const TensorSpec> tensors) {
+  std::string temporary;
+  if (group.index() != 0) {
+    MESHPLAN_RETURN_IF_ERROR(shareText(group, temporary));
+    return SafetensorsWriter::attach(path, temporary, tensors);
+  }
+  MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter file, SafetensorsWriter::create(path, tensors));
+  temporary = file.temporaryPath();
+  MESHPLAN_RETURN_IF_ERROR(shareText(group, temporary));
+  return file;
+}
+
 Expected<SharedOutput> SharedOutput::open(World &world, const std::string &path, std::span<const TensorSpec> tensors) {
   MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("world"));
-  if (world.rank() == 0) {
-    MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter file, SafetensorsWriter::create(path, tensors));
-    std::string temporary = file.temporaryPath();
-    MESHPLAN_RETURN_IF_ERROR(shareText(*group, temporary));
-    return SharedOutput(std::move(group), std::move(file));
-  }
-  std::string temporary;
-  MESHPLAN_RETURN_IF_ERROR(shareText(*group, temporary));
-  MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter file, SafetensorsWriter::attach(path, temporary, tensors));
+  MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter file, openOwn(*group, path, tensors));
+  // A rank that fails from here on removes the file, and by then nobody must look for it any more.
+  MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier(labelOf("creating the outputs"))));
   return SharedOutput(std::move(group), std::move(file));
 }
 

@@ -87,8 +87,8 @@ void MpiExchange::addIn(int64_t slot, int64_t phase, int64_t total, InStream::On
 InStream::OnChunk MpiExchange::copyTo(std::byte *target) {
   size_t number = ins.size(); // of the stream that is about to be added
   return [this, number, target](int64_t offset, Buffer chunk) {
-    std::memcpy(target + offset, chunk.data.get(), static_cast<size_t>(chunk.size));
-    MESHPLAN_RETURN_IF_ERROR(ins[number].release(chunk.size));
+    std::memcpy(target + offset, chunk.data(), static_cast<size_t>(chunk.size()));
+    MESHPLAN_RETURN_IF_ERROR(ins[number].release(chunk.size()));
     return moved();
   };
 }

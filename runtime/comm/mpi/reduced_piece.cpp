@@ -19,7 +19,7 @@ int64_t ReducedPiece::reduceNext(DType dtype, Reduction reduction) {
     auto chunk = chunks[slot].find(reduced);
     if (chunk == chunks[slot].end())
       return 0;
-    addends.push_back(chunk->second.data.get());
+    addends.push_back(chunk->second.data());
   }
   void *target = output + reduced;
   reduceInOrder(addends, std::span(&target, 1), size / dtypeSize(dtype), dtype, reduction);

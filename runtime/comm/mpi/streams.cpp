@@ -15,8 +15,8 @@ Status OutStream::allow(int64_t bytes) {
 Status OutStream::pump() {
   while (!cancelled && inFlight < chunkWindow && copied < available) {
     int64_t size = std::min(chunkBytes, total - copied);
-    Buffer chunk = Buffer::allocate(size);
-    std::memcpy(chunk.data.get(), data + copied, static_cast<size_t>(size));
+    Buffer chunk = end.transport.allocate(size);
+    std::memcpy(chunk.data(), data + copied, static_cast<size_t>(size));
     copied += size;
     ++inFlight;
     MESHPLAN_RETURN_IF_ERROR(end.transport.send(end.peer, end.tag, std::move(chunk), [this, owner = end.owner.lock()] {

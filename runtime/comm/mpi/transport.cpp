@@ -27,12 +27,12 @@ Transport::Transport(MPI_Comm communicator) : communicator(communicator) {
 
 Transport::~Transport() {
   for (Operation &operation : operations)
-    (void)operation.buffer.data.release();
+    operation.buffer.abandon();
 }
 
 Status Transport::start(int64_t to, int64_t tag, Buffer buffer, Sent sent) {
   MPI_Request request;
-  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Isend, buffer.data.get(), static_cast<int>(buffer.size), MPI_BYTE,
+  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Isend, buffer.data(), static_cast<int>(buffer.size()), MPI_BYTE,
                                static_cast<int>(to), static_cast<int>(tag), communicator, &request);
   requests.push_back(request);
   operations.push_back({std::move(buffer), std::move(sent), nullptr});
@@ -41,7 +41,7 @@ Status Transport::start(int64_t to, int64_t tag, Buffer buffer, Sent sent) {
 
 Status Transport::sendMessage(int64_t to, std::span<const std::byte> bytes) {
   Buffer buffer = Buffer::allocate(static_cast<int64_t>(bytes.size()));
-  std::memcpy(buffer.data.get(), bytes.data(), bytes.size());
+  std::memcpy(buffer.data(), bytes.data(), bytes.size());
   ++messagesInFlight;
   return start(to, messageTag, std::move(buffer), [this] {
     --messagesInFlight;
@@ -54,9 +54,9 @@ Status Transport::send(int64_t to, int64_t tag, Buffer buffer, Sent sent) {
 }
 
 Status Transport::receive(int64_t from, int64_t tag, int64_t size, Received received) {
-  Buffer buffer = Buffer::allocate(size);
+  Buffer buffer = allocate(size);
   MPI_Request request;
-  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Irecv, buffer.data.get(), static_cast<int>(size), MPI_BYTE, static_cast<int>(from),
+  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Irecv, buffer.data(), static_cast<int>(size), MPI_BYTE, static_cast<int>(from),
                                static_cast<int>(tag), communicator, &request);
   requests.push_back(request);
   operations.push_back({std::move(buffer), nullptr, std::move(received)});
@@ -74,7 +74,7 @@ Status Transport::takeMessages(const MessageHandler &onMessage, bool &any) {
     any = true;
     MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Get_count, &status, MPI_BYTE, &size);
     Buffer buffer = Buffer::allocate(size);
-    MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Mrecv, buffer.data.get(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+    MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Mrecv, buffer.data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE);
     MESHPLAN_RETURN_IF_ERROR(onMessage(status.MPI_SOURCE, buffer.bytes()));
   }
 }
@@ -96,13 +96,12 @@ Status Transport::finishRequests(bool &any) {
   size_t kept = 0;
   for (size_t i = 0; i < requests.size(); ++i)
     if (requests[i] != MPI_REQUEST_NULL) {
-      requests[kept] = requests[i];
-      if (kept != i)
-        operations[kept] = std::move(operations[i]);
+      std::swap(requests[kept], requests[i]);
+      std::swap(operations[kept], operations[i]);
       ++kept;
     }
   requests.resize(kept);
-  operations.resize(kept);
+  operations.erase(operations.begin() + static_cast<std::ptrdiff_t>(kept), operations.end());
   for (Operation &operation : ended)
     MESHPLAN_RETURN_IF_ERROR(operation.sent ? operation.sent() : operation.received(std::move(operation.buffer)));
   return Status();

@@ -45,6 +45,9 @@ public:
   Status send(int64_t to, int64_t tag, Buffer buffer, Sent sent);
   Status receive(int64_t from, int64_t tag, int64_t size, Received received);
 
+  /// For data that is sent.
+  Buffer allocate(int64_t size) { return Buffer::allocate(size, pool); }
+
   /// Lets MPI work, and calls the handlers of what has ended. True if anything has; a handler's failure ends it.
   Expected<bool> poll(const MessageHandler &onMessage);
 
@@ -64,6 +67,7 @@ private:
   Status finishRequests(bool &any);
 
   MPI_Comm communicator;
+  std::shared_ptr<ChunkPool> pool = std::make_shared<ChunkPool>();
   int64_t ownRank = 0, rankCount = 0, tagBound = 0, messagesInFlight = 0;
   std::vector<MPI_Request> requests; // parallel to `operations`
   std::vector<Operation> operations;

@@ -13,7 +13,7 @@ constexpr int64_t perChunk = chunkBytes / int64_t(sizeof(float));
 Buffer chunkOf(float value, int64_t count) {
   Buffer buffer = Buffer::allocate(count * int64_t(sizeof(float)));
   for (int64_t i = 0; i < count; ++i)
-    std::memcpy(buffer.data.get() + i * sizeof(float), &value, sizeof(float));
+    std::memcpy(buffer.data() + i * sizeof(float), &value, sizeof(float));
   return buffer;
 }
 
@@ -55,6 +55,21 @@ TEST(ReducedPiece, AloneItCopies) {
   ReducedPiece piece = pieceOf(own, output, 1, 0);
   EXPECT_EQ(piece.reduceNext(DType::f32, Reduction::sum), 12);
   EXPECT_EQ(output, own);
+}
+
+TEST(ChunkPool, GivesAChunkAgain) {
+  auto pool = std::make_shared<ChunkPool>();
+  const std::byte *first = nullptr;
+  {
+    Buffer chunk = Buffer::allocate(chunkBytes, pool), small = Buffer::allocate(8, pool);
+    first = chunk.data();
+    EXPECT_NE(Buffer::allocate(chunkBytes, pool).data(), first) << "it is in use";
+    EXPECT_EQ(small.size(), 8);
+  }
+  Buffer again = Buffer::allocate(chunkBytes, pool);
+  EXPECT_EQ(again.data(), first);
+  Buffer moved = std::move(again);
+  EXPECT_EQ(moved.data(), first);
 }
 
 TEST(ReducedPiece, AnEmptyPieceIsDone) { EXPECT_TRUE(ReducedPiece().done()); }

@@ -64,6 +64,10 @@ class InputMaker:
         # The convolutions in front of the encoder halve the number of frames.
         return self.reals(self.config.num_mel_bins, 2 * self.config.max_source_positions)
 
+    def waveform(self) -> torch.Tensor:
+        """As many samples as make `sequence` steps of the encoder, and the border of its convolutions."""
+        return self.reals(self.config.inputs_to_logits_ratio * self.sequence + 80)
+
     def labels(self) -> torch.Tensor:
         if not accepts(self.model, "labels"):
             raise UsageError(f"--loss: {type(self.model).__name__}.forward() takes no labels")
@@ -83,6 +87,7 @@ MAKERS: Mapping[str, Callable[[InputMaker], torch.Tensor]] = {
     "decoder_attention_mask": lambda maker: maker.mask(maker.decoder_sequence),
     "pixel_values": InputMaker.pixels,
     "input_features": InputMaker.audio_features,
+    "input_values": InputMaker.waveform,
     "labels": InputMaker.labels,
 }
 

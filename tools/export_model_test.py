@@ -259,7 +259,7 @@ class ExportModel(unittest.TestCase):
                 "--input",
                 "pixel_values",
             ): "--input pixel_values: LlamaForCausalLM.forward() takes no pixel_values",
-            ("--config", "wav2vec2"): "Wav2Vec2Model: inputs named input_values cannot be made",
+            ("--config", "perceiver"): "PerceiverModel: inputs named inputs cannot be made",
             (*llama, "--inputs-out", "/none/i"): "/none/i: no such folder: /none",
             (*llama, "--tokenizer-out", "/none/t"): "--tokenizer-out: a configuration has no tokenizer",
         }

@@ -75,6 +75,13 @@ static OpCost choice(const CallView &call) {
   return cost;
 }
 
+/// The kernel keeps a part of its work for a backward pass.
+static OpCost logSigmoid(const CallView &call) {
+  OpCost cost = activation(call);
+  cost.workspaceBytes += tensorBytes(call.results.front());
+  return cost;
+}
+
 static const ElementwiseOp elementwiseOps[] = {
     {"aten.add.Tensor", inSum, pointwiseCost<2>},
     {"aten.add.Scalar", notLinear, cheap},
@@ -121,7 +128,7 @@ static const ElementwiseOp elementwiseOps[] = {
     {"aten.selu.default", notLinear, function},
     {"aten.celu.default", notLinear, function},
     {"aten.mish.default", notLinear, activation},
-    {"aten.log_sigmoid.default", notLinear, activation},
+    {"aten.log_sigmoid.default", notLinear, logSigmoid},
     {"aten.exp2.default", notLinear, function},
     {"aten.expm1.default", notLinear, function},
     {"aten.log2.default", notLinear, function},

@@ -151,6 +151,34 @@ static std::optional<AddendSplit> splitBaddbmm(const CallView &call) {
   return splitSelf(call, "aten.bmm.default", "batch1", "batch2");
 }
 
+//===----------------------------------------------------------------------===//
+// Products of groups of rows: [rows, k] x [groups, k, m], group g has the rows up to offs[g]
+//===----------------------------------------------------------------------===//
+
+static FactorRule groupedRule(const CallView &call, StringRef left, StringRef right) {
+  RuleBuilder builder(call);
+  TensorRef rows = builder.operand(left), matrices = builder.operand(right);
+  builder.tie({rows[1], matrices[1]}, FactorKind::sum);
+  builder.tie({matrices[2], builder.result()[1]});
+  return builder.finish();
+}
+
+static FactorRule groupedRowsRule(const CallView &call) { return groupedRule(call, "input", "weight"); }
+static FactorRule groupedMmRule(const CallView &call) {
+  bool plain = call.getOperand("offs") && !call.getOperand("bias") && call.operands.front().getRank() == 2 &&
+               call.operands[call.getOperand("mat2").value_or(0)].getRank() == 3;
+  return plain ? groupedRule(call, "self", "mat2") : RuleBuilder(call).finish();
+}
+
+static Linearity groupedRowsLinearity(const CallView &call) { return linearIn(call, {{"input"}, {"weight"}}); }
+static Linearity groupedMmLinearity(const CallView &call) {
+  return call.getOperand("bias") ? Linearity{} : linearIn(call, {{"self"}, {"mat2"}});
+}
+
+static OpCost groupedCost(const CallView &call) {
+  return productCost(call, call.operands.front().getRank() > 0 ? call.operands.front().getShape().back() : 1);
+}
+
 void addContractionRecords(OpRegistry &registry) {
   registry.add({.target = "aten.linear.default",
                 .rule = linearRule,
@@ -169,6 +197,14 @@ void addContractionRecords(OpRegistry &registry) {
                 .linearity = baddbmmLinearity,
                 .cost = baddbmmCost,
                 .splitAddend = splitBaddbmm});
+  registry.add({.target = "meshplan.grouped_mm",
+                .rule = groupedRowsRule,
+                .linearity = groupedRowsLinearity,
+                .cost = groupedCost});
+  registry.add({.target = "aten._grouped_mm.default",
+                .rule = groupedMmRule,
+                .linearity = groupedMmLinearity,
+                .cost = groupedCost});
 }
 
 } // namespace meshplan

@@ -6,6 +6,8 @@
 #include "dialect/plan/plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include <set>
+#include <string>
 
 using namespace mlir;
 using namespace meshplan;
@@ -153,6 +155,18 @@ private:
       addConstant(constant.name, constant.value, constant.data);
   }
 
+  /// The operator of a node: one of PyTorch's, or the runtime's own for one of a Python library.
+  StringRef targetOf(const archive::Node &node) {
+    if (node.target == "transformers.grouped_mm_fallback.default")
+      return "meshplan.grouped_mm";
+    if (!StringRef(node.target).starts_with("aten.") && unknownTargets.insert(node.target).second)
+      diagnostics
+          .error(bound.modelRange, "operator '" + node.target + "' in module '" + program.modulePath(node).str() +
+                                       "' belongs to a library of Python, and the runtime has no kernel for it")
+          .help("export the model with operators of PyTorch (aten)");
+    return node.target;
+  }
+
   void addNode(const archive::Node &node) {
     ArgumentBuilder arguments(values, &context);
     DictionaryAttr args = arguments.build(node);
@@ -166,7 +180,7 @@ private:
       types.push_back(result == archive::noValue ? RankedTensorType::get({0}, builder.getF32Type()) : typeOf(result));
     StringRef module = program.modulePath(node);
     Location location = NameLoc::get(builder.getStringAttr(node.name));
-    auto call = CallOp::create(builder, location, types, node.target, arguments.operands(), args,
+    auto call = CallOp::create(builder, location, types, targetOf(node), arguments.operands(), args,
                                module.empty() ? StringAttr() : builder.getStringAttr(module));
     for (auto [id, result] : llvm::zip(node.results, call.getResults()))
       if (id != archive::noValue)
@@ -196,6 +210,7 @@ private:
   StatementBuilder statements;
   std::vector<mlir::Value> values;
   SmallVector<Attribute> argumentAttributes;
+  std::set<std::string> unknownTargets; ///< operators that no kernel computes, each reported once
 };
 
 } // namespace

@@ -47,11 +47,6 @@ static bool hides(double added, FloatType type, bool everyQuerySeesAKey) {
   return everyQuerySeesAKey && !type.isF16() && added == lowest;
 }
 
-/// True if scores to which the numbers are added stay far from the lowest one.
-static bool isModerate(std::optional<RealInterval> interval) {
-  return interval && interval->low >= -1e30 && interval->high <= 1e30;
-}
-
 /// Where the mask lets a query see a key, and what is added elsewhere; nullopt if it does more or is not understood.
 std::optional<AddedMask> MaskFolder::readMask(Value mask) {
   RankedTensorType type = typeOf(mask);
@@ -78,12 +73,25 @@ FoldedMask MaskFolder::foldWhole(Value mask, plan::CallOp attention) {
   return foldCondition(mask, read->condition, attention);
 }
 
+/// The tensor that copies and expansions give.
+static Value behindCopies(Value value) {
+  while (auto call = value.getDefiningOp<plan::CallOp>()) {
+    bool copies = llvm::is_contained(
+        {"aten.clone.default", "aten.contiguous.default", "aten.alias.default", "aten.expand.default"},
+        call.getTarget());
+    if (!copies)
+      return value;
+    value = call.getOperand(0);
+  }
+  return value;
+}
+
 /// Nullopt if more than one addend is no mask that hides keys.
 std::optional<MaskAddends> MaskFolder::takeApart(Value mask) {
   MaskAddends addends;
   SmallVector<Value> open{mask};
   while (!open.empty()) {
-    Value value = open.pop_back_val();
+    Value value = behindCopies(open.pop_back_val());
     auto call = value.getDefiningOp<plan::CallOp>();
     CallView view = call ? CallView::of(call) : CallView();
     if (std::optional<AddedMask> read = readMask(value)) {
@@ -102,13 +110,15 @@ std::optional<MaskAddends> MaskFolder::takeApart(Value mask) {
   return addends;
 }
 
-/// What a number in place of some elements hides.
+/// What a number in place of some elements of a tensor hides.
 std::optional<AddedMask> MaskFolder::readFill(plan::CallOp call, const CallView &view) {
-  if (view.target != "aten.masked_fill.Scalar" || !view.getOperand("self") || !view.getOperand("mask"))
+  bool fills = view.target == "aten.masked_fill.Scalar", keeps = view.target == "aten.where.ScalarOther";
+  std::optional<unsigned> self = view.getOperand("self"), place = view.getOperand(fills ? "mask" : "condition");
+  if ((!fills && !keeps) || !self || !place)
     return std::nullopt;
-  std::optional<AddedMask> hidden = readMask(call.getOperand(*view.getOperand("mask")));
-  Expr seen = hidden ? functions.builder.logicalNot(hidden->condition) : nullptr;
-  return seen ? std::optional<AddedMask>({seen, view.getFloat("value", 0)}) : std::nullopt;
+  std::optional<AddedMask> read = readMask(call.getOperand(*place));
+  Expr seen = read && fills ? functions.builder.logicalNot(read->condition) : read ? read->condition : nullptr;
+  return seen ? std::optional<AddedMask>({seen, view.getFloat(fills ? "value" : "other", 0)}) : std::nullopt;
 }
 
 /// Makes properties of the masks that hide keys, beside one other addend.
@@ -120,7 +130,7 @@ FoldedMask MaskFolder::foldAddends(Value mask, plan::CallOp attention) {
       llvm::map_to_vector(addends->masks, [](const AddedMask &added) { return added.condition; }));
   if (!condition)
     return keep(mask, attention);
-  bool sees = seesAKey(condition) && (!addends->bias || isModerate(boundsOf(addends->bias, functions)));
+  bool sees = seesAKey(condition) && (!addends->bias || isModerate(addends->bias, functions));
   auto type = cast<FloatType>(typeOf(mask).getElementType());
   for (const AddedMask &added : addends->masks)
     if (!added.condition->isTrue() && !hides(added.otherwise, type, sees))

@@ -218,6 +218,33 @@ func.func @any_bias(
   return %out : tensor<2x4x8x16xf32>
 }
 
+// Nor does what a model has learned come close to the lowest number.
+// CHECK-LABEL: func.func @learned_bias
+// CHECK: %[[BIAS:.*]] = plan.call "aten.unsqueeze.default"
+// CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[BIAS]]) {causal = true, {{.*}}mask = #plan.operand<3>
+func.func @learned_bias(
+    %table: tensor<4x8x8xf32> {plan.kind = "parameter"},
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x8x16xf32>,
+    %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
+  %key = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
+  %query = plan.call "aten.unsqueeze.default"(%key) {self = #plan.operand<0>, dim = 1 : i64}
+      : (tensor<8xi64>) -> tensor<8x1xi64>
+  %0 = plan.call "aten.le.Tensor"(%key, %query) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
+  %bias = plan.call "aten.unsqueeze.default"(%table) {self = #plan.operand<0>, dim = 0 : i64}
+      : (tensor<4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  %1 = plan.call "aten.where.ScalarOther"(%0, %bias)
+      {condition = #plan.operand<0>, self = #plan.operand<1>, other = -3.4028234663852886e+38 : f64}
+      : (tensor<8x8xi1>, tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  %2 = plan.call "aten.clone.default"(%1) {self = #plan.operand<0>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %2)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<1x4x8x8xf32>)
+      -> tensor<2x4x8x16xf32>
+  return %out : tensor<2x4x8x16xf32>
+}
+
 // Of two other addends only one can be the mask.
 // CHECK-LABEL: func.func @two_biases
 // CHECK: %[[MASK:.*]] = plan.call "aten.add.Tensor"

@@ -191,10 +191,10 @@ TEST_F(RecordRules, Reductions) {
       "[a, b] -> [b], [b]; a=4:whole b=6");
 }
 
-TEST_F(RecordRules, MeanOfAPartIsNoAddendOfTheMean) {
+TEST_F(RecordRules, MeansAreSumsOverAFixedNumber) {
   EXPECT_EQ(rule("aten.mean.dim", "{self = #plan.operand<0>, dim = [-1], keepdim = true}",
                  "(tensor<4x96x576xf32>) -> tensor<4x96x1xf32>"),
-            "[a, b, c] -> [a, b, 1]; a=4 b=96 c=576:whole");
+            "[a, b, c] -> [a, b, 1]; a=4 b=96 c=576:sum");
 }
 
 TEST_F(RecordRules, NormsAndSoftmaxHoldWhatTheyNormalise) {

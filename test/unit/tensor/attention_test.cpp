@@ -170,6 +170,19 @@ TEST(AttentionTest, RowsWithoutKeysAreAsInPyTorch) {
   EXPECT_LT(difference(callAttention(c, inputs, at::kDouble)[0], expected), 1e-13);
 }
 
+/// The lowest number is finite: where nothing else is in a row, all keys have the same share.
+TEST(AttentionTest, RowsOfTheLowestNumberAreAsInPyTorch) {
+  for (const Case &c : {Case{.name = "", .floatMask = true}, Case{.name = "", .valueDim = 5, .floatMask = true}}) {
+    Inputs inputs = makeInputs(c);
+    inputs.mask = at::zeros({1, 1, 9, 9}, at::kDouble);
+    inputs.mask.select(2, 4).fill_(std::numeric_limits<float>::lowest());
+    at::Tensor expected =
+        at::scaled_dot_product_attention(inputs.query, inputs.key, inputs.value, inputs.mask, 0, false, scale);
+    EXPECT_LT(difference(callAttention(c, inputs, at::kDouble)[0], expected), 1e-13);
+    EXPECT_LT(difference(callAttention(c, inputs, at::kFloat)[0], expected), 2e-6);
+  }
+}
+
 TEST(AttentionTest, StridedHeads) {
   Case c{.name = "", .causal = true};
   Inputs inputs = makeInputs(c);

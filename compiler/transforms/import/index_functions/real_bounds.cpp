@@ -179,3 +179,45 @@ Interval BoundsSearch::ofArange(plan::CallOp, const CallView &view) {
 }
 
 Interval meshplan::boundsOf(Value value, IndexFunctions &functions) { return BoundsSearch(functions).of(value); }
+
+/// Far from the lowest number of f32 and bf16, but larger than any score.
+static constexpr double moderate = 1e30;
+
+static bool isParameter(BlockArgument argument) {
+  auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  auto kind = function ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind") : StringAttr();
+  return kind && kind.getValue() == "parameter";
+}
+
+static bool hasModerateLiterals(plan::CallOp call) {
+  return llvm::all_of(call.getArgs(), [](NamedAttribute argument) {
+    auto number = dyn_cast<FloatAttr>(argument.getValue());
+    return !number || std::abs(number.getValueAsDouble()) <= moderate;
+  });
+}
+
+bool meshplan::isModerate(Value value, IndexFunctions &functions) {
+  if (Interval known = boundsOf(value, functions))
+    return known->low >= -moderate && known->high <= moderate;
+  SmallVector<Value> open{value};
+  llvm::DenseSet<Value> seen{value};
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    if (auto argument = dyn_cast<BlockArgument>(next)) {
+      if (!isParameter(argument))
+        return false;
+      continue;
+    }
+    auto call = next.getDefiningOp<plan::CallOp>();
+    if (call && !hasModerateLiterals(call))
+      return false;
+    bool isNumbers = !call && isa<FloatType>(getElementTypeOrSelf(next.getType()));
+    Interval known = isNumbers ? boundsOf(next, functions) : std::nullopt;
+    if (isNumbers && (!known || std::max(-known->low, known->high) > moderate))
+      return false;
+    for (Value operand : next.getDefiningOp()->getOperands())
+      if (seen.insert(operand).second)
+        open.push_back(operand);
+  }
+  return true;
+}

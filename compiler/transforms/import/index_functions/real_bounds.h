@@ -16,6 +16,10 @@ struct RealInterval {
 /// nullopt if it depends on more, or on an operator that is not followed.
 std::optional<RealInterval> boundsOf(mlir::Value value, IndexFunctions &functions);
 
+/// True if the elements of a tensor of real numbers are far from the lowest ones: they have such bounds, or are
+/// computed from parameters, which a model learns, and literals that are.
+bool isModerate(mlir::Value value, IndexFunctions &functions);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_INDEX_FUNCTIONS_REAL_BOUNDS_H

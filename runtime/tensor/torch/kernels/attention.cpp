@@ -129,9 +129,15 @@ static Result mathAttention(const at::Tensor &query, const at::Tensor &key, cons
   if (form.softcap != 0)
     scores.div_(form.softcap).tanh_().mul_(form.softcap);
   scores.add_(mask.to(type));
-  at::Tensor logsumexp = scores.logsumexp(3);
-  logsumexp.masked_fill_(logsumexp.eq(minusInfinity), 0);
-  at::Tensor weights = scores.sub_(logsumexp.unsqueeze(3)).exp_();
+  // Shifted by the maximum, so that a row of nothing but the lowest number is an even distribution.
+  at::Tensor max = scores.amax(3, /*keepdim=*/true);
+  max.masked_fill_(max.eq(minusInfinity), 0);
+  at::Tensor weights = scores.sub_(max).exp_();
+  at::Tensor sum = weights.sum(3, /*keepdim=*/true);
+  at::Tensor hidden = sum.eq(0);
+  sum.masked_fill_(hidden, 1);
+  weights.div_(sum);
+  at::Tensor logsumexp = max.add_(sum.log_()).masked_fill_(hidden, 0).squeeze(3);
   return {at::matmul(weights, shared(value)).to(query.scalar_type()), logsumexp};
 }
 

@@ -4,6 +4,8 @@
 
 #include "runtime/tensor/torch/kernels/attention.h"
 #include "runtime/tensor/torch/kernels/embedding.h"
+#include "runtime/tensor/torch/kernels/grouped_mm.h"
+#include "runtime/tensor/torch/kernels/mean.h"
 #include "runtime/tensor/torch/kernels/rows.h"
 
 #include <mutex>
@@ -19,6 +21,10 @@ static void define(torch::Library &library) {
       "int first_head=0, int first_key_head=0) -> (Tensor out, Tensor logsumexp)",
       &attention);
   library.def("embedding(Tensor weight, Tensor indices, int offset, int rows=-1) -> Tensor", &shardedEmbedding);
+  library.def("grouped_mm(Tensor input, Tensor weight, Tensor offs) -> Tensor", &groupedMm);
+  library.def("mean_addend(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, int count) "
+              "-> Tensor",
+              &meanAddend);
   library.def("row_max(Tensor input) -> Tensor", &rowMax);
   library.def("row_sum_exp(Tensor input, Tensor max) -> Tensor", &rowSumExp);
   library.def("row_pick(Tensor input, Tensor target, int offset=0) -> Tensor", &rowPick);

@@ -70,6 +70,9 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--dynamic", nargs="+", choices=["batch", "sequence"], default=[], help="leave dims symbolic")
     parser.add_argument("--dtype", choices=["float32", "bfloat16", "float16", "float64"], default="float32")
     parser.add_argument("--seed", type=int, default=0, help="of random weights and example inputs")
+    parser.add_argument(
+        "--noise", metavar="S", type=float, default=0, help="add normal noise of this deviation to every parameter"
+    )
     parser.add_argument("--decompose", action="store_true", help="call run_decompositions({}) also when not needed")
     parser.add_argument("--without-weights", action="store_true", help="keep weights out of the archive")
     parser.add_argument("--compress", action="store_true", help="deflate the archive")
@@ -80,6 +83,8 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
     arguments = parser.parse_args(argv)
     if arguments.meta and arguments.weights_out:
         parser.error("--weights-out needs weights, and --meta has none")
+    if arguments.meta and arguments.noise:
+        parser.error("--noise needs weights, and --meta has none")
     if arguments.batch < 1 or arguments.sequence < 1:
         parser.error("--batch and --sequence must be at least 1")
     return arguments
@@ -188,6 +193,13 @@ def load_gguf(path: Path, model: Model) -> None:
         raise UsageError(f"{path}: does not fit the model: lacks {sorted(absent)}, has {missing.unexpected_keys}")
 
 
+def add_noise(model: Model, deviation: float) -> None:
+    """Fresh models have biases of 0, scales of 1 and scores close to 0: values that hide a wrong sum or mask."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter), alpha=deviation)
+
+
 def load_model(arguments: argparse.Namespace, config: transformers.PretrainedConfig) -> Model:
     torch.manual_seed(arguments.seed)
     kind = model_class(config, arguments.class_name)
@@ -202,6 +214,8 @@ def load_model(arguments: argparse.Namespace, config: transformers.PretrainedCon
         gguf = gguf_file(arguments)
         if gguf is not None and not arguments.meta:
             load_gguf(gguf, model)
+    if arguments.noise:
+        add_noise(model, arguments.noise)
     return model.train(arguments.train)
 
 

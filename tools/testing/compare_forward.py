@@ -15,8 +15,8 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
-from collections.abc import Iterator
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import torch

@@ -3,6 +3,7 @@
 #include "compiler/archive/signature_reader.h"
 
 #include "compiler/archive/output_names.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace meshplan::archive {
 
@@ -17,6 +18,7 @@ public:
     const Json &signature = document.member(module, "signature");
     for (const Json &spec : document.array(document.member(signature, "input_specs")))
       readInput(spec);
+    checkInputs(document.member(document.member(module, "graph"), "inputs"));
     readOutputs(document.array(document.member(signature, "output_specs")), leafNames(module));
   }
 
@@ -26,6 +28,43 @@ private:
   }
 
   ValueId tensor(const Json &spec) { return context.graph.readTensor(document.member(spec, "arg"), context.names); }
+
+  /// The tensor that an input specification names: an input of the graph that no other one names.
+  ValueId inputTensor(const Json &argument) {
+    ValueId id = context.graph.readTensor(argument, context.names);
+    if (id == noValue)
+      return id;
+    const Value &value = program.values[id];
+    if (value.producer >= 0)
+      document.fail(argument, "expected an input of the graph, and '" + value.name + "' is a result");
+    else if (!specified.insert(id).second)
+      document.fail(argument, "'" + value.name + "' has an input specification already");
+    return id;
+  }
+
+  /// The same for what the model holds, which has a name of its own and one shape.
+  ValueId heldTensor(const Json &spec, const std::string &name) {
+    const Json &argument = document.member(spec, "arg");
+    ValueId id = inputTensor(argument);
+    if (!held.insert(name).second)
+      document.fail(spec, "two input specifications have the name '" + name + "'");
+    if (id != noValue && llvm::any_of(program.values[id].dims, [](const SymbolicInt &dim) { return dim.isSymbolic(); }))
+      document.fail(argument, "expected '" + name + "' to have a shape without symbols");
+    return id;
+  }
+
+  /// Every tensor that the graph takes must be a parameter, a buffer, a constant or an input of the user.
+  void checkInputs(const Json &inputs) {
+    for (const Json &input : document.array(inputs)) {
+      auto [kind, value] = document.unionMember(input);
+      if (kind != "as_tensor")
+        continue;
+      ValueId id = context.graph.readTensor(*value, context.names);
+      if (id != noValue && !specified.count(id))
+        document.fail(input, "expected an input specification for '" + program.values[id].name +
+                                 "' in graph_module.signature.input_specs, found none");
+    }
+  }
 
   std::string text(const Json &spec, const char *key) { return document.string(document.member(spec, key)); }
 
@@ -51,7 +90,7 @@ private:
 
   void readParameter(const Json &spec) {
     std::string name = text(spec, "parameter_name");
-    program.parameters.push_back({name, tensor(spec), requiresGrad(spec), weightMember(name)});
+    program.parameters.push_back({name, heldTensor(spec, name), requiresGrad(spec), weightMember(name)});
   }
 
   bool requiresGrad(const Json &spec) {
@@ -63,7 +102,7 @@ private:
   void readBuffer(const Json &spec) {
     Buffer buffer;
     buffer.name = text(spec, "buffer_name");
-    buffer.value = tensor(spec);
+    buffer.value = heldTensor(spec, buffer.name);
     buffer.persistent = document.boolean(document.member(spec, "persistent"));
     if (buffer.persistent)
       buffer.payload = weightMember(buffer.name);
@@ -75,7 +114,7 @@ private:
   void readTensorConstant(const Json &spec) {
     Constant constant;
     constant.name = text(spec, "tensor_constant_name");
-    constant.value = tensor(spec);
+    constant.value = heldTensor(spec, constant.name);
     constant.data = load("constant '" + constant.name + "'", constant.name, constant.value);
     program.constants.push_back(std::move(constant));
   }
@@ -90,27 +129,28 @@ private:
                                 "export the model again with torch.export.save"});
       return {};
     }
-    std::optional<ConstantData> data = loadConstant(it->second, what, context.archive, context.errors);
-    if (data && value != noValue)
-      checkType(*data, what, program.values[value]);
-    return data.value_or(ConstantData());
-  }
-
-  void checkType(const ConstantData &data, const std::string &what, const Value &value) {
-    bool same = data.type == value.type && data.dims.size() == value.dims.size();
-    for (size_t dim = 0; same && dim < data.dims.size(); ++dim)
-      same = value.dims[dim] == SymbolicInt(data.dims[dim]);
-    if (!same)
+    // Before the bytes are read: their number follows from the stored shape.
+    if (value != noValue && !it->second.pickled && !hasTypeOf(it->second, program.values[value])) {
       context.errors.push_back({"'" + context.archive.path() + "': " + what +
                                     " is stored with another type or shape than the graph gives it",
                                 {},
                                 ""});
+      return {};
+    }
+    return loadConstant(it->second, what, context.archive, context.errors).value_or(ConstantData());
+  }
+
+  static bool hasTypeOf(const Payload &payload, const Value &value) {
+    bool same = payload.type == value.type && payload.dims.size() == value.dims.size();
+    for (size_t dim = 0; same && dim < payload.dims.size(); ++dim)
+      same = value.dims[dim] == SymbolicInt(payload.dims[dim]);
+    return same;
   }
 
   void readUserInput(const Json &argument) {
     auto [kind, value] = document.unionMember(argument);
     if (kind == "as_tensor") {
-      ValueId id = context.graph.readTensor(*value, context.names);
+      ValueId id = inputTensor(*value);
       if (id != noValue)
         program.inputs.push_back({program.values[id].name, id});
     } else if (!isPlainConstant(kind)) {
@@ -137,6 +177,8 @@ private:
       if (kind == "user_output" || kind == "loss_output") {
         std::string name = leaf < names.size() ? names[leaf] : std::to_string(leaf);
         ++leaf;
+        if (!outputNames.insert(name).second)
+          document.fail(json, "two outputs have the name '" + name + "'");
         readUserOutput(kind, document.member(*spec, "arg"), std::move(name));
       } else if (kind == "buffer_mutation") {
         program.bufferUpdates.push_back({text(*spec, "buffer_name"), tensor(*spec)});
@@ -167,6 +209,9 @@ private:
   const SignatureContext &context;
   JsonDocument &document;
   ExportedProgram &program;
+  std::set<ValueId> specified; ///< inputs of the graph with an input specification
+  llvm::StringSet<> held;      ///< names of parameters, buffers and constants
+  llvm::StringSet<> outputNames;
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 //===- main.cpp - meshplan-run: runs compiled schedules -------------------===//
 
 #include "runtime/base/names.h"
+#include "runtime/base/temporary_files.h"
 #include "tools/command_line/command_line.h"
 #include "tools/meshplan_run/options.h"
 
@@ -48,5 +49,6 @@ int main(int argc, char **argv) {
   };
   if (std::optional<int> status = parseCommandLine(app, argc, argv, nearest))
     return *status;
+  removeTemporaryFilesOnSignal();
   return forward->parsed() ? runForward(options) : runBench(options);
 }

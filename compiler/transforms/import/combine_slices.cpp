@@ -38,6 +38,8 @@ static std::optional<Slice> readSlice(plan::CallOp call) {
     return std::nullopt;
   int64_t rank = view.operands[0].getRank(), dim = view.getInt("dim", 0);
   dim += dim < 0 ? rank : 0;
+  if (dim < 0 || dim >= rank || view.results[0].getRank() != rank)
+    return std::nullopt;
   int64_t extent = view.operands[0].getDimSize(dim);
   int64_t start = clampIndex(view.getInt("start", 0), extent);
   return Slice{call, dim, start, view.results[0].getDimSize(dim)};

@@ -48,3 +48,14 @@ func.func @other_dims_stay(%x: tensor<4x4xf32>) -> (tensor<2x4xf32>, tensor<4x2x
       : (tensor<4x4xf32>) -> tensor<4x2xf32>
   return %0, %1 : tensor<2x4xf32>, tensor<4x2xf32>
 }
+
+// An archive may slice along a dim that the tensor or the result lacks.
+// CHECK-LABEL: @no_such_dim_stays
+// CHECK-NOT: split
+func.func @no_such_dim_stays(%x: tensor<12xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<f32>, tensor<8xf32>) {
+  %0 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, dim = 1 : i64} : (tensor<12xf32>) -> tensor<8xf32>
+  %1 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, dim = -2 : i64} : (tensor<12xf32>) -> tensor<8xf32>
+  %2 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>} : (tensor<12xf32>) -> tensor<f32>
+  %3 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, dim = -9223372036854775808 : i64} : (tensor<12xf32>) -> tensor<8xf32>
+  return %0, %1, %2, %3 : tensor<8xf32>, tensor<8xf32>, tensor<f32>, tensor<8xf32>
+}

@@ -51,13 +51,16 @@ bool Compilation::run(Phase last) {
 }
 
 bool Compilation::import() {
-  auto text = llvm::MemoryBuffer::getFile(options.planFile, /*IsText=*/true);
-  if (!text) {
-    const SourceBuffer &file = sources.add(options.planFile);
-    reports.error({file.file()}, "cannot be read: " + text.getError().message());
-    return false;
+  if (!options.planText) {
+    auto text = llvm::MemoryBuffer::getFile(options.planFile, /*IsText=*/true);
+    if (!text) {
+      const SourceBuffer &file = sources.add(options.planFile);
+      reports.error({file.file()}, "cannot be read: " + text.getError().message());
+      return false;
+    }
+    options.planText = (*text)->getBuffer().str();
   }
-  const SourceBuffer &source = sources.add(options.planFile, (*text)->getBuffer().str());
+  const SourceBuffer &source = sources.add(options.planFile, *options.planText);
   std::optional<Syntax> syntax = parsePlan(source, reports);
   if (!syntax || reports.hasErrors())
     return false;

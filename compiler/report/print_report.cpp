@@ -1,6 +1,6 @@
 //===- print_report.cpp - the report as people read it --------------------===//
 
-#include "compiler/report/layer_names.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/report/report.h"
 #include "compiler/report/text_table.h"
 #include "llvm/ADT/MapVector.h"

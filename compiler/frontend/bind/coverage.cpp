@@ -1,6 +1,7 @@
 //===- coverage.cpp - what no entry places ---------------------------------===//
 
 #include "compiler/frontend/bind/context.h"
+#include "compiler/support/layer_names.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -14,17 +15,6 @@ using namespace meshplan;
 using namespace meshplan::bind;
 
 namespace {
-
-/// `model.layers.*.mlp` for `model.layers.7.mlp`, so that equal layers are one message.
-std::string withoutIndices(llvm::StringRef path) {
-  std::string result;
-  for (llvm::StringRef rest = path; !rest.empty();) {
-    auto [component, tail] = rest.split('.');
-    result += (result.empty() ? "" : ".") + (llvm::all_of(component, llvm::isDigit) ? "*" : component.str());
-    rest = tail;
-  }
-  return result;
-}
 
 class RestBinder {
 public:

@@ -1,7 +1,7 @@
 //===- print_explanation.cpp - an explanation as people read it -----------===//
 
 #include "compiler/report/explain/explanation.h"
-#include "compiler/report/layer_names.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/report/report.h"
 #include "compiler/report/text_table.h"
 #include "llvm/ADT/STLExtras.h"

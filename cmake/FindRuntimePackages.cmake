@@ -1,4 +1,5 @@
-# What the runtime links: LibTorch from the wheel of the Python environment, CLI11, spdlog, nlohmann-json.
+# What the runtime links: LibTorch from the wheel of the Python environment, CLI11, spdlog, nlohmann-json, and MPI if it
+# is there.
 #
 # The wheel's own CMake package asks for a CUDA toolkit, so the target is made from the wheel's headers and libraries.
 find_package(CLI11 REQUIRED CONFIG)
@@ -6,6 +7,7 @@ find_package(spdlog REQUIRED CONFIG)
 find_package(nlohmann_json REQUIRED CONFIG)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(MPI COMPONENTS C) # optional: runtime/comm/mpi
 if(NOT MESHPLAN_TORCH)
   return()
 endif()

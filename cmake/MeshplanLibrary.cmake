@@ -1,6 +1,8 @@
 # meshplan_library(NAME name SRCS a.cpp ... DEPS target ...)
 # meshplan_program(NAME name SRCS a.cpp ... DEPS target ...)  a program in bin/, installed
 # meshplan_test(NAME name SRCS a.cpp ... DEPS target ...)     a gtest binary, registered with CTest
+#   PROCESSES n   started n times by mpirun, which may be missing: then the test is skipped
+#   MPIRUN flags  for mpirun itself
 #
 # A build that leaves rooms out (MESHPLAN_COMPILER, MESHPLAN_RUNTIME or MESHPLAN_TORCH off) leaves their tests out too.
 #
@@ -75,7 +77,7 @@ function(meshplan_program)
 endfunction()
 
 function(meshplan_test)
-  cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME;PROCESSES" "SRCS;DEPS;MPIRUN" ${ARGN})
   if(NOT (MESHPLAN_COMPILER AND MESHPLAN_RUNTIME AND MESHPLAN_TORCH))
     foreach(dep ${ARG_DEPS})
       if(dep MATCHES "^meshplan-" AND NOT TARGET ${dep})
@@ -89,7 +91,14 @@ function(meshplan_test)
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main)
   meshplan_precompile(${ARG_NAME} ${ARG_DEPS})
   set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
-  add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME})
+  if(ARG_PROCESSES)
+    list(TRANSFORM ARG_MPIRUN PREPEND --mpirun=)
+    add_test(NAME ${ARG_NAME} COMMAND ${CMAKE_SOURCE_DIR}/tools/testing/run_mpi.py ${ARG_PROCESSES} ${ARG_MPIRUN}
+      -- $<TARGET_FILE:${ARG_NAME}>)
+    set_tests_properties(${ARG_NAME} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 PROCESSORS 2)
+  else()
+    add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME})
+  endif()
 endfunction()
 
 # Adds the rooms that have a CMakeLists.txt.

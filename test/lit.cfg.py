@@ -6,8 +6,10 @@
 #   %{inputs}                               the folder Inputs beside the test file
 #   %{models}                               exported models, made once for a build
 #
-# A program that this build left out is a missing feature of the same name: `REQUIRES: meshplan-run`.
+# A program that this build left out is a missing feature of the same name: `REQUIRES: meshplan-run`. The feature `mpi`
+# is there when the build has the backend and mpirun is installed.
 import os
+import shutil
 
 import lit.formats
 
@@ -28,6 +30,8 @@ for program in ("meshplan-opt", "meshplan-run", "meshplan"):
     config.substitutions.append(("%" + program + r"(?![\w-])", path))
     if os.path.exists(path):
         config.available_features.add(program)
+if config.meshplan_mpi and shutil.which("mpirun"):
+    config.available_features.add("mpi")
 config.substitutions.append((r"%python\b", config.meshplan_python))
 config.substitutions.append((r"%root\b", config.meshplan_source_dir))
 config.substitutions.append((r"%\{inputs\}", "%S/Inputs"))

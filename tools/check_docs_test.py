@@ -126,7 +126,8 @@ class Examples(Tree):
     def test_commands_print_what_the_page_shows(self) -> None:
         self.write("models/b.pt2", "archive\n")
         page = (
-            "```plan\nplan a {\n}\n```\n```console\n$ meshplan show a.plan b.pt2\nplan a {\n}\narchive\n$ meshplan say\n"
+            "```plan\nplan a {\n}\n```\n```console\n"
+            "$ meshplan show a.plan b.pt2\nplan a {\n}\narchive\n$ meshplan say\n"
             "error: %s\n```\n```console\n$ other\nunchecked\n```\n"
         )
         with unittest.mock.patch.object(check_docs, "EXAMPLES", {"docs/page.md": "models"}):

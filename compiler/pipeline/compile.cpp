@@ -12,6 +12,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
@@ -129,6 +130,11 @@ void Compilation::report(mlir::Diagnostic &diagnostic) {
     else
       own.note(locate(note.getLocation()), text);
   }
+}
+
+bool Compilation::reads(llvm::StringRef path) const {
+  return llvm::sys::fs::equivalent(path, options.planFile) ||
+         llvm::sys::fs::equivalent(path, besidePlan(options.planFile, bound->modelFile));
 }
 
 std::string Compilation::fingerprint(llvm::StringRef version) const {

@@ -41,6 +41,8 @@ public:
   /// The IR after the last phase that ran.
   mlir::ModuleOp module() { return *ir; }
   const BoundPlan &plan() const { return *bound; }
+  /// True if `path` is the plan or the model that was compiled, under any name.
+  bool reads(llvm::StringRef path) const;
   const ModelOutline &model() const { return outline.model; }
   /// Equal for equal archives.
   const std::string &digestOfModel() const { return modelDigest; }

@@ -89,7 +89,7 @@ void ReportBuilder::addParameter(sched::ParameterOp parameter) {
     entry.shape.push_back(dim.getExtent());
     entry.globalBytes *= dim.getExtent();
   }
-  entry.rankBytes = sched::localBytes(type, meshSizes, first);
+  entry.rankBytes = sched::largestBytes(type);
   entry.trainable = parameter.getTrainable();
   report.parameters.push_back(std::move(entry));
 }
@@ -133,8 +133,11 @@ Report ReportBuilder::build() {
     auto &[file, line, column, text, communicator, kind] = key;
     report.statements.push_back({file, line, column, text, communicator, {kind, total.count, total.bytes}});
   }
-  if (std::optional<sched::MemoryAttr> memory = program.getMemory())
+  if (std::optional<sched::MemoryAttr> memory = program.getMemory()) {
     report.memory.peak = {memory->getPeak(), memory->getLeast()};
+    // Where ranks share what they read the first is not the largest.
+    report.memory.parameters.largest = memory->getParameters();
+  }
   return std::move(report);
 }
 

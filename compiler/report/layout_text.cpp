@@ -27,6 +27,8 @@ static void printDim(llvm::raw_ostream &stream, sched::DimAttr dim, sched::MeshO
     stream << " parts ";
     llvm::interleave(dim.getParts(), stream, "+");
   }
+  if (dim.getRepeat() != 1)
+    stream << " repeat " << dim.getRepeat();
 }
 
 std::string layoutText(sched::ShardedTensorType type, sched::MeshOp mesh) {

@@ -48,10 +48,13 @@ AxisList meshplan::without(ArrayRef<AxisRefAttr> axes, ArrayRef<AxisRefAttr> rem
   return rest;
 }
 
-ShardingAttr meshplan::without(ShardingAttr sharding, ArrayRef<AxisRefAttr> removed) {
-  ShardingAttr result = sharding;
-  for (int64_t dim = 0; dim < sharding.getRank(); ++dim)
-    result = result.withDim(dim, without(sharding.getDims()[dim].getAxes(), removed));
+ShardingAttr meshplan::without(mlir::RankedTensorType type, ArrayRef<AxisRefAttr> removed, MeshOp mesh) {
+  ShardingAttr sharding = getSharding(type), result = sharding;
+  for (int64_t dim = 0; dim < sharding.getRank(); ++dim) {
+    DimShardingAttr own = sharding.getDims()[dim];
+    result = result.withDim(dim, divideDim(type.getDimSize(dim), without(own.getAxes(), removed), mesh, own.getUnit(),
+                                           own.getParts(), own.getRepeat()));
+  }
   AxisList partial = without(sharding.getPartialAxes(), removed);
   Reduction reduction = partial.empty() ? Reduction::none : sharding.getReduction();
   return ShardingAttr::get(sharding.getContext(), result.getDims(), reduction, partial);

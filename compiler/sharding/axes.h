@@ -32,8 +32,8 @@ bool overlapsAny(llvm::ArrayRef<plan::AxisRefAttr> axes, plan::AxisRefAttr axis)
 /// The axes of `axes` that share no digit with any of `removed`.
 AxisList without(llvm::ArrayRef<plan::AxisRefAttr> axes, llvm::ArrayRef<plan::AxisRefAttr> removed);
 
-/// The sharding with `removed` taken out of every dim and of what is partial.
-plan::ShardingAttr without(plan::ShardingAttr sharding, llvm::ArrayRef<plan::AxisRefAttr> removed);
+/// The sharding of `type` with `removed` taken out of every dim and of what is partial.
+plan::ShardingAttr without(mlir::RankedTensorType type, llvm::ArrayRef<plan::AxisRefAttr> removed, plan::MeshOp mesh);
 
 } // namespace meshplan
 

@@ -19,9 +19,12 @@ public:
   Assignment(const FactorRule &rule, Division division)
       : rule(rule), division(division), axes(rule.factors.size()), counts(rule.factors.size(), 1) {}
 
+  /// Divides a factor, and those that a dim joins with it.
   void divide(unsigned factor, MeshAxisAttr axis) {
-    axes[factor].push_back(AxisRefAttr::get(axis.getContext(), axis.getName()));
-    counts[factor] *= axis.getSize();
+    for (unsigned sibling : rule.siblings(factor)) {
+      axes[sibling].push_back(AxisRefAttr::get(axis.getContext(), axis.getName()));
+      counts[sibling] *= axis.getSize();
+    }
   }
 
   /// The shardings, or nothing if there are none that say this.
@@ -35,6 +38,8 @@ private:
 
   bool isAllowed(unsigned factor) const;
   std::optional<DimShardingAttr> dimSharding(MLIRContext *context, ArrayRef<unsigned> factors) const;
+  DimShardingAttr joinedSharding(MLIRContext *context, ArrayRef<unsigned> factors) const;
+  DimShardingAttr sharedSharding(MLIRContext *context, unsigned factor, int64_t sharers) const;
   bool addDims(MLIRContext *context, ArrayRef<TensorFactors> tensors, SmallVectorImpl<ShardingAttr> &shardings) const;
 
   const FactorRule &rule;
@@ -73,12 +78,28 @@ std::optional<DimShardingAttr> Assignment::dimSharding(MLIRContext *context, Arr
                               ArrayRef<int64_t>());
 }
 
+DimShardingAttr Assignment::joinedSharding(MLIRContext *context, ArrayRef<unsigned> factors) const {
+  if (axes[factors.front()].empty())
+    return DimShardingAttr::get(context, ArrayRef<AxisRefAttr>());
+  SmallVector<int64_t> parts = llvm::map_to_vector(factors, [&](unsigned factor) { return rule.factors[factor].size; });
+  return DimShardingAttr::get(context, axes[factors.front()], /*open=*/false, 1, parts);
+}
+
+DimShardingAttr Assignment::sharedSharding(MLIRContext *context, unsigned factor, int64_t sharers) const {
+  bool isEven = rule.factors[factor].size / sharers % counts[factor] == 0;
+  return DimShardingAttr::get(context, axes[factor], /*open=*/false, 1, ArrayRef<int64_t>(),
+                              axes[factor].empty() || isEven ? 1 : sharers);
+}
+
 bool Assignment::addDims(MLIRContext *context, ArrayRef<TensorFactors> tensors,
                          SmallVectorImpl<ShardingAttr> &shardings) const {
   for (const TensorFactors &tensor : tensors) {
     SmallVector<DimShardingAttr> dims;
-    for (ArrayRef<unsigned> factors : tensor.dims) {
-      std::optional<DimShardingAttr> dim = dimSharding(context, factors);
+    for (auto [index, factors] : llvm::enumerate(tensor.dims)) {
+      std::optional<DimShardingAttr> dim = tensor.sharers(index) > 1
+                                               ? sharedSharding(context, factors.front(), tensor.sharers(index))
+                                           : tensor.isJoined(index) ? joinedSharding(context, factors)
+                                                                    : dimSharding(context, factors);
       if (!dim)
         return false;
       dims.push_back(*dim);
@@ -127,14 +148,17 @@ std::vector<CallShardings> enumerateShardings(const FactorRule &rule, ArrayRef<M
   };
   Assignment none(rule, division);
   add(none);
-  unsigned factors = rule.factors.size();
+  SmallVector<unsigned> leaders;
+  for (unsigned factor = 0; factor < rule.factors.size(); ++factor)
+    if (rule.siblings(factor).front() == factor)
+      leaders.push_back(factor);
   for (unsigned first = 0; first < axes.size(); ++first)
-    for (unsigned factor = 0; factor < factors; ++factor) {
+    for (unsigned factor : leaders) {
       Assignment one = none;
       one.divide(factor, axes[first]);
       add(one);
       for (unsigned second = 0; second < axes.size(); ++second)
-        for (unsigned other = 0; other < factors; ++other) {
+        for (unsigned other : leaders) {
           // Two axes on different factors have no order.
           if (second == first || (second < first && other != factor))
             continue;

@@ -19,18 +19,23 @@ static Fault checkTensor(const FactorRule &rule, const TensorFactors &tensor, Ra
     return llvm::formatv("rule gives {0} dims to {1} of rank {2}", tensor.dims.size(), name, type.getRank());
   llvm::BitVector own(rule.factors.size());
   for (auto [dim, indices] : llvm::enumerate(tensor.dims)) {
-    int64_t size = 1;
+    bool joined = tensor.isJoined(dim);
+    int64_t size = joined ? 0 : 1;
     for (unsigned index : indices) {
       if (index >= rule.factors.size())
         return llvm::formatv("rule names factor {0} of {1} in dim {2} of {3}", index, rule.factors.size(), dim, name);
       if (own.test(index))
         return llvm::formatv("rule has factor {0} twice in {1}", index, name);
       own.set(index);
-      size *= rule.factors[index].size;
+      size = joined ? size + rule.factors[index].size : size * rule.factors[index].size;
     }
+    if (size % tensor.sharers(dim) != 0 || (tensor.sharers(dim) > 1 && indices.size() != 1))
+      return llvm::formatv("dim {0} of {1} is shared by {2} indices of no single factor", dim, name,
+                           tensor.sharers(dim));
+    size /= tensor.sharers(dim);
     if (size != type.getDimSize(dim))
-      return llvm::formatv("factors of dim {0} of {1} multiply to {2}, but its size is {3}", dim, name, size,
-                           type.getDimSize(dim));
+      return llvm::formatv("factors of dim {0} of {1} {2} to {3}, but its size is {4}", dim, name,
+                           joined ? "add up" : "multiply", size, type.getDimSize(dim));
   }
   seen |= own;
   return std::nullopt;
@@ -70,6 +75,15 @@ Fault FactorRule::findFault(ArrayRef<RankedTensorType> operandTypes, ArrayRef<Ra
     if (Fault fault = checkFactor(index, factor, inOperands.test(index), inResults.test(index)))
       return fault;
   return std::nullopt;
+}
+
+SmallVector<unsigned> FactorRule::siblings(unsigned factor) const {
+  for (ArrayRef<TensorFactors> side : {ArrayRef<TensorFactors>(operands), ArrayRef<TensorFactors>(results)})
+    for (const TensorFactors &tensor : side)
+      for (unsigned dim : tensor.joined)
+        if (llvm::is_contained(tensor.dims[dim], factor))
+          return SmallVector<unsigned>(tensor.dims[dim].begin(), tensor.dims[dim].end());
+  return {factor};
 }
 
 LogicalResult FactorRule::verify(ArrayRef<RankedTensorType> operandTypes, ArrayRef<RankedTensorType> resultTypes,

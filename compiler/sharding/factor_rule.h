@@ -3,8 +3,9 @@
 // A factor is an index of the einsum that an operator computes. Every dim of
 // every operand and result is a list of factors, major to minor; a list of two
 // or more is a dim that a reshape made (heads x head size), an empty list a dim
-// of size 1 that broadcasts. Dividing a factor divides every dim in which it
-// is. The idea is Shardy's OpShardingRuleAttr and GSPMD's einsum view.
+// of size 1 that broadcasts. A dim may instead be factors joined end to end: what
+// a split takes apart and a concatenation puts together. Dividing a factor
+// divides every dim in which it is. The idea is Shardy's OpShardingRuleAttr and GSPMD's einsum view.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +13,7 @@
 #define MESHPLAN_COMPILER_SHARDING_FACTOR_RULE_H
 
 #include "dialect/plan/plan.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
 #include <optional>
@@ -33,9 +35,22 @@ struct Factor {
   int64_t unit = 1; ///< elements of the factor that are never cut apart
 };
 
-/// Indices into FactorRule::factors for each dim, major to minor.
 struct TensorFactors {
+  /// Indices into FactorRule::factors for each dim, major to minor, or in order if the dim is joined.
   llvm::SmallVector<llvm::SmallVector<unsigned, 1>, 4> dims;
+  /// The dims whose factors lie end to end; few tensors have one.
+  llvm::SmallVector<unsigned, 1> joined;
+  /// Dims, and how many indices of their one factor share each of theirs: key heads of the factor of query heads.
+  llvm::SmallVector<std::pair<unsigned, int64_t>, 1> shared;
+
+  bool isJoined(unsigned dim) const { return llvm::is_contained(joined, dim); }
+  /// Indices of the dim's factor for each index of the dim; 1 but for the dims in `shared`.
+  int64_t sharers(unsigned dim) const {
+    for (auto [index, count] : shared)
+      if (index == dim)
+        return count;
+    return 1;
+  }
 };
 
 struct FactorRule {
@@ -49,7 +64,11 @@ struct FactorRule {
     return factors.size() - 1;
   }
 
-  /// What is wrong with the rule for tensors of these types, or nullopt: a dim's factors do not multiply to its size, a
+  /// The factors that one dim joins with `factor`, itself among them; only itself if none does. They are divided
+  /// together.
+  llvm::SmallVector<unsigned> siblings(unsigned factor) const;
+
+  /// What is wrong with the rule for tensors of these types, or nullopt: a dim's factors do not make its size, a
   /// factor is out of range or twice in a tensor, a `sum` or `max` factor is in a result or in no operand, a `parallel`
   /// factor is in no result, or a factor does not consist of whole units.
   std::optional<std::string> findFault(llvm::ArrayRef<mlir::RankedTensorType> operandTypes,

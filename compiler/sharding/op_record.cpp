@@ -14,6 +14,8 @@ const OpRegistry &OpRegistry::get() {
     addElementwiseRecords(all);
     addConversionRecords(all);
     addContractionRecords(all);
+    addConvolutionRecords(all);
+    addPoolingRecords(all);
     addReshapeRecords(all);
     addDimOrderRecords(all);
     addSlicingRecords(all);

@@ -79,7 +79,8 @@ struct CallRewrite {
 /// result = call + operand `addend`, by broadcasting aten.add.Tensor.
 struct AddendSplit {
   CallRewrite call;
-  unsigned addend = 0; ///< operand of the old call
+  unsigned addend = 0;                 ///< operand of the old call
+  llvm::SmallVector<int64_t, 4> shape; ///< that the addend is viewed in first; empty: its own
 };
 
 /// docs/adding-an-op.md says how to write one.

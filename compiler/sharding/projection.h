@@ -13,8 +13,26 @@
 
 namespace meshplan {
 
-/// The axes of each factor of a rule, major to minor.
-using FactorAxes = llvm::SmallVector<AxisList, 8>;
+/// How a factor is divided: by which axes, major to minor, how many of its elements are never cut apart (1 where every
+/// shard has the same whole number of units), how often each unit counts, and the sizes of its parts if it is divided
+/// part by part.
+struct FactorDivision {
+  AxisList axes;
+  int64_t unit = 1;
+  llvm::SmallVector<int64_t, 3> parts;
+  int64_t repeat = 1;
+
+  bool operator==(const FactorDivision &) const = default;
+};
+
+/// One for each factor of a rule.
+using FactorDivisions = llvm::SmallVector<FactorDivision, 8>;
+
+/// The dim of a tensor that is this factor and nothing else.
+plan::DimShardingAttr toDim(const FactorDivision &division, const Factor &factor, plan::MeshOp mesh);
+
+/// The same with the canonical unit, and nothing but that where there are no axes.
+FactorDivision canonical(const FactorDivision &division, const Factor &factor, plan::MeshOp mesh);
 
 /// Why a dim's axes cannot be given to its factors.
 struct ProjectionBlock {
@@ -25,21 +43,25 @@ struct ProjectionBlock {
 };
 
 struct Projection {
-  FactorAxes axes;
-  /// The first axis that did not fit, and all that are minor to it, are left out of `axes`.
+  FactorDivisions factors;
+  /// The first axis that did not fit, and all that are minor to it, are left out of `factors`.
   std::optional<ProjectionBlock> block;
   /// The first axis that had to be cut into digits because a factor is smaller than it.
   std::optional<ProjectionBlock> cut;
 };
 
 /// Gives the axes of each dim of a tensor to the dim's factors, major to minor: an axis goes to the most major factor
-/// that is not yet divided to 1, and is split into digits where it covers the rest of a factor exactly.
+/// that is not yet divided to 1, and is split into digits where it covers the rest of a factor exactly. A dim whose
+/// shards differ in size gives what its leading factors do not take to one factor, of which its unit must be a multiple
+/// of a single index: heads are not cut. A dim with equal parts, one for each index of its leading factors, divides
+/// what is below these.
 Projection projectToFactors(plan::ShardingAttr sharding, const TensorFactors &tensor, const FactorRule &rule,
                             plan::MeshOp mesh);
 
-/// The sharding of a tensor whose factors have these axes. Nothing is partial. A dim can be divided in a minor factor
-/// only if its more major factors are divided to 1: `inexpressible` receives the factors for which that fails.
-plan::ShardingAttr projectToDims(const FactorAxes &axes, const TensorFactors &tensor, const FactorRule &rule,
+/// The sharding of a tensor whose factors are divided so. Nothing is partial. A dim can be divided in a minor factor
+/// only if its more major factors are divided to 1, and part by part only in a factor of its own: `inexpressible`
+/// receives the factors for which that fails.
+plan::ShardingAttr projectToDims(const FactorDivisions &divisions, const TensorFactors &tensor, const FactorRule &rule,
                                  plan::MeshOp mesh, llvm::SmallVectorImpl<unsigned> *inexpressible = nullptr);
 
 /// The axes of `sharding` that belong to the same dims under another tensor of the rule: where a consumer of one tensor

@@ -12,11 +12,12 @@ namespace {
 /// The state of a reshard: the current sharding and the steps so far.
 class Planner {
 public:
-  Planner(ShardingAttr from, ShardingAttr to, MeshOp mesh) : current(from), target(to), mesh(mesh) {}
+  Planner(mlir::RankedTensorType from, ShardingAttr to, MeshOp mesh)
+      : shape(from.getShape()), current(getSharding(from)), target(to), mesh(mesh) {}
 
   SmallVector<ReshardStep> run() {
     while (current != target)
-      if (!reducePartial() && !sliceMissing() && !permute() && !exchange())
+      if (!reducePartial() && !sliceMissing() && !keepOwn() && !permute() && !exchange())
         gather();
     return std::move(steps);
   }
@@ -24,21 +25,32 @@ public:
 private:
   ArrayRef<AxisRefAttr> axesOf(ShardingAttr sharding, int64_t dim) const { return sharding.getDims()[dim].getAxes(); }
 
+  /// The dim with only its `count` most major axes.
+  DimShardingAttr leadingDim(DimShardingAttr sharding, int64_t dim, size_t count) const {
+    return dropMinorAxes(shape[dim], sharding, sharding.getAxes().size() - count, mesh);
+  }
+
+  /// Number of major axes for which both dims are dealt alike, so that what is below them moves within their shards.
+  size_t commonAxes(int64_t dim) const {
+    DimShardingAttr now = current.getDims()[dim], then = target.getDims()[dim];
+    size_t common = 0;
+    while (common < std::min(now.getAxes().size(), then.getAxes().size()) &&
+           now.getAxes()[common] == then.getAxes()[common])
+      ++common;
+    while (common > 0 && leadingDim(now, dim, common) != leadingDim(then, dim, common))
+      --common;
+    return common;
+  }
+
   /// The axes by which the target is longer than the current list of a dim; empty unless that is a prefix.
   ArrayRef<AxisRefAttr> missing(int64_t dim) const {
     ArrayRef<AxisRefAttr> now = axesOf(current, dim), then = axesOf(target, dim);
-    return then.size() > now.size() && then.take_front(now.size()) == now ? then.drop_front(now.size())
-                                                                          : ArrayRef<AxisRefAttr>();
+    return then.size() > now.size() && commonAxes(dim) == now.size() ? then.drop_front(now.size())
+                                                                     : ArrayRef<AxisRefAttr>();
   }
 
   /// The minor axes of a dim that the target does not have in that place.
-  ArrayRef<AxisRefAttr> surplus(int64_t dim) const {
-    ArrayRef<AxisRefAttr> now = axesOf(current, dim), then = axesOf(target, dim);
-    size_t common = 0;
-    while (common < std::min(now.size(), then.size()) && now[common] == then[common])
-      ++common;
-    return now.drop_front(common);
-  }
+  ArrayRef<AxisRefAttr> surplus(int64_t dim) const { return axesOf(current, dim).drop_front(commonAxes(dim)); }
 
   bool isDividing(AxisRefAttr axis) const {
     return llvm::any_of(current.getDims(), [&](DimShardingAttr dim) { return overlapsAny(dim.getAxes(), axis); });
@@ -51,10 +63,21 @@ private:
     current = result;
   }
 
+  /// `sharding` with the next axes that the target has in a dim.
   ShardingAttr appended(ShardingAttr sharding, int64_t dim, ArrayRef<AxisRefAttr> axes) const {
-    AxisList all(axesOf(sharding, dim));
-    all.append(axes.begin(), axes.end());
-    return sharding.withDim(dim, all);
+    size_t count = axesOf(sharding, dim).size() + axes.size();
+    return sharding.withDim(dim, leadingDim(target.getDims()[dim], dim, count));
+  }
+
+  /// `sharding` without the most minor axes of a dim.
+  ShardingAttr shortened(ShardingAttr sharding, int64_t dim, size_t dropped) const {
+    return sharding.withDim(dim, dropMinorAxes(shape[dim], sharding.getDims()[dim], dropped, mesh));
+  }
+
+  /// True if every shard of the dim has the same size.
+  bool isEven(DimShardingAttr sharding, int64_t dim) const {
+    return sharding.getUnit() == 1 && sharding.getParts().empty() && !isShared(sharding) &&
+           shape[dim] % shardCount(sharding.getAxes(), mesh) == 0;
   }
 
   ShardingAttr withoutPartialAxes(ArrayRef<AxisRefAttr> axes) const {
@@ -76,7 +99,7 @@ private:
     auto isReduced = [&](AxisRefAttr axis) { return llvm::is_contained(reduced, axis); };
     for (int64_t dim = 0; dim < current.getRank(); ++dim) {
       ArrayRef<AxisRefAttr> scattered = leading(missing(dim), isReduced);
-      if (scattered.empty())
+      if (scattered.empty() || isShared(target.getDims()[dim]))
         continue;
       addStep(StepKind::reduceScatter, scattered, dim, -1, appended(withoutPartialAxes(scattered), dim, scattered));
       return true;
@@ -100,17 +123,37 @@ private:
     return false;
   }
 
+  /// True if neighbours hold the same units: no collective makes or takes such a dim, but slices do.
+  static bool isShared(DimShardingAttr dim) { return dim.getRepeat() != 1; }
+
+  /// Where shared units have to go or move: of those each rank keeps its own.
+  bool keepOwn() {
+    for (int64_t dim = 0; dim < current.getRank(); ++dim) {
+      DimShardingAttr now = current.getDims()[dim];
+      if (!isShared(now) || surplus(dim).empty())
+        continue;
+      addStep(StepKind::slice, {}, dim, -1,
+              current.withDim(dim, divideDim(shape[dim], now.getAxes(), mesh, now.getUnit())));
+      return true;
+    }
+    return false;
+  }
+
   /// One permutation when all dims have their final number of shards but other axes.
   bool permute() {
     AxisList moved;
     for (int64_t dim = 0; dim < current.getRank(); ++dim) {
       if (shardCount(axesOf(current, dim), mesh) != shardCount(axesOf(target, dim), mesh))
         return false;
-      for (ArrayRef<AxisRefAttr> side : {axesOf(current, dim), axesOf(target, dim)})
-        if (axesOf(current, dim) != axesOf(target, dim))
-          for (AxisRefAttr axis : side)
-            if (!overlapsAny(moved, axis))
-              moved.push_back(axis);
+      DimShardingAttr now = current.getDims()[dim], then = target.getDims()[dim];
+      if (now == then)
+        continue;
+      if (!isEven(now, dim) || !isEven(then, dim))
+        return false;
+      for (ArrayRef<AxisRefAttr> side : {now.getAxes(), then.getAxes()})
+        for (AxisRefAttr axis : side)
+          if (!overlapsAny(moved, axis))
+            moved.push_back(axis);
     }
     if (current.getPartialAxes() != target.getPartialAxes() || moved.empty())
       return false;
@@ -125,10 +168,10 @@ private:
       for (size_t count = extra.size(); count > 0; --count) {
         ArrayRef<AxisRefAttr> moved = extra.take_back(count);
         for (int64_t to = 0; to < current.getRank(); ++to) {
-          if (to == from || missing(to).size() < count || missing(to).take_front(count) != moved)
+          if (to == from || missing(to).size() < count || missing(to).take_front(count) != moved ||
+              isShared(target.getDims()[to]))
             continue;
-          ShardingAttr shorter = current.withDim(from, axesOf(current, from).drop_back(count));
-          addStep(StepKind::allToAll, moved, to, from, appended(shorter, to, moved));
+          addStep(StepKind::allToAll, moved, to, from, appended(shortened(current, from, count), to, moved));
           return true;
         }
       }
@@ -142,19 +185,20 @@ private:
       ArrayRef<AxisRefAttr> extra = surplus(dim);
       if (extra.empty())
         continue;
-      addStep(StepKind::allGather, extra, dim, -1, current.withDim(dim, axesOf(current, dim).drop_back(extra.size())));
+      addStep(StepKind::allGather, extra, dim, -1, shortened(current, dim, extra.size()));
       return;
     }
     llvm_unreachable("a sharding without surplus, missing or partial axes is the target");
   }
 
+  ArrayRef<int64_t> shape;
   ShardingAttr current, target;
   MeshOp mesh;
   SmallVector<ReshardStep> steps;
 };
 } // namespace
 
-SmallVector<ReshardStep> meshplan::planReshard(ShardingAttr from, ShardingAttr to, MeshOp mesh) {
+SmallVector<ReshardStep> meshplan::planReshard(mlir::RankedTensorType from, ShardingAttr to, MeshOp mesh) {
   return Planner(from, to, mesh).run();
 }
 
@@ -180,7 +224,7 @@ int64_t meshplan::stepBytes(const ReshardStep &step, mlir::RankedTensorType inpu
 
 int64_t meshplan::reshardBytes(mlir::RankedTensorType from, ShardingAttr to, MeshOp mesh) {
   int64_t bytes = 0;
-  for (const ReshardStep &step : planReshard(getSharding(from), to, mesh)) {
+  for (const ReshardStep &step : planReshard(from, to, mesh)) {
     bytes += stepBytes(step, from, mesh);
     from = withSharding(from, step.result);
   }

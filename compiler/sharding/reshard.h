@@ -4,7 +4,8 @@
 // local slice) and brings the sharding closer to the target: it removes a
 // partial axis, puts an axis where the target has it, or removes an axis that
 // is in the way; no step adds what a later one must remove, except that an axis
-// stuck below one that has to go is gathered and sliced back. Source: the order
+// stuck below one that has to go is gathered and sliced back. A dim whose shards
+// change by their units or parts is gathered and sliced anew. Source: the order
 // slice, permute, all-to-all, all-gather of Shardy's reshard-to-collectives;
 // reduce-scatter is formed here instead of by later canonicalisation.
 //
@@ -27,9 +28,9 @@ struct ReshardStep {
   plan::ShardingAttr result;
 };
 
-/// Steps that lead from `from` to `to`. Both are closed and of one rank; `to` is partial only over axes over which
-/// `from` is. The last step's result is `to`; no step if they are equal.
-llvm::SmallVector<ReshardStep> planReshard(plan::ShardingAttr from, plan::ShardingAttr to, plan::MeshOp mesh);
+/// Steps that lead from the sharding of `from` to `to`. Both are closed and canonical; `to` is partial only over axes
+/// over which `from` is. The last step's result is `to`; no step if they are equal.
+llvm::SmallVector<ReshardStep> planReshard(mlir::RankedTensorType from, plan::ShardingAttr to, plan::MeshOp mesh);
 
 /// Bytes that the busiest rank sends in one step on a ring: (n-1)/n of the whole for gather, scatter and all-to-all,
 /// twice that for all-reduce, the shard for a permutation, nothing for a slice. `input` is the type before the step.

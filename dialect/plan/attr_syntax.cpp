@@ -43,11 +43,11 @@ static ParseResult parseIntegers(AsmParser &parser, SmallVectorImpl<int64_t> &va
                                         [&] { return parser.parseInteger(values.emplace_back()); });
 }
 
-/// dim ::= `{` ((axis | `?` | `unit` integer | `parts` `[` integers `]`) (`,` ...)*)? `}`
+/// dim ::= `{` ((axis | `?` | `unit` integer | `parts` `[` integers `]` | `repeat` integer) (`,` ...)*)? `}`
 static FailureOr<DimShardingAttr> parseDim(AsmParser &parser) {
   SmallVector<AxisRefAttr> axes;
   SmallVector<int64_t> parts;
-  int64_t unit = 1;
+  int64_t unit = 1, repeat = 1;
   bool open = false;
   auto parseItem = [&]() -> ParseResult {
     if (succeeded(parser.parseOptionalQuestion()))
@@ -56,6 +56,8 @@ static FailureOr<DimShardingAttr> parseDim(AsmParser &parser) {
       return parser.parseInteger(unit);
     if (succeeded(parser.parseOptionalKeyword("parts")))
       return parseIntegers(parser, parts);
+    if (succeeded(parser.parseOptionalKeyword("repeat")))
+      return parser.parseInteger(repeat);
     FailureOr<AxisRefAttr> axis = parseAxis(parser);
     if (succeeded(axis))
       axes.push_back(*axis);
@@ -64,7 +66,7 @@ static FailureOr<DimShardingAttr> parseDim(AsmParser &parser) {
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, parseItem))
     return failure();
   auto dim = DimShardingAttr::getChecked([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(),
-                                         axes, open, unit, parts);
+                                         axes, open, unit, parts, repeat);
   return dim ? FailureOr<DimShardingAttr>(dim) : FailureOr<DimShardingAttr>(failure());
 }
 
@@ -85,6 +87,8 @@ static void printDim(AsmPrinter &printer, DimShardingAttr dim) {
     llvm::interleaveComma(dim.getParts(), printer);
     printer << ']';
   }
+  if (dim.getRepeat() != 1)
+    item() << "repeat " << dim.getRepeat();
   if (dim.getOpen())
     item() << '?';
   printer << '}';

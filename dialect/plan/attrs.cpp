@@ -30,9 +30,12 @@ bool ShardingAttr::isClosed() const {
 }
 
 ShardingAttr ShardingAttr::withDim(int64_t dim, ArrayRef<AxisRefAttr> axes) const {
+  return withDim(dim, DimShardingAttr::get(getContext(), axes, getDims()[dim].getOpen()));
+}
+
+ShardingAttr ShardingAttr::withDim(int64_t dim, DimShardingAttr sharding) const {
   SmallVector<DimShardingAttr> dims(getDims());
-  DimShardingAttr old = dims[dim];
-  dims[dim] = DimShardingAttr::get(getContext(), axes, old.getOpen(), old.getUnit(), old.getParts());
+  dims[dim] = sharding;
   return get(getContext(), dims, getReduction(), getPartialAxes(), getReplicatedAxes());
 }
 
@@ -81,7 +84,32 @@ meshplan::DimSharding resolveDim(int64_t extent, DimShardingAttr dim, MeshOp mes
     resolved.axes.push_back(resolveAxis(axis, mesh));
   resolved.unit = dim.getUnit();
   resolved.parts.assign(dim.getParts().begin(), dim.getParts().end());
+  resolved.repeat = dim.getRepeat();
   return resolved;
+}
+
+DimShardingAttr canonicalDim(int64_t extent, DimShardingAttr dim, MeshOp mesh) {
+  MLIRContext *context = dim.getContext();
+  if (dim.getAxes().empty())
+    return DimShardingAttr::get(context, dim.getAxes(), dim.getOpen());
+  int64_t quantum = dim.getUnit() * shardCount(dim.getAxes(), mesh);
+  bool isEven = dim.getParts().empty()
+                    ? extent % quantum == 0
+                    : llvm::all_of(dim.getParts(), [&](int64_t part) { return part % quantum == 0; });
+  return DimShardingAttr::get(context, dim.getAxes(), dim.getOpen(), isEven ? 1 : dim.getUnit(), dim.getParts(),
+                              isEven ? 1 : dim.getRepeat());
+}
+
+DimShardingAttr divideDim(int64_t extent, ArrayRef<AxisRefAttr> axes, MeshOp mesh, int64_t unit,
+                          ArrayRef<int64_t> parts, int64_t repeat) {
+  return canonicalDim(extent, DimShardingAttr::get(mesh.getContext(), axes, /*open=*/false, unit, parts, repeat), mesh);
+}
+
+DimShardingAttr dropMinorAxes(int64_t extent, DimShardingAttr dim, size_t count, MeshOp mesh) {
+  return canonicalDim(extent,
+                      DimShardingAttr::get(dim.getContext(), dim.getAxes().drop_back(count), dim.getOpen(),
+                                           dim.getUnit(), dim.getParts(), dim.getRepeat()),
+                      mesh);
 }
 
 int64_t elementBytes(Type type) { return llvm::divideCeil(getElementTypeOrSelf(type).getIntOrFloatBitWidth(), 8); }

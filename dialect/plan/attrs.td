@@ -52,13 +52,23 @@ def Plan_DimShardingAttr : Plan_Attr<"DimSharding", "dim"> {
     `{"dp", "tp"}` divides the dim over the axes, major to minor; `{}` keeps it
     whole; `?` at the end says that more axes may be added (open). `unit 64`
     says that runs of 64 elements are never cut; `parts [64, 8, 8]` that the dim
-    is a concatenation whose parts are divided one by one.
+    is a concatenation whose parts are divided one by one; `repeat 3` that each
+    unit counts three times when it is dealt, and that neighbours may hold the
+    same one (extent.h). What is not divided
+    has neither, and a unit that makes no difference, because each shard has the
+    same number of units, is written as 1 (see canonicalDim in plan.h).
   }];
   let parameters = (ins ArrayRefParameter<"AxisRefAttr">:$axes, "bool":$open, "int64_t":$unit,
-                        ArrayRefParameter<"int64_t">:$parts);
-  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<AxisRefAttr>":$axes, CArg<"bool", "false">:$open), [{
-    return $_get($_ctxt, axes, open, int64_t(1), ::llvm::ArrayRef<int64_t>());
-  }]>];
+                        ArrayRefParameter<"int64_t">:$parts, "int64_t":$repeat);
+  let builders = [
+    AttrBuilder<(ins "::llvm::ArrayRef<AxisRefAttr>":$axes, CArg<"bool", "false">:$open), [{
+      return $_get($_ctxt, axes, open, int64_t(1), ::llvm::ArrayRef<int64_t>(), int64_t(1));
+    }]>,
+    AttrBuilder<(ins "::llvm::ArrayRef<AxisRefAttr>":$axes, "bool":$open, "int64_t":$unit,
+                     "::llvm::ArrayRef<int64_t>":$parts), [{
+      return $_get($_ctxt, axes, open, unit, parts, int64_t(1));
+    }]>
+  ];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
@@ -98,8 +108,10 @@ def Plan_ShardingAttr : Plan_Attr<"Sharding", "sharding",
     bool isReplicated() const;
     /// True if no dim is open.
     bool isClosed() const;
-    /// The same sharding with another list of axes for one dim.
+    /// The same sharding with another list of axes for one dim, dealt element by element.
     ShardingAttr withDim(int64_t dim, ::llvm::ArrayRef<AxisRefAttr> axes) const;
+    /// The same sharding with another dim.
+    ShardingAttr withDim(int64_t dim, DimShardingAttr sharding) const;
     /// The same sharding with nothing partial.
     ShardingAttr withoutPartial() const;
   }];

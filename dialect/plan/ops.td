@@ -44,15 +44,37 @@ def Plan_StyleOp : Plan_Op<"style"> {
     Placed in the module beside `plan.mesh`, once for each module of the model
     that a statement matches; the location is the statement, `text` its text.
     `place` turns it into shardings of parameters and layouts at the borders of
-    the module, and removes it. `dim` is the dim that `sequence` divides.
+    the module, and removes it. `dim` is the dim that `sequence` divides;
+    `parts` are the relative sizes of the parts of a fused weight.
 
     ```mlir
     plan.style "model.layers.0.mlp.down_proj" rowwise [#plan.axis<"tp">] as "rowwise tp"
     ```
   }];
   let arguments = (ins StrAttr:$module, Plan_StyleKindAttr:$kind, Plan_AxisRefs:$axes, StrAttr:$text,
-                       DefaultValuedAttr<I64Attr, "1">:$dim);
+                       DefaultValuedAttr<I64Attr, "1">:$dim, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$parts);
   let assemblyFormat = "$module $kind $axes `as` $text attr-dict";
+  let hasVerifier = 1;
+}
+
+def Plan_BorderOp : Plan_Op<"border"> {
+  let summary = "the layout that the plan states where a value crosses the border of a module";
+  let description = [{
+    The value is input or output `index` of the module: of what comes from
+    outside, or is read outside, in the order of the program; outputs of the
+    root module are those of the function. `layout` has the dims of the value
+    (`exact`) or the leading ones, of which the others are whole, and speaks of
+    `axes` only. `place` turns it into a `plan.constrain` and removes it.
+
+    ```mlir
+    plan.border "lm_head" is_input false index 0 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "output replicate"
+    ```
+  }];
+  let arguments = (ins StrAttr:$module, BoolAttr:$is_input, I64Attr:$index, Plan_ShardingAttr:$layout, BoolAttr:$exact,
+                       Plan_AxisRefs:$axes, StrAttr:$text);
+  let assemblyFormat = [{
+    $module `is_input` $is_input `index` $index $layout `exact` $exact `along` $axes `as` $text attr-dict
+  }];
   let hasVerifier = 1;
 }
 

@@ -49,6 +49,18 @@ int64_t shardCount(llvm::ArrayRef<AxisRefAttr> axes, MeshOp mesh);
 /// One dim of a tensor as the extent function knows it.
 meshplan::DimSharding resolveDim(int64_t extent, DimShardingAttr dim, MeshOp mesh);
 
+/// The only spelling of how a dim of `extent` elements is divided: nothing but `open` where there are no axes, and unit
+/// 1 where every shard (of every part) has the same whole number of units. Dims that are dealt alike are equal
+/// attributes.
+DimShardingAttr canonicalDim(int64_t extent, DimShardingAttr dim, MeshOp mesh);
+
+/// The canonical dim with these axes, major to minor.
+DimShardingAttr divideDim(int64_t extent, llvm::ArrayRef<AxisRefAttr> axes, MeshOp mesh, int64_t unit = 1,
+                          llvm::ArrayRef<int64_t> parts = {}, int64_t repeat = 1);
+
+/// What gathering the `count` most minor axes makes of a dim: its shards are unions of those of `dim`.
+DimShardingAttr dropMinorAxes(int64_t extent, DimShardingAttr dim, size_t count, MeshOp mesh);
+
 /// Bytes of an element.
 int64_t elementBytes(mlir::Type type);
 

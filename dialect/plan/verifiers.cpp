@@ -28,12 +28,14 @@ LogicalResult AxisRefAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
 }
 
 LogicalResult DimShardingAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<AxisRefAttr> axes,
-                                      bool open, int64_t unit, ArrayRef<int64_t> parts) {
+                                      bool open, int64_t unit, ArrayRef<int64_t> parts, int64_t repeat) {
   if (unit < 1) // A3
     return emitError() << "unit is " << unit << ", must be positive";
   for (int64_t part : parts)
     if (part < 1) // A4
       return emitError() << "part is " << part << ", must be positive";
+  if (repeat < 1 || (repeat > 1 && !parts.empty())) // A10
+    return emitError() << "units repeat " << repeat << " times, must be positive, and 1 for parts";
   return success();
 }
 
@@ -131,6 +133,16 @@ LogicalResult StyleOp::verify() {
     if (failed(verifyAxis(cast<AxisRefAttr>(axis), mesh, [&] { return emitOpError(); })))
       return failure();
   return success();
+}
+
+LogicalResult BorderOp::verify() {
+  MeshOp mesh = getMesh(*this);
+  if (!mesh) // M5
+    return emitOpError("names axes, but the module has no mesh");
+  for (Attribute axis : getAxes())
+    if (failed(verifyAxis(cast<AxisRefAttr>(axis), mesh, [&] { return emitOpError(); })))
+      return failure();
+  return verifyAgainstMesh(getLayout(), mesh, [&] { return emitOpError(); });
 }
 
 /// Checks every sharded type of an op against the mesh. Called from the verifiers of all ops of the dialect.
@@ -238,15 +250,15 @@ static FailureOr<ShardingAttr> dropMinor(Operation *op, ShardingAttr sharding, i
   ArrayRef<AxisRefAttr> own = sharding.getDims()[dim].getAxes();
   if (axes.empty() || own.size() < axes.size() || own.take_back(axes.size()) != axes)
     return op->emitOpError() << "needs its axes at the minor end of dim " << dim << " of " << sharding;
-  return sharding.withDim(dim, own.drop_back(axes.size()));
+  int64_t extent = cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(dim);
+  return sharding.withDim(dim, dropMinorAxes(extent, sharding.getDims()[dim], axes.size(), getMesh(op)));
 }
 
-static FailureOr<ShardingAttr> addMinor(Operation *op, ShardingAttr sharding, int64_t dim, ArrayRef<AxisRefAttr> axes) {
-  if (dim < 0 || dim >= sharding.getRank())
-    return op->emitOpError() << "dim " << dim << " of a tensor of rank " << sharding.getRank();
-  SmallVector<AxisRefAttr> own(sharding.getDims()[dim].getAxes());
-  llvm::append_range(own, axes);
-  return sharding.withDim(dim, own);
+/// Reports that the input is not what the op makes its result of.
+static LogicalResult expectInput(Operation *op, ShardingAttr needed, ShardingAttr stated) {
+  if (needed == stated)
+    return success();
+  return op->emitOpError() << "makes its result from " << needed << ", but its input is " << stated;
 }
 
 /// R3: takes `axes` from the partial axes.
@@ -283,10 +295,11 @@ LogicalResult ReduceScatterOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
   if (failed(change))
     return failure();
-  FailureOr<ShardingAttr> made = dropPartial(*this, change->from, change->axes);
-  if (failed(made) || failed(made = addMinor(*this, *made, getDim(), change->axes)))
+  FailureOr<ShardingAttr> reduced = dropPartial(*this, change->from, change->axes);
+  if (failed(reduced))
     return failure();
-  return expect(*this, *made, change->to);
+  FailureOr<ShardingAttr> whole = dropMinor(*this, change->to, getDim(), change->axes);
+  return failed(whole) ? failure() : expectInput(*this, *whole, *reduced);
 }
 
 LogicalResult AllToAllOp::verify() {
@@ -295,18 +308,29 @@ LogicalResult AllToAllOp::verify() {
     return failure();
   if (getFromDim() == getToDim())
     return emitOpError() << "moves axes from dim " << getFromDim() << " to itself";
-  FailureOr<ShardingAttr> made = dropMinor(*this, change->from, getFromDim(), change->axes);
-  if (failed(made) || failed(made = addMinor(*this, *made, getToDim(), change->axes)))
+  FailureOr<ShardingAttr> gathered = dropMinor(*this, change->from, getFromDim(), change->axes);
+  if (failed(gathered))
     return failure();
-  return expect(*this, *made, change->to);
+  FailureOr<ShardingAttr> whole = dropMinor(*this, change->to, getToDim(), change->axes);
+  return failed(whole) ? failure() : expectInput(*this, *whole, *gathered);
 }
 
+/// A slice over no axes keeps of the units that neighbours share those that are its own.
 LogicalResult SliceOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
   if (failed(change))
     return failure();
-  FailureOr<ShardingAttr> made = addMinor(*this, change->from, getDim(), change->axes);
-  return failed(made) ? failure() : expect(*this, *made, change->to);
+  if (change->axes.empty()) {
+    int64_t index = getDim();
+    if (index < 0 || index >= change->from.getRank())
+      return emitOpError() << "dim " << index << " of a tensor of rank " << change->from.getRank();
+    int64_t extent = cast<RankedTensorType>(getResult().getType()).getDimSize(index);
+    DimShardingAttr dim = change->from.getDims()[index];
+    DimShardingAttr own = divideDim(extent, dim.getAxes(), getMesh(*this), dim.getUnit());
+    return expect(*this, change->from.withDim(index, own), change->to);
+  }
+  FailureOr<ShardingAttr> whole = dropMinor(*this, change->to, getDim(), change->axes);
+  return failed(whole) ? failure() : expectInput(*this, *whole, change->from);
 }
 
 /// R4: a permutation keeps the number of shards of every dim and what is partial.

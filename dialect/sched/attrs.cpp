@@ -22,7 +22,9 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError, int
 }
 
 LogicalResult DimAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t extent, ArrayRef<AxisAttr> axes,
-                              int64_t unit, ArrayRef<int64_t> parts) {
+                              int64_t unit, ArrayRef<int64_t> parts, int64_t repeat) {
+  if (repeat < 1 || (repeat > 1 && !parts.empty())) // A2
+    return emitError() << "units repeat " << repeat << " times, must be positive, and 1 for parts";
   if (extent < 0 || unit < 1 || extent % unit != 0) // A2
     return emitError() << "dim of size " << extent << " is not made of units of " << unit;
   int64_t sum = 0;

@@ -58,10 +58,15 @@ def Sched_DimAttr : Sched_Attr<"Dim", "dim"> {
   let description = [{
     `576 over {1:(1)3} unit 64` is a dim of 576 elements divided over the axes,
     major to minor, without cutting a run of 64; `parts [512, 64]` says that it
-    is a concatenation whose parts are divided one by one.
+    is a concatenation whose parts are divided one by one; `repeat 3` that each
+    unit counts three times when it is dealt (extent.h).
   }];
   let parameters = (ins "int64_t":$extent, ArrayRefParameter<"AxisAttr">:$axes, "int64_t":$unit,
-                        ArrayRefParameter<"int64_t">:$parts);
+                        ArrayRefParameter<"int64_t">:$parts, "int64_t":$repeat);
+  let builders = [AttrBuilder<(ins "int64_t":$extent, "::llvm::ArrayRef<AxisAttr>":$axes, "int64_t":$unit,
+                                   "::llvm::ArrayRef<int64_t>":$parts), [{
+    return $_get($_ctxt, extent, axes, unit, parts, int64_t(1));
+  }]>];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

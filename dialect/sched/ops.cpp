@@ -45,6 +45,7 @@ meshplan::DimSharding toDimSharding(DimAttr dim) {
     result.axes.push_back(toAxisRef(axis));
   result.unit = dim.getUnit();
   result.parts.assign(dim.getParts().begin(), dim.getParts().end());
+  result.repeat = dim.getRepeat();
   return result;
 }
 
@@ -78,6 +79,13 @@ int64_t localBytes(ShardedTensorType type, ArrayRef<int64_t> meshSizes, ArrayRef
   int64_t bytes = elementBytes(type.getElementType());
   for (int64_t extent : localShape(type, meshSizes, coordinate))
     bytes *= extent;
+  return bytes;
+}
+
+int64_t largestBytes(ShardedTensorType type) {
+  int64_t bytes = elementBytes(type.getElementType());
+  for (DimAttr dim : type.getDims())
+    bytes *= meshplan::largestExtent(toDimSharding(dim));
   return bytes;
 }
 

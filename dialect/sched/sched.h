@@ -50,6 +50,9 @@ llvm::SmallVector<int64_t> localShape(ShardedTensorType type, llvm::ArrayRef<int
 /// Bytes of that part.
 int64_t localBytes(ShardedTensorType type, llvm::ArrayRef<int64_t> meshSizes, llvm::ArrayRef<int64_t> coordinate);
 
+/// Bytes of the largest part that a rank holds.
+int64_t largestBytes(ShardedTensorType type);
+
 /// The place in a plan file that a location names, or null.
 mlir::FileLineColRange getPlanPlace(mlir::Location location);
 

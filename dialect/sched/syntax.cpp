@@ -58,10 +58,10 @@ static void printAxes(AsmPrinter &printer, ArrayRef<AxisAttr> axes) {
   printer << '}';
 }
 
-/// dim ::= integer (`over` axes)? (`unit` integer)? (`parts` `[` integers `]`)?
+/// dim ::= integer (`over` axes)? (`unit` integer)? (`parts` `[` integers `]`)? (`repeat` integer)?
 static FailureOr<DimAttr> parseDim(AsmParser &parser) {
   SMLoc start = parser.getCurrentLocation();
-  int64_t extent = 0, unit = 1;
+  int64_t extent = 0, unit = 1, repeat = 1;
   SmallVector<AxisAttr> axes;
   SmallVector<int64_t> parts;
   if (parser.parseInteger(extent) || (succeeded(parser.parseOptionalKeyword("over")) && parseAxes(parser, axes)) ||
@@ -71,8 +71,10 @@ static FailureOr<DimAttr> parseDim(AsmParser &parser) {
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
                                      [&] { return parser.parseInteger(parts.emplace_back()); }))
     return failure();
-  auto dim =
-      DimAttr::getChecked([&] { return parser.emitError(start); }, parser.getContext(), extent, axes, unit, parts);
+  if (succeeded(parser.parseOptionalKeyword("repeat")) && parser.parseInteger(repeat))
+    return failure();
+  auto dim = DimAttr::getChecked([&] { return parser.emitError(start); }, parser.getContext(), extent, axes, unit,
+                                 parts, repeat);
   return dim ? FailureOr<DimAttr>(dim) : FailureOr<DimAttr>(failure());
 }
 
@@ -89,6 +91,8 @@ static void printDim(AsmPrinter &printer, DimAttr dim) {
     llvm::interleaveComma(dim.getParts(), printer);
     printer << ']';
   }
+  if (dim.getRepeat() != 1)
+    printer << " repeat " << dim.getRepeat();
 }
 
 Attribute AxisAttr::parse(AsmParser &parser, Type) {

@@ -2,6 +2,9 @@
 
 #include "runtime/artifact/sharding.h"
 
+#include <functional>
+#include <numeric>
+
 namespace meshplan {
 
 std::vector<AxisRef> axesOf(const AxisRefVector *axes) {
@@ -13,7 +16,8 @@ std::vector<AxisRef> axesOf(const AxisRefVector *axes) {
 }
 
 DimSharding dimShardingOf(const artifact::Dim &dim) {
-  DimSharding sharding{.extent = dim.extent(), .axes = axesOf(dim.axes()), .unit = dim.unit(), .parts = {}};
+  DimSharding sharding{
+      .extent = dim.extent(), .axes = axesOf(dim.axes()), .unit = dim.unit(), .parts = {}, .repeat = dim.repeat()};
   if (dim.parts())
     sharding.parts.assign(dim.parts()->begin(), dim.parts()->end());
   return sharding;

@@ -40,7 +40,13 @@ Status verifyDim(const artifact::Dim &dim, std::span<const int64_t> meshSizes, s
     return corrupted("extent ", dim.extent(), " is negative");
   if (dim.unit() < 1 || dim.extent() % dim.unit() != 0)
     return corrupted("extent ", dim.extent(), " in units of ", dim.unit());
-  if (dim.parts() && dim.parts()->size() > 0)
+  bool hasParts = dim.parts() && dim.parts()->size() > 0;
+  if (dim.repeat() < 1 || (dim.repeat() > 1 && hasParts))
+    return corrupted("units that repeat ", dim.repeat(), " times", hasParts ? ", in parts" : "");
+  int64_t dealt;
+  if (__builtin_mul_overflow(dim.extent(), dim.repeat(), &dealt))
+    return corrupted("units that overflow");
+  if (hasParts)
     MESHPLAN_RETURN_IF_ERROR(verifyParts(dim));
   return verifyAxes(dim.axes(), meshSizes, digits);
 }

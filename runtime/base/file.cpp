@@ -92,6 +92,16 @@ Expected<AtomicFile> AtomicFile::create(const std::string &path) {
   return AtomicFile(std::move(target), std::move(temporary), descriptor);
 }
 
+Expected<AtomicFile> AtomicFile::attach(const std::string &path, const std::string &temporary) {
+  int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0 && errno == ENOENT)
+    return Status::error(StatusCode::notFound, "cannot write '", path, "': there is no '", temporary,
+                         "', which another process has made; help: the folder must be one that all processes share");
+  if (descriptor < 0)
+    return systemError(path, "write");
+  return AtomicFile(path, temporary, descriptor);
+}
+
 AtomicFile::AtomicFile(AtomicFile &&other) noexcept
     : path(std::move(other.path)), temporary(std::move(other.temporary)),
       descriptor(std::exchange(other.descriptor, -1)) {}
@@ -120,8 +130,11 @@ Status AtomicFile::write(int64_t offset, std::span<const std::byte> bytes) const
   return Status();
 }
 
+Status AtomicFile::flush() const { return ::fsync(descriptor) == 0 ? Status() : systemError(path, "write"); }
+
 Status AtomicFile::commit() {
-  if (::fsync(descriptor) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0)
+  MESHPLAN_RETURN_IF_ERROR(flush());
+  if (::rename(temporary.c_str(), path.c_str()) != 0)
     return systemError(path, "write");
   ::close(std::exchange(descriptor, -1));
   return Status();

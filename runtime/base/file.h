@@ -43,11 +43,15 @@ private:
 
 /// A file under construction; where the path is a link, of the file that it links to. It appears under its name, whole,
 /// when commit succeeds; otherwise the temporary file is removed by the destructor. Several threads may write different
-/// ranges at the same time.
+/// ranges at the same time, and several processes that attach to it.
 class AtomicFile {
 public:
   /// io, with path and reason, when the folder cannot be written.
   static Expected<AtomicFile> create(const std::string &path);
+
+  /// Opens the file that another process is making as `temporary`. Its destructor removes the temporary file too, in
+  /// case that the other process is gone: destroy it after the other has committed.
+  static Expected<AtomicFile> attach(const std::string &path, const std::string &temporary);
 
   AtomicFile(AtomicFile &&other) noexcept;
   AtomicFile &operator=(AtomicFile &&) = delete;
@@ -56,7 +60,12 @@ public:
   Status resize(int64_t size);
   Status write(int64_t offset, std::span<const std::byte> bytes) const;
 
-  /// Flushes to the disk and renames. Call once, after all writes.
+  const std::string &temporaryPath() const { return temporary; }
+
+  /// Flushes what this process has written.
+  Status flush() const;
+
+  /// Flushes to the disk and renames. Call once, after all writes and their flushes; only who created the file may.
   Status commit();
 
 private:

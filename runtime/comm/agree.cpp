@@ -5,19 +5,14 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/names.h"
 
-#include <algorithm>
-#include <numeric>
-
 namespace meshplan {
 
 Status World::agree(std::span<const std::byte> hash) {
-  std::vector<int64_t> all(size());
-  std::iota(all.begin(), all.end(), int64_t(0));
-  MESHPLAN_ASSIGN_OR_RETURN(std::unique_ptr<Group> group, createGroup(all, "world"));
+  MESHPLAN_ASSIGN_OR_RETURN(std::unique_ptr<Group> group, createWorldGroup("world"));
 
   // Digests have one length on every rank, whatever the ranks were given.
   const Hash own = hashBytes(hash);
-  std::vector<Hash> digests(all.size());
+  std::vector<Hash> digests(size());
   {
     MESHPLAN_ASSIGN_OR_RETURN(Pending gather,
                               group->startAllGather(own.data(), digests.data(), own.size(), DType::u8,
@@ -25,11 +20,15 @@ Status World::agree(std::span<const std::byte> hash) {
     MESHPLAN_RETURN_IF_ERROR(gather->wait());
   }
   std::vector<int64_t> differing;
-  for (int64_t rank : all)
+  for (int64_t rank = 0; rank < size(); ++rank)
     if (digests[rank] != digests[0])
       differing.push_back(rank);
   if (differing.empty())
     return Status();
+  // A rank that left now would end the run while others still gather, and these could not say why. So nobody leaves
+  // before all know; how the barrier itself ends does not matter.
+  if (auto known = group->startBarrier())
+    (void)(*known)->wait();
   auto shortHash = [&](int64_t rank) { return toHexadecimal(digests[rank]).substr(0, 8); };
   return Status::error(StatusCode::invalid, rankList(differing), differing.size() == 1 ? " runs" : " run",
                        " another program than rank 0: hash ", shortHash(differing[0]), " of rank ", differing[0], ", ",

@@ -97,6 +97,16 @@ Status checkCollective(const Collective &collective, int64_t groupSize, int64_t 
   return Status();
 }
 
+Participants participantsOf(const Collective &collective, int64_t groupSize, int64_t index) {
+  if (collective.kind == CollectiveKind::send)
+    return {{index, collective.peer}, {index, collective.peer}, 0};
+  if (collective.kind == CollectiveKind::receive)
+    return {{collective.peer, index}, {collective.peer, index}, 1};
+  std::vector<int64_t> all(groupSize);
+  std::iota(all.begin(), all.end(), int64_t(0));
+  return {{-1, -1}, std::move(all), index};
+}
+
 Piece sentPiece(const Collective &collective, int64_t groupSize, int64_t index, int64_t to) {
   switch (collective.kind) {
   case CollectiveKind::allReduce: {

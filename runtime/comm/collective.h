@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace meshplan {
@@ -62,6 +63,16 @@ std::string describe(const Collective &collective, std::string_view group);
 /// Counts that no peer could match, missing buffers, a peer outside the group:
 /// what one rank can find wrong alone.
 Status checkCollective(const Collective &collective, int64_t groupSize, int64_t index);
+
+/// The ranks that take part in a collective: all of the group, or the two of a
+/// send and a receive.
+struct Participants {
+  std::pair<int64_t, int64_t> pair = {-1, -1}; ///< indices of sender and receiver; -1: all of the group
+  std::vector<int64_t> indices;                ///< in the group
+  int64_t slot = 0;                            ///< place of the asking rank in `indices`
+};
+
+Participants participantsOf(const Collective &collective, int64_t groupSize, int64_t index);
 
 /// What a rank hands to and takes from another one, in elements.
 struct Piece {

@@ -3,6 +3,7 @@
 #include "runtime/comm/communicator.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace meshplan {
 
@@ -11,6 +12,8 @@ namespace {
 std::vector<int64_t> copyOf(std::span<const int64_t> counts) { return {counts.begin(), counts.end()}; }
 
 } // namespace
+
+Status waitFor(Expected<Pending> pending) { return pending ? (*pending)->wait() : pending.status(); }
 
 Expected<Pending> Group::checkAndStart(Collective collective) {
   Status status = checkCollective(collective, size(), index());
@@ -135,6 +138,12 @@ Expected<std::unique_ptr<Group>> World::createGroup(std::vector<int64_t> ranks, 
     return Status::error(StatusCode::invalid, "rank ", rank(), " is not in group '", name, "'");
   int64_t index = own - ranks.begin();
   return makeGroup(std::move(ranks), std::move(name), index);
+}
+
+Expected<std::unique_ptr<Group>> World::createWorldGroup(std::string name) {
+  std::vector<int64_t> all(size());
+  std::iota(all.begin(), all.end(), int64_t(0));
+  return createGroup(std::move(all), std::move(name));
 }
 
 Status rootCause(std::span<const Status> statuses) {

@@ -54,6 +54,9 @@ public:
 
 using Pending = std::unique_ptr<PendingCollective>;
 
+/// Waits for what a start function returned, or returns its failure.
+Status waitFor(Expected<Pending> pending);
+
 /// This rank's view of one communicator.
 class Group {
 public:
@@ -134,6 +137,9 @@ public:
   /// Ends the run of all ranks because of `cause`; only the first cause counts.
   /// When it returns, no peer uses a buffer of this rank any more.
   virtual void abort(Status cause) = 0;
+
+  /// The group of all ranks.
+  Expected<std::unique_ptr<Group>> createWorldGroup(std::string name);
 
   /// All ranks compare `hash`: ok if all gave the same, else `invalid` with the
   /// ranks that differ from rank 0, on every rank.

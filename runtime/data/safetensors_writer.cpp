@@ -25,13 +25,14 @@ std::string headerBytes(const nlohmann::json &header) {
 
 } // namespace
 
-Expected<SafetensorsWriter> SafetensorsWriter::create(const std::string &path, std::span<const TensorSpec> tensors) {
+Expected<SafetensorsWriter::Layout> SafetensorsWriter::layoutOf(const std::string &path,
+                                                                std::span<const TensorSpec> tensors) {
   std::vector<TensorSpec> sorted(tensors.begin(), tensors.end());
   // Wide elements first: every tensor is aligned for its dtype.
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const TensorSpec &a, const TensorSpec &b) { return dtypeSize(a.dtype) > dtypeSize(b.dtype); });
   nlohmann::json header = nlohmann::json::object();
-  std::map<std::string, Place> places;
+  Layout layout;
   int64_t position = 0;
   for (TensorSpec &spec : sorted) {
     std::optional<int64_t> size = byteCount(spec.shape, spec.dtype);
@@ -41,18 +42,31 @@ Expected<SafetensorsWriter> SafetensorsWriter::create(const std::string &path, s
     header[spec.name] = {
         {"dtype", safetensorsName(spec.dtype)}, {"shape", spec.shape}, {"data_offsets", {position, end}}};
     std::string name = spec.name;
-    if (!places.emplace(name, Place{std::move(spec), position}).second)
+    if (!layout.places.emplace(name, Place{std::move(spec), position}).second)
       return Status::error(StatusCode::invalid, path, ": tensor '", name, "' twice");
     position = end;
   }
-  std::string bytes = headerBytes(header);
-  int64_t start = static_cast<int64_t>(bytes.size());
-  for (auto &[name, place] : places)
+  layout.header = headerBytes(header);
+  int64_t start = static_cast<int64_t>(layout.header.size());
+  for (auto &[name, place] : layout.places)
     place.offset += start;
+  layout.size = start + position;
+  return layout;
+}
+
+Expected<SafetensorsWriter> SafetensorsWriter::create(const std::string &path, std::span<const TensorSpec> tensors) {
+  MESHPLAN_ASSIGN_OR_RETURN(Layout layout, layoutOf(path, tensors));
   MESHPLAN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(path));
-  MESHPLAN_RETURN_IF_ERROR(file.write(0, std::as_bytes(std::span(bytes))));
-  MESHPLAN_RETURN_IF_ERROR(file.resize(start + position));
-  return SafetensorsWriter(std::move(file), std::move(places));
+  MESHPLAN_RETURN_IF_ERROR(file.write(0, std::as_bytes(std::span(layout.header))));
+  MESHPLAN_RETURN_IF_ERROR(file.resize(layout.size));
+  return SafetensorsWriter(std::move(file), std::move(layout.places));
+}
+
+Expected<SafetensorsWriter> SafetensorsWriter::attach(const std::string &path, const std::string &temporary,
+                                                      std::span<const TensorSpec> tensors) {
+  MESHPLAN_ASSIGN_OR_RETURN(Layout layout, layoutOf(path, tensors));
+  MESHPLAN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::attach(path, temporary));
+  return SafetensorsWriter(std::move(file), std::move(layout.places));
 }
 
 Status SafetensorsWriter::write(const std::string &name, const SliceRanges &ranges,

@@ -1,7 +1,8 @@
 //===- safetensors_writer.h - one file written by many ranks -----*- C++ -*-===//
 //
 // The layout of the file follows from the list of tensors alone, so ranks write
-// their slices of the same file without talking to each other.
+// their slices of the same file without talking to each other: all with one
+// writer, or each process with one that is attached.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,11 +31,20 @@ public:
   /// the path cannot be written.
   static Expected<SafetensorsWriter> create(const std::string &path, std::span<const TensorSpec> tensors);
 
+  /// Writes into the file that another process creates, with the same tensors, as `temporary`; see AtomicFile::attach.
+  static Expected<SafetensorsWriter> attach(const std::string &path, const std::string &temporary,
+                                            std::span<const TensorSpec> tensors);
+
+  const std::string &temporaryPath() const { return file.temporaryPath(); }
+
   /// Writes the rank's row-major local tensor. Thread safe. Ranks that hold the
   /// same elements may all write them.
   Status write(const std::string &name, const SliceRanges &ranges, std::span<const std::byte> local) const;
 
-  /// Call once, when no rank writes any more.
+  /// For an attached writer: what it has written is there when the creator commits.
+  Status flush() const { return file.flush(); }
+
+  /// Call once, on the writer that created the file, when no rank writes any more.
   Status commit() { return file.commit(); }
 
 private:
@@ -42,6 +52,14 @@ private:
     TensorSpec spec;
     int64_t offset = 0; // first byte in the file
   };
+
+  /// What the list of tensors alone decides.
+  struct Layout {
+    std::string header; // the first bytes of the file
+    std::map<std::string, Place> places;
+    int64_t size = 0; // of the file
+  };
+  static Expected<Layout> layoutOf(const std::string &path, std::span<const TensorSpec> tensors);
 
   SafetensorsWriter(AtomicFile file, std::map<std::string, Place> places)
       : file(std::move(file)), places(std::move(places)) {}

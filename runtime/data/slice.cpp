@@ -4,6 +4,9 @@
 
 #include "runtime/base/names.h"
 
+#include <functional>
+#include <numeric>
+
 namespace meshplan {
 
 namespace {

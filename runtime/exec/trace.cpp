@@ -13,6 +13,35 @@ static double microseconds(Trace::Clock::duration duration) {
   return std::chrono::duration<double, std::micro>(duration).count();
 }
 
+std::string Trace::text() const {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Event &event : events)
+    list.push_back({event.name, event.begin.time_since_epoch().count(), event.end.time_since_epoch().count()});
+  return list.dump();
+}
+
+Expected<Trace> Trace::fromText(const std::string &text) {
+  nlohmann::json list = nlohmann::json::parse(text, nullptr, false);
+  Trace trace;
+  for (const nlohmann::json &event : list) {
+    if (!event.is_array() || event.size() != 3 || !event[0].is_string() || !event[1].is_number_integer() ||
+        !event[2].is_number_integer())
+      return Status(StatusCode::invalid, "the text of a trace holds what is no event");
+    auto time = [&](size_t i) { return Clock::time_point(Clock::duration(event[i].get<Clock::rep>())); };
+    trace.add(event[0], time(1), time(2));
+  }
+  if (!list.is_array())
+    return Status(StatusCode::invalid, "the text of a trace is no list");
+  return trace;
+}
+
+void Trace::shift(Clock::duration difference) {
+  for (Event &event : events) {
+    event.begin += difference;
+    event.end += difference;
+  }
+}
+
 Status meshplan::writeTraces(const std::string &path, std::span<const Trace> traces) {
   auto origin = Trace::Clock::time_point::max();
   for (const Trace &trace : traces)

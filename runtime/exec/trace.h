@@ -12,14 +12,21 @@
 
 namespace meshplan {
 
-/// The instructions that one rank ran. Belongs to the thread of its rank.
+/// The instructions that one rank ran. Belongs to the thread of its rank; its text goes to where all are written.
 class Trace {
 public:
   using Clock = std::chrono::steady_clock;
 
+  /// `invalid` unless it is the text of a trace.
+  static Expected<Trace> fromText(const std::string &text);
+  std::string text() const;
+
   void add(std::string name, Clock::time_point begin, Clock::time_point end) {
     events.push_back({std::move(name), begin, end});
   }
+
+  /// Adds to all times: ranks on other machines have other clocks.
+  void shift(Clock::duration difference);
 
 private:
   friend Status writeTraces(const std::string &path, std::span<const Trace> traces);

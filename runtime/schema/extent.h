@@ -5,10 +5,16 @@
 // compiler reports is the size which the runtime allocates.
 //
 // A dim of `extent` elements is made of units of `unit` elements that are never
-// cut (a head, a row). Its units are dealt to `count` shards in order, so that
-// shard sizes differ by at most one unit and the first shards are the larger
-// ones. A dim with parts (a fused weight) is dealt part by part, and a shard
+// cut (a head, a row). Of U units shard i of n holds those from ceil(i U / n) up
+// to ceil((i + 1) U / n): sizes differ by at most one unit, the first shard is
+// among the largest, and the shards of a coarser division are unions of those of
+// a finer one, so that an axis may be taken away or added without moving what
+// stays. A dim with parts (a fused weight) is dealt part by part, and a shard
 // holds one range of each part, in order.
+//
+// A unit may be needed by several consumers (a key head by the query heads that
+// share it). With `repeat` r it counts r times when it is dealt, and a shard
+// holds every unit of which it is dealt a part: neighbours may hold the same.
 //
 // Header only, standard library only, no state. All functions are pure and
 // thread safe. Preconditions are asserted: the compiler has verified them.
@@ -18,7 +24,6 @@
 #ifndef MESHPLAN_RUNTIME_SCHEMA_EXTENT_H
 #define MESHPLAN_RUNTIME_SCHEMA_EXTENT_H
 
-#include <algorithm>
 #include <cassert>
 #include <cstdint>
 #include <numeric>
@@ -54,6 +59,7 @@ struct DimSharding {
   std::vector<AxisRef> axes;
   int64_t unit = 1;
   std::vector<int64_t> parts;
+  int64_t repeat = 1; ///< more than 1 only without parts
 };
 
 /// Coordinate of `rank` on every axis of a mesh with these axis sizes; the last
@@ -95,13 +101,13 @@ inline int64_t shardIndex(std::span<const AxisRef> axes, std::span<const int64_t
   return index;
 }
 
-/// Range of shard `index` of `count` when `extent` elements are dealt in units.
-inline Range shardRange(int64_t extent, int64_t unit, int64_t count, int64_t index) {
-  assert(unit > 0 && extent % unit == 0 && index >= 0 && index < count);
-  int64_t units = extent / unit;
-  int64_t least = units / count, larger = units % count;
-  int64_t first = index * least + std::min(index, larger);
-  return {first * unit, (least + (index < larger ? 1 : 0)) * unit};
+/// Range of shard `index` of `count` when `extent` elements are dealt in units, each counted `repeat` times.
+inline Range shardRange(int64_t extent, int64_t unit, int64_t count, int64_t index, int64_t repeat = 1) {
+  assert(unit > 0 && extent % unit == 0 && index >= 0 && index < count && repeat > 0);
+  auto dealt = [units = extent / unit * repeat, count](int64_t shard) { return (shard * units + count - 1) / count; };
+  int64_t begin = dealt(index), end = dealt(index + 1), first = begin / repeat;
+  int64_t last = begin == end ? first : (end + repeat - 1) / repeat;
+  return {first * unit, (last - first) * unit};
 }
 
 /// Ranges of the global dim that shard `index` holds, in local order: one, or
@@ -109,7 +115,7 @@ inline Range shardRange(int64_t extent, int64_t unit, int64_t count, int64_t ind
 inline std::vector<Range> shardRanges(const DimSharding &dim, int64_t index) {
   int64_t count = shardCount(dim.axes);
   if (dim.parts.empty())
-    return {shardRange(dim.extent, dim.unit, count, index)};
+    return {shardRange(dim.extent, dim.unit, count, index, dim.repeat)};
   std::vector<Range> ranges;
   int64_t start = 0;
   for (int64_t part : dim.parts) {
@@ -145,9 +151,16 @@ inline int64_t localOffset(const DimSharding &dim, std::span<const int64_t> mesh
 
 /// Elements of the largest shard: what every rank must be able to hold.
 inline int64_t largestExtent(const DimSharding &dim) {
-  int64_t size = 0;
-  for (const Range &range : shardRanges(dim, 0))
-    size += range.size;
+  // Where units are shared, a shard in the middle may reach into one more than the first does. The pattern is over when
+  // a whole number of units has been dealt to a whole number of shards.
+  int64_t count = shardCount(dim.axes), size = 0;
+  int64_t shards = dim.repeat == 1 ? 1 : count / std::gcd(count, dim.extent / dim.unit);
+  for (int64_t index = 0; index < shards; ++index) {
+    int64_t held = 0;
+    for (const Range &range : shardRanges(dim, index))
+      held += range.size;
+    size = held > size ? held : size;
+  }
   return size;
 }
 

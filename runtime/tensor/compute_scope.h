@@ -26,8 +26,9 @@ private:
   std::unique_ptr<Guards> guards;
 };
 
-/// Threads for each of `ranks` ranks that share this machine: cores / ranks, at least one.
-int threadsPerRank(int ranks);
+/// Threads for each rank, at least one, where `processes` processes share this machine and each runs `ranks` ranks: an
+/// equal share of the machine's cores, within the cores that this process may use.
+int threadsPerRank(int ranks, int processes = 1);
 
 } // namespace meshplan
 

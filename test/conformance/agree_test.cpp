@@ -1,5 +1,6 @@
-//===- agree_test.cpp - the hash handshake and wrong arguments ------------===//
+//===- agree_test.cpp - the hash handshake, reports, wrong arguments ------===//
 
+#include "runtime/comm/gather.h"
 #include "test/conformance/helpers.h"
 
 namespace meshplan {
@@ -44,6 +45,15 @@ TEST(Agree, ARankThatIsNotThere) {
   EXPECT_EQ(statuses[0].message(),
             "rank 0: all-gather on 'world' (comparing the programs of the ranks): time-out after "
             "0.2 s: rank 1 did not arrive");
+}
+
+TEST(Gather, GivesTheFirstRankTheTextsOfAll) {
+  expectOk(4, [](World &world) -> Status {
+    std::vector<std::string> texts = {"zero", "", std::string(1'000'000, 'x'), std::string("a\0b", 3)};
+    MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::string> gathered, gatherAtFirst(world, texts[world.rank()]));
+    EXPECT_EQ(gathered, world.rank() == 0 ? texts : std::vector<std::string>());
+    return Status();
+  });
 }
 
 /// What one rank can see alone is refused by start.

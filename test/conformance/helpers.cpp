@@ -3,7 +3,6 @@
 #include "test/conformance/helpers.h"
 
 #include <cstring>
-#include <numeric>
 
 namespace meshplan {
 
@@ -84,12 +83,10 @@ std::vector<double> elementsOf(int64_t rank, int64_t count, int64_t first) {
 }
 
 Expected<std::unique_ptr<Group>> worldGroup(World &world, std::string name) {
-  std::vector<int64_t> ranks(world.size());
-  std::iota(ranks.begin(), ranks.end(), int64_t(0));
-  return world.createGroup(std::move(ranks), std::move(name));
+  return world.createWorldGroup(std::move(name));
 }
 
-Status finish(Expected<Pending> pending) { return pending ? (*pending)->wait() : pending.status(); }
+Status finish(Expected<Pending> pending) { return waitFor(std::move(pending)); }
 
 void expectOk(int64_t size, const RankBody &body) {
   std::vector<Status> statuses = runWorld(size, longTimeout, body);

@@ -8,13 +8,9 @@
 #ifndef MESHPLAN_TEST_CONFORMANCE_RUN_WORLD_H
 #define MESHPLAN_TEST_CONFORMANCE_RUN_WORLD_H
 
-#include "runtime/comm/communicator.h"
-
-#include <functional>
+#include "runtime/comm/run_rank.h"
 
 namespace meshplan {
-
-using RankBody = std::function<Status(World &)>;
 
 /// Runs `body` on `size` ranks; what each rank returned, in rank order.
 std::vector<Status> runWorld(int64_t size, std::chrono::milliseconds timeout, const RankBody &body);

@@ -34,6 +34,11 @@ struct CompileCommand {
   }
 
   int write(Compilation &compilation) {
+    if (emit != "artifact" && compilation.reads(path())) {
+      llvm::errs() << "meshplan: error: '" << path() << "' is read by this compilation and would be overwritten\n"
+                   << "help: name another file with -o\n";
+      return 1;
+    }
     mlir::FailureOr<std::vector<uint8_t>> bytes = compilation.artifact(MESHPLAN_VERSION);
     if (mlir::failed(bytes))
       return compilation.diagnostics().print(llvm::errs()), 1;

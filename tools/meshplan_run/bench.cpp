@@ -1,7 +1,6 @@
 //===- bench.cpp - meshplan-run bench -------------------------------------===//
 
-#include "tools/meshplan_run/options.h"
-#include "tools/meshplan_run/ranks.h"
+#include "tools/meshplan_run/rank_run.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -13,22 +12,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Status passBarrier(Group &group) {
-  MESHPLAN_ASSIGN_OR_RETURN(Pending barrier, group.startBarrier());
-  return barrier->wait();
-}
-
 /// Seconds of each step from one barrier of all ranks to the next. The first step, which warms up, is left out.
-Status measure(World &world, Executor &executor, int64_t steps, Trace *trace, std::vector<double> &seconds) {
-  std::vector<int64_t> all(world.size());
-  for (int64_t rank = 0; rank < world.size(); ++rank)
-    all[rank] = rank;
-  MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createGroup(all, "world"));
+Status measure(RankRun &run, int64_t steps, std::vector<double> &seconds) {
+  MESHPLAN_ASSIGN_OR_RETURN(auto group, run.world.createWorldGroup("world"));
   for (int64_t step = 0; step <= steps; ++step) {
-    MESHPLAN_RETURN_IF_ERROR(passBarrier(*group));
+    MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier()));
     Clock::time_point begin = Clock::now();
-    MESHPLAN_RETURN_IF_ERROR(executor.run(step == steps ? trace : nullptr));
-    MESHPLAN_RETURN_IF_ERROR(passBarrier(*group));
+    MESHPLAN_RETURN_IF_ERROR(run.executor.run(step == steps ? run.trace() : nullptr));
+    MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier()));
     if (step > 0)
       seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
   }
@@ -40,36 +31,42 @@ double medianOf(std::vector<double> sorted) {
   return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-Status bench(const RunOptions &options) {
-  MESHPLAN_ASSIGN_OR_RETURN(Job job, Job::load(options));
-  MESHPLAN_ASSIGN_OR_RETURN(RankFeeds feeds, RankFeeds::open(options));
-  std::vector<std::vector<double>> secondsOfRanks(job.worldSize());
-  std::vector<Trace> traces(job.worldSize());
-  auto body = [&](World &world, Executor &executor, int64_t rank) {
-    return measure(world, executor, options.steps, options.trace.empty() ? nullptr : &traces[rank],
-                   secondsOfRanks[rank]);
-  };
-  MESHPLAN_ASSIGN_OR_RETURN(std::vector<RankMemory> memory, runRanks(options, job, feeds, body, [] {}));
+Status report(const RunOptions &options, const Job &job, const Reports &reports, std::vector<double> seconds) {
   if (!options.trace.empty())
-    MESHPLAN_RETURN_IF_ERROR(writeTraces(options.trace, traces));
-  std::vector<double> seconds = secondsOfRanks[0];
+    MESHPLAN_RETURN_IF_ERROR(writeTraces(options.trace, reports.traces));
   std::ranges::sort(seconds);
   if (options.json) {
     nlohmann::json step = {{"median", medianOf(seconds)}, {"min", seconds.front()}, {"max", seconds.back()}};
     nlohmann::json result = {{"program", options.program}, {"steps", options.steps}, {"step_seconds", step}};
-    result["memory"] = memoryJson(job, memory);
+    result["memory"] = memoryJson(job, reports);
     std::cout << result.dump(2) << std::endl;
     return Status();
   }
-  printMemory(job, memory);
+  printMemory(job, reports);
   std::printf("step: median %.6f s, min %.6f s, max %.6f s over %lld steps\n", medianOf(seconds), seconds.front(),
               seconds.back(), static_cast<long long>(options.steps));
   return Status();
 }
 
+Status bench(const RunOptions &options, Ranks &ranks) {
+  MESHPLAN_ASSIGN_OR_RETURN(Job job, Job::load(options));
+  MESHPLAN_ASSIGN_OR_RETURN(RankFeeds feeds, RankFeeds::open(options));
+  std::vector<double> secondsOfFirst;
+  Reports reports;
+  auto body = [&](RankRun &run) -> Status {
+    std::vector<double> seconds;
+    MESHPLAN_RETURN_IF_ERROR(run.load(feeds));
+    MESHPLAN_RETURN_IF_ERROR(measure(run, options.steps, seconds));
+    if (run.world.rank() == 0)
+      secondsOfFirst = std::move(seconds);
+    return run.gather(reports);
+  };
+  MESHPLAN_RETURN_IF_ERROR(runRanks(options, job, ranks, body));
+  return reports.here() ? report(options, job, reports, std::move(secondsOfFirst)) : Status();
+}
+
 } // namespace
 
 int meshplan::runBench(const RunOptions &options) {
-  Status status = bench(options);
-  return status.ok() ? 0 : reportError(status);
+  return runCommand(options, [&](Ranks &ranks) { return bench(options, ranks); });
 }

@@ -1,43 +1,48 @@
 //===- forward.cpp - meshplan-run forward ---------------------------------===//
 
 #include "runtime/base/names.h"
-#include "tools/meshplan_run/options.h"
-#include "tools/meshplan_run/ranks.h"
+#include "runtime/exec/shared_output.h"
+#include "tools/meshplan_run/rank_run.h"
 
 #include <iostream>
 
 using namespace meshplan;
 
-static Status forward(const RunOptions &options) {
-  MESHPLAN_ASSIGN_OR_RETURN(Job job, Job::load(options));
-  MESHPLAN_ASSIGN_OR_RETURN(RankFeeds feeds, RankFeeds::open(options));
-  std::vector<TensorSpec> specs = outputSpecs(*job.program);
-  // Made before the work, so that a path that cannot be written fails at once. It goes away unless it is committed.
-  MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter created, SafetensorsWriter::create(options.outputs, specs));
-  std::optional<SafetensorsWriter> writer(std::move(created));
-  std::vector<Trace> traces(job.worldSize());
-  auto body = [&](World &, Executor &executor, int64_t rank) -> Status {
-    MESHPLAN_RETURN_IF_ERROR(executor.run(options.trace.empty() ? nullptr : &traces[rank]));
-    return executor.writeOutputs(*writer);
-  };
-  MESHPLAN_ASSIGN_OR_RETURN(std::vector<RankMemory> memory,
-                            runRanks(options, job, feeds, body, [&] { writer.reset(); }));
-  MESHPLAN_RETURN_IF_ERROR(writer->commit());
+static Status report(const RunOptions &options, const Job &job, const Reports &reports,
+                     std::span<const TensorSpec> outputs) {
   if (!options.trace.empty())
-    MESHPLAN_RETURN_IF_ERROR(writeTraces(options.trace, traces));
+    MESHPLAN_RETURN_IF_ERROR(writeTraces(options.trace, reports.traces));
   if (options.json) {
     nlohmann::json result = {{"program", options.program}, {"outputs", options.outputs}};
-    result["memory"] = memoryJson(job, memory);
+    result["memory"] = memoryJson(job, reports);
     std::cout << result.dump(2) << std::endl;
     return Status();
   }
-  printMemory(job, memory);
-  for (const TensorSpec &spec : specs)
+  printMemory(job, reports);
+  for (const TensorSpec &spec : outputs)
     std::cout << "wrote " << spec.name << " " << dtypeName(spec.dtype) << " " << shapeText(spec.shape) << "\n";
   return Status();
 }
 
+static Status forward(const RunOptions &options, Ranks &ranks) {
+  MESHPLAN_ASSIGN_OR_RETURN(Job job, Job::load(options));
+  MESHPLAN_ASSIGN_OR_RETURN(RankFeeds feeds, RankFeeds::open(options));
+  std::vector<TensorSpec> specs = outputSpecs(*job.program);
+  Reports reports;
+  auto body = [&](RankRun &run) -> Status {
+    // Made before the work, so that a path that cannot be written fails at once. It goes away unless it is committed.
+    MESHPLAN_ASSIGN_OR_RETURN(SharedOutput output, SharedOutput::open(run.world, options.outputs, specs));
+    ranks.removeIfStuck(output.writer().temporaryPath());
+    MESHPLAN_RETURN_IF_ERROR(run.load(feeds));
+    MESHPLAN_RETURN_IF_ERROR(run.executor.run(run.trace()));
+    MESHPLAN_RETURN_IF_ERROR(run.executor.writeOutputs(output.writer()));
+    MESHPLAN_RETURN_IF_ERROR(run.gather(reports));
+    return output.commit();
+  };
+  MESHPLAN_RETURN_IF_ERROR(runRanks(options, job, ranks, body));
+  return reports.here() ? report(options, job, reports, specs) : Status();
+}
+
 int meshplan::runForward(const RunOptions &options) {
-  Status status = forward(options);
-  return status.ok() ? 0 : reportError(status);
+  return runCommand(options, [&](Ranks &ranks) { return forward(options, ranks); });
 }

@@ -9,9 +9,11 @@ using namespace meshplan;
 static void addCommonOptions(CLI::App &command, RunOptions &options) {
   command.add_option("schedule", options.schedule, "schedule that `meshplan compile` wrote (.sched)")->required();
   command.add_option("--program", options.program, "program of the schedule")->capture_default_str();
-  command.add_option("--backend", options.backend, "how ranks reach each other")
-      ->check(oneOf({"threads"}))
-      ->capture_default_str();
+  command
+      .add_option("--backend", options.backend,
+                  "how ranks reach each other: as threads of this process, or, one in each process that a launcher has "
+                  "started, over mpi; without it, what fits the launch")
+      ->check(oneOf({"threads", "mpi"}));
   command.add_option("--timeout", options.timeoutSeconds, "seconds that a rank waits for another")
       ->check(positiveNumber())
       ->capture_default_str();

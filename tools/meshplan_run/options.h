@@ -8,9 +8,9 @@
 
 namespace meshplan {
 
-/// Empty paths were not given.
+/// Empty texts were not given.
 struct RunOptions {
-  std::string schedule, program = "forward", backend = "threads", weights, inputs, outputs, trace;
+  std::string schedule, program = "forward", backend, weights, inputs, outputs, trace;
   double timeoutSeconds = 600;
   int64_t steps = 10;
   bool json = false;

@@ -1,59 +1,59 @@
-//===- ranks.h - the ranks of a run as threads -------------------*- C++ -*-===//
+//===- ranks.h - the ranks that run in this process --------------*- C++ -*-===//
 //
-// What all subcommands share: loads the schedule, starts its ranks with their
-// settings, and reports what they held.
+// Started alone, this process runs all ranks, as threads. Started by a launcher
+// as one of several, it is one rank. A subcommand does not see the difference:
+// it is called once in each process, and runs a body for each rank of it.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef MESHPLAN_TOOLS_MESHPLAN_RUN_RANKS_H
 #define MESHPLAN_TOOLS_MESHPLAN_RUN_RANKS_H
 
-#include "runtime/exec/executor.h"
+#include "runtime/comm/run_rank.h"
 #include "tools/meshplan_run/options.h"
 
-#include <functional>
-#include <nlohmann/json.hpp>
+#include <mutex>
 
 namespace meshplan {
 
-/// A loaded schedule and the program that is run.
-struct Job {
-  Artifact artifact;
-  const artifact::Program *program;
+struct Placement;
 
-  static Expected<Job> load(const RunOptions &options);
-  int64_t worldSize() const { return worldSizeOf(meshSizesOf(artifact.schedule(), *program)); }
+class Ranks {
+public:
+  virtual ~Ranks() = default;
+
+  /// Calls `body` for each rank of this process and returns what started a failure. `invalid` when not `worldSize`
+  /// ranks run in all.
+  virtual Status run(int64_t worldSize, const RankBody &body) = 0;
+
+  /// Threads that each of `worldSize` ranks may compute with.
+  virtual int computeThreads(int64_t worldSize) const = 0;
+
+  /// `path` is removed if the process has to end while a rank hangs in an operator. Thread safe.
+  void removeIfStuck(std::string path);
+
+protected:
+  /// What a backend calls then: removes the files, reports, and ends the process.
+  [[noreturn]] void endStuck(const Status &cause, std::span<const int64_t> ranks);
+
+private:
+  std::mutex mutex;
+  std::vector<std::string> temporaryFiles;
 };
 
-/// What one rank held, in bytes.
-struct RankMemory {
-  ResidentBytes resident;
-  int64_t peak = 0;
-};
+using Command = std::function<Status(Ranks &)>;
 
-/// What one rank does with its executor, whose parameters and inputs are loaded.
-using RankBody = std::function<Status(World &, Executor &, int64_t rank)>;
+/// Finds out how this process was started, runs `command` in it, and prints an
+/// error. Returns the exit status.
+int runCommand(const RunOptions &options, const Command &command);
 
-struct RankFeeds {
-  std::unique_ptr<Feed> parameters, inputs;
-
-  /// Files where they are given, else made-up values.
-  static Expected<RankFeeds> open(const RunOptions &options);
-};
-
-/// Runs `body` on every rank and returns what each held. `onStuck` is called
-/// before the process ends because a rank hangs in an operator.
-Expected<std::vector<RankMemory>> runRanks(const RunOptions &options, const Job &job, const RankFeeds &feeds,
-                                           const RankBody &body, const std::function<void()> &onStuck);
+std::chrono::milliseconds timeoutOf(const RunOptions &options);
 
 /// Prints "error: ..." and returns the exit status of a run that went wrong.
 int reportError(const Status &status);
 
-/// Ranks and plan: parameters, constants, inputs and peak in bytes.
-nlohmann::json memoryJson(const Job &job, std::span<const RankMemory> ranks);
-
-/// A line for each rank, and one that compares the largest with what the compiler planned.
-void printMemory(const Job &job, std::span<const RankMemory> ranks);
+/// runCommand for one rank of a run over MPI. A build without MPI refuses.
+int runMpiRank(const RunOptions &options, const Placement &placement, const Command &command);
 
 } // namespace meshplan
 

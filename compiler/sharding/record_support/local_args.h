@@ -16,6 +16,9 @@ LocalCall unchanged(const CallView &call);
 /// The call with argument `name` set to `value`; null removes it.
 mlir::DictionaryAttr withArg(mlir::DictionaryAttr args, llvm::StringRef name, mlir::Attribute value);
 
+/// The call as `target` without its tensor argument `name`; the operands behind it are renumbered.
+CallRewrite withoutOperand(const CallView &call, llvm::StringRef target, llvm::StringRef name);
+
 /// An i64 literal.
 mlir::Attribute intLiteral(mlir::MLIRContext *context, int64_t value);
 

@@ -77,6 +77,28 @@ void RuleBuilder::append(DimRef dim, unsigned factor) {
     dim.tensor->dims[dim.dim].push_back(factor);
 }
 
+void RuleBuilder::share(DimRef dim, unsigned factor, int64_t count) {
+  append(dim, factor);
+  if (dim.tensor && count > 1)
+    dim.tensor->shared.push_back({dim.dim, count});
+}
+
+void RuleBuilder::join(DimRef whole, ArrayRef<DimRef> pieces) {
+  int64_t size = 0;
+  for (const DimRef &piece : pieces)
+    size += piece.tensor ? piece.size : 0;
+  bool fits = whole.tensor && size == whole.size &&
+              llvm::all_of(pieces, [](const DimRef &piece) { return piece.tensor != nullptr; });
+  if (!fits)
+    return;
+  whole.tensor->joined.push_back(whole.dim);
+  for (const DimRef &piece : pieces) {
+    unsigned factor = add(piece.size);
+    append(whole, factor);
+    append(piece, factor);
+  }
+}
+
 FactorRule RuleBuilder::finish() {
   auto fill = [&](MutableArrayRef<TensorFactors> tensors, ArrayRef<RankedTensorType> types) {
     for (auto [tensor, type] : llvm::zip_equal(tensors, types))

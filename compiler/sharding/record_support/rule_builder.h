@@ -65,6 +65,12 @@ public:
   /// Places a factor below those that the dim has.
   void append(DimRef dim, unsigned factor);
 
+  /// Gives a dim the factor, of which `count` indices share each index of the dim.
+  void share(DimRef dim, unsigned factor, int64_t count);
+
+  /// Makes `whole` of the call the concatenation of `pieces`, one dim of each of other tensors, each with a factor.
+  void join(DimRef whole, llvm::ArrayRef<DimRef> pieces);
+
   /// The finished rule. The builder must not be used afterwards.
   FactorRule finish();
 

@@ -8,6 +8,7 @@
 
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/local_args.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
 
@@ -15,7 +16,7 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// Heads are (group, head of the group); batch and heads may be divided, all else is whole.
+/// Batch and heads may be divided, all else is whole. A key head is shared by the query heads of its group.
 static FactorRule attentionRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef query = builder.operand("query"), key = builder.operand("key"), value = builder.operand("value");
@@ -25,22 +26,34 @@ static FactorRule attentionRule(const CallView &call) {
   if (call.getFloat("dropout", 0) != 0 || groups == 0 || heads % groups != 0)
     return builder.finish();
   builder.tie({query[0], key[0], value[0], mask[0], builder.operand("key_mask")[0], out[0], logsumexp[0]});
-  SmallVector<DimRef> headDims{query[1], out[1], logsumexp[1]};
+  if (heads == 1)
+    return builder.finish();
+  unsigned factor = builder.add(heads);
+  for (const DimRef &dim : {query[1], out[1], logsumexp[1]})
+    builder.append(dim, factor);
   if (mask[1].size == heads)
-    headDims.push_back(mask[1]);
-  auto append = [&](int64_t size, ArrayRef<DimRef> dims) {
-    unsigned factor = builder.add(size);
-    for (const DimRef &dim : dims)
-      builder.append(dim, factor);
-  };
-  if (groups > 1) {
-    SmallVector<DimRef> groupDims(headDims);
-    groupDims.append({key[1], value[1]});
-    append(groups, groupDims);
-  }
-  if (heads > groups)
-    append(heads / groups, headDims);
+    builder.append(mask[1], factor);
+  if (groups > 1)
+    for (const DimRef &dim : {key[1], value[1]})
+      builder.share(dim, factor, heads / groups);
   return builder.finish();
+}
+
+/// Where neighbours share key heads, the rank's heads are not groups of one size: the kernel is told which of its keys
+/// each head reads.
+static LocalCall localizeAttention(const CallView &call, plan::MeshOp) {
+  std::optional<unsigned> query = call.getOperand("query"), key = call.getOperand("key");
+  plan::ShardingAttr sharding = key ? plan::getSharding(call.operands[*key]) : plan::ShardingAttr();
+  if (!query || !sharding || sharding.getDims()[1].getRepeat() == 1)
+    return unchanged(call);
+  MLIRContext *context = call.args.getContext();
+  auto offset = [&](unsigned operand) {
+    return plan::LocalIntAttr::get(context, 0, /*ofResult=*/false, operand, /*dim=*/1, 1, 0);
+  };
+  int64_t sharers = call.operands[*query].getDimSize(1) / call.operands[*key].getDimSize(1);
+  DictionaryAttr args = withArg(call.args, "first_head", offset(*query));
+  args = withArg(args, "first_key_head", offset(*key));
+  return {call.target.str(), withArg(args, "heads_per_key", intLiteral(context, sharers))};
 }
 
 namespace {
@@ -103,7 +116,7 @@ static MaskBytes maskBytes(const CallView &call, const AttentionSizes &sizes, in
 }
 
 static int64_t attentionWorkspace(const CallView &call, const AttentionSizes &sizes) {
-  bool flash = sizes.size == sizes.valueSize;
+  bool flash = sizes.size == sizes.valueSize && call.getFloat("softcap", 0) == 0;
   bool masked = call.getOperand("mask") || call.getOperand("key_mask") || call.getInt("window", 0) != 0;
   if (flash && !masked)
     return flashTileBytes(sizes, sizes.rows);
@@ -125,11 +138,19 @@ static OpCost attentionCost(const CallView &call) {
   if (call.getBool("causal", false))
     cost.flops /= 2;
   cost.workspaceBytes = attentionWorkspace(call, *sizes);
+  // Shared key heads are copied to each head that reads them.
+  if (call.get("heads_per_key"))
+    cost.workspaceBytes +=
+        sizes->batch * sizes->heads * sizes->keys * (sizes->size + sizes->valueSize) * sizes->elementBytes;
   return cost;
 }
 
 void addAttentionRecords(OpRegistry &registry) {
-  registry.add({.target = "meshplan.attention", .rule = attentionRule, .linearity = notLinear, .cost = attentionCost});
+  registry.add({.target = "meshplan.attention",
+                .rule = attentionRule,
+                .linearity = notLinear,
+                .cost = attentionCost,
+                .localize = localizeAttention});
 }
 
 } // namespace meshplan

@@ -23,19 +23,6 @@ static int64_t lastDim(const CallView &call, StringRef name) {
   return operand && call.operands[*operand].getRank() > 0 ? call.operands[*operand].getShape().back() : 1;
 }
 
-/// The operands other than `dropped`, and the arguments without `name`, their operands renumbered.
-static CallRewrite without(const CallView &call, StringRef target, StringRef name, unsigned dropped) {
-  CallRewrite rewrite{target.str(), withArg(call.args, name, nullptr), {}};
-  for (unsigned index = 0; index < call.operands.size(); ++index)
-    if (index != dropped)
-      rewrite.operands.push_back(index);
-  for (NamedAttribute argument : call.args)
-    if (auto operand = dyn_cast<plan::OperandRefAttr>(argument.getValue()); operand && operand.getIndex() > dropped)
-      rewrite.args = withArg(rewrite.args, argument.getName(),
-                             plan::OperandRefAttr::get(call.args.getContext(), operand.getIndex() - 1));
-  return rewrite;
-}
-
 //===----------------------------------------------------------------------===//
 // linear: input [.., in], weight [out, in] or [in], bias [out]
 //===----------------------------------------------------------------------===//
@@ -62,7 +49,7 @@ static std::optional<AddendSplit> splitBias(const CallView &call) {
   std::optional<unsigned> bias = call.getOperand("bias");
   if (!bias)
     return std::nullopt;
-  return AddendSplit{without(call, call.target, "bias", *bias), *bias};
+  return AddendSplit{withoutOperand(call, call.target, "bias"), *bias, {}};
 }
 
 //===----------------------------------------------------------------------===//
@@ -150,11 +137,11 @@ static std::optional<AddendSplit> splitSelf(const CallView &call, StringRef prod
   std::optional<unsigned> self = call.getOperand("self");
   if (!self || !isPlainAddend(call))
     return std::nullopt;
-  CallRewrite rewrite = without(call, product, "self", *self);
+  CallRewrite rewrite = withoutOperand(call, product, "self");
   Attribute left = rewrite.args.get(first), right = rewrite.args.get(second);
   DictionaryAttr args = withArg(DictionaryAttr::get(call.args.getContext()), "self", left);
   rewrite.args = withArg(args, "mat2", right);
-  return AddendSplit{rewrite, *self};
+  return AddendSplit{rewrite, *self, {}};
 }
 
 static std::optional<AddendSplit> splitAddmm(const CallView &call) {
@@ -162,6 +149,34 @@ static std::optional<AddendSplit> splitAddmm(const CallView &call) {
 }
 static std::optional<AddendSplit> splitBaddbmm(const CallView &call) {
   return splitSelf(call, "aten.bmm.default", "batch1", "batch2");
+}
+
+//===----------------------------------------------------------------------===//
+// Products of groups of rows: [rows, k] x [groups, k, m], group g has the rows up to offs[g]
+//===----------------------------------------------------------------------===//
+
+static FactorRule groupedRule(const CallView &call, StringRef left, StringRef right) {
+  RuleBuilder builder(call);
+  TensorRef rows = builder.operand(left), matrices = builder.operand(right);
+  builder.tie({rows[1], matrices[1]}, FactorKind::sum);
+  builder.tie({matrices[2], builder.result()[1]});
+  return builder.finish();
+}
+
+static FactorRule groupedRowsRule(const CallView &call) { return groupedRule(call, "input", "weight"); }
+static FactorRule groupedMmRule(const CallView &call) {
+  bool plain = call.getOperand("offs") && !call.getOperand("bias") && call.operands.front().getRank() == 2 &&
+               call.operands[call.getOperand("mat2").value_or(0)].getRank() == 3;
+  return plain ? groupedRule(call, "self", "mat2") : RuleBuilder(call).finish();
+}
+
+static Linearity groupedRowsLinearity(const CallView &call) { return linearIn(call, {{"input"}, {"weight"}}); }
+static Linearity groupedMmLinearity(const CallView &call) {
+  return call.getOperand("bias") ? Linearity{} : linearIn(call, {{"self"}, {"mat2"}});
+}
+
+static OpCost groupedCost(const CallView &call) {
+  return productCost(call, call.operands.front().getRank() > 0 ? call.operands.front().getShape().back() : 1);
 }
 
 void addContractionRecords(OpRegistry &registry) {
@@ -182,6 +197,14 @@ void addContractionRecords(OpRegistry &registry) {
                 .linearity = baddbmmLinearity,
                 .cost = baddbmmCost,
                 .splitAddend = splitBaddbmm});
+  registry.add({.target = "meshplan.grouped_mm",
+                .rule = groupedRowsRule,
+                .linearity = groupedRowsLinearity,
+                .cost = groupedCost});
+  registry.add({.target = "aten._grouped_mm.default",
+                .rule = groupedMmRule,
+                .linearity = groupedMmLinearity,
+                .cost = groupedCost});
 }
 
 } // namespace meshplan

@@ -50,6 +50,18 @@ static std::optional<CallRewrite> toDtypeOfResult(const CallView &call) {
   return CallRewrite{"aten.to.dtype", args, {*self}};
 }
 
+/// copy gives `src` in the shape and the dtype of `self`, which is not read.
+static std::optional<CallRewrite> cloneOfSource(const CallView &call) {
+  std::optional<unsigned> src = call.getOperand("src");
+  if (!src || call.results.empty() || call.operands[*src] != call.results.front())
+    return std::nullopt;
+  MLIRContext *context = call.args.getContext();
+  Attribute operand = plan::OperandRefAttr::get(context, 0);
+  return CallRewrite{"aten.clone.default", withArg(DictionaryAttr::get(context), "self", operand), {*src}};
+}
+
+static Linearity inSource(const CallView &call) { return linearIn(call, {{"src"}}); }
+
 /// True if a dropout leaves every element as it is.
 static bool isIdentity(const CallView &call) { return !call.getBool("train", false) || call.getFloat("p", 0) == 0; }
 
@@ -83,6 +95,11 @@ void addConversionRecords(OpRegistry &registry) {
     registry.add({.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = copyCost});
   for (StringRef target : {"aten.alias.default", "aten.detach.default"})
     registry.add({.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = viewCost});
+  registry.add({.target = "aten.copy.default",
+                .rule = sameShapeRule,
+                .linearity = inSource,
+                .cost = copyCost,
+                .dropUnread = cloneOfSource});
   registry.add(
       {.target = "aten.dropout.default", .rule = dropoutRule, .linearity = dropoutLinearity, .cost = dropoutCost});
 }

@@ -125,6 +125,9 @@ void addCreationRecords(OpRegistry &registry) {
     registry.add(
         {.target = op.like, .rule = likeRule, .linearity = notLinear, .cost = fillCost, .dropUnread = op.dropUnread});
   }
+  // What is filled gives its shape; a view behind may need its memory, so it stays.
+  for (StringRef target : {"aten.fill.Scalar", "aten.fill.Tensor"})
+    registry.add({.target = target, .rule = likeRule, .linearity = notLinear, .cost = fillCost});
 }
 
 } // namespace meshplan

@@ -75,6 +75,13 @@ static OpCost choice(const CallView &call) {
   return cost;
 }
 
+/// The kernel keeps a part of its work for a backward pass.
+static OpCost logSigmoid(const CallView &call) {
+  OpCost cost = activation(call);
+  cost.workspaceBytes += tensorBytes(call.results.front());
+  return cost;
+}
+
 static const ElementwiseOp elementwiseOps[] = {
     {"aten.add.Tensor", inSum, pointwiseCost<2>},
     {"aten.add.Scalar", notLinear, cheap},
@@ -112,6 +119,26 @@ static const ElementwiseOp elementwiseOps[] = {
     {"aten.gelu.default", notLinear, activation},
     {"aten.relu.default", notLinear, cheap},
     {"aten.softplus.default", notLinear, activation},
+    {"aten.leaky_relu.default", notLinear, cheap},
+    {"aten.relu6.default", notLinear, cheap},
+    {"aten.hardtanh.default", notLinear, cheap},
+    {"aten.hardswish.default", notLinear, divide},
+    {"aten.hardsigmoid.default", notLinear, divide},
+    {"aten.elu.default", notLinear, function},
+    {"aten.selu.default", notLinear, function},
+    {"aten.celu.default", notLinear, function},
+    {"aten.mish.default", notLinear, activation},
+    {"aten.log_sigmoid.default", notLinear, logSigmoid},
+    {"aten.exp2.default", notLinear, function},
+    {"aten.expm1.default", notLinear, function},
+    {"aten.log2.default", notLinear, function},
+    {"aten.floor.default", notLinear, cheap},
+    {"aten.ceil.default", notLinear, cheap},
+    {"aten.round.default", notLinear, cheap},
+    {"aten.trunc.default", notLinear, cheap},
+    {"aten.sign.default", notLinear, cheap},
+    {"aten.clamp_min.default", notLinear, cheap},
+    {"aten.clamp_max.default", notLinear, cheap},
     {"aten.clamp.default", notLinear, cheap},
     {"aten.maximum.default", notLinear, cheap},
     {"aten.minimum.default", notLinear, cheap},

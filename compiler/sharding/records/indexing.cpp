@@ -50,6 +50,7 @@ static LocalCall localizeEmbedding(const CallView &call, plan::MeshOp) {
   args.set("weight", call.get("weight"));
   args.set("indices", call.get("indices"));
   args.set("offset", plan::LocalIntAttr::get(context, 0, /*ofResult=*/false, *weight, 0, 1, 0));
+  args.set("rows", intLiteral(context, call.operands[*weight].getDimSize(0)));
   return {"meshplan.embedding", args.getDictionary(context)};
 }
 
@@ -64,7 +65,7 @@ static FactorRule localEmbeddingRule(const CallView &call) {
 }
 
 //===----------------------------------------------------------------------===//
-// gather, index_select, index
+// gather, index_select, index, index_put
 //===----------------------------------------------------------------------===//
 
 static Linearity inSelf(const CallView &call) {
@@ -149,6 +150,27 @@ static FactorRule indexRule(const CallView &call) {
   return builder.finish();
 }
 
+/// self with the elements at `indices` replaced by values. What the index tensors choose is whole: a part of them names
+/// a part of the places.
+static FactorRule indexPutRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self"), values = builder.operand("values"), result = builder.result();
+  std::optional<IndexedDims> dims = indexedDims(call, self.getRank());
+  if (!dims || dims->operands.empty())
+    return builder.finish();
+  int64_t chosen = llvm::count(dims->indexed, true), chosenRank = self.getRank() - chosen + dims->rank;
+  for (int64_t dim = 0, to = 0; dim < self.getRank(); ++dim) {
+    if (dims->indexed[dim])
+      continue;
+    int64_t place = to < dims->place ? to : to + dims->rank;
+    builder.tie({self[dim], values[place - chosenRank], result[dim]});
+    ++to;
+  }
+  return builder.finish();
+}
+
+static Linearity inSelfAndValues(const CallView &call) { return linearIn(call, {{"self", "values"}}); }
+
 void addIndexingRecords(OpRegistry &registry) {
   registry.add({.target = "aten.embedding.default",
                 .rule = embeddingRule,
@@ -161,6 +183,8 @@ void addIndexingRecords(OpRegistry &registry) {
   registry.add(
       {.target = "aten.index_select.default", .rule = indexSelectRule, .linearity = inSelf, .cost = lookupCost});
   registry.add({.target = "aten.index.Tensor", .rule = indexRule, .linearity = inSelf, .cost = lookupCost});
+  registry.add(
+      {.target = "aten.index_put.default", .rule = indexPutRule, .linearity = inSelfAndValues, .cost = copyCost});
 }
 
 } // namespace meshplan

@@ -13,8 +13,13 @@ namespace meshplan {
 
 static FactorRule catRule(const CallView &call) {
   RuleBuilder builder(call);
-  int64_t joined = normalizeDim(call.getInt("dim", 0), builder.result().getRank());
+  TensorRef result = builder.result();
+  int64_t joined = normalizeDim(call.getInt("dim", 0), result.getRank());
   builder.tieAligned({joined});
+  SmallVector<DimRef> pieces;
+  for (unsigned index = 0; index < call.operands.size(); ++index)
+    pieces.push_back(builder.operand(index)[joined]);
+  builder.join(result[joined], pieces);
   return builder.finish();
 }
 
@@ -97,6 +102,35 @@ static LocalCall localizeRepeat(const CallView &call, plan::MeshOp) {
   return {call.target.str(), withArg(call.args, "repeats", ArrayAttr::get(call.args.getContext(), local))};
 }
 
+/// Each element of a dim stands `repeats` times in a row. Without a dim the result has one.
+static FactorRule interleaveRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self"), result = builder.result();
+  int64_t repeated = call.get("dim") ? normalizeDim(call.getInt("dim", 0), result.getRank()) : 0;
+  if (self.getRank() != result.getRank())
+    return builder.finish();
+  for (int64_t dim = 0; dim < result.getRank(); ++dim) {
+    if (dim != repeated) {
+      builder.tie({self[dim], result[dim]});
+      continue;
+    }
+    int64_t size = self[dim].size, repeats = size > 0 ? result[dim].size / size : 0;
+    if (repeats * size != result[dim].size || size <= 1)
+      continue;
+    unsigned factor = builder.add(size);
+    builder.append(self[dim], factor);
+    builder.append(result[dim], factor);
+    if (repeats > 1)
+      builder.append(result[dim], builder.add(repeats, FactorKind::whole));
+  }
+  return builder.finish();
+}
+
+/// The size of the whole result is only a hint.
+static LocalCall localizeInterleave(const CallView &call, plan::MeshOp) {
+  return {call.target.str(), withArg(call.args, "output_size", nullptr)};
+}
+
 void addJoiningRecords(OpRegistry &registry) {
   registry.add({.target = "aten.cat.default", .rule = catRule, .linearity = allTogether, .cost = copyCost});
   registry.add({.target = "aten.stack.default", .rule = stackRule, .linearity = allTogether, .cost = copyCost});
@@ -107,6 +141,11 @@ void addJoiningRecords(OpRegistry &registry) {
                 .linearity = movesOperand,
                 .cost = copyCost,
                 .localize = localizeRepeat});
+  registry.add({.target = "aten.repeat_interleave.self_int",
+                .rule = interleaveRule,
+                .linearity = movesOperand,
+                .cost = copyCost,
+                .localize = localizeInterleave});
 }
 
 } // namespace meshplan

@@ -1,11 +1,13 @@
 //===- normalization.cpp - records of softmax and norms -------------------===//
 //
-// The normalised dims are whole: each result element needs all of them.
+// The normalised dims are whole: each result element needs all of them. Norms of
+// batches, groups and samples have their features in dim 1.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/local_args.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
 
@@ -72,6 +74,73 @@ static OpCost rmsNormCost(const CallView &call) {
   return cost;
 }
 
+//===----------------------------------------------------------------------===//
+// Norms with features in dim 1
+//===----------------------------------------------------------------------===//
+
+/// Weight, bias and running statistics have one element for each feature.
+static void tieFeatures(RuleBuilder &builder) {
+  builder.tie({builder.operand("input")[1], builder.operand("weight")[0], builder.operand("bias")[0],
+               builder.operand("running_mean")[0], builder.operand("running_var")[0], builder.result()[1]});
+}
+
+/// Ties the dims of input and result from `first` on that are no features.
+static void tieOthers(RuleBuilder &builder, int64_t first, int64_t end) {
+  for (int64_t dim = first; dim < end; ++dim)
+    if (dim != 1)
+      builder.tie({builder.operand("input")[dim], builder.result()[dim]});
+}
+
+/// With running statistics every element stands for itself; those of the batch are of all dims but the features.
+static FactorRule batchNormRule(const CallView &call) {
+  RuleBuilder builder(call);
+  tieFeatures(builder);
+  if (!call.getBool("training", false) && call.getOperand("running_mean"))
+    tieOthers(builder, 0, builder.result().getRank());
+  return builder.finish();
+}
+
+/// Statistics of each feature of each sample, or running ones.
+static FactorRule instanceNormRule(const CallView &call) {
+  RuleBuilder builder(call);
+  tieFeatures(builder);
+  tieOthers(builder, 0, call.getBool("use_input_stats", true) ? 1 : builder.result().getRank());
+  return builder.finish();
+}
+
+static bool hasGroupForEachFeature(const CallView &call) {
+  std::optional<unsigned> input = call.getOperand("input");
+  return input && call.operands[*input].getRank() > 1 &&
+         call.operands[*input].getDimSize(1) == call.getInt("num_groups", 0);
+}
+
+/// Statistics of each group of features of each sample. How many groups a rank has follows from an extent only if a
+/// group is one feature.
+static FactorRule groupNormRule(const CallView &call) {
+  RuleBuilder builder(call);
+  if (hasGroupForEachFeature(call))
+    tieFeatures(builder);
+  tieOthers(builder, 0, 1);
+  return builder.finish();
+}
+
+static LocalCall localizeGroupNorm(const CallView &call, plan::MeshOp) {
+  if (!isDivided(call.results.front(), 1))
+    return unchanged(call);
+  return {call.target.str(),
+          withArg(call.args, "num_groups",
+                  plan::LocalIntAttr::get(call.args.getContext(), 0, /*ofResult=*/true, 0, 1, 0, 1))};
+}
+
+/// Two numbers for each feature of each sample.
+static OpCost featureNormCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  ArrayRef<int64_t> shape = call.results.front().getShape();
+  cost.flops = 4 * call.results.front().getNumElements();
+  cost.workspaceBytes = shape.size() > 1 ? 2 * shape[0] * shape[1] * 4 : 0;
+  return cost;
+}
+
 void addNormalizationRecords(OpRegistry &registry) {
   for (StringRef target :
        {"aten.softmax.int", "aten._softmax.default", "aten.log_softmax.int", "aten._log_softmax.default"})
@@ -80,6 +149,17 @@ void addNormalizationRecords(OpRegistry &registry) {
     registry.add({.target = target, .rule = normRule, .linearity = notLinear, .cost = layerNormCost});
   for (StringRef target : {"aten.rms_norm.default", "aten._fused_rms_norm.default"})
     registry.add({.target = target, .rule = normRule, .linearity = notLinear, .cost = rmsNormCost});
+  for (StringRef target : {"aten.batch_norm.default", "aten._native_batch_norm_legit_no_training.default"})
+    registry.add({.target = target, .rule = batchNormRule, .linearity = notLinear, .cost = featureNormCost});
+  registry.add({.target = "aten.instance_norm.default",
+                .rule = instanceNormRule,
+                .linearity = notLinear,
+                .cost = featureNormCost});
+  registry.add({.target = "aten.group_norm.default",
+                .rule = groupNormRule,
+                .linearity = notLinear,
+                .cost = featureNormCost,
+                .localize = localizeGroupNorm});
 }
 
 } // namespace meshplan

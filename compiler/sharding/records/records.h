@@ -15,6 +15,8 @@ class OpRegistry;
 void addElementwiseRecords(OpRegistry &registry);   ///< one element of each result from one of each operand
 void addConversionRecords(OpRegistry &registry);    ///< dtype and layout changes, copies, identities
 void addContractionRecords(OpRegistry &registry);   ///< matrix products
+void addConvolutionRecords(OpRegistry &registry);   ///< windows that move, with weights
+void addPoolingRecords(OpRegistry &registry);       ///< windows that move, without weights
 void addReshapeRecords(OpRegistry &registry);       ///< same elements in row-major order, other dims
 void addDimOrderRecords(OpRegistry &registry);      ///< transposes, dims of size 1, expansion
 void addSlicingRecords(OpRegistry &registry);       ///< parts of a tensor

@@ -1,7 +1,8 @@
-//===- reduction.cpp - records of reductions and scans --------------------===//
+//===- reduction.cpp - records of reductions, scans and sorting -----------===//
 
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/local_args.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
 
@@ -45,8 +46,7 @@ static FactorRule reductionRule(const CallView &call, FactorKind kind) {
 static FactorRule sumRule(const CallView &call) { return reductionRule(call, FactorKind::sum); }
 static FactorRule maxRule(const CallView &call) { return reductionRule(call, FactorKind::max); }
 
-/// Reductions of which a part of the elements gives nothing that a collective can combine: the mean of a shard is not
-/// an addend of the mean.
+/// Reductions of which a part of the elements gives nothing that a collective can combine.
 static FactorRule wholeRule(const CallView &call) { return reductionRule(call, FactorKind::whole); }
 
 static Linearity inSelf(const CallView &call) { return linearIn(call, {{"self"}}); }
@@ -76,11 +76,43 @@ static OpCost meanCost(const CallView &call) {
   return cost;
 }
 
-/// The scanned dim is whole. The default is that of diff; cumsum always names its dim.
+/// The mean of a shard is no addend of the mean, but its sum over the number of all elements is one.
+static LocalCall localizeMean(const CallView &call, plan::MeshOp) {
+  RankedTensorType self = call.operands.front();
+  SmallVector<bool> reduced = reducedDims(call, self.getRank());
+  int64_t count = 1;
+  bool divided = false;
+  for (auto [dim, isReduced] : llvm::enumerate(reduced))
+    if (isReduced) {
+      count *= self.getDimSize(dim);
+      divided |= isDivided(self, dim);
+    }
+  if (!divided)
+    return unchanged(call);
+  return {"meshplan.mean_addend", withArg(call.args, "count", intLiteral(call.args.getContext(), count))};
+}
+
+/// The scanned or sorted dim is whole. The default is that of diff and sort; cumsum always names its dim.
 static FactorRule scanRule(const CallView &call) {
   RuleBuilder builder(call);
   builder.tieAligned({normalizeDim(call.getInt("dim", -1), builder.result().getRank())});
   return builder.finish();
+}
+
+/// Counts of a part of the elements add up if the bins are given; else they follow from all elements.
+static FactorRule histogramRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self");
+  for (int64_t dim = 0; dim < self.getRank() && call.getFloat("min", 0) < call.getFloat("max", 0); ++dim)
+    builder.tie({self[dim]}, FactorKind::sum);
+  return builder.finish();
+}
+
+/// A dozen comparisons for each element.
+static OpCost sortCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  cost.flops = 12 * call.operands.front().getNumElements();
+  return cost;
 }
 
 void addReductionRecords(OpRegistry &registry) {
@@ -89,12 +121,14 @@ void addReductionRecords(OpRegistry &registry) {
     FactorRule (*rule)(const CallView &);
     Linearity (*linearity)(const CallView &);
     OpCost (*cost)(const CallView &);
+    LocalCall (*localize)(const CallView &, plan::MeshOp) = nullptr;
   };
   static const Reduction reductions[] = {
       {"aten.sum.default", sumRule, inSelf, sumCost},
       {"aten.sum.dim_IntList", sumRule, inSelf, sumCost},
-      {"aten.mean.default", wholeRule, inSelf, meanCost},
-      {"aten.mean.dim", wholeRule, inSelf, meanCost},
+      {"aten.mean.default", sumRule, inSelf, meanCost, localizeMean},
+      {"aten.mean.dim", sumRule, inSelf, meanCost, localizeMean},
+      {"meshplan.mean_addend", sumRule, inSelf, meanCost},
       {"aten.amax.default", maxRule, notLinear, compareCost},
       {"aten.max.default", maxRule, notLinear, compareCost},
       {"aten.amin.default", wholeRule, notLinear, compareCost},
@@ -102,16 +136,25 @@ void addReductionRecords(OpRegistry &registry) {
       {"aten.max.dim", wholeRule, notLinear, compareCost},
       {"aten.min.dim", wholeRule, notLinear, compareCost},
       {"aten.argmax.default", wholeRule, notLinear, compareCost},
+      {"aten.argmin.default", wholeRule, notLinear, compareCost},
       {"aten.any.default", wholeRule, notLinear, compareCost},
       {"aten.any.dim", wholeRule, notLinear, compareCost},
       {"aten.all.default", wholeRule, notLinear, compareCost},
       {"aten.all.dim", wholeRule, notLinear, compareCost},
       {"aten.cumsum.default", scanRule, inSelf, sumCost},
       {"aten.diff.default", scanRule, notLinear, compareCost},
+      {"aten.sort.default", scanRule, notLinear, sortCost},
+      {"aten.sort.stable", scanRule, notLinear, sortCost},
+      {"aten.argsort.default", scanRule, notLinear, sortCost},
+      {"aten.topk.default", scanRule, notLinear, sortCost},
+      {"aten.histc.default", histogramRule, notLinear, compareCost},
   };
   for (const Reduction &reduction : reductions)
-    registry.add(
-        {.target = reduction.target, .rule = reduction.rule, .linearity = reduction.linearity, .cost = reduction.cost});
+    registry.add({.target = reduction.target,
+                  .rule = reduction.rule,
+                  .linearity = reduction.linearity,
+                  .cost = reduction.cost,
+                  .localize = reduction.localize});
 }
 
 } // namespace meshplan

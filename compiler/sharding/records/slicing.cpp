@@ -2,6 +2,7 @@
 
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/local_args.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
 
@@ -9,26 +10,56 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// Every result has the dims of the operand; the one that is cut is whole, unless the cut keeps all of it.
-static FactorRule slicedRule(const CallView &call, bool keepsAll) {
+/// The dims `dim` of all tensors of the call, the operand's first.
+static SmallVector<DimRef> sameDims(RuleBuilder &builder, const CallView &call, int64_t dim) {
+  SmallVector<DimRef> dims{builder.operand("self")[dim]};
+  for (unsigned index = 0; index < call.results.size(); ++index)
+    dims.push_back(builder.result(index)[dim]);
+  return dims;
+}
+
+/// Bounds beyond the end are cut to it, so a slice that keeps all of a dim keeps all of a part of it. If the sizes of
+/// the cut dim differ, it is whole.
+static FactorRule sliceRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self");
+  int64_t cut = normalizeDim(call.getInt("dim", 0), self.getRank());
+  for (int64_t dim = 0; dim < self.getRank(); ++dim)
+    if (dim != cut || call.getInt("step", 1) == 1)
+      builder.tie(sameDims(builder, call, dim));
+  return builder.finish();
+}
+
+/// The operand joins the results along the dim that is cut.
+static FactorRule splitRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self");
   int64_t cut = normalizeDim(call.getInt("dim", 0), self.getRank());
   for (int64_t dim = 0; dim < self.getRank(); ++dim) {
-    SmallVector<DimRef> dims{self[dim]};
-    for (unsigned index = 0; index < call.results.size(); ++index)
-      dims.push_back(builder.result(index)[dim]);
-    if (dim != cut || keepsAll)
+    SmallVector<DimRef> dims = sameDims(builder, call, dim);
+    if (dim == cut)
+      builder.join(dims.front(), ArrayRef(dims).drop_front());
+    else
       builder.tie(dims);
   }
   return builder.finish();
 }
 
-/// Bounds beyond the end are cut to it, so a slice that keeps all of a dim keeps all of a part of it. If the sizes of
-/// the cut dim differ, it is whole anyway.
-static FactorRule sliceRule(const CallView &call) { return slicedRule(call, call.getInt("step", 1) == 1); }
-
-static FactorRule splitRule(const CallView &call) { return slicedRule(call, false); }
+/// Each rank takes apart what it holds: its share of every result.
+static LocalCall localizeSplit(const CallView &call, plan::MeshOp) {
+  int64_t cut = normalizeDim(call.getInt("dim", 0), call.operands.front().getRank());
+  if (!isDivided(call.operands.front(), cut))
+    return unchanged(call);
+  MLIRContext *context = call.args.getContext();
+  SmallVector<Attribute> sizes;
+  for (unsigned index = 0; index < call.results.size(); ++index)
+    sizes.push_back(plan::LocalIntAttr::get(context, 0, /*ofResult=*/true, index, cut, 0, 1));
+  NamedAttrList args;
+  args.set("self", call.get("self"));
+  args.set("split_sizes", ArrayAttr::get(context, sizes));
+  args.set("dim", intLiteral(context, cut));
+  return {"aten.split_with_sizes.default", args.getDictionary(context)};
+}
 
 /// select and unbind take single indices of a dim away.
 static FactorRule selectedRule(const CallView &call) {
@@ -45,12 +76,44 @@ static FactorRule selectedRule(const CallView &call) {
   return builder.finish();
 }
 
+/// slice_scatter: self with a part replaced by src. The cut dim is whole.
+static FactorRule sliceScatterRule(const CallView &call) {
+  RuleBuilder builder(call);
+  builder.tieAligned({normalizeDim(call.getInt("dim", 0), builder.result().getRank())});
+  return builder.finish();
+}
+
+/// select_scatter: self with one index of a dim replaced by src, which lacks that dim.
+static FactorRule selectScatterRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self"), src = builder.operand("src"), result = builder.result();
+  int64_t taken = normalizeDim(call.getInt("dim", 0), result.getRank());
+  for (int64_t dim = 0; dim < result.getRank(); ++dim)
+    if (dim != taken)
+      builder.tie({self[dim], src[dim > taken ? dim - 1 : dim], result[dim]});
+  return builder.finish();
+}
+
+/// What is kept and what replaces it, together.
+static Linearity inBoth(const CallView &call) {
+  Linearity linearity = linearIn(call, {{"self", "src"}});
+  linearity.movesElements = llvm::all_of(call.operands, [&](RankedTensorType type) {
+    return type.getElementType() == call.results.front().getElementType();
+  });
+  return linearity;
+}
+
 void addSlicingRecords(OpRegistry &registry) {
   registry.add({.target = "aten.slice.Tensor", .rule = sliceRule, .linearity = movesOperand, .cost = viewCost});
   for (StringRef target : {"aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default"})
-    registry.add({.target = target, .rule = splitRule, .linearity = movesOperand, .cost = viewCost});
+    registry.add(
+        {.target = target, .rule = splitRule, .linearity = movesOperand, .cost = viewCost, .localize = localizeSplit});
   for (StringRef target : {"aten.select.int", "aten.unbind.int"})
     registry.add({.target = target, .rule = selectedRule, .linearity = movesOperand, .cost = viewCost});
+  registry.add(
+      {.target = "aten.slice_scatter.default", .rule = sliceScatterRule, .linearity = inBoth, .cost = copyCost});
+  registry.add(
+      {.target = "aten.select_scatter.default", .rule = selectScatterRule, .linearity = inBoth, .cost = copyCost});
 }
 
 } // namespace meshplan

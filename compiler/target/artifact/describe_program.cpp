@@ -63,6 +63,8 @@ void ProgramDescriber::describeValue(int32_t index) {
       stream << " parts ";
       list(dim->parts(), [&](int64_t part) { stream << part; });
     }
+    if (dim->repeat() != 1)
+      stream << " repeat " << dim->repeat();
   });
   stream << ']';
   if (value.partial() != artifact::Reduction::none)

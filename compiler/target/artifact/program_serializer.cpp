@@ -79,6 +79,7 @@ LogicalResult ProgramSerializer::addValue(Value value) {
       table->axes.emplace_back(axis.getAxis(), axis.getPre(), axis.getSize());
     table->unit = dim.getUnit();
     table->parts = dim.getParts();
+    table->repeat = dim.getRepeat();
     entry->dims.push_back(std::move(table));
   }
   entry->partial = toReduction(type.getReduction());

@@ -2,10 +2,12 @@
 
 #include "compiler/transforms/import/build_program.h"
 #include "compiler/transforms/import/build_arguments.h"
+#include "compiler/transforms/import/build_statements.h"
 #include "dialect/plan/plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include <set>
+#include <string>
 
 using namespace mlir;
 using namespace meshplan;
@@ -15,104 +17,26 @@ using archive::ValueId;
 
 namespace {
 
-plan::StyleKind styleKind(meshplan::StyleKind kind) {
-  switch (kind) {
-  case meshplan::StyleKind::Colwise:
-    return plan::StyleKind::colwise;
-  case meshplan::StyleKind::Rowwise:
-    return plan::StyleKind::rowwise;
-  case meshplan::StyleKind::Sequence:
-    return plan::StyleKind::sequence;
-  case meshplan::StyleKind::Expert:
-    return plan::StyleKind::expert;
-  case meshplan::StyleKind::Replicate:
-    return plan::StyleKind::replicate;
-  }
-  llvm_unreachable("unknown style");
-}
-
 class ProgramBuilder {
 public:
   ProgramBuilder(const ExportedProgram &program, const ProgramOutline &outline, const BoundPlan &bound,
                  Diagnostics &diagnostics, MLIRContext &context)
-      : program(program), outline(outline), bound(bound), diagnostics(diagnostics), context(context),
-        builder(&context) {}
+      : program(program), outline(outline), bound(bound), diagnostics(diagnostics), context(context), builder(&context),
+        statements(bound, outline, diagnostics, builder) {}
 
   OwningOpRef<ModuleOp> build() {
-    refuseLaterStatements();
+    for (const archive::BufferUpdate &update : program.bufferUpdates)
+      diagnostics
+          .error(bound.modelRange, "the model updates its buffer '" + update.buffer + "', which is not implemented yet")
+          .help("export the model in eval mode");
     OwningOpRef<ModuleOp> module(ModuleOp::create(builder.getUnknownLoc(), StringRef(bound.name)));
     builder.setInsertionPointToEnd(module->getBody());
-    buildMesh();
-    buildStyles();
+    statements.build();
     buildFunction();
     return diagnostics.hasErrors() ? nullptr : std::move(module);
   }
 
 private:
-  Location locate(const SourceRange &range) {
-    if (!range.hasLine())
-      return builder.getUnknownLoc();
-    return FileLineColRange::get(builder.getStringAttr(diagnostics.sources().buffer(range.file).name()), range.line,
-                                 range.column, range.line, range.endColumn);
-  }
-
-  /// Statements that the phases behind this one do not act on yet. Nothing is skipped in silence.
-  void refuseLaterStatements() {
-    for (const LaterStatement &statement : bound.later)
-      diagnostics.error(statement.range, "'" + statement.name + "' is not implemented yet")
-          .help("a plan for the forward pass needs mesh, input, loss and styles only");
-    for (const archive::BufferUpdate &update : program.bufferUpdates)
-      diagnostics
-          .error(bound.modelRange, "the model updates its buffer '" + update.buffer + "', which is not implemented yet")
-          .help("export the model in eval mode");
-    for (const BoundModule &module : bound.modules) {
-      for (const BoundBorder &border : module.borders)
-        diagnostics.error(border.layout.range, "'" + border.layout.text + "' at a border is not implemented yet")
-            .help("leave the layout to the styles");
-      for (const BoundStyle &style : module.styles)
-        refuseStyle(style);
-    }
-    for (const BoundParameter &parameter : bound.parameters)
-      diagnostics.error(parameter.layout.range, "'parameter { ... }' is not implemented yet")
-          .help("give the module a style");
-    for (const BoundOutput &output : bound.outputs)
-      diagnostics.error(output.range, "'output' with a layout is not implemented yet");
-  }
-
-  void refuseStyle(const BoundStyle &style) {
-    // An entry gives its style to many modules, and is refused once.
-    if (!refused.insert({style.range.line, style.range.column}).second)
-      return;
-    if (style.kind == meshplan::StyleKind::Expert)
-      diagnostics.error(style.range, "style 'expert' is not implemented yet").help("use 'replicate' for now");
-    if (style.equalParts != 0 || !style.parts.empty())
-      diagnostics.error(style.range, "'parts' is not implemented yet")
-          .help("export the model with separate projections, or use 'replicate'");
-  }
-
-  void buildMesh() {
-    SmallVector<Attribute> axes;
-    for (const meshplan::MeshAxis &axis : bound.environment.mesh.axes)
-      axes.push_back(MeshAxisAttr::get(&context, axis.name, axis.size));
-    MeshOp::create(builder, locate(bound.environment.mesh.range), builder.getArrayAttr(axes));
-  }
-
-  SmallVector<AxisRefAttr> axisRefs(ArrayRef<size_t> axes) {
-    return llvm::map_to_vector(
-        axes, [&](size_t axis) { return AxisRefAttr::get(&context, bound.environment.mesh.axes[axis].name); });
-  }
-
-  void buildStyles() {
-    for (const BoundModule &module : bound.modules)
-      for (const BoundStyle &style : module.styles) {
-        SmallVector<AxisRefAttr> axes = axisRefs(style.axes);
-        StyleOp::create(builder, locate(style.range), builder.getStringAttr(outline.model.modules[module.module].path),
-                        StyleKindAttr::get(&context, styleKind(style.kind)),
-                        builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end())),
-                        builder.getStringAttr(style.text), builder.getI64IntegerAttr(style.dim));
-      }
-  }
-
   //===--------------------------------------------------------------------===//
   // The function
   //===--------------------------------------------------------------------===//
@@ -150,17 +74,32 @@ private:
   NamedAttribute kind(StringRef name) { return builder.getNamedAttr("plan.kind", builder.getStringAttr(name)); }
 
   void addParameters(Block *block) {
-    for (const std::vector<size_t> &group : outline.parameterNames) {
+    for (auto [number, group] : llvm::enumerate(outline.parameterNames)) {
       SmallVector<StringRef> names;
       for (size_t index : group)
         names.push_back(program.parameters[index].name);
       const archive::Parameter &first = program.parameters[group.front()];
-      addArgument(block, first.value, builder.getUnknownLoc(),
-                  {kind("parameter"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr(names)),
-                   builder.getNamedAttr("plan.trainable", builder.getBoolAttr(first.requiresGrad))});
+      SmallVector<NamedAttribute> attributes{
+          kind("parameter"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr(names)),
+          builder.getNamedAttr("plan.trainable", builder.getBoolAttr(first.requiresGrad))};
+      Location location = addPlacement(number, names.front(), attributes);
+      addArgument(block, first.value, location, attributes);
       for (size_t index : group)
         values[program.parameters[index].value] = values[first.value];
     }
+  }
+
+  /// The layout that the plan states for a parameter itself, if it does; returns where.
+  Location addPlacement(size_t parameter, StringRef name, SmallVectorImpl<NamedAttribute> &attributes) {
+    auto stated =
+        llvm::find_if(bound.parameters, [&](const BoundParameter &placed) { return placed.parameter == parameter; });
+    if (stated == bound.parameters.end())
+      return builder.getUnknownLoc();
+    ArrayRef<int64_t> shape = outline.model.parameters[parameter].shape;
+    attributes.push_back(
+        builder.getNamedAttr("plan.sharding", statements.layoutOf(stated->layout, shape, ("'" + name + "'").str())));
+    attributes.push_back(builder.getNamedAttr("plan.style", builder.getStringAttr(stated->layout.text)));
+    return statements.locate(stated->layout.range);
   }
 
   void addBuffers(Block *block) {
@@ -177,17 +116,17 @@ private:
       SmallVector<DimShardingAttr> dims;
       for (const BoundDim &dim : input.dims) {
         names.push_back(dim.name);
-        dims.push_back(DimShardingAttr::get(&context, axisRefs(dim.axes)));
-        checkDivides(source.name, dim);
+        dims.push_back(DimShardingAttr::get(&context, statements.axisRefs(dim.axes)));
+        checkSize(source.name, dim);
       }
-      addArgument(block, source.value, locate(input.range),
+      addArgument(block, source.value, statements.locate(input.range),
                   {kind("input"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr({source.name})),
                    builder.getNamedAttr("plan.dims", builder.getStrArrayAttr(names)),
                    builder.getNamedAttr("plan.sharding", ShardingAttr::get(&context, dims))});
     }
   }
 
-  void checkDivides(const std::string &input, const BoundDim &dim) {
+  void checkSize(const std::string &input, const BoundDim &dim) {
     int64_t shards = 1;
     std::string axes;
     for (size_t axis : dim.axes) {
@@ -195,12 +134,12 @@ private:
       shards *= meshAxis.size;
       axes += (axes.empty() ? "" : ", ") + meshAxis.name + " = " + std::to_string(meshAxis.size);
     }
-    if (dim.extent % shards != 0)
+    if (dim.extent < shards)
       diagnostics
           .error(dim.range, "dim '" + dim.name + "' of input '" + input + "' has size " + std::to_string(dim.extent) +
-                                ", which does not divide over " + axes)
-          .help("choose axis sizes whose product divides " + std::to_string(dim.extent) +
-                ", or export a size that is a multiple of " + std::to_string(shards));
+                                ", fewer than " + axes)
+          .help("choose axis sizes whose product is at most " + std::to_string(dim.extent) +
+                ", or export a larger size");
   }
 
   void addConstant(const std::string &name, ValueId id, const archive::ConstantData &data) {
@@ -216,6 +155,18 @@ private:
       addConstant(constant.name, constant.value, constant.data);
   }
 
+  /// The operator of a node: one of PyTorch's, or the runtime's own for one of a Python library.
+  StringRef targetOf(const archive::Node &node) {
+    if (node.target == "transformers.grouped_mm_fallback.default")
+      return "meshplan.grouped_mm";
+    if (!StringRef(node.target).starts_with("aten.") && unknownTargets.insert(node.target).second)
+      diagnostics
+          .error(bound.modelRange, "operator '" + node.target + "' in module '" + program.modulePath(node).str() +
+                                       "' belongs to a library of Python, and the runtime has no kernel for it")
+          .help("export the model with operators of PyTorch (aten)");
+    return node.target;
+  }
+
   void addNode(const archive::Node &node) {
     ArgumentBuilder arguments(values, &context);
     DictionaryAttr args = arguments.build(node);
@@ -229,7 +180,7 @@ private:
       types.push_back(result == archive::noValue ? RankedTensorType::get({0}, builder.getF32Type()) : typeOf(result));
     StringRef module = program.modulePath(node);
     Location location = NameLoc::get(builder.getStringAttr(node.name));
-    auto call = CallOp::create(builder, location, types, node.target, arguments.operands(), args,
+    auto call = CallOp::create(builder, location, types, targetOf(node), arguments.operands(), args,
                                module.empty() ? StringAttr() : builder.getStringAttr(module));
     for (auto [id, result] : llvm::zip(node.results, call.getResults()))
       if (id != archive::noValue)
@@ -256,9 +207,10 @@ private:
   Diagnostics &diagnostics;
   MLIRContext &context;
   OpBuilder builder;
+  StatementBuilder statements;
   std::vector<mlir::Value> values;
   SmallVector<Attribute> argumentAttributes;
-  std::set<std::pair<int32_t, int32_t>> refused; ///< lines and columns of styles
+  std::set<std::string> unknownTargets; ///< operators that no kernel computes, each reported once
 };
 
 } // namespace

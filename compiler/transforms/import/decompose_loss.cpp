@@ -56,6 +56,7 @@ private:
         .tensor("picked", picked)
         .tensor("target", target)
         .integer("ignore_index", ignoreIndex)
+        .integer("classes", cast<RankedTensorType>(logits.getType()).getDimSize(1))
         .build({rows}, element);
   }
 

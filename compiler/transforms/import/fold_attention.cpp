@@ -20,6 +20,8 @@ namespace meshplan {
 using namespace mlir;
 using namespace meshplan;
 
+static constexpr StringRef attentionTarget = "meshplan.attention";
+
 namespace {
 
 /// The tensors of one attention, each [batch, heads, sequence, features].
@@ -49,11 +51,15 @@ public:
   }
 
 private:
-  /// Nullopt for another form than attention on four dims.
+  /// True for what `plan-recognize-attention` made; false for PyTorch's.
+  static bool isOurs(const CallView &view) { return view.target == attentionTarget; }
+
+  /// Nullopt for another form than attention on four dims, or one that knows its mask already.
   std::optional<Tensors> readTensors(plan::CallOp call, const CallView &view) {
     std::optional<unsigned> query = view.getOperand("query"), key = view.getOperand("key"),
                             value = view.getOperand("value");
-    if (!query || !key || !value || call.getNumResults() != 1)
+    bool isFolded = view.get("causal") || view.get("window") || view.get("key_mask");
+    if (!query || !key || !value || isFolded || call.getNumResults() != (isOurs(view) ? 2 : 1))
       return std::nullopt;
     Tensors tensors{call.getOperand(*query), call.getOperand(*key), call.getOperand(*value)};
     ArrayRef<int64_t> queryShape = tensors.shapeOf(tensors.query), keyShape = tensors.shapeOf(tensors.key),
@@ -67,7 +73,7 @@ private:
   }
 
   std::optional<FoldedMask> foldMask(plan::CallOp call, const CallView &view, const Tensors &tensors) {
-    std::optional<unsigned> mask = view.getOperand("attn_mask");
+    std::optional<unsigned> mask = view.getOperand(isOurs(view) ? "mask" : "attn_mask");
     bool causal = view.getBool("is_causal", false);
     if (!mask) {
       FoldedMask none;
@@ -103,7 +109,7 @@ private:
   }
 
   static void replace(plan::CallOp call, const CallView &view, const Tensors &tensors, const FoldedMask &mask) {
-    CallBuilder builder("meshplan.attention", call);
+    CallBuilder builder(attentionTarget, call);
     builder.tensor("query", tensors.query).tensor("key", tensors.key).tensor("value", tensors.value);
     if (mask.mask)
       builder.tensor("mask", mask.mask);
@@ -115,13 +121,16 @@ private:
       builder.integer("window", mask.window);
     double features = std::max<int64_t>(tensors.features(), 1);
     builder.number("scale", view.getFloat("scale", 1 / std::sqrt(features)));
-    if (double dropout = view.getFloat("dropout_p", 0); dropout != 0)
+    if (double softcap = view.getFloat("softcap", 0); softcap != 0)
+      builder.number("softcap", softcap);
+    if (double dropout = view.getFloat(isOurs(view) ? "dropout" : "dropout_p", 0); dropout != 0)
       builder.number("dropout", dropout);
     Type element = getElementTypeOrSelf(tensors.query.getType());
     Type sumType = element.isF64() ? element : Float32Type::get(call.getContext());
     auto logsumexp = RankedTensorType::get({tensors.batch(), tensors.heads(), tensors.queries()}, sumType);
     plan::CallOp folded = builder.build({call.getResult(0).getType(), logsumexp});
-    call.getResult(0).replaceAllUsesWith(folded.getResult(0));
+    for (OpResult result : call.getResults())
+      result.replaceAllUsesWith(folded.getResult(result.getResultNumber()));
   }
 
   IndexFunctions functions;
@@ -133,7 +142,7 @@ struct FoldAttentionPass : meshplan::impl::FoldAttentionBase<FoldAttentionPass> 
     for (Block &block : getOperation().getBody()) {
       AttentionFolder folder;
       for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>()))
-        if (call.getTarget() == "aten.scaled_dot_product_attention.default")
+        if (call.getTarget() == "aten.scaled_dot_product_attention.default" || call.getTarget() == attentionTarget)
           folder.fold(call);
       eraseUnread(block);
     }

@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/import/fold_mask.h"
 #include "compiler/transforms/import/call_builder.h"
+#include "compiler/transforms/import/index_functions/real_bounds.h"
 #include "llvm/ADT/APFloat.h"
 #include <cmath>
 
@@ -31,8 +32,7 @@ std::optional<FoldedMask> MaskFolder::fold(Value mask, ScoreShape scores, plan::
     return found->mask;
   shape = scores;
   coordinates = coordinatesOf(functions.builder, extents);
-  Expr condition = conditionOf(mask);
-  FoldedMask folded = condition ? foldCondition(mask, condition, attention) : keep(mask, attention);
+  FoldedMask folded = foldWhole(mask, attention);
   known.push_back({scores, folded});
   return folded;
 }
@@ -47,18 +47,101 @@ static bool hides(double added, FloatType type, bool everyQuerySeesAKey) {
   return everyQuerySeesAKey && !type.isF16() && added == lowest;
 }
 
-/// Where the mask lets a query see a key; null if it does more than that or is not understood.
-Expr MaskFolder::conditionOf(Value mask) {
+/// Where the mask lets a query see a key, and what is added elsewhere; nullopt if it does more or is not understood.
+std::optional<AddedMask> MaskFolder::readMask(Value mask) {
   RankedTensorType type = typeOf(mask);
   Expr element = functions.at(mask, readExpanded(functions.builder, type.getShape(), coordinates));
-  auto floatType = dyn_cast<FloatType>(type.getElementType());
-  if (!element || !floatType)
-    return element && element->type == ExprType::Boolean ? element : nullptr;
-  std::optional<AddedMask> added = asAddedMask(functions.builder, element);
-  if (!added || added->condition->isTrue())
-    return added ? added->condition : nullptr;
-  bool seesAKey = classifyMask(added->condition).seesItself() && shape.keys >= shape.queries;
-  return hides(added->otherwise, floatType, seesAKey) ? added->condition : nullptr;
+  if (!element)
+    return std::nullopt;
+  if (isa<FloatType>(type.getElementType()))
+    return asAddedMask(functions.builder, element);
+  return element->type == ExprType::Boolean ? std::optional<AddedMask>({element, -INFINITY}) : std::nullopt;
+}
+
+/// True if every query sees a key, whatever is in the tensors that the condition reads.
+bool MaskFolder::seesAKey(Expr condition) const {
+  return classifyMask(condition).seesItself() && shape.keys >= shape.queries;
+}
+
+FoldedMask MaskFolder::foldWhole(Value mask, plan::CallOp attention) {
+  std::optional<AddedMask> read = readMask(mask);
+  auto floatType = dyn_cast<FloatType>(typeOf(mask).getElementType());
+  if (!read)
+    return floatType ? foldAddends(mask, attention) : keep(mask, attention);
+  if (floatType && !read->condition->isTrue() && !hides(read->otherwise, floatType, seesAKey(read->condition)))
+    return keep(mask, attention);
+  return foldCondition(mask, read->condition, attention);
+}
+
+/// The tensor that copies and expansions give.
+static Value behindCopies(Value value) {
+  while (auto call = value.getDefiningOp<plan::CallOp>()) {
+    bool copies = llvm::is_contained(
+        {"aten.clone.default", "aten.contiguous.default", "aten.alias.default", "aten.expand.default"},
+        call.getTarget());
+    if (!copies)
+      return value;
+    value = call.getOperand(0);
+  }
+  return value;
+}
+
+/// Nullopt if more than one addend is no mask that hides keys.
+std::optional<MaskAddends> MaskFolder::takeApart(Value mask) {
+  MaskAddends addends;
+  SmallVector<Value> open{mask};
+  while (!open.empty()) {
+    Value value = behindCopies(open.pop_back_val());
+    auto call = value.getDefiningOp<plan::CallOp>();
+    CallView view = call ? CallView::of(call) : CallView();
+    if (std::optional<AddedMask> read = readMask(value)) {
+      addends.masks.push_back(*read);
+    } else if (view.target == "aten.add.Tensor" && call.getNumOperands() == 2 && view.getFloat("alpha", 1) == 1) {
+      open.append({call.getOperand(1), call.getOperand(0)});
+    } else if (std::optional<AddedMask> fill = readFill(call, view)) {
+      addends.masks.push_back(*fill);
+      open.push_back(call.getOperand(*view.getOperand("self")));
+    } else if (!addends.bias) {
+      addends.bias = value;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return addends;
+}
+
+/// What a number in place of some elements of a tensor hides.
+std::optional<AddedMask> MaskFolder::readFill(plan::CallOp call, const CallView &view) {
+  bool fills = view.target == "aten.masked_fill.Scalar", keeps = view.target == "aten.where.ScalarOther";
+  std::optional<unsigned> self = view.getOperand("self"), place = view.getOperand(fills ? "mask" : "condition");
+  if ((!fills && !keeps) || !self || !place)
+    return std::nullopt;
+  std::optional<AddedMask> read = readMask(call.getOperand(*place));
+  Expr seen = read && fills ? functions.builder.logicalNot(read->condition) : read ? read->condition : nullptr;
+  return seen ? std::optional<AddedMask>({seen, view.getFloat(fills ? "value" : "other", 0)}) : std::nullopt;
+}
+
+/// Makes properties of the masks that hide keys, beside one other addend.
+FoldedMask MaskFolder::foldAddends(Value mask, plan::CallOp attention) {
+  std::optional<MaskAddends> addends = takeApart(mask);
+  if (!addends || addends->masks.empty())
+    return keep(mask, attention);
+  Expr condition = functions.builder.logicalAnd(
+      llvm::map_to_vector(addends->masks, [](const AddedMask &added) { return added.condition; }));
+  if (!condition)
+    return keep(mask, attention);
+  bool sees = seesAKey(condition) && (!addends->bias || isModerate(addends->bias, functions));
+  auto type = cast<FloatType>(typeOf(mask).getElementType());
+  for (const AddedMask &added : addends->masks)
+    if (!added.condition->isTrue() && !hides(added.otherwise, type, sees))
+      return keep(mask, attention);
+  FoldedMask folded = foldCondition(mask, condition, attention);
+  if (!addends->bias)
+    return folded;
+  if (folded.mask)
+    return keep(mask, attention);
+  folded.mask = keep(addends->bias, attention).mask;
+  return folded;
 }
 
 /// The mask as it is, with all four dims.

@@ -4,6 +4,7 @@
 #define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_FOLD_MASK_H
 
 #include "compiler/indexing/mask.h"
+#include "compiler/sharding/op_record.h"
 #include "compiler/transforms/import/index_functions/index_functions.h"
 
 namespace meshplan {
@@ -22,6 +23,12 @@ struct FoldedMask {
   int64_t window = 0;
 };
 
+/// A mask as the sum of masks that hide keys and of one other tensor at most.
+struct MaskAddends {
+  llvm::SmallVector<indexing::AddedMask, 2> masks;
+  mlir::Value bias; ///< null if there is none
+};
+
 /// Folds masks of one function and remembers them, as all layers have the same.
 class MaskFolder {
 public:
@@ -31,7 +38,12 @@ public:
   std::optional<FoldedMask> fold(mlir::Value mask, ScoreShape scores, plan::CallOp attention);
 
 private:
-  indexing::Expr conditionOf(mlir::Value mask);
+  std::optional<indexing::AddedMask> readMask(mlir::Value mask);
+  bool seesAKey(indexing::Expr condition) const;
+  FoldedMask foldWhole(mlir::Value mask, plan::CallOp attention);
+  std::optional<MaskAddends> takeApart(mlir::Value mask);
+  std::optional<indexing::AddedMask> readFill(plan::CallOp call, const CallView &view);
+  FoldedMask foldAddends(mlir::Value mask, plan::CallOp attention);
   FoldedMask keep(mlir::Value mask, plan::CallOp attention);
   FoldedMask foldCondition(mlir::Value mask, indexing::Expr condition, plan::CallOp attention);
   mlir::Value findMask(mlir::Value mask, indexing::Expr condition);

@@ -5,11 +5,36 @@
 
 include "mlir/Pass/PassBase.td"
 
+def RecognizeAttention : Pass<"plan-recognize-attention", "::mlir::func::FuncOp"> {
+  let summary = "make attention that is written out one op";
+  let description = [{
+    A softmax of a product of query and key, scaled, capped by a tanh, with
+    addends and hidden places, whose only reader is the product with the values,
+    becomes `meshplan.attention`. All that comes after the scaling becomes its
+    `mask`, which `plan-fold-attention` then takes apart.
+
+    Steps of another kind, dropout that drops and probabilities that are read
+    elsewhere leave it as it is.
+
+    ```mlir
+    %scores = plan.call "aten.matmul.default"(%query, %key) ...
+    %scaled = plan.call "aten.mul.Tensor"(%scores) {other = 0.25, ...}
+    %masked = plan.call "aten.add.Tensor"(%scaled, %mask) ...
+    %shares = plan.call "aten.softmax.int"(%masked) ...
+    %out = plan.call "aten.matmul.default"(%shares, %value) ...
+    // becomes
+    %out, %logsumexp = plan.call "meshplan.attention"(%query, %key, %value, %mask) {scale = 0.25, ...}
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def FoldAttention : Pass<"plan-fold-attention", "::mlir::func::FuncOp"> {
   let summary = "make attention one op that knows its mask and its groups of heads";
   let description = [{
     Every `aten.scaled_dot_product_attention` on [batch, heads, sequence,
-    features] becomes `meshplan.attention`, whatever the model calls its steps:
+    features] becomes `meshplan.attention`, and this or one that is there already
+    reads as little as it can, whatever the model calls its steps:
 
     - Keys and values whose heads are provably repeated are replaced by the
       tensor that they are repeated from.
@@ -18,6 +43,9 @@ def FoldAttention : Pass<"plan-fold-attention", "::mlir::func::FuncOp"> {
       becomes the properties `causal`, `window` and the operand `key_mask`. A
       mask that is 0 and minus infinity counts as a boolean one; so does one
       with the lowest finite number, if every query sees a key.
+    - Of a sum, the addends that are such masks become properties, and one other
+      stays. The lowest number hides beside another addend only if that is known
+      to be moderate, as the positions times slopes of ALiBi are.
     - A mask with any other part stays an operand as it is.
 
     Calls that nothing reads any more are erased.
@@ -28,6 +56,27 @@ def FoldAttention : Pass<"plan-fold-attention", "::mlir::func::FuncOp"> {
     // becomes
     %out, %logsumexp = plan.call "meshplan.attention"(%query, %key, %value) {causal = true, ...}
     ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
+def FoldLookups : Pass<"plan-fold-lookups", "::mlir::func::FuncOp"> {
+  let summary = "leave dims where they are that a lookup only counts";
+  let description = [{
+    In `self[indices]` an index tensor that is provably 0, 1, 2, ... along a dim
+    of the result chooses nothing, but the operator reads all of the dim: it
+    could not be divided. With at most one tensor that chooses, the lookup
+    becomes `aten.gather` along its dim, which passes the others; with none, the
+    elements are only moved.
+
+    ```mlir
+    %last = plan.call "aten.index.Tensor"(%hidden, %counted, %chosen) ... : [B, S, E], [B], [B] -> [B, E]
+    // becomes
+    %wide = plan.call "aten.expand.default"(%chosen as [B, 1, 1]) {size = [B, 1, E]}
+    %last = plan.call "aten.gather.default"(%hidden, %wide) {dim = 1}, reshaped to [B, E]
+    ```
+
+    Indices that may be negative or lie outside stay as they are.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
@@ -59,6 +108,23 @@ def Simplify : Pass<"plan-simplify", "::mlir::func::FuncOp"> {
     which views can read too and which copies only what is not contiguous. A
     detach goes only where no trainable parameter is behind it, as it stops a
     gradient. Calls of random operators, or of two modules, are never merged.
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
+def CombineSlices : Pass<"plan-combine-slices", "::mlir::func::FuncOp"> {
+  let summary = "make slices that tile a dim of a tensor one split";
+  let description = [{
+    A fused projection is often taken apart by slices. One split says of the
+    parts what each slice alone does not: that they follow each other, so that
+    each may be divided. Slices with gaps, overlaps or steps stay.
+
+    ```mlir
+    %q = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, dim = 1, end = 8} ...
+    %k = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, dim = 1, start = 8} ...
+    // becomes
+    %q, %k = plan.call "aten.split_with_sizes.default"(%x) {self = #plan.operand<0>, split_sizes = [8, 4], dim = 1}
+    ```
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }

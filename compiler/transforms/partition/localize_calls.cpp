@@ -24,7 +24,7 @@ namespace {
 class CallChecker {
 public:
   CallChecker(CallOp call, const FactorRule &rule, const Linearity &linearity, MeshOp mesh)
-      : call(call), rule(rule), linearity(linearity), mesh(mesh), axes(rule.factors.size()),
+      : call(call), rule(rule), linearity(linearity), mesh(mesh), divisions(rule.factors.size()),
         known(rule.factors.size(), false) {}
 
   LogicalResult check() {
@@ -46,18 +46,18 @@ private:
       return call.emitOpError() << side << " " << index << " is divided where its factors cannot be";
     for (ArrayRef<unsigned> dim : tensor.dims)
       for (unsigned factor : dim)
-        if (failed(readFactor(factor, projection.axes[factor], side, index)))
+        if (failed(readFactor(factor, projection.factors[factor], side, index)))
           return failure();
     return success();
   }
 
-  LogicalResult readFactor(unsigned factor, const AxisList &found, StringRef side, size_t index) {
-    if (rule.factors[factor].kind == FactorKind::whole && !found.empty())
+  LogicalResult readFactor(unsigned factor, const FactorDivision &found, StringRef side, size_t index) {
+    if (rule.factors[factor].kind == FactorKind::whole && !found.axes.empty())
       return call.emitOpError() << side << " " << index << " divides a factor that must be whole";
-    if (known[factor] && axes[factor] != found)
+    if (known[factor] && divisions[factor] != found)
       return call.emitOpError() << side << " " << index << " divides factor " << factor
                                 << " otherwise than another tensor of the call";
-    axes[factor] = found;
+    divisions[factor] = found;
     known[factor] = true;
     return success();
   }
@@ -77,9 +77,9 @@ private:
   /// The results are partial over exactly the axes of contracted factors and those that partial operands bring.
   LogicalResult checkPartial() {
     AxisList expected;
-    for (auto [factor, found] : llvm::zip(rule.factors, axes))
+    for (auto [factor, found] : llvm::zip(rule.factors, divisions))
       if (factor.kind == FactorKind::sum || factor.kind == FactorKind::max)
-        expected.append(found.begin(), found.end());
+        expected.append(found.axes.begin(), found.axes.end());
     for (Value operand : call.getOperands())
       for (AxisRefAttr axis : getSharding(operand).getPartialAxes())
         if (!overlapsAny(expected, axis))
@@ -98,7 +98,7 @@ private:
   const FactorRule &rule;
   const Linearity &linearity;
   MeshOp mesh;
-  FactorAxes axes;
+  FactorDivisions divisions;
   SmallVector<bool> known;
 };
 

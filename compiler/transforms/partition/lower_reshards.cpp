@@ -50,7 +50,8 @@ struct LowerReshardsPass : meshplan::impl::LowerReshardsBase<LowerReshardsPass> 
     getOperation().walk([&](ReshardOp reshard) {
       OpBuilder builder(reshard);
       Value value = reshard.getInput();
-      for (const ReshardStep &step : planReshard(getSharding(value), getSharding(reshard.getResult()), mesh))
+      auto type = cast<RankedTensorType>(value.getType());
+      for (const ReshardStep &step : planReshard(type, getSharding(reshard.getResult()), mesh))
         value = buildStep(builder, reshard, value, step);
       reshard.replaceAllUsesWith(value);
       reshard.erase();

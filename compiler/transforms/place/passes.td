@@ -34,4 +34,25 @@ def PlaceStyles : Pass<"plan-place-styles", "::mlir::ModuleOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def PlaceBorders : Pass<"plan-place-borders", "::mlir::ModuleOp"> {
+  let summary = "turn layouts stated at borders of modules into constraints on values";
+  let description = [{
+    For each `plan.border` the value that it names gets a `plan.constrain`: an
+    input where the calls of the module read it, an output where calls outside
+    do. What a style says of the same value is nearer to the producer, so that
+    the border has the last word. The border ops are removed.
+
+    ```mlir
+    plan.border "head" is_input false index 0 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "output replicate"
+    %y = plan.call "aten.linear.default"(%x, %w) {...} in "head" : ...
+    return %y
+    // becomes
+    %y = plan.call "aten.linear.default"(%x, %w) {...} in "head" : ...
+    %0 = plan.constrain %y #plan.sharding<[{}, {} ]> along [#plan.axis<"tp">] as "output replicate" : ...
+    return %0
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 #endif // MESHPLAN_COMPILER_TRANSFORMS_PLACE_PASSES_TD

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/dim_units.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/transforms/place/passes.h"
@@ -34,12 +35,6 @@ SmallVector<AxisRefAttr> dividing(ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
   return list;
 }
 
-ShardingAttr dividing(ShardingAttr sharding, MeshOp mesh) {
-  for (int64_t dim = 0; dim < sharding.getRank(); ++dim)
-    sharding = sharding.withDim(dim, dividing(sharding.getDims()[dim].getAxes(), mesh));
-  return sharding;
-}
-
 bool isWeight(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
@@ -62,7 +57,7 @@ struct StyledModule {
 /// Places the styles of one function.
 class StylePlacer {
 public:
-  StylePlacer(func::FuncOp function, MeshOp mesh) : function(function), mesh(mesh) {}
+  StylePlacer(func::FuncOp function, MeshOp mesh) : function(function), mesh(mesh), units(function) {}
 
   LogicalResult run(ArrayRef<StyleOp> styles) {
     collect(styles);
@@ -139,19 +134,35 @@ private:
     return failure();
   }
 
+  /// A parameter whose place the plan states itself, and otherwise than a style.
+  LogicalResult contradictsPlacement(StyleOp style, BlockArgument parameter) {
+    auto text = function.getArgAttrOfType<StringAttr>(parameter.getArgNumber(), "plan.style");
+    auto diagnostic = style.emitError() << "parameter '" << nameOf(parameter) << "' is placed in two ways: '"
+                                        << (text ? text.getValue() : "") << "' and '" << style.getText() << "'";
+    diagnostic.attachNote(parameter.getLoc()) << "the other statement is here";
+    diagnostic.attachNote() << "help: modules that share a parameter need one placement";
+    return failure();
+  }
+
   LogicalResult divide(StyleOp style, BlockArgument parameter, int64_t dim) {
     auto type = cast<RankedTensorType>(parameter.getType());
     int64_t shards = shardCount(axesOf(style), mesh);
-    if (type.getDimSize(dim) % shards != 0) {
+    if (type.getDimSize(dim) < shards) {
       if (!isNews(style))
         return failure();
-      auto diagnostic = style.emitError()
-                        << "dim " << dim << " of '" << nameOf(parameter) << "' has size " << type.getDimSize(dim)
-                        << ", which does not divide over " << describeAxes(style);
-      diagnostic.attachNote() << "help: " << axisNames(style) << " must divide " << type.getDimSize(dim);
+      auto diagnostic = style.emitError() << "dim " << dim << " of '" << nameOf(parameter) << "' has size "
+                                          << type.getDimSize(dim) << ", fewer than " << describeAxes(style);
+      diagnostic.attachNote() << "help: " << axisNames(style) << " can be at most " << type.getDimSize(dim);
       return failure();
     }
-    ShardingAttr sharding = ShardingAttr::getReplicated(type.getContext(), type.getRank()).withDim(dim, axesOf(style));
+    std::optional<SmallVector<int64_t>> parts = partsOf(style, type.getDimSize(dim));
+    if (!parts)
+      return wrongParts(style, parameter, dim);
+    ShardingAttr sharding = ShardingAttr::getReplicated(type.getContext(), type.getRank())
+                                .withDim(dim, units.divide(parameter, dim, axesOf(style), mesh, *parts));
+    if (auto stated = function.getArgAttrOfType<ShardingAttr>(parameter.getArgNumber(), "plan.sharding"))
+      if (statedLayout(parameter, stated) != sharding)
+        return contradictsPlacement(style, parameter);
     auto [position, inserted] = placed.insert({parameter, {sharding, style}});
     if (inserted || position->second.first == sharding)
       return success();
@@ -159,6 +170,29 @@ private:
                                         << position->second.second.getText() << "' and '" << style.getText() << "'";
     diagnostic.attachNote(position->second.second.getLoc()) << "the other statement is here";
     diagnostic.attachNote() << "help: modules that share a parameter need one placement";
+    return failure();
+  }
+
+  /// Sizes of the parts of a dim, none if the style states none; nothing if they do not add up to the dim.
+  static std::optional<SmallVector<int64_t>> partsOf(StyleOp style, int64_t extent) {
+    int64_t sum = 0;
+    for (int64_t part : style.getParts())
+      sum += part;
+    if (sum != 0 && extent % sum != 0)
+      return std::nullopt;
+    return llvm::map_to_vector(style.getParts(), [&](int64_t part) { return part * (extent / sum); });
+  }
+
+  LogicalResult wrongParts(StyleOp style, BlockArgument parameter, int64_t dim) {
+    if (!isNews(style))
+      return failure();
+    int64_t sum = 0;
+    for (int64_t part : style.getParts())
+      sum += part;
+    auto diagnostic = style.emitError() << "dim " << dim << " of '" << nameOf(parameter) << "' has size "
+                                        << cast<RankedTensorType>(parameter.getType()).getDimSize(dim)
+                                        << ", which is not made of " << sum << " equal shares";
+    diagnostic.attachNote() << "help: the sizes in 'parts' add up to a number that divides it";
     return failure();
   }
 
@@ -191,8 +225,12 @@ private:
     for (const ActivationUse &activation : use.activations) {
       auto type = cast<RankedTensorType>(activation.operand->get().getType());
       ShardingAttr layout = ShardingAttr::getReplicated(type.getContext(), type.getRank());
-      if (!colwise && activation.inputDim)
-        layout = layout.withDim(*activation.inputDim, axesOf(module.style));
+      if (!colwise && activation.inputDim) {
+        int64_t dim = *activation.inputDim;
+        std::optional<SmallVector<int64_t>> parts = partsOf(module.style, type.getDimSize(dim));
+        layout = layout.withDim(dim, units.divide(activation.operand->get(), dim, axesOf(module.style), mesh,
+                                                  parts.value_or(SmallVector<int64_t>())));
+      }
       constrainOperand(*activation.operand, layout, module.style);
     }
   }
@@ -211,8 +249,8 @@ private:
           extent = cast<RankedTensorType>(result.getType()).getDimSize(dim);
     if (!extent)
       return noSequenceDim(module.style, dim);
-    if (*extent % shardCount(axesOf(module.style), mesh) != 0)
-      return indivisibleSequence(module.style, dim, *extent);
+    if (*extent < shardCount(axesOf(module.style), mesh))
+      return shortSequence(module.style, dim, *extent);
     for (CallOp call : module.calls) {
       for (OpOperand &operand : call->getOpOperands())
         if (enters(operand.get(), inside) && hasSequence(operand.get(), dim, *extent))
@@ -233,12 +271,12 @@ private:
     return failure();
   }
 
-  LogicalResult indivisibleSequence(StyleOp style, int64_t dim, int64_t extent) {
+  LogicalResult shortSequence(StyleOp style, int64_t dim, int64_t extent) {
     if (!isNews(style))
       return failure();
     auto diagnostic = style.emitError() << "dim " << dim << " of the output of '" << style.getModule() << "' has size "
-                                        << extent << ", which does not divide over " << describeAxes(style);
-    diagnostic.attachNote() << "help: " << axisNames(style) << " must divide " << extent;
+                                        << extent << ", fewer than " << describeAxes(style);
+    diagnostic.attachNote() << "help: " << axisNames(style) << " can be at most " << extent;
     return failure();
   }
 
@@ -260,7 +298,8 @@ private:
 
   ShardingAttr sequenceLayout(Value value, StyleOp style) {
     int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
-    return ShardingAttr::getReplicated(value.getContext(), rank).withDim(style.getDim(), axesOf(style));
+    return ShardingAttr::getReplicated(value.getContext(), rank)
+        .withDim(style.getDim(), units.divide(value, style.getDim(), axesOf(style), mesh));
   }
 
   void constrainResult(Value result, const llvm::SmallPtrSetImpl<Operation *> &inside, StyleOp style) {
@@ -309,17 +348,27 @@ private:
       if (found != placed.end()) {
         argument.setType(withSharding(type, found->second.first));
       } else if (auto stated = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), "plan.sharding")) {
-        argument.setType(withSharding(type, dividing(stated, mesh)));
+        argument.setType(withSharding(type, statedLayout(argument, stated)));
       } else {
         argument.setType(withSharding(type, ShardingAttr::getReplicated(type.getContext(), type.getRank())));
       }
     }
+    // An argument may be returned as it is.
     function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(),
-                                       function.getFunctionType().getResults()));
+                                       function.getBody().front().getTerminator()->getOperandTypes()));
+  }
+
+  /// A layout that the plan states for an argument, dealt by units.
+  ShardingAttr statedLayout(BlockArgument argument, ShardingAttr stated) {
+    ShardingAttr layout = stated;
+    for (int64_t dim = 0; dim < stated.getRank(); ++dim)
+      layout = layout.withDim(dim, units.divide(argument, dim, dividing(stated.getDims()[dim].getAxes(), mesh), mesh));
+    return layout;
   }
 
   func::FuncOp function;
   MeshOp mesh;
+  DimUnits units;
   llvm::MapVector<StringRef, SmallVector<StyledModule, 1>> modules;
   llvm::DenseMap<BlockArgument, std::pair<ShardingAttr, StyleOp>> placed;
   llvm::DenseSet<Location> reported;

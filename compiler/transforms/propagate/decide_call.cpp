@@ -10,8 +10,15 @@ using llvm::SmallVector;
 
 namespace {
 
-bool isPrefix(ArrayRef<AxisRefAttr> shorter, ArrayRef<AxisRefAttr> longer) {
-  return shorter.size() <= longer.size() && longer.take_front(shorter.size()) == shorter;
+/// True if each shard of `coarse` is a union of shards of `fine`.
+bool isCoarser(const FactorDivision &coarse, const FactorDivision &fine, const Factor &factor, MeshOp mesh) {
+  if (coarse.axes.empty())
+    return true;
+  FactorDivision gathered = fine;
+  if (coarse.axes.size() > fine.axes.size())
+    return false;
+  gathered.axes.truncate(coarse.axes.size());
+  return canonical(gathered, factor, mesh) == coarse;
 }
 
 class CallDecider {
@@ -27,14 +34,15 @@ public:
       if (inexpressible.empty())
         return std::move(decision);
       for (unsigned factor : inexpressible)
-        blocked[factor] = true;
+        for (unsigned sibling : problem.rule.siblings(factor))
+          blocked[sibling] = true;
     }
   }
 
 private:
   void collect() {
     decision = CallDecision();
-    decision.axes.resize(problem.rule.factors.size());
+    decision.factors.resize(problem.rule.factors.size());
     decision.source.assign(problem.rule.factors.size(), -1);
     for (ShardingAttr sharding : problem.operands)
       for (AxisRefAttr axis : sharding.getPartialAxes())
@@ -47,35 +55,50 @@ private:
         decision.block = {operand, *projection.block};
       if (projection.cut && !decision.cut)
         decision.cut = {operand, *projection.cut};
-      for (auto [factor, axes] : llvm::enumerate(projection.axes))
-        offer(factor, axes, operand);
+      for (auto [factor, division] : llvm::enumerate(projection.factors))
+        offer(factor, division, operand);
     }
   }
 
   /// Takes the axes that an operand has on a factor unless they contradict what is decided.
-  void offer(unsigned factor, ArrayRef<AxisRefAttr> axes, unsigned operand) {
-    if (axes.empty() || blocked[factor] || problem.rule.factors[factor].kind == FactorKind::whole)
+  void offer(unsigned index, const FactorDivision &offered, unsigned operand) {
+    const Factor &factor = problem.rule.factors[index];
+    if (offered.axes.empty() || blocked[index] || factor.kind == FactorKind::whole)
       return;
-    AxisList &own = decision.axes[factor];
-    if (!isPrefix(own, axes))
+    // What neighbours share would be added twice.
+    if (offered.repeat != 1 && factor.kind != FactorKind::parallel)
       return;
-    for (AxisRefAttr axis : axes.drop_front(own.size())) {
-      if (isUsed(axis))
-        return;
-      own.push_back(axis);
-      if (decision.source[factor] < 0)
-        decision.source[factor] = operand;
+    FactorDivision &own = decision.factors[index];
+    if (!isCoarser(own, offered, factor, problem.mesh))
+      return;
+    FactorDivision taken = offered;
+    taken.axes = own.axes;
+    for (AxisRefAttr axis : llvm::drop_begin(offered.axes, own.axes.size())) {
+      if (isUsed(axis, index))
+        break;
+      taken.axes.push_back(axis);
     }
+    if (taken.axes.size() == own.axes.size())
+      return;
+    if (decision.source[index] < 0)
+      decision.source[index] = operand;
+    own = canonical(taken, factor, problem.mesh);
   }
 
-  bool isUsed(AxisRefAttr axis) const {
-    return overlapsAny(partial, axis) ||
-           llvm::any_of(decision.axes, [&](const AxisList &axes) { return overlapsAny(axes, axis); });
+  /// True if the axis divides another factor, but for those that are divided together with this one.
+  bool isUsed(AxisRefAttr axis, unsigned factor) const {
+    if (overlapsAny(partial, axis))
+      return true;
+    SmallVector<unsigned> siblings = problem.rule.siblings(factor);
+    for (auto [index, division] : llvm::enumerate(decision.factors))
+      if (overlapsAny(division.axes, axis) && (index == factor || !llvm::is_contained(siblings, index)))
+        return true;
+    return false;
   }
 
   void deriveTypes(llvm::SmallVectorImpl<unsigned> &inexpressible) {
     for (auto [index, tensor] : llvm::enumerate(problem.rule.operands)) {
-      ShardingAttr sharding = projectToDims(decision.axes, tensor, problem.rule, problem.mesh, &inexpressible);
+      ShardingAttr sharding = projectToDims(decision.factors, tensor, problem.rule, problem.mesh, &inexpressible);
       ShardingAttr arriving = problem.operands[index];
       decision.operands.push_back(ShardingAttr::get(sharding.getContext(), sharding.getDims(), arriving.getReduction(),
                                                     arriving.getPartialAxes()));
@@ -85,14 +108,14 @@ private:
     for (ShardingAttr sharding : problem.operands)
       if (sharding.isPartial())
         reduction = sharding.getReduction();
-    for (auto [factor, axes] : llvm::zip(problem.rule.factors, decision.axes))
-      if (!axes.empty() && (factor.kind == FactorKind::sum || factor.kind == FactorKind::max)) {
-        partialAxes.append(axes.begin(), axes.end());
+    for (auto [factor, division] : llvm::zip(problem.rule.factors, decision.factors))
+      if (!division.axes.empty() && (factor.kind == FactorKind::sum || factor.kind == FactorKind::max)) {
+        partialAxes.append(division.axes.begin(), division.axes.end());
         reduction = factor.kind == FactorKind::sum ? Reduction::sum : Reduction::max;
       }
     sortByMesh(partialAxes);
     for (const TensorFactors &tensor : problem.rule.results) {
-      ShardingAttr sharding = projectToDims(decision.axes, tensor, problem.rule, problem.mesh, &inexpressible);
+      ShardingAttr sharding = projectToDims(decision.factors, tensor, problem.rule, problem.mesh, &inexpressible);
       decision.results.push_back(ShardingAttr::get(sharding.getContext(), sharding.getDims(), reduction, partialAxes));
     }
   }

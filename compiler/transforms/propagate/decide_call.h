@@ -14,7 +14,7 @@
 namespace meshplan {
 
 struct CallDecision {
-  FactorAxes axes;
+  FactorDivisions factors;
   llvm::SmallVector<plan::ShardingAttr> operands;
   llvm::SmallVector<plan::ShardingAttr> results;
   /// For each factor the operand whose sharding gave it its axes, or -1.

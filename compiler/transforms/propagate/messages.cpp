@@ -3,6 +3,7 @@
 #include "compiler/transforms/propagate/messages.h"
 #include "compiler/sharding/layout_text.h"
 #include "llvm/ADT/DenseSet.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace meshplan;
@@ -33,16 +34,49 @@ static StringRef moduleBehind(Value value, CallOp user) {
   return (producer ? producer : user).getModule().value_or("");
 }
 
+/// A value that an operator takes apart along the dim that is divided.
+static void reportMissingParts(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
+                               Location place) {
+  Value operand = call.getOperands()[index];
+  SmallVector<int64_t> sizes = llvm::map_to_vector(rule.operands[index].dims[block.dim],
+                                                   [&](unsigned factor) { return rule.factors[factor].size; });
+  auto diagnostic = emitError(place);
+  diagnostic << "dim " << block.dim << " of '" << moduleBehind(operand, call) << "' is parts of ";
+  llvm::interleaveComma(sizes, diagnostic);
+  diagnostic << " to '" << call.getTarget() << "' in '" << call.getModule().value_or("") << "', and is divided over "
+             << block.axis.getName() << " as one";
+  int64_t common = 0;
+  for (int64_t size : sizes)
+    common = std::gcd(common, size);
+  Diagnostic &note = diagnostic.attachNote();
+  if (llvm::all_equal(sizes)) {
+    note << "help: state the parts of the fused weight: 'parts " << sizes.size() << "'";
+    return;
+  }
+  note << "help: state the parts of the fused weight: 'parts (";
+  char name = 'a';
+  llvm::interleaveComma(sizes, note, [&](int64_t size) { note << std::string(1, name++) << " " << size / common; });
+  note << ")'";
+}
+
 void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
                                  MeshOp mesh, Location place) {
+  if (rule.operands[index].isJoined(block.dim))
+    return reportMissingParts(call, index, block, rule, place);
   Value operand = call.getOperands()[index];
   int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(block.dim);
   int64_t parts = rule.factors[block.factor].size;
   StringRef name = nameOfParts(call.getResult(0)), axis = block.axis.getName();
+  int64_t shards = axisSize(block.axis, mesh);
   auto diagnostic = emitError(place);
   diagnostic << "dim " << block.dim << " of size " << size << " of '" << moduleBehind(operand, call) << "' is " << parts
-             << " " << name << " of " << size / parts << ", and " << parts << " does not divide over " << axis << " = "
-             << axisSize(block.axis, mesh);
+             << " " << name << " of " << size / parts << ", ";
+  if (parts < shards) {
+    diagnostic << "fewer than " << axis << " = " << shards;
+    diagnostic.attachNote() << "help: " << axis << " can be at most " << parts << " (" << name << ", not columns)";
+    return;
+  }
+  diagnostic << "and its shards over " << axis << " = " << shards << " would cut one";
   diagnostic.attachNote() << "help: " << axis << " must divide " << parts << " (" << name << ", not columns)";
 }
 
@@ -78,9 +112,9 @@ void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr n
   diagnostic.attachNote() << "help: give the modules that share these values styles that fit together";
 }
 
-void meshplan::reportUnevenStyle(ConstrainOp constrain, int64_t dim, int64_t shards) {
-  auto diagnostic = constrain.emitError()
-                    << "'" << constrain.getStyle() << "' divides dim " << dim << " of size "
-                    << constrain.getInput().getType().getDimSize(dim) << " by " << shards << ", which is not even";
-  diagnostic.attachNote() << "help: the size must be a multiple of " << shards;
+void meshplan::reportSmallDim(ConstrainOp constrain, int64_t dim, int64_t shards) {
+  auto diagnostic = constrain.emitError() << "'" << constrain.getStyle() << "' divides dim " << dim << " of size "
+                                          << constrain.getInput().getType().getDimSize(dim) << " by " << shards
+                                          << ", which leaves ranks without any";
+  diagnostic.attachNote() << "help: divide it by at most its size";
 }

@@ -26,8 +26,8 @@ void reportUnknownOperator(plan::CallOp call, unsigned index, const Layouts &lay
 void reportUnstatedReshard(plan::CallOp call, unsigned index, plan::ShardingAttr needed, plan::MeshOp mesh,
                            mlir::Location place, bool isError);
 
-/// A style divides a dim by a number that does not divide its size.
-void reportUnevenStyle(plan::ConstrainOp constrain, int64_t dim, int64_t shards);
+/// A style divides a dim into more shards than it has elements.
+void reportSmallDim(plan::ConstrainOp constrain, int64_t dim, int64_t shards);
 
 } // namespace meshplan
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/dim_units.h"
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/transforms/propagate/decide_call.h"
 #include "compiler/transforms/propagate/layouts.h"
@@ -35,7 +36,7 @@ AxisList toAxes(ArrayAttr axes) {
 class Propagation {
 public:
   Propagation(func::FuncOp function, MeshOp mesh, bool strict)
-      : function(function), mesh(mesh), strict(strict), layouts(mesh) {}
+      : function(function), mesh(mesh), strict(strict), units(function), layouts(mesh) {}
 
   LogicalResult run() {
     for (BlockArgument argument : function.getArguments())
@@ -105,11 +106,9 @@ private:
     ShardingAttr reduced = ShardingAttr::get(value.getContext(), sharding.getDims(),
                                              rest.empty() ? Reduction::none : sharding.getReduction(), rest);
     WantedDim wanted = sharding.getReduction() == Reduction::sum ? findWantedDim(value, axis, mesh) : WantedDim();
-    if (wanted.dim >= 0 && dividesEvenly(value, reduced, wanted.dim, axis)) {
-      AxisList axes(reduced.getDims()[wanted.dim].getAxes());
-      axes.push_back(axis);
-      reduced = reduced.withDim(wanted.dim, axes);
-    }
+    if (wanted.dim >= 0)
+      if (std::optional<DimShardingAttr> divided = extended(value, wanted.dim, reduced.getDims()[wanted.dim], axis))
+        reduced = reduced.withDim(wanted.dim, *divided);
     Value made = layouts.obtain(value, reduced, user, causeOf(value, axis));
     if (std::optional<Cause> cause = causeOf(wanted, axis))
       layouts.setCause(made, axis, *cause);
@@ -123,9 +122,15 @@ private:
     return wanted.neighbour ? layouts.causeOf(wanted.neighbour, axis) : std::nullopt;
   }
 
-  bool dividesEvenly(Value value, ShardingAttr sharding, int64_t dim, AxisRefAttr axis) {
-    int64_t shards = shardCount(sharding.getDims()[dim].getAxes(), mesh) * axisSize(axis, mesh);
-    return cast<RankedTensorType>(value.getType()).getDimSize(dim) % shards == 0;
+  /// The dim divided by one more axis within its shards; nothing if a shard would be left without a unit.
+  std::optional<DimShardingAttr> extended(Value value, int64_t dim, DimShardingAttr now, AxisRefAttr axis) {
+    int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim);
+    AxisList axes(now.getAxes());
+    axes.push_back(axis);
+    int64_t unit = now.getAxes().empty() ? units.get(value, dim) : now.getUnit();
+    DimShardingAttr divided = divideDim(extent, axes, mesh, unit, now.getParts());
+    bool isFine = dropMinorAxes(extent, divided, 1, mesh) == now && extent / unit >= shardCount(axes, mesh);
+    return isFine ? std::optional(divided) : std::nullopt;
   }
 
   Cause causeOf(Value value, AxisRefAttr axis) {
@@ -143,13 +148,14 @@ private:
     for (AxisRefAttr axis : AxisList(getSharding(value).getPartialAxes()))
       if (overlapsAny(stated, axis) && !overlapsAny(constrain.getLayout().getPartialAxes(), axis))
         value = reduce(value, axis, constrain);
-    ShardingAttr target = without(getSharding(value), stated);
+    auto type = cast<RankedTensorType>(value.getType());
+    ShardingAttr target = without(type, stated, mesh);
     for (auto [index, dim] : llvm::enumerate(constrain.getLayout().getDims())) {
       if (dim.getAxes().empty())
         continue;
       AxisList axes(target.getDims()[index].getAxes());
       axes.append(dim.getAxes().begin(), dim.getAxes().end());
-      target = target.withDim(index, axes);
+      target = target.withDim(index, divideDim(type.getDimSize(index), axes, mesh, dim.getUnit(), dim.getParts()));
       if (failed(checkDivides(constrain, index, axes)))
         return failure();
     }
@@ -162,10 +168,10 @@ private:
 
   LogicalResult checkDivides(ConstrainOp constrain, int64_t dim, ArrayRef<AxisRefAttr> axes) {
     int64_t extent = constrain.getInput().getType().getDimSize(dim), shards = shardCount(axes, mesh);
-    if (extent % shards == 0)
+    if (extent >= shards)
       return success();
     if (isNews(constrain.getLoc()))
-      reportUnevenStyle(constrain, dim, shards);
+      reportSmallDim(constrain, dim, shards);
     return failure();
   }
 
@@ -248,8 +254,8 @@ private:
   bool splitsAddend(CallOp call, const CallView &view, const OpRecord *record, const FactorRule &rule,
                     const CallDecision &decision) {
     bool contracts = false;
-    for (auto [factor, axes] : llvm::zip(rule.factors, decision.axes))
-      contracts |= factor.kind == FactorKind::sum && !axes.empty();
+    for (auto [factor, division] : llvm::zip(rule.factors, decision.factors))
+      contracts |= factor.kind == FactorKind::sum && !division.axes.empty();
     std::optional<AddendSplit> split = contracts && record->splitAddend ? record->splitAddend(view) : std::nullopt;
     if (!split)
       return false;
@@ -259,21 +265,28 @@ private:
     call->setOperands(rest);
     call.setTarget(split->call.target);
     call.setArgsAttr(split->call.args);
-    addBehind(call, addend);
+    addBehind(call, addend, split->shape);
     return true;
   }
 
-  void addBehind(CallOp call, Value addend) {
+  /// The addend in `shape`, if that is not empty, and then the sum.
+  void addBehind(CallOp call, Value addend, ArrayRef<int64_t> shape) {
     OpBuilder builder(call->getContext());
     builder.setInsertionPointAfter(call);
     auto operand = [&](StringRef name, int64_t index) {
       return builder.getNamedAttr(name, OperandRefAttr::get(call.getContext(), index));
     };
-    auto sum =
-        CallOp::create(builder, call.getLoc(), call.getResultTypes(), builder.getStringAttr("aten.add.Tensor"),
-                       ValueRange{call.getResult(0), addend},
-                       builder.getDictionaryAttr({operand("self", 0), operand("other", 1)}), call.getModuleAttr());
-    call.getResult(0).replaceAllUsesExcept(sum.getResult(0), sum);
+    auto make = [&](StringRef target, Type type, ValueRange operands, ArrayRef<NamedAttribute> args) {
+      return CallOp::create(builder, call.getLoc(), type, builder.getStringAttr(target), operands,
+                            builder.getDictionaryAttr(args), call.getModuleAttr())
+          .getResult(0);
+    };
+    if (!shape.empty())
+      addend = make("aten.view.default", RankedTensorType::get(shape, getElementTypeOrSelf(addend.getType())), addend,
+                    {operand("self", 0), builder.getNamedAttr("size", builder.getI64ArrayAttr(shape))});
+    Value sum = make("aten.add.Tensor", call.getResultTypes()[0], {call.getResult(0), addend},
+                     {operand("self", 0), operand("other", 1)});
+    call.getResult(0).replaceAllUsesExcept(sum, sum.getDefiningOp());
   }
 
   void placeReshards(CallOp call, const CallDecision &decision) {
@@ -293,17 +306,23 @@ private:
 
   /// `value`, an operand or result of the call, has its axes from the operands that gave them to the factors.
   void inheritCauses(CallOp call, const CallDecision &decision, Value value) {
-    for (auto [axes, source] : llvm::zip(decision.axes, decision.source))
+    for (auto [division, source] : llvm::zip(decision.factors, decision.source))
       if (source >= 0)
-        for (AxisRefAttr axis : axes)
+        for (AxisRefAttr axis : division.axes)
           if (std::optional<Cause> cause = layouts.causeOf(call.getOperands()[source], axis))
             layouts.setCause(value, axis, *cause);
+  }
+
+  /// True if the same axes deal other units or parts. Of shared units each rank has its own.
+  static bool isDealtAnew(DimShardingAttr before, DimShardingAttr after) {
+    return !before.getAxes().empty() && before.getAxes() == after.getAxes() &&
+           (before.getUnit() != after.getUnit() || before.getParts() != after.getParts());
   }
 
   /// True unless each rank already holds what it needs.
   static bool movesData(ShardingAttr from, ShardingAttr to) {
     for (auto [before, after] : llvm::zip(from.getDims(), to.getDims()))
-      if (after.getAxes().take_front(before.getAxes().size()) != before.getAxes())
+      if (after.getAxes().take_front(before.getAxes().size()) != before.getAxes() || isDealtAnew(before, after))
         return true;
     return false;
   }
@@ -379,6 +398,7 @@ private:
   func::FuncOp function;
   MeshOp mesh;
   bool strict;
+  DimUnits units;
   bool strictFailure = false;
   bool hasFailed = false;
   llvm::DenseSet<Location> reported;

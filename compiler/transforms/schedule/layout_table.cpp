@@ -1,6 +1,8 @@
 //===- layout_table.cpp - shardings of plan as layouts of sched -----------===//
 
 #include "compiler/transforms/schedule/layout_table.h"
+#include "llvm/ADT/DenseSet.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -12,6 +14,36 @@ LayoutTable::LayoutTable(plan::MeshOp mesh) : mesh(mesh) {
   coordinates.emplace_back(meshSizes.size(), 0);
   if (mesh && mesh.getWorldSize() > 1)
     coordinates.push_back(llvm::map_to_vector(meshSizes, [](int64_t size) { return size - 1; }));
+}
+
+/// One class for each shard of a dim whose units are shared, until their pattern repeats (largestExtent in extent.h).
+void LayoutTable::addSharers(plan::DimShardingAttr dim, int64_t extent) {
+  SmallVector<meshplan::AxisRef> axes = resolve(dim.getAxes());
+  int64_t count = meshplan::shardCount(axes), shards = count / std::gcd(count, extent / dim.getUnit());
+  SmallVector<int64_t> first(meshSizes.size(), 0);
+  std::vector<int64_t> ranks = meshplan::groupOf(axes, meshSizes, first);
+  for (int64_t index = 1; index < shards; ++index) {
+    std::vector<int64_t> coordinate = meshplan::coordinateOfRank(ranks[index], meshSizes);
+    SmallVector<int64_t> place(coordinate.begin(), coordinate.end());
+    if (!llvm::is_contained(coordinates, place))
+      coordinates.insert(std::prev(coordinates.end()), place);
+  }
+}
+
+void LayoutTable::addRankClasses(func::FuncOp function) {
+  llvm::DenseSet<std::pair<plan::DimShardingAttr, int64_t>> seen;
+  auto look = [&](Type type) {
+    plan::ShardingAttr sharding = plan::getSharding(type);
+    for (int64_t dim = 0; mesh && sharding && dim < sharding.getRank(); ++dim) {
+      plan::DimShardingAttr division = sharding.getDims()[dim];
+      int64_t extent = cast<RankedTensorType>(type).getDimSize(dim);
+      if (division.getRepeat() != 1 && seen.insert({division, extent}).second)
+        addSharers(division, extent);
+    }
+  };
+  for (Type type : function.getArgumentTypes())
+    look(type);
+  function.walk([&](Operation *op) { llvm::for_each(op->getResultTypes(), look); });
 }
 
 SmallVector<meshplan::AxisRef> LayoutTable::resolve(ArrayRef<plan::AxisRefAttr> axes) {
@@ -49,7 +81,7 @@ sched::ShardedTensorType LayoutTable::resolveType(RankedTensorType type) {
     }
     plan::DimShardingAttr dim = sharding.getDims()[index];
     dims.push_back(sched::DimAttr::get(context, extent, toAxisAttrs(context, resolve(dim.getAxes())), dim.getUnit(),
-                                       dim.getParts()));
+                                       dim.getParts(), dim.getRepeat()));
   }
   if (!sharding || !mesh)
     return sched::ShardedTensorType::get(context, dims, type.getElementType(), sched::Reduction::none, {});

@@ -12,6 +12,7 @@
 #include "compiler/scheduling/problem.h"
 #include "dialect/plan/plan.h"
 #include "dialect/sched/sched.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace meshplan {
@@ -25,11 +26,15 @@ struct ResolvedLayout {
 };
 
 /// Layouts under one mesh. Not thread safe. Rank classes are the rank whose coordinates are all 0, which holds the
-/// largest part of every tensor, and the rank whose coordinates are all last, which holds the smallest.
+/// largest part of every tensor whose units are not shared, ranks between for those that are, and the rank whose
+/// coordinates are all last, which holds the smallest part.
 class LayoutTable {
 public:
   /// A null mesh stands for one rank: types have no sharding.
   explicit LayoutTable(plan::MeshOp mesh);
+
+  /// Adds the classes that the types of a function need. Before the first `get`.
+  void addRankClasses(mlir::func::FuncOp function);
 
   /// The layout of a tensor type whose sharding is decided (or of any tensor type on one rank).
   const ResolvedLayout &get(mlir::Type type);
@@ -39,6 +44,7 @@ public:
   llvm::SmallVector<meshplan::AxisRef> resolve(llvm::ArrayRef<plan::AxisRefAttr> axes);
 
 private:
+  void addSharers(plan::DimShardingAttr dim, int64_t extent);
   ResolvedLayout build(mlir::RankedTensorType type);
   sched::ShardedTensorType resolveType(mlir::RankedTensorType type);
 

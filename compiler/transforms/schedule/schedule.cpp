@@ -46,6 +46,9 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     LayoutTable allRanks(mesh), oneRank(nullptr);
     CommunicatorTable communicators;
+    for (func::FuncOp function : functions)
+      if (!function->hasAttr("plan.single_rank"))
+        allRanks.addRankClasses(function);
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     for (func::FuncOp function : functions) {
       LayoutTable &layouts = function->hasAttr("plan.single_rank") ? oneRank : allRanks;

@@ -76,12 +76,18 @@ static bool isInput(func::FuncOp function, unsigned argument) {
 
 sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) {
   scheduling::MemoryProfile profile = scheduling::profileMemory(problem, solution);
-  int64_t parameters = 0, inputs = 0;
-  for (unsigned index = 0; index < function.getNumArguments(); ++index)
-    (isInput(function, index) ? inputs : parameters) += problem.buffers[index].bytes.front();
-  int64_t constants = profile.permanent.front() - parameters - inputs;
-  return sched::MemoryAttr::get(builder.getContext(), parameters, constants, inputs, profile.peaks.front().bytes,
-                                profile.peaks.back().bytes);
+  int64_t parameters = 0, inputs = 0, constants = 0;
+  for (unsigned rankClass = 0; rankClass < problem.rankClasses; ++rankClass) {
+    int64_t ownParameters = 0, ownInputs = 0;
+    for (unsigned index = 0; index < function.getNumArguments(); ++index)
+      (isInput(function, index) ? ownInputs : ownParameters) += problem.buffers[index].bytes[rankClass];
+    parameters = std::max(parameters, ownParameters);
+    inputs = std::max(inputs, ownInputs);
+    constants = std::max(constants, profile.permanent[rankClass] - ownParameters - ownInputs);
+  }
+  auto isSmaller = [](const scheduling::Peak &left, const scheduling::Peak &right) { return left.bytes < right.bytes; };
+  auto [least, largest] = std::minmax_element(profile.peaks.begin(), profile.peaks.end(), isSmaller);
+  return sched::MemoryAttr::get(builder.getContext(), parameters, constants, inputs, largest->bytes, least->bytes);
 }
 
 void ProgramWriter::writeArguments() {

@@ -4,22 +4,11 @@
 
 #include "runtime/comm/threads/threads_world.h"
 
-#include <exception>
 #include <thread>
 
 namespace meshplan {
 
 namespace {
-
-Status callBody(const std::function<Status(World &)> &body, World &world) {
-  try {
-    return body(world);
-  } catch (const std::exception &error) {
-    return Status::error(StatusCode::internal, "exception: ", error.what());
-  } catch (...) {
-    return Status(StatusCode::internal, "exception of an unknown type");
-  }
-}
 
 /// The ranks that have returned; `changed` is notified by each that does.
 struct Returned {
@@ -30,12 +19,10 @@ struct Returned {
   Status failure; // of the rank that failed first
 };
 
-void runRank(ThreadsRun &run, int64_t rank, const std::function<Status(World &)> &body, Status &result,
-             Returned &returned) {
+void runThread(ThreadsRun &run, int64_t rank, const RankOptions &options, const RankBody &body, Status &result,
+               Returned &returned) {
   ThreadsWorld world(run, rank);
-  result = callBody(body, world);
-  if (!result.ok())
-    world.abort(Status::error(StatusCode::peerLost, "rank ", rank, " failed: ", result.message()));
+  result = runRank(world, options, body);
   std::unique_lock lock(returned.mutex);
   returned.ranks[rank] = true;
   ++returned.count;
@@ -45,7 +32,7 @@ void runRank(ThreadsRun &run, int64_t rank, const std::function<Status(World &)>
 }
 
 /// Waits for all ranks; reports the ones that do not return after a failure.
-void waitForRanks(Returned &returned, const ThreadsOptions &options) {
+void waitForRanks(Returned &returned, const RankOptions &options) {
   std::unique_lock lock(returned.mutex);
   auto allReturned = [&] { return returned.count == static_cast<int64_t>(returned.ranks.size()); };
   returned.changed.wait(lock, [&] { return allReturned() || !returned.failure.ok(); });
@@ -62,15 +49,14 @@ void waitForRanks(Returned &returned, const ThreadsOptions &options) {
 
 } // namespace
 
-std::vector<Status> runThreads(int64_t worldSize, const ThreadsOptions &options,
-                               const std::function<Status(World &)> &body) {
+std::vector<Status> runThreads(int64_t worldSize, const RankOptions &options, const RankBody &body) {
   ThreadsRun run(worldSize, options.timeout);
   std::vector<Status> results(worldSize);
   Returned returned;
   returned.ranks.resize(worldSize, false);
   std::vector<std::thread> threads;
   for (int64_t rank = 0; rank < worldSize; ++rank)
-    threads.emplace_back([&, rank] { runRank(run, rank, body, results[rank], returned); });
+    threads.emplace_back([&, rank] { runThread(run, rank, options, body, results[rank], returned); });
   waitForRanks(returned, options);
   for (std::thread &thread : threads)
     thread.join();

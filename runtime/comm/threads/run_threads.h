@@ -13,27 +13,13 @@
 #ifndef MESHPLAN_RUNTIME_COMM_THREADS_RUN_THREADS_H
 #define MESHPLAN_RUNTIME_COMM_THREADS_RUN_THREADS_H
 
-#include "runtime/comm/communicator.h"
-
-#include <functional>
+#include "runtime/comm/run_rank.h"
 
 namespace meshplan {
 
-struct ThreadsOptions {
-  /// Limit of every wait that states none.
-  std::chrono::milliseconds timeout = std::chrono::seconds(600);
-
-  /// Called when the run has failed and these ranks have still not returned
-  /// `timeout` later: they are stuck in their own code, and a thread cannot be
-  /// ended from outside. A program reports and exits; without it, runThreads
-  /// goes on waiting.
-  std::function<void(const Status &cause, std::span<const int64_t> ranks)> onStuck;
-};
-
 /// Runs `body` once for each rank and returns what each returned, in rank order.
 /// A failure or an exception of one rank aborts the others; see rootCause.
-std::vector<Status> runThreads(int64_t worldSize, const ThreadsOptions &options,
-                               const std::function<Status(World &)> &body);
+std::vector<Status> runThreads(int64_t worldSize, const RankOptions &options, const RankBody &body);
 
 } // namespace meshplan
 

@@ -2,10 +2,7 @@
 
 #include "runtime/comm/threads/threads_group.h"
 
-#include "runtime/base/names.h"
-
-#include <algorithm>
-#include <numeric>
+#include "runtime/comm/failures.h"
 
 namespace meshplan {
 
@@ -27,7 +24,6 @@ private:
   void movePieces(std::unique_lock<std::mutex> &lock);
   Status waitForPeers(std::unique_lock<std::mutex> &lock, std::chrono::milliseconds limit);
   Status failure(std::unique_lock<std::mutex> &lock, Status status);
-  Status aborted() const;
 
   ThreadsRun &run;
   std::shared_ptr<Exchange> exchange;
@@ -55,7 +51,7 @@ Status ThreadsPending::wait(std::chrono::milliseconds limit) {
     // What is left moves in other threads, which need nothing more than time.
     run.wake[rank()].wait(lock, [&] { return exchange->finished() || !run.cause.ok(); });
     if (!exchange->finished())
-      result = failure(lock, aborted());
+      result = failure(lock, abortedFailure(what, exchange->missing(), run.cause));
   }
   settled = true;
   return result;
@@ -65,16 +61,12 @@ Status ThreadsPending::wait(std::chrono::milliseconds limit) {
 Status ThreadsPending::waitForPeers(std::unique_lock<std::mutex> &lock, std::chrono::milliseconds limit) {
   bool woken =
       run.wake[rank()].wait_until(lock, Clock::now() + limit, [&] { return exchange->ready() || !run.cause.ok(); });
-  if (!woken) {
-    std::vector<int64_t> missing = exchange->missing();
-    double seconds = std::chrono::duration<double>(limit).count();
-    return failure(lock, Status::error(StatusCode::timeout, what, ": time-out after ", seconds,
-                                       " s: ", rankList(missing), " did not arrive"));
-  }
+  if (!woken)
+    return failure(lock, timeoutFailure(what, limit, exchange->missing()));
   if (exchange->finished()) // before the run was aborted
     return Status();
   if (!run.cause.ok())
-    return failure(lock, aborted());
+    return failure(lock, abortedFailure(what, exchange->missing(), run.cause));
   if (!exchange->error().ok())
     return failure(lock, exchange->error().withContext(what + ": the ranks disagree"));
   return Status();
@@ -103,34 +95,16 @@ Status ThreadsPending::failure(std::unique_lock<std::mutex> &lock, Status status
   return status;
 }
 
-Status ThreadsPending::aborted() const {
-  StatusCode code = run.cause.code() == StatusCode::peerLost ? StatusCode::peerLost : StatusCode::aborted;
-  std::vector<int64_t> missing = exchange->missing();
-  std::string waiting = missing.empty() ? "" : " while waiting for " + rankList(missing);
-  return Status::error(code, what, ": aborted", waiting, ": ", run.cause.message());
-}
-
 } // namespace
 
 Expected<Pending> ThreadsGroup::start(Collective collective) {
-  std::pair<int64_t, int64_t> pair = {-1, -1};
-  if (collective.kind == CollectiveKind::send)
-    pair = {index(), collective.peer};
-  else if (collective.kind == CollectiveKind::receive)
-    pair = {collective.peer, index()};
-  std::vector<int64_t> indices = {pair.first, pair.second};
-  if (pair.first < 0) {
-    indices.resize(size());
-    std::iota(indices.begin(), indices.end(), int64_t(0));
-  }
-  int64_t slot = std::find(indices.begin(), indices.end(), index()) - indices.begin();
+  auto [pair, indices, slot] = participantsOf(collective, size(), index());
   std::string what = "rank " + std::to_string(ranks()[index()]) + ": " + describe(collective, name());
   int64_t number = started[pair]++;
 
   std::unique_lock lock(run.mutex);
   if (!run.cause.ok())
-    return Status::error(run.cause.code() == StatusCode::peerLost ? StatusCode::peerLost : StatusCode::aborted, what,
-                         ": aborted: ", run.cause.message());
+    return abortedFailure(what, {}, run.cause);
   std::tuple key(pair.first, pair.second, number);
   std::shared_ptr<Exchange> &entry = state->open[key];
   if (!entry) {

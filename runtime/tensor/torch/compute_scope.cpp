@@ -6,6 +6,7 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <algorithm>
 #include <c10/core/GradMode.h>
+#include <sched.h>
 #include <thread>
 
 using namespace meshplan;
@@ -25,7 +26,14 @@ ComputeScope::ComputeScope(int threads) : guards(std::make_unique<Guards>(thread
 
 ComputeScope::~ComputeScope() = default;
 
-int meshplan::threadsPerRank(int ranks) {
+/// Cores that this process may use: launchers bind a process to some.
+static int allowedCores(int cores) {
+  cpu_set_t allowed;
+  return sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? CPU_COUNT(&allowed) : cores;
+}
+
+int meshplan::threadsPerRank(int ranks, int processes) {
   int cores = static_cast<int>(std::thread::hardware_concurrency());
-  return std::max(1, cores / std::max(1, ranks));
+  ranks = std::max(1, ranks);
+  return std::max(1, std::min(cores / (ranks * std::max(1, processes)), allowedCores(cores) / ranks));
 }

@@ -46,7 +46,7 @@ public:
     const OpRecord *record = OpRegistry::get().lookup(view.target);
     if (!record)
       return;
-    for (auto [number, shardings] : llvm::enumerate(legalShardings(view, *record, axes))) {
+    for (auto [number, shardings] : llvm::enumerate(legalShardings(view, *record, axes, Division::uneven))) {
       std::string name = (sample.getName() + "." + llvm::Twine(number)).str();
       write(name, sample, call, shardings, /*whole=*/false);
       write((name + llvm::Twine(".whole")).str(), sample, call, shardings, /*whole=*/true);

@@ -94,7 +94,7 @@ Expected<TensorSource> runProgram(const Artifact &artifact, const artifact::Prog
   MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter writer, SafetensorsWriter::create(path, outputSpecs(program)));
   int64_t ranks = worldSizeOf(meshSizesOf(artifact.schedule(), program));
   SampleFeed feed;
-  ThreadsOptions options;
+  RankOptions options;
   options.timeout = std::chrono::seconds(60);
   std::vector<Status> statuses = runThreads(ranks, options, [&](World &world) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(artifact, program, world));

@@ -56,3 +56,9 @@ func.func @key_mask(%0: tensor<2x4x6x8xf32>, %1: tensor<2x2x6x8xf32>, %2: tensor
     : (tensor<2x4x6x8xf32>, tensor<2x2x6x8xf32>, tensor<2x2x6x8xf32>, tensor<2x6xi1>) -> (tensor<2x4x6x8xf32>, tensor<2x4x6xf32>)
   return %r#0, %r#1 : tensor<2x4x6x8xf32>, tensor<2x4x6xf32>
 }
+
+func.func @softcap(%0: tensor<2x6x4x8xf32>, %1: tensor<2x3x6x8xf32>, %2: tensor<2x3x6x8xf32>, %3: tensor<2x6x1x6xf32>) -> (tensor<2x6x4x8xf32>, tensor<2x6x4xf32>) {
+  %r:2 = plan.call "meshplan.attention"(%0, %1, %2, %3) {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.5 : f64, mask = #plan.operand<3>, softcap = 2.0 : f64, causal = true}
+    : (tensor<2x6x4x8xf32>, tensor<2x3x6x8xf32>, tensor<2x3x6x8xf32>, tensor<2x6x1x6xf32>) -> (tensor<2x6x4x8xf32>, tensor<2x6x4xf32>)
+  return %r#0, %r#1 : tensor<2x6x4x8xf32>, tensor<2x6x4xf32>
+}

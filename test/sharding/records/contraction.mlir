@@ -110,3 +110,15 @@ func.func @baddbmm_scaled(%0: tensor<6x2x4xf32>, %1: tensor<6x2x12xf32>, %2: ten
     : (tensor<6x2x4xf32>, tensor<6x2x12xf32>, tensor<6x12x4xf32>) -> tensor<6x2x4xf32>
   return %r : tensor<6x2x4xf32>
 }
+
+func.func @grouped_rows(%0: tensor<6x4xf32>, %1: tensor<2x4x12xf32>, %2: tensor<2xi64> {plan.range = [4 : i64, 5 : i64]}) -> tensor<6x12xf32> {
+  %r = plan.call "meshplan.grouped_mm"(%0, %1, %2) {input = #plan.operand<0>, weight = #plan.operand<1>, offs = #plan.operand<2>}
+    : (tensor<6x4xf32>, tensor<2x4x12xf32>, tensor<2xi64>) -> tensor<6x12xf32>
+  return %r : tensor<6x12xf32>
+}
+
+func.func @grouped_mm(%0: tensor<6x16xbf16>, %1: tensor<1x16x48xbf16>, %2: tensor<1xi32> {plan.range = [6 : i64, 7 : i64]}) -> tensor<6x48xbf16> {
+  %r = plan.call "aten._grouped_mm.default"(%0, %1, %2) {self = #plan.operand<0>, mat2 = #plan.operand<1>, offs = #plan.operand<2>}
+    : (tensor<6x16xbf16>, tensor<1x16x48xbf16>, tensor<1xi32>) -> tensor<6x48xbf16>
+  return %r : tensor<6x48xbf16>
+}

@@ -92,3 +92,15 @@ func.func @dropout_of_nothing(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
     : (tensor<4x6xf32>) -> tensor<4x6xf32>
   return %r : tensor<4x6xf32>
 }
+
+func.func @copy(%0: tensor<4x6xf32>, %1: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.copy.default"(%0, %1) {self = #plan.operand<0>, src = #plan.operand<1>}
+    : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @copy_converted(%0: tensor<4x6xf32>, %1: tensor<6xf16>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.copy.default"(%0, %1) {self = #plan.operand<0>, src = #plan.operand<1>}
+    : (tensor<4x6xf32>, tensor<6xf16>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}

@@ -117,3 +117,15 @@ func.func @full_like(%0: tensor<4x6xf32>) -> tensor<4x6xf64> {
     : (tensor<4x6xf32>) -> tensor<4x6xf64>
   return %r : tensor<4x6xf64>
 }
+
+func.func @fill_number(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.fill.Scalar"(%0) {self = #plan.operand<0>, value = 1.5 : f64}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @fill_element(%0: tensor<4x6xi64>, %1: tensor<i64>) -> tensor<4x6xi64> {
+  %r = plan.call "aten.fill.Tensor"(%0, %1) {self = #plan.operand<0>, value = #plan.operand<1>}
+    : (tensor<4x6xi64>, tensor<i64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}

@@ -548,3 +548,123 @@ func.func @bitwise_not(%0: tensor<4x6xi1>) -> tensor<4x6xi1> {
     : (tensor<4x6xi1>) -> tensor<4x6xi1>
   return %r : tensor<4x6xi1>
 }
+
+func.func @leaky_relu(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.leaky_relu.default"(%0) {self = #plan.operand<0>, negative_slope = 0.2 : f64}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @relu6(%0: tensor<4x6xf32> {plan.range = [-8.0 : f64, 8.0 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.relu6.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @hardtanh(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.hardtanh.default"(%0) {self = #plan.operand<0>, min_val = -0.5 : f64, max_val = 0.25 : f64}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @hardswish(%0: tensor<4x6xf32> {plan.range = [-8.0 : f64, 8.0 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.hardswish.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @hardsigmoid(%0: tensor<4x6xf32> {plan.range = [-8.0 : f64, 8.0 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.hardsigmoid.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @elu(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.elu.default"(%0) {self = #plan.operand<0>, alpha = 0.5 : f64}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @selu(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.selu.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @celu(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.celu.default"(%0) {self = #plan.operand<0>, alpha = 2.0 : f64}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @mish(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.mish.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @log_sigmoid(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.log_sigmoid.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @exp2(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.exp2.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @expm1(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.expm1.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @floor(%0: tensor<4x6xf32> {plan.range = [-8.0 : f64, 8.0 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.floor.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @ceil(%0: tensor<4x6xf32> {plan.range = [-8.0 : f64, 8.0 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.ceil.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @round(%0: tensor<4x6xf32> {plan.range = [-8.0 : f64, 8.0 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.round.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @trunc(%0: tensor<4x6xf32> {plan.range = [-8.0 : f64, 8.0 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.trunc.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @sign(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.sign.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @clamp_min(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.clamp_min.default"(%0) {self = #plan.operand<0>, min = -0.25 : f64}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @clamp_max(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.clamp_max.default"(%0) {self = #plan.operand<0>, max = 0.5 : f64}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @log2(%0: tensor<4x6xf32> {plan.range = [0.5 : f64, 2.0 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.log2.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}

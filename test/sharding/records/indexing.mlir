@@ -74,3 +74,15 @@ func.func @embedding_local(%0: tensor<12x6xf32>, %1: tensor<4x6xi64> {plan.range
     : (tensor<12x6xf32>, tensor<4x6xi64>) -> tensor<4x6x6xf32>
   return %r : tensor<4x6x6xf32>
 }
+
+func.func @index_put(%0: tensor<6x4xf32>, %1: tensor<6xi64> {plan.range = [0 : i64, 6 : i64]}, %2: tensor<6x4xf32>) -> tensor<6x4xf32> {
+  %r = plan.call "aten.index_put.default"(%0, %1, %2) {self = #plan.operand<0>, indices = [#plan.operand<1>], values = #plan.operand<2>, accumulate = true}
+    : (tensor<6x4xf32>, tensor<6xi64>, tensor<6x4xf32>) -> tensor<6x4xf32>
+  return %r : tensor<6x4xf32>
+}
+
+func.func @index_put_second(%0: tensor<4x6x2xf32>, %1: tensor<1xi64> {plan.range = [0 : i64, 6 : i64]}, %2: tensor<2xf32>) -> tensor<4x6x2xf32> {
+  %r = plan.call "aten.index_put.default"(%0, %1, %2) {self = #plan.operand<0>, indices = [unit, #plan.operand<1>], values = #plan.operand<2>}
+    : (tensor<4x6x2xf32>, tensor<1xi64>, tensor<2xf32>) -> tensor<4x6x2xf32>
+  return %r : tensor<4x6x2xf32>
+}

@@ -74,3 +74,22 @@ func.func @repeat_tiled(%0: tensor<4x6xf32>) -> tensor<4x12xf32> {
     : (tensor<4x6xf32>) -> tensor<4x12xf32>
   return %r : tensor<4x12xf32>
 }
+
+// What rotary embeddings leave of a head may be nothing.
+func.func @cat_without_elements(%0: tensor<2x6x4xf32>, %1: tensor<2x6x0xf32>) -> tensor<2x6x4xf32> {
+  %r = plan.call "aten.cat.default"(%0, %1) {tensors = [#plan.operand<0>, #plan.operand<1>], dim = -1 : i64}
+    : (tensor<2x6x4xf32>, tensor<2x6x0xf32>) -> tensor<2x6x4xf32>
+  return %r : tensor<2x6x4xf32>
+}
+
+func.func @repeat_interleave(%0: tensor<2x6xf32>) -> tensor<2x18xf32> {
+  %r = plan.call "aten.repeat_interleave.self_int"(%0) {self = #plan.operand<0>, repeats = 3 : i64, dim = -1 : i64, output_size = 18 : i64}
+    : (tensor<2x6xf32>) -> tensor<2x18xf32>
+  return %r : tensor<2x18xf32>
+}
+
+func.func @repeat_interleave_all(%0: tensor<6xf32>) -> tensor<12xf32> {
+  %r = plan.call "aten.repeat_interleave.self_int"(%0) {self = #plan.operand<0>, repeats = 2 : i64}
+    : (tensor<6xf32>) -> tensor<12xf32>
+  return %r : tensor<12xf32>
+}

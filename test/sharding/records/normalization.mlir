@@ -62,3 +62,51 @@ func.func @rms_norm(%0: tensor<2x6x12xf32>, %1: tensor<12xf32>) -> tensor<2x6x12
     : (tensor<2x6x12xf32>, tensor<12xf32>) -> tensor<2x6x12xf32>
   return %r : tensor<2x6x12xf32>
 }
+
+func.func @batch_norm(%0: tensor<4x6x12xf32>, %1: tensor<6xf32>, %2: tensor<6xf32>, %3: tensor<6xf32>, %4: tensor<6xf32> {plan.range = [0.5 : f64, 2.0 : f64]}) -> tensor<4x6x12xf32> {
+  %r = plan.call "aten.batch_norm.default"(%0, %1, %2, %3, %4) {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>, running_mean = #plan.operand<3>, running_var = #plan.operand<4>, training = false, momentum = 0.1 : f64, eps = 1.0e-05 : f64, cudnn_enabled = true}
+    : (tensor<4x6x12xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<4x6x12xf32>
+  return %r : tensor<4x6x12xf32>
+}
+
+func.func @batch_norm_flat(%0: tensor<4x6xf32>, %1: tensor<6xf32>, %2: tensor<6xf32> {plan.range = [0.5 : f64, 2.0 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.batch_norm.default"(%0, %1, %2) {input = #plan.operand<0>, weight = unit, bias = unit, running_mean = #plan.operand<1>, running_var = #plan.operand<2>, training = false, momentum = 0.1 : f64, eps = 1.0e-05 : f64, cudnn_enabled = true}
+    : (tensor<4x6xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @batch_norm_of_batch(%0: tensor<4x6x12xf32>, %1: tensor<6xf32>, %2: tensor<6xf32>) -> tensor<4x6x12xf32> {
+  %r = plan.call "aten.batch_norm.default"(%0, %1, %2) {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>, running_mean = unit, running_var = unit, training = true, momentum = 0.1 : f64, eps = 1.0e-05 : f64, cudnn_enabled = true}
+    : (tensor<4x6x12xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<4x6x12xf32>
+  return %r : tensor<4x6x12xf32>
+}
+
+func.func @native_batch_norm(%0: tensor<4x6x2x6xf32>, %1: tensor<6xf32>, %2: tensor<6xf32>, %3: tensor<6xf32>, %4: tensor<6xf32> {plan.range = [0.5 : f64, 2.0 : f64]}) -> (tensor<4x6x2x6xf32>, tensor<0xf32>, tensor<0xf32>) {
+  %r:3 = plan.call "aten._native_batch_norm_legit_no_training.default"(%0, %1, %2, %3, %4) {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>, running_mean = #plan.operand<3>, running_var = #plan.operand<4>, momentum = 0.1 : f64, eps = 1.0e-05 : f64}
+    : (tensor<4x6x2x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>) -> (tensor<4x6x2x6xf32>, tensor<0xf32>, tensor<0xf32>)
+  return %r#0, %r#1, %r#2 : tensor<4x6x2x6xf32>, tensor<0xf32>, tensor<0xf32>
+}
+
+func.func @instance_norm(%0: tensor<4x6x12xf32>, %1: tensor<6xf32>, %2: tensor<6xf32>) -> tensor<4x6x12xf32> {
+  %r = plan.call "aten.instance_norm.default"(%0, %1, %2) {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>, running_mean = unit, running_var = unit, use_input_stats = true, momentum = 0.1 : f64, eps = 1.0e-05 : f64, cudnn_enabled = true}
+    : (tensor<4x6x12xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<4x6x12xf32>
+  return %r : tensor<4x6x12xf32>
+}
+
+func.func @instance_norm_running(%0: tensor<4x6x12xf32>, %1: tensor<6xf32>, %2: tensor<6xf32> {plan.range = [0.5 : f64, 2.0 : f64]}) -> tensor<4x6x12xf32> {
+  %r = plan.call "aten.instance_norm.default"(%0, %1, %2) {input = #plan.operand<0>, weight = unit, bias = unit, running_mean = #plan.operand<1>, running_var = #plan.operand<2>, use_input_stats = false, momentum = 0.1 : f64, eps = 1.0e-05 : f64, cudnn_enabled = true}
+    : (tensor<4x6x12xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<4x6x12xf32>
+  return %r : tensor<4x6x12xf32>
+}
+
+func.func @group_norm(%0: tensor<4x12x6xf32>, %1: tensor<12xf32>, %2: tensor<12xf32>) -> tensor<4x12x6xf32> {
+  %r = plan.call "aten.group_norm.default"(%0, %1, %2) {input = #plan.operand<0>, num_groups = 3 : i64, weight = #plan.operand<1>, bias = #plan.operand<2>, eps = 1.0e-05 : f64}
+    : (tensor<4x12x6xf32>, tensor<12xf32>, tensor<12xf32>) -> tensor<4x12x6xf32>
+  return %r : tensor<4x12x6xf32>
+}
+
+func.func @group_norm_of_features(%0: tensor<4x6x12xf32>, %1: tensor<6xf32>, %2: tensor<6xf32>) -> tensor<4x6x12xf32> {
+  %r = plan.call "aten.group_norm.default"(%0, %1, %2) {input = #plan.operand<0>, num_groups = 6 : i64, weight = #plan.operand<1>, bias = #plan.operand<2>, eps = 1.0e-05 : f64}
+    : (tensor<4x6x12xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<4x6x12xf32>
+  return %r : tensor<4x6x12xf32>
+}

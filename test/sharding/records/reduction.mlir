@@ -152,3 +152,63 @@ func.func @cumsum_floats(%0: tensor<4x6x2xf32>) -> tensor<4x6x2xf32> {
     : (tensor<4x6x2xf32>) -> tensor<4x6x2xf32>
   return %r : tensor<4x6x2xf32>
 }
+
+func.func @argmin(%0: tensor<4x6xf32>) -> tensor<4x1xi64> {
+  %r = plan.call "aten.argmin.default"(%0) {self = #plan.operand<0>, dim = 1 : i64, keepdim = true}
+    : (tensor<4x6xf32>) -> tensor<4x1xi64>
+  return %r : tensor<4x1xi64>
+}
+
+func.func @mean_widened(%0: tensor<4x6xbf16>) -> tensor<4xf32> {
+  %r = plan.call "aten.mean.dim"(%0) {self = #plan.operand<0>, dim = [1 : i64], dtype = f32}
+    : (tensor<4x6xbf16>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+func.func @mean_uneven(%0: tensor<2x5xf32>) -> tensor<2x1xf32> {
+  %r = plan.call "aten.mean.dim"(%0) {self = #plan.operand<0>, dim = [1 : i64], keepdim = true}
+    : (tensor<2x5xf32>) -> tensor<2x1xf32>
+  return %r : tensor<2x1xf32>
+}
+
+func.func @sort(%0: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xi64>) {
+  %r:2 = plan.call "aten.sort.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xi64>)
+  return %r#0, %r#1 : tensor<4x6xf32>, tensor<4x6xi64>
+}
+
+func.func @stable_sort(%0: tensor<4x6xi64>) -> (tensor<4x6xi64>, tensor<4x6xi64>) {
+  %r:2 = plan.call "aten.sort.stable"(%0) {self = #plan.operand<0>, stable = true, dim = 0 : i64, descending = true}
+    : (tensor<4x6xi64>) -> (tensor<4x6xi64>, tensor<4x6xi64>)
+  return %r#0, %r#1 : tensor<4x6xi64>, tensor<4x6xi64>
+}
+
+func.func @argsort(%0: tensor<4x6xf32>) -> tensor<4x6xi64> {
+  %r = plan.call "aten.argsort.default"(%0) {self = #plan.operand<0>, dim = 1 : i64}
+    : (tensor<4x6xf32>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @topk(%0: tensor<12x6xf32>) -> (tensor<12x2xf32>, tensor<12x2xi64>) {
+  %r:2 = plan.call "aten.topk.default"(%0) {self = #plan.operand<0>, k = 2 : i64, dim = -1 : i64}
+    : (tensor<12x6xf32>) -> (tensor<12x2xf32>, tensor<12x2xi64>)
+  return %r#0, %r#1 : tensor<12x2xf32>, tensor<12x2xi64>
+}
+
+func.func @histogram(%0: tensor<4x6xf32> {plan.range = [0 : i64, 4 : i64]}) -> tensor<4xf32> {
+  %r = plan.call "aten.histc.default"(%0) {self = #plan.operand<0>, bins = 4 : i64, min = 0 : i64, max = 3 : i64}
+    : (tensor<4x6xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+func.func @histogram_of_all(%0: tensor<12xf32>) -> tensor<4xf32> {
+  %r = plan.call "aten.histc.default"(%0) {self = #plan.operand<0>, bins = 4 : i64}
+    : (tensor<12xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+func.func @mean_addend(%0: tensor<4x6xf32>) -> tensor<4x1xf32> {
+  %r = plan.call "meshplan.mean_addend"(%0) {self = #plan.operand<0>, dim = [1 : i64], keepdim = true, count = 12 : i64}
+    : (tensor<4x6xf32>) -> tensor<4x1xf32>
+  return %r : tensor<4x1xf32>
+}

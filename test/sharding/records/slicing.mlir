@@ -80,3 +80,33 @@ func.func @chunk(%0: tensor<4x6x12xf32>) -> (tensor<4x6x6xf32>, tensor<4x6x6xf32
     : (tensor<4x6x12xf32>) -> (tensor<4x6x6xf32>, tensor<4x6x6xf32>)
   return %r#0, %r#1 : tensor<4x6x6xf32>, tensor<4x6x6xf32>
 }
+
+func.func @slice_scatter(%0: tensor<4x12x6xf32>, %1: tensor<4x6x6xf32>) -> tensor<4x12x6xf32> {
+  %r = plan.call "aten.slice_scatter.default"(%0, %1) {self = #plan.operand<0>, src = #plan.operand<1>, dim = 1 : i64, start = 2 : i64, end = 8 : i64}
+    : (tensor<4x12x6xf32>, tensor<4x6x6xf32>) -> tensor<4x12x6xf32>
+  return %r : tensor<4x12x6xf32>
+}
+
+func.func @slice_scatter_shifted(%0: tensor<4x6xi64>, %1: tensor<4x5xi64>) -> tensor<4x6xi64> {
+  %r = plan.call "aten.slice_scatter.default"(%0, %1) {self = #plan.operand<0>, src = #plan.operand<1>, dim = 1 : i64, start = 1 : i64, end = 9223372036854775807 : i64}
+    : (tensor<4x6xi64>, tensor<4x5xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @select_scatter(%0: tensor<4x6x12xf32>, %1: tensor<4x12xf32>) -> tensor<4x6x12xf32> {
+  %r = plan.call "aten.select_scatter.default"(%0, %1) {self = #plan.operand<0>, src = #plan.operand<1>, dim = 1 : i64, index = 2 : i64}
+    : (tensor<4x6x12xf32>, tensor<4x12xf32>) -> tensor<4x6x12xf32>
+  return %r : tensor<4x6x12xf32>
+}
+
+func.func @select_scatter_last(%0: tensor<4x6xi64>, %1: tensor<4xi64>) -> tensor<4x6xi64> {
+  %r = plan.call "aten.select_scatter.default"(%0, %1) {self = #plan.operand<0>, src = #plan.operand<1>, dim = -1 : i64, index = -1 : i64}
+    : (tensor<4x6xi64>, tensor<4xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @slice_to_nothing(%0: tensor<2x6x4xf32>) -> tensor<2x6x0xf32> {
+  %r = plan.call "aten.slice.Tensor"(%0) {self = #plan.operand<0>, dim = 2 : i64, start = 4 : i64, end = 9223372036854775807 : i64}
+    : (tensor<2x6x4xf32>) -> tensor<2x6x0xf32>
+  return %r : tensor<2x6x0xf32>
+}

@@ -9,7 +9,7 @@
 // CHECK-NEXT: %[[SUM:.*]] = plan.call "meshplan.row_sum_exp"(%arg0, %[[MAX]]) {input = #plan.operand<0>, max = #plan.operand<1>} in "loss"
 // CHECK-NEXT: %[[PICKED:.*]] = plan.call "meshplan.row_pick"(%arg0, %arg1) {input = #plan.operand<0>, target = #plan.operand<1>} in "loss"
 // CHECK-NEXT: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"(%[[MAX]], %[[SUM]], %[[PICKED]], %arg1)
-// CHECK-SAME: {ignore_index = -100 : i64, max = #plan.operand<0>, picked = #plan.operand<2>, sum_exp = #plan.operand<1>, target = #plan.operand<3>}
+// CHECK-SAME: {classes = {{[0-9]+}} : i64, ignore_index = -100 : i64, max = #plan.operand<0>, picked = #plan.operand<2>, sum_exp = #plan.operand<1>, target = #plan.operand<3>}
 // CHECK-NEXT: %[[TOTAL:.*]] = plan.call "aten.sum.default"(%[[LOSSES]]) {self = #plan.operand<0>} in "loss" : (tensor<6xf32>) -> tensor<f32>
 // CHECK-NEXT: %[[COUNT:.*]] = plan.call "meshplan.count_tokens"(%arg1) {dtype = f32, ignore_index = -100 : i64, target = #plan.operand<0>} in "loss"
 // CHECK-NEXT: %[[MEAN:.*]] = plan.call "aten.div.Tensor"(%[[TOTAL]], %[[COUNT]]) {other = #plan.operand<1>, self = #plan.operand<0>} in "loss"

@@ -155,3 +155,118 @@ func.func @zeros(
       : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<8x8xf32>) -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
+
+// Beside slopes times positions the lowest number still hides: the slopes stay, one row for all queries.
+// CHECK-LABEL: func.func @alibi
+// CHECK: %[[BIAS:.*]] = plan.call "aten.mul.Tensor"
+// CHECK-NEXT: %[[MASK:.*]] = plan.call "aten.reshape.default"(%[[BIAS]]) {{.*}} -> tensor<1x4x1x8xf32>
+// CHECK-NEXT: "meshplan.attention"(%arg0, %arg1, %arg2, %[[MASK]]) {causal = true, {{.*}}mask = #plan.operand<3>{{.*}}window = 3
+func.func @alibi(
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x8x16xf32>,
+    %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
+  %key = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
+  %head = plan.call "aten.arange.start"() {start = 1 : i64, end = 5 : i64} : () -> tensor<4xi64>
+  %base = plan.call "aten.full.default"() {size = [], fill_value = 0.25 : f64} : () -> tensor<f32>
+  %0 = plan.call "aten.pow.Tensor_Tensor"(%base, %head) {self = #plan.operand<0>, exponent = #plan.operand<1>}
+      : (tensor<f32>, tensor<4xi64>) -> tensor<4xf32>
+  %slopes = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = [4 : i64, 1 : i64, 1 : i64]}
+      : (tensor<4xf32>) -> tensor<4x1x1xf32>
+  %bias = plan.call "aten.mul.Tensor"(%slopes, %key) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<4x1x1xf32>, tensor<8xi64>) -> tensor<4x1x8xf32>
+  %query = plan.call "aten.unsqueeze.default"(%key) {self = #plan.operand<0>, dim = 1 : i64}
+      : (tensor<8xi64>) -> tensor<8x1xi64>
+  %1 = plan.call "aten.gt.Tensor"(%key, %query) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
+  %2 = plan.call "aten.masked_fill.Scalar"(%bias, %1)
+      {self = #plan.operand<0>, mask = #plan.operand<1>, value = -3.4028234663852886e+38 : f64}
+      : (tensor<4x1x8xf32>, tensor<8x8xi1>) -> tensor<4x8x8xf32>
+  %3 = plan.call "aten.sub.Tensor"(%query, %key) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<8x1xi64>, tensor<8xi64>) -> tensor<8x8xi64>
+  %4 = plan.call "aten.lt.Scalar"(%3) {self = #plan.operand<0>, other = 3 : i64} : (tensor<8x8xi64>) -> tensor<8x8xi1>
+  %5 = plan.call "aten.where.Scalar"(%4) {condition = #plan.operand<0>, self = 0.0 : f64, other = 0xFFF0000000000000 : f64}
+      : (tensor<8x8xi1>) -> tensor<8x8xf32>
+  %6 = plan.call "aten.add.Tensor"(%2, %5) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<4x8x8xf32>, tensor<8x8xf32>) -> tensor<4x8x8xf32>
+  %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %6)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<4x8x8xf32>) -> tensor<2x4x8x16xf32>
+  return %out : tensor<2x4x8x16xf32>
+}
+
+// Minus infinity hides beside any bias.
+// CHECK-LABEL: func.func @any_bias
+// CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %arg0) {causal = true, {{.*}}mask = #plan.operand<3>
+func.func @any_bias(
+    %bias: tensor<1x4x8x8xf32>,
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x8x16xf32>,
+    %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
+  %key = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
+  %query = plan.call "aten.unsqueeze.default"(%key) {self = #plan.operand<0>, dim = 1 : i64}
+      : (tensor<8xi64>) -> tensor<8x1xi64>
+  %0 = plan.call "aten.le.Tensor"(%key, %query) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
+  %1 = plan.call "aten.where.Scalar"(%0) {condition = #plan.operand<0>, self = 0.0 : f64, other = 0xFFF0000000000000 : f64}
+      : (tensor<8x8xi1>) -> tensor<8x8xf32>
+  %2 = plan.call "aten.add.Tensor"(%1, %bias) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<8x8xf32>, tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %2)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<1x4x8x8xf32>)
+      -> tensor<2x4x8x16xf32>
+  return %out : tensor<2x4x8x16xf32>
+}
+
+// Nor does what a model has learned come close to the lowest number.
+// CHECK-LABEL: func.func @learned_bias
+// CHECK: %[[BIAS:.*]] = plan.call "aten.unsqueeze.default"
+// CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[BIAS]]) {causal = true, {{.*}}mask = #plan.operand<3>
+func.func @learned_bias(
+    %table: tensor<4x8x8xf32> {plan.kind = "parameter"},
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x8x16xf32>,
+    %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
+  %key = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
+  %query = plan.call "aten.unsqueeze.default"(%key) {self = #plan.operand<0>, dim = 1 : i64}
+      : (tensor<8xi64>) -> tensor<8x1xi64>
+  %0 = plan.call "aten.le.Tensor"(%key, %query) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<8xi64>, tensor<8x1xi64>) -> tensor<8x8xi1>
+  %bias = plan.call "aten.unsqueeze.default"(%table) {self = #plan.operand<0>, dim = 0 : i64}
+      : (tensor<4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  %1 = plan.call "aten.where.ScalarOther"(%0, %bias)
+      {condition = #plan.operand<0>, self = #plan.operand<1>, other = -3.4028234663852886e+38 : f64}
+      : (tensor<8x8xi1>, tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  %2 = plan.call "aten.clone.default"(%1) {self = #plan.operand<0>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %2)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<1x4x8x8xf32>)
+      -> tensor<2x4x8x16xf32>
+  return %out : tensor<2x4x8x16xf32>
+}
+
+// Of two other addends only one can be the mask.
+// CHECK-LABEL: func.func @two_biases
+// CHECK: %[[MASK:.*]] = plan.call "aten.add.Tensor"
+// CHECK: %[[ALL:.*]] = plan.call "aten.add.Tensor"(%[[MASK]], %arg1)
+// CHECK: "meshplan.attention"(%arg2, %arg3, %arg4, %[[ALL]]) {key =
+func.func @two_biases(
+    %bias: tensor<1x4x8x8xf32>,
+    %more: tensor<2x1x1x8xf32>,
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x8x16xf32>,
+    %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
+  %0 = plan.call "aten.full.default"() {size = [8 : i64, 8 : i64], fill_value = 0xFFF0000000000000 : f64}
+      : () -> tensor<8x8xf32>
+  %1 = plan.call "aten.triu.default"(%0) {self = #plan.operand<0>, diagonal = 1 : i64}
+      : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %2 = plan.call "aten.add.Tensor"(%1, %bias) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<8x8xf32>, tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  %3 = plan.call "aten.add.Tensor"(%2, %more) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<1x4x8x8xf32>, tensor<2x1x1x8xf32>) -> tensor<2x4x8x8xf32>
+  %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %3)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x8xf32>)
+      -> tensor<2x4x8x16xf32>
+  return %out : tensor<2x4x8x16xf32>
+}

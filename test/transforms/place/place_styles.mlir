@@ -59,3 +59,14 @@ func.func @forward(
       : (tensor<16xf32>, tensor<12x8xf32>, tensor<8x16xf32>) -> tensor<12x16xf32>
   return %2 : tensor<12x16xf32>
 }
+
+// -----
+
+// An argument that is returned as it is.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+// CHECK-LABEL: func.func @returned_argument(%arg0: tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>>
+// CHECK-SAME: -> tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>>
+func.func @returned_argument(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}, {}]>})
+    -> tensor<4x8xf32> {
+  return %x : tensor<4x8xf32>
+}

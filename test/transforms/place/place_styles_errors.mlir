@@ -1,9 +1,9 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-place-styles
 
-plan.mesh [#plan.mesh_axis<"tp" = 3>]
-// expected-error @below {{dim 0 of 'up.weight' has size 16, which does not divide over tp = 3}}
-// expected-note @below {{help: tp must divide 16}}
+plan.mesh [#plan.mesh_axis<"tp" = 17>]
+// expected-error @below {{dim 0 of 'up.weight' has size 16, fewer than tp = 17}}
+// expected-note @below {{help: tp can be at most 16}}
 plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
     %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
@@ -40,9 +40,9 @@ func.func @forward(%x: tensor<8xf32> {plan.kind = "input", plan.names = ["x"]}) 
 
 // -----
 
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
-// expected-error @below {{dim 1 of the output of 'norm' has size 5, which does not divide over tp = 2}}
-// expected-note @below {{help: tp must divide 5}}
+plan.mesh [#plan.mesh_axis<"tp" = 6>]
+// expected-error @below {{dim 1 of the output of 'norm' has size 5, fewer than tp = 6}}
+// expected-note @below {{help: tp can be at most 5}}
 plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
 func.func @forward(%x: tensor<4x5x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x5x8xf32> {
   %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "norm" : (tensor<4x5x8xf32>) -> tensor<4x5x8xf32>

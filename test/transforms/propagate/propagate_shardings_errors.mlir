@@ -1,10 +1,10 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-place-styles --plan-propagate-shardings
 
-// Heads are counted as heads: 36 columns divide by 2, the 9 heads of 4 do not.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
-// expected-error @below {{dim 1 of size 36 of 'q' is 9 groups of 4, and 9 does not divide over tp = 2}}
-// expected-note @below {{help: tp must divide 9 (groups, not columns)}}
+// Heads are counted as heads: 36 columns are enough for 12 ranks, the 9 heads of 4 are not.
+plan.mesh [#plan.mesh_axis<"tp" = 12>]
+// expected-error @below {{dim 1 of size 36 of 'q' is 9 groups of 4, fewer than tp = 12}}
+// expected-note @below {{help: tp can be at most 9 (groups, not columns)}}
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
     %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
@@ -36,8 +36,8 @@ func.func @forward(
 
 // More ranks than heads: the axis would be cut within a head.
 plan.mesh [#plan.mesh_axis<"tp" = 8>]
-// expected-error @below {{dim 1 of size 16 of 'q' is 4 groups of 4, and 4 does not divide over tp = 8}}
-// expected-note @below {{help: tp must divide 4 (groups, not columns)}}
+// expected-error @below {{dim 1 of size 16 of 'q' is 4 groups of 4, fewer than tp = 8}}
+// expected-note @below {{help: tp can be at most 4 (groups, not columns)}}
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
     %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},

@@ -36,7 +36,10 @@ TEST(ReadArchive, RefusesAFileThatIsMissing) {
   EXPECT_THAT(errorsOfFile("/nonexistent/m.pt2"), ElementsAre("'FILE' cannot be opened: no such file or directory"));
 }
 
-TEST(ReadArchive, RefusesAFolder) { EXPECT_THAT(errorsOfFile("/tmp"), ElementsAre("'FILE' is a folder\nhelp: name the .pt2 file that torch.export.save wrote")); }
+TEST(ReadArchive, RefusesAFolder) {
+  EXPECT_THAT(errorsOfFile("/tmp"),
+              ElementsAre("'FILE' is a folder\nhelp: name the .pt2 file that torch.export.save wrote"));
+}
 
 TEST(ReadArchive, RefusesAFileThatIsNoZip) {
   EXPECT_THAT(errorsOfFile(writeFile("solver pt2")),

@@ -6,6 +6,8 @@
 #include "test/unit/temporary_directory.h"
 
 #include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace meshplan {
 namespace {
@@ -44,7 +46,8 @@ TEST(MappedFile, SaysWhyItCannotRead) {
   std::string missing = directory / "missing";
   EXPECT_EQ(MappedFile::open(missing).status().code(), StatusCode::notFound);
   EXPECT_EQ(MappedFile::open(missing).status().message(), "cannot open '" + missing + "': No such file or directory");
-  EXPECT_EQ(MappedFile::open(directory.path()).status().message(), "cannot open '" + directory.path() + "': it is not a regular file");
+  EXPECT_EQ(MappedFile::open(directory.path()).status().message(),
+            "cannot open '" + directory.path() + "': it is not a regular file");
 }
 
 TEST(AtomicFile, AppearsWithCommitOnly) {
@@ -71,6 +74,43 @@ TEST(AtomicFile, WithoutCommitNothingStaysAndTheOldFileIsKept) {
   }
   EXPECT_EQ(contentOf(directory / "a"), "old");
   EXPECT_THAT(directory.names(), testing::ElementsAre("a"));
+}
+
+TEST(AtomicFile, AnAttachedProcessWritesTheSameFile) {
+  TemporaryDirectory directory;
+  std::string path = directory / "a";
+  {
+    Expected<AtomicFile> file = AtomicFile::create(path);
+    ASSERT_TRUE(file.ok());
+    Expected<AtomicFile> attached = AtomicFile::attach(path, file->temporaryPath());
+    ASSERT_TRUE(attached.ok()) << attached.status().message();
+    ASSERT_TRUE(attached->write(4, bytesOf("text")).ok());
+    ASSERT_TRUE(attached->flush().ok());
+    ASSERT_TRUE(file->write(0, bytesOf("some")).ok());
+    EXPECT_THAT(directory.names(), testing::Not(testing::Contains("a")));
+    ASSERT_TRUE(file->commit().ok());
+  }
+  EXPECT_EQ(contentOf(path), "sometext");
+  EXPECT_THAT(directory.names(), testing::ElementsAre("a"));
+}
+
+TEST(AtomicFile, AnAttachedProcessTidiesUpForOneThatWasKilled) {
+  TemporaryDirectory directory;
+  std::string path = directory / "a";
+  if (fork() == 0) {
+    auto file = AtomicFile::create(path);
+    _exit(file.ok() ? 0 : 1); // as a signal would end it: no destructor runs
+  }
+  int status = 0;
+  ASSERT_NE(wait(&status), -1);
+  ASSERT_EQ(status, 0);
+  ASSERT_EQ(directory.names().size(), 1u);
+  std::string temporary = directory / directory.names()[0];
+  ASSERT_TRUE(AtomicFile::attach(path, temporary).ok());
+  EXPECT_THAT(directory.names(), testing::IsEmpty());
+  EXPECT_EQ(AtomicFile::attach(path, temporary).status().message(),
+            "cannot write '" + path + "': there is no '" + temporary +
+                "', which another process has made; help: the folder must be one that all processes share");
 }
 
 TEST(AtomicFile, SaysWhyItCannotWrite) {

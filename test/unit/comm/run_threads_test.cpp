@@ -1,9 +1,12 @@
 //===- run_threads_test.cpp - what only the threads backend does ----------===//
 
+#include "runtime/comm/failures.h"
 #include "runtime/comm/threads/run_threads.h"
 
 #include <atomic>
 #include <gmock/gmock.h>
+#include <map>
+#include <mutex>
 #include <thread>
 
 namespace meshplan {
@@ -23,12 +26,12 @@ TEST(RunThreads, ReportsRanksThatAreStuckAfterAFailure) {
   std::atomic<bool> released = false;
   std::vector<int64_t> stuck;
   std::string cause;
-  ThreadsOptions options{.timeout = std::chrono::milliseconds(50),
-                         .onStuck = [&](const Status &failure, std::span<const int64_t> ranks) {
-                           cause = failure.message();
-                           stuck.assign(ranks.begin(), ranks.end());
-                           released = true;
-                         }};
+  RankOptions options{.timeout = std::chrono::milliseconds(50),
+                      .onStuck = [&](const Status &failure, std::span<const int64_t> ranks) {
+                        cause = failure.message();
+                        stuck.assign(ranks.begin(), ranks.end());
+                        released = true;
+                      }};
   std::vector<Status> statuses = runThreads(4, options, [&](World &world) {
     while (world.rank() % 2 == 1 && !released)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -39,14 +42,41 @@ TEST(RunThreads, ReportsRanksThatAreStuckAfterAFailure) {
   EXPECT_EQ(rootCause(statuses).message(), "numeric fault");
 }
 
+TEST(RunThreads, TellsOfEachFailureAtOnce) {
+  std::mutex mutex;
+  std::map<int64_t, std::string> told;
+  RankOptions options;
+  options.onFailure = [&](int64_t rank, const Status &failure) {
+    std::unique_lock lock(mutex);
+    told[rank] = failure.message();
+  };
+  runThreads(3, options, [](World &world) {
+    return world.rank() == 1 ? Status() : Status(StatusCode::invalid, "wrong in " + std::to_string(world.rank()));
+  });
+  EXPECT_THAT(told, testing::ElementsAre(testing::Pair(0, "wrong in 0"), testing::Pair(2, "wrong in 2")));
+}
+
 TEST(RunThreads, SlowRanksOfAGoodRunAreNotStuck) {
-  ThreadsOptions options{.timeout = std::chrono::milliseconds(5),
-                         .onStuck = [](const Status &, std::span<const int64_t>) { FAIL(); }};
+  RankOptions options{.timeout = std::chrono::milliseconds(5),
+                      .onStuck = [](const Status &, std::span<const int64_t>) { FAIL(); }};
   std::vector<Status> statuses = runThreads(2, options, [](World &world) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50 * world.rank()));
     return Status();
   });
   EXPECT_TRUE(rootCause(statuses).ok());
+}
+
+TEST(Failures, SayWhoDoesNotAnswer) {
+  std::vector<int64_t> missing = {1, 3}, one = {3};
+  auto message = [&](std::span<const int64_t> silent) {
+    return timeoutFailure("rank 0: barrier on 'tp'", std::chrono::milliseconds(1500), missing, silent).message();
+  };
+  std::string begin = "rank 0: barrier on 'tp': time-out after 1.5 s: ranks 1, 3 did not arrive";
+  EXPECT_EQ(message({}), begin);
+  EXPECT_EQ(message(missing), begin + ", and do not answer");
+  EXPECT_EQ(message(one), begin + "; rank 3 does not answer");
+  EXPECT_EQ(stalledFailure("rank 0: barrier on 'tp'", std::chrono::seconds(2), one, one).message(),
+            "rank 0: barrier on 'tp': time-out after 2 s: no data moves to or from rank 3, and does not answer");
 }
 
 TEST(RootCause, PrefersWhatStartedTheOthers) {

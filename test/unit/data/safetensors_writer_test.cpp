@@ -65,6 +65,19 @@ TEST(SafetensorsWriter, TheReaderReadsIt) {
   EXPECT_THAT(readAs<uint8_t>(*source, "bytes", {{{1, 3}}}, DType::u8), testing::ElementsAre(1, 2, 3));
 }
 
+TEST(SafetensorsWriter, AnAttachedWriterWritesTheSameFile) {
+  TemporaryDirectory directory;
+  std::string path = directory / "o.safetensors";
+  Expected<SafetensorsWriter> writer = SafetensorsWriter::create(path, specs);
+  ASSERT_TRUE(writer.ok()) << writer.status().message();
+  Expected<SafetensorsWriter> attached = SafetensorsWriter::attach(path, writer->temporaryPath(), specs);
+  ASSERT_TRUE(attached.ok()) << attached.status().message();
+  writeAll(*attached);
+  ASSERT_TRUE(attached->flush().ok());
+  ASSERT_TRUE(writer->commit().ok());
+  EXPECT_EQ(std::system((CHECK_WRITTEN " " + path).c_str()), 0);
+}
+
 TEST(SafetensorsWriter, WithoutCommitNothingStays) {
   TemporaryDirectory directory;
   {

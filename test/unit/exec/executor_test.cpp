@@ -93,6 +93,20 @@ TEST_F(ExecutorTest, CountsBytes) {
   EXPECT_EQ(pool->current(), 0);
 }
 
+TEST_F(ExecutorTest, ATraceSurvivesItsText) {
+  Trace trace;
+  onOneRank([&](Executor &executor) { return executor.run(&trace); });
+  auto taken = Trace::fromText(trace.text());
+  ASSERT_TRUE(taken.ok()) << taken.status().message();
+  EXPECT_EQ(taken->text(), trace.text());
+  taken->shift(std::chrono::nanoseconds(5));
+  EXPECT_NE(taken->text(), trace.text());
+  taken->shift(std::chrono::nanoseconds(-5));
+  EXPECT_EQ(taken->text(), trace.text());
+  EXPECT_EQ(Trace::fromText("{}").status().message(), "the text of a trace is no list");
+  EXPECT_EQ(Trace::fromText("[[1]]").status().message(), "the text of a trace holds what is no event");
+}
+
 TEST_F(ExecutorTest, Traces) {
   Trace trace;
   onOneRank([&](Executor &executor) { return executor.run(&trace); });

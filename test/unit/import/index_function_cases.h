@@ -292,6 +292,13 @@ inline const std::vector<IndexFunctionCase> indexFunctionCases = {
     %4 = plan.call "aten.where.Scalar"(%1) {condition = #plan.operand<0>, self = 3 : i64, other = -1 : i64} : (tensor<6xi1>) -> tensor<6xi64>
     return %4 : tensor<6xi64>)",
      {6}, {-1, -1, 3, 3, 3, 3}},
+    {"truth of numbers", R"(
+    %0 = plan.call "aten.arange.default"() {end = 6 : i64} : () -> tensor<6xi64>
+    %1 = plan.call "aten.le.Scalar"(%0) {self = #plan.operand<0>, other = 2 : i64} : (tensor<6xi64>) -> tensor<6xi1>
+    %2 = plan.call "aten.where.Scalar"(%1) {condition = #plan.operand<0>, self = 0.0 : f64, other = -3.0e38 : f64} : (tensor<6xi1>) -> tensor<6xf32>
+    %3 = plan.call "aten.to.dtype"(%2) {self = #plan.operand<0>, dtype = i1} : (tensor<6xf32>) -> tensor<6xi1>
+    return %3 : tensor<6xi1>)",
+     {6}, {0, 0, 0, 1, 1, 1}},
     {"where of a number and a tensor", R"(
     %0 = plan.call "aten.arange.default"() {end = 6 : i64} : () -> tensor<6xi64>
     %1 = plan.call "aten.gt.Scalar"(%0) {self = #plan.operand<0>, other = 1 : i64} : (tensor<6xi64>) -> tensor<6xi1>

@@ -48,7 +48,7 @@ TEST(Traffic, CountsWhatTheRankHolds) {
 }
 
 static const std::string program = schedHead + R"(
-sched.program @forward memory <parameters = 196, constants = 8, inputs = 8, peak = 500, least = 400> {
+sched.program @forward memory <parameters = 164, constants = 8, inputs = 8, peak = 500, least = 400> {
   %w = sched.parameter ["layers.0.up.weight", "tied"] trainable : <[10 over {1:(1)3}, 8], f32>
   %v = sched.parameter ["layers.1.up.weight"] : <[6, 6 over {0:(1)2}], bf16>
   %c = sched.constant "c" dense<1> : tensor<2xi32> : <[2], i32>

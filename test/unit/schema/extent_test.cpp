@@ -34,25 +34,68 @@ TEST(ShardRange, CoversInOrderWithoutOverlap) {
       }
 }
 
-TEST(ShardRange, SizesDifferByOneUnitAndTheFirstAreLarger) {
+TEST(ShardRange, SizesDifferByOneUnitAndTheFirstIsAmongTheLargest) {
   for (int64_t units = 0; units <= 20; ++units)
     for (int64_t count = 1; count <= 9; ++count)
       for (int64_t index = 0; index < count; ++index) {
         int64_t size = shardRange(units * 4, 4, count, index).size;
         EXPECT_EQ(size % 4, 0) << "a unit is cut";
-        EXPECT_EQ(size / 4, (units - index + count - 1) / count) << "unit k goes to shard k when dealt round";
+        EXPECT_GE(size / 4, units / count);
+        EXPECT_LE(size / 4, (units + count - 1) / count);
+        EXPECT_LE(size, shardRange(units * 4, 4, count, 0).size);
       }
+}
+
+TEST(ShardRange, ShardsOfACoarserDivisionAreUnionsOfThoseOfAFinerOne) {
+  for (int64_t units = 0; units <= 20; ++units)
+    for (int64_t major = 1; major <= 5; ++major)
+      for (int64_t minor = 1; minor <= 5; ++minor)
+        for (int64_t index = 0; index < major; ++index) {
+          Range coarse = shardRange(units * 3, 3, major, index);
+          Range first = shardRange(units * 3, 3, major * minor, index * minor);
+          Range last = shardRange(units * 3, 3, major * minor, index * minor + minor - 1);
+          EXPECT_EQ(first.offset, coarse.offset);
+          EXPECT_EQ(last.offset + last.size, coarse.offset + coarse.size);
+        }
 }
 
 TEST(ShardRange, ByHand) {
   EXPECT_EQ(shardRange(10, 1, 4, 0), (Range{0, 3}));
-  EXPECT_EQ(shardRange(10, 1, 4, 1), (Range{3, 3}));
-  EXPECT_EQ(shardRange(10, 1, 4, 2), (Range{6, 2}));
+  EXPECT_EQ(shardRange(10, 1, 4, 1), (Range{3, 2}));
+  EXPECT_EQ(shardRange(10, 1, 4, 2), (Range{5, 3}));
   EXPECT_EQ(shardRange(10, 1, 4, 3), (Range{8, 2}));
   // 9 heads of 64 over two: five and four heads.
   EXPECT_EQ(shardRange(9 * 64, 64, 2, 0), (Range{0, 320}));
   EXPECT_EQ(shardRange(9 * 64, 64, 2, 1), (Range{320, 256}));
+  EXPECT_EQ(shardRange(2, 1, 4, 0), (Range{0, 1}));
   EXPECT_EQ(shardRange(2, 1, 4, 3), (Range{2, 0}));
+}
+
+TEST(ShardRange, UnitsThatRepeatAreHeldByAllThatAreDealtAPart) {
+  // 3 key heads of 8, each shared by 3 query heads, over 4: the query heads are dealt 3 + 2 + 2 + 2.
+  EXPECT_EQ(shardRange(24, 8, 4, 0, 3), (Range{0, 8}));
+  EXPECT_EQ(shardRange(24, 8, 4, 1, 3), (Range{8, 8}));
+  EXPECT_EQ(shardRange(24, 8, 4, 2, 3), (Range{8, 16}));
+  EXPECT_EQ(shardRange(24, 8, 4, 3, 3), (Range{16, 8}));
+}
+
+TEST(ShardRange, EveryConsumerFindsItsUnit) {
+  for (int64_t units = 1; units <= 8; ++units)
+    for (int64_t repeat = 1; repeat <= 5; ++repeat)
+      for (int64_t count = 1; count <= 12; ++count) {
+        int64_t largest = 0;
+        for (int64_t index = 0; index < count; ++index) {
+          Range consumers = shardRange(units * repeat, 1, count, index),
+                held = shardRange(units, 1, count, index, repeat);
+          largest = std::max(largest, held.size);
+          for (int64_t consumer = consumers.offset; consumer < consumers.offset + consumers.size; ++consumer) {
+            EXPECT_GE(consumer / repeat, held.offset);
+            EXPECT_LT(consumer / repeat, held.offset + held.size);
+          }
+        }
+        DimSharding dim{.extent = units, .axes = {{0, 1, count}}, .unit = 1, .parts = {}, .repeat = repeat};
+        EXPECT_EQ(largestExtent(dim), largest);
+      }
 }
 
 TEST(ShardRanges, PartsAreDealtOneByOne) {

@@ -69,11 +69,16 @@ std::string describe(const FactorRule &rule) {
   };
   auto describeTensor = [&](const TensorFactors &tensor) {
     out << '[';
+    unsigned dim = 0;
     llvm::interleaveComma(tensor.dims, out, [&](ArrayRef<unsigned> factors) {
       if (factors.empty())
         out << '1';
-      for (unsigned factor : factors)
-        out << letter(factor);
+      bool joined = tensor.isJoined(dim);
+      for (auto [place, factor] : llvm::enumerate(factors))
+        out << (joined && place > 0 ? "|" : "") << letter(factor);
+      if (tensor.sharers(dim) > 1)
+        out << '/' << tensor.sharers(dim);
+      ++dim;
     });
     out << ']';
   };

@@ -91,11 +91,21 @@ TEST_F(RecordLocalize, EmbeddingOfADividedVocabularyHasAnOffset) {
                   R"((tensor<24x12xf32, #plan.sharding<[{"tp"}, {}]>>, tensor<6xi64, #plan.sharding<[{}]>>)
                      -> tensor<6x12xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>)"),
             "meshplan.embedding {indices = #plan.operand<1>, offset = #plan.local<0, operand 0, dim 0, offset 1>, "
-            "weight = #plan.operand<0>}");
+            "rows = 24 : i64, weight = #plan.operand<0>}");
   EXPECT_EQ(local("aten.embedding.default", args,
                   R"((tensor<24x12xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<6xi64, #plan.sharding<[{}]>>)
                      -> tensor<6x12xf32, #plan.sharding<[{}, {"tp"}]>>)"),
             "aten.embedding.default {indices = #plan.operand<1>, padding_idx = 3 : i64, weight = #plan.operand<0>}");
+}
+
+TEST_F(RecordLocalize, MeanOfAPartIsASumOverTheNumberOfAll) {
+  EXPECT_EQ(local("aten.mean.dim", "{self = #plan.operand<0>, dim = [-1], keepdim = true}",
+                  R"((tensor<4x12xf32, #plan.sharding<[{}, {"tp"}]>>)
+                     -> tensor<4x1xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>)"),
+            "meshplan.mean_addend {count = 12 : i64, dim = [-1], keepdim = true, self = #plan.operand<0>}");
+  EXPECT_EQ(local("aten.mean.dim", "{self = #plan.operand<0>, dim = [-1]}",
+                  R"((tensor<4x12xf32, #plan.sharding<[{"tp"}, {}]>>) -> tensor<4xf32, #plan.sharding<[{"tp"}]>>)"),
+            "aten.mean.dim {dim = [-1], self = #plan.operand<0>}");
 }
 
 TEST_F(RecordLocalize, PickSubtractsTheFirstColumnOfTheRank) {

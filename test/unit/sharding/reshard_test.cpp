@@ -114,7 +114,8 @@ protected:
   /// Runs the plan on simulated ranks and compares with the target's own shards.
   llvm::SmallVector<ReshardStep> check(ShardingAttr from, ShardingAttr to, MeshOp mesh, llvm::ArrayRef<int64_t> shape) {
     Machine machine(mesh, shape);
-    llvm::SmallVector<ReshardStep> steps = planReshard(from, to, mesh);
+    llvm::SmallVector<ReshardStep> steps =
+        planReshard(mlir::RankedTensorType::get(shape, builder.getF32Type(), from), to, mesh);
     std::vector<Shard> shards = machine.start(from);
     for (const ReshardStep &step : steps)
       shards = machine.apply(step, shards);
@@ -131,7 +132,7 @@ protected:
 
 TEST_F(ReshardTest, EqualShardingsNeedNoStep) {
   MeshOp mesh = makeMesh({{"a", 2}});
-  EXPECT_TRUE(planReshard(sharding({{axis("a")}, {}}), sharding({{axis("a")}, {}}), mesh).empty());
+  EXPECT_TRUE(check(sharding({{axis("a")}, {}}), sharding({{axis("a")}, {}}), mesh, {4, 4}).empty());
 }
 
 TEST_F(ReshardTest, PartialToDividedIsOneReduceScatter) {
@@ -220,6 +221,81 @@ TEST_F(ReshardTest, RandomPairsEndAtTheTarget) {
     if (HasFailure())
       FAIL() << "draw " << draw;
   }
+}
+
+/// Deals the dims of a sharding by random units, or part by part.
+ShardingAttr drawDealing(std::mt19937 &random, MeshOp mesh, ShardingAttr sharding, llvm::ArrayRef<int64_t> shape) {
+  for (int64_t dim = 0; dim < sharding.getRank(); ++dim) {
+    int64_t unit = int64_t(1) << std::uniform_int_distribution<int>(0, 2)(random);
+    bool hasParts = std::uniform_int_distribution<int>(0, 3)(random) == 0;
+    int64_t repeat = hasParts ? 1 : std::max(1, std::uniform_int_distribution<int>(-2, 3)(random));
+    llvm::SmallVector<int64_t> parts{8, 12, shape[dim] - 20};
+    sharding =
+        sharding.withDim(dim, divideDim(shape[dim], sharding.getDims()[dim].getAxes(), mesh, unit,
+                                        hasParts ? llvm::ArrayRef<int64_t>(parts) : llvm::ArrayRef<int64_t>(), repeat));
+  }
+  return sharding;
+}
+
+TEST_F(ReshardTest, RandomUnevenPairsEndAtTheTarget) {
+  MeshOp mesh = makeMesh({{"a", 2}, {"b", 3}, {"c", 4}});
+  auto [c1, c2] = splitAxis(axis("c"), 2, mesh);
+  llvm::SmallVector<AxisRefAttr> digits{axis("a"), axis("b"), c1, c2};
+  llvm::SmallVector<int64_t> shape{28, 40};
+  std::mt19937 random(11);
+  for (int draw = 0; draw < 400; ++draw) {
+    ShardingAttr from = drawDealing(random, mesh, drawSharding(random, mesh, digits, 2, digits), shape);
+    ShardingAttr to = drawDealing(random, mesh, drawSharding(random, mesh, digits, 2, {}), shape);
+    check(from, to, mesh, shape);
+    if (HasFailure())
+      FAIL() << "draw " << draw;
+  }
+}
+
+TEST_F(ReshardTest, AnAxisIsTakenFromAnUnevenDimWithoutMovingTheRest) {
+  MeshOp mesh = makeMesh({{"a", 2}, {"b", 2}});
+  ShardingAttr both = sharding({{}}).withDim(0, divideDim(6, {axis("a"), axis("b")}, mesh));
+  ShardingAttr one = sharding({{}}).withDim(0, divideDim(6, {axis("a")}, mesh));
+  auto steps = check(both, one, mesh, {6});
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_EQ(steps[0].kind, StepKind::allGather);
+  EXPECT_EQ(steps[0].axes.size(), 1u);
+}
+
+TEST_F(ReshardTest, AnotherUnitIsDealtAnew) {
+  MeshOp mesh = makeMesh({{"a", 2}});
+  ShardingAttr from = sharding({{}}).withDim(0, divideDim(9 * 64, {axis("a")}, mesh, 64));
+  ShardingAttr to = sharding({{}}).withDim(0, divideDim(9 * 64, {axis("a")}, mesh, 192));
+  auto steps = check(from, to, mesh, {9 * 64});
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0].kind, StepKind::allGather);
+  EXPECT_EQ(steps[1].kind, StepKind::slice);
+}
+
+TEST_F(ReshardTest, SharedUnitsAreCutFromWhatIsWhole) {
+  MeshOp mesh = makeMesh({{"a", 4}});
+  ShardingAttr shared = sharding({{}}).withDim(0, divideDim(3 * 8, {axis("a")}, mesh, 8, {}, 3));
+  auto steps = check(sharding({{}}), shared, mesh, {3 * 8});
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_EQ(steps[0].kind, StepKind::slice);
+}
+
+TEST_F(ReshardTest, OfSharedUnitsEachRankGathersItsOwn) {
+  MeshOp mesh = makeMesh({{"a", 4}});
+  ShardingAttr shared = sharding({{}}).withDim(0, divideDim(3 * 8, {axis("a")}, mesh, 8, {}, 3));
+  auto steps = check(shared, sharding({{}}), mesh, {3 * 8});
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0].kind, StepKind::slice);
+  EXPECT_EQ(steps[1].kind, StepKind::allGather);
+}
+
+TEST_F(ReshardTest, NothingIsScatteredToSharedUnits) {
+  MeshOp mesh = makeMesh({{"a", 4}});
+  ShardingAttr shared = sharding({{}}).withDim(0, divideDim(3 * 8, {axis("a")}, mesh, 8, {}, 3));
+  auto steps = check(sharding({{}}, {axis("a")}), shared, mesh, {3 * 8});
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0].kind, StepKind::allReduce);
+  EXPECT_EQ(steps[1].kind, StepKind::slice);
 }
 
 } // namespace

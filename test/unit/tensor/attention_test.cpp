@@ -15,6 +15,7 @@ struct Case {
   std::vector<int64_t> maskShape = {}; // empty: no mask
   bool floatMask = false;
   bool keyMask = false;
+  double softcap = 0;
 };
 
 struct Inputs {
@@ -55,6 +56,8 @@ constexpr double scale = 0.3;
 std::pair<at::Tensor, at::Tensor> reference(const Case &c, const Inputs &inputs) {
   int64_t repeats = c.heads / c.keyHeads;
   at::Tensor scores = at::matmul(inputs.query, inputs.key.repeat_interleave(repeats, 1).transpose(2, 3)) * scale;
+  if (c.softcap != 0)
+    scores = (scores / c.softcap).tanh() * c.softcap;
   if (c.floatMask)
     scores = scores + inputs.mask;
   at::Tensor weights = scores.exp().masked_fill(visible(c, inputs).logical_not(), 0);
@@ -67,8 +70,9 @@ std::pair<at::Tensor, at::Tensor> reference(const Case &c, const Inputs &inputs)
 
 std::vector<at::Tensor> callAttention(const Case &c, const Inputs &inputs, at::ScalarType type) {
   std::vector<at::Tensor> tensors = {inputs.query.to(type), inputs.key.to(type), inputs.value.to(type)};
-  std::vector<Argument> arguments = {value("query", 0), value("key", 1),      value("value", 2),
-                                     {"scale", scale},  {"causal", c.causal}, {"window", c.window}};
+  std::vector<Argument> arguments = {value("query", 0),     value("key", 1),      value("value", 2),
+                                     {"scale", scale},      {"causal", c.causal}, {"window", c.window},
+                                     {"softcap", c.softcap}};
   if (inputs.mask.defined()) {
     arguments.push_back(value("mask", static_cast<int>(tensors.size())));
     tensors.push_back(c.floatMask ? inputs.mask.to(type) : inputs.mask);
@@ -133,6 +137,25 @@ INSTANTIATE_TEST_SUITE_P(
                          .causal = true,
                          .window = 100,
                          .keyMask = true},
+                    Case{.name = "softcap", .causal = true, .softcap = 0.5},
+                    Case{.name = "softcapWithBias",
+                         .heads = 6,
+                         .keyHeads = 2,
+                         .causal = true,
+                         .window = 4,
+                         .maskShape = {1, 6, 1, 9},
+                         .floatMask = true,
+                         .softcap = 1.5},
+                    Case{.name = "biasOfKeys", .causal = true, .maskShape = {2, 4, 1, 9}, .floatMask = true},
+                    Case{.name = "softcapInBlocks",
+                         .batch = 1,
+                         .heads = 2,
+                         .keyHeads = 1,
+                         .queries = 1100,
+                         .keys = 1100,
+                         .causal = true,
+                         .window = 100,
+                         .softcap = 0.7},
                     Case{.name = "noQueries", .queries = 0, .causal = true}, Case{.name = "noKeys", .keys = 0},
                     Case{.name = "noBatch", .batch = 0, .keyMask = true}),
     [](const auto &info) { return info.param.name; });
@@ -145,6 +168,19 @@ TEST(AttentionTest, RowsWithoutKeysAreAsInPyTorch) {
   at::Tensor expected =
       at::scaled_dot_product_attention(inputs.query, inputs.key, inputs.value, inputs.mask, 0, false, scale);
   EXPECT_LT(difference(callAttention(c, inputs, at::kDouble)[0], expected), 1e-13);
+}
+
+/// The lowest number is finite: where nothing else is in a row, all keys have the same share.
+TEST(AttentionTest, RowsOfTheLowestNumberAreAsInPyTorch) {
+  for (const Case &c : {Case{.name = "", .floatMask = true}, Case{.name = "", .valueDim = 5, .floatMask = true}}) {
+    Inputs inputs = makeInputs(c);
+    inputs.mask = at::zeros({1, 1, 9, 9}, at::kDouble);
+    inputs.mask.select(2, 4).fill_(std::numeric_limits<float>::lowest());
+    at::Tensor expected =
+        at::scaled_dot_product_attention(inputs.query, inputs.key, inputs.value, inputs.mask, 0, false, scale);
+    EXPECT_LT(difference(callAttention(c, inputs, at::kDouble)[0], expected), 1e-13);
+    EXPECT_LT(difference(callAttention(c, inputs, at::kFloat)[0], expected), 2e-6);
+  }
 }
 
 TEST(AttentionTest, StridedHeads) {

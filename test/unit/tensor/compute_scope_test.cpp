@@ -59,4 +59,17 @@ TEST(ComputeScopeTest, ThreadsPerRank) {
   EXPECT_EQ(threadsPerRank(1), cores);
   EXPECT_EQ(threadsPerRank(1000 * cores), 1);
   EXPECT_EQ(threadsPerRank(0), cores);
+  EXPECT_EQ(threadsPerRank(1, cores), 1);
+  EXPECT_EQ(threadsPerRank(1, 0), cores);
+}
+
+TEST(ComputeScopeTest, ABoundProcessUsesItsCoresOnly) {
+  std::thread bound([] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+    EXPECT_EQ(threadsPerRank(1), 1);
+  });
+  bound.join();
 }

@@ -1,3 +1,4 @@
+#include "runtime/tensor/torch/kernels/embedding.h"
 #include "test/unit/tensor/call_helper.h"
 
 using namespace meshplan;
@@ -17,6 +18,13 @@ TEST(EmbeddingTest, ShardsAddUpToTheTable) {
 TEST(EmbeddingTest, RowsElsewhereAreZeroEvenIfOwnRowsAreNotFinite) {
   at::Tensor weight = at::full({4, 2}, std::numeric_limits<double>::quiet_NaN());
   EXPECT_TRUE(at::equal(shardOfRows(weight, at::tensor({2, 3}), 0, 2), at::zeros({2, 2})));
+}
+
+TEST(EmbeddingTest, AnIndexThatNoShardHoldsIsAnErrorOnEveryShard) {
+  at::Tensor weight = at::randn({5, 2});
+  EXPECT_NO_THROW(shardedEmbedding(weight, at::tensor({int64_t(0), int64_t(9)}), 5, 10));
+  EXPECT_THROW(shardedEmbedding(weight, at::tensor({int64_t(0), int64_t(10)}), 5, 10), c10::IndexError);
+  EXPECT_THROW(shardedEmbedding(weight, at::tensor({int64_t(-1), int64_t(9)}), 5, 10), c10::IndexError);
 }
 
 TEST(EmbeddingTest, ShardWithoutRows) {

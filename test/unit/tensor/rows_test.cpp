@@ -1,3 +1,4 @@
+#include "runtime/tensor/torch/kernels/rows.h"
 #include "test/unit/tensor/call_helper.h"
 
 #include <gmock/gmock.h>
@@ -47,6 +48,14 @@ TEST(RowsTest, ShardedCrossEntropy) {
   for (int64_t shards : {1, 2, 5, 17, 20})
     EXPECT_LT(difference(ShardedLoss{shards}(logits, target, -100), lossPerToken(logits, target, -100)), 1e-13)
         << shards << " shards";
+}
+
+TEST(RowsTest, ATargetThatIsNoClassIsAnError) {
+  at::Tensor row = at::ones({2}), ignored = at::tensor({int64_t(1), int64_t(-100)});
+  auto loss = [&](const at::Tensor &target) { return tokenLoss(row, row, row, target, -100, 4); };
+  EXPECT_NO_THROW(loss(ignored));
+  EXPECT_THROW(loss(at::tensor({int64_t(1), int64_t(4)})), c10::IndexError);
+  EXPECT_THROW(loss(at::tensor({int64_t(-1), int64_t(0)})), c10::IndexError);
 }
 
 TEST(RowsTest, ManyBlocksOfRows) {

@@ -91,6 +91,16 @@ static Expr roundNumbers(ExprBuilder &builder, Expr expr, FloatType type) {
                         roundNumbers(builder, expr->operands[2], type));
 }
 
+/// Whether a real expression made of literals is other than 0.
+static Expr isNonzero(ExprBuilder &builder, Expr expr) {
+  if (expr->kind == ExprKind::Number)
+    return builder.boolean(expr->number != 0);
+  if (expr->kind != ExprKind::Select)
+    return nullptr;
+  return builder.select(expr->operands[0], isNonzero(builder, expr->operands[1]),
+                        isNonzero(builder, expr->operands[2]));
+}
+
 Expr CallReader::convert(Expr element) {
   if (!element)
     return nullptr;
@@ -102,6 +112,8 @@ Expr CallReader::convert(Expr element) {
       return builder.number(roundedTo(static_cast<double>(element->value), type));
     return element->type == ExprType::Real ? roundNumbers(builder, element, type) : nullptr;
   }
+  if (target.isInteger(1) && element->type == ExprType::Real)
+    return isNonzero(builder, element);
   if (!isa<IntegerType>(target) || element->type == ExprType::Real)
     return nullptr;
   return target.isInteger(1) ? builder.asBoolean(element) : builder.asInteger(element);

@@ -32,9 +32,23 @@ static bool fits(Expr expr, Type elementType) {
          (range.type != ExprType::Integer || (expr->low >= range.low && expr->high <= range.high));
 }
 
+/// What is known of the elements of a tensor of which nothing else is: positions lie within what they count.
+static ElementRange rangeOfElements(Value value) {
+  ElementRange range = rangeOf(getElementTypeOrSelf(value.getType()));
+  auto call = value.getDefiningOp<plan::CallOp>();
+  if (!call || (call.getTarget() != "aten.argmax.default" && call.getTarget() != "aten.argmin.default"))
+    return range;
+  CallView view = CallView::of(call);
+  RankedTensorType self = view.operands.front();
+  std::optional<int64_t> dim = countedDim(view.getInt("dim", self.getRank()), self.getRank());
+  range.low = 0;
+  range.high = std::max<int64_t>(1, dim ? self.getDimSize(*dim) : self.getNumElements()) - 1;
+  return range;
+}
+
 Expr IndexFunctions::leaf(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
-  return builder.element(leafCount++, coordinatesOf(builder, type.getShape()), rangeOf(type.getElementType()));
+  return builder.element(leafCount++, coordinatesOf(builder, type.getShape()), rangeOfElements(value));
 }
 
 /// The one value that all elements of a constant have, or null.

@@ -1,5 +1,6 @@
 //===- lookup.cpp - calls that read elsewhere than at d0, d1, ... ---------===//
 
+#include "compiler/transforms/import/index_functions/lookup.h"
 #include "compiler/transforms/import/index_functions/call_reader.h"
 
 using namespace mlir;
@@ -15,8 +16,8 @@ static Expr readMovement(CallReader &reader) {
 // Lookups by index tensors
 //===----------------------------------------------------------------------===//
 
-/// An index within a dim; one that counts from the end is turned around. Null if it may lie outside.
-static Expr withinDim(ExprBuilder &builder, Expr index, int64_t extent) {
+/// One that counts from the end is turned around.
+Expr meshplan::withinDim(ExprBuilder &builder, Expr index, int64_t extent) {
   if (!index || index->type != ExprType::Integer)
     return nullptr;
   if (index->high < 0)
@@ -24,18 +25,9 @@ static Expr withinDim(ExprBuilder &builder, Expr index, int64_t extent) {
   return index && index->low >= 0 && index->high < extent ? index : nullptr;
 }
 
-namespace {
-/// `self[indices]`: which dims of self index tensors choose, and where their own dims stand in the result.
-struct Lookup {
-  SmallVector<std::optional<unsigned>> operands; ///< by dim of self
-  int64_t indexRank = 0;
-  int64_t position = 0; ///< of the first dim of the index tensors in the result
-};
-} // namespace
-
-static std::optional<Lookup> describeLookup(const CallReader &reader, int64_t rank) {
+std::optional<Lookup> meshplan::describeLookup(const CallView &call, int64_t rank) {
   Lookup lookup;
-  lookup.operands = reader.call.getOperands("indices");
+  lookup.operands = call.getOperands("indices");
   if (static_cast<int64_t>(lookup.operands.size()) > rank)
     return std::nullopt;
   lookup.operands.resize(rank);
@@ -44,9 +36,9 @@ static std::optional<Lookup> describeLookup(const CallReader &reader, int64_t ra
     if (!operand)
       continue;
     // A mask in place of indices has a result of unknown size.
-    if (reader.call.operands[*operand].getElementType().isInteger(1))
+    if (call.operands[*operand].getElementType().isInteger(1))
       return std::nullopt;
-    lookup.indexRank = std::max(lookup.indexRank, reader.call.operands[*operand].getRank());
+    lookup.indexRank = std::max(lookup.indexRank, call.operands[*operand].getRank());
     first = first.value_or(dim);
     last = dim;
   }
@@ -64,7 +56,7 @@ static Expr readIndex(CallReader &reader) {
   if (!self)
     return nullptr;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(self.getType()).getShape();
-  std::optional<Lookup> lookup = describeLookup(reader, shape.size());
+  std::optional<Lookup> lookup = describeLookup(reader.call, shape.size());
   ArrayRef<Expr> coordinates = reader.coordinates;
   if (!lookup || static_cast<int64_t>(coordinates.size()) < lookup->position + lookup->indexRank)
     return nullptr;

@@ -2,7 +2,8 @@
 //
 // Without masks other than `causal` the whole call goes to PyTorch's flash
 // kernel. With masks it goes in blocks of query rows, so that the additive mask
-// is small and keys outside of every row's reach are not visited.
+// is small and keys outside of every row's reach are not visited. The flash
+// kernel knows no softcap.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,6 +30,11 @@ struct Masks {
   int64_t window;
 
   bool causalOnly() const { return !mask && !keyMask && window == 0; }
+};
+
+/// What becomes of a product of query and key before it is masked.
+struct Scores {
+  double scale, softcap;
 };
 
 struct Span {
@@ -94,8 +100,9 @@ static at::Tensor additiveMask(const Masks &masks, Span rows, Span keys, const a
   return result;
 }
 
-static bool hasFlashKernel(const at::Tensor &query, const at::Tensor &value) {
-  return query.is_cpu() && query.size(3) == value.size(3) && query.numel() > 0 && value.numel() > 0;
+static bool hasFlashKernel(const at::Tensor &query, const at::Tensor &value, Scores scores) {
+  return query.is_cpu() && query.size(3) == value.size(3) && query.numel() > 0 && value.numel() > 0 &&
+         scores.softcap == 0;
 }
 
 /// The flash kernel reads strided heads and shares key heads among query heads without copies; it needs adjacent
@@ -112,28 +119,37 @@ static Result flashAttention(const at::Tensor &query, const at::Tensor &key, con
 
 /// The definition, in f32 for half types, for shapes and devices without a flash kernel.
 static Result mathAttention(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
-                            const at::Tensor &mask, double scale) {
+                            const at::Tensor &mask, Scores form) {
   at::ScalarType type = query.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
   int64_t repeats = query.size(1) / key.size(1);
   auto shared = [&](const at::Tensor &tensor) {
     return repeats == 1 ? tensor.to(type) : tensor.to(type).repeat_interleave(repeats, 1);
   };
-  at::Tensor scores = at::matmul(query.to(type).mul(scale), shared(key).transpose(2, 3)).add_(mask.to(type));
-  at::Tensor logsumexp = scores.logsumexp(3);
-  logsumexp.masked_fill_(logsumexp.eq(minusInfinity), 0);
-  at::Tensor weights = scores.sub_(logsumexp.unsqueeze(3)).exp_();
+  at::Tensor scores = at::matmul(query.to(type).mul(form.scale), shared(key).transpose(2, 3));
+  if (form.softcap != 0)
+    scores.div_(form.softcap).tanh_().mul_(form.softcap);
+  scores.add_(mask.to(type));
+  // Shifted by the maximum, so that a row of nothing but the lowest number is an even distribution.
+  at::Tensor max = scores.amax(3, /*keepdim=*/true);
+  max.masked_fill_(max.eq(minusInfinity), 0);
+  at::Tensor weights = scores.sub_(max).exp_();
+  at::Tensor sum = weights.sum(3, /*keepdim=*/true);
+  at::Tensor hidden = sum.eq(0);
+  sum.masked_fill_(hidden, 1);
+  weights.div_(sum);
+  at::Tensor logsumexp = max.add_(sum.log_()).masked_fill_(hidden, 0).squeeze(3);
   return {at::matmul(weights, shared(value)).to(query.scalar_type()), logsumexp};
 }
 
 static Result attendBlock(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value, const Masks &masks,
-                          Span rows, double scale) {
+                          Span rows, Scores scores) {
   Span keys = reachableKeys(rows, key.size(2), masks);
-  bool flash = hasFlashKernel(query, value);
+  bool flash = hasFlashKernel(query, value, scores);
   at::Tensor mask = additiveMask(masks, rows, keys, flash ? query.options() : query.options().dtype(at::kDouble));
   at::Tensor blockQuery = query.narrow(2, rows.begin, rows.size());
   at::Tensor blockKey = key.narrow(2, keys.begin, keys.size()), blockValue = value.narrow(2, keys.begin, keys.size());
-  return flash ? flashAttention(blockQuery, blockKey, blockValue, mask, /*causal=*/false, scale)
-               : mathAttention(blockQuery, blockKey, blockValue, mask, scale);
+  return flash ? flashAttention(blockQuery, blockKey, blockValue, mask, /*causal=*/false, scores.scale)
+               : mathAttention(blockQuery, blockKey, blockValue, mask, scores);
 }
 
 static Result emptyResult(const at::Tensor &query, const at::Tensor &value) {
@@ -143,22 +159,37 @@ static Result emptyResult(const at::Tensor &query, const at::Tensor &value) {
           at::zeros({batch, heads, rows}, query.options().dtype(type))};
 }
 
+/// The key heads that the query heads read, one for each.
+static at::Tensor headsRead(const at::Tensor &tensor, int64_t heads, int64_t headsPerKey, int64_t firstHead,
+                            int64_t firstKeyHead) {
+  at::Tensor head = at::arange(firstHead, firstHead + heads, tensor.options().dtype(at::kLong));
+  return tensor.index_select(1, head.div(headsPerKey, "floor").sub_(firstKeyHead));
+}
+
 Result meshplan::attention(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
                            const std::optional<at::Tensor> &mask, const std::optional<at::Tensor> &keyMask, bool causal,
-                           int64_t window, double scale, double dropout) {
+                           int64_t window, double scale, double softcap, double dropout, int64_t headsPerKey,
+                           int64_t firstHead, int64_t firstKeyHead) {
+  if (headsPerKey > 0) {
+    auto read = [&](const at::Tensor &tensor) {
+      return headsRead(tensor, query.size(1), headsPerKey, firstHead, firstKeyHead);
+    };
+    return attention(query, read(key), read(value), mask, keyMask, causal, window, scale, softcap, dropout);
+  }
   Masks masks{mask, keyMask, causal, window};
+  Scores scores{scale, softcap};
   checkShapes(query, key, value, masks, dropout);
   if (query.numel() == 0 || key.size(2) == 0)
     return emptyResult(query, value);
-  if (masks.causalOnly() && hasFlashKernel(query, value))
+  if (masks.causalOnly() && hasFlashKernel(query, value, scores))
     return flashAttention(query, key, value, std::nullopt, causal, scale);
   int64_t rows = query.size(2);
   if (rows <= blockRows)
-    return attendBlock(query, key, value, masks, {0, rows}, scale);
+    return attendBlock(query, key, value, masks, {0, rows}, scores);
   auto [out, logsumexp] = emptyResult(query, value);
   for (int64_t row = 0; row < rows; row += blockRows) {
     Span span{row, std::min(row + blockRows, rows)};
-    auto [blockOut, blockLogsumexp] = attendBlock(query, key, value, masks, span, scale);
+    auto [blockOut, blockLogsumexp] = attendBlock(query, key, value, masks, span, scores);
     out.narrow(2, span.begin, span.size()).copy_(blockOut);
     logsumexp.narrow(2, span.begin, span.size()).copy_(blockLogsumexp);
   }

@@ -9,12 +9,15 @@
 
 namespace meshplan {
 
-/// softmax(query key^T * scale + masks) value, and the logarithm of the sum of
-/// the exponentials of each row of scores.
+/// softmax(cap(query key^T * scale) + masks) value, and the logarithm of the sum
+/// of the exponentials of each row of scores. cap(x) = softcap * tanh(x / softcap)
+/// keeps scores within the softcap; a softcap of 0 leaves them.
 ///
 /// query [B, H, S, D], key [B, G, T, D], value [B, G, T, E] give out [B, H, S, E]
 /// and logsumexp [B, H, S] in f32 (f64 for f64). H is a multiple of G; query head
-/// h reads key head h / (H / G).
+/// h reads key head h / (H / G). With `headsPerKey` the heads are a part of all,
+/// from `firstHead` and `firstKeyHead` on, of which so many share a key head: query
+/// head h reads key head (firstHead + h) / headsPerKey - firstKeyHead.
 ///
 /// All masks hold together: `mask` (bool: true may look; float: added) of dims
 /// equal to [B, H, S, T] or 1; `keyMask` [B, T] bool; `causal`: key position <=
@@ -26,7 +29,8 @@ namespace meshplan {
 std::tuple<at::Tensor, at::Tensor> attention(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
                                              const std::optional<at::Tensor> &mask,
                                              const std::optional<at::Tensor> &keyMask, bool causal, int64_t window,
-                                             double scale, double dropout);
+                                             double scale, double softcap, double dropout, int64_t headsPerKey = 0,
+                                             int64_t firstHead = 0, int64_t firstKeyHead = 0);
 
 } // namespace meshplan
 

@@ -1,13 +1,17 @@
 //===- embedding.cpp - rows of a divided table ----------------------------===//
 
 #include "runtime/tensor/torch/kernels/embedding.h"
+#include "runtime/tensor/torch/kernels/indices.h"
 
 #include <ATen/ATen.h>
 
 using namespace meshplan;
 
-at::Tensor meshplan::shardedEmbedding(const at::Tensor &weight, const at::Tensor &indices, int64_t offset) {
+at::Tensor meshplan::shardedEmbedding(const at::Tensor &weight, const at::Tensor &indices, int64_t offset,
+                                      int64_t tableRows) {
   TORCH_CHECK(weight.dim() == 2, "weight must have 2 dims, it has ", weight.dim());
+  if (tableRows >= 0)
+    checkIndices(indices, tableRows, "index");
   int64_t rows = weight.size(0);
   at::Tensor local = indices - offset;
   if (rows == 0) {

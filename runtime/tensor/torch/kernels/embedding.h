@@ -9,8 +9,9 @@ namespace meshplan {
 
 /// `weight` holds the rows [offset, offset + V) of a table. Gives the row of
 /// each index, zeros for rows that it does not hold: one addend of the whole
-/// table's rows. indices [..] gives [.., E].
-at::Tensor shardedEmbedding(const at::Tensor &weight, const at::Tensor &indices, int64_t offset);
+/// table's rows. indices [..] gives [.., E]. Fails, as aten::embedding does, for
+/// an index outside of the table's `rows`; a negative number stands for not known.
+at::Tensor shardedEmbedding(const at::Tensor &weight, const at::Tensor &indices, int64_t offset, int64_t rows = -1);
 
 } // namespace meshplan
 

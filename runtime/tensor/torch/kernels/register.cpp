@@ -4,6 +4,8 @@
 
 #include "runtime/tensor/torch/kernels/attention.h"
 #include "runtime/tensor/torch/kernels/embedding.h"
+#include "runtime/tensor/torch/kernels/grouped_mm.h"
+#include "runtime/tensor/torch/kernels/mean.h"
 #include "runtime/tensor/torch/kernels/rows.h"
 
 #include <mutex>
@@ -13,14 +15,21 @@ using namespace meshplan;
 
 /// A target, its arguments and results as schedules name them, and the function that computes it on any device.
 static void define(torch::Library &library) {
-  library.def("attention(Tensor query, Tensor key, Tensor value, Tensor? mask=None, Tensor? key_mask=None, "
-              "bool causal=False, int window=0, *, float scale, float dropout=0.) -> (Tensor out, Tensor logsumexp)",
-              &attention);
-  library.def("embedding(Tensor weight, Tensor indices, int offset) -> Tensor", &shardedEmbedding);
+  library.def(
+      "attention(Tensor query, Tensor key, Tensor value, Tensor? mask=None, Tensor? key_mask=None, "
+      "bool causal=False, int window=0, *, float scale, float softcap=0., float dropout=0., int heads_per_key=0, "
+      "int first_head=0, int first_key_head=0) -> (Tensor out, Tensor logsumexp)",
+      &attention);
+  library.def("embedding(Tensor weight, Tensor indices, int offset, int rows=-1) -> Tensor", &shardedEmbedding);
+  library.def("grouped_mm(Tensor input, Tensor weight, Tensor offs) -> Tensor", &groupedMm);
+  library.def("mean_addend(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, int count) "
+              "-> Tensor",
+              &meanAddend);
   library.def("row_max(Tensor input) -> Tensor", &rowMax);
   library.def("row_sum_exp(Tensor input, Tensor max) -> Tensor", &rowSumExp);
   library.def("row_pick(Tensor input, Tensor target, int offset=0) -> Tensor", &rowPick);
-  library.def("token_loss(Tensor max, Tensor sum_exp, Tensor picked, Tensor target, int ignore_index) -> Tensor",
+  library.def("token_loss(Tensor max, Tensor sum_exp, Tensor picked, Tensor target, int ignore_index, "
+              "int classes=-1) -> Tensor",
               &tokenLoss);
   library.def("count_tokens(Tensor target, int ignore_index, ScalarType dtype) -> Tensor", &countTokens);
 }

@@ -1,6 +1,7 @@
 //===- rows.cpp - cross entropy over a divided vocabulary -----------------===//
 
 #include "runtime/tensor/torch/kernels/rows.h"
+#include "runtime/tensor/torch/kernels/indices.h"
 
 #include <ATen/ATen.h>
 #include <algorithm>
@@ -52,7 +53,9 @@ at::Tensor meshplan::rowPick(const at::Tensor &input, const at::Tensor &target, 
 }
 
 at::Tensor meshplan::tokenLoss(const at::Tensor &max, const at::Tensor &sumExp, const at::Tensor &picked,
-                               const at::Tensor &target, int64_t ignoreIndex) {
+                               const at::Tensor &target, int64_t ignoreIndex, int64_t classes) {
+  if (classes > 0)
+    checkIndices(target.masked_fill(target.eq(ignoreIndex), 0), classes, "target");
   at::ScalarType type = accumulationType(max.scalar_type());
   at::Tensor loss = sumExp.to(type).log().add_(max.to(type)).sub_(picked.to(type));
   return loss.masked_fill_(target.eq(ignoreIndex), 0).to(max.scalar_type());

@@ -1,0 +1,115 @@
+//===- pooling.cpp - records of pools -------------------------------------===//
+//
+// The last dims, one for each dim of the window, are pooled; the others pass.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/local_args.h"
+#include "compiler/sharding/record_support/windows.h"
+#include "compiler/sharding/records/records.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+/// Ties the dims above the last `count`; false if the call does not fit.
+static bool tiePassing(RuleBuilder &builder, const CallView &call, int64_t count) {
+  TensorRef self = builder.operand("self"), result = builder.result();
+  if (self.getRank() != result.getRank() || self.getRank() < count)
+    return false;
+  for (int64_t dim = 0; dim < self.getRank() - count; ++dim) {
+    SmallVector<DimRef> dims{self[dim]};
+    for (unsigned index = 0; index < call.results.size(); ++index)
+      dims.push_back(builder.result(index)[dim]);
+    builder.tie(dims);
+  }
+  return true;
+}
+
+/// max_pool and avg_pool. Without a stride windows follow each other.
+template <unsigned Count> static FactorRule poolRule(const CallView &call) {
+  RuleBuilder builder(call);
+  if (!tiePassing(builder, call, Count) || call.results.size() != 1)
+    return builder.finish();
+  for (unsigned index = 0; index < Count; ++index) {
+    std::optional<int64_t> size = windowArgument(call, "kernel_size", index, Count, 1);
+    std::optional<int64_t> stride = windowArgument(call, "stride", index, Count, size.value_or(1)),
+                           padding = windowArgument(call, "padding", index, Count, 0),
+                           dilation = windowArgument(call, "dilation", index, Count, 1);
+    int64_t dim = static_cast<int64_t>(index) - Count;
+    if (size && stride && padding && dilation)
+      tieWindows(builder, builder.operand("self")[dim], builder.result()[dim], {*size, *stride, *padding, *dilation});
+  }
+  return builder.finish();
+}
+
+/// The positions that the second result gives count through all pooled dims, so these are whole.
+template <unsigned Count> static FactorRule indexedPoolRule(const CallView &call) {
+  RuleBuilder builder(call);
+  tiePassing(builder, call, Count);
+  return builder.finish();
+}
+
+/// Windows of equal size follow each other if the sizes divide; otherwise they may overlap.
+template <unsigned Count> static FactorRule adaptivePoolRule(const CallView &call) {
+  RuleBuilder builder(call);
+  if (!tiePassing(builder, call, Count))
+    return builder.finish();
+  for (int64_t dim = -static_cast<int64_t>(Count); dim < 0; ++dim) {
+    DimRef self = builder.operand("self")[dim], result = builder.result()[dim];
+    if (result.size > 0 && self.size % result.size == 0)
+      tieWindows(builder, self, result, {self.size / result.size, self.size / result.size, 0, 1});
+  }
+  return builder.finish();
+}
+
+/// The sizes of the pooled dims are those of a rank.
+template <unsigned Count> static LocalCall localizeAdaptivePool(const CallView &call, plan::MeshOp) {
+  RankedTensorType result = call.results.front();
+  int64_t first = result.getRank() - Count;
+  bool divided = false;
+  for (int64_t dim = first; dim < result.getRank(); ++dim)
+    divided |= isDivided(result, dim);
+  if (!divided)
+    return unchanged(call);
+  return {call.target.str(), withArg(call.args, "output_size", localSizes(call, first, Count))};
+}
+
+static Linearity inSelf(const CallView &call) { return linearIn(call, {{"self"}}); }
+
+/// Each element of the input is read about once.
+static OpCost poolCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  cost.flops = call.operands.front().getNumElements();
+  return cost;
+}
+
+template <unsigned Count> static void addPools(OpRegistry &registry, StringRef max, StringRef average) {
+  registry.add({.target = max, .rule = poolRule<Count>, .linearity = notLinear, .cost = poolCost});
+  registry.add({.target = average, .rule = poolRule<Count>, .linearity = inSelf, .cost = poolCost});
+}
+
+void addPoolingRecords(OpRegistry &registry) {
+  addPools<1>(registry, "aten.max_pool1d.default", "aten.avg_pool1d.default");
+  addPools<2>(registry, "aten.max_pool2d.default", "aten.avg_pool2d.default");
+  addPools<3>(registry, "aten.max_pool3d.default", "aten.avg_pool3d.default");
+  registry.add({.target = "aten.max_pool2d_with_indices.default",
+                .rule = indexedPoolRule<2>,
+                .linearity = notLinear,
+                .cost = poolCost});
+  registry.add({.target = "aten.adaptive_avg_pool1d.default",
+                .rule = adaptivePoolRule<1>,
+                .linearity = inSelf,
+                .cost = poolCost,
+                .localize = localizeAdaptivePool<1>});
+  for (StringRef target : {"aten.adaptive_avg_pool2d.default", "aten._adaptive_avg_pool2d.default"})
+    registry.add({.target = target,
+                  .rule = adaptivePoolRule<2>,
+                  .linearity = inSelf,
+                  .cost = poolCost,
+                  .localize = localizeAdaptivePool<2>});
+}
+
+} // namespace meshplan

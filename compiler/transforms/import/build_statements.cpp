@@ -1,0 +1,169 @@
+//===- build_statements.cpp - what the plan states, as ops ----------------===//
+
+#include "compiler/transforms/import/build_statements.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+static plan::StyleKind styleKind(meshplan::StyleKind kind) {
+  switch (kind) {
+  case meshplan::StyleKind::Colwise:
+    return plan::StyleKind::colwise;
+  case meshplan::StyleKind::Rowwise:
+    return plan::StyleKind::rowwise;
+  case meshplan::StyleKind::Sequence:
+    return plan::StyleKind::sequence;
+  case meshplan::StyleKind::Expert:
+    return plan::StyleKind::expert;
+  case meshplan::StyleKind::Replicate:
+    return plan::StyleKind::replicate;
+  }
+  llvm_unreachable("unknown style");
+}
+
+static ArrayAttr toArray(OpBuilder &builder, ArrayRef<AxisRefAttr> axes) {
+  return builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end()));
+}
+
+void StatementBuilder::build() {
+  refuseStatements();
+  buildMesh();
+  for (const BoundModule &module : bound.modules) {
+    for (const BoundStyle &style : module.styles)
+      buildStyle(module, style);
+    for (const BoundBorder &border : module.borders)
+      buildBorder(module, border);
+  }
+  for (const BoundOutput &output : bound.outputs)
+    buildOutput(output);
+}
+
+Location StatementBuilder::locate(const SourceRange &range) const {
+  if (!range.hasLine())
+    return builder.getUnknownLoc();
+  return FileLineColRange::get(builder.getStringAttr(diagnostics.sources().buffer(range.file).name()), range.line,
+                               range.column, range.line, range.endColumn);
+}
+
+SmallVector<AxisRefAttr> StatementBuilder::axisRefs(ArrayRef<size_t> axes) const {
+  return llvm::map_to_vector(axes, [&](size_t axis) {
+    return AxisRefAttr::get(builder.getContext(), bound.environment.mesh.axes[axis].name);
+  });
+}
+
+void StatementBuilder::refuseStatements() {
+  for (const LaterStatement &statement : bound.later)
+    diagnostics.error(statement.range, "'" + statement.name + "' is not implemented yet")
+        .help("a plan for the forward pass needs mesh, input, loss and styles only");
+  for (const BoundModule &module : bound.modules)
+    for (const BoundStyle &style : module.styles)
+      refuseStyle(style);
+}
+
+void StatementBuilder::refuseStyle(const BoundStyle &style) {
+  // An entry gives its style to many modules, and is refused once.
+  if (style.kind == meshplan::StyleKind::Expert && refused.insert({style.range.line, style.range.column}).second)
+    diagnostics.error(style.range, "style 'expert' is not implemented yet").help("use 'replicate' for now");
+}
+
+void StatementBuilder::buildMesh() {
+  SmallVector<Attribute> axes;
+  for (const meshplan::MeshAxis &axis : bound.environment.mesh.axes)
+    axes.push_back(MeshAxisAttr::get(builder.getContext(), axis.name, axis.size));
+  MeshOp::create(builder, locate(bound.environment.mesh.range), builder.getArrayAttr(axes));
+}
+
+static SmallVector<int64_t> relativeParts(const BoundStyle &style) {
+  SmallVector<int64_t> parts(style.equalParts, 1);
+  for (const StylePart &part : style.parts)
+    parts.push_back(part.count);
+  return parts;
+}
+
+void StatementBuilder::buildStyle(const BoundModule &module, const BoundStyle &style) {
+  StyleOp::create(builder, locate(style.range), builder.getStringAttr(outline.model.modules[module.module].path),
+                  StyleKindAttr::get(builder.getContext(), styleKind(style.kind)),
+                  toArray(builder, axisRefs(style.axes)), builder.getStringAttr(style.text),
+                  builder.getI64IntegerAttr(style.dim), builder.getDenseI64ArrayAttr(relativeParts(style)));
+}
+
+SmallVector<AxisRefAttr> StatementBuilder::allAxes() const {
+  return llvm::map_to_vector(bound.environment.mesh.axes, [&](const meshplan::MeshAxis &axis) {
+    return AxisRefAttr::get(builder.getContext(), axis.name);
+  });
+}
+
+/// A list of all dims speaks of every axis. `replicate` and `split` speak of the axes of the module's styles and of
+/// their own; without any, of those that divide no input: samples stay where they are.
+SmallVector<AxisRefAttr> StatementBuilder::governedAxes(const BoundModule &module, const BoundLayout &layout) const {
+  if (layout.rank)
+    return allAxes();
+  llvm::SmallVector<bool> governed(bound.environment.mesh.axes.size(), false);
+  auto add = [&](ArrayRef<size_t> axes) {
+    for (size_t axis : axes)
+      governed[axis] = true;
+  };
+  for (const BoundStyle &style : module.styles)
+    add(style.axes);
+  for (const DimSplit &split : layout.splits)
+    add(split.axes);
+  if (llvm::none_of(governed, [](bool is) { return is; })) {
+    governed.assign(governed.size(), true);
+    for (const BoundInput &input : bound.inputs)
+      for (const BoundDim &dim : input.dims)
+        for (size_t axis : dim.axes)
+          governed[axis] = false;
+  }
+  SmallVector<size_t> axes;
+  for (auto [axis, is] : llvm::enumerate(governed))
+    if (is)
+      axes.push_back(axis);
+  return axisRefs(axes);
+}
+
+/// The dims up to the last that is split, or all that the statement lists.
+ShardingAttr StatementBuilder::leadingDims(const BoundLayout &layout) const {
+  int64_t rank = layout.rank.value_or(0);
+  for (const DimSplit &split : layout.splits)
+    rank = std::max(rank, split.dim + 1);
+  ShardingAttr sharding = ShardingAttr::getReplicated(builder.getContext(), rank);
+  for (const DimSplit &split : layout.splits)
+    sharding = sharding.withDim(split.dim, axisRefs(split.axes));
+  return sharding;
+}
+
+void StatementBuilder::buildBorder(const BoundModule &module, const BoundBorder &border) {
+  BorderOp::create(builder, locate(border.layout.range),
+                   builder.getStringAttr(outline.model.modules[module.module].path),
+                   builder.getBoolAttr(border.isInput), builder.getI64IntegerAttr(border.index),
+                   leadingDims(border.layout), builder.getBoolAttr(border.layout.rank.has_value()),
+                   toArray(builder, governedAxes(module, border.layout)), builder.getStringAttr(border.layout.text));
+}
+
+/// An output of the model is an output of the root module.
+void StatementBuilder::buildOutput(const BoundOutput &output) {
+  SmallVector<DimShardingAttr> dims;
+  for (const BoundDim &dim : output.dims) {
+    dims.push_back(DimShardingAttr::get(builder.getContext(), axisRefs(dim.axes)));
+  }
+  std::string text = "output " + outline.model.outputs[output.output].name;
+  BorderOp::create(builder, locate(output.range), builder.getStringAttr(""), builder.getBoolAttr(false),
+                   builder.getI64IntegerAttr(output.output), ShardingAttr::get(builder.getContext(), dims),
+                   builder.getBoolAttr(true), toArray(builder, allAxes()), builder.getStringAttr(text));
+}
+
+ShardingAttr StatementBuilder::layoutOf(const BoundLayout &layout, ArrayRef<int64_t> shape, StringRef what) {
+  int64_t rank = shape.size();
+  ShardingAttr stated = leadingDims(layout), sharding = ShardingAttr::getReplicated(builder.getContext(), rank);
+  if (stated.getRank() > rank || (layout.rank && stated.getRank() != rank)) {
+    diagnostics.error(
+        layout.range,
+        ("'" + layout.text + "' has " + Twine(stated.getRank()) + " dims, and " + what + " has " + Twine(rank)).str());
+    return sharding;
+  }
+  for (int64_t dim = 0; dim < stated.getRank(); ++dim)
+    sharding = sharding.withDim(dim, stated.getDims()[dim].getAxes());
+  return sharding;
+}

@@ -1,0 +1,52 @@
+//===- build_statements.h - what the plan states, as ops --------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_BUILD_STATEMENTS_H
+#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_BUILD_STATEMENTS_H
+
+#include "compiler/frontend/bind.h"
+#include "compiler/transforms/import/outline_model.h"
+#include "dialect/plan/plan.h"
+#include "mlir/IR/Builders.h"
+
+#include <set>
+
+namespace meshplan {
+
+/// Writes the mesh, the styles of modules and the layouts at their borders into the module at the insertion point, and
+/// reports statements that nothing behind the import honours: nothing is skipped in silence. Refers to its arguments.
+class StatementBuilder {
+public:
+  StatementBuilder(const BoundPlan &bound, const ProgramOutline &outline, Diagnostics &diagnostics,
+                   mlir::OpBuilder &builder)
+      : bound(bound), outline(outline), diagnostics(diagnostics), builder(builder) {}
+
+  void build();
+
+  mlir::Location locate(const SourceRange &range) const;
+  llvm::SmallVector<plan::AxisRefAttr> axisRefs(llvm::ArrayRef<size_t> axes) const;
+
+  /// The sharding of a tensor of this shape that a statement asks for. Reports dims that the tensor does not have;
+  /// `what` names it.
+  plan::ShardingAttr layoutOf(const BoundLayout &layout, llvm::ArrayRef<int64_t> shape, llvm::StringRef what);
+
+private:
+  void refuseStatements();
+  void refuseStyle(const BoundStyle &style);
+  void buildMesh();
+  void buildStyle(const BoundModule &module, const BoundStyle &style);
+  void buildBorder(const BoundModule &module, const BoundBorder &border);
+  void buildOutput(const BoundOutput &output);
+  llvm::SmallVector<plan::AxisRefAttr> governedAxes(const BoundModule &module, const BoundLayout &layout) const;
+  llvm::SmallVector<plan::AxisRefAttr> allAxes() const;
+  plan::ShardingAttr leadingDims(const BoundLayout &layout) const;
+
+  const BoundPlan &bound;
+  const ProgramOutline &outline;
+  Diagnostics &diagnostics;
+  mlir::OpBuilder &builder;
+  std::set<std::pair<int32_t, int32_t>> refused; ///< lines and columns of styles
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_BUILD_STATEMENTS_H

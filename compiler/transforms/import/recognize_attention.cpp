@@ -1,0 +1,256 @@
+//===- recognize_attention.cpp - attention written out as one op ----------===//
+//
+// See RecognizeAttention in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/op_record.h"
+#include "compiler/transforms/import/call_builder.h"
+#include "compiler/transforms/import/erase_unread.h"
+#include "compiler/transforms/import/passes.h"
+#include "compiler/transforms/import/written_attention.h"
+#include "llvm/ADT/APFloat.h"
+#include <cmath>
+
+namespace meshplan {
+#define GEN_PASS_DEF_RECOGNIZEATTENTION
+#include "compiler/transforms/import/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::indexing;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// The tensor of `shape` [batch, heads, rows, columns] that `matrices` is moved from; or null. `matrices` has the same
+/// elements, batch and heads in one or two dims, rows and columns in this order or transposed.
+static Value findHeads(ExprBuilder &builder, Value matrices, ArrayRef<int64_t> shape, bool transposed) {
+  Indices coordinates = coordinatesOf(builder, shape), inner{coordinates[2], coordinates[3]};
+  if (llvm::is_contained(coordinates, nullptr))
+    return {};
+  if (transposed)
+    std::swap(inner[0], inner[1]);
+  Indices indices{coordinates[0], coordinates[1]};
+  if (typeOf(matrices).getRank() == 3)
+    indices = {builder.add(builder.multiply(coordinates[0], shape[1]), coordinates[1])};
+  llvm::append_range(indices, inner);
+  MovedRead at{matrices, indices};
+  while (typeOf(at.operand).getShape() != shape || at.indices != coordinates) {
+    std::optional<MovedRead> moved = readThroughMovement(builder, at.operand, at.indices);
+    if (!moved)
+      return {};
+    at = std::move(*moved);
+  }
+  return at.operand;
+}
+
+namespace {
+
+/// Makes meshplan.attention from the steps of one attention, before its last product.
+class AttentionWriter {
+public:
+  AttentionWriter(const WrittenAttention &attention, ExprBuilder &builder)
+      : attention(attention), builder(builder), place(attention.product) {}
+
+  void write();
+
+private:
+  Value heads(Value matrices, int64_t rows, int64_t columns, bool transposed);
+  std::optional<Value> makeMask();
+  Value add(Value mask, Value addend);
+  Value fill(Value mask, const ScoreStep &step);
+  Value withFourDims(Value tensor);
+  void replaceProduct(Value out);
+
+  const WrittenAttention &attention;
+  ExprBuilder &builder;
+  plan::CallOp place;
+};
+
+} // namespace
+
+/// `matrices` as [batch, heads, rows, columns].
+Value AttentionWriter::heads(Value matrices, int64_t rows, int64_t columns, bool transposed) {
+  int64_t shape[] = {attention.batch, attention.heads, rows, columns};
+  if (Value found = findHeads(builder, matrices, shape, transposed))
+    return found;
+  Type element = typeOf(matrices).getElementType();
+  if (transposed) {
+    SmallVector<int64_t> order(typeOf(matrices).getShape());
+    std::swap(order.end()[-1], order.end()[-2]);
+    matrices = CallBuilder("aten.transpose.int", place)
+                   .tensor("self", matrices)
+                   .integer("dim0", -2)
+                   .integer("dim1", -1)
+                   .build(order, element);
+  }
+  if (typeOf(matrices).getRank() == 4)
+    return matrices;
+  return CallBuilder("aten.reshape.default", place)
+      .tensor("self", matrices)
+      .integers("shape", shape)
+      .build(shape, element);
+}
+
+/// True if scores that are filled count as hidden: with the number added to them they are the same.
+static bool hides(double number, FloatType type) {
+  double lowest = APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/true).convertToDouble();
+  return number < 0 && (std::isinf(number) || (!type.isF16() && number == lowest));
+}
+
+/// Batch and heads as two dims, as masks have them.
+Value AttentionWriter::withFourDims(Value tensor) {
+  RankedTensorType type = typeOf(tensor);
+  int64_t merged = attention.batch * attention.heads;
+  if (type.getRank() != 3 || type.getDimSize(0) != merged || merged == attention.heads)
+    return tensor;
+  int64_t shape[] = {attention.batch, attention.heads, type.getDimSize(1), type.getDimSize(2)};
+  return CallBuilder("aten.reshape.default", place)
+      .tensor("self", tensor)
+      .integers("shape", shape)
+      .build(shape, type.getElementType());
+}
+
+/// The shape to which two tensors that fit are broadcast.
+static SmallVector<int64_t> broadcastShape(ArrayRef<int64_t> left, ArrayRef<int64_t> right) {
+  if (left.size() < right.size())
+    std::swap(left, right);
+  SmallVector<int64_t> shape(left);
+  for (size_t place = 1; place <= right.size(); ++place)
+    if (shape.end()[-place] == 1)
+      shape.end()[-place] = right.end()[-place];
+  return shape;
+}
+
+Value AttentionWriter::add(Value mask, Value addend) {
+  addend = withFourDims(addend);
+  if (!mask)
+    return addend;
+  Type left = typeOf(mask).getElementType(), right = typeOf(addend).getElementType();
+  return CallBuilder("aten.add.Tensor", place)
+      .tensor("self", mask)
+      .tensor("other", addend)
+      .build(broadcastShape(typeOf(mask).getShape(), typeOf(addend).getShape()),
+             left.getIntOrFloatBitWidth() < right.getIntOrFloatBitWidth() ? right : left);
+}
+
+/// The mask with the step's number where it hides scores.
+Value AttentionWriter::fill(Value mask, const ScoreStep &step) {
+  Value hidden = withFourDims(step.tensor);
+  ArrayRef<int64_t> shape = typeOf(hidden).getShape();
+  if (step.kind == ScoreStep::fillWhereNot)
+    hidden = CallBuilder("aten.logical_not.default", place)
+                 .tensor("self", hidden)
+                 .build(shape, typeOf(hidden).getElementType());
+  if (!mask)
+    mask = CallBuilder("aten.zeros.default", place)
+               .integers("size", shape)
+               .type("dtype", step.type)
+               .build(shape, step.type);
+  else if (typeOf(mask).getElementType() != step.type)
+    mask = CallBuilder("aten.to.dtype", place)
+               .tensor("self", mask)
+               .type("dtype", step.type)
+               .build(typeOf(mask).getShape(), step.type);
+  return CallBuilder("aten.masked_fill.Scalar", place)
+      .tensor("self", mask)
+      .tensor("mask", hidden)
+      .number("value", step.number)
+      .build(broadcastShape(typeOf(mask).getShape(), shape), step.type);
+}
+
+/// All steps as one mask that is added, null if there are none; nullopt if they cannot be one.
+std::optional<Value> AttentionWriter::makeMask() {
+  for (const ScoreStep &step : attention.steps) {
+    RankedTensorType type = typeOf(step.tensor);
+    bool isAdded = step.kind == ScoreStep::add;
+    if (isAdded ? !isa<FloatType>(type.getElementType()) : !type.getElementType().isInteger(1))
+      return std::nullopt;
+    // Another number stands in place of the score, and is not added to it.
+    if (!isAdded && !hides(step.number, step.type))
+      return std::nullopt;
+  }
+  Value mask;
+  for (const ScoreStep &step : attention.steps)
+    mask = step.kind == ScoreStep::add ? add(mask, step.tensor) : fill(mask, step);
+  return mask;
+}
+
+void AttentionWriter::write() {
+  std::optional<Value> mask = makeMask();
+  if (!mask)
+    return;
+  int64_t features = typeOf(attention.query).getShape().back(), width = typeOf(attention.value).getShape().back();
+  CallBuilder call("meshplan.attention", place);
+  call.tensor("query", heads(attention.query, attention.queries, features, /*transposed=*/false));
+  call.tensor("key", heads(attention.key, attention.keys, features, /*transposed=*/true));
+  call.tensor("value", heads(attention.value, attention.keys, width, /*transposed=*/false));
+  if (*mask)
+    call.tensor("mask", *mask);
+  call.number("scale", attention.scale);
+  if (attention.softcap != 0)
+    call.number("softcap", attention.softcap);
+  Type element = typeOf(attention.query).getElementType();
+  Type sumType = element.isF64() ? element : Float32Type::get(element.getContext());
+  int64_t outShape[] = {attention.batch, attention.heads, attention.queries, width};
+  Value out = call.build({RankedTensorType::get(outShape, element),
+                          RankedTensorType::get(ArrayRef(outShape).drop_back(), sumType)})
+                  .getResult(0);
+  replaceProduct(out);
+}
+
+/// Views need memory in the order of the product, which the attention's result does not have.
+static void makeReshape(plan::CallOp call) {
+  if (call.getTarget() != "aten.view.default" && call.getTarget() != "aten._unsafe_view.default")
+    return;
+  NamedAttrList args(call.getArgs());
+  args.set("shape", args.erase("size"));
+  call.setTarget("aten.reshape.default");
+  call.setArgsAttr(args.getDictionary(call.getContext()));
+}
+
+/// Readers of the product read `out` instead. Those that give its batch and heads a dim each are not needed.
+void AttentionWriter::replaceProduct(Value out) {
+  Value product = place.getResult(0);
+  ArrayRef<int64_t> shape = typeOf(product).getShape();
+  if (typeOf(product) != typeOf(out)) {
+    for (Operation *user : llvm::make_early_inc_range(product.getUsers())) {
+      auto call = dyn_cast<plan::CallOp>(user);
+      bool isShape =
+          call && llvm::is_contained({"aten.view.default", "aten._unsafe_view.default", "aten.reshape.default"},
+                                     call.getTarget());
+      if (isShape && call.getResultTypes()[0] == out.getType())
+        call.getResult(0).replaceAllUsesWith(out);
+    }
+    Value merged = CallBuilder("aten.reshape.default", place)
+                       .tensor("self", out)
+                       .integers("shape", shape)
+                       .build(shape, typeOf(out).getElementType());
+    product.replaceAllUsesWith(merged);
+  } else {
+    product.replaceAllUsesWith(out);
+  }
+  for (Operation *user : out.getUsers())
+    if (auto call = dyn_cast<plan::CallOp>(user))
+      makeReshape(call);
+}
+
+namespace {
+
+struct RecognizeAttentionPass : meshplan::impl::RecognizeAttentionBase<RecognizeAttentionPass> {
+  void runOnOperation() final {
+    for (Block &block : getOperation().getBody()) {
+      IndexFunctions functions;
+      for (auto call : block.getOps<plan::CallOp>()) {
+        if (call.getTarget() != "aten.softmax.int" && call.getTarget() != "aten._softmax.default")
+          continue;
+        if (std::optional<WrittenAttention> attention = readWrittenAttention(call, functions))
+          AttentionWriter(*attention, functions.builder).write();
+      }
+      eraseUnread(block);
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,274 @@
+//===- written_attention.cpp - attention written out ----------------------===//
+
+#include "compiler/transforms/import/written_attention.h"
+#include "compiler/sharding/op_record.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::indexing;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// The type of the scores that a call makes.
+static FloatType scoreType(plan::CallOp call) { return cast<FloatType>(typeOf(call.getResult(0)).getElementType()); }
+
+namespace {
+
+class WrittenAttentionReader {
+public:
+  explicit WrittenAttentionReader(IndexFunctions &functions) : functions(functions) {}
+
+  std::optional<WrittenAttention> read(plan::CallOp softmax);
+
+private:
+  bool isScores(Value value) const;
+  Value sameScores(plan::CallOp call, const CallView &view) const;
+  plan::CallOp findProduct(Value probabilities) const;
+  bool readScores(Value scores);
+  bool readBefore(ScoreStep step, Value scores);
+
+  // One for each operator, of the call that `readScores` looks at.
+  bool readSame(plan::CallOp call, const CallView &view);
+  bool readProduct(plan::CallOp call, const CallView &view);
+  bool readAddedProduct(plan::CallOp call, const CallView &view);
+  bool readSum(plan::CallOp call, const CallView &view);
+  bool readMultiple(plan::CallOp call, const CallView &view);
+  bool readQuotient(plan::CallOp call, const CallView &view);
+  bool readTanh(plan::CallOp call, const CallView &view);
+  bool readMaskedFill(plan::CallOp call, const CallView &view);
+  bool readWhere(plan::CallOp call, const CallView &view);
+
+  bool scaleBy(Value scores, std::optional<double> number);
+  std::optional<double> numberOf(plan::CallOp call, const CallView &view, StringRef name);
+  bool fitsOperands();
+
+  IndexFunctions &functions;
+  WrittenAttention found;
+  /// Read from the softmax back: once the scores are scaled, nothing else may come before.
+  bool isScaled = false;
+  /// Calls that may still be looked at. A sum does not say which side the scores are on.
+  int budget = 64;
+};
+
+} // namespace
+
+/// A tensor that has all scores in order: batch and heads are two dims or one.
+bool WrittenAttentionReader::isScores(Value value) const {
+  ArrayRef<int64_t> shape = typeOf(value).getShape();
+  return isa<FloatType>(typeOf(value).getElementType()) &&
+         (shape == ArrayRef<int64_t>{found.batch, found.heads, found.queries, found.keys} ||
+          shape == ArrayRef<int64_t>{found.batch * found.heads, found.queries, found.keys});
+}
+
+/// The operand of a call that gives the same scores, in another shape or precision; or null.
+Value WrittenAttentionReader::sameScores(plan::CallOp call, const CallView &view) const {
+  bool keeps =
+      llvm::StringSwitch<bool>(view.target)
+          .Cases({"aten.view.default", "aten._unsafe_view.default", "aten.reshape.default", "aten.expand.default",
+                  "aten.contiguous.default", "aten.clone.default", "aten.alias.default"},
+                 true)
+          .Cases({"aten.to.dtype", "aten.to.dtype_layout", "aten._to_copy.default"}, true)
+          .Default(false);
+  std::optional<unsigned> self = view.getOperand("self");
+  return keeps && self && isScores(call.getOperand(*self)) && isScores(call.getResult(0)) ? call.getOperand(*self)
+                                                                                          : Value();
+}
+
+/// True for products of two matrices, without broadcasting.
+static bool isProduct(const CallView &view) {
+  return view.target == "aten.matmul.default" || view.target == "aten.bmm.default";
+}
+
+static std::optional<unsigned> rightOperand(const CallView &view) {
+  return view.getOperand(view.get("mat2") ? "mat2" : "other");
+}
+
+/// The product with the values, if it is all that reads the probabilities.
+plan::CallOp WrittenAttentionReader::findProduct(Value probabilities) const {
+  while (probabilities.hasOneUse()) {
+    auto call = dyn_cast<plan::CallOp>(*probabilities.user_begin());
+    if (!call || call.getNumResults() != 1)
+      return {};
+    CallView view = CallView::of(call);
+    if (sameScores(call, view)) {
+      probabilities = call.getResult(0);
+      continue;
+    }
+    std::optional<unsigned> left = view.getOperand("self");
+    bool reads = isProduct(view) && left && call.getOperand(*left) == probabilities;
+    return reads && isScores(probabilities) ? call : plan::CallOp();
+  }
+  return {};
+}
+
+/// A literal argument, or the one value of all elements of a tensor.
+std::optional<double> WrittenAttentionReader::numberOf(plan::CallOp call, const CallView &view, StringRef name) {
+  if (std::optional<unsigned> operand = view.getOperand(name)) {
+    Expr element = functions.of(call.getOperand(*operand));
+    if (element && element->kind == ExprKind::Number)
+      return element->number;
+    return element && element->type == ExprType::Integer && element->isConstant()
+               ? std::optional<double>(element->value)
+               : std::nullopt;
+  }
+  Attribute argument = view.get(name);
+  bool isNumber =
+      isa_and_present<FloatAttr>(argument) || (isa_and_present<IntegerAttr>(argument) && !isa<BoolAttr>(argument));
+  return isNumber ? std::optional(view.getFloat(name, 0)) : std::nullopt;
+}
+
+bool WrittenAttentionReader::readScores(Value scores) {
+  auto call = scores.getDefiningOp<plan::CallOp>();
+  if (!call || call.getNumResults() != 1 || !isScores(scores) || --budget < 0)
+    return false;
+  using Reader = bool (WrittenAttentionReader::*)(plan::CallOp, const CallView &);
+  Reader reader =
+      llvm::StringSwitch<Reader>(call.getTarget())
+          .Cases({"aten.matmul.default", "aten.bmm.default"}, &WrittenAttentionReader::readProduct)
+          .Case("aten.baddbmm.default", &WrittenAttentionReader::readAddedProduct)
+          .Case("aten.add.Tensor", &WrittenAttentionReader::readSum)
+          .Cases({"aten.mul.Tensor", "aten.mul.Scalar"}, &WrittenAttentionReader::readMultiple)
+          .Cases({"aten.div.Tensor", "aten.div.Scalar"}, &WrittenAttentionReader::readQuotient)
+          .Case("aten.tanh.default", &WrittenAttentionReader::readTanh)
+          .Cases({"aten.masked_fill.Scalar", "aten.masked_fill.Tensor"}, &WrittenAttentionReader::readMaskedFill)
+          .Cases({"aten.where.self", "aten.where.ScalarOther"}, &WrittenAttentionReader::readWhere)
+          .Default(&WrittenAttentionReader::readSame);
+  return (this->*reader)(call, CallView::of(call));
+}
+
+/// Reads the scores that `step` is applied to.
+bool WrittenAttentionReader::readBefore(ScoreStep step, Value scores) {
+  if (isScaled || !readScores(scores))
+    return false;
+  found.steps.push_back(step);
+  return true;
+}
+
+bool WrittenAttentionReader::readSame(plan::CallOp call, const CallView &view) {
+  Value same = sameScores(call, view);
+  return same && readScores(same);
+}
+
+bool WrittenAttentionReader::readProduct(plan::CallOp call, const CallView &view) {
+  std::optional<unsigned> left = view.getOperand("self"), right = rightOperand(view);
+  if (!left || !right)
+    return false;
+  found.query = call.getOperand(*left);
+  found.key = call.getOperand(*right);
+  return true;
+}
+
+/// beta * self + alpha * (batch1 x batch2)
+bool WrittenAttentionReader::readAddedProduct(plan::CallOp call, const CallView &view) {
+  std::optional<unsigned> self = view.getOperand("self"), left = view.getOperand("batch1"),
+                          right = view.getOperand("batch2");
+  double beta = view.getFloat("beta", 1);
+  bool isAdded = beta == 1 && !isScaled;
+  if (!self || !left || !right || (!isAdded && beta != 0))
+    return false;
+  found.query = call.getOperand(*left);
+  found.key = call.getOperand(*right);
+  found.scale *= view.getFloat("alpha", 1);
+  if (isAdded)
+    found.steps.push_back({ScoreStep::add, call.getOperand(*self), scoreType(call)});
+  return true;
+}
+
+bool WrittenAttentionReader::readSum(plan::CallOp call, const CallView &view) {
+  std::optional<unsigned> self = view.getOperand("self"), other = view.getOperand("other");
+  if (!self || !other || view.getFloat("alpha", 1) != 1)
+    return false;
+  WrittenAttention before = found;
+  Value left = call.getOperand(*self), right = call.getOperand(*other);
+  for (auto [scores, addend] : {std::pair(left, right), std::pair(right, left)}) {
+    if (readBefore({ScoreStep::add, addend, scoreType(call)}, scores))
+      return true;
+    found = before;
+    isScaled = false;
+  }
+  return false;
+}
+
+bool WrittenAttentionReader::scaleBy(Value scores, std::optional<double> number) {
+  if (!number || *number == 0 || !std::isfinite(*number))
+    return false;
+  found.scale *= *number;
+  isScaled = true;
+  return readScores(scores);
+}
+
+bool WrittenAttentionReader::readMultiple(plan::CallOp call, const CallView &view) {
+  std::optional<unsigned> self = view.getOperand("self");
+  return self && scaleBy(call.getOperand(*self), numberOf(call, view, "other"));
+}
+
+bool WrittenAttentionReader::readQuotient(plan::CallOp call, const CallView &view) {
+  std::optional<unsigned> self = view.getOperand("self");
+  std::optional<double> divisor = numberOf(call, view, "other");
+  return self && divisor && scaleBy(call.getOperand(*self), 1 / *divisor);
+}
+
+/// What the result is multiplied with is the cap; what is before it scales.
+bool WrittenAttentionReader::readTanh(plan::CallOp call, const CallView &view) {
+  std::optional<unsigned> self = view.getOperand("self");
+  if (!self || found.softcap != 0)
+    return false;
+  found.softcap = found.scale;
+  isScaled = true;
+  return readScores(call.getOperand(*self));
+}
+
+bool WrittenAttentionReader::readMaskedFill(plan::CallOp call, const CallView &view) {
+  std::optional<unsigned> self = view.getOperand("self"), mask = view.getOperand("mask");
+  std::optional<double> number = numberOf(call, view, "value");
+  return self && mask && number &&
+         readBefore({ScoreStep::fillWhere, call.getOperand(*mask), scoreType(call), *number}, call.getOperand(*self));
+}
+
+bool WrittenAttentionReader::readWhere(plan::CallOp call, const CallView &view) {
+  std::optional<unsigned> self = view.getOperand("self"), condition = view.getOperand("condition");
+  std::optional<double> number = numberOf(call, view, "other");
+  return self && condition && number &&
+         readBefore({ScoreStep::fillWhereNot, call.getOperand(*condition), scoreType(call), *number},
+                    call.getOperand(*self));
+}
+
+/// True if query, key and value have the shapes of the scores' product.
+bool WrittenAttentionReader::fitsOperands() {
+  auto rows = [&](Value value) { return typeOf(value).getShape().drop_back(2); };
+  ArrayRef<int64_t> batches[] = {rows(found.query), rows(found.key), rows(found.value)};
+  for (ArrayRef<int64_t> batch : batches)
+    if (batch != ArrayRef<int64_t>{found.batch, found.heads} && batch != ArrayRef<int64_t>{found.batch * found.heads})
+      return false;
+  ArrayRef<int64_t> query = typeOf(found.query).getShape(), key = typeOf(found.key).getShape(),
+                    value = typeOf(found.value).getShape();
+  Type element = typeOf(found.query).getElementType();
+  return query.end()[-2] == found.queries && query.back() == key.end()[-2] && key.back() == found.keys &&
+         value.end()[-2] == found.keys && element == typeOf(found.key).getElementType() &&
+         element == typeOf(found.value).getElementType() &&
+         element == typeOf(found.product.getResult(0)).getElementType();
+}
+
+std::optional<WrittenAttention> WrittenAttentionReader::read(plan::CallOp softmax) {
+  CallView view = CallView::of(softmax);
+  std::optional<unsigned> self = view.getOperand("self");
+  ArrayRef<int64_t> shape = view.results[0].getShape();
+  int64_t dim = view.getInt("dim", 0);
+  if (!self || shape.size() != 4 || (dim != 3 && dim != -1))
+    return std::nullopt;
+  found.batch = shape[0];
+  found.heads = shape[1];
+  found.queries = shape[2];
+  found.keys = shape[3];
+  found.product = findProduct(softmax.getResult(0));
+  if (!found.product || !readScores(softmax.getOperand(*self)))
+    return std::nullopt;
+  found.value = found.product.getOperand(*rightOperand(CallView::of(found.product)));
+  return fitsOperands() ? std::optional(found) : std::nullopt;
+}
+
+std::optional<WrittenAttention> meshplan::readWrittenAttention(plan::CallOp softmax, IndexFunctions &functions) {
+  return WrittenAttentionReader(functions).read(softmax);
+}

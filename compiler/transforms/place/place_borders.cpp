@@ -1,0 +1,211 @@
+//===- place_borders.cpp - stated layouts become constraints --------------===//
+//
+// See PlaceBorders in passes.td. Runs after PlaceStyles.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/dim_units.h"
+#include "compiler/transforms/place/passes.h"
+#include "dialect/plan/plan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_PLACEBORDERS
+#include "compiler/transforms/place/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+namespace {
+
+/// Places the borders of one function.
+class BorderPlacer {
+public:
+  BorderPlacer(func::FuncOp function, MeshOp mesh) : function(function), mesh(mesh), units(function) {}
+
+  LogicalResult place(BorderOp border);
+
+private:
+  bool isInside(Operation *op, StringRef module) const;
+  llvm::SetVector<Value> inputsOf(StringRef module);
+  llvm::SetVector<Value> outputsOf(StringRef module);
+  LogicalResult reportMissing(BorderOp border, size_t count);
+  ShardingAttr layoutFor(BorderOp border, Value value);
+  void constrainInput(BorderOp border, Value value, ShardingAttr layout);
+  void constrainOutput(BorderOp border, Value value, ShardingAttr layout);
+  /// True the first time: one statement reaches every layer, and is wrong once.
+  bool isNews(BorderOp border) { return reported.insert(border.getLoc()).second; }
+
+  func::FuncOp function;
+  MeshOp mesh;
+  DimUnits units;
+  llvm::DenseSet<Location> reported;
+};
+
+} // namespace
+
+bool BorderPlacer::isInside(Operation *op, StringRef module) const {
+  // A constraint belongs to what it constrains the operand of.
+  if (isa<ConstrainOp>(op) && op->hasOneUse())
+    op = *op->user_begin();
+  auto call = dyn_cast<CallOp>(op);
+  if (!call)
+    return module.empty() && !isa<func::ReturnOp>(op);
+  StringRef path = call.getModule().value_or("");
+  return module.empty() || path == module ||
+         (path.starts_with(module) && path.drop_front(module.size()).starts_with("."));
+}
+
+/// True for values that are computed: not a weight, a buffer or a constant.
+static bool isActivation(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return !isa<ConstantOp>(value.getDefiningOp());
+  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  auto kind = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind");
+  return kind && kind.getValue() == "input";
+}
+
+/// What comes from outside, in the order in which the module first reads it.
+llvm::SetVector<Value> BorderPlacer::inputsOf(StringRef module) {
+  llvm::SetVector<Value> inputs;
+  function.walk([&](CallOp call) {
+    if (!isInside(call, module))
+      return;
+    for (Value operand : call.getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (isActivation(operand) && !(isa_and_nonnull<CallOp>(producer) && isInside(producer, module)))
+        inputs.insert(operand);
+    }
+  });
+  return inputs;
+}
+
+/// What is read outside, in the order in which the module makes it; of the root, what the function returns.
+llvm::SetVector<Value> BorderPlacer::outputsOf(StringRef module) {
+  llvm::SetVector<Value> outputs;
+  if (module.empty()) {
+    auto result = cast<func::ReturnOp>(function.getBody().front().getTerminator());
+    outputs.insert(result.operand_begin(), result.operand_end());
+    return outputs;
+  }
+  function.walk([&](CallOp call) {
+    if (!isInside(call, module))
+      return;
+    for (Value result : call.getResults()) {
+      // The layout that a style states comes first.
+      for (Operation *user : result.getUsers())
+        if (auto constrain = dyn_cast<ConstrainOp>(user); constrain && !isInside(user, module))
+          result = constrain.getResult();
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !isInside(user, module); }))
+        outputs.insert(result);
+    }
+  });
+  return outputs;
+}
+
+LogicalResult BorderPlacer::reportMissing(BorderOp border, size_t count) {
+  if (!isNews(border))
+    return failure();
+  StringRef side = border.getIsInput() ? "input" : "output";
+  auto diagnostic = border.emitError() << "'" << border.getModule() << "' has " << count << " " << side
+                                       << (count == 1 ? "" : "s") << ", and '" << border.getText() << "' names " << side
+                                       << " " << border.getIndex();
+  diagnostic.attachNote() << "help: inputs and outputs count from 0 in the order of the program";
+  return failure();
+}
+
+static std::string nameOf(BorderOp border) {
+  std::string side = border.getIsInput() ? "input " : "output ";
+  return side + std::to_string(border.getIndex()) + " of '" + border.getModule().str() + "'";
+}
+
+static void reportRank(BorderOp border, int64_t rank) {
+  int64_t stated = border.getLayout().getRank();
+  auto diagnostic = border.emitError() << nameOf(border) << " has " << rank << " dims, ";
+  if (border.getExact())
+    diagnostic << "and the plan lists " << stated;
+  else
+    diagnostic << "so there is no dim " << stated - 1;
+  diagnostic.attachNote() << "help: dims count from 0";
+}
+
+/// The layout with the rank of the value, dealt by its units; null (and an error) if the ranks do not fit.
+ShardingAttr BorderPlacer::layoutFor(BorderOp border, Value value) {
+  int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
+  ShardingAttr stated = border.getLayout();
+  if (stated.getRank() > rank || (border.getExact() && stated.getRank() != rank)) {
+    if (isNews(border))
+      reportRank(border, rank);
+    return {};
+  }
+  ShardingAttr layout = ShardingAttr::getReplicated(border.getContext(), rank);
+  for (auto [dim, sharding] : llvm::enumerate(stated.getDims())) {
+    SmallVector<AxisRefAttr> axes;
+    llvm::copy_if(sharding.getAxes(), std::back_inserter(axes),
+                  [&](AxisRefAttr axis) { return resolveAxis(axis, mesh).size > 1; });
+    layout = layout.withDim(dim, units.divide(value, dim, axes, mesh));
+  }
+  return layout;
+}
+
+void BorderPlacer::constrainInput(BorderOp border, Value value, ShardingAttr layout) {
+  for (OpOperand &use : llvm::make_early_inc_range(value.getUses())) {
+    if (!isa<CallOp>(use.getOwner()) || !isInside(use.getOwner(), border.getModule()))
+      continue;
+    OpBuilder builder(use.getOwner());
+    use.set(ConstrainOp::create(builder, border.getLoc(), value.getType(), value, layout, border.getAxes(),
+                                border.getTextAttr()));
+  }
+}
+
+void BorderPlacer::constrainOutput(BorderOp border, Value value, ShardingAttr layout) {
+  OpBuilder builder(border.getContext());
+  builder.setInsertionPointAfterValue(value);
+  auto constrain = ConstrainOp::create(builder, border.getLoc(), value.getType(), value, layout, border.getAxes(),
+                                       border.getTextAttr());
+  value.replaceUsesWithIf(constrain, [&](OpOperand &use) {
+    return use.getOwner() != constrain && !isInside(use.getOwner(), border.getModule());
+  });
+}
+
+LogicalResult BorderPlacer::place(BorderOp border) {
+  llvm::SetVector<Value> values = border.getIsInput() ? inputsOf(border.getModule()) : outputsOf(border.getModule());
+  int64_t index = border.getIndex();
+  if (index < 0 || index >= static_cast<int64_t>(values.size()))
+    return reportMissing(border, values.size());
+  Value value = values[index];
+  ShardingAttr layout = layoutFor(border, value);
+  if (!layout)
+    return failure();
+  if (border.getIsInput())
+    constrainInput(border, value, layout);
+  else
+    constrainOutput(border, value, layout);
+  return success();
+}
+
+namespace {
+struct PlaceBordersPass : meshplan::impl::PlaceBordersBase<PlaceBordersPass> {
+  void runOnOperation() final {
+    ModuleOp module = getOperation();
+    SmallVector<BorderOp> borders(module.getOps<BorderOp>());
+    bool failedAny = false;
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (borders.empty() || function->hasAttr("plan.single_rank"))
+        continue;
+      BorderPlacer placer(function, getMesh(module));
+      for (BorderOp border : borders)
+        failedAny |= failed(placer.place(border));
+    }
+    for (BorderOp border : borders)
+      border.erase();
+    if (failedAny)
+      signalPassFailure();
+  }
+};
+} // namespace

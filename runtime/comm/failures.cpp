@@ -1,0 +1,35 @@
+//===- failures.cpp - what every backend says of a lost peer --------------===//
+
+#include "runtime/comm/failures.h"
+
+#include "runtime/base/names.h"
+
+using namespace meshplan;
+
+static double secondsOf(std::chrono::milliseconds limit) { return std::chrono::duration<double>(limit).count(); }
+
+/// ", and does not answer" when it is true of all that are missing.
+static std::string silenceOf(std::span<const int64_t> missing, std::span<const int64_t> silent) {
+  if (silent.empty())
+    return "";
+  std::string verb = silent.size() == 1 ? " does not answer" : " do not answer";
+  return silent.size() == missing.size() ? ", and" + verb : "; " + rankList(silent) + verb;
+}
+
+Status meshplan::timeoutFailure(const std::string &what, std::chrono::milliseconds limit,
+                                std::span<const int64_t> missing, std::span<const int64_t> silent) {
+  return Status::error(StatusCode::timeout, what, ": time-out after ", secondsOf(limit), " s: ", rankList(missing),
+                       " did not arrive", silenceOf(missing, silent));
+}
+
+Status meshplan::stalledFailure(const std::string &what, std::chrono::milliseconds limit,
+                                std::span<const int64_t> missing, std::span<const int64_t> silent) {
+  return Status::error(StatusCode::timeout, what, ": time-out after ", secondsOf(limit),
+                       " s: no data moves to or from ", rankList(missing), silenceOf(missing, silent));
+}
+
+Status meshplan::abortedFailure(const std::string &what, std::span<const int64_t> missing, const Status &cause) {
+  StatusCode code = cause.code() == StatusCode::peerLost ? StatusCode::peerLost : StatusCode::aborted;
+  std::string waiting = missing.empty() ? "" : " while waiting for " + rankList(missing);
+  return Status::error(code, what, ": aborted", waiting, ": ", cause.message());
+}

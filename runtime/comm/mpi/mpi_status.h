@@ -1,0 +1,20 @@
+//===- mpi_status.h - MPI's error codes as Status ----------------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_COMM_MPI_MPI_STATUS_H
+#define MESHPLAN_RUNTIME_COMM_MPI_MPI_STATUS_H
+
+#include "runtime/base/status.h"
+
+namespace meshplan {
+
+/// ok, or `peerLost` with the name of the call and MPI's text for `code`. The
+/// communicator must return its errors (MPI_ERRORS_RETURN).
+Status mpiStatus(int code, const char *call);
+
+} // namespace meshplan
+
+/// Calls a function of MPI and returns from the caller when it fails.
+#define MESHPLAN_RETURN_IF_MPI_ERROR(function, ...)                                                                    \
+  MESHPLAN_RETURN_IF_ERROR(::meshplan::mpiStatus(function(__VA_ARGS__), #function))
+
+#endif // MESHPLAN_RUNTIME_COMM_MPI_MPI_STATUS_H

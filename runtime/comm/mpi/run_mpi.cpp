@@ -1,0 +1,86 @@
+//===- run_mpi.cpp - one rank in each process -----------------------------===//
+
+#include "runtime/comm/mpi/run_mpi.h"
+
+#include "runtime/comm/mpi/mpi_status.h"
+#include "runtime/comm/mpi/mpi_world.h"
+
+#include <csignal>
+#include <ctime>
+#include <thread>
+
+using namespace meshplan;
+
+static sigset_t endingSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  return signals;
+}
+
+/// A signal that asks the run to end, which every thread of the process blocks.
+static Status takeSignal(int64_t rank) {
+  sigset_t signals = endingSignals();
+  struct timespec immediately = {};
+  if (sigtimedwait(&signals, nullptr, &immediately) != SIGTERM)
+    return Status();
+  return Status::error(StatusCode::aborted, "rank ", rank, " was told to stop (SIGTERM)");
+}
+
+static Expected<int64_t> countLocalProcesses() {
+  MPI_Comm local;
+  int size = 0;
+  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_split_type, MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local);
+  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_size, local, &size);
+  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_free, &local);
+  return size;
+}
+
+Expected<std::unique_ptr<MpiProcess>> MpiProcess::start() {
+  // Before MPI starts threads, which inherit the mask.
+  sigset_t signals = endingSignals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  int provided = 0, rank = 0, size = 0;
+  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Init_thread, nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  if (provided < MPI_THREAD_FUNNELED)
+    return Status(StatusCode::unsupported, "this MPI does not allow a process to have threads");
+  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_set_errhandler, MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
+  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_size, MPI_COMM_WORLD, &size);
+  std::unique_ptr<MpiProcess> process(new MpiProcess());
+  process->ownRank = rank;
+  process->processCount = size;
+  MESHPLAN_ASSIGN_OR_RETURN(process->processesHere, countLocalProcesses());
+  return process;
+}
+
+MpiProcess::~MpiProcess() {
+  // MPI_Finalize waits for all processes, also for those that are gone.
+  if (together)
+    (void)mpiStatus(MPI_Finalize(), "MPI_Finalize");
+}
+
+Status MpiProcess::run(const RankOptions &options, const RankBody &body, int64_t ranks) {
+  // What a run that failed has left on its way must not reach the next one.
+  MPI_Comm communicator;
+  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_split, MPI_COMM_WORLD, ownRank < ranks ? 0 : MPI_UNDEFINED,
+                               static_cast<int>(ownRank), &communicator);
+  if (communicator == MPI_COMM_NULL)
+    return Status();
+  Transport transport(communicator);
+  EngineOptions engineOptions{
+      .timeout = options.timeout, .interruption = [this] { return takeSignal(ownRank); }, .onStuck = nullptr};
+  if (options.onStuck)
+    engineOptions.onStuck = [&](const Status &cause) { options.onStuck(cause, std::span(&ownRank, 1)); };
+  Engine engine(transport, std::move(engineOptions));
+  Status result;
+  std::thread rank([&] {
+    MpiWorld world(engine);
+    result = runRank(world, options, body);
+    engine.leave(!result.ok());
+  });
+  Status end = engine.serve();
+  rank.join();
+  together &= engine.allLeft();
+  return result.ok() ? end : result;
+}

@@ -1,0 +1,69 @@
+//===- ticket.cpp - how far a collective has come -------------------------===//
+
+#include "runtime/comm/mpi/ticket.h"
+
+using namespace meshplan;
+
+void Ticket::update(Progress progress) {
+  std::unique_lock lock(mutex);
+  state = std::move(progress);
+  ++updates;
+}
+
+void Ticket::finish(Status status) {
+  std::unique_lock lock(mutex);
+  ended = true;
+  outcome = std::move(status);
+  changed.notify_all();
+}
+
+void Ticket::abort(Status cause) {
+  std::unique_lock lock(mutex);
+  if (ended)
+    return;
+  ended = wasAborted = true;
+  outcome = std::move(cause);
+  changed.notify_all();
+}
+
+bool Ticket::endsWithin(std::unique_lock<std::mutex> &lock, std::chrono::milliseconds limit) {
+  return changed.wait_for(lock, limit, [&] { return ended; });
+}
+
+bool Ticket::wait(std::chrono::milliseconds limit, std::chrono::milliseconds lead,
+                  const std::function<void()> &beforeEnd) {
+  std::unique_lock lock(mutex);
+  for (;;) {
+    int64_t before = updates;
+    auto moves = [&] { return state.moving && updates != before; };
+    if (endsWithin(lock, limit - lead))
+      return true;
+    if (moves())
+      continue;
+    if (beforeEnd) {
+      lock.unlock();
+      beforeEnd();
+      lock.lock();
+    }
+    if (endsWithin(lock, lead))
+      return true;
+    if (!moves())
+      return false;
+  }
+}
+
+bool Ticket::finished() const {
+  std::unique_lock lock(mutex);
+  return ended;
+}
+
+Status Ticket::result(bool &aborted) const {
+  std::unique_lock lock(mutex);
+  aborted = wasAborted;
+  return outcome;
+}
+
+Progress Ticket::progress() const {
+  std::unique_lock lock(mutex);
+  return state;
+}

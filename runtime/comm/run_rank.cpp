@@ -1,0 +1,27 @@
+//===- run_rank.cpp - one rank of a run -----------------------------------===//
+
+#include "runtime/comm/run_rank.h"
+
+#include <exception>
+
+using namespace meshplan;
+
+static Status callBody(World &world, const RankBody &body) {
+  try {
+    return body(world);
+  } catch (const std::exception &error) {
+    return Status::error(StatusCode::internal, "exception: ", error.what());
+  } catch (...) {
+    return Status(StatusCode::internal, "exception of an unknown type");
+  }
+}
+
+Status meshplan::runRank(World &world, const RankOptions &options, const RankBody &body) {
+  Status result = callBody(world, body);
+  if (result.ok())
+    return result;
+  world.abort(Status::error(StatusCode::peerLost, "rank ", world.rank(), " failed: ", result.message()));
+  if (options.onFailure)
+    options.onFailure(world.rank(), result);
+  return result;
+}

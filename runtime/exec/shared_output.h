@@ -1,0 +1,33 @@
+//===- shared_output.h - one file that all ranks write -----------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_EXEC_SHARED_OUTPUT_H
+#define MESHPLAN_RUNTIME_EXEC_SHARED_OUTPUT_H
+
+#include "runtime/comm/communicator.h"
+#include "runtime/data/safetensors_writer.h"
+
+namespace meshplan {
+
+/// A rank's way to a safetensors file that appears when all ranks have written,
+/// and otherwise leaves nothing behind. Ranks may be threads or processes; the
+/// processes share the file system. All ranks call open and commit.
+class SharedOutput {
+public:
+  /// Rank 0 makes the file, the others open it. Fails as SafetensorsWriter does.
+  static Expected<SharedOutput> open(World &world, const std::string &path, std::span<const TensorSpec> tensors);
+
+  const SafetensorsWriter &writer() const { return file; }
+
+  /// The file appears under its name. Destroy the object only after this, or when the run has failed.
+  Status commit();
+
+private:
+  SharedOutput(std::unique_ptr<Group> group, SafetensorsWriter file) : group(std::move(group)), file(std::move(file)) {}
+
+  std::unique_ptr<Group> group;
+  SafetensorsWriter file;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_EXEC_SHARED_OUTPUT_H

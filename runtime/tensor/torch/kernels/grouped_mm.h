@@ -1,0 +1,17 @@
+//===- grouped_mm.h - products of groups of rows -----------------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GROUPED_MM_H
+#define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GROUPED_MM_H
+
+#include <ATen/core/Tensor.h>
+
+namespace meshplan {
+
+/// input [rows, k], weight [groups, k, m], offs [groups] of integers that never fall. Group g has the rows from
+/// offs[g - 1] (0 for the first) to offs[g], and these become their product with weight[g]. Rows behind the last group
+/// become zeros. Waits for the values of `offs`.
+at::Tensor groupedMm(const at::Tensor &input, const at::Tensor &weight, const at::Tensor &offs);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GROUPED_MM_H

@@ -1,0 +1,50 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --plan-combine-slices | FileCheck %s
+
+// CHECK-LABEL: @parts_in_any_order
+// CHECK: %[[SPLIT:.*]]:3 = plan.call "aten.split_with_sizes.default"(%arg0) {dim = 1 : i64, self = #plan.operand<0>, split_sizes = [8, 2, 2]} in "attn"
+// CHECK: return %[[SPLIT]]#2, %[[SPLIT]]#0, %[[SPLIT]]#1
+func.func @parts_in_any_order(%x: tensor<4x12xf32>) -> (tensor<4x2xf32>, tensor<4x8xf32>, tensor<4x2xf32>) {
+  %v = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, dim = 1 : i64, start = 10 : i64} in "attn"
+      : (tensor<4x12xf32>) -> tensor<4x2xf32>
+  %q = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, dim = -1 : i64, end = 8 : i64} in "attn"
+      : (tensor<4x12xf32>) -> tensor<4x8xf32>
+  %k = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, dim = 1 : i64, start = -4 : i64, end = 10 : i64} in "attn"
+      : (tensor<4x12xf32>) -> tensor<4x2xf32>
+  return %v, %q, %k : tensor<4x2xf32>, tensor<4x8xf32>, tensor<4x2xf32>
+}
+
+// CHECK-LABEL: @a_gap_stays
+// CHECK-NOT: split
+func.func @a_gap_stays(%x: tensor<12xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, end = 4 : i64} : (tensor<12xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, start = 8 : i64} : (tensor<12xf32>) -> tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// CHECK-LABEL: @an_overlap_stays
+// CHECK-NOT: split
+func.func @an_overlap_stays(%x: tensor<12xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, end = 8 : i64} : (tensor<12xf32>) -> tensor<8xf32>
+  %1 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, start = 4 : i64} : (tensor<12xf32>) -> tensor<8xf32>
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
+
+// CHECK-LABEL: @steps_stay
+// CHECK-NOT: split
+func.func @steps_stay(%x: tensor<12xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
+  %0 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, step = 2 : i64} : (tensor<12xf32>) -> tensor<6xf32>
+  %1 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, start = 1 : i64, step = 2 : i64}
+      : (tensor<12xf32>) -> tensor<6xf32>
+  return %0, %1 : tensor<6xf32>, tensor<6xf32>
+}
+
+// A slice of each dim: neither tiles one.
+// CHECK-LABEL: @other_dims_stay
+// CHECK-NOT: split
+func.func @other_dims_stay(%x: tensor<4x4xf32>) -> (tensor<2x4xf32>, tensor<4x2xf32>) {
+  %0 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, end = 2 : i64} : (tensor<4x4xf32>) -> tensor<2x4xf32>
+  %1 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, dim = 1 : i64, start = 2 : i64}
+      : (tensor<4x4xf32>) -> tensor<4x2xf32>
+  return %0, %1 : tensor<2x4xf32>, tensor<4x2xf32>
+}

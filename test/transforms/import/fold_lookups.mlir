@@ -1,0 +1,98 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --plan-fold-lookups | FileCheck %s
+
+// Lookups of which some index tensors only count.
+
+// The last token of each sample: the batch is counted, the position chosen.
+// CHECK-LABEL: func.func @token_of_each_sample
+// CHECK: %[[AT:.*]] = plan.call "aten.argmax.default"
+// CHECK-NEXT: %[[NARROW:.*]] = plan.call "aten.reshape.default"(%[[AT]]){{.*}} -> tensor<4x1x1xi64>
+// CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten.expand.default"(%[[NARROW]]){{.*}} -> tensor<4x1x8xi64>
+// CHECK-NEXT: %[[TAKEN:.*]] = plan.call "aten.gather.default"(%arg0, %[[WIDE]]) {dim = 1 : i64, {{.*}} in "text" {{.*}} -> tensor<4x1x8xf32>
+// CHECK-NEXT: %[[OUT:.*]] = plan.call "aten.reshape.default"(%[[TAKEN]]){{.*}} -> tensor<4x8xf32>
+// CHECK-NEXT: return %[[OUT]]
+func.func @token_of_each_sample(%hidden: tensor<4x6x8xf32>, %ids: tensor<4x6xi64>) -> tensor<4x8xf32> {
+  %sample = plan.call "aten.arange.default"() {end = 4 : i64} : () -> tensor<4xi64>
+  %at = plan.call "aten.argmax.default"(%ids) {self = #plan.operand<0>, dim = -1 : i64}
+      : (tensor<4x6xi64>) -> tensor<4xi64>
+  %out = plan.call "aten.index.Tensor"(%hidden, %sample, %at)
+      {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>]} in "text"
+      : (tensor<4x6x8xf32>, tensor<4xi64>, tensor<4xi64>) -> tensor<4x8xf32>
+  return %out : tensor<4x8xf32>
+}
+
+// A padding mask with two more dims: nothing is chosen.
+// CHECK-LABEL: func.func @mask_with_dims
+// CHECK-NEXT: %[[OUT:.*]] = plan.call "aten.reshape.default"(%arg0) {self = #plan.operand<0>, shape = [2, 1, 1, 6]} : (tensor<2x6xi1>) -> tensor<2x1x1x6xi1>
+// CHECK-NEXT: return %[[OUT]]
+func.func @mask_with_dims(%mask: tensor<2x6xi1>) -> tensor<2x1x1x6xi1> {
+  %0 = plan.call "aten.arange.default"() {end = 2 : i64} : () -> tensor<2xi64>
+  %sample = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = [2 : i64, 1 : i64, 1 : i64, 1 : i64]}
+      : (tensor<2xi64>) -> tensor<2x1x1x1xi64>
+  %key = plan.call "aten.arange.default"() {end = 6 : i64} : () -> tensor<6xi64>
+  %out = plan.call "aten.index.Tensor"(%mask, %sample, %key)
+      {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>]}
+      : (tensor<2x6xi1>, tensor<2x1x1x1xi64>, tensor<6xi64>) -> tensor<2x1x1x6xi1>
+  return %out : tensor<2x1x1x6xi1>
+}
+
+// Dims in another order, and one that nothing depends on.
+// CHECK-LABEL: func.func @other_order
+// CHECK-NEXT: %[[TURNED:.*]] = plan.call "aten.permute.default"(%arg0) {dims = [1, 0, 2],{{.*}} -> tensor<6x2x8xf32>
+// CHECK-NEXT: %[[NARROW:.*]] = plan.call "aten.reshape.default"(%[[TURNED]]){{.*}} -> tensor<6x1x2x8xf32>
+// CHECK-NEXT: %[[OUT:.*]] = plan.call "aten.expand.default"(%[[NARROW]]){{.*}} -> tensor<6x3x2x8xf32>
+// CHECK-NEXT: return %[[OUT]]
+func.func @other_order(%self: tensor<2x6x8xf32>) -> tensor<6x3x2x8xf32> {
+  %first = plan.call "aten.arange.default"() {end = 2 : i64} : () -> tensor<2xi64>
+  %0 = plan.call "aten.arange.default"() {end = 6 : i64} : () -> tensor<6xi64>
+  %second = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = [6 : i64, 1 : i64, 1 : i64]}
+      : (tensor<6xi64>) -> tensor<6x1x1xi64>
+  %wide = plan.call "aten.expand.default"(%second) {self = #plan.operand<0>, size = [6 : i64, 3 : i64, 1 : i64]}
+      : (tensor<6x1x1xi64>) -> tensor<6x3x1xi64>
+  %out = plan.call "aten.index.Tensor"(%self, %first, %wide)
+      {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>]}
+      : (tensor<2x6x8xf32>, tensor<2xi64>, tensor<6x3x1xi64>) -> tensor<6x3x2x8xf32>
+  return %out : tensor<6x3x2x8xf32>
+}
+
+// Two positions of each sample, chosen from a dim in the middle; index dims apart stand in front.
+// CHECK-LABEL: func.func @several_positions
+// CHECK: %[[INDEX:.*]] = plan.call "aten.permute.default"({{.*}}) {dims = [1, 0],{{.*}} -> tensor<4x2xi64>
+// CHECK-NEXT: %[[NARROW:.*]] = plan.call "aten.reshape.default"(%[[INDEX]]){{.*}} -> tensor<4x1x2xi64>
+// CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten.expand.default"(%[[NARROW]]){{.*}} -> tensor<4x8x2xi64>
+// CHECK-NEXT: %[[TAKEN:.*]] = plan.call "aten.gather.default"(%arg0, %[[WIDE]]) {dim = 2 : i64,{{.*}} -> tensor<4x8x2xf32>
+// CHECK-NEXT: %[[OUT:.*]] = plan.call "aten.permute.default"(%[[TAKEN]]) {dims = [2, 0, 1],{{.*}} -> tensor<2x4x8xf32>
+// CHECK-NEXT: return %[[OUT]]
+func.func @several_positions(%self: tensor<4x8x6xf32>, %scores: tensor<2x4x6xf32>) -> tensor<2x4x8xf32> {
+  %0 = plan.call "aten.arange.default"() {end = 4 : i64} : () -> tensor<4xi64>
+  %at = plan.call "aten.argmax.default"(%scores) {self = #plan.operand<0>, dim = 2 : i64}
+      : (tensor<2x4x6xf32>) -> tensor<2x4xi64>
+  %out = plan.call "aten.index.Tensor"(%self, %0, %at)
+      {self = #plan.operand<0>, indices = [#plan.operand<1>, unit, #plan.operand<2>]}
+      : (tensor<4x8x6xf32>, tensor<4xi64>, tensor<2x4xi64>) -> tensor<2x4x8xf32>
+  return %out : tensor<2x4x8xf32>
+}
+
+// Nothing is counted, the indices may be negative, or two tensors choose: as it was.
+// CHECK-LABEL: func.func @left_alone
+// CHECK-COUNT-4: "aten.index.Tensor"
+func.func @left_alone(%self: tensor<4x6x8xf32>, %at: tensor<4xi64>, %scores: tensor<4x8xf32>)
+    -> (tensor<4x6x8xf32>, tensor<4x8xf32>, tensor<4xf32>, tensor<3x8xf32>) {
+  %count = plan.call "aten.arange.default"() {end = 4 : i64} : () -> tensor<4xi64>
+  %short = plan.call "aten.arange.default"() {end = 3 : i64} : () -> tensor<3xi64>
+  %best = plan.call "aten.argmax.default"(%scores) {self = #plan.operand<0>, dim = 1 : i64}
+      : (tensor<4x8xf32>) -> tensor<4xi64>
+  %0 = plan.call "aten.index.Tensor"(%self, %at) {self = #plan.operand<0>, indices = [#plan.operand<1>]}
+      : (tensor<4x6x8xf32>, tensor<4xi64>) -> tensor<4x6x8xf32>
+  %1 = plan.call "aten.index.Tensor"(%self, %count, %at)
+      {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>]}
+      : (tensor<4x6x8xf32>, tensor<4xi64>, tensor<4xi64>) -> tensor<4x8xf32>
+  %2 = plan.call "aten.index.Tensor"(%self, %count, %at, %best)
+      {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>, #plan.operand<3>]}
+      : (tensor<4x6x8xf32>, tensor<4xi64>, tensor<4xi64>, tensor<4xi64>) -> tensor<4xf32>
+  // The first three of four samples are not all of them.
+  %3 = plan.call "aten.index.Tensor"(%self, %short, %short)
+      {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>]}
+      : (tensor<4x6x8xf32>, tensor<3xi64>, tensor<3xi64>) -> tensor<3x8xf32>
+  return %0, %1, %2, %3 : tensor<4x6x8xf32>, tensor<4x8xf32>, tensor<4xf32>, tensor<3x8xf32>
+}

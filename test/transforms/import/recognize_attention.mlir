@@ -1,0 +1,218 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --plan-recognize-attention | FileCheck %s
+
+// Attention that is written out.
+
+// Scaled, capped, masked.
+// CHECK-LABEL: func.func @capped
+// CHECK-NEXT: %[[OUT:.*]]:2 = plan.call "meshplan.attention"(%arg0, %arg1, %arg2, %arg3)
+// CHECK-SAME: {key = #plan.operand<1>, mask = #plan.operand<3>, query = #plan.operand<0>, scale = 2.500000e-01 : f64, softcap = 5.000000e+01 : f64, value = #plan.operand<2>}
+// CHECK-SAME: -> (tensor<2x4x8x6xf32>, tensor<2x4x8xf32>)
+// CHECK-NEXT: return %[[OUT]]#0
+func.func @capped(
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x8x16xf32>,
+    %v: tensor<2x4x8x6xf32>,
+    %mask: tensor<2x1x8x8xf32>) -> tensor<2x4x8x6xf32> {
+  %0 = plan.call "aten.transpose.int"(%k) {self = #plan.operand<0>, dim0 = 2 : i64, dim1 = 3 : i64}
+      : (tensor<2x4x8x16xf32>) -> tensor<2x4x16x8xf32>
+  %1 = plan.call "aten.matmul.default"(%q, %0) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
+  %2 = plan.call "aten.mul.Tensor"(%1) {self = #plan.operand<0>, other = 0.25 : f64}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %3 = plan.call "aten.div.Tensor"(%2) {self = #plan.operand<0>, other = 50.0 : f64}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %4 = plan.call "aten.tanh.default"(%3) {self = #plan.operand<0>} : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %5 = plan.call "aten.mul.Tensor"(%4) {self = #plan.operand<0>, other = 50.0 : f64}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %6 = plan.call "aten.add.Tensor"(%5, %mask) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x8xf32>, tensor<2x1x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %7 = plan.call "aten.softmax.int"(%6) {self = #plan.operand<0>, dim = -1 : i64, dtype = f32}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %8 = plan.call "aten.matmul.default"(%7, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x8xf32>, tensor<2x4x8x6xf32>) -> tensor<2x4x8x6xf32>
+  return %8 : tensor<2x4x8x6xf32>
+}
+
+// Batch and heads in one dim, a bias that the product adds.
+// CHECK-LABEL: func.func @merged_heads
+// CHECK-NEXT: %[[Q:.*]] = plan.call "aten.transpose.int"(%arg0)
+// CHECK-NEXT: %[[K:.*]] = plan.call "aten.transpose.int"(%arg1)
+// CHECK-NEXT: %[[V:.*]] = plan.call "aten.transpose.int"(%arg2)
+// CHECK-NEXT: %[[BIAS:.*]] = plan.call "aten.reshape.default"(%arg3) {{.*}} -> tensor<2x4x1x8xf32>
+// CHECK-NEXT: %[[SUM:.*]] = plan.call "aten.add.Tensor"(%[[BIAS]], %arg4) {{.*}} -> tensor<2x4x8x8xf32>
+// CHECK-NEXT: %[[OUT:.*]]:2 = plan.call "meshplan.attention"(%[[Q]], %[[K]], %[[V]], %[[SUM]])
+// CHECK-SAME: scale = 5.000000e-01
+// CHECK-NEXT: return %[[OUT]]#0
+func.func @merged_heads(
+    %q: tensor<2x8x4x16xf32>,
+    %k: tensor<2x8x4x16xf32>,
+    %v: tensor<2x8x4x16xf32>,
+    %bias: tensor<8x1x8xf32>,
+    %mask: tensor<2x1x8x8xf32>) -> tensor<2x4x8x16xf32> {
+  %0 = plan.call "aten.transpose.int"(%q) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+      : (tensor<2x8x4x16xf32>) -> tensor<2x4x8x16xf32>
+  %1 = plan.call "aten.transpose.int"(%k) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+      : (tensor<2x8x4x16xf32>) -> tensor<2x4x8x16xf32>
+  %2 = plan.call "aten.transpose.int"(%v) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+      : (tensor<2x8x4x16xf32>) -> tensor<2x4x8x16xf32>
+  %3 = plan.call "aten.reshape.default"(%0) {self = #plan.operand<0>, shape = [8 : i64, -1 : i64, 16 : i64]}
+      : (tensor<2x4x8x16xf32>) -> tensor<8x8x16xf32>
+  %4 = plan.call "aten.reshape.default"(%1) {self = #plan.operand<0>, shape = [8 : i64, -1 : i64, 16 : i64]}
+      : (tensor<2x4x8x16xf32>) -> tensor<8x8x16xf32>
+  %5 = plan.call "aten.transpose.int"(%4) {self = #plan.operand<0>, dim0 = -1 : i64, dim1 = -2 : i64}
+      : (tensor<8x8x16xf32>) -> tensor<8x16x8xf32>
+  %6 = plan.call "aten.reshape.default"(%2) {self = #plan.operand<0>, shape = [8 : i64, -1 : i64, 16 : i64]}
+      : (tensor<2x4x8x16xf32>) -> tensor<8x8x16xf32>
+  %7 = plan.call "aten.baddbmm.default"(%bias, %3, %5)
+      {self = #plan.operand<0>, batch1 = #plan.operand<1>, batch2 = #plan.operand<2>, beta = 1.0 : f64, alpha = 0.5 : f64}
+      : (tensor<8x1x8xf32>, tensor<8x8x16xf32>, tensor<8x16x8xf32>) -> tensor<8x8x8xf32>
+  %8 = plan.call "aten.view.default"(%7) {self = #plan.operand<0>, size = [2 : i64, 4 : i64, 8 : i64, -1 : i64]}
+      : (tensor<8x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %9 = plan.call "aten.add.Tensor"(%8, %mask) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x8xf32>, tensor<2x1x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %10 = plan.call "aten.softmax.int"(%9) {self = #plan.operand<0>, dim = -1 : i64}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %11 = plan.call "aten.view.default"(%10) {self = #plan.operand<0>, size = [8 : i64, 8 : i64, -1 : i64]}
+      : (tensor<2x4x8x8xf32>) -> tensor<8x8x8xf32>
+  %12 = plan.call "aten.bmm.default"(%11, %6) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+      : (tensor<8x8x8xf32>, tensor<8x8x16xf32>) -> tensor<8x8x16xf32>
+  %13 = plan.call "aten.view.default"(%12) {self = #plan.operand<0>, size = [2 : i64, 4 : i64, 8 : i64, 16 : i64]}
+      : (tensor<8x8x16xf32>) -> tensor<2x4x8x16xf32>
+  return %13 : tensor<2x4x8x16xf32>
+}
+
+// Hidden scores, probabilities in fewer bits than the scores, and a view that needs the product's memory.
+// CHECK-LABEL: func.func @filled
+// CHECK: %[[ZEROS:.*]] = plan.call "aten.zeros.default"() {dtype = f32, size = [8, 8]}
+// CHECK-NEXT: %[[MASK:.*]] = plan.call "aten.masked_fill.Scalar"(%[[ZEROS]], %arg3) {{.*}}value = 0xFFF0000000000000
+// CHECK-NEXT: %[[K:.*]] = plan.call "aten.transpose.int"(%arg1)
+// CHECK-NEXT: %[[OUT:.*]]:2 = plan.call "meshplan.attention"(%arg0, %[[K]], %arg2, %[[MASK]])
+// CHECK-NEXT: plan.call "aten.reshape.default"(%[[OUT]]#0) {self = #plan.operand<0>, shape = [64, 16]}
+func.func @filled(
+    %q: tensor<2x4x8x16xbf16>,
+    %k: tensor<2x4x16x8xbf16>,
+    %v: tensor<2x4x8x16xbf16>,
+    %hidden: tensor<8x8xi1>) -> tensor<64x16xbf16> {
+  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x16xbf16>, tensor<2x4x16x8xbf16>) -> tensor<2x4x8x8xbf16>
+  %1 = plan.call "aten.to.dtype"(%0) {self = #plan.operand<0>, dtype = f32}
+      : (tensor<2x4x8x8xbf16>) -> tensor<2x4x8x8xf32>
+  %2 = plan.call "aten.masked_fill.Scalar"(%1, %hidden)
+      {self = #plan.operand<0>, mask = #plan.operand<1>, value = 0xFFF0000000000000 : f64}
+      : (tensor<2x4x8x8xf32>, tensor<8x8xi1>) -> tensor<2x4x8x8xf32>
+  %3 = plan.call "aten._softmax.default"(%2) {self = #plan.operand<0>, dim = 3 : i64, half_to_float = false}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %4 = plan.call "aten.to.dtype"(%3) {self = #plan.operand<0>, dtype = bf16}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xbf16>
+  %5 = plan.call "aten.matmul.default"(%4, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x8xbf16>, tensor<2x4x8x16xbf16>) -> tensor<2x4x8x16xbf16>
+  %6 = plan.call "aten.view.default"(%5) {self = #plan.operand<0>, size = [64 : i64, 16 : i64]}
+      : (tensor<2x4x8x16xbf16>) -> tensor<64x16xbf16>
+  return %6 : tensor<64x16xbf16>
+}
+
+// A condition that keeps the scores, on the right side of the sum.
+// CHECK-LABEL: func.func @kept
+// CHECK: plan.call "aten.logical_not.default"(%arg4)
+// CHECK: plan.call "aten.masked_fill.Scalar"(%arg3, %{{.*}}) {{.*}}value = -3.4028234663852886E+38
+// CHECK: plan.call "meshplan.attention"
+func.func @kept(
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x16x8xf32>,
+    %v: tensor<2x4x8x16xf32>,
+    %bias: tensor<1x4x8x8xf32>,
+    %seen: tensor<1x1x8x8xi1>) -> tensor<2x4x8x16xf32> {
+  %lowest = plan.call "aten.full.default"() {size = [], fill_value = -3.4028234663852886e+38 : f64} : () -> tensor<f32>
+  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
+  %1 = plan.call "aten.add.Tensor"(%bias, %0) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<1x4x8x8xf32>, tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %2 = plan.call "aten.where.self"(%seen, %1, %lowest)
+      {condition = #plan.operand<0>, self = #plan.operand<1>, other = #plan.operand<2>}
+      : (tensor<1x1x8x8xi1>, tensor<2x4x8x8xf32>, tensor<f32>) -> tensor<2x4x8x8xf32>
+  %3 = plan.call "aten.softmax.int"(%2) {self = #plan.operand<0>, dim = -1 : i64}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %4 = plan.call "aten.matmul.default"(%3, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
+  return %4 : tensor<2x4x8x16xf32>
+}
+
+// The probabilities are a result too.
+// CHECK-LABEL: func.func @read_elsewhere
+// CHECK-NOT: meshplan.attention
+func.func @read_elsewhere(
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x16x8xf32>,
+    %v: tensor<2x4x8x16xf32>) -> (tensor<2x4x8x16xf32>, tensor<2x4x8x8xf32>) {
+  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
+  %1 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = -1 : i64}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %2 = plan.call "aten.matmul.default"(%1, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
+  return %2, %1 : tensor<2x4x8x16xf32>, tensor<2x4x8x8xf32>
+}
+
+// A score that others can outweigh, in place of the real one: added to that it would be another.
+// CHECK-LABEL: func.func @filled_with_a_score
+// CHECK-NOT: meshplan.attention
+func.func @filled_with_a_score(
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x16x8xf32>,
+    %v: tensor<2x4x8x16xf32>,
+    %hidden: tensor<8x8xi1>) -> tensor<2x4x8x16xf32> {
+  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
+  %1 = plan.call "aten.masked_fill.Scalar"(%0, %hidden)
+      {self = #plan.operand<0>, mask = #plan.operand<1>, value = -10000.0 : f64}
+      : (tensor<2x4x8x8xf32>, tensor<8x8xi1>) -> tensor<2x4x8x8xf32>
+  %2 = plan.call "aten.softmax.int"(%1) {self = #plan.operand<0>, dim = -1 : i64}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %3 = plan.call "aten.matmul.default"(%2, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
+  return %3 : tensor<2x4x8x16xf32>
+}
+
+// An addend that is scaled with the scores.
+// CHECK-LABEL: func.func @scaled_bias
+// CHECK-NOT: meshplan.attention
+func.func @scaled_bias(
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x16x8xf32>,
+    %v: tensor<2x4x8x16xf32>,
+    %bias: tensor<8x8xf32>) -> tensor<2x4x8x16xf32> {
+  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
+  %1 = plan.call "aten.add.Tensor"(%0, %bias) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x8xf32>, tensor<8x8xf32>) -> tensor<2x4x8x8xf32>
+  %2 = plan.call "aten.mul.Tensor"(%1) {self = #plan.operand<0>, other = 0.25 : f64}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %3 = plan.call "aten.softmax.int"(%2) {self = #plan.operand<0>, dim = -1 : i64}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %4 = plan.call "aten.matmul.default"(%3, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
+  return %4 : tensor<2x4x8x16xf32>
+}
+
+// Probabilities of which some are dropped, and a softmax over the queries.
+// CHECK-LABEL: func.func @others
+// CHECK-NOT: meshplan.attention
+func.func @others(
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x16x8xf32>,
+    %v: tensor<2x4x8x16xf32>) -> (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) {
+  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
+  %1 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = -1 : i64}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %2 = plan.call "aten.dropout.default"(%1) {input = #plan.operand<0>, p = 0.1 : f64, train = true}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %3 = plan.call "aten.matmul.default"(%2, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
+  %4 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = 2 : i64}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %5 = plan.call "aten.matmul.default"(%4, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
+  return %3, %5 : tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>
+}

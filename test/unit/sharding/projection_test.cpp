@@ -1,0 +1,273 @@
+//===- projection_test.cpp - dims and factors -----------------------------===//
+
+#include "compiler/sharding/projection.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/MLIRContext.h"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace meshplan;
+using namespace meshplan::plan;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+namespace {
+
+class ProjectionTest : public testing::Test {
+protected:
+  ProjectionTest() : builder(&context) {
+    context.loadDialect<PlanDialect>();
+    module = mlir::ModuleOp::create(builder.getUnknownLoc());
+    builder.setInsertionPointToEnd(module->getBody());
+    llvm::SmallVector<mlir::Attribute> axes;
+    for (auto [name, size] : {std::pair("two", 2), {"three", 3}, {"four", 4}})
+      axes.push_back(MeshAxisAttr::get(&context, name, size));
+    mesh = MeshOp::create(builder, builder.getUnknownLoc(), builder.getArrayAttr(axes));
+  }
+
+  AxisRefAttr axis(llvm::StringRef name) { return AxisRefAttr::get(&context, name); }
+
+  /// A tensor of one dim that is these factors, major to minor.
+  FactorRule dimOf(llvm::ArrayRef<int64_t> sizes) {
+    FactorRule rule;
+    rule.operands.resize(1);
+    rule.operands[0].dims.resize(1);
+    for (int64_t size : sizes)
+      rule.operands[0].dims[0].push_back(rule.add(size));
+    return rule;
+  }
+
+  /// A tensor of one dim, each index of which `count` indices of a factor of `size` share.
+  FactorRule sharedBy(int64_t count, int64_t size) {
+    FactorRule rule = dimOf({size});
+    rule.operands[0].shared = {{0, count}};
+    return rule;
+  }
+
+  /// A tensor of one dim that joins these factors.
+  FactorRule joinOf(llvm::ArrayRef<int64_t> sizes) {
+    FactorRule rule = dimOf(sizes);
+    rule.operands[0].joined = {0};
+    return rule;
+  }
+
+  Projection project(const FactorRule &rule, llvm::ArrayRef<AxisRefAttr> axes, int64_t unit = 1,
+                     llvm::ArrayRef<int64_t> parts = {}) {
+    return projectToFactors(layout(rule, axes, unit, parts), rule.operands[0], rule, mesh);
+  }
+
+  ShardingAttr layout(const FactorRule &rule, llvm::ArrayRef<AxisRefAttr> axes, int64_t unit,
+                      llvm::ArrayRef<int64_t> parts) {
+    int64_t extent = 1;
+    for (const Factor &factor : rule.factors)
+      extent *= factor.size;
+    return ShardingAttr::get(&context, {divideDim(extent, axes, mesh, unit, parts)});
+  }
+
+  static std::string print(ShardingAttr sharding) {
+    std::string text;
+    llvm::raw_string_ostream(text) << sharding;
+    return text;
+  }
+
+  mlir::MLIRContext context;
+  mlir::OpBuilder builder;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  MeshOp mesh;
+};
+
+TEST_F(ProjectionTest, AnAxisGoesToTheMajorFactor) {
+  Projection projection = project(dimOf({8, 64}), {axis("two"), axis("four")});
+  EXPECT_FALSE(projection.block);
+  EXPECT_THAT(projection.factors[0].axes, ElementsAre(axis("two"), axis("four")));
+  EXPECT_THAT(projection.factors[1].axes, IsEmpty());
+}
+
+TEST_F(ProjectionTest, ADimWithoutElementsIsWhole) {
+  FactorRule rule = dimOf({0});
+  Projection projection = project(rule, {});
+  EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh), ShardingAttr::getReplicated(&context, 1));
+}
+
+TEST_F(ProjectionTest, WhatAFactorLeavesGoesToTheNext) {
+  Projection projection = project(dimOf({2, 64}), {axis("four")});
+  EXPECT_TRUE(projection.cut);
+  EXPECT_EQ(projection.factors[0].axes.size(), 1u);
+  EXPECT_EQ(projection.factors[1].axes.size(), 1u);
+  EXPECT_EQ(axisSize(projection.factors[1].axes[0], mesh), 2);
+}
+
+TEST_F(ProjectionTest, AHeadIsNotCut) {
+  // 9 heads of 64 over two: 288 columns each would be four heads and a half.
+  Projection projection = project(dimOf({9, 64}), {axis("two")});
+  ASSERT_TRUE(projection.block);
+  EXPECT_EQ(projection.block->factorSize, 9);
+  EXPECT_THAT(projection.factors[0].axes, IsEmpty());
+}
+
+TEST_F(ProjectionTest, HeadsAreDealtUnevenly) {
+  Projection projection = project(dimOf({9, 64}), {axis("two")}, 64);
+  EXPECT_FALSE(projection.block);
+  EXPECT_THAT(projection.factors[0].axes, ElementsAre(axis("two")));
+  EXPECT_EQ(projection.factors[0].unit, 1);
+}
+
+TEST_F(ProjectionTest, HeadsThatShareAKeyStayTogether) {
+  Projection projection = project(dimOf({9, 64}), {axis("two")}, 192);
+  EXPECT_FALSE(projection.block);
+  EXPECT_EQ(projection.factors[0].unit, 3);
+}
+
+TEST_F(ProjectionTest, AUnitThatMakesNoDifferenceIsOne) {
+  Projection projection = project(dimOf({9, 64}), {axis("three")}, 192);
+  EXPECT_EQ(projection.factors[0].unit, 1);
+}
+
+TEST_F(ProjectionTest, LeadingFactorsMayBeTakenDownToSingleIndices) {
+  Projection projection = project(dimOf({2, 7, 5}), {axis("two"), axis("three")}, 5);
+  EXPECT_FALSE(projection.block);
+  EXPECT_THAT(projection.factors[0].axes, ElementsAre(axis("two")));
+  EXPECT_THAT(projection.factors[1].axes, ElementsAre(axis("three")));
+  EXPECT_THAT(projection.factors[2].axes, IsEmpty());
+}
+
+TEST_F(ProjectionTest, PartsOfAFactorOfItsOwnStay) {
+  Projection projection = project(dimOf({16}), {axis("two")}, 2, {8, 4, 4});
+  EXPECT_FALSE(projection.block);
+  EXPECT_THAT(projection.factors[0].parts, ElementsAre(8, 4, 4));
+}
+
+TEST_F(ProjectionTest, EqualPartsDivideWhatIsBelowThem) {
+  Projection projection = project(dimOf({3, 8, 4}), {axis("four")}, 1, {32, 32, 32});
+  EXPECT_FALSE(projection.block);
+  EXPECT_THAT(projection.factors[0].axes, IsEmpty());
+  EXPECT_THAT(projection.factors[1].axes, ElementsAre(axis("four")));
+  EXPECT_THAT(projection.factors[1].parts, IsEmpty());
+}
+
+TEST_F(ProjectionTest, OtherPartsBlock) {
+  EXPECT_TRUE(project(dimOf({3, 8, 4}), {axis("four")}, 1, {64, 16, 16}).block);
+  EXPECT_TRUE(project(dimOf({8, 4}), {axis("two")}, 1, {16, 16}).block);
+}
+
+TEST_F(ProjectionTest, AMinorFactorBelowAWholeOneCannotBeExpressed) {
+  FactorRule rule = dimOf({9, 64});
+  FactorDivisions divisions(2);
+  divisions[1].axes = {axis("four")};
+  llvm::SmallVector<unsigned> inexpressible;
+  ShardingAttr made = projectToDims(divisions, rule.operands[0], rule, mesh, &inexpressible);
+  EXPECT_TRUE(made.isReplicated());
+  EXPECT_THAT(inexpressible, ElementsAre(1u));
+}
+
+TEST_F(ProjectionTest, AMinorFactorBelowAnUnevenOneCannotBeExpressed) {
+  FactorRule rule = dimOf({9, 64});
+  FactorDivisions divisions(2);
+  divisions[0].axes = {axis("two")};
+  divisions[1].axes = {axis("four")};
+  llvm::SmallVector<unsigned> inexpressible;
+  ShardingAttr made = projectToDims(divisions, rule.operands[0], rule, mesh, &inexpressible);
+  EXPECT_EQ(made.getDims()[0], divideDim(9 * 64, {axis("two")}, mesh, 64));
+  EXPECT_THAT(inexpressible, ElementsAre(1u));
+}
+
+TEST_F(ProjectionTest, JoinedFactorsAreDividedPartByPart) {
+  FactorRule rule = joinOf({8, 4, 4});
+  ShardingAttr from = ShardingAttr::get(&context, {divideDim(16, {axis("two")}, mesh, 1, {8, 4, 4})});
+  Projection projection = projectToFactors(from, rule.operands[0], rule, mesh);
+  EXPECT_FALSE(projection.block);
+  for (const FactorDivision &division : projection.factors) {
+    EXPECT_THAT(division.axes, ElementsAre(axis("two")));
+    EXPECT_THAT(division.parts, IsEmpty());
+  }
+  EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh), from);
+}
+
+TEST_F(ProjectionTest, PartsMayBeFinerThanTheJoinedFactors) {
+  FactorRule rule = joinOf({8, 8});
+  ShardingAttr from = ShardingAttr::get(&context, {divideDim(16, {axis("two")}, mesh, 1, {8, 4, 4})});
+  Projection projection = projectToFactors(from, rule.operands[0], rule, mesh);
+  EXPECT_FALSE(projection.block);
+  EXPECT_THAT(projection.factors[0].parts, IsEmpty());
+  EXPECT_THAT(projection.factors[1].parts, ElementsAre(4, 4));
+  EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh), from);
+}
+
+TEST_F(ProjectionTest, JoinedFactorsDividedAsOneBlock) {
+  FactorRule rule = joinOf({8, 4, 4});
+  for (llvm::ArrayRef<int64_t> parts : {llvm::ArrayRef<int64_t>(), llvm::ArrayRef<int64_t>({4, 12})}) {
+    ShardingAttr from = ShardingAttr::get(&context, {divideDim(16, {axis("two")}, mesh, 1, parts)});
+    EXPECT_TRUE(projectToFactors(from, rule.operands[0], rule, mesh).block);
+  }
+}
+
+TEST_F(ProjectionTest, JoinedFactorsDividedDifferentlyCannotBeExpressed) {
+  FactorRule rule = joinOf({8, 4});
+  FactorDivisions divisions(2);
+  divisions[0].axes = {axis("two")};
+  llvm::SmallVector<unsigned> inexpressible;
+  EXPECT_TRUE(projectToDims(divisions, rule.operands[0], rule, mesh, &inexpressible).isReplicated());
+  EXPECT_THAT(inexpressible, ElementsAre(0u));
+}
+
+TEST_F(ProjectionTest, IndicesThatShareAKeyKeepItWhole) {
+  FactorRule rule = sharedBy(3, 9);
+  ShardingAttr keys = ShardingAttr::get(&context, {divideDim(3, {axis("two")}, mesh)});
+  Projection projection = projectToFactors(keys, rule.operands[0], rule, mesh);
+  EXPECT_FALSE(projection.block);
+  EXPECT_EQ(projection.factors[0].unit, 3);
+  EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh), keys);
+}
+
+TEST_F(ProjectionTest, MoreShardsThanKeysShareThem) {
+  FactorRule rule = sharedBy(3, 9);
+  FactorDivisions heads(1);
+  heads[0].axes = {axis("four")};
+  ShardingAttr keys = projectToDims(heads, rule.operands[0], rule, mesh);
+  EXPECT_EQ(keys.getDims()[0], divideDim(3, {axis("four")}, mesh, 1, {}, 3));
+  Projection back = projectToFactors(keys, rule.operands[0], rule, mesh);
+  EXPECT_FALSE(back.block);
+  EXPECT_EQ(back.factors[0], heads[0]);
+}
+
+TEST_F(ProjectionTest, SharingPassesThroughAViewOfHeads) {
+  FactorRule rule = dimOf({3, 8});
+  ShardingAttr columns = ShardingAttr::get(&context, {divideDim(24, {axis("four")}, mesh, 8, {}, 3)});
+  Projection projection = projectToFactors(columns, rule.operands[0], rule, mesh);
+  EXPECT_FALSE(projection.block);
+  EXPECT_EQ(projection.factors[0].repeat, 3);
+  EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh), columns);
+}
+
+/// What a dim gives to its factors is what the factors make of the dim.
+TEST_F(ProjectionTest, RoundTripsOfRandomDims) {
+  std::mt19937 random(3);
+  auto draw = [&](int least, int most) { return std::uniform_int_distribution<int>(least, most)(random); };
+  int projected = 0;
+  for (int count = 0; count < 2000; ++count) {
+    llvm::SmallVector<int64_t> sizes;
+    for (int factors = draw(1, 3); factors > 0; --factors)
+      sizes.push_back(draw(1, 9));
+    llvm::SmallVector<AxisRefAttr> axes{axis("two"), axis("three"), axis("four")};
+    std::shuffle(axes.begin(), axes.end(), random);
+    axes.truncate(draw(1, 3));
+    FactorRule rule = dimOf(sizes);
+    int64_t unit = draw(0, 1) && sizes.size() > 1 ? sizes.back() : 1;
+    ShardingAttr from = layout(rule, axes, unit, {});
+    Projection projection = projectToFactors(from, rule.operands[0], rule, mesh);
+    if (projection.block)
+      continue;
+    ++projected;
+    llvm::SmallVector<unsigned> inexpressible;
+    ShardingAttr back = projectToDims(projection.factors, rule.operands[0], rule, mesh, &inexpressible);
+    EXPECT_THAT(inexpressible, IsEmpty());
+    EXPECT_EQ(back, from) << "draw " << count << ": " << print(from) << " becomes " << print(back) << " for factors "
+                          << testing::PrintToString(std::vector<int64_t>(sizes.begin(), sizes.end()));
+    if (HasFailure())
+      return;
+  }
+  EXPECT_GT(projected, 500);
+}
+
+} // namespace

@@ -1,0 +1,29 @@
+//===- job.h - what is run ---------------------------------------*- C++ -*-===//
+
+#ifndef MESHPLAN_TOOLS_MESHPLAN_RUN_JOB_H
+#define MESHPLAN_TOOLS_MESHPLAN_RUN_JOB_H
+
+#include "runtime/exec/executor.h"
+#include "tools/meshplan_run/options.h"
+
+namespace meshplan {
+
+/// A loaded schedule and the program that is run.
+struct Job {
+  Artifact artifact;
+  const artifact::Program *program;
+
+  static Expected<Job> load(const RunOptions &options);
+  int64_t worldSize() const { return worldSizeOf(meshSizesOf(artifact.schedule(), *program)); }
+};
+
+struct RankFeeds {
+  std::unique_ptr<Feed> parameters, inputs;
+
+  /// Files where they are given, else made-up values.
+  static Expected<RankFeeds> open(const RunOptions &options);
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TOOLS_MESHPLAN_RUN_JOB_H

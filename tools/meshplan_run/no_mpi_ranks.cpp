@@ -1,0 +1,12 @@
+//===- no_mpi_ranks.cpp - what a build without MPI says -------------------===//
+
+#include "runtime/launch/placement.h"
+#include "tools/meshplan_run/ranks.h"
+
+using namespace meshplan;
+
+int meshplan::runMpiRank(const RunOptions &, const Placement &, const Command &) {
+  return reportError(Status(StatusCode::unsupported,
+                            "this build has no backend mpi; help: install MPI and build again, "
+                            "or start one process, which runs all ranks"));
+}

@@ -1,0 +1,82 @@
+//===- reports.cpp - what the ranks held and did --------------------------===//
+
+#include "tools/meshplan_run/reports.h"
+
+#include <cstdio>
+#include <fstream>
+
+using namespace meshplan;
+
+ClockReading meshplan::readClock() {
+  ClockReading reading{"", Trace::Clock::now()};
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), reading.machine);
+  return reading;
+}
+
+static nlohmann::json jsonOf(const RankMemory &memory) {
+  return {{"parameters", memory.resident.parameters},
+          {"constants", memory.resident.constants},
+          {"inputs", memory.resident.inputs},
+          {"peak", memory.peak}};
+}
+
+std::string meshplan::textOf(const RankReport &report) {
+  nlohmann::json json = {{"memory", jsonOf(report.memory)},
+                         {"trace", report.trace.text()},
+                         {"machine", report.clock.machine},
+                         {"now", report.clock.now.time_since_epoch().count()}};
+  return json.dump();
+}
+
+Expected<RankReport> meshplan::reportOf(const std::string &text) {
+  nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object())
+    return Status(StatusCode::internal, "a rank's report is not readable");
+  const nlohmann::json &memory = json["memory"];
+  RankReport report;
+  report.memory = {{memory["parameters"], memory["constants"], memory["inputs"]}, memory["peak"]};
+  MESHPLAN_ASSIGN_OR_RETURN(report.trace, Trace::fromText(json["trace"]));
+  report.clock = {json["machine"], Trace::Clock::time_point(Trace::Clock::duration(json["now"]))};
+  return report;
+}
+
+void Reports::add(RankReport report) {
+  if (memory.empty())
+    first = report.clock;
+  if (report.clock.machine != first.machine)
+    report.trace.shift(first.now - report.clock.now);
+  memory.push_back(report.memory);
+  traces.push_back(std::move(report.trace));
+}
+
+nlohmann::json meshplan::memoryJson(const Job &job, const Reports &reports) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const RankMemory &rank : reports.memory)
+    list.push_back(jsonOf(rank));
+  nlohmann::json result = {{"ranks", std::move(list)}};
+  if (const artifact::Memory *planned = job.program->memory())
+    result["planned"] =
+        jsonOf(RankMemory{{planned->parameters(), planned->constants(), planned->inputs()}, planned->peak()});
+  return result;
+}
+
+static double mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
+void meshplan::printMemory(const Job &job, const Reports &reports) {
+  int64_t parameters = 0, peak = 0;
+  for (size_t rank = 0; rank < reports.memory.size(); ++rank) {
+    const RankMemory &memory = reports.memory[rank];
+    std::printf("rank %zu: parameters %.2f MiB, peak %.2f MiB\n", rank, mebibytes(memory.resident.parameters),
+                mebibytes(memory.peak));
+    parameters = std::max(parameters, memory.resident.parameters);
+    peak = std::max(peak, memory.peak);
+  }
+  const artifact::Memory *planned = job.program->memory();
+  if (!planned)
+    return;
+  std::printf("largest: parameters %.2f MiB (planned %.2f), peak %.2f MiB (planned %.2f", mebibytes(parameters),
+              mebibytes(planned->parameters()), mebibytes(peak), mebibytes(planned->peak()));
+  if (planned->peak() > 0)
+    std::printf(", %+.1f %%", 100.0 * (peak - planned->peak()) / planned->peak());
+  std::printf(")\n");
+}

@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""Starts a program under mpirun, also as root and with more processes than cores.
+
+  run_mpi.py N [--mpirun ARGUMENT]... -- PROGRAM [ARGUMENT]...
+
+Exit status: that of mpirun; 77, with a message, when it is not installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+
+SKIPPED = 77
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("processes", type=int)
+    parser.add_argument("--mpirun", action="append", default=[], metavar="ARGUMENT", help="for mpirun itself")
+    parser.add_argument("command", nargs="+")
+    arguments = parser.parse_args()
+    mpirun = shutil.which("mpirun")
+    if not mpirun:
+        print("skipped: mpirun is not installed")
+        return SKIPPED
+    command = [mpirun, "-n", str(arguments.processes), "--oversubscribe", *arguments.mpirun, *arguments.command]
+    if os.geteuid() == 0:
+        command.insert(1, "--allow-run-as-root")
+    sys.stdout.flush()
+    os.execv(mpirun, command)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -105,6 +105,13 @@ class ExportModel(unittest.TestCase):
         targets = [node.target for node in nodes if isinstance(node.target, torch._ops.OpOverload)]
         return [target.name() for target in targets if target._schema.is_mutable]
 
+    def test_noise_leaves_no_bias_at_its_start(self) -> None:
+        weights = self.folder / "m.safetensors"
+        self.export("gpt2", GPT2, "--noise", "0.1", "--weights-out", str(weights))
+        for name, tensor in load_file(weights).items():
+            start = 0 if name.endswith("bias") else 1 if "ln_" in name else None
+            self.assertTrue(start is None or (tensor != start).all(), name)
+
     def test_equals_eager(self) -> None:
         self.export("llama", LLAMA, "--loss")
         self.expect_equal(self.eager("llama", LLAMA, "LlamaForCausalLM"), self.inputs())

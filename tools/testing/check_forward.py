@@ -16,8 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import torch
-from compare_forward import FLOATS, compare, run, widened_module
+from compare_forward import Reference
 from safetensors.torch import load_file
 
 PEAK_TOLERANCE = 0.2  # of the planned peak; what `check` promises
@@ -75,12 +74,9 @@ def main() -> int:
             right &= forward(arguments, copy, mesh, outputs[-1])
 
     inputs = load_file(f"{arguments.models / arguments.model}.inputs.safetensors")
-    names = list(load_file(outputs[0]))
-    own32 = run(torch.export.load(archive).module(), inputs, names)
-    wide = {name: tensor.double() if tensor.dtype in FLOATS else tensor for name, tensor in inputs.items()}
-    reference = run(widened_module(torch.export.load(archive)), wide, names)
+    reference = Reference(archive, inputs, list(load_file(outputs[0])))
     for output in outputs:
-        right &= compare(load_file(output), own32, reference, output.stem)
+        right &= reference.compare(load_file(output), output.stem)
     return 0 if right else 1
 
 

@@ -7,6 +7,7 @@ make_module.py NAME -o OUT.pt2 --weights-out OUT.safetensors --inputs-out OUT.in
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 import torch
@@ -79,13 +80,13 @@ class Lookups(nn.Module):
 MODULES = {"convolutions": Convolutions, "lookups": Lookups}
 
 
-def main() -> None:
+def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name", choices=MODULES)
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--weights-out", type=Path, required=True)
     parser.add_argument("--inputs-out", type=Path, required=True)
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     torch.manual_seed(0)
     kind = MODULES[arguments.name]
     module, inputs = kind().eval(), kind.inputs()
@@ -98,7 +99,8 @@ def main() -> None:
     torch.export.save(program, arguments.output)
     save_file(module.state_dict(), arguments.weights_out)
     save_file(inputs, arguments.inputs_out)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

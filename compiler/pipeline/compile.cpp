@@ -118,9 +118,9 @@ SourceRange Compilation::locate(mlir::Location location) const {
 void Compilation::report(mlir::Diagnostic &diagnostic) {
   bool isError = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
   SourceRange place = locate(diagnostic.getLocation());
-  // A diagnostic without a place in the plan still belongs to the plan's file.
+  // What no statement caused is about the model.
   if (!place.hasFile())
-    place = {0};
+    place = bound ? bound->modelRange : SourceRange{0};
   Diagnostic &own = isError ? reports.error(place, diagnostic.str()) : reports.warning(place, diagnostic.str());
   for (mlir::Diagnostic &note : diagnostic.getNotes()) {
     std::string text = note.str();

@@ -124,6 +124,7 @@ MODELS: dict[str, list[str]] = {
     "whisper": noisy("whisper", *WHISPER_CLASS, **WHISPER),
     "resnet": noisy("resnet", *RESNET_CLASS, **RESNET, image_size=32),
     "resnet_basic": noisy("resnet", *RESNET_CLASS, **RESNET, image_size=32, layer_type="basic"),
+    "attentions": ["attentions"],
     "convolutions": ["convolutions"],
     "lookups": ["lookups"],
     "mixtral": noisy("mixtral", **MIXTRAL),

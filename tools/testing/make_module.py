@@ -77,7 +77,35 @@ class Lookups(nn.Module):
         return {"hidden": torch.randn(4, 6, 8), "ids": torch.stack([torch.randperm(6) for _ in range(4)])}
 
 
-MODULES = {"convolutions": Convolutions, "lookups": Lookups}
+class Attentions(nn.Module):
+    """Attention on three dims, one key head for all query heads, and PyTorch's own module of attention."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.query, self.key, self.value = nn.Linear(24, 24), nn.Linear(24, 6), nn.Linear(24, 6)
+        self.shared = nn.Linear(24, 24)
+        self.first = nn.Linear(24, 24)
+        self.second = nn.Linear(24, 24)
+        self.module = nn.MultiheadAttention(24, 4, batch_first=True)
+
+    def forward(self, hidden: torch.Tensor) -> Tensors:
+        attend = nn.functional.scaled_dot_product_attention
+        batch, sequence, _ = hidden.shape
+        query = self.query(hidden).view(batch, sequence, 4, 6).transpose(1, 2)
+        key, value = self.key(hidden).unsqueeze(1), self.value(hidden).unsqueeze(1)
+        shared = attend(query, key, value, is_causal=True).transpose(1, 2).reshape(batch, sequence, 24)
+        hidden = hidden + self.shared(shared)
+        mask = torch.arange(sequence) <= torch.arange(sequence).unsqueeze(1)
+        first = self.first(hidden)
+        hidden = hidden + self.second(attend(first, first, hidden, attn_mask=mask))
+        return {"hidden": hidden + self.module(hidden, hidden, hidden, need_weights=False)[0]}
+
+    @staticmethod
+    def inputs() -> Tensors:
+        return {"hidden": torch.randn(4, 6, 24)}
+
+
+MODULES = {"attentions": Attentions, "convolutions": Convolutions, "lookups": Lookups}
 
 
 def main(argv: list[str]) -> int:

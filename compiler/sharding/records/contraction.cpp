@@ -167,7 +167,15 @@ static FactorRule groupedRowsRule(const CallView &call) { return groupedRule(cal
 static FactorRule groupedMmRule(const CallView &call) {
   bool plain = call.getOperand("offs") && !call.getOperand("bias") && call.operands.front().getRank() == 2 &&
                call.operands[call.getOperand("mat2").value_or(0)].getRank() == 3;
-  return plain ? groupedRule(call, "self", "mat2") : RuleBuilder(call).finish();
+  if (!plain)
+    return RuleBuilder(call).finish();
+  FactorRule rule = groupedRule(call, "self", "mat2");
+  // The kernel wants rows that start at multiples of 16 bytes.
+  int64_t aligned = 128 / call.operands.front().getElementTypeBitWidth();
+  for (Factor &factor : rule.factors)
+    if (factor.kind != FactorKind::whole && factor.size % aligned == 0)
+      factor.unit = aligned;
+  return rule;
 }
 
 static Linearity groupedRowsLinearity(const CallView &call) { return linearIn(call, {{"input"}, {"weight"}}); }

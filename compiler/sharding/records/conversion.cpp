@@ -1,5 +1,6 @@
 //===- conversion.cpp - records of dtype changes, copies and identities ---===//
 
+#include "compiler/sharding/random_ops.h"
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
@@ -63,7 +64,7 @@ static std::optional<CallRewrite> cloneOfSource(const CallView &call) {
 static Linearity inSource(const CallView &call) { return linearIn(call, {{"src"}}); }
 
 /// True if a dropout leaves every element as it is.
-static bool isIdentity(const CallView &call) { return !call.getBool("train", false) || call.getFloat("p", 0) == 0; }
+static bool isIdentity(const CallView &call) { return !drawsRandomNumbers(call); }
 
 /// Random elements depend on their place in the whole tensor, which ATen's kernel does not know.
 static FactorRule dropoutRule(const CallView &call) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/dim_units.h"
+#include "compiler/sharding/layout_text.h"
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/transforms/propagate/decide_call.h"
 #include "compiler/transforms/propagate/layouts.h"
@@ -13,6 +14,7 @@
 #include "compiler/transforms/propagate/passes.h"
 #include "compiler/transforms/propagate/wanted_layout.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <set>
 
 namespace meshplan {
 #define GEN_PASS_DEF_PROPAGATESHARDINGS
@@ -69,16 +71,28 @@ private:
             result, ShardingAttr::getReplicated(op->getContext(), cast<RankedTensorType>(result.getType()).getRank()));
   }
 
-  /// True the first time: one statement reaches every layer, and is wrong once.
-  bool isNews(Location location) { return reported.insert(location).second; }
+  /// True the first time that this is said of a place: one statement reaches every layer, and is wrong once.
+  bool isNews(Location place, const Twine &what) {
+    return reported.insert({place.getAsOpaquePointer(), what.str()}).second;
+  }
 
   void decideArgument(BlockArgument argument) {
     ShardingAttr sharding = getSharding(argument);
     layouts.decide(argument, sharding);
-    auto style = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.style");
+    StringAttr style = styleOf(argument);
     for (DimShardingAttr dim : sharding.getDims())
       for (AxisRefAttr axis : dim.getAxes())
         layouts.setCause(argument, axis, {argument.getLoc(), style});
+  }
+
+  /// What the plan says of an argument: its style, or that it is an input. Null if it says nothing.
+  StringAttr styleOf(BlockArgument argument) {
+    unsigned number = argument.getArgNumber();
+    auto kind = function.getArgAttrOfType<StringAttr>(number, "plan.kind");
+    auto names = function.getArgAttrOfType<ArrayAttr>(number, "plan.names");
+    if (!kind || kind.getValue() != "input" || !names)
+      return function.getArgAttrOfType<StringAttr>(number, "plan.style");
+    return StringAttr::get(function.getContext(), "input " + cast<StringAttr>(names[0]).getValue());
   }
 
   LogicalResult visit(Operation *op) {
@@ -170,7 +184,7 @@ private:
     int64_t extent = constrain.getInput().getType().getDimSize(dim), shards = shardCount(axes, mesh);
     if (extent >= shards)
       return success();
-    if (isNews(constrain.getLoc()))
+    if (isNews(constrain.getLoc(), "small dim"))
       reportSmallDim(constrain, dim, shards);
     return failure();
   }
@@ -334,16 +348,19 @@ private:
     std::optional<Cause> cause = statementBehind(call.getOperands()[index], from);
     Location place = cause ? cause->location : call.getLoc();
     strictFailure |= strict;
-    if (isNews(place))
+    std::string layout = layoutText(withSharding(call.getOperands()[index].getType(), to));
+    if (isNews(place, call.getTarget() + " " + Twine(index) + layout))
       reportUnstatedReshard(call, index, to, mesh, place, strict);
   }
 
   /// The statement that divides a value, if one is known.
   std::optional<Cause> statementBehind(Value value, ShardingAttr sharding) {
+    AxisList axes(sharding.getPartialAxes());
     for (DimShardingAttr dim : sharding.getDims())
-      for (AxisRefAttr axis : dim.getAxes())
-        if (std::optional<Cause> cause = layouts.causeOf(value, axis); cause && cause->style)
-          return cause;
+      axes.append(dim.getAxes().begin(), dim.getAxes().end());
+    for (AxisRefAttr axis : axes)
+      if (std::optional<Cause> cause = layouts.causeOf(value, axis); cause && cause->style)
+        return cause;
     return std::nullopt;
   }
 
@@ -351,7 +368,7 @@ private:
     auto [index, block] = *decision.block;
     std::optional<Cause> cause = layouts.causeOf(call.getOperands()[index], block.axis);
     Location place = cause ? cause->location : call.getLoc();
-    if (isNews(place))
+    if (isNews(place, call.getTarget() + " block " + Twine(index)))
       reportBlockedAxis(call, index, block, rule, mesh, place);
     return failure();
   }
@@ -361,7 +378,10 @@ private:
     for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
       if (getSharding(operand).isReplicated())
         continue;
-      reportUnknownOperator(call, index, layouts);
+      std::optional<Cause> cause = statementBehind(operand, getSharding(operand));
+      Location place = cause ? cause->location : call.getLoc();
+      if (isNews(place, call.getTarget()))
+        reportUnknownOperator(call, index, layouts, place);
       return failure();
     }
     for (Value result : call.getResults())
@@ -401,7 +421,7 @@ private:
   DimUnits units;
   bool strictFailure = false;
   bool hasFailed = false;
-  llvm::DenseSet<Location> reported;
+  std::set<std::pair<const void *, std::string>> reported; ///< places and what was said of them
   Layouts layouts;
 };
 

@@ -19,15 +19,14 @@ func.func @forward(
 // -----
 
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
-// expected-note @below {{divided by 'colwise tp'}}
+// expected-error @below {{operator 'custom.scan.default' in module 'mixer' has no record, and its operand 0 is [6, 4 over tp]}}
+// expected-note @below {{help: gather the values before it with 'q: output [_, _]', or add a record (docs/adding-an-op.md)}}
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
     %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
     %w: tensor<4x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"]}) -> tensor<6x4xf32> {
   %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
       : (tensor<6x8xf32>, tensor<4x8xf32>) -> tensor<6x4xf32>
-  // expected-error @below {{operator 'custom.scan.default' in module 'mixer' has no record, and its operand 0 is [6, 4 over tp]}}
-  // expected-note @below {{help: keep the values whole that reach it ('replicate'), or add a record}}
   %1 = plan.call "custom.scan.default"(%0) {self = #plan.operand<0>} in "mixer" : (tensor<6x4xf32>) -> tensor<6x4xf32>
   return %1 : tensor<6x4xf32>
 }

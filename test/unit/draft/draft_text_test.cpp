@@ -57,22 +57,28 @@ TEST_F(DraftTextTest, SaysWhatStaysWhole) {
   draft.splitsBatch = false;
   draft.wholeBatchReason = "dim 'batch' has size 4, which does not divide over dp = 3";
   draft.styles.clear();
-  draft.undivided = {{"h.0.up", "too small"}, {"h.1.up", "too small"}, {"h.0.down", "too small"},
-                     {"h.1.down", "too small"}, {"embed", std::string(60, 'a') + " " + std::string(60, 'b')}};
+  draft.undivided = {{"h.0.up", "too small"},
+                     {"h.1.up", "too small"},
+                     {"h.0.down", "too small"},
+                     {"h.1.down", "too small"},
+                     {"embed", "a reason that is so long that it does not fit on the line that it begins on, because it "
+                               "has too many words"}};
   draft.modules.pop_back();
   model.outputs.clear();
-  EXPECT_EQ(writeDraft(draft).text,
-            "// Drafted by 'meshplan init': a plan that compiles, to be changed where you know better.\n"
-            "plan tiny {\n"
-            "  model \"tiny.pt2\"\n"
-            "  mesh dp = 2, tp = 3\n"
-            "\n"
-            "  // the batch stays whole: dim 'batch' has size 4, which does not divide over dp = 3\n"
-            "  input ids: [batch, seq]\n"
-            "\n"
-            "  // whole: h.*.{up, down}: too small\n"
-            "  // whole: embed: " +
-                std::string(60, 'a') + "\n  //   " + std::string(60, 'b') + "\n  rest: replicate\n}\n");
+  EXPECT_EQ(writeDraft(draft).text, R"(// Drafted by 'meshplan init': a plan that compiles, to be changed where you know better.
+plan tiny {
+  model "tiny.pt2"
+  mesh dp = 2, tp = 3
+
+  // the batch stays whole: dim 'batch' has size 4, which does not divide over dp = 3
+  input ids: [batch, seq]
+
+  // whole: h.*.{up, down}: too small
+  // whole: embed: a reason that is so long that it does not fit on the line that it begins on, because it has too many
+  //   words
+  rest: replicate
+}
+)");
 }
 
 TEST_F(DraftTextTest, WithoutARest) {

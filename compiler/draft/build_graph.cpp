@@ -20,6 +20,8 @@ public:
 private:
   void addValue(Value value);
   void addCall(plan::CallOp call);
+  void addTensor(Value value, const TensorFactors &tensor, const FactorRule &rule, std::vector<DimLink> &links);
+  void addJoined(size_t dim, llvm::ArrayRef<unsigned> factors, const FactorRule &rule, std::vector<DimLink> &links);
   void addWeight(BlockArgument argument, const OutlineParameter &parameter, size_t index);
   size_t firstCall(Value value) const;
   bool comesFromInput(Value value);
@@ -34,8 +36,42 @@ private:
 } // namespace
 
 void GraphBuilder::addValue(Value value) {
-  firstDim[value] = graph.dimCount;
-  graph.dimCount += cast<RankedTensorType>(value.getType()).getRank();
+  firstDim[value] = graph.extents.size();
+  for (int64_t extent : cast<RankedTensorType>(value.getType()).getShape())
+    graph.extents.push_back(extent);
+}
+
+/// The factors of a joined dim are divided together, each of them part by part.
+void GraphBuilder::addJoined(size_t dim, llvm::ArrayRef<unsigned> factors, const FactorRule &rule,
+                             std::vector<DimLink> &links) {
+  DimParts parts{dim};
+  for (unsigned factor : factors) {
+    links[factor].dims.push_back(dim);
+    parts.sizes.push_back(rule.factors[factor].size);
+  }
+  if (parts.sizes.size() > 1)
+    graph.parts.push_back(std::move(parts));
+}
+
+void GraphBuilder::addTensor(Value value, const TensorFactors &tensor, const FactorRule &rule,
+                             std::vector<DimLink> &links) {
+  for (auto [index, factors] : llvm::enumerate(tensor.dims)) {
+    size_t dim = firstDim[value] + index;
+    if (tensor.isJoined(index)) {
+      addJoined(dim, factors, rule, links);
+      continue;
+    }
+    bool isMajor = true;
+    for (unsigned factor : factors) {
+      if (rule.factors[factor].size == 1)
+        continue;
+      if (isMajor)
+        links[factor].dims.push_back(dim);
+      else // dividing it here would need the one above it divided to single indices
+        links[factor].kind = DimLink::Kind::whole;
+      isMajor = false;
+    }
+  }
 }
 
 void GraphBuilder::addCall(plan::CallOp call) {
@@ -50,27 +86,19 @@ void GraphBuilder::addCall(plan::CallOp call) {
   for (auto [factor, link] : llvm::zip(rule.factors, links))
     if (factor.kind != FactorKind::parallel)
       link.kind = factor.kind == FactorKind::whole ? DimLink::Kind::whole : DimLink::Kind::reduced;
-  auto addTensor = [&](Value value, const TensorFactors &tensor) {
-    for (auto [dim, factors] : llvm::enumerate(tensor.dims)) {
-      bool isMajor = true;
-      for (unsigned factor : factors) {
-        if (rule.factors[factor].size == 1)
-          continue;
-        if (isMajor)
-          links[factor].dims.push_back(firstDim[value] + dim);
-        else // dividing it here would need the one above it divided to single indices
-          links[factor].kind = DimLink::Kind::whole;
-        isMajor = false;
-      }
-    }
-  };
   for (auto [value, tensor] : llvm::zip(call.getOperands(), rule.operands))
-    addTensor(value, tensor);
+    addTensor(value, tensor, rule, links);
+  std::vector<bool> isRead;
+  for (const DimLink &link : links)
+    isRead.push_back(!link.dims.empty());
   for (auto [value, tensor] : llvm::zip(call.getResults(), rule.results))
-    addTensor(value, tensor);
-  for (DimLink &link : links)
+    addTensor(value, tensor, rule, links);
+  for (auto [link, read] : llvm::zip(links, isRead)) {
+    if (link.kind == DimLink::Kind::whole && !read)
+      link.kind = DimLink::Kind::made;
     if (!link.dims.empty())
       graph.links.push_back(std::move(link));
+  }
 }
 
 /// The first call that combines the value with another, also where it is rearranged before; the number of calls if none
@@ -104,8 +132,17 @@ void GraphBuilder::addWeight(BlockArgument argument, const OutlineParameter &par
   llvm::SetVector<size_t> modules;
   for (const OutlineParameterName &name : parameter.names)
     modules.insert(name.module);
+  // A module around the one that holds the weight is not told apart from the others inside it.
+  auto isAround = [&](size_t module) {
+    llvm::StringRef path = model.modules[module].path;
+    return llvm::any_of(parameter.names, [&](const OutlineParameterName &name) {
+      llvm::StringRef own = model.modules[name.module].path;
+      return name.module != module && (path.empty() || own.starts_with((path + ".").str()));
+    });
+  };
   for (const OutlineUse &use : parameter.uses)
-    modules.insert(use.module);
+    if (!isAround(use.module))
+      modules.insert(use.module);
   for (size_t module : modules) {
     WeightUse use;
     use.module = model.modules[module].path;

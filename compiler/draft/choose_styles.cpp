@@ -2,9 +2,10 @@
 
 #include "compiler/draft/choose_styles.h"
 #include "compiler/draft/dim_classes.h"
+#include "compiler/draft/dim_parts.h"
+#include "compiler/draft/why_whole.h"
 #include "compiler/support/layer_names.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringRef.h"
 #include <map>
 #include <set>
 
@@ -15,7 +16,8 @@ namespace {
 
 class StyleChooser {
 public:
-  StyleChooser(const FeatureGraph &graph, bool sequence) : graph(graph), sequence(sequence), classes(graph) {}
+  StyleChooser(const FeatureGraph &graph, bool sequence)
+      : graph(graph), sequence(sequence), classes(graph), parts(partsOfDims(graph)) {}
 
   StyleChoices choose();
 
@@ -25,39 +27,45 @@ private:
   void chooseEmbeddings();
   void chooseNorms();
   bool isPair(size_t number) const;
-  bool isNorm(const WeightUse &weight) const;
+  std::map<std::string, std::set<int64_t>> normedExtents() const;
   bool give(const std::vector<size_t> &colwise, const std::vector<size_t> &rowwise, size_t group);
   void collectUndivided(StyleChoices &choices) const;
-  std::string whyWhole(const WeightUse &weight) const;
-  std::string wholeAt(size_t call, const char *features) const;
 
   const FeatureGraph &graph;
   bool sequence;
   DimClasses classes;
-  std::map<std::string, StyleChoice> given; ///< by module
-  std::set<size_t> starts;                  ///< classes of the features that pairs and heads start from
+  std::vector<std::vector<int64_t>> parts;    ///< of dims
+  std::map<std::string, StyleChoice> given;   ///< by module
+  std::map<std::string, std::string> refused; ///< reason, by module
+  std::set<size_t> starts;                    ///< classes of the features that pairs and heads start from
 };
 
 } // namespace
 
-//===----------------------------------------------------------------------===//
-// Pairs, heads, embeddings, norms
-//===----------------------------------------------------------------------===//
-
 /// Gives styles to the modules of these weights, to all or to none: a module has one style.
 bool StyleChooser::give(const std::vector<size_t> &colwise, const std::vector<size_t> &rowwise, size_t group) {
   std::map<std::string, StyleChoice> wanted;
-  auto add = [&](size_t index, DraftStyle style) {
+  std::string reason;
+  auto add = [&](size_t index, DraftStyle style, size_t dim) {
     const std::string &module = graph.weights[index].module;
-    StyleChoice choice{module, style, group};
-    return !given.count(module) && wanted.try_emplace(module, choice).first->second.style == style;
+    StyleChoice choice{module, style, parts[dim], group};
+    const StyleChoice &own = wanted.try_emplace(module, choice).first->second;
+    if (!reason.empty())
+      return;
+    if (own.style != style || own.parts != choice.parts)
+      reason = "the weights of '" + withoutIndices(module) + "' would need different styles";
+    else if (given.count(module))
+      reason = "its features are also those of '" + withoutIndices(module) + "', which has another style";
   };
   for (size_t index : colwise)
-    if (!add(index, DraftStyle::colwise))
-      return false;
+    add(index, DraftStyle::colwise, *graph.weights[index].outputDim);
   for (size_t index : rowwise)
-    if (!add(index, DraftStyle::rowwise))
-      return false;
+    add(index, DraftStyle::rowwise, *graph.weights[index].inputDim);
+  if (!reason.empty()) {
+    for (const auto &[module, choice] : wanted)
+      refused.try_emplace(module, reason);
+    return false;
+  }
   given.merge(wanted);
   for (size_t index : colwise)
     if (graph.weights[index].role == Role::linear)
@@ -65,23 +73,27 @@ bool StyleChooser::give(const std::vector<size_t> &colwise, const std::vector<si
   return true;
 }
 
-/// True if the weights around a class can be divided so that only its sums are communicated. `give` refuses a weight
-/// that has both its dims in the class.
+/// True if the weights around a class can be divided so that only sums are communicated.
 bool StyleChooser::isPair(size_t number) const {
   const DimClass &own = classes[number];
-  return !own.wholeAt && !own.isReduced && !own.isOutput && !own.producedBy.empty() && !own.contractedBy.empty() &&
+  return !own.wholeAt && !own.isOutput && !own.producedBy.empty() && !own.contractedBy.empty() &&
          own.lookedUpBy.empty();
 }
 
 void StyleChooser::choosePairs() {
   std::set<size_t> seen;
-  for (const WeightUse &weight : graph.weights) {
-    if (weight.role != Role::linear)
-      continue;
-    size_t number = classes.find(*weight.outputDim);
-    if (seen.insert(number).second && isPair(number))
-      give(classes[number].producedBy, classes[number].contractedBy, number);
-  }
+  std::vector<size_t> pairs;
+  for (const WeightUse &weight : graph.weights)
+    if (weight.role == Role::linear)
+      if (size_t number = classes.find(*weight.outputDim); seen.insert(number).second && isPair(number))
+        pairs.push_back(number);
+  auto rank = [&](size_t number) {
+    const DimClass &own = classes[number];
+    return std::pair(own.isReduced, own.producedBy.size() + own.contractedBy.size());
+  };
+  llvm::stable_sort(pairs, [&](size_t left, size_t right) { return rank(left) < rank(right); });
+  for (size_t number : pairs)
+    give(classes[number].producedBy, classes[number].contractedBy, number);
 }
 
 void StyleChooser::chooseHeads() {
@@ -97,77 +109,69 @@ void StyleChooser::chooseHeads() {
 }
 
 void StyleChooser::chooseEmbeddings() {
+  auto rowsOf = [&](size_t index) { return graph.extents[*graph.weights[index].inputDim]; };
+  std::vector<size_t> tables;
   for (size_t index = 0; index < graph.weights.size(); ++index) {
     const WeightUse &weight = graph.weights[index];
-    if (weight.role != Role::embedding || !weight.looksUpInput)
-      continue;
-    size_t number = classes.find(*weight.inputDim);
-    if (!classes[number].wholeAt)
-      give({}, {index}, number);
+    if (weight.role == Role::embedding && weight.looksUpInput && !classes[classes.find(*weight.inputDim)].wholeAt)
+      tables.push_back(index);
+  }
+  auto isLess = [&](size_t left, size_t right) { return rowsOf(left) < rowsOf(right); };
+  for (size_t index : tables) {
+    const WeightUse &weight = graph.weights[index];
+    size_t largest = *llvm::max_element(tables, isLess);
+    if (rowsOf(index) >= rowsOf(largest) / 2)
+      give({}, {index}, classes.find(*weight.inputDim));
+    else
+      refused.try_emplace(weight.module, "its " + std::to_string(rowsOf(index)) + " rows are few beside the " +
+                                             std::to_string(rowsOf(largest)) + " of '" +
+                                             graph.weights[largest].module + "'");
   }
 }
 
-/// True for a weight over features that pairs start from, in a module that needs these features whole: it norms them.
-bool StyleChooser::isNorm(const WeightUse &weight) const {
-  if (weight.role != Role::other || weight.dims.size() != 1)
-    return false;
-  size_t number = classes.find(weight.dims.front());
-  auto needsWhole = [&](const DimLink &link) {
-    return link.kind == DimLink::Kind::whole && graph.calls[link.call].module == weight.module &&
-           classes.find(link.dims.front()) == number;
-  };
-  return starts.count(number) && llvm::any_of(graph.links, needsWhole);
+/// By module: extents of the features that it needs all of, if it makes what pairs start from: it norms them.
+std::map<std::string, std::set<int64_t>> StyleChooser::normedExtents() const {
+  std::set<std::string> feeding;
+  for (const DimLink &link : graph.links)
+    if (starts.count(classes.find(link.dims.front())))
+      feeding.insert(graph.calls[link.call].module);
+  std::map<std::string, std::set<int64_t>> extents;
+  for (const DimLink &link : graph.links)
+    if (link.kind == DimLink::Kind::whole || link.kind == DimLink::Kind::reduced)
+      if (const std::string &module = graph.calls[link.call].module; feeding.count(module))
+        extents[module].insert(graph.extents[link.dims.front()]);
+  return extents;
 }
 
 void StyleChooser::chooseNorms() {
-  size_t group = graph.dimCount; // not that of a class
+  size_t group = graph.extents.size();  // not that of a class
+  std::map<std::string, size_t> groups; // one for equal layers
+  std::map<std::string, std::set<int64_t>> extents = normedExtents();
   for (const WeightUse &weight : graph.weights)
-    if (!given.count(weight.module) && isNorm(weight))
-      given[weight.module] = {weight.module, DraftStyle::sequence, group};
-}
-
-//===----------------------------------------------------------------------===//
-// What stays whole
-//===----------------------------------------------------------------------===//
-
-/// True for operators that take a dim apart, as after a projection for several purposes.
-static bool cuts(llvm::StringRef target) {
-  llvm::StringRef name = target.split('.').second.split('.').first;
-  return name.starts_with("split") || name == "chunk" || name == "slice" || name == "unbind" || name == "narrow" ||
-         name == "select";
-}
-
-std::string StyleChooser::wholeAt(size_t call, const char *features) const {
-  const GraphCall &own = graph.calls[call];
-  // Equal layers have equal reasons.
-  std::string where = own.module.empty() ? "" : " in '" + withoutIndices(own.module) + "'";
-  if (cuts(own.target))
-    return "a fused weight: '" + own.target + "'" + where + " takes the " + features + " features apart";
-  return "'" + own.target + "'" + where + " needs the " + features + " features whole";
-}
-
-std::string StyleChooser::whyWhole(const WeightUse &weight) const {
-  if (weight.role == Role::other)
-    return weight.call < graph.calls.size() ? "no style divides a weight of '" + graph.calls[weight.call].target + "'"
-                                            : "nothing reads it";
-  if (weight.role == Role::embedding && !weight.looksUpInput)
-    return "the indices do not come from an input of the model";
-  const DimClass &input = classes[classes.find(*weight.inputDim)], &output = classes[classes.find(*weight.outputDim)];
-  if (weight.role == Role::embedding)
-    return input.wholeAt ? wholeAt(*input.wholeAt, "input") : "another weight of the module has another style";
-  // Where a fused weight is on one side, that is the reason for both sides.
-  if (input.wholeAt && cuts(graph.calls[*input.wholeAt].target))
-    return wholeAt(*input.wholeAt, "input");
-  if (output.wholeAt)
-    return wholeAt(*output.wholeAt, "output");
-  return "the features are not those of a pair of linear operators";
+    if (weight.dims.size() > 1)
+      extents.erase(weight.module);
+  auto isNorm = [&](const WeightUse &weight) {
+    return weight.role == Role::other && weight.dims.size() == 1 &&
+           extents[weight.module].count(graph.extents[weight.dims.front()]);
+  };
+  for (const WeightUse &weight : graph.weights)
+    if (!given.count(weight.module) && isNorm(weight)) {
+      size_t own = groups.try_emplace(withoutIndices(weight.module), group + groups.size()).first->second;
+      given[weight.module] = {weight.module, DraftStyle::sequence, {}, own};
+    }
 }
 
 void StyleChooser::collectUndivided(StyleChoices &choices) const {
   std::set<std::string> seen;
-  for (const WeightUse &weight : graph.weights)
-    if (weight.dims.size() > 1 && !given.count(weight.module) && seen.insert(weight.module).second)
-      choices.undivided.push_back({weight.module, whyWhole(weight)});
+  for (const WeightUse &weight : graph.weights) {
+    if (weight.dims.size() < 2 || given.count(weight.module) || !seen.insert(weight.module).second)
+      continue;
+    // What needs its features whole says more of a weight than what the others around them are.
+    bool isNeeded = weight.role == Role::linear && classes[classes.find(*weight.outputDim)].wholeAt;
+    auto reason = refused.find(weight.module);
+    choices.undivided.push_back(
+        {weight.module, reason != refused.end() && !isNeeded ? reason->second : whyWhole(graph, classes, weight)});
+  }
 }
 
 StyleChoices StyleChooser::choose() {

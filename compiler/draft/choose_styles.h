@@ -17,6 +17,7 @@ enum class DraftStyle { colwise, rowwise, sequence };
 struct StyleChoice {
   std::string module;
   DraftStyle style = DraftStyle::colwise;
+  std::vector<int64_t> parts; ///< of the divided dim of its weights; empty: it is one
   size_t group = 0;
 };
 
@@ -34,10 +35,11 @@ struct StyleChoices {
 /// Chooses styles:
 ///
 /// - a pair: linear weights that make the features of one class (colwise), and those that contract it (rowwise), if
-///   nothing needs the features whole or reduces them otherwise. Where classes share a weight the first one wins.
+///   nothing needs the features whole. Where classes share a weight, one that nothing else reduces wins, then the
+///   smaller one, then the first one: what a residual stream adds up comes last.
 /// - a head: a linear weight whose output features nobody contracts, and which leave the model or are reduced by a loss
 ///   (colwise)
-/// - an embedding that looks up an input of the model (rowwise: its rows are divided)
+/// - an embedding that looks up an input of the model (rowwise: its rows are divided), unless it is small beside another
 /// - with `sequence`: norms of the features that pairs start from
 StyleChoices chooseStyles(const FeatureGraph &graph, bool sequence);
 

@@ -18,7 +18,7 @@ void DimClasses::unite(size_t left, size_t right) {
   parents[std::max(left, right)] = std::min(left, right);
 }
 
-DimClasses::DimClasses(const FeatureGraph &graph) : parents(graph.dimCount), classes(graph.dimCount) {
+DimClasses::DimClasses(const FeatureGraph &graph) : parents(graph.extents.size()), classes(graph.extents.size()) {
   std::iota(parents.begin(), parents.end(), 0);
   for (const DimLink &link : graph.links)
     for (size_t dim : link.dims)
@@ -33,6 +33,8 @@ DimClasses::DimClasses(const FeatureGraph &graph) : parents(graph.dimCount), cla
     DimClass &input = classes[find(*weight.inputDim)];
     if (weight.role == WeightUse::Role::embedding) {
       input.lookedUpBy.push_back(index);
+      if (!weight.looksUpInput)
+        classes[find(*weight.outputDim)].producedBy.push_back(index);
       continue;
     }
     input.contractedBy.push_back(index);

@@ -15,7 +15,7 @@ namespace meshplan {
 /// What a class of dims is made of. The numbers are indices into the graph.
 struct DimClass {
   std::optional<size_t> wholeAt;    ///< the first call that needs it whole
-  std::vector<size_t> producedBy;   ///< linear weights whose output features are in it
+  std::vector<size_t> producedBy;   ///< linear weights, and tables of the model's own indices, that make its features
   std::vector<size_t> contractedBy; ///< linear weights whose input features are in it
   std::vector<size_t> lookedUpBy;   ///< embeddings whose rows are in it
   bool isReduced = false;           ///< by a call that contracts no weight: a norm, a loss

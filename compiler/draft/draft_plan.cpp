@@ -4,6 +4,7 @@
 #include "compiler/archive/read_archive.h"
 #include "compiler/draft/build_graph.h"
 #include "compiler/draft/choose_styles.h"
+#include "compiler/draft/dim_parts.h"
 #include "compiler/draft/draft_text.h"
 #include "compiler/frontend/format.h"
 #include "compiler/pipeline/compile.h"
@@ -11,6 +12,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 #include <filesystem>
+#include <map>
 #include <set>
 
 using namespace meshplan;
@@ -30,8 +32,11 @@ private:
   bool readModel();
   bool chooseFromGraph();
   CompileOptions compileOptions(const std::string &text) const;
-  bool takeBack(const DraftText &text, const Diagnostics &errors);
-  bool takeBack(const DraftText &text, const Diagnostic &error);
+  const std::vector<size_t> *stylesBehind(const DraftText &text, const Diagnostic &report) const;
+  std::vector<std::vector<size_t>> suspects(const DraftText &text, const Diagnostic &warning) const;
+  bool takeBackError(const DraftText &text, const Diagnostics &reported);
+  bool takeBackWarning(const DraftText &text, const Diagnostics &reported);
+  bool wasWorthIt(bool done, const Diagnostics &reported);
   void takeBackGroups(const std::vector<size_t> &styles, const std::string &reason);
   void reportAsModel(const Diagnostics &errors);
 
@@ -41,6 +46,15 @@ private:
   ModelOutline model;
   Draft draft;
   std::vector<StyleChoice> choices; ///< of draft.styles, in order
+
+  /// What the draft was before styles were taken back for a warning.
+  struct Attempt {
+    Draft draft;
+    std::vector<StyleChoice> choices;
+    size_t warnings;
+  };
+  std::optional<Attempt> before;
+  std::set<std::pair<std::string, size_t>> tried; ///< warnings and the groups that were taken back for them
 };
 
 } // namespace
@@ -49,11 +63,14 @@ private:
 // The model
 //===----------------------------------------------------------------------===//
 
-/// The archive seen from the folder of the plan, if a way there can be written.
+/// The archive as the plan names it: seen from its folder, if both lie in one folder of the root.
 static std::string besidePlan(const DraftOptions &options) {
   namespace fs = std::filesystem;
   fs::path folder = fs::absolute(options.planFile).lexically_normal().parent_path();
-  return fs::absolute(options.modelFile).lexically_normal().lexically_proximate(folder).generic_string();
+  fs::path model = fs::absolute(options.modelFile).lexically_normal();
+  // A way up to the root and down again says less than the whole path.
+  bool sharesFolder = *std::next(folder.begin()) == *std::next(model.begin());
+  return (sharesFolder ? model.lexically_proximate(folder) : model).generic_string();
 }
 
 /// The name of the archive as a word of the language.
@@ -105,7 +122,8 @@ bool Drafter::chooseFromGraph() {
   choices = std::move(found.styles);
   static constexpr const char *words[] = {"colwise ", "rowwise ", "sequence "};
   for (const StyleChoice &choice : choices)
-    draft.styles.push_back({choice.module, words[static_cast<size_t>(choice.style)] + axes});
+    draft.styles.push_back({choice.module, words[static_cast<size_t>(choice.style)] + axes +
+                                               (choice.parts.empty() ? "" : " " + partsClause(choice.parts))});
   for (const UndividedModule &module : found.undivided)
     draft.undivided.push_back({module.module, module.reason});
   return true;
@@ -152,29 +170,71 @@ void Drafter::takeBackGroups(const std::vector<size_t> &styles, const std::strin
   draft.styles = std::move(keptStyles);
 }
 
-/// Finds the statement behind an error, by its place or that of a note, and takes it back. An error without one is laid
-/// to the batch, which divides every activation.
-bool Drafter::takeBack(const DraftText &text, const Diagnostic &error) {
-  std::vector<int32_t> lines{error.range.line};
-  for (const Note &note : error.notes)
+/// The styles of the statement behind a report, by its place or that of a note; null if there is none.
+const std::vector<size_t> *Drafter::stylesBehind(const DraftText &text, const Diagnostic &report) const {
+  std::vector<int32_t> lines{report.range.line};
+  for (const Note &note : report.notes)
     lines.push_back(note.range.line);
   for (int32_t line : lines)
     for (const auto &[entryLine, styles] : text.entries)
       if (entryLine == line)
-        return takeBackGroups(styles, error.message), true;
-  if (error.severity == Severity::Warning || !draft.splitsBatch)
+        return &styles;
+  return nullptr;
+}
+
+/// Takes back what is behind the first error; what follows may only be a consequence. An error without a statement is
+/// laid to the batch, which divides every activation.
+bool Drafter::takeBackError(const DraftText &text, const Diagnostics &reported) {
+  const Diagnostic &error = *llvm::find_if(
+      reported.all(), [](const Diagnostic &report) { return report.severity == Severity::Error; });
+  if (const std::vector<size_t> *styles = stylesBehind(text, error)) {
+    takeBackGroups(*styles, error.message);
+    return true;
+  }
+  if (!draft.splitsBatch)
     return false;
   draft.splitsBatch = false;
   draft.wholeBatchReason = error.message;
   return true;
 }
 
-bool Drafter::takeBack(const DraftText &text, const Diagnostics &errors) {
-  // One at a time: what follows may only be a consequence, and indices into the styles change.
-  for (const Diagnostic &error : errors.all())
-    if (error.severity == Severity::Error)
-      return takeBack(text, error);
-  return llvm::any_of(errors.all(), [&](const Diagnostic &warning) { return takeBack(text, warning); });
+/// What may be behind a warning: the styles of its statement, or, where it names none, those of equal norms, which
+/// divide what all modules read.
+std::vector<std::vector<size_t>> Drafter::suspects(const DraftText &text, const Diagnostic &warning) const {
+  if (const std::vector<size_t> *styles = stylesBehind(text, warning))
+    return {*styles};
+  std::map<size_t, std::vector<size_t>> norms;
+  for (auto [index, choice] : llvm::enumerate(choices))
+    if (choice.style == DraftStyle::sequence)
+      norms[choice.group].push_back(index);
+  std::vector<std::vector<size_t>> all;
+  for (const auto &[group, styles] : norms)
+    all.push_back(styles);
+  return all;
+}
+
+/// Takes back the styles behind the first warning that was not tried yet.
+bool Drafter::takeBackWarning(const DraftText &text, const Diagnostics &reported) {
+  for (const Diagnostic &warning : reported.all())
+    for (const std::vector<size_t> &styles : suspects(text, warning)) {
+      if (!tried.insert({warning.message, choices[styles.front()].group}).second)
+        continue;
+      before = Attempt{draft, choices, reported.all().size()};
+      takeBackGroups(styles, warning.message);
+      return true;
+    }
+  return false;
+}
+
+/// False if styles were taken back for a warning and it did not go; then they stand again.
+bool Drafter::wasWorthIt(bool done, const Diagnostics &reported) {
+  bool helped = !before || (done && reported.all().size() < before->warnings);
+  if (!helped) {
+    draft = std::move(before->draft);
+    choices = std::move(before->choices);
+  }
+  before.reset();
+  return helped;
 }
 
 //===----------------------------------------------------------------------===//
@@ -192,7 +252,9 @@ std::optional<DraftedPlan> Drafter::run() {
     text = writeDraft(draft);
     Compilation compilation(compileOptions(text.text));
     bool done = compilation.run(Phase::schedule);
-    if (takeBack(text, compilation.diagnostics()))
+    if (!wasWorthIt(done, compilation.diagnostics()))
+      continue;
+    if (done ? takeBackWarning(text, compilation.diagnostics()) : takeBackError(text, compilation.diagnostics()))
       continue;
     if (done)
       break;

@@ -25,6 +25,7 @@ private:
   void writeEntries();
   void writeUndivided();
   bool leavesRest() const;
+  std::string restComment() const;
 
   const Draft &draft;
   DraftText result;
@@ -119,12 +120,29 @@ void DraftWriter::writeUndivided() {
     comment("whole: " + llvm::join(modules, ", ") + ": " + reason);
 }
 
-/// True if some module with parameters has no entry.
+/// True if some parameter has no entry.
 bool DraftWriter::leavesRest() const {
   std::set<std::string> styled;
   for (const LabelledModule &module : draft.styles)
     styled.insert(module.path);
-  return llvm::any_of(draft.modules, [&](const std::string &path) { return !styled.count(path); });
+  // One name of a tied parameter is enough.
+  return llvm::any_of(draft.model->parameters, [&](const OutlineParameter &parameter) {
+    return llvm::none_of(parameter.names, [&](const OutlineParameterName &name) {
+      return styled.count(draft.model->modules[name.module].path);
+    });
+  });
+}
+
+/// What `rest` means, where no comment above says it.
+std::string DraftWriter::restComment() const {
+  if (axesOfRole(draft.mesh, AxisRole::tensor).empty())
+    return "  // every rank holds all weights";
+  std::set<std::string> known;
+  for (const std::vector<LabelledModule> &modules : {draft.styles, draft.undivided})
+    for (const LabelledModule &module : modules)
+      known.insert(module.path);
+  bool hasOthers = llvm::any_of(draft.modules, [&](const std::string &path) { return !known.count(path); });
+  return hasOthers ? "  // weights of one dim, such as norms" : "";
 }
 
 DraftText DraftWriter::write() {
@@ -132,8 +150,10 @@ DraftText DraftWriter::write() {
   writeInputs();
   writeEntries();
   writeUndivided();
+  if (leavesRest() && draft.styles.empty() && draft.undivided.empty())
+    line("");
   if (leavesRest())
-    line("  rest: replicate");
+    line("  rest: replicate" + restComment());
   line("}");
   return std::move(result);
 }

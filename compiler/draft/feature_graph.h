@@ -27,11 +27,18 @@ struct DimLink {
   enum class Kind {
     together, ///< the call divides all of them or none
     reduced,  ///< the same, and the results become addends
-    whole,    ///< the call needs them whole, or cannot express their division
+    whole,    ///< the call needs its operands whole there, or cannot express their division
+    made,     ///< only in results, which are whole on every rank: dividing them costs nothing
   };
   Kind kind = Kind::together;
   size_t call = 0;
   std::vector<size_t> dims;
+};
+
+/// A dim that a call takes apart or puts together, part by part.
+struct DimParts {
+  size_t dim = 0;
+  std::vector<int64_t> sizes; ///< in order, two or more
 };
 
 /// A weight where a module uses it. A tied weight has several uses.
@@ -55,9 +62,10 @@ struct WeightUse {
 struct FeatureGraph {
   std::vector<GraphCall> calls; ///< in program order
   std::vector<DimLink> links;
-  std::vector<WeightUse> weights;   ///< by call
-  std::vector<size_t> outputDims;   ///< of what the model returns
-  size_t dimCount = 0;
+  std::vector<DimParts> parts;
+  std::vector<WeightUse> weights; ///< by call
+  std::vector<size_t> outputDims; ///< of what the model returns
+  std::vector<int64_t> extents;   ///< of all dims
 };
 
 } // namespace meshplan

@@ -1,6 +1,7 @@
 //===- module_patterns.cpp - modules as patterns of a plan ----------------===//
 
 #include "compiler/draft/module_patterns.h"
+#include "compiler/draft/layer_numbers.h"
 #include "compiler/support/layer_names.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -27,9 +28,14 @@ static StringRef commonSuffix(const std::vector<std::string> &names) {
   return "";
 }
 
-/// The longest start that all names share, up to an underscore.
+/// The longest start that all names share, up to an underscore or to a number at their ends.
 static StringRef commonPrefix(const std::vector<std::string> &names) {
-  StringRef first = names.front();
+  StringRef first = names.front(), stem = first.rtrim("0123456789");
+  auto isNumbered = [&](StringRef name) {
+    return !stem.empty() && name.size() > stem.size() && name.rtrim("0123456789") == stem;
+  };
+  if (llvm::all_of(names, isNumbered))
+    return stem;
   for (size_t at = first.rfind('_'); at != StringRef::npos; at = first.take_front(at).rfind('_')) {
     StringRef prefix = first.take_front(at + 1);
     auto hasIt = [&](const std::string &name) {
@@ -62,58 +68,68 @@ struct LayerGroup {
   std::string key; ///< "layers.*.up"
   std::string label;
   std::vector<size_t> modules;
+  size_t depth = 0; ///< how many of the last numbers are the same
 };
 
 } // namespace
+
+/// The number of the path that has `behind` numbers behind it.
+static std::string lastNumber(StringRef path, size_t behind) {
+  llvm::SmallVector<StringRef> components(llvm::split(path, '.'));
+  for (StringRef component : llvm::reverse(components))
+    if (llvm::all_of(component, llvm::isDigit) && behind-- == 0)
+      return component.str();
+  return "";
+}
 
 /// True if the path can stand in a plan without quotes.
 static bool isPlain(StringRef path) {
   return path != "rest" && llvm::all_of(path, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
 }
 
-/// "3", or "{0..5, 7}" for the numbers of a component.
-static std::string numberList(const std::vector<int64_t> &numbers) {
-  std::vector<std::string> ranges;
-  for (size_t begin = 0, end = 0; begin < numbers.size(); begin = end) {
-    for (end = begin + 1; end < numbers.size() && numbers[end] == numbers[end - 1] + 1;)
-      ++end;
-    std::string first = std::to_string(numbers[begin]);
-    if (end - begin > 2)
-      ranges.push_back(first + ".." + std::to_string(numbers[end - 1]));
-    else
-      for (size_t index = begin; index < end; ++index)
-        ranges.push_back(std::to_string(numbers[index]));
-  }
-  bool isOne = numbers.size() == 1;
-  return isOne ? ranges.front() : "{" + llvm::join(ranges, ", ") + "}";
-}
-
-/// The paths of a group that is only a part of the modules of its key.
-static std::vector<ModulePattern> partialPatterns(const LayerGroup &group, const std::vector<LabelledModule> &modules) {
-  std::vector<ModulePattern> patterns;
-  auto [before, after] = StringRef(group.key).split('*');
-  if (after.contains('*')) {
-    for (size_t index : group.modules)
-      patterns.push_back({"", modules[index].path, group.label, {index}});
-    return patterns;
-  }
-  std::vector<int64_t> numbers;
+/// One pattern for the group; if there is none, those of the modules with equal last numbers.
+static std::vector<ModulePattern> patternsOfGroup(const LayerGroup &group, const std::vector<LabelledModule> &modules,
+                                                  const LayerNumbers &layers) {
+  std::vector<std::string> paths;
+  for (size_t index : group.modules)
+    paths.push_back(modules[index].path);
+  if (isPlain(paths.front()))
+    if (std::optional<std::string> path = layers.patternOf(paths))
+      return {{"", *path, group.label, group.modules}};
+  if (group.modules.size() == 1)
+    return {{"", "\"" + paths.front() + "\"", group.label, group.modules}};
+  std::map<std::string, LayerGroup> parts;
   for (size_t index : group.modules) {
-    int64_t number = 0;
-    StringRef(modules[index].path).drop_front(before.size()).drop_back(after.size()).getAsInteger(10, number);
-    numbers.push_back(number);
+    std::string part = isPlain(paths.front()) ? lastNumber(modules[index].path, group.depth) : modules[index].path;
+    LayerGroup &own = parts.try_emplace(part, LayerGroup{group.key, group.label, {}, group.depth + 1}).first->second;
+    own.modules.push_back(index);
   }
-  patterns.push_back({"", before.str() + numberList(numbers) + after.str(), group.label, group.modules});
+  std::vector<ModulePattern> patterns;
+  for (const auto &[part, own] : parts)
+    llvm::append_range(patterns, patternsOfGroup(own, modules, layers));
   return patterns;
 }
 
-/// Moves the part of a path up to its last layer number into the block, if something follows it.
+/// Moves the part of a path up to its last layer numbers into the block, if something follows them.
 static void splitBlock(ModulePattern &pattern) {
-  size_t star = pattern.path.rfind("*.");
-  if (star == std::string::npos)
+  auto isNumbers = [](StringRef component) {
+    return component == "*" || component.starts_with("{") || llvm::all_of(component, llvm::isDigit);
+  };
+  StringRef path = pattern.path;
+  size_t begin = 0, split = 0;
+  int depth = 0; // of braces: a list of numbers has dots
+  for (size_t at = 0; at < path.size(); ++at) {
+    depth += (path[at] == '{') - (path[at] == '}');
+    if (path[at] != '.' || depth > 0)
+      continue;
+    if (isNumbers(path.slice(begin, at)))
+      split = at;
+    begin = at + 1;
+  }
+  if (split == 0)
     return;
-  pattern.block = pattern.path.substr(0, star + 1);
-  pattern.path = pattern.path.substr(star + 2);
+  pattern.block = path.take_front(split).str();
+  pattern.path = path.drop_front(split + 1).str();
 }
 
 /// Joins patterns of one block, parent and label.
@@ -141,11 +157,23 @@ static std::vector<ModulePattern> joinSiblings(std::vector<ModulePattern> patter
   return joined;
 }
 
+/// Puts the patterns of a block where its first one stands.
+static std::vector<ModulePattern> groupBlocks(std::vector<ModulePattern> patterns) {
+  std::map<std::string, size_t> firsts;
+  std::vector<std::pair<size_t, ModulePattern>> placed;
+  for (auto [index, pattern] : llvm::enumerate(patterns)) {
+    size_t place = pattern.block.empty() ? index : firsts.try_emplace(pattern.block, index).first->second;
+    placed.emplace_back(place, std::move(pattern));
+  }
+  llvm::stable_sort(placed, llvm::less_first());
+  std::vector<ModulePattern> grouped;
+  for (auto &[place, pattern] : placed)
+    grouped.push_back(std::move(pattern));
+  return grouped;
+}
+
 std::vector<ModulePattern> meshplan::patternsOf(const std::vector<LabelledModule> &modules,
                                                 const std::vector<std::string> &all) {
-  std::map<std::string, size_t> total;
-  for (const std::string &path : all)
-    ++total[withoutIndices(path)];
   std::vector<LayerGroup> groups;
   for (size_t index = 0; index < modules.size(); ++index) {
     std::string key = withoutIndices(modules[index].path);
@@ -155,21 +183,12 @@ std::vector<ModulePattern> meshplan::patternsOf(const std::vector<LabelledModule
       group = groups.insert(groups.end(), {key, modules[index].label, {}});
     group->modules.push_back(index);
   }
+  LayerNumbers layers(all);
   std::vector<ModulePattern> patterns;
-  for (const LayerGroup &group : groups) {
-    const std::string &first = modules[group.modules.front()].path;
-    if (!isPlain(first))
-      for (size_t index : group.modules)
-        patterns.push_back({"", "\"" + modules[index].path + "\"", group.label, {index}});
-    else if (group.modules.size() == 1 && total[group.key] == 1)
-      patterns.push_back({"", first, group.label, group.modules});
-    else if (group.modules.size() == total[group.key])
-      patterns.push_back({"", group.key, group.label, group.modules});
-    else
-      llvm::append_range(patterns, partialPatterns(group, modules));
-  }
+  for (const LayerGroup &group : groups)
+    llvm::append_range(patterns, patternsOfGroup(group, modules, layers));
   for (ModulePattern &pattern : patterns)
     if (pattern.path.front() != '"')
       splitBlock(pattern);
-  return joinSiblings(std::move(patterns));
+  return groupBlocks(joinSiblings(std::move(patterns)));
 }

@@ -27,7 +27,8 @@ struct ModulePattern {
 };
 
 /// Patterns that match these modules and no other of `all`: equal layers become `*` if all of them have one label, else
-/// a list of numbers; neighbours of one parent become alternatives. In the order of the first module of each. Pure.
+/// a list of numbers; neighbours of one parent become alternatives. In the order of the first module of each, and
+/// the patterns of a block together. Pure.
 std::vector<ModulePattern> patternsOf(const std::vector<LabelledModule> &modules, const std::vector<std::string> &all);
 
 /// Names as alternatives: "{q, k, v}_proj", "wi_{0, 1}"; one name as it is.

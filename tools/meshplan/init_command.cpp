@@ -22,6 +22,7 @@ struct InitCommand {
 
 private:
   std::string planFile() const;
+  bool mayWrite() const;
   void print(const DraftedPlan &plan) const;
 };
 
@@ -33,6 +34,27 @@ std::string InitCommand::planFile() const {
   llvm::SmallString<128> beside(options.modelFile);
   llvm::sys::path::replace_extension(beside, "plan");
   return beside.str().str();
+}
+
+/// False if there is something that would be lost or no folder to write to; says so.
+bool InitCommand::mayWrite() const {
+  llvm::StringRef folder = llvm::sys::path::parent_path(options.planFile);
+  if (!folder.empty() && !llvm::sys::fs::is_directory(folder)) {
+    llvm::errs() << "meshplan init: error: '" << options.planFile << "' cannot be written: there is no folder '" << folder
+                 << "'\n";
+    return false;
+  }
+  if (llvm::sys::fs::equivalent(options.planFile, options.modelFile)) {
+    llvm::errs() << "meshplan init: error: '" << options.planFile
+                 << "' is the model and would be overwritten\nhelp: name another file with -o\n";
+    return false;
+  }
+  if (!force && llvm::sys::fs::exists(options.planFile)) {
+    llvm::errs() << "meshplan init: error: '" << options.planFile
+                 << "' exists\nhelp: -o FILE names another, --force overwrites it\n";
+    return false;
+  }
+  return true;
 }
 
 void InitCommand::print(const DraftedPlan &plan) const {
@@ -49,11 +71,8 @@ void InitCommand::print(const DraftedPlan &plan) const {
 int InitCommand::run() {
   options.planFile = planFile();
   options.mesh = llvm::cantFail(parseDraftMesh(mesh)); // checked with the command line
-  if (!force && llvm::sys::fs::exists(options.planFile)) {
-    llvm::errs() << "meshplan init: error: '" << options.planFile
-                 << "' exists\nhelp: -o FILE names another, --force overwrites it\n";
+  if (!mayWrite())
     return 2;
-  }
   Sources sources;
   Diagnostics diagnostics(sources);
   sources.add(options.modelFile);

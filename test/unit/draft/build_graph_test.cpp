@@ -64,3 +64,35 @@ TEST_F(BuildGraphTest, HeadsAreDividedThroughTheirReshapes) {
   // The hidden features leave the model.
   EXPECT_TRUE(classes[classes.find(*graph.weights[2].outputDim)].isOutput);
 }
+
+TEST_F(BuildGraphTest, PartsAreDividedTogether) {
+  PlanModule split(R"(
+func.func @forward(%x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<6x8xf32> {
+  %p:3 = plan.call "aten.split_with_sizes.default"(%x) {self = #plan.operand<0>, split_sizes = [4, 2, 2], dim = 1 : i64}
+      : (tensor<6x8xf32>) -> (tensor<6x4xf32>, tensor<6x2xf32>, tensor<6x2xf32>)
+  %y = plan.call "aten.cat.default"(%p#0, %p#1, %p#2) {tensors = [#plan.operand<0>, #plan.operand<1>, #plan.operand<2>], dim = 1 : i64}
+      : (tensor<6x4xf32>, tensor<6x2xf32>, tensor<6x2xf32>) -> tensor<6x8xf32>
+  return %y : tensor<6x8xf32>
+}
+)");
+  FeatureGraph own = buildFeatureGraph(split.function(), {});
+  ASSERT_EQ(own.parts.size(), 2u);
+  EXPECT_EQ(own.parts[0].sizes, (std::vector<int64_t>{4, 2, 2}));
+  DimClasses classes(own);
+  EXPECT_EQ(classes.find(own.parts[0].dim), classes.find(own.parts[1].dim));
+  EXPECT_EQ(own.extents[own.parts[0].dim], 8);
+}
+
+TEST_F(BuildGraphTest, WholeResultsAreFree) {
+  PlanModule reshape(R"(
+func.func @forward(%x: tensor<12xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<3x4xf32> {
+  %y = plan.call "aten.view.default"(%x) {self = #plan.operand<0>, size = [3, 4]} : (tensor<12xf32>) -> tensor<3x4xf32>
+  return %y : tensor<3x4xf32>
+}
+)");
+  FeatureGraph own = buildFeatureGraph(reshape.function(), {});
+  ASSERT_EQ(own.links.size(), 2u);
+  EXPECT_EQ(own.links[0].kind, DimLink::Kind::together);
+  EXPECT_EQ(own.links[1].kind, DimLink::Kind::made); // columns of a dim whose rows are divided
+  EXPECT_FALSE(DimClasses(own)[own.outputDims[1]].wholeAt);
+}

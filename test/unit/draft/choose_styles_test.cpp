@@ -29,8 +29,8 @@ TEST(ChooseStyles, ATransformer) {
   size_t x = builder.embedding("embed");
   for (std::string layer : {"h.0.", "h.1."}) {
     size_t normed = builder.norm(layer + "norm", x);
-    size_t heads = builder.together(builder.linear(layer + "q", normed), builder.linear(layer + "k", normed));
-    x = builder.together(x, builder.linear(layer + "o", heads));
+    size_t queries = builder.linear(layer + "q", normed), keys = builder.linear(layer + "k", normed);
+    x = builder.together(x, builder.linear(layer + "o", builder.together(queries, keys)));
     x = builder.together(x, builder.linear(layer + "down", builder.linear(layer + "up", x)));
   }
   size_t logits = builder.linear("head", builder.norm("norm", x));
@@ -74,15 +74,44 @@ TEST(ChooseStyles, AWeightWithBothDimsInAClassStays) {
   EXPECT_THAT(stylesOf(builder), IsEmpty());
 }
 
-TEST(ChooseStyles, AFusedWeightStaysWithItsPartner) {
+TEST(ChooseStyles, AFusedWeightIsDividedPartByPart) {
   GraphOf builder;
   size_t x = builder.norm("ln", builder.input());
-  size_t heads = builder.whole("aten.split.Tensor", "h.0.attn", builder.linear("h.0.attn.qkv", x));
-  builder.norm("ln2", builder.linear("h.0.attn.proj", heads));
-  EXPECT_THAT(stylesOf(builder), IsEmpty());
+  size_t heads = builder.parts("aten.split.Tensor", "attn", builder.linear("attn.qkv", x, 32), {16, 8, 8});
+  builder.norm("ln2", builder.linear("attn.proj", heads));
+  std::vector<StyleChoice> styles = chooseStyles(builder.graph, false).styles;
+  ASSERT_EQ(styles.size(), 2u);
+  EXPECT_THAT(styles[0].parts, ElementsAre(16, 8, 8));
+  EXPECT_EQ(styles[1].style, DraftStyle::rowwise);
+  EXPECT_THAT(styles[1].parts, IsEmpty());
+}
+
+TEST(ChooseStyles, WhatALookUpOfOwnIndicesAddsToHeadsIsDividedWithThem) {
+  GraphOf builder;
+  size_t heads = builder.linear("q", builder.norm("ln", builder.input()));
+  heads = builder.together(heads, builder.embedding("bias", false));
+  builder.norm("ln2", builder.linear("o", heads));
+  EXPECT_THAT(stylesOf(builder), ElementsAre("q colwise", "bias colwise", "o rowwise"));
+}
+
+TEST(ChooseStyles, OfAResidualStreamThePairsInsideItsBranchesAreDivided) {
+  GraphOf builder; // without norms that need the stream whole
+  size_t x = builder.linear("stem", builder.input());
+  for (std::string layer : {"0.", "1."})
+    x = builder.together(x, builder.linear(layer + "down", builder.linear(layer + "up", x)));
+  builder.norm("norm", builder.linear("out", x));
+  EXPECT_THAT(stylesOf(builder), ElementsAre("0.up colwise", "0.down rowwise", "1.up colwise", "1.down rowwise"));
   EXPECT_THAT(reasonsOf(builder),
-              ElementsAre("h.0.attn.qkv: a fused weight: 'aten.split.Tensor' in 'h.*.attn' takes the output features apart",
-                          "h.0.attn.proj: a fused weight: 'aten.split.Tensor' in 'h.*.attn' takes the input features apart"));
+              ElementsAre("stem: its features are also those of '*.down', which has another style",
+                          "out: 'aten.layer_norm.default' in 'norm' needs the output features whole"));
+}
+
+TEST(ChooseStyles, HeadsThatANormSumsOverAreDivided) {
+  GraphOf builder; // the mean is an addend on each rank
+  size_t heads = builder.linear("q", builder.norm("ln", builder.input()));
+  builder.reduce(heads);
+  builder.norm("ln2", builder.linear("o", heads));
+  EXPECT_THAT(stylesOf(builder), ElementsAre("q colwise", "o rowwise"));
 }
 
 TEST(ChooseStyles, FeaturesThatAreNeededWholeStay) {
@@ -96,10 +125,26 @@ TEST(ChooseStyles, FeaturesThatAreNeededWholeStay) {
 
 TEST(ChooseStyles, EmbeddingsOfPositionsStay) {
   GraphOf builder;
-  size_t x = builder.together(builder.embedding("words"), builder.embedding("positions", false));
-  builder.norm("ln", x);
+  size_t words = builder.embedding("words"), positions = builder.embedding("positions", false);
+  builder.norm("ln", builder.together(words, positions));
   EXPECT_THAT(stylesOf(builder), ElementsAre("words rowwise"));
   EXPECT_THAT(reasonsOf(builder), ElementsAre("positions: the indices do not come from an input of the model"));
+}
+
+TEST(ChooseStyles, SmallTablesStayBesideLargeOnes) {
+  GraphOf builder;
+  size_t words = builder.embedding("words"), types = builder.embedding("types", true, 2);
+  size_t regions = builder.embedding("regions", true, 16);
+  builder.norm("ln", builder.together(builder.together(words, types), regions));
+  EXPECT_THAT(stylesOf(builder), ElementsAre("words rowwise", "regions rowwise"));
+  EXPECT_THAT(reasonsOf(builder), ElementsAre("types: its 2 rows are few beside the 32 of 'words'"));
+}
+
+TEST(ChooseStyles, NormsOfWhatPairsReadDivideTheSequence) {
+  GraphOf builder;
+  size_t x = builder.norm("ln", builder.input());
+  builder.norm("last", builder.linear("o", builder.linear("q", x)));
+  EXPECT_THAT(stylesOf(builder, true), ElementsAre("ln sequence", "q colwise", "o rowwise"));
 }
 
 TEST(ChooseStyles, ATiedHeadIsInTheGroupOfItsEmbedding) {

@@ -19,6 +19,10 @@ protected:
     draft.mesh = {{"dp", 2, AxisRole::data}, {"tp", 3, AxisRole::tensor}};
     draft.model = &model;
     draft.modules = {"embed", "h.0.up", "h.0.down", "h.1.up", "h.1.down", "norm"};
+    for (const std::string &path : draft.modules) {
+      model.modules.push_back({path, ""});
+      model.parameters.push_back({{{model.modules.size() - 1, "weight"}}});
+    }
     draft.styles = {{"embed", "rowwise tp"},  {"h.0.up", "colwise tp"},   {"h.0.down", "rowwise tp"},
                     {"h.1.up", "colwise tp"}, {"h.1.down", "rowwise tp"}};
   }
@@ -44,7 +48,7 @@ plan tiny {
     up: colwise tp
     down: rowwise tp
   }
-  rest: replicate
+  rest: replicate  // weights of one dim, such as norms
 }
 )");
   EXPECT_THAT(text.inputLines, ElementsAre(6));
@@ -64,6 +68,7 @@ TEST_F(DraftTextTest, SaysWhatStaysWhole) {
                      {"embed", "a reason that is so long that it does not fit on the line that it begins on, because it "
                                "has too many words"}};
   draft.modules.pop_back();
+  model.parameters.pop_back();
   model.outputs.clear();
   EXPECT_EQ(writeDraft(draft).text, R"(// Drafted by 'meshplan init': a plan that compiles, to be changed where you know better.
 plan tiny {
@@ -83,5 +88,27 @@ plan tiny {
 
 TEST_F(DraftTextTest, WithoutARest) {
   draft.modules.pop_back();
+  model.parameters.pop_back();
   EXPECT_EQ(writeDraft(draft).text.find("rest"), std::string::npos);
+}
+
+TEST_F(DraftTextTest, OneNameOfATiedParameterIsEnough) {
+  model.parameters.back().names.push_back({0, "weight"}); // 'norm' shares its parameter with 'embed'
+  EXPECT_EQ(writeDraft(draft).text.find("rest"), std::string::npos);
+}
+
+TEST_F(DraftTextTest, WithoutATensorAxisEveryRankHoldsAllWeights) {
+  draft.mesh.pop_back();
+  draft.styles.clear();
+  EXPECT_EQ(writeDraft(draft).text, R"(// Drafted by 'meshplan init': a plan that compiles, to be changed where you know better.
+plan tiny {
+  model "tiny.pt2"
+  mesh dp = 2
+
+  input ids: [batch over dp, seq]
+  loss loss
+
+  rest: replicate  // every rank holds all weights
+}
+)");
 }

@@ -10,18 +10,24 @@ namespace meshplan {
 /// Builds a graph of operators on features: each tensor is the number of its feature dim.
 class GraphOf {
 public:
-  size_t input() { return graph.dimCount++; }
+  size_t input() { return newDim(); }
+
+  /// A dim of its own.
+  size_t newDim(int64_t extent = 12) {
+    graph.extents.push_back(extent);
+    return graph.extents.size() - 1;
+  }
 
   /// x @ w: contracts `x`, returns the new features.
-  size_t linear(const std::string &module, size_t x) {
-    size_t out = graph.dimCount++;
+  size_t linear(const std::string &module, size_t x, int64_t extent = 12) {
+    size_t out = newDim(extent);
     addWeight(module, WeightUse::Role::linear, x, out);
     return out;
   }
 
   /// Looks up indices.
-  size_t embedding(const std::string &module, bool looksUpInput = true) {
-    size_t rows = graph.dimCount++, out = graph.dimCount++;
+  size_t embedding(const std::string &module, bool looksUpInput = true, int64_t count = 32) {
+    size_t rows = newDim(count), out = newDim();
     addWeight(module, WeightUse::Role::embedding, rows, out);
     graph.weights.back().looksUpInput = looksUpInput;
     return out;
@@ -34,26 +40,42 @@ public:
     return x;
   }
 
-  /// A norm with a weight: needs x whole and returns features of the same class.
+  /// A norm with a weight: needs x whole and makes other features.
   size_t norm(const std::string &module, size_t x) {
     call("aten.layer_norm.default", module);
     link(DimLink::Kind::whole, {x});
-    WeightUse use{WeightUse::Role::other, module, module + ".weight", graph.weights.size(), lastCall(), {x}};
+    size_t weight = newDim(graph.extents[x]), out = newDim(graph.extents[x]);
+    link(DimLink::Kind::whole, {weight});
+    link(DimLink::Kind::made, {out});
+    WeightUse use{WeightUse::Role::other, module, module + ".weight", graph.weights.size(), lastCall(), {weight}};
     graph.weights.push_back(use);
-    return x;
+    return out;
+  }
+
+  /// Takes x apart into equal parts, which are divided together.
+  size_t parts(const std::string &target, const std::string &module, size_t x, std::vector<int64_t> sizes) {
+    call(target, module);
+    size_t first = 0;
+    for (int64_t size : sizes) {
+      size_t part = newDim(size);
+      link(DimLink::Kind::together, {x, part});
+      first = first ? first : part;
+    }
+    graph.parts.push_back({x, std::move(sizes)});
+    return first;
   }
 
   /// An operator that needs x whole and whose result has other features.
   size_t whole(const std::string &target, const std::string &module, size_t x) {
     call(target, module);
     link(DimLink::Kind::whole, {x});
-    size_t out = graph.dimCount++;
-    link(DimLink::Kind::whole, {out});
+    size_t out = newDim();
+    link(DimLink::Kind::made, {out});
     return out;
   }
 
-  void reduce(size_t x) {
-    call("meshplan.row_max", "");
+  void reduce(size_t x, const std::string &module = "") {
+    call("aten.mean.dim", module);
     link(DimLink::Kind::reduced, {x});
   }
 

@@ -44,18 +44,34 @@ TEST(PatternsOf, ModulesKnowTheirPattern) {
 
 TEST(PatternsOf, LayersThatDifferAreNumbered) {
   EXPECT_THAT(textsOf({{"h.0.up", "col"}, {"h.1.up", "col"}, {"h.2.up", "col"}, {"h.5.up", "col"}}, {"h.3.up"}),
-              ElementsAre("h.{0..2, 5}.up: col"));
+              ElementsAre("h.{0..2, 5}/up: col"));
   EXPECT_THAT(textsOf({{"0", "col"}, {"2", "row"}, {"4", "col"}}), ElementsAre("{0, 4}: col", "2: row"));
-  EXPECT_THAT(textsOf({{"a.0.b.0.c", "col"}, {"a.1.b.0.c", "col"}}, {"a.0.b.1.c"}),
-              ElementsAre("a.0.b.0.c: col", "a.1.b.0.c: col"));
+  EXPECT_THAT(textsOf({{"a.0.b.0.c", "col"}, {"a.1.b.0.c", "col"}}, {"a.0.b.1.c"}), ElementsAre("a.*.b.0/c: col"));
 }
 
-TEST(PatternsOf, ASingleLayerKeepsItsNumber) { EXPECT_THAT(textsOf({{"h.0.up", "col"}}), ElementsAre("h.0.up: col")); }
+TEST(PatternsOf, WhatNoListMatchesIsTakenApartByItsLastNumber) {
+  EXPECT_THAT(textsOf({{"s.0.conv.0", "col"}, {"s.1.conv.0", "col"}, {"s.1.conv.2", "col"}}, {"s.0.conv.1", "s.0.conv.2"}),
+              ElementsAre("s.*/conv.0: col", "s.1/conv.2: col"));
+}
+
+TEST(PatternsOf, ANumberWithoutSiblingsStays) {
+  EXPECT_THAT(textsOf({{"h.0.up", "col"}}), ElementsAre("h.0/up: col"));
+  EXPECT_THAT(textsOf({{"h.0.b.0.up", "col"}, {"h.0.b.1.up", "col"}}), ElementsAre("h.0.b.*/up: col"));
+}
+
+TEST(PatternsOf, APatternOfOneLayerIsAStarWhereOthersLackTheModule) {
+  EXPECT_THAT(textsOf({{"h.0.bias", "col"}}, {"h.1.up"}), ElementsAre("h.*/bias: col"));
+}
+
+TEST(PatternsOf, ABlockStandsWhereItsFirstPatternStands) {
+  EXPECT_THAT(textsOf({{"h.0.up", "col"}, {"h.1.up", "col"}, {"head", "col"}, {"h.0.down", "row"}, {"h.1.down", "row"}}),
+              ElementsAre("h.*/up: col", "h.*/down: row", "head: col"));
+}
 
 TEST(PatternsOf, TheLastNumberIsTheBlock) {
-  EXPECT_THAT(textsOf({{"e.block.0.layer.0.q", "col"}, {"e.block.1.layer.0.q", "col"}}),
+  EXPECT_THAT(textsOf({{"e.block.0.layer.0.q", "col"}, {"e.block.1.layer.0.q", "col"}}, {"e.block.0.layer.1.up"}),
               ElementsAre("e.block.*.layer.*/q: col"));
-  EXPECT_THAT(textsOf({{"h.0.mlp.0", "col"}, {"h.1.mlp.0", "col"}}), ElementsAre("h.*/mlp.*: col"));
+  EXPECT_THAT(textsOf({{"h.0.mlp.0", "col"}, {"h.1.mlp.0", "col"}}), ElementsAre("h.*/mlp.0: col"));
 }
 
 TEST(PatternsOf, OtherNamesAreQuoted) {
@@ -67,6 +83,9 @@ TEST(Alternatives, ShareWhatIsBehindOrBeforeAnUnderscore) {
   EXPECT_EQ(alternatives({"q_proj", "k_proj"}), "{q, k}_proj");
   EXPECT_EQ(alternatives({"post_attn_norm", "pre_attn_norm"}), "{post, pre}_attn_norm");
   EXPECT_EQ(alternatives({"wi_0", "wi_1"}), "wi_{0, 1}");
+  EXPECT_EQ(alternatives({"norm1", "norm12"}), "norm{1, 12}");
+  EXPECT_EQ(alternatives({"pre_fc1", "pre_fc2"}), "pre_fc{1, 2}");
+  EXPECT_EQ(alternatives({"fc1", "fc"}), "{fc1, fc}");
   EXPECT_EQ(alternatives({"query", "key"}), "{query, key}");
   EXPECT_EQ(alternatives({"a_b", "_b"}), "{a_b, _b}"); // nothing would be left of one
 }

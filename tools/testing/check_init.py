@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Drafts a plan for every model of make_models.py and compiles it.
+
+  check_init.py --models FOLDER --work FOLDER [--meshplan P]
+
+An archive that another test made in --models is read there; the others are exported to --work, without weights and only
+once. Packages with weights are read only where they are. Each draft is in canonical form, compiles, and has no warning
+but those of the table below.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+TOOLS = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TOOLS))
+
+import export_model  # noqa: E402
+import make_module  # noqa: E402
+from make_models import MODELS, is_current  # noqa: E402
+
+DRAFTS = [["--mesh", "dp=2,tp=2"], ["--mesh", "dp=2,tp=2", "--sequence"], ["--mesh", "dp=2"]]
+
+# Models that mix samples or positions outside of weights: what their plans say cannot help it.
+WARNED = {
+    "bert": "the pooler reads the first position of a divided sequence",
+    "clip": "every image meets every text of the batch",
+    "lookups": "looks up samples of a divided batch",
+    "mixtral": "sorts the tokens of all samples by expert",
+    "mixtral_bfloat16": "as mixtral",
+}
+REFUSED = {"gpt2_train": "dropout"}
+
+
+def find_archive(name: str, models: Path, work: Path) -> Path | None:
+    """The archive of a model, exported if no test did; None for a package that is not there."""
+    made, own = models / f"{name}.pt2", work / f"{name}.pt2"
+    for archive in (made, own):
+        if is_current(archive):
+            return archive
+    arguments = MODELS[name]
+    if "--package" in arguments:
+        return None
+    if arguments[0].startswith("--"):
+        status = export_model.main([*arguments, "--without-weights", "-o", str(own)])
+    else:
+        outputs = ["--weights-out", f"{own}.weights", "--inputs-out", f"{own}.inputs"]
+        status = make_module.main([*arguments, *outputs, "-o", str(own)])
+    if status != 0:
+        raise SystemExit(f"{name}: cannot be exported")
+    return own
+
+
+def call(command: list[str]) -> tuple[int, str]:
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return result.returncode, result.stdout
+
+
+def check(name: str, archive: Path, meshplan: str, options: list[str], plan: Path) -> bool:
+    label = f"{name} {' '.join(options)}"
+    status, text = call([meshplan, "init", str(archive), *options, "-o", str(plan), "--force"])
+    if name in REFUSED and status == 0:
+        print(f"{label}: was to be refused for {REFUSED[name]}")
+    if name in REFUSED:
+        return status == 1
+    for command in (["compile", str(plan), "-o", str(plan.with_suffix(".sched"))], ["fmt", "--check", str(plan)]):
+        if status == 0:
+            status, text = call([meshplan, *command])
+        if status != 0 or ("warning" in text and name not in WARNED):
+            print(f"{label}: status {status}\n{text}")
+            return False
+    return True
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--meshplan", default="meshplan")
+    arguments = parser.parse_args()
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    right = True
+    for name in MODELS:
+        archive = find_archive(name, arguments.models, arguments.work)
+        for index, options in enumerate(DRAFTS if archive else []):
+            plan = arguments.work / f"{name}-{index}.plan"
+            right &= check(name, archive, arguments.meshplan, options, plan)
+    return 0 if right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

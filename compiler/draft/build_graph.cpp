@@ -101,14 +101,18 @@ void GraphBuilder::addCall(plan::CallOp call) {
   }
 }
 
-/// The first call that combines the value with another, also where it is rearranged before; the number of calls if none
-/// does.
+/// The first call that combines the value with another, also where it is rearranged before; else the first one that
+/// reads it, and the number of calls if none does.
 size_t GraphBuilder::firstCall(Value value) const {
-  size_t first = graph.calls.size();
-  for (Operation *user : value.getUsers())
-    if (auto found = callIndex.find(user); found != callIndex.end())
-      first = std::min(first, user->getNumOperands() == 1 ? firstCall(user->getResult(0)) : found->second);
-  return first;
+  size_t first = graph.calls.size(), combining = first;
+  for (Operation *user : value.getUsers()) {
+    auto found = callIndex.find(user);
+    if (found == callIndex.end())
+      continue;
+    first = std::min(first, found->second);
+    combining = std::min(combining, user->getNumOperands() == 1 ? firstCall(user->getResult(0)) : found->second);
+  }
+  return combining < graph.calls.size() ? combining : first;
 }
 
 /// True if an input of the model has a part in the value.
@@ -160,7 +164,7 @@ void GraphBuilder::addWeight(BlockArgument argument, const OutlineParameter &par
       const ActivationUse &activation = features.activations.front();
       use.call = callIndex.lookup(activation.operand->getOwner());
       use.role = activation.inputDim ? WeightUse::Role::linear : WeightUse::Role::embedding;
-      use.looksUpInput = comesFromInput(activation.operand->get());
+      use.looksUpInput = use.role == WeightUse::Role::embedding && comesFromInput(activation.operand->get());
     }
     uses.push_back(std::move(use));
   }

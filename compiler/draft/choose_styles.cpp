@@ -52,7 +52,9 @@ bool StyleChooser::give(const std::vector<size_t> &colwise, const std::vector<si
     const StyleChoice &own = wanted.try_emplace(module, choice).first->second;
     if (!reason.empty())
       return;
-    if (own.style != style || own.parts != choice.parts)
+    if (module.empty())
+      reason = "a plan has no name for the module around all others";
+    else if (own.style != style || own.parts != choice.parts)
       reason = "the weights of '" + withoutIndices(module) + "' would need different styles";
     else if (given.count(module))
       reason = "its features are also those of '" + withoutIndices(module) + "', which has another style";

@@ -13,8 +13,8 @@ namespace {
 class InputDrafter {
 public:
   InputDrafter(const std::vector<OutlineValue> &inputs, const llvm::StringMap<int64_t> &examples,
-               const std::string &batchAxes, int64_t shards)
-      : inputs(inputs), examples(examples), batchAxes(batchAxes), shards(shards) {}
+               const BatchAxes &axes, bool readsTokens)
+      : inputs(inputs), examples(examples), axes(axes), readsTokens(readsTokens) {}
 
   DraftInputs draft();
 
@@ -26,8 +26,8 @@ private:
 
   const std::vector<OutlineValue> &inputs;
   const llvm::StringMap<int64_t> &examples;
-  const std::string &batchAxes;
-  int64_t shards;
+  const BatchAxes &axes;
+  bool readsTokens;
   std::optional<OutlineDim> batch, sequence;
   DraftInputs result;
 };
@@ -42,7 +42,7 @@ void InputDrafter::findNamedDims() {
   for (const OutlineValue &input : inputs) {
     if (!batch && !input.dims.empty())
       batch = input.dims[0];
-    if (!sequence && input.dims.size() == 2 && isSame(input.dims[0], *batch))
+    if (readsTokens && !sequence && input.dims.size() == 2 && isSame(input.dims[0], *batch))
       sequence = input.dims[1];
   }
 }
@@ -51,7 +51,7 @@ std::string InputDrafter::nameOf(const OutlineValue &input, size_t dim) const {
   const OutlineDim &own = input.dims[dim];
   if (dim == 0 && isSame(own, *batch))
     return "batch";
-  if (dim == 1 && input.dims.size() == 2 && isSame(input.dims[0], *batch) && isSame(own, *sequence))
+  if (sequence && dim == 1 && input.dims.size() == 2 && isSame(input.dims[0], *batch) && isSame(own, *sequence))
     return "seq";
   // A symbol is a name that its dims share.
   bool isName = !own.symbol.empty() && llvm::all_of(own.symbol, [](char c) { return llvm::isAlnum(c) || c == '_'; });
@@ -60,7 +60,7 @@ std::string InputDrafter::nameOf(const OutlineValue &input, size_t dim) const {
 
 /// What a symbolic dim is set to. Without an example it is a `let`, to be set where one knows better.
 std::string InputDrafter::extentOf(const std::string &symbol, const std::string &name) {
-  int64_t multiple = name == "batch" ? shards : 1;
+  int64_t multiple = name == "batch" ? axes.shards : 1;
   if (auto example = examples.find(symbol); example != examples.end())
     return std::to_string(llvm::alignTo(example->second, multiple));
   std::string let = (name == "_" ? std::string("extent") : name) + "_size";
@@ -76,8 +76,8 @@ std::string InputDrafter::dimText(const OutlineValue &input, size_t dim) {
   std::string name = nameOf(input, dim), text = name;
   if (const std::string &symbol = input.dims[dim].symbol; !symbol.empty())
     text += " = " + extentOf(symbol, name);
-  if (name == "batch" && !batchAxes.empty())
-    text += " over " + batchAxes;
+  if (name == "batch" && !axes.names.empty())
+    text += " over " + axes.names;
   return text;
 }
 
@@ -101,6 +101,6 @@ DraftInputs InputDrafter::draft() {
 }
 
 DraftInputs meshplan::draftInputs(const std::vector<OutlineValue> &inputs, const llvm::StringMap<int64_t> &examples,
-                                  const std::string &batchAxes, int64_t shards) {
-  return InputDrafter(inputs, examples, batchAxes, shards).draft();
+                                  const BatchAxes &batch, bool readsTokens) {
+  return InputDrafter(inputs, examples, batch, readsTokens).draft();
 }

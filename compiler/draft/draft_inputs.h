@@ -13,12 +13,18 @@ struct DraftInputs {
   std::vector<std::string> statements; ///< "input ids, labels: [batch over dp, seq]"
 };
 
+/// What divides the batch: "dp", or nothing.
+struct BatchAxes {
+  std::string names;
+  int64_t shards = 1;
+};
+
 /// Names the dims of the inputs: `batch` for the first dim of the first input that has dims and of those that share its
-/// extent, `seq` for the second dim of such inputs with two dims, `_` for the rest. The batch is divided over
-/// `batchAxes` ("dp"), which make `shards` shards, if they are not empty. A symbolic dim gets the extent of `examples`,
-/// as batch rounded up to a multiple of `shards`; without an example a `let` says what to set. Pure.
+/// extent, `seq` for the second dim of such inputs with two dims if the model reads tokens, `_` for the rest. A symbolic
+/// dim gets the extent of `examples`, as batch rounded up to a multiple of the shards; without an example a `let` says
+/// what to set. Pure.
 DraftInputs draftInputs(const std::vector<OutlineValue> &inputs, const llvm::StringMap<int64_t> &examples,
-                        const std::string &batchAxes, int64_t shards);
+                        const BatchAxes &batch, bool readsTokens);
 
 } // namespace meshplan
 

@@ -114,11 +114,13 @@ bool Drafter::chooseFromGraph() {
     return false;
   }
   draft.splitsBatch = !axesOfRole(options.mesh, AxisRole::data).empty();
+  auto function = *compilation.module().getOps<mlir::func::FuncOp>().begin();
+  FeatureGraph graph = buildFeatureGraph(function, model);
+  draft.readsTokens = llvm::any_of(graph.weights, [](const WeightUse &weight) { return weight.looksUpInput; });
   std::string axes = axesOfRole(options.mesh, AxisRole::tensor);
   if (axes.empty())
     return true;
-  auto function = *compilation.module().getOps<mlir::func::FuncOp>().begin();
-  StyleChoices found = chooseStyles(buildFeatureGraph(function, model), options.sequence);
+  StyleChoices found = chooseStyles(graph, options.sequence);
   choices = std::move(found.styles);
   static constexpr const char *words[] = {"colwise ", "rowwise ", "sequence "};
   for (const StyleChoice &choice : choices)

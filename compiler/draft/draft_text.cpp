@@ -65,8 +65,8 @@ void DraftWriter::writeHead() {
 
 void DraftWriter::writeInputs() {
   std::string axes = draft.splitsBatch ? axesOfRole(draft.mesh, AxisRole::data) : "";
-  DraftInputs inputs = draftInputs(draft.model->inputs, draft.exampleExtents, axes,
-                                   axes.empty() ? 1 : shardsOfRole(draft.mesh, AxisRole::data));
+  BatchAxes batch{axes, axes.empty() ? 1 : shardsOfRole(draft.mesh, AxisRole::data)};
+  DraftInputs inputs = draftInputs(draft.model->inputs, draft.exampleExtents, batch, draft.readsTokens);
   for (const std::string &let : inputs.lets)
     line("  " + let);
   line("");
@@ -112,7 +112,7 @@ void DraftWriter::writeUndivided() {
     auto known = llvm::find_if(byReason, [&](const auto &entry) { return entry.first == pattern.label; });
     if (known == byReason.end())
       known = byReason.insert(byReason.end(), {pattern.label, {}});
-    known->second.push_back(pattern.text());
+    known->second.push_back(pattern.text().empty() ? "the model itself" : pattern.text());
   }
   if (!byReason.empty())
     line("");

@@ -21,7 +21,8 @@ struct Draft {
   std::vector<LabelledModule> styles;      ///< module and style clause, in program order
   std::vector<LabelledModule> undivided;   ///< module and reason
   std::vector<std::string> modules;        ///< all that hold parameters
-  const ModelOutline *model = nullptr;     ///< inputs and outputs
+  const ModelOutline *model = nullptr;     ///< inputs, outputs and parameters
+  bool readsTokens = false;                ///< some inputs are looked up: their dims are samples and positions
   llvm::StringMap<int64_t> exampleExtents; ///< of symbols, where known
 };
 

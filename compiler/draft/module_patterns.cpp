@@ -110,22 +110,24 @@ static std::vector<ModulePattern> patternsOfGroup(const LayerGroup &group, const
   return patterns;
 }
 
-/// Moves the part of a path up to its last layer numbers into the block, if something follows them.
+/// Moves the part of a path up to its last list of layers into the block, if something follows it. Without a list the
+/// last number serves: a model may have one layer.
 static void splitBlock(ModulePattern &pattern) {
-  auto isNumbers = [](StringRef component) {
-    return component == "*" || component.starts_with("{") || llvm::all_of(component, llvm::isDigit);
-  };
+  auto isList = [](StringRef component) { return component == "*" || component.starts_with("{"); };
   StringRef path = pattern.path;
-  size_t begin = 0, split = 0;
+  size_t begin = 0, list = 0, number = 0;
   int depth = 0; // of braces: a list of numbers has dots
   for (size_t at = 0; at < path.size(); ++at) {
     depth += (path[at] == '{') - (path[at] == '}');
     if (path[at] != '.' || depth > 0)
       continue;
-    if (isNumbers(path.slice(begin, at)))
-      split = at;
+    if (isList(path.slice(begin, at)))
+      list = at;
+    else if (llvm::all_of(path.slice(begin, at), llvm::isDigit))
+      number = at;
     begin = at + 1;
   }
+  size_t split = list ? list : number;
   if (split == 0)
     return;
   pattern.block = path.take_front(split).str();

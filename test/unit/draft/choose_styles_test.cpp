@@ -165,6 +165,14 @@ TEST(ChooseStyles, AHeadThatNobodyReadsStays) {
   EXPECT_THAT(stylesOf(builder), IsEmpty());
 }
 
+TEST(ChooseStyles, WeightsOfTheModelItselfStay) {
+  GraphOf builder;
+  builder.norm("ln", builder.linear("down", builder.linear("", builder.input())));
+  EXPECT_THAT(stylesOf(builder), IsEmpty());
+  EXPECT_THAT(reasonsOf(builder), ElementsAre(": a plan has no name for the module around all others",
+                                              "down: 'aten.layer_norm.default' in 'ln' needs the output features whole"));
+}
+
 TEST(ChooseStyles, OneModuleHasOneStyle) {
   GraphOf builder;
   size_t inner = builder.linear("mlp", builder.norm("ln", builder.input()));

@@ -18,6 +18,7 @@ protected:
     draft.modelFile = "tiny.pt2";
     draft.mesh = {{"dp", 2, AxisRole::data}, {"tp", 3, AxisRole::tensor}};
     draft.model = &model;
+    draft.readsTokens = true;
     draft.modules = {"embed", "h.0.up", "h.0.down", "h.1.up", "h.1.down", "norm"};
     for (const std::string &path : draft.modules) {
       model.modules.push_back({path, ""});
@@ -84,6 +85,12 @@ plan tiny {
   rest: replicate
 }
 )");
+}
+
+TEST_F(DraftTextTest, TheModelItselfHasNoName) {
+  draft.modules.push_back("");
+  draft.undivided = {{"", "too small"}};
+  EXPECT_NE(writeDraft(draft).text.find("  // whole: the model itself: too small\n"), std::string::npos);
 }
 
 TEST_F(DraftTextTest, WithoutARest) {

@@ -46,7 +46,7 @@ TEST(PatternsOf, LayersThatDifferAreNumbered) {
   EXPECT_THAT(textsOf({{"h.0.up", "col"}, {"h.1.up", "col"}, {"h.2.up", "col"}, {"h.5.up", "col"}}, {"h.3.up"}),
               ElementsAre("h.{0..2, 5}/up: col"));
   EXPECT_THAT(textsOf({{"0", "col"}, {"2", "row"}, {"4", "col"}}), ElementsAre("{0, 4}: col", "2: row"));
-  EXPECT_THAT(textsOf({{"a.0.b.0.c", "col"}, {"a.1.b.0.c", "col"}}, {"a.0.b.1.c"}), ElementsAre("a.*.b.0/c: col"));
+  EXPECT_THAT(textsOf({{"a.0.b.0.c", "col"}, {"a.1.b.0.c", "col"}}, {"a.0.b.1.c"}), ElementsAre("a.*/b.0.c: col"));
 }
 
 TEST(PatternsOf, WhatNoListMatchesIsTakenApartByItsLastNumber) {

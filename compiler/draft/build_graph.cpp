@@ -187,7 +187,8 @@ FeatureGraph GraphBuilder::build() {
   }
   for (auto [index, parameter] : llvm::enumerate(model.parameters))
     addWeight(function.getArgument(index), parameter, index);
-  llvm::stable_sort(graph.weights, [](const WeightUse &left, const WeightUse &right) { return left.call < right.call; });
+  llvm::stable_sort(graph.weights,
+                    [](const WeightUse &left, const WeightUse &right) { return left.call < right.call; });
   for (Value output : function.getBody().front().getTerminator()->getOperands())
     for (int64_t dim = 0; dim < cast<RankedTensorType>(output.getType()).getRank(); ++dim)
       graph.outputDims.push_back(firstDim[output] + dim);

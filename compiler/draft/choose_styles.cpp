@@ -126,8 +126,8 @@ void StyleChooser::chooseEmbeddings() {
       give({}, {index}, classes.find(*weight.inputDim));
     else
       refused.try_emplace(weight.module, "its " + std::to_string(rowsOf(index)) + " rows are few beside the " +
-                                             std::to_string(rowsOf(largest)) + " of '" +
-                                             graph.weights[largest].module + "'");
+                                             std::to_string(rowsOf(largest)) + " of '" + graph.weights[largest].module +
+                                             "'");
   }
 }
 

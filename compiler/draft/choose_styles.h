@@ -39,7 +39,8 @@ struct StyleChoices {
 ///   smaller one, then the first one: what a residual stream adds up comes last.
 /// - a head: a linear weight whose output features nobody contracts, and which leave the model or are reduced by a loss
 ///   (colwise)
-/// - an embedding that looks up an input of the model (rowwise: its rows are divided), unless it is small beside another
+/// - an embedding that looks up an input of the model (rowwise: its rows are divided), unless it is small beside
+/// another
 /// - with `sequence`: norms of the features that pairs start from
 StyleChoices chooseStyles(const FeatureGraph &graph, bool sequence);
 

@@ -12,8 +12,8 @@ namespace {
 
 class InputDrafter {
 public:
-  InputDrafter(const std::vector<OutlineValue> &inputs, const llvm::StringMap<int64_t> &examples,
-               const BatchAxes &axes, bool readsTokens)
+  InputDrafter(const std::vector<OutlineValue> &inputs, const llvm::StringMap<int64_t> &examples, const BatchAxes &axes,
+               bool readsTokens)
       : inputs(inputs), examples(examples), axes(axes), readsTokens(readsTokens) {}
 
   DraftInputs draft();
@@ -65,8 +65,8 @@ std::string InputDrafter::extentOf(const std::string &symbol, const std::string 
     return std::to_string(llvm::alignTo(example->second, multiple));
   std::string let = (name == "_" ? std::string("extent") : name) + "_size";
   constexpr int64_t guess = 16;
-  std::string line = "let " + let + " = " + std::to_string(llvm::alignTo(guess, multiple)) +
-                     "  // '" + symbol + "' in the model, which has no example of it";
+  std::string line = "let " + let + " = " + std::to_string(llvm::alignTo(guess, multiple)) + "  // '" + symbol +
+                     "' in the model, which has no example of it";
   if (!llvm::is_contained(result.lets, line))
     result.lets.push_back(line);
   return let;

@@ -17,9 +17,9 @@ struct DraftOptions {
 };
 
 struct DraftedPlan {
-  std::string text;       ///< in canonical form; it compiles
-  size_t modules = 0;     ///< of the model, that hold parameters
-  size_t divided = 0;     ///< of them, with a tensor style
+  std::string text;   ///< in canonical form; it compiles
+  size_t modules = 0; ///< of the model, that hold parameters
+  size_t divided = 0; ///< of them, with a tensor style
   bool splitsBatch = false;
 };
 

@@ -40,8 +40,8 @@ std::string InitCommand::planFile() const {
 bool InitCommand::mayWrite() const {
   llvm::StringRef folder = llvm::sys::path::parent_path(options.planFile);
   if (!folder.empty() && !llvm::sys::fs::is_directory(folder)) {
-    llvm::errs() << "meshplan init: error: '" << options.planFile << "' cannot be written: there is no folder '" << folder
-                 << "'\n";
+    llvm::errs() << "meshplan init: error: '" << options.planFile << "' cannot be written: there is no folder '"
+                 << folder << "'\n";
     return false;
   }
   if (llvm::sys::fs::equivalent(options.planFile, options.modelFile)) {
@@ -71,6 +71,11 @@ void InitCommand::print(const DraftedPlan &plan) const {
 int InitCommand::run() {
   options.planFile = planFile();
   options.mesh = llvm::cantFail(parseDraftMesh(mesh)); // checked with the command line
+  if (options.sequence && axesOfRole(options.mesh, AxisRole::tensor).empty()) {
+    llvm::errs() << "meshplan init: error: --sequence divides the sequence over tensor axes, and --mesh has none\n"
+                    "help: tensor axes are tp, model, tensor or mp\n";
+    return 2;
+  }
   if (!mayWrite())
     return 2;
   Sources sources;
@@ -102,7 +107,8 @@ Command meshplan::addInit(CLI::App &app) {
   app.add_option("-o,--output", command->output, "plan to write; default: the archive's name with .plan");
   app.add_flag("--sequence", command->options.sequence, "norms divide the sequence over the tensor axes");
   app.add_flag("--force", command->force, "overwrite the plan if it exists");
-  app.footer("The names of axes say what they are for: dp, data, fsdp and batch divide the batch, tp, model, tensor and "
-             "mp divide weights.");
+  app.footer(
+      "The names of axes say what they are for: dp, data, fsdp and batch divide the batch, tp, model, tensor and "
+      "mp divide weights.");
   return [command] { return command->run(); };
 }

@@ -36,10 +36,9 @@ TEST(ChooseStyles, ATransformer) {
   size_t logits = builder.linear("head", builder.norm("norm", x));
   builder.reduce(logits);
   builder.output(logits);
-  EXPECT_THAT(stylesOf(builder),
-              ElementsAre("embed rowwise", "h.0.q colwise", "h.0.k colwise", "h.0.o rowwise", "h.0.up colwise",
-                          "h.0.down rowwise", "h.1.q colwise", "h.1.k colwise", "h.1.o rowwise", "h.1.up colwise",
-                          "h.1.down rowwise", "head colwise"));
+  EXPECT_THAT(stylesOf(builder), ElementsAre("embed rowwise", "h.0.q colwise", "h.0.k colwise", "h.0.o rowwise",
+                                             "h.0.up colwise", "h.0.down rowwise", "h.1.q colwise", "h.1.k colwise",
+                                             "h.1.o rowwise", "h.1.up colwise", "h.1.down rowwise", "head colwise"));
   EXPECT_THAT(reasonsOf(builder), IsEmpty());
   std::vector<std::string> withNorms = stylesOf(builder, true);
   EXPECT_EQ(withNorms.size(), 15u);
@@ -169,8 +168,9 @@ TEST(ChooseStyles, WeightsOfTheModelItselfStay) {
   GraphOf builder;
   builder.norm("ln", builder.linear("down", builder.linear("", builder.input())));
   EXPECT_THAT(stylesOf(builder), IsEmpty());
-  EXPECT_THAT(reasonsOf(builder), ElementsAre(": a plan has no name for the module around all others",
-                                              "down: 'aten.layer_norm.default' in 'ln' needs the output features whole"));
+  EXPECT_THAT(reasonsOf(builder),
+              ElementsAre(": a plan has no name for the module around all others",
+                          "down: 'aten.layer_norm.default' in 'ln' needs the output features whole"));
 }
 
 TEST(ChooseStyles, OneModuleHasOneStyle) {

@@ -24,8 +24,11 @@ protected:
       model.modules.push_back({path, ""});
       model.parameters.push_back({{{model.modules.size() - 1, "weight"}}});
     }
-    draft.styles = {{"embed", "rowwise tp"},  {"h.0.up", "colwise tp"},   {"h.0.down", "rowwise tp"},
-                    {"h.1.up", "colwise tp"}, {"h.1.down", "rowwise tp"}};
+    draft.styles = {{"embed", "rowwise tp"},
+                    {"h.0.up", "colwise tp"},
+                    {"h.0.down", "rowwise tp"},
+                    {"h.1.up", "colwise tp"},
+                    {"h.1.down", "rowwise tp"}};
   }
 
   ModelOutline model;
@@ -66,12 +69,14 @@ TEST_F(DraftTextTest, SaysWhatStaysWhole) {
                      {"h.1.up", "too small"},
                      {"h.0.down", "too small"},
                      {"h.1.down", "too small"},
-                     {"embed", "a reason that is so long that it does not fit on the line that it begins on, because it "
-                               "has too many words"}};
+                     {"embed",
+                      "a reason that is so long that it does not fit on the line that it begins on, because it "
+                      "has too many words"}};
   draft.modules.pop_back();
   model.parameters.pop_back();
   model.outputs.clear();
-  EXPECT_EQ(writeDraft(draft).text, R"(// Drafted by 'meshplan init': a plan that compiles, to be changed where you know better.
+  EXPECT_EQ(writeDraft(draft).text,
+            R"(// Drafted by 'meshplan init': a plan that compiles, to be changed where you know better.
 plan tiny {
   model "tiny.pt2"
   mesh dp = 2, tp = 3
@@ -107,7 +112,8 @@ TEST_F(DraftTextTest, OneNameOfATiedParameterIsEnough) {
 TEST_F(DraftTextTest, WithoutATensorAxisEveryRankHoldsAllWeights) {
   draft.mesh.pop_back();
   draft.styles.clear();
-  EXPECT_EQ(writeDraft(draft).text, R"(// Drafted by 'meshplan init': a plan that compiles, to be changed where you know better.
+  EXPECT_EQ(writeDraft(draft).text,
+            R"(// Drafted by 'meshplan init': a plan that compiles, to be changed where you know better.
 plan tiny {
   model "tiny.pt2"
   mesh dp = 2

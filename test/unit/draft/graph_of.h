@@ -86,7 +86,9 @@ public:
 private:
   size_t lastCall() const { return graph.calls.size() - 1; }
   void call(const std::string &target, const std::string &module) { graph.calls.push_back({target, module}); }
-  void link(DimLink::Kind kind, std::vector<size_t> dims) { graph.links.push_back({kind, lastCall(), std::move(dims)}); }
+  void link(DimLink::Kind kind, std::vector<size_t> dims) {
+    graph.links.push_back({kind, lastCall(), std::move(dims)});
+  }
 
   void addWeight(const std::string &module, WeightUse::Role role, size_t in, size_t out) {
     call("aten.linear.default", module);

@@ -8,7 +8,8 @@ using namespace meshplan;
 using testing::ElementsAre;
 
 /// "PATTERN: LABEL", the block in front with a slash.
-static std::vector<std::string> textsOf(const std::vector<LabelledModule> &modules, std::vector<std::string> others = {}) {
+static std::vector<std::string> textsOf(const std::vector<LabelledModule> &modules,
+                                        std::vector<std::string> others = {}) {
   for (const LabelledModule &module : modules)
     others.push_back(module.path);
   std::vector<std::string> texts;
@@ -18,8 +19,9 @@ static std::vector<std::string> textsOf(const std::vector<LabelledModule> &modul
 }
 
 TEST(PatternsOf, EqualLayersAreAStar) {
-  EXPECT_THAT(textsOf({{"embed", "row"}, {"h.0.up", "col"}, {"h.0.down", "row"}, {"h.1.up", "col"}, {"h.1.down", "row"}}),
-              ElementsAre("embed: row", "h.*/up: col", "h.*/down: row"));
+  EXPECT_THAT(
+      textsOf({{"embed", "row"}, {"h.0.up", "col"}, {"h.0.down", "row"}, {"h.1.up", "col"}, {"h.1.down", "row"}}),
+      ElementsAre("embed: row", "h.*/up: col", "h.*/down: row"));
 }
 
 TEST(PatternsOf, NeighboursAreAlternatives) {
@@ -50,8 +52,9 @@ TEST(PatternsOf, LayersThatDifferAreNumbered) {
 }
 
 TEST(PatternsOf, WhatNoListMatchesIsTakenApartByItsLastNumber) {
-  EXPECT_THAT(textsOf({{"s.0.conv.0", "col"}, {"s.1.conv.0", "col"}, {"s.1.conv.2", "col"}}, {"s.0.conv.1", "s.0.conv.2"}),
-              ElementsAre("s.*/conv.0: col", "s.1/conv.2: col"));
+  EXPECT_THAT(
+      textsOf({{"s.0.conv.0", "col"}, {"s.1.conv.0", "col"}, {"s.1.conv.2", "col"}}, {"s.0.conv.1", "s.0.conv.2"}),
+      ElementsAre("s.*/conv.0: col", "s.1/conv.2: col"));
 }
 
 TEST(PatternsOf, ANumberWithoutSiblingsStays) {
@@ -64,8 +67,9 @@ TEST(PatternsOf, APatternOfOneLayerIsAStarWhereOthersLackTheModule) {
 }
 
 TEST(PatternsOf, ABlockStandsWhereItsFirstPatternStands) {
-  EXPECT_THAT(textsOf({{"h.0.up", "col"}, {"h.1.up", "col"}, {"head", "col"}, {"h.0.down", "row"}, {"h.1.down", "row"}}),
-              ElementsAre("h.*/up: col", "h.*/down: row", "head: col"));
+  EXPECT_THAT(
+      textsOf({{"h.0.up", "col"}, {"h.1.up", "col"}, {"head", "col"}, {"h.0.down", "row"}, {"h.1.down", "row"}}),
+      ElementsAre("h.*/up: col", "h.*/down: row", "head: col"));
 }
 
 TEST(PatternsOf, TheLastNumberIsTheBlock) {

@@ -26,6 +26,7 @@ DRAFTS = [["--mesh", "dp=2,tp=2"], ["--mesh", "dp=2,tp=2", "--sequence"], ["--me
 
 # Models that mix samples or positions outside of weights: what their plans say cannot help it.
 WARNED = {
+    "attentions": "torch.nn.MultiheadAttention lays samples and heads side by side",
     "bert": "the pooler reads the first position of a divided sequence",
     "clip": "every image meets every text of the batch",
     "lookups": "looks up samples of a divided batch",
@@ -37,14 +38,15 @@ REFUSED = {"gpt2_train": "dropout"}
 
 def find_archive(name: str, models: Path, work: Path) -> Path | None:
     """The archive of a model, exported if no test did; None for a package that is not there."""
-    made, own = models / f"{name}.pt2", work / f"{name}.pt2"
-    for archive in (made, own):
+    arguments = MODELS[name]
+    own, is_our_own = work / f"{name}.pt2", not arguments[0].startswith("--")
+    # Only the archives of export_model.py appear all at once.
+    for archive in (own,) if is_our_own else (models / own.name, own):
         if is_current(archive):
             return archive
-    arguments = MODELS[name]
     if "--package" in arguments:
         return None
-    if arguments[0].startswith("--"):
+    if not is_our_own:
         status = export_model.main([*arguments, "--without-weights", "-o", str(own)])
     else:
         outputs = ["--weights-out", f"{own}.weights", "--inputs-out", f"{own}.inputs"]

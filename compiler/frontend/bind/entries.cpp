@@ -178,8 +178,8 @@ private:
       styled[claim.module] = styled[claim.module] || claim.kind == Claim::Style;
     }
     for (size_t i = 0; i < result.size(); ++i)
-      for (const OutlineUse &use : context.model.parameters[i].uses)
-        result[i] = result[i] || styled[use.module];
+      for (size_t module : context.model.parameters[i].readers)
+        result[i] = result[i] || styled[module];
     return result;
   }
 

@@ -124,8 +124,7 @@ private:
     const Parameter &parameter = program.parameters[index];
     OutlineParameter entry;
     entry.names.push_back(nameOf(index));
-    for (size_t module : readers[parameter.value])
-      entry.uses.push_back({module, std::nullopt});
+    entry.readers.assign(readers[parameter.value].begin(), readers[parameter.value].end());
     for (const SymbolicInt &dim : program.value(parameter.value).dims)
       entry.shape.push_back(dim.value);
     entry.requiresGrad = parameter.requiresGrad;

@@ -144,6 +144,30 @@ private:
     return failure();
   }
 
+  /// Two styles of modules that share a parameter, of which each would divide it otherwise.
+  LogicalResult contradictsStyle(StyleOp style, ShardingAttr sharding, StyleOp other, ShardingAttr otherSharding,
+                                 BlockArgument parameter) {
+    auto diagnostic = style.emitError() << "parameter '" << nameOf(parameter) << "' is placed in two ways: '"
+                                        << style.getText() << "' of '" << style.getModule() << "' splits "
+                                        << describeSplits(sharding);
+    diagnostic.attachNote(other.getLoc())
+        << "'" << other.getText() << "' of '" << other.getModule() << "' splits " << describeSplits(otherSharding);
+    diagnostic.attachNote() << "help: modules that share a parameter need one placement";
+    return failure();
+  }
+
+  /// `dim 0 over tp`
+  static std::string describeSplits(ShardingAttr sharding) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    for (auto [index, dim] : llvm::enumerate(sharding.getDims()))
+      if (!dim.getAxes().empty()) {
+        stream << (text.empty() ? "dim " : ", dim ") << index << " over ";
+        llvm::interleave(dim.getAxes(), stream, [&](AxisRefAttr axis) { stream << axis.getName(); }, " x ");
+      }
+    return text;
+  }
+
   LogicalResult divide(StyleOp style, BlockArgument parameter, int64_t dim) {
     auto type = cast<RankedTensorType>(parameter.getType());
     int64_t shards = shardCount(axesOf(style), mesh);
@@ -166,11 +190,7 @@ private:
     auto [position, inserted] = placed.insert({parameter, {sharding, style}});
     if (inserted || position->second.first == sharding)
       return success();
-    auto diagnostic = style.emitError() << "parameter '" << nameOf(parameter) << "' is placed in two ways: '"
-                                        << position->second.second.getText() << "' and '" << style.getText() << "'";
-    diagnostic.attachNote(position->second.second.getLoc()) << "the other statement is here";
-    diagnostic.attachNote() << "help: modules that share a parameter need one placement";
-    return failure();
+    return contradictsStyle(style, sharding, position->second.second, position->second.first, parameter);
   }
 
   /// Sizes of the parts of a dim, none if the style states none; nothing if they do not add up to the dim.
@@ -386,8 +406,6 @@ struct PlaceStylesPass : meshplan::impl::PlaceStylesBase<PlaceStylesPass> {
     for (auto function : module.getOps<func::FuncOp>())
       if (!function->hasAttr("plan.single_rank") && failed(StylePlacer(function, mesh).run(styles)))
         return signalPassFailure();
-    for (StyleOp style : styles)
-      style.erase();
   }
 };
 

@@ -34,11 +34,14 @@ AxisList toAxes(ArrayAttr axes) {
   return list;
 }
 
+using ModuleStyles = llvm::StringMap<SmallVector<StyleOp, 1>>;
+
 /// Propagates through one function.
 class Propagation {
 public:
-  Propagation(func::FuncOp function, MeshOp mesh, bool strict)
-      : function(function), mesh(mesh), strict(strict), units(function), layouts(mesh) {}
+  /// `styles` by the paths of their modules.
+  Propagation(func::FuncOp function, MeshOp mesh, const ModuleStyles &styles, bool strict)
+      : function(function), mesh(mesh), styles(styles), strict(strict), units(function), layouts(mesh) {}
 
   LogicalResult run() {
     for (BlockArgument argument : function.getArguments())
@@ -318,12 +321,23 @@ private:
     }
   }
 
+  /// Who divides an operand over an axis. A parameter that several modules read is divided by the statements of all;
+  /// within one of these it is that one.
+  std::optional<Cause> causeIn(CallOp call, Value operand, AxisRefAttr axis) {
+    auto own = styles.find(call.getModule().value_or(""));
+    if (own != styles.end() && isa<BlockArgument>(operand) && isWeight(operand))
+      for (StyleOp style : own->second)
+        if (overlapsAny(toAxes(style.getAxes()), axis))
+          return Cause{style.getLoc(), style.getTextAttr()};
+    return layouts.causeOf(operand, axis);
+  }
+
   /// `value`, an operand or result of the call, has its axes from the operands that gave them to the factors.
   void inheritCauses(CallOp call, const CallDecision &decision, Value value) {
     for (auto [division, source] : llvm::zip(decision.factors, decision.source))
       if (source >= 0)
         for (AxisRefAttr axis : division.axes)
-          if (std::optional<Cause> cause = layouts.causeOf(call.getOperands()[source], axis))
+          if (std::optional<Cause> cause = causeIn(call, call.getOperands()[source], axis))
             layouts.setCause(value, axis, *cause);
   }
 
@@ -417,6 +431,7 @@ private:
 
   func::FuncOp function;
   MeshOp mesh;
+  const ModuleStyles &styles;
   bool strict;
   DimUnits units;
   bool strictFailure = false;
@@ -431,9 +446,14 @@ struct PropagateShardingsPass : meshplan::impl::PropagateShardingsBase<Propagate
   void runOnOperation() final {
     ModuleOp module = getOperation();
     MeshOp mesh = getMesh(module);
+    ModuleStyles styles;
+    for (auto style : module.getOps<StyleOp>())
+      styles[style.getModule()].push_back(style);
     for (auto function : module.getOps<func::FuncOp>())
-      if (!function->hasAttr("plan.single_rank") && failed(Propagation(function, mesh, strict).run()))
+      if (!function->hasAttr("plan.single_rank") && failed(Propagation(function, mesh, styles, strict).run()))
         return signalPassFailure();
+    for (auto style : llvm::make_early_inc_range(module.getOps<StyleOp>()))
+      style.erase();
   }
 };
 

@@ -112,9 +112,15 @@ private:
       for (Value operand : call.getOperands())
         if (isWeight(operand))
           parameters.insert(cast<BlockArgument>(operand));
+    StringRef reader = module.style.getModule();
+    // A module may lend its parameters to the operators of another.
+    if (parameters.empty()) {
+      parameters = ownedBy(reader);
+      reader = "";
+    }
     bool divided = false;
     for (BlockArgument parameter : parameters) {
-      FeatureUse use = findFeatures(parameter, module.style.getModule());
+      FeatureUse use = findFeatures(parameter, reader);
       std::optional<int64_t> dim = colwise ? use.outputDim : use.inputDim;
       if (!dim)
         continue;
@@ -132,6 +138,18 @@ private:
                       << ": none of its parameters has " << (colwise ? "output" : "input") << " features";
     diagnostic.attachNote() << "help: use 'replicate', or 'sequence' for a normalisation";
     return failure();
+  }
+
+  llvm::SetVector<BlockArgument> ownedBy(StringRef path) {
+    llvm::SetVector<BlockArgument> owned;
+    for (BlockArgument argument : function.getArguments()) {
+      auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
+      if (names && isWeight(argument) && llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
+            return name.getValue().contains('.') && name.getValue().rsplit('.').first == path;
+          }))
+        owned.insert(argument);
+    }
+    return owned;
   }
 
   /// A parameter whose place the plan states itself, and otherwise than a style.

@@ -230,15 +230,20 @@ private:
     }
     auto weight = [&](unsigned index) {
       Value operand = call.getOperands()[index];
-      bool placed = isa<BlockArgument>(operand) && !getSharding(operand).isReplicated() && isWeight(operand);
+      bool placed = !getSharding(operand).isReplicated() && isWeight(operand);
       return std::pair(placed ? 0 : 1, -cast<RankedTensorType>(operand.getType()).getNumElements());
     };
     llvm::stable_sort(problem.order, [&](unsigned left, unsigned right) { return weight(left) < weight(right); });
     return problem;
   }
 
+  /// True for parameters and buffers, also transposed, reshaped or converted.
   bool isWeight(Value value) {
-    auto kind = function.getArgAttrOfType<StringAttr>(cast<BlockArgument>(value).getArgNumber(), "plan.kind");
+    for (auto call = value.getDefiningOp<CallOp>(); call && call.getNumOperands() == 1;
+         call = value.getDefiningOp<CallOp>())
+      value = call.getOperands()[0];
+    auto argument = dyn_cast<BlockArgument>(value);
+    auto kind = argument ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind") : StringAttr();
     return kind && kind.getValue() != "input";
   }
 
@@ -325,7 +330,7 @@ private:
   /// within one of these it is that one.
   std::optional<Cause> causeIn(CallOp call, Value operand, AxisRefAttr axis) {
     auto own = styles.find(call.getModule().value_or(""));
-    if (own != styles.end() && isa<BlockArgument>(operand) && isWeight(operand))
+    if (own != styles.end() && isWeight(operand))
       for (StyleOp style : own->second)
         if (overlapsAny(toAxes(style.getAxes()), axis))
           return Cause{style.getLoc(), style.getTextAttr()};

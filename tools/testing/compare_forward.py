@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import math
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -104,18 +105,32 @@ class Reference:
         wide = {name: tensor.double() if tensor.dtype in FLOATS else tensor for name, tensor in inputs.items()}
         self.wide = run(widened_module(load_program(archive)), wide, names)
 
+    def errors(self, name: str, ours: torch.Tensor) -> tuple[float, float, float]:
+        """The largest error of an output, that of PyTorch's own run, and what is allowed."""
+        wide = self.wide[name].double()  # of numbers and truth values too
+        error = (ours.double().reshape(wide.shape) - wide).abs().max().item()
+        own = (self.own[name].double() - wide).abs().max().item()
+        return error, own, bound_of(own, wide.abs().max().item(), self.half)
+
+    def share(self, ours: dict[str, torch.Tensor]) -> float:
+        """The largest error as a share of what is allowed; infinite if an output is missing or not a number."""
+        shares = [0.0]
+        for name in self.wide:
+            if name not in ours:
+                return math.inf
+            error, _, bound = self.errors(name, ours[name])
+            shares.append(error / bound if bound > 0 else math.inf if error > 0 else 0.0)
+        return math.inf if any(math.isnan(share) for share in shares) else max(shares)
+
     def compare(self, ours: dict[str, torch.Tensor], label: str) -> bool:
         """Prints the verdicts of one run; false if an output is wrong or missing."""
         right = True
-        for name, tensor in self.wide.items():
-            wide = tensor.double()  # of numbers and truth values too
+        for name in self.wide:
             if name not in ours:
                 print(f"{label}: {name} is missing")
                 right = False
                 continue
-            error = (ours[name].double().reshape(wide.shape) - wide).abs().max().item()
-            own = (self.own[name].double() - wide).abs().max().item()
-            bound = bound_of(own, wide.abs().max().item(), self.half)
+            error, own, bound = self.errors(name, ours[name])
             # Not `error > bound`: a NaN must not pass.
             ok = error <= bound
             verdict = "ok" if ok else "WRONG"

@@ -82,7 +82,7 @@ static OpCost logSigmoid(const CallView &call) {
   return cost;
 }
 
-static const ElementwiseOp elementwiseOps[] = {
+static const ElementwiseOp functions[] = {
     {"aten.add.Tensor", inSum, pointwiseCost<2>},
     {"aten.add.Scalar", notLinear, cheap},
     {"aten.sub.Tensor", inSum, pointwiseCost<2>},
@@ -137,6 +137,9 @@ static const ElementwiseOp elementwiseOps[] = {
     {"aten.round.default", notLinear, cheap},
     {"aten.trunc.default", notLinear, cheap},
     {"aten.sign.default", notLinear, cheap},
+};
+
+static const ElementwiseOp choicesAndComparisons[] = {
     {"aten.clamp_min.default", notLinear, cheap},
     {"aten.clamp_max.default", notLinear, cheap},
     {"aten.clamp.default", notLinear, cheap},
@@ -177,7 +180,7 @@ static const ElementwiseOp elementwiseOps[] = {
 };
 
 void addElementwiseRecords(OpRegistry &registry) {
-  for (const ElementwiseOp &op : elementwiseOps)
+  for (const ElementwiseOp &op : llvm::concat<const ElementwiseOp>(functions, choicesAndComparisons))
     registry.add({.target = op.target, .rule = elementwiseRule, .linearity = op.linearity, .cost = op.cost});
 }
 

@@ -11,7 +11,8 @@ namespace {
 
 bool isInside(CallOp call, StringRef path) {
   StringRef module = call.getModule().value_or("");
-  return module == path || (module.starts_with(path) && module.drop_front(path.size()).starts_with("."));
+  return path.empty() || module == path ||
+         (module.starts_with(path) && module.drop_front(path.size()).starts_with("."));
 }
 
 /// True if the value is computed from function arguments that are parameters or buffers, and constants, only.

@@ -9,7 +9,13 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// What the parts of a divided dim are called: by the attention that the value flows into, if there is one.
+static bool sums(const CallView &view) {
+  FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));
+  return llvm::any_of(rule.factors, [](const Factor &factor) { return factor.kind == FactorKind::sum; });
+}
+
+/// What the parts of a divided dim are called: by the attention that the value flows into, if there is one. Behind a
+/// product with weights the parts are others.
 static StringRef nameOfParts(Value value) {
   SmallVector<Value> open{value};
   llvm::DenseSet<Value> seen{value};
@@ -22,7 +28,7 @@ static StringRef nameOfParts(Value value) {
       if (view.target == "meshplan.attention")
         return view.getOperand("query") == use.getOperandNumber() ? "heads" : "KV heads";
       for (Value result : call.getResults())
-        if (seen.insert(result).second)
+        if (!sums(view) && seen.insert(result).second)
           open.push_back(result);
     }
   return "groups";

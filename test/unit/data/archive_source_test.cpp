@@ -248,6 +248,18 @@ TEST_F(WrittenArchive, ByteOrder) {
   EXPECT_EQ(TensorSource::open(path).status().code(), StatusCode::unsupported);
 }
 
+TEST_F(WrittenArchive, APackedWeightThatCannotBeUnpacked) {
+  ZipText zip;
+  zip.add("model/data/weights/model_weights_config.json", tableOf({Weight{}}));
+  zip.add("model/data/weights/weight_0", "is not", /*method=*/8);
+  writeText(path, zip.text());
+  Expected<TensorSource> source = TensorSource::open(path);
+  ASSERT_TRUE(source.ok()) << source.status().message();
+  std::vector<std::byte> out(6);
+  EXPECT_EQ(source->read(*source->find("w"), {{{0, 2}}, {{0, 3}}}, DType::u8, out).message(),
+            path + ": tensor 'w': damaged or truncated zip file: an entry cannot be unpacked");
+}
+
 TEST_F(WrittenArchive, SeveralTablesAndOneName) {
   others = {{"model/data/weights/other_weights_config.json", tableOf({{.name = "v", .sizes = "2", .strides = "1"}})},
             {"model/data/weights/weights_config.json.txt", "not a table"}};

@@ -1,6 +1,5 @@
 //===- run_threads_test.cpp - what only the threads backend does ----------===//
 
-#include "runtime/comm/failures.h"
 #include "runtime/comm/threads/run_threads.h"
 
 #include <atomic>
@@ -64,26 +63,6 @@ TEST(RunThreads, SlowRanksOfAGoodRunAreNotStuck) {
     return Status();
   });
   EXPECT_TRUE(rootCause(statuses).ok());
-}
-
-TEST(Failures, SayWhoDoesNotAnswer) {
-  std::vector<int64_t> missing = {1, 3}, one = {3};
-  auto message = [&](std::span<const int64_t> silent) {
-    return timeoutFailure("rank 0: barrier on 'tp'", std::chrono::milliseconds(1500), missing, silent).message();
-  };
-  std::string begin = "rank 0: barrier on 'tp': time-out after 1.5 s: ranks 1, 3 did not arrive";
-  EXPECT_EQ(message({}), begin);
-  EXPECT_EQ(message(missing), begin + ", and do not answer");
-  EXPECT_EQ(message(one), begin + "; rank 3 does not answer");
-  EXPECT_EQ(stalledFailure("rank 0: barrier on 'tp'", std::chrono::seconds(2), one, one).message(),
-            "rank 0: barrier on 'tp': time-out after 2 s: no data moves to or from rank 3, and does not answer");
-}
-
-TEST(RootCause, PrefersWhatStartedTheOthers) {
-  Status aborted(StatusCode::aborted, "aborted"), lost(StatusCode::peerLost, "lost"), timeout(StatusCode::timeout, "t");
-  EXPECT_EQ(rootCause(std::vector{aborted, Status(), lost, timeout}).message(), "t");
-  EXPECT_EQ(rootCause(std::vector{Status(), lost, aborted}).message(), "lost");
-  EXPECT_TRUE(rootCause(std::vector{Status(), Status()}).ok());
 }
 
 } // namespace

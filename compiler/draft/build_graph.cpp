@@ -144,9 +144,9 @@ void GraphBuilder::addWeight(BlockArgument argument, const OutlineParameter &par
       return name.module != module && (path.empty() || own.starts_with((path + ".").str()));
     });
   };
-  for (size_t module : parameter.readers)
-    if (!isAround(module))
-      modules.insert(module);
+  for (size_t reader : parameter.readers)
+    if (!isAround(reader))
+      modules.insert(reader);
   for (size_t module : modules) {
     WeightUse use;
     use.module = model.modules[module].path;

@@ -3,24 +3,22 @@
 
   check_init.py --models FOLDER --work FOLDER [--meshplan P]
 
-An archive that another test made in --models is read there; the others are exported to --work, without weights and only
-once. Packages with weights are read only where they are. Each draft is in canonical form, compiles, and has no warning
-but those of the table below.
+An archive that another test made in --models is read there; the others are exported to --work, once. Packages with
+weights are read only where they are. Each draft is in canonical form, compiles, and has no warning but those of the
+table below.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import subprocess
 import sys
 from pathlib import Path
 
-TOOLS = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(TOOLS))
+from make_models import MODELS, export_arguments, is_current
 
-import export_model  # noqa: E402
-import make_module  # noqa: E402
-from make_models import MODELS, is_current  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # of the export tool
 
 DRAFTS = [["--mesh", "dp=2,tp=2"], ["--mesh", "dp=2,tp=2", "--sequence"], ["--mesh", "dp=2"]]
 
@@ -46,12 +44,8 @@ def find_archive(name: str, models: Path, work: Path) -> Path | None:
             return archive
     if "--package" in arguments:
         return None
-    if not is_our_own:
-        status = export_model.main([*arguments, "--without-weights", "-o", str(own)])
-    else:
-        outputs = ["--weights-out", f"{own}.weights", "--inputs-out", f"{own}.inputs"]
-        status = make_module.main([*arguments, *outputs, "-o", str(own)])
-    if status != 0:
+    script, options = export_arguments(name, work)
+    if importlib.import_module(script).main(options) != 0:
         raise SystemExit(f"{name}: cannot be exported")
     return own
 

@@ -14,9 +14,8 @@ class BuildGraphTest : public testing::Test {
 protected:
   BuildGraphTest() {
     model.modules = {{"", ""}, {"embed", ""}, {"q", ""}, {"o", ""}};
-    model.parameters = {{{{1, "weight"}}, {{1, {}}}, {32, 8}},
-                        {{{2, "weight"}}, {{2, {}}}, {8, 8}},
-                        {{{3, "weight"}}, {{3, {}}}, {8, 8}}};
+    model.parameters = {
+        {{{1, "weight"}}, {1}, {32, 8}}, {{{2, "weight"}}, {2}, {8, 8}}, {{{3, "weight"}}, {3}, {8, 8}}};
     graph = buildFeatureGraph(module.function(), model);
   }
 

@@ -26,6 +26,7 @@ DRAFTS = [["--mesh", "dp=2,tp=2"], ["--mesh", "dp=2,tp=2", "--sequence"], ["--me
 WARNED = {
     "attentions": "torch.nn.MultiheadAttention lays samples and heads side by side",
     "bert": "the pooler reads the first position of a divided sequence",
+    "minilm": "the pooler reads the first position of a divided sequence",
     "clip": "every image meets every text of the batch",
     "lookups": "looks up samples of a divided batch",
     "mixtral": "sorts the tokens of all samples by expert",

@@ -272,6 +272,22 @@ TEST(GraphReader, RefusesValuesWithoutAShapeOrWithAnImpossibleOne) {
   EXPECT_THAT(errorsOf(model), Contains(HasSubstr("a result of kind 'as_custom_obj' is not supported")));
 }
 
+TEST(GraphReader, RefusesMoreBytesThan64BitsCount) {
+  TestModel model = linearModel();
+  for (const Dims &dims : {Dims{int64_t(1) << 40, int64_t(1) << 40}, Dims{0, int64_t(1) << 40, int64_t(1) << 40}}) {
+    model.graph.json["tensor_values"]["linear"] = tensorMeta(dims);
+    EXPECT_THAT(errorsOf(model), ElementsAre("'models/model.json' at graph_module.graph.tensor_values.linear.sizes: "
+                                             "tensor 'linear' has more bytes than 64 bits can count"));
+  }
+}
+
+TEST(GraphReader, RefusesATensorDefinedTwice) {
+  TestModel model = linearModel();
+  model.graph.json["nodes"].push_back(model.graph.json["nodes"][0]);
+  EXPECT_THAT(errorsOf(model), ElementsAre("'models/model.json' at graph_module.graph.nodes[1].outputs[0].as_tensor."
+                                           "name: tensor 'linear' is defined twice"));
+}
+
 TEST(GraphReader, RefusesAMalformedModuleStack) {
   TestModel model = linearModel();
   model.graph.json["nodes"][0]["metadata"]["nn_module_stack"] = "L__self__,Net";

@@ -12,8 +12,8 @@ struct Outcome {
   std::string errors, output;
 };
 
-CLI::Validator number() { return positiveNumber(); }
-CLI::Validator integer() { return positiveInteger(); }
+CLI::Validator number() { return positiveNumber(1000); }
+CLI::Validator integer() { return positiveInteger(2000); }
 
 /// "kiln", a program with the commands fire and cool.
 class CommandLine : public testing::Test {

@@ -18,8 +18,8 @@ static FactorRule catRule(const CallView &call) {
   builder.tieAligned({joined});
   SmallVector<DimRef> pieces; // an empty one, as what a whole rotary embedding leaves, is none
   for (unsigned index = 0; index < call.operands.size(); ++index)
-    if (call.operands[index].getDimSize(joined) != 0)
-      pieces.push_back(builder.operand(index)[joined]);
+    if (DimRef piece = builder.operand(index)[joined]; piece.size != 0)
+      pieces.push_back(piece);
   if (pieces.size() == 1)
     builder.tie({result[joined], pieces.front()});
   else

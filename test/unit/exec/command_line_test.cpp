@@ -143,7 +143,7 @@ TEST_F(CommandLineTest, WrongWeightsLeaveNothing) {
 }
 
 TEST_F(CommandLineTest, MissingInputLeavesNothing) {
-  writeTensors(folder / "x.safetensors", {{"y", x0}});
+  writeTensors(folder / "x.safetensors", {});
   CommandResult result = forward();
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.text, AllOf(HasSubstr("x.safetensors"), HasSubstr("no tensor 'x'")));

@@ -1,6 +1,7 @@
 //===- contraction.cpp - records of matrix products -----------------------===//
 
 #include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/einsum.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
 #include "compiler/sharding/record_support/memory.h"
@@ -256,6 +257,11 @@ void addContractionRecords(OpRegistry &registry) {
                 .linearity = baddbmmLinearity,
                 .cost = baddbmmCost,
                 .splitAddend = splitBaddbmm});
+  registry.add({.target = "aten.einsum.default",
+                .rule = einsumRule,
+                .linearity = einsumLinearity,
+                .cost = einsumCost,
+                .strides = einsumStrides});
   registry.add({.target = "meshplan.grouped_mm",
                 .rule = groupedRowsRule,
                 .linearity = groupedRowsLinearity,

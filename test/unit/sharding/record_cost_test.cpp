@@ -80,6 +80,14 @@ TEST_F(RecordCost, LinearCopiesWhatIsNoListOfMatrices) {
             0);
 }
 
+TEST_F(RecordCost, EinsumReshapesToListsOfMatrices) {
+  constexpr char types[] = "(tensor<2x6x4x8xf32>, tensor<2x5x4x8xf32>) -> tensor<2x4x6x5xf32>";
+  OpCost einsum = cost("aten.einsum.default",
+                       "{equation = \"bqhd,bkhd->bhqk\", tensors = [#plan.operand<0>, #plan.operand<1>]}", types);
+  EXPECT_EQ(einsum.flops, 2 * (2 * 4 * 6 * 5) * 8);
+  EXPECT_EQ(einsum.workspaceBytes, 4 * (2 * 6 * 4 * 8 + 2 * 5 * 4 * 8));
+}
+
 TEST_F(RecordCost, NormsCopyStridedOperands) {
   constexpr char types[] = "(tensor<4x6xf32>) -> tensor<4x6xf32>";
   EXPECT_EQ(cost("aten.softmax.int", "{self = #plan.operand<0>, dim = 1}", types, {{1, 4}}).workspaceBytes, 24 * 4);

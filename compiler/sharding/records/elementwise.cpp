@@ -7,6 +7,7 @@
 
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
 
@@ -181,7 +182,11 @@ static const ElementwiseOp choicesAndComparisons[] = {
 
 void addElementwiseRecords(OpRegistry &registry) {
   for (const ElementwiseOp &op : llvm::concat<const ElementwiseOp>(functions, choicesAndComparisons))
-    registry.add({.target = op.target, .rule = elementwiseRule, .linearity = op.linearity, .cost = op.cost});
+    registry.add({.target = op.target,
+                  .rule = elementwiseRule,
+                  .linearity = op.linearity,
+                  .cost = op.cost,
+                  .strides = likeOperands});
 }
 
 } // namespace meshplan

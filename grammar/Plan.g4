@@ -130,11 +130,14 @@ PATH : (PATH_CHAR | BRACES) (PATH_CHAR | '.' | BRACES)* ;
 
 fragment DIGITS : [0-9]+ ;
 fragment PATH_CHAR : [A-Za-z_0-9*] ;
+// A brace inside an ALTERNATIVE must be reached in one way only: with two ways
+// for each, the lexer would follow 2^n of them through n open braces.
 fragment BRACES
-    : '{' ALTERNATIVE '}'
-    | '{' BLANK* RANGE BLANK* '}'
-    | '{' BLANK* (ALTERNATIVE | RANGE) (BLANK* ',' BLANK* (ALTERNATIVE | RANGE))+ BLANK* '}'
+    : '{' (CHOICE ('}' | MORE_CHOICES) | RANGE BLANK+ '}')
+    | '{' BLANK+ (CHOICE MORE_CHOICES | RANGE BLANK* '}')
     ;
+fragment MORE_CHOICES : (BLANK* ',' BLANK* CHOICE)+ BLANK* '}' ;
+fragment CHOICE : ALTERNATIVE | RANGE ;
 fragment RANGE : DIGITS '..' DIGITS (BLANK+ 'by' BLANK+ DIGITS)? ;
 fragment ALTERNATIVE : (PATH_CHAR | '.' | BRACES)+ ;
 fragment BLANK : [ \t] ;

@@ -2,6 +2,8 @@
 
 #include "compiler/archive/bind_symbols.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace meshplan::archive {
 
 namespace {
@@ -119,6 +121,12 @@ std::vector<Diagnostic> bindSymbols(ExportedProgram &program, const SymbolBindin
     integer = SymbolicInt(llvm::cantFail(evaluate(integer, bindings)));
   });
   program.symbols.clear();
+  for (const Value &value : program.values) {
+    if (llvm::any_of(value.dims, [](const SymbolicInt &dim) { return dim.value < 0; }))
+      errors.push_back({"an extent of '" + value.name + "' becomes negative", {}, "choose larger extents"});
+    else if (!hasPossibleSize(value))
+      errors.push_back({"'" + value.name + "' has more bytes than 64 bits can count", {}, "choose smaller extents"});
+  }
   return errors;
 }
 

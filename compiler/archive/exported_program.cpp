@@ -52,6 +52,14 @@ std::optional<ScalarType> scalarTypeFromSchema(int64_t number) {
   return info ? std::optional(info->type) : std::nullopt;
 }
 
+bool hasPossibleSize(const Value &value) {
+  int64_t bytes = scalarTypeSize(value.type);
+  for (const SymbolicInt &dim : value.dims)
+    if (!dim.isSymbolic() && __builtin_mul_overflow(bytes, std::max<int64_t>(dim.value, 1), &bytes))
+      return false;
+  return true;
+}
+
 const Argument *Node::find(llvm::StringRef argumentName) const {
   for (const NamedArgument &argument : arguments)
     if (argument.name == argumentName)

@@ -80,6 +80,10 @@ struct Value {
   int32_t result = 0;    ///< which result of the producer
 };
 
+/// False when the number of the value's bytes does not fit in 64 bits, whichever of its known extents are zero. Unknown
+/// extents count as one.
+bool hasPossibleSize(const Value &value);
+
 /// One call of a module in the forward pass.
 struct Scope {
   int32_t parent = -1;   ///< index of the caller's scope; -1 at the root
@@ -181,6 +185,7 @@ struct ExportedProgram {
   std::vector<BufferUpdate> bufferUpdates;
   std::optional<size_t> lossOutput; ///< index in outputs, when the signature says
   std::vector<SymbolRange> symbols; ///< empty when all shapes are static
+  SymbolBindings examples;          ///< what symbols were in the example inputs, where the archive says so
 
   const Value &value(ValueId id) const { return values[id]; }
 

@@ -61,10 +61,21 @@ SymbolicInt GraphReader::readSymbolicInt(const Json &symInt) {
   if (kind == "as_int")
     return document.integer(*value);
   llvm::Expected<SymbolicInt> parsed = parseSymbolicInt(document.string(document.member(*value, "expr_str")));
-  if (parsed)
+  if (parsed) {
+    noteExample(*parsed, *value);
     return std::move(*parsed);
+  }
   document.fail(symInt, llvm::toString(parsed.takeError()));
   return 0;
+}
+
+void GraphReader::noteExample(const SymbolicInt &integer, const Json &expression) {
+  const Json *hint = document.optionalMember(expression, "hint");
+  if (!hint || !integer.isSymbolic() || integer.expression->kind != SymbolicExpression::Kind::Symbol)
+    return;
+  auto [kind, value] = document.unionMember(*hint);
+  if (kind == "as_int")
+    program.examples[integer.expression->symbol] = document.integer(*value);
 }
 
 std::optional<ScalarType> GraphReader::readScalarType(const Json &number) {
@@ -176,17 +187,21 @@ ValueId GraphReader::defineTensor(const Json &name, GraphNames &names, int32_t p
   value.producer = producer;
   value.result = result;
   ValueId id = program.values.size();
-  names.tensors[value.name] = id;
+  if (!names.tensors.try_emplace(value.name, id).second)
+    document.fail(name, "tensor '" + value.name + "' is defined twice");
   auto metadata = names.tensorMetadata->find(value.name);
   if (metadata == names.tensorMetadata->end()) {
     document.fail(name, "tensor '" + value.name + "' has no shape in tensor_values");
   } else {
     value.type = readScalarType(document.member(*metadata, "dtype")).value_or(ScalarType::Float32);
-    for (const Json &size : document.array(document.member(*metadata, "sizes"))) {
+    const Json &sizes = document.array(document.member(*metadata, "sizes"));
+    for (const Json &size : sizes) {
       value.dims.push_back(readSymbolicInt(size));
       if (!value.dims.back().isSymbolic() && value.dims.back().value < 0)
         document.fail(size, "an extent is negative");
     }
+    if (!hasPossibleSize(value))
+      document.fail(sizes, "tensor '" + value.name + "' has more bytes than 64 bits can count");
   }
   std::string base = value.name;
   for (int suffix = 1; !valueNames.insert(value.name).second; ++suffix)
@@ -242,8 +257,13 @@ void GraphReader::bindRegionOutputs(const Json &json, const Json &graph, const G
                                    llvm::Twine(results.size()) + " are taken");
   for (size_t i = 0; i < results.size(); ++i)
     if (results[i])
-      outer.tensors[document.string(document.member(*results[i], "name"))] =
-          readTensor(document.member(returned[i], "as_tensor"), inner);
+      bindRegionOutput(document.member(*results[i], "name"), document.member(returned[i], "as_tensor"), inner, outer);
+}
+
+void GraphReader::bindRegionOutput(const Json &name, const Json &returned, const GraphNames &inner, GraphNames &outer) {
+  std::string text = document.string(name);
+  if (!outer.tensors.try_emplace(text, readTensor(returned, inner)).second)
+    document.fail(name, "tensor '" + text + "' is defined twice");
 }
 
 } // namespace meshplan::archive

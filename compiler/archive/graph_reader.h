@@ -42,6 +42,8 @@ public:
   SymbolicInt readSymbolicInt(const Json &symInt);
 
 private:
+  /// Keeps the extent that a symbol had in the example inputs.
+  void noteExample(const SymbolicInt &integer, const Json &expression);
   void readIntegers(const Json &graph, GraphNames &names);
   void readNodes(const Json &graph, GraphNames &names, bool noGrad);
   void readNode(const Json &json, GraphNames &names, bool noGrad);
@@ -49,6 +51,7 @@ private:
   void readRegion(const Json &json, llvm::StringRef target, GraphNames &names);
   void bindRegionInputs(const Json &inputs, const Json &graph, const GraphNames &outer, GraphNames &inner);
   void bindRegionOutputs(const Json &json, const Json &graph, const GraphNames &inner, GraphNames &outer);
+  void bindRegionOutput(const Json &name, const Json &returned, const GraphNames &inner, GraphNames &outer);
   bool isSymbolicArithmetic(const Json &outputs);
   void defineResults(const Json &outputs, GraphNames &names, Node &node);
   ValueId defineTensor(const Json &name, GraphNames &names, int32_t producer, int32_t result);

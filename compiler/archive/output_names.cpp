@@ -14,7 +14,9 @@ std::vector<std::string> childNames(const Json &context, size_t count) {
     Json keys = Json::parse(context.get_ref<const std::string &>(), nullptr, /*allow_exceptions=*/false);
     if (keys.is_array() && keys.size() == count)
       for (const Json &key : keys)
-        names.push_back(key.is_string() ? key.get<std::string>() : key.dump());
+        names.push_back(key.is_string()       ? key.get<std::string>()
+                        : key.is_structured() ? std::to_string(names.size())
+                                              : key.dump());
   }
   for (size_t i = names.size(); i < count; ++i)
     names.push_back(std::to_string(i));

@@ -76,6 +76,8 @@ private:
       auto [symbol, after] = rest.drop_front(rest.starts_with("'")).split('\'');
       tree.kind = Kind::Symbol;
       tree.symbol = symbol.str();
+      if (symbol.empty())
+        return fail("a symbol without a name");
       // What follows is sympy's assumptions; the range constraints say more.
       rest = after.drop_until([](char c) { return c == ')'; });
       return std::make_shared<Expression>(std::move(tree));

@@ -39,6 +39,33 @@ static std::string besidePlan(llvm::StringRef planFile, llvm::StringRef path) {
   return joined.str().str();
 }
 
+/// Calls `visit` with the extents of what the plan may name: inputs and outputs.
+template <typename Visitor> static void visitExtents(const archive::ExportedProgram &program, Visitor visit) {
+  for (const archive::Input &input : program.inputs)
+    llvm::for_each(program.value(input.value).dims, visit);
+  for (const archive::Output &output : program.outputs)
+    llvm::for_each(program.value(output.value).dims, visit);
+}
+
+/// What the plan says of symbols, and of dims that are expressions of symbols (`2*b`), which must be what these give.
+static archive::SymbolBindings bindExtents(const archive::ExportedProgram &program, const BoundPlan &plan,
+                                           Diagnostics &diagnostics) {
+  archive::SymbolBindings bindings;
+  for (const BoundSymbol &symbol : plan.symbols)
+    bindings[symbol.symbol] = symbol.extent;
+  for (const BoundSymbol &symbol : plan.symbols) {
+    bool isKnown = false;
+    visitExtents(program, [&](const archive::SymbolicInt &extent) {
+      if (isKnown || archive::toString(extent) != symbol.symbol)
+        return;
+      isKnown = true;
+      if (llvm::Error error = archive::bindExtent(extent, symbol.extent, bindings))
+        diagnostics.error(symbol.range, llvm::toString(std::move(error)));
+    });
+  }
+  return bindings;
+}
+
 bool Compilation::run(Phase last) {
   if (!import())
     return false;
@@ -52,13 +79,16 @@ bool Compilation::run(Phase last) {
 }
 
 bool Compilation::import() {
-  auto text = llvm::MemoryBuffer::getFile(options.planFile, /*IsText=*/true);
-  if (!text) {
-    const SourceBuffer &file = sources.add(options.planFile);
-    reports.error({file.file()}, "cannot be read: " + text.getError().message());
-    return false;
+  if (!options.planText) {
+    auto text = llvm::MemoryBuffer::getFile(options.planFile, /*IsText=*/true);
+    if (!text) {
+      const SourceBuffer &file = sources.add(options.planFile);
+      reports.error({file.file()}, "cannot be read: " + text.getError().message());
+      return false;
+    }
+    options.planText = (*text)->getBuffer().str();
   }
-  const SourceBuffer &source = sources.add(options.planFile, (*text)->getBuffer().str());
+  const SourceBuffer &source = sources.add(options.planFile, *options.planText);
   std::optional<Syntax> syntax = parsePlan(source, reports);
   if (!syntax || reports.hasErrors())
     return false;
@@ -76,9 +106,9 @@ bool Compilation::import() {
   bound = bindPlan(*syntax, outline.model, options.definitions, reports);
   if (!bound)
     return false;
-  archive::SymbolBindings bindings;
-  for (const BoundSymbol &symbol : bound->symbols)
-    bindings[symbol.symbol] = symbol.extent;
+  archive::SymbolBindings bindings = bindExtents(*archive.program, *bound, reports);
+  if (reports.hasErrors())
+    return false;
   reportArchive(archive::bindSymbols(*archive.program, bindings), model.fileRange);
   if (reports.hasErrors())
     return false;

@@ -3,6 +3,7 @@
 #include "runtime/artifact/artifact.h"
 
 #include "runtime/artifact/meaning.h"
+#include "runtime/schema/checksum.h"
 
 #include <algorithm>
 
@@ -14,6 +15,21 @@ namespace {
 constexpr flatbuffers::uoffset_t maxDepth = 16;
 constexpr size_t leastTables = 1'000'000;
 
+/// Of format 1, which had no checksum.
+constexpr const char *firstIdentifier = "MPSC";
+
+bool isWellFormed(std::span<const uint8_t> content) {
+  // A table that is referred to takes 4 bytes at least, so the limit grows with the file and no honest file meets it.
+  auto maxTables = static_cast<flatbuffers::uoffset_t>(std::max(leastTables, content.size() / 4));
+  flatbuffers::Verifier verifier(content.data(), content.size(), maxDepth, maxTables);
+  return artifact::VerifyScheduleBuffer(verifier);
+}
+
+Status otherFormat(int32_t format) {
+  return Status::error(StatusCode::unsupported, "format ", format, ", this program reads format ", artifactFormat,
+                       "; help: compile the plan again");
+}
+
 } // namespace
 
 Expected<const artifact::Schedule *> verifySchedule(std::span<const std::byte> bytes) {
@@ -21,17 +37,19 @@ Expected<const artifact::Schedule *> verifySchedule(std::span<const std::byte> b
     return Status::error(StatusCode::corrupted, bytes.size(), " bytes are more than an artifact can have");
   const uint8_t *data = reinterpret_cast<const uint8_t *>(bytes.data());
   constexpr size_t headerSize = sizeof(flatbuffers::uoffset_t) + flatbuffers::FlatBufferBuilder::kFileIdentifierLength;
+  if (bytes.size() >= headerSize && flatbuffers::BufferHasIdentifier(data, firstIdentifier))
+    return otherFormat(1);
   if (bytes.size() < headerSize || !artifact::ScheduleBufferHasIdentifier(data))
-    return Status(StatusCode::corrupted, "not a compiled schedule (identifier MPSC expected)");
-  // A table that is referred to takes 4 bytes at least, so the limit grows with the file and no honest file meets it.
-  auto maxTables = static_cast<flatbuffers::uoffset_t>(std::max(leastTables, bytes.size() / 4));
-  flatbuffers::Verifier verifier(data, bytes.size(), maxDepth, maxTables);
-  if (!artifact::VerifyScheduleBuffer(verifier))
-    return Status(StatusCode::corrupted, "the file is truncated or damaged");
+    return Status(StatusCode::corrupted, "not a compiled schedule (identifier MPSX expected)");
+  std::span<const uint8_t> file(data, bytes.size());
+  if (!hasRightChecksum(file))
+    return Status(StatusCode::corrupted, "the artifact is damaged: its checksum is not that of its content; "
+                                         "help: compile the plan again, or copy the file again");
+  if (!isWellFormed(contentOf(file)))
+    return Status(StatusCode::corrupted, "the artifact is not well-formed; help: compile the plan again");
   const artifact::Schedule *schedule = artifact::GetSchedule(data);
   if (schedule->format() != artifactFormat)
-    return Status::error(StatusCode::unsupported, "format ", schedule->format(), ", this program reads format ",
-                         artifactFormat, "; help: compile the plan again");
+    return otherFormat(schedule->format());
   MESHPLAN_RETURN_IF_ERROR(verifyMeaning(*schedule));
   return schedule;
 }

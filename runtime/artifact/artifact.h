@@ -1,7 +1,7 @@
 //===- artifact.h - a verified schedule ---------------------------*- C++ -*-===//
 //
 // Loads what the compiler wrote. The file is mapped and verified once, its
-// bytes and then its meaning; who holds an Artifact trusts every index in it.
+// checksum, its bytes and then its meaning; who holds an Artifact trusts every index in it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 namespace meshplan {
 
 /// The format that this build reads (Schedule.format).
-inline constexpr int32_t artifactFormat = 1;
+inline constexpr int32_t artifactFormat = 2;
 
 /// Owns the file; the generated types point into it. Move only; thread safe,
 /// since nothing in it changes.
@@ -36,13 +36,13 @@ private:
   const artifact::Schedule *root;
 };
 
-/// notFound or io: the file cannot be read. corrupted: its bytes or its meaning
-/// are wrong; the message names the table and the index. unsupported: another
-/// format.
+/// notFound or io: the file cannot be read. corrupted: its checksum, its bytes or
+/// its meaning are wrong; for the meaning the message names the table and the
+/// index. unsupported: another format.
 Expected<Artifact> loadSchedule(const std::string &path);
 
-/// What loadSchedule checks, for bytes in memory; `bytes` must stay alive as
-/// long as the result is used and be aligned to 8.
+/// What loadSchedule checks, for the bytes of a file in memory; `bytes` must stay
+/// alive as long as the result is used and be aligned to 8.
 Expected<const artifact::Schedule *> verifySchedule(std::span<const std::byte> bytes);
 
 } // namespace meshplan

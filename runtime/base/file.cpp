@@ -82,6 +82,7 @@ Expected<AtomicFile> AtomicFile::create(const std::string &path) {
     return cannotWrite(path, "it is a link to what does not exist");
   std::string target = isLink ? std::filesystem::canonical(path, ignored).string() : path;
   std::string temporary = target + ".XXXXXX";
+  SignalPause pause;
   int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (descriptor < 0)
     return systemError(path, "write");
@@ -104,7 +105,7 @@ Expected<AtomicFile> AtomicFile::attach(const std::string &path, const std::stri
 
 AtomicFile::AtomicFile(AtomicFile &&other) noexcept
     : path(std::move(other.path)), temporary(std::move(other.temporary)),
-      descriptor(std::exchange(other.descriptor, -1)) {}
+      descriptor(std::exchange(other.descriptor, -1)), listed(std::move(other.listed)) {}
 
 AtomicFile::~AtomicFile() {
   if (descriptor < 0)
@@ -137,6 +138,7 @@ Status AtomicFile::commit() {
   if (::rename(temporary.c_str(), path.c_str()) != 0)
     return systemError(path, "write");
   ::close(std::exchange(descriptor, -1));
+  listed = ListedFile();
   return Status();
 }
 

@@ -10,6 +10,7 @@
 #define MESHPLAN_RUNTIME_BASE_FILE_H
 
 #include "runtime/base/status.h"
+#include "runtime/base/temporary_files.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -42,8 +43,9 @@ private:
 };
 
 /// A file under construction; where the path is a link, of the file that it links to. It appears under its name, whole,
-/// when commit succeeds; otherwise the temporary file is removed by the destructor. Several threads may write different
-/// ranges at the same time, and several processes that attach to it.
+/// when commit succeeds; otherwise the temporary file is removed by the destructor, or by a signal that ends the
+/// process (temporary_files.h). Several threads may write different ranges at the same time, and several processes that
+/// attach to it.
 class AtomicFile {
 public:
   /// io, with path and reason, when the folder cannot be written.
@@ -70,10 +72,11 @@ public:
 
 private:
   AtomicFile(std::string path, std::string temporary, int descriptor)
-      : path(std::move(path)), temporary(std::move(temporary)), descriptor(descriptor) {}
+      : path(std::move(path)), temporary(std::move(temporary)), descriptor(descriptor), listed(this->temporary) {}
 
   std::string path, temporary;
   int descriptor = -1;
+  ListedFile listed;
 };
 
 /// Writes a whole file, or leaves what was there untouched.

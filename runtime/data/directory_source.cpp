@@ -24,6 +24,7 @@ Expected<TensorsByName> readShard(TensorSourceBuilder &builder, const std::strin
 
 Status addIndexed(TensorSourceBuilder &builder, const std::string &directory, const std::string &indexPath) {
   MESHPLAN_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(indexPath));
+  builder.setIndex(indexPath);
   const char *text = reinterpret_cast<const char *>(file.bytes().data());
   Json index = Json::parse(text, text + file.bytes().size(), nullptr, /*allow_exceptions=*/false);
   if (!index.is_object() || !index.contains("weight_map") || !index["weight_map"].is_object())

@@ -60,6 +60,15 @@ Expected<TensorSource> TensorSource::open(const std::string &path) {
   return std::move(builder).finish();
 }
 
+std::vector<std::string> TensorSource::filePaths() const {
+  std::vector<std::string> paths;
+  if (!indexPath.empty())
+    paths.push_back(indexPath);
+  for (const MappedFile &file : files)
+    paths.push_back(file.path());
+  return paths;
+}
+
 const StoredTensor *TensorSource::find(std::string_view name) const {
   auto found = tensors.find(name);
   return found == tensors.end() ? nullptr : &found->second;

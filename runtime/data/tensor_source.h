@@ -45,6 +45,9 @@ public:
 
   const std::string &path() const { return sourcePath; }
 
+  /// Every file that was opened.
+  std::vector<std::string> filePaths() const;
+
   /// Null when there is none.
   const StoredTensor *find(std::string_view name) const;
 
@@ -66,6 +69,7 @@ private:
   TensorSource() = default;
 
   std::string sourcePath;
+  std::string indexPath; ///< of a directory with an index
   std::vector<MappedFile> files;
   std::map<std::string, StoredTensor, std::less<>> tensors;
 };

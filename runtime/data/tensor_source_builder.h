@@ -18,6 +18,7 @@ public:
   /// Opens a file that lives as long as the source.
   Expected<std::span<const std::byte>> map(const std::string &path);
 
+  void setIndex(const std::string &path) { source.indexPath = path; }
   void add(StoredTensor tensor) { source.tensors.insert_or_assign(tensor.name, std::move(tensor)); }
   TensorSource finish() && { return std::move(source); }
 

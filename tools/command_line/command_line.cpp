@@ -67,6 +67,10 @@ template <typename Number> bool parsesAs(const std::string &text, Number &value)
   return failure == std::errc() && end == text.data() + text.size();
 }
 
+std::string moreThan(const std::string &text, int64_t most) {
+  return "'" + text + "' is more than " + std::to_string(most);
+}
+
 } // namespace
 
 std::optional<int> meshplan::parseCommandLine(CLI::App &app, int argc, const char *const *argv,
@@ -99,19 +103,23 @@ CLI::Validator meshplan::oneOf(std::vector<std::string> values) {
   return CLI::Validator(check, "{" + join(values) + "}");
 }
 
-CLI::Validator meshplan::positiveNumber() {
-  auto check = [](std::string &text) {
+CLI::Validator meshplan::positiveNumber(int64_t most) {
+  auto check = [most](std::string &text) {
     double value = 0;
-    bool right = parsesAs(text, value) && std::isfinite(value) && value > 0;
-    return right ? std::string() : "'" + text + "' is not a positive number";
+    if (!parsesAs(text, value) || !std::isfinite(value) || value <= 0)
+      return "'" + text + "' is not a positive number";
+    return value > static_cast<double>(most) ? moreThan(text, most) : std::string();
   };
   return CLI::Validator(check, "NUMBER");
 }
 
-CLI::Validator meshplan::positiveInteger() {
-  auto check = [](std::string &text) {
+CLI::Validator meshplan::positiveInteger(int64_t most) {
+  auto check = [most](std::string &text) {
     int64_t value = 0;
-    return parsesAs(text, value) && value > 0 ? std::string() : "'" + text + "' is not a positive whole number";
+    // One that does not fit into 64 bits is said to be none.
+    if (!parsesAs(text, value) || value <= 0)
+      return "'" + text + "' is not a positive whole number";
+    return value > most ? moreThan(text, most) : std::string();
   };
   return CLI::Validator(check, "NUMBER");
 }

@@ -29,11 +29,11 @@ std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *
 /// Accepts one of `values`; else "'x' is none of a, b, c".
 CLI::Validator oneOf(std::vector<std::string> values);
 
-/// Accepts a finite number above zero; else "'x' is not a positive number".
-CLI::Validator positiveNumber();
+/// Accepts a finite number above zero; else "'x' is not a positive number", or "'x' is more than 100".
+CLI::Validator positiveNumber(int64_t most);
 
-/// Accepts a whole number above zero; else "'x' is not a positive whole number".
-CLI::Validator positiveInteger();
+/// Accepts a whole number above zero; else "'x' is not a positive whole number", or "'x' is more than 100".
+CLI::Validator positiveInteger(int64_t most);
 
 } // namespace meshplan
 

@@ -1,6 +1,7 @@
 //===- check_command.cpp - meshplan check ---------------------------------===//
 
 #include "compiler/report/report.h"
+#include "compiler/support/diagnostics_json.h"
 #include "tools/meshplan/commands.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -21,14 +22,22 @@ struct CheckCommand {
     if (done)
       report = buildReport(compilation.module(), "forward");
     compilation.diagnostics().print(llvm::errs());
-    if (mlir::failed(report))
-      return 1;
-    report->coverage = coverage(compilation);
+    if (mlir::succeeded(report))
+      report->coverage = coverage(compilation);
     if (json)
-      llvm::outs() << llvm::formatv("{0:2}", reportToJson(*report)) << '\n';
-    else
+      printJson(report, compilation.diagnostics());
+    else if (mlir::succeeded(report))
       printReport(*report, llvm::outs());
-    return 0;
+    return mlir::succeeded(report) ? 0 : 1;
+  }
+
+  /// Whoever reads it finds errors and warnings in any case, and the report's keys if there is one.
+  static void printJson(const mlir::FailureOr<Report> &report, const Diagnostics &diagnostics) {
+    llvm::json::Value value = mlir::succeeded(report) ? reportToJson(*report) : llvm::json::Object();
+    llvm::json::Object &object = *value.getAsObject();
+    object["errors"] = diagnosticsToJson(diagnostics, Severity::Error);
+    object["warnings"] = diagnosticsToJson(diagnostics, Severity::Warning);
+    llvm::outs() << llvm::formatv("{0:2}", value) << '\n';
   }
 
   /// One line for each entry of the plan: how many of the model's modules with parameters it names.

@@ -1,5 +1,6 @@
 //===- compile_command.cpp - meshplan compile -----------------------------===//
 
+#include "compiler/support/write_file.h"
 #include "compiler/target/artifact/artifact.h"
 #include "tools/command_line/command_line.h"
 #include "tools/meshplan/commands.h"
@@ -25,29 +26,49 @@ struct CompileCommand {
     compilation.diagnostics().print(llvm::errs());
     if (!done)
       return 1;
-    if (!emit.empty() && emit != "artifact") {
-      compilation.module().print(llvm::outs());
-      llvm::outs() << '\n';
-      return 0;
-    }
-    return write(compilation);
-  }
-
-  int write(Compilation &compilation) {
-    if (emit != "artifact" && compilation.reads(path())) {
+    if (isWritten() && compilation.reads(path())) {
       llvm::errs() << "meshplan: error: '" << path() << "' is read by this compilation and would be overwritten\n"
                    << "help: name another file with -o\n";
       return 1;
     }
+    if (emit.empty() || emit == "artifact")
+      return writeSchedule(compilation);
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    compilation.module().print(stream);
+    return finish(writeText(text + "\n"));
+  }
+
+  /// The schedule, or what it says.
+  int writeSchedule(Compilation &compilation) {
     mlir::FailureOr<std::vector<uint8_t>> bytes = compilation.artifact(MESHPLAN_VERSION);
     if (mlir::failed(bytes))
       return compilation.diagnostics().print(llvm::errs()), 1;
-    llvm::Error error = emit == "artifact" ? describeArtifact(*bytes, llvm::outs()) : writeArtifact(path(), *bytes);
+    if (emit.empty())
+      return finish(writeArtifact(path(), *bytes));
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    if (llvm::Error error = describeArtifact(*bytes, stream))
+      return finish(std::move(error));
+    return finish(writeText(text));
+  }
+
+  /// Text goes where -o says, else to stdout.
+  llvm::Error writeText(const std::string &text) const {
+    if (isWritten())
+      return writeFileAtomically(path(), text);
+    llvm::outs() << text;
+    return llvm::Error::success();
+  }
+
+  static int finish(llvm::Error error) {
     if (!error)
       return 0;
     llvm::errs() << "meshplan: error: " << llvm::toString(std::move(error)) << '\n';
     return 1;
   }
+
+  bool isWritten() const { return emit.empty() || !output.empty(); }
 
   std::string path() const {
     if (!output.empty())
@@ -63,7 +84,8 @@ struct CompileCommand {
 Command meshplan::addCompile(CLI::App &app) {
   auto command = std::make_shared<CompileCommand>();
   addCompileOptions(app, command->options, command->definitions);
-  app.add_option("-o,--output", command->output, "schedule to write; default: the plan's name with .sched");
+  app.add_option("-o,--output", command->output,
+                 "file to write; default: the plan's name with .sched, with --emit: stdout");
   app.add_option("--emit", command->emit, "print the IR after a phase (or 'artifact': the schedule as text) and stop")
       ->check(oneOf({"import", "place", "propagate", "partition", "schedule", "artifact"}));
   return [command] { return command->run(); };

@@ -50,7 +50,7 @@ Status report(const RunOptions &options, const Job &job, const Reports &reports,
 
 Status bench(const RunOptions &options, Ranks &ranks) {
   MESHPLAN_ASSIGN_OR_RETURN(Job job, Job::load(options));
-  MESHPLAN_ASSIGN_OR_RETURN(RankFeeds feeds, RankFeeds::open(options));
+  MESHPLAN_ASSIGN_OR_RETURN(RankFeeds feeds, RankFeeds::open(options, job));
   std::vector<double> secondsOfFirst;
   Reports reports;
   auto body = [&](RankRun &run) -> Status {

@@ -27,7 +27,7 @@ static Status report(const RunOptions &options, const Job &job, const Reports &r
 
 static Status forward(const RunOptions &options, Ranks &ranks) {
   MESHPLAN_ASSIGN_OR_RETURN(Job job, Job::load(options));
-  MESHPLAN_ASSIGN_OR_RETURN(RankFeeds feeds, RankFeeds::open(options));
+  MESHPLAN_ASSIGN_OR_RETURN(RankFeeds feeds, RankFeeds::open(options, job));
   std::vector<TensorSpec> specs = outputSpecs(*job.program);
   Reports reports;
   auto body = [&](RankRun &run) -> Status {

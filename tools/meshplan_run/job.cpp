@@ -2,7 +2,46 @@
 
 #include "tools/meshplan_run/job.h"
 
+#include "runtime/base/names.h"
+
+#include <algorithm>
+#include <filesystem>
+
 using namespace meshplan;
+
+static bool isSameFile(const std::string &first, const std::string &second) {
+  std::error_code missing;
+  return std::filesystem::equivalent(first, second, missing);
+}
+
+/// What the run writes must be none of the files that it reads, under any name.
+static Status checkWritten(const RunOptions &options, const std::vector<std::string> &read) {
+  for (const auto &[option, path] : {std::pair("--outputs", options.outputs), std::pair("--trace", options.trace)})
+    for (const std::string &file : read)
+      if (!path.empty() && isSameFile(path, file))
+        return Status::error(StatusCode::invalid, option, " names '", path,
+                             "', which this run reads and would overwrite; help: name another file");
+  bool isOne =
+      !options.trace.empty() && (options.trace == options.outputs || isSameFile(options.trace, options.outputs));
+  return isOne ? Status::error(StatusCode::invalid, "--outputs and --trace name one file, '", options.trace,
+                               "'; help: name another file")
+               : Status();
+}
+
+static Status checkInputs(const TensorSource &source, const artifact::Program &program) {
+  std::vector<std::string> known;
+  if (program.inputs())
+    for (const artifact::Port *input : *program.inputs())
+      known.push_back(input->name()->str());
+  for (const std::string &name : source.names()) {
+    if (std::ranges::find(known, name) != known.end())
+      continue;
+    std::vector<std::string> nearest = nearestNames(name, known, 1);
+    std::string hint = nearest.empty() ? "" : "; help: did you mean '" + nearest.front() + "'?";
+    return Status::error(StatusCode::invalid, source.path(), ": the program has no input '", name, "'", hint);
+  }
+  return Status();
+}
 
 Expected<Job> Job::load(const RunOptions &options) {
   MESHPLAN_ASSIGN_OR_RETURN(Artifact artifact, loadSchedule(options.schedule));
@@ -16,15 +55,20 @@ Expected<Job> Job::load(const RunOptions &options) {
   return Job{std::move(artifact), *program};
 }
 
-Expected<RankFeeds> RankFeeds::open(const RunOptions &options) {
-  auto feed = [](const std::string &path) -> Expected<std::unique_ptr<Feed>> {
+Expected<RankFeeds> RankFeeds::open(const RunOptions &options, const Job &job) {
+  std::vector<std::string> read{options.schedule};
+  auto feed = [&](const std::string &path, bool isInputs) -> Expected<std::unique_ptr<Feed>> {
     if (path.empty())
       return std::unique_ptr<Feed>(std::make_unique<RandomFeed>());
     MESHPLAN_ASSIGN_OR_RETURN(TensorSource source, TensorSource::open(path));
+    if (isInputs)
+      MESHPLAN_RETURN_IF_ERROR(checkInputs(source, *job.program));
+    std::ranges::move(source.filePaths(), std::back_inserter(read));
     return std::unique_ptr<Feed>(std::make_unique<FileFeed>(std::move(source)));
   };
   RankFeeds feeds;
-  MESHPLAN_ASSIGN_OR_RETURN(feeds.parameters, feed(options.weights));
-  MESHPLAN_ASSIGN_OR_RETURN(feeds.inputs, feed(options.inputs));
+  MESHPLAN_ASSIGN_OR_RETURN(feeds.parameters, feed(options.weights, false));
+  MESHPLAN_ASSIGN_OR_RETURN(feeds.inputs, feed(options.inputs, true));
+  MESHPLAN_RETURN_IF_ERROR(checkWritten(options, read));
   return feeds;
 }

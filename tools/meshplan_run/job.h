@@ -20,8 +20,9 @@ struct Job {
 struct RankFeeds {
   std::unique_ptr<Feed> parameters, inputs;
 
-  /// Files where they are given, else made-up values.
-  static Expected<RankFeeds> open(const RunOptions &options);
+  /// Files where they are given, else made-up values. `invalid` when the inputs have a tensor that the program does not
+  /// take, or when a file that the run writes is one that it reads.
+  static Expected<RankFeeds> open(const RunOptions &options, const Job &job);
 };
 
 } // namespace meshplan

@@ -1,10 +1,16 @@
 //===- main.cpp - meshplan-run: runs compiled schedules -------------------===//
 
 #include "runtime/base/names.h"
+#include "runtime/base/temporary_files.h"
 #include "tools/command_line/command_line.h"
 #include "tools/meshplan_run/options.h"
 
 using namespace meshplan;
+
+// Thirty years; what is longer overflows the clock.
+static constexpr int64_t mostSeconds = 1'000'000'000;
+// Their times are kept.
+static constexpr int64_t mostSteps = 1'000'000'000;
 
 static void addCommonOptions(CLI::App &command, RunOptions &options) {
   command.add_option("schedule", options.schedule, "schedule that `meshplan compile` wrote (.sched)")->required();
@@ -15,7 +21,7 @@ static void addCommonOptions(CLI::App &command, RunOptions &options) {
                   "started, over mpi; without it, what fits the launch")
       ->check(oneOf({"threads", "mpi"}));
   command.add_option("--timeout", options.timeoutSeconds, "seconds that a rank waits for another")
-      ->check(positiveNumber())
+      ->check(positiveNumber(mostSeconds))
       ->capture_default_str();
   command.add_option("--trace", options.trace, "write when each instruction ran, in Chrome's trace format");
   command.add_flag("--json", options.json, "print the result as JSON");
@@ -40,7 +46,7 @@ int main(int argc, char **argv) {
       "--inputs", options.inputs,
       "as for forward; without it, small random numbers for real inputs, random 0 and 1 for integer ones");
   bench->add_option("--steps", options.steps, "steps to measure, after one that is not measured")
-      ->check(positiveInteger())
+      ->check(positiveInteger(mostSteps))
       ->capture_default_str();
 
   auto nearest = [](const std::string &name, const std::vector<std::string> &candidates) {
@@ -48,5 +54,6 @@ int main(int argc, char **argv) {
   };
   if (std::optional<int> status = parseCommandLine(app, argc, argv, nearest))
     return *status;
+  removeTemporaryFilesOnSignal();
   return forward->parsed() ? runForward(options) : runBench(options);
 }

@@ -32,6 +32,9 @@ Status meshplan::runRanks(const RunOptions &options, const Job &job, Ranks &rank
   installPoolAllocator();
   int64_t worldSize = job.worldSize();
   return ranks.run(worldSize, [&](World &world) -> Status {
+    // The traces are written at the end; a path that cannot be written fails now.
+    if (world.rank() == 0 && !options.trace.empty())
+      MESHPLAN_RETURN_IF_ERROR(AtomicFile::create(options.trace).status());
     auto pool = std::make_shared<MemoryPool>();
     PoolScope pooled(pool);
     ComputeScope compute(ranks.computeThreads(worldSize));

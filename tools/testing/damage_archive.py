@@ -2,14 +2,46 @@
 """Writes damaged copies of an exported model: damage_archive.py MODEL.pt2 FOLDER
 
 truncated.pt2 is its first half, text.pt2 is no zip archive, version.pt2 says that it is of another version,
-operator.pt2 has an operator of another library in place of one of PyTorch.
+operator.pt2 has an operator of another library in place of one of PyTorch, input.pt2 lacks its last input
+specification, argument.pt2 has a node without the tensor that it slices, derived.pt2 has twice as many labels as
+inputs.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+
+def change_model(source: Path, target: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Copies an archive, its graph_module changed."""
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name.endswith("/models/model.json"):
+                document = json.loads(content)
+                change(document["graph_module"])
+                content = json.dumps(document).encode()
+            new.writestr(name, content)
+
+
+def drop_input(module: dict[str, Any]) -> None:
+    del module["signature"]["input_specs"][-1]
+
+
+def double_labels(module: dict[str, Any]) -> None:
+    values = module["graph"]["tensor_values"]
+    symbol = values["input_ids"]["sizes"][0]["as_expr"]["expr_str"]
+    values["labels"]["sizes"][0] = {"as_expr": {"expr_str": f"Mul(Integer(2), {symbol})", "hint": None}}
+
+
+def drop_sliced(module: dict[str, Any]) -> None:
+    node = next(node for node in module["graph"]["nodes"] if node["target"] == "torch.ops.aten.slice.Tensor")
+    node["inputs"][0]["arg"] = {"as_none": True}
 
 
 def main() -> int:
@@ -25,6 +57,9 @@ def main() -> int:
             new.writestr(
                 name, old.read(name).replace(b"torch.ops.aten.silu.default", b"torch.ops.elsewhere.silu.default")
             )
+    change_model(source, folder / "input.pt2", drop_input)
+    change_model(source, folder / "argument.pt2", drop_sliced)
+    change_model(source, folder / "derived.pt2", double_labels)
     return 0
 
 

@@ -2,23 +2,30 @@
 """Writes damaged copies of a schedule: damage_schedule.py PLAN.sched FOLDER
 
 truncated.sched is its first half, text.sched is no schedule, empty.sched has no bytes, changed.sched has zeros in its
-middle, version.sched says that it is of another version of the format.
+middle, flipped-0.sched to flipped-2.sched have one bit changed: near the begin, in the middle, in the last byte.
+version.sched is as format 1 was.
 """
 
 from __future__ import annotations
 
-import struct
 import sys
 from pathlib import Path
 
+CHECKSUM_BYTES = 8
+FLIPPED = 3
 
-def with_other_version(content: bytes) -> bytes:
-    """The root table's first field is the version (runtime/schema/schedule.fbs)."""
+
+def as_format_1(content: bytes) -> bytes:
+    """With the identifier of that format (runtime/artifact/artifact.cpp), and without the checksum."""
+    return content[:4] + b"MPSC" + content[8:-CHECKSUM_BYTES]
+
+
+def with_flipped_bit(content: bytes, number: int) -> bytes:
+    """A bit behind the identifier (bytes 4 to 7), the first one in the first place and the last one in the last."""
+    first = 8
+    place = first + (len(content) - 1 - first) * number // (FLIPPED - 1)
     changed = bytearray(content)
-    (root,) = struct.unpack_from("<I", content, 0)
-    (back,) = struct.unpack_from("<i", content, root)
-    (field,) = struct.unpack_from("<H", content, root - back + 4)
-    struct.pack_into("<I", changed, root + field, 99)
+    changed[place] ^= 1 << number % 8
     return bytes(changed)
 
 
@@ -31,8 +38,9 @@ def main() -> int:
         "text": b"this is no schedule\n",
         "empty": b"",
         "changed": content[:middle] + bytes(4096) + content[middle + 4096 :],
-        "version": with_other_version(content),
+        "version": as_format_1(content),
     }
+    damaged |= {f"flipped-{number}": with_flipped_bit(content, number) for number in range(FLIPPED)}
     for name, damage in damaged.items():
         (folder / f"{name}.sched").write_bytes(damage)
     return 0

@@ -3,8 +3,7 @@
 
 Each copy has one fault, and is named after it: truncated (half of the bytes), header (its length says more than the
 file has), text (no safetensors at all), missing (without NAME), shape (NAME with its first two dims exchanged and a
-row cut),
-dtype (NAME as int32).
+row cut), extra (NAME once more, as NAME_2), dtype (NAME as int32).
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ def main() -> int:
     whole = tensors.pop(name)
     save_file(tensors, folder / "missing.safetensors")
     save_file(tensors | {name: whole.transpose(0, 1)[1:].contiguous()}, folder / "shape.safetensors")
+    save_file(tensors | {name: whole, name + "_2": whole.clone()}, folder / "extra.safetensors")
     save_file(tensors | {name: whole.to(torch.int32)}, folder / "dtype.safetensors")
     return 0
 

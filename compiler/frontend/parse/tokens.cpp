@@ -142,6 +142,29 @@ private:
   bool inValue = false;
 };
 
+/// The first bracket that is nested too deeply, or npos. Comments and strings are passed over as the lexer does, and a
+/// bracket that closes nothing does not count against those behind it.
+size_t findTooDeep(llvm::StringRef text) {
+  int depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    llvm::StringRef rest = text.substr(i);
+    if (rest.starts_with("//")) {
+      i += std::min(rest.find('\n'), rest.size());
+    } else if (rest.starts_with("/*")) {
+      i += std::min(rest.find("*/", 2), rest.size());
+    } else if (text[i] == '"') {
+      for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i)
+        i += text[i] == '\\';
+    } else if (llvm::StringRef("{[(").contains(text[i])) {
+      if (++depth > deepestNesting)
+        return i;
+    } else if (llvm::StringRef("}])").contains(text[i])) {
+      depth = std::max(depth - 1, 0);
+    }
+  }
+  return llvm::StringRef::npos;
+}
+
 /// Checks what must hold before the lexer and the parser may recurse over the text.
 bool checkText(const SourceBuffer &source, Diagnostics &diagnostics) {
   const auto *begin = reinterpret_cast<const llvm::UTF8 *>(source.text().bytes_begin());
@@ -151,28 +174,25 @@ bool checkText(const SourceBuffer &source, Diagnostics &diagnostics) {
     diagnostics.error({source.file()}, "line " + std::to_string(line) + " is not UTF-8 text");
     return false;
   }
-  int depth = 0;
-  int32_t line = 1;
-  for (char c : source.text()) {
-    line += c == '\n';
-    if (llvm::StringRef("{[(").contains(c))
-      ++depth;
-    else if (llvm::StringRef("}])").contains(c))
-      --depth;
-    if (depth > deepestNesting) {
-      diagnostics.error({source.file(), line, 1, 1},
-                        "brackets are nested more than " + std::to_string(deepestNesting) + " deep");
-      return false;
-    }
-  }
-  return true;
+  size_t tooDeep = findTooDeep(source.text());
+  if (tooDeep == llvm::StringRef::npos)
+    return true;
+  auto line = static_cast<int32_t>(1 + source.text().take_front(tooDeep).count('\n'));
+  diagnostics.error({source.file(), line, 1, 1},
+                    "brackets are nested more than " + std::to_string(deepestNesting) + " deep");
+  return false;
 }
 
-/// Reports what the lexer could not read.
+/// Reports what the lexer could not read, and signs in a row, over which the parser recurses as over brackets.
 bool checkTokens(PlanTokens &tokens, int32_t file, Diagnostics &diagnostics) {
   size_t before = diagnostics.errorCount();
+  int signs = 0;
   for (Token *token : tokens.stream().getTokens()) {
     SourceRange range = rangeOf(*token, file);
+    if (token->getChannel() == Token::DEFAULT_CHANNEL && token->getType() != PlanLexer::NEWLINE)
+      signs = token->getType() == PlanLexer::MINUS ? signs + 1 : 0;
+    if (signs == deepestNesting + 1)
+      diagnostics.error(range, "more than " + std::to_string(deepestNesting) + " minus signs in a row");
     SourceRange start{range.file, range.line, range.column, range.column + 1};
     switch (token->getType()) {
     case PlanLexer::UNCLOSED_COMMENT:

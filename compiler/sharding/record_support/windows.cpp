@@ -22,9 +22,12 @@ std::optional<int64_t> windowArgument(const CallView &call, StringRef name, unsi
 }
 
 void tieWindows(RuleBuilder &builder, DimRef input, DimRef result, Window window) {
-  int64_t reach = (window.size - 1) * window.dilation + 1;
-  bool apart = window.padding == 0 && window.stride > 0 && reach <= window.stride;
-  if (!input.tensor || !result.tensor || !apart || input.size != result.size * window.stride || result.size <= 1)
+  int64_t reach = 0, covered = 0;
+  // Numbers of an archive may be any: what does not fit in 64 bits moves over no dim.
+  bool apart = window.padding == 0 && window.stride > 0 &&
+               !__builtin_mul_overflow(window.size - 1, window.dilation, &reach) && reach < window.stride &&
+               !__builtin_mul_overflow(result.size, window.stride, &covered);
+  if (!input.tensor || !result.tensor || !apart || input.size != covered || result.size <= 1)
     return;
   unsigned place = builder.add(result.size);
   builder.append(input, place);

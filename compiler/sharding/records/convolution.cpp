@@ -138,7 +138,7 @@ static LocalCall localizeGroups(const CallView &call, plan::MeshOp) {
 /// The bias [out] is added behind, as [out, 1..] so that it meets its dim.
 static std::optional<AddendSplit> splitBias(const CallView &call) {
   std::optional<unsigned> bias = call.getOperand("bias"), weight = call.getOperand("weight");
-  if (!bias || !weight)
+  if (!bias || !weight || call.operands[*weight].getRank() < 2)
     return std::nullopt;
   SmallVector<int64_t, 4> shape(call.operands[*weight].getRank() - 1, 1);
   shape.front() = call.operands[*bias].getNumElements();

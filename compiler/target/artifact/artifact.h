@@ -1,7 +1,8 @@
 //===- artifact.h - sched modules as artifacts ------------------*- C++ -*-===//
 //
 // The artifact is the FlatBuffers form of a sched module; its schema is
-// runtime/schema/schedule.fbs. The same module and options give the same bytes.
+// runtime/schema/schedule.fbs, and the last bytes are the checksum of
+// runtime/schema/checksum.h. The same module and options give the same bytes.
 // All functions are thread safe for separate modules.
 //
 //===----------------------------------------------------------------------===//
@@ -20,7 +21,7 @@
 namespace meshplan {
 
 /// Version of the schema's meaning that this compiler writes (Schedule.format).
-inline constexpr int32_t artifactFormat = 1;
+inline constexpr int32_t artifactFormat = 2;
 
 /// What an artifact says besides the module.
 struct ArtifactOptions {

@@ -2,6 +2,7 @@
 
 #include "compiler/target/artifact/artifact.h"
 #include "compiler/target/artifact/describe_program.h"
+#include "runtime/schema/checksum.h"
 
 using namespace meshplan;
 using llvm::Error;
@@ -55,7 +56,11 @@ static void describeOrigins(const artifact::Schedule &schedule, raw_ostream &str
 }
 
 Error meshplan::describeArtifact(llvm::ArrayRef<uint8_t> bytes, raw_ostream &stream) {
-  flatbuffers::Verifier verifier(bytes.data(), bytes.size(), /*max_depth=*/64, /*max_tables=*/1u << 30);
+  if (!hasRightChecksum(bytes))
+    return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                   "not an artifact: its last bytes are not the checksum of the others");
+  std::span<const uint8_t> content = contentOf(bytes);
+  flatbuffers::Verifier verifier(content.data(), content.size(), /*max_depth=*/64, /*max_tables=*/1u << 30);
   if (!artifact::VerifyScheduleBuffer(verifier))
     return llvm::createStringError(llvm::inconvertibleErrorCode(), "not an artifact: its bytes are not well-formed");
   const artifact::Schedule &schedule = *artifact::GetSchedule(bytes.data());

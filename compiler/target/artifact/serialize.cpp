@@ -2,6 +2,7 @@
 
 #include "compiler/target/artifact/artifact.h"
 #include "compiler/target/artifact/program_serializer.h"
+#include "runtime/schema/checksum.h"
 
 using namespace mlir;
 
@@ -54,7 +55,10 @@ FailureOr<std::vector<uint8_t>> serialize(ModuleOp module, const ArtifactOptions
     return failure();
   flatbuffers::FlatBufferBuilder builder(size_t(1) << 20);
   artifact::FinishScheduleBuffer(builder, artifact::CreateSchedule(builder, &*schedule));
-  return std::vector<uint8_t>(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+  std::vector<uint8_t> bytes(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+  Checksum checksum = checksumOf(bytes);
+  bytes.insert(bytes.end(), checksum.begin(), checksum.end());
+  return bytes;
 }
 
 } // namespace meshplan

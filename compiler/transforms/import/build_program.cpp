@@ -1,6 +1,7 @@
 //===- build_program.cpp - archive and plan to the plan dialect -----------===//
 
 #include "compiler/transforms/import/build_program.h"
+#include "compiler/sharding/op_record.h"
 #include "compiler/transforms/import/build_arguments.h"
 #include "compiler/transforms/import/build_statements.h"
 #include "dialect/plan/plan.h"
@@ -16,6 +17,12 @@ using archive::ExportedProgram;
 using archive::ValueId;
 
 namespace {
+
+/// Operators with a record that make a tensor from literals alone.
+bool makesTensor(StringRef target) {
+  auto [name, overload] = target.split('.').second.split('.');
+  return llvm::is_contained({"arange", "zeros", "ones", "full", "empty", "scalar_tensor"}, name);
+}
 
 class ProgramBuilder {
 public:
@@ -49,6 +56,9 @@ private:
 
   /// The operator of a node: one of PyTorch's, or the runtime's own for one of a Python library.
   StringRef targetOf(const archive::Node &node);
+
+  /// Records may take it for granted that a call reads and makes a tensor, as the operator's schema says.
+  bool hasTensors(const archive::Node &node, size_t operands);
   void addNode(const archive::Node &node);
   void finish(func::FuncOp function, Block *block);
 
@@ -90,7 +100,9 @@ void ProgramBuilder::buildFunction() {
   addConstants();
   for (const archive::Node &node : program.nodes)
     addNode(node);
-  finish(function, block);
+  // A node that was refused has no results, and neither have those that read them.
+  if (!diagnostics.hasErrors())
+    finish(function, block);
 }
 
 RankedTensorType ProgramBuilder::typeOf(ValueId id) {
@@ -199,7 +211,20 @@ StringRef ProgramBuilder::targetOf(const archive::Node &node) {
   return node.target;
 }
 
+bool ProgramBuilder::hasTensors(const archive::Node &node, size_t operands) {
+  if (!OpRegistry::get().lookup(node.target))
+    return true;
+  std::string what = node.results.empty()                         ? "result"
+                     : operands == 0 && !makesTensor(node.target) ? "tensor among its arguments"
+                                                                  : "";
+  if (!what.empty())
+    diagnostics.error(bound.modelRange, "node '" + node.name + "' of operator '" + node.target + "' has no " + what);
+  return what.empty();
+}
+
 void ProgramBuilder::addNode(const archive::Node &node) {
+  if (llvm::any_of(program.operands(node), [&](ValueId id) { return !values[id]; }))
+    return;
   ArgumentBuilder arguments(values, &context);
   DictionaryAttr args = arguments.build(node);
   if (!args) {
@@ -207,6 +232,8 @@ void ProgramBuilder::addNode(const archive::Node &node) {
                       "an argument of '" + node.name + "' (" + node.target + ") is not implemented yet");
     return;
   }
+  if (!hasTensors(node, arguments.operands().size()))
+    return;
   SmallVector<Type> types;
   for (ValueId result : node.results)
     types.push_back(result == archive::noValue ? RankedTensorType::get({0}, builder.getF32Type()) : typeOf(result));

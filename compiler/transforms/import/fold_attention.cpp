@@ -15,6 +15,7 @@
 namespace meshplan {
 #define GEN_PASS_DEF_FOLDATTENTION
 #include "compiler/transforms/import/passes.h.inc"
+#include "mlir/IR/TypeUtilities.h"
 } // namespace meshplan
 
 using namespace mlir;

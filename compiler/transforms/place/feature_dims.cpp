@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/sharding/op_record.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace meshplan;

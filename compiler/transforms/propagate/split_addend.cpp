@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/propagate/split_addend.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace meshplan;

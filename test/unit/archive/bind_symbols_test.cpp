@@ -83,6 +83,19 @@ TEST(BindSymbols, RefusesAnExpressionWithoutValue) {
   EXPECT_TRUE(program.value(program.inputs[0].value).dims[0].isSymbolic());
 }
 
+TEST(BindSymbols, RefusesShapesThatBecomeImpossible) {
+  ExportedProgram program = dynamicProgram();
+  program.symbols[0] = {"s0", INT64_MIN, INT64_MAX};
+  ExportedProgram copy = program;
+  SymbolBindings bindings;
+  bindings["s0"] = int64_t(1) << 60;
+  EXPECT_THAT(bindErrors(program, bindings),
+              ::testing::Contains("'view' has more bytes than 64 bits can count\nhelp: choose smaller extents"));
+  bindings["s0"] = -1;
+  EXPECT_THAT(bindErrors(copy, bindings),
+              ::testing::Contains("an extent of 'view' becomes negative\nhelp: choose larger extents"));
+}
+
 TEST(BindExtent, BindsASymbolAndThenChecksIt) {
   SymbolicInt dim = llvm::cantFail(parseSymbolicInt(symbol("s0")));
   SymbolBindings bindings;

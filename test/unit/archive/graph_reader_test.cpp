@@ -235,6 +235,16 @@ TEST(GraphReader, ResolvesSymbolicArithmetic) {
   EXPECT_EQ(program.symbols[0].maximum, INT64_MAX);
 }
 
+TEST(GraphReader, KeepsTheExtentsOfTheExample) {
+  TestModel model = dynamicModel();
+  EXPECT_TRUE(readProgram(model).examples.empty());
+  Json &dims = model.graph.json["tensor_values"]["view"]["sizes"];
+  dims[0]["as_expr"]["hint"] = {{"as_int", 8}}; // of 2 * s0
+  EXPECT_TRUE(readProgram(model).examples.empty());
+  model.graph.json["tensor_values"]["arange"]["sizes"][0]["as_expr"]["hint"] = {{"as_int", 4}};
+  EXPECT_EQ(readProgram(model).examples.lookup("s0"), 4);
+}
+
 TEST(GraphReader, RefusesShapesThatDependOnData) {
   TestModel model = dynamicModel();
   model.graph.json["tensor_values"]["view"] = tensorMeta({symbol("u0"), 2});
@@ -260,6 +270,22 @@ TEST(GraphReader, RefusesValuesWithoutAShapeOrWithAnImpossibleOne) {
   model = linearModel();
   model.graph.json["nodes"][0]["outputs"] = Json::array({{{"as_custom_obj", Json::object()}}});
   EXPECT_THAT(errorsOf(model), Contains(HasSubstr("a result of kind 'as_custom_obj' is not supported")));
+}
+
+TEST(GraphReader, RefusesMoreBytesThan64BitsCount) {
+  TestModel model = linearModel();
+  for (const Dims &dims : {Dims{int64_t(1) << 40, int64_t(1) << 40}, Dims{0, int64_t(1) << 40, int64_t(1) << 40}}) {
+    model.graph.json["tensor_values"]["linear"] = tensorMeta(dims);
+    EXPECT_THAT(errorsOf(model), ElementsAre("'models/model.json' at graph_module.graph.tensor_values.linear.sizes: "
+                                             "tensor 'linear' has more bytes than 64 bits can count"));
+  }
+}
+
+TEST(GraphReader, RefusesATensorDefinedTwice) {
+  TestModel model = linearModel();
+  model.graph.json["nodes"].push_back(model.graph.json["nodes"][0]);
+  EXPECT_THAT(errorsOf(model), ElementsAre("'models/model.json' at graph_module.graph.nodes[1].outputs[0].as_tensor."
+                                           "name: tensor 'linear' is defined twice"));
 }
 
 TEST(GraphReader, RefusesAMalformedModuleStack) {

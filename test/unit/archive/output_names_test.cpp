@@ -49,6 +49,12 @@ TEST(OutputNames, CountsWhenTheContextSaysSomethingElse) {
   EXPECT_THAT(namesOf(container("builtins.dict", "[3, 5]", {leaf(), leaf()})), ElementsAre("3", "5"));
 }
 
+TEST(OutputNames, CountsWhereAKeyIsNoName) {
+  std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  EXPECT_THAT(namesOf(container("builtins.dict", "[[1], \"b\"]", {leaf(), leaf()})), ElementsAre("0", "b"));
+  EXPECT_THAT(namesOf(container("builtins.dict", deep.c_str(), Json::array({leaf()}))), ElementsAre("0"));
+}
+
 TEST(OutputNames, RefusesAnotherTree) {
   std::vector<Diagnostic> errors;
   JsonDocument document("out_spec", "[1]", errors);

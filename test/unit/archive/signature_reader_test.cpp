@@ -116,6 +116,7 @@ TEST(Signature, RefusesConstantsThatDoNotFitTheirStorage) {
   EXPECT_THAT(errorsOf(model), ElementsAre("'FILE': constant 'table' has an impossible shape, stride or offset"));
   meta["strides"] = {{{"as_int", 0}}};
   meta["sizes"] = {{{"as_int", int64_t(1) << 40}}};
+  model.graph.json["tensor_values"]["c_table"] = tensorMeta({int64_t(1) << 40});
   EXPECT_THAT(errorsOf(model), ElementsAre("'FILE': constant 'table' is larger than 1 GiB when its repeated elements "
                                            "are written out"));
 }
@@ -207,6 +208,50 @@ TEST(Signature, RefusesChangedInputsAndOutputsThatItDoesNotKnow) {
                           place + "[2]: the graph changes its parameter 'p'" + help,
                           place + "[3]: an output of kind 'token' is not supported",
                           place + "[4].user_output.arg: an output of kind 'as_sym_int' is not supported"));
+}
+
+TEST(Signature, RefusesAnInputOfTheGraphWithoutSpecification) {
+  TestModel model = linearModel();
+  model.inputSpecs.erase(0);
+  EXPECT_THAT(errorsOf(model),
+              ElementsAre("'models/model.json' at graph_module.graph.inputs[0]: expected an input specification for "
+                          "'p_proj_weight' in graph_module.signature.input_specs, found none"));
+}
+
+TEST(Signature, RefusesSpecificationsOfResultsAndOfOneInputTwice) {
+  TestModel model = linearModel();
+  const std::string place = "'models/model.json' at graph_module.signature.input_specs[2]";
+  model.inputSpecs.push_back({{"user_input", {{"arg", {{"as_tensor", {{"name", "linear"}}}}}}}});
+  EXPECT_THAT(errorsOf(model), ElementsAre(place + ".user_input.arg.as_tensor: expected an input of the graph, and "
+                                                   "'linear' is a result"));
+  model.inputSpecs[2]["user_input"]["arg"]["as_tensor"]["name"] = "x";
+  EXPECT_THAT(errorsOf(model),
+              ElementsAre(place + ".user_input.arg.as_tensor: 'x' has an input specification already"));
+}
+
+TEST(Signature, RefusesTwoParametersOfOneName) {
+  TestModel model = linearModel();
+  model.parameter("other.weight", {4, 3});
+  model.inputSpecs[2]["parameter"]["parameter_name"] = "proj.weight";
+  EXPECT_THAT(errorsOf(model),
+              ElementsAre("'models/model.json' at graph_module.signature.input_specs[2].parameter: two "
+                          "input specifications have the name 'proj.weight'"));
+}
+
+TEST(Signature, RefusesAParameterWhoseShapeHasSymbols) {
+  TestModel model = linearModel();
+  model.graph.json["tensor_values"]["p_proj_weight"] = tensorMeta({symbol("s0"), 3});
+  EXPECT_THAT(errorsOf(model),
+              ElementsAre("'models/model.json' at graph_module.signature.input_specs[0].parameter.arg: "
+                          "expected 'proj.weight' to have a shape without symbols"));
+}
+
+TEST(Signature, RefusesTwoOutputsOfOneName) {
+  TestModel model = linearModel();
+  model.output("linear");
+  model.outSpec({{"type", "builtins.dict"}, {"context", "[1, \"1\"]"}, {"children_spec", {leaf(), leaf()}}});
+  EXPECT_THAT(errorsOf(model), ElementsAre("'models/model.json' at graph_module.signature.output_specs[1]: two outputs "
+                                           "have the name '1'"));
 }
 
 } // namespace

@@ -87,6 +87,7 @@ TEST(SymbolicInt, RefusesWhatItCannotRead) {
   EXPECT_EQ(parseError("Add(Integer(1)"), "malformed integer expression 'Add(Integer(1)'");
   EXPECT_EQ(parseError("12"), "malformed integer expression '12'");
   EXPECT_EQ(parseError(""), "malformed integer expression ''");
+  EXPECT_EQ(parseError("Symbol('', integer=True)"), "a symbol without a name");
   EXPECT_EQ(parseError("Integer(1) x"), "unexpected ' x' after an integer expression in 'Integer(1) x'");
 }
 

@@ -2,6 +2,8 @@
 
 #include "test/unit/artifact/build_schedule.h"
 
+#include "runtime/schema/checksum.h"
+
 #include <cstring>
 
 namespace meshplan {
@@ -186,10 +188,17 @@ artifact::ScheduleT buildSchedule() {
 std::vector<uint64_t> pack(const artifact::ScheduleT &schedule, size_t &size) {
   flatbuffers::FlatBufferBuilder builder;
   artifact::FinishScheduleBuffer(builder, artifact::CreateSchedule(builder, &schedule));
-  size = builder.GetSize();
-  std::vector<uint64_t> bytes(size / sizeof(uint64_t) + 1);
-  std::memcpy(bytes.data(), builder.GetBufferPointer(), size);
-  return bytes;
+  size = builder.GetSize() + sizeof(Checksum);
+  std::vector<uint64_t> words(size / sizeof(uint64_t) + 1);
+  std::memcpy(words.data(), builder.GetBufferPointer(), builder.GetSize());
+  seal(std::as_writable_bytes(std::span(words)).first(size));
+  return words;
+}
+
+void seal(std::span<std::byte> file) {
+  std::span<const uint8_t> content = contentOf({reinterpret_cast<const uint8_t *>(file.data()), file.size()});
+  Checksum checksum = checksumOf(content);
+  std::memcpy(file.data() + content.size(), checksum.data(), checksum.size());
 }
 
 std::string verificationError(const artifact::ScheduleT &schedule) {

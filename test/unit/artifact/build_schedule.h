@@ -20,6 +20,9 @@ artifact::ScheduleT buildSchedule();
 /// The file's bytes, aligned as a mapped file is.
 std::vector<uint64_t> pack(const artifact::ScheduleT &schedule, size_t &size);
 
+/// Writes the checksum of what stands before it into the last bytes.
+void seal(std::span<std::byte> file);
+
 /// Message of verifySchedule; empty when it is valid.
 std::string verificationError(const artifact::ScheduleT &schedule);
 

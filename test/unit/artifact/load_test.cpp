@@ -44,7 +44,7 @@ TEST(LoadSchedule, MissingAndForeignFiles) {
   for (std::string text : {"", "abc", "this is a text and not a schedule"}) {
     path = directory / "foreign.sched";
     ASSERT_TRUE(writeFileAtomically(path, std::as_bytes(std::span(text))).ok());
-    EXPECT_EQ(loadSchedule(path).status().message(), path + ": not a compiled schedule (identifier MPSC expected)");
+    EXPECT_EQ(loadSchedule(path).status().message(), path + ": not a compiled schedule (identifier MPSX expected)");
   }
 }
 
@@ -55,7 +55,17 @@ TEST(LoadSchedule, AnotherFormatNamesBoth) {
   std::string path = writeSchedule(directory, schedule);
   Status status = loadSchedule(path).status();
   EXPECT_EQ(status.code(), StatusCode::unsupported);
-  EXPECT_EQ(status.message(), path + ": format 7, this program reads format 1; help: compile the plan again");
+  EXPECT_EQ(status.message(), path + ": format 7, this program reads format 2; help: compile the plan again");
+}
+
+/// Files of format 1 had another identifier, and no checksum.
+TEST(LoadSchedule, AnOldFormatIsNotCalledDamaged) {
+  size_t size;
+  std::vector<uint64_t> words = pack(buildSchedule(), size);
+  std::span<std::byte> old = std::as_writable_bytes(std::span(words)).first(size - sizeof(uint64_t));
+  std::memcpy(&old[4], "MPSC", 4);
+  EXPECT_EQ(verifySchedule(old).status().message(),
+            "format 1, this program reads format 2; help: compile the plan again");
 }
 
 class CorruptSchedule : public testing::Test {
@@ -66,7 +76,20 @@ protected:
 
   std::vector<uint64_t> words;
   size_t size;
+  const std::string damaged = "the artifact is damaged: its checksum is not that of its content; "
+                              "help: compile the plan again, or copy the file again";
 };
+
+TEST_F(CorruptSchedule, AFlippedBitAnywhereIsNoticed) {
+  for (size_t bit = 0; bit < size * 8; ++bit) {
+    std::byte &target = bytes()[bit / 8];
+    target ^= static_cast<std::byte>(1 << bit % 8);
+    std::string expected =
+        bit / 32 == 1 ? "not a compiled schedule (identifier MPSX expected)" : damaged; // the identifier: bytes 4 to 7
+    ASSERT_EQ(verifySchedule(bytes()).status().message(), expected) << "bit " << bit;
+    target ^= static_cast<std::byte>(1 << bit % 8);
+  }
+}
 
 TEST_F(CorruptSchedule, TruncatedAnywhere) {
   // A copy of exactly that size, so that a sanitizer sees every read behind the end.
@@ -77,7 +100,7 @@ TEST_F(CorruptSchedule, TruncatedAnywhere) {
     Expected<const artifact::Schedule *> schedule = verifySchedule({begin, length});
     EXPECT_FALSE(schedule.ok()) << length;
     if (length >= 8) {
-      EXPECT_EQ(schedule.status().message(), "the file is truncated or damaged");
+      EXPECT_EQ(schedule.status().message(), damaged);
     }
   }
 }
@@ -89,29 +112,33 @@ int64_t readAll(const artifact::Schedule &schedule) {
   return static_cast<int64_t>(pack(*copy, packedSize).size());
 }
 
-TEST_F(CorruptSchedule, FlippedBytesAreRefusedOrStillValid) {
+/// The checksum says nothing of who wrote the file.
+TEST_F(CorruptSchedule, FlippedBytesUnderAChecksumAreRefusedOrStillValid) {
   std::mt19937 generator(1);
   int refused = 0;
   for (int i = 0; i < 2000; ++i) {
     std::byte &target = bytes()[generator() % size];
     std::byte original = target;
     target = static_cast<std::byte>(generator());
+    seal(bytes());
     if (Expected<const artifact::Schedule *> schedule = verifySchedule(bytes()))
       EXPECT_GT(readAll(**schedule), 0);
     else
       ++refused;
     target = original;
   }
+  seal(bytes());
   EXPECT_GT(refused, 500);
   EXPECT_TRUE(verifySchedule(bytes()).ok()) << "the flips were taken back";
 }
 
-TEST_F(CorruptSchedule, SeveralFlipsAtOnce) {
+TEST_F(CorruptSchedule, SeveralFlipsUnderAChecksum) {
   std::mt19937 generator(2);
   std::vector<uint64_t> original = words;
   for (int i = 0; i < 500; ++i) {
     for (int flip = 0; flip < 8; ++flip)
       bytes()[8 + generator() % (size - 8)] ^= static_cast<std::byte>(1 << generator() % 8);
+    seal(bytes());
     if (Expected<const artifact::Schedule *> schedule = verifySchedule(bytes())) {
       EXPECT_GT(readAll(**schedule), 0);
     }

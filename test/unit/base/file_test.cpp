@@ -5,6 +5,8 @@
 
 #include "test/unit/temporary_directory.h"
 
+#include <csignal>
+#include <functional>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -111,6 +113,55 @@ TEST(AtomicFile, AnAttachedProcessTidiesUpForOneThatWasKilled) {
   EXPECT_EQ(AtomicFile::attach(path, temporary).status().message(),
             "cannot write '" + path + "': there is no '" + temporary +
                 "', which another process has made; help: the folder must be one that all processes share");
+}
+
+/// In a process of its own: makes files as `work` says until a signal ends it. Returns the signal.
+int endedBy(int signal, const std::function<void()> &work) {
+  int ready[2];
+  EXPECT_EQ(::pipe(ready), 0);
+  pid_t child = ::fork();
+  if (child == 0) {
+    removeTemporaryFilesOnSignal();
+    work();
+    ::write(ready[1], "x", 1);
+    for (;;)
+      work();
+  }
+  char byte;
+  EXPECT_EQ(::read(ready[0], &byte, 1), 1);
+  ::usleep(2000);
+  ::kill(child, signal);
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  ::close(ready[0]);
+  ::close(ready[1]);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+TEST(AtomicFile, ASignalLeavesNothingBehind) {
+  TemporaryDirectory directory;
+  std::string path = directory / "a";
+  ASSERT_TRUE(writeFileAtomically(path, bytesOf("old")).ok());
+  for (int signal : {SIGTERM, SIGINT, SIGHUP}) {
+    std::vector<AtomicFile> files;
+    auto open = [&] {
+      if (files.empty())
+        files.push_back(*AtomicFile::create(path));
+    };
+    EXPECT_EQ(endedBy(signal, open), signal);
+    EXPECT_EQ(directory.names(), std::vector<std::string>{"a"});
+  }
+}
+
+/// The signal comes at any step of making, writing and renaming.
+TEST(AtomicFile, ASignalAtAnyTimeLeavesNothingBehind) {
+  TemporaryDirectory directory;
+  std::string path = directory / "a";
+  auto write = [&] { EXPECT_TRUE(writeFileAtomically(path, bytesOf("new")).ok()); };
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(endedBy(SIGTERM, write), SIGTERM);
+    EXPECT_EQ(directory.names(), std::vector<std::string>{"a"});
+  }
 }
 
 TEST(AtomicFile, SaysWhyItCannotWrite) {

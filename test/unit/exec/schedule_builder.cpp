@@ -1,6 +1,7 @@
 #include "test/unit/exec/schedule_builder.h"
 
 #include "runtime/comm/threads/run_threads.h"
+#include "runtime/schema/checksum.h"
 #include "runtime/tensor/compute_scope.h"
 #include "runtime/tensor/torch/access.h"
 #include "runtime/tensor/torch/dtype.h"
@@ -12,7 +13,7 @@
 using namespace meshplan;
 
 ScheduleBuilder::ScheduleBuilder(std::vector<std::pair<std::string, int64_t>> mesh) {
-  table.format = 1;
+  table.format = artifactFormat;
   table.device = "cpu";
   for (auto &[name, size] : mesh) {
     auto &axis = *table.mesh.emplace_back(std::make_unique<artifact::AxisT>());
@@ -162,8 +163,10 @@ void ScheduleBuilder::origin(std::string module, int line, std::string text) {
 void ScheduleBuilder::write(const std::string &path) const {
   flatbuffers::FlatBufferBuilder builder;
   artifact::FinishScheduleBuffer(builder, artifact::Schedule::Pack(builder, &table));
+  Checksum checksum = checksumOf({builder.GetBufferPointer(), builder.GetSize()});
   std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize());
+      .write(reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize())
+      .write(reinterpret_cast<const char *>(checksum.data()), checksum.size());
 }
 
 static artifact::ArgT makeArg(std::string name, artifact::ArgKind kind) {

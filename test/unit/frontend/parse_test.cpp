@@ -2,6 +2,7 @@
 
 #include "test/unit/frontend/models.h"
 
+#include <chrono>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -202,6 +203,43 @@ TEST(Parse, DeepNestingIsAnError) {
   for (int i = 0; i < 100000; ++i)
     sum += "+1";
   EXPECT_FALSE(parse("plan p { let a = " + sum + " }").syntax);
+  // Brackets in comments, in strings, and those that close nothing do not make up for others.
+  for (std::string before : {"// " + std::string(100000, ')') + "\n", "/*" + std::string(100000, ')') + "*/",
+                             "model \"" + std::string(100000, ')') + "\"\n", std::string(100000, ')')})
+    EXPECT_THAT(parse("plan p {\n" + before + "let a = " + std::string(100000, '(')).text,
+                testing::HasSubstr("error: brackets are nested more than 200 deep"));
+  EXPECT_TRUE(parse("plan p { model \"" + std::string(1000, '(') + "\"\n// " + std::string(1000, '(') + "\n }").syntax);
+}
+
+TEST(Parse, ManySignsAreAnError) {
+  EXPECT_TRUE(parse("plan p { let a = " + std::string(200, '-') + "1 }").syntax);
+  EXPECT_THAT(parse("plan p { let a = " + std::string(100000, '-') + "1 }").text,
+              testing::HasSubstr("p.plan:1:218: error: more than 200 minus signs in a row"));
+}
+
+/// The lexer must not follow several ways through each brace.
+TEST(Parse, UnclosedBracesAreReadAtOnce) {
+  auto start = std::chrono::steady_clock::now();
+  for (std::string piece : {"{", "{a,", "{ a, ", "{0..2,", "{ 0..2 , ", "{a.{0..2 by 2}, ", "{a}{"}) {
+    std::string line;
+    for (size_t depth = 0; depth < 190; ++depth)
+      line += piece;
+    EXPECT_FALSE(parse("plan p {\n" + line + "\n}").syntax);
+    // Closed, each opening brace is one of ten nested ones.
+    std::string closed;
+    for (size_t group = 0; group < 200; ++group)
+      closed += "m.{a,{b,{c,{d,{e,{f,{g,{h,{i,{j,k}}}}}}}}}}: replicate\n";
+    EXPECT_TRUE(parse("plan p {\n" + closed + "}").syntax);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+}
+
+/// One alternative with spaces around it opens a block, a range does not.
+TEST(Parse, BracesOfPathsAndBlocks) {
+  Syntax syntax = parsed("a.{ 0..2 }: replicate\na.{0..2 }: replicate\na.{ 0..2, b }: replicate\na.{b , 0..4 by 2}: "
+                         "replicate\na { {b}: replicate }\n{a}{b}: replicate");
+  EXPECT_THAT(pathsOf(syntax),
+              ElementsAre("a.{0..2}", "a.{0..2}", "a.{0..2, b}", "a.{b, 0..4 by 2}", "a {b}", "{a}{b}"));
 }
 
 TEST(Parse, TextMustBeUtf8) {

@@ -170,6 +170,12 @@ TEST_F(RecordRules, JoiningKnowsTheJoinedParts) {
             "[a, b], [a, b] -> [a, c, b]; a=4 b=6 c=2:whole");
 }
 
+TEST_F(RecordRules, PiecesWithoutElementsAreNoParts) {
+  EXPECT_EQ(rule("aten.cat.default", "{tensors = [#plan.operand<0>, #plan.operand<1>], dim = -1}",
+                 "(tensor<4x6xf32>, tensor<4x0xf32>) -> tensor<4x6xf32>"),
+            "[a, b], [a, c] -> [a, b]; a=4 b=6 c=0:whole");
+}
+
 TEST_F(RecordRules, PadHoldsOnlyThePaddedDims) {
   EXPECT_EQ(rule("aten.pad.default", "{self = #plan.operand<0>, pad = [0, 0, 1, 2]}",
                  "(tensor<4x6x12xf32>) -> tensor<4x9x12xf32>"),

@@ -1,6 +1,7 @@
 //===- call_reader.cpp - the arguments of a call as expressions -----------===//
 
 #include "compiler/transforms/import/index_functions/call_reader.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/APFloat.h"
 
 using namespace mlir;

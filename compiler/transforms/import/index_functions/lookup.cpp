@@ -32,6 +32,7 @@ std::optional<Lookup> meshplan::describeLookup(const CallView &call, int64_t ran
     return std::nullopt;
   lookup.operands.resize(rank);
   std::optional<size_t> first, last;
+  int64_t chosen = 0;
   for (auto [dim, operand] : llvm::enumerate(lookup.operands)) {
     if (!operand)
       continue;
@@ -41,8 +42,10 @@ std::optional<Lookup> meshplan::describeLookup(const CallView &call, int64_t ran
     lookup.indexRank = std::max(lookup.indexRank, call.operands[*operand].getRank());
     first = first.value_or(dim);
     last = dim;
+    ++chosen;
   }
-  if (!first)
+  // An archive may say anything of the result.
+  if (!first || call.results.size() != 1 || call.results.front().getRank() != rank - chosen + lookup.indexRank)
     return std::nullopt;
   // The dims of the index tensors stand in place of the dims that they choose, if these are neighbours, else in front.
   bool neighbours = llvm::all_of(ArrayRef(lookup.operands).slice(*first, *last - *first + 1),

@@ -2,6 +2,8 @@
 
 #include "compiler/transforms/import/index_functions/real_bounds.h"
 #include "compiler/sharding/op_record.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <algorithm>
 #include <cmath>

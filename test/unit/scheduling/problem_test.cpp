@@ -1,4 +1,4 @@
-//===- check_test.cpp - one failing problem for each rule K ---------------===//
+//===- problem_test.cpp - one failing problem for each rule K, and queries --===//
 
 #include "test/unit/scheduling/problem_fixture.h"
 
@@ -80,4 +80,83 @@ TEST(ProblemText, NamesTheLineOfAnError) {
   EXPECT_EQ(message(parseProblem("stream s t\n").takeError()), "line 1: unexpected 't'");
   EXPECT_EQ(message(parseProblem("stream\n").takeError()), "line 1: unexpected end of line");
   EXPECT_EQ(message(parseProblem("communicator c tp\n").takeError()), "line 1: expected an axis such as 1:(1)3");
+}
+
+TEST(Check, AcceptsNothingAtAll) { EXPECT_EQ(message(Problem().check()), ""); }
+
+TEST(Check, AcceptsAnOperationWithoutBuffers) {
+  EXPECT_EQ(message(parse("stream s\noperation a on s\noperation b on s after a\n").problem.check()), "");
+}
+
+TEST(Check, NamesTheFirstRuleThatIsBroken) {
+  // A wrong index would make all later rules read out of range.
+  Problem problem = parse(mlp).problem;
+  problem.operations[0].produced = {9};
+  problem.buffers[0].bytes = {-1};
+  EXPECT_EQ(message(problem.check()), "K1: operation 'linear' names buffer 9 of 6");
+}
+
+TEST(Problem, KnowsWhatProducesABuffer) {
+  Problem problem = parse(mlp).problem;
+  EXPECT_THAT(problem.producers(), testing::ElementsAre(std::nullopt, std::nullopt, 0, 1, 2, 3));
+  EXPECT_THAT(Problem().producers(), testing::IsEmpty());
+}
+
+TEST(Problem, StorageIsThatOfTheFirstOfAChainOfViews) {
+  Problem problem = parse(R"(
+stream s
+buffer x 4 permanent
+buffer y 8
+buffer v 0 view y
+buffer u 0 view v
+buffer p 0 view x
+operation a on s reads x writes y
+operation b on s reads y writes v
+operation c on s reads v writes u
+operation d on s reads x writes p
+)")
+                        .problem;
+  ASSERT_EQ(message(problem.check()), "");
+  for (auto [buffer, storage] : {std::pair(0, 0), {1, 1}, {2, 1}, {3, 1}, {4, 0}})
+    EXPECT_EQ(problem.storageOf(buffer), static_cast<unsigned>(storage)) << problem.buffers[buffer].name;
+}
+
+TEST(Problem, DependsOnProducersAndOnWhatItIsAfter) {
+  Problem problem = parse(mlp).problem;
+  problem.operations[3].after = {0, 1};
+  auto dependencies = [&](unsigned index) {
+    std::vector<unsigned> others;
+    problem.forEachDependency(problem.operations[index], problem.producers(),
+                              [&](unsigned other) { others.push_back(other); });
+    return others;
+  };
+  EXPECT_THAT(dependencies(0), testing::IsEmpty()) << "permanent buffers are there";
+  EXPECT_THAT(dependencies(1), testing::ElementsAre(0));
+  EXPECT_THAT(dependencies(3), testing::ElementsAre(2, 0, 1));
+}
+
+/// True if a group of one and a group of the other have two ranks in common, on a mesh of 4 x 8.
+static bool shareRanks(const Communicator &one, const Communicator &other) {
+  std::vector<int64_t> sizes = {4, 8};
+  for (int64_t rank = 0; rank < 32; ++rank) {
+    std::vector<int64_t> mine = meshplan::groupOf(one.axes, sizes, meshplan::coordinateOfRank(rank, sizes));
+    std::vector<int64_t> theirs = meshplan::groupOf(other.axes, sizes, meshplan::coordinateOfRank(rank, sizes));
+    auto isTheirs = [&](int64_t peer) { return llvm::is_contained(theirs, peer); };
+    if (llvm::count_if(mine, isTheirs) > 1)
+      return true;
+  }
+  return false;
+}
+
+TEST(Communicator, OverlapsWhereGroupsShareMoreThanOneRank) {
+  std::vector<Communicator> all = {{"none", {}}};
+  for (auto [axis, size] : {std::pair(0, 4), {1, 8}})
+    for (int64_t pre = 1; pre < size; pre *= 2)
+      for (int64_t digit = 2; pre * digit <= size; digit *= 2)
+        all.push_back({"digit", {{axis, pre, digit}}});
+  all.push_back({"both", {{0, 1, 4}, {1, 1, 8}}});
+  all.push_back({"apart", {{0, 2, 2}, {1, 1, 2}}});
+  for (const Communicator &one : all)
+    for (const Communicator &other : all)
+      EXPECT_EQ(one.overlaps(other), shareRanks(one, other));
 }

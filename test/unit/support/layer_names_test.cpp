@@ -1,6 +1,6 @@
 //===- layer_names_test.cpp - one name for equal layers -------------------===//
 
-#include "compiler/report/layer_names.h"
+#include "compiler/support/layer_names.h"
 #include "gtest/gtest.h"
 
 using meshplan::withoutIndices;

@@ -1,6 +1,6 @@
 //===- layer_names.cpp - one name for equal layers ------------------------===//
 
-#include "compiler/report/layer_names.h"
+#include "compiler/support/layer_names.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <vector>

@@ -1,7 +1,7 @@
 //===- layer_names.h - one name for equal layers ----------------*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_REPORT_LAYER_NAMES_H
-#define MESHPLAN_COMPILER_REPORT_LAYER_NAMES_H
+#ifndef MESHPLAN_COMPILER_SUPPORT_LAYER_NAMES_H
+#define MESHPLAN_COMPILER_SUPPORT_LAYER_NAMES_H
 
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -13,4 +13,4 @@ std::string withoutIndices(llvm::StringRef name);
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_REPORT_LAYER_NAMES_H
+#endif // MESHPLAN_COMPILER_SUPPORT_LAYER_NAMES_H

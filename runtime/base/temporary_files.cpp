@@ -1,0 +1,99 @@
+//===- temporary_files.cpp - files that a signal removes ------------------===//
+
+#include "runtime/base/temporary_files.h"
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <unistd.h>
+#include <utility>
+
+namespace meshplan {
+
+namespace {
+
+constexpr std::array endingSignals = {SIGTERM, SIGINT, SIGHUP};
+
+// A handler reaches nothing but what has static storage, and may only use lock-free atomics.
+std::array<std::atomic<const char *>, 64> listed;
+std::atomic<int> pauses;
+static_assert(std::atomic<const char *>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+
+/// Only calls that POSIX allows in a handler.
+void removeAndEnd(int signal) {
+  // Another thread is about to list a file that it has just made; it has a few system calls to go.
+  constexpr timespec briefly{0, 1'000'000};
+  for (int i = 0; i < 1000 && pauses.load() > 0; ++i)
+    ::nanosleep(&briefly, nullptr);
+  for (std::atomic<const char *> &slot : listed)
+    if (const char *path = slot.exchange(nullptr))
+      ::unlink(path);
+  // The handler is gone (SA_RESETHAND), so this ends the process once the handler returns.
+  ::raise(signal);
+}
+
+sigset_t endingSet() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (int signal : endingSignals)
+    ::sigaddset(&set, signal);
+  return set;
+}
+
+} // namespace
+
+void removeTemporaryFilesOnSignal() {
+  for (int signal : endingSignals) {
+    struct sigaction before, handler = {};
+    if (::sigaction(signal, nullptr, &before) != 0 || before.sa_handler == SIG_IGN)
+      continue;
+    handler.sa_handler = removeAndEnd;
+    handler.sa_mask = endingSet();
+    handler.sa_flags = SA_RESETHAND;
+    ::sigaction(signal, &handler, nullptr);
+  }
+}
+
+ListedFile::ListedFile(const std::string &path) : text(new char[path.size() + 1]) {
+  std::memcpy(text.get(), path.c_str(), path.size() + 1);
+  for (slot = 0; slot < listed.size(); ++slot) {
+    const char *none = nullptr;
+    if (listed[slot].compare_exchange_strong(none, text.get()))
+      return;
+  }
+  text.reset();
+}
+
+ListedFile::ListedFile(ListedFile &&other) noexcept : slot(other.slot), text(std::move(other.text)) {}
+
+ListedFile &ListedFile::operator=(ListedFile &&other) noexcept {
+  std::swap(slot, other.slot);
+  std::swap(text, other.text);
+  return *this;
+}
+
+ListedFile::~ListedFile() {
+  const char *own = text.get();
+  // A handler that has taken the text still reads it, and the process ends anyway.
+  if (own && !listed[slot].compare_exchange_strong(own, nullptr))
+    static_cast<void>(text.release());
+}
+
+struct SignalPause::Mask {
+  sigset_t set;
+};
+
+SignalPause::SignalPause() : before(new Mask) {
+  sigset_t held = endingSet();
+  ::pthread_sigmask(SIG_BLOCK, &held, &before->set);
+  ++pauses;
+}
+
+SignalPause::~SignalPause() {
+  --pauses;
+  ::pthread_sigmask(SIG_SETMASK, &before->set, nullptr);
+}
+
+} // namespace meshplan

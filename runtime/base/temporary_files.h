@@ -1,0 +1,50 @@
+//===- temporary_files.h - files that a signal removes -----------*- C++ -*-===//
+//
+// A process that SIGTERM, SIGINT or SIGHUP ends runs no destructor. A file that
+// is being made is listed here, and the signal's handler removes what is listed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_BASE_TEMPORARY_FILES_H
+#define MESHPLAN_RUNTIME_BASE_TEMPORARY_FILES_H
+
+#include <memory>
+#include <string>
+
+namespace meshplan {
+
+/// Handles the three signals from now on: removes the listed files, then ends the process as the signal does by
+/// itself. A signal that the process ignores (nohup) stays ignored. For programs: a library leaves signals alone.
+void removeTemporaryFilesOnSignal();
+
+/// Lists a file while it lives. Move only; thread safe. At most 64 files are listed at a time, more are not.
+class ListedFile {
+public:
+  ListedFile() = default;
+  explicit ListedFile(const std::string &path);
+  ListedFile(ListedFile &&other) noexcept;
+  ListedFile &operator=(ListedFile &&other) noexcept;
+  ~ListedFile();
+
+private:
+  size_t slot = 0;
+  std::unique_ptr<char[]> text; ///< null: nothing is listed
+};
+
+/// Holds the three signals back while it lives, in every thread: a file that is made meanwhile is listed before a
+/// handler looks. For a few system calls; nests with those of other threads, not with one of its own.
+class SignalPause {
+public:
+  SignalPause();
+  SignalPause(const SignalPause &) = delete;
+  SignalPause &operator=(const SignalPause &) = delete;
+  ~SignalPause();
+
+private:
+  struct Mask;
+  std::unique_ptr<Mask> before;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_BASE_TEMPORARY_FILES_H

@@ -142,19 +142,22 @@ TEST_F(CommandLine, ValuesThatAreWrong) {
 std::string judged(const CLI::Validator &validator, std::string value) { return validator(value); }
 
 TEST(Validators, PositiveNumber) {
-  for (const char *right : {"1", "0.001", "1e3", "4.5e-3", "5e-324"})
+  for (const char *right : {"1", "0.001", "1e3", "1000.0", "4.5e-3", "5e-324"})
     EXPECT_EQ(judged(number(), right), "") << right;
   for (const char *wrong :
        {"", "0", "-1", "-0.5", "0.0", "inf", "nan", "infinity", "1e999", "1s", "1 ", " 1", "+1", "1,5", "0x10", "one"})
     EXPECT_EQ(judged(number(), wrong), std::string("'") + wrong + "' is not a positive number");
+  for (const char *large : {"1000.1", "1001", "1e308"})
+    EXPECT_EQ(judged(number(), large), std::string("'") + large + "' is more than 1000");
 }
 
 TEST(Validators, PositiveInteger) {
-  for (const char *right : {"1", "007", "2000"})
+  for (const char *right : {"1", "007", "1999", "2000"})
     EXPECT_EQ(judged(integer(), right), "") << right;
   for (const char *wrong : {"", "0", "-1", "1.0", "1e3", "9223372036854775808", "ten", "1 ", "+1", "0x1"})
     EXPECT_EQ(judged(integer(), wrong), std::string("'") + wrong + "' is not a positive whole number");
-  EXPECT_EQ(judged(integer(), "2001"), "'2001' is more than 2000");
+  for (const char *large : {"2001", "9223372036854775807"})
+    EXPECT_EQ(judged(integer(), large), std::string("'") + large + "' is more than 2000");
 }
 
 TEST(Validators, OneOf) {

@@ -5,7 +5,7 @@
 using namespace meshplan;
 
 // Megatron's pair: colwise, then rowwise, then one all-reduce; hidden features dealt unevenly to three ranks.
-TEST(ComputeTest, ColwiseAndRowwiseLinear) {
+TEST(ComputeStepTest, ColwiseAndRowwiseLinear) {
   ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
   int x = builder.input("x", {{4, {"dp"}}, {6}});
   int up = builder.parameter({"up.weight"}, {{10, {"tp"}}, {6}});
@@ -28,7 +28,7 @@ TEST(ComputeTest, ColwiseAndRowwiseLinear) {
   EXPECT_TRUE(at::allclose(mustRun(builder, tensors)["y"], expected, 1e-13, 1e-13));
 }
 
-TEST(ComputeTest, EmbeddingWithDividedVocabulary) {
+TEST(ComputeStepTest, EmbeddingWithDividedVocabulary) {
   ScheduleBuilder builder({{"tp", 3}});
   int indices = builder.input("ids", {{2}, {5}}, DType::i64);
   int weight = builder.parameter({"embed.weight"}, {{11, {"tp"}}, {4}});
@@ -42,7 +42,7 @@ TEST(ComputeTest, EmbeddingWithDividedVocabulary) {
   EXPECT_TRUE(at::equal(mustRun(builder, tensors)["y"], at::embedding(tensors["embed.weight"], tensors["ids"])));
 }
 
-TEST(ComputeTest, EmbeddingWithDividedColumns) {
+TEST(ComputeStepTest, EmbeddingWithDividedColumns) {
   ScheduleBuilder builder({{"tp", 3}});
   int indices = builder.input("ids", {{2}, {5}}, DType::i64);
   int weight = builder.parameter({"embed.weight"}, {{11}, {7, {"tp"}}});
@@ -55,7 +55,7 @@ TEST(ComputeTest, EmbeddingWithDividedColumns) {
 }
 
 // Sizes in a view follow the rank: 5 heads of 2 features go to two ranks as 3 and 2.
-TEST(ComputeTest, SizesFollowTheExtentFunction) {
+TEST(ComputeStepTest, SizesFollowTheExtentFunction) {
   ScheduleBuilder builder({{"tp", 2}});
   int x = builder.input("x", {{3}, {10, {"tp"}, 2}});
   int heads = builder.value({{3}, {5, {"tp"}}, {2}});
@@ -66,7 +66,7 @@ TEST(ComputeTest, SizesFollowTheExtentFunction) {
   EXPECT_TRUE(at::equal(mustRun(builder, {{"x", x0}})["y"], x0.view({3, 5, 2})));
 }
 
-TEST(ComputeTest, ConstantsAreSliced) {
+TEST(ComputeStepTest, ConstantsAreSliced) {
   ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
   at::Tensor table = at::randn({5, 4}, at::kFloat).to(at::kBFloat16);
   int constant = builder.constant("table", {{5, {"tp"}}, {4, {"dp"}}}, table);
@@ -76,7 +76,7 @@ TEST(ComputeTest, ConstantsAreSliced) {
   EXPECT_TRUE(at::equal(mustRun(builder, {})["y"], table * 2));
 }
 
-TEST(ComputeTest, ListsAndSeveralResults) {
+TEST(ComputeStepTest, ListsAndSeveralResults) {
   ScheduleBuilder builder({{"tp", 2}});
   int x = builder.input("x", {{4, {"tp"}}, {6}});
   std::vector<int> thirds;
@@ -94,7 +94,7 @@ TEST(ComputeTest, ListsAndSeveralResults) {
 }
 
 // Cross entropy with the logits' columns dealt to three ranks and never gathered.
-TEST(ComputeTest, CrossEntropyWithDividedVocabulary) {
+TEST(ComputeStepTest, CrossEntropyWithDividedVocabulary) {
   ScheduleBuilder builder({{"tp", 3}});
   int logits = builder.input("logits", {{6}, {10, {"tp"}}}), target = builder.input("labels", {{6}}, DType::i64);
   auto reduced = [&](int part) {
@@ -120,4 +120,49 @@ TEST(ComputeTest, CrossEntropyWithDividedVocabulary) {
   tensors["labels"][2] = -100;
   at::Tensor expected = at::cross_entropy_loss(tensors["logits"], tensors["labels"], {}, at::Reduction::None);
   EXPECT_TRUE(at::allclose(mustRun(builder, tensors)["loss"], expected, 1e-13, 1e-13));
+}
+
+namespace {
+
+std::string failureOf(const ScheduleBuilder &builder, const Tensors &tensors) {
+  auto result = runSchedule(builder, tensors);
+  EXPECT_EQ(result.status().code(), StatusCode::internal);
+  return result.status().message();
+}
+
+} // namespace
+
+TEST(ComputeStepTest, AResultThatIsNone) {
+  // The gradient of the weight is not asked for, so there is none.
+  ScheduleBuilder builder({{"tp", 1}});
+  int grad = builder.input("grad", {{2}, {3}}), x = builder.input("x", {{2}, {3}}), y = builder.value({{2}, {3}}),
+      weight = builder.value({{3}});
+  artifact::ArgT eps = realArg("eps", 1e-6), mask;
+  mask.name = "output_mask";
+  mask.kind = artifact::ArgKind::bool_list;
+  mask.bools = {true, false, false};
+  int mean = builder.input("mean", {{2}, {1}}), rstd = builder.input("rstd", {{2}, {1}});
+  builder.compute("aten.native_layer_norm_backward.default",
+                  {tensorArg("grad_out", grad), tensorArg("input", x), integersArg("normalized_shape", {literal(3)}),
+                   tensorArg("mean", mean), tensorArg("rstd", rstd), artifact::ArgT(), artifact::ArgT(), mask},
+                  {y, weight, -1});
+  auto &args = builder.program().instructions[0]->action.AsCompute()->args;
+  args[5]->name = "weight";
+  args[6]->name = "bias";
+  at::Tensor matrix = at::zeros({2, 3}, at::kDouble), column = at::ones({2, 1}, at::kDouble);
+  Tensors tensors = {{"grad", matrix}, {"x", matrix}, {"mean", column}, {"rstd", column}};
+  EXPECT_THAT(failureOf(builder, tensors), testing::EndsWith(": its result is none, the schedule says [3] f64"));
+  builder.program().instructions[0]->action.AsCompute()->outputs[1] = -1;
+  builder.output("y", y);
+  EXPECT_EQ(mustRun(builder, tensors).size(), 1u) << "where nothing is expected there may be none";
+}
+
+TEST(ComputeStepTest, AFailureNamesTheTensorsOfLists) {
+  ScheduleBuilder builder({{"tp", 1}});
+  int a = builder.input("a", {{2}, {3}}), b = builder.input("b", {{4}}), y = builder.value({{2}, {3}});
+  builder.compute("aten.cat.default", {tensorsArg("tensors", {a, b}), integerArg("dim", literal(0))}, {y});
+  Tensors tensors = {{"a", at::zeros({2, 3}, at::kDouble)}, {"b", at::zeros({4}, at::kDouble)}};
+  auto result = runSchedule(builder, tensors);
+  EXPECT_THAT(result.status().message(),
+              testing::StartsWith("rank 0: aten.cat.default(tensors [2, 3] f64, tensors [4] f64): "));
 }

@@ -1,89 +1,12 @@
 #include "runtime/tensor/memory.h"
 
-#include <ATen/ATen.h>
+#include <algorithm>
+#include <cstring>
 #include <gtest/gtest.h>
+#include <random>
 #include <thread>
 
 using namespace meshplan;
-
-namespace {
-
-class MemoryTest : public testing::Test {
-protected:
-  MemoryTest() { installPoolAllocator(); }
-  std::shared_ptr<MemoryPool> pool = std::make_shared<MemoryPool>();
-};
-
-} // namespace
-
-TEST_F(MemoryTest, CountsCurrentAndPeak) {
-  PoolScope scope(pool);
-  {
-    at::Tensor a = at::empty({1000}, at::kFloat);
-    EXPECT_EQ(pool->current(), 4000);
-    at::Tensor b = at::empty({500}, at::kFloat);
-    EXPECT_EQ(pool->current(), 6000);
-  }
-  EXPECT_EQ(pool->current(), 0);
-  EXPECT_EQ(pool->peak(), 6000);
-}
-
-TEST_F(MemoryTest, CountsTemporariesOfOperators) {
-  at::Tensor x = at::randn({64, 64});
-  PoolScope scope(pool);
-  at::Tensor y = at::silu(x + x);
-  EXPECT_EQ(pool->current(), 64 * 64 * 4);
-  EXPECT_EQ(pool->peak(), 2 * 64 * 64 * 4);
-}
-
-TEST_F(MemoryTest, ViewsAllocateNothing) {
-  at::Tensor x = at::randn({64, 64});
-  PoolScope scope(pool);
-  at::Tensor view = x.view({32, 128}).transpose(0, 1).narrow(0, 1, 2);
-  EXPECT_EQ(pool->peak(), 0);
-}
-
-TEST_F(MemoryTest, BlockBelongsToTheRankThatMadeIt) {
-  auto other = std::make_shared<MemoryPool>();
-  at::Tensor tensor;
-  std::thread([&] {
-    PoolScope scope(other);
-    tensor = at::empty({100}, at::kDouble);
-  }).join();
-  EXPECT_EQ(other->current(), 800);
-  PoolScope scope(pool);
-  tensor.reset();
-  EXPECT_EQ(other->current(), 0);
-  EXPECT_EQ(pool->peak(), 0);
-}
-
-TEST_F(MemoryTest, PoolLivesAsLongAsItsBlocks) {
-  at::Tensor tensor;
-  {
-    PoolScope scope(std::make_shared<MemoryPool>());
-    tensor = at::ones({100}, at::kDouble);
-  }
-  EXPECT_EQ(tensor.sum().item<double>(), 100.0);
-}
-
-TEST_F(MemoryTest, ScopesNest) {
-  auto inner = std::make_shared<MemoryPool>();
-  PoolScope scope(pool);
-  at::Tensor a, b;
-  {
-    PoolScope innerScope(inner);
-    a = at::empty({10}, at::kByte);
-  }
-  b = at::empty({20}, at::kByte);
-  EXPECT_EQ(inner->current(), 10);
-  EXPECT_EQ(pool->current(), 20);
-}
-
-TEST_F(MemoryTest, ElementsStayAligned) {
-  for (int64_t bytes : {1, 63, 64, 65, 4096, 1 << 20})
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(at::empty({bytes}, at::kByte).data_ptr()) % 64, 0u);
-  EXPECT_EQ(at::empty({0}).data_ptr(), nullptr);
-}
 
 TEST(MemoryPoolTest, LargeBlocksAreKeptAndUsedAgain) {
   MemoryPool pool;
@@ -141,4 +64,127 @@ TEST(MemoryPoolTest, NoMemory) {
   MemoryPool pool;
   EXPECT_THROW((void)pool.allocate(size_t(1) << 60), std::bad_alloc);
   EXPECT_EQ(pool.current(), 0);
+}
+
+namespace {
+
+/// Blocks that are filled with a mark each, so that one that is handed out twice is noticed.
+class MarkedBlocks {
+public:
+  MarkedBlocks(MemoryPool &pool, unsigned seed) : pool(pool), generator(seed), mark(static_cast<uint8_t>(seed)) {}
+
+  /// Takes or gives back a block of up to 4 MiB.
+  void step();
+
+  void finish() {
+    while (!taken.empty())
+      giveBack();
+  }
+
+  int64_t sum = 0, largest = 0;
+
+private:
+  struct Taken {
+    MemoryPool::Block block;
+    size_t bytes, overhead;
+    uint8_t mark;
+  };
+
+  void giveBack();
+
+  MemoryPool &pool;
+  std::mt19937 generator;
+  uint8_t mark;
+  std::vector<Taken> taken;
+};
+
+void MarkedBlocks::step() {
+  if (taken.empty() || (taken.size() < 12 && generator() % 2 == 0)) {
+    Taken next;
+    next.bytes = size_t(1) << (generator() % 22);
+    next.bytes += generator() % next.bytes;
+    next.overhead = generator() % 2 * 64;
+    next.block = pool.allocate(next.bytes, next.overhead);
+    next.mark = ++mark;
+    EXPECT_GE(next.block.capacity, next.bytes + next.overhead);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(next.block.address) % 64, 0u);
+    std::memset(next.block.address, next.mark, next.bytes + next.overhead);
+    taken.push_back(next);
+    sum += static_cast<int64_t>(next.bytes);
+    largest = std::max(largest, sum);
+  } else {
+    std::swap(taken[generator() % taken.size()], taken.back());
+    giveBack();
+  }
+}
+
+void MarkedBlocks::giveBack() {
+  const Taken &last = taken.back();
+  auto *begin = static_cast<const uint8_t *>(last.block.address);
+  bool untouched =
+      std::all_of(begin, begin + last.bytes + last.overhead, [&](uint8_t byte) { return byte == last.mark; });
+  EXPECT_TRUE(untouched) << "another block overlaps this one";
+  pool.release(last.block, last.bytes);
+  sum -= static_cast<int64_t>(last.bytes);
+  taken.pop_back();
+}
+
+} // namespace
+
+TEST(MemoryPoolTest, AnyOrderOfBlocks) {
+  for (unsigned seed = 0; seed < 5; ++seed) {
+    MemoryPool pool;
+    MarkedBlocks blocks(pool, seed);
+    for (int i = 0; i < 400; ++i) {
+      blocks.step();
+      EXPECT_EQ(pool.current(), blocks.sum);
+      EXPECT_EQ(pool.peak(), blocks.largest);
+      EXPECT_LE(pool.current() + pool.kept(), pool.peak() + pool.peak() / 4);
+      EXPECT_GE(pool.kept(), 0);
+    }
+    blocks.finish();
+    EXPECT_EQ(pool.current(), 0);
+  }
+}
+
+TEST(MemoryPoolTest, ThreadsShareAPool) {
+  MemoryPool pool;
+  std::vector<std::thread> threads;
+  for (unsigned seed = 0; seed < 4; ++seed)
+    threads.emplace_back([&pool, seed] {
+      MarkedBlocks blocks(pool, 50 * seed);
+      for (int i = 0; i < 200; ++i)
+        blocks.step();
+      blocks.finish();
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(pool.current(), 0);
+  EXPECT_LE(pool.kept(), pool.peak() + pool.peak() / 4);
+}
+
+TEST(MemoryPoolTest, OfTheKeptBlocksTheSmallestThatFits) {
+  constexpr size_t kibi = 1 << 10;
+  MemoryPool pool;
+  std::vector<MemoryPool::Block> blocks;
+  for (size_t size : {112, 100, 104, 108})
+    blocks.push_back(pool.allocate(size * kibi));
+  for (size_t i = 0; i < 4; ++i)
+    pool.release(blocks[i], std::vector<size_t>{112, 100, 104, 108}[i] * kibi);
+  for (size_t expected : {2, 3, 0}) {
+    blocks.push_back(pool.allocate(101 * kibi));
+    EXPECT_EQ(blocks.back().address, blocks[expected].address);
+  }
+  for (size_t i = 4; i < blocks.size(); ++i)
+    pool.release(blocks[i], 101 * kibi);
+}
+
+TEST(MemoryPoolTest, TheOverheadIsNotCounted) {
+  MemoryPool pool;
+  MemoryPool::Block block = pool.allocate(1000, 64);
+  EXPECT_EQ(pool.current(), 1000);
+  EXPECT_GE(block.capacity, 1064u);
+  pool.release(block, 1000);
+  EXPECT_EQ(pool.current(), 0);
+  EXPECT_EQ(pool.peak(), 1000);
 }

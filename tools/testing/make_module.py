@@ -116,14 +116,16 @@ class Multihead(nn.Module):
         self.sequence_first = nn.MultiheadAttention(32, 4)
         self.weighing = nn.MultiheadAttention(32, 4, batch_first=True)
         self.query, self.key = nn.Linear(32, 32), nn.Linear(32, 32)
+        self.norm = nn.LayerNorm(32)
 
     def forward(self, hidden: torch.Tensor) -> Tensors:
-        hidden = self.front(hidden)
+        hidden = self.norm(self.front(hidden))
         hidden = hidden + self.batch_first(hidden, hidden, hidden, need_weights=False)[0]
-        turned = self.middle(hidden).transpose(0, 1)
+        turned = self.norm(self.middle(hidden)).transpose(0, 1)
         hidden = hidden + self.sequence_first(turned, turned, turned, need_weights=False)[0].transpose(0, 1)
+        hidden = self.norm(hidden)
         weighed, weights = self.weighing(hidden, hidden, hidden)
-        hidden = hidden + weighed
+        hidden = self.norm(hidden + weighed)
         return {"hidden": hidden + self.near(hidden), "weights": weights}
 
     def near(self, hidden: torch.Tensor) -> torch.Tensor:

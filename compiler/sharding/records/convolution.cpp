@@ -124,7 +124,11 @@ static bool isBlocked(RankedTensorType input, RankedTensorType weight, int64_t b
   return groups > 1 || isWide || batch > 1 || places > 20480;
 }
 
-static int64_t inBlocks(int64_t features) { return features > 1 ? (features + 15) / 16 * 16 : features; }
+/// Features are laid out in blocks of 16, or of 8 where there are no more.
+static int64_t inBlocks(int64_t features) {
+  int64_t block = features > 8 ? 16 : 8;
+  return features > 1 ? (features + block - 1) / block * block : features;
+}
 
 /// Bytes of the matrix of all windows that the other kernels make; a window of one element needs none.
 static int64_t unfoldedBytes(const CallView &call, RankedTensorType input, RankedTensorType weight) {
@@ -132,7 +136,8 @@ static int64_t unfoldedBytes(const CallView &call, RankedTensorType input, Ranke
   int64_t window = elementsBut(call, "weight", 0), elementBytes = plan::elementBytes(input.getElementType());
   if (isTransposed(call))
     return input.getNumElements() / weight.getDimSize(0) * window * elementBytes;
-  int64_t places = result.getNumElements() / weight.getDimSize(0), rows = input.getNumElements() / places;
+  int64_t places = std::max<int64_t>(1, result.getNumElements() / weight.getDimSize(0));
+  int64_t rows = input.getNumElements() / places;
   return window == rows ? 0 : places * window * elementBytes;
 }
 
@@ -163,6 +168,8 @@ static int64_t convolutionWorkspace(const CallView &call) {
   if (input.getNumElements() == 0 || weight.getNumElements() == 0 || call.results.front().getNumElements() == 0)
     return 0;
   bool isBatch = input.getRank() == weight.getRank();
+  if (!isBatch && input.getRank() + 1 != weight.getRank())
+    return 0;
   int64_t batch = isBatch ? input.getDimSize(0) : 1;
   return isBlocked(input, weight, batch, call.getInt("groups", 1))
              ? blockedBytes(call, *inputIndex, weight, input.getDimSize(isBatch ? 1 : 0))

@@ -20,6 +20,8 @@ static FactorRule reshapeRule(const CallView &call) {
 /// What a view of the whole is may not be one of the rank's part: a collective or a kernel of the runtime has laid it
 /// out otherwise. All reshapes copy where they must.
 static LocalCall localizeReshape(const CallView &call, plan::MeshOp) {
+  if (!call.get("self"))
+    return unchanged(call);
   NamedAttrList args;
   args.set("self", call.get("self"));
   args.set("shape", localSizes(call, 0, call.results.front().getRank()));

@@ -136,9 +136,11 @@ static int64_t unfoldedBytes(const CallView &call, RankedTensorType input, Ranke
   int64_t window = elementsBut(call, "weight", 0), elementBytes = plan::elementBytes(input.getElementType());
   if (isTransposed(call))
     return input.getNumElements() / weight.getDimSize(0) * window * elementBytes;
-  int64_t places = std::max<int64_t>(1, result.getNumElements() / weight.getDimSize(0));
-  int64_t rows = input.getNumElements() / places;
-  return window == rows ? 0 : places * window * elementBytes;
+  // As many places on both sides: no stride and no padding.
+  int64_t places = result.getNumElements() / weight.getDimSize(0);
+  bool isOne = llvm::all_of(weight.getShape().drop_front(2), [](int64_t size) { return size == 1; });
+  bool isMatrix = isOne && places * weight.getDimSize(1) == input.getNumElements();
+  return isMatrix ? 0 : places * window * elementBytes;
 }
 
 /// oneDNN lays images and weights out in blocks of features before, and the result as it was after; images of few

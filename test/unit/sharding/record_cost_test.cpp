@@ -209,6 +209,8 @@ TEST_F(RecordCost, ConvolutionsChangeTheLayout) {
   EXPECT_EQ(workspace("(tensor<4x3x32x32xf32>, tensor<32x3x3x3xf32>) -> tensor<4x32x30x30xf32>"), 4 * 4 * 32 * 900);
   // A small sample becomes a matrix of windows.
   EXPECT_EQ(workspace("(tensor<1x4x8x8xf32>, tensor<16x4x3x3xf32>) -> tensor<1x16x6x6xf32>"), 4 * (4 * 9) * 36);
+  EXPECT_EQ(workspace("(tensor<1x4x8x8xf32>, tensor<16x4x2x2xf32>) -> tensor<1x16x4x4xf32>"), 4 * (4 * 4) * 16);
+  EXPECT_EQ(workspace("(tensor<1x4x8x8xf32>, tensor<16x4x1x1xf32>) -> tensor<1x16x8x8xf32>"), 0);
 }
 
 TEST_F(RecordCost, LookupsReadOnlyWhatTheyTake) {

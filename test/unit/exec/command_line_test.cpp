@@ -151,10 +151,18 @@ TEST_F(CommandLineTest, WrongWeightsLeaveNothing) {
 }
 
 TEST_F(CommandLineTest, MissingInputLeavesNothing) {
-  writeTensors(folder / "x.safetensors", {{"y", x0}});
+  writeTensors(folder / "x.safetensors", {});
   CommandResult result = forward();
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.text, AllOf(HasSubstr("x.safetensors"), HasSubstr("no tensor 'x'")));
+  expectNothingLeft();
+}
+
+TEST_F(CommandLineTest, AnInputThatTheProgramDoesNotTake) {
+  writeTensors(folder / "x.safetensors", {{"x", x0}, {"y", x0}});
+  CommandResult result = forward();
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.text, AllOf(HasSubstr("x.safetensors"), HasSubstr("the program has no input 'y'")));
   expectNothingLeft();
 }
 

@@ -3,10 +3,15 @@
 #include "runtime/comm/threads/run_threads.h"
 
 #include <atomic>
+#include <fstream>
 #include <gmock/gmock.h>
+#include <iostream>
 #include <map>
 #include <mutex>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 namespace meshplan {
 namespace {
@@ -63,6 +68,41 @@ TEST(RunThreads, SlowRanksOfAGoodRunAreNotStuck) {
     return Status();
   });
   EXPECT_TRUE(rootCause(statuses).ok());
+}
+
+/// A barrier of more ranks than there is memory for: what started the failures.
+Status barrierWithoutRoom(int64_t ranks) {
+  int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlim_t room = static_cast<rlim_t>(pages * ::sysconf(_SC_PAGESIZE)) + (rlim_t(300) << 20);
+  const rlimit limit{room, room};
+  ::setrlimit(RLIMIT_AS, &limit);
+  RankOptions options{.timeout = std::chrono::seconds(10),
+                      .onStuck = [](const Status &, std::span<const int64_t>) { ::_exit(2); }};
+  std::vector<Status> statuses = runThreads(ranks, options, [](World &world) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("world"));
+    return waitFor(group->startBarrier());
+  });
+  return rootCause(statuses);
+}
+
+TEST(RunThreads, MoreRanksThanTheSystemHasThreads) {
+  // In a process of its own, which may have 300 MiB more for stacks of 8 MiB each.
+  pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);
+    Status cause = barrierWithoutRoom(1000);
+    bool right = testing::Matches(testing::MatchesRegex("only [0-9]+ of 1000 ranks could be started as threads of this "
+                                                        "process: Resource temporarily unavailable; help: "
+                                                        "start one process for each rank"))(cause.message());
+    if (!right)
+      std::cerr << cause.message() << std::endl;
+    ::_exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 } // namespace

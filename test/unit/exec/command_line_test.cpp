@@ -158,6 +158,14 @@ TEST_F(CommandLineTest, MissingInputLeavesNothing) {
   expectNothingLeft();
 }
 
+TEST_F(CommandLineTest, AnInputThatTheProgramDoesNotTake) {
+  writeTensors(folder / "x.safetensors", {{"x", x0}, {"y", x0}});
+  CommandResult result = forward();
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.text, AllOf(HasSubstr("x.safetensors"), HasSubstr("the program has no input 'y'")));
+  expectNothingLeft();
+}
+
 TEST_F(CommandLineTest, InputOfAnotherElementType) {
   writeTensors(folder / "x.safetensors", {{"x", at::zeros({4, 6}, at::kLong)}});
   EXPECT_THAT(forward().text, AllOf(HasSubstr("'x'"), HasSubstr("i64"), HasSubstr("f32")));

@@ -162,10 +162,14 @@ def main() -> int:
             problem = problem_with([str(arguments.meshplan.resolve()), "check", "case.plan"], folder)
         return f"{damage}: {problem}" if problem else None
 
+    wrong = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        problems = [problem for problem in pool.map(check, cases) if problem]
-    print(*problems, f"{len(cases)} damaged archives, {len(problems)} with a wrong end", sep="\n")
-    return 1 if problems else 0
+        for problem in pool.map(check, cases):
+            if problem:
+                wrong += 1
+                print(problem, flush=True)
+    print(f"{len(cases)} damaged archives, {wrong} with a wrong end")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
 #include "compiler/transforms/import/index_functions/real_bounds.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/transforms/import/index_functions/call_reader.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
-#include "compiler/transforms/import/index_functions/call_reader.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <algorithm>

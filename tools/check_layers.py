@@ -88,6 +88,19 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         },
         {"mlir", "llvm"},
     ),
+    "compiler/draft": (
+        {
+            "compiler/pipeline",
+            "compiler/transforms/*",
+            "compiler/frontend",
+            "compiler/archive",
+            "compiler/sharding",
+            "compiler/support",
+            "dialect/plan",
+            EXTENT,
+        },
+        {"mlir", "llvm"},
+    ),
     "examples": ({"runtime/include"}, set()),
 }
 

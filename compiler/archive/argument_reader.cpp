@@ -13,23 +13,7 @@ public:
   ArgumentReader(const GraphNames &names, GraphReader &graph, JsonDocument &document)
       : names(names), graph(graph), document(document) {}
 
-  std::optional<Argument> read(const Json &argument) {
-    auto [kind, value] = document.unionMember(argument);
-    if (kind == "as_none")
-      return Argument(std::monostate());
-    if (kind == "as_device")
-      return std::nullopt;
-    if (kind == "as_layout") {
-      if (document.integer(*value) != stridedLayout)
-        document.fail(argument, "only strided tensors are supported");
-      return std::nullopt;
-    }
-    if (kind.contains("tensor"))
-      return readTensors(kind, *value, argument);
-    if (kind.contains("int"))
-      return readIntegers(kind, *value, argument);
-    return readScalar(kind, *value, argument);
-  }
+  std::optional<Argument> read(const Json &argument);
 
 private:
   template <typename T, typename Read> Argument list(const Json &json, Read read) {
@@ -39,80 +23,12 @@ private:
     return Argument(std::in_place_type<std::vector<T>>, std::move(elements));
   }
 
-  ValueId optionalTensor(const Json &json) {
-    auto [kind, value] = document.unionMember(json);
-    return kind == "as_tensor" ? graph.readTensor(*value, names) : noValue;
-  }
-
-  std::optional<Argument> readTensors(llvm::StringRef kind, const Json &value, const Json &argument) {
-    if (kind == "as_tensor")
-      return Argument(std::in_place_type<ValueId>, graph.readTensor(value, names));
-    if (kind == "as_tensors")
-      return list<ValueId>(value, [&](const Json &json) { return graph.readTensor(json, names); });
-    if (kind == "as_optional_tensors")
-      return list<ValueId>(value, [&](const Json &json) { return optionalTensor(json); });
-    if (kind == "as_optional_tensor") {
-      ValueId id = optionalTensor(value);
-      return id == noValue ? Argument(std::monostate()) : Argument(std::in_place_type<ValueId>, id);
-    }
-    return unsupported(kind, argument);
-  }
-
-  SymbolicInt symbolicInt(const Json &json) {
-    auto [kind, value] = document.unionMember(json);
-    if (kind == "as_int")
-      return document.integer(*value);
-    std::string name = document.string(*value);
-    auto it = names.integers.find(name);
-    if (it != names.integers.end())
-      return it->second;
-    document.fail(json, "integer '" + name + "' is not defined");
-    return 0;
-  }
-
-  std::optional<Argument> readIntegers(llvm::StringRef kind, const Json &value, const Json &argument) {
-    if (kind == "as_int")
-      return Argument(SymbolicInt(document.integer(value)));
-    if (kind == "as_sym_int")
-      return Argument(symbolicInt(value));
-    if (kind == "as_ints")
-      return list<SymbolicInt>(value, [&](const Json &json) { return document.integer(json); });
-    if (kind == "as_sym_ints")
-      return list<SymbolicInt>(value, [&](const Json &json) { return symbolicInt(json); });
-    return unsupported(kind, argument);
-  }
-
-  std::optional<Argument> readScalar(llvm::StringRef kind, const Json &value, const Json &argument) {
-    if (kind == "as_float")
-      return Argument(document.number(value));
-    if (kind == "as_floats")
-      return list<double>(value, [&](const Json &json) { return document.number(json); });
-    if (kind == "as_bool")
-      return Argument(document.boolean(value));
-    if (kind == "as_bools")
-      return list<bool>(value, [&](const Json &json) { return document.boolean(json); });
-    if (kind == "as_string")
-      return Argument(document.string(value));
-    if (kind == "as_strings")
-      return list<std::string>(value, [&](const Json &json) { return document.string(json); });
-    if (kind == "as_scalar_type") {
-      std::optional<ScalarType> type = graph.readScalarType(value);
-      return type ? std::optional(Argument(*type)) : std::nullopt;
-    }
-    if (kind == "as_memory_format") {
-      int64_t format = document.integer(value);
-      if (format >= 1 && format <= 4)
-        return Argument(MemoryFormat(format));
-    }
-    if ((kind == "as_sym_float" || kind == "as_sym_bool") && value.is_object() && !value.contains("as_name"))
-      return read(value);
-    return unsupported(kind, argument);
-  }
-
-  std::optional<Argument> unsupported(llvm::StringRef kind, const Json &argument) {
-    document.fail(argument, "an argument of kind '" + kind + "' is not supported");
-    return std::nullopt;
-  }
+  ValueId optionalTensor(const Json &json);
+  std::optional<Argument> readTensors(llvm::StringRef kind, const Json &value, const Json &argument);
+  SymbolicInt symbolicInt(const Json &json);
+  std::optional<Argument> readIntegers(llvm::StringRef kind, const Json &value, const Json &argument);
+  std::optional<Argument> readScalar(llvm::StringRef kind, const Json &value, const Json &argument);
+  std::optional<Argument> unsupported(llvm::StringRef kind, const Json &argument);
 
   const GraphNames &names;
   GraphReader &graph;
@@ -120,6 +36,99 @@ private:
 };
 
 } // namespace
+
+std::optional<Argument> ArgumentReader::read(const Json &argument) {
+  auto [kind, value] = document.unionMember(argument);
+  if (kind == "as_none")
+    return Argument(std::monostate());
+  if (kind == "as_device")
+    return std::nullopt;
+  if (kind == "as_layout") {
+    if (document.integer(*value) != stridedLayout)
+      document.fail(argument, "only strided tensors are supported");
+    return std::nullopt;
+  }
+  if (kind.contains("tensor"))
+    return readTensors(kind, *value, argument);
+  if (kind.contains("int"))
+    return readIntegers(kind, *value, argument);
+  return readScalar(kind, *value, argument);
+}
+
+ValueId ArgumentReader::optionalTensor(const Json &json) {
+  auto [kind, value] = document.unionMember(json);
+  return kind == "as_tensor" ? graph.readTensor(*value, names) : noValue;
+}
+
+std::optional<Argument> ArgumentReader::readTensors(llvm::StringRef kind, const Json &value, const Json &argument) {
+  if (kind == "as_tensor")
+    return Argument(std::in_place_type<ValueId>, graph.readTensor(value, names));
+  if (kind == "as_tensors")
+    return list<ValueId>(value, [&](const Json &json) { return graph.readTensor(json, names); });
+  if (kind == "as_optional_tensors")
+    return list<ValueId>(value, [&](const Json &json) { return optionalTensor(json); });
+  if (kind == "as_optional_tensor") {
+    ValueId id = optionalTensor(value);
+    return id == noValue ? Argument(std::monostate()) : Argument(std::in_place_type<ValueId>, id);
+  }
+  return unsupported(kind, argument);
+}
+
+SymbolicInt ArgumentReader::symbolicInt(const Json &json) {
+  auto [kind, value] = document.unionMember(json);
+  if (kind == "as_int")
+    return document.integer(*value);
+  std::string name = document.string(*value);
+  auto it = names.integers.find(name);
+  if (it != names.integers.end())
+    return it->second;
+  document.fail(json, "integer '" + name + "' is not defined");
+  return 0;
+}
+
+std::optional<Argument> ArgumentReader::readIntegers(llvm::StringRef kind, const Json &value, const Json &argument) {
+  if (kind == "as_int")
+    return Argument(SymbolicInt(document.integer(value)));
+  if (kind == "as_sym_int")
+    return Argument(symbolicInt(value));
+  if (kind == "as_ints")
+    return list<SymbolicInt>(value, [&](const Json &json) { return document.integer(json); });
+  if (kind == "as_sym_ints")
+    return list<SymbolicInt>(value, [&](const Json &json) { return symbolicInt(json); });
+  return unsupported(kind, argument);
+}
+
+std::optional<Argument> ArgumentReader::readScalar(llvm::StringRef kind, const Json &value, const Json &argument) {
+  if (kind == "as_float")
+    return Argument(document.number(value));
+  if (kind == "as_floats")
+    return list<double>(value, [&](const Json &json) { return document.number(json); });
+  if (kind == "as_bool")
+    return Argument(document.boolean(value));
+  if (kind == "as_bools")
+    return list<bool>(value, [&](const Json &json) { return document.boolean(json); });
+  if (kind == "as_string")
+    return Argument(document.string(value));
+  if (kind == "as_strings")
+    return list<std::string>(value, [&](const Json &json) { return document.string(json); });
+  if (kind == "as_scalar_type") {
+    std::optional<ScalarType> type = graph.readScalarType(value);
+    return type ? std::optional(Argument(*type)) : std::nullopt;
+  }
+  if (kind == "as_memory_format") {
+    int64_t format = document.integer(value);
+    if (format >= 1 && format <= 4)
+      return Argument(MemoryFormat(format));
+  }
+  if ((kind == "as_sym_float" || kind == "as_sym_bool") && value.is_object() && !value.contains("as_name"))
+    return read(value);
+  return unsupported(kind, argument);
+}
+
+std::optional<Argument> ArgumentReader::unsupported(llvm::StringRef kind, const Json &argument) {
+  document.fail(argument, "an argument of kind '" + kind + "' is not supported");
+  return std::nullopt;
+}
 
 std::optional<Argument> readArgument(const Json &argument, const GraphNames &names, GraphReader &graph,
                                      JsonDocument &document) {

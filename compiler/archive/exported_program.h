@@ -185,6 +185,7 @@ struct ExportedProgram {
   std::vector<BufferUpdate> bufferUpdates;
   std::optional<size_t> lossOutput; ///< index in outputs, when the signature says
   std::vector<SymbolRange> symbols; ///< empty when all shapes are static
+  SymbolBindings examples;          ///< what symbols were in the example inputs, where the archive says so
 
   const Value &value(ValueId id) const { return values[id]; }
 

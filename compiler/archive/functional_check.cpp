@@ -39,7 +39,7 @@ std::string describe(const ExportedProgram &program, const Node &node) {
 }
 
 template <typename Predicate>
-void report(const ExportedProgram &program, const std::string &message, Predicate matches,
+void report(const ExportedProgram &program, const std::string &message, const std::string &help, Predicate matches,
             std::vector<Diagnostic> &errors) {
   Diagnostic error;
   size_t count = 0;
@@ -51,7 +51,7 @@ void report(const ExportedProgram &program, const std::string &message, Predicat
   if (count > maxNotes)
     error.notes.push_back("and " + std::to_string(count - maxNotes) + " more");
   error.message = message;
-  error.help = "call 'ep = ep.run_decompositions({})' before torch.export.save";
+  error.help = help;
   errors.push_back(std::move(error));
 }
 
@@ -69,11 +69,17 @@ bool writesOperand(llvm::StringRef target) {
 
 void checkFunctional(const ExportedProgram &program, const std::string &path, std::vector<Diagnostic> &errors) {
   std::string prefix = "'" + path + "': ";
+  std::string decompose = "call 'ep = ep.run_decompositions({})' before torch.export.save";
   report(
-      program, prefix + "the graph writes in place", [](const Node &node) { return writesOperand(node.target); },
-      errors);
-  report(program, prefix + "the graph updates running statistics of a normalization in hiding", updatesStatistics,
-         errors);
+      program, prefix + "the graph writes in place", decompose,
+      [](const Node &node) { return writesOperand(node.target); }, errors);
+  report(program, prefix + "the graph updates running statistics of a normalization in hiding", decompose,
+         updatesStatistics, errors);
+  // A rank's tensor, or what a collective made, lies in memory otherwise than the traced one: numbers would be wrong.
+  report(
+      program, prefix + "the graph reads elements by their place in memory",
+      "write it with slices, unfold or gather instead of as_strided",
+      [](const Node &node) { return llvm::StringRef(node.target).starts_with("aten.as_strided"); }, errors);
 }
 
 } // namespace meshplan::archive

@@ -11,8 +11,9 @@ namespace meshplan::archive {
 /// Whether a call of `target` (such as `aten.add_.Tensor`) writes an operand.
 bool writesOperand(llvm::StringRef target);
 
-/// Adds one error for the nodes that write in place, a view included, and one
-/// for those that update batch-norm statistics without saying so.
+/// Adds one error for the nodes that write in place, a view included, one for
+/// those that update batch-norm statistics without saying so, and one for those
+/// that read by strides.
 void checkFunctional(const ExportedProgram &program, const std::string &path, std::vector<Diagnostic> &errors);
 
 } // namespace meshplan::archive

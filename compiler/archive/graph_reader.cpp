@@ -61,10 +61,21 @@ SymbolicInt GraphReader::readSymbolicInt(const Json &symInt) {
   if (kind == "as_int")
     return document.integer(*value);
   llvm::Expected<SymbolicInt> parsed = parseSymbolicInt(document.string(document.member(*value, "expr_str")));
-  if (parsed)
+  if (parsed) {
+    noteExample(*parsed, *value);
     return std::move(*parsed);
+  }
   document.fail(symInt, llvm::toString(parsed.takeError()));
   return 0;
+}
+
+void GraphReader::noteExample(const SymbolicInt &integer, const Json &expression) {
+  const Json *hint = document.optionalMember(expression, "hint");
+  if (!hint || !integer.isSymbolic() || integer.expression->kind != SymbolicExpression::Kind::Symbol)
+    return;
+  auto [kind, value] = document.unionMember(*hint);
+  if (kind == "as_int")
+    program.examples[integer.expression->symbol] = document.integer(*value);
 }
 
 std::optional<ScalarType> GraphReader::readScalarType(const Json &number) {

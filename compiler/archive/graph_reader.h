@@ -42,6 +42,8 @@ public:
   SymbolicInt readSymbolicInt(const Json &symInt);
 
 private:
+  /// Keeps the extent that a symbol had in the example inputs.
+  void noteExample(const SymbolicInt &integer, const Json &expression);
   void readIntegers(const Json &graph, GraphNames &names);
   void readNodes(const Json &graph, GraphNames &names, bool noGrad);
   void readNode(const Json &json, GraphNames &names, bool noGrad);

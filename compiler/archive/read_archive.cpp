@@ -20,163 +20,27 @@ class ArchiveReader {
 public:
   ArchiveReader(const ZipArchive &archive, std::vector<Diagnostic> &errors) : archive(archive), errors(errors) {}
 
-  std::optional<ExportedProgram> read() {
-    if (!findFolder() || !checkFormat())
-      return std::nullopt;
-    std::optional<std::string> model = findModel();
-    if (!model)
-      return std::nullopt;
-    std::optional<PayloadTable> weights = readTable("data/weights/", *model + "_weights_config.json");
-    std::optional<PayloadTable> constants = readTable("data/constants/", *model + "_constants_config.json");
-    if (!weights || !constants)
-      return std::nullopt;
-    return readProgram("models/" + *model + ".json", *weights, *constants);
-  }
+  std::optional<ExportedProgram> read();
 
 private:
-  void fail(const std::string &problem, std::string help = "") {
-    errors.push_back({"'" + archive.path() + "': " + problem, {}, std::move(help)});
-  }
+  void fail(const std::string &problem, std::string help = "");
 
   /// All members lie in one top folder, named after the file that was written.
-  bool findFolder() {
-    for (const std::string &name : archive.names()) {
-      auto [top, rest] = llvm::StringRef(name).split('/');
-      if (rest == "archive_format") {
-        folder = top.str() + "/";
-        return true;
-      }
-    }
-    fail("not an archive of torch.export.save: it has no member 'archive_format'", exportHelp);
-    return false;
-  }
-
-  std::optional<std::string> readMember(const std::string &name) {
-    if (archive.find(folder + name))
-      return archive.read(folder + name, errors);
-    fail("has no member '" + folder + name + "'", exportHelp);
-    return std::nullopt;
-  }
-
-  bool checkText(const std::string &member, llvm::StringRef what, llvm::StringRef supported) {
-    std::optional<std::string> text = readMember(member);
-    if (!text)
-      return false;
-    llvm::StringRef actual = llvm::StringRef(*text).trim();
-    if (actual == supported)
-      return true;
-    fail((what + " is '" + actual + "', supported is '" + supported + "'").str(), exportHelp);
-    return false;
-  }
-
-  bool checkFormat() {
-    return checkText("archive_format", "archive format", supportedFormat) &&
-           checkText("archive_version", "archive version", supportedVersion) &&
-           (!archive.find(folder + "byteorder") || checkText("byteorder", "byte order", "little"));
-  }
-
-  std::optional<std::string> findModel() {
-    std::vector<std::string> models;
-    for (const std::string &name : archive.names()) {
-      llvm::StringRef rest = name;
-      if (rest.consume_front(folder + "models/") && rest.consume_back(".json"))
-        models.push_back(rest.str());
-    }
-    if (models.size() == 1)
-      return models.front();
-    if (models.empty())
-      fail("has no exported model ('" + folder + "models/*.json')", exportHelp);
-    else
-      fail("has " + std::to_string(models.size()) + " models, exactly one is supported",
-           "save one program with torch.export.save");
-    return std::nullopt;
-  }
-
-  std::optional<PayloadTable> readTable(const std::string &subfolder, const std::string &file) {
-    std::optional<std::string> text = readMember(subfolder + file);
-    if (!text)
-      return std::nullopt;
-    JsonDocument document(file, *text, errors);
-    if (document.failed())
-      return std::nullopt;
-    PayloadTable table = readPayloadTable(document, folder + subfolder);
-    return document.failed() ? std::nullopt : std::optional(std::move(table));
-  }
-
-  bool checkSchema(JsonDocument &document) {
-    const Json &version = document.member(document.root(), "schema_version");
-    int64_t major = document.integer(document.member(version, "major"));
-    int64_t minor = document.integer(document.member(version, "minor"));
-    if (document.failed() || major == supportedSchemaMajor)
-      return !document.failed();
-    fail("schema version is " + std::to_string(major) + "." + std::to_string(minor) + ", supported is " +
-             std::to_string(supportedSchemaMajor) + ".x",
-         "export the model with a PyTorch whose torch/_export/serde/schema.py has major version " +
-             std::to_string(supportedSchemaMajor) + ", such as 2.11");
-    return false;
-  }
-
-  static std::string digestOf(llvm::StringRef text) {
-    return llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(text)), /*LowerCase=*/true);
-  }
+  bool findFolder();
+  std::optional<std::string> readMember(const std::string &name);
+  bool checkText(const std::string &member, llvm::StringRef what, llvm::StringRef supported);
+  bool checkFormat();
+  std::optional<std::string> findModel();
+  std::optional<PayloadTable> readTable(const std::string &subfolder, const std::string &file);
+  bool checkSchema(JsonDocument &document);
+  static std::string digestOf(llvm::StringRef text);
 
   std::optional<ExportedProgram> readProgram(const std::string &member, const PayloadTable &weights,
-                                             const PayloadTable &constants) {
-    std::optional<std::string> text = readMember(member);
-    if (!text)
-      return std::nullopt;
-    std::string graphDigest = digestOf(*text);
-    JsonDocument document(member, *text, errors);
-    text->clear();
-    text->shrink_to_fit();
-    if (document.failed() || !checkSchema(document))
-      return std::nullopt;
-    ExportedProgram program;
-    program.digest = graphDigest;
-    if (const Json *version = document.optionalMember(document.root(), "torch_version"))
-      program.torchVersion = document.string(*version);
-    const Json &module = document.member(document.root(), "graph_module");
-    GraphReader graph(document, program);
-    GraphNames names = graph.read(document.member(module, "graph"));
-    readSignature(module, {document, graph, names, archive, weights, constants, errors}, program);
-    if (document.failed() || !errors.empty())
-      return std::nullopt;
-    checkFunctional(program, archive.path(), errors);
-    readSymbols(document, program);
-    if (!errors.empty())
-      return std::nullopt;
-    simplifyGraph(program);
-    return program;
-  }
+                                             const PayloadTable &constants);
 
   /// Symbols of the inputs, with their ranges. Any other symbol stands for a
   /// number that only the data gives.
-  void readSymbols(JsonDocument &document, ExportedProgram &program) {
-    std::set<std::string> symbols;
-    for (const Input &input : program.inputs)
-      for (const SymbolicInt &dim : program.values[input.value].dims)
-        collectSymbols(dim, symbols);
-    for (const Value &value : program.values) {
-      std::set<std::string> used;
-      for (const SymbolicInt &dim : value.dims)
-        collectSymbols(dim, used);
-      for (const std::string &symbol : used)
-        if (!symbols.count(symbol))
-          return fail("the shape of '" + value.name + "' depends on data ('" + symbol + "')",
-                      "use operations whose result shape follows from the shapes of the inputs");
-    }
-    const Json &ranges = document.object(document.member(document.root(), "range_constraints"));
-    for (const std::string &symbol : symbols) {
-      SymbolRange range{symbol, 0, INT64_MAX};
-      if (auto it = ranges.find(symbol); it != ranges.end()) {
-        if (const Json *minimum = document.optionalMember(*it, "min_val"))
-          range.minimum = document.integer(*minimum);
-        if (const Json *maximum = document.optionalMember(*it, "max_val"))
-          range.maximum = document.integer(*maximum);
-      }
-      program.symbols.push_back(range);
-    }
-  }
+  void readSymbols(JsonDocument &document, ExportedProgram &program);
 
   const ZipArchive &archive;
   std::vector<Diagnostic> &errors;
@@ -184,6 +48,160 @@ private:
 };
 
 } // namespace
+
+std::optional<ExportedProgram> ArchiveReader::read() {
+  if (!findFolder() || !checkFormat())
+    return std::nullopt;
+  std::optional<std::string> model = findModel();
+  if (!model)
+    return std::nullopt;
+  std::optional<PayloadTable> weights = readTable("data/weights/", *model + "_weights_config.json");
+  std::optional<PayloadTable> constants = readTable("data/constants/", *model + "_constants_config.json");
+  if (!weights || !constants)
+    return std::nullopt;
+  return readProgram("models/" + *model + ".json", *weights, *constants);
+}
+
+void ArchiveReader::fail(const std::string &problem, std::string help) {
+  errors.push_back({"'" + archive.path() + "': " + problem, {}, std::move(help)});
+}
+
+bool ArchiveReader::findFolder() {
+  for (const std::string &name : archive.names()) {
+    auto [top, rest] = llvm::StringRef(name).split('/');
+    if (rest == "archive_format") {
+      folder = top.str() + "/";
+      return true;
+    }
+  }
+  fail("not an archive of torch.export.save: it has no member 'archive_format'", exportHelp);
+  return false;
+}
+
+std::optional<std::string> ArchiveReader::readMember(const std::string &name) {
+  if (archive.find(folder + name))
+    return archive.read(folder + name, errors);
+  fail("has no member '" + folder + name + "'", exportHelp);
+  return std::nullopt;
+}
+
+bool ArchiveReader::checkText(const std::string &member, llvm::StringRef what, llvm::StringRef supported) {
+  std::optional<std::string> text = readMember(member);
+  if (!text)
+    return false;
+  llvm::StringRef actual = llvm::StringRef(*text).trim();
+  if (actual == supported)
+    return true;
+  fail((what + " is '" + actual + "', supported is '" + supported + "'").str(), exportHelp);
+  return false;
+}
+
+bool ArchiveReader::checkFormat() {
+  return checkText("archive_format", "archive format", supportedFormat) &&
+         checkText("archive_version", "archive version", supportedVersion) &&
+         (!archive.find(folder + "byteorder") || checkText("byteorder", "byte order", "little"));
+}
+
+std::optional<std::string> ArchiveReader::findModel() {
+  std::vector<std::string> models;
+  for (const std::string &name : archive.names()) {
+    llvm::StringRef rest = name;
+    if (rest.consume_front(folder + "models/") && rest.consume_back(".json"))
+      models.push_back(rest.str());
+  }
+  if (models.size() == 1)
+    return models.front();
+  if (models.empty())
+    fail("has no exported model ('" + folder + "models/*.json')", exportHelp);
+  else
+    fail("has " + std::to_string(models.size()) + " models, exactly one is supported",
+         "save one program with torch.export.save");
+  return std::nullopt;
+}
+
+std::optional<PayloadTable> ArchiveReader::readTable(const std::string &subfolder, const std::string &file) {
+  std::optional<std::string> text = readMember(subfolder + file);
+  if (!text)
+    return std::nullopt;
+  JsonDocument document(file, *text, errors);
+  if (document.failed())
+    return std::nullopt;
+  PayloadTable table = readPayloadTable(document, folder + subfolder);
+  return document.failed() ? std::nullopt : std::optional(std::move(table));
+}
+
+bool ArchiveReader::checkSchema(JsonDocument &document) {
+  const Json &version = document.member(document.root(), "schema_version");
+  int64_t major = document.integer(document.member(version, "major"));
+  int64_t minor = document.integer(document.member(version, "minor"));
+  if (document.failed() || major == supportedSchemaMajor)
+    return !document.failed();
+  fail("schema version is " + std::to_string(major) + "." + std::to_string(minor) + ", supported is " +
+           std::to_string(supportedSchemaMajor) + ".x",
+       "export the model with a PyTorch whose torch/_export/serde/schema.py has major version " +
+           std::to_string(supportedSchemaMajor) + ", such as 2.11");
+  return false;
+}
+
+std::string ArchiveReader::digestOf(llvm::StringRef text) {
+  return llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(text)), /*LowerCase=*/true);
+}
+
+std::optional<ExportedProgram> ArchiveReader::readProgram(const std::string &member, const PayloadTable &weights,
+                                                          const PayloadTable &constants) {
+  std::optional<std::string> text = readMember(member);
+  if (!text)
+    return std::nullopt;
+  std::string graphDigest = digestOf(*text);
+  JsonDocument document(member, *text, errors);
+  text->clear();
+  text->shrink_to_fit();
+  if (document.failed() || !checkSchema(document))
+    return std::nullopt;
+  ExportedProgram program;
+  program.digest = graphDigest;
+  if (const Json *version = document.optionalMember(document.root(), "torch_version"))
+    program.torchVersion = document.string(*version);
+  const Json &module = document.member(document.root(), "graph_module");
+  GraphReader graph(document, program);
+  GraphNames names = graph.read(document.member(module, "graph"));
+  readSignature(module, {document, graph, names, archive, weights, constants, errors}, program);
+  if (document.failed() || !errors.empty())
+    return std::nullopt;
+  checkFunctional(program, archive.path(), errors);
+  readSymbols(document, program);
+  if (!errors.empty())
+    return std::nullopt;
+  simplifyGraph(program);
+  return program;
+}
+
+void ArchiveReader::readSymbols(JsonDocument &document, ExportedProgram &program) {
+  std::set<std::string> symbols;
+  for (const Input &input : program.inputs)
+    for (const SymbolicInt &dim : program.values[input.value].dims)
+      collectSymbols(dim, symbols);
+  for (const Value &value : program.values) {
+    std::set<std::string> used;
+    for (const SymbolicInt &dim : value.dims)
+      collectSymbols(dim, used);
+    for (const std::string &symbol : used)
+      if (!symbols.count(symbol))
+        return fail("the shape of '" + value.name + "' depends on data ('" + symbol + "')",
+                    "use operations whose result shape follows from the shapes of the inputs");
+  }
+  const Json &ranges = document.object(document.member(document.root(), "range_constraints"));
+  for (const std::string &symbol : symbols) {
+    SymbolRange range{symbol, 0, INT64_MAX};
+    if (auto it = ranges.find(symbol); it != ranges.end()) {
+      if (const Json *minimum = document.optionalMember(*it, "min_val"))
+        range.minimum = document.integer(*minimum);
+      if (const Json *maximum = document.optionalMember(*it, "max_val"))
+        range.maximum = document.integer(*maximum);
+    }
+    program.symbols.push_back(range);
+  }
+}
 
 ReadResult readArchive(const std::string &path) {
   ReadResult result;

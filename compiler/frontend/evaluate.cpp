@@ -91,21 +91,7 @@ class Evaluator {
 public:
   Evaluator(const Syntax &syntax, Diagnostics &diagnostics) : syntax(syntax), diagnostics(diagnostics) {}
 
-  std::optional<Environment> run(llvm::ArrayRef<Definition> definitions) {
-    size_t before = diagnostics.errorCount();
-    for (const LetStatement &let : syntax.lets)
-      define(let.name, let.value);
-    if (!syntax.meshes.empty())
-      for (const AxisDefinition &axis : syntax.meshes.front().axes)
-        define(axis.name, axis.size);
-    for (const Definition &definition : definitions)
-      override(definition);
-    for (auto &[name, entry] : names)
-      valueOf(name, entry);
-    if (diagnostics.errorCount() != before)
-      return std::nullopt;
-    return environment();
-  }
+  std::optional<Environment> run(llvm::ArrayRef<Definition> definitions);
 
 private:
   struct Entry {
@@ -116,138 +102,14 @@ private:
     enum { Open, Active, Done } state = Open;
   };
 
-  void define(const Word &name, const Expression &expression) {
-    if (name.text == "world") {
-      diagnostics.error(name.range, "'world' is the number of ranks and cannot be defined here")
-          .help("give it on the command line: -D world=N");
-      return;
-    }
-    auto [entry, isNew] = names.try_emplace(name.text);
-    if (!isNew)
-      diagnostics.error(name.range, "'" + name.text + "' is defined twice")
-          .note(entry->second.range, "the first definition is here")
-          .help("axes and 'let' values share their names: rename one");
-    else
-      entry->second = {&expression, name.range, std::nullopt, "", Entry::Open};
-  }
-
-  std::vector<std::string> definable() const {
-    std::vector<std::string> result = {"world"};
-    for (const auto &[name, entry] : names)
-      if (name != "world")
-        result.push_back(name);
-    return result;
-  }
-
-  void override(const Definition &definition) {
-    std::string shown = "-D " + definition.name + "=" + definition.value;
-    int64_t value = 0;
-    if (definition.name != "world" && names.count(definition.name) == 0) {
-      diagnostics.error({}, shown + ": the plan has no axis or value '" + definition.name + "'")
-          .help(suggest(definition.name, definable(), "names of this plan"));
-      return;
-    }
-    if (llvm::StringRef(definition.value).getAsInteger(10, value)) {
-      bool isNumber = llvm::all_of(llvm::StringRef(definition.value).ltrim('-'), llvm::isDigit) &&
-                      llvm::StringRef(definition.value).ltrim('-') != "";
-      diagnostics
-          .error({},
-                 shown + ": '" + definition.value + (isNumber ? "' does not fit in 64 bits" : "' is not an integer"))
-          .help("write -D " + definition.name + "=N with an integer N");
-      return;
-    }
-    Entry &entry = names[definition.name];
-    if (!entry.option.empty() && entry.value != value)
-      diagnostics
-          .error({}, shown + ": '" + definition.name + "' is given twice, as " + std::to_string(*entry.value) +
-                         " and as " + definition.value)
-          .help("give it once");
-    entry.option = shown;
-    entry.value = value;
-    entry.state = Entry::Done;
-    if (definition.name == "world" && value < 1)
-      diagnostics.error({}, shown + ": there is at least one rank").help("write -D world=N with N of at least 1");
-  }
-
-  std::optional<int64_t> valueOf(const std::string &name, Entry &entry) {
-    if (entry.state == Entry::Open) {
-      entry.state = Entry::Active;
-      entry.value = compute(*entry.expression, [&](const Expression &use) { return lookup(use); }, diagnostics);
-      entry.state = Entry::Done;
-    }
-    return entry.value;
-  }
-
-  std::optional<int64_t> lookup(const Expression &use) {
-    auto found = names.find(use.name);
-    if (found == names.end() && use.name == "world") {
-      diagnostics.error(use.range, "'world' is not given").help("give the number of ranks: -D world=N");
-      return std::nullopt;
-    }
-    if (found == names.end()) {
-      diagnostics.error(use.range, "unknown name '" + use.name + "'")
-          .help(suggest(use.name, definable(), "names of this plan"));
-      return std::nullopt;
-    }
-    if (found->second.state == Entry::Active) {
-      diagnostics.error(use.range, "'" + use.name + "' depends on itself")
-          .note(found->second.range, "it is defined here");
-      return std::nullopt;
-    }
-    return valueOf(use.name, found->second);
-  }
-
-  std::optional<Environment> environment() {
-    Environment result;
-    size_t before = diagnostics.errorCount();
-    if (!syntax.meshes.empty())
-      result.mesh.range = syntax.meshes.front().range;
-    int64_t product = 1;
-    for (size_t i = 0; !syntax.meshes.empty() && i < syntax.meshes.front().axes.size(); ++i) {
-      const Word &name = syntax.meshes.front().axes[i].name;
-      int64_t size = *names[name.text].value;
-      if (size < 1)
-        reportSize(name, size);
-      else if (__builtin_mul_overflow(product, size, &product))
-        diagnostics.error(result.mesh.range, "the number of ranks does not fit in 64 bits");
-      result.mesh.axes.push_back({name.text, size, name.range});
-    }
-    checkWorld(result, product);
-    if (diagnostics.errorCount() != before)
-      return std::nullopt;
-    for (const auto &[name, entry] : names)
-      result.values[name] = *entry.value;
-    result.values["world"] = product;
-    return result;
-  }
-
-  void reportSize(const Word &name, int64_t size) {
-    const std::string &option = names[name.text].option;
-    std::string message = "axis '" + name.text + "' has size " + std::to_string(size);
-    Diagnostic &error =
-        diagnostics.error(option.empty() ? name.range : SourceRange(), (option.empty() ? "" : option + ": ") + message);
-    if (!option.empty())
-      error.note(name.range, "the axis is here");
-    error.help("an axis has at least one rank");
-  }
-
-  void checkWorld(const Environment &result, int64_t product) {
-    auto world = names.find("world");
-    if (world == names.end() || world->second.value == product)
-      return;
-    std::string sizes;
-    for (const MeshAxis &axis : result.mesh.axes)
-      sizes += (sizes.empty() ? "" : " * ") + axis.name + " (" + std::to_string(axis.size) + ")";
-    std::string ranks = std::to_string(*world->second.value);
-    if (sizes.empty())
-      diagnostics.error(syntax.range, "the plan has no mesh, so it is for 1 rank, and world is " + ranks)
-          .help("add 'mesh dp = world'");
-    else
-      diagnostics
-          .error(result.mesh.range,
-                 "the mesh is " + sizes + " = " + std::to_string(product) + " ranks, and world is " + ranks)
-          .help("let one axis follow: 'mesh A = world / B, B = SIZE'");
-  }
+  void define(const Word &name, const Expression &expression);
+  std::vector<std::string> definable() const;
+  void override(const Definition &definition);
+  std::optional<int64_t> valueOf(const std::string &name, Entry &entry);
+  std::optional<int64_t> lookup(const Expression &use);
+  std::optional<Environment> environment();
+  void reportSize(const Word &name, int64_t size);
+  void checkWorld(const Environment &result, int64_t product);
 
   const Syntax &syntax;
   Diagnostics &diagnostics;
@@ -255,6 +117,154 @@ private:
 };
 
 } // namespace
+
+std::optional<Environment> Evaluator::run(llvm::ArrayRef<Definition> definitions) {
+  size_t before = diagnostics.errorCount();
+  for (const LetStatement &let : syntax.lets)
+    define(let.name, let.value);
+  if (!syntax.meshes.empty())
+    for (const AxisDefinition &axis : syntax.meshes.front().axes)
+      define(axis.name, axis.size);
+  for (const Definition &definition : definitions)
+    override(definition);
+  for (auto &[name, entry] : names)
+    valueOf(name, entry);
+  if (diagnostics.errorCount() != before)
+    return std::nullopt;
+  return environment();
+}
+
+void Evaluator::define(const Word &name, const Expression &expression) {
+  if (name.text == "world") {
+    diagnostics.error(name.range, "'world' is the number of ranks and cannot be defined here")
+        .help("give it on the command line: -D world=N");
+    return;
+  }
+  auto [entry, isNew] = names.try_emplace(name.text);
+  if (!isNew)
+    diagnostics.error(name.range, "'" + name.text + "' is defined twice")
+        .note(entry->second.range, "the first definition is here")
+        .help("axes and 'let' values share their names: rename one");
+  else
+    entry->second = {&expression, name.range, std::nullopt, "", Entry::Open};
+}
+
+std::vector<std::string> Evaluator::definable() const {
+  std::vector<std::string> result = {"world"};
+  for (const auto &[name, entry] : names)
+    if (name != "world")
+      result.push_back(name);
+  return result;
+}
+
+void Evaluator::override(const Definition &definition) {
+  std::string shown = "-D " + definition.name + "=" + definition.value;
+  int64_t value = 0;
+  if (definition.name != "world" && names.count(definition.name) == 0) {
+    diagnostics.error({}, shown + ": the plan has no axis or value '" + definition.name + "'")
+        .help(suggest(definition.name, definable(), "names of this plan"));
+    return;
+  }
+  if (llvm::StringRef(definition.value).getAsInteger(10, value)) {
+    bool isNumber = llvm::all_of(llvm::StringRef(definition.value).ltrim('-'), llvm::isDigit) &&
+                    llvm::StringRef(definition.value).ltrim('-') != "";
+    diagnostics
+        .error({}, shown + ": '" + definition.value + (isNumber ? "' does not fit in 64 bits" : "' is not an integer"))
+        .help("write -D " + definition.name + "=N with an integer N");
+    return;
+  }
+  Entry &entry = names[definition.name];
+  if (!entry.option.empty() && entry.value != value)
+    diagnostics
+        .error({}, shown + ": '" + definition.name + "' is given twice, as " + std::to_string(*entry.value) +
+                       " and as " + definition.value)
+        .help("give it once");
+  entry.option = shown;
+  entry.value = value;
+  entry.state = Entry::Done;
+  if (definition.name == "world" && value < 1)
+    diagnostics.error({}, shown + ": there is at least one rank").help("write -D world=N with N of at least 1");
+}
+
+std::optional<int64_t> Evaluator::valueOf(const std::string &name, Entry &entry) {
+  if (entry.state == Entry::Open) {
+    entry.state = Entry::Active;
+    entry.value = compute(*entry.expression, [&](const Expression &use) { return lookup(use); }, diagnostics);
+    entry.state = Entry::Done;
+  }
+  return entry.value;
+}
+
+std::optional<int64_t> Evaluator::lookup(const Expression &use) {
+  auto found = names.find(use.name);
+  if (found == names.end() && use.name == "world") {
+    diagnostics.error(use.range, "'world' is not given").help("give the number of ranks: -D world=N");
+    return std::nullopt;
+  }
+  if (found == names.end()) {
+    diagnostics.error(use.range, "unknown name '" + use.name + "'")
+        .help(suggest(use.name, definable(), "names of this plan"));
+    return std::nullopt;
+  }
+  if (found->second.state == Entry::Active) {
+    diagnostics.error(use.range, "'" + use.name + "' depends on itself")
+        .note(found->second.range, "it is defined here");
+    return std::nullopt;
+  }
+  return valueOf(use.name, found->second);
+}
+
+std::optional<Environment> Evaluator::environment() {
+  Environment result;
+  size_t before = diagnostics.errorCount();
+  if (!syntax.meshes.empty())
+    result.mesh.range = syntax.meshes.front().range;
+  int64_t product = 1;
+  for (size_t i = 0; !syntax.meshes.empty() && i < syntax.meshes.front().axes.size(); ++i) {
+    const Word &name = syntax.meshes.front().axes[i].name;
+    int64_t size = *names[name.text].value;
+    if (size < 1)
+      reportSize(name, size);
+    else if (__builtin_mul_overflow(product, size, &product))
+      diagnostics.error(result.mesh.range, "the number of ranks does not fit in 64 bits");
+    result.mesh.axes.push_back({name.text, size, name.range});
+  }
+  checkWorld(result, product);
+  if (diagnostics.errorCount() != before)
+    return std::nullopt;
+  for (const auto &[name, entry] : names)
+    result.values[name] = *entry.value;
+  result.values["world"] = product;
+  return result;
+}
+
+void Evaluator::reportSize(const Word &name, int64_t size) {
+  const std::string &option = names[name.text].option;
+  std::string message = "axis '" + name.text + "' has size " + std::to_string(size);
+  Diagnostic &error =
+      diagnostics.error(option.empty() ? name.range : SourceRange(), (option.empty() ? "" : option + ": ") + message);
+  if (!option.empty())
+    error.note(name.range, "the axis is here");
+  error.help("an axis has at least one rank");
+}
+
+void Evaluator::checkWorld(const Environment &result, int64_t product) {
+  auto world = names.find("world");
+  if (world == names.end() || world->second.value == product)
+    return;
+  std::string sizes;
+  for (const MeshAxis &axis : result.mesh.axes)
+    sizes += (sizes.empty() ? "" : " * ") + axis.name + " (" + std::to_string(axis.size) + ")";
+  std::string ranks = std::to_string(*world->second.value);
+  if (sizes.empty())
+    diagnostics.error(syntax.range, "the plan has no mesh, so it is for 1 rank, and world is " + ranks)
+        .help("add 'mesh dp = world'");
+  else
+    diagnostics
+        .error(result.mesh.range,
+               "the mesh is " + sizes + " = " + std::to_string(product) + " ranks, and world is " + ranks)
+        .help("let one axis follow: 'mesh A = world / B, B = SIZE'");
+}
 
 std::optional<Environment> meshplan::evaluatePlan(const Syntax &syntax, llvm::ArrayRef<Definition> definitions,
                                                   Diagnostics &diagnostics) {

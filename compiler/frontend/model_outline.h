@@ -24,32 +24,17 @@ struct OutlineModule {
   std::string className;
 };
 
-/// The dims of a parameter that the styles split, as the op that reads it says.
-/// No value: that style leaves the parameter whole.
-struct FeatureDims {
-  std::optional<int64_t> colwise;
-  std::optional<int64_t> rowwise;
-  std::optional<int64_t> expert;
-};
-
-/// A module that reads a parameter. Without `features` the reading op is not
-/// known, and styles are compared by their words only.
-struct OutlineUse {
-  size_t module = 0;
-  std::optional<FeatureDims> features;
-};
-
 /// One name of a parameter: the module that holds it and the name inside it.
 struct OutlineParameterName {
   size_t module = 0;
   std::string leaf; ///< `weight` of `lm_head.weight`
 };
 
-/// One stored parameter. A tied parameter has several names, several users, or
+/// One stored parameter. A tied parameter has several names, several readers, or
 /// both; the first name is the one that messages show.
 struct OutlineParameter {
   std::vector<OutlineParameterName> names;
-  std::vector<OutlineUse> uses;
+  std::vector<size_t> readers; ///< modules whose operators read it
   std::vector<int64_t> shape;
   bool requiresGrad = true;
 };

@@ -22,15 +22,7 @@ class PatternReader {
 public:
   PatternReader(llvm::StringRef text, std::string &problem) : text(text), problem(problem) {}
 
-  PatternSequence run() {
-    Border border{true, false};
-    PatternSequence result = sequence(border);
-    if (position != text.size())
-      fail("unexpected '" + text.substr(position, 1).str() + "'");
-    if (border.atStart)
-      fail("a component is empty");
-    return result;
-  }
+  PatternSequence run();
 
 private:
   struct Border {
@@ -38,107 +30,130 @@ private:
     bool mustEnd; ///< a component ends here, after `**`
   };
 
-  void fail(std::string message) {
-    if (problem.empty())
-      problem = std::move(message);
-  }
-
-  PatternSequence sequence(Border &border) {
-    PatternSequence result;
-    while (position < text.size() && text[position] != ',' && text[position] != '}')
-      result.push_back(node(border));
-    return result;
-  }
-
-  PatternNode node(Border &border) {
-    char c = text[position];
-    if (c == '.') {
-      if (border.atStart)
-        fail("a component is empty");
-      border = {true, false};
-      ++position;
-      return characterNode(c);
-    }
-    if (border.mustEnd)
-      fail("'**' stands for whole components; use '*' inside one");
-    if (c == '{')
-      return braces(border);
-    if (text.substr(position).starts_with("**"))
-      return doubleStar(border);
-    ++position;
-    border = {false, false};
-    return c == '*' ? PatternNode{Kind::Star, 0, {}, "*"} : characterNode(c);
-  }
-
-  PatternNode doubleStar(Border &border) {
-    if (!border.atStart)
-      fail("'**' stands for whole components; use '*' inside one");
-    position += 2;
-    border = {false, true};
-    return {Kind::DoubleStar, 0, {}, "**"};
-  }
-
-  PatternNode braces(Border &border) {
-    size_t begin = position++;
-    PatternNode result{Kind::Alternatives, 0, {}, ""};
-    Border after{false, false};
-    for (bool more = true; more && problem.empty();) {
-      skipBlanks();
-      if (!range(result)) {
-        Border inside = border;
-        result.alternatives.push_back(sequence(inside));
-        if (result.alternatives.back().empty() || (inside.atStart && !border.atStart))
-          fail("an alternative is empty");
-        after.atStart |= inside.atStart;
-        after.mustEnd |= inside.mustEnd;
-      }
-      skipBlanks();
-      more = position < text.size() && text[position] == ',';
-      position += more;
-    }
-    if (position >= text.size() || text[position] != '}')
-      fail("a brace is not closed");
-    ++position;
-    result.text = text.slice(begin, position).str();
-    border = after;
-    return result;
-  }
+  void fail(std::string message);
+  PatternSequence sequence(Border &border);
+  PatternNode node(Border &border);
+  PatternNode doubleStar(Border &border);
+  PatternNode braces(Border &border);
 
   /// `7..119 by 8`: one alternative for each index. False if no range stands here.
-  bool range(PatternNode &node) {
-    constexpr int64_t mostIndices = 10000;
-    llvm::StringRef item = text.substr(position).take_until([](char c) { return c == ',' || c == '}'; });
-    llvm::StringRef last = item;
-    int64_t from = 0;
-    if (last.consumeInteger(10, from) || !last.consume_front(".."))
-      return false;
-    int64_t to = 0;
-    int64_t by = 1;
-    bool bad = last.consumeInteger(10, to);
-    last = last.ltrim();
-    if (last.consume_front("by"))
-      bad |= (last = last.ltrim()).consumeInteger(10, by);
-    if (bad || !last.trim().empty() || by < 1)
-      fail("'" + item.trim().str() + "' is not a range of indices");
-    else if (to < from)
-      fail("the range " + item.trim().str() + " is empty");
-    else if ((to - from) / by >= mostIndices)
-      fail("the range " + item.trim().str() + " has more than " + std::to_string(mostIndices) + " indices");
-    for (int64_t i = from; problem.empty() && i <= to; i += by)
-      node.alternatives.push_back(literalPattern(std::to_string(i)));
-    position += item.size();
-    return true;
-  }
-
-  void skipBlanks() {
-    while (position < text.size() && text[position] == ' ')
-      ++position;
-  }
+  bool range(PatternNode &node);
+  void skipBlanks();
 
   llvm::StringRef text;
   std::string &problem;
   size_t position = 0;
 };
+
+} // namespace
+
+PatternSequence PatternReader::run() {
+  Border border{true, false};
+  PatternSequence result = sequence(border);
+  if (position != text.size())
+    fail("unexpected '" + text.substr(position, 1).str() + "'");
+  if (border.atStart)
+    fail("a component is empty");
+  return result;
+}
+
+void PatternReader::fail(std::string message) {
+  if (problem.empty())
+    problem = std::move(message);
+}
+
+PatternSequence PatternReader::sequence(Border &border) {
+  PatternSequence result;
+  while (position < text.size() && text[position] != ',' && text[position] != '}')
+    result.push_back(node(border));
+  return result;
+}
+
+PatternNode PatternReader::node(Border &border) {
+  char c = text[position];
+  if (c == '.') {
+    if (border.atStart)
+      fail("a component is empty");
+    border = {true, false};
+    ++position;
+    return characterNode(c);
+  }
+  if (border.mustEnd)
+    fail("'**' stands for whole components; use '*' inside one");
+  if (c == '{')
+    return braces(border);
+  if (text.substr(position).starts_with("**"))
+    return doubleStar(border);
+  ++position;
+  border = {false, false};
+  return c == '*' ? PatternNode{Kind::Star, 0, {}, "*"} : characterNode(c);
+}
+
+PatternNode PatternReader::doubleStar(Border &border) {
+  if (!border.atStart)
+    fail("'**' stands for whole components; use '*' inside one");
+  position += 2;
+  border = {false, true};
+  return {Kind::DoubleStar, 0, {}, "**"};
+}
+
+PatternNode PatternReader::braces(Border &border) {
+  size_t begin = position++;
+  PatternNode result{Kind::Alternatives, 0, {}, ""};
+  Border after{false, false};
+  for (bool more = true; more && problem.empty();) {
+    skipBlanks();
+    if (!range(result)) {
+      Border inside = border;
+      result.alternatives.push_back(sequence(inside));
+      if (result.alternatives.back().empty() || (inside.atStart && !border.atStart))
+        fail("an alternative is empty");
+      after.atStart |= inside.atStart;
+      after.mustEnd |= inside.mustEnd;
+    }
+    skipBlanks();
+    more = position < text.size() && text[position] == ',';
+    position += more;
+  }
+  if (position >= text.size() || text[position] != '}')
+    fail("a brace is not closed");
+  ++position;
+  result.text = text.slice(begin, position).str();
+  border = after;
+  return result;
+}
+
+bool PatternReader::range(PatternNode &node) {
+  constexpr int64_t mostIndices = 10000;
+  llvm::StringRef item = text.substr(position).take_until([](char c) { return c == ',' || c == '}'; });
+  llvm::StringRef last = item;
+  int64_t from = 0;
+  if (last.consumeInteger(10, from) || !last.consume_front(".."))
+    return false;
+  int64_t to = 0;
+  int64_t by = 1;
+  bool bad = last.consumeInteger(10, to);
+  last = last.ltrim();
+  if (last.consume_front("by"))
+    bad |= (last = last.ltrim()).consumeInteger(10, by);
+  if (bad || !last.trim().empty() || by < 1)
+    fail("'" + item.trim().str() + "' is not a range of indices");
+  else if (to < from)
+    fail("the range " + item.trim().str() + " is empty");
+  else if ((to - from) / by >= mostIndices)
+    fail("the range " + item.trim().str() + " has more than " + std::to_string(mostIndices) + " indices");
+  for (int64_t i = from; problem.empty() && i <= to; i += by)
+    node.alternatives.push_back(literalPattern(std::to_string(i)));
+  position += item.size();
+  return true;
+}
+
+void PatternReader::skipBlanks() {
+  while (position < text.size() && text[position] == ' ')
+    ++position;
+}
+
+namespace {
 
 void appendAlternatives(const PatternSequence &pattern, std::vector<PatternSequence> &out) {
   for (size_t i = 0; i < pattern.size(); ++i)

@@ -31,6 +31,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     manager.addNestedPass<func::FuncOp>(createFoldLookups());
     manager.addNestedPass<func::FuncOp>(createDecomposeLoss());
     manager.addNestedPass<func::FuncOp>(createSimplify());
+    manager.addNestedPass<func::FuncOp>(createRefuseRandomOps());
     manager.addNestedPass<func::FuncOp>(createCombineSlices());
     return;
   case Phase::place:

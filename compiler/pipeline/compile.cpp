@@ -79,13 +79,16 @@ bool Compilation::run(Phase last) {
 }
 
 bool Compilation::import() {
-  auto text = llvm::MemoryBuffer::getFile(options.planFile, /*IsText=*/true);
-  if (!text) {
-    const SourceBuffer &file = sources.add(options.planFile);
-    reports.error({file.file()}, "cannot be read: " + text.getError().message());
-    return false;
+  if (!options.planText) {
+    auto text = llvm::MemoryBuffer::getFile(options.planFile, /*IsText=*/true);
+    if (!text) {
+      const SourceBuffer &file = sources.add(options.planFile);
+      reports.error({file.file()}, "cannot be read: " + text.getError().message());
+      return false;
+    }
+    options.planText = (*text)->getBuffer().str();
   }
-  const SourceBuffer &source = sources.add(options.planFile, (*text)->getBuffer().str());
+  const SourceBuffer &source = sources.add(options.planFile, *options.planText);
   std::optional<Syntax> syntax = parsePlan(source, reports);
   if (!syntax || reports.hasErrors())
     return false;
@@ -142,9 +145,9 @@ SourceRange Compilation::locate(mlir::Location location) const {
 void Compilation::report(mlir::Diagnostic &diagnostic) {
   bool isError = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
   SourceRange place = locate(diagnostic.getLocation());
-  // A diagnostic without a place in the plan still belongs to the plan's file.
+  // What no statement caused is about the model.
   if (!place.hasFile())
-    place = {0};
+    place = bound ? bound->modelRange : SourceRange{0};
   Diagnostic &own = isError ? reports.error(place, diagnostic.str()) : reports.warning(place, diagnostic.str());
   for (mlir::Diagnostic &note : diagnostic.getNotes()) {
     std::string text = note.str();

@@ -21,6 +21,7 @@ namespace meshplan {
 
 struct CompileOptions {
   std::string planFile;
+  std::optional<std::string> planText; ///< instead of what the file holds; paths are seen from the file's folder
   std::vector<Definition> definitions; ///< -D name=value
   bool strict = false;                 ///< reshards that nothing implies are errors
   std::string device = "cpu";

@@ -107,7 +107,7 @@ void ReportBuilder::addStatement(sched::StartOp start, StringRef kind, int64_t b
 void ReportBuilder::addCollective(sched::StartOp start) {
   CommunicatorReport &communicator = report.communicators[communicatorIndex.lookup(start.getCommunicator())];
   StringRef kind = sched::stringifyCollectiveKind(start.getKind());
-  int64_t bytes = trafficBytes(start, communicator.ranks, meshSizes);
+  int64_t bytes = trafficBytes(start, communicator.ranks);
   addTo(communicator.collectives, kind, bytes);
   for (AxisReport &axis : report.axes)
     if (llvm::is_contained(communicator.axes, axis.name))

@@ -1,8 +1,8 @@
 //===- print_report.cpp - the report as people read it --------------------===//
 
-#include "compiler/report/layer_names.h"
 #include "compiler/report/report.h"
 #include "compiler/report/text_table.h"
+#include "compiler/support/layer_names.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

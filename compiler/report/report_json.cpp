@@ -28,7 +28,7 @@ static Value toJson(const AxisReport &axis) {
 }
 
 static Value toJson(const CoverageLine &line) {
-  return Object{{"place", line.place},
+  return Object{{"place", llvm::json::fixUTF8(line.place)},
                 {"statement", line.statement},
                 {"matched", line.matched},
                 {"total", line.total},
@@ -43,7 +43,7 @@ static Value toJson(const CommunicatorReport &communicator) {
 }
 
 static Value toJson(const StatementReport &statement) {
-  return Object{{"file", statement.file},
+  return Object{{"file", llvm::json::fixUTF8(statement.file)},
                 {"line", statement.line},
                 {"column", statement.column},
                 {"text", statement.text},

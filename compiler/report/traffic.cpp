@@ -19,9 +19,8 @@ int64_t meshplan::trafficBytes(CollectiveKind kind, int64_t ranks, int64_t bytes
   return 0;
 }
 
-int64_t meshplan::trafficBytes(sched::StartOp start, int64_t ranks, ArrayRef<int64_t> meshSizes) {
-  SmallVector<int64_t> largest(meshSizes.size(), 0);
+int64_t meshplan::trafficBytes(sched::StartOp start, int64_t ranks) {
   bool gathers = start.getKind() == CollectiveKind::all_gather;
   sched::ShardedTensorType type = gathers ? start.getToken().getType().getTensor() : start.getInput().getType();
-  return trafficBytes(start.getKind(), ranks, sched::localBytes(type, meshSizes, largest));
+  return trafficBytes(start.getKind(), ranks, sched::largestBytes(type));
 }

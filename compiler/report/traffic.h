@@ -19,7 +19,7 @@ namespace meshplan {
 int64_t trafficBytes(sched::CollectiveKind kind, int64_t ranks, int64_t bytes);
 
 /// The same for a collective of a program.
-int64_t trafficBytes(sched::StartOp start, int64_t ranks, llvm::ArrayRef<int64_t> meshSizes);
+int64_t trafficBytes(sched::StartOp start, int64_t ranks);
 
 } // namespace meshplan
 

@@ -69,6 +69,8 @@ MemoryProfile Meter::run(const Solution &solution) {
     if (step.kind != StepKind::start)
       add(operation.workspace, -1);
   }
+  add(problem.handover, 1);
+  record(solution.steps.empty() ? 0 : solution.steps.size() - 1);
   return profile;
 }
 

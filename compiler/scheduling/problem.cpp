@@ -74,6 +74,9 @@ static Error checkSizes(const Problem &problem) {
   for (const Buffer &buffer : problem.buffers)
     if (Error error = check(buffer.bytes, "buffer '" + buffer.name + "'"))
       return error;
+  if (!problem.handover.empty())
+    if (Error error = check(problem.handover, "handover"))
+      return error;
   for (const Operation &operation : problem.operations) {
     if (!operation.workspace.empty())
       if (Error error = check(operation.workspace, "workspace of operation '" + operation.name + "'"))

@@ -66,6 +66,8 @@ struct Problem {
   std::vector<Buffer> buffers;
   /// In an order that respects their dependencies.
   std::vector<Operation> operations;
+  /// Temporaries of the caller while it takes what is kept; empty means none.
+  ClassBytes handover;
   /// Bytes that a rank may hold, if limited.
   std::optional<int64_t> memoryLimit;
 

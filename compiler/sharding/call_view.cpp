@@ -69,4 +69,8 @@ SmallVector<std::optional<unsigned>> CallView::getOperands(StringRef name) const
   return operands;
 }
 
+Strides CallView::getStrides(unsigned operand) const {
+  return operand < strides.size() ? strides[operand] : contiguousStrides(operands[operand].getShape());
+}
+
 } // namespace meshplan

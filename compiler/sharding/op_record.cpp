@@ -56,4 +56,16 @@ FactorRule factorRuleOf(const CallView &call, const OpRecord *record) {
   return RuleBuilder(call).finish();
 }
 
+OpCost costOf(const CallView &call, const OpRecord *record) {
+  if (record && record->cost)
+    return record->cost(call);
+  return {};
+}
+
+Strides stridesOf(const CallView &call, const OpRecord *record, unsigned result) {
+  if (record && record->strides)
+    return record->strides(call, result);
+  return contiguousStrides(call.results[result].getShape());
+}
+
 } // namespace meshplan

@@ -1,8 +1,8 @@
 //===- op_record.h - all that the compiler knows of an operator -*- C++ -*-===//
 //
 // One record for each operator: factor rule, linearity, cost, the form that it
-// takes on a rank, and its derivative. Propagation, resharding, extents, cost
-// and the record's own differential test are driven by it.
+// takes on a rank, and its derivative. Propagation, resharding, extents, cost,
+// memory and the record's own differential test are driven by it.
 //
 // Records are plain functions of a CallView, so they need no IR. The registry
 // is immutable and thread safe.
@@ -13,6 +13,7 @@
 #define MESHPLAN_COMPILER_SHARDING_OP_RECORD_H
 
 #include "compiler/sharding/factor_rule.h"
+#include "compiler/sharding/strides.h"
 #include "dialect/plan/plan.h"
 #include "llvm/ADT/StringMap.h"
 #include <optional>
@@ -21,12 +22,14 @@
 namespace meshplan {
 
 /// An operator with its literal arguments and the types of its tensors. Types
-/// are global in rules and linearity, local (no encoding) in costs.
+/// are global in rules and linearity, local (no encoding) in costs and strides.
 struct CallView {
   llvm::StringRef target;
   mlir::DictionaryAttr args;
   llvm::SmallVector<mlir::RankedTensorType, 4> operands;
   llvm::SmallVector<mlir::RankedTensorType, 2> results;
+  /// How the operands lie in memory. Known only in costs and strides; empty: row-major.
+  llvm::SmallVector<Strides, 4> strides;
 
   static CallView of(plan::CallOp call);
 
@@ -42,6 +45,7 @@ struct CallView {
   std::optional<unsigned> getOperand(llvm::StringRef name) const;
   /// Operand numbers of a list-of-tensors argument; nullopt entries are None.
   llvm::SmallVector<std::optional<unsigned>> getOperands(llvm::StringRef name) const;
+  Strides getStrides(unsigned operand) const;
 };
 
 /// Sets of operands in which the operator is linear when the other operands are
@@ -58,7 +62,7 @@ struct OpCost {
   int64_t flops = 0;          ///< multiply and add count as two
   int64_t bytes = 0;          ///< read and written
   int64_t workspaceBytes = 0; ///< temporaries that the kernel holds besides its results
-  bool aliases = false;       ///< the result is a view of operand 0: it allocates nothing and keeps the operand alive
+  bool aliases = false;       ///< the results are views of operand 0: they allocate nothing and keep the operand alive
 };
 
 /// What runs on a rank: the target and its arguments, in which integers may be
@@ -89,6 +93,8 @@ struct OpRecord {
   FactorRule (*rule)(const CallView &) = nullptr;
   Linearity (*linearity)(const CallView &) = nullptr;
   OpCost (*cost)(const CallView &) = nullptr;
+  /// How a result lies in memory. Null: row-major.
+  Strides (*strides)(const CallView &, unsigned result) = nullptr;
   /// Null: the call runs unchanged on local tensors. Called with the final, sharded types.
   LocalCall (*localize)(const CallView &, plan::MeshOp mesh) = nullptr;
   /// Set by operators that add one operand to the result of a contraction (the bias of linear). A `sum` factor of the
@@ -123,6 +129,12 @@ private:
 /// The rule of a call. Without a record, or if the call does not fit the schema of its record (FactorRule::verify
 /// fails): every factor is `whole`, so the operator runs replicated.
 FactorRule factorRuleOf(const CallView &call, const OpRecord *record);
+
+/// The cost of a call on a rank; nothing is known without a record.
+OpCost costOf(const CallView &call, const OpRecord *record);
+
+/// The strides of a result; row-major without a record.
+Strides stridesOf(const CallView &call, const OpRecord *record, unsigned result);
 
 } // namespace meshplan
 

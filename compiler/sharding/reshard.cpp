@@ -15,76 +15,38 @@ public:
   Planner(mlir::RankedTensorType from, ShardingAttr to, MeshOp mesh)
       : shape(from.getShape()), current(getSharding(from)), target(to), mesh(mesh) {}
 
-  SmallVector<ReshardStep> run() {
-    while (current != target)
-      if (!reducePartial() && !sliceMissing() && !keepOwn() && !permute() && !exchange())
-        gather();
-    return std::move(steps);
-  }
+  SmallVector<ReshardStep> run();
 
 private:
   ArrayRef<AxisRefAttr> axesOf(ShardingAttr sharding, int64_t dim) const { return sharding.getDims()[dim].getAxes(); }
 
   /// The dim with only its `count` most major axes.
-  DimShardingAttr leadingDim(DimShardingAttr sharding, int64_t dim, size_t count) const {
-    return dropMinorAxes(shape[dim], sharding, sharding.getAxes().size() - count, mesh);
-  }
+  DimShardingAttr leadingDim(DimShardingAttr sharding, int64_t dim, size_t count) const;
 
   /// Number of major axes for which both dims are dealt alike, so that what is below them moves within their shards.
-  size_t commonAxes(int64_t dim) const {
-    DimShardingAttr now = current.getDims()[dim], then = target.getDims()[dim];
-    size_t common = 0;
-    while (common < std::min(now.getAxes().size(), then.getAxes().size()) &&
-           now.getAxes()[common] == then.getAxes()[common])
-      ++common;
-    while (common > 0 && leadingDim(now, dim, common) != leadingDim(then, dim, common))
-      --common;
-    return common;
-  }
+  size_t commonAxes(int64_t dim) const;
 
   /// The axes by which the target is longer than the current list of a dim; empty unless that is a prefix.
-  ArrayRef<AxisRefAttr> missing(int64_t dim) const {
-    ArrayRef<AxisRefAttr> now = axesOf(current, dim), then = axesOf(target, dim);
-    return then.size() > now.size() && commonAxes(dim) == now.size() ? then.drop_front(now.size())
-                                                                     : ArrayRef<AxisRefAttr>();
-  }
+  ArrayRef<AxisRefAttr> missing(int64_t dim) const;
 
   /// The minor axes of a dim that the target does not have in that place.
   ArrayRef<AxisRefAttr> surplus(int64_t dim) const { return axesOf(current, dim).drop_front(commonAxes(dim)); }
 
-  bool isDividing(AxisRefAttr axis) const {
-    return llvm::any_of(current.getDims(), [&](DimShardingAttr dim) { return overlapsAny(dim.getAxes(), axis); });
-  }
+  bool isDividing(AxisRefAttr axis) const;
 
   bool isPartial(AxisRefAttr axis) const { return overlapsAny(current.getPartialAxes(), axis); }
 
-  void addStep(StepKind kind, ArrayRef<AxisRefAttr> axes, int64_t dim, int64_t fromDim, ShardingAttr result) {
-    steps.push_back({kind, AxisList(axes), dim, fromDim, result});
-    current = result;
-  }
+  void addStep(StepKind kind, ArrayRef<AxisRefAttr> axes, int64_t dim, int64_t fromDim, ShardingAttr result);
 
   /// `sharding` with the next axes that the target has in a dim.
-  ShardingAttr appended(ShardingAttr sharding, int64_t dim, ArrayRef<AxisRefAttr> axes) const {
-    size_t count = axesOf(sharding, dim).size() + axes.size();
-    return sharding.withDim(dim, leadingDim(target.getDims()[dim], dim, count));
-  }
+  ShardingAttr appended(ShardingAttr sharding, int64_t dim, ArrayRef<AxisRefAttr> axes) const;
 
   /// `sharding` without the most minor axes of a dim.
-  ShardingAttr shortened(ShardingAttr sharding, int64_t dim, size_t dropped) const {
-    return sharding.withDim(dim, dropMinorAxes(shape[dim], sharding.getDims()[dim], dropped, mesh));
-  }
+  ShardingAttr shortened(ShardingAttr sharding, int64_t dim, size_t dropped) const;
 
   /// True if every shard of the dim has the same size.
-  bool isEven(DimShardingAttr sharding, int64_t dim) const {
-    return sharding.getUnit() == 1 && sharding.getParts().empty() && !isShared(sharding) &&
-           shape[dim] % shardCount(sharding.getAxes(), mesh) == 0;
-  }
-
-  ShardingAttr withoutPartialAxes(ArrayRef<AxisRefAttr> axes) const {
-    AxisList rest = without(current.getPartialAxes(), axes);
-    return ShardingAttr::get(current.getContext(), current.getDims(),
-                             rest.empty() ? Reduction::none : current.getReduction(), rest);
-  }
+  bool isEven(DimShardingAttr sharding, int64_t dim) const;
+  ShardingAttr withoutPartialAxes(ArrayRef<AxisRefAttr> axes) const;
 
   /// The leading axes of `axes` for which `holds`.
   template <typename Predicate> static ArrayRef<AxisRefAttr> leading(ArrayRef<AxisRefAttr> axes, Predicate holds) {
@@ -92,104 +54,23 @@ private:
   }
 
   /// One reduce-scatter where the target divides a dim next over partial axes, else one all-reduce of the rest.
-  bool reducePartial() {
-    AxisList reduced = without(current.getPartialAxes(), target.getPartialAxes());
-    if (reduced.empty())
-      return false;
-    auto isReduced = [&](AxisRefAttr axis) { return llvm::is_contained(reduced, axis); };
-    for (int64_t dim = 0; dim < current.getRank(); ++dim) {
-      ArrayRef<AxisRefAttr> scattered = leading(missing(dim), isReduced);
-      if (scattered.empty() || isShared(target.getDims()[dim]))
-        continue;
-      addStep(StepKind::reduceScatter, scattered, dim, -1, appended(withoutPartialAxes(scattered), dim, scattered));
-      return true;
-    }
-    // A free slice first makes the reduction smaller, and may open the way to a reduce-scatter.
-    if (sliceMissing())
-      return true;
-    addStep(StepKind::allReduce, reduced, -1, -1, withoutPartialAxes(reduced));
-    return true;
-  }
-
-  bool sliceMissing() {
-    auto isFree = [&](AxisRefAttr axis) { return !isDividing(axis) && !isPartial(axis); };
-    for (int64_t dim = 0; dim < current.getRank(); ++dim) {
-      ArrayRef<AxisRefAttr> axes = leading(missing(dim), isFree);
-      if (axes.empty())
-        continue;
-      addStep(StepKind::slice, axes, dim, -1, appended(current, dim, axes));
-      return true;
-    }
-    return false;
-  }
+  bool reducePartial();
+  bool sliceMissing();
 
   /// True if neighbours hold the same units: no collective makes or takes such a dim, but slices do.
   static bool isShared(DimShardingAttr dim) { return dim.getRepeat() != 1; }
 
   /// Where shared units have to go or move: of those each rank keeps its own.
-  bool keepOwn() {
-    for (int64_t dim = 0; dim < current.getRank(); ++dim) {
-      DimShardingAttr now = current.getDims()[dim];
-      if (!isShared(now) || surplus(dim).empty())
-        continue;
-      addStep(StepKind::slice, {}, dim, -1,
-              current.withDim(dim, divideDim(shape[dim], now.getAxes(), mesh, now.getUnit())));
-      return true;
-    }
-    return false;
-  }
+  bool keepOwn();
 
   /// One permutation when all dims have their final number of shards but other axes.
-  bool permute() {
-    AxisList moved;
-    for (int64_t dim = 0; dim < current.getRank(); ++dim) {
-      if (shardCount(axesOf(current, dim), mesh) != shardCount(axesOf(target, dim), mesh))
-        return false;
-      DimShardingAttr now = current.getDims()[dim], then = target.getDims()[dim];
-      if (now == then)
-        continue;
-      if (!isEven(now, dim) || !isEven(then, dim))
-        return false;
-      for (ArrayRef<AxisRefAttr> side : {now.getAxes(), then.getAxes()})
-        for (AxisRefAttr axis : side)
-          if (!overlapsAny(moved, axis))
-            moved.push_back(axis);
-    }
-    if (current.getPartialAxes() != target.getPartialAxes() || moved.empty())
-      return false;
-    addStep(StepKind::permute, moved, -1, -1, target);
-    return true;
-  }
+  bool permute();
 
   /// One all-to-all of minor axes that another dim wants next.
-  bool exchange() {
-    for (int64_t from = 0; from < current.getRank(); ++from) {
-      ArrayRef<AxisRefAttr> extra = surplus(from);
-      for (size_t count = extra.size(); count > 0; --count) {
-        ArrayRef<AxisRefAttr> moved = extra.take_back(count);
-        for (int64_t to = 0; to < current.getRank(); ++to) {
-          if (to == from || missing(to).size() < count || missing(to).take_front(count) != moved ||
-              isShared(target.getDims()[to]))
-            continue;
-          addStep(StepKind::allToAll, moved, to, from, appended(shortened(current, from, count), to, moved));
-          return true;
-        }
-      }
-    }
-    return false;
-  }
+  bool exchange();
 
   /// Gathers the surplus of a dim: the part below which nothing is wanted elsewhere next, at least one axis.
-  void gather() {
-    for (int64_t dim = 0; dim < current.getRank(); ++dim) {
-      ArrayRef<AxisRefAttr> extra = surplus(dim);
-      if (extra.empty())
-        continue;
-      addStep(StepKind::allGather, extra, dim, -1, shortened(current, dim, extra.size()));
-      return;
-    }
-    llvm_unreachable("a sharding without surplus, missing or partial axes is the target");
-  }
+  void gather();
 
   ArrayRef<int64_t> shape;
   ShardingAttr current, target;
@@ -197,6 +78,155 @@ private:
   SmallVector<ReshardStep> steps;
 };
 } // namespace
+
+SmallVector<ReshardStep> Planner::run() {
+  while (current != target)
+    if (!reducePartial() && !sliceMissing() && !keepOwn() && !permute() && !exchange())
+      gather();
+  return std::move(steps);
+}
+
+DimShardingAttr Planner::leadingDim(DimShardingAttr sharding, int64_t dim, size_t count) const {
+  return dropMinorAxes(shape[dim], sharding, sharding.getAxes().size() - count, mesh);
+}
+
+size_t Planner::commonAxes(int64_t dim) const {
+  DimShardingAttr now = current.getDims()[dim], then = target.getDims()[dim];
+  size_t common = 0;
+  while (common < std::min(now.getAxes().size(), then.getAxes().size()) &&
+         now.getAxes()[common] == then.getAxes()[common])
+    ++common;
+  while (common > 0 && leadingDim(now, dim, common) != leadingDim(then, dim, common))
+    --common;
+  return common;
+}
+
+ArrayRef<AxisRefAttr> Planner::missing(int64_t dim) const {
+  ArrayRef<AxisRefAttr> now = axesOf(current, dim), then = axesOf(target, dim);
+  return then.size() > now.size() && commonAxes(dim) == now.size() ? then.drop_front(now.size())
+                                                                   : ArrayRef<AxisRefAttr>();
+}
+
+bool Planner::isDividing(AxisRefAttr axis) const {
+  return llvm::any_of(current.getDims(), [&](DimShardingAttr dim) { return overlapsAny(dim.getAxes(), axis); });
+}
+
+void Planner::addStep(StepKind kind, ArrayRef<AxisRefAttr> axes, int64_t dim, int64_t fromDim, ShardingAttr result) {
+  steps.push_back({kind, AxisList(axes), dim, fromDim, result});
+  current = result;
+}
+
+ShardingAttr Planner::appended(ShardingAttr sharding, int64_t dim, ArrayRef<AxisRefAttr> axes) const {
+  size_t count = axesOf(sharding, dim).size() + axes.size();
+  return sharding.withDim(dim, leadingDim(target.getDims()[dim], dim, count));
+}
+
+ShardingAttr Planner::shortened(ShardingAttr sharding, int64_t dim, size_t dropped) const {
+  return sharding.withDim(dim, dropMinorAxes(shape[dim], sharding.getDims()[dim], dropped, mesh));
+}
+
+bool Planner::isEven(DimShardingAttr sharding, int64_t dim) const {
+  return sharding.getUnit() == 1 && sharding.getParts().empty() && !isShared(sharding) &&
+         shape[dim] % shardCount(sharding.getAxes(), mesh) == 0;
+}
+
+ShardingAttr Planner::withoutPartialAxes(ArrayRef<AxisRefAttr> axes) const {
+  AxisList rest = without(current.getPartialAxes(), axes);
+  return ShardingAttr::get(current.getContext(), current.getDims(),
+                           rest.empty() ? Reduction::none : current.getReduction(), rest);
+}
+
+bool Planner::reducePartial() {
+  AxisList reduced = without(current.getPartialAxes(), target.getPartialAxes());
+  if (reduced.empty())
+    return false;
+  auto isReduced = [&](AxisRefAttr axis) { return llvm::is_contained(reduced, axis); };
+  for (int64_t dim = 0; dim < current.getRank(); ++dim) {
+    ArrayRef<AxisRefAttr> scattered = leading(missing(dim), isReduced);
+    if (scattered.empty() || isShared(target.getDims()[dim]))
+      continue;
+    addStep(StepKind::reduceScatter, scattered, dim, -1, appended(withoutPartialAxes(scattered), dim, scattered));
+    return true;
+  }
+  // A free slice first makes the reduction smaller, and may open the way to a reduce-scatter.
+  if (sliceMissing())
+    return true;
+  addStep(StepKind::allReduce, reduced, -1, -1, withoutPartialAxes(reduced));
+  return true;
+}
+
+bool Planner::sliceMissing() {
+  auto isFree = [&](AxisRefAttr axis) { return !isDividing(axis) && !isPartial(axis); };
+  for (int64_t dim = 0; dim < current.getRank(); ++dim) {
+    ArrayRef<AxisRefAttr> axes = leading(missing(dim), isFree);
+    if (axes.empty())
+      continue;
+    addStep(StepKind::slice, axes, dim, -1, appended(current, dim, axes));
+    return true;
+  }
+  return false;
+}
+
+bool Planner::keepOwn() {
+  for (int64_t dim = 0; dim < current.getRank(); ++dim) {
+    DimShardingAttr now = current.getDims()[dim];
+    if (!isShared(now) || surplus(dim).empty())
+      continue;
+    addStep(StepKind::slice, {}, dim, -1,
+            current.withDim(dim, divideDim(shape[dim], now.getAxes(), mesh, now.getUnit())));
+    return true;
+  }
+  return false;
+}
+
+bool Planner::permute() {
+  AxisList moved;
+  for (int64_t dim = 0; dim < current.getRank(); ++dim) {
+    if (shardCount(axesOf(current, dim), mesh) != shardCount(axesOf(target, dim), mesh))
+      return false;
+    DimShardingAttr now = current.getDims()[dim], then = target.getDims()[dim];
+    if (now == then)
+      continue;
+    if (!isEven(now, dim) || !isEven(then, dim))
+      return false;
+    for (ArrayRef<AxisRefAttr> side : {now.getAxes(), then.getAxes()})
+      for (AxisRefAttr axis : side)
+        if (!overlapsAny(moved, axis))
+          moved.push_back(axis);
+  }
+  if (current.getPartialAxes() != target.getPartialAxes() || moved.empty())
+    return false;
+  addStep(StepKind::permute, moved, -1, -1, target);
+  return true;
+}
+
+bool Planner::exchange() {
+  for (int64_t from = 0; from < current.getRank(); ++from) {
+    ArrayRef<AxisRefAttr> extra = surplus(from);
+    for (size_t count = extra.size(); count > 0; --count) {
+      ArrayRef<AxisRefAttr> moved = extra.take_back(count);
+      for (int64_t to = 0; to < current.getRank(); ++to) {
+        if (to == from || missing(to).size() < count || missing(to).take_front(count) != moved ||
+            isShared(target.getDims()[to]))
+          continue;
+        addStep(StepKind::allToAll, moved, to, from, appended(shortened(current, from, count), to, moved));
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+void Planner::gather() {
+  for (int64_t dim = 0; dim < current.getRank(); ++dim) {
+    ArrayRef<AxisRefAttr> extra = surplus(dim);
+    if (extra.empty())
+      continue;
+    addStep(StepKind::allGather, extra, dim, -1, shortened(current, dim, extra.size()));
+    return;
+  }
+  llvm_unreachable("a sharding without surplus, missing or partial axes is the target");
+}
 
 SmallVector<ReshardStep> meshplan::planReshard(mlir::RankedTensorType from, ShardingAttr to, MeshOp mesh) {
   return Planner(from, to, mesh).run();

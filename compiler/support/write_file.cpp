@@ -4,6 +4,7 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
 
 using llvm::Error;
 using llvm::StringRef;
@@ -12,15 +13,37 @@ static Error cannotWrite(StringRef path, const llvm::Twine &reason) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), "cannot write '" + path + "': " + reason);
 }
 
-/// Writes all bytes to an open file. The stream must not see its error again: its destructor would end the program.
+/// Writes all bytes to an open file and closes it. The stream must not see its error again: its destructor would end
+/// the program.
 static std::error_code writeAll(int descriptor, StringRef content) {
-  llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/false);
+  llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
   stream << content;
-  stream.flush();
+  stream.close();
   std::error_code code = stream.error();
   stream.clear_error();
   return code;
 }
+
+namespace {
+/// Holds back the signals that end a program while a temporary file exists, so that none leaves it behind. Writing
+/// takes no longer than a user would wait.
+class HeldSignals {
+public:
+  HeldSignals() {
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (int number : {SIGHUP, SIGINT, SIGTERM})
+      sigaddset(&ending, number);
+    pthread_sigmask(SIG_BLOCK, &ending, &before);
+  }
+  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+  HeldSignals(const HeldSignals &) = delete;
+  HeldSignals &operator=(const HeldSignals &) = delete;
+
+private:
+  sigset_t before;
+};
+} // namespace
 
 /// The file to replace: what `path` links to, if it is a link.
 static llvm::Expected<std::string> findTarget(StringRef path) {
@@ -42,20 +65,17 @@ Error meshplan::writeFileAtomically(StringRef path, StringRef content) {
   llvm::Expected<std::string> target = findTarget(path);
   if (!target)
     return target.takeError();
+  HeldSignals held;
+  int descriptor = 0;
+  llvm::SmallString<128> temporary;
   // Beside the target, so that the rename stays within one file system.
-  auto file =
-      llvm::sys::fs::TempFile::create(*target + ".%%%%%%%%.tmp", llvm::sys::fs::all_read | llvm::sys::fs::all_write);
-  if (!file)
-    return cannotWrite(path, llvm::toString(file.takeError()));
-  if (std::error_code code = writeAll(file->FD, content)) {
-    llvm::consumeError(file->discard());
+  if (std::error_code code = llvm::sys::fs::createUniqueFile(*target + ".%%%%%%%%.tmp", descriptor, temporary))
     return cannotWrite(path, code.message());
-  }
-  std::string temporary = file->TmpName;
-  if (Error error = file->keep(*target)) {
-    std::string reason = llvm::toString(std::move(error));
-    llvm::sys::fs::remove(temporary);
-    return cannotWrite(path, reason);
-  }
-  return Error::success();
+  std::error_code code = writeAll(descriptor, content);
+  if (!code)
+    code = llvm::sys::fs::rename(temporary, *target);
+  if (!code)
+    return Error::success();
+  llvm::sys::fs::remove(temporary);
+  return cannotWrite(path, code.message());
 }

@@ -153,19 +153,19 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   SMLoc start = parser.getCurrentLocation();
   if (parser.parseLess() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOneDim))
     return {};
-  while (succeeded(parser.parseOptionalComma())) {
-    if (succeeded(parser.parseOptionalKeyword("partial"))) {
-      StringRef name;
-      if (parser.parseEqual() || parser.parseKeyword(&name) || parseAxes(parser, partial))
-        return {};
-      std::optional<Reduction> parsed = symbolizeReduction(name);
-      if (!parsed)
-        return parser.emitError(start, "unknown reduction '") << name << "', expected sum, max or min", Attribute();
-      reduction = *parsed;
-    } else if (parser.parseKeyword("replicated") || parser.parseEqual() || parseAxes(parser, replicated)) {
+  bool more = succeeded(parser.parseOptionalComma());
+  if (more && succeeded(parser.parseOptionalKeyword("partial"))) {
+    StringRef name;
+    if (parser.parseEqual() || parser.parseKeyword(&name) || parseAxes(parser, partial))
       return {};
-    }
+    std::optional<Reduction> parsed = symbolizeReduction(name);
+    if (!parsed)
+      return parser.emitError(start, "unknown reduction '") << name << "', expected sum, max or min", Attribute();
+    reduction = *parsed;
+    more = succeeded(parser.parseOptionalComma());
   }
+  if (more && (parser.parseKeyword("replicated") || parser.parseEqual() || parseAxes(parser, replicated)))
+    return {};
   if (parser.parseGreater())
     return {};
   return getChecked([&] { return parser.emitError(start); }, parser.getContext(), dims, reduction, partial, replicated);
@@ -186,8 +186,8 @@ void ShardingAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-/// local ::= `<` integer (`,` (`result` | `operand`) integer `,` `dim` integer (`,` `offset` integer)?
-///           (`,` `extent` integer)?)? `>`
+/// local ::= `<` integer `,` (`result` | `operand`) integer `,` `dim` integer (`,` `offset` integer)?
+///           (`,` `extent` integer)? `>`
 Attribute LocalIntAttr::parse(AsmParser &parser, Type) {
   int64_t constant = 0, index = 0, dim = 0, offset = 0, extent = 0;
   if (parser.parseLess() || parser.parseInteger(constant) || parser.parseComma())
@@ -196,14 +196,14 @@ Attribute LocalIntAttr::parse(AsmParser &parser, Type) {
   if ((!ofResult && parser.parseKeyword("operand")) || parser.parseInteger(index) || parser.parseComma() ||
       parser.parseKeyword("dim") || parser.parseInteger(dim))
     return {};
-  while (succeeded(parser.parseOptionalComma())) {
-    if (succeeded(parser.parseOptionalKeyword("offset"))) {
-      if (parser.parseInteger(offset))
-        return {};
-    } else if (parser.parseKeyword("extent") || parser.parseInteger(extent)) {
+  bool more = succeeded(parser.parseOptionalComma());
+  if (more && succeeded(parser.parseOptionalKeyword("offset"))) {
+    if (parser.parseInteger(offset))
       return {};
-    }
+    more = succeeded(parser.parseOptionalComma());
   }
+  if (more && (parser.parseKeyword("extent") || parser.parseInteger(extent)))
+    return {};
   if (parser.parseGreater())
     return {};
   return get(parser.getContext(), constant, ofResult, index, dim, offset, extent);

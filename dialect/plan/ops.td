@@ -44,7 +44,7 @@ def Plan_StyleOp : Plan_Op<"style"> {
     Placed in the module beside `plan.mesh`, once for each module of the model
     that a statement matches; the location is the statement, `text` its text.
     `place` turns it into shardings of parameters and layouts at the borders of
-    the module, and removes it. `dim` is the dim that `sequence` divides;
+    the module, and `propagate`, which tells who divides what, removes it. `dim` is the dim that `sequence` divides;
     `parts` are the relative sizes of the parts of a fused weight.
 
     ```mlir

@@ -1,7 +1,7 @@
 //===- verifiers.cpp - what a plan program may not be ---------------------===//
 //
 // Rules have labels (A: attributes, M: mesh, C: calls, R: resharding) that
-// reappear in test/dialect/plan/verification.mlir.
+// reappear in test/dialect/plan/verifiers.mlir.
 //
 //===----------------------------------------------------------------------===//
 
@@ -145,7 +145,8 @@ LogicalResult BorderOp::verify() {
   return verifyAgainstMesh(getLayout(), mesh, [&] { return emitOpError(); });
 }
 
-/// Checks every sharded type of an op against the mesh. Called from the verifiers of all ops of the dialect.
+/// Checks every sharded type of an op against the mesh. Called from the verifiers of all ops of the dialect. Operands
+/// are checked too: those that are arguments of a function have no other verifier.
 static LogicalResult verifyTypes(Operation *op) {
   MeshOp mesh;
   auto check = [&](Type type) -> LogicalResult {
@@ -156,6 +157,9 @@ static LogicalResult verifyTypes(Operation *op) {
       return op->emitOpError("has a sharding, but the module has no mesh");
     return verifyAgainstMesh(sharding, mesh, [&] { return op->emitOpError(); });
   };
+  for (Type type : op->getOperandTypes())
+    if (failed(check(type)))
+      return failure();
   for (Type type : op->getResultTypes())
     if (failed(check(type)))
       return failure();

@@ -1,6 +1,6 @@
 //===- attrs.cpp - what attributes and types of the sched dialect may not be =//
 //
-// Rules have labels (A) that reappear in test/dialect/sched/verification.mlir.
+// Rules have labels (A) that reappear in test/dialect/sched/attrs.mlir.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- collective_verifiers.cpp - what one op of a program may not be -----===//
 //
 // Rules have labels (D: declarations, O: one op, C: collectives) that reappear
-// in test/dialect/sched/verification.mlir. Rules that need the whole program
+// in test/dialect/sched/collective_verifiers.mlir. Rules that need the whole program
 // are in program_verifier.cpp.
 //
 //===----------------------------------------------------------------------===//

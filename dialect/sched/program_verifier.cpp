@@ -1,7 +1,7 @@
 //===- program_verifier.cpp - what a whole program may not be -------------===//
 //
 // Rules have labels (P: names and numbers, L: lifetimes, T: tokens) that
-// reappear in test/dialect/sched/verification.mlir.
+// reappear in test/dialect/sched/program_verifier.mlir.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,7 +58,7 @@ LogicalResult ProgramVerifier::verify() {
 }
 
 LogicalResult ProgramVerifier::verifyStep(Operation &step) {
-  if (!isa<SchedDialect>(step.getDialect())) // P2
+  if (!isa_and_nonnull<SchedDialect>(step.getDialect())) // P2
     return step.emitOpError("is not a step of a program");
   if (failed(verifyNames(step)))
     return failure();

@@ -178,14 +178,14 @@ Attribute LocalIntAttr::parse(AsmParser &parser, Type) {
   if ((!ofResult && parser.parseKeyword("operand")) || parser.parseInteger(index) || parser.parseComma() ||
       parser.parseKeyword("dim") || parser.parseInteger(dim))
     return {};
-  while (succeeded(parser.parseOptionalComma())) {
-    if (succeeded(parser.parseOptionalKeyword("offset"))) {
-      if (parser.parseInteger(offset))
-        return {};
-    } else if (parser.parseKeyword("extent") || parser.parseInteger(extent)) {
+  bool more = succeeded(parser.parseOptionalComma());
+  if (more && succeeded(parser.parseOptionalKeyword("offset"))) {
+    if (parser.parseInteger(offset))
       return {};
-    }
+    more = succeeded(parser.parseOptionalComma());
   }
+  if (more && (parser.parseKeyword("extent") || parser.parseInteger(extent)))
+    return {};
   if (parser.parseGreater())
     return {};
   return get(parser.getContext(), constant, ofResult, index, dim, offset, extent);

@@ -108,8 +108,10 @@ Status TensorSource::read(const StoredTensor &tensor, const SliceRanges &ranges,
   int64_t required = elementCount(sliceShape(ranges)) * to;
   if (static_cast<int64_t>(out.size()) != required)
     return Status::error(StatusCode::invalid, what, ": a buffer of ", out.size(), " bytes, ", required, " required");
-  MESHPLAN_ASSIGN_OR_RETURN(std::span<const std::byte> payload, tensor.payload->bytes());
-  const std::byte *base = payload.data() + tensor.offset * from;
+  Expected<std::span<const std::byte>> payload = tensor.payload->bytes();
+  if (!payload)
+    return payload.status().withContext(what);
+  const std::byte *base = payload->data() + tensor.offset * from;
   return forEachRun(ranges, tensor.shape, tensor.strides, [&](int64_t global, int64_t local, int64_t count) {
     if (tensor.dtype == dtype)
       std::memcpy(out.data() + local * to, base + global * from, static_cast<size_t>(count * to));

@@ -49,7 +49,7 @@ public:
 };
 
 /// Looks up `target` and binds `arguments`; arguments that are not named take
-/// the schema's default. `outputs` says where each result goes, -1: nowhere; a
+/// the schema's default, or None where they may be None. `outputs` says where each result goes, -1: nowhere; a
 /// list of tensors counts as that many results. `notFound` for an unknown
 /// operator, `invalid` for an unknown, missing or ill-typed argument.
 Expected<std::unique_ptr<OperatorCall>> prepareCall(std::string_view target, std::span<const Argument> arguments,

@@ -21,6 +21,7 @@ Command addCheck(CLI::App &app);
 Command addExplain(CLI::App &app);
 Command addDiff(CLI::App &app);
 Command addFormat(CLI::App &app);
+Command addInit(CLI::App &app);
 
 /// Adds what the commands that compile a plan share: the plan file, -D, --strict, --device.
 void addCompileOptions(CLI::App &app, CompileOptions &options, std::vector<std::string> &definitions);

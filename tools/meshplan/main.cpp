@@ -20,6 +20,7 @@ int main(int argc, char **argv) {
   add("explain", "say why a tensor has its layout and which collectives that causes", addExplain);
   add("diff", "show what differs between two plans of a model", addDiff);
   add("fmt", "bring plan files to their canonical form", addFormat);
+  add("init", "draft a plan for a model", addInit);
   auto nearest = [](const std::string &name, const std::vector<std::string> &candidates) {
     return nearestNames(name, candidates);
   };

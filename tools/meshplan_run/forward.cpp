@@ -15,7 +15,8 @@ static Status report(const RunOptions &options, const Job &job, const Reports &r
   if (options.json) {
     nlohmann::json result = {{"program", options.program}, {"outputs", options.outputs}};
     result["memory"] = memoryJson(job, reports);
-    std::cout << result.dump(2) << std::endl;
+    // A file name need not be UTF-8, which dump would throw on.
+    std::cout << result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
     return Status();
   }
   printMemory(job, reports);

@@ -77,7 +77,154 @@ class Lookups(nn.Module):
         return {"hidden": torch.randn(4, 6, 8), "ids": torch.stack([torch.randperm(6) for _ in range(4)])}
 
 
-MODULES = {"convolutions": Convolutions, "lookups": Lookups}
+class Attentions(nn.Module):
+    """Attention on three dims, one key head for all query heads, and PyTorch's own module of attention."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.query, self.key, self.value = nn.Linear(24, 24), nn.Linear(24, 6), nn.Linear(24, 6)
+        self.shared = nn.Linear(24, 24)
+        self.first = nn.Linear(24, 24)
+        self.second = nn.Linear(24, 24)
+        self.module = nn.MultiheadAttention(24, 4, batch_first=True)
+
+    def forward(self, hidden: torch.Tensor) -> Tensors:
+        attend = nn.functional.scaled_dot_product_attention
+        batch, sequence, _ = hidden.shape
+        query = self.query(hidden).view(batch, sequence, 4, 6).transpose(1, 2)
+        key, value = self.key(hidden).unsqueeze(1), self.value(hidden).unsqueeze(1)
+        shared = attend(query, key, value, is_causal=True).transpose(1, 2).reshape(batch, sequence, 24)
+        hidden = hidden + self.shared(shared)
+        mask = torch.arange(sequence) <= torch.arange(sequence).unsqueeze(1)
+        first = self.first(hidden)
+        hidden = hidden + self.second(attend(first, first, hidden, attn_mask=mask))
+        return {"hidden": hidden + self.module(hidden, hidden, hidden, need_weights=False)[0]}
+
+    @staticmethod
+    def inputs() -> Tensors:
+        return {"hidden": torch.randn(4, 6, 24)}
+
+
+class Multihead(nn.Module):
+    """PyTorch's own attention with both orders of batch and sequence; its views depend on how its input lies."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.front = nn.Linear(32, 32)
+        self.batch_first = nn.MultiheadAttention(32, 4, batch_first=True)
+        self.middle = nn.Linear(32, 32)
+        self.sequence_first = nn.MultiheadAttention(32, 4)
+        self.weighing = nn.MultiheadAttention(32, 4, batch_first=True)
+        self.query, self.key = nn.Linear(32, 32), nn.Linear(32, 32)
+        self.norm = nn.LayerNorm(32)
+
+    def forward(self, hidden: torch.Tensor) -> Tensors:
+        hidden = self.norm(self.front(hidden))
+        hidden = hidden + self.batch_first(hidden, hidden, hidden, need_weights=False)[0]
+        turned = self.norm(self.middle(hidden)).transpose(0, 1)
+        hidden = hidden + self.sequence_first(turned, turned, turned, need_weights=False)[0].transpose(0, 1)
+        hidden = self.norm(hidden)
+        weighed, weights = self.weighing(hidden, hidden, hidden)
+        hidden = self.norm(hidden + weighed)
+        return {"hidden": hidden + self.near(hidden), "weights": weights}
+
+    def near(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Attention to near places, and a view that only its result's order of dims in PyTorch allows."""
+        batch, sequence, _ = hidden.shape
+        query, key = (part(hidden).view(batch, sequence, 4, 8).transpose(1, 2) for part in (self.query, self.key))
+        places = torch.arange(sequence)
+        mask = (places.unsqueeze(1) - places).abs() < 16
+        mixed = nn.functional.scaled_dot_product_attention(query, key, key, attn_mask=mask)
+        return mixed.transpose(1, 2).view(batch, sequence, 32)
+
+    @staticmethod
+    def inputs() -> Tensors:
+        return {"hidden": torch.randn(2, 600, 32)}
+
+
+class PlainNorms(nn.Module):
+    """Norms without weights, on inputs that lie in memory in more than one way."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.front = nn.Linear(32, 32)
+        self.batch = nn.BatchNorm1d(32, affine=False)
+        self.layer = nn.LayerNorm(32, elementwise_affine=False)
+        self.group = nn.GroupNorm(4, 32, affine=False)
+        self.instance = nn.InstanceNorm1d(32)
+        self.back = nn.Linear(32, 32)
+
+    def forward(self, hidden: torch.Tensor) -> Tensors:
+        features = self.batch(self.front(hidden).transpose(1, 2))
+        hidden = self.layer(features.transpose(1, 2)).softmax(1)
+        features = self.group(hidden.transpose(1, 2)) + self.instance(features)
+        return {"hidden": self.back(features.transpose(1, 2))}
+
+    @staticmethod
+    def inputs() -> Tensors:
+        return {"hidden": torch.randn(4, 96, 32)}
+
+
+class Products(nn.Module):
+    """Attention by einsum and by products of transposed tensors, and weights stored the other way."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.query, self.key, self.value = nn.Linear(32, 32), nn.Linear(32, 32), nn.Linear(32, 32)
+        self.turned = nn.Parameter(torch.randn(32, 32) / 6)
+        self.stacked = nn.Parameter(torch.randn(32, 4, 8) / 6)
+        self.out = nn.Linear(32, 32, bias=False)
+
+    def forward(self, hidden: torch.Tensor) -> Tensors:
+        batch, sequence, _ = hidden.shape
+        query, key, value = (part(hidden).view(batch, sequence, 4, 8) for part in (self.query, self.key, self.value))
+        shares = torch.einsum("bqhd,bkhd->bhqk", query, key).softmax(-1)
+        mixed = torch.einsum("bhqk,bkhd->bqhd", shares, value)
+        hidden = hidden + torch.matmul(mixed.reshape(batch, sequence, 32), self.turned.t())
+        query = torch.einsum("bsf,fhd->bhsd", hidden, self.stacked)
+        key = torch.matmul(query.transpose(1, 2), query.permute(0, 2, 3, 1))
+        value = torch.matmul(query.softmax(-1).transpose(2, 3), query)
+        return {"hidden": self.out(hidden.transpose(0, 1)), "key": key.sigmoid(), "value": value}
+
+    @staticmethod
+    def inputs() -> Tensors:
+        return {"hidden": torch.randn(4, 96, 32)}
+
+
+class Images(nn.Module):
+    """Convolutions on images whose features are innermost, and what makes rows of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Conv2d(3, 16, 4, stride=4)
+        self.norm = nn.LayerNorm(16)
+        self.depth = nn.Conv2d(16, 16, 3, padding=1, groups=16)
+        self.wide = nn.Linear(16, 32)
+        self.narrow = nn.Linear(32, 16)
+        self.batch = nn.BatchNorm2d(16)
+        self.head = nn.Linear(256, 10)
+
+    def forward(self, pixels: torch.Tensor) -> Tensors:
+        images = self.norm(self.stem(pixels.permute(0, 3, 1, 2)).permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+        mixed = self.narrow(nn.functional.gelu(self.wide(self.depth(images).permute(0, 2, 3, 1))))
+        images = self.batch(images + mixed.permute(0, 3, 1, 2))
+        tokens = images.flatten(2).transpose(1, 2).unflatten(1, (16, 4)).mean(2)
+        return {"logits": self.head(tokens.reshape(-1, 256))}
+
+    @staticmethod
+    def inputs() -> Tensors:
+        return {"pixels": torch.randn(4, 32, 32, 3)}
+
+
+MODULES = {
+    "attentions": Attentions,
+    "convolutions": Convolutions,
+    "images": Images,
+    "lookups": Lookups,
+    "multihead": Multihead,
+    "plain_norms": PlainNorms,
+    "products": Products,
+}
 
 
 def main(argv: list[str]) -> int:

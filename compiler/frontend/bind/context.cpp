@@ -45,8 +45,8 @@ Context::Context(const Syntax &syntax, const ModelOutline &model, const Environm
         held[name.module].push_back(i);
       touches[name.module] = true;
     }
-    for (const OutlineUse &use : model.parameters[i].uses)
-      touches[use.module] = true;
+    for (size_t module : model.parameters[i].readers)
+      touches[module] = true;
   }
 }
 

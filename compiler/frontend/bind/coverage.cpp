@@ -1,6 +1,7 @@
 //===- coverage.cpp - what no entry places ---------------------------------===//
 
 #include "compiler/frontend/bind/context.h"
+#include "compiler/support/layer_names.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -15,35 +16,10 @@ using namespace meshplan::bind;
 
 namespace {
 
-/// `model.layers.*.mlp` for `model.layers.7.mlp`, so that equal layers are one message.
-std::string withoutIndices(llvm::StringRef path) {
-  std::string result;
-  for (llvm::StringRef rest = path; !rest.empty();) {
-    auto [component, tail] = rest.split('.');
-    result += (result.empty() ? "" : ".") + (llvm::all_of(component, llvm::isDigit) ? "*" : component.str());
-    rest = tail;
-  }
-  return result;
-}
-
 class RestBinder {
 public:
-  RestBinder(const Context &context, llvm::ArrayRef<EntryStyles> styles, BoundPlan &plan)
-      : context(context), styles(styles), plan(plan) {
-    for (size_t i = 0; i < plan.entries.size(); ++i)
-      if (plan.entries[i].isRest)
-        addRest(i);
-  }
-
-  void run(const std::vector<bool> &claimed) {
-    for (size_t parameter = 0; parameter < claimed.size(); ++parameter)
-      if (!claimed[parameter])
-        place(parameter);
-    reportUncovered(claimed);
-    for (const Rest &rest : rests)
-      finish(rest);
-    countModules(claimed);
-  }
+  RestBinder(const Context &context, llvm::ArrayRef<EntryStyles> styles, BoundPlan &plan);
+  void run(const std::vector<bool> &claimed);
 
 private:
   struct Rest {
@@ -52,116 +28,21 @@ private:
     std::set<size_t> taken;
   };
 
-  void addRest(size_t entry) {
-    const EntryStatement &statement = context.syntax.entries[entry];
-    std::optional<PatternSequence> block = parsePattern(statement.blocks, context.diagnostics);
-    if (block)
-      rests.push_back({entry, context.modules.match(subtreePattern(std::move(*block))), {}});
-    if (!styles[entry].placements.empty())
-      context.diagnostics.error(statement.range, "'rest' takes a style, not a 'parameter' clause");
-  }
+  void addRest(size_t entry);
 
   /// True if the block of `inner` is written inside the block of `outer`.
-  bool isInside(const Rest &inner, const Rest &outer) const {
-    const auto &in = context.syntax.entries[inner.entry].blocks;
-    const auto &out = context.syntax.entries[outer.entry].blocks;
-    return in.size() > out.size() && std::equal(out.begin(), out.end(), in.begin(),
-                                                [](const auto &a, const auto &b) { return a.range == b.range; });
-  }
+  bool isInside(const Rest &inner, const Rest &outer) const;
 
   /// Gives the parameter to the innermost `rest` around the modules that hold it.
-  void place(size_t parameter) {
-    Rest *owner = nullptr;
-    for (const OutlineParameterName &name : context.model.parameters[parameter].names)
-      for (Rest &rest : rests) {
-        if (!std::binary_search(rest.scope.begin(), rest.scope.end(), name.module))
-          continue;
-        if (owner != nullptr && owner != &rest && !isInside(*owner, rest) && !isInside(rest, *owner))
-          reportTwo(*owner, rest, parameter);
-        if (owner == nullptr || isInside(rest, *owner))
-          owner = &rest;
-      }
-    if (owner == nullptr)
-      uncovered.push_back(parameter);
-    else
-      for (const OutlineParameterName &name : context.model.parameters[parameter].names)
-        owner->taken.insert(name.module);
-  }
-
-  void reportTwo(const Rest &a, const Rest &b, size_t parameter) {
-    if (reported.insert(std::minmax(a.entry, b.entry)).second)
-      context.diagnostics
-          .error(plan.entries[std::max(a.entry, b.entry)].range,
-                 "two 'rest' take '" + parameterPath(context.model, context.model.parameters[parameter]) + "'")
-          .note(plan.entries[std::min(a.entry, b.entry)].range, "the other one is here");
-  }
+  void place(size_t parameter);
+  void reportTwo(const Rest &a, const Rest &b, size_t parameter);
 
   /// One message for each group of modules that differ in indices only. A module of which a part is placed is named by
   /// the parameters that are not.
-  void reportUncovered(const std::vector<bool> &claimed) {
-    std::map<std::string, std::pair<std::string, size_t>> groups;
-    std::vector<std::string> order;
-    std::set<size_t> seen;
-    for (size_t parameter : uncovered) {
-      size_t module = context.model.parameters[parameter].names.front().module;
-      bool whole = llvm::none_of(context.held[module], [&](size_t other) { return claimed[other]; });
-      if (whole && !seen.insert(module).second)
-        continue;
-      std::string path = whole ? context.model.modules[module].path
-                               : parameterPath(context.model, context.model.parameters[parameter]);
-      auto [group, isNew] = groups.try_emplace((whole ? "m" : "p") + withoutIndices(path), path, 0);
-      if (isNew)
-        order.push_back(group->first);
-      ++group->second.second;
-    }
-    for (const std::string &key : order)
-      reportGroup(key, groups[key].first, groups[key].second);
-  }
-
-  void reportGroup(const std::string &key, const std::string &first, size_t count) {
-    std::string path = count > 1 ? key.substr(1) : first;
-    bool isModule = key.front() == 'm';
-    std::string what = isModule ? "parameters of '" + path + "'" : "'" + path + "'";
-    if (isModule && path.empty())
-      what = "parameters of the model itself";
-    if (count > 1)
-      what += " (" + std::to_string(count) + (isModule ? " modules)" : " parameters)");
-    Diagnostic &error = context.diagnostics.error(context.syntax.range, "no entry places the " + what);
-    if (!isModule)
-      error.message = "no entry places " + what;
-    std::string example = path.empty() ? "" : "'" + path + ": replicate', or ";
-    if (!isModule)
-      example = "";
-    error.help("add " + example + "'rest: replicate' for all that is left");
-  }
-
-  void finish(const Rest &rest) {
-    EntryMatch &match = plan.entries[rest.entry];
-    match.modules.assign(rest.taken.begin(), rest.taken.end());
-    if (match.modules.empty() && uncovered.empty() && !context.diagnostics.hasErrors())
-      context.diagnostics.warning(match.range, "'rest' covers nothing: every parameter of its block has an entry");
-    for (size_t index : match.modules) {
-      auto place = llvm::lower_bound(plan.modules, index,
-                                     [](const BoundModule &module, size_t value) { return module.module < value; });
-      if (place == plan.modules.end() || place->module != index)
-        place = plan.modules.insert(place, {index, {}, {}, rest.entry, context.syntax.entries[rest.entry].range});
-      place->styles = styles[rest.entry].styles;
-    }
-  }
-
-  void countModules(const std::vector<bool> &claimed) {
-    std::set<size_t> byRest;
-    for (const Rest &rest : rests)
-      byRest.insert(rest.taken.begin(), rest.taken.end());
-    for (size_t module = 0; module < context.held.size(); ++module) {
-      if (context.held[module].empty())
-        continue;
-      ++plan.coverage.parameterModules;
-      plan.coverage.byRest += byRest.count(module);
-      plan.coverage.byEntries +=
-          llvm::all_of(context.held[module], [&](size_t parameter) { return claimed[parameter]; });
-    }
-  }
+  void reportUncovered(const std::vector<bool> &claimed);
+  void reportGroup(const std::string &key, const std::string &first, size_t count);
+  void finish(const Rest &rest);
+  void countModules(const std::vector<bool> &claimed);
 
   const Context &context;
   llvm::ArrayRef<EntryStyles> styles;
@@ -172,6 +53,129 @@ private:
 };
 
 } // namespace
+
+RestBinder::RestBinder(const Context &context, llvm::ArrayRef<EntryStyles> styles, BoundPlan &plan)
+    : context(context), styles(styles), plan(plan) {
+  for (size_t i = 0; i < plan.entries.size(); ++i)
+    if (plan.entries[i].isRest)
+      addRest(i);
+}
+
+void RestBinder::run(const std::vector<bool> &claimed) {
+  for (size_t parameter = 0; parameter < claimed.size(); ++parameter)
+    if (!claimed[parameter])
+      place(parameter);
+  reportUncovered(claimed);
+  for (const Rest &rest : rests)
+    finish(rest);
+  countModules(claimed);
+}
+
+void RestBinder::addRest(size_t entry) {
+  const EntryStatement &statement = context.syntax.entries[entry];
+  std::optional<PatternSequence> block = parsePattern(statement.blocks, context.diagnostics);
+  if (block)
+    rests.push_back({entry, context.modules.match(subtreePattern(std::move(*block))), {}});
+  if (!styles[entry].placements.empty())
+    context.diagnostics.error(statement.range, "'rest' takes a style, not a 'parameter' clause");
+}
+
+bool RestBinder::isInside(const Rest &inner, const Rest &outer) const {
+  const auto &in = context.syntax.entries[inner.entry].blocks;
+  const auto &out = context.syntax.entries[outer.entry].blocks;
+  return in.size() > out.size() && std::equal(out.begin(), out.end(), in.begin(),
+                                              [](const auto &a, const auto &b) { return a.range == b.range; });
+}
+
+void RestBinder::place(size_t parameter) {
+  Rest *owner = nullptr;
+  for (const OutlineParameterName &name : context.model.parameters[parameter].names)
+    for (Rest &rest : rests) {
+      if (!std::binary_search(rest.scope.begin(), rest.scope.end(), name.module))
+        continue;
+      if (owner != nullptr && owner != &rest && !isInside(*owner, rest) && !isInside(rest, *owner))
+        reportTwo(*owner, rest, parameter);
+      if (owner == nullptr || isInside(rest, *owner))
+        owner = &rest;
+    }
+  if (owner == nullptr)
+    uncovered.push_back(parameter);
+  else
+    for (const OutlineParameterName &name : context.model.parameters[parameter].names)
+      owner->taken.insert(name.module);
+}
+
+void RestBinder::reportTwo(const Rest &a, const Rest &b, size_t parameter) {
+  if (reported.insert(std::minmax(a.entry, b.entry)).second)
+    context.diagnostics
+        .error(plan.entries[std::max(a.entry, b.entry)].range,
+               "two 'rest' take '" + parameterPath(context.model, context.model.parameters[parameter]) + "'")
+        .note(plan.entries[std::min(a.entry, b.entry)].range, "the other one is here");
+}
+
+void RestBinder::reportUncovered(const std::vector<bool> &claimed) {
+  std::map<std::string, std::pair<std::string, size_t>> groups;
+  std::vector<std::string> order;
+  std::set<size_t> seen;
+  for (size_t parameter : uncovered) {
+    size_t module = context.model.parameters[parameter].names.front().module;
+    bool whole = llvm::none_of(context.held[module], [&](size_t other) { return claimed[other]; });
+    if (whole && !seen.insert(module).second)
+      continue;
+    std::string path =
+        whole ? context.model.modules[module].path : parameterPath(context.model, context.model.parameters[parameter]);
+    auto [group, isNew] = groups.try_emplace((whole ? "m" : "p") + withoutIndices(path), path, 0);
+    if (isNew)
+      order.push_back(group->first);
+    ++group->second.second;
+  }
+  for (const std::string &key : order)
+    reportGroup(key, groups[key].first, groups[key].second);
+}
+
+void RestBinder::reportGroup(const std::string &key, const std::string &first, size_t count) {
+  std::string path = count > 1 ? key.substr(1) : first;
+  bool isModule = key.front() == 'm';
+  std::string what = isModule ? "parameters of '" + path + "'" : "'" + path + "'";
+  if (isModule && path.empty())
+    what = "parameters of the model itself";
+  if (count > 1)
+    what += " (" + std::to_string(count) + (isModule ? " modules)" : " parameters)");
+  Diagnostic &error = context.diagnostics.error(context.syntax.range, "no entry places the " + what);
+  if (!isModule)
+    error.message = "no entry places " + what;
+  std::string example = path.empty() ? "" : "'" + path + ": replicate', or ";
+  if (!isModule)
+    example = "";
+  error.help("add " + example + "'rest: replicate' for all that is left");
+}
+
+void RestBinder::finish(const Rest &rest) {
+  EntryMatch &match = plan.entries[rest.entry];
+  match.modules.assign(rest.taken.begin(), rest.taken.end());
+  if (match.modules.empty() && uncovered.empty() && !context.diagnostics.hasErrors())
+    context.diagnostics.warning(match.range, "'rest' covers nothing: every parameter of its block has an entry");
+  for (size_t index : match.modules) {
+    auto place = llvm::lower_bound(plan.modules, index,
+                                   [](const BoundModule &module, size_t value) { return module.module < value; });
+    if (place == plan.modules.end() || place->module != index)
+      place = plan.modules.insert(place, {index, {}, {}, rest.entry, context.syntax.entries[rest.entry].range});
+    place->styles = styles[rest.entry].styles;
+  }
+}
+
+void RestBinder::countModules(const std::vector<bool> &claimed) {
+  std::set<size_t> byRest;
+  for (const Rest &rest : rests)
+    byRest.insert(rest.taken.begin(), rest.taken.end());
+  for (size_t module = 0; module < context.held.size(); ++module) {
+    if (context.held[module].empty())
+      continue;
+    ++plan.coverage.parameterModules;
+    plan.coverage.byRest += byRest.count(module);
+    plan.coverage.byEntries += llvm::all_of(context.held[module], [&](size_t parameter) { return claimed[parameter]; });
+  }
+}
 
 void bind::coverRest(const Context &context, llvm::ArrayRef<EntryStyles> styles, const std::vector<bool> &claimed,
                      BoundPlan &plan) {

@@ -34,118 +34,133 @@ class DataReader {
 public:
   DataReader(const Context &context, BoundData &data) : context(context), data(data) {}
 
-  void run(const DataStatement &statement) {
-    auto member = [this](bool (DataReader::*take)(const Option &)) {
-      return [this, take](const Option &option) { return (this->*take)(option); };
-    };
-    readOptions(context, "data", statement.options,
-                {{"shard", "shard parameters, gradients, optimizer [over AXES]", member(&DataReader::shard)},
-                 {"unit", "unit PATH, [PATH, PATH]", member(&DataReader::unit), /*mayRepeat=*/true},
-                 {"keep", "keep PATH, PATH", member(&DataReader::keep), /*mayRepeat=*/true},
-                 {"bucket", "bucket SIZE | none, as in 64 MiB", member(&DataReader::bucket)},
-                 {"overlap", "overlap gradients, parameters | none", member(&DataReader::overlap)},
-                 {"prefetch", "prefetch NUMBER", member(&DataReader::prefetch)},
-                 {"reduce", "reduce each | last microbatch", member(&DataReader::reduce)},
-                 {"average", "average in | after collective", member(&DataReader::average)}});
-  }
+  void run(const DataStatement &statement);
 
 private:
-  bool shard(const Option &option) {
-    std::optional<std::vector<Word>> words = allWords(option);
-    if (!words)
-      return false;
-    auto over = llvm::find_if(*words, [](const Word &word) { return word.text == "over"; });
-    for (auto word = words->begin(); word != over; ++word) {
-      std::optional<DataKind> kind = kindOf(word->text);
-      if (!kind)
-        return false;
-      data.shard.push_back(*kind);
-    }
-    data.shardAxes = data.axes;
-    if (over == words->end())
-      return true;
-    std::vector<Word> axes(over + 1, words->end());
-    data.shardAxes = resolveAxes(context, axes);
-    for (size_t axis : data.shardAxes)
-      if (!llvm::is_contained(data.axes, axis))
-        context.diagnostics.error(option.range, "axis '" + axesText(context, axis) +
-                                                    "' is not an axis of this block, '" + axesText(context, data.axes) +
-                                                    "'");
-    return !axes.empty() && !data.shard.empty();
-  }
-
-  static std::optional<DataKind> kindOf(llvm::StringRef name) {
-    if (name == "parameters")
-      return DataKind::Parameters;
-    if (name == "gradients")
-      return DataKind::Gradients;
-    if (name == "optimizer")
-      return DataKind::Optimizer;
-    return std::nullopt;
-  }
-
-  bool unit(const Option &option) {
-    auto groups = pathGroups(option);
-    if (!groups)
-      return false;
-    for (const std::vector<PathPattern> &paths : *groups)
-      data.units.push_back(bindPaths(context, paths));
-    return true;
-  }
-
-  bool keep(const Option &option) {
-    auto groups = pathGroups(option);
-    if (!groups)
-      return false;
-    for (const std::vector<PathPattern> &paths : *groups)
-      for (BoundPaths &bound : bindPaths(context, paths))
-        data.keep.push_back(std::move(bound));
-    return true;
-  }
-
-  bool bucket(const Option &option) {
-    if (singleWord(option) == "none")
-      return true;
-    const Operand *operand = singleOperand(option);
-    if (operand != nullptr)
-      data.bucketBytes = bytesOf(*operand);
-    return data.bucketBytes.has_value();
-  }
-
-  bool overlap(const Option &option) {
-    std::optional<std::vector<Word>> words = allWords(option);
-    if (!words)
-      return false;
-    for (const Word &word : *words) {
-      data.overlapGradients |= word.text == "gradients";
-      data.overlapParameters |= word.text == "parameters";
-      if (word.text != "gradients" && word.text != "parameters" && (word.text != "none" || words->size() > 1))
-        return false;
-    }
-    return true;
-  }
-
-  bool prefetch(const Option &option) {
-    std::optional<int64_t> count = singleInteger(context, option);
-    data.prefetch = count.value_or(0);
-    return count && *count >= 0;
-  }
-
-  bool reduce(const Option &option) {
-    std::string words = joinedWords(option);
-    data.reduce = words == "each microbatch" ? ReduceTime::EachMicrobatch : ReduceTime::LastMicrobatch;
-    return words == "each microbatch" || words == "last microbatch";
-  }
-
-  bool average(const Option &option) {
-    std::string words = joinedWords(option);
-    data.average = words == "after collective" ? AverageTime::AfterCollective : AverageTime::InCollective;
-    return words == "in collective" || words == "after collective";
-  }
+  bool shard(const Option &option);
+  static std::optional<DataKind> kindOf(llvm::StringRef name);
+  bool unit(const Option &option);
+  bool keep(const Option &option);
+  bool bucket(const Option &option);
+  bool overlap(const Option &option);
+  bool prefetch(const Option &option);
+  bool reduce(const Option &option);
+  bool average(const Option &option);
 
   const Context &context;
   BoundData &data;
 };
+
+} // namespace
+
+void DataReader::run(const DataStatement &statement) {
+  auto member = [this](bool (DataReader::*take)(const Option &)) {
+    return [this, take](const Option &option) { return (this->*take)(option); };
+  };
+  readOptions(context, "data", statement.options,
+              {{"shard", "shard parameters, gradients, optimizer [over AXES]", member(&DataReader::shard)},
+               {"unit", "unit PATH, [PATH, PATH]", member(&DataReader::unit), /*mayRepeat=*/true},
+               {"keep", "keep PATH, PATH", member(&DataReader::keep), /*mayRepeat=*/true},
+               {"bucket", "bucket SIZE | none, as in 64 MiB", member(&DataReader::bucket)},
+               {"overlap", "overlap gradients, parameters | none", member(&DataReader::overlap)},
+               {"prefetch", "prefetch NUMBER", member(&DataReader::prefetch)},
+               {"reduce", "reduce each | last microbatch", member(&DataReader::reduce)},
+               {"average", "average in | after collective", member(&DataReader::average)}});
+}
+
+bool DataReader::shard(const Option &option) {
+  std::optional<std::vector<Word>> words = allWords(option);
+  if (!words)
+    return false;
+  auto over = llvm::find_if(*words, [](const Word &word) { return word.text == "over"; });
+  for (auto word = words->begin(); word != over; ++word) {
+    std::optional<DataKind> kind = kindOf(word->text);
+    if (!kind)
+      return false;
+    data.shard.push_back(*kind);
+  }
+  data.shardAxes = data.axes;
+  if (over == words->end())
+    return true;
+  std::vector<Word> axes(over + 1, words->end());
+  data.shardAxes = resolveAxes(context, axes);
+  for (size_t axis : data.shardAxes)
+    if (!llvm::is_contained(data.axes, axis))
+      context.diagnostics.error(option.range, "axis '" + axesText(context, axis) + "' is not an axis of this block, '" +
+                                                  axesText(context, data.axes) + "'");
+  return !axes.empty() && !data.shard.empty();
+}
+
+std::optional<DataKind> DataReader::kindOf(llvm::StringRef name) {
+  if (name == "parameters")
+    return DataKind::Parameters;
+  if (name == "gradients")
+    return DataKind::Gradients;
+  if (name == "optimizer")
+    return DataKind::Optimizer;
+  return std::nullopt;
+}
+
+bool DataReader::unit(const Option &option) {
+  auto groups = pathGroups(option);
+  if (!groups)
+    return false;
+  for (const std::vector<PathPattern> &paths : *groups)
+    data.units.push_back(bindPaths(context, paths));
+  return true;
+}
+
+bool DataReader::keep(const Option &option) {
+  auto groups = pathGroups(option);
+  if (!groups)
+    return false;
+  for (const std::vector<PathPattern> &paths : *groups)
+    for (BoundPaths &bound : bindPaths(context, paths))
+      data.keep.push_back(std::move(bound));
+  return true;
+}
+
+bool DataReader::bucket(const Option &option) {
+  if (singleWord(option) == "none")
+    return true;
+  const Operand *operand = singleOperand(option);
+  if (operand != nullptr)
+    data.bucketBytes = bytesOf(*operand);
+  return data.bucketBytes.has_value();
+}
+
+bool DataReader::overlap(const Option &option) {
+  std::optional<std::vector<Word>> words = allWords(option);
+  if (!words)
+    return false;
+  for (const Word &word : *words) {
+    data.overlapGradients |= word.text == "gradients";
+    data.overlapParameters |= word.text == "parameters";
+    if (word.text != "gradients" && word.text != "parameters" && (word.text != "none" || words->size() > 1))
+      return false;
+  }
+  return true;
+}
+
+bool DataReader::prefetch(const Option &option) {
+  std::optional<int64_t> count = singleInteger(context, option);
+  data.prefetch = count.value_or(0);
+  return count && *count >= 0;
+}
+
+bool DataReader::reduce(const Option &option) {
+  std::string words = joinedWords(option);
+  data.reduce = words == "each microbatch" ? ReduceTime::EachMicrobatch : ReduceTime::LastMicrobatch;
+  return words == "each microbatch" || words == "last microbatch";
+}
+
+bool DataReader::average(const Option &option) {
+  std::string words = joinedWords(option);
+  data.average = words == "after collective" ? AverageTime::AfterCollective : AverageTime::InCollective;
+  return words == "in collective" || words == "after collective";
+}
+
+namespace {
 
 /// Gives each parameter to one block. A block without `on` takes what no other names.
 void assignParameters(const Context &context, BoundPlan &plan) {

@@ -20,168 +20,25 @@ class EntryBinder {
 public:
   EntryBinder(const Context &context, BoundPlan &plan) : context(context), plan(plan) {}
 
-  void run() {
-    bool blocksMatch = checkBlocks();
-    for (size_t i = 0; i < context.syntax.entries.size(); ++i)
-      addEntry(i);
-    owners = settleClaims(context, claims, plan.entries);
-    finishModules();
-    if (blocksMatch)
-      coverRest(context, styles, claimedParameters(), plan);
-  }
+  void run();
 
 private:
   /// A block that matches nothing is one error; the entries inside are left out.
-  bool checkBlocks() {
-    for (const BlockStatement &block : context.syntax.blocks)
-      if (!isInBadBlock(block.blocks) && !checkBlock(context, block.blocks, block.range))
-        badBlocks.push_back(block.range);
-    return badBlocks.empty();
-  }
-
-  bool isInBadBlock(llvm::ArrayRef<PathPattern> blocks) const {
-    return llvm::any_of(blocks, [&](const PathPattern &block) { return llvm::is_contained(badBlocks, block.range); });
-  }
-
-  void addEntry(size_t index) {
-    const EntryStatement &entry = context.syntax.entries[index];
-    EntryMatch match;
-    match.isOverride = entry.isOverride;
-    match.isRest = !entry.path;
-    match.range = entry.pathRange;
-    styles.push_back(bindClauses(context, entry));
-    std::vector<PathPattern> nested = entry.blocks;
-    if (entry.path)
-      nested.push_back(*entry.path);
-    for (const PathPattern &pattern : nested)
-      match.path += (match.path.empty() ? "" : ".") + pattern.text;
-    if (match.isRest) {
-      match.path += match.path.empty() ? "rest" : ".rest";
-      if (entry.isOverride)
-        context.diagnostics.error(entry.range, "'rest' takes what is left and cannot override");
-    } else if (!isInBadBlock(entry.blocks)) {
-      match.modules = matchModules(context, nested, entry.pathRange);
-      dropWithoutParameters(entry, styles.back(), match);
-      claimAll(index, styles.back(), match.modules);
-    }
-    plan.entries.push_back(std::move(match));
-  }
+  bool checkBlocks();
+  bool isInBadBlock(llvm::ArrayRef<PathPattern> blocks) const;
+  void addEntry(size_t index);
 
   /// A style that divides parameters is for the modules that have some.
-  void dropWithoutParameters(const EntryStatement &entry, const EntryStyles &entryStyles, EntryMatch &match) {
-    if (!entryStyles.splitsParameters() || match.modules.empty())
-      return;
-    size_t container = match.modules.front();
-    llvm::erase_if(match.modules, [&](size_t module) { return !context.touches[module]; });
-    if (!match.modules.empty())
-      return;
-    std::string path = context.model.modules[container].path;
-    std::vector<std::string> below;
-    for (size_t module : context.modules.match(subtreePattern(literalPattern(path))))
-      if (context.touches[module] && below.size() < 12)
-        below.push_back(context.model.modules[module].path);
-    const BoundStyle &style = entryStyles.styles.front();
-    context.diagnostics
-        .error(entry.pathRange, "'" + match.path + "' has no parameters of its own, and '" +
-                                    styleName(style.kind).str() + "' divides parameters")
-        .help(below.empty() ? "activations follow their producer: remove the entry"
-                            : "modules with parameters: " + quotedList(below, ","));
-  }
-
-  void claimAll(size_t entry, const EntryStyles &entryStyles, llvm::ArrayRef<size_t> modules) {
-    for (size_t module : modules) {
-      if (!entryStyles.styles.empty()) {
-        claims[{Claim::Style, module, 0}].push_back(entry);
-        for (size_t parameter : context.held[module])
-          claims[{Claim::Parameter, module, static_cast<int64_t>(parameter)}].push_back(entry);
-      }
-      for (const BoundBorder &border : entryStyles.borders)
-        claims[{border.isInput ? Claim::Input : Claim::Output, module, border.index}].push_back(entry);
-    }
-    for (const auto &[placement, layout] : entryStyles.placements)
-      claimParameter(entry, *placement, layout, modules, !entryStyles.styles.empty());
-  }
+  void dropWithoutParameters(const EntryStatement &entry, const EntryStyles &entryStyles, EntryMatch &match);
+  void claimAll(size_t entry, const EntryStyles &entryStyles, llvm::ArrayRef<size_t> modules);
 
   void claimParameter(size_t entry, const PlacementSyntax &placement, const BoundLayout &layout,
-                      llvm::ArrayRef<size_t> modules, bool isClaimed) {
-    bool found = false;
-    std::vector<std::string> names;
-    for (size_t module : modules)
-      for (size_t parameter : context.held[module]) {
-        names.push_back(context.leaf(parameter, module).str());
-        if (names.back() != placement.parameter.text)
-          continue;
-        found = true;
-        checkLayout(parameter, layout);
-        if (!isClaimed)
-          claims[{Claim::Parameter, module, static_cast<int64_t>(parameter)}].push_back(entry);
-      }
-    llvm::sort(names);
-    names.erase(llvm::unique(names), names.end());
-    if (!found && !modules.empty())
-      context.diagnostics
-          .error(placement.parameter.range,
-                 "no module of this entry has a parameter '" + placement.parameter.text + "'")
-          .help(suggest(placement.parameter.text, names, "parameters"));
-  }
+                      llvm::ArrayRef<size_t> modules, bool isClaimed);
 
-  void checkLayout(size_t parameter, const BoundLayout &layout) {
-    size_t rank = context.model.parameters[parameter].shape.size();
-    std::string name = parameterPath(context.model, context.model.parameters[parameter]);
-    std::string problem;
-    if (layout.rank && *layout.rank != rank)
-      problem =
-          "'" + name + "' has " + std::to_string(rank) + " dims, and the layout lists " + std::to_string(*layout.rank);
-    for (const DimSplit &split : layout.splits)
-      if (problem.empty() && split.dim >= static_cast<int64_t>(rank))
-        problem =
-            "'" + name + "' has " + std::to_string(rank) + " dims, so there is no dim " + std::to_string(split.dim);
-    if (!problem.empty() && badLayouts.insert(&layout).second)
-      context.diagnostics.error(layout.range, problem);
-  }
-
-  void finishModules() {
-    std::map<size_t, BoundModule> modules;
-    for (const auto &[claim, entry] : owners) {
-      if (claim.kind == Claim::Parameter) {
-        finishParameter(claim, entry);
-        continue;
-      }
-      BoundModule &module = modules.try_emplace(claim.module).first->second;
-      module.module = claim.module;
-      module.entry = entry;
-      module.range = context.syntax.entries[entry].range;
-      if (claim.kind == Claim::Style)
-        module.styles = styles[entry].styles;
-      else
-        module.borders.push_back(*llvm::find_if(styles[entry].borders, [&](const BoundBorder &border) {
-          return border.isInput == (claim.kind == Claim::Input) && border.index == claim.index;
-        }));
-    }
-    for (auto &[index, module] : modules)
-      plan.modules.push_back(std::move(module));
-  }
-
-  void finishParameter(const Claim &claim, size_t entry) {
-    auto parameter = static_cast<size_t>(claim.index);
-    for (const auto &[placement, layout] : styles[entry].placements)
-      if (placement->parameter.text == context.leaf(parameter, claim.module))
-        plan.parameters.push_back({parameter, layout, entry});
-  }
-
-  std::vector<bool> claimedParameters() const {
-    std::vector<bool> result(context.model.parameters.size(), false);
-    std::vector<bool> styled(context.model.modules.size(), false);
-    for (const auto &[claim, entry] : owners) {
-      if (claim.kind == Claim::Parameter)
-        result[static_cast<size_t>(claim.index)] = true;
-      styled[claim.module] = styled[claim.module] || claim.kind == Claim::Style;
-    }
-    for (size_t i = 0; i < result.size(); ++i)
-      for (const OutlineUse &use : context.model.parameters[i].uses)
-        result[i] = result[i] || styled[use.module];
-    return result;
-  }
+  void checkLayout(size_t parameter, const BoundLayout &layout);
+  void finishModules();
+  void finishParameter(const Claim &claim, size_t entry);
+  std::vector<bool> claimedParameters() const;
 
   const Context &context;
   BoundPlan &plan;
@@ -193,6 +50,165 @@ private:
 };
 
 } // namespace
+
+void EntryBinder::run() {
+  bool blocksMatch = checkBlocks();
+  for (size_t i = 0; i < context.syntax.entries.size(); ++i)
+    addEntry(i);
+  owners = settleClaims(context, claims, plan.entries);
+  finishModules();
+  if (blocksMatch)
+    coverRest(context, styles, claimedParameters(), plan);
+}
+
+bool EntryBinder::checkBlocks() {
+  for (const BlockStatement &block : context.syntax.blocks)
+    if (!isInBadBlock(block.blocks) && !checkBlock(context, block.blocks, block.range))
+      badBlocks.push_back(block.range);
+  return badBlocks.empty();
+}
+
+bool EntryBinder::isInBadBlock(llvm::ArrayRef<PathPattern> blocks) const {
+  return llvm::any_of(blocks, [&](const PathPattern &block) { return llvm::is_contained(badBlocks, block.range); });
+}
+
+void EntryBinder::addEntry(size_t index) {
+  const EntryStatement &entry = context.syntax.entries[index];
+  EntryMatch match;
+  match.isOverride = entry.isOverride;
+  match.isRest = !entry.path;
+  match.range = entry.pathRange;
+  styles.push_back(bindClauses(context, entry));
+  std::vector<PathPattern> nested = entry.blocks;
+  if (entry.path)
+    nested.push_back(*entry.path);
+  for (const PathPattern &pattern : nested)
+    match.path += (match.path.empty() ? "" : ".") + pattern.text;
+  if (match.isRest) {
+    match.path += match.path.empty() ? "rest" : ".rest";
+    if (entry.isOverride)
+      context.diagnostics.error(entry.range, "'rest' takes what is left and cannot override");
+  } else if (!isInBadBlock(entry.blocks)) {
+    match.modules = matchModules(context, nested, entry.pathRange);
+    dropWithoutParameters(entry, styles.back(), match);
+    claimAll(index, styles.back(), match.modules);
+  }
+  plan.entries.push_back(std::move(match));
+}
+
+void EntryBinder::dropWithoutParameters(const EntryStatement &entry, const EntryStyles &entryStyles,
+                                        EntryMatch &match) {
+  if (!entryStyles.splitsParameters() || match.modules.empty())
+    return;
+  size_t container = match.modules.front();
+  llvm::erase_if(match.modules, [&](size_t module) { return !context.touches[module]; });
+  if (!match.modules.empty())
+    return;
+  std::string path = context.model.modules[container].path;
+  std::vector<std::string> below;
+  for (size_t module : context.modules.match(subtreePattern(literalPattern(path))))
+    if (context.touches[module] && below.size() < 12)
+      below.push_back(context.model.modules[module].path);
+  const BoundStyle &style = entryStyles.styles.front();
+  context.diagnostics
+      .error(entry.pathRange, "'" + match.path + "' has no parameters of its own, and '" + styleName(style.kind).str() +
+                                  "' divides parameters")
+      .help(below.empty() ? "activations follow their producer: remove the entry"
+                          : "modules with parameters: " + quotedList(below, ","));
+}
+
+void EntryBinder::claimAll(size_t entry, const EntryStyles &entryStyles, llvm::ArrayRef<size_t> modules) {
+  for (size_t module : modules) {
+    if (!entryStyles.styles.empty()) {
+      claims[{Claim::Style, module, 0}].push_back(entry);
+      for (size_t parameter : context.held[module])
+        claims[{Claim::Parameter, module, static_cast<int64_t>(parameter)}].push_back(entry);
+    }
+    for (const BoundBorder &border : entryStyles.borders)
+      claims[{border.isInput ? Claim::Input : Claim::Output, module, border.index}].push_back(entry);
+  }
+  for (const auto &[placement, layout] : entryStyles.placements)
+    claimParameter(entry, *placement, layout, modules, !entryStyles.styles.empty());
+}
+
+void EntryBinder::claimParameter(size_t entry, const PlacementSyntax &placement, const BoundLayout &layout,
+                                 llvm::ArrayRef<size_t> modules, bool isClaimed) {
+  bool found = false;
+  std::vector<std::string> names;
+  for (size_t module : modules)
+    for (size_t parameter : context.held[module]) {
+      names.push_back(context.leaf(parameter, module).str());
+      if (names.back() != placement.parameter.text)
+        continue;
+      found = true;
+      checkLayout(parameter, layout);
+      if (!isClaimed)
+        claims[{Claim::Parameter, module, static_cast<int64_t>(parameter)}].push_back(entry);
+    }
+  llvm::sort(names);
+  names.erase(llvm::unique(names), names.end());
+  if (!found && !modules.empty())
+    context.diagnostics
+        .error(placement.parameter.range, "no module of this entry has a parameter '" + placement.parameter.text + "'")
+        .help(suggest(placement.parameter.text, names, "parameters"));
+}
+
+void EntryBinder::checkLayout(size_t parameter, const BoundLayout &layout) {
+  size_t rank = context.model.parameters[parameter].shape.size();
+  std::string name = parameterPath(context.model, context.model.parameters[parameter]);
+  std::string problem;
+  if (layout.rank && *layout.rank != rank)
+    problem =
+        "'" + name + "' has " + std::to_string(rank) + " dims, and the layout lists " + std::to_string(*layout.rank);
+  for (const DimSplit &split : layout.splits)
+    if (problem.empty() && split.dim >= static_cast<int64_t>(rank))
+      problem = "'" + name + "' has " + std::to_string(rank) + " dims, so there is no dim " + std::to_string(split.dim);
+  if (!problem.empty() && badLayouts.insert(&layout).second)
+    context.diagnostics.error(layout.range, problem);
+}
+
+void EntryBinder::finishModules() {
+  std::map<size_t, BoundModule> modules;
+  for (const auto &[claim, entry] : owners) {
+    if (claim.kind == Claim::Parameter) {
+      finishParameter(claim, entry);
+      continue;
+    }
+    BoundModule &module = modules.try_emplace(claim.module).first->second;
+    module.module = claim.module;
+    module.entry = entry;
+    module.range = context.syntax.entries[entry].range;
+    if (claim.kind == Claim::Style)
+      module.styles = styles[entry].styles;
+    else
+      module.borders.push_back(*llvm::find_if(styles[entry].borders, [&](const BoundBorder &border) {
+        return border.isInput == (claim.kind == Claim::Input) && border.index == claim.index;
+      }));
+  }
+  for (auto &[index, module] : modules)
+    plan.modules.push_back(std::move(module));
+}
+
+void EntryBinder::finishParameter(const Claim &claim, size_t entry) {
+  auto parameter = static_cast<size_t>(claim.index);
+  for (const auto &[placement, layout] : styles[entry].placements)
+    if (placement->parameter.text == context.leaf(parameter, claim.module))
+      plan.parameters.push_back({parameter, layout, entry});
+}
+
+std::vector<bool> EntryBinder::claimedParameters() const {
+  std::vector<bool> result(context.model.parameters.size(), false);
+  std::vector<bool> styled(context.model.modules.size(), false);
+  for (const auto &[claim, entry] : owners) {
+    if (claim.kind == Claim::Parameter)
+      result[static_cast<size_t>(claim.index)] = true;
+    styled[claim.module] = styled[claim.module] || claim.kind == Claim::Style;
+  }
+  for (size_t i = 0; i < result.size(); ++i)
+    for (size_t module : context.model.parameters[i].readers)
+      result[i] = result[i] || styled[module];
+  return result;
+}
 
 void bind::bindEntries(const Context &context, BoundPlan &plan) {
   EntryBinder(context, plan).run();

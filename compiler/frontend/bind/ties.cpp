@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 using namespace meshplan;
@@ -13,7 +14,8 @@ using namespace meshplan::bind;
 
 namespace {
 
-/// How one module places a tied parameter. Without `splits` the op is not known, and only the axes are.
+/// How one statement places a tied parameter. A style knows the axes; which dims it splits says the operator that reads
+/// the parameter, later.
 struct Placement {
   std::string module;
   std::string text;
@@ -22,34 +24,14 @@ struct Placement {
   AxisList axes; ///< sorted
 };
 
-std::optional<int64_t> dimOf(const BoundStyle &style, const FeatureDims &features) {
-  switch (style.kind) {
-  case StyleKind::Colwise:
-    return features.colwise;
-  case StyleKind::Rowwise:
-    return features.rowwise;
-  case StyleKind::Expert:
-    return features.expert;
-  default:
-    return std::nullopt;
-  }
-}
-
-Placement placementOf(const Context &context, const BoundModule &module, const FeatureDims *features) {
+Placement placementOf(const Context &context, const BoundModule &module) {
   Placement result;
   result.module = context.model.modules[module.module].path;
   result.range = module.range;
-  if (features != nullptr)
-    result.splits.emplace();
   for (const BoundStyle &style : module.styles) {
     result.text += (result.text.empty() ? "" : ", ") + style.text;
-    if (style.kind == StyleKind::Sequence || style.kind == StyleKind::Replicate)
-      continue;
-    llvm::append_range(result.axes, style.axes);
-    if (features == nullptr)
-      continue;
-    if (std::optional<int64_t> dim = dimOf(style, *features))
-      llvm::append_range((*result.splits)[*dim], style.axes);
+    if (style.kind != StyleKind::Sequence && style.kind != StyleKind::Replicate)
+      llvm::append_range(result.axes, style.axes);
   }
   llvm::sort(result.axes);
   return result;
@@ -84,11 +66,10 @@ std::string describe(const Context &context, const Placement &placement) {
 }
 
 std::vector<Placement> placementsOf(const Context &context, const BoundPlan &plan, size_t index) {
-  std::map<size_t, const FeatureDims *> readers;
+  std::set<size_t> modules(context.model.parameters[index].readers.begin(),
+                           context.model.parameters[index].readers.end());
   for (const OutlineParameterName &name : context.model.parameters[index].names)
-    readers.try_emplace(name.module, nullptr);
-  for (const OutlineUse &use : context.model.parameters[index].uses)
-    readers[use.module] = use.features ? &*use.features : nullptr;
+    modules.insert(name.module);
   std::vector<Placement> result;
   auto direct = std::equal_range(plan.parameters.begin(), plan.parameters.end(), BoundParameter{index, {}, 0},
                                  [](const auto &a, const auto &b) { return a.parameter < b.parameter; });
@@ -96,11 +77,11 @@ std::vector<Placement> placementsOf(const Context &context, const BoundPlan &pla
     result.push_back(placementOf(context, *parameter));
   if (!result.empty())
     return result;
-  for (const auto &[module, features] : readers) {
+  for (size_t module : modules) {
     auto bound = llvm::lower_bound(plan.modules, module,
                                    [](const BoundModule &entry, size_t value) { return entry.module < value; });
     if (bound != plan.modules.end() && bound->module == module && !bound->styles.empty())
-      result.push_back(placementOf(context, *bound, features));
+      result.push_back(placementOf(context, *bound));
   }
   return result;
 }

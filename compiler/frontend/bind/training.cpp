@@ -120,8 +120,11 @@ void bindOptimizer(const Context &context, const OptimizerStatement &statement, 
     auto groups = pathGroups(option);
     if (!groups)
       return false;
-    for (const std::vector<PathPattern> &paths : *groups)
-      bindGroup(context, *rule, option, "group", paths, optimizer);
+    // All paths together: the options are the same, and are read once.
+    std::vector<PathPattern> paths;
+    for (const std::vector<PathPattern> &group : *groups)
+      llvm::append_range(paths, group);
+    bindGroup(context, *rule, option, "group", paths, optimizer);
     return true;
   };
   rules.push_back({"group", "group PATH { OPTIONS }", group, /*mayRepeat=*/true, /*takesBlock=*/true});

@@ -44,24 +44,7 @@ class ValueBinder {
 public:
   ValueBinder(const Context &context, BoundPlan &plan) : context(context), plan(plan) {}
 
-  void run() {
-    for (size_t i = 0; i < context.model.inputs.size(); ++i)
-      plan.inputs.push_back({i, std::vector<BoundDim>(context.model.inputs[i].dims.size()), {}});
-    for (const ValueStatement &statement : context.syntax.values) {
-      std::vector<StatedDim> dims = resolve(statement);
-      for (const Word &name : statement.names)
-        declare(statement, dims, name);
-    }
-    learnSymbols();
-    for (BoundInput &input : plan.inputs)
-      finish(context.model.inputs[input.input], "input", input.dims, /*mustBeKnown=*/true);
-    for (BoundOutput &output : plan.outputs)
-      finish(context.model.outputs[output.output], "output", output.dims, /*mustBeKnown=*/false);
-    for (const auto &[symbol, known] : symbols)
-      plan.symbols.push_back({symbol, known.extent, known.range});
-    bindLoss();
-    bindMicrobatches();
-  }
+  void run();
 
 private:
   struct StatedDim {
@@ -70,159 +53,20 @@ private:
     AxisList axes;
   };
 
-  std::vector<StatedDim> resolve(const ValueStatement &statement) {
-    std::vector<StatedDim> result;
-    std::vector<Word> used;
-    for (const DimSyntax &dim : statement.dims) {
-      std::optional<int64_t> extent;
-      if (dim.extent)
-        extent = evaluate(*dim.extent, context.environment, context.diagnostics);
-      if (extent && *extent < 1) {
-        context.diagnostics.error(dim.extent->range, "an extent is at least 1, and this is " + std::to_string(*extent));
-        extent.reset();
-      }
-      result.push_back({&dim, extent, resolveAxes(context, dim.axes, used)});
-    }
-    return result;
-  }
-
-  void declare(const ValueStatement &statement, llvm::ArrayRef<StatedDim> stated, const Word &name) {
-    const auto &values = statement.isInput ? context.model.inputs : context.model.outputs;
-    std::string kind = statement.isInput ? "input" : "output";
-    std::optional<size_t> index = findValue(values, name.text);
-    if (!index) {
-      context.diagnostics.error(name.range, "unknown " + kind + " '" + name.text + "'")
-          .help(suggest(name.text, namesOf(values), kind + "s of the model"));
-      return;
-    }
-    auto [earlier, isNew] = declared.try_emplace({statement.isInput, *index}, name.range);
-    if (!isNew) {
-      context.diagnostics.error(name.range, kind + " '" + name.text + "' is declared twice")
-          .note(earlier->second, "the other declaration is here");
-      return;
-    }
-    const OutlineValue &value = values[*index];
-    if (value.dims.size() != statement.dims.size()) {
-      context.diagnostics.error(name.range, kind + " '" + name.text + "' has " + std::to_string(value.dims.size()) +
-                                                " dims, and the plan lists " + std::to_string(statement.dims.size()));
-      return;
-    }
-    std::vector<BoundDim> dims = bindDims(value, stated);
-    if (statement.isInput)
-      plan.inputs[*index] = {*index, std::move(dims), name.range};
-    else
-      plan.outputs.push_back({*index, std::move(dims), name.range});
-  }
-
-  std::vector<BoundDim> bindDims(const OutlineValue &value, llvm::ArrayRef<StatedDim> stated) {
-    std::vector<BoundDim> result;
-    for (size_t i = 0; i < stated.size(); ++i) {
-      const Word &name = stated[i].syntax->name;
-      BoundDim dim{name.text == "_" ? "" : name.text, 0, stated[i].axes, stated[i].syntax->range};
-      std::string source = "dim " + std::to_string(i) + " of '" + value.name + "'";
-      if (stated[i].extent)
-        state(stated[i], value.dims[i], source);
-      if (value.dims[i].symbol.empty())
-        learn(names, dim.name, {value.dims[i].extent, dim.range, source}, "dim name");
-      result.push_back(std::move(dim));
-    }
-    return result;
-  }
+  std::vector<StatedDim> resolve(const ValueStatement &statement);
+  void declare(const ValueStatement &statement, llvm::ArrayRef<StatedDim> stated, const Word &name);
+  std::vector<BoundDim> bindDims(const OutlineValue &value, llvm::ArrayRef<StatedDim> stated);
 
   /// `batch = 16` asserts an extent of the archive, or gives one to its symbol.
-  void state(const StatedDim &dim, const OutlineDim &actual, const std::string &source) {
-    if (!actual.symbol.empty())
-      learn(symbols, actual.symbol, {*dim.extent, dim.syntax->range, source}, "symbol");
-    else if (actual.extent != *dim.extent)
-      context.diagnostics.error(dim.syntax->extent->range, source + " is " + std::to_string(actual.extent) +
-                                                               " in the model, and the plan says " +
-                                                               std::to_string(*dim.extent));
-    if (!actual.symbol.empty() && dim.syntax->name.text != "_")
-      learn(names, dim.syntax->name.text, {*dim.extent, dim.syntax->range, source}, "dim name");
-  }
-
-  void learn(std::map<std::string, Known> &table, const std::string &name, Known known, llvm::StringRef kind) {
-    if (name.empty())
-      return;
-    auto [entry, isNew] = table.try_emplace(name, known);
-    if (isNew || entry->second.extent == known.extent || !contradicted.insert({kind.str(), name}).second)
-      return;
-    Diagnostic &error = context.diagnostics.error(
-        known.range, (kind + " '" + name + "' has two extents: " + known.source + " is ").str() +
-                         std::to_string(known.extent) + ", " + entry->second.source + " is " +
-                         std::to_string(entry->second.extent));
-    if (entry->second.range.hasLine() && !(entry->second.range == known.range))
-      error.note(entry->second.range, "the other one is here");
-  }
+  void state(const StatedDim &dim, const OutlineDim &actual, const std::string &source);
+  void learn(std::map<std::string, Known> &table, const std::string &name, Known known, llvm::StringRef kind);
 
   /// A symbol takes the extent of its dim's name, and gives a name its extent, until nothing is new.
-  void learnSymbols() {
-    for (size_t before = 0, after = 1; before != after;) {
-      before = names.size() + symbols.size();
-      for (const BoundInput &input : plan.inputs)
-        for (size_t i = 0; i < input.dims.size(); ++i)
-          learnDim(input.dims[i], context.model.inputs[input.input].dims[i].symbol,
-                   "dim " + std::to_string(i) + " of '" + context.model.inputs[input.input].name + "'");
-      after = names.size() + symbols.size();
-    }
-  }
-
-  void learnDim(const BoundDim &dim, const std::string &symbol, const std::string &source) {
-    if (symbol.empty() || contradicted.count({"symbol", symbol}) != 0)
-      return;
-    if (auto named = names.find(dim.name); named != names.end())
-      learn(symbols, symbol, {named->second.extent, dim.range, source}, "symbol");
-    if (auto bound = symbols.find(symbol); bound != symbols.end())
-      learn(names, dim.name, {bound->second.extent, dim.range, source}, "dim name");
-  }
-
-  void finish(const OutlineValue &value, const std::string &kind, std::vector<BoundDim> &dims, bool mustBeKnown) {
-    for (size_t i = 0; i < dims.size(); ++i) {
-      const OutlineDim &outline = value.dims[i];
-      auto symbol = symbols.find(outline.symbol);
-      dims[i].extent = outline.symbol.empty() ? outline.extent : symbol != symbols.end() ? symbol->second.extent : 0;
-      if (dims[i].extent != 0 || outline.symbol.empty() || !mustBeKnown || !unbound.insert(outline.symbol).second)
-        continue;
-      std::string name = dims[i].name.empty() ? "NAME" : dims[i].name;
-      context.diagnostics
-          .error(dims[i].range.hasLine() ? dims[i].range : context.syntax.range,
-                 "dim " + std::to_string(i) + " of " + kind + " '" + value.name + "' has no extent: it is '" +
-                     outline.symbol + "' in the model")
-          .help("give it one: '" + name + " = NUMBER' in 'input " + value.name + ": [...]'");
-    }
-  }
-
-  void bindLoss() {
-    for (const LossStatement &loss : context.syntax.losses) {
-      std::optional<size_t> output = findValue(context.model.outputs, loss.output.text);
-      if (!output)
-        context.diagnostics.error(loss.output.range, "unknown output '" + loss.output.text + "'")
-            .help(suggest(loss.output.text, namesOf(context.model.outputs), "outputs of the model"));
-      else if (size_t rank = context.model.outputs[*output].dims.size(); rank != 0)
-        context.diagnostics.error(loss.output.range, "the loss is a scalar, and output '" + loss.output.text +
-                                                         "' has " + std::to_string(rank) + " dims");
-      else
-        plan.loss = BoundLoss{*output, loss.range};
-    }
-  }
-
-  void bindMicrobatches() {
-    for (const MicrobatchesStatement &statement : context.syntax.microbatches) {
-      std::optional<int64_t> count = evaluate(statement.count, context.environment, context.diagnostics);
-      if (!count)
-        continue;
-      if (*count < 1)
-        context.diagnostics.error(statement.count.range,
-                                  "there is at least one microbatch, and this is " + std::to_string(*count));
-      bool hasBatch = llvm::any_of(plan.inputs, [](const BoundInput &input) {
-        return llvm::any_of(input.dims, [](const BoundDim &dim) { return dim.name == "batch"; });
-      });
-      if (*count > 1 && !hasBatch)
-        context.diagnostics.error(statement.range, "microbatches split the dim 'batch', and no input has a dim 'batch'")
-            .help("name it: 'input NAME: [batch, ...]'");
-      plan.microbatches = {*count, statement.mean, statement.range};
-    }
-  }
+  void learnSymbols();
+  void learnDim(const BoundDim &dim, const std::string &symbol, const std::string &source);
+  void finish(const OutlineValue &value, const std::string &kind, std::vector<BoundDim> &dims, bool mustBeKnown);
+  void bindLoss();
+  void bindMicrobatches();
 
   const Context &context;
   BoundPlan &plan;
@@ -234,5 +78,178 @@ private:
 };
 
 } // namespace
+
+void ValueBinder::run() {
+  for (size_t i = 0; i < context.model.inputs.size(); ++i)
+    plan.inputs.push_back({i, std::vector<BoundDim>(context.model.inputs[i].dims.size()), {}});
+  for (const ValueStatement &statement : context.syntax.values) {
+    std::vector<StatedDim> dims = resolve(statement);
+    for (const Word &name : statement.names)
+      declare(statement, dims, name);
+  }
+  learnSymbols();
+  for (BoundInput &input : plan.inputs)
+    finish(context.model.inputs[input.input], "input", input.dims, /*mustBeKnown=*/true);
+  for (BoundOutput &output : plan.outputs)
+    finish(context.model.outputs[output.output], "output", output.dims, /*mustBeKnown=*/false);
+  for (const auto &[symbol, known] : symbols)
+    plan.symbols.push_back({symbol, known.extent, known.range});
+  bindLoss();
+  bindMicrobatches();
+}
+
+std::vector<ValueBinder::StatedDim> ValueBinder::resolve(const ValueStatement &statement) {
+  std::vector<StatedDim> result;
+  std::vector<Word> used;
+  for (const DimSyntax &dim : statement.dims) {
+    std::optional<int64_t> extent;
+    if (dim.extent)
+      extent = evaluate(*dim.extent, context.environment, context.diagnostics);
+    if (extent && *extent < 1) {
+      context.diagnostics.error(dim.extent->range, "an extent is at least 1, and this is " + std::to_string(*extent));
+      extent.reset();
+    }
+    result.push_back({&dim, extent, resolveAxes(context, dim.axes, used)});
+  }
+  return result;
+}
+
+void ValueBinder::declare(const ValueStatement &statement, llvm::ArrayRef<StatedDim> stated, const Word &name) {
+  const auto &values = statement.isInput ? context.model.inputs : context.model.outputs;
+  std::string kind = statement.isInput ? "input" : "output";
+  std::optional<size_t> index = findValue(values, name.text);
+  if (!index) {
+    context.diagnostics.error(name.range, "unknown " + kind + " '" + name.text + "'")
+        .help(suggest(name.text, namesOf(values), kind + "s of the model"));
+    return;
+  }
+  auto [earlier, isNew] = declared.try_emplace({statement.isInput, *index}, name.range);
+  if (!isNew) {
+    context.diagnostics.error(name.range, kind + " '" + name.text + "' is declared twice")
+        .note(earlier->second, "the other declaration is here");
+    return;
+  }
+  const OutlineValue &value = values[*index];
+  if (value.dims.size() != statement.dims.size()) {
+    context.diagnostics.error(name.range, kind + " '" + name.text + "' has " + std::to_string(value.dims.size()) +
+                                              " dims, and the plan lists " + std::to_string(statement.dims.size()));
+    return;
+  }
+  std::vector<BoundDim> dims = bindDims(value, stated);
+  if (statement.isInput)
+    plan.inputs[*index] = {*index, std::move(dims), name.range};
+  else
+    plan.outputs.push_back({*index, std::move(dims), name.range});
+}
+
+std::vector<BoundDim> ValueBinder::bindDims(const OutlineValue &value, llvm::ArrayRef<StatedDim> stated) {
+  std::vector<BoundDim> result;
+  for (size_t i = 0; i < stated.size(); ++i) {
+    const Word &name = stated[i].syntax->name;
+    BoundDim dim{name.text == "_" ? "" : name.text, 0, stated[i].axes, stated[i].syntax->range};
+    std::string source = "dim " + std::to_string(i) + " of '" + value.name + "'";
+    if (stated[i].extent)
+      state(stated[i], value.dims[i], source);
+    if (value.dims[i].symbol.empty())
+      learn(names, dim.name, {value.dims[i].extent, dim.range, source}, "dim name");
+    result.push_back(std::move(dim));
+  }
+  return result;
+}
+
+void ValueBinder::state(const StatedDim &dim, const OutlineDim &actual, const std::string &source) {
+  if (!actual.symbol.empty())
+    learn(symbols, actual.symbol, {*dim.extent, dim.syntax->range, source}, "symbol");
+  else if (actual.extent != *dim.extent)
+    context.diagnostics.error(dim.syntax->extent->range, source + " is " + std::to_string(actual.extent) +
+                                                             " in the model, and the plan says " +
+                                                             std::to_string(*dim.extent));
+  if (!actual.symbol.empty() && dim.syntax->name.text != "_")
+    learn(names, dim.syntax->name.text, {*dim.extent, dim.syntax->range, source}, "dim name");
+}
+
+void ValueBinder::learn(std::map<std::string, Known> &table, const std::string &name, Known known,
+                        llvm::StringRef kind) {
+  if (name.empty())
+    return;
+  auto [entry, isNew] = table.try_emplace(name, known);
+  if (isNew || entry->second.extent == known.extent || !contradicted.insert({kind.str(), name}).second)
+    return;
+  Diagnostic &error = context.diagnostics.error(
+      known.range, (kind + " '" + name + "' has two extents: " + known.source + " is ").str() +
+                       std::to_string(known.extent) + ", " + entry->second.source + " is " +
+                       std::to_string(entry->second.extent));
+  if (entry->second.range.hasLine() && !(entry->second.range == known.range))
+    error.note(entry->second.range, "the other one is here");
+}
+
+void ValueBinder::learnSymbols() {
+  for (size_t before = 0, after = 1; before != after;) {
+    before = names.size() + symbols.size();
+    for (const BoundInput &input : plan.inputs)
+      for (size_t i = 0; i < input.dims.size(); ++i)
+        learnDim(input.dims[i], context.model.inputs[input.input].dims[i].symbol,
+                 "dim " + std::to_string(i) + " of '" + context.model.inputs[input.input].name + "'");
+    after = names.size() + symbols.size();
+  }
+}
+
+void ValueBinder::learnDim(const BoundDim &dim, const std::string &symbol, const std::string &source) {
+  if (symbol.empty() || contradicted.count({"symbol", symbol}) != 0)
+    return;
+  if (auto named = names.find(dim.name); named != names.end())
+    learn(symbols, symbol, {named->second.extent, dim.range, source}, "symbol");
+  if (auto bound = symbols.find(symbol); bound != symbols.end())
+    learn(names, dim.name, {bound->second.extent, dim.range, source}, "dim name");
+}
+
+void ValueBinder::finish(const OutlineValue &value, const std::string &kind, std::vector<BoundDim> &dims,
+                         bool mustBeKnown) {
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const OutlineDim &outline = value.dims[i];
+    auto symbol = symbols.find(outline.symbol);
+    dims[i].extent = outline.symbol.empty() ? outline.extent : symbol != symbols.end() ? symbol->second.extent : 0;
+    if (dims[i].extent != 0 || outline.symbol.empty() || !mustBeKnown || !unbound.insert(outline.symbol).second)
+      continue;
+    std::string name = dims[i].name.empty() ? "NAME" : dims[i].name;
+    context.diagnostics
+        .error(dims[i].range.hasLine() ? dims[i].range : context.syntax.range,
+               "dim " + std::to_string(i) + " of " + kind + " '" + value.name + "' has no extent: it is '" +
+                   outline.symbol + "' in the model")
+        .help("give it one: '" + name + " = NUMBER' in 'input " + value.name + ": [...]'");
+  }
+}
+
+void ValueBinder::bindLoss() {
+  for (const LossStatement &loss : context.syntax.losses) {
+    std::optional<size_t> output = findValue(context.model.outputs, loss.output.text);
+    if (!output)
+      context.diagnostics.error(loss.output.range, "unknown output '" + loss.output.text + "'")
+          .help(suggest(loss.output.text, namesOf(context.model.outputs), "outputs of the model"));
+    else if (size_t rank = context.model.outputs[*output].dims.size(); rank != 0)
+      context.diagnostics.error(loss.output.range, "the loss is a scalar, and output '" + loss.output.text + "' has " +
+                                                       std::to_string(rank) + " dims");
+    else
+      plan.loss = BoundLoss{*output, loss.range};
+  }
+}
+
+void ValueBinder::bindMicrobatches() {
+  for (const MicrobatchesStatement &statement : context.syntax.microbatches) {
+    std::optional<int64_t> count = evaluate(statement.count, context.environment, context.diagnostics);
+    if (!count)
+      continue;
+    if (*count < 1)
+      context.diagnostics.error(statement.count.range,
+                                "there is at least one microbatch, and this is " + std::to_string(*count));
+    bool hasBatch = llvm::any_of(plan.inputs, [](const BoundInput &input) {
+      return llvm::any_of(input.dims, [](const BoundDim &dim) { return dim.name == "batch"; });
+    });
+    if (*count > 1 && !hasBatch)
+      context.diagnostics.error(statement.range, "microbatches split the dim 'batch', and no input has a dim 'batch'")
+          .help("name it: 'input NAME: [batch, ...]'");
+    plan.microbatches = {*count, statement.mean, statement.range};
+  }
+}
 
 void bind::bindValues(const Context &context, BoundPlan &plan) { ValueBinder(context, plan).run(); }

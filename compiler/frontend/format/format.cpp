@@ -38,38 +38,15 @@ class Statement {
 public:
   bool empty() const { return line.key.empty() && line.parts.empty() && text.empty(); }
 
-  void add(const Token &token) {
-    if (pendingSemicolon && token.getType() != PlanLexer::RIGHT_BRACE)
-      text += ';';
-    pendingSemicolon = false;
-    if (!text.empty() && needsSpace(token))
-      text += ' ';
-    text += isComment(token) ? llvm::StringRef(token.getText()).rtrim().str() : canonicalText(token);
-    if (first == nullptr)
-      first = &token;
-    if (token.getType() == PlanLexer::COLON && line.key.empty() && line.parts.empty() && !isValue())
-      line.key = std::exchange(text, "");
-    else if (token.getType() == PlanLexer::COMMA || token.getType() == PlanLexer::LINE_COMMENT)
-      line.parts.push_back({std::exchange(text, ""), token.getType() == PlanLexer::LINE_COMMENT});
-    beforeLast = last;
-    last = &token;
-  }
+  void add(const Token &token);
 
   /// The end of a statement inside a block on one line.
   void addEnd() { pendingSemicolon = last == nullptr || last->getType() != PlanLexer::LEFT_BRACE; }
 
-  Line take() {
-    if (!text.empty())
-      line.parts.push_back({text, false});
-    return std::move(line);
-  }
+  Line take();
 
 private:
-  bool needsSpace(const Token &token) const {
-    if (last->getType() == PlanLexer::LEFT_BRACE && token.getType() == PlanLexer::RIGHT_BRACE)
-      return false;
-    return spaceBetween(beforeLast, *last, token);
-  }
+  bool needsSpace(const Token &token) const;
 
   /// `input a: [...]` is no entry.
   bool isValue() const { return (first->getText() == "input" || first->getText() == "output") && last != first; }
@@ -82,126 +59,59 @@ private:
   bool pendingSemicolon = false;
 };
 
+} // namespace
+
+void Statement::add(const Token &token) {
+  if (pendingSemicolon && token.getType() != PlanLexer::RIGHT_BRACE)
+    text += ';';
+  pendingSemicolon = false;
+  if (!text.empty() && needsSpace(token))
+    text += ' ';
+  text += isComment(token) ? llvm::StringRef(token.getText()).rtrim().str() : canonicalText(token);
+  if (first == nullptr)
+    first = &token;
+  if (token.getType() == PlanLexer::COLON && line.key.empty() && line.parts.empty() && !isValue())
+    line.key = std::exchange(text, "");
+  else if (token.getType() == PlanLexer::COMMA || token.getType() == PlanLexer::LINE_COMMENT)
+    line.parts.push_back({std::exchange(text, ""), token.getType() == PlanLexer::LINE_COMMENT});
+  beforeLast = last;
+  last = &token;
+}
+
+Line Statement::take() {
+  if (!text.empty())
+    line.parts.push_back({text, false});
+  return std::move(line);
+}
+
+bool Statement::needsSpace(const Token &token) const {
+  if (last->getType() == PlanLexer::LEFT_BRACE && token.getType() == PlanLexer::RIGHT_BRACE)
+    return false;
+  return spaceBetween(beforeLast, *last, token);
+}
+
+namespace {
+
 class Formatter {
 public:
-  explicit Formatter(std::vector<Token *> all) {
-    for (Token *token : all)
-      if (token->getType() != Token::EOF && (token->getChannel() == Token::DEFAULT_CHANNEL || isComment(*token)))
-        tokens.push_back(token);
-  }
-
-  std::string run() {
-    for (size_t i = 0; i < tokens.size(); ++i) {
-      const Token &token = *tokens[i];
-      if (isComment(token))
-        comment(i);
-      else if (isEnd(token))
-        flush();
-      else if (token.getType() == PlanLexer::LEFT_BRACE)
-        i = brace(i);
-      else if (token.getType() == PlanLexer::RIGHT_BRACE)
-        close(token);
-      else
-        append(token);
-    }
-    flush();
-    return render(lines);
-  }
+  explicit Formatter(std::vector<Token *> all);
+  std::string run();
 
 private:
-  void append(const Token &token) {
-    if (statement.empty())
-      startLine = token.getLine();
-    statement.add(token);
-    previousLine = lastLine(token);
-  }
+  void append(const Token &token);
 
   /// Ends the statement, if there is one.
-  void flush() {
-    if (statement.empty())
-      return;
-    push(std::exchange(statement, Statement()).take());
-  }
-
-  void push(Line line) {
-    line.depth = depth;
-    line.blankBefore = !lines.empty() && !isFirstInBlock && startLine > endLine + 1;
-    lines.push_back(std::move(line));
-    endLine = previousLine;
-    isFirstInBlock = false;
-  }
+  void flush();
+  void push(Line line);
 
   /// A comment after a statement stays there; one inside a statement is a part of it; others have their own line.
-  void comment(size_t i) {
-    const Token &token = *tokens[i];
-    bool endsHere = i + 1 == tokens.size() || isEnd(*tokens[i + 1]);
-    std::string text = llvm::StringRef(token.getText()).rtrim().str();
-    if (!statement.empty() && !endsHere) {
-      append(token);
-      return;
-    }
-    bool isAfter = !statement.empty() || (!lines.empty() && endLine == token.getLine());
-    flush();
-    if (isAfter && lines.back().comment.empty() && !lines.back().parts.empty()) {
-      lines.back().comment = text;
-      endLine = lastLine(token);
-      return;
-    }
-    startLine = token.getLine();
-    previousLine = lastLine(token);
-    push({0, false, "", {{text, false}}, ""});
-  }
-
-  size_t closing(size_t open) const {
-    int level = 0;
-    for (size_t i = open; i < tokens.size(); ++i) {
-      level += tokens[i]->getType() == PlanLexer::LEFT_BRACE;
-      level -= tokens[i]->getType() == PlanLexer::RIGHT_BRACE;
-      if (level == 0)
-        return i;
-    }
-    return tokens.size() - 1;
-  }
+  void comment(size_t i);
+  size_t closing(size_t open) const;
 
   /// Opens a block, or takes it whole if it may stay on its line. Returns the last token that was used.
-  size_t brace(size_t open) {
-    size_t close = closing(open);
-    if (fitsOnLine(open, close)) {
-      for (size_t i = open; i <= close; ++i)
-        isEnd(*tokens[i]) ? statement.addEnd() : append(*tokens[i]);
-      return close;
-    }
-    append(*tokens[open]);
-    flush();
-    ++depth;
-    isFirstInBlock = true;
-    return open;
-  }
-
-  bool fitsOnLine(size_t open, size_t close) const {
-    bool isEmpty = true;
-    for (size_t i = open + 1; i < close; ++i)
-      isEmpty &= isEnd(*tokens[i]);
-    if (isEmpty)
-      return true;
-    if (tokens[open]->getLine() != tokens[close]->getLine() || depth == 0)
-      return false;
-    Statement whole = statement;
-    for (size_t i = open; i <= close; ++i)
-      isEnd(*tokens[i]) ? whole.addEnd() : whole.add(*tokens[i]);
-    Line line = whole.take();
-    size_t width = 2 * depth + widthOf(line.key) + !line.key.empty();
-    for (const Part &part : line.parts)
-      width += widthOf(part.text) + 1;
-    return width <= lineWidth + 1;
-  }
-
-  void close(const Token &token) {
-    flush();
-    --depth;
-    isFirstInBlock = true;
-    append(token);
-  }
+  size_t brace(size_t open);
+  bool fitsOnLine(size_t open, size_t close) const;
+  void close(const Token &token);
 
   std::vector<const Token *> tokens;
   std::vector<Line> lines;
@@ -214,6 +124,121 @@ private:
 };
 
 } // namespace
+
+Formatter::Formatter(std::vector<Token *> all) {
+  for (Token *token : all)
+    if (token->getType() != Token::EOF && (token->getChannel() == Token::DEFAULT_CHANNEL || isComment(*token)))
+      tokens.push_back(token);
+}
+
+std::string Formatter::run() {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const Token &token = *tokens[i];
+    if (isComment(token))
+      comment(i);
+    else if (isEnd(token))
+      flush();
+    else if (token.getType() == PlanLexer::LEFT_BRACE)
+      i = brace(i);
+    else if (token.getType() == PlanLexer::RIGHT_BRACE)
+      close(token);
+    else
+      append(token);
+  }
+  flush();
+  return render(lines);
+}
+
+void Formatter::append(const Token &token) {
+  if (statement.empty())
+    startLine = token.getLine();
+  statement.add(token);
+  previousLine = lastLine(token);
+}
+
+void Formatter::flush() {
+  if (statement.empty())
+    return;
+  push(std::exchange(statement, Statement()).take());
+}
+
+void Formatter::push(Line line) {
+  line.depth = depth;
+  line.blankBefore = !lines.empty() && !isFirstInBlock && startLine > endLine + 1;
+  lines.push_back(std::move(line));
+  endLine = previousLine;
+  isFirstInBlock = false;
+}
+
+void Formatter::comment(size_t i) {
+  const Token &token = *tokens[i];
+  bool endsHere = i + 1 == tokens.size() || isEnd(*tokens[i + 1]);
+  std::string text = llvm::StringRef(token.getText()).rtrim().str();
+  if (!statement.empty() && !endsHere) {
+    append(token);
+    return;
+  }
+  bool isAfter = !statement.empty() || (!lines.empty() && endLine == token.getLine());
+  flush();
+  if (isAfter && lines.back().comment.empty() && !lines.back().parts.empty()) {
+    lines.back().comment = text;
+    endLine = lastLine(token);
+    return;
+  }
+  startLine = token.getLine();
+  previousLine = lastLine(token);
+  push({0, false, "", {{text, false}}, ""});
+}
+
+size_t Formatter::closing(size_t open) const {
+  int level = 0;
+  for (size_t i = open; i < tokens.size(); ++i) {
+    level += tokens[i]->getType() == PlanLexer::LEFT_BRACE;
+    level -= tokens[i]->getType() == PlanLexer::RIGHT_BRACE;
+    if (level == 0)
+      return i;
+  }
+  return tokens.size() - 1;
+}
+
+size_t Formatter::brace(size_t open) {
+  size_t close = closing(open);
+  if (fitsOnLine(open, close)) {
+    for (size_t i = open; i <= close; ++i)
+      isEnd(*tokens[i]) ? statement.addEnd() : append(*tokens[i]);
+    return close;
+  }
+  append(*tokens[open]);
+  flush();
+  ++depth;
+  isFirstInBlock = true;
+  return open;
+}
+
+bool Formatter::fitsOnLine(size_t open, size_t close) const {
+  bool isEmpty = true;
+  for (size_t i = open + 1; i < close; ++i)
+    isEmpty &= isEnd(*tokens[i]);
+  if (isEmpty)
+    return true;
+  if (tokens[open]->getLine() != tokens[close]->getLine() || depth == 0)
+    return false;
+  Statement whole = statement;
+  for (size_t i = open; i <= close; ++i)
+    isEnd(*tokens[i]) ? whole.addEnd() : whole.add(*tokens[i]);
+  Line line = whole.take();
+  size_t width = 2 * depth + widthOf(line.key) + !line.key.empty();
+  for (const Part &part : line.parts)
+    width += widthOf(part.text) + 1;
+  return width <= lineWidth + 1;
+}
+
+void Formatter::close(const Token &token) {
+  flush();
+  --depth;
+  isFirstInBlock = true;
+  append(token);
+}
 
 std::optional<std::string> meshplan::formatPlan(const SourceBuffer &source, Diagnostics &diagnostics) {
   if (!parsePlan(source, diagnostics))

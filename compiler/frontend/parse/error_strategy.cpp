@@ -79,7 +79,7 @@ void PlanErrorStrategy::reportNoAlternative(Parser &parser, const Token &start, 
     return;
   }
   diagnostics.error(rangeOf(found, file), "expected ':' or '{' after '" + text + "', found " + describeToken(found))
-      .help(entryForm());
+      .help(found.getText() == "," ? "one entry for several paths is '{PATH, PATH}: STYLE AXIS'" : entryForm());
 }
 
 void PlanErrorStrategy::reportError(Parser *parser, const antlr4::RecognitionException &error) {

@@ -1,7 +1,7 @@
 //===- report_diff.cpp - what differs between two plans -------------------===//
 
 #include "compiler/report/diff/report_diff.h"
-#include "compiler/report/layer_names.h"
+#include "compiler/support/layer_names.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>

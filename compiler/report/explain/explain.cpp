@@ -2,7 +2,7 @@
 
 #include "compiler/report/explain/explain.h"
 #include "compiler/report/explain/describe.h"
-#include "compiler/report/layer_names.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/support/nearest.h"
 #include <map>
 

@@ -42,7 +42,7 @@ private:
 Value JsonWriter::toJson(const Statement &statement) const {
   if (!statement.range.hasLine())
     return nullptr;
-  return Object{{"file", sources.buffer(statement.range.file).name().str()},
+  return Object{{"file", llvm::json::fixUTF8(sources.buffer(statement.range.file).name())},
                 {"line", statement.range.line},
                 {"column", statement.range.column},
                 {"text", statement.text}};

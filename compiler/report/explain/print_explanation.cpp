@@ -1,9 +1,9 @@
 //===- print_explanation.cpp - an explanation as people read it -----------===//
 
 #include "compiler/report/explain/explanation.h"
-#include "compiler/report/layer_names.h"
 #include "compiler/report/report.h"
 #include "compiler/report/text_table.h"
+#include "compiler/support/layer_names.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <utility>

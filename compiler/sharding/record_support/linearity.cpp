@@ -24,6 +24,7 @@ static SmallVector<unsigned, 2> operandsOf(const CallView &call, ArgumentSet nam
     if (!llvm::is_contained(set, *operand))
       set.push_back(*operand);
   }
+  llvm::sort(set);
   return set;
 }
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/record_support/attention_memory.h"
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
@@ -56,93 +57,29 @@ static LocalCall localizeAttention(const CallView &call, plan::MeshOp) {
   return {call.target.str(), withArg(args, "heads_per_key", intLiteral(context, sharers))};
 }
 
-namespace {
-/// Sizes of a call, as the head of the file names them.
-struct AttentionSizes {
-  int64_t batch, heads, rows, keys, size, valueSize;
-  int64_t elementBytes;
-};
-} // namespace
-
-static std::optional<AttentionSizes> sizesOf(const CallView &call) {
-  std::optional<unsigned> query = call.getOperand("query"), key = call.getOperand("key"),
-                          value = call.getOperand("value");
-  if (!query || !key || !value)
-    return std::nullopt;
-  RankedTensorType queryType = call.operands[*query];
-  ArrayRef<int64_t> q = queryType.getShape(), k = call.operands[*key].getShape(), v = call.operands[*value].getShape();
-  if (q.size() != 4 || k.size() != 4 || v.size() != 4)
-    return std::nullopt;
-  return AttentionSizes{q[0], q[1], q[2], k[2], q[3], v[3], plan::elementBytes(queryType.getElementType())};
-}
-
-/// Rows of queries that the runtime's kernel gives one additive mask.
-static constexpr int64_t maskedRows = 512;
-
-/// The flash kernel of ATen on CPU, one thread for each rank: a tile of scores with its maxima, sums and products in
-/// float, and the scores once more for half types. Heads that share a key head do not copy it.
-static int64_t flashTileBytes(const AttentionSizes &sizes, int64_t rows) {
-  int64_t tile = rows >= 768 ? 256 : rows >= 192 ? 64 : 32;
-  int64_t tileRows = std::min(tile, rows), tileKeys = std::min<int64_t>(512, sizes.keys);
-  int64_t scores = tileRows * tileKeys;
-  return 4 * (scores + tileRows * (2 + sizes.valueSize)) + (sizes.elementBytes < 4 ? 2 * scores : 0);
-}
-
-namespace {
-/// Bytes of the additive mask of a block of rows.
-struct MaskBytes {
-  int64_t most = 0;  ///< while it is made
-  int64_t final = 0; ///< while it is used
-};
-} // namespace
-
-static MaskBytes maskBytes(const CallView &call, const AttentionSizes &sizes, int64_t rows) {
-  int64_t places = rows * sizes.keys, mask = places * sizes.elementBytes, most = mask;
-  if (call.getBool("causal", false) || call.getInt("window", 0) != 0)
-    most += places * (8 + 1); // distances and where they are too large
-  bool ofKeys = call.getOperand("key_mask").has_value();
-  if (ofKeys) {
-    most = std::max(most, mask + mask * sizes.batch);
-    mask *= sizes.batch;
-  }
-  if (std::optional<unsigned> given = call.getOperand("mask")) {
-    ArrayRef<int64_t> shape = call.operands[*given].getShape();
-    int64_t copies = shape.size() == 4 ? std::max(ofKeys ? sizes.batch : 1, shape[0]) * shape[1] : 1;
-    int64_t made = copies * places * sizes.elementBytes;
-    most = std::max(most, mask + made);
-    mask = made;
-  }
-  return {most, mask};
-}
-
-static int64_t attentionWorkspace(const CallView &call, const AttentionSizes &sizes) {
-  bool flash = sizes.size == sizes.valueSize && call.getFloat("softcap", 0) == 0;
-  bool masked = call.getOperand("mask") || call.getOperand("key_mask") || call.getInt("window", 0) != 0;
-  if (flash && !masked)
-    return flashTileBytes(sizes, sizes.rows);
-  int64_t rows = std::min(maskedRows, sizes.rows), scores = sizes.batch * sizes.heads * rows;
-  MaskBytes mask = maskBytes(call, sizes, rows);
-  // The definition: scores and shared keys and values in float. Flash: results of a block, copied to their place.
-  int64_t shared = sizes.batch * sizes.heads * sizes.keys * (sizes.size + sizes.valueSize);
-  int64_t block = sizes.rows > rows ? scores * (sizes.valueSize * sizes.elementBytes + 4) : 0;
-  int64_t computed = flash ? flashTileBytes(sizes, rows) : 4 * (2 * scores * sizes.keys + shared);
-  return std::max(mask.most, mask.final + block + computed);
-}
-
 static OpCost attentionCost(const CallView &call) {
   OpCost cost = copyCost(call);
-  std::optional<AttentionSizes> sizes = sizesOf(call);
+  std::optional<AttentionSizes> sizes = AttentionSizes::of(call);
   if (!sizes)
     return cost;
   cost.flops = 2 * sizes->batch * sizes->heads * sizes->rows * sizes->keys * (sizes->size + sizes->valueSize);
   if (call.getBool("causal", false))
     cost.flops /= 2;
   cost.workspaceBytes = attentionWorkspace(call, *sizes);
-  // Shared key heads are copied to each head that reads them.
-  if (call.get("heads_per_key"))
-    cost.workspaceBytes +=
-        sizes->batch * sizes->heads * sizes->keys * (sizes->size + sizes->valueSize) * sizes->elementBytes;
   return cost;
+}
+
+/// ATen's flash kernel puts the heads of a row side by side; blocks of rows and the definition are row-major.
+static Strides attentionStrides(const CallView &call, unsigned result) {
+  ArrayRef<int64_t> shape = call.results[result].getShape();
+  std::optional<AttentionSizes> sizes = AttentionSizes::of(call);
+  Strides strides = contiguousStrides(shape);
+  if (!sizes || !isOneFlashCall(call, *sizes) || shape.size() < 3)
+    return strides;
+  int64_t size = shape.size() == 4 ? shape[3] : 1;
+  strides[1] = size;
+  strides[2] = size * shape[1];
+  return strides;
 }
 
 void addAttentionRecords(OpRegistry &registry) {
@@ -150,6 +87,7 @@ void addAttentionRecords(OpRegistry &registry) {
                 .rule = attentionRule,
                 .linearity = notLinear,
                 .cost = attentionCost,
+                .strides = attentionStrides,
                 .localize = localizeAttention});
 }
 

@@ -1,8 +1,10 @@
 //===- contraction.cpp - records of matrix products -----------------------===//
 
 #include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/einsum.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
+#include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
 
@@ -15,6 +17,40 @@ static OpCost productCost(const CallView &call, int64_t contracted) {
   OpCost cost = copyCost(call);
   cost.flops = 2 * call.results.front().getNumElements() * contracted;
   return cost;
+}
+
+/// Bytes of the copy of a matrix of which neither rows nor columns are adjacent: the kernels read only such.
+static int64_t matrixBytes(const CallView &call, StringRef name) {
+  std::optional<unsigned> operand = call.getOperand(name);
+  if (!operand || call.operands[*operand].getRank() != 2)
+    return 0;
+  ArrayRef<int64_t> shape = call.operands[*operand].getShape();
+  Strides strides = call.getStrides(*operand);
+  bool rows = (strides[1] == 1 || shape[1] == 1) && strides[0] >= shape[1];
+  bool columns = (strides[0] == 1 || shape[0] == 1) && strides[1] >= shape[0];
+  return rows || columns ? 0 : tensorBytes(call.operands[*operand]);
+}
+
+/// Bytes of the copy that makes one matrix of all dims but the last.
+static int64_t foldedBytes(const CallView &call, unsigned operand) {
+  RankedTensorType type = call.operands[operand];
+  int64_t columns = type.getShape().back();
+  return reshapeBytes(call, operand, type.getShape(), {columns == 0 ? 0 : type.getNumElements() / columns, columns});
+}
+
+/// Bytes of the copy that makes an operand a list of matrices, one for each of the result's batch, to which it
+/// broadcasts. A vector is a matrix of one row or column.
+static int64_t batchedBytes(const CallView &call, unsigned operand, ArrayRef<int64_t> batch) {
+  ArrayRef<int64_t> own = call.operands[operand].getShape();
+  if (own.size() < 2)
+    return 0;
+  ArrayRef<int64_t> matrix = own.take_back(2);
+  SmallVector<int64_t> expanded(batch), shape{1};
+  for (int64_t size : batch)
+    shape.front() *= size;
+  llvm::append_range(expanded, matrix);
+  llvm::append_range(shape, matrix);
+  return reshapeBytes(call, operand, expanded, shape);
 }
 
 /// The last dim of an argument, or 1.
@@ -43,7 +79,15 @@ static Linearity linearLinearity(const CallView &call) {
                                  : linearIn(call, {{"input"}, {"weight"}});
 }
 
-static OpCost linearCost(const CallView &call) { return productCost(call, lastDim(call, "input")); }
+/// An input of more dims is viewed as one matrix, or else made a list of matrices.
+static OpCost linearCost(const CallView &call) {
+  OpCost cost = productCost(call, lastDim(call, "input"));
+  std::optional<unsigned> input = call.getOperand("input");
+  cost.workspaceBytes = matrixBytes(call, "input") + matrixBytes(call, "weight");
+  if (input && call.operands[*input].getRank() > 2 && foldedBytes(call, *input) != 0)
+    cost.workspaceBytes += batchedBytes(call, *input, call.operands[*input].getShape().drop_back(2));
+  return cost;
+}
 
 static std::optional<AddendSplit> splitBias(const CallView &call) {
   std::optional<unsigned> bias = call.getOperand("bias");
@@ -83,22 +127,26 @@ static FactorRule matmulRule(const CallView &call) {
 
 static Linearity matmulLinearity(const CallView &call) { return linearIn(call, {{"self"}, {"mat2"}, {"other"}}); }
 
-/// Bytes that a broadcast operand takes when matmul expands it to `batch` matrices.
-static int64_t expandedBytes(RankedTensorType type, int64_t batch) {
-  if (type.getRank() <= 2)
-    return 0;
-  int64_t own = type.getNumElements() / std::max<int64_t>(1, type.getShape().back() * type.getShape().end()[-2]);
-  return own < batch ? tensorBytes(type) / std::max<int64_t>(own, 1) * batch : 0;
-}
-
+/// As ATen's matmul: a product with a matrix or vector on the right is one of two matrices if the left one can be
+/// viewed as such; else both operands become lists of matrices.
 static OpCost matmulCost(const CallView &call) {
   OpCost cost = productCost(call, lastDim(call, "self"));
+  std::optional<unsigned> left = call.getOperand("self");
+  StringRef second = call.getOperand("mat2") ? "mat2" : "other";
+  std::optional<unsigned> right = call.getOperand(second);
+  if (!left || !right)
+    return cost;
+  int64_t leftRank = call.operands[*left].getRank(), rightRank = call.operands[*right].getRank();
+  if (leftRank <= 2 && rightRank <= 2) {
+    cost.workspaceBytes = matrixBytes(call, "self") + matrixBytes(call, second);
+    return cost;
+  }
+  if (rightRank <= 2 && foldedBytes(call, *left) == 0)
+    return cost;
+  int64_t vectors = (leftRank == 1) + (rightRank == 1);
   ArrayRef<int64_t> shape = call.results.front().getShape();
-  int64_t batch = 1;
-  for (int64_t size : shape.drop_back(std::min<size_t>(shape.size(), 2)))
-    batch *= size;
-  for (RankedTensorType type : call.operands)
-    cost.workspaceBytes += expandedBytes(type, batch);
+  ArrayRef<int64_t> batch = shape.drop_back(std::min<size_t>(shape.size(), 2 - vectors));
+  cost.workspaceBytes = batchedBytes(call, *left, batch) + batchedBytes(call, *right, batch);
   return cost;
 }
 
@@ -129,7 +177,11 @@ static Linearity baddbmmLinearity(const CallView &call) {
   return linearIn(call, {{"self", "batch1"}, {"self", "batch2"}});
 }
 
-static OpCost addmmCost(const CallView &call) { return productCost(call, lastDim(call, "mat1")); }
+static OpCost addmmCost(const CallView &call) {
+  OpCost cost = productCost(call, lastDim(call, "mat1"));
+  cost.workspaceBytes = matrixBytes(call, "mat1") + matrixBytes(call, "mat2");
+  return cost;
+}
 static OpCost baddbmmCost(const CallView &call) { return productCost(call, lastDim(call, "batch1")); }
 
 static std::optional<AddendSplit> splitSelf(const CallView &call, StringRef product, StringRef first,
@@ -167,7 +219,15 @@ static FactorRule groupedRowsRule(const CallView &call) { return groupedRule(cal
 static FactorRule groupedMmRule(const CallView &call) {
   bool plain = call.getOperand("offs") && !call.getOperand("bias") && call.operands.front().getRank() == 2 &&
                call.operands[call.getOperand("mat2").value_or(0)].getRank() == 3;
-  return plain ? groupedRule(call, "self", "mat2") : RuleBuilder(call).finish();
+  if (!plain)
+    return RuleBuilder(call).finish();
+  FactorRule rule = groupedRule(call, "self", "mat2");
+  // The kernel wants rows that start at multiples of 16 bytes.
+  int64_t aligned = 128 / call.operands.front().getElementTypeBitWidth();
+  for (Factor &factor : rule.factors)
+    if (factor.kind != FactorKind::whole && factor.size % aligned == 0)
+      factor.unit = aligned;
+  return rule;
 }
 
 static Linearity groupedRowsLinearity(const CallView &call) { return linearIn(call, {{"input"}, {"weight"}}); }
@@ -197,6 +257,11 @@ void addContractionRecords(OpRegistry &registry) {
                 .linearity = baddbmmLinearity,
                 .cost = baddbmmCost,
                 .splitAddend = splitBaddbmm});
+  registry.add({.target = "aten.einsum.default",
+                .rule = einsumRule,
+                .linearity = einsumLinearity,
+                .cost = einsumCost,
+                .strides = einsumStrides});
   registry.add({.target = "meshplan.grouped_mm",
                 .rule = groupedRowsRule,
                 .linearity = groupedRowsLinearity,

@@ -1,8 +1,10 @@
 //===- conversion.cpp - records of dtype changes, copies and identities ---===//
 
+#include "compiler/sharding/random_ops.h"
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
+#include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
 
@@ -38,6 +40,13 @@ static OpCost toCost(const CallView &call) {
   return same && !call.getBool("copy", false) ? viewCost(call) : copyCost(call);
 }
 
+static Strides toStrides(const CallView &call, unsigned result) {
+  return toCost(call).aliases ? likeFirst(call, result) : likeCopy(call, result);
+}
+
+/// The operand if it is row-major already.
+static OpCost contiguousCost(const CallView &call) { return isContiguous(call, 0) ? viewCost(call) : copyCost(call); }
+
 /// The call as aten.to.dtype of its first operand.
 static std::optional<CallRewrite> toDtypeOfResult(const CallView &call) {
   std::optional<unsigned> self = call.getOperand("self");
@@ -63,7 +72,7 @@ static std::optional<CallRewrite> cloneOfSource(const CallView &call) {
 static Linearity inSource(const CallView &call) { return linearIn(call, {{"src"}}); }
 
 /// True if a dropout leaves every element as it is.
-static bool isIdentity(const CallView &call) { return !call.getBool("train", false) || call.getFloat("p", 0) == 0; }
+static bool isIdentity(const CallView &call) { return !drawsRandomNumbers(call); }
 
 /// Random elements depend on their place in the whole tensor, which ATen's kernel does not know.
 static FactorRule dropoutRule(const CallView &call) {
@@ -82,26 +91,33 @@ static OpCost dropoutCost(const CallView &call) {
 
 void addConversionRecords(OpRegistry &registry) {
   for (StringRef target : {"aten.to.dtype", "aten.to.dtype_layout", "aten.to.device"})
-    registry.add({.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = toCost});
+    registry.add(
+        {.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = toCost, .strides = toStrides});
   for (StringRef target : {"aten.type_as.default", "aten.to.other"})
     registry.add({.target = target,
                   .rule = firstOperandRule,
                   .linearity = ofSelf,
                   .cost = toCost,
+                  .strides = toStrides,
                   .dropUnread = toDtypeOfResult});
-  // `contiguous` copies only what is not contiguous, which types do not say: it counts as a copy.
-  for (StringRef target :
-       {"aten._to_copy.default", "aten.clone.default", "aten.contiguous.default", "aten.lift_fresh_copy.default"})
-    registry.add({.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = copyCost});
+  registry.add(
+      {.target = "aten.contiguous.default", .rule = sameShapeRule, .linearity = movesOperand, .cost = contiguousCost});
+  for (StringRef target : {"aten._to_copy.default", "aten.clone.default", "aten.lift_fresh_copy.default"})
+    registry.add(
+        {.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = copyCost, .strides = likeCopy});
   for (StringRef target : {"aten.alias.default", "aten.detach.default"})
-    registry.add({.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = viewCost});
+    registry.add(
+        {.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = viewCost, .strides = likeFirst});
   registry.add({.target = "aten.copy.default",
                 .rule = sameShapeRule,
                 .linearity = inSource,
                 .cost = copyCost,
                 .dropUnread = cloneOfSource});
-  registry.add(
-      {.target = "aten.dropout.default", .rule = dropoutRule, .linearity = dropoutLinearity, .cost = dropoutCost});
+  registry.add({.target = "aten.dropout.default",
+                .rule = dropoutRule,
+                .linearity = dropoutLinearity,
+                .cost = dropoutCost,
+                .strides = likeFirst});
 }
 
 } // namespace meshplan

@@ -9,6 +9,7 @@
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
+#include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/windows.h"
 #include "compiler/sharding/records/records.h"
 
@@ -111,6 +112,72 @@ static int64_t elementsBut(const CallView &call, StringRef name, int64_t dim) {
   return type.getNumElements() / std::max<int64_t>(1, type.getDimSize(dim));
 }
 
+/// As ATen chooses it: oneDNN, but for a few small shapes and for doubles.
+static bool isBlocked(RankedTensorType input, RankedTensorType weight, int64_t batch, int64_t groups) {
+  if (plan::elementBytes(input.getElementType()) != 4)
+    return plan::elementBytes(input.getElementType()) < 4;
+  ArrayRef<int64_t> window = weight.getShape().drop_front(2);
+  bool isWide = window.size() > 1 && window.back() > 3 && window.end()[-2] > 3;
+  int64_t places = 1;
+  for (int64_t size : input.getShape().take_front(4))
+    places *= size;
+  return groups > 1 || isWide || batch > 1 || places > 20480;
+}
+
+/// Features are laid out in blocks of 16, or of 8 where there are no more.
+static int64_t inBlocks(int64_t features) {
+  int64_t block = features > 8 ? 16 : 8;
+  return features > 1 ? (features + block - 1) / block * block : features;
+}
+
+/// Bytes of the matrix of all windows that the other kernels make; a window of one element needs none.
+static int64_t unfoldedBytes(const CallView &call, RankedTensorType input, RankedTensorType weight) {
+  RankedTensorType result = call.results.front();
+  int64_t window = elementsBut(call, "weight", 0), elementBytes = plan::elementBytes(input.getElementType());
+  if (isTransposed(call))
+    return input.getNumElements() / weight.getDimSize(0) * window * elementBytes;
+  // As many places on both sides: no stride and no padding.
+  int64_t places = result.getNumElements() / weight.getDimSize(0);
+  bool isOne = llvm::all_of(weight.getShape().drop_front(2), [](int64_t size) { return size == 1; });
+  bool isMatrix = isOne && places * weight.getDimSize(1) == input.getNumElements();
+  return isMatrix ? 0 : places * window * elementBytes;
+}
+
+/// oneDNN lays images and weights out in blocks of features before, and the result as it was after; images of few
+/// features, or with features innermost, stay.
+static int64_t blockedBytes(const CallView &call, unsigned inputIndex, RankedTensorType weight, int64_t features) {
+  RankedTensorType input = call.operands[inputIndex];
+  int64_t result = tensorBytes(call.results.front()), groups = call.getInt("groups", 1);
+  if (isTransposed(call))
+    return groups > 1 ? result + tensorBytes(input) + tensorBytes(weight) : 2 * result;
+  Strides strides = call.getStrides(inputIndex);
+  if (StridedShape{input.getShape(), strides}.isChannelsLast())
+    return tensorBytes(weight);
+  if (groups > 1)
+    return std::max(tensorBytes(input) + tensorBytes(weight), result);
+  if (features <= 3)
+    return std::max(tensorBytes(weight), result);
+  int64_t blockedInput = tensorBytes(input) / features * inBlocks(features);
+  int64_t out = weight.getDimSize(0);
+  return std::max(blockedInput + tensorBytes(weight) / out / features * inBlocks(out) * inBlocks(features), result);
+}
+
+static int64_t convolutionWorkspace(const CallView &call) {
+  std::optional<unsigned> inputIndex = call.getOperand("input"), weightIndex = call.getOperand("weight");
+  if (!inputIndex || !weightIndex || call.operands[*weightIndex].getRank() < 3)
+    return 0;
+  RankedTensorType input = call.operands[*inputIndex], weight = call.operands[*weightIndex];
+  if (input.getNumElements() == 0 || weight.getNumElements() == 0 || call.results.front().getNumElements() == 0)
+    return 0;
+  bool isBatch = input.getRank() == weight.getRank();
+  if (!isBatch && input.getRank() + 1 != weight.getRank())
+    return 0;
+  int64_t batch = isBatch ? input.getDimSize(0) : 1;
+  return isBlocked(input, weight, batch, call.getInt("groups", 1))
+             ? blockedBytes(call, *inputIndex, weight, input.getDimSize(isBatch ? 1 : 0))
+             : unfoldedBytes(call, input, weight);
+}
+
 /// Each element of the result is a sum over the window and the features of its group; of a transposed convolution each
 /// element of the input goes into as many.
 static OpCost convolutionCost(const CallView &call) {
@@ -118,6 +185,7 @@ static OpCost convolutionCost(const CallView &call) {
   int64_t terms = elementsBut(call, "weight", 0);
   int64_t sums = isTransposed(call) ? call.operands.front().getNumElements() : call.results.front().getNumElements();
   cost.flops = 2 * sums * terms;
+  cost.workspaceBytes = imageBytes(call, "input") + convolutionWorkspace(call);
   return cost;
 }
 
@@ -154,6 +222,7 @@ void addConvolutionRecords(OpRegistry &registry) {
                   .rule = convolutionRule,
                   .linearity = convolutionLinearity,
                   .cost = convolutionCost,
+                  .strides = likeImage,
                   .localize = localizeGroups,
                   .splitAddend = splitBias});
 }

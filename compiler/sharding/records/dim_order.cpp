@@ -3,6 +3,7 @@
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
+#include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/reshape_factors.h"
 #include "compiler/sharding/records/records.h"
 #include "llvm/ADT/Sequence.h"
@@ -27,27 +28,35 @@ static SmallVector<int64_t> identityOrder(const CallView &call) {
   return llvm::to_vector(llvm::seq<int64_t>(0, rank));
 }
 
-static FactorRule transposeRule(const CallView &call) {
+static SmallVector<int64_t> transposedOrder(const CallView &call) {
   SmallVector<int64_t> order = identityOrder(call);
   int64_t first = normalizeDim(call.getInt("dim0", 0), order.size());
   int64_t second = normalizeDim(call.getInt("dim1", 0), order.size());
   if (first >= 0 && second >= 0 && !order.empty())
     std::swap(order[first], order[second]);
-  return permutedRule(call, order);
+  return order;
 }
 
 /// t and numpy_T.
-static FactorRule reversedRule(const CallView &call) {
+static SmallVector<int64_t> reversedOrder(const CallView &call) {
   SmallVector<int64_t> order = identityOrder(call);
   std::reverse(order.begin(), order.end());
-  return permutedRule(call, order);
+  return order;
 }
 
-static FactorRule permuteRule(const CallView &call) {
+static SmallVector<int64_t> permutedOrder(const CallView &call) {
   SmallVector<int64_t> order = call.getInts("dims").value_or(SmallVector<int64_t>());
   for (int64_t &dim : order)
     dim = normalizeDim(dim, order.size());
-  return permutedRule(call, order);
+  return order;
+}
+
+using OrderOf = SmallVector<int64_t> (*)(const CallView &);
+
+template <OrderOf Order> static FactorRule orderRule(const CallView &call) { return permutedRule(call, Order(call)); }
+
+template <OrderOf Order> static Strides orderStrides(const CallView &call, unsigned) {
+  return permutedStrides(call, Order(call));
 }
 
 /// unsqueeze and squeeze only add and remove dims of size 1, which have no factor.
@@ -91,30 +100,37 @@ static FactorRule expandRule(const CallView &call) {
   return builder.finish();
 }
 
+static Strides expandStrides(const CallView &call, unsigned result) {
+  Strides strides = call.getStrides(0);
+  return expandedStrides({call.operands.front().getShape(), strides}, call.results[result].getShape());
+}
+
 static constexpr char size[] = "size";
 
 void addDimOrderRecords(OpRegistry &registry) {
   struct View {
     StringRef target;
     FactorRule (*rule)(const CallView &);
+    Strides (*strides)(const CallView &, unsigned);
     LocalCall (*localize)(const CallView &, plan::MeshOp);
   };
   static const View views[] = {
-      {"aten.transpose.int", transposeRule, nullptr},
-      {"aten.t.default", reversedRule, nullptr},
-      {"aten.numpy_T.default", reversedRule, nullptr},
-      {"aten.permute.default", permuteRule, nullptr},
-      {"aten.unsqueeze.default", unitDimsRule, nullptr},
-      {"aten.squeeze.default", unitDimsRule, localizeSqueeze},
-      {"aten.squeeze.dim", unitDimsRule, localizeSqueezeDims},
-      {"aten.squeeze.dims", unitDimsRule, localizeSqueezeDims},
-      {"aten.expand.default", expandRule, localizeSizes<size>},
+      {"aten.transpose.int", orderRule<transposedOrder>, orderStrides<transposedOrder>, nullptr},
+      {"aten.t.default", orderRule<reversedOrder>, orderStrides<reversedOrder>, nullptr},
+      {"aten.numpy_T.default", orderRule<reversedOrder>, orderStrides<reversedOrder>, nullptr},
+      {"aten.permute.default", orderRule<permutedOrder>, orderStrides<permutedOrder>, nullptr},
+      {"aten.unsqueeze.default", unitDimsRule, reshapedStrides, nullptr},
+      {"aten.squeeze.default", unitDimsRule, reshapedStrides, localizeSqueeze},
+      {"aten.squeeze.dim", unitDimsRule, reshapedStrides, localizeSqueezeDims},
+      {"aten.squeeze.dims", unitDimsRule, reshapedStrides, localizeSqueezeDims},
+      {"aten.expand.default", expandRule, expandStrides, localizeSizes<size>},
   };
   for (const View &view : views)
     registry.add({.target = view.target,
                   .rule = view.rule,
                   .linearity = movesOperand,
                   .cost = viewCost,
+                  .strides = view.strides,
                   .localize = view.localize});
 }
 

@@ -7,6 +7,7 @@
 
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
 
@@ -82,7 +83,7 @@ static OpCost logSigmoid(const CallView &call) {
   return cost;
 }
 
-static const ElementwiseOp elementwiseOps[] = {
+static const ElementwiseOp functions[] = {
     {"aten.add.Tensor", inSum, pointwiseCost<2>},
     {"aten.add.Scalar", notLinear, cheap},
     {"aten.sub.Tensor", inSum, pointwiseCost<2>},
@@ -137,6 +138,9 @@ static const ElementwiseOp elementwiseOps[] = {
     {"aten.round.default", notLinear, cheap},
     {"aten.trunc.default", notLinear, cheap},
     {"aten.sign.default", notLinear, cheap},
+};
+
+static const ElementwiseOp choicesAndComparisons[] = {
     {"aten.clamp_min.default", notLinear, cheap},
     {"aten.clamp_max.default", notLinear, cheap},
     {"aten.clamp.default", notLinear, cheap},
@@ -177,8 +181,12 @@ static const ElementwiseOp elementwiseOps[] = {
 };
 
 void addElementwiseRecords(OpRegistry &registry) {
-  for (const ElementwiseOp &op : elementwiseOps)
-    registry.add({.target = op.target, .rule = elementwiseRule, .linearity = op.linearity, .cost = op.cost});
+  for (const ElementwiseOp &op : llvm::concat<const ElementwiseOp>(functions, choicesAndComparisons))
+    registry.add({.target = op.target,
+                  .rule = elementwiseRule,
+                  .linearity = op.linearity,
+                  .cost = op.cost,
+                  .strides = likeOperands});
 }
 
 } // namespace meshplan

@@ -3,6 +3,7 @@
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
+#include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
 
@@ -30,6 +31,13 @@ static Linearity inWeight(const CallView &call) { return linearIn(call, {{"weigh
 static OpCost lookupCost(const CallView &call) {
   OpCost cost;
   cost.bytes = 2 * tensorBytes(call.results.front());
+  return cost;
+}
+
+/// The kernel reads only row-major tensors.
+static OpCost selectRowsCost(const CallView &call) {
+  OpCost cost = lookupCost(call);
+  cost.workspaceBytes = contiguousBytes(call, "self");
   return cost;
 }
 
@@ -181,7 +189,7 @@ void addIndexingRecords(OpRegistry &registry) {
       {.target = "meshplan.embedding", .rule = localEmbeddingRule, .linearity = inWeight, .cost = localEmbeddingCost});
   registry.add({.target = "aten.gather.default", .rule = gatherRule, .linearity = inSelf, .cost = lookupCost});
   registry.add(
-      {.target = "aten.index_select.default", .rule = indexSelectRule, .linearity = inSelf, .cost = lookupCost});
+      {.target = "aten.index_select.default", .rule = indexSelectRule, .linearity = inSelf, .cost = selectRowsCost});
   registry.add({.target = "aten.index.Tensor", .rule = indexRule, .linearity = inSelf, .cost = lookupCost});
   registry.add(
       {.target = "aten.index_put.default", .rule = indexPutRule, .linearity = inSelfAndValues, .cost = copyCost});

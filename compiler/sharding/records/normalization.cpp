@@ -8,6 +8,7 @@
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
+#include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
 
@@ -25,8 +26,9 @@ static FactorRule softmaxRule(const CallView &call) {
 static OpCost softmaxCost(const CallView &call) {
   OpCost cost = copyCost(call);
   cost.flops = 15 * call.results.front().getNumElements();
+  cost.workspaceBytes = contiguousBytes(call);
   if (call.operands.front().getElementType() != call.results.front().getElementType())
-    cost.workspaceBytes = tensorBytes(call.results.front());
+    cost.workspaceBytes += tensorBytes(call.results.front());
   return cost;
 }
 
@@ -58,8 +60,9 @@ static int64_t rowCount(const CallView &call) {
 static OpCost layerNormCost(const CallView &call) {
   OpCost cost = copyCost(call);
   cost.flops = 8 * call.results.front().getNumElements();
+  cost.workspaceBytes = contiguousBytes(call);
   if (call.results.size() == 1)
-    cost.workspaceBytes = 2 * rowCount(call) * 4;
+    cost.workspaceBytes += 2 * rowCount(call) * 4;
   return cost;
 }
 
@@ -70,6 +73,10 @@ static OpCost rmsNormCost(const CallView &call) {
   RankedTensorType result = call.results.front();
   cost.flops = 5 * result.getNumElements();
   int64_t elementBytes = plan::elementBytes(result.getElementType());
+  if (!call.getOperand("weight") && elementBytes >= 4) {
+    cost.workspaceBytes = 2 * rowCount(call) * elementBytes; // the squares are gone before the result is there
+    return cost;
+  }
   cost.workspaceBytes = result.getNumElements() * (elementBytes < 4 ? 10 : elementBytes);
   return cost;
 }
@@ -132,12 +139,21 @@ static LocalCall localizeGroupNorm(const CallView &call, plan::MeshOp) {
                   plan::LocalIntAttr::get(call.args.getContext(), 0, /*ofResult=*/true, 0, 1, 0, 1))};
 }
 
-/// Two numbers for each feature of each sample.
-static OpCost featureNormCost(const CallView &call) {
+/// Two numbers for each feature.
+static OpCost batchNormCost(const CallView &call) {
   OpCost cost = copyCost(call);
   ArrayRef<int64_t> shape = call.results.front().getShape();
   cost.flops = 4 * call.results.front().getNumElements();
-  cost.workspaceBytes = shape.size() > 1 ? 2 * shape[0] * shape[1] * 4 : 0;
+  cost.workspaceBytes = shape.size() > 1 ? 2 * shape[1] * 4 : 0;
+  return cost;
+}
+
+/// Two numbers for each feature of each sample.
+static OpCost sampleNormCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  ArrayRef<int64_t> shape = call.results.front().getShape();
+  cost.flops = 4 * call.results.front().getNumElements();
+  cost.workspaceBytes = imageBytes(call, "input") + (shape.size() > 1 ? 2 * shape[0] * shape[1] * 4 : 0);
   return cost;
 }
 
@@ -150,15 +166,16 @@ void addNormalizationRecords(OpRegistry &registry) {
   for (StringRef target : {"aten.rms_norm.default", "aten._fused_rms_norm.default"})
     registry.add({.target = target, .rule = normRule, .linearity = notLinear, .cost = rmsNormCost});
   for (StringRef target : {"aten.batch_norm.default", "aten._native_batch_norm_legit_no_training.default"})
-    registry.add({.target = target, .rule = batchNormRule, .linearity = notLinear, .cost = featureNormCost});
+    registry.add(
+        {.target = target, .rule = batchNormRule, .linearity = notLinear, .cost = batchNormCost, .strides = likeImage});
   registry.add({.target = "aten.instance_norm.default",
                 .rule = instanceNormRule,
                 .linearity = notLinear,
-                .cost = featureNormCost});
+                .cost = sampleNormCost});
   registry.add({.target = "aten.group_norm.default",
                 .rule = groupNormRule,
                 .linearity = notLinear,
-                .cost = featureNormCost,
+                .cost = sampleNormCost,
                 .localize = localizeGroupNorm});
 }
 

@@ -7,6 +7,7 @@
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
+#include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/windows.h"
 #include "compiler/sharding/records/records.h"
 
@@ -86,9 +87,20 @@ static OpCost poolCost(const CallView &call) {
   return cost;
 }
 
+/// The kernel of maxima also gives their places. That of one dim does not, if it reads row-major.
+static OpCost maxPoolCost(const CallView &call) {
+  OpCost cost = poolCost(call);
+  bool isPlain = call.target == "aten.max_pool1d.default" && isContiguous(call, 0);
+  if (call.results.size() == 1 && !isPlain)
+    cost.workspaceBytes = 8 * call.results.front().getNumElements();
+  return cost;
+}
+
 template <unsigned Count> static void addPools(OpRegistry &registry, StringRef max, StringRef average) {
-  registry.add({.target = max, .rule = poolRule<Count>, .linearity = notLinear, .cost = poolCost});
-  registry.add({.target = average, .rule = poolRule<Count>, .linearity = inSelf, .cost = poolCost});
+  registry.add(
+      {.target = max, .rule = poolRule<Count>, .linearity = notLinear, .cost = maxPoolCost, .strides = likeImage});
+  registry.add(
+      {.target = average, .rule = poolRule<Count>, .linearity = inSelf, .cost = poolCost, .strides = likeImage});
 }
 
 void addPoolingRecords(OpRegistry &registry) {
@@ -98,17 +110,20 @@ void addPoolingRecords(OpRegistry &registry) {
   registry.add({.target = "aten.max_pool2d_with_indices.default",
                 .rule = indexedPoolRule<2>,
                 .linearity = notLinear,
-                .cost = poolCost});
+                .cost = poolCost,
+                .strides = likeImage});
   registry.add({.target = "aten.adaptive_avg_pool1d.default",
                 .rule = adaptivePoolRule<1>,
                 .linearity = inSelf,
                 .cost = poolCost,
+                .strides = likeImage,
                 .localize = localizeAdaptivePool<1>});
   for (StringRef target : {"aten.adaptive_avg_pool2d.default", "aten._adaptive_avg_pool2d.default"})
     registry.add({.target = target,
                   .rule = adaptivePoolRule<2>,
                   .linearity = inSelf,
                   .cost = poolCost,
+                  .strides = likeImage,
                   .localize = localizeAdaptivePool<2>});
 }
 

@@ -115,6 +115,13 @@ static OpCost sortCost(const CallView &call) {
   return cost;
 }
 
+/// Sorts the values as well, and drops them.
+static OpCost argsortCost(const CallView &call) {
+  OpCost cost = sortCost(call);
+  cost.workspaceBytes = tensorBytes(call.operands.front());
+  return cost;
+}
+
 void addReductionRecords(OpRegistry &registry) {
   struct Reduction {
     StringRef target;
@@ -145,7 +152,7 @@ void addReductionRecords(OpRegistry &registry) {
       {"aten.diff.default", scanRule, notLinear, compareCost},
       {"aten.sort.default", scanRule, notLinear, sortCost},
       {"aten.sort.stable", scanRule, notLinear, sortCost},
-      {"aten.argsort.default", scanRule, notLinear, sortCost},
+      {"aten.argsort.default", scanRule, notLinear, argsortCost},
       {"aten.topk.default", scanRule, notLinear, sortCost},
       {"aten.histc.default", histogramRule, notLinear, compareCost},
   };

@@ -3,6 +3,7 @@
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
+#include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/reshape_factors.h"
 #include "compiler/sharding/records/records.h"
 
@@ -16,40 +17,33 @@ static FactorRule reshapeRule(const CallView &call) {
   return builder.finish();
 }
 
-static constexpr char size[] = "size";
-static constexpr char shape[] = "shape";
-
-/// unflatten names the sizes of the dims that it makes from one.
-static LocalCall localizeUnflatten(const CallView &call, plan::MeshOp) {
-  int64_t made = call.results.front().getRank() - call.operands.front().getRank() + 1;
-  int64_t first = normalizeDim(call.getInt("dim", 0), call.operands.front().getRank());
-  bool divided = false;
-  for (int64_t dim = first; dim < first + made; ++dim)
-    divided |= isDivided(call.results.front(), dim);
-  if (!divided)
+/// What a view of the whole is may not be one of the rank's part: a collective or a kernel of the runtime has laid it
+/// out otherwise. All reshapes copy where they must.
+static LocalCall localizeReshape(const CallView &call, plan::MeshOp) {
+  if (!call.get("self"))
     return unchanged(call);
-  return {call.target.str(), withArg(call.args, "sizes", localSizes(call, first, made))};
+  NamedAttrList args;
+  args.set("self", call.get("self"));
+  args.set("shape", localSizes(call, 0, call.results.front().getRank()));
+  return {"aten.reshape.default", args.getDictionary(call.args.getContext())};
+}
+
+/// A view where strides allow it, else a copy.
+static OpCost reshapeCost(const CallView &call) {
+  Strides strides = call.getStrides(0);
+  bool isView = viewStrides({call.operands.front().getShape(), strides}, call.results.front().getShape()).has_value();
+  return isView ? viewCost(call) : copyCost(call);
 }
 
 void addReshapeRecords(OpRegistry &registry) {
-  for (StringRef target : {"aten.view.default", "aten._unsafe_view.default"})
+  for (StringRef target : {"aten.view.default", "aten._unsafe_view.default", "aten.reshape.default",
+                           "aten.flatten.using_ints", "aten.unflatten.int"})
     registry.add({.target = target,
                   .rule = reshapeRule,
                   .linearity = movesOperand,
-                  .cost = viewCost,
-                  .localize = localizeSizes<size>});
-  // Whether these alias depends on strides, which types do not say: they count as copies.
-  registry.add({.target = "aten.reshape.default",
-                .rule = reshapeRule,
-                .linearity = movesOperand,
-                .cost = copyCost,
-                .localize = localizeSizes<shape>});
-  registry.add({.target = "aten.flatten.using_ints", .rule = reshapeRule, .linearity = movesOperand, .cost = copyCost});
-  registry.add({.target = "aten.unflatten.int",
-                .rule = reshapeRule,
-                .linearity = movesOperand,
-                .cost = viewCost,
-                .localize = localizeUnflatten});
+                  .cost = reshapeCost,
+                  .strides = reshapedStrides,
+                  .localize = localizeReshape});
 }
 
 } // namespace meshplan

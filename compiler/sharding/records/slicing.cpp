@@ -3,6 +3,7 @@
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
+#include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
 
@@ -28,6 +29,15 @@ static FactorRule sliceRule(const CallView &call) {
     if (dim != cut || call.getInt("step", 1) == 1)
       builder.tie(sameDims(builder, call, dim));
   return builder.finish();
+}
+
+/// The rank's part is a view of what it holds.
+static Strides sliceStrides(const CallView &call, unsigned) {
+  Strides strides = call.getStrides(0);
+  int64_t cut = normalizeDim(call.getInt("dim", 0), strides.size());
+  if (cut >= 0)
+    strides[cut] *= call.getInt("step", 1);
+  return strides;
 }
 
 /// The operand joins the results along the dim that is cut.
@@ -76,6 +86,14 @@ static FactorRule selectedRule(const CallView &call) {
   return builder.finish();
 }
 
+static Strides selectedStrides(const CallView &call, unsigned) {
+  Strides strides = call.getStrides(0);
+  int64_t taken = normalizeDim(call.getInt("dim", 0), strides.size());
+  if (taken >= 0)
+    strides.erase(strides.begin() + taken);
+  return strides;
+}
+
 /// slice_scatter: self with a part replaced by src. The cut dim is whole.
 static FactorRule sliceScatterRule(const CallView &call) {
   RuleBuilder builder(call);
@@ -104,16 +122,34 @@ static Linearity inBoth(const CallView &call) {
 }
 
 void addSlicingRecords(OpRegistry &registry) {
-  registry.add({.target = "aten.slice.Tensor", .rule = sliceRule, .linearity = movesOperand, .cost = viewCost});
+  registry.add({.target = "aten.slice.Tensor",
+                .rule = sliceRule,
+                .linearity = movesOperand,
+                .cost = viewCost,
+                .strides = sliceStrides});
   for (StringRef target : {"aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default"})
-    registry.add(
-        {.target = target, .rule = splitRule, .linearity = movesOperand, .cost = viewCost, .localize = localizeSplit});
+    registry.add({.target = target,
+                  .rule = splitRule,
+                  .linearity = movesOperand,
+                  .cost = viewCost,
+                  .strides = likeFirst,
+                  .localize = localizeSplit});
   for (StringRef target : {"aten.select.int", "aten.unbind.int"})
-    registry.add({.target = target, .rule = selectedRule, .linearity = movesOperand, .cost = viewCost});
-  registry.add(
-      {.target = "aten.slice_scatter.default", .rule = sliceScatterRule, .linearity = inBoth, .cost = copyCost});
-  registry.add(
-      {.target = "aten.select_scatter.default", .rule = selectScatterRule, .linearity = inBoth, .cost = copyCost});
+    registry.add({.target = target,
+                  .rule = selectedRule,
+                  .linearity = movesOperand,
+                  .cost = viewCost,
+                  .strides = selectedStrides});
+  registry.add({.target = "aten.slice_scatter.default",
+                .rule = sliceScatterRule,
+                .linearity = inBoth,
+                .cost = copyCost,
+                .strides = likeCopy});
+  registry.add({.target = "aten.select_scatter.default",
+                .rule = selectScatterRule,
+                .linearity = inBoth,
+                .cost = copyCost,
+                .strides = likeCopy});
 }
 
 } // namespace meshplan

@@ -31,200 +31,36 @@ public:
       : program(program), outline(outline), bound(bound), diagnostics(diagnostics), context(context), builder(&context),
         statements(bound, outline, diagnostics, builder) {}
 
-  OwningOpRef<ModuleOp> build() {
-    for (const archive::BufferUpdate &update : program.bufferUpdates)
-      diagnostics
-          .error(bound.modelRange, "the model updates its buffer '" + update.buffer + "', which is not implemented yet")
-          .help("export the model in eval mode");
-    OwningOpRef<ModuleOp> module(ModuleOp::create(builder.getUnknownLoc(), StringRef(bound.name)));
-    builder.setInsertionPointToEnd(module->getBody());
-    statements.build();
-    buildFunction();
-    return diagnostics.hasErrors() ? nullptr : std::move(module);
-  }
+  OwningOpRef<ModuleOp> build();
 
 private:
   //===--------------------------------------------------------------------===//
   // The function
   //===--------------------------------------------------------------------===//
 
-  void buildFunction() {
-    values.resize(program.values.size());
-    auto function = func::FuncOp::create(builder, builder.getUnknownLoc(), "forward", builder.getFunctionType({}, {}));
-    Block *block = function.addEntryBlock();
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToEnd(block);
-    addParameters(block);
-    addBuffers(block);
-    addInputs(block);
-    addConstants();
-    for (const archive::Node &node : program.nodes)
-      addNode(node);
-    // A node that was refused has no results, and neither have those that read them.
-    if (!diagnostics.hasErrors())
-      finish(function, block);
-  }
-
-  RankedTensorType typeOf(ValueId id) {
-    RankedTensorType type = tensorType(program.value(id), &context);
-    if (type)
-      return type;
-    diagnostics.error(bound.modelRange, "tensor '" + program.value(id).name + "' of type " +
-                                            archive::scalarTypeName(program.value(id).type).str() +
-                                            " is not implemented yet");
-    return RankedTensorType::get({}, builder.getF32Type());
-  }
-
-  void addArgument(Block *block, ValueId id, Location location, SmallVector<NamedAttribute> attributes) {
-    values[id] = block->addArgument(typeOf(id), location);
-    argumentAttributes.push_back(builder.getDictionaryAttr(attributes));
-  }
+  void buildFunction();
+  RankedTensorType typeOf(ValueId id);
+  void addArgument(Block *block, ValueId id, Location location, SmallVector<NamedAttribute> attributes);
 
   NamedAttribute kind(StringRef name) { return builder.getNamedAttr("plan.kind", builder.getStringAttr(name)); }
 
-  void addParameters(Block *block) {
-    for (auto [number, group] : llvm::enumerate(outline.parameterNames)) {
-      SmallVector<StringRef> names;
-      for (size_t index : group)
-        names.push_back(program.parameters[index].name);
-      const archive::Parameter &first = program.parameters[group.front()];
-      SmallVector<NamedAttribute> attributes{
-          kind("parameter"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr(names)),
-          builder.getNamedAttr("plan.trainable", builder.getBoolAttr(first.requiresGrad))};
-      Location location = addPlacement(number, names.front(), attributes);
-      addArgument(block, first.value, location, attributes);
-      for (size_t index : group)
-        values[program.parameters[index].value] = values[first.value];
-    }
-  }
+  void addParameters(Block *block);
 
   /// The layout that the plan states for a parameter itself, if it does; returns where.
-  Location addPlacement(size_t parameter, StringRef name, SmallVectorImpl<NamedAttribute> &attributes) {
-    auto stated =
-        llvm::find_if(bound.parameters, [&](const BoundParameter &placed) { return placed.parameter == parameter; });
-    if (stated == bound.parameters.end())
-      return builder.getUnknownLoc();
-    ArrayRef<int64_t> shape = outline.model.parameters[parameter].shape;
-    attributes.push_back(
-        builder.getNamedAttr("plan.sharding", statements.layoutOf(stated->layout, shape, ("'" + name + "'").str())));
-    attributes.push_back(builder.getNamedAttr("plan.style", builder.getStringAttr(stated->layout.text)));
-    return statements.locate(stated->layout.range);
-  }
-
-  void addBuffers(Block *block) {
-    for (const archive::Buffer &buffer : program.buffers)
-      if (buffer.persistent)
-        addArgument(block, buffer.value, builder.getUnknownLoc(),
-                    {kind("buffer"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr({buffer.name}))});
-  }
-
-  void addInputs(Block *block) {
-    for (const BoundInput &input : bound.inputs) {
-      const archive::Input &source = program.inputs[input.input];
-      SmallVector<StringRef> names;
-      SmallVector<DimShardingAttr> dims;
-      for (const BoundDim &dim : input.dims) {
-        names.push_back(dim.name);
-        dims.push_back(DimShardingAttr::get(&context, statements.axisRefs(dim.axes)));
-        checkSize(source.name, dim);
-      }
-      addArgument(block, source.value, statements.locate(input.range),
-                  {kind("input"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr({source.name})),
-                   builder.getNamedAttr("plan.dims", builder.getStrArrayAttr(names)),
-                   builder.getNamedAttr("plan.sharding", ShardingAttr::get(&context, dims))});
-    }
-  }
-
-  void checkSize(const std::string &input, const BoundDim &dim) {
-    int64_t shards = 1;
-    std::string axes;
-    for (size_t axis : dim.axes) {
-      const meshplan::MeshAxis &meshAxis = bound.environment.mesh.axes[axis];
-      shards *= meshAxis.size;
-      axes += (axes.empty() ? "" : ", ") + meshAxis.name + " = " + std::to_string(meshAxis.size);
-    }
-    if (dim.extent < shards)
-      diagnostics
-          .error(dim.range, "dim '" + dim.name + "' of input '" + input + "' has size " + std::to_string(dim.extent) +
-                                ", fewer than " + axes)
-          .help("choose axis sizes whose product is at most " + std::to_string(dim.extent) +
-                ", or export a larger size");
-  }
-
-  void addConstant(const std::string &name, ValueId id, const archive::ConstantData &data) {
-    RankedTensorType type = typeOf(id);
-    values[id] = ConstantOp::create(builder, builder.getUnknownLoc(), type, name, constantValue(data, type));
-  }
-
-  void addConstants() {
-    for (const archive::Buffer &buffer : program.buffers)
-      if (buffer.constant)
-        addConstant(buffer.name, buffer.value, *buffer.constant);
-    for (const archive::Constant &constant : program.constants)
-      addConstant(constant.name, constant.value, constant.data);
-  }
+  Location addPlacement(size_t parameter, StringRef name, SmallVectorImpl<NamedAttribute> &attributes);
+  void addBuffers(Block *block);
+  void addInputs(Block *block);
+  void checkSize(const std::string &input, const BoundDim &dim);
+  void addConstant(const std::string &name, ValueId id, const archive::ConstantData &data);
+  void addConstants();
 
   /// The operator of a node: one of PyTorch's, or the runtime's own for one of a Python library.
-  StringRef targetOf(const archive::Node &node) {
-    if (node.target == "transformers.grouped_mm_fallback.default")
-      return "meshplan.grouped_mm";
-    if (!StringRef(node.target).starts_with("aten.") && unknownTargets.insert(node.target).second)
-      diagnostics
-          .error(bound.modelRange, "operator '" + node.target + "' in module '" + program.modulePath(node).str() +
-                                       "' belongs to a library of Python, and the runtime has no kernel for it")
-          .help("export the model with operators of PyTorch (aten)");
-    return node.target;
-  }
+  StringRef targetOf(const archive::Node &node);
 
   /// Records may take it for granted that a call reads and makes a tensor, as the operator's schema says.
-  bool hasTensors(const archive::Node &node, size_t operands) {
-    if (!OpRegistry::get().lookup(node.target))
-      return true;
-    std::string what = node.results.empty()                         ? "result"
-                       : operands == 0 && !makesTensor(node.target) ? "tensor among its arguments"
-                                                                    : "";
-    if (!what.empty())
-      diagnostics.error(bound.modelRange, "node '" + node.name + "' of operator '" + node.target + "' has no " + what);
-    return what.empty();
-  }
-
-  void addNode(const archive::Node &node) {
-    if (llvm::any_of(program.operands(node), [&](ValueId id) { return !values[id]; }))
-      return;
-    ArgumentBuilder arguments(values, &context);
-    DictionaryAttr args = arguments.build(node);
-    if (!args) {
-      diagnostics.error(bound.modelRange,
-                        "an argument of '" + node.name + "' (" + node.target + ") is not implemented yet");
-      return;
-    }
-    if (!hasTensors(node, arguments.operands().size()))
-      return;
-    SmallVector<Type> types;
-    for (ValueId result : node.results)
-      types.push_back(result == archive::noValue ? RankedTensorType::get({0}, builder.getF32Type()) : typeOf(result));
-    StringRef module = program.modulePath(node);
-    Location location = NameLoc::get(builder.getStringAttr(node.name));
-    auto call = CallOp::create(builder, location, types, targetOf(node), arguments.operands(), args,
-                               module.empty() ? StringAttr() : builder.getStringAttr(module));
-    for (auto [id, result] : llvm::zip(node.results, call.getResults()))
-      if (id != archive::noValue)
-        values[id] = result;
-  }
-
-  void finish(func::FuncOp function, Block *block) {
-    SmallVector<mlir::Value> outputs;
-    SmallVector<Attribute> attributes;
-    for (const archive::Output &output : program.outputs) {
-      outputs.push_back(values[output.value]);
-      attributes.push_back(
-          builder.getDictionaryAttr(builder.getNamedAttr("plan.name", builder.getStringAttr(output.name))));
-    }
-    func::ReturnOp::create(builder, builder.getUnknownLoc(), outputs);
-    function.setType(builder.getFunctionType(block->getArgumentTypes(), ValueRange(outputs).getTypes()));
-    function.setArgAttrsAttr(builder.getArrayAttr(argumentAttributes));
-    function.setResAttrsAttr(builder.getArrayAttr(attributes));
-  }
+  bool hasTensors(const archive::Node &node, size_t operands);
+  void addNode(const archive::Node &node);
+  void finish(func::FuncOp function, Block *block);
 
   const ExportedProgram &program;
   const ProgramOutline &outline;
@@ -239,6 +75,190 @@ private:
 };
 
 } // namespace
+
+OwningOpRef<ModuleOp> ProgramBuilder::build() {
+  for (const archive::BufferUpdate &update : program.bufferUpdates)
+    diagnostics
+        .error(bound.modelRange, "the model updates its buffer '" + update.buffer + "', which is not implemented yet")
+        .help("export the model in eval mode");
+  OwningOpRef<ModuleOp> module(ModuleOp::create(builder.getUnknownLoc(), StringRef(bound.name)));
+  builder.setInsertionPointToEnd(module->getBody());
+  statements.build();
+  buildFunction();
+  return diagnostics.hasErrors() ? nullptr : std::move(module);
+}
+
+void ProgramBuilder::buildFunction() {
+  values.resize(program.values.size());
+  auto function = func::FuncOp::create(builder, builder.getUnknownLoc(), "forward", builder.getFunctionType({}, {}));
+  Block *block = function.addEntryBlock();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(block);
+  addParameters(block);
+  addBuffers(block);
+  addInputs(block);
+  addConstants();
+  for (const archive::Node &node : program.nodes)
+    addNode(node);
+  // A node that was refused has no results, and neither have those that read them.
+  if (!diagnostics.hasErrors())
+    finish(function, block);
+}
+
+RankedTensorType ProgramBuilder::typeOf(ValueId id) {
+  RankedTensorType type = tensorType(program.value(id), &context);
+  if (type)
+    return type;
+  diagnostics.error(bound.modelRange, "tensor '" + program.value(id).name + "' of type " +
+                                          archive::scalarTypeName(program.value(id).type).str() +
+                                          " is not implemented yet");
+  return RankedTensorType::get({}, builder.getF32Type());
+}
+
+void ProgramBuilder::addArgument(Block *block, ValueId id, Location location, SmallVector<NamedAttribute> attributes) {
+  values[id] = block->addArgument(typeOf(id), location);
+  argumentAttributes.push_back(builder.getDictionaryAttr(attributes));
+}
+
+void ProgramBuilder::addParameters(Block *block) {
+  for (auto [number, group] : llvm::enumerate(outline.parameterNames)) {
+    SmallVector<StringRef> names;
+    for (size_t index : group)
+      names.push_back(program.parameters[index].name);
+    const archive::Parameter &first = program.parameters[group.front()];
+    SmallVector<NamedAttribute> attributes{
+        kind("parameter"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr(names)),
+        builder.getNamedAttr("plan.trainable", builder.getBoolAttr(first.requiresGrad))};
+    Location location = addPlacement(number, names.front(), attributes);
+    addArgument(block, first.value, location, attributes);
+    for (size_t index : group)
+      values[program.parameters[index].value] = values[first.value];
+  }
+}
+
+Location ProgramBuilder::addPlacement(size_t parameter, StringRef name, SmallVectorImpl<NamedAttribute> &attributes) {
+  auto stated =
+      llvm::find_if(bound.parameters, [&](const BoundParameter &placed) { return placed.parameter == parameter; });
+  if (stated == bound.parameters.end())
+    return builder.getUnknownLoc();
+  ArrayRef<int64_t> shape = outline.model.parameters[parameter].shape;
+  attributes.push_back(
+      builder.getNamedAttr("plan.sharding", statements.layoutOf(stated->layout, shape, ("'" + name + "'").str())));
+  attributes.push_back(builder.getNamedAttr("plan.style", builder.getStringAttr(stated->layout.text)));
+  return statements.locate(stated->layout.range);
+}
+
+void ProgramBuilder::addBuffers(Block *block) {
+  for (const archive::Buffer &buffer : program.buffers)
+    if (buffer.persistent)
+      addArgument(block, buffer.value, builder.getUnknownLoc(),
+                  {kind("buffer"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr({buffer.name}))});
+}
+
+void ProgramBuilder::addInputs(Block *block) {
+  for (const BoundInput &input : bound.inputs) {
+    const archive::Input &source = program.inputs[input.input];
+    SmallVector<StringRef> names;
+    SmallVector<DimShardingAttr> dims;
+    for (const BoundDim &dim : input.dims) {
+      names.push_back(dim.name);
+      dims.push_back(DimShardingAttr::get(&context, statements.axisRefs(dim.axes)));
+      checkSize(source.name, dim);
+    }
+    addArgument(block, source.value, statements.locate(input.range),
+                {kind("input"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr({source.name})),
+                 builder.getNamedAttr("plan.dims", builder.getStrArrayAttr(names)),
+                 builder.getNamedAttr("plan.sharding", ShardingAttr::get(&context, dims))});
+  }
+}
+
+void ProgramBuilder::checkSize(const std::string &input, const BoundDim &dim) {
+  int64_t shards = 1;
+  std::string axes;
+  for (size_t axis : dim.axes) {
+    const meshplan::MeshAxis &meshAxis = bound.environment.mesh.axes[axis];
+    shards *= meshAxis.size;
+    axes += (axes.empty() ? "" : ", ") + meshAxis.name + " = " + std::to_string(meshAxis.size);
+  }
+  if (dim.extent < shards)
+    diagnostics
+        .error(dim.range, "dim '" + dim.name + "' of input '" + input + "' has size " + std::to_string(dim.extent) +
+                              ", fewer than " + axes)
+        .help("choose axis sizes whose product is at most " + std::to_string(dim.extent) + ", or export a larger size");
+}
+
+void ProgramBuilder::addConstant(const std::string &name, ValueId id, const archive::ConstantData &data) {
+  RankedTensorType type = typeOf(id);
+  values[id] = ConstantOp::create(builder, builder.getUnknownLoc(), type, name, constantValue(data, type));
+}
+
+void ProgramBuilder::addConstants() {
+  for (const archive::Buffer &buffer : program.buffers)
+    if (buffer.constant)
+      addConstant(buffer.name, buffer.value, *buffer.constant);
+  for (const archive::Constant &constant : program.constants)
+    addConstant(constant.name, constant.value, constant.data);
+}
+
+StringRef ProgramBuilder::targetOf(const archive::Node &node) {
+  if (node.target == "transformers.grouped_mm_fallback.default")
+    return "meshplan.grouped_mm";
+  if (!StringRef(node.target).starts_with("aten.") && unknownTargets.insert(node.target).second)
+    diagnostics
+        .error(bound.modelRange, "operator '" + node.target + "' in module '" + program.modulePath(node).str() +
+                                     "' belongs to a library of Python, and the runtime has no kernel for it")
+        .help("export the model with operators of PyTorch (aten)");
+  return node.target;
+}
+
+bool ProgramBuilder::hasTensors(const archive::Node &node, size_t operands) {
+  if (!OpRegistry::get().lookup(node.target))
+    return true;
+  std::string what = node.results.empty()                         ? "result"
+                     : operands == 0 && !makesTensor(node.target) ? "tensor among its arguments"
+                                                                  : "";
+  if (!what.empty())
+    diagnostics.error(bound.modelRange, "node '" + node.name + "' of operator '" + node.target + "' has no " + what);
+  return what.empty();
+}
+
+void ProgramBuilder::addNode(const archive::Node &node) {
+  if (llvm::any_of(program.operands(node), [&](ValueId id) { return !values[id]; }))
+    return;
+  ArgumentBuilder arguments(values, &context);
+  DictionaryAttr args = arguments.build(node);
+  if (!args) {
+    diagnostics.error(bound.modelRange,
+                      "an argument of '" + node.name + "' (" + node.target + ") is not implemented yet");
+    return;
+  }
+  if (!hasTensors(node, arguments.operands().size()))
+    return;
+  SmallVector<Type> types;
+  for (ValueId result : node.results)
+    types.push_back(result == archive::noValue ? RankedTensorType::get({0}, builder.getF32Type()) : typeOf(result));
+  StringRef module = program.modulePath(node);
+  Location location = NameLoc::get(builder.getStringAttr(node.name));
+  auto call = CallOp::create(builder, location, types, targetOf(node), arguments.operands(), args,
+                             module.empty() ? StringAttr() : builder.getStringAttr(module));
+  for (auto [id, result] : llvm::zip(node.results, call.getResults()))
+    if (id != archive::noValue)
+      values[id] = result;
+}
+
+void ProgramBuilder::finish(func::FuncOp function, Block *block) {
+  SmallVector<mlir::Value> outputs;
+  SmallVector<Attribute> attributes;
+  for (const archive::Output &output : program.outputs) {
+    outputs.push_back(values[output.value]);
+    attributes.push_back(
+        builder.getDictionaryAttr(builder.getNamedAttr("plan.name", builder.getStringAttr(output.name))));
+  }
+  func::ReturnOp::create(builder, builder.getUnknownLoc(), outputs);
+  function.setType(builder.getFunctionType(block->getArgumentTypes(), ValueRange(outputs).getTypes()));
+  function.setArgAttrsAttr(builder.getArrayAttr(argumentAttributes));
+  function.setResAttrsAttr(builder.getArrayAttr(attributes));
+}
 
 OwningOpRef<ModuleOp> meshplan::buildProgram(const ExportedProgram &program, const ProgramOutline &outline,
                                              const BoundPlan &plan, Diagnostics &diagnostics, MLIRContext &context) {

@@ -56,7 +56,9 @@ static bool tiles(ArrayRef<Slice> slices, int64_t extent) {
   return next == extent && slices.size() > 1;
 }
 
-static void combine(Value value, MutableArrayRef<Slice> slices) {
+static void combine(MutableArrayRef<Slice> slices) {
+  // Not the value that the slices were found by: where that was a slice too, it may be gone.
+  Value value = slices.front().call.getOperands()[0];
   // Calls of a block are in the order of the program.
   plan::CallOp first = slices.front().call;
   for (const Slice &slice : slices)
@@ -91,7 +93,7 @@ struct CombineSlicesPass : meshplan::impl::CombineSlicesBase<CombineSlicesPass> 
         groups[{call.getOperands()[0], slice->dim}].push_back(*slice);
     });
     for (auto &[key, slices] : groups)
-      combine(key.first, slices);
+      combine(slices);
   }
 };
 } // namespace

@@ -15,12 +15,54 @@
 namespace meshplan {
 #define GEN_PASS_DEF_FOLDATTENTION
 #include "compiler/transforms/import/passes.h.inc"
+#include "mlir/IR/TypeUtilities.h"
 } // namespace meshplan
 
 using namespace mlir;
 using namespace meshplan;
 
 static constexpr StringRef attentionTarget = "meshplan.attention";
+static constexpr StringRef torchTarget = "aten.scaled_dot_product_attention.default";
+
+static int64_t rankOf(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
+
+/// [batch, sequence, features] as one head of [batch, 1, sequence, features].
+static Value withOneHead(plan::CallOp call, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.insert(shape.begin() + 1, 1);
+  return CallBuilder("aten.unsqueeze.default", call)
+      .tensor("self", value)
+      .integer("dim", 1)
+      .build(shape, type.getElementType());
+}
+
+/// PyTorch's attention on three dims as the same on four; the call itself where it has them.
+static plan::CallOp onFourDims(plan::CallOp call) {
+  CallView view = CallView::of(call);
+  auto has3 = [](Value operand) { return rankOf(operand) == 3; };
+  bool isNarrow = view.target == torchTarget && call.getNumResults() == 1 && has3(call.getResult(0));
+  for (StringRef name : {"query", "key", "value"}) {
+    std::optional<unsigned> operand = view.getOperand(name);
+    isNarrow &= operand && has3(call.getOperand(*operand));
+  }
+  if (!isNarrow)
+    return call;
+  SmallVector<Value> operands;
+  for (Value operand : call.getOperands())
+    operands.push_back(has3(operand) ? withOneHead(call, operand) : operand);
+  auto type = cast<RankedTensorType>(call.getResult(0).getType());
+  ArrayRef<int64_t> shape = type.getShape();
+  OpBuilder builder(call);
+  auto wide = plan::CallOp::create(builder, call.getLoc(),
+                                   RankedTensorType::get({shape[0], 1, shape[1], shape[2]}, type.getElementType()),
+                                   call.getTarget(), operands, call.getArgs(), call.getModuleAttr());
+  call.getResult(0).replaceAllUsesWith(CallBuilder("aten.squeeze.dim", call)
+                                           .tensor("self", wide.getResult(0))
+                                           .integer("dim", 1)
+                                           .build(shape, type.getElementType()));
+  return wide;
+}
 
 namespace {
 
@@ -69,7 +111,8 @@ private:
       return std::nullopt;
     int64_t heads = queryShape[1], groups = keyShape[1];
     bool grouped = view.getBool("enable_gqa", false) && groups > 0 && heads % groups == 0;
-    return heads == groups || grouped ? std::optional(tensors) : std::nullopt;
+    // One key head broadcasts.
+    return heads == groups || groups == 1 || grouped ? std::optional(tensors) : std::nullopt;
   }
 
   std::optional<FoldedMask> foldMask(plan::CallOp call, const CallView &view, const Tensors &tensors) {
@@ -142,8 +185,8 @@ struct FoldAttentionPass : meshplan::impl::FoldAttentionBase<FoldAttentionPass> 
     for (Block &block : getOperation().getBody()) {
       AttentionFolder folder;
       for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>()))
-        if (call.getTarget() == "aten.scaled_dot_product_attention.default" || call.getTarget() == attentionTarget)
-          folder.fold(call);
+        if (call.getTarget() == torchTarget || call.getTarget() == attentionTarget)
+          folder.fold(onFourDims(call));
       eraseUnread(block);
     }
   }

@@ -38,171 +38,37 @@ public:
       : call(call), view(CallView::of(call)), functions(functions) {}
 
   /// Replaces the call if at most one of its index tensors chooses anything.
-  void fold() {
-    if (!readOperands() || !readIndices())
-      return;
-    Placed placed = chosen ? gather() : Placed{self, placesOf(std::nullopt)};
-    call.getResult(0).replaceAllUsesWith(arrange(placed));
-  }
+  void fold();
 
 private:
-  bool readOperands() {
-    std::optional<unsigned> operand = view.getOperand("self");
-    if (!operand || view.results.size() != 1)
-      return false;
-    self = call.getOperand(*operand);
-    shape = typeOf(self).getShape();
-    result = view.results.front().getShape();
-    std::optional<Lookup> described = describeLookup(view, shape.size());
-    if (!described || described->position + described->indexRank > static_cast<int64_t>(result.size()))
-      return false;
-    lookup = *described;
-    return true;
-  }
+  bool readOperands();
 
   /// Tells the dims that are counted from the one that is chosen. False if there is more than one of the latter, or
   /// none of the former.
-  bool readIndices() {
-    counted.assign(shape.size(), std::nullopt);
-    Indices coordinates = coordinatesOf(functions.builder, result);
-    ArrayRef<Expr> ownCoordinates = ArrayRef(coordinates).slice(lookup.position, lookup.indexRank);
-    bool countsAny = false;
-    for (auto [dim, operand] : llvm::enumerate(lookup.operands)) {
-      if (!operand)
-        continue;
-      Value tensor = call.getOperand(*operand);
-      Expr read = functions.at(tensor, readExpanded(functions.builder, typeOf(tensor).getShape(), ownCoordinates));
-      Expr index = withinDim(functions.builder, read, shape[dim]);
-      if (!index)
-        return false;
-      if (counts(dim, index, ownCoordinates)) {
-        countsAny = true;
-        continue;
-      }
-      // gather takes no indices that count from the end.
-      if (chosen || !typeOf(tensor).getElementType().isInteger(64) || read->low < 0)
-        return false;
-      chosen = dim;
-    }
-    return countsAny;
-  }
+  bool readIndices();
 
   /// True if the index is that of a dim of the result, as long as dim `dim` of self and counted by no other index.
-  bool counts(int64_t dim, Expr index, ArrayRef<Expr> ownCoordinates) {
-    if (shape[dim] == 1)
-      return true;
-    for (auto [place, coordinate] : llvm::enumerate(ownCoordinates)) {
-      int64_t resultDim = lookup.position + static_cast<int64_t>(place);
-      if (index != coordinate || result[resultDim] != shape[dim] || llvm::is_contained(counted, resultDim))
-        continue;
-      counted[dim] = resultDim;
-      return true;
-    }
-    return false;
-  }
+  bool counts(int64_t dim, Expr index, ArrayRef<Expr> ownCoordinates);
 
   /// Dims of the result that index tensors have and that count nothing.
-  SmallVector<int64_t> freeDims() const {
-    SmallVector<int64_t> dims;
-    for (int64_t dim = lookup.position; dim < lookup.position + lookup.indexRank; ++dim)
-      if (!llvm::is_contained(counted, dim))
-        dims.push_back(dim);
-    return dims;
-  }
+  SmallVector<int64_t> freeDims() const;
 
   /// Where the dims of self stand in the result, with `freeDims` in place of `expanded`.
-  SmallVector<std::optional<int64_t>> placesOf(std::optional<int64_t> expanded) const {
-    SmallVector<std::optional<int64_t>> places;
-    int64_t rest = 0;
-    for (auto [dim, operand] : llvm::enumerate(lookup.operands)) {
-      if (expanded == static_cast<int64_t>(dim))
-        llvm::append_range(places, freeDims());
-      else if (operand)
-        places.push_back(counted[dim]);
-      else
-        places.push_back(rest < lookup.position ? rest : rest + lookup.indexRank);
-      rest += !operand;
-    }
-    return places;
-  }
-
-  Placed gather() {
-    SmallVector<int64_t> indexShape(shape);
-    indexShape[*chosen] = 1;
-    for (int64_t dim : freeDims())
-      indexShape[*chosen] *= result[dim];
-    Value gathered = CallBuilder("aten.gather.default", call)
-                         .tensor("self", self)
-                         .integer("dim", *chosen)
-                         .tensor("index", chosenIndices(indexShape))
-                         .build(indexShape, typeOf(self).getElementType());
-    Placed placed{gathered, placesOf(chosen)};
-    placed.value = reshape(gathered, extentsOf(placed.dims));
-    return placed;
-  }
+  SmallVector<std::optional<int64_t>> placesOf(std::optional<int64_t> expanded) const;
+  Placed gather();
 
   /// The index tensor that chooses, with the dims of self; what is not indexed is the same for all.
-  Value chosenIndices(ArrayRef<int64_t> indexShape) {
-    ArrayRef<int64_t> ownShape = result.slice(lookup.position, lookup.indexRank);
-    Value indices = expand(call.getOperand(*lookup.operands[*chosen]), ownShape);
-    SmallVector<int64_t> order;
-    SmallVector<int64_t> narrow(indexShape);
-    for (auto [dim, operand] : llvm::enumerate(lookup.operands)) {
-      if (chosen == static_cast<int64_t>(dim))
-        for (int64_t freeDim : freeDims())
-          order.push_back(freeDim - lookup.position);
-      else if (counted[dim])
-        order.push_back(*counted[dim] - lookup.position);
-      else
-        narrow[dim] = 1;
-    }
-    return expand(reshape(permute(indices, order), narrow), indexShape);
-  }
+  Value chosenIndices(ArrayRef<int64_t> indexShape);
 
   /// The extents of dims that stand at these places of the result.
-  SmallVector<int64_t> extentsOf(ArrayRef<std::optional<int64_t>> places) const {
-    return llvm::map_to_vector(places, [&](std::optional<int64_t> place) { return place ? result[*place] : 1; });
-  }
+  SmallVector<int64_t> extentsOf(ArrayRef<std::optional<int64_t>> places) const;
 
   /// The dims in the order of the result, and those that it has besides.
-  Value arrange(const Placed &placed) {
-    SmallVector<int64_t> order(placed.dims.size());
-    std::iota(order.begin(), order.end(), 0);
-    llvm::stable_sort(order, [&](int64_t left, int64_t right) {
-      return placed.dims[left].value_or(result.size()) < placed.dims[right].value_or(result.size());
-    });
-    SmallVector<int64_t> narrow(result.size(), 1);
-    for (std::optional<int64_t> dim : placed.dims)
-      if (dim)
-        narrow[*dim] = result[*dim];
-    return expand(reshape(permute(placed.value, order), narrow), result);
-  }
-
-  Value permute(Value value, ArrayRef<int64_t> order) {
-    if (llvm::is_sorted(order))
-      return value;
-    SmallVector<int64_t> extents =
-        llvm::map_to_vector(order, [&](int64_t dim) { return typeOf(value).getDimSize(dim); });
-    return CallBuilder("aten.permute.default", call)
-        .tensor("self", value)
-        .integers("dims", order)
-        .build(extents, typeOf(value).getElementType());
-  }
-
-  Value reshape(Value value, ArrayRef<int64_t> extents) {
-    return typeOf(value).getShape() == extents ? value : make("aten.reshape.default", "shape", value, extents);
-  }
-
-  Value expand(Value value, ArrayRef<int64_t> extents) {
-    return typeOf(value).getShape() == extents ? value : make("aten.expand.default", "size", value, extents);
-  }
-
-  Value make(StringRef target, StringRef name, Value value, ArrayRef<int64_t> extents) {
-    return CallBuilder(target, call)
-        .tensor("self", value)
-        .integers(name, extents)
-        .build(extents, typeOf(value).getElementType());
-  }
+  Value arrange(const Placed &placed);
+  Value permute(Value value, ArrayRef<int64_t> order);
+  Value reshape(Value value, ArrayRef<int64_t> extents);
+  Value expand(Value value, ArrayRef<int64_t> extents);
+  Value make(StringRef target, StringRef name, Value value, ArrayRef<int64_t> extents);
 
   plan::CallOp call;
   CallView view;
@@ -213,6 +79,166 @@ private:
   SmallVector<std::optional<int64_t>> counted; ///< for each dim of self the dim of the result that counts it
   std::optional<int64_t> chosen;               ///< dim of self
 };
+
+} // namespace
+
+void LookupFolder::fold() {
+  if (!readOperands() || !readIndices())
+    return;
+  Placed placed = chosen ? gather() : Placed{self, placesOf(std::nullopt)};
+  call.getResult(0).replaceAllUsesWith(arrange(placed));
+}
+
+bool LookupFolder::readOperands() {
+  std::optional<unsigned> operand = view.getOperand("self");
+  if (!operand || view.results.size() != 1)
+    return false;
+  self = call.getOperand(*operand);
+  shape = typeOf(self).getShape();
+  result = view.results.front().getShape();
+  std::optional<Lookup> described = describeLookup(view, shape.size());
+  if (!described || described->position + described->indexRank > static_cast<int64_t>(result.size()))
+    return false;
+  lookup = *described;
+  return true;
+}
+
+bool LookupFolder::readIndices() {
+  counted.assign(shape.size(), std::nullopt);
+  Indices coordinates = coordinatesOf(functions.builder, result);
+  ArrayRef<Expr> ownCoordinates = ArrayRef(coordinates).slice(lookup.position, lookup.indexRank);
+  bool countsAny = false;
+  for (auto [dim, operand] : llvm::enumerate(lookup.operands)) {
+    if (!operand)
+      continue;
+    Value tensor = call.getOperand(*operand);
+    Expr read = functions.at(tensor, readExpanded(functions.builder, typeOf(tensor).getShape(), ownCoordinates));
+    Expr index = withinDim(functions.builder, read, shape[dim]);
+    if (!index)
+      return false;
+    if (counts(dim, index, ownCoordinates)) {
+      countsAny = true;
+      continue;
+    }
+    // gather takes no indices that count from the end.
+    if (chosen || !typeOf(tensor).getElementType().isInteger(64) || read->low < 0)
+      return false;
+    chosen = dim;
+  }
+  return countsAny;
+}
+
+bool LookupFolder::counts(int64_t dim, Expr index, ArrayRef<Expr> ownCoordinates) {
+  if (shape[dim] == 1)
+    return true;
+  for (auto [place, coordinate] : llvm::enumerate(ownCoordinates)) {
+    int64_t resultDim = lookup.position + static_cast<int64_t>(place);
+    if (index != coordinate || result[resultDim] != shape[dim] || llvm::is_contained(counted, resultDim))
+      continue;
+    counted[dim] = resultDim;
+    return true;
+  }
+  return false;
+}
+
+SmallVector<int64_t> LookupFolder::freeDims() const {
+  SmallVector<int64_t> dims;
+  for (int64_t dim = lookup.position; dim < lookup.position + lookup.indexRank; ++dim)
+    if (!llvm::is_contained(counted, dim))
+      dims.push_back(dim);
+  return dims;
+}
+
+SmallVector<std::optional<int64_t>> LookupFolder::placesOf(std::optional<int64_t> expanded) const {
+  SmallVector<std::optional<int64_t>> places;
+  int64_t rest = 0;
+  for (auto [dim, operand] : llvm::enumerate(lookup.operands)) {
+    if (expanded == static_cast<int64_t>(dim))
+      llvm::append_range(places, freeDims());
+    else if (operand)
+      places.push_back(counted[dim]);
+    else
+      places.push_back(rest < lookup.position ? rest : rest + lookup.indexRank);
+    rest += !operand;
+  }
+  return places;
+}
+
+Placed LookupFolder::gather() {
+  SmallVector<int64_t> indexShape(shape);
+  indexShape[*chosen] = 1;
+  for (int64_t dim : freeDims())
+    indexShape[*chosen] *= result[dim];
+  Value gathered = CallBuilder("aten.gather.default", call)
+                       .tensor("self", self)
+                       .integer("dim", *chosen)
+                       .tensor("index", chosenIndices(indexShape))
+                       .build(indexShape, typeOf(self).getElementType());
+  Placed placed{gathered, placesOf(chosen)};
+  placed.value = reshape(gathered, extentsOf(placed.dims));
+  return placed;
+}
+
+Value LookupFolder::chosenIndices(ArrayRef<int64_t> indexShape) {
+  ArrayRef<int64_t> ownShape = result.slice(lookup.position, lookup.indexRank);
+  Value indices = expand(call.getOperand(*lookup.operands[*chosen]), ownShape);
+  SmallVector<int64_t> order;
+  SmallVector<int64_t> narrow(indexShape);
+  for (auto [dim, operand] : llvm::enumerate(lookup.operands)) {
+    if (chosen == static_cast<int64_t>(dim))
+      for (int64_t freeDim : freeDims())
+        order.push_back(freeDim - lookup.position);
+    else if (counted[dim])
+      order.push_back(*counted[dim] - lookup.position);
+    else
+      narrow[dim] = 1;
+  }
+  return expand(reshape(permute(indices, order), narrow), indexShape);
+}
+
+SmallVector<int64_t> LookupFolder::extentsOf(ArrayRef<std::optional<int64_t>> places) const {
+  return llvm::map_to_vector(places, [&](std::optional<int64_t> place) { return place ? result[*place] : 1; });
+}
+
+Value LookupFolder::arrange(const Placed &placed) {
+  SmallVector<int64_t> order(placed.dims.size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::stable_sort(order, [&](int64_t left, int64_t right) {
+    return placed.dims[left].value_or(result.size()) < placed.dims[right].value_or(result.size());
+  });
+  SmallVector<int64_t> narrow(result.size(), 1);
+  for (std::optional<int64_t> dim : placed.dims)
+    if (dim)
+      narrow[*dim] = result[*dim];
+  return expand(reshape(permute(placed.value, order), narrow), result);
+}
+
+Value LookupFolder::permute(Value value, ArrayRef<int64_t> order) {
+  if (llvm::is_sorted(order))
+    return value;
+  SmallVector<int64_t> extents = llvm::map_to_vector(order, [&](int64_t dim) { return typeOf(value).getDimSize(dim); });
+  return CallBuilder("aten.permute.default", call)
+      .tensor("self", value)
+      .integers("dims", order)
+      .build(extents, typeOf(value).getElementType());
+}
+
+Value LookupFolder::reshape(Value value, ArrayRef<int64_t> extents) {
+  return typeOf(value).getShape() == extents ? value : make("aten.reshape.default", "shape", value, extents);
+}
+
+Value LookupFolder::expand(Value value, ArrayRef<int64_t> extents) {
+  return typeOf(value).getShape() == extents ? value : make("aten.expand.default", "size", value, extents);
+}
+
+Value LookupFolder::make(StringRef target, StringRef name, Value value, ArrayRef<int64_t> extents) {
+  return CallBuilder(target, call)
+      .tensor("self", value)
+      .integers(name, extents)
+      .build(extents, typeOf(value).getElementType());
+}
+
+namespace {
 
 struct FoldLookupsPass : meshplan::impl::FoldLookupsBase<FoldLookupsPass> {
   void runOnOperation() final {

@@ -112,6 +112,8 @@ std::optional<MaskAddends> MaskFolder::takeApart(Value mask) {
 
 /// What a number in place of some elements of a tensor hides.
 std::optional<AddedMask> MaskFolder::readFill(plan::CallOp call, const CallView &view) {
+  if (!call)
+    return std::nullopt;
   bool fills = view.target == "aten.masked_fill.Scalar", keeps = view.target == "aten.where.ScalarOther";
   std::optional<unsigned> self = view.getOperand("self"), place = view.getOperand(fills ? "mask" : "condition");
   if ((!fills && !keeps) || !self || !place)

@@ -17,129 +17,26 @@ class Outliner {
 public:
   explicit Outliner(const ExportedProgram &program) : program(program) {}
 
-  ProgramOutline run() {
-    collectModules();
-    collectReaders();
-    collectParameters();
-    for (const Input &input : program.inputs)
-      outline.model.inputs.push_back(describe(input.name, input.value));
-    for (const Output &output : program.outputs)
-      outline.model.outputs.push_back(describe(output.name, output.value));
-    return std::move(outline);
-  }
+  ProgramOutline run();
 
 private:
-  size_t addModule(StringRef path, StringRef className) {
-    auto [position, inserted] = moduleIndex.try_emplace(path, outline.model.modules.size());
-    if (inserted)
-      outline.model.modules.push_back({path.str(), className.str()});
-    else if (outline.model.modules[position->second].className.empty())
-      outline.model.modules[position->second].className = className.str();
-    return position->second;
-  }
+  size_t addModule(StringRef path, StringRef className);
 
   /// Modules that ran, with their containers before them, then those that only hold parameters.
-  void collectModules() {
-    addModule("", "");
-    auto addWithParents = [&](StringRef path, StringRef className) {
-      for (size_t dot = path.find('.'); dot != StringRef::npos; dot = path.find('.', dot + 1))
-        addModule(path.take_front(dot), "");
-      addModule(path, className);
-    };
-    for (const Scope &scope : program.scopes)
-      addWithParents(scope.path, scope.className);
-    for (const Parameter &parameter : program.parameters)
-      addWithParents(ownerOf(parameter.name), "");
-  }
-
-  void collectReaders() {
-    readers.resize(program.values.size());
-    for (const Node &node : program.nodes) {
-      size_t module = moduleIndex.lookup(program.modulePath(node));
-      for (ValueId value : program.operands(node))
-        if (!llvm::is_contained(readers[value], module))
-          readers[value].push_back(module);
-    }
-  }
+  void collectModules();
+  void collectReaders();
 
   /// Archives with weights store tied parameters once; on the meta device all share one meaningless entry name.
-  bool payloadsTell() const {
-    llvm::StringSet<> payloads;
-    for (const Parameter &parameter : program.parameters)
-      payloads.insert(parameter.payload);
-    return payloads.size() > 1;
-  }
-
-  void collectParameters() {
-    std::vector<int> group(program.parameters.size(), -1);
-    for (size_t index = 0; index < program.parameters.size(); ++index)
-      if (!readers[program.parameters[index].value].empty())
-        group[index] = addGroup(index);
-    bool payloads = payloadsTell();
-    for (size_t index = 0; index < program.parameters.size(); ++index) {
-      if (group[index] >= 0)
-        continue;
-      int twin = findTwin(index, payloads);
-      if (twin < 0) {
-        group[index] = addGroup(index);
-        continue;
-      }
-      group[index] = group[twin];
-      outline.parameterNames[group[twin]].push_back(index);
-      outline.model.parameters[group[twin]].names.push_back(nameOf(index));
-    }
-  }
+  bool payloadsTell() const;
+  void collectParameters();
 
   /// The read parameter that is the same tensor as an unread one, or -1.
-  int findTwin(size_t unread, bool payloads) const {
-    const Parameter &parameter = program.parameters[unread];
-    for (size_t other = 0; other < program.parameters.size(); ++other) {
-      const Parameter &candidate = program.parameters[other];
-      if (other == unread || readers[candidate.value].empty())
-        continue;
-      bool same = payloads ? !parameter.payload.empty() && candidate.payload == parameter.payload
-                           : readsForeign(ownerOf(parameter.name), candidate) && sameShape(parameter, candidate);
-      if (same)
-        return other;
-    }
-    return -1;
-  }
-
-  bool readsForeign(StringRef module, const Parameter &parameter) const {
-    return ownerOf(parameter.name) != module &&
-           llvm::is_contained(readers[parameter.value], moduleIndex.lookup(module));
-  }
-
-  bool sameShape(const Parameter &left, const Parameter &right) const {
-    const Value &a = program.value(left.value), &b = program.value(right.value);
-    return a.type == b.type && a.dims == b.dims;
-  }
-
-  OutlineParameterName nameOf(size_t index) const {
-    const std::string &name = program.parameters[index].name;
-    return {moduleIndex.lookup(ownerOf(name)), leafOf(name).str()};
-  }
-
-  int addGroup(size_t index) {
-    const Parameter &parameter = program.parameters[index];
-    OutlineParameter entry;
-    entry.names.push_back(nameOf(index));
-    for (size_t module : readers[parameter.value])
-      entry.uses.push_back({module, std::nullopt});
-    for (const SymbolicInt &dim : program.value(parameter.value).dims)
-      entry.shape.push_back(dim.value);
-    entry.requiresGrad = parameter.requiresGrad;
-    outline.model.parameters.push_back(std::move(entry));
-    outline.parameterNames.push_back({index});
-    return static_cast<int>(outline.parameterNames.size()) - 1;
-  }
-
-  OutlineValue describe(const std::string &name, ValueId id) const {
-    OutlineValue value{name, {}};
-    for (const SymbolicInt &dim : program.value(id).dims)
-      value.dims.push_back(dim.isSymbolic() ? OutlineDim{0, toString(dim)} : OutlineDim{dim.value, ""});
-    return value;
-  }
+  int findTwin(size_t unread, bool payloads) const;
+  bool readsForeign(StringRef module, const Parameter &parameter) const;
+  bool sameShape(const Parameter &left, const Parameter &right) const;
+  OutlineParameterName nameOf(size_t index) const;
+  int addGroup(size_t index);
+  OutlineValue describe(const std::string &name, ValueId id) const;
 
   const ExportedProgram &program;
   ProgramOutline outline;
@@ -148,5 +45,123 @@ private:
 };
 
 } // namespace
+
+ProgramOutline Outliner::run() {
+  collectModules();
+  collectReaders();
+  collectParameters();
+  for (const Input &input : program.inputs)
+    outline.model.inputs.push_back(describe(input.name, input.value));
+  for (const Output &output : program.outputs)
+    outline.model.outputs.push_back(describe(output.name, output.value));
+  return std::move(outline);
+}
+
+size_t Outliner::addModule(StringRef path, StringRef className) {
+  auto [position, inserted] = moduleIndex.try_emplace(path, outline.model.modules.size());
+  if (inserted)
+    outline.model.modules.push_back({path.str(), className.str()});
+  else if (outline.model.modules[position->second].className.empty())
+    outline.model.modules[position->second].className = className.str();
+  return position->second;
+}
+
+void Outliner::collectModules() {
+  addModule("", "");
+  auto addWithParents = [&](StringRef path, StringRef className) {
+    for (size_t dot = path.find('.'); dot != StringRef::npos; dot = path.find('.', dot + 1))
+      addModule(path.take_front(dot), "");
+    addModule(path, className);
+  };
+  for (const Scope &scope : program.scopes)
+    addWithParents(scope.path, scope.className);
+  for (const Parameter &parameter : program.parameters)
+    addWithParents(ownerOf(parameter.name), "");
+}
+
+void Outliner::collectReaders() {
+  readers.resize(program.values.size());
+  for (const Node &node : program.nodes) {
+    size_t module = moduleIndex.lookup(program.modulePath(node));
+    for (ValueId value : program.operands(node))
+      if (!llvm::is_contained(readers[value], module))
+        readers[value].push_back(module);
+  }
+}
+
+bool Outliner::payloadsTell() const {
+  llvm::StringSet<> payloads;
+  for (const Parameter &parameter : program.parameters)
+    payloads.insert(parameter.payload);
+  return payloads.size() > 1;
+}
+
+void Outliner::collectParameters() {
+  std::vector<int> group(program.parameters.size(), -1);
+  for (size_t index = 0; index < program.parameters.size(); ++index)
+    if (!readers[program.parameters[index].value].empty())
+      group[index] = addGroup(index);
+  bool payloads = payloadsTell();
+  for (size_t index = 0; index < program.parameters.size(); ++index) {
+    if (group[index] >= 0)
+      continue;
+    int twin = findTwin(index, payloads);
+    if (twin < 0) {
+      group[index] = addGroup(index);
+      continue;
+    }
+    group[index] = group[twin];
+    outline.parameterNames[group[twin]].push_back(index);
+    outline.model.parameters[group[twin]].names.push_back(nameOf(index));
+  }
+}
+
+int Outliner::findTwin(size_t unread, bool payloads) const {
+  const Parameter &parameter = program.parameters[unread];
+  for (size_t other = 0; other < program.parameters.size(); ++other) {
+    const Parameter &candidate = program.parameters[other];
+    if (other == unread || readers[candidate.value].empty())
+      continue;
+    bool same = payloads ? !parameter.payload.empty() && candidate.payload == parameter.payload
+                         : readsForeign(ownerOf(parameter.name), candidate) && sameShape(parameter, candidate);
+    if (same)
+      return other;
+  }
+  return -1;
+}
+
+bool Outliner::readsForeign(StringRef module, const Parameter &parameter) const {
+  return ownerOf(parameter.name) != module && llvm::is_contained(readers[parameter.value], moduleIndex.lookup(module));
+}
+
+bool Outliner::sameShape(const Parameter &left, const Parameter &right) const {
+  const Value &a = program.value(left.value), &b = program.value(right.value);
+  return a.type == b.type && a.dims == b.dims;
+}
+
+OutlineParameterName Outliner::nameOf(size_t index) const {
+  const std::string &name = program.parameters[index].name;
+  return {moduleIndex.lookup(ownerOf(name)), leafOf(name).str()};
+}
+
+int Outliner::addGroup(size_t index) {
+  const Parameter &parameter = program.parameters[index];
+  OutlineParameter entry;
+  entry.names.push_back(nameOf(index));
+  entry.readers.assign(readers[parameter.value].begin(), readers[parameter.value].end());
+  for (const SymbolicInt &dim : program.value(parameter.value).dims)
+    entry.shape.push_back(dim.value);
+  entry.requiresGrad = parameter.requiresGrad;
+  outline.model.parameters.push_back(std::move(entry));
+  outline.parameterNames.push_back({index});
+  return static_cast<int>(outline.parameterNames.size()) - 1;
+}
+
+OutlineValue Outliner::describe(const std::string &name, ValueId id) const {
+  OutlineValue value{name, {}};
+  for (const SymbolicInt &dim : program.value(id).dims)
+    value.dims.push_back(dim.isSymbolic() ? OutlineDim{0, toString(dim)} : OutlineDim{dim.value, ""});
+  return value;
+}
 
 ProgramOutline meshplan::outlineModel(const ExportedProgram &program) { return Outliner(program).run(); }

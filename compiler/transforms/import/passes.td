@@ -33,7 +33,7 @@ def FoldAttention : Pass<"plan-fold-attention", "::mlir::func::FuncOp"> {
   let summary = "make attention one op that knows its mask and its groups of heads";
   let description = [{
     Every `aten.scaled_dot_product_attention` on [batch, heads, sequence,
-    features] becomes `meshplan.attention`, and this or one that is there already
+    features] becomes `meshplan.attention`, on three dims with one head, and this or one that is there already
     reads as little as it can, whatever the model calls its steps:
 
     - Keys and values whose heads are provably repeated are replaced by the
@@ -108,6 +108,19 @@ def Simplify : Pass<"plan-simplify", "::mlir::func::FuncOp"> {
     which views can read too and which copies only what is not contiguous. A
     detach goes only where no trainable parameter is behind it, as it stops a
     gradient. Calls of random operators, or of two modules, are never merged.
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
+def RefuseRandomOps : Pass<"plan-refuse-random-ops", "::mlir::func::FuncOp"> {
+  let summary = "refuse calls that draw random numbers";
+  let description = [{
+    Ranks that each draw their own numbers for one value disagree about it, and a
+    rank that draws for its part of a value draws other numbers than PyTorch does
+    for the whole. Dropout is the usual one: a model that was exported in
+    evaluation mode has none.
+
+    Runs behind `plan-simplify`, which removes what is switched off or not read.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }

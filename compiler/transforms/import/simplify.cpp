@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/op_record.h"
+#include "compiler/sharding/random_ops.h"
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
 #include "mlir/IR/OperationSupport.h"
@@ -36,17 +36,6 @@ struct SameOperation : llvm::DenseMapInfo<Operation *> {
                                                 OperationEquivalence::IgnoreLocations);
   }
 };
-
-/// True if two identical calls may give different results.
-bool drawsRandomNumbers(plan::CallOp call) {
-  StringRef target = call.getTarget();
-  if (target == "meshplan.attention" || target == "aten.scaled_dot_product_attention.default")
-    return CallView::of(call).getFloat(target.starts_with("aten.") ? "dropout_p" : "dropout", 0) != 0;
-  // Each overload of these families, random_like forms included.
-  return llvm::any_of(
-      ArrayRef<StringRef>{"dropout", "rand", "bernoulli", "multinomial", "normal", "rrelu", "exponential"},
-      [&](StringRef family) { return target.contains(family); });
-}
 
 class Simplifier {
 public:
@@ -94,7 +83,7 @@ private:
     // What a clone is for, memory of its own that a view can read, contiguous gives without copying what has it.
     if (call.getTarget() == "aten.clone.default")
       call.setTarget("aten.contiguous.default");
-    if (!drawsRandomNumbers(call)) {
+    if (!drawsRandomNumbers(CallView::of(call))) {
       auto [known, isNew] = calls.insert(call);
       if (!isNew) {
         call.replaceAllUsesWith(*known);
@@ -111,7 +100,7 @@ private:
   Value unchangedOperand(plan::CallOp call) {
     CallView view = CallView::of(call);
     std::optional<unsigned> input = view.getOperand("self");
-    if (view.target == "aten.dropout.default" && (!view.getBool("train", true) || view.getFloat("p", 1) == 0))
+    if (view.target == "aten.dropout.default" && !drawsRandomNumbers(view))
       input = view.getOperand("input");
     else if (!input || !keepsValue(view, call.getOperand(*input)))
       return {};

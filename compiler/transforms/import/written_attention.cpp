@@ -180,13 +180,15 @@ bool WrittenAttentionReader::readSum(plan::CallOp call, const CallView &view) {
   std::optional<unsigned> self = view.getOperand("self"), other = view.getOperand("other");
   if (!self || !other || view.getFloat("alpha", 1) != 1)
     return false;
+  // The side that is tried first may be none with the scores; what it has read is forgotten.
   WrittenAttention before = found;
+  bool wasScaled = isScaled;
   Value left = call.getOperand(*self), right = call.getOperand(*other);
   for (auto [scores, addend] : {std::pair(left, right), std::pair(right, left)}) {
     if (readBefore({ScoreStep::add, addend, scoreType(call)}, scores))
       return true;
     found = before;
-    isScaled = false;
+    isScaled = wasScaled;
   }
   return false;
 }

@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/sharding/op_record.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -11,7 +12,8 @@ namespace {
 
 bool isInside(CallOp call, StringRef path) {
   StringRef module = call.getModule().value_or("");
-  return module == path || (module.starts_with(path) && module.drop_front(path.size()).starts_with("."));
+  return path.empty() || module == path ||
+         (module.starts_with(path) && module.drop_front(path.size()).starts_with("."));
 }
 
 /// True if the value is computed from function arguments that are parameters or buffers, and constants, only.

@@ -28,7 +28,7 @@ struct FeatureUse {
 };
 
 /// Follows `parameter` through operators that only rearrange it to those of the module at `path` that combine it with
-/// an activation (or, like an embedding, look it up). The first such use decides.
+/// an activation (or, like an embedding, look it up); an empty path is the whole model. The first such use decides.
 FeatureUse findFeatures(mlir::Value parameter, llvm::StringRef path);
 
 } // namespace meshplan

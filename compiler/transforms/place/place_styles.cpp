@@ -59,312 +59,70 @@ class StylePlacer {
 public:
   StylePlacer(func::FuncOp function, MeshOp mesh) : function(function), mesh(mesh), units(function) {}
 
-  LogicalResult run(ArrayRef<StyleOp> styles) {
-    collect(styles);
-    bool failedAny = false;
-    for (auto &[path, styled] : modules)
-      for (StyledModule &module : styled)
-        failedAny |= failed(place(module));
-    writeArguments();
-    return failure(failedAny);
-  }
+  LogicalResult run(ArrayRef<StyleOp> styles);
 
 private:
   /// Gives each call to every styled module that holds it.
-  void collect(ArrayRef<StyleOp> styles) {
-    for (StyleOp style : styles)
-      modules[style.getModule()].push_back({style, {}});
-    function.walk([&](CallOp call) {
-      for (StringRef path = call.getModule().value_or(""); !path.empty(); path = path.rsplit('.').first) {
-        auto found = modules.find(path);
-        if (found != modules.end())
-          for (StyledModule &module : found->second)
-            module.calls.push_back(call);
-        if (!path.contains('.'))
-          break;
-      }
-    });
-  }
-
-  LogicalResult place(StyledModule &module) {
-    switch (module.style.getKind()) {
-    case StyleKind::replicate:
-      return success();
-    case StyleKind::sequence:
-      return placeSequence(module);
-    case StyleKind::colwise:
-    case StyleKind::rowwise:
-      return placeFeatures(module);
-    case StyleKind::expert:
-      return module.style.emitError("style 'expert' is not implemented yet");
-    }
-    llvm_unreachable("unknown style");
-  }
+  void collect(ArrayRef<StyleOp> styles);
+  LogicalResult place(StyledModule &module);
 
   //===--------------------------------------------------------------------===//
   // colwise and rowwise
   //===--------------------------------------------------------------------===//
 
-  LogicalResult placeFeatures(StyledModule &module) {
-    bool colwise = module.style.getKind() == StyleKind::colwise;
-    llvm::SetVector<BlockArgument> parameters;
-    for (CallOp call : module.calls)
-      for (Value operand : call.getOperands())
-        if (isWeight(operand))
-          parameters.insert(cast<BlockArgument>(operand));
-    bool divided = false;
-    for (BlockArgument parameter : parameters) {
-      FeatureUse use = findFeatures(parameter, module.style.getModule());
-      std::optional<int64_t> dim = colwise ? use.outputDim : use.inputDim;
-      if (!dim)
-        continue;
-      divided = true;
-      if (failed(divide(module.style, parameter, *dim)))
-        return failure();
-      constrainFeatureInputs(module, use);
-    }
-    if (divided)
-      return success();
-    if (!isNews(module.style))
-      return failure();
-    auto diagnostic = module.style.emitError()
-                      << "'" << module.style.getModule() << "' cannot be " << module.style.getText()
-                      << ": none of its parameters has " << (colwise ? "output" : "input") << " features";
-    diagnostic.attachNote() << "help: use 'replicate', or 'sequence' for a normalisation";
-    return failure();
-  }
+  LogicalResult placeFeatures(StyledModule &module);
+  llvm::SetVector<BlockArgument> ownedBy(StringRef path);
 
   /// A parameter whose place the plan states itself, and otherwise than a style.
-  LogicalResult contradictsPlacement(StyleOp style, BlockArgument parameter) {
-    auto text = function.getArgAttrOfType<StringAttr>(parameter.getArgNumber(), "plan.style");
-    auto diagnostic = style.emitError() << "parameter '" << nameOf(parameter) << "' is placed in two ways: '"
-                                        << (text ? text.getValue() : "") << "' and '" << style.getText() << "'";
-    diagnostic.attachNote(parameter.getLoc()) << "the other statement is here";
-    diagnostic.attachNote() << "help: modules that share a parameter need one placement";
-    return failure();
-  }
+  LogicalResult contradictsPlacement(StyleOp style, BlockArgument parameter);
 
-  LogicalResult divide(StyleOp style, BlockArgument parameter, int64_t dim) {
-    auto type = cast<RankedTensorType>(parameter.getType());
-    int64_t shards = shardCount(axesOf(style), mesh);
-    if (type.getDimSize(dim) < shards) {
-      if (!isNews(style))
-        return failure();
-      auto diagnostic = style.emitError() << "dim " << dim << " of '" << nameOf(parameter) << "' has size "
-                                          << type.getDimSize(dim) << ", fewer than " << describeAxes(style);
-      diagnostic.attachNote() << "help: " << axisNames(style) << " can be at most " << type.getDimSize(dim);
-      return failure();
-    }
-    std::optional<SmallVector<int64_t>> parts = partsOf(style, type.getDimSize(dim));
-    if (!parts)
-      return wrongParts(style, parameter, dim);
-    ShardingAttr sharding = ShardingAttr::getReplicated(type.getContext(), type.getRank())
-                                .withDim(dim, units.divide(parameter, dim, axesOf(style), mesh, *parts));
-    if (auto stated = function.getArgAttrOfType<ShardingAttr>(parameter.getArgNumber(), "plan.sharding"))
-      if (statedLayout(parameter, stated) != sharding)
-        return contradictsPlacement(style, parameter);
-    auto [position, inserted] = placed.insert({parameter, {sharding, style}});
-    if (inserted || position->second.first == sharding)
-      return success();
-    auto diagnostic = style.emitError() << "parameter '" << nameOf(parameter) << "' is placed in two ways: '"
-                                        << position->second.second.getText() << "' and '" << style.getText() << "'";
-    diagnostic.attachNote(position->second.second.getLoc()) << "the other statement is here";
-    diagnostic.attachNote() << "help: modules that share a parameter need one placement";
-    return failure();
-  }
+  /// Two styles of modules that share a parameter, of which each would divide it otherwise.
+  LogicalResult contradictsStyle(StyleOp style, ShardingAttr sharding, StyleOp other, ShardingAttr otherSharding,
+                                 BlockArgument parameter);
+
+  /// `dim 0 over tp`
+  static std::string describeSplits(ShardingAttr sharding);
+  LogicalResult divide(StyleOp style, BlockArgument parameter, int64_t dim);
 
   /// Sizes of the parts of a dim, none if the style states none; nothing if they do not add up to the dim.
-  static std::optional<SmallVector<int64_t>> partsOf(StyleOp style, int64_t extent) {
-    int64_t sum = 0;
-    for (int64_t part : style.getParts())
-      sum += part;
-    if (sum != 0 && extent % sum != 0)
-      return std::nullopt;
-    return llvm::map_to_vector(style.getParts(), [&](int64_t part) { return part * (extent / sum); });
-  }
-
-  LogicalResult wrongParts(StyleOp style, BlockArgument parameter, int64_t dim) {
-    if (!isNews(style))
-      return failure();
-    int64_t sum = 0;
-    for (int64_t part : style.getParts())
-      sum += part;
-    auto diagnostic = style.emitError() << "dim " << dim << " of '" << nameOf(parameter) << "' has size "
-                                        << cast<RankedTensorType>(parameter.getType()).getDimSize(dim)
-                                        << ", which is not made of " << sum << " equal shares";
-    diagnostic.attachNote() << "help: the sizes in 'parts' add up to a number that divides it";
-    return failure();
-  }
-
-  SmallVector<AxisRefAttr> axesOf(StyleOp style) {
-    return dividing(llvm::map_to_vector(style.getAxes(), [](Attribute axis) { return cast<AxisRefAttr>(axis); }), mesh);
-  }
+  static std::optional<SmallVector<int64_t>> partsOf(StyleOp style, int64_t extent);
+  LogicalResult wrongParts(StyleOp style, BlockArgument parameter, int64_t dim);
+  SmallVector<AxisRefAttr> axesOf(StyleOp style);
 
   /// True the first time: one statement is given to every layer, and is wrong once.
   bool isNews(StyleOp style) { return reported.insert(style.getLoc()).second; }
 
-  std::string axisNames(StyleOp style) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    llvm::interleave(axesOf(style), stream, [&](AxisRefAttr axis) { stream << axis.getName(); }, " x ");
-    return text;
-  }
-
-  std::string describeAxes(StyleOp style) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    llvm::interleave(
-        axesOf(style), stream,
-        [&](AxisRefAttr axis) { stream << axis.getName() << " = " << resolveAxis(axis, mesh).size; }, ", ");
-    return text;
-  }
+  std::string axisNames(StyleOp style);
+  std::string describeAxes(StyleOp style);
 
   /// colwise: activations come whole; rowwise: divided where they meet the input features of the weight.
-  void constrainFeatureInputs(StyledModule &module, const FeatureUse &use) {
-    bool colwise = module.style.getKind() == StyleKind::colwise;
-    for (const ActivationUse &activation : use.activations) {
-      auto type = cast<RankedTensorType>(activation.operand->get().getType());
-      ShardingAttr layout = ShardingAttr::getReplicated(type.getContext(), type.getRank());
-      if (!colwise && activation.inputDim) {
-        int64_t dim = *activation.inputDim;
-        std::optional<SmallVector<int64_t>> parts = partsOf(module.style, type.getDimSize(dim));
-        layout = layout.withDim(dim, units.divide(activation.operand->get(), dim, axesOf(module.style), mesh,
-                                                  parts.value_or(SmallVector<int64_t>())));
-      }
-      constrainOperand(*activation.operand, layout, module.style);
-    }
-  }
+  void constrainFeatureInputs(StyledModule &module, const FeatureUse &use);
 
   //===--------------------------------------------------------------------===//
   // sequence
   //===--------------------------------------------------------------------===//
 
-  LogicalResult placeSequence(StyledModule &module) {
-    llvm::SmallPtrSet<Operation *, 16> inside(module.calls.begin(), module.calls.end());
-    int64_t dim = module.style.getDim();
-    std::optional<int64_t> extent;
-    for (CallOp call : module.calls)
-      for (Value result : call.getResults())
-        if (leaves(result, inside) && cast<RankedTensorType>(result.getType()).getRank() > dim)
-          extent = cast<RankedTensorType>(result.getType()).getDimSize(dim);
-    if (!extent)
-      return noSequenceDim(module.style, dim);
-    if (*extent < shardCount(axesOf(module.style), mesh))
-      return shortSequence(module.style, dim, *extent);
-    for (CallOp call : module.calls) {
-      for (OpOperand &operand : call->getOpOperands())
-        if (enters(operand.get(), inside) && hasSequence(operand.get(), dim, *extent))
-          constrainOperand(operand, sequenceLayout(operand.get(), module.style), module.style);
-      for (Value result : call.getResults())
-        if (leaves(result, inside) && hasSequence(result, dim, *extent))
-          constrainResult(result, inside, module.style);
-    }
-    return success();
-  }
-
-  LogicalResult noSequenceDim(StyleOp style, int64_t dim) {
-    if (!isNews(style))
-      return failure();
-    auto diagnostic = style.emitError() << "'" << style.getModule() << "' cannot be " << style.getText()
-                                        << ": no result of it has a dim " << dim;
-    diagnostic.attachNote() << "help: 'sequence tp dim n' names another dim";
-    return failure();
-  }
-
-  LogicalResult shortSequence(StyleOp style, int64_t dim, int64_t extent) {
-    if (!isNews(style))
-      return failure();
-    auto diagnostic = style.emitError() << "dim " << dim << " of the output of '" << style.getModule() << "' has size "
-                                        << extent << ", fewer than " << describeAxes(style);
-    diagnostic.attachNote() << "help: " << axisNames(style) << " can be at most " << extent;
-    return failure();
-  }
-
-  static bool enters(Value value, const llvm::SmallPtrSetImpl<Operation *> &inside) {
-    Operation *producer = value.getDefiningOp();
-    if (isWeight(value) || isa_and_nonnull<ConstantOp>(producer))
-      return false;
-    return !producer || !inside.contains(producer);
-  }
-
-  static bool leaves(Value value, const llvm::SmallPtrSetImpl<Operation *> &inside) {
-    return llvm::any_of(value.getUsers(), [&](Operation *user) { return !inside.contains(user); });
-  }
-
-  static bool hasSequence(Value value, int64_t dim, int64_t extent) {
-    auto type = cast<RankedTensorType>(value.getType());
-    return type.getRank() > dim && type.getDimSize(dim) == extent && isa<FloatType>(type.getElementType());
-  }
-
-  ShardingAttr sequenceLayout(Value value, StyleOp style) {
-    int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
-    return ShardingAttr::getReplicated(value.getContext(), rank)
-        .withDim(style.getDim(), units.divide(value, style.getDim(), axesOf(style), mesh));
-  }
-
-  void constrainResult(Value result, const llvm::SmallPtrSetImpl<Operation *> &inside, StyleOp style) {
-    OpBuilder builder(result.getContext());
-    builder.setInsertionPointAfterValue(result);
-    auto constrain = ConstrainOp::create(builder, style.getLoc(), result.getType(), result,
-                                         sequenceLayout(result, style), style.getAxes(), style.getTextAttr());
-    result.replaceUsesWithIf(
-        constrain, [&](OpOperand &use) { return use.getOwner() != constrain && !inside.contains(use.getOwner()); });
-  }
+  LogicalResult placeSequence(StyledModule &module);
+  LogicalResult noSequenceDim(StyleOp style, int64_t dim);
+  LogicalResult shortSequence(StyleOp style, int64_t dim, int64_t extent);
+  static bool enters(Value value, const llvm::SmallPtrSetImpl<Operation *> &inside);
+  static bool leaves(Value value, const llvm::SmallPtrSetImpl<Operation *> &inside);
+  static bool hasSequence(Value value, int64_t dim, int64_t extent);
+  ShardingAttr sequenceLayout(Value value, StyleOp style);
+  void constrainResult(Value result, const llvm::SmallPtrSetImpl<Operation *> &inside, StyleOp style);
 
   //===--------------------------------------------------------------------===//
 
-  void constrainOperand(OpOperand &operand, ShardingAttr layout, StyleOp style) {
-    if (auto existing = operand.get().getDefiningOp<ConstrainOp>())
-      if (existing.getLayout() == layout && existing.getAxes() == style.getAxes())
-        return;
-    OpBuilder builder(operand.getOwner());
-    operand.set(ConstrainOp::create(builder, style.getLoc(), operand.get().getType(), operand.get(), layout,
-                                    style.getAxes(), style.getTextAttr()));
-  }
+  void constrainOperand(OpOperand &operand, ShardingAttr layout, StyleOp style);
 
   /// The style of the module that holds a parameter, which leaves it whole, or null.
-  StyleOp styleOf(BlockArgument parameter) {
-    auto names = function.getArgAttrOfType<ArrayAttr>(parameter.getArgNumber(), "plan.names");
-    if (!names || !isWeight(parameter))
-      return nullptr;
-    for (auto name : names.getAsRange<StringAttr>()) {
-      auto [owner, leaf] = name.getValue().rsplit('.');
-      auto *found = modules.find(leaf.empty() ? StringRef() : owner);
-      if (found != modules.end())
-        return found->second.front().style;
-    }
-    return nullptr;
-  }
+  StyleOp styleOf(BlockArgument parameter);
 
   /// Writes the sharding of every argument into its type: placed, stated (inputs), or replicated.
-  void writeArguments() {
-    for (BlockArgument argument : function.getArguments()) {
-      auto type = cast<RankedTensorType>(argument.getType());
-      auto found = placed.find(argument);
-      if (StyleOp style = found != placed.end() ? found->second.second : styleOf(argument)) {
-        function.setArgAttr(argument.getArgNumber(), "plan.style", style.getTextAttr());
-        argument.setLoc(style.getLoc());
-      }
-      if (found != placed.end()) {
-        argument.setType(withSharding(type, found->second.first));
-      } else if (auto stated = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), "plan.sharding")) {
-        argument.setType(withSharding(type, statedLayout(argument, stated)));
-      } else {
-        argument.setType(withSharding(type, ShardingAttr::getReplicated(type.getContext(), type.getRank())));
-      }
-    }
-    // An argument may be returned as it is.
-    function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(),
-                                       function.getBody().front().getTerminator()->getOperandTypes()));
-  }
+  void writeArguments();
 
   /// A layout that the plan states for an argument, dealt by units.
-  ShardingAttr statedLayout(BlockArgument argument, ShardingAttr stated) {
-    ShardingAttr layout = stated;
-    for (int64_t dim = 0; dim < stated.getRank(); ++dim)
-      layout = layout.withDim(dim, units.divide(argument, dim, dividing(stated.getDims()[dim].getAxes(), mesh), mesh));
-    return layout;
-  }
+  ShardingAttr statedLayout(BlockArgument argument, ShardingAttr stated);
 
   func::FuncOp function;
   MeshOp mesh;
@@ -373,6 +131,332 @@ private:
   llvm::DenseMap<BlockArgument, std::pair<ShardingAttr, StyleOp>> placed;
   llvm::DenseSet<Location> reported;
 };
+
+} // namespace
+
+LogicalResult StylePlacer::run(ArrayRef<StyleOp> styles) {
+  collect(styles);
+  bool failedAny = false;
+  for (auto &[path, styled] : modules)
+    for (StyledModule &module : styled)
+      failedAny |= failed(place(module));
+  writeArguments();
+  return failure(failedAny);
+}
+
+void StylePlacer::collect(ArrayRef<StyleOp> styles) {
+  for (StyleOp style : styles)
+    modules[style.getModule()].push_back({style, {}});
+  function.walk([&](CallOp call) {
+    for (StringRef path = call.getModule().value_or(""); !path.empty(); path = path.rsplit('.').first) {
+      auto found = modules.find(path);
+      if (found != modules.end())
+        for (StyledModule &module : found->second)
+          module.calls.push_back(call);
+      if (!path.contains('.'))
+        break;
+    }
+  });
+}
+
+LogicalResult StylePlacer::place(StyledModule &module) {
+  switch (module.style.getKind()) {
+  case StyleKind::replicate:
+    return success();
+  case StyleKind::sequence:
+    return placeSequence(module);
+  case StyleKind::colwise:
+  case StyleKind::rowwise:
+    return placeFeatures(module);
+  case StyleKind::expert:
+    return module.style.emitError("style 'expert' is not implemented yet");
+  }
+  llvm_unreachable("unknown style");
+}
+
+LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
+  bool colwise = module.style.getKind() == StyleKind::colwise;
+  llvm::SetVector<BlockArgument> parameters;
+  for (CallOp call : module.calls)
+    for (Value operand : call.getOperands())
+      if (isWeight(operand))
+        parameters.insert(cast<BlockArgument>(operand));
+  StringRef reader = module.style.getModule();
+  // A module may lend its parameters to the operators of another.
+  if (parameters.empty()) {
+    parameters = ownedBy(reader);
+    reader = "";
+  }
+  bool divided = false;
+  for (BlockArgument parameter : parameters) {
+    FeatureUse use = findFeatures(parameter, reader);
+    std::optional<int64_t> dim = colwise ? use.outputDim : use.inputDim;
+    if (!dim)
+      continue;
+    divided = true;
+    if (failed(divide(module.style, parameter, *dim)))
+      return failure();
+    constrainFeatureInputs(module, use);
+  }
+  if (divided)
+    return success();
+  if (!isNews(module.style))
+    return failure();
+  auto diagnostic = module.style.emitError()
+                    << "'" << module.style.getModule() << "' cannot be " << module.style.getText()
+                    << ": none of its parameters has " << (colwise ? "output" : "input") << " features";
+  diagnostic.attachNote() << "help: use 'replicate', or 'sequence' for a normalisation";
+  return failure();
+}
+
+llvm::SetVector<BlockArgument> StylePlacer::ownedBy(StringRef path) {
+  llvm::SetVector<BlockArgument> owned;
+  for (BlockArgument argument : function.getArguments()) {
+    auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
+    if (names && isWeight(argument) && llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
+          return name.getValue().contains('.') && name.getValue().rsplit('.').first == path;
+        }))
+      owned.insert(argument);
+  }
+  return owned;
+}
+
+LogicalResult StylePlacer::contradictsPlacement(StyleOp style, BlockArgument parameter) {
+  auto text = function.getArgAttrOfType<StringAttr>(parameter.getArgNumber(), "plan.style");
+  auto diagnostic = style.emitError() << "parameter '" << nameOf(parameter) << "' is placed in two ways: '"
+                                      << (text ? text.getValue() : "") << "' and '" << style.getText() << "'";
+  diagnostic.attachNote(parameter.getLoc()) << "the other statement is here";
+  diagnostic.attachNote() << "help: modules that share a parameter need one placement";
+  return failure();
+}
+
+LogicalResult StylePlacer::contradictsStyle(StyleOp style, ShardingAttr sharding, StyleOp other,
+                                            ShardingAttr otherSharding, BlockArgument parameter) {
+  auto diagnostic = style.emitError() << "parameter '" << nameOf(parameter) << "' is placed in two ways: '"
+                                      << style.getText() << "' of '" << style.getModule() << "' splits "
+                                      << describeSplits(sharding);
+  diagnostic.attachNote(other.getLoc()) << "'" << other.getText() << "' of '" << other.getModule() << "' splits "
+                                        << describeSplits(otherSharding);
+  diagnostic.attachNote() << "help: modules that share a parameter need one placement";
+  return failure();
+}
+
+std::string StylePlacer::describeSplits(ShardingAttr sharding) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (auto [index, dim] : llvm::enumerate(sharding.getDims()))
+    if (!dim.getAxes().empty()) {
+      stream << (text.empty() ? "dim " : ", dim ") << index << " over ";
+      llvm::interleave(dim.getAxes(), stream, [&](AxisRefAttr axis) { stream << axis.getName(); }, " x ");
+    }
+  return text;
+}
+
+LogicalResult StylePlacer::divide(StyleOp style, BlockArgument parameter, int64_t dim) {
+  auto type = cast<RankedTensorType>(parameter.getType());
+  int64_t shards = shardCount(axesOf(style), mesh);
+  if (type.getDimSize(dim) < shards) {
+    if (!isNews(style))
+      return failure();
+    auto diagnostic = style.emitError() << "dim " << dim << " of '" << nameOf(parameter) << "' has size "
+                                        << type.getDimSize(dim) << ", fewer than " << describeAxes(style);
+    diagnostic.attachNote() << "help: " << axisNames(style) << " can be at most " << type.getDimSize(dim);
+    return failure();
+  }
+  std::optional<SmallVector<int64_t>> parts = partsOf(style, type.getDimSize(dim));
+  if (!parts)
+    return wrongParts(style, parameter, dim);
+  ShardingAttr sharding = ShardingAttr::getReplicated(type.getContext(), type.getRank())
+                              .withDim(dim, units.divide(parameter, dim, axesOf(style), mesh, *parts));
+  if (auto stated = function.getArgAttrOfType<ShardingAttr>(parameter.getArgNumber(), "plan.sharding"))
+    if (statedLayout(parameter, stated) != sharding)
+      return contradictsPlacement(style, parameter);
+  auto [position, inserted] = placed.insert({parameter, {sharding, style}});
+  if (inserted || position->second.first == sharding)
+    return success();
+  return contradictsStyle(style, sharding, position->second.second, position->second.first, parameter);
+}
+
+std::optional<SmallVector<int64_t>> StylePlacer::partsOf(StyleOp style, int64_t extent) {
+  int64_t sum = 0;
+  for (int64_t part : style.getParts())
+    sum += part;
+  if (sum != 0 && extent % sum != 0)
+    return std::nullopt;
+  return llvm::map_to_vector(style.getParts(), [&](int64_t part) { return part * (extent / sum); });
+}
+
+LogicalResult StylePlacer::wrongParts(StyleOp style, BlockArgument parameter, int64_t dim) {
+  if (!isNews(style))
+    return failure();
+  int64_t sum = 0;
+  for (int64_t part : style.getParts())
+    sum += part;
+  auto diagnostic = style.emitError() << "dim " << dim << " of '" << nameOf(parameter) << "' has size "
+                                      << cast<RankedTensorType>(parameter.getType()).getDimSize(dim)
+                                      << ", which is not made of " << sum << " equal shares";
+  diagnostic.attachNote() << "help: the sizes in 'parts' add up to a number that divides it";
+  return failure();
+}
+
+SmallVector<AxisRefAttr> StylePlacer::axesOf(StyleOp style) {
+  return dividing(llvm::map_to_vector(style.getAxes(), [](Attribute axis) { return cast<AxisRefAttr>(axis); }), mesh);
+}
+
+std::string StylePlacer::axisNames(StyleOp style) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleave(axesOf(style), stream, [&](AxisRefAttr axis) { stream << axis.getName(); }, " x ");
+  return text;
+}
+
+std::string StylePlacer::describeAxes(StyleOp style) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleave(
+      axesOf(style), stream,
+      [&](AxisRefAttr axis) { stream << axis.getName() << " = " << resolveAxis(axis, mesh).size; }, ", ");
+  return text;
+}
+
+void StylePlacer::constrainFeatureInputs(StyledModule &module, const FeatureUse &use) {
+  bool colwise = module.style.getKind() == StyleKind::colwise;
+  for (const ActivationUse &activation : use.activations) {
+    auto type = cast<RankedTensorType>(activation.operand->get().getType());
+    ShardingAttr layout = ShardingAttr::getReplicated(type.getContext(), type.getRank());
+    if (!colwise && activation.inputDim) {
+      int64_t dim = *activation.inputDim;
+      std::optional<SmallVector<int64_t>> parts = partsOf(module.style, type.getDimSize(dim));
+      layout = layout.withDim(dim, units.divide(activation.operand->get(), dim, axesOf(module.style), mesh,
+                                                parts.value_or(SmallVector<int64_t>())));
+    }
+    constrainOperand(*activation.operand, layout, module.style);
+  }
+}
+
+LogicalResult StylePlacer::placeSequence(StyledModule &module) {
+  llvm::SmallPtrSet<Operation *, 16> inside(module.calls.begin(), module.calls.end());
+  int64_t dim = module.style.getDim();
+  std::optional<int64_t> extent;
+  for (CallOp call : module.calls)
+    for (Value result : call.getResults())
+      if (leaves(result, inside) && cast<RankedTensorType>(result.getType()).getRank() > dim)
+        extent = cast<RankedTensorType>(result.getType()).getDimSize(dim);
+  if (!extent)
+    return noSequenceDim(module.style, dim);
+  if (*extent < shardCount(axesOf(module.style), mesh))
+    return shortSequence(module.style, dim, *extent);
+  for (CallOp call : module.calls) {
+    for (OpOperand &operand : call->getOpOperands())
+      if (enters(operand.get(), inside) && hasSequence(operand.get(), dim, *extent))
+        constrainOperand(operand, sequenceLayout(operand.get(), module.style), module.style);
+    for (Value result : call.getResults())
+      if (leaves(result, inside) && hasSequence(result, dim, *extent))
+        constrainResult(result, inside, module.style);
+  }
+  return success();
+}
+
+LogicalResult StylePlacer::noSequenceDim(StyleOp style, int64_t dim) {
+  if (!isNews(style))
+    return failure();
+  auto diagnostic = style.emitError() << "'" << style.getModule() << "' cannot be " << style.getText()
+                                      << ": no result of it has a dim " << dim;
+  diagnostic.attachNote() << "help: 'sequence tp dim n' names another dim";
+  return failure();
+}
+
+LogicalResult StylePlacer::shortSequence(StyleOp style, int64_t dim, int64_t extent) {
+  if (!isNews(style))
+    return failure();
+  auto diagnostic = style.emitError() << "dim " << dim << " of the output of '" << style.getModule() << "' has size "
+                                      << extent << ", fewer than " << describeAxes(style);
+  diagnostic.attachNote() << "help: " << axisNames(style) << " can be at most " << extent;
+  return failure();
+}
+
+bool StylePlacer::enters(Value value, const llvm::SmallPtrSetImpl<Operation *> &inside) {
+  Operation *producer = value.getDefiningOp();
+  if (isWeight(value) || isa_and_nonnull<ConstantOp>(producer))
+    return false;
+  return !producer || !inside.contains(producer);
+}
+
+bool StylePlacer::leaves(Value value, const llvm::SmallPtrSetImpl<Operation *> &inside) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) { return !inside.contains(user); });
+}
+
+bool StylePlacer::hasSequence(Value value, int64_t dim, int64_t extent) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getRank() > dim && type.getDimSize(dim) == extent && isa<FloatType>(type.getElementType());
+}
+
+ShardingAttr StylePlacer::sequenceLayout(Value value, StyleOp style) {
+  int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
+  return ShardingAttr::getReplicated(value.getContext(), rank)
+      .withDim(style.getDim(), units.divide(value, style.getDim(), axesOf(style), mesh));
+}
+
+void StylePlacer::constrainResult(Value result, const llvm::SmallPtrSetImpl<Operation *> &inside, StyleOp style) {
+  OpBuilder builder(result.getContext());
+  builder.setInsertionPointAfterValue(result);
+  auto constrain = ConstrainOp::create(builder, style.getLoc(), result.getType(), result, sequenceLayout(result, style),
+                                       style.getAxes(), style.getTextAttr());
+  result.replaceUsesWithIf(
+      constrain, [&](OpOperand &use) { return use.getOwner() != constrain && !inside.contains(use.getOwner()); });
+}
+
+void StylePlacer::constrainOperand(OpOperand &operand, ShardingAttr layout, StyleOp style) {
+  if (auto existing = operand.get().getDefiningOp<ConstrainOp>())
+    if (existing.getLayout() == layout && existing.getAxes() == style.getAxes())
+      return;
+  OpBuilder builder(operand.getOwner());
+  operand.set(ConstrainOp::create(builder, style.getLoc(), operand.get().getType(), operand.get(), layout,
+                                  style.getAxes(), style.getTextAttr()));
+}
+
+StyleOp StylePlacer::styleOf(BlockArgument parameter) {
+  auto names = function.getArgAttrOfType<ArrayAttr>(parameter.getArgNumber(), "plan.names");
+  if (!names || !isWeight(parameter))
+    return nullptr;
+  for (auto name : names.getAsRange<StringAttr>()) {
+    auto [owner, leaf] = name.getValue().rsplit('.');
+    auto *found = modules.find(leaf.empty() ? StringRef() : owner);
+    if (found != modules.end())
+      return found->second.front().style;
+  }
+  return nullptr;
+}
+
+void StylePlacer::writeArguments() {
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = cast<RankedTensorType>(argument.getType());
+    auto found = placed.find(argument);
+    if (StyleOp style = found != placed.end() ? found->second.second : styleOf(argument)) {
+      function.setArgAttr(argument.getArgNumber(), "plan.style", style.getTextAttr());
+      argument.setLoc(style.getLoc());
+    }
+    if (found != placed.end()) {
+      argument.setType(withSharding(type, found->second.first));
+    } else if (auto stated = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), "plan.sharding")) {
+      argument.setType(withSharding(type, statedLayout(argument, stated)));
+    } else {
+      argument.setType(withSharding(type, ShardingAttr::getReplicated(type.getContext(), type.getRank())));
+    }
+  }
+  // An argument may be returned as it is.
+  function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(),
+                                     function.getBody().front().getTerminator()->getOperandTypes()));
+}
+
+ShardingAttr StylePlacer::statedLayout(BlockArgument argument, ShardingAttr stated) {
+  ShardingAttr layout = stated;
+  for (int64_t dim = 0; dim < stated.getRank(); ++dim)
+    layout = layout.withDim(dim, units.divide(argument, dim, dividing(stated.getDims()[dim].getAxes(), mesh), mesh));
+  return layout;
+}
+
+namespace {
 
 struct PlaceStylesPass : meshplan::impl::PlaceStylesBase<PlaceStylesPass> {
   void runOnOperation() final {
@@ -386,8 +470,6 @@ struct PlaceStylesPass : meshplan::impl::PlaceStylesBase<PlaceStylesPass> {
     for (auto function : module.getOps<func::FuncOp>())
       if (!function->hasAttr("plan.single_rank") && failed(StylePlacer(function, mesh).run(styles)))
         return signalPassFailure();
-    for (StyleOp style : styles)
-      style.erase();
   }
 };
 

@@ -25,108 +25,20 @@ class CallDecider {
 public:
   explicit CallDecider(const CallProblem &problem) : problem(problem), blocked(problem.rule.factors.size(), false) {}
 
-  CallDecision run() {
-    // A factor that some tensor cannot express is given up, and the rest decided anew; each round gives up one more.
-    while (true) {
-      collect();
-      SmallVector<unsigned> inexpressible;
-      deriveTypes(inexpressible);
-      if (inexpressible.empty())
-        return std::move(decision);
-      for (unsigned factor : inexpressible)
-        for (unsigned sibling : problem.rule.siblings(factor))
-          blocked[sibling] = true;
-    }
-  }
+  CallDecision run();
 
 private:
-  void collect() {
-    decision = CallDecision();
-    decision.factors.resize(problem.rule.factors.size());
-    decision.source.assign(problem.rule.factors.size(), -1);
-    for (ShardingAttr sharding : problem.operands)
-      for (AxisRefAttr axis : sharding.getPartialAxes())
-        if (!overlapsAny(partial, axis))
-          partial.push_back(axis);
-    for (unsigned operand : problem.order) {
-      Projection projection =
-          projectToFactors(problem.operands[operand], problem.rule.operands[operand], problem.rule, problem.mesh);
-      if (projection.block && !decision.block)
-        decision.block = {operand, *projection.block};
-      if (projection.cut && !decision.cut)
-        decision.cut = {operand, *projection.cut};
-      for (auto [factor, division] : llvm::enumerate(projection.factors))
-        offer(factor, division, operand);
-    }
-  }
+  void collect();
 
   /// Takes the axes that an operand has on a factor unless they contradict what is decided.
-  void offer(unsigned index, const FactorDivision &offered, unsigned operand) {
-    const Factor &factor = problem.rule.factors[index];
-    if (offered.axes.empty() || blocked[index] || factor.kind == FactorKind::whole)
-      return;
-    // What neighbours share would be added twice.
-    if (offered.repeat != 1 && factor.kind != FactorKind::parallel)
-      return;
-    FactorDivision &own = decision.factors[index];
-    if (!isCoarser(own, offered, factor, problem.mesh))
-      return;
-    FactorDivision taken = offered;
-    taken.axes = own.axes;
-    for (AxisRefAttr axis : llvm::drop_begin(offered.axes, own.axes.size())) {
-      if (isUsed(axis, index))
-        break;
-      taken.axes.push_back(axis);
-    }
-    if (taken.axes.size() == own.axes.size())
-      return;
-    if (decision.source[index] < 0)
-      decision.source[index] = operand;
-    own = canonical(taken, factor, problem.mesh);
-  }
+  void offer(unsigned index, const FactorDivision &offered, unsigned operand);
 
   /// True if the axis divides another factor, but for those that are divided together with this one.
-  bool isUsed(AxisRefAttr axis, unsigned factor) const {
-    if (overlapsAny(partial, axis))
-      return true;
-    SmallVector<unsigned> siblings = problem.rule.siblings(factor);
-    for (auto [index, division] : llvm::enumerate(decision.factors))
-      if (overlapsAny(division.axes, axis) && (index == factor || !llvm::is_contained(siblings, index)))
-        return true;
-    return false;
-  }
-
-  void deriveTypes(llvm::SmallVectorImpl<unsigned> &inexpressible) {
-    for (auto [index, tensor] : llvm::enumerate(problem.rule.operands)) {
-      ShardingAttr sharding = projectToDims(decision.factors, tensor, problem.rule, problem.mesh, &inexpressible);
-      ShardingAttr arriving = problem.operands[index];
-      decision.operands.push_back(ShardingAttr::get(sharding.getContext(), sharding.getDims(), arriving.getReduction(),
-                                                    arriving.getPartialAxes()));
-    }
-    AxisList partialAxes = partial;
-    Reduction reduction = partial.empty() ? Reduction::none : Reduction::sum;
-    for (ShardingAttr sharding : problem.operands)
-      if (sharding.isPartial())
-        reduction = sharding.getReduction();
-    for (auto [factor, division] : llvm::zip(problem.rule.factors, decision.factors))
-      if (!division.axes.empty() && (factor.kind == FactorKind::sum || factor.kind == FactorKind::max)) {
-        partialAxes.append(division.axes.begin(), division.axes.end());
-        reduction = factor.kind == FactorKind::sum ? Reduction::sum : Reduction::max;
-      }
-    sortByMesh(partialAxes);
-    for (const TensorFactors &tensor : problem.rule.results) {
-      ShardingAttr sharding = projectToDims(decision.factors, tensor, problem.rule, problem.mesh, &inexpressible);
-      decision.results.push_back(ShardingAttr::get(sharding.getContext(), sharding.getDims(), reduction, partialAxes));
-    }
-  }
+  bool isUsed(AxisRefAttr axis, unsigned factor) const;
+  void deriveTypes(llvm::SmallVectorImpl<unsigned> &inexpressible);
 
   /// One order for what is a set, so that equal shardings are equal attributes.
-  void sortByMesh(AxisList &axes) const {
-    llvm::sort(axes, [&](AxisRefAttr left, AxisRefAttr right) {
-      AxisRef a = resolveAxis(left, problem.mesh), b = resolveAxis(right, problem.mesh);
-      return std::pair(a.axis, a.pre) < std::pair(b.axis, b.pre);
-    });
-  }
+  void sortByMesh(AxisList &axes) const;
 
   const CallProblem &problem;
   SmallVector<bool> blocked;
@@ -135,5 +47,104 @@ private:
 };
 
 } // namespace
+
+CallDecision CallDecider::run() {
+  // A factor that some tensor cannot express is given up, and the rest decided anew; each round gives up one more.
+  while (true) {
+    collect();
+    SmallVector<unsigned> inexpressible;
+    deriveTypes(inexpressible);
+    if (inexpressible.empty())
+      return std::move(decision);
+    for (unsigned factor : inexpressible)
+      for (unsigned sibling : problem.rule.siblings(factor))
+        blocked[sibling] = true;
+  }
+}
+
+void CallDecider::collect() {
+  decision = CallDecision();
+  decision.factors.resize(problem.rule.factors.size());
+  decision.source.assign(problem.rule.factors.size(), -1);
+  for (ShardingAttr sharding : problem.operands)
+    for (AxisRefAttr axis : sharding.getPartialAxes())
+      if (!overlapsAny(partial, axis))
+        partial.push_back(axis);
+  for (unsigned operand : problem.order) {
+    Projection projection =
+        projectToFactors(problem.operands[operand], problem.rule.operands[operand], problem.rule, problem.mesh);
+    if (projection.block && !decision.block)
+      decision.block = {operand, *projection.block};
+    if (projection.cut && !decision.cut)
+      decision.cut = {operand, *projection.cut};
+    for (auto [factor, division] : llvm::enumerate(projection.factors))
+      offer(factor, division, operand);
+  }
+}
+
+void CallDecider::offer(unsigned index, const FactorDivision &offered, unsigned operand) {
+  const Factor &factor = problem.rule.factors[index];
+  if (offered.axes.empty() || blocked[index] || factor.kind == FactorKind::whole)
+    return;
+  // What neighbours share would be added twice.
+  if (offered.repeat != 1 && factor.kind != FactorKind::parallel)
+    return;
+  FactorDivision &own = decision.factors[index];
+  if (!isCoarser(own, offered, factor, problem.mesh))
+    return;
+  FactorDivision taken = offered;
+  taken.axes = own.axes;
+  for (AxisRefAttr axis : llvm::drop_begin(offered.axes, own.axes.size())) {
+    if (isUsed(axis, index))
+      break;
+    taken.axes.push_back(axis);
+  }
+  if (taken.axes.size() == own.axes.size())
+    return;
+  if (decision.source[index] < 0)
+    decision.source[index] = operand;
+  own = canonical(taken, factor, problem.mesh);
+}
+
+bool CallDecider::isUsed(AxisRefAttr axis, unsigned factor) const {
+  if (overlapsAny(partial, axis))
+    return true;
+  SmallVector<unsigned> siblings = problem.rule.siblings(factor);
+  for (auto [index, division] : llvm::enumerate(decision.factors))
+    if (overlapsAny(division.axes, axis) && (index == factor || !llvm::is_contained(siblings, index)))
+      return true;
+  return false;
+}
+
+void CallDecider::deriveTypes(llvm::SmallVectorImpl<unsigned> &inexpressible) {
+  for (auto [index, tensor] : llvm::enumerate(problem.rule.operands)) {
+    ShardingAttr sharding = projectToDims(decision.factors, tensor, problem.rule, problem.mesh, &inexpressible);
+    ShardingAttr arriving = problem.operands[index];
+    decision.operands.push_back(ShardingAttr::get(sharding.getContext(), sharding.getDims(), arriving.getReduction(),
+                                                  arriving.getPartialAxes()));
+  }
+  AxisList partialAxes = partial;
+  Reduction reduction = partial.empty() ? Reduction::none : Reduction::sum;
+  for (ShardingAttr sharding : problem.operands)
+    if (sharding.isPartial())
+      reduction = sharding.getReduction();
+  for (auto [factor, division] : llvm::zip(problem.rule.factors, decision.factors))
+    if (!division.axes.empty() && (factor.kind == FactorKind::sum || factor.kind == FactorKind::max)) {
+      partialAxes.append(division.axes.begin(), division.axes.end());
+      reduction = factor.kind == FactorKind::sum ? Reduction::sum : Reduction::max;
+    }
+  sortByMesh(partialAxes);
+  for (const TensorFactors &tensor : problem.rule.results) {
+    ShardingAttr sharding = projectToDims(decision.factors, tensor, problem.rule, problem.mesh, &inexpressible);
+    decision.results.push_back(ShardingAttr::get(sharding.getContext(), sharding.getDims(), reduction, partialAxes));
+  }
+}
+
+void CallDecider::sortByMesh(AxisList &axes) const {
+  llvm::sort(axes, [&](AxisRefAttr left, AxisRefAttr right) {
+    AxisRef a = resolveAxis(left, problem.mesh), b = resolveAxis(right, problem.mesh);
+    return std::pair(a.axis, a.pre) < std::pair(b.axis, b.pre);
+  });
+}
 
 CallDecision meshplan::decideCall(const CallProblem &problem) { return CallDecider(problem).run(); }

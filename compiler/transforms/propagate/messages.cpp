@@ -9,7 +9,13 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// What the parts of a divided dim are called: by the attention that the value flows into, if there is one.
+static bool sums(const CallView &view) {
+  FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));
+  return llvm::any_of(rule.factors, [](const Factor &factor) { return factor.kind == FactorKind::sum; });
+}
+
+/// What the parts of a divided dim are called: by the attention that the value flows into, if there is one. Behind a
+/// product with weights the parts are others.
 static StringRef nameOfParts(Value value) {
   SmallVector<Value> open{value};
   llvm::DenseSet<Value> seen{value};
@@ -22,7 +28,7 @@ static StringRef nameOfParts(Value value) {
       if (view.target == "meshplan.attention")
         return view.getOperand("query") == use.getOperandNumber() ? "heads" : "KV heads";
       for (Value result : call.getResults())
-        if (seen.insert(result).second)
+        if (!sums(view) && seen.insert(result).second)
           open.push_back(result);
     }
   return "groups";
@@ -80,24 +86,43 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
   diagnostic.attachNote() << "help: " << axis << " must divide " << parts << " (" << name << ", not columns)";
 }
 
-static void noteCauses(InFlightDiagnostic &diagnostic, Value operand, const Layouts &layouts) {
+/// Notes every other statement that divides the operand.
+static void noteCauses(InFlightDiagnostic &diagnostic, Value operand, const Layouts &layouts, Location place) {
   ShardingAttr sharding = getSharding(operand);
   AxisList axes(sharding.getPartialAxes());
   for (DimShardingAttr dim : sharding.getDims())
     axes.append(dim.getAxes().begin(), dim.getAxes().end());
   for (AxisRefAttr axis : axes)
-    if (std::optional<Cause> cause = layouts.causeOf(operand, axis); cause && cause->style)
-      diagnostic.attachNote(cause->location) << "divided by '" << cause->style.getValue() << "'";
+    if (std::optional<Cause> cause = layouts.causeOf(operand, axis))
+      if (cause->style && cause->location != place)
+        diagnostic.attachNote(cause->location) << "also divided by '" << cause->style.getValue() << "'";
 }
 
-void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts &layouts) {
+/// A statement that makes the operand whole before the call: at the border of the module that it comes from, or of the
+/// one that reads it. Empty if it crosses no border.
+static std::string wholeAtBorder(Value operand, CallOp user) {
+  auto producer = operand.getDefiningOp<CallOp>();
+  StringRef to = user.getModule().value_or(""), from = producer ? producer.getModule().value_or("") : "";
+  std::string dims = "_";
+  for (int64_t dim = 1; dim < cast<RankedTensorType>(operand.getType()).getRank(); ++dim)
+    dims += ", _";
+  if (from == to || (from.empty() && to.empty()))
+    return "";
+  return from.empty() ? (to + ": input [" + dims + "]").str() : (from + ": output [" + dims + "]").str();
+}
+
+void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts &layouts, Location place) {
   Value operand = call.getOperands()[index];
-  auto diagnostic = call.emitError() << "operator '" << call.getTarget() << "' in module '"
+  auto diagnostic = emitError(place) << "operator '" << call.getTarget() << "' in module '"
                                      << call.getModule().value_or("") << "' has no record, and its operand " << index
                                      << " is " << layoutText(cast<RankedTensorType>(operand.getType()));
-  noteCauses(diagnostic, operand, layouts);
-  diagnostic.attachNote() << "help: keep the values whole that reach it ('replicate'), or add a record "
-                             "(docs/adding-an-op.md)";
+  noteCauses(diagnostic, operand, layouts, place);
+  std::string whole = wholeAtBorder(operand, call);
+  Diagnostic &help = diagnostic.attachNote();
+  if (whole.empty())
+    help << "help: divide nothing that reaches it, or add a record (docs/adding-an-op.md)";
+  else
+    help << "help: gather the values before it with '" << whole << "', or add a record (docs/adding-an-op.md)";
 }
 
 void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr needed, MeshOp mesh, Location place,

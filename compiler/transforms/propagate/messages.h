@@ -19,8 +19,8 @@ namespace meshplan {
 void reportBlockedAxis(plan::CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
                        plan::MeshOp mesh, mlir::Location place);
 
-/// An operator without a record has a sharded operand.
-void reportUnknownOperator(plan::CallOp call, unsigned index, const Layouts &layouts);
+/// An operator without a record has a sharded operand. `place` is a statement that divides it.
+void reportUnknownOperator(plan::CallOp call, unsigned index, const Layouts &layouts, mlir::Location place);
 
 /// Operand `index` moves between ranks, to `needed`, and nothing in the plan says so.
 void reportUnstatedReshard(plan::CallOp call, unsigned index, plan::ShardingAttr needed, plan::MeshOp mesh,

@@ -6,13 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/dim_units.h"
+#include "compiler/sharding/layout_text.h"
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/transforms/propagate/decide_call.h"
 #include "compiler/transforms/propagate/layouts.h"
 #include "compiler/transforms/propagate/messages.h"
 #include "compiler/transforms/propagate/passes.h"
+#include "compiler/transforms/propagate/split_addend.h"
 #include "compiler/transforms/propagate/wanted_layout.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <set>
 
 namespace meshplan {
 #define GEN_PASS_DEF_PROPAGATESHARDINGS
@@ -32,67 +35,28 @@ AxisList toAxes(ArrayAttr axes) {
   return list;
 }
 
+using ModuleStyles = llvm::StringMap<SmallVector<StyleOp, 1>>;
+
 /// Propagates through one function.
 class Propagation {
 public:
-  Propagation(func::FuncOp function, MeshOp mesh, bool strict)
-      : function(function), mesh(mesh), strict(strict), units(function), layouts(mesh) {}
+  /// `styles` by the paths of their modules.
+  Propagation(func::FuncOp function, MeshOp mesh, const ModuleStyles &styles, bool strict)
+      : function(function), mesh(mesh), styles(styles), strict(strict), units(function), layouts(mesh) {}
 
-  LogicalResult run() {
-    for (BlockArgument argument : function.getArguments())
-      decideArgument(argument);
-    Block &block = function.getBody().front();
-    // Operators are added while walking, behind the current one, and are visited too.
-    for (Operation *op = &block.front(); op;) {
-      if (failed(visit(op)))
-        recover(op);
-      Operation *next = op->getNextNode();
-      if (isa<ConstrainOp>(op))
-        op->erase();
-      op = next;
-    }
-    if (!hasFailed)
-      for (Operation &op : block)
-        layouts.writeCauses(&op);
-    return failure(hasFailed);
-  }
+  LogicalResult run();
 
 private:
   /// Goes on behind an error as if the results were whole, so that one run reports what else is wrong.
-  void recover(Operation *op) {
-    hasFailed = true;
-    if (auto constrain = dyn_cast<ConstrainOp>(op))
-      constrain.getResult().replaceAllUsesWith(layouts.current(constrain.getInput()));
-    for (Value result : op->getResults())
-      if (!getSharding(result))
-        layouts.decide(
-            result, ShardingAttr::getReplicated(op->getContext(), cast<RankedTensorType>(result.getType()).getRank()));
-  }
+  void recover(Operation *op);
 
-  /// True the first time: one statement reaches every layer, and is wrong once.
-  bool isNews(Location location) { return reported.insert(location).second; }
+  /// True the first time that this is said of a place: one statement reaches every layer, and is wrong once.
+  bool isNews(Location place, const Twine &what);
+  void decideArgument(BlockArgument argument);
 
-  void decideArgument(BlockArgument argument) {
-    ShardingAttr sharding = getSharding(argument);
-    layouts.decide(argument, sharding);
-    auto style = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.style");
-    for (DimShardingAttr dim : sharding.getDims())
-      for (AxisRefAttr axis : dim.getAxes())
-        layouts.setCause(argument, axis, {argument.getLoc(), style});
-  }
-
-  LogicalResult visit(Operation *op) {
-    if (auto constant = dyn_cast<ConstantOp>(op))
-      return layouts.decide(constant, ShardingAttr::getReplicated(op->getContext(), constant.getType().getRank())),
-             success();
-    if (auto constrain = dyn_cast<ConstrainOp>(op))
-      return visitConstrain(constrain);
-    if (auto call = dyn_cast<CallOp>(op))
-      return visitCall(call);
-    if (auto output = dyn_cast<func::ReturnOp>(op))
-      return visitReturn(output);
-    return success();
-  }
+  /// What the plan says of an argument: its style, or that it is an input. Null if it says nothing.
+  StringAttr styleOf(BlockArgument argument);
+  LogicalResult visit(Operation *op);
 
   //===--------------------------------------------------------------------===//
   // Partial values
@@ -100,310 +64,399 @@ private:
 
   /// Reduces `value` over `axis`: to where a consumer wants it divided, or else whole. Returns the reduced value, which
   /// all later consumers start from.
-  Value reduce(Value value, AxisRefAttr axis, Operation *user) {
-    ShardingAttr sharding = getSharding(value);
-    AxisList rest = without(sharding.getPartialAxes(), axis);
-    ShardingAttr reduced = ShardingAttr::get(value.getContext(), sharding.getDims(),
-                                             rest.empty() ? Reduction::none : sharding.getReduction(), rest);
-    WantedDim wanted = sharding.getReduction() == Reduction::sum ? findWantedDim(value, axis, mesh) : WantedDim();
-    if (wanted.dim >= 0)
-      if (std::optional<DimShardingAttr> divided = extended(value, wanted.dim, reduced.getDims()[wanted.dim], axis))
-        reduced = reduced.withDim(wanted.dim, *divided);
-    Value made = layouts.obtain(value, reduced, user, causeOf(value, axis));
-    if (std::optional<Cause> cause = causeOf(wanted, axis))
-      layouts.setCause(made, axis, *cause);
-    layouts.supersede(value, made);
-    return made;
-  }
-
-  std::optional<Cause> causeOf(const WantedDim &wanted, AxisRefAttr axis) {
-    if (ConstrainOp statement = wanted.statement)
-      return Cause{statement.getLoc(), statement.getStyleAttr()};
-    return wanted.neighbour ? layouts.causeOf(wanted.neighbour, axis) : std::nullopt;
-  }
+  Value reduce(Value value, AxisRefAttr axis, Operation *user);
+  std::optional<Cause> causeOf(const WantedDim &wanted, AxisRefAttr axis);
 
   /// The dim divided by one more axis within its shards; nothing if a shard would be left without a unit.
-  std::optional<DimShardingAttr> extended(Value value, int64_t dim, DimShardingAttr now, AxisRefAttr axis) {
-    int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim);
-    AxisList axes(now.getAxes());
-    axes.push_back(axis);
-    int64_t unit = now.getAxes().empty() ? units.get(value, dim) : now.getUnit();
-    DimShardingAttr divided = divideDim(extent, axes, mesh, unit, now.getParts());
-    bool isFine = dropMinorAxes(extent, divided, 1, mesh) == now && extent / unit >= shardCount(axes, mesh);
-    return isFine ? std::optional(divided) : std::nullopt;
-  }
-
-  Cause causeOf(Value value, AxisRefAttr axis) {
-    return layouts.causeOf(value, axis).value_or(Cause{value.getLoc(), StringAttr()});
-  }
+  std::optional<DimShardingAttr> extended(Value value, int64_t dim, DimShardingAttr now, AxisRefAttr axis);
+  Cause causeOf(Value value, AxisRefAttr axis);
 
   //===--------------------------------------------------------------------===//
   // Statements
   //===--------------------------------------------------------------------===//
 
-  LogicalResult visitConstrain(ConstrainOp constrain) {
-    Cause cause{constrain.getLoc(), constrain.getStyleAttr()};
-    AxisList stated = toAxes(constrain.getAxes());
-    Value value = layouts.current(constrain.getInput());
-    for (AxisRefAttr axis : AxisList(getSharding(value).getPartialAxes()))
-      if (overlapsAny(stated, axis) && !overlapsAny(constrain.getLayout().getPartialAxes(), axis))
-        value = reduce(value, axis, constrain);
-    auto type = cast<RankedTensorType>(value.getType());
-    ShardingAttr target = without(type, stated, mesh);
-    for (auto [index, dim] : llvm::enumerate(constrain.getLayout().getDims())) {
-      if (dim.getAxes().empty())
-        continue;
-      AxisList axes(target.getDims()[index].getAxes());
-      axes.append(dim.getAxes().begin(), dim.getAxes().end());
-      target = target.withDim(index, divideDim(type.getDimSize(index), axes, mesh, dim.getUnit(), dim.getParts()));
-      if (failed(checkDivides(constrain, index, axes)))
-        return failure();
-    }
-    Value made = layouts.obtain(constrain.getInput(), target, constrain, cause);
-    for (AxisRefAttr axis : stated)
-      layouts.setCause(made, axis, cause);
-    constrain.getResult().replaceAllUsesWith(made);
-    return success();
-  }
-
-  LogicalResult checkDivides(ConstrainOp constrain, int64_t dim, ArrayRef<AxisRefAttr> axes) {
-    int64_t extent = constrain.getInput().getType().getDimSize(dim), shards = shardCount(axes, mesh);
-    if (extent >= shards)
-      return success();
-    if (isNews(constrain.getLoc()))
-      reportSmallDim(constrain, dim, shards);
-    return failure();
-  }
+  LogicalResult visitConstrain(ConstrainOp constrain);
+  LogicalResult checkDivides(ConstrainOp constrain, int64_t dim, ArrayRef<AxisRefAttr> axes);
 
   //===--------------------------------------------------------------------===//
   // Calls
   //===--------------------------------------------------------------------===//
 
-  LogicalResult visitCall(CallOp call) {
-    for (OpOperand &operand : call->getOpOperands())
-      operand.set(layouts.current(operand.get()));
-    CallView view = CallView::of(call);
-    const OpRecord *record = OpRegistry::get().lookup(view.target);
-    if (!record)
-      return visitUnknown(call);
-    FactorRule rule = factorRuleOf(view, record);
-    Linearity linearity = record->linearity ? record->linearity(view) : Linearity();
-    reducePartialOperands(call, rule, linearity);
-    CallProblem problem = makeProblem(call, rule);
-    CallDecision decision = decideCall(problem);
-    // A reshape that would cut an axis within a head leaves the heads to nobody; attention may share a group.
-    if (!decision.block && linearity.movesElements)
-      decision.block = decision.cut;
-    if (decision.block)
-      return reportBlock(call, rule, decision);
-    if (splitsAddend(call, view, record, rule, decision))
-      return visitCall(call);
-    placeReshards(call, decision);
-    for (auto [result, sharding] : llvm::zip(call.getResults(), decision.results))
-      layouts.decide(result, sharding);
-    recordCauses(call, decision);
-    return success();
-  }
+  LogicalResult visitCall(CallOp call);
+  CallProblem makeProblem(CallOp call, const FactorRule &rule);
 
-  CallProblem makeProblem(CallOp call, const FactorRule &rule) {
-    CallProblem problem{rule, mesh, {}, {}};
-    for (Value operand : call.getOperands()) {
-      problem.order.push_back(problem.operands.size());
-      problem.operands.push_back(getSharding(operand));
-    }
-    auto weight = [&](unsigned index) {
-      Value operand = call.getOperands()[index];
-      bool placed = isa<BlockArgument>(operand) && !getSharding(operand).isReplicated() && isWeight(operand);
-      return std::pair(placed ? 0 : 1, -cast<RankedTensorType>(operand.getType()).getNumElements());
-    };
-    llvm::stable_sort(problem.order, [&](unsigned left, unsigned right) { return weight(left) < weight(right); });
-    return problem;
-  }
-
-  bool isWeight(Value value) {
-    auto kind = function.getArgAttrOfType<StringAttr>(cast<BlockArgument>(value).getArgNumber(), "plan.kind");
-    return kind && kind.getValue() != "input";
-  }
+  /// True for parameters and buffers, also transposed, reshaped or converted.
+  bool isWeight(Value value);
 
   /// An addend stays one only if the call is linear in it and no other consumer needs the sum.
-  void reducePartialOperands(CallOp call, const FactorRule &rule, const Linearity &linearity) {
-    AxisList axes;
-    for (Value operand : call.getOperands())
-      for (AxisRefAttr axis : getSharding(operand).getPartialAxes())
-        if (!overlapsAny(axes, axis))
-          axes.push_back(axis);
-    for (AxisRefAttr axis : axes) {
-      CallProblem problem = makeProblem(call, rule);
-      SmallVector<unsigned> rejected = findRejectedPartials(linearity, problem.operands, axis);
-      if (rejected.empty() && isPartialShared(call, axis))
-        for (auto [index, operand] : llvm::enumerate(call.getOperands()))
-          if (overlapsAny(getSharding(operand).getPartialAxes(), axis))
-            rejected.push_back(index);
-      for (unsigned index : rejected)
-        call->setOperand(index, reduce(call.getOperands()[index], axis, call));
-    }
-  }
+  void reducePartialOperands(CallOp call, const FactorRule &rule, const Linearity &linearity);
+  static bool isPartialShared(CallOp call, AxisRefAttr axis);
 
-  static bool isPartialShared(CallOp call, AxisRefAttr axis) {
-    return llvm::any_of(call.getOperands(), [&](Value operand) {
-      return overlapsAny(getSharding(operand).getPartialAxes(), axis) && !operand.hasOneUse();
-    });
-  }
+  void placeReshards(CallOp call, const CallDecision &decision);
 
-  /// Splits off an operand that is merely added (a bias) when the rest of the call yields addends: it is added once.
-  bool splitsAddend(CallOp call, const CallView &view, const OpRecord *record, const FactorRule &rule,
-                    const CallDecision &decision) {
-    bool contracts = false;
-    for (auto [factor, division] : llvm::zip(rule.factors, decision.factors))
-      contracts |= factor.kind == FactorKind::sum && !division.axes.empty();
-    std::optional<AddendSplit> split = contracts && record->splitAddend ? record->splitAddend(view) : std::nullopt;
-    if (!split)
-      return false;
-    Value addend = call.getOperands()[split->addend];
-    SmallVector<Value> rest =
-        llvm::map_to_vector(split->call.operands, [&](unsigned index) { return Value(call.getOperands()[index]); });
-    call->setOperands(rest);
-    call.setTarget(split->call.target);
-    call.setArgsAttr(split->call.args);
-    addBehind(call, addend, split->shape);
-    return true;
-  }
-
-  /// The addend in `shape`, if that is not empty, and then the sum.
-  void addBehind(CallOp call, Value addend, ArrayRef<int64_t> shape) {
-    OpBuilder builder(call->getContext());
-    builder.setInsertionPointAfter(call);
-    auto operand = [&](StringRef name, int64_t index) {
-      return builder.getNamedAttr(name, OperandRefAttr::get(call.getContext(), index));
-    };
-    auto make = [&](StringRef target, Type type, ValueRange operands, ArrayRef<NamedAttribute> args) {
-      return CallOp::create(builder, call.getLoc(), type, builder.getStringAttr(target), operands,
-                            builder.getDictionaryAttr(args), call.getModuleAttr())
-          .getResult(0);
-    };
-    if (!shape.empty())
-      addend = make("aten.view.default", RankedTensorType::get(shape, getElementTypeOrSelf(addend.getType())), addend,
-                    {operand("self", 0), builder.getNamedAttr("size", builder.getI64ArrayAttr(shape))});
-    Value sum = make("aten.add.Tensor", call.getResultTypes()[0], {call.getResult(0), addend},
-                     {operand("self", 0), operand("other", 1)});
-    call.getResult(0).replaceAllUsesExcept(sum, sum.getDefiningOp());
-  }
-
-  void placeReshards(CallOp call, const CallDecision &decision) {
-    for (auto [index, wanted] : llvm::enumerate(decision.operands)) {
-      Value operand = call.getOperands()[index];
-      ShardingAttr arriving = getSharding(operand);
-      if (arriving == wanted)
-        continue;
-      if (movesData(arriving, wanted))
-        reportUnstated(call, index, arriving, wanted);
-      Cause cause{call.getLoc(), StringAttr()};
-      Value made = layouts.obtain(operand, wanted, call, cause);
-      inheritCauses(call, decision, made);
-      call->setOperand(index, made);
-    }
-  }
+  /// Who divides an operand over an axis. A parameter that several modules read is divided by the statements of all;
+  /// within one of these it is that one.
+  std::optional<Cause> causeIn(CallOp call, Value operand, AxisRefAttr axis);
 
   /// `value`, an operand or result of the call, has its axes from the operands that gave them to the factors.
-  void inheritCauses(CallOp call, const CallDecision &decision, Value value) {
-    for (auto [division, source] : llvm::zip(decision.factors, decision.source))
-      if (source >= 0)
-        for (AxisRefAttr axis : division.axes)
-          if (std::optional<Cause> cause = layouts.causeOf(call.getOperands()[source], axis))
-            layouts.setCause(value, axis, *cause);
-  }
+  void inheritCauses(CallOp call, const CallDecision &decision, Value value);
 
   /// True if the same axes deal other units or parts. Of shared units each rank has its own.
-  static bool isDealtAnew(DimShardingAttr before, DimShardingAttr after) {
-    return !before.getAxes().empty() && before.getAxes() == after.getAxes() &&
-           (before.getUnit() != after.getUnit() || before.getParts() != after.getParts());
-  }
+  static bool isDealtAnew(DimShardingAttr before, DimShardingAttr after);
 
   /// True unless each rank already holds what it needs.
-  static bool movesData(ShardingAttr from, ShardingAttr to) {
-    for (auto [before, after] : llvm::zip(from.getDims(), to.getDims()))
-      if (after.getAxes().take_front(before.getAxes().size()) != before.getAxes() || isDealtAnew(before, after))
-        return true;
-    return false;
-  }
-
-  void reportUnstated(CallOp call, unsigned index, ShardingAttr from, ShardingAttr to) {
-    // Behind an error layouts are guesses.
-    if (hasFailed)
-      return;
-    std::optional<Cause> cause = statementBehind(call.getOperands()[index], from);
-    Location place = cause ? cause->location : call.getLoc();
-    strictFailure |= strict;
-    if (isNews(place))
-      reportUnstatedReshard(call, index, to, mesh, place, strict);
-  }
+  static bool movesData(ShardingAttr from, ShardingAttr to);
+  void reportUnstated(CallOp call, unsigned index, ShardingAttr from, ShardingAttr to);
 
   /// The statement that divides a value, if one is known.
-  std::optional<Cause> statementBehind(Value value, ShardingAttr sharding) {
-    for (DimShardingAttr dim : sharding.getDims())
-      for (AxisRefAttr axis : dim.getAxes())
-        if (std::optional<Cause> cause = layouts.causeOf(value, axis); cause && cause->style)
-          return cause;
-    return std::nullopt;
-  }
-
-  LogicalResult reportBlock(CallOp call, const FactorRule &rule, const CallDecision &decision) {
-    auto [index, block] = *decision.block;
-    std::optional<Cause> cause = layouts.causeOf(call.getOperands()[index], block.axis);
-    Location place = cause ? cause->location : call.getLoc();
-    if (isNews(place))
-      reportBlockedAxis(call, index, block, rule, mesh, place);
-    return failure();
-  }
+  std::optional<Cause> statementBehind(Value value, ShardingAttr sharding);
+  LogicalResult reportBlock(CallOp call, const FactorRule &rule, const CallDecision &decision);
 
   /// An operator without a record runs replicated, on whole values.
-  LogicalResult visitUnknown(CallOp call) {
-    for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
-      if (getSharding(operand).isReplicated())
-        continue;
-      reportUnknownOperator(call, index, layouts);
-      return failure();
-    }
-    for (Value result : call.getResults())
-      layouts.decide(
-          result, ShardingAttr::getReplicated(call.getContext(), cast<RankedTensorType>(result.getType()).getRank()));
-    return success();
-  }
+  LogicalResult visitUnknown(CallOp call);
 
   /// A result inherits the statements behind its axes: of the operands that gave the factors, and of partial operands.
-  void recordCauses(CallOp call, const CallDecision &decision) {
-    for (Value result : call.getResults()) {
-      inheritCauses(call, decision, result);
-      for (Value operand : call.getOperands())
-        for (AxisRefAttr axis : getSharding(operand).getPartialAxes())
-          if (std::optional<Cause> cause = layouts.causeOf(operand, axis))
-            layouts.setCause(result, axis, *cause);
-    }
-  }
+  void recordCauses(CallOp call, const CallDecision &decision);
 
   //===--------------------------------------------------------------------===//
 
   /// Outputs are never addends.
-  LogicalResult visitReturn(func::ReturnOp output) {
-    for (OpOperand &operand : output->getOpOperands()) {
-      operand.set(layouts.current(operand.get()));
-      for (AxisRefAttr axis : AxisList(getSharding(operand.get()).getPartialAxes()))
-        operand.set(reduce(operand.get(), axis, output));
-    }
-    function.setType(
-        FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(), output.getOperandTypes()));
-    return failure(strictFailure);
-  }
+  LogicalResult visitReturn(func::ReturnOp output);
 
   func::FuncOp function;
   MeshOp mesh;
+  const ModuleStyles &styles;
   bool strict;
   DimUnits units;
   bool strictFailure = false;
   bool hasFailed = false;
-  llvm::DenseSet<Location> reported;
+  std::set<std::pair<const void *, std::string>> reported; ///< places and what was said of them
   Layouts layouts;
 };
+
+} // namespace
+
+LogicalResult Propagation::run() {
+  for (BlockArgument argument : function.getArguments())
+    decideArgument(argument);
+  Block &block = function.getBody().front();
+  // Operators are added while walking, behind the current one, and are visited too.
+  for (Operation *op = &block.front(); op;) {
+    if (failed(visit(op)))
+      recover(op);
+    Operation *next = op->getNextNode();
+    if (isa<ConstrainOp>(op))
+      op->erase();
+    op = next;
+  }
+  if (!hasFailed)
+    for (Operation &op : block)
+      layouts.writeCauses(&op);
+  return failure(hasFailed);
+}
+
+void Propagation::recover(Operation *op) {
+  hasFailed = true;
+  if (auto constrain = dyn_cast<ConstrainOp>(op))
+    constrain.getResult().replaceAllUsesWith(layouts.current(constrain.getInput()));
+  for (Value result : op->getResults())
+    if (!getSharding(result))
+      layouts.decide(result,
+                     ShardingAttr::getReplicated(op->getContext(), cast<RankedTensorType>(result.getType()).getRank()));
+}
+
+bool Propagation::isNews(Location place, const Twine &what) {
+  return reported.insert({place.getAsOpaquePointer(), what.str()}).second;
+}
+
+void Propagation::decideArgument(BlockArgument argument) {
+  ShardingAttr sharding = getSharding(argument);
+  layouts.decide(argument, sharding);
+  StringAttr style = styleOf(argument);
+  for (DimShardingAttr dim : sharding.getDims())
+    for (AxisRefAttr axis : dim.getAxes())
+      layouts.setCause(argument, axis, {argument.getLoc(), style});
+}
+
+StringAttr Propagation::styleOf(BlockArgument argument) {
+  unsigned number = argument.getArgNumber();
+  auto kind = function.getArgAttrOfType<StringAttr>(number, "plan.kind");
+  auto names = function.getArgAttrOfType<ArrayAttr>(number, "plan.names");
+  if (!kind || kind.getValue() != "input" || !names)
+    return function.getArgAttrOfType<StringAttr>(number, "plan.style");
+  return StringAttr::get(function.getContext(), "input " + cast<StringAttr>(names[0]).getValue());
+}
+
+LogicalResult Propagation::visit(Operation *op) {
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    return layouts.decide(constant, ShardingAttr::getReplicated(op->getContext(), constant.getType().getRank())),
+           success();
+  if (auto constrain = dyn_cast<ConstrainOp>(op))
+    return visitConstrain(constrain);
+  if (auto call = dyn_cast<CallOp>(op))
+    return visitCall(call);
+  if (auto output = dyn_cast<func::ReturnOp>(op))
+    return visitReturn(output);
+  return success();
+}
+
+Value Propagation::reduce(Value value, AxisRefAttr axis, Operation *user) {
+  ShardingAttr sharding = getSharding(value);
+  AxisList rest = without(sharding.getPartialAxes(), axis);
+  ShardingAttr reduced = ShardingAttr::get(value.getContext(), sharding.getDims(),
+                                           rest.empty() ? Reduction::none : sharding.getReduction(), rest);
+  WantedDim wanted = sharding.getReduction() == Reduction::sum ? findWantedDim(value, axis, mesh) : WantedDim();
+  if (wanted.dim >= 0)
+    if (std::optional<DimShardingAttr> divided = extended(value, wanted.dim, reduced.getDims()[wanted.dim], axis))
+      reduced = reduced.withDim(wanted.dim, *divided);
+  Value made = layouts.obtain(value, reduced, user, causeOf(value, axis));
+  if (std::optional<Cause> cause = causeOf(wanted, axis))
+    layouts.setCause(made, axis, *cause);
+  layouts.supersede(value, made);
+  return made;
+}
+
+std::optional<Cause> Propagation::causeOf(const WantedDim &wanted, AxisRefAttr axis) {
+  if (ConstrainOp statement = wanted.statement)
+    return Cause{statement.getLoc(), statement.getStyleAttr()};
+  return wanted.neighbour ? layouts.causeOf(wanted.neighbour, axis) : std::nullopt;
+}
+
+std::optional<DimShardingAttr> Propagation::extended(Value value, int64_t dim, DimShardingAttr now, AxisRefAttr axis) {
+  int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim);
+  AxisList axes(now.getAxes());
+  axes.push_back(axis);
+  int64_t unit = now.getAxes().empty() ? units.get(value, dim) : now.getUnit();
+  DimShardingAttr divided = divideDim(extent, axes, mesh, unit, now.getParts());
+  bool isFine = dropMinorAxes(extent, divided, 1, mesh) == now && extent / unit >= shardCount(axes, mesh);
+  return isFine ? std::optional(divided) : std::nullopt;
+}
+
+Cause Propagation::causeOf(Value value, AxisRefAttr axis) {
+  return layouts.causeOf(value, axis).value_or(Cause{value.getLoc(), StringAttr()});
+}
+
+LogicalResult Propagation::visitConstrain(ConstrainOp constrain) {
+  Cause cause{constrain.getLoc(), constrain.getStyleAttr()};
+  AxisList stated = toAxes(constrain.getAxes());
+  Value value = layouts.current(constrain.getInput());
+  for (AxisRefAttr axis : AxisList(getSharding(value).getPartialAxes()))
+    if (overlapsAny(stated, axis) && !overlapsAny(constrain.getLayout().getPartialAxes(), axis))
+      value = reduce(value, axis, constrain);
+  auto type = cast<RankedTensorType>(value.getType());
+  ShardingAttr target = without(type, stated, mesh);
+  for (auto [index, dim] : llvm::enumerate(constrain.getLayout().getDims())) {
+    if (dim.getAxes().empty())
+      continue;
+    AxisList axes(target.getDims()[index].getAxes());
+    axes.append(dim.getAxes().begin(), dim.getAxes().end());
+    target = target.withDim(index, divideDim(type.getDimSize(index), axes, mesh, dim.getUnit(), dim.getParts()));
+    if (failed(checkDivides(constrain, index, axes)))
+      return failure();
+  }
+  Value made = layouts.obtain(constrain.getInput(), target, constrain, cause);
+  for (AxisRefAttr axis : stated)
+    layouts.setCause(made, axis, cause);
+  constrain.getResult().replaceAllUsesWith(made);
+  return success();
+}
+
+LogicalResult Propagation::checkDivides(ConstrainOp constrain, int64_t dim, ArrayRef<AxisRefAttr> axes) {
+  int64_t extent = constrain.getInput().getType().getDimSize(dim), shards = shardCount(axes, mesh);
+  if (extent >= shards)
+    return success();
+  if (isNews(constrain.getLoc(), "small dim"))
+    reportSmallDim(constrain, dim, shards);
+  return failure();
+}
+
+LogicalResult Propagation::visitCall(CallOp call) {
+  for (OpOperand &operand : call->getOpOperands())
+    operand.set(layouts.current(operand.get()));
+  CallView view = CallView::of(call);
+  const OpRecord *record = OpRegistry::get().lookup(view.target);
+  if (!record)
+    return visitUnknown(call);
+  FactorRule rule = factorRuleOf(view, record);
+  Linearity linearity = record->linearity ? record->linearity(view) : Linearity();
+  reducePartialOperands(call, rule, linearity);
+  CallProblem problem = makeProblem(call, rule);
+  CallDecision decision = decideCall(problem);
+  // A reshape that would cut an axis within a head leaves the heads to nobody; attention may share a group.
+  if (!decision.block && linearity.movesElements)
+    decision.block = decision.cut;
+  if (decision.block)
+    return reportBlock(call, rule, decision);
+  if (splitAddend(call, *record, rule, decision))
+    return visitCall(call);
+  placeReshards(call, decision);
+  for (auto [result, sharding] : llvm::zip(call.getResults(), decision.results))
+    layouts.decide(result, sharding);
+  recordCauses(call, decision);
+  return success();
+}
+
+CallProblem Propagation::makeProblem(CallOp call, const FactorRule &rule) {
+  CallProblem problem{rule, mesh, {}, {}};
+  for (Value operand : call.getOperands()) {
+    problem.order.push_back(problem.operands.size());
+    problem.operands.push_back(getSharding(operand));
+  }
+  auto weight = [&](unsigned index) {
+    Value operand = call.getOperands()[index];
+    bool placed = !getSharding(operand).isReplicated() && isWeight(operand);
+    return std::pair(placed ? 0 : 1, -cast<RankedTensorType>(operand.getType()).getNumElements());
+  };
+  llvm::stable_sort(problem.order, [&](unsigned left, unsigned right) { return weight(left) < weight(right); });
+  return problem;
+}
+
+bool Propagation::isWeight(Value value) {
+  for (auto call = value.getDefiningOp<CallOp>(); call && call.getNumOperands() == 1;
+       call = value.getDefiningOp<CallOp>())
+    value = call.getOperands()[0];
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto kind = argument ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind") : StringAttr();
+  return kind && kind.getValue() != "input";
+}
+
+void Propagation::reducePartialOperands(CallOp call, const FactorRule &rule, const Linearity &linearity) {
+  AxisList axes;
+  for (Value operand : call.getOperands())
+    for (AxisRefAttr axis : getSharding(operand).getPartialAxes())
+      if (!overlapsAny(axes, axis))
+        axes.push_back(axis);
+  for (AxisRefAttr axis : axes) {
+    CallProblem problem = makeProblem(call, rule);
+    SmallVector<unsigned> rejected = findRejectedPartials(linearity, problem.operands, axis);
+    if (rejected.empty() && isPartialShared(call, axis))
+      for (auto [index, operand] : llvm::enumerate(call.getOperands()))
+        if (overlapsAny(getSharding(operand).getPartialAxes(), axis))
+          rejected.push_back(index);
+    for (unsigned index : rejected)
+      call->setOperand(index, reduce(call.getOperands()[index], axis, call));
+  }
+}
+
+bool Propagation::isPartialShared(CallOp call, AxisRefAttr axis) {
+  return llvm::any_of(call.getOperands(), [&](Value operand) {
+    return overlapsAny(getSharding(operand).getPartialAxes(), axis) && !operand.hasOneUse();
+  });
+}
+
+void Propagation::placeReshards(CallOp call, const CallDecision &decision) {
+  for (auto [index, wanted] : llvm::enumerate(decision.operands)) {
+    Value operand = call.getOperands()[index];
+    ShardingAttr arriving = getSharding(operand);
+    if (arriving == wanted)
+      continue;
+    if (movesData(arriving, wanted))
+      reportUnstated(call, index, arriving, wanted);
+    Cause cause{call.getLoc(), StringAttr()};
+    Value made = layouts.obtain(operand, wanted, call, cause);
+    inheritCauses(call, decision, made);
+    call->setOperand(index, made);
+  }
+}
+
+std::optional<Cause> Propagation::causeIn(CallOp call, Value operand, AxisRefAttr axis) {
+  auto own = styles.find(call.getModule().value_or(""));
+  if (own != styles.end() && isWeight(operand))
+    for (StyleOp style : own->second)
+      if (overlapsAny(toAxes(style.getAxes()), axis))
+        return Cause{style.getLoc(), style.getTextAttr()};
+  return layouts.causeOf(operand, axis);
+}
+
+void Propagation::inheritCauses(CallOp call, const CallDecision &decision, Value value) {
+  for (auto [division, source] : llvm::zip(decision.factors, decision.source))
+    if (source >= 0)
+      for (AxisRefAttr axis : division.axes)
+        if (std::optional<Cause> cause = causeIn(call, call.getOperands()[source], axis))
+          layouts.setCause(value, axis, *cause);
+}
+
+bool Propagation::isDealtAnew(DimShardingAttr before, DimShardingAttr after) {
+  return !before.getAxes().empty() && before.getAxes() == after.getAxes() &&
+         (before.getUnit() != after.getUnit() || before.getParts() != after.getParts());
+}
+
+bool Propagation::movesData(ShardingAttr from, ShardingAttr to) {
+  for (auto [before, after] : llvm::zip(from.getDims(), to.getDims()))
+    if (after.getAxes().take_front(before.getAxes().size()) != before.getAxes() || isDealtAnew(before, after))
+      return true;
+  return false;
+}
+
+void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr from, ShardingAttr to) {
+  // Behind an error layouts are guesses.
+  if (hasFailed)
+    return;
+  std::optional<Cause> cause = statementBehind(call.getOperands()[index], from);
+  Location place = cause ? cause->location : call.getLoc();
+  strictFailure |= strict;
+  std::string layout = layoutText(withSharding(call.getOperands()[index].getType(), to));
+  if (isNews(place, call.getTarget() + " " + Twine(index) + layout))
+    reportUnstatedReshard(call, index, to, mesh, place, strict);
+}
+
+std::optional<Cause> Propagation::statementBehind(Value value, ShardingAttr sharding) {
+  AxisList axes(sharding.getPartialAxes());
+  for (DimShardingAttr dim : sharding.getDims())
+    axes.append(dim.getAxes().begin(), dim.getAxes().end());
+  for (AxisRefAttr axis : axes)
+    if (std::optional<Cause> cause = layouts.causeOf(value, axis); cause && cause->style)
+      return cause;
+  return std::nullopt;
+}
+
+LogicalResult Propagation::reportBlock(CallOp call, const FactorRule &rule, const CallDecision &decision) {
+  auto [index, block] = *decision.block;
+  std::optional<Cause> cause = layouts.causeOf(call.getOperands()[index], block.axis);
+  Location place = cause ? cause->location : call.getLoc();
+  if (isNews(place, call.getTarget() + " block " + Twine(index)))
+    reportBlockedAxis(call, index, block, rule, mesh, place);
+  return failure();
+}
+
+LogicalResult Propagation::visitUnknown(CallOp call) {
+  for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
+    if (getSharding(operand).isReplicated())
+      continue;
+    std::optional<Cause> cause = statementBehind(operand, getSharding(operand));
+    Location place = cause ? cause->location : call.getLoc();
+    if (isNews(place, call.getTarget()))
+      reportUnknownOperator(call, index, layouts, place);
+    return failure();
+  }
+  for (Value result : call.getResults())
+    layouts.decide(result,
+                   ShardingAttr::getReplicated(call.getContext(), cast<RankedTensorType>(result.getType()).getRank()));
+  return success();
+}
+
+void Propagation::recordCauses(CallOp call, const CallDecision &decision) {
+  for (Value result : call.getResults()) {
+    inheritCauses(call, decision, result);
+    for (Value operand : call.getOperands())
+      for (AxisRefAttr axis : getSharding(operand).getPartialAxes())
+        if (std::optional<Cause> cause = layouts.causeOf(operand, axis))
+          layouts.setCause(result, axis, *cause);
+  }
+}
+
+LogicalResult Propagation::visitReturn(func::ReturnOp output) {
+  for (OpOperand &operand : output->getOpOperands()) {
+    operand.set(layouts.current(operand.get()));
+    for (AxisRefAttr axis : AxisList(getSharding(operand.get()).getPartialAxes()))
+      operand.set(reduce(operand.get(), axis, output));
+  }
+  function.setType(
+      FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(), output.getOperandTypes()));
+  return failure(strictFailure);
+}
+
+namespace {
 
 struct PropagateShardingsPass : meshplan::impl::PropagateShardingsBase<PropagateShardingsPass> {
   using PropagateShardingsBase::PropagateShardingsBase;
@@ -411,9 +464,14 @@ struct PropagateShardingsPass : meshplan::impl::PropagateShardingsBase<Propagate
   void runOnOperation() final {
     ModuleOp module = getOperation();
     MeshOp mesh = getMesh(module);
+    ModuleStyles styles;
+    for (auto style : module.getOps<StyleOp>())
+      styles[style.getModule()].push_back(style);
     for (auto function : module.getOps<func::FuncOp>())
-      if (!function->hasAttr("plan.single_rank") && failed(Propagation(function, mesh, strict).run()))
+      if (!function->hasAttr("plan.single_rank") && failed(Propagation(function, mesh, styles, strict).run()))
         return signalPassFailure();
+    for (auto style : llvm::make_early_inc_range(module.getOps<StyleOp>()))
+      style.erase();
   }
 };
 

@@ -45,6 +45,11 @@ private:
   void projectSlice(plan::SliceOp op);
   LogicalResult checkType(Operation *op, Type type);
 
+  Strides getStrides(Value value, unsigned rankClass);
+  CallView viewOnRank(plan::CallOp call, unsigned rankClass);
+  int64_t contiguousCopyBytes(Value value, unsigned rankClass);
+  int64_t packedBytes(Operation &op, unsigned rankClass);
+
   unsigned addBuffer(Value value, Buffer buffer);
   scheduling::Operation &addOperation(Operation &op, StringRef name);
 
@@ -53,6 +58,8 @@ private:
   CommunicatorTable &communicators;
   const OpRegistry &registry;
   DenseMap<Value, unsigned> bufferOf;
+  /// How a value lies in the memory of a rank of each class; row-major where it has no entry.
+  DenseMap<Value, SmallVector<Strides, 2>> stridesOf;
   Projection result;
 };
 } // namespace
@@ -76,26 +83,37 @@ scheduling::Operation &Projector::addOperation(Operation &op, StringRef name) {
   return operation;
 }
 
-/// Cost of a call on the rank of a class.
-static OpCost costOf(const OpRecord *record, plan::CallOp call, LayoutTable &layouts, unsigned rankClass) {
-  if (!record || !record->cost)
-    return {};
-  CallView view{call.getTarget(), call.getArgs(), {}, {}};
-  for (Type type : call.getOperandTypes())
-    view.operands.push_back(layouts.get(type).local[rankClass]);
+/// How a value lies in the memory of a rank of a class.
+Strides Projector::getStrides(Value value, unsigned rankClass) {
+  auto entry = stridesOf.find(value);
+  return entry == stridesOf.end() ? contiguousStrides(layouts.get(value.getType()).local[rankClass].getShape())
+                                  : entry->second[rankClass];
+}
+
+/// The call on a rank of a class.
+CallView Projector::viewOnRank(plan::CallOp call, unsigned rankClass) {
+  CallView view{call.getTarget(), call.getArgs(), {}, {}, {}};
+  for (Value operand : call.getOperands()) {
+    view.operands.push_back(layouts.get(operand.getType()).local[rankClass]);
+    view.strides.push_back(getStrides(operand, rankClass));
+  }
   for (Type type : call.getResultTypes())
     view.results.push_back(layouts.get(type).local[rankClass]);
-  return record->cost(view);
+  return view;
 }
 
 void Projector::projectCall(plan::CallOp call) {
   scheduling::Operation &operation = addOperation(*call, call.getTarget());
   const OpRecord *record = registry.lookup(call.getTarget());
-  bool aliases = false;
+  // A reshape may be a view on one rank and a copy on another, where it counts as a copy on both.
+  bool aliases = !operation.consumed.empty();
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
-    OpCost cost = costOf(record, call, layouts, rankClass);
+    CallView view = viewOnRank(call, rankClass);
+    OpCost cost = costOf(view, record);
     operation.workspace.push_back(cost.workspaceBytes);
-    aliases = cost.aliases && !operation.consumed.empty();
+    aliases &= cost.aliases;
+    for (auto [index, value] : llvm::enumerate(call.getResults()))
+      stridesOf[value].push_back(meshplan::stridesOf(view, record, index));
   }
   for (Value value : call.getResults()) {
     Buffer buffer;
@@ -112,6 +130,9 @@ void Projector::projectSlice(plan::SliceOp op) {
   plan::ShardingAttr sharding = plan::getSharding(op.getResult());
   Buffer buffer;
   bool copies = !sharding.getDims()[op.getDim()].getParts().empty();
+  if (!copies)
+    for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass)
+      stridesOf[op.getResult()].push_back(getStrides(op.getInput(), rankClass));
   buffer.bytes = copies ? layouts.get(op.getType()).bytes : ClassBytes(layouts.rankClasses(), 0);
   if (!copies)
     buffer.viewOf = operation.consumed.front();
@@ -124,7 +145,7 @@ static bool piecesAreContiguous(RankedTensorType type, int64_t dim) {
   return llvm::all_of(type.getShape().take_front(dim), [](int64_t extent) { return extent == 1; });
 }
 
-/// Bytes of the staging copy in which a collective's pieces lie rank by rank.
+/// Bytes of the staging copies in which a collective's pieces lie rank by rank.
 static int64_t stagingBytes(Operation &op, const ResolvedLayout &input, const ResolvedLayout &result,
                             unsigned rankClass) {
   if (auto gather = dyn_cast<plan::AllGatherOp>(op))
@@ -139,6 +160,24 @@ static int64_t stagingBytes(Operation &op, const ResolvedLayout &input, const Re
   return 0;
 }
 
+/// Bytes of a row-major copy of a value; 0 if it is row-major.
+int64_t Projector::contiguousCopyBytes(Value value, unsigned rankClass) {
+  const ResolvedLayout &layout = layouts.get(value.getType());
+  Strides strides = getStrides(value, rankClass);
+  return StridedShape{layout.local[rankClass].getShape(), strides}.isContiguous() ? 0 : layout.bytes[rankClass];
+}
+
+/// Bytes of the row-major copy of what is sent, where it does not go piece by piece anyway.
+int64_t Projector::packedBytes(Operation &op, unsigned rankClass) {
+  RankedTensorType type = layouts.get(op.getOperand(0).getType()).local[rankClass];
+  auto goesWhole = [&](int64_t dim) { return piecesAreContiguous(type, dim); };
+  auto scatter = dyn_cast<plan::ReduceScatterOp>(op);
+  auto exchange = dyn_cast<plan::AllToAllOp>(op);
+  if ((scatter && !goesWhole(scatter.getDim())) || (exchange && !goesWhole(exchange.getToDim())))
+    return 0;
+  return contiguousCopyBytes(op.getOperand(0), rankClass);
+}
+
 void Projector::projectCollective(Operation &op) {
   unsigned communicator = communicators.get(op.getAttrOfType<ArrayAttr>("axes"), layouts);
   scheduling::Operation &operation = addOperation(op, op.getName().stripDialect());
@@ -147,7 +186,7 @@ void Projector::projectCollective(Operation &op) {
   const ResolvedLayout input = layouts.get(op.getOperand(0).getType());
   const ResolvedLayout &output = layouts.get(op.getResult(0).getType());
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass)
-    operation.workspace.push_back(stagingBytes(op, input, output, rankClass));
+    operation.workspace.push_back(stagingBytes(op, input, output, rankClass) + packedBytes(op, rankClass));
   Buffer buffer;
   buffer.bytes = output.bytes;
   operation.produced.push_back(addBuffer(op.getResult(0), std::move(buffer)));
@@ -168,6 +207,9 @@ LogicalResult Projector::projectReturn(func::ReturnOp op) {
       return op.emitError() << "result " << index << " is partial: " << value.getType();
     Buffer &buffer = result.problem.buffers[bufferOf.lookup(value)];
     buffer.kept = !buffer.permanent;
+    // Outputs are written row-major, one after the other.
+    for (auto [rankClass, bytes] : llvm::enumerate(result.problem.handover))
+      bytes = std::max(bytes, contiguousCopyBytes(value, rankClass));
   }
   return success();
 }
@@ -197,6 +239,7 @@ LogicalResult Projector::projectOp(Operation &op) {
 
 FailureOr<Projection> Projector::project() {
   result.problem.rankClasses = layouts.rankClasses();
+  result.problem.handover.assign(layouts.rankClasses(), 0);
   result.problem.streams = {"compute", "communication"};
   for (BlockArgument argument : function.getArguments()) {
     if (failed(checkType(function, argument.getType())))

@@ -4,6 +4,7 @@
 
 #include "runtime/comm/threads/threads_world.h"
 
+#include <system_error>
 #include <thread>
 
 namespace meshplan {
@@ -47,6 +48,33 @@ void waitForRanks(Returned &returned, const RankOptions &options) {
   options.onStuck(failure, stuck);
 }
 
+/// Calls `start` for each rank; fails when the system has no thread for it.
+template <typename Start>
+Status startThreads(std::vector<std::thread> &threads, int64_t worldSize, const Start &start) {
+  try {
+    for (int64_t rank = 0; rank < worldSize; ++rank)
+      threads.emplace_back([&start, rank] { start(rank); });
+  } catch (const std::system_error &error) {
+    return Status::error(StatusCode::unsupported, "only ", threads.size(), " of ", worldSize,
+                         " ranks could be started as threads of this process: ", error.code().message(),
+                         "; help: start one process for each rank");
+  }
+  return Status();
+}
+
+/// The ranks from `first` on were not started: ends the others, which would wait for them.
+void giveUp(ThreadsRun &run, size_t first, const Status &failure, std::vector<Status> &results, Returned &returned) {
+  {
+    std::unique_lock lock(returned.mutex);
+    for (size_t rank = first; rank < results.size(); ++rank, ++returned.count) {
+      results[rank] = failure;
+      returned.ranks[rank] = true;
+    }
+    returned.failure = failure;
+  }
+  ThreadsWorld(run, static_cast<int64_t>(first)).abort(failure);
+}
+
 } // namespace
 
 std::vector<Status> runThreads(int64_t worldSize, const RankOptions &options, const RankBody &body) {
@@ -55,8 +83,9 @@ std::vector<Status> runThreads(int64_t worldSize, const RankOptions &options, co
   Returned returned;
   returned.ranks.resize(worldSize, false);
   std::vector<std::thread> threads;
-  for (int64_t rank = 0; rank < worldSize; ++rank)
-    threads.emplace_back([&, rank] { runThread(run, rank, options, body, results[rank], returned); });
+  auto start = [&](int64_t rank) { runThread(run, rank, options, body, results[rank], returned); };
+  if (Status started = startThreads(threads, worldSize, start); !started.ok())
+    giveUp(run, threads.size(), started, results, returned);
   waitForRanks(returned, options);
   for (std::thread &thread : threads)
     thread.join();

@@ -81,6 +81,9 @@ Expected<BoundArguments> meshplan::bindArguments(std::string_view target, const 
                              contentName(given->content), ", the operator takes ", parameter.real_type()->str());
     } else if (parameter.default_value()) {
       bound.fixed.push_back(*parameter.default_value());
+    } else if (parameter.type()->kind() == TypeKind::OptionalType) {
+      // Artifacts leave out None, which some schemas want to be said (`Tensor? weight`).
+      bound.fixed.emplace_back();
     } else {
       return Status::error(StatusCode::invalid, target, ": argument '", parameter.name(), "' is missing");
     }

@@ -122,3 +122,35 @@ func.func @grouped_mm(%0: tensor<6x16xbf16>, %1: tensor<1x16x48xbf16>, %2: tenso
     : (tensor<6x16xbf16>, tensor<1x16x48xbf16>, tensor<1xi32>) -> tensor<6x48xbf16>
   return %r : tensor<6x48xbf16>
 }
+
+func.func @einsum_scores(%0: tensor<2x6x3x4xf32>, %1: tensor<2x5x3x4xf32>) -> tensor<2x3x6x5xf32> {
+  %r = plan.call "aten.einsum.default"(%0, %1)
+    {equation = "bqhd,bkhd->bhqk", tensors = [#plan.operand<0>, #plan.operand<1>]}
+    : (tensor<2x6x3x4xf32>, tensor<2x5x3x4xf32>) -> tensor<2x3x6x5xf32>
+  return %r : tensor<2x3x6x5xf32>
+}
+
+func.func @einsum_implied_result(%0: tensor<6x4xf32>, %1: tensor<4x12xf32>) -> tensor<6x12xf32> {
+  %r = plan.call "aten.einsum.default"(%0, %1) {equation = "ij, jk", tensors = [#plan.operand<0>, #plan.operand<1>]}
+    : (tensor<6x4xf32>, tensor<4x12xf32>) -> tensor<6x12xf32>
+  return %r : tensor<6x12xf32>
+}
+
+func.func @einsum_three(%0: tensor<6x4xf32>, %1: tensor<4x12xf32>, %2: tensor<12xf32>) -> tensor<12x6xf32> {
+  %r = plan.call "aten.einsum.default"(%0, %1, %2)
+    {equation = "ij,jk,k->ki", tensors = [#plan.operand<0>, #plan.operand<1>, #plan.operand<2>]}
+    : (tensor<6x4xf32>, tensor<4x12xf32>, tensor<12xf32>) -> tensor<12x6xf32>
+  return %r : tensor<12x6xf32>
+}
+
+func.func @einsum_of_one(%0: tensor<6x4xf32>) -> tensor<4xf32> {
+  %r = plan.call "aten.einsum.default"(%0) {equation = "ij->j", tensors = [#plan.operand<0>]}
+    : (tensor<6x4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+func.func @einsum_diagonal(%0: tensor<6x6xf32>, %1: tensor<6xf32>) -> tensor<6xf32> {
+  %r = plan.call "aten.einsum.default"(%0, %1) {equation = "ii,i->i", tensors = [#plan.operand<0>, #plan.operand<1>]}
+    : (tensor<6x6xf32>, tensor<6xf32>) -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}

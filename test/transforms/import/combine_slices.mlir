@@ -59,3 +59,17 @@ func.func @no_such_dim_stays(%x: tensor<12xf32>) -> (tensor<8xf32>, tensor<8xf32
   %3 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, dim = -9223372036854775808 : i64} : (tensor<12xf32>) -> tensor<8xf32>
   return %0, %1, %2, %3 : tensor<8xf32>, tensor<8xf32>, tensor<f32>, tensor<8xf32>
 }
+
+// The rest of a partial rotary embedding, and halves of the other part.
+// CHECK-LABEL: @slices_of_slices
+// CHECK: %[[PARTS:.*]]:2 = plan.call "aten.split_with_sizes.default"(%arg0) {{.*}}split_sizes = [8, 4]
+// CHECK: %[[HALVES:.*]]:2 = plan.call "aten.split_with_sizes.default"(%[[PARTS]]#0) {{.*}}split_sizes = [4, 4]
+// CHECK: return %[[HALVES]]#1, %[[HALVES]]#0, %[[PARTS]]#1
+func.func @slices_of_slices(%x: tensor<12xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %rotated = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, end = 8 : i64} : (tensor<12xf32>) -> tensor<8xf32>
+  %rest = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, start = 8 : i64} : (tensor<12xf32>) -> tensor<4xf32>
+  %low = plan.call "aten.slice.Tensor"(%rotated) {self = #plan.operand<0>, end = 4 : i64} : (tensor<8xf32>) -> tensor<4xf32>
+  %high = plan.call "aten.slice.Tensor"(%rotated) {self = #plan.operand<0>, start = 4 : i64}
+      : (tensor<8xf32>) -> tensor<4xf32>
+  return %high, %low, %rest : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

@@ -36,9 +36,14 @@ func.func @options(
   return %out : tensor<2x4x8x16xf64>
 }
 
-// Attention on other than four dims stays.
+// Three dims are four with one head.
 // CHECK-LABEL: func.func @three_dims
-// CHECK-NEXT: "aten.scaled_dot_product_attention.default"
+// CHECK: %[[Q:.*]] = plan.call "aten.unsqueeze.default"(%arg0) {dim = 1
+// CHECK: %[[K:.*]] = plan.call "aten.unsqueeze.default"(%arg1)
+// CHECK: %[[V:.*]] = plan.call "aten.unsqueeze.default"(%arg2)
+// CHECK: %[[OUT:.*]]:2 = plan.call "meshplan.attention"(%[[Q]], %[[K]], %[[V]])
+// CHECK: %[[S:.*]] = plan.call "aten.squeeze.dim"(%[[OUT]]#0) {dim = 1
+// CHECK: return %[[S]]
 func.func @three_dims(
     %q: tensor<4x8x16xf32>,
     %k: tensor<4x8x16xf32>,
@@ -47,6 +52,32 @@ func.func @three_dims(
       {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
       : (tensor<4x8x16xf32>, tensor<4x8x16xf32>, tensor<4x8x16xf32>) -> tensor<4x8x16xf32>
   return %out : tensor<4x8x16xf32>
+}
+
+// Two dims stay.
+// CHECK-LABEL: func.func @two_dims
+// CHECK-NEXT: "aten.scaled_dot_product_attention.default"
+func.func @two_dims(
+    %q: tensor<8x16xf32>,
+    %k: tensor<8x16xf32>,
+    %v: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
+      : (tensor<8x16xf32>, tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %out : tensor<8x16xf32>
+}
+
+// One key head for all queries broadcasts.
+// CHECK-LABEL: func.func @broadcast_heads
+// CHECK: "meshplan.attention"(%arg0, %arg1, %arg2)
+func.func @broadcast_heads(
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x1x8x16xf32>,
+    %v: tensor<2x1x8x16xf32>) -> tensor<2x4x8x16xf32> {
+  %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
+      : (tensor<2x4x8x16xf32>, tensor<2x1x8x16xf32>, tensor<2x1x8x16xf32>) -> tensor<2x4x8x16xf32>
+  return %out : tensor<2x4x8x16xf32>
 }
 
 // Keys of one batch for queries of two: the kernel does not stretch them.
@@ -64,7 +95,7 @@ func.func @broadcast_batch(
 
 // unsqueeze, expand, reshape, as Hugging Face models export it.
 // CHECK-LABEL: func.func @repeat_kv
-// CHECK-NEXT: "meshplan.attention"(%arg0, %arg1, %arg2)
+// CHECK: "meshplan.attention"(%arg0, %arg1, %arg2)
 // CHECK-NEXT: return
 func.func @repeat_kv(
     %q: tensor<2x4x8x16xf32>,
@@ -92,7 +123,7 @@ func.func @repeat_kv(
 
 // The same after run_decompositions, and repeat_interleave.
 // CHECK-LABEL: func.func @decomposed
-// CHECK-NEXT: "meshplan.attention"(%arg0, %arg1, %arg2)
+// CHECK: "meshplan.attention"(%arg0, %arg1, %arg2)
 // CHECK-NEXT: return
 func.func @decomposed(
     %q: tensor<2x4x8x16xf32>,
@@ -151,7 +182,7 @@ func.func @heads_last(
 
 // One head of keys for all queries.
 // CHECK-LABEL: func.func @one_group
-// CHECK-NEXT: "meshplan.attention"(%arg0, %arg1, %arg2)
+// CHECK: "meshplan.attention"(%arg0, %arg1, %arg2)
 func.func @one_group(
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x1x8x16xf32>,
@@ -168,7 +199,7 @@ func.func @one_group(
 
 // The operator groups heads itself, and the model repeats the two that it is given from one.
 // CHECK-LABEL: func.func @grouped_by_the_op
-// CHECK-NEXT: "meshplan.attention"(%arg0, %arg1, %arg2)
+// CHECK: "meshplan.attention"(%arg0, %arg1, %arg2)
 // CHECK-SAME: (tensor<2x4x8x16xf32>, tensor<2x1x8x16xf32>, tensor<2x1x8x16xf32>)
 func.func @grouped_by_the_op(
     %q: tensor<2x4x8x16xf32>,

@@ -216,3 +216,26 @@ func.func @others(
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %3, %5 : tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>
 }
+
+// Scores that are scaled together with the addend are none of the op's: it scales before it adds. The side of the sum
+// on which they are makes no difference.
+// CHECK-LABEL: func.func @scaled_sum
+// CHECK-NOT: meshplan.attention
+// CHECK: return
+func.func @scaled_sum(
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x16x8xf32>,
+    %v: tensor<2x4x8x6xf32>,
+    %mask: tensor<2x1x8x8xf32>) -> tensor<2x4x8x6xf32> {
+  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
+  %1 = plan.call "aten.add.Tensor"(%mask, %0) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x1x8x8xf32>, tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %2 = plan.call "aten.mul.Tensor"(%1) {self = #plan.operand<0>, other = 0.25 : f64}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %3 = plan.call "aten.softmax.int"(%2) {self = #plan.operand<0>, dim = -1 : i64}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %4 = plan.call "aten.matmul.default"(%3, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x8xf32>, tensor<2x4x8x6xf32>) -> tensor<2x4x8x6xf32>
+  return %4 : tensor<2x4x8x6xf32>
+}

@@ -7,7 +7,7 @@ plan.mesh [#plan.mesh_axis<"tp" = 2>]
 // CHECK-LABEL: func.func @view
 func.func @view(%0: tensor<2x6x8xf32, #plan.sharding<[{}, {}, {"tp"}]>>)
     -> tensor<2x6x4x2xf32, #plan.sharding<[{}, {}, {"tp"}, {}]>> {
-  // CHECK: size = [2, 6, #plan.local<0, result 0, dim 2, extent 1>, 2]
+  // CHECK: shape = [2, 6, #plan.local<0, result 0, dim 2, extent 1>, 2]
   %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 2, 6, -1, 2>}
       : (tensor<2x6x8xf32, #plan.sharding<[{}, {}, {"tp"}]>>) -> tensor<2x6x4x2xf32, #plan.sharding<[{}, {}, {"tp"}, {}]>>
   return %1 : tensor<2x6x4x2xf32, #plan.sharding<[{}, {}, {"tp"}, {}]>>

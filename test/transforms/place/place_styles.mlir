@@ -70,3 +70,22 @@ func.func @returned_argument(%x: tensor<4x8xf32> {plan.kind = "input", plan.name
     -> tensor<4x8xf32> {
   return %x : tensor<4x8xf32>
 }
+
+// -----
+
+// A module may lend its weight to the operators of another: 'proj' has none of its own.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "proj" colwise [#plan.axis<"tp">] as "colwise tp"
+
+// CHECK-LABEL: func.func @lent
+// CHECK-SAME: tensor<16x8xf32, #plan.sharding<[{"tp"}, {}]>>
+// CHECK-SAME: tensor<16xf32, #plan.sharding<[{"tp"}]>>
+func.func @lent(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["proj.weight"]},
+    %b: tensor<16xf32> {plan.kind = "parameter", plan.names = ["proj.bias"]}) -> tensor<4x16xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w, %b)
+      {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>} in "block"
+      : (tensor<4x8xf32>, tensor<16x8xf32>, tensor<16xf32>) -> tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}

@@ -52,9 +52,9 @@ func.func @forward(%x: tensor<4x5x8xf32> {plan.kind = "input", plan.names = ["x"
 // -----
 
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
-// expected-note @below {{the other statement is here}}
+// expected-note @below {{'rowwise tp' of 'embed' splits dim 0 over tp}}
 plan.style "embed" rowwise [#plan.axis<"tp">] as "rowwise tp"
-// expected-error @below {{parameter 'embed.weight' is placed in two ways: 'rowwise tp' and 'rowwise tp'}}
+// expected-error @below {{parameter 'embed.weight' is placed in two ways: 'rowwise tp' of 'head' splits dim 1 over tp}}
 // expected-note @below {{help: modules that share a parameter need one placement}}
 plan.style "head" rowwise [#plan.axis<"tp">] as "rowwise tp"
 func.func @forward(

@@ -14,18 +14,18 @@ plan.style "rest" replicate [] as "replicate" loc("a.plan":8:10)
 // CHECK-SAME: tensor<8xf32, #plan.sharding<[{}]>> {{.*}}plan.style = "sequence tp"} loc("a.plan":6:10)
 // CHECK-SAME: tensor<8xf32, #plan.sharding<[{}]>> {{.*}}plan.style = "replicate"} loc("a.plan":8:10)
 // CHECK: plan.call "aten.embedding.default"
-// CHECK-SAME: loc(fused<[#plan.cause<"dp" at loc("a.plan":3:9)>, #plan.cause<"tp" because "rowwise tp" at loc("a.plan":5:10)>]>["embedding"])
+// CHECK-SAME: loc(fused<[#plan.cause<"dp" because "input ids" at loc("a.plan":3:9)>, #plan.cause<"tp" because "rowwise tp" at loc("a.plan":5:10)>]>["embedding"])
 // CHECK: plan.reshard %{{.*}} because "rowwise tp"
-// CHECK-SAME: loc(fused<[#plan.cause<"dp" at loc("a.plan":3:9)>, #plan.cause<"tp" because "sequence tp" at loc("a.plan":6:10)>]>["a.plan":5:10])
+// CHECK-SAME: loc(fused<[#plan.cause<"dp" because "input ids" at loc("a.plan":3:9)>, #plan.cause<"tp" because "sequence tp" at loc("a.plan":6:10)>]>["a.plan":5:10])
 // CHECK: plan.call "aten.mul.Tensor"
-// CHECK-SAME: loc(fused<[#plan.cause<"dp" at loc("a.plan":3:9)>, #plan.cause<"tp" because "sequence tp" at loc("a.plan":6:10)>]>["mul"])
+// CHECK-SAME: loc(fused<[#plan.cause<"dp" because "input ids" at loc("a.plan":3:9)>, #plan.cause<"tp" because "sequence tp" at loc("a.plan":6:10)>]>["mul"])
 // CHECK: plan.reshard %{{.*}} because "colwise tp"
-// CHECK-SAME: loc(fused<[#plan.cause<"dp" at loc("a.plan":3:9)>]>["a.plan":7:10])
+// CHECK-SAME: loc(fused<[#plan.cause<"dp" because "input ids" at loc("a.plan":3:9)>]>["a.plan":7:10])
 // CHECK: plan.call "aten.linear.default"
-// CHECK-SAME: loc(fused<[#plan.cause<"dp" at loc("a.plan":3:9)>, #plan.cause<"tp" because "colwise tp" at loc("a.plan":7:10)>]>["linear"])
+// CHECK-SAME: loc(fused<[#plan.cause<"dp" because "input ids" at loc("a.plan":3:9)>, #plan.cause<"tp" because "colwise tp" at loc("a.plan":7:10)>]>["linear"])
 // CHECK: plan.call "aten.sum.dim_IntList"
-// CHECK-SAME: loc(fused<[#plan.cause<"tp" because "colwise tp" at loc("a.plan":7:10)>, #plan.cause<"dp" at loc("a.plan":3:9)>]>["sum"])
-// CHECK: plan.reshard
+// CHECK-SAME: loc(fused<[#plan.cause<"tp" because "colwise tp" at loc("a.plan":7:10)>, #plan.cause<"dp" because "input ids" at loc("a.plan":3:9)>]>["sum"])
+// CHECK: plan.reshard %{{.*}} because "input ids"
 // CHECK-SAME: loc(fused<[#plan.cause<"tp" because "colwise tp" at loc("a.plan":7:10)>]>["a.plan":3:9])
 // CHECK: plan.call "aten.exp.default"
 func.func @forward(

@@ -19,15 +19,14 @@ func.func @forward(
 // -----
 
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
-// expected-note @below {{divided by 'colwise tp'}}
+// expected-error @below {{operator 'custom.scan.default' in module 'mixer' has no record, and its operand 0 is [6, 4 over tp]}}
+// expected-note @below {{help: gather the values before it with 'q: output [_, _]', or add a record (docs/adding-an-op.md)}}
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
     %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
     %w: tensor<4x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"]}) -> tensor<6x4xf32> {
   %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
       : (tensor<6x8xf32>, tensor<4x8xf32>) -> tensor<6x4xf32>
-  // expected-error @below {{operator 'custom.scan.default' in module 'mixer' has no record, and its operand 0 is [6, 4 over tp]}}
-  // expected-note @below {{help: keep the values whole that reach it ('replicate'), or add a record}}
   %1 = plan.call "custom.scan.default"(%0) {self = #plan.operand<0>} in "mixer" : (tensor<6x4xf32>) -> tensor<6x4xf32>
   return %1 : tensor<6x4xf32>
 }
@@ -63,4 +62,29 @@ func.func @forward(
       : (tensor<6x8xf32>, tensor<4x8xf32>) -> tensor<6x4xf32>
   %1 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = 1} in "head" : (tensor<6x4xf32>) -> tensor<6x4xf32>
   return %1 : tensor<6x4xf32>
+}
+
+// -----
+
+// Groups that are summed before attention comes are not its heads.
+plan.mesh [#plan.mesh_axis<"tp" = 8>]
+// expected-error @below {{dim 1 of size 16 of 'up' is 4 groups of 4, fewer than tp = 8}}
+// expected-note @below {{help: tp can be at most 4 (groups, not columns)}}
+plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
+func.func @forward(
+    %x: tensor<8x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %up: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"]},
+    %mix: tensor<4x4xf32> {plan.kind = "buffer", plan.names = ["mix"]},
+    %k: tensor<2x4x4x4xf32> {plan.kind = "input", plan.names = ["k"]}) -> tensor<2x4x4x4xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %up) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+      : (tensor<8x8xf32>, tensor<16x8xf32>) -> tensor<8x16xf32>
+  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 8, 4, 4>} in "up"
+      : (tensor<8x16xf32>) -> tensor<8x4x4xf32>
+  %2 = plan.call "aten.matmul.default"(%1, %mix) {self = #plan.operand<0>, other = #plan.operand<1>} in "mix"
+      : (tensor<8x4x4xf32>, tensor<4x4xf32>) -> tensor<8x4x4xf32>
+  %3 = plan.call "aten.view.default"(%2) {self = #plan.operand<0>, size = array<i64: 2, 4, 4, 4>} in "attn"
+      : (tensor<8x4x4xf32>) -> tensor<2x4x4x4xf32>
+  %4:2 = plan.call "meshplan.attention"(%3, %k, %k) {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.5 : f64}
+      in "attn" : (tensor<2x4x4x4xf32>, tensor<2x4x4x4xf32>, tensor<2x4x4x4xf32>) -> (tensor<2x4x4x4xf32>, tensor<2x4x4xf32>)
+  return %4#0 : tensor<2x4x4x4xf32>
 }

@@ -39,6 +39,15 @@ TEST(FunctionalCheck, RefusesAGraphThatWritesInPlace) {
                                            help));
 }
 
+/// What lies at a place of the traced tensor's memory lies elsewhere in that of a rank.
+TEST(FunctionalCheck, RefusesPlacesInMemory) {
+  TestModel model = linearModel();
+  model.graph.node("torch.ops.aten.as_strided.default", {tensor("self", "x")}, "strided", {2, 2});
+  EXPECT_THAT(errorsOf(model), ElementsAre("'FILE': the graph reads elements by their place in memory\n"
+                                           "note: 'aten.as_strided.default'\n"
+                                           "help: write it with slices, unfold or gather instead of as_strided"));
+}
+
 TestModel normModel(const std::string &target, const std::string &flag, bool training) {
   TestModel model;
   model.buffer("norm.running_mean", {3});

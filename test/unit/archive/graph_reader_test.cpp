@@ -235,6 +235,16 @@ TEST(GraphReader, ResolvesSymbolicArithmetic) {
   EXPECT_EQ(program.symbols[0].maximum, INT64_MAX);
 }
 
+TEST(GraphReader, KeepsTheExtentsOfTheExample) {
+  TestModel model = dynamicModel();
+  EXPECT_TRUE(readProgram(model).examples.empty());
+  Json &dims = model.graph.json["tensor_values"]["view"]["sizes"];
+  dims[0]["as_expr"]["hint"] = {{"as_int", 8}}; // of 2 * s0
+  EXPECT_TRUE(readProgram(model).examples.empty());
+  model.graph.json["tensor_values"]["arange"]["sizes"][0]["as_expr"]["hint"] = {{"as_int", 4}};
+  EXPECT_EQ(readProgram(model).examples.lookup("s0"), 4);
+}
+
 TEST(GraphReader, RefusesShapesThatDependOnData) {
   TestModel model = dynamicModel();
   model.graph.json["tensor_values"]["view"] = tensorMeta({symbol("u0"), 2});

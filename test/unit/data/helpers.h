@@ -27,6 +27,16 @@ inline void writeText(const std::string &path, const std::string &text) {
   EXPECT_TRUE(file.flush().good()) << path;
 }
 
+/// A safetensors file with this header and `dataSize` bytes 0, 1, 2, ...
+inline std::string safetensorsText(const std::string &header, size_t dataSize) {
+  uint64_t size = header.size();
+  std::string text(reinterpret_cast<const char *>(&size), sizeof(size));
+  text += header;
+  for (size_t i = 0; i < dataSize; ++i)
+    text += static_cast<char>(i);
+  return text;
+}
+
 /// The local tensor; empty, with a test failure, when it cannot be read.
 inline std::vector<std::byte> readBytes(const TensorSource &source, const std::string &name, const SliceRanges &ranges,
                                         DType dtype) {

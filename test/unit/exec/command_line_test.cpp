@@ -82,6 +82,14 @@ TEST_F(CommandLineTest, ForwardJson) {
   EXPECT_EQ(json["memory"]["ranks"][0]["peak"], 2 * 2 * 4 + 2 * 5 * 4 + 2 * 2 * 5 * 4);
 }
 
+TEST_F(CommandLineTest, AnOutputWhoseNameIsNoUtf8) {
+  CommandResult result = call("forward test.sched --weights w.safetensors --inputs x.safetensors "
+                              "--outputs \"$(printf '\\377').safetensors\" --json");
+  EXPECT_EQ(result.status, 0) << result.text;
+  EXPECT_EQ(nlohmann::json::parse(result.text)["outputs"], "\ufffd.safetensors");
+  expectNothingLeft({"\xff.safetensors"});
+}
+
 TEST_F(CommandLineTest, Bench) {
   CommandResult result = call("bench test.sched --steps 3");
   EXPECT_EQ(result.status, 0);
@@ -150,11 +158,11 @@ TEST_F(CommandLineTest, MissingInputLeavesNothing) {
   expectNothingLeft();
 }
 
-TEST_F(CommandLineTest, UnknownInputLeavesNothing) {
+TEST_F(CommandLineTest, AnInputThatTheProgramDoesNotTake) {
   writeTensors(folder / "x.safetensors", {{"x", x0}, {"y", x0}});
   CommandResult result = forward();
   EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(result.text, HasSubstr("x.safetensors: the program has no input 'y'"));
+  EXPECT_THAT(result.text, AllOf(HasSubstr("x.safetensors"), HasSubstr("the program has no input 'y'")));
   expectNothingLeft();
 }
 

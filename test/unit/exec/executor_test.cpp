@@ -93,20 +93,6 @@ TEST_F(ExecutorTest, CountsBytes) {
   EXPECT_EQ(pool->current(), 0);
 }
 
-TEST_F(ExecutorTest, ATraceSurvivesItsText) {
-  Trace trace;
-  onOneRank([&](Executor &executor) { return executor.run(&trace); });
-  auto taken = Trace::fromText(trace.text());
-  ASSERT_TRUE(taken.ok()) << taken.status().message();
-  EXPECT_EQ(taken->text(), trace.text());
-  taken->shift(std::chrono::nanoseconds(5));
-  EXPECT_NE(taken->text(), trace.text());
-  taken->shift(std::chrono::nanoseconds(-5));
-  EXPECT_EQ(taken->text(), trace.text());
-  EXPECT_EQ(Trace::fromText("{}").status().message(), "the text of a trace is no list");
-  EXPECT_EQ(Trace::fromText("[[1]]").status().message(), "the text of a trace holds what is no event");
-}
-
 TEST_F(ExecutorTest, Traces) {
   Trace trace;
   onOneRank([&](Executor &executor) { return executor.run(&trace); });
@@ -120,26 +106,4 @@ TEST_F(ExecutorTest, Traces) {
   EXPECT_THAT(names, testing::ElementsAre("process_name", "aten.mm.default", "free", "aten.add.Tensor", "free"));
   EXPECT_EQ(events[1]["ts"], 0.0);
   EXPECT_GE(events[3]["ts"].get<double>(), events[1]["dur"].get<double>());
-}
-
-TEST(RankViewTest, OneRankSpeaksForEachPart) {
-  ScheduleBuilder builder({{"pp", 2}, {"dp", 4}, {"tp", 3}});
-  int whole = builder.value({{8}}), byTp = builder.value({{8}, {6, {"tp"}}}), byDigit = builder.value({{8}});
-  // The minor half of dp: coordinates 0, 1, 2, 3 hold parts 0, 1, 0, 1.
-  builder.program().values[byDigit]->dims[0]->axes = {{1, 2, 2}};
-  TemporaryDirectory folder;
-  builder.write(folder / "test.sched");
-  auto artifact = loadSchedule(folder / "test.sched");
-  ASSERT_TRUE(artifact.ok()) << artifact.status().message();
-  const artifact::Schedule &schedule = artifact->schedule();
-  auto speakers = [&](int value) {
-    std::vector<int64_t> ranks;
-    for (int64_t rank = 0; rank < builder.worldSize(); ++rank)
-      if (RankView(schedule, *schedule.programs()->Get(0), rank).isFirstHolder(value))
-        ranks.push_back(rank);
-    return ranks;
-  };
-  EXPECT_THAT(speakers(whole), testing::ElementsAre(0));
-  EXPECT_THAT(speakers(byTp), testing::ElementsAre(0, 1, 2));
-  EXPECT_THAT(speakers(byDigit), testing::ElementsAre(0, 3));
 }

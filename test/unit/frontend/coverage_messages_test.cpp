@@ -279,31 +279,7 @@ help: narrow one of them, or mark the one that matches less with 'override'
      R"(p.plan:12:3: error: tied parameter 'model.embed_tokens.weight' has two placements: 'replicate' of 'lm_head' keeps it whole
     lm_head: replicate
     ^~~~~~~~~~~~~~~~~~
-p.plan:3:3: note: 'rowwise tp' of 'model.embed_tokens' splits dim 0 over tp
-    model.embed_tokens: rowwise tp
-    ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-help: a tied parameter has one placement; give one that both modules can take
-)",
-     Model::Tied},
-    {"TiedDims",
-     R"(plan p {
-  mesh dp = 2, tp = 3
-  model.embed_tokens: rowwise tp
-  model.layers.* {
-    *_layernorm: replicate
-    self_attn.{q, k, v}_proj: colwise tp
-    self_attn.o_proj: rowwise tp
-    mlp.{gate, up}_proj: colwise tp
-    mlp.down_proj: rowwise tp
-  }
-  model.norm: replicate
-  lm_head: rowwise tp
-}
-)",
-     R"(p.plan:12:3: error: tied parameter 'model.embed_tokens.weight' has two placements: 'rowwise tp' of 'lm_head' splits dim 1 over tp
-    lm_head: rowwise tp
-    ^~~~~~~~~~~~~~~~~~~
-p.plan:3:3: note: 'rowwise tp' of 'model.embed_tokens' splits dim 0 over tp
+p.plan:3:3: note: 'rowwise tp' of 'model.embed_tokens' splits it over tp
     model.embed_tokens: rowwise tp
     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 help: a tied parameter has one placement; give one that both modules can take
@@ -324,10 +300,10 @@ help: a tied parameter has one placement; give one that both modules can take
   lm_head: colwise dp
 }
 )",
-     R"(p.plan:12:3: error: tied parameter 'model.embed_tokens.weight' has two placements: 'colwise dp' of 'lm_head' splits dim 0 over dp
+     R"(p.plan:12:3: error: tied parameter 'model.embed_tokens.weight' has two placements: 'colwise dp' of 'lm_head' splits it over dp
     lm_head: colwise dp
     ^~~~~~~~~~~~~~~~~~~
-p.plan:3:3: note: 'rowwise tp' of 'model.embed_tokens' splits dim 0 over tp
+p.plan:3:3: note: 'rowwise tp' of 'model.embed_tokens' splits it over tp
     model.embed_tokens: rowwise tp
     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 help: a tied parameter has one placement; give one that both modules can take

@@ -13,19 +13,18 @@ constexpr int64_t intermediate = 1536;
 constexpr int64_t vocabulary = 49152;
 
 /// Adds a module that holds one weight.
-size_t addModule(ModelOutline &model, std::string path, std::string className, std::vector<int64_t> shape,
-                 FeatureDims features) {
+size_t addModule(ModelOutline &model, std::string path, std::string className, std::vector<int64_t> shape) {
   size_t module = model.modules.size();
   model.modules.push_back({std::move(path), std::move(className)});
-  model.parameters.push_back({{{module, "weight"}}, {{module, features}}, std::move(shape), true});
+  model.parameters.push_back({{{module, "weight"}}, {module}, std::move(shape), true});
   return module;
 }
 
 void addLinear(ModelOutline &model, std::string path, int64_t out, int64_t in) {
-  addModule(model, std::move(path), "Linear", {out, in}, {0, 1, {}});
+  addModule(model, std::move(path), "Linear", {out, in});
 }
 
-void addNorm(ModelOutline &model, std::string path) { addModule(model, std::move(path), "RMSNorm", {hidden}, {}); }
+void addNorm(ModelOutline &model, std::string path) { addModule(model, std::move(path), "RMSNorm", {hidden}); }
 
 void addLayer(ModelOutline &model, const std::string &path) {
   model.modules.push_back({path, "DecoderLayer"});
@@ -49,7 +48,7 @@ ModelOutline test::llama(size_t layers, bool tied) {
   ModelOutline model;
   model.modules.push_back({"", "LlamaForCausalLM"});
   model.modules.push_back({"model", "LlamaModel"});
-  addModule(model, "model.embed_tokens", "Embedding", {vocabulary, hidden}, {1, 0, {}});
+  addModule(model, "model.embed_tokens", "Embedding", {vocabulary, hidden});
   for (size_t i = 0; i < layers; ++i)
     addLayer(model, "model.layers." + std::to_string(i));
   addNorm(model, "model.norm");
@@ -57,7 +56,7 @@ ModelOutline test::llama(size_t layers, bool tied) {
   if (tied) {
     OutlineParameter &weight = model.parameters.front();
     weight.names.push_back({model.modules.size(), "weight"});
-    weight.uses.push_back({model.modules.size(), FeatureDims{0, 1, {}}});
+    weight.readers.push_back(model.modules.size());
     model.modules.push_back({"lm_head", "Linear"});
   } else {
     addLinear(model, "lm_head", vocabulary, hidden);

@@ -48,6 +48,16 @@ help: did you mean 'mesh'?
                ^~~~~~~~
 help: the form of an entry is 'PATH: STYLE AXIS, output LAYOUT'
 )"},
+    {"EntryOfTwoPaths",
+     R"(plan p {
+  model.norm, lm_head: sequence tp
+}
+)",
+     R"(p.plan:2:13: error: expected ':' or '{' after 'model.norm', found ','
+    model.norm, lm_head: sequence tp
+              ^
+help: one entry for several paths is '{PATH, PATH}: STYLE AXIS'
+)"},
     {"EntryWithoutStyle",
      R"(plan p {
   model.norm:

@@ -2,6 +2,7 @@
 
 #include "compiler/indexing/mask.h"
 #include "evaluate.h"
+#include "llvm/ADT/STLExtras.h"
 #include <gtest/gtest.h>
 #include <limits>
 
@@ -75,6 +76,34 @@ TEST_F(MaskTest, OtherCoordinatesAreLeftOver) {
   Expr withoutTensor = builder.lessThan(key, builder.integer(3));
   for (Expr part : {byQuery, byHead, withoutTensor})
     EXPECT_EQ(classifyMask(builder.logicalAnd({causal, part})).other.size(), 1u) << text(part);
+}
+
+TEST_F(MaskTest, TheFormSaysTheSameAsTheCondition) {
+  // Every conjunction of up to three of these, at every coordinate and for two fillings of the tensor.
+  std::vector<Expr> parts = {causal,
+                             window(3),
+                             window(5),
+                             padding,
+                             builder.element(0, {batch, query}, {ExprType::Boolean}),
+                             builder.lessThan(query, key),
+                             builder.equal(builder.modulo(key, 2), builder.integer(0)),
+                             builder.boolean(true)};
+  for (Expr first : parts)
+    for (Expr second : parts)
+      for (Expr third : parts) {
+        Expr condition = builder.logicalAnd({first, second, third});
+        MaskForm form = classifyMask(condition);
+        forEachElement({2, 1, 8, 8}, [&](const Coordinates &at) {
+          auto tensor = [&](int64_t, const Coordinates &indices) { return (indices[0] + indices[1]) % 3 != 0; };
+          bool seen = (!form.causal || at[keyDim] <= at[queryDim]) &&
+                      (form.window == 0 || at[queryDim] - at[keyDim] < form.window);
+          for (Expr part : llvm::concat<Expr>(form.keys, form.other))
+            seen &= evaluate(part, at, tensor) != 0;
+          ASSERT_EQ(seen, evaluate(condition, at, tensor) != 0) << text(condition);
+        });
+        for (Expr part : form.keys)
+          EXPECT_FALSE(dependsOn(part, queryDim) || dependsOn(part, headDim)) << text(part);
+      }
 }
 
 TEST_F(MaskTest, AddedMask) {

@@ -5,46 +5,11 @@
 
 using namespace meshplan;
 
-/// A program with one step, whose input is `from` and whose collective makes `to`.
-static std::string collective(const std::string &step, const std::string &from, const std::string &to) {
-  return schedHead + "sched.program @forward {\n%x = sched.input \"x\" : <" + from + ">\n%t = sched.start " + step +
-         " on @communication sequence 0 because \"rowwise tp\" : <" + from + "> -> <<" + to +
-         ">> loc(\"a.plan\":3:4)\n%y = sched.wait %t on @compute : <<" + to + ">>\nsched.output \"y\" %y : <" + to +
-         ">\n}";
-}
-
 static Report reportOf(const std::string &text) {
   SchedModule module(text);
   auto report = buildReport(module.get(), "forward");
   EXPECT_TRUE(succeeded(report));
   return std::move(*report);
-}
-
-static int64_t bytesOf(const std::string &step, const std::string &from, const std::string &to) {
-  Report report = reportOf(collective(step, from, to));
-  EXPECT_EQ(report.statements.size(), 1u);
-  return report.statements[0].total.bytes;
-}
-
-TEST(Traffic, FollowsTheRingFormulas) {
-  // 12 x 10 floats are 480 bytes whole, 160 on each of 3 ranks.
-  EXPECT_EQ(bytesOf("all_gather %x dim 0 over @tp", "[12 over {1:(1)3}, 10], f32", "[12, 10], f32"), 2 * 320);
-  EXPECT_EQ(bytesOf("reduce_scatter %x dim 0 over @tp", "[12, 10], f32, partial = sum {1:(1)3}",
-                    "[12 over {1:(1)3}, 10], f32"),
-            2 * 320);
-  EXPECT_EQ(bytesOf("all_reduce %x over @tp", "[12, 10], f32, partial = sum {1:(1)3}", "[12, 10], f32"), 4 * 320);
-  // A rank holds 4 x 12 floats, 192 bytes, and keeps a third.
-  EXPECT_EQ(
-      bytesOf("all_to_all %x from 0 dim 1 over @tp", "[12 over {1:(1)3}, 12], f32", "[12, 12 over {1:(1)3}], f32"),
-      2 * 128);
-  EXPECT_EQ(bytesOf("permute %x over @tp", "[12 over {1:(1)3}], f32", "[12 over {1:(1)3}], f32"), 2 * 16);
-}
-
-TEST(Traffic, CountsWhatTheRankHolds) {
-  // Over dp the tensor stays divided: 6 x 10 floats are 240 bytes.
-  EXPECT_EQ(bytesOf("all_reduce %x over @tp", "[12 over {0:(1)2}, 10], f32, partial = sum {1:(1)3}",
-                    "[12 over {0:(1)2}, 10], f32"),
-            4 * 160);
 }
 
 static const std::string program = schedHead + R"(
@@ -120,7 +85,7 @@ TEST(BuildReport, CountsCollectivesByAxisCommunicatorAndStatement) {
 
 TEST(BuildReport, ACollectiveOverTwoAxesCountsForBoth) {
   Report report =
-      reportOf(collective("all_reduce %x over @dp_tp", "[12], f32, partial = sum {0:(1)2, 1:(1)3}", "[12], f32"));
+      reportOf(schedCollective("all_reduce %x over @dp_tp", "[12], f32, partial = sum {0:(1)2, 1:(1)3}", "[12], f32"));
   EXPECT_EQ(report.axes[0].collectives[0].bytes, 4 * 5 * 48 / 6);
   EXPECT_EQ(report.axes[1].collectives[0].bytes, 4 * 5 * 48 / 6);
   EXPECT_EQ(report.communicators[2].ranks, 6);

@@ -73,34 +73,6 @@ parameters
 )");
 }
 
-TEST(ReportToJson, HasStableKeys) {
-  llvm::Expected<llvm::json::Value> expected = llvm::json::parse(R"({
-    "program": "forward", "world_size": 6,
-    "axes": [{"name": "dp", "size": 2, "collectives": []},
-             {"name": "tp", "size": 3, "collectives": [{"kind": "all_reduce", "count": 60, "bytes": 3145728}]}],
-    "coverage": [
-      {"place": "a.plan:6", "statement": "layers.*.down: rowwise tp", "matched": 30, "total": 61, "what": "modules"},
-      {"place": "a.plan:12", "statement": "rest: replicate", "matched": 1, "total": 61, "what": "modules"}],
-    "memory": {"parameters": {"largest": 1048576, "least": 524288}, "constants": {"largest": 8, "least": 8},
-               "inputs": {"largest": 1000, "least": 1000}, "peak": {"largest": 3145728, "least": 2097152}},
-    "communicators": [
-      {"name": "tp", "axes": ["tp"], "ranks": 3,
-       "collectives": [{"kind": "all_reduce", "count": 60, "bytes": 3145728}]},
-      {"name": "dp_tp", "axes": ["dp", "tp"], "ranks": 6, "collectives": []}],
-    "statements": [{"file": "a.plan", "line": 6, "column": 5, "text": "rowwise tp", "communicator": "tp",
-                    "kind": "all_reduce", "count": 60, "bytes": 3145728}],
-    "parameters": [
-      {"names": ["layers.0.down.weight"], "dtype": "f32", "layout": "[8, 28 over tp]", "global_bytes": 896,
-       "rank_bytes": 320, "trainable": true},
-      {"names": ["layers.1.down.weight"], "dtype": "f32", "layout": "[8, 28 over tp]", "global_bytes": 896,
-       "rank_bytes": 320, "trainable": true},
-      {"names": ["embed.weight", "head.weight"], "dtype": "f32", "layout": "[8, 4]", "global_bytes": 128,
-       "rank_bytes": 128, "trainable": false}]
-  })");
-  ASSERT_TRUE(static_cast<bool>(expected));
-  EXPECT_EQ(reportToJson(sample()), *expected);
-}
-
 TEST(FormatBytes, PicksTheUnit) {
   EXPECT_EQ(formatBytes(0), "0 B");
   EXPECT_EQ(formatBytes(1023), "1023 B");

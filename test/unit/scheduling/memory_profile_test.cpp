@@ -41,6 +41,20 @@ free y
   EXPECT_EQ(result.peaks[0].step, 0u);
 }
 
+TEST(MemoryProfile, TheCallerTakesWhatIsKept) {
+  ProblemText parsed = parse(R"(
+stream compute
+buffer x 10 permanent
+buffer y 3 kept
+operation a on compute reads x writes y workspace 5
+run a
+)");
+  parsed.problem.handover = {100};
+  EXPECT_EQ(profileMemory(parsed.problem, *parsed.solution).peaks[0].bytes, 113);
+  parsed.problem.handover = {-1};
+  EXPECT_EQ(message(parsed.problem.check()), "K2: handover has the size -1");
+}
+
 TEST(MemoryProfile, WorkspaceOfACollectiveIsHeldUntilItsWait) {
   MemoryProfile result = profile(R"(
 stream compute

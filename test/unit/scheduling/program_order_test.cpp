@@ -2,6 +2,7 @@
 
 #include "compiler/scheduling/algorithms.h"
 #include "test/unit/scheduling/problem_fixture.h"
+#include "test/unit/scheduling/random_problem.h"
 
 using namespace meshplan::scheduling;
 
@@ -120,4 +121,45 @@ operation gather on communication over tp reads x writes y
 operation a on compute reads x after gather
 )"),
             "start gather, wait gather, run a");
+}
+
+TEST(ProgramOrder, SolvesNothing) { EXPECT_EQ(solve(""), ""); }
+
+TEST(ProgramOrder, StartsWhatPermanentBuffersFeedAtItsPlace) {
+  EXPECT_EQ(solve(R"(
+stream compute
+stream communication
+communicator tp 0:(1)2
+buffer x 1 permanent
+buffer y 1
+operation gather on communication over tp reads x writes y
+)"),
+            "start gather, wait gather, free y");
+}
+
+TEST(ProgramOrder, SolvesEveryConsistentProblem) {
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    Problem problem = randomProblem(seed);
+    ASSERT_EQ(message(problem.check()), "") << "seed " << seed;
+    llvm::Expected<Solution> solution = programOrder(problem);
+    ASSERT_TRUE(static_cast<bool>(solution)) << "seed " << seed << ": " << llvm::toString(solution.takeError());
+    // What is no collective keeps its order, and every buffer is freed right behind the last step that names it.
+    std::vector<unsigned> ran;
+    std::vector<std::optional<size_t>> lastUse(problem.buffers.size());
+    for (auto [at, step] : llvm::enumerate(solution->steps)) {
+      if (step.kind == StepKind::free) {
+        ASSERT_TRUE(lastUse[step.index]) << "seed " << seed;
+        for (size_t between = *lastUse[step.index] + 1; between < at; ++between)
+          EXPECT_EQ(solution->steps[between].kind, StepKind::free) << "seed " << seed;
+        continue;
+      }
+      if (step.kind == StepKind::run)
+        ran.push_back(step.index);
+      for (unsigned buffer : problem.operations[step.index].consumed)
+        lastUse[buffer] = at;
+      for (unsigned buffer : problem.operations[step.index].produced)
+        lastUse[buffer] = at;
+    }
+    EXPECT_TRUE(llvm::is_sorted(ran)) << "seed " << seed;
+  }
 }

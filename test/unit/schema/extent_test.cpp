@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <map>
+#include <random>
 #include <set>
 
 namespace meshplan {
@@ -83,18 +84,14 @@ TEST(ShardRange, EveryConsumerFindsItsUnit) {
   for (int64_t units = 1; units <= 8; ++units)
     for (int64_t repeat = 1; repeat <= 5; ++repeat)
       for (int64_t count = 1; count <= 12; ++count) {
-        int64_t largest = 0;
         for (int64_t index = 0; index < count; ++index) {
           Range consumers = shardRange(units * repeat, 1, count, index),
                 held = shardRange(units, 1, count, index, repeat);
-          largest = std::max(largest, held.size);
           for (int64_t consumer = consumers.offset; consumer < consumers.offset + consumers.size; ++consumer) {
             EXPECT_GE(consumer / repeat, held.offset);
             EXPECT_LT(consumer / repeat, held.offset + held.size);
           }
         }
-        DimSharding dim{.extent = units, .axes = {{0, 1, count}}, .unit = 1, .parts = {}, .repeat = repeat};
-        EXPECT_EQ(largestExtent(dim), largest);
       }
 }
 
@@ -105,17 +102,71 @@ TEST(ShardRanges, PartsAreDealtOneByOne) {
   EXPECT_THAT(shardRanges(dim, 1), ElementsAre(Range{4, 4}, Range{10, 2}, Range{14, 2}));
 }
 
-TEST(ShardRanges, PartsCoverEachElementOnce) {
-  for (int64_t count = 1; count <= 7; ++count) {
-    DimSharding dim{.extent = 33, .axes = {{0, 1, count}}, .unit = 3, .parts = {12, 0, 6, 15}};
-    std::multiset<int64_t> all;
+/// Shards that hold unit `unit` of `units` when each is needed `repeat` times: those that get one of its uses.
+std::set<int64_t> ownersOf(int64_t unit, int64_t units, int64_t repeat, int64_t count) {
+  std::set<int64_t> owners;
+  for (int64_t use = unit * repeat; use < (unit + 1) * repeat; ++use)
+    owners.insert(use * count / (units * repeat));
+  return owners;
+}
+
+TEST(ShardRanges, AUnitLiesWhereItsShareOfTheDimLies) {
+  for (int64_t unit : {1, 2, 5})
+    for (int64_t units = 0; units <= 9; ++units)
+      for (int64_t repeat = 1; repeat <= 4; ++repeat)
+        for (int64_t count = 1; count <= 10; ++count) {
+          DimSharding dim{.extent = units * unit, .axes = {{0, 1, count}}, .unit = unit, .repeat = repeat};
+          int64_t largest = 0;
+          for (int64_t index = 0; index < count; ++index) {
+            std::vector<int64_t> expected;
+            for (int64_t element = 0; element < dim.extent; ++element)
+              if (ownersOf(element / unit, units, repeat, count).contains(index))
+                expected.push_back(element);
+            EXPECT_EQ(elementsOf(dim, index), expected);
+            largest = std::max(largest, static_cast<int64_t>(expected.size()));
+          }
+          EXPECT_EQ(largestExtent(dim), largest);
+        }
+}
+
+TEST(ShardRanges, EachPartIsDealtAsADimOfItsOwn) {
+  for (const std::vector<int64_t> &parts : {std::vector<int64_t>{4}, {0, 6}, {2, 2, 2}, {14, 0, 2}})
+    for (int64_t count = 1; count <= 8; ++count) {
+      DimSharding dim{.extent = std::accumulate(parts.begin(), parts.end(), int64_t(0)),
+                      .axes = {{0, 1, count}},
+                      .unit = 2,
+                      .parts = parts};
+      for (int64_t index = 0; index < count; ++index) {
+        std::vector<int64_t> expected;
+        int64_t start = 0;
+        for (int64_t part : parts) {
+          for (int64_t element = 0; element < part; ++element)
+            if (ownersOf(element / 2, part / 2, 1, count).contains(index))
+              expected.push_back(start + element);
+          start += part;
+        }
+        EXPECT_EQ(elementsOf(dim, index), expected);
+        EXPECT_LE(static_cast<int64_t>(expected.size()), largestExtent(dim));
+      }
+    }
+}
+
+TEST(LargestExtent, OfMoreShardsThanUnits) {
+  for (int64_t count : {64, 100, 4096}) {
+    DimSharding dim{.extent = 6 * 8, .axes = {{0, 1, count}}, .unit = 8, .parts = {}, .repeat = 5};
+    int64_t largest = 0;
     for (int64_t index = 0; index < count; ++index)
-      for (int64_t element : elementsOf(dim, index))
-        all.insert(element);
-    EXPECT_EQ(all.size(), 33u);
-    EXPECT_EQ(std::set<int64_t>(all.begin(), all.end()).size(), 33u);
-    EXPECT_EQ(static_cast<int64_t>(elementsOf(dim, 0).size()), largestExtent(dim));
+      largest = std::max(largest, static_cast<int64_t>(elementsOf(dim, index).size()));
+    EXPECT_EQ(largestExtent(dim), largest) << count;
   }
+}
+
+TEST(Coordinates, OfAMeshWithoutAxes) {
+  EXPECT_TRUE(coordinateOfRank(0, {}).empty());
+  EXPECT_EQ(rankOfCoordinate({}, {}), 0);
+  EXPECT_THAT(groupOf({}, {}, {}), ElementsAre(0));
+  DimSharding dim{.extent = 7};
+  EXPECT_EQ(localExtent(dim, {}, {}), 7);
 }
 
 TEST(Coordinates, LastAxisVariesFastest) {
@@ -204,6 +255,36 @@ TEST(GroupOf, RanksThatDifferInTheAxesOnlyInShardOrder) {
         EXPECT_EQ(groupOf(layout.axes, layout.mesh, peer), group) << "the group is the same for each of its ranks";
       }
     }
+  }
+}
+
+/// Digits of drawn axes, which together make whole axes, in drawn order; the first `used` of them divide a dim.
+TEST(GroupOf, WithDrawnDigitsMovesOnlyWhatTheyDivide) {
+  std::mt19937 generator(5);
+  auto draw = [&](auto... values) { return std::vector<int64_t>{values...}[generator() % sizeof...(values)]; };
+  for (int round = 0; round < 300; ++round) {
+    std::vector<int64_t> mesh;
+    std::vector<AxisRef> digits;
+    for (int64_t axis = 0; axis < 3; ++axis) {
+      int64_t pre = 1;
+      for (int64_t parts = draw(1, 2, 3); parts > 0; --parts) {
+        digits.push_back({axis, pre, draw(1, 2, 3)});
+        pre *= digits.back().size;
+      }
+      mesh.push_back(pre);
+    }
+    std::shuffle(digits.begin(), digits.end(), generator);
+    size_t used = generator() % digits.size();
+    std::vector<AxisRef> divides(digits.begin(), digits.begin() + static_cast<std::ptrdiff_t>(used));
+    std::vector<AxisRef> others(digits.begin() + static_cast<std::ptrdiff_t>(used), digits.end());
+    std::vector<int64_t> own = coordinateOfRank(draw(0, 1, 2) % (mesh[0] * mesh[1] * mesh[2]), mesh);
+    std::set<std::vector<int64_t>> seen;
+    for (int64_t rank : groupOf(divides, mesh, own)) {
+      std::vector<int64_t> peer = coordinateOfRank(rank, mesh);
+      EXPECT_EQ(shardIndex(others, mesh, peer), shardIndex(others, mesh, own)) << "round " << round;
+      seen.insert(peer);
+    }
+    EXPECT_EQ(static_cast<int64_t>(seen.size()), shardCount(divides));
   }
 }
 

@@ -196,7 +196,7 @@ TEST_F(ProjectionTest, PartsMayBeFinerThanTheJoinedFactors) {
 
 TEST_F(ProjectionTest, JoinedFactorsDividedAsOneBlock) {
   FactorRule rule = joinOf({8, 4, 4});
-  for (llvm::ArrayRef<int64_t> parts : {llvm::ArrayRef<int64_t>(), llvm::ArrayRef<int64_t>({4, 12})}) {
+  for (const std::vector<int64_t> &parts : {std::vector<int64_t>(), std::vector<int64_t>{4, 12}}) {
     ShardingAttr from = ShardingAttr::get(&context, {divideDim(16, {axis("two")}, mesh, 1, parts)});
     EXPECT_TRUE(projectToFactors(from, rule.operands[0], rule, mesh).block);
   }

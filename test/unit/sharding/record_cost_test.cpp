@@ -8,8 +8,12 @@ namespace {
 
 class RecordCost : public CallTest {
 protected:
-  OpCost cost(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types) {
-    return record(target).cost(parse(target, args, types));
+  /// `strides` as of the operands; row-major without.
+  OpCost cost(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types,
+              llvm::ArrayRef<Strides> strides = {}) {
+    CallView call = parse(target, args, types);
+    call.strides.assign(strides.begin(), strides.end());
+    return record(target).cost(call);
   }
 };
 
@@ -37,6 +41,59 @@ TEST_F(RecordCost, ViewsAllocateNothing) {
                      "(tensor<4x6xf32>) -> tensor<6x4xf32>");
   EXPECT_TRUE(view.aliases);
   EXPECT_EQ(view.bytes + view.flops + view.workspaceBytes, 0);
+}
+
+/// Heads and rows were swapped: [2, 4, 6, 8] lies as [2, 6, 4, 8].
+const Strides swapped = {192, 8, 32, 1};
+
+TEST_F(RecordCost, ReshapesAreViewsWhereStridesAllow) {
+  constexpr char args[] = "{self = #plan.operand<0>, shape = [2, 4, 48]}";
+  constexpr char types[] = "(tensor<2x4x6x8xf32>) -> tensor<2x4x48xf32>";
+  for (llvm::StringRef target : {"aten.reshape.default", "aten.view.default", "aten.flatten.using_ints"}) {
+    EXPECT_TRUE(cost(target, args, types).aliases);
+    EXPECT_FALSE(cost(target, args, types, {swapped}).aliases);
+  }
+  EXPECT_TRUE(cost("aten.contiguous.default", unary, "(tensor<6xf32>) -> tensor<6xf32>").aliases);
+  EXPECT_FALSE(cost("aten.contiguous.default", unary, "(tensor<6xf32>) -> tensor<6xf32>", {{2}}).aliases);
+}
+
+TEST_F(RecordCost, MatmulCopiesWhatIsNoListOfMatrices) {
+  constexpr char types[] = "(tensor<2x4x6x8xf32>, tensor<2x4x8x6xf32>) -> tensor<2x4x6x6xf32>";
+  Strides rowMajor = {192, 48, 6, 1}, turned = {192, 8, 1, 32};
+  EXPECT_EQ(cost("aten.matmul.default", binary, types).workspaceBytes, 0);
+  EXPECT_EQ(cost("aten.matmul.default", binary, types, {swapped, rowMajor}).workspaceBytes, 4 * 384);
+  EXPECT_EQ(cost("aten.matmul.default", binary, types, {swapped, turned}).workspaceBytes, 2 * 4 * 384);
+}
+
+TEST_F(RecordCost, LinearCopiesWhatIsNoListOfMatrices) {
+  constexpr char args[] = "{input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>}";
+  constexpr char types[] = "(tensor<4x6x8xf32>, tensor<2x8xf32>, tensor<2xf32>) -> tensor<4x6x2xf32>";
+  // A list of matrices with gaps between the rows is none of its own.
+  EXPECT_EQ(cost("aten.linear.default", args, types, {{8, 32, 1}, {8, 1}, {1}}).workspaceBytes, 0);
+  EXPECT_EQ(cost("aten.linear.default", "{input = #plan.operand<0>, weight = #plan.operand<1>}",
+                 "(tensor<3x4x6x8xf32>, tensor<2x8xf32>) -> tensor<3x4x6x2xf32>", {{8, 144, 24, 1}, {8, 1}})
+                .workspaceBytes,
+            4 * 576);
+  EXPECT_EQ(cost("aten.linear.default", "{input = #plan.operand<0>, weight = #plan.operand<1>}",
+                 "(tensor<4x6x8xf32>, tensor<2x8xf32>) -> tensor<4x6x2xf32>", {{8, 32, 1}, {8, 1}})
+                .workspaceBytes,
+            0);
+}
+
+TEST_F(RecordCost, EinsumReshapesToListsOfMatrices) {
+  constexpr char types[] = "(tensor<2x6x4x8xf32>, tensor<2x5x4x8xf32>) -> tensor<2x4x6x5xf32>";
+  OpCost einsum = cost("aten.einsum.default",
+                       "{equation = \"bqhd,bkhd->bhqk\", tensors = [#plan.operand<0>, #plan.operand<1>]}", types);
+  EXPECT_EQ(einsum.flops, 2 * (2 * 4 * 6 * 5) * 8);
+  EXPECT_EQ(einsum.workspaceBytes, 4 * (2 * 6 * 4 * 8 + 2 * 5 * 4 * 8));
+}
+
+TEST_F(RecordCost, NormsCopyStridedOperands) {
+  constexpr char types[] = "(tensor<4x6xf32>) -> tensor<4x6xf32>";
+  EXPECT_EQ(cost("aten.softmax.int", "{self = #plan.operand<0>, dim = 1}", types, {{1, 4}}).workspaceBytes, 24 * 4);
+  EXPECT_EQ(cost("aten.layer_norm.default", "{input = #plan.operand<0>, normalized_shape = [6]}", types, {{1, 4}})
+                .workspaceBytes,
+            24 * 4 + 2 * 4 * 4);
 }
 
 TEST_F(RecordCost, ElementwiseReadsAndWrites) {
@@ -80,9 +137,16 @@ TEST_F(RecordCost, ReductionsConvertTheirOperandFirst) {
 
 /// As metered on PyTorch 2.11: rms_norm holds one tensor besides the result in float, two and a half in half types.
 TEST_F(RecordCost, RmsNormIsComposite) {
-  constexpr char args[] = "{input = #plan.operand<0>, normalized_shape = [6]}";
-  EXPECT_EQ(cost("aten.rms_norm.default", args, "(tensor<4x6xf32>) -> tensor<4x6xf32>").workspaceBytes, 24 * 4);
-  EXPECT_EQ(cost("aten.rms_norm.default", args, "(tensor<4x6xbf16>) -> tensor<4x6xbf16>").workspaceBytes, 24 * 10);
+  constexpr char args[] = "{input = #plan.operand<0>, weight = #plan.operand<1>, normalized_shape = [6]}";
+  EXPECT_EQ(cost("aten.rms_norm.default", args, "(tensor<4x6xf32>, tensor<6xf32>) -> tensor<4x6xf32>").workspaceBytes,
+            24 * 4);
+  EXPECT_EQ(
+      cost("aten.rms_norm.default", args, "(tensor<4x6xbf16>, tensor<6xbf16>) -> tensor<4x6xbf16>").workspaceBytes,
+      24 * 10);
+  EXPECT_EQ(cost("aten.rms_norm.default", "{input = #plan.operand<0>, normalized_shape = [6]}",
+                 "(tensor<4x6xf32>) -> tensor<4x6xf32>")
+                .workspaceBytes,
+            2 * 4 * 4);
 }
 
 TEST_F(RecordCost, SumOfExponentialsWorksInBlocks) {
@@ -113,6 +177,40 @@ TEST_F(RecordCost, AttentionMasksAreMadeForBlocksOfRows) {
   int64_t places = 512 * 1024, mask = 4 * places * 4, block = 4 * 2 * 512 * (8 * 4 + 4);
   int64_t tile = 4 * 64 * (512 + 2 + 8);
   EXPECT_EQ(attention.workspaceBytes, std::max(places * 4 + mask, mask + block + tile));
+}
+
+/// Of 2048 keys a block of 512 rows reaches its own and the 63 before.
+TEST_F(RecordCost, AttentionMasksCoverTheKeysThatABlockReaches) {
+  OpCost attention = cost("meshplan.attention",
+                          "{query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, "
+                          "causal = true, window = 64}",
+                          "(tensor<1x2x2048x8xf32>, tensor<1x2x2048x8xf32>, tensor<1x2x2048x8xf32>) "
+                          "-> (tensor<1x2x2048x8xf32>, tensor<1x2x2048xf32>)");
+  EXPECT_EQ(attention.workspaceBytes, 512 * (512 + 63) * (4 + 8 + 1));
+}
+
+/// The definition holds the scaled query, the scores, a mask in double and the keys of each head.
+TEST_F(RecordCost, AttentionWithASoftcapIsComputedInFloat) {
+  OpCost attention = cost("meshplan.attention",
+                          "{query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, softcap = 2.0}",
+                          "(tensor<1x4x64x8xf32>, tensor<1x2x64x8xf32>, tensor<1x2x64x8xf32>) "
+                          "-> (tensor<1x4x64x8xf32>, tensor<1x4x64xf32>)");
+  int64_t scores = 4 * 64 * 64, features = 4 * 64 * 8, result = 4 * (features + 4 * 64);
+  EXPECT_EQ(attention.workspaceBytes, 8 * 64 * 64 + 4 * (scores + 2 * features) - result);
+}
+
+/// As metered on PyTorch 2.11. oneDNN lays images out in blocks of 16 features: input and weight before, the result
+/// after.
+TEST_F(RecordCost, ConvolutionsChangeTheLayout) {
+  constexpr char args[] = "{input = #plan.operand<0>, weight = #plan.operand<1>}";
+  auto workspace = [&](llvm::StringRef types) { return cost("aten.conv2d.default", args, types).workspaceBytes; };
+  EXPECT_EQ(workspace("(tensor<4x20x32x32xf32>, tensor<32x20x3x3xf32>) -> tensor<4x32x30x30xf32>"),
+            4 * (4 * 32 * 32 * 32 + 32 * 32 * 9));
+  EXPECT_EQ(workspace("(tensor<4x3x32x32xf32>, tensor<32x3x3x3xf32>) -> tensor<4x32x30x30xf32>"), 4 * 4 * 32 * 900);
+  // A small sample becomes a matrix of windows.
+  EXPECT_EQ(workspace("(tensor<1x4x8x8xf32>, tensor<16x4x3x3xf32>) -> tensor<1x16x6x6xf32>"), 4 * (4 * 9) * 36);
+  EXPECT_EQ(workspace("(tensor<1x4x8x8xf32>, tensor<16x4x2x2xf32>) -> tensor<1x16x4x4xf32>"), 4 * (4 * 4) * 16);
+  EXPECT_EQ(workspace("(tensor<1x4x8x8xf32>, tensor<16x4x1x1xf32>) -> tensor<1x16x8x8xf32>"), 0);
 }
 
 TEST_F(RecordCost, LookupsReadOnlyWhatTheyTake) {

@@ -20,24 +20,28 @@ TEST_F(RecordLocalize, SizesOfDividedDimsFollowTheRank) {
   EXPECT_EQ(local("aten.view.default", "{self = #plan.operand<0>, size = [4, 96, -1, 64]}",
                   R"((tensor<4x96x576xf32, #plan.sharding<[{"dp"}, {}, {"tp"}]>>)
                      -> tensor<4x96x9x64xf32, #plan.sharding<[{"dp"}, {}, {"tp"}, {}]>>)"),
-            "aten.view.default {self = #plan.operand<0>, size = [#plan.local<0, result 0, dim 0, extent 1>, 96, "
+            "aten.reshape.default {self = #plan.operand<0>, shape = [#plan.local<0, result 0, dim 0, extent 1>, 96, "
             "#plan.local<0, result 0, dim 2, extent 1>, 64]}");
 }
 
-TEST_F(RecordLocalize, WholeResultsKeepTheirSizes) {
+/// A view of the rank's part may need a copy where that of the whole needs none.
+TEST_F(RecordLocalize, ViewsBecomeReshapes) {
   EXPECT_EQ(local("aten.reshape.default", "{self = #plan.operand<0>, shape = [2, -1]}",
                   "(tensor<4x6xf32, #plan.sharding<[{}, {}]>>) -> tensor<2x12xf32, #plan.sharding<[{}, {}]>>"),
-            "aten.reshape.default {self = #plan.operand<0>, shape = [2, -1]}");
+            "aten.reshape.default {self = #plan.operand<0>, shape = [2, 12]}");
   EXPECT_EQ(local("aten.view.default", "{self = #plan.operand<0>, size = [24]}", "(tensor<4x6xf32>) -> tensor<24xf32>"),
-            "aten.view.default {self = #plan.operand<0>, size = [24]}");
+            "aten.reshape.default {self = #plan.operand<0>, shape = [24]}");
+  EXPECT_EQ(local("aten.flatten.using_ints", "{self = #plan.operand<0>, start_dim = 1}",
+                  "(tensor<2x4x6xf32>) -> tensor<2x24xf32>"),
+            "aten.reshape.default {self = #plan.operand<0>, shape = [2, 24]}");
 }
 
-TEST_F(RecordLocalize, UnflattenNamesOnlyTheDimsThatItMakes) {
+TEST_F(RecordLocalize, UnflattenNamesEverySize) {
   EXPECT_EQ(local("aten.unflatten.int", "{self = #plan.operand<0>, dim = -1, sizes = [6, -1]}",
                   R"((tensor<4x24xf32, #plan.sharding<[{}, {"tp"}]>>)
                      -> tensor<4x6x4xf32, #plan.sharding<[{}, {"tp"}, {}]>>)"),
-            "aten.unflatten.int {dim = -1 : i64, self = #plan.operand<0>, "
-            "sizes = [#plan.local<0, result 0, dim 1, extent 1>, 4]}");
+            "aten.reshape.default {self = #plan.operand<0>, "
+            "shape = [4, #plan.local<0, result 0, dim 1, extent 1>, 4]}");
 }
 
 TEST_F(RecordLocalize, ExpandNamesEverySize) {

@@ -75,6 +75,18 @@ TEST_F(RecordRules, AScaledAddendKeepsTheContractionWhole) {
   EXPECT_EQ(scaled("beta = 0.0, alpha = 2.0"), "[a, b], [a, c], [c, b] -> [a, b]; a=4 b=6 c=12:sum");
 }
 
+TEST_F(RecordRules, LettersOfAnEinsumAreFactors) {
+  auto einsum = [&](llvm::StringRef equation) {
+    return rule("aten.einsum.default",
+                ("{equation = \"" + equation + "\", tensors = [#plan.operand<0>, #plan.operand<1>]}").str(),
+                "(tensor<2x6xf32>, tensor<6x4xf32>) -> tensor<2x4xf32>");
+  };
+  EXPECT_EQ(einsum("ij,jk->ik"), "[a, b], [b, c] -> [a, c]; a=2 b=6:sum c=4");
+  EXPECT_EQ(einsum("ij, jk"), "[a, b], [b, c] -> [a, c]; a=2 b=6:sum c=4");
+  EXPECT_EQ(einsum("...j,jk->...k"), "[a, b], [c, d] -> [e, f]; a=2:whole b=6:whole c=6:whole d=4:whole "
+                                     "e=2:whole f=4:whole");
+}
+
 TEST_F(RecordRules, ViewSplitsHeads) {
   EXPECT_EQ(rule("aten.view.default", "{self = #plan.operand<0>, size = [2, 96, -1, 64]}",
                  "(tensor<2x96x576xf32>) -> tensor<2x96x9x64xf32>"),
@@ -168,6 +180,12 @@ TEST_F(RecordRules, JoiningKnowsTheJoinedParts) {
   EXPECT_EQ(rule("aten.stack.default", "{tensors = [#plan.operand<0>, #plan.operand<1>], dim = 1}",
                  "(tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x2x6xf32>"),
             "[a, b], [a, b] -> [a, c, b]; a=4 b=6 c=2:whole");
+}
+
+TEST_F(RecordRules, PiecesWithoutElementsAreNoParts) {
+  EXPECT_EQ(rule("aten.cat.default", "{tensors = [#plan.operand<0>, #plan.operand<1>], dim = -1}",
+                 "(tensor<4x6xf32>, tensor<4x0xf32>) -> tensor<4x6xf32>"),
+            "[a, b], [a, c] -> [a, b]; a=4 b=6 c=0:whole");
 }
 
 TEST_F(RecordRules, PadHoldsOnlyThePaddedDims) {

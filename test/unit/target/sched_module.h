@@ -40,6 +40,14 @@ sched.stream @compute
 sched.stream @communication
 )";
 
+/// A program with one step, whose input is `from` and whose collective makes `to`.
+inline std::string schedCollective(const std::string &step, const std::string &from, const std::string &to) {
+  return schedHead + "sched.program @forward {\n%x = sched.input \"x\" : <" + from + ">\n%t = sched.start " + step +
+         " on @communication sequence 0 because \"rowwise tp\" : <" + from + "> -> <<" + to +
+         ">> loc(\"a.plan\":3:4)\n%y = sched.wait %t on @compute : <<" + to + ">>\nsched.output \"y\" %y : <" + to +
+         ">\n}";
+}
+
 } // namespace meshplan
 
 #endif // MESHPLAN_TEST_UNIT_TARGET_SCHED_MODULE_H

@@ -1,3 +1,4 @@
+#include "runtime/schema/extent.h"
 #include "test/unit/tensor/call_helper.h"
 
 #include <cmath>
@@ -192,6 +193,34 @@ TEST(AttentionTest, StridedHeads) {
   EXPECT_LT(difference(callAttention(c, inputs, at::kDouble)[0], out), 1e-13);
 }
 
+/// Each rank has some of the query heads, and the key heads that these read: neighbours may hold the same key head.
+TEST(AttentionTest, HeadsDealtToRanksReadTheirKeyHeads) {
+  for (auto [heads, keyHeads] : {std::pair<int64_t, int64_t>(6, 2), {6, 3}, {9, 3}, {4, 4}, {5, 1}}) {
+    Case c{.name = "", .heads = heads, .keyHeads = keyHeads, .causal = true};
+    Inputs inputs = makeInputs(c);
+    auto [out, logsumexp] = reference(c, inputs);
+    for (int64_t ranks = 1; ranks <= heads; ++ranks)
+      for (int64_t rank = 0; rank < ranks; ++rank) {
+        Range own = shardRange(heads, 1, ranks, rank), read = shardRange(keyHeads, 1, ranks, rank, heads / keyHeads);
+        auto results =
+            callOperator("meshplan.attention",
+                         {inputs.query.narrow(1, own.offset, own.size), inputs.key.narrow(1, read.offset, read.size),
+                          inputs.value.narrow(1, read.offset, read.size)},
+                         {value("query", 0),
+                          value("key", 1),
+                          value("value", 2),
+                          {"scale", scale},
+                          {"causal", true},
+                          {"heads_per_key", heads / keyHeads},
+                          {"first_head", own.offset},
+                          {"first_key_head", read.offset}},
+                         2);
+        EXPECT_LT(difference(results[0], out.narrow(1, own.offset, own.size)), 1e-13) << heads << " over " << ranks;
+        EXPECT_LT(difference(results[1], logsumexp.narrow(1, own.offset, own.size)), 1e-13);
+      }
+  }
+}
+
 static std::string failure(std::vector<at::Tensor> tensors, std::vector<Argument> more) {
   std::vector<Argument> arguments = {value("query", 0), value("key", 1), value("value", 2), {"scale", 1.0}};
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -207,6 +236,9 @@ TEST(AttentionTest, Refusals) {
   at::Tensor x = at::zeros({1, 4, 3, 2}), three = at::zeros({1, 3, 3, 2}), one = at::zeros({1, 1});
   EXPECT_THAT(failure({x, three, three}, {}),
               testing::HasSubstr("query [1, 4, 3, 2], key [1, 3, 3, 2] and value [1, 3, 3, 2] do not belong together"));
+  EXPECT_THAT(failure({x, x, x}, {{"window", int64_t(-1)}}),
+              testing::HasSubstr("window must not be negative, it is -1"));
+  EXPECT_THAT(failure({x, x.narrow(2, 0, 2), x}, {}), testing::HasSubstr("do not belong together"));
   EXPECT_THAT(failure({one, x, x}, {}), testing::HasSubstr("must have 4 dims"));
   EXPECT_THAT(failure({x, x, x}, {{"dropout", 0.1}}), testing::HasSubstr("dropout 0.1 is not supported"));
   EXPECT_THAT(failure({x, x, x, at::ones({1, 1, 2, 3}, at::kBool)}, {value("mask", 3)}),

@@ -1,3 +1,4 @@
+#include "runtime/schema/extent.h"
 #include "runtime/tensor/torch/kernels/embedding.h"
 #include "test/unit/tensor/call_helper.h"
 
@@ -31,4 +32,41 @@ TEST(EmbeddingTest, ShardWithoutRows) {
   at::Tensor weight = at::randn({4, 2}).to(at::kBFloat16);
   at::Tensor out = shardOfRows(weight, at::tensor({0, 1, 2}), 4, 0);
   EXPECT_TRUE(at::equal(out, at::zeros({3, 2}, at::kBFloat16)));
+}
+
+TEST(EmbeddingTest, AnyDivisionOfTheRows) {
+  for (at::ScalarType type : {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf})
+    for (at::ScalarType indexType : {at::kLong, at::kInt}) {
+      at::Tensor weight = at::randn({7, 3}).to(type), indices = at::randint(7, {2, 4, 3}, at::kLong).to(indexType);
+      for (int64_t ranks = 1; ranks <= 9; ++ranks) {
+        at::Tensor sum = at::zeros({2, 4, 3, 3}, type);
+        for (int64_t rank = 0; rank < ranks; ++rank) {
+          Range rows = shardRange(7, 1, ranks, rank);
+          sum += shardOfRows(weight, indices, rows.offset, rows.size);
+        }
+        EXPECT_TRUE(at::equal(sum, at::embedding(weight, indices))) << "all but one addend are zero";
+      }
+    }
+}
+
+TEST(EmbeddingTest, OneIndexAndNone) {
+  at::Tensor weight = at::randn({5, 2});
+  EXPECT_TRUE(at::equal(shardOfRows(weight, at::scalar_tensor(3, at::kLong), 2, 3), weight[3]));
+  EXPECT_EQ(shardOfRows(weight, at::empty({0, 4}, at::kLong), 0, 5).sizes(), (at::IntArrayRef{0, 4, 2}));
+  EXPECT_NO_THROW(shardedEmbedding(weight, at::empty({0}, at::kLong), 0, 5)) << "no index is out of range";
+}
+
+TEST(EmbeddingTest, FailuresSayWhatIsWrong) {
+  auto failure = [](const at::Tensor &weight, const at::Tensor &indices) {
+    std::vector<Argument> arguments = {
+        value("weight", 0), value("indices", 1), {"offset", int64_t(0)}, {"rows", int64_t(6)}};
+    auto call = prepareCall("meshplan.embedding", arguments, {2});
+    EXPECT_TRUE(call.ok());
+    std::vector<Tensor> values = {wrap(at::Tensor(weight)), wrap(at::Tensor(indices)), Tensor()};
+    return (*call)->run(values).message();
+  };
+  at::Tensor weight = at::randn({3, 2});
+  EXPECT_EQ(failure(weight, at::tensor({1, 6}, at::kLong)), "index 6 is out of range [0, 6)");
+  EXPECT_EQ(failure(weight, at::tensor({-2, 7}, at::kLong)), "index -2 is out of range [0, 6)");
+  EXPECT_EQ(failure(weight[0], at::tensor({1}, at::kLong)), "weight must have 2 dims, it has 1");
 }

@@ -23,6 +23,20 @@ TEST(OperatorTest, PositionsFollowNames) {
   EXPECT_TRUE(at::equal(out[0], at::linear(x, w)));
 }
 
+/// Schemas such as that of batch norm want None to be said; artifacts leave it out.
+TEST(OperatorTest, WhatMayBeNoneMayBeLeftOut) {
+  at::Tensor x = random({2, 4, 3}), mean = random({4}), variance = random({4}).abs();
+  auto out = callOperator("aten.batch_norm.default", {x, mean, variance},
+                          {value("input", 0),
+                           value("running_mean", 1),
+                           value("running_var", 2),
+                           {"training", false},
+                           {"momentum", 0.1},
+                           {"eps", 1e-5},
+                           {"cudnn_enabled", false}});
+  EXPECT_TRUE(at::allclose(out[0], at::batch_norm(x, {}, {}, mean, variance, false, 0.1, 1e-5, false)));
+}
+
 TEST(OperatorTest, NumberForATensorDoesNotPromote) {
   at::Tensor x = random({3}).to(at::kBFloat16);
   auto out = callOperator("aten.mul.Tensor", {x}, {value("self", 0), {"other", 0.5}});

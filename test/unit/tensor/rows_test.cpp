@@ -100,3 +100,62 @@ TEST(RowsTest, InputMustBeAMatrix) {
   std::vector<Tensor> values = {wrap(at::zeros({3}))};
   EXPECT_THAT((*call)->run(values).message(), testing::HasSubstr("input must have 2 dims, it has 1"));
 }
+
+TEST(RowsTest, InfiniteLogitsAreAsInPyTorch) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  at::Tensor logits = at::randn({5, 6}, at::kDouble), target = at::tensor({0, 1, 2, 3, 4}, at::kLong);
+  logits[0][3] = -infinity;
+  logits[1][1] = -infinity; // the target itself
+  logits[2].fill_(-infinity).select(0, 2).fill_(4);
+  logits[3][3] = std::numeric_limits<double>::quiet_NaN();
+  logits[4][0] = -infinity;
+  at::Tensor expected = lossPerToken(logits, target, -100);
+  for (int64_t shards : {1, 3, 6})
+    EXPECT_TRUE(at::allclose(ShardedLoss{shards}(logits, target, -100), expected, 1e-13, 1e-13, /*equal_nan=*/true))
+        << shards << " shards";
+}
+
+TEST(RowsTest, PickTakesOnlyWhatLiesHere) {
+  at::Tensor input = at::arange(12, at::kDouble).view({4, 3}), target = at::tensor({4, 5, 6, 7}, at::kLong);
+  auto pick = [&](int64_t offset) {
+    return callOperator("meshplan.row_pick", {input, target},
+                        {value("input", 0), value("target", 1), {"offset", offset}})[0];
+  };
+  EXPECT_TRUE(at::equal(pick(4), at::tensor({0.0, 4.0, 8.0, 0.0}, at::kDouble)));
+  EXPECT_TRUE(at::equal(pick(7), at::tensor({0.0, 0.0, 0.0, 9.0}, at::kDouble)));
+  EXPECT_TRUE(at::equal(pick(100), at::zeros({4}, at::kDouble)));
+}
+
+TEST(RowsTest, AnIgnoredTargetCostsNothingWhateverItsRow) {
+  at::Tensor row = at::full({2}, std::numeric_limits<double>::quiet_NaN(), at::kDouble);
+  EXPECT_TRUE(at::equal(tokenLoss(row, row, row, at::full({2}, -1, at::kLong), -1, 4), at::zeros({2}, at::kDouble)));
+  EXPECT_TRUE(at::equal(tokenLoss(row, row, row, at::full({2}, 7, at::kLong), 7, 4), at::zeros({2}, at::kDouble)))
+      << "also outside of the classes";
+}
+
+TEST(RowsTest, TargetsOutOfRangeAreNamed) {
+  at::Tensor row = at::ones({2});
+  auto message = [&](std::vector<int64_t> target) {
+    try {
+      tokenLoss(row, row, row, at::tensor(target, at::kLong), -100, 4);
+    } catch (const c10::IndexError &error) {
+      return std::string(error.what_without_backtrace());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message({3, 0}), "");
+  EXPECT_EQ(message({4, 0}), "target 4 is out of range [0, 4)");
+  EXPECT_EQ(message({9, -1}), "target -1 is out of range [0, 4)");
+}
+
+TEST(RowsTest, CountsInAnyElementType) {
+  at::Tensor target = at::tensor({1, 2, 2, 7}, at::kLong);
+  for (auto [dtype, type] : {std::pair(DType::bf16, at::kBFloat16), std::pair(DType::i64, at::kLong)}) {
+    at::Tensor count = callOperator("meshplan.count_tokens", {target},
+                                    {value("target", 0), {"ignore_index", int64_t(2)}, {"dtype", dtype}})[0];
+    EXPECT_TRUE(at::equal(count, at::scalar_tensor(2, type)));
+  }
+  at::Tensor none = callOperator("meshplan.count_tokens", {target.narrow(0, 0, 0)},
+                                 {value("target", 0), {"ignore_index", int64_t(2)}, {"dtype", DType::f32}})[0];
+  EXPECT_EQ(none.item<float>(), 0);
+}

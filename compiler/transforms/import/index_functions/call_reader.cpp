@@ -1,6 +1,7 @@
 //===- call_reader.cpp - the arguments of a call as expressions -----------===//
 
 #include "compiler/transforms/import/index_functions/call_reader.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/APFloat.h"
 
 using namespace mlir;
@@ -66,15 +67,26 @@ Expr CallReader::readBroadcast(StringRef name) {
   return functions.at(value, readExpanded(builder, shape, coordinates));
 }
 
+/// True if an operator that computes in `type` changes the number: it is no value of that type.
+static bool converts(Expr number, Type type) {
+  ElementRange range = rangeOf(type);
+  return range.type == ExprType::Integer && (number->low < range.low || number->high > range.high);
+}
+
 std::pair<Expr, Expr> CallReader::readSides(StringRef left, StringRef right) {
   Expr first = readBroadcast(left), second = readBroadcast(right);
-  Value typed = tensor(left);
+  Value typed = tensor(left), other = tensor(right);
   if (!first || !second || !typed || first->type == ExprType::Real || second->type == ExprType::Real)
     return {};
-  ElementRange range = rangeOf(getElementTypeOrSelf(typed.getType()));
-  bool converts =
-      !tensor(right) && range.type == ExprType::Integer && (second->low < range.low || second->high > range.high);
-  return converts ? std::pair<Expr, Expr>() : std::pair(builder.asInteger(first), builder.asInteger(second));
+  // A literal, and a tensor without dims beside one with dims, take the type of the other side if that is an integer.
+  auto type = cast<RankedTensorType>(typed.getType());
+  auto otherType = other ? cast<RankedTensorType>(other.getType()) : RankedTensorType();
+  bool secondYields = !other || (otherType.getRank() == 0 && type.getRank() > 0);
+  bool firstYields = other && type.getRank() == 0 && otherType.getRank() > 0;
+  if ((secondYields && converts(second, type.getElementType())) ||
+      (firstYields && converts(first, otherType.getElementType())))
+    return {};
+  return {builder.asInteger(first), builder.asInteger(second)};
 }
 
 std::optional<int64_t> CallReader::dim(StringRef name, int64_t otherwise, int64_t rank) const {

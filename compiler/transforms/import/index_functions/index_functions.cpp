@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/import/index_functions/index_functions.h"
 #include "compiler/transforms/import/index_functions/call_reader.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;

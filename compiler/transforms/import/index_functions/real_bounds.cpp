@@ -2,6 +2,10 @@
 
 #include "compiler/transforms/import/index_functions/real_bounds.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/transforms/import/index_functions/call_reader.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <algorithm>
 #include <cmath>
@@ -80,6 +84,22 @@ private:
 
 } // namespace
 
+/// The interval as the elements of a type have it: cut off where they become integers; nullopt beyond the type's
+/// numbers, where floats are infinite and integers wrap.
+static Interval asElements(RealInterval interval, Type type) {
+  double low = interval.low, high = interval.high;
+  if (auto number = dyn_cast<FloatType>(type)) {
+    double largest = APFloat::getLargest(number.getFloatSemantics()).convertToDouble();
+    return low >= -largest && high <= largest ? Interval(interval) : std::nullopt;
+  }
+  ElementRange range = rangeOf(type);
+  low = std::trunc(low);
+  high = std::trunc(high);
+  bool fits = range.type == ExprType::Integer && low >= static_cast<double>(range.low) &&
+              high < static_cast<double>(range.high) + 1;
+  return fits ? finite(low, high) : std::nullopt;
+}
+
 /// Of the elements of a constant.
 static Interval ofNumbers(DenseFPElementsAttr numbers) {
   double low = INFINITY, high = -INFINITY;
@@ -101,7 +121,8 @@ Interval BoundsSearch::of(Value value) {
   if (Interval known = ofExpression(functions.of(value)))
     return known;
   auto call = value.getDefiningOp<plan::CallOp>();
-  return call && call.getNumResults() == 1 ? ofCall(call) : std::nullopt;
+  Interval computed = call && call.getNumResults() == 1 ? ofCall(call) : std::nullopt;
+  return computed ? asElements(*computed, getElementTypeOrSelf(value.getType())) : std::nullopt;
 }
 
 /// Of a tensor argument or a literal.

@@ -1,0 +1,200 @@
+//===- build_graph.cpp - the feature graph of a program -------------------===//
+
+#include "compiler/draft/build_graph.h"
+#include "compiler/sharding/op_record.h"
+#include "compiler/transforms/place/feature_dims.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace meshplan;
+
+namespace {
+
+class GraphBuilder {
+public:
+  GraphBuilder(func::FuncOp function, const ModelOutline &model) : function(function), model(model) {}
+
+  FeatureGraph build();
+
+private:
+  void addValue(Value value);
+  void addCall(plan::CallOp call);
+  void addTensor(Value value, const TensorFactors &tensor, const FactorRule &rule, std::vector<DimLink> &links);
+  void addJoined(size_t dim, llvm::ArrayRef<unsigned> factors, const FactorRule &rule, std::vector<DimLink> &links);
+  void addWeight(BlockArgument argument, const OutlineParameter &parameter, size_t index);
+  size_t firstCall(Value value) const;
+  bool comesFromInput(Value value);
+
+  func::FuncOp function;
+  const ModelOutline &model;
+  FeatureGraph graph;
+  llvm::DenseMap<Value, size_t> firstDim;
+  llvm::DenseMap<Operation *, size_t> callIndex;
+};
+
+} // namespace
+
+void GraphBuilder::addValue(Value value) {
+  firstDim[value] = graph.extents.size();
+  for (int64_t extent : cast<RankedTensorType>(value.getType()).getShape())
+    graph.extents.push_back(extent);
+}
+
+/// The factors of a joined dim are divided together, each of them part by part.
+void GraphBuilder::addJoined(size_t dim, llvm::ArrayRef<unsigned> factors, const FactorRule &rule,
+                             std::vector<DimLink> &links) {
+  DimParts parts{dim};
+  for (unsigned factor : factors) {
+    links[factor].dims.push_back(dim);
+    parts.sizes.push_back(rule.factors[factor].size);
+  }
+  if (parts.sizes.size() > 1)
+    graph.parts.push_back(std::move(parts));
+}
+
+void GraphBuilder::addTensor(Value value, const TensorFactors &tensor, const FactorRule &rule,
+                             std::vector<DimLink> &links) {
+  for (auto [index, factors] : llvm::enumerate(tensor.dims)) {
+    size_t dim = firstDim[value] + index;
+    if (tensor.isJoined(index)) {
+      addJoined(dim, factors, rule, links);
+      continue;
+    }
+    bool isMajor = true;
+    for (unsigned factor : factors) {
+      if (rule.factors[factor].size == 1)
+        continue;
+      if (isMajor)
+        links[factor].dims.push_back(dim);
+      else // dividing it here would need the one above it divided to single indices
+        links[factor].kind = DimLink::Kind::whole;
+      isMajor = false;
+    }
+  }
+}
+
+void GraphBuilder::addCall(plan::CallOp call) {
+  size_t index = graph.calls.size();
+  callIndex[call] = index;
+  graph.calls.push_back({call.getTarget().str(), call.getModule().value_or("").str()});
+  for (Value result : call.getResults())
+    addValue(result);
+  CallView view = CallView::of(call);
+  FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));
+  std::vector<DimLink> links(rule.factors.size(), DimLink{DimLink::Kind::together, index, {}});
+  for (auto [factor, link] : llvm::zip(rule.factors, links))
+    if (factor.kind != FactorKind::parallel)
+      link.kind = factor.kind == FactorKind::whole ? DimLink::Kind::whole : DimLink::Kind::reduced;
+  for (auto [value, tensor] : llvm::zip(call.getOperands(), rule.operands))
+    addTensor(value, tensor, rule, links);
+  std::vector<bool> isRead;
+  for (const DimLink &link : links)
+    isRead.push_back(!link.dims.empty());
+  for (auto [value, tensor] : llvm::zip(call.getResults(), rule.results))
+    addTensor(value, tensor, rule, links);
+  for (auto [link, read] : llvm::zip(links, isRead)) {
+    if (link.kind == DimLink::Kind::whole && !read)
+      link.kind = DimLink::Kind::made;
+    if (!link.dims.empty())
+      graph.links.push_back(std::move(link));
+  }
+}
+
+/// The first call that combines the value with another, also where it is rearranged before; else the first one that
+/// reads it, and the number of calls if none does.
+size_t GraphBuilder::firstCall(Value value) const {
+  size_t first = graph.calls.size(), combining = first;
+  for (Operation *user : value.getUsers()) {
+    auto found = callIndex.find(user);
+    if (found == callIndex.end())
+      continue;
+    first = std::min(first, found->second);
+    combining = std::min(combining, user->getNumOperands() == 1 ? firstCall(user->getResult(0)) : found->second);
+  }
+  return combining < graph.calls.size() ? combining : first;
+}
+
+/// True if an input of the model has a part in the value.
+bool GraphBuilder::comesFromInput(Value value) {
+  llvm::SetVector<Value> values;
+  values.insert(value);
+  for (size_t index = 0; index < values.size(); ++index) {
+    if (auto argument = dyn_cast<BlockArgument>(values[index])) {
+      auto kind = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind");
+      if (kind && kind.getValue() == "input")
+        return true;
+      continue;
+    }
+    values.insert(values[index].getDefiningOp()->operand_begin(), values[index].getDefiningOp()->operand_end());
+  }
+  return false;
+}
+
+void GraphBuilder::addWeight(BlockArgument argument, const OutlineParameter &parameter, size_t index) {
+  std::vector<WeightUse> uses;
+  llvm::SetVector<size_t> modules;
+  for (const OutlineParameterName &name : parameter.names)
+    modules.insert(name.module);
+  // A module around the one that holds the weight is not told apart from the others inside it.
+  auto isAround = [&](size_t module) {
+    llvm::StringRef path = model.modules[module].path;
+    return llvm::any_of(parameter.names, [&](const OutlineParameterName &name) {
+      llvm::StringRef own = model.modules[name.module].path;
+      return name.module != module && (path.empty() || own.starts_with((path + ".").str()));
+    });
+  };
+  for (size_t reader : parameter.readers)
+    if (!isAround(reader))
+      modules.insert(reader);
+  for (size_t module : modules) {
+    WeightUse use;
+    use.module = model.modules[module].path;
+    use.name = parameterPath(model, parameter);
+    use.parameter = index;
+    for (int64_t dim = 0; dim < cast<RankedTensorType>(argument.getType()).getRank(); ++dim)
+      use.dims.push_back(firstDim[argument] + dim);
+    FeatureUse features = findFeatures(argument, use.module);
+    use.call = firstCall(argument);
+    if (features.outputDim)
+      use.outputDim = use.dims[*features.outputDim];
+    if (features.inputDim)
+      use.inputDim = use.dims[*features.inputDim];
+    if (use.outputDim && use.inputDim && !features.activations.empty()) {
+      const ActivationUse &activation = features.activations.front();
+      use.call = callIndex.lookup(activation.operand->getOwner());
+      use.role = activation.inputDim ? WeightUse::Role::linear : WeightUse::Role::embedding;
+      use.looksUpInput = use.role == WeightUse::Role::embedding && comesFromInput(activation.operand->get());
+    }
+    uses.push_back(std::move(use));
+  }
+  // A tied parameter may have names in modules that only hold it.
+  bool isUsed = llvm::any_of(uses, [](const WeightUse &use) { return use.role != WeightUse::Role::other; });
+  for (WeightUse &use : uses)
+    if (!isUsed || use.role != WeightUse::Role::other)
+      graph.weights.push_back(std::move(use));
+}
+
+FeatureGraph GraphBuilder::build() {
+  for (BlockArgument argument : function.getArguments())
+    addValue(argument);
+  for (Operation &op : function.getBody().front()) {
+    if (auto call = dyn_cast<plan::CallOp>(op))
+      addCall(call);
+    else
+      for (Value result : op.getResults())
+        addValue(result);
+  }
+  for (auto [index, parameter] : llvm::enumerate(model.parameters))
+    addWeight(function.getArgument(index), parameter, index);
+  llvm::stable_sort(graph.weights,
+                    [](const WeightUse &left, const WeightUse &right) { return left.call < right.call; });
+  for (Value output : function.getBody().front().getTerminator()->getOperands())
+    for (int64_t dim = 0; dim < cast<RankedTensorType>(output.getType()).getRank(); ++dim)
+      graph.outputDims.push_back(firstDim[output] + dim);
+  return std::move(graph);
+}
+
+FeatureGraph meshplan::buildFeatureGraph(func::FuncOp function, const ModelOutline &model) {
+  return GraphBuilder(function, model).build();
+}

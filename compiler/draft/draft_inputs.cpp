@@ -1,0 +1,106 @@
+//===- draft_inputs.cpp - the inputs of a drafted plan --------------------===//
+
+#include "compiler/draft/draft_inputs.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <optional>
+
+using namespace meshplan;
+
+namespace {
+
+class InputDrafter {
+public:
+  InputDrafter(const std::vector<OutlineValue> &inputs, const llvm::StringMap<int64_t> &examples, const BatchAxes &axes,
+               bool readsTokens)
+      : inputs(inputs), examples(examples), axes(axes), readsTokens(readsTokens) {}
+
+  DraftInputs draft();
+
+private:
+  void findNamedDims();
+  std::string nameOf(const OutlineValue &input, size_t dim) const;
+  std::string dimText(const OutlineValue &input, size_t dim);
+  std::string extentOf(const std::string &symbol, const std::string &name);
+
+  const std::vector<OutlineValue> &inputs;
+  const llvm::StringMap<int64_t> &examples;
+  const BatchAxes &axes;
+  bool readsTokens;
+  std::optional<OutlineDim> batch, sequence;
+  DraftInputs result;
+};
+
+bool isSame(const OutlineDim &left, const OutlineDim &right) {
+  return left.extent == right.extent && left.symbol == right.symbol;
+}
+
+} // namespace
+
+void InputDrafter::findNamedDims() {
+  for (const OutlineValue &input : inputs) {
+    if (!batch && !input.dims.empty())
+      batch = input.dims[0];
+    if (readsTokens && !sequence && input.dims.size() == 2 && isSame(input.dims[0], *batch))
+      sequence = input.dims[1];
+  }
+}
+
+std::string InputDrafter::nameOf(const OutlineValue &input, size_t dim) const {
+  const OutlineDim &own = input.dims[dim];
+  if (dim == 0 && isSame(own, *batch))
+    return "batch";
+  if (sequence && dim == 1 && input.dims.size() == 2 && isSame(input.dims[0], *batch) && isSame(own, *sequence))
+    return "seq";
+  // A symbol is a name that its dims share.
+  bool isName = !own.symbol.empty() && llvm::all_of(own.symbol, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+  return isName ? own.symbol : "_";
+}
+
+/// What a symbolic dim is set to. Without an example it is a `let`, to be set where one knows better.
+std::string InputDrafter::extentOf(const std::string &symbol, const std::string &name) {
+  int64_t multiple = name == "batch" ? axes.shards : 1;
+  if (auto example = examples.find(symbol); example != examples.end())
+    return std::to_string(llvm::alignTo(example->second, multiple));
+  std::string let = (name == "_" ? std::string("extent") : name) + "_size";
+  constexpr int64_t guess = 16;
+  std::string line = "let " + let + " = " + std::to_string(llvm::alignTo(guess, multiple)) + "  // '" + symbol +
+                     "' in the model, which has no example of it";
+  if (!llvm::is_contained(result.lets, line))
+    result.lets.push_back(line);
+  return let;
+}
+
+std::string InputDrafter::dimText(const OutlineValue &input, size_t dim) {
+  std::string name = nameOf(input, dim), text = name;
+  if (const std::string &symbol = input.dims[dim].symbol; !symbol.empty())
+    text += " = " + extentOf(symbol, name);
+  if (name == "batch" && !axes.names.empty())
+    text += " over " + axes.names;
+  return text;
+}
+
+DraftInputs InputDrafter::draft() {
+  findNamedDims();
+  std::vector<std::pair<std::string, std::vector<std::string>>> byDims; // dims, names of inputs
+  for (const OutlineValue &input : inputs) {
+    std::vector<std::string> dims;
+    for (size_t dim = 0; dim < input.dims.size(); ++dim)
+      dims.push_back(dimText(input, dim));
+    std::string text = "[" + llvm::join(dims, ", ") + "]";
+    auto known = llvm::find_if(byDims, [&](const auto &entry) { return entry.first == text; });
+    if (known == byDims.end())
+      known = byDims.insert(byDims.end(), {text, {}});
+    known->second.push_back(input.name);
+  }
+  for (const auto &[dims, names] : byDims)
+    if (dims != "[]")
+      result.statements.push_back("input " + llvm::join(names, ", ") + ": " + dims);
+  return std::move(result);
+}
+
+DraftInputs meshplan::draftInputs(const std::vector<OutlineValue> &inputs, const llvm::StringMap<int64_t> &examples,
+                                  const BatchAxes &batch, bool readsTokens) {
+  return InputDrafter(inputs, examples, batch, readsTokens).draft();
+}

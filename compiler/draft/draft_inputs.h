@@ -1,0 +1,31 @@
+//===- draft_inputs.h - the inputs of a drafted plan ------------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_DRAFT_DRAFT_INPUTS_H
+#define MESHPLAN_COMPILER_DRAFT_DRAFT_INPUTS_H
+
+#include "compiler/frontend/model_outline.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace meshplan {
+
+struct DraftInputs {
+  std::vector<std::string> lets;       ///< "let batch_size = 4  // ..."
+  std::vector<std::string> statements; ///< "input ids, labels: [batch over dp, seq]"
+};
+
+/// What divides the batch: "dp", or nothing.
+struct BatchAxes {
+  std::string names;
+  int64_t shards = 1;
+};
+
+/// Names the dims of the inputs: `batch` for the first dim of the first input that has dims and of those that share its
+/// extent, `seq` for the second dim of such inputs with two dims if the model reads tokens, `_` for the rest. A
+/// symbolic dim gets the extent of `examples`, as batch rounded up to a multiple of the shards; without an example a
+/// `let` says what to set. Pure.
+DraftInputs draftInputs(const std::vector<OutlineValue> &inputs, const llvm::StringMap<int64_t> &examples,
+                        const BatchAxes &batch, bool readsTokens);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_DRAFT_DRAFT_INPUTS_H

@@ -1,0 +1,161 @@
+//===- draft_text.cpp - the text of a drafted plan ------------------------===//
+
+#include "compiler/draft/draft_text.h"
+#include "compiler/draft/draft_inputs.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <set>
+
+using namespace meshplan;
+using llvm::StringRef;
+
+namespace {
+
+class DraftWriter {
+public:
+  explicit DraftWriter(const Draft &draft) : draft(draft) {}
+
+  DraftText write();
+
+private:
+  void line(const std::string &text);
+  void comment(const std::string &text, const std::string &indent = "  ");
+  void writeHead();
+  void writeInputs();
+  void writeEntries();
+  void writeUndivided();
+  bool leavesRest() const;
+  std::string restComment() const;
+
+  const Draft &draft;
+  DraftText result;
+  int32_t lines = 0;
+};
+
+} // namespace
+
+void DraftWriter::line(const std::string &text) {
+  result.text += text + '\n';
+  ++lines;
+}
+
+/// Breaks a comment into lines of the width of a plan.
+void DraftWriter::comment(const std::string &text, const std::string &indent) {
+  constexpr size_t width = 120;
+  std::string current = indent + "//";
+  for (StringRef word : llvm::split(text, ' ')) {
+    if (current.size() + 1 + word.size() > width) {
+      line(current);
+      current = indent + "//  ";
+    }
+    current += " " + word.str();
+  }
+  line(current);
+}
+
+void DraftWriter::writeHead() {
+  comment("Drafted by 'meshplan init': a plan that compiles, to be changed where you know better.", "");
+  line("plan " + draft.name + " {");
+  line("  model \"" + draft.modelFile + "\"");
+  std::vector<std::string> axes;
+  for (const DraftAxis &axis : draft.mesh)
+    axes.push_back(axis.name + " = " + std::to_string(axis.size));
+  line("  mesh " + llvm::join(axes, ", "));
+}
+
+void DraftWriter::writeInputs() {
+  std::string axes = draft.splitsBatch ? axesOfRole(draft.mesh, AxisRole::data) : "";
+  BatchAxes batch{axes, axes.empty() ? 1 : shardsOfRole(draft.mesh, AxisRole::data)};
+  DraftInputs inputs = draftInputs(draft.model->inputs, draft.exampleExtents, batch, draft.readsTokens);
+  for (const std::string &let : inputs.lets)
+    line("  " + let);
+  line("");
+  if (!draft.splitsBatch && !draft.wholeBatchReason.empty())
+    comment("the batch stays whole: " + draft.wholeBatchReason);
+  for (const std::string &statement : inputs.statements) {
+    line("  " + statement);
+    result.inputLines.push_back(lines);
+  }
+  for (const OutlineValue &output : draft.model->outputs)
+    if (output.name == "loss" && output.dims.empty())
+      line("  loss loss");
+}
+
+void DraftWriter::writeEntries() {
+  std::string block;
+  auto close = [&] {
+    if (!block.empty())
+      line("  }");
+    block.clear();
+  };
+  if (!draft.styles.empty())
+    line("");
+  std::vector<ModulePattern> patterns = patternsOf(draft.styles, draft.modules);
+  for (const ModulePattern &pattern : patterns) {
+    auto isInBlock = [&](const ModulePattern &other) { return other.block == pattern.block; };
+    bool isBlock = !pattern.block.empty() && llvm::count_if(patterns, isInBlock) > 1;
+    if (block != (isBlock ? pattern.block : ""))
+      close();
+    if (isBlock && block.empty())
+      line("  " + pattern.block + " {");
+    block = isBlock ? pattern.block : "";
+    line((isBlock ? "    " + pattern.path : "  " + pattern.text()) + ": " + pattern.label);
+    result.entries.push_back({lines, pattern.modules});
+  }
+  close();
+}
+
+void DraftWriter::writeUndivided() {
+  // Equal reasons of different layers are one comment.
+  std::vector<std::pair<std::string, std::vector<std::string>>> byReason;
+  for (const ModulePattern &pattern : patternsOf(draft.undivided, draft.modules)) {
+    auto known = llvm::find_if(byReason, [&](const auto &entry) { return entry.first == pattern.label; });
+    if (known == byReason.end())
+      known = byReason.insert(byReason.end(), {pattern.label, {}});
+    known->second.push_back(pattern.text().empty() ? "the model itself" : pattern.text());
+  }
+  if (!byReason.empty())
+    line("");
+  for (const auto &[reason, modules] : byReason)
+    comment("whole: " + llvm::join(modules, ", ") + ": " + reason);
+}
+
+/// True if some parameter has no entry.
+bool DraftWriter::leavesRest() const {
+  std::set<std::string> styled;
+  for (const LabelledModule &module : draft.styles)
+    styled.insert(module.path);
+  // One name of a tied parameter is enough.
+  return llvm::any_of(draft.model->parameters, [&](const OutlineParameter &parameter) {
+    return llvm::none_of(parameter.names, [&](const OutlineParameterName &name) {
+      return styled.count(draft.model->modules[name.module].path);
+    });
+  });
+}
+
+/// What `rest` means, where no comment above says it.
+std::string DraftWriter::restComment() const {
+  if (axesOfRole(draft.mesh, AxisRole::tensor).empty())
+    return "  // every rank holds all weights";
+  std::set<std::string> known;
+  for (const std::vector<LabelledModule> &modules : {draft.styles, draft.undivided})
+    for (const LabelledModule &module : modules)
+      known.insert(module.path);
+  bool hasOthers = llvm::any_of(draft.modules, [&](const std::string &path) { return !known.count(path); });
+  return hasOthers ? "  // weights of one dim, such as norms" : "";
+}
+
+DraftText DraftWriter::write() {
+  writeHead();
+  writeInputs();
+  writeEntries();
+  writeUndivided();
+  if (leavesRest() && draft.styles.empty() && draft.undivided.empty())
+    line("");
+  if (leavesRest())
+    line("  rest: replicate" + restComment());
+  line("}");
+  return std::move(result);
+}
+
+DraftText meshplan::writeDraft(const Draft &draft) { return DraftWriter(draft).write(); }

@@ -1,0 +1,91 @@
+//===- layer_numbers.cpp - the numbers in paths of modules ----------------===//
+
+#include "compiler/draft/layer_numbers.h"
+#include "compiler/support/layer_names.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace meshplan;
+using llvm::StringRef;
+
+static std::vector<int64_t> numbersOf(StringRef path) {
+  std::vector<int64_t> numbers;
+  for (StringRef component : llvm::split(path, '.')) {
+    int64_t number = 0;
+    if (!component.empty() && llvm::all_of(component, llvm::isDigit) && !component.getAsInteger(10, number))
+      numbers.push_back(number);
+  }
+  return numbers;
+}
+
+LayerNumbers::LayerNumbers(const std::vector<std::string> &all) {
+  for (const std::string &path : all) {
+    std::string key = withoutIndices(path);
+    std::vector<int64_t> own = numbersOf(path);
+    size_t at = 0;
+    for (int64_t number : own) {
+      at = key.find('*', at);
+      children[key.substr(0, at++)].insert(number);
+    }
+    numbers[std::move(key)].push_back(std::move(own));
+  }
+}
+
+bool LayerNumbers::isExact(const std::string &key, const Lists &lists, size_t count) const {
+  auto matches = [&](const std::vector<int64_t> &own) {
+    return llvm::all_of(llvm::zip(lists, own), [](const auto &entry) {
+      const auto &[list, number] = entry;
+      return list.empty() || list.count(number);
+    });
+  };
+  return static_cast<size_t>(llvm::count_if(numbers.at(key), matches)) == count;
+}
+
+/// True if a number stands among others, so that it is one of a list of layers.
+bool LayerNumbers::hasSiblings(StringRef key, size_t place) const {
+  size_t at = key.find('*');
+  for (size_t index = 0; index < place; ++index)
+    at = key.find('*', at + 1);
+  return children.at(key.take_front(at).str()).size() > 1;
+}
+
+/// "3", or "{0..5, 7}".
+static std::string listText(const std::set<int64_t> &list) {
+  std::vector<int64_t> numbers(list.begin(), list.end());
+  std::vector<std::string> ranges;
+  for (size_t begin = 0, end = 0; begin < numbers.size(); begin = end) {
+    for (end = begin + 1; end < numbers.size() && numbers[end] == numbers[end - 1] + 1;)
+      ++end;
+    std::string first = std::to_string(numbers[begin]);
+    if (end - begin > 2)
+      ranges.push_back(first + ".." + std::to_string(numbers[end - 1]));
+    else
+      for (size_t index = begin; index < end; ++index)
+        ranges.push_back(std::to_string(numbers[index]));
+  }
+  return numbers.size() == 1 ? ranges.front() : "{" + llvm::join(ranges, ", ") + "}";
+}
+
+std::optional<std::string> LayerNumbers::patternOf(const std::vector<std::string> &paths) const {
+  std::string key = withoutIndices(paths.front());
+  Lists lists(llvm::count(key, '*'));
+  for (const std::string &path : paths)
+    for (auto [list, number] : llvm::zip(lists, numbersOf(path)))
+      list.insert(number);
+  if (!isExact(key, lists, paths.size()))
+    return std::nullopt;
+  for (size_t place = 0; place < lists.size(); ++place) {
+    Lists wider = lists;
+    wider[place].clear();
+    if (hasSiblings(key, place) && isExact(key, wider, paths.size()))
+      lists = std::move(wider);
+  }
+  std::string pattern;
+  StringRef rest = key;
+  for (const std::set<int64_t> &list : lists) {
+    auto [before, after] = rest.split('*');
+    pattern += before.str() + (list.empty() ? "*" : listText(list));
+    rest = after;
+  }
+  return pattern + rest.str();
+}

@@ -1,0 +1,56 @@
+//===- mesh_roles.cpp - what the axes of a drafted mesh are for -----------===//
+
+#include "compiler/draft/mesh_roles.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <optional>
+
+using namespace meshplan;
+using llvm::StringRef;
+
+static std::optional<AxisRole> roleOf(StringRef name) {
+  return llvm::StringSwitch<std::optional<AxisRole>>(name)
+      .Cases({"dp", "data", "fsdp", "batch"}, AxisRole::data)
+      .Cases({"tp", "model", "tensor", "mp"}, AxisRole::tensor)
+      .Default(std::nullopt);
+}
+
+llvm::Expected<std::vector<DraftAxis>> meshplan::parseDraftMesh(StringRef text) {
+  auto fail = [](const llvm::Twine &message) {
+    return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+  };
+  std::vector<DraftAxis> mesh;
+  for (StringRef part : llvm::split(text, ',')) {
+    auto [name, size] = part.split('=');
+    name = name.trim();
+    DraftAxis axis{name.str()};
+    if (name.empty() || size.trim().getAsInteger(10, axis.size) || axis.size < 1)
+      return fail("'" + part.trim() + "' has not the form AXIS=SIZE, as in dp=2,tp=3");
+    std::optional<AxisRole> role = roleOf(name);
+    if (!role)
+      return fail("the name '" + name +
+                  "' does not say what the axis divides: it is dp, data, fsdp or batch for the batch, or tp, model, "
+                  "tensor or mp for weights");
+    if (llvm::any_of(mesh, [&](const DraftAxis &other) { return other.name == name; }))
+      return fail("the axis '" + name + "' is there twice");
+    axis.role = *role;
+    mesh.push_back(std::move(axis));
+  }
+  return mesh;
+}
+
+std::string meshplan::axesOfRole(const std::vector<DraftAxis> &mesh, AxisRole role) {
+  std::vector<std::string> names;
+  for (const DraftAxis &axis : mesh)
+    if (axis.role == role)
+      names.push_back(axis.name);
+  return names.size() > 1 ? "(" + llvm::join(names, ", ") + ")" : llvm::join(names, "");
+}
+
+int64_t meshplan::shardsOfRole(const std::vector<DraftAxis> &mesh, AxisRole role) {
+  int64_t shards = 1;
+  for (const DraftAxis &axis : mesh)
+    shards *= axis.role == role ? axis.size : 1;
+  return shards;
+}

@@ -1,0 +1,17 @@
+//===- random_ops.h - which calls draw random numbers -----------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_SHARDING_RANDOM_OPS_H
+#define MESHPLAN_COMPILER_SHARDING_RANDOM_OPS_H
+
+#include "compiler/sharding/op_record.h"
+
+namespace meshplan {
+
+/// True if two calls with equal operands may give different results: the operators that ATen tags
+/// `nondeterministic_seeded`, unless their arguments switch it off (a probability of 0, a layer outside of training).
+/// Pure and thread safe.
+bool drawsRandomNumbers(const CallView &call);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_SHARDING_RANDOM_OPS_H

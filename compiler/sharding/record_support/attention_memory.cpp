@@ -1,0 +1,201 @@
+//===- attention_memory.cpp - what the attention kernel holds -------------===//
+//
+// Twin of runtime/tensor/torch/kernels/attention.cpp: rows of queries go in
+// blocks, each with the keys that some row of it may reach.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/record_support/attention_memory.h"
+#include "compiler/sharding/record_support/cost.h"
+#include <algorithm>
+
+using namespace mlir;
+
+namespace meshplan {
+
+/// Rows of queries that share one additive mask.
+static constexpr int64_t blockRows = 512;
+
+std::optional<AttentionSizes> AttentionSizes::of(const CallView &call) {
+  std::optional<unsigned> query = call.getOperand("query"), key = call.getOperand("key"),
+                          value = call.getOperand("value");
+  if (!query || !key || !value)
+    return std::nullopt;
+  RankedTensorType queryType = call.operands[*query];
+  ArrayRef<int64_t> q = queryType.getShape(), k = call.operands[*key].getShape(), v = call.operands[*value].getShape();
+  if (q.size() != 4 || k.size() != 4 || v.size() != 4 || k[1] == 0)
+    return std::nullopt;
+  return AttentionSizes{q[0], q[1], k[1], q[2], k[2], q[3], v[3], plan::elementBytes(queryType.getElementType())};
+}
+
+static bool hasFlashKernel(const CallView &call, const AttentionSizes &sizes) {
+  return sizes.size == sizes.valueSize && call.getFloat("softcap", 0) == 0;
+}
+
+bool isOneFlashCall(const CallView &call, const AttentionSizes &sizes) {
+  bool masked = call.getOperand("mask") || call.getOperand("key_mask") || call.getInt("window", 0) != 0;
+  return hasFlashKernel(call, sizes) && (!masked || sizes.rows <= blockRows);
+}
+
+/// The flash kernel of ATen, one thread for each rank: a tile of scores with its maxima, sums and products in float,
+/// and the scores once more for half types. Heads that share a key head do not copy it.
+static int64_t flashTileBytes(const AttentionSizes &sizes, int64_t rows, int64_t keys) {
+  int64_t tile = rows >= 768 ? 256 : rows >= 192 ? 64 : 32;
+  int64_t tileRows = std::min(tile, rows), tileKeys = std::min<int64_t>(512, keys);
+  int64_t scores = tileRows * tileKeys;
+  return 4 * (scores + tileRows * (2 + sizes.valueSize)) + (sizes.elementBytes < 4 ? 2 * scores : 0);
+}
+
+namespace {
+
+/// Bytes of the additive mask of a block of rows.
+struct MaskBytes {
+  int64_t most = 0;  ///< while it is made
+  int64_t final = 0; ///< while it is used
+};
+
+class AttentionMemory {
+public:
+  AttentionMemory(const CallView &call, const AttentionSizes &sizes)
+      : call(call), sizes(sizes), flash(hasFlashKernel(call, sizes)), window(call.getInt("window", 0)),
+        causal(call.getBool("causal", false)), floatBytes(sizes.elementBytes == 8 ? 8 : 4) {}
+
+  int64_t workspace() const;
+
+private:
+  int64_t reachableKeys(int64_t begin, int64_t end) const;
+  MaskBytes mask(int64_t rows, int64_t keys) const;
+  int64_t flashBytes(int64_t rows, int64_t keys) const;
+  int64_t definitionBytes(int64_t rows, int64_t keys, int64_t maskBytes) const;
+  int64_t blockBytes(int64_t rows, int64_t keys, bool isPart) const;
+  int64_t listBytes(StringRef name, int64_t heads, int64_t length, bool transposed) const;
+
+  const CallView &call;
+  AttentionSizes sizes;
+  bool flash;
+  int64_t window;
+  bool causal;
+  int64_t floatBytes; ///< of the type that the definition computes in
+};
+
+} // namespace
+
+int64_t AttentionMemory::reachableKeys(int64_t begin, int64_t end) const {
+  int64_t last = causal ? std::min(sizes.keys, end) : sizes.keys;
+  int64_t first = window > 0 ? std::clamp<int64_t>(begin - window + 1, 0, std::max<int64_t>(last - 1, 0)) : 0;
+  return last - first;
+}
+
+MaskBytes AttentionMemory::mask(int64_t rows, int64_t keys) const {
+  int64_t elementBytes = flash ? sizes.elementBytes : 8;
+  int64_t places = rows * keys, bytes = places * elementBytes, most = bytes;
+  if (causal || window > 0)
+    most += places * (8 + 1); // distances and where they are too large
+  bool ofKeys = call.getOperand("key_mask").has_value();
+  if (ofKeys) {
+    most = std::max(most, bytes + bytes * sizes.batch);
+    bytes *= sizes.batch;
+  }
+  if (std::optional<unsigned> given = call.getOperand("mask")) {
+    RankedTensorType type = call.operands[*given];
+    ArrayRef<int64_t> shape = type.getShape();
+    int64_t copies = shape.size() == 4 ? std::max(ofKeys ? sizes.batch : 1, shape[0]) * shape[1] : 1;
+    int64_t made = copies * places * elementBytes;
+    // Where it hides, or what it adds in the kernel's type.
+    int64_t part = shape.size() == 4 ? shape[0] * shape[1] * std::min(shape[2], rows) * std::min(shape[3], keys) : 0;
+    int64_t ownBytes = plan::elementBytes(type.getElementType());
+    bool hides = type.getElementType().isInteger(1);
+    int64_t converted = hides ? part : ownBytes == elementBytes ? 0 : part * elementBytes;
+    most = std::max(most, bytes + made + converted);
+    bytes = made;
+  }
+  return {most, bytes};
+}
+
+/// The kernel, and copies of tensors whose last dim is not adjacent.
+int64_t AttentionMemory::flashBytes(int64_t rows, int64_t keys) const {
+  int64_t bytes = flashTileBytes(sizes, rows, keys);
+  for (StringRef name : {"query", "key", "value"}) {
+    unsigned operand = *call.getOperand(name);
+    ArrayRef<int64_t> shape = call.operands[operand].getShape();
+    if (call.getStrides(operand)[3] != 1)
+      bytes += shape[0] * shape[1] * (name == "query" ? rows : keys) * shape[3] * sizes.elementBytes;
+  }
+  return bytes;
+}
+
+/// Bytes of a copy of rows of an argument that a product of lists of matrices needs.
+int64_t AttentionMemory::listBytes(StringRef name, int64_t heads, int64_t length, bool transposed) const {
+  unsigned operand = *call.getOperand(name);
+  int64_t size = call.operands[operand].getShape()[3];
+  SmallVector<int64_t> shape{sizes.batch, heads, length, size};
+  Strides strides = call.getStrides(operand);
+  if (name == "query" || floatBytes != sizes.elementBytes)
+    strides = copyStrides({shape, strides}); // scaled or converted
+  if (transposed) {
+    std::swap(shape[2], shape[3]);
+    std::swap(strides[2], strides[3]);
+  }
+  bool isView = viewStrides({shape, strides}, {shape[0] * shape[1], shape[2], shape[3]}).has_value();
+  return isView ? 0 : sizes.batch * heads * length * size * floatBytes;
+}
+
+/// The definition in float: two products and what lies between, with the result of the second.
+int64_t AttentionMemory::definitionBytes(int64_t rows, int64_t keys, int64_t maskBytes) const {
+  bool converts = floatBytes != sizes.elementBytes, repeats = sizes.heads != sizes.groups;
+  int64_t lists = sizes.batch * sizes.heads * floatBytes;
+  int64_t query = lists * rows * sizes.size, scores = lists * rows * keys, out = lists * rows * sizes.valueSize;
+  int64_t key = lists * keys * sizes.size, value = lists * keys * sizes.valueSize;
+  auto shared = [&](StringRef name, int64_t bytes, bool transposed) {
+    if (repeats)
+      return bytes;
+    return (converts ? bytes : 0) + listBytes(name, sizes.heads, keys, transposed);
+  };
+  int64_t first = (converts ? 2 : 1) * query + listBytes("query", sizes.heads, rows, false) +
+                  shared("key", key, /*transposed=*/true) + scores;
+  int64_t second = scores + shared("value", value, /*transposed=*/false) + out +
+                   (converts ? out / floatBytes * sizes.elementBytes : 0);
+  int64_t masked = scores + (floatBytes == 8 ? 0 : maskBytes / 2); // the mask is made in double
+  return std::max({first, masked, second});
+}
+
+/// `isPart`: the whole results are there already, and those of the block besides.
+int64_t AttentionMemory::blockBytes(int64_t rows, int64_t keys, bool isPart) const {
+  MaskBytes made = mask(rows, keys);
+  int64_t result = sizes.batch * sizes.heads * rows * (sizes.valueSize * sizes.elementBytes + 4);
+  int64_t computed = flash ? result + flashBytes(rows, keys) : definitionBytes(rows, keys, made.final);
+  return std::max(made.most, made.final + computed) - (isPart ? 0 : result);
+}
+
+int64_t AttentionMemory::workspace() const {
+  if (flash && !call.getOperand("mask") && !call.getOperand("key_mask") && window == 0)
+    return flashBytes(sizes.rows, sizes.keys);
+  int64_t most = 0;
+  for (int64_t row = 0; row < sizes.rows; row += blockRows) {
+    int64_t end = std::min(row + blockRows, sizes.rows);
+    most = std::max(most, blockBytes(end - row, reachableKeys(row, end), sizes.rows > blockRows));
+  }
+  return most;
+}
+
+int64_t attentionWorkspace(const CallView &call, const AttentionSizes &sizes) {
+  if (!call.get("heads_per_key"))
+    return AttentionMemory(call, sizes).workspace();
+  // Shared key heads are copied to each head that reads them.
+  CallView read = call;
+  read.strides.clear();
+  for (unsigned index = 0; index < call.operands.size(); ++index)
+    read.strides.push_back(call.getStrides(index));
+  int64_t copied = 0;
+  for (StringRef name : {"key", "value"}) {
+    unsigned operand = *call.getOperand(name);
+    SmallVector<int64_t> shape(call.operands[operand].getShape());
+    shape[1] = sizes.heads;
+    read.operands[operand] = call.operands[operand].clone(shape);
+    read.strides[operand] = contiguousStrides(shape);
+    copied += tensorBytes(read.operands[operand]);
+  }
+  return AttentionMemory(read, *AttentionSizes::of(read)).workspace() + copied;
+}
+
+} // namespace meshplan

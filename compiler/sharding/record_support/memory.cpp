@@ -1,0 +1,89 @@
+//===- memory.cpp - copies that kernels make of strided operands ----------===//
+
+#include "compiler/sharding/record_support/memory.h"
+#include "compiler/sharding/record_support/cost.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+bool isContiguous(const CallView &call, unsigned operand) {
+  Strides strides = call.getStrides(operand);
+  return StridedShape{call.operands[operand].getShape(), strides}.isContiguous();
+}
+
+int64_t contiguousBytes(const CallView &call) {
+  int64_t bytes = 0;
+  for (auto [index, type] : llvm::enumerate(call.operands))
+    bytes += isContiguous(call, index) ? 0 : tensorBytes(type);
+  return bytes;
+}
+
+int64_t contiguousBytes(const CallView &call, StringRef name) {
+  std::optional<unsigned> operand = call.getOperand(name);
+  return operand && !isContiguous(call, *operand) ? tensorBytes(call.operands[*operand]) : 0;
+}
+
+int64_t imageBytes(const CallView &call, StringRef name) {
+  std::optional<unsigned> operand = call.getOperand(name);
+  if (!operand)
+    return 0;
+  Strides strides = call.getStrides(*operand);
+  return StridedShape{call.operands[*operand].getShape(), strides}.isChannelsLast() ? 0 : contiguousBytes(call, name);
+}
+
+static int64_t elementCount(ArrayRef<int64_t> shape) {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    count *= size;
+  return count;
+}
+
+int64_t reshapeBytes(const CallView &call, unsigned operand, ArrayRef<int64_t> expanded, ArrayRef<int64_t> shape) {
+  RankedTensorType type = call.operands[operand];
+  Strides own = call.getStrides(operand), strides = expandedStrides({type.getShape(), own}, expanded);
+  bool isView = viewStrides({expanded, strides}, shape).has_value();
+  return isView ? 0 : elementCount(expanded) * plan::elementBytes(type.getElementType());
+}
+
+Strides likeOperands(const CallView &call, unsigned result) {
+  ArrayRef<int64_t> shape = call.results[result].getShape();
+  SmallVector<Strides> strides;
+  for (unsigned index = 0; index < call.operands.size(); ++index)
+    strides.push_back(call.getStrides(index));
+  SmallVector<StridedShape> operands;
+  for (auto [type, own] : llvm::zip_equal(call.operands, strides))
+    if (type.getRank() <= static_cast<int64_t>(shape.size()))
+      operands.push_back({type.getShape(), own});
+  return elementwiseStrides(shape, operands);
+}
+
+Strides likeCopy(const CallView &call, unsigned) {
+  Strides strides = call.getStrides(0);
+  return copyStrides({call.operands.front().getShape(), strides});
+}
+
+Strides likeFirst(const CallView &call, unsigned) { return call.getStrides(0); }
+
+Strides likeImage(const CallView &call, unsigned result) {
+  ArrayRef<int64_t> shape = call.results[result].getShape();
+  Strides strides = call.getStrides(0);
+  StridedShape operand{call.operands.front().getShape(), strides};
+  bool keeps = shape.size() == operand.shape.size() && operand.isChannelsLast();
+  return keeps ? channelsLastStrides(shape) : contiguousStrides(shape);
+}
+
+Strides permutedStrides(const CallView &call, ArrayRef<int64_t> order) {
+  Strides own = call.getStrides(0), strides;
+  for (int64_t dim : order)
+    strides.push_back(dim >= 0 && dim < static_cast<int64_t>(own.size()) ? own[dim] : 0);
+  return strides;
+}
+
+Strides reshapedStrides(const CallView &call, unsigned result) {
+  ArrayRef<int64_t> shape = call.results[result].getShape();
+  Strides strides = call.getStrides(0);
+  return viewStrides({call.operands.front().getShape(), strides}, shape).value_or(contiguousStrides(shape));
+}
+
+} // namespace meshplan

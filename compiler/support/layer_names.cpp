@@ -1,0 +1,15 @@
+//===- layer_names.cpp - one name for equal layers ------------------------===//
+
+#include "compiler/support/layer_names.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <vector>
+
+using llvm::StringRef;
+
+std::string meshplan::withoutIndices(StringRef name) {
+  std::vector<StringRef> components;
+  for (StringRef component : llvm::split(name, '.'))
+    components.push_back(llvm::all_of(component, llvm::isDigit) && !component.empty() ? "*" : component);
+  return llvm::join(components, ".");
+}

@@ -1,0 +1,49 @@
+//===- refuse_random_ops.cpp - no call may draw random numbers ------------===//
+//
+// See RefuseRandomOps in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/random_ops.h"
+#include "compiler/transforms/import/passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_REFUSERANDOMOPS
+#include "compiler/transforms/import/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+
+static constexpr size_t maxNotes = 3;
+
+static void report(ArrayRef<plan::CallOp> calls) {
+  plan::CallOp first = calls.front();
+  auto diagnostic = first.emitError() << "operator '" << first.getTarget()
+                                      << "' draws random numbers, which is not implemented yet";
+  for (plan::CallOp call : calls.take_front(maxNotes))
+    diagnostic.attachNote(call.getLoc()) << "in module '" << call.getModule().value_or("") << "'";
+  if (calls.size() > maxNotes)
+    diagnostic.attachNote(first.getLoc()) << "and " << calls.size() - maxNotes << " more";
+  diagnostic.attachNote(first.getLoc()) << "help: export the model in evaluation mode, after 'model.eval()'";
+}
+
+namespace {
+
+struct RefuseRandomOpsPass : meshplan::impl::RefuseRandomOpsBase<RefuseRandomOpsPass> {
+  void runOnOperation() final {
+    llvm::MapVector<StringRef, SmallVector<plan::CallOp>> random;
+    getOperation().walk([&](plan::CallOp call) {
+      if (drawsRandomNumbers(CallView::of(call)))
+        random[call.getTarget()].push_back(call);
+    });
+    for (auto &[target, calls] : random)
+      report(calls);
+    if (!random.empty())
+      signalPassFailure();
+  }
+};
+
+} // namespace

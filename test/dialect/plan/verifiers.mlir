@@ -1,0 +1,666 @@
+// One failing case for each labelled rule of dialect/plan/verifiers.cpp.
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --verify-diagnostics
+
+// A1
+// expected-error @below {{axis without a name}}
+func.func private @a1(tensor<4xf32, #plan.sharding<[{""}]>>)
+
+// -----
+
+// A2
+// expected-error @below {{sub-axis "tp":(1)1 needs a positive product before it and a size of at least 2}}
+func.func private @a2(tensor<4xf32, #plan.sharding<[{"tp":(1)1}]>>)
+
+// -----
+
+// A3
+// expected-error @below {{unit is 0, must be positive}}
+func.func private @a3(tensor<4xf32, #plan.sharding<[{"tp", unit 0}]>>)
+
+// -----
+
+// A4
+// expected-error @below {{part is 0, must be positive}}
+func.func private @a4(tensor<4xf32, #plan.sharding<[{"tp", parts [4, 0]}]>>)
+
+// -----
+
+// A5
+// expected-error @below {{axis "tp" is used twice in one sharding}}
+func.func private @a5(tensor<4x4xf32, #plan.sharding<[{"tp"}, {"tp":(2)2}]>>)
+
+// -----
+
+// A6
+// expected-error @below {{a partial sharding names both a reduction and axes}}
+func.func private @a6(tensor<4xf32, #plan.sharding<[{}], partial = sum {}>>)
+
+// -----
+
+// A7
+// expected-error @below {{sharding of rank 1 on a tensor of rank 2}}
+func.func private @a7(tensor<4x4xf32, #plan.sharding<[{}]>>)
+
+// -----
+
+// A8
+// expected-error @below {{dim 0 of size 10 is not made of units of 4}}
+func.func private @a8(tensor<10xf32, #plan.sharding<[{"tp", unit 4}]>>)
+
+// -----
+
+// A9
+// expected-error @below {{parts of dim 0 add up to 6, the dim has size 8}}
+func.func private @a9(tensor<8xf32, #plan.sharding<[{"tp", parts [4, 2]}]>>)
+
+// -----
+
+// M1
+// expected-error @below {{has two axes named "tp"}}
+plan.mesh [#plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"tp" = 4>]
+
+// -----
+
+// M2
+// expected-error @below {{axis "tp" has size 0, must be positive}}
+plan.mesh [#plan.mesh_axis<"tp" = 0>]
+
+// -----
+
+// M3
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{unknown axis "dp"}}
+plan.style "a" colwise [#plan.axis<"dp">] as "colwise dp"
+
+// -----
+
+// M4
+plan.mesh [#plan.mesh_axis<"tp" = 6>]
+// expected-error @below {{sub-axis "tp":(1)4 is not a digit of an axis of size 6}}
+plan.style "a" colwise [#plan.axis<"tp":(1)4>] as "colwise tp"
+
+// -----
+
+// M5
+// expected-error @below {{names axes, but the module has no mesh}}
+plan.style "a" colwise [#plan.axis<"tp">] as "colwise tp"
+
+// -----
+
+// C2
+func.func @c2(%x: tensor<4xf32>) {
+  // expected-error @below {{refers to operand 1 of 1}}
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<1>} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// C2
+func.func @c2(%x: tensor<4xf32>) {
+  // expected-error @below {{operand 0 is not an argument}}
+  %0 = plan.call "aten.neg.default"(%x) {} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// C3
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @c3(%x: tensor<4x4xf32>) {
+  // expected-error @below {{states a layout of rank 1 for a tensor of rank 2}}
+  %0 = plan.constrain %x <[{"tp"}]> along [#plan.axis<"tp">] as "x" : tensor<4x4xf32> -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+// R1
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @r1(%x: tensor<4xf32>) {
+  // expected-error @below {{needs decided shardings on both ends}}
+  %0 = plan.reshard %x : tensor<4xf32> -> tensor<4xf32, #plan.sharding<[{"tp"}]>>
+  return
+}
+
+// -----
+
+// R2
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a", "b"}]>>) {
+  // expected-error @below {{needs its axes at the minor end of dim 0 of #plan.sharding<[{"a", "b"}]>}}
+  %0 = plan.all_gather %x [#plan.axis<"a">] dim 0
+      : tensor<4xf32, #plan.sharding<[{"a", "b"}]>> -> tensor<4xf32, #plan.sharding<[{"b"}]>>
+  return
+}
+
+// -----
+
+// R2: the type must be what the op makes
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a", "b"}]>>) {
+  // expected-error @below {{makes #plan.sharding<[{"a"}]>, but its type says #plan.sharding<[{}]>}}
+  %0 = plan.all_gather %x [#plan.axis<"b">] dim 0
+      : tensor<4xf32, #plan.sharding<[{"a", "b"}]>> -> tensor<4xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+// R3
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
+  // expected-error @below {{reduces over axes over which #plan.sharding<[{}]> is not partial}}
+  %0 = plan.all_reduce %x [#plan.axis<"tp">] : tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+// R4
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 4>]
+func.func @r4(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
+  // expected-error @below {{dim 0 has 2 shards before and 4 after}}
+  %0 = plan.permute %x [#plan.axis<"a">, #plan.axis<"b">]
+      : tensor<8xf32, #plan.sharding<[{"a"}]>> -> tensor<8xf32, #plan.sharding<[{"b"}]>>
+  return
+}
+
+// -----
+
+// A2: digits before it, but no size
+// expected-error @below {{sub-axis "tp":(2)0 needs a positive product before it and a size of at least 2}}
+func.func private @a2(tensor<4xf32, #plan.sharding<[{"tp":(2)0}]>>)
+
+// -----
+
+// A2: a size, but nothing to count the digits before it
+// expected-error @below {{sub-axis "tp":(0)2 needs a positive product before it and a size of at least 2}}
+func.func private @a2(tensor<4xf32, #plan.sharding<[{"tp":(0)2}]>>)
+
+// -----
+
+// A2: negative
+// expected-error @below {{sub-axis "tp":(1)-2 needs a positive product before it and a size of at least 2}}
+func.func private @a2(tensor<4xf32, #plan.sharding<[{"tp":(1)-2}]>>)
+
+// -----
+
+// A5: among the partial axes
+// expected-error @below {{axis "tp" is used twice in one sharding}}
+func.func private @a5(tensor<4xf32, #plan.sharding<[{"tp"}], partial = sum {"tp"}>>)
+
+// -----
+
+// A5: among the replicated axes
+// expected-error @below {{axis "tp" is used twice in one sharding}}
+func.func private @a5(tensor<4xf32, #plan.sharding<[{"dp"}], partial = max {"tp"}, replicated = {"tp":(1)2}>>)
+
+// -----
+
+// A5: in one dim
+// expected-error @below {{axis "tp" is used twice in one sharding}}
+func.func private @a5(tensor<4xf32, #plan.sharding<[{"tp", "dp", "tp"}]>>)
+
+// -----
+
+// A5: digits that share a factor. The first has the places 1 and 2 of 8, the second 2 and 4.
+// expected-error @below {{axis "tp" is used twice in one sharding}}
+func.func private @a5(tensor<4x4xf32, #plan.sharding<[{"tp":(1)4}, {"tp":(2)4}]>>)
+
+// -----
+
+// A5 holds for two digits that lie side by side.
+func.func private @a5(tensor<4x4xf32, #plan.sharding<[{"tp":(1)2}, {"tp":(2)4}]>>)
+
+// -----
+
+// A6: axes without a reduction
+// expected-error @below {{a partial sharding names both a reduction and axes}}
+func.func private @a6(tensor<4xf32, #plan.sharding<[{}], partial = none {"tp"}>>)
+
+// -----
+
+// A7: a scalar
+// expected-error @below {{sharding of rank 1 on a tensor of rank 0}}
+func.func private @a7(tensor<f32, #plan.sharding<[{"tp"}]>>)
+
+// -----
+
+// A8: a part
+// expected-error @below {{part of size 6 is not made of units of 4}}
+func.func private @a8(tensor<16xf32, #plan.sharding<[{"tp", unit 4, parts [8, 6, 2]}]>>)
+
+// -----
+
+// A8: the second dim
+// expected-error @below {{dim 1 of size 7 is not made of units of 2}}
+func.func private @a8(tensor<8x7xf32, #plan.sharding<[{"tp", unit 2}, {"dp", unit 2}]>>)
+
+// -----
+
+// A10
+// expected-error @below {{units repeat 0 times, must be positive, and 1 for parts}}
+func.func private @a10(tensor<8xf32, #plan.sharding<[{"tp", repeat 0}]>>)
+
+// -----
+
+// A10: with parts
+// expected-error @below {{units repeat 2 times, must be positive, and 1 for parts}}
+func.func private @a10(tensor<8xf32, #plan.sharding<[{"tp", parts [4, 4], repeat 2}]>>)
+
+// -----
+
+// M2
+// expected-error @below {{'plan.mesh' op axis "dp" has size -2, must be positive}}
+plan.mesh [#plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"dp" = -2>]
+
+// -----
+
+// M3: the axes of a border
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{'plan.border' op unknown axis "dp"}}
+plan.border "a" is_input true index 0 <[{"tp"}]> exact true along [#plan.axis<"dp">] as "input split 0 over tp"
+
+// -----
+
+// M3: the layout of a border
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{'plan.border' op unknown axis "dp"}}
+plan.border "a" is_input true index 0 <[{"dp"}]> exact true along [#plan.axis<"tp">] as "input split 0 over dp"
+
+// -----
+
+// M3: a partial axis of a result
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @m3(%x: tensor<4xf32>) {
+  // expected-error @below {{'plan.call' op unknown axis "dp"}}
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>}
+      : (tensor<4xf32>) -> tensor<4xf32, #plan.sharding<[{"tp"}], partial = sum {"dp"}>>
+  return
+}
+
+// -----
+
+// M3: a replicated axis of a constant
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @m3() {
+  // expected-error @below {{'plan.constant' op unknown axis "dp"}}
+  %0 = plan.constant "c" dense<1.0> : tensor<4xf32> : tensor<4xf32, #plan.sharding<[{?}], replicated = {"dp"}>>
+  return
+}
+
+// -----
+
+// M3: a layout that is stated
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @m3(%x: tensor<4xf32>) {
+  // expected-error @below {{'plan.constrain' op unknown axis "dp"}}
+  %0 = plan.constrain %x <[{"dp"}]> along [#plan.axis<"dp">] as "x" : tensor<4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// M3: an axis of an argument that a collective takes
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+func.func @m3(%x: tensor<8xf32, #plan.sharding<[{"z", "a"}]>>) {
+  // expected-error @below {{'plan.all_gather' op unknown axis "z"}}
+  %0 = plan.all_gather %x [#plan.axis<"a">] dim 0
+      : tensor<8xf32, #plan.sharding<[{"z", "a"}]>> -> tensor<8xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+// M3: an axis of an argument that is permuted
+plan.mesh [#plan.mesh_axis<"a" = 2>]
+func.func @m3(%x: tensor<8xf32, #plan.sharding<[{"z"}]>>) {
+  // expected-error @below {{'plan.permute' op unknown axis "z"}}
+  %0 = plan.permute %x [#plan.axis<"a">]
+      : tensor<8xf32, #plan.sharding<[{"z"}]>> -> tensor<8xf32, #plan.sharding<[{"a"}]>>
+  return
+}
+
+// -----
+
+// M4: a digit that is the whole axis has another spelling
+plan.mesh [#plan.mesh_axis<"tp" = 6>]
+// expected-error @below {{'plan.style' op sub-axis "tp":(1)6 is not a digit of an axis of size 6}}
+plan.style "a" colwise [#plan.axis<"tp":(1)6>] as "colwise tp"
+
+// -----
+
+// M4: the size divides, but not behind the digits before it
+plan.mesh [#plan.mesh_axis<"tp" = 6>]
+// expected-error @below {{'plan.style' op sub-axis "tp":(2)2 is not a digit of an axis of size 6}}
+plan.style "a" colwise [#plan.axis<"tp":(2)2>] as "colwise tp"
+
+// -----
+
+// M5: a border
+// expected-error @below {{'plan.border' op names axes, but the module has no mesh}}
+plan.border "a" is_input true index 0 <[{}]> exact true along [] as "input replicate"
+
+// -----
+
+// M5: a stated layout
+func.func @m5(%x: tensor<4xf32>) {
+  // expected-error @below {{'plan.constrain' op states a layout, but the module has no mesh}}
+  %0 = plan.constrain %x <[{}]> along [] as "x" : tensor<4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// M5: a sharded result
+func.func @m5(%x: tensor<4xf32>) {
+  // expected-error @below {{'plan.call' op has a sharding, but the module has no mesh}}
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+// C1: the shape
+func.func @c1() {
+  // expected-error @below {{'plan.constant' op value has type 'tensor<4xf32>', result is 'tensor<5xf32>'}}
+  %0 = plan.constant "c" dense<1.0> : tensor<4xf32> : tensor<5xf32>
+  return
+}
+
+// -----
+
+// C1: the element type
+func.func @c1() {
+  // expected-error @below {{'plan.constant' op value has type 'tensor<4xf32>', result is 'tensor<4xbf16>'}}
+  %0 = plan.constant "c" dense<1.0> : tensor<4xf32> : tensor<4xbf16>
+  return
+}
+
+// -----
+
+// C2: below zero
+func.func @c2(%x: tensor<4xf32>) {
+  // expected-error @below {{'plan.call' op refers to operand -1 of 1}}
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<-1>} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// C2: in a list of a list
+func.func @c2(%x: tensor<4xf32>) {
+  // expected-error @below {{'plan.call' op refers to operand 3 of 1}}
+  %0 = plan.call "aten.cat.default"(%x) {tensors = [#plan.operand<0>, [unit, #plan.operand<3>]]} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// C2: an operand of a list counts as an argument, the one behind it does not
+func.func @c2(%x: tensor<4xf32>) {
+  // expected-error @below {{'plan.call' op operand 1 is not an argument}}
+  %0 = plan.call "aten.cat.default"(%x, %x) {tensors = [#plan.operand<0>]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// R1: the shape
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @r1(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
+  // expected-error @below {{'plan.reshard' op changes the tensor from 'tensor<4xf32, #plan.sharding<[{}]>>' to 'tensor<2xf32, #plan.sharding<[{}]>>'}}
+  %0 = plan.reshard %x : tensor<4xf32, #plan.sharding<[{}]>> -> tensor<2xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+// R1: the element type
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @r1(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
+  // expected-error @below {{'plan.slice' op changes the tensor from 'tensor<4xf32, #plan.sharding<[{}]>>' to 'tensor<4xf64, #plan.sharding<[{"tp"}]>>'}}
+  %0 = plan.slice %x [#plan.axis<"tp">] dim 0 : tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf64, #plan.sharding<[{"tp"}]>>
+  return
+}
+
+// -----
+
+// R1: an open end
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @r1(%x: tensor<4xf32, #plan.sharding<[{"tp", ?}]>>) {
+  // expected-error @below {{'plan.reshard' op needs decided shardings on both ends}}
+  %0 = plan.reshard %x : tensor<4xf32, #plan.sharding<[{"tp", ?}]>> -> tensor<4xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+// R1: an undecided result
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @r1(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
+  // expected-error @below {{'plan.permute' op needs decided shardings on both ends}}
+  %0 = plan.permute %x [] : tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// R2: no such dim
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"tp"}]>>) {
+  // expected-error @below {{'plan.all_gather' op dim 1 of a tensor of rank 1}}
+  %0 = plan.all_gather %x [#plan.axis<"tp">] dim 1
+      : tensor<4xf32, #plan.sharding<[{"tp"}]>> -> tensor<4xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+// R2: below zero
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
+  // expected-error @below {{'plan.slice' op dim -1 of a tensor of rank 1}}
+  %0 = plan.slice %x [#plan.axis<"tp">] dim -1
+      : tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32, #plan.sharding<[{"tp"}]>>
+  return
+}
+
+// -----
+
+// R2: no axes
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"tp"}]>>) {
+  // expected-error @below {{'plan.all_gather' op needs its axes at the minor end of dim 0 of #plan.sharding<[{"tp"}]>}}
+  %0 = plan.all_gather %x [] dim 0
+      : tensor<4xf32, #plan.sharding<[{"tp"}]>> -> tensor<4xf32, #plan.sharding<[{"tp"}]>>
+  return
+}
+
+// -----
+
+// R2: more axes than the dim has
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"b"}]>>) {
+  // expected-error @below {{'plan.all_gather' op needs its axes at the minor end of dim 0 of #plan.sharding<[{"b"}]>}}
+  %0 = plan.all_gather %x [#plan.axis<"a">, #plan.axis<"b">] dim 0
+      : tensor<4xf32, #plan.sharding<[{"b"}]>> -> tensor<4xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+// R2: a gathered dim keeps its units where they make a difference. Three heads over two ranks are uneven.
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+func.func @r2(%x: tensor<12xf32, #plan.sharding<[{"a", "b", unit 4}]>>) {
+  // expected-error @below {{'plan.all_gather' op makes #plan.sharding<[{"a", unit 4}]>, but its type says #plan.sharding<[{"a"}]>}}
+  %0 = plan.all_gather %x [#plan.axis<"b">] dim 0
+      : tensor<12xf32, #plan.sharding<[{"a", "b", unit 4}]>> -> tensor<12xf32, #plan.sharding<[{"a"}]>>
+  return
+}
+
+// -----
+
+// R2: a slice whose input is not the whole of its result
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
+  // expected-error @below {{'plan.slice' op makes its result from #plan.sharding<[{"a"}]>, but its input is #plan.sharding<[{}]>}}
+  %0 = plan.slice %x [#plan.axis<"b">] dim 0
+      : tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32, #plan.sharding<[{"a", "b"}]>>
+  return
+}
+
+// -----
+
+// R2: a slice does not reduce
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
+  // expected-error @below {{'plan.slice' op makes its result from #plan.sharding<[{}]>, but its input is #plan.sharding<[{}], partial = sum {"a"}>}}
+  %0 = plan.slice %x [#plan.axis<"b">] dim 0
+      : tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>> -> tensor<4xf32, #plan.sharding<[{"b"}]>>
+  return
+}
+
+// -----
+
+// R2: a slice over no axes needs a dim, too
+plan.mesh [#plan.mesh_axis<"a" = 2>]
+func.func @r2(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
+  // expected-error @below {{'plan.slice' op dim 1 of a tensor of rank 1}}
+  %0 = plan.slice %x [] dim 1 : tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+// R2: a slice over no axes ends the sharing of units, and nothing else. Of two heads that three query heads share each,
+// four ranks hold 0, 0, 1 and 1; unshared, two of them hold nothing.
+plan.mesh [#plan.mesh_axis<"a" = 4>]
+func.func @r2(%x: tensor<8xf32, #plan.sharding<[{"a", unit 4, repeat 3}]>>) {
+  // expected-error @below {{'plan.slice' op makes #plan.sharding<[{"a", unit 4}]>, but its type says #plan.sharding<[{"a", unit 4, repeat 3}]>}}
+  %0 = plan.slice %x [] dim 0
+      : tensor<8xf32, #plan.sharding<[{"a", unit 4, repeat 3}]>> -> tensor<8xf32, #plan.sharding<[{"a", unit 4, repeat 3}]>>
+  return
+}
+
+// -----
+
+// R2: what an all-to-all takes from one dim stands at the minor end of the other
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+func.func @r2(%x: tensor<4x4xf32, #plan.sharding<[{"a"}, {"b"}]>>) {
+  // expected-error @below {{'plan.all_to_all' op needs its axes at the minor end of dim 1 of #plan.sharding<[{}, {"a", "b"}]>}}
+  %0 = plan.all_to_all %x [#plan.axis<"a">] from 0 to 1
+      : tensor<4x4xf32, #plan.sharding<[{"a"}, {"b"}]>> -> tensor<4x4xf32, #plan.sharding<[{}, {"a", "b"}]>>
+  return
+}
+
+// -----
+
+// R2: an all-to-all leaves other dims alone
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+func.func @r2(%x: tensor<4x4x4xf32, #plan.sharding<[{"a"}, {}, {"b"}]>>) {
+  // expected-error @below {{'plan.all_to_all' op makes its result from #plan.sharding<[{}, {}, {}]>, but its input is #plan.sharding<[{}, {}, {"b"}]>}}
+  %0 = plan.all_to_all %x [#plan.axis<"a">] from 0 to 1
+      : tensor<4x4x4xf32, #plan.sharding<[{"a"}, {}, {"b"}]>> -> tensor<4x4x4xf32, #plan.sharding<[{}, {"a"}, {}]>>
+  return
+}
+
+// -----
+
+// R2: an all-to-all has two dims
+plan.mesh [#plan.mesh_axis<"a" = 2>]
+func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a"}]>>) {
+  // expected-error @below {{'plan.all_to_all' op moves axes from dim 0 to itself}}
+  %0 = plan.all_to_all %x [#plan.axis<"a">] from 0 to 0
+      : tensor<4xf32, #plan.sharding<[{"a"}]>> -> tensor<4xf32, #plan.sharding<[{"a"}]>>
+  return
+}
+
+// -----
+
+// R2: both of which exist
+plan.mesh [#plan.mesh_axis<"a" = 2>]
+func.func @r2(%x: tensor<4xf32, #plan.sharding<[{"a"}]>>) {
+  // expected-error @below {{'plan.all_to_all' op dim 1 of a tensor of rank 1}}
+  %0 = plan.all_to_all %x [#plan.axis<"a">] from 0 to 1
+      : tensor<4xf32, #plan.sharding<[{"a"}]>> -> tensor<4xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+// R3: an axis of two is not among the partial ones
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
+  // expected-error @below {{'plan.all_reduce' op reduces over axes over which #plan.sharding<[{}], partial = sum {"a"}> is not partial}}
+  %0 = plan.all_reduce %x [#plan.axis<"a">, #plan.axis<"b">]
+      : tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>> -> tensor<4xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+// R3: no axes
+plan.mesh [#plan.mesh_axis<"a" = 2>]
+func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
+  // expected-error @below {{'plan.reduce_scatter' op reduces over axes over which #plan.sharding<[{}], partial = sum {"a"}> is not partial}}
+  %0 = plan.reduce_scatter %x [] dim 0
+      : tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>> -> tensor<4xf32, #plan.sharding<[{"a"}]>>
+  return
+}
+
+// -----
+
+// R3: what is not reduced stays partial, with its reduction
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = max {"a", "b"}>>) {
+  // expected-error @below {{'plan.all_reduce' op makes #plan.sharding<[{}], partial = max {"b"}>, but its type says #plan.sharding<[{}], partial = sum {"b"}>}}
+  %0 = plan.all_reduce %x [#plan.axis<"a">]
+      : tensor<4xf32, #plan.sharding<[{}], partial = max {"a", "b"}>> -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"b"}>>
+  return
+}
+
+// -----
+
+// R3: a reduce-scatter divides over what it reduces
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+func.func @r3(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
+  // expected-error @below {{'plan.reduce_scatter' op needs its axes at the minor end of dim 0 of #plan.sharding<[{"b"}]>}}
+  %0 = plan.reduce_scatter %x [#plan.axis<"a">] dim 0
+      : tensor<4xf32, #plan.sharding<[{}], partial = sum {"a"}>> -> tensor<4xf32, #plan.sharding<[{"b"}]>>
+  return
+}
+
+// -----
+
+// R3: a reduce-scatter leaves the other dims alone
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+func.func @r3(%x: tensor<4x4xf32, #plan.sharding<[{}, {"b"}], partial = sum {"a"}>>) {
+  // expected-error @below {{'plan.reduce_scatter' op makes its result from #plan.sharding<[{}, {}]>, but its input is #plan.sharding<[{}, {"b"}]>}}
+  %0 = plan.reduce_scatter %x [#plan.axis<"a">] dim 0
+      : tensor<4x4xf32, #plan.sharding<[{}, {"b"}], partial = sum {"a"}>> -> tensor<4x4xf32, #plan.sharding<[{"a"}, {}]>>
+  return
+}
+
+// -----
+
+// R4: what is partial
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>, #plan.mesh_axis<"c" = 2>]
+func.func @r4(%x: tensor<8xf32, #plan.sharding<[{"a"}], partial = sum {"c"}>>) {
+  // expected-error @below {{'plan.permute' op changes what is partial}}
+  %0 = plan.permute %x [#plan.axis<"a">, #plan.axis<"b">]
+      : tensor<8xf32, #plan.sharding<[{"a"}], partial = sum {"c"}>> -> tensor<8xf32, #plan.sharding<[{"b"}]>>
+  return
+}
+
+// -----
+
+// R4 holds where counts agree: 4 shards over "a", and over the two digits of it in the other order.
+plan.mesh [#plan.mesh_axis<"a" = 4>]
+func.func @r4(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
+  %0 = plan.permute %x [#plan.axis<"a">]
+      : tensor<8xf32, #plan.sharding<[{"a"}]>> -> tensor<8xf32, #plan.sharding<[{"a":(2)2, "a":(1)2}]>>
+  return
+}

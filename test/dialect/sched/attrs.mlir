@@ -1,0 +1,114 @@
+// RUN: meshplan-opt %s -split-input-file -verify-diagnostics
+
+// One failing case for each rule of dialect/sched/attrs.cpp; the label is that of the verifier.
+
+// A1
+// expected-error@+1 {{axis -1:(1)3 needs a position from 0 and positive sizes}}
+sched.communicator @tp over [#sched.axis<-1:(1)3>]
+
+// -----
+
+// A2
+// expected-error@+1 {{dim of size 10 is not made of units of 4}}
+func.func private @f(!sched.tensor<[10 unit 4], f32>)
+
+// -----
+
+// A2, parts
+// expected-error@+1 {{part of size 6 is not made of units of 4}}
+func.func private @f(!sched.tensor<[8 unit 4 parts [6, 2]], f32>)
+
+// -----
+
+// A3
+// expected-error@+1 {{parts add up to 6, the dim has size 8}}
+func.func private @f(!sched.tensor<[8 parts [4, 2]], f32>)
+
+// -----
+
+// A4
+// expected-error@+1 {{element type 'index' is neither an integer nor a float}}
+func.func private @f(!sched.tensor<[8], index>)
+
+// -----
+
+// A5
+// expected-error@+1 {{a partial tensor names both a reduction and axes}}
+func.func private @f(!sched.tensor<[8], f32, partial = sum {}>)
+
+// -----
+
+// A5, syntax
+// expected-error@+1 {{unknown reduction 'mean', expected sum, max or min}}
+func.func private @f(!sched.tensor<[8], f32, partial = mean {0:(1)2}>)
+
+// -----
+
+// A6
+// expected-error@+1 {{axis 0 is used twice in one layout}}
+func.func private @f(!sched.tensor<[8 over {0:(2)2}, 8], f32, partial = sum {0:(1)4}>)
+
+// -----
+
+// A1: nothing to count the digits before it
+// expected-error@+1 {{axis 0:(0)3 needs a position from 0 and positive sizes}}
+sched.communicator @tp over [#sched.axis<0:(0)3>]
+
+// -----
+
+// A1: no size
+// expected-error@+1 {{axis 0:(1)0 needs a position from 0 and positive sizes}}
+sched.communicator @tp over [#sched.axis<0:(1)0>]
+
+// -----
+
+// A2: below zero
+// expected-error@+1 {{dim of size -4 is not made of units of 1}}
+func.func private @f(!sched.tensor<[-4], f32>)
+
+// -----
+
+// A2: no unit
+// expected-error@+1 {{dim of size 8 is not made of units of 0}}
+func.func private @f(!sched.tensor<[8 unit 0], f32>)
+
+// -----
+
+// A2: an empty part
+// expected-error@+1 {{part of size 0 is not made of units of 1}}
+func.func private @f(!sched.tensor<[8 parts [8, 0]], f32>)
+
+// -----
+
+// A2: no repetition
+// expected-error@+1 {{units repeat 0 times, must be positive, and 1 for parts}}
+func.func private @f(!sched.tensor<[8 repeat 0], f32>)
+
+// -----
+
+// A2: parts whose units are shared
+// expected-error@+1 {{units repeat 2 times, must be positive, and 1 for parts}}
+func.func private @f(!sched.tensor<[8 parts [4, 4] repeat 2], f32>)
+
+// -----
+
+// A4: no scalar at all
+// expected-error@+1 {{element type 'tensor<4xf32>' is neither an integer nor a float}}
+func.func private @f(!sched.tensor<[8], tensor<4xf32>>)
+
+// -----
+
+// A5: axes without a reduction
+// expected-error@+1 {{a partial tensor names both a reduction and axes}}
+func.func private @f(!sched.tensor<[8], f32, partial = none {0:(1)2}>)
+
+// -----
+
+// A6: in one dim
+// expected-error@+1 {{axis 1 is used twice in one layout}}
+func.func private @f(!sched.tensor<[8 over {1:(1)2, 0:(1)2, 1:(1)2}], f32>)
+
+// -----
+
+// A6 holds for two digits that lie side by side, and for the same digit of two axes.
+func.func private @f(!sched.tensor<[8 over {0:(1)2}, 8 over {0:(2)2, 1:(1)2}], f32>)

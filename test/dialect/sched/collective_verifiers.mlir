@@ -1,0 +1,349 @@
+// RUN: meshplan-opt %s -split-input-file -verify-diagnostics
+
+// One failing case for each rule of dialect/sched/collective_verifiers.cpp; the label is that of the verifier.
+
+// D1
+// expected-error@+1 {{has two axes named "tp"}}
+sched.mesh [#sched.mesh_axis<"tp" = 2>, #sched.mesh_axis<"tp" = 3>]
+
+// -----
+
+// D2
+// expected-error@+1 {{axis "tp" has size 0, must be positive}}
+sched.mesh [#sched.mesh_axis<"tp" = 0>]
+
+// -----
+
+// D3
+// expected-error@+1 {{stands in a module without a mesh}}
+sched.communicator @tp over [#sched.axis<0:(1)3>]
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+// D4
+// expected-error@+1 {{axis 0:(1)4 is not a digit of an axis of the mesh}}
+sched.communicator @tp over [#sched.axis<0:(1)4>]
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @forward {
+  // O1
+  // expected-error@+1 {{has no name}}
+  %w = sched.parameter [] : <[8], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @forward {
+  // O2
+  // expected-error@+1 {{names 1 dims of a tensor of rank 2}}
+  %x = sched.input "x" dims ["batch"] : <[8, 2], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @forward {
+  // O3
+  // expected-error@+1 {{value has type 'tensor<4xf32>', result is '!sched.tensor<[8], f32>'}}
+  %c = sched.constant "c" dense<1.0> : tensor<4xf32> : <[8], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  %x = sched.input "x" : <[8], f32>
+  // O4
+  // expected-error@+1 {{refers to operand 1 of 1}}
+  %y = sched.compute "aten.op"(%x) {self = #sched.operand<1>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  %x = sched.input "x" : <[8], f32>
+  // O4, lists
+  // expected-error@+1 {{refers to operand 2 of 1}}
+  %y = sched.compute "aten.op"(%x) {tensors = [#sched.operand<0>, #sched.operand<2>]} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  %x = sched.input "x" : <[8], f32>
+  // O4, local integers
+  // expected-error@+1 {{refers to dim 1 of result 0, which has rank 1}}
+  %y = sched.compute "aten.op"(%x) {size = [#sched.local<0, result 0, dim 1, extent 1>]} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  %x = sched.input "x" : <[8], f32>
+  // O4, local integers
+  // expected-error@+1 {{refers to result 1 of 1}}
+  %y = sched.compute "aten.op"(%x) {size = #sched.local<0, result 1, dim 0, extent 1>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  %x = sched.input "x" : <[8], f32>
+  // C1
+  // expected-error@+1 {{changes the tensor from '!sched.tensor<[8], f32>' to '!sched.tensor<[6 over {0:(1)6}], f32>'}}
+  %y = sched.slice %x on @compute : <[8], f32> -> <[6 over {0:(1)6}], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  // C2
+  // expected-error@+1 {{all_gather needs `dim`}}
+  %t = sched.start all_gather %x over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  // C2
+  // expected-error@+1 {{all_gather has no `from`}}
+  %t = sched.start all_gather %x from 0 dim 0 over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  // C2
+  // expected-error@+1 {{`dim` is 1 for a tensor of rank 1}}
+  %t = sched.start all_gather %x dim 1 over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32>
+  // C3
+  // expected-error@+1 {{all_reduce of a tensor that is not partial: '!sched.tensor<[12], f32>'}}
+  %t = sched.start all_reduce %x over @tp on @communication sequence 0 : <[12], f32> -> <<[12], f32>>
+}
+
+// -----
+
+// D2
+// expected-error@+1 {{'sched.mesh' op axis "tp" has size -1, must be positive}}
+sched.mesh [#sched.mesh_axis<"dp" = 1>, #sched.mesh_axis<"tp" = -1>]
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+// D4: an axis behind the last
+// expected-error@+1 {{'sched.communicator' op axis 1:(1)6 is not a digit of an axis of the mesh}}
+sched.communicator @tp over [#sched.axis<1:(1)6>]
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+// D4: 2 divides 6, but not 6 / 2
+// expected-error@+1 {{'sched.communicator' op axis 0:(2)2 is not a digit of an axis of the mesh}}
+sched.communicator @tp over [#sched.axis<0:(2)2>]
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @forward {
+  // O2: a name for a dim of a scalar
+  // expected-error@+1 {{'sched.input' op names 1 dims of a tensor of rank 0}}
+  %x = sched.input "x" dims ["batch"] : <[], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @forward {
+  // O3: the element type
+  // expected-error@+1 {{'sched.constant' op value has type 'tensor<4xf32>', result is '!sched.tensor<[4], bf16>'}}
+  %c = sched.constant "c" dense<1.0> : tensor<4xf32> : <[4], bf16>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @forward {
+  // O3: the rank
+  // expected-error@+1 {{'sched.constant' op value has type 'tensor<4xf32>', result is '!sched.tensor<[4, 1], f32>'}}
+  %c = sched.constant "c" dense<1.0> : tensor<4xf32> : <[4, 1], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @forward {
+  // O3 compares whole tensors: a rank may hold a part of the value.
+  %c = sched.constant "c" dense<1.0> : tensor<12xf32> : <[12 over {0:(1)6}], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  // O4: no operands
+  // expected-error@+1 {{'sched.compute' op refers to operand 0 of 0}}
+  %y = sched.compute "aten.op"() {self = #sched.operand<0>} on @compute : () -> !sched.tensor<[8], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  %x = sched.input "x" : <[8], f32>
+  // O4: below zero
+  // expected-error@+1 {{'sched.compute' op refers to operand -1 of 1}}
+  %y = sched.compute "aten.op"(%x) {self = #sched.operand<-1>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  %x = sched.input "x" : <[8], f32>
+  // O4: a local integer of an operand
+  // expected-error@+1 {{'sched.compute' op refers to operand 1 of 1}}
+  %y = sched.compute "aten.op"(%x) {n = [[#sched.local<0, operand 1, dim 0>]]} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  %x = sched.input "x" : <[8], f32>
+  // O4: a dim of an operand
+  // expected-error@+1 {{'sched.compute' op refers to dim -1 of operand 0, which has rank 1}}
+  %y = sched.compute "aten.op"(%x) {n = #sched.local<0, operand 0, dim -1>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32>
+  // C1: the element type
+  // expected-error@+1 {{'sched.slice' op changes the tensor from '!sched.tensor<[12], f32>' to '!sched.tensor<[12 over {0:(1)6}], f64>'}}
+  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f64>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  // C1: a collective
+  // expected-error@+1 {{'sched.start' op changes the tensor from '!sched.tensor<[12 over {0:(1)6}], f32>' to '!sched.tensor<[12, 1], f32>'}}
+  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12, 1], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
+  // C2: the dim that a reduce-scatter divides
+  // expected-error@+1 {{'sched.start' op reduce_scatter needs `dim`}}
+  %t = sched.start reduce_scatter %x over @tp on @communication sequence 0 : <[12], f32, partial = sum {0:(1)6}> -> <<[12 over {0:(1)6}], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
+  // C2: an all-reduce divides none
+  // expected-error@+1 {{'sched.start' op all_reduce has no `dim`}}
+  %t = sched.start all_reduce %x dim 0 over @tp on @communication sequence 0 : <[12], f32, partial = sum {0:(1)6}> -> <<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  // C2: a permutation neither
+  // expected-error@+1 {{'sched.start' op permute has no `dim`}}
+  %t = sched.start permute %x dim 0 over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12 over {0:(1)6}], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12 over {0:(1)6}, 12], f32>
+  // C2: the dim that an all-to-all gathers
+  // expected-error@+1 {{'sched.start' op all_to_all needs `from`}}
+  %t = sched.start all_to_all %x dim 1 over @tp on @communication sequence 0 : <[12 over {0:(1)6}, 12], f32> -> <<[12, 12 over {0:(1)6}], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12 over {0:(1)6}, 12], f32>
+  // C2: is one of the tensor
+  // expected-error@+1 {{'sched.start' op `from` is 2 for a tensor of rank 2}}
+  %t = sched.start all_to_all %x from 2 dim 1 over @tp on @communication sequence 0 : <[12 over {0:(1)6}, 12], f32> -> <<[12, 12 over {0:(1)6}], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  // C3: a reduce-scatter
+  // expected-error@+1 {{'sched.start' op reduce_scatter of a tensor that is not partial: '!sched.tensor<[12 over {0:(1)6}], f32>'}}
+  %t = sched.start reduce_scatter %x dim 0 over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+}

@@ -1,0 +1,301 @@
+// RUN: meshplan-opt %s -split-input-file -verify-diagnostics
+
+// One failing case for each rule of dialect/sched/program_verifier.cpp; the label is that of the verifier.
+
+// P1
+// expected-error@+1 {{stands in a module without a mesh}}
+sched.program @forward {
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @forward {
+  // P2
+  // expected-error@+1 {{is not a step of a program}}
+  %x = builtin.unrealized_conversion_cast to i32
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32>
+  // P3
+  // expected-error@+1 {{runs on the unknown stream @compute}}
+  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  // P4
+  // expected-error@+1 {{uses the unknown communicator @dp}}
+  %t = sched.start all_gather %x dim 0 over @dp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @forward {
+  // P5
+  // expected-error@+1 {{#sched.axis<1:(1)2> is not a digit of an axis of the program's ranks}}
+  %x = sched.input "x" : <[12 over {1:(1)2}], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @forward devices [#sched.mesh_axis<"rank" = 1>] {
+  // P5, own devices
+  // expected-error@+1 {{#sched.axis<0:(1)6> is not a digit of an axis of the program's ranks}}
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  // P6
+  // expected-error@+1 {{has sequence number 1, the next one is 0}}
+  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 1 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  // T1
+  // expected-error@+1 {{is waited for 0 times, must be exactly once}}
+  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  // T1
+  // expected-error@+1 {{is waited for 2 times, must be exactly once}}
+  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %a = sched.wait %t on @communication : <<[12], f32>>
+  %b = sched.wait %t on @communication : <<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32>
+  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  // expected-note@+1 {{freed here}}
+  sched.free %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>
+  // L1
+  // expected-error@+1 {{uses a freed value}}
+  sched.output "y" %y : <[12 over {0:(1)6}], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32>
+  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  // expected-note@+1 {{freed here}}
+  sched.free %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>
+  // L2
+  // expected-error@+1 {{frees a value that is already free}}
+  sched.free %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  // expected-note@+1 {{made here}}
+  %x = sched.input "x" : <[12], f32>
+  // L3
+  // expected-error@+1 {{frees a parameter, constant or input}}
+  sched.free %x on @compute : !sched.tensor<[12], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32>
+  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  // expected-note@+1 {{started here}}
+  %t = sched.start all_gather %y dim 0 over @tp on @compute sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  // L4
+  // expected-error@+1 {{frees the input of a collective that is not waited for}}
+  sched.free %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>
+  %z = sched.wait %t on @compute : <<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32>
+  // L5
+  // expected-error@+1 {{makes a value that is neither freed nor an output}}
+  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @forward {
+  // P5: a partial axis
+  // expected-error@+1 {{'sched.input' op has the layout '!sched.tensor<[12], f32, partial = sum {0:(1)4}>', in which #sched.axis<0:(1)4> is not a digit of an axis of the program's ranks}}
+  %x = sched.input "x" : <[12], f32, partial = sum {0:(1)4}>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @forward {
+  // P5: digits of which the outer one fits
+  // expected-error@+1 {{#sched.axis<0:(2)2> is not a digit of an axis of the program's ranks}}
+  %x = sched.input "x" : <[12 over {0:(1)2, 0:(2)2}], f32>
+}
+
+// -----
+
+// P5 speaks of the ranks of the program, which may have axes that the mesh lacks.
+sched.mesh [#sched.mesh_axis<"tp" = 2>]
+sched.program @forward devices [#sched.mesh_axis<"a" = 2>, #sched.mesh_axis<"b" = 3>] {
+  %x = sched.input "x" : <[12 over {1:(1)3}], f32>
+}
+
+// -----
+
+// P6: numbers start again in each program.
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.program @forward {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %y = sched.wait %t on @compute : <<[12], f32>>
+  sched.output "y" %y : <[12], f32>
+}
+sched.program @reference {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  // expected-error@+1 {{'sched.start' op has sequence number 1, the next one is 0}}
+  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 1 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %y = sched.wait %t on @compute : <<[12], f32>>
+  sched.output "y" %y : <[12], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.program @forward {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %y = sched.wait %t on @compute : <<[12], f32>>
+  // P6: a number that is taken
+  // expected-error@+1 {{'sched.start' op has sequence number 0, the next one is 1}}
+  %u = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32>
+  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  // L2: twice in one op
+  // expected-error@+2 {{'sched.free' op frees a value that is already free}}
+  // expected-note@+1 {{freed here}}
+  sched.free %y, %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>, !sched.tensor<[12 over {0:(1)6}], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  // expected-note@+1 {{made here}}
+  %w = sched.parameter ["w"] : <[12], f32>
+  // L3: a parameter
+  // expected-error@+1 {{'sched.free' op frees a parameter, constant or input}}
+  sched.free %w on @compute : !sched.tensor<[12], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  // expected-note@+1 {{made here}}
+  %c = sched.constant "c" dense<1.0> : tensor<12xf32> : <[12], f32>
+  // L3: a constant
+  // expected-error@+1 {{'sched.free' op frees a parameter, constant or input}}
+  sched.free %c on @compute : !sched.tensor<[12], f32>
+}
+
+// -----
+
+// L4: two collectives read the value; the second is still in flight.
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32>
+  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  %t = sched.start all_gather %y dim 0 over @tp on @compute sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  // expected-note@+1 {{started here}}
+  %u = sched.start all_gather %y dim 0 over @tp on @compute sequence 1 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %a = sched.wait %t on @compute : <<[12], f32>>
+  // expected-error@+1 {{'sched.free' op frees the input of a collective that is not waited for}}
+  sched.free %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>
+  %b = sched.wait %u on @compute : <<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.program @forward {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  // L5: what a collective made
+  // expected-error@+1 {{'sched.wait' op makes a value that is neither freed nor an output}}
+  %y = sched.wait %t on @compute : <<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  // L5: the second of two results
+  // expected-error@+1 {{'sched.compute' op makes a value that is neither freed nor an output}}
+  %y:2 = sched.compute "aten.op"() {} on @compute : () -> (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>)
+  sched.output "y" %y#0 : <[12], f32>
+}

@@ -1,0 +1,78 @@
+// RUN: meshplan-opt %s --schedule -split-input-file | FileCheck %s
+
+// Planned memory follows how tensors lie in memory. A view of what was permuted is a copy: the input, its exponential,
+// which is held until the copy is there, and the copy, 768 bytes each.
+
+#none = #plan.sharding<[{}, {}]>
+#three = #plan.sharding<[{}, {}, {}]>
+
+plan.mesh [#plan.mesh_axis<"tp" = 1>]
+
+// CHECK-LABEL: sched.program @copied
+// CHECK-SAME: peak = 2304, least = 2304
+func.func @copied(%x: tensor<4x6x8xf32, #three> {plan.kind = "input", plan.names = ["x"]}) -> (tensor<6x32xf32, #none>) {
+  %a = plan.call "aten.exp.default"(%x) {self = #plan.operand<0>} : (tensor<4x6x8xf32, #three>) -> tensor<4x6x8xf32, #three>
+  %b = plan.call "aten.transpose.int"(%a) {self = #plan.operand<0>, dim0 = 0, dim1 = 1}
+    : (tensor<4x6x8xf32, #three>) -> tensor<6x4x8xf32, #three>
+  %c = plan.call "aten.reshape.default"(%b) {self = #plan.operand<0>, shape = [6, 32]}
+    : (tensor<6x4x8xf32, #three>) -> tensor<6x32xf32, #none>
+  return %c : tensor<6x32xf32, #none>
+}
+
+// -----
+
+// An elementwise operator keeps the order of dims, so turning its result back gives rows that follow one another.
+
+#none = #plan.sharding<[{}, {}]>
+#three = #plan.sharding<[{}, {}, {}]>
+
+plan.mesh [#plan.mesh_axis<"tp" = 1>]
+
+// CHECK-LABEL: sched.program @viewed
+// CHECK-SAME: peak = 1536, least = 1536
+func.func @viewed(%x: tensor<4x6x8xf32, #three> {plan.kind = "input", plan.names = ["x"]}) -> (tensor<4x48xf32, #none>) {
+  %b = plan.call "aten.transpose.int"(%x) {self = #plan.operand<0>, dim0 = 0, dim1 = 1}
+    : (tensor<4x6x8xf32, #three>) -> tensor<6x4x8xf32, #three>
+  %a = plan.call "aten.exp.default"(%b) {self = #plan.operand<0>} : (tensor<6x4x8xf32, #three>) -> tensor<6x4x8xf32, #three>
+  %c = plan.call "aten.transpose.int"(%a) {self = #plan.operand<0>, dim0 = 0, dim1 = 1}
+    : (tensor<6x4x8xf32, #three>) -> tensor<4x6x8xf32, #three>
+  %d = plan.call "aten.reshape.default"(%c) {self = #plan.operand<0>, shape = [4, 48]}
+    : (tensor<4x6x8xf32, #three>) -> tensor<4x48xf32, #none>
+  return %d : tensor<4x48xf32, #none>
+}
+
+// -----
+
+// What a collective sends is row-major: of a turned tensor a copy. Its result is row-major whatever its input was.
+// 128 bytes of input, as many of the copy, 256 of the result.
+
+#half = #plan.sharding<[{"tp"}, {}]>
+#turned = #plan.sharding<[{}, {"tp"}]>
+#none = #plan.sharding<[{}, {}]>
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// CHECK-LABEL: sched.program @gathered
+// CHECK-SAME: peak = 512, least = 512
+func.func @gathered(%x: tensor<8x8xf32, #turned> {plan.kind = "input", plan.names = ["x"]}) -> (tensor<64xf32, #plan.sharding<[{}]>>) {
+  %a = plan.call "aten.t.default"(%x) {self = #plan.operand<0>} : (tensor<8x8xf32, #turned>) -> tensor<8x8xf32, #half>
+  %b = plan.all_gather %a [#plan.axis<"tp">] dim 0 : tensor<8x8xf32, #half> -> tensor<8x8xf32, #none>
+  %c = plan.call "aten.reshape.default"(%b) {self = #plan.operand<0>, shape = [64]}
+    : (tensor<8x8xf32, #none>) -> tensor<64xf32, #plan.sharding<[{}]>>
+  return %c : tensor<64xf32, #plan.sharding<[{}]>>
+}
+
+// -----
+
+// Outputs are written row-major: 192 bytes of input, of which the output is a view, and 192 of a copy.
+
+#none = #plan.sharding<[{}, {}]>
+
+plan.mesh [#plan.mesh_axis<"tp" = 1>]
+
+// CHECK-LABEL: sched.program @written
+// CHECK-SAME: peak = 384, least = 384
+func.func @written(%x: tensor<6x8xf32, #none> {plan.kind = "input", plan.names = ["x"]}) -> (tensor<8x6xf32, #none>) {
+  %a = plan.call "aten.t.default"(%x) {self = #plan.operand<0>} : (tensor<6x8xf32, #none>) -> tensor<8x6xf32, #none>
+  return %a : tensor<8x6xf32, #none>
+}

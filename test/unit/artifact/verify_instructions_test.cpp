@@ -1,0 +1,204 @@
+//===- verify_instructions_test.cpp - rules of order and lifetimes --------===//
+
+#include "test/unit/artifact/build_schedule.h"
+
+#include <gmock/gmock.h>
+
+namespace meshplan {
+namespace {
+
+using artifact::IntExpr;
+using artifact::ScheduleT;
+
+struct Case {
+  const char *name;
+  void (*change)(ScheduleT &);
+  const char *message; // after "programs[0]: instructions["
+};
+
+class VerifyInstructions : public testing::TestWithParam<Case> {};
+
+TEST_P(VerifyInstructions, AreRefused) {
+  ScheduleT schedule = buildSchedule();
+  GetParam().change(schedule);
+  EXPECT_EQ(verificationError(schedule), std::string("programs[0]: instructions[") + GetParam().message);
+}
+
+artifact::InstructionT &at(ScheduleT &s, size_t index) { return *forwardOf(s).instructions[index]; }
+
+void erase(ScheduleT &s, size_t index) {
+  forwardOf(s).instructions.erase(forwardOf(s).instructions.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+artifact::ComputeT &computeOf(ScheduleT &s) { return *at(s, linear).action.AsCompute(); }
+
+const Case computeCases[] = {
+    {"StreamNegative", [](ScheduleT &s) { at(s, linear).stream = -1; }, "0]: stream -1 of 2"},
+    {"StreamOfNone", [](ScheduleT &s) { s.streams.clear(); }, "0]: stream 0 of 0"},
+    {"OriginNegative", [](ScheduleT &s) { at(s, linear).origin = -2; }, "0]: origin -2 of 1"},
+    {"OutputNegative", [](ScheduleT &s) { computeOf(s).outputs = {product, -2}; }, "0]: outputs[1]: value -2 of 7"},
+    {"OutputsAlike", [](ScheduleT &s) { computeOf(s).outputs = {product, product}; },
+     "0]: outputs[1]: value 3 is defined twice"},
+    {"ArgIsItsOutput", [](ScheduleT &s) { argOf(s, 0).values = {product}; },
+     "0]: args[0]: value 3 is used before it is defined"},
+    {"ArgKindNegative", [](ScheduleT &s) { argOf(s, 2).kind = artifact::ArgKind(-1); },
+     "0]: args[2]: kind -1 does not exist"},
+    {"ArgValues", [](ScheduleT &s) { argOf(s, 0).values = {input, weight}; }, "0]: args[0]: 2 elements instead of one"},
+    {"ArgListNegative", [](ScheduleT &s) { argOf(s, 1).values = {-1, -2}; }, "0]: args[1]: values[1]: value -2 of 7"},
+    {"ArgInts", [](ScheduleT &s) { argOf(s, 3).ints.resize(3); }, "0]: args[3]: 3 elements instead of one"},
+    {"ArgIntValueNegative", [](ScheduleT &s) { argOf(s, 3).ints = {IntExpr(0, -2, 0, 0, 1)}; },
+     "0]: args[3]: value -2 of 7"},
+    {"ArgIntDimNegative", [](ScheduleT &s) { argOf(s, 3).ints = {IntExpr(0, input, -1, 1, 0)}; },
+     "0]: args[3]: dim -1 of 2"},
+    {"ArgIntListValue", [](ScheduleT &s) { argOf(s, 4).ints[1] = IntExpr(0, 7, 0, 0, 1); },
+     "0]: args[4]: ints[1]: value 7 of 7"},
+    {"ArgNoReal", [](ScheduleT &s) { argOf(s, 5).reals.clear(); }, "0]: args[5]: 0 elements instead of one"},
+    {"ArgBooleans", [](ScheduleT &s) { argOf(s, 6).bools = {true, false}; }, "0]: args[6]: 2 elements instead of one"},
+    {"ArgDTypeTooLarge", [](ScheduleT &s) { argOf(s, 8).dtype = artifact::DType(10); },
+     "0]: args[8]: dtype 10 does not exist"},
+    {"Stream", [](ScheduleT &s) { at(s, linear).stream = 2; }, "0]: stream 2 of 2"},
+    {"Origin", [](ScheduleT &s) { at(s, linear).origin = 1; }, "0]: origin 1 of 1"},
+    {"Target", [](ScheduleT &s) { at(s, linear).action.AsCompute()->target = ""; }, "0]: no target"},
+    {"Output", [](ScheduleT &s) { at(s, linear).action.AsCompute()->outputs = {12}; }, "0]: outputs[0]: value 12 of 7"},
+    {"OutputTwice", [](ScheduleT &s) { at(s, linear).action.AsCompute()->outputs = {input}; },
+     "0]: outputs[0]: value 2 is defined twice"},
+    {"ArgKind", [](ScheduleT &s) { argOf(s, 0).kind = artifact::ArgKind(77); }, "0]: args[0]: kind 77 does not exist"},
+    {"ArgValueCount", [](ScheduleT &s) { argOf(s, 0).values.clear(); }, "0]: args[0]: 0 elements instead of one"},
+    {"ArgValue", [](ScheduleT &s) { argOf(s, 0).values = {-1}; }, "0]: args[0]: value -1 of 7"},
+    {"ArgUndefined", [](ScheduleT &s) { argOf(s, 0).values = {sum}; },
+     "0]: args[0]: value 4 is used before it is defined"},
+    {"ArgList", [](ScheduleT &s) { argOf(s, 1).values = {weight, product}; },
+     "0]: args[1]: values[1]: value 3 is used before it is defined"},
+    {"ArgIntCount", [](ScheduleT &s) { argOf(s, 3).ints.clear(); }, "0]: args[3]: 0 elements instead of one"},
+    {"ArgIntValue", [](ScheduleT &s) { argOf(s, 3).ints = {IntExpr(0, 9, 0, 0, 1)}; }, "0]: args[3]: value 9 of 7"},
+    {"ArgIntDim", [](ScheduleT &s) { argOf(s, 4).ints = {IntExpr(0, input, 2, 0, 1)}; },
+     "0]: args[4]: ints[0]: dim 2 of 2"},
+    {"ArgIntParts", [](ScheduleT &s) { argOf(s, 3).ints = {IntExpr(0, part, 1, 1, 0)}; },
+     "0]: args[3]: the offset of dim 1 of value 5, which has parts"},
+    {"ArgReal", [](ScheduleT &s) { argOf(s, 5).reals = {1, 2}; }, "0]: args[5]: 2 elements instead of one"},
+    {"ArgBoolean", [](ScheduleT &s) { argOf(s, 6).bools.clear(); }, "0]: args[6]: 0 elements instead of one"},
+    {"ArgString", [](ScheduleT &s) { argOf(s, 7).text.clear(); }, "0]: args[7]: no text"},
+    {"ArgDType", [](ScheduleT &s) { argOf(s, 8).dtype = artifact::DType(-3); }, "0]: args[8]: dtype -3 does not exist"},
+};
+
+artifact::WaitT waitFor(int sequence) {
+  artifact::WaitT wait;
+  wait.sequence = sequence;
+  return wait;
+}
+
+artifact::FreeT freeOf(std::vector<int> values) {
+  artifact::FreeT free;
+  free.values = std::move(values);
+  return free;
+}
+
+const Case lifetimeCases[] = {
+    {"FreeUnknown", [](ScheduleT &s) { append(s, freeOf({7})); }, "8]: values[0]: value 7 of 7"},
+    {"FreeArriving", [](ScheduleT &s) { at(s, waitGather).action.Set(freeOf({whole})); },
+     "6]: values[0]: value 6 is used before the wait of its collective"},
+    {"SequenceNegative", [](ScheduleT &s) { startOf(s, startSum).sequence = -1; }, "1]: sequence -1 after -1"},
+    {"ReadByTwo", // the first wait ends one of the two collectives that read `part`
+     [](ScheduleT &s) {
+       auto copy = std::make_unique<artifact::ValueT>(valueOf(s, whole));
+       forwardOf(s).values.push_back(std::move(copy));
+       artifact::StartT second = startOf(s, startGather);
+       second.sequence = 2;
+       second.output = testValueCount;
+       append(s, second);
+       std::rotate(forwardOf(s).instructions.begin() + waitGather, forwardOf(s).instructions.end() - 1,
+                   forwardOf(s).instructions.end());
+       append(s, waitFor(2));
+     },
+     "8]: values[0]: value 5 is freed before the wait of a collective that reads it"},
+    {"OutputOfTheProgramIsFreed",
+     [](ScheduleT &s) {
+       append(s, freeOf({whole}));
+       append(s, freeOf({whole}));
+     },
+     "9]: values[0]: value 6 is used after it was freed"},
+    {"FreeTwice", [](ScheduleT &s) { at(s, freeProduct).action.AsFree()->values = {product, product}; },
+     "3]: values[1]: value 3 is used after it was freed"},
+    {"FreeUndefined", [](ScheduleT &s) { at(s, freeProduct).action.AsFree()->values = {whole}; },
+     "3]: values[0]: value 6 is used before it is defined"},
+    {"FreeInFlight", [](ScheduleT &s) { std::swap(at(s, waitSum).action, at(s, freeProduct).action); },
+     "2]: values[0]: value 3 is freed before the wait of a collective that reads it"},
+    {"UseAfterFree", [](ScheduleT &s) { at(s, slicePart).action.AsSlice()->input = product; },
+     "4]: input: value 3 is used after it was freed"},
+    {"UseInFlight", [](ScheduleT &s) { std::swap(at(s, waitSum).action, at(s, slicePart).action); },
+     "2]: input: value 4 is used before the wait of its collective"},
+    {"WaitTwice", [](ScheduleT &s) { append(s, waitFor(1)); }, "8]: no collective 1 is in flight"},
+    {"WaitUnknown", [](ScheduleT &s) { at(s, waitSum).action.AsWait()->sequence = 5; },
+     "2]: no collective 5 is in flight"},
+    {"Sequence", [](ScheduleT &s) { startOf(s, startGather).sequence = 0; }, "5]: sequence 0 after 0"},
+};
+
+std::string caseName(const testing::TestParamInfo<Case> &info) { return info.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Compute, VerifyInstructions, testing::ValuesIn(computeCases), caseName);
+INSTANTIATE_TEST_SUITE_P(Lifetime, VerifyInstructions, testing::ValuesIn(lifetimeCases), caseName);
+
+TEST(InstructionOrder, AStartNeedsAWait) {
+  ScheduleT schedule = buildSchedule();
+  erase(schedule, freePart);
+  erase(schedule, waitGather);
+  EXPECT_EQ(verificationError(schedule), "programs[0]: collective 1 has no wait");
+}
+
+TEST(InstructionOrder, TheInputOfACollectiveMayBeReadInFlight) {
+  ScheduleT schedule = buildSchedule();
+  // The gather reads `part`; a second compute reads it before the wait.
+  auto &instructions = forwardOf(schedule).instructions;
+  artifact::ComputeT compute;
+  compute.target = "aten.relu.default";
+  auto arg = std::make_unique<artifact::ArgT>();
+  arg->kind = artifact::ArgKind::value;
+  arg->values = {part};
+  compute.args.push_back(std::move(arg));
+  append(schedule, std::move(compute));
+  std::rotate(instructions.begin() + waitGather, instructions.end() - 1, instructions.end());
+  EXPECT_EQ(verificationError(schedule), "");
+}
+
+TEST(InstructionOrder, WaitsInAnyOrder) {
+  // A second all-reduce starts before the first has arrived, and arrives first.
+  ScheduleT schedule = buildSchedule();
+  auto &instructions = forwardOf(schedule).instructions;
+  forwardOf(schedule).values.push_back(std::make_unique<artifact::ValueT>(valueOf(schedule, sum)));
+  artifact::StartT second = startOf(schedule, startSum);
+  second.sequence = 1;
+  second.output = testValueCount;
+  startOf(schedule, startGather).sequence = 2;
+  at(schedule, waitGather).action.AsWait()->sequence = 2;
+  append(schedule, second);
+  append(schedule, waitFor(1));
+  std::rotate(instructions.begin() + waitSum, instructions.end() - 2, instructions.end());
+  EXPECT_EQ(verificationError(schedule), "");
+}
+
+TEST(InstructionOrder, ArgumentsThatSayNothingOfValues) {
+  ScheduleT schedule = buildSchedule();
+  argOf(schedule, 1).values = {-1, -1};                   // a list of None
+  argOf(schedule, 3).ints = {IntExpr(5, -1, 99, 1, 1)};   // only the constant counts
+  argOf(schedule, 4).ints = {IntExpr(0, part, 1, 0, 1)};  // the extent of a dim with parts
+  argOf(schedule, 5).kind = artifact::ArgKind::real_list; // of any length
+  argOf(schedule, 6).kind = artifact::ArgKind::bool_list;
+  argOf(schedule, 5).reals.clear();
+  argOf(schedule, 6).bools.clear();
+  EXPECT_EQ(verificationError(schedule), "");
+}
+
+TEST(InstructionOrder, WeightsAndInputsMayBeFreed) {
+  ScheduleT schedule = buildSchedule();
+  append(schedule, freeOf({weight, table, input}));
+  EXPECT_EQ(verificationError(schedule), "");
+}
+
+TEST(InstructionOrder, AnOutputMustBeMade) {
+  ScheduleT schedule = buildSchedule();
+  forwardOf(schedule).instructions.clear();
+  EXPECT_EQ(verificationError(schedule), "programs[0]: outputs[0]: value 6 is used before it is defined");
+}
+
+} // namespace
+} // namespace meshplan

@@ -1,0 +1,177 @@
+//===- verify_schedule_test.cpp - rules of mesh, communicators, values ----===//
+
+#include "test/unit/artifact/build_schedule.h"
+
+#include <gmock/gmock.h>
+
+namespace meshplan {
+namespace {
+
+using artifact::AxisRef;
+using artifact::ScheduleT;
+
+struct Case {
+  const char *name;
+  void (*change)(ScheduleT &);
+  const char *message;
+};
+
+class VerifySchedule : public testing::TestWithParam<Case> {};
+
+TEST_P(VerifySchedule, IsRefused) {
+  ScheduleT schedule = buildSchedule();
+  GetParam().change(schedule);
+  EXPECT_EQ(verificationError(schedule), GetParam().message);
+}
+
+TEST(VerifyMeaning, TheUnchangedScheduleIsValid) { EXPECT_EQ(verificationError(buildSchedule()), ""); }
+
+artifact::DimT &dimOf(ScheduleT &s, TestValue value, size_t dim) { return *valueOf(s, value).dims[dim]; }
+
+const Case scheduleCases[] = {
+    {"AxisSizeNegative", [](ScheduleT &s) { s.mesh[0]->size = -2; }, "mesh: axes[0]: size -2 is not positive"},
+    {"CommunicatorAxisTwice",
+     [](ScheduleT &s) { s.communicators[0]->axes = {AxisRef(0, 1, 2), AxisRef(1, 1, 3), AxisRef(0, 1, 2)}; },
+     "communicators[0]: axes[2]: axis 0 is used twice"},
+    {"CommunicatorWithoutName", [](ScheduleT &s) { s.communicators[0]->name = ""; }, "communicators[0]: no name"},
+    {"StreamNameTwice", [](ScheduleT &s) { s.streams[1]->name = "compute"; }, "streams[1]: the name 'compute' twice"},
+    {"OriginSourceNegative", [](ScheduleT &s) { s.origins[0]->plan = -2; }, "origins[0]: source -2 of 1"},
+    {"OriginWithoutSources", [](ScheduleT &s) { s.sources.clear(); }, "origins[0]: source 0 of 0"},
+    {"AxisSize", [](ScheduleT &s) { s.mesh[1]->size = 0; }, "mesh: axes[1]: size 0 is not positive"},
+    {"AxisNameTwice", [](ScheduleT &s) { s.mesh[1]->name = "dp"; }, "mesh: axes[1]: the name 'dp' twice"},
+    {"AxisName", [](ScheduleT &s) { s.mesh[0]->name = ""; }, "mesh: axes[0]: no name"},
+    {"WorldSize", [](ScheduleT &s) { s.mesh[0]->size = int64_t(1) << 40; },
+     "mesh: axes[0]: the mesh has more than 2147483647 ranks"},
+    {"CommunicatorAxis", [](ScheduleT &s) { s.communicators[1]->axes = {AxisRef(2, 1, 3)}; },
+     "communicators[1]: axes[0]: axis 2 of a mesh with 2 axes"},
+    {"CommunicatorDigit", [](ScheduleT &s) { s.communicators[1]->axes = {AxisRef(1, 2, 3)}; },
+     "communicators[1]: axes[0]: digit (2)3 of an axis of size 3"},
+    {"CommunicatorName", [](ScheduleT &s) { s.communicators[1]->name = "dp"; },
+     "communicators[1]: the name 'dp' twice"},
+    {"StreamName", [](ScheduleT &s) { s.streams[0]->name = ""; }, "streams[0]: no name"},
+    {"OriginSource", [](ScheduleT &s) { s.origins[0]->plan = 1; }, "origins[0]: source 1 of 1"},
+    {"ProgramName", [](ScheduleT &s) { forwardOf(s).name = ""; }, "programs[0]: no name"},
+    {"Devices",
+     [](ScheduleT &s) {
+       forwardOf(s).devices.push_back(std::make_unique<artifact::AxisT>());
+       forwardOf(s).devices[0]->name = "one";
+     },
+     "programs[0]: devices: axes[0]: size 0 is not positive"},
+};
+
+const Case valueCases[] = {
+    {"DTypeNegative", [](ScheduleT &s) { valueOf(s, sum).dtype = artifact::DType(-1); },
+     "programs[0]: values[4]: dtype -1 does not exist"},
+    {"UnitNegative", [](ScheduleT &s) { dimOf(s, weight, 0).unit = -3; },
+     "programs[0]: values[0]: dims[0]: extent 12 in units of -3"},
+    {"PartNegative", [](ScheduleT &s) { dimOf(s, part, 1).parts = {-2, 14}; },
+     "programs[0]: values[5]: dims[1]: part -2 of units of 2"},
+    {"Repeat", [](ScheduleT &s) { dimOf(s, weight, 0).repeat = 0; },
+     "programs[0]: values[0]: dims[0]: units that repeat 0 times"},
+    {"RepeatInParts", [](ScheduleT &s) { dimOf(s, part, 1).repeat = 2; },
+     "programs[0]: values[5]: dims[1]: units that repeat 2 times, in parts"},
+    {"RepeatOverflow", [](ScheduleT &s) { dimOf(s, weight, 0).repeat = INT64_MAX / 6; },
+     "programs[0]: values[0]: dims[0]: units that overflow"},
+    {"PartialAxis", [](ScheduleT &s) { valueOf(s, product).partial_axes = {AxisRef(5, 1, 3)}; },
+     "programs[0]: values[3]: partial: axes[0]: axis 5 of a mesh with 2 axes"},
+    {"TooLargeTogether",
+     [](ScheduleT &s) {
+       dimOf(s, weight, 0).extent = int64_t(1) << 40;
+       dimOf(s, weight, 1).extent = 3 * (int64_t(1) << 30);
+     },
+     "programs[0]: values[0]: dims[1]: extent 3221225472 makes the tensor larger than the address space"},
+    {"DType", [](ScheduleT &s) { valueOf(s, sum).dtype = artifact::DType(99); },
+     "programs[0]: values[4]: dtype 99 does not exist"},
+    {"Partial", [](ScheduleT &s) { valueOf(s, sum).partial = artifact::Reduction(9); },
+     "programs[0]: values[4]: partial 9 does not exist"},
+    {"PartialWithoutAxes", [](ScheduleT &s) { valueOf(s, product).partial_axes.clear(); },
+     "programs[0]: values[3]: a partial value without axes"},
+    {"AxesWithoutPartial", [](ScheduleT &s) { valueOf(s, product).partial = artifact::Reduction::none; },
+     "programs[0]: values[3]: partial axes without a reduction"},
+    {"Extent", [](ScheduleT &s) { dimOf(s, weight, 0).extent = -4; },
+     "programs[0]: values[0]: dims[0]: extent -4 is negative"},
+    {"Unit", [](ScheduleT &s) { dimOf(s, weight, 0).unit = 5; },
+     "programs[0]: values[0]: dims[0]: extent 12 in units of 5"},
+    {"UnitZero", [](ScheduleT &s) { dimOf(s, weight, 0).unit = 0; },
+     "programs[0]: values[0]: dims[0]: extent 12 in units of 0"},
+    {"PartsSum", [](ScheduleT &s) { dimOf(s, part, 1).parts = {8, 2}; },
+     "programs[0]: values[5]: dims[1]: parts add up to 10, extent is 12"},
+    {"PartsUnit", [](ScheduleT &s) { dimOf(s, part, 1).parts = {9, 3}; },
+     "programs[0]: values[5]: dims[1]: part 9 of units of 2"},
+    {"PartsOverflow", [](ScheduleT &s) { dimOf(s, part, 1).parts = {INT64_MAX - 1, 4}; },
+     "programs[0]: values[5]: dims[1]: parts that overflow"},
+    {"Axis", [](ScheduleT &s) { dimOf(s, weight, 1).axes = {AxisRef(-1, 1, 3)}; },
+     "programs[0]: values[0]: dims[1]: axes[0]: axis -1 of a mesh with 2 axes"},
+    {"Digit", [](ScheduleT &s) { dimOf(s, weight, 1).axes = {AxisRef(1, 1, 2)}; },
+     "programs[0]: values[0]: dims[1]: axes[0]: digit (1)2 of an axis of size 3"},
+    {"AxisTwice", [](ScheduleT &s) { dimOf(s, input, 0).axes = {AxisRef(1, 1, 3)}; },
+     "programs[0]: values[2]: dims[1]: axes[0]: axis 1 is used twice"},
+    {"PartialAxisTwice", [](ScheduleT &s) { dimOf(s, product, 1).axes = {AxisRef(1, 1, 3)}; },
+     "programs[0]: values[3]: partial: axes[0]: axis 1 is used twice"},
+    {"TooLarge", [](ScheduleT &s) { dimOf(s, weight, 0).extent = int64_t(1) << 61; },
+     "programs[0]: values[0]: dims[0]: extent 2305843009213693952 makes the tensor larger than the address space"},
+};
+
+std::string caseName(const testing::TestParamInfo<Case> &info) { return info.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Schedule, VerifySchedule, testing::ValuesIn(scheduleCases), caseName);
+INSTANTIATE_TEST_SUITE_P(Value, VerifySchedule, testing::ValuesIn(valueCases), caseName);
+
+TEST(VerifyMeaning, ValuesAtTheEdge) {
+  ScheduleT schedule = buildSchedule();
+  forwardOf(schedule).constants[0]->data.resize(8);
+  valueOf(schedule, table).dims.clear(); // a scalar
+  dimOf(schedule, weight, 0).extent = 0;
+  dimOf(schedule, input, 1).repeat = 3;
+  dimOf(schedule, whole, 1).parts = {0, 12};
+  EXPECT_EQ(verificationError(schedule), "");
+}
+
+TEST(VerifyMeaning, TheLargestMesh) {
+  ScheduleT schedule = buildSchedule();
+  schedule.mesh[0]->size = 2 * 357913941; // 3 times that is 2^31 - 2
+  EXPECT_EQ(verificationError(schedule), "");
+  schedule.mesh[0]->size += 2;
+  EXPECT_EQ(verificationError(schedule), "mesh: axes[1]: the mesh has more than 2147483647 ranks");
+}
+
+/// Message about a value whose second dim is divided by these digits of an axis of size 12.
+std::string errorOfDigits(std::vector<AxisRef> digits) {
+  ScheduleT schedule = buildSchedule();
+  schedule.mesh[1]->size = 12;
+  dimOf(schedule, input, 1).axes = std::move(digits);
+  std::string message = verificationError(schedule), where = "programs[0]: values[2]: dims[1]: ";
+  return message.starts_with(where) ? message.substr(where.size()) : message;
+}
+
+TEST(VerifyDigits, AreFactorsOfTheAxis) {
+  for (int64_t pre : {-1, 0, 1, 2, 3, 4, 5, 6, 8, 12, 13})
+    for (int64_t size : {-12, 0, 1, 2, 3, 4, 5, 6, 7, 12, 24}) {
+      bool exists = false;
+      for (int64_t post = 1; post <= 12; ++post)
+        exists |= pre > 0 && size > 0 && pre * size * post == 12;
+      std::string text = "(" + std::to_string(pre) + ")" + std::to_string(size);
+      EXPECT_EQ(errorOfDigits({AxisRef(1, pre, size)}),
+                exists ? "" : "axes[0]: digit " + text + " of an axis of size 12");
+    }
+}
+
+TEST(VerifyDigits, HugeNumbersDoNotOverflow) {
+  EXPECT_EQ(errorOfDigits({AxisRef(1, INT64_MAX, 2)}), "axes[0]: digit (9223372036854775807)2 of an axis of size 12");
+  EXPECT_EQ(errorOfDigits({AxisRef(1, 2, INT64_MAX)}), "axes[0]: digit (2)9223372036854775807 of an axis of size 12");
+}
+
+TEST(VerifyDigits, OfOneAxisAreApart) {
+  const AxisRef major(1, 1, 2), middle(1, 2, 3), minor(1, 6, 2);
+  EXPECT_EQ(errorOfDigits({minor, major, middle}), "") << "in any order";
+  const std::string second = "axes[1]: axis 1 is used twice";
+  EXPECT_EQ(errorOfDigits({major, major}), second);
+  EXPECT_EQ(errorOfDigits({AxisRef(1, 1, 12), minor}), second);
+  EXPECT_EQ(errorOfDigits({minor, AxisRef(1, 1, 12)}), second);
+  EXPECT_EQ(errorOfDigits({AxisRef(1, 1, 3), middle}), second);
+  EXPECT_EQ(errorOfDigits({AxisRef(1, 3, 4), minor}), second);
+  EXPECT_EQ(errorOfDigits({major, middle, AxisRef(1, 3, 2)}), "axes[2]: axis 1 is used twice");
+}
+
+} // namespace
+} // namespace meshplan

@@ -1,0 +1,143 @@
+//===- tensor_source_test.cpp - finding and reading tensors ---------------===//
+
+#include "test/unit/data/helpers.h"
+
+#include <utility>
+
+namespace meshplan {
+namespace {
+
+const std::string goodHeader = R"({"__metadata__": {"format": "pt"},
+  "a": {"dtype": "U8", "shape": [2, 3], "data_offsets": [0, 6]},
+  "model.b": {"dtype": "I16", "shape": [1], "data_offsets": [6, 8]},
+  "none": {"dtype": "F32", "shape": [0, 7], "data_offsets": [8, 8]}})";
+
+class TensorSourceTest : public testing::Test {
+protected:
+  std::string write(const std::string &text) {
+    writeText(path, text);
+    return path;
+  }
+
+  TemporaryDirectory directory;
+  std::string path = directory / "w.safetensors";
+};
+
+TEST_F(TensorSourceTest, FindsTensorsAndReadsSlices) {
+  Expected<TensorSource> source = TensorSource::open(write(safetensorsText(goodHeader, 8)));
+  ASSERT_TRUE(source.ok()) << source.status().message();
+  EXPECT_THAT(source->names(), testing::ElementsAre("a", "model.b", "none"));
+  EXPECT_EQ(source->find("missing"), nullptr);
+  EXPECT_THAT(source->find("a")->shape, testing::ElementsAre(2, 3));
+  EXPECT_EQ(source->find("model.b")->dtype, DType::i16);
+  EXPECT_THAT(readAs<uint8_t>(*source, "a", {{{0, 2}}, {{1, 2}}}, DType::u8), testing::ElementsAre(1, 2, 4, 5));
+  EXPECT_THAT(readAs<int16_t>(*source, "model.b", {{{0, 1}}}, DType::i16), testing::ElementsAre(0x0706));
+  EXPECT_TRUE(readWhole(*source, "none").empty());
+}
+
+TEST_F(TensorSourceTest, ConvertsAsPyTorchDoes) {
+  Expected<TensorSource> source = TensorSource::open(fixture("casts.safetensors"));
+  ASSERT_TRUE(source.ok()) << source.status().message();
+  for (DType from : {DType::f64, DType::f32, DType::f16, DType::bf16})
+    for (DType to : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+      std::string name(dtypeName(from));
+      EXPECT_EQ(readBytes(*source, name, {{{0, 3000}}}, to),
+                readWhole(*source, name + "_to_" + std::string(dtypeName(to))))
+          << name << " to " << dtypeName(to);
+    }
+}
+
+TEST_F(TensorSourceTest, Require) {
+  Expected<TensorSource> source = TensorSource::open(write(safetensorsText(goodHeader, 8)));
+  ASSERT_TRUE(source.ok());
+  auto require = [&](std::vector<std::string> names, std::vector<int64_t> shape) {
+    return source->require(names, shape);
+  };
+  EXPECT_EQ(*require({"lm_head.weight", "a"}, {2, 3}), source->find("a")) << "any name of a tied weight";
+  EXPECT_EQ(require({"a"}, {3, 2}).status().message(), path + ": tensor 'a' has shape [2, 3], [3, 2] required");
+  EXPECT_EQ(require({"a"}, {2, 3, 1}).status().code(), StatusCode::invalid);
+  EXPECT_EQ(require({"model.c"}, {1}).status().message(), path + ": no tensor 'model.c'; nearest names: 'model.b'");
+  EXPECT_EQ(require({"model.c"}, {1}).status().code(), StatusCode::notFound);
+  EXPECT_EQ(require({"lm_head.weight", "model.b", "a"}, {2, 3}).status().message(),
+            path + ": tensor 'model.b' has shape [1], [2, 3] required")
+      << "the first that exists counts";
+  EXPECT_EQ(*require({"none"}, {0, 7}), source->find("none"));
+  EXPECT_EQ(require({"something", "else"}, {1}).status().message(), path + ": no tensor 'something' or 'else'");
+}
+
+TEST_F(TensorSourceTest, ReadErrors) {
+  Expected<TensorSource> source = TensorSource::open(write(safetensorsText(goodHeader, 8)));
+  ASSERT_TRUE(source.ok());
+  const StoredTensor &tensor = *source->find("a");
+  std::vector<std::byte> out(6);
+  EXPECT_EQ(source->read(tensor, wholeTensor(tensor.shape), DType::f32, out).message(),
+            path + ": tensor 'a' has dtype u8, f32 required");
+  EXPECT_EQ(source->read(tensor, {{{0, 2}}, {{2, 2}}}, DType::u8, out).message(),
+            path + ": tensor 'a': elements 2 to 4 of dim 1 of a tensor of shape [2, 3]");
+  EXPECT_EQ(source->read(tensor, {{{0, 1}}, {{0, 3}}}, DType::u8, out).message(),
+            path + ": tensor 'a': a buffer of 6 bytes, 3 required");
+}
+
+TEST_F(TensorSourceTest, OnlyFloatsAreConverted) {
+  const DType all[] = {DType::f32, DType::f64, DType::f16, DType::bf16, DType::i64,
+                       DType::i32, DType::i16, DType::i8,  DType::u8,   DType::boolean};
+  std::string header;
+  int64_t end = 0;
+  for (DType dtype : all) {
+    int64_t begin = std::exchange(end, end + 2 * dtypeSize(dtype));
+    header += (header.empty() ? "{\"" : ", \"") + std::string(dtypeName(dtype)) + R"(": {"shape": [2], "dtype": ")" +
+              std::string(safetensorsName(dtype)) + R"(", "data_offsets": [)" + std::to_string(begin) + ", " +
+              std::to_string(end) + "]}";
+  }
+  Expected<TensorSource> source = TensorSource::open(write(safetensorsText(header + "}", end)));
+  ASSERT_TRUE(source.ok()) << source.status().message();
+  for (DType from : all)
+    for (DType to : all) {
+      std::string name(dtypeName(from));
+      std::vector<std::byte> out(2 * dtypeSize(to));
+      Status status = source->read(*source->find(name), {{{0, 2}}}, to, out);
+      bool right = from == to || (isFloat(from) && isFloat(to));
+      EXPECT_EQ(status.message(), right ? ""
+                                        : path + ": tensor '" + name + "' has dtype " + name + ", " +
+                                              std::string(dtypeName(to)) + " required");
+    }
+}
+
+TEST_F(TensorSourceTest, ASliceIsTheSliceOfTheConverted) {
+  Expected<TensorSource> source = TensorSource::open(fixture("model.safetensors"));
+  ASSERT_TRUE(source.ok()) << source.status().message();
+  std::vector<int64_t> shape = source->find("embed.weight")->shape; // [10, 6]
+  for (DType to : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+    std::vector<std::byte> whole = readBytes(*source, "embed.weight", wholeTensor(shape), to), expected;
+    for (int64_t row : {1, 2, 3, 7, 8})
+      for (int64_t column : {0, 4, 5})
+        for (int64_t byte = 0; byte < dtypeSize(to); ++byte)
+          expected.push_back(whole[(row * 6 + column) * dtypeSize(to) + byte]);
+    EXPECT_EQ(readBytes(*source, "embed.weight", {{{1, 3}, {7, 2}}, {{0, 1}, {4, 2}}}, to), expected);
+  }
+}
+
+TEST_F(TensorSourceTest, StaysReadableWhereItIsMovedTo) {
+  Expected<TensorSource> opened = TensorSource::open(write(safetensorsText(goodHeader, 8)));
+  ASSERT_TRUE(opened.ok());
+  TensorSource source = *std::move(opened);
+  std::filesystem::remove(path);
+  EXPECT_EQ(source.path(), path);
+  EXPECT_THAT(readAs<uint8_t>(source, "a", {{{1, 1}}, {{0, 3}}}, DType::u8), testing::ElementsAre(3, 4, 5));
+}
+
+TEST_F(TensorSourceTest, MissingAndTruncatedFiles) {
+  EXPECT_EQ(openError(path), "cannot open '" + path + "': No such file or directory");
+  EXPECT_EQ(openError(write("")), path + ": truncated: 0 bytes are no safetensors file");
+  EXPECT_EQ(openError(write("not a safetensors file")),
+            path + ": truncated, or not a safetensors file: a header of 7021991845529153390 bytes in a file of 22");
+  std::string text = safetensorsText(goodHeader, 8);
+  EXPECT_EQ(openError(write(text.substr(0, text.size() - 1))),
+            path + ": truncated: tensor 'model.b' ends at byte 8 of the data, the file has 7");
+  EXPECT_EQ(openError(write(text + "x")), path + ": 1 bytes after the last tensor");
+  for (size_t size = 0; size < text.size(); ++size)
+    EXPECT_FALSE(TensorSource::open(write(text.substr(0, size))).ok()) << size;
+}
+
+} // namespace
+} // namespace meshplan

@@ -1,0 +1,98 @@
+//===- build_graph_test.cpp - the feature graph of a program --------------===//
+
+#include "compiler/draft/build_graph.h"
+#include "compiler/draft/dim_classes.h"
+#include "test/unit/report/explain/plan_module.h"
+
+using namespace meshplan;
+using Role = WeightUse::Role;
+
+namespace {
+
+/// An embedding, two heads of 4 columns that a reshape takes apart, and a projection back.
+class BuildGraphTest : public testing::Test {
+protected:
+  BuildGraphTest() {
+    model.modules = {{"", ""}, {"embed", ""}, {"q", ""}, {"o", ""}};
+    model.parameters = {
+        {{{1, "weight"}}, {1}, {32, 8}}, {{{2, "weight"}}, {2}, {8, 8}}, {{{3, "weight"}}, {3}, {8, 8}}};
+    graph = buildFeatureGraph(module.function(), model);
+  }
+
+  PlanModule module{R"(
+func.func @forward(
+    %table: tensor<32x8xf32> {plan.kind = "parameter", plan.names = ["embed.weight"]},
+    %q: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"]},
+    %o: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["o.weight"]},
+    %ids: tensor<6xi64> {plan.kind = "input", plan.names = ["ids"]}) -> tensor<6x8xf32> {
+  %x = plan.call "aten.embedding.default"(%table, %ids) {weight = #plan.operand<0>, indices = #plan.operand<1>} in "embed"
+      : (tensor<32x8xf32>, tensor<6xi64>) -> tensor<6x8xf32>
+  %h = plan.call "aten.linear.default"(%x, %q) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
+      : (tensor<6x8xf32>, tensor<8x8xf32>) -> tensor<6x8xf32>
+  %v = plan.call "aten.view.default"(%h) {self = #plan.operand<0>, size = [6, 2, 4]} : (tensor<6x8xf32>) -> tensor<6x2x4xf32>
+  %s = plan.call "aten.softmax.int"(%v) {self = #plan.operand<0>, dim = 2 : i64} : (tensor<6x2x4xf32>) -> tensor<6x2x4xf32>
+  %w = plan.call "aten.view.default"(%s) {self = #plan.operand<0>, size = [6, 8]} : (tensor<6x2x4xf32>) -> tensor<6x8xf32>
+  %y = plan.call "aten.linear.default"(%w, %o) {input = #plan.operand<0>, weight = #plan.operand<1>} in "o"
+      : (tensor<6x8xf32>, tensor<8x8xf32>) -> tensor<6x8xf32>
+  return %y : tensor<6x8xf32>
+}
+)"};
+  ModelOutline model;
+  FeatureGraph graph;
+};
+
+} // namespace
+
+TEST_F(BuildGraphTest, WeightsKnowTheirFeatures) {
+  ASSERT_EQ(graph.weights.size(), 3u);
+  EXPECT_EQ(graph.weights[0].role, Role::embedding);
+  EXPECT_TRUE(graph.weights[0].looksUpInput);
+  EXPECT_EQ(graph.weights[0].inputDim, graph.weights[0].dims[0]); // the rows
+  EXPECT_EQ(graph.weights[1].role, Role::linear);
+  EXPECT_EQ(graph.weights[1].module, "q");
+  EXPECT_EQ(graph.weights[1].outputDim, graph.weights[1].dims[0]);
+  EXPECT_EQ(graph.weights[1].inputDim, graph.weights[1].dims[1]);
+  EXPECT_EQ(graph.calls[graph.weights[2].call].module, "o");
+}
+
+TEST_F(BuildGraphTest, HeadsAreDividedThroughTheirReshapes) {
+  DimClasses classes(graph);
+  size_t heads = classes.find(*graph.weights[1].outputDim);
+  EXPECT_EQ(heads, classes.find(*graph.weights[2].inputDim));
+  // The softmax over the columns of a head does not matter to the heads.
+  EXPECT_FALSE(classes[heads].wholeAt);
+  // The hidden features leave the model.
+  EXPECT_TRUE(classes[classes.find(*graph.weights[2].outputDim)].isOutput);
+}
+
+TEST_F(BuildGraphTest, PartsAreDividedTogether) {
+  PlanModule split(R"(
+func.func @forward(%x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<6x8xf32> {
+  %p:3 = plan.call "aten.split_with_sizes.default"(%x) {self = #plan.operand<0>, split_sizes = [4, 2, 2], dim = 1 : i64}
+      : (tensor<6x8xf32>) -> (tensor<6x4xf32>, tensor<6x2xf32>, tensor<6x2xf32>)
+  %y = plan.call "aten.cat.default"(%p#0, %p#1, %p#2) {tensors = [#plan.operand<0>, #plan.operand<1>, #plan.operand<2>], dim = 1 : i64}
+      : (tensor<6x4xf32>, tensor<6x2xf32>, tensor<6x2xf32>) -> tensor<6x8xf32>
+  return %y : tensor<6x8xf32>
+}
+)");
+  FeatureGraph own = buildFeatureGraph(split.function(), {});
+  ASSERT_EQ(own.parts.size(), 2u);
+  EXPECT_EQ(own.parts[0].sizes, (std::vector<int64_t>{4, 2, 2}));
+  DimClasses classes(own);
+  EXPECT_EQ(classes.find(own.parts[0].dim), classes.find(own.parts[1].dim));
+  EXPECT_EQ(own.extents[own.parts[0].dim], 8);
+}
+
+TEST_F(BuildGraphTest, WholeResultsAreFree) {
+  PlanModule reshape(R"(
+func.func @forward(%x: tensor<12xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<3x4xf32> {
+  %y = plan.call "aten.view.default"(%x) {self = #plan.operand<0>, size = [3, 4]} : (tensor<12xf32>) -> tensor<3x4xf32>
+  return %y : tensor<3x4xf32>
+}
+)");
+  FeatureGraph own = buildFeatureGraph(reshape.function(), {});
+  ASSERT_EQ(own.links.size(), 2u);
+  EXPECT_EQ(own.links[0].kind, DimLink::Kind::together);
+  EXPECT_EQ(own.links[1].kind, DimLink::Kind::made); // columns of a dim whose rows are divided
+  EXPECT_FALSE(DimClasses(own)[own.outputDims[1]].wholeAt);
+}

@@ -1,0 +1,181 @@
+//===- choose_styles_test.cpp - tensor styles from a feature graph --------===//
+
+#include "compiler/draft/choose_styles.h"
+#include "test/unit/draft/graph_of.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+using namespace meshplan;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+static std::vector<std::string> stylesOf(const GraphOf &builder, bool sequence = false) {
+  static constexpr const char *words[] = {"colwise", "rowwise", "sequence"};
+  std::vector<std::string> texts;
+  for (const StyleChoice &choice : chooseStyles(builder.graph, sequence).styles)
+    texts.push_back(choice.module + " " + words[static_cast<size_t>(choice.style)]);
+  return texts;
+}
+
+static std::vector<std::string> reasonsOf(const GraphOf &builder) {
+  std::vector<std::string> texts;
+  for (const UndividedModule &module : chooseStyles(builder.graph, false).undivided)
+    texts.push_back(module.module + ": " + module.reason);
+  return texts;
+}
+
+TEST(ChooseStyles, ATransformer) {
+  GraphOf builder;
+  size_t x = builder.embedding("embed");
+  for (std::string layer : {"h.0.", "h.1."}) {
+    size_t normed = builder.norm(layer + "norm", x);
+    size_t queries = builder.linear(layer + "q", normed), keys = builder.linear(layer + "k", normed);
+    x = builder.together(x, builder.linear(layer + "o", builder.together(queries, keys)));
+    x = builder.together(x, builder.linear(layer + "down", builder.linear(layer + "up", x)));
+  }
+  size_t logits = builder.linear("head", builder.norm("norm", x));
+  builder.reduce(logits);
+  builder.output(logits);
+  EXPECT_THAT(stylesOf(builder), ElementsAre("embed rowwise", "h.0.q colwise", "h.0.k colwise", "h.0.o rowwise",
+                                             "h.0.up colwise", "h.0.down rowwise", "h.1.q colwise", "h.1.k colwise",
+                                             "h.1.o rowwise", "h.1.up colwise", "h.1.down rowwise", "head colwise"));
+  EXPECT_THAT(reasonsOf(builder), IsEmpty());
+  std::vector<std::string> withNorms = stylesOf(builder, true);
+  EXPECT_EQ(withNorms.size(), 15u);
+  EXPECT_THAT(withNorms, testing::IsSupersetOf({"h.0.norm sequence", "h.1.norm sequence", "norm sequence"}));
+}
+
+TEST(ChooseStyles, PairsOfLayersAreGroups) {
+  GraphOf builder;
+  size_t x = builder.norm("norm", builder.input());
+  x = builder.linear("0.down", builder.linear("0.up", x));
+  builder.norm("n", x);
+  builder.norm("m", builder.linear("1.down", builder.linear("1.up", x)));
+  StyleChoices choices = chooseStyles(builder.graph, false);
+  ASSERT_EQ(choices.styles.size(), 4u);
+  EXPECT_EQ(choices.styles[0].group, choices.styles[1].group);
+  EXPECT_EQ(choices.styles[2].group, choices.styles[3].group);
+  EXPECT_NE(choices.styles[0].group, choices.styles[2].group);
+}
+
+TEST(ChooseStyles, OfAChainEverySecondClassIsDivided) {
+  GraphOf builder;
+  size_t b = builder.linear("1", builder.input()), c = builder.linear("2", b), d = builder.linear("3", c);
+  builder.norm("norm", builder.linear("4", d));
+  EXPECT_THAT(stylesOf(builder), ElementsAre("1 colwise", "2 rowwise", "3 colwise", "4 rowwise"));
+}
+
+TEST(ChooseStyles, AWeightWithBothDimsInAClassStays) {
+  GraphOf builder; // x + W x without a norm
+  size_t x = builder.linear("in", builder.input());
+  x = builder.together(x, builder.linear("same", x));
+  builder.norm("norm", builder.linear("out", x));
+  EXPECT_THAT(stylesOf(builder), IsEmpty());
+}
+
+TEST(ChooseStyles, AFusedWeightIsDividedPartByPart) {
+  GraphOf builder;
+  size_t x = builder.norm("ln", builder.input());
+  size_t heads = builder.parts("aten.split.Tensor", "attn", builder.linear("attn.qkv", x, 32), {16, 8, 8});
+  builder.norm("ln2", builder.linear("attn.proj", heads));
+  std::vector<StyleChoice> styles = chooseStyles(builder.graph, false).styles;
+  ASSERT_EQ(styles.size(), 2u);
+  EXPECT_THAT(styles[0].parts, ElementsAre(16, 8, 8));
+  EXPECT_EQ(styles[1].style, DraftStyle::rowwise);
+  EXPECT_THAT(styles[1].parts, IsEmpty());
+}
+
+TEST(ChooseStyles, WhatALookUpOfOwnIndicesAddsToHeadsIsDividedWithThem) {
+  GraphOf builder;
+  size_t heads = builder.linear("q", builder.norm("ln", builder.input()));
+  heads = builder.together(heads, builder.embedding("bias", false));
+  builder.norm("ln2", builder.linear("o", heads));
+  EXPECT_THAT(stylesOf(builder), ElementsAre("q colwise", "bias colwise", "o rowwise"));
+}
+
+TEST(ChooseStyles, OfAResidualStreamThePairsInsideItsBranchesAreDivided) {
+  GraphOf builder; // without norms that need the stream whole
+  size_t x = builder.linear("stem", builder.input());
+  for (std::string layer : {"0.", "1."})
+    x = builder.together(x, builder.linear(layer + "down", builder.linear(layer + "up", x)));
+  builder.norm("norm", builder.linear("out", x));
+  EXPECT_THAT(stylesOf(builder), ElementsAre("0.up colwise", "0.down rowwise", "1.up colwise", "1.down rowwise"));
+  EXPECT_THAT(reasonsOf(builder),
+              ElementsAre("stem: its features are also those of '*.down', which has another style",
+                          "out: 'aten.layer_norm.default' in 'norm' needs the output features whole"));
+}
+
+TEST(ChooseStyles, HeadsThatANormSumsOverAreDivided) {
+  GraphOf builder; // the mean is an addend on each rank
+  size_t heads = builder.linear("q", builder.norm("ln", builder.input()));
+  builder.reduce(heads);
+  builder.norm("ln2", builder.linear("o", heads));
+  EXPECT_THAT(stylesOf(builder), ElementsAre("q colwise", "o rowwise"));
+}
+
+TEST(ChooseStyles, FeaturesThatAreNeededWholeStay) {
+  GraphOf builder;
+  size_t x = builder.norm("ln", builder.input());
+  builder.whole("aten.topk.default", "router", builder.linear("router.gate", x));
+  EXPECT_THAT(stylesOf(builder), IsEmpty());
+  EXPECT_THAT(reasonsOf(builder),
+              ElementsAre("router.gate: 'aten.topk.default' in 'router' needs the output features whole"));
+}
+
+TEST(ChooseStyles, EmbeddingsOfPositionsStay) {
+  GraphOf builder;
+  size_t words = builder.embedding("words"), positions = builder.embedding("positions", false);
+  builder.norm("ln", builder.together(words, positions));
+  EXPECT_THAT(stylesOf(builder), ElementsAre("words rowwise"));
+  EXPECT_THAT(reasonsOf(builder), ElementsAre("positions: the indices do not come from an input of the model"));
+}
+
+TEST(ChooseStyles, SmallTablesStayBesideLargeOnes) {
+  GraphOf builder;
+  size_t words = builder.embedding("words"), types = builder.embedding("types", true, 2);
+  size_t regions = builder.embedding("regions", true, 16);
+  builder.norm("ln", builder.together(builder.together(words, types), regions));
+  EXPECT_THAT(stylesOf(builder), ElementsAre("words rowwise", "regions rowwise"));
+  EXPECT_THAT(reasonsOf(builder), ElementsAre("types: its 2 rows are few beside the 32 of 'words'"));
+}
+
+TEST(ChooseStyles, NormsOfWhatPairsReadDivideTheSequence) {
+  GraphOf builder;
+  size_t x = builder.norm("ln", builder.input());
+  builder.norm("last", builder.linear("o", builder.linear("q", x)));
+  EXPECT_THAT(stylesOf(builder, true), ElementsAre("ln sequence", "q colwise", "o rowwise"));
+}
+
+TEST(ChooseStyles, ATiedHeadIsInTheGroupOfItsEmbedding) {
+  GraphOf builder;
+  size_t x = builder.norm("ln", builder.embedding("embed"));
+  size_t logits = builder.linear("head", x);
+  size_t rows = *builder.graph.weights[0].inputDim;
+  builder.together(logits, rows); // one parameter: its rows are the head's output features
+  builder.reduce(logits);
+  StyleChoices choices = chooseStyles(builder.graph, false);
+  ASSERT_EQ(choices.styles.size(), 2u);
+  EXPECT_EQ(choices.styles[0].group, choices.styles[1].group);
+}
+
+TEST(ChooseStyles, AHeadThatNobodyReadsStays) {
+  GraphOf builder;
+  builder.linear("dead", builder.norm("ln", builder.input()));
+  EXPECT_THAT(stylesOf(builder), IsEmpty());
+}
+
+TEST(ChooseStyles, WeightsOfTheModelItselfStay) {
+  GraphOf builder;
+  builder.norm("ln", builder.linear("down", builder.linear("", builder.input())));
+  EXPECT_THAT(stylesOf(builder), IsEmpty());
+  EXPECT_THAT(reasonsOf(builder),
+              ElementsAre(": a plan has no name for the module around all others",
+                          "down: 'aten.layer_norm.default' in 'ln' needs the output features whole"));
+}
+
+TEST(ChooseStyles, OneModuleHasOneStyle) {
+  GraphOf builder;
+  size_t inner = builder.linear("mlp", builder.norm("ln", builder.input()));
+  builder.norm("ln2", builder.linear("mlp", inner)); // both weights lie in one module
+  EXPECT_THAT(stylesOf(builder), IsEmpty());
+}

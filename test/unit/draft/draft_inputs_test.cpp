@@ -1,0 +1,52 @@
+//===- draft_inputs_test.cpp - the inputs of a drafted plan ---------------===//
+
+#include "compiler/draft/draft_inputs.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+using namespace meshplan;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(DraftInputs, EqualInputsShareAStatement) {
+  DraftInputs inputs =
+      draftInputs({{"ids", {{4, ""}, {16, ""}}}, {"labels", {{4, ""}, {16, ""}}}}, {}, {"dp", 2}, true);
+  EXPECT_THAT(inputs.lets, IsEmpty());
+  EXPECT_THAT(inputs.statements, ElementsAre("input ids, labels: [batch over dp, seq]"));
+}
+
+TEST(DraftInputs, NamesWhatIsKnown) {
+  EXPECT_THAT(draftInputs({{"pixels", {{4, ""}, {3, ""}, {8, ""}, {8, ""}}},
+                           {"positions", {{1, ""}, {16, ""}}},
+                           {"labels", {{4, ""}}},
+                           {"scale", {}}},
+                          {}, {"(dp, fsdp)", 4}, true)
+                  .statements,
+              ElementsAre("input pixels: [batch over (dp, fsdp), _, _, _]", "input positions: [_, _]",
+                          "input labels: [batch over (dp, fsdp)]"));
+  EXPECT_THAT(draftInputs({{"ids", {{4, ""}, {16, ""}}}}, {}, {}, true).statements,
+              ElementsAre("input ids: [batch, seq]"));
+}
+
+TEST(DraftInputs, OnlyTokensHavePositions) {
+  EXPECT_THAT(draftInputs({{"x", {{4, ""}, {16, ""}}}, {"y", {{4, ""}, {16, ""}}}}, {}, {}, false).statements,
+              ElementsAre("input x, y: [batch, _]"));
+}
+
+TEST(DraftInputs, SymbolsGetTheExtentOfTheExample) {
+  llvm::StringMap<int64_t> examples;
+  examples["s1"] = 4;
+  examples["s2"] = 10;
+  // The batch is a multiple of the shards; other dims are as they were.
+  EXPECT_THAT(draftInputs({{"ids", {{0, "s1"}, {0, "s2"}}}, {"mask", {{0, "s1"}, {1, ""}, {0, "s2"}}}}, examples,
+                          {"dp", 3}, true)
+                  .statements,
+              ElementsAre("input ids: [batch = 6 over dp, seq = 10]", "input mask: [batch = 6 over dp, _, s2 = 10]"));
+}
+
+TEST(DraftInputs, SymbolsWithoutExampleAreLets) {
+  DraftInputs inputs =
+      draftInputs({{"ids", {{0, "s1"}, {8, ""}}}, {"labels", {{0, "s1"}, {8, ""}}}}, {}, {"dp", 3}, true);
+  EXPECT_THAT(inputs.lets, ElementsAre("let batch_size = 18  // 's1' in the model, which has no example of it"));
+  EXPECT_THAT(inputs.statements, ElementsAre("input ids, labels: [batch = batch_size over dp, seq]"));
+}

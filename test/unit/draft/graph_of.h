@@ -1,0 +1,103 @@
+//===- graph_of.h - feature graphs written by hand --------------*- C++ -*-===//
+
+#ifndef MESHPLAN_TEST_UNIT_DRAFT_GRAPH_OF_H
+#define MESHPLAN_TEST_UNIT_DRAFT_GRAPH_OF_H
+
+#include "compiler/draft/feature_graph.h"
+
+namespace meshplan {
+
+/// Builds a graph of operators on features: each tensor is the number of its feature dim.
+class GraphOf {
+public:
+  size_t input() { return newDim(); }
+
+  /// A dim of its own.
+  size_t newDim(int64_t extent = 12) {
+    graph.extents.push_back(extent);
+    return graph.extents.size() - 1;
+  }
+
+  /// x @ w: contracts `x`, returns the new features.
+  size_t linear(const std::string &module, size_t x, int64_t extent = 12) {
+    size_t out = newDim(extent);
+    addWeight(module, WeightUse::Role::linear, x, out);
+    return out;
+  }
+
+  /// Looks up indices.
+  size_t embedding(const std::string &module, bool looksUpInput = true, int64_t count = 32) {
+    size_t rows = newDim(count), out = newDim();
+    addWeight(module, WeightUse::Role::embedding, rows, out);
+    graph.weights.back().looksUpInput = looksUpInput;
+    return out;
+  }
+
+  /// x + y, element by element.
+  size_t together(size_t x, size_t y) {
+    call("aten.add.Tensor", "");
+    link(DimLink::Kind::together, {x, y});
+    return x;
+  }
+
+  /// A norm with a weight: needs x whole and makes other features.
+  size_t norm(const std::string &module, size_t x) {
+    call("aten.layer_norm.default", module);
+    link(DimLink::Kind::whole, {x});
+    size_t weight = newDim(graph.extents[x]), out = newDim(graph.extents[x]);
+    link(DimLink::Kind::whole, {weight});
+    link(DimLink::Kind::made, {out});
+    WeightUse use{WeightUse::Role::other, module, module + ".weight", graph.weights.size(), lastCall(), {weight}};
+    graph.weights.push_back(use);
+    return out;
+  }
+
+  /// Takes x apart into equal parts, which are divided together.
+  size_t parts(const std::string &target, const std::string &module, size_t x, std::vector<int64_t> sizes) {
+    call(target, module);
+    size_t first = 0;
+    for (int64_t size : sizes) {
+      size_t part = newDim(size);
+      link(DimLink::Kind::together, {x, part});
+      first = first ? first : part;
+    }
+    graph.parts.push_back({x, std::move(sizes)});
+    return first;
+  }
+
+  /// An operator that needs x whole and whose result has other features.
+  size_t whole(const std::string &target, const std::string &module, size_t x) {
+    call(target, module);
+    link(DimLink::Kind::whole, {x});
+    size_t out = newDim();
+    link(DimLink::Kind::made, {out});
+    return out;
+  }
+
+  void reduce(size_t x, const std::string &module = "") {
+    call("aten.mean.dim", module);
+    link(DimLink::Kind::reduced, {x});
+  }
+
+  void output(size_t x) { graph.outputDims.push_back(x); }
+
+  FeatureGraph graph;
+
+private:
+  size_t lastCall() const { return graph.calls.size() - 1; }
+  void call(const std::string &target, const std::string &module) { graph.calls.push_back({target, module}); }
+  void link(DimLink::Kind kind, std::vector<size_t> dims) {
+    graph.links.push_back({kind, lastCall(), std::move(dims)});
+  }
+
+  void addWeight(const std::string &module, WeightUse::Role role, size_t in, size_t out) {
+    call("aten.linear.default", module);
+    link(DimLink::Kind::reduced, {in});
+    link(DimLink::Kind::together, {out});
+    graph.weights.push_back({role, module, module + ".weight", graph.weights.size(), lastCall(), {out, in}, out, in});
+  }
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TEST_UNIT_DRAFT_GRAPH_OF_H

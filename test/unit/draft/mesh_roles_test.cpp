@@ -1,0 +1,41 @@
+//===- mesh_roles_test.cpp - what the axes of a drafted mesh are for ------===//
+
+#include "compiler/draft/mesh_roles.h"
+#include "gtest/gtest.h"
+
+using namespace meshplan;
+
+static std::string errorOf(llvm::StringRef text) {
+  llvm::Expected<std::vector<DraftAxis>> mesh = parseDraftMesh(text);
+  return mesh ? "" : llvm::toString(mesh.takeError());
+}
+
+TEST(ParseDraftMesh, ReadsAxesInOrder) {
+  std::vector<DraftAxis> mesh = llvm::cantFail(parseDraftMesh("dp=2, fsdp = 4,tp=3"));
+  ASSERT_EQ(mesh.size(), 3u);
+  EXPECT_EQ(mesh[1].name, "fsdp");
+  EXPECT_EQ(mesh[1].size, 4);
+  EXPECT_EQ(mesh[2].role, AxisRole::tensor);
+  EXPECT_EQ(axesOfRole(mesh, AxisRole::data), "(dp, fsdp)");
+  EXPECT_EQ(axesOfRole(mesh, AxisRole::tensor), "tp");
+  EXPECT_EQ(shardsOfRole(mesh, AxisRole::data), 8);
+  EXPECT_EQ(shardsOfRole(mesh, AxisRole::tensor), 3);
+}
+
+TEST(ParseDraftMesh, NamesSayTheRole) {
+  for (const char *name : {"dp", "data", "fsdp", "batch"})
+    EXPECT_EQ(llvm::cantFail(parseDraftMesh(std::string(name) + "=2"))[0].role, AxisRole::data);
+  for (const char *name : {"tp", "model", "tensor", "mp"})
+    EXPECT_EQ(llvm::cantFail(parseDraftMesh(std::string(name) + "=2"))[0].role, AxisRole::tensor);
+  std::vector<DraftAxis> mesh = llvm::cantFail(parseDraftMesh("tp=1"));
+  EXPECT_EQ(axesOfRole(mesh, AxisRole::data), "");
+  EXPECT_EQ(shardsOfRole(mesh, AxisRole::data), 1);
+}
+
+TEST(ParseDraftMesh, RefusesOtherForms) {
+  for (const char *text : {"", "dp", "dp=", "=2", "dp=0", "dp=-1", "dp=2,", "dp=x", "dp=2;tp=3"})
+    EXPECT_NE(errorOf(text).find("has not the form AXIS=SIZE"), std::string::npos) << text;
+  EXPECT_EQ(errorOf("dp=2,dp=3"), "the axis 'dp' is there twice");
+  EXPECT_EQ(errorOf("dp=2,pp=3"), "the name 'pp' does not say what the axis divides: it is dp, data, fsdp or batch for "
+                                  "the batch, or tp, model, tensor or mp for weights");
+}

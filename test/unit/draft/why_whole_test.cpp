@@ -1,0 +1,45 @@
+//===- why_whole_test.cpp - why a weight cannot be divided ----------------===//
+
+#include "compiler/draft/why_whole.h"
+#include "test/unit/draft/graph_of.h"
+#include "gtest/gtest.h"
+
+using namespace meshplan;
+using Role = WeightUse::Role;
+
+static std::string whyLast(const GraphOf &builder, size_t behind = 0) {
+  DimClasses classes(builder.graph);
+  return whyWhole(builder.graph, classes, builder.graph.weights[builder.graph.weights.size() - 1 - behind]);
+}
+
+TEST(WhyWhole, WhatNeedsTheFeatures) {
+  GraphOf builder;
+  builder.whole("aten.topk.default", "h.3.router", builder.linear("h.3.gate", builder.input()));
+  EXPECT_EQ(whyLast(builder), "'aten.topk.default' in 'h.*.router' needs the output features whole");
+  size_t x = builder.input();
+  builder.linear("down", x);
+  builder.whole("aten.cumsum.default", "", x);
+  EXPECT_EQ(whyLast(builder), "'aten.cumsum.default' needs the input features whole");
+}
+
+TEST(WhyWhole, WhatTheFeaturesAreNot) {
+  GraphOf builder;
+  builder.linear("alone", builder.input());
+  EXPECT_EQ(whyLast(builder), "the features are not those of a pair of linear operators");
+}
+
+TEST(WhyWhole, Tables) {
+  GraphOf builder;
+  builder.embedding("positions", false);
+  EXPECT_EQ(whyLast(builder), "the indices do not come from an input of the model");
+}
+
+TEST(WhyWhole, OtherWeights) {
+  GraphOf builder;
+  builder.norm("ln", builder.input());
+  EXPECT_EQ(whyLast(builder), "no style divides a weight of 'aten.layer_norm.default'");
+  builder.graph.weights[0].outputDim = builder.graph.weights[0].inputDim = 0;
+  EXPECT_EQ(whyLast(builder), "'aten.layer_norm.default' reads it without an input of the model");
+  builder.graph.weights[0].call = builder.graph.calls.size();
+  EXPECT_EQ(whyLast(builder), "nothing reads it");
+}

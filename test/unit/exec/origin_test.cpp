@@ -1,0 +1,51 @@
+#include "runtime/exec/origin.h"
+
+#include "test/unit/exec/loaded_schedule.h"
+
+using namespace meshplan;
+
+namespace {
+
+/// Where the one instruction of a schedule comes from, after `change`.
+std::string originAfter(const std::function<void(artifact::ScheduleT &)> &change) {
+  ScheduleBuilder builder({{"tp", 1}});
+  int x = builder.input("x", {{2}}), y = builder.value({{2}});
+  builder.origin("model.layers.0.mlp", 12, "rowwise tp");
+  builder.slice(x, y);
+  change(builder.schedule());
+  LoadedSchedule loaded(builder);
+  return originText(loaded.schedule(), loaded.instruction(0));
+}
+
+} // namespace
+
+TEST(OriginTest, StatementAndModule) {
+  EXPECT_EQ(originAfter([](auto &) {}), "test.plan:12:3 rowwise tp, module model.layers.0.mlp");
+}
+
+TEST(OriginTest, AStatementOnly) {
+  EXPECT_EQ(originAfter([](artifact::ScheduleT &s) { s.origins[0]->module_ = ""; }), "test.plan:12:3 rowwise tp");
+  EXPECT_EQ(originAfter([](artifact::ScheduleT &s) {
+              s.origins[0]->module_ = "";
+              s.sources[0]->text = "";
+            }),
+            "test.plan:12:3");
+}
+
+TEST(OriginTest, AModuleOnly) {
+  EXPECT_EQ(originAfter([](artifact::ScheduleT &s) { s.origins[0]->plan = -1; }), "module model.layers.0.mlp");
+}
+
+TEST(OriginTest, Nothing) {
+  EXPECT_EQ(originAfter([](artifact::ScheduleT &s) { s.programs[0]->instructions[0]->origin = -1; }), "");
+  EXPECT_EQ(originAfter([](artifact::ScheduleT &s) {
+              s.origins[0]->plan = -1;
+              s.origins[0]->module_ = "";
+            }),
+            "");
+}
+
+TEST(OriginTest, ASourceWithoutFile) {
+  EXPECT_EQ(originAfter([](artifact::ScheduleT &s) { s.sources[0]->file = ""; }),
+            ":12:3 rowwise tp, module model.layers.0.mlp");
+}

@@ -1,0 +1,105 @@
+#include "runtime/exec/slice_step.h"
+
+#include "runtime/tensor/torch/access.h"
+#include "test/unit/exec/loaded_schedule.h"
+
+#include <gmock/gmock.h>
+
+using namespace meshplan;
+
+static at::Tensor sliced(std::vector<TestDim> from, std::vector<TestDim> into, const at::Tensor &x) {
+  ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
+  int input = builder.input("x", std::move(from)), output = builder.value(std::move(into));
+  builder.slice(input, output);
+  builder.output("y", output);
+  return mustRun(builder, {{"x", x}})["y"];
+}
+
+TEST(SliceStepTest, OneDim) {
+  at::Tensor x = at::randn({4, 7}, at::kDouble);
+  EXPECT_TRUE(at::equal(sliced({{4}, {7}}, {{4}, {7, {"tp"}}}, x), x));
+}
+
+TEST(SliceStepTest, TwoDimsAtOnce) {
+  at::Tensor x = at::randn({4, 7}, at::kDouble);
+  EXPECT_TRUE(at::equal(sliced({{4}, {7}}, {{4, {"dp"}}, {7, {"tp"}}}, x), x));
+}
+
+TEST(SliceStepTest, FurtherAxisOfADividedDim) {
+  at::Tensor x = at::randn({12, 2}, at::kDouble);
+  EXPECT_TRUE(at::equal(sliced({{12, {"dp"}}, {2}}, {{12, {"dp", "tp"}}, {2}}, x), x));
+}
+
+TEST(SliceStepTest, Parts) {
+  at::Tensor x = at::randn({2, 12}, at::kDouble);
+  std::vector<int64_t> parts = {6, 3, 3};
+  EXPECT_TRUE(at::equal(sliced({{2}, {12, {}, 1, parts}}, {{2}, {12, {"tp"}, 1, parts}}, x), x));
+}
+
+TEST(SliceStepTest, ShardsWithoutElements) {
+  at::Tensor x = at::randn({2, 2}, at::kDouble);
+  EXPECT_TRUE(at::equal(sliced({{2}, {2}}, {{2}, {2, {"tp"}}}, x), x));
+}
+
+TEST(SliceStepTest, RankMustHoldWhatItKeeps) {
+  ScheduleBuilder builder({{"dp", 2}, {"tp", 2}});
+  int input = builder.input("x", {{4, {"dp"}}}), output = builder.value({{4, {"tp"}}});
+  builder.origin("model.norm", 7, "sequence tp");
+  builder.slice(input, output);
+  EXPECT_THAT(runSchedule(builder, {{"x", at::zeros({4}, at::kDouble)}}).status().message(),
+              testing::EndsWith(
+                  ": slice (test.plan:7:3 sequence tp, module model.norm): the rank does not hold all of the part that "
+                  "it should keep"));
+}
+
+namespace {
+
+/// What the last of six ranks keeps of its part of x, and where that lies.
+std::pair<at::Tensor, bool> keptByLast(std::vector<TestDim> from, std::vector<TestDim> into, const at::Tensor &part) {
+  ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
+  int input = builder.input("x", std::move(from)), output = builder.value(std::move(into));
+  builder.slice(input, output);
+  LoadedSchedule loaded(builder);
+  auto step = prepareSlice(loaded.view(5), loaded.instruction(0));
+  EXPECT_TRUE(step.ok()) << step.status().message();
+  std::vector<Tensor> values(2);
+  values[input] = wrap(at::Tensor(part));
+  Status status = (*step)->run(values);
+  EXPECT_TRUE(status.ok()) << status.message();
+  at::Tensor kept = unwrap(values[output]);
+  return {kept, kept.is_alias_of(part)};
+}
+
+} // namespace
+
+TEST(SliceStepTest, OneRangeIsAViewAndSeveralAreACopy) {
+  at::Tensor x = at::randn({4, 12}, at::kDouble);
+  auto [rows, isView] = keptByLast({{4}, {12}}, {{4, {"dp"}}, {12, {"tp"}}}, x);
+  EXPECT_TRUE(isView);
+  EXPECT_TRUE(at::equal(rows, x.slice(0, 2).slice(1, 8)));
+  auto [parts, isViewOfParts] = keptByLast({{4}, {12, {}, 1, {6, 6}}}, {{4}, {12, {"tp"}, 1, {6, 6}}}, x);
+  EXPECT_FALSE(isViewOfParts);
+  EXPECT_TRUE(at::equal(parts, at::cat({x.slice(1, 4, 6), x.slice(1, 10, 12)}, 1)));
+}
+
+TEST(SliceStepTest, AStridedInput) {
+  at::Tensor x = at::randn({12, 4}, at::kDouble).t();
+  EXPECT_TRUE(at::equal(keptByLast({{4}, {12}}, {{4}, {12, {"tp"}}}, x).first, x.slice(1, 8)));
+  at::Tensor parts = keptByLast({{4}, {12, {}, 1, {6, 6}}}, {{4}, {12, {"tp"}, 1, {6, 6}}}, x).first;
+  EXPECT_TRUE(at::equal(parts, at::cat({x.slice(1, 4, 6), x.slice(1, 10, 12)}, 1)));
+}
+
+TEST(SliceStepTest, NothingIsCutOrNothingIsLeft) {
+  at::Tensor x = at::randn({2, 2}, at::kDouble);
+  auto [whole, isView] = keptByLast({{2}, {2}}, {{2}, {2}}, x);
+  EXPECT_TRUE(isView);
+  EXPECT_TRUE(at::equal(whole, x));
+  // Of two rows the last of three ranks has none.
+  EXPECT_EQ(keptByLast({{2}, {2}}, {{2, {"tp"}}, {2}}, x).first.sizes(), (at::IntArrayRef{0, 2}));
+}
+
+TEST(SliceStepTest, APartOfWhatTheRankHolds) {
+  // Rows 4 to 6 of 7 lie on dp = 1, of which the last of tp holds the last.
+  at::Tensor part = at::randn({3, 2}, at::kDouble);
+  EXPECT_TRUE(at::equal(keptByLast({{7, {"dp"}}, {2}}, {{7, {"dp", "tp"}}, {2}}, part).first, part.slice(0, 2)));
+}

@@ -1,0 +1,129 @@
+#include "runtime/exec/transfer.h"
+
+#include "runtime/tensor/torch/access.h"
+#include "test/unit/exec/loaded_schedule.h"
+
+#include <gmock/gmock.h>
+#include <random>
+
+using namespace meshplan;
+
+namespace {
+
+/// A global tensor 0, 1, 2, ... of 6 x 7 x 5, and parts of it.
+class TransferTest : public testing::Test {
+protected:
+  const std::vector<int64_t> shape = {6, 7, 5};
+
+  at::Tensor partOf(const SliceRanges &ranges) const {
+    std::vector<int64_t> elements = elementsIn(ranges, shape);
+    return at::tensor(elements, at::kLong).reshape(sliceShape(ranges));
+  }
+
+  /// One or two ranges, in order, possibly empty.
+  std::vector<Range> drawDim(int64_t extent) {
+    std::vector<int64_t> cuts;
+    for (int i = 0; i < 4; ++i)
+      cuts.push_back(static_cast<int64_t>(generator() % (extent + 1)));
+    std::ranges::sort(cuts);
+    if (generator() % 2 == 0)
+      return {{cuts[0], cuts[3] - cuts[0]}};
+    return {{cuts[0], cuts[1] - cuts[0]}, {cuts[2], cuts[3] - cuts[2]}};
+  }
+
+  SliceRanges draw() { return {drawDim(6), drawDim(7), drawDim(5)}; }
+
+  std::mt19937 generator{11};
+};
+
+/// The same elements in other strides.
+at::Tensor strided(const at::Tensor &tensor) { return tensor.transpose(0, 2).contiguous().transpose(0, 2); }
+
+} // namespace
+
+TEST_F(TransferTest, CopyOverlapCopiesWhatBothHold) {
+  for (int round = 0; round < 300; ++round) {
+    SliceRanges source = draw(), target = draw();
+    at::Tensor from = partOf(source), into = at::full(sliceShape(target), -1, at::kLong);
+    if (round % 3 == 1)
+      from = strided(from);
+    if (round % 3 == 2)
+      into = strided(into);
+    std::vector<int64_t> held = elementsIn(source, shape);
+    at::Tensor wanted = partOf(target);
+    wanted.masked_fill_(~at::isin(wanted, at::tensor(held, at::kLong)), -1);
+    Status status = copyOverlap(overlapOf(source, target), wrap(from), wrap(into));
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_TRUE(at::equal(into, wanted)) << "round " << round;
+  }
+}
+
+TEST_F(TransferTest, PackAndUnpackArePieceByPiece) {
+  for (int round = 0; round < 100; ++round) {
+    SliceRanges source = draw(), target = draw();
+    at::Tensor from = round % 2 == 0 ? partOf(source) : strided(partOf(source));
+    // What goes to three takers, one after the other.
+    std::vector<Overlap> pieces;
+    std::vector<int64_t> wanted;
+    std::vector<int64_t> held = elementsIn(source, shape);
+    for (const SliceRanges &taker : {target, draw(), source}) {
+      pieces.push_back(overlapOf(source, taker));
+      std::vector<int64_t> own = elementsIn(taker, shape);
+      for (int64_t element : held)
+        if (std::ranges::find(own, element) != own.end())
+          wanted.push_back(element);
+    }
+    auto packed = pack(pieces, wrap(from));
+    ASSERT_TRUE(packed.ok()) << packed.status().message();
+    EXPECT_TRUE(at::equal(unwrap(*packed), at::tensor(wanted, at::kLong))) << "round " << round;
+    // The last piece is all of the source: unpacked, it is the source again.
+    int64_t count = static_cast<int64_t>(held.size()), begin = static_cast<int64_t>(wanted.size()) - count;
+    at::Tensor back = at::empty(sliceShape(source), at::kLong);
+    auto last = narrow(*packed, 0, begin, count);
+    ASSERT_TRUE(last.ok());
+    ASSERT_TRUE(unpack(std::span(pieces).subspan(2), *last, wrap(back)).ok());
+    EXPECT_TRUE(at::equal(back, from));
+  }
+}
+
+TEST_F(TransferTest, UnpackPutsTogetherWhatSeveralGave) {
+  // Columns dealt part by part to three: unpacking gives the whole.
+  DimSharding columns{.extent = 7, .axes = {{0, 1, 3}}, .unit = 1, .parts = {4, 3}};
+  SliceRanges whole = wholeTensor(shape);
+  std::vector<Overlap> pieces;
+  std::vector<at::Tensor> flat;
+  for (int64_t index = 0; index < 3; ++index) {
+    SliceRanges ranges = {{{0, 6}}, shardRanges(columns, index), {{0, 5}}};
+    pieces.push_back(overlapOf(ranges, whole));
+    flat.push_back(partOf(ranges).flatten());
+  }
+  at::Tensor target = at::full(shape, -1, at::kLong);
+  Status status = unpack(pieces, wrap(at::cat(flat)), wrap(target));
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_TRUE(at::equal(target, partOf(whole)));
+}
+
+TEST_F(TransferTest, ScalarsAndNothing) {
+  at::Tensor scalar = at::scalar_tensor(5, at::kLong), into = at::scalar_tensor(0, at::kLong);
+  ASSERT_TRUE(copyOverlap(overlapOf({}, {}), wrap(scalar), wrap(into)).ok());
+  EXPECT_EQ(into.item<int64_t>(), 5);
+  auto packed = pack(std::vector{overlapOf({}, {}), overlapOf({}, {})}, wrap(scalar));
+  ASSERT_TRUE(packed.ok()) << packed.status().message();
+  EXPECT_TRUE(at::equal(unwrap(*packed), at::tensor({5, 5}, at::kLong)));
+  auto nothing = pack({}, wrap(scalar));
+  ASSERT_TRUE(nothing.ok());
+  EXPECT_EQ(nothing->elementCount(), 0);
+  EXPECT_EQ(nothing->dtype(), DType::i64);
+}
+
+TEST_F(TransferTest, ElementTypesAreKeptAndMustAgree) {
+  SliceRanges ranges = {{{1, 2}}};
+  for (auto type : {at::kBFloat16, at::kBool, at::kChar, at::kDouble}) {
+    at::Tensor tensor = at::tensor({0, 1}, at::kLong).to(type);
+    auto packed = pack(std::vector{overlapOf(ranges, ranges)}, wrap(tensor));
+    ASSERT_TRUE(packed.ok());
+    EXPECT_TRUE(at::equal(unwrap(*packed), tensor));
+  }
+  EXPECT_EQ(copyOverlap(overlapOf(ranges, ranges), wrap(at::zeros({2})), wrap(at::zeros({2}, at::kDouble))).message(),
+            "cannot copy [2] f32 into [2] f64");
+}

@@ -1,0 +1,110 @@
+//===- data_test.cpp - data blocks that are right -------------------------===//
+
+#include "test/unit/frontend/models.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace meshplan;
+using namespace meshplan::test;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Optional;
+
+namespace {
+
+/// The data blocks of a plan for a Llama of one layer on dp = 2, cp = 2, tp = 3.
+std::vector<BoundData> bound(const std::string &blocks) {
+  Outcome outcome =
+      bindTo(llama(1), "plan p {\nmesh dp = 2, cp = 2, tp = 3\nlet n = 4\nrest: replicate\n" + blocks + "\n}\n");
+  EXPECT_EQ(outcome.text, "");
+  return outcome.plan ? outcome.plan->data : std::vector<BoundData>();
+}
+
+BoundData one(const std::string &options) {
+  std::vector<BoundData> blocks = bound("data dp, cp { " + options + " }");
+  EXPECT_EQ(blocks.size(), 1u);
+  return blocks.empty() ? BoundData() : blocks[0];
+}
+
+TEST(BindData, AnEmptyBlockShardsNothing) {
+  BoundData data = one("");
+  EXPECT_THAT(data.axes, ElementsAre(0, 1));
+  EXPECT_THAT(data.shard, IsEmpty());
+  EXPECT_EQ(data.bucketBytes, std::nullopt);
+  EXPECT_FALSE(data.overlapGradients || data.overlapParameters);
+  EXPECT_EQ(data.prefetch, 0);
+  EXPECT_EQ(data.reduce, ReduceTime::LastMicrobatch);
+  EXPECT_EQ(data.average, AverageTime::InCollective);
+}
+
+TEST(BindData, KindsAreShardedOverTheBlockOrSomeOfIt) {
+  BoundData all = one("shard parameters, gradients, optimizer");
+  EXPECT_THAT(all.shard, ElementsAre(DataKind::Parameters, DataKind::Gradients, DataKind::Optimizer));
+  EXPECT_THAT(all.shardAxes, ElementsAre(0, 1));
+  BoundData hybrid = one("shard optimizer over cp");
+  EXPECT_THAT(hybrid.shard, ElementsAre(DataKind::Optimizer));
+  EXPECT_THAT(hybrid.shardAxes, ElementsAre(1)) << "over dp it is replicated";
+}
+
+TEST(BindData, BucketsHaveSizesInBytes) {
+  std::pair<const char *, int64_t> cases[] = {{"64 MiB", int64_t(64) << 20},
+                                              {"64MiB", int64_t(64) << 20},
+                                              {"1.5 KiB", 1536},
+                                              {"2 GiB", int64_t(2) << 30},
+                                              {"3 KB", 3000},
+                                              {"0.5 MB", 500000},
+                                              {"1 GB", 1000000000}};
+  for (auto [text, bytes] : cases)
+    EXPECT_THAT(one(std::string("bucket ") + text).bucketBytes, Optional(bytes)) << text;
+  EXPECT_EQ(one("bucket none").bucketBytes, std::nullopt);
+}
+
+TEST(BindData, OverlapPrefetchReduceAndAverage) {
+  EXPECT_TRUE(one("overlap gradients").overlapGradients);
+  EXPECT_FALSE(one("overlap gradients").overlapParameters);
+  BoundData both = one("overlap gradients, parameters");
+  EXPECT_TRUE(both.overlapGradients && both.overlapParameters);
+  BoundData none = one("overlap none");
+  EXPECT_FALSE(none.overlapGradients || none.overlapParameters);
+  EXPECT_EQ(one("prefetch 2").prefetch, 2);
+  EXPECT_EQ(one("prefetch n").prefetch, 4) << "a value of the plan";
+  EXPECT_EQ(one("reduce each microbatch").reduce, ReduceTime::EachMicrobatch);
+  EXPECT_EQ(one("reduce last microbatch").reduce, ReduceTime::LastMicrobatch);
+  EXPECT_EQ(one("average after collective").average, AverageTime::AfterCollective);
+  EXPECT_EQ(one("average in collective").average, AverageTime::InCollective);
+}
+
+TEST(BindData, UnitsAreGroupsOfPaths) {
+  BoundData data = one("unit model.layers.*, [model.norm, lm_head]\nunit model.embed_tokens\nkeep model.norm, lm_head");
+  ASSERT_EQ(data.units.size(), 3u);
+  EXPECT_EQ(data.units[0].size(), 1u);
+  EXPECT_EQ(data.units[0][0].parameters.size(), 9u) << "seven projections and two norms";
+  EXPECT_EQ(data.units[1].size(), 2u);
+  EXPECT_EQ(data.keep.size(), 2u);
+}
+
+TEST(BindData, EachParameterIsInOneBlock) {
+  std::vector<BoundData> blocks =
+      bound("data dp on model.layers.** { shard optimizer }\ndata dp, cp on lm_head { }\ndata cp { }");
+  ASSERT_EQ(blocks.size(), 3u);
+  EXPECT_EQ(blocks[0].parameters.size(), 9u);
+  EXPECT_EQ(blocks[1].parameters.size(), 1u);
+  EXPECT_EQ(blocks[2].parameters.size(), 2u) << "embedding and norm, which no other block names";
+  std::vector<size_t> all;
+  for (const BoundData &block : blocks)
+    all.insert(all.end(), block.parameters.begin(), block.parameters.end());
+  std::sort(all.begin(), all.end());
+  for (size_t index = 0; index < all.size(); ++index)
+    EXPECT_EQ(all[index], index);
+  EXPECT_EQ(all.size(), 12u);
+}
+
+TEST(BindData, WithoutAGeneralBlockTheRestIsInNone) {
+  std::vector<BoundData> blocks = bound("data dp on lm_head { }");
+  ASSERT_EQ(blocks.size(), 1u);
+  EXPECT_EQ(blocks[0].parameters.size(), 1u);
+  EXPECT_THAT(bound(""), IsEmpty());
+}
+
+} // namespace

@@ -1,0 +1,131 @@
+//===- build_entries_test.cpp - entries, styles and blocks as written -----===//
+
+#include "test/unit/frontend/models.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace meshplan;
+using namespace meshplan::test;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+namespace {
+
+Syntax read(const std::string &body) {
+  Outcome outcome = parse("plan p {\n" + body + "\n}\n");
+  EXPECT_EQ(outcome.text, "");
+  return outcome.syntax.value_or(Syntax());
+}
+
+std::vector<std::string> textsOf(const std::vector<Word> &words) {
+  std::vector<std::string> result;
+  for (const Word &word : words)
+    result.push_back(word.text);
+  return result;
+}
+
+/// The first clause of the only entry.
+template <typename ClauseT> ClauseT clause(const std::string &text) {
+  Syntax syntax = read("w: " + text);
+  return std::get<ClauseT>(syntax.entries.at(0).clauses.at(0));
+}
+
+TEST(BuildEntries, AStyleHasAxesAndOptions) {
+  auto none = clause<StyleClause>("replicate");
+  EXPECT_EQ(none.style.text, "replicate");
+  EXPECT_THAT(none.axes, IsEmpty());
+  EXPECT_THAT(none.options, IsEmpty());
+  EXPECT_THAT(textsOf(clause<StyleClause>("colwise tp").axes), ElementsAre("tp"));
+  EXPECT_THAT(textsOf(clause<StyleClause>("colwise (dp, tp)").axes), ElementsAre("dp", "tp"));
+  auto sequence = clause<StyleClause>("sequence tp dim 1 + 1");
+  EXPECT_EQ(sequence.options.at(0).name.text, "dim");
+  EXPECT_EQ(sequence.options.at(0).value->text, "1 + 1");
+  EXPECT_EQ(sequence.text, "sequence tp dim 1 + 1");
+}
+
+TEST(BuildEntries, PartsHaveNamesAndCounts) {
+  auto style = clause<StyleClause>("colwise tp parts (heads 8 * 8, kv n, -3)");
+  ASSERT_EQ(style.options.size(), 1u);
+  EXPECT_FALSE(style.options[0].value);
+  std::vector<std::string> parts;
+  for (const PartSyntax &part : style.options[0].list)
+    parts.push_back(part.name + " = " + part.count.text);
+  EXPECT_THAT(parts, ElementsAre("heads = 8 * 8", "kv = n", " = -3"));
+}
+
+TEST(BuildEntries, ABorderHasASideAnIndexAndALayout) {
+  auto first = clause<BorderClause>("input replicate");
+  EXPECT_TRUE(first.isInput);
+  EXPECT_FALSE(first.index);
+  EXPECT_EQ(std::get<Word>(first.layout.layout).text, "replicate");
+  auto second = clause<BorderClause>("output 1 split 0 over (dp, tp)");
+  EXPECT_FALSE(second.isInput);
+  EXPECT_EQ(second.index->text, "1");
+  const auto &split = std::get<LayoutSyntax::Split>(second.layout.layout);
+  EXPECT_EQ(split.dim.integer, 0);
+  EXPECT_THAT(textsOf(split.axes), ElementsAre("dp", "tp"));
+  EXPECT_EQ(second.text, "output 1 split 0 over (dp, tp)");
+  auto dims = clause<BorderClause>("output [batch over dp, _]");
+  EXPECT_EQ(std::get<std::vector<DimSyntax>>(dims.layout.layout).size(), 2u);
+  EXPECT_THAT(std::get<std::vector<DimSyntax>>(clause<BorderClause>("output []").layout.layout), IsEmpty());
+}
+
+TEST(BuildEntries, PlacementsStandInABlock) {
+  auto clauses = clause<ParameterClause>("parameter { weight: split 0 over tp\n\n bias: replicate; }");
+  ASSERT_EQ(clauses.placements.size(), 2u);
+  EXPECT_EQ(clauses.placements[0].parameter.text, "weight");
+  EXPECT_EQ(clauses.placements[0].range, (SourceRange{0, 2, 16, 39}));
+  EXPECT_EQ(clauses.placements[1].text, "bias: replicate");
+  EXPECT_THAT(clause<ParameterClause>("parameter { }").placements, IsEmpty());
+}
+
+TEST(BuildEntries, ClausesKeepTheirOrder) {
+  Syntax syntax = read("w: colwise tp, input replicate, parameter { b: replicate }, sequence dp");
+  std::vector<size_t> kinds;
+  for (const Clause &clause : syntax.entries.at(0).clauses)
+    kinds.push_back(clause.index());
+  EXPECT_THAT(kinds, ElementsAre(0, 1, 2, 0));
+}
+
+TEST(BuildEntries, AnEntryKnowsTheBlocksAroundIt) {
+  Syntax syntax = read("a.* { b { c: replicate\n override d: replicate }\n rest: replicate }\nrest: replicate");
+  std::vector<std::string> entries;
+  for (const EntryStatement &entry : syntax.entries) {
+    std::string text = entry.isOverride ? "override " : "";
+    for (const PathPattern &block : entry.blocks)
+      text += block.text + " / ";
+    entries.push_back(text + (entry.path ? entry.path->text : "rest"));
+  }
+  EXPECT_THAT(entries, ElementsAre("a.* / b / c", "override a.* / b / d", "a.* / rest", "rest"));
+  ASSERT_EQ(syntax.blocks.size(), 2u);
+  EXPECT_EQ(syntax.blocks[1].blocks.size(), 2u);
+  EXPECT_EQ(syntax.blocks[1].range, (SourceRange{0, 2, 7, 8}));
+}
+
+TEST(BuildEntries, EmptyBlocksAreBlocks) {
+  Syntax syntax = read("a { }\nb { c { } }");
+  EXPECT_EQ(syntax.blocks.size(), 3u);
+  EXPECT_THAT(syntax.entries, IsEmpty());
+}
+
+TEST(BuildEntries, RangesPointAtThePathAndTheWholeEntry) {
+  Syntax syntax = read("  override \"a-b\": replicate\n rest: colwise tp,\n  output replicate");
+  EXPECT_EQ(syntax.entries.at(0).pathRange, (SourceRange{0, 2, 12, 17}));
+  EXPECT_EQ(syntax.entries[0].range, (SourceRange{0, 2, 3, 28}));
+  EXPECT_EQ(syntax.entries.at(1).pathRange, (SourceRange{0, 3, 2, 6}));
+  EXPECT_EQ(syntax.entries[1].range, (SourceRange{0, 3, 2, 19})) << "a range is a piece of one line";
+}
+
+TEST(BuildEntries, OverrideIsAWordOnlyBeforeAPath) {
+  Syntax syntax = read("override: replicate\noverride override: replicate\noverride rest: replicate");
+  ASSERT_EQ(syntax.entries.size(), 3u);
+  EXPECT_FALSE(syntax.entries[0].isOverride);
+  EXPECT_EQ(syntax.entries[0].path->text, "override");
+  EXPECT_TRUE(syntax.entries[1].isOverride);
+  EXPECT_EQ(syntax.entries[1].path->text, "override");
+  EXPECT_TRUE(syntax.entries[2].isOverride);
+  EXPECT_FALSE(syntax.entries[2].path);
+}
+
+} // namespace

@@ -1,0 +1,118 @@
+//===- tokens_test.cpp - where statements end, and what is no token -------===//
+
+#include "compiler/frontend/parse/tokens.h"
+
+#include <gtest/gtest.h>
+
+using namespace meshplan;
+using grammar::PlanLexer;
+
+namespace {
+
+/// The tokens that the parser sees, with `;` for what ends a statement (`;}` if it is implied by a brace) and a space
+/// between others; or what is wrong.
+std::string read(const std::string &text) {
+  Sources sources;
+  Diagnostics diagnostics(sources);
+  std::unique_ptr<PlanTokens> tokens = readTokens(sources.add("p.plan", text), diagnostics);
+  if (!tokens)
+    return diagnostics.text();
+  std::string result;
+  for (antlr4::Token *token : tokens->stream().getTokens()) {
+    if (token->getChannel() != antlr4::Token::DEFAULT_CHANNEL || token->getType() == antlr4::Token::EOF)
+      continue;
+    bool ends = token->getType() == PlanLexer::NEWLINE;
+    std::string shown = isImpliedEnd(*token) ? ";}" : ends ? ";" : token->getText();
+    result += (result.empty() ? "" : " ") + shown;
+  }
+  return result;
+}
+
+TEST(Tokens, ANewlineEndsAStatement) {
+  EXPECT_EQ(read("a: b\nc: d\n"), "a : b ; c : d ;");
+  EXPECT_EQ(read("a\r\nb"), "a ; b");
+  EXPECT_EQ(read(""), "");
+}
+
+TEST(Tokens, ACommaContinuesAStatement) {
+  EXPECT_EQ(read("mesh dp = 2,\n  tp = 3\nb"), "mesh dp = 2 , tp = 3 ; b");
+  EXPECT_EQ(read("a,\n\n\nb"), "a , b");
+  EXPECT_EQ(read("a, // why\nb"), "a , b") << "a comment between them changes nothing";
+}
+
+TEST(Tokens, AnOpenBracketContinuesAStatement) {
+  EXPECT_EQ(read("input x: [batch\n over dp\n]\nb"), "input x : [ batch over dp ] ; b");
+  EXPECT_EQ(read("let n = (2\n+ (3\n))\nb"), "let n = ( 2 + ( 3 ) ) ; b");
+}
+
+TEST(Tokens, ABracketThatIsNotClosedHidesNoEnds) {
+  EXPECT_EQ(read("a: (b\nc: d\n}"), "a : ( b ; c : d ; }");
+  EXPECT_EQ(read("a: [b; c\n"), "a : [ b ; c ;");
+  EXPECT_EQ(read("a: b)\nc\n"), "a : b ) ; c ;");
+}
+
+TEST(Tokens, AClosingBraceEndsTheStatementBeforeIt) {
+  EXPECT_EQ(read("m { a: b }"), "m { a : b ;} }");
+  EXPECT_EQ(read("m { a: b; }"), "m { a : b ; }");
+  EXPECT_EQ(read("m { a: b\n}"), "m { a : b ; }");
+  EXPECT_EQ(read("m { }"), "m { }");
+  EXPECT_EQ(read("m { n { a } }"), "m { n { a ;} } ;} }");
+}
+
+TEST(Tokens, BehindAnEqualsSignStarsMultiply) {
+  EXPECT_EQ(read("let n = 2*tp*k"), "let n = 2 * tp * k");
+  EXPECT_EQ(read("mesh dp = world/tp, tp = 2*3"), "mesh dp = world / tp , tp = 2 * 3");
+  EXPECT_EQ(read("microbatches 2*n"), "microbatches 2 * n");
+}
+
+TEST(Tokens, ElsewhereStarsArePatterns) {
+  EXPECT_EQ(read("*_norm: a"), "*_norm : a");
+  EXPECT_EQ(read("let n = 2\n*_norm: a"), "let n = 2 ; *_norm : a") << "the value ends with its line";
+  EXPECT_EQ(read("a = 2, b*: c"), "a = 2 , b* : c");
+  EXPECT_EQ(read("let n = a.*"), "let n = a.*") << "with a dot it is a path";
+  EXPECT_EQ(read("x microbatches*2"), "x microbatches*2");
+}
+
+TEST(Tokens, APieceOfAProductKnowsItsPlace) {
+  Sources sources;
+  Diagnostics diagnostics(sources);
+  std::unique_ptr<PlanTokens> tokens = readTokens(sources.add("p.plan", "\nlet n = 12*tp"), diagnostics);
+  ASSERT_TRUE(tokens);
+  std::vector<SourceRange> ranges;
+  std::vector<size_t> types;
+  for (antlr4::Token *token : tokens->stream().getTokens())
+    if (token->getLine() == 2 && token->getType() != antlr4::Token::EOF) {
+      ranges.push_back(rangeOf(*token, 0));
+      types.push_back(token->getType());
+    }
+  ASSERT_EQ(types.size(), 6u);
+  EXPECT_EQ(types[3], PlanLexer::NUMBER);
+  EXPECT_EQ(types[4], PlanLexer::STAR);
+  EXPECT_EQ(types[5], PlanLexer::NAME);
+  EXPECT_EQ(ranges[3], (SourceRange{0, 2, 9, 11}));
+  EXPECT_EQ(ranges[4], (SourceRange{0, 2, 11, 12}));
+  EXPECT_EQ(ranges[5], (SourceRange{0, 2, 12, 14}));
+}
+
+TEST(Tokens, CommentsAreHidden) {
+  EXPECT_EQ(read("a // b\nc /* d\ne */ f"), "a ; c f");
+  EXPECT_EQ(read("/**/ a /* * */"), "a");
+}
+
+TEST(Tokens, WhatIsNoTextOrNoToken) {
+  EXPECT_EQ(read("a\nb\xff"), "p.plan: error: line 2 is not UTF-8 text\n");
+  EXPECT_EQ(read("a\n  /* b\nc"),
+            "p.plan:2:3: error: this comment has no end\n    /* b\n    ^\nhelp: close it with */\n");
+  EXPECT_EQ(
+      read("model \"a\nb"),
+      "p.plan:1:7: error: this string has no end\n  model \"a\n        ^~\nhelp: close it with \" on the same line\n");
+  EXPECT_EQ(read("a ? b"), "p.plan:1:3: error: unexpected character '?'\n  a ? b\n    ^\n");
+}
+
+TEST(Tokens, NestingIsLimited) {
+  EXPECT_EQ(read("a\n" + std::string(200, '(') + std::string(200, ')')).substr(0, 3), "a ;");
+  std::string message = read("a\n" + std::string(201, '(') + std::string(201, ')'));
+  EXPECT_EQ(message.substr(0, message.find('\n')), "p.plan:2:1: error: brackets are nested more than 200 deep");
+}
+
+} // namespace

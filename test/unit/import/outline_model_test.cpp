@@ -1,0 +1,169 @@
+//===- outline_model_test.cpp - what a plan can name in an archive --------===//
+
+#include "compiler/transforms/import/outline_model.h"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace meshplan;
+using namespace meshplan::archive;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+namespace {
+
+class OutlineModel : public testing::Test {
+protected:
+  OutlineModel() { program.scopes = {{-1, "", "Model"}}; }
+
+  ValueId value(std::vector<SymbolicInt> dims) {
+    program.values.push_back({"v" + std::to_string(program.values.size()), ScalarType::Float32, {}, -1, 0});
+    program.values.back().dims.assign(dims.begin(), dims.end());
+    return program.values.size() - 1;
+  }
+  ValueId parameter(const std::string &name, const std::string &payload = "", std::vector<SymbolicInt> dims = {4, 3}) {
+    program.parameters.push_back({name, value(std::move(dims)), true, payload});
+    return program.parameters.back().value;
+  }
+  int32_t scope(const std::string &path, const std::string &className = "", int32_t parent = 0) {
+    program.scopes.push_back({parent, path, className});
+    return program.scopes.size() - 1;
+  }
+  void reads(int32_t scope, std::vector<ValueId> values) {
+    Node node;
+    node.scope = scope;
+    node.arguments = {{"tensors", values}};
+    program.nodes.push_back(node);
+  }
+
+  std::vector<std::string> modules() {
+    std::vector<std::string> paths;
+    for (const OutlineModule &module : outline.model.modules)
+      paths.push_back(module.path + (module.className.empty() ? "" : ": " + module.className));
+    return paths;
+  }
+  /// The names of each parameter, and the modules that read it.
+  std::vector<std::string> parameters() {
+    std::vector<std::string> texts;
+    for (const OutlineParameter &parameter : outline.model.parameters) {
+      std::string text;
+      for (const OutlineParameterName &name : parameter.names)
+        text += (text.empty() ? "" : " = ") + outline.model.modules[name.module].path + "/" + name.leaf;
+      text += " <-";
+      for (size_t reader : parameter.readers)
+        text += " " + outline.model.modules[reader].path;
+      texts.push_back(text);
+    }
+    return texts;
+  }
+
+  ExportedProgram program;
+  ProgramOutline outline;
+};
+
+TEST_F(OutlineModel, AnEmptyProgramHasItsRoot) {
+  program.scopes.clear();
+  outline = outlineModel(program);
+  EXPECT_THAT(modules(), ElementsAre(""));
+  EXPECT_THAT(outline.model.parameters, IsEmpty());
+}
+
+TEST_F(OutlineModel, ContainersStandBeforeWhatTheyHold) {
+  scope("model.layers.0", "Layer");
+  scope("model", "Inner");
+  parameter("model.layers.1.norm.weight");
+  parameter("bias");
+  outline = outlineModel(program);
+  // The list of layers never ran; layer 1 and its norm only hold a parameter.
+  EXPECT_THAT(modules(), ElementsAre(": Model", "model: Inner", "model.layers", "model.layers.0: Layer",
+                                     "model.layers.1", "model.layers.1.norm"));
+}
+
+TEST_F(OutlineModel, AModuleThatRunsTwiceIsOne) {
+  scope("block", "Block");
+  scope("block", "Block");
+  outline = outlineModel(program);
+  EXPECT_THAT(modules(), ElementsAre(": Model", "block: Block"));
+}
+
+TEST_F(OutlineModel, ParametersKnowTheirReadersOnceEach) {
+  int32_t up = scope("up"), down = scope("down");
+  ValueId weight = parameter("up.weight");
+  reads(up, {weight, weight});
+  reads(up, {weight});
+  reads(down, {weight});
+  outline = outlineModel(program);
+  EXPECT_THAT(parameters(), ElementsAre("up/weight <- up down"));
+  EXPECT_THAT(outline.model.parameters[0].shape, ElementsAre(4, 3));
+  EXPECT_TRUE(outline.model.parameters[0].requiresGrad);
+}
+
+TEST_F(OutlineModel, PayloadsTellTies) {
+  int32_t embed = scope("embed"), head = scope("head");
+  reads(embed, {parameter("embed.weight", "weights/0")});
+  parameter("head.weight", "weights/0");
+  parameter("other.weight", "weights/1");
+  reads(head, {program.parameters[0].value});
+  outline = outlineModel(program);
+  EXPECT_THAT(parameters(), ElementsAre("embed/weight = head/weight <- embed head", "other/weight <-"));
+  EXPECT_THAT(outline.parameterNames, ElementsAre(ElementsAre(0, 1), ElementsAre(2)));
+}
+
+TEST_F(OutlineModel, TheNameThatIsReadComesFirst) {
+  // The archive keeps the tied weight under the head's name first, but nodes read the embedding's.
+  int32_t embed = scope("embed");
+  parameter("head.weight", "weights/0");
+  reads(embed, {parameter("embed.weight", "weights/0")});
+  parameter("x", "weights/1");
+  outline = outlineModel(program);
+  EXPECT_THAT(parameters(), ElementsAre("embed/weight = head/weight <- embed", "/x <-"));
+  EXPECT_THAT(outline.parameterNames, ElementsAre(ElementsAre(1, 0), ElementsAre(2)));
+}
+
+TEST_F(OutlineModel, WithoutWeightsTheReadersTell) {
+  // On the meta device all entries have one name. The head has a weight of its own that nobody reads, and reads another
+  // one of the same shape.
+  int32_t embed = scope("embed"), head = scope("head");
+  ValueId weight = parameter("embed.weight", "weights/meta");
+  parameter("head.weight", "weights/meta");
+  reads(embed, {weight});
+  reads(head, {weight});
+  outline = outlineModel(program);
+  EXPECT_THAT(parameters(), ElementsAre("embed/weight = head/weight <- embed head"));
+}
+
+TEST_F(OutlineModel, WhatIsUnreadIsNotTiedWithoutReason) {
+  int32_t embed = scope("embed"), head = scope("head");
+  ValueId weight = parameter("embed.weight");
+  parameter("head.bias", "", {4}); // another shape
+  parameter("lone.weight");        // of a module that reads nothing
+  reads(embed, {weight});
+  reads(head, {weight});
+  outline = outlineModel(program);
+  EXPECT_THAT(parameters(), ElementsAre("embed/weight <- embed head", "head/bias <-", "lone/weight <-"));
+}
+
+TEST_F(OutlineModel, TwoThatAreReadAreTwo) {
+  // Both names appear in the graph: the exporter did not see one tensor.
+  int32_t embed = scope("embed"), head = scope("head");
+  reads(embed, {parameter("embed.weight", "weights/0")});
+  reads(head, {parameter("head.weight", "weights/0")});
+  parameter("x", "weights/1");
+  outline = outlineModel(program);
+  EXPECT_THAT(parameters(), ElementsAre("embed/weight <- embed", "head/weight <- head", "/x <-"));
+}
+
+TEST_F(OutlineModel, InputsAndOutputsKeepTheirSymbols) {
+  SymbolicInt batch = llvm::cantFail(parseSymbolicInt("Symbol('s0', positive=True, integer=True)"));
+  program.inputs = {{"x", value({batch, 3})}, {"scalar", value({})}};
+  program.outputs = {{"y", value({6})}};
+  outline = outlineModel(program);
+  ASSERT_EQ(outline.model.inputs.size(), 2u);
+  EXPECT_EQ(outline.model.inputs[0].name, "x");
+  EXPECT_EQ(outline.model.inputs[0].dims[0].symbol, "s0");
+  EXPECT_EQ(outline.model.inputs[0].dims[1].extent, 3);
+  EXPECT_EQ(outline.model.inputs[0].dims[1].symbol, "");
+  EXPECT_THAT(outline.model.inputs[1].dims, IsEmpty());
+  EXPECT_EQ(outline.model.outputs[0].dims[0].extent, 6);
+}
+
+} // namespace

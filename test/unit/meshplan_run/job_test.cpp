@@ -1,0 +1,100 @@
+#include "tools/meshplan_run/job.h"
+
+#include "test/unit/exec/schedule_builder.h"
+#include "tools/meshplan_run/reports.h"
+
+#include <gmock/gmock.h>
+
+using namespace meshplan;
+
+namespace {
+
+class JobTest : public testing::Test {
+protected:
+  JobTest() {
+    builder.program().memory = std::make_unique<artifact::MemoryT>();
+    builder.program().memory->parameters = 3 << 20;
+    builder.program().memory->peak = 10 << 20;
+    options.schedule = folder / "a.sched";
+  }
+
+  Expected<Job> load() {
+    builder.write(options.schedule);
+    return Job::load(options);
+  }
+
+  /// What is printed for two ranks.
+  std::string printed() {
+    auto job = load();
+    EXPECT_TRUE(job.ok()) << job.status().message();
+    Reports reports;
+    for (int64_t rank : {0, 1}) {
+      RankReport report;
+      report.memory = {{(2 + rank) << 20, 0, 0}, (12 - rank) << 20};
+      reports.add(std::move(report));
+    }
+    testing::internal::CaptureStdout();
+    printMemory(*job, reports);
+    std::fflush(stdout);
+    return testing::internal::GetCapturedStdout();
+  }
+
+  ScheduleBuilder builder{{{"dp", 2}, {"tp", 3}}};
+  TemporaryDirectory folder;
+  RunOptions options;
+};
+
+} // namespace
+
+TEST_F(JobTest, TheProgramThatIsAskedFor) {
+  auto &reference = *builder.schedule().programs.emplace_back(std::make_unique<artifact::ProgramT>());
+  reference.name = "reference";
+  auto &axis = *reference.devices.emplace_back(std::make_unique<artifact::AxisT>());
+  axis.name = "one";
+  axis.size = 1;
+  auto forward = load();
+  ASSERT_TRUE(forward.ok()) << forward.status().message();
+  EXPECT_EQ(forward->program->name()->str(), "forward");
+  EXPECT_EQ(forward->worldSize(), 6);
+  options.program = "reference";
+  EXPECT_EQ(Job::load(options)->worldSize(), 1) << "it has devices of its own";
+  options.program = "eval";
+  EXPECT_EQ(Job::load(options).status().message(),
+            options.schedule + ": the schedule has no program 'eval'; it has forward, reference");
+}
+
+TEST_F(JobTest, AScheduleForAnotherDevice) {
+  for (const char *device : {"cuda", ""}) {
+    builder.schedule().device = device;
+    Status status = load().status();
+    EXPECT_EQ(status.code(), StatusCode::unsupported);
+    EXPECT_EQ(status.message(), options.schedule + " is compiled for device '" + device + "'; this build runs cpu");
+  }
+}
+
+TEST_F(JobTest, NoSchedule) {
+  EXPECT_EQ(Job::load(options).status().message(), "cannot open '" + options.schedule + "': No such file or directory");
+}
+
+TEST_F(JobTest, MemoryBesideThePlan) {
+  EXPECT_EQ(printed(), "rank 0: parameters 2.00 MiB, peak 12.00 MiB\n"
+                       "rank 1: parameters 3.00 MiB, peak 11.00 MiB\n"
+                       "largest: parameters 3.00 MiB (planned 3.00), peak 12.00 MiB (planned 10.00, +20.0 %)\n");
+  builder.program().memory->peak = 0;
+  EXPECT_THAT(printed(), testing::EndsWith("peak 12.00 MiB (planned 0.00)\n")) << "nothing to compare with";
+  builder.program().memory.reset();
+  EXPECT_THAT(printed(), testing::EndsWith("rank 1: parameters 3.00 MiB, peak 11.00 MiB\n"));
+}
+
+TEST_F(JobTest, MemoryAsJson) {
+  Reports reports;
+  RankReport report;
+  report.memory = {{1, 2, 3}, 4};
+  reports.add(std::move(report));
+  const nlohmann::json rank = {{"parameters", 1}, {"constants", 2}, {"inputs", 3}, {"peak", 4}};
+  nlohmann::json planned = {{"parameters", 3 << 20}, {"constants", 0}, {"inputs", 0}, {"peak", 10 << 20}};
+  EXPECT_EQ(memoryJson(*load(), reports),
+            (nlohmann::json{{"ranks", nlohmann::json::array({rank})}, {"planned", planned}}));
+  builder.program().memory.reset();
+  EXPECT_FALSE(memoryJson(*load(), reports).contains("planned"));
+}

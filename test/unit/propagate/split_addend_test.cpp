@@ -1,0 +1,147 @@
+//===- split_addend_test.cpp - a bias is added once -----------------------===//
+
+#include "compiler/transforms/propagate/split_addend.h"
+#include "plan_function.h"
+#include <gmock/gmock.h>
+
+using namespace meshplan;
+using namespace meshplan::plan;
+using namespace mlir;
+
+namespace {
+
+class SplitAddendTest : public PlanFunction {
+protected:
+  /// Decides the first call, whose operands have shardings, and splits it.
+  bool split() {
+    CallView view = CallView::of(call(0));
+    const OpRecord *record = OpRegistry::get().lookup(view.target);
+    FactorRule rule = factorRuleOf(view, record);
+    CallProblem problem = {rule, mesh(), {}, {}};
+    for (auto [index, operand] : llvm::enumerate(view.operands)) {
+      problem.operands.push_back(getSharding(operand));
+      problem.order.push_back(index);
+    }
+    return splitAddend(call(0), *record, rule, decideCall(problem));
+  }
+
+  /// The body as "target(operands) args" lines; values are numbered after the arguments.
+  std::string body() {
+    DenseMap<Value, unsigned> numbers;
+    for (Value argument : function().getArguments())
+      numbers.try_emplace(argument, numbers.size());
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    for (Operation &op : function().getBody().front()) {
+      auto call = dyn_cast<CallOp>(op);
+      if (!call)
+        continue;
+      out << call.getTarget() << '(';
+      llvm::interleaveComma(call.getOperands(), out, [&](Value operand) { out << '%' << numbers.lookup(operand); });
+      out << ") " << call.getArgs() << '\n';
+      for (Value result : call.getResults())
+        numbers.try_emplace(result, numbers.size());
+    }
+    return text;
+  }
+};
+
+constexpr char rowwise[] = R"(%x: tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>,
+                              %w: tensor<6x12xf32, #plan.sharding<[{}, {"tp"}]>>,
+                              %b: tensor<6xf32, #plan.sharding<[{}]>>)";
+constexpr char colwise[] = R"(%x: tensor<8x12xf32, #plan.sharding<[{}, {}]>>,
+                              %w: tensor<6x12xf32, #plan.sharding<[{"tp"}, {}]>>,
+                              %b: tensor<6xf32, #plan.sharding<[{"tp"}]>>)";
+constexpr char linear[] = R"(
+  %0 = plan.call "aten.linear.default"(%x, %w, %b)
+      {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>} in "mlp.down"
+      : (REST) -> tensor<8x6xf32>
+  %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %2 = plan.call "aten.mul.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<8x6xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>)";
+
+/// The body of `linear` with the types of the arguments filled in.
+std::string linearOf(StringRef arguments) {
+  SmallVector<StringRef> parts;
+  arguments.split(parts, '%', -1, false);
+  std::string types;
+  for (StringRef part : parts)
+    types += part.split(": ").second.rtrim(" ,\n").str() + (part == parts.back() ? "" : ", ");
+  std::string text = linear;
+  text.replace(text.find("REST"), 4, types);
+  return text;
+}
+
+TEST_F(SplitAddendTest, TheBiasOfAContractionIsAddedBehindIt) {
+  read(rowwise, linearOf(rowwise));
+  EXPECT_TRUE(split());
+  EXPECT_EQ(body(), "aten.linear.default(%0, %1) {input = #plan.operand<0>, weight = #plan.operand<1>}\n"
+                    "aten.add.Tensor(%3, %2) {other = #plan.operand<1>, self = #plan.operand<0>}\n"
+                    "aten.neg.default(%4) {self = #plan.operand<0>}\n"
+                    "aten.mul.Tensor(%4, %5) {other = #plan.operand<1>, self = #plan.operand<0>}\n");
+  EXPECT_EQ(call(1).getModule(), "mlp.down") << "the sum belongs to the module of the call";
+  EXPECT_TRUE(succeeded(call(0).verify()) && succeeded(call(1).verify()));
+}
+
+TEST_F(SplitAddendTest, WithoutAContractionNothingChanges) {
+  read(colwise, linearOf(colwise));
+  std::string before = body();
+  EXPECT_FALSE(split());
+  EXPECT_EQ(body(), before);
+}
+
+TEST_F(SplitAddendTest, ACallWithoutAddendIsLeftAlone) {
+  read(R"(%x: tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<6x12xf32, #plan.sharding<[{}, {"tp"}]>>)", R"(
+    %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+      : (tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<6x12xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<8x6xf32>)");
+  EXPECT_FALSE(split());
+  EXPECT_EQ(body(), "aten.linear.default(%0, %1) {input = #plan.operand<0>, weight = #plan.operand<1>}\n");
+}
+
+TEST_F(SplitAddendTest, AnOperatorThatAddsNothingIsLeftAlone) {
+  read(R"(%x: tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>)", R"(
+    %0 = plan.call "aten.sum.dim_IntList"(%x) {self = #plan.operand<0>, dim = [1]}
+      : (tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<8xf32>)");
+  EXPECT_FALSE(split());
+}
+
+constexpr char addmm[] = R"(%b: tensor<6xf32, #plan.sharding<[{}]>>, %x: tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>,
+                            %w: tensor<12x6xf32, #plan.sharding<[{"tp"}, {}]>>)";
+
+TEST_F(SplitAddendTest, TheFirstOperandOfAddmmBecomesTheSecondOfTheSum) {
+  read(addmm, R"(
+    %0 = plan.call "aten.addmm.default"(%b, %x, %w)
+      {self = #plan.operand<0>, mat1 = #plan.operand<1>, mat2 = #plan.operand<2>}
+      : (tensor<6xf32, #plan.sharding<[{}]>>, tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>,
+         tensor<12x6xf32, #plan.sharding<[{"tp"}, {}]>>) -> tensor<8x6xf32>)");
+  EXPECT_TRUE(split());
+  EXPECT_EQ(body(), "aten.mm.default(%1, %2) {mat2 = #plan.operand<1>, self = #plan.operand<0>}\n"
+                    "aten.add.Tensor(%3, %0) {other = #plan.operand<1>, self = #plan.operand<0>}\n");
+}
+
+TEST_F(SplitAddendTest, ScaledAddmmIsNotSplit) {
+  read(addmm, R"(
+    %0 = plan.call "aten.addmm.default"(%b, %x, %w)
+      {self = #plan.operand<0>, mat1 = #plan.operand<1>, mat2 = #plan.operand<2>, beta = 2}
+      : (tensor<6xf32, #plan.sharding<[{}]>>, tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>,
+         tensor<12x6xf32, #plan.sharding<[{"tp"}, {}]>>) -> tensor<8x6xf32>)");
+  EXPECT_FALSE(split());
+}
+
+TEST_F(SplitAddendTest, ABiasOfChannelsIsViewedFirst) {
+  // A convolution adds its bias to dim 1: the sum needs it as [6, 1].
+  read(
+      R"(%x: tensor<2x4x8xf32, #plan.sharding<[{}, {"tp"}, {}]>>, %w: tensor<6x4x1xf32, #plan.sharding<[{}, {"tp"}, {}]>>,
+          %b: tensor<6xf32, #plan.sharding<[{}]>>)",
+      R"(
+    %0 = plan.call "aten.conv1d.default"(%x, %w, %b)
+      {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>}
+      : (tensor<2x4x8xf32, #plan.sharding<[{}, {"tp"}, {}]>>, tensor<6x4x1xf32, #plan.sharding<[{}, {"tp"}, {}]>>,
+         tensor<6xf32, #plan.sharding<[{}]>>) -> tensor<2x6x8xf32>)");
+  EXPECT_TRUE(split());
+  EXPECT_EQ(body(), "aten.conv1d.default(%0, %1) {input = #plan.operand<0>, weight = #plan.operand<1>}\n"
+                    "aten.view.default(%2) {self = #plan.operand<0>, size = [6, 1]}\n"
+                    "aten.add.Tensor(%3, %4) {other = #plan.operand<1>, self = #plan.operand<0>}\n");
+}
+
+} // namespace

@@ -1,0 +1,53 @@
+//===- report_json_test.cpp - the report with stable keys -----------------===//
+
+#include "compiler/report/report.h"
+#include <gtest/gtest.h>
+
+using namespace meshplan;
+
+namespace {
+
+llvm::json::Value parsed(llvm::StringRef text) { return llvm::cantFail(llvm::json::parse(text)); }
+
+TEST(ReportJson, AnEmptyReportHasEveryKey) {
+  EXPECT_EQ(reportToJson(Report()), parsed(R"({
+    "program": "", "world_size": 1, "axes": [], "coverage": [],
+    "memory": {"parameters": {"largest": 0, "least": 0}, "constants": {"largest": 0, "least": 0},
+               "inputs": {"largest": 0, "least": 0}, "peak": {"largest": 0, "least": 0}},
+    "communicators": [], "statements": [], "parameters": []})"));
+}
+
+TEST(ReportJson, EveryFieldIsWritten) {
+  Report report;
+  report.program = "forward";
+  report.worldSize = 6;
+  report.axes = {{"dp", 2, {}}, {"tp", 3, {{"all_reduce", 4, 1024}}}};
+  report.coverage = {{"a.plan:3", "lm_head: colwise tp", 1, 61, "modules"}};
+  report.memory = {{10, 9}, {8, 7}, {6, 5}, {44, 33}};
+  report.communicators = {{"tp", {"tp"}, 3, {{"all_gather", 1, 2}}}};
+  report.statements = {{"a.plan", 3, 5, "rowwise tp", "tp", {"all_reduce", 4, 1024}}};
+  report.parameters = {{{"lm_head.weight", "embed.weight"}, "bf16", "[8 over tp, 4]", 64, 24, true, {8, 4}}};
+  EXPECT_EQ(reportToJson(report), parsed(R"({
+    "program": "forward", "world_size": 6,
+    "axes": [{"name": "dp", "size": 2, "collectives": []},
+             {"name": "tp", "size": 3, "collectives": [{"kind": "all_reduce", "count": 4, "bytes": 1024}]}],
+    "coverage": [{"place": "a.plan:3", "statement": "lm_head: colwise tp", "matched": 1, "total": 61,
+                  "what": "modules"}],
+    "memory": {"parameters": {"largest": 10, "least": 9}, "constants": {"largest": 8, "least": 7},
+               "inputs": {"largest": 6, "least": 5}, "peak": {"largest": 44, "least": 33}},
+    "communicators": [{"name": "tp", "axes": ["tp"], "ranks": 3,
+                       "collectives": [{"kind": "all_gather", "count": 1, "bytes": 2}]}],
+    "statements": [{"file": "a.plan", "line": 3, "column": 5, "text": "rowwise tp", "communicator": "tp",
+                    "kind": "all_reduce", "count": 4, "bytes": 1024}],
+    "parameters": [{"names": ["lm_head.weight", "embed.weight"], "dtype": "bf16", "layout": "[8 over tp, 4]",
+                    "global_bytes": 64, "rank_bytes": 24, "trainable": true}]})"));
+}
+
+TEST(ReportJson, BytesBeyondThirtyTwoBitsStayWhole) {
+  Report report;
+  report.memory.peak = {int64_t(1) << 53 | 1, int64_t(1) << 40};
+  EXPECT_EQ(reportToJson(report).getAsObject()->getObject("memory")->getObject("peak")->getInteger("largest"),
+            int64_t(9007199254740993));
+}
+
+} // namespace

@@ -1,0 +1,72 @@
+//===- traffic_test.cpp - bytes that ranks exchange on a ring -------------===//
+
+#include "compiler/report/traffic.h"
+#include "test/unit/target/sched_module.h"
+
+using namespace meshplan;
+using sched::CollectiveKind;
+
+/// Bytes of a collective over the three ranks of tp.
+static int64_t bytesOf(const std::string &step, const std::string &from, const std::string &to) {
+  SchedModule owner(schedCollective(step, from, to));
+  int64_t bytes = -1;
+  owner.get().walk([&](sched::StartOp start) { bytes = trafficBytes(start, 3); });
+  return bytes;
+}
+
+/// Sends and receives of one rank when n ranks pass pieces of a tensor around a ring, step by step.
+static int64_t onARing(CollectiveKind kind, int64_t ranks, int64_t bytes) {
+  int64_t moved = 0;
+  for (int64_t round = 0; round < (kind == CollectiveKind::all_reduce ? 2 : 1); ++round)
+    for (int64_t step = 1; step < ranks; ++step)
+      moved += bytes / ranks /* sent */ + bytes / ranks /* received */;
+  return moved;
+}
+
+TEST(Traffic, IsThatOfARing) {
+  for (CollectiveKind kind : {CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce,
+                              CollectiveKind::all_to_all})
+    for (int64_t ranks = 1; ranks <= 8; ++ranks)
+      for (int64_t pieces = 0; pieces <= 3; ++pieces)
+        EXPECT_EQ(trafficBytes(kind, ranks, pieces * ranks), onARing(kind, ranks, pieces * ranks));
+  EXPECT_EQ(trafficBytes(CollectiveKind::permute, 4, 100), 200) << "one tensor out, one in";
+}
+
+TEST(Traffic, IsRoundedDown) {
+  EXPECT_EQ(trafficBytes(CollectiveKind::all_gather, 3, 10), 13); // 2 * 2 / 3 * 10 = 13.3
+  EXPECT_EQ(trafficBytes(CollectiveKind::all_reduce, 3, 10), 26);
+}
+
+TEST(Traffic, FollowsTheRingFormulas) {
+  // 12 x 10 floats are 480 bytes whole, 160 on each of 3 ranks.
+  EXPECT_EQ(bytesOf("all_gather %x dim 0 over @tp", "[12 over {1:(1)3}, 10], f32", "[12, 10], f32"), 2 * 320);
+  EXPECT_EQ(bytesOf("reduce_scatter %x dim 0 over @tp", "[12, 10], f32, partial = sum {1:(1)3}",
+                    "[12 over {1:(1)3}, 10], f32"),
+            2 * 320);
+  EXPECT_EQ(bytesOf("all_reduce %x over @tp", "[12, 10], f32, partial = sum {1:(1)3}", "[12, 10], f32"), 4 * 320);
+  // A rank holds 4 x 12 floats, 192 bytes, and keeps a third.
+  EXPECT_EQ(
+      bytesOf("all_to_all %x from 0 dim 1 over @tp", "[12 over {1:(1)3}, 12], f32", "[12, 12 over {1:(1)3}], f32"),
+      2 * 128);
+  EXPECT_EQ(bytesOf("permute %x over @tp", "[12 over {1:(1)3}], f32", "[12 over {1:(1)3}], f32"), 2 * 16);
+}
+
+TEST(Traffic, CountsWhatTheRankHolds) {
+  // Over dp the tensor stays divided: 6 x 10 floats are 240 bytes.
+  EXPECT_EQ(bytesOf("all_reduce %x over @tp", "[12 over {0:(1)2}, 10], f32, partial = sum {1:(1)3}",
+                    "[12 over {0:(1)2}, 10], f32"),
+            4 * 160);
+}
+
+TEST(Traffic, CountsTheRankWithTheLargestShards) {
+  // 7 rows over dp are 4 and 3: the larger group gathers 4 x 12 floats.
+  EXPECT_EQ(
+      bytesOf("all_gather %x dim 1 over @tp", "[7 over {0:(1)2}, 12 over {1:(1)3}], f32", "[7 over {0:(1)2}, 12], f32"),
+      2 * 128);
+  // 4 units that count twice are dealt to 3 ranks as 0 to 2, 3 to 5 and 6 to 7: units 0 and 1, 1 and 2, 3. Five that
+  // count 4 times as 0 to 6, 7 to 13 and 14 to 19: the second rank holds 1, 2 and 3, the first only 0 and 1.
+  for (auto [units, floats] : {std::pair(4, 2), {5, 3}}) {
+    std::string type = "[" + std::to_string(units) + " over {1:(1)3} repeat " + (units == 4 ? "2" : "4") + "], f32";
+    EXPECT_EQ(bytesOf("permute %x over @tp", type, type), 2 * floats * 4) << type;
+  }
+}

@@ -1,0 +1,163 @@
+//===- write_program_test.cpp - a solution as a program -------------------===//
+
+#include "compiler/transforms/schedule/write_program.h"
+#include "mlir/IR/Verifier.h"
+#include "test/unit/dialect/parsed_text.h"
+#include "llvm/ADT/StringExtras.h"
+#include <gmock/gmock.h>
+
+using namespace meshplan;
+using namespace meshplan::scheduling;
+using namespace mlir;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+/// A function that divides x over tp, gathers it, and adds it to a parameter.
+constexpr char gathered[] = R"(
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+!split = tensor<8xf32, #plan.sharding<[{"tp"}]>>
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @forward(%w: !whole {plan.kind = "parameter", plan.names = ["w", "tied"], plan.trainable = true},
+                   %x: !whole {plan.kind = "input", plan.names = ["x"], plan.dims = ["batch"]},
+                   %b: !whole) -> (!whole {plan.name = "y"}, !whole) {
+  %c = plan.constant "one" dense<1.0> : tensor<8xf32> : !whole
+  %0 = plan.slice %x [#plan.axis<"tp">] dim 0 : !whole -> !split loc("a.plan":3:1)
+  %1 = plan.all_gather %0 [#plan.axis<"tp">] dim 0 because "colwise tp" : !split -> !whole loc("a.plan":4:1)
+  %2 = plan.call "aten.add.Tensor"(%1, %w) {self = #plan.operand<0>, list = [#plan.operand<1>, unit],
+      n = #plan.local<1, operand 0, dim 0, offset 2, extent 3>, dtype = f32} in "m" : (!whole, !whole) -> !whole
+  return %2, %c : !whole, !whole
+}
+)";
+
+class WriteProgram : public ParsedText<plan::PlanDialect> {
+protected:
+  WriteProgram() { context.loadDialect<sched::SchedDialect>(); }
+
+  /// The program of a function under these steps (or program order), as lines without indentation.
+  std::vector<std::string> write(StringRef text, std::vector<Step> steps) {
+    owner = module(text);
+    auto function = *owner->getOps<func::FuncOp>().begin();
+    LayoutTable layouts(function->hasAttr("plan.single_rank") ? plan::MeshOp() : plan::getMesh(*owner));
+    CommunicatorTable communicators;
+    FailureOr<Projection> projection = project(function, layouts, communicators);
+    EXPECT_TRUE(succeeded(projection));
+    Solution solution{std::move(steps)};
+    llvm::Error error = verify(projection->problem, solution);
+    EXPECT_FALSE(static_cast<bool>(error)) << llvm::toString(std::move(error));
+    OpBuilder builder(&context);
+    builder.setInsertionPointToEnd(owner->getBody());
+    if (plan::getMesh(*owner))
+      writeDeclarations(builder, plan::getMesh(*owner), communicators);
+    writeProgram(builder, function, *projection, solution, layouts);
+    function.erase(); // the program has its name
+    EXPECT_TRUE(succeeded(mlir::verify(*owner)));
+    std::vector<std::string> lines;
+    std::string printed;
+    llvm::raw_string_ostream(printed) << *owner->getOperation();
+    SmallVector<StringRef> parts;
+    StringRef(printed).split(parts, '\n', -1, false);
+    for (StringRef part : parts)
+      if (part.contains("sched."))
+        lines.push_back(part.trim().str());
+    return lines;
+  }
+
+  sched::ProgramOp program() { return *owner->getOps<sched::ProgramOp>().begin(); }
+
+  OwningOpRef<ModuleOp> owner;
+};
+
+// Buffers of `gathered` are w, x, b, the constant, then the results 4, 5 and 6; operations slice, gather and add.
+const std::vector<Step> inOrder = {{StepKind::run, 0},  {StepKind::start, 1}, {StepKind::wait, 1},
+                                   {StepKind::free, 4}, {StepKind::run, 2},   {StepKind::free, 5}};
+
+TEST_F(WriteProgram, EveryStepIsAnOp) {
+  EXPECT_THAT(
+      write(gathered, inOrder),
+      ElementsAre("sched.mesh [#sched.mesh_axis<\"tp\" = 2>]", "sched.communicator @tp over [#sched.axis<0:(1)2>]",
+                  "sched.stream @compute", "sched.stream @communication", HasSubstr("sched.program @forward memory"),
+                  HasSubstr("sched.parameter [\"w\", \"tied\"] trainable : <[8], f32>"),
+                  HasSubstr("sched.input \"x\" dims [\"batch\"] : <[8], f32>"),
+                  HasSubstr("sched.parameter [\"arg2\"] : <[8], f32>"),
+                  HasSubstr("sched.constant \"one\" dense<1.000000e+00> : tensor<8xf32> : <[8], f32>"),
+                  HasSubstr("sched.slice %1 on @compute : <[8], f32> -> <[8 over {0:(1)2}], f32>"),
+                  HasSubstr("all_gather %4 dim 0 over @tp on @communication sequence 0 because "
+                            "\"colwise tp\" : <[8 over {0:(1)2}], f32> -> <<[8], f32>>"),
+                  HasSubstr("sched.wait %5 on @compute"), HasSubstr("sched.free %4 on @compute"),
+                  HasSubstr("sched.compute \"aten.add.Tensor\"(%6, %0) {dtype = f32, list = [#sched.operand<1>, unit], "
+                            "n = #sched.local<1, operand 0, dim 0, offset 2, extent 3>, self = #sched.operand<0>} in "
+                            "\"m\" on @compute"),
+                  HasSubstr("sched.free %6 on @compute"), HasSubstr("sched.output \"y\" %7"),
+                  HasSubstr("sched.output \"1\" %3")));
+}
+
+TEST_F(WriteProgram, MemoryIsThatOfTheFullestRank) {
+  write(gathered, inOrder);
+  sched::MemoryAttr memory = *program().getMemory();
+  EXPECT_EQ(memory.getParameters(), 2 * 32) << "w and b; what is no input is a parameter";
+  EXPECT_EQ(memory.getInputs(), 32);
+  EXPECT_EQ(memory.getConstants(), 32);
+  // Permanent 128; the gathered value and the sum beside them, each 32 bytes, are the most.
+  EXPECT_EQ(memory.getPeak(), 128 + 64);
+  EXPECT_EQ(memory.getLeast(), 128 + 64);
+}
+
+TEST_F(WriteProgram, NeighbouringFreesAreOne) {
+  std::vector<Step> late = {{StepKind::run, 0}, {StepKind::start, 1}, {StepKind::wait, 1},
+                            {StepKind::run, 2}, {StepKind::free, 4},  {StepKind::free, 5}};
+  EXPECT_THAT(write(gathered, late), testing::Contains(HasSubstr("sched.free %4, %6 on @compute")));
+}
+
+TEST_F(WriteProgram, OpsKeepTheirPlaces) {
+  write(gathered, inOrder);
+  auto place = [&](auto op) { return sched::getPlanPlace(op.getLoc()); };
+  auto slice = *program().getOps<sched::SliceOp>().begin();
+  auto start = *program().getOps<sched::StartOp>().begin();
+  auto wait = *program().getOps<sched::WaitOp>().begin();
+  auto free = *program().getOps<sched::FreeOp>().begin();
+  EXPECT_EQ(place(slice).getStartLine(), 3u);
+  EXPECT_EQ(place(start).getStartLine(), 4u);
+  EXPECT_EQ(place(wait).getStartLine(), 4u);
+  EXPECT_EQ(free.getLoc(), wait.getLoc()) << "a free is part of the step before it";
+}
+
+TEST_F(WriteProgram, AProgramOfOneRankHasItsOwnDevices) {
+  EXPECT_THAT(write(R"(
+func.func @reference(%x: tensor<8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<8xf32>
+    attributes {plan.single_rank} {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+plan.mesh [#plan.mesh_axis<"tp" = 2>])",
+                    {{StepKind::run, 0}}),
+              testing::Contains(HasSubstr("sched.program @reference devices [#sched.mesh_axis<\"rank\" = 1>]")));
+}
+
+TEST_F(WriteProgram, EachKindOfCollectiveIsWritten) {
+  constexpr char collectives[] = R"(
+!rows = tensor<8x8xf32, #plan.sharding<[{"tp"}, {}]>>
+!columns = tensor<8x8xf32, #plan.sharding<[{}, {"tp"}]>>
+!addend = tensor<8x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+!whole = tensor<8x8xf32, #plan.sharding<[{}, {}]>>
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @forward(%r: !rows {plan.kind = "input"}, %a: !addend {plan.kind = "input"}) -> (!columns, !whole, !rows, !rows) {
+  %0 = plan.all_to_all %r [#plan.axis<"tp">] from 0 to 1 : !rows -> !columns
+  %1 = plan.all_reduce %a [#plan.axis<"tp">] : !addend -> !whole
+  %2 = plan.reduce_scatter %a [#plan.axis<"tp">] dim 0 : !addend -> !rows
+  %3 = plan.permute %r [#plan.axis<"tp">] : !rows -> !rows
+  return %0, %1, %2, %3 : !columns, !whole, !rows, !rows
+})";
+  std::vector<Step> steps;
+  for (unsigned index = 0; index < 4; ++index)
+    steps.insert(steps.end(), {{StepKind::start, index}, {StepKind::wait, index}});
+  std::vector<std::string> lines = write(collectives, steps);
+  for (StringRef text : {"all_to_all %0 from 0 dim 1 over @tp on @communication sequence 0",
+                         "all_reduce %1 over @tp on @communication sequence 1",
+                         "reduce_scatter %1 dim 0 over @tp on @communication sequence 2",
+                         "permute %0 over @tp on @communication sequence 3"})
+    EXPECT_THAT(lines, testing::Contains(HasSubstr(text.str())));
+}
+
+} // namespace

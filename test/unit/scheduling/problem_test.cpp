@@ -1,0 +1,162 @@
+//===- problem_test.cpp - one failing problem for each rule K, and queries --===//
+
+#include "test/unit/scheduling/problem_fixture.h"
+
+using namespace meshplan::scheduling;
+
+TEST(Check, AcceptsAConsistentProblem) { EXPECT_EQ(message(parse(mlp).problem.check()), ""); }
+
+TEST(Check, K1IndexOutOfRange) {
+  Problem problem = parse(mlp).problem;
+  problem.operations[0].stream = 7;
+  EXPECT_EQ(message(problem.check()), "K1: operation 'linear' names stream 7 of 2");
+  problem = parse(mlp).problem;
+  problem.operations[1].communicator = 1;
+  EXPECT_EQ(message(problem.check()), "K1: operation 'reduce' names communicator 1 of 1");
+  problem = parse(mlp).problem;
+  problem.operations[2].consumed = {9};
+  EXPECT_EQ(message(problem.check()), "K1: operation 'reshape' names buffer 9 of 6");
+  problem = parse(mlp).problem;
+  problem.operations[3].after = {4};
+  EXPECT_EQ(message(problem.check()), "K1: operation 'project' names operation 4 of 4");
+}
+
+TEST(Check, K2SizesForEachRankClass) {
+  Problem problem = parse(mlp).problem;
+  problem.rankClasses = 2;
+  EXPECT_EQ(message(problem.check()), "K2: buffer 'w' has 1 sizes for 2 rank classes");
+  problem = parse(mlp).problem;
+  problem.buffers[2].bytes = {-1};
+  EXPECT_EQ(message(problem.check()), "K2: buffer 'y' has the size -1");
+  problem = parse(mlp).problem;
+  problem.operations[0].workspace = {1, 2};
+  EXPECT_EQ(message(problem.check()), "K2: workspace of operation 'linear' has 2 sizes for 1 rank classes");
+  problem = parse(mlp).problem;
+  problem.operations[0].duration = -4;
+  EXPECT_EQ(message(problem.check()), "K2: operation 'linear' has the duration -4");
+}
+
+TEST(Check, K3OneProducer) {
+  Problem problem = parse(mlp).problem;
+  problem.operations[2].produced.push_back(2);
+  EXPECT_EQ(message(problem.check()), "K3: buffer 'y' is produced by 'linear' and by 'reshape'");
+  problem = parse(mlp).problem;
+  problem.operations[2].produced.push_back(0);
+  EXPECT_EQ(message(problem.check()), "K3: operation 'reshape' produces the permanent buffer 'w'");
+  problem = parse(mlp).problem;
+  problem.buffers[3].permanent = false;
+  problem.operations[1].produced.clear();
+  EXPECT_EQ(message(problem.check()), "K3: buffer 'z' is produced by no operation");
+}
+
+TEST(Check, K4DependenciesStandBefore) {
+  Problem problem = parse(mlp).problem;
+  std::swap(problem.operations[0], problem.operations[1]);
+  EXPECT_EQ(message(problem.check()), "K4: operation 'reduce' stands before 'linear', on which it depends");
+  problem = parse(mlp).problem;
+  problem.operations[2].after = {2};
+  EXPECT_EQ(message(problem.check()), "K4: operation 'reshape' stands before 'reshape', on which it depends");
+}
+
+TEST(Check, K5ViewsTakeNoBytes) {
+  Problem problem = parse(mlp).problem;
+  problem.buffers[4].bytes = {8};
+  EXPECT_EQ(message(problem.check()), "K5: buffer 'v' is a view and has bytes of its own");
+}
+
+TEST(Check, K6ProducersReadWhatTheyView) {
+  Problem problem = parse(mlp).problem;
+  problem.buffers[4].viewOf = 2;
+  EXPECT_EQ(message(problem.check()), "K6: operation 'reshape' makes the view 'v' of a buffer that it does not read");
+  problem = parse(mlp).problem;
+  problem.buffers[1].viewOf = 0;
+  EXPECT_EQ(message(problem.check()), "K6: buffer 'x' is permanent and a view");
+}
+
+TEST(ProblemText, NamesTheLineOfAnError) {
+  EXPECT_EQ(message(parseProblem("stream s\nbufer b 1\n").takeError()), "line 2: unknown statement 'bufer'");
+  EXPECT_EQ(message(parseProblem("operation o on s\n").takeError()), "line 1: unknown name 's'");
+  EXPECT_EQ(message(parseProblem("limit many\n").takeError()), "line 1: expected a number, not 'many'");
+  EXPECT_EQ(message(parseProblem("stream s t\n").takeError()), "line 1: unexpected 't'");
+  EXPECT_EQ(message(parseProblem("stream\n").takeError()), "line 1: unexpected end of line");
+  EXPECT_EQ(message(parseProblem("communicator c tp\n").takeError()), "line 1: expected an axis such as 1:(1)3");
+}
+
+TEST(Check, AcceptsNothingAtAll) { EXPECT_EQ(message(Problem().check()), ""); }
+
+TEST(Check, AcceptsAnOperationWithoutBuffers) {
+  EXPECT_EQ(message(parse("stream s\noperation a on s\noperation b on s after a\n").problem.check()), "");
+}
+
+TEST(Check, NamesTheFirstRuleThatIsBroken) {
+  // A wrong index would make all later rules read out of range.
+  Problem problem = parse(mlp).problem;
+  problem.operations[0].produced = {9};
+  problem.buffers[0].bytes = {-1};
+  EXPECT_EQ(message(problem.check()), "K1: operation 'linear' names buffer 9 of 6");
+}
+
+TEST(Problem, KnowsWhatProducesABuffer) {
+  Problem problem = parse(mlp).problem;
+  EXPECT_THAT(problem.producers(), testing::ElementsAre(std::nullopt, std::nullopt, 0, 1, 2, 3));
+  EXPECT_THAT(Problem().producers(), testing::IsEmpty());
+}
+
+TEST(Problem, StorageIsThatOfTheFirstOfAChainOfViews) {
+  Problem problem = parse(R"(
+stream s
+buffer x 4 permanent
+buffer y 8
+buffer v 0 view y
+buffer u 0 view v
+buffer p 0 view x
+operation a on s reads x writes y
+operation b on s reads y writes v
+operation c on s reads v writes u
+operation d on s reads x writes p
+)")
+                        .problem;
+  ASSERT_EQ(message(problem.check()), "");
+  for (auto [buffer, storage] : {std::pair(0, 0), {1, 1}, {2, 1}, {3, 1}, {4, 0}})
+    EXPECT_EQ(problem.storageOf(buffer), static_cast<unsigned>(storage)) << problem.buffers[buffer].name;
+}
+
+TEST(Problem, DependsOnProducersAndOnWhatItIsAfter) {
+  Problem problem = parse(mlp).problem;
+  problem.operations[3].after = {0, 1};
+  auto dependencies = [&](unsigned index) {
+    std::vector<unsigned> others;
+    problem.forEachDependency(problem.operations[index], problem.producers(),
+                              [&](unsigned other) { others.push_back(other); });
+    return others;
+  };
+  EXPECT_THAT(dependencies(0), testing::IsEmpty()) << "permanent buffers are there";
+  EXPECT_THAT(dependencies(1), testing::ElementsAre(0));
+  EXPECT_THAT(dependencies(3), testing::ElementsAre(2, 0, 1));
+}
+
+/// True if a group of one and a group of the other have two ranks in common, on a mesh of 4 x 8.
+static bool shareRanks(const Communicator &one, const Communicator &other) {
+  std::vector<int64_t> sizes = {4, 8};
+  for (int64_t rank = 0; rank < 32; ++rank) {
+    std::vector<int64_t> mine = meshplan::groupOf(one.axes, sizes, meshplan::coordinateOfRank(rank, sizes));
+    std::vector<int64_t> theirs = meshplan::groupOf(other.axes, sizes, meshplan::coordinateOfRank(rank, sizes));
+    auto isTheirs = [&](int64_t peer) { return llvm::is_contained(theirs, peer); };
+    if (llvm::count_if(mine, isTheirs) > 1)
+      return true;
+  }
+  return false;
+}
+
+TEST(Communicator, OverlapsWhereGroupsShareMoreThanOneRank) {
+  std::vector<Communicator> all = {{"none", {}}};
+  for (auto [axis, size] : {std::pair(0, 4), {1, 8}})
+    for (int64_t pre = 1; pre < size; pre *= 2)
+      for (int64_t digit = 2; pre * digit <= size; digit *= 2)
+        all.push_back({"digit", {{axis, pre, digit}}});
+  all.push_back({"both", {{0, 1, 4}, {1, 1, 8}}});
+  all.push_back({"apart", {{0, 2, 2}, {1, 1, 2}}});
+  for (const Communicator &one : all)
+    for (const Communicator &other : all)
+      EXPECT_EQ(one.overlaps(other), shareRanks(one, other));
+}

@@ -1,0 +1,51 @@
+//===- random_problem.h - consistent problems of any kind -------*- C++ -*-===//
+
+#ifndef MESHPLAN_TEST_UNIT_SCHEDULING_RANDOM_PROBLEM_H
+#define MESHPLAN_TEST_UNIT_SCHEDULING_RANDOM_PROBLEM_H
+
+#include "compiler/scheduling/problem.h"
+#include <random>
+
+namespace meshplan::scheduling {
+
+/// A problem that check() accepts: compute and collectives on four streams over five communicators that overlap in all
+/// ways, views, outputs and control dependencies. The same for the same seed.
+inline Problem randomProblem(unsigned seed) {
+  std::mt19937 random(seed);
+  auto below = [&](unsigned end) { return static_cast<unsigned>(random() % end); };
+  Problem problem;
+  problem.streams = {"compute", "one", "two", "three"};
+  problem.communicators = {{"tp", {{1, 1, 4}}},
+                           {"dp", {{0, 1, 2}}},
+                           {"world", {{0, 1, 2}, {1, 1, 4}}},
+                           {"outer", {{1, 1, 2}}},
+                           {"inner", {{1, 2, 2}}}};
+  problem.buffers = {{"w", {8}, /*permanent=*/true}, {"x", {8}, /*permanent=*/true}};
+  for (unsigned index = 0, count = 1 + below(12); index < count; ++index) {
+    Operation operation;
+    operation.name = "o" + std::to_string(index);
+    if (below(2)) {
+      operation.communicator = below(5);
+      operation.stream = 1 + below(3);
+    }
+    for (unsigned read = 0, reads = below(3); read < reads; ++read)
+      operation.consumed.push_back(below(problem.buffers.size()));
+    if (index > 0 && below(4) == 0)
+      operation.after.push_back(below(index));
+    if (below(8)) {
+      Buffer buffer{"b" + std::to_string(index), {1 + below(9)}, false, below(4) == 0, {}};
+      if (!operation.isCollective() && !operation.consumed.empty() && below(3) == 0) {
+        buffer.viewOf = operation.consumed.front();
+        buffer.bytes = {0};
+      }
+      operation.produced.push_back(problem.buffers.size());
+      problem.buffers.push_back(buffer);
+    }
+    problem.operations.push_back(operation);
+  }
+  return problem;
+}
+
+} // namespace meshplan::scheduling
+
+#endif // MESHPLAN_TEST_UNIT_SCHEDULING_RANDOM_PROBLEM_H

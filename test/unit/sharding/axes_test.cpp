@@ -1,0 +1,125 @@
+//===- axes_test.cpp - lists of axes against the coordinates of all ranks -===//
+
+#include "compiler/sharding/axes.h"
+#include "test/unit/dialect/parsed_text.h"
+#include <gmock/gmock.h>
+
+using namespace meshplan;
+using namespace meshplan::plan;
+using namespace mlir;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+namespace {
+
+class AxesTest : public ParsedText<PlanDialect> {
+protected:
+  AxesTest() : owner(module("plan.mesh [#plan.mesh_axis<\"dp\" = 2>, #plan.mesh_axis<\"tp\" = 12>]")) {}
+
+  MeshOp mesh() { return getMesh(*owner); }
+
+  /// The axes of a dim: `"dp", "tp":(2)3`.
+  AxisList axes(StringRef text) {
+    return AxisList(attribute<DimShardingAttr>(("#plan.dim<{" + text + "}>").str()).getAxes());
+  }
+  AxisRefAttr axis(StringRef text) { return axes(text).front(); }
+
+  /// The shard that each of the 24 ranks holds under these axes.
+  std::vector<int64_t> shards(ArrayRef<AxisRefAttr> axes) {
+    std::vector<int64_t> sizes = {2, 12}, shards;
+    SmallVector<AxisRef> resolved = llvm::map_to_vector(axes, [&](AxisRefAttr a) { return resolveAxis(a, mesh()); });
+    for (int64_t rank = 0; rank < 24; ++rank)
+      shards.push_back(shardIndex(resolved, sizes, coordinateOfRank(rank, sizes)));
+    return shards;
+  }
+
+  OwningOpRef<ModuleOp> owner;
+};
+
+TEST_F(AxesTest, AWholeAxisHasOneSpelling) {
+  EXPECT_EQ(makeAxis(mesh(), 1, 1, 12), axis("\"tp\""));
+  EXPECT_EQ(makeAxis(mesh(), 1, 1, 6), axis("\"tp\":(1)6"));
+  EXPECT_EQ(makeAxis(mesh(), 1, 6, 2), axis("\"tp\":(6)2"));
+  EXPECT_EQ(makeAxis(mesh(), 0, 1, 2), axis("\"dp\""));
+}
+
+TEST_F(AxesTest, AnAxisIsAsLargeAsItsShardsAreMany) {
+  for (StringRef text : {"\"dp\"", "\"tp\"", "\"tp\":(2)3", "\"tp\":(1)6"})
+    EXPECT_EQ(axisSize(axis(text), mesh()), *llvm::max_element(shards({axis(text)})) + 1) << text.str();
+}
+
+TEST_F(AxesTest, ASplitAxisIsItsDigitsInOrder) {
+  for (StringRef text : {"\"tp\"", "\"tp\":(1)6", "\"tp\":(2)6", "\"tp\":(3)4"}) {
+    AxisRefAttr whole = axis(text);
+    for (int64_t size = 2; size < axisSize(whole, mesh()); ++size) {
+      if (axisSize(whole, mesh()) % size != 0)
+        continue;
+      auto [major, minor] = splitAxis(whole, size, mesh());
+      EXPECT_EQ(axisSize(major, mesh()), size);
+      EXPECT_EQ(shards({major, minor}), shards({whole})) << print(whole) << " at " << size;
+      EXPECT_FALSE(major.overlaps(minor));
+      EXPECT_THAT(mergeDigits({major, minor}, mesh()), ElementsAre(whole));
+    }
+  }
+}
+
+TEST_F(AxesTest, MergedDigitsMakeTheSameShards) {
+  std::pair<const char *, const char *> cases[] = {
+      {"", ""},
+      {"\"tp\"", "\"tp\""},
+      {"\"tp\":(1)2, \"tp\":(2)6", "\"tp\""},
+      {"\"tp\":(1)2, \"tp\":(2)3, \"tp\":(6)2", "\"tp\""},
+      {"\"tp\":(2)3, \"tp\":(6)2", "\"tp\":(2)6"},
+      {"\"dp\", \"tp\":(1)3, \"tp\":(3)4", "\"dp\", \"tp\""},
+      // In the other order, or with a gap or another axis between them, they are not one digit.
+      {"\"tp\":(2)6, \"tp\":(1)2", "\"tp\":(2)6, \"tp\":(1)2"},
+      {"\"tp\":(1)2, \"tp\":(6)2", "\"tp\":(1)2, \"tp\":(6)2"},
+      {"\"tp\":(1)2, \"dp\", \"tp\":(2)6", "\"tp\":(1)2, \"dp\", \"tp\":(2)6"},
+  };
+  for (auto [text, merged] : cases) {
+    EXPECT_EQ(mergeDigits(axes(text), mesh()), axes(merged)) << text;
+    EXPECT_EQ(shards(axes(text)), shards(axes(merged))) << text;
+  }
+}
+
+TEST_F(AxesTest, OverlapIsWithAnyOfTheList) {
+  EXPECT_FALSE(overlapsAny({}, axis("\"tp\"")));
+  EXPECT_TRUE(overlapsAny(axes("\"dp\", \"tp\":(2)3"), axis("\"tp\"")));
+  EXPECT_FALSE(overlapsAny(axes("\"dp\", \"tp\":(2)3"), axis("\"tp\":(6)2")));
+}
+
+TEST_F(AxesTest, WithoutDropsWhatSharesADigit) {
+  EXPECT_EQ(without(axes("\"dp\", \"tp\""), axes("\"tp\":(2)3")), axes("\"dp\""));
+  EXPECT_EQ(without(axes("\"tp\":(1)2, \"dp\", \"tp\":(2)6"), axes("\"tp\":(6)2")), axes("\"tp\":(1)2, \"dp\""));
+  EXPECT_EQ(without(axes("\"dp\", \"tp\""), {}), axes("\"dp\", \"tp\""));
+  EXPECT_THAT(without(axes("\"dp\", \"tp\""), axes("\"tp\", \"dp\"")), IsEmpty());
+}
+
+TEST_F(AxesTest, ATypeWithoutAxesHasNoneOfThemAnywhere) {
+  auto dropped = [&](StringRef tensor, StringRef removed) {
+    return print(without(type<RankedTensorType>(tensor), axes(removed), mesh()));
+  };
+  EXPECT_EQ(dropped("tensor<24x4xf32, #plan.sharding<[{\"dp\", \"tp\"}, {}]>>", "\"tp\""),
+            "#plan.sharding<[{\"dp\"}, {}]>");
+  EXPECT_EQ(dropped("tensor<24x4xf32, #plan.sharding<[{\"dp\"}, {}], partial = max {\"tp\"}>>", "\"tp\""),
+            "#plan.sharding<[{\"dp\"}, {}]>");
+  EXPECT_EQ(dropped("tensor<24x4xf32, #plan.sharding<[{\"dp\"}, {}], partial = max {\"tp\":(1)2, \"tp\":(2)6}>>",
+                    "\"tp\":(1)2"),
+            "#plan.sharding<[{\"dp\"}, {}], partial = max {\"tp\":(2)6}>");
+  EXPECT_EQ(dropped("tensor<24x4xf32, #plan.sharding<[{\"dp\"}, {}]>>", "\"tp\""), "#plan.sharding<[{\"dp\"}, {}]>");
+}
+
+TEST_F(AxesTest, AUnitStaysWhereItMakesADifference) {
+  // Three heads over dp and tp are uneven; over dp alone they still are; six heads over dp are not.
+  auto dropped = [&](StringRef tensor) {
+    return print(without(type<RankedTensorType>(tensor), axes("\"tp\""), mesh()));
+  };
+  EXPECT_EQ(dropped("tensor<12xf32, #plan.sharding<[{\"dp\", \"tp\", unit 4}]>>"),
+            "#plan.sharding<[{\"dp\", unit 4}]>");
+  EXPECT_EQ(dropped("tensor<24xf32, #plan.sharding<[{\"dp\", \"tp\", unit 4}]>>"), "#plan.sharding<[{\"dp\"}]>");
+  EXPECT_EQ(dropped("tensor<24xf32, #plan.sharding<[{\"tp\", unit 4}]>>"), "#plan.sharding<[{}]>");
+  EXPECT_EQ(dropped("tensor<24xf32, #plan.sharding<[{\"dp\", \"tp\", parts [16, 8]}]>>"),
+            "#plan.sharding<[{\"dp\", parts [16, 8]}]>");
+}
+
+} // namespace

@@ -1,0 +1,47 @@
+//===- random_ops_test.cpp - which calls draw random numbers --------------===//
+
+#include "compiler/sharding/random_ops.h"
+#include "parsed_call.h"
+
+using namespace meshplan;
+
+namespace {
+
+struct RandomOps : CallTest {
+  bool draws(llvm::StringRef target, llvm::StringRef args) {
+    return drawsRandomNumbers(parse(target, args, "() -> tensor<4xf32>"));
+  }
+};
+
+TEST_F(RandomOps, Creation) {
+  EXPECT_TRUE(draws("aten.rand.default", "{size = [4]}"));
+  EXPECT_TRUE(draws("aten.randn_like.default", "{}"));
+  EXPECT_TRUE(draws("aten.bernoulli.p", "{p = 0.0}"));
+  EXPECT_FALSE(draws("aten.zeros.default", "{size = [4]}"));
+}
+
+TEST_F(RandomOps, DropoutDrawsWhileItDrops) {
+  EXPECT_TRUE(draws("aten.dropout.default", "{p = 0.5, train = true}"));
+  EXPECT_FALSE(draws("aten.dropout.default", "{p = 0.5, train = false}"));
+  EXPECT_FALSE(draws("aten.dropout.default", "{p = 0.0, train = true}"));
+  EXPECT_FALSE(draws("aten.dropout.default", "{p = 0, train = true}"));
+  EXPECT_TRUE(draws("aten.native_dropout.default", "{p = 0.5, train = unit}")) << "None counts as true";
+}
+
+TEST_F(RandomOps, AttentionDrawsWithAProbability) {
+  EXPECT_FALSE(draws("aten.scaled_dot_product_attention.default", "{}"));
+  EXPECT_FALSE(draws("aten.scaled_dot_product_attention.default", "{dropout_p = 0.0}"));
+  EXPECT_TRUE(draws("aten.scaled_dot_product_attention.default", "{dropout_p = 0.1}"));
+  EXPECT_TRUE(draws("meshplan.attention", "{dropout = 0.1}"));
+  EXPECT_FALSE(draws("meshplan.attention", "{scale = 0.1}"));
+}
+
+TEST_F(RandomOps, LayersDrawInTraining) {
+  EXPECT_FALSE(draws("aten.rrelu.default", "{}"));
+  EXPECT_TRUE(draws("aten.rrelu.default", "{training = true}"));
+  EXPECT_FALSE(draws("aten.lstm.input", "{dropout = 0.5, train = false}"));
+  EXPECT_TRUE(draws("aten.lstm.input", "{dropout = 0.5, train = true}"));
+  EXPECT_FALSE(draws("aten.lstm.input", "{dropout = 0.0, train = true}"));
+}
+
+} // namespace

@@ -1,0 +1,16 @@
+//===- layer_names_test.cpp - one name for equal layers -------------------===//
+
+#include "compiler/support/layer_names.h"
+#include "gtest/gtest.h"
+
+using meshplan::withoutIndices;
+
+TEST(WithoutIndices, ReplacesComponentsThatAreNumbers) {
+  EXPECT_EQ(withoutIndices("model.layers.12.experts.0.w1.weight"), "model.layers.*.experts.*.w1.weight");
+  EXPECT_EQ(withoutIndices("0"), "*");
+}
+
+TEST(WithoutIndices, KeepsNumbersInNames) {
+  EXPECT_EQ(withoutIndices("conv1.block2a.w0"), "conv1.block2a.w0");
+  EXPECT_EQ(withoutIndices(""), "");
+}

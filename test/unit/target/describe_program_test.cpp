@@ -1,0 +1,216 @@
+//===- describe_program_test.cpp - artifacts as text, wrong ones among them ===//
+
+#include "compiler/target/artifact/artifact.h"
+#include "compiler/target/artifact/describe_program.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+using namespace meshplan;
+using namespace meshplan::artifact;
+using testing::ElementsAre;
+
+namespace {
+
+/// A schedule on dp = 2 and tp = 3 with one program, which tests fill.
+class DescribeProgram : public testing::Test {
+protected:
+  DescribeProgram() {
+    schedule.format = artifactFormat;
+    schedule.mesh.push_back(axis("dp", 2));
+    schedule.mesh.push_back(axis("tp", 3));
+    schedule.programs.push_back(std::make_unique<ProgramT>());
+    program().name = "p";
+  }
+
+  ProgramT &program() { return *schedule.programs[0]; }
+
+  static std::unique_ptr<AxisT> axis(const std::string &name, int64_t size) {
+    auto made = std::make_unique<AxisT>();
+    made->name = name;
+    made->size = size;
+    return made;
+  }
+
+  ValueT &value(DType dtype = DType::f32) {
+    program().values.push_back(std::make_unique<ValueT>());
+    program().values.back()->dtype = dtype;
+    return *program().values.back();
+  }
+  static DimT &dim(ValueT &value, int64_t extent, std::vector<AxisRef> axes = {}) {
+    value.dims.push_back(std::make_unique<DimT>());
+    value.dims.back()->extent = extent;
+    value.dims.back()->axes = std::move(axes);
+    return *value.dims.back();
+  }
+
+  template <typename Step> InstructionT &instruction(Step step) {
+    program().instructions.push_back(std::make_unique<InstructionT>());
+    program().instructions.back()->action.Set(std::move(step));
+    return *program().instructions.back();
+  }
+
+  /// Adds an argument to the only call of the program, which it makes.
+  ArgT &argument(ArgKind kind) {
+    if (program().instructions.empty()) {
+      ComputeT compute;
+      compute.target = "op";
+      instruction(std::move(compute));
+    }
+    auto &args = program().instructions[0]->action.AsCompute()->args;
+    args.push_back(std::make_unique<ArgT>());
+    args.back()->kind = kind;
+    return *args.back();
+  }
+
+  /// The lines of the program.
+  std::vector<std::string> lines() {
+    flatbuffers::FlatBufferBuilder builder;
+    FinishScheduleBuffer(builder, Schedule::Pack(builder, &schedule));
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    EXPECT_FALSE(static_cast<bool>(describeArtifact({builder.GetBufferPointer(), builder.GetSize()}, stream)));
+    std::vector<std::string> all;
+    llvm::SmallVector<llvm::StringRef> parts;
+    llvm::StringRef(text).substr(text.find("program ")).split(parts, '\n', -1, false);
+    for (llvm::StringRef part : parts)
+      all.push_back(part.trim().str());
+    return all;
+  }
+
+  ScheduleT schedule;
+};
+
+TEST_F(DescribeProgram, AnEmptyProgram) { EXPECT_THAT(lines(), ElementsAre("program p")); }
+
+TEST_F(DescribeProgram, ValuesAreTheirDtypesDimsAndAddends) {
+  dim(value(), 8, {{0, 1, 2}, {1, 1, 3}}).name = "batch";
+  DimT &parts = dim(value(DType::bf16), 12, {{1, 1, 3}});
+  parts.unit = 2;
+  parts.parts = {8, 4};
+  dim(value(DType::i64), 6, {{1, 1, 3}}).repeat = 4;
+  value(DType::boolean).partial = Reduction::max;
+  program().values[3]->partial_axes = {{0, 1, 2}};
+  for (int32_t index = 0; index < 4; ++index) {
+    auto port = std::make_unique<PortT>();
+    port->name = "x" + std::to_string(index);
+    port->value = index;
+    program().inputs.push_back(std::move(port));
+  }
+  EXPECT_THAT(lines(),
+              ElementsAre("program p", "input v0 f32[batch=8 over dp, tp] 'x0'",
+                          "input v1 bf16[12 over tp unit 2 parts 8, 4] 'x1'", "input v2 i64[6 over tp repeat 4] 'x2'",
+                          "input v3 boolean[] partial max over dp 'x3'"));
+}
+
+TEST_F(DescribeProgram, ArgumentsOfEveryKind) {
+  argument(ArgKind::none).name = "a";
+  argument(ArgKind::value).values = {3};
+  argument(ArgKind::value_list).values = {1, -1};
+  argument(ArgKind::integer).ints = {IntExpr(7, -1, 0, 0, 0)};
+  argument(ArgKind::int_list).ints = {IntExpr(0, 2, 1, 0, 1), IntExpr(5, 2, 0, 1, -3), IntExpr(0, 0, 0, 2, 0)};
+  argument(ArgKind::real).reals = {0.1};
+  argument(ArgKind::real_list).reals = {1, -2.5};
+  argument(ArgKind::boolean).bools = {1};
+  argument(ArgKind::bool_list).bools = {0, 1};
+  argument(ArgKind::string).text = "floor";
+  argument(ArgKind::dtype).dtype = DType::bf16;
+  argument(ArgKind::int_list).name = "empty";
+  EXPECT_THAT(lines(),
+              ElementsAre("program p", "s0:  = op(a=none, v3, [v1, none], 7, [extent(v2, 1), 5 + offset(v2, 0) + -3 * "
+                                       "extent(v2, 0), 2 * offset(v0, 0)], 0.10000000000000001, [1, -2.5], true, "
+                                       "[false, true], 'floor', bf16, empty=[])"));
+}
+
+TEST_F(DescribeProgram, StepsOfEveryKind) {
+  dim(value(), 4);
+  schedule.communicators.push_back(std::make_unique<CommunicatorT>());
+  schedule.communicators[0]->name = "tp";
+  StartT start;
+  start.kind = CollectiveKind::all_to_all;
+  start.from_dim = 1;
+  start.dim = 0;
+  start.sequence = 5;
+  instruction(start).stream = 1;
+  start.kind = CollectiveKind::reduce_scatter;
+  start.from_dim = -1;
+  start.reduction = Reduction::sum;
+  instruction(start).origin = 2;
+  WaitT wait;
+  wait.sequence = 5;
+  instruction(wait);
+  SliceT slice;
+  slice.input = 0;
+  instruction(slice);
+  FreeT free;
+  free.values = {0, 3};
+  instruction(free);
+  EXPECT_THAT(lines(), ElementsAre("program p", "s1: v0 f32[4] = start 5 all_to_all v0 from 1 dim 0 over tp",
+                                   "s0: v0 f32[4] = start 5 reduce_scatter v0 dim 0 sum over tp  origin 2",
+                                   "s0: wait 5", "s0: v0 f32[4] = slice v0", "s0: free v0, v3"));
+}
+
+TEST_F(DescribeProgram, ParametersConstantsAndMemory) {
+  value();
+  program().parameters.push_back(std::make_unique<ParameterT>());
+  program().parameters[0]->names = {"w", "tied"};
+  program().parameters[0]->trainable = true;
+  program().constants.push_back(std::make_unique<ConstantT>());
+  program().constants[0]->name = "empty";
+  program().memory = std::make_unique<MemoryT>();
+  program().memory->peak = 9;
+  EXPECT_THAT(lines(), ElementsAre("program p", "memory parameters 0 constants 0 inputs 0 peak 9",
+                                   "parameter v0 f32[] trainable 'w' 'tied'", "constant v0 f32[] 'empty' 0 bytes"));
+}
+
+TEST_F(DescribeProgram, DevicesReplaceTheMesh) {
+  dim(value(), 8, {{0, 1, 1}});
+  program().devices.push_back(axis("rank", 1));
+  program().outputs.push_back(std::make_unique<PortT>());
+  program().outputs[0]->name = "y";
+  program().inputs.push_back(std::make_unique<PortT>());
+  program().inputs[0]->name = "x";
+  EXPECT_THAT(lines(), ElementsAre("program p rank=1", "input v0 f32[8 over rank] 'x'", "output v0 'y'"));
+}
+
+TEST_F(DescribeProgram, IndicesThatAreOutOfRangeArePrintedAsTheyAre) {
+  dim(value(), 8, {{7, 1, 2}, {-1, 2, 3}});
+  program().inputs.push_back(std::make_unique<PortT>());
+  StartT start;
+  start.input = 99;
+  start.output = -4;
+  start.communicator = 3;
+  instruction(start);
+  SliceT slice;
+  slice.output = 1;
+  instruction(slice);
+  instruction(WaitT());
+  EXPECT_THAT(lines(), ElementsAre("program p", "input v0 f32[8 over #7:(1)2, #-1:(2)3] ''",
+                                   "s0: v-4 = start 0 all_gather v99 over #3", "s0: v1 = slice v0", "s0: wait 0"));
+}
+
+TEST_F(DescribeProgram, APartOfAnAxisHasItsDigit) {
+  dim(value(), 8, {{1, 3, 1}, {0, 1, 2}});
+  program().inputs.push_back(std::make_unique<PortT>());
+  EXPECT_THAT(lines(), ElementsAre("program p", "input v0 f32[8 over tp:(3)1, dp] ''"));
+}
+
+std::string faultOf(const std::vector<uint8_t> &bytes) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  return llvm::toString(describeArtifact(bytes, stream));
+}
+
+TEST(DescribeArtifact, WhatIsNoArtifactIsRefused) {
+  EXPECT_EQ(faultOf({}), "not an artifact: its bytes are not well-formed");
+  EXPECT_EQ(faultOf({1, 2, 3, 4, 5, 6, 7, 8}), "not an artifact: its bytes are not well-formed");
+  ScheduleT schedule;
+  schedule.format = 2;
+  flatbuffers::FlatBufferBuilder builder;
+  FinishScheduleBuffer(builder, Schedule::Pack(builder, &schedule));
+  std::vector<uint8_t> bytes(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+  EXPECT_EQ(faultOf(bytes), "an artifact of format 2, this compiler writes format 1");
+  bytes.resize(bytes.size() / 2);
+  EXPECT_EQ(faultOf(bytes), "not an artifact: its bytes are not well-formed");
+}
+
+} // namespace

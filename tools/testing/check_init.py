@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Drafts a plan for every model of make_models.py and compiles it.
+
+  check_init.py --models FOLDER --work FOLDER [--meshplan P]
+
+An archive that another test made in --models is read there; the others are exported to --work, once. Packages with
+weights are read only where they are. Each draft is in canonical form, compiles, and has no warning but those of the
+table below.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+from make_models import MODELS, export_arguments, is_current
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # of the export tool
+
+DRAFTS = [["--mesh", "dp=2,tp=2"], ["--mesh", "dp=2,tp=2", "--sequence"], ["--mesh", "dp=2"]]
+
+# Models that mix samples or positions outside of weights: what their plans say cannot help it.
+WARNED = {
+    "attentions": "torch.nn.MultiheadAttention lays samples and heads side by side",
+    "bert": "the pooler reads the first position of a divided sequence",
+    "minilm": "the pooler reads the first position of a divided sequence",
+    "clip": "every image meets every text of the batch",
+    "lookups": "looks up samples of a divided batch",
+    "mixtral": "sorts the tokens of all samples by expert",
+    "mixtral_bfloat16": "as mixtral",
+}
+REFUSED = {"gpt2_train": "dropout"}
+
+
+def find_archive(name: str, models: Path, work: Path) -> Path | None:
+    """The archive of a model, exported if no test did; None for a package that is not there."""
+    arguments = MODELS[name]
+    own, is_our_own = work / f"{name}.pt2", not arguments[0].startswith("--")
+    # Only the archives of export_model.py appear all at once.
+    for archive in (own,) if is_our_own else (models / own.name, own):
+        if is_current(archive):
+            return archive
+    if "--package" in arguments:
+        return None
+    script, options = export_arguments(name, work)
+    if importlib.import_module(script).main(options) != 0:
+        raise SystemExit(f"{name}: cannot be exported")
+    return own
+
+
+def call(command: list[str]) -> tuple[int, str]:
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return result.returncode, result.stdout
+
+
+def check(name: str, archive: Path, meshplan: str, options: list[str], plan: Path) -> bool:
+    label = f"{name} {' '.join(options)}"
+    status, text = call([meshplan, "init", str(archive), *options, "-o", str(plan), "--force"])
+    if name in REFUSED and status == 0:
+        print(f"{label}: was to be refused for {REFUSED[name]}")
+    if name in REFUSED:
+        return status == 1
+    for command in (["compile", str(plan), "-o", str(plan.with_suffix(".sched"))], ["fmt", "--check", str(plan)]):
+        if status == 0:
+            status, text = call([meshplan, *command])
+        if status != 0 or ("warning" in text and name not in WARNED):
+            print(f"{label}: status {status}\n{text}")
+            return False
+    return True
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--meshplan", default="meshplan")
+    arguments = parser.parse_args()
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    right = True
+    for name in MODELS:
+        archive = find_archive(name, arguments.models, arguments.work)
+        for index, options in enumerate(DRAFTS if archive else []):
+            plan = arguments.work / f"{name}-{index}.plan"
+            right &= check(name, archive, arguments.meshplan, options, plan)
+    return 0 if right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Runs every model of make_models.py under every mesh and writes the table of docs/models.md.
+
+  model_table.py --models DIR --work DIR [--meshplan P] [--meshplan-run P] [--page docs/models.md] [NAME ...]
+
+`meshplan init` drafts the plan of a cell, `compile` and `forward` run it, PyTorch in float64 is what it is held
+against. A cell is the largest error as a share of what is allowed (compare_forward.py); a cell without a number has a
+letter, under which the page gives the reason. Status 1 if an output is wrong or a reason is none that is expected.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import make_models
+from compare_forward import Reference
+from safetensors.torch import load_file
+
+MESHES = ("dp=1", "dp=2", "tp=2", "tp=3", "tp=4", "dp=2,tp=2")
+SEQUENCE_MESHES = ("tp=2", "tp=3", "tp=4", "dp=2,tp=2")
+WITHOUT_WEIGHTS = ("llama70b",)
+REFUSED = ("gpt2_train",)  # draws random numbers
+
+
+@dataclasses.dataclass
+class Cell:
+    """One model under one mesh: a share of the allowed error, or why there is none."""
+
+    share: float | None = None
+    reason: str = ""
+    styled: str = ""  # what `init` says that it divides
+
+
+def label(mesh: str, sequence: bool) -> str:
+    return mesh.replace(",", " ") + (" sequence" if sequence else "")
+
+
+def first_error(text: str) -> str:
+    """The message of the first error, without places and sizes that differ from cell to cell."""
+    found = re.search(r"error: (.*)", text)
+    return found.group(1) if found else text.strip().splitlines()[-1]
+
+
+def run_cell(arguments: argparse.Namespace, model: str, mesh: str, sequence: bool) -> tuple[Cell, Path]:
+    stem = f"{model}-{mesh.replace('=', '').replace(',', '-')}{'-sequence' if sequence else ''}"
+    plan, schedule, outputs = (arguments.work / f"{stem}{suffix}" for suffix in (".plan", ".sched", ".safetensors"))
+    base = arguments.models / model
+    init = [arguments.meshplan, "init", f"{base}.pt2", "--mesh", mesh, "-o", plan, "--force"]
+    files = ["--weights", f"{base}.safetensors", "--inputs", f"{base}.inputs.safetensors", "--outputs", outputs]
+    commands = [
+        init + (["--sequence"] if sequence else []),
+        [arguments.meshplan, "compile", plan, "-o", schedule],
+        [arguments.meshplan_run, "forward", schedule, *files, "--timeout", "120"],
+    ]
+    cell = Cell()
+    outputs.unlink(missing_ok=True)
+    for command in commands:
+        result = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
+        if result.returncode != 0:
+            return Cell(reason=f"{command[1]}: {first_error(result.stderr)}"), outputs
+        if command[1] == "init":
+            cell.styled = result.stdout.partition(": ")[2].strip()
+    return cell, outputs
+
+
+def run_model(arguments: argparse.Namespace, model: str) -> dict[str, Cell]:
+    jobs = [(mesh, False) for mesh in MESHES] + [(mesh, True) for mesh in SEQUENCE_MESHES]
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        made = list(pool.map(lambda job: run_cell(arguments, model, *job), jobs))
+    inputs = load_file(f"{arguments.models / model}.inputs.safetensors")
+    reference = None
+    cells: dict[str, Cell] = {}
+    for (mesh, sequence), (cell, path) in zip(jobs, made, strict=True):
+        if not cell.reason:
+            outputs = load_file(path)
+            reference = reference or Reference(arguments.models / f"{model}.pt2", inputs, list(outputs))
+            cell.share = reference.share(outputs)
+        cells[label(mesh, sequence)] = cell
+        print(f"{model} {label(mesh, sequence)}: {cell.reason or f'{cell.share:.2f}'}", flush=True)
+    return cells
+
+
+def page(table: dict[str, dict[str, Cell]]) -> str:
+    columns = [label(mesh, False) for mesh in MESHES] + [label(mesh, True) for mesh in SEQUENCE_MESHES]
+    letters: dict[str, str] = {}
+
+    def text(cell: Cell) -> str:
+        if cell.share is not None:
+            return f"{cell.share:.2f}"
+        return letters.setdefault(cell.reason, chr(ord("a") + len(letters)))
+
+    rows = [
+        f"| {model} | " + " | ".join(text(cells[column]) for column in columns) + " |" for model, cells in table.items()
+    ]
+    lines = [
+        "# Models and meshes",
+        "",
+        "Every model of `tools/testing/make_models.py` under every mesh, with the plan that `meshplan init` drafts",
+        "for it. A cell is the largest error of an output against PyTorch in float64, as a share of what is allowed:",
+        "4 times the error of PyTorch's own float32 run or 1e-6 of the largest element, of 16-bit models 1.5 times the",
+        "error of PyTorch's own run (of a single number such as a loss, of the largest of eight runs).",
+        "`tools/testing/model_table.py` made this page.",
+        "",
+        "| model | " + " | ".join(columns) + " |",
+        "|---" * (len(columns) + 1) + "|",
+        *rows,
+    ]
+    if letters:
+        lines += ["", "Without a number:", "", *(f"- {letter}: {reason}" for reason, letter in letters.items())]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--models", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--meshplan", default="meshplan")
+    parser.add_argument("--meshplan-run", default="meshplan-run")
+    parser.add_argument("--page", type=Path)
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    names = arguments.names or [name for name in make_models.MODELS if name not in WITHOUT_WEIGHTS + REFUSED]
+    script = Path(make_models.__file__)
+    subprocess.run([sys.executable, script, arguments.models, *names], check=True)
+    table = {name: run_model(arguments, name) for name in names}
+    if arguments.page:
+        arguments.page.write_text(page(table))
+    wrong = [
+        cell for cells in table.values() for cell in cells.values() if cell.share is not None and not cell.share <= 1
+    ]
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

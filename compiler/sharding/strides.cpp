@@ -102,6 +102,9 @@ std::optional<Strides> meshplan::viewStrides(StridedShape tensor, ArrayRef<int64
 
 Strides meshplan::expandedStrides(StridedShape tensor, ArrayRef<int64_t> shape) {
   Strides strides(shape.size(), 0);
+  // A call that an archive made up: nothing is known.
+  if (tensor.shape.size() > shape.size())
+    return strides;
   size_t added = shape.size() - tensor.shape.size();
   for (auto [dim, size] : llvm::enumerate(tensor.shape))
     if (size == shape[added + dim])

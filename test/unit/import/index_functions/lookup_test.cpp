@@ -20,6 +20,12 @@ protected:
     types.split(parts, ',', -1, false);
     for (llvm::StringRef part : parts)
       view.operands.push_back(type<mlir::RankedTensorType>(("tensor<" + part.trim() + ">").str()));
+    int64_t indexRank = 0;
+    for (const mlir::RankedTensorType &index : llvm::drop_begin(view.operands))
+      indexRank = std::max(indexRank, index.getRank());
+    int64_t resultRank = rank - static_cast<int64_t>(indices.count("#plan.operand")) + indexRank;
+    llvm::SmallVector<int64_t> shape(std::max<int64_t>(resultRank, 0), 1);
+    view.results.push_back(mlir::RankedTensorType::get(shape, view.operands.front().getElementType()));
     std::optional<Lookup> lookup = describeLookup(view, rank);
     if (!lookup)
       return "none";

@@ -1,8 +1,8 @@
 //===- describe_program_test.cpp - artifacts as text, wrong ones among them ===//
 
 #include "compiler/target/artifact/artifact.h"
-#include "runtime/schema/checksum.h"
 #include "compiler/target/artifact/describe_program.h"
+#include "runtime/schema/checksum.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

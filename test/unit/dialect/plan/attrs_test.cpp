@@ -1,6 +1,7 @@
 //===- attrs_test.cpp - what attributes of plan mean, against the elements of ranks ===//
 
 #include "dialect/plan/plan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "test/unit/dialect/parsed_text.h"
 #include <gmock/gmock.h>
 #include <set>

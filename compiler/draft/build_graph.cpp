@@ -121,8 +121,7 @@ bool GraphBuilder::comesFromInput(Value value) {
   values.insert(value);
   for (size_t index = 0; index < values.size(); ++index) {
     if (auto argument = dyn_cast<BlockArgument>(values[index])) {
-      auto kind = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind");
-      if (kind && kind.getValue() == "input")
+      if (plan::argumentKind(argument) == "input")
         return true;
       continue;
     }

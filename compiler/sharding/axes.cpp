@@ -36,6 +36,13 @@ AxisList meshplan::mergeDigits(ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
   return merged;
 }
 
+AxisList meshplan::allAxes(ShardingAttr sharding) {
+  AxisList axes(sharding.getPartialAxes());
+  for (DimShardingAttr dim : sharding.getDims())
+    axes.append(dim.getAxes().begin(), dim.getAxes().end());
+  return axes;
+}
+
 bool meshplan::overlapsAny(ArrayRef<AxisRefAttr> axes, AxisRefAttr axis) {
   return llvm::any_of(axes, [&](AxisRefAttr other) { return other.overlaps(axis); });
 }

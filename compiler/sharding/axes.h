@@ -26,6 +26,9 @@ std::pair<plan::AxisRefAttr, plan::AxisRefAttr> splitAxis(plan::AxisRefAttr axis
 /// Joins neighbours that are adjacent digits of one axis.
 AxisList mergeDigits(llvm::ArrayRef<plan::AxisRefAttr> axes, plan::MeshOp mesh);
 
+/// The axes over which values of this sharding are addends, then those of each dim.
+AxisList allAxes(plan::ShardingAttr sharding);
+
 /// True if any of `axes` shares a digit with `axis`.
 bool overlapsAny(llvm::ArrayRef<plan::AxisRefAttr> axes, plan::AxisRefAttr axis);
 

@@ -36,6 +36,15 @@ inline ShardingAttr getSharding(mlir::Value value) { return getSharding(value.ge
 /// The same tensor type under `sharding`; null makes it undecided.
 mlir::RankedTensorType withSharding(mlir::Type type, ShardingAttr sharding);
 
+/// What an argument of a program is: "parameter", "buffer" or "input"; empty if nothing says so.
+llvm::StringRef argumentKind(mlir::BlockArgument argument);
+
+/// True for parameters and buffers.
+bool isWeight(mlir::Value value);
+
+/// True for parameters, buffers and constants, also where calls of one operand have rearranged or converted them.
+bool isFromWeights(mlir::Value value);
+
 /// The mesh of the module that holds `op`, or null.
 MeshOp getMesh(mlir::Operation *op);
 

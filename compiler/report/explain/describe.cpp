@@ -90,9 +90,9 @@ static std::string layoutOf(Value value) { return layoutText(cast<RankedTensorTy
 End Describer::producer(Value origin, Value seen) const {
   if (auto argument = dyn_cast<BlockArgument>(origin)) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    auto kind = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind");
+    StringRef kind = argumentKind(argument);
     auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
-    return {kind ? kind.str() : "argument", names && !names.empty() ? cast<StringAttr>(names[0]).str() : "",
+    return {kind.empty() ? "argument" : kind.str(), names && !names.empty() ? cast<StringAttr>(names[0]).str() : "",
             layoutOf(seen)};
   }
   if (auto constant = origin.getDefiningOp<ConstantOp>())

@@ -114,8 +114,8 @@ Statement Explainer::statementOf(BlockArgument argument) {
 }
 
 void Explainer::explainArgument(BlockArgument argument) {
-  auto kind = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind");
-  result.kind = kind ? kind.str() : "input";
+  StringRef kind = argumentKind(argument);
+  result.kind = kind.empty() ? "input" : kind.str();
   for (auto name : namesOf(argument.getArgNumber()).getAsRange<StringAttr>())
     result.names.push_back(name.str());
   result.tensor = describer.tensor(argument);
@@ -161,7 +161,7 @@ void Explainer::explainModule() {
   llvm::SetVector<Value> parameters;
   for (CallOp call : border.calls)
     for (Value operand : call.getOperands())
-      if (Value origin = originOf(operand); isWeightOrConstant(origin) && isa<BlockArgument>(origin))
+      if (Value origin = originOf(operand); isWeight(origin))
         parameters.insert(origin);
   for (Value value : parameters) {
     addParameter(cast<BlockArgument>(value));

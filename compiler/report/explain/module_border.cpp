@@ -28,15 +28,6 @@ bool meshplan::isInModule(Operation *op, StringRef path) {
   return module.consume_front(path) && (path.empty() || module.empty() || module.starts_with("."));
 }
 
-bool meshplan::isWeightOrConstant(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument)
-    return isa<ConstantOp>(value.getDefiningOp());
-  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  auto kind = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind");
-  return kind && kind.getValue() != "input";
-}
-
 SmallVector<OpOperand *> meshplan::usesBehindReshards(Value value) {
   SmallVector<OpOperand *> uses;
   SmallVector<Value> forms{value};
@@ -59,7 +50,7 @@ ModuleBorder meshplan::findBorder(func::FuncOp function, StringRef path) {
     for (OpOperand &operand : call->getOpOperands()) {
       Value origin = originOf(operand.get());
       Operation *producer = origin.getDefiningOp();
-      if (!isWeightOrConstant(origin) && !(producer && isInModule(producer, path)))
+      if (!isWeight(origin) && !origin.getDefiningOp<ConstantOp>() && !(producer && isInModule(producer, path)))
         inputs[origin].push_back(&operand);
     }
     for (Value result : call.getResults()) {

@@ -23,9 +23,6 @@ mlir::Value originOf(mlir::Value value);
 /// True if the op is a call of the module at `path` or of one inside it.
 bool isInModule(mlir::Operation *op, llvm::StringRef path);
 
-/// True for parameters, buffers and constants.
-bool isWeightOrConstant(mlir::Value value);
-
 /// Uses of a value by calls and the end of the program, also of its resharded forms.
 llvm::SmallVector<mlir::OpOperand *> usesBehindReshards(mlir::Value value);
 

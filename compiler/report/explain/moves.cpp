@@ -53,7 +53,7 @@ static bool isBehind(Location statement, Operation *op) {
 
 void MoveTable::addOperandMoves(CallOp call, const llvm::SmallPtrSetImpl<void *> &weights, BlockArgument parameter,
                                 MoveSet &set) const {
-  bool isDivided = isWeightOrConstant(parameter) && !getSharding(parameter).isReplicated();
+  bool isDivided = isWeight(parameter) && !getSharding(parameter).isReplicated();
   for (Value operand : call.getOperands()) {
     Operation *producer = operand.getDefiningOp();
     if (weights.contains(operand.getAsOpaquePointer()) || !producer || !isReshardStep(producer))

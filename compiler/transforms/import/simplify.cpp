@@ -51,12 +51,12 @@ public:
 private:
   /// Without function or attribute a tensor counts as trainable.
   static bool isTrainable(BlockArgument argument) {
-    auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    if (!function || !argument.getOwner()->isEntryBlock())
+    StringRef kind = plan::argumentKind(argument);
+    if (kind.empty())
       return true;
-    auto kind = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind");
+    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
     auto trainable = function.getArgAttrOfType<BoolAttr>(argument.getArgNumber(), "plan.trainable");
-    return !kind || (kind.getValue() == "parameter" && !(trainable && !trainable.getValue()));
+    return kind == "parameter" && !(trainable && !trainable.getValue());
   }
 
   /// Drops operands that give only a shape or a dtype, so that their layout never matters.

@@ -2,7 +2,6 @@
 
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/sharding/op_record.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -14,22 +13,6 @@ bool isInside(CallOp call, StringRef path) {
   StringRef module = call.getModule().value_or("");
   return path.empty() || module == path ||
          (module.starts_with(path) && module.drop_front(path.size()).starts_with("."));
-}
-
-/// True if the value is computed from function arguments that are parameters or buffers, and constants, only.
-bool isFromWeights(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto function = cast<mlir::FunctionOpInterface>(argument.getOwner()->getParentOp());
-    auto kind = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind");
-    return kind && kind.getValue() != "input";
-  }
-  Operation *producer = value.getDefiningOp();
-  if (isa<ConstantOp>(producer))
-    return true;
-  // One step is enough: exported programs rearrange a weight at most once before they use it.
-  auto call = dyn_cast<CallOp>(producer);
-  return call && call.getOperands().size() == 1 && isa<BlockArgument>(call.getOperands()[0]) &&
-         isFromWeights(call.getOperands()[0]);
 }
 
 bool appearsIn(const TensorFactors &tensor, unsigned factor) {

@@ -63,11 +63,7 @@ bool BorderPlacer::isInside(Operation *op, StringRef module) const {
 /// True for values that are computed: not a weight, a buffer or a constant.
 static bool isActivation(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
-  if (!argument)
-    return !isa<ConstantOp>(value.getDefiningOp());
-  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  auto kind = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind");
-  return kind && kind.getValue() == "input";
+  return argument ? argumentKind(argument) == "input" : !isa<ConstantOp>(value.getDefiningOp());
 }
 
 /// What comes from outside, in the order in which the module first reads it.

@@ -35,13 +35,6 @@ SmallVector<AxisRefAttr> dividing(ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
   return list;
 }
 
-bool isWeight(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
-  return function && function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind") != nullptr &&
-         function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind").getValue() != "input";
-}
-
 StringRef nameOf(BlockArgument parameter) {
   auto function = cast<func::FuncOp>(parameter.getOwner()->getParentOp());
   auto names = function.getArgAttrOfType<ArrayAttr>(parameter.getArgNumber(), "plan.names");

@@ -88,11 +88,7 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
 
 /// Notes every other statement that divides the operand.
 static void noteCauses(InFlightDiagnostic &diagnostic, Value operand, const Layouts &layouts, Location place) {
-  ShardingAttr sharding = getSharding(operand);
-  AxisList axes(sharding.getPartialAxes());
-  for (DimShardingAttr dim : sharding.getDims())
-    axes.append(dim.getAxes().begin(), dim.getAxes().end());
-  for (AxisRefAttr axis : axes)
+  for (AxisRefAttr axis : allAxes(getSharding(operand)))
     if (std::optional<Cause> cause = layouts.causeOf(operand, axis))
       if (cause->style && cause->location != place)
         diagnostic.attachNote(cause->location) << "also divided by '" << cause->style.getValue() << "'";

@@ -85,9 +85,6 @@ private:
   LogicalResult visitCall(CallOp call);
   CallProblem makeProblem(CallOp call, const FactorRule &rule);
 
-  /// True for parameters and buffers, also transposed, reshaped or converted.
-  bool isWeight(Value value);
-
   /// An addend stays one only if the call is linear in it and no other consumer needs the sum.
   void reducePartialOperands(CallOp call, const FactorRule &rule, const Linearity &linearity);
   static bool isPartialShared(CallOp call, AxisRefAttr axis);
@@ -106,10 +103,10 @@ private:
 
   /// True unless each rank already holds what it needs.
   static bool movesData(ShardingAttr from, ShardingAttr to);
-  void reportUnstated(CallOp call, unsigned index, ShardingAttr from, ShardingAttr to);
+  void reportUnstated(CallOp call, unsigned index, ShardingAttr to);
 
   /// The statement that divides a value, if one is known.
-  std::optional<Cause> statementBehind(Value value, ShardingAttr sharding);
+  std::optional<Cause> statementBehind(Value value);
   LogicalResult reportBlock(CallOp call, const FactorRule &rule, const CallDecision &decision);
 
   /// An operator without a record runs replicated, on whole values.
@@ -180,9 +177,8 @@ void Propagation::decideArgument(BlockArgument argument) {
 
 StringAttr Propagation::styleOf(BlockArgument argument) {
   unsigned number = argument.getArgNumber();
-  auto kind = function.getArgAttrOfType<StringAttr>(number, "plan.kind");
   auto names = function.getArgAttrOfType<ArrayAttr>(number, "plan.names");
-  if (!kind || kind.getValue() != "input" || !names)
+  if (argumentKind(argument) != "input" || !names)
     return function.getArgAttrOfType<StringAttr>(number, "plan.style");
   return StringAttr::get(function.getContext(), "input " + cast<StringAttr>(names[0]).getValue());
 }
@@ -304,20 +300,11 @@ CallProblem Propagation::makeProblem(CallOp call, const FactorRule &rule) {
   }
   auto weight = [&](unsigned index) {
     Value operand = call.getOperands()[index];
-    bool placed = !getSharding(operand).isReplicated() && isWeight(operand);
+    bool placed = !getSharding(operand).isReplicated() && isFromWeights(operand);
     return std::pair(placed ? 0 : 1, -cast<RankedTensorType>(operand.getType()).getNumElements());
   };
   llvm::stable_sort(problem.order, [&](unsigned left, unsigned right) { return weight(left) < weight(right); });
   return problem;
-}
-
-bool Propagation::isWeight(Value value) {
-  for (auto call = value.getDefiningOp<CallOp>(); call && call.getNumOperands() == 1;
-       call = value.getDefiningOp<CallOp>())
-    value = call.getOperands()[0];
-  auto argument = dyn_cast<BlockArgument>(value);
-  auto kind = argument ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind") : StringAttr();
-  return kind && kind.getValue() != "input";
 }
 
 void Propagation::reducePartialOperands(CallOp call, const FactorRule &rule, const Linearity &linearity) {
@@ -351,7 +338,7 @@ void Propagation::placeReshards(CallOp call, const CallDecision &decision) {
     if (arriving == wanted)
       continue;
     if (movesData(arriving, wanted))
-      reportUnstated(call, index, arriving, wanted);
+      reportUnstated(call, index, wanted);
     Cause cause{call.getLoc(), StringAttr()};
     Value made = layouts.obtain(operand, wanted, call, cause);
     inheritCauses(call, decision, made);
@@ -361,7 +348,7 @@ void Propagation::placeReshards(CallOp call, const CallDecision &decision) {
 
 std::optional<Cause> Propagation::causeIn(CallOp call, Value operand, AxisRefAttr axis) {
   auto own = styles.find(call.getModule().value_or(""));
-  if (own != styles.end() && isWeight(operand))
+  if (own != styles.end() && isFromWeights(operand))
     for (StyleOp style : own->second)
       if (overlapsAny(toAxes(style.getAxes()), axis))
         return Cause{style.getLoc(), style.getTextAttr()};
@@ -388,11 +375,11 @@ bool Propagation::movesData(ShardingAttr from, ShardingAttr to) {
   return false;
 }
 
-void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr from, ShardingAttr to) {
+void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
   // Behind an error layouts are guesses.
   if (hasFailed)
     return;
-  std::optional<Cause> cause = statementBehind(call.getOperands()[index], from);
+  std::optional<Cause> cause = statementBehind(call.getOperands()[index]);
   Location place = cause ? cause->location : call.getLoc();
   strictFailure |= strict;
   std::string layout = layoutText(withSharding(call.getOperands()[index].getType(), to));
@@ -400,11 +387,8 @@ void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr from,
     reportUnstatedReshard(call, index, to, mesh, place, strict);
 }
 
-std::optional<Cause> Propagation::statementBehind(Value value, ShardingAttr sharding) {
-  AxisList axes(sharding.getPartialAxes());
-  for (DimShardingAttr dim : sharding.getDims())
-    axes.append(dim.getAxes().begin(), dim.getAxes().end());
-  for (AxisRefAttr axis : axes)
+std::optional<Cause> Propagation::statementBehind(Value value) {
+  for (AxisRefAttr axis : allAxes(getSharding(value)))
     if (std::optional<Cause> cause = layouts.causeOf(value, axis); cause && cause->style)
       return cause;
   return std::nullopt;
@@ -423,7 +407,7 @@ LogicalResult Propagation::visitUnknown(CallOp call) {
   for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
     if (getSharding(operand).isReplicated())
       continue;
-    std::optional<Cause> cause = statementBehind(operand, getSharding(operand));
+    std::optional<Cause> cause = statementBehind(operand);
     Location place = cause ? cause->location : call.getLoc();
     if (isNews(place, call.getTarget()))
       reportUnknownOperator(call, index, layouts, place);

@@ -69,18 +69,14 @@ private:
 };
 } // namespace
 
-static bool isInput(func::FuncOp function, unsigned argument) {
-  auto kind = function.getArgAttrOfType<StringAttr>(argument, "plan.kind");
-  return kind && kind == "input";
-}
-
 sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) {
   scheduling::MemoryProfile profile = scheduling::profileMemory(problem, solution);
   int64_t parameters = 0, inputs = 0, constants = 0;
   for (unsigned rankClass = 0; rankClass < problem.rankClasses; ++rankClass) {
     int64_t ownParameters = 0, ownInputs = 0;
     for (unsigned index = 0; index < function.getNumArguments(); ++index)
-      (isInput(function, index) ? ownInputs : ownParameters) += problem.buffers[index].bytes[rankClass];
+      (plan::argumentKind(function.getArgument(index)) == "input" ? ownInputs : ownParameters) +=
+          problem.buffers[index].bytes[rankClass];
     parameters = std::max(parameters, ownParameters);
     inputs = std::max(inputs, ownInputs);
     constants = std::max(constants, profile.permanent[rankClass] - ownParameters - ownInputs);
@@ -96,7 +92,7 @@ void ProgramWriter::writeArguments() {
     auto names = function.getArgAttrOfType<ArrayAttr>(index, "plan.names");
     if (!names || names.empty())
       names = builder.getStrArrayAttr({("arg" + Twine(index)).str()});
-    if (isInput(function, index)) {
+    if (plan::argumentKind(function.getArgument(index)) == "input") {
       auto input = sched::InputOp::create(builder, argument.getLoc(), typeOf(argument), cast<StringAttr>(names[0]),
                                           function.getArgAttrOfType<ArrayAttr>(index, "plan.dims"));
       values.map(argument, input.getResult());

@@ -4,7 +4,6 @@
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/import/index_functions/call_reader.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <algorithm>
@@ -204,12 +203,6 @@ Interval meshplan::boundsOf(Value value, IndexFunctions &functions) { return Bou
 /// Far from the lowest number of f32 and bf16, but larger than any score.
 static constexpr double moderate = 1e30;
 
-static bool isParameter(BlockArgument argument) {
-  auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
-  auto kind = function ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind") : StringAttr();
-  return kind && kind.getValue() == "parameter";
-}
-
 static bool hasModerateLiterals(plan::CallOp call) {
   return llvm::all_of(call.getArgs(), [](NamedAttribute argument) {
     auto number = dyn_cast<FloatAttr>(argument.getValue());
@@ -225,7 +218,7 @@ bool meshplan::isModerate(Value value, IndexFunctions &functions) {
   while (!open.empty()) {
     Value next = open.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(next)) {
-      if (!isParameter(argument))
+      if (plan::argumentKind(argument) != "parameter")
         return false;
       continue;
     }

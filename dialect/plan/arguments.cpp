@@ -1,0 +1,30 @@
+//===- arguments.cpp - what the arguments of a program are ----------------===//
+
+#include "dialect/plan/plan.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace meshplan::plan;
+
+StringRef meshplan::plan::argumentKind(BlockArgument argument) {
+  auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  if (!function || !argument.getOwner()->isEntryBlock())
+    return "";
+  auto kind = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.kind");
+  return kind ? kind.getValue() : StringRef();
+}
+
+bool meshplan::plan::isWeight(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  StringRef kind = argument ? argumentKind(argument) : StringRef();
+  return !kind.empty() && kind != "input";
+}
+
+bool meshplan::plan::isFromWeights(Value value) {
+  while (auto call = value.getDefiningOp<CallOp>()) {
+    if (call.getNumOperands() != 1)
+      return false;
+    value = call.getOperands()[0];
+  }
+  return isWeight(value) || value.getDefiningOp<ConstantOp>();
+}

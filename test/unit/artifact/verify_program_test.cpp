@@ -67,6 +67,14 @@ const Case portCases[] = {
     {"InputIsAConstant", [](ScheduleT &s) { forwardOf(s).inputs[0]->value = table; },
      "inputs[0]: value 1 is defined twice"},
     {"OutputNameTwice", [](ScheduleT &s) { addCopy(forwardOf(s).outputs); }, "outputs[1]: the name 'logits' twice"},
+    {"OutputPartial", [](ScheduleT &s) { forwardOf(s).outputs[0]->value = product; }, "outputs[0]: value 3 is partial"},
+    {"InputPartial",
+     [](ScheduleT &s) {
+       valueOf(s, input).partial = artifact::Reduction::max;
+       valueOf(s, input).partial_axes = {artifact::AxisRef(0, 1, 2)};
+       valueOf(s, input).dims[0]->axes.clear();
+     },
+     "inputs[0]: value 2 is partial"},
     {"OutputName", [](ScheduleT &s) { forwardOf(s).outputs[0]->name = ""; }, "outputs[0]: no name"},
     {"MemoryOfParameters", [](ScheduleT &s) { forwardOf(s).memory->parameters = INT64_MIN; },
      "memory: a size is negative"},

@@ -30,6 +30,7 @@ public:
 private:
   int32_t reportFile(Diagnostics &diagnostics);
   bool readModel();
+  void collectModules(const FeatureGraph &graph);
   bool chooseFromGraph();
   CompileOptions compileOptions(const std::string &text) const;
   const std::vector<size_t> *stylesBehind(const DraftText &text, const Diagnostic &report) const;
@@ -97,12 +98,21 @@ bool Drafter::readModel() {
   draft.mesh = options.mesh;
   draft.model = &model;
   draft.exampleExtents = archive.program->examples;
+  return true;
+}
+
+/// Modules that a plan can give a style: those that hold parameters, and those that use parameters of others.
+void Drafter::collectModules(const FeatureGraph &graph) {
   std::set<std::string> seen;
+  auto add = [&](const std::string &path) {
+    if (seen.insert(path).second)
+      draft.modules.push_back(path);
+  };
   for (const OutlineParameter &parameter : model.parameters)
     for (const OutlineParameterName &name : parameter.names)
-      if (const std::string &path = model.modules[name.module].path; seen.insert(path).second)
-        draft.modules.push_back(path);
-  return true;
+      add(model.modules[name.module].path);
+  for (const WeightUse &weight : graph.weights)
+    add(weight.module);
 }
 
 /// Imports the model under a plan that divides nothing, and reads styles from its graph.
@@ -116,6 +126,7 @@ bool Drafter::chooseFromGraph() {
   draft.splitsBatch = !axesOfRole(options.mesh, AxisRole::data).empty();
   auto function = *compilation.module().getOps<mlir::func::FuncOp>().begin();
   FeatureGraph graph = buildFeatureGraph(function, model);
+  collectModules(graph);
   draft.readsTokens = llvm::any_of(graph.weights, [](const WeightUse &weight) { return weight.looksUpInput; });
   std::string axes = axesOfRole(options.mesh, AxisRole::tensor);
   if (axes.empty())

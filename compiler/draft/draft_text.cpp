@@ -72,10 +72,8 @@ void DraftWriter::writeInputs() {
   line("");
   if (!draft.splitsBatch && !draft.wholeBatchReason.empty())
     comment("the batch stays whole: " + draft.wholeBatchReason);
-  for (const std::string &statement : inputs.statements) {
+  for (const std::string &statement : inputs.statements)
     line("  " + statement);
-    result.inputLines.push_back(lines);
-  }
   for (const OutlineValue &output : draft.model->outputs)
     if (output.name == "loss" && output.dims.empty())
       line("  loss loss");

@@ -16,7 +16,7 @@ def PlaceStyles : Pass<"plan-place-styles", "::mlir::ModuleOp"> {
     `plan.constrain` is placed. Parameters and inputs that no style mentions are
     replicated. A parameter gets the place of its style as its location and the
     text as `plan.style`, also where the style leaves it whole. The style ops
-    are removed.
+    stay: propagation reads which of them divides a shared parameter.
 
     Before:
     ```mlir

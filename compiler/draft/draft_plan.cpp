@@ -70,7 +70,8 @@ static std::string besidePlan(const DraftOptions &options) {
   fs::path folder = fs::absolute(options.planFile).lexically_normal().parent_path();
   fs::path model = fs::absolute(options.modelFile).lexically_normal();
   // A way up to the root and down again says less than the whole path.
-  bool sharesFolder = *std::next(folder.begin()) == *std::next(model.begin());
+  fs::path top = folder.relative_path(), modelTop = model.relative_path();
+  bool sharesFolder = !top.empty() && *top.begin() == *modelTop.begin();
   return (sharesFolder ? model.lexically_proximate(folder) : model).generic_string();
 }
 
@@ -80,6 +81,21 @@ static std::string planName(StringRef modelFile) {
   for (char c : llvm::sys::path::stem(modelFile))
     name += llvm::isAlnum(c) ? c : '_';
   return name.empty() || llvm::isDigit(name.front()) ? "model_" + name : name;
+}
+
+/// Extents that symbols had in the example inputs, and those that expressions of them in shapes of inputs had.
+static archive::SymbolBindings exampleExtents(const archive::ExportedProgram &program) {
+  archive::SymbolBindings extents = program.examples;
+  for (const archive::Input &input : program.inputs)
+    for (const archive::SymbolicInt &extent : program.value(input.value).dims) {
+      if (!extent.isSymbolic())
+        continue;
+      if (llvm::Expected<int64_t> value = archive::evaluate(extent, program.examples))
+        extents[archive::toString(extent)] = *value;
+      else
+        llvm::consumeError(value.takeError());
+    }
+  return extents;
 }
 
 bool Drafter::readModel() {
@@ -97,7 +113,7 @@ bool Drafter::readModel() {
   draft.modelFile = besidePlan(options);
   draft.mesh = options.mesh;
   draft.model = &model;
-  draft.exampleExtents = archive.program->examples;
+  draft.exampleExtents = exampleExtents(*archive.program);
   return true;
 }
 

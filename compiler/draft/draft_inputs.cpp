@@ -1,6 +1,7 @@
 //===- draft_inputs.cpp - the inputs of a drafted plan --------------------===//
 
 #include "compiler/draft/draft_inputs.h"
+#include "compiler/draft/plan_words.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -99,7 +100,7 @@ DraftInputs InputDrafter::draft() {
     auto known = llvm::find_if(byDims, [&](const auto &entry) { return entry.first == text; });
     if (known == byDims.end())
       known = byDims.insert(byDims.end(), {text, {}});
-    known->second.push_back(input.name);
+    known->second.push_back(planWord(input.name));
   }
   for (const auto &[dims, names] : byDims)
     if (dims != "[]")

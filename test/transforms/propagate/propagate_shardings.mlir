@@ -100,3 +100,44 @@ func.func @parallel(
       : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   return %r : tensor<4x8xf32>
 }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// Maxima are not scattered: they are made whole, and then divided.
+// CHECK-LABEL: func.func @maxima
+// CHECK: %[[P:.*]] = plan.call "aten.amax.default"{{.*}}partial = max {"tp"}
+// CHECK: %[[R:.*]] = plan.reshard %[[P]] {{.*}} -> tensor<4xf32, #plan.sharding<[{}]>>
+// CHECK: plan.reshard %[[R]] because "output split 0 over tp" {{.*}} -> tensor<4xf32, #plan.sharding<[{"tp"}]>>
+func.func @maxima(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>})
+    -> tensor<4xf32> {
+  %p = plan.call "aten.amax.default"(%x) {self = #plan.operand<0>, dim = array<i64: 1>}
+      : (tensor<4x8xf32>) -> tensor<4xf32>
+  %y = plan.constrain %p <[{"tp"}]> along [#plan.axis<"tp">] as "output split 0 over tp"
+      : tensor<4xf32> -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// The first consumer could take an addend, the second needs the sum: one reduction serves both.
+// CHECK-LABEL: func.func @shared_addend
+// CHECK: %[[P:.*]] = plan.call "aten.linear.default"{{.*}}partial = sum {"tp"}
+// CHECK: %[[R:.*]] = plan.reshard %[[P]] {{.*}} -> tensor<4x6xf32, #plan.sharding<[{}, {}]>>
+// CHECK: plan.call "aten.neg.default"(%[[R]])
+// CHECK: plan.call "aten.exp.default"(%[[R]])
+// CHECK-NOT: plan.reshard
+func.func @shared_addend(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
+    %w: tensor<6x8xf32> {plan.kind = "parameter", plan.names = ["w"], plan.sharding = #plan.sharding<[{}, {"tp"}]>})
+    -> (tensor<4x6xf32>, tensor<4x6xf32>) {
+  %p = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+      : (tensor<4x8xf32>, tensor<6x8xf32>) -> tensor<4x6xf32>
+  %n = plan.call "aten.neg.default"(%p) {self = #plan.operand<0>} : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %e = plan.call "aten.exp.default"(%p) {self = #plan.operand<0>} : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %n, %e : tensor<4x6xf32>, tensor<4x6xf32>
+}

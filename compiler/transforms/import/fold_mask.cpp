@@ -92,6 +92,9 @@ std::optional<MaskAddends> MaskFolder::takeApart(Value mask) {
   SmallVector<Value> open{mask};
   while (!open.empty()) {
     Value value = behindCopies(open.pop_back_val());
+    // As an addend a boolean is 0 or 1, not a mask.
+    if (typeOf(value).getElementType().isInteger(1))
+      return std::nullopt;
     auto call = value.getDefiningOp<plan::CallOp>();
     CallView view = call ? CallView::of(call) : CallView();
     if (std::optional<AddedMask> read = readMask(value)) {

@@ -148,11 +148,12 @@ func.func @shared_addend(
 plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
 plan.style "a" rowwise [#plan.axis<"tp">] as "rowwise tp"
 
-// A statement about dp leaves the addends of tp what they are.
+// A statement about dp leaves the addends of tp what they are, and what they are summed from.
 // CHECK-LABEL: func.func @statement_about_another_axis
 // CHECK: %[[A:.*]] = plan.call "aten.linear.default"
-// CHECK-NEXT: plan.reshard %[[A]] because "output 0" {{.*}} -> tensor<4x8xf32, #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>>
-// CHECK: return %{{.*}} : tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>>
+// CHECK-NEXT: %[[D:.*]] = plan.reshard %[[A]] because "output 0" {{.*}} -> tensor<4x8xf32, #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>>
+// CHECK-NEXT: %[[S:.*]] = plan.reshard %[[D]] because "rowwise tp"
+// CHECK: return %[[S]] : tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>>
 func.func @statement_about_another_axis(
     %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
     %w: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["a.weight"]}) -> tensor<4x8xf32> {

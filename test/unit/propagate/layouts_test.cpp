@@ -67,6 +67,13 @@ TEST_F(LayoutsTest, TheCheapestVersionIsTheSource) {
   EXPECT_EQ(sliced.getInput(), whole);
 }
 
+TEST_F(LayoutsTest, OfVersionsAsCheapTheNewestIsTheSource) {
+  layouts.decide(argument(0), sharding("[{}, {}], partial = sum {\"tp\"}"));
+  Value stated = layouts.obtain(argument(0), sharding("[{\"dp\"}, {}], partial = sum {\"tp\"}"), op(0), cause(1));
+  Value summed = layouts.obtain(argument(0), sharding("[{\"dp\"}, {}]"), op(0), cause(2));
+  EXPECT_EQ(summed.getDefiningOp<ReshardOp>().getInput(), stated) << "else nothing would read it";
+}
+
 TEST_F(LayoutsTest, AddendsAreMadeOfAddendsOnly) {
   layouts.decide(argument(0), sharding("[{}, {}], partial = sum {\"tp\"}"));
   Value sum = layouts.obtain(argument(0), sharding("[{}, {}]"), op(0), cause(1));

@@ -60,7 +60,7 @@ Doubles product(const Doubles &left, const Doubles &right, int64_t rows, int64_t
 class RunTest : public testing::Test {
 protected:
   /// Runs the program `times` times on every rank, each with a pool of its own, and reads output "y".
-  Expected<Doubles> run(const ScheduleBuilder &builder, const Feed &feed, int times = 3) {
+  Expected<Doubles> run(const ScheduleBuilder &builder, const Feed &feed, int times = 20) {
     builder.write(folder / "test.sched");
     MESHPLAN_ASSIGN_OR_RETURN(Artifact artifact, loadSchedule(folder / "test.sched"));
     const artifact::Program &program = *artifact.schedule().programs()->Get(0);

@@ -1,13 +1,15 @@
 //===- artifact.cpp - any bytes as a compiled schedule --------------------===//
 //
-// Loads, and reads of what was let through all that a run would read: whoever
-// holds a verified artifact trusts it. The checksum at the end would stop every
+// Loads, and works out of what was let through all that ranks do before they
+// run: whoever holds a verified artifact trusts it. The checksum at the end would stop every
 // mutation, so it is written anew.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/artifact/artifact.h"
-#include "runtime/artifact/sharding.h"
+#include "runtime/exec/arguments.h"
+#include "runtime/exec/pieces.h"
+#include "runtime/exec/rank_view.h"
 #include "runtime/schema/checksum.h"
 #include "test/fuzz/require.h"
 
@@ -32,38 +34,46 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max
   return content + tail;
 }
 
-static void readShard(const artifact::Value &value, std::span<const int64_t> meshSizes, int64_t rank) {
-  std::vector<int64_t> coordinate = coordinateOfRank(rank, meshSizes), shape = globalShapeOf(value);
-  std::vector<std::vector<Range>> ranges = localRangesOf(value, meshSizes, coordinate);
+static void checkShard(const RankView &view, int value) {
+  std::vector<int64_t> shape = globalShapeOf(view.value(value));
+  SliceRanges ranges = view.ranges(value);
   for (size_t dim = 0; dim < ranges.size(); ++dim)
     for (const Range &range : ranges[dim])
       require(range.offset >= 0 && range.size >= 0 && range.offset <= shape[dim] - range.size,
               "a rank holds what lies inside of the tensor");
+  (void)view.isFirstHolder(value);
 }
 
-static void readProgram(const artifact::Schedule &schedule, const artifact::Program &program) {
-  std::vector<int64_t> meshSizes = meshSizesOf(schedule, program);
-  int64_t last = worldSizeOf(meshSizes) - 1;
-  if (program.values())
-    for (const artifact::Value *value : *program.values())
-      for (int64_t rank : {int64_t(0), last / 2, last})
-        readShard(*value, meshSizes, rank);
-  require(program.constants() == nullptr || program.values() != nullptr, "a constant has a value");
+/// What a rank works out before it runs an instruction.
+static void prepare(const RankView &view, const artifact::Instruction &instruction) {
+  if (const artifact::Compute *compute = instruction.action_as_Compute())
+    (void)argumentsOf(*compute, view);
+  if (const artifact::Start *start = instruction.action_as_Start()) {
+    std::vector<int64_t> group = view.group(*view.schedule().communicators()->Get(start->communicator()));
+    for (int64_t rank : group)
+      require(rank >= 0 && rank < view.worldSize(), "a communicator is made of ranks of the mesh");
+    (void)piecesOf(view, *start, group);
+  }
 }
 
-static void readSchedule(const artifact::Schedule &schedule) {
+static void checkProgram(const artifact::Schedule &schedule, const artifact::Program &program) {
+  int64_t world = worldSizeOf(meshSizesOf(schedule, program));
+  constexpr int64_t mostRanks = 64; // a collective of more takes the time of many small ones
+  for (int64_t rank : {int64_t(0), world / 2, world - 1}) {
+    RankView view(schedule, program, rank);
+    for (size_t value = 0; value < program.values()->size(); ++value)
+      checkShard(view, static_cast<int>(value));
+    if (program.instructions() && world <= mostRanks)
+      for (const artifact::Instruction *instruction : *program.instructions())
+        prepare(view, *instruction);
+  }
+}
+
+static void checkSchedule(const artifact::Schedule &schedule) {
   std::unique_ptr<artifact::ScheduleT> copy(schedule.UnPack());
   if (schedule.programs())
     for (const artifact::Program *program : *schedule.programs())
-      readProgram(schedule, *program);
-  std::vector<int64_t> meshSizes = meshSizesOf(schedule.mesh());
-  int64_t last = worldSizeOf(meshSizes) - 1;
-  constexpr int64_t mostRanks = 4096; // a list of more takes the time of many small schedules
-  if (schedule.communicators())
-    for (const artifact::Communicator *communicator : *schedule.communicators())
-      if (std::vector<AxisRef> axes = axesOf(communicator->axes()); shardCount(axes) <= mostRanks)
-        for (int64_t rank : groupOf(axes, meshSizes, coordinateOfRank(last, meshSizes)))
-          require(rank >= 0 && rank <= last, "a communicator is made of ranks of the mesh");
+      checkProgram(schedule, *program);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -72,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::memcpy(bytes.get(), data, size);
   Expected<const artifact::Schedule *> schedule = verifySchedule({bytes.get(), size});
   if (schedule)
-    readSchedule(**schedule);
+    checkSchedule(**schedule);
   else
     require(!schedule.status().message().empty(), "a refusal has a reason");
   return 0;

@@ -9,6 +9,7 @@
 #include "runtime/data/safetensors_writer.h"
 #include "test/unit/archive/test_model.h"
 #include "test/unit/artifact/build_schedule.h"
+#include "test/unit/exec/schedule_builder.h"
 
 #include <cstdio>
 #include <cstring>
@@ -113,7 +114,26 @@ Status writeTensors(const std::filesystem::path &folder) {
   return writer.commit();
 }
 
+/// All kinds of collectives, on dims of units and of parts.
+void writeMoves(const std::filesystem::path &path) {
+  ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
+  int x = builder.input("x", {{6, {"dp"}}, {12, {"tp"}, 2}}), columns = builder.value({{6}, {12, {"tp", "dp"}, 2}});
+  builder.collective(Kind::all_to_all, {"dp"}, x, columns, 1, 0);
+  int turned = builder.value({{6}, {12, {"dp", "tp"}, 2}});
+  builder.collective(Kind::permute, {"dp", "tp"}, columns, turned);
+  int part = builder.value({{6, {"dp"}}, {12, {}, 1, {8, 4}}}, DType::f32, {"tp"}, artifact::Reduction::max);
+  builder.compute("aten.linear.default", {tensorArg("input", turned), integersArg("size", {extentOf(turned, 1)})},
+                  {part});
+  int scattered = builder.value({{6, {"dp"}}, {12, {"tp"}, 1, {8, 4}}}, DType::f32);
+  builder.collective(Kind::reduce_scatter, {"tp"}, part, scattered, 1);
+  builder.free({part, turned});
+  builder.output("y", scattered);
+  builder.write(path);
+}
+
 Status writeArtifacts(const std::filesystem::path &folder) {
+  writeMoves(folder / "moves.sched");
+  MESHPLAN_RETURN_IF_ERROR(loadSchedule(folder / "moves.sched").status());
   size_t size = 0;
   std::vector<uint64_t> words = pack(buildSchedule(), size);
   return writeFileAtomically(folder / "forward.sched", std::as_bytes(std::span(words)).first(size));

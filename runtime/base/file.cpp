@@ -39,7 +39,8 @@ struct Descriptor {
 } // namespace
 
 Expected<MappedFile> MappedFile::open(const std::string &path) {
-  Descriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  // Without O_NONBLOCK, a pipe would be waited for until somebody writes; files do not know it.
+  Descriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   struct stat info;
   if (descriptor.value < 0 || ::fstat(descriptor.value, &info) != 0)
     return systemError(path, "open");

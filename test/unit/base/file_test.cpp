@@ -8,6 +8,7 @@
 #include <csignal>
 #include <functional>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,6 +51,9 @@ TEST(MappedFile, SaysWhyItCannotRead) {
   EXPECT_EQ(MappedFile::open(missing).status().message(), "cannot open '" + missing + "': No such file or directory");
   EXPECT_EQ(MappedFile::open(directory.path()).status().message(),
             "cannot open '" + directory.path() + "': it is not a regular file");
+  std::string pipe = directory / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(MappedFile::open(pipe).status().message(), "cannot open '" + pipe + "': it is not a regular file");
 }
 
 TEST(AtomicFile, AppearsWithCommitOnly) {

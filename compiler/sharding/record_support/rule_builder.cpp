@@ -77,6 +77,12 @@ void RuleBuilder::append(DimRef dim, unsigned factor) {
     dim.tensor->dims[dim.dim].push_back(factor);
 }
 
+void RuleBuilder::count(DimRef dim) {
+  if (dim.tensor)
+    for (unsigned factor : dim.tensor->dims[dim.dim])
+      rule.factors[factor].isCounted = true;
+}
+
 void RuleBuilder::share(DimRef dim, unsigned factor, int64_t count) {
   append(dim, factor);
   if (dim.tensor && count > 1)

@@ -65,6 +65,9 @@ public:
   /// Places a factor below those that the dim has.
   void append(DimRef dim, unsigned factor);
 
+  /// Says that the operator knows the elements of the dim by their number (Factor::isCounted).
+  void count(DimRef dim);
+
   /// Gives a dim the factor, of which `count` indices share each index of the dim.
   void share(DimRef dim, unsigned factor, int64_t count);
 

@@ -54,8 +54,20 @@ static void reportMissingParts(CallOp call, unsigned index, const ProjectionBloc
   diagnostic.attachNote() << "help: state the parts of the fused weight: '" << partsClause(sizes) << "'";
 }
 
+/// A value that is divided part by part, and that an operator counts along.
+static void reportCountedParts(CallOp call, unsigned index, const ProjectionBlock &block, Location place) {
+  auto diagnostic = emitError(place);
+  diagnostic << "dim " << block.dim << " of '" << moduleBehind(call.getOperands()[index], call) << "' is divided over "
+             << block.axis.getName() << " part by part, and '" << call.getTarget() << "' in '"
+             << call.getModule().value_or("") << "' finds its elements by their number";
+  diagnostic.attachNote() << "help: leave out 'parts'";
+}
+
 void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
                                  MeshOp mesh, Location place) {
+  DimShardingAttr division = getSharding(call.getOperands()[index]).getDims()[block.dim];
+  if (rule.factors[block.factor].isCounted && !division.getParts().empty())
+    return reportCountedParts(call, index, block, place);
   if (rule.operands[index].isJoined(block.dim))
     return reportMissingParts(call, index, block, rule, place);
   Value operand = call.getOperands()[index];

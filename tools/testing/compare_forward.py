@@ -8,7 +8,9 @@ widened, so that no step rounds to less. An output is right if its largest error
 max(4 x the largest error of PyTorch's own run, 1e-6 x the largest magnitude of the output); of a model with 16-bit
 parameters, 1.5 x the largest error of PyTorch's own run. The error of one number, such as a loss, is one draw of a
 distribution around 0: of a 16-bit model it is the largest of PyTorch's runs on the inputs and seven rotations of them.
-Prints a line for each output of each run; status 1 if one is wrong or missing.
+Integers and truth values have no magnitude: where PyTorch's own run is exact, so must ours be.
+Prints a line for each output of each run; status 1 if one is wrong, missing or too many, has another dtype or shape
+than in PyTorch, or is not finite.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import math
 import sys
 import zipfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -26,6 +29,9 @@ from safetensors.torch import load_file
 
 HALVES = (torch.bfloat16, torch.float16)
 FLOATS = (torch.float32, *HALVES)
+DRAWS = 8  # of the error of a single number
+
+Tensors = dict[str, torch.Tensor]
 
 
 def widen(value: object) -> object:
@@ -70,24 +76,21 @@ def load_program(path: Path | str) -> torch.export.ExportedProgram:
     return torch.export.load(path)
 
 
-def run(module: torch.nn.Module, inputs: dict[str, torch.Tensor], names: list[str]) -> dict[str, torch.Tensor]:
+def run(module: torch.nn.Module, inputs: Tensors) -> Tensors:
     with torch.no_grad():
-        result = module(**inputs)
-    if isinstance(result, torch.Tensor):
-        result = {names[0]: result}
-    return dict(leaves(result))
+        return dict(leaves(module(**inputs)))
 
 
 def leaves(result: object, path: str = "") -> Iterator[tuple[str, torch.Tensor]]:
     """The tensors of nested outputs by the names that the compiler gives them."""
     if isinstance(result, torch.Tensor):
-        yield path, result
+        yield path or "0", result
     elif isinstance(result, (dict, tuple, list)):
         for key, item in result.items() if isinstance(result, dict) else enumerate(result):
             yield from leaves(item, f"{path}.{key}" if path else str(key))
 
 
-def widened(inputs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+def widened(inputs: Tensors) -> Tensors:
     return {name: tensor.double() if tensor.dtype in FLOATS else tensor for name, tensor in inputs.items()}
 
 
@@ -95,69 +98,77 @@ def is_half(program: torch.export.ExportedProgram) -> bool:
     return any(parameter.dtype in HALVES for parameter in program.parameters())
 
 
-def bound_of(own: float, magnitude: float, half: bool) -> float:
-    """The largest error that is right beside `own`, that of PyTorch."""
-    return 1.5 * own if half else max(4 * own, 1e-6 * magnitude)
+def largest_error(tensor: torch.Tensor, exact: torch.Tensor) -> float:
+    """NaN if one is in the tensors. Truth values count as 0 and 1."""
+    return (tensor.double() - exact.double()).abs().max().item() if exact.numel() else 0.0
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """The largest error of an output, that of PyTorch's own run, and what is allowed."""
+
+    error: float
+    own: float
+    bound: float
+
+    @property
+    def share(self) -> float:
+        """The error as a share of what is allowed; infinite if one of them is not a finite number."""
+        if not math.isfinite(self.error) or not math.isfinite(self.bound):
+            return math.inf
+        return self.error / self.bound if self.bound > 0 else math.inf if self.error > 0 else 0.0
 
 
 class Reference:
     """What PyTorch computes from an archive, in its own precision and in float64."""
 
-    def __init__(self, archive: Path | str, inputs: dict[str, torch.Tensor], names: list[str]) -> None:
+    def __init__(self, archive: Path | str, inputs: Tensors) -> None:
         program = load_program(archive)
         self.half = is_half(program)
-        self.own = run(program.module(), inputs, names)
-        self.wide = run(widened_module(load_program(archive)), widened(inputs), names)
-        self.own_errors = {name: self.own_error(name) for name in self.wide}
-        if self.half:
-            self.draw_more(archive, inputs, names)
-
-    def own_error(self, name: str) -> float:
-        return (self.own[name].double() - self.wide[name].double()).abs().max().item()
-
-    def draw_more(self, archive: Path | str, inputs: dict[str, torch.Tensor], names: list[str]) -> None:
-        """Takes more draws of the errors of single numbers: from inputs that are rotated along their last dim."""
-        narrow, wide = load_program(archive).module(), widened_module(load_program(archive))
-        for shift in range(1, 8):
+        narrow, wide = program.module(), widened_module(load_program(archive))
+        self.own, self.wide = run(narrow, inputs), run(wide, widened(inputs))
+        self.own_errors = {name: largest_error(self.own[name], exact) for name, exact in self.wide.items()}
+        single = [name for name, own in self.own.items() if own.is_floating_point() and own.numel() == 1]
+        for shift in range(1, DRAWS) if self.half and single else ():
             rotated = {name: tensor.roll(shift, -1) for name, tensor in inputs.items()}
-            own, exact = run(narrow, rotated, names), run(wide, widened(rotated), names)
-            for name in self.own_errors:
-                if exact[name].numel() == 1:
-                    error = (own[name].double() - exact[name].double()).abs().max().item()
-                    self.own_errors[name] = max(self.own_errors[name], error)
+            own, exact = run(narrow, rotated), run(wide, widened(rotated))
+            for name in single:
+                self.own_errors[name] = max(self.own_errors[name], largest_error(own[name], exact[name]))
 
-    def errors(self, name: str, ours: torch.Tensor) -> tuple[float, float, float]:
-        """The largest error of an output, that of PyTorch's own run, and what is allowed."""
-        wide = self.wide[name].double()  # of numbers and truth values too
-        error = (ours.double().reshape(wide.shape) - wide).abs().max().item()
-        own = self.own_errors[name]
-        return error, own, bound_of(own, wide.abs().max().item(), self.half)
-
-    def share(self, ours: dict[str, torch.Tensor]) -> float:
-        """The largest error as a share of what is allowed; infinite if an output is missing or not a number."""
-        shares = [0.0]
-        for name in self.wide:
+    def mismatch(self, ours: Tensors) -> str | None:
+        """What makes the outputs of a run others than those of PyTorch, whatever their values."""
+        for name, own in self.own.items():
             if name not in ours:
-                return math.inf
-            error, _, bound = self.errors(name, ours[name])
-            shares.append(error / bound if bound > 0 else math.inf if error > 0 else 0.0)
-        return math.inf if any(math.isnan(share) for share in shares) else max(shares)
+                return f"{name} is missing"
+            kinds = [f"{tensor.dtype} {list(tensor.shape)}" for tensor in (ours[name], own)]
+            if kinds[0] != kinds[1]:
+                return f"{name} is {kinds[0]}, in PyTorch {kinds[1]}"
+        return next((f"{name} is no output of the model" for name in ours if name not in self.own), None)
 
-    def compare(self, ours: dict[str, torch.Tensor], label: str) -> bool:
+    def deviation(self, name: str, ours: torch.Tensor) -> Deviation:
+        wide, own = self.wide[name], self.own_errors[name]
+        # Numbers that are not rounded have no magnitude to be rounded to.
+        magnitude = wide.abs().max().item() if wide.is_floating_point() and wide.numel() else 0.0
+        return Deviation(largest_error(ours, wide), own, 1.5 * own if self.half else max(4 * own, 1e-6 * magnitude))
+
+    def share(self, ours: Tensors) -> float:
+        """The largest error as a share of what is allowed; infinite if the outputs do not compare."""
+        if self.mismatch(ours):
+            return math.inf
+        return max((self.deviation(name, tensor).share for name, tensor in ours.items()), default=math.inf)
+
+    def compare(self, ours: Tensors, label: str) -> bool:
         """Prints the verdicts of one run; false if an output is wrong or missing."""
-        right = True
-        for name in self.wide:
-            if name not in ours:
-                print(f"{label}: {name} is missing")
-                right = False
-                continue
-            error, own, bound = self.errors(name, ours[name])
-            # Not `error > bound`: a NaN must not pass.
-            ok = error <= bound
-            verdict = "ok" if ok else "WRONG"
-            print(f"{label}: {name}: error {error:.3e}, PyTorch {own:.3e}, bound {bound:.3e}: {verdict}")
-            right &= ok
-        return right
+        if mismatch := self.mismatch(ours):
+            print(f"{label}: {mismatch}: WRONG")
+            return False
+        for name, tensor in ours.items():
+            found = self.deviation(name, tensor)
+            verdict = "ok" if found.share <= 1 else "WRONG"
+            print(
+                f"{label}: {name}: error {found.error:.3e}, PyTorch {found.own:.3e}, bound {found.bound:.3e}: {verdict}"
+            )
+        return self.share(ours) <= 1
 
 
 def main() -> int:
@@ -167,9 +178,7 @@ def main() -> int:
     parser.add_argument("--inputs", required=True)
     arguments = parser.parse_args()
 
-    inputs = load_file(arguments.inputs)
-    names = list(load_file(arguments.outputs[0]))
-    reference = Reference(arguments.model, inputs, names)
+    reference = Reference(arguments.model, load_file(arguments.inputs))
     right = [reference.compare(load_file(path), Path(path).stem) for path in arguments.outputs]
     return 0 if all(right) else 1
 

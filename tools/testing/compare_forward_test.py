@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Tests of the verdicts of compare_forward.py."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import tempfile
+import unittest
+from pathlib import Path
+
+import torch
+from compare_forward import DRAWS, Deviation, Reference, Tensors
+
+
+class Outputs(torch.nn.Module):
+    """Floats, zeros that PyTorch computes exactly, and integers that are large."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 3)
+
+    def forward(self, x: torch.Tensor) -> Tensors:
+        return {"floats": self.linear(x), "zeros": x - x, "counts": torch.arange(4) * 10**7}
+
+
+class Weighted(torch.nn.Module):
+    """A single number, and several, of a 16-bit model."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.arange(64) / 64)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        scaled = x * self.scale
+        return scaled.sum(), scaled.exp(), scaled.argmax()
+
+
+def reference_of(module: torch.nn.Module, inputs: Tensors) -> Reference:
+    with tempfile.TemporaryDirectory() as folder:
+        torch.export.save(torch.export.export(module.eval(), (), inputs), Path(folder) / "m.pt2")
+        return Reference(Path(folder) / "m.pt2", inputs)
+
+
+class Verdicts(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        torch.manual_seed(0)
+        cls.module, cls.inputs = Outputs(), {"x": torch.randn(2, 4)}
+        cls.reference = reference_of(cls.module, cls.inputs)
+
+    def outputs(self, **changes: torch.Tensor) -> Tensors:
+        with torch.no_grad():
+            return {**self.module(**self.inputs), **changes}
+
+    def check(self, outputs: Tensors, right: bool, said: str = "") -> None:
+        with contextlib.redirect_stdout(io.StringIO()) as text:
+            self.assertEqual(self.reference.compare(outputs, "run"), right)
+        self.assertEqual(self.reference.share(outputs) <= 1, right)
+        self.assertIn(said, text.getvalue())
+
+    def test_pytorch_itself_is_right(self) -> None:
+        self.check(self.outputs(), True, "run: zeros: error 0.000e+00, PyTorch 0.000e+00, bound 0.000e+00: ok")
+
+    def test_no_number_is_wrong_even_where_nothing_is_allowed(self) -> None:
+        for value in (math.nan, math.inf):
+            self.check(self.outputs(zeros=torch.full((2, 4), value)), False, "zeros: error")
+            self.check(self.outputs(floats=torch.full((2, 3), value)), False, "floats: error")
+
+    def test_other_outputs_are_wrong(self) -> None:
+        floats = self.outputs()["floats"]
+        turned = floats.reshape(3, 2)
+        self.check(
+            self.outputs(floats=turned), False, "floats is torch.float32 [3, 2], in PyTorch torch.float32 [2, 3]"
+        )
+        self.check(self.outputs(floats=floats[:1]), False, "floats is torch.float32 [1, 3]")
+        self.check(self.outputs(floats=floats.double()), False, "floats is torch.float64")
+        self.check(self.outputs(extra=floats), False, "extra is no output of the model")
+        self.check({name: self.outputs()[name] for name in ("zeros", "counts")}, False, "floats is missing")
+        self.check({}, False, "floats is missing")
+
+    def test_integers_are_exact(self) -> None:
+        self.check(self.outputs(counts=self.outputs()["counts"] + 1), False, "counts: error 1.000e+00")
+
+    def test_float32_may_err_by_a_millionth_or_four_times_as_much_as_pytorch(self) -> None:
+        exact = self.reference.wide["floats"]
+        bound = self.reference.deviation("floats", exact).bound
+        own = (self.outputs()["floats"].double() - exact).abs().max().item()
+        self.assertEqual(bound, max(4 * own, 1e-6 * exact.abs().max().item()))
+        self.check(self.outputs(floats=(exact + 0.9 * bound).float()), True)
+        self.check(self.outputs(floats=(exact + 1.2 * bound).float()), False)
+
+
+class Deviations(unittest.TestCase):
+    def test_shares(self) -> None:
+        self.assertEqual(Deviation(1, 1, 4).share, 0.25)
+        self.assertEqual(Deviation(0, 0, 0).share, 0)
+        self.assertEqual(Deviation(1e-9, 0, 0).share, math.inf)
+        # PyTorch's own run is no number: nothing can be said.
+        self.assertEqual(Deviation(1, math.inf, math.inf).share, math.inf)
+        self.assertEqual(Deviation(0, math.nan, math.nan).share, math.inf)
+
+
+class Halves(unittest.TestCase):
+    def test_only_a_single_number_gets_more_draws(self) -> None:
+        torch.manual_seed(3)
+        module, inputs = Weighted().bfloat16(), {"x": torch.randn(1, 64).bfloat16()}
+        reference = reference_of(module, inputs)
+        draws = []
+        for shift in range(DRAWS):
+            rotated = inputs["x"].roll(shift, -1)
+            with torch.no_grad():
+                pairs = zip(module(rotated), Weighted()(rotated.double()), strict=True)
+                draws.append([(own.double() - exact).abs().max().item() for own, exact in pairs])
+        sums, exponentials, _ = zip(*draws, strict=True)
+        self.assertGreater(max(sums), sums[0])
+        self.assertEqual(reference.own_errors, {"0": max(sums), "1": exponentials[0], "2": 0})
+        bounds = [reference.deviation(name, reference.wide[name]).bound for name in "012"]
+        self.assertEqual(bounds, [1.5 * max(sums), 1.5 * exponentials[0], 0])
+
+    def test_a_model_that_returns_one_tensor(self) -> None:
+        reference = reference_of(torch.nn.Linear(2, 2).bfloat16(), {"input": torch.ones(2, dtype=torch.bfloat16)})
+        self.assertEqual(list(reference.own), ["0"])
+
+
+if __name__ == "__main__":
+    unittest.main()

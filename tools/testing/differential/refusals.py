@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import re
 
-REFUSALS: dict[str, str] = {}
+# Patterns of messages, and what such a case asks for that is not given.
+REFUSALS = {
+    r"is parts of .*, and is divided over .* as one": "takes a dim apart across its division",
+    r"divides dim \d+ of size \d+ by \d+, which leaves ranks without any": "more ranks than elements",
+    r"has size \d+, fewer than": "more ranks than elements",
+    r"groups of .*, fewer than": "more ranks than groups",
+    r"groups of .*, and its shards over .* would cut one": "shards cut a group",
+    r"heads of .*, fewer than": "more ranks than heads",
+    r"has no record, and its operand": "an operator without a record",
+    r"cannot be (colwise|rowwise|sequence) ": "a style for which the module has no features",
+}
 
 
 def reason_of(text: str) -> str:
-    """The reason behind the first error of the compiler, or nothing if it is none that may be."""
+    """The reason behind the first error of the compiler; empty if it is none that may be."""
     found = re.search(r"error: (.*)", text)
-    message = found.group(1) if found else text.strip()[-300:]
-    return re.sub(r"\d+", "N", re.sub(r"'[^']*'", "'_'", message))
+    message = found.group(1) if found else ""
+    return next((reason for pattern, reason in REFUSALS.items() if re.search(pattern, message)), "")

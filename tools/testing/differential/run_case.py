@@ -12,7 +12,7 @@ from pathlib import Path
 
 import case
 import torch
-from coverage import Reached, reached
+from coverage import Cell, read_cells
 from model import make_inputs, make_model
 from plan_draw import owners
 from plan_text import plan_text
@@ -32,6 +32,7 @@ RIGHT, REFUSED, WRONG, INVALID = "right", "refused", "wrong", "invalid"
 class Programs:
     meshplan: str
     meshplan_run: str
+    record_coverage: str
     work: Path
 
 
@@ -43,7 +44,7 @@ class Outcome:
     kind: str
     message: str = ""
     share: float = 0.0
-    reached: Reached = field(default_factory=Reached)
+    cells: set[Cell] = field(default_factory=set)
 
 
 class CaseError(Exception):
@@ -92,7 +93,7 @@ def unshared(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     }
 
 
-def compile_plan(programs: Programs, base: Path) -> Reached:
+def compile_plan(programs: Programs, base: Path) -> set[Cell]:
     plan, schedule = str(base.with_suffix(".plan")), str(base.with_suffix(".sched"))
     result = call([programs.meshplan, "compile", plan, "-o", schedule])
     if result.returncode != 0:
@@ -100,10 +101,10 @@ def compile_plan(programs: Programs, base: Path) -> Reached:
         if reason:
             raise CaseError(REFUSED, reason)
         raise CaseError(WRONG, f"compile ends with {result.returncode}: {result.stderr[-2000:]}")
-    text = call([programs.meshplan, "compile", plan, "--emit=partition"])
-    if text.returncode != 0:
-        raise CaseError(WRONG, f"--emit=partition ends with {text.returncode}: {text.stderr[-2000:]}")
-    return reached(text.stdout)
+    read = call([programs.record_coverage, plan])
+    if read.returncode != 0:
+        raise CaseError(WRONG, f"record-coverage ends with {read.returncode}: {read.stderr[-2000:]}")
+    return read_cells(read.stdout)
 
 
 def forward(programs: Programs, base: Path) -> dict[str, torch.Tensor]:
@@ -122,7 +123,7 @@ def run_case(drawn: case.Case, programs: Programs) -> Outcome:
     outcome = Outcome(drawn.seed, RIGHT)
     try:
         inputs = export(drawn, base)
-        outcome.reached = compile_plan(programs, base)
+        outcome.cells = compile_plan(programs, base)
         ours = forward(programs, base)
         reference = Reference(base.with_suffix(".pt2"), inputs)
         outcome.share = reference.share(ours)

@@ -54,6 +54,9 @@ class Attention(Layer):
             self.groups = heads
             self.fused = linear(features, 3 * heads * size, self.choices, "wide", heads)
             return
+        if groups == 1:  # nor here
+            self.fused = linear(features, (heads + 2) * size, self.choices, "table", 1)
+            return
         parts = "parts 3" if heads == groups else f"parts (heads {heads}, kv {groups}, kv {groups})"
         self.fused = linear(features, (heads + 2 * groups) * size, self.choices, "wide", heads, parts)
 

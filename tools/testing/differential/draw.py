@@ -7,13 +7,13 @@ import random
 import case
 import plan_draw
 from choices import drawn_numbers
-from layers import KEEPING, STEPS
+from layers import FORMS, KEEPING, STEPS
 from model import make_model
 
-MOST_BLOCKS = 4
+MOST_BLOCKS = 2
 WITH_STEPS = {"walk": STEPS, "feed_forward": KEEPING}
 BLOCKS = ("feed_forward", "gated", "attention", "attention", "norm", "shared", "tables", "experts", "convolution")
-WALKS = 2  # of each drawn block list: they reach most operators
+WALKS = 3  # in a model: they reach most operators
 
 # Meshes by how often they are drawn.
 MESHES = (
@@ -35,8 +35,9 @@ def draw_steps(generator: random.Random, kind: str) -> list[case.Step]:
     if kind not in WITH_STEPS:
         return []
     names = sorted(WITH_STEPS[kind])
-    count = generator.randint(3, 8) if kind == "walk" else generator.randint(1, 4)
-    return [case.Step(generator.choice(names), drawn_numbers(generator, 8)) for _ in range(count)]
+    count = generator.randint(4, 10) if kind == "walk" else generator.randint(1, 4)
+    drawn = generator.choices(names, [FORMS.get(name, 1) for name in names], k=count)
+    return [case.Step(name, drawn_numbers(generator, 8)) for name in drawn]
 
 
 def draw_block(generator: random.Random, name: str, kind: str) -> case.Block:
@@ -56,8 +57,8 @@ def draw_sizes(generator: random.Random) -> case.Sizes:
 
 def draw_case(seed: int) -> case.Case:
     generator = random.Random(seed)
-    kinds = [generator.choice(BLOCKS) for _ in range(generator.randint(0, MOST_BLOCKS - WALKS))]
-    kinds += ["walk"] * generator.randint(1, WALKS)
+    kinds = [generator.choice(BLOCKS) for _ in range(generator.randint(0, MOST_BLOCKS))]
+    kinds += ["walk"] * generator.randint(2, WALKS)
     generator.shuffle(kinds)
     stem = generator.choice(("hidden", "hidden", "text", "text", "pixels"))
     heads = ("none", "none", "tokens", "pooled", "matched") + (("tied", "tied", "tied") if stem == "text" else ())

@@ -65,6 +65,8 @@ class PlanDraw:
         """The style of a module; `shared` if it is to fit to the others of its block."""
         role = getattr(module, "role", "norm")
         choice = self.generator.random()
+        if role == "source":
+            return self.source(module)
         if not shared:
             role = self.generator.choice((role, "wide", "narrow", "norm", "placed"))
         if isinstance(module, (nn.Linear, nn.Embedding)) or hasattr(module, "units"):
@@ -81,9 +83,23 @@ class PlanDraw:
                 return self.placed(module)
         if isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)) or choice < 0.3:
             return "replicate"
+        return self.sequence_style(module)
+
+    def sequence_style(self, module: nn.Module) -> str:
         axes = self.sequence_axes or self.axes(self.drawn.sizes.sequence)
         place = f" dim {module.sequence}" if hasattr(module, "sequence") else ""
         return f"sequence {text(axes)}{place}" if axes else "replicate"
+
+    def source(self, module: nn.Module) -> str:
+        """The style of a layer before a walk: each as often as the others."""
+        style = self.generator.choice(("colwise", "parts", "rowwise", "sequence", "placed", "placed"))
+        axes = self.axes(min(module.weight.shape) // 2)
+        if style == "sequence":
+            return self.sequence_style(module)
+        if style == "placed":
+            return self.placed(module)
+        parts = " parts 2" if style == "parts" else ""
+        return f"{'rowwise' if style == 'rowwise' else 'colwise'} {text(axes)}{parts}" if axes else "replicate"
 
     def placed(self, module: nn.Module) -> str:
         """Storage only, of one parameter; the others are whole."""
@@ -95,9 +111,9 @@ class PlanDraw:
             items.append("bias: replicate")
         return "parameter { " + "; ".join(items) + " }"
 
-    def border(self, features: int, sides: tuple[str, ...] = ("input", "output")) -> list[str]:
+    def border(self, features: int, sides: tuple[str, ...] = ("input", "output"), often: bool = False) -> list[str]:
         """A layout at the border of a block or of a linear layer in it, now and then."""
-        if self.generator.random() > 0.15:
+        if self.generator.random() > (0.3 if often else 0.15):
             return []
         side = self.generator.choice(sides)
         axes = self.axes(min(self.drawn.sizes.sequence, features))
@@ -141,8 +157,8 @@ def draw_plan(drawn: case.Case, model: nn.Module, generator: random.Random) -> N
         clauses = [plan.style(module, shared)]
         if path.endswith(".last") and clauses[0].startswith("sequence"):
             clauses = ["replicate"]
-        if isinstance(module, nn.Linear) and not path.startswith("head") and not path.endswith(".last"):
-            clauses += plan.border(min(module.weight.shape))
+        if hasattr(module, "units") and path.startswith("blocks") and not path.endswith((".last", ".narrow", ".wide")):
+            clauses += plan.border(min(module.weight.shape), often=path.endswith(".first"))
         drawn.entries.append(case.Entry(path, clauses))
     for block in drawn.blocks:
         sides = ("input",) if block.kind in ("walk", "convolution") else ("input", "output")

@@ -12,6 +12,7 @@ REFUSALS = {
     r"groups of .*, fewer than": "more ranks than groups",
     r"groups of .*, and its shards over .* would cut one": "shards cut a group",
     r"heads of .*, fewer than": "more ranks than heads",
+    r"heads of .*, and its shards over .* would cut one": "shards cut a head",
     r"has no record, and its operand": "an operator without a record",
     r"cannot be (colwise|rowwise|sequence) ": "a style for which the module has no features",
 }

@@ -161,6 +161,7 @@ def draw_plan(drawn: case.Case, model: nn.Module, generator: random.Random) -> N
             clauses += plan.border(min(module.weight.shape), often=path.endswith(".first"))
         drawn.entries.append(case.Entry(path, clauses))
     for block in drawn.blocks:
-        sides = ("input",) if block.kind in ("walk", "convolution") else ("input", "output")
+        # The first value that tables take is no hidden state; what walks and some convolutions give first is none.
+        sides = {"walk": ("input",), "convolution": ("input",), "tables": ("output",)}.get(block.kind, ("input", "output"))
         if border := plan.border(drawn.sizes.features, sides):
             drawn.entries.append(case.Entry(f"blocks.{block.name}", border))

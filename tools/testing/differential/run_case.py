@@ -12,6 +12,7 @@ from pathlib import Path
 
 import case
 import torch
+from addends import Addends
 from coverage import Cell, read_cells
 from model import make_inputs, make_model
 from plan_draw import owners
@@ -21,7 +22,7 @@ from safetensors.torch import load_file, save_file
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from compare_forward import DRAWS, Reference
+from compare_forward import DRAWS, Reference, largest_error, load_program, run, widened, widened_module
 
 TIMEOUT = 120  # seconds of a rank's wait; a program that takes longer is stopped
 
@@ -119,15 +120,22 @@ def forward(programs: Programs, base: Path) -> dict[str, torch.Tensor]:
 
 
 def reference_of(drawn: case.Case, archive: Path, inputs: dict[str, torch.Tensor]) -> Reference:
-    """Outputs of a few hundred 16-bit numbers are to their largest error what a single number is to its own: a draw.
-
-    So they too are held against the largest of PyTorch's runs on the inputs and seven rotations of them.
+    """Of 16-bit models the largest error of PyTorch's runs on the inputs and on rotations of them, in one addend and in
+    as many as there are ranks: the largest of a few hundred errors is a draw, as a single one is.
     """
     reference = Reference(archive, inputs)
-    for shift in range(1, DRAWS) if drawn.half else ():
+    if not drawn.half:
+        return reference
+    narrow, wide = load_program(archive).module(), widened_module(load_program(archive))
+    for shift in range(DRAWS):
         rotated = {name: tensor.roll(shift, -1) for name, tensor in inputs.items()}
-        for name, error in Reference(archive, rotated).own_errors.items():
-            reference.own_errors[name] = max(reference.own_errors[name], error)
+        exact = run(wide, widened(rotated))
+        for count in {1, drawn.ranks}:
+            with Addends(count):
+                own = run(narrow, rotated)
+            for name, tensor in exact.items():
+                error = largest_error(own[name], tensor)
+                reference.own_errors[name] = max(reference.own_errors[name], error)
     return reference
 
 

@@ -38,7 +38,7 @@ class InputMaker:
         self.model, self.config, self.arguments = model, model.config, arguments
         self.generator = torch.Generator().manual_seed(arguments.seed)
         self.batch, self.sequence = arguments.batch, arguments.sequence
-        self.decoder_sequence = arguments.decoder_sequence or arguments.sequence
+        self.decoder_sequence = arguments.decoder_sequence
 
     def integers(self, high: int, *shape: int) -> torch.Tensor:
         return torch.randint(high, (self.batch, *shape), generator=self.generator)

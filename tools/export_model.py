@@ -85,7 +85,9 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
         parser.error("--weights-out needs weights, and --meta has none")
     if arguments.meta and arguments.noise:
         parser.error("--noise needs weights, and --meta has none")
-    if min(arguments.batch, arguments.sequence, arguments.decoder_sequence or 1) < 1:
+    if arguments.decoder_sequence is None:
+        arguments.decoder_sequence = arguments.sequence
+    if min(arguments.batch, arguments.sequence, arguments.decoder_sequence) < 1:
         parser.error("--batch, --sequence and --decoder-sequence must be at least 1")
     return arguments
 

@@ -250,6 +250,13 @@ class ExportModel(unittest.TestCase):
         self.assertEqual(list(self.folder.iterdir()), [])
         return stream.getvalue()
 
+    def test_sizes_below_1(self) -> None:
+        for option in ("--batch", "--sequence", "--decoder-sequence"):
+            stream = io.StringIO()
+            with contextlib.redirect_stderr(stream), self.assertRaises(SystemExit):
+                export_model.parse_arguments(["--config", "t5", option, "0", "-o", str(self.archive)])
+            self.assertIn("--batch, --sequence and --decoder-sequence must be at least 1", stream.getvalue())
+
     def test_errors(self) -> None:
         llama = ("--config", "llama", *settings(LLAMA))
         prefix = "export_model.py: error: "

@@ -1,9 +1,6 @@
 //===- dim_parts.cpp - dims that are several parts side by side -----------===//
 
 #include "compiler/draft/dim_parts.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-#include <numeric>
 
 using namespace meshplan;
 
@@ -31,19 +28,4 @@ std::vector<std::vector<int64_t>> meshplan::partsOfDims(const FeatureGraph &grap
           give(other, parts[dim]);
   }
   return parts;
-}
-
-std::string meshplan::partsClause(const std::vector<int64_t> &parts) {
-  int64_t common = 0;
-  for (int64_t part : parts)
-    common = std::gcd(common, part);
-  if (llvm::all_equal(parts))
-    return "parts " + std::to_string(parts.size());
-  bool isAttention = parts.size() == 3 && parts[1] == parts[2];
-  std::vector<std::string> texts;
-  for (auto [index, part] : llvm::enumerate(parts)) {
-    std::string name = isAttention ? std::string(1, "qkv"[index]) : "part" + std::to_string(index);
-    texts.push_back(name + " " + std::to_string(part / common));
-  }
-  return "parts (" + llvm::join(texts, ", ") + ")";
 }

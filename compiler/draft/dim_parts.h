@@ -16,10 +16,6 @@ namespace meshplan {
 /// holds for all dims of the same extent that are divided together with it.
 std::vector<std::vector<int64_t>> partsOfDims(const FeatureGraph &graph);
 
-/// Parts as a plan says them, in their smallest proportion: "parts 3", "parts (q 4, k 1, v 1)". Two equal parts behind
-/// a first one are called those of attention, others by numbers.
-std::string partsClause(const std::vector<int64_t> &parts);
-
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_DRAFT_DIM_PARTS_H

@@ -1,9 +1,11 @@
 //===- draft_inputs.cpp - the inputs of a drafted plan --------------------===//
 
 #include "compiler/draft/draft_inputs.h"
+#include "compiler/draft/plan_words.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <map>
 #include <optional>
 
 using namespace meshplan;
@@ -29,6 +31,8 @@ private:
   const BatchAxes &axes;
   bool readsTokens;
   std::optional<OutlineDim> batch, sequence;
+  std::map<std::string, std::string> letOf; ///< name of the `let` that a symbol is set to
+  std::map<std::string, int> letNames;      ///< how often each was wanted
   DraftInputs result;
 };
 
@@ -58,18 +62,22 @@ std::string InputDrafter::nameOf(const OutlineValue &input, size_t dim) const {
   return isName ? own.symbol : "_";
 }
 
-/// What a symbolic dim is set to. Without an example it is a `let`, to be set where one knows better.
+/// What a symbolic dim is set to: the same wherever the symbol stands. Without an example it is a `let`, to be set
+/// where one knows better.
 std::string InputDrafter::extentOf(const std::string &symbol, const std::string &name) {
-  int64_t multiple = name == "batch" ? axes.shards : 1;
+  int64_t multiple = symbol == batch->symbol ? axes.shards : 1;
   if (auto example = examples.find(symbol); example != examples.end())
     return std::to_string(llvm::alignTo(example->second, multiple));
-  std::string let = (name == "_" ? std::string("extent") : name) + "_size";
+  auto [known, isNew] = letOf.try_emplace(symbol);
+  if (!isNew)
+    return known->second;
+  known->second = (symbol == batch->symbol ? "batch" : name == "_" ? "extent" : name) + "_size";
+  if (letNames[known->second]++ > 0)
+    known->second += "_" + std::to_string(letOf.size());
   constexpr int64_t guess = 16;
-  std::string line = "let " + let + " = " + std::to_string(llvm::alignTo(guess, multiple)) + "  // '" + symbol +
-                     "' in the model, which has no example of it";
-  if (!llvm::is_contained(result.lets, line))
-    result.lets.push_back(line);
-  return let;
+  result.lets.push_back("let " + known->second + " = " + std::to_string(llvm::alignTo(guess, multiple)) + "  // '" +
+                        symbol + "' in the model, which has no example of it");
+  return known->second;
 }
 
 std::string InputDrafter::dimText(const OutlineValue &input, size_t dim) {
@@ -92,7 +100,7 @@ DraftInputs InputDrafter::draft() {
     auto known = llvm::find_if(byDims, [&](const auto &entry) { return entry.first == text; });
     if (known == byDims.end())
       known = byDims.insert(byDims.end(), {text, {}});
-    known->second.push_back(input.name);
+    known->second.push_back(planWord(input.name));
   }
   for (const auto &[dims, names] : byDims)
     if (dims != "[]")

@@ -4,10 +4,10 @@
 #include "compiler/archive/read_archive.h"
 #include "compiler/draft/build_graph.h"
 #include "compiler/draft/choose_styles.h"
-#include "compiler/draft/dim_parts.h"
 #include "compiler/draft/draft_text.h"
 #include "compiler/frontend/format.h"
 #include "compiler/pipeline/compile.h"
+#include "compiler/support/parts_clause.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -30,6 +30,7 @@ public:
 private:
   int32_t reportFile(Diagnostics &diagnostics);
   bool readModel();
+  void collectModules(const FeatureGraph &graph);
   bool chooseFromGraph();
   CompileOptions compileOptions(const std::string &text) const;
   const std::vector<size_t> *stylesBehind(const DraftText &text, const Diagnostic &report) const;
@@ -69,7 +70,8 @@ static std::string besidePlan(const DraftOptions &options) {
   fs::path folder = fs::absolute(options.planFile).lexically_normal().parent_path();
   fs::path model = fs::absolute(options.modelFile).lexically_normal();
   // A way up to the root and down again says less than the whole path.
-  bool sharesFolder = *std::next(folder.begin()) == *std::next(model.begin());
+  fs::path top = folder.relative_path(), modelTop = model.relative_path();
+  bool sharesFolder = !top.empty() && *top.begin() == *modelTop.begin();
   return (sharesFolder ? model.lexically_proximate(folder) : model).generic_string();
 }
 
@@ -79,6 +81,21 @@ static std::string planName(StringRef modelFile) {
   for (char c : llvm::sys::path::stem(modelFile))
     name += llvm::isAlnum(c) ? c : '_';
   return name.empty() || llvm::isDigit(name.front()) ? "model_" + name : name;
+}
+
+/// Extents that symbols had in the example inputs, and those that expressions of them in shapes of inputs had.
+static archive::SymbolBindings exampleExtents(const archive::ExportedProgram &program) {
+  archive::SymbolBindings extents = program.examples;
+  for (const archive::Input &input : program.inputs)
+    for (const archive::SymbolicInt &extent : program.value(input.value).dims) {
+      if (!extent.isSymbolic())
+        continue;
+      if (llvm::Expected<int64_t> value = archive::evaluate(extent, program.examples))
+        extents[archive::toString(extent)] = *value;
+      else
+        llvm::consumeError(value.takeError());
+    }
+  return extents;
 }
 
 bool Drafter::readModel() {
@@ -96,13 +113,22 @@ bool Drafter::readModel() {
   draft.modelFile = besidePlan(options);
   draft.mesh = options.mesh;
   draft.model = &model;
-  draft.exampleExtents = archive.program->examples;
+  draft.exampleExtents = exampleExtents(*archive.program);
+  return true;
+}
+
+/// Modules that a plan can give a style: those that hold parameters, and those that use parameters of others.
+void Drafter::collectModules(const FeatureGraph &graph) {
   std::set<std::string> seen;
+  auto add = [&](const std::string &path) {
+    if (seen.insert(path).second)
+      draft.modules.push_back(path);
+  };
   for (const OutlineParameter &parameter : model.parameters)
     for (const OutlineParameterName &name : parameter.names)
-      if (const std::string &path = model.modules[name.module].path; seen.insert(path).second)
-        draft.modules.push_back(path);
-  return true;
+      add(model.modules[name.module].path);
+  for (const WeightUse &weight : graph.weights)
+    add(weight.module);
 }
 
 /// Imports the model under a plan that divides nothing, and reads styles from its graph.
@@ -116,6 +142,7 @@ bool Drafter::chooseFromGraph() {
   draft.splitsBatch = !axesOfRole(options.mesh, AxisRole::data).empty();
   auto function = *compilation.module().getOps<mlir::func::FuncOp>().begin();
   FeatureGraph graph = buildFeatureGraph(function, model);
+  collectModules(graph);
   draft.readsTokens = llvm::any_of(graph.weights, [](const WeightUse &weight) { return weight.looksUpInput; });
   std::string axes = axesOfRole(options.mesh, AxisRole::tensor);
   if (axes.empty())

@@ -18,7 +18,7 @@ struct DraftOptions {
 
 struct DraftedPlan {
   std::string text;   ///< in canonical form; it compiles
-  size_t modules = 0; ///< of the model, that hold parameters
+  size_t modules = 0; ///< of the model, that hold or use parameters
   size_t divided = 0; ///< of them, with a tensor style
   bool splitsBatch = false;
 };

@@ -2,6 +2,7 @@
 
 #include "compiler/draft/draft_text.h"
 #include "compiler/draft/draft_inputs.h"
+#include "compiler/draft/plan_words.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <set>
@@ -55,8 +56,8 @@ void DraftWriter::comment(const std::string &text, const std::string &indent) {
 
 void DraftWriter::writeHead() {
   comment("Drafted by 'meshplan init': a plan that compiles, to be changed where you know better.", "");
-  line("plan " + draft.name + " {");
-  line("  model \"" + draft.modelFile + "\"");
+  line("plan " + planWord(draft.name) + " {");
+  line("  model " + quoted(draft.modelFile));
   std::vector<std::string> axes;
   for (const DraftAxis &axis : draft.mesh)
     axes.push_back(axis.name + " = " + std::to_string(axis.size));
@@ -72,10 +73,8 @@ void DraftWriter::writeInputs() {
   line("");
   if (!draft.splitsBatch && !draft.wholeBatchReason.empty())
     comment("the batch stays whole: " + draft.wholeBatchReason);
-  for (const std::string &statement : inputs.statements) {
+  for (const std::string &statement : inputs.statements)
     line("  " + statement);
-    result.inputLines.push_back(lines);
-  }
   for (const OutlineValue &output : draft.model->outputs)
     if (output.name == "loss" && output.dims.empty())
       line("  loss loss");

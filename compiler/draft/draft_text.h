@@ -20,7 +20,7 @@ struct Draft {
   std::string wholeBatchReason;            ///< if the mesh has a data axis and the batch stays whole
   std::vector<LabelledModule> styles;      ///< module and style clause, in program order
   std::vector<LabelledModule> undivided;   ///< module and reason
-  std::vector<std::string> modules;        ///< all that hold parameters
+  std::vector<std::string> modules;        ///< all that hold or use parameters
   const ModelOutline *model = nullptr;     ///< inputs, outputs and parameters
   bool readsTokens = false;                ///< some inputs are looked up: their dims are samples and positions
   llvm::StringMap<int64_t> exampleExtents; ///< of symbols, where known
@@ -30,7 +30,6 @@ struct Draft {
 struct DraftText {
   std::string text;
   std::vector<std::pair<int32_t, std::vector<size_t>>> entries; ///< line, indices into Draft::styles
-  std::vector<int32_t> inputLines;
 };
 
 /// Writes a draft. Not in canonical form: each entry stands on a line of its own. Pure.

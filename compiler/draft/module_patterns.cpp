@@ -2,6 +2,7 @@
 
 #include "compiler/draft/module_patterns.h"
 #include "compiler/draft/layer_numbers.h"
+#include "compiler/draft/plan_words.h"
 #include "compiler/support/layer_names.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -97,7 +98,7 @@ static std::vector<ModulePattern> patternsOfGroup(const LayerGroup &group, const
     if (std::optional<std::string> path = layers.patternOf(paths))
       return {{"", *path, group.label, group.modules}};
   if (group.modules.size() == 1)
-    return {{"", "\"" + paths.front() + "\"", group.label, group.modules}};
+    return {{"", quoted(paths.front()), group.label, group.modules}};
   std::map<std::string, LayerGroup> parts;
   for (size_t index : group.modules) {
     std::string part = isPlain(paths.front()) ? lastNumber(modules[index].path, group.depth) : modules[index].path;

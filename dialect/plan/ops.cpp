@@ -33,3 +33,8 @@ SmallVector<StringRef> MeshOp::getAxisNames() {
     names.push_back(meshAxis(*this, index).getName());
   return names;
 }
+
+bool CallOp::isInModule(StringRef path) {
+  StringRef module = getModule().value_or("");
+  return path.empty() || module == path || (module.consume_front(path) && module.starts_with("."));
+}

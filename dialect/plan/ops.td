@@ -105,6 +105,10 @@ def Plan_CallOp : Plan_Op<"call", [Pure]> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = "$target `(` $operands `)` $args (`in` $module^)? attr-dict `:` functional-type($operands, $results)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// True if the call belongs to the module of the model at `path` or to one inside it. All are inside the root, "".
+    bool isInModule(::llvm::StringRef path);
+  }];
 }
 
 def Plan_ConstrainOp : Plan_Op<"constrain", [Pure]> {

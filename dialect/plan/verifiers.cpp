@@ -114,6 +114,11 @@ LogicalResult meshplan::plan::verifyAgainstMesh(ShardingAttr sharding, MeshOp me
 //===----------------------------------------------------------------------===//
 
 LogicalResult MeshOp::verify() {
+  if (MeshOp first = getMesh(*this); first && first != *this) { // M6
+    auto diagnostic = emitOpError("is the second one of its module");
+    diagnostic.attachNote(first.getLoc()) << "the first one is here";
+    return diagnostic;
+  }
   llvm::StringSet<> names;
   for (int64_t index = 0, end = getAxes().size(); index < end; ++index) {
     StringRef name = getAxisNames()[index];

@@ -58,8 +58,11 @@ SmallVector<int64_t> localShape(ShardedTensorType type, ArrayRef<int64_t> meshSi
 }
 
 FileLineColRange getPlanPlace(Location location) {
-  if (auto place = dyn_cast<FileLineColRange>(location))
-    return place.getFilename().getValue().ends_with(".plan") ? place : FileLineColRange();
+  // The compiler gives statements ranges, whatever the plan is called. Text of IR has points.
+  if (auto place = dyn_cast<FileLineColRange>(location)) {
+    bool isPoint = isStrictFileLineColLoc(place);
+    return !isPoint || place.getFilename().getValue().ends_with(".plan") ? place : FileLineColRange();
+  }
   if (auto named = dyn_cast<NameLoc>(location))
     return getPlanPlace(named.getChildLoc());
   if (auto call = dyn_cast<CallSiteLoc>(location)) {

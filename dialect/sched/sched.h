@@ -53,7 +53,7 @@ int64_t localBytes(ShardedTensorType type, llvm::ArrayRef<int64_t> meshSizes, ll
 /// Bytes of the largest part that a rank holds.
 int64_t largestBytes(ShardedTensorType type);
 
-/// The place in a plan file that a location names, or null.
+/// The place in a plan file that a location names, or null: a range, or a point in a file named `*.plan`.
 mlir::FileLineColRange getPlanPlace(mlir::Location location);
 
 /// Bytes of an element.

@@ -36,9 +36,10 @@ Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program
 Status verifyInstructions(const artifact::Schedule &schedule, const artifact::Program &program,
                           std::span<const int32_t> defined);
 
-/// The values of a collective or slice change their sharding and nothing else.
+/// The values of a collective or slice change their sharding and nothing else. `group` are the axes of the
+/// communicator.
 Status verifyStart(const artifact::Start &start, const artifact::Value &input, const artifact::Value &output,
-                   int64_t groupSize);
+                   std::span<const AxisRef> group);
 Status verifySlice(const artifact::Value &input, const artifact::Value &output);
 
 template <typename... Parts> Status corrupted(const Parts &...parts) {

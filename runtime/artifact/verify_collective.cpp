@@ -2,6 +2,8 @@
 
 #include "runtime/artifact/meaning.h"
 
+#include <algorithm>
+
 namespace meshplan {
 
 namespace {
@@ -33,10 +35,24 @@ Status verifyReduction(const artifact::Start &start, const artifact::Value &inpu
   return start.reduction() == input.partial() ? Status() : corrupted("the reduction is not that of the partial input");
 }
 
+/// The output is partial as the input is, but for the axes of `reduced`. The elements that ranks hold do not tell: a
+/// reduction over other ranks of the same number moves the same ones.
+Status verifyPartial(const artifact::Value &input, const artifact::Value &output, std::span<const AxisRef> reduced) {
+  std::vector<AxisRef> rest = axesOf(input.partial_axes());
+  for (const AxisRef &axis : reduced)
+    if (std::erase(rest, axis) == 0)
+      return corrupted("the input is not partial over axis ", axis.axis, " of the communicator");
+  if (!std::ranges::is_permutation(rest, axesOf(output.partial_axes())))
+    return corrupted("the output is partial over other axes than what is left of the input's");
+  return rest.empty() || output.partial() == input.partial()
+             ? Status()
+             : corrupted("the output is partial by another reduction than the input");
+}
+
 } // namespace
 
 Status verifyStart(const artifact::Start &start, const artifact::Value &input, const artifact::Value &output,
-                   int64_t groupSize) {
+                   std::span<const AxisRef> group) {
   using artifact::CollectiveKind;
   CollectiveKind kind = start.kind();
   if (kind < CollectiveKind::MIN || kind > CollectiveKind::MAX)
@@ -45,9 +61,10 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
   bool reduces = kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter;
   if (reduces)
     MESHPLAN_RETURN_IF_ERROR(verifyReduction(start, input));
+  MESHPLAN_RETURN_IF_ERROR(verifyPartial(input, output, reduces ? group : std::span<const AxisRef>()));
   if (kind == CollectiveKind::permute)
     return Status();
-  int64_t dim = -1, fromDim = -1;
+  int64_t groupSize = shardCount(group), dim = -1, fromDim = -1;
   if (kind != CollectiveKind::all_reduce) {
     dim = start.dim();
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("dim", dim, input.dims()));
@@ -74,7 +91,7 @@ Status verifySlice(const artifact::Value &input, const artifact::Value &output) 
   for (int64_t i = 0; i < static_cast<int64_t>(input.dims()->size()); ++i)
     if (shardsOf(output, i) % shardsOf(input, i) != 0)
       return corrupted("dim ", i, " has ", shardsOf(input, i), " shards and is sliced into ", shardsOf(output, i));
-  return Status();
+  return verifyPartial(input, output, {});
 }
 
 } // namespace meshplan

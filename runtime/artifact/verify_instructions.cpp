@@ -131,8 +131,8 @@ Status Walk::start(const artifact::Start &start) {
   states[start.output()] = State::arriving;
   ++readers[start.input()];
   inFlight[start.sequence()] = &start;
-  int64_t groupSize = shardCount(axesOf(schedule.communicators()->Get(start.communicator())->axes()));
-  return verifyStart(start, valueAt(start.input()), valueAt(start.output()), groupSize);
+  std::vector<AxisRef> group = axesOf(schedule.communicators()->Get(start.communicator())->axes());
+  return verifyStart(start, valueAt(start.input()), valueAt(start.output()), group);
 }
 
 Status Walk::wait(const artifact::Wait &wait) {

@@ -6,6 +6,12 @@ namespace meshplan {
 
 namespace {
 
+Status verifyWhole(const artifact::Program &program, int32_t value) {
+  return program.values()->Get(value)->partial() == artifact::Reduction::none
+             ? Status()
+             : corrupted("value ", value, " is partial");
+}
+
 /// Collects the values that exist before the first instruction; each once.
 class Definitions {
 public:
@@ -15,6 +21,8 @@ public:
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
     if (known[value])
       return corrupted("value ", value, " is defined twice");
+    // Every rank gets its part of the tensor itself, and sees no addend.
+    MESHPLAN_RETURN_IF_ERROR(verifyWhole(program, value));
     known[value] = true;
     list.push_back(value);
     return Status();
@@ -75,7 +83,8 @@ Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program
   }));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("outputs", program.outputs(), [&](const artifact::Port *port) -> Status {
     MESHPLAN_RETURN_IF_ERROR(verifyName(port->name(), outputs));
-    return verifyIndex("value", port->value(), program.values());
+    MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", port->value(), program.values()));
+    return verifyWhole(program, port->value());
   }));
   MESHPLAN_RETURN_IF_ERROR(verifyMemory(program.memory()));
   return verifyInstructions(schedule, program, definitions.values());

@@ -21,15 +21,8 @@ std::array<std::atomic<const char *>, 64> listed;
 std::atomic<int> pauses;
 static_assert(std::atomic<const char *>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
-/// Only calls that POSIX allows in a handler.
 void removeAndEnd(int signal) {
-  // Another thread is about to list a file that it has just made; it has a few system calls to go.
-  constexpr timespec briefly{0, 1'000'000};
-  for (int i = 0; i < 1000 && pauses.load() > 0; ++i)
-    ::nanosleep(&briefly, nullptr);
-  for (std::atomic<const char *> &slot : listed)
-    if (const char *path = slot.exchange(nullptr))
-      ::unlink(path);
+  removeTemporaryFiles();
   // The handler is gone (SA_RESETHAND), so this ends the process once the handler returns.
   ::raise(signal);
 }
@@ -43,6 +36,17 @@ sigset_t endingSet() {
 }
 
 } // namespace
+
+/// Only calls that POSIX allows in a handler.
+void removeTemporaryFiles() {
+  // Another thread is about to list a file that it has just made; it has a few system calls to go.
+  constexpr timespec briefly{0, 1'000'000};
+  for (int i = 0; i < 1000 && pauses.load() > 0; ++i)
+    ::nanosleep(&briefly, nullptr);
+  for (std::atomic<const char *> &slot : listed)
+    if (const char *path = slot.exchange(nullptr))
+      ::unlink(path);
+}
 
 void removeTemporaryFilesOnSignal() {
   for (int signal : endingSignals) {

@@ -1,7 +1,8 @@
 //===- temporary_files.h - files that a signal removes -----------*- C++ -*-===//
 //
-// A process that SIGTERM, SIGINT or SIGHUP ends runs no destructor. A file that
-// is being made is listed here, and the signal's handler removes what is listed.
+// A process that SIGTERM, SIGINT or SIGHUP ends runs no destructor, and one that
+// gives up a rank that hangs neither. A file that is being made is listed here,
+// and who ends the process removes what is listed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +17,9 @@ namespace meshplan {
 /// Handles the three signals from now on: removes the listed files, then ends the process as the signal does by
 /// itself. A signal that the process ignores (nohup) stays ignored. For programs: a library leaves signals alone.
 void removeTemporaryFilesOnSignal();
+
+/// Removes the listed files. For a process that ends without destructors.
+void removeTemporaryFiles();
 
 /// Lists a file while it lives. Move only; thread safe. At most 64 files are listed at a time, more are not.
 class ListedFile {

@@ -13,12 +13,8 @@ Status World::agree(std::span<const std::byte> hash) {
   // Digests have one length on every rank, whatever the ranks were given.
   const Hash own = hashBytes(hash);
   std::vector<Hash> digests(size());
-  {
-    MESHPLAN_ASSIGN_OR_RETURN(Pending gather,
-                              group->startAllGather(own.data(), digests.data(), own.size(), DType::u8,
-                                                    {.sequence = -1, .origin = "comparing the programs of the ranks"}));
-    MESHPLAN_RETURN_IF_ERROR(gather->wait());
-  }
+  const CollectiveLabel label{.sequence = -1, .origin = "comparing the programs of the ranks"};
+  MESHPLAN_RETURN_IF_ERROR(waitFor(group->startAllGather(own.data(), digests.data(), own.size(), DType::u8, label)));
   std::vector<int64_t> differing;
   for (int64_t rank = 0; rank < size(); ++rank)
     if (digests[rank] != digests[0])
@@ -27,8 +23,7 @@ Status World::agree(std::span<const std::byte> hash) {
     return Status();
   // A rank that left now would end the run while others still gather, and these could not say why. So nobody leaves
   // before all know; how the barrier itself ends does not matter.
-  if (auto known = group->startBarrier())
-    (void)(*known)->wait();
+  (void)waitFor(group->startBarrier());
   auto shortHash = [&](int64_t rank) { return toHexadecimal(digests[rank]).substr(0, 8); };
   return Status::error(StatusCode::invalid, rankList(differing), differing.size() == 1 ? " runs" : " run",
                        " another program than rank 0: hash ", shortHash(differing[0]), " of rank ", differing[0], ", ",

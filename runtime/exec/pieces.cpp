@@ -101,12 +101,6 @@ Pieces fullExchange(const Holdings &holdings) {
   return pieces;
 }
 
-/// Every rank adds to the same elements.
-Status checkAddends(const Holdings &holdings) {
-  bool same = std::ranges::all_of(holdings.inputs, [&](const auto &each) { return each == holdings.inputs[0]; });
-  return same ? Status() : notHeld("the same part of the input");
-}
-
 Expected<Pieces> allGather(const Holdings &holdings) {
   Pieces pieces = fullExchange(holdings);
   int64_t inputCount = elementCount(sliceShape(holdings.inputs[holdings.own]));
@@ -117,8 +111,9 @@ Expected<Pieces> allGather(const Holdings &holdings) {
   return pieces;
 }
 
+// The ranks of a reduction hold addends of the same elements: a value that is partial over an axis is not divided by
+// it.
 Expected<Pieces> reduceScatter(const Holdings &holdings) {
-  MESHPLAN_RETURN_IF_ERROR(checkAddends(holdings));
   Pieces pieces = fullExchange(holdings);
   int64_t outputCount = elementCount(sliceShape(holdings.outputs[holdings.own]));
   if (!sendsMakeUp(pieces, holdings.inputs[holdings.own]) || pieces.sendCounts[holdings.own] != outputCount)
@@ -128,7 +123,6 @@ Expected<Pieces> reduceScatter(const Holdings &holdings) {
 }
 
 Expected<Pieces> allReduce(const Holdings &holdings) {
-  MESHPLAN_RETURN_IF_ERROR(checkAddends(holdings));
   if (holdings.inputs[holdings.own] != holdings.outputs[holdings.own])
     return notHeld("the output where they hold the input");
   return Pieces();

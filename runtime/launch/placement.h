@@ -30,7 +30,7 @@ namespace meshplan {
 using Environment = std::map<std::string, std::string, std::less<>>;
 
 struct Placement {
-  std::string source; ///< the variables that tell: "OMPI_COMM_WORLD_RANK and _SIZE"; empty: no launcher
+  std::string source; ///< the variables that tell: "PMI_RANK and PMI_SIZE"; empty: no launcher
   int64_t rank = 0;
   std::optional<int64_t> size = 1; ///< processes; nothing when the launcher does not say
 

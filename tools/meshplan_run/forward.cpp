@@ -33,7 +33,6 @@ static Status forward(const RunOptions &options, Ranks &ranks) {
   auto body = [&](RankRun &run) -> Status {
     // Made before the work, so that a path that cannot be written fails at once. It goes away unless it is committed.
     MESHPLAN_ASSIGN_OR_RETURN(SharedOutput output, SharedOutput::open(run.world, options.outputs, specs));
-    ranks.removeIfStuck(output.writer().temporaryPath());
     MESHPLAN_RETURN_IF_ERROR(run.load(feeds));
     MESHPLAN_RETURN_IF_ERROR(run.executor.run(run.trace()));
     MESHPLAN_RETURN_IF_ERROR(run.executor.writeOutputs(output.writer()));

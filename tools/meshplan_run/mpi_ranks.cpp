@@ -20,7 +20,7 @@ public:
   MpiRanks(MpiProcess &process, std::chrono::milliseconds timeout) : process(process) {
     rankOptions.timeout = timeout;
     rankOptions.onFailure = [this](int64_t, const Status &failure) { report(failure); };
-    rankOptions.onStuck = [this](const Status &cause, std::span<const int64_t> ranks) { endStuck(cause, ranks); };
+    rankOptions.onStuck = endStuck;
   }
 
   /// The whole command is the rank's body: whatever fails in it ends the other ranks. Returns the exit status.

@@ -3,6 +3,7 @@
 #include "tools/meshplan_run/ranks.h"
 
 #include "runtime/base/names.h"
+#include "runtime/base/temporary_files.h"
 #include "runtime/comm/threads/run_threads.h"
 #include "runtime/launch/placement.h"
 #include "runtime/tensor/compute_scope.h"
@@ -11,19 +12,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
-#include <unistd.h>
 
 using namespace meshplan;
 
-void Ranks::removeIfStuck(std::string path) {
-  std::unique_lock lock(mutex);
-  temporaryFiles.push_back(std::move(path));
-}
-
 void Ranks::endStuck(const Status &cause, std::span<const int64_t> ranks) {
-  std::unique_lock lock(mutex);
-  for (const std::string &path : temporaryFiles)
-    ::unlink(path.c_str());
+  removeTemporaryFiles();
   reportError(Status::error(cause.code(), cause.message(), "; ", rankList(ranks), " did not return"));
   std::fflush(nullptr);
   std::_Exit(1);
@@ -36,7 +29,7 @@ class ThreadRanks final : public Ranks {
 public:
   explicit ThreadRanks(std::chrono::milliseconds timeout) {
     rankOptions.timeout = timeout;
-    rankOptions.onStuck = [this](const Status &cause, std::span<const int64_t> ranks) { endStuck(cause, ranks); };
+    rankOptions.onStuck = endStuck;
   }
 
   Status run(int64_t worldSize, const RankBody &body) override {

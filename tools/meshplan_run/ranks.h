@@ -12,8 +12,6 @@
 #include "runtime/comm/run_rank.h"
 #include "tools/meshplan_run/options.h"
 
-#include <mutex>
-
 namespace meshplan {
 
 struct Placement;
@@ -29,16 +27,9 @@ public:
   /// Threads that each of `worldSize` ranks may compute with.
   virtual int computeThreads(int64_t worldSize) const = 0;
 
-  /// `path` is removed if the process has to end while a rank hangs in an operator. Thread safe.
-  void removeIfStuck(std::string path);
-
 protected:
-  /// What a backend calls then: removes the files, reports, and ends the process.
-  [[noreturn]] void endStuck(const Status &cause, std::span<const int64_t> ranks);
-
-private:
-  std::mutex mutex;
-  std::vector<std::string> temporaryFiles;
+  /// What a backend calls when ranks hang in an operator: removes the temporary files, reports, and ends the process.
+  [[noreturn]] static void endStuck(const Status &cause, std::span<const int64_t> ranks);
 };
 
 using Command = std::function<Status(Ranks &)>;

@@ -60,10 +60,11 @@ def call(command: list[str]) -> tuple[int, str]:
 def check(name: str, archive: Path, meshplan: str, options: list[str], plan: Path) -> bool:
     label = f"{name} {' '.join(options)}"
     status, text = call([meshplan, "init", str(archive), *options, "-o", str(plan), "--force"])
-    if name in REFUSED and status == 0:
-        print(f"{label}: was to be refused for {REFUSED[name]}")
     if name in REFUSED:
-        return status == 1
+        if status == 1 and REFUSED[name] in text:
+            return True
+        print(f"{label}: was to be refused for {REFUSED[name]}, status {status}\n{text}")
+        return False
     for command in (["compile", str(plan), "-o", str(plan.with_suffix(".sched"))], ["fmt", "--check", str(plan)]):
         if status == 0:
             status, text = call([meshplan, *command])

@@ -17,16 +17,24 @@ from pathlib import Path
 from typing import Any
 
 
-def change_model(source: Path, target: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    """Copies an archive, its graph_module changed."""
+def copy_archive(source: Path, target: Path, change: Callable[[str, bytes], bytes]) -> None:
+    """Copies an archive with what `change` makes of the content of each member."""
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
         for name in old.namelist():
-            content = old.read(name)
-            if name.endswith("/models/model.json"):
-                document = json.loads(content)
-                change(document["graph_module"])
-                content = json.dumps(document).encode()
-            new.writestr(name, content)
+            new.writestr(name, change(name, old.read(name)))
+
+
+def change_model(source: Path, target: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Copies an archive, its graph_module changed."""
+
+    def changed(name: str, content: bytes) -> bytes:
+        if not name.endswith("/models/model.json"):
+            return content
+        document = json.loads(content)
+        change(document["graph_module"])
+        return json.dumps(document).encode()
+
+    copy_archive(source, target, changed)
 
 
 def drop_input(module: dict[str, Any]) -> None:
@@ -49,14 +57,9 @@ def main() -> int:
     content = source.read_bytes()
     (folder / "truncated.pt2").write_bytes(content[: len(content) // 2])
     (folder / "text.pt2").write_text("this is no model\n")
-    with zipfile.ZipFile(source) as old, zipfile.ZipFile(folder / "version.pt2", "w") as new:
-        for name in old.namelist():
-            new.writestr(name, b"99" if name.endswith("/archive_version") else old.read(name))
-    with zipfile.ZipFile(source) as old, zipfile.ZipFile(folder / "operator.pt2", "w") as new:
-        for name in old.namelist():
-            new.writestr(
-                name, old.read(name).replace(b"torch.ops.aten.silu.default", b"torch.ops.elsewhere.silu.default")
-            )
+    copy_archive(source, folder / "version.pt2", lambda name, old: b"99" if name.endswith("/archive_version") else old)
+    silu = b"torch.ops.%s.silu.default"
+    copy_archive(source, folder / "operator.pt2", lambda _, old: old.replace(silu % b"aten", silu % b"elsewhere"))
     change_model(source, folder / "input.pt2", drop_input)
     change_model(source, folder / "argument.pt2", drop_sliced)
     change_model(source, folder / "derived.pt2", double_labels)

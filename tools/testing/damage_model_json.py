@@ -27,6 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from damage_archive import copy_archive
+
 Json = dict[str, Any] | list[Any] | str | float | bool | None
 
 LIMIT_SECONDS = 5
@@ -111,12 +113,6 @@ def damages(member: str, document: Json) -> Iterator[Damage]:
                 yield Damage(member, path, "set", {name: value})
 
 
-def write_archive(source: Path, target: Path, member: str, text: str) -> None:
-    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
-        for name in old.namelist():
-            new.writestr(name, text if name == member else old.read(name))
-
-
 def problem_with(command: list[str], folder: Path) -> str | None:
     """What is wrong with a run of the compiler, or None."""
 
@@ -158,7 +154,10 @@ def main() -> int:
             (folder / "case.plan").write_bytes(arguments.plan.read_bytes())
             document = json.loads(documents[damage.member])
             damage.apply(document)
-            write_archive(arguments.model, folder / "damaged.pt2", damage.member, json.dumps(document))
+            text = json.dumps(document).encode()
+            copy_archive(
+                arguments.model, folder / "damaged.pt2", lambda name, old: text if name == damage.member else old
+            )
             problem = problem_with([str(arguments.meshplan.resolve()), "check", "case.plan"], folder)
         return f"{damage}: {problem}" if problem else None
 

@@ -22,10 +22,7 @@ Value meshplan::originOf(Value value) {
 
 bool meshplan::isInModule(Operation *op, StringRef path) {
   auto call = dyn_cast<CallOp>(op);
-  if (!call)
-    return false;
-  StringRef module = call.getModule().value_or("");
-  return module.consume_front(path) && (path.empty() || module.empty() || module.starts_with("."));
+  return call && call.isInModule(path);
 }
 
 SmallVector<OpOperand *> meshplan::usesBehindReshards(Value value) {

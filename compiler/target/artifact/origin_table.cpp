@@ -4,6 +4,7 @@
 #include "dialect/sched/sched.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 
@@ -16,7 +17,8 @@ int32_t OriginTable::sourceOf(Location location, StringAttr text) {
   auto [entry, inserted] = sourceIndex.try_emplace(Key(place, text), sources.size());
   if (inserted) {
     auto source = std::make_unique<artifact::SourceT>();
-    source->file = place.getFilename().str();
+    // Without the folder, so that the bytes do not depend on where one compiles.
+    source->file = llvm::sys::path::filename(place.getFilename().getValue()).str();
     source->line = place.getStartLine();
     source->column = place.getStartColumn();
     source->text = text ? text.str() : "";

@@ -9,12 +9,6 @@ using namespace meshplan::plan;
 
 namespace {
 
-bool isInside(CallOp call, StringRef path) {
-  StringRef module = call.getModule().value_or("");
-  return path.empty() || module == path ||
-         (module.starts_with(path) && module.drop_front(path.size()).starts_with("."));
-}
-
 bool appearsIn(const TensorFactors &tensor, unsigned factor) {
   return llvm::any_of(tensor.dims, [&](ArrayRef<unsigned> dim) { return llvm::is_contained(dim, factor); });
 }
@@ -66,7 +60,7 @@ std::optional<int64_t> mapBack(std::optional<int64_t> dim, const FactorRule &rul
 FeatureUse meshplan::findFeatures(Value parameter, StringRef path) {
   for (OpOperand &use : parameter.getUses()) {
     auto call = dyn_cast<CallOp>(use.getOwner());
-    if (!call || !isInside(call, path))
+    if (!call || !call.isInModule(path))
       continue;
     CallView view = CallView::of(call);
     const OpRecord *record = OpRegistry::get().lookup(view.target);

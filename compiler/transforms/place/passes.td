@@ -16,7 +16,7 @@ def PlaceStyles : Pass<"plan-place-styles", "::mlir::ModuleOp"> {
     `plan.constrain` is placed. Parameters and inputs that no style mentions are
     replicated. A parameter gets the place of its style as its location and the
     text as `plan.style`, also where the style leaves it whole. The style ops
-    are removed.
+    stay: propagation reads which of them divides a shared parameter.
 
     Before:
     ```mlir
@@ -27,7 +27,7 @@ def PlaceStyles : Pass<"plan-place-styles", "::mlir::ModuleOp"> {
     After:
     ```mlir
     func.func @forward(%x: tensor<4x8xf32, R>, %w: tensor<16x8xf32, #plan.sharding<[{}, {"tp"} ]>>) -> ... {
-      %0 = plan.constrain %x #plan.sharding<[{}, {"tp"} ]> along [#plan.axis<"tp">] as "rowwise tp" : ...
+      %0 = plan.constrain %x <[{}, {"tp"} ]> along [#plan.axis<"tp">] as "rowwise tp" : ...
       %y = plan.call "aten.linear.default"(%0, %w) {...} in "mlp.down_proj" : ...
     ```
   }];
@@ -48,7 +48,7 @@ def PlaceBorders : Pass<"plan-place-borders", "::mlir::ModuleOp"> {
     return %y
     // becomes
     %y = plan.call "aten.linear.default"(%x, %w) {...} in "head" : ...
-    %0 = plan.constrain %y #plan.sharding<[{}, {} ]> along [#plan.axis<"tp">] as "output replicate" : ...
+    %0 = plan.constrain %y <[{}, {} ]> along [#plan.axis<"tp">] as "output replicate" : ...
     return %0
     ```
   }];

@@ -55,9 +55,7 @@ bool BorderPlacer::isInside(Operation *op, StringRef module) const {
   auto call = dyn_cast<CallOp>(op);
   if (!call)
     return module.empty() && !isa<func::ReturnOp>(op);
-  StringRef path = call.getModule().value_or("");
-  return module.empty() || path == module ||
-         (path.starts_with(module) && path.drop_front(module.size()).starts_with("."));
+  return call.isInModule(module);
 }
 
 /// True for values that are computed: not a weight, a buffer or a constant.

@@ -2,8 +2,8 @@
 
 #include "compiler/transforms/propagate/messages.h"
 #include "compiler/sharding/layout_text.h"
+#include "compiler/support/parts_clause.h"
 #include "llvm/ADT/DenseSet.h"
-#include <numeric>
 
 using namespace mlir;
 using namespace meshplan;
@@ -51,18 +51,7 @@ static void reportMissingParts(CallOp call, unsigned index, const ProjectionBloc
   llvm::interleaveComma(sizes, diagnostic);
   diagnostic << " to '" << call.getTarget() << "' in '" << call.getModule().value_or("") << "', and is divided over "
              << block.axis.getName() << " as one";
-  int64_t common = 0;
-  for (int64_t size : sizes)
-    common = std::gcd(common, size);
-  Diagnostic &note = diagnostic.attachNote();
-  if (llvm::all_equal(sizes)) {
-    note << "help: state the parts of the fused weight: 'parts " << sizes.size() << "'";
-    return;
-  }
-  note << "help: state the parts of the fused weight: 'parts (";
-  char name = 'a';
-  llvm::interleaveComma(sizes, note, [&](int64_t size) { note << std::string(1, name++) << " " << size / common; });
-  note << ")'";
+  diagnostic.attachNote() << "help: state the parts of the fused weight: '" << partsClause(sizes) << "'";
 }
 
 void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,

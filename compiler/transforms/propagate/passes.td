@@ -14,8 +14,8 @@ def PropagateShardings : Pass<"plan-propagate-shardings", "::mlir::ModuleOp"> {
     partial value is reduced at the first consumer that cannot take an addend:
     to the layout that some consumer wants (a reduce-scatter) or else whole. If
     operands disagree, parameters win, then the larger tensor, then the earlier
-    operand. The `plan.constrain` ops are removed. The location of an op keeps
-    the statements behind the axes of its results (`#plan.cause`).
+    operand. The `plan.constrain` and `plan.style` ops are removed. The location
+    of an op keeps the statements behind the axes of its results (`#plan.cause`).
 
     Fails where a divided value reaches an operator without a record, and where
     a stated division does not come out even in a dim's factors (heads).

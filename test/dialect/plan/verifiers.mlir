@@ -88,6 +88,14 @@ plan.style "a" colwise [#plan.axis<"tp">] as "colwise tp"
 
 // -----
 
+// M6
+// expected-note @below {{the first one is here}}
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+// expected-error @below {{'plan.mesh' op is the second one of its module}}
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+
+// -----
+
 // C2
 func.func @c2(%x: tensor<4xf32>) {
   // expected-error @below {{refers to operand 1 of 1}}

@@ -88,3 +88,21 @@ func.func @forward(
       in "attn" : (tensor<2x4x4x4xf32>, tensor<2x4x4x4xf32>, tensor<2x4x4x4xf32>) -> (tensor<2x4x4x4xf32>, tensor<2x4x4xf32>)
   return %4#0 : tensor<2x4x4x4xf32>
 }
+
+// -----
+
+// What the model takes apart is divided part by part only if the plan says so.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{dim 1 of 'qkv' is parts of 8, 4, 4 to 'aten.split_with_sizes.default' in 'attn', and is divided over tp as one}}
+// expected-note @below {{help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'}}
+plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp"
+func.func @forward(
+    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]}) -> tensor<6x8xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "qkv"
+      : (tensor<6x8xf32>, tensor<16x8xf32>) -> tensor<6x16xf32>
+  %1:3 = plan.call "aten.split_with_sizes.default"(%0)
+      {self = #plan.operand<0>, split_sizes = array<i64: 8, 4, 4>, dim = 1 : i64} in "attn"
+      : (tensor<6x16xf32>) -> (tensor<6x8xf32>, tensor<6x4xf32>, tensor<6x4xf32>)
+  return %1#0 : tensor<6x8xf32>
+}

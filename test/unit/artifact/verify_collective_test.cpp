@@ -1,9 +1,7 @@
 //===- verify_collective_test.cpp - what collectives and slices may change ===//
 
 #include "runtime/artifact/meaning.h"
-#include "test/unit/artifact/build_schedule.h"
-
-#include <gmock/gmock.h>
+#include "test/unit/artifact/refused_schedule.h"
 
 namespace meshplan {
 namespace {
@@ -11,21 +9,11 @@ namespace {
 using artifact::CollectiveKind;
 using artifact::ScheduleT;
 
-struct Case {
-  const char *name;
-  void (*change)(ScheduleT &);
-  const char *message; // after "programs[0]: instructions["
-};
+using VerifyCollective = RefusedSchedule;
 
-class VerifyCollective : public testing::TestWithParam<Case> {};
+TEST_P(VerifyCollective, IsRefused) { expectRefusal("programs[0]: instructions["); }
 
-TEST_P(VerifyCollective, IsRefused) {
-  ScheduleT schedule = buildSchedule();
-  GetParam().change(schedule);
-  EXPECT_EQ(verificationError(schedule), std::string("programs[0]: instructions[") + GetParam().message);
-}
-
-const Case collectiveCases[] = {
+const WrongSchedule collectiveCases[] = {
     {"Communicator", [](ScheduleT &s) { startOf(s, startSum).communicator = -1; }, "1]: communicator -1 of 2"},
     {"Input", [](ScheduleT &s) { startOf(s, startSum).input = 50; }, "1]: input: value 50 of 7"},
     {"Output", [](ScheduleT &s) { startOf(s, startSum).output = product; }, "1]: output: value 3 is defined twice"},
@@ -77,13 +65,50 @@ const Case collectiveCases[] = {
        valueOf(s, product).partial_axes.clear();
      },
      "1]: the reduction is not that of the partial input"},
+    {"SumOverOtherRanks", [](ScheduleT &s) { startOf(s, startSum).communicator = 0; },
+     "1]: the input is not partial over axis 0 of the communicator"},
+    {"SumOverTooMany",
+     [](ScheduleT &s) { s.communicators[1]->axes = {artifact::AxisRef(1, 1, 3), artifact::AxisRef(0, 1, 2)}; },
+     "1]: the input is not partial over axis 0 of the communicator"},
+    {"SumOverPart",
+     [](ScheduleT &s) {
+       s.mesh[1]->size = 6;
+       valueOf(s, product).partial_axes = {artifact::AxisRef(1, 1, 3), artifact::AxisRef(1, 3, 2)};
+     },
+     "1]: the output is partial over other axes than what is left of the input's"},
+    {"SumOfAnotherDigit",
+     [](ScheduleT &s) {
+       s.mesh[1]->size = 9;
+       valueOf(s, product).partial_axes = {artifact::AxisRef(1, 3, 3)};
+     },
+     "1]: the input is not partial over axis 1 of the communicator"},
+    {"SumThatStaysPartial",
+     [](ScheduleT &s) {
+       valueOf(s, sum).partial = artifact::Reduction::sum;
+       valueOf(s, sum).partial_axes = {artifact::AxisRef(1, 1, 3)};
+     },
+     "1]: the output is partial over other axes than what is left of the input's"},
+    {"GatherMakesPartial",
+     [](ScheduleT &s) {
+       valueOf(s, whole).partial = artifact::Reduction::sum;
+       valueOf(s, whole).partial_axes = {artifact::AxisRef(1, 1, 3)};
+       forwardOf(s).outputs.clear();
+     },
+     "5]: the output is partial over other axes than what is left of the input's"},
+    {"SliceLosesPartial",
+     [](ScheduleT &s) {
+       // The slice takes what the sum was to be made of.
+       forwardOf(s).instructions[slicePart]->action.AsSlice()->input = product;
+       forwardOf(s).instructions.erase(forwardOf(s).instructions.begin() + startSum,
+                                       forwardOf(s).instructions.begin() + slicePart);
+     },
+     "1]: the output is partial over other axes than what is left of the input's"},
     {"GatherDimNegative", [](ScheduleT &s) { startOf(s, startGather).dim = -1; }, "5]: dim -1 of 2"},
     {"SliceDType", [](ScheduleT &s) { valueOf(s, part).dtype = artifact::DType::f64; }, "4]: dtype f32 becomes f64"},
     {"SliceShape", [](ScheduleT &s) { valueOf(s, part).dims[0]->extent = 10; }, "4]: the global shape changes"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Collective, VerifyCollective, testing::ValuesIn(collectiveCases),
-                         [](const testing::TestParamInfo<Case> &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Collective, VerifyCollective, testing::ValuesIn(collectiveCases), nameOfCase);
 
 TEST(VerifyStart, AllToAllMovesTheSplit) {
   ScheduleT schedule = buildSchedule();
@@ -108,7 +133,8 @@ private:
 using Shards = std::array<int64_t, 2>;
 
 /// A 12 x 12 tensor with each dim in so many shards.
-artifact::ValueT valueIn(const Shards &shards, artifact::Reduction partial = artifact::Reduction::none) {
+artifact::ValueT valueIn(const Shards &shards, artifact::Reduction partial = artifact::Reduction::none,
+                         std::vector<artifact::AxisRef> partialAxes = {}) {
   artifact::ValueT value;
   for (size_t dim = 0; dim < 2; ++dim) {
     auto &table = *value.dims.emplace_back(std::make_unique<artifact::DimT>());
@@ -116,6 +142,7 @@ artifact::ValueT valueIn(const Shards &shards, artifact::Reduction partial = art
     table.axes = {artifact::AxisRef(static_cast<int64_t>(dim), 1, shards[dim])};
   }
   value.partial = partial;
+  value.partial_axes = std::move(partialAxes);
   return value;
 }
 
@@ -124,12 +151,16 @@ std::vector<std::pair<Shards, Shards>> accepted(const artifact::StartT &start, i
   std::vector<std::pair<Shards, Shards>> pairs;
   const int64_t counts[] = {1, 2, 3, 4, 6, 12};
   Packed<artifact::Start> packed(start);
+  const AxisRef group{2, 1, groupSize};
+  std::vector<artifact::AxisRef> partialAxes;
+  if (start.reduction != artifact::Reduction::none)
+    partialAxes.emplace_back(group.axis, group.pre, group.size);
   for (int64_t a : counts)
     for (int64_t b : counts)
       for (int64_t c : counts)
         for (int64_t d : counts) {
-          Packed<artifact::Value> input(valueIn({a, b}, start.reduction)), output(valueIn({c, d}));
-          if (verifyStart(*packed, *input, *output, groupSize).ok())
+          Packed<artifact::Value> input(valueIn({a, b}, start.reduction, partialAxes)), output(valueIn({c, d}));
+          if (verifyStart(*packed, *input, *output, std::span(&group, 1)).ok())
             pairs.push_back({{a, b}, {c, d}});
         }
   return pairs;
@@ -173,6 +204,25 @@ TEST(VerifyStart, AnAllToAllTakesTheSplitFromOneDimToTheOther) {
     EXPECT_EQ(after[0], before[0] * 6);
     EXPECT_EQ(before[1], after[1] * 6);
   }
+}
+
+TEST(VerifyStart, AReductionOverSomeAxesLeavesTheOthers) {
+  const AxisRef group[] = {{2, 3, 2}, {3, 1, 5}};
+  const artifact::AxisRef outer(2, 1, 3), inner(2, 3, 2), other(3, 1, 5), fourth(4, 1, 2);
+  using artifact::Reduction;
+  Packed<artifact::Start> start(startOfKind(CollectiveKind::all_reduce, -1));
+  Packed<artifact::Value> input(valueIn({1, 1}, Reduction::max, {outer, other, fourth, inner}));
+  auto message = [&](Reduction reduction, std::vector<artifact::AxisRef> axes) {
+    Packed<artifact::Value> output(valueIn({1, 1}, reduction, std::move(axes)));
+    return verifyStart(*start, *input, *output, group).message();
+  };
+  EXPECT_EQ(message(Reduction::max, {outer, fourth}), "");
+  EXPECT_EQ(message(Reduction::max, {fourth, outer}), "");
+  std::string others = "the output is partial over other axes than what is left of the input's";
+  EXPECT_EQ(message(Reduction::none, {}), others);
+  EXPECT_EQ(message(Reduction::max, {outer}), others);
+  EXPECT_EQ(message(Reduction::max, {outer, fourth, inner}), others);
+  EXPECT_EQ(message(Reduction::sum, {outer, fourth}), "the output is partial by another reduction than the input");
 }
 
 TEST(VerifyStart, AGroupOfOneChangesNothing) {

@@ -1,33 +1,21 @@
 //===- verify_program_test.cpp - rules of parameters, constants, ports ----===//
 
-#include "test/unit/artifact/build_schedule.h"
-
-#include <gmock/gmock.h>
+#include "test/unit/artifact/refused_schedule.h"
 
 namespace meshplan {
 namespace {
 
 using artifact::ScheduleT;
 
-struct Case {
-  const char *name;
-  void (*change)(ScheduleT &);
-  const char *message; // after "programs[0]: "
-};
+using VerifyProgram = RefusedSchedule;
 
-class VerifyProgram : public testing::TestWithParam<Case> {};
-
-TEST_P(VerifyProgram, IsRefused) {
-  ScheduleT schedule = buildSchedule();
-  GetParam().change(schedule);
-  EXPECT_EQ(verificationError(schedule), std::string("programs[0]: ") + GetParam().message);
-}
+TEST_P(VerifyProgram, IsRefused) { expectRefusal("programs[0]: "); }
 
 template <typename Table> Table &addCopy(std::vector<std::unique_ptr<Table>> &list) {
   return *list.emplace_back(std::make_unique<Table>(*list[0]));
 }
 
-const Case portCases[] = {
+const WrongSchedule portCases[] = {
     {"ParameterNames", [](ScheduleT &s) { forwardOf(s).parameters[0]->names.clear(); }, "parameters[0]: no name"},
     {"ParameterNameTwice",
      [](ScheduleT &s) { forwardOf(s).parameters[0]->names[1] = forwardOf(s).parameters[0]->names[0]; },
@@ -67,6 +55,14 @@ const Case portCases[] = {
     {"InputIsAConstant", [](ScheduleT &s) { forwardOf(s).inputs[0]->value = table; },
      "inputs[0]: value 1 is defined twice"},
     {"OutputNameTwice", [](ScheduleT &s) { addCopy(forwardOf(s).outputs); }, "outputs[1]: the name 'logits' twice"},
+    {"OutputPartial", [](ScheduleT &s) { forwardOf(s).outputs[0]->value = product; }, "outputs[0]: value 3 is partial"},
+    {"InputPartial",
+     [](ScheduleT &s) {
+       valueOf(s, input).partial = artifact::Reduction::max;
+       valueOf(s, input).partial_axes = {artifact::AxisRef(0, 1, 2)};
+       valueOf(s, input).dims[0]->axes.clear();
+     },
+     "inputs[0]: value 2 is partial"},
     {"OutputName", [](ScheduleT &s) { forwardOf(s).outputs[0]->name = ""; }, "outputs[0]: no name"},
     {"MemoryOfParameters", [](ScheduleT &s) { forwardOf(s).memory->parameters = INT64_MIN; },
      "memory: a size is negative"},
@@ -74,8 +70,7 @@ const Case portCases[] = {
     {"MemoryOfInputs", [](ScheduleT &s) { forwardOf(s).memory->inputs = -1; }, "memory: a size is negative"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Ports, VerifyProgram, testing::ValuesIn(portCases),
-                         [](const testing::TestParamInfo<Case> &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Ports, VerifyProgram, testing::ValuesIn(portCases), nameOfCase);
 
 TEST(VerifyProgramOf, WhatMayBeLeftOut) {
   ScheduleT schedule = buildSchedule();

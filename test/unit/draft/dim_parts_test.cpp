@@ -27,9 +27,3 @@ TEST(PartsOfDims, WhatIsSaidFirstHolds) {
   builder.parts("aten.split.Tensor", "", fused, {24, 8});
   EXPECT_THAT(partsOfDims(builder.graph)[fused], ElementsAre(16, 16));
 }
-
-TEST(PartsClause, IsInTheSmallestProportion) {
-  EXPECT_EQ(partsClause({64, 64, 64}), "parts 3");
-  EXPECT_EQ(partsClause({4096, 512, 512}), "parts (q 8, k 1, v 1)");
-  EXPECT_EQ(partsClause({48, 32}), "parts (part0 3, part1 2)");
-}

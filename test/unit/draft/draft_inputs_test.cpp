@@ -50,3 +50,21 @@ TEST(DraftInputs, SymbolsWithoutExampleAreLets) {
   EXPECT_THAT(inputs.lets, ElementsAre("let batch_size = 18  // 's1' in the model, which has no example of it"));
   EXPECT_THAT(inputs.statements, ElementsAre("input ids, labels: [batch = batch_size over dp, seq]"));
 }
+
+TEST(DraftInputs, ASymbolHasOneExtentWhereverItStands) {
+  llvm::StringMap<int64_t> examples;
+  examples["b"] = 3;
+  EXPECT_THAT(draftInputs({{"x", {{0, "b"}}}, {"pairs", {{5, ""}, {0, "b"}}}}, examples, {"dp", 2}, false).statements,
+              ElementsAre("input x: [batch = 4 over dp]", "input pairs: [_, b = 4]"));
+  DraftInputs lets = draftInputs({{"x", {{0, "b"}}}, {"pairs", {{5, ""}, {0, "b"}}}}, {}, {"dp", 3}, false);
+  EXPECT_THAT(lets.lets, ElementsAre("let batch_size = 18  // 'b' in the model, which has no example of it"));
+  EXPECT_THAT(lets.statements,
+              ElementsAre("input x: [batch = batch_size over dp]", "input pairs: [_, b = batch_size]"));
+}
+
+TEST(DraftInputs, EachSymbolHasALetOfItsOwn) {
+  DraftInputs inputs = draftInputs({{"x", {{4, ""}, {0, "2*s0"}, {0, "s1 + 1"}}}}, {}, {}, false);
+  EXPECT_THAT(inputs.lets, ElementsAre("let extent_size = 16  // '2*s0' in the model, which has no example of it",
+                                       "let extent_size_2 = 16  // 's1 + 1' in the model, which has no example of it"));
+  EXPECT_THAT(inputs.statements, ElementsAre("input x: [batch, _ = extent_size, _ = extent_size_2]"));
+}

@@ -55,7 +55,6 @@ plan tiny {
   rest: replicate  // weights of one dim, such as norms
 }
 )");
-  EXPECT_THAT(text.inputLines, ElementsAre(6));
   ASSERT_EQ(text.entries.size(), 3u);
   EXPECT_EQ(text.entries[1].first, 11);
   EXPECT_THAT(text.entries[1].second, ElementsAre(1, 3));

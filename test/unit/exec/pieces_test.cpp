@@ -28,7 +28,12 @@ public:
   }
 
   RankView view(int64_t rank) const { return loaded.view(rank); }
-  const artifact::Start &start() const { return *loaded.instruction(0).action_as_Start(); }
+  const artifact::Start &start() const {
+    int index = 0;
+    while (!loaded.instruction(index).action_as_Start())
+      ++index;
+    return *loaded.instruction(index).action_as_Start();
+  }
   std::vector<int64_t> shape() const { return globalShapeOf(view(0).value(input)); }
   std::vector<int64_t> before(int64_t rank) const { return elementsIn(view(rank).ranges(input), shape()); }
   std::vector<int64_t> after(int64_t rank) const { return elementsIn(view(rank).ranges(output), shape()); }
@@ -124,6 +129,13 @@ template <typename Body> void forEachMatrix(const Body &body) {
         });
 }
 
+/// What an operator makes as addends; a program gets none.
+int addends(ScheduleBuilder &builder, std::vector<TestDim> dims, std::vector<std::string> axes) {
+  int value = builder.value(std::move(dims), DType::f64, std::move(axes));
+  builder.compute("operator", {}, {value});
+  return value;
+}
+
 } // namespace
 
 TEST(PiecesTest, AllGather) {
@@ -144,9 +156,7 @@ TEST(PiecesTest, AllGather) {
 TEST(PiecesTest, ReduceScatter) {
   forEachMatrix([](const TestDim &dim, int64_t other, int place, const auto &matrix) {
     ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
-    builder.input("x", {});
-    int x = builder.value(matrix(dim, {other, {"dp"}}), DType::f64, {"tp"});
-    builder.program().inputs[0]->value = x;
+    int x = addends(builder, matrix(dim, {other, {"dp"}}), {"tp"});
     int y = builder.value(matrix(over(dim, {"tp"}), {other, {"dp"}}));
     builder.collective(Kind::reduce_scatter, {"tp"}, x, y, place);
     Exchange exchange(builder, x, y);
@@ -195,9 +205,7 @@ TEST(PiecesTest, RowsAreMovedInPlaceAndColumnsPacked) {
 
 TEST(PiecesTest, AllReduceMovesTheTensorAsItIs) {
   ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
-  builder.input("x", {});
-  int x = builder.value({{5, {"dp"}}, {4}}, DType::f64, {"tp"});
-  builder.program().inputs[0]->value = x;
+  int x = addends(builder, {{5, {"dp"}}, {4}}, {"tp"});
   int y = builder.value({{5, {"dp"}}, {4}});
   builder.collective(Kind::all_reduce, {"tp"}, x, y);
   Exchange exchange(builder, x, y);
@@ -243,13 +251,11 @@ TEST(PiecesTest, APermuteOfReplicasTakesEachHolderOnce) {
 
 namespace {
 
-/// Refusal of a collective over dp on a 2 x 2 mesh, where the layouts are about tp.
+/// Refusal of a collective over dp on a 2 x 2 mesh.
 std::string refusal(Kind kind, std::vector<TestDim> before, std::vector<TestDim> after, int dim = -1, int fromDim = -1,
                     std::vector<std::string> partial = {}) {
   ScheduleBuilder builder({{"dp", 2}, {"tp", 2}});
-  builder.input("x", {});
-  int x = builder.value(std::move(before), DType::f64, std::move(partial)), y = builder.value(std::move(after));
-  builder.program().inputs[0]->value = x;
+  int x = addends(builder, std::move(before), std::move(partial)), y = builder.value(std::move(after));
   builder.collective(kind, {"dp"}, x, y, dim, fromDim);
   Exchange exchange(builder, x, y);
   Status status = exchange.prepare();
@@ -266,12 +272,8 @@ TEST(PiecesTest, RanksThatDoNotHoldWhatIsNeeded) {
   EXPECT_EQ(refusal(Kind::all_gather, {{4, {"dp", "tp"}}}, {{4, {"dp"}}}, 0), once);
   EXPECT_EQ(refusal(Kind::all_to_all, {{4, {"tp"}}, {4}}, {{4}, {4, {"tp"}}}, 1, 0), once);
   EXPECT_EQ(refusal(Kind::permute, {{4, {"tp"}}}, {{4, {"dp"}}}), begin + "each part of the output");
-  EXPECT_EQ(refusal(Kind::all_reduce, {{4, {"dp"}}}, {{4, {"dp"}}}, -1, -1, {"tp"}),
-            begin + "the same part of the input");
   EXPECT_EQ(refusal(Kind::all_reduce, {{4, {"tp"}}}, {{4, {"dp"}}}, -1, -1, {"dp"}),
             begin + "the output where they hold the input");
-  EXPECT_EQ(refusal(Kind::reduce_scatter, {{4, {"dp"}}, {4}}, {{4, {"dp"}}, {4, {"tp"}}}, 1, -1, {"tp"}),
-            begin + "the same part of the input");
   EXPECT_EQ(refusal(Kind::reduce_scatter, {{4}}, {{4, {"tp"}}}, 0, -1, {"dp"}),
             begin + "each element of the input once after the reduction");
 }

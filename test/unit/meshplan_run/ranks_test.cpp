@@ -1,5 +1,6 @@
 #include "tools/meshplan_run/ranks.h"
 
+#include "runtime/base/file.h"
 #include "test/unit/temporary_directory.h"
 
 #include <atomic>
@@ -106,9 +107,7 @@ TEST_F(RanksTest, ARankThatHangsEndsTheProcessAndLeavesNothing) {
     ::alarm(20);
     std::freopen((folder / "errors").c_str(), "w", stderr);
     runCommand(options, [&](Ranks &ranks) {
-      std::ofstream(folder / "half") << "written";
-      ranks.removeIfStuck(folder / "half");
-      ranks.removeIfStuck(folder / "never made");
+      auto half = AtomicFile::create(folder / "half");
       return ranks.run(4, [](World &world) -> Status {
         while (world.rank() % 2 == 1)
           std::this_thread::sleep_for(1s);

@@ -17,8 +17,6 @@ namespace {
 
 class DecideCall : public PlanFunction {
 protected:
-  DecideCall() { read("", ""); }
-
   CallDecision run(StringRef target, StringRef args, StringRef types, ArrayRef<unsigned> order = {}) {
     CallView view;
     view.target = target;
@@ -115,6 +113,23 @@ TEST_F(DecideCall, AFinerLayoutThatStartsAlikeIsTaken) {
   constexpr char other[] = R"((tensor<8xf32, #plan.sharding<[{"tp"}]>>, tensor<8xf32, #plan.sharding<[{"dp", "tp"}]>>)
                                -> tensor<8xf32>)";
   EXPECT_EQ(decide("aten.add.Tensor", binary, other), R"([{"tp"}], [{"tp"}] -> [{"tp"}])");
+}
+
+TEST_F(DecideCall, AFinerLayoutOfOtherShardsIsNotTaken) {
+  // 36 rows are 18 + 18; as 9 heads of 4 they are 20 + 16, each of which is divided on.
+  constexpr char types[] = R"((tensor<36xf32, #plan.sharding<[{"dp"}]>>,
+                               tensor<36xf32, #plan.sharding<[{"dp", "tp", unit 4}]>>) -> tensor<36xf32>)";
+  EXPECT_EQ(decide("aten.add.Tensor", binary, types), R"([{"dp"}], [{"dp"}] -> [{"dp"}])");
+}
+
+TEST_F(DecideCall, WhatRanksShareIsAddedOnce) {
+  // Two heads of 4 for four ranks: two ranks hold the same head, and the addends of both would count it twice.
+  EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #plan.operand<0>, dim = [1]}",
+                   R"((tensor<6x8xf32, #plan.sharding<[{}, {"tp", unit 4, repeat 2}]>>) -> tensor<6xf32>)"),
+            "[{}, {}] -> [{}]");
+  EXPECT_EQ(decide("aten.neg.default", unary,
+                   R"((tensor<8xf32, #plan.sharding<[{"tp", unit 4, repeat 2}]>>) -> tensor<8xf32>)"),
+            R"([{"tp", unit 4, repeat 2}] -> [{"tp", unit 4, repeat 2}])");
 }
 
 TEST_F(DecideCall, UnevenShardsStayAsTheyAre) {

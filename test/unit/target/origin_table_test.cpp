@@ -53,6 +53,14 @@ TEST_F(OriginTableTest, AStepHasAStatementAModuleBothOrNone) {
               ElementsAre("-", "0:  | m", "1: a.plan:3:4 rowwise tp | ", "2: a.plan:3:4  | m"));
 }
 
+TEST_F(OriginTableTest, AStatementIsARangeInAFileOfAnyName) {
+  EXPECT_THAT(origins({"on @compute : () -> () loc(\"layout.txt\":3:4 to :9)"}), ElementsAre("0: layout.txt:3:4  | "));
+}
+
+TEST_F(OriginTableTest, AFileIsNamedWithoutItsFolder) {
+  EXPECT_THAT(origins({"on @compute : () -> () loc(\"../plans/a.plan\":3:4)"}), ElementsAre("0: a.plan:3:4  | "));
+}
+
 TEST_F(OriginTableTest, WhatIsTheSameIsOneEntry) {
   EXPECT_THAT(origins({"in \"m\" on @compute : () -> () loc(\"a.plan\":3:4)",
                        "in \"m\" on @compute : () -> () loc(\"a.plan\":3:4)",

@@ -1,4 +1,4 @@
-//===- ops_test.cpp - what the mesh says of its axes ----------------------===//
+//===- ops_test.cpp - what ops of the dialect say of themselves -----------===//
 
 #include "dialect/plan/plan.h"
 #include "test/unit/dialect/parsed_text.h"
@@ -30,6 +30,19 @@ TEST_F(PlanMesh, WithoutAxesIsOneRank) {
   EXPECT_EQ(mesh.getWorldSize(), 1);
   EXPECT_THAT(mesh.getAxisNames(), IsEmpty());
   EXPECT_EQ(mesh.findAxis("tp"), -1);
+}
+
+using PlanCall = ParsedText<PlanDialect>;
+
+TEST_F(PlanCall, IsInItsModuleAndThoseAround) {
+  auto owner = module("plan.call \"f\"() {} in \"h.1.mlp\" : () -> ()\nplan.call \"f\"() {} : () -> ()");
+  CallOp inside = *owner->getOps<CallOp>().begin(), ofRoot = *std::next(owner->getOps<CallOp>().begin());
+  for (const char *path : {"", "h", "h.1", "h.1.mlp"})
+    EXPECT_TRUE(inside.isInModule(path)) << path;
+  for (const char *path : {"h.1.m", "h.1.mlp.up", "h.10", "1", "."})
+    EXPECT_FALSE(inside.isInModule(path)) << path;
+  EXPECT_TRUE(ofRoot.isInModule(""));
+  EXPECT_FALSE(ofRoot.isInModule("h"));
 }
 
 } // namespace

@@ -4,11 +4,11 @@
   differential --meshplan P --meshplan-run P --record-coverage P --work FOLDER [--first N] [--cases N] [--coverage]
   differential ... --case FILE      one case, as a failing run wrote it
 
-A case is drawn from its number alone: a model of random blocks and operators, its sizes and dtype, a mesh of one to eight
-ranks, and what a plan says of each module. It is exported, compiled and run, and every output is held against float64 as
-compare_forward.py does. A case that fails is made smaller and written to --work. Prints how many cases were right,
-refused (with the reasons) and wrong. Status 1 if one is wrong, if more than 5 % are refused, or, with --coverage, if a
-cell of operator and style has fewer draws than it should.
+A case is drawn from its number alone: a model of random blocks and operators, its sizes and dtype, a mesh of one to
+eight ranks, and what a plan says of each module. It is exported, compiled and run, and every output is held against
+float64 as compare_forward.py does. A case that fails is made smaller and written to --work. Prints how many cases were
+right, refused (with the reasons) and wrong. Status 1 if one is wrong, if more than 5 % are refused, or, with
+--coverage, if a cell of operator and style has fewer draws than it should.
 """
 
 from __future__ import annotations
@@ -91,7 +91,9 @@ def show(case: Case, outcome: Outcome, programs: Programs) -> None:
 def report(outcomes: list[Outcome], coverage: Coverage, wants_coverage: bool) -> bool:
     kinds = Counter(outcome.kind for outcome in outcomes)
     refused = kinds[REFUSED] / len(outcomes)
-    print(f"{len(outcomes)} cases: {kinds[RIGHT]} right, {kinds[WRONG] + kinds[INVALID]} wrong, {kinds[REFUSED]} refused")
+    print(
+        f"{len(outcomes)} cases: {kinds[RIGHT]} right, {kinds[WRONG] + kinds[INVALID]} wrong, {kinds[REFUSED]} refused"
+    )
     for reason, count in Counter(outcome.message for outcome in outcomes if outcome.kind == REFUSED).most_common():
         print(f"  {count:>4} refused: {reason}")
     shares = sorted(outcome.share for outcome in outcomes if outcome.kind == RIGHT)

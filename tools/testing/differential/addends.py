@@ -37,7 +37,9 @@ class Addends(TorchDispatchMode):
         pieces = zip(left.tensor_split(self.count, -1), right.tensor_split(self.count, -2), strict=True)
         return self.added([function(*pair) for pair in pieces if pair[0].size(-1)])
 
-    def sum(self, function: Callable, x: torch.Tensor, dims: list[int], *others: object, **named: object) -> torch.Tensor:
+    def sum(
+        self, function: Callable, x: torch.Tensor, dims: list[int], *others: object, **named: object
+    ) -> torch.Tensor:
         pieces = [piece for piece in x.tensor_split(self.count, dims[0]) if piece.numel()]
         weights = [1.0] * len(pieces)
         if function is aten.mean.dim:

@@ -121,7 +121,9 @@ class Attention(Layer):
         self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None
     ) -> torch.Tensor:
         if self.form == "gqa" and self.heads != self.groups:
-            return nn.functional.scaled_dot_product_attention(query, key, value, mask, scale=self.scale, enable_gqa=True)
+            return nn.functional.scaled_dot_product_attention(
+                query, key, value, mask, scale=self.scale, enable_gqa=True
+            )
         key, value = self.repeated(key), self.repeated(value)
         if self.form in ("sdpa", "gqa"):
             if self.masking == "causal":

@@ -1,4 +1,4 @@
-"""Counts which operators a divided value reached, and what divided it: what the program record-coverage says of a plan."""
+"""Counts which operators a divided value reached, and what divided it, as the program record-coverage says."""
 
 from __future__ import annotations
 

@@ -26,7 +26,9 @@ class Convolution(Layer):
         make = TURNED if kind == "transposed" else CONVOLUTIONS
         self.wide = make[self.dims](features, wide, size, padding=padding, groups=self.groups, bias=self.choices.flag())
         if kind == "narrow":  # no place is read twice
-            self.wide = CONVOLUTIONS[self.dims](features, wide, (2, *[1] * (self.dims - 1)), (2, *[1] * (self.dims - 1)))
+            self.wide = CONVOLUTIONS[self.dims](
+                features, wide, (2, *[1] * (self.dims - 1)), (2, *[1] * (self.dims - 1))
+            )
         self.narrow = CONVOLUTIONS[self.dims](wide, features, 1)
         self.narrow.role, self.narrow.units, self.narrow.parts = "narrow", wide, ""
         if self.groups == 1:  # the features of groups are those of the input: they follow

@@ -33,7 +33,9 @@ class PlanDraw:
         """The first axis divides the batch if there are more; now and then another, or two."""
         if len(names) == 1 and names[0] != "dp" and self.generator.random() < 0.8:
             return ()
-        axes = (names[0],) if self.generator.random() < 0.85 else tuple(self.generator.sample(names, min(2, len(names))))
+        axes = (
+            (names[0],) if self.generator.random() < 0.85 else tuple(self.generator.sample(names, min(2, len(names))))
+        )
         return axes if product(self.drawn, axes) <= self.drawn.sizes.batch else ()
 
     def draw_sequence(self, names: list[str]) -> tuple[str, ...]:
@@ -162,6 +164,8 @@ def draw_plan(drawn: case.Case, model: nn.Module, generator: random.Random) -> N
         drawn.entries.append(case.Entry(path, clauses))
     for block in drawn.blocks:
         # The first value that tables take is no hidden state; what walks and some convolutions give first is none.
-        sides = {"walk": ("input",), "convolution": ("input",), "tables": ("output",)}.get(block.kind, ("input", "output"))
+        sides = {"walk": ("input",), "convolution": ("input",), "tables": ("output",)}.get(
+            block.kind, ("input", "output")
+        )
         if border := plan.border(drawn.sizes.features, sides):
             drawn.entries.append(case.Entry(f"blocks.{block.name}", border))

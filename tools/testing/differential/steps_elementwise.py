@@ -1,7 +1,7 @@
 """Steps that compute one element from one element of each operand.
 
-A step takes a tensor of floats and its choices, and gives a tensor of floats. What would leave the domain of a function,
-or grow without end, is brought back first.
+A step takes a tensor of floats and its choices, and gives a tensor of floats. What would leave the domain of a
+function, or grow without end, is brought back first.
 """
 
 from __future__ import annotations

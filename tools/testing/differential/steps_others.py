@@ -112,8 +112,11 @@ def product(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     if x.dim() == 2 and form in ("mm", "addmm"):
         return aten.mm.default(left, right) if form == "mm" else aten.addmm.default(right.new_ones(1), left, right)
     if form == "vector":
-        return aten.matmul.default(left, right.flatten(0, -2)[:, 0]) if right.size(-2) == left.size(-1) == right[
-            ..., 0].numel() else aten.matmul.default(left, right)
+        return (
+            aten.matmul.default(left, right.flatten(0, -2)[:, 0])
+            if right.size(-2) == left.size(-1) == right[..., 0].numel()
+            else aten.matmul.default(left, right)
+        )
     if form == "ellipsis":
         return torch.einsum("...ij,...jk->...ki", left, right)
     if form == "einsum" and x.dim() == 3:

@@ -26,10 +26,7 @@ def reduction(name: str) -> Step:
         if name in ("sum", "mean"):
             reduced = (operator.dim_IntList if name == "sum" else operator.dim)(x, dims, keep)
             return reduced if x.dim() > 1 else x + reduced
-        if name in ("amax", "amin"):
-            reduced = operator.default(x, dims, keep)
-        else:
-            reduced = operator.dim(x, dim, keep)[0]
+        reduced = operator.default(x, dims, keep) if name in ("amax", "amin") else operator.dim(x, dim, keep)[0]
         return reduced if x.dim() > 1 else x - reduced
 
     return step
@@ -117,8 +114,10 @@ def pool(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     padding = [choices.flag() * (size // 2) for size in kernel]
     if form == "adaptive" and count < 3:
         wanted = [choices.divisor(size) if choices.flag() else min(2, size) for size in sizes]
-        return (aten.adaptive_avg_pool1d.default, choices.pick(
-            (aten.adaptive_avg_pool2d.default, aten._adaptive_avg_pool2d.default)))[count - 1](x, wanted)
+        return (
+            aten.adaptive_avg_pool1d.default,
+            choices.pick((aten.adaptive_avg_pool2d.default, aten._adaptive_avg_pool2d.default)),
+        )[count - 1](x, wanted)
     if form == "indices" and count == 2:
         return aten.max_pool2d_with_indices.default(x, kernel, stride, padding)[0]
     name = f"{'avg' if form == 'average' else 'max'}_pool{count}d"

@@ -14,6 +14,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 aten = torch.ops.aten
 
 
+# Sums of all elements, by those of some dims.
+WHOLE = {aten.sum.default: aten.sum.dim_IntList, aten.mean.default: aten.mean.dim}
+
+
 class Addends(TorchDispatchMode):
     def __init__(self, count: int) -> None:
         super().__init__()
@@ -29,7 +33,9 @@ class Addends(TorchDispatchMode):
             return arguments[0] + self.product(aten.mm.default, *arguments[1:])
         if function is aten.convolution.default and not arguments[6] and arguments[8] == 1:
             return self.convolution(*arguments)
-        if function in (aten.sum.dim_IntList, aten.mean.dim) and arguments[0].is_floating_point() and arguments[1]:
+        if function in WHOLE and arguments[0].is_floating_point():
+            return self.sum(WHOLE[function], arguments[0].flatten(), [0], **named)
+        if function in WHOLE.values() and arguments[0].is_floating_point() and arguments[1]:
             return self.sum(function, *arguments, **named)
         return function(*arguments, **named)
 

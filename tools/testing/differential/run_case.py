@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import subprocess
@@ -120,19 +121,19 @@ def forward(programs: Programs, base: Path) -> dict[str, torch.Tensor]:
 
 
 def reference_of(drawn: case.Case, archive: Path, inputs: dict[str, torch.Tensor]) -> Reference:
-    """Of 16-bit models the largest error of PyTorch's runs on the inputs and on rotations of them, in one addend and in
+    """Of 16-bit models the largest error of PyTorch's runs on the inputs and on others like them, in one addend and in
     as many as there are ranks: the largest of a few hundred errors is a draw, as a single one is.
     """
     reference = Reference(archive, inputs)
     if not drawn.half:
         return reference
     narrow, wide = load_program(archive).module(), widened_module(load_program(archive))
-    for shift in range(DRAWS):
-        rotated = {name: tensor.roll(shift, -1) for name, tensor in inputs.items()}
-        exact = run(wide, widened(rotated))
+    for draw in range(DRAWS):
+        others = make_inputs(dataclasses.replace(drawn, seed=drawn.seed + draw))
+        exact = run(wide, widened(others))
         for count in {1, drawn.ranks}:
             with Addends(count):
-                own = run(narrow, rotated)
+                own = run(narrow, others)
             for name, tensor in exact.items():
                 error = largest_error(own[name], tensor)
                 reference.own_errors[name] = max(reference.own_errors[name], error)

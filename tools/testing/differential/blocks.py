@@ -158,12 +158,11 @@ class Walk(Layer):
     def __init__(self, block: case.Block, sizes: case.Sizes) -> None:
         super().__init__(block, sizes)
         inner = 2 * (self.choices.pick((sizes.inner, sizes.features)) // 2)
-        self.first = linear(sizes.features, inner, self.choices, "source") if self.choices.pick((0, 1, 1)) else None
-        if self.first and isinstance(self.first, nn.Linear) and self.choices.flag():
+        self.first = linear(sizes.features, inner, self.choices, "source")
+        if isinstance(self.first, nn.Linear) and self.choices.flag():
             self.again = nn.Linear(sizes.features, inner, bias=False)
             self.again.weight = self.first.weight
-        shape = (sizes.batch, sizes.sequence, inner if self.first else sizes.features)
-        end = self.walk(torch.zeros(shape))
+        end = self.walk(torch.zeros(sizes.batch, sizes.sequence, inner))
         ends = self.choices.flag() and end.dim() > 1
         self.last = linear(end.size(-1), 6, self.choices, "narrow") if ends else None
 
@@ -171,6 +170,6 @@ class Walk(Layer):
         start = torch.tanh(x)
         if hasattr(self, "again"):
             x = x + self.again(x).mean(-1, keepdim=True)
-        end = self.walk(self.first(start) if self.first else start)
+        end = self.walk(self.first(start))
         context.outputs[self.name] = self.last(end) if self.last else end
         return x

@@ -12,7 +12,7 @@ from model import make_model
 
 MOST_BLOCKS = 2
 WITH_STEPS = {"walk": STEPS, "feed_forward": KEEPING}
-BLOCKS = ("feed_forward", "gated", "attention", "attention", "norm", "shared", "tables", "experts", "convolution")
+BLOCKS = (*("convolution",) * 5, *("attention", "norm") * 2, "feed_forward", "gated", "shared", "tables", "experts")
 WALKS = 3  # in a model: they reach most operators
 
 # Meshes by how often they are drawn.
@@ -35,7 +35,7 @@ def draw_steps(generator: random.Random, kind: str) -> list[case.Step]:
     if kind not in WITH_STEPS:
         return []
     names = sorted(WITH_STEPS[kind])
-    count = generator.randint(4, 10) if kind == "walk" else generator.randint(1, 4)
+    count = generator.randint(6, 11) if kind == "walk" else generator.randint(1, 4)
     drawn = generator.choices(names, [FORMS.get(name, 1) for name in names], k=count)
     return [case.Step(name, drawn_numbers(generator, 8)) for name in drawn]
 
@@ -58,7 +58,7 @@ def draw_sizes(generator: random.Random) -> case.Sizes:
 def draw_case(seed: int) -> case.Case:
     generator = random.Random(seed)
     kinds = [generator.choice(BLOCKS) for _ in range(generator.randint(0, MOST_BLOCKS))]
-    kinds += ["walk"] * generator.randint(2, WALKS)
+    kinds += ["walk"] * WALKS
     generator.shuffle(kinds)
     stem = generator.choice(("hidden", "hidden", "text", "text", "pixels"))
     heads = ("none", "none", "tokens", "pooled", "matched") + (("tied", "tied", "tied") if stem == "text" else ())

@@ -115,11 +115,11 @@ class PlanDraw:
 
     def border(self, features: int, sides: tuple[str, ...] = ("input", "output"), often: bool = False) -> list[str]:
         """A layout at the border of a block or of a linear layer in it, now and then."""
-        if self.generator.random() > (0.3 if often else 0.15):
+        if self.generator.random() > (0.35 if often else 0.15):
             return []
-        side = self.generator.choice(sides)
+        side = self.generator.choice(("output",) if often else sides)
         axes = self.axes(min(self.drawn.sizes.sequence, features))
-        form = self.generator.choice(("replicate", "split", "dims"))
+        form = self.generator.choice(("split", "split", "dims") if often else ("replicate", "split", "dims"))
         if form == "dims":
             return [f"{side} [{', '.join(self.dims(self.generator.random() < 0.5))}]"]
         free = [axis for axis in axes if axis not in self.batch_axes]

@@ -74,7 +74,7 @@ def order(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 def histogram(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     bounds = choices.pick(((-1.03, 1.07), (0.0, 0.0)))
-    return aten.histc.default(x, 4, *bounds) / x.numel()
+    return aten.histc.default(x, 8, *bounds) / x.numel()
 
 
 def softmax(x: torch.Tensor, choices: Choices) -> torch.Tensor:

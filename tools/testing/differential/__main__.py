@@ -8,7 +8,7 @@ A case is drawn from its number alone: a model of random blocks and operators, i
 eight ranks, and what a plan says of each module. It is exported, compiled and run, and every output is held against
 float64 as compare_forward.py does. A case that fails is made smaller and written to --work. Prints how many cases were
 right, refused (with the reasons) and wrong. Status 1 if one is wrong, if more than 5 % are refused, or, with
---coverage, if a cell of operator and style has fewer draws than it should.
+--coverage, if an operator is reached by fewer draws than it should.
 """
 
 from __future__ import annotations
@@ -100,14 +100,14 @@ def report(outcomes: list[Outcome], coverage: Coverage, wants_coverage: bool) ->
     if shares:
         print(f"errors as shares of what is allowed: median {shares[len(shares) // 2]:.2f}, largest {shares[-1]:.2f}")
     for outcome in outcomes:
-        coverage.add(outcome.cells if outcome.kind == RIGHT else ())
+        coverage.add(outcome.cells if outcome.kind == RIGHT else set())
     right = kinds[WRONG] + kinds[INVALID] == 0 and refused <= MOST_REFUSED
     if not wants_coverage:
         return right
     print(coverage.table())
     print(coverage.summary())
-    for target, column in coverage.missing():
-        print(f"{target}, {column}: {coverage.counts[target, column]} draws")
+    for name in coverage.missing():
+        print(f"too few draws reach {name}")
     return right and not coverage.missing()
 
 
@@ -119,7 +119,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--cases", type=int, default=40)
     parser.add_argument("--case", type=Path, help="a file with one case")
-    parser.add_argument("--coverage", action="store_true", help="print the table, and fail if a cell is short of draws")
+    parser.add_argument("--coverage", action="store_true", help="print the table, and fail if it is short of draws")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for making a failing case smaller")
     arguments = parser.parse_args()

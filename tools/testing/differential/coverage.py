@@ -10,6 +10,7 @@ from unreached import UNREACHED
 STYLES = ("colwise", "rowwise", "sequence", "parameter", "border", "input")
 KINDS = ("uneven", "tied", "parts")
 COLUMNS = (*STYLES, *KINDS)
+ANY = "any style"
 LAYOUTS = ("replicate", "split", "[")
 LEAST = 10  # draws of a cell
 
@@ -36,40 +37,32 @@ class Coverage:
         self.targets = sorted(targets)
         self.counts: Counter[Cell] = Counter()
 
-    def add(self, cells: Iterable[Cell]) -> None:
-        self.counts.update(cells)
+    def add(self, cells: set[Cell]) -> None:
+        self.counts.update(cells | {(target, ANY) for target, column in cells if column in STYLES})
 
-    def wanted(self) -> list[Cell]:
-        """All cells but those that cannot be reached."""
-        cells = [(target, column) for target in self.targets for column in COLUMNS]
-        return [cell for cell in cells if not is_unreached(cell)]
-
-    def missing(self) -> list[Cell]:
-        return [cell for cell in self.wanted() if self.counts[cell] < LEAST]
+    def missing(self) -> list[str]:
+        """Operators that fewer draws reach than should, by any style."""
+        return [name for name in self.targets if name not in UNREACHED and self.counts[name, ANY] < LEAST]
 
     def table(self) -> str:
         width = max(map(len, self.targets))
-        lines = ["".join([f"{'draws that reach':<{width}}", *(f" {column:>9}" for column in COLUMNS)])]
-        for target in self.targets:
-            cells = [(target, column) for column in COLUMNS]
-            shown = ["-" if is_unreached(cell) and not self.counts[cell] else str(self.counts[cell]) for cell in cells]
-            lines.append("".join([f"{target:<{width}}", *(f" {text:>9}" for text in shown)]))
+        lines = ["".join([f"{'draws that reach':<{width}}", *(f" {column:>9}" for column in (ANY, *COLUMNS))])]
+        for name in self.targets:
+            counts = [self.counts[name, column] for column in (ANY, *COLUMNS)]
+            if name in UNREACHED and not any(counts):
+                lines.append(f"{name:<{width}} {UNREACHED[name]}")
+            else:
+                lines.append("".join([f"{name:<{width}}", *(f" {count:>9}" for count in counts)]))
         return "\n".join(lines)
 
     def summary(self) -> str:
-        wanted, missing = self.wanted(), self.missing()
-        lines = [f"{len(wanted) - len(missing)} of {len(wanted)} cells have at least {LEAST} draws"]
-        for column in COLUMNS:
-            counts = sorted(self.counts[cell] for cell in wanted if cell[1] == column)
-            short = sum(cell[1] == column for cell in missing)
-            if counts:
-                lines.append(
-                    f"  {column:<9} {len(counts):>3} operators, least {counts[0]}, median {counts[len(counts) // 2]}, "
-                    f"{short} with fewer than {LEAST}"
-                )
+        reached = [name for name in self.targets if name not in UNREACHED]
+        lines = [
+            f"{len(self.targets)} operators, {len(reached)} that divided values can reach; at least {LEAST} draws of"
+        ]
+        for column in (ANY, *COLUMNS):
+            counts = [self.counts[name, column] for name in reached]
+            lines.append(
+                f"  {column:<9} {sum(count >= LEAST for count in counts):>3} operators, {sum(counts)} draws in all"
+            )
         return "\n".join(lines)
-
-
-def is_unreached(cell: Cell) -> bool:
-    target, column = cell
-    return target in UNREACHED or column in UNREACHED.get(f"{target} but", ()) or cell in UNREACHED

@@ -37,7 +37,7 @@ def draw_steps(generator: random.Random, kind: str) -> list[case.Step]:
     names = sorted(WITH_STEPS[kind])
     count = generator.randint(6, 11) if kind == "walk" else generator.randint(1, 4)
     drawn = generator.choices(names, [FORMS.get(name, 1) for name in names], k=count)
-    return [case.Step(name, drawn_numbers(generator, 8)) for name in drawn]
+    return [case.Step(name, drawn_numbers(generator, 12)) for name in drawn]
 
 
 def draw_block(generator: random.Random, name: str, kind: str) -> case.Block:

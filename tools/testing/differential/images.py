@@ -18,7 +18,7 @@ class Convolution(Layer):
         super().__init__(block, sizes)
         pick, features = self.choices.pick, sizes.features
         self.dims = pick((1, 2, 3))
-        kind = pick(("whole", "depth", "grouped", "same", "transposed", "narrow"))
+        kind = pick(("whole", "depth", "grouped", "same", "same", "transposed", "transposed", "narrow"))
         size = pick((3, 1))
         self.groups = {"depth": features, "grouped": sizes.heads}.get(kind, 1)
         wide = features if self.groups > 1 else pick((features, sizes.inner))

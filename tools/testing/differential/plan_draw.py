@@ -94,7 +94,9 @@ class PlanDraw:
 
     def source(self, module: nn.Module) -> str:
         """The style of a layer before a walk: each as often as the others."""
-        style = self.generator.choice(("colwise", "parts", "rowwise", "sequence", "placed", "placed"))
+        style = self.generator.choice(
+            ("colwise", "colwise", "colwise", "parts", "rowwise", "rowwise", "sequence", "sequence", "placed", "placed")
+        )
         axes = self.axes(min(module.weight.shape) // 2)
         if style == "sequence":
             return self.sequence_style(module)

@@ -5,7 +5,7 @@ from __future__ import annotations
 REWRITTEN = "the importer makes another operator of it, or nothing"
 MADE_WHOLE = "every rank makes all of it, and a consumer that is divided takes its part"
 ALL_ELEMENTS = "it needs every element, so its operand is gathered"
-OTHER_FORM = "archives in the forms that are read have another operator for it"
+OTHER_FORM = "only archives after run_decompositions have it, and few of these are drawn"
 EXPERTS = "experts with sorted tokens are drawn by no block; test/e2e has them"
 
 

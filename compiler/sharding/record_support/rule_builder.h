@@ -72,6 +72,7 @@ public:
   void share(DimRef dim, unsigned factor, int64_t count);
 
   /// Makes `whole` of the call the concatenation of `pieces`, one dim of each of other tensors, each with a factor.
+  /// Pieces without elements have none; a single one with elements shares that of `whole`.
   void join(DimRef whole, llvm::ArrayRef<DimRef> pieces);
 
   /// The finished rule. The builder must not be used afterwards.

@@ -107,6 +107,9 @@ private:
 
   /// The statement that divides a value, if one is known.
   std::optional<Cause> statementBehind(Value value);
+  /// True if the statement behind an axis that a call cannot take divides a parameter. Then the statement is wrong, as
+  /// where a fused weight has no parts; what follows from inputs and borders is gathered.
+  bool dividesWeights(CallOp call, const std::pair<unsigned, ProjectionBlock> &blocked);
   LogicalResult reportBlock(CallOp call, const FactorRule &rule, const CallDecision &decision);
 
   /// An operator without a record runs replicated, on whole values.
@@ -281,7 +284,7 @@ LogicalResult Propagation::visitCall(CallOp call) {
   // A reshape that would cut an axis within a head leaves the heads to nobody; attention may share a group.
   if (!decision.block && linearity.movesElements)
     decision.block = decision.cut;
-  if (decision.block)
+  if (decision.block && dividesWeights(call, *decision.block))
     return reportBlock(call, rule, decision);
   if (splitAddend(call, *record, rule, decision))
     return visitCall(call);
@@ -392,6 +395,13 @@ std::optional<Cause> Propagation::statementBehind(Value value) {
     if (std::optional<Cause> cause = layouts.causeOf(value, axis); cause && cause->style)
       return cause;
   return std::nullopt;
+}
+
+bool Propagation::dividesWeights(CallOp call, const std::pair<unsigned, ProjectionBlock> &blocked) {
+  std::optional<Cause> cause = layouts.causeOf(call.getOperands()[blocked.first], blocked.second.axis);
+  return !cause || llvm::any_of(function.getArguments(), [&](BlockArgument argument) {
+    return isWeight(argument) && argument.getLoc() == cause->location && !getSharding(argument).isReplicated();
+  });
 }
 
 LogicalResult Propagation::reportBlock(CallOp call, const FactorRule &rule, const CallDecision &decision) {

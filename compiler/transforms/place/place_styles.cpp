@@ -298,6 +298,9 @@ std::optional<SmallVector<int64_t>> StylePlacer::partsOf(StyleOp style, int64_t 
     sum += part;
   if (sum != 0 && extent % sum != 0)
     return std::nullopt;
+  // One part is the dim.
+  if (style.getParts().size() == 1)
+    return SmallVector<int64_t>();
   return llvm::map_to_vector(style.getParts(), [&](int64_t part) { return part * (extent / sum); });
 }
 

@@ -149,3 +149,19 @@ func.func @single_feature(
       : (tensor<4x1xf32>, tensor<16x1xf32>) -> tensor<4x16xf32>
   return %1 : tensor<4x16xf32>
 }
+
+// -----
+
+// One part is the whole dim.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp parts (heads 6)" {parts = array<i64: 6>}
+
+// CHECK-LABEL: func.func @one_part
+// CHECK-SAME: tensor<24x8xf32, #plan.sharding<[{"tp"}, {}]>>
+func.func @one_part(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<24x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"]}) -> tensor<4x24xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+      : (tensor<4x8xf32>, tensor<24x8xf32>) -> tensor<4x24xf32>
+  return %0 : tensor<4x24xf32>
+}

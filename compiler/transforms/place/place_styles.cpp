@@ -65,6 +65,7 @@ private:
 
   LogicalResult placeFeatures(StyledModule &module);
   llvm::SetVector<BlockArgument> ownedBy(StringRef path);
+  LogicalResult noFeatures(StyledModule &module);
 
   /// A parameter whose place the plan states itself, and otherwise than a style.
   LogicalResult contradictsPlacement(StyleOp style, BlockArgument parameter);
@@ -181,11 +182,17 @@ LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
     reader = "";
   }
   bool divided = false;
+  std::optional<std::pair<BlockArgument, int64_t>> single;
   for (BlockArgument parameter : parameters) {
     FeatureUse use = findFeatures(parameter, reader);
     std::optional<int64_t> dim = colwise ? use.outputDim : use.inputDim;
     if (!dim)
       continue;
+    // A single feature stays whole beside others.
+    if (cast<RankedTensorType>(parameter.getType()).getDimSize(*dim) == 1) {
+      single = {parameter, *dim};
+      continue;
+    }
     divided = true;
     if (failed(divide(module.style, parameter, *dim)))
       return failure();
@@ -193,11 +200,23 @@ LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
   }
   if (divided)
     return success();
+  return single ? divide(module.style, single->first, single->second) : noFeatures(module);
+}
+
+LogicalResult StylePlacer::noFeatures(StyledModule &module) {
   if (!isNews(module.style))
     return failure();
   auto diagnostic = module.style.emitError()
-                    << "'" << module.style.getModule() << "' cannot be " << module.style.getText()
-                    << ": none of its parameters has " << (colwise ? "output" : "input") << " features";
+                    << "'" << module.style.getModule() << "' cannot be " << module.style.getText() << ": ";
+  StringRef kind = module.style.getKind() == StyleKind::colwise ? "output" : "input";
+  for (CallOp call : module.calls)
+    if (int64_t groups = CallView::of(call).getInt("groups", 1); groups > 1) {
+      diagnostic << "'" << call.getTarget() << "' has " << groups << " groups, and no style divides the " << kind
+                 << " features of groups";
+      diagnostic.attachNote() << "help: use 'replicate'";
+      return failure();
+    }
+  diagnostic << "none of its parameters has " << kind << " features";
   diagnostic.attachNote() << "help: use 'replicate', or 'sequence' for a normalisation";
   return failure();
 }
@@ -253,7 +272,10 @@ LogicalResult StylePlacer::divide(StyleOp style, BlockArgument parameter, int64_
       return failure();
     auto diagnostic = style.emitError() << "dim " << dim << " of '" << nameOf(parameter) << "' has size "
                                         << type.getDimSize(dim) << ", fewer than " << describeAxes(style);
-    diagnostic.attachNote() << "help: " << axisNames(style) << " can be at most " << type.getDimSize(dim);
+    if (type.getDimSize(dim) == 1)
+      diagnostic.attachNote() << "help: use 'replicate'";
+    else
+      diagnostic.attachNote() << "help: " << axisNames(style) << " can be at most " << type.getDimSize(dim);
     return failure();
   }
   std::optional<SmallVector<int64_t>> parts = partsOf(style, type.getDimSize(dim));
@@ -276,6 +298,9 @@ std::optional<SmallVector<int64_t>> StylePlacer::partsOf(StyleOp style, int64_t 
     sum += part;
   if (sum != 0 && extent % sum != 0)
     return std::nullopt;
+  // One part is the dim.
+  if (style.getParts().size() == 1)
+    return SmallVector<int64_t>();
   return llvm::map_to_vector(style.getParts(), [&](int64_t part) { return part * (extent / sum); });
 }
 
@@ -425,13 +450,16 @@ void StylePlacer::writeArguments() {
   for (BlockArgument argument : function.getArguments()) {
     auto type = cast<RankedTensorType>(argument.getType());
     auto found = placed.find(argument);
-    if (StyleOp style = found != placed.end() ? found->second.second : styleOf(argument)) {
+    auto stated = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), "plan.sharding");
+    // A style that leaves whole what another statement places is not behind its layout.
+    StyleOp style = found != placed.end() ? found->second.second : stated ? nullptr : styleOf(argument);
+    if (style) {
       function.setArgAttr(argument.getArgNumber(), "plan.style", style.getTextAttr());
       argument.setLoc(style.getLoc());
     }
     if (found != placed.end()) {
       argument.setType(withSharding(type, found->second.first));
-    } else if (auto stated = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), "plan.sharding")) {
+    } else if (stated) {
       argument.setType(withSharding(type, statedLayout(argument, stated)));
     } else {
       argument.setType(withSharding(type, ShardingAttr::getReplicated(type.getContext(), type.getRank())));

@@ -106,15 +106,6 @@ func.func @smoothed(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
   return %loss : tensor<f32>
 }
 
-// classes in the middle,
-// CHECK-LABEL: func.func @spatial
-// CHECK-NEXT: "aten.cross_entropy_loss.default"
-func.func @spatial(%x: tensor<6x10x3xf32>, %t: tensor<6x3xi64>) -> tensor<f32> {
-  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>}
-      : (tensor<6x10x3xf32>, tensor<6x3xi64>) -> tensor<f32>
-  return %loss : tensor<f32>
-}
-
 // probabilities as target,
 // CHECK-LABEL: func.func @probabilities
 // CHECK-NEXT: "aten.cross_entropy_loss.default"

@@ -161,25 +161,6 @@ func.func @forward(
 
 // -----
 
-// 'sequence' takes no parts.
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 5>]
-// expected-error @below {{dim 1 of 'norm' is parts of 7, 1 to 'aten.split_with_sizes.default' in 'tail', and is divided over tp as one}}
-// expected-note @below {{help: gather it before it is taken apart with 'norm: output [_ over dp, _, _]'}}
-plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
-func.func @forward(
-    %x: tensor<4x8x6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}, {}, {}]>},
-    %w: tensor<6xf32> {plan.kind = "parameter", plan.names = ["norm.weight"]}) -> tensor<4x7x6xf32> {
-  %0 = plan.call "aten.rms_norm.default"(%x, %w)
-      {input = #plan.operand<0>, weight = #plan.operand<1>, normalized_shape = array<i64: 6>} in "norm"
-      : (tensor<4x8x6xf32>, tensor<6xf32>) -> tensor<4x8x6xf32>
-  %1:2 = plan.call "aten.split_with_sizes.default"(%0)
-      {self = #plan.operand<0>, split_sizes = array<i64: 7, 1>, dim = 1 : i64} in "tail"
-      : (tensor<4x8x6xf32>) -> (tensor<4x7x6xf32>, tensor<4x1x6xf32>)
-  return %1#0 : tensor<4x7x6xf32>
-}
-
-// -----
-
 // A placement that the plan states for a parameter is not blamed on the style of its module. It takes no parts either,
 // and within one module no border can gather the value.
 plan.mesh [#plan.mesh_axis<"tp" = 2>]

@@ -194,7 +194,8 @@ Status addWeights(TensorSourceBuilder &builder, Archive &archive) {
   MESHPLAN_RETURN_IF_ERROR(checkByteOrder(archive));
   std::vector<std::string> configs = archive.configNames();
   if (configs.empty())
-    return Status::error(StatusCode::corrupted, "no ", weightsFolder, "*", configSuffix, " in the archive");
+    return Status::error(StatusCode::corrupted, "no ", weightsFolder, "*", configSuffix,
+                         " in the archive; help: save the weights as safetensors, or give the .pt2");
   for (const std::string &configName : configs) {
     MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::byte> text, unpack(*archive.find(configName)));
     const char *begin = reinterpret_cast<const char *>(text.data());

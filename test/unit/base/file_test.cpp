@@ -198,6 +198,16 @@ TEST(AtomicFile, WritesWhatALinkLeadsTo) {
   EXPECT_THAT(directory.names(), testing::ElementsAre("a", "link"));
 }
 
+TEST(AtomicFile, RefusesLinksInALoop) {
+  TemporaryDirectory directory;
+  std::filesystem::create_symlink("other", directory / "link");
+  std::filesystem::create_symlink("link", directory / "other");
+  std::string path = directory / "link";
+  EXPECT_EQ(writeFileAtomically(path, bytesOf("text")).message(),
+            "cannot write '" + path + "': its links lead back to themselves");
+  EXPECT_THAT(directory.names(), testing::UnorderedElementsAre("link", "other"));
+}
+
 TEST(AtomicFile, RefusesALinkToNothing) {
   TemporaryDirectory directory;
   std::filesystem::create_symlink("nothing", directory / "link");

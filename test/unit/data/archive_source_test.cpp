@@ -250,7 +250,8 @@ TEST_F(WrittenArchive, WithoutWeights) {
   zip.add("model/models/model.json", "{}");
   zip.add("top_level_file", "x");
   writeText(path, zip.text());
-  EXPECT_EQ(openError(path), path + ": no data/weights/*_weights_config.json in the archive");
+  EXPECT_EQ(openError(path), path + ": no data/weights/*_weights_config.json in the archive; help: save the weights as "
+                                    "safetensors, or give the .pt2");
   EXPECT_TRUE(open({}).names().empty()) << "a model without parameters";
 }
 

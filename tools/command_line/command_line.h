@@ -29,6 +29,9 @@ std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *
 /// Accepts one of `values`; else "'x' is none of a, b, c".
 CLI::Validator oneOf(std::vector<std::string> values);
 
+/// Accepts all but an empty text, which is the name of no file.
+CLI::Validator fileName();
+
 /// Accepts a finite number above zero; else "'x' is not a positive number", or "'x' is more than 100".
 CLI::Validator positiveNumber(int64_t most);
 

@@ -7,6 +7,7 @@
 
 #include "compiler/sharding/dim_units.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/transforms/place/passes.h"
 #include "dialect/plan/plan.h"
@@ -141,7 +142,8 @@ void StylePlacer::collect(ArrayRef<StyleOp> styles) {
   for (StyleOp style : styles)
     modules[style.getModule()].push_back({style, {}});
   function.walk([&](CallOp call) {
-    for (StringRef path = call.getModule().value_or(""); !path.empty(); path = path.rsplit('.').first) {
+    // The style of the root is for its own operators: all others lie below it.
+    for (StringRef path = call.getModule().value_or("");; path = path.rsplit('.').first) {
       auto found = modules.find(path);
       if (found != modules.end())
         for (StyledModule &module : found->second)
@@ -196,7 +198,7 @@ LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
   if (!isNews(module.style))
     return failure();
   auto diagnostic = module.style.emitError()
-                    << "'" << module.style.getModule() << "' cannot be " << module.style.getText()
+                    << moduleText(module.style.getModule()) << " cannot be " << module.style.getText()
                     << ": none of its parameters has " << (colwise ? "output" : "input") << " features";
   diagnostic.attachNote() << "help: use 'replicate', or 'sequence' for a normalisation";
   return failure();
@@ -207,7 +209,7 @@ llvm::SetVector<BlockArgument> StylePlacer::ownedBy(StringRef path) {
   for (BlockArgument argument : function.getArguments()) {
     auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
     if (names && isWeight(argument) && llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
-          return name.getValue().contains('.') && name.getValue().rsplit('.').first == path;
+          return (name.getValue().contains('.') ? name.getValue().rsplit('.').first : StringRef()) == path;
         }))
       owned.insert(argument);
   }
@@ -226,10 +228,10 @@ LogicalResult StylePlacer::contradictsPlacement(StyleOp style, BlockArgument par
 LogicalResult StylePlacer::contradictsStyle(StyleOp style, ShardingAttr sharding, StyleOp other,
                                             ShardingAttr otherSharding, BlockArgument parameter) {
   auto diagnostic = style.emitError() << "parameter '" << nameOf(parameter) << "' is placed in two ways: '"
-                                      << style.getText() << "' of '" << style.getModule() << "' splits "
+                                      << style.getText() << "' of " << moduleText(style.getModule()) << " splits "
                                       << describeSplits(sharding);
-  diagnostic.attachNote(other.getLoc()) << "'" << other.getText() << "' of '" << other.getModule() << "' splits "
-                                        << describeSplits(otherSharding);
+  diagnostic.attachNote(other.getLoc()) << "'" << other.getText() << "' of " << moduleText(other.getModule())
+                                        << " splits " << describeSplits(otherSharding);
   diagnostic.attachNote() << "help: modules that share a parameter need one placement";
   return failure();
 }
@@ -240,7 +242,8 @@ std::string StylePlacer::describeSplits(ShardingAttr sharding) {
   for (auto [index, dim] : llvm::enumerate(sharding.getDims()))
     if (!dim.getAxes().empty()) {
       stream << (text.empty() ? "dim " : ", dim ") << index << " over ";
-      llvm::interleave(dim.getAxes(), stream, [&](AxisRefAttr axis) { stream << axis.getName(); }, " x ");
+      llvm::interleave(
+          dim.getAxes(), stream, [&](AxisRefAttr axis) { stream << axis.getName(); }, " x ");
     }
   return text;
 }
@@ -299,7 +302,8 @@ SmallVector<AxisRefAttr> StylePlacer::axesOf(StyleOp style) {
 std::string StylePlacer::axisNames(StyleOp style) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  llvm::interleave(axesOf(style), stream, [&](AxisRefAttr axis) { stream << axis.getName(); }, " x ");
+  llvm::interleave(
+      axesOf(style), stream, [&](AxisRefAttr axis) { stream << axis.getName(); }, " x ");
   return text;
 }
 
@@ -353,7 +357,7 @@ LogicalResult StylePlacer::placeSequence(StyledModule &module) {
 LogicalResult StylePlacer::noSequenceDim(StyleOp style, int64_t dim) {
   if (!isNews(style))
     return failure();
-  auto diagnostic = style.emitError() << "'" << style.getModule() << "' cannot be " << style.getText()
+  auto diagnostic = style.emitError() << moduleText(style.getModule()) << " cannot be " << style.getText()
                                       << ": no result of it has a dim " << dim;
   diagnostic.attachNote() << "help: 'sequence tp dim n' names another dim";
   return failure();
@@ -362,8 +366,8 @@ LogicalResult StylePlacer::noSequenceDim(StyleOp style, int64_t dim) {
 LogicalResult StylePlacer::shortSequence(StyleOp style, int64_t dim, int64_t extent) {
   if (!isNews(style))
     return failure();
-  auto diagnostic = style.emitError() << "dim " << dim << " of the output of '" << style.getModule() << "' has size "
-                                      << extent << ", fewer than " << describeAxes(style);
+  auto diagnostic = style.emitError() << "dim " << dim << " of the output of " << moduleText(style.getModule())
+                                      << " has size " << extent << ", fewer than " << describeAxes(style);
   diagnostic.attachNote() << "help: " << axisNames(style) << " can be at most " << extent;
   return failure();
 }

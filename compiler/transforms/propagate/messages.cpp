@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/propagate/messages.h"
 #include "compiler/sharding/layout_text.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -47,10 +48,10 @@ static void reportMissingParts(CallOp call, unsigned index, const ProjectionBloc
   SmallVector<int64_t> sizes = llvm::map_to_vector(rule.operands[index].dims[block.dim],
                                                    [&](unsigned factor) { return rule.factors[factor].size; });
   auto diagnostic = emitError(place);
-  diagnostic << "dim " << block.dim << " of '" << moduleBehind(operand, call) << "' is parts of ";
+  diagnostic << "dim " << block.dim << " of " << moduleText(moduleBehind(operand, call)) << " is parts of ";
   llvm::interleaveComma(sizes, diagnostic);
-  diagnostic << " to '" << call.getTarget() << "' in '" << call.getModule().value_or("") << "', and is divided over "
-             << block.axis.getName() << " as one";
+  diagnostic << " to '" << call.getTarget() << "' in " << moduleText(call.getModule().value_or(""))
+             << ", and is divided over " << block.axis.getName() << " as one";
   diagnostic.attachNote() << "help: state the parts of the fused weight: '" << partsClause(sizes) << "'";
 }
 
@@ -64,8 +65,8 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
   StringRef name = nameOfParts(call.getResult(0)), axis = block.axis.getName();
   int64_t shards = axisSize(block.axis, mesh);
   auto diagnostic = emitError(place);
-  diagnostic << "dim " << block.dim << " of size " << size << " of '" << moduleBehind(operand, call) << "' is " << parts
-             << " " << name << " of " << size / parts << ", ";
+  diagnostic << "dim " << block.dim << " of size " << size << " of " << moduleText(moduleBehind(operand, call))
+             << " is " << parts << " " << name << " of " << size / parts << ", ";
   if (parts < shards) {
     diagnostic << "fewer than " << axis << " = " << shards;
     diagnostic.attachNote() << "help: " << axis << " can be at most " << parts << " (" << name << ", not columns)";
@@ -98,9 +99,9 @@ static std::string wholeAtBorder(Value operand, CallOp user) {
 
 void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts &layouts, Location place) {
   Value operand = call.getOperands()[index];
-  auto diagnostic = emitError(place) << "operator '" << call.getTarget() << "' in module '"
-                                     << call.getModule().value_or("") << "' has no record, and its operand " << index
-                                     << " is " << layoutText(cast<RankedTensorType>(operand.getType()));
+  auto diagnostic = emitError(place) << "operator '" << call.getTarget() << "' in "
+                                     << moduleText(call.getModule().value_or("")) << " has no record, and its operand "
+                                     << index << " is " << layoutText(cast<RankedTensorType>(operand.getType()));
   noteCauses(diagnostic, operand, layouts, place);
   std::string whole = wholeAtBorder(operand, call);
   Diagnostic &help = diagnostic.attachNote();
@@ -115,8 +116,8 @@ void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr n
   Value operand = call.getOperands()[index];
   RankedTensorType wanted = withSharding(operand.getType(), needed);
   auto diagnostic = isError ? emitError(place) : emitWarning(place);
-  diagnostic << "nothing in the plan asks for this reshard: '" << call.getTarget() << "' in '"
-             << call.getModule().value_or("") << "' needs " << layoutText(wanted) << ", and gets "
+  diagnostic << "nothing in the plan asks for this reshard: '" << call.getTarget() << "' in "
+             << moduleText(call.getModule().value_or("")) << " needs " << layoutText(wanted) << ", and gets "
              << layoutText(cast<RankedTensorType>(operand.getType())) << "; " << largestShardBytes(wanted, mesh)
              << " bytes on each rank";
   diagnostic.attachNote() << "help: give the modules that share these values styles that fit together";

@@ -242,8 +242,7 @@ std::string StylePlacer::describeSplits(ShardingAttr sharding) {
   for (auto [index, dim] : llvm::enumerate(sharding.getDims()))
     if (!dim.getAxes().empty()) {
       stream << (text.empty() ? "dim " : ", dim ") << index << " over ";
-      llvm::interleave(
-          dim.getAxes(), stream, [&](AxisRefAttr axis) { stream << axis.getName(); }, " x ");
+      llvm::interleave(dim.getAxes(), stream, [&](AxisRefAttr axis) { stream << axis.getName(); }, " x ");
     }
   return text;
 }
@@ -302,8 +301,7 @@ SmallVector<AxisRefAttr> StylePlacer::axesOf(StyleOp style) {
 std::string StylePlacer::axisNames(StyleOp style) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  llvm::interleave(
-      axesOf(style), stream, [&](AxisRefAttr axis) { stream << axis.getName(); }, " x ");
+  llvm::interleave(axesOf(style), stream, [&](AxisRefAttr axis) { stream << axis.getName(); }, " x ");
   return text;
 }
 

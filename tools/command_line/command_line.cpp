@@ -119,6 +119,11 @@ CLI::Validator meshplan::positiveNumber(int64_t most) {
   return CLI::Validator(check, "NUMBER");
 }
 
+CLI::Validator meshplan::fileName() {
+  auto check = [](std::string &text) { return std::string(text.empty() ? "'' is no name of a file" : ""); };
+  return CLI::Validator(check, "FILE");
+}
+
 CLI::Validator meshplan::positiveInteger(int64_t most) {
   auto check = [most](std::string &text) {
     int64_t value = 0;

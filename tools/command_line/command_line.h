@@ -37,6 +37,9 @@ int runProgram(const std::string &program, const std::function<int()> &body,
 /// Accepts one of `values`; else "'x' is none of a, b, c".
 CLI::Validator oneOf(std::vector<std::string> values);
 
+/// Accepts all but an empty text, which is the name of no file.
+CLI::Validator fileName();
+
 /// Accepts a finite number above zero; else "'x' is not a positive number", or "'x' is more than 100".
 CLI::Validator positiveNumber(int64_t most);
 

@@ -7,6 +7,7 @@
 
 #include "compiler/sharding/dim_units.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/transforms/place/passes.h"
 #include "dialect/plan/plan.h"
@@ -142,7 +143,8 @@ void StylePlacer::collect(ArrayRef<StyleOp> styles) {
   for (StyleOp style : styles)
     modules[style.getModule()].push_back({style, {}});
   function.walk([&](CallOp call) {
-    for (StringRef path = call.getModule().value_or(""); !path.empty(); path = path.rsplit('.').first) {
+    // The style of the root is for its own operators: all others lie below it.
+    for (StringRef path = call.getModule().value_or("");; path = path.rsplit('.').first) {
       auto found = modules.find(path);
       if (found != modules.end())
         for (StyledModule &module : found->second)
@@ -207,7 +209,7 @@ LogicalResult StylePlacer::noFeatures(StyledModule &module) {
   if (!isNews(module.style))
     return failure();
   auto diagnostic = module.style.emitError()
-                    << "'" << module.style.getModule() << "' cannot be " << module.style.getText() << ": ";
+                    << moduleText(module.style.getModule()) << " cannot be " << module.style.getText() << ": ";
   StringRef kind = module.style.getKind() == StyleKind::colwise ? "output" : "input";
   for (CallOp call : module.calls)
     if (int64_t groups = CallView::of(call).getInt("groups", 1); groups > 1) {
@@ -226,7 +228,7 @@ llvm::SetVector<BlockArgument> StylePlacer::ownedBy(StringRef path) {
   for (BlockArgument argument : function.getArguments()) {
     auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
     if (names && isWeight(argument) && llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
-          return name.getValue().contains('.') && name.getValue().rsplit('.').first == path;
+          return (name.getValue().contains('.') ? name.getValue().rsplit('.').first : StringRef()) == path;
         }))
       owned.insert(argument);
   }
@@ -245,10 +247,10 @@ LogicalResult StylePlacer::contradictsPlacement(StyleOp style, BlockArgument par
 LogicalResult StylePlacer::contradictsStyle(StyleOp style, ShardingAttr sharding, StyleOp other,
                                             ShardingAttr otherSharding, BlockArgument parameter) {
   auto diagnostic = style.emitError() << "parameter '" << nameOf(parameter) << "' is placed in two ways: '"
-                                      << style.getText() << "' of '" << style.getModule() << "' splits "
+                                      << style.getText() << "' of " << moduleText(style.getModule()) << " splits "
                                       << describeSplits(sharding);
-  diagnostic.attachNote(other.getLoc()) << "'" << other.getText() << "' of '" << other.getModule() << "' splits "
-                                        << describeSplits(otherSharding);
+  diagnostic.attachNote(other.getLoc()) << "'" << other.getText() << "' of " << moduleText(other.getModule())
+                                        << " splits " << describeSplits(otherSharding);
   diagnostic.attachNote() << "help: modules that share a parameter need one placement";
   return failure();
 }
@@ -378,7 +380,7 @@ LogicalResult StylePlacer::placeSequence(StyledModule &module) {
 LogicalResult StylePlacer::noSequenceDim(StyleOp style, int64_t dim) {
   if (!isNews(style))
     return failure();
-  auto diagnostic = style.emitError() << "'" << style.getModule() << "' cannot be " << style.getText()
+  auto diagnostic = style.emitError() << moduleText(style.getModule()) << " cannot be " << style.getText()
                                       << ": no result of it has a dim " << dim;
   diagnostic.attachNote() << "help: 'sequence tp dim n' names another dim";
   return failure();
@@ -387,8 +389,8 @@ LogicalResult StylePlacer::noSequenceDim(StyleOp style, int64_t dim) {
 LogicalResult StylePlacer::shortSequence(StyleOp style, int64_t dim, int64_t extent) {
   if (!isNews(style))
     return failure();
-  auto diagnostic = style.emitError() << "dim " << dim << " of the output of '" << style.getModule() << "' has size "
-                                      << extent << ", fewer than " << describeAxes(style);
+  auto diagnostic = style.emitError() << "dim " << dim << " of the output of " << moduleText(style.getModule())
+                                      << " has size " << extent << ", fewer than " << describeAxes(style);
   diagnostic.attachNote() << "help: " << axisNames(style) << " can be at most " << extent;
   return failure();
 }

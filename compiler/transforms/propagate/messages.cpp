@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/propagate/messages.h"
 #include "compiler/sharding/layout_text.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
 #include "compiler/transforms/propagate/attention_heads.h"
 #include "llvm/ADT/DenseSet.h"
@@ -92,7 +93,7 @@ static void reportCutHead(Value operand, CallOp call, const ProjectionBlock &blo
   StringRef module = projectionBehind(operand, block.dim);
   auto diagnostic = emitError(place);
   diagnostic << "dim " << block.dim << " of size " << cast<RankedTensorType>(operand.getType()).getDimSize(block.dim)
-             << " of '" << (module.empty() ? moduleBehind(operand, call) : module) << "' lies within a "
+             << " of " << moduleText(module.empty() ? moduleBehind(operand, call) : module) << " lies within a "
              << (use.isQuery ? "head" : "KV head") << ", and its shards over " << block.axis.getName() << " = "
              << axisSize(block.axis, mesh) << " would cut it";
   helpWithHead(diagnostic, use);
@@ -110,10 +111,10 @@ static void reportMissingParts(CallOp call, unsigned index, const ProjectionBloc
                                                    [&](unsigned factor) { return rule.factors[factor].size; });
   ArrayRef<int64_t> stated = getSharding(operand).getDims()[block.dim].getParts();
   auto diagnostic = emitError(statement.location);
-  diagnostic << "dim " << block.dim << " of '" << moduleBehind(operand, call) << "' is parts of ";
+  diagnostic << "dim " << block.dim << " of " << moduleText(moduleBehind(operand, call)) << " is parts of ";
   printSizes(diagnostic, sizes);
-  diagnostic << " to '" << call.getTarget() << "' in '" << call.getModule().value_or("") << "', and is divided over "
-             << block.axis.getName() << " as ";
+  diagnostic << " to '" << call.getTarget() << "' in " << moduleText(call.getModule().value_or(""))
+             << ", and is divided over " << block.axis.getName() << " as ";
   if (stated.empty())
     diagnostic << "one";
   else
@@ -147,9 +148,9 @@ static int64_t sizeAbove(ArrayRef<unsigned> dim, unsigned factor, const FactorRu
 /// A value that is divided part by part, and that an operator counts along.
 static void reportCountedParts(CallOp call, unsigned index, const ProjectionBlock &block, Location place) {
   auto diagnostic = emitError(place);
-  diagnostic << "dim " << block.dim << " of '" << moduleBehind(call.getOperands()[index], call) << "' is divided over "
-             << block.axis.getName() << " part by part, and '" << call.getTarget() << "' in '"
-             << call.getModule().value_or("") << "' finds its elements by their number";
+  diagnostic << "dim " << block.dim << " of " << moduleText(moduleBehind(call.getOperands()[index], call))
+             << " is divided over " << block.axis.getName() << " part by part, and '" << call.getTarget() << "' in "
+             << moduleText(call.getModule().value_or("")) << " finds its elements by their number";
   diagnostic.attachNote() << "help: leave out 'parts'";
 }
 
@@ -170,7 +171,8 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
   StringRef name = nameOfParts(call.getResult(0)), axis = block.axis.getName();
   int64_t shards = axisSize(block.axis, mesh);
   auto diagnostic = emitError(statement.location);
-  diagnostic << "dim " << block.dim << " of size " << size << " of '" << moduleBehind(operand, call) << "' is ";
+  diagnostic << "dim " << block.dim << " of size " << size << " of " << moduleText(moduleBehind(operand, call))
+             << " is ";
   if (above != 1)
     diagnostic << above << " x ";
   diagnostic << parts << " " << name << " of " << size / above / parts << ", ";

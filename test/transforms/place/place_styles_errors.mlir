@@ -111,3 +111,20 @@ func.func @forward(
       in "depthwise" : (tensor<2x4x5x5xf32>, tensor<4x1x3x3xf32>) -> tensor<2x4x3x3xf32>
   return %0 : tensor<2x4x3x3xf32>
 }
+
+// -----
+
+// The style of the root is for its own operators, not for those of the modules in it.
+plan.mesh [#plan.mesh_axis<"tp" = 17>]
+// expected-error @below {{dim 0 of 'weight' has size 16, fewer than tp = 17}}
+// expected-note @below {{help: tp can be at most 16}}
+plan.style "" colwise [#plan.axis<"tp">] as "colwise tp"
+func.func @forward(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+                   %u: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"]},
+                   %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["weight"]}) -> tensor<4x16xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %u) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+      : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.linear.default"(%0, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+      : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  return %1 : tensor<4x16xf32>
+}

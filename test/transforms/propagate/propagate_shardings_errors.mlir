@@ -19,7 +19,7 @@ func.func @forward(
 // -----
 
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
-// expected-error @below {{operator 'custom.scan.default' in module 'mixer' has no record, and its operand 0 is [6, 4 over tp]}}
+// expected-error @below {{operator 'custom.scan.default' in 'mixer' has no record, and its operand 0 is [6, 4 over tp]}}
 // expected-note @below {{help: gather the values before it with 'q: output [_, _]', or add a record (docs/adding-an-op.md)}}
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(

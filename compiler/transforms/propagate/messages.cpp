@@ -207,8 +207,8 @@ static bool hasOtherForm(StringRef target) {
 void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts &layouts, Location place) {
   Value operand = call.getOperands()[index];
   auto diagnostic = emitError(place) << (hasOtherForm(call.getTarget()) ? "this form of operator '" : "operator '")
-                                     << call.getTarget() << "' in module '" << call.getModule().value_or("")
-                                     << "' has no record, and its operand " << index << " is "
+                                     << call.getTarget() << "' in " << moduleText(call.getModule().value_or(""))
+                                     << " has no record, and its operand " << index << " is "
                                      << layoutText(cast<RankedTensorType>(operand.getType()));
   noteCauses(diagnostic, operand, layouts, place);
   std::string whole = wholeAtBorder(operand, call);

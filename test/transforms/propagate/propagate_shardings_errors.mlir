@@ -182,7 +182,7 @@ func.func @forward(
 
 // Losses in forms that the importer does not take apart; others it does.
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
-// expected-error @below {{this form of operator 'aten.cross_entropy_loss.default' in module 'loss' has no record, and its operand 0 is [6, 4 over tp]}}
+// expected-error @below {{this form of operator 'aten.cross_entropy_loss.default' in 'loss' has no record, and its operand 0 is [6, 4 over tp]}}
 // expected-note @below {{help: gather the values before it with 'q: output [_, _]', or add a record (docs/adding-an-op.md)}}
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(

@@ -59,8 +59,8 @@ template <OrderOf Order> static Strides orderStrides(const CallView &call, unsig
   return permutedStrides(call, Order(call));
 }
 
-/// unsqueeze and squeeze only add and remove dims of size 1, which have no factor.
-static FactorRule unitDimsRule(const CallView &call) {
+/// unsqueeze and squeeze are reshapes too: they add and remove dims of size 1, which have no factor.
+static FactorRule reshapeRule(const CallView &call) {
   RuleBuilder builder(call);
   shareFactors(builder, builder.operand("self"), builder.result());
   return builder.finish();
@@ -119,10 +119,10 @@ void addDimOrderRecords(OpRegistry &registry) {
       {"aten.t.default", orderRule<reversedOrder>, orderStrides<reversedOrder>, nullptr},
       {"aten.numpy_T.default", orderRule<reversedOrder>, orderStrides<reversedOrder>, nullptr},
       {"aten.permute.default", orderRule<permutedOrder>, orderStrides<permutedOrder>, nullptr},
-      {"aten.unsqueeze.default", unitDimsRule, reshapedStrides, nullptr},
-      {"aten.squeeze.default", unitDimsRule, reshapedStrides, localizeSqueeze},
-      {"aten.squeeze.dim", unitDimsRule, reshapedStrides, localizeSqueezeDims},
-      {"aten.squeeze.dims", unitDimsRule, reshapedStrides, localizeSqueezeDims},
+      {"aten.unsqueeze.default", reshapeRule, reshapedStrides, nullptr},
+      {"aten.squeeze.default", reshapeRule, reshapedStrides, localizeSqueeze},
+      {"aten.squeeze.dim", reshapeRule, reshapedStrides, localizeSqueezeDims},
+      {"aten.squeeze.dims", reshapeRule, reshapedStrides, localizeSqueezeDims},
       {"aten.expand.default", expandRule, expandStrides, localizeSizes<size>},
   };
   for (const View &view : views)
@@ -132,12 +132,6 @@ void addDimOrderRecords(OpRegistry &registry) {
                   .cost = viewCost,
                   .strides = view.strides,
                   .localize = view.localize});
-}
-
-static FactorRule reshapeRule(const CallView &call) {
-  RuleBuilder builder(call);
-  shareFactors(builder, builder.operand("self"), builder.result());
-  return builder.finish();
 }
 
 /// What a view of the whole is may not be one of the rank's part: a collective or a kernel of the runtime has laid it

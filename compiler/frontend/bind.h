@@ -73,8 +73,8 @@ struct BoundModule {
   size_t module = 0;
   std::vector<BoundStyle> styles;
   std::vector<BoundBorder> borders;
-  size_t entry = 0;  ///< index into BoundPlan::entries
-  SourceRange range; ///< of the entry's clauses
+  size_t entry = 0;  ///< index into BoundPlan::entries: of the styles, or of a border if there are none
+  SourceRange range; ///< of that entry
 };
 
 /// A parameter that is placed by `parameter { ... }`.

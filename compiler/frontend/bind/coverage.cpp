@@ -171,8 +171,10 @@ void RestBinder::finish(const Rest &rest) {
     auto place = llvm::lower_bound(plan.modules, index,
                                    [](const BoundModule &module, size_t value) { return module.module < value; });
     if (place == plan.modules.end() || place->module != index)
-      place = plan.modules.insert(place, {index, {}, {}, rest.entry, context.syntax.entries[rest.entry].range});
+      place = plan.modules.insert(place, {index});
     place->styles = styles[rest.entry].styles;
+    place->entry = rest.entry;
+    place->range = context.syntax.entries[rest.entry].range;
   }
 }
 

@@ -188,10 +188,14 @@ void EntryBinder::finishModules() {
       finishParameter(claim, entry);
       continue;
     }
-    BoundModule &module = modules.try_emplace(claim.module).first->second;
-    module.module = claim.module;
-    module.entry = entry;
-    module.range = context.syntax.entries[entry].range;
+    // The claims of styles come first: borders of another entry leave the place of the style.
+    auto [place, isNew] = modules.try_emplace(claim.module);
+    BoundModule &module = place->second;
+    if (isNew) {
+      module.module = claim.module;
+      module.entry = entry;
+      module.range = context.syntax.entries[entry].range;
+    }
     if (claim.kind == Claim::Style)
       module.styles = styles[entry].styles;
     else

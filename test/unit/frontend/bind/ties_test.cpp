@@ -1,0 +1,134 @@
+//===- ties_test.cpp - one placement for a parameter with several users ---===//
+
+#include "test/unit/frontend/bind/bind_context.h"
+
+#include <gmock/gmock.h>
+
+using namespace meshplan;
+using namespace meshplan::bind;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+namespace {
+
+/// The modules a, b, c, d: a and b each hold the first parameter, c reads it; d holds another one.
+class Ties : public test::BindContext {
+protected:
+  Ties() {
+    model.modules = {{"a", "Embedding"}, {"b", "Linear"}, {"c", "Linear"}, {"d", "Linear"}};
+    model.parameters = {{{{0, "w"}, {1, "v"}}, {0, 1, 2}, {4, 4}}, {{{3, "w"}}, {3}, {4, 4}}};
+  }
+
+  /// What is said of ties under these entries, without the help, which is always the same.
+  std::vector<std::string> check(const std::string &entries) {
+    diagnostics = Diagnostics(sources);
+    readPlan("mesh dp = 2, tp = 3\n" + entries);
+    BoundPlan plan;
+    bindEntries(*context, plan);
+    std::vector<std::string> result;
+    for (const Diagnostic &diagnostic : diagnostics.all()) {
+      result.push_back(std::to_string(diagnostic.range.line) + ": " + diagnostic.message);
+      for (const auto &note : diagnostic.notes)
+        result.push_back(std::to_string(note.range.line) + ": " + note.message);
+      EXPECT_THAT(diagnostic.helps,
+                  ElementsAre("a tied parameter has one placement; give one that both modules can take"));
+    }
+    return result;
+  }
+};
+
+const std::string tied = "tied parameter 'a.w' has two placements: ";
+
+TEST_F(Ties, PlacementsThatAgree) {
+  const char *cases[] = {
+      "rest: replicate",
+      "a: rowwise tp\nrest: replicate",
+      // Which dim a style splits depends on the operator; only the axes can be compared.
+      "a: rowwise tp\nb: colwise tp\nrest: replicate",
+      "a: rowwise (dp, tp)\nb: colwise (tp, dp)\nrest: replicate",
+      "a: rowwise tp, colwise dp\nc: colwise (tp, dp)\nrest: replicate",
+      // A sequence keeps its weight whole.
+      "a: sequence tp\nb: replicate\nrest: replicate",
+      "a: sequence tp\nb: sequence dp\nrest: replicate",
+      "a: rowwise tp, sequence dp\nb: colwise tp\nrest: replicate",
+      // A border is no placement.
+      "a: rowwise tp\nb: output replicate\nc: input replicate\nrest: replicate",
+  };
+  for (const char *entries : cases)
+    EXPECT_THAT(check(entries), IsEmpty()) << entries;
+}
+
+TEST_F(Ties, AStyleAgainstAWholeWeight) {
+  EXPECT_THAT(
+      check("a: replicate\nb: colwise tp\nrest: replicate"),
+      ElementsAre("4: " + tied + "'colwise tp' of 'b' splits it over tp", "3: 'replicate' of 'a' keeps it whole"));
+  EXPECT_THAT(
+      check("a: sequence tp\nb: colwise tp\nrest: replicate"),
+      ElementsAre("4: " + tied + "'colwise tp' of 'b' splits it over tp", "3: 'sequence tp' of 'a' keeps it whole"));
+}
+
+TEST_F(Ties, AModuleThatOnlyReadsCounts) {
+  EXPECT_THAT(check("a: rowwise tp\nc: colwise (dp, tp)\nrest: replicate"),
+              ElementsAre("4: " + tied + "'colwise (dp, tp)' of 'c' splits it over (dp, tp)",
+                          "3: 'rowwise tp' of 'a' splits it over tp"));
+}
+
+TEST_F(Ties, TheFirstOfThePlanIsComparedWithTheOthers) {
+  EXPECT_THAT(
+      check("c: colwise tp\na: rowwise dp\nb: colwise dp\nrest: replicate"),
+      ElementsAre("4: " + tied + "'rowwise dp' of 'a' splits it over dp", "3: 'colwise tp' of 'c' splits it over tp",
+                  "5: " + tied + "'colwise dp' of 'b' splits it over dp", "3: 'colwise tp' of 'c' splits it over tp"));
+  EXPECT_THAT(
+      check("b: colwise dp; a: rowwise tp\nrest: replicate"),
+      ElementsAre("3: " + tied + "'rowwise tp' of 'a' splits it over tp", "3: 'colwise dp' of 'b' splits it over dp"))
+      << "on one line, the column tells";
+}
+
+TEST_F(Ties, AllStylesOfAModuleAreShown) {
+  EXPECT_THAT(check("a: rowwise tp, colwise dp\nb: colwise tp\nrest: replicate"),
+              ElementsAre("4: " + tied + "'colwise tp' of 'b' splits it over tp",
+                          "3: 'rowwise tp, colwise dp' of 'a' splits it over (dp, tp)"));
+}
+
+TEST_F(Ties, ALayoutOfTheParameterStandsAboveStyles) {
+  EXPECT_THAT(check("a: rowwise tp, parameter { w: split 0 over dp }\nb: colwise tp\nrest: replicate"), IsEmpty());
+}
+
+TEST_F(Ties, LayoutsOfTheParameterAgreeDimByDim) {
+  struct {
+    const char *a, *b;
+    std::string second, first;
+  } cases[] = {
+      {"split 1 over tp", "[_, _ over tp]", "", ""},
+      {"replicate", "[_, _]", "", ""},
+      {"[_ over dp, _ over tp]", "[_ over dp, _ over tp]", "", ""},
+      {"split 0 over tp", "split 1 over tp", "splits dim 1 over tp", "splits dim 0 over tp"},
+      {"split 0 over (dp, tp)", "split 0 over (tp, dp)", "splits dim 0 over (tp, dp)", "splits dim 0 over (dp, tp)"},
+      {"split 0 over tp", "replicate", "keeps it whole", "splits dim 0 over tp"},
+      {"[_ over tp, _ over dp]", "[_ over dp, _ over tp]", "splits dim 0 over dp, dim 1 over tp",
+       "splits dim 0 over tp, dim 1 over dp"},
+  };
+  for (const auto &[a, b, second, first] : cases) {
+    std::vector<std::string> said = check("a: replicate, parameter { w: " + std::string(a) +
+                                          " }\nb: replicate, parameter { v: " + b + " }\nrest: replicate");
+    if (second.empty())
+      EXPECT_THAT(said, IsEmpty()) << a << " " << b;
+    else
+      EXPECT_THAT(said, ElementsAre("4: " + tied + "'v: " + b + "' of 'b' " + second,
+                                    "3: 'w: " + std::string(a) + "' of 'a' " + first));
+  }
+}
+
+TEST_F(Ties, TheStyleIsShownWhereItStands) {
+  // The layout at the border is an entry of its own and places nothing.
+  EXPECT_THAT(
+      check("a: rowwise tp\nb: colwise dp\nb: output replicate\nrest: replicate"),
+      ElementsAre("4: " + tied + "'colwise dp' of 'b' splits it over dp", "3: 'rowwise tp' of 'a' splits it over tp"));
+  // `rest` takes b for a parameter that no entry places.
+  model.parameters.push_back({{{1, "bias"}}, {1}, {4}});
+  EXPECT_THAT(
+      check("a: rowwise tp\nb: output replicate\nrest: replicate"),
+      ElementsAre("5: " + tied + "'replicate' of 'b' keeps it whole", "3: 'rowwise tp' of 'a' splits it over tp"));
+}
+
+} // namespace

@@ -165,7 +165,7 @@ void RestBinder::reportGroup(const std::string &key, const Group &group) {
 void RestBinder::finish(const Rest &rest) {
   EntryMatch &match = plan.entries[rest.entry];
   match.modules.assign(rest.taken.begin(), rest.taken.end());
-  if (match.modules.empty() && uncovered.empty() && !context.diagnostics.hasErrors())
+  if (match.modules.empty() && !context.diagnostics.hasErrors())
     context.diagnostics.warning(match.range, "'rest' covers nothing: every parameter of its block has an entry");
   for (size_t index : match.modules) {
     auto place = llvm::lower_bound(plan.modules, index,

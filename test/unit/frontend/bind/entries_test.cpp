@@ -102,6 +102,12 @@ TEST_F(Entries, StylesAndBordersOfOneModuleMayStandApart) {
   EXPECT_EQ(plan.modules.front().range.line, 5) << "where the style stands";
 }
 
+TEST_F(Entries, EachBorderOfAnEntryHasItsLayout) {
+  bindRight("net.a: output 1 replicate, input 2 split 2 over dp, output split 0 over tp\nrest: replicate");
+  EXPECT_EQ(modules().front(),
+            "net.a = replicate; input 2 split 2 over dp; output split 0 over tp; output 1 replicate; of 1");
+}
+
 TEST_F(Entries, BordersAloneAreForAnyModule) {
   bindRight("net: input replicate\nact: output replicate, input split 0 over dp\nrest: replicate");
   EXPECT_EQ(modules().front(), "net = input replicate; of 0");

@@ -16,7 +16,7 @@ class Ties : public test::BindContext {
 protected:
   Ties() {
     model.modules = {{"a", "Embedding"}, {"b", "Linear"}, {"c", "Linear"}, {"d", "Linear"}};
-    model.parameters = {{{{0, "w"}, {1, "v"}}, {0, 1, 2}, {4, 4}}, {{{3, "w"}}, {3}, {4, 4}}};
+    model.parameters = {{{{0, "w"}, {1, "v"}}, {0, 2}, {4, 4}}, {{{3, "w"}}, {3}, {4, 4}}};
   }
 
   /// What is said of ties under these entries, without the help, which is always the same.

@@ -57,7 +57,11 @@ std::optional<Argument> ArgumentReader::read(const Json &argument) {
 
 ValueId ArgumentReader::optionalTensor(const Json &json) {
   auto [kind, value] = document.unionMember(json);
-  return kind == "as_tensor" ? graph.readTensor(*value, names) : noValue;
+  if (kind == "as_tensor")
+    return graph.readTensor(*value, names);
+  if (kind != "as_none")
+    unsupported(kind, json);
+  return noValue;
 }
 
 std::optional<Argument> ArgumentReader::readTensors(llvm::StringRef kind, const Json &value, const Json &argument) {

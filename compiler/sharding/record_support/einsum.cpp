@@ -167,13 +167,33 @@ OpCost einsumCost(const CallView &call) {
   return cost;
 }
 
+/// Strides of the only operand with its dims in the order of the result; nullopt if some are summed.
+static std::optional<Strides> turnedStrides(const CallView &call, const Equation &equation) {
+  if (equation.operands.size() != 1 || equation.operands[0].size() != equation.output.size())
+    return std::nullopt;
+  SmallVector<int64_t> order;
+  for (char letter : equation.output)
+    order.push_back(static_cast<int64_t>(equation.operands[0].find(letter)));
+  return permutedStrides(call, order);
+}
+
+/// The dims of the product from the outermost. ATen swaps the operands if that is the order of the result.
+static std::string productDims(const ProductLetters &letters, StringRef output) {
+  bool swaps = llvm::all_of(letters.right, [&](char right) {
+    return llvm::all_of(letters.left, [&](char left) { return output.find(right) < output.find(left); });
+  });
+  return letters.batch + (swaps ? letters.right + letters.left : letters.left + letters.right);
+}
+
 Strides einsumStrides(const CallView &call, unsigned result) {
   ArrayRef<int64_t> shape = call.results[result].getShape();
   std::optional<Equation> equation = Equation::of(call);
   std::optional<ProductLetters> letters = equation ? productLetters(*equation) : std::nullopt;
-  if (!letters)
-    return contiguousStrides(shape);
-  std::string made = letters->batch + letters->left + letters->right;
+  if (!letters) {
+    std::optional<Strides> turned = equation ? turnedStrides(call, *equation) : std::nullopt;
+    return turned ? *turned : contiguousStrides(shape);
+  }
+  std::string made = productDims(*letters, equation->output);
   Strides strides(shape.size());
   int64_t next = 1;
   for (char letter : llvm::reverse(made)) {

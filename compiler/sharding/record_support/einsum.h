@@ -16,7 +16,8 @@ Linearity einsumLinearity(const CallView &call);
 /// A product of two operands is one of lists of matrices, into which both are reshaped.
 OpCost einsumCost(const CallView &call);
 
-/// The product of lists of matrices, with its dims in the order of the equation.
+/// The product of lists of matrices, with its dims in the order of the equation; of one operand a view with its dims in
+/// another order.
 Strides einsumStrides(const CallView &call, unsigned result);
 
 } // namespace meshplan

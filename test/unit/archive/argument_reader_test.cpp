@@ -72,6 +72,10 @@ TEST_F(ArgumentReader, TensorsThatMayBeAbsent) {
   EXPECT_EQ(read(none), Argument(std::monostate()));
   EXPECT_THAT(get<std::vector<ValueId>>({{"as_optional_tensors", {none, tensorNamed("y"), none}}}),
               ElementsAre(noValue, 7, noValue));
+  EXPECT_THAT(faults({{"as_optional_tensor", {{"as_later", {{"name", "x"}}}}}}),
+              ElementsAre("'graph' at as_optional_tensor: an argument of kind 'as_later' is not supported"));
+  EXPECT_THAT(faults({{"as_optional_tensors", {none, {{"as_tensors", {{{"name", "x"}}}}}}}}),
+              ElementsAre("'graph' at as_optional_tensors[1]: an argument of kind 'as_tensors' is not supported"));
 }
 
 TEST_F(ArgumentReader, Integers) {

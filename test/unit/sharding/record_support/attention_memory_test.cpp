@@ -1,0 +1,215 @@
+//===- attention_memory_test.cpp - what the attention kernel holds --------===//
+//
+// Bytes counted by hand along runtime/tensor/torch/kernels/attention.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/record_support/attention_memory.h"
+#include "test/unit/sharding/parsed_call.h"
+
+using namespace meshplan;
+
+namespace {
+
+class AttentionMemoryTest : public CallTest {
+protected:
+  /// A call with more literal arguments, and a mask or key mask as operand 3 if those name one.
+  CallView call(const std::string &arguments, const std::string &types, llvm::ArrayRef<Strides> strides = {}) {
+    std::string all = "{query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>";
+    CallView result =
+        parse("meshplan.attention", all + (arguments.empty() ? "" : ", ") + arguments + "}", "(" + types + ") -> ()");
+    result.strides.assign(strides.begin(), strides.end());
+    return result;
+  }
+  int64_t workspace(const std::string &arguments, const std::string &types, llvm::ArrayRef<Strides> strides = {}) {
+    CallView attention = call(arguments, types, strides);
+    return attentionWorkspace(attention, AttentionSizes::of(attention).value());
+  }
+  bool isOnePiece(const std::string &arguments, const std::string &types) {
+    CallView attention = call(arguments, types);
+    return isOneFlashCall(attention, AttentionSizes::of(attention).value());
+  }
+};
+
+/// `tensor<BxHxRxDxTYPE>` of query, key and value.
+std::string qkv(const std::string &query, const std::string &key, const std::string &type = "f32") {
+  return "tensor<" + query + "x" + type + ">, tensor<" + key + "x" + type + ">, tensor<" + key + "x" + type + ">";
+}
+
+TEST_F(AttentionMemoryTest, SizesOfACall) {
+  std::optional<AttentionSizes> sizes =
+      AttentionSizes::of(call("", "tensor<2x6x5x8xbf16>, tensor<2x3x7x8xbf16>, tensor<2x3x7x4xbf16>"));
+  ASSERT_TRUE(sizes);
+  EXPECT_EQ(sizes->batch, 2);
+  EXPECT_EQ(sizes->heads, 6);
+  EXPECT_EQ(sizes->groups, 3);
+  EXPECT_EQ(sizes->rows, 5);
+  EXPECT_EQ(sizes->keys, 7);
+  EXPECT_EQ(sizes->size, 8);
+  EXPECT_EQ(sizes->valueSize, 4);
+  EXPECT_EQ(sizes->elementBytes, 2);
+}
+
+TEST_F(AttentionMemoryTest, CallsWithoutSizes) {
+  EXPECT_FALSE(AttentionSizes::of(call("", "tensor<2x6x5x8xf32>, tensor<2x3x7x8xf32>, tensor<3x7x8xf32>")));
+  EXPECT_FALSE(AttentionSizes::of(call("", "tensor<2x6x40xf32>, tensor<2x3x7x8xf32>, tensor<2x3x7x8xf32>")));
+  EXPECT_FALSE(AttentionSizes::of(call("", "tensor<2x6x5x8xf32>, tensor<2x0x7x8xf32>, tensor<2x0x7x8xf32>")))
+      << "no head to read";
+  EXPECT_FALSE(AttentionSizes::of(parse("meshplan.attention", "{query = #plan.operand<0>, key = #plan.operand<1>}",
+                                        "(tensor<2x6x5x8xf32>, tensor<2x3x7x8xf32>) -> ()")));
+}
+
+TEST_F(AttentionMemoryTest, OneFlashCallNeedsNoBlocksOfRows) {
+  const std::string most = qkv("1x2x512x8", "1x2x600x8"), more = qkv("1x2x513x8", "1x2x600x8");
+  struct {
+    const char *arguments, *mask;
+    bool most, more;
+  } cases[] = {
+      {"", "", true, true},
+      {"causal = true", "", true, true},
+      {"window = 0, softcap = 0.0", "", true, true},
+      {"window = 4", "", true, false},
+      {"mask = #plan.operand<3>", ", tensor<1x1x1x600xi1>", true, false},
+      {"key_mask = #plan.operand<3>", ", tensor<1x600xi1>", true, false},
+      {"softcap = 2.0", "", false, false},
+      {"softcap = 2.0, window = 4", "", false, false},
+  };
+  for (auto [arguments, mask, ofMost, ofMore] : cases) {
+    EXPECT_EQ(isOnePiece(arguments, most + mask), ofMost) << arguments;
+    EXPECT_EQ(isOnePiece(arguments, more + mask), ofMore) << arguments;
+  }
+  EXPECT_FALSE(isOnePiece("", "tensor<1x2x5x8xf32>, tensor<1x2x5x8xf32>, tensor<1x2x5x4xf32>"))
+      << "values of another size";
+}
+
+TEST_F(AttentionMemoryTest, AFlashTileIsAsManyRowsAsThereAre) {
+  // Scores, and for each row a maximum, a sum and the product with values, in float.
+  auto tile = [](int64_t rows, int64_t keys) { return 4 * (rows * keys + rows * (2 + 8)); };
+  EXPECT_EQ(workspace("", qkv("1x2x5x8", "1x2x3x8")), 4 * (15 + 5 * 10));
+  const std::pair<int64_t, int64_t> rowsAndTiles[] = {{31, 31}, {32, 32}, {191, 32}, {192, 64}, {767, 64}, {768, 256}};
+  for (auto [rows, tileRows] : rowsAndTiles)
+    EXPECT_EQ(workspace("", qkv("1x2x" + std::to_string(rows) + "x8", "1x2x100x8")), tile(tileRows, 100)) << rows;
+  for (auto [keys, tileKeys] : {std::pair<int64_t, int64_t>{511, 511}, {512, 512}, {4096, 512}})
+    EXPECT_EQ(workspace("causal = true", qkv("1x2x32x8", "1x2x" + std::to_string(keys) + "x8")), tile(32, tileKeys));
+  EXPECT_EQ(workspace("", qkv("4x8x32x8", "4x2x32x8")), tile(32, 32)) << "one thread, whatever batch and heads";
+}
+
+TEST_F(AttentionMemoryTest, HalfTypesHaveTheirScoresTwice) {
+  EXPECT_EQ(workspace("", qkv("1x2x5x8", "1x2x3x8", "bf16")), 4 * (15 + 5 * 10) + 2 * 15);
+  EXPECT_EQ(workspace("", qkv("1x2x5x8", "1x2x3x8", "f16")), 4 * (15 + 5 * 10) + 2 * 15);
+}
+
+TEST_F(AttentionMemoryTest, TheFlashKernelReadsAdjacentElements) {
+  const int64_t tile = 4 * (15 + 5 * 10);
+  const std::string types = qkv("1x2x5x8", "1x2x3x8");
+  const Strides query = {80, 40, 8, 1}, key = {48, 24, 8, 1};
+  EXPECT_EQ(workspace("", types, {query, key, key}), tile);
+  EXPECT_EQ(workspace("", types, {{80, 8, 16, 1}, {48, 8, 16, 1}, key}), tile) << "heads and rows may be swapped";
+  EXPECT_EQ(workspace("", types, {{80, 40, 1, 5}, key, key}), tile + 4 * 80);
+  EXPECT_EQ(workspace("", types, {query, {48, 24, 1, 3}, key}), tile + 4 * 48);
+  EXPECT_EQ(workspace("", types, {{80, 40, 1, 5}, {48, 24, 1, 3}, {48, 24, 1, 3}}), tile + 4 * (80 + 48 + 48));
+}
+
+TEST_F(AttentionMemoryTest, SharedKeyHeadsAreCopiedToTheHeadsThatReadThem) {
+  // Keys and values of 6 heads, 3 rows of 8, and then as if there were as many.
+  const int64_t tile = 4 * (15 + 5 * 10), copies = 2 * 4 * (6 * 3 * 8);
+  EXPECT_EQ(workspace("heads_per_key = 2", qkv("1x6x5x8", "1x3x3x8")), tile + copies);
+  EXPECT_EQ(
+      workspace("heads_per_key = 2", qkv("1x6x5x8", "1x3x3x8"), {{240, 40, 8, 1}, {72, 24, 1, 3}, {72, 24, 1, 3}}),
+      tile + copies)
+      << "the copies are row-major";
+}
+
+/// One block of 64 rows and 32 keys: 2048 places. The results, which others count, have 4608 bytes.
+TEST_F(AttentionMemoryTest, AMaskIsAddedToTheScores) {
+  const std::string types = qkv("1x2x64x8", "1x2x32x8");
+  const int64_t places = 64 * 32, tile = 4 * (32 * 32 + 32 * 10), result = 2 * 64 * (8 * 4 + 4);
+  ASSERT_EQ(result, 4608);
+  auto masked = [&](const std::string &mask) { return workspace("mask = #plan.operand<3>", types + ", " + mask); };
+  // While it is used: mask, results and tile. While it is made: zeros, what comes of them, and a converted copy.
+  const int64_t used = 4 * places + tile;
+  EXPECT_EQ(masked("tensor<1x1x64x32xf32>"), used);
+  EXPECT_EQ(masked("tensor<1x1x64x32xi1>"), std::max(used, 4 * places * 2 + places - result));
+  EXPECT_EQ(masked("tensor<1x1x1x32xi1>"), used) << "where it hides is a row of 32 bytes";
+  EXPECT_EQ(masked("tensor<1x1x64x32xbf16>"), 4 * places * 3 - result) << "converted";
+  EXPECT_EQ(masked("tensor<1x1x64x1xbf16>"), used) << "a column of 64 numbers";
+  EXPECT_EQ(masked("tensor<1x2x64x32xf32>"), 2 * 4 * places + tile) << "one for each head";
+  EXPECT_EQ(masked("tensor<1x1x64x32xf64>"), std::max(8 * places * 2 - result, 8 * places + tile))
+      << "in the wider type";
+}
+
+TEST_F(AttentionMemoryTest, AKeyMaskIsOneForEachSample) {
+  const std::string types = qkv("3x2x64x8", "3x2x32x8");
+  const int64_t places = 64 * 32, tile = 4 * (32 * 32 + 32 * 10), result = 3 * 2 * 64 * (8 * 4 + 4);
+  EXPECT_EQ(workspace("key_mask = #plan.operand<3>", types + ", tensor<3x32xi1>"),
+            std::max(4 * places * (1 + 3) - result, 3 * 4 * places + tile));
+  EXPECT_EQ(workspace("key_mask = #plan.operand<3>, mask = #plan.operand<4>",
+                      types + ", tensor<3x32xi1>, tensor<1x2x64x32xf32>"),
+            std::max(4 * places * (3 + 6) - result, 6 * 4 * places + tile))
+      << "with a mask for each head, of each sample and head";
+}
+
+TEST_F(AttentionMemoryTest, DistancesAreMadeForWindows) {
+  // 64 rows reach 64 keys: distances of 8 bytes and where they are too large.
+  const int64_t places = 64 * 64, result = 2 * 64 * (8 * 4 + 4);
+  EXPECT_EQ(workspace("window = 4", qkv("1x2x64x8", "1x2x64x8")), places * (4 + 8 + 1) - result);
+  EXPECT_EQ(workspace("causal = true, mask = #plan.operand<3>", qkv("1x2x64x8", "1x2x64x8") + ", tensor<1x1x1x64xf32>"),
+            places * (4 + 8 + 1) - result);
+}
+
+TEST_F(AttentionMemoryTest, ABlockReachesSomeKeys) {
+  auto most = [](int64_t rows, int64_t keys) { return rows * keys * (4 + 8 + 1); };
+  // Blocks of 512, 512 and 76 rows: the last one reaches all keys, the second 1024.
+  EXPECT_EQ(workspace("causal = true, window = 5000", qkv("1x1x1100x8", "1x1x1100x8")), most(512, 1024));
+  // Keys end before the rows do.
+  EXPECT_EQ(workspace("causal = true, window = 5000", qkv("1x1x1536x8", "1x1x600x8")), most(512, 600));
+  // The first block reaches 512 keys, the second one its own and 99 before.
+  EXPECT_EQ(workspace("causal = true, window = 100", qkv("1x1x1024x8", "1x1x1024x8")), most(512, 512 + 99));
+  // Without an order of time only what lies far behind is out of reach.
+  EXPECT_EQ(workspace("window = 100", qkv("1x1x1024x8", "1x1x1024x8")), most(512, 1024));
+  // One key is left to the blocks behind all of them; the first one reaches most.
+  EXPECT_EQ(workspace("window = 1", qkv("1x1x1024x8", "1x1x8x8")), most(512, 8));
+}
+
+/// Without a flash kernel: rows 64, keys 32, 4 heads, sizes 8; a mask of zeros in double is always made.
+TEST_F(AttentionMemoryTest, TheDefinitionHoldsTwoProducts) {
+  const int64_t query = 4 * 64 * 8, key = 4 * 32 * 8, scores = 4 * 64 * 32, out = 4 * 64 * 8, places = 64 * 32;
+  const int64_t result = 4 * (4 * 64 * 8 + 4 * 64);
+  auto softcap = [&](const std::string &types) { return workspace("softcap = 2.0", types); };
+  // Heads of their own are read where they lie: the scaled query and the scores, then scores and output.
+  EXPECT_EQ(softcap(qkv("1x4x64x8", "1x4x32x8")), 8 * places + 4 * (query + scores) - result);
+  // Shared ones are repeated.
+  EXPECT_EQ(softcap(qkv("1x4x64x8", "1x2x32x8")), 8 * places + 4 * (query + key + scores) - result);
+  // In double, without a mask of another type.
+  EXPECT_EQ(softcap(qkv("1x4x64x8", "1x4x32x8", "f64")),
+            8 * places + 8 * (query + scores) - (8 * 4 * 64 * 8 + 4 * 4 * 64));
+  // A half type is converted first: query twice, key; then scores, value and the output in both types.
+  const int64_t half = 2 * 4 * 64 * 8 + 4 * 4 * 64;
+  EXPECT_EQ(softcap(qkv("1x4x64x8", "1x4x32x8", "bf16")), 8 * places + 4 * (2 * query + key + scores) - half);
+  ASSERT_GT(4 * (2 * query + key + scores), 4 * (scores + key + out) + 2 * out);
+}
+
+TEST_F(AttentionMemoryTest, TheDefinitionCopiesWhatIsNoListOfMatrices) {
+  const int64_t query = 4 * 64 * 8, key = 4 * 32 * 8, scores = 4 * 64 * 32, places = 64 * 32;
+  // Two samples of two heads; heads and rows of the keys are swapped, so that sample and head are no one dim.
+  const std::string types = qkv("2x2x64x8", "2x2x32x8");
+  const int64_t result = 4 * (4 * 64 * 8 + 4 * 64);
+  const Strides plain = {1024, 512, 8, 1}, plainKey = {512, 256, 8, 1}, swappedKey = {512, 8, 16, 1};
+  const int64_t first = query + scores;
+  EXPECT_EQ(workspace("softcap = 2.0", types, {plain, plainKey, plainKey}), 8 * places + 4 * first - result);
+  EXPECT_EQ(workspace("softcap = 2.0", types, {plain, swappedKey, plainKey}), 8 * places + 4 * (first + key) - result);
+  EXPECT_EQ(workspace("softcap = 2.0", types, {{1024, 8, 16, 1}, plainKey, plainKey}),
+            8 * places + 4 * (first + query) - result)
+      << "the scaled query lies as the query does";
+}
+
+TEST_F(AttentionMemoryTest, AMaskOfTheDefinitionIsMadeInDouble) {
+  // Scores of one head and a mask of two samples: the mask in float beside the scores is the most.
+  const int64_t places = 64 * 64;
+  const int64_t result = 2 * 4 * (64 * 1 + 64);
+  EXPECT_EQ(workspace("softcap = 2.0, key_mask = #plan.operand<3>",
+                      "tensor<2x1x64x1xf32>, tensor<2x1x64x1xf32>, tensor<2x1x64x1xf32>, tensor<2x64xi1>"),
+            2 * 8 * places + 2 * 4 * places + 2 * 4 * places - result);
+}
+
+} // namespace

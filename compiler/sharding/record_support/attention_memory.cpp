@@ -174,10 +174,10 @@ int64_t AttentionMemory::blockBytes(int64_t rows, int64_t keys, bool isPart) con
 int64_t AttentionMemory::workspace() const {
   if (flash && !call.getOperand("mask") && !call.getOperand("key_mask") && window == 0)
     return flashBytes(sizes.rows, sizes.keys);
-  // The keys that a block reaches grow up to where the keys end and shrink behind: one of these blocks reaches most.
+  // The keys that a block reaches grow up to where the keys end and shrink behind; the last block may have fewer rows.
   int64_t last = std::max<int64_t>(sizes.rows - 1, 0) / blockRows, keysEnd = std::min(last, sizes.keys / blockRows);
   int64_t most = 0;
-  for (int64_t block : {int64_t(0), keysEnd - 1, keysEnd, last - 1, last}) {
+  for (int64_t block : {int64_t(0), keysEnd - 1, keysEnd}) {
     int64_t row = std::max<int64_t>(block, 0) * blockRows, end = std::min(row + blockRows, sizes.rows);
     most = std::max(most, blockBytes(end - row, reachableKeys(row, end), sizes.rows > blockRows));
   }

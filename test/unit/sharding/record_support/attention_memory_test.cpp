@@ -147,6 +147,9 @@ TEST_F(AttentionMemoryTest, AKeyMaskIsOneForEachSample) {
                       types + ", tensor<3x32xi1>, tensor<1x2x64x32xf32>"),
             std::max(4 * places * (3 + 6) - result, 6 * 4 * places + tile))
       << "with a mask for each head, of each sample and head";
+  // Of 512 rows and keys the zeros beside the masks of two samples are more than the kernel.
+  EXPECT_EQ(workspace("key_mask = #plan.operand<3>", qkv("2x1x512x8", "2x1x512x8") + ", tensor<2x512xi1>"),
+            4 * 512 * 512 * (1 + 2) - 2 * 512 * (8 * 4 + 4));
 }
 
 TEST_F(AttentionMemoryTest, DistancesAreMadeForWindows) {
@@ -201,6 +204,8 @@ TEST_F(AttentionMemoryTest, TheDefinitionCopiesWhatIsNoListOfMatrices) {
   EXPECT_EQ(workspace("softcap = 2.0", types, {{1024, 8, 16, 1}, plainKey, plainKey}),
             8 * places + 4 * (first + query) - result)
       << "the scaled query lies as the query does";
+  EXPECT_EQ(workspace("softcap = 2.0", types, {{2048, 512, 8, 1}, plainKey, plainKey}), 8 * places + 4 * first - result)
+      << "without gaps that the query had";
 }
 
 TEST_F(AttentionMemoryTest, AMaskOfTheDefinitionIsMadeInDouble) {
@@ -210,6 +215,10 @@ TEST_F(AttentionMemoryTest, AMaskOfTheDefinitionIsMadeInDouble) {
   EXPECT_EQ(workspace("softcap = 2.0, key_mask = #plan.operand<3>",
                       "tensor<2x1x64x1xf32>, tensor<2x1x64x1xf32>, tensor<2x1x64x1xf32>, tensor<2x64xi1>"),
             2 * 8 * places + 2 * 4 * places + 2 * 4 * places - result);
+  // In double it is there already: the scaled query and the scores are the most.
+  EXPECT_EQ(workspace("softcap = 2.0, key_mask = #plan.operand<3>",
+                      "tensor<2x1x64x1xf64>, tensor<2x1x64x1xf64>, tensor<2x1x64x1xf64>, tensor<2x64xi1>"),
+            2 * 8 * places + 8 * (2 * 64 + 2 * places) - 2 * 64 * (8 + 4));
 }
 
 } // namespace

@@ -80,7 +80,7 @@ TEST_F(EinsumTest, WhatIsNotOneLetterForEachDimDividesNothing) {
   }
 }
 
-TEST_F(EinsumTest, ATensorTwiceInTheListDividesNothing) {
+TEST_F(EinsumTest, OperandsThatAreNotListedOnceDivideNothing) {
   constexpr char types[] = "(tensor<3x3xf32>) -> tensor<3x3xf32>";
   CallView square = of("ab,bc->ac", "#plan.operand<0>, #plan.operand<0>", types);
   for (const Factor &factor : einsumRule(square).factors)
@@ -91,6 +91,11 @@ TEST_F(EinsumTest, ATensorTwiceInTheListDividesNothing) {
   CallView swapped = of("ab,bc->ac", "#plan.operand<1>, #plan.operand<0>", pair);
   for (const Factor &factor : einsumRule(swapped).factors)
     EXPECT_EQ(factor.kind, FactorKind::whole) << "operands in another order than listed";
+  EXPECT_EQ(describe(einsumLinearity(swapped)), "");
+  CallView unread = of("ab->ba", "#plan.operand<0>", "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<3x2xf32>");
+  for (const Factor &factor : einsumRule(unread).factors)
+    EXPECT_EQ(factor.kind, FactorKind::whole) << "one that is not listed";
+  EXPECT_EQ(describe(einsumLinearity(unread)), "");
 }
 
 TEST_F(EinsumTest, EachOperandAloneIsLinear) {

@@ -1,0 +1,165 @@
+//===- attention_heads_test.cpp - dims that are the size of a head --------===//
+
+#include "compiler/transforms/propagate/attention_heads.h"
+#include "plan_function.h"
+
+using namespace meshplan;
+using namespace meshplan::plan;
+using namespace mlir;
+
+namespace {
+
+/// Two query heads of 4 and one key head, 6 rows: what is read is an attention and what lies before it.
+class AttentionHeads : public PlanFunction {
+protected:
+  static constexpr char arguments[] = R"(%x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+      %wq: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"]},
+      %wk: tensor<4x8xf32> {plan.kind = "parameter", plan.names = ["k.weight"]},
+      %wv: tensor<4x8xf32> {plan.kind = "parameter", plan.names = ["v.weight"]})";
+
+  static std::string linear(const std::string &to, const std::string &weight, int64_t features,
+                            const std::string &module) {
+    std::string size = std::to_string(features);
+    return to + " = plan.call \"aten.linear.default\"(%x, " + weight +
+           ") {input = #plan.operand<0>, weight = #plan.operand<1>} in \"" + module +
+           "\" : (tensor<2x6x8xf32>, tensor<" + size + "x8xf32>) -> tensor<2x6x" + size + "xf32>\n";
+  }
+  static std::string unary(const std::string &to, const std::string &target, const std::string &from,
+                           const std::string &args, const std::string &fromType, const std::string &toType) {
+    return to + " = plan.call \"" + target + "\"(" + from + ") {self = #plan.operand<0>" + args +
+           "} in \"attn\" : (tensor<" + fromType + "xf32>) -> tensor<" + toType + "xf32>\n";
+  }
+  static std::string attention(const std::string &query, const std::string &key, const std::string &value) {
+    return "%out:2 = plan.call \"meshplan.attention\"(" + query + ", " + key + ", " + value +
+           ") {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>} in \"attn\" : "
+           "(tensor<2x2x6x4xf32>, tensor<2x1x6x4xf32>, tensor<2x1x6x4xf32>) -> (tensor<2x2x6x4xf32>, "
+           "tensor<2x2x6xf32>)\n";
+  }
+  /// Ops 0 to 2 make queries, 3 and 4 keys, 5 and 6 values; 7 is the attention.
+  void readAttention(const std::string &behind = "", const std::string &valueModule = "v") {
+    read(arguments,
+         linear("%q0", "%wq", 8, "q") +
+             unary("%q1", "aten.view.default", "%q0", ", size = array<i64: 2, 6, 2, 4>", "2x6x8", "2x6x2x4") +
+             unary("%q2", "aten.transpose.int", "%q1", ", dim0 = 1 : i64, dim1 = 2 : i64", "2x6x2x4", "2x2x6x4") +
+             linear("%k0", "%wk", 4, "k") +
+             unary("%k1", "aten.unsqueeze.default", "%k0", ", dim = 1 : i64", "2x6x4", "2x1x6x4") +
+             linear("%v0", "%wv", 4, valueModule) +
+             unary("%v1", "aten.unsqueeze.default", "%v0", ", dim = 1 : i64", "2x6x4", "2x1x6x4") +
+             attention("%q2", "%k1", "%v1") + behind);
+  }
+
+  /// "query", "key" or "": how the attention at op 7 uses a dim as the size of a head.
+  std::string use(unsigned at, unsigned dim) {
+    std::optional<HeadUse> found = findHeadSize(op(at)->getResult(0), dim);
+    if (!found)
+      return "";
+    EXPECT_EQ(found->attention, call(7));
+    return found->isQuery ? "query" : "key";
+  }
+  std::string projection(unsigned at, unsigned dim) { return projectionBehind(op(at)->getResult(0), dim).str(); }
+};
+
+TEST_F(AttentionHeads, TheLastDimIsTheSizeOfAHead) {
+  readAttention();
+  EXPECT_EQ(use(2, 3), "query");
+  EXPECT_EQ(use(4, 3), "key");
+  EXPECT_EQ(use(6, 3), "key") << "values count as keys";
+  for (unsigned dim : {0, 1, 2}) {
+    EXPECT_EQ(use(2, dim), "") << dim;
+    EXPECT_EQ(use(4, dim), "") << dim;
+  }
+}
+
+TEST_F(AttentionHeads, ADimIsFollowedToTheAttention) {
+  readAttention();
+  EXPECT_EQ(use(1, 3), "query") << "before heads and rows are swapped";
+  EXPECT_EQ(use(1, 2), "");
+  EXPECT_EQ(use(3, 2), "key") << "one key head: the features are its size";
+  EXPECT_EQ(use(5, 2), "key");
+  EXPECT_EQ(use(3, 1), "") << "rows";
+  EXPECT_EQ(use(0, 2), "") << "the features of two heads are divided in heads";
+}
+
+TEST_F(AttentionHeads, WithoutAnAttentionThereIsNoHead) {
+  readAttention(unary("%n", "aten.neg.default", "%out#0", "", "2x2x6x4", "2x2x6x4"));
+  EXPECT_EQ(use(7, 3), "") << "what comes out of it";
+  EXPECT_EQ(use(8, 3), "");
+}
+
+TEST_F(AttentionHeads, MovesOnTheWayChangeNothing) {
+  read(arguments,
+       linear("%k0", "%wk", 4, "k") +
+           "%c = plan.constrain %k0 <[{}, {}, {}]> along [#plan.axis<\"tp\">] as \"x\" : tensor<2x6x4xf32> "
+           "-> tensor<2x6x4xf32>\n" +
+           unary("%k1", "aten.unsqueeze.default", "%c", ", dim = 1 : i64", "2x6x4", "2x1x6x4") +
+           unary("%q", "aten.expand.default", "%k1", ", size = array<i64: 2, 2, 6, 4>", "2x1x6x4", "2x2x6x4") +
+           attention("%q", "%k1", "%k1"));
+  EXPECT_TRUE(findHeadSize(op(0)->getResult(0), 2)) << "through the statement";
+  EXPECT_EQ(projection(2, 3), "k") << "and back";
+}
+
+TEST_F(AttentionHeads, ADimThatIsAlsoSomethingElseIsNoHead) {
+  // The size of a head in one attention, and rows of another one.
+  readAttention(unary("%t", "aten.transpose.int", "%v1", ", dim0 = 2 : i64, dim1 = 3 : i64", "2x1x6x4", "2x1x4x6") +
+                "%other:2 = plan.call \"meshplan.attention\"(%t, %t, %t) {query = #plan.operand<0>, key = "
+                "#plan.operand<1>, value = #plan.operand<2>} in \"attn\" : (tensor<2x1x4x6xf32>, tensor<2x1x4x6xf32>, "
+                "tensor<2x1x4x6xf32>) -> (tensor<2x1x4x6xf32>, tensor<2x1x4xf32>)\n");
+  EXPECT_EQ(use(6, 3), "");
+  EXPECT_EQ(use(5, 2), "");
+  EXPECT_EQ(use(4, 3), "key") << "the keys are read once";
+}
+
+TEST_F(AttentionHeads, AMaskHasNoHeads) {
+  read("%q: tensor<2x2x6x4xf32>, %k: tensor<2x1x6x4xf32>, %m: tensor<2x1x6x6xf32>",
+       "%n = plan.call \"aten.neg.default\"(%m) {self = #plan.operand<0>} : (tensor<2x1x6x6xf32>) -> "
+       "tensor<2x1x6x6xf32>\n"
+       "%out:2 = plan.call \"meshplan.attention\"(%q, %k, %k, %n) {query = #plan.operand<0>, key = #plan.operand<1>, "
+       "value = #plan.operand<2>, mask = #plan.operand<3>} : (tensor<2x2x6x4xf32>, tensor<2x1x6x4xf32>, "
+       "tensor<2x1x6x4xf32>, tensor<2x1x6x6xf32>) -> (tensor<2x2x6x4xf32>, tensor<2x2x6xf32>)\n");
+  EXPECT_FALSE(findHeadSize(op(0)->getResult(0), 3));
+}
+
+TEST_F(AttentionHeads, AProjectionIsTheModuleOfTheWeights) {
+  readAttention();
+  EXPECT_EQ(projection(0, 2), "q");
+  EXPECT_EQ(projection(2, 1), "q") << "heads";
+  EXPECT_EQ(projection(2, 3), "q");
+  EXPECT_EQ(projection(4, 3), "k");
+  EXPECT_EQ(projection(4, 1), "") << "a new dim of one";
+  EXPECT_EQ(projection(0, 0), "") << "samples come from the input";
+  EXPECT_EQ(projection(2, 2), "") << "rows do";
+  EXPECT_EQ(projectionBehind(argument(0), 0), "");
+  EXPECT_EQ(projectionBehind(argument(1), 0), "") << "a weight is made by none";
+}
+
+TEST_F(AttentionHeads, TheNearestWeightsMakeTheDim) {
+  // A norm's weight lies along the features that a product made before.
+  read("%x: tensor<2x6x8xf32> {plan.kind = \"input\", plan.names = [\"x\"]}, "
+       "%w: tensor<4x8xf32> {plan.kind = \"parameter\", plan.names = [\"w\"]}, "
+       "%s: tensor<4xf32> {plan.kind = \"parameter\", plan.names = [\"s\"]}",
+       linear("%0", "%w", 4, "k") + "%1 = plan.call \"aten.mul.Tensor\"(%0, %s) {self = #plan.operand<0>, other = "
+                                    "#plan.operand<1>} in \"norm\" : "
+                                    "(tensor<2x6x4xf32>, tensor<4xf32>) -> tensor<2x6x4xf32>\n"
+                                    "%2 = plan.call \"aten.mul.Tensor\"(%s, %0) {self = #plan.operand<0>, other = "
+                                    "#plan.operand<1>} in \"norm\" : "
+                                    "(tensor<4xf32>, tensor<2x6x4xf32>) -> tensor<2x6x4xf32>\n");
+  EXPECT_EQ(projection(1, 2), "norm");
+  EXPECT_EQ(projection(2, 2), "norm") << "whichever operand it is";
+  EXPECT_EQ(projection(1, 1), "");
+}
+
+TEST_F(AttentionHeads, KeysAndValuesHaveTheirHeadsTogether) {
+  readAttention();
+  EXPECT_EQ(projectionsOf({call(7), /*isQuery=*/false}), "'k' and 'v'");
+  EXPECT_EQ(projectionsOf({call(7), /*isQuery=*/true}), "'q', 'k' and 'v'");
+  readAttention("", /*valueModule=*/"k");
+  EXPECT_EQ(projectionsOf({call(7), /*isQuery=*/false}), "'k'") << "each module once";
+  EXPECT_EQ(projectionsOf({call(7), /*isQuery=*/true}), "'q' and 'k'");
+}
+
+TEST_F(AttentionHeads, HeadsThatNoModuleMakes) {
+  read("%q: tensor<2x2x6x4xf32>, %k: tensor<2x1x6x4xf32>, %v: tensor<2x1x6x4xf32>", attention("%q", "%k", "%v"));
+  EXPECT_EQ(projectionsOf({call(0), /*isQuery=*/true}), "");
+}
+
+} // namespace

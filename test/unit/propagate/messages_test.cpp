@@ -1,0 +1,279 @@
+//===- messages_test.cpp - what propagation reports -----------------------===//
+
+#include "compiler/transforms/propagate/messages.h"
+#include "mlir/IR/Location.h"
+#include "plan_function.h"
+#include <gmock/gmock.h>
+
+using namespace meshplan;
+using namespace meshplan::plan;
+using namespace mlir;
+using testing::ElementsAre;
+
+namespace {
+
+/// Calls of modules on dp = 2 and tp = 4. Statements are at `stated`, lines of a file of their own.
+class Messages : public PlanFunction {
+protected:
+  Location stated(unsigned line = 3) { return FileLineColLoc::get(&context, "p.plan", line, 1); }
+
+  /// What a function reports: `error p.plan:3: text`, and notes behind it.
+  std::vector<std::string> said(llvm::function_ref<void()> report) {
+    std::vector<std::string> result;
+    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+      const char *kind = diagnostic.getSeverity() == DiagnosticSeverity::Error ? "error" : "warning";
+      result.push_back(kind + lineOf(diagnostic.getLocation()) + ": " + diagnostic.str());
+      for (Diagnostic &note : diagnostic.getNotes())
+        result.push_back(
+            (llvm::StringRef(note.str()).starts_with("help: ") ? "" : "note" + lineOf(note.getLocation()) + ": ") +
+            note.str());
+    });
+    report();
+    return result;
+  }
+  static std::string lineOf(Location location) {
+    auto line = dyn_cast<FileLineColLoc>(location);
+    return line ? " " + line.getFilename().str() + ":" + std::to_string(line.getLine()) : "";
+  }
+
+  /// A statement that divides features, `colwise` or another style.
+  DividingStatement statement(llvm::StringRef style = "colwise") {
+    styles = module(("plan.mesh [#plan.mesh_axis<\"tp\" = 4>]\nplan.style \"m\" " + style +
+                     " [#plan.axis<\"tp\">] as \"" + style + " tp\"\n")
+                        .str());
+    return {stated(), *styles->getOps<StyleOp>().begin()};
+  }
+  /// What is said of the first call, one of whose operand's dims cannot be divided over tp at this factor of it.
+  std::vector<std::string> blocked(const DividingStatement &statement, unsigned dim, unsigned place = 0,
+                                   unsigned at = 0, unsigned index = 0, bool isCounted = false) {
+    CallView view = CallView::of(call(at));
+    FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));
+    ProjectionBlock block;
+    block.dim = dim;
+    block.factor = rule.operands[index].dims[dim][place];
+    block.axis = axis("tp");
+    rule.factors[block.factor].isCounted = isCounted;
+    return said([&] { reportBlockedAxis(call(at), index, block, rule, mesh(), statement); });
+  }
+
+  OwningOpRef<ModuleOp> styles;
+};
+
+/// A view of [6, features] as [6, parts...] in `attn`, and a neg before it in `q`.
+std::string viewOf(const std::string &type, const std::string &parts, const std::string &to) {
+  return "%0 = plan.call \"aten.neg.default\"(%x) {self = #plan.operand<0>} in \"q\" : (" + type + ") -> " + type +
+         "\n%1 = plan.call \"aten.view.default\"(%0) {self = #plan.operand<0>, size = array<i64: 6, " + parts +
+         ">} in \"attn\" : (" + type + ") -> tensor<6x" + to + "xf32>\n";
+}
+
+TEST_F(Messages, OnlySomeStylesTakeParts) {
+  const std::pair<const char *, bool> cases[] = {
+      {"colwise", true}, {"rowwise", true}, {"sequence", false}, {"replicate", false}, {"expert", false}};
+  for (auto [style, takes] : cases)
+    EXPECT_EQ(statement(style).takesParts(), takes) << style;
+  EXPECT_FALSE((DividingStatement{stated(), {}}.takesParts())) << "a layout is no style";
+}
+
+TEST_F(Messages, FewerPartsThanShards) {
+  const std::string type = R"(tensor<6x12xf32, #plan.sharding<[{}, {"tp"}]>>)";
+  read("%x: " + type, viewOf(type, "3, 4", "3x4"));
+  EXPECT_THAT(blocked(statement(), 1, 0, 1),
+              ElementsAre("error p.plan:3: dim 1 of size 12 of 'q' is 3 groups of 4, fewer than tp = 4",
+                          "help: tp can be at most 3 (groups, not columns)"));
+}
+
+TEST_F(Messages, ShardsThatWouldCutAPart) {
+  const std::string type = R"(tensor<6x24xf32, #plan.sharding<[{}, {"tp"}]>>)";
+  read("%x: " + type, viewOf(type, "6, 4", "6x4"));
+  EXPECT_THAT(
+      blocked(statement(), 1, 0, 1),
+      ElementsAre("error p.plan:3: dim 1 of size 24 of 'q' is 6 groups of 4, and its shards over tp = 4 would cut "
+                  "one",
+                  "help: tp must divide 6 (groups, not columns)"));
+  read("%x: " + type, viewOf(type, "4, 6", "4x6"));
+  EXPECT_THAT(blocked(statement(), 1, 0, 1).front(), testing::HasSubstr("and its shards over tp = 4 would cut one"))
+      << "as many parts as shards are not fewer";
+}
+
+TEST_F(Messages, PartsBelowOthers) {
+  const std::string type = R"(tensor<6x30xf32, #plan.sharding<[{}, {"tp"}]>>)";
+  read("%x: " + type, viewOf(type, "3, 5, 2", "3x5x2"));
+  EXPECT_THAT(
+      blocked(statement(), 1, 1, 1),
+      ElementsAre("error p.plan:3: dim 1 of size 30 of 'q' is 3 x 5 groups of 2, and its shards over tp = 4 would "
+                  "cut one",
+                  "help: tp must divide 5 (groups, not columns)"));
+}
+
+TEST_F(Messages, PartsThatAreNotThoseOfTheModel) {
+  const std::string type = R"(tensor<6x24xf32, #plan.sharding<[{}, {"tp", parts [12, 12]}]>>)";
+  read("%x: " + type, viewOf(type, "6, 4", "6x4"));
+  EXPECT_THAT(
+      blocked(statement(), 1, 0, 1),
+      ElementsAre("error p.plan:3: dim 1 of size 24 of 'q' is 6 groups of 4, and is divided over tp in parts of "
+                  "12, 12, which do not follow them",
+                  "help: leave out 'parts': the model takes this weight apart by groups"));
+  read("%x: " + type, viewOf(type, "2, 3, 4", "2x3x4"));
+  EXPECT_THAT(blocked(statement(), 1, 1, 1),
+              ElementsAre("error p.plan:3: dim 1 of size 24 of 'q' is 2 x 3 groups of 4, fewer than tp = 4",
+                          "help: tp can be at most 3 (groups, not columns)"))
+      << "two parts for the two above are right";
+}
+
+TEST_F(Messages, PartsAreCalledByTheAttentionBehindThem) {
+  const std::string type = R"(tensor<2x6x24xf32, #plan.sharding<[{}, {}, {"tp"}]>>)";
+  auto view = [&](const std::string &to, const std::string &from) {
+    return to + "v = plan.call \"aten.view.default\"(" + from +
+           ") {self = #plan.operand<0>, size = array<i64: 2, 6, 6, 4>} in \"attn\" : (" + type +
+           ") -> tensor<2x6x6x4xf32>\n" + to + "t = plan.call \"aten.transpose.int\"(" + to +
+           "v) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64} in \"attn\" : (tensor<2x6x6x4xf32>) -> "
+           "tensor<2x6x6x4xf32>\n";
+  };
+  read("%x: " + type + ", %y: " + type + ", %z: " + type,
+       view("%q", "%x") + view("%k", "%y") + view("%o", "%z") +
+           "%out:2 = plan.call \"meshplan.attention\"(%qt, %kt, %kt) {query = #plan.operand<0>, key = "
+           "#plan.operand<1>, value = #plan.operand<2>} in \"attn\" : (tensor<2x6x6x4xf32>, tensor<2x6x6x4xf32>, "
+           "tensor<2x6x6x4xf32>) -> (tensor<2x6x6x4xf32>, tensor<2x6x6xf32>)\n"
+           "%p = plan.call \"aten.matmul.default\"(%ot, %qt) {self = #plan.operand<0>, other = #plan.operand<1>} in "
+           "\"attn\" : (tensor<2x6x6x4xf32>, tensor<2x6x6x4xf32>) -> tensor<2x6x6x4xf32>\n");
+  EXPECT_THAT(blocked(statement(), 2, 0, 0).front(), testing::HasSubstr("is 6 heads of 4, "));
+  EXPECT_THAT(blocked(statement(), 2, 0, 2).front(), testing::HasSubstr("is 6 KV heads of 4, "));
+  EXPECT_THAT(blocked(statement(), 2, 0, 4).front(), testing::HasSubstr("is 6 groups of 4, "));
+}
+
+TEST_F(Messages, CountedElementsTakeNoParts) {
+  const std::string parts = R"(tensor<6x24xf32, #plan.sharding<[{}, {"tp", parts [12, 12]}]>>)";
+  read("%x: " + parts, viewOf(parts, "6, 4", "6x4"));
+  EXPECT_THAT(blocked(statement(), 1, 0, 1, 0, /*isCounted=*/true),
+              ElementsAre("error p.plan:3: dim 1 of 'q' is divided over tp part by part, and 'aten.view.default' in "
+                          "'attn' finds its elements by their number",
+                          "help: leave out 'parts'"));
+  const std::string one = R"(tensor<6x24xf32, #plan.sharding<[{}, {"tp"}]>>)";
+  read("%x: " + one, viewOf(one, "6, 4", "6x4"));
+  EXPECT_THAT(blocked(statement(), 1, 0, 1, 0, /*isCounted=*/true).front(), testing::HasSubstr("would cut one"))
+      << "without parts that is no matter";
+}
+
+/// A split of %x in parts of 8, 4 and 4, in a module, of a value that another module made or that is an argument.
+std::string splitIn(const std::string &module, const std::string &producer, const std::string &type) {
+  std::string from = producer.empty() ? "%x" : "%0";
+  std::string made = producer.empty() ? ""
+                                      : "%0 = plan.call \"aten.neg.default\"(%x) {self = #plan.operand<0>} in \"" +
+                                            producer + "\" : (" + type + ") -> " + type + "\n";
+  return made + "%1:3 = plan.call \"aten.split_with_sizes.default\"(" + from +
+         ") {self = #plan.operand<0>, split_sizes = array<i64: 8, 4, 4>, dim = 1 : i64}" +
+         (module.empty() ? "" : " in \"" + module + "\"") + " : (" + type +
+         ") -> (tensor<6x8xf32>, tensor<6x4xf32>, tensor<6x4xf32>)\n";
+}
+
+TEST_F(Messages, AFusedWeightHasParts) {
+  const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{"dp"}, {"tp"}]>>)";
+  read("%x: " + type, splitIn("attn", "qkv", type));
+  const std::string error = "error p.plan:3: dim 1 of 'qkv' is parts of 8, 4, 4 to 'aten.split_with_sizes.default' in "
+                            "'attn', and is divided over tp as one";
+  EXPECT_THAT(blocked(statement(), 1, 0, 1),
+              ElementsAre(error, "help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'"));
+  EXPECT_THAT(blocked({stated(), {}}, 1, 0, 1),
+              ElementsAre(error, "help: gather it before it is taken apart with 'qkv: output [_ over dp, _]'"))
+      << "the other dim stays as it is";
+}
+
+TEST_F(Messages, PartsAreGatheredAtTheBorderThatIsThere) {
+  const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{}, {"dp", "tp"}]>>)";
+  read("%x: " + type, splitIn("attn", "", type));
+  EXPECT_THAT(blocked({stated(), {}}, 1),
+              ElementsAre("error p.plan:3: dim 1 of 'attn' is parts of 8, 4, 4 to 'aten.split_with_sizes.default' in "
+                          "'attn', and is divided over tp as one",
+                          "help: gather it before it is taken apart with 'attn: input [_, _]'"));
+  const char *inside = "help: divide another dim, or let the modules before it gather this one with 'output'";
+  read("%x: " + type, splitIn("attn", "attn", type));
+  EXPECT_EQ(blocked({stated(), {}}, 1, 0, 1).back(), inside);
+  read("%x: " + type, splitIn("", "", type));
+  EXPECT_THAT(blocked({stated(), {}}, 1),
+              ElementsAre("error p.plan:3: dim 1 of the root module is parts of 8, 4, 4 to "
+                          "'aten.split_with_sizes.default' in the root module, and is divided over tp as one",
+                          inside));
+}
+
+TEST_F(Messages, OtherPartsThanThoseOfTheModel) {
+  const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{}, {"tp", parts [6, 6, 4]}]>>)";
+  read("%x: " + type, splitIn("attn", "qkv", type));
+  EXPECT_THAT(blocked(statement("rowwise"), 1, 0, 1),
+              ElementsAre("error p.plan:3: dim 1 of 'qkv' is parts of 8, 4, 4 to 'aten.split_with_sizes.default' in "
+                          "'attn', and is divided over tp as parts of 6, 6, 4",
+                          "help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'"));
+}
+
+TEST_F(Messages, AnOperatorWithoutARecord) {
+  const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{"dp"}, {"tp"}]>>)";
+  auto unknown = [&](const std::string &target, const std::string &module) {
+    read("%x: " + type + ", %y: " + type, "%0 = plan.call \"" + target +
+                                              "\"(%y, %x) {self = #plan.operand<1>, other = #plan.operand<0>}" +
+                                              (module.empty() ? "" : " in \"" + module + "\"") + " : (" + type + ", " +
+                                              type + ") -> tensor<6x16xf32>\n");
+    Layouts layouts(mesh());
+    layouts.setCause(argument(0), axis("tp"), {stated(4), StringAttr::get(&context, "colwise tp")});
+    layouts.setCause(argument(0), axis("dp"), {stated(5), StringAttr::get(&context, "input x")});
+    return said([&] { reportUnknownOperator(call(0), 1, layouts, stated(4)); });
+  };
+  EXPECT_THAT(
+      unknown("custom.scan.default", "mixer"),
+      ElementsAre("error p.plan:4: operator 'custom.scan.default' in 'mixer' has no record, and its operand 1 is "
+                  "[6 over dp, 16 over tp]",
+                  "note p.plan:5: also divided by 'input x'",
+                  "help: gather the values before it with 'mixer: input [_, _]', or add a record "
+                  "(docs/adding-an-op.md)"));
+  EXPECT_THAT(unknown("custom.scan.default", ""),
+              ElementsAre("error p.plan:4: operator 'custom.scan.default' in the root module has no record, and its "
+                          "operand 1 is [6 over dp, 16 over tp]",
+                          "note p.plan:5: also divided by 'input x'",
+                          "help: divide nothing that reaches it, or add a record (docs/adding-an-op.md)"));
+  for (const char *known : {"aten.add.other", "aten.cross_entropy_loss.default", "aten.scaled_dot_product_attention.x"})
+    EXPECT_EQ(unknown(known, "m").front(), "error p.plan:4: this form of operator '" + std::string(known) +
+                                               "' in 'm' has no record, and its operand 1 is [6 over dp, 16 over tp]");
+  EXPECT_THAT(unknown("aten.ad.Tensor", "m").front(), testing::HasSubstr(": operator 'aten.ad.Tensor'"))
+      << "a name is known as a whole";
+}
+
+TEST_F(Messages, AReshardThatNothingStates) {
+  const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{}, {"tp"}]>>)";
+  read("%x: " + type, "%0 = plan.call \"aten.softmax.int\"(%x) {self = #plan.operand<0>, dim = 1} in \"head\" : (" +
+                          type + ") -> tensor<6x16xf32>\n");
+  auto unstated = [&](llvm::StringRef needed, bool isError) {
+    return said([&] { reportUnstatedReshard(call(0), 0, sharding(needed), mesh(), statement(), isError); });
+  };
+  EXPECT_THAT(unstated("[{}, {}]", false),
+              ElementsAre("warning p.plan:3: nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' "
+                          "needs [6, 16], and gets [6, 16 over tp]; 384 bytes on each rank",
+                          "help: give the modules that share these values styles that fit together"));
+  EXPECT_THAT(
+      unstated("[{\"tp\"}, {}]", true),
+      ElementsAre("error p.plan:3: nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' needs "
+                  "[6 over tp, 16], and gets [6, 16 over tp]; 128 bytes on each rank",
+                  "help: give the modules that share these values styles that fit together"))
+      << "the largest shard has two of the six rows";
+}
+
+TEST_F(Messages, AReshardOfAHeadNamesWhatMakesIt) {
+  const std::string key = R"(tensor<2x1x6x4xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>>)";
+  read("%q: tensor<2x2x6x4xf32>, %k: " + key,
+       "%out:2 = plan.call \"meshplan.attention\"(%q, %k, %k) {query = "
+       "#plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>} in \"attn\" : (tensor<2x2x6x4xf32>, " +
+           key + ", " + key + ") -> (tensor<2x2x6x4xf32>, tensor<2x2x6xf32>)\n");
+  auto unstated = [&](const DividingStatement &by) {
+    return said([&] { reportUnstatedReshard(call(0), 1, sharding("[{}, {}, {}, {}]"), mesh(), by, false); }).back();
+  };
+  EXPECT_EQ(unstated(statement()), "help: a KV head is not cut: use 'replicate' for what makes it");
+  EXPECT_EQ(unstated(statement("sequence")), "help: give the modules that share these values styles that fit together")
+      << "not what divides features";
+}
+
+TEST_F(Messages, ADimSmallerThanItsShards) {
+  read("%x: tensor<3x8xf32>", "%0 = plan.constrain %x <[{\"tp\"}, {}]> along [#plan.axis<\"tp\">] as \"sequence tp\" : "
+                              "tensor<3x8xf32> -> tensor<3x8xf32>\n");
+  EXPECT_THAT(said([&] { reportSmallDim(cast<ConstrainOp>(op(0)), 0, 4); }),
+              ElementsAre("error -:3: 'sequence tp' divides dim 0 of size 3 by 4, which leaves ranks without any",
+                          "help: divide it by at most its size"));
+}
+
+} // namespace

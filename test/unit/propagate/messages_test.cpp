@@ -271,6 +271,7 @@ TEST_F(Messages, AReshardOfAHeadNamesWhatMakesIt) {
 TEST_F(Messages, ADimSmallerThanItsShards) {
   read("%x: tensor<3x8xf32>", "%0 = plan.constrain %x <[{\"tp\"}, {}]> along [#plan.axis<\"tp\">] as \"sequence tp\" : "
                               "tensor<3x8xf32> -> tensor<3x8xf32>\n");
+  context.printOpOnDiagnostic(false);
   EXPECT_THAT(said([&] { reportSmallDim(cast<ConstrainOp>(op(0)), 0, 4); }),
               ElementsAre("error -:3: 'sequence tp' divides dim 0 of size 3 by 4, which leaves ranks without any",
                           "help: divide it by at most its size"));

@@ -1,0 +1,43 @@
+//===- diff_json_test.cpp - differences with stable keys ------------------===//
+
+#include "compiler/report/diff/report_diff.h"
+#include <gtest/gtest.h>
+
+using namespace meshplan;
+
+namespace {
+
+llvm::json::Value parsed(llvm::StringRef text) { return llvm::cantFail(llvm::json::parse(text)); }
+
+TEST(DiffJson, NoDifferenceHasEveryKey) {
+  EXPECT_EQ(diffToJson(ReportDiff()), parsed(R"({
+    "axes": [], "world_size": {"before": 0, "after": 0}, "parameters": [], "same_parameters": 0, "collectives": [],
+    "memory": {"parameters": {"before": 0, "after": 0}, "constants": {"before": 0, "after": 0},
+               "inputs": {"before": 0, "after": 0}, "peak": {"before": 0, "after": 0}}})"));
+}
+
+TEST(DiffJson, EveryFieldIsWritten) {
+  ReportDiff diff;
+  diff.axes = {{"tp", {2, 4}}, {"dp", {0, 3}}};
+  diff.worldSize = {2, 12};
+  diff.parameters = {{"layers.*.weight", 30, {"f32", "bf16"}, {"[8, 4]", "[8 over tp, 4]"}, {128, 32}}};
+  diff.sameParameters = 5;
+  diff.collectives = {{"tp", "all_reduce", {8, 7}, {800, 350}}};
+  diff.parameterBytes = {1, 2};
+  diff.constantBytes = {3, 4};
+  diff.inputBytes = {5, 6};
+  diff.peakBytes = {7, 8};
+  EXPECT_EQ(diffToJson(diff), parsed(R"({
+    "axes": [{"name": "tp", "size": {"before": 2, "after": 4}}, {"name": "dp", "size": {"before": 0, "after": 3}}],
+    "world_size": {"before": 2, "after": 12},
+    "parameters": [{"name": "layers.*.weight", "count": 30, "dtype": {"before": "f32", "after": "bf16"},
+                    "layout": {"before": "[8, 4]", "after": "[8 over tp, 4]"},
+                    "rank_bytes": {"before": 128, "after": 32}}],
+    "same_parameters": 5,
+    "collectives": [{"axis": "tp", "kind": "all_reduce", "count": {"before": 8, "after": 7},
+                     "bytes": {"before": 800, "after": 350}}],
+    "memory": {"parameters": {"before": 1, "after": 2}, "constants": {"before": 3, "after": 4},
+               "inputs": {"before": 5, "after": 6}, "peak": {"before": 7, "after": 8}}})"));
+}
+
+} // namespace

@@ -80,6 +80,28 @@ TEST_F(AttentionHeads, ADimIsFollowedToTheAttention) {
   EXPECT_EQ(use(0, 2), "") << "the features of two heads are divided in heads";
 }
 
+TEST_F(AttentionHeads, AllPartsOfADimAreFollowed) {
+  // Rows of keys and values side by side; the attention reads the second part only.
+  read("%x: tensor<2x1x6x8xf32>, %q: tensor<2x2x6x4xf32>",
+       "%n = plan.call \"aten.neg.default\"(%x) {self = #plan.operand<0>} : (tensor<2x1x6x8xf32>) -> "
+       "tensor<2x1x6x8xf32>\n"
+       "%s:2 = plan.call \"aten.split_with_sizes.default\"(%n) {self = #plan.operand<0>, split_sizes = array<i64: 4, "
+       "4>, "
+       "dim = 3 : i64} : (tensor<2x1x6x8xf32>) -> (tensor<2x1x6x4xf32>, tensor<2x1x6x4xf32>)\n" +
+           attention("%q", "%s#1", "%s#1"));
+  EXPECT_TRUE(findHeadSize(op(0)->getResult(0), 3));
+}
+
+TEST_F(AttentionHeads, ADimOfOneIsNotTheMajorOne) {
+  read(arguments,
+       linear("%k0", "%wk", 4, "k") +
+           unary("%k1", "aten.view.default", "%k0", ", size = array<i64: 2, 6, 1, 4>", "2x6x4", "2x6x1x4") +
+           unary("%k2", "aten.transpose.int", "%k1", ", dim0 = 1 : i64, dim1 = 2 : i64", "2x6x1x4", "2x1x6x4") +
+           unary("%q", "aten.expand.default", "%k2", ", size = array<i64: 2, 2, 6, 4>", "2x1x6x4", "2x2x6x4") +
+           attention("%q", "%k2", "%k2"));
+  EXPECT_TRUE(findHeadSize(op(0)->getResult(0), 2));
+}
+
 TEST_F(AttentionHeads, WithoutAnAttentionThereIsNoHead) {
   readAttention(unary("%n", "aten.neg.default", "%out#0", "", "2x2x6x4", "2x2x6x4"));
   EXPECT_EQ(use(7, 3), "") << "what comes out of it";

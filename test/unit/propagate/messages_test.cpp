@@ -268,6 +268,17 @@ TEST_F(Messages, AReshardOfAHeadNamesWhatMakesIt) {
       << "not what divides features";
 }
 
+TEST_F(Messages, AReshardOfAnotherDimIsNoneOfAHead) {
+  const std::string key = R"(tensor<2x1x6x4xf32, #plan.sharding<[{}, {}, {"tp"}, {}]>>)";
+  read("%q: tensor<2x2x6x4xf32>, %k: " + key, "%out:2 = plan.call \"meshplan.attention\"(%q, %k, %k) {query = "
+                                              "#plan.operand<0>, key = #plan.operand<1>, value = "
+                                              "#plan.operand<2>} in \"attn\" : (tensor<2x2x6x4xf32>, " +
+                                                  key + ", " + key + ") -> (tensor<2x2x6x4xf32>, tensor<2x2x6xf32>)\n");
+  EXPECT_EQ(
+      said([&] { reportUnstatedReshard(call(0), 1, sharding("[{}, {}, {}, {}]"), mesh(), statement(), false); }).back(),
+      "help: give the modules that share these values styles that fit together");
+}
+
 TEST_F(Messages, ADimSmallerThanItsShards) {
   read("%x: tensor<3x8xf32>", "%0 = plan.constrain %x <[{\"tp\"}, {}]> along [#plan.axis<\"tp\">] as \"sequence tp\" : "
                               "tensor<3x8xf32> -> tensor<3x8xf32>\n");

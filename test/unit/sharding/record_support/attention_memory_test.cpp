@@ -192,6 +192,13 @@ TEST_F(AttentionMemoryTest, TheDefinitionHoldsTwoProducts) {
   ASSERT_GT(4 * (2 * query + key + scores), 4 * (scores + key + out) + 2 * out);
 }
 
+TEST_F(AttentionMemoryTest, ValuesOfAnotherSizeHaveNoFlashKernel) {
+  // Of 32 columns the output beside the scores is more than the scaled query of 8.
+  const int64_t scores = 4 * 64 * 32, out = 4 * 64 * 32, places = 64 * 32;
+  EXPECT_EQ(workspace("", "tensor<1x4x64x8xf32>, tensor<1x4x32x8xf32>, tensor<1x4x32x32xf32>"),
+            8 * places + 4 * (scores + out) - 4 * (out + 4 * 64));
+}
+
 TEST_F(AttentionMemoryTest, TheDefinitionCopiesWhatIsNoListOfMatrices) {
   const int64_t query = 4 * 64 * 8, key = 4 * 32 * 8, scores = 4 * 64 * 32, places = 64 * 32;
   // Two samples of two heads; heads and rows of the keys are swapped, so that sample and head are no one dim.

@@ -1,0 +1,178 @@
+//===- build_statements_test.cpp - what the plan states, as ops -----------===//
+
+#include "bound_program.h"
+#include "compiler/transforms/import/build_statements.h"
+
+using namespace meshplan;
+using namespace mlir;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+namespace {
+
+/// Modules a and b with a weight each; input x [8, 6], output y [8, 6].
+class BuildStatements : public BoundProgram {
+protected:
+  BuildStatements() {
+    archive::ValueId x = input("x", {8, 6}), y = value({8, 6});
+    archive::ValueId a = parameter("a.weight", {6, 6}), b = parameter("b.weight", {6, 6});
+    archive::ValueId between = value({8, 6});
+    node("aten.linear.default", "a", {{"input", x}, {"weight", a}}, {between});
+    node("aten.linear.default", "b", {{"input", between}, {"weight", b}}, {y});
+    output("y", y);
+  }
+
+  /// The ops that these statements become, as text without their dialect.
+  std::vector<std::string> ops(const std::string &statements) {
+    bind(statements);
+    owner = ModuleOp::create(UnknownLoc::get(&context));
+    OpBuilder builder = OpBuilder::atBlockEnd(owner->getBody());
+    StatementBuilder(bound, outline, diagnostics, builder).build();
+    std::vector<std::string> texts;
+    for (Operation &op : *owner->getBody()) {
+      std::string text = print(op).substr(llvm::StringRef("plan.").size());
+      // MLIR prints two spaces before the word of a style.
+      if (size_t spaces = text.find("  "); spaces != std::string::npos)
+        text.erase(spaces, 1);
+      texts.push_back(text);
+    }
+    return texts;
+  }
+  /// The same on dp = 2 and tp = 3, without the mesh.
+  std::vector<std::string> onMesh(const std::string &statements) {
+    std::vector<std::string> texts = ops("mesh dp = 2, tp = 3\n" + statements);
+    texts.erase(texts.begin());
+    return texts;
+  }
+  /// The axes of which the only border speaks.
+  std::string along(const std::string &statements) {
+    onMesh(statements);
+    std::string axes;
+    for (auto border : owner->getOps<plan::BorderOp>())
+      for (Attribute axis : border.getAxes())
+        axes += (axes.empty() ? "" : " ") + cast<plan::AxisRefAttr>(axis).getName().str();
+    return axes;
+  }
+
+  OwningOpRef<ModuleOp> owner;
+};
+
+TEST_F(BuildStatements, AMeshHasItsAxesInOrder) {
+  EXPECT_THAT(ops("mesh dp = 2, tp = 3\n**: output replicate\nrest: replicate").front(),
+              "mesh [#plan.mesh_axis<\"dp\" = 2>, #plan.mesh_axis<\"tp\" = 3>]");
+  auto mesh = *owner->getOps<plan::MeshOp>().begin();
+  EXPECT_EQ(print(LocationAttr(mesh->getLoc())), "loc(\"p.plan\":2:1 to :20)");
+  EXPECT_THAT(ops("rest: replicate").front(), "mesh []");
+  EXPECT_TRUE(isa<UnknownLoc>((*owner->getOps<plan::MeshOp>().begin())->getLoc()));
+}
+
+TEST_F(BuildStatements, EachStyleOfEachModuleIsAnOp) {
+  EXPECT_THAT(onMesh("a: colwise tp, sequence dp dim 0\nb: rowwise (dp, tp)"),
+              ElementsAre("style \"a\" colwise [#plan.axis<\"tp\">] as \"colwise tp\"",
+                          "style \"a\" sequence [#plan.axis<\"dp\">] as \"sequence dp dim 0\" {dim = 0 : i64}",
+                          "style \"b\" rowwise [#plan.axis<\"dp\">, #plan.axis<\"tp\">] as \"rowwise (dp, tp)\""));
+  auto styles = owner->getOps<plan::StyleOp>();
+  EXPECT_EQ(print(LocationAttr((*std::next(styles.begin()))->getLoc())), "loc(\"p.plan\":3:16 to :33)");
+  EXPECT_THAT(onMesh("rest: replicate"),
+              ElementsAre("style \"a\" replicate [] as \"replicate\"", "style \"b\" replicate [] as \"replicate\""));
+}
+
+TEST_F(BuildStatements, PartsAreRelative) {
+  EXPECT_THAT(
+      onMesh("a: colwise tp parts 3\nb: rowwise tp parts (q 4, 1, kv 2)"),
+      ElementsAre("style \"a\" colwise [#plan.axis<\"tp\">] as \"colwise tp parts 3\" {parts = array<i64: 1, 1, 1>}",
+                  "style \"b\" rowwise [#plan.axis<\"tp\">] as \"rowwise tp parts (q 4, 1, kv 2)\" {parts = "
+                  "array<i64: 4, 1, 2>}"));
+}
+
+TEST_F(BuildStatements, ABorderHasTheDimsUpToTheLastThatIsSplit) {
+  EXPECT_THAT(
+      onMesh("a: colwise tp, input 1 split 1 over (tp, dp)\nb: replicate, output [_, _]"),
+      ElementsAre("style \"a\" colwise [#plan.axis<\"tp\">] as \"colwise tp\"",
+                  "border \"a\" is_input true index 1 <[{}, {\"tp\", \"dp\"}]> exact false along "
+                  "[#plan.axis<\"dp\">, #plan.axis<\"tp\">] as \"input 1 split 1 over (tp, dp)\"",
+                  "style \"b\" replicate [] as \"replicate\"",
+                  "border \"b\" is_input false index 0 <[{}, {}]> exact true along [#plan.axis<\"dp\">, "
+                  "#plan.axis<\"tp\">] as \"output [_, _]\" {extents = array<i64: 0, 0>, names = [\"\", \"\"]}"));
+  EXPECT_THAT(onMesh("a: output replicate\nrest: replicate"),
+              testing::Contains(testing::StartsWith("border \"a\" is_input false index 0 <[]> exact false ")));
+}
+
+TEST_F(BuildStatements, NamesOfDimsStandForTheirExtents) {
+  EXPECT_THAT(
+      onMesh("input x: [batch over dp, width]\na: output [width, batch over dp, _]\nrest: replicate"),
+      testing::Contains(testing::HasSubstr("{extents = array<i64: 6, 8, 0>, names = [\"width\", \"batch\", \"\"]}")));
+}
+
+TEST_F(BuildStatements, ALayoutSpeaksOfTheAxesOfItsModule) {
+  // All dims listed: of every axis. Else of those of the module's styles and of its own.
+  EXPECT_EQ(along("a: colwise tp, output [_, _]\nrest: replicate"), "dp tp");
+  EXPECT_EQ(along("a: colwise tp, output replicate\nrest: replicate"), "tp");
+  EXPECT_EQ(along("a: colwise tp, output split 0 over dp\nrest: replicate"), "dp tp");
+  EXPECT_EQ(along("a: replicate, output split 0 over dp\nrest: replicate"), "dp");
+}
+
+TEST_F(BuildStatements, WithoutAnyOfThoseDividingNoInput) {
+  EXPECT_EQ(along("a: output replicate\nrest: replicate"), "dp tp");
+  EXPECT_EQ(along("input x: [_ over dp, _]\na: output replicate\nrest: replicate"), "tp");
+  EXPECT_EQ(along("input x: [_, _ over tp]\na: replicate, output replicate\nrest: replicate"), "dp");
+  EXPECT_EQ(along("input x: [_ over dp, _ over tp]\na: output replicate\nrest: replicate"), "");
+}
+
+TEST_F(BuildStatements, AnOutputIsABorderOfTheModel) {
+  EXPECT_THAT(onMesh("input x: [batch, _]\noutput y: [batch over dp, _ over tp]\nrest: replicate").back(),
+              "border \"\" is_input false index 0 <[{\"dp\"}, {\"tp\"}]> exact true along [#plan.axis<\"dp\">, "
+              "#plan.axis<\"tp\">] as \"output y\" {extents = array<i64: 8, 0>, names = [\"batch\", \"\"]}");
+}
+
+TEST_F(BuildStatements, WhatIsNotImplementedIsRefused) {
+  const std::string help = "help: a plan for the forward pass needs mesh, input, loss and styles only";
+  onMesh("freeze a\nclip_grad_norm 1.0\nrest: replicate");
+  EXPECT_THAT(said(), testing::UnorderedElementsAre("3: 'freeze' is not implemented yet", help,
+                                                    "4: 'clip_grad_norm' is not implemented yet", help));
+}
+
+TEST_F(BuildStatements, AnEntryOfExpertsIsRefusedOnce) {
+  onMesh("**: expert tp");
+  EXPECT_THAT(said(), ElementsAre("3: style 'expert' is not implemented yet", "help: use 'replicate' for now"));
+  onMesh("a: expert tp; b: expert tp");
+  EXPECT_EQ(said().size(), 6u) << "two entries on one line are two";
+}
+
+TEST_F(BuildStatements, PlacesAndAxes) {
+  bind("mesh dp = 2, tp = 3\nrest: replicate");
+  OpBuilder builder(&context);
+  StatementBuilder statements(bound, outline, diagnostics, builder);
+  EXPECT_EQ(print(LocationAttr(statements.locate({bound.modelRange.file, 0, 0, 0}))), "loc(unknown)");
+  EXPECT_EQ(print(LocationAttr(statements.locate({0, 3, 2, 7}))), "loc(\"p.plan\":3:2 to :7)");
+  std::string names;
+  for (plan::AxisRefAttr axis : statements.axisRefs({1, 0}))
+    names += axis.getName().str() + " ";
+  EXPECT_EQ(names, "tp dp ");
+  EXPECT_THAT(statements.axisRefs({}), IsEmpty());
+}
+
+TEST_F(BuildStatements, ALayoutOfATensor) {
+  bind("mesh dp = 2, tp = 3\nrest: replicate");
+  OpBuilder builder(&context);
+  StatementBuilder statements(bound, outline, diagnostics, builder);
+  auto of = [&](BoundLayout layout, ArrayRef<int64_t> shape) {
+    layout.text = "w: L";
+    layout.range = {0, 3, 1, 2};
+    return print(Attribute(statements.layoutOf(layout, shape, "'a.w'")));
+  };
+  BoundLayout rows, listed, whole;
+  rows.splits = {{1, {1, 0}}};
+  listed.splits = {{0, {1}}};
+  listed.rank = 2;
+  EXPECT_EQ(of(rows, {4, 6}), "#plan.sharding<[{}, {\"tp\", \"dp\"}]>");
+  EXPECT_EQ(of(rows, {4, 6, 8}), "#plan.sharding<[{}, {\"tp\", \"dp\"}, {}]>") << "dims that are not listed are whole";
+  EXPECT_EQ(of(listed, {6, 4}), "#plan.sharding<[{\"tp\"}, {}]>");
+  EXPECT_EQ(of(whole, {}), "#plan.sharding<[]>");
+  EXPECT_THAT(said(), IsEmpty());
+  EXPECT_EQ(of(rows, {4}), "#plan.sharding<[{}]>");
+  EXPECT_EQ(of(listed, {6, 4, 2}), "#plan.sharding<[{}, {}, {}]>");
+  EXPECT_THAT(said(), ElementsAre("3: 'w: L' has 2 dims, and 'a.w' has 1", "3: 'w: L' has 2 dims, and 'a.w' has 3"));
+}
+
+} // namespace

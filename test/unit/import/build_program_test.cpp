@@ -72,11 +72,12 @@ TEST_F(BuildProgram, ArgumentsAreParametersBuffersAndInputs) {
 
 TEST_F(BuildProgram, TiedParametersAreOneArgument) {
   ValueId a = parameter("a.weight", {4, 4}), x = input("x", {2, 4}), h = value({2, 4}), y = value({2, 4});
-  parameter("b.weight", {4, 4}, "a.weight"); // stored once, and read under one name
+  ValueId b = parameter("b.weight", {4, 4}, "a.weight"); // stored once, and read under one name
   parameter("c.weight", {4, 4});
   node("aten.linear.default", "a", {{"input", x}, {"weight", a}}, {h});
   node("aten.linear.default", "b", {{"input", h}, {"weight", a}}, {y});
   output("y", y);
+  output("tied", b);
   ASSERT_TRUE(build()) << diagnostics.text();
   ASSERT_EQ(function().getNumArguments(), 3u);
   EXPECT_EQ(attributes(0),
@@ -84,6 +85,8 @@ TEST_F(BuildProgram, TiedParametersAreOneArgument) {
   EXPECT_EQ(attributes(1), "{plan.kind = \"parameter\", plan.names = [\"c.weight\"], plan.trainable = true}");
   EXPECT_EQ(op(0)->getOperand(1), function().getArgument(0));
   EXPECT_EQ(op(1)->getOperand(1), function().getArgument(0));
+  EXPECT_EQ(op(2)->getOperand(1), function().getArgument(0)) << "a result that is the parameter itself";
+  EXPECT_EQ(print(mlir::Attribute(function().getResultAttrDict(1))), "{plan.name = \"tied\"}");
 }
 
 TEST_F(BuildProgram, AParameterMayBePlacedItself) {
@@ -93,6 +96,10 @@ TEST_F(BuildProgram, AParameterMayBePlacedItself) {
                            "#plan.sharding<[{}, {\"tp\", \"dp\"}]>, plan.style = \"weight: split 1 over (tp, dp)\", "
                            "plan.trainable = true}");
   EXPECT_EQ(print(mlir::LocationAttr(function().getArgument(0).getLoc())), "loc(\"p.plan\":3:24 to :45)");
+  parameter("b.weight", {4});
+  ASSERT_TRUE(build("a: replicate\nb: parameter { weight: split 0 over dp }")) << diagnostics.text();
+  EXPECT_EQ(function().getArgAttr(0, "plan.sharding"), nullptr) << "the other one is not";
+  EXPECT_EQ(print(function().getArgAttr(1, "plan.sharding")), "#plan.sharding<[{\"dp\"}]>");
 }
 
 TEST_F(BuildProgram, ConstantsAreBuffersAndWhatTheExporterFound) {

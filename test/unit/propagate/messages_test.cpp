@@ -121,21 +121,26 @@ TEST_F(Messages, PartsThatAreNotThoseOfTheModel) {
 }
 
 TEST_F(Messages, PartsAreCalledByTheAttentionBehindThem) {
-  const std::string type = R"(tensor<2x6x24xf32, #plan.sharding<[{}, {}, {"tp"}]>>)";
+  const std::string type = R"(tensor<2x6x24xf32, #plan.sharding<[{}, {}, {"tp"}]>>)", heads = "tensor<2x6x6x4xf32>";
   auto view = [&](const std::string &to, const std::string &from) {
     return to + "v = plan.call \"aten.view.default\"(" + from +
-           ") {self = #plan.operand<0>, size = array<i64: 2, 6, 6, 4>} in \"attn\" : (" + type +
-           ") -> tensor<2x6x6x4xf32>\n" + to + "t = plan.call \"aten.transpose.int\"(" + to +
-           "v) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64} in \"attn\" : (tensor<2x6x6x4xf32>) -> "
-           "tensor<2x6x6x4xf32>\n";
+           ") {self = #plan.operand<0>, size = array<i64: 2, 6, 6, 4>} in \"attn\" : (" + type + ") -> " + heads +
+           "\n" + to + "t = plan.call \"aten.transpose.int\"(" + to +
+           "v) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64} in \"attn\" : (" + heads + ") -> " + heads +
+           "\n";
   };
-  read("%x: " + type + ", %y: " + type + ", %z: " + type,
+  // The third is multiplied with weights before an attention reads it: its parts are no heads.
+  read("%x: " + type + ", %y: " + type + ", %z: " + type + ", %w: tensor<4x4xf32>",
        view("%q", "%x") + view("%k", "%y") + view("%o", "%z") +
-           "%out:2 = plan.call \"meshplan.attention\"(%qt, %kt, %kt) {query = #plan.operand<0>, key = "
-           "#plan.operand<1>, value = #plan.operand<2>} in \"attn\" : (tensor<2x6x6x4xf32>, tensor<2x6x6x4xf32>, "
-           "tensor<2x6x6x4xf32>) -> (tensor<2x6x6x4xf32>, tensor<2x6x6xf32>)\n"
-           "%p = plan.call \"aten.matmul.default\"(%ot, %qt) {self = #plan.operand<0>, other = #plan.operand<1>} in "
-           "\"attn\" : (tensor<2x6x6x4xf32>, tensor<2x6x6x4xf32>) -> tensor<2x6x6x4xf32>\n");
+           "%p = plan.call \"aten.linear.default\"(%ot, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "
+           "\"attn\" : (" +
+           heads + ", tensor<4x4xf32>) -> " + heads + "\n" +
+           "%s = plan.call \"aten.add.Tensor\"(%qt, %p) {self = #plan.operand<0>, other = #plan.operand<1>} in "
+           "\"attn\" : (" +
+           heads + ", " + heads + ") -> " + heads + "\n" +
+           "%out:2 = plan.call \"meshplan.attention\"(%s, %kt, %kt) {query = #plan.operand<0>, key = #plan.operand<1>, "
+           "value = #plan.operand<2>} in \"attn\" : (" +
+           heads + ", " + heads + ", " + heads + ") -> (" + heads + ", tensor<2x6x6xf32>)\n");
   EXPECT_THAT(blocked(statement(), 2, 0, 0).front(), testing::HasSubstr("is 6 heads of 4, "));
   EXPECT_THAT(blocked(statement(), 2, 0, 2).front(), testing::HasSubstr("is 6 KV heads of 4, "));
   EXPECT_THAT(blocked(statement(), 2, 0, 4).front(), testing::HasSubstr("is 6 groups of 4, "));

@@ -25,5 +25,31 @@ TEST(Names, NearestComeFirstAndFarOnesNotAtAll) {
   EXPECT_THAT(nearestNames("a", {}), IsEmpty());
 }
 
+TEST(Names, HalfOfTheLettersMayDiffer) {
+  struct {
+    const char *name, *candidate;
+    bool isNear;
+  } cases[] = {
+      {"abcd", "abxy", true},                              // two of four
+      {"abcd", "axyz", false},                             // three
+      {"abc", "axy", false},                               // two of three
+      {"ab", "abcd", true},                                // two letters more
+      {"ab", "abcde", false},  {"abcdef", "bcdefa", true}, // taken away at one end and added at the other
+      {"a", "b", false},       {"same", "same", true},     {"", "", true}, {"", "a", false},
+  };
+  for (auto [name, candidate, isNear] : cases) {
+    EXPECT_EQ(nearestNames(name, std::vector<std::string>{candidate}).size(), isNear ? 1u : 0u) << name << candidate;
+    EXPECT_EQ(nearestNames(candidate, std::vector<std::string>{name}).size(), isNear ? 1u : 0u) << "the other way";
+  }
+}
+
+TEST(Names, FewerEditsFirstThenTheAlphabet) {
+  std::vector<std::string> names = {"weight_c", "weight_b", "weights", "weight", "weight_a"};
+  EXPECT_THAT(nearestNames("weight", names), ElementsAre("weight", "weights", "weight_a"));
+  EXPECT_THAT(nearestNames("weight", names, 5), ElementsAre("weight", "weights", "weight_a", "weight_b", "weight_c"));
+  EXPECT_THAT(nearestNames("weight", names, 9).size(), 5u);
+  EXPECT_THAT(nearestNames("weight", names, 0), IsEmpty());
+}
+
 } // namespace
 } // namespace meshplan

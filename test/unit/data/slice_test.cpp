@@ -83,6 +83,31 @@ TEST(ForEachRun, StopsAtTheFirstFailure) {
   EXPECT_EQ(calls, 2);
 }
 
+TEST(ForEachRun, RangesThatTouchAreRunsOfTheirOwn) {
+  EXPECT_THAT(runsOf({{{0, 1}, {1, 2}}, {{0, 4}}}, {4, 4}), ElementsAre(CopiedRun{0, 0, 4}, CopiedRun{4, 4, 8}));
+  EXPECT_THAT(runsOf({{{2, 1}, {0, 1}}, {{0, 4}}}, {4, 4}), ElementsAre(CopiedRun{8, 0, 4}, CopiedRun{0, 4, 4}))
+      << "in the order of the list, which is that of the local tensor";
+  EXPECT_THAT(runsOf({{{1, 0}, {3, 1}}}, {4}), ElementsAre(CopiedRun{3, 0, 1})) << "an empty one is no run";
+}
+
+TEST(ForEachRun, DimsOfOneMeltWhateverTheirStride) {
+  EXPECT_THAT(runsOf(wholeTensor(std::vector<int64_t>{3, 1, 4}), {3, 1, 4}), ElementsAre(CopiedRun{0, 0, 12}));
+  // A stride that says nothing may be any; then the runs are shorter, and the elements the same.
+  EXPECT_THAT(runsOf(wholeTensor(std::vector<int64_t>{2, 1, 4}), {2, 1, 4}, {4, 99, 1}),
+              ElementsAre(CopiedRun{0, 0, 4}, CopiedRun{4, 4, 4}));
+}
+
+TEST(Slices, ShapesCountsAndStrides) {
+  EXPECT_THAT(sliceShape({}), testing::IsEmpty());
+  EXPECT_THAT(sliceShape({{{0, 2}, {5, 3}}, {}, {{7, 0}}}), ElementsAre(5, 0, 0));
+  EXPECT_EQ(elementCount(std::vector<int64_t>{}), 1);
+  EXPECT_EQ(elementCount(std::vector<int64_t>{3, 0, 5}), 0);
+  EXPECT_EQ(elementCount(std::vector<int64_t>{1 << 20, 1 << 20}), int64_t(1) << 40);
+  EXPECT_THAT(contiguousStrides(std::vector<int64_t>{}), testing::IsEmpty());
+  EXPECT_THAT(contiguousStrides(std::vector<int64_t>{4, 3, 5}), ElementsAre(15, 5, 1));
+  EXPECT_THAT(contiguousStrides(std::vector<int64_t>{4, 0, 5}), ElementsAre(0, 5, 1));
+}
+
 TEST(CheckSlice, RangesMustLieInside) {
   std::vector<int64_t> shape = {4, 5};
   EXPECT_TRUE(checkSlice({{{0, 4}}, {{5, 0}}}, shape).ok());
@@ -90,6 +115,11 @@ TEST(CheckSlice, RangesMustLieInside) {
   EXPECT_EQ(checkSlice({{{0, 4}}, {{3, 3}}}, shape).message(), "elements 3 to 6 of dim 1 of a tensor of shape [4, 5]");
   EXPECT_FALSE(checkSlice({{{-1, 2}}, {{0, 5}}}, shape).ok());
   EXPECT_FALSE(checkSlice({{{0, INT64_MAX}}, {{0, 5}}}, shape).ok());
+  EXPECT_TRUE(checkSlice({{{4, 0}}, {{0, 0}}}, shape).ok()) << "nothing, at the end";
+  EXPECT_FALSE(checkSlice({{{5, 0}}, {{0, 5}}}, shape).ok()) << "nothing, behind it";
+  EXPECT_FALSE(checkSlice({{{2, -1}}, {{0, 5}}}, shape).ok());
+  EXPECT_FALSE(checkSlice({{{0, 4}}, {{0, 5}}, {}}, shape).ok());
+  EXPECT_FALSE(checkSlice({{{0, 1}, {4, 1}}, {{0, 5}}}, shape).ok()) << "each of several ranges";
 }
 
 } // namespace

@@ -56,6 +56,171 @@ TEST(ZipFile, AnImpossibleSizeIsNotAllocated) {
   EXPECT_EQ(unpack(entry).status().message(), "damaged or truncated zip file: an entry cannot be unpacked");
 }
 
+/// A zip file in which bytes of the directory or of the end record are to be replaced.
+class ZipDamage : public testing::Test {
+protected:
+  ZipDamage() {
+    zip.add("m/a", "first");
+    zip.add("m/b", "second");
+  }
+
+  /// Where the record of the first entry begins, and the end record.
+  size_t entry() const { return zip.files.size(); }
+  size_t end(const std::string &text) const { return text.size() - std::string("comment").size() - 22; }
+
+  /// What is wrong after these bytes of a text are replaced by a number.
+  static std::string faultAt(std::string text, size_t offset, uint64_t number, size_t bytes) {
+    std::string replacement;
+    append(replacement, number, bytes);
+    return fault(text.replace(offset, bytes, replacement));
+  }
+  static std::string fault(const std::string &text) {
+    std::string message = read(text).status().message();
+    const std::string damaged = "damaged or truncated zip file: ";
+    return message.rfind(damaged, 0) == 0 ? message.substr(damaged.size()) : message;
+  }
+
+  ZipText zip;
+};
+
+TEST_F(ZipDamage, TheEndRecordIsFoundByItsComment) {
+  const std::string text = zip.text();
+  EXPECT_EQ(fault(text), "");
+  EXPECT_EQ(fault(text + "x"), "no directory") << "the comment ends before the file";
+  EXPECT_EQ(fault(text.substr(0, text.size() - 1)), "no directory");
+  EXPECT_EQ(faultAt(text, end(text), 0x06054b51, 4), "no directory");
+  // An archive in the comment of this one has an end record of its own.
+  std::string inner = ZipText().text(), comment;
+  append(comment, inner.size(), 2);
+  std::string outer = text.substr(0, end(text) + 20) + comment + inner;
+  Expected<std::vector<ZipEntry>> entries = read(outer);
+  ASSERT_TRUE(entries.ok());
+  EXPECT_EQ(entries->size(), 0u) << "the last end record that fits is the file's";
+}
+
+TEST_F(ZipDamage, ACommentHasAtMost64Kilobytes) {
+  std::string text = zip.text();
+  text.resize(end(text) + 20);
+  append(text, 0xffff, 2);
+  EXPECT_EQ(fault(text + std::string(0xffff, 'c')), "");
+  EXPECT_EQ(fault(text + std::string(0x10000, 'c')), "no directory");
+}
+
+TEST_F(ZipDamage, TheDirectoryLiesInside) {
+  const std::string text = zip.text();
+  EXPECT_EQ(faultAt(text, end(text) + 16, text.size() + 1, 4), "the directory reaches outside of the file");
+  EXPECT_EQ(faultAt(text, end(text) + 12, text.size(), 4), "the directory reaches outside of the file");
+  EXPECT_EQ(faultAt(text, end(text) + 10, 3, 2), "an entry of the directory is missing");
+  EXPECT_EQ(faultAt(text, end(text) + 10, 1, 2), "") << "fewer than there are";
+  EXPECT_EQ(faultAt(text, entry(), 0x02014b51, 4), "an entry of the directory is missing");
+}
+
+TEST_F(ZipDamage, AWideDirectoryIsWhereItsLocatorSays) {
+  const std::string text = zip.text(/*wide=*/true);
+  const size_t locator = end(text) - 20, end64 = locator - 56;
+  EXPECT_EQ(fault(text), "");
+  EXPECT_EQ(faultAt(text, locator + 8, text.size() - 55, 8), "no zip64 directory");
+  EXPECT_EQ(faultAt(text, locator + 8, uint64_t(-1), 8), "no zip64 directory");
+  EXPECT_EQ(faultAt(text, end64, 0, 4), "no zip64 directory");
+  EXPECT_EQ(faultAt(text, end64 + 48, text.size(), 8), "the directory reaches outside of the file");
+  EXPECT_EQ(faultAt(text, end64 + 40, uint64_t(-1), 8), "the directory reaches outside of the file");
+  EXPECT_EQ(faultAt(text, end64 + 32, 3, 8), "an entry of the directory is missing");
+  EXPECT_EQ(faultAt(text, locator, 0, 4), "the directory reaches outside of the file") << "no locator: 32 bits hold";
+}
+
+TEST_F(ZipDamage, EntriesOfTheDirectoryLieInside) {
+  const std::string text = zip.text();
+  for (size_t length : {28, 30, 32}) // of the name, the extra field and the comment
+    EXPECT_EQ(faultAt(text, entry() + length, 0xffff, 2), "an entry of the directory is too long") << length;
+  EXPECT_EQ(faultAt(text, entry() + 8, 1, 2), "entry 'm/a' is encrypted or packed with method 0");
+  EXPECT_EQ(faultAt(text, entry() + 8, 2, 2), "") << "another flag";
+  EXPECT_EQ(faultAt(text, entry() + 20, 4, 4), "a stored entry has two sizes");
+  EXPECT_EQ(faultAt(text, entry() + 24, 4, 4), "a stored entry has two sizes");
+}
+
+TEST_F(ZipDamage, DataLiesBehindItsHeader) {
+  const std::string text = zip.text();
+  EXPECT_EQ(faultAt(text, 0, 0x04034b51, 4), "an entry has no header");
+  EXPECT_EQ(faultAt(text, entry() + 42, text.size() - 29, 4), "an entry has no header");
+  EXPECT_EQ(faultAt(text, 26, 0xffff, 2), "an entry reaches outside of the file") << "a name of that length";
+  EXPECT_EQ(faultAt(text, 28, 0xffff, 2), "an entry reaches outside of the file");
+  // The header's own sizes do not count: writers that stream know them afterwards.
+  EXPECT_EQ(faultAt(text, 18, 0, 8), "");
+}
+
+/// A directory entry of "m/a" that states its size in an extra field.
+std::string withExtra(const std::string &extra) {
+  ZipText zip;
+  zip.add("m/a", "first");
+  std::string length;
+  append(length, extra.size(), 2);
+  zip.directory.replace(30, 2, length);
+  zip.directory += extra;
+  std::string wide;
+  append(wide, 0xffffffff, 4);
+  zip.directory.replace(24, 4, wide); // the size; what is packed stands as it is
+  return zip.text();
+}
+
+std::string field(uint16_t id, const std::string &content, size_t size) {
+  std::string text;
+  append(text, id, 2);
+  append(text, size, 2);
+  return text + content;
+}
+
+TEST(ZipExtra, OnlyWhatDoesNotFitStandsThere) {
+  std::string five;
+  append(five, 5, 8);
+  const std::string other = field(0x5455, "time", 4);
+  for (const std::string &extra : {field(1, five, 8), other + field(1, five, 8), field(1, five, 8) + other,
+                                   field(1, five + five, 16), field(1, five, 8) + "xyz"}) {
+    Expected<std::vector<ZipEntry>> entries = read(withExtra(extra));
+    ASSERT_TRUE(entries.ok()) << entries.status().message();
+    EXPECT_EQ(contentOf(entries->at(0)), "first");
+  }
+  const std::string damaged = "damaged or truncated zip file: ";
+  EXPECT_EQ(read(withExtra(field(1, five.substr(1), 7))).status().message(), damaged + "a zip64 field is too short");
+  EXPECT_EQ(read(withExtra(field(1, five, 9))).status().message(), damaged + "an extra field reaches outside");
+  EXPECT_EQ(read(withExtra(other)).status().message(), damaged + "a stored entry has two sizes") << "it stands nowhere";
+}
+
+TEST(ZipUnpack, WhatComesOutIsWhatIsStated) {
+  auto deflated = [](const std::string &text) {
+    std::string packed(compressBound(text.size()), '\0');
+    uLongf size = packed.size();
+    compress(reinterpret_cast<Bytef *>(packed.data()), &size, reinterpret_cast<const Bytef *>(text.data()),
+             text.size());
+    return packed.substr(2, size - 6); // without zlib's own header and checksum
+  };
+  const std::string text = "a text, a text, a text", packed = deflated(text);
+  ZipEntry entry{.name = "a", .deflated = true, .size = text.size(), .data = std::as_bytes(std::span(packed))};
+  entry.checksum = crc32_z(0, reinterpret_cast<const Bytef *>(text.data()), text.size());
+  EXPECT_EQ(contentOf(entry), text);
+  const std::string damaged = "damaged or truncated zip file: ";
+  for (uint64_t size : {text.size() - 1, text.size() + 1}) {
+    ZipEntry other = entry;
+    other.size = size;
+    EXPECT_EQ(unpack(other).status().message(), damaged + "an entry cannot be unpacked") << size;
+  }
+  ZipEntry cut = entry;
+  cut.data = cut.data.first(cut.data.size() - 1);
+  EXPECT_EQ(unpack(cut).status().message(), damaged + "an entry cannot be unpacked");
+  ++entry.checksum;
+  EXPECT_EQ(unpack(entry).status().message(), damaged + "the checksum of an entry is wrong");
+  entry.deflated = false;
+  entry.data = std::as_bytes(std::span(text));
+  EXPECT_EQ(unpack(entry).status().message(), damaged + "the checksum of an entry is wrong");
+}
+
+TEST(ZipFile, BeginsWithAnEntry) {
+  auto isZip = [](const std::string &text) { return isZipFile(std::as_bytes(std::span(text))); };
+  EXPECT_TRUE(isZip("PK\x03\x04"));
+  EXPECT_TRUE(isZip("PK\x03\x04 and more"));
+  for (const char *text : {"", "PK\x03", "PK\x05\x06", "pk\x03\x04"})
+    EXPECT_FALSE(isZip(text)) << text;
+}
+
 TEST(ZipFile, DamagedBytesNeverCrash) {
   // Whatever the bytes say: refused, or entries that lie inside of the file.
   std::mt19937 generator(1);

@@ -35,6 +35,19 @@ TEST_F(TensorSourceTest, FindsTensorsAndReadsSlices) {
   EXPECT_TRUE(readWhole(*source, "none").empty());
 }
 
+TEST_F(TensorSourceTest, KnowsTheFilesThatItReads) {
+  Expected<TensorSource> one = TensorSource::open(write(safetensorsText(goodHeader, 8)));
+  ASSERT_TRUE(one.ok()) << one.status().message();
+  EXPECT_THAT(one->filePaths(), testing::ElementsAre(path));
+  std::string folder = fixture("sharded");
+  Expected<TensorSource> sharded = TensorSource::open(folder);
+  ASSERT_TRUE(sharded.ok()) << sharded.status().message();
+  ASSERT_GE(sharded->filePaths().size(), 3u) << "the index, and two shards at least";
+  EXPECT_EQ(sharded->filePaths()[0], folder + "/model.safetensors.index.json");
+  for (const std::string &shard : sharded->filePaths())
+    EXPECT_TRUE(std::filesystem::is_regular_file(shard)) << shard;
+}
+
 TEST_F(TensorSourceTest, ConvertsAsPyTorchDoes) {
   Expected<TensorSource> source = TensorSource::open(fixture("casts.safetensors"));
   ASSERT_TRUE(source.ok()) << source.status().message();

@@ -237,7 +237,7 @@ TEST_F(Compile, AnExtentOutOfRangeIsSaidWhereThePlanGivesIt) {
 }
 
 TEST_F(Compile, AnArtifactIsMarkedWithAllThatMakesIt) {
-  // The only text of 64 hexadecimal digits, which is also in what the version and the device change elsewhere.
+  // The only text of 64 hexadecimal digits in it.
   auto fingerprint = [&](const std::string &statements, std::vector<Definition> definitions,
                          llvm::StringRef version = "1", const std::string &device = "cpu") {
     auto compiled = compilation(statements, std::move(definitions), false, device);
@@ -259,7 +259,7 @@ TEST_F(Compile, AnArtifactIsMarkedWithAllThatMakesIt) {
   EXPECT_NE(fingerprint(plan + " ", {}), first);
   EXPECT_NE(fingerprint(plan, {}, "2"), first);
   EXPECT_NE(fingerprint(plan, {}, "1", "cuda"), first);
-  // Another model of which the program is the same: only the path of a module in the archive differs.
+  // Another archive of the same program: only what it says of source lines differs.
   TestModel other = archive::testing::linearModel();
   other.graph.json["nodes"][0]["metadata"]["stack_trace"] = "";
   save("m.pt2", other);

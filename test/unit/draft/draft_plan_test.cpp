@@ -3,6 +3,7 @@
 #include "compiler/draft/draft_plan.h"
 #include "test/unit/archive/test_model.h"
 #include "test/unit/temporary_directory.h"
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -113,8 +114,10 @@ TEST_F(DraftPlan, StylesThatTheCompilerRefusesAreTakenBackInPairs) {
   ASSERT_TRUE(none) << diagnostics.text();
   EXPECT_EQ(none->divided, 0u);
   EXPECT_EQ(none->modules, 2u);
-  EXPECT_THAT(none->text, HasSubstr("// whole: "));
-  EXPECT_THAT(none->text, HasSubstr("  rest: replicate"));
+  EXPECT_THAT(
+      none->text,
+      HasSubstr("  // whole: {up, down}: dim 0 of 'up.weight' has size 12, fewer than tp = 13\n  rest: replicate"))
+      << "the other half of the pair has the same reason";
 }
 
 TEST_F(DraftPlan, APlanIsCalledAfterItsModel) {
@@ -151,12 +154,14 @@ TEST_F(DraftPlan, SymbolsGetTheExtentsOfTheExample) {
   using archive::testing::symbol;
   for (const auto &[name, features] : {std::pair<const char *, int>{"x", 6}, {"h", 12}, {"a", 12}, {"y", 6}})
     model.graph.json["tensor_values"][name] = archive::testing::tensorMeta({symbol("s0"), features});
+  model.input("mask", {"Mul(Integer(2), " + symbol("s0") + ")"});
   model.graph.json["tensor_values"]["x"]["sizes"][0]["as_expr"]["hint"] = {{"as_int", 6}};
   model.ranges = {{"s0", {{"min_val", 2}, {"max_val", nullptr}}}};
   save("m.pt2", model);
   std::optional<DraftedPlan> drafted = draft("dp=3");
   ASSERT_TRUE(drafted) << diagnostics.text();
-  EXPECT_THAT(drafted->text, HasSubstr("\n  input x: [batch = 6 over dp, _]\n"));
+  EXPECT_THAT(drafted->text, HasSubstr("\n  input x: [batch = 6 over dp, _]\n  input mask: [_ = 12]\n"))
+      << "also those of expressions";
 }
 
 TEST_F(DraftPlan, AnArchiveThatCannotBeRead) {
@@ -164,6 +169,11 @@ TEST_F(DraftPlan, AnArchiveThatCannotBeRead) {
   ASSERT_EQ(diagnostics.all().size(), 1u);
   EXPECT_EQ(diagnostics.all()[0].message, "cannot be opened: no such file or directory") << "its name is the place";
   EXPECT_EQ(sources.buffer(diagnostics.all()[0].range.file).name(), directory / "none.pt2");
+  std::ofstream(directory / "text.pt2") << "text";
+  EXPECT_FALSE(draft("dp=2", "text.pt2"));
+  ASSERT_EQ(diagnostics.all().size(), 1u);
+  EXPECT_EQ(diagnostics.all()[0].message, "is not a zip archive, or is truncated");
+  EXPECT_THAT(diagnostics.all()[0].helps, ElementsAre("a model is written by torch.export.save(program, 'model.pt2')"));
 }
 
 TEST_F(DraftPlan, AModelThatCannotBeCompiledWhole) {

@@ -8,12 +8,16 @@
 using namespace meshplan;
 using llvm::StringRef;
 
-static std::vector<int64_t> numbersOf(StringRef path) {
+/// Nothing if a list would write one of them otherwise: "01", or a number that 64 bits do not hold.
+static std::optional<std::vector<int64_t>> numbersOf(StringRef path) {
   std::vector<int64_t> numbers;
   for (StringRef component : llvm::split(path, '.')) {
+    if (component.empty() || !llvm::all_of(component, llvm::isDigit))
+      continue;
     int64_t number = 0;
-    if (!component.empty() && llvm::all_of(component, llvm::isDigit) && !component.getAsInteger(10, number))
-      numbers.push_back(number);
+    if (component.getAsInteger(10, number) || std::to_string(number) != component)
+      return std::nullopt;
+    numbers.push_back(number);
   }
   return numbers;
 }
@@ -21,13 +25,18 @@ static std::vector<int64_t> numbersOf(StringRef path) {
 LayerNumbers::LayerNumbers(const std::vector<std::string> &all) {
   for (const std::string &path : all) {
     std::string key = withoutIndices(path);
-    std::vector<int64_t> own = numbersOf(path);
+    std::optional<std::vector<int64_t>> own = numbersOf(path);
+    keys.insert(key);
+    if (!own) {
+      unlisted.insert(std::move(key));
+      continue;
+    }
     size_t at = 0;
-    for (int64_t number : own) {
+    for (int64_t number : *own) {
       at = key.find('*', at);
       children[key.substr(0, at++)].insert(number);
     }
-    numbers[std::move(key)].push_back(std::move(own));
+    numbers[std::move(key)].push_back(std::move(*own));
   }
 }
 
@@ -49,6 +58,24 @@ bool LayerNumbers::hasSiblings(StringRef key, size_t place) const {
   return children.at(key.take_front(at).str()).size() > 1;
 }
 
+/// True if a path has a name where all numbers are meant: a star matches both.
+bool LayerNumbers::matchesNames(const std::string &key, const Lists &lists) const {
+  llvm::SmallVector<StringRef> own(llvm::split(key, '.'));
+  auto matches = [&](const std::string &other) {
+    llvm::SmallVector<StringRef> components(llvm::split(other, '.'));
+    if (other == key || components.size() != own.size())
+      return false;
+    auto list = lists.begin();
+    for (auto [mine, component] : llvm::zip(own, components)) {
+      bool isStar = mine == "*" && (list++)->empty();
+      if (!isStar && mine != component)
+        return false;
+    }
+    return true;
+  };
+  return llvm::any_of(keys, matches);
+}
+
 /// "3", or "{0..5, 7}".
 static std::string listText(const std::set<int64_t> &list) {
   std::vector<int64_t> numbers(list.begin(), list.end());
@@ -68,16 +95,18 @@ static std::string listText(const std::set<int64_t> &list) {
 
 std::optional<std::string> LayerNumbers::patternOf(const std::vector<std::string> &paths) const {
   std::string key = withoutIndices(paths.front());
+  if (unlisted.count(key))
+    return std::nullopt;
   Lists lists(llvm::count(key, '*'));
   for (const std::string &path : paths)
-    for (auto [list, number] : llvm::zip(lists, numbersOf(path)))
+    for (auto [list, number] : llvm::zip(lists, *numbersOf(path)))
       list.insert(number);
   if (!isExact(key, lists, paths.size()))
     return std::nullopt;
   for (size_t place = 0; place < lists.size(); ++place) {
     Lists wider = lists;
     wider[place].clear();
-    if (hasSiblings(key, place) && isExact(key, wider, paths.size()))
+    if (hasSiblings(key, place) && isExact(key, wider, paths.size()) && !matchesNames(key, wider))
       lists = std::move(wider);
   }
   std::string pattern;

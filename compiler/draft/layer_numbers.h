@@ -28,9 +28,12 @@ private:
 
   bool isExact(const std::string &key, const Lists &lists, size_t count) const;
   bool hasSiblings(llvm::StringRef key, size_t place) const;
+  bool matchesNames(const std::string &key, const Lists &lists) const;
 
   std::map<std::string, std::vector<std::vector<int64_t>>> numbers; ///< by path without them
   std::map<std::string, std::set<int64_t>> children;                ///< by path up to the number
+  std::set<std::string> keys;                                       ///< paths without numbers
+  std::set<std::string> unlisted; ///< paths without numbers of which a list cannot write all
 };
 
 } // namespace meshplan

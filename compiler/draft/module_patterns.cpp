@@ -147,8 +147,8 @@ static std::vector<ModulePattern> joinSiblings(std::vector<ModulePattern> patter
       std::swap(parent, name);
     std::string key = pattern.block + '\n' + parent.str() + '\n' + pattern.label;
     bool isAlone = StringRef(pattern.path).find_first_of("\"{*") != StringRef::npos;
-    auto [entry, inserted] = known.try_emplace(isAlone ? pattern.path + '\n' : key, joined.size());
-    if (inserted) {
+    auto entry = isAlone ? known.end() : known.try_emplace(key, joined.size()).first;
+    if (isAlone || entry->second == joined.size()) {
       names.push_back({name.str()});
       joined.push_back(std::move(pattern));
       continue;

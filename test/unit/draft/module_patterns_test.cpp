@@ -78,6 +78,36 @@ TEST(PatternsOf, TheLastNumberIsTheBlock) {
   EXPECT_THAT(textsOf({{"h.0.mlp.0", "col"}, {"h.1.mlp.0", "col"}}), ElementsAre("h.*/mlp.0: col"));
 }
 
+TEST(PatternsOf, ListsAtTheEndStandAlone) {
+  std::vector<LabelledModule> modules;
+  for (const char *stack : {"enc.", "dec."})
+    for (const char *layer : {"0", "1"})
+      for (const char *part : {".mlp.0", ".mlp.2"})
+        modules.push_back({stack + std::string(layer) + part, "col"});
+  EXPECT_THAT(textsOf(modules), ElementsAre("enc.*/mlp.*: col", "dec.*/mlp.*: col"));
+  for (size_t index = 4; index < 8; ++index)
+    modules[index].label = "row";
+  EXPECT_THAT(textsOf(modules), ElementsAre("enc.*/mlp.*: col", "dec.*/mlp.*: row"));
+}
+
+TEST(PatternsOf, AListIsNoSiblingOfOthers) {
+  EXPECT_THAT(textsOf({{"h.0.mlp.0", "col"},
+                       {"h.0.mlp.1", "col"},
+                       {"h.0.mlp.a", "col"},
+                       {"h.0.mlp.b", "col"},
+                       {"h.1.mlp.0", "col"},
+                       {"h.1.mlp.1", "col"},
+                       {"h.1.mlp.a", "col"},
+                       {"h.1.mlp.b", "col"}}),
+              ElementsAre("h.*/mlp.{0, 1}: col", "h.*/mlp.{a, b}: col"));
+}
+
+TEST(PatternsOf, NumbersThatAreNotWrittenAsNumbers) {
+  EXPECT_THAT(textsOf({{"h.01.up", "col"}, {"h.1.up", "row"}}), ElementsAre("\"h.01.up\": col", "\"h.1.up\": row"));
+  const std::string huge = "h.99999999999999999999.up";
+  EXPECT_THAT(textsOf({{huge, "col"}}, {"h.0.up"}), ElementsAre('"' + huge + "\": col"));
+}
+
 TEST(PatternsOf, OtherNamesAreQuoted) {
   EXPECT_THAT(textsOf({{"a-b.c", "col"}, {"rest", "row"}}), ElementsAre("\"a-b.c\": col", "\"rest\": row"));
 }

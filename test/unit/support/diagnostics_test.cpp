@@ -2,6 +2,8 @@
 
 #include "test/unit/support/diagnostics_fixture.h"
 
+#include "llvm/Support/raw_ostream.h"
+
 using namespace meshplan;
 
 namespace {
@@ -31,6 +33,34 @@ TEST_F(DiagnosticsTest, TabsAndWideCharacters) {
   int32_t plan = sources.add("a.plan", "\t\xc3\xbc x\r\n").file();
   diagnostics.error({plan, 1, 4, 5}, "x");
   EXPECT_EQ(diagnostics.text(), "a.plan:1:4: error: x\n  \t\xc3\xbc x\n  \t  ^\n");
+}
+
+TEST_F(DiagnosticsTest, MarksCountCharactersAndKeepTabs) {
+  int32_t plan = sources.add("a.plan", "\xc3\xbc\tx\n\xe2\x82\xacy\n").file();
+  auto excerpt = [&](int32_t line, int32_t column, int32_t end) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    printExcerpt(os, sources, {plan, line, column, end});
+    return text.substr(text.find('\n') + 1);
+  };
+  EXPECT_EQ(excerpt(1, 3, 4), "   \t^\n") << "a tab behind a character of two bytes";
+  EXPECT_EQ(excerpt(1, 1, 3), "  ^~\n");
+  EXPECT_EQ(excerpt(2, 1, 9), "  ^~\n") << "two characters, four bytes";
+  EXPECT_EQ(excerpt(2, 2, 2), "   ^\n") << "an empty range has a mark";
+  EXPECT_EQ(excerpt(2, 5, 7), "      ^\n") << "behind the end of the line";
+  EXPECT_EQ(excerpt(0, 1, 2), "") << "a file as a whole has no line";
+}
+
+TEST_F(DiagnosticsTest, LinesEndAtTheirBreak) {
+  const SourceBuffer &plan = sources.add("a.plan", "one\r\n\ntwo");
+  EXPECT_EQ(plan.line(1), "one");
+  EXPECT_EQ(plan.line(2), "");
+  EXPECT_EQ(plan.line(3), "two");
+  for (int32_t none : {-1, 0, 4})
+    EXPECT_EQ(plan.line(none), "") << none;
+  EXPECT_EQ(sources.add("b.plan").line(1), "") << "a file without text";
+  EXPECT_EQ(plan.piece({plan.file(), 3, 2, 3}), "w");
+  EXPECT_EQ(plan.piece({plan.file(), 3, 3, 3}), "");
 }
 
 TEST_F(DiagnosticsTest, PlacesOutsideTheText) {

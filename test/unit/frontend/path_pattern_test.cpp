@@ -111,6 +111,10 @@ TEST(PathPattern, BracesThatWouldTakeAllMemory) {
   EXPECT_EQ(problem("{0..4999}.{0..4999}"), "error: in the path '{0..4999}.{0..4999}': its braces, with those of the "
                                             "blocks around it, have too many alternatives\n"
                                             "help: write '*' for some of them, or several entries\n");
+  // Braces within braces count as often as they can be chosen.
+  for (const char *nested : {"{x.{0..2999}, b}.{y.{0..2999}, d}", "{x.{0..1999}.{0..1999}, y}"})
+    EXPECT_THAT(problem(nested), testing::HasSubstr("have too many alternatives")) << nested;
+  EXPECT_TRUE(matches("{x.{0..999}, b}.{y.{0..99}, d}", "b.y.7"));
   EXPECT_TRUE(matches("{0..200}.mlp.{experts.{0..600}, shared}.{up, down}", "7.mlp.experts.512.up"));
   std::string pairs = "{a, b}";
   for (int i = 0; i < 2000; ++i)

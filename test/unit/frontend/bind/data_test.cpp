@@ -107,4 +107,59 @@ TEST(BindData, WithoutAGeneralBlockTheRestIsInNone) {
   EXPECT_THAT(bound(""), IsEmpty());
 }
 
+/// What is wrong with one option of a block on dp and cp, and what helps.
+std::vector<std::string> faults(const std::string &option) {
+  Sources sources;
+  Diagnostics diagnostics(sources);
+  std::optional<Syntax> syntax = parsePlan(
+      sources.add("p.plan", "plan p {\nmesh dp = 2, cp = 2, tp = 3\nlet n = 4\nrest: replicate\ndata dp, cp { " +
+                                option + " }\n}\n"),
+      diagnostics);
+  if (syntax)
+    bindPlan(*syntax, llama(1), {}, diagnostics);
+  std::vector<std::string> result;
+  for (const Diagnostic &diagnostic : diagnostics.all()) {
+    result.push_back(diagnostic.message);
+    result.insert(result.end(), diagnostic.helps.begin(), diagnostic.helps.end());
+  }
+  return result;
+}
+
+TEST(BindData, EachOptionHasAForm) {
+  struct {
+    const char *name, *form;
+    std::vector<const char *> wrong;
+  } cases[] = {
+      {"overlap",
+       "overlap gradients, parameters | none",
+       {"overlap", "overlap 3", "overlap model.norm", "overlap weights", "overlap gradients, none",
+        "overlap none, none"}},
+      {"prefetch", "prefetch NUMBER", {"prefetch", "prefetch 0.5", "prefetch -1", "prefetch 1, 2", "prefetch 2 KiB"}},
+      {"reduce",
+       "reduce each | last microbatch",
+       {"reduce", "reduce each", "reduce microbatch", "reduce first microbatch"}},
+      {"average",
+       "average in | after collective",
+       {"average", "average in", "average collective", "average before collective", "average in collective now"}},
+  };
+  for (const auto &[name, form, wrong] : cases)
+    for (const char *option : wrong) {
+      std::vector<std::string> said = faults(option);
+      ASSERT_FALSE(said.empty()) << option;
+      EXPECT_EQ(said.back(), "the form is '" + std::string(form) + "'") << option;
+    }
+  for (const char *option :
+       {"shard", "shard 3", "shard weights", "shard over cp", "shard gradients over",
+        "shard gradients, weights over cp", "bucket", "bucket 64", "bucket all", "bucket 1 us", "bucket -1 MiB"}) {
+    std::vector<std::string> said = faults(option);
+    ASSERT_FALSE(said.empty()) << option;
+    EXPECT_THAT(said.back(), testing::StartsWith("the form is '" + std::string(option).substr(0, 4))) << option;
+  }
+}
+
+TEST(BindData, WhatIsShardedLiesOnAxesOfTheBlock) {
+  EXPECT_THAT(faults("shard optimizer over tp"), ElementsAre("axis 'tp' is not an axis of this block, '(dp, cp)'"));
+  EXPECT_THAT(faults("shard optimizer over cp, tp"), ElementsAre("axis 'tp' is not an axis of this block, '(dp, cp)'"));
+}
+
 } // namespace

@@ -19,7 +19,8 @@ std::string meshplan::formatBytes(int64_t bytes) {
   static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   size_t unit = 0;
   double value = static_cast<double>(bytes);
-  for (; value >= 1024 && unit + 1 < std::size(units); ++unit)
+  // What one decimal would round up to 1024 is one of the next unit.
+  for (; value >= (unit ? 1023.95 : 1024) && unit + 1 < std::size(units); ++unit)
     value /= 1024;
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format(unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
@@ -99,7 +100,9 @@ static void printParameters(const Report &report, raw_ostream &stream) {
   };
   llvm::MapVector<std::string, Group, std::map<std::string, unsigned>> groups;
   for (const ParameterReport &parameter : report.parameters) {
-    std::string key = withoutIndices(parameter.names.front()) + ' ' + parameter.dtype + ' ' + parameter.layout;
+    std::string key = parameter.dtype + ' ' + parameter.layout;
+    for (const std::string &name : parameter.names)
+      key += ' ' + withoutIndices(name);
     Group &group = groups.insert({key, {&parameter, 0}}).first->second;
     ++group.count;
   }
@@ -107,10 +110,10 @@ static void printParameters(const Report &report, raw_ostream &stream) {
   TextTable table({Align::right, Align::left, Align::left, Align::left, Align::right, Align::left});
   for (const auto &[key, group] : groups) {
     const ParameterReport &parameter = *group.first;
-    std::string name = group.count == 1 ? parameter.names.front() : withoutIndices(parameter.names.front());
-    for (const std::string &tied : llvm::drop_begin(parameter.names))
-      name.append(" = ").append(tied);
-    table.addRow({std::to_string(group.count), name, parameter.dtype, parameter.layout,
+    std::string names;
+    for (const std::string &name : parameter.names)
+      names.append(names.empty() ? "" : " = ").append(group.count == 1 ? name : withoutIndices(name));
+    table.addRow({std::to_string(group.count), names, parameter.dtype, parameter.layout,
                   formatBytes(group.count * parameter.rankBytes),
                   "of " + formatBytes(group.count * parameter.globalBytes)});
   }

@@ -73,6 +73,31 @@ parameters
 )");
 }
 
+TEST(PrintReport, TiedNamesAreThoseOfAllLayers) {
+  Report report;
+  report.parameters = {
+      {{"h.0.a", "h.0.b"}, "f32", "[4]", 16, 16, true}, {{"h.1.a", "h.1.b"}, "f32", "[4]", 16, 16, true},
+      {{"g.0.a", "head"}, "f32", "[4]", 16, 16, true},  {{"g.1.a"}, "f32", "[4]", 16, 16, true},
+      {{"g.2.a"}, "f32", "[4]", 16, 16, true},          {{"g.3.a"}, "bf16", "[4]", 8, 8, true}};
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printReport(report, stream);
+  EXPECT_EQ(text.substr(text.find("parameters\n  2")), R"(parameters
+  2  h.*.a = h.*.b  f32   [4]  32 B  of 32 B
+  1  g.0.a = head   f32   [4]  16 B  of 16 B
+  2  g.*.a          f32   [4]  32 B  of 32 B
+  1  g.3.a          bf16  [4]   8 B  of 8 B
+)");
+}
+
+TEST(FormatBytes, RoundsToTheNextUnit) {
+  EXPECT_EQ(formatBytes(1048523), "1023.9 KiB") << "1023.948";
+  EXPECT_EQ(formatBytes(1048525), "1.0 MiB") << "1023.950, which is no 1024.0 KiB";
+  EXPECT_EQ(formatBytes((int64_t(1) << 20) - 1), "1.0 MiB");
+  EXPECT_EQ(formatBytes((int64_t(1) << 50) - 1), "1.0 PiB");
+  EXPECT_EQ(formatBytes(int64_t(2000) << 50), "2000.0 PiB") << "there is no larger one";
+}
+
 TEST(FormatBytes, PicksTheUnit) {
   EXPECT_EQ(formatBytes(0), "0 B");
   EXPECT_EQ(formatBytes(1023), "1023 B");

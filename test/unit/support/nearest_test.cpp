@@ -41,4 +41,47 @@ TEST(Nearest, TwoNeighboursInTheWrongOrderAreOneLetter) {
   EXPECT_THAT(nearestNames("emhs", {"mesh"}), IsEmpty());
 }
 
+TEST(Nearest, AThirdOfTheLettersMayDiffer) {
+  struct {
+    const char *name, *candidate;
+    bool isNear;
+  } cases[] = {
+      {"ab", "ac", true},           // one letter always
+      {"abcde", "abcxy", false},    // two of five
+      {"abcdef", "abcdxy", true},   // two of six
+      {"abcdef", "abcxyz", false},  // three
+      {"abcdef", "abcdefgh", true}, // two more
+      {"abcdef", "abcdefghi", false},
+      {"abcdef", "abcd", true},
+      {"abcdef", "badcfe", false}, // three swaps
+      {"abcdef", "badcef", true},
+      {"abc", "bca", false}, // a letter that moves two places
+      {"a", "ab", true},
+      {"a", "", false}, // nothing in common
+      {"a", "b", false},
+      {"same", "same", true},
+  };
+  for (auto [name, candidate, isNear] : cases)
+    EXPECT_EQ(nearestNames(name, {candidate}).size(), isNear ? 1u : 0u) << name << " " << candidate;
+}
+
+TEST(Nearest, FewerChangesFirstThenAsGiven) {
+  EXPECT_THAT(nearestNames("weight", {"weixxt", "wxight", "weight", "weighs"}, 9),
+              ElementsAre("weight", "wxight", "weighs", "weixxt"));
+  EXPECT_THAT(nearestNames("weight", {"weixxt", "wxight", "weight", "weighs"}, 1), ElementsAre("weight"));
+  EXPECT_THAT(nearestNames("weight", {"weight"}, 0), IsEmpty());
+}
+
+TEST(Nearest, UpToTwelveCandidatesAreListed) {
+  std::vector<std::string> names;
+  for (char c = 'a'; c < 'a' + 12; ++c)
+    names.push_back(std::string(5, c));
+  EXPECT_EQ(suggest("zzz", names, "names"),
+            "names: 'aaaaa', 'bbbbb', 'ccccc', 'ddddd', 'eeeee', 'fffff', 'ggggg', 'hhhhh', 'iiiii', 'jjjjj', 'kkkkk', "
+            "'lllll'");
+  names.push_back("mmmmm");
+  EXPECT_EQ(suggest("zzz", names, "names"), "");
+  EXPECT_EQ(suggest("mmmmn", names, "names"), "did you mean 'mmmmm'?") << "a near one is named among any number";
+}
+
 } // namespace

@@ -44,6 +44,14 @@ TEST(TextTable, ShortRowsEndEarly) {
                           "\n");
 }
 
+TEST(TextTable, WidthsAreOfCharactersNotBytes) {
+  TextTable table({Align::left, Align::right, Align::left});
+  table.addRow({"\xc3\xbc.plan:3", "\xe2\x82\xac", "x"});
+  table.addRow({"a.plan:12", "10", "y"});
+  EXPECT_EQ(print(table), "  \xc3\xbc.plan:3    \xe2\x82\xac  x\n"
+                          "  a.plan:12  10  y\n");
+}
+
 TEST(TextTable, AnEmptyTableIsNothing) { EXPECT_EQ(print(TextTable({Align::left})), ""); }
 
 } // namespace

@@ -107,4 +107,64 @@ TEST(BindTraining, TheNormIsAPositiveNumber) {
         << wrong;
 }
 
+/// What is wrong with a statement, and what helps.
+std::vector<std::string> faults(const std::string &statement) {
+  Sources sources;
+  Diagnostics diagnostics(sources);
+  std::optional<Syntax> syntax =
+      parsePlan(sources.add("p.plan", "plan p {\nrest: replicate\n" + statement + "\n}\n"), diagnostics);
+  if (syntax)
+    bindPlan(*syntax, llama(2), {}, diagnostics);
+  std::vector<std::string> result;
+  for (const Diagnostic &diagnostic : diagnostics.all()) {
+    result.push_back(diagnostic.message);
+    result.insert(result.end(), diagnostic.helps.begin(), diagnostic.helps.end());
+  }
+  return result;
+}
+
+TEST(BindTraining, ADtypeIsOneKnownWord) {
+  for (const char *option :
+       {"master", "master 32", "master f32, f16", "master f32 f16", "master \"f32\"", "master f32 { }"}) {
+    std::vector<std::string> said = faults("precision { " + std::string(option) + " }");
+    ASSERT_EQ(said.size(), 2u) << option;
+    EXPECT_EQ(said[1], "the form is 'master DTYPE'") << option;
+  }
+  EXPECT_THAT(faults("precision { reduce bf61 }"), ElementsAre("unknown dtype 'bf61'", "did you mean 'bf16'?"));
+  EXPECT_THAT(faults("precision { reduce int8 }"),
+              ElementsAre("unknown dtype 'int8'", "dtypes: 'f64', 'f32', 'bf16', 'f16'"));
+}
+
+TEST(BindTraining, NumbersOfAnOptimizerHaveForms) {
+  struct {
+    const char *option, *form;
+  } cases[] = {
+      {"lr", "lr NUMBER"},
+      {"lr fast", "lr NUMBER"},
+      {"lr 1, 2", "lr NUMBER"},
+      {"lr 1 MiB", "lr NUMBER"},
+      {"betas 0.9", "betas (NUMBER, NUMBER)"},
+      {"betas 0.9, 0.95", "betas (NUMBER, NUMBER)"},
+      {"betas (0.9)", "betas (NUMBER, NUMBER)"},
+      {"betas (0.9, 0.95, 0.99)", "betas (NUMBER, NUMBER)"},
+      {"betas (0.9, x)", "betas (NUMBER, NUMBER)"},
+      {"betas (0.9, 90 %)", "betas (NUMBER, NUMBER)"},
+      {"group lm_head", "group PATH { OPTIONS }"},
+      {"group { lr 1 }", "group PATH { OPTIONS }"},
+  };
+  for (auto [option, form] : cases) {
+    std::vector<std::string> said = faults("optimizer adamw { " + std::string(option) + " }");
+    ASSERT_EQ(said.size(), 2u) << option;
+    EXPECT_EQ(said[0], "cannot read '" + std::string(option).substr(0, std::string(option).find(" {")) + "'");
+    EXPECT_EQ(said[1], "the form is '" + std::string(form) + "'");
+  }
+  EXPECT_THAT(faults("optimizer sgd { betas (0.9, 0.95) }").front(), "'sgd' has no option 'betas'");
+}
+
+TEST(BindTraining, ANormIsANumberAboveZero) {
+  for (const char *norm : {"0", "-1", "0.0", "1 MiB", "50 %"})
+    EXPECT_THAT(faults("clip_grad_norm " + std::string(norm)), ElementsAre("the norm is a number above 0")) << norm;
+  EXPECT_THAT(faults("clip_grad_norm 1e-3"), IsEmpty());
+}
+
 } // namespace

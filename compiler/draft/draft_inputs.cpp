@@ -57,8 +57,9 @@ std::string InputDrafter::nameOf(const OutlineValue &input, size_t dim) const {
     return "batch";
   if (sequence && dim == 1 && input.dims.size() == 2 && isSame(input.dims[0], *batch) && isSame(own, *sequence))
     return "seq";
-  // A symbol is a name that its dims share.
-  bool isName = !own.symbol.empty() && llvm::all_of(own.symbol, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+  // A symbol is a name that its dims share, unless it is one that means other dims here.
+  bool isName = !own.symbol.empty() && own.symbol != "batch" && own.symbol != "seq" &&
+                llvm::all_of(own.symbol, [](char c) { return llvm::isAlnum(c) || c == '_'; });
   return isName ? own.symbol : "_";
 }
 

@@ -68,3 +68,33 @@ TEST(DraftInputs, EachSymbolHasALetOfItsOwn) {
                                        "let extent_size_2 = 16  // 's1 + 1' in the model, which has no example of it"));
   EXPECT_THAT(inputs.statements, ElementsAre("input x: [batch, _ = extent_size, _ = extent_size_2]"));
 }
+
+TEST(DraftInputs, ASymbolThatIsCalledLikeAnotherDimNamesNone) {
+  llvm::StringMap<int64_t> examples;
+  examples["batch"] = 6;
+  examples["seq"] = 10;
+  EXPECT_THAT(draftInputs({{"x", {{4, ""}, {0, "batch"}, {0, "seq"}}}}, examples, {"dp", 2}, true).statements,
+              ElementsAre("input x: [batch over dp, _ = 6, _ = 10]"))
+      << "only the batch is divided";
+  EXPECT_THAT(draftInputs({{"ids", {{0, "batch"}, {0, "seq"}}}}, examples, {"dp", 4}, true).statements,
+              ElementsAre("input ids: [batch = 8 over dp, seq = 10]"));
+}
+
+TEST(DraftInputs, WithoutInputsOrDimsNothingIsStated) {
+  EXPECT_THAT(draftInputs({}, {}, {"dp", 2}, true).statements, IsEmpty());
+  DraftInputs scalars = draftInputs({{"a", {}}, {"b", {}}}, {}, {"dp", 2}, true);
+  EXPECT_THAT(scalars.statements, IsEmpty());
+  EXPECT_THAT(scalars.lets, IsEmpty());
+}
+
+TEST(DraftInputs, TheSequenceIsThatOfTheFirstTokens) {
+  // Of other extents than the first one is `_`; with three dims none is a sequence.
+  EXPECT_THAT(draftInputs({{"ids", {{4, ""}, {16, ""}}},
+                           {"mask", {{4, ""}, {16, ""}, {16, ""}}},
+                           {"target", {{4, ""}, {12, ""}}},
+                           {"other", {{8, ""}, {16, ""}}}},
+                          {}, {"dp", 2}, true)
+                  .statements,
+              ElementsAre("input ids: [batch over dp, seq]", "input mask: [batch over dp, _, _]",
+                          "input target: [batch over dp, _]", "input other: [_, _]"));
+}

@@ -67,16 +67,20 @@ private:
   llvm::Expected<Pointer> parseArguments(llvm::StringRef name) {
     Expression tree;
     if (name == "Integer") {
-      if (rest.ltrim().consumeInteger(10, tree.constant))
-        return fail("malformed integer '" + rest + "'");
-      rest = rest.drop_until([](char c) { return c == ')'; });
+      llvm::StringRef number = rest;
+      rest = rest.ltrim();
+      bool bad = rest.consumeInteger(10, tree.constant);
+      rest = rest.ltrim();
+      if (bad || !rest.starts_with(")"))
+        return fail("malformed integer '" + number + "'");
       return std::make_shared<Expression>(std::move(tree));
     }
     if (name == "Symbol") {
-      auto [symbol, after] = rest.drop_front(rest.starts_with("'")).split('\'');
+      bool isQuoted = rest.consume_front("'");
+      auto [symbol, after] = rest.split('\'');
       tree.kind = Kind::Symbol;
       tree.symbol = symbol.str();
-      if (symbol.empty())
+      if (!isQuoted || symbol.empty())
         return fail("a symbol without a name");
       // What follows is sympy's assumptions; the range constraints say more.
       rest = after.drop_until([](char c) { return c == ')'; });
@@ -137,7 +141,9 @@ std::string printList(const Expression &tree, llvm::StringRef separator, int out
   for (const Pointer &operand : tree.operands) {
     std::string part = print(*operand, outer);
     if (!text.empty()) {
-      bool negative = tree.kind == Kind::Add && part.front() == '-';
+      // The sign of -7//s0 is that of the 7 alone.
+      bool isWhole = operand->kind == Kind::Constant || operand->kind == Kind::Multiply || operand->kind == Kind::Add;
+      bool negative = tree.kind == Kind::Add && isWhole && part.front() == '-';
       text += negative ? " - " : separator.str();
       part.erase(0, negative ? 1 : 0);
     }

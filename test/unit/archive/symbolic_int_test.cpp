@@ -58,6 +58,46 @@ TEST(SymbolicInt, PrintsInfix) {
   EXPECT_EQ(toString(SymbolicInt(12)), "12");
 }
 
+TEST(SymbolicInt, TheTextIsPythonOfTheSameValue) {
+  const std::string sum = "Add(" + s0 + ", " + s1 + ")";
+  const std::pair<std::string, const char *> cases[] = {
+      {"Add(" + s0 + ", Mul(Integer(-1), " + s1 + "))", "s0 - 1*s1"},
+      {"Add(" + s0 + ", Add(Integer(-1), " + s1 + "))", "s0 - 1 + s1"},
+      {"Add(" + s0 + ", FloorDiv(Integer(-7), " + s1 + "))", "s0 + -7//s1"}, // s0 - 7//s1 is another number
+      {"Add(" + s0 + ", Mod(Integer(-7), " + s1 + "))", "s0 + -7 % s1"},
+      {"Add(" + s0 + ", Max(Integer(-7), " + s1 + "))", "s0 + max(-7, s1)"},
+      {"Mul(" + s0 + ", Integer(-2))", "s0*-2"},
+      {"FloorDiv(Mul(" + s0 + ", Integer(3)), " + sum + ")", "(s0*3)//(s0 + s1)"},
+      {"Mul(FloorDiv(" + s0 + ", Integer(2)), Integer(2))", "(s0//2)*2"},
+      {"Mod(Mod(" + s0 + ", Integer(4)), Integer(3))", "(s0 % 4) % 3"},
+      {"Pow(Pow(" + s0 + ", Integer(2)), Integer(3))", "(s0**2)**3"},
+      {"Max(" + s0 + ", " + s1 + ", Integer(4))", "max(s0, s1, 4)"},
+      {"Min(" + sum + ")", "min(s0 + s1)"},
+      {"Mul(Integer(2), Integer(3))", "2*3"},
+  };
+  for (const auto &[text, printed] : cases)
+    EXPECT_EQ(toString(parse(text)), printed) << text;
+}
+
+TEST(SymbolicInt, DivisionIsFloorDivisionForAllSigns) {
+  // As Python: 7 // 2, -7 // 2, 7 // -2, -7 // -2, and the same of %.
+  const int64_t cases[][4] = {{7, 2, 3, 1}, {-7, 2, -4, 1}, {7, -2, -4, -1}, {-7, -2, 3, -1},
+                              {6, 2, 3, 0}, {-6, 2, -3, 0}, {6, -2, -3, 0},  {0, -5, 0, 0}};
+  for (auto [left, right, quotient, remainder] : cases) {
+    EXPECT_EQ(valueOf("FloorDiv(" + s0 + ", " + s1 + ")", left, right), quotient) << left << " // " << right;
+    EXPECT_EQ(valueOf("Mod(" + s0 + ", " + s1 + ")", left, right), remainder) << left << " % " << right;
+  }
+}
+
+TEST(SymbolicInt, OperatorsTakeSeveralOperands) {
+  EXPECT_EQ(valueOf("Add(" + s0 + ", " + s1 + ", Integer(4), Integer(-9))", 5, 3), 3);
+  EXPECT_EQ(valueOf("Max(" + s0 + ", Integer(7), " + s1 + ")", 5, 3), 7);
+  EXPECT_EQ(valueOf("Min(" + s0 + ", Integer(7), " + s1 + ")", 5, 3), 3);
+  EXPECT_EQ(valueOf("Add(" + s0 + ")", 5), 5);
+  EXPECT_EQ(valueOf("Pow(" + s0 + ", Integer(0))", 0), 1);
+  EXPECT_EQ(valueOf("Pow(Integer(-2), Integer(63))", 0), INT64_MIN);
+}
+
 TEST(SymbolicInt, EvaluatesAsPythonDoes) {
   EXPECT_EQ(valueOf("Add(Mul(Integer(2), " + s0 + ", " + s1 + "), Integer(1))", 5, 3), 31);
   EXPECT_EQ(valueOf("FloorDiv(" + s0 + ", Integer(2))", -7), -4);
@@ -83,6 +123,20 @@ TEST(SymbolicInt, CollectsSymbols) {
 TEST(SymbolicInt, RefusesWhatItCannotRead) {
   EXPECT_EQ(parseError("Rational(1, 2)"), "integer function 'Rational' is not supported");
   EXPECT_EQ(parseError("Integer(two)"), "malformed integer 'two)'");
+  // Nothing is passed over: another number would be meant.
+  EXPECT_EQ(parseError("Integer(2 + 3)"), "malformed integer '2 + 3)'");
+  EXPECT_EQ(parseError("Integer(2, 3)"), "malformed integer '2, 3)'");
+  EXPECT_EQ(parseError("Integer(12abc)"), "malformed integer '12abc)'");
+  EXPECT_EQ(parseError("Integer()"), "malformed integer ')'");
+  EXPECT_EQ(parseError("Integer(9223372036854775808)"), "malformed integer '9223372036854775808)'");
+  EXPECT_EQ(parse(" Integer( 12 ) "), SymbolicInt(12)) << "but spaces";
+  EXPECT_EQ(parseError("Add(Symbol(s0), " + s1 + ")"), "a symbol without a name");
+  EXPECT_EQ(parseError("Symbol('s0)"), "malformed integer expression 'Symbol('s0)'");
+  EXPECT_EQ(parseError("Add(" + s0 + " " + s1 + ")"), "malformed integer expression 'Add(" + s0 + " " + s1 + ")'");
+  EXPECT_EQ(parseError("Add(" + s0 + ",)"), "malformed integer expression ')'");
+  EXPECT_EQ(parseError("Add()"), "malformed integer expression ')'");
+  EXPECT_EQ(parseError("FloorDiv(" + s0 + ", " + s1 + ", " + s1 + ")"),
+            "integer function 'FloorDiv' needs two operands");
   EXPECT_EQ(parseError("Mod(" + s0 + ")"), "integer function 'Mod' needs two operands");
   EXPECT_EQ(parseError("Add(Integer(1)"), "malformed integer expression 'Add(Integer(1)'");
   EXPECT_EQ(parseError("12"), "malformed integer expression '12'");
@@ -107,6 +161,10 @@ TEST(SymbolicInt, RefusesWhatHasNoValue) {
   EXPECT_EQ(evaluateError("Add(" + s0 + ", Integer(1))", bindings), "'s0 + 1' has no 64-bit integer value");
   EXPECT_EQ(evaluateError("Mul(" + s0 + ", Integer(2))", bindings), "'s0*2' has no 64-bit integer value");
   EXPECT_EQ(evaluateError("Pow(Integer(2), " + s0 + ")", bindings), "'2**s0' has no 64-bit integer value");
+  EXPECT_EQ(evaluateError("Pow(Integer(2), Integer(63))", bindings), "'2**63' has no 64-bit integer value");
+  EXPECT_EQ(evaluateError("Pow(Integer(2), Integer(-1))", bindings), "'2**-1' has no 64-bit integer value");
+  bindings["s0"] = INT64_MIN;
+  EXPECT_EQ(evaluateError("FloorDiv(" + s0 + ", Integer(-1))", bindings), "'s0//-1' has no 64-bit integer value");
 }
 
 } // namespace

@@ -21,6 +21,7 @@ public:
 
   Status wait() override { return wait(engine.timeout()); }
   Status wait(std::chrono::milliseconds limit) override;
+  std::vector<int64_t> missing() override;
 
 private:
   Status waitOnce(std::chrono::milliseconds limit);
@@ -46,6 +47,11 @@ Status MpiPending::wait(std::chrono::milliseconds limit) {
   if (!result.ok())
     engine.abort(result);
   return result;
+}
+
+std::vector<int64_t> MpiPending::missing() {
+  Progress progress = ticket->progress();
+  return progress.moving || ticket->finished() ? std::vector<int64_t>() : progress.missing;
 }
 
 Status MpiPending::gaveUp(std::chrono::milliseconds limit, bool asked) {

@@ -17,6 +17,7 @@ public:
   int64_t size() const override { return engine.size(); }
   std::chrono::milliseconds timeout() const override { return engine.timeout(); }
   void abort(Status cause) override { engine.abort(std::move(cause)); }
+  Status failure() override { return engine.failure(); }
 
 private:
   Expected<std::unique_ptr<Group>> makeGroup(std::vector<int64_t> ranks, std::string name, int64_t index) override;

@@ -5,6 +5,7 @@
 
 #include "runtime/comm/communicator.h"
 #include "runtime/comm/mpi/engine.h"
+#include "runtime/comm/wire.h"
 
 namespace meshplan {
 
@@ -23,7 +24,7 @@ private:
   Expected<std::unique_ptr<Group>> makeGroup(std::vector<int64_t> ranks, std::string name, int64_t index) override;
 
   Engine &engine;
-  std::map<std::pair<std::string, std::vector<int64_t>>, int64_t> madeGroups;
+  GroupNames groupNames;
 };
 
 } // namespace meshplan

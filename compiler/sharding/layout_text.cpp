@@ -15,16 +15,28 @@ static void printAxes(llvm::raw_ostream &stream, llvm::ArrayRef<AxisRefAttr> axe
   });
 }
 
+static void printDim(llvm::raw_ostream &stream, int64_t extent, DimShardingAttr dim) {
+  stream << extent;
+  if (dim.getAxes().empty())
+    return;
+  printAxes(stream, dim.getAxes());
+  if (dim.getUnit() != 1)
+    stream << " unit " << dim.getUnit();
+  if (!dim.getParts().empty()) {
+    stream << " parts ";
+    llvm::interleave(dim.getParts(), stream, "+");
+  }
+  if (dim.getRepeat() != 1)
+    stream << " repeat " << dim.getRepeat();
+}
+
 std::string meshplan::layoutText(mlir::RankedTensorType type) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   ShardingAttr sharding = getSharding(type);
   stream << '[';
-  llvm::interleaveComma(llvm::enumerate(sharding.getDims()), stream, [&](auto dim) {
-    stream << type.getDimSize(dim.index());
-    if (!dim.value().getAxes().empty())
-      printAxes(stream, dim.value().getAxes());
-  });
+  llvm::interleaveComma(llvm::enumerate(sharding.getDims()), stream,
+                        [&](auto dim) { printDim(stream, type.getDimSize(dim.index()), dim.value()); });
   stream << ']';
   if (sharding.isPartial()) {
     stream << ", partial";

@@ -8,7 +8,8 @@
 
 namespace meshplan {
 
-/// "[4 over dp, 96, 576 over tp]"; behind it ", partial over tp" if the ranks hold addends. The type has a sharding.
+/// "[4 over dp, 96, 576 over tp unit 64]"; behind it ", partial over tp" if the ranks hold addends. The type has a
+/// sharding.
 std::string layoutText(mlir::RankedTensorType type);
 
 } // namespace meshplan

@@ -63,9 +63,10 @@ OpCost costOf(const CallView &call, const OpRecord *record) {
 }
 
 Strides stridesOf(const CallView &call, const OpRecord *record, unsigned result) {
-  if (record && record->strides)
-    return record->strides(call, result);
-  return contiguousStrides(call.results[result].getShape());
+  ArrayRef<int64_t> shape = call.results[result].getShape();
+  Strides strides = record && record->strides ? record->strides(call, result) : contiguousStrides(shape);
+  // A result that the operator does not make of these operands: an archive may say anything.
+  return strides.size() == shape.size() ? strides : contiguousStrides(shape);
 }
 
 } // namespace meshplan

@@ -104,6 +104,8 @@ struct OpRecord {
   /// Set by operators of which an operand gives only shape or dtype (new_ones, type_as): the same call without it.
   /// nullopt: every operand of this call is read. The importer applies it, so that no sharding of that operand matters.
   std::optional<CallRewrite> (*dropUnread)(const CallView &) = nullptr;
+  /// The operator makes a tensor from literals alone. All others read one.
+  bool readsNoTensor = false;
   /// Name of the rule that derives the backward operators; null: none is known yet.
   const char *derivative = nullptr;
 };

@@ -139,6 +139,17 @@ void bindBorder(const Context &context, const BorderClause &clause, EntryStyles 
   result.borders.push_back(std::move(border));
 }
 
+void bindPlacement(const Context &context, const PlacementSyntax &placement, EntryStyles &result) {
+  const std::string &name = placement.parameter.text;
+  auto isSame = [&](const auto &other) { return other.first->parameter.text == name; };
+  BoundLayout layout = bindLayout(context, placement.layout, placement.text);
+  if (auto other = llvm::find_if(result.placements, isSame); other != result.placements.end())
+    context.diagnostics.error(layout.range, "parameter '" + name + "' has two layouts")
+        .note(other->second.range, "the other layout is here");
+  else
+    result.placements.push_back({&placement, std::move(layout)});
+}
+
 } // namespace
 
 llvm::StringRef meshplan::styleName(StyleKind kind) {
@@ -161,7 +172,7 @@ EntryStyles bind::bindClauses(const Context &context, const EntryStatement &entr
       bindBorder(context, *border, result);
     else
       for (const PlacementSyntax &placement : std::get<ParameterClause>(clause).placements)
-        result.placements.push_back({&placement, bindLayout(context, placement.layout, placement.text)});
+        bindPlacement(context, placement, result);
   }
   return result;
 }

@@ -21,12 +21,20 @@ bool holdsItems(size_t rule) {
          rule == PlanParser::RuleParameterClause;
 }
 
-/// The opening brace of the rule that is being read, if it has one.
-const Token *openBrace(const antlr4::ParserRuleContext *context) {
+/// The brace of this type that was read for a rule, if there is one.
+const Token *braceOf(const antlr4::ParserRuleContext *context, size_t type) {
   for (antlr4::tree::ParseTree *child : context->children)
     if (auto *leaf = dynamic_cast<antlr4::tree::TerminalNode *>(child))
-      if (leaf->getSymbol()->getType() == PlanParser::LEFT_BRACE)
+      if (leaf->getSymbol()->getType() == type)
         return leaf->getSymbol();
+  return nullptr;
+}
+
+/// The brace that is not closed where a file ends at a place at which a statement may end.
+const Token *openBrace(const antlr4::ParserRuleContext *context) {
+  for (; context != nullptr; context = static_cast<const antlr4::ParserRuleContext *>(context->parent))
+    if (const Token *brace = braceOf(context, PlanParser::LEFT_BRACE))
+      return brace;
   return nullptr;
 }
 
@@ -48,7 +56,8 @@ void skipStatement(Parser &parser) {
 } // namespace
 
 void PlanErrorStrategy::reportMismatch(Parser &parser, const Token &found, const antlr4::misc::IntervalSet &expected) {
-  const Token *brace = found.getType() == Token::EOF ? openBrace(parser.getContext()) : nullptr;
+  bool isUnclosed = found.getType() == Token::EOF && expected.contains(static_cast<size_t>(PlanParser::NEWLINE));
+  const Token *brace = isUnclosed ? openBrace(parser.getContext()) : nullptr;
   std::string wanted = brace != nullptr ? "'}'" : describeExpected(expected, parser.getVocabulary());
   std::string message =
       wanted.empty() ? "unexpected " + describeToken(found) : "expected " + wanted + ", found " + describeToken(found);
@@ -105,9 +114,13 @@ void PlanErrorStrategy::sync(Parser *parser) {
   if (next.contains(Token::EPSILON) || next.contains(type))
     return;
   antlr4::InputMismatchException error(parser);
-  if (!holdsItems(parser->getContext()->getRuleIndex()) || openBrace(parser->getContext()) == nullptr)
+  const antlr4::ParserRuleContext *context = parser->getContext();
+  if (!holdsItems(context->getRuleIndex()) || braceOf(context, PlanParser::LEFT_BRACE) == nullptr)
     throw error;
-  // Between two statements of a block: report, and go on with the next one instead of leaving the block.
+  // Between two statements of a block: report, and go on with the next one instead of leaving the block. What stands
+  // behind the plan is one error, however long it is.
   reportError(parser, error);
   skipStatement(*parser);
+  while (braceOf(context, PlanParser::RIGHT_BRACE) != nullptr && parser->getInputStream()->LA(1) != Token::EOF)
+    parser->consume();
 }

@@ -87,7 +87,12 @@ int64_t AttentionMemory::reachableKeys(int64_t begin, int64_t end) const {
 }
 
 MaskBytes AttentionMemory::mask(int64_t rows, int64_t keys) const {
+  std::optional<unsigned> given = call.getOperand("mask");
+  Type givenType = given ? call.operands[*given].getElementType() : Type();
+  // Made in double for the definition, for the flash kernel in the wider type.
   int64_t elementBytes = flash ? sizes.elementBytes : 8;
+  if (isa_and_present<FloatType>(givenType))
+    elementBytes = std::max(elementBytes, plan::elementBytes(givenType));
   int64_t places = rows * keys, bytes = places * elementBytes, most = bytes;
   if (causal || window > 0)
     most += places * (8 + 1); // distances and where they are too large
@@ -96,15 +101,14 @@ MaskBytes AttentionMemory::mask(int64_t rows, int64_t keys) const {
     most = std::max(most, bytes + bytes * sizes.batch);
     bytes *= sizes.batch;
   }
-  if (std::optional<unsigned> given = call.getOperand("mask")) {
-    RankedTensorType type = call.operands[*given];
-    ArrayRef<int64_t> shape = type.getShape();
+  if (given) {
+    ArrayRef<int64_t> shape = call.operands[*given].getShape();
     int64_t copies = shape.size() == 4 ? std::max(ofKeys ? sizes.batch : 1, shape[0]) * shape[1] : 1;
     int64_t made = copies * places * elementBytes;
     // Where it hides, or what it adds in the kernel's type.
     int64_t part = shape.size() == 4 ? shape[0] * shape[1] * std::min(shape[2], rows) * std::min(shape[3], keys) : 0;
-    int64_t ownBytes = plan::elementBytes(type.getElementType());
-    bool hides = type.getElementType().isInteger(1);
+    int64_t ownBytes = plan::elementBytes(givenType);
+    bool hides = givenType.isInteger(1);
     int64_t converted = hides ? part : ownBytes == elementBytes ? 0 : part * elementBytes;
     most = std::max(most, bytes + made + converted);
     bytes = made;

@@ -46,6 +46,8 @@ Linearity linearIn(const CallView &call, std::initializer_list<ArgumentSet> sets
   return linearity;
 }
 
+Linearity inSelf(const CallView &call) { return linearIn(call, {{"self"}}); }
+
 Linearity notLinear(const CallView &) { return {}; }
 
 Linearity movesOperand(const CallView &call) {

@@ -18,6 +18,9 @@ bool keepsSums(mlir::Type from, mlir::Type to);
 /// result does not keep, is left out.
 Linearity linearIn(const CallView &call, std::initializer_list<ArgumentSet> sets);
 
+/// The argument `self` alone.
+Linearity inSelf(const CallView &call);
+
 /// Nothing partial may enter.
 Linearity notLinear(const CallView &call);
 

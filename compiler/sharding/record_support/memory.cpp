@@ -32,18 +32,11 @@ int64_t imageBytes(const CallView &call, StringRef name) {
   return StridedShape{call.operands[*operand].getShape(), strides}.isChannelsLast() ? 0 : contiguousBytes(call, name);
 }
 
-static int64_t elementCount(ArrayRef<int64_t> shape) {
-  int64_t count = 1;
-  for (int64_t size : shape)
-    count *= size;
-  return count;
-}
-
 int64_t reshapeBytes(const CallView &call, unsigned operand, ArrayRef<int64_t> expanded, ArrayRef<int64_t> shape) {
   RankedTensorType type = call.operands[operand];
   Strides own = call.getStrides(operand), strides = expandedStrides({type.getShape(), own}, expanded);
   bool isView = viewStrides({expanded, strides}, shape).has_value();
-  return isView ? 0 : elementCount(expanded) * plan::elementBytes(type.getElementType());
+  return isView ? 0 : ShapedType::getNumElements(expanded) * plan::elementBytes(type.getElementType());
 }
 
 Strides likeOperands(const CallView &call, unsigned result) {

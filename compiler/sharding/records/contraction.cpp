@@ -45,9 +45,7 @@ static int64_t batchedBytes(const CallView &call, unsigned operand, ArrayRef<int
   if (own.size() < 2)
     return 0;
   ArrayRef<int64_t> matrix = own.take_back(2);
-  SmallVector<int64_t> expanded(batch), shape{1};
-  for (int64_t size : batch)
-    shape.front() *= size;
+  SmallVector<int64_t> expanded(batch), shape{ShapedType::getNumElements(batch)};
   llvm::append_range(expanded, matrix);
   llvm::append_range(shape, matrix);
   return reshapeBytes(call, operand, expanded, shape);

@@ -28,7 +28,7 @@ static FactorRule firstOperandRule(const CallView &call) {
 }
 
 static Linearity ofSelf(const CallView &call) {
-  Linearity linearity = linearIn(call, {{"self"}});
+  Linearity linearity = inSelf(call);
   linearity.movesElements = movesOperand(call).movesElements;
   return linearity;
 }

@@ -118,9 +118,7 @@ static bool isBlocked(RankedTensorType input, RankedTensorType weight, int64_t b
     return plan::elementBytes(input.getElementType()) < 4;
   ArrayRef<int64_t> window = weight.getShape().drop_front(2);
   bool isWide = window.size() > 1 && window.back() > 3 && window.end()[-2] > 3;
-  int64_t places = 1;
-  for (int64_t size : input.getShape().take_front(4))
-    places *= size;
+  int64_t places = ShapedType::getNumElements(input.getShape().take_front(4));
   return groups > 1 || isWide || batch > 1 || places > 20480;
 }
 

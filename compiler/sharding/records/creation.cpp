@@ -94,15 +94,24 @@ static std::optional<CallRewrite> asEmpty(const CallView &call) { return created
 
 void addCreationRecords(OpRegistry &registry) {
   for (StringRef target : {"aten.arange.default", "aten.arange.start", "aten.arange.start_step"})
-    registry.add(
-        {.target = target, .rule = arangeRule, .linearity = notLinear, .cost = fillCost, .localize = localizeArange});
+    registry.add({.target = target,
+                  .rule = arangeRule,
+                  .linearity = notLinear,
+                  .cost = fillCost,
+                  .localize = localizeArange,
+                  .readsNoTensor = true});
   for (StringRef target : {"aten.zeros.default", "aten.ones.default", "aten.full.default", "aten.empty.memory_format"})
     registry.add({.target = target,
                   .rule = filledRule,
                   .linearity = notLinear,
                   .cost = fillCost,
-                  .localize = localizeSizes<size>});
-  registry.add({.target = "aten.scalar_tensor.default", .rule = filledRule, .linearity = notLinear, .cost = fillCost});
+                  .localize = localizeSizes<size>,
+                  .readsNoTensor = true});
+  registry.add({.target = "aten.scalar_tensor.default",
+                .rule = filledRule,
+                .linearity = notLinear,
+                .cost = fillCost,
+                .readsNoTensor = true});
 
   struct FromOperand {
     StringRef suffix;

@@ -28,7 +28,6 @@ static Linearity inSum(const CallView &call) { return linearIn(call, {{"self", "
 static Linearity inFactors(const CallView &call) { return linearIn(call, {{"self"}, {"other"}}); }
 
 /// self times something that does not depend on it.
-static Linearity inSelf(const CallView &call) { return linearIn(call, {{"self"}}); }
 
 /// self / other without rounding.
 static Linearity inDividend(const CallView &call) {

@@ -76,8 +76,8 @@ static FactorRule localEmbeddingRule(const CallView &call) {
 // gather, index_select, index, index_put
 //===----------------------------------------------------------------------===//
 
-static Linearity inSelf(const CallView &call) {
-  Linearity linearity = linearIn(call, {{"self"}});
+static Linearity chosenOfSelf(const CallView &call) {
+  Linearity linearity = inSelf(call);
   linearity.movesElements = true;
   return linearity;
 }
@@ -187,10 +187,12 @@ void addIndexingRecords(OpRegistry &registry) {
                 .localize = localizeEmbedding});
   registry.add(
       {.target = "meshplan.embedding", .rule = localEmbeddingRule, .linearity = inWeight, .cost = localEmbeddingCost});
-  registry.add({.target = "aten.gather.default", .rule = gatherRule, .linearity = inSelf, .cost = lookupCost});
-  registry.add(
-      {.target = "aten.index_select.default", .rule = indexSelectRule, .linearity = inSelf, .cost = selectRowsCost});
-  registry.add({.target = "aten.index.Tensor", .rule = indexRule, .linearity = inSelf, .cost = lookupCost});
+  registry.add({.target = "aten.gather.default", .rule = gatherRule, .linearity = chosenOfSelf, .cost = lookupCost});
+  registry.add({.target = "aten.index_select.default",
+                .rule = indexSelectRule,
+                .linearity = chosenOfSelf,
+                .cost = selectRowsCost});
+  registry.add({.target = "aten.index.Tensor", .rule = indexRule, .linearity = chosenOfSelf, .cost = lookupCost});
   registry.add(
       {.target = "aten.index_put.default", .rule = indexPutRule, .linearity = inSelfAndValues, .cost = copyCost});
 }

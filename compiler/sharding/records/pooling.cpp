@@ -78,8 +78,6 @@ template <unsigned Count> static LocalCall localizeAdaptivePool(const CallView &
   return {call.target.str(), withArg(call.args, "output_size", localSizes(call, first, Count))};
 }
 
-static Linearity inSelf(const CallView &call) { return linearIn(call, {{"self"}}); }
-
 /// Each element of the input is read about once.
 static OpCost poolCost(const CallView &call) {
   OpCost cost = copyCost(call);

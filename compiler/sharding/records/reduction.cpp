@@ -49,8 +49,6 @@ static FactorRule maxRule(const CallView &call) { return reductionRule(call, Fac
 /// Reductions of which a part of the elements gives nothing that a collective can combine.
 static FactorRule wholeRule(const CallView &call) { return reductionRule(call, FactorKind::whole); }
 
-static Linearity inSelf(const CallView &call) { return linearIn(call, {{"self"}}); }
-
 /// One flop for each element that is read.
 static OpCost compareCost(const CallView &call) {
   OpCost cost = copyCost(call);

@@ -34,9 +34,10 @@ static FactorRule sliceRule(const CallView &call) {
 /// The rank's part is a view of what it holds.
 static Strides sliceStrides(const CallView &call, unsigned) {
   Strides strides = call.getStrides(0);
-  int64_t cut = normalizeDim(call.getInt("dim", 0), strides.size());
-  if (cut >= 0)
-    strides[cut] *= call.getInt("step", 1);
+  int64_t rank = strides.size(), cut = normalizeDim(call.getInt("dim", 0), rank);
+  // A step beyond the dim leaves one element, whose stride means nothing.
+  if (cut >= 0 && cut < rank)
+    strides[cut] *= std::clamp<int64_t>(call.getInt("step", 1), 1, 1 + call.operands.front().getDimSize(cut));
   return strides;
 }
 
@@ -88,8 +89,8 @@ static FactorRule selectedRule(const CallView &call) {
 
 static Strides selectedStrides(const CallView &call, unsigned) {
   Strides strides = call.getStrides(0);
-  int64_t taken = normalizeDim(call.getInt("dim", 0), strides.size());
-  if (taken >= 0)
+  int64_t rank = strides.size(), taken = normalizeDim(call.getInt("dim", 0), rank);
+  if (taken >= 0 && taken < rank)
     strides.erase(strides.begin() + taken);
   return strides;
 }

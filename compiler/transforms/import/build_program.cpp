@@ -18,12 +18,6 @@ using archive::ValueId;
 
 namespace {
 
-/// Operators with a record that make a tensor from literals alone.
-bool makesTensor(StringRef target) {
-  auto [name, overload] = target.split('.').second.split('.');
-  return llvm::is_contained({"arange", "zeros", "ones", "full", "empty", "scalar_tensor"}, name);
-}
-
 class ProgramBuilder {
 public:
   ProgramBuilder(const ExportedProgram &program, const ProgramOutline &outline, const BoundPlan &bound,
@@ -212,11 +206,12 @@ StringRef ProgramBuilder::targetOf(const archive::Node &node) {
 }
 
 bool ProgramBuilder::hasTensors(const archive::Node &node, size_t operands) {
-  if (!OpRegistry::get().lookup(node.target))
+  const OpRecord *record = OpRegistry::get().lookup(node.target);
+  if (!record)
     return true;
-  std::string what = node.results.empty()                         ? "result"
-                     : operands == 0 && !makesTensor(node.target) ? "tensor among its arguments"
-                                                                  : "";
+  std::string what = node.results.empty()                      ? "result"
+                     : operands == 0 && !record->readsNoTensor ? "tensor among its arguments"
+                                                               : "";
   if (!what.empty())
     diagnostics.error(bound.modelRange, "node '" + node.name + "' of operator '" + node.target + "' has no " + what);
   return what.empty();

@@ -10,12 +10,12 @@
 #include "compiler/transforms/import/fold_mask.h"
 #include "compiler/transforms/import/passes.h"
 #include "compiler/transforms/import/repeated_heads.h"
+#include "mlir/IR/TypeUtilities.h"
 #include <cmath>
 
 namespace meshplan {
 #define GEN_PASS_DEF_FOLDATTENTION
 #include "compiler/transforms/import/passes.h.inc"
-#include "mlir/IR/TypeUtilities.h"
 } // namespace meshplan
 
 using namespace mlir;

@@ -37,14 +37,15 @@ std::optional<FoldedMask> MaskFolder::fold(Value mask, ScoreShape scores, plan::
   return folded;
 }
 
-/// True if adding the number to any other score than itself leaves no share for that key.
-static bool hides(double added, FloatType type, bool everyQuerySeesAKey) {
-  if (std::isinf(added) && added < 0)
-    return true;
-  // A row with nothing else than the lowest number is an even distribution, not one of nothing. Scores of f16 can come
-  // close to its lowest number, those of wider types cannot.
+bool meshplan::hidesBesideOthers(double added, FloatType type) {
   double lowest = APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/true).convertToDouble();
-  return everyQuerySeesAKey && !type.isF16() && added == lowest;
+  return added < 0 && (std::isinf(added) || (!type.isF16() && added == lowest));
+}
+
+/// True if keys at which the number is added have no share in any row. A row with nothing else than the lowest number
+/// is an even distribution, not one of nothing.
+static bool hides(double added, FloatType type, bool everyQuerySeesAKey) {
+  return hidesBesideOthers(added, type) && (std::isinf(added) || everyQuerySeesAKey);
 }
 
 /// Where the mask lets a query see a key, and what is added elsewhere; nullopt if it does more or is not understood.
@@ -92,6 +93,9 @@ std::optional<MaskAddends> MaskFolder::takeApart(Value mask) {
   SmallVector<Value> open{mask};
   while (!open.empty()) {
     Value value = behindCopies(open.pop_back_val());
+    // As an addend a boolean is 0 or 1, not a mask.
+    if (typeOf(value).getElementType().isInteger(1))
+      return std::nullopt;
     auto call = value.getDefiningOp<plan::CallOp>();
     CallView view = call ? CallView::of(call) : CallView();
     if (std::optional<AddedMask> read = readMask(value)) {

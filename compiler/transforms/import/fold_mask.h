@@ -29,6 +29,10 @@ struct MaskAddends {
   mlir::Value bias; ///< null if there is none
 };
 
+/// True if adding the number to a score leaves no share for that key beside one that is seen: the sum is the number
+/// itself. Scores of f16 can come close to its lowest number, those of wider types cannot.
+bool hidesBesideOthers(double added, mlir::FloatType type);
+
 /// Folds masks of one function and remembers them, as all layers have the same.
 class MaskFolder {
 public:

@@ -7,10 +7,9 @@
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/import/call_builder.h"
 #include "compiler/transforms/import/erase_unread.h"
+#include "compiler/transforms/import/fold_mask.h"
 #include "compiler/transforms/import/passes.h"
 #include "compiler/transforms/import/written_attention.h"
-#include "llvm/ADT/APFloat.h"
-#include <cmath>
 
 namespace meshplan {
 #define GEN_PASS_DEF_RECOGNIZEATTENTION
@@ -93,12 +92,6 @@ Value AttentionWriter::heads(Value matrices, int64_t rows, int64_t columns, bool
       .build(shape, element);
 }
 
-/// True if scores that are filled count as hidden: with the number added to them they are the same.
-static bool hides(double number, FloatType type) {
-  double lowest = APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/true).convertToDouble();
-  return number < 0 && (std::isinf(number) || (!type.isF16() && number == lowest));
-}
-
 /// Batch and heads as two dims, as masks have them.
 Value AttentionWriter::withFourDims(Value tensor) {
   RankedTensorType type = typeOf(tensor);
@@ -168,7 +161,7 @@ std::optional<Value> AttentionWriter::makeMask() {
     if (isAdded ? !isa<FloatType>(type.getElementType()) : !type.getElementType().isInteger(1))
       return std::nullopt;
     // Another number stands in place of the score, and is not added to it.
-    if (!isAdded && !hides(step.number, step.type))
+    if (!isAdded && !hidesBesideOthers(step.number, step.type))
       return std::nullopt;
   }
   Value mask;
@@ -200,16 +193,6 @@ void AttentionWriter::write() {
   replaceProduct(out);
 }
 
-/// Views need memory in the order of the product, which the attention's result does not have.
-static void makeReshape(plan::CallOp call) {
-  if (call.getTarget() != "aten.view.default" && call.getTarget() != "aten._unsafe_view.default")
-    return;
-  NamedAttrList args(call.getArgs());
-  args.set("shape", args.erase("size"));
-  call.setTarget("aten.reshape.default");
-  call.setArgsAttr(args.getDictionary(call.getContext()));
-}
-
 /// Readers of the product read `out` instead. Those that give its batch and heads a dim each are not needed.
 void AttentionWriter::replaceProduct(Value out) {
   Value product = place.getResult(0);
@@ -231,9 +214,6 @@ void AttentionWriter::replaceProduct(Value out) {
   } else {
     product.replaceAllUsesWith(out);
   }
-  for (Operation *user : out.getUsers())
-    if (auto call = dyn_cast<plan::CallOp>(user))
-      makeReshape(call);
 }
 
 namespace {

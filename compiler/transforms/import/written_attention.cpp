@@ -97,7 +97,7 @@ plan::CallOp WrittenAttentionReader::findProduct(Value probabilities) const {
       continue;
     }
     std::optional<unsigned> left = view.getOperand("self");
-    bool reads = isProduct(view) && left && call.getOperand(*left) == probabilities;
+    bool reads = isProduct(view) && left && rightOperand(view) && call.getOperand(*left) == probabilities;
     return reads && isScores(probabilities) ? call : plan::CallOp();
   }
   return {};
@@ -239,11 +239,11 @@ bool WrittenAttentionReader::readWhere(plan::CallOp call, const CallView &view) 
 
 /// True if query, key and value have the shapes of the scores' product.
 bool WrittenAttentionReader::fitsOperands() {
-  auto rows = [&](Value value) { return typeOf(value).getShape().drop_back(2); };
-  ArrayRef<int64_t> batches[] = {rows(found.query), rows(found.key), rows(found.value)};
-  for (ArrayRef<int64_t> batch : batches)
+  for (Value matrices : {found.query, found.key, found.value}) {
+    ArrayRef<int64_t> shape = typeOf(matrices).getShape(), batch = shape.drop_back(std::min<size_t>(shape.size(), 2));
     if (batch != ArrayRef<int64_t>{found.batch, found.heads} && batch != ArrayRef<int64_t>{found.batch * found.heads})
       return false;
+  }
   ArrayRef<int64_t> query = typeOf(found.query).getShape(), key = typeOf(found.key).getShape(),
                     value = typeOf(found.value).getShape();
   Type element = typeOf(found.query).getElementType();

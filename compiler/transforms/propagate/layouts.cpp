@@ -40,8 +40,9 @@ Value Layouts::obtain(Value value, ShardingAttr sharding, Operation *user, const
       return version;
     if (!canReach(getSharding(version), sharding))
       continue;
+    // Of equal ones the newest: it is made by what was asked for before, which nothing else may read.
     int64_t bytes = reshardBytes(cast<RankedTensorType>(version.getType()), sharding, mesh);
-    if (!best || bytes < bestBytes) {
+    if (!best || bytes <= bestBytes) {
       best = version;
       bestBytes = bytes;
     }

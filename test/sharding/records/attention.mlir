@@ -62,3 +62,9 @@ func.func @softcap(%0: tensor<2x6x4x8xf32>, %1: tensor<2x3x6x8xf32>, %2: tensor<
     : (tensor<2x6x4x8xf32>, tensor<2x3x6x8xf32>, tensor<2x3x6x8xf32>, tensor<2x6x1x6xf32>) -> (tensor<2x6x4x8xf32>, tensor<2x6x4xf32>)
   return %r#0, %r#1 : tensor<2x6x4x8xf32>, tensor<2x6x4xf32>
 }
+
+func.func @wider_mask(%0: tensor<2x6x4x8xbf16>, %1: tensor<2x3x6x8xbf16>, %2: tensor<2x3x6x8xbf16>, %3: tensor<2x6x4x6xf32>) -> (tensor<2x6x4x8xbf16>, tensor<2x6x4xf32>) {
+  %r:2 = plan.call "meshplan.attention"(%0, %1, %2, %3) {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.5 : f64, mask = #plan.operand<3>}
+    : (tensor<2x6x4x8xbf16>, tensor<2x3x6x8xbf16>, tensor<2x3x6x8xbf16>, tensor<2x6x4x6xf32>) -> (tensor<2x6x4x8xbf16>, tensor<2x6x4xf32>)
+  return %r#0, %r#1 : tensor<2x6x4x8xbf16>, tensor<2x6x4xf32>
+}

@@ -73,3 +73,22 @@ func.func @slices_of_slices(%x: tensor<12xf32>) -> (tensor<4xf32>, tensor<4xf32>
       : (tensor<8xf32>) -> tensor<4xf32>
   return %high, %low, %rest : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// An overlap as long as a gap: the sizes add up, but 4 to 8 is read twice and 8 to 12 not at all.
+// CHECK-LABEL: @an_overlap_and_a_gap_stay
+// CHECK-NOT: split
+func.func @an_overlap_and_a_gap_stay(%x: tensor<12xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
+  %0 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, end = 8 : i64} : (tensor<12xf32>) -> tensor<8xf32>
+  %1 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, start = 4 : i64, end = 8 : i64}
+      : (tensor<12xf32>) -> tensor<4xf32>
+  return %0, %1 : tensor<8xf32>, tensor<4xf32>
+}
+
+// Every second element is as many as the first half.
+// CHECK-LABEL: @a_step_beside_a_half_stays
+// CHECK-NOT: split
+func.func @a_step_beside_a_half_stays(%x: tensor<12xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
+  %0 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, step = 2 : i64} : (tensor<12xf32>) -> tensor<6xf32>
+  %1 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, start = 6 : i64} : (tensor<12xf32>) -> tensor<6xf32>
+  return %0, %1 : tensor<6xf32>, tensor<6xf32>
+}

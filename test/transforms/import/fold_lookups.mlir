@@ -96,3 +96,16 @@ func.func @left_alone(%self: tensor<4x6x8xf32>, %at: tensor<4xi64>, %scores: ten
       : (tensor<4x6x8xf32>, tensor<3xi64>, tensor<3xi64>) -> tensor<3x8xf32>
   return %0, %1, %2, %3 : tensor<4x6x8xf32>, tensor<4x8xf32>, tensor<4xf32>, tensor<3x8xf32>
 }
+
+// Gather takes no indices that count from the end.
+// CHECK-LABEL: func.func @from_the_end
+// CHECK: "aten.index.Tensor"
+// CHECK-NOT: "aten.gather.default"
+func.func @from_the_end(%self: tensor<2x6x8xf32>) -> tensor<2x8xf32> {
+  %count = plan.call "aten.arange.default"() {end = 2 : i64} : () -> tensor<2xi64>
+  %last = plan.call "aten.arange.start"() {start = -2 : i64, end = 0 : i64} : () -> tensor<2xi64>
+  %out = plan.call "aten.index.Tensor"(%self, %count, %last)
+      {self = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>]}
+      : (tensor<2x6x8xf32>, tensor<2xi64>, tensor<2xi64>) -> tensor<2x8xf32>
+  return %out : tensor<2x8xf32>
+}

@@ -82,13 +82,13 @@ func.func @merged_heads(
   return %13 : tensor<2x4x8x16xf32>
 }
 
-// Hidden scores, probabilities in fewer bits than the scores, and a view that needs the product's memory.
+// Hidden scores, and probabilities in fewer bits than the scores. The view becomes a reshape when it is that of a rank.
 // CHECK-LABEL: func.func @filled
 // CHECK: %[[ZEROS:.*]] = plan.call "aten.zeros.default"() {dtype = f32, size = [8, 8]}
 // CHECK-NEXT: %[[MASK:.*]] = plan.call "aten.masked_fill.Scalar"(%[[ZEROS]], %arg3) {{.*}}value = 0xFFF0000000000000
 // CHECK-NEXT: %[[K:.*]] = plan.call "aten.transpose.int"(%arg1)
 // CHECK-NEXT: %[[OUT:.*]]:2 = plan.call "meshplan.attention"(%arg0, %[[K]], %arg2, %[[MASK]])
-// CHECK-NEXT: plan.call "aten.reshape.default"(%[[OUT]]#0) {self = #plan.operand<0>, shape = [64, 16]}
+// CHECK-NEXT: plan.call "aten.view.default"(%[[OUT]]#0) {self = #plan.operand<0>, size = [64, 16]}
 func.func @filled(
     %q: tensor<2x4x8x16xbf16>,
     %k: tensor<2x4x16x8xbf16>,

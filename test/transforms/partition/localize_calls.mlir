@@ -93,3 +93,40 @@ func.func @addend_beside_whole(%x: tensor<4xf32, #plan.sharding<[{}], partial = 
       -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
   return %1 : tensor<8xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
 }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 12>]
+
+// 12 shards of 3 columns are no heads of 4.
+func.func @cut_within_a_head(%x: tensor<6x36xf32, #plan.sharding<[{}, {"tp"}]>>)
+    -> tensor<6x9x4xf32, #plan.sharding<[{}, {}, {}]>> {
+  // expected-error @below {{operand 0 is divided where its factors cannot be}}
+  %1 = plan.call "aten.view.default"(%x) {self = #plan.operand<0>, size = array<i64: 6, 9, 4>}
+      : (tensor<6x36xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<6x9x4xf32, #plan.sharding<[{}, {}, {}]>>
+  return %1 : tensor<6x9x4xf32, #plan.sharding<[{}, {}, {}]>>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+func.func @undecided(%x: tensor<4xf32, #plan.sharding<[{"tp", ?}]>>) -> tensor<4xf32, #plan.sharding<[{"tp", ?}]>> {
+  // expected-error @below {{operand 0 has no decided sharding}}
+  %1 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>}
+      : (tensor<4xf32, #plan.sharding<[{"tp", ?}]>>) -> tensor<4xf32, #plan.sharding<[{"tp", ?}]>>
+  return %1 : tensor<4xf32, #plan.sharding<[{"tp", ?}]>>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// The reference runs on one rank: it has no shardings, and its sizes stay as they are.
+// CHECK-LABEL: func.func @reference
+func.func @reference(%x: tensor<2x8xf32>) -> tensor<2x4x2xf32> attributes {plan.single_rank} {
+  // CHECK: size = array<i64: 2, -1, 2>
+  %1 = plan.call "aten.view.default"(%x) {self = #plan.operand<0>, size = array<i64: 2, -1, 2>}
+      : (tensor<2x8xf32>) -> tensor<2x4x2xf32>
+  return %1 : tensor<2x4x2xf32>
+}

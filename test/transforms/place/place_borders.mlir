@@ -71,3 +71,31 @@ func.func @function(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]
   %1 = plan.call "aten.exp.default"(%0) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %1, %0 : tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// -----
+
+// Weights and constants are no inputs of a module, wherever they stand among the operands.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.border "embed" is_input true index 0 #plan.sharding<[{"tp"}]> exact true along [#plan.axis<"tp">] as "input [rows over tp]"
+// CHECK-LABEL: @inputs_behind_weights
+// CHECK: %[[IDS:.*]] = plan.constrain %arg1 <[{"tp"}]>
+// CHECK: plan.call "aten.embedding.default"(%arg0, %[[IDS]])
+func.func @inputs_behind_weights(
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["embed.weight"]},
+    %ids: tensor<4xi64> {plan.kind = "input", plan.names = ["ids"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.embedding.default"(%w, %ids) {weight = #plan.operand<0>, indices = #plan.operand<1>} in "embed"
+      : (tensor<16x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// -----
+
+// An axis of one rank divides nothing.
+plan.mesh [#plan.mesh_axis<"dp" = 1>, #plan.mesh_axis<"tp" = 2>]
+plan.border "" is_input false index 0 #plan.sharding<[{"dp"}, {"tp"}]> exact true along [#plan.axis<"dp">, #plan.axis<"tp">] as "output y"
+// CHECK-LABEL: @axis_of_one
+// CHECK: plan.constrain %{{.*}} <[{}, {"tp"}]>
+func.func @axis_of_one(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}

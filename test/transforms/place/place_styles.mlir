@@ -89,3 +89,43 @@ func.func @lent(
       : (tensor<4x8xf32>, tensor<16x8xf32>, tensor<16xf32>) -> tensor<4x16xf32>
   return %0 : tensor<4x16xf32>
 }
+
+// -----
+
+// A sequence divides what has it: not the positions, which are integers, nor what is one element long there.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
+
+// CHECK-LABEL: func.func @sequence
+// CHECK-COUNT-2: plan.constrain %{{.*}} <[{}, {"tp"}, {}]>
+// CHECK-NOT: plan.constrain
+func.func @sequence(
+    %x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %scale: tensor<2x1x8xf32> {plan.kind = "input", plan.names = ["scale"]},
+    %places: tensor<2x6x8xi64> {plan.kind = "input", plan.names = ["places"]}) -> tensor<2x6x8xf32> {
+  %0 = plan.call "aten.mul.Tensor"(%x, %scale) {self = #plan.operand<0>, other = #plan.operand<1>} in "norm"
+      : (tensor<2x6x8xf32>, tensor<2x1x8xf32>) -> tensor<2x6x8xf32>
+  %1 = plan.call "aten.mul.Tensor"(%0, %places) {self = #plan.operand<0>, other = #plan.operand<1>} in "norm"
+      : (tensor<2x6x8xf32>, tensor<2x6x8xi64>) -> tensor<2x6x8xf32>
+  return %1 : tensor<2x6x8xf32>
+}
+
+// -----
+
+// A bias that the program holds is no activation, so its dim is one of output features.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
+
+// CHECK-LABEL: func.func @constant_bias
+// CHECK-SAME: tensor<16x8xf32, #plan.sharding<[{"tp"}, {}]>>
+// CHECK-COUNT-1: plan.constrain
+// CHECK-NOT: plan.constrain
+func.func @constant_bias(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"]}) -> tensor<4x16xf32> {
+  %b = plan.constant "b" dense<1.0> : tensor<16xf32> : tensor<16xf32>
+  %0 = plan.call "aten.linear.default"(%x, %w, %b)
+      {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>} in "up"
+      : (tensor<4x8xf32>, tensor<16x8xf32>, tensor<16xf32>) -> tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}

@@ -66,3 +66,19 @@ func.func @forward(
       : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
   return %1 : tensor<4x16xf32>
 }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{parameter 'up.weight' is placed in two ways: 'weight: split 1 over tp' and 'colwise tp'}}
+// expected-note @below {{help: modules that share a parameter need one placement}}
+plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
+func.func @forward(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    // expected-note @below {{the other statement is here}}
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"], plan.style = "weight: split 1 over tp",
+                          plan.sharding = #plan.sharding<[{}, {"tp"}]>}) -> tensor<4x16xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+      : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}

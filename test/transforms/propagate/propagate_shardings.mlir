@@ -124,20 +124,61 @@ func.func @maxima(
 
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 
-// The first consumer could take an addend, the second needs the sum: one reduction serves both.
+plan.style "a" rowwise [#plan.axis<"tp">] as "rowwise tp"
+
+// Two consumers of an addend, one of which needs the sum: it is summed once, for both.
 // CHECK-LABEL: func.func @shared_addend
-// CHECK: %[[P:.*]] = plan.call "aten.linear.default"{{.*}}partial = sum {"tp"}
-// CHECK: %[[R:.*]] = plan.reshard %[[P]] {{.*}} -> tensor<4x6xf32, #plan.sharding<[{}, {}]>>
+// CHECK: %[[A:.*]] = plan.call "aten.linear.default"
+// CHECK: %[[R:.*]] = plan.reshard %[[A]] because "rowwise tp"
 // CHECK: plan.call "aten.neg.default"(%[[R]])
 // CHECK: plan.call "aten.exp.default"(%[[R]])
 // CHECK-NOT: plan.reshard
 func.func @shared_addend(
-    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
-    %w: tensor<6x8xf32> {plan.kind = "parameter", plan.names = ["w"], plan.sharding = #plan.sharding<[{}, {"tp"}]>})
-    -> (tensor<4x6xf32>, tensor<4x6xf32>) {
-  %p = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
-      : (tensor<4x8xf32>, tensor<6x8xf32>) -> tensor<4x6xf32>
-  %n = plan.call "aten.neg.default"(%p) {self = #plan.operand<0>} : (tensor<4x6xf32>) -> tensor<4x6xf32>
-  %e = plan.call "aten.exp.default"(%p) {self = #plan.operand<0>} : (tensor<4x6xf32>) -> tensor<4x6xf32>
-  return %n, %e : tensor<4x6xf32>, tensor<4x6xf32>
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["a.weight"]}) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %a = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "a"
+      : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %n = plan.call "aten.neg.default"(%a) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %e = plan.call "aten.exp.default"(%a) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %n, %e : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.style "a" rowwise [#plan.axis<"tp">] as "rowwise tp"
+
+// A statement about dp leaves the addends of tp what they are, and what they are summed from.
+// CHECK-LABEL: func.func @statement_about_another_axis
+// CHECK: %[[A:.*]] = plan.call "aten.linear.default"
+// CHECK-NEXT: %[[D:.*]] = plan.reshard %[[A]] because "output 0" {{.*}} -> tensor<4x8xf32, #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>>
+// CHECK-NEXT: %[[S:.*]] = plan.reshard %[[D]] because "rowwise tp"
+// CHECK: return %[[S]] : tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>>
+func.func @statement_about_another_axis(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["a.weight"]}) -> tensor<4x8xf32> {
+  %a = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "a"
+      : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %c = plan.constrain %a <[{"dp"}, {}]> along [#plan.axis<"dp">] as "output 0" : tensor<4x8xf32> -> tensor<4x8xf32>
+  return %c : tensor<4x8xf32>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 4>]
+plan.style "a" rowwise [#plan.axis<"tp">] as "rowwise tp"
+
+// The neighbour has its rows over tp, but 6 rows are too few for dp and tp together: the addends are summed whole.
+// CHECK-LABEL: func.func @too_few_rows
+// CHECK: %[[A:.*]] = plan.call "aten.linear.default"{{.*}} -> tensor<6x8xf32, #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>>
+// CHECK: plan.reshard %[[A]] because "rowwise tp" {{.*}} -> tensor<6x8xf32, #plan.sharding<[{"dp"}, {}]>>
+func.func @too_few_rows(
+    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}, {}]>},
+    %y: tensor<6x8xf32> {plan.kind = "input", plan.names = ["y"], plan.sharding = #plan.sharding<[{"tp"}, {}]>},
+    %w: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["a.weight"]}) -> tensor<6x8xf32> {
+  %a = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "a"
+      : (tensor<6x8xf32>, tensor<8x8xf32>) -> tensor<6x8xf32>
+  %s = plan.call "aten.mul.Tensor"(%a, %y) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<6x8xf32>
+  return %s : tensor<6x8xf32>
 }

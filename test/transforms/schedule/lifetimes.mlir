@@ -82,3 +82,53 @@ func.func @direct(%r: tensor<8x20xf32, #rows> {plan.kind = "input", plan.names =
   %0 = plan.all_gather %r [#plan.axis<"tp">] dim 0 : tensor<8x20xf32, #rows> -> tensor<8x20xf32, #none>
   return %0 : tensor<8x20xf32, #none>
 }
+
+// -----
+
+// An exchange of rows for columns sends pieces that lie in a row and puts those that arrive together: 320 bytes of
+// input, 320 of result, 320 of staging.
+
+#rows = #plan.sharding<[{"tp"}, {}]>
+#cols = #plan.sharding<[{}, {"tp"}]>
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// CHECK-LABEL: sched.program @arriving_pieces
+// CHECK-SAME: peak = 960, least = 960
+func.func @arriving_pieces(%c: tensor<8x20xf32, #cols> {plan.kind = "input", plan.names = ["c"]}) -> (tensor<8x20xf32, #rows>) {
+  %0 = plan.all_to_all %c [#plan.axis<"tp">] from 1 to 0 : tensor<8x20xf32, #cols> -> tensor<8x20xf32, #rows>
+  return %0 : tensor<8x20xf32, #rows>
+}
+
+// -----
+
+// A slice is a view: exp is held until what reads its half is done. 128 bytes each of the input and of exp, 64 of relu.
+
+#none = #plan.sharding<[{}, {}]>
+#rows = #plan.sharding<[{"tp"}, {}]>
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// CHECK-LABEL: sched.program @sliced
+// CHECK-SAME: peak = 320, least = 320
+func.func @sliced(%x: tensor<8x4xf32, #none> {plan.kind = "input", plan.names = ["x"]}) -> (tensor<8x4xf32, #rows>) {
+  %y = plan.call "aten.exp.default"(%x) {self = #plan.operand<0>} : (tensor<8x4xf32, #none>) -> tensor<8x4xf32, #none>
+  %s = plan.slice %y [#plan.axis<"tp">] dim 0 : tensor<8x4xf32, #none> -> tensor<8x4xf32, #rows>
+  %z = plan.call "aten.relu.default"(%s) {self = #plan.operand<0>} : (tensor<8x4xf32, #rows>) -> tensor<8x4xf32, #rows>
+  return %z : tensor<8x4xf32, #rows>
+}
+
+// -----
+
+// Of a dim with parts a rank holds several ranges, which a slice puts together anew: 48 bytes of input, 24 of its half.
+
+#parts = #plan.sharding<[{"tp", parts [8, 4]}]>
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// CHECK-LABEL: sched.program @sliced_parts
+// CHECK-SAME: peak = 72, least = 72
+func.func @sliced_parts(%x: tensor<12xf32, #plan.sharding<[{}]>> {plan.kind = "input", plan.names = ["x"]}) -> (tensor<12xf32, #parts>) {
+  %s = plan.slice %x [#plan.axis<"tp">] dim 0 : tensor<12xf32, #plan.sharding<[{}]>> -> tensor<12xf32, #parts>
+  return %s : tensor<12xf32, #parts>
+}

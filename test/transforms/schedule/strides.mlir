@@ -76,3 +76,56 @@ func.func @written(%x: tensor<6x8xf32, #none> {plan.kind = "input", plan.names =
   %a = plan.call "aten.t.default"(%x) {self = #plan.operand<0>} : (tensor<6x8xf32, #none>) -> tensor<8x6xf32, #none>
   return %a : tensor<8x6xf32, #none>
 }
+
+// -----
+
+// All outputs are written one after the other: the largest copy counts, whichever comes last. 192 bytes of input, 192
+// of the copy of the first output; the second is the input itself.
+
+#none = #plan.sharding<[{}, {}]>
+
+plan.mesh [#plan.mesh_axis<"tp" = 1>]
+
+// CHECK-LABEL: sched.program @written_first
+// CHECK-SAME: peak = 384, least = 384
+func.func @written_first(%x: tensor<6x8xf32, #none> {plan.kind = "input", plan.names = ["x"]})
+    -> (tensor<8x6xf32, #none>, tensor<6x8xf32, #none>) {
+  %a = plan.call "aten.t.default"(%x) {self = #plan.operand<0>} : (tensor<6x8xf32, #none>) -> tensor<8x6xf32, #none>
+  return %a, %x : tensor<8x6xf32, #none>, tensor<6x8xf32, #none>
+}
+
+// -----
+
+// An exchange that sends column by column copies its pieces together, whatever its input's order of dims: 320 bytes of
+// input, of which the turned tensor is a view, 320 of pieces and 320 of the result.
+
+#rows = #plan.sharding<[{"tp"}, {}]>
+#cols = #plan.sharding<[{}, {"tp"}]>
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// CHECK-LABEL: sched.program @exchanged
+// CHECK-SAME: peak = 960, least = 960
+func.func @exchanged(%x: tensor<8x20xf32, #cols> {plan.kind = "input", plan.names = ["x"]}) -> (tensor<20x8xf32, #cols>) {
+  %a = plan.call "aten.t.default"(%x) {self = #plan.operand<0>} : (tensor<8x20xf32, #cols>) -> tensor<20x8xf32, #rows>
+  %b = plan.all_to_all %a [#plan.axis<"tp">] from 0 to 1 : tensor<20x8xf32, #rows> -> tensor<20x8xf32, #cols>
+  return %b : tensor<20x8xf32, #cols>
+}
+
+// -----
+
+// Rank 0 turns 5 x 2 elements and lays them out in a row, which is a copy; the last rank has 5 x 1, which is none. It
+// counts as one on both: 40 and 20 bytes of input, as many of the copy.
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// CHECK-LABEL: sched.program @copied_on_one_rank
+// CHECK-SAME: peak = 80, least = 40
+func.func @copied_on_one_rank(%x: tensor<5x3xf32, #plan.sharding<[{}, {"tp"}]>> {plan.kind = "input", plan.names = ["x"]})
+    -> (tensor<15xf32, #plan.sharding<[{"tp", unit 5}]>>) {
+  %a = plan.call "aten.t.default"(%x) {self = #plan.operand<0>}
+    : (tensor<5x3xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<3x5xf32, #plan.sharding<[{"tp"}, {}]>>
+  %b = plan.call "aten.reshape.default"(%a) {self = #plan.operand<0>, shape = [#plan.local<0, result 0, dim 0, extent 1>]}
+    : (tensor<3x5xf32, #plan.sharding<[{"tp"}, {}]>>) -> tensor<15xf32, #plan.sharding<[{"tp", unit 5}]>>
+  return %b : tensor<15xf32, #plan.sharding<[{"tp", unit 5}]>>
+}

@@ -1,9 +1,7 @@
 //===- verify_collective_test.cpp - what collectives and slices may change ===//
 
 #include "runtime/artifact/meaning.h"
-#include "test/unit/artifact/build_schedule.h"
-
-#include <gmock/gmock.h>
+#include "test/unit/artifact/refused_schedule.h"
 
 namespace meshplan {
 namespace {
@@ -11,21 +9,11 @@ namespace {
 using artifact::CollectiveKind;
 using artifact::ScheduleT;
 
-struct Case {
-  const char *name;
-  void (*change)(ScheduleT &);
-  const char *message; // after "programs[0]: instructions["
-};
+using VerifyCollective = RefusedSchedule;
 
-class VerifyCollective : public testing::TestWithParam<Case> {};
+TEST_P(VerifyCollective, IsRefused) { expectRefusal("programs[0]: instructions["); }
 
-TEST_P(VerifyCollective, IsRefused) {
-  ScheduleT schedule = buildSchedule();
-  GetParam().change(schedule);
-  EXPECT_EQ(verificationError(schedule), std::string("programs[0]: instructions[") + GetParam().message);
-}
-
-const Case collectiveCases[] = {
+const WrongSchedule collectiveCases[] = {
     {"Communicator", [](ScheduleT &s) { startOf(s, startSum).communicator = -1; }, "1]: communicator -1 of 2"},
     {"Input", [](ScheduleT &s) { startOf(s, startSum).input = 50; }, "1]: input: value 50 of 7"},
     {"Output", [](ScheduleT &s) { startOf(s, startSum).output = product; }, "1]: output: value 3 is defined twice"},
@@ -120,8 +108,7 @@ const Case collectiveCases[] = {
     {"SliceShape", [](ScheduleT &s) { valueOf(s, part).dims[0]->extent = 10; }, "4]: the global shape changes"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Collective, VerifyCollective, testing::ValuesIn(collectiveCases),
-                         [](const testing::TestParamInfo<Case> &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Collective, VerifyCollective, testing::ValuesIn(collectiveCases), nameOfCase);
 
 TEST(VerifyStart, AllToAllMovesTheSplit) {
   ScheduleT schedule = buildSchedule();

@@ -1,8 +1,6 @@
 //===- verify_instructions_test.cpp - rules of order and lifetimes --------===//
 
-#include "test/unit/artifact/build_schedule.h"
-
-#include <gmock/gmock.h>
+#include "test/unit/artifact/refused_schedule.h"
 
 namespace meshplan {
 namespace {
@@ -10,19 +8,9 @@ namespace {
 using artifact::IntExpr;
 using artifact::ScheduleT;
 
-struct Case {
-  const char *name;
-  void (*change)(ScheduleT &);
-  const char *message; // after "programs[0]: instructions["
-};
+using VerifyInstructions = RefusedSchedule;
 
-class VerifyInstructions : public testing::TestWithParam<Case> {};
-
-TEST_P(VerifyInstructions, AreRefused) {
-  ScheduleT schedule = buildSchedule();
-  GetParam().change(schedule);
-  EXPECT_EQ(verificationError(schedule), std::string("programs[0]: instructions[") + GetParam().message);
-}
+TEST_P(VerifyInstructions, AreRefused) { expectRefusal("programs[0]: instructions["); }
 
 artifact::InstructionT &at(ScheduleT &s, size_t index) { return *forwardOf(s).instructions[index]; }
 
@@ -32,7 +20,7 @@ void erase(ScheduleT &s, size_t index) {
 
 artifact::ComputeT &computeOf(ScheduleT &s) { return *at(s, linear).action.AsCompute(); }
 
-const Case computeCases[] = {
+const WrongSchedule computeCases[] = {
     {"StreamNegative", [](ScheduleT &s) { at(s, linear).stream = -1; }, "0]: stream -1 of 2"},
     {"StreamOfNone", [](ScheduleT &s) { s.streams.clear(); }, "0]: stream 0 of 0"},
     {"OriginNegative", [](ScheduleT &s) { at(s, linear).origin = -2; }, "0]: origin -2 of 1"},
@@ -93,7 +81,7 @@ artifact::FreeT freeOf(std::vector<int> values) {
   return free;
 }
 
-const Case lifetimeCases[] = {
+const WrongSchedule lifetimeCases[] = {
     {"FreeUnknown", [](ScheduleT &s) { append(s, freeOf({7})); }, "8]: values[0]: value 7 of 7"},
     {"FreeArriving", [](ScheduleT &s) { at(s, waitGather).action.Set(freeOf({whole})); },
      "6]: values[0]: value 6 is used before the wait of its collective"},
@@ -133,10 +121,8 @@ const Case lifetimeCases[] = {
     {"Sequence", [](ScheduleT &s) { startOf(s, startGather).sequence = 0; }, "5]: sequence 0 after 0"},
 };
 
-std::string caseName(const testing::TestParamInfo<Case> &info) { return info.param.name; }
-
-INSTANTIATE_TEST_SUITE_P(Compute, VerifyInstructions, testing::ValuesIn(computeCases), caseName);
-INSTANTIATE_TEST_SUITE_P(Lifetime, VerifyInstructions, testing::ValuesIn(lifetimeCases), caseName);
+INSTANTIATE_TEST_SUITE_P(Compute, VerifyInstructions, testing::ValuesIn(computeCases), nameOfCase);
+INSTANTIATE_TEST_SUITE_P(Lifetime, VerifyInstructions, testing::ValuesIn(lifetimeCases), nameOfCase);
 
 TEST(InstructionOrder, AStartNeedsAWait) {
   ScheduleT schedule = buildSchedule();

@@ -1,33 +1,21 @@
 //===- verify_program_test.cpp - rules of parameters, constants, ports ----===//
 
-#include "test/unit/artifact/build_schedule.h"
-
-#include <gmock/gmock.h>
+#include "test/unit/artifact/refused_schedule.h"
 
 namespace meshplan {
 namespace {
 
 using artifact::ScheduleT;
 
-struct Case {
-  const char *name;
-  void (*change)(ScheduleT &);
-  const char *message; // after "programs[0]: "
-};
+using VerifyProgram = RefusedSchedule;
 
-class VerifyProgram : public testing::TestWithParam<Case> {};
-
-TEST_P(VerifyProgram, IsRefused) {
-  ScheduleT schedule = buildSchedule();
-  GetParam().change(schedule);
-  EXPECT_EQ(verificationError(schedule), std::string("programs[0]: ") + GetParam().message);
-}
+TEST_P(VerifyProgram, IsRefused) { expectRefusal("programs[0]: "); }
 
 template <typename Table> Table &addCopy(std::vector<std::unique_ptr<Table>> &list) {
   return *list.emplace_back(std::make_unique<Table>(*list[0]));
 }
 
-const Case portCases[] = {
+const WrongSchedule portCases[] = {
     {"ParameterNames", [](ScheduleT &s) { forwardOf(s).parameters[0]->names.clear(); }, "parameters[0]: no name"},
     {"ParameterNameTwice",
      [](ScheduleT &s) { forwardOf(s).parameters[0]->names[1] = forwardOf(s).parameters[0]->names[0]; },
@@ -82,8 +70,7 @@ const Case portCases[] = {
     {"MemoryOfInputs", [](ScheduleT &s) { forwardOf(s).memory->inputs = -1; }, "memory: a size is negative"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Ports, VerifyProgram, testing::ValuesIn(portCases),
-                         [](const testing::TestParamInfo<Case> &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Ports, VerifyProgram, testing::ValuesIn(portCases), nameOfCase);
 
 TEST(VerifyProgramOf, WhatMayBeLeftOut) {
   ScheduleT schedule = buildSchedule();

@@ -1,8 +1,6 @@
 //===- verify_schedule_test.cpp - rules of mesh, communicators, values ----===//
 
-#include "test/unit/artifact/build_schedule.h"
-
-#include <gmock/gmock.h>
+#include "test/unit/artifact/refused_schedule.h"
 
 namespace meshplan {
 namespace {
@@ -10,25 +8,15 @@ namespace {
 using artifact::AxisRef;
 using artifact::ScheduleT;
 
-struct Case {
-  const char *name;
-  void (*change)(ScheduleT &);
-  const char *message;
-};
+using VerifySchedule = RefusedSchedule;
 
-class VerifySchedule : public testing::TestWithParam<Case> {};
-
-TEST_P(VerifySchedule, IsRefused) {
-  ScheduleT schedule = buildSchedule();
-  GetParam().change(schedule);
-  EXPECT_EQ(verificationError(schedule), GetParam().message);
-}
+TEST_P(VerifySchedule, IsRefused) { expectRefusal(""); }
 
 TEST(VerifyMeaning, TheUnchangedScheduleIsValid) { EXPECT_EQ(verificationError(buildSchedule()), ""); }
 
 artifact::DimT &dimOf(ScheduleT &s, TestValue value, size_t dim) { return *valueOf(s, value).dims[dim]; }
 
-const Case scheduleCases[] = {
+const WrongSchedule scheduleCases[] = {
     {"AxisSizeNegative", [](ScheduleT &s) { s.mesh[0]->size = -2; }, "mesh: axes[0]: size -2 is not positive"},
     {"CommunicatorAxisTwice",
      [](ScheduleT &s) { s.communicators[0]->axes = {AxisRef(0, 1, 2), AxisRef(1, 1, 3), AxisRef(0, 1, 2)}; },
@@ -59,7 +47,7 @@ const Case scheduleCases[] = {
      "programs[0]: devices: axes[0]: size 0 is not positive"},
 };
 
-const Case valueCases[] = {
+const WrongSchedule valueCases[] = {
     {"DTypeNegative", [](ScheduleT &s) { valueOf(s, sum).dtype = artifact::DType(-1); },
      "programs[0]: values[4]: dtype -1 does not exist"},
     {"UnitNegative", [](ScheduleT &s) { dimOf(s, weight, 0).unit = -3; },
@@ -112,10 +100,8 @@ const Case valueCases[] = {
      "programs[0]: values[0]: dims[0]: extent 2305843009213693952 makes the tensor larger than the address space"},
 };
 
-std::string caseName(const testing::TestParamInfo<Case> &info) { return info.param.name; }
-
-INSTANTIATE_TEST_SUITE_P(Schedule, VerifySchedule, testing::ValuesIn(scheduleCases), caseName);
-INSTANTIATE_TEST_SUITE_P(Value, VerifySchedule, testing::ValuesIn(valueCases), caseName);
+INSTANTIATE_TEST_SUITE_P(Schedule, VerifySchedule, testing::ValuesIn(scheduleCases), nameOfCase);
+INSTANTIATE_TEST_SUITE_P(Value, VerifySchedule, testing::ValuesIn(valueCases), nameOfCase);
 
 TEST(VerifyMeaning, ValuesAtTheEdge) {
   ScheduleT schedule = buildSchedule();

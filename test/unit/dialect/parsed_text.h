@@ -24,9 +24,20 @@ protected:
   template <typename T> T attribute(llvm::StringRef text) { return expect<T>(parseAttribute(text, &context), text); }
   template <typename T> T type(llvm::StringRef text) { return expect<T>(parseType(text, &context), text); }
 
-  /// What is wrong with a text, one line for each message; empty if nothing is.
-  std::string faultOfAttribute(llvm::StringRef text) { return faultOf(parseAttribute(text, &context)); }
-  std::string faultOfType(llvm::StringRef text) { return faultOf(parseType(text, &context)); }
+  /// Each text is that of the attribute or type beside it, both ways.
+  template <typename T> void expectTexts(llvm::ArrayRef<std::pair<const char *, T>> cases) {
+    for (auto [text, meant] : cases) {
+      EXPECT_EQ(parsed<T>(text), meant) << text << ": " << takeMessages();
+      EXPECT_EQ(print(meant), text);
+    }
+  }
+  /// Each text is no attribute or type, for the reason beside it: one line for each message.
+  template <typename T> void expectFaults(llvm::ArrayRef<std::pair<const char *, const char *>> cases) {
+    for (auto [text, fault] : cases) {
+      EXPECT_FALSE(parsed<T>(text)) << text;
+      EXPECT_EQ(takeMessages(), fault) << text;
+    }
+  }
 
   mlir::OwningOpRef<mlir::ModuleOp> module(llvm::StringRef text) {
     auto parsed = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
@@ -51,10 +62,11 @@ private:
     return all;
   }
 
-  template <typename T> std::string faultOf(T parsed) {
-    std::string fault = takeMessages();
-    EXPECT_EQ(!parsed, !fault.empty()) << "a fault has a message, and only a fault";
-    return fault;
+  template <typename T> T parsed(llvm::StringRef text) {
+    if constexpr (std::is_same_v<T, mlir::Attribute>)
+      return parseAttribute(text, &context);
+    else
+      return parseType(text, &context);
   }
 
   template <typename T, typename Base> T expect(Base parsed, llvm::StringRef text) {

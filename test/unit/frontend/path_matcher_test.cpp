@@ -1,6 +1,6 @@
 //===- path_matcher_test.cpp - the automaton against a naive matcher ------===//
 
-#include "compiler/frontend/path_pattern.h"
+#include "test/unit/frontend/patterns.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -10,6 +10,7 @@
 #include <algorithm>
 
 using namespace meshplan;
+using test::pattern;
 
 namespace {
 
@@ -74,14 +75,6 @@ bool matchesNaively(const std::string &pattern, const std::string &path) {
   });
 }
 
-PatternSequence parse(const std::string &text) {
-  Sources sources;
-  Diagnostics diagnostics(sources);
-  std::optional<PatternSequence> pattern = parsePattern(PathPattern{text, false, {}}, diagnostics);
-  EXPECT_EQ(diagnostics.text(), "") << text;
-  return pattern.value_or(PatternSequence());
-}
-
 /// All paths of at most three components of these names, the root among them.
 std::vector<std::string> allPaths() {
   std::vector<std::string> paths = {""}, last = paths;
@@ -113,7 +106,7 @@ TEST(PathMatcher, AgreesWithANaiveMatcherOnAllSmallPatterns) {
   llvm::erase_if(patterns, [](const std::string &text) { return llvm::StringRef(text).contains("**.b}b"); });
   const std::vector<std::string> paths = allPaths();
   for (const std::string &text : patterns) {
-    PathMatcher matcher(parse(text));
+    PathMatcher matcher(pattern({text}));
     for (const std::string &path : paths)
       ASSERT_EQ(matcher.matches(path), matchesNaively(text, path)) << text << " on '" << path << "'";
   }
@@ -123,7 +116,8 @@ TEST(PathMatcher, MayEndInsideAComponentWithDoubleStar) {
   // What stands before a brace with dots is part of its first component.
   for (const char *text : {"a{b.**, b}", "{a, b}{.a, b.b}"})
     for (const std::string &path : allPaths())
-      ASSERT_EQ(PathMatcher(parse(text)).matches(path), matchesNaively(text, path)) << text << " on '" << path << "'";
+      ASSERT_EQ(PathMatcher(pattern({text})).matches(path), matchesNaively(text, path))
+          << text << " on '" << path << "'";
 }
 
 TEST(PathMatcher, TheEmptyPatternIsTheRoot) {
@@ -134,7 +128,7 @@ TEST(PathMatcher, TheEmptyPatternIsTheRoot) {
 }
 
 TEST(PathMatcher, StatesGoComponentByComponent) {
-  PathMatcher matcher(parse("a.*.b"));
+  PathMatcher matcher(pattern({"a.*.b"}));
   PathMatcher::State state = matcher.start();
   EXPECT_FALSE(matcher.accepts(state));
   state = matcher.advance(state, "a");
@@ -149,7 +143,7 @@ TEST(PathMatcher, StatesGoComponentByComponent) {
 
 TEST(PathMatcher, NamesMayHoldAnyByte) {
   std::string odd = "\xc3\xa9-7 \x01";
-  EXPECT_TRUE(PathMatcher(parse("*")).matches(odd));
+  EXPECT_TRUE(PathMatcher(pattern({"*"})).matches(odd));
   EXPECT_TRUE(PathMatcher(literalPattern(odd + ".*")).matches(odd + ".*"));
   EXPECT_FALSE(PathMatcher(literalPattern(odd + ".*")).matches(odd + ".a"));
 }

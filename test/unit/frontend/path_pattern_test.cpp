@@ -1,24 +1,14 @@
 //===- path_pattern_test.cpp - what patterns match -------------------------===//
 
-#include "compiler/frontend/path_pattern.h"
+#include "test/unit/frontend/patterns.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 using namespace meshplan;
+using test::pattern;
 
 namespace {
-
-PatternSequence pattern(std::vector<std::string> nested, bool literal = false) {
-  Sources sources;
-  Diagnostics diagnostics(sources);
-  std::vector<PathPattern> paths;
-  for (std::string &text : nested)
-    paths.push_back({std::move(text), literal, {}});
-  std::optional<PatternSequence> result = parsePattern(paths, diagnostics);
-  EXPECT_EQ(diagnostics.text(), "");
-  return result.value_or(PatternSequence());
-}
 
 bool matches(const std::string &text, const std::string &path) { return PathMatcher(pattern({text})).matches(path); }
 

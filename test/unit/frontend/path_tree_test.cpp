@@ -1,6 +1,7 @@
 //===- path_tree_test.cpp - the paths of a model --------------------------===//
 
 #include "compiler/frontend/path_tree.h"
+#include "test/unit/frontend/patterns.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,19 +9,9 @@
 #include <random>
 
 using namespace meshplan;
+using test::pattern;
 
 namespace {
-
-PatternSequence pattern(std::vector<std::string> nested) {
-  Sources sources;
-  Diagnostics diagnostics(sources);
-  std::vector<PathPattern> paths;
-  for (std::string &text : nested)
-    paths.push_back({std::move(text), false, {}});
-  std::optional<PatternSequence> result = parsePattern(paths, diagnostics);
-  EXPECT_EQ(diagnostics.text(), "");
-  return result.value_or(PatternSequence());
-}
 
 using testing::ElementsAre;
 using testing::IsEmpty;

@@ -275,6 +275,20 @@ p.plan:3:31: note: the other layout is here
     lm_head: colwise tp, output replicate, output split 2 over tp
                                 ^~~~~~~~~
 )"},
+    {"ParameterTwice",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: parameter { weight: split 0 over tp; weight: replicate }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:57: error: parameter 'weight' has two layouts
+    lm_head: parameter { weight: split 0 over tp; weight: replicate }
+                                                          ^~~~~~~~~
+p.plan:3:32: note: the other layout is here
+    lm_head: parameter { weight: split 0 over tp; weight: replicate }
+                                 ^~~~~~~~~~~~~~~
+)"},
     {"BorderIndex",
      R"(plan p {
   mesh dp = 2, tp = 3

@@ -199,6 +199,14 @@ p.plan:1:8: note: this block is not closed
   plan p {
          ^
 )"},
+    {"PlanNotClosedOnItsLastLine", R"(plan p { loss 0)",
+     R"(p.plan:1:16: error: expected '}', found end of file
+  plan p { loss 0
+                 ^
+p.plan:1:8: note: this block is not closed
+  plan p { loss 0
+         ^
+)"},
     {"BlockNotClosed",
      R"(plan p {
   model.layers.* {
@@ -220,6 +228,18 @@ plan q {
      R"(p.plan:4:1: error: expected end of file, found 'plan'
   plan q {
   ^~~~
+)"},
+    {"BraceTooMany",
+     R"(plan p {
+  loss 0
+}
+  model.norm: replicate
+  lm_head: replicate
+}
+)",
+     R"(p.plan:4:3: error: expected end of file, found 'model.norm'
+    model.norm: replicate
+    ^~~~~~~~~~
 )"},
     {"NoPlan",
      R"(model "a.pt2"

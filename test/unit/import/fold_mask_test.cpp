@@ -166,6 +166,38 @@ TEST_F(FoldMask, TheLowestNumberHidesOnlyBesideAKeyThatIsSeen) {
             "causal 0 - -");
 }
 
+TEST_F(FoldMask, ABooleanThatIsAddedIsNoMask) {
+  // It adds 1 where it holds, and hides nothing.
+  read("p: 2x1x1x5xi1",
+       {"z = aten.full.default() {size = [4, 5], fill_value = 0xFFF0000000000000 : f64, dtype = f32} : 4x5xf32",
+        "d = aten.triu.default(z: 4x5xf32) {self = #plan.operand<0>, diagonal = 1} : 4x5xf32",
+        both("m", "d: 4x5xf32", "p: 2x1x1x5xi1", "2x1x4x5xf32", "add"), "o = meshplan.attention() {} : 1xf32"});
+  IndexFunctions functions;
+  std::optional<FoldedMask> folded = MaskFolder(functions).fold(call(2).getResult(0), {2, 3, 4, 5}, call(3));
+  ASSERT_TRUE(folded);
+  EXPECT_FALSE(folded->keyMask);
+  EXPECT_EQ(folded->mask, call(2).getResult(0));
+}
+
+TEST_F(FoldMask, WhatIsAddedSeveralTimesStays) {
+  // The bias counts twice beside the mask: it alone would count once.
+  for (llvm::StringRef alpha : {"1", "2"}) {
+    read("b: 2x3x1x5xf32",
+         {"z = aten.full.default() {size = [4, 5], fill_value = 0xFFF0000000000000 : f64, dtype = f32} : 4x5xf32",
+          "d = aten.triu.default(z: 4x5xf32) {self = #plan.operand<0>, diagonal = 1} : 4x5xf32",
+          ("m = aten.add.Tensor(d: 4x5xf32, b: 2x3x1x5xf32) {self = #plan.operand<0>, other = #plan.operand<1>, alpha "
+           "= " +
+           alpha + "} : 2x3x4x5xf32")
+              .str(),
+          "o = meshplan.attention() {} : 1xf32"});
+    IndexFunctions functions;
+    std::optional<FoldedMask> folded = MaskFolder(functions).fold(call(2).getResult(0), {2, 3, 4, 5}, call(3));
+    ASSERT_TRUE(folded);
+    EXPECT_EQ(folded->causal, alpha == "1");
+    EXPECT_EQ(folded->mask, alpha == "1" ? argument(0) : call(2).getResult(0));
+  }
+}
+
 TEST_F(FoldMask, MasksHaveTheShapeOfTheScores) {
   EXPECT_EQ(fold({compare("m", "le")}, "", {2, 3, 4, 6}), "does not broadcast");
   EXPECT_EQ(

@@ -3,15 +3,13 @@
 #ifndef MESHPLAN_TEST_UNIT_IMPORT_PROGRAM_TEXT_H
 #define MESHPLAN_TEST_UNIT_IMPORT_PROGRAM_TEXT_H
 
-#include "dialect/plan/plan.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "test/unit/dialect/parsed_text.h"
+#include "test/unit/dialect/plan_text.h"
 
 namespace meshplan {
 
 /// A fixture that reads one function. A line of a body is `result = target(operands) {args} : type`, where operands are
 /// written with their types: `1 = aten.neg.default(x: 4xf32) {self = #plan.operand<0>} : 4xf32`; `=` args are optional.
-class ProgramText : public ParsedText<plan::PlanDialect> {
+class ProgramText : public PlanText {
 protected:
   /// Reads a function with these arguments ("x: 4xf32 {plan.kind = "parameter"}", split by ";").
   void read(llvm::StringRef arguments, llvm::ArrayRef<std::string> lines) {
@@ -26,13 +24,9 @@ protected:
     text += ") {\n";
     for (const std::string &line : lines)
       text += lineText(line) + "\n";
-    owner = module(text + "return\n}");
+    readModule(text + "return\n}");
   }
 
-  mlir::func::FuncOp function() { return *owner->getOps<mlir::func::FuncOp>().begin(); }
-  mlir::Value argument(unsigned index) { return function().getArgument(index); }
-  mlir::Operation *op(unsigned index) { return &*std::next(function().getBody().front().begin(), index); }
-  plan::CallOp call(unsigned index) { return mlir::cast<plan::CallOp>(op(index)); }
   /// The result of the last op before the return.
   mlir::Value last() { return function().getBody().front().getTerminator()->getPrevNode()->getResult(0); }
 
@@ -55,8 +49,6 @@ private:
             (literals.empty() ? "{}" : literals) + " : (" + types + ") -> tensor<" + type.trim() + ">")
         .str();
   }
-
-  mlir::OwningOpRef<mlir::ModuleOp> owner;
 };
 
 } // namespace meshplan

@@ -201,6 +201,37 @@ TEST_F(WrittenAttentionTest, AProductThatBroadcastsIsNone) {
   EXPECT_FALSE(readWrittenAttention(call(1), functions));
 }
 
+TEST_F(WrittenAttentionTest, AProductWithAVectorIsNone) {
+  // One number for each key in place of values, then one number for each query.
+  constexpr char softmax[] = "w = aten.softmax.int(s: 2x3x4x5xf32) {self = #plan.operand<0>, dim = -1} : 2x3x4x5xf32";
+  read("q: 2x3x4x8xf32; k: 2x3x8x5xf32; v: 5xf32",
+       {"s = aten.matmul.default(q: 2x3x4x8xf32, k: 2x3x8x5xf32) {self = #plan.operand<0>, other = #plan.operand<1>} : "
+        "2x3x4x5xf32",
+        softmax,
+        "o = aten.matmul.default(w: 2x3x4x5xf32, v: 5xf32) {self = #plan.operand<0>, other = #plan.operand<1>} : "
+        "2x3x4xf32"});
+  IndexFunctions functions;
+  EXPECT_FALSE(readWrittenAttention(call(1), functions));
+  read("q: 2x3x4x5x8xf32; k: 8xf32; v: 2x3x5x6xf32",
+       {"p = aten.reshape.default(q: 2x3x4x5x8xf32) {self = #plan.operand<0>, shape = [6, 4, 5, 8]} : 6x4x5x8xf32",
+        "m = aten.matmul.default(p: 6x4x5x8xf32, k: 8xf32) {self = #plan.operand<0>, other = #plan.operand<1>} : "
+        "6x4x5xf32",
+        "s = aten.view.default(m: 6x4x5xf32) {self = #plan.operand<0>, size = [2, 3, 4, 5]} : 2x3x4x5xf32", softmax,
+        "o = aten.matmul.default(w: 2x3x4x5xf32, v: 2x3x5x6xf32) {self = #plan.operand<0>, other = #plan.operand<1>} : "
+        "2x3x4x6xf32"});
+  EXPECT_FALSE(readWrittenAttention(call(3), functions));
+}
+
+TEST_F(WrittenAttentionTest, AProductWithoutItsSecondMatrixIsNone) {
+  read("q: 2x3x4x8xf32; k: 2x3x8x5xf32",
+       {"s = aten.matmul.default(q: 2x3x4x8xf32, k: 2x3x8x5xf32) {self = #plan.operand<0>, other = #plan.operand<1>} : "
+        "2x3x4x5xf32",
+        "w = aten.softmax.int(s: 2x3x4x5xf32) {self = #plan.operand<0>, dim = -1} : 2x3x4x5xf32",
+        "o = aten.matmul.default(w: 2x3x4x5xf32) {self = #plan.operand<0>} : 2x3x4x6xf32"});
+  IndexFunctions functions;
+  EXPECT_FALSE(readWrittenAttention(call(1), functions));
+}
+
 TEST_F(WrittenAttentionTest, BaddbmmAddsOrNot) {
   auto product = [&](StringRef literals) {
     read("q: 6x4x8xf32; k: 6x8x5xf32; v: 6x5x6xf32; b: 6x1x5xf32",

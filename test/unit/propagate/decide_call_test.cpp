@@ -17,8 +17,6 @@ namespace {
 
 class DecideCall : public PlanFunction {
 protected:
-  DecideCall() { read("", ""); }
-
   CallDecision run(StringRef target, StringRef args, StringRef types, ArrayRef<unsigned> order = {}) {
     CallView view;
     view.target = target;

@@ -8,33 +8,38 @@ using namespace meshplan;
 using namespace meshplan::plan;
 using namespace mlir;
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 namespace {
 
 class LayoutsTest : public PlanFunction {
 protected:
-  LayoutsTest() {
-    read("%x: tensor<8x4xf32>", R"(
+  LayoutsTest()
+      : PlanFunction("%x: tensor<8x4xf32>", R"(
       %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
-      %1 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>)");
+      %1 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>)") {}
+
+  /// Decides the argument, whose tp is caused by line 3 and dp by line 4.
+  void decideWithCauses(StringRef layout) {
+    layouts.decide(argument(0), sharding(layout));
+    layouts.setCause(argument(0), axis("tp"), cause(3));
+    layouts.setCause(argument(0), axis("dp"), cause(4));
   }
 
   Cause cause(unsigned line, StringRef style = "rowwise tp") {
     return {FileLineColLoc::get(&context, "a.plan", line, 1), StringAttr::get(&context, style)};
   }
   unsigned lineOf(std::optional<Cause> cause) { return cast<FileLineColLoc>(cause->location).getLine(); }
+
+  Layouts layouts{mesh()};
 };
 
 TEST_F(LayoutsTest, ADecisionIsWrittenToTheType) {
-  Layouts layouts(mesh());
   layouts.decide(argument(0), sharding("[{\"tp\"}, {}]"));
   EXPECT_EQ(getSharding(argument(0)), sharding("[{\"tp\"}, {}]"));
   EXPECT_EQ(layouts.current(argument(0)), argument(0));
 }
 
 TEST_F(LayoutsTest, WhatIsThereIsNotMadeAgain) {
-  Layouts layouts(mesh());
   layouts.decide(argument(0), sharding("[{\"tp\"}, {}]"));
   EXPECT_EQ(layouts.obtain(argument(0), sharding("[{\"tp\"}, {}]"), op(0), cause(1)), argument(0));
   Value whole = layouts.obtain(argument(0), sharding("[{}, {}]"), op(0), cause(1));
@@ -43,7 +48,6 @@ TEST_F(LayoutsTest, WhatIsThereIsNotMadeAgain) {
 }
 
 TEST_F(LayoutsTest, AReshardStandsBeforeItsUserAndNamesItsCause) {
-  Layouts layouts(mesh());
   layouts.decide(argument(0), sharding("[{\"tp\"}, {}]"));
   Operation *user = op(1);
   auto reshard = layouts.obtain(argument(0), sharding("[{}, {}]"), user, cause(7)).getDefiningOp<ReshardOp>();
@@ -56,7 +60,6 @@ TEST_F(LayoutsTest, AReshardStandsBeforeItsUserAndNamesItsCause) {
 }
 
 TEST_F(LayoutsTest, TheCheapestVersionIsTheSource) {
-  Layouts layouts(mesh());
   layouts.decide(argument(0), sharding("[{\"tp\"}, {}]"));
   Value whole = layouts.obtain(argument(0), sharding("[{}, {}]"), op(0), cause(1));
   // From the whole it is a slice; from the shards of tp it would be a gather.
@@ -64,8 +67,14 @@ TEST_F(LayoutsTest, TheCheapestVersionIsTheSource) {
   EXPECT_EQ(sliced.getInput(), whole);
 }
 
+TEST_F(LayoutsTest, OfVersionsAsCheapTheNewestIsTheSource) {
+  layouts.decide(argument(0), sharding("[{}, {}], partial = sum {\"tp\"}"));
+  Value stated = layouts.obtain(argument(0), sharding("[{\"dp\"}, {}], partial = sum {\"tp\"}"), op(0), cause(1));
+  Value summed = layouts.obtain(argument(0), sharding("[{\"dp\"}, {}]"), op(0), cause(2));
+  EXPECT_EQ(summed.getDefiningOp<ReshardOp>().getInput(), stated) << "else nothing would read it";
+}
+
 TEST_F(LayoutsTest, AddendsAreMadeOfAddendsOnly) {
-  Layouts layouts(mesh());
   layouts.decide(argument(0), sharding("[{}, {}], partial = sum {\"tp\"}"));
   Value sum = layouts.obtain(argument(0), sharding("[{}, {}]"), op(0), cause(1));
   auto divided = layouts.obtain(argument(0), sharding("[{\"dp\"}, {}], partial = sum {\"tp\"}"), op(2), cause(2))
@@ -75,7 +84,6 @@ TEST_F(LayoutsTest, AddendsAreMadeOfAddendsOnly) {
 }
 
 TEST_F(LayoutsTest, ConsumersStartFromWhatSuperseded) {
-  Layouts layouts(mesh());
   layouts.decide(argument(0), sharding("[{}, {}], partial = sum {\"tp\"}"));
   Value sum = layouts.obtain(argument(0), sharding("[{}, {}]"), op(0), cause(1));
   layouts.supersede(argument(0), sum);
@@ -88,21 +96,17 @@ TEST_F(LayoutsTest, ConsumersStartFromWhatSuperseded) {
 }
 
 TEST_F(LayoutsTest, TheFirstCauseOfAnAxisCounts) {
-  Layouts layouts(mesh());
   layouts.decide(argument(0), sharding("[{\"tp\"}, {}]"));
   EXPECT_FALSE(layouts.causeOf(argument(0), axis("tp")));
   layouts.setCause(argument(0), axis("tp"), cause(3));
   layouts.setCause(argument(0), axis("tp"), cause(4));
   EXPECT_EQ(lineOf(layouts.causeOf(argument(0), axis("tp"))), 3u);
   EXPECT_FALSE(layouts.causeOf(argument(0), axis("dp")));
-  EXPECT_EQ(lineOf(layouts.causeOf(argument(0), AxisRefAttr::get(&context, "tp", 1, 2))), 3u) << "a digit of it";
+  EXPECT_EQ(lineOf(layouts.causeOf(argument(0), axis("tp", 1, 2))), 3u) << "a digit of it";
 }
 
 TEST_F(LayoutsTest, AxesThatStayKeepTheirCause) {
-  Layouts layouts(mesh());
-  layouts.decide(argument(0), sharding("[{\"tp\"}, {\"dp\"}]"));
-  layouts.setCause(argument(0), axis("tp"), cause(3));
-  layouts.setCause(argument(0), axis("dp"), cause(4));
+  decideWithCauses("[{\"tp\"}, {\"dp\"}]");
   Value kept = layouts.obtain(argument(0), sharding("[{}, {\"dp\"}]"), op(0), cause(5));
   EXPECT_EQ(lineOf(layouts.causeOf(kept, axis("dp"))), 4u);
   EXPECT_FALSE(layouts.causeOf(kept, axis("tp")));
@@ -111,17 +115,13 @@ TEST_F(LayoutsTest, AxesThatStayKeepTheirCause) {
 }
 
 TEST_F(LayoutsTest, AReducedAddendHasNoCauseYet) {
-  Layouts layouts(mesh());
-  layouts.decide(argument(0), sharding("[{\"dp\"}, {}], partial = sum {\"tp\"}"));
-  layouts.setCause(argument(0), axis("tp"), cause(3));
-  layouts.setCause(argument(0), axis("dp"), cause(4));
+  decideWithCauses("[{\"dp\"}, {}], partial = sum {\"tp\"}");
   Value scattered = layouts.obtain(argument(0), sharding("[{\"dp\"}, {\"tp\"}]"), op(0), cause(5));
   EXPECT_FALSE(layouts.causeOf(scattered, axis("tp")));
   EXPECT_EQ(lineOf(layouts.causeOf(scattered, axis("dp"))), 4u);
 }
 
 TEST_F(LayoutsTest, CausesAreWrittenInTheOrderOfTheDims) {
-  Layouts layouts(mesh());
   Value result = op(0)->getResult(0);
   layouts.decide(result, sharding("[{\"tp\"}, {}], partial = sum {\"dp\"}"));
   layouts.setCause(result, axis("dp"), cause(4, "rowwise dp"));
@@ -134,7 +134,6 @@ TEST_F(LayoutsTest, CausesAreWrittenInTheOrderOfTheDims) {
 }
 
 TEST_F(LayoutsTest, OnlyAxesOfTheLayoutAreWrittenOnceEach) {
-  Layouts layouts(mesh());
   Value result = op(0)->getResult(0);
   layouts.decide(result, sharding("[{\"tp\":(1)2}, {\"tp\":(2)2}]"));
   layouts.setCause(result, axis("dp"), cause(4));
@@ -143,7 +142,7 @@ TEST_F(LayoutsTest, OnlyAxesOfTheLayoutAreWrittenOnceEach) {
   EXPECT_THAT(getCauses(op(0)->getLoc()), ElementsAre(CauseAttr::get(&context, "tp", StringAttr(), cause(3).location)));
   layouts.decide(op(1)->getResult(0), sharding("[{\"tp\"}, {}]"));
   layouts.writeCauses(op(1));
-  EXPECT_THAT(getCauses(op(1)->getLoc()), IsEmpty()) << "nothing is known of it";
+  EXPECT_THAT(getCauses(op(1)->getLoc()), testing::IsEmpty()) << "nothing is known of it";
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 //===- layout_table_test.cpp - layouts against what every rank holds ------===//
 
 #include "compiler/transforms/schedule/layout_table.h"
-#include "test/unit/dialect/parsed_text.h"
+#include "test/unit/dialect/plan_text.h"
 #include <gmock/gmock.h>
 
 using namespace meshplan;
@@ -10,21 +10,13 @@ using testing::ElementsAre;
 
 namespace {
 
-class LayoutTableTest : public ParsedText<plan::PlanDialect> {
+class LayoutTableTest : public PlanText {
 protected:
   LayoutTableTest() { context.loadDialect<sched::SchedDialect>(); }
 
   /// A module with a mesh of dp = 2 and tp = 4, and a function of one argument.
-  void read(StringRef argument) {
-    owner = module(
-        ("plan.mesh [#plan.mesh_axis<\"dp\" = 2>, #plan.mesh_axis<\"tp\" = 4>]\nfunc.func private @f(" + argument + ")")
-            .str());
-  }
-  plan::MeshOp mesh() { return plan::getMesh(*owner); }
-  func::FuncOp function() { return *owner->getOps<func::FuncOp>().begin(); }
-  Type argument() { return function().getArgumentTypes().front(); }
-
-  OwningOpRef<ModuleOp> owner;
+  void read(StringRef argument) { readOnMesh(2, 4, ("func.func private @f(" + argument + ")").str()); }
+  Type argumentType() { return function().getArgumentTypes().front(); }
 };
 
 TEST_F(LayoutTableTest, AxesByNameBecomeAxesByPosition) {
@@ -47,7 +39,7 @@ TEST_F(LayoutTableTest, AxesByNameBecomeAxesByPosition) {
   };
   for (auto [from, to] : cases) {
     read(from);
-    EXPECT_EQ(print(Type(LayoutTable(mesh()).get(argument()).type)), to);
+    EXPECT_EQ(print(Type(LayoutTable(mesh()).get(argumentType()).type)), to);
   }
 }
 
@@ -62,7 +54,7 @@ TEST_F(LayoutTableTest, ClassesHoldTheLargestAndTheSmallestPart) {
     read(type);
     LayoutTable table(mesh());
     table.addRankClasses(function());
-    const ResolvedLayout &layout = table.get(argument());
+    const ResolvedLayout &layout = table.get(argumentType());
     ASSERT_EQ(layout.bytes.size(), table.rankClasses());
     std::vector<int64_t> sizes = {2, 4}, held;
     for (int64_t rank = 0; rank < 8; ++rank)
@@ -80,8 +72,8 @@ TEST_F(LayoutTableTest, TheFirstClassIsTheFirstRankAndTheLastTheLast) {
   read("tensor<7x5xf32, #plan.sharding<[{\"dp\"}, {\"tp\"}]>>");
   LayoutTable table(mesh());
   EXPECT_EQ(table.rankClasses(), 2u);
-  EXPECT_THAT(table.get(argument()).local.front().getShape(), ElementsAre(4, 2));
-  EXPECT_THAT(table.get(argument()).local.back().getShape(), ElementsAre(3, 1));
+  EXPECT_THAT(table.get(argumentType()).local.front().getShape(), ElementsAre(4, 2));
+  EXPECT_THAT(table.get(argumentType()).local.back().getShape(), ElementsAre(3, 1));
 }
 
 TEST_F(LayoutTableTest, SharersAreAddedOnceForEachLayout) {
@@ -92,7 +84,7 @@ TEST_F(LayoutTableTest, SharersAreAddedOnceForEachLayout) {
   LayoutTable table(mesh());
   table.addRankClasses(function());
   EXPECT_EQ(table.rankClasses(), 5u);
-  EXPECT_THAT(table.get(argument()).bytes, ElementsAre(4, 4, 8, 4, 4));
+  EXPECT_THAT(table.get(argumentType()).bytes, ElementsAre(4, 4, 8, 4, 4));
 }
 
 TEST_F(LayoutTableTest, WithoutAMeshThereIsOneRank) {
@@ -100,12 +92,12 @@ TEST_F(LayoutTableTest, WithoutAMeshThereIsOneRank) {
   LayoutTable table(plan::MeshOp{});
   table.addRankClasses(function());
   EXPECT_EQ(table.rankClasses(), 1u);
-  EXPECT_EQ(print(Type(table.get(argument()).type)), "!sched.tensor<[8, 6], f32>");
-  EXPECT_THAT(table.get(argument()).bytes, ElementsAre(8 * 6 * 4));
+  EXPECT_EQ(print(Type(table.get(argumentType()).type)), "!sched.tensor<[8, 6], f32>");
+  EXPECT_THAT(table.get(argumentType()).bytes, ElementsAre(8 * 6 * 4));
 }
 
 TEST_F(LayoutTableTest, AMeshOfOneRankHasOneClass) {
-  owner = module("plan.mesh [#plan.mesh_axis<\"dp\" = 1>]\nfunc.func private @f(tensor<8xf32, #plan.sharding<[{}]>>)");
+  readModule("plan.mesh [#plan.mesh_axis<\"dp\" = 1>]\nfunc.func private @f(tensor<8xf32, #plan.sharding<[{}]>>)");
   EXPECT_EQ(LayoutTable(mesh()).rankClasses(), 1u);
 }
 

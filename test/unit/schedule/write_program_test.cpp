@@ -2,7 +2,7 @@
 
 #include "compiler/transforms/schedule/write_program.h"
 #include "mlir/IR/Verifier.h"
-#include "test/unit/dialect/parsed_text.h"
+#include "test/unit/dialect/plan_text.h"
 #include "llvm/ADT/StringExtras.h"
 #include <gmock/gmock.h>
 
@@ -31,27 +31,26 @@ func.func @forward(%w: !whole {plan.kind = "parameter", plan.names = ["w", "tied
 }
 )";
 
-class WriteProgram : public ParsedText<plan::PlanDialect> {
+class WriteProgram : public PlanText {
 protected:
   WriteProgram() { context.loadDialect<sched::SchedDialect>(); }
 
   /// The program of a function under these steps (or program order), as lines without indentation.
   std::vector<std::string> write(StringRef text, std::vector<Step> steps) {
-    owner = module(text);
-    auto function = *owner->getOps<func::FuncOp>().begin();
-    LayoutTable layouts(function->hasAttr("plan.single_rank") ? plan::MeshOp() : plan::getMesh(*owner));
+    readModule(text);
+    LayoutTable layouts(function()->hasAttr("plan.single_rank") ? plan::MeshOp() : mesh());
     CommunicatorTable communicators;
-    FailureOr<Projection> projection = project(function, layouts, communicators);
+    FailureOr<Projection> projection = project(function(), layouts, communicators);
     EXPECT_TRUE(succeeded(projection));
     Solution solution{std::move(steps)};
     llvm::Error error = verify(projection->problem, solution);
     EXPECT_FALSE(static_cast<bool>(error)) << llvm::toString(std::move(error));
     OpBuilder builder(&context);
     builder.setInsertionPointToEnd(owner->getBody());
-    if (plan::getMesh(*owner))
-      writeDeclarations(builder, plan::getMesh(*owner), communicators);
-    writeProgram(builder, function, *projection, solution, layouts);
-    function.erase(); // the program has its name
+    if (mesh())
+      writeDeclarations(builder, mesh(), communicators);
+    writeProgram(builder, function(), *projection, solution, layouts);
+    function().erase(); // the program has its name
     EXPECT_TRUE(succeeded(mlir::verify(*owner)));
     std::vector<std::string> lines;
     std::string printed;
@@ -65,8 +64,6 @@ protected:
   }
 
   sched::ProgramOp program() { return *owner->getOps<sched::ProgramOp>().begin(); }
-
-  OwningOpRef<ModuleOp> owner;
 };
 
 // Buffers of `gathered` are w, x, b, the constant, then the results 4, 5 and 6; operations slice, gather and add.

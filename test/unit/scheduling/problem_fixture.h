@@ -38,6 +38,14 @@ run project
 free v
 )";
 
+/// What a problem with one communicator begins with: its streams, and a buffer that is always there.
+inline const std::string twoStreams = R"(
+stream compute
+stream communication
+communicator tp 0:(1)2
+buffer x 1 permanent
+)";
+
 inline ProblemText parse(llvm::StringRef text) {
   llvm::Expected<ProblemText> parsed = parseProblem(text);
   if (!parsed) {

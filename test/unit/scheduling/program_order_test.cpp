@@ -43,12 +43,7 @@ operation b on compute reads x
 }
 
 TEST(ProgramOrder, WaitsAtTheEndForOutputs) {
-  EXPECT_EQ(solve(R"(
-stream compute
-stream communication
-communicator tp 0:(1)2
-buffer x 1 permanent
-buffer y 1
+  EXPECT_EQ(solve(twoStreams + R"(buffer y 1
 buffer z 1 kept
 buffer u 1 kept
 operation a on compute reads x writes y
@@ -111,12 +106,7 @@ operation second on two over world reads x writes z
 }
 
 TEST(ProgramOrder, HonoursControlDependencies) {
-  EXPECT_EQ(solve(R"(
-stream compute
-stream communication
-communicator tp 0:(1)2
-buffer x 1 permanent
-buffer y 1 kept
+  EXPECT_EQ(solve(twoStreams + R"(buffer y 1 kept
 operation gather on communication over tp reads x writes y
 operation a on compute reads x after gather
 )"),
@@ -126,12 +116,7 @@ operation a on compute reads x after gather
 TEST(ProgramOrder, SolvesNothing) { EXPECT_EQ(solve(""), ""); }
 
 TEST(ProgramOrder, StartsWhatPermanentBuffersFeedAtItsPlace) {
-  EXPECT_EQ(solve(R"(
-stream compute
-stream communication
-communicator tp 0:(1)2
-buffer x 1 permanent
-buffer y 1
+  EXPECT_EQ(solve(twoStreams + R"(buffer y 1
 operation gather on communication over tp reads x writes y
 )"),
             "start gather, wait gather, free y");

@@ -19,14 +19,11 @@ TEST(VerifyLifetimes, V2StartBeforeWait) {
   EXPECT_EQ(verifyText(mlp, "run linear\nwait reduce\n"), "V2: step 'wait reduce' comes before the start");
   EXPECT_EQ(verifyText(mlp, "run linear\nstart reduce\nwait reduce\nwait reduce\n"),
             "V2: step 'wait reduce' comes a second time");
-  const char *unused = R"(
-stream communication
-communicator tp 1:(1)3
-buffer x 1 permanent
-buffer y 1 kept
+  EXPECT_EQ(verifyText(twoStreams + R"(buffer y 1 kept
 operation gather on communication over tp reads x writes y
-)";
-  EXPECT_EQ(verifyText(unused, "start gather\n"), "V2: collective 'gather' is never waited for");
+)",
+                       "start gather\n"),
+            "V2: collective 'gather' is never waited for");
 }
 
 TEST(VerifyLifetimes, V3DependenciesAreOver) {
@@ -72,27 +69,18 @@ TEST(VerifyLifetimes, AStartComesOnce) {
 }
 
 TEST(VerifyLifetimes, ControlDependenciesCount) {
-  const char *controlled = R"(
-stream s
-stream c
-communicator tp 0:(1)2
-buffer x 1 permanent
-operation gather on c over tp reads x
-operation a on s reads x after gather
+  std::string controlled = twoStreams + R"(operation gather on communication over tp reads x
+operation a on compute reads x after gather
 )";
   EXPECT_EQ(verifyText(controlled, "start gather\nrun a\n"), "V3: step 'run a' comes before 'gather' is over");
   EXPECT_EQ(verifyText(controlled, "start gather\nwait gather\nrun a\n"), "");
 }
 
 TEST(VerifyLifetimes, ABufferIsFreeOnlyWhenTheLastOfItsReadersIsOver) {
-  const char *twice = R"(
-stream one
-communicator tp 0:(1)2
-buffer x 1 permanent
-buffer y 1
-operation make on one reads x writes y
-operation first on one over tp reads y
-operation second on one over tp reads y
+  std::string twice = twoStreams + R"(buffer y 1
+operation make on compute reads x writes y
+operation first on communication over tp reads y
+operation second on communication over tp reads y
 )";
   std::string head = "run make\nstart first\nstart second\nwait first\n";
   EXPECT_EQ(verifyText(twice, head + "free y\n"), "V5: step 'free y' comes while 'second' is in flight");

@@ -1,22 +1,15 @@
 //===- checksum_test.cpp - the last bytes of an artifact ------------------===//
 
-#include "runtime/schema/checksum.h"
+#include "test/unit/schema/artifact_bytes.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <string_view>
-#include <vector>
 
 namespace meshplan {
 namespace {
 
 std::vector<uint8_t> bytesOf(std::string_view text) { return {text.begin(), text.end()}; }
-
-std::vector<uint8_t> withChecksum(std::vector<uint8_t> content) {
-  Checksum checksum = checksumOf(content);
-  content.insert(content.end(), checksum.begin(), checksum.end());
-  return content;
-}
 
 uint64_t numberOf(const Checksum &checksum) {
   uint64_t number = 0;

@@ -1,28 +1,21 @@
 //===- axes_test.cpp - lists of axes against the coordinates of all ranks -===//
 
 #include "compiler/sharding/axes.h"
-#include "test/unit/dialect/parsed_text.h"
+#include "test/unit/dialect/plan_text.h"
 #include <gmock/gmock.h>
 
 using namespace meshplan;
 using namespace meshplan::plan;
 using namespace mlir;
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 namespace {
 
-class AxesTest : public ParsedText<PlanDialect> {
+class AxesTest : public PlanText {
 protected:
-  AxesTest() : owner(module("plan.mesh [#plan.mesh_axis<\"dp\" = 2>, #plan.mesh_axis<\"tp\" = 12>]")) {}
-
-  MeshOp mesh() { return getMesh(*owner); }
+  AxesTest() { readOnMesh(2, 12); }
 
   /// The axes of a dim: `"dp", "tp":(2)3`.
-  AxisList axes(StringRef text) {
-    return AxisList(attribute<DimShardingAttr>(("#plan.dim<{" + text + "}>").str()).getAxes());
-  }
-  AxisRefAttr axis(StringRef text) { return axes(text).front(); }
+  AxisList axes(StringRef text) { return AxisList(dim(text).getAxes()); }
 
   /// The shard that each of the 24 ranks holds under these axes.
   std::vector<int64_t> shards(ArrayRef<AxisRefAttr> axes) {
@@ -32,25 +25,22 @@ protected:
       shards.push_back(shardIndex(resolved, sizes, coordinateOfRank(rank, sizes)));
     return shards;
   }
-
-  OwningOpRef<ModuleOp> owner;
 };
 
 TEST_F(AxesTest, AWholeAxisHasOneSpelling) {
-  EXPECT_EQ(makeAxis(mesh(), 1, 1, 12), axis("\"tp\""));
-  EXPECT_EQ(makeAxis(mesh(), 1, 1, 6), axis("\"tp\":(1)6"));
-  EXPECT_EQ(makeAxis(mesh(), 1, 6, 2), axis("\"tp\":(6)2"));
-  EXPECT_EQ(makeAxis(mesh(), 0, 1, 2), axis("\"dp\""));
+  EXPECT_EQ(makeAxis(mesh(), 1, 1, 12), axis("tp"));
+  EXPECT_EQ(makeAxis(mesh(), 1, 1, 6), axis("tp", 1, 6));
+  EXPECT_EQ(makeAxis(mesh(), 1, 6, 2), axis("tp", 6, 2));
+  EXPECT_EQ(makeAxis(mesh(), 0, 1, 2), axis("dp"));
 }
 
 TEST_F(AxesTest, AnAxisIsAsLargeAsItsShardsAreMany) {
-  for (StringRef text : {"\"dp\"", "\"tp\"", "\"tp\":(2)3", "\"tp\":(1)6"})
-    EXPECT_EQ(axisSize(axis(text), mesh()), *llvm::max_element(shards({axis(text)})) + 1) << text.str();
+  for (AxisRefAttr one : {axis("dp"), axis("tp"), axis("tp", 2, 3), axis("tp", 1, 6)})
+    EXPECT_EQ(axisSize(one, mesh()), *llvm::max_element(shards({one})) + 1) << print(one);
 }
 
 TEST_F(AxesTest, ASplitAxisIsItsDigitsInOrder) {
-  for (StringRef text : {"\"tp\"", "\"tp\":(1)6", "\"tp\":(2)6", "\"tp\":(3)4"}) {
-    AxisRefAttr whole = axis(text);
+  for (AxisRefAttr whole : {axis("tp"), axis("tp", 1, 6), axis("tp", 2, 6), axis("tp", 3, 4)})
     for (int64_t size = 2; size < axisSize(whole, mesh()); ++size) {
       if (axisSize(whole, mesh()) % size != 0)
         continue;
@@ -58,9 +48,8 @@ TEST_F(AxesTest, ASplitAxisIsItsDigitsInOrder) {
       EXPECT_EQ(axisSize(major, mesh()), size);
       EXPECT_EQ(shards({major, minor}), shards({whole})) << print(whole) << " at " << size;
       EXPECT_FALSE(major.overlaps(minor));
-      EXPECT_THAT(mergeDigits({major, minor}, mesh()), ElementsAre(whole));
+      EXPECT_THAT(mergeDigits({major, minor}, mesh()), testing::ElementsAre(whole));
     }
-  }
 }
 
 TEST_F(AxesTest, MergedDigitsMakeTheSameShards) {
@@ -83,16 +72,16 @@ TEST_F(AxesTest, MergedDigitsMakeTheSameShards) {
 }
 
 TEST_F(AxesTest, OverlapIsWithAnyOfTheList) {
-  EXPECT_FALSE(overlapsAny({}, axis("\"tp\"")));
-  EXPECT_TRUE(overlapsAny(axes("\"dp\", \"tp\":(2)3"), axis("\"tp\"")));
-  EXPECT_FALSE(overlapsAny(axes("\"dp\", \"tp\":(2)3"), axis("\"tp\":(6)2")));
+  EXPECT_FALSE(overlapsAny({}, axis("tp")));
+  EXPECT_TRUE(overlapsAny(axes("\"dp\", \"tp\":(2)3"), axis("tp")));
+  EXPECT_FALSE(overlapsAny(axes("\"dp\", \"tp\":(2)3"), axis("tp", 6, 2)));
 }
 
 TEST_F(AxesTest, WithoutDropsWhatSharesADigit) {
   EXPECT_EQ(without(axes("\"dp\", \"tp\""), axes("\"tp\":(2)3")), axes("\"dp\""));
   EXPECT_EQ(without(axes("\"tp\":(1)2, \"dp\", \"tp\":(2)6"), axes("\"tp\":(6)2")), axes("\"tp\":(1)2, \"dp\""));
   EXPECT_EQ(without(axes("\"dp\", \"tp\""), {}), axes("\"dp\", \"tp\""));
-  EXPECT_THAT(without(axes("\"dp\", \"tp\""), axes("\"tp\", \"dp\"")), IsEmpty());
+  EXPECT_THAT(without(axes("\"dp\", \"tp\""), axes("\"tp\", \"dp\"")), testing::IsEmpty());
 }
 
 TEST_F(AxesTest, ATypeWithoutAxesHasNoneOfThemAnywhere) {

@@ -27,9 +27,8 @@ protected:
 };
 
 /// A rule as an einsum: "[a, b], [c, b] -> [a, c]; a=4 b=8:sum c=16". Letters follow the order of appearance; a dim of
-/// two factors is "ab", one that joins them "a|b", one of which 3 indices share
-/// each of the dim "a/3", one without factor "1". Factors are parallel unless they say what
-/// else.
+/// two factors is "ab", one that joins them "a|b", one whose indices 3 of a factor share each "a/3", one without factor
+/// "1". Factors are parallel unless they say what else.
 std::string describe(const FactorRule &rule);
 
 /// Text of an attribute.

@@ -1,7 +1,7 @@
 //===- partial_operands_test.cpp - where addends may enter ----------------===//
 
 #include "compiler/sharding/partial_operands.h"
-#include "test/unit/dialect/parsed_text.h"
+#include "test/unit/dialect/plan_text.h"
 #include <gmock/gmock.h>
 
 using namespace meshplan;
@@ -12,14 +12,14 @@ using testing::IsEmpty;
 
 namespace {
 
-class PartialOperands : public ParsedText<PlanDialect> {
+class PartialOperands : public PlanText {
 protected:
   /// The operands over "tp" that an operator may not take; each operand as `{}` or `{}], partial = sum {"tp"}`.
-  SmallVector<unsigned> rejected(const Linearity &linearity, ArrayRef<StringRef> operands, StringRef axis = "tp") {
+  SmallVector<unsigned> rejected(const Linearity &linearity, ArrayRef<StringRef> operands) {
     SmallVector<ShardingAttr> shardings;
     for (StringRef text : operands)
-      shardings.push_back(attribute<ShardingAttr>(("#plan.sharding<[" + text + ">").str()));
-    return findRejectedPartials(linearity, shardings, AxisRefAttr::get(&context, axis));
+      shardings.push_back(sharding(("[" + text).str()));
+    return findRejectedPartials(linearity, shardings, axis("tp"));
   }
 };
 

@@ -26,6 +26,8 @@ protected:
     EXPECT_EQ(rule.operands.size(), call.operands.size());
     known->linearity(call);
     known->cost(call);
+    for (auto [index, type] : llvm::enumerate(call.results))
+      EXPECT_EQ(static_cast<int64_t>(stridesOf(call, known, index).size()), type.getRank()) << call.target.str();
     if (known->localize)
       known->localize(call, plan::MeshOp());
     if (known->splitAddend)

@@ -2,7 +2,7 @@
 
 #include "compiler/target/artifact/artifact.h"
 #include "compiler/target/artifact/describe_program.h"
-#include "runtime/schema/checksum.h"
+#include "test/unit/schema/artifact_bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -65,14 +65,9 @@ protected:
 
   /// The lines of the program.
   std::vector<std::string> lines() {
-    flatbuffers::FlatBufferBuilder builder;
-    FinishScheduleBuffer(builder, Schedule::Pack(builder, &schedule));
-    std::vector<uint8_t> bytes(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
-    Checksum checksum = checksumOf(bytes);
-    bytes.insert(bytes.end(), checksum.begin(), checksum.end());
     std::string text;
     llvm::raw_string_ostream stream(text);
-    EXPECT_FALSE(static_cast<bool>(describeArtifact(bytes, stream)));
+    EXPECT_FALSE(static_cast<bool>(describeArtifact(withChecksum(packed(schedule)), stream)));
     std::vector<std::string> all;
     llvm::SmallVector<llvm::StringRef> parts;
     llvm::StringRef(text).substr(text.find("program ")).split(parts, '\n', -1, false);
@@ -196,28 +191,6 @@ TEST_F(DescribeProgram, APartOfAnAxisHasItsDigit) {
   dim(value(), 8, {{1, 3, 1}, {0, 1, 2}});
   program().inputs.push_back(std::make_unique<PortT>());
   EXPECT_THAT(lines(), ElementsAre("program p", "input v0 f32[8 over tp:(3)1, dp] ''"));
-}
-
-/// Of content with its checksum behind it.
-std::string faultOf(std::vector<uint8_t> bytes) {
-  Checksum checksum = checksumOf(bytes);
-  bytes.insert(bytes.end(), checksum.begin(), checksum.end());
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  return llvm::toString(describeArtifact(bytes, stream));
-}
-
-TEST(DescribeArtifact, WhatIsNoArtifactIsRefused) {
-  EXPECT_EQ(faultOf({}), "not an artifact: its bytes are not well-formed");
-  EXPECT_EQ(faultOf({1, 2, 3, 4, 5, 6, 7, 8}), "not an artifact: its bytes are not well-formed");
-  ScheduleT schedule;
-  schedule.format = 3;
-  flatbuffers::FlatBufferBuilder builder;
-  FinishScheduleBuffer(builder, Schedule::Pack(builder, &schedule));
-  std::vector<uint8_t> bytes(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
-  EXPECT_EQ(faultOf(bytes), "an artifact of format 3, this compiler writes format 2");
-  bytes.resize(bytes.size() / 2);
-  EXPECT_EQ(faultOf(bytes), "not an artifact: its bytes are not well-formed");
 }
 
 } // namespace

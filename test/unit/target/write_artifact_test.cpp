@@ -1,8 +1,6 @@
-//===- write_artifact_test.cpp - all of a file or none, and its text ------===//
+//===- write_artifact_test.cpp - all of a file or none --------------------===//
 
 #include "compiler/target/artifact/artifact.h"
-#include "runtime/schema/checksum.h"
-#include "runtime/schema/schedule_generated.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include <filesystem>
@@ -80,33 +78,4 @@ TEST_F(WriteArtifact, RefusesALinkToNothing) {
   EXPECT_EQ(write(directory / "link", {'a'}),
             "cannot write '" + (directory / "link").string() + "': it is a link to what does not exist");
   EXPECT_THAT(files(), testing::ElementsAre("link"));
-}
-
-static std::string describe(llvm::ArrayRef<uint8_t> bytes) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  llvm::Error error = describeArtifact(bytes, stream);
-  return error ? llvm::toString(std::move(error)) : text;
-}
-
-std::vector<uint8_t> sealed(std::vector<uint8_t> content) {
-  Checksum checksum = checksumOf(content);
-  content.insert(content.end(), checksum.begin(), checksum.end());
-  return content;
-}
-
-TEST(DescribeArtifact, RefusesOtherBytes) {
-  EXPECT_EQ(describe({}), "not an artifact: its last bytes are not the checksum of the others");
-  std::vector<uint8_t> garbage(100, 0x5a);
-  EXPECT_EQ(describe(garbage), "not an artifact: its last bytes are not the checksum of the others");
-  EXPECT_EQ(describe(sealed(garbage)), "not an artifact: its bytes are not well-formed");
-}
-
-TEST(DescribeArtifact, RefusesAnotherFormat) {
-  artifact::ScheduleT schedule;
-  schedule.format = 7;
-  flatbuffers::FlatBufferBuilder builder;
-  artifact::FinishScheduleBuffer(builder, artifact::CreateSchedule(builder, &schedule));
-  EXPECT_EQ(describe(sealed({builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()})),
-            "an artifact of format 7, this compiler writes format 2");
 }

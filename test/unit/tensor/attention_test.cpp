@@ -184,6 +184,23 @@ TEST(AttentionTest, RowsOfTheLowestNumberAreAsInPyTorch) {
   }
 }
 
+/// A mask may have more bits than the query: its lowest number is none of the query's type, and not infinite either.
+TEST(AttentionTest, TheLowestNumberOfAWiderMaskIsFinite) {
+  Case c{.name = "", .floatMask = true};
+  Inputs inputs = makeInputs(c);
+  inputs.mask = at::zeros({1, 1, 9, 9}, at::kFloat);
+  inputs.mask.select(2, 4).fill_(std::numeric_limits<float>::lowest());
+  inputs.mask.select(2, 5).slice(1, 3).fill_(-std::numeric_limits<float>::infinity());
+  at::Tensor expected = at::scaled_dot_product_attention(inputs.query, inputs.key, inputs.value,
+                                                         inputs.mask.to(at::kDouble), 0, false, scale);
+  for (at::ScalarType type : {at::kBFloat16, at::kHalf}) {
+    at::Tensor out = callOperator(
+        "meshplan.attention", {inputs.query.to(type), inputs.key.to(type), inputs.value.to(type), inputs.mask},
+        {value("query", 0), value("key", 1), value("value", 2), value("mask", 3), {"scale", scale}}, 2)[0];
+    EXPECT_LT(difference(out, expected), 0.06) << at::toString(type);
+  }
+}
+
 TEST(AttentionTest, StridedHeads) {
   Case c{.name = "", .causal = true};
   Inputs inputs = makeInputs(c);

@@ -105,6 +105,15 @@ static bool hasFlashKernel(const at::Tensor &query, const at::Tensor &value, Sco
          scores.softcap == 0;
 }
 
+/// The additive mask of a block has the digits of the given one: in fewer its lowest number would be infinite, and a
+/// row of nothing else would be one of hidden keys.
+static at::ScalarType maskType(const at::Tensor &query, const Masks &masks, bool flash) {
+  if (!flash)
+    return at::kDouble;
+  bool isWider = masks.mask && masks.mask->is_floating_point() && masks.mask->element_size() > query.element_size();
+  return isWider ? masks.mask->scalar_type() : query.scalar_type();
+}
+
 /// The flash kernel reads strided heads and shares key heads among query heads without copies; it needs adjacent
 /// elements in the last dim.
 static at::Tensor withAdjacentElements(const at::Tensor &tensor) {
@@ -145,7 +154,7 @@ static Result attendBlock(const at::Tensor &query, const at::Tensor &key, const 
                           Span rows, Scores scores) {
   Span keys = reachableKeys(rows, key.size(2), masks);
   bool flash = hasFlashKernel(query, value, scores);
-  at::Tensor mask = additiveMask(masks, rows, keys, flash ? query.options() : query.options().dtype(at::kDouble));
+  at::Tensor mask = additiveMask(masks, rows, keys, query.options().dtype(maskType(query, masks, flash)));
   at::Tensor blockQuery = query.narrow(2, rows.begin, rows.size());
   at::Tensor blockKey = key.narrow(2, keys.begin, keys.size()), blockValue = value.narrow(2, keys.begin, keys.size());
   return flash ? flashAttention(blockQuery, blockKey, blockValue, mask, /*causal=*/false, scores.scale)

@@ -25,7 +25,7 @@ at::Tensor rowSumExp(const at::Tensor &input, const at::Tensor &max);
 at::Tensor rowPick(const at::Tensor &input, const at::Tensor &target, int64_t offset);
 
 /// All [N]: log(sumExp) + max - picked, zero where target is ignoreIndex. Fails for another target outside of
-/// [0, classes); a negative number of classes stands for not known.
+/// [0, classes); no classes, or a negative number, stand for not known.
 at::Tensor tokenLoss(const at::Tensor &max, const at::Tensor &sumExp, const at::Tensor &picked,
                      const at::Tensor &target, int64_t ignoreIndex, int64_t classes = -1);
 

@@ -1,7 +1,6 @@
 //===- attr_syntax_test.cpp - text form of the attributes of plan ---------===//
 
-#include "dialect/plan/plan.h"
-#include "test/unit/dialect/parsed_text.h"
+#include "test/unit/dialect/plan_text.h"
 
 using namespace mlir;
 using namespace meshplan::plan;
@@ -9,11 +8,8 @@ using namespace meshplan::plan;
 namespace meshplan {
 namespace {
 
-class PlanAttrSyntax : public ParsedText<PlanDialect> {
+class PlanAttrSyntax : public PlanText {
 protected:
-  AxisRefAttr axis(StringRef name, int64_t pre = 0, int64_t size = 0) {
-    return AxisRefAttr::get(&context, name, pre, size);
-  }
   DimShardingAttr dim(ArrayRef<AxisRefAttr> axes, bool open = false, int64_t unit = 1, ArrayRef<int64_t> parts = {},
                       int64_t repeat = 1) {
     return DimShardingAttr::get(&context, axes, open, unit, parts, repeat);
@@ -49,10 +45,7 @@ TEST_F(PlanAttrSyntax, TextMeansTheAttribute) {
       {"#plan.local<7, result 1, dim 0, offset -1>", LocalIntAttr::get(&context, 7, true, 1, 0, -1, 0)},
       {"#plan.local<7, operand 1, dim 0, offset 2, extent -3>", LocalIntAttr::get(&context, 7, false, 1, 0, 2, -3)},
   };
-  for (auto [text, meant] : cases) {
-    EXPECT_EQ(attribute<Attribute>(text), meant) << text;
-    EXPECT_EQ(print(meant), text);
-  }
+  expectTexts<Attribute>(cases);
 }
 
 TEST_F(PlanAttrSyntax, ItemsOfADimComeInAnyOrder) {
@@ -133,8 +126,7 @@ TEST_F(PlanAttrSyntax, WrongTextIsNamed) {
       {"#plan.local<0, result 0, dim 0, offset 1, offset 2>", "expected 'extent'"},
       {"#plan.local<0, result 0, dim 0, extent 1, offset 2>", "expected '>'"},
   };
-  for (auto [text, fault] : cases)
-    EXPECT_EQ(faultOfAttribute(text), fault) << text;
+  expectFaults<Attribute>(cases);
 }
 
 } // namespace

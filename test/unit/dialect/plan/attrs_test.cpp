@@ -1,8 +1,6 @@
 //===- attrs_test.cpp - what attributes of plan mean, against the elements of ranks ===//
 
-#include "dialect/plan/plan.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "test/unit/dialect/parsed_text.h"
+#include "test/unit/dialect/plan_text.h"
 #include <gmock/gmock.h>
 #include <set>
 
@@ -13,14 +11,10 @@ using testing::ElementsAre;
 namespace meshplan {
 namespace {
 
-class PlanAttrs : public ParsedText<PlanDialect> {
+class PlanAttrs : public PlanText {
 protected:
-  PlanAttrs() : owner(module("plan.mesh [#plan.mesh_axis<\"dp\" = 2>, #plan.mesh_axis<\"tp\" = 6>]")) {}
+  PlanAttrs() { readOnMesh(2, 6); }
 
-  MeshOp mesh() { return getMesh(*owner); }
-  ShardingAttr sharding(StringRef text) { return attribute<ShardingAttr>(("#plan.sharding<" + text + ">").str()); }
-  DimShardingAttr dim(StringRef text) { return attribute<DimShardingAttr>(("#plan.dim<{" + text + "}>").str()); }
-  AxisRefAttr axis(StringRef text) { return attribute<AxisRefAttr>(("#plan.axis<" + text + ">").str()); }
   RankedTensorType tensor(StringRef text) { return type<RankedTensorType>(text); }
 
   /// The elements of a dim that each of the 12 ranks holds, in local order.
@@ -34,8 +28,6 @@ protected:
           held[rank].push_back(range.offset + i);
     return held;
   }
-
-  OwningOpRef<ModuleOp> owner;
 };
 
 /// Digit of a coordinate on an axis of `extent`.
@@ -61,11 +53,11 @@ TEST_F(PlanAttrs, SubAxesOverlapWhereTheirDigitsDepend) {
 }
 
 TEST_F(PlanAttrs, AWholeAxisOverlapsItsDigitsAndNoOtherAxis) {
-  EXPECT_TRUE(axis("\"tp\"").overlaps(axis("\"tp\"")));
-  EXPECT_TRUE(axis("\"tp\"").overlaps(axis("\"tp\":(2)3")));
-  EXPECT_TRUE(axis("\"tp\":(2)3").overlaps(axis("\"tp\"")));
-  EXPECT_FALSE(axis("\"tp\"").overlaps(axis("\"dp\"")));
-  EXPECT_FALSE(axis("\"tp\":(1)2").overlaps(axis("\"dp\":(1)2")));
+  EXPECT_TRUE(axis("tp").overlaps(axis("tp")));
+  EXPECT_TRUE(axis("tp").overlaps(axis("tp", 2, 3)));
+  EXPECT_TRUE(axis("tp", 2, 3).overlaps(axis("tp")));
+  EXPECT_FALSE(axis("tp").overlaps(axis("dp")));
+  EXPECT_FALSE(axis("tp", 1, 2).overlaps(axis("dp", 1, 2)));
 }
 
 TEST_F(PlanAttrs, ReplicatedMeansWholeAndNotPartial) {
@@ -88,7 +80,7 @@ TEST_F(PlanAttrs, AnotherDimLeavesTheRest) {
   ShardingAttr old = sharding("[{\"dp\"}, {unit 4, ?}], partial = max {\"tp\":(1)2}, replicated = {\"pp\"}");
   EXPECT_EQ(old.withDim(0, dim("")), sharding("[{}, {unit 4, ?}], partial = max {\"tp\":(1)2}, replicated = {\"pp\"}"));
   // A list of axes is dealt element by element; what is open stays open.
-  EXPECT_EQ(old.withDim(1, {axis("\"tp\":(2)3")}),
+  EXPECT_EQ(old.withDim(1, {axis("tp", 2, 3)}),
             sharding("[{\"dp\"}, {\"tp\":(2)3, ?}], partial = max {\"tp\":(1)2}, replicated = {\"pp\"}"));
   EXPECT_EQ(old.withoutPartial(), sharding("[{\"dp\"}, {unit 4, ?}], replicated = {\"pp\"}"));
 }
@@ -122,9 +114,9 @@ TEST_F(PlanAttrs, TheMeshIsThatOfTheModuleAround) {
 }
 
 TEST_F(PlanAttrs, AxesResolveToPositionsAndSizes) {
-  EXPECT_EQ(resolveAxis(axis("\"dp\""), mesh()), (AxisRef{0, 1, 2}));
-  EXPECT_EQ(resolveAxis(axis("\"tp\""), mesh()), (AxisRef{1, 1, 6}));
-  EXPECT_EQ(resolveAxis(axis("\"tp\":(2)3"), mesh()), (AxisRef{1, 2, 3}));
+  EXPECT_EQ(resolveAxis(axis("dp"), mesh()), (AxisRef{0, 1, 2}));
+  EXPECT_EQ(resolveAxis(axis("tp"), mesh()), (AxisRef{1, 1, 6}));
+  EXPECT_EQ(resolveAxis(axis("tp", 2, 3), mesh()), (AxisRef{1, 2, 3}));
   EXPECT_EQ(shardCount({}, mesh()), 1);
   EXPECT_EQ(shardCount(dim("\"tp\":(2)3, \"dp\"").getAxes(), mesh()), 6);
 }

@@ -42,10 +42,7 @@ TEST_F(SchedSyntax, TextMeansTheAttribute) {
       {"#sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4>",
        MemoryAttr::get(&context, 1, 2, 3, 5, 4)},
   };
-  for (auto [text, meant] : cases) {
-    EXPECT_EQ(attribute<Attribute>(text), meant) << text;
-    EXPECT_EQ(print(meant), text);
-  }
+  expectTexts<Attribute>(cases);
 }
 
 TEST_F(SchedSyntax, TextMeansTheType) {
@@ -60,10 +57,7 @@ TEST_F(SchedSyntax, TextMeansTheType) {
        tensor({dim(4, {tp}, 4)}, f32, Reduction::max, {dp})},
       {"!sched.token<<[4], f32>>", TokenType::get(&context, tensor({dim(4)}, f32))},
   };
-  for (auto [text, meant] : cases) {
-    EXPECT_EQ(type<Type>(text), meant) << text;
-    EXPECT_EQ(print(meant), text);
-  }
+  expectTexts<Type>(cases);
 }
 
 TEST_F(SchedSyntax, WrongAttributesAreNamed) {
@@ -105,8 +99,7 @@ TEST_F(SchedSyntax, WrongAttributesAreNamed) {
       {"#sched.local<0, operand 0, dim 0, offset 1, offset 2>", "expected 'extent'"},
       {"#sched.local<0, operand 0, dim 0, extent 1, offset 2>", "expected '>'"},
   };
-  for (auto [text, fault] : cases)
-    EXPECT_EQ(faultOfAttribute(text), fault) << text;
+  expectFaults<Attribute>(cases);
 }
 
 TEST_F(SchedSyntax, WrongTypesAreNamed) {
@@ -125,8 +118,7 @@ TEST_F(SchedSyntax, WrongTypesAreNamed) {
       {"!sched.tensor<[4], f32, partial = sum {}>", "a partial tensor names both a reduction and axes"},
       {"!sched.tensor<[4 over {0:(1)2}], f32, partial = sum {0:(1)2}>", "axis 0 is used twice in one layout"},
   };
-  for (auto [text, fault] : cases)
-    EXPECT_EQ(faultOfType(text), fault) << text;
+  expectFaults<Type>(cases);
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 //===- option_reader_test.cpp - options of a block by name ----------------===//
 
 #include "compiler/frontend/bind/option_reader.h"
-#include "test/unit/frontend/models.h"
+#include "test/unit/frontend/bind/bind_context.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,15 +15,11 @@ using testing::Optional;
 namespace {
 
 /// The options of a block, and a context to read them in; `let n = 7` is there.
-class OptionReader : public testing::Test {
+class OptionReader : public test::BindContext {
 protected:
   void parse(const std::string &block) {
-    auto plan = "plan p {\nmodel \"m.pt2\"\nmesh dp = 2\nlet n = 7\ndata dp {\n" + block + "\n}\n}\n";
-    syntax = parsePlan(sources.add("p.plan", plan), diagnostics);
-    ASSERT_TRUE(syntax) << diagnostics.text();
+    readPlan("model \"m.pt2\"\nmesh dp = 2\nlet n = 7\ndata dp {\n" + block + "\n}");
     ASSERT_EQ(syntax->data.size(), 1u);
-    environment.values["n"] = 7;
-    context.emplace(*syntax, model, environment, diagnostics);
   }
   const Option &option(const std::string &block) {
     parse(block);
@@ -39,13 +35,6 @@ protected:
       result.push_back(path.literal ? '"' + path.text + '"' : path.text);
     return result;
   }
-
-  Sources sources;
-  Diagnostics diagnostics{sources};
-  std::optional<Syntax> syntax;
-  ModelOutline model;
-  Environment environment;
-  std::optional<Context> context;
 };
 
 TEST_F(OptionReader, OneOperandIsAWordANumberOrAnInteger) {

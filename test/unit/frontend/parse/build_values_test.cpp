@@ -131,7 +131,6 @@ TEST(BuildValues, ExpressionsBindAsUsual) {
 TEST(BuildValues, TextIsNormal) {
   for (auto [written, normal] : {std::pair("2*3", "2 * 3"),
                                  {"2  *\t3 /* why */ + 4", "2 * 3 + 4"},
-
                                  {"(1+2)*n", "(1 + 2) * n"},
                                  {"n", "n"},
                                  {"((7))", "7"}})

@@ -4,7 +4,6 @@
 #include "test/unit/report/explain/plan_module.h"
 
 using namespace meshplan;
-using testing::ElementsAre;
 
 namespace {
 
@@ -27,32 +26,30 @@ protected:
     return result;
   }
 
+  /// Inputs and outputs are names and, behind an x, the number of their uses.
+  void expectBorder(llvm::StringRef path, size_t calls, const std::vector<std::string> &inputs,
+                    const std::vector<std::string> &outputs) {
+    ModuleBorder border = findBorder(module.function(), path);
+    EXPECT_EQ(border.calls.size(), calls);
+    EXPECT_EQ(names(border.inputs), inputs);
+    EXPECT_EQ(names(border.outputs), outputs);
+  }
+
   PlanModule module{twoLayers};
 };
 
 } // namespace
 
 TEST_F(BorderTest, LooksThroughCollectives) {
-  ModuleBorder border = findBorder(module.function(), "layers.0.up");
-  EXPECT_EQ(border.calls.size(), 1u);
-  EXPECT_THAT(names(border.inputs), ElementsAre("layers.0.norm x1"));
-  EXPECT_THAT(names(border.outputs), ElementsAre("layers.0.up x2"));
+  expectBorder("layers.0.up", 1, {"layers.0.norm x1"}, {"layers.0.up x2"});
 }
 
 TEST_F(BorderTest, HoldsTheModulesInside) {
-  ModuleBorder border = findBorder(module.function(), "layers.0");
-  EXPECT_EQ(border.calls.size(), 4u);
-  EXPECT_THAT(names(border.inputs), ElementsAre("x x2"));
-  // In the order in which they are made; the addends of `down` stay inside.
-  EXPECT_THAT(names(border.outputs), ElementsAre("layers.0.up x1", "layers.0 x1"));
+  // The outputs in the order in which they are made; the addends of `down` stay inside.
+  expectBorder("layers.0", 4, {"x x2"}, {"layers.0.up x1", "layers.0 x1"});
 }
 
-TEST_F(BorderTest, TheRootHoldsAll) {
-  ModuleBorder border = findBorder(module.function(), "");
-  EXPECT_EQ(border.calls.size(), 6u);
-  EXPECT_THAT(names(border.inputs), ElementsAre("x x2"));
-  EXPECT_THAT(names(border.outputs), ElementsAre("layers.1 x1"));
-}
+TEST_F(BorderTest, TheRootHoldsAll) { expectBorder("", 6, {"x x2"}, {"layers.1 x1"}); }
 
 TEST_F(BorderTest, APrefixOfANameIsAnotherModule) {
   EXPECT_TRUE(findBorder(module.function(), "layer").calls.empty());

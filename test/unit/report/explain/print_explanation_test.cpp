@@ -27,6 +27,15 @@ protected:
   Statement colwise, input;
 };
 
+/// The end of an explanation whose last statement is colwise, without collectives.
+constexpr char colwiseAlone[] = R"(a.plan:1:5: colwise tp
+  up: colwise tp
+      ^~~~~~~~~~
+
+collectives, bytes that a rank sends and receives
+  none
+)";
+
 } // namespace
 
 TEST_F(PrintExplanationTest, SaysWhichShardsHoldWhat) {
@@ -48,13 +57,7 @@ dim 0 (9) is divided over dp = 2, tp = 2: 3 on 1 shard, 2 on 3
 a.plan:2:1: x
   x over dp
   ^
-a.plan:1:5: colwise tp
-  up: colwise tp
-      ^~~~~~~~~~
-
-collectives, bytes that a rank sends and receives
-  none
-)");
+)" + std::string(colwiseAlone));
 }
 
 TEST_F(PrintExplanationTest, SaysWhatIsPartialAndWhole) {
@@ -68,13 +71,7 @@ TEST_F(PrintExplanationTest, SaysWhatIsPartialAndWhole) {
   to         output y
 
 partial over tp = 2: the value is the max of the ranks'
-a.plan:1:5: colwise tp
-  up: colwise tp
-      ^~~~~~~~~~
-
-collectives, bytes that a rank sends and receives
-  none
-)");
+)" + std::string(colwiseAlone));
   explanation.tensor->partial.reset();
   explanation.ends.clear();
   EXPECT_NE(print(explanation).find("\nwhole on every rank\n\ncollectives"), std::string::npos);

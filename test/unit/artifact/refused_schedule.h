@@ -1,0 +1,32 @@
+//===- refused_schedule.h - a valid schedule, wrong in one thing -*- C++ -*-===//
+
+#ifndef MESHPLAN_TEST_UNIT_ARTIFACT_REFUSED_SCHEDULE_H
+#define MESHPLAN_TEST_UNIT_ARTIFACT_REFUSED_SCHEDULE_H
+
+#include "test/unit/artifact/build_schedule.h"
+
+#include <gmock/gmock.h>
+
+namespace meshplan {
+
+/// One change to what buildSchedule makes, and what is said of it.
+struct WrongSchedule {
+  const char *name;
+  void (*change)(artifact::ScheduleT &);
+  const char *message; ///< behind the place that all cases of a suite have in common
+};
+
+class RefusedSchedule : public testing::TestWithParam<WrongSchedule> {
+protected:
+  void expectRefusal(const std::string &place) const {
+    artifact::ScheduleT schedule = buildSchedule();
+    GetParam().change(schedule);
+    EXPECT_EQ(verificationError(schedule), place + GetParam().message);
+  }
+};
+
+inline std::string nameOfCase(const testing::TestParamInfo<WrongSchedule> &info) { return info.param.name; }
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TEST_UNIT_ARTIFACT_REFUSED_SCHEDULE_H

@@ -1,0 +1,78 @@
+//===- statements_test.cpp - which statements a plan may have -------------===//
+
+#include "test/unit/frontend/bind/bind_context.h"
+
+#include <gmock/gmock.h>
+
+using namespace meshplan;
+using namespace meshplan::bind;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+namespace {
+
+class Statements : public test::BindContext {
+protected:
+  std::vector<std::string> check(const std::string &statements) {
+    syntax = parsePlan(sources.add("p.plan", "plan p {\n" + statements + "\n}\n"), diagnostics);
+    EXPECT_TRUE(syntax) << diagnostics.text();
+    size_t before = diagnostics.all().size();
+    checkStatements(*syntax, diagnostics);
+    std::vector<std::string> messages;
+    for (const Diagnostic &diagnostic : diagnostics.all().drop_front(before))
+      messages.push_back(std::to_string(diagnostic.range.line) + ": " + diagnostic.message);
+    return messages;
+  }
+
+  std::vector<std::string> later(const std::string &statements, int64_t microbatches = 1) {
+    readPlan(statements);
+    BoundPlan plan;
+    plan.microbatches.count = microbatches;
+    std::vector<std::string> names;
+    for (const LaterStatement &statement : laterStatements(*syntax, plan))
+      names.push_back(statement.name);
+    return names;
+  }
+};
+
+TEST_F(Statements, SomeStandOnce) {
+  for (std::string statement : {"model \"m.pt2\"", "mesh dp = 2", "loss loss", "microbatches 2",
+                                "precision { compute bf16 }", "optimizer sgd", "clip_grad_norm 1.0"}) {
+    EXPECT_THAT(check(statement), IsEmpty());
+    std::string message = "a plan has one '" + statement.substr(0, statement.find(' ')) + "' statement";
+    EXPECT_THAT(check(statement + "\n" + statement + "\n" + statement), ElementsAre("3: " + message, "4: " + message));
+    EXPECT_EQ(diagnostics.all().back().notes.at(0).message, "the first one is here");
+    EXPECT_EQ(diagnostics.all().back().notes.at(0).range.line, 2);
+  }
+}
+
+TEST_F(Statements, OthersMayStandAgain) {
+  for (std::string statement : {"let n = 2", "input x: [a]", "output y: [a]", "a: replicate", "data dp { }",
+                                "recompute m", "freeze m", "train only m", "unused m"})
+    EXPECT_THAT(check(statement + "\n" + statement), IsEmpty());
+}
+
+TEST_F(Statements, ReservedOnesAreRefusedByName) {
+  EXPECT_THAT(check("pipeline pp\ncontext cp { a b }\nfold (a, b) as (c = 4)\noverlap { a b }\ninit { a ones }\n"
+                    "offload optimizer\ntie a.b, c.d\nshapes small"),
+              ElementsAre("2: 'pipeline' is not implemented yet", "3: 'context' is not implemented yet",
+                          "4: 'fold' is not implemented yet", "5: 'overlap' is not implemented yet",
+                          "6: 'init' is not implemented yet", "7: 'offload' is not implemented yet",
+                          "8: 'tie' is not implemented yet", "9: 'shapes' is not implemented yet"));
+  EXPECT_THAT(diagnostics.all().back().helps, ElementsAre("remove the statement"));
+}
+
+TEST_F(Statements, WhatAsksForMoreThanAForwardProgramIsListedInTheOrderOfThePlan) {
+  EXPECT_THAT(later("mesh dp = 2\nmodel \"m.pt2\"\nloss 0\ninput x: [a]\na: replicate\nlet n = 2"), IsEmpty());
+  EXPECT_THAT(later("unused a\nclip_grad_norm 1.0\nfreeze b; train only c\noptimizer sgd\nrecompute m\n"
+                    "precision { compute bf16 }\nmesh dp = 2\ndata dp { }\ndata dp { }"),
+              ElementsAre("unused", "clip_grad_norm", "freeze", "train only", "optimizer", "recompute", "precision",
+                          "data", "data"));
+}
+
+TEST_F(Statements, OneMicrobatchAsksForNothing) {
+  EXPECT_THAT(later("microbatches 1", 1), IsEmpty());
+  EXPECT_THAT(later("microbatches 2", 2), ElementsAre("microbatches"));
+}
+
+} // namespace

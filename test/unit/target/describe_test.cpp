@@ -1,0 +1,72 @@
+//===- describe_test.cpp - what is no artifact, and what all programs share ===//
+
+#include "compiler/target/artifact/artifact.h"
+#include "test/unit/schema/artifact_bytes.h"
+#include "gtest/gtest.h"
+
+using namespace meshplan;
+
+namespace {
+
+/// The text of an artifact, or what is wrong with it.
+std::string describe(const std::vector<uint8_t> &bytes) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::Error error = describeArtifact(bytes, stream);
+  return error ? llvm::toString(std::move(error)) : text;
+}
+
+TEST(DescribeArtifact, RefusesOtherBytes) {
+  const std::string checksum = "not an artifact: its last bytes are not the checksum of the others",
+                    form = "not an artifact: its bytes are not well-formed";
+  EXPECT_EQ(describe({}), checksum);
+  std::vector<uint8_t> garbage(100, 0x5a);
+  EXPECT_EQ(describe(garbage), checksum);
+  EXPECT_EQ(describe(withChecksum(garbage)), form);
+  EXPECT_EQ(describe(withChecksum({})), form);
+  std::vector<uint8_t> half = packed(artifact::ScheduleT());
+  half.resize(half.size() / 2);
+  EXPECT_EQ(describe(withChecksum(half)), form);
+}
+
+TEST(DescribeArtifact, RefusesAnotherFormat) {
+  artifact::ScheduleT schedule;
+  schedule.format = 7;
+  EXPECT_EQ(describe(withChecksum(packed(schedule))), "an artifact of format 7, this compiler writes format 2");
+}
+
+TEST(DescribeArtifact, WhatAllProgramsShare) {
+  artifact::ScheduleT schedule;
+  schedule.format = artifactFormat;
+  schedule.compiler = "1.2.3";
+  schedule.plan_name = "mlp";
+  schedule.device = "cpu";
+  schedule.fingerprint = "abcd";
+  for (auto [name, size] : {std::pair("dp", 2), {"tp", 6}}) {
+    artifact::AxisT &axis = *schedule.mesh.emplace_back(std::make_unique<artifact::AxisT>());
+    axis.name = name;
+    axis.size = size;
+  }
+  artifact::CommunicatorT &group = *schedule.communicators.emplace_back(std::make_unique<artifact::CommunicatorT>());
+  group.name = "dp_tp";
+  // A whole axis has its name, a digit its place, and an axis that the mesh lacks its number.
+  group.axes = {{0, 1, 2}, {1, 2, 3}, {2, 1, 4}, {-1, 1, 4}};
+  schedule.streams.emplace_back(std::make_unique<artifact::StreamT>())->name = "compute";
+  artifact::SourceT &source = *schedule.sources.emplace_back(std::make_unique<artifact::SourceT>());
+  source.file = "a.plan";
+  source.line = 3;
+  source.column = 4;
+  source.text = "rowwise tp";
+  artifact::OriginT &origin = *schedule.origins.emplace_back(std::make_unique<artifact::OriginT>());
+  origin.plan = 0;
+  origin.module_ = "mlp.down";
+  EXPECT_EQ(describe(withChecksum(packed(schedule))),
+            "schedule format 2 compiler '1.2.3' plan 'mlp' device cpu fingerprint 'abcd'\n"
+            "mesh dp=2 tp=6\n"
+            "communicator dp_tp: dp, tp:(2)3, #2:(1)4, #-1:(1)4\n"
+            "stream compute\n"
+            "source 0: a.plan:3:4 'rowwise tp'\n"
+            "origin 0: source 0 module 'mlp.down'\n");
+}
+
+} // namespace

@@ -83,6 +83,9 @@ public:
   int64_t size() const { return static_cast<int64_t>(groupRanks.size()); }
   int64_t index() const { return ownIndex; }
 
+  /// Whether the backend reduces so. Where it does not, start is `unsupported`.
+  virtual bool reduces(DType dtype, Reduction reduction) const { return true; }
+
   /// Twin of ncclAllReduce. `input` and `output` are the same or do not overlap.
   Expected<Pending> startAllReduce(const void *input, void *output, int64_t count, DType dtype, Reduction reduction,
                                    CollectiveLabel label = {});

@@ -163,14 +163,17 @@ void Calls::enqueue() {
 
 } // namespace
 
-Status meshplan::checkReduction(const Collective &collective) {
-  if (collective.kind != CollectiveKind::allReduce && collective.kind != CollectiveKind::reduceScatter)
-    return Status();
-  if (collective.dtype == DType::i16)
+Status meshplan::checkReduction(DType dtype, Reduction reduction) {
+  if (dtype == DType::i16)
     return Status(StatusCode::unsupported, "NCCL does not reduce i16");
-  if (isFloat(collective.dtype) && collective.reduction != Reduction::sum)
-    return Status::error(StatusCode::unsupported, "NCCL's max and min of ", dtypeName(collective.dtype), " drop NaN");
+  if (isFloat(dtype) && reduction != Reduction::sum)
+    return Status::error(StatusCode::unsupported, "NCCL's max and min of ", dtypeName(dtype), " drop NaN");
   return Status();
+}
+
+Status meshplan::checkReduction(const Collective &collective) {
+  bool reduces = collective.kind == CollectiveKind::allReduce || collective.kind == CollectiveKind::reduceScatter;
+  return reduces ? checkReduction(collective.dtype, collective.reduction) : Status();
 }
 
 ncclResult_t meshplan::launch(const LaunchTarget &target, const Collective &collective) {

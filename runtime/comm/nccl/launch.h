@@ -10,6 +10,8 @@ namespace meshplan {
 
 /// `unsupported` for a reduction that NCCL lacks (i16) or does otherwise than this project (max and min of floats,
 /// which drop NaN). Every element type can be moved.
+Status checkReduction(DType dtype, Reduction reduction);
+/// The same for any collective; ok for one that reduces nothing.
 Status checkReduction(const Collective &collective);
 
 /// What a collective is launched on.

@@ -14,6 +14,8 @@ public:
       : Group(hosts->name(), {hosts->ranks().begin(), hosts->ranks().end()}, hosts->index()), world(world),
         communicator(communicator), hosts(std::move(hosts)) {}
 
+  bool reduces(DType dtype, Reduction reduction) const override { return checkReduction(dtype, reduction).ok(); }
+
 private:
   Expected<Pending> start(Collective collective) override;
 

@@ -14,10 +14,10 @@ FakeStream &meshplan::fakeStreamOf(cudaStream_t stream) { return *reinterpret_ca
 CudaApi meshplan::fakeCuda() {
   CudaApi api = {};
   api.getDeviceCount = [](int *count) {
-    *count = 8;
+    *count = 64;
     return cudaSuccess;
   };
-  api.setDevice = [](int device) { return device < 8 ? cudaSuccess : cudaErrorInvalidDevice; };
+  api.setDevice = [](int device) { return device < 64 ? cudaSuccess : cudaErrorInvalidDevice; };
   api.streamCreateWithFlags = [](cudaStream_t *stream, unsigned int) {
     *stream = reinterpret_cast<cudaStream_t>(new FakeStream());
     return cudaSuccess;

@@ -129,6 +129,8 @@ public:
       : Group(inner->name(), {inner->ranks().begin(), inner->ranks().end()}, inner->index()), device(device),
         world(world), inner(std::move(inner)) {}
 
+  bool reduces(DType dtype, Reduction reduction) const override { return inner->reduces(dtype, reduction); }
+
 private:
   Expected<Pending> start(Collective collective) override {
     int64_t size = dtypeSize(collective.dtype), produced = outputCount(collective, index());

@@ -3,8 +3,8 @@
 
   check_launch.py --archive F.pt2 --plan P.plan --work FOLDER
 
-What fails is the GPU, and nothing before it: the ranks have found each other by then. Every rank says what is wrong with
-their number, their schedules, a rank that is missing, and the machine.
+What fails is the GPU, and nothing before it: the ranks have found each other by then. Every rank says what is wrong
+with their number, their schedules, a rank that is missing, and the machine.
 """
 
 from __future__ import annotations

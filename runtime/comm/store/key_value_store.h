@@ -12,7 +12,8 @@ namespace meshplan {
 
 /// What all ranks of a run have in common. Keys and values are any bytes; a
 /// value has at most `largestValue` of them and at least one. No call waits for
-/// another rank. `peerLost` when the store is gone. Thread safe.
+/// another rank. What a rank does here others see in the same order, what it set
+/// perhaps a moment later. `peerLost` when the store is gone. Thread safe.
 class KeyValueStore {
 public:
   static constexpr size_t largestValue = size_t(1) << 20;

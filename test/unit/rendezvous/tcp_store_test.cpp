@@ -36,6 +36,7 @@ TEST(TcpStore, TwoClientsSeeTheSame) {
 
   EXPECT_FALSE(*there.has({"a"}));
   ASSERT_TRUE(here.set("a", value).ok());
+  EXPECT_TRUE(*here.has({"a"})) << "after this answer the others see it, too";
   EXPECT_TRUE(*there.has({"a"}));
   EXPECT_FALSE(*there.has({"a", "b"})) << "all of them";
   EXPECT_EQ(*there.get("a"), value);
@@ -48,6 +49,7 @@ TEST(TcpStore, TwoClientsSeeTheSame) {
   EXPECT_FALSE(*here.has({"a"}));
   const std::string large(KeyValueStore::largestValue, 'x');
   ASSERT_TRUE(here.set("large", large).ok());
+  EXPECT_TRUE(*here.has({"large"}));
   EXPECT_EQ(*there.get("large"), large);
 }
 

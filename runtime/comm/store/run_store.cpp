@@ -76,8 +76,12 @@ void leaveTogether(StoreWorld &world, std::chrono::milliseconds limit) {
 Status meshplan::runStore(KeyValueStore &store, const StorePlace &place, const RankOptions &options,
                           const RankBody &body) {
   StoreWorld world(store, place, options.timeout);
-  Watcher watcher(world, place, options);
-  Status result = runRank(world, options, body);
+  Status result;
+  {
+    // No longer than the body runs: who waits for the others is not stuck.
+    Watcher watcher(world, place, options);
+    result = runRank(world, options, body);
+  }
   bool failed = !result.ok() || !world.failureNow().ok();
   std::chrono::milliseconds forHost = place.isHost ? options.timeout + grace : std::chrono::milliseconds(0);
   leaveTogether(world, failed ? std::min(grace, options.timeout) : forHost);

@@ -78,6 +78,27 @@ TEST(RunStore, ReportsARankThatIsStuck) {
   EXPECT_EQ(stuck, 1);
 }
 
+TEST(RunStore, ARankThatWaitsForTheOthersToEndIsNotStuck) {
+  // Rank 2 never ends, and rank 1 ends a while after the failure: it waits beyond the time-out from there.
+  MapStore store;
+  RankOptions options = withTimeout(std::chrono::milliseconds(500));
+  std::atomic<bool> stuck = false;
+  options.onStuck = [&](const Status &, std::span<const int64_t>) { stuck = true; };
+  std::vector<std::thread> threads;
+  for (int64_t rank = 0; rank < 2; ++rank)
+    threads.emplace_back([&, rank] {
+      StorePlace place{.run = "test", .rank = rank, .size = 3, .interruption = nullptr};
+      (void)runStore(store, place, options, [](World &world) {
+        if (world.rank() == 1)
+          std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        return Status(StatusCode::invalid, "the loss is not a number");
+      });
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_FALSE(stuck);
+}
+
 TEST(RunStore, AVeryLongMessageArrivesInPart) {
   MapStore store;
   std::string text(3 * KeyValueStore::largestValue, 'x');

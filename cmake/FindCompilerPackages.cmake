@@ -16,7 +16,7 @@ add_library(meshplan-mlir-headers INTERFACE)
 target_include_directories(meshplan-mlir-headers SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/mlir_pch.cpp CONTENT "")
-add_library(meshplan-mlir-pch OBJECT ${CMAKE_BINARY_DIR}/generated/mlir_pch.cpp)
+add_library(meshplan-mlir-pch OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/generated/mlir_pch.cpp)
 target_link_libraries(meshplan-mlir-pch PRIVATE meshplan-mlir-headers)
 target_compile_options(meshplan-mlir-pch PRIVATE ${MESHPLAN_WARNINGS})
 target_precompile_headers(meshplan-mlir-pch PRIVATE

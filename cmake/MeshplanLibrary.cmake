@@ -124,3 +124,13 @@ function(meshplan_add_rooms)
     endif()
   endforeach()
 endfunction()
+
+# Leaves rooms out of the target `all`; what other targets need of them is built.
+function(meshplan_exclude_rooms)
+  foreach(room ${ARGN})
+    get_property(directories DIRECTORY PROPERTY SUBDIRECTORIES)
+    if("${CMAKE_CURRENT_SOURCE_DIR}/${room}" IN_LIST directories)
+      set_property(DIRECTORY ${room} PROPERTY EXCLUDE_FROM_ALL ON)
+    endif()
+  endforeach()
+endfunction()

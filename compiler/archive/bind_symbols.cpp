@@ -41,7 +41,8 @@ std::vector<Diagnostic> checkBindings(const ExportedProgram &program, const Symb
       errors.push_back(
           {what + " is " + std::to_string(it->second) + ", but the model was exported for " + rangeText(range),
            {},
-           "choose an extent in this range or export with another range"});
+           "choose an extent in this range or export with another range",
+           range.symbol});
   }
   return errors;
 }

@@ -13,7 +13,8 @@ namespace meshplan::archive {
 struct Diagnostic {
   std::string message;
   std::vector<std::string> notes;
-  std::string help; ///< the way out; may be empty
+  std::string help;        ///< the way out; may be empty
+  std::string symbol = ""; ///< the symbol that it is about: whoever gave it an extent knows where
 };
 
 } // namespace meshplan::archive

@@ -32,6 +32,9 @@ void readTensorMetadata(JsonDocument &document, const Json &metadata, Payload &p
   payload.offset = document.integer(document.member(document.member(metadata, "storage_offset"), "as_int"));
 }
 
+/// By how much all constants together may be larger than their storages.
+constexpr int64_t maxGrowth = int64_t(1) << 30;
+
 /// Number of elements, and the highest storage element read; nothing when the
 /// numbers are negative, of different length or too large.
 struct Footprint {
@@ -55,24 +58,59 @@ std::optional<Footprint> footprint(const Payload &payload) {
   return result;
 }
 
-/// Copies the elements of a strided tensor from `storage` in row-major order.
-std::vector<uint8_t> gather(const Payload &payload, const std::string &storage, int64_t elements) {
-  int64_t size = scalarTypeSize(payload.type);
-  std::vector<uint8_t> bytes(elements * size);
-  std::vector<int64_t> index(payload.dims.size(), 0);
-  for (int64_t element = 0; element < elements; ++element) {
-    int64_t position = payload.offset;
-    for (size_t dim = 0; dim < index.size(); ++dim)
-      position += index[dim] * payload.strides[dim];
-    std::memcpy(&bytes[element * size], &storage[position * size], size);
-    for (size_t dim = index.size(); dim-- > 0;) {
-      if (++index[dim] < payload.dims[dim])
-        break;
-      index[dim] = 0;
+/// Copies the elements of a strided tensor in row-major order, what is repeated in few copies.
+class Gather {
+public:
+  /// `payload` has at least one element, and all lie in `storage`.
+  Gather(const Payload &payload, const std::string &storage)
+      : storage(storage), size(scalarTypeSize(payload.type)), first(payload.offset) {
+    // The others are no more than an element count has bits.
+    for (auto [extent, stride] : llvm::zip(payload.dims, payload.strides))
+      if (extent > 1)
+        dims.push_back({extent, stride});
+  }
+
+  std::vector<uint8_t> run(int64_t elements) {
+    bytes.reserve(elements * size);
+    append(0, first);
+    return std::move(bytes);
+  }
+
+private:
+  struct Dim {
+    int64_t extent, stride;
+  };
+
+  void append(size_t dim, int64_t position) {
+    if (dim == dims.size() || (dim + 1 == dims.size() && dims[dim].stride == 1)) {
+      const char *begin = storage.data() + position * size;
+      bytes.insert(bytes.end(), begin, begin + (dim == dims.size() ? 1 : dims[dim].extent) * size);
+    } else if (dims[dim].stride == 0) {
+      size_t begin = bytes.size();
+      append(dim + 1, position);
+      repeat(begin, dims[dim].extent);
+    } else {
+      for (int64_t i = 0; i < dims[dim].extent; ++i)
+        append(dim + 1, position + i * dims[dim].stride);
     }
   }
-  return bytes;
-}
+
+  /// What begins at `begin` stands there `times` times.
+  void repeat(size_t begin, int64_t times) {
+    size_t piece = bytes.size() - begin, end = begin + piece * times;
+    while (bytes.size() < end) {
+      size_t old = bytes.size(), count = std::min(old - begin, end - old);
+      bytes.resize(old + count);
+      std::memcpy(&bytes[old], &bytes[begin], count);
+    }
+  }
+
+  const std::string &storage;
+  int64_t size;
+  int64_t first;
+  std::vector<Dim> dims;
+  std::vector<uint8_t> bytes;
+};
 
 } // namespace
 
@@ -97,7 +135,7 @@ bool hasBytes(const Payload &payload, const ZipArchive &archive) {
 }
 
 std::optional<ConstantData> loadConstant(const Payload &payload, const std::string &what, const ZipArchive &archive,
-                                         std::vector<Diagnostic> &errors) {
+                                         int64_t &growth, std::vector<Diagnostic> &errors) {
   auto fail = [&](const std::string &problem, const char *help) {
     errors.push_back({"'" + archive.path() + "': " + what + " " + problem, {}, help});
     return std::nullopt;
@@ -117,11 +155,15 @@ std::optional<ConstantData> loadConstant(const Payload &payload, const std::stri
     return fail("needs " + std::to_string(needed) + " bytes of '" + payload.member + "', which has " +
                     std::to_string(storage->size()),
                 "");
-  // Strides may repeat elements, so the tensor can be larger than its storage, but not without bound.
-  constexpr int64_t maxExpansion = int64_t(1) << 30;
-  if (print->elements * scalarTypeSize(payload.type) > std::max<int64_t>(storage->size(), maxExpansion))
-    return fail("is larger than 1 GiB when its repeated elements are written out", "");
-  return ConstantData{payload.type, payload.dims, gather(payload, *storage, print->elements)};
+  // Strides may repeat elements, so tensors can be larger than their storage, but not without bound.
+  int64_t more = std::max<int64_t>(print->elements * scalarTypeSize(payload.type) - int64_t(storage->size()), 0);
+  if (more > maxGrowth - growth)
+    return fail("makes the constants more than 1 GiB larger than they are stored, with repeated elements written out",
+                "");
+  growth += more;
+  if (print->elements == 0)
+    return ConstantData{payload.type, payload.dims, {}};
+  return ConstantData{payload.type, payload.dims, Gather(payload, *storage).run(print->elements)};
 }
 
 } // namespace meshplan::archive

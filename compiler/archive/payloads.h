@@ -34,9 +34,11 @@ PayloadTable readPayloadTable(JsonDocument &document, llvm::StringRef folder);
 bool hasBytes(const Payload &payload, const ZipArchive &archive);
 
 /// The tensor's bytes, made contiguous. Errors, which name `what` (such as
-/// `buffer 'rotary.inv_freq'`): no bytes, a pickled tensor, too few bytes.
+/// `buffer 'rotary.inv_freq'`): no bytes, a pickled tensor, too few bytes. `growth`
+/// counts, over all constants of an archive, by how many bytes they are larger
+/// than their storages, which has a limit.
 std::optional<ConstantData> loadConstant(const Payload &payload, const std::string &what, const ZipArchive &archive,
-                                         std::vector<Diagnostic> &errors);
+                                         int64_t &growth, std::vector<Diagnostic> &errors);
 
 } // namespace meshplan::archive
 

@@ -55,6 +55,7 @@ private:
   std::set<ValueId> specified; ///< inputs of the graph with an input specification
   llvm::StringSet<> held;      ///< names of parameters, buffers and constants
   llvm::StringSet<> outputNames;
+  int64_t growth = 0; ///< of the constants: see loadConstant
 };
 
 } // namespace
@@ -172,7 +173,7 @@ ConstantData SignatureReader::load(const std::string &what, const std::string &n
          ""});
     return {};
   }
-  return loadConstant(it->second, what, context.archive, context.errors).value_or(ConstantData());
+  return loadConstant(it->second, what, context.archive, growth, context.errors).value_or(ConstantData());
 }
 
 bool SignatureReader::hasTypeOf(const Payload &payload, const Value &value) {

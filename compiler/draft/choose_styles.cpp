@@ -52,12 +52,10 @@ bool StyleChooser::give(const std::vector<size_t> &colwise, const std::vector<si
     const StyleChoice &own = wanted.try_emplace(module, choice).first->second;
     if (!reason.empty())
       return;
-    if (module.empty())
-      reason = "a plan has no name for the module around all others";
-    else if (own.style != style || own.parts != choice.parts)
-      reason = "the weights of '" + withoutIndices(module) + "' would need different styles";
+    if (own.style != style || own.parts != choice.parts)
+      reason = "the weights of " + moduleText(withoutIndices(module)) + " would need different styles";
     else if (given.count(module))
-      reason = "its features are also those of '" + withoutIndices(module) + "', which has another style";
+      reason = "its features are also those of " + moduleText(withoutIndices(module)) + ", which has another style";
   };
   for (size_t index : colwise)
     add(index, DraftStyle::colwise, *graph.weights[index].outputDim);
@@ -126,8 +124,8 @@ void StyleChooser::chooseEmbeddings() {
       give({}, {index}, classes.find(*weight.inputDim));
     else
       refused.try_emplace(weight.module, "its " + std::to_string(rowsOf(index)) + " rows are few beside the " +
-                                             std::to_string(rowsOf(largest)) + " of '" + graph.weights[largest].module +
-                                             "'");
+                                             std::to_string(rowsOf(largest)) + " of " +
+                                             moduleText(graph.weights[largest].module));
   }
 }
 
@@ -152,8 +150,9 @@ void StyleChooser::chooseNorms() {
   for (const WeightUse &weight : graph.weights)
     if (weight.dims.size() > 1)
       extents.erase(weight.module);
+  // The root has other operators than those of its norms, and all that enters the model enters it.
   auto isNorm = [&](const WeightUse &weight) {
-    return weight.role == Role::other && weight.dims.size() == 1 &&
+    return !weight.module.empty() && weight.role == Role::other && weight.dims.size() == 1 &&
            extents[weight.module].count(graph.extents[weight.dims.front()]);
   };
   for (const WeightUse &weight : graph.weights)

@@ -98,10 +98,17 @@ static archive::SymbolBindings exampleExtents(const archive::ExportedProgram &pr
   return extents;
 }
 
+/// The message without the name of the archive, which is the place of the report.
+static std::string withoutFile(StringRef message, StringRef file) {
+  if (message.consume_front(("'" + file + "'").str()))
+    message.consume_front(":");
+  return message.ltrim().str();
+}
+
 bool Drafter::readModel() {
   archive::ReadResult archive = archive::readArchive(options.modelFile);
   for (const archive::Diagnostic &error : archive.errors) {
-    Diagnostic &own = reports.error({archiveFile}, error.message);
+    Diagnostic &own = reports.error({archiveFile}, withoutFile(error.message, options.modelFile));
     for (const std::string &note : error.notes)
       own.note({}, note);
     own.help(error.help);

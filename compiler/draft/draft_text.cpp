@@ -111,7 +111,7 @@ void DraftWriter::writeUndivided() {
     auto known = llvm::find_if(byReason, [&](const auto &entry) { return entry.first == pattern.label; });
     if (known == byReason.end())
       known = byReason.insert(byReason.end(), {pattern.label, {}});
-    known->second.push_back(pattern.text().empty() ? "the model itself" : pattern.text());
+    known->second.push_back(pattern.text() == "\"\"" ? "the root module" : pattern.text());
   }
   if (!byReason.empty())
     line("");
@@ -124,11 +124,11 @@ bool DraftWriter::leavesRest() const {
   std::set<std::string> styled;
   for (const LabelledModule &module : draft.styles)
     styled.insert(module.path);
-  // One name of a tied parameter is enough.
+  // One name of a tied parameter is enough, or one module that reads it.
   return llvm::any_of(draft.model->parameters, [&](const OutlineParameter &parameter) {
-    return llvm::none_of(parameter.names, [&](const OutlineParameterName &name) {
-      return styled.count(draft.model->modules[name.module].path);
-    });
+    auto isStyled = [&](size_t module) { return styled.count(draft.model->modules[module].path) != 0; };
+    return llvm::none_of(parameter.names, [&](const OutlineParameterName &name) { return isStyled(name.module); }) &&
+           llvm::none_of(parameter.readers, isStyled);
   });
 }
 

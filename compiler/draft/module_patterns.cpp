@@ -83,9 +83,10 @@ static std::string lastNumber(StringRef path, size_t behind) {
   return "";
 }
 
-/// True if the path can stand in a plan without quotes.
+/// True if the path can stand in a plan without quotes. That of the root is empty.
 static bool isPlain(StringRef path) {
-  return path != "rest" && llvm::all_of(path, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
+  return !path.empty() && path != "rest" &&
+         llvm::all_of(path, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
 }
 
 /// One pattern for the group; if there is none, those of the modules with equal last numbers.

@@ -56,7 +56,8 @@ struct DimSplit {
 /// A layout: the dims that are split; all others are whole.
 struct BoundLayout {
   std::vector<DimSplit> splits;
-  std::optional<size_t> rank; ///< number of dims, where the plan lists them
+  std::optional<size_t> rank;     ///< number of dims, where the plan lists them
+  std::vector<std::string> names; ///< of the dims that the plan lists; empty for an unnamed one
   SourceRange range;
   std::string text;
 };
@@ -240,6 +241,9 @@ struct BoundPlan {
   std::vector<LaterStatement> later;
   Coverage coverage;
 };
+
+/// What the names of dims stand for.
+llvm::StringMap<int64_t> dimExtents(const BoundPlan &plan);
 
 /// Binds a plan. Reports everything that is wrong; then the result is empty.
 std::optional<BoundPlan> bindPlan(const Syntax &syntax, const ModelOutline &model,

@@ -43,7 +43,43 @@ private:
   llvm::StringRef text;
   std::string &problem;
   size_t position = 0;
+  int64_t indices = 0; ///< of all ranges so far
 };
+
+constexpr int64_t mostIndices = 10000;
+
+/// What singleAlternatives makes of a pattern, in nodes, without making it.
+struct Expansion {
+  int64_t size = 0;  ///< of the pattern itself
+  int64_t count = 0; ///< patterns with one alternative chosen
+  int64_t nodes = 0; ///< of these together
+};
+
+Expansion expansionOf(const PatternSequence &pattern) {
+  Expansion result;
+  std::vector<std::pair<int64_t, Expansion>> braces; // each with its size; the sum of what its alternatives make
+  for (const PatternNode &node : pattern) {
+    Expansion sum;
+    int64_t size = 1;
+    for (const PatternSequence &alternative : node.alternatives) {
+      Expansion chosen = expansionOf(alternative);
+      size += chosen.size;
+      sum.count += std::max<int64_t>(chosen.count, 1);
+      sum.nodes += chosen.count == 0 ? chosen.size : chosen.nodes;
+    }
+    result.size += size;
+    if (!node.alternatives.empty())
+      braces.emplace_back(size, sum);
+  }
+  for (auto &[size, sum] : braces) {
+    result.count += sum.count;
+    result.nodes += sum.nodes + sum.count * (result.size - size);
+  }
+  return result;
+}
+
+/// Far more than the layers and experts of any model ask for; some hundred megabytes.
+constexpr int64_t mostExpandedNodes = 4'000'000;
 
 } // namespace
 
@@ -124,7 +160,6 @@ PatternNode PatternReader::braces(Border &border) {
 }
 
 bool PatternReader::range(PatternNode &node) {
-  constexpr int64_t mostIndices = 10000;
   llvm::StringRef item = text.substr(position).take_until([](char c) { return c == ',' || c == '}'; });
   llvm::StringRef last = item;
   int64_t from = 0;
@@ -142,8 +177,11 @@ bool PatternReader::range(PatternNode &node) {
     fail("the range " + item.trim().str() + " is empty");
   else if ((to - from) / by >= mostIndices)
     fail("the range " + item.trim().str() + " has more than " + std::to_string(mostIndices) + " indices");
-  for (int64_t i = from; problem.empty() && i <= to; i += by)
-    node.alternatives.push_back(literalPattern(std::to_string(i)));
+  else if ((indices += (to - from) / by + 1) > mostIndices)
+    fail("its ranges have more than " + std::to_string(mostIndices) + " indices together");
+  // Counted, since the index behind the last may not fit.
+  for (int64_t i = 0; problem.empty() && i <= (to - from) / by; ++i)
+    node.alternatives.push_back(literalPattern(std::to_string(from + i * by)));
   position += item.size();
   return true;
 }
@@ -180,6 +218,12 @@ std::optional<PatternSequence> meshplan::parsePattern(llvm::ArrayRef<PathPattern
     if (!result.empty() && !part.empty())
       result.push_back(characterNode('.'));
     result.insert(result.end(), part.begin(), part.end());
+  }
+  if (expansionOf(result).nodes > mostExpandedNodes) {
+    diagnostics.error(nested.back().range, "in the path '" + nested.back().text +
+                                               "': its braces, with those of the blocks around it, have too many "
+                                               "alternatives");
+    return std::nullopt;
   }
   return result;
 }

@@ -98,7 +98,8 @@ bool Compilation::import() {
   }
   const ModelStatement &model = syntax->models.front();
   archive::ReadResult archive = archive::readArchive(besidePlan(options.planFile, model.file));
-  reportArchive(archive.errors, model.fileRange);
+  for (const archive::Diagnostic &error : archive.errors)
+    reportArchive(error, model.fileRange);
   if (!archive.program)
     return false;
   modelDigest = archive.program->digest;
@@ -109,21 +110,52 @@ bool Compilation::import() {
   archive::SymbolBindings bindings = bindExtents(*archive.program, *bound, reports);
   if (reports.hasErrors())
     return false;
-  reportArchive(archive::bindSymbols(*archive.program, bindings), model.fileRange);
+  for (const archive::Diagnostic &error : archive::bindSymbols(*archive.program, bindings))
+    reportExtent(error, *syntax);
   if (reports.hasErrors())
     return false;
   ir = buildProgram(*archive.program, outline, *bound, reports, context);
   return static_cast<bool>(ir);
 }
 
-void Compilation::reportArchive(llvm::ArrayRef<archive::Diagnostic> errors, SourceRange place) {
-  for (const archive::Diagnostic &error : errors) {
-    Diagnostic &diagnostic = reports.error(place, error.message);
-    for (const std::string &note : error.notes)
-      diagnostic.note({}, note);
-    if (!error.help.empty())
-      diagnostic.help(error.help);
-  }
+Diagnostic &Compilation::reportArchive(const archive::Diagnostic &error, SourceRange place) {
+  Diagnostic &diagnostic = reports.error(place, error.message);
+  for (const std::string &note : error.notes)
+    diagnostic.note({}, note);
+  if (!error.help.empty())
+    diagnostic.help(error.help);
+  return diagnostic;
+}
+
+/// The definitions of the command line that an expression depends on.
+static void collectDefinitions(const Expression &expression, const Syntax &syntax,
+                               llvm::ArrayRef<Definition> definitions, std::vector<const Definition *> &found) {
+  for (const Expression &operand : expression.operands)
+    collectDefinitions(operand, syntax, definitions, found);
+  if (expression.kind != Expression::Kind::Name)
+    return;
+  for (const Definition &definition : definitions)
+    if (definition.name == expression.name) {
+      if (!llvm::is_contained(found, &definition))
+        found.push_back(&definition);
+      return;
+    }
+  for (const LetStatement &let : syntax.lets)
+    if (let.name.text == expression.name)
+      collectDefinitions(let.value, syntax, definitions, found);
+}
+
+void Compilation::reportExtent(const archive::Diagnostic &error, const Syntax &syntax) {
+  auto symbol = llvm::find_if(bound->symbols, [&](const BoundSymbol &own) { return own.symbol == error.symbol; });
+  SourceRange place = symbol == bound->symbols.end() ? bound->modelRange : symbol->range;
+  Diagnostic &diagnostic = reportArchive(error, place);
+  std::vector<const Definition *> found;
+  for (const ValueStatement &statement : syntax.values)
+    for (const DimSyntax &dim : statement.dims)
+      if (dim.extent && dim.range == place)
+        collectDefinitions(*dim.extent, syntax, options.definitions, found);
+  for (const Definition *definition : found)
+    diagnostic.note({}, "'" + definition->name + "' is given by -D " + definition->name + "=" + definition->value);
 }
 
 bool Compilation::runPasses(Phase phase) {

@@ -50,7 +50,9 @@ public:
 private:
   bool import();
   bool runPasses(Phase phase);
-  void reportArchive(llvm::ArrayRef<archive::Diagnostic> errors, SourceRange place);
+  Diagnostic &reportArchive(const archive::Diagnostic &error, SourceRange place);
+  /// Reports an error about an extent where the plan gives it, with the options of the command line behind it.
+  void reportExtent(const archive::Diagnostic &error, const Syntax &syntax);
   /// Turns a diagnostic of MLIR into one of ours, with the plan's text where it speaks of the plan.
   void report(mlir::Diagnostic &diagnostic);
   SourceRange locate(mlir::Location location) const;

@@ -33,6 +33,9 @@ struct Factor {
   int64_t size = 1;
   FactorKind kind = FactorKind::parallel;
   int64_t unit = 1; ///< elements of the factor that are never cut apart
+  /// The operator knows the elements by their number, of which a rank is told the first: a shard is one run of them,
+  /// so that the factor cannot be divided part by part.
+  bool isCounted = false;
 };
 
 struct TensorFactors {

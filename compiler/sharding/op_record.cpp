@@ -16,6 +16,7 @@ const OpRegistry &OpRegistry::get() {
     addContractionRecords(all);
     addConvolutionRecords(all);
     addPoolingRecords(all);
+    addUpsamplingRecords(all);
     addReshapeRecords(all);
     addDimOrderRecords(all);
     addSlicingRecords(all);

@@ -65,6 +65,8 @@ bool DimProjector::skipParts() {
       places.push_back(place);
   if (places.size() == 1) {
     position = places.front();
+    if (factorAt(position).isCounted)
+      return false;
     divisions[factors[position]].parts.assign(parts.begin(), parts.end());
     return true;
   }

@@ -55,6 +55,7 @@ struct Projection {
 /// shards differ in size gives what its leading factors do not take to one factor, of which its unit must be a multiple
 /// of a single index: heads are not cut. A dim with equal parts, one for each index of its leading factors, divides
 /// what is below these.
+/// A factor whose elements are counted takes no parts.
 Projection projectToFactors(plan::ShardingAttr sharding, const TensorFactors &tensor, const FactorRule &rule,
                             plan::MeshOp mesh);
 

@@ -1,4 +1,4 @@
-//===- layer_names.cpp - one name for equal layers ------------------------===//
+//===- layer_names.cpp - names of modules in messages ----------------------===//
 
 #include "compiler/support/layer_names.h"
 #include "llvm/ADT/STLExtras.h"
@@ -13,3 +13,5 @@ std::string meshplan::withoutIndices(StringRef name) {
     components.push_back(llvm::all_of(component, llvm::isDigit) && !component.empty() ? "*" : component);
   return llvm::join(components, ".");
 }
+
+std::string meshplan::moduleText(StringRef path) { return path.empty() ? "the root module" : ("'" + path + "'").str(); }

@@ -1,4 +1,4 @@
-//===- layer_names.h - one name for equal layers ----------------*- C++ -*-===//
+//===- layer_names.h - names of modules in messages -------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_SUPPORT_LAYER_NAMES_H
 #define MESHPLAN_COMPILER_SUPPORT_LAYER_NAMES_H
@@ -10,6 +10,9 @@ namespace meshplan {
 
 /// The name with each component that is a number replaced: "layers.*.weight".
 std::string withoutIndices(llvm::StringRef name);
+
+/// A module in a message: "'model.norm'", or "the root module", whose path is empty.
+std::string moduleText(llvm::StringRef path);
 
 } // namespace meshplan
 

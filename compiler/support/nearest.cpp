@@ -9,6 +9,23 @@
 
 using namespace meshplan;
 
+/// The least number of letters to add, take away, replace or swap with their neighbour.
+static unsigned editDistance(llvm::StringRef left, llvm::StringRef right) {
+  std::vector<std::vector<unsigned>> cost(left.size() + 1, std::vector<unsigned>(right.size() + 1));
+  for (size_t i = 0; i <= left.size(); ++i)
+    for (size_t j = 0; j <= right.size(); ++j) {
+      if (i == 0 || j == 0) {
+        cost[i][j] = i + j;
+        continue;
+      }
+      bool isEqual = left[i - 1] == right[j - 1];
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + (isEqual ? 0 : 1)});
+      if (i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1])
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+    }
+  return cost[left.size()][right.size()];
+}
+
 std::vector<std::string> meshplan::nearestNames(llvm::StringRef name, llvm::ArrayRef<std::string> candidates,
                                                 size_t limit) {
   unsigned bound = std::max<unsigned>(1, name.size() / 3);
@@ -18,7 +35,7 @@ std::vector<std::string> meshplan::nearestNames(llvm::StringRef name, llvm::Arra
     size_t shorter = std::min(name.size(), candidate.size());
     if (longer - shorter > bound)
       continue;
-    unsigned distance = name.edit_distance(candidate, /*AllowReplacements=*/true, bound);
+    unsigned distance = editDistance(name, candidate);
     if (distance <= bound && distance < longer)
       near.push_back({distance, &candidate});
   }

@@ -16,7 +16,8 @@
 namespace meshplan {
 
 /// The candidates that differ from `name` in at most a third of its letters (one
-/// letter at least), nearest first, then in the given order; at most `limit`.
+/// letter at least; two neighbours in the wrong order are one), nearest first, then in the given order; at most
+/// `limit`.
 std::vector<std::string> nearestNames(llvm::StringRef name, llvm::ArrayRef<std::string> candidates, size_t limit = 3);
 
 /// `'a'`, `'a' or 'b'`, `'a', 'b' or 'c'`; with "," as conjunction `'a', 'b', 'c'`.

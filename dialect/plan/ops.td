@@ -64,14 +64,18 @@ def Plan_BorderOp : Plan_Op<"border"> {
     outside, or is read outside, in the order of the program; outputs of the
     root module are those of the function. `layout` has the dims of the value
     (`exact`) or the leading ones, of which the others are whole, and speaks of
-    `axes` only. `place` turns it into a `plan.constrain` and removes it.
+    `axes` only. `place` turns it into a `plan.constrain` and removes it. Where
+    the plan lists the dims, `names` has what it calls them (empty for one
+    without a name) and `extents` the sizes that these names stand for (0
+    without a name): the value has to have them.
 
     ```mlir
     plan.border "lm_head" is_input false index 0 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "output replicate"
     ```
   }];
   let arguments = (ins StrAttr:$module, BoolAttr:$is_input, I64Attr:$index, Plan_ShardingAttr:$layout, BoolAttr:$exact,
-                       Plan_AxisRefs:$axes, StrAttr:$text);
+                       Plan_AxisRefs:$axes, StrAttr:$text, OptionalAttr<StrArrayAttr>:$names,
+                       OptionalAttr<DenseI64ArrayAttr>:$extents);
   let assemblyFormat = [{
     $module `is_input` $is_input `index` $index $layout `exact` $exact `along` $axes `as` $text attr-dict
   }];

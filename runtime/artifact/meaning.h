@@ -52,6 +52,14 @@ template <typename Vector> Status verifyIndex(const char *what, int64_t index, c
   return index >= 0 && index < size ? Status() : corrupted(what, " ", index, " of ", size);
 }
 
+/// Fails unless the elements of a vector (null is empty) lie where their type may: FlatBuffers checks only where the
+/// vector itself lies.
+template <typename Element> Status verifyAligned(const char *table, const flatbuffers::Vector<Element> *vector) {
+  constexpr size_t alignment = alignof(std::remove_pointer_t<Element>);
+  bool aligned = !vector || reinterpret_cast<uintptr_t>(vector->Data()) % alignment == 0;
+  return aligned ? Status() : corrupted(table, ": not aligned to ", alignment, " bytes");
+}
+
 /// Calls `check` on each element of a vector (null is empty); a failure names the element.
 template <typename Vector, typename Check>
 Status verifyEach(const char *table, const Vector *vector, const Check &check) {

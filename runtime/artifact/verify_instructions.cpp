@@ -67,6 +67,15 @@ Status Walk::use(int32_t value) const {
   return corrupted("value ", value, " has no state");
 }
 
+/// An offset or an extent of a rank is anything from 0 to the extent of the dim.
+bool staysIn64Bits(const artifact::IntExpr &expression, int64_t extent) {
+  int64_t offset, size, sum;
+  return !__builtin_mul_overflow(expression.offset_scale(), extent, &offset) &&
+         !__builtin_mul_overflow(expression.extent_scale(), extent, &size) &&
+         !__builtin_add_overflow(expression.constant(), size, &sum) &&
+         !__builtin_add_overflow(expression.constant(), offset, &sum) && !__builtin_add_overflow(sum, size, &sum);
+}
+
 Status Walk::integer(const artifact::IntExpr &expression) const {
   if (expression.value() == -1)
     return Status();
@@ -75,11 +84,15 @@ Status Walk::integer(const artifact::IntExpr &expression) const {
   MESHPLAN_RETURN_IF_ERROR(verifyIndex("dim", expression.dim(), value.dims()));
   if (expression.offset_scale() != 0 && sizeOf(value.dims()->Get(expression.dim())->parts()) > 0)
     return corrupted("the offset of dim ", expression.dim(), " of value ", expression.value(), ", which has parts");
+  if (!staysIn64Bits(expression, value.dims()->Get(expression.dim())->extent()))
+    return corrupted("an integer of dim ", expression.dim(), " of value ", expression.value(), " that overflows");
   return Status();
 }
 
 Status Walk::argument(const artifact::Arg &arg) const {
   using artifact::ArgKind;
+  MESHPLAN_RETURN_IF_ERROR(verifyAligned("ints", arg.ints()));
+  MESHPLAN_RETURN_IF_ERROR(verifyAligned("reals", arg.reals()));
   auto exactlyOne = [](int64_t size) { return size == 1 ? Status() : corrupted(size, " elements instead of one"); };
   switch (arg.kind()) {
   case ArgKind::none:

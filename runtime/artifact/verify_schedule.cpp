@@ -25,6 +25,7 @@ Status verifyAxis(const AxisRef &axis, std::span<const int64_t> meshSizes) {
 }
 
 Status verifyParts(const artifact::Dim &dim) {
+  MESHPLAN_RETURN_IF_ERROR(verifyAligned("parts", dim.parts()));
   int64_t sum = 0;
   for (int64_t part : *dim.parts()) {
     if (part < 0 || part % dim.unit() != 0)
@@ -72,13 +73,16 @@ Status verifyMesh(const AxisVector *axes) {
 }
 
 Status verifyAxes(const AxisRefVector *axes, std::span<const int64_t> meshSizes, std::vector<AxisRef> &digits) {
+  MESHPLAN_RETURN_IF_ERROR(verifyAligned("axes", axes));
   return verifyEach("axes", axes, [&](const artifact::AxisRef *reference) -> Status {
     AxisRef axis{reference->axis(), reference->pre(), reference->size()};
     MESHPLAN_RETURN_IF_ERROR(verifyAxis(axis, meshSizes));
     for (const AxisRef &other : digits)
       if (overlap(axis, other))
         return corrupted("axis ", axis.axis, " is used twice");
-    digits.push_back(axis);
+    // What divides nothing overlaps nothing; without it, there are no more digits than a rank has bits.
+    if (axis.size > 1)
+      digits.push_back(axis);
     return Status();
   });
 }

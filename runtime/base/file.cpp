@@ -39,7 +39,8 @@ struct Descriptor {
 } // namespace
 
 Expected<MappedFile> MappedFile::open(const std::string &path) {
-  Descriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  // Without O_NONBLOCK, a pipe would be waited for until somebody writes; files do not know it.
+  Descriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   struct stat info;
   if (descriptor.value < 0 || ::fstat(descriptor.value, &info) != 0)
     return systemError(path, "open");
@@ -73,10 +74,12 @@ MappedFile::~MappedFile() {
 Expected<AtomicFile> AtomicFile::create(const std::string &path) {
   // A rename would replace a device or a pipe by a file.
   struct stat info;
-  bool exists = ::stat(path.c_str(), &info) == 0;
+  bool exists = ::stat(path.c_str(), &info) == 0, isLoop = !exists && errno == ELOOP;
   if (exists && !S_ISREG(info.st_mode))
     return cannotWrite(path, S_ISDIR(info.st_mode) ? "Is a directory" : "it is not a regular file");
   std::error_code ignored;
+  if (isLoop)
+    return cannotWrite(path, "its links lead back to themselves");
   bool isLink = std::filesystem::is_symlink(path, ignored);
   if (isLink && !exists)
     return cannotWrite(path, "it is a link to what does not exist");

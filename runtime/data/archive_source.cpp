@@ -5,6 +5,7 @@
 #include "runtime/data/tensor_source_builder.h"
 #include "runtime/data/zip_file.h"
 
+#include <algorithm>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
@@ -63,13 +64,19 @@ std::optional<DType> dtypeOfScalarType(int64_t number) {
   }
 }
 
+/// The member of an object, or JSON's null. No copy is made: copying a value recurses, as deep as the file says.
+const Json &memberOf(const Json &json, const char *key) {
+  static const Json null;
+  auto member = json.is_object() ? json.find(key) : json.end();
+  return member == json.end() ? null : *member;
+}
+
 /// {"as_int": 3}
 std::optional<int64_t> readSymInt(const Json &json) {
-  auto number = json.is_object() ? json.find("as_int") : json.end();
-  if (!json.is_object() || number == json.end() || !number->is_number_unsigned() ||
-      number->get<uint64_t>() > uint64_t(INT64_MAX))
+  const Json &number = memberOf(json, "as_int");
+  if (!number.is_number_unsigned() || number.get<uint64_t>() > uint64_t(INT64_MAX))
     return std::nullopt;
-  return number->get<int64_t>();
+  return number.get<int64_t>();
 }
 
 std::optional<std::vector<int64_t>> readSymInts(const Json &json) {
@@ -87,11 +94,11 @@ std::optional<std::vector<int64_t>> readSymInts(const Json &json) {
 
 /// Elements of the payload that a strided tensor reaches; nothing on overflow.
 std::optional<int64_t> reachOf(const StoredTensor &tensor) {
+  if (std::ranges::find(tensor.shape, 0) != tensor.shape.end())
+    return tensor.offset;
   int64_t reach = tensor.offset + 1;
   for (size_t i = 0; i < tensor.shape.size(); ++i) {
     int64_t step;
-    if (tensor.shape[i] == 0)
-      return 0;
     if (__builtin_mul_overflow(tensor.shape[i] - 1, tensor.strides[i], &step) ||
         __builtin_add_overflow(reach, step, &reach))
       return std::nullopt;
@@ -100,14 +107,15 @@ std::optional<int64_t> reachOf(const StoredTensor &tensor) {
 }
 
 Expected<StoredTensor> readMeta(const std::string &name, const Json &meta) {
-  if (!meta.is_object() || !meta.value("dtype", Json()).is_number_integer())
+  const Json &dtypeNumber = memberOf(meta, "dtype");
+  if (!dtypeNumber.is_number_integer())
     return Status(StatusCode::corrupted, "no tensor_meta");
-  int64_t scalarType = meta["dtype"].get<int64_t>();
+  int64_t scalarType = dtypeNumber.get<int64_t>();
   std::optional<DType> dtype = dtypeOfScalarType(scalarType);
   if (!dtype)
     return Status::error(StatusCode::unsupported, "dtype ", scalarType, " of torch");
-  auto shape = readSymInts(meta.value("sizes", Json())), strides = readSymInts(meta.value("strides", Json()));
-  std::optional<int64_t> offset = readSymInt(meta.value("storage_offset", Json()));
+  auto shape = readSymInts(memberOf(meta, "sizes")), strides = readSymInts(memberOf(meta, "strides"));
+  std::optional<int64_t> offset = readSymInt(memberOf(meta, "storage_offset"));
   if (!shape || !strides || !offset || *offset == INT64_MAX || shape->size() != strides->size() ||
       !byteCount(*shape, *dtype))
     return Status(StatusCode::corrupted, "sizes, strides or storage_offset make no sense");
@@ -155,12 +163,13 @@ private:
 };
 
 Expected<StoredTensor> readWeight(Archive &archive, const std::string &name, const Json &json) {
-  if (!json.is_object() || !json.value("path_name", Json()).is_string())
+  const Json &pathName = memberOf(json, "path_name");
+  if (!pathName.is_string())
     return Status(StatusCode::corrupted, "no path_name");
-  if (json.value("use_pickle", Json()) == true)
+  if (memberOf(json, "use_pickle") == true)
     return Status(StatusCode::unsupported, "the tensor is pickled; help: give the weights as safetensors");
-  MESHPLAN_ASSIGN_OR_RETURN(StoredTensor tensor, readMeta(name, json.value("tensor_meta", Json())));
-  std::string path = std::string(weightsFolder) + json["path_name"].get_ref<const std::string &>();
+  MESHPLAN_ASSIGN_OR_RETURN(StoredTensor tensor, readMeta(name, memberOf(json, "tensor_meta")));
+  std::string path = std::string(weightsFolder) + pathName.get_ref<const std::string &>();
   const ZipEntry *entry = archive.find(path);
   if (!entry)
     return Status::error(StatusCode::notFound, "the archive has no ", path);
@@ -185,14 +194,16 @@ Status addWeights(TensorSourceBuilder &builder, Archive &archive) {
   MESHPLAN_RETURN_IF_ERROR(checkByteOrder(archive));
   std::vector<std::string> configs = archive.configNames();
   if (configs.empty())
-    return Status::error(StatusCode::corrupted, "no ", weightsFolder, "*", configSuffix, " in the archive");
+    return Status::error(StatusCode::corrupted, "no ", weightsFolder, "*", configSuffix,
+                         " in the archive; help: save the weights as safetensors, or give the .pt2");
   for (const std::string &configName : configs) {
     MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::byte> text, unpack(*archive.find(configName)));
     const char *begin = reinterpret_cast<const char *>(text.data());
     Json json = Json::parse(begin, begin + text.size(), nullptr, /*allow_exceptions=*/false);
-    if (!json.is_object() || !json.value("config", Json()).is_object())
+    const Json &config = memberOf(json, "config");
+    if (!config.is_object())
       return Status::error(StatusCode::corrupted, configName, " has no config");
-    for (const auto &[name, weight] : json["config"].items()) {
+    for (const auto &[name, weight] : config.items()) {
       Expected<StoredTensor> tensor = readWeight(archive, name, weight);
       if (!tensor)
         return tensor.status().withContext("tensor '" + name + "'");

@@ -99,11 +99,12 @@ Status checkLayout(std::span<const Entry> entries, int64_t dataSize) {
 } // namespace
 
 std::optional<int64_t> byteCount(std::span<const int64_t> shape, DType dtype) {
+  // An extent of 0 must not hide that the others overflow: strides are products of some of them.
   int64_t bytes = dtypeSize(dtype);
   for (int64_t extent : shape)
-    if (extent < 0 || __builtin_mul_overflow(bytes, extent, &bytes))
+    if (extent < 0 || __builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes))
       return std::nullopt;
-  return bytes;
+  return std::ranges::find(shape, 0) == shape.end() ? bytes : 0;
 }
 
 Expected<std::vector<StoredTensor>> readSafetensors(const std::string &path, std::span<const std::byte> bytes) {

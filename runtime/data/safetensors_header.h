@@ -13,7 +13,7 @@ namespace meshplan {
 /// overlaps; `unsupported` for a dtype that the runtime does not have.
 Expected<std::vector<StoredTensor>> readSafetensors(const std::string &path, std::span<const std::byte> bytes);
 
-/// Bytes of a tensor; nothing when that overflows or a dim is negative.
+/// Bytes of a tensor; nothing when a dim is negative, or when the product of those that are not 0 overflows.
 std::optional<int64_t> byteCount(std::span<const int64_t> shape, DType dtype);
 
 } // namespace meshplan

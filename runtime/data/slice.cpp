@@ -4,6 +4,7 @@
 
 #include "runtime/base/names.h"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -104,6 +105,10 @@ Status checkSlice(const SliceRanges &ranges, std::span<const int64_t> shape) {
 
 Status forEachRun(const SliceRanges &ranges, std::span<const int64_t> shape, std::span<const int64_t> strides,
                   const RunFunction &run) {
+  // Without this, the dims before an empty one would be walked for nothing, and they can be of any size.
+  std::vector<int64_t> local = sliceShape(ranges);
+  if (std::ranges::find(local, 0) != local.end())
+    return Status();
   return RunWalk(ranges, shape, strides, run).visit(0, 0);
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/data/tensor_source_builder.h"
 #include "runtime/data/zip_file.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 
@@ -38,6 +39,20 @@ std::string quoted(std::span<const std::string> names, const char *separator) {
   for (const std::string &name : names)
     text += (text.empty() ? "'" : separator + std::string("'")) + name + "'";
   return text;
+}
+
+/// What a wrapper (DataParallel, torch.compile) puts before every name: a prefix of all `known` names up to a dot,
+/// behind which one of `wanted` stands. Empty if there is none.
+std::string addedPrefix(const std::vector<std::string> &known, std::span<const std::string> wanted) {
+  for (const std::string &name : wanted)
+    for (const std::string &longer : known) {
+      if (!longer.ends_with("." + name))
+        continue;
+      std::string prefix = longer.substr(0, longer.size() - name.size());
+      if (std::ranges::all_of(known, [&](const std::string &each) { return each.starts_with(prefix); }))
+        return prefix;
+    }
+  return "";
 }
 
 } // namespace
@@ -92,8 +107,10 @@ Expected<const StoredTensor *> TensorSource::require(std::span<const std::string
                            shapeText(tensor->shape), ", ", shapeText(shape), " required");
     return tensor;
   }
-  std::vector<std::string> nearest = nearestNames(wanted.front(), names());
+  std::vector<std::string> known = names(), nearest = nearestNames(wanted.front(), known);
   std::string hint = nearest.empty() ? "" : "; nearest names: " + quoted(nearest, ", ");
+  if (std::string prefix = addedPrefix(known, wanted); !prefix.empty())
+    hint = "; help: every name in the file starts with '" + prefix + "'";
   return Status::error(StatusCode::notFound, sourcePath, ": no tensor ", quoted(wanted, " or "), hint);
 }
 

@@ -104,7 +104,10 @@ inline int64_t shardIndex(std::span<const AxisRef> axes, std::span<const int64_t
 /// Range of shard `index` of `count` when `extent` elements are dealt in units, each counted `repeat` times.
 inline Range shardRange(int64_t extent, int64_t unit, int64_t count, int64_t index, int64_t repeat = 1) {
   assert(unit > 0 && extent % unit == 0 && index >= 0 && index < count && repeat > 0);
-  auto dealt = [units = extent / unit * repeat, count](int64_t shard) { return (shard * units + count - 1) / count; };
+  // ceil(shard * units / count), where the product may not fit: of each count of units a shard is dealt one.
+  auto dealt = [units = extent / unit * repeat, count](int64_t shard) {
+    return units / count * shard + (units % count * shard + count - 1) / count;
+  };
   int64_t begin = dealt(index), end = dealt(index + 1), first = begin / repeat;
   int64_t last = begin == end ? first : (end + repeat - 1) / repeat;
   return {first * unit, (last - first) * unit};

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <iostream>
+#include <sstream>
 
 using namespace meshplan;
 
@@ -88,8 +89,13 @@ std::optional<int> meshplan::parseCommandLine(CLI::App &app, int argc, const cha
     app.parse(argc, argv);
     return std::nullopt;
   } catch (const CLI::ParseError &error) {
-    if (error.get_exit_code() == 0)
-      return app.exit(error);
+    if (error.get_exit_code() == 0) {
+      // CLI11 would flush, and nobody would keep why that failed.
+      std::ostringstream out, err;
+      int status = app.exit(error, out, err);
+      std::cout << out.str();
+      return status;
+    }
     return isCommand ? reportUsage(app, *app.get_subcommand(first), program + " " + first, error, nearest)
                      : reportUsage(app, app, program, error, nearest);
   }
@@ -111,6 +117,11 @@ CLI::Validator meshplan::positiveNumber(int64_t most) {
     return value > static_cast<double>(most) ? moreThan(text, most) : std::string();
   };
   return CLI::Validator(check, "NUMBER");
+}
+
+CLI::Validator meshplan::fileName() {
+  auto check = [](std::string &text) { return std::string(text.empty() ? "'' is no name of a file" : ""); };
+  return CLI::Validator(check, "FILE");
 }
 
 CLI::Validator meshplan::positiveInteger(int64_t most) {

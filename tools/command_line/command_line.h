@@ -1,7 +1,8 @@
 //===- command_line.h - what the programs' command lines share ---*- C++ -*-===//
 //
 // One form for wrong usage in every program: `PROGRAM COMMAND: error: ...` in
-// lower case with a `help:` line, and status 2. Built on CLI11.
+// lower case with a `help:` line, and status 2. Built on CLI11. And one place
+// that notices when what a program printed did not arrive.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +14,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace meshplan {
@@ -26,8 +28,17 @@ using Nearest = std::function<std::vector<std::string>(const std::string &name, 
 /// --help and --version, 2 after wrong usage, which is printed to stderr.
 std::optional<int> parseCommandLine(CLI::App &app, int argc, const char *const *argv, const Nearest &nearest);
 
+/// Runs `body`, the whole of a program, and returns its exit status; 1, after
+/// an error on stderr, if what it printed to stdout could not be written.
+/// `flush` writes what the program keeps in a stream of its own.
+int runProgram(const std::string &program, const std::function<int()> &body,
+               const std::function<std::error_code()> &flush = {});
+
 /// Accepts one of `values`; else "'x' is none of a, b, c".
 CLI::Validator oneOf(std::vector<std::string> values);
+
+/// Accepts all but an empty text, which is the name of no file.
+CLI::Validator fileName();
 
 /// Accepts a finite number above zero; else "'x' is not a positive number", or "'x' is more than 100".
 CLI::Validator positiveNumber(int64_t most);

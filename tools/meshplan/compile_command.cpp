@@ -85,7 +85,8 @@ Command meshplan::addCompile(CLI::App &app) {
   auto command = std::make_shared<CompileCommand>();
   addCompileOptions(app, command->options, command->definitions);
   app.add_option("-o,--output", command->output,
-                 "file to write; default: the plan's name with .sched, with --emit: stdout");
+                 "file to write; default: the plan's name with .sched, with --emit: stdout")
+      ->check(fileName());
   app.add_option("--emit", command->emit, "print the IR after a phase (or 'artifact': the schedule as text) and stop")
       ->check(oneOf({"import", "place", "propagate", "partition", "schedule", "artifact"}));
   return [command] { return command->run(); };

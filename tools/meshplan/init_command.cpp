@@ -2,6 +2,7 @@
 
 #include "compiler/draft/draft_plan.h"
 #include "compiler/support/write_file.h"
+#include "tools/command_line/command_line.h"
 #include "tools/meshplan/commands.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -104,7 +105,8 @@ Command meshplan::addInit(CLI::App &app) {
       ->type_name("AXIS=SIZE,...")
       ->required()
       ->check(isMesh);
-  app.add_option("-o,--output", command->output, "plan to write; default: the archive's name with .plan");
+  app.add_option("-o,--output", command->output, "plan to write; default: the archive's name with .plan")
+      ->check(fileName());
   app.add_flag("--sequence", command->options.sequence, "norms divide the sequence over the tensor axes");
   app.add_flag("--force", command->force, "overwrite the plan if it exists");
   app.footer(

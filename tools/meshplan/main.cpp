@@ -3,10 +3,11 @@
 #include "compiler/support/nearest.h"
 #include "tools/command_line/command_line.h"
 #include "tools/meshplan/commands.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace meshplan;
 
-int main(int argc, char **argv) {
+static int runCommandLine(int argc, char **argv) {
   CLI::App app{"meshplan checks and compiles sharding plans", "meshplan"};
   app.set_version_flag("--version", "meshplan " MESHPLAN_VERSION);
   app.require_subcommand(1);
@@ -30,4 +31,16 @@ int main(int argc, char **argv) {
     if (command->parsed())
       return run();
   return 2;
+}
+
+/// What LLVM's stream could not write would end the process when it goes away; here it is said instead.
+static std::error_code flushOutput() {
+  llvm::outs().flush();
+  std::error_code failure = llvm::outs().error();
+  llvm::outs().clear_error();
+  return failure;
+}
+
+int main(int argc, char **argv) {
+  return runProgram("meshplan", [&] { return runCommandLine(argc, argv); }, flushOutput);
 }

@@ -39,7 +39,7 @@ Status report(const RunOptions &options, const Job &job, const Reports &reports,
     nlohmann::json step = {{"median", medianOf(seconds)}, {"min", seconds.front()}, {"max", seconds.back()}};
     nlohmann::json result = {{"program", options.program}, {"steps", options.steps}, {"step_seconds", step}};
     result["memory"] = memoryJson(job, reports);
-    std::cout << result.dump(2) << std::endl;
+    std::cout << result.dump(2) << "\n";
     return Status();
   }
   printMemory(job, reports);

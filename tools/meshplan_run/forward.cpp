@@ -16,7 +16,7 @@ static Status report(const RunOptions &options, const Job &job, const Reports &r
     nlohmann::json result = {{"program", options.program}, {"outputs", options.outputs}};
     result["memory"] = memoryJson(job, reports);
     // A file name need not be UTF-8, which dump would throw on.
-    std::cout << result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
+    std::cout << result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
     return Status();
   }
   printMemory(job, reports);

@@ -27,7 +27,7 @@ static void addCommonOptions(CLI::App &command, RunOptions &options) {
   command.add_flag("--json", options.json, "print the result as JSON");
 }
 
-int main(int argc, char **argv) {
+static int runCommandLine(int argc, char **argv) {
   CLI::App app("runs schedules that meshplan compiled", "meshplan-run");
   app.set_version_flag("--version", "meshplan-run " MESHPLAN_VERSION);
   app.require_subcommand(1);
@@ -56,4 +56,8 @@ int main(int argc, char **argv) {
     return *status;
   removeTemporaryFilesOnSignal();
   return forward->parsed() ? runForward(options) : runBench(options);
+}
+
+int main(int argc, char **argv) {
+  return runProgram("meshplan-run", [&] { return runCommandLine(argc, argv); });
 }

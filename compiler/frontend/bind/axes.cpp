@@ -49,6 +49,14 @@ std::string bind::axesText(const Context &context, llvm::ArrayRef<size_t> axes) 
   return axes.size() == 1 ? names : "(" + names + ")";
 }
 
+void bind::checkDimName(const Context &context, const Word &name) {
+  if (name.text == "_" || llvm::is_contained(context.dimNames, name.text))
+    return;
+  context.diagnostics.error(name.range, "no input has a dim '" + name.text + "'")
+      .help(suggest(name.text, context.dimNames, "dims of the inputs"))
+      .help("'_' leaves a dim unnamed");
+}
+
 BoundLayout bind::bindLayout(const Context &context, const LayoutSyntax &layout, llvm::StringRef text) {
   BoundLayout result;
   result.range = layout.range;
@@ -67,6 +75,8 @@ BoundLayout bind::bindLayout(const Context &context, const LayoutSyntax &layout,
     std::vector<Word> used;
     result.rank = dims.size();
     for (size_t i = 0; i < dims.size(); ++i) {
+      checkDimName(context, dims[i].name);
+      result.names.push_back(dims[i].name.text == "_" ? "" : dims[i].name.text);
       if (dims[i].extent)
         context.diagnostics.error(dims[i].extent->range, "a layout says what is split, not how large a dim is")
             .help("give extents with the inputs of the plan");

@@ -1,6 +1,7 @@
 //===- claims.cpp - which entry owns what ----------------------------------===//
 
 #include "compiler/frontend/bind/claims.h"
+#include "compiler/support/layer_names.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -59,11 +60,13 @@ private:
     std::set_intersection(override.modules.begin(), override.modules.end(), other.modules.begin(), other.modules.end(),
                           std::back_inserter(common));
     context.diagnostics
-        .error(override.range, "an override must match a strict subset of what it overrides; '" + override.path +
-                                   "' matches " + modulesText(override.modules.size()) + ", '" + other.path +
-                                   "' matches " + modulesText(other.modules.size()) + ", and " +
-                                   std::to_string(common.size()) + " are in both")
-        .note(other.range, "the other entry is here");
+        .error(override.range, "an override must match a strict subset of what it overrides; " +
+                                   moduleText(override.path) + " matches " + modulesText(override.modules.size()) +
+                                   ", " + moduleText(other.path) + " matches " + modulesText(other.modules.size()) +
+                                   ", and " + std::to_string(common.size()) + (common.size() == 1 ? " is" : " are") +
+                                   " in both")
+        .note(other.range, "the other entry is here")
+        .help("narrow the override to modules of the other entry, and to fewer than all of them");
   }
 
   static std::string modulesText(size_t count) { return std::to_string(count) + (count == 1 ? " module" : " modules"); }
@@ -72,7 +75,7 @@ private:
     for (const auto &[pair, modules] : conflicts) {
       const std::string &path = context.model.modules[*modules.begin()].path;
       std::string more = modules.size() > 1 ? " and " + std::to_string(modules.size() - 1) + " more" : "";
-      context.diagnostics.error(entries[pair.second].range, "two entries match '" + path + "'" + more)
+      context.diagnostics.error(entries[pair.second].range, "two entries match " + moduleText(path) + more)
           .note(entries[pair.first].range, "the other entry is here")
           .help("narrow one of them, or mark the one that matches less with 'override'");
     }
@@ -81,7 +84,7 @@ private:
   void reportIdleOverrides() {
     for (size_t i = 0; i < entries.size(); ++i)
       if (entries[i].isOverride && !entries[i].modules.empty() && !busyOverrides.count(i))
-        context.diagnostics.error(entries[i].range, "'" + entries[i].path + "' overrides nothing")
+        context.diagnostics.error(entries[i].range, moduleText(entries[i].path) + " overrides nothing")
             .help("remove 'override'");
   }
 

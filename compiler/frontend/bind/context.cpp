@@ -38,6 +38,10 @@ Context::Context(const Syntax &syntax, const ModelOutline &model, const Environm
     : syntax(syntax), model(model), environment(environment), diagnostics(diagnostics), modules(modulePaths(model)),
       parameterNames(parameterPaths(model)), parameters(parameterNames), held(model.modules.size()),
       touches(model.modules.size(), false) {
+  for (const ValueStatement &statement : syntax.values)
+    for (const DimSyntax &dim : statement.dims)
+      if (statement.isInput && dim.name.text != "_" && !llvm::is_contained(dimNames, dim.name.text))
+        dimNames.push_back(dim.name.text);
   for (size_t i = 0; i < model.parameters.size(); ++i) {
     for (const OutlineParameterName &name : model.parameters[i].names) {
       parameterOfName.push_back(i);

@@ -31,6 +31,7 @@ struct Context {
   PathTree parameters;                     ///< over parameterNames
   std::vector<std::vector<size_t>> held;   ///< by module: parameters that have a name in it, sorted
   std::vector<bool> touches;               ///< by module: it holds or reads a parameter
+  std::vector<std::string> dimNames;       ///< names that 'input' statements give to dims
 
   /// Name of a parameter inside a module; empty if the module does not hold it.
   llvm::StringRef leaf(size_t parameter, size_t module) const;
@@ -46,6 +47,9 @@ AxisList resolveAxes(const Context &context, llvm::ArrayRef<Word> axes);
 /// `(dp, tp)` or `tp`.
 std::string axesText(const Context &context, llvm::ArrayRef<size_t> axes);
 
+/// Reports a name that no input gives to a dim: of an output, or at a border.
+void checkDimName(const Context &context, const Word &name);
+
 BoundLayout bindLayout(const Context &context, const LayoutSyntax &layout, llvm::StringRef text);
 
 // styles.cpp
@@ -55,7 +59,10 @@ struct EntryStyles {
   std::vector<BoundStyle> styles;
   std::vector<BoundBorder> borders;
   std::vector<std::pair<const PlacementSyntax *, BoundLayout>> placements;
+  bool hasUnknownStyle = false; ///< reported; the modules are placed all the same
 
+  /// True if the entry says, or tries to say, how modules are placed.
+  bool placesModules() const;
   /// True if a style divides the module's parameters.
   bool splitsParameters() const;
 };

@@ -40,7 +40,14 @@ private:
   /// One message for each group of modules that differ in indices only. A module of which a part is placed is named by
   /// the parameters that are not.
   void reportUncovered(const std::vector<bool> &claimed);
-  void reportGroup(const std::string &key, const std::string &first, size_t count);
+  struct Group {
+    std::string path; ///< of the first
+    size_t module;
+    size_t count = 0;
+  };
+  void reportGroup(const std::string &key, const Group &group);
+  /// The entry that states the module's borders, or null.
+  const EntryMatch *borderEntry(size_t module) const;
   void finish(const Rest &rest);
   void countModules(const std::vector<bool> &claimed);
 
@@ -114,7 +121,7 @@ void RestBinder::reportTwo(const Rest &a, const Rest &b, size_t parameter) {
 }
 
 void RestBinder::reportUncovered(const std::vector<bool> &claimed) {
-  std::map<std::string, std::pair<std::string, size_t>> groups;
+  std::map<std::string, Group> groups;
   std::vector<std::string> order;
   std::set<size_t> seen;
   for (size_t parameter : uncovered) {
@@ -124,30 +131,35 @@ void RestBinder::reportUncovered(const std::vector<bool> &claimed) {
       continue;
     std::string path =
         whole ? context.model.modules[module].path : parameterPath(context.model, context.model.parameters[parameter]);
-    auto [group, isNew] = groups.try_emplace((whole ? "m" : "p") + withoutIndices(path), path, 0);
+    auto [group, isNew] = groups.try_emplace((whole ? "m" : "p") + withoutIndices(path), Group{path, module});
     if (isNew)
       order.push_back(group->first);
-    ++group->second.second;
+    ++group->second.count;
   }
   for (const std::string &key : order)
-    reportGroup(key, groups[key].first, groups[key].second);
+    reportGroup(key, groups.at(key));
 }
 
-void RestBinder::reportGroup(const std::string &key, const std::string &first, size_t count) {
-  std::string path = count > 1 ? key.substr(1) : first;
+const EntryMatch *RestBinder::borderEntry(size_t module) const {
+  auto place = llvm::lower_bound(plan.modules, module,
+                                 [](const BoundModule &bound, size_t value) { return bound.module < value; });
+  bool isBound = place != plan.modules.end() && place->module == module && !place->borders.empty();
+  return isBound ? &plan.entries[place->entry] : nullptr;
+}
+
+void RestBinder::reportGroup(const std::string &key, const Group &group) {
+  std::string path = group.count > 1 ? key.substr(1) : group.path;
   bool isModule = key.front() == 'm';
-  std::string what = isModule ? "parameters of '" + path + "'" : "'" + path + "'";
-  if (isModule && path.empty())
-    what = "parameters of the model itself";
-  if (count > 1)
-    what += " (" + std::to_string(count) + (isModule ? " modules)" : " parameters)");
-  Diagnostic &error = context.diagnostics.error(context.syntax.range, "no entry places the " + what);
-  if (!isModule)
-    error.message = "no entry places " + what;
-  std::string example = path.empty() ? "" : "'" + path + ": replicate', or ";
-  if (!isModule)
-    example = "";
-  error.help("add " + example + "'rest: replicate' for all that is left");
+  std::string what = isModule ? "the parameters of " + moduleText(path) : "'" + path + "'";
+  if (group.count > 1)
+    what += " (" + std::to_string(group.count) + (isModule ? " modules)" : " parameters)");
+  Diagnostic &error = context.diagnostics.error(context.syntax.range, "no entry places " + what);
+  std::string forAll = "'rest: replicate' for all that is left";
+  if (const EntryMatch *entry = isModule ? borderEntry(group.module) : nullptr)
+    error.note(entry->range, "this entry states a layout at the border only")
+        .help("add a style to it, such as 'replicate', or " + forAll);
+  else
+    error.help("add " + (isModule ? "'" + (path.empty() ? "\"\"" : path) + ": replicate', or " : "") + forAll);
 }
 
 void RestBinder::finish(const Rest &rest) {

@@ -2,6 +2,7 @@
 
 #include "compiler/frontend/bind/claims.h"
 #include "compiler/frontend/bind/context.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/support/nearest.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -18,7 +19,7 @@ namespace {
 
 class EntryBinder {
 public:
-  EntryBinder(const Context &context, BoundPlan &plan) : context(context), plan(plan) {}
+  EntryBinder(const Context &context, BoundPlan &plan) : context(context), plan(plan), extents(dimExtents(plan)) {}
 
   void run();
 
@@ -42,6 +43,7 @@ private:
 
   const Context &context;
   BoundPlan &plan;
+  llvm::StringMap<int64_t> extents; ///< by name of a dim
   std::vector<SourceRange> badBlocks;
   std::vector<EntryStyles> styles;
   ClaimMap claims;
@@ -111,15 +113,15 @@ void EntryBinder::dropWithoutParameters(const EntryStatement &entry, const Entry
       below.push_back(context.model.modules[module].path);
   const BoundStyle &style = entryStyles.styles.front();
   context.diagnostics
-      .error(entry.pathRange, "'" + match.path + "' has no parameters of its own, and '" + styleName(style.kind).str() +
-                                  "' divides parameters")
+      .error(entry.pathRange, moduleText(match.path) + " has no parameters of its own, and '" +
+                                  styleName(style.kind).str() + "' divides parameters")
       .help(below.empty() ? "activations follow their producer: remove the entry"
                           : "modules with parameters: " + quotedList(below, ","));
 }
 
 void EntryBinder::claimAll(size_t entry, const EntryStyles &entryStyles, llvm::ArrayRef<size_t> modules) {
   for (size_t module : modules) {
-    if (!entryStyles.styles.empty()) {
+    if (entryStyles.placesModules()) {
       claims[{Claim::Style, module, 0}].push_back(entry);
       for (size_t parameter : context.held[module])
         claims[{Claim::Parameter, module, static_cast<int64_t>(parameter)}].push_back(entry);
@@ -128,7 +130,7 @@ void EntryBinder::claimAll(size_t entry, const EntryStyles &entryStyles, llvm::A
       claims[{border.isInput ? Claim::Input : Claim::Output, module, border.index}].push_back(entry);
   }
   for (const auto &[placement, layout] : entryStyles.placements)
-    claimParameter(entry, *placement, layout, modules, !entryStyles.styles.empty());
+    claimParameter(entry, *placement, layout, modules, entryStyles.placesModules());
 }
 
 void EntryBinder::claimParameter(size_t entry, const PlacementSyntax &placement, const BoundLayout &layout,
@@ -156,15 +158,22 @@ void EntryBinder::claimParameter(size_t entry, const PlacementSyntax &placement,
 void EntryBinder::checkLayout(size_t parameter, const BoundLayout &layout) {
   size_t rank = context.model.parameters[parameter].shape.size();
   std::string name = parameterPath(context.model, context.model.parameters[parameter]);
-  std::string problem;
+  std::string problem, help;
   if (layout.rank && *layout.rank != rank)
     problem =
         "'" + name + "' has " + std::to_string(rank) + " dims, and the layout lists " + std::to_string(*layout.rank);
   for (const DimSplit &split : layout.splits)
     if (problem.empty() && split.dim >= static_cast<int64_t>(rank))
       problem = "'" + name + "' has " + std::to_string(rank) + " dims, so there is no dim " + std::to_string(split.dim);
+  for (size_t dim = 0; dim < layout.names.size() && problem.empty(); ++dim)
+    if (auto named = extents.find(layout.names[dim]); named != extents.end() && named->second != 0)
+      if (int64_t size = context.model.parameters[parameter].shape[dim]; size != named->second) {
+        help = "'_' leaves a dim unnamed";
+        problem = "dim " + std::to_string(dim) + " of '" + name + "' has size " + std::to_string(size) + ", and '" +
+                  layout.names[dim] + "' is " + std::to_string(named->second);
+      }
   if (!problem.empty() && badLayouts.insert(&layout).second)
-    context.diagnostics.error(layout.range, problem);
+    context.diagnostics.error(layout.range, problem).help(help);
 }
 
 void EntryBinder::finishModules() {

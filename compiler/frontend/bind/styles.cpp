@@ -96,14 +96,17 @@ void bindOptions(const Context &context, const StyleRule &rule, const StyleClaus
 
 void bindStyle(const Context &context, const StyleClause &clause, std::vector<Word> &usedAxes, EntryStyles &result) {
   const StyleRule *rule = findRule(context, clause.style);
-  if (rule == nullptr)
+  if (rule == nullptr) {
+    result.hasUnknownStyle = true;
     return;
+  }
   BoundStyle style;
   style.kind = rule->kind;
   style.range = clause.range;
   style.text = clause.text;
   if (!rule->takesAxes && !clause.axes.empty())
-    context.diagnostics.error(clause.axes.front().range, "'" + clause.style.text + "' takes no axis");
+    context.diagnostics.error(clause.axes.front().range, "'" + clause.style.text + "' takes no axis")
+        .help("write '" + clause.style.text + "' alone: it keeps the weights of the module whole");
   else if (rule->takesAxes && clause.axes.empty())
     context.diagnostics.error(clause.range, "'" + clause.style.text + "' needs an axis")
         .help("write '" + clause.style.text + " AXIS'");
@@ -155,6 +158,8 @@ void bindPlacement(const Context &context, const PlacementSyntax &placement, Ent
 llvm::StringRef meshplan::styleName(StyleKind kind) {
   return llvm::find_if(styleRules, [&](const StyleRule &rule) { return rule.kind == kind; })->name;
 }
+
+bool EntryStyles::placesModules() const { return !styles.empty() || hasUnknownStyle; }
 
 bool EntryStyles::splitsParameters() const {
   return llvm::any_of(styles, [](const BoundStyle &style) {

@@ -1,6 +1,7 @@
 //===- ties.cpp - one placement for a parameter with several users ---------===//
 
 #include "compiler/frontend/bind/context.h"
+#include "compiler/support/layer_names.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -101,9 +102,9 @@ void bind::checkTies(const Context &context, const BoundPlan &plan) {
       const Placement &second = placements[other];
       context.diagnostics
           .error(second.range, "tied parameter '" + parameterPath(context.model, context.model.parameters[i]) +
-                                   "' has two placements: '" + second.text + "' of '" + second.module + "' " +
+                                   "' has two placements: '" + second.text + "' of " + moduleText(second.module) + " " +
                                    describe(context, second))
-          .note(first.range, "'" + first.text + "' of '" + first.module + "' " + describe(context, first))
+          .note(first.range, "'" + first.text + "' of " + moduleText(first.module) + " " + describe(context, first))
           .help("a tied parameter has one placement; give one that both modules can take");
     }
   }

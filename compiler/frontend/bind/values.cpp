@@ -64,7 +64,10 @@ private:
   /// A symbol takes the extent of its dim's name, and gives a name its extent, until nothing is new.
   void learnSymbols();
   void learnDim(const BoundDim &dim, const std::string &symbol, const std::string &source);
-  void finish(const OutlineValue &value, const std::string &kind, std::vector<BoundDim> &dims, bool mustBeKnown);
+  void finish(const OutlineValue &value, std::vector<BoundDim> &dims);
+  void checkKnown(const BoundInput &input);
+  /// A symbolic dim of an output has the extent of its name.
+  void checkNames(const BoundOutput &output);
   void bindLoss();
   void bindMicrobatches();
 
@@ -74,7 +77,8 @@ private:
   std::map<std::string, Known> names;
   std::map<std::string, Known> symbols;
   std::set<std::pair<std::string, std::string>> contradicted;
-  std::set<std::string> unbound;
+  std::set<std::string> unbound; ///< symbols without an extent that are reported, or whose statement is
+  bool hasUnknownInput = false;
 };
 
 } // namespace
@@ -88,10 +92,14 @@ void ValueBinder::run() {
       declare(statement, dims, name);
   }
   learnSymbols();
-  for (BoundInput &input : plan.inputs)
-    finish(context.model.inputs[input.input], "input", input.dims, /*mustBeKnown=*/true);
-  for (BoundOutput &output : plan.outputs)
-    finish(context.model.outputs[output.output], "output", output.dims, /*mustBeKnown=*/false);
+  for (BoundInput &input : plan.inputs) {
+    finish(context.model.inputs[input.input], input.dims);
+    checkKnown(input);
+  }
+  for (BoundOutput &output : plan.outputs) {
+    finish(context.model.outputs[output.output], output.dims);
+    checkNames(output);
+  }
   for (const auto &[symbol, known] : symbols)
     plan.symbols.push_back({symbol, known.extent, known.range});
   bindLoss();
@@ -102,6 +110,8 @@ std::vector<ValueBinder::StatedDim> ValueBinder::resolve(const ValueStatement &s
   std::vector<StatedDim> result;
   std::vector<Word> used;
   for (const DimSyntax &dim : statement.dims) {
+    if (!statement.isInput)
+      checkDimName(context, dim.name);
     std::optional<int64_t> extent;
     if (dim.extent)
       extent = evaluate(*dim.extent, context.environment, context.diagnostics);
@@ -119,6 +129,7 @@ void ValueBinder::declare(const ValueStatement &statement, llvm::ArrayRef<Stated
   std::string kind = statement.isInput ? "input" : "output";
   std::optional<size_t> index = findValue(values, name.text);
   if (!index) {
+    hasUnknownInput |= statement.isInput;
     context.diagnostics.error(name.range, "unknown " + kind + " '" + name.text + "'")
         .help(suggest(name.text, namesOf(values), kind + "s of the model"));
     return;
@@ -131,6 +142,8 @@ void ValueBinder::declare(const ValueStatement &statement, llvm::ArrayRef<Stated
   }
   const OutlineValue &value = values[*index];
   if (value.dims.size() != statement.dims.size()) {
+    for (const OutlineDim &dim : value.dims)
+      unbound.insert(dim.symbol);
     context.diagnostics.error(name.range, kind + " '" + name.text + "' has " + std::to_string(value.dims.size()) +
                                               " dims, and the plan lists " + std::to_string(statement.dims.size()));
     return;
@@ -150,6 +163,8 @@ std::vector<BoundDim> ValueBinder::bindDims(const OutlineValue &value, llvm::Arr
     std::string source = "dim " + std::to_string(i) + " of '" + value.name + "'";
     if (stated[i].extent)
       state(stated[i], value.dims[i], source);
+    else if (stated[i].syntax->extent)
+      unbound.insert(value.dims[i].symbol);
     if (value.dims[i].symbol.empty())
       learn(names, dim.name, {value.dims[i].extent, dim.range, source}, "dim name");
     result.push_back(std::move(dim));
@@ -203,21 +218,37 @@ void ValueBinder::learnDim(const BoundDim &dim, const std::string &symbol, const
     learn(names, dim.name, {bound->second.extent, dim.range, source}, "dim name");
 }
 
-void ValueBinder::finish(const OutlineValue &value, const std::string &kind, std::vector<BoundDim> &dims,
-                         bool mustBeKnown) {
+void ValueBinder::finish(const OutlineValue &value, std::vector<BoundDim> &dims) {
   for (size_t i = 0; i < dims.size(); ++i) {
     const OutlineDim &outline = value.dims[i];
     auto symbol = symbols.find(outline.symbol);
     dims[i].extent = outline.symbol.empty() ? outline.extent : symbol != symbols.end() ? symbol->second.extent : 0;
-    if (dims[i].extent != 0 || outline.symbol.empty() || !mustBeKnown || !unbound.insert(outline.symbol).second)
-      continue;
-    std::string name = dims[i].name.empty() ? "NAME" : dims[i].name;
-    context.diagnostics
-        .error(dims[i].range.hasLine() ? dims[i].range : context.syntax.range,
-               "dim " + std::to_string(i) + " of " + kind + " '" + value.name + "' has no extent: it is '" +
-                   outline.symbol + "' in the model")
-        .help("give it one: '" + name + " = NUMBER' in 'input " + value.name + ": [...]'");
   }
+}
+
+void ValueBinder::checkKnown(const BoundInput &input) {
+  const OutlineValue &value = context.model.inputs[input.input];
+  for (size_t i = 0; i < input.dims.size(); ++i) {
+    const BoundDim &dim = input.dims[i];
+    const std::string &symbol = value.dims[i].symbol;
+    bool isMisspelt = hasUnknownInput && !input.range.hasLine();
+    if (dim.extent != 0 || symbol.empty() || isMisspelt || !unbound.insert(symbol).second)
+      continue;
+    context.diagnostics
+        .error(dim.range.hasLine() ? dim.range : context.syntax.range, "dim " + std::to_string(i) + " of input '" +
+                                                                           value.name + "' has no extent: it is '" +
+                                                                           symbol + "' in the model")
+        .help("give it one: '" + (dim.name.empty() ? "NAME" : dim.name) + " = NUMBER' in 'input " + value.name +
+              ": [...]'");
+  }
+}
+
+void ValueBinder::checkNames(const BoundOutput &output) {
+  const OutlineValue &value = context.model.outputs[output.output];
+  for (size_t i = 0; i < output.dims.size(); ++i)
+    if (const BoundDim &dim = output.dims[i]; dim.extent != 0)
+      learn(names, dim.name, {dim.extent, dim.range, "dim " + std::to_string(i) + " of '" + value.name + "'"},
+            "dim name");
 }
 
 void ValueBinder::bindLoss() {
@@ -250,6 +281,15 @@ void ValueBinder::bindMicrobatches() {
           .help("name it: 'input NAME: [batch, ...]'");
     plan.microbatches = {*count, statement.mean, statement.range};
   }
+}
+
+llvm::StringMap<int64_t> meshplan::dimExtents(const BoundPlan &plan) {
+  llvm::StringMap<int64_t> extents;
+  for (const BoundInput &input : plan.inputs)
+    for (const BoundDim &dim : input.dims)
+      if (!dim.name.empty())
+        extents[dim.name] = dim.extent;
+  return extents;
 }
 
 void bind::bindValues(const Context &context, BoundPlan &plan) { ValueBinder(context, plan).run(); }

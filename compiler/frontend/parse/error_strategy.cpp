@@ -78,6 +78,11 @@ void PlanErrorStrategy::reportNoAlternative(Parser &parser, const Token &start, 
   }
   std::string text = start.getText();
   if (std::string form = keywordForm(text); !form.empty()) {
+    if (rule == PlanParser::RuleBlockItem && text != "override" && text != "rest") {
+      diagnostics.error(rangeOf(start, file), "'" + text + "' cannot stand in a block of paths")
+          .help("only entries and blocks stand there: move the statement out of the block");
+      return;
+    }
     diagnostics.error(rangeOf(found, file), "unexpected " + describeToken(found) + " after '" + text + "'").help(form);
     return;
   }

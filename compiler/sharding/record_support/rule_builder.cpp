@@ -77,6 +77,12 @@ void RuleBuilder::append(DimRef dim, unsigned factor) {
     dim.tensor->dims[dim.dim].push_back(factor);
 }
 
+void RuleBuilder::count(DimRef dim) {
+  if (dim.tensor)
+    for (unsigned factor : dim.tensor->dims[dim.dim])
+      rule.factors[factor].isCounted = true;
+}
+
 void RuleBuilder::share(DimRef dim, unsigned factor, int64_t count) {
   append(dim, factor);
   if (dim.tensor && count > 1)
@@ -91,8 +97,12 @@ void RuleBuilder::join(DimRef whole, ArrayRef<DimRef> pieces) {
               llvm::all_of(pieces, [](const DimRef &piece) { return piece.tensor != nullptr; });
   if (!fits)
     return;
+  // A piece without elements, as what a whole rotary embedding leaves, is none; and what holds everything is no part.
+  SmallVector<DimRef> filled(llvm::make_filter_range(pieces, [](const DimRef &piece) { return piece.size != 0; }));
+  if (filled.size() == 1)
+    return tie({whole, filled.front()});
   whole.tensor->joined.push_back(whole.dim);
-  for (const DimRef &piece : pieces) {
+  for (const DimRef &piece : filled) {
     unsigned factor = add(piece.size);
     append(whole, factor);
     append(piece, factor);

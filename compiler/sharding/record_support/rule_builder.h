@@ -65,10 +65,14 @@ public:
   /// Places a factor below those that the dim has.
   void append(DimRef dim, unsigned factor);
 
+  /// Says that the operator knows the elements of the dim by their number (Factor::isCounted).
+  void count(DimRef dim);
+
   /// Gives a dim the factor, of which `count` indices share each index of the dim.
   void share(DimRef dim, unsigned factor, int64_t count);
 
   /// Makes `whole` of the call the concatenation of `pieces`, one dim of each of other tensors, each with a factor.
+  /// Pieces without elements have none; a single one with elements shares that of `whole`.
   void join(DimRef whole, llvm::ArrayRef<DimRef> pieces);
 
   /// The finished rule. The builder must not be used afterwards.

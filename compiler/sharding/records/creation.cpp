@@ -52,7 +52,12 @@ static bool hasIntegerBounds(const CallView &call) {
 }
 
 static FactorRule arangeRule(const CallView &call) {
-  return hasIntegerBounds(call) ? filledRule(call) : RuleBuilder(call).finish();
+  RuleBuilder builder(call);
+  if (hasIntegerBounds(call)) {
+    builder.tie({builder.result()[0]});
+    builder.count(builder.result()[0]);
+  }
+  return builder.finish();
 }
 
 /// Elements [offset, offset + extent) of start, start + step, ...

@@ -22,6 +22,7 @@ static FactorRule embeddingRule(const CallView &call) {
   for (int64_t dim = 0; dim < indices.getRank(); ++dim)
     builder.tie({indices[dim], result[dim]});
   builder.tie({weight[0]}, FactorKind::sum);
+  builder.count(weight[0]);
   builder.tie({weight[1], result[-1]});
   return builder.finish();
 }

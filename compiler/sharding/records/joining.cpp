@@ -16,14 +16,10 @@ static FactorRule catRule(const CallView &call) {
   TensorRef result = builder.result();
   int64_t joined = normalizeDim(call.getInt("dim", 0), result.getRank());
   builder.tieAligned({joined});
-  SmallVector<DimRef> pieces; // an empty one, as what a whole rotary embedding leaves, is none
+  SmallVector<DimRef> pieces;
   for (unsigned index = 0; index < call.operands.size(); ++index)
-    if (DimRef piece = builder.operand(index)[joined]; piece.size != 0)
-      pieces.push_back(piece);
-  if (pieces.size() == 1)
-    builder.tie({result[joined], pieces.front()});
-  else
-    builder.join(result[joined], pieces);
+    pieces.push_back(builder.operand(index)[joined]);
+  builder.join(result[joined], pieces);
   return builder.finish();
 }
 

@@ -17,18 +17,24 @@ using namespace mlir;
 namespace meshplan {
 
 /// Rows of input [N, C] with one element of each other tensor; the columns are reduced.
-static FactorRule rowsRule(const CallView &call, FactorKind columns) {
+static FactorRule rowsRule(const CallView &call, FactorKind columns, bool counts = false) {
   RuleBuilder builder(call);
   SmallVector<DimRef> rows{builder.result()[0]};
   for (unsigned index = 0; index < call.operands.size(); ++index)
     rows.push_back(builder.operand(index)[0]);
   builder.tie(rows);
-  builder.tie({builder.operand("input")[1]}, columns);
+  DimRef column = builder.operand("input")[1];
+  builder.tie({column}, columns);
+  if (counts)
+    builder.count(column);
   return builder.finish();
 }
 
 static FactorRule rowMaxRule(const CallView &call) { return rowsRule(call, FactorKind::max); }
 static FactorRule rowSumRule(const CallView &call) { return rowsRule(call, FactorKind::sum); }
+
+/// Targets are numbers of columns.
+static FactorRule rowPickRule(const CallView &call) { return rowsRule(call, FactorKind::sum, /*counts=*/true); }
 
 static FactorRule countRule(const CallView &call) {
   RuleBuilder builder(call);
@@ -74,7 +80,7 @@ void addLossRecords(OpRegistry &registry) {
   registry.add({.target = "meshplan.row_max", .rule = rowMaxRule, .linearity = notLinear, .cost = rowsCost<1>});
   registry.add({.target = "meshplan.row_sum_exp", .rule = rowSumRule, .linearity = notLinear, .cost = sumExpCost});
   registry.add({.target = "meshplan.row_pick",
-                .rule = rowSumRule,
+                .rule = rowPickRule,
                 .linearity = inInput,
                 .cost = rowsCost<0>,
                 .localize = localizePick});

@@ -17,6 +17,7 @@ void addConversionRecords(OpRegistry &registry);    ///< dtype and layout change
 void addContractionRecords(OpRegistry &registry);   ///< matrix products
 void addConvolutionRecords(OpRegistry &registry);   ///< windows that move, with weights
 void addPoolingRecords(OpRegistry &registry);       ///< windows that move, without weights
+void addUpsamplingRecords(OpRegistry &registry);    ///< images in another size
 void addReshapeRecords(OpRegistry &registry);       ///< same elements in row-major order, other dims
 void addDimOrderRecords(OpRegistry &registry);      ///< transposes, dims of size 1, expansion
 void addSlicingRecords(OpRegistry &registry);       ///< parts of a tensor

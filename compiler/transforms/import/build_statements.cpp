@@ -134,24 +134,38 @@ ShardingAttr StatementBuilder::leadingDims(const BoundLayout &layout) const {
   return sharding;
 }
 
+ArrayAttr StatementBuilder::namesOf(ArrayRef<std::string> names) const {
+  SmallVector<StringRef> texts(names.begin(), names.end());
+  return names.empty() ? ArrayAttr() : builder.getStrArrayAttr(texts);
+}
+
+DenseI64ArrayAttr StatementBuilder::extentsOf(ArrayRef<std::string> names) const {
+  SmallVector<int64_t> sizes =
+      llvm::map_to_vector(names, [&](const std::string &name) { return extents.lookup(name); });
+  return names.empty() ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(sizes);
+}
+
 void StatementBuilder::buildBorder(const BoundModule &module, const BoundBorder &border) {
-  BorderOp::create(builder, locate(border.layout.range),
-                   builder.getStringAttr(outline.model.modules[module.module].path),
-                   builder.getBoolAttr(border.isInput), builder.getI64IntegerAttr(border.index),
-                   leadingDims(border.layout), builder.getBoolAttr(border.layout.rank.has_value()),
-                   toArray(builder, governedAxes(module, border.layout)), builder.getStringAttr(border.layout.text));
+  BorderOp::create(
+      builder, locate(border.layout.range), builder.getStringAttr(outline.model.modules[module.module].path),
+      builder.getBoolAttr(border.isInput), builder.getI64IntegerAttr(border.index), leadingDims(border.layout),
+      builder.getBoolAttr(border.layout.rank.has_value()), toArray(builder, governedAxes(module, border.layout)),
+      builder.getStringAttr(border.layout.text), namesOf(border.layout.names), extentsOf(border.layout.names));
 }
 
 /// An output of the model is an output of the root module.
 void StatementBuilder::buildOutput(const BoundOutput &output) {
   SmallVector<DimShardingAttr> dims;
+  std::vector<std::string> names;
   for (const BoundDim &dim : output.dims) {
     dims.push_back(DimShardingAttr::get(builder.getContext(), axisRefs(dim.axes)));
+    names.push_back(dim.name);
   }
   std::string text = "output " + outline.model.outputs[output.output].name;
   BorderOp::create(builder, locate(output.range), builder.getStringAttr(""), builder.getBoolAttr(false),
                    builder.getI64IntegerAttr(output.output), ShardingAttr::get(builder.getContext(), dims),
-                   builder.getBoolAttr(true), toArray(builder, allAxes()), builder.getStringAttr(text));
+                   builder.getBoolAttr(true), toArray(builder, allAxes()), builder.getStringAttr(text), namesOf(names),
+                   extentsOf(names));
 }
 
 ShardingAttr StatementBuilder::layoutOf(const BoundLayout &layout, ArrayRef<int64_t> shape, StringRef what) {

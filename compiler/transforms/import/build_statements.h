@@ -18,7 +18,7 @@ class StatementBuilder {
 public:
   StatementBuilder(const BoundPlan &bound, const ProgramOutline &outline, Diagnostics &diagnostics,
                    mlir::OpBuilder &builder)
-      : bound(bound), outline(outline), diagnostics(diagnostics), builder(builder) {}
+      : bound(bound), outline(outline), diagnostics(diagnostics), builder(builder), extents(dimExtents(bound)) {}
 
   void build();
 
@@ -38,12 +38,16 @@ private:
   void buildOutput(const BoundOutput &output);
   llvm::SmallVector<plan::AxisRefAttr> governedAxes(const BoundModule &module, const BoundLayout &layout) const;
   llvm::SmallVector<plan::AxisRefAttr> allAxes() const;
+  /// Names of listed dims and what they stand for, as attributes; null without any.
+  mlir::ArrayAttr namesOf(llvm::ArrayRef<std::string> names) const;
+  mlir::DenseI64ArrayAttr extentsOf(llvm::ArrayRef<std::string> names) const;
   plan::ShardingAttr leadingDims(const BoundLayout &layout) const;
 
   const BoundPlan &bound;
   const ProgramOutline &outline;
   Diagnostics &diagnostics;
   mlir::OpBuilder &builder;
+  llvm::StringMap<int64_t> extents;              ///< by name of a dim
   std::set<std::pair<int32_t, int32_t>> refused; ///< lines and columns of styles
 };
 

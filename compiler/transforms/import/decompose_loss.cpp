@@ -31,19 +31,60 @@ public:
     if (!self || !targetOperand || view.getOperand("weight") || view.getFloat("label_smoothing", 0) != 0)
       return;
     RankedTensorType logitsType = view.operands[*self], targetType = view.operands[*targetOperand];
-    if (logitsType.getRank() != 2 || targetType.getRank() != 1 || !isa<FloatType>(logitsType.getElementType()) ||
-        !targetType.getElementType().isInteger(64) || logitsType.getDimSize(0) != targetType.getDimSize(0))
+    if (!fits(logitsType, targetType))
       return;
-    logits = call.getOperand(*self);
-    target = call.getOperand(*targetOperand);
-    rows = logitsType.getDimSize(0);
+    logits = toRows(call.getOperand(*self));
+    target = reshape(call.getOperand(*targetOperand), {targetType.getNumElements()});
+    rows = targetType.getNumElements();
     element = logitsType.getElementType();
     ignoreIndex = view.getInt("ignore_index", -100);
-    call.getResult(0).replaceAllUsesWith(reduce(tokenLosses()));
+    Value loss = reduce(tokenLosses());
+    // Without reduction there is a loss for each target.
+    if (loss.getType() != call.getResult(0).getType())
+      loss = reshape(loss, targetType.getShape());
+    call.getResult(0).replaceAllUsesWith(loss);
     call.erase();
   }
 
 private:
+  /// Logits [N, C, ...] with targets [N, ...].
+  static bool fits(RankedTensorType logits, RankedTensorType target) {
+    if (logits.getRank() < 2 || !isa<FloatType>(logits.getElementType()) || !target.getElementType().isInteger(64))
+      return false;
+    SmallVector<int64_t> shape(logits.getShape());
+    shape.erase(shape.begin() + 1);
+    return target.getShape() == ArrayRef(shape);
+  }
+
+  Value reshape(Value value, ArrayRef<int64_t> shape) const {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.getShape() == shape)
+      return value;
+    return make("aten.reshape.default")
+        .tensor("self", value)
+        .integers("shape", shape)
+        .build(shape, type.getElementType());
+  }
+
+  /// The logits with the classes last and all else in rows.
+  Value toRows(Value value) const {
+    auto type = cast<RankedTensorType>(value.getType());
+    int64_t rank = type.getRank();
+    if (rank > 2) {
+      SmallVector<int64_t> order, shape;
+      for (int64_t dim = 0; dim < rank; ++dim)
+        order.push_back(dim == 0 ? 0 : dim == rank - 1 ? 1 : dim + 1);
+      for (int64_t dim : order)
+        shape.push_back(type.getDimSize(dim));
+      value = make("aten.permute.default")
+                  .tensor("self", value)
+                  .integers("dims", order)
+                  .build(shape, type.getElementType());
+    }
+    int64_t classes = type.getDimSize(1);
+    return reshape(value, {classes == 0 ? 0 : type.getNumElements() / classes, classes});
+  }
+
   CallBuilder make(StringRef name) const { return CallBuilder(name, call); }
 
   Value tokenLosses() const {

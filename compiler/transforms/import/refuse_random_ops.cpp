@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/random_ops.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -24,7 +25,7 @@ static void report(ArrayRef<plan::CallOp> calls) {
   auto diagnostic = first.emitError() << "operator '" << first.getTarget()
                                       << "' draws random numbers, which is not implemented yet";
   for (plan::CallOp call : calls.take_front(maxNotes))
-    diagnostic.attachNote(call.getLoc()) << "in module '" << call.getModule().value_or("") << "'";
+    diagnostic.attachNote(call.getLoc()) << "in " << moduleText(call.getModule().value_or(""));
   if (calls.size() > maxNotes)
     diagnostic.attachNote(first.getLoc()) << "and " << calls.size() - maxNotes << " more";
   diagnostic.attachNote(first.getLoc()) << "help: export the model in evaluation mode, after 'model.eval()'";

@@ -42,16 +42,30 @@ FeatureUse readFeatures(CallOp call, unsigned index, const FactorRule &rule) {
       use.outputDim = dim;
     }
   }
+  // A single feature has no factor.
+  auto single = llvm::find_if(rule.operands[index].dims, [](const auto &dim) { return dim.empty(); });
+  if (contracted && !use.outputDim && single != rule.operands[index].dims.end())
+    use.outputDim = single - rule.operands[index].dims.begin();
   for (unsigned other : activations)
     use.activations.push_back(
         {&call->getOpOperand(other), contracted ? dimOf(rule.operands[other], *contracted) : std::optional<int64_t>()});
   return use;
 }
 
+/// The only dim of size 1.
+std::optional<int64_t> singleDim(const TensorFactors &tensor) {
+  auto isSingle = [](const auto &dim) { return dim.empty(); };
+  if (llvm::count_if(tensor.dims, isSingle) != 1)
+    return std::nullopt;
+  return llvm::find_if(tensor.dims, isSingle) - tensor.dims.begin();
+}
+
 /// Maps a dim of the result of a rearranging call back to its operand.
 std::optional<int64_t> mapBack(std::optional<int64_t> dim, const FactorRule &rule, unsigned operand) {
-  if (!dim || rule.results[0].dims[*dim].empty())
+  if (!dim)
     return std::nullopt;
+  if (rule.results[0].dims[*dim].empty())
+    return singleDim(rule.operands[operand]);
   return dimOf(rule.operands[operand], rule.results[0].dims[*dim].front());
 }
 

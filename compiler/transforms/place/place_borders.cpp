@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/dim_units.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/passes.h"
 #include "dialect/plan/plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -34,6 +35,8 @@ private:
   llvm::SetVector<Value> inputsOf(StringRef module);
   llvm::SetVector<Value> outputsOf(StringRef module);
   LogicalResult reportMissing(BorderOp border, size_t count);
+  /// False (and an error) if a dim has another size than its name.
+  bool fitsNames(BorderOp border, RankedTensorType type);
   ShardingAttr layoutFor(BorderOp border, Value value);
   void constrainInput(BorderOp border, Value value, ShardingAttr layout);
   void constrainOutput(BorderOp border, Value value, ShardingAttr layout);
@@ -106,7 +109,7 @@ LogicalResult BorderPlacer::reportMissing(BorderOp border, size_t count) {
   if (!isNews(border))
     return failure();
   StringRef side = border.getIsInput() ? "input" : "output";
-  auto diagnostic = border.emitError() << "'" << border.getModule() << "' has " << count << " " << side
+  auto diagnostic = border.emitError() << moduleText(border.getModule()) << " has " << count << " " << side
                                        << (count == 1 ? "" : "s") << ", and '" << border.getText() << "' names " << side
                                        << " " << border.getIndex();
   diagnostic.attachNote() << "help: inputs and outputs count from 0 in the order of the program";
@@ -115,7 +118,7 @@ LogicalResult BorderPlacer::reportMissing(BorderOp border, size_t count) {
 
 static std::string nameOf(BorderOp border) {
   std::string side = border.getIsInput() ? "input " : "output ";
-  return side + std::to_string(border.getIndex()) + " of '" + border.getModule().str() + "'";
+  return side + std::to_string(border.getIndex()) + " of " + moduleText(border.getModule());
 }
 
 static void reportRank(BorderOp border, int64_t rank) {
@@ -128,7 +131,23 @@ static void reportRank(BorderOp border, int64_t rank) {
   diagnostic.attachNote() << "help: dims count from 0";
 }
 
-/// The layout with the rank of the value, dealt by its units; null (and an error) if the ranks do not fit.
+bool BorderPlacer::fitsNames(BorderOp border, RankedTensorType type) {
+  ArrayRef<int64_t> extents = border.getExtents().value_or(ArrayRef<int64_t>());
+  for (auto [dim, extent] : llvm::enumerate(extents)) {
+    if (extent == 0 || extent == type.getDimSize(dim))
+      continue;
+    if (isNews(border)) {
+      auto diagnostic = border.emitError()
+                        << "dim " << dim << " of " << nameOf(border) << " has size " << type.getDimSize(dim) << ", and "
+                        << "'" << cast<StringAttr>((*border.getNames())[dim]).getValue() << "' is " << extent;
+      diagnostic.attachNote() << "help: '_' leaves a dim unnamed";
+    }
+    return false;
+  }
+  return true;
+}
+
+/// The layout with the rank of the value, dealt by its units; null (and an error) if the ranks or the names do not fit.
 ShardingAttr BorderPlacer::layoutFor(BorderOp border, Value value) {
   int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
   ShardingAttr stated = border.getLayout();
@@ -137,6 +156,8 @@ ShardingAttr BorderPlacer::layoutFor(BorderOp border, Value value) {
       reportRank(border, rank);
     return {};
   }
+  if (!fitsNames(border, cast<RankedTensorType>(value.getType())))
+    return {};
   ShardingAttr layout = ShardingAttr::getReplicated(border.getContext(), rank);
   for (auto [dim, sharding] : llvm::enumerate(stated.getDims())) {
     SmallVector<AxisRefAttr> axes;

@@ -7,6 +7,7 @@
 
 #include "compiler/sharding/dim_units.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/transforms/place/passes.h"
 #include "dialect/plan/plan.h"
@@ -65,6 +66,7 @@ private:
 
   LogicalResult placeFeatures(StyledModule &module);
   llvm::SetVector<BlockArgument> ownedBy(StringRef path);
+  LogicalResult noFeatures(StyledModule &module);
 
   /// A parameter whose place the plan states itself, and otherwise than a style.
   LogicalResult contradictsPlacement(StyleOp style, BlockArgument parameter);
@@ -141,7 +143,8 @@ void StylePlacer::collect(ArrayRef<StyleOp> styles) {
   for (StyleOp style : styles)
     modules[style.getModule()].push_back({style, {}});
   function.walk([&](CallOp call) {
-    for (StringRef path = call.getModule().value_or(""); !path.empty(); path = path.rsplit('.').first) {
+    // The style of the root is for its own operators: all others lie below it.
+    for (StringRef path = call.getModule().value_or("");; path = path.rsplit('.').first) {
       auto found = modules.find(path);
       if (found != modules.end())
         for (StyledModule &module : found->second)
@@ -181,11 +184,17 @@ LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
     reader = "";
   }
   bool divided = false;
+  std::optional<std::pair<BlockArgument, int64_t>> single;
   for (BlockArgument parameter : parameters) {
     FeatureUse use = findFeatures(parameter, reader);
     std::optional<int64_t> dim = colwise ? use.outputDim : use.inputDim;
     if (!dim)
       continue;
+    // A single feature stays whole beside others.
+    if (cast<RankedTensorType>(parameter.getType()).getDimSize(*dim) == 1) {
+      single = {parameter, *dim};
+      continue;
+    }
     divided = true;
     if (failed(divide(module.style, parameter, *dim)))
       return failure();
@@ -193,11 +202,23 @@ LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
   }
   if (divided)
     return success();
+  return single ? divide(module.style, single->first, single->second) : noFeatures(module);
+}
+
+LogicalResult StylePlacer::noFeatures(StyledModule &module) {
   if (!isNews(module.style))
     return failure();
   auto diagnostic = module.style.emitError()
-                    << "'" << module.style.getModule() << "' cannot be " << module.style.getText()
-                    << ": none of its parameters has " << (colwise ? "output" : "input") << " features";
+                    << moduleText(module.style.getModule()) << " cannot be " << module.style.getText() << ": ";
+  StringRef kind = module.style.getKind() == StyleKind::colwise ? "output" : "input";
+  for (CallOp call : module.calls)
+    if (int64_t groups = CallView::of(call).getInt("groups", 1); groups > 1) {
+      diagnostic << "'" << call.getTarget() << "' has " << groups << " groups, and no style divides the " << kind
+                 << " features of groups";
+      diagnostic.attachNote() << "help: use 'replicate'";
+      return failure();
+    }
+  diagnostic << "none of its parameters has " << kind << " features";
   diagnostic.attachNote() << "help: use 'replicate', or 'sequence' for a normalisation";
   return failure();
 }
@@ -207,7 +228,7 @@ llvm::SetVector<BlockArgument> StylePlacer::ownedBy(StringRef path) {
   for (BlockArgument argument : function.getArguments()) {
     auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
     if (names && isWeight(argument) && llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
-          return name.getValue().contains('.') && name.getValue().rsplit('.').first == path;
+          return (name.getValue().contains('.') ? name.getValue().rsplit('.').first : StringRef()) == path;
         }))
       owned.insert(argument);
   }
@@ -226,10 +247,10 @@ LogicalResult StylePlacer::contradictsPlacement(StyleOp style, BlockArgument par
 LogicalResult StylePlacer::contradictsStyle(StyleOp style, ShardingAttr sharding, StyleOp other,
                                             ShardingAttr otherSharding, BlockArgument parameter) {
   auto diagnostic = style.emitError() << "parameter '" << nameOf(parameter) << "' is placed in two ways: '"
-                                      << style.getText() << "' of '" << style.getModule() << "' splits "
+                                      << style.getText() << "' of " << moduleText(style.getModule()) << " splits "
                                       << describeSplits(sharding);
-  diagnostic.attachNote(other.getLoc()) << "'" << other.getText() << "' of '" << other.getModule() << "' splits "
-                                        << describeSplits(otherSharding);
+  diagnostic.attachNote(other.getLoc()) << "'" << other.getText() << "' of " << moduleText(other.getModule())
+                                        << " splits " << describeSplits(otherSharding);
   diagnostic.attachNote() << "help: modules that share a parameter need one placement";
   return failure();
 }
@@ -253,7 +274,10 @@ LogicalResult StylePlacer::divide(StyleOp style, BlockArgument parameter, int64_
       return failure();
     auto diagnostic = style.emitError() << "dim " << dim << " of '" << nameOf(parameter) << "' has size "
                                         << type.getDimSize(dim) << ", fewer than " << describeAxes(style);
-    diagnostic.attachNote() << "help: " << axisNames(style) << " can be at most " << type.getDimSize(dim);
+    if (type.getDimSize(dim) == 1)
+      diagnostic.attachNote() << "help: use 'replicate'";
+    else
+      diagnostic.attachNote() << "help: " << axisNames(style) << " can be at most " << type.getDimSize(dim);
     return failure();
   }
   std::optional<SmallVector<int64_t>> parts = partsOf(style, type.getDimSize(dim));
@@ -276,6 +300,9 @@ std::optional<SmallVector<int64_t>> StylePlacer::partsOf(StyleOp style, int64_t 
     sum += part;
   if (sum != 0 && extent % sum != 0)
     return std::nullopt;
+  // One part is the dim.
+  if (style.getParts().size() == 1)
+    return SmallVector<int64_t>();
   return llvm::map_to_vector(style.getParts(), [&](int64_t part) { return part * (extent / sum); });
 }
 
@@ -353,7 +380,7 @@ LogicalResult StylePlacer::placeSequence(StyledModule &module) {
 LogicalResult StylePlacer::noSequenceDim(StyleOp style, int64_t dim) {
   if (!isNews(style))
     return failure();
-  auto diagnostic = style.emitError() << "'" << style.getModule() << "' cannot be " << style.getText()
+  auto diagnostic = style.emitError() << moduleText(style.getModule()) << " cannot be " << style.getText()
                                       << ": no result of it has a dim " << dim;
   diagnostic.attachNote() << "help: 'sequence tp dim n' names another dim";
   return failure();
@@ -362,8 +389,8 @@ LogicalResult StylePlacer::noSequenceDim(StyleOp style, int64_t dim) {
 LogicalResult StylePlacer::shortSequence(StyleOp style, int64_t dim, int64_t extent) {
   if (!isNews(style))
     return failure();
-  auto diagnostic = style.emitError() << "dim " << dim << " of the output of '" << style.getModule() << "' has size "
-                                      << extent << ", fewer than " << describeAxes(style);
+  auto diagnostic = style.emitError() << "dim " << dim << " of the output of " << moduleText(style.getModule())
+                                      << " has size " << extent << ", fewer than " << describeAxes(style);
   diagnostic.attachNote() << "help: " << axisNames(style) << " can be at most " << extent;
   return failure();
 }
@@ -425,13 +452,16 @@ void StylePlacer::writeArguments() {
   for (BlockArgument argument : function.getArguments()) {
     auto type = cast<RankedTensorType>(argument.getType());
     auto found = placed.find(argument);
-    if (StyleOp style = found != placed.end() ? found->second.second : styleOf(argument)) {
+    auto stated = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), "plan.sharding");
+    // A style that leaves whole what another statement places is not behind its layout.
+    StyleOp style = found != placed.end() ? found->second.second : stated ? nullptr : styleOf(argument);
+    if (style) {
       function.setArgAttr(argument.getArgNumber(), "plan.style", style.getTextAttr());
       argument.setLoc(style.getLoc());
     }
     if (found != placed.end()) {
       argument.setType(withSharding(type, found->second.first));
-    } else if (auto stated = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), "plan.sharding")) {
+    } else if (stated) {
       argument.setType(withSharding(type, statedLayout(argument, stated)));
     } else {
       argument.setType(withSharding(type, ShardingAttr::getReplicated(type.getContext(), type.getRank())));

@@ -2,12 +2,20 @@
 
 #include "compiler/transforms/propagate/messages.h"
 #include "compiler/sharding/layout_text.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
+#include "compiler/transforms/propagate/attention_heads.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
+
+bool Statement::takesParts() const {
+  StyleOp op = style;
+  return op && (op.getKind() == StyleKind::colwise || op.getKind() == StyleKind::rowwise);
+}
 
 static bool sums(const CallView &view) {
   FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));
@@ -40,32 +48,136 @@ static StringRef moduleBehind(Value value, CallOp user) {
   return (producer ? producer : user).getModule().value_or("");
 }
 
+/// A statement that makes the operand whole before the call: at the border of the module that it comes from, or of the
+/// one that reads it. Empty if it crosses no border.
+static std::string atBorder(Value operand, CallOp user, StringRef layout) {
+  auto producer = operand.getDefiningOp<CallOp>();
+  StringRef to = user.getModule().value_or(""), from = producer ? producer.getModule().value_or("") : "";
+  if (from == to || (from.empty() && to.empty()))
+    return "";
+  return from.empty() ? (to + ": input " + layout).str() : (from + ": output " + layout).str();
+}
+
+static std::string wholeAtBorder(Value operand, CallOp user) {
+  SmallVector<StringRef> dims(cast<RankedTensorType>(operand.getType()).getRank(), "_");
+  return atBorder(operand, user, "[" + llvm::join(dims, ", ") + "]");
+}
+
+/// The same for one dim; the others stay as they are.
+static std::string wholeAtBorder(Value operand, CallOp user, unsigned dim) {
+  SmallVector<std::string> dims;
+  for (auto [index, sharding] : llvm::enumerate(getSharding(operand).getDims())) {
+    SmallVector<StringRef> axes =
+        llvm::map_to_vector(sharding.getAxes(), [](AxisRefAttr axis) { return axis.getName(); });
+    std::string names = axes.size() == 1 ? axes[0].str() : "(" + llvm::join(axes, ", ") + ")";
+    bool stays = index != dim && !axes.empty() && llvm::all_of(sharding.getAxes(), std::mem_fn(&AxisRefAttr::isWhole));
+    dims.push_back(stays ? "_ over " + names : "_");
+  }
+  return atBorder(operand, user, "[" + llvm::join(dims, ", ") + "]");
+}
+
+/// A dim is divided that lies within one head.
+static void helpWithHead(InFlightDiagnostic &diagnostic, const HeadUse &use) {
+  std::string modules = projectionsOf(use);
+  diagnostic.attachNote() << "help: a " << (use.isQuery ? "head" : "KV head") << " is not cut: use 'replicate' for "
+                          << (modules.empty() ? "what makes it" : modules);
+}
+
+/// The attention of which the statement cuts a head along a dim of the value.
+static std::optional<HeadUse> headCutBy(const Statement &statement, Value value, unsigned dim) {
+  return statement.takesParts() ? findHeadSize(value, dim) : std::nullopt;
+}
+
+static void reportCutHead(Value operand, CallOp call, const ProjectionBlock &block, const HeadUse &use, MeshOp mesh,
+                          Location place) {
+  StringRef module = projectionBehind(operand, block.dim);
+  auto diagnostic = emitError(place);
+  diagnostic << "dim " << block.dim << " of size " << cast<RankedTensorType>(operand.getType()).getDimSize(block.dim)
+             << " of " << moduleText(module.empty() ? moduleBehind(operand, call) : module) << " lies within a "
+             << (use.isQuery ? "head" : "KV head") << ", and its shards over " << block.axis.getName() << " = "
+             << axisSize(block.axis, mesh) << " would cut it";
+  helpWithHead(diagnostic, use);
+}
+
+static void printSizes(InFlightDiagnostic &diagnostic, ArrayRef<int64_t> sizes) {
+  llvm::interleaveComma(sizes, diagnostic);
+}
+
 /// A value that an operator takes apart along the dim that is divided.
 static void reportMissingParts(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
-                               Location place) {
+                               const Statement &statement) {
   Value operand = call.getOperands()[index];
   SmallVector<int64_t> sizes = llvm::map_to_vector(rule.operands[index].dims[block.dim],
                                                    [&](unsigned factor) { return rule.factors[factor].size; });
+  ArrayRef<int64_t> stated = getSharding(operand).getDims()[block.dim].getParts();
+  auto diagnostic = emitError(statement.location);
+  diagnostic << "dim " << block.dim << " of " << moduleText(moduleBehind(operand, call)) << " is parts of ";
+  printSizes(diagnostic, sizes);
+  diagnostic << " to '" << call.getTarget() << "' in " << moduleText(call.getModule().value_or(""))
+             << ", and is divided over " << block.axis.getName() << " as ";
+  if (stated.empty())
+    diagnostic << "one";
+  else
+    printSizes(diagnostic << "parts of ", stated);
+  Diagnostic &help = diagnostic.attachNote();
+  std::string whole = wholeAtBorder(operand, call, block.dim);
+  if (statement.takesParts())
+    help << "help: state the parts of the fused weight: '" << partsClause(sizes) << "'";
+  else if (!whole.empty())
+    help << "help: gather it before it is taken apart with '" << whole << "'";
+  else
+    help << "help: divide another dim, or let the modules before it gather this one with 'output'";
+}
+
+/// The dim is divided in parts that are not those which the call sees.
+static void reportOtherParts(InFlightDiagnostic &diagnostic, ArrayRef<int64_t> stated, StringRef axis, StringRef name) {
+  diagnostic << "and is divided over " << axis << " in parts of ";
+  printSizes(diagnostic, stated);
+  diagnostic << ", which do not follow them";
+  diagnostic.attachNote() << "help: leave out 'parts': the model takes this weight apart by " << name;
+}
+
+/// Elements of the dim's factors that are more major than this one.
+static int64_t sizeAbove(ArrayRef<unsigned> dim, unsigned factor, const FactorRule &rule) {
+  int64_t above = 1;
+  for (unsigned index : dim.take_while([&](unsigned other) { return other != factor; }))
+    above *= rule.factors[index].size;
+  return above;
+}
+
+/// A value that is divided part by part, and that an operator counts along.
+static void reportCountedParts(CallOp call, unsigned index, const ProjectionBlock &block, Location place) {
   auto diagnostic = emitError(place);
-  diagnostic << "dim " << block.dim << " of '" << moduleBehind(operand, call) << "' is parts of ";
-  llvm::interleaveComma(sizes, diagnostic);
-  diagnostic << " to '" << call.getTarget() << "' in '" << call.getModule().value_or("") << "', and is divided over "
-             << block.axis.getName() << " as one";
-  diagnostic.attachNote() << "help: state the parts of the fused weight: '" << partsClause(sizes) << "'";
+  diagnostic << "dim " << block.dim << " of " << moduleText(moduleBehind(call.getOperands()[index], call))
+             << " is divided over " << block.axis.getName() << " part by part, and '" << call.getTarget() << "' in "
+             << moduleText(call.getModule().value_or("")) << " finds its elements by their number";
+  diagnostic.attachNote() << "help: leave out 'parts'";
 }
 
 void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
-                                 MeshOp mesh, Location place) {
-  if (rule.operands[index].isJoined(block.dim))
-    return reportMissingParts(call, index, block, rule, place);
+                                 MeshOp mesh, const Statement &statement) {
   Value operand = call.getOperands()[index];
+  const TensorFactors &tensor = rule.operands[index];
+  if (rule.factors[block.factor].isCounted && !getSharding(operand).getDims()[block.dim].getParts().empty())
+    return reportCountedParts(call, index, block, statement.location);
+  if (tensor.isJoined(block.dim)) {
+    if (std::optional<HeadUse> use = headCutBy(statement, operand, block.dim))
+      return reportCutHead(operand, call, block, *use, mesh, statement.location);
+    return reportMissingParts(call, index, block, rule, statement);
+  }
   int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(block.dim);
-  int64_t parts = rule.factors[block.factor].size;
+  int64_t parts = rule.factors[block.factor].size, above = sizeAbove(tensor.dims[block.dim], block.factor, rule);
+  ArrayRef<int64_t> stated = getSharding(operand).getDims()[block.dim].getParts();
   StringRef name = nameOfParts(call.getResult(0)), axis = block.axis.getName();
   int64_t shards = axisSize(block.axis, mesh);
-  auto diagnostic = emitError(place);
-  diagnostic << "dim " << block.dim << " of size " << size << " of '" << moduleBehind(operand, call) << "' is " << parts
-             << " " << name << " of " << size / parts << ", ";
+  auto diagnostic = emitError(statement.location);
+  diagnostic << "dim " << block.dim << " of size " << size << " of " << moduleText(moduleBehind(operand, call))
+             << " is ";
+  if (above != 1)
+    diagnostic << above << " x ";
+  diagnostic << parts << " " << name << " of " << size / above / parts << ", ";
+  if (!stated.empty() && above != static_cast<int64_t>(stated.size()))
+    return reportOtherParts(diagnostic, stated, axis, name);
   if (parts < shards) {
     diagnostic << "fewer than " << axis << " = " << shards;
     diagnostic.attachNote() << "help: " << axis << " can be at most " << parts << " (" << name << ", not columns)";
@@ -83,24 +195,21 @@ static void noteCauses(InFlightDiagnostic &diagnostic, Value operand, const Layo
         diagnostic.attachNote(cause->location) << "also divided by '" << cause->style.getValue() << "'";
 }
 
-/// A statement that makes the operand whole before the call: at the border of the module that it comes from, or of the
-/// one that reads it. Empty if it crosses no border.
-static std::string wholeAtBorder(Value operand, CallOp user) {
-  auto producer = operand.getDefiningOp<CallOp>();
-  StringRef to = user.getModule().value_or(""), from = producer ? producer.getModule().value_or("") : "";
-  std::string dims = "_";
-  for (int64_t dim = 1; dim < cast<RankedTensorType>(operand.getType()).getRank(); ++dim)
-    dims += ", _";
-  if (from == to || (from.empty() && to.empty()))
-    return "";
-  return from.empty() ? (to + ": input [" + dims + "]").str() : (from + ": output [" + dims + "]").str();
+/// True if an operator of this name is known, but not in this form: another overload has a record, or the importer
+/// takes other calls apart.
+static bool hasOtherForm(StringRef target) {
+  StringRef name = target.rsplit('.').first;
+  static constexpr StringLiteral takenApart[] = {"aten.cross_entropy_loss", "aten.scaled_dot_product_attention"};
+  return llvm::is_contained(takenApart, name) ||
+         llvm::any_of(OpRegistry::get().targets(), [&](StringRef other) { return other.rsplit('.').first == name; });
 }
 
 void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts &layouts, Location place) {
   Value operand = call.getOperands()[index];
-  auto diagnostic = emitError(place) << "operator '" << call.getTarget() << "' in module '"
-                                     << call.getModule().value_or("") << "' has no record, and its operand " << index
-                                     << " is " << layoutText(cast<RankedTensorType>(operand.getType()));
+  auto diagnostic = emitError(place) << (hasOtherForm(call.getTarget()) ? "this form of operator '" : "operator '")
+                                     << call.getTarget() << "' in module '" << call.getModule().value_or("")
+                                     << "' has no record, and its operand " << index << " is "
+                                     << layoutText(cast<RankedTensorType>(operand.getType()));
   noteCauses(diagnostic, operand, layouts, place);
   std::string whole = wholeAtBorder(operand, call);
   Diagnostic &help = diagnostic.attachNote();
@@ -110,15 +219,19 @@ void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts 
     help << "help: gather the values before it with '" << whole << "', or add a record (docs/adding-an-op.md)";
 }
 
-void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr needed, MeshOp mesh, Location place,
-                                     bool isError) {
+void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr needed, MeshOp mesh,
+                                     const Statement &statement, bool isError) {
   Value operand = call.getOperands()[index];
   RankedTensorType wanted = withSharding(operand.getType(), needed);
-  auto diagnostic = isError ? emitError(place) : emitWarning(place);
+  auto diagnostic = isError ? emitError(statement.location) : emitWarning(statement.location);
   diagnostic << "nothing in the plan asks for this reshard: '" << call.getTarget() << "' in '"
              << call.getModule().value_or("") << "' needs " << layoutText(wanted) << ", and gets "
              << layoutText(cast<RankedTensorType>(operand.getType())) << "; " << largestShardBytes(wanted, mesh)
              << " bytes on each rank";
+  for (auto [dim, before, after] : llvm::enumerate(getSharding(operand).getDims(), needed.getDims()))
+    if (before.getAxes().size() > after.getAxes().size())
+      if (std::optional<HeadUse> use = headCutBy(statement, operand, dim))
+        return helpWithHead(diagnostic, *use);
   diagnostic.attachNote() << "help: give the modules that share these values styles that fit together";
 }
 

@@ -107,6 +107,12 @@ private:
 
   /// The statement that divides a value, if one is known.
   std::optional<Cause> statementBehind(Value value);
+  /// True if the statement behind an axis that a call cannot take divides a parameter. Then the statement is wrong, as
+  /// where a fused weight has no parts; what follows from inputs and borders is gathered.
+  bool dividesWeights(CallOp call, const std::pair<unsigned, ProjectionBlock> &blocked);
+
+  /// The cause as messages tell it; of the call if there is none.
+  Statement toStatement(const std::optional<Cause> &cause, CallOp call);
   LogicalResult reportBlock(CallOp call, const FactorRule &rule, const CallDecision &decision);
 
   /// An operator without a record runs replicated, on whole values.
@@ -281,7 +287,7 @@ LogicalResult Propagation::visitCall(CallOp call) {
   // A reshape that would cut an axis within a head leaves the heads to nobody; attention may share a group.
   if (!decision.block && linearity.movesElements)
     decision.block = decision.cut;
-  if (decision.block)
+  if (decision.block && dividesWeights(call, *decision.block))
     return reportBlock(call, rule, decision);
   if (splitAddend(call, *record, rule, decision))
     return visitCall(call);
@@ -379,12 +385,11 @@ void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
   // Behind an error layouts are guesses.
   if (hasFailed)
     return;
-  std::optional<Cause> cause = statementBehind(call.getOperands()[index]);
-  Location place = cause ? cause->location : call.getLoc();
+  Statement statement = toStatement(statementBehind(call.getOperands()[index]), call);
   strictFailure |= strict;
   std::string layout = layoutText(withSharding(call.getOperands()[index].getType(), to));
-  if (isNews(place, call.getTarget() + " " + Twine(index) + layout))
-    reportUnstatedReshard(call, index, to, mesh, place, strict);
+  if (isNews(statement.location, call.getTarget() + " " + Twine(index) + layout))
+    reportUnstatedReshard(call, index, to, mesh, statement, strict);
 }
 
 std::optional<Cause> Propagation::statementBehind(Value value) {
@@ -394,12 +399,28 @@ std::optional<Cause> Propagation::statementBehind(Value value) {
   return std::nullopt;
 }
 
+bool Propagation::dividesWeights(CallOp call, const std::pair<unsigned, ProjectionBlock> &blocked) {
+  std::optional<Cause> cause = layouts.causeOf(call.getOperands()[blocked.first], blocked.second.axis);
+  return !cause || llvm::any_of(function.getArguments(), [&](BlockArgument argument) {
+    return isWeight(argument) && argument.getLoc() == cause->location && !getSharding(argument).isReplicated();
+  });
+}
+
+Statement Propagation::toStatement(const std::optional<Cause> &cause, CallOp call) {
+  if (!cause)
+    return {call.getLoc(), {}};
+  for (const auto &entry : styles)
+    for (StyleOp style : entry.second)
+      if (style.getLoc() == cause->location)
+        return {cause->location, style};
+  return {cause->location, {}};
+}
+
 LogicalResult Propagation::reportBlock(CallOp call, const FactorRule &rule, const CallDecision &decision) {
   auto [index, block] = *decision.block;
-  std::optional<Cause> cause = layouts.causeOf(call.getOperands()[index], block.axis);
-  Location place = cause ? cause->location : call.getLoc();
-  if (isNews(place, call.getTarget() + " block " + Twine(index)))
-    reportBlockedAxis(call, index, block, rule, mesh, place);
+  Statement statement = toStatement(layouts.causeOf(call.getOperands()[index], block.axis), call);
+  if (isNews(statement.location, call.getTarget() + " block " + Twine(index)))
+    reportBlockedAxis(call, index, block, rule, mesh, statement);
   return failure();
 }
 

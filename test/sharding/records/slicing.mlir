@@ -63,6 +63,19 @@ func.func @split(%0: tensor<4x12x6xf32>) -> (tensor<4x5x6xf32>, tensor<4x5x6xf32
   return %r#0, %r#1, %r#2 : tensor<4x5x6xf32>, tensor<4x5x6xf32>, tensor<4x2x6xf32>
 }
 
+// A piece without elements is there, and divides nothing.
+func.func @split_empty(%0: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x0xf32>) {
+  %r:2 = plan.call "aten.split_with_sizes.default"(%0) {self = #plan.operand<0>, split_sizes = [6, 0], dim = -1 : i64}
+    : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x0xf32>)
+  return %r#0, %r#1 : tensor<4x6xf32>, tensor<4x0xf32>
+}
+
+func.func @split_empty_between(%0: tensor<4x6xf32>) -> (tensor<4x2xf32>, tensor<4x0xf32>, tensor<4x4xf32>) {
+  %r:3 = plan.call "aten.split_with_sizes.default"(%0) {self = #plan.operand<0>, split_sizes = [2, 0, 4], dim = 1 : i64}
+    : (tensor<4x6xf32>) -> (tensor<4x2xf32>, tensor<4x0xf32>, tensor<4x4xf32>)
+  return %r#0, %r#1, %r#2 : tensor<4x2xf32>, tensor<4x0xf32>, tensor<4x4xf32>
+}
+
 func.func @split_once(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
   %r = plan.call "aten.split.Tensor"(%0) {self = #plan.operand<0>, split_size = 6 : i64, dim = -1 : i64}
     : (tensor<4x6xf32>) -> tensor<4x6xf32>

@@ -58,6 +58,34 @@ func.func @narrow(%x: tensor<6x10xbf16>, %t: tensor<6xi64>) -> tensor<bf16> {
   return %loss : tensor<bf16>
 }
 
+// Classes in the middle go last, and there is a loss for each target.
+// CHECK-LABEL: func.func @positions
+// CHECK-NEXT: %[[LAST:.*]] = plan.call "aten.permute.default"(%arg0) {dims = [0, 2, 3, 1], {{.*}} : (tensor<2x10x3x4xf32>) -> tensor<2x3x4x10xf32>
+// CHECK-NEXT: %[[ROWS:.*]] = plan.call "aten.reshape.default"(%[[LAST]]) {{.*}} -> tensor<24x10xf32>
+// CHECK-NEXT: %[[TARGETS:.*]] = plan.call "aten.reshape.default"(%arg1) {{.*}} -> tensor<24xi64>
+// CHECK-NEXT: plan.call "meshplan.row_max"(%[[ROWS]])
+// CHECK: "meshplan.row_pick"(%[[ROWS]], %[[TARGETS]])
+// CHECK-NEXT: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"
+// CHECK-NEXT: %[[ALL:.*]] = plan.call "aten.reshape.default"(%[[LOSSES]]) {{.*}} -> tensor<2x3x4xf32>
+// CHECK-NEXT: return %[[ALL]]
+func.func @positions(%x: tensor<2x10x3x4xf32>, %t: tensor<2x3x4xi64>) -> tensor<2x3x4xf32> {
+  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t)
+      {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64}
+      : (tensor<2x10x3x4xf32>, tensor<2x3x4xi64>) -> tensor<2x3x4xf32>
+  return %loss : tensor<2x3x4xf32>
+}
+
+// A mean over them needs no shape of its own.
+// CHECK-LABEL: func.func @mean_of_positions
+// CHECK: plan.call "meshplan.row_max"{{.*}} : (tensor<6x10xf32>)
+// CHECK: %[[MEAN:.*]] = plan.call "aten.div.Tensor"
+// CHECK-NEXT: return %[[MEAN]]
+func.func @mean_of_positions(%x: tensor<2x10x3xf32>, %t: tensor<2x3xi64>) -> tensor<f32> {
+  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>}
+      : (tensor<2x10x3xf32>, tensor<2x3xi64>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
 // Forms that the kernels do not have stay: weights of classes,
 // CHECK-LABEL: func.func @weighted
 // CHECK-NEXT: "aten.cross_entropy_loss.default"
@@ -75,15 +103,6 @@ func.func @smoothed(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
   %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t)
       {self = #plan.operand<0>, target = #plan.operand<1>, label_smoothing = 0.1 : f64}
       : (tensor<6x10xf32>, tensor<6xi64>) -> tensor<f32>
-  return %loss : tensor<f32>
-}
-
-// classes in the middle,
-// CHECK-LABEL: func.func @spatial
-// CHECK-NEXT: "aten.cross_entropy_loss.default"
-func.func @spatial(%x: tensor<6x10x3xf32>, %t: tensor<6x3xi64>) -> tensor<f32> {
-  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>}
-      : (tensor<6x10x3xf32>, tensor<6x3xi64>) -> tensor<f32>
   return %loss : tensor<f32>
 }
 

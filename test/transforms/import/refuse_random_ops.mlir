@@ -6,15 +6,15 @@
 // One error for an operator, with the first places where it is.
 func.func @dropout(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @below {{operator 'aten.dropout.default' draws random numbers, which is not implemented yet}}
-  // expected-note @below {{in module 'layers.0'}}
+  // expected-note @below {{in 'layers.0'}}
   // expected-note @below {{and 1 more}}
   // expected-note @below {{help: export the model in evaluation mode, after 'model.eval()'}}
   %0 = plan.call "aten.dropout.default"(%x) {input = #plan.operand<0>, p = 0.5 : f64, train = true} in "layers.0"
       : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-note @below {{in module 'layers.1'}}
+  // expected-note @below {{in 'layers.1'}}
   %1 = plan.call "aten.dropout.default"(%0) {input = #plan.operand<0>, p = 0.5 : f64, train = true} in "layers.1"
       : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-note @below {{in module 'layers.2'}}
+  // expected-note @below {{in 'layers.2'}}
   %2 = plan.call "aten.dropout.default"(%1) {input = #plan.operand<0>, p = 0.5 : f64, train = true} in "layers.2"
       : (tensor<4xf32>) -> tensor<4xf32>
   %3 = plan.call "aten.dropout.default"(%2) {input = #plan.operand<0>, p = 0.5 : f64, train = true} in "layers.3"

@@ -129,3 +129,39 @@ func.func @constant_bias(
       : (tensor<4x8xf32>, tensor<16x8xf32>, tensor<16xf32>) -> tensor<4x16xf32>
   return %0 : tensor<4x16xf32>
 }
+
+// -----
+
+// A single feature stays whole beside others: of an adapter of rank 1 only the features that leave it are divided.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "adapter" colwise [#plan.axis<"tp">] as "colwise tp"
+
+// CHECK-LABEL: func.func @single_feature
+// CHECK-SAME: tensor<1x8xf32, #plan.sharding<[{}, {}]>>
+// CHECK-SAME: tensor<16x1xf32, #plan.sharding<[{"tp"}, {}]>>
+func.func @single_feature(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %a: tensor<1x8xf32> {plan.kind = "parameter", plan.names = ["adapter.a"]},
+    %b: tensor<16x1xf32> {plan.kind = "parameter", plan.names = ["adapter.b"]}) -> tensor<4x16xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %a) {input = #plan.operand<0>, weight = #plan.operand<1>} in "adapter"
+      : (tensor<4x8xf32>, tensor<1x8xf32>) -> tensor<4x1xf32>
+  %1 = plan.call "aten.linear.default"(%0, %b) {input = #plan.operand<0>, weight = #plan.operand<1>} in "adapter"
+      : (tensor<4x1xf32>, tensor<16x1xf32>) -> tensor<4x16xf32>
+  return %1 : tensor<4x16xf32>
+}
+
+// -----
+
+// One part is the whole dim.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp parts (heads 6)" {parts = array<i64: 6>}
+
+// CHECK-LABEL: func.func @one_part
+// CHECK-SAME: tensor<24x8xf32, #plan.sharding<[{"tp"}, {}]>>
+func.func @one_part(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<24x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"]}) -> tensor<4x24xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+      : (tensor<4x8xf32>, tensor<24x8xf32>) -> tensor<4x24xf32>
+  return %0 : tensor<4x24xf32>
+}

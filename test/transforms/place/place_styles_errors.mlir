@@ -82,3 +82,49 @@ func.func @forward(
       : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
   return %0 : tensor<4x16xf32>
 }
+
+// -----
+
+// A single output feature is one all the same.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{dim 0 of 'score.weight' has size 1, fewer than tp = 2}}
+// expected-note @below {{help: use 'replicate'}}
+plan.style "score" colwise [#plan.axis<"tp">] as "colwise tp"
+func.func @forward(
+    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<1x8xf32> {plan.kind = "parameter", plan.names = ["score.weight"]}) -> tensor<6x1xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "score"
+      : (tensor<6x8xf32>, tensor<1x8xf32>) -> tensor<6x1xf32>
+  return %0 : tensor<6x1xf32>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{'depthwise' cannot be colwise tp: 'aten.conv2d.default' has 4 groups, and no style divides the output features of groups}}
+// expected-note @below {{help: use 'replicate'}}
+plan.style "depthwise" colwise [#plan.axis<"tp">] as "colwise tp"
+func.func @forward(
+    %x: tensor<2x4x5x5xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<4x1x3x3xf32> {plan.kind = "parameter", plan.names = ["depthwise.weight"]}) -> tensor<2x4x3x3xf32> {
+  %0 = plan.call "aten.conv2d.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>, groups = 4 : i64}
+      in "depthwise" : (tensor<2x4x5x5xf32>, tensor<4x1x3x3xf32>) -> tensor<2x4x3x3xf32>
+  return %0 : tensor<2x4x3x3xf32>
+}
+
+// -----
+
+// The style of the root is for its own operators, not for those of the modules in it.
+plan.mesh [#plan.mesh_axis<"tp" = 17>]
+// expected-error @below {{dim 0 of 'weight' has size 16, fewer than tp = 17}}
+// expected-note @below {{help: tp can be at most 16}}
+plan.style "" colwise [#plan.axis<"tp">] as "colwise tp"
+func.func @forward(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+                   %u: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"]},
+                   %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["weight"]}) -> tensor<4x16xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %u) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+      : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.linear.default"(%0, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+      : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  return %1 : tensor<4x16xf32>
+}

@@ -182,3 +182,19 @@ func.func @too_few_rows(
       : (tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<6x8xf32>
   return %s : tensor<6x8xf32>
 }
+
+// -----
+
+// What a statement of an input divides is gathered where an operator takes the dim apart: only weights have parts.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+
+// CHECK-LABEL: func.func @divided_samples_are_taken_apart
+func.func @divided_samples_are_taken_apart(
+    %0: tensor<4x6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}, {}]>})
+    -> (tensor<2x6xf32>, tensor<2x6xf32>) {
+  // CHECK: %[[WHOLE:.*]] = plan.reshard %arg0 : tensor<4x6xf32, #plan.sharding<[{"dp"}, {}]>> -> tensor<4x6xf32, #plan.sharding<[{}, {}]>>
+  // CHECK: plan.call "aten.split_with_sizes.default"(%[[WHOLE]])
+  %1:2 = plan.call "aten.split_with_sizes.default"(%0) {self = #plan.operand<0>, split_sizes = [2, 2]} in "m"
+    : (tensor<4x6xf32>) -> (tensor<2x6xf32>, tensor<2x6xf32>)
+  return %1#0, %1#1 : tensor<2x6xf32>, tensor<2x6xf32>
+}

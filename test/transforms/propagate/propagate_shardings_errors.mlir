@@ -19,7 +19,7 @@ func.func @forward(
 // -----
 
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
-// expected-error @below {{operator 'custom.scan.default' in module 'mixer' has no record, and its operand 0 is [6, 4 over tp]}}
+// expected-error @below {{operator 'custom.scan.default' in 'mixer' has no record, and its operand 0 is [6, 4 over tp]}}
 // expected-note @below {{help: gather the values before it with 'q: output [_, _]', or add a record (docs/adding-an-op.md)}}
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
@@ -105,4 +105,93 @@ func.func @forward(
       {self = #plan.operand<0>, split_sizes = array<i64: 8, 4, 4>, dim = 1 : i64} in "attn"
       : (tensor<6x16xf32>) -> (tensor<6x8xf32>, tensor<6x4xf32>, tensor<6x4xf32>)
   return %1#0 : tensor<6x8xf32>
+}
+
+// -----
+
+// Parts that are not those of the model are the fault where heads would be whole without them.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{dim 1 of size 36 of 'qkv' is 6 groups of 6, and is divided over tp in parts of 12, 12, 12, which do not follow them}}
+// expected-note @below {{help: leave out 'parts': the model takes this weight apart by groups}}
+plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp parts 3" {parts = array<i64: 1, 1, 1>}
+func.func @forward(
+    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<36x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]}) -> tensor<6x6x6xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "qkv"
+      : (tensor<6x8xf32>, tensor<36x8xf32>) -> tensor<6x36xf32>
+  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 6, 6, 6>} in "attn"
+      : (tensor<6x36xf32>) -> tensor<6x6x6xf32>
+  return %1 : tensor<6x6x6xf32>
+}
+
+// -----
+
+// Parts that are right, of heads that do not divide.
+plan.mesh [#plan.mesh_axis<"tp" = 4>]
+// expected-error @below {{dim 1 of size 18 of 'qkv' is 3 x 2 groups of 3, fewer than tp = 4}}
+// expected-note @below {{help: tp can be at most 2 (groups, not columns)}}
+plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp parts 3" {parts = array<i64: 1, 1, 1>}
+func.func @forward(
+    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<18x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]}) -> tensor<6x3x2x3xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "qkv"
+      : (tensor<6x8xf32>, tensor<18x8xf32>) -> tensor<6x18xf32>
+  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 6, 3, 2, 3>} in "attn"
+      : (tensor<6x18xf32>) -> tensor<6x3x2x3xf32>
+  return %1 : tensor<6x3x2x3xf32>
+}
+
+// -----
+
+// Other parts than those of the model.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{dim 1 of 'qkv' is parts of 8, 4, 4 to 'aten.split_with_sizes.default' in 'attn', and is divided over tp as parts of 6, 6, 4}}
+// expected-note @below {{help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'}}
+plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp parts (3, 3, 2)" {parts = array<i64: 3, 3, 2>}
+func.func @forward(
+    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]}) -> tensor<6x8xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "qkv"
+      : (tensor<6x8xf32>, tensor<16x8xf32>) -> tensor<6x16xf32>
+  %1:3 = plan.call "aten.split_with_sizes.default"(%0)
+      {self = #plan.operand<0>, split_sizes = array<i64: 8, 4, 4>, dim = 1 : i64} in "attn"
+      : (tensor<6x16xf32>) -> (tensor<6x8xf32>, tensor<6x4xf32>, tensor<6x4xf32>)
+  return %1#0 : tensor<6x8xf32>
+}
+
+// -----
+
+// A placement that the plan states for a parameter is not blamed on the style of its module. It takes no parts either,
+// and within one module no border can gather the value.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "kv" replicate [] as "replicate"
+func.func @forward(
+    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    // expected-error @below {{dim 1 of 'kv' is parts of 8, 8 to 'aten.split.Tensor' in 'kv', and is divided over tp as one}}
+    // expected-note @below {{help: divide another dim, or let the modules before it gather this one with 'output'}}
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["kv.weight"], plan.style = "split 0 over tp",
+                          plan.sharding = #plan.sharding<[{"tp"}, {}]>}) -> tensor<6x8xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "kv"
+      : (tensor<6x8xf32>, tensor<16x8xf32>) -> tensor<6x16xf32>
+  %1:2 = plan.call "aten.split.Tensor"(%0) {self = #plan.operand<0>, split_size = 8 : i64, dim = 1 : i64} in "kv"
+      : (tensor<6x16xf32>) -> (tensor<6x8xf32>, tensor<6x8xf32>)
+  return %1#0 : tensor<6x8xf32>
+}
+
+// -----
+
+// Losses in forms that the importer does not take apart; others it does.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{this form of operator 'aten.cross_entropy_loss.default' in module 'loss' has no record, and its operand 0 is [6, 4 over tp]}}
+// expected-note @below {{help: gather the values before it with 'q: output [_, _]', or add a record (docs/adding-an-op.md)}}
+plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
+func.func @forward(
+    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %y: tensor<6x4xf32> {plan.kind = "input", plan.names = ["y"]},
+    %w: tensor<4x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"]}) -> tensor<f32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
+      : (tensor<6x8xf32>, tensor<4x8xf32>) -> tensor<6x4xf32>
+  %1 = plan.call "aten.cross_entropy_loss.default"(%0, %y) {self = #plan.operand<0>, target = #plan.operand<1>} in "loss"
+      : (tensor<6x4xf32>, tensor<6x4xf32>) -> tensor<f32>
+  return %1 : tensor<f32>
 }

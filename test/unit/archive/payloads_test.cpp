@@ -32,7 +32,8 @@ protected:
   /// The elements that are loaded, or what is wrong, with the archive's path as FILE.
   std::vector<uint8_t> load(const Payload &payload) {
     fault.clear();
-    std::optional<ConstantData> data = loadConstant(payload, "buffer 'b'", *archive, errors);
+    int64_t growth = 0;
+    std::optional<ConstantData> data = loadConstant(payload, "buffer 'b'", *archive, growth, errors);
     EXPECT_EQ(data.has_value(), errors.empty());
     for (const Diagnostic &error : errors) {
       fault = error.message;

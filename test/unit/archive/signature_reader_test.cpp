@@ -117,8 +117,41 @@ TEST(Signature, RefusesConstantsThatDoNotFitTheirStorage) {
   meta["strides"] = {{{"as_int", 0}}};
   meta["sizes"] = {{{"as_int", int64_t(1) << 40}}};
   model.graph.json["tensor_values"]["c_table"] = tensorMeta({int64_t(1) << 40});
-  EXPECT_THAT(errorsOf(model), ElementsAre("'FILE': constant 'table' is larger than 1 GiB when its repeated elements "
-                                           "are written out"));
+  const std::string tooLarge = " makes the constants more than 1 GiB larger than they are stored, with repeated "
+                               "elements written out";
+  EXPECT_THAT(errorsOf(model), ElementsAre("'FILE': constant 'table'" + tooLarge));
+  // Several share the limit.
+  model = linearModel();
+  constexpr int64_t limit = int64_t(1) << 28, first = int64_t(1) << 24; // elements
+  for (auto [name, extent] : {std::pair("first", first), std::pair("second", limit - first + 3)}) {
+    model.constant(name, {1}, floats({1}), ScalarType::Float32);
+    Json &table = model.constants[name]["tensor_meta"];
+    table["strides"] = {{{"as_int", 0}}};
+    table["sizes"] = {{{"as_int", extent}}};
+    model.graph.json["tensor_values"][std::string("c_") + name] = tensorMeta({extent});
+  }
+  EXPECT_THAT(errorsOf(model), ElementsAre("'FILE': constant 'second'" + tooLarge));
+}
+
+TEST(Signature, LoadsConstantsOfAnyStrides) {
+  TestModel model = linearModel();
+  model.constant("table", {2, 1, 3, 2}, floats({0, 1, 2, 3, 4, 5, 6, 7}), ScalarType::Float32);
+  Json &meta = model.constants["table"]["tensor_meta"];
+  auto loaded = [&](std::vector<int64_t> strides, int64_t offset) {
+    meta["strides"] = Json::array();
+    for (int64_t stride : strides)
+      meta["strides"].push_back({{"as_int", stride}});
+    meta["storage_offset"] = {{"as_int", offset}};
+    ExportedProgram program = readProgram(model);
+    std::vector<float> numbers(12);
+    EXPECT_EQ(program.constants[0].data.bytes.size(), 48u);
+    std::memcpy(numbers.data(), program.constants[0].data.bytes.data(), 48);
+    return numbers;
+  };
+  EXPECT_THAT(loaded({0, 9, 2, 1}, 1), ElementsAre(1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(loaded({1, 0, 2, 2}, 0), ElementsAre(0, 2, 2, 4, 4, 6, 1, 3, 3, 5, 5, 7));
+  EXPECT_THAT(loaded({3, 7, 0, 1}, 2), ElementsAre(2, 3, 2, 3, 2, 3, 5, 6, 5, 6, 5, 6));
+  EXPECT_THAT(loaded({0, 0, 0, 0}, 7), ::testing::Each(7));
 }
 
 TEST(Signature, RefusesConstantsOfAnotherShapeThanTheGraphs) {

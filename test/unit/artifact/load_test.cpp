@@ -1,5 +1,6 @@
 //===- load_test.cpp - files: missing, foreign, corrupt -------------------===//
 
+#include "runtime/schema/checksum.h"
 #include "test/unit/artifact/build_schedule.h"
 #include "test/unit/temporary_directory.h"
 
@@ -66,6 +67,64 @@ TEST(LoadSchedule, AnOldFormatIsNotCalledDamaged) {
   std::memcpy(&old[4], "MPSC", 4);
   EXPECT_EQ(verifySchedule(old).status().message(),
             "format 1, this program reads format 2; help: compile the plan again");
+}
+
+/// The valid file, in which the vector at `field` of a table lies behind the content, where its elements are 4 bytes
+/// off.
+template <typename Element>
+std::string misplacedError(const flatbuffers::Vector<Element> &(*vectorOf)(const artifact::Schedule &),
+                           const flatbuffers::Table &(*tableOf)(const artifact::Schedule &),
+                           flatbuffers::voffset_t field) {
+  size_t size;
+  std::vector<uint64_t> words = pack(buildSchedule(), size);
+  const artifact::Schedule &schedule = **verifySchedule(std::as_bytes(std::span(words)).first(size));
+  const flatbuffers::Vector<Element> &vector = vectorOf(schedule);
+  auto *begin = reinterpret_cast<const uint8_t *>(words.data());
+  size_t reference = tableOf(schedule).GetAddressOf(field) - begin, place = words.size() * sizeof(uint64_t);
+  size_t length = sizeof(uint32_t) + vector.size() * sizeof(std::remove_pointer_t<Element>);
+  std::vector<uint64_t> changed((place + length + sizeof(Checksum)) / sizeof(uint64_t) + 1);
+  auto *target = reinterpret_cast<std::byte *>(changed.data());
+  std::memcpy(target, begin, size);
+  std::memcpy(target + place, vector.Data() - sizeof(uint32_t), length);
+  auto distance = static_cast<uint32_t>(place - reference);
+  std::memcpy(target + reference, &distance, sizeof(distance));
+  std::span<std::byte> file(target, place + length + sizeof(Checksum));
+  seal(file);
+  return verifySchedule(file).status().message();
+}
+
+const artifact::Arg &argAt(const artifact::Schedule &schedule, int index) {
+  return *schedule.programs()->Get(0)->instructions()->Get(linear)->action_as_Compute()->args()->Get(index);
+}
+
+template <typename Table> const flatbuffers::Table &tableOf(const Table &table) {
+  return reinterpret_cast<const flatbuffers::Table &>(table);
+}
+
+using artifact::Schedule;
+
+const artifact::Dim &dimAt(const Schedule &schedule) {
+  return *schedule.programs()->Get(0)->values()->Get(part)->dims()->Get(1);
+}
+
+TEST(LoadSchedule, ElementsLieWhereTheirTypeMay) {
+  auto axes = [](const Schedule &s) -> const auto & { return *s.communicators()->Get(1)->axes(); };
+  EXPECT_EQ(misplacedError<const artifact::AxisRef *>(
+                axes, [](const Schedule &s) -> const auto & { return tableOf(*s.communicators()->Get(1)); },
+                artifact::Communicator::VT_AXES),
+            "communicators[1]: axes: not aligned to 8 bytes");
+  auto ints = [](const Schedule &s) -> const auto & { return *argAt(s, 3).ints(); };
+  EXPECT_EQ(misplacedError<const artifact::IntExpr *>(
+                ints, [](const Schedule &s) -> const auto & { return tableOf(argAt(s, 3)); }, artifact::Arg::VT_INTS),
+            "programs[0]: instructions[0]: args[3]: ints: not aligned to 8 bytes");
+  auto reals = [](const Schedule &s) -> const auto & { return *argAt(s, 5).reals(); };
+  EXPECT_EQ(misplacedError<double>(
+                reals, [](const Schedule &s) -> const auto & { return tableOf(argAt(s, 5)); }, artifact::Arg::VT_REALS),
+            "programs[0]: instructions[0]: args[5]: reals: not aligned to 8 bytes");
+  EXPECT_EQ(misplacedError<int64_t>([](const Schedule &s) -> const auto & { return *dimAt(s).parts(); },
+                                    [](const Schedule &s) -> const auto & { return tableOf(dimAt(s)); },
+                                    artifact::Dim::VT_PARTS),
+            "programs[0]: values[5]: dims[1]: parts: not aligned to 8 bytes");
 }
 
 class CorruptSchedule : public testing::Test {

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <functional>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,6 +51,9 @@ TEST(MappedFile, SaysWhyItCannotRead) {
   EXPECT_EQ(MappedFile::open(missing).status().message(), "cannot open '" + missing + "': No such file or directory");
   EXPECT_EQ(MappedFile::open(directory.path()).status().message(),
             "cannot open '" + directory.path() + "': it is not a regular file");
+  std::string pipe = directory / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(MappedFile::open(pipe).status().message(), "cannot open '" + pipe + "': it is not a regular file");
 }
 
 TEST(AtomicFile, AppearsWithCommitOnly) {
@@ -192,6 +196,16 @@ TEST(AtomicFile, WritesWhatALinkLeadsTo) {
   EXPECT_TRUE(std::filesystem::is_symlink(directory / "link"));
   EXPECT_EQ(contentOf(directory / "a"), "new");
   EXPECT_THAT(directory.names(), testing::ElementsAre("a", "link"));
+}
+
+TEST(AtomicFile, RefusesLinksInALoop) {
+  TemporaryDirectory directory;
+  std::filesystem::create_symlink("other", directory / "link");
+  std::filesystem::create_symlink("link", directory / "other");
+  std::string path = directory / "link";
+  EXPECT_EQ(writeFileAtomically(path, bytesOf("text")).message(),
+            "cannot write '" + path + "': its links lead back to themselves");
+  EXPECT_THAT(directory.names(), testing::UnorderedElementsAre("link", "other"));
 }
 
 TEST(AtomicFile, RefusesALinkToNothing) {

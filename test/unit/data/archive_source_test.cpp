@@ -198,6 +198,10 @@ TEST_F(WrittenArchive, WhatReachesOutOfThePayload) {
   EXPECT_EQ(error(Weight{.strides = "9223372036854775807, 1"}), message("[2, 3]", "u8", 6));
   EXPECT_EQ(error(Weight{.sizes = "3, 3", .strides = "9223372036854775807, 1"}), message("[3, 3]", "u8", 6));
   EXPECT_EQ(error(Weight{.offset = "9223372036854775806"}), message("[2, 3]", "u8", 6));
+  // Also where there are no elements.
+  EXPECT_EQ(error(Weight{.sizes = "0, 3", .offset = "7"}), message("[0, 3]", "u8", 6));
+  EXPECT_EQ(error(Weight{.dtype = 5, .sizes = "0", .strides = "1", .offset = "9223372036854775806"}),
+            message("[0]", "i64", 6));
 }
 
 TEST_F(WrittenArchive, NumbersThatMakeNoSense) {
@@ -231,12 +235,23 @@ TEST_F(WrittenArchive, IncompleteTables) {
   EXPECT_EQ(bytesOf(open({Weight{.more = R"(, "use_pickle": false)"}}), "w").size(), 6u);
 }
 
+TEST_F(WrittenArchive, DeepNestingIsNoDanger) {
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  EXPECT_EQ(error(R"({"config": )" + deep + "}"), "data/weights/model_weights_config.json has no config");
+  const std::string begin = R"({"config": {"w": {"path_name": "weight_0", )";
+  EXPECT_EQ(error(R"({"config": {"w": {"path_name": )" + deep + "}}}"), "tensor 'w': no path_name");
+  EXPECT_EQ(error(begin + R"("tensor_meta": )" + deep + "}}}"), "tensor 'w': no tensor_meta");
+  EXPECT_EQ(error(begin + R"("use_pickle": )" + deep + R"(, "tensor_meta": {"dtype": 1, "sizes": )" + deep + "}}}}"),
+            "tensor 'w': sizes, strides or storage_offset make no sense");
+}
+
 TEST_F(WrittenArchive, WithoutWeights) {
   ZipText zip;
   zip.add("model/models/model.json", "{}");
   zip.add("top_level_file", "x");
   writeText(path, zip.text());
-  EXPECT_EQ(openError(path), path + ": no data/weights/*_weights_config.json in the archive");
+  EXPECT_EQ(openError(path), path + ": no data/weights/*_weights_config.json in the archive; help: save the weights as "
+                                    "safetensors, or give the .pt2");
   EXPECT_TRUE(open({}).names().empty()) << "a model without parameters";
 }
 

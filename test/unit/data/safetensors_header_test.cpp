@@ -106,6 +106,8 @@ TEST(SafetensorsHeader, SizesThatDoNotFit) {
   EXPECT_EQ(errorOf("{" + entry("a", "F64", "[]", "[0, 4]") + "}"), "tensor 'a': shape [] of f64 in 4 bytes");
   EXPECT_EQ(errorOf("{" + entry("a", "F32", "[4611686018427387904, 4]", "[0, 0]") + "}"),
             "tensor 'a': shape [4611686018427387904, 4] of f32 in 0 bytes");
+  EXPECT_EQ(errorOf("{" + entry("a", "U8", "[0, 4611686018427387904, 4]", "[0, 0]") + "}"),
+            "tensor 'a': shape [0, 4611686018427387904, 4] of u8 in 0 bytes");
 }
 
 TEST(SafetensorsHeader, GapsOverlapsAndEnds) {
@@ -187,6 +189,8 @@ TEST(ByteCount, OverflowsAndNegativeDimsAreNoSizes) {
   EXPECT_EQ(bytes({INT64_MAX}, DType::u8), INT64_MAX);
   EXPECT_EQ(bytes({INT64_MAX}, DType::f16), std::nullopt);
   EXPECT_EQ(bytes({int64_t(1) << 32, int64_t(1) << 31}, DType::boolean), std::nullopt);
+  EXPECT_EQ(bytes({INT64_MAX, 0}, DType::u8), 0);
+  EXPECT_EQ(bytes({0, int64_t(1) << 32, int64_t(1) << 31}, DType::u8), std::nullopt) << "nor would strides fit";
   EXPECT_EQ(bytes({4, -1}, DType::f32), std::nullopt);
   EXPECT_EQ(bytes({0, -1}, DType::f32), std::nullopt);
 }

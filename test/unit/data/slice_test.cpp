@@ -38,6 +38,10 @@ TEST(ForEachRun, ScalarsAndEmptyDims) {
   EXPECT_THAT(runsOf({}, {}), ElementsAre(CopiedRun{0, 0, 1}));
   EXPECT_THAT(runsOf({{{0, 0}}, {{0, 3}}}, {0, 3}), testing::IsEmpty());
   EXPECT_THAT(runsOf({{{0, 2}}, {{4, 0}}}, {2, 4}), testing::IsEmpty());
+  // It takes no time for each of the rows that have no elements.
+  constexpr int64_t rows = int64_t(1) << 60;
+  EXPECT_THAT(runsOf({{{0, rows}}, {{2, 0}}}, {rows, 4}), testing::IsEmpty());
+  EXPECT_THAT(runsOf({{{0, rows}}, {{0, 0}}}, {rows, 0}, {7, 1}), testing::IsEmpty());
 }
 
 TEST(ForEachRun, StridesOfATransposedTensor) {

@@ -65,6 +65,22 @@ TEST_F(TensorSourceTest, Require) {
   EXPECT_EQ(require({"something", "else"}, {1}).status().message(), path + ": no tensor 'something' or 'else'");
 }
 
+TEST_F(TensorSourceTest, RequireNamesThePrefixOfAWrapper) {
+  auto error = [&](const std::string &first, const std::string &second, const std::string &wanted) {
+    std::string header = R"({"FIRST": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]},
+                             "SECOND": {"dtype": "U8", "shape": [1], "data_offsets": [1, 2]}})";
+    header.replace(header.find("FIRST"), 5, first);
+    header.replace(header.find("SECOND"), 6, second);
+    Expected<TensorSource> source = TensorSource::open(write(safetensorsText(header, 2)));
+    std::vector<std::string> names{wanted};
+    return source->require(names, std::vector<int64_t>{1}).status().message();
+  };
+  EXPECT_EQ(error("module.fc.weight", "module.pos", "pos"),
+            path + ": no tensor 'pos'; help: every name in the file starts with 'module.'");
+  EXPECT_EQ(error("other.fc.weight", "module.pos", "pos").find("every name"), std::string::npos);
+  EXPECT_EQ(error("module.fc.weight", "module.xpos", "pos").find("every name"), std::string::npos);
+}
+
 TEST_F(TensorSourceTest, ReadErrors) {
   Expected<TensorSource> source = TensorSource::open(write(safetensorsText(goodHeader, 8)));
   ASSERT_TRUE(source.ok());

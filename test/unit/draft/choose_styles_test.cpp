@@ -164,13 +164,17 @@ TEST(ChooseStyles, AHeadThatNobodyReadsStays) {
   EXPECT_THAT(stylesOf(builder), IsEmpty());
 }
 
-TEST(ChooseStyles, WeightsOfTheModelItselfStay) {
+TEST(ChooseStyles, WeightsOfTheRootHaveAStyle) {
   GraphOf builder;
   builder.norm("ln", builder.linear("down", builder.linear("", builder.input())));
-  EXPECT_THAT(stylesOf(builder), IsEmpty());
-  EXPECT_THAT(reasonsOf(builder),
-              ElementsAre(": a plan has no name for the module around all others",
-                          "down: 'aten.layer_norm.default' in 'ln' needs the output features whole"));
+  EXPECT_THAT(stylesOf(builder), ElementsAre(" colwise", "down rowwise"));
+}
+
+TEST(ChooseStyles, TheSequenceStaysWholeAtNormsOfTheRoot) {
+  GraphOf builder;
+  size_t x = builder.norm("ln", builder.norm("", builder.input()));
+  builder.norm("last", builder.linear("o", builder.linear("q", x)));
+  EXPECT_THAT(stylesOf(builder, /*sequence=*/true), ElementsAre("ln sequence", "q colwise", "o rowwise"));
 }
 
 TEST(ChooseStyles, OneModuleHasOneStyle) {

@@ -91,10 +91,10 @@ plan tiny {
 )");
 }
 
-TEST_F(DraftTextTest, TheModelItselfHasNoName) {
+TEST_F(DraftTextTest, TheRootHasNoName) {
   draft.modules.push_back("");
   draft.undivided = {{"", "too small"}};
-  EXPECT_NE(writeDraft(draft).text.find("  // whole: the model itself: too small\n"), std::string::npos);
+  EXPECT_NE(writeDraft(draft).text.find("  // whole: the root module: too small\n"), std::string::npos);
 }
 
 TEST_F(DraftTextTest, WithoutARest) {

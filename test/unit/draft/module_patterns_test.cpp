@@ -82,6 +82,11 @@ TEST(PatternsOf, OtherNamesAreQuoted) {
   EXPECT_THAT(textsOf({{"a-b.c", "col"}, {"rest", "row"}}), ElementsAre("\"a-b.c\": col", "\"rest\": row"));
 }
 
+TEST(PatternsOf, TheRootStandsAlone) {
+  EXPECT_THAT(textsOf({{"fin", "sequence"}, {"", "sequence"}, {"norm", "sequence"}}),
+              ElementsAre("{fin, norm}: sequence", "\"\": sequence"));
+}
+
 TEST(Alternatives, ShareWhatIsBehindOrBeforeAnUnderscore) {
   EXPECT_EQ(alternatives({"q_proj"}), "q_proj");
   EXPECT_EQ(alternatives({"q_proj", "k_proj"}), "{q, k}_proj");

@@ -1,4 +1,4 @@
-#include "test/unit/exec/schedule_builder.h"
+#include "test/unit/exec/run_schedule.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "test/unit/exec/schedule_builder.h"
+#include "test/unit/exec/run_schedule.h"
 
 #include <gmock/gmock.h>
 
@@ -69,7 +69,7 @@ TEST(ComputeStepTest, SizesFollowTheExtentFunction) {
 TEST(ComputeStepTest, ConstantsAreSliced) {
   ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
   at::Tensor table = at::randn({5, 4}, at::kFloat).to(at::kBFloat16);
-  int constant = builder.constant("table", {{5, {"tp"}}, {4, {"dp"}}}, table);
+  int constant = addConstant(builder, "table", {{5, {"tp"}}, {4, {"dp"}}}, table);
   int doubled = builder.value({{5, {"tp"}}, {4, {"dp"}}}, DType::bf16);
   builder.compute("aten.mul.Tensor", {tensorArg("self", constant), realArg("other", 2.0)}, {doubled});
   builder.output("y", doubled);

@@ -1,6 +1,6 @@
 #include "runtime/exec/feed.h"
 
-#include "test/unit/exec/schedule_builder.h"
+#include "test/unit/exec/run_schedule.h"
 
 #include <gmock/gmock.h>
 

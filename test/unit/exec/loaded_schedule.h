@@ -3,9 +3,12 @@
 #ifndef MESHPLAN_TEST_UNIT_EXEC_LOADED_SCHEDULE_H
 #define MESHPLAN_TEST_UNIT_EXEC_LOADED_SCHEDULE_H
 
+#include "runtime/exec/rank_view.h"
 #include "test/unit/exec/schedule_builder.h"
+#include "test/unit/temporary_directory.h"
 
 #include <gtest/gtest.h>
+#include <optional>
 
 namespace meshplan {
 

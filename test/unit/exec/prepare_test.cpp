@@ -3,6 +3,7 @@
 #include "runtime/comm/threads/run_threads.h"
 #include "runtime/tensor/torch/access.h"
 #include "test/unit/exec/loaded_schedule.h"
+#include "test/unit/exec/run_schedule.h"
 
 #include <gmock/gmock.h>
 

@@ -1,12 +1,7 @@
 #include "test/unit/exec/schedule_builder.h"
 
 #include "runtime/schema/checksum.h"
-#include "runtime/tensor/compute_scope.h"
-#include "runtime/tensor/torch/access.h"
-#include "runtime/tensor/torch/dtype.h"
-#include "test/unit/exec/run_test_ranks.h"
 
-#include <cstring>
 #include <fstream>
 #include <gtest/gtest.h>
 
@@ -74,13 +69,13 @@ int ScheduleBuilder::parameter(std::vector<std::string> names, std::vector<TestD
   return parameter.value = value(dims, dtype);
 }
 
-int ScheduleBuilder::constant(std::string name, std::vector<TestDim> dims, const at::Tensor &whole) {
+int ScheduleBuilder::constant(std::string name, std::vector<TestDim> dims, DType dtype,
+                              std::span<const std::byte> whole) {
   auto &constant = *program().constants.emplace_back(std::make_unique<artifact::ConstantT>());
   constant.name = name;
-  at::Tensor packed = whole.contiguous();
-  auto *bytes = static_cast<const uint8_t *>(packed.data_ptr());
-  constant.data.assign(bytes, bytes + packed.nbytes());
-  return constant.value = value(dims, *dtypeOf(whole.scalar_type()));
+  auto *bytes = reinterpret_cast<const uint8_t *>(whole.data());
+  constant.data.assign(bytes, bytes + whole.size());
+  return constant.value = value(dims, dtype);
 }
 
 void ScheduleBuilder::output(std::string name, int value) {
@@ -210,81 +205,4 @@ artifact::ArgT meshplan::dtypeArg(std::string name, DType dtype) {
   artifact::ArgT arg = makeArg(name, artifact::ArgKind::dtype);
   arg.dtype = static_cast<artifact::DType>(dtype);
   return arg;
-}
-
-TensorFeed::TensorFeed(Tensors whole) : tensors(std::move(whole)) {
-  for (auto &[name, tensor] : tensors)
-    tensor = tensor.contiguous();
-}
-
-Status TensorFeed::read(const FeedRequest &request, std::span<std::byte> out) const {
-  auto found = tensors.end();
-  for (const std::string &name : request.names)
-    if (found == tensors.end())
-      found = tensors.find(name);
-  if (found == tensors.end())
-    return Status::error(StatusCode::notFound, "no tensor '", request.names.front(), "'");
-  auto *source = static_cast<const std::byte *>(found->second.data_ptr());
-  int64_t size = dtypeSize(request.dtype);
-  return forEachRun(request.ranges, request.shape, contiguousStrides(request.shape),
-                    [&](int64_t global, int64_t local, int64_t count) {
-                      std::memcpy(&out[local * size], source + global * size, count * size);
-                      return Status();
-                    });
-}
-
-Tensors meshplan::readTensors(const std::string &path) {
-  Tensors tensors;
-  auto source = TensorSource::open(path);
-  EXPECT_TRUE(source.ok()) << source.status().message();
-  for (const std::string &name : source->names()) {
-    const StoredTensor &stored = *source->find(name);
-    at::Tensor tensor = at::empty(stored.shape, scalarTypeOf(stored.dtype));
-    std::span<std::byte> bytes(static_cast<std::byte *>(tensor.data_ptr()), tensor.nbytes());
-    EXPECT_TRUE(source->read(stored, wholeTensor(stored.shape), stored.dtype, bytes).ok());
-    tensors[name] = tensor;
-  }
-  return tensors;
-}
-
-void meshplan::writeTensors(const std::string &path, const Tensors &tensors) {
-  std::vector<TensorSpec> specs;
-  for (const auto &[name, tensor] : tensors)
-    specs.push_back({name, *dtypeOf(tensor.scalar_type()), tensor.sizes().vec()});
-  auto writer = SafetensorsWriter::create(path, specs);
-  ASSERT_TRUE(writer.ok()) << writer.status().message();
-  for (const auto &[name, tensor] : tensors) {
-    at::Tensor packed = tensor.contiguous();
-    std::span<const std::byte> bytes(static_cast<const std::byte *>(packed.data_ptr()), packed.nbytes());
-    ASSERT_TRUE(writer->write(name, wholeTensor(tensor.sizes().vec()), bytes).ok());
-  }
-  ASSERT_TRUE(writer->commit().ok());
-}
-
-Expected<Tensors> meshplan::runSchedule(const ScheduleBuilder &builder, const Tensors &tensors,
-                                        std::chrono::milliseconds timeout) {
-  TemporaryDirectory folder;
-  builder.write(folder / "test.sched");
-  MESHPLAN_ASSIGN_OR_RETURN(Artifact artifact, loadSchedule(folder / "test.sched"));
-  MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, findProgram(artifact.schedule(), "forward"));
-  MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter writer,
-                            SafetensorsWriter::create(folder / "out.safetensors", outputSpecs(*program)));
-  TensorFeed feed(tensors);
-  auto statuses = runTestRanks(builder.worldSize(), timeout, [&](World &world) -> Status {
-    ComputeScope scope(1);
-    MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(artifact, *program, world));
-    MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(feed));
-    MESHPLAN_RETURN_IF_ERROR(executor->loadInputs(feed));
-    MESHPLAN_RETURN_IF_ERROR(executor->run());
-    return executor->writeOutputs(writer);
-  });
-  MESHPLAN_RETURN_IF_ERROR(rootCause(statuses));
-  MESHPLAN_RETURN_IF_ERROR(writer.commit());
-  return readTensors(folder / "out.safetensors");
-}
-
-Tensors meshplan::mustRun(const ScheduleBuilder &builder, const Tensors &tensors) {
-  auto results = runSchedule(builder, tensors);
-  EXPECT_TRUE(results.ok()) << results.status().message();
-  return results ? *results : Tensors();
 }

@@ -1,23 +1,22 @@
 //===- schedule_builder.h - small schedules made by hand ---------*- C++ -*-===//
 //
-// Builds a schedule without the compiler, runs it on all ranks as threads, and
-// gives back whole tensors.
+// Builds a schedule without the compiler. Needs no LibTorch; run_schedule.h runs
+// what is built here.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef MESHPLAN_TEST_UNIT_EXEC_SCHEDULE_BUILDER_H
 #define MESHPLAN_TEST_UNIT_EXEC_SCHEDULE_BUILDER_H
 
-#include "runtime/exec/executor.h"
-#include "test/unit/temporary_directory.h"
+#include "runtime/artifact/artifact.h"
+#include "runtime/base/dtype.h"
 
-#include <ATen/ATen.h>
-#include <map>
+#include <string>
+#include <vector>
 
 namespace meshplan {
 
 using Kind = artifact::CollectiveKind;
-using Tensors = std::map<std::string, at::Tensor, std::less<>>;
 
 /// A dim and the mesh axes, by name, that divide it.
 struct TestDim {
@@ -35,7 +34,7 @@ public:
             artifact::Reduction reduction = artifact::Reduction::sum);
   int input(std::string name, std::vector<TestDim> dims, DType dtype = DType::f64);
   int parameter(std::vector<std::string> names, std::vector<TestDim> dims, DType dtype = DType::f64);
-  int constant(std::string name, std::vector<TestDim> dims, const at::Tensor &whole);
+  int constant(std::string name, std::vector<TestDim> dims, DType dtype, std::span<const std::byte> whole);
   void output(std::string name, int value);
 
   /// Adds instructions; where a result is needed its value is made before.
@@ -75,27 +74,6 @@ artifact::ArgT dtypeArg(std::string name, DType dtype);
 inline artifact::IntExpr literal(int64_t value) { return {value, -1, 0, 0, 0}; }
 inline artifact::IntExpr extentOf(int value, int dim) { return {0, value, dim, 0, 1}; }
 inline artifact::IntExpr offsetOf(int value, int dim) { return {0, value, dim, 1, 0}; }
-
-/// Feeds whole tensors from memory.
-class TensorFeed final : public Feed {
-public:
-  explicit TensorFeed(Tensors tensors);
-  Status read(const FeedRequest &request, std::span<std::byte> out) const override;
-
-private:
-  Tensors tensors;
-};
-
-/// Runs the program once on all ranks; parameters and inputs are found in `tensors`.
-Expected<Tensors> runSchedule(const ScheduleBuilder &builder, const Tensors &tensors,
-                              std::chrono::milliseconds timeout = std::chrono::seconds(20));
-
-/// The same for a program that must run.
-Tensors mustRun(const ScheduleBuilder &builder, const Tensors &tensors);
-
-/// All tensors of a safetensors file, and a file of tensors.
-Tensors readTensors(const std::string &path);
-void writeTensors(const std::string &path, const Tensors &tensors);
 
 } // namespace meshplan
 

@@ -2,6 +2,7 @@
 
 #include "runtime/tensor/torch/access.h"
 #include "test/unit/exec/loaded_schedule.h"
+#include "test/unit/exec/run_schedule.h"
 
 #include <gmock/gmock.h>
 

@@ -62,7 +62,7 @@ TEST(Bind, DesignExample) {
 TEST(Bind, StyleDetails) {
   ModelOutline model = llama(1);
   BoundPlan plan = bound(model, "let k = 2\nmodel.norm: sequence tp dim k\n"
-                                "lm_head: colwise (dp, tp) parts (heads 4 * k, kv 3), output [_, _, v over tp]\n"
+                                "lm_head: colwise (dp, tp) parts (heads 4 * k, kv 3), output [_, _, _ over tp]\n"
                                 "model.embed_tokens: rowwise tp parts 3, input split 0 over dp, output 1 replicate\n"
                                 "rest: replicate");
   for (const BoundModule &module : plan.modules) {

@@ -123,6 +123,7 @@ help: narrow one of them, or mark the one that matches less with 'override'
 p.plan:9:5: note: the other entry is here
       mlp.down_proj: rowwise tp
       ^~~~~~~~~~~~~
+help: narrow the override to modules of the other entry, and to fewer than all of them
 )"},
     {"OverrideIsEqual",
      R"(plan p {
@@ -146,6 +147,7 @@ p.plan:9:5: note: the other entry is here
 p.plan:9:5: note: the other entry is here
       mlp.down_proj: rowwise tp
       ^~~~~~~~~~~~~
+help: narrow the override to modules of the other entry, and to fewer than all of them
 )"},
     {"OverrideIsIdle",
      R"(plan p {
@@ -309,6 +311,36 @@ p.plan:3:3: note: 'rowwise tp' of 'model.embed_tokens' splits it over tp
 help: a tied parameter has one placement; give one that both modules can take
 )",
      Model::Tied},
+    {"OnlyABorder",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  model.**: replicate
+  lm_head: output replicate
+}
+)",
+     R"(p.plan:1:6: error: no entry places the parameters of 'lm_head'
+  plan p {
+       ^
+p.plan:4:3: note: this entry states a layout at the border only
+    lm_head: output replicate
+    ^~~~~~~
+help: add a style to it, such as 'replicate', or 'rest: replicate' for all that is left
+)"},
+    {"TwoEntriesForTheRoot",
+     R"(plan p {
+  "": output replicate
+  **: output replicate
+  rest: replicate
+}
+)",
+     R"(p.plan:3:3: error: two entries match the root module
+    **: output replicate
+    ^~
+p.plan:2:3: note: the other entry is here
+    "": output replicate
+    ^~
+help: narrow one of them, or mark the one that matches less with 'override'
+)"},
 };
 
 } // namespace

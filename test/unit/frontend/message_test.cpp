@@ -7,9 +7,12 @@ using namespace meshplan::test;
 
 static ModelOutline modelOf(Model kind) {
   ModelOutline model = llama(2, kind == Model::Tied);
-  if (kind == Model::Symbolic)
+  if (kind == Model::Symbolic) {
     for (OutlineValue &input : model.inputs)
       input.dims = {{0, "s0"}, {0, "s1"}};
+    for (size_t dim : {0, 1})
+      model.outputs[1].dims[dim] = model.inputs[0].dims[dim];
+  }
   return model;
 }
 

@@ -97,6 +97,26 @@ TEST(PathPattern, Problems) {
   EXPECT_EQ(problem("{5..2}"), "error: in the path '{5..2}': the range 5..2 is empty\n");
 }
 
+TEST(PathPattern, RangesAreOfIndicesThatExist) {
+  // Behind the last index there is no number.
+  EXPECT_TRUE(matches("{9223372036854775806..9223372036854775807}", "9223372036854775807"));
+  EXPECT_FALSE(matches("{9223372036854775806..9223372036854775807}", "0"));
+  EXPECT_TRUE(matches("{3..9223372036854775807 by 9223372036854775800}", "9223372036854775803"));
+  EXPECT_TRUE(matches("{0..9999}.a", "9999.a"));
+}
+
+TEST(PathPattern, BracesThatWouldTakeAllMemory) {
+  EXPECT_EQ(problem("{0..9999}.{0..9999}"),
+            "error: in the path '{0..9999}.{0..9999}': its ranges have more than 10000 indices together\n");
+  EXPECT_EQ(problem("{0..4999}.{0..4999}"), "error: in the path '{0..4999}.{0..4999}': its braces, with those of the "
+                                            "blocks around it, have too many alternatives\n");
+  EXPECT_TRUE(matches("{0..200}.mlp.{experts.{0..600}, shared}.{up, down}", "7.mlp.experts.512.up"));
+  std::string pairs = "{a, b}";
+  for (int i = 0; i < 2000; ++i)
+    pairs += ".{a, b}";
+  EXPECT_NE(problem(pairs), "");
+}
+
 TEST(PathPattern, SingleAlternatives) {
   std::vector<std::string> texts;
   for (const PatternSequence &single : singleAlternatives(pattern({"{a, b}.{0..1}.c"})))

@@ -208,6 +208,7 @@ help: write 'colwise AXIS'
      R"(p.plan:3:22: error: 'replicate' takes no axis
     lm_head: replicate tp
                        ^~
+help: write 'replicate' alone: it keeps the weights of the module whole
 )"},
     {"StyleTwice",
      R"(plan p {
@@ -252,13 +253,13 @@ help: layouts: 'replicate', 'split DIM over AXIS', '[NAME over AXIS, _]'
     {"LayoutWithExtent",
      R"(plan p {
   mesh dp = 2, tp = 3
-  lm_head: colwise tp, output [batch = 3, _, _]
+  lm_head: colwise tp, output [_ = 3, _, _]
   rest: replicate
 }
 )",
-     R"(p.plan:3:40: error: a layout says what is split, not how large a dim is
-    lm_head: colwise tp, output [batch = 3, _, _]
-                                         ^
+     R"(p.plan:3:36: error: a layout says what is split, not how large a dim is
+    lm_head: colwise tp, output [_ = 3, _, _]
+                                     ^
 help: give extents with the inputs of the plan
 )"},
     {"BorderTwice",
@@ -299,6 +300,45 @@ p.plan:3:32: note: the other layout is here
      R"(p.plan:3:31: error: '1.5' is not the number of an output
     lm_head: colwise tp, output 1.5 replicate
                                 ^~~
+)"},
+    {"UnknownStyleIsOneError",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  model.**: replicate
+  lm_head: colwize tp
+}
+)",
+     R"(p.plan:4:12: error: unknown style 'colwize'
+    lm_head: colwize tp
+             ^~~~~~~
+help: did you mean 'colwise'?
+)"},
+    {"UnknownDimAtBorder",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  input input_ids: [batch over dp, seq]
+  lm_head: colwise tp, output [bacth over dp, seq, _ over tp]
+  rest: replicate
+}
+)",
+     R"(p.plan:4:32: error: no input has a dim 'bacth'
+    lm_head: colwise tp, output [bacth over dp, seq, _ over tp]
+                                 ^~~~~
+help: did you mean 'batch'?
+help: '_' leaves a dim unnamed
+)"},
+    {"NamedDimOfAParameter",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  input input_ids: [batch over dp, seq]
+  lm_head: parameter { weight: [batch over tp, _] }
+  rest: replicate
+}
+)",
+     R"(p.plan:4:32: error: dim 0 of 'lm_head.weight' has size 49152, and 'batch' is 4
+    lm_head: parameter { weight: [batch over tp, _] }
+                                 ^~~~~~~~~~~~~~~~~~
+help: '_' leaves a dim unnamed
 )"},
 };
 

@@ -167,10 +167,10 @@ help: the form is 'model "FILE.pt2"'
   }
 }
 )",
-     R"(p.plan:3:10: error: unexpected 'dp' after 'mesh'
+     R"(p.plan:3:5: error: 'mesh' cannot stand in a block of paths
       mesh dp = 3
-           ^~
-help: the form is 'mesh NAME = SIZE, NAME = SIZE'
+      ^~~~
+help: only entries and blocks stand there: move the statement out of the block
 )"},
     {"TwoOnOneLine",
      R"(plan p {
@@ -337,6 +337,40 @@ help: the form is 'mesh NAME = SIZE, NAME = SIZE'
      R"(p.plan:2:14: error: unexpected character '$'
     model "üü" $
                ^
+)"},
+    {"MisspeltStatements",
+     R"(plan p {
+  mseh dp = 2
+  modle "x.pt2"
+}
+)",
+     R"(p.plan:2:3: error: unknown statement 'mseh'
+    mseh dp = 2
+    ^~~~
+help: did you mean 'mesh'?
+p.plan:3:3: error: unknown statement 'modle'
+    modle "x.pt2"
+    ^~~~~
+help: did you mean 'model'?
+)"},
+    {"StatementInABlock",
+     R"(plan p {
+  model.layers.* { loss loss }
+  a { mesh dp = 2; input x: [a] }
+}
+)",
+     R"(p.plan:2:20: error: 'loss' cannot stand in a block of paths
+    model.layers.* { loss loss }
+                     ^~~~
+help: only entries and blocks stand there: move the statement out of the block
+p.plan:3:7: error: 'mesh' cannot stand in a block of paths
+    a { mesh dp = 2; input x: [a] }
+        ^~~~
+help: only entries and blocks stand there: move the statement out of the block
+p.plan:3:20: error: 'input' cannot stand in a block of paths
+    a { mesh dp = 2; input x: [a] }
+                     ^~~~~
+help: only entries and blocks stand there: move the statement out of the block
 )"},
 };
 

@@ -32,12 +32,12 @@ help: inputs of the model: 'input_ids', 'labels'
 )"},
     {"UnknownOutput",
      R"(plan p {
-  output logit: [batch, seq, _]
+  output logit: [_, _, _]
   rest: replicate
 }
 )",
      R"(p.plan:2:10: error: unknown output 'logit'
-    output logit: [batch, seq, _]
+    output logit: [_, _, _]
            ^~~~~
 help: did you mean 'logits'?
 )"},
@@ -198,6 +198,88 @@ p.plan:3:26: note: it is used here, too
                            ^~
 help: an axis divides at most one dim of a value: take it away at one of the two
 )"},
+    {"UnknownDimOfOutput",
+     R"(plan p {
+  input input_ids, labels: [batch, seq]
+  output logits: [zebra, seq, lion]
+  rest: replicate
+}
+)",
+     R"(p.plan:3:19: error: no input has a dim 'zebra'
+    output logits: [zebra, seq, lion]
+                    ^~~~~
+help: dims of the inputs: 'batch', 'seq'
+help: '_' leaves a dim unnamed
+p.plan:3:31: error: no input has a dim 'lion'
+    output logits: [zebra, seq, lion]
+                                ^~~~
+help: dims of the inputs: 'batch', 'seq'
+help: '_' leaves a dim unnamed
+)"},
+    {"DimOfOutputHasAnotherExtent",
+     R"(plan p {
+  input input_ids, labels: [batch, seq]
+  output logits: [batch, batch, _]
+  rest: replicate
+}
+)",
+     R"(p.plan:3:26: error: dim name 'batch' has two extents: dim 1 of 'logits' is 8, dim 0 of 'input_ids' is 4
+    output logits: [batch, batch, _]
+                           ^~~~~
+p.plan:2:29: note: the other one is here
+    input input_ids, labels: [batch, seq]
+                              ^~~~~
+)"},
+    {"SymbolicDimOfOutputHasAnotherExtent",
+     R"(plan p {
+  input input_ids, labels: [batch = 16, seq = 8]
+  output logits: [batch, batch, _]
+  rest: replicate
+}
+)",
+     R"(p.plan:3:26: error: dim name 'batch' has two extents: dim 1 of 'logits' is 8, dim 0 of 'input_ids' is 16
+    output logits: [batch, batch, _]
+                           ^~~~~
+p.plan:2:29: note: the other one is here
+    input input_ids, labels: [batch = 16, seq = 8]
+                              ^~~~~~~~~~
+)",
+     Model::Symbolic},
+    {"WrongRankIsOneError",
+     R"(plan p {
+  input input_ids: [batch = 16]
+  rest: replicate
+}
+)",
+     R"(p.plan:2:9: error: input 'input_ids' has 2 dims, and the plan lists 1
+    input input_ids: [batch = 16]
+          ^~~~~~~~~
+)",
+     Model::Symbolic},
+    {"MisspeltInputIsOneError",
+     R"(plan p {
+  input input_id: [batch = 16, seq = 8]
+  rest: replicate
+}
+)",
+     R"(p.plan:2:9: error: unknown input 'input_id'
+    input input_id: [batch = 16, seq = 8]
+          ^~~~~~~~
+help: did you mean 'input_ids'?
+)",
+     Model::Symbolic},
+    {"WrongExtentIsOneError",
+     R"(plan p {
+  input input_ids: [batch = n, seq = 8]
+  rest: replicate
+}
+)",
+     R"(p.plan:2:29: error: unknown name 'n'
+    input input_ids: [batch = n, seq = 8]
+                              ^
+help: names of this plan: 'world'
+)",
+     Model::Symbolic},
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 #include "tools/meshplan_run/job.h"
 
-#include "test/unit/exec/schedule_builder.h"
+#include "test/unit/exec/run_schedule.h"
 #include "tools/meshplan_run/reports.h"
 
 #include <gmock/gmock.h>

@@ -43,6 +43,19 @@ TEST_F(FeatureDims, LinearKeepsOutputsFirst) {
   EXPECT_EQ(features(arguments("2x6xf32", "4x6xf32"), {linear}), "0 1; 0:1");
 }
 
+TEST_F(FeatureDims, ASingleOutputIsOne) {
+  EXPECT_EQ(features(arguments("2x6xf32", "1x6xf32"),
+                     {"y = aten.linear.default(x: 2x6xf32, w: 1x6xf32) {input = #plan.operand<0>, weight = "
+                      "#plan.operand<1>} : 2x1xf32"}),
+            "0 1; 0:1");
+  EXPECT_EQ(
+      features(arguments("2x6xf32", "1x6xf32"),
+               {"t = aten.t.default(w: 1x6xf32) {self = #plan.operand<0>} : 6x1xf32",
+                "y = aten.mm.default(x: 2x6xf32, t: 6x1xf32) {self = #plan.operand<0>, mat2 = #plan.operand<1>} : "
+                "2x1xf32"}),
+      "0 1; 0:1");
+}
+
 TEST_F(FeatureDims, Conv1DOfGptKeepsInputsFirst) {
   EXPECT_EQ(features(arguments("2x6xf32", "6x4xf32"),
                      {"y = aten.addmm.default(b: 4xf32, x: 2x6xf32, w: 6x4xf32) {self = #plan.operand<0>, mat1 = "

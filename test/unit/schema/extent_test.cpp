@@ -72,6 +72,15 @@ TEST(ShardRange, ByHand) {
   EXPECT_EQ(shardRange(2, 1, 4, 3), (Range{2, 0}));
 }
 
+TEST(ShardRange, OfTheLargestDim) {
+  constexpr int64_t half = int64_t(1) << 62;
+  EXPECT_EQ(shardRange(half, 1, 4, 3), (Range{3 * (half / 4), half / 4}));
+  // INT64_MAX is 2^63 - 1: of four shards the last is one smaller.
+  EXPECT_EQ(shardRange(INT64_MAX, 1, 4, 2), (Range{half, half / 2}));
+  EXPECT_EQ(shardRange(INT64_MAX, 1, 4, 3), (Range{half + half / 2, half / 2 - 1}));
+  EXPECT_EQ(shardRange(INT64_MAX, INT64_MAX, 2147483647, 2147483646), (Range{INT64_MAX, 0}));
+}
+
 TEST(ShardRange, UnitsThatRepeatAreHeldByAllThatAreDealtAPart) {
   // 3 key heads of 8, each shared by 3 query heads, over 4: the query heads are dealt 3 + 2 + 2 + 2.
   EXPECT_EQ(shardRange(24, 8, 4, 0, 3), (Range{0, 8}));

@@ -88,6 +88,23 @@ TEST_F(RecordCost, EinsumReshapesToListsOfMatrices) {
   EXPECT_EQ(einsum.workspaceBytes, 4 * (2 * 6 * 4 * 8 + 2 * 5 * 4 * 8));
 }
 
+TEST_F(RecordCost, SmallImagesAreUpsampledWithFeaturesInnermost) {
+  constexpr char args[] = "{input = #plan.operand<0>, align_corners = false}";
+  constexpr char small[] = "(tensor<4x5x16x16xf32>) -> tensor<4x5x32x32xf32>";
+  Strides featuresInnermost = {1280, 1, 80, 5};
+  // What PyTorch's profiler counts besides the result.
+  EXPECT_EQ(cost("aten.upsample_bilinear2d.vec", args, small).workspaceBytes, 102400);
+  EXPECT_EQ(cost("aten.upsample_nearest2d.vec", args, small).workspaceBytes, 102400);
+  EXPECT_EQ(cost("aten.upsample_bicubic2d.vec", args, small).workspaceBytes, 3072);
+  EXPECT_EQ(cost("aten.upsample_bilinear2d.vec", args, small, {featuresInnermost}).workspaceBytes, 0);
+  EXPECT_EQ(
+      cost("aten.upsample_bilinear2d.vec", args, "(tensor<1x5x64x64xf32>) -> tensor<1x5x128x128xf32>").workspaceBytes,
+      6144);
+  EXPECT_EQ(
+      cost("aten.upsample_trilinear3d.vec", args, "(tensor<2x5x8x8x8xf32>) -> tensor<2x5x16x16x16xf32>").workspaceBytes,
+      1152);
+}
+
 TEST_F(RecordCost, NormsCopyStridedOperands) {
   constexpr char types[] = "(tensor<4x6xf32>) -> tensor<4x6xf32>";
   EXPECT_EQ(cost("aten.softmax.int", "{self = #plan.operand<0>, dim = 1}", types, {{1, 4}}).workspaceBytes, 24 * 4);

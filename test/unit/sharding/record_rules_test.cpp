@@ -186,6 +186,9 @@ TEST_F(RecordRules, PiecesWithoutElementsAreNoParts) {
   EXPECT_EQ(rule("aten.cat.default", "{tensors = [#plan.operand<0>, #plan.operand<1>], dim = -1}",
                  "(tensor<4x6xf32>, tensor<4x0xf32>) -> tensor<4x6xf32>"),
             "[a, b], [a, c] -> [a, b]; a=4 b=6 c=0:whole");
+  EXPECT_EQ(rule("aten.split_with_sizes.default", "{self = #plan.operand<0>, split_sizes = [2, 0, 4], dim = 1}",
+                 "(tensor<4x6xf32>) -> (tensor<4x2xf32>, tensor<4x0xf32>, tensor<4x4xf32>)"),
+            "[a, b|c] -> [a, b], [a, d], [a, c]; a=4 b=2 c=4 d=0:whole");
 }
 
 TEST_F(RecordRules, PadHoldsOnlyThePaddedDims) {

@@ -120,4 +120,11 @@ TEST_F(RecordWindows, PositionsInAPooledDimKeepItWhole) {
             "h=4:whole");
 }
 
+TEST_F(RecordWindows, UpsamplingPassesSamplesAndFeatures) {
+  EXPECT_EQ(rule("aten.upsample_bilinear2d.vec",
+                 "{input = #plan.operand<0>, output_size = [8, 8], align_corners = false}",
+                 "(tensor<4x6x5x3xf32>) -> tensor<4x6x8x8xf32>"),
+            "[a, b, c, d] -> [a, b, e, f]; a=4 b=6 c=5:whole d=3:whole e=8:whole f=8:whole");
+}
+
 } // namespace

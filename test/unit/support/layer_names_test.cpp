@@ -14,3 +14,8 @@ TEST(WithoutIndices, KeepsNumbersInNames) {
   EXPECT_EQ(withoutIndices("conv1.block2a.w0"), "conv1.block2a.w0");
   EXPECT_EQ(withoutIndices(""), "");
 }
+
+TEST(ModuleText, TheRootHasNoPath) {
+  EXPECT_EQ(meshplan::moduleText("model.norm"), "'model.norm'");
+  EXPECT_EQ(meshplan::moduleText(""), "the root module");
+}

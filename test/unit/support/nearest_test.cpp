@@ -36,4 +36,9 @@ TEST(Nearest, Suggest) {
   EXPECT_EQ(suggest("zzz", std::vector<std::string>(13, "name"), "axes"), "");
 }
 
+TEST(Nearest, TwoNeighboursInTheWrongOrderAreOneLetter) {
+  EXPECT_THAT(nearestNames("mseh", {"mesh", "mash"}), ElementsAre("mesh"));
+  EXPECT_THAT(nearestNames("emhs", {"mesh"}), IsEmpty());
+}
+
 } // namespace

@@ -73,6 +73,13 @@ TEST_F(WriteArtifact, WritesWhatALinkLeadsTo) {
   EXPECT_THAT(files(), testing::UnorderedElementsAre("a.sched", "link"));
 }
 
+TEST_F(WriteArtifact, RefusesLinksInALoop) {
+  fs::create_symlink("link", directory / "link");
+  EXPECT_EQ(write(directory / "link", {'a'}),
+            "cannot write '" + (directory / "link").string() + "': its links lead back to themselves");
+  EXPECT_THAT(files(), testing::ElementsAre("link"));
+}
+
 TEST_F(WriteArtifact, RefusesALinkToNothing) {
   fs::create_symlink("nothing", directory / "link");
   EXPECT_EQ(write(directory / "link", {'a'}),

@@ -99,10 +99,10 @@ TEST_F(Claims, AnOverrideIsAStrictSubset) {
   struct {
     const char *entry, *override, *message;
   } cases[] = {
-      {"ab", "bc", "'bc' matches 2 modules, 'ab' matches 2 modules, and 1 are in both"},
+      {"ab", "bc", "'bc' matches 2 modules, 'ab' matches 2 modules, and 1 is in both"},
       {"ab", "ab", "'ab' matches 2 modules, 'ab' matches 2 modules, and 2 are in both"},
-      {"a", "ab", "'ab' matches 2 modules, 'a' matches 1 module, and 1 are in both"},
-      {"abc", "cd", "'cd' matches 2 modules, 'abc' matches 3 modules, and 1 are in both"},
+      {"a", "ab", "'ab' matches 2 modules, 'a' matches 1 module, and 1 is in both"},
+      {"abc", "cd", "'cd' matches 2 modules, 'abc' matches 3 modules, and 1 is in both"},
   };
   for (auto [entry, override, message] : cases) {
     claims.clear();
@@ -121,7 +121,7 @@ TEST_F(Claims, TwoOverridesOfOneEntryContradictEachOther) {
   addOverride("ab");
   addOverride("bc");
   settle();
-  EXPECT_THAT(messages, ElementsAre(notASubset + "'ab' matches 2 modules, 'bc' matches 2 modules, and 1 are in both"));
+  EXPECT_THAT(messages, ElementsAre(notASubset + "'ab' matches 2 modules, 'bc' matches 2 modules, and 1 is in both"));
 }
 
 TEST_F(Claims, AnOverrideOfNothingIsIdle) {

@@ -106,7 +106,7 @@ TEST_F(BindStyles, StylesOfOneEntryShareNoAxis) {
 }
 
 TEST_F(BindStyles, BordersHaveASideAndANumber) {
-  EntryStyles bound = right("input replicate, output 1 split 2 over (dp, tp), input 12 [_ over cp, _, x], output []");
+  EntryStyles bound = right("input replicate, output 1 split 2 over (dp, tp), input 12 [_ over cp, _, _], output []");
   ASSERT_EQ(bound.borders.size(), 4u);
   EXPECT_THAT(bound.styles, IsEmpty());
   EXPECT_TRUE(bound.borders[0].isInput && bound.borders[2].isInput);

@@ -68,7 +68,7 @@ TEST(BindValues, SymbolTakesTheExtentOfItsName) {
 }
 
 TEST(BindValues, OutputsByNameAndNumber) {
-  BoundPlan plan = bound(llama(1), "output 1: [batch over dp, _, _ over tp]\nloss 0");
+  BoundPlan plan = bound(llama(1), "input 0: [batch, _]\noutput 1: [batch over dp, _, _ over tp]\nloss 0");
   ASSERT_EQ(plan.outputs.size(), 1u);
   EXPECT_EQ(plan.outputs[0].output, 1u);
   EXPECT_THAT(plan.outputs[0].dims.at(2).axes, ElementsAre(1));
@@ -127,12 +127,12 @@ TEST(BindValues, SymbolsAndNamesAreLearntOfEachOtherInAnyOrder) {
 TEST(BindValues, AnOutputMayHaveAnUnknownExtent) {
   ModelOutline model = llama(1);
   model.outputs[1].dims[0] = {0, "u0"};
-  BoundPlan plan = bound(model, "output logits: [rows over dp, _, _]");
+  BoundPlan plan = bound(model, "output logits: [_ over dp, _, _]");
   EXPECT_EQ(plan.outputs.at(0).dims.at(0).extent, 0);
   EXPECT_EQ(plan.outputs[0].dims.at(1).extent, 8);
   // An output says nothing of a symbol that an input needs.
   model.inputs[0].dims[0] = {0, "u0"};
-  bound(model, "output logits: [rows over dp, _, _]", "dim 0 of input 'input_ids' has no extent: it is 'u0'");
+  bound(model, "output logits: [_ over dp, _, _]", "dim 0 of input 'input_ids' has no extent: it is 'u0'");
 }
 
 TEST(BindValues, ANameHasOneExtentInAllValues) {

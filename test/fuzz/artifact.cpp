@@ -1,0 +1,89 @@
+//===- artifact.cpp - any bytes as a compiled schedule --------------------===//
+//
+// Loads, and works out of what was let through all that ranks do before they
+// run: whoever holds a verified artifact trusts it. The checksum at the end would stop every
+// mutation, so it is written anew.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/artifact/artifact.h"
+#include "runtime/exec/arguments.h"
+#include "runtime/exec/pieces.h"
+#include "runtime/exec/rank_view.h"
+#include "runtime/schema/checksum.h"
+#include "test/fuzz/require.h"
+
+#include <memory>
+
+using namespace meshplan;
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
+
+static void seal(uint8_t *data, size_t size) {
+  Checksum checksum = checksumOf({data, size});
+  std::memcpy(data + size, checksum.data(), checksum.size());
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t maxSize, unsigned int seed) {
+  constexpr size_t tail = sizeof(Checksum);
+  // One in 64 stays as it is mutated, with a checksum that is wrong.
+  if (size <= tail || maxSize <= tail || seed % 64 == 0)
+    return LLVMFuzzerMutate(data, size, maxSize);
+  size_t content = LLVMFuzzerMutate(data, size - tail, maxSize - tail);
+  seal(data, content);
+  return content + tail;
+}
+
+static void checkShard(const RankView &view, int value) {
+  std::vector<int64_t> shape = globalShapeOf(view.value(value));
+  SliceRanges ranges = view.ranges(value);
+  for (size_t dim = 0; dim < ranges.size(); ++dim)
+    for (const Range &range : ranges[dim])
+      require(range.offset >= 0 && range.size >= 0 && range.offset <= shape[dim] - range.size,
+              "a rank holds what lies inside of the tensor");
+  (void)view.isFirstHolder(value);
+}
+
+/// What a rank works out before it runs an instruction.
+static void prepare(const RankView &view, const artifact::Instruction &instruction) {
+  if (const artifact::Compute *compute = instruction.action_as_Compute())
+    (void)argumentsOf(*compute, view);
+  if (const artifact::Start *start = instruction.action_as_Start()) {
+    std::vector<int64_t> group = view.group(*view.schedule().communicators()->Get(start->communicator()));
+    for (int64_t rank : group)
+      require(rank >= 0 && rank < view.worldSize(), "a communicator is made of ranks of the mesh");
+    (void)piecesOf(view, *start, group);
+  }
+}
+
+static void checkProgram(const artifact::Schedule &schedule, const artifact::Program &program) {
+  int64_t world = worldSizeOf(meshSizesOf(schedule, program));
+  constexpr int64_t mostRanks = 64; // a collective of more takes the time of many small ones
+  for (int64_t rank : {int64_t(0), world / 2, world - 1}) {
+    RankView view(schedule, program, rank);
+    for (size_t value = 0; value < program.values()->size(); ++value)
+      checkShard(view, static_cast<int>(value));
+    if (program.instructions() && world <= mostRanks)
+      for (const artifact::Instruction *instruction : *program.instructions())
+        prepare(view, *instruction);
+  }
+}
+
+static void checkSchedule(const artifact::Schedule &schedule) {
+  std::unique_ptr<artifact::ScheduleT> copy(schedule.UnPack());
+  if (schedule.programs())
+    for (const artifact::Program *program : *schedule.programs())
+      checkProgram(schedule, *program);
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  // A block of exactly that size, so that the sanitizer sees every read behind the end; aligned as a mapped file is.
+  std::unique_ptr<std::byte[]> bytes(new std::byte[size]);
+  std::memcpy(bytes.get(), data, size);
+  Expected<const artifact::Schedule *> schedule = verifySchedule({bytes.get(), size});
+  if (schedule)
+    checkSchedule(**schedule);
+  else
+    require(!schedule.status().message().empty(), "a refusal has a reason");
+  return 0;
+}

@@ -1,0 +1,29 @@
+//===- in_memory_file.h - bytes that have a path -----------------*- C++ -*-===//
+
+#ifndef MESHPLAN_TEST_FUZZ_IN_MEMORY_FILE_H
+#define MESHPLAN_TEST_FUZZ_IN_MEMORY_FILE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace meshplan {
+
+/// A file without a name in any folder, for readers that ask for a path.
+class InMemoryFile {
+public:
+  InMemoryFile(const uint8_t *data, size_t size);
+  InMemoryFile(const InMemoryFile &) = delete;
+  InMemoryFile &operator=(const InMemoryFile &) = delete;
+  ~InMemoryFile();
+
+  /// Valid as long as the object.
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor); }
+
+private:
+  int descriptor;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TEST_FUZZ_IN_MEMORY_FILE_H

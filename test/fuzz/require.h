@@ -1,0 +1,21 @@
+//===- require.h - what must hold for any input ------------------*- C++ -*-===//
+
+#ifndef MESHPLAN_TEST_FUZZ_REQUIRE_H
+#define MESHPLAN_TEST_FUZZ_REQUIRE_H
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace meshplan {
+
+/// Ends the run, as a sanitizer would, unless `holds`; `what` should have held.
+inline void require(bool holds, const char *what) {
+  if (holds)
+    return;
+  std::fprintf(stderr, "does not hold: %s\n", what);
+  std::abort();
+}
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TEST_FUZZ_REQUIRE_H

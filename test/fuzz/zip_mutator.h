@@ -1,0 +1,17 @@
+//===- zip_mutator.h - another zip file of the same kind ---------*- C++ -*-===//
+
+#ifndef MESHPLAN_TEST_FUZZ_ZIP_MUTATOR_H
+#define MESHPLAN_TEST_FUZZ_ZIP_MUTATOR_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace meshplan::fuzz {
+
+/// For LLVMFuzzerCustomMutator. Changes one member of the archive, JSON as JSON, and writes sizes and checksums anew,
+/// so that the change is not refused for them; sometimes the bytes of the archive itself.
+size_t mutateZip(uint8_t *data, size_t size, size_t maxSize, unsigned int seed);
+
+} // namespace meshplan::fuzz
+
+#endif // MESHPLAN_TEST_FUZZ_ZIP_MUTATOR_H

@@ -1,0 +1,133 @@
+//===- record_coverage.cpp - which records a plan makes divide ------------===//
+//
+// record-coverage           prints the target of every record
+// record-coverage F.plan    prints what divided values reach which operator
+//
+// A line is a target and, behind a tab, what divides one of its operands or results: the statement of the plan as it
+// is written, or one of `uneven`, `parts` and `tied`. Operators are read as they are after propagation, and those that
+// only stand for a rank's form of another one after partition.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/pipeline/compile.h"
+#include "compiler/sharding/op_record.h"
+#include "dialect/plan/plan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/raw_ostream.h"
+#include <numeric>
+#include <set>
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+namespace {
+
+class RecordCoverage {
+public:
+  /// `kernels`: only operators that stand for a rank's form of another one.
+  void read(ModuleOp module, bool kernels) {
+    mesh = *module.getOps<MeshOp>().begin();
+    for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+      findTied(function);
+      function.walk([&](CallOp call) {
+        if (kernels && !call.getTarget().starts_with("meshplan."))
+          return;
+        for (Value value : call.getOperands())
+          addValue(call.getTarget(), value);
+        for (Value value : call.getResults())
+          addValue(call.getTarget(), value);
+      });
+    }
+  }
+
+  void print() const {
+    for (const std::string &line : lines)
+      llvm::outs() << line << '\n';
+  }
+
+private:
+  /// A parameter with more than one name is read by more than one module.
+  void findTied(func::FuncOp function) {
+    for (BlockArgument argument : function.getArguments())
+      if (auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
+          names && names.size() > 1)
+        tied.insert(argument.getLoc());
+  }
+
+  void addValue(StringRef target, Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    ShardingAttr sharding = getSharding(value);
+    if (!sharding)
+      return;
+    for (auto [extent, dim] : llvm::zip(type.getShape(), sharding.getDims())) {
+      addAxes(target, value, dim.getAxes());
+      if (!dim.getAxes().empty() && isUneven(extent, dim))
+        add(target, "uneven");
+      if (!dim.getParts().empty())
+        add(target, "parts");
+    }
+    if (sharding.isPartial())
+      addAxes(target, value, sharding.getPartialAxes());
+  }
+
+  void addAxes(StringRef target, Value value, ArrayRef<AxisRefAttr> axes) {
+    if (axes.empty())
+      return;
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+      auto style = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "plan.style");
+      addCause(target, style ? style.getValue() : argumentKind(argument), argument.getLoc());
+      return;
+    }
+    for (CauseAttr cause : getCauses(value.getLoc()))
+      for (AxisRefAttr axis : axes)
+        if (axis.getName() == cause.getAxis() && shardCount(axis, mesh) > 1)
+          addCause(target, cause.getText() ? cause.getText().getValue() : "", cause.getStatement());
+  }
+
+  void addCause(StringRef target, StringRef text, Location statement) {
+    add(target, text);
+    if (tied.contains(statement))
+      add(target, "tied");
+  }
+
+  /// True if some shards have a unit more than others, of the dim or of a part of it.
+  bool isUneven(int64_t extent, DimShardingAttr dim) const {
+    SmallVector<int64_t> parts(dim.getParts().begin(), dim.getParts().end());
+    if (parts.empty())
+      parts.push_back(1);
+    int64_t sum = std::accumulate(parts.begin(), parts.end(), int64_t{0}), shards = shardCount(dim.getAxes(), mesh);
+    return llvm::any_of(parts, [&](int64_t part) { return extent * part / sum / dim.getUnit() % shards != 0; });
+  }
+
+  void add(StringRef target, StringRef what) { lines.insert((target + "\t" + what).str()); }
+
+  MeshOp mesh;
+  llvm::DenseSet<Location> tied;
+  std::set<std::string> lines;
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc != 2) {
+    for (StringRef target : OpRegistry::get().targets())
+      llvm::outs() << target << '\n';
+    return 0;
+  }
+  RecordCoverage coverage;
+  for (Phase last : {Phase::propagate, Phase::partition}) {
+    CompileOptions options;
+    options.planFile = argv[1];
+    Compilation compilation(options);
+    if (!compilation.run(last)) {
+      compilation.diagnostics().print(llvm::errs());
+      return 1;
+    }
+    coverage.read(compilation.module(), last == Phase::partition);
+  }
+  coverage.print();
+  return 0;
+}

@@ -1,0 +1,23 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-place-styles --plan-place-borders
+
+// A dim has the extent of its name; one without a name may have any.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{dim 1 of output 0 of 'head' has size 8, and 'batch' is 4}}
+// expected-note @below {{help: '_' leaves a dim unnamed}}
+plan.border "head" is_input false index 0 #plan.sharding<[{"tp"}, {}, {}]> exact true along [#plan.axis<"tp">] as "output [batch over tp, batch, _]" {names = ["batch", "batch", ""], extents = array<i64: 4, 4, 0>}
+func.func @named(%x: tensor<4x8x6xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x8x6xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "head" : (tensor<4x8x6xf32>) -> tensor<4x8x6xf32>
+  return %0 : tensor<4x8x6xf32>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{the root module has 1 output, and 'output 1 replicate' names output 1}}
+// expected-note @below {{help: inputs and outputs count from 0 in the order of the program}}
+plan.border "" is_input false index 1 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "output 1 replicate"
+func.func @root(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}

@@ -1,0 +1,47 @@
+//===- run_schedule.h - running schedules made by hand -----------*- C++ -*-===//
+//
+// Runs a schedule on all ranks as threads, and gives back whole tensors.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_TEST_UNIT_EXEC_RUN_SCHEDULE_H
+#define MESHPLAN_TEST_UNIT_EXEC_RUN_SCHEDULE_H
+
+#include "runtime/exec/executor.h"
+#include "test/unit/exec/schedule_builder.h"
+#include "test/unit/temporary_directory.h"
+
+#include <ATen/ATen.h>
+#include <map>
+
+namespace meshplan {
+
+using Tensors = std::map<std::string, at::Tensor, std::less<>>;
+
+/// Adds a constant of the tensor's elements.
+int addConstant(ScheduleBuilder &builder, std::string name, std::vector<TestDim> dims, const at::Tensor &whole);
+
+/// Feeds whole tensors from memory.
+class TensorFeed final : public Feed {
+public:
+  explicit TensorFeed(Tensors tensors);
+  Status read(const FeedRequest &request, std::span<std::byte> out) const override;
+
+private:
+  Tensors tensors;
+};
+
+/// Runs the program once on all ranks; parameters and inputs are found in `tensors`.
+Expected<Tensors> runSchedule(const ScheduleBuilder &builder, const Tensors &tensors,
+                              std::chrono::milliseconds timeout = std::chrono::seconds(20));
+
+/// The same for a program that must run.
+Tensors mustRun(const ScheduleBuilder &builder, const Tensors &tensors);
+
+/// All tensors of a safetensors file, and a file of tensors.
+Tensors readTensors(const std::string &path);
+void writeTensors(const std::string &path, const Tensors &tensors);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TEST_UNIT_EXEC_RUN_SCHEDULE_H

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""The differential test: random models under random meshes and plans, compared with PyTorch.
+
+  differential --meshplan P --meshplan-run P --record-coverage P --work FOLDER [--first N] [--cases N] [--coverage]
+  differential ... --case FILE      one case, as a failing run wrote it
+
+A case is drawn from its number alone: a model of random blocks and operators, its sizes and dtype, a mesh of one to
+eight ranks, and what a plan says of each module. It is exported, compiled and run, and every output is held against
+float64 as compare_forward.py does. A case that fails is made smaller and written to --work. Prints how many cases were
+right, refused (with the reasons) and wrong. Status 1 if one is wrong, if more than 5 % are refused, or, with
+--coverage, if an operator is reached by fewer draws than it should.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import multiprocessing
+import os
+import subprocess
+import sys
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import torch
+from case import Case, read_case
+from coverage import Coverage
+from draw import draw_case
+from run_case import INVALID, REFUSED, RIGHT, WRONG, Outcome, Programs, kind_of_failure, run_case
+from shrink import shrink
+
+MOST_REFUSED = 0.05
+SHRUNK = 3  # failures that are made smaller
+SECONDS = 240  # for each of them
+CASES_OF_A_PROCESS = 100  # torch.export keeps what it has seen
+
+
+def prepare() -> None:
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    # Of operators that warn once in C++, and of gradients that nothing asks for.
+    torch.set_grad_enabled(False)
+
+
+def run_number(programs: Programs, number: int) -> Outcome:
+    return run_case(draw_case(number), programs)
+
+
+def run_all(arguments: argparse.Namespace, programs: Programs) -> list[Outcome]:
+    numbers = range(arguments.first, arguments.first + arguments.cases)
+    outcomes, begin = [], time.monotonic()
+    with multiprocessing.Pool(arguments.jobs, prepare, maxtasksperchild=CASES_OF_A_PROCESS) as pool:
+        for outcome in pool.imap_unordered(functools.partial(run_number, programs), numbers):
+            outcomes.append(outcome)
+            if outcome.kind in (WRONG, INVALID):
+                print(f"case {outcome.seed}: {outcome.kind}: {outcome.message}", flush=True)
+            if len(outcomes) % 100 == 0:
+                print(f"{len(outcomes)} cases, {time.monotonic() - begin:.0f} s", flush=True)
+    return outcomes
+
+
+def shrink_failure(outcome: Outcome, case: Case, arguments: argparse.Namespace, programs: Programs) -> None:
+    """Writes the smallest case that fails in the same way, and prints it with the command that repeats it."""
+    wanted = kind_of_failure(outcome.message)
+
+    def fails(candidate: Case) -> bool:
+        found = run_case(candidate, programs)
+        return found.kind == WRONG and kind_of_failure(found.message) == wanted
+
+    smallest = shrink(case, fails, arguments.seconds)
+    path = programs.work / f"failing{case.seed}.json"
+    smallest.write(path)
+    print(f"\nsmallest form of case {case.seed}: {path}")
+    show(smallest, run_case(smallest, programs), programs)
+    options = f"--meshplan {programs.meshplan} --meshplan-run {programs.meshplan_run} "
+    options += f"--record-coverage {programs.record_coverage} --work {programs.work}"
+    print(f"again: {sys.executable} {Path(__file__).parent} {options} --case {path}", flush=True)
+
+
+def show(case: Case, outcome: Outcome, programs: Programs) -> None:
+    blocks = [block.kind + "".join(f" {step.name}" for step in block.steps) for block in case.blocks]
+    print(f"{outcome.kind}: {outcome.message or f'{outcome.share:.3f} of what is allowed'}")
+    print(f"{case.stem.kind}, {', '.join(blocks)}, head {case.head.kind}; {case.sizes}")
+    plan = programs.work / f"case{os.getpid()}.plan"
+    if plan.is_file():
+        print(plan.read_text())
+
+
+def report(outcomes: list[Outcome], coverage: Coverage, wants_coverage: bool) -> bool:
+    kinds = Counter(outcome.kind for outcome in outcomes)
+    refused = kinds[REFUSED] / len(outcomes)
+    print(
+        f"{len(outcomes)} cases: {kinds[RIGHT]} right, {kinds[WRONG] + kinds[INVALID]} wrong, {kinds[REFUSED]} refused"
+    )
+    for reason, count in Counter(outcome.message for outcome in outcomes if outcome.kind == REFUSED).most_common():
+        print(f"  {count:>4} refused: {reason}")
+    shares = sorted(outcome.share for outcome in outcomes if outcome.kind == RIGHT)
+    if shares:
+        print(f"errors as shares of what is allowed: median {shares[len(shares) // 2]:.2f}, largest {shares[-1]:.2f}")
+    for outcome in outcomes:
+        coverage.add(outcome.cells if outcome.kind == RIGHT else set())
+    right = kinds[WRONG] + kinds[INVALID] == 0 and refused <= MOST_REFUSED
+    if not wants_coverage:
+        return right
+    print(coverage.table())
+    print(coverage.summary())
+    for name in coverage.missing():
+        print(f"too few draws reach {name}")
+    return right and not coverage.missing()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for program in ("meshplan", "meshplan-run", "record-coverage"):
+        parser.add_argument(f"--{program}", required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--first", type=int, default=0, help="number of the first case")
+    parser.add_argument("--cases", type=int, default=40)
+    parser.add_argument("--case", type=Path, help="a file with one case")
+    parser.add_argument("--coverage", action="store_true", help="print the table, and fail if it is short of draws")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="for making a failing case smaller")
+    arguments = parser.parse_args()
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    programs = Programs(arguments.meshplan, arguments.meshplan_run, arguments.record_coverage, arguments.work)
+    prepare()
+    if arguments.case:
+        case = read_case(arguments.case)
+        outcome = run_case(case, programs)
+        show(case, outcome, programs)
+        return 0 if outcome.kind in (RIGHT, REFUSED) else 1
+    targets = subprocess.run([programs.record_coverage], check=True, capture_output=True, text=True).stdout.split()
+    outcomes = run_all(arguments, programs)
+    right = report(outcomes, Coverage(targets), arguments.coverage)
+    for outcome in [outcome for outcome in outcomes if outcome.kind == WRONG][:SHRUNK]:
+        shrink_failure(outcome, draw_case(outcome.seed), arguments, programs)
+    return 0 if right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

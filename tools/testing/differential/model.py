@@ -1,0 +1,116 @@
+"""The module of a case, its inputs and weights."""
+
+from __future__ import annotations
+
+import case
+import torch
+from attention import Attention
+from blocks import Experts, FeedForward, Gated, Norm, Shared, Tables, Walk
+from choices import Choices
+from images import Convolution, Patches
+from layers import Context, Layer
+from torch import nn
+
+Tensors = dict[str, torch.Tensor]
+
+KINDS: dict[str, type[Layer]] = {
+    "attention": Attention,
+    "convolution": Convolution,
+    "experts": Experts,
+    "feed_forward": FeedForward,
+    "gated": Gated,
+    "norm": Norm,
+    "shared": Shared,
+    "tables": Tables,
+    "walk": Walk,
+}
+STEMS = ("hidden", "text", "pixels")
+HEADS = ("none", "tokens", "tied", "pooled", "matched")
+
+
+class Head(nn.Module):
+    """Logits of tokens or of samples, and a loss."""
+
+    def __init__(self, block: case.Block, sizes: case.Sizes, table: nn.Embedding | None) -> None:
+        super().__init__()
+        choices = Choices(block.numbers)
+        self.kind = block.kind
+        self.loss = choices.pick(("none", "mean", "sum", "ignored", "shifted"))
+        self.pooling = choices.pick(("mean", "first", "max"))
+        if self.kind in ("tokens", "tied", "pooled"):
+            bias = choices.flag() and self.kind != "tied"
+            self.logits = nn.Linear(sizes.features, sizes.vocabulary, bias=bias)
+            self.logits.units, self.logits.role, self.logits.parts = sizes.features, "wide", ""
+        if self.kind == "tied" and table is not None:
+            self.logits.weight = table.weight
+
+    def forward(self, x: torch.Tensor, labels: torch.Tensor, context: Context) -> None:
+        outputs = context.outputs
+        if self.kind == "none":
+            return
+        if self.kind == "matched":
+            outputs["loss"] = (torch.tanh(x) - torch.cos(x)).square().mean()
+            return
+        if self.kind == "pooled":
+            pooled = {"mean": lambda: x.mean(1), "first": lambda: x[:, 0], "max": lambda: x.amax(1)}[self.pooling]()
+            outputs["logits"] = self.logits(pooled)
+            return
+        logits = outputs["logits"] = self.logits(x)
+        if self.loss == "none":
+            return
+        if self.loss == "shifted":
+            logits, labels = logits[:, :-1].contiguous(), labels[:, 1:]
+        rows, wanted = logits.reshape(-1, logits.size(-1)).float(), labels.reshape(-1)
+        if self.loss == "ignored":
+            wanted = torch.where(wanted > 2, wanted, -100)
+        outputs["loss"] = nn.functional.cross_entropy(rows, wanted, reduction="sum" if self.loss == "sum" else "mean")
+
+
+class Model(nn.Module):
+    def __init__(self, drawn: case.Case) -> None:
+        super().__init__()
+        sizes = drawn.sizes
+        self.stem_kind = drawn.stem.kind
+        table = None
+        if self.stem_kind == "text":
+            self.stem = table = nn.Embedding(sizes.vocabulary, sizes.features)
+            self.stem.role = "table"
+        elif self.stem_kind == "pixels":
+            self.stem = Patches(sizes)
+        self.blocks = nn.ModuleDict({block.name: KINDS[block.kind](block, sizes) for block in drawn.blocks})
+        self.head = Head(drawn.head, sizes, table)
+
+    def forward(self, start: torch.Tensor, mask: torch.Tensor, labels: torch.Tensor) -> Tensors:
+        context = Context(mask)
+        x = start if self.stem_kind == "hidden" else self.stem(start)
+        for block in self.blocks.values():
+            x = block(x, context)
+        self.head(x, labels, context)
+        return {**context.outputs, "hidden": x}
+
+
+def make_inputs(drawn: case.Case) -> Tensors:
+    sizes, generator = drawn.sizes, torch.Generator().manual_seed(drawn.seed)
+    places = (sizes.batch, sizes.sequence)
+    if drawn.stem.kind == "text":
+        start = torch.randint(sizes.vocabulary, places, generator=generator)
+    elif drawn.stem.kind == "pixels":
+        start = torch.randn(sizes.batch, 3, 2, 2 * sizes.sequence, generator=generator)
+    else:
+        start = torch.randn(*places, sizes.features, generator=generator)
+    if drawn.half and start.is_floating_point():
+        start = start.to(torch.bfloat16)
+    mask = torch.rand(places, generator=generator) < 0.7
+    mask[:, 0] = True  # every query sees a key
+    return {"start": start, "mask": mask, "labels": torch.randint(sizes.vocabulary, places, generator=generator)}
+
+
+def make_model(drawn: case.Case) -> Model:
+    """In evaluation mode, with biases, scales and statistics other than 0 and 1."""
+    torch.manual_seed(drawn.seed)
+    model = Model(drawn).eval()
+    with torch.no_grad():
+        for tensor in model.state_dict().values():
+            if tensor.is_floating_point() and tensor.dim() == 1:
+                tensor.add_(torch.rand_like(tensor), alpha=0.2)
+    return model.to(torch.bfloat16) if drawn.half else model

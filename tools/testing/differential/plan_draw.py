@@ -1,0 +1,173 @@
+"""Draws what a plan says of a model: axes of inputs and outputs, styles of modules, layouts at borders."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import case
+from torch import nn
+
+FREE = 0.35  # share of the modules whose style is drawn without regard to the others of the block
+
+
+def product(drawn: case.Case, axes: tuple[str, ...]) -> int:
+    return math.prod(size for name, size in drawn.axes if name in axes)
+
+
+def text(axes: tuple[str, ...]) -> str:
+    return axes[0] if len(axes) == 1 else f"({', '.join(axes)})"
+
+
+class PlanDraw:
+    def __init__(self, drawn: case.Case, generator: random.Random) -> None:
+        self.drawn = drawn
+        self.generator = generator
+        names = [name for name, _ in drawn.axes]
+        self.batch_axes = self.draw_batch(names)
+        others = [name for name in names if name not in self.batch_axes]
+        self.sequence_axes = self.draw_sequence(others)
+        self.main = others[-1:] or names[-1:]
+
+    def draw_batch(self, names: list[str]) -> tuple[str, ...]:
+        """The first axis divides the batch if there are more; now and then another, or two."""
+        if len(names) == 1 and names[0] != "dp" and self.generator.random() < 0.8:
+            return ()
+        axes = (
+            (names[0],) if self.generator.random() < 0.85 else tuple(self.generator.sample(names, min(2, len(names))))
+        )
+        return axes if product(self.drawn, axes) <= self.drawn.sizes.batch else ()
+
+    def draw_sequence(self, names: list[str]) -> tuple[str, ...]:
+        if not names or self.generator.random() < 0.75:
+            return ()
+        return (names[0],) if product(self.drawn, (names[0],)) <= self.drawn.sizes.sequence else ()
+
+    def axes(self, limit: int) -> tuple[str, ...]:
+        """Axes of one style: mostly the last one; now and then two, or one that divides the batch as well."""
+        names = [name for name, _ in self.drawn.axes]
+        chance = self.generator.random()
+        if chance < 0.75:
+            axes = tuple(self.main)
+        elif chance < 0.85 and len(names) > 1:
+            axes = tuple(self.generator.sample(names, 2))
+        else:
+            axes = (self.generator.choice(names),)
+        return axes if product(self.drawn, axes) <= limit else ()
+
+    def dims(self, features: bool) -> list[str]:
+        """A layout of [batch, sequence, features] in which no axis is twice."""
+        batch = f" over {text(self.batch_axes)}" if self.batch_axes else ""
+        sequence = f" over {text(self.sequence_axes)}" if self.sequence_axes else ""
+        left = [name for name, _ in self.drawn.axes if name not in self.batch_axes + self.sequence_axes]
+        last = f"_ over {left[-1]}" if left and features else "_"
+        return [f"batch{batch}", f"seq{sequence}", last]
+
+    def style(self, module: nn.Module, shared: bool) -> str:
+        """The style of a module; `shared` if it is to fit to the others of its block."""
+        role = getattr(module, "role", "norm")
+        choice = self.generator.random()
+        if role == "source":
+            return self.source(module)
+        if not shared:
+            role = self.generator.choice((role, "wide", "narrow", "norm", "placed"))
+        if isinstance(module, (nn.Linear, nn.Embedding)) or hasattr(module, "units"):
+            units, parts = getattr(module, "units", module.weight.size(0)), getattr(module, "parts", "")
+            units = min(units, *module.weight.shape[:2])
+            axes = self.axes(units)
+            if not axes or choice < 0.1:
+                return "replicate"
+            if role == "wide":
+                return f"colwise {text(axes)} {parts}".strip()
+            if role in ("narrow", "table") and not parts:
+                return f"rowwise {text(axes)}"
+            if role == "placed" and not parts:
+                return self.placed(module)
+        if isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)) or choice < 0.3:
+            return "replicate"
+        return self.sequence_style(module)
+
+    def sequence_style(self, module: nn.Module) -> str:
+        axes = self.sequence_axes or self.axes(self.drawn.sizes.sequence)
+        place = f" dim {module.sequence}" if hasattr(module, "sequence") else ""
+        return f"sequence {text(axes)}{place}" if axes else "replicate"
+
+    def source(self, module: nn.Module) -> str:
+        """The style of a layer before a walk: each as often as the others."""
+        style = self.generator.choice(
+            ("colwise", "colwise", "colwise", "parts", "rowwise", "rowwise", "sequence", "sequence", "placed", "placed")
+        )
+        axes = self.axes(min(module.weight.shape) // 2)
+        if style == "sequence":
+            return self.sequence_style(module)
+        if style == "placed":
+            return self.placed(module)
+        parts = " parts 2" if style == "parts" else ""
+        return f"{'rowwise' if style == 'rowwise' else 'colwise'} {text(axes)}{parts}" if axes else "replicate"
+
+    def placed(self, module: nn.Module) -> str:
+        """Storage only, of one parameter; the others are whole."""
+        axes = self.axes(min(module.weight.shape[:2]))
+        if not axes:
+            return "replicate"
+        items = [f"weight: split {self.generator.randrange(min(module.weight.dim(), 2))} over {text(axes)}"]
+        if getattr(module, "bias", None) is not None:
+            items.append("bias: replicate")
+        return "parameter { " + "; ".join(items) + " }"
+
+    def border(self, features: int, sides: tuple[str, ...] = ("input", "output"), often: bool = False) -> list[str]:
+        """A layout at the border of a block or of a linear layer in it, now and then."""
+        if self.generator.random() > (0.35 if often else 0.15):
+            return []
+        side = self.generator.choice(("output",) if often else sides)
+        axes = self.axes(min(self.drawn.sizes.sequence, features))
+        form = self.generator.choice(("split", "split", "dims") if often else ("replicate", "split", "dims"))
+        if form == "dims":
+            return [f"{side} [{', '.join(self.dims(self.generator.random() < 0.5))}]"]
+        free = [axis for axis in axes if axis not in self.batch_axes]
+        if form == "split" and len(free) == len(axes) > 0:
+            return [f"{side} split {self.generator.choice((1, 2))} over {text(axes)}"]
+        return [f"{side} replicate"]
+
+
+def owners(model: nn.Module) -> dict[str, nn.Module]:
+    """Modules that have parameters themselves. A tied parameter is placed where it is seen first."""
+    seen: set[int] = set()
+    found = {}
+    for path, module in model.named_modules():
+        parameters = [parameter for parameter in module.parameters(recurse=False) if id(parameter) not in seen]
+        seen.update(id(parameter) for parameter in parameters)
+        if parameters:
+            found[path] = module
+    return found
+
+
+def draw_plan(drawn: case.Case, model: nn.Module, generator: random.Random) -> None:
+    plan = PlanDraw(drawn, generator)
+    hidden = plan.dims(features=generator.random() < 0.15)
+    if drawn.stem.kind == "pixels":
+        drawn.inputs["start"] = [hidden[0], "_", "_", "_"]
+    else:
+        drawn.inputs["start"] = hidden if drawn.stem.kind == "hidden" else hidden[:2]
+    drawn.inputs["mask"] = drawn.inputs["labels"] = plan.dims(False)[:2]
+    if generator.random() < 0.1:
+        drawn.outputs["hidden"] = plan.dims(generator.random() < 0.5)
+    fitting: dict[str, bool] = {}
+    for path, module in owners(model).items():
+        block = path.rpartition(".")[0]
+        shared = fitting.setdefault(block, generator.random() > FREE)
+        if generator.random() < 0.08:
+            continue  # left to `rest`
+        clauses = [plan.style(module, shared)]
+        if path.endswith(".last") and clauses[0].startswith("sequence"):
+            clauses = ["replicate"]
+        if hasattr(module, "units") and path.startswith("blocks") and not path.endswith((".last", ".narrow", ".wide")):
+            clauses += plan.border(min(module.weight.shape), often=path.endswith(".first"))
+        drawn.entries.append(case.Entry(path, clauses))
+    for block in drawn.blocks:
+        # The first value that tables take is no hidden state; what walks and some convolutions give first is none.
+        sides = {"walk": ("input",), "convolution": ("input",), "tables": ("output",)}.get(
+            block.kind, ("input", "output")
+        )
+        if border := plan.border(drawn.sizes.features, sides):
+            drawn.entries.append(case.Entry(f"blocks.{block.name}", border))

@@ -1,0 +1,25 @@
+"""Why the compiler may refuse a random case. Any other message is a failure."""
+
+from __future__ import annotations
+
+import re
+
+# Patterns of messages, and what such a case asks for that is not given.
+REFUSALS = {
+    r"is parts of .*, and is divided over .* as one": "takes a dim apart across its division",
+    r"divides dim \d+ of size \d+ by \d+, which leaves ranks without any": "more ranks than elements",
+    r"has size \d+, fewer than": "more ranks than elements",
+    r"groups of .*, fewer than": "more ranks than groups",
+    r"groups of .*, and its shards over .* would cut one": "shards cut a group",
+    r"heads of .*, fewer than": "more ranks than heads",
+    r"heads of .*, and its shards over .* would cut one": "shards cut a head",
+    r"has no record, and its operand": "an operator without a record",
+    r"cannot be (colwise|rowwise|sequence) ": "a style for which the module has no features",
+}
+
+
+def reason_of(text: str) -> str:
+    """The reason behind the first error of the compiler; empty if it is none that may be."""
+    found = re.search(r"error: (.*)", text)
+    message = found.group(1) if found else ""
+    return next((reason for pattern, reason in REFUSALS.items() if re.search(pattern, message)), "")

@@ -1,0 +1,168 @@
+"""Runs one case: export, compile, run, compare with PyTorch."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import subprocess
+import sys
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import case
+import torch
+from addends import Addends
+from coverage import Cell, read_cells
+from model import make_inputs, make_model
+from plan_draw import owners
+from plan_text import plan_text
+from refusals import reason_of
+from safetensors.torch import load_file, save_file
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from compare_forward import DRAWS, Reference, largest_error, load_program, run, widened, widened_module
+
+TIMEOUT = 120  # seconds of a rank's wait; a program that takes longer is stopped
+
+RIGHT, REFUSED, WRONG, INVALID = "right", "refused", "wrong", "invalid"
+
+
+@dataclass(frozen=True)
+class Programs:
+    meshplan: str
+    meshplan_run: str
+    record_coverage: str
+    work: Path
+
+
+@dataclass
+class Outcome:
+    """What became of a case. `invalid`: PyTorch itself does not run it, which only a shrunk case may be."""
+
+    seed: int
+    kind: str
+    message: str = ""
+    share: float = 0.0
+    cells: set[Cell] = field(default_factory=set)
+
+
+class CaseError(Exception):
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+def call(command: list[str]) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=2 * TIMEOUT, env=environment)
+    except subprocess.TimeoutExpired as error:
+        raise CaseError(WRONG, f"{Path(command[0]).name} {command[1]} hangs") from error
+
+
+def export(drawn: case.Case, base: Path) -> dict[str, torch.Tensor]:
+    """Writes archive, weights, inputs and plan beside `base`; returns the inputs."""
+    try:
+        model, inputs = make_model(drawn), make_inputs(drawn)
+        with torch.no_grad():
+            model(**inputs)
+    except Exception as error:
+        raise CaseError(INVALID, f"{type(error).__name__}: {error}") from error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        program = torch.export.export(model, (), inputs, strict=False)
+        if drawn.decompose:
+            program = program.run_decompositions({})
+        torch.export.save(program, base.with_suffix(".pt2"))
+    save_file(unshared(model.state_dict()), base.with_suffix(".weights"))
+    save_file(inputs, base.with_suffix(".inputs"))
+    covered = {entry.path for entry in drawn.entries if not entry.clauses[0].startswith(("input", "output"))}
+    uncovered = any(path not in covered for path in owners(model))
+    base.with_suffix(".plan").write_text(plan_text(drawn, base.with_suffix(".pt2").name, uncovered))
+    return inputs
+
+
+def unshared(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Tied weights under one of their names, as files have them."""
+    seen: set[int] = set()
+    return {
+        name: tensor.contiguous()
+        for name, tensor in state.items()
+        if tensor.data_ptr() not in seen and not seen.add(tensor.data_ptr())
+    }
+
+
+def compile_plan(programs: Programs, base: Path) -> set[Cell]:
+    plan, schedule = str(base.with_suffix(".plan")), str(base.with_suffix(".sched"))
+    result = call([programs.meshplan, "compile", plan, "-o", schedule])
+    if result.returncode != 0:
+        reason = reason_of(result.stderr) if result.returncode == 1 else ""
+        if reason:
+            raise CaseError(REFUSED, reason)
+        raise CaseError(WRONG, f"compile ends with {result.returncode}: {result.stderr[-2000:]}")
+    read = call([programs.record_coverage, plan])
+    if read.returncode != 0:
+        raise CaseError(WRONG, f"record-coverage ends with {read.returncode}: {read.stderr[-2000:]}")
+    return read_cells(read.stdout)
+
+
+def forward(programs: Programs, base: Path) -> dict[str, torch.Tensor]:
+    outputs = base.with_suffix(".outputs")
+    outputs.unlink(missing_ok=True)
+    files = ["--weights", f"{base}.weights", "--inputs", f"{base}.inputs", "--outputs", str(outputs)]
+    schedule = str(base.with_suffix(".sched"))
+    result = call([programs.meshplan_run, "forward", schedule, *files, "--timeout", str(TIMEOUT)])
+    if result.returncode != 0:
+        raise CaseError(WRONG, f"forward ends with {result.returncode}: {result.stderr[-2000:]}")
+    return load_file(outputs)
+
+
+def reference_of(drawn: case.Case, archive: Path, inputs: dict[str, torch.Tensor]) -> Reference:
+    """Of 16-bit models the largest error of PyTorch's runs on the inputs and on others like them, in one addend and in
+    as many as there are ranks: the largest of a few hundred errors is a draw, as a single one is.
+    """
+    reference = Reference(archive, inputs)
+    if not drawn.half:
+        return reference
+    narrow, wide = load_program(archive).module(), widened_module(load_program(archive))
+    for draw in range(DRAWS):
+        others = make_inputs(dataclasses.replace(drawn, seed=drawn.seed + draw))
+        exact = run(wide, widened(others))
+        for count in {1, drawn.ranks}:
+            with Addends(count):
+                own = run(narrow, others)
+            for name, tensor in exact.items():
+                error = largest_error(own[name], tensor)
+                reference.own_errors[name] = max(reference.own_errors[name], error)
+    return reference
+
+
+def run_case(drawn: case.Case, programs: Programs) -> Outcome:
+    base = programs.work / f"case{os.getpid()}"
+    outcome = Outcome(drawn.seed, RIGHT)
+    try:
+        inputs = export(drawn, base)
+        outcome.cells = compile_plan(programs, base)
+        ours = forward(programs, base)
+        reference = reference_of(drawn, base.with_suffix(".pt2"), inputs)
+        outcome.share = reference.share(ours)
+        if not outcome.share <= 1:
+            shares = [
+                f"{name} {found.share:.3g} (error {found.error:.2e}, PyTorch {found.own:.2e})"
+                for name in reference.own
+                if name in ours and not (found := reference.deviation(name, ours[name])).share <= 1
+            ]
+            raise CaseError(WRONG, reference.mismatch(ours) or f"wrong numbers: {', '.join(shares)}")
+    except CaseError as error:
+        outcome.kind, outcome.message = error.kind, str(error)
+    return outcome
+
+
+def kind_of_failure(message: str) -> str:
+    """What stays the same of a message when the case gets smaller."""
+    if message.startswith("wrong numbers"):
+        return "wrong numbers"
+    return re.sub(r"[\d.]+|'[^']*'|\"[^\"]*\"", "_", message)[:160]

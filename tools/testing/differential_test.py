@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Tests of the differential test: draws repeat, cases survive a file, failures get smaller, statements are counted."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).with_name("differential")))
+
+import torch
+from addends import Addends
+from case import Case, Entry, read_case
+from coverage import column_of
+from draw import draw_case
+from layers import STEPS
+from model import make_inputs, make_model
+from plan_text import BRACES, FLAT, NESTED, OVERRIDES, plan_text
+from refusals import reason_of
+from shrink import shrink
+
+
+class DrawTest(unittest.TestCase):
+    def test_a_number_draws_one_case(self) -> None:
+        self.assertEqual(draw_case(7), draw_case(7))
+        self.assertNotEqual(draw_case(7), draw_case(8))
+
+    def test_pytorch_runs_what_is_drawn(self) -> None:
+        for number in range(60):
+            case = draw_case(number)
+            with torch.no_grad():
+                outputs = make_model(case)(**make_inputs(case))
+            for name, tensor in outputs.items():
+                self.assertTrue(torch.isfinite(tensor.double()).all(), f"case {number}, {name}")
+
+    def test_a_case_survives_a_file(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "case.json")
+            draw_case(3).write(path)
+            self.assertEqual(read_case(path), draw_case(3))
+
+    def test_every_step_is_drawn(self) -> None:
+        drawn = {step.name for number in range(120) for block in draw_case(number).blocks for step in block.steps}
+        self.assertEqual(drawn, set(STEPS))
+
+
+class ShrinkTest(unittest.TestCase):
+    def test_what_does_not_matter_goes(self) -> None:
+        case = next(case for case in map(draw_case, range(100)) if len(case.blocks) > 3 and case.sizes.heads > 2)
+        kept = case.blocks[-1].name
+
+        def fails(candidate: Case) -> bool:
+            return any(block.name == kept for block in candidate.blocks)
+
+        smallest = shrink(case, fails, seconds=60)
+        self.assertEqual([block.name for block in smallest.blocks], [kept])
+        self.assertEqual((smallest.entries, smallest.outputs, smallest.blocks[0].steps), ([], {}, []))
+        self.assertEqual((smallest.sizes.heads, smallest.ranks), (2, 1))
+
+
+class PlanTest(unittest.TestCase):
+    def test_forms_say_the_same(self) -> None:
+        case = draw_case(1)
+        case.axes, case.inputs, case.outputs = [("tp", 2)], {}, {}
+        case.entries = [Entry("a.x", ["colwise tp"]), Entry("a.y", ["colwise tp"]), Entry("a.z", ["replicate"])]
+        expected = {
+            FLAT: "  a.x: colwise tp\n  a.y: colwise tp\n  a.z: replicate\n",
+            NESTED: "  a {\n    x: colwise tp\n    y: colwise tp\n    z: replicate\n  }\n",
+            BRACES: "  a {\n    {x, y}: colwise tp\n    z: replicate\n  }\n",
+            OVERRIDES: "  a {\n    {x, y, z}: colwise tp\n    override z: replicate\n  }\n",
+        }
+        for form, lines in expected.items():
+            case.form = form
+            self.assertEqual(
+                plan_text(case, "m.pt2", uncovered=False),
+                'plan random {\n  model "m.pt2"\n  mesh tp = 2\n' + lines + "}\n",
+            )
+
+
+class ReadingTest(unittest.TestCase):
+    def test_columns_of_statements(self) -> None:
+        columns = {
+            "colwise tp parts 2": "colwise",
+            "rowwise (dp, tp)": "rowwise",
+            "weight: split 0 over tp": "parameter",
+            "input start": "input",
+            "input 1 split 1 over tp": "border",
+            "output hidden": "border",
+            "uneven": "uneven",
+            "replicate": "",
+        }
+        for text, column in columns.items():
+            self.assertEqual(column_of(text), column)
+
+    def test_only_known_refusals_are_refusals(self) -> None:
+        self.assertEqual(
+            reason_of("a.plan:1:2: error: dim 1 of the output of 'a' has size 2, fewer than tp = 3\n"),
+            "more ranks than elements",
+        )
+        self.assertEqual(reason_of("error: 'plan.call' op result 0 is wrong"), "")
+        self.assertEqual(reason_of("Assertion failed"), "")
+
+
+class AddendsTest(unittest.TestCase):
+    def test_addends_make_the_sum(self) -> None:
+        torch.manual_seed(0)
+        x, weight, bias = torch.randn(3, 5, 8), torch.randn(6, 8), torch.randn(6)
+        image, window = torch.randn(2, 4, 5), torch.randn(3, 4, 3)
+        for count in (1, 2, 3, 8):
+            with Addends(count):
+                made = [torch.nn.functional.linear(x, weight, bias), x.mean(1), x.sum((0, 2)), x.mean()]
+                made += [x.sum(), x @ x.transpose(1, 2)]
+                made.append(torch.nn.functional.conv1d(image, window, bias[:3]))
+            wanted = [torch.nn.functional.linear(x, weight, bias), x.mean(1), x.sum((0, 2)), x.mean()]
+            wanted += [x.sum(), x @ x.transpose(1, 2)]
+            wanted.append(torch.nn.functional.conv1d(image, window, bias[:3]))
+            for own, whole in zip(made, wanted, strict=True):
+                torch.testing.assert_close(own, whole)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    unittest.main()

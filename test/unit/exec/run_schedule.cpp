@@ -2,7 +2,6 @@
 
 #include "test/unit/exec/run_schedule.h"
 
-
 #include "runtime/tensor/compute_scope.h"
 #include "runtime/tensor/torch/access.h"
 #include "runtime/tensor/torch/dtype.h"

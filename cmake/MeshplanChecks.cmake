@@ -8,6 +8,8 @@ endif()
 
 add_test(NAME layers COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_layers.py)
 add_test(NAME layers-test COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_layers_test.py)
+add_test(NAME types COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_types.py)
+add_test(NAME types-test COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/tools/check_types_test.py)
 if(MESHPLAN_PYTHON)
   add_test(NAME export-model-test COMMAND ${MESHPLAN_PYTHON} ${CMAKE_SOURCE_DIR}/tools/export_model_test.py)
   add_test(NAME demo-support-test COMMAND ${MESHPLAN_PYTHON} ${CMAKE_SOURCE_DIR}/tools/demo_support_test.py)

@@ -159,7 +159,7 @@ std::optional<ConstantData> loadConstant(const Payload &payload, const std::stri
   int64_t more = std::max<int64_t>(print->elements * scalarTypeSize(payload.type) - int64_t(storage->size()), 0);
   if (more > maxGrowth - growth)
     return fail("makes the constants more than 1 GiB larger than they are stored, with repeated elements written out",
-                "");
+                "keep the tensor in its own size, and expand it in forward");
   growth += more;
   if (print->elements == 0)
     return ConstantData{payload.type, payload.dims, {}};

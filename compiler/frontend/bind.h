@@ -1,12 +1,11 @@
 //===- bind.h - a plan bound to a model --------------------------*- C++ -*-===//
 //
 // Gives the words of a plan their meaning against a model: which modules an
-// entry matches, which axes a style names, what extent a dim has. What is
-// checked here needs names only; whether a module can take its style is for the
-// phases that know its op.
+// entry matches, which axes a style names, what extent a dim has. Checks what
+// names tell; whether a module can take its style is for phases that know its op.
 //
-// Module, parameter, input and output are indices into the ModelOutline; axes
-// are indices into the mesh. `text` is the statement as written, for messages.
+// Modules, parameters, inputs and outputs are indices into the ModelOutline, axes
+// into the mesh. `text` is the statement as written, for messages.
 //
 //===----------------------------------------------------------------------===//
 
@@ -241,9 +240,6 @@ struct BoundPlan {
   std::vector<LaterStatement> later;
   Coverage coverage;
 };
-
-/// What the names of dims stand for.
-llvm::StringMap<int64_t> dimExtents(const BoundPlan &plan);
 
 /// Binds a plan. Reports everything that is wrong; then the result is empty.
 std::optional<BoundPlan> bindPlan(const Syntax &syntax, const ModelOutline &model,

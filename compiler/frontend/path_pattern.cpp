@@ -220,9 +220,11 @@ std::optional<PatternSequence> meshplan::parsePattern(llvm::ArrayRef<PathPattern
     result.insert(result.end(), part.begin(), part.end());
   }
   if (expansionOf(result).nodes > mostExpandedNodes) {
-    diagnostics.error(nested.back().range, "in the path '" + nested.back().text +
-                                               "': its braces, with those of the blocks around it, have too many "
-                                               "alternatives");
+    diagnostics
+        .error(nested.back().range, "in the path '" + nested.back().text +
+                                        "': its braces, with those of the blocks around it, have too many "
+                                        "alternatives")
+        .help("write '*' for some of them, or several entries");
     return std::nullopt;
   }
   return result;

@@ -2,6 +2,8 @@
 
 #include "compiler/report/layout_text.h"
 
+#include "compiler/support/parts_clause.h"
+
 using namespace mlir;
 
 namespace meshplan {
@@ -21,14 +23,7 @@ static void printDim(llvm::raw_ostream &stream, sched::DimAttr dim, sched::MeshO
     return;
   stream << " over ";
   printAxes(stream, dim.getAxes(), mesh);
-  if (dim.getUnit() != 1)
-    stream << " unit " << dim.getUnit();
-  if (!dim.getParts().empty()) {
-    stream << " parts ";
-    llvm::interleave(dim.getParts(), stream, "+");
-  }
-  if (dim.getRepeat() != 1)
-    stream << " repeat " << dim.getRepeat();
+  printElementGroups(stream, dim.getUnit(), dim.getParts(), dim.getRepeat());
 }
 
 std::string layoutText(sched::ShardedTensorType type, sched::MeshOp mesh) {

@@ -1,6 +1,7 @@
 //===- layout_text.cpp - shardings in the words of a plan -----------------===//
 
 #include "compiler/sharding/layout_text.h"
+#include "compiler/support/parts_clause.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -20,14 +21,7 @@ static void printDim(llvm::raw_ostream &stream, int64_t extent, DimShardingAttr 
   if (dim.getAxes().empty())
     return;
   printAxes(stream, dim.getAxes());
-  if (dim.getUnit() != 1)
-    stream << " unit " << dim.getUnit();
-  if (!dim.getParts().empty()) {
-    stream << " parts ";
-    llvm::interleave(dim.getParts(), stream, "+");
-  }
-  if (dim.getRepeat() != 1)
-    stream << " repeat " << dim.getRepeat();
+  printElementGroups(stream, dim.getUnit(), dim.getParts(), dim.getRepeat());
 }
 
 std::string meshplan::layoutText(mlir::RankedTensorType type) {

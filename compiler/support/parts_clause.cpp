@@ -20,3 +20,15 @@ std::string meshplan::partsClause(llvm::ArrayRef<int64_t> parts) {
   }
   return "parts (" + llvm::join(texts, ", ") + ")";
 }
+
+void meshplan::printElementGroups(llvm::raw_ostream &stream, int64_t unit, llvm::ArrayRef<int64_t> parts,
+                                  int64_t repeat) {
+  if (unit != 1)
+    stream << " unit " << unit;
+  if (!parts.empty()) {
+    stream << " parts ";
+    llvm::interleave(parts, stream, "+");
+  }
+  if (repeat != 1)
+    stream << " repeat " << repeat;
+}

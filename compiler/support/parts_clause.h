@@ -4,6 +4,7 @@
 #define MESHPLAN_COMPILER_SUPPORT_PARTS_CLAUSE_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cstdint>
 #include <string>
 
@@ -12,6 +13,10 @@ namespace meshplan {
 /// Sizes of parts, one or more, as a plan says them, in their smallest proportion: "parts 3", "parts (q 4, k 1, v 1)".
 /// Two equal parts behind a first one are called those of attention, others by numbers.
 std::string partsClause(llvm::ArrayRef<int64_t> parts);
+
+/// How the elements of a divided dim go together, behind its axes: " unit 64 parts 8+4+4 repeat 2", in elements; what
+/// is 1 or empty is left out.
+void printElementGroups(llvm::raw_ostream &stream, int64_t unit, llvm::ArrayRef<int64_t> parts, int64_t repeat);
 
 } // namespace meshplan
 

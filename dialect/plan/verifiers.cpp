@@ -148,7 +148,7 @@ LogicalResult BorderOp::verify() {
     if (failed(verifyAxis(cast<AxisRefAttr>(axis), mesh, [&] { return emitOpError(); })))
       return failure();
   size_t names = getNames() ? getNames()->size() : 0, extents = getExtents() ? getExtents()->size() : 0;
-  if (names != extents || (names != 0 && names != getLayout().getDims().size())) // M6
+  if (names != extents || (names != 0 && names != getLayout().getDims().size())) // M7
     return emitOpError() << "has " << names << " names and " << extents << " extents for "
                          << getLayout().getDims().size() << " dims";
   return verifyAgainstMesh(getLayout(), mesh, [&] { return emitOpError(); });

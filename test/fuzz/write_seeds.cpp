@@ -61,26 +61,6 @@ TestModel symbolicModel() {
   return model;
 }
 
-/// A part of the graph without gradients.
-TestModel regionModel() {
-  TestModel model;
-  model.input("x", {2});
-  TestGraph inner;
-  inner.input("arg", {2});
-  inner.node("torch.ops.aten._to_copy.default", {tensor("self", "arg"), argument("dtype", {{"as_scalar_type", 7}})},
-             "cos", {2});
-  inner.output("cos");
-  Json &node =
-      model.graph.node("torch.ops.higher_order.wrap_with_set_grad_enabled",
-                       {argument("", {{"as_bool", false}}),
-                        argument("", {{"as_graph", {{"name", "submod"}, {"graph", inner.json}}}}), tensor("", "x")},
-                       "wrapped", {2});
-  node["outputs"] = Json::array({{{"as_tensors", {{{"name", "wrapped"}}}}}});
-  model.graph.node("torch.ops.aten.add.Tensor", {tensor("self", "x"), tensor("other", "wrapped")}, "sum", {2});
-  model.output("sum");
-  return model;
-}
-
 /// An archive whose weights have bytes.
 Members weightsArchive() {
   TestModel model = linearModel();

@@ -2,6 +2,7 @@
 
 #include "compiler/frontend/bind/claims.h"
 #include "compiler/frontend/bind/context.h"
+#include "compiler/frontend/dim_extents.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/nearest.h"
 
@@ -159,12 +160,16 @@ void EntryBinder::checkLayout(size_t parameter, const BoundLayout &layout) {
   size_t rank = context.model.parameters[parameter].shape.size();
   std::string name = parameterPath(context.model, context.model.parameters[parameter]);
   std::string problem, help;
-  if (layout.rank && *layout.rank != rank)
+  if (layout.rank && *layout.rank != rank) {
     problem =
         "'" + name + "' has " + std::to_string(rank) + " dims, and the layout lists " + std::to_string(*layout.rank);
+    help = "list each dim, with '_' for one that stays whole";
+  }
   for (const DimSplit &split : layout.splits)
-    if (problem.empty() && split.dim >= static_cast<int64_t>(rank))
+    if (problem.empty() && split.dim >= static_cast<int64_t>(rank)) {
       problem = "'" + name + "' has " + std::to_string(rank) + " dims, so there is no dim " + std::to_string(split.dim);
+      help = "dims count from 0";
+    }
   for (size_t dim = 0; dim < layout.names.size() && problem.empty(); ++dim)
     if (auto named = extents.find(layout.names[dim]); named != extents.end() && named->second != 0)
       if (int64_t size = context.model.parameters[parameter].shape[dim]; size != named->second) {

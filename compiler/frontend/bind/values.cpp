@@ -1,6 +1,7 @@
 //===- values.cpp - inputs, outputs and the batch --------------------------===//
 
 #include "compiler/frontend/bind/context.h"
+#include "compiler/frontend/dim_extents.h"
 #include "compiler/support/nearest.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -27,8 +27,6 @@ static Linearity inSum(const CallView &call) { return linearIn(call, {{"self", "
 /// self * other, each alone.
 static Linearity inFactors(const CallView &call) { return linearIn(call, {{"self"}, {"other"}}); }
 
-/// self times something that does not depend on it.
-
 /// self / other without rounding.
 static Linearity inDividend(const CallView &call) {
   bool rounds = isa_and_present<StringAttr>(call.get("rounding_mode"));

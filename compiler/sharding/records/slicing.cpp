@@ -64,7 +64,10 @@ static LocalCall localizeSplit(const CallView &call, plan::MeshOp) {
   MLIRContext *context = call.args.getContext();
   SmallVector<Attribute> sizes;
   for (unsigned index = 0; index < call.results.size(); ++index)
-    sizes.push_back(plan::LocalIntAttr::get(context, 0, /*ofResult=*/true, index, cut, 0, 1));
+    // A piece without elements has no part to divide.
+    sizes.push_back(isDivided(call.results[index], cut)
+                        ? Attribute(plan::LocalIntAttr::get(context, 0, /*ofResult=*/true, index, cut, 0, 1))
+                        : intLiteral(context, call.results[index].getDimSize(cut)));
   NamedAttrList args;
   args.set("self", call.get("self"));
   args.set("split_sizes", ArrayAttr::get(context, sizes));

@@ -59,11 +59,7 @@ static bool tiles(ArrayRef<Slice> slices, int64_t extent) {
 static void combine(MutableArrayRef<Slice> slices) {
   // Not the value that the slices were found by: where that was a slice too, it may be gone.
   Value value = slices.front().call.getOperands()[0];
-  // Calls of a block are in the order of the program.
-  plan::CallOp first = slices.front().call;
-  for (const Slice &slice : slices)
-    if (slice.call->isBeforeInBlock(first))
-      first = slice.call;
+  plan::CallOp first = slices.front().call; // the walk is in the order of the program
   llvm::stable_sort(slices, [](const Slice &left, const Slice &right) { return left.start < right.start; });
   int64_t dim = slices.front().dim;
   if (!tiles(slices, cast<RankedTensorType>(value.getType()).getDimSize(dim)))

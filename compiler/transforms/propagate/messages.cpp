@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-bool Statement::takesParts() const {
+bool DividingStatement::takesParts() const {
   StyleOp op = style;
   return op && (op.getKind() == StyleKind::colwise || op.getKind() == StyleKind::rowwise);
 }
@@ -84,7 +84,7 @@ static void helpWithHead(InFlightDiagnostic &diagnostic, const HeadUse &use) {
 }
 
 /// The attention of which the statement cuts a head along a dim of the value.
-static std::optional<HeadUse> headCutBy(const Statement &statement, Value value, unsigned dim) {
+static std::optional<HeadUse> headCutBy(const DividingStatement &statement, Value value, unsigned dim) {
   return statement.takesParts() ? findHeadSize(value, dim) : std::nullopt;
 }
 
@@ -105,7 +105,7 @@ static void printSizes(InFlightDiagnostic &diagnostic, ArrayRef<int64_t> sizes) 
 
 /// A value that an operator takes apart along the dim that is divided.
 static void reportMissingParts(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
-                               const Statement &statement) {
+                               const DividingStatement &statement) {
   Value operand = call.getOperands()[index];
   SmallVector<int64_t> sizes = llvm::map_to_vector(rule.operands[index].dims[block.dim],
                                                    [&](unsigned factor) { return rule.factors[factor].size; });
@@ -155,7 +155,7 @@ static void reportCountedParts(CallOp call, unsigned index, const ProjectionBloc
 }
 
 void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
-                                 MeshOp mesh, const Statement &statement) {
+                                 MeshOp mesh, const DividingStatement &statement) {
   Value operand = call.getOperands()[index];
   const TensorFactors &tensor = rule.operands[index];
   if (rule.factors[block.factor].isCounted && !getSharding(operand).getDims()[block.dim].getParts().empty())
@@ -207,8 +207,8 @@ static bool hasOtherForm(StringRef target) {
 void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts &layouts, Location place) {
   Value operand = call.getOperands()[index];
   auto diagnostic = emitError(place) << (hasOtherForm(call.getTarget()) ? "this form of operator '" : "operator '")
-                                     << call.getTarget() << "' in module '" << call.getModule().value_or("")
-                                     << "' has no record, and its operand " << index << " is "
+                                     << call.getTarget() << "' in " << moduleText(call.getModule().value_or(""))
+                                     << " has no record, and its operand " << index << " is "
                                      << layoutText(cast<RankedTensorType>(operand.getType()));
   noteCauses(diagnostic, operand, layouts, place);
   std::string whole = wholeAtBorder(operand, call);
@@ -220,12 +220,12 @@ void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts 
 }
 
 void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr needed, MeshOp mesh,
-                                     const Statement &statement, bool isError) {
+                                     const DividingStatement &statement, bool isError) {
   Value operand = call.getOperands()[index];
   RankedTensorType wanted = withSharding(operand.getType(), needed);
   auto diagnostic = isError ? emitError(statement.location) : emitWarning(statement.location);
-  diagnostic << "nothing in the plan asks for this reshard: '" << call.getTarget() << "' in '"
-             << call.getModule().value_or("") << "' needs " << layoutText(wanted) << ", and gets "
+  diagnostic << "nothing in the plan asks for this reshard: '" << call.getTarget() << "' in "
+             << moduleText(call.getModule().value_or("")) << " needs " << layoutText(wanted) << ", and gets "
              << layoutText(cast<RankedTensorType>(operand.getType())) << "; " << largestShardBytes(wanted, mesh)
              << " bytes on each rank";
   for (auto [dim, before, after] : llvm::enumerate(getSharding(operand).getDims(), needed.getDims()))

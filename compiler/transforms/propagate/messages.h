@@ -14,7 +14,7 @@
 namespace meshplan {
 
 /// The statement that divides a value.
-struct Statement {
+struct DividingStatement {
   mlir::Location location;
   plan::StyleOp style; ///< null if it is no style of a module
 
@@ -25,14 +25,14 @@ struct Statement {
 /// An axis of operand `index` cannot be taken apart as the call's factors ask,
 /// as where an axis would cut a head: counts heads, not columns.
 void reportBlockedAxis(plan::CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
-                       plan::MeshOp mesh, const Statement &statement);
+                       plan::MeshOp mesh, const DividingStatement &statement);
 
 /// An operator without a record has a sharded operand. `place` is a statement that divides it.
 void reportUnknownOperator(plan::CallOp call, unsigned index, const Layouts &layouts, mlir::Location place);
 
 /// Operand `index` moves between ranks, to `needed`, and nothing in the plan says so.
 void reportUnstatedReshard(plan::CallOp call, unsigned index, plan::ShardingAttr needed, plan::MeshOp mesh,
-                           const Statement &statement, bool isError);
+                           const DividingStatement &statement, bool isError);
 
 /// A style divides a dim into more shards than it has elements.
 void reportSmallDim(plan::ConstrainOp constrain, int64_t dim, int64_t shards);

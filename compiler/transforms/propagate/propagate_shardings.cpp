@@ -112,7 +112,7 @@ private:
   bool dividesWeights(CallOp call, const std::pair<unsigned, ProjectionBlock> &blocked);
 
   /// The cause as messages tell it; of the call if there is none.
-  Statement toStatement(const std::optional<Cause> &cause, CallOp call);
+  DividingStatement toStatement(const std::optional<Cause> &cause, CallOp call);
   LogicalResult reportBlock(CallOp call, const FactorRule &rule, const CallDecision &decision);
 
   /// An operator without a record runs replicated, on whole values.
@@ -385,7 +385,7 @@ void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
   // Behind an error layouts are guesses.
   if (hasFailed)
     return;
-  Statement statement = toStatement(statementBehind(call.getOperands()[index]), call);
+  DividingStatement statement = toStatement(statementBehind(call.getOperands()[index]), call);
   strictFailure |= strict;
   std::string layout = layoutText(withSharding(call.getOperands()[index].getType(), to));
   if (isNews(statement.location, call.getTarget() + " " + Twine(index) + layout))
@@ -406,7 +406,7 @@ bool Propagation::dividesWeights(CallOp call, const std::pair<unsigned, Projecti
   });
 }
 
-Statement Propagation::toStatement(const std::optional<Cause> &cause, CallOp call) {
+DividingStatement Propagation::toStatement(const std::optional<Cause> &cause, CallOp call) {
   if (!cause)
     return {call.getLoc(), {}};
   for (const auto &entry : styles)
@@ -418,7 +418,7 @@ Statement Propagation::toStatement(const std::optional<Cause> &cause, CallOp cal
 
 LogicalResult Propagation::reportBlock(CallOp call, const FactorRule &rule, const CallDecision &decision) {
   auto [index, block] = *decision.block;
-  Statement statement = toStatement(layouts.causeOf(call.getOperands()[index], block.axis), call);
+  DividingStatement statement = toStatement(layouts.causeOf(call.getOperands()[index], block.axis), call);
   if (isNews(statement.location, call.getTarget() + " block " + Twine(index)))
     reportBlockedAxis(call, index, block, rule, mesh, statement);
   return failure();

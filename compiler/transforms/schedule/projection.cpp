@@ -35,7 +35,7 @@ public:
   Projector(func::FuncOp function, LayoutTable &layouts, CommunicatorTable &communicators)
       : function(function), layouts(layouts), communicators(communicators), registry(OpRegistry::get()) {}
 
-  FailureOr<Projection> project();
+  FailureOr<ProjectedFunction> project();
 
 private:
   LogicalResult projectOp(Operation &op);
@@ -60,7 +60,7 @@ private:
   DenseMap<Value, unsigned> bufferOf;
   /// How a value lies in the memory of a rank of each class; row-major where it has no entry.
   DenseMap<Value, SmallVector<Strides, 2>> stridesOf;
-  Projection result;
+  ProjectedFunction result;
 };
 } // namespace
 
@@ -237,7 +237,7 @@ LogicalResult Projector::projectOp(Operation &op) {
   return success();
 }
 
-FailureOr<Projection> Projector::project() {
+FailureOr<ProjectedFunction> Projector::project() {
   result.problem.rankClasses = layouts.rankClasses();
   result.problem.handover.assign(layouts.rankClasses(), 0);
   result.problem.streams = {"compute", "communication"};
@@ -256,7 +256,7 @@ FailureOr<Projection> Projector::project() {
   return std::move(result);
 }
 
-FailureOr<Projection> project(func::FuncOp function, LayoutTable &layouts, CommunicatorTable &communicators) {
+FailureOr<ProjectedFunction> project(func::FuncOp function, LayoutTable &layouts, CommunicatorTable &communicators) {
   return Projector(function, layouts, communicators).project();
 }
 

@@ -27,7 +27,7 @@ private:
 };
 
 /// A problem, and what its indices stand for.
-struct Projection {
+struct ProjectedFunction {
   scheduling::Problem problem;
   std::vector<mlir::Operation *> operations;
   std::vector<mlir::Value> buffers;
@@ -38,8 +38,8 @@ struct Projection {
 ///
 /// Fails, with a diagnostic at the op, if a sharding is undecided, an op is none that partition leaves, or a result is
 /// partial.
-mlir::FailureOr<Projection> project(mlir::func::FuncOp function, LayoutTable &layouts,
-                                    CommunicatorTable &communicators);
+mlir::FailureOr<ProjectedFunction> project(mlir::func::FuncOp function, LayoutTable &layouts,
+                                           CommunicatorTable &communicators);
 
 } // namespace meshplan
 

@@ -22,7 +22,7 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
   if (!llvm::hasSingleElement(function.getBody()))
     return function.emitError() << "cannot be scheduled: it has " << function.getBody().getBlocks().size()
                                 << " blocks, must have one";
-  FailureOr<Projection> projection = project(function, layouts, communicators);
+  FailureOr<ProjectedFunction> projection = project(function, layouts, communicators);
   if (failed(projection))
     return failure();
   llvm::Expected<scheduling::Solution> solution = scheduling::programOrder(projection->problem);

@@ -33,7 +33,7 @@ static DictionaryAttr toSchedArguments(DictionaryAttr arguments) {
 namespace {
 class ProgramWriter {
 public:
-  ProgramWriter(OpBuilder &builder, func::FuncOp function, const Projection &projection, LayoutTable &layouts)
+  ProgramWriter(OpBuilder &builder, func::FuncOp function, const ProjectedFunction &projection, LayoutTable &layouts)
       : builder(builder), function(function), projection(projection), problem(projection.problem), layouts(layouts),
         location(function.getLoc()), compute(stream(computeStream)) {}
 
@@ -57,7 +57,7 @@ private:
 
   OpBuilder &builder;
   func::FuncOp function;
-  const Projection &projection;
+  const ProjectedFunction &projection;
   const scheduling::Problem &problem;
   LayoutTable &layouts;
   /// Of the step written last: frees have it.
@@ -207,7 +207,7 @@ void ProgramWriter::write(const scheduling::Solution &solution) {
   writeOutputs();
 }
 
-void writeProgram(OpBuilder &builder, func::FuncOp function, const Projection &projection,
+void writeProgram(OpBuilder &builder, func::FuncOp function, const ProjectedFunction &projection,
                   const scheduling::Solution &solution, LayoutTable &layouts) {
   ProgramWriter(builder, function, projection, layouts).write(solution);
 }

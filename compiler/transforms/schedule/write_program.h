@@ -9,7 +9,7 @@
 namespace meshplan {
 
 /// Appends the program of a verified solution at the builder's place. Ops keep the locations of what they were.
-void writeProgram(mlir::OpBuilder &builder, mlir::func::FuncOp function, const Projection &projection,
+void writeProgram(mlir::OpBuilder &builder, mlir::func::FuncOp function, const ProjectedFunction &projection,
                   const scheduling::Solution &solution, LayoutTable &layouts);
 
 /// Appends mesh, communicators and streams.

@@ -347,7 +347,7 @@ plan.style "a" colwise [#plan.axis<"tp":(2)2>] as "colwise tp"
 
 // -----
 
-// M6: the names of a border
+// M7: the names of a border
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 // expected-error @below {{'plan.border' op has 1 names and 2 extents for 2 dims}}
 plan.border "a" is_input true index 0 <[{}, {}]> exact true along [] as "input [n, _]" {names = ["n"], extents = array<i64: 4, 0>}

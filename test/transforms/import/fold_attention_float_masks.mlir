@@ -270,3 +270,69 @@ func.func @two_biases(
       -> tensor<2x4x8x16xf32>
   return %out : tensor<2x4x8x16xf32>
 }
+
+// A bias that is doubled is another one.
+// CHECK-LABEL: func.func @doubled_bias
+// CHECK: %[[ALL:.*]] = plan.call "aten.add.Tensor"{{.*}}alpha = 2
+// CHECK-NEXT: "meshplan.attention"(%arg1, %arg2, %arg3, %[[ALL]]) {key =
+func.func @doubled_bias(
+    %bias: tensor<1x4x8x8xf32>,
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x8x16xf32>,
+    %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
+  %0 = plan.call "aten.full.default"() {size = [8 : i64, 8 : i64], fill_value = 0xFFF0000000000000 : f64}
+      : () -> tensor<8x8xf32>
+  %1 = plan.call "aten.triu.default"(%0) {self = #plan.operand<0>, diagonal = 1 : i64}
+      : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %2 = plan.call "aten.add.Tensor"(%1, %bias) {self = #plan.operand<0>, other = #plan.operand<1>, alpha = 2 : i64}
+      : (tensor<8x8xf32>, tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %2)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<1x4x8x8xf32>)
+      -> tensor<2x4x8x16xf32>
+  return %out : tensor<2x4x8x16xf32>
+}
+
+// What hides keys by query stays a mask, and so does the bias: both are one operand, their sum.
+// CHECK-LABEL: func.func @bias_beside_a_mask
+// CHECK: %[[ALL:.*]] = plan.call "aten.add.Tensor"
+// CHECK-NEXT: "meshplan.attention"(%arg2, %arg3, %arg4, %[[ALL]]) {key =
+func.func @bias_beside_a_mask(
+    %bias: tensor<1x4x8x8xf32>,
+    %seen: tensor<2x1x8x8xi1>,
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x8x16xf32>,
+    %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
+  %1 = plan.call "aten.where.Scalar"(%seen) {condition = #plan.operand<0>, self = 0.0 : f64, other = 0xFFF0000000000000 : f64}
+      : (tensor<2x1x8x8xi1>) -> tensor<2x1x8x8xf32>
+  %2 = plan.call "aten.add.Tensor"(%1, %bias) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x1x8x8xf32>, tensor<1x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %2)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x8xf32>)
+      -> tensor<2x4x8x16xf32>
+  return %out : tensor<2x4x8x16xf32>
+}
+
+// Of 8 queries and 4 keys the last queries see no key from their own on: the lowest number spreads their share evenly.
+// CHECK-LABEL: func.func @more_queries_than_keys
+// CHECK: %[[MASK:.*]] = plan.call "aten.where.Scalar"
+// CHECK-NEXT: "meshplan.attention"(%arg0, %arg1, %arg2, %[[MASK]]) {key = #plan.operand<1>, mask = #plan.operand<3>
+func.func @more_queries_than_keys(
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x4x16xf32>,
+    %v: tensor<2x4x4x16xf32>) -> tensor<2x4x8x16xf32> {
+  %key = plan.call "aten.arange.default"() {end = 4 : i64} : () -> tensor<4xi64>
+  %place = plan.call "aten.arange.default"() {end = 8 : i64} : () -> tensor<8xi64>
+  %query = plan.call "aten.view.default"(%place) {self = #plan.operand<0>, size = [1 : i64, 1 : i64, 8 : i64, 1 : i64]}
+      : (tensor<8xi64>) -> tensor<1x1x8x1xi64>
+  %0 = plan.call "aten.ge.Tensor"(%key, %query) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<4xi64>, tensor<1x1x8x1xi64>) -> tensor<1x1x8x4xi1>
+  %1 = plan.call "aten.where.Scalar"(%0) {condition = #plan.operand<0>, self = 0.0 : f64, other = -3.4028234663852886e+38 : f64}
+      : (tensor<1x1x8x4xi1>) -> tensor<1x1x8x4xf32>
+  %out = plan.call "aten.scaled_dot_product_attention.default"(%q, %k, %v, %1)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, attn_mask = #plan.operand<3>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x4x16xf32>, tensor<2x4x4x16xf32>, tensor<1x1x8x4xf32>)
+      -> tensor<2x4x8x16xf32>
+  return %out : tensor<2x4x8x16xf32>
+}

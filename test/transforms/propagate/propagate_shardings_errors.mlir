@@ -182,7 +182,7 @@ func.func @forward(
 
 // Losses in forms that the importer does not take apart; others it does.
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
-// expected-error @below {{this form of operator 'aten.cross_entropy_loss.default' in module 'loss' has no record, and its operand 0 is [6, 4 over tp]}}
+// expected-error @below {{this form of operator 'aten.cross_entropy_loss.default' in 'loss' has no record, and its operand 0 is [6, 4 over tp]}}
 // expected-note @below {{help: gather the values before it with 'q: output [_, _]', or add a record (docs/adding-an-op.md)}}
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
@@ -194,4 +194,25 @@ func.func @forward(
   %1 = plan.call "aten.cross_entropy_loss.default"(%0, %y) {self = #plan.operand<0>, target = #plan.operand<1>} in "loss"
       : (tensor<6x4xf32>, tensor<6x4xf32>) -> tensor<f32>
   return %1 : tensor<f32>
+}
+
+
+// -----
+
+// The same axis, but other elements on each rank: of the parts of the fused weight, and of the whole.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp parts (8, 4)" {parts = array<i64: 8, 4>}
+func.func @forward(
+    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    // expected-warning @below {{nothing in the plan asks for this reshard: 'aten.mul.Tensor' in 'gate' needs}}
+    // expected-note @below {{help: give the modules that share these values styles that fit together}}
+    %y: tensor<60x12xf32> {plan.kind = "input", plan.names = ["y"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
+    %w: tensor<12x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"]}) -> tensor<6x12xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+      : (tensor<6x8xf32>, tensor<12x8xf32>) -> tensor<6x12xf32>
+  %1 = plan.call "aten.sum.dim_IntList"(%y) {self = #plan.operand<0>, dim = [0], keepdim = true} in "gate"
+      : (tensor<60x12xf32>) -> tensor<1x12xf32>
+  %2 = plan.call "aten.mul.Tensor"(%1, %0) {self = #plan.operand<0>, other = #plan.operand<1>} in "gate"
+      : (tensor<1x12xf32>, tensor<6x12xf32>) -> tensor<6x12xf32>
+  return %2 : tensor<6x12xf32>
 }

@@ -132,3 +132,22 @@ func.func @sliced_parts(%x: tensor<12xf32, #plan.sharding<[{}]>> {plan.kind = "i
   %s = plan.slice %x [#plan.axis<"tp">] dim 0 : tensor<12xf32, #plan.sharding<[{}]>> -> tensor<12xf32, #parts>
   return %s : tensor<12xf32, #parts>
 }
+
+// -----
+
+// What an operator needs beside its tensors counts while it runs: matmul expands one matrix for each of 4 products.
+// 4x6x2x12 and 6x12x4 floats of input, 4x6x2x4 of result, 4x6x12x4 of workspace.
+
+#three = #plan.sharding<[{}, {}, {}]>
+#four = #plan.sharding<[{}, {}, {}, {}]>
+
+plan.mesh [#plan.mesh_axis<"tp" = 1>]
+
+// CHECK-LABEL: sched.program @workspace
+// CHECK-SAME: inputs = 3456, peak = 8832, least = 8832
+func.func @workspace(%x: tensor<4x6x2x12xf32, #four> {plan.kind = "input", plan.names = ["x"]},
+                     %y: tensor<6x12x4xf32, #three> {plan.kind = "input", plan.names = ["y"]}) -> (tensor<4x6x2x4xf32, #four>) {
+  %0 = plan.call "aten.matmul.default"(%x, %y) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4x6x2x12xf32, #four>, tensor<6x12x4xf32, #three>) -> tensor<4x6x2x4xf32, #four>
+  return %0 : tensor<4x6x2x4xf32, #four>
+}

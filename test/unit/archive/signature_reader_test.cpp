@@ -118,7 +118,8 @@ TEST(Signature, RefusesConstantsThatDoNotFitTheirStorage) {
   meta["sizes"] = {{{"as_int", int64_t(1) << 40}}};
   model.graph.json["tensor_values"]["c_table"] = tensorMeta({int64_t(1) << 40});
   const std::string tooLarge = " makes the constants more than 1 GiB larger than they are stored, with repeated "
-                               "elements written out";
+                               "elements written out\nhelp: keep the tensor in its own size, and expand it in "
+                               "forward";
   EXPECT_THAT(errorsOf(model), ElementsAre("'FILE': constant 'table'" + tooLarge));
   // Several share the limit.
   model = linearModel();

@@ -153,6 +153,26 @@ TestModel linearModel() {
   return model;
 }
 
+TestModel regionModel(bool enabled) {
+  TestModel model;
+  model.input("x", {2});
+  TestGraph inner;
+  inner.input("arg", {2});
+  inner.node("torch.ops.aten.cos.default", {tensor("self", "arg")}, "cos", {2});
+  // The region's own name hides the outer x.
+  inner.node("torch.ops.aten.sin.default", {tensor("self", "cos")}, "x", {2});
+  inner.output("x");
+  Json &node =
+      model.graph.node("torch.ops.higher_order.wrap_with_set_grad_enabled",
+                       {argument("", {{"as_bool", enabled}}),
+                        argument("", {{"as_graph", {{"name", "submod"}, {"graph", inner.json}}}}), tensor("", "x")},
+                       "wrapped", {2});
+  node["outputs"] = Json::array({{{"as_tensors", {{{"name", "wrapped"}}}}}});
+  model.graph.node("torch.ops.aten.add.Tensor", {tensor("self", "x"), tensor("other", "wrapped")}, "sum", {2});
+  model.output("sum");
+  return model;
+}
+
 std::string writeZip(const Members &members, bool deflated) {
   std::string path = newPath();
   zip_t *archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);

@@ -72,6 +72,8 @@ struct TestModel {
 
 /// x [2, 3] times weight [4, 3] of module `proj`; result `linear` [2, 4].
 TestModel linearModel();
+/// A model that applies a region without gradients to x, or one that turns them on, and adds x to what it returns.
+TestModel regionModel(bool enabled = false);
 
 /// Writes a zip into the test's temporary folder and returns its path.
 std::string writeZip(const Members &members, bool deflated = false);

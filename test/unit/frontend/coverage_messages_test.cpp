@@ -227,6 +227,7 @@ help: did you mean 'weight'?
      R"(p.plan:3:32: error: 'lm_head.weight' has 2 dims, so there is no dim 2
     lm_head: parameter { weight: split 2 over tp }
                                  ^~~~~~~~~~~~~~~
+help: dims count from 0
 )"},
     {"ParameterRank",
      R"(plan p {
@@ -238,6 +239,7 @@ help: did you mean 'weight'?
      R"(p.plan:3:32: error: 'lm_head.weight' has 2 dims, and the layout lists 1
     lm_head: parameter { weight: [_ over tp] }
                                  ^~~~~~~~~~~
+help: list each dim, with '_' for one that stays whole
 )"},
     {"ParameterAndStyle",
      R"(plan p {

@@ -109,7 +109,8 @@ TEST(PathPattern, BracesThatWouldTakeAllMemory) {
   EXPECT_EQ(problem("{0..9999}.{0..9999}"),
             "error: in the path '{0..9999}.{0..9999}': its ranges have more than 10000 indices together\n");
   EXPECT_EQ(problem("{0..4999}.{0..4999}"), "error: in the path '{0..4999}.{0..4999}': its braces, with those of the "
-                                            "blocks around it, have too many alternatives\n");
+                                            "blocks around it, have too many alternatives\n"
+                                            "help: write '*' for some of them, or several entries\n");
   EXPECT_TRUE(matches("{0..200}.mlp.{experts.{0..600}, shared}.{up, down}", "7.mlp.experts.512.up"));
   std::string pairs = "{a, b}";
   for (int i = 0; i < 2000; ++i)

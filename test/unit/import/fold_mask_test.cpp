@@ -30,6 +30,8 @@ protected:
       return "does not broadcast";
     std::optional<FoldedMask> again = folder.fold(mask, scores, call(all.size() - 1));
     EXPECT_TRUE(again->mask == folded->mask && again->keyMask == folded->keyMask) << "layers share what is folded";
+    std::string keyMaskType = folded->keyMask ? print(folded->keyMask.getType()) : "tensor<2x5xi1>";
+    EXPECT_EQ(keyMaskType, "tensor<2x5xi1>") << "of batch and keys";
     forEachElement({scores.batch, scores.heads, scores.queries, scores.keys}, [&](const Coordinates &at) {
       bool seen = !folded->causal || at[3] <= at[2];
       seen &= folded->window == 0 || at[2] - at[3] < folded->window;
@@ -126,6 +128,14 @@ TEST_F(FoldMask, KeysOfAllSamplesAndSamplesOfAllKeys) {
                   "m = aten.expand.default(q: 2x1x1x1xi1) {self = #plan.operand<0>, size = [2, 1, 4, 5]} : 2x1x4x5xi1"},
                  "p: 2xi1"),
             "- 0 keys -");
+}
+
+TEST_F(FoldMask, TheFirstKeysOfALongerMaskAreReadFromTheirSlice) {
+  EXPECT_EQ(fold({"v = aten.view.default(p: 2x8xi1) {self = #plan.operand<0>, size = [2, 1, 1, 8]} : 2x1x1x8xi1",
+                  "s = aten.slice.Tensor(v: 2x1x1x8xi1) {self = #plan.operand<0>, dim = 3, end = 5} : 2x1x1x5xi1",
+                  compare("c", "le"), both("m", "c: 4x5xi1", "s: 2x1x1x5xi1", "2x1x4x5xi1")},
+                 "p: 2x8xi1"),
+            "causal 0 keys -");
 }
 
 TEST_F(FoldMask, TwoMasksOfKeysAreJoined) {

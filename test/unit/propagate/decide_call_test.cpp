@@ -171,6 +171,16 @@ TEST_F(DecideCall, WhatArrivesPartialStaysPartial) {
             R"([{}], partial = max {"tp"} -> [{}], partial = max {"tp"})");
 }
 
+TEST_F(DecideCall, WhatNeighboursShareIsNotAddedByEach) {
+  // Two ranks hold each of the two heads of 4 elements.
+  constexpr char shared[] = R"((tensor<2x8xf32, #plan.sharding<[{}, {"tp", unit 4, repeat 2}]>>) -> tensor<2x)";
+  EXPECT_EQ(decide("aten.neg.default", unary, std::string(shared) + "8xf32>"),
+            R"([{}, {"tp", unit 4, repeat 2}] -> [{}, {"tp", unit 4, repeat 2}])");
+  EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #plan.operand<0>, dim = [1], keepdim = true}",
+                   std::string(shared) + "1xf32>"),
+            "[{}, {}] -> [{}, {}]");
+}
+
 TEST_F(DecideCall, APartialAxisDividesNothing) {
   EXPECT_EQ(
       decide("aten.mul.Tensor", binary,

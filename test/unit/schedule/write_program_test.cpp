@@ -40,7 +40,7 @@ protected:
     readModule(text);
     LayoutTable layouts(function()->hasAttr("plan.single_rank") ? plan::MeshOp() : mesh());
     CommunicatorTable communicators;
-    FailureOr<Projection> projection = project(function(), layouts, communicators);
+    FailureOr<ProjectedFunction> projection = project(function(), layouts, communicators);
     EXPECT_TRUE(succeeded(projection));
     Solution solution{std::move(steps)};
     llvm::Error error = verify(projection->problem, solution);

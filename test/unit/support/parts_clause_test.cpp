@@ -10,3 +10,15 @@ TEST(PartsClause, IsInTheSmallestProportion) {
   EXPECT_EQ(partsClause({4096, 512, 512}), "parts (q 8, k 1, v 1)");
   EXPECT_EQ(partsClause({48, 32}), "parts (part0 3, part1 2)");
 }
+
+TEST(PartsClause, ElementsThatGoTogether) {
+  auto text = [](int64_t unit, llvm::ArrayRef<int64_t> parts, int64_t repeat) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    printElementGroups(stream, unit, parts, repeat);
+    return text;
+  };
+  EXPECT_EQ(text(1, {}, 1), "");
+  EXPECT_EQ(text(64, {}, 1), " unit 64");
+  EXPECT_EQ(text(64, {512, 128, 128}, 2), " unit 64 parts 512+128+128 repeat 2");
+}

@@ -87,6 +87,16 @@ std::vector<at::Tensor> callAttention(const Case &c, const Inputs &inputs, at::S
 
 class AttentionTest : public testing::TestWithParam<Case> {};
 
+/// With more queries than are computed at a time, and a window that is shorter.
+Case inBlocks(Case c) {
+  c.batch = c.keyHeads = 1;
+  c.heads = 2;
+  c.queries = c.keys = 1100;
+  c.causal = true;
+  c.window = 100;
+  return c;
+}
+
 } // namespace
 
 TEST_P(AttentionTest, AgreesWithTheDefinition) {
@@ -105,60 +115,42 @@ TEST_P(AttentionTest, AgreesWithTheDefinition) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, AttentionTest,
-    testing::Values(Case{.name = "plain"}, Case{.name = "causal", .causal = true},
-                    Case{.name = "grouped", .heads = 6, .keyHeads = 2, .causal = true},
-                    Case{.name = "groupedMasked", .heads = 6, .keyHeads = 2, .keyMask = true},
-                    Case{.name = "oneKeyHead", .heads = 3, .keyHeads = 1, .causal = true},
-                    Case{.name = "moreKeys", .queries = 5, .keys = 12, .causal = true},
-                    Case{.name = "moreQueries", .queries = 12, .keys = 5, .causal = true},
-                    Case{.name = "window", .causal = true, .window = 3}, Case{.name = "windowBothSides", .window = 3},
-                    Case{.name = "windowBeyondKeys", .queries = 14, .keys = 4, .causal = true, .window = 2},
-                    Case{.name = "keyMask", .causal = true, .keyMask = true},
-                    Case{.name = "boolMask", .maskShape = {2, 4, 9, 9}},
-                    Case{.name = "boolMaskOfHeads", .causal = true, .maskShape = {1, 4, 9, 9}},
-                    Case{.name = "boolMaskOfKeys", .maskShape = {2, 1, 1, 9}},
-                    Case{.name = "floatMask", .maskShape = {1, 4, 9, 9}, .floatMask = true},
-                    Case{.name = "floatMaskOfQueries", .maskShape = {2, 1, 9, 1}, .floatMask = true},
-                    Case{.name = "allMasks", .causal = true, .window = 4, .maskShape = {2, 1, 9, 9}, .keyMask = true},
-                    Case{.name = "otherValueDim", .valueDim = 5, .causal = true},
-                    Case{.name = "otherValueDimGrouped",
-                         .heads = 6,
-                         .keyHeads = 3,
-                         .valueDim = 12,
-                         .window = 2,
-                         .maskShape = {2, 6, 9, 9},
-                         .floatMask = true,
-                         .keyMask = true},
-                    Case{.name = "blocks",
-                         .batch = 1,
-                         .heads = 2,
-                         .keyHeads = 1,
-                         .queries = 1100,
-                         .keys = 1100,
-                         .causal = true,
-                         .window = 100,
-                         .keyMask = true},
-                    Case{.name = "softcap", .causal = true, .softcap = 0.5},
-                    Case{.name = "softcapWithBias",
-                         .heads = 6,
-                         .keyHeads = 2,
-                         .causal = true,
-                         .window = 4,
-                         .maskShape = {1, 6, 1, 9},
-                         .floatMask = true,
-                         .softcap = 1.5},
-                    Case{.name = "biasOfKeys", .causal = true, .maskShape = {2, 4, 1, 9}, .floatMask = true},
-                    Case{.name = "softcapInBlocks",
-                         .batch = 1,
-                         .heads = 2,
-                         .keyHeads = 1,
-                         .queries = 1100,
-                         .keys = 1100,
-                         .causal = true,
-                         .window = 100,
-                         .softcap = 0.7},
-                    Case{.name = "noQueries", .queries = 0, .causal = true}, Case{.name = "noKeys", .keys = 0},
-                    Case{.name = "noBatch", .batch = 0, .keyMask = true}),
+    testing::Values(
+        Case{.name = "plain"}, Case{.name = "causal", .causal = true},
+        Case{.name = "grouped", .heads = 6, .keyHeads = 2, .causal = true},
+        Case{.name = "groupedMasked", .heads = 6, .keyHeads = 2, .keyMask = true},
+        Case{.name = "oneKeyHead", .heads = 3, .keyHeads = 1, .causal = true},
+        Case{.name = "moreKeys", .queries = 5, .keys = 12, .causal = true},
+        Case{.name = "moreQueries", .queries = 12, .keys = 5, .causal = true},
+        Case{.name = "window", .causal = true, .window = 3}, Case{.name = "windowBothSides", .window = 3},
+        Case{.name = "windowBeyondKeys", .queries = 14, .keys = 4, .causal = true, .window = 2},
+        Case{.name = "keyMask", .causal = true, .keyMask = true}, Case{.name = "boolMask", .maskShape = {2, 4, 9, 9}},
+        Case{.name = "boolMaskOfHeads", .causal = true, .maskShape = {1, 4, 9, 9}},
+        Case{.name = "boolMaskOfKeys", .maskShape = {2, 1, 1, 9}},
+        Case{.name = "floatMask", .maskShape = {1, 4, 9, 9}, .floatMask = true},
+        Case{.name = "floatMaskOfQueries", .maskShape = {2, 1, 9, 1}, .floatMask = true},
+        Case{.name = "allMasks", .causal = true, .window = 4, .maskShape = {2, 1, 9, 9}, .keyMask = true},
+        Case{.name = "otherValueDim", .valueDim = 5, .causal = true},
+        Case{.name = "otherValueDimGrouped",
+             .heads = 6,
+             .keyHeads = 3,
+             .valueDim = 12,
+             .window = 2,
+             .maskShape = {2, 6, 9, 9},
+             .floatMask = true,
+             .keyMask = true},
+        inBlocks({.name = "blocks", .keyMask = true}), Case{.name = "softcap", .causal = true, .softcap = 0.5},
+        Case{.name = "softcapWithBias",
+             .heads = 6,
+             .keyHeads = 2,
+             .causal = true,
+             .window = 4,
+             .maskShape = {1, 6, 1, 9},
+             .floatMask = true,
+             .softcap = 1.5},
+        Case{.name = "biasOfKeys", .causal = true, .maskShape = {2, 4, 1, 9}, .floatMask = true},
+        inBlocks({.name = "softcapInBlocks", .softcap = 0.7}), Case{.name = "noQueries", .queries = 0, .causal = true},
+        Case{.name = "noKeys", .keys = 0}, Case{.name = "noBatch", .batch = 0, .keyMask = true}),
     [](const auto &info) { return info.param.name; });
 
 TEST(AttentionTest, RowsWithoutKeysAreAsInPyTorch) {

@@ -1,4 +1,4 @@
-//===- dim_order.cpp - records of transposes and dims of size 1 -----------===//
+//===- shape.cpp - records of the same elements in another shape ----------===//
 
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
@@ -59,8 +59,8 @@ template <OrderOf Order> static Strides orderStrides(const CallView &call, unsig
   return permutedStrides(call, Order(call));
 }
 
-/// unsqueeze and squeeze only add and remove dims of size 1, which have no factor.
-static FactorRule unitDimsRule(const CallView &call) {
+/// unsqueeze and squeeze are reshapes too: they add and remove dims of size 1, which have no factor.
+static FactorRule reshapeRule(const CallView &call) {
   RuleBuilder builder(call);
   shareFactors(builder, builder.operand("self"), builder.result());
   return builder.finish();
@@ -119,10 +119,10 @@ void addDimOrderRecords(OpRegistry &registry) {
       {"aten.t.default", orderRule<reversedOrder>, orderStrides<reversedOrder>, nullptr},
       {"aten.numpy_T.default", orderRule<reversedOrder>, orderStrides<reversedOrder>, nullptr},
       {"aten.permute.default", orderRule<permutedOrder>, orderStrides<permutedOrder>, nullptr},
-      {"aten.unsqueeze.default", unitDimsRule, reshapedStrides, nullptr},
-      {"aten.squeeze.default", unitDimsRule, reshapedStrides, localizeSqueeze},
-      {"aten.squeeze.dim", unitDimsRule, reshapedStrides, localizeSqueezeDims},
-      {"aten.squeeze.dims", unitDimsRule, reshapedStrides, localizeSqueezeDims},
+      {"aten.unsqueeze.default", reshapeRule, reshapedStrides, nullptr},
+      {"aten.squeeze.default", reshapeRule, reshapedStrides, localizeSqueeze},
+      {"aten.squeeze.dim", reshapeRule, reshapedStrides, localizeSqueezeDims},
+      {"aten.squeeze.dims", reshapeRule, reshapedStrides, localizeSqueezeDims},
       {"aten.expand.default", expandRule, expandStrides, localizeSizes<size>},
   };
   for (const View &view : views)
@@ -132,6 +132,35 @@ void addDimOrderRecords(OpRegistry &registry) {
                   .cost = viewCost,
                   .strides = view.strides,
                   .localize = view.localize});
+}
+
+/// What a view of the whole is may not be one of the rank's part: a collective or a kernel of the runtime has laid it
+/// out otherwise. All reshapes copy where they must.
+static LocalCall localizeReshape(const CallView &call, plan::MeshOp) {
+  if (!call.get("self"))
+    return unchanged(call);
+  NamedAttrList args;
+  args.set("self", call.get("self"));
+  args.set("shape", localSizes(call, 0, call.results.front().getRank()));
+  return {"aten.reshape.default", args.getDictionary(call.args.getContext())};
+}
+
+/// A view where strides allow it, else a copy.
+static OpCost reshapeCost(const CallView &call) {
+  Strides strides = call.getStrides(0);
+  bool isView = viewStrides({call.operands.front().getShape(), strides}, call.results.front().getShape()).has_value();
+  return isView ? viewCost(call) : copyCost(call);
+}
+
+void addReshapeRecords(OpRegistry &registry) {
+  for (StringRef target : {"aten.view.default", "aten._unsafe_view.default", "aten.reshape.default",
+                           "aten.flatten.using_ints", "aten.unflatten.int"})
+    registry.add({.target = target,
+                  .rule = reshapeRule,
+                  .linearity = movesOperand,
+                  .cost = reshapeCost,
+                  .strides = reshapedStrides,
+                  .localize = localizeReshape});
 }
 
 } // namespace meshplan

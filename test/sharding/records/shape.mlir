@@ -1,6 +1,6 @@
 // RUN: %meshplan-opt %s > %t && %meshplan-opt %t | diff %t -
 //
-// Samples of the records of transposes and dims of size 1: one call in a function each. The differential test runs each under
+// Samples of the records of the same elements in another shape: one call in a function each. The differential test runs each under
 // every sharding that its record allows. plan.range = [low, high) bounds the elements of an input.
 
 func.func @transpose(%0: tensor<2x4x6x8xf32>) -> tensor<2x6x4x8xf32> {
@@ -103,4 +103,88 @@ func.func @expand_nothing(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
   %r = plan.call "aten.expand.default"(%0) {self = #plan.operand<0>, size = [4 : i64, 6 : i64]}
     : (tensor<4x6xf32>) -> tensor<4x6xf32>
   return %r : tensor<4x6xf32>
+}
+
+func.func @split_heads(%0: tensor<2x6x48xf32>) -> tensor<2x6x6x8xf32> {
+  %r = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = [2 : i64, 6 : i64, 6 : i64, 8 : i64]}
+    : (tensor<2x6x48xf32>) -> tensor<2x6x6x8xf32>
+  return %r : tensor<2x6x6x8xf32>
+}
+
+func.func @split_heads_inferred(%0: tensor<2x6x48xf32>) -> tensor<2x6x6x8xf32> {
+  %r = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = [2 : i64, 6 : i64, -1 : i64, 8 : i64]}
+    : (tensor<2x6x48xf32>) -> tensor<2x6x6x8xf32>
+  return %r : tensor<2x6x6x8xf32>
+}
+
+func.func @merge_heads(%0: tensor<2x4x6x8xf32>) -> tensor<2x4x48xf32> {
+  %r = plan.call "aten.reshape.default"(%0) {self = #plan.operand<0>, shape = [2 : i64, 4 : i64, -1 : i64]}
+    : (tensor<2x4x6x8xf32>) -> tensor<2x4x48xf32>
+  return %r : tensor<2x4x48xf32>
+}
+
+func.func @flatten_batch(%0: tensor<4x6x12xf32>) -> tensor<24x12xf32> {
+  %r = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = [-1 : i64, 12 : i64]}
+    : (tensor<4x6x12xf32>) -> tensor<24x12xf32>
+  return %r : tensor<24x12xf32>
+}
+
+func.func @repeat_kv(%0: tensor<2x3x4x6x8xf32>) -> tensor<2x12x6x8xf32> {
+  %r = plan.call "aten.reshape.default"(%0) {self = #plan.operand<0>, shape = [2 : i64, 12 : i64, 6 : i64, 8 : i64]}
+    : (tensor<2x3x4x6x8xf32>) -> tensor<2x12x6x8xf32>
+  return %r : tensor<2x12x6x8xf32>
+}
+
+func.func @refined(%0: tensor<6x4xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.reshape.default"(%0) {self = #plan.operand<0>, shape = [4 : i64, 6 : i64]}
+    : (tensor<6x4xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @unshared(%0: tensor<3x2x12xf32>) -> tensor<2x3x12xf32> {
+  %r = plan.call "aten.reshape.default"(%0) {self = #plan.operand<0>, shape = [2 : i64, 3 : i64, 12 : i64]}
+    : (tensor<3x2x12xf32>) -> tensor<2x3x12xf32>
+  return %r : tensor<2x3x12xf32>
+}
+
+func.func @unit_dims(%0: tensor<1x6x1x12xf32>) -> tensor<6x12x1xf32> {
+  %r = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = [6 : i64, 12 : i64, 1 : i64]}
+    : (tensor<1x6x1x12xf32>) -> tensor<6x12x1xf32>
+  return %r : tensor<6x12x1xf32>
+}
+
+func.func @to_one_dim(%0: tensor<4x6x1xf32>) -> tensor<24xf32> {
+  %r = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = [24 : i64]}
+    : (tensor<4x6x1xf32>) -> tensor<24xf32>
+  return %r : tensor<24xf32>
+}
+
+func.func @unsafe_view(%0: tensor<24x12xf32>) -> tensor<4x6x12xf32> {
+  %r = plan.call "aten._unsafe_view.default"(%0) {self = #plan.operand<0>, size = [4 : i64, 6 : i64, 12 : i64]}
+    : (tensor<24x12xf32>) -> tensor<4x6x12xf32>
+  return %r : tensor<4x6x12xf32>
+}
+
+func.func @flatten(%0: tensor<2x4x6x3xf32>) -> tensor<2x24x3xf32> {
+  %r = plan.call "aten.flatten.using_ints"(%0) {self = #plan.operand<0>, start_dim = 1 : i64, end_dim = 2 : i64}
+    : (tensor<2x4x6x3xf32>) -> tensor<2x24x3xf32>
+  return %r : tensor<2x24x3xf32>
+}
+
+func.func @flatten_all(%0: tensor<4x6xf32>) -> tensor<24xf32> {
+  %r = plan.call "aten.flatten.using_ints"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<24xf32>
+  return %r : tensor<24xf32>
+}
+
+func.func @unflatten(%0: tensor<4x24x2xf32>) -> tensor<4x6x4x2xf32> {
+  %r = plan.call "aten.unflatten.int"(%0) {self = #plan.operand<0>, dim = 1 : i64, sizes = [6 : i64, -1 : i64]}
+    : (tensor<4x24x2xf32>) -> tensor<4x6x4x2xf32>
+  return %r : tensor<4x6x4x2xf32>
+}
+
+func.func @unflatten_last(%0: tensor<4x24xf32>) -> tensor<4x2x12xf32> {
+  %r = plan.call "aten.unflatten.int"(%0) {self = #plan.operand<0>, dim = -1 : i64, sizes = [2 : i64, 12 : i64]}
+    : (tensor<4x24xf32>) -> tensor<4x2x12xf32>
+  return %r : tensor<4x2x12xf32>
 }

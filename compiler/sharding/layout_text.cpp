@@ -21,7 +21,7 @@ static void printDim(llvm::raw_ostream &stream, int64_t extent, DimShardingAttr 
   if (dim.getAxes().empty())
     return;
   printAxes(stream, dim.getAxes());
-  printElementGroups(stream, dim.getUnit(), dim.getParts(), dim.getRepeat());
+  meshplan::printElementGroups(stream, dim.getUnit(), dim.getParts(), dim.getRepeat());
 }
 
 std::string meshplan::layoutText(mlir::RankedTensorType type) {

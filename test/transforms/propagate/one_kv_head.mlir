@@ -116,7 +116,7 @@ func.func @forward(
 
 // Without it the shards of the head are gathered.
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
-// expected-warning @below {{gathered}}
+// expected-warning @below {{nothing in the plan asks for this reshard: 'meshplan.attention' in 'attn' needs [2, 1, 6, 4], and gets [2, 1, 6, 4 over tp]; 192 bytes on each rank}}
 // expected-note @below {{help: a KV head is not cut: use 'replicate' for 'qkv'}}
 plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp" {parts = array<i64: 2, 1, 1>}
 func.func @forward(

@@ -8,6 +8,20 @@ find_package(nlohmann_json REQUIRED CONFIG)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(MPI COMPONENTS C) # optional: runtime/comm/mpi
+
+# The headers of NCCL and CUDA, from the wheels beside LibTorch (crt and cccl have their own): runtime/comm/nccl. The
+# libraries are opened by name when a run asks for them, in the folders that are linked here.
+if(MESHPLAN_PYTHON)
+  execute_process(COMMAND ${MESHPLAN_PYTHON} -c "import importlib.util as u; print(u.find_spec('nvidia').submodule_search_locations[0])"
+    OUTPUT_VARIABLE MESHPLAN_NVIDIA_DIR OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+if(EXISTS "${MESHPLAN_NVIDIA_DIR}/nccl/include/nccl.h" AND EXISTS "${MESHPLAN_NVIDIA_DIR}/cu13/include/crt/host_defines.h"
+   AND EXISTS "${MESHPLAN_NVIDIA_DIR}/cu13/include/nv/target")
+  add_library(meshplan-nccl-headers INTERFACE)
+  target_include_directories(meshplan-nccl-headers SYSTEM INTERFACE
+    ${MESHPLAN_NVIDIA_DIR}/nccl/include ${MESHPLAN_NVIDIA_DIR}/cu13/include)
+  target_link_directories(meshplan-nccl-headers INTERFACE ${MESHPLAN_NVIDIA_DIR}/nccl/lib ${MESHPLAN_NVIDIA_DIR}/cu13/lib)
+endif()
 if(NOT MESHPLAN_TORCH)
   return()
 endif()

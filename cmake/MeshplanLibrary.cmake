@@ -2,6 +2,7 @@
 # meshplan_program(NAME name SRCS a.cpp ... DEPS target ...)  a program in bin/, installed
 # meshplan_test(NAME name SRCS a.cpp ... DEPS target ...)     a gtest binary, registered with CTest
 #   PROCESSES n   started n times by mpirun, which may be missing: then the test is skipped
+#   LAUNCH script started by this script of tools/testing instead
 #   MPIRUN flags  for mpirun itself
 #
 # A build that leaves rooms out (MESHPLAN_COMPILER, MESHPLAN_RUNTIME or MESHPLAN_TORCH off) leaves their tests out too.
@@ -85,7 +86,7 @@ function(meshplan_program)
 endfunction()
 
 function(meshplan_test)
-  cmake_parse_arguments(ARG "" "NAME;PROCESSES" "SRCS;DEPS;MPIRUN" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME;PROCESSES;LAUNCH" "SRCS;DEPS;MPIRUN" ${ARGN})
   if(NOT (MESHPLAN_COMPILER AND MESHPLAN_RUNTIME AND MESHPLAN_TORCH))
     foreach(dep ${ARG_DEPS})
       if(dep MATCHES "^meshplan-" AND NOT TARGET ${dep})
@@ -102,7 +103,10 @@ function(meshplan_test)
   set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
   if(ARG_PROCESSES)
     list(TRANSFORM ARG_MPIRUN PREPEND --mpirun=)
-    add_test(NAME ${ARG_NAME} COMMAND ${CMAKE_SOURCE_DIR}/tools/testing/run_mpi.py ${ARG_PROCESSES} ${ARG_MPIRUN}
+    if(NOT ARG_LAUNCH)
+      set(ARG_LAUNCH run_mpi.py)
+    endif()
+    add_test(NAME ${ARG_NAME} COMMAND ${CMAKE_SOURCE_DIR}/tools/testing/${ARG_LAUNCH} ${ARG_PROCESSES} ${ARG_MPIRUN}
       -- $<TARGET_FILE:${ARG_NAME}>)
     set_tests_properties(${ARG_NAME} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 PROCESSORS 2
       # Open MPI keeps memory of plugins that it has closed.

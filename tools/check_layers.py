@@ -25,9 +25,11 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "runtime/comm": ({"runtime/base", EXTENT}, set()),
     "runtime/comm/threads": ({"runtime/base", "runtime/comm"}, set()),
     "runtime/comm/mpi": ({"runtime/base", "runtime/comm"}, {"mpi"}),
+    "runtime/comm/store": ({"runtime/base", "runtime/comm"}, set()),
     "runtime/comm/nccl": ({"runtime/base", "runtime/comm"}, {"nccl", "cuda"}),
     "runtime/launch": ({"runtime/base"}, set()),
     "runtime/tensor": ({"runtime/base", "runtime/schema", EXTENT}, {"torch", "cuda", "json"}),
+    "runtime/rendezvous": ({"runtime/base", "runtime/comm", "runtime/comm/store", "runtime/tensor"}, {"torch"}),
     "runtime/exec": (
         {
             "runtime/artifact",

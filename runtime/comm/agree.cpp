@@ -8,7 +8,7 @@
 namespace meshplan {
 
 Status World::agree(std::span<const std::byte> hash) {
-  MESHPLAN_ASSIGN_OR_RETURN(std::unique_ptr<Group> group, createWorldGroup("world"));
+  MESHPLAN_ASSIGN_OR_RETURN(std::unique_ptr<Group> group, host().createWorldGroup("world"));
 
   // Digests have one length on every rank, whatever the ranks were given.
   const Hash own = hashBytes(hash);

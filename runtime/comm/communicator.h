@@ -20,8 +20,20 @@
 // ends too: what it waits for, and what it starts afterwards, returns `aborted`
 // or `peerLost` with the first failure's message.
 //
+// A backend for buffers on devices (nccl) differs in this: its calls enqueue. A
+// collective runs when the work enqueued before its start is done; wait lets the
+// work that is enqueued afterwards run after the collective, and does not block
+// the rank. Whether all went well, and what time-outs are for, shows at
+// World::synchronize, which the host needs before it looks at elements. Sends
+// and receives of a group are in one order for all pairs. Sums are added and
+// rounded as the library does it, max and min of floats are refused because the
+// library drops NaN, and ranks that disagree are not told apart from late ones.
+// A barrier joins the ranks, not their devices. Small messages between hosts go
+// over World::host.
+//
 // Thread safety: a World, its Groups and their collectives belong to the thread
-// of their rank; only World::abort may be called from any thread.
+// of their rank; only World::abort and World::failure may be called from any
+// thread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,6 +62,9 @@ public:
 
   /// wait with the time-out of the world.
   virtual Status wait() = 0;
+
+  /// Ranks that are not known to have started it; none once it has ended.
+  virtual std::vector<int64_t> missing() = 0;
 };
 
 using Pending = std::unique_ptr<PendingCollective>;
@@ -67,6 +82,9 @@ public:
   std::span<const int64_t> ranks() const { return groupRanks; }
   int64_t size() const { return static_cast<int64_t>(groupRanks.size()); }
   int64_t index() const { return ownIndex; }
+
+  /// Whether the backend reduces so. Where it does not, start is `unsupported`.
+  virtual bool reduces(DType dtype, Reduction reduction) const { return true; }
 
   /// Twin of ncclAllReduce. `input` and `output` are the same or do not overlap.
   Expected<Pending> startAllReduce(const void *input, void *output, int64_t count, DType dtype, Reduction reduction,
@@ -135,8 +153,21 @@ public:
   Expected<std::unique_ptr<Group>> createGroup(std::vector<int64_t> ranks, std::string name);
 
   /// Ends the run of all ranks because of `cause`; only the first cause counts.
-  /// When it returns, no peer uses a buffer of this rank any more.
+  /// When it returns, no peer uses a buffer of this rank any more; on devices:
+  /// this rank's device does not, and it was not waited for for ever.
   virtual void abort(Status cause) = 0;
+
+  /// Why the run has ended early; ok while it goes on.
+  virtual Status failure() = 0;
+
+  /// The world for buffers in the memory of the host: itself, unless its buffers are on devices.
+  virtual World &host() { return *this; }
+
+  /// Returns when the device has done all that this rank has enqueued and that its collectives wait for, or fails as
+  /// wait does where there is no device. `limit` is for the peers: it counts from when this rank's device got to a
+  /// collective, and a collective that ends begins it anew.
+  virtual Status synchronize(std::chrono::milliseconds limit) { return Status(); }
+  Status synchronize() { return synchronize(timeout()); }
 
   /// The group of all ranks.
   Expected<std::unique_ptr<Group>> createWorldGroup(std::string name);

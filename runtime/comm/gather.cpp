@@ -6,7 +6,7 @@ using namespace meshplan;
 
 Expected<std::vector<std::string>> meshplan::gatherAtFirst(World &world, const std::string &text) {
   const CollectiveLabel label{.sequence = -1, .origin = "gathering the reports of the ranks"};
-  MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("world"));
+  MESHPLAN_ASSIGN_OR_RETURN(auto group, world.host().createWorldGroup("world"));
   int64_t size = static_cast<int64_t>(text.size());
   std::vector<int64_t> sizes(world.size());
   MESHPLAN_RETURN_IF_ERROR(waitFor(group->startAllGather(&size, sizes.data(), 1, DType::i64, label)));

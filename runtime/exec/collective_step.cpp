@@ -37,16 +37,39 @@ static std::string_view kindName(artifact::CollectiveKind kind) {
   return collectiveName(CollectiveKind::permute);
 }
 
+/// The largest or least of all, which the group does not find.
+static bool isExtreme(const RankView &view, const artifact::Start &action, const Group &group) {
+  bool reduces = action.kind() == artifact::CollectiveKind::all_reduce ||
+                 action.kind() == artifact::CollectiveKind::reduce_scatter;
+  Reduction reduction = reductionOf(action.reduction());
+  return reduces && reduction != Reduction::sum && !group.reduces(view.dtype(action.input()), reduction);
+}
+
 StartStep::StartStep(const RankView &view, const artifact::Instruction &instruction, Pieces pieces, Group &group)
     : view(view), instruction(instruction), pieces(std::move(pieces)), group(group),
-      outputShape(view.shape(action().output())),
+      outputShape(view.shape(action().output())), takesExtreme(isExtreme(view, action(), group)),
       label{.sequence = action().sequence(), .origin = originText(view.schedule(), instruction)} {}
 
 std::string StartStep::name() const {
   return std::string(kindName(action().kind())) + " " + std::to_string(action().sequence());
 }
 
+Reduction StartStep::reduction() const { return reductionOf(action().reduction()); }
+
+/// Every rank gets what is for it from each.
+Expected<Pending> StartStep::startGather(const Flight &flight) {
+  const void *input = flight.outgoing.data();
+  void *output = flight.incoming.data();
+  DType dtype = flight.outgoing.dtype();
+  if (action().kind() == artifact::CollectiveKind::all_reduce)
+    return group.startAllGather(input, output, flight.outgoing.elementCount(), dtype, label);
+  std::vector<int64_t> counts(group.size(), flight.incoming.elementCount() / group.size());
+  return group.startAllToAll(input, pieces.sendCounts, output, counts, dtype, label);
+}
+
 Expected<Pending> StartStep::start(const Flight &flight) {
+  if (takesExtreme)
+    return startGather(flight);
   const void *input = flight.outgoing.data();
   void *output = flight.incoming.data();
   DType dtype = flight.outgoing.dtype();
@@ -55,9 +78,9 @@ Expected<Pending> StartStep::start(const Flight &flight) {
   case artifact::CollectiveKind::all_gather:
     return group.startAllGather(input, output, pieces.receiveCounts, dtype, label);
   case artifact::CollectiveKind::reduce_scatter:
-    return group.startReduceScatter(input, output, pieces.sendCounts, dtype, reductionOf(action().reduction()), label);
+    return group.startReduceScatter(input, output, pieces.sendCounts, dtype, reduction(), label);
   case artifact::CollectiveKind::all_reduce:
-    return group.startAllReduce(input, output, inputCount, dtype, reductionOf(action().reduction()), label);
+    return group.startAllReduce(input, output, inputCount, dtype, reduction(), label);
   case artifact::CollectiveKind::all_to_all:
     return group.startAllToAll(input, pieces.sendCounts, output, pieces.receiveCounts, dtype, label);
   case artifact::CollectiveKind::permute:
@@ -66,14 +89,20 @@ Expected<Pending> StartStep::start(const Flight &flight) {
   return Status(StatusCode::internal, "a collective of unknown kind passed verification");
 }
 
+std::vector<int64_t> StartStep::incomingShape() const {
+  std::vector<int64_t> shape = outputShape;
+  if (pieces.unpacks)
+    shape = {std::accumulate(pieces.receiveCounts.begin(), pieces.receiveCounts.end(), int64_t(0))};
+  if (takesExtreme)
+    shape.insert(shape.begin(), group.size());
+  return shape;
+}
+
 Expected<StartStep::Flight> StartStep::takeOff(std::span<Tensor> values) {
   Flight next;
   const Tensor &input = values[action().input()];
   MESHPLAN_ASSIGN_OR_RETURN(next.outgoing, pieces.packs ? pack(pieces.sends, input) : contiguous(input));
-  std::vector<int64_t> shape = outputShape;
-  if (pieces.unpacks)
-    shape = {std::accumulate(pieces.receiveCounts.begin(), pieces.receiveCounts.end(), int64_t(0))};
-  MESHPLAN_ASSIGN_OR_RETURN(next.incoming, allocateTensor(shape, input.dtype()));
+  MESHPLAN_ASSIGN_OR_RETURN(next.incoming, allocateTensor(incomingShape(), input.dtype()));
   return next;
 }
 
@@ -87,6 +116,11 @@ Status StartStep::run(std::span<Tensor> values) {
 }
 
 Expected<Tensor> StartStep::land(Flight &landing) {
+  if (takesExtreme) {
+    bool largest = reduction() == Reduction::max;
+    MESHPLAN_ASSIGN_OR_RETURN(landing.incoming,
+                              largest ? largestInFirstDim(landing.incoming) : leastInFirstDim(landing.incoming));
+  }
   if (!pieces.unpacks)
     return std::move(landing.incoming);
   landing.outgoing = Tensor();

@@ -4,6 +4,8 @@
 // other in the tensors (an inner dim, a dim with parts) they are packed before
 // and unpacked after; everywhere else the tensors themselves are the buffers.
 //
+// A max or min that the group does not reduce is gathered and taken here.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_COLLECTIVE_STEP_H
@@ -34,15 +36,19 @@ private:
   };
 
   Expected<Flight> takeOff(std::span<Tensor> values);
+  std::vector<int64_t> incomingShape() const;
   Expected<Pending> start(const Flight &flight);
+  Expected<Pending> startGather(const Flight &flight);
   Expected<Tensor> land(Flight &flight);
   const artifact::Start &action() const { return *instruction.action_as_Start(); }
+  Reduction reduction() const;
 
   RankView view;
   const artifact::Instruction &instruction;
   Pieces pieces;
   Group &group;
   std::vector<int64_t> outputShape;
+  bool takesExtreme; ///< of what all ranks of the group give
   CollectiveLabel label;
   Flight flight;
 };

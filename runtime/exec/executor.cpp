@@ -2,6 +2,9 @@
 
 #include "runtime/exec/executor.h"
 
+#include "runtime/exec/load.h"
+#include "runtime/tensor/device.h"
+
 #include <cstring>
 
 using namespace meshplan;
@@ -51,24 +54,22 @@ Status Executor::loadConstants() {
     int value = constant->value();
     std::vector<int64_t> shape = globalShapeOf(view.value(value));
     int64_t size = dtypeSize(view.dtype(value));
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateTensor(view.shape(value), view.dtype(value)));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateHostTensor(view.shape(value), view.dtype(value)));
     MESHPLAN_RETURN_IF_ERROR(forEachRun(
         view.ranges(value), shape, contiguousStrides(shape), [&](int64_t global, int64_t local, int64_t count) {
           std::memcpy(tensor.data() + local * size, constant->data()->data() + global * size, count * size);
           return Status();
         }));
     resident.constants += tensor.byteSize();
-    initial[value] = std::move(tensor);
+    MESHPLAN_ASSIGN_OR_RETURN(initial[value], onDevice(tensor));
   }
   return Status();
 }
 
 Expected<int64_t> Executor::load(const Feed &feed, std::vector<std::string> names, int value) {
   FeedRequest request{std::move(names), globalShapeOf(view.value(value)), view.ranges(value), view.dtype(value)};
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateTensor(view.shape(value), request.dtype));
-  MESHPLAN_RETURN_IF_ERROR(feed.read(request, {tensor.data(), static_cast<size_t>(tensor.byteSize())}));
-  initial[value] = tensor;
-  return tensor.byteSize();
+  MESHPLAN_ASSIGN_OR_RETURN(initial[value], loadTensor(feed, request));
+  return initial[value].byteSize();
 }
 
 Status Executor::loadParameters(const Feed &feed) {
@@ -105,14 +106,20 @@ Status Executor::runStep(Step &step, Trace *trace) {
   return status;
 }
 
+Status Executor::runSteps(Trace *trace) {
+  for (const std::unique_ptr<Step> &step : steps)
+    MESHPLAN_RETURN_IF_ERROR(runStep(*step, trace));
+  // A device is still at it.
+  MESHPLAN_RETURN_IF_ERROR(world.synchronize());
+  return synchronizeCompute();
+}
+
 Status Executor::run(Trace *trace) {
   values.clear();
   values = initial;
-  for (const std::unique_ptr<Step> &step : steps)
-    if (Status status = runStep(*step, trace); !status.ok()) {
-      // Peers must not touch the buffers of collectives in flight, which go away with this failure.
-      world.abort(Status(StatusCode::peerLost, status.message()));
-      return status;
-    }
-  return Status();
+  Status status = runSteps(trace);
+  // Peers must not touch the buffers of collectives in flight, which go away with this failure.
+  if (!status.ok())
+    world.abort(Status(StatusCode::peerLost, status.message()));
+  return status;
 }

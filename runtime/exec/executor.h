@@ -57,6 +57,7 @@ private:
   Status loadConstants();
   Expected<int64_t> load(const Feed &feed, std::vector<std::string> names, int value);
   Status runStep(Step &step, Trace *trace);
+  Status runSteps(Trace *trace);
 
   RankView view;
   World &world;

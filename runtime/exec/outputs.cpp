@@ -21,7 +21,8 @@ Status meshplan::writeOutputParts(const RankView &view, std::span<const Tensor> 
   for (const artifact::Port *port : *view.program().outputs()) {
     if (!view.isFirstHolder(port->value()))
       continue;
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor part, contiguous(values[port->value()]));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor own, contiguous(values[port->value()]));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor part, onHost(own));
     std::span<const std::byte> bytes(part.data(), part.byteSize());
     MESHPLAN_RETURN_IF_ERROR(writer.write(port->name()->str(), view.ranges(port->value()), bytes));
   }

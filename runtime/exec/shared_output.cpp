@@ -28,7 +28,7 @@ static Expected<SafetensorsWriter> openOwn(Group &group, const std::string &path
 }
 
 Expected<SharedOutput> SharedOutput::open(World &world, const std::string &path, std::span<const TensorSpec> tensors) {
-  MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("world"));
+  MESHPLAN_ASSIGN_OR_RETURN(auto group, world.host().createWorldGroup("world"));
   MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter file, openOwn(*group, path, tensors));
   // A rank that fails from here on removes the file, and by then nobody must look for it any more.
   MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier(labelOf("creating the outputs"))));

@@ -14,11 +14,18 @@ namespace {
 /// Where a launcher tells rank and size; an empty name is not told.
 struct Source {
   std::string_view rank, size;
+  bool isMpi = false;
 };
 
-constexpr Source openMpi{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, pmi{"PMI_RANK", "PMI_SIZE"},
-    pmix{"PMIX_RANK", ""}, torchrun{"RANK", "WORLD_SIZE"}, slurmStep{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
+constexpr Source openMpi{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", true}, pmi{"PMI_RANK", "PMI_SIZE", true},
+    pmix{"PMIX_RANK", "", true}, torchrun{"RANK", "WORLD_SIZE"}, slurmStep{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
     slurmJob{"SLURM_PROCID", "SLURM_NTASKS"};
+
+/// The number among the processes of a machine, and how many these are.
+constexpr Source localSources[] = {{"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+                                   {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
+                                   {"LOCAL_RANK", "LOCAL_WORLD_SIZE"},
+                                   {"SLURM_LOCALID", ""}};
 
 std::string nameOf(const Source &source) {
   std::string name(source.rank);
@@ -52,7 +59,7 @@ Expected<std::optional<Placement>> readSource(const Environment &environment, co
                          rank ? source.size : source.rank, " is not; help: unset it, or use a launcher that sets both");
   if (size && *rank >= *size)
     return Status::error(StatusCode::invalid, source.rank, " is ", *rank, ", ", source.size, " is ", *size);
-  return std::optional(Placement{nameOf(source), *rank, size});
+  return std::optional(Placement{.source = nameOf(source), .rank = *rank, .size = size, .isMpi = source.isMpi});
 }
 
 std::string positionOf(const Placement &placement) {
@@ -78,9 +85,23 @@ Status merge(Placement &known, const Placement &next) {
   return Status();
 }
 
-} // namespace
+/// The variables of another launcher may be those of the one that has started it, so they are not compared.
+Status readLocal(const Environment &environment, Placement &placement) {
+  for (const Source &source : localSources) {
+    MESHPLAN_ASSIGN_OR_RETURN(placement.localRank, read(environment, source.rank));
+    MESHPLAN_ASSIGN_OR_RETURN(placement.localSize, read(environment, source.size));
+    if (!placement.localRank)
+      continue;
+    if (placement.localSize && *placement.localRank >= *placement.localSize)
+      return Status::error(StatusCode::invalid, source.rank, " is ", *placement.localRank, ", ", source.size, " is ",
+                           *placement.localSize);
+    return Status();
+  }
+  placement.localSize.reset();
+  return Status();
+}
 
-Expected<Placement> placementOf(const Environment &environment) {
+Expected<Placement> readRanks(const Environment &environment) {
   Placement placement;
   for (const Source &source : {openMpi, pmi, pmix, torchrun}) {
     MESHPLAN_ASSIGN_OR_RETURN(std::optional<Placement> next, readSource(environment, source));
@@ -94,20 +115,52 @@ Expected<Placement> placementOf(const Environment &environment) {
   return task ? *task : placement;
 }
 
-Expected<Backend> chooseBackend(std::string_view asked, const Placement &placement) {
-  if (asked == "mpi" || (asked.empty() && !placement.alone()))
-    return Backend::mpi;
-  if (!placement.alone())
+} // namespace
+
+Expected<Placement> placementOf(const Environment &environment) {
+  MESHPLAN_ASSIGN_OR_RETURN(Placement placement, readRanks(environment));
+  if (!placement.source.empty())
+    MESHPLAN_RETURN_IF_ERROR(readLocal(environment, placement));
+  return placement;
+}
+
+/// How the hosts of several processes talk.
+static Hosts hostsOf(const Placement &placement, const std::optional<MeetingPoint> &meeting) {
+  return !placement.isMpi && meeting ? Hosts::store : Hosts::mpi;
+}
+
+static Status checkBackend(std::string_view asked, const Workload &workload) {
+  bool isCuda = workload.device == "cuda";
+  if (workload.device == "cpu" && asked == "nccl")
+    return Status::error(StatusCode::invalid, "--backend nccl moves tensors of GPUs, and the schedule is for ",
+                         workload.device, "; help: leave out --backend, or compile with --device cuda");
+  if (isCuda && workload.ranks > 1 && (asked == "mpi" || asked == "threads"))
+    return Status::error(StatusCode::invalid, "--backend ", asked,
+                         " moves tensors of the host, and the schedule is "
+                         "for cuda; help: leave out --backend, or compile with --device cpu");
+  return Status();
+}
+
+Expected<Connection> chooseBackend(std::string_view asked, const Placement &placement, const Workload &workload,
+                                   const std::optional<MeetingPoint> &meeting) {
+  MESHPLAN_RETURN_IF_ERROR(checkBackend(asked, workload));
+  if (asked == "threads" && !placement.alone())
     return Status::error(StatusCode::invalid, "--backend threads runs all ranks in one process, but this is ",
                          positionOf(placement), " (", placement.source,
                          "); help: leave out --backend, or start one process");
-  return Backend::threads;
+  Hosts hosts = placement.alone() ? Hosts::threads : hostsOf(placement, meeting);
+  bool mayBeCuda = workload.device.empty() && asked.empty() && hosts == Hosts::store;
+  if (asked == "nccl" || (workload.device == "cuda" && workload.ranks > 1) || mayBeCuda)
+    return Connection{Backend::nccl, hosts};
+  if (asked == "mpi" || (asked.empty() && !placement.alone()))
+    return Connection{Backend::mpi, Hosts::mpi};
+  return Connection{Backend::threads, Hosts::threads};
 }
 
 Status checkAgainstMpi(const Placement &placement, int64_t mpiRank, int64_t mpiSize) {
   if (placement.source.empty() || (placement.rank == mpiRank && placement.size.value_or(mpiSize) == mpiSize))
     return Status();
-  Placement mpi{"", mpiRank, mpiSize};
+  Placement mpi{.source = "", .rank = mpiRank, .size = mpiSize};
   Status status = disagreement(placement, "MPI says", positionOf(mpi));
   if (mpiSize > 1)
     return status;
@@ -122,6 +175,21 @@ Status checkProcessCount(int64_t processes, int64_t ranks) {
   return Status::error(StatusCode::invalid, "the schedule is for ", ranks, ranks == 1 ? " rank" : " ranks", ", but ",
                        processes, processes == 1 ? " process was" : " processes were",
                        " started; help: start one process for each rank, or compile the plan for ", processes);
+}
+
+Expected<int> chooseGpu(int64_t rank, std::optional<int64_t> localRank, int gpus) {
+  const std::string who = "rank " + std::to_string(rank) + ": ";
+  if (gpus == 0)
+    return Status(StatusCode::unsupported, who + "the schedule is for cuda, and this machine has no CUDA device; help: "
+                                                 "compile with --device cpu");
+  if (!localRank)
+    return Status(StatusCode::invalid, who + "which of the GPUs of this machine is for this rank is not known; help: "
+                                             "set LOCAL_RANK, from 0 on in each machine");
+  if (*localRank >= gpus)
+    return Status::error(StatusCode::unsupported, who, "it is number ", *localRank, " on this machine, which has ",
+                         gpus, gpus == 1 ? " GPU" : " GPUs", "; help: start at most ", gpus,
+                         gpus == 1 ? " process" : " processes", " on it");
+  return static_cast<int>(*localRank);
 }
 
 Environment environmentOfProcess() {

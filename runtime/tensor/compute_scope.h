@@ -8,15 +8,18 @@
 #ifndef MESHPLAN_RUNTIME_TENSOR_COMPUTE_SCOPE_H
 #define MESHPLAN_RUNTIME_TENSOR_COMPUTE_SCOPE_H
 
+#include "runtime/tensor/device.h"
+
 #include <memory>
 
 namespace meshplan {
 
-/// Turns off recording for autograd and bounds the threads that operators of
-/// this thread use. Create and destroy on the same thread.
+/// Turns off recording for autograd, bounds the threads that operators of this
+/// thread use, and says on which device new tensors lie. The device is one that
+/// countCudaDevices has counted. Create and destroy on the same thread.
 class ComputeScope {
 public:
-  explicit ComputeScope(int threads);
+  explicit ComputeScope(int threads, Device device = {});
   ComputeScope(const ComputeScope &) = delete;
   ComputeScope &operator=(const ComputeScope &) = delete;
   ~ComputeScope();

@@ -40,7 +40,7 @@ public:
   /// Row-major without gaps.
   bool isContiguous() const;
 
-  /// First element. Null when there are no elements.
+  /// First element, in the memory of the tensor's device. Null when there are no elements.
   std::byte *data() const;
 
 private:
@@ -49,8 +49,15 @@ private:
   alignas(void *) std::byte storage[sizeof(void *)];
 };
 
-/// A new row-major tensor; its elements are not set.
+/// A new row-major tensor on the device of the thread; its elements are not set.
 Expected<Tensor> allocateTensor(std::span<const int64_t> shape, DType dtype);
+
+/// The same in the memory of the host, from which copies to the device of the thread are fast.
+Expected<Tensor> allocateHostTensor(std::span<const int64_t> shape, DType dtype);
+
+/// The tensor itself when it lies there, else a copy: on the device of the thread; in the memory of the host.
+Expected<Tensor> onDevice(const Tensor &tensor);
+Expected<Tensor> onHost(const Tensor &tensor);
 
 /// The tensor itself when it is row-major, else a copy that is.
 Expected<Tensor> contiguous(const Tensor &tensor);
@@ -64,7 +71,12 @@ Expected<Tensor> reshape(const Tensor &tensor, std::span<const int64_t> shape);
 /// A new row-major tensor with the tensors one after the other along `dim`.
 Expected<Tensor> concatenate(std::span<const Tensor> tensors, int64_t dim);
 
-/// Copies the elements of `from` into `into`: equal shapes, any strides.
+/// The largest, or least, of the elements with the same indices in the dims behind the first, which goes. NaN if one is
+/// NaN.
+Expected<Tensor> largestInFirstDim(const Tensor &tensor);
+Expected<Tensor> leastInFirstDim(const Tensor &tensor);
+
+/// Copies the elements of `from` into `into`: equal shapes, any strides, any devices.
 Status copyElements(const Tensor &from, const Tensor &into);
 
 /// "[2, 3] bf16", or "none".

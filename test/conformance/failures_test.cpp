@@ -129,6 +129,7 @@ void expectDisagreement(const std::function<Expected<Pending>(Group &)> &start, 
 float buffer[2][64];
 
 TEST(Disagreement, Kind) {
+  MESHPLAN_SKIP_IF_OMITTED(omissions().disagreement);
   expectDisagreement(
       [](Group &group) {
         float *own = buffer[group.index()];
@@ -140,11 +141,13 @@ TEST(Disagreement, Kind) {
 }
 
 TEST(Disagreement, Sequence) {
+  MESHPLAN_SKIP_IF_OMITTED(omissions().disagreement);
   expectDisagreement([](Group &group) { return group.startBarrier({.sequence = 7 + group.index(), .origin = ""}); },
                      "rank 0 started barrier 7 on 'tp', rank 1 started barrier 8 on 'tp'");
 }
 
 TEST(Disagreement, Count) {
+  MESHPLAN_SKIP_IF_OMITTED(omissions().disagreement);
   expectDisagreement(
       [](Group &group) {
         float *own = buffer[group.index()];
@@ -154,6 +157,7 @@ TEST(Disagreement, Count) {
 }
 
 TEST(Disagreement, DType) {
+  MESHPLAN_SKIP_IF_OMITTED(omissions().disagreement);
   expectDisagreement(
       [](Group &group) {
         float *own = buffer[group.index()];
@@ -163,6 +167,7 @@ TEST(Disagreement, DType) {
 }
 
 TEST(Disagreement, Reduction) {
+  MESHPLAN_SKIP_IF_OMITTED(omissions().disagreement);
   expectDisagreement(
       [](Group &group) {
         float *own = buffer[group.index()];
@@ -172,6 +177,7 @@ TEST(Disagreement, Reduction) {
 }
 
 TEST(Disagreement, GatherCounts) {
+  MESHPLAN_SKIP_IF_OMITTED(omissions().disagreement);
   expectDisagreement(
       [](Group &group) {
         std::vector<int64_t> counts = {4, 4 + group.index()};
@@ -181,6 +187,7 @@ TEST(Disagreement, GatherCounts) {
 }
 
 TEST(Disagreement, ScatterCounts) {
+  MESHPLAN_SKIP_IF_OMITTED(omissions().disagreement);
   expectDisagreement(
       [](Group &group) {
         return group.startReduceScatter(buffer[group.index()], buffer[group.index()] + 32, 4 + group.index(),
@@ -190,6 +197,7 @@ TEST(Disagreement, ScatterCounts) {
 }
 
 TEST(Disagreement, AllToAllCounts) {
+  MESHPLAN_SKIP_IF_OMITTED(omissions().disagreement);
   expectDisagreement(
       [](Group &group) {
         std::vector<int64_t> sent = {1, 2}, received = {1, group.index() == 0 ? 1 : 2};
@@ -199,6 +207,7 @@ TEST(Disagreement, AllToAllCounts) {
 }
 
 TEST(Disagreement, SendAndReceive) {
+  MESHPLAN_SKIP_IF_OMITTED(omissions().disagreement);
   expectDisagreement(
       [](Group &group) {
         return group.index() == 0 ? group.startSend(buffer[0], 3, DType::f32, 1)
@@ -208,6 +217,7 @@ TEST(Disagreement, SendAndReceive) {
 }
 
 TEST(Disagreement, Root) {
+  MESHPLAN_SKIP_IF_OMITTED(omissions().disagreement);
   expectDisagreement(
       [](Group &group) { return group.startBroadcast(buffer[group.index()], 4, DType::f32, group.index()); },
       "rank 0 has root 0, rank 1 has root 1");

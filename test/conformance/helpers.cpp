@@ -82,6 +82,11 @@ std::vector<double> elementsOf(int64_t rank, int64_t count, int64_t first) {
   return values;
 }
 
+std::string omittedReduction(DType dtype, Reduction reduction) {
+  Omissions omitted = omissions();
+  return omitted.reduction ? omitted.reduction(dtype, reduction) : "";
+}
+
 Expected<std::unique_ptr<Group>> worldGroup(World &world, std::string name) {
   return world.createWorldGroup(std::move(name));
 }

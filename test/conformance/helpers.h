@@ -23,6 +23,9 @@ std::vector<double> decode(std::span<const std::byte> bytes, DType dtype);
 inline double elementOf(int64_t rank, int64_t i) { return static_cast<double>((rank * 5 + i * 3) % 7); }
 std::vector<double> elementsOf(int64_t rank, int64_t count, int64_t first = 0);
 
+/// Why the backend does not reduce so; empty where it does.
+std::string omittedReduction(DType dtype, Reduction reduction);
+
 /// The group of all ranks.
 Expected<std::unique_ptr<Group>> worldGroup(World &world, std::string name = "all");
 

@@ -1,7 +1,7 @@
 //===- run_world.h - what a backend gives to the conformance suite -*- C++ -*-===//
 //
 // The suite is compiled with one more source for each backend, which defines
-// this function.
+// these functions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +15,19 @@ namespace meshplan {
 /// Runs `body` on `size` ranks; what each rank returned, in rank order.
 std::vector<Status> runWorld(int64_t size, std::chrono::milliseconds timeout, const RankBody &body);
 
+/// What a backend does not do, which communicator.h allows to it: each text is the reason, empty where it does.
+struct Omissions {
+  std::string order;                                    ///< sums add in the order of the ranks
+  std::string disagreement;                             ///< ranks that ask for different things are told apart
+  std::string (*reduction)(DType, Reduction) = nullptr; ///< null: all are there
+};
+Omissions omissions();
+
 } // namespace meshplan
+
+/// At the beginning of a test of what some backends leave out.
+#define MESHPLAN_SKIP_IF_OMITTED(reason)                                                                               \
+  if (std::string omitted_ = (reason); !omitted_.empty())                                                              \
+  GTEST_SKIP() << omitted_
 
 #endif // MESHPLAN_TEST_CONFORMANCE_RUN_WORLD_H

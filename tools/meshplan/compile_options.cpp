@@ -22,7 +22,7 @@ void meshplan::addPlanOptions(CLI::App &app, CompileOptions &options, std::vecto
       ->check(isDefinition);
   app.add_flag("--strict", options.strict, "reshards that nothing in the plan asks for are errors");
   app.add_option("--device", options.device, "device that the program runs on")
-      ->check(oneOf({"cpu"}))
+      ->check(oneOf({"cpu", "cuda"}))
       ->capture_default_str();
 }
 

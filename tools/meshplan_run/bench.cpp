@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 
 /// Seconds of each step from one barrier of all ranks to the next. The first step, which warms up, is left out.
 Status measure(RankRun &run, int64_t steps, std::vector<double> &seconds) {
-  MESHPLAN_ASSIGN_OR_RETURN(auto group, run.world.createWorldGroup("world"));
+  MESHPLAN_ASSIGN_OR_RETURN(auto group, run.world.host().createWorldGroup("world"));
   for (int64_t step = 0; step <= steps; ++step) {
     MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier()));
     Clock::time_point begin = Clock::now();
@@ -48,8 +48,7 @@ Status report(const RunOptions &options, const Job &job, const Reports &reports,
   return Status();
 }
 
-Status bench(const RunOptions &options, Ranks &ranks) {
-  MESHPLAN_ASSIGN_OR_RETURN(Job job, Job::load(options));
+Status bench(const RunOptions &options, const Job &job, Ranks &ranks) {
   MESHPLAN_ASSIGN_OR_RETURN(RankFeeds feeds, RankFeeds::open(options, job));
   std::vector<double> secondsOfFirst;
   Reports reports;
@@ -68,5 +67,5 @@ Status bench(const RunOptions &options, Ranks &ranks) {
 } // namespace
 
 int meshplan::runBench(const RunOptions &options) {
-  return runCommand(options, [&](Ranks &ranks) { return bench(options, ranks); });
+  return runJob(options, [&](const Job &job, Ranks &ranks) { return bench(options, job, ranks); });
 }

@@ -25,8 +25,7 @@ static Status report(const RunOptions &options, const Job &job, const Reports &r
   return Status();
 }
 
-static Status forward(const RunOptions &options, Ranks &ranks) {
-  MESHPLAN_ASSIGN_OR_RETURN(Job job, Job::load(options));
+static Status forward(const RunOptions &options, const Job &job, Ranks &ranks) {
   MESHPLAN_ASSIGN_OR_RETURN(RankFeeds feeds, RankFeeds::open(options, job));
   std::vector<TensorSpec> specs = outputSpecs(*job.program);
   Reports reports;
@@ -44,5 +43,5 @@ static Status forward(const RunOptions &options, Ranks &ranks) {
 }
 
 int meshplan::runForward(const RunOptions &options) {
-  return runCommand(options, [&](Ranks &ranks) { return forward(options, ranks); });
+  return runJob(options, [&](const Job &job, Ranks &ranks) { return forward(options, job, ranks); });
 }

@@ -46,13 +46,18 @@ static Status checkInputs(const TensorSource &source, const artifact::Program &p
 Expected<Job> Job::load(const RunOptions &options) {
   MESHPLAN_ASSIGN_OR_RETURN(Artifact artifact, loadSchedule(options.schedule));
   if (std::string_view device = artifact.schedule().device() ? artifact.schedule().device()->string_view() : "";
-      device != "cpu")
+      device != "cpu" && device != "cuda")
     return Status::error(StatusCode::unsupported, options.schedule, " is compiled for device '", device,
-                         "'; this build runs cpu");
+                         "'; this version runs cpu and cuda");
   auto program = findProgram(artifact.schedule(), options.program);
   if (!program)
     return program.status().withContext(options.schedule);
   return Job{std::move(artifact), *program};
+}
+
+bool Job::needsNccl() const {
+  auto *communicators = artifact.schedule().communicators();
+  return isForCuda() && (worldSize() > 1 || (communicators && communicators->size() > 0));
 }
 
 Expected<RankFeeds> RankFeeds::open(const RunOptions &options, const Job &job) {

@@ -15,6 +15,10 @@ struct Job {
 
   static Expected<Job> load(const RunOptions &options);
   int64_t worldSize() const { return worldSizeOf(meshSizesOf(artifact.schedule(), *program)); }
+  bool isForCuda() const { return artifact.schedule().device()->string_view() == "cuda"; }
+
+  /// Ranks have tensors on devices of their own to move.
+  bool needsNccl() const;
 };
 
 struct RankFeeds {

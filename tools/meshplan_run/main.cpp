@@ -17,9 +17,9 @@ static void addCommonOptions(CLI::App &command, RunOptions &options) {
   command.add_option("--program", options.program, "program of the schedule")->capture_default_str();
   command
       .add_option("--backend", options.backend,
-                  "how ranks reach each other: as threads of this process, or, one in each process that a launcher has "
-                  "started, over mpi; without it, what fits the launch")
-      ->check(oneOf({"threads", "mpi"}));
+                  "how ranks reach each other: as threads of this process; one in each process that a launcher has "
+                  "started, over mpi; or, where the schedule is for cuda, their GPUs over nccl; without it, what fits")
+      ->check(oneOf({"threads", "mpi", "nccl"}));
   command.add_option("--timeout", options.timeoutSeconds, "seconds that a rank waits for another")
       ->check(positiveNumber(mostSeconds))
       ->capture_default_str();

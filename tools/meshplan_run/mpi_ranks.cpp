@@ -9,15 +9,10 @@ using namespace meshplan;
 
 namespace {
 
-/// The same failure may be in several processes.
-Status withRank(const Status &status, int64_t rank) {
-  std::string name = "rank " + std::to_string(rank);
-  return status.message().starts_with(name + ": ") ? status : status.withContext(name);
-}
-
 class MpiRanks final : public Ranks {
 public:
-  MpiRanks(MpiProcess &process, std::chrono::milliseconds timeout) : process(process) {
+  MpiRanks(MpiProcess &process, const Placement &placement, std::chrono::milliseconds timeout)
+      : process(process), placement(placement) {
     rankOptions.timeout = timeout;
     rankOptions.onFailure = [this](int64_t, const Status &failure) { report(failure); };
     rankOptions.onStuck = endStuck;
@@ -39,6 +34,7 @@ public:
     return body(*world);
   }
   int computeThreads(int64_t) const override { return threadsPerRank(1, static_cast<int>(process.localSize())); }
+  std::optional<int64_t> localRank(int64_t) const override { return placement.localRank.value_or(process.localRank()); }
 
 private:
   void report(const Status &failure) {
@@ -47,6 +43,7 @@ private:
   }
 
   MpiProcess &process;
+  const Placement &placement;
   bool reported = false;
   RankOptions rankOptions;
   World *world = nullptr;
@@ -59,7 +56,7 @@ int meshplan::runMpiRank(const RunOptions &options, const Placement &placement, 
   if (!started)
     return reportError(started.status());
   MpiProcess &process = **started;
-  MpiRanks ranks(process, timeoutOf(options));
+  MpiRanks ranks(process, placement, timeoutOf(options));
   return ranks.runAll([&](Ranks &own) -> Status {
     MESHPLAN_RETURN_IF_ERROR(checkAgainstMpi(placement, process.rank(), process.size()));
     return command(own);

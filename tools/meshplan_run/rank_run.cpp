@@ -3,6 +3,7 @@
 #include "tools/meshplan_run/rank_run.h"
 
 #include "runtime/comm/gather.h"
+#include "runtime/launch/placement.h"
 #include "runtime/tensor/compute_scope.h"
 #include "runtime/tensor/memory.h"
 
@@ -14,9 +15,9 @@ Status RankRun::load(const RankFeeds &feeds) {
 }
 
 Status RankRun::gather(Reports &reports) {
-  RankReport own{{executor.residentBytes(), pool.peak()}, std::move(ownTrace)};
+  RankReport own{{executor.residentBytes(), peak()}, std::move(ownTrace)};
   // The ranks leave the barrier together, which tells how far the clocks of machines are apart.
-  MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("world"));
+  MESHPLAN_ASSIGN_OR_RETURN(auto group, world.host().createWorldGroup("world"));
   MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier({.sequence = -1, .origin = "the end of the run"})));
   own.clock = readClock();
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::string> texts, gatherAtFirst(world, textOf(own)));
@@ -27,19 +28,43 @@ Status RankRun::gather(Reports &reports) {
   return Status();
 }
 
+int meshplan::runJob(const RunOptions &options, const std::function<Status(const Job &, Ranks &)> &command) {
+  // What is wrong with it is said where the other ranks hear of it.
+  auto job = Job::load(options);
+  Workload workload;
+  if (job)
+    workload = {job->isForCuda() ? "cuda" : "cpu", job->worldSize()};
+  return runCommand(options, workload, [&](Ranks &ranks) { return job ? command(*job, ranks) : job.status(); });
+}
+
+/// The device of a rank. What all ranks have wrong is said before what one of them lacks.
+static Expected<Device> chooseDevice(const Job &job, const Ranks &ranks, World &hosts) {
+  if (!job.isForCuda())
+    return Device();
+  MESHPLAN_RETURN_IF_ERROR(hosts.agree(job.artifact.hash()));
+  MESHPLAN_ASSIGN_OR_RETURN(int gpus, countCudaDevices());
+  MESHPLAN_ASSIGN_OR_RETURN(int gpu, chooseGpu(hosts.rank(), ranks.localRank(hosts.rank()), gpus));
+  return Device{DeviceKind::cuda, gpu};
+}
+
 Status meshplan::runRanks(const RunOptions &options, const Job &job, Ranks &ranks,
                           const std::function<Status(RankRun &)> &body) {
   installPoolAllocator();
   int64_t worldSize = job.worldSize();
-  return ranks.run(worldSize, [&](World &world) -> Status {
+  return ranks.run(worldSize, [&](World &hosts) -> Status {
     // The traces are written at the end; a path that cannot be written fails now.
-    if (world.rank() == 0 && !options.trace.empty())
+    if (hosts.rank() == 0 && !options.trace.empty())
       MESHPLAN_RETURN_IF_ERROR(AtomicFile::create(options.trace).status());
+    MESHPLAN_ASSIGN_OR_RETURN(Device device, chooseDevice(job, ranks, hosts));
     auto pool = std::make_shared<MemoryPool>();
     PoolScope pooled(pool);
-    ComputeScope compute(ranks.computeThreads(worldSize));
-    MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(job.artifact, *job.program, world));
-    RankRun run(world, *executor, *pool, !options.trace.empty());
-    return body(run);
+    ComputeScope compute(ranks.computeThreads(worldSize), device);
+    auto peak = [&] { return device.isHost() ? pool->peak() : peakDeviceBytes(device); };
+    auto onWorld = [&](World &world) -> Status {
+      MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(job.artifact, *job.program, world));
+      RankRun run(world, *executor, peak, !options.trace.empty());
+      return body(run);
+    };
+    return job.needsNccl() ? runOverNccl(hosts, device, onWorld) : onWorld(hosts);
   });
 }

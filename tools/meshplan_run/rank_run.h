@@ -3,19 +3,19 @@
 #ifndef MESHPLAN_TOOLS_MESHPLAN_RUN_RANK_RUN_H
 #define MESHPLAN_TOOLS_MESHPLAN_RUN_RANK_RUN_H
 
+#include "runtime/tensor/device.h"
 #include "tools/meshplan_run/job.h"
 #include "tools/meshplan_run/ranks.h"
 #include "tools/meshplan_run/reports.h"
 
 namespace meshplan {
 
-class MemoryPool;
-
 /// A rank that is ready to load and run.
 class RankRun {
 public:
-  RankRun(World &world, Executor &executor, const MemoryPool &pool, bool traces)
-      : world(world), executor(executor), pool(pool), traces(traces) {}
+  /// `peak` gives the bytes that the rank's tensors have had at most.
+  RankRun(World &world, Executor &executor, std::function<int64_t()> peak, bool traces)
+      : world(world), executor(executor), peak(std::move(peak)), traces(traces) {}
 
   World &world;
   Executor &executor;
@@ -29,10 +29,17 @@ public:
   Status gather(Reports &reports);
 
 private:
-  const MemoryPool &pool;
+  std::function<int64_t()> peak;
   bool traces;
   Trace ownTrace;
 };
+
+/// Loads the schedule, finds out how this process was started, runs `command`, and prints an error. Returns the exit
+/// status.
+int runJob(const RunOptions &options, const std::function<Status(const Job &, Ranks &)> &command);
+
+/// Runs `body` with a world for tensors on `device`, the calling thread's. A build without NCCL's headers refuses.
+Status runOverNccl(World &hosts, Device device, const RankBody &body);
 
 /// Runs `body` on every rank of this process.
 Status runRanks(const RunOptions &options, const Job &job, Ranks &ranks, const std::function<Status(RankRun &)> &body);

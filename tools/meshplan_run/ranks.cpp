@@ -36,6 +36,7 @@ public:
     return rootCause(runThreads(worldSize, rankOptions, body));
   }
   int computeThreads(int64_t worldSize) const override { return threadsPerRank(static_cast<int>(worldSize)); }
+  std::optional<int64_t> localRank(int64_t rank) const override { return rank; }
 
 private:
   RankOptions rankOptions;
@@ -47,18 +48,30 @@ std::chrono::milliseconds meshplan::timeoutOf(const RunOptions &options) {
   return std::chrono::milliseconds(std::llround(std::ceil(options.timeoutSeconds * 1000)));
 }
 
-int meshplan::runCommand(const RunOptions &options, const Command &command) {
-  auto placement = placementOf(environmentOfProcess());
+int meshplan::runCommand(const RunOptions &options, const Workload &workload, const Command &command) {
+  Environment environment = environmentOfProcess();
+  auto placement = placementOf(environment);
   if (!placement)
     return reportError(placement.status());
-  auto backend = chooseBackend(options.backend, *placement);
-  if (!backend)
-    return reportError(backend.status());
-  if (*backend == Backend::mpi)
+  // What ranks on the host do not need may be wrong.
+  auto meeting = workload.device != "cpu" ? meetingPointOf(environment) : std::optional<MeetingPoint>();
+  if (!meeting)
+    return reportError(meeting.status());
+  auto connection = chooseBackend(options.backend, *placement, workload, *meeting);
+  if (!connection)
+    return reportError(connection.status());
+  if (connection->hosts == Hosts::mpi)
     return runMpiRank(options, *placement, command);
+  if (connection->hosts == Hosts::store)
+    return runStoreRank(options, *placement, **meeting, command);
   ThreadRanks ranks(timeoutOf(options));
   Status status = command(ranks);
   return status.ok() ? 0 : reportError(status);
+}
+
+Status meshplan::withRank(const Status &status, int64_t rank) {
+  std::string name = "rank " + std::to_string(rank);
+  return status.message().starts_with(name + ": ") ? status : status.withContext(name);
 }
 
 int meshplan::reportError(const Status &status) {

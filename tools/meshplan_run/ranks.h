@@ -12,9 +12,13 @@
 #include "runtime/comm/run_rank.h"
 #include "tools/meshplan_run/options.h"
 
+#include <optional>
+
 namespace meshplan {
 
+struct MeetingPoint;
 struct Placement;
+struct Workload;
 
 class Ranks {
 public:
@@ -27,6 +31,9 @@ public:
   /// Threads that each of `worldSize` ranks may compute with.
   virtual int computeThreads(int64_t worldSize) const = 0;
 
+  /// The number of the rank, which is one of this process, among the ranks of its machine; nothing when nobody knows.
+  virtual std::optional<int64_t> localRank(int64_t rank) const = 0;
+
 protected:
   /// What a backend calls when ranks hang in an operator: removes the temporary files, reports, and ends the process.
   [[noreturn]] static void endStuck(const Status &cause, std::span<const int64_t> ranks);
@@ -36,15 +43,22 @@ using Command = std::function<Status(Ranks &)>;
 
 /// Finds out how this process was started, runs `command` in it, and prints an
 /// error. Returns the exit status.
-int runCommand(const RunOptions &options, const Command &command);
+int runCommand(const RunOptions &options, const Workload &workload, const Command &command);
 
 std::chrono::milliseconds timeoutOf(const RunOptions &options);
+
+/// The failure with the rank in front, if it is not there: the same may be in several processes.
+Status withRank(const Status &status, int64_t rank);
 
 /// Prints "error: ..." and returns the exit status of a run that went wrong.
 int reportError(const Status &status);
 
 /// runCommand for one rank of a run over MPI. A build without MPI refuses.
 int runMpiRank(const RunOptions &options, const Placement &placement, const Command &command);
+
+/// runCommand for one rank of a run whose ranks meet at a store.
+int runStoreRank(const RunOptions &options, const Placement &placement, const MeetingPoint &meeting,
+                 const Command &command);
 
 } // namespace meshplan
 

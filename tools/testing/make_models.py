@@ -114,6 +114,7 @@ MODELS: dict[str, list[str]] = {
     "mistral_long": noisy("mistral", "--batch", "2", "--sequence", "2048", **GROUPED, sliding_window=64),
     "gemma2_long": noisy("gemma2", "--batch", "2", "--sequence", "1024", **GEMMA2 | {"sliding_window": 64}),
     "qwen3": noisy("qwen3", **QWEN3),
+    "gemma": noisy("gemma", **GROUPED | {"num_key_value_heads": 1, "head_dim": 16}),
     "gpt2": noisy("gpt2", **GPT2),
     "gpt2_train": tiny("gpt2", "--train", **GPT2),
     "bert": noisy("bert", *BERT_CLASS, *BERT_INPUTS, **BERT),

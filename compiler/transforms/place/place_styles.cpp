@@ -5,11 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/attention_heads.h"
 #include "compiler/sharding/dim_units.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/transforms/place/passes.h"
+#include "compiler/transforms/place/style_text.h"
 #include "dialect/plan/plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -34,12 +36,6 @@ SmallVector<AxisRefAttr> dividing(ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
     if (resolveAxis(axis, mesh).size > 1)
       list.push_back(axis);
   return list;
-}
-
-StringRef nameOf(BlockArgument parameter) {
-  auto function = cast<func::FuncOp>(parameter.getOwner()->getParentOp());
-  auto names = function.getArgAttrOfType<ArrayAttr>(parameter.getArgNumber(), "plan.names");
-  return names && !names.empty() ? cast<StringAttr>(names[0]).getValue() : StringRef("parameter");
 }
 
 /// A styled module of one function: its calls, and what crosses its border.
@@ -68,6 +64,10 @@ private:
   llvm::SetVector<BlockArgument> ownedBy(StringRef path);
   LogicalResult noFeatures(StyledModule &module);
 
+  /// True if the dim is the one KV head of its attention: each rank needs it whole for its query heads.
+  bool isOnlyKeyHead(StyleOp style, BlockArgument parameter, int64_t dim);
+  LogicalResult keepWhole(StyleOp style, BlockArgument parameter);
+
   /// A parameter whose place the plan states itself, and otherwise than a style.
   LogicalResult contradictsPlacement(StyleOp style, BlockArgument parameter);
 
@@ -75,9 +75,10 @@ private:
   LogicalResult contradictsStyle(StyleOp style, ShardingAttr sharding, StyleOp other, ShardingAttr otherSharding,
                                  BlockArgument parameter);
 
-  /// `dim 0 over tp`
-  static std::string describeSplits(ShardingAttr sharding);
   LogicalResult divide(StyleOp style, BlockArgument parameter, int64_t dim);
+
+  /// The style gives the parameter this layout; an error if another statement gives it another one.
+  LogicalResult claim(StyleOp style, BlockArgument parameter, ShardingAttr sharding);
 
   /// Sizes of the parts of a dim, none if the style states none; nothing if they do not add up to the dim.
   static std::optional<SmallVector<int64_t>> partsOf(StyleOp style, int64_t extent);
@@ -86,9 +87,6 @@ private:
 
   /// True the first time: one statement is given to every layer, and is wrong once.
   bool isNews(StyleOp style) { return reported.insert(style.getLoc()).second; }
-
-  std::string axisNames(StyleOp style);
-  std::string describeAxes(StyleOp style);
 
   /// colwise: activations come whole; rowwise: divided where they meet the input features of the weight.
   void constrainFeatureInputs(StyledModule &module, const FeatureUse &use);
@@ -183,7 +181,7 @@ LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
     parameters = ownedBy(reader);
     reader = "";
   }
-  bool divided = false;
+  bool isPlaced = false;
   std::optional<std::pair<BlockArgument, int64_t>> single;
   for (BlockArgument parameter : parameters) {
     FeatureUse use = findFeatures(parameter, reader);
@@ -195,14 +193,31 @@ LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
       single = {parameter, *dim};
       continue;
     }
-    divided = true;
-    if (failed(divide(module.style, parameter, *dim)))
+    isPlaced = true;
+    bool staysWhole = colwise && isOnlyKeyHead(module.style, parameter, *dim);
+    if (failed(staysWhole ? keepWhole(module.style, parameter) : divide(module.style, parameter, *dim)))
       return failure();
     constrainFeatureInputs(module, use);
   }
-  if (divided)
+  if (isPlaced)
     return success();
   return single ? divide(module.style, single->first, single->second) : noFeatures(module);
+}
+
+bool StylePlacer::isOnlyKeyHead(StyleOp style, BlockArgument parameter, int64_t dim) {
+  std::optional<HeadUse> use = findHeadSize(parameter, dim);
+  return use && !use->isQuery && use->heads == 1 && !axesOf(style).empty();
+}
+
+LogicalResult StylePlacer::keepWhole(StyleOp style, BlockArgument parameter) {
+  if (isNews(style)) {
+    auto diagnostic = style.emitWarning()
+                      << "'" << parameterName(parameter) << "' makes the only KV head of its attention, so "
+                      << "that each rank of " << describeAxes(axesOf(style), mesh) << " holds all of it";
+    diagnostic.attachNote() << "help: 'replicate' says so without a warning";
+  }
+  int64_t rank = cast<RankedTensorType>(parameter.getType()).getRank();
+  return claim(style, parameter, ShardingAttr::getReplicated(parameter.getContext(), rank));
 }
 
 LogicalResult StylePlacer::noFeatures(StyledModule &module) {
@@ -237,7 +252,7 @@ llvm::SetVector<BlockArgument> StylePlacer::ownedBy(StringRef path) {
 
 LogicalResult StylePlacer::contradictsPlacement(StyleOp style, BlockArgument parameter) {
   auto text = function.getArgAttrOfType<StringAttr>(parameter.getArgNumber(), "plan.style");
-  auto diagnostic = style.emitError() << "parameter '" << nameOf(parameter) << "' is placed in two ways: '"
+  auto diagnostic = style.emitError() << "parameter '" << parameterName(parameter) << "' is placed in two ways: '"
                                       << (text ? text.getValue() : "") << "' and '" << style.getText() << "'";
   diagnostic.attachNote(parameter.getLoc()) << "the other statement is here";
   diagnostic.attachNote() << "help: modules that share a parameter need one placement";
@@ -246,7 +261,7 @@ LogicalResult StylePlacer::contradictsPlacement(StyleOp style, BlockArgument par
 
 LogicalResult StylePlacer::contradictsStyle(StyleOp style, ShardingAttr sharding, StyleOp other,
                                             ShardingAttr otherSharding, BlockArgument parameter) {
-  auto diagnostic = style.emitError() << "parameter '" << nameOf(parameter) << "' is placed in two ways: '"
+  auto diagnostic = style.emitError() << "parameter '" << parameterName(parameter) << "' is placed in two ways: '"
                                       << style.getText() << "' of " << moduleText(style.getModule()) << " splits "
                                       << describeSplits(sharding);
   diagnostic.attachNote(other.getLoc()) << "'" << other.getText() << "' of " << moduleText(other.getModule())
@@ -255,36 +270,29 @@ LogicalResult StylePlacer::contradictsStyle(StyleOp style, ShardingAttr sharding
   return failure();
 }
 
-std::string StylePlacer::describeSplits(ShardingAttr sharding) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  for (auto [index, dim] : llvm::enumerate(sharding.getDims()))
-    if (!dim.getAxes().empty()) {
-      stream << (text.empty() ? "dim " : ", dim ") << index << " over ";
-      llvm::interleave(dim.getAxes(), stream, [&](AxisRefAttr axis) { stream << axis.getName(); }, " x ");
-    }
-  return text;
-}
-
 LogicalResult StylePlacer::divide(StyleOp style, BlockArgument parameter, int64_t dim) {
   auto type = cast<RankedTensorType>(parameter.getType());
   int64_t shards = shardCount(axesOf(style), mesh);
   if (type.getDimSize(dim) < shards) {
     if (!isNews(style))
       return failure();
-    auto diagnostic = style.emitError() << "dim " << dim << " of '" << nameOf(parameter) << "' has size "
-                                        << type.getDimSize(dim) << ", fewer than " << describeAxes(style);
+    auto diagnostic = style.emitError() << "dim " << dim << " of '" << parameterName(parameter) << "' has size "
+                                        << type.getDimSize(dim) << ", fewer than " << describeAxes(axesOf(style), mesh);
     if (type.getDimSize(dim) == 1)
       diagnostic.attachNote() << "help: use 'replicate'";
     else
-      diagnostic.attachNote() << "help: " << axisNames(style) << " can be at most " << type.getDimSize(dim);
+      diagnostic.attachNote() << "help: " << axisNames(axesOf(style)) << " can be at most " << type.getDimSize(dim);
     return failure();
   }
   std::optional<SmallVector<int64_t>> parts = partsOf(style, type.getDimSize(dim));
   if (!parts)
     return wrongParts(style, parameter, dim);
-  ShardingAttr sharding = ShardingAttr::getReplicated(type.getContext(), type.getRank())
-                              .withDim(dim, units.divide(parameter, dim, axesOf(style), mesh, *parts));
+  return claim(style, parameter,
+               ShardingAttr::getReplicated(type.getContext(), type.getRank())
+                   .withDim(dim, units.divide(parameter, dim, axesOf(style), mesh, *parts)));
+}
+
+LogicalResult StylePlacer::claim(StyleOp style, BlockArgument parameter, ShardingAttr sharding) {
   if (auto stated = function.getArgAttrOfType<ShardingAttr>(parameter.getArgNumber(), "plan.sharding"))
     if (statedLayout(parameter, stated) != sharding)
       return contradictsPlacement(style, parameter);
@@ -312,7 +320,7 @@ LogicalResult StylePlacer::wrongParts(StyleOp style, BlockArgument parameter, in
   int64_t sum = 0;
   for (int64_t part : style.getParts())
     sum += part;
-  auto diagnostic = style.emitError() << "dim " << dim << " of '" << nameOf(parameter) << "' has size "
+  auto diagnostic = style.emitError() << "dim " << dim << " of '" << parameterName(parameter) << "' has size "
                                       << cast<RankedTensorType>(parameter.getType()).getDimSize(dim)
                                       << ", which is not made of " << sum << " equal shares";
   diagnostic.attachNote() << "help: the sizes in 'parts' add up to a number that divides it";
@@ -321,22 +329,6 @@ LogicalResult StylePlacer::wrongParts(StyleOp style, BlockArgument parameter, in
 
 SmallVector<AxisRefAttr> StylePlacer::axesOf(StyleOp style) {
   return dividing(llvm::map_to_vector(style.getAxes(), [](Attribute axis) { return cast<AxisRefAttr>(axis); }), mesh);
-}
-
-std::string StylePlacer::axisNames(StyleOp style) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  llvm::interleave(axesOf(style), stream, [&](AxisRefAttr axis) { stream << axis.getName(); }, " x ");
-  return text;
-}
-
-std::string StylePlacer::describeAxes(StyleOp style) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  llvm::interleave(
-      axesOf(style), stream,
-      [&](AxisRefAttr axis) { stream << axis.getName() << " = " << resolveAxis(axis, mesh).size; }, ", ");
-  return text;
 }
 
 void StylePlacer::constrainFeatureInputs(StyledModule &module, const FeatureUse &use) {
@@ -390,8 +382,8 @@ LogicalResult StylePlacer::shortSequence(StyleOp style, int64_t dim, int64_t ext
   if (!isNews(style))
     return failure();
   auto diagnostic = style.emitError() << "dim " << dim << " of the output of " << moduleText(style.getModule())
-                                      << " has size " << extent << ", fewer than " << describeAxes(style);
-  diagnostic.attachNote() << "help: " << axisNames(style) << " can be at most " << extent;
+                                      << " has size " << extent << ", fewer than " << describeAxes(axesOf(style), mesh);
+  diagnostic.attachNote() << "help: " << axisNames(axesOf(style)) << " can be at most " << extent;
   return failure();
 }
 

@@ -1,10 +1,10 @@
 //===- messages.cpp - what propagation reports ----------------------------===//
 
 #include "compiler/transforms/propagate/messages.h"
+#include "compiler/sharding/attention_heads.h"
 #include "compiler/sharding/layout_text.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
-#include "compiler/transforms/propagate/attention_heads.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -48,6 +48,11 @@ void Engine::abort(Status reason) {
   newState.wait(lock, [&] { return stopped; });
 }
 
+Status Engine::failure() {
+  std::unique_lock lock(mutex);
+  return cause;
+}
+
 void Engine::leave(bool failed) {
   std::unique_lock lock(mutex);
   tasks.push_back([this, failed] {

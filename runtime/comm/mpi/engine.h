@@ -33,13 +33,16 @@ public:
   int64_t size() const { return transport.size(); }
   std::chrono::milliseconds timeout() const { return options.timeout; }
 
-  // For the thread of the rank; abort also for others.
+  // For the thread of the rank; abort and failure also for others.
 
   /// `aborted` or `peerLost`, with `what`, when the run has ended.
   Expected<std::shared_ptr<Ticket>> start(StartedCollective started, const std::string &what);
 
   /// See World::abort.
   void abort(Status cause);
+
+  /// See World::failure.
+  Status failure();
 
   /// Asks `ranks` whether they are there. `silentAmong` are those that have not answered since.
   void ask(std::vector<int64_t> ranks);

@@ -21,6 +21,7 @@ public:
 
   Status wait() override { return wait(engine.timeout()); }
   Status wait(std::chrono::milliseconds limit) override;
+  std::vector<int64_t> missing() override;
 
 private:
   Status waitOnce(std::chrono::milliseconds limit);
@@ -46,6 +47,11 @@ Status MpiPending::wait(std::chrono::milliseconds limit) {
   if (!result.ok())
     engine.abort(result);
   return result;
+}
+
+std::vector<int64_t> MpiPending::missing() {
+  Progress progress = ticket->progress();
+  return progress.moving || ticket->finished() ? std::vector<int64_t>() : progress.missing;
 }
 
 Status MpiPending::gaveUp(std::chrono::milliseconds limit, bool asked) {
@@ -97,11 +103,7 @@ Expected<Pending> MpiGroup::start(Collective collective) {
 } // namespace
 
 Expected<std::unique_ptr<Group>> MpiWorld::makeGroup(std::vector<int64_t> ranks, std::string name, int64_t index) {
-  // Ranks agree on a group without talking: all make the same ones in the same order.
-  std::string identity = name + '\0' + std::to_string(madeGroups[{name, ranks}]++);
-  for (int64_t rank : ranks)
-    identity += ' ' + std::to_string(rank);
-  Hash hash = hashBytes(std::as_bytes(std::span(identity)));
+  Hash hash = groupNames.next(name, ranks);
   return std::unique_ptr<Group>(std::make_unique<MpiGroup>(engine, hash, std::move(name), std::move(ranks), index));
 }
 

@@ -5,6 +5,7 @@
 
 #include "runtime/comm/communicator.h"
 #include "runtime/comm/mpi/engine.h"
+#include "runtime/comm/wire.h"
 
 namespace meshplan {
 
@@ -17,12 +18,13 @@ public:
   int64_t size() const override { return engine.size(); }
   std::chrono::milliseconds timeout() const override { return engine.timeout(); }
   void abort(Status cause) override { engine.abort(std::move(cause)); }
+  Status failure() override { return engine.failure(); }
 
 private:
   Expected<std::unique_ptr<Group>> makeGroup(std::vector<int64_t> ranks, std::string name, int64_t index) override;
 
   Engine &engine;
-  std::map<std::pair<std::string, std::vector<int64_t>>, int64_t> madeGroups;
+  GroupNames groupNames;
 };
 
 } // namespace meshplan

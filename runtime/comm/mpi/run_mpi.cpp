@@ -2,44 +2,29 @@
 
 #include "runtime/comm/mpi/run_mpi.h"
 
+#include "runtime/base/ending_signal.h"
 #include "runtime/comm/mpi/mpi_status.h"
 #include "runtime/comm/mpi/mpi_world.h"
 
-#include <csignal>
-#include <ctime>
 #include <thread>
+#include <tuple>
 
 using namespace meshplan;
 
-static sigset_t endingSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  return signals;
-}
-
-/// A signal that asks the run to end, which every thread of the process blocks.
-static Status takeSignal(int64_t rank) {
-  sigset_t signals = endingSignals();
-  struct timespec immediately = {};
-  if (sigtimedwait(&signals, nullptr, &immediately) != SIGTERM)
-    return Status();
-  return Status::error(StatusCode::aborted, "rank ", rank, " was told to stop (SIGTERM)");
-}
-
-static Expected<int64_t> countLocalProcesses() {
+/// Of this process on its machine: rank and number of processes.
+static Expected<std::pair<int64_t, int64_t>> findLocalPlace() {
   MPI_Comm local;
-  int size = 0;
+  int rank = 0, size = 0;
   MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_split_type, MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local);
+  MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_rank, local, &rank);
   MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_size, local, &size);
   MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Comm_free, &local);
-  return size;
+  return std::pair<int64_t, int64_t>(rank, size);
 }
 
 Expected<std::unique_ptr<MpiProcess>> MpiProcess::start() {
   // Before MPI starts threads, which inherit the mask.
-  sigset_t signals = endingSignals();
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  holdEndingSignal();
   int provided = 0, rank = 0, size = 0;
   MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Init_thread, nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   if (provided < MPI_THREAD_FUNNELED)
@@ -50,7 +35,8 @@ Expected<std::unique_ptr<MpiProcess>> MpiProcess::start() {
   std::unique_ptr<MpiProcess> process(new MpiProcess());
   process->ownRank = rank;
   process->processCount = size;
-  MESHPLAN_ASSIGN_OR_RETURN(process->processesHere, countLocalProcesses());
+  MESHPLAN_ASSIGN_OR_RETURN(auto local, findLocalPlace());
+  std::tie(process->rankHere, process->processesHere) = local;
   return process;
 }
 
@@ -69,7 +55,7 @@ Status MpiProcess::run(const RankOptions &options, const RankBody &body, int64_t
     return Status();
   Transport transport(communicator);
   EngineOptions engineOptions{
-      .timeout = options.timeout, .interruption = [this] { return takeSignal(ownRank); }, .onStuck = nullptr};
+      .timeout = options.timeout, .interruption = [this] { return takeEndingSignal(ownRank); }, .onStuck = nullptr};
   if (options.onStuck)
     engineOptions.onStuck = [&](const Status &cause) { options.onStuck(cause, std::span(&ownRank, 1)); };
   Engine engine(transport, std::move(engineOptions));

@@ -28,6 +28,8 @@ public:
   int64_t size() const { return processCount; }
   /// Processes on this machine, this one among them.
   int64_t localSize() const { return processesHere; }
+  /// The number of this one among them, from 0.
+  int64_t localRank() const { return rankHere; }
 
   /// Runs `body` in a thread of its own, moves data meanwhile, and returns what the body returned. After a failure it
   /// returns when all ranks have, or after 2 s, so that a launcher which kills the other ranks on the first exit status
@@ -38,7 +40,7 @@ public:
 private:
   MpiProcess() = default;
 
-  int64_t ownRank = 0, processCount = 0, processesHere = 0;
+  int64_t ownRank = 0, processCount = 0, processesHere = 0, rankHere = 0;
   bool together = true; // no process is known to have ended alone
 };
 

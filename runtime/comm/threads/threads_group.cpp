@@ -18,6 +18,7 @@ public:
 
   Status wait() override { return wait(run.timeout); }
   Status wait(std::chrono::milliseconds limit) override;
+  std::vector<int64_t> missing() override;
 
 private:
   int64_t rank() const { return exchange->ranks()[slot]; }
@@ -55,6 +56,11 @@ Status ThreadsPending::wait(std::chrono::milliseconds limit) {
   }
   settled = true;
   return result;
+}
+
+std::vector<int64_t> ThreadsPending::missing() {
+  std::unique_lock lock(run.mutex);
+  return exchange->missing();
 }
 
 /// Returns when all have arrived, agree, and the run goes on.

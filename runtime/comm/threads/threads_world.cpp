@@ -25,6 +25,11 @@ void ThreadsWorld::abort(Status cause) {
   run.abort(lock, std::move(cause));
 }
 
+Status ThreadsWorld::failure() {
+  std::unique_lock lock(run.mutex);
+  return run.cause;
+}
+
 Expected<std::unique_ptr<Group>> ThreadsWorld::makeGroup(std::vector<int64_t> ranks, std::string name, int64_t index) {
   int64_t generation = madeGroups[{name, ranks}]++;
   std::unique_lock lock(run.mutex);

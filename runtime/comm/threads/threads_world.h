@@ -56,6 +56,7 @@ public:
   int64_t size() const override { return run.size; }
   std::chrono::milliseconds timeout() const override { return run.timeout; }
   void abort(Status cause) override;
+  Status failure() override;
 
 private:
   Expected<std::unique_ptr<Group>> makeGroup(std::vector<int64_t> ranks, std::string name, int64_t index) override;

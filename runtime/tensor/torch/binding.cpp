@@ -2,6 +2,7 @@
 
 #include "runtime/tensor/torch/binding.h"
 
+#include "runtime/tensor/torch/device.h"
 #include "runtime/tensor/torch/literal.h"
 
 using namespace meshplan;
@@ -48,6 +49,11 @@ static bool bindOne(BoundArguments &bound, const c10::Argument &parameter, const
   return literal.has_value();
 }
 
+/// Where operators that make a tensor from nothing put it. Schedules do not say.
+static bool isDevice(const c10::Argument &parameter) {
+  return parameter.name() == "device" && withoutOptional(*parameter.real_type()).kind() == TypeKind::DeviceObjType;
+}
+
 static std::string parameterNames(const c10::FunctionSchema &schema) {
   std::string names;
   for (const c10::Argument &parameter : schema.arguments())
@@ -79,6 +85,8 @@ Expected<BoundArguments> meshplan::bindArguments(std::string_view target, const 
       if (!bindOne(bound, parameter, given->content))
         return Status::error(StatusCode::invalid, target, ": argument '", parameter.name(), "' is ",
                              contentName(given->content), ", the operator takes ", parameter.real_type()->str());
+    } else if (isDevice(parameter) && !deviceOfThread().isHost()) {
+      bound.fixed.emplace_back(torchDevice(deviceOfThread()));
     } else if (parameter.default_value()) {
       bound.fixed.push_back(*parameter.default_value());
     } else if (parameter.type()->kind() == TypeKind::OptionalType) {

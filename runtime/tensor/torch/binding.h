@@ -10,7 +10,8 @@
 
 namespace meshplan {
 
-/// The arguments of a call in the order of the schema. What depends on the run
+/// The arguments of a call in the order of the schema. A device that is not
+/// named is that of the thread. What depends on the run
 /// is None in `fixed` and listed beside it.
 struct BoundArguments {
   struct ValueSlot {

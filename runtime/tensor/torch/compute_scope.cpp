@@ -2,9 +2,12 @@
 
 #include "runtime/tensor/compute_scope.h"
 
+#include "runtime/tensor/torch/device.h"
+
 #include <ATen/Parallel.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <algorithm>
+#include <c10/core/DeviceGuard.h>
 #include <c10/core/GradMode.h>
 #include <sched.h>
 #include <thread>
@@ -12,17 +15,25 @@
 using namespace meshplan;
 
 struct ComputeScope::Guards {
-  explicit Guards(int threads) : outerThreads(at::get_num_threads()) { at::set_num_threads(threads); }
-  ~Guards() { at::set_num_threads(outerThreads); }
+  Guards(int threads, Device device)
+      : outerThreads(at::get_num_threads()), outerDevice(exchangeDeviceOfThread(device)), device(torchDevice(device)) {
+    at::set_num_threads(threads);
+  }
+  ~Guards() {
+    at::set_num_threads(outerThreads);
+    exchangeDeviceOfThread(outerDevice);
+  }
 
   int outerThreads;
+  Device outerDevice;
+  c10::OptionalDeviceGuard device;
   c10::AutoGradMode noGrad{false};
   at::AutoDispatchBelowADInplaceOrView belowAutograd;
 };
 
 // OpenMP, MKL and oneDNN (which asks OpenMP) all keep the number of threads per calling thread, so that ranks in one
 // process do not disturb each other.
-ComputeScope::ComputeScope(int threads) : guards(std::make_unique<Guards>(threads)) {}
+ComputeScope::ComputeScope(int threads, Device device) : guards(std::make_unique<Guards>(threads, device)) {}
 
 ComputeScope::~ComputeScope() = default;
 

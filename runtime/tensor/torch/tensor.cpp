@@ -4,6 +4,7 @@
 
 #include "runtime/base/names.h"
 #include "runtime/tensor/torch/access.h"
+#include "runtime/tensor/torch/device.h"
 #include "runtime/tensor/torch/dtype.h"
 #include "runtime/tensor/torch/guard.h"
 
@@ -45,8 +46,32 @@ std::byte *Tensor::data() const {
 
 Expected<Tensor> meshplan::allocateTensor(std::span<const int64_t> shape, DType dtype) {
   return guarded([&]() -> Expected<Tensor> {
-    return wrap(at::empty(at::IntArrayRef(shape.data(), shape.size()), scalarTypeOf(dtype)));
+    auto options = at::TensorOptions(scalarTypeOf(dtype)).device(torchDevice(deviceOfThread()));
+    return wrap(at::empty(at::IntArrayRef(shape.data(), shape.size()), options));
   });
+}
+
+Expected<Tensor> meshplan::allocateHostTensor(std::span<const int64_t> shape, DType dtype) {
+  return guarded([&]() -> Expected<Tensor> {
+    auto options = at::TensorOptions(scalarTypeOf(dtype)).pinned_memory(!deviceOfThread().isHost());
+    return wrap(at::empty(at::IntArrayRef(shape.data(), shape.size()), options));
+  });
+}
+
+Expected<Tensor> meshplan::onDevice(const Tensor &tensor) {
+  return guarded([&]() -> Expected<Tensor> { return wrap(unwrap(tensor).to(torchDevice(deviceOfThread()))); });
+}
+
+Expected<Tensor> meshplan::onHost(const Tensor &tensor) {
+  return guarded([&]() -> Expected<Tensor> { return wrap(unwrap(tensor).to(at::kCPU)); });
+}
+
+Expected<Tensor> meshplan::largestInFirstDim(const Tensor &tensor) {
+  return guarded([&]() -> Expected<Tensor> { return wrap(unwrap(tensor).amax(0)); });
+}
+
+Expected<Tensor> meshplan::leastInFirstDim(const Tensor &tensor) {
+  return guarded([&]() -> Expected<Tensor> { return wrap(unwrap(tensor).amin(0)); });
 }
 
 Expected<Tensor> meshplan::contiguous(const Tensor &tensor) {

@@ -30,8 +30,18 @@ PoolScope::~PoolScope() { poolOfThread() = std::move(outer); }
 
 struct ComputeScope::Guards {};
 
-ComputeScope::ComputeScope(int) {}
+ComputeScope::ComputeScope(int, Device) {}
 
 ComputeScope::~ComputeScope() = default;
 
 int meshplan::threadsPerRank(int, int) { return 1; }
+
+Expected<int> meshplan::countCudaDevices() { return 0; }
+
+Device meshplan::deviceOfThread() { return {}; }
+
+void *meshplan::computeStream() { return nullptr; }
+
+Status meshplan::synchronizeCompute() { return Status(); }
+
+int64_t meshplan::peakDeviceBytes(Device) { return 0; }

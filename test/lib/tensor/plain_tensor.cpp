@@ -5,6 +5,7 @@
 #include "runtime/base/names.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -100,6 +101,14 @@ Expected<Tensor> meshplan::allocateTensor(std::span<const int64_t> shape, DType 
   return tensor;
 }
 
+Expected<Tensor> meshplan::allocateHostTensor(std::span<const int64_t> shape, DType dtype) {
+  return allocateTensor(shape, dtype);
+}
+
+Expected<Tensor> meshplan::onDevice(const Tensor &tensor) { return tensor; }
+
+Expected<Tensor> meshplan::onHost(const Tensor &tensor) { return tensor; }
+
 Expected<Tensor> meshplan::contiguous(const Tensor &tensor) {
   if (tensor.isContiguous())
     return tensor;
@@ -149,6 +158,23 @@ Status meshplan::copyElements(const Tensor &from, const Tensor &into) {
   forEachIndex(from.shape(), [&](auto index) { std::memcpy(target.at(index), source.at(index), size); });
   return Status();
 }
+
+/// Of floats. A NaN stays once it is there.
+static Expected<Tensor> extremeInFirstDim(const Tensor &tensor, bool least) {
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor result, allocateTensor(tensor.shape().subspan(1), tensor.dtype()));
+  forEachIndex(tensor.shape(), [&](std::span<const int64_t> index) {
+    std::span<const int64_t> place = index.subspan(1);
+    double next = readElement(tensor, index);
+    double known = index[0] == 0 ? next : readElement(result, place);
+    bool better = std::isnan(next) || (least ? next < known : next > known);
+    writeElement(result, place, better ? next : known);
+  });
+  return result;
+}
+
+Expected<Tensor> meshplan::largestInFirstDim(const Tensor &tensor) { return extremeInFirstDim(tensor, false); }
+
+Expected<Tensor> meshplan::leastInFirstDim(const Tensor &tensor) { return extremeInFirstDim(tensor, true); }
 
 std::string meshplan::describe(const Tensor &tensor) {
   if (!tensor.defined())

@@ -1,12 +1,14 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-place-styles --plan-propagate-shardings
 
-// One KV head. Rotary embedding takes it apart, but its weight is not fused.
+// One KV head: each rank needs it whole, also where rotary embedding takes it apart.
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
-// expected-error @below {{dim 3 of size 4 of 'k' lies within a KV head, and its shards over tp = 2 would cut it}}
-// expected-note @below {{help: a KV head is not cut: use 'replicate' for 'k' and 'v'}}
+// expected-warning @below {{'k.weight' makes the only KV head of its attention, so that each rank of tp = 2 holds all of it}}
+// expected-note @below {{help: 'replicate' says so without a warning}}
 plan.style "k" colwise [#plan.axis<"tp">] as "colwise tp"
+// expected-warning @below {{'v.weight' makes the only KV head of its attention, so that each rank of tp = 2 holds all of it}}
+// expected-note @below {{help: 'replicate' says so without a warning}}
 plan.style "v" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
     %x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
@@ -38,43 +40,10 @@ func.func @forward(
   return %out#0 : tensor<2x2x6x4xf32>
 }
 
-// -----
-
-// Without it the shards of the head are gathered.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
-plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
-// expected-warning @below {{nothing in the plan asks for this reshard: 'meshplan.attention' in 'attn' needs [2, 1, 6, 4], and gets [2, 1, 6, 4 over tp]; 192 bytes on each rank}}
-// expected-note @below {{help: a KV head is not cut: use 'replicate' for 'k' and 'v'}}
-plan.style "k" colwise [#plan.axis<"tp">] as "colwise tp"
-plan.style "v" replicate [] as "replicate"
-func.func @forward(
-    %x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    %wq: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"]},
-    %wk: tensor<4x8xf32> {plan.kind = "parameter", plan.names = ["k.weight"]},
-    %wv: tensor<4x8xf32> {plan.kind = "parameter", plan.names = ["v.weight"]}) -> tensor<2x2x6x4xf32> {
-  %q0 = plan.call "aten.linear.default"(%x, %wq) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
-      : (tensor<2x6x8xf32>, tensor<8x8xf32>) -> tensor<2x6x8xf32>
-  %q1 = plan.call "aten.view.default"(%q0) {self = #plan.operand<0>, size = array<i64: 2, 6, 2, 4>} in "attn"
-      : (tensor<2x6x8xf32>) -> tensor<2x6x2x4xf32>
-  %q2 = plan.call "aten.transpose.int"(%q1) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64} in "attn"
-      : (tensor<2x6x2x4xf32>) -> tensor<2x2x6x4xf32>
-  %k0 = plan.call "aten.linear.default"(%x, %wk) {input = #plan.operand<0>, weight = #plan.operand<1>} in "k"
-      : (tensor<2x6x8xf32>, tensor<4x8xf32>) -> tensor<2x6x4xf32>
-  %k1 = plan.call "aten.unsqueeze.default"(%k0) {self = #plan.operand<0>, dim = 1 : i64} in "attn"
-      : (tensor<2x6x4xf32>) -> tensor<2x1x6x4xf32>
-  %v0 = plan.call "aten.linear.default"(%x, %wv) {input = #plan.operand<0>, weight = #plan.operand<1>} in "v"
-      : (tensor<2x6x8xf32>, tensor<4x8xf32>) -> tensor<2x6x4xf32>
-  %v1 = plan.call "aten.unsqueeze.default"(%v0) {self = #plan.operand<0>, dim = 1 : i64} in "attn"
-      : (tensor<2x6x4xf32>) -> tensor<2x1x6x4xf32>
-  %out:2 = plan.call "meshplan.attention"(%q2, %k1, %v1)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.5 : f64} in "attn"
-      : (tensor<2x2x6x4xf32>, tensor<2x1x6x4xf32>, tensor<2x1x6x4xf32>) -> (tensor<2x2x6x4xf32>, tensor<2x2x6xf32>)
-  return %out#0 : tensor<2x2x6x4xf32>
-}
 
 // -----
 
-// The way out.
+// No warning.
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "k" replicate [] as "replicate"
@@ -104,6 +73,69 @@ func.func @forward(
   %v1 = plan.call "aten.unsqueeze.default"(%v0) {self = #plan.operand<0>, dim = 1 : i64} in "attn"
       : (tensor<2x6x4xf32>) -> tensor<2x1x6x4xf32>
   %out:2 = plan.call "meshplan.attention"(%q2, %k3, %v1)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.5 : f64} in "attn"
+      : (tensor<2x2x6x4xf32>, tensor<2x1x6x4xf32>, tensor<2x1x6x4xf32>) -> (tensor<2x2x6x4xf32>, tensor<2x2x6xf32>)
+  return %out#0 : tensor<2x2x6x4xf32>
+}
+
+// -----
+
+// A part of a fused weight cannot stay whole beside others. Rotary embedding takes it apart.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{dim 3 of size 4 of 'qkv' lies within a KV head, and its shards over tp = 2 would cut it}}
+// expected-note @below {{help: a KV head is not cut: use 'replicate' for 'qkv'}}
+plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp" {parts = array<i64: 2, 1, 1>}
+func.func @forward(
+    %x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]}) -> tensor<2x2x6x4xf32> {
+  %qkv = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "qkv"
+      : (tensor<2x6x8xf32>, tensor<16x8xf32>) -> tensor<2x6x16xf32>
+  %0:3 = plan.call "aten.split_with_sizes.default"(%qkv)
+      {self = #plan.operand<0>, split_sizes = array<i64: 8, 4, 4>, dim = 2 : i64} in "attn"
+      : (tensor<2x6x16xf32>) -> (tensor<2x6x8xf32>, tensor<2x6x4xf32>, tensor<2x6x4xf32>)
+  %q1 = plan.call "aten.view.default"(%0#0) {self = #plan.operand<0>, size = array<i64: 2, 6, 2, 4>} in "attn"
+      : (tensor<2x6x8xf32>) -> tensor<2x6x2x4xf32>
+  %q2 = plan.call "aten.transpose.int"(%q1) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64} in "attn"
+      : (tensor<2x6x2x4xf32>) -> tensor<2x2x6x4xf32>
+  %k1 = plan.call "aten.unsqueeze.default"(%0#1) {self = #plan.operand<0>, dim = 1 : i64} in "attn"
+      : (tensor<2x6x4xf32>) -> tensor<2x1x6x4xf32>
+  %k2:2 = plan.call "aten.split_with_sizes.default"(%k1)
+      {self = #plan.operand<0>, split_sizes = array<i64: 2, 2>, dim = 3 : i64} in "attn"
+      : (tensor<2x1x6x4xf32>) -> (tensor<2x1x6x2xf32>, tensor<2x1x6x2xf32>)
+  %k3 = plan.call "aten.cat.default"(%k2#1, %k2#0) {tensors = [#plan.operand<0>, #plan.operand<1>], dim = 3 : i64}
+      in "attn" : (tensor<2x1x6x2xf32>, tensor<2x1x6x2xf32>) -> tensor<2x1x6x4xf32>
+  %v1 = plan.call "aten.unsqueeze.default"(%0#2) {self = #plan.operand<0>, dim = 1 : i64} in "attn"
+      : (tensor<2x6x4xf32>) -> tensor<2x1x6x4xf32>
+  %out:2 = plan.call "meshplan.attention"(%q2, %k3, %v1)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.5 : f64} in "attn"
+      : (tensor<2x2x6x4xf32>, tensor<2x1x6x4xf32>, tensor<2x1x6x4xf32>) -> (tensor<2x2x6x4xf32>, tensor<2x2x6xf32>)
+  return %out#0 : tensor<2x2x6x4xf32>
+}
+
+// -----
+
+// Without it the shards of the head are gathered.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-warning @below {{nothing in the plan asks for this reshard: 'meshplan.attention' in 'attn' needs [2, 1, 6, 4], and gets [2, 1, 6, 4 over tp]; 192 bytes on each rank}}
+// expected-note @below {{help: a KV head is not cut: use 'replicate' for 'qkv'}}
+plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp" {parts = array<i64: 2, 1, 1>}
+func.func @forward(
+    %x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]}) -> tensor<2x2x6x4xf32> {
+  %qkv = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "qkv"
+      : (tensor<2x6x8xf32>, tensor<16x8xf32>) -> tensor<2x6x16xf32>
+  %0:3 = plan.call "aten.split_with_sizes.default"(%qkv)
+      {self = #plan.operand<0>, split_sizes = array<i64: 8, 4, 4>, dim = 2 : i64} in "attn"
+      : (tensor<2x6x16xf32>) -> (tensor<2x6x8xf32>, tensor<2x6x4xf32>, tensor<2x6x4xf32>)
+  %q1 = plan.call "aten.view.default"(%0#0) {self = #plan.operand<0>, size = array<i64: 2, 6, 2, 4>} in "attn"
+      : (tensor<2x6x8xf32>) -> tensor<2x6x2x4xf32>
+  %q2 = plan.call "aten.transpose.int"(%q1) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64} in "attn"
+      : (tensor<2x6x2x4xf32>) -> tensor<2x2x6x4xf32>
+  %k1 = plan.call "aten.unsqueeze.default"(%0#1) {self = #plan.operand<0>, dim = 1 : i64} in "attn"
+      : (tensor<2x6x4xf32>) -> tensor<2x1x6x4xf32>
+  %v1 = plan.call "aten.unsqueeze.default"(%0#2) {self = #plan.operand<0>, dim = 1 : i64} in "attn"
+      : (tensor<2x6x4xf32>) -> tensor<2x1x6x4xf32>
+  %out:2 = plan.call "meshplan.attention"(%q2, %k1, %v1)
       {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.5 : f64} in "attn"
       : (tensor<2x2x6x4xf32>, tensor<2x1x6x4xf32>, tensor<2x1x6x4xf32>) -> (tensor<2x2x6x4xf32>, tensor<2x2x6xf32>)
   return %out#0 : tensor<2x2x6x4xf32>

@@ -28,6 +28,7 @@ private:
     explicit Done(Status status) : status(std::move(status)) {}
     Status wait(std::chrono::milliseconds) override { return status; }
     Status wait() override { return status; }
+    std::vector<int64_t> missing() override { return {}; }
 
   private:
     Status status;
@@ -42,6 +43,7 @@ public:
   int64_t size() const override { return worldSize; }
   std::chrono::milliseconds timeout() const override { return std::chrono::milliseconds(0); }
   void abort(Status cause) override { aborts.push_back(std::move(cause)); }
+  Status failure() override { return aborts.empty() ? Status() : aborts.front(); }
 
   std::vector<Status> aborts;
 

@@ -116,9 +116,8 @@ TEST_F(CommandLineTest, WrongUsage) {
   EXPECT_EQ(call("forward test.sched").status, 2);
   EXPECT_EQ(forward("--no-such-option").status, 2);
   EXPECT_EQ(forward("--timeout 0").status, 2);
-  CommandResult nccl = forward("--backend nccl"), other = forward("--backend carrier-pigeon");
-  EXPECT_EQ(nccl.status, 2);
-  EXPECT_THAT(nccl.text, HasSubstr("--backend: 'nccl' is none of threads"));
+  CommandResult other = forward("--backend carrier-pigeon");
+  EXPECT_EQ(other.status, 2);
   EXPECT_THAT(other.text, HasSubstr("--backend: 'carrier-pigeon' is none of threads"));
   expectNothingLeft();
 }
@@ -136,9 +135,27 @@ TEST_F(CommandLineTest, UnknownProgram) {
 }
 
 TEST_F(CommandLineTest, OtherDevice) {
+  builder.schedule().device = "tpu";
+  builder.write(folder / "test.sched");
+  EXPECT_EQ(forward().text,
+            "meshplan-run: error: test.sched is compiled for device 'tpu'; this version runs cpu and cuda\n");
+}
+
+TEST_F(CommandLineTest, NoGpu) {
+  ::setenv("CUDA_VISIBLE_DEVICES", "", 1); // also where there is one
+  EXPECT_EQ(forward("--backend nccl").text,
+            "meshplan-run: error: --backend nccl moves tensors of GPUs, and the schedule is for cpu; help: leave out "
+            "--backend, or compile with --device cuda\n");
   builder.schedule().device = "cuda";
   builder.write(folder / "test.sched");
-  EXPECT_EQ(forward().text, "meshplan-run: error: test.sched is compiled for device 'cuda'; this build runs cpu\n");
+  CommandResult result = forward();
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.text, "meshplan-run: error: rank 0: the schedule is for cuda, and this machine has no CUDA device; "
+                         "help: compile with --device cpu\n");
+  EXPECT_EQ(forward("--backend mpi").text,
+            "meshplan-run: error: --backend mpi moves tensors of the host, and the schedule is for cuda; help: leave "
+            "out --backend, or compile with --device cpu\n");
+  expectNothingLeft();
 }
 
 TEST_F(CommandLineTest, WrongWeightsLeaveNothing) {

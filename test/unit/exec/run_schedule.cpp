@@ -2,10 +2,10 @@
 
 #include "test/unit/exec/run_schedule.h"
 
-#include "runtime/comm/threads/run_threads.h"
 #include "runtime/tensor/compute_scope.h"
 #include "runtime/tensor/torch/access.h"
 #include "runtime/tensor/torch/dtype.h"
+#include "test/unit/exec/run_test_ranks.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ Expected<Tensors> meshplan::runSchedule(const ScheduleBuilder &builder, const Te
   MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter writer,
                             SafetensorsWriter::create(folder / "out.safetensors", outputSpecs(*program)));
   TensorFeed feed(tensors);
-  auto statuses = runThreads(builder.worldSize(), {.timeout = timeout}, [&](World &world) -> Status {
+  auto statuses = runTestRanks(builder.worldSize(), timeout, [&](World &world) -> Status {
     ComputeScope scope(1);
     MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(artifact, *program, world));
     MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(feed));

@@ -115,23 +115,117 @@ TEST(Placement, AnotherLauncherMayTellTheSize) {
             "PMI_RANK and PMI_SIZE say rank 0 of 2, RANK and WORLD_SIZE say rank 0 of 3");
 }
 
+const Placement alone, several{"RANK and WORLD_SIZE", 1, 4},
+    unknown{.source = "PMIX_RANK", .size = std::nullopt, .isMpi = true};
+const Placement mpirun{.source = "PMI_RANK and PMI_SIZE", .rank = 1, .size = 4, .isMpi = true};
+const Workload onCpu{"cpu", 4}, onCuda{"cuda", 4}, onOneGpu{"cuda", 1};
+const MeetingPoint somewhere{.host = "node0", .port = 29500, .isServed = false, .run = "r"};
+
+std::string refusedBackend(std::string_view asked, const Placement &placement, const Workload &workload) {
+  auto connection = chooseBackend(asked, placement, workload, {});
+  EXPECT_EQ(connection.status().code(), StatusCode::invalid);
+  return connection.status().message();
+}
+
 TEST(ChooseBackend, ThreadsInOneOfSeveral) {
   EXPECT_EQ(
-      chooseBackend("threads", {"PMIX_RANK", 3, std::nullopt}).status().message(),
+      refusedBackend("threads", {"PMIX_RANK", 3, std::nullopt}, onCpu),
       "--backend threads runs all ranks in one process, but this is rank 3 (PMIX_RANK); help: leave out --backend, "
       "or start one process");
+  EXPECT_EQ(refusedBackend("threads", several, onCpu),
+            "--backend threads runs all ranks in one process, but this is rank 1 of 4 (RANK and WORLD_SIZE); help: "
+            "leave out --backend, or start one process");
 }
 
 TEST(ChooseBackend, FollowsTheLauncher) {
-  Placement alone, several{"RANK and WORLD_SIZE", 1, 4}, unknown{"PMIX_RANK", 0, std::nullopt};
-  EXPECT_EQ(*chooseBackend("", alone), Backend::threads);
-  EXPECT_EQ(*chooseBackend("", several), Backend::mpi);
-  EXPECT_EQ(*chooseBackend("", unknown), Backend::mpi);
-  EXPECT_EQ(*chooseBackend("threads", alone), Backend::threads);
-  EXPECT_EQ(*chooseBackend("mpi", alone), Backend::mpi);
-  EXPECT_EQ(chooseBackend("threads", several).status().message(),
-            "--backend threads runs all ranks in one process, but this is rank 1 of 4 (RANK and WORLD_SIZE); help: "
-            "leave out --backend, or start one process");
+  const Connection threads{Backend::threads, Hosts::threads}, mpi{Backend::mpi, Hosts::mpi};
+  EXPECT_EQ(*chooseBackend("", alone, onCpu, {}), threads);
+  EXPECT_EQ(*chooseBackend("", several, onCpu, {}), mpi);
+  EXPECT_EQ(*chooseBackend("", several, onCpu, somewhere), mpi) << "a store is for small messages";
+  EXPECT_EQ(*chooseBackend("", unknown, onCpu, {}), mpi);
+  EXPECT_EQ(*chooseBackend("threads", alone, onCpu, {}), threads);
+  EXPECT_EQ(*chooseBackend("mpi", alone, onCpu, {}), mpi);
+}
+
+TEST(ChooseBackend, GpusAreReachedOverNccl) {
+  for (const char *asked : {"", "nccl"}) {
+    EXPECT_EQ(*chooseBackend(asked, alone, onCuda, {}), (Connection{Backend::nccl, Hosts::threads}));
+    EXPECT_EQ(*chooseBackend(asked, alone, onCuda, somewhere), (Connection{Backend::nccl, Hosts::threads}));
+    EXPECT_EQ(*chooseBackend(asked, mpirun, onCuda, {}), (Connection{Backend::nccl, Hosts::mpi}));
+    EXPECT_EQ(*chooseBackend(asked, mpirun, onCuda, somewhere), (Connection{Backend::nccl, Hosts::mpi}))
+        << "a launcher of MPI comes before a store";
+    EXPECT_EQ(*chooseBackend(asked, several, onCuda, somewhere), (Connection{Backend::nccl, Hosts::store}));
+    EXPECT_EQ(*chooseBackend(asked, several, onCuda, {}), (Connection{Backend::nccl, Hosts::mpi}));
+  }
+}
+
+TEST(ChooseBackend, AScheduleThatCannotBeRead) {
+  // Whoever can read it waits where it is said.
+  EXPECT_EQ(*chooseBackend("", alone, {}, somewhere), (Connection{Backend::threads, Hosts::threads}));
+  EXPECT_EQ(*chooseBackend("", several, {}, somewhere), (Connection{Backend::nccl, Hosts::store}));
+  EXPECT_EQ(*chooseBackend("", several, {}, {}), (Connection{Backend::mpi, Hosts::mpi}));
+  EXPECT_EQ(*chooseBackend("mpi", several, {}, somewhere), (Connection{Backend::mpi, Hosts::mpi}));
+  EXPECT_EQ(*chooseBackend("", mpirun, {}, somewhere), (Connection{Backend::mpi, Hosts::mpi}));
+}
+
+TEST(ChooseBackend, OneGpuNeedsNone) {
+  EXPECT_EQ(*chooseBackend("", alone, onOneGpu, {}), (Connection{Backend::threads, Hosts::threads}));
+  EXPECT_EQ(*chooseBackend("threads", alone, onOneGpu, {}), (Connection{Backend::threads, Hosts::threads}));
+  EXPECT_EQ(*chooseBackend("nccl", alone, onOneGpu, {}), (Connection{Backend::nccl, Hosts::threads}));
+}
+
+TEST(ChooseBackend, WhatDoesNotFitTheDevice) {
+  EXPECT_EQ(refusedBackend("nccl", alone, onCpu),
+            "--backend nccl moves tensors of GPUs, and the schedule is for cpu; help: leave out --backend, or compile "
+            "with --device cuda");
+  EXPECT_EQ(refusedBackend("mpi", mpirun, onCuda),
+            "--backend mpi moves tensors of the host, and the schedule is for cuda; help: leave out --backend, or "
+            "compile with --device cpu");
+  EXPECT_EQ(refusedBackend("threads", alone, onCuda),
+            "--backend threads moves tensors of the host, and the schedule is for cuda; help: leave out --backend, or "
+            "compile with --device cpu");
+}
+
+TEST(Placement, NumberOnTheMachine) {
+  auto local = [](Environment environment) {
+    environment.insert({{"RANK", "5"}, {"WORLD_SIZE", "8"}});
+    Placement placement = placed(environment);
+    return std::pair(placement.localRank, placement.localSize);
+  };
+  using Local = std::pair<std::optional<int64_t>, std::optional<int64_t>>;
+  EXPECT_EQ(local({}), Local());
+  EXPECT_EQ(local({{"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "4"}}), Local(1, 4));
+  EXPECT_EQ(local({{"LOCAL_RANK", "1"}}), Local(1, std::nullopt));
+  EXPECT_EQ(local({{"OMPI_COMM_WORLD_LOCAL_RANK", "2"}, {"LOCAL_RANK", "1"}}), Local(2, std::nullopt));
+  EXPECT_EQ(local({{"MPI_LOCALRANKID", "3"}, {"LOCAL_RANK", "1"}}), Local(3, std::nullopt));
+  EXPECT_EQ(local({{"SLURM_LOCALID", "0"}, {"LOCAL_RANK", "1"}}), Local(1, std::nullopt));
+  EXPECT_EQ(local({{"SLURM_LOCALID", "3"}}), Local(3, std::nullopt));
+  EXPECT_EQ(placed({{"LOCAL_RANK", "1"}}).localRank, std::nullopt) << "no launcher has started this process";
+  EXPECT_EQ(refusal({{"RANK", "5"}, {"WORLD_SIZE", "8"}, {"LOCAL_RANK", "4"}, {"LOCAL_WORLD_SIZE", "4"}}),
+            "LOCAL_RANK is 4, LOCAL_WORLD_SIZE is 4");
+  EXPECT_EQ(refusal({{"RANK", "5"}, {"WORLD_SIZE", "8"}, {"LOCAL_RANK", "x"}}),
+            "LOCAL_RANK is 'x', not a number of processes");
+}
+
+TEST(Placement, LaunchersOfMpi) {
+  EXPECT_TRUE(placed({{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}}).isMpi);
+  EXPECT_TRUE(placed({{"PMIX_RANK", "2"}}).isMpi);
+  EXPECT_TRUE(placed({{"PMIX_RANK", "1"}, {"RANK", "1"}, {"WORLD_SIZE", "2"}}).isMpi);
+  EXPECT_FALSE(placed({{"RANK", "1"}, {"WORLD_SIZE", "2"}}).isMpi);
+  EXPECT_FALSE(placed({{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "8"}}).isMpi);
+}
+
+TEST(ChooseGpu, IsTheOneOfTheNumberOnTheMachine) {
+  EXPECT_EQ(*chooseGpu(5, 1, 2), 1);
+  EXPECT_EQ(chooseGpu(0, 0, 0).status().message(),
+            "rank 0: the schedule is for cuda, and this machine has no CUDA device; help: compile with --device cpu");
+  EXPECT_EQ(chooseGpu(5, 2, 2).status().message(),
+            "rank 5: it is number 2 on this machine, which has 2 GPUs; help: start at most 2 processes on it");
+  EXPECT_EQ(chooseGpu(1, 1, 1).status().message(),
+            "rank 1: it is number 1 on this machine, which has 1 GPU; help: start at most 1 process on it");
+  EXPECT_EQ(chooseGpu(5, std::nullopt, 2).status().message(),
+            "rank 5: which of the GPUs of this machine is for this rank is not known; help: set LOCAL_RANK, from 0 on "
+            "in each machine");
 }
 
 TEST(CheckAgainstMpi, ComparesRankAndSize) {

@@ -64,12 +64,25 @@ TEST_F(JobTest, TheProgramThatIsAskedFor) {
 }
 
 TEST_F(JobTest, AScheduleForAnotherDevice) {
-  for (const char *device : {"cuda", ""}) {
+  for (const char *device : {"tpu", ""}) {
     builder.schedule().device = device;
     Status status = load().status();
     EXPECT_EQ(status.code(), StatusCode::unsupported);
-    EXPECT_EQ(status.message(), options.schedule + " is compiled for device '" + device + "'; this build runs cpu");
+    EXPECT_EQ(status.message(),
+              options.schedule + " is compiled for device '" + device + "'; this version runs cpu and cuda");
   }
+}
+
+TEST_F(JobTest, NcclIsForSeveralDevices) {
+  EXPECT_FALSE(load()->isForCuda());
+  EXPECT_FALSE(load()->needsNccl());
+  builder.schedule().device = "cuda";
+  EXPECT_TRUE(load()->isForCuda());
+  EXPECT_TRUE(load()->needsNccl());
+  ScheduleBuilder alone{{{"tp", 1}}};
+  alone.schedule().device = "cuda";
+  alone.write(options.schedule);
+  EXPECT_FALSE(Job::load(options)->needsNccl());
 }
 
 TEST_F(JobTest, NoSchedule) {

@@ -1,6 +1,7 @@
 #include "tools/meshplan_run/ranks.h"
 
 #include "runtime/base/file.h"
+#include "runtime/launch/placement.h"
 #include "test/unit/temporary_directory.h"
 
 #include <atomic>
@@ -20,7 +21,7 @@ class RanksTest : public testing::Test {
 protected:
   RanksTest() {
     for (const char *name : {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK",
-                             "RANK", "WORLD_SIZE", "SLURM_STEP_ID"})
+                             "RANK", "WORLD_SIZE", "SLURM_STEP_ID", "MASTER_ADDR", "MASTER_PORT"})
       ::unsetenv(name);
   }
   ~RanksTest() override {
@@ -31,12 +32,13 @@ protected:
   /// The status, and what goes to stderr.
   int run(const Command &command) {
     testing::internal::CaptureStderr();
-    int status = runCommand(options, command);
+    int status = runCommand(options, workload, command);
     errors = testing::internal::GetCapturedStderr();
     return status;
   }
 
   RunOptions options;
+  Workload workload;
   std::string errors;
 };
 
@@ -106,7 +108,7 @@ TEST_F(RanksTest, ARankThatHangsEndsTheProcessAndLeavesNothing) {
   if (child == 0) {
     ::alarm(20);
     std::freopen((folder / "errors").c_str(), "w", stderr);
-    runCommand(options, [&](Ranks &ranks) {
+    runCommand(options, workload, [&](Ranks &ranks) {
       auto half = AtomicFile::create(folder / "half");
       return ranks.run(4, [](World &world) -> Status {
         while (world.rank() % 2 == 1)

@@ -9,8 +9,9 @@
 
 using namespace meshplan;
 
-/// A block in f32 stays in the second-level cache.
-static constexpr int64_t blockElements = 1 << 16;
+/// A block in f32 stays in the second-level cache of a core. On a GPU it keeps the device busy and is still far smaller
+/// than the logits.
+static int64_t blockElementsFor(const at::Tensor &input) { return input.is_cpu() ? 1 << 16 : 1 << 24; }
 
 static at::ScalarType accumulationType(at::ScalarType type) {
   return type == at::kHalf || type == at::kBFloat16 ? at::kFloat : type;
@@ -30,7 +31,8 @@ at::Tensor meshplan::rowMax(const at::Tensor &input) {
 at::Tensor meshplan::rowSumExp(const at::Tensor &input, const at::Tensor &max) {
   checkRows(input);
   at::ScalarType type = accumulationType(input.scalar_type());
-  int64_t rows = input.size(0), block = std::max<int64_t>(1, blockElements / std::max<int64_t>(1, input.size(1)));
+  int64_t rows = input.size(0),
+          block = std::max<int64_t>(1, blockElementsFor(input) / std::max<int64_t>(1, input.size(1)));
   at::Tensor result = at::empty({rows}, input.options());
   at::Tensor maxColumn = max.to(type).unsqueeze(1);
   for (int64_t row = 0; row < rows; row += block) {

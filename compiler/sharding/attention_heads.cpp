@@ -1,6 +1,6 @@
 //===- attention_heads.cpp - dims that are the size of a head -------------===//
 
-#include "compiler/transforms/propagate/attention_heads.h"
+#include "compiler/sharding/attention_heads.h"
 #include "compiler/sharding/op_record.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
@@ -69,7 +69,7 @@ void HeadSizeSearch::followCall(CallOp call, unsigned operand, unsigned dim) {
                       (isQuery || view.getOperand("key") == operand || view.getOperand("value") == operand);
     isOther |= !isHeadSize;
     if (!found)
-      found = HeadUse{call, isQuery};
+      found = HeadUse{call, isQuery, view.operands[operand].getDimSize(1)};
     return;
   }
   FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));

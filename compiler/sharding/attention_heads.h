@@ -1,12 +1,12 @@
 //===- attention_heads.h - dims that are the size of a head -----*- C++ -*-===//
 //
-// For messages: whether a dim of a value lies within one head of the attention
-// behind it, and which modules make these heads. Pure.
+// Whether a dim of a value lies within one head of the attention behind it, and
+// which modules make these heads. Pure.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_ATTENTION_HEADS_H
-#define MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_ATTENTION_HEADS_H
+#ifndef MESHPLAN_COMPILER_SHARDING_ATTENTION_HEADS_H
+#define MESHPLAN_COMPILER_SHARDING_ATTENTION_HEADS_H
 
 #include "dialect/plan/plan.h"
 #include <optional>
@@ -18,6 +18,7 @@ namespace meshplan {
 struct HeadUse {
   plan::CallOp attention;
   bool isQuery = false;
+  int64_t heads = 0; ///< that the attention has of this kind
 };
 
 /// The attention of which a dim becomes the size of a head, and nothing else in any attention; nothing if there is
@@ -33,4 +34,4 @@ std::string projectionsOf(HeadUse use);
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_ATTENTION_HEADS_H
+#endif // MESHPLAN_COMPILER_SHARDING_ATTENTION_HEADS_H

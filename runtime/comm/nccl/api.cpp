@@ -1,0 +1,96 @@
+//===- api.cpp - what is used of NCCL and the CUDA runtime ----------------===//
+
+#include "runtime/comm/nccl/api.h"
+
+#include <dlfcn.h>
+#include <string>
+
+using namespace meshplan;
+
+namespace {
+
+class Library {
+public:
+  explicit Library(const char *name) : name(name), handle(dlopen(name, RTLD_NOW | RTLD_GLOBAL)) {
+    if (!handle)
+      note(dlerror());
+  }
+
+  template <typename Function> void take(Function &function, const char *symbol) {
+    function = handle ? reinterpret_cast<Function>(dlsym(handle, symbol)) : nullptr;
+    if (handle && !function)
+      note(std::string("it has no function ") + symbol);
+  }
+
+  Status status() const {
+    if (failure.empty())
+      return Status();
+    return Status::error(StatusCode::unsupported, "the backend nccl needs ", name,
+                         ", which cannot be used here: ", failure, "; help: install it, or compile with --device cpu");
+  }
+
+private:
+  void note(const std::string &text) {
+    if (failure.empty())
+      failure = text;
+  }
+
+  const char *name;
+  void *handle;
+  std::string failure;
+};
+
+Status openCuda(CudaApi &api) {
+  Library library("libcudart.so.13");
+  library.take(api.getDeviceCount, "cudaGetDeviceCount");
+  library.take(api.setDevice, "cudaSetDevice");
+  library.take(api.streamCreateWithFlags, "cudaStreamCreateWithFlags");
+  library.take(api.streamDestroy, "cudaStreamDestroy");
+  library.take(api.streamWaitEvent, "cudaStreamWaitEvent");
+  library.take(api.eventCreateWithFlags, "cudaEventCreateWithFlags");
+  library.take(api.eventDestroy, "cudaEventDestroy");
+  library.take(api.eventRecord, "cudaEventRecord");
+  library.take(api.eventQuery, "cudaEventQuery");
+  library.take(api.getErrorString, "cudaGetErrorString");
+  library.take(api.malloc, "cudaMalloc");
+  library.take(api.free, "cudaFree");
+  library.take(api.memcpyAsync, "cudaMemcpyAsync");
+  return library.status();
+}
+
+Status openAll(NcclApi &api) {
+  MESHPLAN_RETURN_IF_ERROR(openCuda(api.cuda));
+  Library library("libnccl.so.2");
+  library.take(api.getUniqueId, "ncclGetUniqueId");
+  library.take(api.commInitRankConfig, "ncclCommInitRankConfig");
+  library.take(api.commGetAsyncError, "ncclCommGetAsyncError");
+  library.take(api.commAbort, "ncclCommAbort");
+  library.take(api.commDestroy, "ncclCommDestroy");
+  library.take(api.groupStart, "ncclGroupStart");
+  library.take(api.groupEnd, "ncclGroupEnd");
+  library.take(api.allReduce, "ncclAllReduce");
+  library.take(api.allGather, "ncclAllGather");
+  library.take(api.reduceScatter, "ncclReduceScatter");
+  library.take(api.broadcast, "ncclBroadcast");
+  library.take(api.reduce, "ncclReduce");
+  library.take(api.send, "ncclSend");
+  library.take(api.recv, "ncclRecv");
+  library.take(api.getErrorString, "ncclGetErrorString");
+  library.take(api.getLastError, "ncclGetLastError");
+  return library.status();
+}
+
+} // namespace
+
+Expected<const NcclApi *> meshplan::openNccl() {
+  static NcclApi api;
+  static const Status opened = openAll(api);
+  if (!opened.ok())
+    return opened;
+  return &api;
+}
+
+int meshplan::deviceCountOf(const CudaApi &cuda) {
+  int count = 0;
+  return cuda.getDeviceCount(&count) == cudaSuccess ? count : 0;
+}

@@ -1,0 +1,66 @@
+//===- api.h - what is used of NCCL and the CUDA runtime ---------*- C++ -*-===//
+//
+// The libraries are opened when they are needed, so that a program starts on a
+// machine without them, and a test can put functions of its own in their place.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_COMM_NCCL_API_H
+#define MESHPLAN_RUNTIME_COMM_NCCL_API_H
+
+#include "runtime/base/status.h"
+
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+namespace meshplan {
+
+/// A function each, named as in the library without its prefix.
+struct CudaApi {
+  decltype(&::cudaGetDeviceCount) getDeviceCount;
+  decltype(&::cudaSetDevice) setDevice;
+  decltype(&::cudaStreamCreateWithFlags) streamCreateWithFlags;
+  decltype(&::cudaStreamDestroy) streamDestroy;
+  decltype(&::cudaStreamWaitEvent) streamWaitEvent;
+  cudaError_t (*eventCreateWithFlags)(cudaEvent_t *, unsigned int); // two of that name are declared, as for malloc
+  decltype(&::cudaEventDestroy) eventDestroy;
+  decltype(&::cudaEventRecord) eventRecord;
+  decltype(&::cudaEventQuery) eventQuery;
+  decltype(&::cudaGetErrorString) getErrorString;
+
+  // For who brings his own buffers.
+  cudaError_t (*malloc)(void **, size_t);
+  decltype(&::cudaFree) free;
+  decltype(&::cudaMemcpyAsync) memcpyAsync;
+};
+
+struct NcclApi {
+  CudaApi cuda;
+
+  decltype(&::ncclGetUniqueId) getUniqueId;
+  decltype(&::ncclCommInitRankConfig) commInitRankConfig;
+  decltype(&::ncclCommGetAsyncError) commGetAsyncError;
+  decltype(&::ncclCommAbort) commAbort;
+  decltype(&::ncclCommDestroy) commDestroy;
+  decltype(&::ncclGroupStart) groupStart;
+  decltype(&::ncclGroupEnd) groupEnd;
+  decltype(&::ncclAllReduce) allReduce;
+  decltype(&::ncclAllGather) allGather;
+  decltype(&::ncclReduceScatter) reduceScatter;
+  decltype(&::ncclBroadcast) broadcast;
+  decltype(&::ncclReduce) reduce;
+  decltype(&::ncclSend) send;
+  decltype(&::ncclRecv) recv;
+  decltype(&::ncclGetErrorString) getErrorString;
+  decltype(&::ncclGetLastError) getLastError;
+};
+
+/// The functions of the installed libraries, which stay open. `unsupported` when one of them is not there.
+Expected<const NcclApi *> openNccl();
+
+/// Devices of this machine; 0 without a driver.
+int deviceCountOf(const CudaApi &cuda);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_COMM_NCCL_API_H

@@ -1,0 +1,41 @@
+//===- flight.cpp - collectives that the device has been given ------------===//
+
+#include "runtime/comm/nccl/flight.h"
+
+#include "runtime/comm/nccl/nccl_status.h"
+
+using namespace meshplan;
+
+DeviceEvent::~DeviceEvent() {
+  if (handle)
+    (void)api.eventDestroy(handle);
+}
+
+Status DeviceEvent::record(cudaStream_t stream) {
+  if (!handle)
+    MESHPLAN_RETURN_IF_ERROR(cudaStatus(api, api.eventCreateWithFlags(&handle, cudaEventDisableTiming)));
+  return cudaStatus(api, api.eventRecord(handle, stream));
+}
+
+Status DeviceEvent::orderBefore(cudaStream_t stream) { return cudaStatus(api, api.streamWaitEvent(stream, handle, 0)); }
+
+Expected<bool> DeviceEvent::hasPassed() {
+  if (!handle)
+    return false;
+  cudaError_t code = api.eventQuery(handle);
+  if (code == cudaErrorNotReady)
+    return false;
+  MESHPLAN_RETURN_IF_ERROR(cudaStatus(api, code));
+  return true;
+}
+
+Expected<DeviceStream> DeviceStream::create(const CudaApi &api) {
+  cudaStream_t handle = nullptr;
+  MESHPLAN_RETURN_IF_ERROR(cudaStatus(api, api.streamCreateWithFlags(&handle, cudaStreamNonBlocking)));
+  return DeviceStream(api, handle);
+}
+
+DeviceStream::~DeviceStream() {
+  if (handle)
+    (void)api->streamDestroy(handle);
+}

@@ -1,0 +1,186 @@
+//===- launch.cpp - a collective as calls of NCCL -------------------------===//
+
+#include "runtime/comm/nccl/launch.h"
+
+#include <algorithm>
+#include <functional>
+
+using namespace meshplan;
+
+namespace {
+
+/// How NCCL names elements, and how many of its elements one is.
+struct Elements {
+  ncclDataType_t type;
+  size_t factor = 1;
+};
+
+Elements elementsOf(DType dtype) {
+  switch (dtype) {
+  case DType::f32:
+    return {ncclFloat32};
+  case DType::f64:
+    return {ncclFloat64};
+  case DType::f16:
+    return {ncclFloat16};
+  case DType::bf16:
+    return {ncclBfloat16};
+  case DType::i64:
+    return {ncclInt64};
+  case DType::i32:
+    return {ncclInt32};
+  case DType::i8:
+    return {ncclInt8};
+  case DType::u8:
+  case DType::boolean: // 0 or 1: the largest is the disjunction
+    return {ncclUint8};
+  default: // moved, never added
+    return {ncclUint8, static_cast<size_t>(dtypeSize(dtype))};
+  }
+}
+
+ncclRedOp_t operationOf(Reduction reduction) {
+  switch (reduction) {
+  case Reduction::max:
+    return ncclMax;
+  case Reduction::min:
+    return ncclMin;
+  default:
+    return ncclSum;
+  }
+}
+
+/// The calls of one collective on one rank.
+class Calls {
+public:
+  Calls(const LaunchTarget &target, const Collective &collective)
+      : target(target), api(target.api), collective(collective), elements(elementsOf(collective.dtype)) {}
+
+  void enqueue();
+  ncclResult_t result() const { return first; }
+
+private:
+  void allReduce();
+  void allGather();
+  void reduceScatter();
+  void exchange();
+  void send(int64_t to);
+  void receive(int64_t from);
+
+  /// NCCL ends a group whatever happened in it, so the others of the group are still called.
+  void note(ncclResult_t code) {
+    if (first == ncclSuccess && code != ncclInProgress)
+      first = code;
+  }
+  const void *input(Piece piece) const {
+    return static_cast<const std::byte *>(collective.input) + piece.offset * dtypeSize(collective.dtype);
+  }
+  void *output(Piece piece) const {
+    return static_cast<std::byte *>(collective.output) + piece.offset * dtypeSize(collective.dtype);
+  }
+  size_t count(int64_t count) const { return static_cast<size_t>(count) * elements.factor; }
+  Piece sent(int64_t to) const { return sentPiece(collective, target.size, target.index, to); }
+  Piece received(int64_t from) const { return receivedPiece(collective, target.index, from); }
+
+  const LaunchTarget &target;
+  const NcclApi &api;
+  const Collective &collective;
+  Elements elements;
+  ncclResult_t first = ncclSuccess;
+};
+
+bool areEqual(const std::vector<int64_t> &counts) {
+  return std::ranges::adjacent_find(counts, std::not_equal_to<>()) == counts.end();
+}
+
+void Calls::allReduce() {
+  note(api.allReduce(collective.input, collective.output, count(collective.count), elements.type,
+                     operationOf(collective.reduction), target.communicator, target.stream));
+}
+
+void Calls::allGather() {
+  if (areEqual(collective.receiveCounts))
+    return note(api.allGather(collective.input, collective.output, count(collective.receiveCounts.front()),
+                              elements.type, target.communicator, target.stream));
+  for (int64_t root = 0; root < target.size; ++root)
+    if (Piece piece = received(root); piece.count > 0)
+      note(api.broadcast(root == target.index ? collective.input : output(piece), output(piece), count(piece.count),
+                         elements.type, static_cast<int>(root), target.communicator, target.stream));
+}
+
+void Calls::reduceScatter() {
+  ncclRedOp_t operation = operationOf(collective.reduction);
+  if (areEqual(collective.sendCounts))
+    return note(api.reduceScatter(collective.input, collective.output, count(collective.sendCounts.front()),
+                                  elements.type, operation, target.communicator, target.stream));
+  for (int64_t root = 0; root < target.size; ++root)
+    if (Piece piece = sent(root); piece.count > 0)
+      note(api.reduce(input(piece), root == target.index ? collective.output : nullptr, count(piece.count),
+                      elements.type, operation, static_cast<int>(root), target.communicator, target.stream));
+}
+
+void Calls::send(int64_t to) {
+  if (Piece piece = sent(to); piece.count > 0)
+    note(api.send(input(piece), count(piece.count), elements.type, static_cast<int>(to), target.communicator,
+                  target.stream));
+}
+
+void Calls::receive(int64_t from) {
+  if (Piece piece = received(from); piece.count > 0)
+    note(api.recv(output(piece), count(piece.count), elements.type, static_cast<int>(from), target.communicator,
+                  target.stream));
+}
+
+void Calls::exchange() {
+  for (int64_t peer = 0; peer < target.size; ++peer) {
+    send(peer);
+    receive(peer);
+  }
+}
+
+void Calls::enqueue() {
+  switch (collective.kind) {
+  case CollectiveKind::allReduce:
+    return allReduce();
+  case CollectiveKind::allGather:
+    return allGather();
+  case CollectiveKind::reduceScatter:
+    return reduceScatter();
+  case CollectiveKind::allToAll:
+  case CollectiveKind::permute:
+    return exchange();
+  case CollectiveKind::broadcast:
+    return note(api.broadcast(collective.input, collective.output, count(collective.count), elements.type,
+                              static_cast<int>(collective.peer), target.communicator, target.stream));
+  case CollectiveKind::send:
+    return send(collective.peer);
+  case CollectiveKind::receive:
+    return receive(collective.peer);
+  case CollectiveKind::barrier:
+    return;
+  }
+}
+
+} // namespace
+
+Status meshplan::checkReduction(DType dtype, Reduction reduction) {
+  if (dtype == DType::i16)
+    return Status(StatusCode::unsupported, "NCCL does not reduce i16");
+  if (isFloat(dtype) && reduction != Reduction::sum)
+    return Status::error(StatusCode::unsupported, "NCCL's max and min of ", dtypeName(dtype), " drop NaN");
+  return Status();
+}
+
+Status meshplan::checkReduction(const Collective &collective) {
+  bool reduces = collective.kind == CollectiveKind::allReduce || collective.kind == CollectiveKind::reduceScatter;
+  return reduces ? checkReduction(collective.dtype, collective.reduction) : Status();
+}
+
+ncclResult_t meshplan::launch(const LaunchTarget &target, const Collective &collective) {
+  Calls calls(target, collective);
+  if (ncclResult_t started = target.api.groupStart(); started != ncclSuccess)
+    return started;
+  calls.enqueue();
+  ncclResult_t ended = target.api.groupEnd();
+  return calls.result() == ncclSuccess ? ended : calls.result();
+}

@@ -1,0 +1,92 @@
+//===- nccl_communicator.cpp - a communicator of NCCL ---------------------===//
+
+#include "runtime/comm/nccl/nccl_communicator.h"
+
+#include "runtime/base/names.h"
+#include "runtime/comm/failures.h"
+#include "runtime/comm/nccl/backoff.h"
+#include "runtime/comm/nccl/nccl_status.h"
+
+using namespace meshplan;
+
+/// Between an NCCL call and the next look at it a launch is mostly done.
+static constexpr std::chrono::milliseconds launchPatience{2};
+
+Expected<std::unique_ptr<NcclCommunicator>> NcclCommunicator::create(const NcclApi &api, World &host, Group &hosts,
+                                                                     cudaStream_t compute) {
+  MESHPLAN_ASSIGN_OR_RETURN(DeviceStream stream, DeviceStream::create(api.cuda));
+  std::unique_ptr<NcclCommunicator> communicator(new NcclCommunicator(api, hosts, compute, std::move(stream)));
+  Status connected = communicator->connect(host, hosts);
+  if (!connected.ok() && communicator->handle) {
+    // It may hang where a peer has gone.
+    ncclComm_t left = communicator->release();
+    (void)runFor(std::chrono::seconds(1), [abort = api.commAbort, left] { (void)abort(left); });
+  }
+  if (!connected.ok())
+    return connected;
+  return communicator;
+}
+
+Status NcclCommunicator::connect(World &host, Group &hosts) {
+  ncclUniqueId id = {};
+  Status made = index == 0 ? ncclStatus(api, api.getUniqueId(&id)) : Status();
+  std::string what = "rank " + std::to_string(host.rank()) + ": making the communicator '" + ownName + "'";
+  if (!made.ok())
+    return made.withContext(what);
+  const CollectiveLabel label{.sequence = -1, .origin = "making the communicator"};
+  MESHPLAN_RETURN_IF_ERROR(waitFor(hosts.startBroadcast(&id, sizeof(id), DType::u8, 0, label)));
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  ncclResult_t begun =
+      api.commInitRankConfig(&handle, static_cast<int>(hosts.size()), id, static_cast<int>(index), &config);
+  if (Status status = ncclStatus(api, begun); !status.ok())
+    return status.withContext(what);
+  Progressing launched = false;
+  bool ended = pollFor(host.timeout(), [&] {
+    launched = isLaunched();
+    return !launched || *launched || !host.failure().ok();
+  });
+  if (!launched)
+    return launched.status().withContext(what);
+  if (*launched)
+    return Status();
+  if (!ended)
+    return Status::error(StatusCode::timeout, what, ": time-out after ",
+                         std::chrono::duration<double>(host.timeout()).count(), " s: NCCL has not connected ",
+                         rankList(members));
+  return abortedFailure(what, {}, host.failure());
+}
+
+Status NcclCommunicator::asyncStatus() {
+  ncclResult_t state = ncclSuccess;
+  MESHPLAN_RETURN_IF_ERROR(ncclStatus(api, api.commGetAsyncError(handle, &state), handle));
+  return ncclStatus(api, state, handle);
+}
+
+Progressing NcclCommunicator::isLaunched() {
+  ncclResult_t state = ncclSuccess;
+  MESHPLAN_RETURN_IF_ERROR(ncclStatus(api, api.commGetAsyncError(handle, &state), handle));
+  MESHPLAN_RETURN_IF_ERROR(ncclStatus(api, state, handle));
+  if (state == ncclInProgress)
+    return false;
+  if (std::shared_ptr<Flight> flight = std::exchange(launching, nullptr)) {
+    MESHPLAN_RETURN_IF_ERROR(flight->done.record(stream.get()));
+    flight->launched = true;
+  }
+  return true;
+}
+
+Status NcclCommunicator::start(const std::shared_ptr<Flight> &flight, const Collective &collective) {
+  MESHPLAN_RETURN_IF_ERROR(flight->ready.record(compute));
+  MESHPLAN_RETURN_IF_ERROR(flight->ready.orderBefore(stream.get()));
+  LaunchTarget target{api, handle, stream.get(), static_cast<int64_t>(members.size()), index};
+  MESHPLAN_RETURN_IF_ERROR(ncclStatus(api, launch(target, collective), handle));
+  launching = flight;
+  // Not longer: the first use of a connection waits for the peers.
+  Progressing launched = false;
+  (void)pollFor(launchPatience, [&] {
+    launched = isLaunched();
+    return !launched || *launched;
+  });
+  return launched.status();
+}

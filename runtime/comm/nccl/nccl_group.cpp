@@ -1,0 +1,53 @@
+//===- nccl_group.cpp - a communicator between devices --------------------===//
+
+#include "runtime/comm/nccl/nccl_group.h"
+
+using namespace meshplan;
+
+namespace {
+
+class NcclPending final : public PendingCollective {
+public:
+  NcclPending(NcclWorld &world, std::shared_ptr<Flight> flight) : world(world), flight(std::move(flight)) {}
+  ~NcclPending() override;
+
+  Status wait() override { return wait(world.timeout()); }
+  Status wait(std::chrono::milliseconds limit) override;
+  /// Only World::synchronize asks around.
+  std::vector<int64_t> missing() override { return {}; }
+
+private:
+  NcclWorld &world;
+  std::shared_ptr<Flight> flight;
+  bool settled = false;
+  Status result;
+};
+
+NcclPending::~NcclPending() {
+  if (settled)
+    return;
+  auto passed = flight->done.hasPassed();
+  if (!passed || !*passed)
+    world.abort(Status(StatusCode::peerLost, flight->what + ": left without waiting for it"));
+}
+
+Status NcclPending::wait(std::chrono::milliseconds limit) {
+  if (!settled)
+    result = world.order(*flight, limit);
+  settled = true;
+  return result;
+}
+
+} // namespace
+
+Expected<Pending> NcclGroup::start(Collective collective) {
+  // The hosts can do that, and NCCL has none.
+  if (collective.kind == CollectiveKind::barrier)
+    return hosts->startBarrier(std::move(collective.label));
+  std::string what = "rank " + std::to_string(ranks()[index()]) + ": " + describe(collective, name());
+  if (Status status = checkReduction(collective); !status.ok())
+    return status.withContext(what);
+  auto flight = std::make_shared<Flight>(world.cuda(), std::move(what), communicator);
+  MESHPLAN_RETURN_IF_ERROR(world.start(flight, collective));
+  return Pending(std::make_unique<NcclPending>(world, std::move(flight)));
+}

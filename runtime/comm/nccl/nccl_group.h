@@ -1,0 +1,29 @@
+//===- nccl_group.h - a communicator between devices -------------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_COMM_NCCL_NCCL_GROUP_H
+#define MESHPLAN_RUNTIME_COMM_NCCL_NCCL_GROUP_H
+
+#include "runtime/comm/nccl/nccl_world.h"
+
+namespace meshplan {
+
+class NcclGroup final : public Group {
+public:
+  /// `hosts` joins the same ranks. The communicator stays with the world, which ends all of them together.
+  NcclGroup(NcclWorld &world, NcclCommunicator &communicator, std::unique_ptr<Group> hosts)
+      : Group(hosts->name(), {hosts->ranks().begin(), hosts->ranks().end()}, hosts->index()), world(world),
+        communicator(communicator), hosts(std::move(hosts)) {}
+
+  bool reduces(DType dtype, Reduction reduction) const override { return checkReduction(dtype, reduction).ok(); }
+
+private:
+  Expected<Pending> start(Collective collective) override;
+
+  NcclWorld &world;
+  NcclCommunicator &communicator;
+  std::unique_ptr<Group> hosts;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_COMM_NCCL_NCCL_GROUP_H

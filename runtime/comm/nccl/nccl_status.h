@@ -1,0 +1,18 @@
+//===- nccl_status.h - codes of NCCL and CUDA become a Status ----*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_COMM_NCCL_NCCL_STATUS_H
+#define MESHPLAN_RUNTIME_COMM_NCCL_NCCL_STATUS_H
+
+#include "runtime/comm/nccl/api.h"
+
+namespace meshplan {
+
+/// "CUDA: an illegal memory access was encountered".
+Status cudaStatus(const CudaApi &api, cudaError_t code);
+
+/// What is in progress is no failure. `communicator`, which may be null, knows more about the last one.
+Status ncclStatus(const NcclApi &api, ncclResult_t code, ncclComm_t communicator = nullptr);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_COMM_NCCL_NCCL_STATUS_H

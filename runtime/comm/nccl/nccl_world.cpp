@@ -1,0 +1,231 @@
+//===- nccl_world.cpp - a rank's view of ranks with devices ---------------===//
+
+#include "runtime/comm/nccl/nccl_world.h"
+
+#include "runtime/comm/failures.h"
+#include "runtime/comm/nccl/backoff.h"
+#include "runtime/comm/nccl/nccl_group.h"
+#include "runtime/comm/nccl/nccl_status.h"
+
+#include <algorithm>
+
+using namespace meshplan;
+
+using Clock = std::chrono::steady_clock;
+
+// Ending a communicator may hang where a peer has gone, and then the process must go on to report.
+static constexpr std::chrono::milliseconds longestEnd = std::chrono::seconds(5);
+// A rank that has gone is noticed by NCCL first; the host knows why a little later.
+static constexpr std::chrono::milliseconds hearsay = std::chrono::seconds(1);
+// For a rank that is late by less than the others are early, so that it is not blamed.
+static constexpr std::chrono::milliseconds longestInquiry = std::chrono::seconds(2);
+
+Expected<std::unique_ptr<NcclWorld>> NcclWorld::create(const NcclApi &api, World &host, NcclDevice device) {
+  if (Status status = cudaStatus(api.cuda, api.cuda.setDevice(device.index)); !status.ok())
+    return status.withContext("rank " + std::to_string(host.rank()) + ": GPU " + std::to_string(device.index));
+  return std::unique_ptr<NcclWorld>(new NcclWorld(api, host, device));
+}
+
+NcclWorld::~NcclWorld() {
+  if (ended)
+    return;
+  if (!hostWorld.failure().ok())
+    abortCommunicators();
+  else
+    (void)endCommunicators(api.commDestroy, std::max(longestEnd, hostWorld.timeout()));
+}
+
+/// False when that took longer than `limit`. All at once: NCCL ends communicators together with the peers, which may
+/// have them in another order.
+bool NcclWorld::endCommunicators(ncclResult_t (*end)(ncclComm_t), std::chrono::milliseconds limit) {
+  ended = true;
+  std::vector<ncclComm_t> handles;
+  for (Member &member : members)
+    if (ncclComm_t handle = member.communicator->release())
+      handles.push_back(handle);
+  if (handles.empty())
+    return true;
+  // By value: it may outlive this object.
+  return runFor(limit, [api = api, index = device.index, end, handles = std::move(handles)] {
+    (void)api.cuda.setDevice(index);
+    (void)api.groupStart();
+    for (ncclComm_t handle : handles)
+      (void)end(handle);
+    (void)api.groupEnd();
+  });
+}
+
+void NcclWorld::abortCommunicators() {
+  if (ended)
+    return;
+  std::chrono::milliseconds limit = std::clamp(hostWorld.timeout(), std::chrono::milliseconds(100), longestEnd);
+  if (!endCommunicators(api.commAbort, limit))
+    return;
+  // The kernels have been told to stop; buffers may go when they have.
+  (void)pollFor(limit, [&] {
+    removeDone();
+    return std::ranges::none_of(flights, [](const auto &flight) { return flight->launched; });
+  });
+}
+
+void NcclWorld::abort(Status cause) {
+  hostWorld.abort(std::move(cause));
+  // Another thread leaves that to the rank, which hears of it whenever it waits or starts.
+  if (std::this_thread::get_id() == owner)
+    abortCommunicators();
+}
+
+Status NcclWorld::fail(Status status) {
+  abort(status);
+  return status;
+}
+
+Expected<std::unique_ptr<Group>> NcclWorld::makeGroup(std::vector<int64_t> ranks, std::string name, int64_t index) {
+  MESHPLAN_ASSIGN_OR_RETURN(auto hosts, hostWorld.createGroup(ranks, name));
+  MESHPLAN_ASSIGN_OR_RETURN(auto arrivals, hostWorld.createGroup(ranks, name + " arrivals"));
+  auto communicator = NcclCommunicator::create(api, hostWorld, *hosts, device.compute);
+  if (!communicator)
+    return fail(communicator.status());
+  Member &member = members.emplace_back(*std::move(communicator), std::move(arrivals));
+  return std::unique_ptr<Group>(std::make_unique<NcclGroup>(*this, *member.communicator, std::move(hosts)));
+}
+
+Status NcclWorld::start(const std::shared_ptr<Flight> &flight, const Collective &collective) {
+  if (Status cause = failure(); !cause.ok()) {
+    abortCommunicators();
+    return abortedFailure(flight->what, {}, cause);
+  }
+  removeDone();
+  MESHPLAN_RETURN_IF_ERROR(awaitLaunch(flight->communicator, flight->what, timeout()));
+  if (Status status = flight->communicator.start(flight, collective); !status.ok())
+    return fail(status.withContext(flight->what));
+  flights.push_back(flight);
+  return Status();
+}
+
+Status NcclWorld::order(Flight &flight, std::chrono::milliseconds limit) {
+  if (!flight.launched)
+    MESHPLAN_RETURN_IF_ERROR(awaitLaunch(flight.communicator, flight.what, limit));
+  if (Status status = flight.done.orderBefore(device.compute); !status.ok())
+    return fail(status.withContext(flight.what));
+  return Status();
+}
+
+/// Returns when NCCL takes the next call of the communicator.
+Status NcclWorld::awaitLaunch(NcclCommunicator &communicator, const std::string &what,
+                              std::chrono::milliseconds limit) {
+  if (ended)
+    return abortedFailure(what, {}, failure());
+  Progressing launched = false;
+  bool known = pollFor(limit, [&] {
+    launched = communicator.isLaunched();
+    return !launched || *launched || !failure().ok();
+  });
+  if (!launched)
+    return fail(launched.status().withContext(what));
+  if (*launched)
+    return Status();
+  return known ? fail(abortedFailure(what, {}, failure())) : late(communicator, what, limit);
+}
+
+void NcclWorld::removeDone() {
+  std::erase_if(flights, [](const auto &flight) {
+    auto passed = flight->done.hasPassed();
+    return passed && *passed;
+  });
+}
+
+/// What is wrong while the collective has not ended.
+Status NcclWorld::check(Flight &flight) {
+  if (Status cause = failure(); !cause.ok())
+    return fail(abortedFailure(flight.what, {}, cause));
+  Status status = flight.communicator.asyncStatus();
+  if (status.ok())
+    return status;
+  if (status.code() == StatusCode::peerLost)
+    (void)pollFor(std::min(hearsay, timeout()), [&] { return !failure().ok(); });
+  Status cause = failure();
+  return fail(cause.ok() ? status.withContext(flight.what) : abortedFailure(flight.what, {}, cause));
+}
+
+/// Returns when the first of the flights has ended.
+Status NcclWorld::awaitFirst(std::chrono::milliseconds limit) {
+  std::shared_ptr<Flight> flight = flights.front();
+  if (!flight->launched)
+    MESHPLAN_RETURN_IF_ERROR(awaitLaunch(flight->communicator, flight->what, limit));
+  bool ready = false;
+  Clock::time_point since;
+  Backoff backoff;
+  for (;; backoff.rest()) {
+    auto done = flight->done.hasPassed();
+    if (!done)
+      return fail(done.status().withContext(flight->what));
+    if (*done)
+      break;
+    MESHPLAN_RETURN_IF_ERROR(check(*flight));
+    // Before that, this rank is late itself.
+    if (auto passed = flight->ready.hasPassed(); !ready && passed && *passed) {
+      ready = true;
+      since = Clock::now();
+    }
+    if (ready && Clock::now() > since + limit)
+      return late(flight->communicator, flight->what, limit);
+  }
+  flights.pop_front();
+  return Status();
+}
+
+/// Returns when the compute stream has ended, too. What is left there waits for no peer and may take its time.
+Status NcclWorld::awaitCompute() {
+  const std::string what = "rank " + std::to_string(rank()) + ": waiting for the device";
+  DeviceEvent last(api.cuda);
+  if (Status status = last.record(device.compute); !status.ok())
+    return fail(status.withContext(what));
+  for (Backoff backoff;; backoff.rest()) {
+    auto passed = last.hasPassed();
+    if (!passed)
+      return fail(passed.status().withContext(what));
+    if (*passed)
+      return Status();
+    if (Status cause = failure(); !cause.ok())
+      return fail(abortedFailure(what, {}, cause));
+  }
+}
+
+Status NcclWorld::synchronize(std::chrono::milliseconds limit) {
+  if (ended)
+    return abortedFailure("rank " + std::to_string(rank()) + ": waiting for the device", {}, failure());
+  while (!flights.empty())
+    MESHPLAN_RETURN_IF_ERROR(awaitFirst(limit));
+  return awaitCompute();
+}
+
+/// Tells the hosts for what this rank's device waits. All ranks that wait do so at nearly the same time.
+void NcclWorld::announceArrivals() {
+  for (Member &member : members) {
+    bool waits = std::ranges::any_of(
+        flights, [&](const auto &each) { return &each->communicator == member.communicator.get(); });
+    if (!waits || member.arrival)
+      continue;
+    if (auto arrival = member.arrivals->startBarrier())
+      member.arrival = *std::move(arrival);
+  }
+}
+
+/// The time-out of a collective: asks who is there.
+Status NcclWorld::late(const NcclCommunicator &communicator, const std::string &what, std::chrono::milliseconds limit) {
+  announceArrivals();
+  auto member = std::ranges::find(members, &communicator, [](const Member &each) { return each.communicator.get(); });
+  std::vector<int64_t> missing;
+  (void)pollFor(std::min(limit, longestInquiry), [&] {
+    missing = member->arrival ? member->arrival->missing() : std::vector<int64_t>();
+    return missing.empty() || !failure().ok();
+  });
+  if (Status cause = failure(); !cause.ok())
+    return fail(abortedFailure(what, missing, cause));
+  if (!missing.empty())
+    return fail(timeoutFailure(what, limit, missing));
+  std::vector<int64_t> others = communicator.ranks();
+  std::erase(others, rank());
+  return fail(stalledFailure(what, limit, others));
+}

@@ -1,0 +1,122 @@
+//===- posted.cpp - what a rank posts for a collective --------------------===//
+
+#include "runtime/comm/store/posted.h"
+
+#include "runtime/comm/reduce.h"
+#include "runtime/comm/wire.h"
+
+#include <numeric>
+
+using namespace meshplan;
+
+static int64_t sum(std::span<const int64_t> counts) {
+  return std::accumulate(counts.begin(), counts.end(), int64_t(0));
+}
+
+/// Bytes of the input that others need.
+static int64_t payloadSize(const Collective &collective, int64_t index) {
+  int64_t count = 0;
+  switch (collective.kind) {
+  case CollectiveKind::allReduce:
+  case CollectiveKind::send:
+    count = collective.count;
+    break;
+  case CollectiveKind::allGather:
+    count = collective.receiveCounts[index];
+    break;
+  case CollectiveKind::reduceScatter:
+  case CollectiveKind::allToAll:
+  case CollectiveKind::permute:
+    count = sum(collective.sendCounts);
+    break;
+  case CollectiveKind::broadcast:
+    count = index == collective.peer ? collective.count : 0;
+    break;
+  case CollectiveKind::receive:
+  case CollectiveKind::barrier:
+    break;
+  }
+  return count * dtypeSize(collective.dtype);
+}
+
+static std::string chunkKey(const std::string &key, int64_t chunk) { return key + "/" + std::to_string(chunk); }
+
+static std::string textOf(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
+
+static constexpr int64_t chunkSize = KeyValueStore::largestValue;
+
+static int64_t chunkCount(int64_t size) { return (size + chunkSize - 1) / chunkSize; }
+
+Status meshplan::post(KeyValueStore &store, const std::string &key, const Collective &collective, int64_t index) {
+  int64_t size = payloadSize(collective, index);
+  auto *input = static_cast<const std::byte *>(collective.input);
+  for (int64_t chunk = 0; chunk < chunkCount(size); ++chunk) {
+    int64_t begin = chunk * chunkSize, count = std::min(chunkSize, size - begin);
+    MESHPLAN_RETURN_IF_ERROR(
+        store.set(chunkKey(key, chunk), textOf(std::span(input + begin, static_cast<size_t>(count)))));
+  }
+  WireWriter writer;
+  writer.put(size);
+  writer.putCollective(collective);
+  return store.set(key, textOf(writer.take()));
+}
+
+/// Bytes of the payload, and the rest.
+static Expected<std::pair<int64_t, Collective>> readHead(KeyValueStore &store, const std::string &key) {
+  MESHPLAN_ASSIGN_OR_RETURN(std::string head, store.get(key));
+  WireReader reader(std::as_bytes(std::span(head)));
+  auto size = reader.take<int64_t>();
+  Collective collective = reader.takeCollective();
+  if (!reader.complete() || size < 0)
+    return Status(StatusCode::corrupted, "the store holds what this version of the runtime did not write");
+  return std::pair(size, std::move(collective));
+}
+
+Expected<Posted> meshplan::readPosted(KeyValueStore &store, const std::string &key) {
+  MESHPLAN_ASSIGN_OR_RETURN(auto head, readHead(store, key));
+  Posted posted{std::move(head.second), {}};
+  for (int64_t chunk = 0; chunk < chunkCount(head.first); ++chunk) {
+    MESHPLAN_ASSIGN_OR_RETURN(std::string text, store.get(chunkKey(key, chunk)));
+    auto bytes = std::as_bytes(std::span(text));
+    posted.payload.insert(posted.payload.end(), bytes.begin(), bytes.end());
+  }
+  if (static_cast<int64_t>(posted.payload.size()) != head.first)
+    return Status(StatusCode::corrupted, "the store holds less than was posted");
+  posted.collective.input = posted.payload.data();
+  return posted;
+}
+
+Status meshplan::removePosted(KeyValueStore &store, const std::string &key) {
+  MESHPLAN_ASSIGN_OR_RETURN(auto head, readHead(store, key));
+  for (int64_t chunk = 0; chunk < chunkCount(head.first); ++chunk)
+    MESHPLAN_RETURN_IF_ERROR(store.remove(chunkKey(key, chunk)));
+  return store.remove(key);
+}
+
+static void reduce(const Collective &own, Piece piece, std::span<const Posted> parts) {
+  std::vector<const void *> inputs;
+  for (const Posted &part : parts)
+    inputs.push_back(part.payload.data() + piece.offset * dtypeSize(own.dtype));
+  if (piece.count > 0)
+    reduceInOrder(inputs, {&own.output, 1}, piece.count, own.dtype, own.reduction);
+}
+
+void meshplan::takeOutput(const Collective &own, int64_t ownIndex, std::span<const Posted> parts,
+                          std::span<const int64_t> indices) {
+  auto size = static_cast<int64_t>(parts.size());
+  if (own.kind == CollectiveKind::allReduce)
+    return reduce(own, {0, own.count}, parts);
+  if (own.kind == CollectiveKind::reduceScatter)
+    return reduce(own, sentPiece(own, size, ownIndex, ownIndex), parts);
+  int64_t elementSize = dtypeSize(own.dtype);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    Piece target = receivedPiece(own, ownIndex, indices[i]);
+    Piece source = sentPiece(parts[i].collective, size, indices[i], ownIndex);
+    if (target.count > 0)
+      std::memcpy(static_cast<std::byte *>(own.output) + target.offset * elementSize,
+                  parts[i].payload.data() + source.offset * elementSize,
+                  static_cast<size_t>(target.count * elementSize));
+  }
+}

@@ -1,0 +1,89 @@
+//===- run_store.cpp - ranks that share a store ---------------------------===//
+
+#include "runtime/comm/store/run_store.h"
+
+#include "runtime/comm/store/store_world.h"
+
+#include <condition_variable>
+#include <optional>
+#include <thread>
+
+using namespace meshplan;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How long a rank that has failed stays for the others to hear of it, and to end.
+constexpr std::chrono::milliseconds grace = std::chrono::seconds(2);
+constexpr std::chrono::milliseconds watchEvery{100}, askEvery{5};
+
+/// Looks after a rank that may be busy, or stuck, in a thread beside it.
+class Watcher {
+public:
+  Watcher(StoreWorld &world, const StorePlace &place, const RankOptions &options)
+      : world(world), place(place), options(options), thread([this] { watch(); }) {}
+  ~Watcher() {
+    {
+      std::lock_guard lock(mutex);
+      ending = true;
+    }
+    changed.notify_all();
+    thread.join();
+  }
+
+private:
+  void watch() {
+    std::unique_lock lock(mutex);
+    while (!changed.wait_for(lock, watchEvery, [&] { return ending; })) {
+      if (Status reason = place.interruption ? place.interruption() : Status(); !reason.ok())
+        world.abort(reason);
+      Status cause = world.failure();
+      if (cause.ok())
+        continue;
+      since = since ? since : Clock::now();
+      if (options.onStuck && !reported && Clock::now() > *since + options.timeout) {
+        reported = true;
+        options.onStuck(cause, std::span(&place.rank, 1));
+      }
+    }
+  }
+
+  StoreWorld &world;
+  const StorePlace &place;
+  const RankOptions &options;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool ending = false, reported = false;
+  std::optional<Clock::time_point> since; // the run has failed
+  std::thread thread;                     // last: it uses the others
+};
+
+/// Waits until all ranks have ended.
+void leaveTogether(StoreWorld &world, std::chrono::milliseconds limit) {
+  KeyValueStore &store = world.keyValueStore();
+  std::string key = world.keyOf("ended");
+  Clock::time_point deadline = Clock::now() + limit;
+  auto ended = store.add(key, 1);
+  while (ended && *ended < world.size() && Clock::now() < deadline) {
+    std::this_thread::sleep_for(askEvery);
+    ended = store.add(key, 0);
+  }
+}
+
+} // namespace
+
+Status meshplan::runStore(KeyValueStore &store, const StorePlace &place, const RankOptions &options,
+                          const RankBody &body) {
+  StoreWorld world(store, place, options.timeout);
+  Status result;
+  {
+    // No longer than the body runs: who waits for the others is not stuck.
+    Watcher watcher(world, place, options);
+    result = runRank(world, options, body);
+  }
+  bool failed = !result.ok() || !world.failureNow().ok();
+  std::chrono::milliseconds forHost = place.isHost ? options.timeout + grace : std::chrono::milliseconds(0);
+  leaveTogether(world, failed ? std::min(grace, options.timeout) : forHost);
+  return result;
+}

@@ -1,0 +1,58 @@
+//===- store_world.cpp - a rank's view of ranks that share a store --------===//
+
+#include "runtime/comm/store/store_world.h"
+
+#include "runtime/comm/store/store_group.h"
+
+using namespace meshplan;
+
+/// Between two questions whether the run goes on.
+static constexpr std::chrono::milliseconds askEvery{20};
+
+static std::string textOf(const Status &status) {
+  // Names of a model may make it long.
+  constexpr size_t longest = KeyValueStore::largestValue / 2;
+  WireWriter writer;
+  writer.putStatus({status.code(), status.message().substr(0, longest)});
+  std::vector<std::byte> bytes = writer.take();
+  return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
+
+static Status statusOf(const std::string &text) { return WireReader(std::as_bytes(std::span(text))).takeStatus(); }
+
+void StoreWorld::abort(Status reason) {
+  auto kept = store.setOnce(keyOf("failure"), textOf(reason));
+  std::lock_guard lock(mutex);
+  if (cause.ok()) // of a store that is gone, the others hear by themselves
+    cause = kept ? statusOf(*kept) : std::move(reason);
+}
+
+Status StoreWorld::failureNow() {
+  std::string key = keyOf("failure");
+  auto there = store.has({key});
+  Status found = there.status();
+  if (there && *there) {
+    auto text = store.get(key);
+    found = text ? statusOf(*text) : text.status();
+  }
+  std::lock_guard lock(mutex);
+  asked = std::chrono::steady_clock::now();
+  if (cause.ok())
+    cause = found;
+  return cause;
+}
+
+Status StoreWorld::failure() {
+  {
+    std::lock_guard lock(mutex);
+    if (!cause.ok() || std::chrono::steady_clock::now() < asked + askEvery)
+      return cause;
+  }
+  return failureNow();
+}
+
+Expected<std::unique_ptr<Group>> StoreWorld::makeGroup(std::vector<int64_t> ranks, std::string name, int64_t index) {
+  std::string key = keyOf(toHexadecimal(groupNames.next(name, ranks)));
+  return std::unique_ptr<Group>(
+      std::make_unique<StoreGroup>(*this, std::move(key), std::move(name), std::move(ranks), index));
+}

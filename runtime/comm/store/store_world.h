@@ -1,0 +1,48 @@
+//===- store_world.h - a rank's view of ranks that share a store -*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_COMM_STORE_STORE_WORLD_H
+#define MESHPLAN_RUNTIME_COMM_STORE_STORE_WORLD_H
+
+#include "runtime/comm/communicator.h"
+#include "runtime/comm/store/run_store.h"
+#include "runtime/comm/wire.h"
+
+#include <mutex>
+
+namespace meshplan {
+
+class StoreWorld final : public World {
+public:
+  StoreWorld(KeyValueStore &store, const StorePlace &place, std::chrono::milliseconds timeout)
+      : store(store), place(place), limit(timeout) {}
+
+  int64_t rank() const override { return place.rank; }
+  int64_t size() const override { return place.size; }
+  std::chrono::milliseconds timeout() const override { return limit; }
+  void abort(Status cause) override;
+  /// Asks the store now and then only.
+  Status failure() override;
+
+  // For groups and the end of the run.
+
+  KeyValueStore &keyValueStore() { return store; }
+  std::string keyOf(const std::string &name) const { return place.run + "/" + name; }
+  /// failure, asking the store now.
+  Status failureNow();
+
+private:
+  Expected<std::unique_ptr<Group>> makeGroup(std::vector<int64_t> ranks, std::string name, int64_t index) override;
+
+  KeyValueStore &store;
+  StorePlace place;
+  std::chrono::milliseconds limit;
+  GroupNames groupNames;
+
+  std::mutex mutex;
+  Status cause;
+  std::chrono::steady_clock::time_point asked;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_COMM_STORE_STORE_WORLD_H

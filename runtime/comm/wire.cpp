@@ -1,0 +1,92 @@
+//===- wire.cpp - what ranks tell each other, as bytes --------------------===//
+
+#include "runtime/comm/wire.h"
+
+using namespace meshplan;
+
+void WireWriter::append(const void *data, size_t size) {
+  const std::byte *begin = static_cast<const std::byte *>(data);
+  bytes.insert(bytes.end(), begin, begin + size);
+}
+
+void WireWriter::putText(std::string_view text) {
+  put(static_cast<int64_t>(text.size()));
+  append(text.data(), text.size());
+}
+
+void WireWriter::putCounts(std::span<const int64_t> counts) {
+  put(static_cast<int64_t>(counts.size()));
+  append(counts.data(), counts.size_bytes());
+}
+
+void WireWriter::putCollective(const Collective &collective) {
+  put(collective.kind);
+  put(collective.dtype);
+  put(collective.reduction);
+  put(collective.count);
+  putCounts(collective.sendCounts);
+  putCounts(collective.receiveCounts);
+  put(collective.peer);
+  put(collective.label.sequence);
+  putText(collective.label.origin);
+}
+
+void WireWriter::putStatus(const Status &status) {
+  put(status.code());
+  putText(status.message());
+}
+
+std::string WireReader::takeText() {
+  std::string text(takeLength(1), '\0');
+  copy(text.data(), text.size());
+  return text;
+}
+
+std::vector<int64_t> WireReader::takeCounts() {
+  std::vector<int64_t> counts(takeLength(sizeof(int64_t)));
+  copy(counts.data(), counts.size() * sizeof(int64_t));
+  return counts;
+}
+
+Collective WireReader::takeCollective() {
+  Collective collective;
+  collective.kind = take<CollectiveKind>();
+  collective.dtype = take<DType>();
+  collective.reduction = take<Reduction>();
+  collective.count = take<int64_t>();
+  collective.sendCounts = takeCounts();
+  collective.receiveCounts = takeCounts();
+  collective.peer = take<int64_t>();
+  collective.label.sequence = take<int64_t>();
+  collective.label.origin = takeText();
+  return collective;
+}
+
+Status WireReader::takeStatus() {
+  StatusCode code = take<StatusCode>();
+  std::string text = takeText();
+  return {code == StatusCode::ok ? StatusCode::aborted : code, std::move(text)};
+}
+
+size_t WireReader::takeLength(size_t elementSize) {
+  int64_t length = take<int64_t>();
+  if (length >= 0 && static_cast<uint64_t>(length) <= rest.size() / elementSize)
+    return static_cast<size_t>(length);
+  failed = true;
+  return 0;
+}
+
+void WireReader::copy(void *target, size_t size) {
+  failed |= size > rest.size();
+  if (failed || size == 0)
+    return;
+  std::memcpy(target, rest.data(), size);
+  rest = rest.subspan(size);
+}
+
+Hash GroupNames::next(const std::string &name, const std::vector<int64_t> &ranks) {
+  std::string identity = name + '\0' + std::to_string(made[{name, ranks}]++);
+  for (int64_t rank : ranks)
+    identity += ' ' + std::to_string(rank);
+  return hashBytes(std::as_bytes(std::span(identity)));
+}

@@ -1,0 +1,81 @@
+//===- wire.h - what ranks tell each other, as bytes -------------*- C++ -*-===//
+//
+// For backends whose ranks are processes. Both sides run the same version of
+// the runtime on machines of one kind.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_COMM_WIRE_H
+#define MESHPLAN_RUNTIME_COMM_WIRE_H
+
+#include "runtime/base/hash.h"
+#include "runtime/comm/collective.h"
+
+#include <cstring>
+#include <map>
+#include <type_traits>
+
+namespace meshplan {
+
+class WireWriter {
+public:
+  template <typename T> void put(T value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    append(&value, sizeof(value));
+  }
+  void putText(std::string_view text);
+  void putCounts(std::span<const int64_t> counts);
+  /// Without its buffers.
+  void putCollective(const Collective &collective);
+  void putStatus(const Status &status);
+
+  std::vector<std::byte> take() { return std::move(bytes); }
+
+private:
+  void append(const void *data, size_t size);
+
+  std::vector<std::byte> bytes;
+};
+
+/// Reads what WireWriter wrote. After the first wrong length everything is zero
+/// and `complete` false.
+class WireReader {
+public:
+  explicit WireReader(std::span<const std::byte> bytes) : rest(bytes) {}
+
+  template <typename T> T take() {
+    static_assert(std::is_trivially_copyable_v<T>);
+    T value{};
+    copy(&value, sizeof(value));
+    return value;
+  }
+  std::string takeText();
+  std::vector<int64_t> takeCounts();
+  Collective takeCollective();
+  /// Never ok.
+  Status takeStatus();
+
+  /// Everything was read, and was there.
+  bool complete() const { return !failed && rest.empty(); }
+
+private:
+  size_t takeLength(size_t elementSize);
+  void copy(void *target, size_t size);
+
+  std::span<const std::byte> rest;
+  bool failed = false;
+};
+
+/// Names the groups of a rank so that all their ranks give the same names
+/// without talking: they make the same ones in the same order.
+class GroupNames {
+public:
+  Hash next(const std::string &name, const std::vector<int64_t> &ranks);
+
+private:
+  std::map<std::pair<std::string, std::vector<int64_t>>, int64_t> made;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_COMM_WIRE_H

@@ -1,0 +1,55 @@
+//===- load.cpp - tensors from a feed to the device -----------------------===//
+
+#include "runtime/exec/load.h"
+
+#include "runtime/tensor/device.h"
+
+#include <algorithm>
+
+using namespace meshplan;
+
+static std::span<std::byte> bytesOf(const Tensor &tensor) {
+  return {tensor.data(), static_cast<size_t>(tensor.byteSize())};
+}
+
+FeedRequest meshplan::rowsOf(const FeedRequest &request, int64_t begin, int64_t count) {
+  FeedRequest rows = request;
+  rows.ranges[0].clear();
+  for (const Range &range : request.ranges[0]) {
+    int64_t first = std::clamp<int64_t>(begin, 0, range.size), last = std::clamp<int64_t>(begin + count, 0, range.size);
+    if (first < last)
+      rows.ranges[0].push_back({range.offset + first, last - first});
+    begin -= range.size;
+  }
+  return rows;
+}
+
+Status meshplan::loadInPieces(const Feed &feed, const FeedRequest &request, int64_t pieceBytes, const Tensor &tensor) {
+  std::vector<int64_t> shape(tensor.shape().begin(), tensor.shape().end());
+  int64_t rows = shape.empty() ? 1 : shape[0],
+          rowBytes = std::max<int64_t>(1, tensor.byteSize() / std::max<int64_t>(1, rows));
+  int64_t step = shape.empty() ? 1 : std::clamp<int64_t>(pieceBytes / rowBytes, 1, std::max<int64_t>(1, rows));
+  std::vector<int64_t> pieceShape = shape;
+  if (!shape.empty())
+    pieceShape[0] = step;
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor staging, allocateHostTensor(pieceShape, tensor.dtype()));
+  if (shape.empty()) {
+    MESHPLAN_RETURN_IF_ERROR(feed.read(request, bytesOf(staging)));
+    return copyElements(staging, tensor);
+  }
+  for (int64_t row = 0; row < rows; row += step) {
+    int64_t count = std::min(step, rows - row);
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor piece, narrow(staging, 0, 0, count));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor target, narrow(tensor, 0, row, count));
+    MESHPLAN_RETURN_IF_ERROR(feed.read(rowsOf(request, row, count), bytesOf(piece)));
+    MESHPLAN_RETURN_IF_ERROR(copyElements(piece, target));
+  }
+  return Status();
+}
+
+Expected<Tensor> meshplan::loadTensor(const Feed &feed, const FeedRequest &request, int64_t pieceBytes) {
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateTensor(sliceShape(request.ranges), request.dtype));
+  MESHPLAN_RETURN_IF_ERROR(deviceOfThread().isHost() ? feed.read(request, bytesOf(tensor))
+                                                     : loadInPieces(feed, request, pieceBytes, tensor));
+  return tensor;
+}

@@ -1,0 +1,28 @@
+//===- nccl_run_world.cpp - the suite over nccl, a GPU for each rank ------===//
+
+#include "test/conformance/helpers.h"
+#include "test/lib/fake_nccl/staged_world.h"
+
+#include <cstdio>
+
+namespace meshplan {
+
+std::vector<Status> runWorld(int64_t size, std::chrono::milliseconds timeout, const RankBody &body) {
+  return runStaged(**openNccl(), size, timeout, body);
+}
+
+} // namespace meshplan
+
+int main(int argc, char **argv) {
+  // NCCL takes no GPU for two ranks, and the suite has tests with six.
+  constexpr int neededDevices = 6, skipped = 77;
+  auto api = meshplan::openNccl();
+  int devices = api ? meshplan::deviceCountOf((*api)->cuda) : 0;
+  if (devices < neededDevices) {
+    std::printf("skipped: %d GPUs are needed, this machine has %d%s%s\n", neededDevices, devices, api ? "" : ": ",
+                api.status().message().c_str());
+    return skipped;
+  }
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

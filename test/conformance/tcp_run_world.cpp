@@ -1,0 +1,82 @@
+//===- tcp_run_world.cpp - the suite over a store between processes -------===//
+//
+// Every process runs all tests, in step. A test of n ranks runs on the first n
+// processes; then all exchange what the ranks returned, so that the
+// expectations hold in each process.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/comm/store/run_store.h"
+#include "runtime/rendezvous/tcp_store.h"
+#include "test/conformance/gather_statuses.h"
+#include "test/conformance/helpers.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace meshplan {
+namespace {
+
+/// This process among those that tools/testing/run_processes.py has started.
+struct Process {
+  std::unique_ptr<KeyValueStore> store;
+  int64_t rank = 0, size = 1, runs = 0;
+
+  Status run(std::chrono::milliseconds timeout, const RankBody &body, int64_t ranks) {
+    std::string name = "run " + std::to_string(runs++);
+    if (rank >= ranks)
+      return Status();
+    StorePlace place{.run = name, .rank = rank, .size = ranks, .interruption = nullptr};
+    return runStore(*store, place, {.timeout = timeout, .onFailure = nullptr, .onStuck = nullptr}, body);
+  }
+};
+
+/// The one of this program; set by main.
+Process &process() {
+  static Process instance;
+  return instance;
+}
+
+int64_t number(const char *variable) { return std::atoll(std::getenv(variable)); }
+
+} // namespace
+
+std::vector<Status> runWorld(int64_t size, std::chrono::milliseconds timeout, const RankBody &body) {
+  if (size > process().size)
+    return std::vector<Status>(size, Status::error(StatusCode::invalid, size, " processes are needed"));
+  Status own = process().run(timeout, body, size);
+  std::vector<Status> statuses;
+  Status gathered =
+      process().run(longTimeout, [&](World &world) { return gatherStatuses(world, own, statuses); }, process().size);
+  EXPECT_TRUE(gathered.ok()) << gathered.message();
+  statuses.resize(size);
+  return statuses;
+}
+
+Omissions omissions() { return {}; }
+
+} // namespace meshplan
+
+int main(int argc, char **argv) {
+  meshplan::Process &own = meshplan::process();
+  own.rank = meshplan::number("RANK");
+  own.size = meshplan::number("WORLD_SIZE");
+  meshplan::TcpAddress address{std::getenv("MASTER_ADDR"), static_cast<uint16_t>(meshplan::number("MASTER_PORT"))};
+  auto store = meshplan::openTcpStore(address, own.rank == 0, meshplan::longTimeout);
+  if (!store) {
+    std::fprintf(stderr, "%s\n", store.status().message().c_str());
+    return 1;
+  }
+  own.store = *std::move(store);
+  // One report of what passes is enough.
+  if (own.rank != 0)
+    testing::GTEST_FLAG(brief) = true;
+  testing::InitGoogleTest(&argc, argv);
+  int result = RUN_ALL_TESTS();
+  // The store lives in rank 0.
+  meshplan::StorePlace place{.run = "end", .rank = own.rank, .size = own.size, .isHost = true, .interruption = nullptr};
+  (void)meshplan::runStore(*own.store, place, {.timeout = meshplan::longTimeout},
+                           [](meshplan::World &) { return meshplan::Status(); });
+  own.store.reset();
+  return result;
+}

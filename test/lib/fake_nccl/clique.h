@@ -1,0 +1,78 @@
+//===- clique.h - where the ranks of a communicator meet ---------*- C++ -*-===//
+
+#ifndef MESHPLAN_TEST_LIB_FAKE_NCCL_CLIQUE_H
+#define MESHPLAN_TEST_LIB_FAKE_NCCL_CLIQUE_H
+
+#include "runtime/comm/nccl/api.h"
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+namespace meshplan {
+
+/// One call of NCCL.
+struct FakeCall {
+  enum class Kind { allReduce, allGather, reduceScatter, broadcast, reduce, send, receive };
+  Kind kind;
+  const void *input = nullptr;
+  void *output = nullptr;
+  size_t count = 0;
+  ncclDataType_t type = ncclInt8;
+  ncclRedOp_t operation = ncclSum;
+  int peer = -1;      ///< root, or the other rank
+  int64_t number = 0; ///< of the collective on its communicator
+
+  bool isPair() const { return kind == Kind::send || kind == Kind::receive; }
+};
+
+/// The state that the ranks of a communicator share. Thread safe.
+class Clique {
+public:
+  explicit Clique(int size) : size(size) {}
+
+  /// All have called the function that makes it.
+  void join();
+  bool isComplete();
+
+  /// The first collective connects the ranks, which needs all of them.
+  void connect(int rank);
+  bool isConnected();
+
+  /// A kernel: returns when all calls are done, or the rank has aborted.
+  void run(int rank, const std::vector<FakeCall> &calls);
+
+  /// No buffer of the rank is used when it returns.
+  void abort(int rank);
+
+private:
+  struct Entry {
+    int rank;
+    FakeCall call;
+    bool done = false;
+  };
+  using Entries = std::vector<std::shared_ptr<Entry>>;
+
+  void post(const std::shared_ptr<Entry> &entry);
+  void postCollective(const std::shared_ptr<Entry> &entry);
+  void postPair(const std::shared_ptr<Entry> &entry);
+  bool canMove(const Entries &entries) const;
+
+  const int size;
+  std::mutex mutex;
+  std::condition_variable changed;
+  int joined = 0;
+  std::set<int> connected, aborted;
+  std::map<int64_t, Entries> collectives;
+  std::map<std::pair<int, int>, std::pair<std::deque<std::shared_ptr<Entry>>, std::deque<std::shared_ptr<Entry>>>>
+      pairs; // from, to: sends and receives that wait for each other
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TEST_LIB_FAKE_NCCL_CLIQUE_H

@@ -1,0 +1,18 @@
+//===- staged_world.h - a world for devices, over host buffers ---*- C++ -*-===//
+
+#ifndef MESHPLAN_TEST_LIB_FAKE_NCCL_STAGED_WORLD_H
+#define MESHPLAN_TEST_LIB_FAKE_NCCL_STAGED_WORLD_H
+
+#include "runtime/comm/communicator.h"
+#include "runtime/comm/nccl/run_nccl.h"
+
+namespace meshplan {
+
+/// Like runThreads, over NCCL and one device for each rank. The body has buffers in host memory: they are copied to
+/// the device at the start of a collective, and back in wait, which also synchronizes.
+std::vector<Status> runStaged(const NcclApi &api, int64_t size, std::chrono::milliseconds timeout,
+                              const RankBody &body);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TEST_LIB_FAKE_NCCL_STAGED_WORLD_H

@@ -1,0 +1,135 @@
+//===- nccl_world_test.cpp - what wait and synchronize mean ---------------===//
+
+#include "runtime/comm/gather.h"
+#include "runtime/comm/nccl/flight.h"
+#include "runtime/comm/nccl/run_nccl.h"
+#include "runtime/comm/threads/run_threads.h"
+#include "test/lib/fake_nccl/fake_cuda.h"
+#include "test/lib/fake_nccl/fake_nccl.h"
+
+#include <atomic>
+#include <gmock/gmock.h>
+
+namespace meshplan {
+namespace {
+
+using Body = std::function<Status(World &, cudaStream_t compute)>;
+
+void expectOk(int64_t size, const Body &body) {
+  NcclApi api = fakeNccl();
+  std::vector<Status> statuses =
+      runThreads(size, {.timeout = std::chrono::seconds(60), .onStuck = nullptr}, [&](World &host) -> Status {
+        MESHPLAN_ASSIGN_OR_RETURN(DeviceStream compute, DeviceStream::create(api.cuda));
+        return runNccl(api, host, {static_cast<int>(host.rank()), compute.get()},
+                       [&](World &world) { return body(world, compute.get()); });
+      });
+  for (const Status &status : statuses)
+    EXPECT_TRUE(status.ok()) << status.message();
+}
+
+TEST(NcclWorld, WaitDoesNotBlockTheRank) {
+  std::atomic<bool> waited = false;
+  expectOk(2, [&](World &world, cudaStream_t compute) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("tp"));
+    float warm = 0;
+    MESHPLAN_RETURN_IF_ERROR(waitFor(group->startAllReduce(&warm, &warm, 1, DType::f32, Reduction::sum)));
+    // Rank 1 starts the second one when rank 0 has already waited for it.
+    while (world.rank() == 1 && !waited)
+      std::this_thread::yield();
+    float input = static_cast<float>(world.rank() + 1), output = 0;
+    MESHPLAN_RETURN_IF_ERROR(waitFor(group->startAllReduce(&input, &output, 1, DType::f32, Reduction::sum)));
+    waited = true;
+    MESHPLAN_RETURN_IF_ERROR(world.synchronize());
+    EXPECT_EQ(output, 3);
+    return Status();
+  });
+}
+
+TEST(NcclWorld, ACollectiveRunsBetweenTheWorkBeforeItsStartAndAfterItsWait) {
+  expectOk(2, [&](World &world, cudaStream_t compute) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("tp"));
+    FakeStream &stream = fakeStreamOf(compute);
+    for (int step = 0; step < 20; ++step) {
+      float input = -1, output = -1, seen = -1;
+      stream.push([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        input = static_cast<float>(step);
+      });
+      MESHPLAN_RETURN_IF_ERROR(waitFor(group->startAllReduce(&input, &output, 1, DType::f32, Reduction::sum)));
+      stream.push([&] { seen = output; });
+      MESHPLAN_RETURN_IF_ERROR(world.synchronize());
+      EXPECT_EQ(seen, 2.0f * static_cast<float>(step)) << "synchronize waits for the compute stream, too";
+    }
+    return Status();
+  });
+}
+
+TEST(NcclWorld, AnotherCollectiveRunsMeanwhile) {
+  // The second group does not wait for what the first one waits for.
+  expectOk(2, [&](World &world, cudaStream_t) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(auto first, world.createWorldGroup("a"));
+    MESHPLAN_ASSIGN_OR_RETURN(auto second, world.createWorldGroup("b"));
+    float one = 1, ones = 0, two = 2, twos = 0;
+    auto startFirst = [&] { return first->startAllReduce(&one, &ones, 1, DType::f32, Reduction::sum); };
+    auto startSecond = [&] { return second->startAllReduce(&two, &twos, 1, DType::f32, Reduction::sum); };
+    MESHPLAN_ASSIGN_OR_RETURN(Pending a, world.rank() == 0 ? startFirst() : startSecond());
+    MESHPLAN_ASSIGN_OR_RETURN(Pending b, world.rank() == 0 ? startSecond() : startFirst());
+    MESHPLAN_RETURN_IF_ERROR(a->wait());
+    MESHPLAN_RETURN_IF_ERROR(b->wait());
+    MESHPLAN_RETURN_IF_ERROR(world.synchronize());
+    EXPECT_EQ(ones, 2);
+    EXPECT_EQ(twos, 4);
+    return Status();
+  });
+}
+
+TEST(NcclWorld, ATimeOutIsForThePeersAndNotForOwnWork) {
+  NcclApi api = fakeNccl();
+  std::vector<Status> statuses =
+      runThreads(2, {.timeout = std::chrono::milliseconds(200), .onStuck = nullptr}, [&](World &host) -> Status {
+        MESHPLAN_ASSIGN_OR_RETURN(DeviceStream compute, DeviceStream::create(api.cuda));
+        return runNccl(api, host, {static_cast<int>(host.rank()), compute.get()}, [&](World &world) -> Status {
+          MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("tp"));
+          // Both compute for longer than the time-out, and their collective is still in time.
+          fakeStreamOf(compute.get()).push([] { std::this_thread::sleep_for(std::chrono::milliseconds(500)); });
+          float input = 1, output = 0;
+          MESHPLAN_RETURN_IF_ERROR(waitFor(group->startAllReduce(&input, &output, 1, DType::f32, Reduction::sum)));
+          return world.synchronize();
+        });
+      });
+  for (const Status &status : statuses)
+    EXPECT_TRUE(status.ok()) << status.message();
+}
+
+TEST(NcclWorld, AFailureElsewhereEndsWorkThatTakesLong) {
+  std::atomic<bool> go = false;
+  NcclApi api = fakeNccl();
+  std::vector<Status> statuses =
+      runThreads(2, {.timeout = std::chrono::seconds(60), .onStuck = nullptr}, [&](World &host) -> Status {
+        MESHPLAN_ASSIGN_OR_RETURN(DeviceStream compute, DeviceStream::create(api.cuda));
+        return runNccl(api, host, {static_cast<int>(host.rank()), compute.get()}, [&](World &world) -> Status {
+          if (world.rank() == 1)
+            return Status(StatusCode::invalid, "the loss is not a number");
+          fakeStreamOf(compute.get()).push([&] {
+            while (!go)
+              std::this_thread::yield();
+          });
+          Status status = world.synchronize();
+          go = true;
+          return status;
+        });
+      });
+  EXPECT_EQ(statuses[0].message(), "rank 0: waiting for the device: aborted: rank 1 failed: the loss is not a number");
+  EXPECT_EQ(statuses[0].code(), StatusCode::peerLost);
+}
+
+TEST(NcclWorld, SmallMessagesGoOverTheHosts) {
+  expectOk(2, [&](World &world, cudaStream_t) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(auto texts, gatherAtFirst(world, "rank " + std::to_string(world.rank())));
+    EXPECT_EQ(texts.size(), world.rank() == 0 ? 2u : 0u);
+    return world.agree({});
+  });
+}
+
+} // namespace
+} // namespace meshplan

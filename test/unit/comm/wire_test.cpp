@@ -1,0 +1,70 @@
+//===- wire_test.cpp - what ranks tell each other, as bytes ---------------===//
+
+#include "runtime/comm/wire.h"
+
+#include <gmock/gmock.h>
+
+namespace meshplan {
+namespace {
+
+TEST(Wire, ACollectiveComesBack) {
+  Collective collective{.kind = CollectiveKind::allToAll,
+                        .dtype = DType::bf16,
+                        .reduction = Reduction::min,
+                        .count = 7,
+                        .sendCounts = {1, 2, 3},
+                        .receiveCounts = {4, 0},
+                        .peer = 5,
+                        .label = {.sequence = 12, .origin = "a.plan:3"}};
+  WireWriter writer;
+  writer.putCollective(collective);
+  writer.put(int64_t(99));
+  std::vector<std::byte> bytes = writer.take();
+  WireReader reader(bytes);
+  Collective read = reader.takeCollective();
+  EXPECT_EQ(reader.take<int64_t>(), 99);
+  EXPECT_TRUE(reader.complete());
+  EXPECT_EQ(describe(read, "g"), describe(collective, "g"));
+  EXPECT_EQ(read.dtype, collective.dtype);
+  EXPECT_EQ(read.reduction, collective.reduction);
+  EXPECT_EQ(read.count, 7);
+  EXPECT_EQ(read.sendCounts, collective.sendCounts);
+  EXPECT_EQ(read.receiveCounts, collective.receiveCounts);
+  EXPECT_EQ(read.peer, 5);
+}
+
+TEST(Wire, AFailureStaysOne) {
+  for (const Status &status : {Status(StatusCode::timeout, "late"), Status()}) {
+    WireWriter writer;
+    writer.putStatus(status);
+    std::vector<std::byte> bytes = writer.take();
+    Status read = WireReader(bytes).takeStatus();
+    EXPECT_EQ(read.code(), status.ok() ? StatusCode::aborted : StatusCode::timeout);
+    EXPECT_EQ(read.message(), status.message());
+  }
+}
+
+TEST(Wire, BytesThatAreMissing) {
+  WireWriter writer;
+  writer.putText("some text");
+  writer.putCounts(std::vector<int64_t>{1, 2});
+  std::vector<std::byte> bytes = writer.take();
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    WireReader reader({bytes.data(), size});
+    (void)reader.takeText();
+    (void)reader.takeCounts();
+    EXPECT_FALSE(reader.complete()) << size;
+  }
+}
+
+TEST(GroupNames, AreTheSameForTheSameGroupsInTheSameOrder) {
+  GroupNames first, second;
+  Hash twin = first.next("tp", {0, 1});
+  EXPECT_EQ(second.next("tp", {0, 1}), twin);
+  EXPECT_NE(first.next("tp", {0, 1}), twin) << "another group of the same ranks";
+  EXPECT_NE(first.next("tp", {1, 0}), twin);
+  EXPECT_NE(first.next("dp", {0, 1}), twin);
+}
+
+} // namespace
+} // namespace meshplan

@@ -1,0 +1,57 @@
+#include "runtime/exec/load.h"
+
+#include "runtime/tensor/tensor.h"
+
+#include <cstring>
+#include <gmock/gmock.h>
+
+using namespace meshplan;
+
+namespace {
+
+/// A tensor with four dims' worth of trouble: two ranges in the first dim and one in the second.
+FeedRequest request() { return {{"w"}, {100, 8}, {{{90, 7}, {3, 10}}, {{2, 5}}}, DType::f32}; }
+
+std::vector<float> elements(const Tensor &tensor) {
+  auto *begin = reinterpret_cast<const float *>(tensor.data());
+  return {begin, begin + tensor.elementCount()};
+}
+
+Tensor mustLoad(const FeedRequest &request) {
+  auto tensor = loadTensor(RandomFeed(), request);
+  EXPECT_TRUE(tensor.ok()) << tensor.status().message();
+  return *tensor;
+}
+
+} // namespace
+
+TEST(Load, RowsThatLieInSeveralRanges) {
+  EXPECT_EQ(rowsOf(request(), 0, 17).ranges, request().ranges);
+  EXPECT_EQ(rowsOf(request(), 5, 4).ranges[0], (std::vector<Range>{{95, 2}, {3, 2}}));
+  EXPECT_EQ(rowsOf(request(), 7, 3).ranges[0], (std::vector<Range>{{3, 3}}));
+  EXPECT_EQ(rowsOf(request(), 0, 1).ranges[0], (std::vector<Range>{{90, 1}}));
+  EXPECT_EQ(rowsOf(request(), 5, 4).ranges[1], request().ranges[1]);
+}
+
+TEST(Load, PiecesOfAnySizeGiveTheWhole) {
+  std::vector<float> whole = elements(mustLoad(request()));
+  ASSERT_EQ(whole.size(), 17u * 5);
+  for (int64_t pieceBytes : {1, 20, 60, 100, 339, 340, 1 << 20}) {
+    auto tensor = allocateTensor(std::vector<int64_t>{17, 5}, DType::f32);
+    ASSERT_TRUE(loadInPieces(RandomFeed(), request(), pieceBytes, *tensor).ok());
+    EXPECT_EQ(elements(*tensor), whole) << pieceBytes;
+  }
+}
+
+TEST(Load, TensorsWithoutDimsAndWithoutElements) {
+  for (const FeedRequest &each :
+       {FeedRequest{{"s"}, {}, {}, DType::f32}, FeedRequest{{"e"}, {4, 8}, {{}, {{0, 8}}}, DType::f32},
+        FeedRequest{{"e"}, {4, 8}, {{{0, 4}}, {}}, DType::f32}}) {
+    Tensor whole = mustLoad(each);
+    std::vector<int64_t> shape(whole.shape().begin(), whole.shape().end());
+    auto tensor = allocateTensor(shape, DType::f32);
+    Status status = loadInPieces(RandomFeed(), each, 16, *tensor);
+    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(elements(*tensor), elements(whole));
+  }
+}

@@ -241,6 +241,23 @@ TEST(AtomicFile, AFullDiskKeepsTheOldFile) {
   EXPECT_THAT(directory.names(), testing::ElementsAre("a"));
 }
 
+TEST(AtomicFile, WhatIsNoFileIsNotReplaced) {
+  TemporaryDirectory directory;
+  std::string pipe = directory / "pipe", link = directory / "link";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_symlink("pipe", link);
+  for (const std::string &path : {pipe, link}) {
+    Status status = writeFileAtomically(path, bytesOf("x"));
+    EXPECT_EQ(status.code(), StatusCode::invalid);
+    EXPECT_EQ(status.message(), "cannot write '" + path + "': it is not a regular file");
+  }
+  Status status = writeFileAtomically(directory.path(), bytesOf("x"));
+  EXPECT_EQ(status.code(), StatusCode::invalid);
+  EXPECT_EQ(status.message(), "cannot write '" + directory.path() + "': Is a directory");
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  EXPECT_THAT(directory.names(), testing::ElementsAre("link", "pipe"));
+}
+
 TEST(AtomicFile, PiecesMayBeWrittenInAnyOrder) {
   TemporaryDirectory directory;
   Expected<AtomicFile> file = AtomicFile::create(directory / "a");

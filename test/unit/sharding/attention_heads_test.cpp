@@ -1,7 +1,7 @@
 //===- attention_heads_test.cpp - dims that are the size of a head --------===//
 
-#include "compiler/transforms/propagate/attention_heads.h"
-#include "plan_function.h"
+#include "compiler/sharding/attention_heads.h"
+#include "test/unit/propagate/plan_function.h"
 
 using namespace meshplan;
 using namespace meshplan::plan;
@@ -54,6 +54,7 @@ protected:
     if (!found)
       return "";
     EXPECT_EQ(found->attention, call(7));
+    EXPECT_EQ(found->heads, found->isQuery ? 2 : 1);
     return found->isQuery ? "query" : "key";
   }
   std::string projection(unsigned at, unsigned dim) { return projectionBehind(op(at)->getResult(0), dim).str(); }

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 using namespace meshplan;
@@ -102,6 +103,24 @@ TEST_F(WriteFile, AFolderThatIsMissingIsNotMade) {
 TEST_F(WriteFile, ANameThatIsTooLongIsRefused) {
   EXPECT_EQ(write(std::string(255, 'n'), "x"), "cannot write 'DIR/" + std::string(255, 'n') + "': File name too long");
   EXPECT_THAT(directory.names(), IsEmpty());
+}
+
+TEST_F(WriteFile, AFullDiskKeepsTheOldFile) {
+  EXPECT_EQ(write("f", "old"), "");
+  // Files of this process can have no more than ten bytes.
+  auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  struct rlimit small = before;
+  small.rlim_cur = 10;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  std::string most = write("g", "0123456789"), more = write("f", "0123456789a");
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+  EXPECT_EQ(most, "");
+  EXPECT_EQ(more, "cannot write 'DIR/f': File too large");
+  EXPECT_EQ(read("f"), "old");
+  EXPECT_THAT(directory.names(), ElementsAre("f", "g")) << "no temporary file stays";
 }
 
 TEST_F(WriteFile, SignalsAreAsTheyWere) {

@@ -2,10 +2,10 @@
 
 #include "runtime/exec/prepare.h"
 
-#include "runtime/exec/collective_step.h"
-#include "runtime/exec/compute_step.h"
 #include "runtime/exec/origin.h"
-#include "runtime/exec/slice_step.h"
+#include "runtime/exec/steps/collective_step.h"
+#include "runtime/exec/steps/compute_step.h"
+#include "runtime/exec/steps/slice_step.h"
 
 #include <map>
 

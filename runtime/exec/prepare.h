@@ -5,7 +5,7 @@
 
 #include "runtime/comm/communicator.h"
 #include "runtime/exec/rank_view.h"
-#include "runtime/exec/step.h"
+#include "runtime/exec/steps/step.h"
 
 namespace meshplan {
 

@@ -1,7 +1,7 @@
 //===- step.h - one prepared instruction -------------------------*- C++ -*-===//
 
-#ifndef MESHPLAN_RUNTIME_EXEC_STEP_H
-#define MESHPLAN_RUNTIME_EXEC_STEP_H
+#ifndef MESHPLAN_RUNTIME_EXEC_STEPS_STEP_H
+#define MESHPLAN_RUNTIME_EXEC_STEPS_STEP_H
 
 #include "runtime/tensor/tensor.h"
 
@@ -23,4 +23,4 @@ public:
 
 } // namespace meshplan
 
-#endif // MESHPLAN_RUNTIME_EXEC_STEP_H
+#endif // MESHPLAN_RUNTIME_EXEC_STEPS_STEP_H

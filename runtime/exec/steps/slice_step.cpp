@@ -1,6 +1,6 @@
 //===- slice_step.cpp - keeping the rank's part of a value ----------------===//
 
-#include "runtime/exec/slice_step.h"
+#include "runtime/exec/steps/slice_step.h"
 
 #include "runtime/exec/prepare.h"
 #include "runtime/exec/transfer.h"

@@ -1,10 +1,10 @@
 //===- compute_step.h - running an operator ----------------------*- C++ -*-===//
 
-#ifndef MESHPLAN_RUNTIME_EXEC_COMPUTE_STEP_H
-#define MESHPLAN_RUNTIME_EXEC_COMPUTE_STEP_H
+#ifndef MESHPLAN_RUNTIME_EXEC_STEPS_COMPUTE_STEP_H
+#define MESHPLAN_RUNTIME_EXEC_STEPS_COMPUTE_STEP_H
 
 #include "runtime/exec/rank_view.h"
-#include "runtime/exec/step.h"
+#include "runtime/exec/steps/step.h"
 
 #include <memory>
 
@@ -17,4 +17,4 @@ Expected<std::unique_ptr<Step>> prepareCompute(const RankView &view, const artif
 
 } // namespace meshplan
 
-#endif // MESHPLAN_RUNTIME_EXEC_COMPUTE_STEP_H
+#endif // MESHPLAN_RUNTIME_EXEC_STEPS_COMPUTE_STEP_H

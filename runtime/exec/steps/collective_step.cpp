@@ -1,6 +1,6 @@
 //===- collective_step.cpp - starting and finishing a collective ----------===//
 
-#include "runtime/exec/collective_step.h"
+#include "runtime/exec/steps/collective_step.h"
 
 #include "runtime/exec/origin.h"
 #include "runtime/exec/prepare.h"

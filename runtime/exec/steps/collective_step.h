@@ -8,12 +8,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MESHPLAN_RUNTIME_EXEC_COLLECTIVE_STEP_H
-#define MESHPLAN_RUNTIME_EXEC_COLLECTIVE_STEP_H
+#ifndef MESHPLAN_RUNTIME_EXEC_STEPS_COLLECTIVE_STEP_H
+#define MESHPLAN_RUNTIME_EXEC_STEPS_COLLECTIVE_STEP_H
 
 #include "runtime/comm/communicator.h"
 #include "runtime/exec/pieces.h"
-#include "runtime/exec/step.h"
+#include "runtime/exec/steps/step.h"
 
 namespace meshplan {
 
@@ -62,4 +62,4 @@ std::unique_ptr<Step> makeWaitStep(StartStep *start);
 
 } // namespace meshplan
 
-#endif // MESHPLAN_RUNTIME_EXEC_COLLECTIVE_STEP_H
+#endif // MESHPLAN_RUNTIME_EXEC_STEPS_COLLECTIVE_STEP_H

@@ -1,10 +1,10 @@
 //===- slice_step.h - keeping the rank's part of a value ---------*- C++ -*-===//
 
-#ifndef MESHPLAN_RUNTIME_EXEC_SLICE_STEP_H
-#define MESHPLAN_RUNTIME_EXEC_SLICE_STEP_H
+#ifndef MESHPLAN_RUNTIME_EXEC_STEPS_SLICE_STEP_H
+#define MESHPLAN_RUNTIME_EXEC_STEPS_SLICE_STEP_H
 
 #include "runtime/exec/rank_view.h"
-#include "runtime/exec/step.h"
+#include "runtime/exec/steps/step.h"
 
 #include <memory>
 
@@ -15,4 +15,4 @@ Expected<std::unique_ptr<Step>> prepareSlice(const RankView &view, const artifac
 
 } // namespace meshplan
 
-#endif // MESHPLAN_RUNTIME_EXEC_SLICE_STEP_H
+#endif // MESHPLAN_RUNTIME_EXEC_STEPS_SLICE_STEP_H

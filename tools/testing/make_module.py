@@ -223,7 +223,7 @@ class Losses(nn.Module):
         super().__init__()
         self.up = nn.Linear(16, 32)
         self.predict = nn.Linear(32, 12)
-        self.weight = nn.Parameter(torch.rand(12) + 0.5)
+        self.register_buffer("weight", torch.rand(12) + 0.5)
 
     def forward(self, hidden: torch.Tensor, target: torch.Tensor) -> Tensors:
         logits = self.predict(self.up(hidden).relu())

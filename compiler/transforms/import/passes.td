@@ -124,7 +124,9 @@ def Simplify : Pass<"plan-simplify", "::mlir::func::FuncOp"> {
     has, alias, dropout that drops nothing. A clone becomes `aten.contiguous`,
     which views can read too and which copies only what is not contiguous. A
     detach goes only where no trainable parameter is behind it, as it stops a
-    gradient. Calls of random operators, or of two modules, are never merged.
+    gradient. `aten.broadcast_tensors` becomes an `aten.expand` of each tensor
+    that has another shape. Calls of random operators, or of two modules, are
+    never merged.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }

@@ -27,12 +27,12 @@ func.func @sum(%x: tensor<4x6xbf16>, %t: tensor<4x6xbf16>, %w: tensor<6xbf16>) -
 
 // Nothing to take out, and operands that would have to be expanded first.
 // CHECK-LABEL: func.func @left
-// CHECK-NEXT: plan.call "aten.l1_loss.default"(%arg0, %arg0) {reduction = 0 : i64
+// CHECK-NEXT: plan.call "aten.l1_loss.default"(%arg0, %arg2) {reduction = 0 : i64
 // CHECK-NEXT: plan.call "aten.mse_loss.default"(%arg0, %arg1) {self = #plan.operand<0>, target = #plan.operand<1>} : (tensor<4x6xf32>, tensor<6xf32>) -> tensor<f32>
 // CHECK-NEXT: return
-func.func @left(%x: tensor<4x6xf32>, %t: tensor<6xf32>) -> (tensor<4x6xf32>, tensor<f32>) {
-  %losses = plan.call "aten.l1_loss.default"(%x, %x)
-      {self = #plan.operand<0>, target = #plan.operand<0>, reduction = 0 : i64}
+func.func @left(%x: tensor<4x6xf32>, %t: tensor<6xf32>, %y: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<f32>) {
+  %losses = plan.call "aten.l1_loss.default"(%x, %y)
+      {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64}
       : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
   %loss = plan.call "aten.mse_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>}
       : (tensor<4x6xf32>, tensor<6xf32>) -> tensor<f32>

@@ -30,6 +30,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     manager.addNestedPass<func::FuncOp>(createFoldAttention());
     manager.addNestedPass<func::FuncOp>(createFoldLookups());
     manager.addNestedPass<func::FuncOp>(createDecomposeLoss());
+    manager.addNestedPass<func::FuncOp>(createSplitLossReductions());
     manager.addNestedPass<func::FuncOp>(createSimplify());
     manager.addNestedPass<func::FuncOp>(createRefuseRandomOps());
     manager.addNestedPass<func::FuncOp>(createCombineSlices());

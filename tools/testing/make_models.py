@@ -130,6 +130,7 @@ MODELS: dict[str, list[str]] = {
     "attentions": ["attentions"],
     "convolutions": ["convolutions"],
     "lookups": ["lookups"],
+    "losses": ["losses"],
     "images": ["images"],
     "multihead": ["multihead"],
     "plain_norms": ["plain_norms"],

@@ -216,11 +216,41 @@ class Images(nn.Module):
         return {"pixels": torch.randn(4, 32, 32, 3)}
 
 
+class Losses(nn.Module):
+    """Losses that compare a prediction with a target element by element, as means, sums and for each element."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.up = nn.Linear(16, 32)
+        self.predict = nn.Linear(32, 12)
+        self.register_buffer("weight", torch.rand(12) + 0.5)
+
+    def forward(self, hidden: torch.Tensor, target: torch.Tensor) -> Tensors:
+        logits = self.predict(self.up(hidden).relu())
+        losses = nn.functional
+        return {
+            "mse": losses.mse_loss(logits, target),
+            "mse_total": losses.mse_loss(logits, target, reduction="sum"),
+            "l1": losses.l1_loss(logits, target),
+            "smooth": losses.smooth_l1_loss(logits, target, beta=0.5),
+            "huber": losses.huber_loss(logits, target, reduction="none"),
+            "margin": losses.soft_margin_loss(logits, target.round() * 2 - 1),
+            "chance": losses.binary_cross_entropy(logits.sigmoid(), target),
+            "logit": losses.binary_cross_entropy_with_logits(logits, target, pos_weight=self.weight),
+            "divergence": losses.kl_div(logits.log_softmax(-1), target.softmax(-1), reduction="batchmean"),
+        }
+
+    @staticmethod
+    def inputs() -> Tensors:
+        return {"hidden": torch.randn(6, 16), "target": torch.rand(6, 12)}
+
+
 MODULES = {
     "attentions": Attentions,
     "convolutions": Convolutions,
     "images": Images,
     "lookups": Lookups,
+    "losses": Losses,
     "multihead": Multihead,
     "plain_norms": PlainNorms,
     "products": Products,

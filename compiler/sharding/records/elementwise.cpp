@@ -148,6 +148,7 @@ static const ElementwiseOp choicesAndComparisons[] = {
     {"aten.where.self", inChoices, choice},
     {"aten.where.ScalarOther", inSelfOrZero<other>, choice},
     {"aten.where.ScalarSelf", notLinear, choice},
+    {"aten.where.Scalar", notLinear, cheap},
     {"aten.masked_fill.Scalar", inSelfOrZero<value>, choice},
     {"aten.masked_fill.Tensor", inSelfAndValue, choice},
     {"aten.eq.Tensor", notLinear, cheap},
@@ -175,6 +176,8 @@ static const ElementwiseOp choicesAndComparisons[] = {
     {"aten.__or__.Tensor", notLinear, cheap},
     {"aten.isnan.default", notLinear, cheap},
     {"aten.isinf.default", notLinear, cheap},
+    {"aten.isfinite.default", notLinear, cheap},
+    {"aten.nan_to_num.default", notLinear, cheap},
 };
 
 void addElementwiseRecords(OpRegistry &registry) {

@@ -1,8 +1,9 @@
-//===- loss.cpp - records of the cross entropy kernels --------------------===//
+//===- loss.cpp - records of losses ---------------------------------------===//
 //
 // Cross entropy over a vocabulary that may be divided: maximum, sum of
 // exponentials and the target's logit of each row are reduced over the ranks;
-// the logits stay where they are.
+// the logits stay where they are. Losses of single elements are elementwise as
+// long as they are not reduced; the importer takes the reduction out of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,7 +77,43 @@ static LocalCall localizePick(const CallView &call, plan::MeshOp) {
   return {call.target.str(), withArg(call.args, "offset", offset)};
 }
 
+/// One loss from one element of each operand, if `reduction` is none.
+static FactorRule elementLossRule(const CallView &call) {
+  RuleBuilder builder(call);
+  if (call.getInt("reduction", 1) == 0)
+    builder.tieAligned();
+  return builder.finish();
+}
+
+/// `Temporaries` more tensors like the result.
+template <int64_t Flops, int64_t Temporaries = 0> static OpCost elementLossCost(const CallView &call) {
+  OpCost cost = pointwiseCost(call, Flops);
+  if (!call.operands.empty())
+    cost.workspaceBytes += Temporaries * tensorBytes(call.operands.front());
+  return cost;
+}
+
+namespace {
+struct ElementLoss {
+  StringRef target;
+  OpCost (*cost)(const CallView &);
+};
+} // namespace
+
+static constexpr ElementLoss elementLosses[] = {
+    {"aten.mse_loss.default", elementLossCost<2>},
+    {"aten.l1_loss.default", elementLossCost<2, 1>},
+    {"aten.smooth_l1_loss.default", elementLossCost<6>},
+    {"aten.huber_loss.default", elementLossCost<6>},
+    {"aten.soft_margin_loss.default", elementLossCost<24, 1>},
+    {"aten.binary_cross_entropy.default", elementLossCost<24>},
+    {"aten.binary_cross_entropy_with_logits.default", elementLossCost<24, 1>},
+    {"aten.kl_div.default", elementLossCost<14, 2>},
+};
+
 void addLossRecords(OpRegistry &registry) {
+  for (const ElementLoss &loss : elementLosses)
+    registry.add({.target = loss.target, .rule = elementLossRule, .linearity = notLinear, .cost = loss.cost});
   registry.add({.target = "meshplan.row_max", .rule = rowMaxRule, .linearity = notLinear, .cost = rowsCost<1>});
   registry.add({.target = "meshplan.row_sum_exp", .rule = rowSumRule, .linearity = notLinear, .cost = sumExpCost});
   registry.add({.target = "meshplan.row_pick",

@@ -27,7 +27,7 @@ void addNormalizationRecords(OpRegistry &registry); ///< softmax and norms
 void addIndexingRecords(OpRegistry &registry);      ///< elements chosen by integer tensors
 void addCreationRecords(OpRegistry &registry);      ///< tensors from literals
 void addAttentionRecords(OpRegistry &registry);     ///< meshplan.attention
-void addLossRecords(OpRegistry &registry);          ///< kernels of the vocabulary-parallel cross entropy
+void addLossRecords(OpRegistry &registry);          ///< cross entropy kernels, and losses of single elements
 
 } // namespace meshplan
 

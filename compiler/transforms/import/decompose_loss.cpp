@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/op_record.h"
 #include "compiler/transforms/import/call_builder.h"
+#include "compiler/transforms/import/loss_reduction.h"
 #include "compiler/transforms/import/passes.h"
 
 namespace meshplan {
@@ -17,9 +17,6 @@ using namespace mlir;
 using namespace meshplan;
 
 namespace {
-
-/// How PyTorch numbers them.
-enum class LossReduction { None = 0, Mean = 1, Sum = 2 };
 
 class LossDecomposer {
 public:
@@ -102,7 +99,7 @@ private:
   }
 
   Value reduce(Value losses) const {
-    auto reduction = static_cast<LossReduction>(view.getInt("reduction", static_cast<int64_t>(LossReduction::Mean)));
+    LossReduction reduction = lossReductionOf(view);
     if (reduction == LossReduction::None)
       return losses;
     if (reduction == LossReduction::Sum)

@@ -100,6 +100,23 @@ def DecomposeLoss : Pass<"plan-decompose-loss", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def SplitLossReductions : Pass<"plan-split-loss-reductions", "::mlir::func::FuncOp"> {
+  let summary = "take the sum or mean of a loss out of the call that makes its elements";
+  let description = [{
+    A loss of a prediction and a target (`aten.mse_loss`, `aten.l1_loss`,
+    `aten.binary_cross_entropy_with_logits`, ...) that ends in a mean or a sum
+    becomes the same call without reduction and the reduction:
+
+    ```mlir
+    %losses = plan.call "aten.mse_loss.default"(%x, %y) {..., reduction = 0 : i64}
+    %loss = plan.call "aten.mean.default"(%losses)
+    ```
+
+    PyTorch computes it in these two steps as well, so that the bits are the same.
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def Simplify : Pass<"plan-simplify", "::mlir::func::FuncOp"> {
   let summary = "remove calls that do nothing, repeat another one or are not read";
   let description = [{
@@ -107,7 +124,9 @@ def Simplify : Pass<"plan-simplify", "::mlir::func::FuncOp"> {
     has, alias, dropout that drops nothing. A clone becomes `aten.contiguous`,
     which views can read too and which copies only what is not contiguous. A
     detach goes only where no trainable parameter is behind it, as it stops a
-    gradient. Calls of random operators, or of two modules, are never merged.
+    gradient. `aten.broadcast_tensors` becomes an `aten.expand` of each tensor
+    that has another shape. Calls of random operators, or of two modules, are
+    never merged.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/random_ops.h"
+#include "compiler/transforms/import/call_builder.h"
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
 #include "mlir/IR/OperationSupport.h"
@@ -44,6 +45,8 @@ public:
       if (isTrainable(argument))
         trained.insert(argument);
     for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>()))
+      splitBroadcast(call);
+    for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>()))
       visit(call);
     eraseUnread(block);
   }
@@ -71,6 +74,27 @@ private:
         llvm::map_to_vector(rewrite->operands, [&](unsigned index) { return Value(call.getOperand(index)); }));
     call.setTarget(rewrite->target);
     call.setArgsAttr(rewrite->args);
+  }
+
+  /// Tensors that are expanded to one shape become each one's own expansion, where that is another shape than its own.
+  static bool splitBroadcast(plan::CallOp call) {
+    if (call.getTarget() != "aten.broadcast_tensors.default")
+      return false;
+    SmallVector<std::optional<unsigned>> tensors = CallView::of(call).getOperands("tensors");
+    if (tensors.size() != call.getNumResults() || llvm::is_contained(tensors, std::nullopt))
+      return false;
+    for (auto [index, result] : llvm::zip(tensors, call.getResults())) {
+      Value self = call.getOperand(*index);
+      auto type = cast<RankedTensorType>(result.getType());
+      if (self.getType() != type)
+        self = CallBuilder("aten.expand.default", call)
+                   .tensor("self", self)
+                   .integers("size", type.getShape())
+                   .build(type.getShape(), type.getElementType());
+      result.replaceAllUsesWith(self);
+    }
+    call.erase();
+    return true;
   }
 
   void visit(plan::CallOp call) {

@@ -668,3 +668,21 @@ func.func @log2(%0: tensor<4x6xf32> {plan.range = [0.5 : f64, 2.0 : f64]}) -> te
     : (tensor<4x6xf32>) -> tensor<4x6xf32>
   return %r : tensor<4x6xf32>
 }
+
+func.func @where_scalars(%0: tensor<4x6xi1>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.where.Scalar"(%0) {condition = #plan.operand<0>, other = -1.000000e+00 : f64, self = 2.000000e+00 : f64}
+    : (tensor<4x6xi1>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @isfinite(%0: tensor<4x6xf32>) -> tensor<4x6xi1> {
+  %r = plan.call "aten.isfinite.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xi1>
+  return %r : tensor<4x6xi1>
+}
+
+func.func @nan_to_num(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.nan_to_num.default"(%0) {self = #plan.operand<0>, nan = 0.5 : f64}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}

@@ -1,6 +1,6 @@
 // RUN: %meshplan-opt %s > %t && %meshplan-opt %t | diff %t -
 //
-// Samples of the records of the cross entropy kernels: one call in a function each. The differential test runs each under
+// Samples of the records of losses: one call in a function each. The differential test runs each under
 // every sharding that its record allows. plan.range = [low, high) bounds the elements of an input.
 
 func.func @row_max(%0: tensor<6x12xf32>) -> tensor<6xf32> {
@@ -36,5 +36,77 @@ func.func @token_loss(%0: tensor<12xf32>, %1: tensor<12xf32> {plan.range = [0.5 
 func.func @count_tokens(%0: tensor<12xi64> {plan.range = [0 : i64, 4 : i64]}) -> tensor<f32> {
   %r = plan.call "meshplan.count_tokens"(%0) {target = #plan.operand<0>, ignore_index = 2 : i64, dtype = f32}
     : (tensor<12xi64>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+func.func @mse_loss(%0: tensor<2x6x12xf32>, %1: tensor<2x6x12xf32>) -> tensor<2x6x12xf32> {
+  %r = plan.call "aten.mse_loss.default"(%0, %1) {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64}
+    : (tensor<2x6x12xf32>, tensor<2x6x12xf32>) -> tensor<2x6x12xf32>
+  return %r : tensor<2x6x12xf32>
+}
+
+func.func @l1_loss(%0: tensor<4x6xf32>, %1: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.l1_loss.default"(%0, %1) {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64}
+    : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @smooth_l1_loss(%0: tensor<4x6xf32>, %1: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.smooth_l1_loss.default"(%0, %1) {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64, beta = 5.000000e-01 : f64}
+    : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @huber_loss(%0: tensor<4x6xf32>, %1: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.huber_loss.default"(%0, %1) {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64, delta = 5.000000e-01 : f64}
+    : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @soft_margin_loss(%0: tensor<4x6xf32>, %1: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.soft_margin_loss.default"(%0, %1) {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64}
+    : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @binary_cross_entropy(%0: tensor<4x6xf32> {plan.range = [0.1 : f64, 0.9 : f64]}, %1: tensor<4x6xf32> {plan.range = [0.1 : f64, 0.9 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.binary_cross_entropy.default"(%0, %1) {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64}
+    : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @binary_cross_entropy_weighted(%0: tensor<4x6xf32> {plan.range = [0.1 : f64, 0.9 : f64]}, %1: tensor<4x6xf32> {plan.range = [0.1 : f64, 0.9 : f64]}, %2: tensor<4x1xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.binary_cross_entropy.default"(%0, %1, %2) {self = #plan.operand<0>, target = #plan.operand<1>, weight = #plan.operand<2>, reduction = 0 : i64}
+    : (tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x1xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @binary_cross_entropy_with_logits(%0: tensor<4x6xf32>, %1: tensor<4x6xf32> {plan.range = [0.1 : f64, 0.9 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.binary_cross_entropy_with_logits.default"(%0, %1) {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64}
+    : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @binary_cross_entropy_with_logits_weighted(%0: tensor<4x6xf32>, %1: tensor<4x6xf32> {plan.range = [0.1 : f64, 0.9 : f64]}, %2: tensor<4x1xf32>, %3: tensor<6xf32> {plan.range = [0.1 : f64, 0.9 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.binary_cross_entropy_with_logits.default"(%0, %1, %2, %3) {self = #plan.operand<0>, target = #plan.operand<1>, weight = #plan.operand<2>, pos_weight = #plan.operand<3>, reduction = 0 : i64}
+    : (tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x1xf32>, tensor<6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @kl_div(%0: tensor<4x6xf32>, %1: tensor<4x6xf32> {plan.range = [0.1 : f64, 0.9 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.kl_div.default"(%0, %1) {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64}
+    : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @kl_div_log_target(%0: tensor<4x6xf32>, %1: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.kl_div.default"(%0, %1) {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64, log_target = true}
+    : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @mse_loss_reduced(%0: tensor<4x6xf32>, %1: tensor<4x6xf32>) -> tensor<f32> {
+  %r = plan.call "aten.mse_loss.default"(%0, %1) {self = #plan.operand<0>, target = #plan.operand<1>}
+    : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<f32>
   return %r : tensor<f32>
 }

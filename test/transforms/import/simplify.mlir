@@ -126,3 +126,13 @@ func.func @unread_operands(%x: tensor<4x6xf32>) -> tensor<4xi1> {
       : (tensor<4x6xf32>) -> tensor<4xi1>
   return %0 : tensor<4xi1>
 }
+
+// Of tensors that are broadcast together each is expanded by itself, if at all.
+// CHECK-LABEL: func.func @broadcast
+// CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten.expand.default"(%arg1) {self = #plan.operand<0>, size = [4, 6]} : (tensor<6xf32>) -> tensor<4x6xf32>
+// CHECK-NEXT: return %arg0, %[[WIDE]]
+func.func @broadcast(%x: tensor<4x6xf32>, %y: tensor<6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>) {
+  %0:2 = plan.call "aten.broadcast_tensors.default"(%x, %y) {tensors = [#plan.operand<0>, #plan.operand<1>]}
+      : (tensor<4x6xf32>, tensor<6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>)
+  return %0#0, %0#1 : tensor<4x6xf32>, tensor<4x6xf32>
+}

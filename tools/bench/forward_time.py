@@ -7,16 +7,14 @@ load meets both; the ratio is the median of the ratios of the turns. The target 
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
-import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import export_model
 import torch
-from bench import models, table
+from bench import models, ranks, table
 from safetensors.torch import load_file
 
 WORLD = 6
@@ -32,18 +30,6 @@ class Turn:
     pytorch: float
 
 
-def compile_schedule(model: models.Model, programs: Path, where: Path) -> None:
-    command = [str(programs / "meshplan"), "compile", model.plan.name, "-D", f"world={WORLD}", "-o", "bench.sched"]
-    subprocess.run(command, cwd=where, check=True)
-
-
-def ranks_seconds(programs: Path, where: Path, steps: int) -> float:
-    command = [str(programs / "meshplan-run"), "bench", "bench.sched", "--steps", str(steps), "--json"]
-    command += ["--weights", "weights.safetensors", "--inputs", "inputs.safetensors"]
-    output = subprocess.run(command, cwd=where, check=True, stdout=subprocess.PIPE).stdout
-    return json.loads(output)["step_seconds"]["median"]
-
-
 def pytorch_seconds(model: export_model.Model, inputs: dict[str, torch.Tensor], steps: int) -> float:
     """Like `meshplan-run bench`, leaves a first step out."""
     seconds = []
@@ -55,19 +41,14 @@ def pytorch_seconds(model: export_model.Model, inputs: dict[str, torch.Tensor], 
     return statistics.median(seconds[1:])
 
 
-def load_reference(model: models.Model) -> export_model.Model:
-    arguments = export_model.parse_arguments([*model.source, "--attention", "sdpa", "-o", "not-written.pt2"])
-    return export_model.load_model(arguments, export_model.load_config(arguments))
-
-
 def measure(model: models.Model, arguments: argparse.Namespace) -> table.Row:
     where = models.export(model, arguments.folder)
     programs = arguments.programs.resolve()
-    compile_schedule(model, programs, where)
-    reference = load_reference(model)
+    ranks.compile_schedule(model, programs, where, world=WORLD)
+    reference = models.load_reference(model)
     inputs = load_file(where / "inputs.safetensors")
     turns = [
-        Turn(ranks_seconds(programs, where, arguments.steps), pytorch_seconds(reference, inputs, arguments.steps))
+        Turn(ranks.step_seconds(programs, where, arguments.steps), pytorch_seconds(reference, inputs, arguments.steps))
         for _ in range(arguments.rounds)
     ]
     ratios = sorted(turn.ranks / turn.pytorch for turn in turns)

@@ -1,0 +1,98 @@
+"""Measures a forward pass with loss on processes of this machine against PyTorch over Gloo on as many.
+
+Once the batch is divided (dp = 2), once the model (tp = 3). Both sides have the same threads; PyTorch's loss is checked
+against that of one process. They take turns, a few steps each; the ratio is the median of the ratios of the turns. The
+target holds on an idle machine of 2 cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from bench import models, ranks, table
+from safetensors.torch import load_file
+
+TARGET = 1.0
+LOSS_TOLERANCE = 1e-5  # float32, other order of sums
+TORCHRUN = Path(sys.executable).with_name("torchrun")
+RUN_MPI = models.ROOT / "tools" / "testing" / "run_mpi.py"
+
+
+@dataclass(frozen=True)
+class Case:
+    model: models.Model
+    parallel: str  # of torch_rank.py
+    axis: str
+    size: int
+
+
+CASES = tuple(
+    Case(models.smollm2(batch=4, sequence=sequence), parallel, axis, size)
+    for sequence in (96, 384)
+    for parallel, axis, size in (("data", "dp", 2), ("tensor", "tp", 3))
+)
+
+
+def expected_loss(model: models.Model, where: Path) -> float:
+    with torch.no_grad():
+        return models.load_reference(model)(**load_file(where / "inputs.safetensors"))["loss"].item()
+
+
+def pytorch_seconds(case: Case, where: Path, steps: int, loss: float) -> float:
+    command = [str(TORCHRUN), "--standalone", "--nproc-per-node", str(case.size), "-m", "bench.torch_rank"]
+    command += ["--parallel", case.parallel, "--inputs", str(where / "inputs.safetensors"), "--steps", str(steps)]
+    command += ["--batch", str(case.model.batch), "--sequence", str(case.model.sequence)]
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+    result = json.loads(output)
+    if not math.isclose(result["loss"], loss, rel_tol=LOSS_TOLERANCE):
+        raise RuntimeError(f"the processes of PyTorch find the loss {result['loss']}, one process {loss}")
+    return result["seconds"]
+
+
+def measure(case: Case, arguments: argparse.Namespace) -> table.Row:
+    where = models.export(case.model, arguments.folder)
+    programs = arguments.programs.resolve()
+    ranks.compile_schedule(case.model, programs, where, world=case.size, tp=case.size if case.axis == "tp" else 1)
+    loss = expected_loss(case.model, where)
+    launcher = (sys.executable, str(RUN_MPI), str(case.size), "--")
+    turns = [
+        (
+            ranks.step_seconds(programs, where, arguments.steps, launcher),
+            pytorch_seconds(case, where, arguments.steps, loss),
+        )
+        for _ in range(arguments.rounds)
+    ]
+    ratios = sorted(ours / theirs for ours, theirs in turns)
+    return {
+        "model": case.model.name,
+        "processes": f"{case.axis} = {case.size}",
+        "ranks s": statistics.median(ours for ours, _ in turns),
+        "PyTorch s": statistics.median(theirs for _, theirs in turns),
+        "ratio": statistics.median(ratios),
+        "least": ratios[0],
+        "most": ratios[-1],
+        "target": TARGET,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=Path, required=True, help="folder with meshplan and meshplan-run")
+    parser.add_argument("--folder", type=Path, required=True, help="where exported models stay")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=5, help="of each side in a round")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    arguments = parser.parse_args()
+    table.report([measure(case, arguments) for case in CASES], arguments.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+"""Compiles a model for some ranks, and measures their forward pass with `meshplan-run bench`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+from bench import models
+
+SCHEDULE = "bench.sched"
+
+
+def compile_schedule(model: models.Model, programs: Path, where: Path, **definitions: int) -> None:
+    command = [str(programs / "meshplan"), "compile", model.plan.name, "-o", SCHEDULE]
+    command += [f"-D{name}={value}" for name, value in definitions.items()]
+    subprocess.run(command, cwd=where, check=True)
+
+
+def step_seconds(programs: Path, where: Path, steps: int, launcher: tuple[str, ...] = ()) -> float:
+    """Median seconds of a step of the slowest rank; the ranks are threads, or processes of the launcher."""
+    command = [*launcher, str(programs / "meshplan-run"), "bench", SCHEDULE, "--steps", str(steps), "--json"]
+    command += ["--weights", "weights.safetensors", "--inputs", "inputs.safetensors"]
+    output = subprocess.run(command, cwd=where, check=True, stdout=subprocess.PIPE).stdout
+    return json.loads(output)["step_seconds"]["median"]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import export_model
 import torch
-from bench import models, ranks, table
+from bench import models, ranks, reference, table
 from safetensors.torch import load_file
 
 WORLD = 6
@@ -45,10 +45,10 @@ def measure(model: models.Model, arguments: argparse.Namespace) -> table.Row:
     where = models.export(model, arguments.folder)
     programs = arguments.programs.resolve()
     ranks.compile_schedule(model, programs, where, world=WORLD)
-    reference = models.load_reference(model)
+    module = reference.load(model)
     inputs = load_file(where / "inputs.safetensors")
     turns = [
-        Turn(ranks.step_seconds(programs, where, arguments.steps), pytorch_seconds(reference, inputs, arguments.steps))
+        Turn(ranks.step_seconds(programs, where, arguments.steps), pytorch_seconds(module, inputs, arguments.steps))
         for _ in range(arguments.rounds)
     ]
     ratios = sorted(turn.ranks / turn.pytorch for turn in turns)

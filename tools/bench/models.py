@@ -8,8 +8,6 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import export_model
-
 ROOT = Path(__file__).resolve().parents[2]
 EXPORT = ROOT / "tools" / "export_model.py"
 
@@ -51,12 +49,6 @@ def llama70b(batch: int, sequence: int) -> Model:
     return Model(
         f"Llama-70B {batch} x {sequence}", "llama70b", plan, batch, sequence, ["--meta", "--config", "llama", *settings]
     )
-
-
-def load_reference(model: Model) -> export_model.Model:
-    """The same model in PyTorch."""
-    arguments = export_model.parse_arguments([*model.source, "--attention", "sdpa", "-o", "not-written.pt2"])
-    return export_model.load_model(arguments, export_model.load_config(arguments))
 
 
 def export(model: Model, folder: Path) -> Path:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from bench import models, ranks, table
+from bench import models, ranks, reference, table
 from safetensors.torch import load_file
 
 TARGET = 1.0
@@ -43,7 +43,7 @@ CASES = tuple(
 
 def expected_loss(model: models.Model, where: Path) -> float:
     with torch.no_grad():
-        return models.load_reference(model)(**load_file(where / "inputs.safetensors"))["loss"].item()
+        return reference.load(model)(**load_file(where / "inputs.safetensors"))["loss"].item()
 
 
 def pytorch_seconds(case: Case, where: Path, steps: int, loss: float) -> float:

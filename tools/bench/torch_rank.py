@@ -17,7 +17,7 @@ from pathlib import Path
 
 import torch
 import torch.distributed as dist
-from bench import models
+from bench import models, reference
 from safetensors.torch import load_file
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
@@ -86,7 +86,7 @@ def main() -> None:
     dist.init_process_group("gloo")
     cores = len(os.sched_getaffinity(0))
     torch.set_num_threads(max(1, cores // dist.get_world_size()))
-    model = models.load_reference(models.smollm2(arguments.batch, arguments.sequence)).eval()
+    model = reference.load(models.smollm2(arguments.batch, arguments.sequence)).eval()
     inputs = load_file(arguments.inputs)
     if arguments.parallel == "tensor":
         divide_modules(model)

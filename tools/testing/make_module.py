@@ -238,6 +238,21 @@ class Losses(nn.Module):
             "chance": losses.binary_cross_entropy(logits.sigmoid(), target),
             "logit": losses.binary_cross_entropy_with_logits(logits, target, pos_weight=self.weight),
             "divergence": losses.kl_div(logits.log_softmax(-1), target.softmax(-1), reduction="batchmean"),
+            **self.of_classes(logits, target),
+        }
+
+    def of_classes(self, logits: torch.Tensor, target: torch.Tensor) -> Tensors:
+        """Losses of logarithms of probabilities, with samples that do not count, which are the first ones."""
+        nll = nn.functional.nll_loss
+        scores, classes = logits.log_softmax(-1), target.argmax(-1)
+        some = torch.where(torch.arange(len(classes)) < 2, -100, classes)
+        return {
+            "class": nll(scores, classes),
+            "class_of_some": nll(scores, some),
+            "class_but_one": nll(scores, classes, ignore_index=4),
+            "class_total": nll(scores, some, reduction="sum"),
+            "class_each": nll(scores, some, reduction="none"),
+            "class_halves": nll(scores.view(-1, 2, 6).transpose(1, 2), classes.unsqueeze(1).expand(-1, 2) % 6),
         }
 
     @staticmethod

@@ -48,4 +48,10 @@ OpCost pointwiseCost(const CallView &call, int64_t flops) {
   return cost;
 }
 
+OpCost productCost(const CallView &call, int64_t contracted) {
+  OpCost cost = copyCost(call);
+  cost.flops = 2 * call.results.front().getNumElements() * contracted;
+  return cost;
+}
+
 } // namespace meshplan

@@ -29,6 +29,9 @@ OpCost pointwiseCost(const CallView &call, int64_t flops);
 
 template <int64_t Flops> OpCost pointwiseCost(const CallView &call) { return pointwiseCost(call, Flops); }
 
+/// Two flops for each product of elements: elements of the first result times the contracted size.
+OpCost productCost(const CallView &call, int64_t contracted);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_SHARDING_RECORD_SUPPORT_COST_H

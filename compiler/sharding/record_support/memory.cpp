@@ -32,6 +32,17 @@ int64_t imageBytes(const CallView &call, StringRef name) {
   return StridedShape{call.operands[*operand].getShape(), strides}.isChannelsLast() ? 0 : contiguousBytes(call, name);
 }
 
+int64_t matrixBytes(const CallView &call, StringRef name) {
+  std::optional<unsigned> operand = call.getOperand(name);
+  if (!operand || call.operands[*operand].getRank() != 2)
+    return 0;
+  ArrayRef<int64_t> shape = call.operands[*operand].getShape();
+  Strides strides = call.getStrides(*operand);
+  bool rows = (strides[1] == 1 || shape[1] == 1) && strides[0] >= shape[1];
+  bool columns = (strides[0] == 1 || shape[0] == 1) && strides[1] >= shape[0];
+  return rows || columns ? 0 : tensorBytes(call.operands[*operand]);
+}
+
 int64_t reshapeBytes(const CallView &call, unsigned operand, ArrayRef<int64_t> expanded, ArrayRef<int64_t> shape) {
   RankedTensorType type = call.operands[operand];
   Strides own = call.getStrides(operand), strides = expandedStrides({type.getShape(), own}, expanded);

@@ -23,6 +23,9 @@ int64_t contiguousBytes(const CallView &call, llvm::StringRef name);
 /// The same for kernels that also read features innermost.
 int64_t imageBytes(const CallView &call, llvm::StringRef name);
 
+/// Bytes of the copy of a matrix of which neither rows nor columns are adjacent: products read only such.
+int64_t matrixBytes(const CallView &call, llvm::StringRef name);
+
 /// Bytes of the copy that a reshape of an operand, expanded to `expanded` first, makes; 0 if it is a view.
 int64_t reshapeBytes(const CallView &call, unsigned operand, llvm::ArrayRef<int64_t> expanded,
                      llvm::ArrayRef<int64_t> shape);

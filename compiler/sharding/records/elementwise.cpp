@@ -45,6 +45,17 @@ template <const char *Literal> static Linearity inSelfOrZero(const CallView &cal
 static constexpr char other[] = "other";
 static constexpr char value[] = "value";
 
+/// self + value * tensor1 * tensor2.
+static Linearity inProductAddend(const CallView &call) {
+  return linearIn(call, {{"self", "tensor1"}, {"self", "tensor2"}});
+}
+
+/// self + value * tensor1 / tensor2.
+static Linearity inQuotientAddend(const CallView &call) { return linearIn(call, {{"self", "tensor1"}}); }
+
+/// self + weight * (end - self).
+static Linearity inEnds(const CallView &call) { return linearIn(call, {{"self", "end"}}); }
+
 /// Elements of self, or the one element of value.
 static Linearity inSelfAndValue(const CallView &call) { return linearIn(call, {{"self", "value"}}); }
 
@@ -94,8 +105,16 @@ static const ElementwiseOp functions[] = {
     {"aten.div.Tensor_mode", inDividend, divide},
     {"aten.div.Scalar_mode", inDividend, divide},
     {"aten.floor_divide.default", notLinear, divide},
+    {"aten.floor_divide.Scalar", notLinear, divide},
     {"aten.remainder.Tensor", notLinear, divide},
     {"aten.remainder.Scalar", notLinear, divide},
+    {"aten.remainder.Scalar_Tensor", notLinear, divide},
+    {"aten.fmod.Tensor", notLinear, divide},
+    {"aten.fmod.Scalar", notLinear, divide},
+    {"aten.addcmul.default", inProductAddend, pointwiseCost<3>},
+    {"aten.addcdiv.default", inQuotientAddend, pointwiseCost<6>},
+    {"aten.lerp.Scalar", inEnds, pointwiseCost<3>},
+    {"aten.lerp.Tensor", inEnds, pointwiseCost<3>},
     {"aten.neg.default", inSelf, cheap},
     {"aten.abs.default", notLinear, cheap},
     {"aten.square.default", notLinear, cheap},
@@ -135,12 +154,52 @@ static const ElementwiseOp functions[] = {
     {"aten.round.default", notLinear, cheap},
     {"aten.trunc.default", notLinear, cheap},
     {"aten.sign.default", notLinear, cheap},
+    {"aten.sgn.default", notLinear, cheap},
+    {"aten.frac.default", notLinear, cheap},
+    {"aten.deg2rad.default", inSelf, cheap},
+    {"aten.rad2deg.default", inSelf, cheap},
+    {"aten.tan.default", notLinear, function},
+    {"aten.sinh.default", notLinear, function},
+    {"aten.cosh.default", notLinear, function},
+    {"aten.asin.default", notLinear, function},
+    {"aten.acos.default", notLinear, function},
+    {"aten.atan.default", notLinear, function},
+    {"aten.asinh.default", notLinear, activation},
+    {"aten.acosh.default", notLinear, activation},
+    {"aten.atanh.default", notLinear, activation},
+    {"aten.atan2.default", notLinear, activation},
+    {"aten.hypot.default", notLinear, divide},
+    {"aten.log10.default", notLinear, function},
+    {"aten.logit.default", notLinear, function},
+    {"aten.logaddexp.default", notLinear, activation},
+    {"aten.logaddexp2.default", notLinear, activation},
+    {"aten.xlogy.Tensor", notLinear, function},
+    {"aten.xlogy.Scalar_Self", notLinear, function},
+    {"aten.xlogy.Scalar_Other", notLinear, function},
+    {"aten.erfc.default", notLinear, activation},
+    {"aten.erfinv.default", notLinear, activation},
+    {"aten.lgamma.default", notLinear, activation},
+    {"aten.digamma.default", notLinear, activation},
+    {"aten.sinc.default", notLinear, function},
+    {"aten.threshold.default", notLinear, cheap},
+    {"aten.softshrink.default", notLinear, cheap},
+    {"aten.hardshrink.default", notLinear, cheap},
+    {"aten._prelu_kernel.default", notLinear, cheap},
 };
 
 static const ElementwiseOp choicesAndComparisons[] = {
     {"aten.clamp_min.default", notLinear, cheap},
     {"aten.clamp_max.default", notLinear, cheap},
     {"aten.clamp.default", notLinear, cheap},
+    {"aten.clamp_min.Tensor", notLinear, cheap},
+    {"aten.clamp_max.Tensor", notLinear, cheap},
+    {"aten.clamp.Tensor", notLinear, cheap},
+    {"aten.fmax.default", notLinear, cheap},
+    {"aten.fmin.default", notLinear, cheap},
+    {"aten.copysign.Tensor", notLinear, cheap},
+    {"aten.copysign.Scalar", notLinear, cheap},
+    {"aten.heaviside.default", notLinear, cheap},
+    {"aten.signbit.default", notLinear, cheap},
     {"aten.maximum.default", notLinear, cheap},
     {"aten.minimum.default", notLinear, cheap},
     {"aten.max.other", notLinear, cheap},
@@ -174,11 +233,37 @@ static const ElementwiseOp choicesAndComparisons[] = {
     {"aten.__and__.Tensor", notLinear, cheap},
     {"aten.__and__.Scalar", notLinear, cheap},
     {"aten.__or__.Tensor", notLinear, cheap},
+    {"aten.__or__.Scalar", notLinear, cheap},
+    {"aten.__xor__.Tensor", notLinear, cheap},
+    {"aten.__xor__.Scalar", notLinear, cheap},
+    {"aten.bitwise_and.Scalar", notLinear, cheap},
+    {"aten.bitwise_or.Scalar", notLinear, cheap},
+    {"aten.bitwise_xor.Scalar", notLinear, cheap},
+    {"aten.bitwise_left_shift.Tensor", notLinear, cheap},
+    {"aten.bitwise_left_shift.Tensor_Scalar", notLinear, cheap},
+    {"aten.bitwise_right_shift.Tensor", notLinear, cheap},
+    {"aten.bitwise_right_shift.Tensor_Scalar", notLinear, cheap},
+    {"aten.__lshift__.Tensor", notLinear, cheap},
+    {"aten.__lshift__.Scalar", notLinear, cheap},
+    {"aten.__rshift__.Tensor", notLinear, cheap},
+    {"aten.__rshift__.Scalar", notLinear, cheap},
     {"aten.isnan.default", notLinear, cheap},
     {"aten.isinf.default", notLinear, cheap},
     {"aten.isfinite.default", notLinear, cheap},
     {"aten.nan_to_num.default", notLinear, cheap},
 };
+
+//===----------------------------------------------------------------------===//
+// prelu: one slope for all elements, or one for each feature, dim 1
+//===----------------------------------------------------------------------===//
+
+static FactorRule preluRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self"), weight = builder.operand("weight"), result = builder.result();
+  for (int64_t dim = 0; dim < result.getRank(); ++dim)
+    builder.tie({self[dim], dim == 1 ? weight[0] : DimRef(), result[dim]});
+  return builder.finish();
+}
 
 void addElementwiseRecords(OpRegistry &registry) {
   for (const ElementwiseOp &op : llvm::concat<const ElementwiseOp>(functions, choicesAndComparisons))
@@ -187,6 +272,8 @@ void addElementwiseRecords(OpRegistry &registry) {
                   .linearity = op.linearity,
                   .cost = op.cost,
                   .strides = likeOperands});
+  registry.add(
+      {.target = "aten.prelu.default", .rule = preluRule, .linearity = notLinear, .cost = cheap, .strides = likeCopy});
 }
 
 } // namespace meshplan

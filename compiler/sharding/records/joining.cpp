@@ -3,6 +3,7 @@
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
+#include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
 #include "llvm/ADT/Sequence.h"
@@ -51,27 +52,39 @@ static Linearity allTogether(const CallView &call) {
   return linearity;
 }
 
+/// True if the border is one literal: not made of elements near it.
+static bool hasConstantBorder(const CallView &call) {
+  auto mode = dyn_cast_or_null<StringAttr>(call.get("mode"));
+  return call.get("pad") && (!mode || mode.getValue() == "constant");
+}
+
 /// `pad` lists (before, after) for the last dim, then the one above, and so on. Dims that are padded or cropped are
-/// whole.
+/// whole; for a border of elements so are all that are listed, as it must be smaller than its dim.
 static FactorRule padRule(const CallView &call) {
   RuleBuilder builder(call);
-  auto mode = dyn_cast_or_null<StringAttr>(call.get("mode"));
-  std::optional<SmallVector<int64_t>> pad = call.getInts("pad");
+  std::optional<SmallVector<int64_t>> pad = call.getInts(call.get("pad") ? "pad" : "padding");
   int64_t rank = builder.result().getRank();
   SmallVector<int64_t> padded;
   for (int64_t index = 0; pad && index < static_cast<int64_t>(pad->size()); ++index)
-    if ((*pad)[index] != 0)
+    if ((*pad)[index] != 0 || !hasConstantBorder(call))
       padded.push_back(rank - 1 - index / 2);
-  if (pad && (!mode || mode.getValue() == "constant"))
+  if (pad)
     builder.tieAligned(padded);
   return builder.finish();
 }
 
-/// Linear if the border is 0, which it is for every addend.
+/// Linear if the border is 0, which it is for every addend, or of elements of the operand.
 static Linearity padLinearity(const CallView &call) {
+  return !hasConstantBorder(call) || call.getFloat("value", 0) == 0 ? inSelf(call) : Linearity{};
+}
+
+/// Elements of a border are read row-major, but for those from the other side.
+static OpCost padCost(const CallView &call) {
+  OpCost cost = copyCost(call);
   auto mode = dyn_cast_or_null<StringAttr>(call.get("mode"));
-  bool zeros = (!mode || mode.getValue() == "constant") && call.getFloat("value", 0) == 0;
-  return zeros ? linearIn(call, {{"self"}}) : Linearity{};
+  if (!hasConstantBorder(call) && !(mode && mode.getValue() == "circular"))
+    cost.workspaceBytes = imageBytes(call, "self");
+  return cost;
 }
 
 /// Dims that are not repeated pass; dims of size 1 and leading dims are new elements, the same on every rank.
@@ -135,7 +148,11 @@ void addJoiningRecords(OpRegistry &registry) {
   registry.add({.target = "aten.cat.default", .rule = catRule, .linearity = allTogether, .cost = copyCost});
   registry.add({.target = "aten.stack.default", .rule = stackRule, .linearity = allTogether, .cost = copyCost});
   for (StringRef target : {"aten.pad.default", "aten.constant_pad_nd.default"})
-    registry.add({.target = target, .rule = padRule, .linearity = padLinearity, .cost = copyCost});
+    registry.add({.target = target, .rule = padRule, .linearity = padLinearity, .cost = padCost});
+  for (StringRef target :
+       {"aten.reflection_pad1d.default", "aten.reflection_pad2d.default", "aten.reflection_pad3d.default",
+        "aten.replication_pad1d.default", "aten.replication_pad2d.default", "aten.replication_pad3d.default"})
+    registry.add({.target = target, .rule = padRule, .linearity = inSelf, .cost = padCost});
   registry.add({.target = "aten.repeat.default",
                 .rule = repeatRule,
                 .linearity = movesOperand,

@@ -2,7 +2,8 @@
 //
 // Cross entropy over a vocabulary that may be divided: maximum, sum of
 // exponentials and the target's logit of each row are reduced over the ranks;
-// the logits stay where they are. Losses of single elements are elementwise as
+// the logits stay where they are. Of logarithms of probabilities only the
+// target's is read. Losses of single elements are elementwise as
 // long as they are not reduced; the importer takes the reduction out of them.
 //
 //===----------------------------------------------------------------------===//

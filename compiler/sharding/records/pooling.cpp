@@ -101,6 +101,52 @@ template <unsigned Count> static void addPools(OpRegistry &registry, StringRef m
       {.target = average, .rule = poolRule<Count>, .linearity = inSelf, .cost = poolCost, .strides = likeImage});
 }
 
+/// im2col: images [.., features, h, w] to columns [.., features * window, places], one for each place of the window;
+/// col2im adds them up again.
+static FactorRule columnsRule(const CallView &call, TensorRef (*imagesOf)(RuleBuilder &),
+                              TensorRef (*columnsOf)(RuleBuilder &)) {
+  RuleBuilder builder(call);
+  TensorRef images = imagesOf(builder), columns = columnsOf(builder);
+  int64_t features = images[-3].size;
+  if (images.getRank() != columns.getRank() + 1 || features == 0 || columns[-2].size % features != 0)
+    return builder.finish();
+  if (images.getRank() == 4)
+    builder.tie({images[0], columns[0]});
+  if (features > 1) {
+    unsigned factor = builder.add(features);
+    builder.append(images[-3], factor);
+    builder.append(columns[-2], factor);
+  }
+  if (int64_t window = columns[-2].size / features; window > 1)
+    builder.append(columns[-2], builder.add(window, FactorKind::whole));
+  return builder.finish();
+}
+
+static TensorRef selfOf(RuleBuilder &builder) { return builder.operand("self"); }
+static TensorRef resultOf(RuleBuilder &builder) { return builder.result(); }
+
+static FactorRule im2colRule(const CallView &call) { return columnsRule(call, selfOf, resultOf); }
+static FactorRule col2imRule(const CallView &call) { return columnsRule(call, resultOf, selfOf); }
+
+/// im2col copies its images, as metered.
+static OpCost im2colCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  cost.workspaceBytes = tensorBytes(call.operands.front());
+  return cost;
+}
+static OpCost col2imCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  cost.workspaceBytes = contiguousBytes(call);
+  return cost;
+}
+
+/// Reads row-major, or features innermost.
+static OpCost adaptiveMaxPoolCost(const CallView &call) {
+  OpCost cost = poolCost(call);
+  cost.workspaceBytes = imageBytes(call, "self");
+  return cost;
+}
+
 void addPoolingRecords(OpRegistry &registry) {
   addPools<1>(registry, "aten.max_pool1d.default", "aten.avg_pool1d.default");
   addPools<2>(registry, "aten.max_pool2d.default", "aten.avg_pool2d.default");
@@ -123,6 +169,25 @@ void addPoolingRecords(OpRegistry &registry) {
                   .cost = poolCost,
                   .strides = likeImage,
                   .localize = localizeAdaptivePool<2>});
+  for (StringRef target : {"aten.adaptive_avg_pool3d.default", "aten._adaptive_avg_pool3d.default"})
+    registry.add({.target = target,
+                  .rule = adaptivePoolRule<3>,
+                  .linearity = inSelf,
+                  .cost = poolCost,
+                  .strides = likeImage,
+                  .localize = localizeAdaptivePool<3>});
+  registry.add({.target = "aten.adaptive_max_pool1d.default",
+                .rule = indexedPoolRule<1>,
+                .linearity = notLinear,
+                .cost = adaptiveMaxPoolCost,
+                .strides = likeImage});
+  registry.add({.target = "aten.adaptive_max_pool2d.default",
+                .rule = indexedPoolRule<2>,
+                .linearity = notLinear,
+                .cost = adaptiveMaxPoolCost,
+                .strides = likeImage});
+  registry.add({.target = "aten.im2col.default", .rule = im2colRule, .linearity = inSelf, .cost = im2colCost});
+  registry.add({.target = "aten.col2im.default", .rule = col2imRule, .linearity = inSelf, .cost = col2imCost});
 }
 
 } // namespace meshplan

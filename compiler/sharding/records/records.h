@@ -15,16 +15,21 @@ class OpRegistry;
 void addElementwiseRecords(OpRegistry &registry);   ///< one element of each result from one of each operand
 void addConversionRecords(OpRegistry &registry);    ///< dtype and layout changes, copies, identities
 void addContractionRecords(OpRegistry &registry);   ///< matrix products
+void addVectorRecords(OpRegistry &registry);        ///< products with vectors
+void addSimilarityRecords(OpRegistry &registry);    ///< angles and distances of vectors
 void addConvolutionRecords(OpRegistry &registry);   ///< windows that move, with weights
 void addPoolingRecords(OpRegistry &registry);       ///< windows that move, without weights
 void addUpsamplingRecords(OpRegistry &registry);    ///< images in another size
 void addReshapeRecords(OpRegistry &registry);       ///< same elements in row-major order, other dims
 void addDimOrderRecords(OpRegistry &registry);      ///< transposes, dims of size 1, expansion
+void addPlaceRecords(OpRegistry &registry);         ///< elements at other places of their dims
 void addSlicingRecords(OpRegistry &registry);       ///< parts of a tensor
 void addJoiningRecords(OpRegistry &registry);       ///< several tensors or a border put together
 void addReductionRecords(OpRegistry &registry);     ///< fewer dims, and scans
 void addNormalizationRecords(OpRegistry &registry); ///< softmax and norms
+void addRecurrentRecords(OpRegistry &registry);     ///< layers that read their last state
 void addIndexingRecords(OpRegistry &registry);      ///< elements chosen by integer tensors
+void addScatterRecords(OpRegistry &registry);       ///< elements written at places chosen by integer tensors
 void addCreationRecords(OpRegistry &registry);      ///< tensors from literals
 void addAttentionRecords(OpRegistry &registry);     ///< meshplan.attention
 void addLossRecords(OpRegistry &registry);          ///< cross entropy kernels, and losses of single elements

@@ -65,6 +65,29 @@ static OpCost sumCost(const CallView &call) {
   return cost;
 }
 
+/// Squared distances from a running mean.
+static OpCost spreadCost(const CallView &call) {
+  OpCost cost = compareCost(call);
+  cost.flops *= 4;
+  return cost;
+}
+
+/// Exponentials of all elements, and the maxima.
+static OpCost logSumExpCost(const CallView &call) {
+  OpCost cost = compareCost(call);
+  cost.flops *= 12;
+  cost.workspaceBytes = tensorBytes(call.operands.front()) + tensorBytes(call.results.front());
+  return cost;
+}
+
+/// Along dims a sum of flags: these and their conversion.
+static OpCost countCost(const CallView &call) {
+  OpCost cost = compareCost(call);
+  bool hasDims = call.get("dim") && !isa<UnitAttr>(call.get("dim"));
+  cost.workspaceBytes = hasDims ? 9 * call.operands.front().getNumElements() : 0;
+  return cost;
+}
+
 /// Means of half types are taken in float.
 static OpCost meanCost(const CallView &call) {
   OpCost cost = sumCost(call);
@@ -113,6 +136,26 @@ static OpCost sortCost(const CallView &call) {
   return cost;
 }
 
+/// Orders a copy of the values; for the k-th also their places. Of a median along adjacent elements nothing is copied.
+static OpCost sortedCopyCost(const CallView &call) {
+  OpCost cost = sortCost(call);
+  cost.workspaceBytes = tensorBytes(call.operands.front());
+  return cost;
+}
+static OpCost kthCost(const CallView &call) {
+  OpCost cost = sortedCopyCost(call);
+  cost.workspaceBytes += 8 * call.operands.front().getNumElements();
+  return cost;
+}
+static OpCost medianCost(const CallView &call) {
+  OpCost cost = sortedCopyCost(call);
+  Strides strides = call.getStrides(0);
+  int64_t dim = normalizeDim(call.getInt("dim", 0), strides.size());
+  if (dim < 0 || dim >= static_cast<int64_t>(strides.size()) || strides[dim] == 1)
+    cost.workspaceBytes = 0;
+  return cost;
+}
+
 /// Sorts the values as well, and drops them.
 static OpCost argsortCost(const CallView &call) {
   OpCost cost = sortCost(call);
@@ -142,11 +185,36 @@ void addReductionRecords(OpRegistry &registry) {
       {"aten.min.dim", wholeRule, notLinear, compareCost},
       {"aten.argmax.default", wholeRule, notLinear, compareCost},
       {"aten.argmin.default", wholeRule, notLinear, compareCost},
+      {"aten.aminmax.default", wholeRule, notLinear, compareCost},
+      {"aten.median.default", wholeRule, notLinear, sortedCopyCost},
+      {"aten.median.dim", wholeRule, notLinear, medianCost},
+      {"aten.prod.default", wholeRule, notLinear, sumCost},
+      {"aten.prod.dim_int", wholeRule, notLinear, sumCost},
+      {"aten.std.correction", wholeRule, notLinear, spreadCost},
+      {"aten.var.correction", wholeRule, notLinear, spreadCost},
+      {"aten.std_mean.correction", wholeRule, notLinear, spreadCost},
+      {"aten.var_mean.correction", wholeRule, notLinear, spreadCost},
+      {"aten.logsumexp.default", wholeRule, notLinear, logSumExpCost},
+      {"aten.nansum.default", sumRule, notLinear, sumCost},
+      {"aten.kthvalue.default", wholeRule, notLinear, kthCost},
+      {"aten.mode.default", wholeRule, notLinear, sortCost},
+      {"aten.linalg_norm.default", wholeRule, notLinear, compareCost},
+      {"aten.linalg_vector_norm.default", wholeRule, notLinear, compareCost},
+      {"aten.norm.Scalar", wholeRule, notLinear, compareCost},
+      {"aten.norm.ScalarOpt_dim", wholeRule, notLinear, compareCost},
+      {"aten.count_nonzero.default", sumRule, notLinear, countCost},
+      {"aten.count_nonzero.dim_IntList", sumRule, notLinear, countCost},
       {"aten.any.default", wholeRule, notLinear, compareCost},
+      {"aten.any.dims", wholeRule, notLinear, compareCost},
       {"aten.any.dim", wholeRule, notLinear, compareCost},
       {"aten.all.default", wholeRule, notLinear, compareCost},
+      {"aten.all.dims", wholeRule, notLinear, compareCost},
       {"aten.all.dim", wholeRule, notLinear, compareCost},
       {"aten.cumsum.default", scanRule, inSelf, sumCost},
+      {"aten.cumprod.default", scanRule, notLinear, sumCost},
+      {"aten.cummax.default", scanRule, notLinear, compareCost},
+      {"aten.cummin.default", scanRule, notLinear, compareCost},
+      {"aten.logcumsumexp.default", scanRule, notLinear, compareCost},
       {"aten.diff.default", scanRule, notLinear, compareCost},
       {"aten.sort.default", scanRule, notLinear, sortCost},
       {"aten.sort.stable", scanRule, notLinear, sortCost},

@@ -163,4 +163,105 @@ void addReshapeRecords(OpRegistry &registry) {
                   .localize = localizeReshape});
 }
 
+//===----------------------------------------------------------------------===//
+// Elements at other places of their dims
+//===----------------------------------------------------------------------===//
+
+/// flip, roll and rot90 need all of the dims that they list; roll without dims needs everything.
+static FactorRule movedWithinRule(const CallView &call) {
+  RuleBuilder builder(call);
+  bool turns = call.target == "aten.rot90.default";
+  SmallVector<int64_t> moved =
+      call.getInts("dims").value_or(turns ? SmallVector<int64_t>{0, 1} : SmallVector<int64_t>());
+  if (call.target == "aten.roll.default" && moved.empty())
+    return builder.finish();
+  for (int64_t &dim : moved)
+    dim = normalizeDim(dim, builder.result().getRank());
+  builder.tieAligned(moved);
+  return builder.finish();
+}
+
+/// Dim after dim, each with a copy that stays to the end; without dims one row of all elements.
+static OpCost rollCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  int64_t dims = call.getInts("dims").value_or(SmallVector<int64_t>()).size();
+  cost.workspaceBytes = dims == 0 ? contiguousBytes(call) : (dims - 1) * tensorBytes(call.results.front());
+  return cost;
+}
+
+/// Ties the dims above the last `count`.
+static void tieLeading(RuleBuilder &builder, int64_t count) {
+  TensorRef self = builder.operand("self"), result = builder.result();
+  for (int64_t dim = 0; dim + count < self.getRank() && self.getRank() == result.getRank(); ++dim)
+    builder.tie({self[dim], result[dim]});
+}
+
+/// Gives the dims a factor, each below those that it has.
+static void addFactor(RuleBuilder &builder, int64_t size, FactorKind kind, ArrayRef<DimRef> dims) {
+  if (size <= 1)
+    return;
+  unsigned factor = builder.add(size, kind);
+  for (const DimRef &dim : dims)
+    builder.append(dim, factor);
+}
+
+/// packed [.., features * scale * scale, h, w] and image [.., features, h * scale, w * scale]: the features of a
+/// pixel's neighbours stay together.
+static FactorRule pixelsRule(const CallView &call, int64_t scale, bool packs) {
+  RuleBuilder builder(call);
+  TensorRef packed = packs ? builder.result() : builder.operand("self");
+  TensorRef image = packs ? builder.operand("self") : builder.result();
+  tieLeading(builder, 3);
+  if (scale < 1 || scale > image[-1].size)
+    return builder.finish();
+  addFactor(builder, image[-3].size, FactorKind::parallel, {packed[-3], image[-3]});
+  for (int64_t dim : {-2, -1}) {
+    addFactor(builder, packed[dim].size, FactorKind::parallel, {packed[dim], image[dim]});
+    addFactor(builder, scale, FactorKind::whole, {packed[-3], image[dim]});
+  }
+  return builder.finish();
+}
+
+static FactorRule pixelShuffleRule(const CallView &call) {
+  return pixelsRule(call, call.getInt("upscale_factor", 1), /*packs=*/false);
+}
+static FactorRule pixelUnshuffleRule(const CallView &call) {
+  return pixelsRule(call, call.getInt("downscale_factor", 1), /*packs=*/true);
+}
+
+/// The features, dim 1, change places in the whole.
+static FactorRule channelShuffleRule(const CallView &call) {
+  RuleBuilder builder(call);
+  builder.tieAligned({1});
+  return builder.finish();
+}
+
+static OpCost shuffleCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  cost.workspaceBytes = imageBytes(call, "self");
+  return cost;
+}
+
+void addPlaceRecords(OpRegistry &registry) {
+  registry.add({.target = "aten.flip.default",
+                .rule = movedWithinRule,
+                .linearity = movesOperand,
+                .cost = copyCost,
+                .strides = likeCopy});
+  registry.add({.target = "aten.rot90.default", .rule = movedWithinRule, .linearity = movesOperand, .cost = copyCost});
+  registry.add({.target = "aten.roll.default", .rule = movedWithinRule, .linearity = movesOperand, .cost = rollCost});
+  struct Shuffle {
+    StringRef target;
+    FactorRule (*rule)(const CallView &);
+  };
+  for (Shuffle shuffle : {Shuffle{"aten.pixel_shuffle.default", pixelShuffleRule},
+                          Shuffle{"aten.pixel_unshuffle.default", pixelUnshuffleRule},
+                          Shuffle{"aten.channel_shuffle.default", channelShuffleRule}})
+    registry.add({.target = shuffle.target,
+                  .rule = shuffle.rule,
+                  .linearity = movesOperand,
+                  .cost = shuffleCost,
+                  .strides = likeImage});
+}
+
 } // namespace meshplan

@@ -125,13 +125,83 @@ static Linearity inBoth(const CallView &call) {
   return linearity;
 }
 
+/// unfold: windows over one dim, whose elements become the last dim.
+static FactorRule unfoldRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self"), result = builder.result();
+  int64_t cut = normalizeDim(call.getInt("dimension", 0), self.getRank());
+  for (int64_t dim = 0; dim < self.getRank(); ++dim)
+    if (dim != cut)
+      builder.tie({self[dim], result[dim]});
+  return builder.finish();
+}
+
+static Strides unfoldStrides(const CallView &call, unsigned) {
+  Strides strides = call.getStrides(0);
+  int64_t rank = strides.size(), cut = normalizeDim(call.getInt("dimension", 0), rank);
+  if (cut < 0 || cut >= rank)
+    return strides;
+  int64_t step = std::clamp<int64_t>(call.getInt("step", 1), 1, 1 + call.operands.front().getDimSize(cut));
+  strides.push_back(strides[cut]);
+  strides[cut] *= step;
+  return strides;
+}
+
+/// The dims of which diagonal takes one index of each; the diagonal becomes the last dim.
+static std::pair<int64_t, int64_t> diagonalDims(const CallView &call, int64_t rank) {
+  return {normalizeDim(call.getInt("dim1", 0), rank), normalizeDim(call.getInt("dim2", 1), rank)};
+}
+
+static FactorRule diagonalRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self"), result = builder.result();
+  auto [first, second] = diagonalDims(call, self.getRank());
+  for (int64_t dim = 0, to = 0; dim < self.getRank(); ++dim)
+    if (dim != first && dim != second)
+      builder.tie({self[dim], result[to++]});
+  return builder.finish();
+}
+
+static Strides diagonalStrides(const CallView &call, unsigned) {
+  Strides own = call.getStrides(0), strides;
+  auto [first, second] = diagonalDims(call, own.size());
+  for (auto [dim, stride] : llvm::enumerate(own))
+    if (static_cast<int64_t>(dim) != first && static_cast<int64_t>(dim) != second)
+      strides.push_back(stride);
+  if (first >= 0 && second >= 0)
+    strides.push_back(own[first] + own[second]);
+  return strides;
+}
+
+/// tril and triu know the elements of the last two dims by their number. The others become 0.
+static FactorRule triangleRule(const CallView &call) {
+  RuleBuilder builder(call);
+  int64_t rank = builder.result().getRank();
+  builder.tieAligned({rank - 2, rank - 1});
+  return builder.finish();
+}
+
+static OpCost triangleCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  cost.workspaceBytes = contiguousBytes(call);
+  return cost;
+}
+
+/// glu takes the halves of a dim.
+static FactorRule halvesRule(const CallView &call) {
+  RuleBuilder builder(call);
+  builder.tieAligned({normalizeDim(call.getInt("dim", -1), builder.result().getRank())});
+  return builder.finish();
+}
+
 void addSlicingRecords(OpRegistry &registry) {
   registry.add({.target = "aten.slice.Tensor",
                 .rule = sliceRule,
                 .linearity = movesOperand,
                 .cost = viewCost,
                 .strides = sliceStrides});
-  for (StringRef target : {"aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default"})
+  for (StringRef target : {"aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default",
+                           "aten.tensor_split.sections", "aten.tensor_split.indices"})
     registry.add({.target = target,
                   .rule = splitRule,
                   .linearity = movesOperand,
@@ -154,6 +224,21 @@ void addSlicingRecords(OpRegistry &registry) {
                 .linearity = inBoth,
                 .cost = copyCost,
                 .strides = likeCopy});
+  struct View {
+    StringRef target;
+    FactorRule (*rule)(const CallView &);
+    Strides (*strides)(const CallView &, unsigned);
+  };
+  for (View view : {View{"aten.unfold.default", unfoldRule, unfoldStrides},
+                    View{"aten.diagonal.default", diagonalRule, diagonalStrides}})
+    registry.add({.target = view.target,
+                  .rule = view.rule,
+                  .linearity = movesOperand,
+                  .cost = viewCost,
+                  .strides = view.strides});
+  for (StringRef target : {"aten.tril.default", "aten.triu.default"})
+    registry.add({.target = target, .rule = triangleRule, .linearity = inSelf, .cost = triangleCost});
+  registry.add({.target = "aten.glu.default", .rule = halvesRule, .linearity = notLinear, .cost = pointwiseCost<20>});
 }
 
 } // namespace meshplan

@@ -1,4 +1,4 @@
-//===- decompose_loss.cpp - cross entropy as divisible sums ---------------===//
+//===- decompose_loss.cpp - losses of classes as divisible sums -----------===//
 //
 // See DecomposeLoss in passes.td.
 //
@@ -15,6 +15,12 @@ namespace meshplan {
 
 using namespace mlir;
 using namespace meshplan;
+
+/// Losses of class numbers: of logits, and of logarithms of probabilities.
+static constexpr StringRef losses[] = {
+    "aten.cross_entropy_loss.default", "aten.nll_loss.default",         "aten.nll_loss_nd.default",
+    "aten.nll_loss2d.default",         "aten.nll_loss_forward.default", "aten.nll_loss2d_forward.default",
+};
 
 namespace {
 
@@ -35,6 +41,7 @@ public:
     rows = targetType.getNumElements();
     element = logitsType.getElementType();
     ignoreIndex = view.getInt("ignore_index", -100);
+    isNormalized = !call.getTarget().starts_with("aten.cross_entropy_loss");
     Value loss = reduce(tokenLosses());
     // Without reduction there is a loss for each target.
     if (loss.getType() != call.getResult(0).getType())
@@ -85,13 +92,14 @@ private:
   CallBuilder make(StringRef name) const { return CallBuilder(name, call); }
 
   Value tokenLosses() const {
-    Value max = make("meshplan.row_max").tensor("input", logits).build({rows}, element);
-    Value sum = make("meshplan.row_sum_exp").tensor("input", logits).tensor("max", max).build({rows}, element);
+    CallBuilder losses = make("meshplan.token_loss");
+    if (!isNormalized) {
+      Value max = make("meshplan.row_max").tensor("input", logits).build({rows}, element);
+      Value sum = make("meshplan.row_sum_exp").tensor("input", logits).tensor("max", max).build({rows}, element);
+      losses.tensor("max", max).tensor("sum_exp", sum);
+    }
     Value picked = make("meshplan.row_pick").tensor("input", logits).tensor("target", target).build({rows}, element);
-    return make("meshplan.token_loss")
-        .tensor("max", max)
-        .tensor("sum_exp", sum)
-        .tensor("picked", picked)
+    return losses.tensor("picked", picked)
         .tensor("target", target)
         .integer("ignore_index", ignoreIndex)
         .integer("classes", cast<RankedTensorType>(logits.getType()).getDimSize(1))
@@ -124,18 +132,21 @@ private:
   plan::CallOp call;
   CallView view;
   Value logits, target;
+  bool isNormalized = false; ///< the logits are logarithms of probabilities already
   int64_t rows = 0, ignoreIndex = 0;
   Type element;
 };
 
 struct DecomposeLossPass : meshplan::impl::DecomposeLossBase<DecomposeLossPass> {
   void runOnOperation() final {
-    SmallVector<plan::CallOp> losses;
+    SmallVector<plan::CallOp> found;
     getOperation().walk([&](plan::CallOp call) {
-      if (call.getTarget() == "aten.cross_entropy_loss.default" && call.getNumResults() == 1)
-        losses.push_back(call);
+      // The weight of all targets, which some forms give too, is of use only to a backward pass.
+      if (llvm::is_contained(losses, call.getTarget()) && call.getNumResults() > 0 &&
+          llvm::all_of(call.getResults().drop_front(), [](Value value) { return value.use_empty(); }))
+        found.push_back(call);
     });
-    for (plan::CallOp call : losses)
+    for (plan::CallOp call : found)
       LossDecomposer(call).decompose();
   }
 };

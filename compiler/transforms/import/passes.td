@@ -82,7 +82,7 @@ def FoldLookups : Pass<"plan-fold-lookups", "::mlir::func::FuncOp"> {
 }
 
 def DecomposeLoss : Pass<"plan-decompose-loss", "::mlir::func::FuncOp"> {
-  let summary = "make cross entropy the sums that can be divided over the vocabulary";
+  let summary = "make losses of class numbers the sums that can be divided over the vocabulary";
   let description = [{
     `aten.cross_entropy_loss` of logits [N, C] and class numbers [N], without
     weights and label smoothing, becomes the row kernels of the runtime:
@@ -95,7 +95,9 @@ def DecomposeLoss : Pass<"plan-decompose-loss", "::mlir::func::FuncOp"> {
     ```
 
     The mean is the sum of the losses divided by `meshplan.count_tokens`; of
-    16-bit logits both are 32-bit. Every other form is left as it is.
+    16-bit logits both are 32-bit. `aten.nll_loss` reads logarithms of
+    probabilities: its losses are the picked ones, without maximum and sum. Every
+    other form is left as it is.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
@@ -125,7 +127,8 @@ def Simplify : Pass<"plan-simplify", "::mlir::func::FuncOp"> {
     which views can read too and which copies only what is not contiguous. A
     detach goes only where no trainable parameter is behind it, as it stops a
     gradient. `aten.broadcast_tensors` becomes an `aten.expand` of each tensor
-    that has another shape. Calls of random operators, or of two modules, are
+    that has another shape, and an operator that has several names gets the one
+    with a record (`aten.multiply`, `aten.swapaxes`, `aten.narrow`). Calls of random operators, or of two modules, are
     never merged.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/other_names.h"
 #include "compiler/sharding/random_ops.h"
 #include "compiler/transforms/import/call_builder.h"
 #include "compiler/transforms/import/erase_unread.h"
@@ -62,18 +63,20 @@ private:
     return kind == "parameter" && !(trainable && !trainable.getValue());
   }
 
-  /// Drops operands that give only a shape or a dtype, so that their layout never matters.
-  static void dropUnread(plan::CallOp call) {
-    const OpRecord *record = OpRegistry::get().lookup(call.getTarget());
-    if (!record || !record->dropUnread)
-      return;
-    std::optional<CallRewrite> rewrite = record->dropUnread(CallView::of(call));
+  static void rewrite(plan::CallOp call, const std::optional<CallRewrite> &rewrite) {
     if (!rewrite)
       return;
     call->setOperands(
         llvm::map_to_vector(rewrite->operands, [&](unsigned index) { return Value(call.getOperand(index)); }));
     call.setTarget(rewrite->target);
     call.setArgsAttr(rewrite->args);
+  }
+
+  /// Drops operands that give only a shape or a dtype, so that their layout never matters.
+  static void dropUnread(plan::CallOp call) {
+    const OpRecord *record = OpRegistry::get().lookup(call.getTarget());
+    if (record && record->dropUnread)
+      rewrite(call, record->dropUnread(CallView::of(call)));
   }
 
   /// Tensors that are expanded to one shape become each one's own expansion, where that is another shape than its own.
@@ -98,6 +101,7 @@ private:
   }
 
   void visit(plan::CallOp call) {
+    rewrite(call, underPlainName(CallView::of(call)));
     dropUnread(call);
     if (Value same = unchangedOperand(call)) {
       call.getResult(0).replaceAllUsesWith(same);

@@ -199,7 +199,8 @@ static void noteCauses(InFlightDiagnostic &diagnostic, Value operand, const Layo
 /// takes other calls apart.
 static bool hasOtherForm(StringRef target) {
   StringRef name = target.rsplit('.').first;
-  static constexpr StringLiteral takenApart[] = {"aten.cross_entropy_loss", "aten.scaled_dot_product_attention"};
+  static constexpr StringLiteral takenApart[] = {"aten.cross_entropy_loss", "aten.nll_loss", "aten.nll_loss2d",
+                                                 "aten.nll_loss_nd", "aten.scaled_dot_product_attention"};
   return llvm::is_contained(takenApart, name) ||
          llvm::any_of(OpRegistry::get().targets(), [&](StringRef other) { return other.rsplit('.').first == name; });
 }

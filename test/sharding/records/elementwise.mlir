@@ -686,3 +686,435 @@ func.func @nan_to_num(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
     : (tensor<4x6xf32>) -> tensor<4x6xf32>
   return %r : tensor<4x6xf32>
 }
+
+func.func @sgn(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.sgn.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @frac(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.frac.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @deg2rad(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.deg2rad.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @rad2deg(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.rad2deg.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @tan(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.tan.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @sinh(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.sinh.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @cosh(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.cosh.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @asin(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.asin.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @atan(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.atan.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @asinh(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.asinh.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @erfc(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.erfc.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @sinc(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.sinc.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @signbit(%0: tensor<4x6xf32>) -> tensor<4x6xi1> {
+  %r = plan.call "aten.signbit.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xi1>
+  return %r : tensor<4x6xi1>
+}
+
+func.func @acos(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.acos.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @acosh(%0: tensor<4x6xf32> {plan.range = [1.1 : f64, 3.0 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.acosh.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @atanh(%0: tensor<4x6xf32> {plan.range = [-0.9 : f64, 0.9 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.atanh.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @erfinv(%0: tensor<4x6xf32> {plan.range = [-0.9 : f64, 0.9 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.erfinv.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @log10(%0: tensor<4x6xf32> {plan.range = [0.5 : f64, 2.0 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.log10.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @lgamma(%0: tensor<4x6xf32> {plan.range = [0.5 : f64, 2.0 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.lgamma.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @digamma(%0: tensor<4x6xf32> {plan.range = [0.5 : f64, 2.0 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.digamma.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @logit(%0: tensor<4x6xf32> {plan.range = [0.1 : f64, 0.9 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.logit.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @logit_clamped(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.logit.default"(%0) {self = #plan.operand<0>, eps = 0.1 : f64}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @floor_divide_scalar(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.floor_divide.Scalar"(%0) {self = #plan.operand<0>, other = 0.3 : f64}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @remainder_of_number(%0: tensor<4x6xf32> {plan.range = [0.5 : f64, 2.0 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.remainder.Scalar_Tensor"(%0) {self = 2.5 : f64, other = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @fmod(%0: tensor<4x6xf32>, %1: tensor<6xf32> {plan.range = [0.2 : f64, 0.5 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.fmod.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4x6xf32>, tensor<6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @fmod_scalar(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.fmod.Scalar"(%0) {self = #plan.operand<0>, other = 0.3 : f64}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @addcmul(%0: tensor<2x6x12xf32>, %1: tensor<2x6x12xf32>, %2: tensor<2x6x12xf32>) -> tensor<2x6x12xf32> {
+  %r = plan.call "aten.addcmul.default"(%0, %1, %2) {self = #plan.operand<0>, tensor1 = #plan.operand<1>, tensor2 = #plan.operand<2>, value = 0.5 : f64}
+    : (tensor<2x6x12xf32>, tensor<2x6x12xf32>, tensor<2x6x12xf32>) -> tensor<2x6x12xf32>
+  return %r : tensor<2x6x12xf32>
+}
+
+func.func @addcmul_broadcast(%0: tensor<6x1xf32>, %1: tensor<4x1x12xf32>, %2: tensor<12xf32>) -> tensor<4x6x12xf32> {
+  %r = plan.call "aten.addcmul.default"(%0, %1, %2) {self = #plan.operand<0>, tensor1 = #plan.operand<1>, tensor2 = #plan.operand<2>}
+    : (tensor<6x1xf32>, tensor<4x1x12xf32>, tensor<12xf32>) -> tensor<4x6x12xf32>
+  return %r : tensor<4x6x12xf32>
+}
+
+func.func @addcdiv(%0: tensor<4x6xf32>, %1: tensor<4x6xf32>, %2: tensor<4x6xf32> {plan.range = [0.5 : f64, 2.0 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.addcdiv.default"(%0, %1, %2) {self = #plan.operand<0>, tensor1 = #plan.operand<1>, tensor2 = #plan.operand<2>, value = -2 : i64}
+    : (tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @addcdiv_broadcast(%0: tensor<4x6xf32>, %1: tensor<6xf32>, %2: tensor<4x1xf32> {plan.range = [0.5 : f64, 2.0 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.addcdiv.default"(%0, %1, %2) {self = #plan.operand<0>, tensor1 = #plan.operand<1>, tensor2 = #plan.operand<2>}
+    : (tensor<4x6xf32>, tensor<6xf32>, tensor<4x1xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @lerp_scalar(%0: tensor<4x6xf32>, %1: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.lerp.Scalar"(%0, %1) {self = #plan.operand<0>, end = #plan.operand<1>, weight = 0.3 : f64}
+    : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @lerp_scalar_broadcast(%0: tensor<4x1xf32>, %1: tensor<6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.lerp.Scalar"(%0, %1) {self = #plan.operand<0>, end = #plan.operand<1>, weight = 0.7 : f64}
+    : (tensor<4x1xf32>, tensor<6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @lerp(%0: tensor<4x6xf32>, %1: tensor<4x6xf32>, %2: tensor<6xf32> {plan.range = [0.1 : f64, 0.9 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.lerp.Tensor"(%0, %1, %2) {self = #plan.operand<0>, end = #plan.operand<1>, weight = #plan.operand<2>}
+    : (tensor<4x6xf32>, tensor<4x6xf32>, tensor<6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @atan2(%0: tensor<4x6xf32>, %1: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.atan2.default"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @atan2_broadcast(%0: tensor<4x6x12xf32>, %1: tensor<6x1xf32>) -> tensor<4x6x12xf32> {
+  %r = plan.call "aten.atan2.default"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4x6x12xf32>, tensor<6x1xf32>) -> tensor<4x6x12xf32>
+  return %r : tensor<4x6x12xf32>
+}
+
+func.func @hypot(%0: tensor<4x6xf32>, %1: tensor<6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.hypot.default"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4x6xf32>, tensor<6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @logaddexp(%0: tensor<4x6xf32>, %1: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.logaddexp.default"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @logaddexp2(%0: tensor<4x6xf32>, %1: tensor<4x1xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.logaddexp2.default"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4x6xf32>, tensor<4x1xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @xlogy(%0: tensor<4x6xf32>, %1: tensor<4x6xf32> {plan.range = [0.5 : f64, 2.0 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.xlogy.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @xlogy_of_number(%0: tensor<4x6xf32> {plan.range = [0.5 : f64, 2.0 : f64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.xlogy.Scalar_Self"(%0) {self = 2.0 : f64, other = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @xlogy_by_number(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.xlogy.Scalar_Other"(%0) {self = #plan.operand<0>, other = 2.5 : f64}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @threshold(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.threshold.default"(%0) {self = #plan.operand<0>, threshold = 0.1 : f64, value = -3.0 : f64}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @softshrink(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.softshrink.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @hardshrink(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.hardshrink.default"(%0) {self = #plan.operand<0>, lambd = 0.3 : f64}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @prelu_kernel(%0: tensor<4x6x2xf32>, %1: tensor<1x6x1xf32>) -> tensor<4x6x2xf32> {
+  %r = plan.call "aten._prelu_kernel.default"(%0, %1) {self = #plan.operand<0>, weight = #plan.operand<1>}
+    : (tensor<4x6x2xf32>, tensor<1x6x1xf32>) -> tensor<4x6x2xf32>
+  return %r : tensor<4x6x2xf32>
+}
+
+func.func @prelu(%0: tensor<4x6x2xf32>, %1: tensor<6xf32>) -> tensor<4x6x2xf32> {
+  %r = plan.call "aten.prelu.default"(%0, %1) {self = #plan.operand<0>, weight = #plan.operand<1>}
+    : (tensor<4x6x2xf32>, tensor<6xf32>) -> tensor<4x6x2xf32>
+  return %r : tensor<4x6x2xf32>
+}
+
+func.func @prelu_one_slope(%0: tensor<4x6xf32>, %1: tensor<1xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.prelu.default"(%0, %1) {self = #plan.operand<0>, weight = #plan.operand<1>}
+    : (tensor<4x6xf32>, tensor<1xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @prelu_matrix(%0: tensor<4x6xf32>, %1: tensor<6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.prelu.default"(%0, %1) {self = #plan.operand<0>, weight = #plan.operand<1>}
+    : (tensor<4x6xf32>, tensor<6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @prelu_row(%0: tensor<6xf32>, %1: tensor<1xf32>) -> tensor<6xf32> {
+  %r = plan.call "aten.prelu.default"(%0, %1) {self = #plan.operand<0>, weight = #plan.operand<1>}
+    : (tensor<6xf32>, tensor<1xf32>) -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}
+
+func.func @clamp_min_tensor(%0: tensor<4x6xf32>, %1: tensor<6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.clamp_min.Tensor"(%0, %1) {self = #plan.operand<0>, min = #plan.operand<1>}
+    : (tensor<4x6xf32>, tensor<6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @clamp_max_tensor(%0: tensor<4x6xf32>, %1: tensor<4x1xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.clamp_max.Tensor"(%0, %1) {self = #plan.operand<0>, max = #plan.operand<1>}
+    : (tensor<4x6xf32>, tensor<4x1xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @clamp_tensors(%0: tensor<4x6x12xf32>, %1: tensor<6x1xf32> {plan.range = [-0.5 : f64, 0.0 : f64]}, %2: tensor<12xf32> {plan.range = [0.0 : f64, 0.5 : f64]}) -> tensor<4x6x12xf32> {
+  %r = plan.call "aten.clamp.Tensor"(%0, %1, %2) {self = #plan.operand<0>, min = #plan.operand<1>, max = #plan.operand<2>}
+    : (tensor<4x6x12xf32>, tensor<6x1xf32>, tensor<12xf32>) -> tensor<4x6x12xf32>
+  return %r : tensor<4x6x12xf32>
+}
+
+func.func @clamp_upper(%0: tensor<4x6xf32>, %1: tensor<6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.clamp.Tensor"(%0, %1) {self = #plan.operand<0>, max = #plan.operand<1>}
+    : (tensor<4x6xf32>, tensor<6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @fmax(%0: tensor<4x6xf32>, %1: tensor<4x1xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.fmax.default"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4x6xf32>, tensor<4x1xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @fmin(%0: tensor<4x6xf32>, %1: tensor<6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.fmin.default"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4x6xf32>, tensor<6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @copysign(%0: tensor<4x6xf32>, %1: tensor<6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.copysign.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4x6xf32>, tensor<6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @copysign_scalar(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.copysign.Scalar"(%0) {self = #plan.operand<0>, other = -2.0 : f64}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @heaviside(%0: tensor<4x6xf32>, %1: tensor<6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.heaviside.default"(%0, %1) {self = #plan.operand<0>, values = #plan.operand<1>}
+    : (tensor<4x6xf32>, tensor<6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @operator_or_scalar(%0: tensor<4x6xi64> {plan.range = [0 : i64, 16 : i64]}) -> tensor<4x6xi64> {
+  %r = plan.call "aten.__or__.Scalar"(%0) {self = #plan.operand<0>, other = 5 : i64}
+    : (tensor<4x6xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @operator_xor_scalar(%0: tensor<4x6xi64> {plan.range = [0 : i64, 16 : i64]}) -> tensor<4x6xi64> {
+  %r = plan.call "aten.__xor__.Scalar"(%0) {self = #plan.operand<0>, other = 5 : i64}
+    : (tensor<4x6xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @operator_xor(%0: tensor<4x6xi64> {plan.range = [0 : i64, 16 : i64]}, %1: tensor<6xi64> {plan.range = [0 : i64, 16 : i64]}) -> tensor<4x6xi64> {
+  %r = plan.call "aten.__xor__.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4x6xi64>, tensor<6xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @bitwise_and_scalar(%0: tensor<4x6xi64> {plan.range = [0 : i64, 16 : i64]}) -> tensor<4x6xi64> {
+  %r = plan.call "aten.bitwise_and.Scalar"(%0) {self = #plan.operand<0>, other = 5 : i64}
+    : (tensor<4x6xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @bitwise_or_scalar(%0: tensor<4x6xi64> {plan.range = [0 : i64, 16 : i64]}) -> tensor<4x6xi64> {
+  %r = plan.call "aten.bitwise_or.Scalar"(%0) {self = #plan.operand<0>, other = 5 : i64}
+    : (tensor<4x6xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @bitwise_xor_scalar(%0: tensor<4x6xi64> {plan.range = [0 : i64, 16 : i64]}) -> tensor<4x6xi64> {
+  %r = plan.call "aten.bitwise_xor.Scalar"(%0) {self = #plan.operand<0>, other = 5 : i64}
+    : (tensor<4x6xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @shift_left(%0: tensor<4x6xi64> {plan.range = [0 : i64, 16 : i64]}, %1: tensor<6xi64> {plan.range = [0 : i64, 4 : i64]}) -> tensor<4x6xi64> {
+  %r = plan.call "aten.bitwise_left_shift.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4x6xi64>, tensor<6xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @shift_left_scalar(%0: tensor<4x6xi64> {plan.range = [0 : i64, 16 : i64]}) -> tensor<4x6xi64> {
+  %r = plan.call "aten.bitwise_left_shift.Tensor_Scalar"(%0) {self = #plan.operand<0>, other = 2 : i64}
+    : (tensor<4x6xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @operator_shift_left(%0: tensor<4x6xi64> {plan.range = [0 : i64, 16 : i64]}, %1: tensor<4x1xi64> {plan.range = [0 : i64, 4 : i64]}) -> tensor<4x6xi64> {
+  %r = plan.call "aten.__lshift__.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4x6xi64>, tensor<4x1xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @operator_shift_left_scalar(%0: tensor<4x6xi64> {plan.range = [0 : i64, 16 : i64]}) -> tensor<4x6xi64> {
+  %r = plan.call "aten.__lshift__.Scalar"(%0) {self = #plan.operand<0>, other = 1 : i64}
+    : (tensor<4x6xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @shift_right(%0: tensor<4x6xi64> {plan.range = [0 : i64, 16 : i64]}, %1: tensor<6xi64> {plan.range = [0 : i64, 4 : i64]}) -> tensor<4x6xi64> {
+  %r = plan.call "aten.bitwise_right_shift.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4x6xi64>, tensor<6xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @shift_right_scalar(%0: tensor<4x6xi64> {plan.range = [0 : i64, 16 : i64]}) -> tensor<4x6xi64> {
+  %r = plan.call "aten.bitwise_right_shift.Tensor_Scalar"(%0) {self = #plan.operand<0>, other = 2 : i64}
+    : (tensor<4x6xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @operator_shift_right(%0: tensor<4x6xi64> {plan.range = [0 : i64, 16 : i64]}, %1: tensor<4x1xi64> {plan.range = [0 : i64, 4 : i64]}) -> tensor<4x6xi64> {
+  %r = plan.call "aten.__rshift__.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4x6xi64>, tensor<4x1xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @operator_shift_right_scalar(%0: tensor<4x6xi64> {plan.range = [0 : i64, 16 : i64]}) -> tensor<4x6xi64> {
+  %r = plan.call "aten.__rshift__.Scalar"(%0) {self = #plan.operand<0>, other = 1 : i64}
+    : (tensor<4x6xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}

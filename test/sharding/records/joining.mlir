@@ -93,3 +93,57 @@ func.func @repeat_interleave_all(%0: tensor<6xf32>) -> tensor<12xf32> {
     : (tensor<6xf32>) -> tensor<12xf32>
   return %r : tensor<12xf32>
 }
+
+func.func @pad_reflected(%0: tensor<2x6x12xf32>) -> tensor<2x6x15xf32> {
+  %r = plan.call "aten.pad.default"(%0) {self = #plan.operand<0>, pad = [2 : i64, 1 : i64], mode = "reflect"}
+    : (tensor<2x6x12xf32>) -> tensor<2x6x15xf32>
+  return %r : tensor<2x6x15xf32>
+}
+
+func.func @pad_repeated(%0: tensor<4x6x4x5xf32>) -> tensor<4x6x6x6xf32> {
+  %r = plan.call "aten.pad.default"(%0) {self = #plan.operand<0>, pad = [0 : i64, 1 : i64, 2 : i64, 0 : i64], mode = "replicate"}
+    : (tensor<4x6x4x5xf32>) -> tensor<4x6x6x6xf32>
+  return %r : tensor<4x6x6x6xf32>
+}
+
+func.func @pad_circular(%0: tensor<4x6x4xf32>) -> tensor<4x6x6xf32> {
+  %r = plan.call "aten.pad.default"(%0) {self = #plan.operand<0>, pad = [1 : i64, 1 : i64], mode = "circular"}
+    : (tensor<4x6x4xf32>) -> tensor<4x6x6xf32>
+  return %r : tensor<4x6x6xf32>
+}
+
+func.func @reflection_pad1d(%0: tensor<4x6x4xf32>) -> tensor<4x6x7xf32> {
+  %r = plan.call "aten.reflection_pad1d.default"(%0) {self = #plan.operand<0>, padding = [1 : i64, 2 : i64]}
+    : (tensor<4x6x4xf32>) -> tensor<4x6x7xf32>
+  return %r : tensor<4x6x7xf32>
+}
+
+func.func @reflection_pad2d(%0: tensor<4x6x4x4xf32>) -> tensor<4x6x5x7xf32> {
+  %r = plan.call "aten.reflection_pad2d.default"(%0) {self = #plan.operand<0>, padding = [1 : i64, 2 : i64, 0 : i64, 1 : i64]}
+    : (tensor<4x6x4x4xf32>) -> tensor<4x6x5x7xf32>
+  return %r : tensor<4x6x5x7xf32>
+}
+
+func.func @reflection_pad3d(%0: tensor<4x6x4x4x4xf32>) -> tensor<4x6x5x5x7xf32> {
+  %r = plan.call "aten.reflection_pad3d.default"(%0) {self = #plan.operand<0>, padding = [1 : i64, 2 : i64, 0 : i64, 1 : i64, 0 : i64, 1 : i64]}
+    : (tensor<4x6x4x4x4xf32>) -> tensor<4x6x5x5x7xf32>
+  return %r : tensor<4x6x5x5x7xf32>
+}
+
+func.func @replication_pad1d(%0: tensor<4x6x4xf32>) -> tensor<4x6x7xf32> {
+  %r = plan.call "aten.replication_pad1d.default"(%0) {self = #plan.operand<0>, padding = [1 : i64, 2 : i64]}
+    : (tensor<4x6x4xf32>) -> tensor<4x6x7xf32>
+  return %r : tensor<4x6x7xf32>
+}
+
+func.func @replication_pad2d(%0: tensor<4x6x4x4xf32>) -> tensor<4x6x5x7xf32> {
+  %r = plan.call "aten.replication_pad2d.default"(%0) {self = #plan.operand<0>, padding = [1 : i64, 2 : i64, 0 : i64, 1 : i64]}
+    : (tensor<4x6x4x4xf32>) -> tensor<4x6x5x7xf32>
+  return %r : tensor<4x6x5x7xf32>
+}
+
+func.func @replication_pad3d(%0: tensor<4x6x4x4x4xf32>) -> tensor<4x6x5x5x7xf32> {
+  %r = plan.call "aten.replication_pad3d.default"(%0) {self = #plan.operand<0>, padding = [1 : i64, 2 : i64, 0 : i64, 1 : i64, 0 : i64, 1 : i64]}
+    : (tensor<4x6x4x4x4xf32>) -> tensor<4x6x5x5x7xf32>
+  return %r : tensor<4x6x5x5x7xf32>
+}

@@ -33,6 +33,12 @@ func.func @token_loss(%0: tensor<12xf32>, %1: tensor<12xf32> {plan.range = [0.5 
   return %r : tensor<12xf32>
 }
 
+func.func @token_loss_of_log_probabilities(%0: tensor<5xf32>, %1: tensor<5xi64> {plan.range = [0 : i64, 4 : i64]}) -> tensor<5xf32> {
+  %r = plan.call "meshplan.token_loss"(%0, %1) {picked = #plan.operand<0>, target = #plan.operand<1>, ignore_index = 2 : i64, classes = 4 : i64}
+    : (tensor<5xf32>, tensor<5xi64>) -> tensor<5xf32>
+  return %r : tensor<5xf32>
+}
+
 func.func @count_tokens(%0: tensor<12xi64> {plan.range = [0 : i64, 4 : i64]}) -> tensor<f32> {
   %r = plan.call "meshplan.count_tokens"(%0) {target = #plan.operand<0>, ignore_index = 2 : i64, dtype = f32}
     : (tensor<12xi64>) -> tensor<f32>

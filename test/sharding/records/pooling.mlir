@@ -98,3 +98,51 @@ func.func @native_adaptive_avg_pool2d(%0: tensor<2x6x4x12xf32>) -> tensor<2x6x4x
     : (tensor<2x6x4x12xf32>) -> tensor<2x6x4x6xf32>
   return %r : tensor<2x6x4x6xf32>
 }
+
+func.func @im2col(%0: tensor<4x6x5x4xf32>) -> tensor<4x36x9xf32> {
+  %r = plan.call "aten.im2col.default"(%0) {self = #plan.operand<0>, kernel_size = [3 : i64, 2 : i64], dilation = [1 : i64, 1 : i64], padding = [1 : i64, 0 : i64], stride = [2 : i64, 1 : i64]}
+    : (tensor<4x6x5x4xf32>) -> tensor<4x36x9xf32>
+  return %r : tensor<4x36x9xf32>
+}
+
+func.func @im2col_one_image(%0: tensor<6x4x4xf32>) -> tensor<24x4xf32> {
+  %r = plan.call "aten.im2col.default"(%0) {self = #plan.operand<0>, kernel_size = [2 : i64, 2 : i64], dilation = [1 : i64, 1 : i64], padding = [0 : i64, 0 : i64], stride = [2 : i64, 2 : i64]}
+    : (tensor<6x4x4xf32>) -> tensor<24x4xf32>
+  return %r : tensor<24x4xf32>
+}
+
+func.func @col2im(%0: tensor<4x24x9xf32>) -> tensor<4x6x4x4xf32> {
+  %r = plan.call "aten.col2im.default"(%0) {self = #plan.operand<0>, output_size = [4 : i64, 4 : i64], kernel_size = [2 : i64, 2 : i64], dilation = [1 : i64, 1 : i64], padding = [0 : i64, 0 : i64], stride = [1 : i64, 1 : i64]}
+    : (tensor<4x24x9xf32>) -> tensor<4x6x4x4xf32>
+  return %r : tensor<4x6x4x4xf32>
+}
+
+func.func @im2col_one_feature(%0: tensor<6x1x4x4xf32>) -> tensor<6x2x12xf32> {
+  %r = plan.call "aten.im2col.default"(%0) {self = #plan.operand<0>, kernel_size = [1 : i64, 2 : i64], dilation = [1 : i64, 1 : i64], padding = [0 : i64, 0 : i64], stride = [1 : i64, 1 : i64]}
+    : (tensor<6x1x4x4xf32>) -> tensor<6x2x12xf32>
+  return %r : tensor<6x2x12xf32>
+}
+
+func.func @adaptive_avg_pool3d(%0: tensor<2x6x4x4x4xf32>) -> tensor<2x6x2x4x3xf32> {
+  %r = plan.call "aten.adaptive_avg_pool3d.default"(%0) {self = #plan.operand<0>, output_size = [2 : i64, 4 : i64, 3 : i64]}
+    : (tensor<2x6x4x4x4xf32>) -> tensor<2x6x2x4x3xf32>
+  return %r : tensor<2x6x2x4x3xf32>
+}
+
+func.func @adaptive_avg_pool3d_kernel(%0: tensor<4x6x2x4x4xf32>) -> tensor<4x6x1x2x2xf32> {
+  %r = plan.call "aten._adaptive_avg_pool3d.default"(%0) {self = #plan.operand<0>, output_size = [1 : i64, 2 : i64, 2 : i64]}
+    : (tensor<4x6x2x4x4xf32>) -> tensor<4x6x1x2x2xf32>
+  return %r : tensor<4x6x1x2x2xf32>
+}
+
+func.func @adaptive_max_pool1d(%0: tensor<4x6x8xf32>) -> (tensor<4x6x4xf32>, tensor<4x6x4xi64>) {
+  %r:2 = plan.call "aten.adaptive_max_pool1d.default"(%0) {self = #plan.operand<0>, output_size = [4 : i64]}
+    : (tensor<4x6x8xf32>) -> (tensor<4x6x4xf32>, tensor<4x6x4xi64>)
+  return %r#0, %r#1 : tensor<4x6x4xf32>, tensor<4x6x4xi64>
+}
+
+func.func @adaptive_max_pool2d(%0: tensor<4x6x8x6xf32>) -> (tensor<4x6x4x2xf32>, tensor<4x6x4x2xi64>) {
+  %r:2 = plan.call "aten.adaptive_max_pool2d.default"(%0) {self = #plan.operand<0>, output_size = [4 : i64, 2 : i64]}
+    : (tensor<4x6x8x6xf32>) -> (tensor<4x6x4x2xf32>, tensor<4x6x4x2xi64>)
+  return %r#0, %r#1 : tensor<4x6x4x2xf32>, tensor<4x6x4x2xi64>
+}

@@ -212,3 +212,261 @@ func.func @mean_addend(%0: tensor<4x6xf32>) -> tensor<4x1xf32> {
     : (tensor<4x6xf32>) -> tensor<4x1xf32>
   return %r : tensor<4x1xf32>
 }
+
+func.func @aminmax(%0: tensor<2x6x12xf32>) -> (tensor<2x12xf32>, tensor<2x12xf32>) {
+  %r:2 = plan.call "aten.aminmax.default"(%0) {self = #plan.operand<0>, dim = 1 : i64}
+    : (tensor<2x6x12xf32>) -> (tensor<2x12xf32>, tensor<2x12xf32>)
+  return %r#0, %r#1 : tensor<2x12xf32>, tensor<2x12xf32>
+}
+
+func.func @aminmax_keepdim(%0: tensor<4x6xf32>) -> (tensor<4x1xf32>, tensor<4x1xf32>) {
+  %r:2 = plan.call "aten.aminmax.default"(%0) {self = #plan.operand<0>, dim = -1 : i64, keepdim = true}
+    : (tensor<4x6xf32>) -> (tensor<4x1xf32>, tensor<4x1xf32>)
+  return %r#0, %r#1 : tensor<4x1xf32>, tensor<4x1xf32>
+}
+
+func.func @median(%0: tensor<5x6xf32>) -> tensor<f32> {
+  %r = plan.call "aten.median.default"(%0) {self = #plan.operand<0>}
+    : (tensor<5x6xf32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+func.func @median_dim(%0: tensor<4x6xf32>) -> (tensor<4xf32>, tensor<4xi64>) {
+  %r:2 = plan.call "aten.median.dim"(%0) {self = #plan.operand<0>, dim = -1 : i64}
+    : (tensor<4x6xf32>) -> (tensor<4xf32>, tensor<4xi64>)
+  return %r#0, %r#1 : tensor<4xf32>, tensor<4xi64>
+}
+
+func.func @median_keepdim(%0: tensor<4x6xf32>) -> (tensor<1x6xf32>, tensor<1x6xi64>) {
+  %r:2 = plan.call "aten.median.dim"(%0) {self = #plan.operand<0>, dim = 0 : i64, keepdim = true}
+    : (tensor<4x6xf32>) -> (tensor<1x6xf32>, tensor<1x6xi64>)
+  return %r#0, %r#1 : tensor<1x6xf32>, tensor<1x6xi64>
+}
+
+func.func @prod(%0: tensor<4x6xf32>) -> tensor<f32> {
+  %r = plan.call "aten.prod.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+func.func @prod_dim(%0: tensor<2x6x12xf32>) -> tensor<2x12xf32> {
+  %r = plan.call "aten.prod.dim_int"(%0) {self = #plan.operand<0>, dim = 1 : i64}
+    : (tensor<2x6x12xf32>) -> tensor<2x12xf32>
+  return %r : tensor<2x12xf32>
+}
+
+func.func @prod_keepdim(%0: tensor<4x6xf32>) -> tensor<4x1xf32> {
+  %r = plan.call "aten.prod.dim_int"(%0) {self = #plan.operand<0>, dim = -1 : i64, keepdim = true}
+    : (tensor<4x6xf32>) -> tensor<4x1xf32>
+  return %r : tensor<4x1xf32>
+}
+
+func.func @prod_of_integers(%0: tensor<4x6xi64> {plan.range = [1 : i64, 3 : i64]}) -> tensor<6xi64> {
+  %r = plan.call "aten.prod.dim_int"(%0) {self = #plan.operand<0>, dim = 0 : i64}
+    : (tensor<4x6xi64>) -> tensor<6xi64>
+  return %r : tensor<6xi64>
+}
+
+func.func @std_correction(%0: tensor<2x6x12xf32>) -> tensor<2xf32> {
+  %r = plan.call "aten.std.correction"(%0) {self = #plan.operand<0>, dim = [1 : i64, -1 : i64], correction = 0 : i64}
+    : (tensor<2x6x12xf32>) -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+
+func.func @std_correction_uneven(%0: tensor<5x6xf32>) -> tensor<5x1xf32> {
+  %r = plan.call "aten.std.correction"(%0) {self = #plan.operand<0>, dim = [-1 : i64], correction = 1.5 : f64, keepdim = true}
+    : (tensor<5x6xf32>) -> tensor<5x1xf32>
+  return %r : tensor<5x1xf32>
+}
+
+func.func @std_correction_all(%0: tensor<4x6xf32>) -> tensor<f32> {
+  %r = plan.call "aten.std.correction"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+func.func @std_mean(%0: tensor<2x6x12xf32>) -> (tensor<2x12xf32>, tensor<2x12xf32>) {
+  %r:2 = plan.call "aten.std_mean.correction"(%0) {self = #plan.operand<0>, dim = [1 : i64], correction = 1 : i64}
+    : (tensor<2x6x12xf32>) -> (tensor<2x12xf32>, tensor<2x12xf32>)
+  return %r#0, %r#1 : tensor<2x12xf32>, tensor<2x12xf32>
+}
+
+func.func @std_mean_keepdim(%0: tensor<4x1x6xf32>) -> (tensor<4x1x1xf32>, tensor<4x1x1xf32>) {
+  %r:2 = plan.call "aten.std_mean.correction"(%0) {self = #plan.operand<0>, dim = [-1 : i64], keepdim = true}
+    : (tensor<4x1x6xf32>) -> (tensor<4x1x1xf32>, tensor<4x1x1xf32>)
+  return %r#0, %r#1 : tensor<4x1x1xf32>, tensor<4x1x1xf32>
+}
+
+func.func @var_correction(%0: tensor<2x6x12xf32>) -> tensor<2xf32> {
+  %r = plan.call "aten.var.correction"(%0) {self = #plan.operand<0>, dim = [1 : i64, -1 : i64], correction = 0 : i64}
+    : (tensor<2x6x12xf32>) -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+
+func.func @var_correction_uneven(%0: tensor<5x6xf32>) -> tensor<5x1xf32> {
+  %r = plan.call "aten.var.correction"(%0) {self = #plan.operand<0>, dim = [-1 : i64], correction = 1.5 : f64, keepdim = true}
+    : (tensor<5x6xf32>) -> tensor<5x1xf32>
+  return %r : tensor<5x1xf32>
+}
+
+func.func @var_correction_all(%0: tensor<4x6xf32>) -> tensor<f32> {
+  %r = plan.call "aten.var.correction"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+func.func @var_mean(%0: tensor<2x6x12xf32>) -> (tensor<2x12xf32>, tensor<2x12xf32>) {
+  %r:2 = plan.call "aten.var_mean.correction"(%0) {self = #plan.operand<0>, dim = [1 : i64], correction = 1 : i64}
+    : (tensor<2x6x12xf32>) -> (tensor<2x12xf32>, tensor<2x12xf32>)
+  return %r#0, %r#1 : tensor<2x12xf32>, tensor<2x12xf32>
+}
+
+func.func @var_mean_keepdim(%0: tensor<4x1x6xf32>) -> (tensor<4x1x1xf32>, tensor<4x1x1xf32>) {
+  %r:2 = plan.call "aten.var_mean.correction"(%0) {self = #plan.operand<0>, dim = [-1 : i64], keepdim = true}
+    : (tensor<4x1x6xf32>) -> (tensor<4x1x1xf32>, tensor<4x1x1xf32>)
+  return %r#0, %r#1 : tensor<4x1x1xf32>, tensor<4x1x1xf32>
+}
+
+func.func @logsumexp(%0: tensor<2x6x12xf32>) -> tensor<2x6xf32> {
+  %r = plan.call "aten.logsumexp.default"(%0) {self = #plan.operand<0>, dim = [-1 : i64]}
+    : (tensor<2x6x12xf32>) -> tensor<2x6xf32>
+  return %r : tensor<2x6xf32>
+}
+
+func.func @logsumexp_keepdim(%0: tensor<4x6x1xf32>) -> tensor<1x6x1xf32> {
+  %r = plan.call "aten.logsumexp.default"(%0) {self = #plan.operand<0>, dim = [0 : i64, -1 : i64], keepdim = true}
+    : (tensor<4x6x1xf32>) -> tensor<1x6x1xf32>
+  return %r : tensor<1x6x1xf32>
+}
+
+func.func @vector_norm(%0: tensor<2x6x12xf32>) -> tensor<2x6x1xf32> {
+  %r = plan.call "aten.linalg_vector_norm.default"(%0) {self = #plan.operand<0>, ord = 2 : i64, dim = [-1 : i64], keepdim = true}
+    : (tensor<2x6x12xf32>) -> tensor<2x6x1xf32>
+  return %r : tensor<2x6x1xf32>
+}
+
+func.func @vector_norm_of_sums(%0: tensor<4x6xf32>) -> tensor<6xf32> {
+  %r = plan.call "aten.linalg_vector_norm.default"(%0) {self = #plan.operand<0>, ord = 1 : i64, dim = [0 : i64]}
+    : (tensor<4x6xf32>) -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}
+
+func.func @vector_norm_all(%0: tensor<4x6xf32>) -> tensor<f32> {
+  %r = plan.call "aten.linalg_vector_norm.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+func.func @vector_norm_uneven(%0: tensor<5x6xf32>) -> tensor<5xf32> {
+  %r = plan.call "aten.linalg_vector_norm.default"(%0) {self = #plan.operand<0>, ord = 3.0 : f64, dim = [1 : i64]}
+    : (tensor<5x6xf32>) -> tensor<5xf32>
+  return %r : tensor<5xf32>
+}
+
+func.func @norm(%0: tensor<4x6xf32>) -> tensor<f32> {
+  %r = plan.call "aten.norm.Scalar"(%0) {self = #plan.operand<0>, p = 2 : i64}
+    : (tensor<4x6xf32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+func.func @norm_dim(%0: tensor<2x6x12xf32>) -> tensor<2x12xf32> {
+  %r = plan.call "aten.norm.ScalarOpt_dim"(%0) {self = #plan.operand<0>, p = 2 : i64, dim = [1 : i64]}
+    : (tensor<2x6x12xf32>) -> tensor<2x12xf32>
+  return %r : tensor<2x12xf32>
+}
+
+func.func @norm_keepdim(%0: tensor<4x6xf32>) -> tensor<4x1xf32> {
+  %r = plan.call "aten.norm.ScalarOpt_dim"(%0) {self = #plan.operand<0>, p = 1 : i64, dim = [-1 : i64], keepdim = true}
+    : (tensor<4x6xf32>) -> tensor<4x1xf32>
+  return %r : tensor<4x1xf32>
+}
+
+func.func @count_nonzero(%0: tensor<4x6xi64> {plan.range = [0 : i64, 3 : i64]}) -> tensor<i64> {
+  %r = plan.call "aten.count_nonzero.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xi64>) -> tensor<i64>
+  return %r : tensor<i64>
+}
+
+func.func @count_nonzero_dim(%0: tensor<4x6xi64> {plan.range = [0 : i64, 3 : i64]}) -> tensor<4xi64> {
+  %r = plan.call "aten.count_nonzero.default"(%0) {self = #plan.operand<0>, dim = 1 : i64}
+    : (tensor<4x6xi64>) -> tensor<4xi64>
+  return %r : tensor<4xi64>
+}
+
+func.func @count_nonzero_dims(%0: tensor<2x6x5xi64> {plan.range = [0 : i64, 2 : i64]}) -> tensor<6xi64> {
+  %r = plan.call "aten.count_nonzero.dim_IntList"(%0) {self = #plan.operand<0>, dim = [0 : i64, -1 : i64]}
+    : (tensor<2x6x5xi64>) -> tensor<6xi64>
+  return %r : tensor<6xi64>
+}
+
+func.func @cumprod(%0: tensor<4x6x2xf32>) -> tensor<4x6x2xf32> {
+  %r = plan.call "aten.cumprod.default"(%0) {self = #plan.operand<0>, dim = 1 : i64}
+    : (tensor<4x6x2xf32>) -> tensor<4x6x2xf32>
+  return %r : tensor<4x6x2xf32>
+}
+
+func.func @cummax(%0: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xi64>) {
+  %r:2 = plan.call "aten.cummax.default"(%0) {self = #plan.operand<0>, dim = -1 : i64}
+    : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xi64>)
+  return %r#0, %r#1 : tensor<4x6xf32>, tensor<4x6xi64>
+}
+
+func.func @cummin(%0: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xi64>) {
+  %r:2 = plan.call "aten.cummin.default"(%0) {self = #plan.operand<0>, dim = 0 : i64}
+    : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xi64>)
+  return %r#0, %r#1 : tensor<4x6xf32>, tensor<4x6xi64>
+}
+
+func.func @logcumsumexp(%0: tensor<4x6x2xf32>) -> tensor<4x6x2xf32> {
+  %r = plan.call "aten.logcumsumexp.default"(%0) {self = #plan.operand<0>, dim = 1 : i64}
+    : (tensor<4x6x2xf32>) -> tensor<4x6x2xf32>
+  return %r : tensor<4x6x2xf32>
+}
+
+func.func @nansum(%0: tensor<4x6x2xf32>) -> tensor<4x2xf32> {
+  %r = plan.call "aten.nansum.default"(%0) {self = #plan.operand<0>, dim = [1 : i64]}
+    : (tensor<4x6x2xf32>) -> tensor<4x2xf32>
+  return %r : tensor<4x2xf32>
+}
+
+func.func @nansum_all(%0: tensor<4x5xf32>) -> tensor<f32> {
+  %r = plan.call "aten.nansum.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x5xf32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+func.func @kthvalue(%0: tensor<4x6xf32>) -> (tensor<4xf32>, tensor<4xi64>) {
+  %r:2 = plan.call "aten.kthvalue.default"(%0) {self = #plan.operand<0>, k = 2 : i64, dim = -1 : i64}
+    : (tensor<4x6xf32>) -> (tensor<4xf32>, tensor<4xi64>)
+  return %r#0, %r#1 : tensor<4xf32>, tensor<4xi64>
+}
+
+func.func @mode(%0: tensor<4x6xi64> {plan.range = [0 : i64, 3 : i64]}) -> (tensor<1x6xi64>, tensor<1x6xi64> {plan.unspecified}) {
+  %r:2 = plan.call "aten.mode.default"(%0) {self = #plan.operand<0>, dim = 0 : i64, keepdim = true}
+    : (tensor<4x6xi64>) -> (tensor<1x6xi64>, tensor<1x6xi64>)
+  return %r#0, %r#1 : tensor<1x6xi64>, tensor<1x6xi64>
+}
+
+func.func @linalg_norm(%0: tensor<2x6x12xf32>) -> tensor<2x6xf32> {
+  %r = plan.call "aten.linalg_norm.default"(%0) {self = #plan.operand<0>, dim = [-1 : i64]}
+    : (tensor<2x6x12xf32>) -> tensor<2x6xf32>
+  return %r : tensor<2x6xf32>
+}
+
+func.func @linalg_norm_all(%0: tensor<4x6xf32>) -> tensor<f32> {
+  %r = plan.call "aten.linalg_norm.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+func.func @any_dims(%0: tensor<4x6x2xi1>) -> tensor<6xi1> {
+  %r = plan.call "aten.any.dims"(%0) {self = #plan.operand<0>, dim = [0 : i64, -1 : i64]}
+    : (tensor<4x6x2xi1>) -> tensor<6xi1>
+  return %r : tensor<6xi1>
+}
+
+func.func @all_dims(%0: tensor<4x6x2xi1>) -> tensor<4x1x2xi1> {
+  %r = plan.call "aten.all.dims"(%0) {self = #plan.operand<0>, dim = [1 : i64], keepdim = true}
+    : (tensor<4x6x2xi1>) -> tensor<4x1x2xi1>
+  return %r : tensor<4x1x2xi1>
+}

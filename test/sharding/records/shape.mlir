@@ -188,3 +188,87 @@ func.func @unflatten_last(%0: tensor<4x24xf32>) -> tensor<4x2x12xf32> {
     : (tensor<4x24xf32>) -> tensor<4x2x12xf32>
   return %r : tensor<4x2x12xf32>
 }
+
+func.func @flip(%0: tensor<2x6x12xf32>) -> tensor<2x6x12xf32> {
+  %r = plan.call "aten.flip.default"(%0) {self = #plan.operand<0>, dims = [1 : i64]}
+    : (tensor<2x6x12xf32>) -> tensor<2x6x12xf32>
+  return %r : tensor<2x6x12xf32>
+}
+
+func.func @flip_dims(%0: tensor<4x6x2xf32>) -> tensor<4x6x2xf32> {
+  %r = plan.call "aten.flip.default"(%0) {self = #plan.operand<0>, dims = [0 : i64, -1 : i64]}
+    : (tensor<4x6x2xf32>) -> tensor<4x6x2xf32>
+  return %r : tensor<4x6x2xf32>
+}
+
+func.func @flip_uneven(%0: tensor<5x6xf32>) -> tensor<5x6xf32> {
+  %r = plan.call "aten.flip.default"(%0) {self = #plan.operand<0>, dims = [-1 : i64]}
+    : (tensor<5x6xf32>) -> tensor<5x6xf32>
+  return %r : tensor<5x6xf32>
+}
+
+func.func @roll(%0: tensor<2x6x12xf32>) -> tensor<2x6x12xf32> {
+  %r = plan.call "aten.roll.default"(%0) {self = #plan.operand<0>, shifts = [1 : i64], dims = [1 : i64]}
+    : (tensor<2x6x12xf32>) -> tensor<2x6x12xf32>
+  return %r : tensor<2x6x12xf32>
+}
+
+func.func @roll_dims(%0: tensor<4x6x5xf32>) -> tensor<4x6x5xf32> {
+  %r = plan.call "aten.roll.default"(%0) {self = #plan.operand<0>, shifts = [2 : i64, -1 : i64], dims = [-1 : i64, 0 : i64]}
+    : (tensor<4x6x5xf32>) -> tensor<4x6x5xf32>
+  return %r : tensor<4x6x5xf32>
+}
+
+func.func @roll_flat(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.roll.default"(%0) {self = #plan.operand<0>, shifts = [5 : i64]}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @pixel_shuffle(%0: tensor<2x12x4x6xf32>) -> tensor<2x3x8x12xf32> {
+  %r = plan.call "aten.pixel_shuffle.default"(%0) {self = #plan.operand<0>, upscale_factor = 2 : i64}
+    : (tensor<2x12x4x6xf32>) -> tensor<2x3x8x12xf32>
+  return %r : tensor<2x3x8x12xf32>
+}
+
+func.func @pixel_shuffle_one_image(%0: tensor<4x1x6xf32>) -> tensor<1x2x12xf32> {
+  %r = plan.call "aten.pixel_shuffle.default"(%0) {self = #plan.operand<0>, upscale_factor = 2 : i64}
+    : (tensor<4x1x6xf32>) -> tensor<1x2x12xf32>
+  return %r : tensor<1x2x12xf32>
+}
+
+func.func @pixel_shuffle_nothing(%0: tensor<2x4x2x6xf32>) -> tensor<2x4x2x6xf32> {
+  %r = plan.call "aten.pixel_shuffle.default"(%0) {self = #plan.operand<0>, upscale_factor = 1 : i64}
+    : (tensor<2x4x2x6xf32>) -> tensor<2x4x2x6xf32>
+  return %r : tensor<2x4x2x6xf32>
+}
+
+func.func @pixel_unshuffle(%0: tensor<2x6x4x8xf32>) -> tensor<2x24x2x4xf32> {
+  %r = plan.call "aten.pixel_unshuffle.default"(%0) {self = #plan.operand<0>, downscale_factor = 2 : i64}
+    : (tensor<2x6x4x8xf32>) -> tensor<2x24x2x4xf32>
+  return %r : tensor<2x24x2x4xf32>
+}
+
+func.func @pixel_unshuffle_places(%0: tensor<1x4x12x6xf32>) -> tensor<1x36x4x2xf32> {
+  %r = plan.call "aten.pixel_unshuffle.default"(%0) {self = #plan.operand<0>, downscale_factor = 3 : i64}
+    : (tensor<1x4x12x6xf32>) -> tensor<1x36x4x2xf32>
+  return %r : tensor<1x36x4x2xf32>
+}
+
+func.func @channel_shuffle(%0: tensor<4x6x2x6xf32>) -> tensor<4x6x2x6xf32> {
+  %r = plan.call "aten.channel_shuffle.default"(%0) {self = #plan.operand<0>, groups = 3 : i64}
+    : (tensor<4x6x2x6xf32>) -> tensor<4x6x2x6xf32>
+  return %r : tensor<4x6x2x6xf32>
+}
+
+func.func @rot90(%0: tensor<4x6x2xf32>) -> tensor<4x2x6xf32> {
+  %r = plan.call "aten.rot90.default"(%0) {self = #plan.operand<0>, k = 1 : i64, dims = [1 : i64, 2 : i64]}
+    : (tensor<4x6x2xf32>) -> tensor<4x2x6xf32>
+  return %r : tensor<4x2x6xf32>
+}
+
+func.func @rot90_front(%0: tensor<4x6x5xf32>) -> tensor<6x4x5xf32> {
+  %r = plan.call "aten.rot90.default"(%0) {self = #plan.operand<0>, k = 3 : i64}
+    : (tensor<4x6x5xf32>) -> tensor<6x4x5xf32>
+  return %r : tensor<6x4x5xf32>
+}

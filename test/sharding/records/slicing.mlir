@@ -123,3 +123,69 @@ func.func @slice_to_nothing(%0: tensor<2x6x4xf32>) -> tensor<2x6x0xf32> {
     : (tensor<2x6x4xf32>) -> tensor<2x6x0xf32>
   return %r : tensor<2x6x0xf32>
 }
+
+func.func @unfold(%0: tensor<4x6x12xf32>) -> tensor<4x4x12x3xf32> {
+  %r = plan.call "aten.unfold.default"(%0) {self = #plan.operand<0>, dimension = 1 : i64, size = 3 : i64, step = 1 : i64}
+    : (tensor<4x6x12xf32>) -> tensor<4x4x12x3xf32>
+  return %r : tensor<4x4x12x3xf32>
+}
+
+func.func @unfold_last(%0: tensor<4x6xf32>) -> tensor<4x3x2xf32> {
+  %r = plan.call "aten.unfold.default"(%0) {self = #plan.operand<0>, dimension = -1 : i64, size = 2 : i64, step = 2 : i64}
+    : (tensor<4x6xf32>) -> tensor<4x3x2xf32>
+  return %r : tensor<4x3x2xf32>
+}
+
+func.func @diagonal(%0: tensor<6x4x5xf32>) -> tensor<6x4xf32> {
+  %r = plan.call "aten.diagonal.default"(%0) {self = #plan.operand<0>, offset = 1 : i64, dim1 = -2 : i64, dim2 = -1 : i64}
+    : (tensor<6x4x5xf32>) -> tensor<6x4xf32>
+  return %r : tensor<6x4xf32>
+}
+
+func.func @diagonal_front(%0: tensor<4x4x6xf32>) -> tensor<6x4xf32> {
+  %r = plan.call "aten.diagonal.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x4x6xf32>) -> tensor<6x4xf32>
+  return %r : tensor<6x4xf32>
+}
+
+func.func @tril(%0: tensor<4x6x6xf32>) -> tensor<4x6x6xf32> {
+  %r = plan.call "aten.tril.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6x6xf32>) -> tensor<4x6x6xf32>
+  return %r : tensor<4x6x6xf32>
+}
+
+func.func @triu(%0: tensor<2x6x5x4xf32>) -> tensor<2x6x5x4xf32> {
+  %r = plan.call "aten.triu.default"(%0) {self = #plan.operand<0>, diagonal = 1 : i64}
+    : (tensor<2x6x5x4xf32>) -> tensor<2x6x5x4xf32>
+  return %r : tensor<2x6x5x4xf32>
+}
+
+func.func @tril_matrix(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.tril.default"(%0) {self = #plan.operand<0>, diagonal = -1 : i64}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @glu(%0: tensor<2x6x12xf32>) -> tensor<2x6x6xf32> {
+  %r = plan.call "aten.glu.default"(%0) {self = #plan.operand<0>}
+    : (tensor<2x6x12xf32>) -> tensor<2x6x6xf32>
+  return %r : tensor<2x6x6xf32>
+}
+
+func.func @glu_features(%0: tensor<4x8x6xf32>) -> tensor<4x4x6xf32> {
+  %r = plan.call "aten.glu.default"(%0) {self = #plan.operand<0>, dim = 1 : i64}
+    : (tensor<4x8x6xf32>) -> tensor<4x4x6xf32>
+  return %r : tensor<4x4x6xf32>
+}
+
+func.func @tensor_split(%0: tensor<4x12xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) {
+  %r:3 = plan.call "aten.tensor_split.sections"(%0) {self = #plan.operand<0>, sections = 3 : i64, dim = 1 : i64}
+    : (tensor<4x12xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>)
+  return %r#0, %r#1, %r#2 : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+func.func @tensor_split_indices(%0: tensor<12x6xf32>) -> (tensor<4x6xf32>, tensor<2x6xf32>, tensor<6x6xf32>) {
+  %r:3 = plan.call "aten.tensor_split.indices"(%0) {self = #plan.operand<0>, indices = [4 : i64, 6 : i64]}
+    : (tensor<12x6xf32>) -> (tensor<4x6xf32>, tensor<2x6xf32>, tensor<6x6xf32>)
+  return %r#0, %r#1, %r#2 : tensor<4x6xf32>, tensor<2x6xf32>, tensor<6x6xf32>
+}

@@ -86,11 +86,69 @@ func.func @mean_of_positions(%x: tensor<2x10x3xf32>, %t: tensor<2x3xi64>) -> ten
   return %loss : tensor<f32>
 }
 
+// Logarithms of probabilities are picked as they are.
+// CHECK-LABEL: func.func @log_probabilities
+// CHECK-NEXT: %[[PICKED:.*]] = plan.call "meshplan.row_pick"(%arg0, %arg1) {input = #plan.operand<0>, target = #plan.operand<1>}
+// CHECK-NEXT: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"(%[[PICKED]], %arg1) {classes = 10 : i64, ignore_index = 3 : i64, picked = #plan.operand<0>, target = #plan.operand<1>}
+// CHECK-NEXT: %[[TOTAL:.*]] = plan.call "aten.sum.default"(%[[LOSSES]])
+// CHECK-NEXT: %[[COUNT:.*]] = plan.call "meshplan.count_tokens"(%arg1) {dtype = f32, ignore_index = 3 : i64
+// CHECK-NEXT: %[[MEAN:.*]] = plan.call "aten.div.Tensor"(%[[TOTAL]], %[[COUNT]])
+// CHECK-NEXT: return %[[MEAN]]
+func.func @log_probabilities(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
+  %loss = plan.call "aten.nll_loss_nd.default"(%x, %t)
+      {self = #plan.operand<0>, target = #plan.operand<1>, ignore_index = 3 : i64}
+      : (tensor<6x10xf32>, tensor<6xi64>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// Also those of positions, without reduction.
+// CHECK-LABEL: func.func @log_probabilities_of_positions
+// CHECK-NEXT: %[[LAST:.*]] = plan.call "aten.permute.default"(%arg0)
+// CHECK: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"
+// CHECK-NEXT: %[[ALL:.*]] = plan.call "aten.reshape.default"(%[[LOSSES]]) {{.*}} -> tensor<2x3x4xf32>
+// CHECK-NEXT: return %[[ALL]]
+func.func @log_probabilities_of_positions(%x: tensor<2x10x3x4xf32>, %t: tensor<2x3x4xi64>) -> tensor<2x3x4xf32> {
+  %loss = plan.call "aten.nll_loss2d.default"(%x, %t)
+      {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64}
+      : (tensor<2x10x3x4xf32>, tensor<2x3x4xi64>) -> tensor<2x3x4xf32>
+  return %loss : tensor<2x3x4xf32>
+}
+
+// The form that also gives the weight of all targets, if nobody reads that.
+// CHECK-LABEL: func.func @total_weight_unread
+// CHECK: %[[MEAN:.*]] = plan.call "aten.div.Tensor"
+// CHECK-NEXT: return %[[MEAN]]
+func.func @total_weight_unread(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
+  %loss:2 = plan.call "aten.nll_loss_forward.default"(%x, %t)
+      {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 1 : i64, ignore_index = -100 : i64}
+      : (tensor<6x10xf32>, tensor<6xi64>) -> (tensor<f32>, tensor<f32>)
+  return %loss#0 : tensor<f32>
+}
+
+// CHECK-LABEL: func.func @total_weight_read
+// CHECK-NEXT: "aten.nll_loss_forward.default"
+func.func @total_weight_read(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
+  %loss:2 = plan.call "aten.nll_loss_forward.default"(%x, %t)
+      {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 1 : i64, ignore_index = -100 : i64}
+      : (tensor<6x10xf32>, tensor<6xi64>) -> (tensor<f32>, tensor<f32>)
+  return %loss#1 : tensor<f32>
+}
+
 // Forms that the kernels do not have stay: weights of classes,
 // CHECK-LABEL: func.func @weighted
 // CHECK-NEXT: "aten.cross_entropy_loss.default"
 func.func @weighted(%x: tensor<6x10xf32>, %t: tensor<6xi64>, %w: tensor<10xf32>) -> tensor<f32> {
   %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t, %w)
+      {self = #plan.operand<0>, target = #plan.operand<1>, weight = #plan.operand<2>}
+      : (tensor<6x10xf32>, tensor<6xi64>, tensor<10xf32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// also those of logarithms of probabilities,
+// CHECK-LABEL: func.func @weighted_log_probabilities
+// CHECK-NEXT: "aten.nll_loss_nd.default"
+func.func @weighted_log_probabilities(%x: tensor<6x10xf32>, %t: tensor<6xi64>, %w: tensor<10xf32>) -> tensor<f32> {
+  %loss = plan.call "aten.nll_loss_nd.default"(%x, %t, %w)
       {self = #plan.operand<0>, target = #plan.operand<1>, weight = #plan.operand<2>}
       : (tensor<6x10xf32>, tensor<6xi64>, tensor<10xf32>) -> tensor<f32>
   return %loss : tensor<f32>

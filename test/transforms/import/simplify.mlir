@@ -136,3 +136,20 @@ func.func @broadcast(%x: tensor<4x6xf32>, %y: tensor<6xf32>) -> (tensor<4x6xf32>
       : (tensor<4x6xf32>, tensor<6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>)
   return %0#0, %0#1 : tensor<4x6xf32>, tensor<4x6xf32>
 }
+
+// An operator of several names gets the one with a record; what only gives a shape is not read.
+// CHECK-LABEL: func.func @other_names
+// CHECK-NEXT: %[[TURNED:.*]] = plan.call "aten.transpose.int"(%arg0) {dim0 = 0 : i64, dim1 = 1 : i64, self = #plan.operand<0>}
+// CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten.expand.default"(%arg1) {self = #plan.operand<0>, size = [6, 4]}
+// CHECK-NEXT: %[[PRODUCT:.*]] = plan.call "aten.mul.Tensor"(%[[TURNED]], %[[WIDE]])
+// CHECK-NEXT: return %[[PRODUCT]]
+func.func @other_names(%x: tensor<4x6xf32>, %y: tensor<6x1xf32>) -> tensor<6x4xf32> {
+  %0 = plan.call "aten.swapdims.default"(%x) {self = #plan.operand<0>, dim0 = 0 : i64, dim1 = 1 : i64}
+      : (tensor<4x6xf32>) -> tensor<6x4xf32>
+  %1 = plan.call "aten.expand_as.default"(%y, %0) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<6x1xf32>, tensor<6x4xf32>) -> tensor<6x4xf32>
+  %2 = plan.call "aten.positive.default"(%1) {self = #plan.operand<0>} : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  %3 = plan.call "aten.multiply.Tensor"(%0, %2) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<6x4xf32>, tensor<6x4xf32>) -> tensor<6x4xf32>
+  return %3 : tensor<6x4xf32>
+}

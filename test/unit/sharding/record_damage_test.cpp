@@ -117,7 +117,9 @@ protected:
 };
 
 TEST_F(RecordDamage, NoCallEndsTheCompiler) {
-  for (const auto &entry : std::filesystem::directory_iterator(MESHPLAN_RECORD_SAMPLES)) {
+  for (const auto &entry : std::filesystem::recursive_directory_iterator(MESHPLAN_RECORD_SAMPLES)) {
+    if (entry.is_directory())
+      continue;
     auto module = parseSourceFile<ModuleOp>(entry.path().string(), &context);
     ASSERT_TRUE(module) << entry.path();
     module->walk([&](plan::CallOp op) {

@@ -197,7 +197,10 @@ TEST_F(RecordRules, PadHoldsOnlyThePaddedDims) {
             "[a, b, c] -> [a, d, c]; a=4 b=6:whole c=12 d=9:whole");
   EXPECT_EQ(rule("aten.pad.default", "{self = #plan.operand<0>, pad = [1, 0], mode = \"reflect\"}",
                  "(tensor<4x6xf32>) -> tensor<4x7xf32>"),
-            "[a, b] -> [c, d]; a=4:whole b=6:whole c=4:whole d=7:whole");
+            "[a, b] -> [a, c]; a=4 b=6:whole c=7:whole");
+  EXPECT_EQ(rule("aten.reflection_pad2d.default", "{self = #plan.operand<0>, padding = [1, 0, 0, 0]}",
+                 "(tensor<4x6x5xf32>) -> tensor<4x6x6xf32>"),
+            "[a, b, c] -> [a, d, e]; a=4 b=6:whole c=5:whole d=6:whole e=6:whole");
 }
 
 TEST_F(RecordRules, Reductions) {

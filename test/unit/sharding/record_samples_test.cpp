@@ -19,7 +19,9 @@ class RecordSamples : public CallTest {
 protected:
   /// Calls `visit` with the name of each sample and its call.
   void forEach(llvm::function_ref<void(llvm::StringRef, plan::CallOp)> visit) {
-    for (const auto &entry : std::filesystem::directory_iterator(MESHPLAN_RECORD_SAMPLES)) {
+    for (const auto &entry : std::filesystem::recursive_directory_iterator(MESHPLAN_RECORD_SAMPLES)) {
+      if (entry.is_directory())
+        continue;
       auto module = mlir::parseSourceFile<mlir::ModuleOp>(entry.path().string(), &context);
       ASSERT_TRUE(module) << entry.path();
       module->walk([&](mlir::func::FuncOp function) {

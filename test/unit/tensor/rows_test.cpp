@@ -50,6 +50,20 @@ TEST(RowsTest, ShardedCrossEntropy) {
         << shards << " shards";
 }
 
+TEST(RowsTest, LogarithmsOfProbabilitiesNeedNoSum) {
+  at::Tensor picked = at::randn({5}, at::kDouble),
+             target = at::tensor({int64_t(0), int64_t(-100), int64_t(3), int64_t(1), int64_t(1)});
+  picked[1] = std::numeric_limits<double>::quiet_NaN();
+  picked[4] = -std::numeric_limits<double>::infinity();
+  for (int64_t ignored : {-100, 1}) {
+    at::Tensor loss = callOperator("meshplan.token_loss", {picked, target},
+                                   {value("picked", 0), value("target", 1), {"ignore_index", ignored}})[0];
+    EXPECT_TRUE(at::allclose(loss, picked.neg().masked_fill(target.eq(ignored), 0), 0, 0, /*equal_nan=*/true));
+  }
+  EXPECT_THROW(tokenLoss({}, {}, picked, target, -100, 3), c10::IndexError);
+  EXPECT_EQ(tokenLoss({}, {}, picked.to(at::kBFloat16), target, -100, 4).scalar_type(), at::kBFloat16);
+}
+
 TEST(RowsTest, ATargetThatIsNoClassIsAnError) {
   at::Tensor row = at::ones({2}), ignored = at::tensor({int64_t(1), int64_t(-100)});
   auto loss = [&](const at::Tensor &target) { return tokenLoss(row, row, row, target, -100, 4); };

@@ -28,7 +28,7 @@ static void define(torch::Library &library) {
   library.def("row_max(Tensor input) -> Tensor", &rowMax);
   library.def("row_sum_exp(Tensor input, Tensor max) -> Tensor", &rowSumExp);
   library.def("row_pick(Tensor input, Tensor target, int offset=0) -> Tensor", &rowPick);
-  library.def("token_loss(Tensor max, Tensor sum_exp, Tensor picked, Tensor target, int ignore_index, "
+  library.def("token_loss(Tensor? max=None, Tensor? sum_exp=None, *, Tensor picked, Tensor target, int ignore_index, "
               "int classes=-1) -> Tensor",
               &tokenLoss);
   library.def("count_tokens(Tensor target, int ignore_index, ScalarType dtype) -> Tensor", &countTokens);

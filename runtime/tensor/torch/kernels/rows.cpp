@@ -54,13 +54,17 @@ at::Tensor meshplan::rowPick(const at::Tensor &input, const at::Tensor &target, 
   return picked.masked_fill_(outside, 0);
 }
 
-at::Tensor meshplan::tokenLoss(const at::Tensor &max, const at::Tensor &sumExp, const at::Tensor &picked,
-                               const at::Tensor &target, int64_t ignoreIndex, int64_t classes) {
+at::Tensor meshplan::tokenLoss(const std::optional<at::Tensor> &max, const std::optional<at::Tensor> &sumExp,
+                               const at::Tensor &picked, const at::Tensor &target, int64_t ignoreIndex,
+                               int64_t classes) {
   if (classes > 0)
     checkIndices(target.masked_fill(target.eq(ignoreIndex), 0), classes, "target");
-  at::ScalarType type = accumulationType(max.scalar_type());
-  at::Tensor loss = sumExp.to(type).log().add_(max.to(type)).sub_(picked.to(type));
-  return loss.masked_fill_(target.eq(ignoreIndex), 0).to(max.scalar_type());
+  at::Tensor ignored = target.eq(ignoreIndex);
+  if (!max || !sumExp)
+    return picked.neg().masked_fill_(ignored, 0);
+  at::ScalarType type = accumulationType(picked.scalar_type());
+  at::Tensor loss = sumExp->to(type).log().add_(max->to(type)).sub_(picked.to(type));
+  return loss.masked_fill_(ignored, 0).to(picked.scalar_type());
 }
 
 at::Tensor meshplan::countTokens(const at::Tensor &target, int64_t ignoreIndex, at::ScalarType dtype) {

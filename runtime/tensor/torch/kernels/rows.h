@@ -24,10 +24,11 @@ at::Tensor rowSumExp(const at::Tensor &input, const at::Tensor &max);
 /// [N, C], [N] to [N]: input[n, target[n] - offset], zero where that column is not here.
 at::Tensor rowPick(const at::Tensor &input, const at::Tensor &target, int64_t offset);
 
-/// All [N]: log(sumExp) + max - picked, zero where target is ignoreIndex. Fails for another target outside of
-/// [0, classes); no classes, or a negative number, stand for not known.
-at::Tensor tokenLoss(const at::Tensor &max, const at::Tensor &sumExp, const at::Tensor &picked,
-                     const at::Tensor &target, int64_t ignoreIndex, int64_t classes = -1);
+/// All [N]: log(sumExp) + max - picked, zero where target is ignoreIndex. Without maximum and sum, which logarithms of
+/// probabilities do not need, -picked. Fails for another target outside of [0, classes); no classes, or a negative
+/// number, stand for not known.
+at::Tensor tokenLoss(const std::optional<at::Tensor> &max, const std::optional<at::Tensor> &sumExp,
+                     const at::Tensor &picked, const at::Tensor &target, int64_t ignoreIndex, int64_t classes = -1);
 
 /// [N] to []: number of targets other than ignoreIndex.
 at::Tensor countTokens(const at::Tensor &target, int64_t ignoreIndex, at::ScalarType dtype);

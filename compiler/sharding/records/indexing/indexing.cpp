@@ -35,6 +35,13 @@ static OpCost lookupCost(const CallView &call) {
   return cost;
 }
 
+/// The indices are made as many as the result has elements.
+static OpCost takeAlongCost(const CallView &call) {
+  OpCost cost = lookupCost(call);
+  cost.workspaceBytes = 8 * call.results.front().getNumElements();
+  return cost;
+}
+
 /// The kernel reads only row-major tensors.
 static OpCost selectRowsCost(const CallView &call) {
   OpCost cost = lookupCost(call);
@@ -94,6 +101,18 @@ static FactorRule gatherRule(const CallView &call) {
     else if (self[dim].size == index[dim].size)
       builder.tie({self[dim], index[dim], result[dim]});
   }
+  return builder.finish();
+}
+
+/// As gather, but the other dims broadcast. Without a dim the elements are in one row.
+static FactorRule takeAlongRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self"), indices = builder.operand("indices"), result = builder.result();
+  if (!isa_and_present<IntegerAttr>(call.get("dim")))
+    return builder.finish();
+  int64_t chosen = normalizeDim(call.getInt("dim", 0), result.getRank());
+  for (int64_t dim = 0; dim < result.getRank(); ++dim)
+    builder.tie({dim == chosen ? DimRef() : self[dim], indices[dim], result[dim]});
   return builder.finish();
 }
 
@@ -189,6 +208,10 @@ void addIndexingRecords(OpRegistry &registry) {
   registry.add(
       {.target = "meshplan.embedding", .rule = localEmbeddingRule, .linearity = inWeight, .cost = localEmbeddingCost});
   registry.add({.target = "aten.gather.default", .rule = gatherRule, .linearity = chosenOfSelf, .cost = lookupCost});
+  registry.add({.target = "aten.take_along_dim.default",
+                .rule = takeAlongRule,
+                .linearity = chosenOfSelf,
+                .cost = takeAlongCost});
   registry.add({.target = "aten.index_select.default",
                 .rule = indexSelectRule,
                 .linearity = chosenOfSelf,

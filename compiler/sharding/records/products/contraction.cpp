@@ -12,25 +12,6 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// Two flops for each product of elements: result elements times the contracted size.
-static OpCost productCost(const CallView &call, int64_t contracted) {
-  OpCost cost = copyCost(call);
-  cost.flops = 2 * call.results.front().getNumElements() * contracted;
-  return cost;
-}
-
-/// Bytes of the copy of a matrix of which neither rows nor columns are adjacent: the kernels read only such.
-static int64_t matrixBytes(const CallView &call, StringRef name) {
-  std::optional<unsigned> operand = call.getOperand(name);
-  if (!operand || call.operands[*operand].getRank() != 2)
-    return 0;
-  ArrayRef<int64_t> shape = call.operands[*operand].getShape();
-  Strides strides = call.getStrides(*operand);
-  bool rows = (strides[1] == 1 || shape[1] == 1) && strides[0] >= shape[1];
-  bool columns = (strides[0] == 1 || shape[0] == 1) && strides[1] >= shape[0];
-  return rows || columns ? 0 : tensorBytes(call.operands[*operand]);
-}
-
 /// Bytes of the copy that makes one matrix of all dims but the last.
 static int64_t foldedBytes(const CallView &call, unsigned operand) {
   RankedTensorType type = call.operands[operand];

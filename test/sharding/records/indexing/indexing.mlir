@@ -86,3 +86,21 @@ func.func @index_put_second(%0: tensor<4x6x2xf32>, %1: tensor<1xi64> {plan.range
     : (tensor<4x6x2xf32>, tensor<1xi64>, tensor<2xf32>) -> tensor<4x6x2xf32>
   return %r : tensor<4x6x2xf32>
 }
+
+func.func @take_along(%0: tensor<4x6x2xf32>, %1: tensor<4x3x2xi64> {plan.range = [0 : i64, 6 : i64]}) -> tensor<4x3x2xf32> {
+  %r = plan.call "aten.take_along_dim.default"(%0, %1) {self = #plan.operand<0>, indices = #plan.operand<1>, dim = 1 : i64}
+    : (tensor<4x6x2xf32>, tensor<4x3x2xi64>) -> tensor<4x3x2xf32>
+  return %r : tensor<4x3x2xf32>
+}
+
+func.func @take_along_broadcast(%0: tensor<1x6x4xf32>, %1: tensor<5x2x1xi64> {plan.range = [0 : i64, 6 : i64]}) -> tensor<5x2x4xf32> {
+  %r = plan.call "aten.take_along_dim.default"(%0, %1) {self = #plan.operand<0>, indices = #plan.operand<1>, dim = -2 : i64}
+    : (tensor<1x6x4xf32>, tensor<5x2x1xi64>) -> tensor<5x2x4xf32>
+  return %r : tensor<5x2x4xf32>
+}
+
+func.func @take_along_row(%0: tensor<4x6xf32>, %1: tensor<5xi64> {plan.range = [0 : i64, 24 : i64]}) -> tensor<5xf32> {
+  %r = plan.call "aten.take_along_dim.default"(%0, %1) {self = #plan.operand<0>, indices = #plan.operand<1>}
+    : (tensor<4x6xf32>, tensor<5xi64>) -> tensor<5xf32>
+  return %r : tensor<5xf32>
+}

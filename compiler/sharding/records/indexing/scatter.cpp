@@ -1,0 +1,100 @@
+//===- scatter.cpp - records of tensors written at chosen places ----------===//
+//
+// Elements along one dim are replaced or added to; that dim is whole. And
+// numbers of classes and intervals, which are written or found so.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/memory.h"
+#include "compiler/sharding/record_support/rule_builder.h"
+#include "compiler/sharding/records/records.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+//===----------------------------------------------------------------------===//
+// scatter, index_add and their like
+//===----------------------------------------------------------------------===//
+
+/// result[index[i][j]][j] = src[i][j] for dim 0, which is whole. Another dim passes if index covers all of it.
+static FactorRule scatterRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self"), index = builder.operand("index"), src = builder.operand("src");
+  TensorRef result = builder.result();
+  int64_t written = normalizeDim(call.getInt("dim", 0), result.getRank());
+  for (int64_t dim = 0; dim < result.getRank(); ++dim)
+    if (dim != written && self[dim].size == index[dim].size && (!src || src[dim].size == index[dim].size))
+      builder.tie({self[dim], index[dim], src[dim], result[dim]});
+  return builder.finish();
+}
+
+/// result[:, index[i]] from source[:, i] for dim 1, which is whole.
+static FactorRule indexAddRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self"), source = builder.operand("source"), result = builder.result();
+  int64_t written = normalizeDim(call.getInt("dim", 0), result.getRank());
+  for (int64_t dim = 0; dim < result.getRank(); ++dim)
+    if (dim != written)
+      builder.tie({self[dim], source[dim], result[dim]});
+  return builder.finish();
+}
+
+static Linearity inSelfAndSrc(const CallView &call) { return linearIn(call, {{"self", "src"}}); }
+static Linearity inSelfAndSource(const CallView &call) { return linearIn(call, {{"self", "source"}}); }
+
+/// Half types are written and added to in float.
+static OpCost scatterCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  RankedTensorType result = call.results.front();
+  if (isa<FloatType>(result.getElementType()) && result.getElementTypeBitWidth() < 32)
+    cost.workspaceBytes = 4 * result.getNumElements();
+  return cost;
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers of classes and of intervals
+//===----------------------------------------------------------------------===//
+
+/// The classes are a new last dim, which every rank makes in the whole.
+static FactorRule oneHotRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self");
+  for (int64_t dim = 0; dim < self.getRank() && call.getInt("num_classes", -1) >= 0; ++dim)
+    builder.tie({self[dim], builder.result()[dim]});
+  return builder.finish();
+}
+
+/// bucketize: each element of self among all boundaries.
+static FactorRule bucketizeRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self");
+  for (int64_t dim = 0; dim < self.getRank(); ++dim)
+    builder.tie({self[dim], builder.result()[dim]});
+  return builder.finish();
+}
+
+static OpCost bucketizeCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  cost.flops = 8 * call.results.front().getNumElements();
+  cost.workspaceBytes = contiguousBytes(call);
+  return cost;
+}
+
+void addScatterRecords(OpRegistry &registry) {
+  for (StringRef target : {"aten.scatter.src", "aten.scatter_add.default"})
+    registry.add({.target = target, .rule = scatterRule, .linearity = inSelfAndSrc, .cost = scatterCost});
+  for (StringRef target : {"aten.scatter.value", "aten.scatter_reduce.two"})
+    registry.add({.target = target, .rule = scatterRule, .linearity = notLinear, .cost = scatterCost});
+  for (StringRef target : {"aten.index_add.default", "aten.index_copy.default"})
+    registry.add({.target = target, .rule = indexAddRule, .linearity = inSelfAndSource, .cost = copyCost});
+  registry.add(
+      {.target = "aten.index_fill.int_Scalar", .rule = indexAddRule, .linearity = notLinear, .cost = copyCost});
+  registry.add({.target = "aten.one_hot.default", .rule = oneHotRule, .linearity = notLinear, .cost = copyCost});
+  registry.add(
+      {.target = "aten.bucketize.Tensor", .rule = bucketizeRule, .linearity = notLinear, .cost = bucketizeCost});
+}
+
+} // namespace meshplan

@@ -16,7 +16,8 @@ from pathlib import Path
 
 EXPORT = Path(__file__).resolve().parent.parent / "export_model.py"
 EXPORT_MODULE = Path(__file__).resolve().with_name("make_module.py")
-SOURCES = (Path(__file__), EXPORT, EXPORT.with_name("example_inputs.py"), EXPORT_MODULE)
+OPERATOR_MODULES = EXPORT_MODULE.with_name("operator_modules.py")
+SOURCES = (Path(__file__), EXPORT, EXPORT.with_name("example_inputs.py"), EXPORT_MODULE, OPERATOR_MODULES)
 
 
 def tiny(architecture: str, *extra: str, **settings: object) -> list[str]:
@@ -131,6 +132,7 @@ MODELS: dict[str, list[str]] = {
     "convolutions": ["convolutions"],
     "lookups": ["lookups"],
     "losses": ["losses"],
+    "operators": ["operators"],
     "images": ["images"],
     "multihead": ["multihead"],
     "plain_norms": ["plain_norms"],

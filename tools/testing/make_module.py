@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import torch
+from operator_modules import Losses, Operators
 from safetensors.torch import save_file
 from torch import nn
 
@@ -216,50 +217,6 @@ class Images(nn.Module):
         return {"pixels": torch.randn(4, 32, 32, 3)}
 
 
-class Losses(nn.Module):
-    """Losses that compare a prediction with a target element by element, as means, sums and for each element."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.up = nn.Linear(16, 32)
-        self.predict = nn.Linear(32, 12)
-        self.register_buffer("weight", torch.rand(12) + 0.5)
-
-    def forward(self, hidden: torch.Tensor, target: torch.Tensor) -> Tensors:
-        logits = self.predict(self.up(hidden).relu())
-        losses = nn.functional
-        return {
-            "mse": losses.mse_loss(logits, target),
-            "mse_total": losses.mse_loss(logits, target, reduction="sum"),
-            "l1": losses.l1_loss(logits, target),
-            "smooth": losses.smooth_l1_loss(logits, target, beta=0.5),
-            "huber": losses.huber_loss(logits, target, reduction="none"),
-            "margin": losses.soft_margin_loss(logits, target.round() * 2 - 1),
-            "chance": losses.binary_cross_entropy(logits.sigmoid(), target),
-            "logit": losses.binary_cross_entropy_with_logits(logits, target, pos_weight=self.weight),
-            "divergence": losses.kl_div(logits.log_softmax(-1), target.softmax(-1), reduction="batchmean"),
-            **self.of_classes(logits, target),
-        }
-
-    def of_classes(self, logits: torch.Tensor, target: torch.Tensor) -> Tensors:
-        """Losses of logarithms of probabilities, with samples that do not count, which are the first ones."""
-        nll = nn.functional.nll_loss
-        scores, classes = logits.log_softmax(-1), target.argmax(-1)
-        some = torch.where(torch.arange(len(classes)) < 2, -100, classes)
-        return {
-            "class": nll(scores, classes),
-            "class_of_some": nll(scores, some),
-            "class_but_one": nll(scores, classes, ignore_index=4),
-            "class_total": nll(scores, some, reduction="sum"),
-            "class_each": nll(scores, some, reduction="none"),
-            "class_halves": nll(scores.view(-1, 2, 6).transpose(1, 2), classes.unsqueeze(1).expand(-1, 2) % 6),
-        }
-
-    @staticmethod
-    def inputs() -> Tensors:
-        return {"hidden": torch.randn(6, 16), "target": torch.rand(6, 12)}
-
-
 MODULES = {
     "attentions": Attentions,
     "convolutions": Convolutions,
@@ -267,6 +224,7 @@ MODULES = {
     "lookups": Lookups,
     "losses": Losses,
     "multihead": Multihead,
+    "operators": Operators,
     "plain_norms": PlainNorms,
     "products": Products,
 }

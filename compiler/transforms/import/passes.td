@@ -128,7 +128,9 @@ def Simplify : Pass<"plan-simplify", "::mlir::func::FuncOp"> {
     detach goes only where no trainable parameter is behind it, as it stops a
     gradient. `aten.broadcast_tensors` becomes an `aten.expand` of each tensor
     that has another shape, and an operator that has several names gets the one
-    with a record (`aten.multiply`, `aten.swapaxes`, `aten.narrow`). Calls of random operators, or of two modules, are
+    with a record (`aten.multiply`, `aten.swapaxes`, `aten.narrow`). The last
+    states of an lstm get their shape, which PyTorch records with a dim too many,
+    unless something reads them. Calls of random operators, or of two modules, are
     never merged.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];

@@ -79,6 +79,17 @@ private:
       rewrite(call, record->dropUnread(CallView::of(call)));
   }
 
+  /// PyTorch records the last states of an lstm with a dim too many; they have the shapes of the first ones. What reads
+  /// them has shapes that follow from the wrong one, so that only those that nothing reads are put right.
+  static void correctStates(plan::CallOp call) {
+    SmallVector<std::optional<unsigned>> first = CallView::of(call).getOperands("hx");
+    if (call.getTarget() != "aten.lstm.input" || call.getNumResults() != first.size() + 1)
+      return;
+    for (auto [state, last] : llvm::zip(first, call.getResults().drop_front()))
+      if (state && last.use_empty())
+        last.setType(call.getOperand(*state).getType());
+  }
+
   /// Tensors that are expanded to one shape become each one's own expansion, where that is another shape than its own.
   static bool splitBroadcast(plan::CallOp call) {
     if (call.getTarget() != "aten.broadcast_tensors.default")
@@ -103,6 +114,7 @@ private:
   void visit(plan::CallOp call) {
     rewrite(call, underPlainName(CallView::of(call)));
     dropUnread(call);
+    correctStates(call);
     if (Value same = unchangedOperand(call)) {
       call.getResult(0).replaceAllUsesWith(same);
       call.erase();

@@ -118,6 +118,8 @@ def pool(x: torch.Tensor, choices: Choices) -> torch.Tensor:
             aten.adaptive_avg_pool1d.default,
             choices.pick((aten.adaptive_avg_pool2d.default, aten._adaptive_avg_pool2d.default)),
         )[count - 1](x, wanted)
+    if form == "average" and count == 3 and x.dtype == torch.bfloat16:
+        return x  # PyTorch has no kernel for it
     if form == "indices" and count == 2:
         return aten.max_pool2d_with_indices.default(x, kernel, stride, padding)[0]
     name = f"{'avg' if form == 'average' else 'max'}_pool{count}d"

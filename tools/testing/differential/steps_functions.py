@@ -1,0 +1,85 @@
+"""Steps by functions that few models call, of one element or of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from choices import Choices
+from steps_elementwise import Step, bounded, companion, positive
+
+aten = torch.ops.aten
+
+ANYWHERE = ("sgn", "frac", "deg2rad", "rad2deg", "sinh", "cosh", "atan", "asinh", "erfc", "sinc", "signbit")
+POSITIVE = ("log10", "lgamma", "digamma")
+WITHIN_ONE = ("asin", "acos", "atanh", "erfinv", "tan")
+PAIRS = ("atan2", "hypot", "logaddexp", "logaddexp2", "fmax", "fmin", "heaviside")
+
+
+def within_one(x: torch.Tensor) -> torch.Tensor:
+    return aten.clamp.default(x, -0.8, 0.8)
+
+
+def function(x: torch.Tensor, choices: Choices) -> torch.Tensor:
+    name = choices.pick((*ANYWHERE, *POSITIVE, *WITHIN_ONE, "acosh", "logit"))
+    if name == "logit":
+        return aten.logit.default(x, 0.1)
+    if name == "acosh":
+        return aten.acosh.default(aten.add.Scalar(positive(x), 1.0))
+    domain = positive if name in POSITIVE else within_one if name in WITHIN_ONE else bounded
+    return getattr(aten, name).default(domain(x))
+
+
+def pair(x: torch.Tensor, choices: Choices) -> torch.Tensor:
+    """A function of a tensor and of another one or a number."""
+    x, other = bounded(x), bounded(companion(x, choices))
+    forms: dict[str, Callable[[], torch.Tensor]] = {
+        **{name: lambda name=name: getattr(aten, name).default(x, other) for name in PAIRS},
+        "copysign": lambda: aten.copysign.Tensor(x, other),
+        "copysign_scalar": lambda: aten.copysign.Scalar(x, -0.7),
+        "xlogy": lambda: aten.xlogy.Tensor(x, positive(other)),
+        "xlogy_self": lambda: aten.xlogy.Scalar_Self(0.7, positive(x)),
+        "xlogy_other": lambda: aten.xlogy.Scalar_Other(x, 1.9),
+        "fmod": lambda: aten.fmod.Tensor(x, positive(other)),
+        "fmod_scalar": lambda: aten.fmod.Scalar(x, 0.83),
+        "remainder": lambda: aten.remainder.Scalar_Tensor(2.3, positive(x)),
+        "floor": lambda: aten.floor_divide.Scalar(x, 0.29),
+        "clamp_min": lambda: aten.clamp_min.Tensor(x, other),
+        "clamp_max": lambda: aten.clamp_max.Tensor(x, other),
+        "clamp": lambda: aten.clamp.Tensor(x, other, other + 0.4),
+    }
+    return forms[choices.pick(tuple(forms))]()
+
+
+def blend(x: torch.Tensor, choices: Choices) -> torch.Tensor:
+    x, other = bounded(x), bounded(companion(x, choices))
+    forms: dict[str, Callable[[], torch.Tensor]] = {
+        "lerp": lambda: aten.lerp.Tensor(x, other, x.sin()),
+        "lerp_scalar": lambda: aten.lerp.Scalar(x, other, 0.3),
+        "addcmul": lambda: aten.addcmul.default(x, other, x, value=0.5),
+        "addcdiv": lambda: aten.addcdiv.default(x, x, positive(other), value=-0.5),
+        "threshold": lambda: aten.threshold.default(x, 0.11, -0.3),
+        "softshrink": lambda: aten.softshrink.default(x, 0.3),
+        "hardshrink": lambda: aten.hardshrink.default(x, 0.3),
+        "prelu": lambda: aten.prelu.default(x, x.new_full([x.size(1) if x.dim() > 1 else 1], 0.2)),
+        "prelu_kernel": lambda: aten._prelu_kernel.default(x, other.sigmoid()) if other.shape == x.shape else x,
+    }
+    return forms[choices.pick(tuple(forms))]()
+
+
+def bits(x: torch.Tensor, choices: Choices) -> torch.Tensor:
+    """Operators on the bits of integers."""
+    left, right = (bounded(x) * 4.0).to(torch.int64).abs(), (bounded(companion(x, choices)) > 0.19).long()
+    tensors = ("bitwise_left_shift", "bitwise_right_shift", "__lshift__", "__rshift__", "__xor__")
+    scalars = ("bitwise_and", "bitwise_or", "bitwise_xor", "__or__", "__xor__", "__lshift__", "__rshift__")
+    forms: dict[str, Callable[[], torch.Tensor]] = {
+        **{name: lambda name=name: getattr(aten, name).Tensor(left, right) for name in tensors},
+        **{f"{name}_scalar": lambda name=name: getattr(aten, name).Scalar(left, 3) for name in scalars},
+        "left_by": lambda: aten.bitwise_left_shift.Tensor_Scalar(left, 1),
+        "right_by": lambda: aten.bitwise_right_shift.Tensor_Scalar(left, 1),
+    }
+    return forms[choices.pick(tuple(forms))]().to(x.dtype) * 0.1 + x
+
+
+STEPS: dict[str, Step] = {"function": function, "pair": pair, "blend": blend, "bits": bits}
+FORMS = {"function": 21, "pair": 20, "blend": 9, "bits": 14}

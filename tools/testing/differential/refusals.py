@@ -6,7 +6,7 @@ import re
 
 # Patterns of messages, and what such a case asks for that is not given.
 REFUSALS = {
-    r"is parts of .*, and is divided over .* as one": "takes a dim apart across its division",
+    r"is parts of .*, and is divided over .* as (one|parts)": "takes a dim apart across its division",
     r"divides dim \d+ of size \d+ by \d+, which leaves ranks without any": "more ranks than elements",
     r"has size \d+, fewer than": "more ranks than elements",
     r"groups of .*, fewer than": "more ranks than groups",

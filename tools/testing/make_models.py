@@ -131,6 +131,7 @@ MODELS: dict[str, list[str]] = {
     "convolutions": ["convolutions"],
     "lookups": ["lookups"],
     "losses": ["losses"],
+    "losses_bfloat16": ["losses", "--dtype", "bfloat16"],
     "images": ["images"],
     "multihead": ["multihead"],
     "plain_norms": ["plain_norms"],

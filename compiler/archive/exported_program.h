@@ -173,7 +173,7 @@ struct SymbolRange {
 
 struct ExportedProgram {
   std::string torchVersion; ///< that wrote the archive
-  std::string digest;       ///< SHA-256 of the graph's JSON, hexadecimal; weights and constants are not part of it
+  std::string digest;       ///< SHA-256 of the graph's JSON and of constants, hexadecimal; weights are not part of it
   std::vector<Value> values;
   std::vector<Node> nodes;
   std::vector<Scope> scopes; ///< a parent stands before its children; 0 is the model

@@ -33,7 +33,6 @@ private:
   std::optional<std::string> findModel();
   std::optional<PayloadTable> readTable(const std::string &subfolder, const std::string &file);
   bool checkSchema(JsonDocument &document);
-  static std::string digestOf(llvm::StringRef text);
 
   std::optional<ExportedProgram> readProgram(const std::string &member, const PayloadTable &weights,
                                              const PayloadTable &constants);
@@ -143,8 +142,13 @@ bool ArchiveReader::checkSchema(JsonDocument &document) {
   return false;
 }
 
-std::string ArchiveReader::digestOf(llvm::StringRef text) {
-  return llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(text)), /*LowerCase=*/true);
+/// Adds the tensors that become a part of what is compiled; the graph says of which type and shape they are.
+static void hashConstants(const ExportedProgram &program, llvm::SHA256 &hash) {
+  for (const Constant &constant : program.constants)
+    hash.update(constant.data.bytes);
+  for (const Buffer &buffer : program.buffers)
+    if (buffer.constant)
+      hash.update(buffer.constant->bytes);
 }
 
 std::optional<ExportedProgram> ArchiveReader::readProgram(const std::string &member, const PayloadTable &weights,
@@ -152,14 +156,14 @@ std::optional<ExportedProgram> ArchiveReader::readProgram(const std::string &mem
   std::optional<std::string> text = readMember(member);
   if (!text)
     return std::nullopt;
-  std::string graphDigest = digestOf(*text);
+  llvm::SHA256 hash;
+  hash.update(*text);
   JsonDocument document(member, *text, errors);
   text->clear();
   text->shrink_to_fit();
   if (document.failed() || !checkSchema(document))
     return std::nullopt;
   ExportedProgram program;
-  program.digest = graphDigest;
   if (const Json *version = document.optionalMember(document.root(), "torch_version"))
     program.torchVersion = document.string(*version);
   const Json &module = document.member(document.root(), "graph_module");
@@ -168,6 +172,8 @@ std::optional<ExportedProgram> ArchiveReader::readProgram(const std::string &mem
   readSignature(module, {document, graph, names, archive, weights, constants, errors}, program);
   if (document.failed() || !errors.empty())
     return std::nullopt;
+  hashConstants(program, hash);
+  program.digest = llvm::toHex(hash.final(), /*LowerCase=*/true);
   checkFunctional(program, archive.path(), errors);
   readSymbols(document, program);
   if (!errors.empty())

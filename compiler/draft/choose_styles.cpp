@@ -26,6 +26,9 @@ private:
   void chooseHeads();
   void chooseEmbeddings();
   void chooseNorms();
+  void chooseWhole();
+  size_t groupOf(const std::string &module);
+  bool isNeededWithAllPositions(const WeightUse &weight) const;
   bool isPair(size_t number) const;
   std::map<std::string, std::set<int64_t>> normedExtents() const;
   bool give(const std::vector<size_t> &colwise, const std::vector<size_t> &rowwise, size_t group);
@@ -38,6 +41,7 @@ private:
   std::map<std::string, StyleChoice> given;   ///< by module
   std::map<std::string, std::string> refused; ///< reason, by module
   std::set<size_t> starts;                    ///< classes of the features that pairs and heads start from
+  std::map<std::string, size_t> layerGroups;  ///< by module, without the numbers of its layers
 };
 
 } // namespace
@@ -143,9 +147,12 @@ std::map<std::string, std::set<int64_t>> StyleChooser::normedExtents() const {
   return extents;
 }
 
+/// One for equal layers, and not that of a class.
+size_t StyleChooser::groupOf(const std::string &module) {
+  return layerGroups.try_emplace(withoutIndices(module), graph.extents.size() + layerGroups.size()).first->second;
+}
+
 void StyleChooser::chooseNorms() {
-  size_t group = graph.extents.size();  // not that of a class
-  std::map<std::string, size_t> groups; // one for equal layers
   std::map<std::string, std::set<int64_t>> extents = normedExtents();
   for (const WeightUse &weight : graph.weights)
     if (weight.dims.size() > 1)
@@ -156,10 +163,32 @@ void StyleChooser::chooseNorms() {
            extents[weight.module].count(graph.extents[weight.dims.front()]);
   };
   for (const WeightUse &weight : graph.weights)
-    if (!given.count(weight.module) && isNorm(weight)) {
-      size_t own = groups.try_emplace(withoutIndices(weight.module), group + groups.size()).first->second;
-      given[weight.module] = {weight.module, DraftStyle::sequence, {}, own};
-    }
+    if (!given.count(weight.module) && isNorm(weight))
+      given[weight.module] = {weight.module, DraftStyle::sequence, {}, groupOf(weight.module)};
+}
+
+/// True if the call that needs the features whole also needs a dim whole that the weight leaves as it is.
+bool StyleChooser::isNeededWithAllPositions(const WeightUse &weight) const {
+  size_t features = classes.find(*weight.outputDim);
+  std::optional<size_t> needs = classes[features].wholeAt;
+  std::set<size_t> kept, needed;
+  for (const DimLink &link : graph.links) {
+    size_t number = classes.find(link.dims.front());
+    if (link.call == weight.call && link.kind == DimLink::Kind::together && number != features)
+      kept.insert(number);
+    if (link.call == needs && link.kind == DimLink::Kind::whole)
+      needed.insert(number);
+  }
+  return llvm::any_of(kept, [&](size_t number) { return needed.count(number); });
+}
+
+/// Where others gather the positions of an input, a weight that reads them too makes for nothing what would be gathered
+/// behind it.
+void StyleChooser::chooseWhole() {
+  for (const WeightUse &weight : graph.weights)
+    if (weight.role == Role::linear && !given.count(weight.module) && starts.count(classes.find(*weight.inputDim)) &&
+        isNeededWithAllPositions(weight))
+      given[weight.module] = {weight.module, DraftStyle::whole, {}, groupOf(weight.module)};
 }
 
 void StyleChooser::collectUndivided(StyleChoices &choices) const {
@@ -179,8 +208,10 @@ StyleChoices StyleChooser::choose() {
   choosePairs();
   chooseHeads();
   chooseEmbeddings();
-  if (sequence)
+  if (sequence) {
     chooseNorms();
+    chooseWhole();
+  }
   StyleChoices choices;
   std::set<std::string> seen;
   for (const WeightUse &weight : graph.weights)

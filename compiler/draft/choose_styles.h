@@ -11,7 +11,12 @@
 
 namespace meshplan {
 
-enum class DraftStyle { colwise, rowwise, sequence };
+enum class DraftStyle {
+  colwise,
+  rowwise,
+  sequence,
+  whole, ///< on every rank, from an input that is whole
+};
 
 /// A style for a module. Choices of one group stand and fall together.
 struct StyleChoice {
@@ -41,7 +46,8 @@ struct StyleChoices {
 ///   (colwise)
 /// - an embedding that looks up an input of the model (rowwise: its rows are divided), unless it is small beside
 /// another
-/// - with `sequence`: norms of the features that pairs start from
+/// - with `sequence`: norms of the features that pairs start from; and weights that stay whole, from whole inputs, if
+///   what they make is needed whole where positions meet, as the only key and value head of an attention
 StyleChoices chooseStyles(const FeatureGraph &graph, bool sequence);
 
 } // namespace meshplan

@@ -138,6 +138,15 @@ void Drafter::collectModules(const FeatureGraph &graph) {
     add(weight.module);
 }
 
+/// The style as an entry says it.
+static std::string styleText(const StyleChoice &choice, const std::string &axes) {
+  static constexpr const char *words[] = {"colwise ", "rowwise ", "sequence "};
+  if (choice.style == DraftStyle::whole)
+    return "replicate, input replicate";
+  return words[static_cast<size_t>(choice.style)] + axes +
+         (choice.parts.empty() ? "" : " " + partsClause(choice.parts));
+}
+
 /// Imports the model under a plan that divides nothing, and reads styles from its graph.
 bool Drafter::chooseFromGraph() {
   draft.splitsBatch = false;
@@ -156,10 +165,8 @@ bool Drafter::chooseFromGraph() {
     return true;
   StyleChoices found = chooseStyles(graph, options.sequence);
   choices = std::move(found.styles);
-  static constexpr const char *words[] = {"colwise ", "rowwise ", "sequence "};
   for (const StyleChoice &choice : choices)
-    draft.styles.push_back({choice.module, words[static_cast<size_t>(choice.style)] + axes +
-                                               (choice.parts.empty() ? "" : " " + partsClause(choice.parts))});
+    draft.styles.push_back({choice.module, styleText(choice, axes)});
   for (const UndividedModule &module : found.undivided)
     draft.undivided.push_back({module.module, module.reason});
   return true;
@@ -301,7 +308,9 @@ std::optional<DraftedPlan> Drafter::run() {
   std::optional<std::string> formatted = formatPlan(sources.add(options.planFile, text.text), reports);
   if (!formatted)
     return std::nullopt;
-  return DraftedPlan{std::move(*formatted), draft.modules.size(), draft.styles.size(), draft.splitsBatch};
+  auto isDivided = [](const StyleChoice &choice) { return choice.style != DraftStyle::whole; };
+  size_t divided = llvm::count_if(choices, isDivided);
+  return DraftedPlan{std::move(*formatted), draft.modules.size(), divided, draft.splitsBatch};
 }
 
 std::optional<DraftedPlan> meshplan::draftPlan(const DraftOptions &options, Diagnostics &diagnostics) {

@@ -5,13 +5,11 @@
 
 #include "compiler/pipeline/phases.h"
 #include "mlir/Pass/PassManager.h"
-#include <string>
 
 namespace meshplan {
 
 struct PipelineOptions {
-  bool strict = false;        ///< reshards that nothing in the plan implies are errors
-  std::string device = "cpu"; ///< "cpu" or "cuda"
+  bool strict = false; ///< reshards that nothing in the plan implies are errors
 };
 
 /// Registers the dialects that the pipeline uses.

@@ -106,6 +106,9 @@ struct OpRecord {
   std::optional<CallRewrite> (*dropUnread)(const CallView &) = nullptr;
   /// The operator makes a tensor from literals alone. All others read one.
   bool readsNoTensor = false;
+  /// The operator is a loss whose elements come from one element of each operand, and has PyTorch's argument
+  /// `reduction`. The rule is that of the elements; the importer takes their mean or sum out of the call.
+  bool isElementLoss = false;
   /// Name of the rule that derives the backward operators; null: none is known yet.
   const char *derivative = nullptr;
 };

@@ -24,25 +24,26 @@ FeedRequest meshplan::rowsOf(const FeedRequest &request, int64_t begin, int64_t 
   return rows;
 }
 
+/// Reads into `staging`, a tensor of the host, and copies it to `target`.
+static Status loadThrough(const Feed &feed, const FeedRequest &request, const Tensor &staging, const Tensor &target) {
+  MESHPLAN_RETURN_IF_ERROR(feed.read(request, bytesOf(staging)));
+  return copyElements(staging, target);
+}
+
 Status meshplan::loadInPieces(const Feed &feed, const FeedRequest &request, int64_t pieceBytes, const Tensor &tensor) {
   std::vector<int64_t> shape(tensor.shape().begin(), tensor.shape().end());
-  int64_t rows = shape.empty() ? 1 : shape[0],
-          rowBytes = std::max<int64_t>(1, tensor.byteSize() / std::max<int64_t>(1, rows));
-  int64_t step = shape.empty() ? 1 : std::clamp<int64_t>(pieceBytes / rowBytes, 1, std::max<int64_t>(1, rows));
-  std::vector<int64_t> pieceShape = shape;
-  if (!shape.empty())
-    pieceShape[0] = step;
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor staging, allocateHostTensor(pieceShape, tensor.dtype()));
-  if (shape.empty()) {
-    MESHPLAN_RETURN_IF_ERROR(feed.read(request, bytesOf(staging)));
-    return copyElements(staging, tensor);
+  if (shape.empty() || tensor.byteSize() <= pieceBytes) {
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor staging, allocateHostTensor(shape, tensor.dtype()));
+    return loadThrough(feed, request, staging, tensor);
   }
+  int64_t rows = shape[0], step = std::max<int64_t>(1, pieceBytes / (tensor.byteSize() / rows));
+  shape[0] = step;
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor staging, allocateHostTensor(shape, tensor.dtype()));
   for (int64_t row = 0; row < rows; row += step) {
     int64_t count = std::min(step, rows - row);
     MESHPLAN_ASSIGN_OR_RETURN(Tensor piece, narrow(staging, 0, 0, count));
     MESHPLAN_ASSIGN_OR_RETURN(Tensor target, narrow(tensor, 0, row, count));
-    MESHPLAN_RETURN_IF_ERROR(feed.read(rowsOf(request, row, count), bytesOf(piece)));
-    MESHPLAN_RETURN_IF_ERROR(copyElements(piece, target));
+    MESHPLAN_RETURN_IF_ERROR(loadThrough(feed, rowsOf(request, row, count), piece, target));
   }
   return Status();
 }

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/comm/mpi/run_mpi.h"
-#include "test/conformance/gather_statuses.h"
 #include "test/conformance/helpers.h"
+#include "test/conformance/run_in_processes.h"
 
 #include <cstdio>
 
@@ -24,15 +24,10 @@ std::unique_ptr<MpiProcess> &process() {
 } // namespace
 
 std::vector<Status> runWorld(int64_t size, std::chrono::milliseconds timeout, const RankBody &body) {
-  if (size > process()->size())
-    return std::vector<Status>(size, Status::error(StatusCode::invalid, size, " processes are needed"));
-  Status own = process()->run({.timeout = timeout, .onStuck = nullptr}, body, size);
-  std::vector<Status> statuses;
-  Status gathered = process()->run({.timeout = longTimeout, .onStuck = nullptr},
-                                   [&](World &world) { return gatherStatuses(world, own, statuses); });
-  EXPECT_TRUE(gathered.ok()) << gathered.message();
-  statuses.resize(size);
-  return statuses;
+  auto run = [](std::chrono::milliseconds limit, const RankBody &rank, int64_t ranks) {
+    return process()->run({.timeout = limit, .onStuck = nullptr}, rank, ranks);
+  };
+  return runInProcesses(run, process()->size(), size, timeout, body);
 }
 
 Omissions omissions() { return {}; }

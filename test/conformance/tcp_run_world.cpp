@@ -8,8 +8,8 @@
 
 #include "runtime/comm/store/run_store.h"
 #include "runtime/rendezvous/tcp_store.h"
-#include "test/conformance/gather_statuses.h"
 #include "test/conformance/helpers.h"
+#include "test/conformance/run_in_processes.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -42,15 +42,10 @@ int64_t number(const char *variable) { return std::atoll(std::getenv(variable));
 } // namespace
 
 std::vector<Status> runWorld(int64_t size, std::chrono::milliseconds timeout, const RankBody &body) {
-  if (size > process().size)
-    return std::vector<Status>(size, Status::error(StatusCode::invalid, size, " processes are needed"));
-  Status own = process().run(timeout, body, size);
-  std::vector<Status> statuses;
-  Status gathered =
-      process().run(longTimeout, [&](World &world) { return gatherStatuses(world, own, statuses); }, process().size);
-  EXPECT_TRUE(gathered.ok()) << gathered.message();
-  statuses.resize(size);
-  return statuses;
+  auto run = [](std::chrono::milliseconds limit, const RankBody &rank, int64_t ranks) {
+    return process().run(limit, rank, ranks);
+  };
+  return runInProcesses(run, process().size, size, timeout, body);
 }
 
 Omissions omissions() { return {}; }

@@ -9,25 +9,16 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import export_model
 import torch
-from bench import models, ranks, reference, table
+from bench import models, ranks, reference, table, turns
 from safetensors.torch import load_file
 
 WORLD = 6
 TARGET = 1.15
 CASES = (models.smollm2(batch=4, sequence=96), models.smollm2(batch=4, sequence=384))
-
-
-@dataclass(frozen=True)
-class Turn:
-    """Median seconds of a step."""
-
-    ranks: float
-    pytorch: float
 
 
 def pytorch_seconds(model: export_model.Model, inputs: dict[str, torch.Tensor], steps: int) -> float:
@@ -47,21 +38,13 @@ def measure(model: models.Model, arguments: argparse.Namespace) -> table.Row:
     ranks.compile_schedule(model, programs, where, world=WORLD)
     module = reference.load(model)
     inputs = load_file(where / "inputs.safetensors")
-    turns = [
-        Turn(ranks.step_seconds(programs, where, arguments.steps), pytorch_seconds(module, inputs, arguments.steps))
-        for _ in range(arguments.rounds)
-    ]
-    ratios = sorted(turn.ranks / turn.pytorch for turn in turns)
-    return {
-        "model": model.name,
-        "ranks": WORLD,
-        "ranks s": statistics.median(turn.ranks for turn in turns),
-        "PyTorch s": statistics.median(turn.pytorch for turn in turns),
-        "ratio": statistics.median(ratios),
-        "least": ratios[0],
-        "most": ratios[-1],
-        "target": TARGET,
-    }
+    measured = turns.take(
+        arguments.rounds,
+        lambda: ranks.step_seconds(programs, where, arguments.steps),
+        lambda: pytorch_seconds(module, inputs, arguments.steps),
+        TARGET,
+    )
+    return {"model": model.name, "ranks": WORLD} | measured
 
 
 def main() -> None:

@@ -10,14 +10,13 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import statistics
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from bench import models, ranks, reference, table
+from bench import models, ranks, reference, table, turns
 from safetensors.torch import load_file
 
 TARGET = 1.0
@@ -63,24 +62,13 @@ def measure(case: Case, arguments: argparse.Namespace) -> table.Row:
     ranks.compile_schedule(case.model, programs, where, world=case.size, tp=case.size if case.axis == "tp" else 1)
     loss = expected_loss(case.model, where)
     launcher = (sys.executable, str(RUN_MPI), str(case.size), "--")
-    turns = [
-        (
-            ranks.step_seconds(programs, where, arguments.steps, launcher),
-            pytorch_seconds(case, where, arguments.steps, loss),
-        )
-        for _ in range(arguments.rounds)
-    ]
-    ratios = sorted(ours / theirs for ours, theirs in turns)
-    return {
-        "model": case.model.name,
-        "processes": f"{case.axis} = {case.size}",
-        "ranks s": statistics.median(ours for ours, _ in turns),
-        "PyTorch s": statistics.median(theirs for _, theirs in turns),
-        "ratio": statistics.median(ratios),
-        "least": ratios[0],
-        "most": ratios[-1],
-        "target": TARGET,
-    }
+    measured = turns.take(
+        arguments.rounds,
+        lambda: ranks.step_seconds(programs, where, arguments.steps, launcher),
+        lambda: pytorch_seconds(case, where, arguments.steps, loss),
+        TARGET,
+    )
+    return {"model": case.model.name, "processes": f"{case.axis} = {case.size}"} | measured
 
 
 def main() -> None:

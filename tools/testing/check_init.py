@@ -27,7 +27,6 @@ WARNED = {
     "attentions": "torch.nn.MultiheadAttention lays samples and heads side by side",
     "multihead": "as attentions",
     "bert": "the pooler reads the first position of a divided sequence",
-    "gemma": "a KV head that stays whole is gathered along a divided sequence",
     "minilm": "the pooler reads the first position of a divided sequence",
     "clip": "every image meets every text of the batch",
     "lookups": "looks up samples of a divided batch",

@@ -21,18 +21,11 @@ import sys
 import time
 from pathlib import Path
 
+from checks import Failure, expect, run
+
 TIMEOUT = 4  # seconds that a rank waits for another, where one is killed
 SLACK = 40  # seconds more, to start and end processes on a busy machine
 HERE = Path(__file__).parent
-
-
-class Failure(Exception):
-    pass
-
-
-def expect(condition: bool, message: str) -> None:
-    if not condition:
-        raise Failure(message)
 
 
 class Checker:
@@ -229,18 +222,7 @@ def main() -> int:
         checker.killed_rank_and_mpirun_ends_the_others,
         checker.terminated_rank,
     ]
-    failed = 0
-    for check in checks:
-        if arguments.only and check.__name__ not in arguments.only:
-            continue
-        start = time.monotonic()
-        try:
-            check()
-            print(f"{check.__name__}: right ({time.monotonic() - start:.1f} s)", flush=True)
-        except Failure as failure:
-            failed += 1
-            print(f"{check.__name__}: {failure}", flush=True)
-    return 1 if failed else 0
+    return run(checks, arguments.only)
 
 
 if __name__ == "__main__":

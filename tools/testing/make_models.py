@@ -132,6 +132,7 @@ MODELS: dict[str, list[str]] = {
     "convolutions": ["convolutions"],
     "lookups": ["lookups"],
     "losses": ["losses"],
+    "losses_bfloat16": ["losses", "--dtype", "bfloat16"],
     "operators": ["operators"],
     "images": ["images"],
     "multihead": ["multihead"],

@@ -236,10 +236,15 @@ def main(argv: list[str]) -> int:
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--weights-out", type=Path, required=True)
     parser.add_argument("--inputs-out", type=Path, required=True)
+    parser.add_argument("--dtype", default="float32", help="of parameters and of inputs that are floats")
     arguments = parser.parse_args(argv)
     torch.manual_seed(0)
     kind = MODULES[arguments.name]
-    module, inputs = kind().eval(), kind.inputs()
+    dtype = getattr(torch, arguments.dtype)
+    module = kind().eval().to(dtype)
+    inputs = {
+        name: tensor.to(dtype) if tensor.is_floating_point() else tensor for name, tensor in kind.inputs().items()
+    }
     with torch.no_grad():
         for tensor in module.state_dict().values():
             if tensor.is_floating_point():

@@ -63,8 +63,8 @@ struct EntryStyles {
 
   /// True if the entry says, or tries to say, how modules are placed.
   bool placesModules() const;
-  /// True if a style divides the module's parameters.
-  bool splitsParameters() const;
+  /// The first style that divides the module's parameters, or null.
+  const BoundStyle *dividing() const;
 };
 EntryStyles bindClauses(const Context &context, const EntryStatement &entry);
 

@@ -101,7 +101,8 @@ void EntryBinder::addEntry(size_t index) {
 
 void EntryBinder::dropWithoutParameters(const EntryStatement &entry, const EntryStyles &entryStyles,
                                         EntryMatch &match) {
-  if (!entryStyles.splitsParameters() || match.modules.empty())
+  const BoundStyle *style = entryStyles.dividing();
+  if (!style || match.modules.empty())
     return;
   size_t container = match.modules.front();
   llvm::erase_if(match.modules, [&](size_t module) { return !context.touches[module]; });
@@ -112,10 +113,9 @@ void EntryBinder::dropWithoutParameters(const EntryStatement &entry, const Entry
   for (size_t module : context.modules.match(subtreePattern(literalPattern(path))))
     if (context.touches[module] && below.size() < 12)
       below.push_back(context.model.modules[module].path);
-  const BoundStyle &style = entryStyles.styles.front();
   context.diagnostics
       .error(entry.pathRange, moduleText(match.path) + " has no parameters of its own, and '" +
-                                  styleName(style.kind).str() + "' divides parameters")
+                                  styleName(style->kind).str() + "' divides parameters")
       .help(below.empty() ? "activations follow their producer: remove the entry"
                           : "modules with parameters: " + quotedList(below, ","));
 }

@@ -161,10 +161,11 @@ llvm::StringRef meshplan::styleName(StyleKind kind) {
 
 bool EntryStyles::placesModules() const { return !styles.empty() || hasUnknownStyle; }
 
-bool EntryStyles::splitsParameters() const {
-  return llvm::any_of(styles, [](const BoundStyle &style) {
+const BoundStyle *EntryStyles::dividing() const {
+  auto found = llvm::find_if(styles, [](const BoundStyle &style) {
     return style.kind != StyleKind::Sequence && style.kind != StyleKind::Replicate;
   });
+  return found == styles.end() ? nullptr : &*found;
 }
 
 EntryStyles bind::bindClauses(const Context &context, const EntryStatement &entry) {

@@ -2,6 +2,7 @@
 
 #include "compiler/frontend/parse/build.h"
 
+#include <algorithm>
 #include <utility>
 
 using namespace meshplan;
@@ -85,20 +86,27 @@ Clause clause(const Context &context, Parser::ClauseContext &rule) {
   return styleClause(context, *rule.styleClause());
 }
 
+/// The word `rest` of an entry without path.
+const antlr4::Token *restOf(Parser::EntryContext &rule) {
+  auto colon = std::ranges::find(rule.children, rule.COLON());
+  return dynamic_cast<antlr4::tree::TerminalNode &>(**std::prev(colon)).getSymbol();
+}
+
 } // namespace
 
 void build::entry(const Context &context, Parser::EntryContext &rule, const std::vector<PathPattern> &blocks,
                   Syntax &syntax) {
   EntryStatement result;
   result.blocks = blocks;
-  const antlr4::Token *colon = rule.COLON()->getSymbol();
   if (rule.path() != nullptr) {
     result.path = path(context, *rule.path());
     result.pathRange = result.path->range;
   } else {
-    result.pathRange = context.range(*context.tokens.get(colon->getTokenIndex() - 1));
+    result.pathRange = context.range(*restOf(rule));
   }
-  result.isOverride = rule.start->getText() == "override" && rule.start->getStopIndex() + 1 != colon->getStartIndex();
+  // A path may be called so, too.
+  bool isPath = rule.path() != nullptr && rule.path()->start == rule.start;
+  result.isOverride = rule.start->getText() == "override" && !isPath;
   for (Parser::ClauseContext *item : rule.clause())
     result.clauses.push_back(clause(context, *item));
   result.range = context.range(rule);

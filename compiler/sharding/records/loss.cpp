@@ -114,7 +114,11 @@ static constexpr ElementLoss elementLosses[] = {
 
 void addLossRecords(OpRegistry &registry) {
   for (const ElementLoss &loss : elementLosses)
-    registry.add({.target = loss.target, .rule = elementLossRule, .linearity = notLinear, .cost = loss.cost});
+    registry.add({.target = loss.target,
+                  .rule = elementLossRule,
+                  .linearity = notLinear,
+                  .cost = loss.cost,
+                  .isElementLoss = true});
   registry.add({.target = "meshplan.row_max", .rule = rowMaxRule, .linearity = notLinear, .cost = rowsCost<1>});
   registry.add({.target = "meshplan.row_sum_exp", .rule = rowSumRule, .linearity = notLinear, .cost = sumExpCost});
   registry.add({.target = "meshplan.row_pick",

@@ -115,6 +115,7 @@ def SplitLossReductions : Pass<"plan-split-loss-reductions", "::mlir::func::Func
     ```
 
     PyTorch computes it in these two steps as well, so that the bits are the same.
+    The mean or sum of 16-bit losses is taken in f32 and rounded once.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }

@@ -16,17 +16,24 @@ namespace meshplan {
 using namespace mlir;
 using namespace meshplan;
 
-/// Losses whose elements come from one element of each operand.
-static constexpr StringRef losses[] = {
-    "aten.mse_loss.default",
-    "aten.l1_loss.default",
-    "aten.smooth_l1_loss.default",
-    "aten.huber_loss.default",
-    "aten.soft_margin_loss.default",
-    "aten.binary_cross_entropy.default",
-    "aten.binary_cross_entropy_with_logits.default",
-    "aten.kl_div.default",
-};
+static bool isElementLoss(plan::CallOp call) {
+  const OpRecord *record = OpRegistry::get().lookup(call.getTarget());
+  return record && record->isElementLoss;
+}
+
+/// The mean or sum of losses. PyTorch rounds that of 16-bit losses once, so ranks may not round their addends.
+static Value reduce(Value losses, LossReduction reduction, plan::CallOp like) {
+  Type element = cast<RankedTensorType>(losses.getType()).getElementType();
+  bool isNarrow = element.getIntOrFloatBitWidth() < 32;
+  Type wide = isNarrow ? Float32Type::get(element.getContext()) : element;
+  CallBuilder builder(reduction == LossReduction::Mean ? "aten.mean.default" : "aten.sum.default", like);
+  builder.tensor("self", losses);
+  if (isNarrow)
+    builder.type("dtype", wide);
+  Value loss = builder.build({}, wide);
+  return isNarrow ? CallBuilder("aten.to.dtype", like).tensor("self", loss).type("dtype", element).build({}, element)
+                  : loss;
+}
 
 static void split(plan::CallOp call) {
   CallView view = CallView::of(call);
@@ -42,10 +49,7 @@ static void split(plan::CallOp call) {
   auto type = RankedTensorType::get(view.operands[*self].getShape(), element);
   auto elements = plan::CallOp::create(builder, call.getLoc(), TypeRange(type), call.getTarget(), call.getOperands(),
                                        args.getDictionary(builder.getContext()), call.getModuleAttr());
-  Value loss = CallBuilder(reduction == LossReduction::Mean ? "aten.mean.default" : "aten.sum.default", call)
-                   .tensor("self", elements.getResult(0))
-                   .build({}, element);
-  call.getResult(0).replaceAllUsesWith(loss);
+  call.getResult(0).replaceAllUsesWith(reduce(elements.getResult(0), reduction, call));
   call.erase();
 }
 
@@ -54,7 +58,7 @@ struct SplitLossReductionsPass : meshplan::impl::SplitLossReductionsBase<SplitLo
   void runOnOperation() final {
     SmallVector<plan::CallOp> found;
     getOperation().walk([&](plan::CallOp call) {
-      if (llvm::is_contained(losses, call.getTarget()))
+      if (isElementLoss(call))
         found.push_back(call);
     });
     llvm::for_each(found, split);

@@ -63,34 +63,26 @@ Status meshplan::post(KeyValueStore &store, const std::string &key, const Collec
   return store.set(key, textOf(writer.take()));
 }
 
-/// Bytes of the payload, and the rest.
-static Expected<std::pair<int64_t, Collective>> readHead(KeyValueStore &store, const std::string &key) {
+Expected<Posted> meshplan::readPosted(KeyValueStore &store, const std::string &key) {
   MESHPLAN_ASSIGN_OR_RETURN(std::string head, store.get(key));
   WireReader reader(std::as_bytes(std::span(head)));
   auto size = reader.take<int64_t>();
-  Collective collective = reader.takeCollective();
+  Posted posted{reader.takeCollective(), {}};
   if (!reader.complete() || size < 0)
     return Status(StatusCode::corrupted, "the store holds what this version of the runtime did not write");
-  return std::pair(size, std::move(collective));
-}
-
-Expected<Posted> meshplan::readPosted(KeyValueStore &store, const std::string &key) {
-  MESHPLAN_ASSIGN_OR_RETURN(auto head, readHead(store, key));
-  Posted posted{std::move(head.second), {}};
-  for (int64_t chunk = 0; chunk < chunkCount(head.first); ++chunk) {
+  for (int64_t chunk = 0; chunk < chunkCount(size); ++chunk) {
     MESHPLAN_ASSIGN_OR_RETURN(std::string text, store.get(chunkKey(key, chunk)));
     auto bytes = std::as_bytes(std::span(text));
     posted.payload.insert(posted.payload.end(), bytes.begin(), bytes.end());
   }
-  if (static_cast<int64_t>(posted.payload.size()) != head.first)
+  if (static_cast<int64_t>(posted.payload.size()) != size)
     return Status(StatusCode::corrupted, "the store holds less than was posted");
   posted.collective.input = posted.payload.data();
   return posted;
 }
 
-Status meshplan::removePosted(KeyValueStore &store, const std::string &key) {
-  MESHPLAN_ASSIGN_OR_RETURN(auto head, readHead(store, key));
-  for (int64_t chunk = 0; chunk < chunkCount(head.first); ++chunk)
+Status meshplan::removePosted(KeyValueStore &store, const std::string &key, const Posted &posted) {
+  for (int64_t chunk = 0; chunk < chunkCount(static_cast<int64_t>(posted.payload.size())); ++chunk)
     MESHPLAN_RETURN_IF_ERROR(store.remove(chunkKey(key, chunk)));
   return store.remove(key);
 }

@@ -20,7 +20,8 @@ Status post(KeyValueStore &store, const std::string &key, const Collective &coll
 /// Precondition: the key is there.
 Expected<Posted> readPosted(KeyValueStore &store, const std::string &key);
 
-Status removePosted(KeyValueStore &store, const std::string &key);
+/// `posted` is what stands there.
+Status removePosted(KeyValueStore &store, const std::string &key, const Posted &posted);
 
 /// Fills the output of the rank with `ownIndex`. The parts, one for each of `indices`, agree.
 void takeOutput(const Collective &own, int64_t ownIndex, std::span<const Posted> parts,

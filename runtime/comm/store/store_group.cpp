@@ -48,7 +48,7 @@ public:
 private:
   Status waitForPeers(std::chrono::milliseconds limit);
   Status take();
-  Status leave();
+  Status leave(std::span<const Posted> parts);
 
   StoreWorld &world;
   KeyValueStore &store;
@@ -119,17 +119,17 @@ Status StorePending::take() {
   if (Status status = checkAgreement(participants, place.group); !status.ok())
     return status.withContext("the ranks disagree");
   takeOutput(collective, place.ownIndex, parts, place.participants.indices);
-  return leave();
+  return leave(parts);
 }
 
 /// The last one cleans up.
-Status StorePending::leave() {
+Status StorePending::leave(std::span<const Posted> parts) {
   std::string counter = place.key + "/left";
   MESHPLAN_ASSIGN_OR_RETURN(int64_t left, store.add(counter, 1));
   if (left < static_cast<int64_t>(place.ranks.size()))
     return Status();
-  for (const std::string &key : place.keys())
-    MESHPLAN_RETURN_IF_ERROR(removePosted(store, key));
+  for (size_t slot = 0; slot < parts.size(); ++slot)
+    MESHPLAN_RETURN_IF_ERROR(removePosted(store, place.keyOf(slot), parts[slot]));
   return store.remove(counter);
 }
 

@@ -210,15 +210,18 @@ private:
 
 } // namespace
 
+Status meshplan::runStagedRank(const NcclApi &api, World &host, cudaStream_t compute, const RankBody &body) {
+  return runNccl(api, host, {static_cast<int>(host.rank()), compute}, [&](World &world) {
+    StagedWorld staged({api, compute}, world);
+    return body(staged);
+  });
+}
+
 std::vector<Status> meshplan::runStaged(const NcclApi &api, int64_t size, std::chrono::milliseconds timeout,
                                         const RankBody &body) {
   return runThreads(size, {.timeout = timeout, .onStuck = nullptr}, [&](World &host) -> Status {
-    int index = static_cast<int>(host.rank());
-    MESHPLAN_RETURN_IF_ERROR(cudaStatus(api.cuda, api.cuda.setDevice(index)));
+    MESHPLAN_RETURN_IF_ERROR(cudaStatus(api.cuda, api.cuda.setDevice(static_cast<int>(host.rank()))));
     MESHPLAN_ASSIGN_OR_RETURN(DeviceStream compute, DeviceStream::create(api.cuda));
-    return runNccl(api, host, {index, compute.get()}, [&](World &world) {
-      StagedWorld staged({api, compute.get()}, world);
-      return body(staged);
-    });
+    return runStagedRank(api, host, compute.get(), body);
   });
 }

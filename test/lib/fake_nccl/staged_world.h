@@ -8,8 +8,11 @@
 
 namespace meshplan {
 
-/// Like runThreads, over NCCL and one device for each rank. The body has buffers in host memory: they are copied to
+/// Like runNccl for the device that has the number of the rank. The body has buffers in host memory: they are copied to
 /// the device at the start of a collective, and back in wait, which also synchronizes.
+Status runStagedRank(const NcclApi &api, World &host, cudaStream_t compute, const RankBody &body);
+
+/// Like runThreads, with runStagedRank in each rank.
 std::vector<Status> runStaged(const NcclApi &api, int64_t size, std::chrono::milliseconds timeout,
                               const RankBody &body);
 

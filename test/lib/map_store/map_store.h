@@ -14,9 +14,8 @@ namespace meshplan {
 class MapStore final : public KeyValueStore {
 public:
   Status set(const std::string &key, const std::string &value) override {
+    MESHPLAN_RETURN_IF_ERROR(check(value));
     std::lock_guard lock(mutex);
-    if (value.empty() || value.size() > largestValue)
-      return Status::error(StatusCode::invalid, "a value of ", value.size(), " bytes");
     values[key] = value;
     return Status();
   }
@@ -28,6 +27,7 @@ public:
     return found->second;
   }
   Expected<std::string> setOnce(const std::string &key, const std::string &value) override {
+    MESHPLAN_RETURN_IF_ERROR(check(value));
     std::lock_guard lock(mutex);
     return values.emplace(key, value).first->second;
   }
@@ -53,6 +53,12 @@ public:
   }
 
 private:
+  static Status check(const std::string &value) {
+    if (value.empty() || value.size() > largestValue)
+      return Status::error(StatusCode::invalid, "a value of ", value.size(), " bytes");
+    return Status();
+  }
+
   mutable std::mutex mutex;
   std::map<std::string, std::string> values;
 };

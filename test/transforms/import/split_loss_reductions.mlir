@@ -12,12 +12,13 @@ func.func @mean(%x: tensor<4x6xf32>, %t: tensor<4x6xf32>) -> tensor<f32> {
   return %loss : tensor<f32>
 }
 
-// A sum; the other arguments stay.
+// A sum; the other arguments stay. 16 bits are rounded to once, behind the sum.
 // CHECK-LABEL: func.func @sum
 // CHECK-NEXT: %[[LOSSES:.*]] = plan.call "aten.binary_cross_entropy_with_logits.default"(%arg0, %arg1, %arg2)
 // CHECK-SAME: {pos_weight = #plan.operand<2>, reduction = 0 : i64, self = #plan.operand<0>, target = #plan.operand<1>}
-// CHECK-NEXT: %[[SUM:.*]] = plan.call "aten.sum.default"(%[[LOSSES]])
-// CHECK-NEXT: return %[[SUM]]
+// CHECK-NEXT: %[[SUM:.*]] = plan.call "aten.sum.default"(%[[LOSSES]]) {dtype = f32, self = #plan.operand<0>} : (tensor<4x6xbf16>) -> tensor<f32>
+// CHECK-NEXT: %[[ROUNDED:.*]] = plan.call "aten.to.dtype"(%[[SUM]]) {dtype = bf16, self = #plan.operand<0>} : (tensor<f32>) -> tensor<bf16>
+// CHECK-NEXT: return %[[ROUNDED]]
 func.func @sum(%x: tensor<4x6xbf16>, %t: tensor<4x6xbf16>, %w: tensor<6xbf16>) -> tensor<bf16> {
   %loss = plan.call "aten.binary_cross_entropy_with_logits.default"(%x, %t, %w)
       {self = #plan.operand<0>, target = #plan.operand<1>, pos_weight = #plan.operand<2>, reduction = 2 : i64}

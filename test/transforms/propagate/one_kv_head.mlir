@@ -1,7 +1,11 @@
 // REQUIRES: meshplan-opt
-// RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-place-styles --plan-propagate-shardings
+// RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-place-styles --plan-propagate-shardings | FileCheck %s
 
 // One KV head: each rank needs it whole, also where rotary embedding takes it apart.
+// CHECK: func.func @forward
+// CHECK-SAME: tensor<8x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = "parameter", plan.names = ["q.weight"]
+// CHECK-SAME: tensor<4x8xf32, #plan.sharding<[{}, {}]>> {plan.kind = "parameter", plan.names = ["k.weight"]
+// CHECK-SAME: tensor<4x8xf32, #plan.sharding<[{}, {}]>> {plan.kind = "parameter", plan.names = ["v.weight"]
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 // expected-warning @below {{'k.weight' makes the only KV head of its attention, so that each rank of tp = 2 holds all of it}}
@@ -40,10 +44,13 @@ func.func @forward(
   return %out#0 : tensor<2x2x6x4xf32>
 }
 
-
 // -----
 
-// No warning.
+// The same without a warning.
+// CHECK: func.func @forward
+// CHECK-SAME: tensor<8x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = "parameter", plan.names = ["q.weight"]
+// CHECK-SAME: tensor<4x8xf32, #plan.sharding<[{}, {}]>> {plan.kind = "parameter", plan.names = ["k.weight"]
+// CHECK-SAME: tensor<4x8xf32, #plan.sharding<[{}, {}]>> {plan.kind = "parameter", plan.names = ["v.weight"]
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "k" replicate [] as "replicate"

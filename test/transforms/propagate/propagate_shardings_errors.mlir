@@ -204,7 +204,7 @@ plan.mesh [#plan.mesh_axis<"tp" = 2>]
 plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp parts (8, 4)" {parts = array<i64: 8, 4>}
 func.func @forward(
     %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
-    // expected-warning @below {{nothing in the plan asks for this reshard: 'aten.mul.Tensor' in 'gate' needs}}
+    // expected-warning @below {{nothing in the plan asks for this reshard: 'aten.mul.Tensor' in 'gate' needs [1, 12 over tp parts 8+4], and gets [1, 12 over tp]; 24 bytes on each rank}}
     // expected-note @below {{help: give the modules that share these values styles that fit together}}
     %y: tensor<60x12xf32> {plan.kind = "input", plan.names = ["y"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
     %w: tensor<12x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"]}) -> tensor<6x12xf32> {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <zip.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <unistd.h>
@@ -183,6 +184,13 @@ std::string writeZip(const Members &members, bool deflated) {
   }
   EXPECT_EQ(zip_close(archive), 0);
   return path;
+}
+
+void saveModel(const std::string &path, const TestModel &model) {
+  std::string made = writeZip(model.members());
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::filesystem::copy_file(made, path, std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::remove(made);
 }
 
 std::string writeFile(const std::string &bytes) {

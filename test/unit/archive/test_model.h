@@ -77,6 +77,8 @@ TestModel regionModel(bool enabled = false);
 
 /// Writes a zip into the test's temporary folder and returns its path.
 std::string writeZip(const Members &members, bool deflated = false);
+/// Writes the model as an archive to `path`, whose folder is made.
+void saveModel(const std::string &path, const TestModel &model);
 std::string writeFile(const std::string &bytes);
 std::string readFile(const std::string &path);
 

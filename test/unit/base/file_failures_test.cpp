@@ -2,44 +2,15 @@
 
 #include "runtime/base/file.h"
 
+#include "test/unit/base/file_bytes.h"
+#include "test/unit/small_files.h"
 #include "test/unit/temporary_directory.h"
 
-#include <csignal>
 #include <gmock/gmock.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 namespace meshplan {
 namespace {
-
-std::span<const std::byte> bytesOf(const std::string &text) { return std::as_bytes(std::span(text)); }
-
-std::string contentOf(const std::string &path) {
-  Expected<MappedFile> file = MappedFile::open(path);
-  if (!file)
-    return "";
-  return std::string(reinterpret_cast<const char *>(file->bytes().data()), file->bytes().size());
-}
-
-/// Files of this process can have no more bytes, as on a full disk.
-class SmallFiles {
-public:
-  explicit SmallFiles(rlim_t most) {
-    handler = ::signal(SIGXFSZ, SIG_IGN);
-    ::getrlimit(RLIMIT_FSIZE, &before);
-    struct rlimit small = before;
-    small.rlim_cur = most;
-    ::setrlimit(RLIMIT_FSIZE, &small);
-  }
-  ~SmallFiles() {
-    ::setrlimit(RLIMIT_FSIZE, &before);
-    ::signal(SIGXFSZ, handler);
-  }
-
-private:
-  void (*handler)(int);
-  struct rlimit before;
-};
 
 TEST(AtomicFile, AFullDiskKeepsTheOldFile) {
   TemporaryDirectory directory;

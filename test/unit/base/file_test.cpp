@@ -3,6 +3,7 @@
 #include "runtime/base/file.h"
 #include "runtime/base/hash.h"
 
+#include "test/unit/base/file_bytes.h"
 #include "test/unit/temporary_directory.h"
 
 #include <csignal>
@@ -14,15 +15,6 @@
 
 namespace meshplan {
 namespace {
-
-std::span<const std::byte> bytesOf(const std::string &text) { return std::as_bytes(std::span(text)); }
-
-std::string contentOf(const std::string &path) {
-  Expected<MappedFile> file = MappedFile::open(path);
-  if (!file)
-    return "";
-  return std::string(reinterpret_cast<const char *>(file->bytes().data()), file->bytes().size());
-}
 
 TEST(MappedFile, ReadsWholeFiles) {
   TemporaryDirectory directory;

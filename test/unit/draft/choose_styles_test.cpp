@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 static std::vector<std::string> stylesOf(const GraphOf &builder, bool sequence = false) {
-  static constexpr const char *words[] = {"colwise", "rowwise", "sequence"};
+  static constexpr const char *words[] = {"colwise", "rowwise", "sequence", "whole"};
   std::vector<std::string> texts;
   for (const StyleChoice &choice : chooseStyles(builder.graph, sequence).styles)
     texts.push_back(choice.module + " " + words[static_cast<size_t>(choice.style)]);
@@ -144,6 +144,22 @@ TEST(ChooseStyles, NormsOfWhatPairsReadDivideTheSequence) {
   size_t x = builder.norm("ln", builder.input());
   builder.norm("last", builder.linear("o", builder.linear("q", x)));
   EXPECT_THAT(stylesOf(builder, true), ElementsAre("ln sequence", "q colwise", "o rowwise"));
+}
+
+TEST(ChooseStyles, WhatIsNeededWithAllPositionsReadsAll) {
+  GraphOf builder;
+  size_t positions = builder.newDim(20), x = builder.norm("norm", builder.input());
+  size_t queries = builder.linear("q", x), keys = builder.linear("k", x);
+  builder.keeps(positions);
+  builder.whole("meshplan.attention", "attention", keys);
+  builder.needs(positions);
+  // Features that are needed whole at each position alone.
+  size_t chances = builder.linear("router", x);
+  builder.keeps(positions);
+  builder.whole("aten.topk.default", "topk", chances);
+  builder.norm("last", builder.linear("o", queries));
+  EXPECT_THAT(stylesOf(builder, true), ElementsAre("norm sequence", "q colwise", "k whole", "o rowwise"));
+  EXPECT_THAT(stylesOf(builder), ElementsAre("q colwise", "o rowwise")) << "without it nothing is gathered";
 }
 
 TEST(ChooseStyles, ATiedHeadIsInTheGroupOfItsEmbedding) {

@@ -38,12 +38,7 @@ TestModel mlp(const std::string &inner = "aten.relu.default", int64_t rows = 4) 
 
 class DraftPlan : public testing::Test {
 protected:
-  void save(const std::string &name, const TestModel &model) {
-    std::string made = archive::testing::writeZip(model.members());
-    std::filesystem::create_directories(std::filesystem::path(directory / name).parent_path());
-    std::filesystem::copy_file(made, directory / name, std::filesystem::copy_options::overwrite_existing);
-    std::filesystem::remove(made);
-  }
+  void save(const std::string &name, const TestModel &model) { archive::testing::saveModel(directory / name, model); }
   /// The draft of m.pt2 on a mesh like "dp=2,tp=3", for a plan beside it.
   std::optional<DraftedPlan> draft(llvm::StringRef mesh, const std::string &modelFile = "m.pt2",
                                    const std::string &planFile = "m.plan") {

@@ -79,6 +79,10 @@ public:
     link(DimLink::Kind::reduced, {x});
   }
 
+  /// The last operator divides this dim, too, or needs it whole.
+  void keeps(size_t dim) { link(DimLink::Kind::together, {dim}); }
+  void needs(size_t dim) { link(DimLink::Kind::whole, {dim}); }
+
   void output(size_t x) { graph.outputDims.push_back(x); }
 
   FeatureGraph graph;

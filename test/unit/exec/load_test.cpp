@@ -2,14 +2,13 @@
 
 #include "runtime/tensor/tensor.h"
 
-#include <cstring>
 #include <gmock/gmock.h>
 
 using namespace meshplan;
 
 namespace {
 
-/// A tensor with four dims' worth of trouble: two ranges in the first dim and one in the second.
+/// A part of a tensor of two dims: two ranges of the first and one of the second.
 FeedRequest request() { return {{"w"}, {100, 8}, {{{90, 7}, {3, 10}}, {{2, 5}}}, DType::f32}; }
 
 std::vector<float> elements(const Tensor &tensor) {

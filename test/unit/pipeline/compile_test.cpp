@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <regex>
+#include <set>
 
 using namespace meshplan;
 using archive::testing::TestModel;
@@ -23,11 +24,7 @@ class Compile : public testing::Test {
 protected:
   Compile() { save("m.pt2", archive::testing::linearModel()); }
 
-  void save(const std::string &name, const TestModel &model) {
-    std::string made = archive::testing::writeZip(model.members());
-    std::filesystem::copy_file(made, directory / name, std::filesystem::copy_options::overwrite_existing);
-    std::filesystem::remove(made);
-  }
+  void save(const std::string &name, const TestModel &model) { archive::testing::saveModel(directory / name, model); }
   /// A compilation of these statements on the model; they begin in line 3.
   std::unique_ptr<Compilation> compilation(const std::string &statements, std::vector<Definition> definitions = {},
                                            bool strict = false, const std::string &device = "cpu") {
@@ -264,6 +261,19 @@ TEST_F(Compile, AnArtifactIsMarkedWithAllThatMakesIt) {
   other.graph.json["nodes"][0]["metadata"]["stack_trace"] = "";
   save("m.pt2", other);
   EXPECT_NE(fingerprint(plan, {}), first);
+  // A graph is not all: values that are no weights are compiled into the program.
+  std::set<std::string> prints;
+  for (const char *bytes : {"abcd", "abce"}) {
+    TestModel constant = archive::testing::linearModel();
+    constant.constant("table", {1}, bytes, archive::ScalarType::Float32);
+    save("m.pt2", constant);
+    prints.insert(fingerprint(plan, {}));
+    TestModel buffer = archive::testing::linearModel();
+    buffer.buffer("table", {1}, bytes);
+    save("m.pt2", buffer);
+    prints.insert(fingerprint(plan, {}));
+  }
+  EXPECT_EQ(prints.size(), 4u);
 }
 
 } // namespace

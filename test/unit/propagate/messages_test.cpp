@@ -259,7 +259,7 @@ TEST_F(Messages, AReshardThatNothingStates) {
       << "the largest shard has two of the six rows";
 }
 
-TEST_F(Messages, AReshardOfAHeadNamesWhatMakesIt) {
+TEST_F(Messages, AReshardOfAHeadThatNoModuleMakes) {
   const std::string key = R"(tensor<2x1x6x4xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>>)";
   read("%q: tensor<2x2x6x4xf32>, %k: " + key,
        "%out:2 = plan.call \"meshplan.attention\"(%q, %k, %k) {query = "

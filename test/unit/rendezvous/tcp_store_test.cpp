@@ -74,6 +74,7 @@ TEST(TcpStore, APortThatIsTaken) {
 TEST(TcpStore, AServerThatHasGone) {
   TcpAddress address{"127.0.0.1", freePort()};
   auto server = openTcpStore(address, true, limit);
+  ASSERT_TRUE(server.ok()) << server.status().message();
   auto client = openTcpStore(address, false, limit);
   ASSERT_TRUE(client.ok()) << client.status().message();
   server->reset();

@@ -1,13 +1,12 @@
 //===- write_file_test.cpp - all of a file or none ------------------------===//
 
 #include "compiler/support/write_file.h"
+#include "test/unit/small_files.h"
 #include "test/unit/temporary_directory.h"
-#include <csignal>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <iterator>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 using namespace meshplan;
@@ -107,18 +106,11 @@ TEST_F(WriteFile, ANameThatIsTooLongIsRefused) {
 
 TEST_F(WriteFile, AFullDiskKeepsTheOldFile) {
   EXPECT_EQ(write("f", "old"), "");
-  // Files of this process can have no more than ten bytes.
-  auto handler = ::signal(SIGXFSZ, SIG_IGN);
-  struct rlimit before = {};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-  struct rlimit small = before;
-  small.rlim_cur = 10;
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  std::string most = write("g", "0123456789"), more = write("f", "0123456789a");
-  ::setrlimit(RLIMIT_FSIZE, &before);
-  ::signal(SIGXFSZ, handler);
-  EXPECT_EQ(most, "");
-  EXPECT_EQ(more, "cannot write 'DIR/f': File too large");
+  {
+    SmallFiles limit(10);
+    EXPECT_EQ(write("g", "0123456789"), "");
+    EXPECT_EQ(write("f", "0123456789a"), "cannot write 'DIR/f': File too large");
+  }
   EXPECT_EQ(read("f"), "old");
   EXPECT_THAT(directory.names(), ElementsAre("f", "g")) << "no temporary file stays";
 }

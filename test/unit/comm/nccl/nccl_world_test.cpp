@@ -86,12 +86,12 @@ TEST(NcclWorld, AnotherCollectiveRunsMeanwhile) {
 TEST(NcclWorld, ATimeOutIsForThePeersAndNotForOwnWork) {
   NcclApi api = fakeNccl();
   std::vector<Status> statuses =
-      runThreads(2, {.timeout = std::chrono::milliseconds(200), .onStuck = nullptr}, [&](World &host) -> Status {
+      runThreads(2, {.timeout = std::chrono::seconds(2), .onStuck = nullptr}, [&](World &host) -> Status {
         MESHPLAN_ASSIGN_OR_RETURN(DeviceStream compute, DeviceStream::create(api.cuda));
         return runNccl(api, host, {static_cast<int>(host.rank()), compute.get()}, [&](World &world) -> Status {
           MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("tp"));
           // Both compute for longer than the time-out, and their collective is still in time.
-          fakeStreamOf(compute.get()).push([] { std::this_thread::sleep_for(std::chrono::milliseconds(500)); });
+          fakeStreamOf(compute.get()).push([] { std::this_thread::sleep_for(std::chrono::seconds(3)); });
           float input = 1, output = 0;
           MESHPLAN_RETURN_IF_ERROR(waitFor(group->startAllReduce(&input, &output, 1, DType::f32, Reduction::sum)));
           return world.synchronize();

@@ -30,7 +30,8 @@ TEST(OneGpu, CollectivesOfOneRank) {
     MESHPLAN_RETURN_IF_ERROR(
         expectInput(group->startReduceScatter(input.data(), output.data(), 3, DType::f32, Reduction::sum)));
     MESHPLAN_RETURN_IF_ERROR(expectInput(group->startAllToAll(input.data(), all, output.data(), all, DType::f32)));
-    return waitFor(group->startBroadcast(output.data(), 3, DType::f32, 0));
+    output = input;
+    return expectInput(group->startBroadcast(output.data(), 3, DType::f32, 0));
   });
 }
 

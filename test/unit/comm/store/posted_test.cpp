@@ -24,7 +24,7 @@ TEST(Posted, AnInputThatIsLargerThanAValue) {
   auto posted = readPosted(store, "a");
   ASSERT_TRUE(posted.ok()) << posted.status().message();
   EXPECT_TRUE(std::ranges::equal(posted->payload, std::as_bytes(std::span(input))));
-  ASSERT_TRUE(removePosted(store, "a").ok());
+  ASSERT_TRUE(removePosted(store, "a", *posted).ok());
   EXPECT_EQ(store.size(), 0u);
 }
 

@@ -81,7 +81,7 @@ TEST(RunStore, ReportsARankThatIsStuck) {
 TEST(RunStore, ARankThatWaitsForTheOthersToEndIsNotStuck) {
   // Rank 2 never ends, and rank 1 ends a while after the failure: it waits beyond the time-out from there.
   MapStore store;
-  RankOptions options = withTimeout(std::chrono::milliseconds(500));
+  RankOptions options = withTimeout(std::chrono::seconds(2));
   std::atomic<bool> stuck = false;
   options.onStuck = [&](const Status &, std::span<const int64_t>) { stuck = true; };
   std::vector<std::thread> threads;
@@ -90,7 +90,7 @@ TEST(RunStore, ARankThatWaitsForTheOthersToEndIsNotStuck) {
       StorePlace place{.run = "test", .rank = rank, .size = 3, .interruption = nullptr};
       (void)runStore(store, place, options, [](World &world) {
         if (world.rank() == 1)
-          std::this_thread::sleep_for(std::chrono::milliseconds(300));
+          std::this_thread::sleep_for(std::chrono::milliseconds(500));
         return Status(StatusCode::invalid, "the loss is not a number");
       });
     });
@@ -105,7 +105,9 @@ TEST(RunStore, AVeryLongMessageArrivesInPart) {
   std::vector<Status> statuses = run(store, 2, withTimeout(std::chrono::seconds(60)), [&](World &world) {
     return world.rank() == 0 ? Status(StatusCode::invalid, text) : sum(world);
   });
+  EXPECT_EQ(statuses[0].message(), text);
   EXPECT_THAT(statuses[1].message(), testing::HasSubstr("rank 0 failed: xxx"));
+  EXPECT_LT(statuses[1].message().size(), KeyValueStore::largestValue);
 }
 
 TEST(RunStore, TheHostOfTheStoreStaysForTheOthers) {
@@ -127,7 +129,7 @@ TEST(RunStore, TheHostOfTheStoreStaysForTheOthers) {
   other.join();
 }
 
-/// Gone after some calls.
+/// Gone from the first call on.
 class LostStore final : public KeyValueStore {
 public:
   Status set(const std::string &, const std::string &) override { return gone(); }

@@ -11,7 +11,7 @@ using testing::IsEmpty;
 
 namespace {
 
-/// A mesh dp = 2, cp = 2, tp = 3 and an input [batch, seq]; `let n = 4` is there.
+/// A mesh dp = 2, cp = 2, tp = 3 and an input [batch, seq, _]; `let n = 4` is there.
 class BindAxes : public test::BindContext {
 protected:
   void SetUp() override { readPlan("mesh dp = 2, cp = 2, tp = 3\nlet n = 4\ninput x: [batch, seq, _]"); }
@@ -42,7 +42,6 @@ protected:
   }
   /// The layout of a border with this text, read from a plan of its own.
   BoundLayout layout(const std::string &text) {
-    seen = diagnostics.all().size();
     readPlan("mesh dp = 2, cp = 2, tp = 3\nlet n = 4\ninput x: [batch, seq, _]\nm: output " + text);
     const auto &border = std::get<BorderClause>(syntax->entries.at(0).clauses.at(0));
     return bindLayout(*context, border.layout, "as written");

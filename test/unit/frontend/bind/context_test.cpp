@@ -12,7 +12,8 @@ using testing::IsEmpty;
 
 namespace {
 
-/// The root holds `scale`; a holds one parameter under two names; c and a.b share one, which d reads; e is for itself.
+/// The root holds `scale`; a holds one parameter under two names, and `bias`; c and a.b share one, which d reads; e is
+/// for itself.
 class BindContextOf : public test::BindContext {
 protected:
   BindContextOf() {

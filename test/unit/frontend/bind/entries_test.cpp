@@ -153,7 +153,7 @@ TEST_F(Entries, ADividingStyleNeedsParameters) {
               ElementsAre("'act' has no parameters of its own, and 'rowwise' divides parameters",
                           "activations follow their producer: remove the entry"));
   EXPECT_THAT(faults("net: sequence dp, expert tp\nrest: replicate"),
-              ElementsAre("'net' has no parameters of its own, and 'sequence' divides parameters",
+              ElementsAre("'net' has no parameters of its own, and 'expert' divides parameters",
                           "modules with parameters: 'net.a', 'net.b', 'net.c.0', 'net.c.1'"));
   EXPECT_THAT(faults("\"\": colwise tp\nrest: replicate"),
               ElementsAre("the root module has no parameters of its own, and 'colwise' divides parameters",

@@ -71,9 +71,9 @@ TEST_F(BindStyles, AxesKeepTheirOrder) {
 
 TEST_F(BindStyles, OnlySomeStylesDivideParameters) {
   for (const char *text : {"colwise tp", "rowwise tp", "expert tp", "sequence dp, rowwise tp"})
-    EXPECT_TRUE(right(text).splitsParameters()) << text;
+    EXPECT_TRUE(right(text).dividing()) << text;
   for (const char *text : {"sequence tp", "replicate", "output replicate"})
-    EXPECT_FALSE(right(text).splitsParameters()) << text;
+    EXPECT_FALSE(right(text).dividing()) << text;
 }
 
 TEST_F(BindStyles, PartsAreEqualOrListed) {
@@ -132,7 +132,7 @@ TEST_F(BindStyles, ParametersHaveLayoutsOfTheirOwn) {
   EXPECT_THAT(names, ElementsAre("weight = weight: split n - 3 over tp", "bias = bias: replicate",
                                  "scale = scale: [_ over dp]"));
   EXPECT_EQ(bound.placements[0].second.splits.at(0).dim, 1);
-  EXPECT_FALSE(bound.splitsParameters()) << "they need no operator that divides them";
+  EXPECT_FALSE(bound.dividing()) << "they need no operator that divides them";
 }
 
 TEST_F(BindStyles, WrongOptionsAreNamed) {

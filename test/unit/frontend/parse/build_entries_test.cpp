@@ -1,9 +1,8 @@
 //===- build_entries_test.cpp - entries, styles and blocks as written -----===//
 
-#include "test/unit/frontend/models.h"
+#include "test/unit/frontend/parse/parse_statements.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 using namespace meshplan;
 using namespace meshplan::test;
@@ -12,22 +11,9 @@ using testing::IsEmpty;
 
 namespace {
 
-Syntax read(const std::string &body) {
-  Outcome outcome = parse("plan p {\n" + body + "\n}\n");
-  EXPECT_EQ(outcome.text, "");
-  return outcome.syntax.value_or(Syntax());
-}
-
-std::vector<std::string> textsOf(const std::vector<Word> &words) {
-  std::vector<std::string> result;
-  for (const Word &word : words)
-    result.push_back(word.text);
-  return result;
-}
-
 /// The first clause of the only entry.
 template <typename ClauseT> ClauseT clause(const std::string &text) {
-  Syntax syntax = read("w: " + text);
+  Syntax syntax = parseStatements("w: " + text);
   return std::get<ClauseT>(syntax.entries.at(0).clauses.at(0));
 }
 
@@ -81,7 +67,7 @@ TEST(BuildEntries, PlacementsStandInABlock) {
 }
 
 TEST(BuildEntries, ClausesKeepTheirOrder) {
-  Syntax syntax = read("w: colwise tp, input replicate, parameter { b: replicate }, sequence dp");
+  Syntax syntax = parseStatements("w: colwise tp, input replicate, parameter { b: replicate }, sequence dp");
   std::vector<size_t> kinds;
   for (const Clause &clause : syntax.entries.at(0).clauses)
     kinds.push_back(clause.index());
@@ -89,7 +75,8 @@ TEST(BuildEntries, ClausesKeepTheirOrder) {
 }
 
 TEST(BuildEntries, AnEntryKnowsTheBlocksAroundIt) {
-  Syntax syntax = read("a.* { b { c: replicate\n override d: replicate }\n rest: replicate }\nrest: replicate");
+  Syntax syntax =
+      parseStatements("a.* { b { c: replicate\n override d: replicate }\n rest: replicate }\nrest: replicate");
   std::vector<std::string> entries;
   for (const EntryStatement &entry : syntax.entries) {
     std::string text = entry.isOverride ? "override " : "";
@@ -104,13 +91,13 @@ TEST(BuildEntries, AnEntryKnowsTheBlocksAroundIt) {
 }
 
 TEST(BuildEntries, EmptyBlocksAreBlocks) {
-  Syntax syntax = read("a { }\nb { c { } }");
+  Syntax syntax = parseStatements("a { }\nb { c { } }");
   EXPECT_EQ(syntax.blocks.size(), 3u);
   EXPECT_THAT(syntax.entries, IsEmpty());
 }
 
 TEST(BuildEntries, RangesPointAtThePathAndTheWholeEntry) {
-  Syntax syntax = read("  override \"a-b\": replicate\n rest: colwise tp,\n  output replicate");
+  Syntax syntax = parseStatements("  override \"a-b\": replicate\n rest: colwise tp,\n  output replicate");
   EXPECT_EQ(syntax.entries.at(0).pathRange, (SourceRange{0, 2, 12, 17}));
   EXPECT_EQ(syntax.entries[0].range, (SourceRange{0, 2, 3, 28}));
   EXPECT_EQ(syntax.entries.at(1).pathRange, (SourceRange{0, 3, 2, 6}));
@@ -118,7 +105,7 @@ TEST(BuildEntries, RangesPointAtThePathAndTheWholeEntry) {
 }
 
 TEST(BuildEntries, OverrideIsAWordOnlyBeforeAPath) {
-  Syntax syntax = read("override: replicate\noverride override: replicate\noverride rest: replicate");
+  Syntax syntax = parseStatements("override: replicate\noverride override: replicate\noverride rest: replicate");
   ASSERT_EQ(syntax.entries.size(), 3u);
   EXPECT_FALSE(syntax.entries[0].isOverride);
   EXPECT_EQ(syntax.entries[0].path->text, "override");
@@ -126,6 +113,12 @@ TEST(BuildEntries, OverrideIsAWordOnlyBeforeAPath) {
   EXPECT_EQ(syntax.entries[1].path->text, "override");
   EXPECT_TRUE(syntax.entries[2].isOverride);
   EXPECT_FALSE(syntax.entries[2].path);
+  Syntax spaced = parseStatements("override : replicate\noverride /* all */: replicate\nrest /* all */ : replicate");
+  ASSERT_EQ(spaced.entries.size(), 3u);
+  EXPECT_FALSE(spaced.entries[0].isOverride);
+  EXPECT_FALSE(spaced.entries[1].isOverride);
+  EXPECT_EQ(spaced.entries[1].pathRange, (SourceRange{0, 3, 1, 9}));
+  EXPECT_EQ(spaced.entries[2].pathRange, (SourceRange{0, 4, 1, 5})) << "not that of the comment";
 }
 
 } // namespace

@@ -1,9 +1,8 @@
 //===- build_options_test.cpp - option blocks as written ------------------===//
 
-#include "test/unit/frontend/models.h"
+#include "test/unit/frontend/parse/parse_statements.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 using namespace meshplan;
 using namespace meshplan::test;
@@ -13,9 +12,7 @@ using testing::IsEmpty;
 namespace {
 
 std::vector<Option> readOptions(const std::string &options) {
-  Outcome outcome = parse("plan p {\nprecision { " + options + " }\n}\n");
-  EXPECT_EQ(outcome.text, "") << options;
-  return outcome.syntax ? outcome.syntax->precisions.at(0).options : std::vector<Option>();
+  return parseStatements("precision { " + options + " }").precisions.at(0).options;
 }
 
 std::string written(const std::vector<std::vector<Operand>> &groups);

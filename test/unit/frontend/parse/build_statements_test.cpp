@@ -1,9 +1,8 @@
 //===- build_statements_test.cpp - statements as written ------------------===//
 
-#include "test/unit/frontend/models.h"
+#include "test/unit/frontend/parse/parse_statements.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 using namespace meshplan;
 using namespace meshplan::test;
@@ -11,20 +10,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 namespace {
-
-/// A plan whose statements begin in line 2.
-Syntax read(const std::string &body) {
-  Outcome outcome = parse("plan p {\n" + body + "\n}\n");
-  EXPECT_EQ(outcome.text, "");
-  return outcome.syntax.value_or(Syntax());
-}
-
-template <typename ListT> std::vector<std::string> textsOf(const ListT &list) {
-  std::vector<std::string> result;
-  for (const auto &item : list)
-    result.push_back(item.text);
-  return result;
-}
 
 /// How many statements of each kind there are, in the order of Syntax.
 std::vector<size_t> counts(const Syntax &syntax) {
@@ -42,28 +27,28 @@ TEST(BuildStatements, EachStatementIsOfOneKind) {
   for (size_t kind = 0; kind < std::size(statements); ++kind) {
     std::vector<size_t> expected(std::size(statements), 0);
     expected[kind] = 1;
-    EXPECT_EQ(counts(read(statements[kind])), expected) << statements[kind];
+    EXPECT_EQ(counts(parseStatements(statements[kind])), expected) << statements[kind];
   }
-  EXPECT_EQ(counts(read("")), std::vector<size_t>(std::size(statements), 0));
+  EXPECT_EQ(counts(parseStatements("")), std::vector<size_t>(std::size(statements), 0));
 }
 
 TEST(BuildStatements, StatementsOfAKindKeepTheirOrder) {
-  Syntax syntax = read("let b = 1\nm: replicate\nlet a = 2\nlet c = 3");
+  Syntax syntax = parseStatements("let b = 1\nm: replicate\nlet a = 2\nlet c = 3");
   ASSERT_EQ(syntax.lets.size(), 3u);
   EXPECT_EQ(syntax.lets[0].name.text + syntax.lets[1].name.text + syntax.lets[2].name.text, "bac");
 }
 
 TEST(BuildStatements, AModelHasAFile) {
-  Syntax syntax = read("  model  \"a \\\"b\\\" \\\\c.pt2\"");
+  Syntax syntax = parseStatements("  model  \"a \\\"b\\\" \\\\c.pt2\"");
   ASSERT_EQ(syntax.models.size(), 1u);
   EXPECT_EQ(syntax.models[0].file, "a \"b\" \\c.pt2");
   EXPECT_EQ(syntax.models[0].fileRange, (SourceRange{0, 2, 10, 27}));
   EXPECT_EQ(syntax.models[0].range, (SourceRange{0, 2, 3, 27}));
-  EXPECT_EQ(read("model \"\"").models.at(0).file, "");
+  EXPECT_EQ(parseStatements("model \"\"").models.at(0).file, "");
 }
 
 TEST(BuildStatements, AMeshHasAxes) {
-  Syntax syntax = read("mesh dp = world / tp,\n  tp = 3");
+  Syntax syntax = parseStatements("mesh dp = world / tp,\n  tp = 3");
   const MeshStatement &mesh = syntax.meshes.at(0);
   ASSERT_EQ(mesh.axes.size(), 2u);
   EXPECT_EQ(mesh.axes[0].name.text + " " + mesh.axes[0].size.text, "dp world / tp");
@@ -73,7 +58,7 @@ TEST(BuildStatements, AMeshHasAxes) {
 }
 
 TEST(BuildStatements, ALetHasAValue) {
-  Syntax syntax = read("let n = -(a + 2)");
+  Syntax syntax = parseStatements("let n = -(a + 2)");
   EXPECT_EQ(syntax.lets.at(0).name.range, (SourceRange{0, 2, 5, 6}));
   EXPECT_EQ(syntax.lets[0].value.text, "-(a + 2)");
   EXPECT_EQ(syntax.lets[0].value.kind, Expression::Kind::Negate);
@@ -81,7 +66,8 @@ TEST(BuildStatements, ALetHasAValue) {
 }
 
 TEST(BuildStatements, InputsAndOutputsHaveNamesAndDims) {
-  Syntax syntax = read("input a, b.c, \"d-e\", 0: [batch = 2 * n over (dp, tp), _]\noutput input: [seq over cp]");
+  Syntax syntax =
+      parseStatements("input a, b.c, \"d-e\", 0: [batch = 2 * n over (dp, tp), _]\noutput input: [seq over cp]");
   ASSERT_EQ(syntax.values.size(), 2u);
   const ValueStatement &input = syntax.values[0];
   EXPECT_TRUE(input.isInput);
@@ -101,10 +87,10 @@ TEST(BuildStatements, InputsAndOutputsHaveNamesAndDims) {
 }
 
 TEST(BuildStatements, ALossIsANameOrANumber) {
-  EXPECT_EQ(read("loss loss").losses.at(0).output.text, "loss");
-  EXPECT_EQ(read("loss 1").losses.at(0).output.text, "1");
-  EXPECT_EQ(read("loss \"a b\"").losses.at(0).output.text, "a b");
-  EXPECT_EQ(read(" loss out.0").losses.at(0).range, (SourceRange{0, 2, 2, 12}));
+  EXPECT_EQ(parseStatements("loss loss").losses.at(0).output.text, "loss");
+  EXPECT_EQ(parseStatements("loss 1").losses.at(0).output.text, "1");
+  EXPECT_EQ(parseStatements("loss \"a b\"").losses.at(0).output.text, "a b");
+  EXPECT_EQ(parseStatements(" loss out.0").losses.at(0).range, (SourceRange{0, 2, 2, 12}));
 }
 
 TEST(BuildStatements, MicrobatchesMayBeMeans) {
@@ -113,14 +99,14 @@ TEST(BuildStatements, MicrobatchesMayBeMeans) {
     bool mean;
   } cases[] = {{"4", "4", false}, {"4 mean", "4", true}, {"2 * n", "2 * n", false}, {"(n + 1) mean", "n + 1", true}};
   for (auto [text, count, mean] : cases) {
-    Syntax syntax = read("microbatches " + std::string(text));
+    Syntax syntax = parseStatements("microbatches " + std::string(text));
     EXPECT_EQ(syntax.microbatches.at(0).count.text, count);
     EXPECT_EQ(syntax.microbatches[0].mean, mean) << text;
   }
 }
 
 TEST(BuildStatements, ADataBlockHasAxesPathsAndOptions) {
-  Syntax syntax = read("data (dp, cp), ep on a.*, \"b-c\" { bucket none\n keep a.0 }\ndata tp { }");
+  Syntax syntax = parseStatements("data (dp, cp), ep on a.*, \"b-c\" { bucket none\n keep a.0 }\ndata tp { }");
   ASSERT_EQ(syntax.data.size(), 2u);
   EXPECT_THAT(textsOf(syntax.data[0].axes), ElementsAre("dp", "cp", "ep"));
   EXPECT_THAT(textsOf(syntax.data[0].paths), ElementsAre("a.*", "b-c"));
@@ -134,12 +120,12 @@ TEST(BuildStatements, ADataBlockHasAxesPathsAndOptions) {
 }
 
 TEST(BuildStatements, APrecisionHasOptions) {
-  Syntax syntax = read("precision { master f32; reduce bf16 }");
+  Syntax syntax = parseStatements("precision { master f32; reduce bf16 }");
   EXPECT_THAT(textsOf(syntax.precisions.at(0).options), ElementsAre("master f32", "reduce bf16"));
 }
 
 TEST(BuildStatements, ARecomputationMayKeepSome) {
-  Syntax syntax = read("recompute a.*, b\nrecompute c keep attention, mm");
+  Syntax syntax = parseStatements("recompute a.*, b\nrecompute c keep attention, mm");
   ASSERT_EQ(syntax.recomputes.size(), 2u);
   EXPECT_THAT(textsOf(syntax.recomputes[0].paths), ElementsAre("a.*", "b"));
   EXPECT_THAT(syntax.recomputes[0].keep, IsEmpty());
@@ -148,7 +134,7 @@ TEST(BuildStatements, ARecomputationMayKeepSome) {
 }
 
 TEST(BuildStatements, AnOptimizerMayHaveOptions) {
-  Syntax syntax = read("optimizer sgd\noptimizer adamw { lr 1e-3; betas 0.9, 0.95 }");
+  Syntax syntax = parseStatements("optimizer sgd\noptimizer adamw { lr 1e-3; betas 0.9, 0.95 }");
   ASSERT_EQ(syntax.optimizers.size(), 2u);
   EXPECT_EQ(syntax.optimizers[0].name.text, "sgd");
   EXPECT_THAT(syntax.optimizers[0].options, IsEmpty());
@@ -157,13 +143,14 @@ TEST(BuildStatements, AnOptimizerMayHaveOptions) {
 }
 
 TEST(BuildStatements, AClipHasANorm) {
-  EXPECT_DOUBLE_EQ(read("clip_grad_norm 0.5").clips.at(0).norm.value, 0.5);
-  EXPECT_DOUBLE_EQ(read("clip_grad_norm -1").clips.at(0).norm.value, -1.0) << "that it must be positive is said later";
+  EXPECT_DOUBLE_EQ(parseStatements("clip_grad_norm 0.5").clips.at(0).norm.value, 0.5);
+  EXPECT_DOUBLE_EQ(parseStatements("clip_grad_norm -1").clips.at(0).norm.value, -1.0)
+      << "that it must be positive is said later";
 }
 
 TEST(BuildStatements, TrainableStatementsHaveKindsAndPaths) {
   using Kind = TrainableStatement::Kind;
-  Syntax syntax = read("unused a\nfreeze b.*, c\ntrain only freeze\nfreeze train");
+  Syntax syntax = parseStatements("unused a\nfreeze b.*, c\ntrain only freeze\nfreeze train");
   std::vector<std::pair<Kind, std::string>> found;
   for (const TrainableStatement &statement : syntax.trainable)
     found.push_back({statement.kind, statement.paths.back().text});
@@ -174,7 +161,7 @@ TEST(BuildStatements, TrainableStatementsHaveKindsAndPaths) {
 }
 
 TEST(BuildStatements, AReservedStatementIsItsKeyword) {
-  Syntax syntax = read("offload optimizer, parameters\n  shapes small { batch 2 }");
+  Syntax syntax = parseStatements("offload optimizer, parameters\n  shapes small { batch 2 }");
   ASSERT_EQ(syntax.reserved.size(), 2u);
   EXPECT_EQ(syntax.reserved[0].keyword.text, "offload");
   EXPECT_EQ(syntax.reserved[0].keyword.range, (SourceRange{0, 2, 1, 8}));

@@ -1,6 +1,6 @@
-//===- gather_statuses.cpp - what the ranks returned, everywhere ----------===//
+//===- run_in_processes.cpp - worlds whose ranks are processes ------------===//
 
-#include "test/conformance/gather_statuses.h"
+#include "test/conformance/run_in_processes.h"
 
 #include "test/conformance/helpers.h"
 
@@ -17,7 +17,7 @@ static Expected<std::vector<char>> gatherText(Group &group, const std::string &o
   return texts;
 }
 
-Status meshplan::gatherStatuses(World &world, const Status &own, std::vector<Status> &statuses) {
+static Status gatherStatuses(World &world, const Status &own, std::vector<Status> &statuses) {
   MESHPLAN_ASSIGN_OR_RETURN(auto group, worldGroup(world));
   int64_t code = static_cast<int64_t>(own.code());
   std::vector<int64_t> codes(world.size()), sizes;
@@ -28,4 +28,17 @@ Status meshplan::gatherStatuses(World &world, const Status &own, std::vector<Sta
                                         : Status(static_cast<StatusCode>(codes[rank]),
                                                  std::string(texts.data() + begin, static_cast<size_t>(sizes[rank]))));
   return Status();
+}
+
+std::vector<Status> meshplan::runInProcesses(const RunRank &run, int64_t processes, int64_t size,
+                                             std::chrono::milliseconds timeout, const RankBody &body) {
+  if (size > processes)
+    return std::vector<Status>(size, Status::error(StatusCode::invalid, size, " processes are needed"));
+  Status own = run(timeout, body, size);
+  std::vector<Status> statuses;
+  auto gather = [&](World &world) { return gatherStatuses(world, own, statuses); };
+  Status gathered = run(longTimeout, gather, processes);
+  EXPECT_TRUE(gathered.ok()) << gathered.message();
+  statuses.resize(size);
+  return statuses;
 }

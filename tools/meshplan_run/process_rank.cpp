@@ -1,0 +1,36 @@
+//===- process_rank.cpp - this process is one rank of several -------------===//
+
+#include "tools/meshplan_run/process_rank.h"
+
+#include "runtime/launch/placement.h"
+#include "runtime/tensor/compute_scope.h"
+
+using namespace meshplan;
+
+ProcessRank::ProcessRank(ProcessPlace place, std::chrono::milliseconds timeout) : place(place) {
+  rankOptions.timeout = timeout;
+  rankOptions.onFailure = [this](int64_t, const Status &failure) { report(failure); };
+  rankOptions.onStuck = endStuck;
+}
+
+int ProcessRank::runAll(const ProcessRunner &runner, const Command &command) {
+  Status status = runner(rankOptions, [&](World &ownWorld) {
+    world = &ownWorld;
+    return command(*this);
+  });
+  if (!status.ok() && !reported)
+    report(status);
+  return status.ok() ? 0 : 1;
+}
+
+Status ProcessRank::run(int64_t worldSize, const RankBody &body) {
+  MESHPLAN_RETURN_IF_ERROR(checkProcessCount(place.size, worldSize));
+  return body(*world);
+}
+
+int ProcessRank::computeThreads(int64_t) const { return threadsPerRank(1, static_cast<int>(place.localSize)); }
+
+void ProcessRank::report(const Status &failure) {
+  reported = true;
+  reportError(withRank(failure, place.rank));
+}

@@ -1,0 +1,42 @@
+//===- process_rank.h - this process is one rank of several -----*- C++ -*-===//
+
+#ifndef MESHPLAN_TOOLS_MESHPLAN_RUN_PROCESS_RANK_H
+#define MESHPLAN_TOOLS_MESHPLAN_RUN_PROCESS_RANK_H
+
+#include "tools/meshplan_run/ranks.h"
+
+namespace meshplan {
+
+/// Where the process stands among those of the run.
+struct ProcessPlace {
+  int64_t rank = 0, size = 1;
+  std::optional<int64_t> localRank; ///< among those of its machine
+  int64_t localSize = 1;
+};
+
+/// Runs a rank's body in this process over some backend; returns what the body returned.
+using ProcessRunner = std::function<Status(const RankOptions &, const RankBody &)>;
+
+class ProcessRank final : public Ranks {
+public:
+  ProcessRank(ProcessPlace place, std::chrono::milliseconds timeout);
+
+  /// The whole command is the rank's body: whatever fails in it ends the other ranks. Returns the exit status.
+  int runAll(const ProcessRunner &runner, const Command &command);
+
+  Status run(int64_t worldSize, const RankBody &body) override;
+  int computeThreads(int64_t worldSize) const override;
+  std::optional<int64_t> localRank(int64_t) const override { return place.localRank; }
+
+private:
+  void report(const Status &failure);
+
+  ProcessPlace place;
+  bool reported = false;
+  RankOptions rankOptions;
+  World *world = nullptr;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TOOLS_MESHPLAN_RUN_PROCESS_RANK_H

@@ -10,8 +10,13 @@ namespace meshplan::archive {
 
 namespace {
 
-constexpr const char *decomposeHelp =
-    "export with 'ep = ep.run_decompositions({})' before torch.export.save, which inlines the region";
+/// What to do about a region: those of a context are inlined on request, those that choose or repeat are not.
+std::string regionHelp(llvm::StringRef target) {
+  if (target.starts_with("higher_order.wrap_with_"))
+    return "export with 'ep = ep.run_decompositions({})' before torch.export.save, which inlines the region";
+  return "a plan is for one graph: export the model with the branch that is taken, or the steps that are done, written "
+         "out";
+}
 
 /// Operators that only check what the shapes already say.
 bool isAssert(llvm::StringRef target) {
@@ -212,8 +217,12 @@ ValueId GraphReader::defineTensor(const Json &name, GraphNames &names, int32_t p
 
 void GraphReader::readRegion(const Json &json, llvm::StringRef target, GraphNames &names) {
   const Json &inputs = document.array(document.member(json, "inputs"));
-  if (target != "higher_order.wrap_with_set_grad_enabled")
-    return document.fail(json, "higher-order operator '" + target + "' is not supported", decomposeHelp);
+  if (target != "higher_order.wrap_with_set_grad_enabled") {
+    document.fail(json, "higher-order operator '" + target + "' is not supported", regionHelp(target));
+    // What reads its results is not wrong as well.
+    Node unread;
+    return defineResults(document.member(json, "outputs"), names, unread);
+  }
   if (inputs.size() < 2)
     return document.fail(inputs, "a gradient region needs a flag and a graph");
   bool enabled = document.boolean(document.member(document.member(inputs[0], "arg"), "as_bool"));

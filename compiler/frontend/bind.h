@@ -90,6 +90,7 @@ struct EntryMatch {
   bool isRest = false;
   bool isOverride = false;
   std::vector<size_t> modules; ///< modules that take the entry, in model order
+  size_t parameterModules = 0; ///< of them, modules that hold parameters
   SourceRange range;
 };
 
@@ -214,6 +215,7 @@ struct LaterStatement {
 /// How much of the model the plan's entries name.
 struct Coverage {
   size_t parameterModules = 0; ///< modules that hold parameters
+  size_t otherModules = 0;     ///< modules that hold none
   size_t byEntries = 0;        ///< of them, matched by an entry
   size_t byRest = 0;           ///< of them, left to `rest`
 };

@@ -171,6 +171,8 @@ void Evaluator::override(const Definition &definition) {
     diagnostics
         .error({}, shown + ": '" + definition.value + (isNumber ? "' does not fit in 64 bits" : "' is not an integer"))
         .help("write -D " + definition.name + "=N with an integer N");
+    // It is given, so that nothing else is said of what depends on it.
+    names[definition.name].state = Entry::Done;
     return;
   }
   Entry &entry = names[definition.name];

@@ -40,7 +40,8 @@ struct CheckCommand {
     llvm::outs() << llvm::formatv("{0:2}", value) << '\n';
   }
 
-  /// One line for each entry of the plan: how many of the model's modules with parameters it names.
+  /// One line for each entry of the plan: how many of the model's modules with parameters it names, or, if it names
+  /// only others, how many of these.
   static std::vector<CoverageLine> coverage(Compilation &compilation) {
     std::vector<CoverageLine> lines;
     const BoundPlan &plan = compilation.plan();
@@ -49,9 +50,10 @@ struct CheckCommand {
       const Sources &sources = compilation.diagnostics().sources();
       line.place = sources.buffer(entry.range.file).name().str() + ":" + std::to_string(entry.range.line);
       line.statement = entry.path;
-      line.matched = static_cast<int64_t>(entry.modules.size());
-      line.total = static_cast<int64_t>(plan.coverage.parameterModules);
-      line.what = "modules";
+      bool isOfOthers = entry.parameterModules == 0 && !entry.modules.empty();
+      line.matched = static_cast<int64_t>(isOfOthers ? entry.modules.size() : entry.parameterModules);
+      line.total = static_cast<int64_t>(isOfOthers ? plan.coverage.otherModules : plan.coverage.parameterModules);
+      line.what = isOfOthers ? "modules without parameters" : "modules";
       lines.push_back(std::move(line));
     }
     return lines;

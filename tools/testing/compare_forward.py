@@ -20,7 +20,7 @@ import importlib
 import math
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,9 +76,17 @@ def load_program(path: Path | str) -> torch.export.ExportedProgram:
     return torch.export.load(path)
 
 
-def run(module: torch.nn.Module, inputs: Tensors) -> Tensors:
+def run(module: torch.nn.Module, inputs: Tensors, positional: Sequence[str] = ()) -> Tensors:
+    """The outputs by name; the inputs named in `positional` were exported without their names, in this order."""
+    named = {name: tensor for name, tensor in inputs.items() if name not in positional}
     with torch.no_grad():
-        return dict(leaves(module(**inputs)))
+        return dict(leaves(module(*(inputs[name] for name in positional), **named)))
+
+
+def positional_inputs(program: torch.export.ExportedProgram) -> tuple[str, ...]:
+    """Names of the inputs that are tensors by position."""
+    arguments = program.call_spec.in_spec.children()[0]
+    return tuple(program.graph_signature.user_inputs[: arguments.num_leaves])
 
 
 def leaves(result: object, path: str = "") -> Iterator[tuple[str, torch.Tensor]]:
@@ -126,12 +134,13 @@ class Reference:
         program = load_program(archive)
         self.half = is_half(program)
         narrow, wide = program.module(), widened_module(load_program(archive))
-        self.own, self.wide = run(narrow, inputs), run(wide, widened(inputs))
+        names = positional_inputs(program)
+        self.own, self.wide = run(narrow, inputs, names), run(wide, widened(inputs), names)
         self.own_errors = {name: largest_error(self.own[name], exact) for name, exact in self.wide.items()}
         single = [name for name, own in self.own.items() if own.is_floating_point() and own.numel() == 1]
         for shift in range(1, DRAWS) if self.half and single else ():
             rotated = {name: tensor.roll(shift, -1) for name, tensor in inputs.items()}
-            own, exact = run(narrow, rotated), run(wide, widened(rotated))
+            own, exact = run(narrow, rotated, names), run(wide, widened(rotated), names)
             for name in single:
                 self.own_errors[name] = max(self.own_errors[name], largest_error(own[name], exact[name]))
 

@@ -44,6 +44,14 @@ def reference_of(module: torch.nn.Module, inputs: Tensors) -> Reference:
         return Reference(Path(folder) / "m.pt2", inputs)
 
 
+class Positional(unittest.TestCase):
+    def test_inputs_that_were_exported_without_names(self) -> None:
+        inputs = {"x": torch.randn(2, 4)}
+        with tempfile.TemporaryDirectory() as folder:
+            torch.export.save(torch.export.export(Outputs().eval(), (inputs["x"],)), Path(folder) / "m.pt2")
+            self.assertEqual(Reference(Path(folder) / "m.pt2", inputs).own["floats"].shape, (2, 3))
+
+
 class Verdicts(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:

@@ -183,12 +183,17 @@ void RestBinder::countModules(const std::vector<bool> &claimed) {
   for (const Rest &rest : rests)
     byRest.insert(rest.taken.begin(), rest.taken.end());
   for (size_t module = 0; module < context.held.size(); ++module) {
-    if (context.held[module].empty())
+    if (context.held[module].empty()) {
+      ++plan.coverage.otherModules;
       continue;
+    }
     ++plan.coverage.parameterModules;
     plan.coverage.byRest += byRest.count(module);
     plan.coverage.byEntries += llvm::all_of(context.held[module], [&](size_t parameter) { return claimed[parameter]; });
   }
+  for (EntryMatch &entry : plan.entries)
+    entry.parameterModules =
+        llvm::count_if(entry.modules, [&](size_t module) { return !context.held[module].empty(); });
 }
 
 void bind::coverRest(const Context &context, llvm::ArrayRef<EntryStyles> styles, const std::vector<bool> &claimed,

@@ -16,7 +16,8 @@ template <typename Statements>
 void checkOnce(const Statements &statements, llvm::StringRef name, Diagnostics &diagnostics) {
   for (size_t i = 1; i < statements.size(); ++i)
     diagnostics.error(statements[i].range, ("a plan has one '" + name + "' statement").str())
-        .note(statements[0].range, "the first one is here");
+        .note(statements[0].range, "the first one is here")
+        .help("keep one of them");
 }
 
 llvm::StringRef nameOf(TrainableStatement::Kind kind) {

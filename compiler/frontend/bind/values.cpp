@@ -138,15 +138,18 @@ void ValueBinder::declare(const ValueStatement &statement, llvm::ArrayRef<Stated
   auto [earlier, isNew] = declared.try_emplace({statement.isInput, *index}, name.range);
   if (!isNew) {
     context.diagnostics.error(name.range, kind + " '" + name.text + "' is declared twice")
-        .note(earlier->second, "the other declaration is here");
+        .note(earlier->second, "the other declaration is here")
+        .help("keep one of them");
     return;
   }
   const OutlineValue &value = values[*index];
   if (value.dims.size() != statement.dims.size()) {
     for (const OutlineDim &dim : value.dims)
       unbound.insert(dim.symbol);
-    context.diagnostics.error(name.range, kind + " '" + name.text + "' has " + std::to_string(value.dims.size()) +
-                                              " dims, and the plan lists " + std::to_string(statement.dims.size()));
+    context.diagnostics
+        .error(name.range, kind + " '" + name.text + "' has " + std::to_string(value.dims.size()) +
+                               " dims, and the plan lists " + std::to_string(statement.dims.size()))
+        .help("list every dim, with '_' for one without a name");
     return;
   }
   std::vector<BoundDim> dims = bindDims(value, stated);
@@ -177,9 +180,10 @@ void ValueBinder::state(const StatedDim &dim, const OutlineDim &actual, const st
   if (!actual.symbol.empty())
     learn(symbols, actual.symbol, {*dim.extent, dim.syntax->range, source}, "symbol");
   else if (actual.extent != *dim.extent)
-    context.diagnostics.error(dim.syntax->extent->range, source + " is " + std::to_string(actual.extent) +
-                                                             " in the model, and the plan says " +
-                                                             std::to_string(*dim.extent));
+    context.diagnostics
+        .error(dim.syntax->extent->range, source + " is " + std::to_string(actual.extent) +
+                                              " in the model, and the plan says " + std::to_string(*dim.extent))
+        .help("leave the extent away, or export the model with " + std::to_string(*dim.extent));
   if (!actual.symbol.empty() && dim.syntax->name.text != "_")
     learn(names, dim.syntax->name.text, {*dim.extent, dim.syntax->range, source}, "dim name");
 }
@@ -197,6 +201,8 @@ void ValueBinder::learn(std::map<std::string, Known> &table, const std::string &
                        std::to_string(entry->second.extent));
   if (entry->second.range.hasLine() && !(entry->second.range == known.range))
     error.note(entry->second.range, "the other one is here");
+  error.help(kind == "symbol" ? "dims of one symbol have one extent in the model: give them the same"
+                              : "a name stands for one extent: give one of the dims another name");
 }
 
 void ValueBinder::learnSymbols() {
@@ -259,8 +265,10 @@ void ValueBinder::bindLoss() {
       context.diagnostics.error(loss.output.range, "unknown output '" + loss.output.text + "'")
           .help(suggest(loss.output.text, namesOf(context.model.outputs), "outputs of the model"));
     else if (size_t rank = context.model.outputs[*output].dims.size(); rank != 0)
-      context.diagnostics.error(loss.output.range, "the loss is a scalar, and output '" + loss.output.text + "' has " +
-                                                       std::to_string(rank) + " dims");
+      context.diagnostics
+          .error(loss.output.range,
+                 "the loss is a scalar, and output '" + loss.output.text + "' has " + std::to_string(rank) + " dims")
+          .help("return the mean or the sum of the losses from the model");
     else
       plan.loss = BoundLoss{*output, loss.range};
   }
@@ -272,8 +280,9 @@ void ValueBinder::bindMicrobatches() {
     if (!count)
       continue;
     if (*count < 1)
-      context.diagnostics.error(statement.count.range,
-                                "there is at least one microbatch, and this is " + std::to_string(*count));
+      context.diagnostics
+          .error(statement.count.range, "there is at least one microbatch, and this is " + std::to_string(*count))
+          .help("write the number of microbatches that a batch is split into, or leave the statement away");
     bool hasBatch = llvm::any_of(plan.inputs, [](const BoundInput &input) {
       return llvm::any_of(input.dims, [](const BoundDim &dim) { return dim.name == "batch"; });
     });

@@ -58,6 +58,20 @@ static std::string atBorder(Value operand, CallOp user, StringRef layout) {
   return from.empty() ? (to + ": input " + layout).str() : (from + ": output " + layout).str();
 }
 
+/// The same for a layout; empty if a plan cannot write it.
+static std::string atBorder(Value operand, CallOp user, ShardingAttr layout) {
+  SmallVector<std::string> dims;
+  for (DimShardingAttr dim : layout.getDims()) {
+    SmallVector<StringRef> axes = llvm::map_to_vector(dim.getAxes(), [](AxisRefAttr axis) { return axis.getName(); });
+    if (!llvm::all_of(dim.getAxes(), std::mem_fn(&AxisRefAttr::isWhole)) || !dim.getParts().empty())
+      return "";
+    dims.push_back(axes.empty()       ? "_"
+                   : axes.size() == 1 ? "_ over " + axes[0].str()
+                                      : "_ over (" + llvm::join(axes, ", ") + ")");
+  }
+  return atBorder(operand, user, "[" + llvm::join(dims, ", ") + "]");
+}
+
 static std::string wholeAtBorder(Value operand, CallOp user) {
   SmallVector<StringRef> dims(cast<RankedTensorType>(operand.getType()).getRank(), "_");
   return atBorder(operand, user, "[" + llvm::join(dims, ", ") + "]");
@@ -233,7 +247,10 @@ void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr n
     if (before.getAxes().size() > after.getAxes().size())
       if (std::optional<HeadUse> use = headCutBy(statement, operand, dim))
         return helpWithHead(diagnostic, *use);
-  diagnostic.attachNote() << "help: give the modules that share these values styles that fit together";
+  Diagnostic &help = diagnostic.attachNote();
+  help << "help: give the modules that share these values styles that fit together";
+  if (std::string stated = atBorder(operand, call, needed); !stated.empty())
+    help << ", or ask for it with '" << stated << "'";
 }
 
 void meshplan::reportSmallDim(ConstrainOp constrain, int64_t dim, int64_t shards) {

@@ -107,6 +107,8 @@ private:
 
   /// The statement that divides a value, if one is known.
   std::optional<Cause> statementBehind(Value value);
+  /// That which divides what a reshard gathers or deals anew.
+  std::optional<Cause> statementBehind(Value value, ShardingAttr to);
   /// True if the statement behind an axis that a call cannot take divides a parameter. Then the statement is wrong, as
   /// where a fused weight has no parts; what follows from inputs and borders is gathered.
   bool dividesWeights(CallOp call, const std::pair<unsigned, ProjectionBlock> &blocked);
@@ -343,9 +345,11 @@ void Propagation::placeReshards(CallOp call, const CallDecision &decision) {
     ShardingAttr arriving = getSharding(operand);
     if (arriving == wanted)
       continue;
-    if (movesData(arriving, wanted))
-      reportUnstated(call, index, wanted);
     Cause cause{call.getLoc(), StringAttr()};
+    if (movesData(arriving, wanted)) {
+      reportUnstated(call, index, wanted);
+      cause = statementBehind(operand, wanted).value_or(cause);
+    }
     Value made = layouts.obtain(operand, wanted, call, cause);
     inheritCauses(call, decision, made);
     call->setOperand(index, made);
@@ -385,7 +389,7 @@ void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
   // Behind an error layouts are guesses.
   if (hasFailed)
     return;
-  DividingStatement statement = toStatement(statementBehind(call.getOperands()[index]), call);
+  DividingStatement statement = toStatement(statementBehind(call.getOperands()[index], to), call);
   strictFailure |= strict;
   std::string layout = layoutText(withSharding(call.getOperands()[index].getType(), to));
   if (isNews(statement.location, call.getTarget() + " " + Twine(index) + layout))
@@ -397,6 +401,17 @@ std::optional<Cause> Propagation::statementBehind(Value value) {
     if (std::optional<Cause> cause = layouts.causeOf(value, axis); cause && cause->style)
       return cause;
   return std::nullopt;
+}
+
+std::optional<Cause> Propagation::statementBehind(Value value, ShardingAttr to) {
+  for (auto [before, after] : llvm::zip(getSharding(value).getDims(), to.getDims())) {
+    if (after.getAxes().take_front(before.getAxes().size()) == before.getAxes() && !isDealtAnew(before, after))
+      continue;
+    for (AxisRefAttr axis : before.getAxes())
+      if (std::optional<Cause> cause = layouts.causeOf(value, axis); cause && cause->style)
+        return cause;
+  }
+  return statementBehind(value);
 }
 
 bool Propagation::dividesWeights(CallOp call, const std::pair<unsigned, ProjectionBlock> &blocked) {

@@ -192,7 +192,7 @@ plan.mesh [#plan.mesh_axis<"dp" = 2>]
 func.func @divided_samples_are_taken_apart(
     %0: tensor<4x6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}, {}]>})
     -> (tensor<2x6xf32>, tensor<2x6xf32>) {
-  // CHECK: %[[WHOLE:.*]] = plan.reshard %arg0 : tensor<4x6xf32, #plan.sharding<[{"dp"}, {}]>> -> tensor<4x6xf32, #plan.sharding<[{}, {}]>>
+  // CHECK: %[[WHOLE:.*]] = plan.reshard %arg0 because "input x" : tensor<4x6xf32, #plan.sharding<[{"dp"}, {}]>> -> tensor<4x6xf32, #plan.sharding<[{}, {}]>>
   // CHECK: plan.call "aten.split_with_sizes.default"(%[[WHOLE]])
   %1:2 = plan.call "aten.split_with_sizes.default"(%0) {self = #plan.operand<0>, split_sizes = [2, 2]} in "m"
     : (tensor<4x6xf32>) -> (tensor<2x6xf32>, tensor<2x6xf32>)

@@ -163,6 +163,12 @@ TEST(GraphReader, RefusesOtherRegionsWithTheWayOut) {
               Contains("'models/model.json' at graph_module.graph.nodes[0]: higher-order operator "
                        "'higher_order.wrap_with_autocast' is not supported\nhelp: export with 'ep = "
                        "ep.run_decompositions({})' before torch.export.save, which inlines the region"));
+  // Nothing is said of what reads its results.
+  model.graph.json["nodes"][0]["target"] = "torch.ops.higher_order.cond";
+  EXPECT_THAT(errorsOf(model),
+              ElementsAre("'models/model.json' at graph_module.graph.nodes[0]: higher-order operator "
+                          "'higher_order.cond' is not supported\nhelp: a plan is for one graph: export the model with "
+                          "the branch that is taken, or the steps that are done, written out"));
 }
 
 TEST(GraphReader, DropsAsserts) {

@@ -68,6 +68,7 @@ help: remove the statement
 p.plan:2:3: note: the first one is here
     mesh dp = 2, tp = 3
     ^~~~~~~~~~~~~~~~~~~
+help: keep one of them
 )"},
     {"ModelTwice",
      R"(plan p {
@@ -82,6 +83,7 @@ p.plan:2:3: note: the first one is here
 p.plan:2:3: note: the first one is here
     model "a.pt2"
     ^~~~~~~~~~~~~
+help: keep one of them
 )"},
     {"UnknownDataOption",
      R"(plan p {

@@ -54,6 +54,7 @@ help: did you mean 'logits'?
 p.plan:2:20: note: the other declaration is here
     input input_ids, labels: [batch, seq]
                      ^~~~~~
+help: keep one of them
 )"},
     {"InputRank",
      R"(plan p {
@@ -64,6 +65,7 @@ p.plan:2:20: note: the other declaration is here
      R"(p.plan:2:9: error: input 'input_ids' has 2 dims, and the plan lists 1
     input input_ids: [batch]
           ^~~~~~~~~
+help: list every dim, with '_' for one without a name
 )"},
     {"WrongExtent",
      R"(plan p {
@@ -74,6 +76,7 @@ p.plan:2:20: note: the other declaration is here
      R"(p.plan:2:29: error: dim 0 of 'input_ids' is 4 in the model, and the plan says 16
     input input_ids: [batch = 16, seq]
                               ^~
+help: leave the extent away, or export the model with 16
 )"},
     {"EmptyExtent",
      R"(plan p {
@@ -125,6 +128,7 @@ help: give it one: 'NAME = NUMBER' in 'input input_ids: [...]'
 p.plan:2:21: note: the other one is here
     input input_ids: [batch = 16, seq = 8]
                       ^~~~~~~~~~
+help: dims of one symbol have one extent in the model: give them the same
 )",
      Model::Symbolic},
     {"NameTwice",
@@ -139,6 +143,7 @@ p.plan:2:21: note: the other one is here
 p.plan:2:21: note: the other one is here
     input input_ids: [batch, batch]
                       ^~~~~
+help: a name stands for one extent: give one of the dims another name
 )"},
     {"UnknownLoss",
      R"(plan p {
@@ -160,6 +165,7 @@ help: did you mean 'loss'?
      R"(p.plan:2:8: error: the loss is a scalar, and output 'logits' has 3 dims
     loss logits
          ^~~~~~
+help: return the mean or the sum of the losses from the model
 )"},
     {"NoMicrobatches",
      R"(plan p {
@@ -171,6 +177,7 @@ help: did you mean 'loss'?
      R"(p.plan:3:16: error: there is at least one microbatch, and this is 0
     microbatches 0
                  ^
+help: write the number of microbatches that a batch is split into, or leave the statement away
 )"},
     {"MicrobatchesWithoutBatch",
      R"(plan p {
@@ -229,6 +236,7 @@ help: '_' leaves a dim unnamed
 p.plan:2:29: note: the other one is here
     input input_ids, labels: [batch, seq]
                               ^~~~~
+help: a name stands for one extent: give one of the dims another name
 )"},
     {"SymbolicDimOfOutputHasAnotherExtent",
      R"(plan p {
@@ -243,6 +251,7 @@ p.plan:2:29: note: the other one is here
 p.plan:2:29: note: the other one is here
     input input_ids, labels: [batch = 16, seq = 8]
                               ^~~~~~~~~~
+help: a name stands for one extent: give one of the dims another name
 )",
      Model::Symbolic},
     {"WrongRankIsOneError",
@@ -254,6 +263,7 @@ p.plan:2:29: note: the other one is here
      R"(p.plan:2:9: error: input 'input_ids' has 2 dims, and the plan lists 1
     input input_ids: [batch = 16]
           ^~~~~~~~~
+help: list every dim, with '_' for one without a name
 )",
      Model::Symbolic},
     {"MisspeltInputIsOneError",

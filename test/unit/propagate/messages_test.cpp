@@ -250,12 +250,14 @@ TEST_F(Messages, AReshardThatNothingStates) {
   EXPECT_THAT(unstated("[{}, {}]", false),
               ElementsAre("warning p.plan:3: nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' "
                           "needs [6, 16], and gets [6, 16 over tp]; 384 bytes on each rank",
-                          "help: give the modules that share these values styles that fit together"));
+                          "help: give the modules that share these values styles that fit together, or ask for it with "
+                          "'head: input [_, _]'"));
   EXPECT_THAT(
       unstated("[{\"tp\"}, {}]", true),
       ElementsAre("error p.plan:3: nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' needs "
                   "[6 over tp, 16], and gets [6, 16 over tp]; 128 bytes on each rank",
-                  "help: give the modules that share these values styles that fit together"))
+                  "help: give the modules that share these values styles that fit together, or ask for it with "
+                  "'head: input [_ over tp, _]'"))
       << "the largest shard has two of the six rows";
 }
 
@@ -269,7 +271,9 @@ TEST_F(Messages, AReshardOfAHeadThatNoModuleMakes) {
     return said([&] { reportUnstatedReshard(call(0), 1, sharding("[{}, {}, {}, {}]"), mesh(), by, false); }).back();
   };
   EXPECT_EQ(unstated(statement()), "help: a KV head is not cut: use 'replicate' for what makes it");
-  EXPECT_EQ(unstated(statement("sequence")), "help: give the modules that share these values styles that fit together")
+  EXPECT_EQ(unstated(statement("sequence")),
+            "help: give the modules that share these values styles that fit together, or ask for it with "
+            "'attn: input [_, _, _, _]'")
       << "not what divides features";
 }
 
@@ -281,7 +285,8 @@ TEST_F(Messages, AReshardOfAnotherDimIsNoneOfAHead) {
                                                   key + ", " + key + ") -> (tensor<2x2x6x4xf32>, tensor<2x2x6xf32>)\n");
   EXPECT_EQ(
       said([&] { reportUnstatedReshard(call(0), 1, sharding("[{}, {}, {}, {}]"), mesh(), statement(), false); }).back(),
-      "help: give the modules that share these values styles that fit together");
+      "help: give the modules that share these values styles that fit together, or ask for it with "
+      "'attn: input [_, _, _, _]'");
 }
 
 TEST_F(Messages, ADimSmallerThanItsShards) {

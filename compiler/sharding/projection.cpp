@@ -259,27 +259,35 @@ struct DimBuilder {
   const FactorRule &rule;
   MeshOp mesh;
 
-  /// The dim, and a factor that cannot be expressed in it.
-  std::pair<DimShardingAttr, std::optional<unsigned>> build(ArrayRef<unsigned> factors) const;
+  /// The dim, and a factor that cannot be expressed in it. Where the dim has so many equal parts already, the factors
+  /// above the first divided one may number them.
+  std::pair<DimShardingAttr, std::optional<unsigned>> build(ArrayRef<unsigned> factors, ArrayRef<int64_t> known) const;
   std::pair<DimShardingAttr, std::optional<unsigned>> buildJoined(ArrayRef<unsigned> factors) const;
   std::pair<DimShardingAttr, std::optional<unsigned>> buildShared(unsigned factor, int64_t sharers) const;
 };
 } // namespace
 
-std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<unsigned> factors) const {
+std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<unsigned> factors,
+                                                                      ArrayRef<int64_t> known) const {
   AxisList axes;
   std::optional<unsigned> inexpressible;
   bool majorIsWhole = false;
   int64_t extent = 1, unit = 1, repeat = 1;
-  ArrayRef<int64_t> parts;
+  ArrayRef<int64_t> parts, numbered;
   for (unsigned index : factors) {
     const Factor &factor = rule.factors[index];
     const FactorDivision &division = divisions[index];
-    extent *= factor.size;
+    int64_t above = std::exchange(extent, extent * factor.size);
     unit *= std::max<int64_t>(factor.size, 1);
     if (division.axes.empty() || inexpressible) {
       majorIsWhole |= factor.size != factor.unit;
       continue;
+    }
+    bool numbersParts = axes.empty() && division.parts.empty() && division.repeat == 1 && above > 1 &&
+                        above == static_cast<int64_t>(known.size()) && llvm::all_equal(known);
+    if (majorIsWhole && numbersParts) {
+      numbered = known;
+      majorIsWhole = false;
     }
     if (majorIsWhole || !parts.empty()) {
       inexpressible = index;
@@ -302,7 +310,8 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
     unsigned divided = *llvm::find_if(factors, [&](unsigned index) { return !divisions[index].parts.empty(); });
     return {divideDim(extent, {}, mesh), divided};
   }
-  return {divideDim(extent, mergeDigits(axes, mesh), mesh, unit, parts, repeat), inexpressible};
+  return {divideDim(extent, mergeDigits(axes, mesh), mesh, unit, numbered.empty() ? parts : numbered, repeat),
+          inexpressible};
 }
 
 /// Factors are joined if all are divided alike: a rank holds a range of each. Equal numbers of units need none.
@@ -345,14 +354,15 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildShared(unsi
 
 ShardingAttr meshplan::projectToDims(const FactorDivisions &divisions, const TensorFactors &tensor,
                                      const FactorRule &rule, MeshOp mesh,
-                                     llvm::SmallVectorImpl<unsigned> *inexpressible) {
+                                     llvm::SmallVectorImpl<unsigned> *inexpressible, ShardingAttr arriving) {
   SmallVector<DimShardingAttr> dims;
   DimBuilder builder{divisions, rule, mesh};
   for (auto [index, factors] : llvm::enumerate(tensor.dims)) {
     int64_t sharers = tensor.sharers(index);
+    ArrayRef<int64_t> known = arriving ? arriving.getDims()[index].getParts() : ArrayRef<int64_t>();
     auto [dim, factor] = sharers > 1              ? builder.buildShared(factors.front(), sharers)
                          : tensor.isJoined(index) ? builder.buildJoined(factors)
-                                                  : builder.build(factors);
+                                                  : builder.build(factors, known);
     dims.push_back(dim);
     if (factor && inexpressible)
       inexpressible->push_back(*factor);

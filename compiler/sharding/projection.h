@@ -61,9 +61,11 @@ Projection projectToFactors(plan::ShardingAttr sharding, const TensorFactors &te
 
 /// The sharding of a tensor whose factors are divided so. Nothing is partial. A dim can be divided in a minor factor
 /// only if its more major factors are divided to 1, and part by part only in a factor of its own: `inexpressible`
-/// receives the factors for which that fails.
+/// receives the factors for which that fails. Where the tensor arrives with equal parts, more major factors that number
+/// them stay whole: [3 * 4 heads] in three parts is [3, 4 heads] divided in the second dim.
 plan::ShardingAttr projectToDims(const FactorDivisions &divisions, const TensorFactors &tensor, const FactorRule &rule,
-                                 plan::MeshOp mesh, llvm::SmallVectorImpl<unsigned> *inexpressible = nullptr);
+                                 plan::MeshOp mesh, llvm::SmallVectorImpl<unsigned> *inexpressible = nullptr,
+                                 plan::ShardingAttr arriving = {});
 
 /// The axes of `sharding` that belong to the same dims under another tensor of the rule: where a consumer of one tensor
 /// would like the dims of another to be.

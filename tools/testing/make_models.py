@@ -130,6 +130,7 @@ MODELS: dict[str, list[str]] = {
     "resnet_basic": noisy("resnet", *RESNET_CLASS, **RESNET, image_size=32, layer_type="basic"),
     "attentions": ["attentions"],
     "convolutions": ["convolutions"],
+    "fused": ["fused"],
     "lookups": ["lookups"],
     "losses": ["losses"],
     "losses_bfloat16": ["losses", "--dtype", "bfloat16"],

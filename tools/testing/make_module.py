@@ -217,9 +217,40 @@ class Images(nn.Module):
         return {"pixels": torch.randn(4, 32, 32, 3)}
 
 
+class Fused(nn.Module):
+    """Query, key and value from one weight, numbered by a dim of their own, and taken apart in every way."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.qkv = nn.ModuleList(nn.Linear(48, 144) for _ in range(4))
+        self.out = nn.ModuleList(nn.Linear(48, 48) for _ in range(4))
+
+    def forward(self, hidden: torch.Tensor) -> Tensors:
+        batch, positions, width = hidden.shape
+        for index, (qkv, out) in enumerate(zip(self.qkv, self.out, strict=True)):
+            parts = qkv(hidden).view(batch, positions, 3, 6, 8)
+            if index == 0:
+                heads = [part.transpose(1, 2) for part in parts.unbind(2)]
+            elif index == 1:
+                heads = list(parts.permute(2, 0, 3, 1, 4).unbind(0))
+            elif index == 2:
+                heads = [parts[:, :, number].transpose(1, 2) for number in range(3)]
+            else:
+                rows = parts.permute(2, 0, 3, 1, 4)
+                heads = [rows[0], rows[1], rows[2]]
+            mixed = nn.functional.scaled_dot_product_attention(*heads, is_causal=True)
+            hidden = hidden + out(mixed.transpose(1, 2).reshape(batch, positions, width))
+        return {"hidden": hidden}
+
+    @staticmethod
+    def inputs() -> Tensors:
+        return {"hidden": torch.randn(4, 10, 48)}
+
+
 MODULES = {
     "attentions": Attentions,
     "convolutions": Convolutions,
+    "fused": Fused,
     "images": Images,
     "lookups": Lookups,
     "losses": Losses,

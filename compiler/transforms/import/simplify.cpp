@@ -6,6 +6,7 @@
 
 #include "compiler/sharding/other_names.h"
 #include "compiler/sharding/random_ops.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/call_builder.h"
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
@@ -41,7 +42,7 @@ struct SameOperation : llvm::DenseMapInfo<Operation *> {
 
 class Simplifier {
 public:
-  void run(Block &block) {
+  LogicalResult run(Block &block) {
     for (BlockArgument argument : block.getArguments())
       if (isTrainable(argument))
         trained.insert(argument);
@@ -50,6 +51,7 @@ public:
     for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>()))
       visit(call);
     eraseUnread(block);
+    return failure(hasFailed);
   }
 
 private:
@@ -81,13 +83,28 @@ private:
 
   /// PyTorch records the last states of an lstm with a dim too many; they have the shapes of the first ones. What reads
   /// them has shapes that follow from the wrong one, so that only those that nothing reads are put right.
-  static void correctStates(plan::CallOp call) {
+  void correctStates(plan::CallOp call) {
     SmallVector<std::optional<unsigned>> first = CallView::of(call).getOperands("hx");
     if (call.getTarget() != "aten.lstm.input" || call.getNumResults() != first.size() + 1)
       return;
-    for (auto [state, last] : llvm::zip(first, call.getResults().drop_front()))
-      if (state && last.use_empty())
+    for (auto [state, last] : llvm::zip(first, call.getResults().drop_front())) {
+      if (!state || last.getType() == call.getOperand(*state).getType())
+        continue;
+      if (last.use_empty())
         last.setType(call.getOperand(*state).getType());
+      else
+        return refuseStates(call, cast<RankedTensorType>(last.getType()),
+                            cast<RankedTensorType>(call.getOperand(*state).getType()));
+    }
+  }
+
+  void refuseStates(plan::CallOp call, RankedTensorType written, RankedTensorType made) {
+    hasFailed = true;
+    auto diagnostic = call.emitError() << "the model reads the last states of '" << call.getTarget() << "' in "
+                                       << moduleText(call.getModule().value_or(""))
+                                       << ", which PyTorch has exported with " << written.getRank()
+                                       << " dims and which have " << made.getRank();
+    diagnostic.attachNote() << "help: read the positions of the layer's output: the last one is the last state";
   }
 
   /// Tensors that are expanded to one shape become each one's own expansion, where that is another shape than its own.
@@ -165,6 +182,7 @@ private:
         .Default(false);
   }
 
+  bool hasFailed = false;
   llvm::DenseSet<Value> trained; ///< computed from a trainable parameter
   llvm::DenseSet<Operation *, SameOperation> calls;
 };
@@ -172,7 +190,8 @@ private:
 struct SimplifyPass : meshplan::impl::SimplifyBase<SimplifyPass> {
   void runOnOperation() final {
     for (Block &block : getOperation().getBody())
-      Simplifier().run(block);
+      if (failed(Simplifier().run(block)))
+        return signalPassFailure();
   }
 };
 

@@ -118,8 +118,9 @@ bool CallDecider::isUsed(AxisRefAttr axis, unsigned factor) const {
 
 void CallDecider::deriveTypes(llvm::SmallVectorImpl<unsigned> &inexpressible) {
   for (auto [index, tensor] : llvm::enumerate(problem.rule.operands)) {
-    ShardingAttr sharding = projectToDims(decision.factors, tensor, problem.rule, problem.mesh, &inexpressible);
     ShardingAttr arriving = problem.operands[index];
+    ShardingAttr sharding =
+        projectToDims(decision.factors, tensor, problem.rule, problem.mesh, &inexpressible, arriving);
     decision.operands.push_back(ShardingAttr::get(sharding.getContext(), sharding.getDims(), arriving.getReduction(),
                                                   arriving.getPartialAxes()));
   }

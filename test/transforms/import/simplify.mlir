@@ -165,14 +165,3 @@ func.func @states(%x: tensor<4x5x3xf32>, %s: tensor<1x4x2xf32>, %w: tensor<8x3xf
       -> (tensor<4x5x2xf32>, tensor<1x1x4x2xf32>, tensor<1x1x4x2xf32>)
   return %0#0 : tensor<4x5x2xf32>
 }
-
-// CHECK-LABEL: func.func @states_read
-// CHECK-NEXT: "aten.lstm.input"{{.*}} -> (tensor<4x5x2xf32>, tensor<1x1x4x2xf32>, tensor<1x4x2xf32>)
-func.func @states_read(%x: tensor<4x5x3xf32>, %s: tensor<1x4x2xf32>, %w: tensor<8x3xf32>, %h: tensor<8x2xf32>) -> tensor<1x1x4x2xf32> {
-  %0:3 = plan.call "aten.lstm.input"(%x, %s, %s, %w, %h) {input = #plan.operand<0>,
-      hx = [#plan.operand<1>, #plan.operand<2>], params = [#plan.operand<3>, #plan.operand<4>], has_biases = false,
-      num_layers = 1 : i64, dropout = 0.0 : f64, train = false, bidirectional = false, batch_first = true}
-      : (tensor<4x5x3xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<8x3xf32>, tensor<8x2xf32>)
-      -> (tensor<4x5x2xf32>, tensor<1x1x4x2xf32>, tensor<1x1x4x2xf32>)
-  return %0#1 : tensor<1x1x4x2xf32>
-}

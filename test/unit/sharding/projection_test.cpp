@@ -146,6 +146,29 @@ TEST_F(ProjectionTest, EqualPartsDivideWhatIsBelowThem) {
   EXPECT_THAT(projection.factors[1].parts, IsEmpty());
 }
 
+TEST_F(ProjectionTest, EqualPartsStayWhereFactorsNumberThem) {
+  FactorRule rule = dimOf({3, 8, 4});
+  for (int64_t unit : {1, 4}) {
+    ShardingAttr from = layout(rule, {axis("four")}, unit, {32, 32, 32});
+    Projection projection = projectToFactors(from, rule.operands[0], rule, mesh);
+    llvm::SmallVector<unsigned> inexpressible;
+    EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh, &inexpressible, from), from);
+    EXPECT_THAT(inexpressible, IsEmpty());
+    // Only where the tensor arrives so.
+    EXPECT_TRUE(projectToDims(projection.factors, rule.operands[0], rule, mesh, &inexpressible).isReplicated());
+    EXPECT_THAT(inexpressible, ElementsAre(1));
+  }
+  // Parts of another number are others.
+  FactorDivisions divisions(3);
+  divisions[1].axes = {axis("four")};
+  for (const std::vector<int64_t> &parts : {std::vector<int64_t>{48, 48}, std::vector<int64_t>{64, 16, 16}}) {
+    llvm::SmallVector<unsigned> inexpressible;
+    ShardingAttr other = ShardingAttr::get(&context, {divideDim(96, {axis("two")}, mesh, 1, parts)});
+    projectToDims(divisions, rule.operands[0], rule, mesh, &inexpressible, other);
+    EXPECT_THAT(inexpressible, ElementsAre(1));
+  }
+}
+
 TEST_F(ProjectionTest, OtherPartsBlock) {
   EXPECT_TRUE(project(dimOf({3, 8, 4}), {axis("four")}, 1, {64, 16, 16}).block);
   EXPECT_TRUE(project(dimOf({8, 4}), {axis("two")}, 1, {16, 16}).block);

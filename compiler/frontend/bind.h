@@ -1,8 +1,7 @@
 //===- bind.h - a plan bound to a model --------------------------*- C++ -*-===//
 //
-// Gives the words of a plan their meaning against a model: which modules an
-// entry matches, which axes a style names, what extent a dim has. Checks what
-// names tell; whether a module can take its style is for phases that know its op.
+// Gives the words of a plan their meaning against a model: which modules an entry matches, which axes a style names,
+// what extent a dim has. Checks what names tell; whether a module can take its style is for phases that know its op.
 //
 // Modules, parameters, inputs and outputs are indices into the ModelOutline, axes
 // into the mesh. `text` is the statement as written, for messages.
@@ -205,8 +204,7 @@ struct BoundTrainable {
   SourceRange range;
 };
 
-/// A statement that asks for more than a forward program, so that a caller that
-/// cannot honour it can refuse it by name.
+/// A statement that asks for more than a forward program; who cannot honour it refuses it by name.
 struct LaterStatement {
   std::string name; ///< `data`, `precision`, `train only`, ...
   SourceRange range;

@@ -91,7 +91,7 @@ static OpCost logSigmoid(const CallView &call) {
   return cost;
 }
 
-static const ElementwiseOp functions[] = {
+static const ElementwiseOp arithmetic[] = {
     {"aten.add.Tensor", inSum, pointwiseCost<2>},
     {"aten.add.Scalar", notLinear, cheap},
     {"aten.sub.Tensor", inSum, pointwiseCost<2>},
@@ -118,6 +118,9 @@ static const ElementwiseOp functions[] = {
     {"aten.neg.default", inSelf, cheap},
     {"aten.abs.default", notLinear, cheap},
     {"aten.square.default", notLinear, cheap},
+};
+
+static const ElementwiseOp functions[] = {
     {"aten.pow.Tensor_Scalar", notLinear, function},
     {"aten.pow.Tensor_Tensor", notLinear, activation},
     {"aten.pow.Scalar", notLinear, activation},
@@ -266,7 +269,7 @@ static FactorRule preluRule(const CallView &call) {
 }
 
 void addElementwiseRecords(OpRegistry &registry) {
-  for (const ElementwiseOp &op : llvm::concat<const ElementwiseOp>(functions, choicesAndComparisons))
+  for (const ElementwiseOp &op : llvm::concat<const ElementwiseOp>(arithmetic, functions, choicesAndComparisons))
     registry.add({.target = op.target,
                   .rule = elementwiseRule,
                   .linearity = op.linearity,

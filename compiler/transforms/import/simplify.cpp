@@ -87,19 +87,16 @@ private:
     SmallVector<std::optional<unsigned>> first = CallView::of(call).getOperands("hx");
     if (call.getTarget() != "aten.lstm.input" || call.getNumResults() != first.size() + 1)
       return;
-    for (auto [state, last] : llvm::zip(first, call.getResults().drop_front())) {
-      if (!state || last.getType() == call.getOperand(*state).getType())
-        continue;
-      if (last.use_empty())
+    for (auto [state, last] : llvm::zip(first, call.getResults().drop_front()))
+      if (state && last.use_empty())
         last.setType(call.getOperand(*state).getType());
-      else
-        return refuseStates(call, cast<RankedTensorType>(last.getType()),
-                            cast<RankedTensorType>(call.getOperand(*state).getType()));
-    }
+      else if (state && last.getType() != call.getOperand(*state).getType())
+        return refuseStates(call, last, call.getOperand(*state));
   }
 
-  void refuseStates(plan::CallOp call, RankedTensorType written, RankedTensorType made) {
+  void refuseStates(plan::CallOp call, Value last, Value first) {
     hasFailed = true;
+    auto written = cast<RankedTensorType>(last.getType()), made = cast<RankedTensorType>(first.getType());
     auto diagnostic = call.emitError() << "the model reads the last states of '" << call.getTarget() << "' in "
                                        << moduleText(call.getModule().value_or(""))
                                        << ", which PyTorch has exported with " << written.getRank()

@@ -32,6 +32,12 @@ int64_t imageBytes(const CallView &call, StringRef name) {
   return StridedShape{call.operands[*operand].getShape(), strides}.isChannelsLast() ? 0 : contiguousBytes(call, name);
 }
 
+OpCost rowMajorCopyCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  cost.workspaceBytes = contiguousBytes(call);
+  return cost;
+}
+
 int64_t matrixBytes(const CallView &call, StringRef name) {
   std::optional<unsigned> operand = call.getOperand(name);
   if (!operand || call.operands[*operand].getRank() != 2)

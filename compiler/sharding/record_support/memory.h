@@ -23,6 +23,9 @@ int64_t contiguousBytes(const CallView &call, llvm::StringRef name);
 /// The same for kernels that also read features innermost.
 int64_t imageBytes(const CallView &call, llvm::StringRef name);
 
+/// The cost of moving elements by a kernel that reads only row-major tensors.
+OpCost rowMajorCopyCost(const CallView &call);
+
 /// Bytes of the copy of a matrix of which neither rows nor columns are adjacent: products read only such.
 int64_t matrixBytes(const CallView &call, llvm::StringRef name);
 

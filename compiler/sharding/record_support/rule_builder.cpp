@@ -121,4 +121,10 @@ FactorRule RuleBuilder::finish() {
   return std::move(rule);
 }
 
+FactorRule wholeDimRule(const CallView &call, int64_t defaultDim) {
+  RuleBuilder builder(call);
+  builder.tieAligned({normalizeDim(call.getInt("dim", defaultDim), builder.result().getRank())});
+  return builder.finish();
+}
+
 } // namespace meshplan

@@ -83,6 +83,10 @@ private:
   FactorRule rule;
 };
 
+/// The rule of operators that need all of the dim which their argument `dim` names, and of which the others pass.
+FactorRule wholeDimRule(const CallView &call, int64_t defaultDim);
+template <int64_t DefaultDim> FactorRule wholeDimRule(const CallView &call) { return wholeDimRule(call, DefaultDim); }
+
 /// `dim` as a number from 0, or -1 if the rank has no such dim. A scalar has a dim 0 of its own, as in PyTorch.
 int64_t normalizeDim(int64_t dim, int64_t rank);
 

@@ -16,12 +16,6 @@ using namespace mlir;
 
 namespace meshplan {
 
-static FactorRule softmaxRule(const CallView &call) {
-  RuleBuilder builder(call);
-  builder.tieAligned({normalizeDim(call.getInt("dim", 0), builder.result().getRank())});
-  return builder.finish();
-}
-
 /// Exponential, sum and division; an operand of another dtype is converted first.
 static OpCost softmaxCost(const CallView &call) {
   OpCost cost = copyCost(call);
@@ -160,7 +154,7 @@ static OpCost sampleNormCost(const CallView &call) {
 void addNormalizationRecords(OpRegistry &registry) {
   for (StringRef target :
        {"aten.softmax.int", "aten._softmax.default", "aten.log_softmax.int", "aten._log_softmax.default"})
-    registry.add({.target = target, .rule = softmaxRule, .linearity = notLinear, .cost = softmaxCost});
+    registry.add({.target = target, .rule = wholeDimRule<0>, .linearity = notLinear, .cost = softmaxCost});
   for (StringRef target : {"aten.layer_norm.default", "aten.native_layer_norm.default"})
     registry.add({.target = target, .rule = normRule, .linearity = notLinear, .cost = layerNormCost});
   for (StringRef target : {"aten.rms_norm.default", "aten._fused_rms_norm.default"})

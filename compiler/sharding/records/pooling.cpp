@@ -134,11 +134,6 @@ static OpCost im2colCost(const CallView &call) {
   cost.workspaceBytes = tensorBytes(call.operands.front());
   return cost;
 }
-static OpCost col2imCost(const CallView &call) {
-  OpCost cost = copyCost(call);
-  cost.workspaceBytes = contiguousBytes(call);
-  return cost;
-}
 
 /// Reads row-major, or features innermost.
 static OpCost adaptiveMaxPoolCost(const CallView &call) {
@@ -187,7 +182,7 @@ void addPoolingRecords(OpRegistry &registry) {
                 .cost = adaptiveMaxPoolCost,
                 .strides = likeImage});
   registry.add({.target = "aten.im2col.default", .rule = im2colRule, .linearity = inSelf, .cost = im2colCost});
-  registry.add({.target = "aten.col2im.default", .rule = col2imRule, .linearity = inSelf, .cost = col2imCost});
+  registry.add({.target = "aten.col2im.default", .rule = col2imRule, .linearity = inSelf, .cost = rowMajorCopyCost});
 }
 
 } // namespace meshplan

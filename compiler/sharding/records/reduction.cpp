@@ -113,13 +113,6 @@ static LocalCall localizeMean(const CallView &call, plan::MeshOp) {
   return {"meshplan.mean_addend", withArg(call.args, "count", intLiteral(call.args.getContext(), count))};
 }
 
-/// The scanned or sorted dim is whole. The default is that of diff and sort; cumsum always names its dim.
-static FactorRule scanRule(const CallView &call) {
-  RuleBuilder builder(call);
-  builder.tieAligned({normalizeDim(call.getInt("dim", -1), builder.result().getRank())});
-  return builder.finish();
-}
-
 /// Counts of a part of the elements add up if the bins are given; else they follow from all elements.
 static FactorRule histogramRule(const CallView &call) {
   RuleBuilder builder(call);
@@ -136,7 +129,8 @@ static OpCost sortCost(const CallView &call) {
   return cost;
 }
 
-/// Orders a copy of the values; for the k-th also their places. Of a median along adjacent elements nothing is copied.
+/// Orders a copy of the values, which argsort drops; for the k-th also their places. Of a median along adjacent
+/// elements nothing is copied.
 static OpCost sortedCopyCost(const CallView &call) {
   OpCost cost = sortCost(call);
   cost.workspaceBytes = tensorBytes(call.operands.front());
@@ -153,13 +147,6 @@ static OpCost medianCost(const CallView &call) {
   int64_t dim = normalizeDim(call.getInt("dim", 0), strides.size());
   if (dim < 0 || dim >= static_cast<int64_t>(strides.size()) || strides[dim] == 1)
     cost.workspaceBytes = 0;
-  return cost;
-}
-
-/// Sorts the values as well, and drops them.
-static OpCost argsortCost(const CallView &call) {
-  OpCost cost = sortCost(call);
-  cost.workspaceBytes = tensorBytes(call.operands.front());
   return cost;
 }
 
@@ -210,16 +197,16 @@ void addReductionRecords(OpRegistry &registry) {
       {"aten.all.default", wholeRule, notLinear, compareCost},
       {"aten.all.dims", wholeRule, notLinear, compareCost},
       {"aten.all.dim", wholeRule, notLinear, compareCost},
-      {"aten.cumsum.default", scanRule, inSelf, sumCost},
-      {"aten.cumprod.default", scanRule, notLinear, sumCost},
-      {"aten.cummax.default", scanRule, notLinear, compareCost},
-      {"aten.cummin.default", scanRule, notLinear, compareCost},
-      {"aten.logcumsumexp.default", scanRule, notLinear, compareCost},
-      {"aten.diff.default", scanRule, notLinear, compareCost},
-      {"aten.sort.default", scanRule, notLinear, sortCost},
-      {"aten.sort.stable", scanRule, notLinear, sortCost},
-      {"aten.argsort.default", scanRule, notLinear, argsortCost},
-      {"aten.topk.default", scanRule, notLinear, sortCost},
+      {"aten.cumsum.default", wholeDimRule<-1>, inSelf, sumCost},
+      {"aten.cumprod.default", wholeDimRule<-1>, notLinear, sumCost},
+      {"aten.cummax.default", wholeDimRule<-1>, notLinear, compareCost},
+      {"aten.cummin.default", wholeDimRule<-1>, notLinear, compareCost},
+      {"aten.logcumsumexp.default", wholeDimRule<-1>, notLinear, compareCost},
+      {"aten.diff.default", wholeDimRule<-1>, notLinear, compareCost},
+      {"aten.sort.default", wholeDimRule<-1>, notLinear, sortCost},
+      {"aten.sort.stable", wholeDimRule<-1>, notLinear, sortCost},
+      {"aten.argsort.default", wholeDimRule<-1>, notLinear, sortedCopyCost},
+      {"aten.topk.default", wholeDimRule<-1>, notLinear, sortCost},
       {"aten.histc.default", histogramRule, notLinear, compareCost},
   };
   for (const Reduction &reduction : reductions)

@@ -98,13 +98,6 @@ static Strides selectedStrides(const CallView &call, unsigned) {
   return strides;
 }
 
-/// slice_scatter: self with a part replaced by src. The cut dim is whole.
-static FactorRule sliceScatterRule(const CallView &call) {
-  RuleBuilder builder(call);
-  builder.tieAligned({normalizeDim(call.getInt("dim", 0), builder.result().getRank())});
-  return builder.finish();
-}
-
 /// select_scatter: self with one index of a dim replaced by src, which lacks that dim.
 static FactorRule selectScatterRule(const CallView &call) {
   RuleBuilder builder(call);
@@ -181,19 +174,6 @@ static FactorRule triangleRule(const CallView &call) {
   return builder.finish();
 }
 
-static OpCost triangleCost(const CallView &call) {
-  OpCost cost = copyCost(call);
-  cost.workspaceBytes = contiguousBytes(call);
-  return cost;
-}
-
-/// glu takes the halves of a dim.
-static FactorRule halvesRule(const CallView &call) {
-  RuleBuilder builder(call);
-  builder.tieAligned({normalizeDim(call.getInt("dim", -1), builder.result().getRank())});
-  return builder.finish();
-}
-
 void addSlicingRecords(OpRegistry &registry) {
   registry.add({.target = "aten.slice.Tensor",
                 .rule = sliceRule,
@@ -215,7 +195,7 @@ void addSlicingRecords(OpRegistry &registry) {
                   .cost = viewCost,
                   .strides = selectedStrides});
   registry.add({.target = "aten.slice_scatter.default",
-                .rule = sliceScatterRule,
+                .rule = wholeDimRule<0>,
                 .linearity = inBoth,
                 .cost = copyCost,
                 .strides = likeCopy});
@@ -237,8 +217,9 @@ void addSlicingRecords(OpRegistry &registry) {
                   .cost = viewCost,
                   .strides = view.strides});
   for (StringRef target : {"aten.tril.default", "aten.triu.default"})
-    registry.add({.target = target, .rule = triangleRule, .linearity = inSelf, .cost = triangleCost});
-  registry.add({.target = "aten.glu.default", .rule = halvesRule, .linearity = notLinear, .cost = pointwiseCost<20>});
+    registry.add({.target = target, .rule = triangleRule, .linearity = inSelf, .cost = rowMajorCopyCost});
+  registry.add(
+      {.target = "aten.glu.default", .rule = wholeDimRule<-1>, .linearity = notLinear, .cost = pointwiseCost<20>});
 }
 
 } // namespace meshplan

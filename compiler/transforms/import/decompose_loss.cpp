@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/class_losses.h"
 #include "compiler/transforms/import/call_builder.h"
 #include "compiler/transforms/import/loss_reduction.h"
 #include "compiler/transforms/import/passes.h"
@@ -15,12 +16,6 @@ namespace meshplan {
 
 using namespace mlir;
 using namespace meshplan;
-
-/// Losses of class numbers: of logits, and of logarithms of probabilities.
-static constexpr StringRef losses[] = {
-    "aten.cross_entropy_loss.default", "aten.nll_loss.default",         "aten.nll_loss_nd.default",
-    "aten.nll_loss2d.default",         "aten.nll_loss_forward.default", "aten.nll_loss2d_forward.default",
-};
 
 namespace {
 
@@ -142,7 +137,7 @@ struct DecomposeLossPass : meshplan::impl::DecomposeLossBase<DecomposeLossPass> 
     SmallVector<plan::CallOp> found;
     getOperation().walk([&](plan::CallOp call) {
       // The weight of all targets, which some forms give too, is of use only to a backward pass.
-      if (llvm::is_contained(losses, call.getTarget()) && call.getNumResults() > 0 &&
+      if (isClassLoss(call.getTarget()) && call.getNumResults() > 0 &&
           llvm::all_of(call.getResults().drop_front(), [](Value value) { return value.use_empty(); }))
         found.push_back(call);
     });

@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/propagate/messages.h"
 #include "compiler/sharding/attention_heads.h"
+#include "compiler/sharding/class_losses.h"
 #include "compiler/sharding/layout_text.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
@@ -213,9 +214,7 @@ static void noteCauses(InFlightDiagnostic &diagnostic, Value operand, const Layo
 /// takes other calls apart.
 static bool hasOtherForm(StringRef target) {
   StringRef name = target.rsplit('.').first;
-  static constexpr StringLiteral takenApart[] = {"aten.cross_entropy_loss", "aten.nll_loss", "aten.nll_loss2d",
-                                                 "aten.nll_loss_nd", "aten.scaled_dot_product_attention"};
-  return llvm::is_contained(takenApart, name) ||
+  return isClassLoss(target) || name == "aten.scaled_dot_product_attention" ||
          llvm::any_of(OpRegistry::get().targets(), [&](StringRef other) { return other.rsplit('.').first == name; });
 }
 

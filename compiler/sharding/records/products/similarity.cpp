@@ -45,10 +45,8 @@ static FactorRule cdistRule(const CallView &call) {
 
 /// Vectors of three elements along `dim`. Without it the first dim of three elements counts, which a division changes.
 static FactorRule crossRule(const CallView &call) {
-  RuleBuilder builder(call);
-  if (call.target == "aten.linalg_cross.default" || isa_and_present<IntegerAttr>(call.get("dim")))
-    builder.tieAligned({normalizeDim(call.getInt("dim", -1), builder.result().getRank())});
-  return builder.finish();
+  bool isKnown = call.target == "aten.linalg_cross.default" || isa_and_present<IntegerAttr>(call.get("dim"));
+  return isKnown ? wholeDimRule(call, -1) : RuleBuilder(call).finish();
 }
 
 static Linearity crossLinearity(const CallView &call) { return linearIn(call, {{"self"}, {"other"}}); }

@@ -56,6 +56,26 @@ TEST_F(MemoryTest, ImagesMayHaveTheirFeaturesInnermost) {
       << "a volume is one";
 }
 
+TEST_F(MemoryTest, ACopyReadsRowMajorTensors) {
+  constexpr char types[] = "(tensor<2x3xf32>) -> tensor<2x3xf32>";
+  EXPECT_EQ(rowMajorCopyCost(call(types)).workspaceBytes, 0);
+  OpCost turned = rowMajorCopyCost(call(types, {{1, 2}}));
+  EXPECT_EQ(turned.workspaceBytes, 24);
+  EXPECT_EQ(turned.bytes, 48) << "what is read and written is the same";
+  EXPECT_EQ(turned.flops, 0);
+}
+
+TEST_F(MemoryTest, ProductsReadMatricesWithAdjacentRowsOrColumns) {
+  constexpr char matrix[] = "(tensor<4x3xf32>) -> tensor<f32>";
+  for (const Strides &read : {Strides{3, 1}, {5, 1}, {1, 4}, {1, 9}})
+    EXPECT_EQ(matrixBytes(call(matrix, {read}), "a"), 0) << read[0] << ", " << read[1];
+  EXPECT_EQ(matrixBytes(call(matrix, {{6, 2}}), "a"), 48) << "neither is adjacent";
+  EXPECT_EQ(matrixBytes(call(matrix, {{0, 1}}), "a"), 48) << "one row for all";
+  EXPECT_EQ(matrixBytes(call("(tensor<4x1xf32>) -> tensor<f32>", {{7, 7}}), "a"), 0) << "one column";
+  EXPECT_EQ(matrixBytes(call("(tensor<2x4x3xf32>) -> tensor<f32>", {{1, 2, 8}}), "a"), 0) << "no matrix";
+  EXPECT_EQ(matrixBytes(call(matrix, {{6, 2}}), "b"), 0) << "it is not given";
+}
+
 TEST_F(MemoryTest, AReshapeIsAViewOrACopyOfTheExpandedTensor) {
   CallView plain = call("(tensor<2x3xf32>) -> tensor<6xf32>");
   EXPECT_EQ(reshapeBytes(plain, 0, {2, 3}, {6}), 0);

@@ -139,6 +139,19 @@ TEST_F(RuleBuilderTest, PiecesThatDoNotFitAreNotJoined) {
             "[a] -> [b]; a=4:whole b=4:whole");
 }
 
+TEST_F(RuleBuilderTest, TheDimOfTheArgumentIsWhole) {
+  auto rule = [&](StringRef args, int64_t defaultDim) {
+    return describe(wholeDimRule(parse("x", args, "(tensor<4x6xf32>) -> tensor<4x6xf32>"), defaultDim));
+  };
+  EXPECT_EQ(rule("{a = #plan.operand<0>, dim = 0}", -1), "[a, b] -> [c, b]; a=4:whole b=6 c=4:whole");
+  EXPECT_EQ(rule("{a = #plan.operand<0>, dim = -1}", 0), "[a, b] -> [a, c]; a=4 b=6:whole c=6:whole");
+  EXPECT_EQ(rule("{a = #plan.operand<0>}", 0), "[a, b] -> [c, b]; a=4:whole b=6 c=4:whole") << "the default";
+  EXPECT_EQ(rule("{a = #plan.operand<0>}", -1), "[a, b] -> [a, c]; a=4 b=6:whole c=6:whole");
+  EXPECT_EQ(describe(wholeDimRule<1>(parse("x", "{a = #plan.operand<0>}", "(tensor<4x6xf32>) -> tensor<4x3xf32>"))),
+            "[a, b] -> [a, c]; a=4 b=6:whole c=3:whole")
+      << "its size may change";
+}
+
 TEST_F(RuleBuilderTest, DimsAreNumberedAsInPyTorch) {
   struct {
     int64_t dim, rank, index;

@@ -40,7 +40,8 @@ std::unique_ptr<ZipArchive> ZipArchive::open(const std::string &path, std::vecto
   };
   fs::file_status status;
   if (std::error_code code = fs::status(path, status))
-    return fail("cannot be opened: " + llvm::StringRef(code.message()).lower(), "");
+    return fail("cannot be opened: " + llvm::StringRef(code.message()).lower(),
+                "torch.export.save(program, path) writes it; in a plan a relative path starts at the plan's folder");
   if (!fs::is_regular_file(status))
     return fail(fs::is_directory(status) ? "is a folder" : "is not a regular file",
                 "name the .pt2 file that torch.export.save wrote");

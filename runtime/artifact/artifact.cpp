@@ -40,7 +40,8 @@ Expected<const artifact::Schedule *> verifySchedule(std::span<const std::byte> b
   if (bytes.size() >= headerSize && flatbuffers::BufferHasIdentifier(data, firstIdentifier))
     return otherFormat(1);
   if (bytes.size() < headerSize || !artifact::ScheduleBufferHasIdentifier(data))
-    return Status(StatusCode::corrupted, "not a compiled schedule (identifier MPSX expected)");
+    return Status(StatusCode::corrupted, "not a compiled schedule (identifier MPSX expected); help: "
+                                         "'meshplan compile PLAN -o FILE' writes one");
   std::span<const uint8_t> file(data, bytes.size());
   if (!hasRightChecksum(file))
     return Status(StatusCode::corrupted, "the artifact is damaged: its checksum is not that of its content; "

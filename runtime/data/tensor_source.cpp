@@ -41,6 +41,13 @@ std::string quoted(std::span<const std::string> names, const char *separator) {
   return text;
 }
 
+/// The first of `names`, for a reader who named none that is near.
+std::string listed(std::span<const std::string> names) {
+  constexpr size_t shown = 4;
+  std::string text = quoted(names.first(std::min(names.size(), shown)), ", ");
+  return names.size() > shown ? text + " and " + std::to_string(names.size() - shown) + " more" : text;
+}
+
 /// What a wrapper (DataParallel, torch.compile) puts before every name: a prefix of all `known` names up to a dot,
 /// behind which one of `wanted` stands. Empty if there is none.
 std::string addedPrefix(const std::vector<std::string> &known, std::span<const std::string> wanted) {
@@ -104,11 +111,14 @@ Expected<const StoredTensor *> TensorSource::require(std::span<const std::string
       continue;
     if (!std::equal(shape.begin(), shape.end(), tensor->shape.begin(), tensor->shape.end()))
       return Status::error(StatusCode::invalid, sourcePath, ": tensor '", name, "' has shape ",
-                           shapeText(tensor->shape), ", ", shapeText(shape), " required");
+                           shapeText(tensor->shape), ", ", shapeText(shape),
+                           " required; help: compile for the shape in the file, or read another file");
     return tensor;
   }
   std::vector<std::string> known = names(), nearest = nearestNames(wanted.front(), known);
-  std::string hint = nearest.empty() ? "" : "; nearest names: " + quoted(nearest, ", ");
+  std::string hint = "; nearest names: " + quoted(nearest, ", ");
+  if (nearest.empty())
+    hint = known.empty() ? "; the file has no tensor" : "; the file has " + listed(known);
   if (std::string prefix = addedPrefix(known, wanted); !prefix.empty())
     hint = "; help: every name in the file starts with '" + prefix + "'";
   return Status::error(StatusCode::notFound, sourcePath, ": no tensor ", quoted(wanted, " or "), hint);
@@ -119,7 +129,7 @@ Status TensorSource::read(const StoredTensor &tensor, const SliceRanges &ranges,
   std::string what = sourcePath + ": tensor '" + tensor.name + "'";
   if (tensor.dtype != dtype && !(isFloat(tensor.dtype) && isFloat(dtype)))
     return Status::error(StatusCode::invalid, what, " has dtype ", dtypeName(tensor.dtype), ", ", dtypeName(dtype),
-                         " required");
+                         " required; help: convert the tensor, or read another file");
   MESHPLAN_RETURN_IF_ERROR(checkSlice(ranges, tensor.shape).withContext(what));
   int64_t from = dtypeSize(tensor.dtype), to = dtypeSize(dtype);
   int64_t required = elementCount(sliceShape(ranges)) * to;

@@ -63,7 +63,9 @@ void PlanErrorStrategy::reportMismatch(Parser &parser, const Token &found, const
       wanted.empty() ? "unexpected " + describeToken(found) : "expected " + wanted + ", found " + describeToken(found);
   Diagnostic &diagnostic = diagnostics.error(rangeOf(found, file), message);
   if (brace != nullptr)
-    diagnostic.note(rangeOf(*brace, file), "this block is not closed");
+    diagnostic.note(rangeOf(*brace, file), "this block is not closed").help("close it with '}'");
+  else if (found.getText() == "parts")
+    diagnostic.help("'parts' stands behind the axis, without a comma: 'colwise tp parts 3'");
   else
     diagnostic.help(statementForm(parser.getContext()));
 }

@@ -33,7 +33,10 @@ TEST(ReadArchive, ReadsStoredAndDeflatedMembersAlike) {
 }
 
 TEST(ReadArchive, RefusesAFileThatIsMissing) {
-  EXPECT_THAT(errorsOfFile("/nonexistent/m.pt2"), ElementsAre("'FILE' cannot be opened: no such file or directory"));
+  EXPECT_THAT(errorsOfFile("/nonexistent/m.pt2"),
+              ElementsAre("'FILE' cannot be opened: no such file or directory\nhelp: torch.export.save(program, path) "
+                          "writes it; in a plan "
+                          "a relative path starts at the plan's folder"));
 }
 
 TEST(ReadArchive, RefusesAFolder) {

@@ -19,6 +19,9 @@ std::string writeSchedule(const TemporaryDirectory &directory, const artifact::S
   return path;
 }
 
+const std::string foreign =
+    "not a compiled schedule (identifier MPSX expected); help: 'meshplan compile PLAN -o FILE' writes one";
+
 TEST(LoadSchedule, AValidFile) {
   TemporaryDirectory directory;
   Expected<Artifact> artifact = loadSchedule(writeSchedule(directory, buildSchedule()));
@@ -45,7 +48,7 @@ TEST(LoadSchedule, MissingAndForeignFiles) {
   for (std::string text : {"", "abc", "this is a text and not a schedule"}) {
     path = directory / "foreign.sched";
     ASSERT_TRUE(writeFileAtomically(path, std::as_bytes(std::span(text))).ok());
-    EXPECT_EQ(loadSchedule(path).status().message(), path + ": not a compiled schedule (identifier MPSX expected)");
+    EXPECT_EQ(loadSchedule(path).status().message(), path + ": " + foreign);
   }
 }
 
@@ -143,8 +146,7 @@ TEST_F(CorruptSchedule, AFlippedBitAnywhereIsNoticed) {
   for (size_t bit = 0; bit < size * 8; ++bit) {
     std::byte &target = bytes()[bit / 8];
     target ^= static_cast<std::byte>(1 << bit % 8);
-    std::string expected =
-        bit / 32 == 1 ? "not a compiled schedule (identifier MPSX expected)" : damaged; // the identifier: bytes 4 to 7
+    std::string expected = bit / 32 == 1 ? foreign : damaged; // the identifier: bytes 4 to 7
     ASSERT_EQ(verifySchedule(bytes()).status().message(), expected) << "bit " << bit;
     target ^= static_cast<std::byte>(1 << bit % 8);
   }

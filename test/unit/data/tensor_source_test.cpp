@@ -12,6 +12,9 @@ const std::string goodHeader = R"({"__metadata__": {"format": "pt"},
   "model.b": {"dtype": "I16", "shape": [1], "data_offsets": [6, 8]},
   "none": {"dtype": "F32", "shape": [0, 7], "data_offsets": [8, 8]}})";
 
+const std::string otherShape = "; help: compile for the shape in the file, or read another file";
+const std::string otherType = "; help: convert the tensor, or read another file";
+
 class TensorSourceTest : public testing::Test {
 protected:
   std::string write(const std::string &text) {
@@ -67,15 +70,32 @@ TEST_F(TensorSourceTest, Require) {
     return source->require(names, shape);
   };
   EXPECT_EQ(*require({"lm_head.weight", "a"}, {2, 3}), source->find("a")) << "any name of a tied weight";
-  EXPECT_EQ(require({"a"}, {3, 2}).status().message(), path + ": tensor 'a' has shape [2, 3], [3, 2] required");
+  EXPECT_EQ(require({"a"}, {3, 2}).status().message(),
+            path + ": tensor 'a' has shape [2, 3], [3, 2] required" + otherShape);
   EXPECT_EQ(require({"a"}, {2, 3, 1}).status().code(), StatusCode::invalid);
   EXPECT_EQ(require({"model.c"}, {1}).status().message(), path + ": no tensor 'model.c'; nearest names: 'model.b'");
   EXPECT_EQ(require({"model.c"}, {1}).status().code(), StatusCode::notFound);
   EXPECT_EQ(require({"lm_head.weight", "model.b", "a"}, {2, 3}).status().message(),
-            path + ": tensor 'model.b' has shape [1], [2, 3] required")
+            path + ": tensor 'model.b' has shape [1], [2, 3] required" + otherShape)
       << "the first that exists counts";
   EXPECT_EQ(*require({"none"}, {0, 7}), source->find("none"));
-  EXPECT_EQ(require({"something", "else"}, {1}).status().message(), path + ": no tensor 'something' or 'else'");
+  EXPECT_EQ(require({"something", "else"}, {1}).status().message(),
+            path + ": no tensor 'something' or 'else'; the file has 'a', 'model.b', 'none'");
+}
+
+TEST_F(TensorSourceTest, RequireSaysWhatTheFileHasInstead) {
+  auto error = [&](const std::string &names) {
+    std::string header = "{";
+    for (char name : names)
+      header += (name == names.front() ? "\"" : ", \"") + std::string(1, name) +
+                R"(": {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]})";
+    std::string text = write(safetensorsText(header + "}", 0));
+    return TensorSource::open(text)->require(std::vector<std::string>{"something"}, {}).status().message();
+  };
+  std::string missing = path + ": no tensor 'something'; the file has ";
+  EXPECT_EQ(error(""), missing + "no tensor");
+  EXPECT_EQ(error("abcd"), missing + "'a', 'b', 'c', 'd'");
+  EXPECT_EQ(error("abcdef"), missing + "'a', 'b', 'c', 'd' and 2 more");
 }
 
 TEST_F(TensorSourceTest, RequireNamesThePrefixOfAWrapper) {
@@ -100,7 +120,7 @@ TEST_F(TensorSourceTest, ReadErrors) {
   const StoredTensor &tensor = *source->find("a");
   std::vector<std::byte> out(6);
   EXPECT_EQ(source->read(tensor, wholeTensor(tensor.shape), DType::f32, out).message(),
-            path + ": tensor 'a' has dtype u8, f32 required");
+            path + ": tensor 'a' has dtype u8, f32 required" + otherType);
   EXPECT_EQ(source->read(tensor, {{{0, 2}}, {{2, 2}}}, DType::u8, out).message(),
             path + ": tensor 'a': elements 2 to 4 of dim 1 of a tensor of shape [2, 3]");
   EXPECT_EQ(source->read(tensor, {{{0, 1}}, {{0, 3}}}, DType::u8, out).message(),
@@ -128,7 +148,7 @@ TEST_F(TensorSourceTest, OnlyFloatsAreConverted) {
       bool right = from == to || (isFloat(from) && isFloat(to));
       EXPECT_EQ(status.message(), right ? ""
                                         : path + ": tensor '" + name + "' has dtype " + name + ", " +
-                                              std::string(dtypeName(to)) + " required");
+                                              std::string(dtypeName(to)) + " required" + otherType);
     }
 }
 

@@ -110,6 +110,25 @@ help: the form of an entry is 'PATH: STYLE AXIS, output LAYOUT'
                              ^
 help: the form of an entry is 'PATH: STYLE AXIS, output LAYOUT'
 )"},
+    {"OptionAfterAComma",
+     R"(plan p {
+  lm_head: colwise tp, parts 3
+}
+)",
+     R"(p.plan:2:24: error: expected a name, found 'parts'
+    lm_head: colwise tp, parts 3
+                         ^~~~~
+help: 'parts' stands behind the axis, without a comma: 'colwise tp parts 3'
+)"},
+    {"PlanWithoutName",
+     R"(plan {
+}
+)",
+     R"(p.plan:1:6: error: expected a name or a string, found '{'
+  plan {
+       ^
+help: the form of a plan is 'plan NAME { STATEMENTS }'
+)"},
     {"BorderWithoutLayout",
      R"(plan p {
   lm_head: colwise tp, output
@@ -198,6 +217,7 @@ help: only entries and blocks stand there: move the statement out of the block
 p.plan:1:8: note: this block is not closed
   plan p {
          ^
+help: close it with '}'
 )"},
     {"PlanNotClosedOnItsLastLine", R"(plan p { loss 0)",
      R"(p.plan:1:16: error: expected '}', found end of file
@@ -206,6 +226,7 @@ p.plan:1:8: note: this block is not closed
 p.plan:1:8: note: this block is not closed
   plan p { loss 0
          ^
+help: close it with '}'
 )"},
     {"BlockNotClosed",
      R"(plan p {
@@ -217,6 +238,7 @@ p.plan:1:8: note: this block is not closed
 p.plan:1:8: note: this block is not closed
   plan p {
          ^
+help: close it with '}'
 )"},
     {"TextAfterPlan",
      R"(plan p {
@@ -247,9 +269,11 @@ plan q {
      R"(p.plan:1:1: error: expected 'plan', found 'model'
   model "a.pt2"
   ^~~~~
+help: the form of a plan is 'plan NAME { STATEMENTS }'
 )"},
     {"Empty", R"()",
      R"(p.plan:1:1: error: expected 'plan', found end of file
+help: the form of a plan is 'plan NAME { STATEMENTS }'
 )"},
     {"StringNotClosed",
      R"(plan p {

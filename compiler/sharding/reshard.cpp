@@ -191,8 +191,7 @@ bool Planner::permute() {
       return false;
     for (ArrayRef<AxisRefAttr> side : {now.getAxes(), then.getAxes()})
       for (AxisRefAttr axis : side)
-        if (!overlapsAny(moved, axis))
-          moved.push_back(axis);
+        addAxis(moved, axis, mesh);
   }
   if (current.getPartialAxes() != target.getPartialAxes() || moved.empty())
     return false;

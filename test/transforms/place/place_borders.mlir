@@ -99,3 +99,68 @@ func.func @axis_of_one(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["
   %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
+
+// -----
+
+// What the styles of inner modules say of an input makes no other input of it: both readers of x are constrained, and y
+// is the next one. What the module computes itself is none, though a style inside divides it.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "mlp.gate" colwise [#plan.axis<"tp">] as "colwise tp"
+plan.style "mlp.up" colwise [#plan.axis<"tp">] as "colwise tp"
+plan.style "mlp.down" rowwise [#plan.axis<"tp">] as "rowwise tp"
+plan.border "mlp" is_input true index 0 #plan.sharding<[{"tp"}, {}]> exact false along [#plan.axis<"tp">] as "input 0"
+plan.border "mlp" is_input true index 1 #plan.sharding<[{}, {"tp"}]> exact false along [#plan.axis<"tp">] as "input 1"
+// CHECK-LABEL: @inputs_of_styled_modules
+// CHECK: %[[GATE:.*]] = plan.constrain %arg0 <[{}, {}]> along [#plan.axis<"tp">] as "colwise tp"
+// CHECK: %[[GATE_INPUT:.*]] = plan.constrain %[[GATE]] <[{"tp"}, {}]> along [#plan.axis<"tp">] as "input 0"
+// CHECK: plan.call "aten.linear.default"(%[[GATE_INPUT]], %arg2)
+// CHECK: %[[UP:.*]] = plan.constrain %arg0 <[{}, {}]> along [#plan.axis<"tp">] as "colwise tp"
+// CHECK: %[[UP_INPUT:.*]] = plan.constrain %[[UP]] <[{"tp"}, {}]> along [#plan.axis<"tp">] as "input 0"
+// CHECK: plan.call "aten.linear.default"(%[[UP_INPUT]], %arg3)
+// CHECK: %[[HIDDEN:.*]] = plan.call "aten.mul.Tensor"
+// CHECK: %[[DOWN:.*]] = plan.constrain %[[HIDDEN]] <[{}, {"tp"}]> along [#plan.axis<"tp">] as "rowwise tp"
+// CHECK: plan.call "aten.linear.default"(%[[DOWN]], %arg4)
+// CHECK: %[[Y:.*]] = plan.constrain %arg1 <[{}, {"tp"}]> along [#plan.axis<"tp">] as "input 1"
+// CHECK: plan.call "aten.add.Tensor"(%{{.*}}, %[[Y]])
+// CHECK-NOT: plan.constrain
+func.func @inputs_of_styled_modules(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %y: tensor<4x8xf32> {plan.kind = "input", plan.names = ["y"]},
+    %g: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["mlp.gate.weight"]},
+    %u: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["mlp.up.weight"]},
+    %d: tensor<8x16xf32> {plan.kind = "parameter", plan.names = ["mlp.down.weight"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %g) {input = #plan.operand<0>, weight = #plan.operand<1>} in "mlp.gate"
+      : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  %1 = plan.call "aten.linear.default"(%x, %u) {input = #plan.operand<0>, weight = #plan.operand<1>} in "mlp.up"
+      : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  %2 = plan.call "aten.mul.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>} in "mlp"
+      : (tensor<4x16xf32>, tensor<4x16xf32>) -> tensor<4x16xf32>
+  %3 = plan.call "aten.linear.default"(%2, %d) {input = #plan.operand<0>, weight = #plan.operand<1>} in "mlp.down"
+      : (tensor<4x16xf32>, tensor<8x16xf32>) -> tensor<4x8xf32>
+  %4 = plan.call "aten.add.Tensor"(%3, %y) {self = #plan.operand<0>, other = #plan.operand<1>} in "mlp"
+      : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %4 : tensor<4x8xf32>
+}
+
+// -----
+
+// What one module of a block hands to the next is no output of the block, however many statements lie between them.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "block.down" rowwise [#plan.axis<"tp">] as "rowwise tp"
+plan.border "block.down" is_input true index 0 #plan.sharding<[{"tp"}]> exact false along [#plan.axis<"tp">] as "input split 0 over tp"
+plan.border "block" is_input false index 0 #plan.sharding<[{"tp"}]> exact false along [#plan.axis<"tp">] as "output split 0 over tp"
+// CHECK-LABEL: @output_behind_borders
+// CHECK: %[[HIDDEN:.*]] = plan.call "aten.neg.default"
+// CHECK: %[[STYLE:.*]] = plan.constrain %[[HIDDEN]] <[{}, {"tp"}]> along [#plan.axis<"tp">] as "rowwise tp"
+// CHECK: %[[INPUT:.*]] = plan.constrain %[[STYLE]] <[{"tp"}, {}]> along [#plan.axis<"tp">] as "input split 0 over tp"
+// CHECK: %[[Y:.*]] = plan.call "aten.linear.default"(%[[INPUT]], %arg1)
+// CHECK: %[[OUTPUT:.*]] = plan.constrain %[[Y]] <[{"tp"}, {}]> along [#plan.axis<"tp">] as "output split 0 over tp"
+// CHECK: return %[[OUTPUT]]
+func.func @output_behind_borders(
+    %x: tensor<4x16xf32> {plan.kind = "input", plan.names = ["x"]},
+    %d: tensor<8x16xf32> {plan.kind = "parameter", plan.names = ["block.down.weight"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "block.act" : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %1 = plan.call "aten.linear.default"(%0, %d) {input = #plan.operand<0>, weight = #plan.operand<1>} in "block.down"
+      : (tensor<4x16xf32>, tensor<8x16xf32>) -> tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}

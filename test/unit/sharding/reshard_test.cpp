@@ -2,8 +2,8 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
+#include "test/unit/sharding/draw_shardings.h"
 #include "test/unit/sharding/simulated_ranks.h"
-#include <random>
 
 using namespace meshplan;
 using namespace meshplan::plan;
@@ -104,27 +104,6 @@ TEST_F(ReshardTest, BytesOfAnAllReduceAreTwiceThoseOfAGather) {
   EXPECT_EQ(reshardBytes(divided, whole, mesh), 24);
 }
 
-/// Deals digits of the mesh to dims, or to what is partial, at random.
-ShardingAttr drawSharding(std::mt19937 &random, MeshOp mesh, llvm::ArrayRef<AxisRefAttr> digits, int64_t rank,
-                          llvm::ArrayRef<AxisRefAttr> mayBePartial) {
-  llvm::SmallVector<AxisList> dims(rank);
-  AxisList partial;
-  llvm::SmallVector<AxisRefAttr> order(digits.begin(), digits.end());
-  std::shuffle(order.begin(), order.end(), random);
-  for (AxisRefAttr digit : order) {
-    int64_t place = std::uniform_int_distribution<int64_t>(-2, rank - 1)(random);
-    if (place >= 0)
-      dims[place].push_back(digit);
-    else if (place == -1 && llvm::is_contained(mayBePartial, digit))
-      partial.push_back(digit);
-  }
-  llvm::SmallVector<DimShardingAttr> attributes;
-  for (const AxisList &axes : dims)
-    attributes.push_back(DimShardingAttr::get(mesh.getContext(), mergeDigits(axes, mesh)));
-  return ShardingAttr::get(mesh.getContext(), attributes, partial.empty() ? Reduction::none : Reduction::sum,
-                           mergeDigits(partial, mesh));
-}
-
 TEST_F(ReshardTest, RandomPairsEndAtTheTarget) {
   MeshOp mesh = makeMesh({{"a", 2}, {"b", 3}, {"c", 4}});
   auto [c1, c2] = splitAxis(axis("c"), 2, mesh);
@@ -137,20 +116,6 @@ TEST_F(ReshardTest, RandomPairsEndAtTheTarget) {
     if (HasFailure())
       FAIL() << "draw " << draw;
   }
-}
-
-/// Deals the dims of a sharding by random units, or part by part.
-ShardingAttr drawDealing(std::mt19937 &random, MeshOp mesh, ShardingAttr sharding, llvm::ArrayRef<int64_t> shape) {
-  for (int64_t dim = 0; dim < sharding.getRank(); ++dim) {
-    int64_t unit = int64_t(1) << std::uniform_int_distribution<int>(0, 2)(random);
-    bool hasParts = std::uniform_int_distribution<int>(0, 3)(random) == 0;
-    int64_t repeat = hasParts ? 1 : std::max(1, std::uniform_int_distribution<int>(-2, 3)(random));
-    llvm::SmallVector<int64_t> parts{8, 12, shape[dim] - 20};
-    sharding =
-        sharding.withDim(dim, divideDim(shape[dim], sharding.getDims()[dim].getAxes(), mesh, unit,
-                                        hasParts ? llvm::ArrayRef<int64_t>(parts) : llvm::ArrayRef<int64_t>(), repeat));
-  }
-  return sharding;
 }
 
 TEST_F(ReshardTest, RandomUnevenPairsEndAtTheTarget) {

@@ -283,3 +283,16 @@ func.func @unknown_divided(%x: tensor<4xf32, #plan.sharding<[{"tp"}]>>) {
       : (tensor<4xf32, #plan.sharding<[{"tp"}]>>) -> tensor<4xf32, #plan.sharding<[{}]>>
   return
 }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// What is contracted whole leaves no addends.
+// CHECK-LABEL: func.func @whole_contraction
+func.func @whole_contraction(%x: tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>) {
+  // CHECK: plan.call "aten.amax.default"
+  %0 = plan.call "aten.amax.default"(%x) {self = #plan.operand<0>, dim = [1]}
+      : (tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>) -> tensor<4xf32, #plan.sharding<[{"tp"}]>>
+  return
+}

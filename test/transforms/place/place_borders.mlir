@@ -164,3 +164,49 @@ func.func @output_behind_borders(
       : (tensor<4x16xf32>, tensor<8x16xf32>) -> tensor<4x8xf32>
   return %1 : tensor<4x8xf32>
 }
+
+// -----
+
+// A constant is no input, wherever it stands; a dim without a name may have any extent; what runs on one rank has no
+// layouts.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.border "shift" is_input true index 0 #plan.sharding<[{"tp"}, {}]> exact true along [#plan.axis<"tp">] as "input [rows over tp, _]" {names = ["rows", ""], extents = array<i64: 4, 0>}
+// CHECK-LABEL: @constants_are_no_inputs
+// CHECK: %[[C:.*]] = plan.constant "c"
+// CHECK: %[[X:.*]] = plan.constrain %arg0 <[{"tp"}, {}]>
+// CHECK: plan.call "aten.add.Tensor"(%[[C]], %[[X]])
+func.func @constants_are_no_inputs(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x8xf32> {
+  %c = plan.constant "c" dense<1.0> : tensor<4x8xf32> : tensor<4x8xf32>
+  %0 = plan.call "aten.add.Tensor"(%c, %x) {self = #plan.operand<0>, other = #plan.operand<1>} in "shift"
+      : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+// CHECK-LABEL: @reference
+// CHECK-NOT: plan.constrain
+func.func @reference(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x8xf32> attributes {plan.single_rank} {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "shift" : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// -----
+
+// Columns that are heads further on are dealt by heads: of three the first rank has two.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.border "q" is_input false index 0 #plan.sharding<[{}, {}, {"tp"}]> exact false along [#plan.axis<"tp">] as "output split 2 over tp"
+// CHECK-LABEL: @heads
+// CHECK: plan.constrain %{{.*}} <[{}, {}, {"tp", unit 4}]> along [#plan.axis<"tp">] as "output split 2 over tp"
+func.func @heads(
+    %x: tensor<1x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %k: tensor<1x3x6x4xf32> {plan.kind = "input", plan.names = ["k"]},
+    %w: tensor<12x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"]}) -> tensor<1x3x6x4xf32> {
+  %q = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
+      : (tensor<1x6x8xf32>, tensor<12x8xf32>) -> tensor<1x6x12xf32>
+  %h = plan.call "aten.view.default"(%q) {self = #plan.operand<0>, size = array<i64: 1, 6, 3, 4>} in "attn"
+      : (tensor<1x6x12xf32>) -> tensor<1x6x3x4xf32>
+  %t = plan.call "aten.transpose.int"(%h) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64} in "attn"
+      : (tensor<1x6x3x4xf32>) -> tensor<1x3x6x4xf32>
+  %out:2 = plan.call "meshplan.attention"(%t, %k, %k)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.5 : f64} in "attn"
+      : (tensor<1x3x6x4xf32>, tensor<1x3x6x4xf32>, tensor<1x3x6x4xf32>) -> (tensor<1x3x6x4xf32>, tensor<1x3x6xf32>)
+  return %out#0 : tensor<1x3x6x4xf32>
+}

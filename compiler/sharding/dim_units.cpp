@@ -2,6 +2,7 @@
 
 #include "compiler/sharding/dim_units.h"
 #include "compiler/sharding/op_record.h"
+#include <limits>
 #include <numeric>
 
 using namespace mlir;
@@ -39,6 +40,16 @@ private:
 };
 
 } // namespace
+
+/// Repeat of units for which shards cannot hold what they share: the queries of one attention that are the keys of
+/// another, or that its keys are made of, would be dealt twice.
+static constexpr int64_t cannotShare = std::numeric_limits<int64_t>::max();
+
+static bool isShared(const FactorRule &rule, unsigned factor) {
+  return llvm::any_of(rule.operands, [&](const TensorFactors &tensor) {
+    return llvm::any_of(tensor.shared, [&](auto shared) { return tensor.dims[shared.first].front() == factor; });
+  });
+}
 
 /// The place of the most major factor of a dim that has more than one index, and how many elements lie below it.
 static std::pair<size_t, int64_t> findMajor(ArrayRef<unsigned> factors, const FactorRule &rule) {
@@ -108,11 +119,11 @@ void UnitSearch::collect(Value value, const TensorFactors &tensor, const FactorR
       continue;
     if (tensor.isJoined(dim))
       for (unsigned factor : list)
-        add(factor, own[dim].size, own[dim].repeat);
+        add(factor, own[dim].size, 1); // who shares one part does not share the others
     else if (sharers > 1 && !shares)
       add(list[place], own[dim].size * sharers, 1);
     else if (sharers > 1)
-      add(list[place], 1, std::max<int64_t>(own[dim].repeat / sharers, 1));
+      add(list[place], 1, own[dim].repeat == cannotShare ? cannotShare : 1);
     else
       add(list[place], join(own[dim].size, below, rule.factors[list[place]].size * below) / below, own[dim].repeat);
   }
@@ -129,14 +140,14 @@ DimUnit UnitSearch::ofFactors(const TensorFactors &tensor, unsigned dim, int64_t
   int64_t sharers = tensor.sharers(dim);
   if (tensor.isJoined(dim)) {
     for (unsigned factor : list)
-      unit = {join(unit.size, factors[factor].size, extent), std::max(unit.repeat, factors[factor].repeat)};
-    return unit;
+      unit.size = join(unit.size, factors[factor].size, extent);
+    return {unit.size, 1};
   }
   if (sharers == 1)
     return {unit.size * below, unit.repeat};
   if (unit.size % sharers == 0)
     return {unit.size / sharers, unit.repeat};
-  return {1, sharers % unit.size == 0 ? unit.repeat * (sharers / unit.size) : 1};
+  return {1, unit.repeat == 1 && sharers % unit.size == 0 ? sharers / unit.size : unit.repeat};
 }
 
 /// Tells the dims what their factors have come to. True if that is new to one of them.
@@ -162,6 +173,9 @@ bool UnitSearch::visit(const RuledCall &ruled) {
     collect(value, tensor, rule, factors);
   for (auto [value, tensor] : llvm::zip(call.getResults(), rule.results))
     collect(value, tensor, rule, factors);
+  for (auto [factor, unit] : llvm::enumerate(factors))
+    if (unit.repeat > 1 && isShared(rule, factor))
+      unit.repeat = cannotShare;
   bool changed = false;
   for (auto [value, tensor] : llvm::zip(call.getOperands(), rule.operands))
     changed |= spread(value, tensor, rule, factors);
@@ -170,8 +184,8 @@ bool UnitSearch::visit(const RuledCall &ruled) {
   return changed;
 }
 
-/// Units only grow, by factors of their extents, so that this ends. Against the order of the program what attention
-/// says reaches the weights in one go.
+/// Units only grow, by factors of their extents, and no repeat grows by itself, so that this ends. Against the order of
+/// the program what attention says reaches the weights in one go.
 void UnitSearch::run() {
   for (bool changed = true; changed;) {
     changed = false;
@@ -208,7 +222,8 @@ DimShardingAttr DimUnits::divide(Value value, int64_t dim, ArrayRef<AxisRefAttr>
   DimUnit kept = find(whole, value, dim), shared = find(fine, value, dim);
   if (hasEnough({kept.size, 1}))
     return divideDim(extent, axes, mesh, kept.size, parts);
-  if (hasEnough(shared) && (parts.empty() || shared.repeat == 1))
+  bool canShare = shared.repeat != cannotShare && (parts.empty() || shared.repeat == 1);
+  if (canShare && hasEnough(shared))
     return divideDim(extent, axes, mesh, shared.size, parts, shared.repeat);
   return divideDim(extent, axes, mesh, 1, parts);
 }

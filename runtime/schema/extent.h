@@ -109,7 +109,7 @@ inline Range shardRange(int64_t extent, int64_t unit, int64_t count, int64_t ind
     return units / count * shard + (units % count * shard + count - 1) / count;
   };
   int64_t begin = dealt(index), end = dealt(index + 1), first = begin / repeat;
-  int64_t last = begin == end ? first : (end + repeat - 1) / repeat;
+  int64_t last = begin == end ? first : (end - 1) / repeat + 1;
   return {first * unit, (last - first) * unit};
 }
 

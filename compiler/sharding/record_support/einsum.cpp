@@ -277,7 +277,8 @@ Strides einsumStrides(const CallView &call, unsigned result) {
     return elementwiseProduct(left, right, equation->output, shape);
   Strides strides(shape.size());
   int64_t next = 1;
-  for (char letter : llvm::reverse(productDims(*letters, equation->output))) {
+  std::string dims = productDims(*letters, equation->output);
+  for (char letter : llvm::reverse(dims)) {
     size_t dim = equation->output.find(letter);
     strides[dim] = next;
     next *= shape[dim];

@@ -40,7 +40,8 @@ Json tensorMeta(const Dims &dims, ScalarType type) {
   for (size_t i = dims.size(); i-- > 0;) {
     sizes.insert(sizes.begin(), symInt(dims[i]));
     strides.insert(strides.begin(), symInt(stride));
-    stride *= dims[i].is_number() ? dims[i].get<int64_t>() : 1;
+    // Dims of damaged archives may have any product.
+    stride = static_cast<int64_t>(uint64_t(stride) * (dims[i].is_number() ? dims[i].get<uint64_t>() : 1));
   }
   return {{"dtype", int(type)},
           {"sizes", sizes},

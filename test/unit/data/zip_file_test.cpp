@@ -175,7 +175,8 @@ TEST(ZipExtra, OnlyWhatDoesNotFitStandsThere) {
   const std::string other = field(0x5455, "time", 4);
   for (const std::string &extra : {field(1, five, 8), other + field(1, five, 8), field(1, five, 8) + other,
                                    field(1, five + five, 16), field(1, five, 8) + "xyz"}) {
-    Expected<std::vector<ZipEntry>> entries = read(withExtra(extra));
+    const std::string text = withExtra(extra);
+    Expected<std::vector<ZipEntry>> entries = read(text);
     ASSERT_TRUE(entries.ok()) << entries.status().message();
     EXPECT_EQ(contentOf(entries->at(0)), "first");
   }

@@ -26,6 +26,16 @@ protected:
 
   int64_t ofArgument(unsigned argument, int64_t dim) { return units->get(program.getArgument(argument), dim); }
 
+  /// What the call at `place` of the program makes first, divided along `dim` over an axis.
+  DimShardingAttr divide(unsigned place, int64_t dim, llvm::StringRef axis) {
+    mlir::Operation &call = *std::next(program.getBody().front().begin(), place);
+    return units->divide(call.getResult(0), dim, {AxisRefAttr::get(&context, axis)}, mesh());
+  }
+  DimShardingAttr dealt(int64_t extent, llvm::StringRef axis, int64_t unit, int64_t repeat = 1) {
+    return divideDim(extent, {AxisRefAttr::get(&context, axis)}, mesh(), unit, {}, repeat);
+  }
+  MeshOp mesh() { return *module->getOps<MeshOp>().begin(); }
+
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp program;
@@ -80,6 +90,61 @@ TEST_F(DimUnitsTest, MoreShardsThanKeysShareThem) {
   AxisRefAttr four = AxisRefAttr::get(&context, "four");
   EXPECT_EQ(units->divide(program.getArgument(1), 0, {four}, mesh), divideDim(36, {four}, mesh, 4));
   EXPECT_EQ(units->divide(program.getArgument(2), 0, {four}, mesh), divideDim(12, {four}, mesh, 4, {}, 3));
+}
+
+// Two key heads and two value heads of 4 for four query heads, all in one weight of 32 rows.
+constexpr const char *fused = R"(
+func.func @forward(%x: tensor<2x6x20xf32>, %w: tensor<32x20xf32>) -> tensor<2x4x6x4xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+      : (tensor<2x6x20xf32>, tensor<32x20xf32>) -> tensor<2x6x32xf32>
+  %1:3 = plan.call "aten.split_with_sizes.default"(%0)
+      {self = #plan.operand<0>, split_sizes = array<i64: 16, 8, 8>, dim = -1 : i64}
+      : (tensor<2x6x32xf32>) -> (tensor<2x6x16xf32>, tensor<2x6x8xf32>, tensor<2x6x8xf32>)
+  %2 = plan.call "aten.view.default"(%1#0) {self = #plan.operand<0>, size = array<i64: 2, 6, 4, 4>}
+      : (tensor<2x6x16xf32>) -> tensor<2x6x4x4xf32>
+  %3 = plan.call "aten.view.default"(%1#1) {self = #plan.operand<0>, size = array<i64: 2, 6, 2, 4>}
+      : (tensor<2x6x8xf32>) -> tensor<2x6x2x4xf32>
+  %4 = plan.call "aten.view.default"(%1#2) {self = #plan.operand<0>, size = array<i64: 2, 6, 2, 4>}
+      : (tensor<2x6x8xf32>) -> tensor<2x6x2x4xf32>
+  %5 = plan.call "aten.transpose.int"(%2) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+      : (tensor<2x6x4x4xf32>) -> tensor<2x4x6x4xf32>
+  %6 = plan.call "aten.transpose.int"(%3) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+      : (tensor<2x6x2x4xf32>) -> tensor<2x2x6x4xf32>
+  %7 = plan.call "aten.transpose.int"(%4) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+      : (tensor<2x6x2x4xf32>) -> tensor<2x2x6x4xf32>
+  %8:2 = plan.call "meshplan.attention"(%5, %6, %7)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
+      : (tensor<2x4x6x4xf32>, tensor<2x2x6x4xf32>, tensor<2x2x6x4xf32>) -> (tensor<2x4x6x4xf32>, tensor<2x4x6xf32>)
+  return %8#0 : tensor<2x4x6x4xf32>
+})";
+
+TEST_F(DimUnitsTest, KeysInOneWeightWithTheirQueriesShareByThemselves) {
+  parse(fused);
+  EXPECT_EQ(divide(6, 1, "four"), dealt(2, "four", 1, 2)) << "a key for two query heads";
+  EXPECT_EQ(divide(5, 1, "four"), dealt(4, "four", 1));
+  EXPECT_EQ(units->divide(program.getArgument(1), 0, {AxisRefAttr::get(&context, "tp")}, mesh()), dealt(32, "tp", 8));
+  EXPECT_EQ(units->divide(program.getArgument(1), 0, {AxisRefAttr::get(&context, "big")}, mesh()), dealt(32, "big", 1));
+}
+
+// Each key is the mean of two queries. A shard for each query would need both queries of its key, and so compute both.
+constexpr const char *ownKeys = R"(
+func.func @forward(%q: tensor<2x4x6x4xf32>) -> tensor<2x4x6x4xf32> {
+  %0 = plan.call "aten.view.default"(%q) {self = #plan.operand<0>, size = array<i64: 2, 2, 2, 6, 4>}
+      : (tensor<2x4x6x4xf32>) -> tensor<2x2x2x6x4xf32>
+  %1 = plan.call "aten.mean.dim"(%0) {self = #plan.operand<0>, dim = array<i64: 2>}
+      : (tensor<2x2x2x6x4xf32>) -> tensor<2x2x6x4xf32>
+  %2:2 = plan.call "meshplan.attention"(%q, %1, %1)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
+      : (tensor<2x4x6x4xf32>, tensor<2x2x6x4xf32>, tensor<2x2x6x4xf32>) -> (tensor<2x4x6x4xf32>, tensor<2x4x6xf32>)
+  return %2#0 : tensor<2x4x6x4xf32>
+})";
+
+TEST_F(DimUnitsTest, KeysMadeOfTheirQueriesAreNotShared) {
+  parse(ownKeys);
+  EXPECT_EQ(divide(1, 1, "tp"), dealt(2, "tp", 1));
+  EXPECT_EQ(divide(1, 1, "four"), dealt(2, "four", 1));
+  EXPECT_EQ(units->divide(program.getArgument(0), 1, {AxisRefAttr::get(&context, "four")}, mesh()),
+            dealt(4, "four", 1));
 }
 
 TEST_F(DimUnitsTest, ViewsThatDisagreeMakeTheWholeDimOneUnit) {

@@ -12,7 +12,16 @@ from model import make_model
 
 MOST_BLOCKS = 2
 WITH_STEPS = {"walk": STEPS, "feed_forward": KEEPING}
-BLOCKS = (*("convolution",) * 5, *("attention", "norm") * 2, "feed_forward", "gated", "shared", "tables", "experts")
+BLOCKS = (
+    *("convolution",) * 5,
+    *("attention", "norm") * 2,
+    "feed_forward",
+    "gated",
+    "shared",
+    "tables",
+    "experts",
+    *("recurrent",) * 3,
+)
 WALKS = 3  # in a model: they reach most operators
 
 # Meshes by how often they are drawn.

@@ -9,6 +9,7 @@ from blocks import Experts, FeedForward, Gated, Norm, Shared, Tables, Walk
 from choices import Choices
 from images import Convolution, Patches
 from layers import Context, Layer
+from recurrent import Recurrent
 from torch import nn
 
 Tensors = dict[str, torch.Tensor]
@@ -20,6 +21,7 @@ KINDS: dict[str, type[Layer]] = {
     "feed_forward": FeedForward,
     "gated": Gated,
     "norm": Norm,
+    "recurrent": Recurrent,
     "shared": Shared,
     "tables": Tables,
     "walk": Walk,

@@ -69,6 +69,8 @@ class PlanDraw:
         choice = self.generator.random()
         if role == "source":
             return self.source(module)
+        if getattr(module, "whole", False):
+            return "replicate"
         if not shared:
             role = self.generator.choice((role, "wide", "narrow", "norm", "placed"))
         if isinstance(module, (nn.Linear, nn.Embedding)) or hasattr(module, "units"):

@@ -81,5 +81,37 @@ def bits(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     return forms[choices.pick(tuple(forms))]().to(x.dtype) * 0.1 + x
 
 
+def measured(x: torch.Tensor, choices: Choices) -> torch.Tensor:
+    """How far a tensor is from another one, of each element or as one number."""
+    x, other = bounded(x), bounded(companion(x, choices)).expand_as(x).sin()
+    reduction = choices.pick((1, 0, 2))
+    share, wanted = x.sigmoid(), other.sigmoid()
+    forms: dict[str, Callable[[], torch.Tensor]] = {
+        "mse": lambda: aten.mse_loss.default(x, other, reduction),
+        "l1": lambda: aten.l1_loss.default(x, other, reduction),
+        "smooth": lambda: aten.smooth_l1_loss.default(x, other, reduction, 0.7),
+        "huber": lambda: aten.huber_loss.default(x, other, reduction, 0.7),
+        "margin": lambda: aten.soft_margin_loss.default(x, other, reduction),
+        "entropy": lambda: aten.binary_cross_entropy.default(share, wanted, None, reduction),
+        "logits": lambda: aten.binary_cross_entropy_with_logits.default(x, wanted, None, None, reduction),
+        "divergence": lambda: aten.kl_div.default(share.log(), wanted, reduction),
+    }
+    made = forms[choices.pick(tuple(forms))]()
+    return x + (made * (0.1 / x.numel()) if reduction == 2 else 0.1 * made)
+
+
+def checked(x: torch.Tensor, choices: Choices) -> torch.Tensor:
+    """What is no number told apart, and replaced."""
+    odd = torch.where(torch.arange(x.size(-1)) % 3 == 1, float("inf"), x)
+    forms: dict[str, Callable[[], torch.Tensor]] = {
+        "nan_to_num": lambda: aten.nan_to_num.default(odd, 0.5, 2.5, -2.5),
+        "isfinite": lambda: aten.isfinite.default(odd).to(x.dtype) + x,
+        "isinf": lambda: aten.isinf.default(odd).to(x.dtype) + x,
+        "isnan": lambda: aten.isnan.default(odd).to(x.dtype) + x,
+    }
+    return forms[choices.pick(tuple(forms))]()
+
+
 STEPS: dict[str, Step] = {"function": function, "pair": pair, "blend": blend, "bits": bits}
-FORMS = {"function": 21, "pair": 20, "blend": 9, "bits": 14}
+STEPS |= {"measured": measured, "checked": checked}
+FORMS = {"function": 21, "pair": 20, "blend": 9, "bits": 14, "measured": 10, "checked": 4}

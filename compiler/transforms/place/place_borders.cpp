@@ -179,16 +179,14 @@ ShardingAttr BorderPlacer::layoutFor(BorderOp border, Value value) {
 }
 
 void BorderPlacer::constrainInput(BorderOp border, Value value, ShardingAttr layout) {
-  StringRef module = border.getModule();
-  function.walk([&](CallOp call) {
-    if (!isInside(call, module))
-      return;
-    OpBuilder builder(call);
-    for (OpOperand &use : call->getOpOperands())
-      if (sourceOf(use.get(), module) == value)
-        use.set(ConstrainOp::create(builder, border.getLoc(), use.get().getType(), use.get(), layout, border.getAxes(),
-                                    border.getTextAttr()));
-  });
+  // Before what statements inside the module say: the border is crossed first.
+  for (OpOperand &use : llvm::make_early_inc_range(value.getUses())) {
+    if (!isa<CallOp, ConstrainOp>(use.getOwner()) || !isInside(use.getOwner(), border.getModule()))
+      continue;
+    OpBuilder builder(use.getOwner());
+    use.set(ConstrainOp::create(builder, border.getLoc(), value.getType(), value, layout, border.getAxes(),
+                                border.getTextAttr()));
+  }
 }
 
 void BorderPlacer::constrainOutput(BorderOp border, Value value, ShardingAttr layout) {
@@ -222,6 +220,9 @@ struct PlaceBordersPass : meshplan::impl::PlaceBordersBase<PlaceBordersPass> {
   void runOnOperation() final {
     ModuleOp module = getOperation();
     SmallVector<BorderOp> borders(module.getOps<BorderOp>());
+    // Inner modules first: what comes later lies around it.
+    llvm::stable_sort(borders,
+                      [](BorderOp left, BorderOp right) { return left.getModule().size() > right.getModule().size(); });
     bool failedAny = false;
     for (auto function : module.getOps<func::FuncOp>()) {
       if (borders.empty() || function->hasAttr("plan.single_rank"))

@@ -103,7 +103,7 @@ func.func @axis_of_one(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["
 // -----
 
 // What the styles of inner modules say of an input makes no other input of it: both readers of x are constrained, and y
-// is the next one. What the module computes itself is none, though a style inside divides it.
+// is the next one. The border is crossed before a style says how the module in it reads. What the module computes itself is none, though a style inside divides it.
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 plan.style "mlp.gate" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "mlp.up" colwise [#plan.axis<"tp">] as "colwise tp"
@@ -111,12 +111,12 @@ plan.style "mlp.down" rowwise [#plan.axis<"tp">] as "rowwise tp"
 plan.border "mlp" is_input true index 0 #plan.sharding<[{"tp"}, {}]> exact false along [#plan.axis<"tp">] as "input 0"
 plan.border "mlp" is_input true index 1 #plan.sharding<[{}, {"tp"}]> exact false along [#plan.axis<"tp">] as "input 1"
 // CHECK-LABEL: @inputs_of_styled_modules
-// CHECK: %[[GATE:.*]] = plan.constrain %arg0 <[{}, {}]> along [#plan.axis<"tp">] as "colwise tp"
-// CHECK: %[[GATE_INPUT:.*]] = plan.constrain %[[GATE]] <[{"tp"}, {}]> along [#plan.axis<"tp">] as "input 0"
-// CHECK: plan.call "aten.linear.default"(%[[GATE_INPUT]], %arg2)
-// CHECK: %[[UP:.*]] = plan.constrain %arg0 <[{}, {}]> along [#plan.axis<"tp">] as "colwise tp"
-// CHECK: %[[UP_INPUT:.*]] = plan.constrain %[[UP]] <[{"tp"}, {}]> along [#plan.axis<"tp">] as "input 0"
-// CHECK: plan.call "aten.linear.default"(%[[UP_INPUT]], %arg3)
+// CHECK: %[[GATE_INPUT:.*]] = plan.constrain %arg0 <[{"tp"}, {}]> along [#plan.axis<"tp">] as "input 0"
+// CHECK: %[[GATE:.*]] = plan.constrain %[[GATE_INPUT]] <[{}, {}]> along [#plan.axis<"tp">] as "colwise tp"
+// CHECK: plan.call "aten.linear.default"(%[[GATE]], %arg2)
+// CHECK: %[[UP_INPUT:.*]] = plan.constrain %arg0 <[{"tp"}, {}]> along [#plan.axis<"tp">] as "input 0"
+// CHECK: %[[UP:.*]] = plan.constrain %[[UP_INPUT]] <[{}, {}]> along [#plan.axis<"tp">] as "colwise tp"
+// CHECK: plan.call "aten.linear.default"(%[[UP]], %arg3)
 // CHECK: %[[HIDDEN:.*]] = plan.call "aten.mul.Tensor"
 // CHECK: %[[DOWN:.*]] = plan.constrain %[[HIDDEN]] <[{}, {"tp"}]> along [#plan.axis<"tp">] as "rowwise tp"
 // CHECK: plan.call "aten.linear.default"(%[[DOWN]], %arg4)
@@ -151,9 +151,9 @@ plan.border "block.down" is_input true index 0 #plan.sharding<[{"tp"}]> exact fa
 plan.border "block" is_input false index 0 #plan.sharding<[{"tp"}]> exact false along [#plan.axis<"tp">] as "output split 0 over tp"
 // CHECK-LABEL: @output_behind_borders
 // CHECK: %[[HIDDEN:.*]] = plan.call "aten.neg.default"
-// CHECK: %[[STYLE:.*]] = plan.constrain %[[HIDDEN]] <[{}, {"tp"}]> along [#plan.axis<"tp">] as "rowwise tp"
-// CHECK: %[[INPUT:.*]] = plan.constrain %[[STYLE]] <[{"tp"}, {}]> along [#plan.axis<"tp">] as "input split 0 over tp"
-// CHECK: %[[Y:.*]] = plan.call "aten.linear.default"(%[[INPUT]], %arg1)
+// CHECK: %[[INPUT:.*]] = plan.constrain %[[HIDDEN]] <[{"tp"}, {}]> along [#plan.axis<"tp">] as "input split 0 over tp"
+// CHECK: %[[STYLE:.*]] = plan.constrain %[[INPUT]] <[{}, {"tp"}]> along [#plan.axis<"tp">] as "rowwise tp"
+// CHECK: %[[Y:.*]] = plan.call "aten.linear.default"(%[[STYLE]], %arg1)
 // CHECK: %[[OUTPUT:.*]] = plan.constrain %[[Y]] <[{"tp"}, {}]> along [#plan.axis<"tp">] as "output split 0 over tp"
 // CHECK: return %[[OUTPUT]]
 func.func @output_behind_borders(
@@ -163,6 +163,27 @@ func.func @output_behind_borders(
   %1 = plan.call "aten.linear.default"(%0, %d) {input = #plan.operand<0>, weight = #plan.operand<1>} in "block.down"
       : (tensor<4x16xf32>, tensor<8x16xf32>) -> tensor<4x8xf32>
   return %1 : tensor<4x8xf32>
+}
+
+// -----
+
+// Of two borders that a value crosses at once the outer one comes first on the way in and last on the way out, in
+// whatever order they are stated.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.border "a" is_input true index 0 #plan.sharding<[{"tp"}, {}]> exact false along [#plan.axis<"tp">] as "outer input"
+plan.border "a" is_input false index 0 #plan.sharding<[{"tp"}, {}]> exact false along [#plan.axis<"tp">] as "outer output"
+plan.border "a.b" is_input false index 0 #plan.sharding<[{}, {"tp"}]> exact false along [#plan.axis<"tp">] as "inner output"
+plan.border "a.b" is_input true index 0 #plan.sharding<[{}, {"tp"}]> exact false along [#plan.axis<"tp">] as "inner input"
+// CHECK-LABEL: @nested
+// CHECK: %[[OUTER:.*]] = plan.constrain %arg0 {{.*}} as "outer input"
+// CHECK: %[[INNER:.*]] = plan.constrain %[[OUTER]] {{.*}} as "inner input"
+// CHECK: %[[Y:.*]] = plan.call "aten.neg.default"(%[[INNER]])
+// CHECK: %[[LEAVES:.*]] = plan.constrain %[[Y]] {{.*}} as "inner output"
+// CHECK: %[[OUT:.*]] = plan.constrain %[[LEAVES]] {{.*}} as "outer output"
+// CHECK: return %[[OUT]]
+func.func @nested(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "a.b" : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
 }
 
 // -----

@@ -2,6 +2,7 @@
 
 #include "compiler/sharding/axes.h"
 #include "llvm/ADT/STLExtras.h"
+#include <numeric>
 
 using namespace meshplan;
 using namespace meshplan::plan;
@@ -45,6 +46,28 @@ AxisList meshplan::allAxes(ShardingAttr sharding) {
 
 bool meshplan::overlapsAny(ArrayRef<AxisRefAttr> axes, AxisRefAttr axis) {
   return llvm::any_of(axes, [&](AxisRefAttr other) { return other.overlaps(axis); });
+}
+
+/// The least digit that holds two digits of one axis.
+static AxisRefAttr hull(AxisRefAttr left, AxisRefAttr right, MeshOp mesh) {
+  AxisRef one = resolveAxis(left, mesh), other = resolveAxis(right, mesh);
+  int64_t pre = std::gcd(one.pre, other.pre), end = std::lcm(one.pre * one.size, other.pre * other.size);
+  return makeAxis(mesh, one.axis, pre, end / pre);
+}
+
+void meshplan::addAxis(AxisList &axes, AxisRefAttr axis, MeshOp mesh) {
+  size_t place = axes.size();
+  for (size_t index = 0; index < axes.size();) {
+    if (!axes[index].overlaps(axis)) {
+      ++index;
+      continue;
+    }
+    axis = hull(axes[index], axis, mesh);
+    axes.erase(axes.begin() + index);
+    place = std::min(place, index);
+    index = 0; // the larger digit may overlap one that was passed
+  }
+  axes.insert(axes.begin() + std::min(place, axes.size()), axis);
 }
 
 AxisList meshplan::without(ArrayRef<AxisRefAttr> axes, ArrayRef<AxisRefAttr> removed) {

@@ -32,6 +32,10 @@ AxisList allAxes(plan::ShardingAttr sharding);
 /// True if any of `axes` shares a digit with `axis`.
 bool overlapsAny(llvm::ArrayRef<plan::AxisRefAttr> axes, plan::AxisRefAttr axis);
 
+/// Adds an axis to a list of which no two share a digit. Those that it shares digits with become one with it: the least
+/// digit that holds them all.
+void addAxis(AxisList &axes, plan::AxisRefAttr axis, plan::MeshOp mesh);
+
 /// The axes of `axes` that share no digit with any of `removed`.
 AxisList without(llvm::ArrayRef<plan::AxisRefAttr> axes, llvm::ArrayRef<plan::AxisRefAttr> removed);
 

@@ -53,9 +53,12 @@ private:
     return axes.take_while(holds);
   }
 
+  /// Slices where the target divides a dim next over free axes: it makes what follows smaller, and may open the way to
+  /// a reduce-scatter.
+  bool sliceMissing();
+
   /// One reduce-scatter where the target divides a dim next over partial axes, else one all-reduce of the rest.
   bool reducePartial();
-  bool sliceMissing();
 
   /// True if neighbours hold the same units: no collective makes or takes such a dim, but slices do.
   static bool isShared(DimShardingAttr dim) { return dim.getRepeat() != 1; }
@@ -81,7 +84,7 @@ private:
 
 SmallVector<ReshardStep> Planner::run() {
   while (current != target)
-    if (!reducePartial() && !sliceMissing() && !keepOwn() && !permute() && !exchange())
+    if (!sliceMissing() && !reducePartial() && !keepOwn() && !permute() && !exchange())
       gather();
   return std::move(steps);
 }
@@ -136,6 +139,18 @@ ShardingAttr Planner::withoutPartialAxes(ArrayRef<AxisRefAttr> axes) const {
                            rest.empty() ? Reduction::none : current.getReduction(), rest);
 }
 
+bool Planner::sliceMissing() {
+  auto isFree = [&](AxisRefAttr axis) { return !isDividing(axis) && !isPartial(axis); };
+  for (int64_t dim = 0; dim < current.getRank(); ++dim) {
+    ArrayRef<AxisRefAttr> axes = leading(missing(dim), isFree);
+    if (axes.empty())
+      continue;
+    addStep(StepKind::slice, axes, dim, -1, appended(current, dim, axes));
+    return true;
+  }
+  return false;
+}
+
 bool Planner::reducePartial() {
   AxisList reduced = without(current.getPartialAxes(), target.getPartialAxes());
   if (reduced.empty())
@@ -148,23 +163,8 @@ bool Planner::reducePartial() {
     addStep(StepKind::reduceScatter, scattered, dim, -1, appended(withoutPartialAxes(scattered), dim, scattered));
     return true;
   }
-  // A free slice first makes the reduction smaller, and may open the way to a reduce-scatter.
-  if (sliceMissing())
-    return true;
   addStep(StepKind::allReduce, reduced, -1, -1, withoutPartialAxes(reduced));
   return true;
-}
-
-bool Planner::sliceMissing() {
-  auto isFree = [&](AxisRefAttr axis) { return !isDividing(axis) && !isPartial(axis); };
-  for (int64_t dim = 0; dim < current.getRank(); ++dim) {
-    ArrayRef<AxisRefAttr> axes = leading(missing(dim), isFree);
-    if (axes.empty())
-      continue;
-    addStep(StepKind::slice, axes, dim, -1, appended(current, dim, axes));
-    return true;
-  }
-  return false;
 }
 
 bool Planner::keepOwn() {
@@ -191,8 +191,7 @@ bool Planner::permute() {
       return false;
     for (ArrayRef<AxisRefAttr> side : {now.getAxes(), then.getAxes()})
       for (AxisRefAttr axis : side)
-        if (!overlapsAny(moved, axis))
-          moved.push_back(axis);
+        addAxis(moved, axis, mesh);
   }
   if (current.getPartialAxes() != target.getPartialAxes() || moved.empty())
     return false;

@@ -74,6 +74,20 @@ private:
     return success();
   }
 
+  /// How the addends of the results make up their values: as those of the operands do, or as a contraction says.
+  Reduction expectedReduction() {
+    Reduction reduction = Reduction::none;
+    for (Value operand : call.getOperands())
+      if (getSharding(operand).isPartial())
+        reduction = getSharding(operand).getReduction();
+    for (auto [factor, found] : llvm::zip(rule.factors, divisions))
+      if (!found.axes.empty() && factor.kind == FactorKind::sum)
+        reduction = Reduction::sum;
+      else if (!found.axes.empty() && factor.kind == FactorKind::max)
+        reduction = Reduction::max;
+    return reduction;
+  }
+
   /// The results are partial over exactly the axes of contracted factors and those that partial operands bring.
   LogicalResult checkPartial() {
     AxisList expected;
@@ -90,6 +104,10 @@ private:
                   llvm::all_of(made, [&](AxisRefAttr axis) { return llvm::is_contained(expected, axis); });
       if (!same)
         return call.emitOpError("result is partial over other axes than its operands and contractions make it");
+      if (getSharding(result).getReduction() != expectedReduction())
+        return call.emitOpError() << "result is a " << stringifyReduction(getSharding(result).getReduction())
+                                  << " of its parts, where its operands and contractions make it a "
+                                  << stringifyReduction(expectedReduction());
     }
     return success();
   }

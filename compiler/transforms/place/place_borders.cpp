@@ -32,6 +32,7 @@ public:
 
 private:
   bool isInside(Operation *op, StringRef module) const;
+  Value sourceOf(Value operand, StringRef module) const;
   llvm::SetVector<Value> inputsOf(StringRef module);
   llvm::SetVector<Value> outputsOf(StringRef module);
   LogicalResult reportMissing(BorderOp border, size_t count);
@@ -52,13 +53,21 @@ private:
 } // namespace
 
 bool BorderPlacer::isInside(Operation *op, StringRef module) const {
-  // A constraint belongs to what it constrains the operand of.
-  if (isa<ConstrainOp>(op) && op->hasOneUse())
+  // A constraint belongs to what it constrains the operand of, and so do those before it.
+  while (isa<ConstrainOp>(op) && op->hasOneUse())
     op = *op->user_begin();
   auto call = dyn_cast<CallOp>(op);
   if (!call)
     return module.empty() && !isa<func::ReturnOp>(op);
   return call.isInModule(module);
+}
+
+/// The value that a module reads as this operand, before the layouts that statements inside the module give it.
+Value BorderPlacer::sourceOf(Value operand, StringRef module) const {
+  for (auto constrain = operand.getDefiningOp<ConstrainOp>(); constrain && isInside(constrain, module);
+       constrain = operand.getDefiningOp<ConstrainOp>())
+    operand = constrain.getInput();
+  return operand;
 }
 
 /// True for values that are computed: not a weight, a buffer or a constant.
@@ -74,9 +83,10 @@ llvm::SetVector<Value> BorderPlacer::inputsOf(StringRef module) {
     if (!isInside(call, module))
       return;
     for (Value operand : call.getOperands()) {
-      Operation *producer = operand.getDefiningOp();
-      if (isActivation(operand) && !(isa_and_nonnull<CallOp>(producer) && isInside(producer, module)))
-        inputs.insert(operand);
+      Value source = sourceOf(operand, module);
+      Operation *producer = source.getDefiningOp();
+      if (isActivation(source) && !(isa_and_nonnull<CallOp>(producer) && isInside(producer, module)))
+        inputs.insert(source);
     }
   });
   return inputs;
@@ -169,8 +179,9 @@ ShardingAttr BorderPlacer::layoutFor(BorderOp border, Value value) {
 }
 
 void BorderPlacer::constrainInput(BorderOp border, Value value, ShardingAttr layout) {
+  // Before what statements inside the module say: the border is crossed first.
   for (OpOperand &use : llvm::make_early_inc_range(value.getUses())) {
-    if (!isa<CallOp>(use.getOwner()) || !isInside(use.getOwner(), border.getModule()))
+    if (!isa<CallOp, ConstrainOp>(use.getOwner()) || !isInside(use.getOwner(), border.getModule()))
       continue;
     OpBuilder builder(use.getOwner());
     use.set(ConstrainOp::create(builder, border.getLoc(), value.getType(), value, layout, border.getAxes(),
@@ -209,6 +220,9 @@ struct PlaceBordersPass : meshplan::impl::PlaceBordersBase<PlaceBordersPass> {
   void runOnOperation() final {
     ModuleOp module = getOperation();
     SmallVector<BorderOp> borders(module.getOps<BorderOp>());
+    // Inner modules first: what comes later lies around it.
+    llvm::stable_sort(borders,
+                      [](BorderOp left, BorderOp right) { return left.getModule().size() > right.getModule().size(); });
     bool failedAny = false;
     for (auto function : module.getOps<func::FuncOp>()) {
       if (borders.empty() || function->hasAttr("plan.single_rank"))

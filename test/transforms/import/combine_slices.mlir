@@ -92,3 +92,36 @@ func.func @a_step_beside_a_half_stays(%x: tensor<12xf32>) -> (tensor<6xf32>, ten
   %1 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, start = 6 : i64} : (tensor<12xf32>) -> tensor<6xf32>
   return %0, %1 : tensor<6xf32>, tensor<6xf32>
 }
+
+// One slice of all is no split, and neither is one that takes nothing beside it.
+// CHECK-LABEL: @all_and_nothing_stay
+// CHECK-NOT: split
+func.func @all_and_nothing_stay(%x: tensor<12xf32>, %y: tensor<8xf32>) -> (tensor<12xf32>, tensor<8xf32>, tensor<0xf32>) {
+  %0 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, start = 0 : i64} : (tensor<12xf32>) -> tensor<12xf32>
+  %1 = plan.call "aten.slice.Tensor"(%y) {self = #plan.operand<0>} : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = plan.call "aten.slice.Tensor"(%y) {self = #plan.operand<0>, start = 20 : i64} : (tensor<8xf32>) -> tensor<0xf32>
+  return %0, %1, %2 : tensor<12xf32>, tensor<8xf32>, tensor<0xf32>
+}
+
+// The first two thirds are not all.
+// CHECK-LABEL: @a_rest_stays
+// CHECK-NOT: split
+func.func @a_rest_stays(%x: tensor<12xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, end = 4 : i64} : (tensor<12xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, start = 4 : i64, end = 8 : i64}
+      : (tensor<12xf32>) -> tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// Parts of the same sizes of two tensors are parts of each; a start beyond the front is the front.
+// CHECK-LABEL: @two_tensors
+// CHECK: %[[X:.*]]:2 = plan.call "aten.split_with_sizes.default"(%arg0) {{.*}}split_sizes = [1, 2]
+// CHECK: %[[Y:.*]]:2 = plan.call "aten.split_with_sizes.default"(%arg1) {{.*}}split_sizes = [2, 1]
+// CHECK: return %[[X]]#0, %[[Y]]#0, %[[X]]#1, %[[Y]]#1
+func.func @two_tensors(%x: tensor<3xf32>, %y: tensor<3xf32>) -> (tensor<1xf32>, tensor<2xf32>, tensor<2xf32>, tensor<1xf32>) {
+  %0 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, start = -9 : i64, end = 1 : i64} : (tensor<3xf32>) -> tensor<1xf32>
+  %1 = plan.call "aten.slice.Tensor"(%y) {self = #plan.operand<0>, end = 2 : i64} : (tensor<3xf32>) -> tensor<2xf32>
+  %2 = plan.call "aten.slice.Tensor"(%x) {self = #plan.operand<0>, start = 1 : i64} : (tensor<3xf32>) -> tensor<2xf32>
+  %3 = plan.call "aten.slice.Tensor"(%y) {self = #plan.operand<0>, start = 2 : i64} : (tensor<3xf32>) -> tensor<1xf32>
+  return %0, %1, %2, %3 : tensor<1xf32>, tensor<2xf32>, tensor<2xf32>, tensor<1xf32>
+}

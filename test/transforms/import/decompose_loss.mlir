@@ -173,11 +173,32 @@ func.func @probabilities(%x: tensor<6x10xf32>, %t: tensor<6x10xf32>) -> tensor<f
   return %loss : tensor<f32>
 }
 
-// a single row.
+// a single row,
 // CHECK-LABEL: func.func @one_row
 // CHECK-NEXT: "aten.cross_entropy_loss.default"
 func.func @one_row(%x: tensor<10xf32>, %t: tensor<i64>) -> tensor<f32> {
   %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>}
       : (tensor<10xf32>, tensor<i64>) -> tensor<f32>
   return %loss : tensor<f32>
+}
+
+// integers for logits, or targets that are no numbers of classes,
+// CHECK-LABEL: func.func @other_types
+// CHECK-NEXT: "aten.cross_entropy_loss.default"
+// CHECK-NEXT: "aten.cross_entropy_loss.default"
+func.func @other_types(%x: tensor<6x10xi64>, %t: tensor<6xi64>, %y: tensor<6x10xf32>, %u: tensor<6xf32>) -> (tensor<f32>, tensor<f32>) {
+  %0 = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>}
+      : (tensor<6x10xi64>, tensor<6xi64>) -> tensor<f32>
+  %1 = plan.call "aten.cross_entropy_loss.default"(%y, %u) {self = #plan.operand<0>, target = #plan.operand<1>}
+      : (tensor<6x10xf32>, tensor<6xf32>) -> tensor<f32>
+  return %0, %1 : tensor<f32>, tensor<f32>
+}
+
+// targets of other rows.
+// CHECK-LABEL: func.func @other_rows
+// CHECK-NEXT: "aten.cross_entropy_loss.default"
+func.func @other_rows(%x: tensor<6x10x4xf32>, %t: tensor<4x6xi64>) -> tensor<f32> {
+  %0 = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>}
+      : (tensor<6x10x4xf32>, tensor<4x6xi64>) -> tensor<f32>
+  return %0 : tensor<f32>
 }

@@ -165,3 +165,49 @@ func.func @states(%x: tensor<4x5x3xf32>, %s: tensor<1x4x2xf32>, %w: tensor<8x3xf
       -> (tensor<4x5x2xf32>, tensor<1x1x4x2xf32>, tensor<1x1x4x2xf32>)
   return %0#0 : tensor<4x5x2xf32>
 }
+
+// What another operator makes may lie in any order, and so may an argument: their copies stay, one of two equal ones.
+// CHECK-LABEL: func.func @contiguous
+// CHECK-NEXT: %[[T:.*]] = plan.call "aten.t.default"(%arg0)
+// CHECK-NEXT: %[[C:.*]] = plan.call "aten.contiguous.default"(%[[T]])
+// CHECK-NEXT: %[[X:.*]] = plan.call "aten.contiguous.default"(%arg0)
+// CHECK-NEXT: return %[[C]], %[[C]], %[[X]]
+func.func @contiguous(%x: tensor<4x8xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>, tensor<4x8xf32>) {
+  %0 = plan.call "aten.t.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %1 = plan.call "aten.contiguous.default"(%0) {self = #plan.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %2 = plan.call "aten.contiguous.default"(%0) {self = #plan.operand<0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %3 = plan.call "aten.contiguous.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %1, %2, %3 : tensor<8x4xf32>, tensor<8x4xf32>, tensor<4x8xf32>
+}
+
+// A tensor of which nothing is said may be trained, and is then not to be read past a detach; buffers are not.
+// CHECK-LABEL: func.func @detached_arguments
+// CHECK-NEXT: %[[D:.*]] = plan.call "aten.detach.default"(%arg0)
+// CHECK-NEXT: return %[[D]], %arg1
+func.func @detached_arguments(%x: tensor<4xf32>, %b: tensor<4xf32> {plan.kind = "buffer"}) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = plan.call "aten.detach.default"(%x) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.detach.default"(%b) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// A number among the tensors that are broadcast is nothing to expand.
+// CHECK-LABEL: func.func @broadcast_number
+// CHECK-NEXT: "aten.broadcast_tensors.default"(%arg0)
+func.func @broadcast_number(%x: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>) {
+  %0:2 = plan.call "aten.broadcast_tensors.default"(%x) {tensors = [#plan.operand<0>, 2.0]}
+      : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>)
+  return %0#0, %0#1 : tensor<4x6xf32>, tensor<4x6xf32>
+}
+
+// The last states of an lstm that the archive has right may be read.
+// CHECK-LABEL: func.func @right_states
+// CHECK-NEXT: %[[S:.*]]:3 = plan.call "aten.lstm.input"
+// CHECK-NEXT: return %[[S]]#1
+func.func @right_states(%x: tensor<4x5x3xf32>, %s: tensor<1x4x2xf32>, %w: tensor<8x3xf32>, %h: tensor<8x2xf32>) -> tensor<1x4x2xf32> {
+  %0:3 = plan.call "aten.lstm.input"(%x, %s, %s, %w, %h) {input = #plan.operand<0>,
+      hx = [#plan.operand<1>, #plan.operand<2>], params = [#plan.operand<3>, #plan.operand<4>], has_biases = false,
+      num_layers = 1 : i64, dropout = 0.0 : f64, train = false, bidirectional = false, batch_first = true}
+      : (tensor<4x5x3xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>, tensor<8x3xf32>, tensor<8x2xf32>)
+      -> (tensor<4x5x2xf32>, tensor<1x4x2xf32>, tensor<1x4x2xf32>)
+  return %0#1 : tensor<1x4x2xf32>
+}

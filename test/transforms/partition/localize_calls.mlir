@@ -130,3 +130,169 @@ func.func @reference(%x: tensor<2x8xf32>) -> tensor<2x4x2xf32> attributes {plan.
       : (tensor<2x8xf32>) -> tensor<2x4x2xf32>
   return %1 : tensor<2x4x2xf32>
 }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// A maximum of products is not their sum.
+func.func @other_reduction(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>)
+    -> tensor<4x6xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>> {
+  // expected-error @below {{result is a max of its parts, where its operands and contractions make it a sum}}
+  %1 = plan.call "aten.mm.default"(%x, %w) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+      : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>)
+      -> tensor<4x6xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>>
+  return %1 : tensor<4x6xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+func.func @sum_of_maxima(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>)
+    -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>> {
+  // expected-error @below {{result is a sum of its parts, where its operands and contractions make it a max}}
+  %1 = plan.call "aten.amax.default"(%x) {self = #plan.operand<0>, dim = [1]}
+      : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
+  return %1 : tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// A view keeps how its operand is made of its parts.
+func.func @view_of_minima(%x: tensor<4x8xf32, #plan.sharding<[{}, {}], partial = min {"tp"}>>)
+    -> (tensor<8x4xf32, #plan.sharding<[{}, {}], partial = min {"tp"}>>, tensor<8x4xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>>) {
+  %0 = plan.call "aten.t.default"(%x) {self = #plan.operand<0>}
+      : (tensor<4x8xf32, #plan.sharding<[{}, {}], partial = min {"tp"}>>) -> tensor<8x4xf32, #plan.sharding<[{}, {}], partial = min {"tp"}>>
+  // expected-error @below {{result is a max of its parts, where its operands and contractions make it a min}}
+  %1 = plan.call "aten.t.default"(%x) {self = #plan.operand<0>}
+      : (tensor<4x8xf32, #plan.sharding<[{}, {}], partial = min {"tp"}>>) -> tensor<8x4xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>>
+  return %0, %1 : tensor<8x4xf32, #plan.sharding<[{}, {}], partial = min {"tp"}>>, tensor<8x4xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+
+// Addends over dp come in, and the contraction makes others over tp: all of both, and nothing else.
+// CHECK-LABEL: func.func @addends_of_two_axes
+func.func @addends_of_two_axes(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}], partial = sum {"dp"}>>,
+                               %w: tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>) {
+  // CHECK: plan.call "aten.mm.default"
+  %0 = plan.call "aten.mm.default"(%x, %w) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+      : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}], partial = sum {"dp"}>>, tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>)
+      -> tensor<4x6xf32, #plan.sharding<[{}, {}], partial = sum {"dp", "tp"}>>
+  return
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+
+func.func @lost_addends(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}], partial = sum {"dp"}>>,
+                        %w: tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>) {
+  // expected-error @below {{result is partial over other axes than its operands and contractions make it}}
+  %0 = plan.call "aten.mm.default"(%x, %w) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+      : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}], partial = sum {"dp"}>>, tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>)
+      -> tensor<4x6xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+  return
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+
+// As many axes, but others.
+func.func @other_axes(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>) {
+  // expected-error @below {{result is partial over other axes than its operands and contractions make it}}
+  %0 = plan.call "aten.mm.default"(%x, %w) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+      : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<8x6xf32, #plan.sharding<[{"tp"}, {}]>>)
+      -> tensor<4x6xf32, #plan.sharding<[{}, {}], partial = sum {"dp"}>>
+  return
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// Addends of nothing: no operand has them and nothing is contracted.
+func.func @addends_of_nothing(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
+  // expected-error @below {{result is partial over other axes than its operands and contractions make it}}
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>}
+      : (tensor<4xf32, #plan.sharding<[{}]>>) -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
+  return
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// The result is read as the operands are; the first that differs is named.
+func.func @result_disagrees(%x: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>) {
+  // expected-error @below {{result 0 divides factor 0 otherwise than another tensor of the call}}
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>}
+      : (tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>
+  return
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// Halves of 12 are not two heads of 4 and one.
+func.func @other_unit(%x: tensor<12xf32, #plan.sharding<[{"tp"}]>>) {
+  // expected-error @below {{result 0 divides factor 0 otherwise than another tensor of the call}}
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>}
+      : (tensor<12xf32, #plan.sharding<[{"tp"}]>>) -> tensor<12xf32, #plan.sharding<[{"tp", unit 4}]>>
+  return
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+func.func @undecided_result(%x: tensor<4xf32, #plan.sharding<[{"tp"}]>>) {
+  // expected-error @below {{result 0 has no decided sharding}}
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>}
+      : (tensor<4xf32, #plan.sharding<[{"tp"}]>>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// An operator without a record runs on whole tensors.
+// CHECK-LABEL: func.func @unknown
+func.func @unknown(%x: tensor<4xf32, #plan.sharding<[{}]>>) {
+  // CHECK: plan.call "custom.op.default"
+  %0 = plan.call "custom.op.default"(%x) {self = #plan.operand<0>}
+      : (tensor<4xf32, #plan.sharding<[{}]>>) -> tensor<4xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+func.func @unknown_divided(%x: tensor<4xf32, #plan.sharding<[{"tp"}]>>) {
+  // expected-error @below {{operand 0 divides a factor that must be whole}}
+  %0 = plan.call "custom.op.default"(%x) {self = #plan.operand<0>}
+      : (tensor<4xf32, #plan.sharding<[{"tp"}]>>) -> tensor<4xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// What is contracted whole leaves no addends.
+// CHECK-LABEL: func.func @whole_contraction
+func.func @whole_contraction(%x: tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>) {
+  // CHECK: plan.call "aten.amax.default"
+  %0 = plan.call "aten.amax.default"(%x) {self = #plan.operand<0>, dim = [1]}
+      : (tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>) -> tensor<4xf32, #plan.sharding<[{"tp"}]>>
+  return
+}

@@ -99,3 +99,135 @@ func.func @axis_of_one(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["
   %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
+
+// -----
+
+// What the styles of inner modules say of an input makes no other input of it: both readers of x are constrained, and y
+// is the next one. The border is crossed before a style says how the module in it reads. What the module computes itself is none, though a style inside divides it.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "mlp.gate" colwise [#plan.axis<"tp">] as "colwise tp"
+plan.style "mlp.up" colwise [#plan.axis<"tp">] as "colwise tp"
+plan.style "mlp.down" rowwise [#plan.axis<"tp">] as "rowwise tp"
+plan.border "mlp" is_input true index 0 #plan.sharding<[{"tp"}, {}]> exact false along [#plan.axis<"tp">] as "input 0"
+plan.border "mlp" is_input true index 1 #plan.sharding<[{}, {"tp"}]> exact false along [#plan.axis<"tp">] as "input 1"
+// CHECK-LABEL: @inputs_of_styled_modules
+// CHECK: %[[GATE_INPUT:.*]] = plan.constrain %arg0 <[{"tp"}, {}]> along [#plan.axis<"tp">] as "input 0"
+// CHECK: %[[GATE:.*]] = plan.constrain %[[GATE_INPUT]] <[{}, {}]> along [#plan.axis<"tp">] as "colwise tp"
+// CHECK: plan.call "aten.linear.default"(%[[GATE]], %arg2)
+// CHECK: %[[UP_INPUT:.*]] = plan.constrain %arg0 <[{"tp"}, {}]> along [#plan.axis<"tp">] as "input 0"
+// CHECK: %[[UP:.*]] = plan.constrain %[[UP_INPUT]] <[{}, {}]> along [#plan.axis<"tp">] as "colwise tp"
+// CHECK: plan.call "aten.linear.default"(%[[UP]], %arg3)
+// CHECK: %[[HIDDEN:.*]] = plan.call "aten.mul.Tensor"
+// CHECK: %[[DOWN:.*]] = plan.constrain %[[HIDDEN]] <[{}, {"tp"}]> along [#plan.axis<"tp">] as "rowwise tp"
+// CHECK: plan.call "aten.linear.default"(%[[DOWN]], %arg4)
+// CHECK: %[[Y:.*]] = plan.constrain %arg1 <[{}, {"tp"}]> along [#plan.axis<"tp">] as "input 1"
+// CHECK: plan.call "aten.add.Tensor"(%{{.*}}, %[[Y]])
+// CHECK-NOT: plan.constrain
+func.func @inputs_of_styled_modules(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %y: tensor<4x8xf32> {plan.kind = "input", plan.names = ["y"]},
+    %g: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["mlp.gate.weight"]},
+    %u: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["mlp.up.weight"]},
+    %d: tensor<8x16xf32> {plan.kind = "parameter", plan.names = ["mlp.down.weight"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %g) {input = #plan.operand<0>, weight = #plan.operand<1>} in "mlp.gate"
+      : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  %1 = plan.call "aten.linear.default"(%x, %u) {input = #plan.operand<0>, weight = #plan.operand<1>} in "mlp.up"
+      : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  %2 = plan.call "aten.mul.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>} in "mlp"
+      : (tensor<4x16xf32>, tensor<4x16xf32>) -> tensor<4x16xf32>
+  %3 = plan.call "aten.linear.default"(%2, %d) {input = #plan.operand<0>, weight = #plan.operand<1>} in "mlp.down"
+      : (tensor<4x16xf32>, tensor<8x16xf32>) -> tensor<4x8xf32>
+  %4 = plan.call "aten.add.Tensor"(%3, %y) {self = #plan.operand<0>, other = #plan.operand<1>} in "mlp"
+      : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %4 : tensor<4x8xf32>
+}
+
+// -----
+
+// What one module of a block hands to the next is no output of the block, however many statements lie between them.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "block.down" rowwise [#plan.axis<"tp">] as "rowwise tp"
+plan.border "block.down" is_input true index 0 #plan.sharding<[{"tp"}]> exact false along [#plan.axis<"tp">] as "input split 0 over tp"
+plan.border "block" is_input false index 0 #plan.sharding<[{"tp"}]> exact false along [#plan.axis<"tp">] as "output split 0 over tp"
+// CHECK-LABEL: @output_behind_borders
+// CHECK: %[[HIDDEN:.*]] = plan.call "aten.neg.default"
+// CHECK: %[[INPUT:.*]] = plan.constrain %[[HIDDEN]] <[{"tp"}, {}]> along [#plan.axis<"tp">] as "input split 0 over tp"
+// CHECK: %[[STYLE:.*]] = plan.constrain %[[INPUT]] <[{}, {"tp"}]> along [#plan.axis<"tp">] as "rowwise tp"
+// CHECK: %[[Y:.*]] = plan.call "aten.linear.default"(%[[STYLE]], %arg1)
+// CHECK: %[[OUTPUT:.*]] = plan.constrain %[[Y]] <[{"tp"}, {}]> along [#plan.axis<"tp">] as "output split 0 over tp"
+// CHECK: return %[[OUTPUT]]
+func.func @output_behind_borders(
+    %x: tensor<4x16xf32> {plan.kind = "input", plan.names = ["x"]},
+    %d: tensor<8x16xf32> {plan.kind = "parameter", plan.names = ["block.down.weight"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "block.act" : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %1 = plan.call "aten.linear.default"(%0, %d) {input = #plan.operand<0>, weight = #plan.operand<1>} in "block.down"
+      : (tensor<4x16xf32>, tensor<8x16xf32>) -> tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}
+
+// -----
+
+// Of two borders that a value crosses at once the outer one comes first on the way in and last on the way out, in
+// whatever order they are stated.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.border "a" is_input true index 0 #plan.sharding<[{"tp"}, {}]> exact false along [#plan.axis<"tp">] as "outer input"
+plan.border "a" is_input false index 0 #plan.sharding<[{"tp"}, {}]> exact false along [#plan.axis<"tp">] as "outer output"
+plan.border "a.b" is_input false index 0 #plan.sharding<[{}, {"tp"}]> exact false along [#plan.axis<"tp">] as "inner output"
+plan.border "a.b" is_input true index 0 #plan.sharding<[{}, {"tp"}]> exact false along [#plan.axis<"tp">] as "inner input"
+// CHECK-LABEL: @nested
+// CHECK: %[[OUTER:.*]] = plan.constrain %arg0 {{.*}} as "outer input"
+// CHECK: %[[INNER:.*]] = plan.constrain %[[OUTER]] {{.*}} as "inner input"
+// CHECK: %[[Y:.*]] = plan.call "aten.neg.default"(%[[INNER]])
+// CHECK: %[[LEAVES:.*]] = plan.constrain %[[Y]] {{.*}} as "inner output"
+// CHECK: %[[OUT:.*]] = plan.constrain %[[LEAVES]] {{.*}} as "outer output"
+// CHECK: return %[[OUT]]
+func.func @nested(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "a.b" : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// -----
+
+// A constant is no input, wherever it stands; a dim without a name may have any extent; what runs on one rank has no
+// layouts.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.border "shift" is_input true index 0 #plan.sharding<[{"tp"}, {}]> exact true along [#plan.axis<"tp">] as "input [rows over tp, _]" {names = ["rows", ""], extents = array<i64: 4, 0>}
+// CHECK-LABEL: @constants_are_no_inputs
+// CHECK: %[[C:.*]] = plan.constant "c"
+// CHECK: %[[X:.*]] = plan.constrain %arg0 <[{"tp"}, {}]>
+// CHECK: plan.call "aten.add.Tensor"(%[[C]], %[[X]])
+func.func @constants_are_no_inputs(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x8xf32> {
+  %c = plan.constant "c" dense<1.0> : tensor<4x8xf32> : tensor<4x8xf32>
+  %0 = plan.call "aten.add.Tensor"(%c, %x) {self = #plan.operand<0>, other = #plan.operand<1>} in "shift"
+      : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+// CHECK-LABEL: @reference
+// CHECK-NOT: plan.constrain
+func.func @reference(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x8xf32> attributes {plan.single_rank} {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "shift" : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// -----
+
+// Columns that are heads further on are dealt by heads: of three the first rank has two.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.border "q" is_input false index 0 #plan.sharding<[{}, {}, {"tp"}]> exact false along [#plan.axis<"tp">] as "output split 2 over tp"
+// CHECK-LABEL: @heads
+// CHECK: plan.constrain %{{.*}} <[{}, {}, {"tp", unit 4}]> along [#plan.axis<"tp">] as "output split 2 over tp"
+func.func @heads(
+    %x: tensor<1x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %k: tensor<1x3x6x4xf32> {plan.kind = "input", plan.names = ["k"]},
+    %w: tensor<12x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"]}) -> tensor<1x3x6x4xf32> {
+  %q = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
+      : (tensor<1x6x8xf32>, tensor<12x8xf32>) -> tensor<1x6x12xf32>
+  %h = plan.call "aten.view.default"(%q) {self = #plan.operand<0>, size = array<i64: 1, 6, 3, 4>} in "attn"
+      : (tensor<1x6x12xf32>) -> tensor<1x6x3x4xf32>
+  %t = plan.call "aten.transpose.int"(%h) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64} in "attn"
+      : (tensor<1x6x3x4xf32>) -> tensor<1x3x6x4xf32>
+  %out:2 = plan.call "meshplan.attention"(%t, %k, %k)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.5 : f64} in "attn"
+      : (tensor<1x3x6x4xf32>, tensor<1x3x6x4xf32>, tensor<1x3x6x4xf32>) -> (tensor<1x3x6x4xf32>, tensor<1x3x6xf32>)
+  return %out#0 : tensor<1x3x6x4xf32>
+}

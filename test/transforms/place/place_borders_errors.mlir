@@ -21,3 +21,30 @@ func.func @root(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -
   %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
+
+// -----
+
+// A list of dims is one of all of them; a single dim has to be there.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{output 0 of 'head' has 3 dims, and the plan lists 2}}
+// expected-note @below {{help: dims count from 0}}
+plan.border "head" is_input false index 0 #plan.sharding<[{"tp"}, {}]> exact true along [#plan.axis<"tp">] as "output [_ over tp, _]"
+// expected-error @below {{input 0 of 'head' has 3 dims, so there is no dim 3}}
+// expected-note @below {{help: dims count from 0}}
+plan.border "head" is_input true index 0 #plan.sharding<[{}, {}, {}, {"tp"}]> exact false along [#plan.axis<"tp">] as "input split 3 over tp"
+func.func @ranks(%x: tensor<4x8x6xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x8x6xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "head" : (tensor<4x8x6xf32>) -> tensor<4x8x6xf32>
+  return %0 : tensor<4x8x6xf32>
+}
+
+// -----
+
+// A module that is not there has nothing.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{'head' has 0 inputs, and 'input replicate' names input 0}}
+// expected-note @below {{help: inputs and outputs count from 0 in the order of the program}}
+plan.border "head" is_input true index 0 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "input replicate"
+func.func @nothing(%x: tensor<4xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "heads" : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

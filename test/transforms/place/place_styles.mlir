@@ -165,3 +165,150 @@ func.func @one_part(
       : (tensor<4x8xf32>, tensor<24x8xf32>) -> tensor<4x24xf32>
   return %0 : tensor<4x24xf32>
 }
+
+// -----
+
+// An axis of one rank divides nothing, in a style, an input or a parameter that is placed by itself.
+plan.mesh [#plan.mesh_axis<"dp" = 1>, #plan.mesh_axis<"tp" = 2>]
+plan.style "up" colwise [#plan.axis<"dp">, #plan.axis<"tp">] as "colwise dp, tp"
+
+// CHECK-LABEL: func.func @axis_of_one
+// CHECK-SAME: tensor<4x8xf32, #plan.sharding<[{}, {}]>>
+// CHECK-SAME: tensor<16x8xf32, #plan.sharding<[{"tp"}, {}]>>
+func.func @axis_of_one(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}, {}]>},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"], plan.style = "weight: split 0 over dp, tp",
+                          plan.sharding = #plan.sharding<[{"dp", "tp"}, {}]>}) -> tensor<4x16xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+      : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}
+
+// -----
+
+// A module is all that lies below it; only what crosses its border is constrained.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
+
+// CHECK-LABEL: func.func @inner_modules
+// CHECK: %[[X:.*]] = plan.constrain %arg0
+// CHECK: %[[A:.*]] = plan.call "aten.neg.default"(%[[X]])
+// CHECK: %[[B:.*]] = plan.call "aten.exp.default"(%[[A]])
+// CHECK: %[[C:.*]] = plan.call "aten.abs.default"(%[[B]])
+// CHECK: %[[Y:.*]] = plan.constrain %[[C]]
+// CHECK: plan.call "aten.relu.default"(%[[Y]])
+// CHECK-NOT: plan.constrain
+func.func @inner_modules(%x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<2x6x8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "norm.a.b" : (tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
+  %1 = plan.call "aten.exp.default"(%0) {self = #plan.operand<0>} in "norm.c" : (tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
+  %2 = plan.call "aten.abs.default"(%1) {self = #plan.operand<0>} in "norm" : (tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
+  %3 = plan.call "aten.relu.default"(%2) {self = #plan.operand<0>} in "normal" : (tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
+  return %3 : tensor<2x6x8xf32>
+}
+
+// -----
+
+// The root has operators that lie in no module, whatever their weights are called.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "" colwise [#plan.axis<"tp">] as "colwise tp"
+
+// CHECK-LABEL: func.func @operators_of_the_root
+// CHECK-SAME: tensor<16x8xf32, #plan.sharding<[{"tp"}, {}]>>
+func.func @operators_of_the_root(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["table.weight"]}) -> tensor<4x16xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+      : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}
+
+// -----
+
+// Without such operators the root has the parameters whose names have no module.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "" colwise [#plan.axis<"tp">] as "colwise tp"
+
+// CHECK-LABEL: func.func @parameters_of_the_root
+// CHECK-SAME: tensor<16x8xf32, #plan.sharding<[{"tp"}, {}]>>
+// CHECK-SAME: tensor<8x16xf32, #plan.sharding<[{}, {}]>>
+func.func @parameters_of_the_root(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["weight"]},
+    %v: tensor<8x16xf32> {plan.kind = "parameter", plan.names = ["block.weight"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "block"
+      : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  %1 = plan.call "aten.linear.default"(%0, %v) {input = #plan.operand<0>, weight = #plan.operand<1>} in "block"
+      : (tensor<4x16xf32>, tensor<8x16xf32>) -> tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}
+
+// -----
+
+// One feature or token for each rank is enough.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
+plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
+
+// CHECK-LABEL: func.func @one_for_each_rank
+// CHECK-SAME: tensor<2x8xf32, #plan.sharding<[{"tp"}, {}]>>
+// CHECK: plan.constrain %{{.*}} <[{}, {"tp"}, {}]> along [#plan.axis<"tp">] as "sequence tp"
+func.func @one_for_each_rank(
+    %x: tensor<3x2x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<2x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"]}) -> tensor<3x2x2xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+      : (tensor<3x2x8xf32>, tensor<2x8xf32>) -> tensor<3x2x2xf32>
+  %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} in "norm" : (tensor<3x2x2xf32>) -> tensor<3x2x2xf32>
+  return %1 : tensor<3x2x2xf32>
+}
+
+// -----
+
+// Weights and constants are no inputs, though they are as long as the sequence; a result that is also read inside is
+// constrained for those outside; one that nobody reads says nothing of the sequence.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp"
+
+// CHECK-LABEL: func.func @what_crosses_the_border
+// CHECK: %[[C:.*]] = plan.constant "c"
+// CHECK: %[[X:.*]] = plan.constrain %arg0
+// CHECK: %[[A:.*]] = plan.call "aten.mul.Tensor"(%[[X]], %arg1)
+// CHECK: %[[A_OUT:.*]] = plan.constrain %[[A]] <[{}, {"tp"}, {}]>
+// CHECK: %[[B:.*]] = plan.call "aten.add.Tensor"(%[[A]], %[[C]])
+// CHECK: %[[B_OUT:.*]] = plan.constrain %[[B]] <[{}, {"tp"}, {}]>
+// CHECK: plan.call "aten.sum.dim_IntList"(%[[B]])
+// CHECK: return %[[A_OUT]], %[[B_OUT]]
+func.func @what_crosses_the_border(
+    %x: tensor<1x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<1x6x8xf32> {plan.kind = "parameter", plan.names = ["norm.weight"]})
+    -> (tensor<1x6x8xf32>, tensor<1x6x8xf32>) {
+  %c = plan.constant "c" dense<1.0> : tensor<1x6x8xf32> : tensor<1x6x8xf32>
+  %0 = plan.call "aten.mul.Tensor"(%x, %w) {self = #plan.operand<0>, other = #plan.operand<1>} in "norm"
+      : (tensor<1x6x8xf32>, tensor<1x6x8xf32>) -> tensor<1x6x8xf32>
+  %1 = plan.call "aten.add.Tensor"(%0, %c) {self = #plan.operand<0>, other = #plan.operand<1>} in "norm"
+      : (tensor<1x6x8xf32>, tensor<1x6x8xf32>) -> tensor<1x6x8xf32>
+  %2 = plan.call "aten.sum.dim_IntList"(%1) {self = #plan.operand<0>, dim = [1], keepdim = true} in "norm"
+      : (tensor<1x6x8xf32>) -> tensor<1x1x8xf32>
+  return %0, %1 : tensor<1x6x8xf32>, tensor<1x6x8xf32>
+}
+
+// -----
+
+// Two statements that leave a value whole along other axes are two.
+plan.mesh [#plan.mesh_axis<"cp" = 1>, #plan.mesh_axis<"tp" = 2>]
+plan.style "norm" sequence [#plan.axis<"cp">] as "sequence cp"
+plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
+
+// CHECK-LABEL: func.func @along_other_axes
+// CHECK: %[[A:.*]] = plan.constrain %{{.*}} <[{}, {}, {}]> along [#plan.axis<"cp">] as "sequence cp"
+// CHECK: %[[N:.*]] = plan.call "aten.neg.default"(%[[A]])
+// CHECK: %[[B:.*]] = plan.constrain %[[N]] <[{}, {}, {}]> along [#plan.axis<"cp">] as "sequence cp"
+// CHECK: %[[C:.*]] = plan.constrain %[[B]] <[{}, {}, {}]> along [#plan.axis<"tp">] as "colwise tp"
+// CHECK: plan.call "aten.linear.default"(%[[C]],
+func.func @along_other_axes(
+    %x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"]}) -> tensor<2x6x16xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "norm" : (tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
+  %1 = plan.call "aten.linear.default"(%0, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+      : (tensor<2x6x8xf32>, tensor<16x8xf32>) -> tensor<2x6x16xf32>
+  return %1 : tensor<2x6x16xf32>
+}

@@ -128,3 +128,24 @@ func.func @forward(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}
       : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
   return %1 : tensor<4x16xf32>
 }
+
+// -----
+
+// Statements that are wrong are told of in one run.
+plan.mesh [#plan.mesh_axis<"tp" = 17>]
+// expected-error @below {{dim 0 of 'up.weight' has size 16, fewer than tp = 17}}
+// expected-note @below {{help: tp can be at most 16}}
+plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
+// expected-error @below {{dim 1 of 'down.weight' has size 16, fewer than tp = 17}}
+// expected-note @below {{help: tp can be at most 16}}
+plan.style "down" rowwise [#plan.axis<"tp">] as "rowwise tp"
+func.func @forward(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"]},
+    %v: tensor<8x16xf32> {plan.kind = "parameter", plan.names = ["down.weight"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+      : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  %1 = plan.call "aten.linear.default"(%0, %v) {input = #plan.operand<0>, weight = #plan.operand<1>} in "down"
+      : (tensor<4x16xf32>, tensor<8x16xf32>) -> tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}

@@ -198,3 +198,102 @@ func.func @divided_samples_are_taken_apart(
     : (tensor<4x6xf32>) -> (tensor<2x6xf32>, tensor<2x6xf32>)
   return %1#0, %1#1 : tensor<2x6xf32>, tensor<2x6xf32>
 }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+
+// A statement about tp leaves the axes of others where they are, and divides within their shards; it says by itself what
+// is not cut. One row for each rank is enough.
+// CHECK-LABEL: func.func @statements_beside_others
+// CHECK: plan.reshard %arg0 {{.*}} -> tensor<8x4xf32, #plan.sharding<[{"dp", "tp"}, {}]>>
+// CHECK: plan.reshard %arg0 {{.*}} -> tensor<8x4xf32, #plan.sharding<[{"dp"}, {"tp"}]>>
+// CHECK: plan.reshard %arg1 {{.*}} -> tensor<12xf32, #plan.sharding<[{"tp", unit 4}]>>
+// CHECK: plan.reshard %arg1 {{.*}} -> tensor<12xf32, #plan.sharding<[{"tp", parts [8, 4]}]>>
+// CHECK: plan.reshard %arg2 {{.*}} -> tensor<2xf32, #plan.sharding<[{"tp"}]>>
+func.func @statements_beside_others(
+    %x: tensor<8x4xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}, {}]>},
+    %y: tensor<12xf32> {plan.kind = "input", plan.names = ["y"]},
+    %z: tensor<2xf32> {plan.kind = "input", plan.names = ["z"]})
+    -> (tensor<8x4xf32>, tensor<8x4xf32>, tensor<12xf32>, tensor<12xf32>, tensor<2xf32>) {
+  %0 = plan.constrain %x <[{"tp"}, {}]> along [#plan.axis<"tp">] as "output split 0 over tp" : tensor<8x4xf32> -> tensor<8x4xf32>
+  %1 = plan.constrain %x <[{}, {"tp"}]> along [#plan.axis<"tp">] as "output split 1 over tp" : tensor<8x4xf32> -> tensor<8x4xf32>
+  %2 = plan.constrain %y <[{"tp", unit 4}]> along [#plan.axis<"tp">] as "rowwise tp" : tensor<12xf32> -> tensor<12xf32>
+  %3 = plan.constrain %y <[{"tp", parts [8, 4]}]> along [#plan.axis<"tp">] as "rowwise tp" : tensor<12xf32> -> tensor<12xf32>
+  %4 = plan.constrain %z <[{"tp"}]> along [#plan.axis<"tp">] as "output split 0 over tp" : tensor<2xf32> -> tensor<2xf32>
+  return %0, %1, %2, %3, %4 : tensor<8x4xf32>, tensor<8x4xf32>, tensor<12xf32>, tensor<12xf32>, tensor<2xf32>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// Sums go at once to where they are wanted, down to one row for each rank.
+// CHECK-LABEL: func.func @scattered_sums
+// CHECK: %[[P:.*]] = plan.call "aten.sum.dim_IntList"{{.*}}partial = sum {"tp"}
+// CHECK: plan.reshard %[[P]] {{.*}} -> tensor<2xf32, #plan.sharding<[{"tp"}]>>
+// CHECK-NOT: plan.reshard
+func.func @scattered_sums(
+    %x: tensor<2x8xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>})
+    -> tensor<2xf32> {
+  %p = plan.call "aten.sum.dim_IntList"(%x) {self = #plan.operand<0>, dim = array<i64: 1>}
+      : (tensor<2x8xf32>) -> tensor<2xf32>
+  %y = plan.constrain %p <[{"tp"}]> along [#plan.axis<"tp">] as "output split 0 over tp"
+      : tensor<2xf32> -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// Another consumer of the whole factor is none of the addend: the product stays one, and is reduced once.
+// CHECK-LABEL: func.func @shared_factor
+// CHECK: %[[P:.*]] = plan.call "aten.sum.dim_IntList"{{.*}}partial = sum {"tp"}
+// CHECK-NEXT: %[[M:.*]] = plan.call "aten.mul.Tensor"(%[[P]], %arg1){{.*}} -> tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
+// CHECK-NEXT: plan.call "aten.neg.default"(%arg1)
+// CHECK: plan.reshard %[[M]]
+// CHECK-NOT: plan.reshard
+func.func @shared_factor(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
+    %s: tensor<4xf32> {plan.kind = "input", plan.names = ["s"]}) -> (tensor<4xf32>, tensor<4xf32>) {
+  %p = plan.call "aten.sum.dim_IntList"(%x) {self = #plan.operand<0>, dim = array<i64: 1>}
+      : (tensor<4x8xf32>) -> tensor<4xf32>
+  %m = plan.call "aten.mul.Tensor"(%p, %s) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %n = plan.call "aten.neg.default"(%s) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %m, %n : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
+plan.style "delta" rowwise [#plan.axis<"tp">] as "rowwise tp"
+
+// Addends that join what is divided by heads are scattered by heads: of three the first rank has two.
+// CHECK-LABEL: func.func @scattered_heads
+// CHECK: %[[Q:.*]] = plan.call "aten.linear.default"{{.*}} -> tensor<1x6x12xf32, #plan.sharding<[{}, {}, {"tp", unit 4}]>>
+// CHECK: %[[P:.*]] = plan.call "aten.linear.default"{{.*}}partial = sum {"tp"}
+// CHECK: %[[R:.*]] = plan.reshard %[[P]] because "rowwise tp" {{.*}} -> tensor<1x6x12xf32, #plan.sharding<[{}, {}, {"tp", unit 4}]>>
+// CHECK: plan.call "aten.add.Tensor"(%[[Q]], %[[R]])
+func.func @scattered_heads(
+    %x: tensor<1x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %k: tensor<1x3x6x4xf32> {plan.kind = "input", plan.names = ["k"]},
+    %wq: tensor<12x8xf32> {plan.kind = "parameter", plan.names = ["q.weight"]},
+    %wd: tensor<12x8xf32> {plan.kind = "parameter", plan.names = ["delta.weight"]}) -> tensor<1x3x6x4xf32> {
+  %q = plan.call "aten.linear.default"(%x, %wq) {input = #plan.operand<0>, weight = #plan.operand<1>} in "q"
+      : (tensor<1x6x8xf32>, tensor<12x8xf32>) -> tensor<1x6x12xf32>
+  %d = plan.call "aten.linear.default"(%x, %wd) {input = #plan.operand<0>, weight = #plan.operand<1>} in "delta"
+      : (tensor<1x6x8xf32>, tensor<12x8xf32>) -> tensor<1x6x12xf32>
+  %s = plan.call "aten.add.Tensor"(%q, %d) {self = #plan.operand<0>, other = #plan.operand<1>} in "attn"
+      : (tensor<1x6x12xf32>, tensor<1x6x12xf32>) -> tensor<1x6x12xf32>
+  %h = plan.call "aten.view.default"(%s) {self = #plan.operand<0>, size = array<i64: 1, 6, 3, 4>} in "attn"
+      : (tensor<1x6x12xf32>) -> tensor<1x6x3x4xf32>
+  %t = plan.call "aten.transpose.int"(%h) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64} in "attn"
+      : (tensor<1x6x3x4xf32>) -> tensor<1x3x6x4xf32>
+  %out:2 = plan.call "meshplan.attention"(%t, %k, %k)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.5 : f64} in "attn"
+      : (tensor<1x3x6x4xf32>, tensor<1x3x6x4xf32>, tensor<1x3x6x4xf32>) -> (tensor<1x3x6x4xf32>, tensor<1x3x6xf32>)
+  return %out#0 : tensor<1x3x6x4xf32>
+}

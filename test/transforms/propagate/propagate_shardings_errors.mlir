@@ -216,3 +216,16 @@ func.func @forward(
       : (tensor<1x12xf32>, tensor<6x12xf32>) -> tensor<6x12xf32>
   return %2 : tensor<6x12xf32>
 }
+
+// -----
+
+// Addends are not what the operator expects, either.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @forward(
+    // expected-error @below {{operator 'custom.scan.default' in 'mixer' has no record, and its operand 0 is [4], partial over tp}}
+    // expected-note @below {{help: gather the values before it with 'total: output [_]', or add a record (docs/adding-an-op.md)}}
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>}) -> tensor<4xf32> {
+  %0 = plan.call "aten.sum.dim_IntList"(%x) {self = #plan.operand<0>, dim = [1]} in "total" : (tensor<4x8xf32>) -> tensor<4xf32>
+  %1 = plan.call "custom.scan.default"(%0) {self = #plan.operand<0>} in "mixer" : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}

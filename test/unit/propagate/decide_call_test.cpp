@@ -115,6 +115,34 @@ TEST_F(DecideCall, AFinerLayoutThatStartsAlikeIsTaken) {
   EXPECT_EQ(decide("aten.add.Tensor", binary, other), R"([{"tp"}], [{"tp"}] -> [{"tp"}])");
 }
 
+TEST_F(DecideCall, WhatIsMinorToATakenAxisIsNotDividedAlone) {
+  // dp divides the rows; the columns over tp alone would be other ones than those over dp and tp.
+  constexpr char types[] = R"((tensor<8x8xf32, #plan.sharding<[{"dp"}, {}]>>,
+                               tensor<8x8xf32, #plan.sharding<[{}, {"dp", "tp"}]>>) -> tensor<8x8xf32>)";
+  EXPECT_EQ(decide("aten.add.Tensor", binary, types), R"([{"dp"}, {}], [{"dp"}, {}] -> [{"dp"}, {}])");
+}
+
+TEST_F(DecideCall, TheSourceIsTheOperandThatDividedFirst) {
+  CallDecision finer = run("aten.add.Tensor", binary,
+                           R"((tensor<8xf32, #plan.sharding<[{"dp"}]>>, tensor<8xf32, #plan.sharding<[{"dp", "tp"}]>>)
+                              -> tensor<8xf32>)");
+  EXPECT_THAT(finer.source, ElementsAre(0));
+  EXPECT_THAT(finer.factors[0].axes, ElementsAre(axis("dp"), axis("tp")));
+  constexpr char both[] = R"((tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>>,
+                              tensor<8x4xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<8x4xf32>)";
+  EXPECT_THAT(run("aten.add.Tensor", binary, both, {1, 0}).source, ElementsAre(-1, 1)) << "what is not taken has none";
+  EXPECT_THAT(run("aten.add.Tensor", binary, both, {0, 1}).source, ElementsAre(0, -1));
+}
+
+TEST_F(DecideCall, AddendsAreNamedInTheOrderOfTheMesh) {
+  EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #plan.operand<0>, dim = [0, 1]}",
+                   R"((tensor<8x8xf32, #plan.sharding<[{"tp"}, {"dp"}]>>) -> tensor<f32>)"),
+            R"([{"tp"}, {"dp"}] -> [], partial = sum {"dp", "tp"})");
+  EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #plan.operand<0>, dim = [0, 1]}",
+                   R"((tensor<8x8xf32, #plan.sharding<[{"tp":(2)2}, {"tp":(1)2}]>>) -> tensor<f32>)"),
+            R"([{"tp":(2)2}, {"tp":(1)2}] -> [], partial = sum {"tp":(1)2, "tp":(2)2})");
+}
+
 TEST_F(DecideCall, AFinerLayoutOfOtherShardsIsNotTaken) {
   // 36 rows are 18 + 18; as 9 heads of 4 they are 20 + 16, each of which is divided on.
   constexpr char types[] = R"((tensor<36xf32, #plan.sharding<[{"dp"}]>>,

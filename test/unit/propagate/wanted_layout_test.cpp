@@ -57,6 +57,25 @@ TEST_F(WantedLayout, AStatementOfAWholeLayoutAsksForNothing) {
   EXPECT_EQ(wanted().dim, -1);
 }
 
+TEST_F(WantedLayout, AWholeLayoutDoesNotHideAnother) {
+  std::string whole = constrain("%x", "[{}, {}]"), divided = constrain("%x", "[{}, {\"tp\"}]");
+  for (const std::string &body : {whole + divided, divided + whole}) {
+    read(one, body);
+    EXPECT_EQ(wanted().dim, 1) << body;
+  }
+}
+
+TEST_F(WantedLayout, EachResultOfAConsumerMayAsk) {
+  for (int result : {0, 1}) {
+    read(one, R"(%0:2 = plan.call "aten.split_with_sizes.default"(%x) {self = #plan.operand<0>, split_sizes = [4, 4],
+        dim = 1} : (tensor<8x8xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>)
+plan.constrain %0#)" +
+                  std::to_string(result) +
+                  R"( <[{"tp"}, {}]> along [#plan.axis<"tp">] as "x" : tensor<8x4xf32> -> tensor<8x4xf32>)");
+    EXPECT_EQ(wanted().dim, 0) << result;
+  }
+}
+
 TEST_F(WantedLayout, TheOtherOperandOfAConsumerAsks) {
   read(std::string(one) + ", %y: " + rows, add("%x", "%y", rows, "%0"));
   EXPECT_EQ(wanted().dim, 0);

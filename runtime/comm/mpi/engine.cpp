@@ -99,11 +99,12 @@ Status Engine::open(std::shared_ptr<MpiExchange> exchange) {
     exchange->cancel(cause);
     return Status();
   }
+  // First: a failure below ends the run, and with it what stands here.
+  exchanges.emplace(exchange->key(), exchange);
   MESHPLAN_RETURN_IF_ERROR(tell(exchange->ranks(), exchange->announcement()));
   if (auto waiting = early.extract(exchange->key()))
     for (auto &[from, announcement] : waiting.mapped())
       MESHPLAN_RETURN_IF_ERROR(exchange->arrive(from, std::move(announcement)));
-  exchanges.emplace(exchange->key(), exchange);
   return exchange->proceed();
 }
 

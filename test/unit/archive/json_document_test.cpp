@@ -87,6 +87,17 @@ TEST_F(JsonDocumentTest, AnErrorHasItsPlace) {
                                       "'m.json' at graph.nodes[0].x: expected true or false, found number"));
 }
 
+TEST_F(JsonDocumentTest, OnlyObjectsHaveMembers) {
+  JsonDocument &json = read(R"({"a": [1], "s": "text", "n": null})");
+  for (auto [key, type] : {std::pair("a", "array"), {"s", "string"}, {"n", "null"}}) {
+    const std::string message = std::string("'m.json' at ") + key + ": expected an object, found " + type;
+    json.member(root()[key], "x");
+    EXPECT_THAT(messages(), ElementsAre(message));
+    EXPECT_EQ(json.optionalMember(root()[key], "x"), nullptr);
+    EXPECT_THAT(messages(), ElementsAre(message)) << "also where it may be absent";
+  }
+}
+
 TEST_F(JsonDocumentTest, WhatIsReadBehindAnErrorIsEmptyAndSaysNoMore) {
   JsonDocument &json = read("{}");
   const Json &missing = json.member(root(), "graph");

@@ -111,6 +111,14 @@ TEST_F(Payloads, WhatHasNoBytesIsNamed) {
   EXPECT_EQ(fault, "'FILE': buffer 'b' is a pickled tensor subclass");
 }
 
+TEST_F(Payloads, AScalarOfOneByte) {
+  store(1); // as of a flag
+  EXPECT_THAT(load(bytes({}, {})), ElementsAre(0));
+  EXPECT_THAT(load(bytes({1, 1}, {7, 9})), ElementsAre(0)) << "strides of single elements say nothing";
+  load(bytes({}, {}, 1));
+  EXPECT_EQ(fault, "'FILE': buffer 'b' needs 2 bytes of 'data/s', which has 1");
+}
+
 TEST_F(Payloads, ImpossibleNumbersAreRefused) {
   store(12);
   const int64_t huge = INT64_MAX / 2;

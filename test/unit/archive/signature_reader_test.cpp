@@ -181,6 +181,23 @@ TEST(Signature, LeavesOutInputsThatAreNoTensors) {
   EXPECT_EQ(program.inputs[0].name, "x");
 }
 
+TEST(Signature, EveryKindOfPlainInputIsLeftOut) {
+  TestModel model = linearModel();
+  for (const auto &[kind, value] : {std::pair<const char *, Json>("as_none", true),
+                                    {"as_int", 3},
+                                    {"as_float", 0.5},
+                                    {"as_bool", true},
+                                    {"as_string", "mode"}}) {
+    model.inputSpecs.push_back({{"user_input", {{"arg", {{kind, value}}}}}});
+    model.graph.json["inputs"].push_back({{kind, value}});
+  }
+  // A tensor behind them without a specification is missed all the same.
+  ExportedProgram program = readProgram(model);
+  EXPECT_EQ(program.inputs.size(), 1u);
+  model.graph.input("mask", {2});
+  EXPECT_THAT(errorsOf(model), ElementsAre(::testing::HasSubstr("expected an input specification for 'mask'")));
+}
+
 TEST(Signature, RefusesInputsThatItDoesNotKnow) {
   TestModel model = linearModel();
   model.inputSpecs.push_back({{"custom_obj", Json::object()}});

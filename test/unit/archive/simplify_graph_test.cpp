@@ -2,6 +2,7 @@
 
 #include "test/unit/archive/test_model.h"
 
+#include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -90,6 +91,65 @@ TEST(SimplifyGraph, ANoGradRegionStillStopsTheGradient) {
   EXPECT_EQ(program.nodes[1].target, "aten.detach.default");
   EXPECT_EQ(std::get<ValueId>(*program.nodes[1].find("self")), program.nodes[0].results[0]);
   EXPECT_EQ(program.outputs[1].value, program.nodes[1].results[0]);
+}
+
+/// What an alias in a region without gradients becomes; `outer` makes its operand "x" in the model around it.
+std::string withoutGradient(const std::function<void(TestModel &)> &outer, ScalarType type = ScalarType::Float32,
+                            const std::string &operand = "x") {
+  TestModel model;
+  outer(model);
+  TestGraph inner;
+  inner.input("a", {2}, type);
+  inner.node("torch.ops.aten.alias.default", {tensor("self", "a")}, "same", {2}, type);
+  inner.output("same");
+  model.graph.node("torch.ops.higher_order.wrap_with_set_grad_enabled",
+                   {argument("", {{"as_bool", false}}),
+                    argument("", {{"as_graph", {{"name", "submod"}, {"graph", inner.json}}}}), tensor("", operand)},
+                   "stopped", {2}, type);
+  model.graph.node("torch.ops.aten.relu.default", {tensor("self", "stopped")}, "y", {2}, type);
+  model.output("y");
+  ExportedProgram program = readProgram(model);
+  std::string targets;
+  for (const Node &node : program.nodes)
+    targets += node.target + " ";
+  return targets;
+}
+
+TEST(SimplifyGraph, WhatHasNoGradientNeedsNoStop) {
+  const std::string relu = "aten.relu.default ", stop = "aten.detach.default ";
+  const std::string bytes(8, 'x');
+  EXPECT_EQ(withoutGradient([](TestModel &model) { model.parameter("w", {2}); }, ScalarType::Float32, "p_w"),
+            stop + relu);
+  EXPECT_EQ(withoutGradient([&](TestModel &model) { model.buffer("b", {2}, bytes); }, ScalarType::Float32, "b_b"),
+            relu);
+  EXPECT_EQ(withoutGradient([&](TestModel &model) { model.constant("c", {2}, bytes, ScalarType::Float32); },
+                            ScalarType::Float32, "c_c"),
+            relu);
+  EXPECT_EQ(withoutGradient([](TestModel &model) { model.input("x", {2}); }), relu);
+}
+
+TEST(SimplifyGraph, WhatWasStoppedOnceStaysSo) {
+  auto computed = [](const char *target) {
+    return [target](TestModel &model) {
+      model.parameter("w", {2});
+      model.graph.node(std::string("torch.ops.") + target, {tensor("self", "p_w")}, "x", {2});
+    };
+  };
+  EXPECT_EQ(withoutGradient(computed("aten.detach.default")), "aten.detach.default aten.relu.default ");
+  EXPECT_EQ(withoutGradient(computed("aten.neg.default")), "aten.neg.default aten.detach.default aten.relu.default ");
+}
+
+TEST(SimplifyGraph, IntegersHaveNoGradient) {
+  auto computed = [](ScalarType type) {
+    return [type](TestModel &model) {
+      model.parameter("w", {2});
+      model.graph.node("torch.ops.aten.sign.default", {tensor("self", "p_w")}, "x", {2}, type);
+    };
+  };
+  for (ScalarType type : {ScalarType::Int64, ScalarType::Bool, ScalarType::UInt8})
+    EXPECT_EQ(withoutGradient(computed(type), type), "aten.sign.default aten.relu.default ");
+  for (ScalarType type : {ScalarType::BFloat16, ScalarType::Float64})
+    EXPECT_EQ(withoutGradient(computed(type), type), "aten.sign.default aten.detach.default aten.relu.default ");
 }
 
 } // namespace

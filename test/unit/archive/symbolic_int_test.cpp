@@ -71,6 +71,9 @@ TEST(SymbolicInt, TheTextIsPythonOfTheSameValue) {
       {"Mul(FloorDiv(" + s0 + ", Integer(2)), Integer(2))", "(s0//2)*2"},
       {"Mod(Mod(" + s0 + ", Integer(4)), Integer(3))", "(s0 % 4) % 3"},
       {"Pow(Pow(" + s0 + ", Integer(2)), Integer(3))", "(s0**2)**3"},
+      {"Pow(Integer(-2), " + s0 + ")", "(-2)**s0"}, // -2**s0 is never above 0
+      {"Add(" + s1 + ", Mul(Pow(Integer(-2), " + s0 + "), " + s1 + "))", "s1 + (-2)**s0*s1"},
+      {"Mul(Integer(2), Pow(" + s0 + ", Integer(2)))", "2*s0**2"},
       {"Max(" + s0 + ", " + s1 + ", Integer(4))", "max(s0, s1, 4)"},
       {"Min(" + sum + ")", "min(s0 + s1)"},
       {"Mul(Integer(2), Integer(3))", "2*3"},

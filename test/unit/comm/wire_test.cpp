@@ -57,6 +57,47 @@ TEST(Wire, BytesThatAreMissing) {
   }
 }
 
+TEST(Wire, BehindMissingBytesNothingIsRead) {
+  WireWriter writer;
+  writer.put(int32_t(5));
+  writer.put(int8_t(6));
+  std::vector<std::byte> bytes = writer.take();
+  WireReader reader(bytes);
+  EXPECT_EQ(reader.take<int32_t>(), 5);
+  EXPECT_EQ(reader.take<int64_t>(), 0) << "one byte is left";
+  EXPECT_EQ(reader.take<int8_t>(), 0) << "which belongs to something else";
+  EXPECT_FALSE(reader.complete());
+}
+
+TEST(Wire, LengthsThatTheBytesCannotHave) {
+  // A length of 64 bits stands before 16 bytes: two counts, or a text of 16.
+  struct {
+    int64_t length;
+    bool areCounts, isText;
+  } cases[] = {{-1, false, false},
+               {0, false, false},
+               {2, true, false},
+               {3, false, false},
+               {16, false, true},
+               {17, false, false},
+               {INT64_MAX, false, false},
+               {INT64_MIN, false, false},
+               // Times eight bytes it is 16 again, in 64 bits.
+               {(int64_t(1) << 61) + 2, false, false}};
+  for (auto [length, areCounts, isText] : cases) {
+    WireWriter writer;
+    writer.put(length);
+    writer.put(int64_t(7));
+    writer.put(int64_t(8));
+    std::vector<std::byte> bytes = writer.take();
+    WireReader counts(bytes), text(bytes);
+    EXPECT_EQ(counts.takeCounts(), areCounts ? (std::vector<int64_t>{7, 8}) : std::vector<int64_t>()) << length;
+    EXPECT_EQ(counts.complete(), areCounts) << length;
+    EXPECT_EQ(text.takeText().size(), isText ? 16u : length == 2 || length == 3 ? size_t(length) : 0u) << length;
+    EXPECT_EQ(text.complete(), isText) << length;
+  }
+}
+
 TEST(GroupNames, AreTheSameForTheSameGroupsInTheSameOrder) {
   GroupNames first, second;
   Hash twin = first.next("tp", {0, 1});

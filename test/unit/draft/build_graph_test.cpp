@@ -96,3 +96,61 @@ func.func @forward(%x: tensor<12xf32> {plan.kind = "input", plan.names = ["x"]})
   EXPECT_EQ(own.links[1].kind, DimLink::Kind::made); // columns of a dim whose rows are divided
   EXPECT_FALSE(DimClasses(own)[own.outputDims[1]].wholeAt);
 }
+
+//===----------------------------------------------------------------------===//
+// What a call divides together
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The graph of one call from x to the result, and the classes of its dims.
+struct OneCall {
+  OneCall(const std::string &type, const std::string &call, const std::string &resultType)
+      : module("func.func @forward(%x: " + type + " {plan.kind = \"input\", plan.names = [\"x\"]}) -> " + resultType +
+               " {\n  %y = plan.call " + call + " : (" + type + ") -> " + resultType + "\n  return %y : " + resultType +
+               "\n}\n"),
+        graph(buildFeatureGraph(module.function(), {})), classes(graph) {}
+
+  const DimClass &operator[](size_t dim) const { return classes[classes.find(dim)]; }
+  bool areTogether(size_t left, size_t right) const { return classes.find(left) == classes.find(right); }
+
+  PlanModule module;
+  FeatureGraph graph;
+  DimClasses classes;
+};
+
+} // namespace
+
+TEST(BuildGraph, OfMergedDimsTheMajorOneIsDivided) {
+  // Dims 0, 1, 2 of x are 6, 2, 4; of the result, 3 and 4 are 6 and 8.
+  OneCall merge("tensor<6x2x4xf32>", R"("aten.view.default"(%x) {self = #plan.operand<0>, size = [6, 8]})",
+                "tensor<6x8xf32>");
+  EXPECT_TRUE(merge.areTogether(0, 3));
+  EXPECT_TRUE(merge.areTogether(1, 4));
+  EXPECT_FALSE(merge[1].wholeAt);
+  EXPECT_FALSE(merge.areTogether(2, 4));
+  EXPECT_EQ(merge[2].wholeAt, 0u) << "the columns of a head cannot be told from the heads behind it";
+}
+
+TEST(BuildGraph, DimsOfOneElementAreNoMajorOnes) {
+  OneCall merge("tensor<6x1x8xf32>", R"("aten.view.default"(%x) {self = #plan.operand<0>, size = [6, 8]})",
+                "tensor<6x8xf32>");
+  EXPECT_TRUE(merge.areTogether(2, 4));
+  EXPECT_FALSE(merge[2].wholeAt);
+}
+
+TEST(BuildGraph, SumsAndWhatNeedsAll) {
+  OneCall sum("tensor<6x8xf32>", R"("aten.sum.dim_IntList"(%x) {self = #plan.operand<0>, dim = [1], keepdim = false})",
+              "tensor<6xf32>");
+  EXPECT_TRUE(sum[1].isReduced);
+  EXPECT_FALSE(sum[1].wholeAt);
+  EXPECT_FALSE(sum[0].isReduced);
+  EXPECT_TRUE(sum.areTogether(0, 2));
+  EXPECT_TRUE(sum[2].isOutput);
+  EXPECT_FALSE(sum[1].isOutput);
+  OneCall softmax("tensor<6x8xf32>", R"("aten.softmax.int"(%x) {self = #plan.operand<0>, dim = 1 : i64})",
+                  "tensor<6x8xf32>");
+  EXPECT_EQ(softmax[1].wholeAt, 0u);
+  EXPECT_FALSE(softmax[1].isReduced);
+  EXPECT_FALSE(softmax[0].wholeAt);
+}

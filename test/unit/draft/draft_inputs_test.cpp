@@ -98,3 +98,22 @@ TEST(DraftInputs, TheSequenceIsThatOfTheFirstTokens) {
               ElementsAre("input ids: [batch over dp, seq]", "input mask: [batch over dp, _, _]",
                           "input target: [batch over dp, _]", "input other: [_, _]"));
 }
+
+TEST(DraftInputs, OnlyTheBatchIsRoundedUp) {
+  llvm::StringMap<int64_t> examples;
+  examples["b"] = 5;
+  examples["odd"] = 7;
+  EXPECT_THAT(draftInputs({{"x", {{0, "b"}, {0, "odd"}}}}, examples, {"(dp, fsdp)", 4}, false).statements,
+              ElementsAre("input x: [batch = 8 over (dp, fsdp), odd = 7]"));
+  EXPECT_THAT(draftInputs({{"x", {{0, "b"}, {0, "odd"}}}}, examples, {}, false).statements,
+              ElementsAre("input x: [batch = 5, odd = 7]"));
+  // Without examples both are 16, the batch so many times three that it is no less.
+  EXPECT_THAT(draftInputs({{"x", {{0, "b"}, {0, "odd"}}}}, {}, {"dp", 3}, false).lets,
+              ElementsAre("let batch_size = 18  // 'b' in the model, which has no example of it",
+                          "let odd_size = 16  // 'odd' in the model, which has no example of it"));
+}
+
+TEST(DraftInputs, NamesThatAreNoWordsAreQuoted) {
+  EXPECT_THAT(draftInputs({{"a.b", {{4, ""}}}, {"rest", {{4, ""}}}, {"c", {{4, ""}}}}, {}, {}, false).statements,
+              ElementsAre("input \"a.b\", \"rest\", c: [batch]"));
+}

@@ -1,8 +1,11 @@
 //===- module_patterns_test.cpp - modules as patterns of a plan -----------===//
 
 #include "compiler/draft/module_patterns.h"
+#include "llvm/ADT/StringExtras.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include <map>
+#include <random>
 
 using namespace meshplan;
 using testing::ElementsAre;
@@ -55,6 +58,84 @@ TEST(PatternsOf, WhatNoListMatchesIsTakenApartByItsLastNumber) {
   EXPECT_THAT(
       textsOf({{"s.0.conv.0", "col"}, {"s.1.conv.0", "col"}, {"s.1.conv.2", "col"}}, {"s.0.conv.1", "s.0.conv.2"}),
       ElementsAre("s.*/conv.0: col", "s.1/conv.2: col"));
+}
+
+TEST(PatternsOf, WhatIsTakenApartIsTakenApartAgainByTheNumberBefore) {
+  // Of c.0 all but (1, 0): of b.0 only a.0, of b.1 both.
+  std::vector<LabelledModule> modules;
+  for (const char *path :
+       {"a.0.b.0.c.0", "a.0.b.1.c.0", "a.1.b.1.c.0", "a.0.b.0.c.1", "a.0.b.1.c.1", "a.1.b.0.c.1", "a.1.b.1.c.1"})
+    modules.push_back({path, "col"});
+  EXPECT_THAT(textsOf(modules, {"a.1.b.0.c.0"}),
+              ElementsAre("a.0.b.0/c.0: col", "a.*/b.1.c.0: col", "a.*.b.*/c.1: col"));
+}
+
+/// True if the component of a pattern is `name`: as it stands, as a star, or as one of a list.
+static bool matchesComponent(llvm::StringRef pattern, llvm::StringRef name) {
+  size_t open = pattern.find('{');
+  if (open == llvm::StringRef::npos)
+    return pattern == "*" || pattern == name;
+  auto [list, suffix] = pattern.drop_front(open + 1).split('}');
+  for (llvm::StringRef entry : llvm::split(list, ',')) {
+    auto [first, last] = entry.trim().split("..");
+    int64_t begin = 0, end = 0, number = 0;
+    bool isRange = !last.empty() && !first.getAsInteger(10, begin) && !last.getAsInteger(10, end);
+    if (isRange ? !name.getAsInteger(10, number) && number >= begin && number <= end
+                : (pattern.take_front(open) + entry.trim() + suffix).str() == name)
+      return true;
+  }
+  return false;
+}
+
+static bool matchesPath(llvm::StringRef pattern, llvm::StringRef path) {
+  while (true) {
+    size_t end = 0; // of the component: dots in braces are of ranges
+    for (int depth = 0; end < pattern.size() && (pattern[end] != '.' || depth > 0); ++end)
+      depth += (pattern[end] == '{') - (pattern[end] == '}');
+    auto [name, rest] = path.split('.');
+    if (!matchesComponent(pattern.take_front(end), name))
+      return false;
+    if (end == pattern.size() || rest.empty())
+      return end == pattern.size() && rest.empty();
+    pattern = pattern.drop_front(end + 1);
+    path = rest;
+  }
+}
+
+TEST(PatternsOf, MatchTheirModulesAndNoOthers) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    // Some of a.I.{up_proj, down_proj, mlp.J, mlp.last.K} with I, J, K below 4; of these some with a label.
+    std::vector<std::string> all;
+    std::vector<LabelledModule> modules;
+    auto add = [&](const std::string &path) {
+      if (random() % 4 == 0)
+        return;
+      all.push_back(path);
+      if (unsigned label = random() % 3)
+        modules.push_back({path, label == 1 ? "col" : "row"});
+    };
+    for (int i = 0; i < 4; ++i) {
+      std::string layer = "a." + std::to_string(i) + ".";
+      add(layer + "up_proj");
+      add(layer + "down_proj");
+      for (int j = 0; j < 4; ++j) {
+        add(layer + "mlp." + std::to_string(j));
+        add(layer + "mlp.last." + std::to_string(j));
+      }
+    }
+    std::map<std::string, int> matched; // patterns, by path
+    for (const ModulePattern &pattern : patternsOf(modules, all))
+      for (const std::string &path : all)
+        if (matchesPath(pattern.text(), path)) {
+          ++matched[path];
+          auto isOwn = [&](size_t index) { return modules[index].path == path; };
+          EXPECT_TRUE(llvm::any_of(pattern.modules, isOwn)) << pattern.text() << " and " << path;
+        }
+    for (const LabelledModule &module : modules)
+      EXPECT_EQ(matched[module.path], 1) << module.path << " in round " << round;
+    EXPECT_EQ(matched.size(), modules.size()) << "round " << round;
+  }
 }
 
 TEST(PatternsOf, ANumberWithoutSiblingsStays) {
@@ -126,5 +207,8 @@ TEST(Alternatives, ShareWhatIsBehindOrBeforeAnUnderscore) {
   EXPECT_EQ(alternatives({"pre_fc1", "pre_fc2"}), "pre_fc{1, 2}");
   EXPECT_EQ(alternatives({"fc1", "fc"}), "{fc1, fc}");
   EXPECT_EQ(alternatives({"query", "key"}), "{query, key}");
+  EXPECT_EQ(alternatives({"to_q", "to_kv"}), "to_{q, kv}");
+  EXPECT_EQ(alternatives({"x_a_up", "x_a_down", "x_b"}), "x_{a_up, a_down, b}") << "the longest start of all three";
+  EXPECT_EQ(alternatives({"q_", "q_a"}), "{q_, q_a}") << "nothing would be left of one";
   EXPECT_EQ(alternatives({"a_b", "_b"}), "{a_b, _b}"); // nothing would be left of one
 }

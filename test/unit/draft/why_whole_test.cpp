@@ -34,6 +34,33 @@ TEST(WhyWhole, Tables) {
   EXPECT_EQ(whyLast(builder), "the indices do not come from an input of the model");
 }
 
+TEST(WhyWhole, TablesThatAreLookedUp) {
+  GraphOf builder;
+  builder.embedding("words");
+  EXPECT_EQ(whyLast(builder), "nothing reads it");
+  builder.whole("aten.sort.default", "ranks", *builder.graph.weights[0].inputDim);
+  EXPECT_EQ(whyLast(builder), "'aten.sort.default' in 'ranks' needs the input features whole") << "its rows";
+}
+
+TEST(WhyWhole, OfBothSidesTheOutputIsNamed) {
+  GraphOf builder;
+  size_t x = builder.input();
+  builder.whole("aten.sort.default", "before", x);
+  size_t y = builder.linear("w", x);
+  EXPECT_EQ(whyLast(builder), "'aten.sort.default' in 'before' needs the input features whole");
+  builder.whole("aten.topk.default", "behind", y);
+  EXPECT_EQ(whyLast(builder), "'aten.topk.default' in 'behind' needs the output features whole");
+}
+
+TEST(WhyWhole, AWeightWithOneOfTheTwoDims) {
+  for (bool isOutput : {true, false}) {
+    GraphOf builder;
+    builder.norm("ln", builder.input());
+    (isOutput ? builder.graph.weights[0].outputDim : builder.graph.weights[0].inputDim) = 0;
+    EXPECT_EQ(whyLast(builder), "no style divides a weight of 'aten.layer_norm.default'");
+  }
+}
+
 TEST(WhyWhole, OtherWeights) {
   GraphOf builder;
   builder.norm("ln", builder.input());

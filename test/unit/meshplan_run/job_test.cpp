@@ -3,6 +3,8 @@
 #include "test/unit/exec/run_schedule.h"
 #include "tools/meshplan_run/reports.h"
 
+#include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 
 using namespace meshplan;
@@ -110,4 +112,54 @@ TEST_F(JobTest, MemoryAsJson) {
             (nlohmann::json{{"ranks", nlohmann::json::array({rank})}, {"planned", planned}}));
   builder.program().memory.reset();
   EXPECT_FALSE(memoryJson(*load(), reports).contains("planned"));
+}
+
+namespace {
+
+/// What is wrong with the files that a run reads and writes; empty if nothing is.
+class RankFeedsTest : public JobTest {
+protected:
+  std::string refusal(const std::string &outputs, const std::string &trace = "") {
+    auto job = load();
+    EXPECT_TRUE(job.ok()) << job.status().message();
+    options.outputs = outputs;
+    options.trace = trace;
+    return RankFeeds::open(options, *job).status().message();
+  }
+  std::string overwritten(const std::string &option, const std::string &path) {
+    return option + " names '" + path + "', which this run reads and would overwrite; help: name another file";
+  }
+};
+
+} // namespace
+
+TEST_F(RankFeedsTest, WhatIsReadIsNotWrittenUnderAnyName) {
+  std::filesystem::create_directory(folder / "inner");
+  std::filesystem::create_directory_symlink(folder / "inner", folder / "link");
+  options.schedule = folder / "inner/a.sched";
+  EXPECT_EQ(refusal(""), "") << "a benchmark writes nothing";
+  EXPECT_EQ(refusal(folder / "y", folder / "t"), "");
+  std::filesystem::create_hard_link(options.schedule, folder / "hard");
+  for (const std::string &path :
+       {options.schedule, folder / "inner/../inner/./a.sched", folder / "link/a.sched", folder / "hard"}) {
+    EXPECT_EQ(refusal(path, folder / "t"), overwritten("--outputs", path));
+    EXPECT_EQ(refusal(folder / "y", path), overwritten("--trace", path));
+  }
+}
+
+TEST_F(RankFeedsTest, OutputsAndTraceAreTwoFilesAlsoBeforeTheyAreThere) {
+  std::filesystem::create_directory(folder / "inner");
+  std::filesystem::create_directory_symlink(folder / "inner", folder / "link");
+  const std::string one = folder / "inner/new";
+  for (const std::string &other : {one, folder / "inner/./new", folder / "inner/../inner/new", folder / "link/new"}) {
+    const std::string message = "--outputs and --trace name one file, '" + other + "'; help: name another file";
+    EXPECT_EQ(refusal(one, other), message);
+    std::ofstream(one) << "what an earlier run has written";
+    EXPECT_EQ(refusal(one, other), message);
+    std::filesystem::remove(one);
+  }
+  for (const std::string &other : {folder / "new", folder / "inner/newer", folder / "none/new"})
+    EXPECT_EQ(refusal(one, other), "");
+  EXPECT_EQ(refusal("new", "./new"), "--outputs and --trace name one file, './new'; help: name another file")
+      << "seen from the working directory";
 }

@@ -83,6 +83,33 @@ TEST(BuildReport, CountsCollectivesByAxisCommunicatorAndStatement) {
   EXPECT_EQ(report.statements[1].total.count, 2);
 }
 
+TEST(BuildReport, CollectivesOfOneStatementAreToldApartByKindAndCommunicator) {
+  // Without a place, as of a program that no plan has made. All-gathers of ten rows of eight floats by three ranks.
+  std::string text = program, place = " loc(\"a.plan\":7:2)";
+  for (size_t at; (at = text.find(place)) != std::string::npos;)
+    text.erase(at, place.size());
+  Report report = reportOf(text);
+  ASSERT_EQ(report.statements.size(), 2u);
+  EXPECT_EQ(report.statements[0].file, "");
+  EXPECT_EQ(report.statements[0].line, 0);
+  EXPECT_EQ(report.statements[0].column, 0);
+  EXPECT_EQ(report.statements[0].text, "colwise tp");
+  EXPECT_EQ(report.statements[0].communicator, "tp");
+  EXPECT_EQ(report.statements[0].total.kind, "all_gather");
+  EXPECT_EQ(report.statements[0].total.count, 2);
+  EXPECT_EQ(report.statements[0].total.bytes, 2 * (2 * 2 * 320 / 3));
+  EXPECT_EQ(report.statements[1].communicator, "dp");
+  EXPECT_EQ(report.statements[1].total.bytes, 2 * 1 * 72 / 2);
+  // On the same place and with the same words as the others, the one over dp stays a line of its own.
+  std::string other = program, words = "\"data dp\"", line = "\"a.plan\":5:1";
+  other.replace(other.find(words), words.size(), "\"colwise tp\"");
+  other.replace(other.find(line), line.size(), "\"a.plan\":7:2");
+  Report merged = reportOf(other);
+  ASSERT_EQ(merged.statements.size(), 2u);
+  EXPECT_EQ(merged.statements[0].communicator, "dp");
+  EXPECT_EQ(merged.statements[1].communicator, "tp");
+}
+
 TEST(BuildReport, ACollectiveOverTwoAxesCountsForBoth) {
   Report report =
       reportOf(schedCollective("all_reduce %x over @dp_tp", "[12], f32, partial = sum {0:(1)2, 1:(1)3}", "[12], f32"));

@@ -110,3 +110,92 @@ free v
 )");
   EXPECT_EQ(result.peaks[0].bytes, 15);
 }
+
+/// The peak and the number of its step.
+static std::pair<int64_t, size_t> peakOf(llvm::StringRef text) {
+  Peak peak = profile(text).peaks[0];
+  return {peak.bytes, peak.step};
+}
+
+TEST(MemoryProfile, WhatIsFreedIsGoneAndNoMore) {
+  const std::string head = R"(
+stream compute
+buffer x 10 permanent
+buffer a 100
+buffer b 50
+buffer c 60 kept
+operation first on compute reads x writes a
+operation second on compute reads a writes b
+operation third on compute reads b writes c
+run first
+run second
+)";
+  EXPECT_EQ(peakOf(head + "free a\nrun third\nfree b\n"), std::pair(int64_t(160), size_t(1)))
+      << "x, a and b, then x, b and c";
+  EXPECT_EQ(peakOf(head + "run third\nfree a\nfree b\n"), std::pair(int64_t(220), size_t(2))) << "x, a, b and c";
+}
+
+TEST(MemoryProfile, OfEqualPeaksTheFirstIsNamed) {
+  EXPECT_EQ(peakOf(R"(
+stream compute
+buffer x 10 permanent
+buffer a 5
+buffer b 5
+operation first on compute reads x writes a
+operation second on compute reads x writes b
+run first
+free a
+run second
+free b
+)"),
+            std::pair(int64_t(15), size_t(0)));
+}
+
+TEST(MemoryProfile, APeakOfTheHandoverIsAtTheLastStep) {
+  ProblemText parsed = parse(R"(
+stream compute
+buffer x 10 permanent
+buffer y 3 kept
+buffer z 4 kept
+operation a on compute reads x writes y
+operation b on compute reads x writes z
+run a
+run b
+limit 30
+)");
+  parsed.problem.handover = {14};
+  EXPECT_EQ(profileMemory(parsed.problem, *parsed.solution).peaks[0].step, 1u);
+  parsed.problem.memoryLimit = 31;
+  EXPECT_EQ(message(verifyMemory(parsed.problem, *parsed.solution)), "") << "the limit itself may be held";
+  parsed.problem.memoryLimit = 30;
+  EXPECT_EQ(message(verifyMemory(parsed.problem, *parsed.solution)),
+            "V7: rank class 0 holds 31 bytes at 'run b', the limit is 30");
+}
+
+TEST(MemoryProfile, EachRankClassHasAPeakOfItsOwn) {
+  // The ranks with the larger shards peak at the first operation, the others at the second.
+  MemoryProfile result = profile(R"(
+rank_classes 2
+stream compute
+buffer x 10 10 permanent
+buffer a 100 1
+buffer b 1 50
+operation first on compute reads x writes a
+operation second on compute reads x writes b
+run first
+free a
+run second
+free b
+)");
+  EXPECT_EQ(result.peaks[0].bytes, 110);
+  EXPECT_EQ(result.peaks[0].step, 0u);
+  EXPECT_EQ(result.peaks[1].bytes, 60);
+  EXPECT_EQ(result.peaks[1].step, 2u);
+}
+
+TEST(VerifyMemory, ALimitThatThePermanentBuffersBreak) {
+  ProblemText parsed = parse("rank_classes 2\nbuffer w 5 4 permanent\n");
+  parsed.problem.memoryLimit = 4;
+  EXPECT_EQ(message(verifyMemory(parsed.problem, Solution())),
+            "V7: rank class 0 holds 5 bytes at 'the start', the limit is 4");
+}

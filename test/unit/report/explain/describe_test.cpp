@@ -92,3 +92,58 @@ TEST_F(DescribeTest, EndsOfTheProgram) {
   EXPECT_EQ(describer.producer(x, x).what, "input");
   EXPECT_EQ(describer.producer(x, x).name, "x");
 }
+
+TEST_F(DescribeTest, EachConsumerIsNamedOnce) {
+  PlanModule several(R"(
+!split = tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>
+!whole = tensor<4x8xf32, #plan.sharding<[{}, {}]>>
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @forward(%x: !split {plan.kind = "input", plan.names = ["x"]}) -> (!whole {plan.name = "y"}) {
+  %w = plan.all_gather %x [#plan.axis<"tp">] dim 0 because "first" : !split -> !whole loc("a.plan":1:7)
+  %a = plan.call "aten.relu.default"(%w) {self = #plan.operand<0>} in "a" : (!whole) -> !whole
+  %b = plan.call "aten.relu.default"(%w) {self = #plan.operand<0>} in "a" : (!whole) -> !whole
+  %c = plan.call "aten.relu.default"(%w) {self = #plan.operand<0>} in "b" : (!whole) -> !whole
+  %d = plan.call "aten.tanh.default"(%w) {self = #plan.operand<0>} in "a" : (!whole) -> !whole
+  %e = plan.call "aten.add.Tensor"(%w, %w) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  return %w : !whole
+}
+)");
+  Describer own(plan::getMesh(several.get()), sources);
+  ReshardExplanation gather = own.reshard(MoveTable(several.function())[0]);
+  std::vector<std::string> ends;
+  for (const End &end : gather.consumers)
+    ends.push_back(end.what + " '" + end.name + "'");
+  EXPECT_THAT(ends, testing::UnorderedElementsAre("aten.relu.default 'a'", "aten.relu.default 'b'",
+                                                  "aten.tanh.default 'a'", "aten.add.Tensor ''", "output 'y'"));
+}
+
+TEST_F(DescribeTest, BytesOfEachKindOfStep) {
+  // A value of 4 x 8 floats between two ranks; of a permute all that a rank holds is sent and received.
+  PlanModule steps(R"(
+!rows = tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>
+!others = tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>>
+!columns = tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>
+!whole = tensor<4x8xf32, #plan.sharding<[{}, {}]>>
+!addend = tensor<4x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+func.func @forward(%x: !rows {plan.kind = "input", plan.names = ["x"]}, %p: !addend {plan.kind = "input", plan.names = ["p"]})
+    -> (!columns, !whole, !rows, !whole, !others) {
+  %a = plan.all_to_all %x [#plan.axis<"tp">] from 0 to 1 : !rows -> !columns loc("a.plan":1:7)
+  %b = plan.all_reduce %p [#plan.axis<"tp">] : !addend -> !whole loc("a.plan":1:7)
+  %c = plan.slice %b [#plan.axis<"tp">] dim 0 : !whole -> !rows loc("a.plan":2:7)
+  %d = plan.all_gather %c [#plan.axis<"tp">] dim 0 : !rows -> !whole loc("a.plan":3:7)
+  %e = plan.permute %x [#plan.axis<"dp">, #plan.axis<"tp">] : !rows -> !others loc("a.plan":9:1)
+  return %a, %b, %c, %d, %e : !columns, !whole, !rows, !whole, !others
+}
+)");
+  ASSERT_TRUE(steps.get());
+  Describer own(plan::getMesh(steps.get()), sources);
+  MoveTable moves(steps.function());
+  std::vector<std::string> texts;
+  for (unsigned index = 0; index < 5; ++index) {
+    StepExplanation step = own.reshard(moves[index]).steps.front();
+    texts.push_back(step.kind + " " + std::to_string(step.bytes));
+  }
+  // Of 128 bytes: an exchange of halves of halves each way, twice the half each way, nothing, and the half each way.
+  EXPECT_THAT(texts, ElementsAre("all_to_all 64", "all_reduce 256", "slice 0", "all_gather 128", "permute 128"));
+}

@@ -74,3 +74,68 @@ func.func @forward(%x: tensor<4x8xf32, #plan.sharding<[{"dp"}, {"tp"}]>> {plan.k
   moves.addWayTo(moves[1].result(), way);
   EXPECT_THAT(std::vector<unsigned>(way.begin(), way.end()), ElementsAre(0, 1));
 }
+
+namespace {
+
+/// A norm that divides the sequence, a linear operator whose weight is gathered, and what goes around both. Moves: 0
+/// the slice before the norm, 1 the gather of the weight, 2 that of its input, 3 and 4 behind it, 5 that of the output.
+constexpr const char *gatheredWeight = R"(
+!rows = tensor<4x6x8xf32, #plan.sharding<[{"dp"}, {}, {}]>>
+!both = tensor<4x6x8xf32, #plan.sharding<[{"dp"}, {"tp"}, {}]>>
+!whole = tensor<4x6x8xf32, #plan.sharding<[{}, {}, {}]>>
+#input = #plan.cause<"dp" because "input x" at loc("a.plan":9:1)>
+#sequence = #plan.cause<"tp" because "sequence tp" at loc("a.plan":1:7)>
+#norm = loc(fused<[#input, #sequence]>["norm"])
+#taken = loc(fused<[#input]>["a.plan":5:5])
+#linear = loc(fused<[#input]>["linear"])
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+func.func @forward(
+    %x: !rows {plan.kind = "input", plan.names = ["x"]} loc("a.plan":9:1),
+    %g: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["norm.weight"]} loc("a.plan":1:7),
+    %w: tensor<8x8xf32, #plan.sharding<[{}, {"dp"}]>> {plan.kind = "parameter", plan.names = ["w"]} loc("a.plan":2:7))
+    -> (!whole {plan.name = "y"}) {
+  %s = plan.slice %x [#plan.axis<"tp">] dim 1 : !rows -> !both loc("a.plan":1:7)
+  %n = plan.call "aten.mul.Tensor"(%s, %g) {self = #plan.operand<0>, other = #plan.operand<1>} in "norm"
+      : (!both, tensor<8xf32, #plan.sharding<[{}]>>) -> !both loc(#norm)
+  %f = plan.all_gather %w [#plan.axis<"dp">] dim 1 : tensor<8x8xf32, #plan.sharding<[{}, {"dp"}]>>
+      -> tensor<8x8xf32, #plan.sharding<[{}, {}]>> loc("a.plan":2:7)
+  %m = plan.all_gather %n [#plan.axis<"tp">] dim 1 : !both -> !rows loc(#taken)
+  %h = plan.call "aten.linear.default"(%m, %f) {input = #plan.operand<0>, weight = #plan.operand<1>} in "linear"
+      : (!rows, tensor<8x8xf32, #plan.sharding<[{}, {}]>>) -> !rows loc(#linear)
+  %t = plan.slice %h [#plan.axis<"tp">] dim 1 : !rows -> !both loc("a.plan":1:7)
+  %u = plan.all_gather %t [#plan.axis<"tp">] dim 1 : !both -> !rows loc("a.plan":2:7)
+  %z = plan.call "aten.add.Tensor"(%x, %u) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (!rows, !rows) -> !rows loc(#norm)
+  %y = plan.all_gather %z [#plan.axis<"dp">] dim 0 : !rows -> !whole loc("a.plan":9:1)
+  return %y : !whole
+}
+)";
+
+class GatheredWeightTest : public testing::Test {
+protected:
+  std::vector<unsigned> causedBy(unsigned argument) {
+    MoveSet set;
+    moves.addCausedBy(module.function().getArgument(argument), set);
+    std::vector<unsigned> list(set.begin(), set.end());
+    llvm::sort(list);
+    return list;
+  }
+
+  PlanModule module{gatheredWeight};
+  MoveTable moves{module.function()};
+};
+
+} // namespace
+
+TEST_F(GatheredWeightTest, AWholeParameterCausesWhatItsOwnStatementMoves) { EXPECT_THAT(causedBy(1), ElementsAre(0)); }
+
+TEST_F(GatheredWeightTest, AParameterCausesItsOwnGatherAndThatOfItsInput) {
+  // Not 4, which has its statement, too: what lies between is not its doing.
+  EXPECT_THAT(causedBy(2), ElementsAre(1, 2));
+}
+
+TEST_F(GatheredWeightTest, AnInputCausesWhatItsStatementIsBehind) {
+  // Its own slice, and the gather of the output: the addition before it has the input's axis, among others. What moves
+  // beside it for others (4) is theirs, although the input is divided.
+  EXPECT_THAT(causedBy(0), ElementsAre(0, 5));
+}

@@ -1,0 +1,157 @@
+//===- build_graph_uses_test.cpp - what weights are used for --------------===//
+
+#include "compiler/draft/build_graph.h"
+#include "test/unit/report/explain/plan_module.h"
+
+using namespace meshplan;
+using testing::ElementsAre;
+
+namespace {
+
+/// "head linear 0 1": module, role, and the numbers of the output and of the input dim of the parameter.
+std::vector<std::string> usesOf(const FeatureGraph &graph) {
+  static constexpr const char *roles[] = {" linear", " embedding", " other"};
+  auto numberOf = [](const WeightUse &use, std::optional<size_t> dim) {
+    return dim ? " " + std::to_string(*dim - use.dims.front()) : std::string(" -");
+  };
+  std::vector<std::string> texts;
+  for (const WeightUse &use : graph.weights)
+    texts.push_back(use.module + roles[static_cast<size_t>(use.role)] + numberOf(use, use.outputDim) +
+                    numberOf(use, use.inputDim));
+  return texts;
+}
+
+/// x [6, 8] meets a weight [12, 8], which `attn.q` reads.
+constexpr const char *oneLinear = R"(
+func.func @forward(%w: tensor<12x8xf32> {plan.kind = "parameter", plan.names = ["w"]},
+                   %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<6x12xf32> {
+  %y = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "attn.q"
+      : (tensor<6x8xf32>, tensor<12x8xf32>) -> tensor<6x12xf32>
+  return %y : tensor<6x12xf32>
+}
+)";
+
+/// Its graph where the weight has these names and readers.
+FeatureGraph graphOfLinear(const std::vector<std::string> &modules, const std::vector<size_t> &names,
+                           std::vector<size_t> readers) {
+  PlanModule module(oneLinear);
+  ModelOutline model;
+  for (const std::string &path : modules)
+    model.modules.push_back({path, ""});
+  OutlineParameter &parameter = model.parameters.emplace_back();
+  for (size_t name : names)
+    parameter.names.push_back({name, "weight"});
+  parameter.readers = std::move(readers);
+  parameter.shape = {12, 8};
+  return buildFeatureGraph(module.function(), model);
+}
+
+} // namespace
+
+TEST(BuildGraph, ATiedWeightHasAUseInEachModule) {
+  PlanModule module(R"(
+func.func @forward(
+    %w: tensor<32x8xf32> {plan.kind = "parameter", plan.names = ["embed.weight", "head.weight"]},
+    %ids: tensor<6xi64> {plan.kind = "input", plan.names = ["ids"]}) -> tensor<6x32xf32> {
+  %x = plan.call "aten.embedding.default"(%w, %ids) {weight = #plan.operand<0>, indices = #plan.operand<1>} in "embed"
+      : (tensor<32x8xf32>, tensor<6xi64>) -> tensor<6x8xf32>
+  %y = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "head"
+      : (tensor<6x8xf32>, tensor<32x8xf32>) -> tensor<6x32xf32>
+  return %y : tensor<6x32xf32>
+}
+)");
+  ModelOutline model;
+  model.modules = {{"", ""}, {"head", ""}, {"embed", ""}};
+  model.parameters = {{{{2, "weight"}, {1, "weight"}}, {1, 2}, {32, 8}}};
+  FeatureGraph graph = buildFeatureGraph(module.function(), model);
+  // The table looks up its rows and makes columns; the head contracts columns and makes rows. In program order.
+  EXPECT_THAT(usesOf(graph), ElementsAre("embed embedding 1 0", "head linear 0 1"));
+  EXPECT_EQ(graph.weights[0].parameter, graph.weights[1].parameter);
+  EXPECT_EQ(graph.weights[0].dims, graph.weights[1].dims);
+  EXPECT_EQ(graph.weights[0].call, 0u);
+  EXPECT_EQ(graph.weights[1].call, 1u);
+}
+
+TEST(BuildGraph, AModuleThatOnlyHoldsATiedWeightHasNoUse) {
+  EXPECT_THAT(usesOf(graphOfLinear({"", "holder", "attn.q"}, {1, 2}, {2})), ElementsAre("attn.q linear 0 1"));
+  EXPECT_THAT(usesOf(graphOfLinear({"", "holder", "attn.q"}, {1}, {2})), ElementsAre("attn.q linear 0 1"))
+      << "it is enough to read it";
+  EXPECT_THAT(usesOf(graphOfLinear({"", "holder", "other"}, {1, 2}, {})),
+              ElementsAre("holder other - -", "other other - -"))
+      << "if none uses it, all are told of";
+}
+
+TEST(BuildGraph, AModuleAroundTheHolderIsNotTheOneThatIsMeant) {
+  EXPECT_THAT(usesOf(graphOfLinear({"", "attn", "attn.q"}, {2}, {0, 1, 2})), ElementsAre("attn.q linear 0 1"));
+  // "att" is no module around "attn.q", and it does not read the weight.
+  EXPECT_THAT(usesOf(graphOfLinear({"", "att", "attn.q"}, {2}, {1})), ElementsAre("attn.q linear 0 1"));
+  // The calls of `attn.q` are also calls of `attn`, which here holds the weight itself.
+  EXPECT_THAT(usesOf(graphOfLinear({"", "attn", "attn.q"}, {1}, {1})), ElementsAre("attn linear 0 1"));
+}
+
+TEST(BuildGraph, AWeightThatNobodyReads) {
+  PlanModule module(R"(
+func.func @forward(%w: tensor<8xf32> {plan.kind = "parameter", plan.names = ["w"]},
+                   %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<6x8xf32> {
+  %y = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (tensor<6x8xf32>) -> tensor<6x8xf32>
+  return %y : tensor<6x8xf32>
+}
+)");
+  ModelOutline model;
+  model.modules = {{"", ""}};
+  model.parameters = {{{{0, "w"}}, {}, {8}}};
+  FeatureGraph graph = buildFeatureGraph(module.function(), model);
+  EXPECT_THAT(usesOf(graph), ElementsAre(" other - -"));
+  EXPECT_EQ(graph.weights[0].call, graph.calls.size());
+}
+
+TEST(BuildGraph, AWeightMeetsTheActivationBehindItsRearrangements) {
+  PlanModule module(R"(
+func.func @forward(%g: tensor<8xf32> {plan.kind = "parameter", plan.names = ["g"]},
+                   %idle: tensor<8xf32> {plan.kind = "parameter", plan.names = ["idle"]},
+                   %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<6x8xf32> {
+  %a = plan.call "aten.view.default"(%idle) {self = #plan.operand<0>, size = [8, 1]} : (tensor<8xf32>) -> tensor<8x1xf32>
+  %b = plan.call "aten.view.default"(%g) {self = #plan.operand<0>, size = [1, 8]} : (tensor<8xf32>) -> tensor<1x8xf32>
+  %c = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (tensor<6x8xf32>) -> tensor<6x8xf32>
+  %y = plan.call "aten.mul.Tensor"(%c, %b) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<6x8xf32>, tensor<1x8xf32>) -> tensor<6x8xf32>
+  return %y : tensor<6x8xf32>
+}
+)");
+  ModelOutline model;
+  model.modules = {{"", ""}};
+  model.parameters = {{{{0, "g"}}, {0}, {8}}, {{{0, "idle"}}, {0}, {8}}};
+  FeatureGraph graph = buildFeatureGraph(module.function(), model);
+  ASSERT_EQ(graph.weights.size(), 2u);
+  EXPECT_EQ(graph.weights[0].parameter, 1u);
+  EXPECT_EQ(graph.weights[0].call, 0u) << "what is only rearranged meets nothing: its first reader counts";
+  EXPECT_EQ(graph.weights[1].parameter, 0u);
+  EXPECT_EQ(graph.weights[1].call, 3u) << "the multiplication, not the view";
+}
+
+TEST(BuildGraph, IndicesThatComeFromAnInput) {
+  // The input directly, what is computed from it, and a buffer.
+  const std::pair<const char *, bool> cases[] = {{"%ids", true}, {"%next", true}, {"%own", false}, {"%ownNext", false}};
+  for (auto [indices, looksUpInput] : cases) {
+    PlanModule module(std::string(R"(
+func.func @forward(%w: tensor<32x8xf32> {plan.kind = "parameter", plan.names = ["w"]},
+                   %own: tensor<6xi64> {plan.kind = "buffer", plan.names = ["own"]},
+                   %ids: tensor<6xi64> {plan.kind = "input", plan.names = ["ids"]}) -> tensor<6x8xf32> {
+  %next = plan.call "aten.add.Tensor"(%own, %ids) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<6xi64>, tensor<6xi64>) -> tensor<6xi64>
+  %ownNext = plan.call "aten.add.Tensor"(%own, %own) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<6xi64>, tensor<6xi64>) -> tensor<6xi64>
+  %y = plan.call "aten.embedding.default"(%w, )") +
+                      indices + R"() {weight = #plan.operand<0>, indices = #plan.operand<1>} in "embed"
+      : (tensor<32x8xf32>, tensor<6xi64>) -> tensor<6x8xf32>
+  return %y : tensor<6x8xf32>
+}
+)");
+    ModelOutline model;
+    model.modules = {{"embed", ""}};
+    model.parameters = {{{{0, "weight"}}, {0}, {32, 8}}};
+    FeatureGraph graph = buildFeatureGraph(module.function(), model);
+    ASSERT_EQ(graph.weights.size(), 1u);
+    EXPECT_EQ(graph.weights[0].looksUpInput, looksUpInput) << indices;
+  }
+}

@@ -28,7 +28,7 @@ struct CollectiveTotal {
   int64_t bytes = 0;
 };
 
-/// Collectives of one communicator, by kind in the order of the schema.
+/// Collectives of one communicator, by kind in the order in which the schedule names them first.
 struct CommunicatorReport {
   std::string name;
   std::vector<std::string> axes; ///< names of the mesh axes

@@ -7,6 +7,7 @@
 namespace meshplan {
 namespace {
 
+using testing::AnyOf;
 using testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
 
@@ -77,7 +78,10 @@ TEST(Failures, ARankThatThrowsEndsTheOthers) {
   EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));
   EXPECT_EQ(rootCause(statuses).message(), "exception: out of memory");
   EXPECT_EQ(statuses[0].code(), StatusCode::peerLost);
-  EXPECT_THAT(statuses[0].message(), HasSubstr("rank 0: all-reduce 12 on 'tp' (smollm2.plan:12 rowwise tp): aborted"));
+  // On a device the first sum may have ended while what reads it still runs.
+  EXPECT_THAT(statuses[0].message(),
+              AnyOf(HasSubstr("rank 0: all-reduce 12 on 'tp' (smollm2.plan:12 rowwise tp): aborted"),
+                    HasSubstr("rank 0: waiting for the device: aborted")));
   EXPECT_THAT(statuses[2].message(), HasSubstr(": rank 1 failed: exception: out of memory"));
 }
 

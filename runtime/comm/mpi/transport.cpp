@@ -4,7 +4,7 @@
 
 #include "runtime/comm/mpi/mpi_status.h"
 
-#include <cstring>
+#include <algorithm>
 
 namespace meshplan {
 
@@ -41,7 +41,7 @@ Status Transport::start(int64_t to, int64_t tag, Buffer buffer, Sent sent) {
 
 Status Transport::sendMessage(int64_t to, std::span<const std::byte> bytes) {
   Buffer buffer = Buffer::allocate(static_cast<int64_t>(bytes.size()));
-  std::memcpy(buffer.data(), bytes.data(), bytes.size());
+  std::ranges::copy(bytes, buffer.data());
   ++messagesInFlight;
   return start(to, messageTag, std::move(buffer), [this] {
     --messagesInFlight;

@@ -38,6 +38,21 @@ const Token *openBrace(const antlr4::ParserRuleContext *context) {
   return nullptr;
 }
 
+bool isInEntry(const antlr4::RuleContext *context) {
+  while (context != nullptr && context->getRuleIndex() != PlanParser::RuleEntry)
+    context = static_cast<const antlr4::RuleContext *>(context->parent);
+  return context != nullptr;
+}
+
+/// How what is wrong at `found` is written; empty where nobody can tell.
+std::string formAt(const antlr4::ParserRuleContext *context, const Token &found) {
+  if (openBrace(context) == nullptr)
+    return planForm();
+  if (found.getText() == "parts" && isInEntry(context))
+    return "'parts' stands behind the axis, without a comma: 'colwise tp parts 3'";
+  return statementForm(context);
+}
+
 /// Skips to the end of the statement: over whole blocks, not over the brace that closes the block around it.
 void skipStatement(Parser &parser) {
   int depth = 0;
@@ -64,10 +79,8 @@ void PlanErrorStrategy::reportMismatch(Parser &parser, const Token &found, const
   Diagnostic &diagnostic = diagnostics.error(rangeOf(found, file), message);
   if (brace != nullptr)
     diagnostic.note(rangeOf(*brace, file), "this block is not closed").help("close it with '}'");
-  else if (found.getText() == "parts")
-    diagnostic.help("'parts' stands behind the axis, without a comma: 'colwise tp parts 3'");
   else
-    diagnostic.help(statementForm(parser.getContext()));
+    diagnostic.help(formAt(parser.getContext(), found));
 }
 
 void PlanErrorStrategy::reportNoAlternative(Parser &parser, const Token &start, const Token &found) {
@@ -75,7 +88,7 @@ void PlanErrorStrategy::reportNoAlternative(Parser &parser, const Token &start, 
   bool begins = rule == PlanParser::RuleStatement || rule == PlanParser::RuleItem || rule == PlanParser::RuleBlockItem;
   if (!begins || &start == &found) {
     diagnostics.error(rangeOf(found, file), "unexpected " + describeToken(found))
-        .help(statementForm(parser.getContext()));
+        .help(formAt(parser.getContext(), found));
     return;
   }
   std::string text = start.getText();

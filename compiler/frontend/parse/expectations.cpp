@@ -146,19 +146,15 @@ std::string meshplan::keywordForm(llvm::StringRef keyword) {
 
 std::string meshplan::entryForm() { return "the form of an entry is 'PATH: STYLE AXIS, output LAYOUT'"; }
 
-/// Whether the brace of a plan was read.
-static bool isOpen(const antlr4::RuleContext &plan) {
-  return llvm::any_of(plan.children, [](antlr4::tree::ParseTree *child) { return child->getText() == "{"; });
-}
+std::string meshplan::planForm() { return "the form of a plan is 'plan NAME { STATEMENTS }'"; }
 
 std::string meshplan::statementForm(const antlr4::RuleContext *context) {
   for (; context != nullptr; context = static_cast<const antlr4::RuleContext *>(context->parent)) {
     switch (context->getRuleIndex()) {
     case PlanParser::RuleOptionBlock:
     case PlanParser::RuleBlock:
-      return "";
     case PlanParser::RulePlan:
-      return isOpen(*context) ? "" : "the form of a plan is 'plan NAME { STATEMENTS }'";
+      return "";
     case PlanParser::RuleEntry:
       return entryForm();
     case PlanParser::RuleStatement: {

@@ -23,6 +23,7 @@ std::string describeExpected(const antlr4::misc::IntervalSet &expected, const an
 std::string statementForm(const antlr4::RuleContext *context);
 
 std::string entryForm();
+std::string planForm();
 
 /// The form of the statement that begins with `keyword`; empty for none.
 std::string keywordForm(llvm::StringRef keyword);

@@ -120,6 +120,26 @@ help: the form of an entry is 'PATH: STYLE AXIS, output LAYOUT'
                          ^~~~~
 help: 'parts' stands behind the axis, without a comma: 'colwise tp parts 3'
 )"},
+    {"PartsOutsideOfAnEntry",
+     R"(plan p {
+  let parts
+}
+)",
+     R"(p.plan:2:12: error: expected '=', found end of line
+    let parts
+             ^
+help: the form is 'let NAME = VALUE'
+)"},
+    {"PartsInsteadOfASize",
+     R"(plan p {
+  mesh tp = parts
+}
+)",
+     R"(p.plan:2:13: error: expected 'world', a number or a name, found 'parts'
+    mesh tp = parts
+              ^~~~~
+help: the form is 'mesh NAME = SIZE, NAME = SIZE'
+)"},
     {"PlanWithoutName",
      R"(plan {
 }

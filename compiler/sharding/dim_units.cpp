@@ -123,7 +123,7 @@ void UnitSearch::collect(Value value, const TensorFactors &tensor, const FactorR
     else if (sharers > 1 && !shares)
       add(list[place], own[dim].size * sharers, 1);
     else if (sharers > 1)
-      add(list[place], 1, own[dim].repeat == cannotShare ? cannotShare : 1);
+      add(list[place], 1, 1);
     else
       add(list[place], join(own[dim].size, below, rule.factors[list[place]].size * below) / below, own[dim].repeat);
   }

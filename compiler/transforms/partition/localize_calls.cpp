@@ -74,40 +74,41 @@ private:
     return success();
   }
 
-  /// How the addends of the results make up their values: as those of the operands do, or as a contraction says.
-  Reduction expectedReduction() {
+  /// The axes of contracted factors and those that partial operands bring, and how what lies on them makes up the
+  /// values of the results: as a contraction says, or else as the operands' addends do.
+  std::pair<AxisList, Reduction> expectedPartial() {
+    AxisList axes;
     Reduction reduction = Reduction::none;
+    for (auto [factor, found] : llvm::zip(rule.factors, divisions)) {
+      if (found.axes.empty() || (factor.kind != FactorKind::sum && factor.kind != FactorKind::max))
+        continue;
+      reduction = factor.kind == FactorKind::sum ? Reduction::sum : Reduction::max;
+      axes.append(found.axes.begin(), found.axes.end());
+    }
     for (Value operand : call.getOperands())
-      if (getSharding(operand).isPartial())
-        reduction = getSharding(operand).getReduction();
-    for (auto [factor, found] : llvm::zip(rule.factors, divisions))
-      if (!found.axes.empty() && factor.kind == FactorKind::sum)
-        reduction = Reduction::sum;
-      else if (!found.axes.empty() && factor.kind == FactorKind::max)
-        reduction = Reduction::max;
-    return reduction;
+      for (AxisRefAttr axis : getSharding(operand).getPartialAxes()) {
+        if (reduction == Reduction::none)
+          reduction = getSharding(operand).getReduction();
+        if (!overlapsAny(axes, axis))
+          axes.push_back(axis);
+      }
+    return {axes, reduction};
   }
 
-  /// The results are partial over exactly the axes of contracted factors and those that partial operands bring.
+  /// The results are partial over exactly what their operands and contractions make them.
   LogicalResult checkPartial() {
-    AxisList expected;
-    for (auto [factor, found] : llvm::zip(rule.factors, divisions))
-      if (factor.kind == FactorKind::sum || factor.kind == FactorKind::max)
-        expected.append(found.axes.begin(), found.axes.end());
-    for (Value operand : call.getOperands())
-      for (AxisRefAttr axis : getSharding(operand).getPartialAxes())
-        if (!overlapsAny(expected, axis))
-          expected.push_back(axis);
+    auto [expected, reduction] = expectedPartial();
     for (Value result : call.getResults()) {
       ArrayRef<AxisRefAttr> made = getSharding(result).getPartialAxes();
-      bool same = made.size() == expected.size() &&
-                  llvm::all_of(made, [&](AxisRefAttr axis) { return llvm::is_contained(expected, axis); });
+      bool same = made.size() == expected.size() && llvm::all_of(made, [&expected = expected](AxisRefAttr axis) {
+                    return llvm::is_contained(expected, axis);
+                  });
       if (!same)
         return call.emitOpError("result is partial over other axes than its operands and contractions make it");
-      if (getSharding(result).getReduction() != expectedReduction())
+      if (getSharding(result).getReduction() != reduction)
         return call.emitOpError() << "result is a " << stringifyReduction(getSharding(result).getReduction())
                                   << " of its parts, where its operands and contractions make it a "
-                                  << stringifyReduction(expectedReduction());
+                                  << stringifyReduction(reduction);
     }
     return success();
   }

@@ -137,7 +137,9 @@ TEST_F(Compile, APlanThatIsNoneEndsThere) {
 TEST_F(Compile, TheModelLiesBesideThePlan) {
   auto missing = of("plan p {\nmodel \"sub/none.pt2\"\nrest: replicate\n}");
   EXPECT_FALSE(missing->run(Phase::import));
-  EXPECT_THAT(said(*missing), testing::Contains("2: 'DIR/sub/none.pt2' cannot be opened: no such file or directory"));
+  EXPECT_THAT(said(*missing), ElementsAre("2: 'DIR/sub/none.pt2' cannot be opened: no such file or directory",
+                                          "help: torch.export.save(program, path) writes it; in a plan a relative path "
+                                          "starts at the plan's folder"));
   auto whole = of("plan p {\nmodel \"" + directory / "m.pt2" + "\"\nrest: replicate\n}");
   EXPECT_TRUE(whole->run(Phase::import)) << whole->diagnostics().text();
   std::ofstream(directory / "text.pt2") << "text";

@@ -135,19 +135,19 @@ run second
   EXPECT_EQ(peakOf(head + "run third\nfree a\nfree b\n"), std::pair(int64_t(220), size_t(2))) << "x, a, b and c";
 }
 
-TEST(MemoryProfile, OfEqualPeaksTheFirstIsNamed) {
-  EXPECT_EQ(peakOf(R"(
+/// Two operations that read x: a is made and freed, then b.
+const std::string oneAfterTheOther = R"(
 stream compute
-buffer x 10 permanent
-buffer a 5
-buffer b 5
 operation first on compute reads x writes a
 operation second on compute reads x writes b
 run first
 free a
 run second
 free b
-)"),
+)";
+
+TEST(MemoryProfile, OfEqualPeaksTheFirstIsNamed) {
+  EXPECT_EQ(peakOf("buffer x 10 permanent\nbuffer a 5\nbuffer b 5\n" + oneAfterTheOther),
             std::pair(int64_t(15), size_t(0)));
 }
 
@@ -174,19 +174,8 @@ limit 30
 
 TEST(MemoryProfile, EachRankClassHasAPeakOfItsOwn) {
   // The ranks with the larger shards peak at the first operation, the others at the second.
-  MemoryProfile result = profile(R"(
-rank_classes 2
-stream compute
-buffer x 10 10 permanent
-buffer a 100 1
-buffer b 1 50
-operation first on compute reads x writes a
-operation second on compute reads x writes b
-run first
-free a
-run second
-free b
-)");
+  MemoryProfile result =
+      profile("rank_classes 2\nbuffer x 10 10 permanent\nbuffer a 100 1\nbuffer b 1 50\n" + oneAfterTheOther);
   EXPECT_EQ(result.peaks[0].bytes, 110);
   EXPECT_EQ(result.peaks[0].step, 0u);
   EXPECT_EQ(result.peaks[1].bytes, 60);

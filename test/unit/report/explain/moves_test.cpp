@@ -9,9 +9,11 @@ using testing::IsEmpty;
 
 namespace {
 
-/// Moves 0 (gather for `up`), 1 and 2 (reduce-scatter behind `down` of layers 0 and 1).
-class MovesTest : public testing::Test {
+/// The moves of a program.
+class MovesOf : public testing::Test {
 protected:
+  explicit MovesOf(const std::string &text) : module(text) {}
+
   std::vector<unsigned> causedBy(unsigned argument) {
     MoveSet set;
     moves.addCausedBy(module.function().getArgument(argument), set);
@@ -30,8 +32,14 @@ protected:
     return list;
   }
 
-  PlanModule module{twoLayers};
+  PlanModule module;
   MoveTable moves{module.function()};
+};
+
+/// Moves 0 (gather for `up`), 1 and 2 (reduce-scatter behind `down` of layers 0 and 1).
+class MovesTest : public MovesOf {
+protected:
+  MovesTest() : MovesOf(twoLayers) {}
 };
 
 } // namespace
@@ -111,18 +119,9 @@ func.func @forward(
 }
 )";
 
-class GatheredWeightTest : public testing::Test {
+class GatheredWeightTest : public MovesOf {
 protected:
-  std::vector<unsigned> causedBy(unsigned argument) {
-    MoveSet set;
-    moves.addCausedBy(module.function().getArgument(argument), set);
-    std::vector<unsigned> list(set.begin(), set.end());
-    llvm::sort(list);
-    return list;
-  }
-
-  PlanModule module{gatheredWeight};
-  MoveTable moves{module.function()};
+  GatheredWeightTest() : MovesOf(gatheredWeight) {}
 };
 
 } // namespace

@@ -16,6 +16,7 @@ than in PyTorch, or is not finite.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import math
 import sys
@@ -25,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from addends import Addends
 from safetensors.torch import load_file
 
 HALVES = (torch.bfloat16, torch.float16)
@@ -128,21 +130,31 @@ class Deviation:
 
 
 class Reference:
-    """What PyTorch computes from an archive, in its own precision and in float64."""
+    """What PyTorch computes from an archive, in its own precision and in float64.
 
-    def __init__(self, archive: Path | str, inputs: Tensors) -> None:
+    With `addends`, the error of PyTorch's own run is the larger one of its run as it is, and with every sum taken in as
+    many addends.
+    """
+
+    def __init__(self, archive: Path | str, inputs: Tensors, addends: int = 1) -> None:
         program = load_program(archive)
         self.half = is_half(program)
         narrow, wide = program.module(), widened_module(load_program(archive))
         names = positional_inputs(program)
         self.own, self.wide = run(narrow, inputs, names), run(wide, widened(inputs), names)
-        self.own_errors = {name: largest_error(self.own[name], exact) for name, exact in self.wide.items()}
+        errors: dict[str, list[float]] = {name: [] for name in self.own}
         single = [name for name, own in self.own.items() if own.is_floating_point() and own.numel() == 1]
-        for shift in range(1, DRAWS) if self.half and single else ():
-            rotated = {name: tensor.roll(shift, -1) for name, tensor in inputs.items()}
-            own, exact = run(narrow, rotated, names), run(wide, widened(rotated), names)
-            for name in single:
-                self.own_errors[name] = max(self.own_errors[name], largest_error(own[name], exact[name]))
+        for shift in range(DRAWS if self.half and single else 1):
+            rotated = {name: tensor.roll(shift, -1) for name, tensor in inputs.items()} if shift else inputs
+            exact = run(wide, widened(rotated), names)
+            for count in {1, addends}:
+                with Addends(count) if count > 1 else contextlib.nullcontext():
+                    own = run(narrow, rotated, names)
+                for name in single if shift else exact:
+                    errors[name].append(largest_error(own[name], exact[name]))
+        self.own_errors = {
+            name: torch.tensor(found, dtype=torch.float64).max().item() for name, found in errors.items()
+        }
 
     def mismatch(self, ours: Tensors) -> str | None:
         """What makes the outputs of a run others than those of PyTorch, whatever their values."""

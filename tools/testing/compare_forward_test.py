@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 
 import torch
+from addends import Addends
 from compare_forward import DRAWS, Deviation, Reference, Tensors
 
 
@@ -38,10 +39,10 @@ class Weighted(torch.nn.Module):
         return scaled.sum(), scaled.exp(), scaled.argmax()
 
 
-def reference_of(module: torch.nn.Module, inputs: Tensors) -> Reference:
+def reference_of(module: torch.nn.Module, inputs: Tensors, addends: int = 1) -> Reference:
     with tempfile.TemporaryDirectory() as folder:
         torch.export.save(torch.export.export(module.eval(), (), inputs), Path(folder) / "m.pt2")
-        return Reference(Path(folder) / "m.pt2", inputs)
+        return Reference(Path(folder) / "m.pt2", inputs, addends)
 
 
 class Positional(unittest.TestCase):
@@ -129,6 +130,23 @@ class Halves(unittest.TestCase):
         self.assertEqual(reference.own_errors, {"0": max(sums), "1": exponentials[0], "2": 0})
         bounds = [reference.deviation(name, reference.wide[name]).bound for name in "012"]
         self.assertEqual(bounds, [1.5 * max(sums), 1.5 * exponentials[0], 0])
+
+    def test_runs_without_numbers_leave_nothing_to_compare_with(self) -> None:
+        x = torch.ones(1, 64, dtype=torch.bfloat16)
+        x[0, 5] = math.inf
+        reference = reference_of(Weighted().bfloat16(), {"x": x})
+        self.assertEqual(reference.deviation("0", torch.tensor(1.0)).share, math.inf)
+
+    def test_addends_are_rounded(self) -> None:
+        torch.manual_seed(0)
+        module, inputs = torch.nn.Linear(64, 32).bfloat16(), {"input": torch.randn(8, 64).bfloat16()}
+        whole, parts = reference_of(module, inputs), reference_of(module, inputs, addends=4)
+        with torch.no_grad(), Addends(4):
+            made = module(inputs["input"])
+        error = (made.double() - whole.wide["0"]).abs().max().item()
+        self.assertGreater(error, whole.own_errors["0"])
+        self.assertEqual(parts.own_errors["0"], error)
+        self.assertEqual(parts.own["0"].tolist(), whole.own["0"].tolist())
 
     def test_a_model_that_returns_one_tensor(self) -> None:
         reference = reference_of(torch.nn.Linear(2, 2).bfloat16(), {"input": torch.ones(2, dtype=torch.bfloat16)})

@@ -11,7 +11,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).with_name("differential")))
 
 import torch
-from addends import Addends
 from case import Case, Entry, read_case
 from coverage import column_of
 from draw import draw_case
@@ -101,23 +100,6 @@ class ReadingTest(unittest.TestCase):
         )
         self.assertEqual(reason_of("error: 'plan.call' op result 0 is wrong"), "")
         self.assertEqual(reason_of("Assertion failed"), "")
-
-
-class AddendsTest(unittest.TestCase):
-    def test_addends_make_the_sum(self) -> None:
-        torch.manual_seed(0)
-        x, weight, bias = torch.randn(3, 5, 8), torch.randn(6, 8), torch.randn(6)
-        image, window = torch.randn(2, 4, 5), torch.randn(3, 4, 3)
-        for count in (1, 2, 3, 8):
-            with Addends(count):
-                made = [torch.nn.functional.linear(x, weight, bias), x.mean(1), x.sum((0, 2)), x.mean()]
-                made += [x.sum(), x @ x.transpose(1, 2)]
-                made.append(torch.nn.functional.conv1d(image, window, bias[:3]))
-            wanted = [torch.nn.functional.linear(x, weight, bias), x.mean(1), x.sum((0, 2)), x.mean()]
-            wanted += [x.sum(), x @ x.transpose(1, 2)]
-            wanted.append(torch.nn.functional.conv1d(image, window, bias[:3]))
-            for own, whole in zip(made, wanted, strict=True):
-                torch.testing.assert_close(own, whole)
 
 
 if __name__ == "__main__":

@@ -104,6 +104,5 @@ def crossed(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     return forms[choices.pick(tuple(forms))]() if x.dim() > 1 and x.numel() * features < MOST_ELEMENTS else x
 
 
-STEPS: dict[str, Step] = {"spread": spread, "dealt": dealt, "resized": resized, "scaled": scaled}
-STEPS["crossed"] = crossed
+STEPS: dict[str, Step] = {"spread": spread, "dealt": dealt, "resized": resized, "scaled": scaled, "crossed": crossed}
 FORMS = {"spread": 12, "dealt": 5, "resized": 8, "scaled": 30, "crossed": 4}

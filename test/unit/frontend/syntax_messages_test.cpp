@@ -125,9 +125,9 @@ help: 'parts' stands behind the axis, without a comma: 'colwise tp parts 3'
   let parts
 }
 )",
-     R"(p.plan:2:12: error: expected '=', found end of line
+     R"(p.plan:2:7: error: unexpected 'parts' after 'let'
     let parts
-             ^
+        ^~~~~
 help: the form is 'let NAME = VALUE'
 )"},
     {"PartsInsteadOfASize",
@@ -135,7 +135,7 @@ help: the form is 'let NAME = VALUE'
   mesh tp = parts
 }
 )",
-     R"(p.plan:2:13: error: expected 'world', a number or a name, found 'parts'
+     R"(p.plan:2:13: error: expected '(', a name or a number, found 'parts'
     mesh tp = parts
               ^~~~~
 help: the form is 'mesh NAME = SIZE, NAME = SIZE'

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import case
 import torch
-from addends import Addends
 from coverage import Cell, read_cells
 from model import make_inputs, make_model
 from plan_draw import owners
@@ -23,6 +22,7 @@ from safetensors.torch import load_file, save_file
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from addends import Addends
 from compare_forward import DRAWS, Reference, largest_error, load_program, run, widened, widened_module
 
 TIMEOUT = 120  # seconds of a rank's wait; a program that takes longer is stopped

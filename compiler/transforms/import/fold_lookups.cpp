@@ -37,7 +37,8 @@ public:
   LookupFolder(plan::CallOp call, IndexFunctions &functions)
       : call(call), view(CallView::of(call)), functions(functions) {}
 
-  /// Replaces the call if at most one of its index tensors chooses anything.
+  /// Replaces the call if at most one of its index tensors chooses anything, or if its only one takes a run of
+  /// elements.
   void fold();
 
 private:
@@ -46,6 +47,9 @@ private:
   /// Tells the dims that are counted from the one that is chosen. False if there is more than one of the latter, or
   /// none of the former.
   bool readIndices();
+
+  /// The elements of one dim, if the indices are a number and those that follow it; or null.
+  Value takeRun();
 
   /// True if the index is that of a dim of the result, as long as dim `dim` of self and counted by no other index.
   bool counts(int64_t dim, Expr index, ArrayRef<Expr> ownCoordinates);
@@ -83,8 +87,13 @@ private:
 } // namespace
 
 void LookupFolder::fold() {
-  if (!readOperands() || !readIndices())
+  if (!readOperands())
     return;
+  if (!readIndices()) {
+    if (Value run = takeRun())
+      call.getResult(0).replaceAllUsesWith(run);
+    return;
+  }
   Placed placed = chosen ? gather() : Placed{self, placesOf(std::nullopt)};
   call.getResult(0).replaceAllUsesWith(arrange(placed));
 }
@@ -139,6 +148,25 @@ bool LookupFolder::counts(int64_t dim, Expr index, ArrayRef<Expr> ownCoordinates
     return true;
   }
   return false;
+}
+
+Value LookupFolder::takeRun() {
+  auto isIndexed = [](std::optional<unsigned> operand) { return operand.has_value(); };
+  if (lookup.indexRank != 1 || llvm::count_if(lookup.operands, isIndexed) != 1)
+    return {};
+  int64_t dim = llvm::find_if(lookup.operands, isIndexed) - lookup.operands.begin();
+  Expr coordinate = coordinatesOf(functions.builder, result)[lookup.position];
+  Expr index =
+      withinDim(functions.builder, functions.at(call.getOperand(*lookup.operands[dim]), {coordinate}), shape[dim]);
+  Expr first = index ? functions.builder.subtract(index, coordinate) : nullptr;
+  if (!first || first->low != first->high)
+    return {};
+  return CallBuilder("aten.slice.Tensor", call)
+      .tensor("self", self)
+      .integer("dim", dim)
+      .integer("start", first->low)
+      .integer("end", first->low + result[lookup.position])
+      .build(result, typeOf(self).getElementType());
 }
 
 SmallVector<int64_t> LookupFolder::freeDims() const {

@@ -76,7 +76,11 @@ def FoldLookups : Pass<"plan-fold-lookups", "::mlir::func::FuncOp"> {
     %last = plan.call "aten.gather.default"(%hidden, %wide) {dim = 1}, reshaped to [B, E]
     ```
 
-    Indices that may be negative or lie outside stay as they are.
+    An index tensor that is provably n, n + 1, n + 2, ... along the dim that it
+    makes takes a run of elements: the lookup becomes `aten.slice`.
+
+    Indices that may lie outside stay as they are, as do those that may count
+    from the end and choose.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }

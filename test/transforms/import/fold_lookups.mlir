@@ -109,3 +109,35 @@ func.func @from_the_end(%self: tensor<2x6x8xf32>) -> tensor<2x8xf32> {
       : (tensor<2x6x8xf32>, tensor<2xi64>, tensor<2xi64>) -> tensor<2x8xf32>
   return %out : tensor<2x8xf32>
 }
+
+// One head from the end, and two that follow one another.
+// CHECK-LABEL: func.func @runs
+// CHECK: %[[KEY:.*]] = plan.call "aten.slice.Tensor"(%arg0) {dim = 2 : i64, end = 9 : i64, self = #plan.operand<0>, start = 8 : i64} in "attn" : (tensor<2x6x10x8xf32>) -> tensor<2x6x1x8xf32>
+// CHECK: %[[ROWS:.*]] = plan.call "aten.slice.Tensor"(%arg0) {dim = 1 : i64, end = 5 : i64, self = #plan.operand<0>, start = 3 : i64}
+// CHECK: return %[[KEY]], %[[ROWS]]
+func.func @runs(%x: tensor<2x6x10x8xf32>) -> (tensor<2x6x1x8xf32>, tensor<2x2x10x8xf32>) {
+  %last = plan.constant "last" dense<-2> : tensor<1xi64> : tensor<1xi64>
+  %key = plan.call "aten.index.Tensor"(%x, %last) {self = #plan.operand<0>, indices = [unit, unit, #plan.operand<1>]}
+      in "attn" : (tensor<2x6x10x8xf32>, tensor<1xi64>) -> tensor<2x6x1x8xf32>
+  %0 = plan.call "aten.arange.start"() {start = 3 : i64, end = 5 : i64} : () -> tensor<2xi64>
+  %rows = plan.call "aten.index.Tensor"(%x, %0) {self = #plan.operand<0>, indices = [unit, #plan.operand<1>]}
+      : (tensor<2x6x10x8xf32>, tensor<2xi64>) -> tensor<2x2x10x8xf32>
+  return %key, %rows : tensor<2x6x1x8xf32>, tensor<2x2x10x8xf32>
+}
+
+// Other orders, elements that are left out, and two dims of indices are no runs.
+// CHECK-LABEL: func.func @no_runs
+// CHECK-COUNT-3: plan.call "aten.index.Tensor"
+// CHECK-NOT: aten.slice
+func.func @no_runs(%x: tensor<6x8xf32>) -> (tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x2x8xf32>) {
+  %down = plan.constant "down" dense<[3, 2]> : tensor<2xi64> : tensor<2xi64>
+  %apart = plan.constant "apart" dense<[1, 3]> : tensor<2xi64> : tensor<2xi64>
+  %square = plan.constant "square" dense<[[0, 1], [2, 3]]> : tensor<2x2xi64> : tensor<2x2xi64>
+  %0 = plan.call "aten.index.Tensor"(%x, %down) {self = #plan.operand<0>, indices = [#plan.operand<1>]}
+      : (tensor<6x8xf32>, tensor<2xi64>) -> tensor<2x8xf32>
+  %1 = plan.call "aten.index.Tensor"(%x, %apart) {self = #plan.operand<0>, indices = [#plan.operand<1>]}
+      : (tensor<6x8xf32>, tensor<2xi64>) -> tensor<2x8xf32>
+  %2 = plan.call "aten.index.Tensor"(%x, %square) {self = #plan.operand<0>, indices = [#plan.operand<1>]}
+      : (tensor<6x8xf32>, tensor<2x2xi64>) -> tensor<2x2x8xf32>
+  return %0, %1, %2 : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x2x8xf32>
+}

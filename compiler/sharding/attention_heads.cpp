@@ -27,13 +27,13 @@ namespace {
 /// Follows a dim to every attention behind it.
 class HeadSizeSearch {
 public:
-  std::optional<HeadUse> search(Value value, unsigned dim);
-
-private:
   void add(Value value, unsigned dim) {
     if (seen.insert({value, dim}).second)
       open.push_back({value, dim});
   }
+  std::optional<HeadUse> search();
+
+private:
   void follow(OpOperand &use, unsigned dim);
   void followCall(CallOp call, unsigned operand, unsigned dim);
 
@@ -44,8 +44,7 @@ private:
 };
 } // namespace
 
-std::optional<HeadUse> HeadSizeSearch::search(Value value, unsigned dim) {
-  add(value, dim);
+std::optional<HeadUse> HeadSizeSearch::search() {
   for (size_t i = 0; i < open.size() && !isOther; ++i) {
     auto [next, at] = open[i];
     for (OpOperand &use : next.getUses())
@@ -80,7 +79,149 @@ void HeadSizeSearch::followCall(CallOp call, unsigned operand, unsigned dim) {
         add(result, index);
 }
 
-std::optional<HeadUse> meshplan::findHeadSize(Value value, unsigned dim) { return HeadSizeSearch().search(value, dim); }
+std::optional<HeadUse> meshplan::findHeadSize(Value value, unsigned dim) {
+  HeadSizeSearch search;
+  search.add(value, dim);
+  return search.search();
+}
+
+namespace {
+/// Elements of a dim, one after the other.
+struct DimRange {
+  Value value;
+  unsigned dim;
+  int64_t start, extent;
+  /// Where each index of the dim has become several elements: the dim that they are.
+  std::optional<unsigned> below = std::nullopt;
+
+  bool isAll() const { return extent == cast<RankedTensorType>(value.getType()).getDimSize(dim); }
+};
+
+/// Elements of a factor, one after the other, and the factor below it of which each has all.
+struct FactorRange {
+  unsigned factor;
+  int64_t start, extent;
+  std::optional<unsigned> below;
+};
+
+/// Follows elements of a dim to where operators have taken them apart from the others.
+class PartSearch {
+public:
+  /// The dims that are these elements and no others; nothing if an operator reads the elements otherwise.
+  std::optional<SmallVector<DimRange>> search(DimRange range);
+
+private:
+  void add(DimRange range) {
+    if (seen.insert({range.value, range.dim}).second)
+      (range.isAll() ? found : open).push_back(range);
+  }
+  bool follow(OpOperand &use, DimRange range);
+  bool addResult(OpResult result, unsigned dim, const TensorFactors &tensor, const FactorRule &rule, FactorRange range);
+
+  llvm::DenseSet<std::pair<Value, unsigned>> seen;
+  SmallVector<DimRange> open, found;
+};
+} // namespace
+
+/// How many elements of a dim lie below each index of its leading factor.
+static int64_t belowLeading(ArrayRef<unsigned> factors, const FactorRule &rule) {
+  int64_t below = 1;
+  for (unsigned factor : factors.drop_front())
+    below *= rule.factors[factor].size;
+  return below;
+}
+
+/// The elements of a dim as those of one factor.
+static std::optional<FactorRange> inFactor(const TensorFactors &tensor, const FactorRule &rule, DimRange range) {
+  ArrayRef<unsigned> factors = tensor.dims[range.dim];
+  std::optional<unsigned> under;
+  if (range.below && tensor.dims[*range.below].size() == 1)
+    under = tensor.dims[*range.below].front();
+  if (tensor.isJoined(range.dim)) {
+    int64_t first = 0;
+    for (unsigned factor : factors) {
+      int64_t size = rule.factors[factor].size;
+      if (range.start >= first && range.start + range.extent <= first + size)
+        return FactorRange{factor, range.start - first, range.extent, under};
+      first += size;
+    }
+    return std::nullopt;
+  }
+  if (factors.empty())
+    return std::nullopt;
+  int64_t below = belowLeading(factors, rule);
+  if (range.start % below != 0 || range.extent % below != 0)
+    return std::nullopt;
+  if (factors.size() == 2)
+    under = factors.back();
+  return FactorRange{factors.front(), range.start / below, range.extent / below, under};
+}
+
+bool PartSearch::addResult(OpResult result, unsigned dim, const TensorFactors &tensor, const FactorRule &rule,
+                           FactorRange range) {
+  ArrayRef<unsigned> factors = tensor.dims[dim];
+  if (!holdsAny(factors, range.factor))
+    return true;
+  DimRange made{result, dim, range.start, range.extent};
+  for (unsigned other = 0; range.below && other < tensor.dims.size(); ++other)
+    if (other != dim && ArrayRef(tensor.dims[other]) == ArrayRef(*range.below))
+      made.below = other;
+  if (tensor.isJoined(dim)) {
+    for (unsigned factor : factors.take_while([&](unsigned factor) { return factor != range.factor; }))
+      made.start += rule.factors[factor].size;
+  } else if (factors.front() != range.factor) {
+    return false;
+  } else {
+    made.start *= belowLeading(factors, rule);
+    made.extent *= belowLeading(factors, rule);
+  }
+  add(made);
+  return true;
+}
+
+bool PartSearch::follow(OpOperand &use, DimRange range) {
+  if (isa<ConstrainOp, ReshardOp>(use.getOwner())) {
+    range.value = use.getOwner()->getResult(0);
+    add(range);
+    return true;
+  }
+  auto call = dyn_cast<CallOp>(use.getOwner());
+  if (!call)
+    return false;
+  CallView view = CallView::of(call);
+  FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));
+  std::optional<FactorRange> elements = inFactor(rule.operands[use.getOperandNumber()], rule, range);
+  if (!elements)
+    return false;
+  for (auto [result, tensor] : llvm::zip(call->getResults(), rule.results))
+    for (unsigned dim = 0; dim < tensor.dims.size(); ++dim)
+      if (!addResult(result, dim, tensor, rule, *elements))
+        return false;
+  return true;
+}
+
+std::optional<SmallVector<DimRange>> PartSearch::search(DimRange range) {
+  add(range);
+  while (!open.empty()) {
+    DimRange next = open.pop_back_val();
+    for (OpOperand &use : next.value.getUses())
+      if (!follow(use, next))
+        return std::nullopt;
+  }
+  return std::move(found);
+}
+
+bool meshplan::isOnlyKeyHead(Value value, unsigned dim, int64_t start, int64_t extent) {
+  std::optional<SmallVector<DimRange>> parts = PartSearch().search({value, dim, start, extent});
+  if (!parts)
+    return false;
+  HeadSizeSearch search;
+  // One index is all of the elements below it.
+  for (const DimRange &part : *parts)
+    search.add(part.value, part.extent == 1 && part.below ? *part.below : part.dim);
+  std::optional<HeadUse> use = search.search();
+  return use && !use->isQuery && use->heads == 1;
+}
 
 /// The operand of a call, and its dim, that hold a factor of a dim of the result; weights first.
 static std::optional<std::pair<Value, unsigned>> sourceOf(CallOp call, const TensorFactors &tensor, unsigned dim,

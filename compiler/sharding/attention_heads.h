@@ -25,6 +25,10 @@ struct HeadUse {
 /// none.
 std::optional<HeadUse> findHeadSize(mlir::Value value, unsigned dim);
 
+/// True if the `extent` elements from `start` on of a dim become the only key head or value head of the attentions that
+/// read them, and nothing else in any.
+bool isOnlyKeyHead(mlir::Value value, unsigned dim, int64_t start, int64_t extent);
+
 /// The module whose weights make the elements of a dim; empty if none is known.
 llvm::StringRef projectionBehind(mlir::Value value, unsigned dim);
 

@@ -185,4 +185,74 @@ TEST_F(AttentionHeads, HeadsThatNoModuleMakes) {
   EXPECT_EQ(projectionsOf({call(0), /*isQuery=*/true}), "");
 }
 
+/// The same heads made of one weight: of 16 rows, or of 4 heads of 4 that a view counts.
+class FusedHeads : public AttentionHeads {
+protected:
+  static std::string split(const std::string &type, const std::string &sizes, int dim,
+                           llvm::ArrayRef<std::string> types) {
+    std::string results;
+    for (const std::string &each : types)
+      results += (results.empty() ? "tensor<" : ", tensor<") + each + "xf32>";
+    return "%s:" + std::to_string(types.size()) +
+           " = plan.call \"aten.split_with_sizes.default\"(%from) {self = "
+           "#plan.operand<0>, split_sizes = array<i64: " +
+           sizes + ">, dim = " + std::to_string(dim) + " : i64} in \"attn\" : (tensor<" + type + "xf32>) -> (" +
+           results + ")\n";
+  }
+  static constexpr char weight[] = R"(%x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+      %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]})";
+
+  void readRows(const std::string &behind = "") {
+    read(weight,
+         linear("%from", "%w", 16, "qkv") + split("2x6x16", "8, 4, 4", 2, {"2x6x8", "2x6x4", "2x6x4"}) +
+             unary("%q1", "aten.view.default", "%s#0", ", size = array<i64: 2, 6, 2, 4>", "2x6x8", "2x6x2x4") +
+             unary("%q2", "aten.transpose.int", "%q1", ", dim0 = 1 : i64, dim1 = 2 : i64", "2x6x2x4", "2x2x6x4") +
+             unary("%k1", "aten.unsqueeze.default", "%s#1", ", dim = 1 : i64", "2x6x4", "2x1x6x4") +
+             unary("%v1", "aten.unsqueeze.default", "%s#2", ", dim = 1 : i64", "2x6x4", "2x1x6x4") +
+             attention("%q2", "%k1", "%v1") + behind);
+  }
+
+  void readCounted() {
+    const std::string turn = ", dim0 = 1 : i64, dim1 = 2 : i64";
+    read(weight,
+         linear("%rows", "%w", 16, "qkv") +
+             unary("%from", "aten.view.default", "%rows", ", size = array<i64: 2, 6, 4, 4>", "2x6x16", "2x6x4x4") +
+             split("2x6x4x4", "2, 1, 1", 2, {"2x6x2x4", "2x6x1x4", "2x6x1x4"}) +
+             unary("%q2", "aten.transpose.int", "%s#0", turn, "2x6x2x4", "2x2x6x4") +
+             unary("%k1", "aten.transpose.int", "%s#1", turn, "2x6x1x4", "2x1x6x4") +
+             unary("%v1", "aten.transpose.int", "%s#2", turn, "2x6x1x4", "2x1x6x4") + attention("%q2", "%k1", "%v1"));
+  }
+
+  bool isKey(int64_t start, int64_t extent) { return isOnlyKeyHead(function().getArgument(1), 0, start, extent); }
+};
+
+TEST_F(FusedHeads, KeyAndValueAreOnlyTheRowsThatMakeThem) {
+  for (bool counted : {false, true}) {
+    counted ? readCounted() : readRows();
+    EXPECT_TRUE(isKey(8, 4)) << "the key";
+    EXPECT_TRUE(isKey(12, 4)) << "the value";
+    EXPECT_FALSE(isKey(0, 8)) << "the queries";
+    EXPECT_FALSE(isKey(0, 4)) << "one query";
+    EXPECT_FALSE(isKey(8, 8)) << "both: no rank needs them as one";
+    EXPECT_FALSE(isKey(8, 2)) << "half a head";
+    EXPECT_FALSE(isKey(4, 8)) << "a query and the key";
+    EXPECT_FALSE(isKey(0, 16));
+  }
+}
+
+TEST_F(FusedHeads, AKeyThatIsAlsoSomethingElse) {
+  readRows(unary("%other", "aten.neg.default", "%from", "", "2x6x16", "2x6x16"));
+  EXPECT_TRUE(isKey(8, 4)) << "what no attention reads";
+  readRows(unary("%other", "aten.sum.default", "%s#1", "", "2x6x4", "2x6x4"));
+  EXPECT_TRUE(isKey(12, 4));
+}
+
+TEST_F(AttentionHeads, AWeightOfItsOwnIsAllOfTheKey) {
+  readAttention();
+  EXPECT_TRUE(isOnlyKeyHead(function().getArgument(2), 0, 0, 4));
+  EXPECT_TRUE(isOnlyKeyHead(function().getArgument(3), 0, 0, 4));
+  EXPECT_FALSE(isOnlyKeyHead(function().getArgument(1), 0, 0, 8)) << "queries";
+  EXPECT_FALSE(isOnlyKeyHead(function().getArgument(2), 1, 0, 8)) << "what is contracted";
+}
+
 } // namespace

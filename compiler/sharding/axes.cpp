@@ -82,8 +82,7 @@ ShardingAttr meshplan::without(mlir::RankedTensorType type, ArrayRef<AxisRefAttr
   ShardingAttr sharding = getSharding(type), result = sharding;
   for (int64_t dim = 0; dim < sharding.getRank(); ++dim) {
     DimShardingAttr own = sharding.getDims()[dim];
-    result = result.withDim(dim, divideDim(type.getDimSize(dim), without(own.getAxes(), removed), mesh, own.getUnit(),
-                                           own.getParts(), own.getRepeat()));
+    result = result.withDim(dim, divideDim(type.getDimSize(dim), without(own.getAxes(), removed), mesh, own));
   }
   AxisList partial = without(sharding.getPartialAxes(), removed);
   Reduction reduction = partial.empty() ? Reduction::none : sharding.getReduction();

@@ -75,19 +75,20 @@ std::optional<DimShardingAttr> Assignment::dimSharding(MLIRContext *context, Arr
     complete &= isComplete(factor);
   }
   return DimShardingAttr::get(context, dimAxes, /*open=*/false, dimAxes.empty() || even ? 1 : unit,
-                              ArrayRef<int64_t>());
+                              ArrayRef<DimPart>());
 }
 
 DimShardingAttr Assignment::joinedSharding(MLIRContext *context, ArrayRef<unsigned> factors) const {
   if (axes[factors.front()].empty())
     return DimShardingAttr::get(context, ArrayRef<AxisRefAttr>());
-  SmallVector<int64_t> parts = llvm::map_to_vector(factors, [&](unsigned factor) { return rule.factors[factor].size; });
+  SmallVector<DimPart> parts =
+      llvm::map_to_vector(factors, [&](unsigned factor) { return DimPart(rule.factors[factor].size); });
   return DimShardingAttr::get(context, axes[factors.front()], /*open=*/false, 1, parts);
 }
 
 DimShardingAttr Assignment::sharedSharding(MLIRContext *context, unsigned factor, int64_t sharers) const {
   bool isEven = rule.factors[factor].size / sharers % counts[factor] == 0;
-  return DimShardingAttr::get(context, axes[factor], /*open=*/false, 1, ArrayRef<int64_t>(),
+  return DimShardingAttr::get(context, axes[factor], /*open=*/false, 1, ArrayRef<DimPart>(),
                               axes[factor].empty() || isEven ? 1 : sharers);
 }
 

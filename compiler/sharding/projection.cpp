@@ -13,7 +13,8 @@ class DimProjector {
 public:
   DimProjector(DimShardingAttr dim, ArrayRef<unsigned> factors, const FactorRule &rule, MeshOp mesh,
                FactorDivisions &divisions)
-      : dim(dim), factors(factors), rule(rule), mesh(mesh), divisions(divisions) {}
+      : dim(dim), unit(dim.getUnit()), repeat(dim.getRepeat()), factors(factors), rule(rule), mesh(mesh),
+        divisions(divisions) {}
 
   void run();
 
@@ -24,7 +25,8 @@ private:
   const Factor &factorAt(size_t place) const { return rule.factors[factors[place]]; }
   /// Elements below one index of the factor at `place`.
   int64_t below(size_t place) const;
-  bool skipParts();
+  bool enterParts();
+  bool giveParts(size_t place);
   void enterFactor();
   bool take(AxisRefAttr axis);
   void give(AxisRefAttr axis, int64_t size);
@@ -32,6 +34,7 @@ private:
   void stop(AxisRefAttr axis);
 
   DimShardingAttr dim;
+  int64_t unit, repeat; ///< of the dim, or of each of its equal parts
   ArrayRef<unsigned> factors;
   const FactorRule &rule;
   MeshOp mesh;
@@ -53,32 +56,45 @@ void DimProjector::stop(AxisRefAttr axis) {
   block = ProjectionBlock{0, factor, left, axis};
 }
 
-/// Enters the factors below the parts of the dim. False if the parts are not those of the factors.
-bool DimProjector::skipParts() {
-  ArrayRef<int64_t> parts = dim.getParts();
-  if (parts.empty())
-    return true;
+/// Divides the factor at `place`, the leading one, in the parts of the dim. False if they cut one of its indices.
+bool DimProjector::giveParts(size_t place) {
+  int64_t size = below(place), shards = shardCount(dim.getAxes(), mesh);
+  auto isOfIndices = [&](const DimPart &part) {
+    bool isEven = part.unit == 1 && part.extent % (size * shards) == 0;
+    return part.extent % size == 0 && (isEven || part.unit % size == 0);
+  };
+  // Equal parts number the indices of leading factors.
+  bool numbersOthers = size > 1 && llvm::all_equal(dim.getParts());
+  if (factorAt(place).isCounted || numbersOthers || !llvm::all_of(dim.getParts(), isOfIndices))
+    return false;
+  FactorDivision &division = divisions[factors[place]];
+  for (const DimPart &part : dim.getParts())
+    division.parts.emplace_back(part.extent / size, std::max<int64_t>(part.unit / size, 1), part.repeat);
+  division.axes.assign(dim.getAxes().begin(), dim.getAxes().end());
+  return true;
+}
+
+/// Enters the factors below the parts of the dim, or gives the parts to the leading factor. False if they are not those
+/// of the factors.
+bool DimProjector::enterParts() {
+  ArrayRef<DimPart> parts = dim.getParts();
   // Factors of size 1 say nothing.
   SmallVector<size_t> places;
   for (size_t place = 0; place < factors.size(); ++place)
     if (factorAt(place).size != 1)
       places.push_back(place);
-  if (places.size() == 1) {
-    position = places.front();
-    if (factorAt(position).isCounted)
-      return false;
-    divisions[factors[position]].parts.assign(parts.begin(), parts.end());
-    return true;
-  }
   int64_t above = 1;
   for (size_t place : places) {
-    if (above == static_cast<int64_t>(parts.size()) && llvm::all_equal(parts)) {
+    if (places.size() > 1 && above == static_cast<int64_t>(parts.size()) && llvm::all_equal(parts)) {
       position = place;
+      unit = parts.front().unit;
+      repeat = parts.front().repeat;
       return true;
     }
     above *= factorAt(place).size;
   }
-  return false;
+  position = places.empty() ? 0 : places.front();
+  return !places.empty() && giveParts(position);
 }
 
 void DimProjector::enterFactor() {
@@ -119,12 +135,12 @@ bool DimProjector::take(AxisRefAttr axis) {
 
 /// The leading axes that take a factor down to single indices go to it; the others divide the next factor together.
 void DimProjector::dealUnevenly(ArrayRef<AxisRefAttr> axes) {
-  while (!axes.empty() && position < factors.size() && dim.getRepeat() == 1) {
+  while (!axes.empty() && position < factors.size() && repeat == 1) {
     size_t count = 0;
     int64_t shards = 1;
     while (count < axes.size() && shards < left)
       shards *= axisSize(axes[count++], mesh);
-    if (shards != left || factorAt(position).unit != 1 || below(position) % dim.getUnit() != 0)
+    if (shards != left || factorAt(position).unit != 1 || below(position) % unit != 0)
       break;
     divisions[factors[position]].axes.append(axes.begin(), axes.begin() + count);
     axes = axes.drop_front(count);
@@ -133,33 +149,29 @@ void DimProjector::dealUnevenly(ArrayRef<AxisRefAttr> axes) {
   }
   if (axes.empty())
     return;
-  int64_t unit = dim.getUnit();
   if (position == factors.size() || unit % (below(position) * factorAt(position).unit) != 0)
     return stop(axes.front());
   FactorDivision &division = divisions[factors[position]];
   division.axes.append(axes.begin(), axes.end());
   division.unit = unit / below(position);
-  division.repeat = dim.getRepeat();
+  division.repeat = repeat;
 }
 
 void DimProjector::run() {
   if (dim.getAxes().empty())
     return;
-  bool fits = skipParts();
+  bool hasParts = !dim.getParts().empty(), fits = !hasParts || enterParts();
+  // Parts of one factor differ in size and so stay whole in its division.
+  if (hasParts && fits && !divisions[factors[position]].parts.empty())
+    return;
   enterFactor();
   if (!fits)
     return stop(dim.getAxes().front());
-  // A part is dealt like a dim of its size; parts of one factor differ in size and so stay whole in its division.
-  bool isOneFactor = !divisions[factors.empty() ? 0 : factors[std::min(position, factors.size() - 1)]].parts.empty();
-  if (isOneFactor) {
-    divisions[factors[position]].axes.assign(dim.getAxes().begin(), dim.getAxes().end());
-    divisions[factors[position]].unit = dim.getUnit();
-    return;
-  }
+  // One of equal parts is dealt like a dim of its size.
   int64_t extent = 1;
-  for (size_t place = dim.getParts().empty() ? 0 : position; place < factors.size(); ++place)
+  for (size_t place = hasParts ? position : 0; place < factors.size(); ++place)
     extent *= factorAt(place).size;
-  bool isEven = dim.getUnit() == 1 && dim.getRepeat() == 1 && extent % shardCount(dim.getAxes(), mesh) == 0;
+  bool isEven = unit == 1 && repeat == 1 && extent % shardCount(dim.getAxes(), mesh) == 0;
   if (!isEven)
     return dealUnevenly(dim.getAxes());
   for (AxisRefAttr axis : dim.getAxes())
@@ -171,9 +183,14 @@ DimShardingAttr meshplan::toDim(const FactorDivision &division, const Factor &fa
   return divideDim(factor.size, division.axes, mesh, division.unit, division.parts, division.repeat);
 }
 
+bool meshplan::isHeldByAll(const FactorDivision &division, const Factor &factor, MeshOp mesh) {
+  return !division.axes.empty() && division.parts.empty() && division.unit == factor.size &&
+         division.repeat >= shardCount(division.axes, mesh);
+}
+
 FactorDivision meshplan::canonical(const FactorDivision &division, const Factor &factor, MeshOp mesh) {
   DimShardingAttr dim = toDim(division, factor, mesh);
-  return {AxisList(dim.getAxes()), dim.getUnit(), llvm::SmallVector<int64_t, 3>(dim.getParts()), dim.getRepeat()};
+  return {AxisList(dim.getAxes()), dim.getUnit(), llvm::SmallVector<DimPart, 3>(dim.getParts()), dim.getRepeat()};
 }
 
 /// Gives the axes of a dim that joins factors to each of them. False if the dim's parts do not follow the factors.
@@ -181,26 +198,25 @@ static bool projectJoined(DimShardingAttr dim, ArrayRef<unsigned> factors, const
                           FactorDivisions &divisions) {
   if (dim.getAxes().empty())
     return true;
-  if (dim.getRepeat() != 1)
-    return false;
-  ArrayRef<int64_t> parts = dim.getParts();
+  ArrayRef<DimPart> parts = dim.getParts();
   for (unsigned index : factors) {
     FactorDivision &division = divisions[index];
     int64_t left = rule.factors[index].size;
-    while (left > 0 && !parts.empty() && parts.front() <= left) {
+    while (left > 0 && !parts.empty() && parts.front().extent <= left) {
       division.parts.push_back(parts.front());
-      left -= parts.front();
+      left -= parts.front().extent;
       parts = parts.drop_front();
     }
     if (left != 0)
       return false;
-    if (division.parts.size() == 1)
+    if (division.parts.size() == 1) {
+      division.unit = division.parts.front().unit;
+      division.repeat = division.parts.front().repeat;
       division.parts.clear();
+    }
   }
-  for (unsigned index : factors) {
+  for (unsigned index : factors)
     divisions[index].axes.assign(dim.getAxes().begin(), dim.getAxes().end());
-    divisions[index].unit = dim.getUnit();
-  }
   return true;
 }
 
@@ -261,82 +277,73 @@ struct DimBuilder {
 
   /// The dim, and a factor that cannot be expressed in it. Where the dim has so many equal parts already, the factors
   /// above the first divided one may number them.
-  std::pair<DimShardingAttr, std::optional<unsigned>> build(ArrayRef<unsigned> factors, ArrayRef<int64_t> known) const;
+  std::pair<DimShardingAttr, std::optional<unsigned>> build(ArrayRef<unsigned> factors, ArrayRef<DimPart> known) const;
   std::pair<DimShardingAttr, std::optional<unsigned>> buildJoined(ArrayRef<unsigned> factors) const;
   std::pair<DimShardingAttr, std::optional<unsigned>> buildShared(unsigned factor, int64_t sharers) const;
 };
 } // namespace
 
 std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<unsigned> factors,
-                                                                      ArrayRef<int64_t> known) const {
+                                                                      ArrayRef<DimPart> known) const {
   AxisList axes;
   std::optional<unsigned> inexpressible;
   bool majorIsWhole = false;
   int64_t extent = 1, unit = 1, repeat = 1;
-  ArrayRef<int64_t> parts, numbered;
+  SmallVector<DimPart> parts;
+  bool isNumbered = false;
   for (unsigned index : factors) {
     const Factor &factor = rule.factors[index];
     const FactorDivision &division = divisions[index];
     int64_t above = std::exchange(extent, extent * factor.size);
     unit *= std::max<int64_t>(factor.size, 1);
-    if (division.axes.empty() || inexpressible) {
+    for (DimPart &part : parts)
+      part = {part.extent * factor.size, part.unit * std::max<int64_t>(factor.size, 1), part.repeat};
+    if (division.axes.empty() || inexpressible || isHeldByAll(division, factor, mesh)) {
       majorIsWhole |= factor.size != factor.unit;
       continue;
     }
     bool numbersParts = axes.empty() && division.parts.empty() && division.repeat == 1 && above > 1 &&
                         above == static_cast<int64_t>(known.size()) && llvm::all_equal(known);
     if (majorIsWhole && numbersParts) {
-      numbered = known;
+      isNumbered = true;
       majorIsWhole = false;
     }
-    if (majorIsWhole || !parts.empty()) {
+    // Parts, and units that neighbours share, are divided alone.
+    bool isAlone = axes.empty() || (division.parts.empty() && division.repeat == 1);
+    if (majorIsWhole || !parts.empty() || !isAlone) {
       inexpressible = index;
       continue;
     }
     axes.append(division.axes.begin(), division.axes.end());
-    // Units that neighbours share are divided alone.
-    if (division.repeat != 1 && axes.size() != division.axes.size()) {
-      inexpressible = index;
-      axes.truncate(axes.size() - division.axes.size());
-      continue;
-    }
     unit = division.unit;
     repeat = division.repeat;
-    parts = division.parts;
+    parts.assign(division.parts.begin(), division.parts.end());
     majorIsWhole |= division.unit != 1 || repeat != 1 || shardCount(division.axes, mesh) < factor.size / factor.unit;
   }
-  bool isAlone = llvm::count_if(factors, [&](unsigned index) { return rule.factors[index].size != 1; }) <= 1;
-  if (!parts.empty() && !isAlone) {
-    unsigned divided = *llvm::find_if(factors, [&](unsigned index) { return !divisions[index].parts.empty(); });
-    return {divideDim(extent, {}, mesh), divided};
-  }
-  return {divideDim(extent, mergeDigits(axes, mesh), mesh, unit, numbered.empty() ? parts : numbered, repeat),
-          inexpressible};
+  if (isNumbered)
+    parts.assign(known.size(), {extent / static_cast<int64_t>(known.size()), unit, repeat});
+  if (!parts.empty())
+    unit = repeat = 1;
+  return {divideDim(extent, mergeDigits(axes, mesh), mesh, unit, parts, repeat), inexpressible};
 }
 
-/// Factors are joined if all are divided alike: a rank holds a range of each. Equal numbers of units need none.
+/// Factors are joined if all are divided alike: a rank holds a range of each.
 std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildJoined(ArrayRef<unsigned> factors) const {
-  int64_t extent = 0, unit = 1;
-  SmallVector<int64_t> parts;
+  int64_t extent = 0;
+  SmallVector<DimPart> parts;
   for (unsigned index : factors) {
     const FactorDivision &division = divisions[index];
     extent += rule.factors[index].size;
-    unit = std::max(unit, division.unit);
     if (division.parts.empty())
-      parts.push_back(rule.factors[index].size);
+      parts.emplace_back(rule.factors[index].size, division.unit, division.repeat);
     parts.append(division.parts.begin(), division.parts.end());
   }
   ArrayRef<AxisRefAttr> axes = divisions[factors.front()].axes;
-  for (unsigned index : factors) {
-    FactorDivision asJoined{AxisList(axes), unit, divisions[index].parts};
-    bool fits = divisions[index].repeat == 1 && rule.factors[index].size % unit == 0 &&
-                canonical(asJoined, rule.factors[index], mesh) == divisions[index];
-    if (!axes.empty() ? fits : divisions[index].axes.empty())
-      continue;
-    unsigned divided = *llvm::find_if(factors, [&](unsigned other) { return !divisions[other].axes.empty(); });
-    return {divideDim(extent, {}, mesh), divided};
-  }
-  return {divideDim(extent, axes, mesh, unit, parts), std::nullopt};
+  bool areAlike = llvm::all_of(factors, [&](unsigned index) { return ArrayRef(divisions[index].axes) == axes; });
+  if (areAlike)
+    return {divideDim(extent, axes, mesh, 1, parts), std::nullopt};
+  unsigned divided = *llvm::find_if(factors, [&](unsigned other) { return !divisions[other].axes.empty(); });
+  return {divideDim(extent, {}, mesh), divided};
 }
 
 std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildShared(unsigned factor, int64_t sharers) const {
@@ -359,7 +366,7 @@ ShardingAttr meshplan::projectToDims(const FactorDivisions &divisions, const Ten
   DimBuilder builder{divisions, rule, mesh};
   for (auto [index, factors] : llvm::enumerate(tensor.dims)) {
     int64_t sharers = tensor.sharers(index);
-    ArrayRef<int64_t> known = arriving ? arriving.getDims()[index].getParts() : ArrayRef<int64_t>();
+    ArrayRef<DimPart> known = arriving ? arriving.getDims()[index].getParts() : ArrayRef<DimPart>();
     auto [dim, factor] = sharers > 1              ? builder.buildShared(factors.front(), sharers)
                          : tensor.isJoined(index) ? builder.buildJoined(factors)
                                                   : builder.build(factors, known);

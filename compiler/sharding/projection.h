@@ -13,17 +13,24 @@
 
 namespace meshplan {
 
-/// How a factor is divided: by which axes, major to minor, how many of its elements are never cut apart (1 where every
-/// shard has the same whole number of units), how often each unit counts, and the sizes of its parts if it is divided
-/// part by part.
+/// How a factor is divided: by which axes, major to minor, and either how many of its elements are never cut apart (1
+/// where every shard has the same whole number of units) and how often each unit counts, or its parts, which have units
+/// of their own.
 struct FactorDivision {
   AxisList axes;
   int64_t unit = 1;
-  llvm::SmallVector<int64_t, 3> parts;
+  llvm::SmallVector<DimPart, 3> parts;
   int64_t repeat = 1;
 
   bool operator==(const FactorDivision &) const = default;
+  /// True if neighbours may hold the same unit.
+  bool isShared() const {
+    return repeat != 1 || llvm::any_of(parts, [](const DimPart &part) { return part.repeat != 1; });
+  }
 };
+
+/// True if each shard holds the one unit that the factor is: that is a factor which is not divided.
+bool isHeldByAll(const FactorDivision &division, const Factor &factor, plan::MeshOp mesh);
 
 /// One for each factor of a rule.
 using FactorDivisions = llvm::SmallVector<FactorDivision, 8>;
@@ -54,13 +61,13 @@ struct Projection {
 /// that is not yet divided to 1, and is split into digits where it covers the rest of a factor exactly. A dim whose
 /// shards differ in size gives what its leading factors do not take to one factor, of which its unit must be a multiple
 /// of a single index: heads are not cut. A dim with equal parts, one for each index of its leading factors, divides
-/// what is below these.
-/// A factor whose elements are counted takes no parts.
+/// what is below these; parts that differ, of whole indices of the leading factor, are parts of that factor. A factor
+/// whose elements are counted takes no parts.
 Projection projectToFactors(plan::ShardingAttr sharding, const TensorFactors &tensor, const FactorRule &rule,
                             plan::MeshOp mesh);
 
 /// The sharding of a tensor whose factors are divided so. Nothing is partial. A dim can be divided in a minor factor
-/// only if its more major factors are divided to 1, and part by part only in a factor of its own: `inexpressible`
+/// only if its more major factors are divided to 1, and part by part only in its leading factor: `inexpressible`
 /// receives the factors for which that fails. Where the tensor arrives with equal parts, more major factors that number
 /// them stay whole: [3 * 4 heads] in three parts is [3, 4 heads] divided in the second dim.
 plan::ShardingAttr projectToDims(const FactorDivisions &divisions, const TensorFactors &tensor, const FactorRule &rule,

@@ -60,10 +60,8 @@ private:
   /// One reduce-scatter where the target divides a dim next over partial axes, else one all-reduce of the rest.
   bool reducePartial();
 
-  /// True if neighbours hold the same units: no collective makes or takes such a dim, but slices do.
-  static bool isShared(DimShardingAttr dim) { return dim.getRepeat() != 1; }
-
-  /// Where shared units have to go or move: of those each rank keeps its own.
+  /// Where shared units have to go or move: of those each rank keeps its own. No collective makes or takes such a dim,
+  /// but slices do.
   bool keepOwn();
 
   /// One permutation when all dims have their final number of shards but other axes.
@@ -172,8 +170,7 @@ bool Planner::keepOwn() {
     DimShardingAttr now = current.getDims()[dim];
     if (!isShared(now) || surplus(dim).empty())
       continue;
-    addStep(StepKind::slice, {}, dim, -1,
-            current.withDim(dim, divideDim(shape[dim], now.getAxes(), mesh, now.getUnit())));
+    addStep(StepKind::slice, {}, dim, -1, current.withDim(dim, ownUnits(shape[dim], now, mesh)));
     return true;
   }
   return false;

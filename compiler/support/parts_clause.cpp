@@ -21,14 +21,25 @@ std::string meshplan::partsClause(llvm::ArrayRef<int64_t> parts) {
   return "parts (" + llvm::join(texts, ", ") + ")";
 }
 
-void meshplan::printElementGroups(llvm::raw_ostream &stream, int64_t unit, llvm::ArrayRef<int64_t> parts,
-                                  int64_t repeat) {
+static void printUnits(llvm::raw_ostream &stream, int64_t unit, int64_t repeat) {
   if (unit != 1)
     stream << " unit " << unit;
-  if (!parts.empty()) {
-    stream << " parts ";
-    llvm::interleave(parts, stream, "+");
-  }
   if (repeat != 1)
     stream << " repeat " << repeat;
+}
+
+void meshplan::printElementGroups(llvm::raw_ostream &stream, int64_t unit, llvm::ArrayRef<DimPart> parts,
+                                  int64_t repeat) {
+  printUnits(stream, unit, repeat);
+  if (parts.empty())
+    return;
+  bool isPlain = llvm::all_of(parts, [](const DimPart &part) { return part.unit == 1 && part.repeat == 1; });
+  stream << " parts ";
+  llvm::interleave(
+      parts, stream,
+      [&](const DimPart &part) {
+        stream << part.extent;
+        printUnits(stream, part.unit, part.repeat);
+      },
+      isPlain ? "+" : " + ");
 }

@@ -6,6 +6,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace meshplan;
 using namespace meshplan::plan;
 
 #define GET_ATTRDEF_CLASSES
@@ -38,15 +39,10 @@ static void printAxis(AsmPrinter &printer, AxisRefAttr axis) {
     printer << ":(" << axis.getPre() << ')' << axis.getSize();
 }
 
-static ParseResult parseIntegers(AsmParser &parser, SmallVectorImpl<int64_t> &values) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
-                                        [&] { return parser.parseInteger(values.emplace_back()); });
-}
-
-/// dim ::= `{` ((axis | `?` | `unit` integer | `parts` `[` integers `]` | `repeat` integer) (`,` ...)*)? `}`
+/// dim ::= `{` ((axis | `?` | `unit` integer | `parts` `[` parts `]` | `repeat` integer) (`,` ...)*)? `}`
 static FailureOr<DimShardingAttr> parseDim(AsmParser &parser) {
   SmallVector<AxisRefAttr> axes;
-  SmallVector<int64_t> parts;
+  SmallVector<DimPart> parts;
   int64_t unit = 1, repeat = 1;
   bool open = false;
   auto parseItem = [&]() -> ParseResult {
@@ -55,7 +51,7 @@ static FailureOr<DimShardingAttr> parseDim(AsmParser &parser) {
     if (succeeded(parser.parseOptionalKeyword("unit")))
       return parser.parseInteger(unit);
     if (succeeded(parser.parseOptionalKeyword("parts")))
-      return parseIntegers(parser, parts);
+      return parseParts(parser, parts);
     if (succeeded(parser.parseOptionalKeyword("repeat")))
       return parser.parseInteger(repeat);
     FailureOr<AxisRefAttr> axis = parseAxis(parser);
@@ -82,11 +78,8 @@ static void printDim(AsmPrinter &printer, DimShardingAttr dim) {
     printAxis(item(), axis);
   if (dim.getUnit() != 1)
     item() << "unit " << dim.getUnit();
-  if (!dim.getParts().empty()) {
-    item() << "parts [";
-    llvm::interleaveComma(dim.getParts(), printer);
-    printer << ']';
-  }
+  if (!dim.getParts().empty())
+    printParts(item() << "parts ", dim.getParts());
   if (dim.getRepeat() != 1)
     item() << "repeat " << dim.getRepeat();
   if (dim.getOpen())

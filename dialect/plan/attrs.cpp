@@ -92,17 +92,34 @@ DimShardingAttr canonicalDim(int64_t extent, DimShardingAttr dim, MeshOp mesh) {
   MLIRContext *context = dim.getContext();
   if (dim.getAxes().empty())
     return DimShardingAttr::get(context, dim.getAxes(), dim.getOpen());
-  int64_t quantum = dim.getUnit() * shardCount(dim.getAxes(), mesh);
-  bool isEven = dim.getParts().empty()
-                    ? extent % quantum == 0
-                    : llvm::all_of(dim.getParts(), [&](int64_t part) { return part % quantum == 0; });
-  return DimShardingAttr::get(context, dim.getAxes(), dim.getOpen(), isEven ? 1 : dim.getUnit(), dim.getParts(),
-                              isEven ? 1 : dim.getRepeat());
+  auto canonicalPart = [count = shardCount(dim.getAxes(), mesh)](const DimPart &part) {
+    bool isEven = part.extent % (part.unit * count) == 0;
+    return isEven ? DimPart(part.extent) : part;
+  };
+  DimPart whole = canonicalPart({extent, dim.getUnit(), dim.getRepeat()});
+  if (!dim.getParts().empty())
+    whole = DimPart(extent);
+  return DimShardingAttr::get(context, dim.getAxes(), dim.getOpen(), whole.unit,
+                              llvm::map_to_vector(dim.getParts(), canonicalPart), whole.repeat);
 }
 
 DimShardingAttr divideDim(int64_t extent, ArrayRef<AxisRefAttr> axes, MeshOp mesh, int64_t unit,
-                          ArrayRef<int64_t> parts, int64_t repeat) {
+                          ArrayRef<DimPart> parts, int64_t repeat) {
   return canonicalDim(extent, DimShardingAttr::get(mesh.getContext(), axes, /*open=*/false, unit, parts, repeat), mesh);
+}
+
+DimShardingAttr divideDim(int64_t extent, ArrayRef<AxisRefAttr> axes, MeshOp mesh, DimShardingAttr like) {
+  return divideDim(extent, axes, mesh, like.getUnit(), like.getParts(), like.getRepeat());
+}
+
+bool isShared(DimShardingAttr dim) {
+  return dim.getRepeat() != 1 || llvm::any_of(dim.getParts(), [](const DimPart &part) { return part.repeat != 1; });
+}
+
+DimShardingAttr ownUnits(int64_t extent, DimShardingAttr dim, MeshOp mesh) {
+  SmallVector<DimPart> parts =
+      llvm::map_to_vector(dim.getParts(), [](const DimPart &part) { return DimPart(part.extent, part.unit); });
+  return divideDim(extent, dim.getAxes(), mesh, dim.getUnit(), parts);
 }
 
 DimShardingAttr dropMinorAxes(int64_t extent, DimShardingAttr dim, size_t count, MeshOp mesh) {

@@ -51,21 +51,22 @@ def Plan_DimShardingAttr : Plan_Attr<"DimSharding", "dim"> {
   let description = [{
     `{"dp", "tp"}` divides the dim over the axes, major to minor; `{}` keeps it
     whole; `?` at the end says that more axes may be added (open). `unit 64`
-    says that runs of 64 elements are never cut; `parts [64, 8, 8]` that the dim
-    is a concatenation whose parts are divided one by one; `repeat 3` that each
-    unit counts three times when it is dealt, and that neighbours may hold the
-    same one (extent.h). What is not divided
-    has neither, and a unit that makes no difference, because each shard has the
-    same number of units, is written as 1 (see canonicalDim in plan.h).
+    says that runs of 64 elements are never cut; `repeat 3` that each unit
+    counts three times when it is dealt, and that neighbours may hold the same
+    one; `parts [64 unit 16, 8 repeat 3, 8 repeat 3]` that the dim is a
+    concatenation whose parts are divided one by one, each in units of its own
+    (extent.h). What is not divided has none of these, and a unit that makes no
+    difference, because each shard has the same number of units, is written as 1
+    (see canonicalDim in plan.h).
   }];
   let parameters = (ins ArrayRefParameter<"AxisRefAttr">:$axes, "bool":$open, "int64_t":$unit,
-                        ArrayRefParameter<"int64_t">:$parts, "int64_t":$repeat);
+                        ArrayRefParameter<"::meshplan::DimPart">:$parts, "int64_t":$repeat);
   let builders = [
     AttrBuilder<(ins "::llvm::ArrayRef<AxisRefAttr>":$axes, CArg<"bool", "false">:$open), [{
-      return $_get($_ctxt, axes, open, int64_t(1), ::llvm::ArrayRef<int64_t>(), int64_t(1));
+      return $_get($_ctxt, axes, open, int64_t(1), ::llvm::ArrayRef<::meshplan::DimPart>(), int64_t(1));
     }]>,
     AttrBuilder<(ins "::llvm::ArrayRef<AxisRefAttr>":$axes, "bool":$open, "int64_t":$unit,
-                     "::llvm::ArrayRef<int64_t>":$parts), [{
+                     "::llvm::ArrayRef<::meshplan::DimPart>":$parts), [{
       return $_get($_ctxt, axes, open, unit, parts, int64_t(1));
     }]>
   ];

@@ -8,6 +8,7 @@
 #ifndef MESHPLAN_DIALECT_PLAN_PLAN_H
 #define MESHPLAN_DIALECT_PLAN_PLAN_H
 
+#include "dialect/support/dim_parts.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -16,7 +17,6 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "runtime/schema/extent.h"
 
 #include "dialect/plan/dialect.h.inc"
 #include "dialect/plan/enums.h.inc"
@@ -65,7 +65,15 @@ DimShardingAttr canonicalDim(int64_t extent, DimShardingAttr dim, MeshOp mesh);
 
 /// The canonical dim with these axes, major to minor.
 DimShardingAttr divideDim(int64_t extent, llvm::ArrayRef<AxisRefAttr> axes, MeshOp mesh, int64_t unit = 1,
-                          llvm::ArrayRef<int64_t> parts = {}, int64_t repeat = 1);
+                          llvm::ArrayRef<DimPart> parts = {}, int64_t repeat = 1);
+/// The same with the units and parts of another dim.
+DimShardingAttr divideDim(int64_t extent, llvm::ArrayRef<AxisRefAttr> axes, MeshOp mesh, DimShardingAttr like);
+
+/// True if neighbours may hold the same unit.
+bool isShared(DimShardingAttr dim);
+
+/// The dim where each rank keeps, of the units that neighbours share, those that are its own.
+DimShardingAttr ownUnits(int64_t extent, DimShardingAttr dim, MeshOp mesh);
 
 /// What gathering the `count` most minor axes makes of a dim: its shards are unions of those of `dim`.
 DimShardingAttr dropMinorAxes(int64_t extent, DimShardingAttr dim, size_t count, MeshOp mesh);

@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
+using namespace meshplan;
 using namespace meshplan::plan;
 
 //===----------------------------------------------------------------------===//
@@ -28,15 +29,12 @@ LogicalResult AxisRefAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
 }
 
 LogicalResult DimShardingAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<AxisRefAttr> axes,
-                                      bool open, int64_t unit, ArrayRef<int64_t> parts, int64_t repeat) {
+                                      bool open, int64_t unit, ArrayRef<DimPart> parts, int64_t repeat) {
   if (unit < 1) // A3
     return emitError() << "unit is " << unit << ", must be positive";
-  for (int64_t part : parts)
-    if (part < 1) // A4
-      return emitError() << "part is " << part << ", must be positive";
-  if (repeat < 1 || (repeat > 1 && !parts.empty())) // A10
-    return emitError() << "units repeat " << repeat << " times, must be positive, and 1 for parts";
-  return success();
+  if (repeat < 1) // A10
+    return emitError() << "units repeat " << repeat << " times, must be positive";
+  return verifyParts(parts, unit, repeat, emitError); // A4
 }
 
 /// A5: an axis, or a digit of one, appears once in a sharding.
@@ -72,11 +70,8 @@ LogicalResult ShardingAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element
     if (!ShapedType::isDynamic(extent) && extent % dim.getUnit() != 0) // A8
       return emitError() << "dim " << index << " of size " << extent << " is not made of units of " << dim.getUnit();
     int64_t sum = 0;
-    for (int64_t part : dim.getParts()) {
-      sum += part;
-      if (part % dim.getUnit() != 0) // A8
-        return emitError() << "part of size " << part << " is not made of units of " << dim.getUnit();
-    }
+    for (const DimPart &part : dim.getParts())
+      sum += part.extent;
     if (!dim.getParts().empty() && sum != extent) // A9
       return emitError() << "parts of dim " << index << " add up to " << sum << ", the dim has size " << extent;
   }
@@ -338,8 +333,7 @@ LogicalResult SliceOp::verify() {
     if (index < 0 || index >= change->from.getRank())
       return emitOpError() << "dim " << index << " of a tensor of rank " << change->from.getRank();
     int64_t extent = cast<RankedTensorType>(getResult().getType()).getDimSize(index);
-    DimShardingAttr dim = change->from.getDims()[index];
-    DimShardingAttr own = divideDim(extent, dim.getAxes(), getMesh(*this), dim.getUnit());
+    DimShardingAttr own = ownUnits(extent, change->from.getDims()[index], getMesh(*this));
     return expect(*this, change->from.withDim(index, own), change->to);
   }
   FailureOr<ShardingAttr> whole = dropMinor(*this, change->to, getDim(), change->axes);

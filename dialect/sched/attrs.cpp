@@ -7,6 +7,7 @@
 #include "dialect/sched/sched.h"
 
 using namespace mlir;
+using namespace meshplan;
 using namespace meshplan::sched;
 
 bool AxisAttr::overlaps(AxisAttr other) const {
@@ -22,17 +23,16 @@ LogicalResult AxisAttr::verify(function_ref<InFlightDiagnostic()> emitError, int
 }
 
 LogicalResult DimAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t extent, ArrayRef<AxisAttr> axes,
-                              int64_t unit, ArrayRef<int64_t> parts, int64_t repeat) {
-  if (repeat < 1 || (repeat > 1 && !parts.empty())) // A2
-    return emitError() << "units repeat " << repeat << " times, must be positive, and 1 for parts";
+                              int64_t unit, ArrayRef<DimPart> parts, int64_t repeat) {
+  if (repeat < 1) // A2
+    return emitError() << "units repeat " << repeat << " times, must be positive";
   if (extent < 0 || unit < 1 || extent % unit != 0) // A2
     return emitError() << "dim of size " << extent << " is not made of units of " << unit;
+  if (failed(verifyParts(parts, unit, repeat, emitError))) // A2
+    return failure();
   int64_t sum = 0;
-  for (int64_t part : parts) {
-    if (part < 1 || part % unit != 0) // A2
-      return emitError() << "part of size " << part << " is not made of units of " << unit;
-    sum += part;
-  }
+  for (const DimPart &part : parts)
+    sum += part.extent;
   if (!parts.empty() && sum != extent) // A3
     return emitError() << "parts add up to " << sum << ", the dim has size " << extent;
   return success();

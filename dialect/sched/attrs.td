@@ -57,14 +57,15 @@ def Sched_DimAttr : Sched_Attr<"Dim", "dim"> {
   let summary = "global extent of a dim and how it is divided";
   let description = [{
     `576 over {1:(1)3} unit 64` is a dim of 576 elements divided over the axes,
-    major to minor, without cutting a run of 64; `parts [512, 64]` says that it
-    is a concatenation whose parts are divided one by one; `repeat 3` that each
-    unit counts three times when it is dealt (extent.h).
+    major to minor, without cutting a run of 64; `repeat 3` says that each unit
+    counts three times when it is dealt; `parts [512 unit 64, 64]` that the dim
+    is a concatenation whose parts are divided one by one, each in units of its
+    own (extent.h).
   }];
   let parameters = (ins "int64_t":$extent, ArrayRefParameter<"AxisAttr">:$axes, "int64_t":$unit,
-                        ArrayRefParameter<"int64_t">:$parts, "int64_t":$repeat);
+                        ArrayRefParameter<"::meshplan::DimPart">:$parts, "int64_t":$repeat);
   let builders = [AttrBuilder<(ins "int64_t":$extent, "::llvm::ArrayRef<AxisAttr>":$axes, "int64_t":$unit,
-                                   "::llvm::ArrayRef<int64_t>":$parts), [{
+                                   "::llvm::ArrayRef<::meshplan::DimPart>":$parts), [{
     return $_get($_ctxt, extent, axes, unit, parts, int64_t(1));
   }]>];
   let hasCustomAssemblyFormat = 1;

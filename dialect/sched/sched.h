@@ -8,6 +8,7 @@
 #ifndef MESHPLAN_DIALECT_SCHED_SCHED_H
 #define MESHPLAN_DIALECT_SCHED_SCHED_H
 
+#include "dialect/support/dim_parts.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -16,7 +17,6 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/RegionKindInterface.h"
 #include "mlir/IR/SymbolTable.h"
-#include "runtime/schema/extent.h"
 
 #include "dialect/sched/dialect.h.inc"
 #include "dialect/sched/enums.h.inc"

@@ -6,6 +6,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace meshplan;
 using namespace meshplan::sched;
 
 #define GET_ATTRDEF_CLASSES
@@ -58,18 +59,16 @@ static void printAxes(AsmPrinter &printer, ArrayRef<AxisAttr> axes) {
   printer << '}';
 }
 
-/// dim ::= integer (`over` axes)? (`unit` integer)? (`parts` `[` integers `]`)? (`repeat` integer)?
+/// dim ::= integer (`over` axes)? (`unit` integer)? (`parts` `[` parts `]`)? (`repeat` integer)?
 static FailureOr<DimAttr> parseDim(AsmParser &parser) {
   SMLoc start = parser.getCurrentLocation();
   int64_t extent = 0, unit = 1, repeat = 1;
   SmallVector<AxisAttr> axes;
-  SmallVector<int64_t> parts;
+  SmallVector<DimPart> parts;
   if (parser.parseInteger(extent) || (succeeded(parser.parseOptionalKeyword("over")) && parseAxes(parser, axes)) ||
       (succeeded(parser.parseOptionalKeyword("unit")) && parser.parseInteger(unit)))
     return failure();
-  if (succeeded(parser.parseOptionalKeyword("parts")) &&
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
-                                     [&] { return parser.parseInteger(parts.emplace_back()); }))
+  if (succeeded(parser.parseOptionalKeyword("parts")) && parseParts(parser, parts))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("repeat")) && parser.parseInteger(repeat))
     return failure();
@@ -87,9 +86,8 @@ static void printDim(AsmPrinter &printer, DimAttr dim) {
   if (dim.getUnit() != 1)
     printer << " unit " << dim.getUnit();
   if (!dim.getParts().empty()) {
-    printer << " parts [";
-    llvm::interleaveComma(dim.getParts(), printer);
-    printer << ']';
+    printer << " parts ";
+    printParts(printer, dim.getParts());
   }
   if (dim.getRepeat() != 1)
     printer << " repeat " << dim.getRepeat();

@@ -16,7 +16,7 @@
 namespace meshplan {
 
 /// The format that this build reads (Schedule.format).
-inline constexpr int32_t artifactFormat = 2;
+inline constexpr int32_t artifactFormat = 3;
 
 /// Owns the file; the generated types point into it. Move only; thread safe,
 /// since nothing in it changes.

@@ -19,7 +19,8 @@ DimSharding dimShardingOf(const artifact::Dim &dim) {
   DimSharding sharding{
       .extent = dim.extent(), .axes = axesOf(dim.axes()), .unit = dim.unit(), .parts = {}, .repeat = dim.repeat()};
   if (dim.parts())
-    sharding.parts.assign(dim.parts()->begin(), dim.parts()->end());
+    for (const artifact::DimPart *part : *dim.parts())
+      sharding.parts.emplace_back(part->extent(), part->unit(), part->repeat());
   return sharding;
 }
 

@@ -24,30 +24,34 @@ Status verifyAxis(const AxisRef &axis, std::span<const int64_t> meshSizes) {
   return Status();
 }
 
+/// Units make up the extent, and dealing them does not overflow.
+Status verifyUnits(const DimPart &part) {
+  if (part.extent < 0)
+    return corrupted("extent ", part.extent, " is negative");
+  if (part.unit < 1 || part.extent % part.unit != 0)
+    return corrupted("extent ", part.extent, " in units of ", part.unit);
+  if (part.repeat < 1)
+    return corrupted("units that repeat ", part.repeat, " times");
+  int64_t dealt;
+  return __builtin_mul_overflow(part.extent, part.repeat, &dealt) ? corrupted("units that overflow") : Status();
+}
+
 Status verifyParts(const artifact::Dim &dim) {
   MESHPLAN_RETURN_IF_ERROR(verifyAligned("parts", dim.parts()));
+  if (dim.unit() != 1 || dim.repeat() != 1)
+    return corrupted("units of ", dim.unit(), " that repeat ", dim.repeat(), " times, beside those of parts");
   int64_t sum = 0;
-  for (int64_t part : *dim.parts()) {
-    if (part < 0 || part % dim.unit() != 0)
-      return corrupted("part ", part, " of units of ", dim.unit());
-    if (__builtin_add_overflow(sum, part, &sum))
+  for (const artifact::DimPart *part : *dim.parts()) {
+    MESHPLAN_RETURN_IF_ERROR(verifyUnits({part->extent(), part->unit(), part->repeat()}));
+    if (__builtin_add_overflow(sum, part->extent(), &sum))
       return corrupted("parts that overflow");
   }
   return sum == dim.extent() ? Status() : corrupted("parts add up to ", sum, ", extent is ", dim.extent());
 }
 
 Status verifyDim(const artifact::Dim &dim, std::span<const int64_t> meshSizes, std::vector<AxisRef> &digits) {
-  if (dim.extent() < 0)
-    return corrupted("extent ", dim.extent(), " is negative");
-  if (dim.unit() < 1 || dim.extent() % dim.unit() != 0)
-    return corrupted("extent ", dim.extent(), " in units of ", dim.unit());
-  bool hasParts = dim.parts() && dim.parts()->size() > 0;
-  if (dim.repeat() < 1 || (dim.repeat() > 1 && hasParts))
-    return corrupted("units that repeat ", dim.repeat(), " times", hasParts ? ", in parts" : "");
-  int64_t dealt;
-  if (__builtin_mul_overflow(dim.extent(), dim.repeat(), &dealt))
-    return corrupted("units that overflow");
-  if (hasParts)
+  MESHPLAN_RETURN_IF_ERROR(verifyUnits({dim.extent(), dim.unit(), dim.repeat()}));
+  if (dim.parts() && dim.parts()->size() > 0)
     MESHPLAN_RETURN_IF_ERROR(verifyParts(dim));
   return verifyAxes(dim.axes(), meshSizes, digits);
 }

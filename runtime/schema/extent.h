@@ -9,12 +9,13 @@
 // to ceil((i + 1) U / n): sizes differ by at most one unit, the first shard is
 // among the largest, and the shards of a coarser division are unions of those of
 // a finer one, so that an axis may be taken away or added without moving what
-// stays. A dim with parts (a fused weight) is dealt part by part, and a shard
-// holds one range of each part, in order.
+// stays. A unit may be needed by several consumers (a key head by the query
+// heads that share it). With `repeat` r it counts r times when it is dealt, and a
+// shard holds every unit of which it is dealt a part: neighbours may hold the
+// same.
 //
-// A unit may be needed by several consumers (a key head by the query heads that
-// share it). With `repeat` r it counts r times when it is dealt, and a shard
-// holds every unit of which it is dealt a part: neighbours may hold the same.
+// A dim with parts (a fused weight) is dealt part by part, each with units of its
+// own, and a shard holds one range of each part, in order.
 //
 // Header only, standard library only, no state. All functions are pure and
 // thread safe. Preconditions are asserted: the compiler has verified them.
@@ -51,15 +52,26 @@ struct Range {
   bool operator==(const Range &) const = default;
 };
 
-/// How one dim of a tensor is divided: major to minor list of axes, elements
-/// per unit, and, for a fused weight, the extents of its parts (they add up to
-/// the extent of the dim; empty means one part).
+/// One part of a dim, and how it is dealt. A number of elements is a part that is dealt element by element.
+struct DimPart {
+  int64_t extent = 0;
+  int64_t unit = 1;   ///< elements that are never cut apart
+  int64_t repeat = 1; ///< how often each unit counts
+
+  constexpr DimPart(int64_t extent = 0, int64_t unit = 1, int64_t repeat = 1)
+      : extent(extent), unit(unit), repeat(repeat) {}
+  bool operator==(const DimPart &) const = default;
+};
+
+/// How one dim of a tensor is divided: major to minor list of axes, and either
+/// elements per unit and how often each counts, or, for a fused weight, its
+/// parts (their extents add up to that of the dim; unit and repeat are 1).
 struct DimSharding {
   int64_t extent = 0;
   std::vector<AxisRef> axes;
   int64_t unit = 1;
-  std::vector<int64_t> parts;
-  int64_t repeat = 1; ///< more than 1 only without parts
+  std::vector<DimPart> parts;
+  int64_t repeat = 1;
 };
 
 /// Coordinate of `rank` on every axis of a mesh with these axis sizes; the last
@@ -121,10 +133,10 @@ inline std::vector<Range> shardRanges(const DimSharding &dim, int64_t index) {
     return {shardRange(dim.extent, dim.unit, count, index, dim.repeat)};
   std::vector<Range> ranges;
   int64_t start = 0;
-  for (int64_t part : dim.parts) {
-    Range range = shardRange(part, dim.unit, count, index);
+  for (const DimPart &part : dim.parts) {
+    Range range = shardRange(part.extent, part.unit, count, index, part.repeat);
     ranges.push_back({start + range.offset, range.size});
-    start += part;
+    start += part.extent;
   }
   return ranges;
 }
@@ -152,13 +164,26 @@ inline int64_t localOffset(const DimSharding &dim, std::span<const int64_t> mesh
   return localRanges(dim, meshSizes, coordinate).front().offset;
 }
 
+/// How many shards, from the first on, show every size that a shard may have. Where no units are shared the first is
+/// among the largest. Else a shard in the middle may reach into one more; the pattern is over when whole numbers of
+/// units have been dealt to a whole number of shards.
+inline int64_t shardPattern(const DimSharding &dim) {
+  int64_t count = shardCount(dim.axes), shards = 1;
+  bool isShared = dim.repeat != 1;
+  auto add = [&](int64_t extent, int64_t unit) { shards = std::lcm(shards, count / std::gcd(count, extent / unit)); };
+  for (const DimPart &part : dim.parts) {
+    isShared |= part.repeat != 1;
+    add(part.extent, part.unit);
+  }
+  if (dim.parts.empty())
+    add(dim.extent, dim.unit);
+  return isShared ? shards : 1;
+}
+
 /// Elements of the largest shard: what every rank must be able to hold.
 inline int64_t largestExtent(const DimSharding &dim) {
-  // Where units are shared, a shard in the middle may reach into one more than the first does. The pattern is over when
-  // a whole number of units has been dealt to a whole number of shards.
-  int64_t count = shardCount(dim.axes), size = 0;
-  int64_t shards = dim.repeat == 1 ? 1 : count / std::gcd(count, dim.extent / dim.unit);
-  for (int64_t index = 0; index < shards; ++index) {
+  int64_t size = 0;
+  for (int64_t index = 0, shards = shardPattern(dim); index < shards; ++index) {
     int64_t held = 0;
     for (const Range &range : shardRanges(dim, index))
       held += range.size;

@@ -1,6 +1,7 @@
 //===- describe_program.cpp - a program of an artifact as text ------------===//
 
 #include "compiler/target/artifact/describe_program.h"
+#include "compiler/support/parts_clause.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
@@ -57,14 +58,11 @@ void ProgramDescriber::describeValue(int32_t index) {
     stream << dim->extent();
     if (dim->axes() && dim->axes()->size() > 0)
       stream << " over " << describeAxes(dim->axes(), mesh);
-    if (dim->unit() != 1)
-      stream << " unit " << dim->unit();
-    if (dim->parts() && dim->parts()->size() > 0) {
-      stream << " parts ";
-      list(dim->parts(), [&](int64_t part) { stream << part; });
-    }
-    if (dim->repeat() != 1)
-      stream << " repeat " << dim->repeat();
+    llvm::SmallVector<DimPart> parts;
+    if (dim->parts())
+      for (const artifact::DimPart *part : *dim->parts())
+        parts.emplace_back(part->extent(), part->unit(), part->repeat());
+    printElementGroups(stream, dim->unit(), parts, dim->repeat());
   });
   stream << ']';
   if (value.partial() != artifact::Reduction::none)

@@ -78,7 +78,8 @@ LogicalResult ProgramSerializer::addValue(Value value) {
     for (sched::AxisAttr axis : dim.getAxes())
       table->axes.emplace_back(axis.getAxis(), axis.getPre(), axis.getSize());
     table->unit = dim.getUnit();
-    table->parts = dim.getParts();
+    for (const DimPart &part : dim.getParts())
+      table->parts.emplace_back(part.extent, part.unit, part.repeat);
     table->repeat = dim.getRepeat();
     entry->dims.push_back(std::move(table));
   }

@@ -54,6 +54,9 @@ private:
   LogicalResult readFactor(unsigned factor, const FactorDivision &found, StringRef side, size_t index) {
     if (rule.factors[factor].kind == FactorKind::whole && !found.axes.empty())
       return call.emitOpError() << side << " " << index << " divides a factor that must be whole";
+    // What all ranks hold is not divided where it stands alone.
+    if (known[factor] && found.axes.empty() && isHeldByAll(divisions[factor], rule.factors[factor], mesh))
+      return success();
     if (known[factor] && divisions[factor] != found)
       return call.emitOpError() << side << " " << index << " divides factor " << factor
                                 << " otherwise than another tensor of the call";

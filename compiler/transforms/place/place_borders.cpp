@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/dim_units.h"
+#include "compiler/sharding/units/dim_units.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/passes.h"
 #include "dialect/plan/plan.h"

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/attention_heads.h"
-#include "compiler/sharding/dim_units.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/sharding/units/dim_units.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/transforms/place/passes.h"
@@ -64,8 +64,7 @@ private:
   llvm::SetVector<BlockArgument> ownedBy(StringRef path);
   LogicalResult noFeatures(StyledModule &module);
 
-  /// True if the dim is the one KV head of its attention: each rank needs it whole for its query heads.
-  bool isOnlyKeyHead(StyleOp style, BlockArgument parameter, int64_t dim);
+  /// A parameter that makes the one KV head of its attention: each rank needs it whole for its query heads.
   LogicalResult keepWhole(StyleOp style, BlockArgument parameter);
 
   /// A parameter whose place the plan states itself, and otherwise than a style.
@@ -81,7 +80,7 @@ private:
   LogicalResult claim(StyleOp style, BlockArgument parameter, ShardingAttr sharding);
 
   /// Sizes of the parts of a dim, none if the style states none; nothing if they do not add up to the dim.
-  static std::optional<SmallVector<int64_t>> partsOf(StyleOp style, int64_t extent);
+  std::optional<SmallVector<DimPart>> partsOf(StyleOp style, Value value, int64_t dim);
   LogicalResult wrongParts(StyleOp style, BlockArgument parameter, int64_t dim);
   SmallVector<AxisRefAttr> axesOf(StyleOp style);
 
@@ -194,7 +193,8 @@ LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
       continue;
     }
     isPlaced = true;
-    bool staysWhole = colwise && isOnlyKeyHead(module.style, parameter, *dim);
+    bool staysWhole = colwise && !axesOf(module.style).empty() &&
+                      isOnlyKeyHead(parameter, *dim, 0, cast<RankedTensorType>(parameter.getType()).getDimSize(*dim));
     if (failed(staysWhole ? keepWhole(module.style, parameter) : divide(module.style, parameter, *dim)))
       return failure();
     constrainFeatureInputs(module, use);
@@ -202,11 +202,6 @@ LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
   if (isPlaced)
     return success();
   return single ? divide(module.style, single->first, single->second) : noFeatures(module);
-}
-
-bool StylePlacer::isOnlyKeyHead(StyleOp style, BlockArgument parameter, int64_t dim) {
-  std::optional<HeadUse> use = findHeadSize(parameter, dim);
-  return use && !use->isQuery && use->heads == 1 && !axesOf(style).empty();
 }
 
 LogicalResult StylePlacer::keepWhole(StyleOp style, BlockArgument parameter) {
@@ -284,7 +279,7 @@ LogicalResult StylePlacer::divide(StyleOp style, BlockArgument parameter, int64_
       diagnostic.attachNote() << "help: " << axisNames(axesOf(style)) << " can be at most " << type.getDimSize(dim);
     return failure();
   }
-  std::optional<SmallVector<int64_t>> parts = partsOf(style, type.getDimSize(dim));
+  std::optional<SmallVector<DimPart>> parts = partsOf(style, parameter, dim);
   if (!parts)
     return wrongParts(style, parameter, dim);
   return claim(style, parameter,
@@ -302,16 +297,24 @@ LogicalResult StylePlacer::claim(StyleOp style, BlockArgument parameter, Shardin
   return contradictsStyle(style, sharding, position->second.second, position->second.first, parameter);
 }
 
-std::optional<SmallVector<int64_t>> StylePlacer::partsOf(StyleOp style, int64_t extent) {
-  int64_t sum = 0;
+std::optional<SmallVector<DimPart>> StylePlacer::partsOf(StyleOp style, Value value, int64_t dim) {
+  int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim), sum = 0;
   for (int64_t part : style.getParts())
     sum += part;
   if (sum != 0 && extent % sum != 0)
     return std::nullopt;
   // One part is the dim.
+  SmallVector<DimPart> parts;
   if (style.getParts().size() == 1)
-    return SmallVector<int64_t>();
-  return llvm::map_to_vector(style.getParts(), [&](int64_t part) { return part * (extent / sum); });
+    return parts;
+  int64_t start = 0;
+  for (int64_t part : style.getParts()) {
+    int64_t size = part * (extent / sum);
+    bool isHeldByAll = isOnlyKeyHead(value, dim, start, size);
+    parts.push_back(isHeldByAll ? DimPart(size, size, shardCount(axesOf(style), mesh)) : DimPart(size));
+    start += size;
+  }
+  return parts;
 }
 
 LogicalResult StylePlacer::wrongParts(StyleOp style, BlockArgument parameter, int64_t dim) {
@@ -338,9 +341,9 @@ void StylePlacer::constrainFeatureInputs(StyledModule &module, const FeatureUse 
     ShardingAttr layout = ShardingAttr::getReplicated(type.getContext(), type.getRank());
     if (!colwise && activation.inputDim) {
       int64_t dim = *activation.inputDim;
-      std::optional<SmallVector<int64_t>> parts = partsOf(module.style, type.getDimSize(dim));
+      std::optional<SmallVector<DimPart>> parts = partsOf(module.style, activation.operand->get(), dim);
       layout = layout.withDim(dim, units.divide(activation.operand->get(), dim, axesOf(module.style), mesh,
-                                                parts.value_or(SmallVector<int64_t>())));
+                                                parts.value_or(SmallVector<DimPart>())));
     }
     constrainOperand(*activation.operand, layout, module.style);
   }

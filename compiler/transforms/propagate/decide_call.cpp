@@ -87,7 +87,7 @@ void CallDecider::offer(unsigned index, const FactorDivision &offered, unsigned 
   if (offered.axes.empty() || blocked[index] || factor.kind == FactorKind::whole)
     return;
   // What neighbours share would be added twice.
-  if (offered.repeat != 1 && factor.kind != FactorKind::parallel)
+  if (offered.isShared() && factor.kind != FactorKind::parallel)
     return;
   FactorDivision &own = decision.factors[index];
   if (!isCoarser(own, offered, factor, problem.mesh))

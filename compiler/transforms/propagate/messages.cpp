@@ -118,13 +118,19 @@ static void printSizes(InFlightDiagnostic &diagnostic, ArrayRef<int64_t> sizes) 
   llvm::interleaveComma(sizes, diagnostic);
 }
 
+/// The sizes of the parts in which a dim is divided, if it is divided in parts.
+static SmallVector<int64_t> statedParts(Value operand, unsigned dim) {
+  return llvm::map_to_vector(getSharding(operand).getDims()[dim].getParts(),
+                             [](const DimPart &part) { return part.extent; });
+}
+
 /// A value that an operator takes apart along the dim that is divided.
 static void reportMissingParts(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
                                const DividingStatement &statement) {
   Value operand = call.getOperands()[index];
   SmallVector<int64_t> sizes = llvm::map_to_vector(rule.operands[index].dims[block.dim],
                                                    [&](unsigned factor) { return rule.factors[factor].size; });
-  ArrayRef<int64_t> stated = getSharding(operand).getDims()[block.dim].getParts();
+  SmallVector<int64_t> stated = statedParts(operand, block.dim);
   auto diagnostic = emitError(statement.location);
   diagnostic << "dim " << block.dim << " of " << moduleText(moduleBehind(operand, call)) << " is parts of ";
   printSizes(diagnostic, sizes);
@@ -173,7 +179,7 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
                                  MeshOp mesh, const DividingStatement &statement) {
   Value operand = call.getOperands()[index];
   const TensorFactors &tensor = rule.operands[index];
-  if (rule.factors[block.factor].isCounted && !getSharding(operand).getDims()[block.dim].getParts().empty())
+  if (rule.factors[block.factor].isCounted && !statedParts(operand, block.dim).empty())
     return reportCountedParts(call, index, block, statement.location);
   if (tensor.isJoined(block.dim)) {
     if (std::optional<HeadUse> use = headCutBy(statement, operand, block.dim))
@@ -182,7 +188,7 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
   }
   int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(block.dim);
   int64_t parts = rule.factors[block.factor].size, above = sizeAbove(tensor.dims[block.dim], block.factor, rule);
-  ArrayRef<int64_t> stated = getSharding(operand).getDims()[block.dim].getParts();
+  SmallVector<int64_t> stated = statedParts(operand, block.dim);
   StringRef name = nameOfParts(call.getResult(0)), axis = block.axis.getName();
   int64_t shards = axisSize(block.axis, mesh);
   auto diagnostic = emitError(statement.location);

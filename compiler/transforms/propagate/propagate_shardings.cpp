@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/dim_units.h"
 #include "compiler/sharding/layout_text.h"
 #include "compiler/sharding/partial_operands.h"
+#include "compiler/sharding/units/dim_units.h"
 #include "compiler/transforms/propagate/decide_call.h"
 #include "compiler/transforms/propagate/layouts.h"
 #include "compiler/transforms/propagate/messages.h"
@@ -226,13 +226,23 @@ std::optional<Cause> Propagation::causeOf(const WantedDim &wanted, AxisRefAttr a
   return wanted.neighbour ? layouts.causeOf(wanted.neighbour, axis) : std::nullopt;
 }
 
+/// True if each shard (of each part) holds a unit.
+static bool isWithinUnits(int64_t extent, DimShardingAttr dim, MeshOp mesh) {
+  int64_t shards = shardCount(dim.getAxes(), mesh);
+  auto hasEnough = [&](const DimPart &part) { return part.extent / part.unit >= shards; };
+  return dim.getParts().empty() ? hasEnough({extent, dim.getUnit()}) : llvm::all_of(dim.getParts(), hasEnough);
+}
+
 std::optional<DimShardingAttr> Propagation::extended(Value value, int64_t dim, DimShardingAttr now, AxisRefAttr axis) {
   int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim);
+  if (isShared(now))
+    return std::nullopt;
   AxisList axes(now.getAxes());
   axes.push_back(axis);
-  int64_t unit = now.getAxes().empty() ? units.get(value, dim) : now.getUnit();
-  DimShardingAttr divided = divideDim(extent, axes, mesh, unit, now.getParts());
-  bool isFine = dropMinorAxes(extent, divided, 1, mesh) == now && extent / unit >= shardCount(axes, mesh);
+  bool isWhole = now.getAxes().empty();
+  DimShardingAttr divided =
+      isWhole ? divideDim(extent, axes, mesh, units.get(value, dim)) : divideDim(extent, axes, mesh, now);
+  bool isFine = dropMinorAxes(extent, divided, 1, mesh) == now && isWithinUnits(extent, divided, mesh);
   return isFine ? std::optional(divided) : std::nullopt;
 }
 
@@ -254,7 +264,7 @@ LogicalResult Propagation::visitConstrain(ConstrainOp constrain) {
       continue;
     AxisList axes(target.getDims()[index].getAxes());
     axes.append(dim.getAxes().begin(), dim.getAxes().end());
-    target = target.withDim(index, divideDim(type.getDimSize(index), axes, mesh, dim.getUnit(), dim.getParts()));
+    target = target.withDim(index, divideDim(type.getDimSize(index), axes, mesh, dim));
     if (failed(checkDivides(constrain, index, axes)))
       return failure();
   }

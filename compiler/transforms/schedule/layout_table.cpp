@@ -2,7 +2,6 @@
 
 #include "compiler/transforms/schedule/layout_table.h"
 #include "llvm/ADT/DenseSet.h"
-#include <numeric>
 
 using namespace mlir;
 
@@ -16,10 +15,10 @@ LayoutTable::LayoutTable(plan::MeshOp mesh) : mesh(mesh) {
     coordinates.push_back(llvm::map_to_vector(meshSizes, [](int64_t size) { return size - 1; }));
 }
 
-/// One class for each shard of a dim whose units are shared, until their pattern repeats (largestExtent in extent.h).
+/// One class for each shard of a dim whose units are shared, until their pattern repeats.
 void LayoutTable::addSharers(plan::DimShardingAttr dim, int64_t extent) {
   SmallVector<meshplan::AxisRef> axes = resolve(dim.getAxes());
-  int64_t count = meshplan::shardCount(axes), shards = count / std::gcd(count, extent / dim.getUnit());
+  int64_t shards = meshplan::shardPattern(plan::resolveDim(extent, dim, mesh));
   SmallVector<int64_t> first(meshSizes.size(), 0);
   std::vector<int64_t> ranks = meshplan::groupOf(axes, meshSizes, first);
   for (int64_t index = 1; index < shards; ++index) {
@@ -37,7 +36,7 @@ void LayoutTable::addRankClasses(func::FuncOp function) {
     for (int64_t dim = 0; mesh && sharding && dim < sharding.getRank(); ++dim) {
       plan::DimShardingAttr division = sharding.getDims()[dim];
       int64_t extent = cast<RankedTensorType>(type).getDimSize(dim);
-      if (division.getRepeat() != 1 && seen.insert({division, extent}).second)
+      if (plan::isShared(division) && seen.insert({division, extent}).second)
         addSharers(division, extent);
     }
   };

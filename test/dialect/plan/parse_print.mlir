@@ -11,10 +11,10 @@ plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp dim 2" {dim = 2 : 
 // CHECK-LABEL: func.func @shardings
 // CHECK-SAME: tensor<4x8xf32, #plan.sharding<[{"dp"}, {"tp":(1)2, "tp":(4)2}]>>
 // CHECK-SAME: tensor<4x8xf32, #plan.sharding<[{?}, {"dp", ?}], replicated = {"tp"}>>
-// CHECK-SAME: tensor<4x80xf32, #plan.sharding<[{}, {"tp", unit 4, parts [64, 8, 8]}], partial = sum {"dp"}>>
+// CHECK-SAME: tensor<4x80xf32, #plan.sharding<[{}, {"tp", parts [64 unit 16, 8 repeat 2, 8]}], partial = sum {"dp"}>>
 func.func @shardings(%0: tensor<4x8xf32, #plan.sharding<[{"dp"}, {"tp":(1)2, "tp":(4)2}]>>,
                      %1: tensor<4x8xf32, #plan.sharding<[{?}, {"dp", ?}], replicated = {"tp"}>>,
-                     %2: tensor<4x80xf32, #plan.sharding<[{}, {"tp", unit 4, parts [64, 8, 8]}], partial = sum {"dp"}>>) {
+                     %2: tensor<4x80xf32, #plan.sharding<[{}, {"tp", parts [64 unit 16, 8 repeat 2, 8]}], partial = sum {"dp"}>>) {
   return
 }
 

@@ -238,7 +238,7 @@ func.func private @a7(tensor<f32, #plan.sharding<[{"tp"}]>>)
 
 // A8: a part
 // expected-error @below {{part of size 6 is not made of units of 4}}
-func.func private @a8(tensor<16xf32, #plan.sharding<[{"tp", unit 4, parts [8, 6, 2]}]>>)
+func.func private @a8(tensor<16xf32, #plan.sharding<[{"tp", parts [8 unit 4, 6 unit 4, 2]}]>>)
 
 // -----
 
@@ -249,13 +249,13 @@ func.func private @a8(tensor<8x7xf32, #plan.sharding<[{"tp", unit 2}, {"dp", uni
 // -----
 
 // A10
-// expected-error @below {{units repeat 0 times, must be positive, and 1 for parts}}
+// expected-error @below {{units repeat 0 times, must be positive}}
 func.func private @a10(tensor<8xf32, #plan.sharding<[{"tp", repeat 0}]>>)
 
 // -----
 
 // A10: with parts
-// expected-error @below {{units repeat 2 times, must be positive, and 1 for parts}}
+// expected-error @below {{a dim in parts has the units of its parts, and none of its own}}
 func.func private @a10(tensor<8xf32, #plan.sharding<[{"tp", parts [4, 4], repeat 2}]>>)
 
 // -----

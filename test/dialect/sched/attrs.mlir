@@ -16,7 +16,7 @@ func.func private @f(!sched.tensor<[10 unit 4], f32>)
 
 // A2, parts
 // expected-error@+1 {{part of size 6 is not made of units of 4}}
-func.func private @f(!sched.tensor<[8 unit 4 parts [6, 2]], f32>)
+func.func private @f(!sched.tensor<[8 parts [6 unit 4, 2]], f32>)
 
 // -----
 
@@ -75,19 +75,19 @@ func.func private @f(!sched.tensor<[8 unit 0], f32>)
 // -----
 
 // A2: an empty part
-// expected-error@+1 {{part of size 0 is not made of units of 1}}
+// expected-error@+1 {{part is 0, must be positive}}
 func.func private @f(!sched.tensor<[8 parts [8, 0]], f32>)
 
 // -----
 
 // A2: no repetition
-// expected-error@+1 {{units repeat 0 times, must be positive, and 1 for parts}}
+// expected-error@+1 {{units repeat 0 times, must be positive}}
 func.func private @f(!sched.tensor<[8 repeat 0], f32>)
 
 // -----
 
-// A2: parts whose units are shared
-// expected-error@+1 {{units repeat 2 times, must be positive, and 1 for parts}}
+// A2: units beside those of parts
+// expected-error@+1 {{a dim in parts has the units of its parts, and none of its own}}
 func.func private @f(!sched.tensor<[8 parts [4, 4] repeat 2], f32>)
 
 // -----

@@ -95,11 +95,11 @@ private:
 
   /// True if some shards have a unit more than others, of the dim or of a part of it.
   bool isUneven(int64_t extent, DimShardingAttr dim) const {
-    SmallVector<int64_t> parts(dim.getParts().begin(), dim.getParts().end());
+    SmallVector<DimPart> parts(dim.getParts());
     if (parts.empty())
-      parts.push_back(1);
-    int64_t sum = std::accumulate(parts.begin(), parts.end(), int64_t{0}), shards = shardCount(dim.getAxes(), mesh);
-    return llvm::any_of(parts, [&](int64_t part) { return extent * part / sum / dim.getUnit() % shards != 0; });
+      parts.emplace_back(extent, dim.getUnit());
+    int64_t shards = shardCount(dim.getAxes(), mesh);
+    return llvm::any_of(parts, [&](const DimPart &part) { return part.extent / part.unit % shards != 0; });
   }
 
   void add(StringRef target, StringRef what) { lines.insert((target + "\t" + what).str()); }

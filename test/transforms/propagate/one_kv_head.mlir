@@ -87,10 +87,13 @@ func.func @forward(
 
 // -----
 
-// A part of a fused weight cannot stay whole beside others. Rotary embedding takes it apart.
+// A part of a fused weight that is the only key or value head lies on all ranks, and nothing is gathered.
+// CHECK: func.func @forward
+// CHECK-SAME: tensor<16x8xf32, #plan.sharding<[{"tp", parts [8, 4 unit 4 repeat 2, 4 unit 4 repeat 2]}, {}]>>
+// CHECK: plan.call "aten.split_with_sizes.default"{{.*}} -> (tensor<2x6x8xf32, #plan.sharding<[{}, {}, {"tp"}]>>, tensor<2x6x4xf32, #plan.sharding<[{}, {}, {}]>>, tensor<2x6x4xf32, #plan.sharding<[{}, {}, {}]>>)
+// CHECK-NOT: plan.reshard
+// CHECK: return
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
-// expected-error @below {{dim 3 of size 4 of 'qkv' lies within a KV head, and its shards over tp = 2 would cut it}}
-// expected-note @below {{help: a KV head is not cut: use 'replicate' for 'qkv'}}
 plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp" {parts = array<i64: 2, 1, 1>}
 func.func @forward(
     %x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
@@ -121,11 +124,11 @@ func.func @forward(
 
 // -----
 
-// Without it the shards of the head are gathered.
+// With their key and value in one part, of which each rank gets half, no rank holds a head.
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
-// expected-warning @below {{nothing in the plan asks for this reshard: 'meshplan.attention' in 'attn' needs [2, 1, 6, 4], and gets [2, 1, 6, 4 over tp]; 192 bytes on each rank}}
-// expected-note @below {{help: a KV head is not cut: use 'replicate' for 'qkv'}}
-plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp" {parts = array<i64: 2, 1, 1>}
+// expected-error @below {{dim 2 of 'qkv' is parts of 8, 4, 4 to 'aten.split_with_sizes.default' in 'attn', and is divided over tp as parts of 8, 8}}
+// expected-note @below {{help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'}}
+plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp" {parts = array<i64: 1, 1>}
 func.func @forward(
     %x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
     %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]}) -> tensor<2x2x6x4xf32> {

@@ -76,8 +76,7 @@ void addValues(artifact::ProgramT &program) {
   values.push_back(makeValue(DType::f32, makeDim(8, {dp}), makeDim(12)));
   values.push_back(makeValue(DType::f32, makeDim(8, {dp}), makeDim(12, {tp})));
   values.push_back(makeValue(DType::f32, makeDim(8, {dp}), makeDim(12)));
-  values[part]->dims[1]->unit = 2;
-  values[part]->dims[1]->parts = {8, 4};
+  values[part]->dims[1]->parts = {{8, 2, 1}, {4, 2, 1}};
 }
 
 void addPorts(artifact::ProgramT &program) {

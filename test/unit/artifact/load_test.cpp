@@ -59,7 +59,7 @@ TEST(LoadSchedule, AnotherFormatNamesBoth) {
   std::string path = writeSchedule(directory, schedule);
   Status status = loadSchedule(path).status();
   EXPECT_EQ(status.code(), StatusCode::unsupported);
-  EXPECT_EQ(status.message(), path + ": format 7, this program reads format 2; help: compile the plan again");
+  EXPECT_EQ(status.message(), path + ": format 7, this program reads format 3; help: compile the plan again");
 }
 
 /// Files of format 1 had another identifier, and no checksum.
@@ -69,7 +69,7 @@ TEST(LoadSchedule, AnOldFormatIsNotCalledDamaged) {
   std::span<std::byte> old = std::as_writable_bytes(std::span(words)).first(size - sizeof(uint64_t));
   std::memcpy(&old[4], "MPSC", 4);
   EXPECT_EQ(verifySchedule(old).status().message(),
-            "format 1, this program reads format 2; help: compile the plan again");
+            "format 1, this program reads format 3; help: compile the plan again");
 }
 
 /// The valid file, in which the vector at `field` of a table lies behind the content, where its elements are 4 bytes
@@ -124,9 +124,9 @@ TEST(LoadSchedule, ElementsLieWhereTheirTypeMay) {
   EXPECT_EQ(misplacedError<double>(
                 reals, [](const Schedule &s) -> const auto & { return tableOf(argAt(s, 5)); }, artifact::Arg::VT_REALS),
             "programs[0]: instructions[0]: args[5]: reals: not aligned to 8 bytes");
-  EXPECT_EQ(misplacedError<int64_t>([](const Schedule &s) -> const auto & { return *dimAt(s).parts(); },
-                                    [](const Schedule &s) -> const auto & { return tableOf(dimAt(s)); },
-                                    artifact::Dim::VT_PARTS),
+  EXPECT_EQ(misplacedError<const artifact::DimPart *>(
+                [](const Schedule &s) -> const auto & { return *dimAt(s).parts(); },
+                [](const Schedule &s) -> const auto & { return tableOf(dimAt(s)); }, artifact::Dim::VT_PARTS),
             "programs[0]: values[5]: dims[1]: parts: not aligned to 8 bytes");
 }
 

@@ -52,12 +52,18 @@ const WrongSchedule valueCases[] = {
      "programs[0]: values[4]: dtype -1 does not exist"},
     {"UnitNegative", [](ScheduleT &s) { dimOf(s, weight, 0).unit = -3; },
      "programs[0]: values[0]: dims[0]: extent 12 in units of -3"},
-    {"PartNegative", [](ScheduleT &s) { dimOf(s, part, 1).parts = {-2, 14}; },
-     "programs[0]: values[5]: dims[1]: part -2 of units of 2"},
+    {"PartNegative", [](ScheduleT &s) { dimOf(s, part, 1).parts = {{-2, 2, 1}, {14, 2, 1}}; },
+     "programs[0]: values[5]: dims[1]: extent -2 is negative"},
     {"Repeat", [](ScheduleT &s) { dimOf(s, weight, 0).repeat = 0; },
      "programs[0]: values[0]: dims[0]: units that repeat 0 times"},
     {"RepeatInParts", [](ScheduleT &s) { dimOf(s, part, 1).repeat = 2; },
-     "programs[0]: values[5]: dims[1]: units that repeat 2 times, in parts"},
+     "programs[0]: values[5]: dims[1]: units of 1 that repeat 2 times, beside those of parts"},
+    {"UnitBesideParts", [](ScheduleT &s) { dimOf(s, part, 1).unit = 2; },
+     "programs[0]: values[5]: dims[1]: units of 2 that repeat 1 times, beside those of parts"},
+    {"RepeatOfAPart", [](ScheduleT &s) { dimOf(s, part, 1).parts = {{8, 2, 0}, {4, 2, 1}}; },
+     "programs[0]: values[5]: dims[1]: units that repeat 0 times"},
+    {"RepeatOfAPartOverflows", [](ScheduleT &s) { dimOf(s, part, 1).parts = {{8, 2, INT64_MAX / 4}, {4, 2, 1}}; },
+     "programs[0]: values[5]: dims[1]: units that overflow"},
     {"RepeatOverflow", [](ScheduleT &s) { dimOf(s, weight, 0).repeat = INT64_MAX / 6; },
      "programs[0]: values[0]: dims[0]: units that overflow"},
     {"PartialAxis", [](ScheduleT &s) { valueOf(s, product).partial_axes = {AxisRef(5, 1, 3)}; },
@@ -82,11 +88,13 @@ const WrongSchedule valueCases[] = {
      "programs[0]: values[0]: dims[0]: extent 12 in units of 5"},
     {"UnitZero", [](ScheduleT &s) { dimOf(s, weight, 0).unit = 0; },
      "programs[0]: values[0]: dims[0]: extent 12 in units of 0"},
-    {"PartsSum", [](ScheduleT &s) { dimOf(s, part, 1).parts = {8, 2}; },
+    {"PartsSum", [](ScheduleT &s) { dimOf(s, part, 1).parts = {{8, 2, 1}, {2, 2, 1}}; },
      "programs[0]: values[5]: dims[1]: parts add up to 10, extent is 12"},
-    {"PartsUnit", [](ScheduleT &s) { dimOf(s, part, 1).parts = {9, 3}; },
-     "programs[0]: values[5]: dims[1]: part 9 of units of 2"},
-    {"PartsOverflow", [](ScheduleT &s) { dimOf(s, part, 1).parts = {INT64_MAX - 1, 4}; },
+    {"PartsUnit", [](ScheduleT &s) { dimOf(s, part, 1).parts = {{9, 2, 1}, {3, 1, 1}}; },
+     "programs[0]: values[5]: dims[1]: extent 9 in units of 2"},
+    {"PartsUnitZero", [](ScheduleT &s) { dimOf(s, part, 1).parts = {{12, 0, 1}}; },
+     "programs[0]: values[5]: dims[1]: extent 12 in units of 0"},
+    {"PartsOverflow", [](ScheduleT &s) { dimOf(s, part, 1).parts = {{INT64_MAX - 1, 1, 1}, {4, 1, 1}}; },
      "programs[0]: values[5]: dims[1]: parts that overflow"},
     {"Axis", [](ScheduleT &s) { dimOf(s, weight, 1).axes = {AxisRef(-1, 1, 3)}; },
      "programs[0]: values[0]: dims[1]: axes[0]: axis -1 of a mesh with 2 axes"},
@@ -109,7 +117,7 @@ TEST(VerifyMeaning, ValuesAtTheEdge) {
   valueOf(schedule, table).dims.clear(); // a scalar
   dimOf(schedule, weight, 0).extent = 0;
   dimOf(schedule, input, 1).repeat = 3;
-  dimOf(schedule, whole, 1).parts = {0, 12};
+  dimOf(schedule, whole, 1).parts = {{0, 4, 2}, {12, 6, 5}};
   EXPECT_EQ(verificationError(schedule), "");
 }
 

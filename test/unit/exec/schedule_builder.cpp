@@ -49,8 +49,9 @@ int ScheduleBuilder::value(std::vector<TestDim> dims, DType dtype, std::vector<s
     auto &table = *value.dims.emplace_back(std::make_unique<artifact::DimT>());
     table.extent = dim.extent;
     table.axes = axes(dim.axes);
-    table.unit = dim.unit;
-    table.parts = dim.parts;
+    table.unit = dim.parts.empty() ? dim.unit : 1;
+    for (int64_t part : dim.parts)
+      table.parts.emplace_back(part, dim.unit, 1);
   }
   value.partial = partial.empty() ? artifact::Reduction::none : reduction;
   value.partial_axes = axes(partial);

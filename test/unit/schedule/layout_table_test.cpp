@@ -31,8 +31,8 @@ TEST_F(LayoutTableTest, AxesByNameBecomeAxesByPosition) {
        "!sched.tensor<[8], f32, partial = max {0:(1)2}>"},
       {"tensor<8xf32, #plan.sharding<[{}], partial = min {\"dp\"}>>",
        "!sched.tensor<[8], f32, partial = min {0:(1)2}>"},
-      {"tensor<12xf32, #plan.sharding<[{\"tp\", unit 4, parts [8, 4]}]>>",
-       "!sched.tensor<[12 over {1:(1)4} unit 4 parts [8, 4]], f32>"},
+      {"tensor<12xf32, #plan.sharding<[{\"tp\", parts [8 unit 4, 4 unit 2 repeat 3]}]>>",
+       "!sched.tensor<[12 over {1:(1)4} parts [8 unit 4, 4 unit 2 repeat 3]], f32>"},
       {"tensor<12xf32, #plan.sharding<[{\"tp\", unit 6, repeat 3}]>>",
        "!sched.tensor<[12 over {1:(1)4} unit 6 repeat 3], f32>"},
       {"tensor<f64, #plan.sharding<[]>>", "!sched.tensor<[], f64>"},
@@ -49,6 +49,8 @@ TEST_F(LayoutTableTest, ClassesHoldTheLargestAndTheSmallestPart) {
         "tensor<3x5xf32, #plan.sharding<[{\"tp\", \"dp\"}, {}]>>", "tensor<20xf32, #plan.sharding<[{\"tp\", unit 4}]>>",
         "tensor<20xf32, #plan.sharding<[{\"tp\", parts [14, 6]}]>>", "tensor<0x4xf32, #plan.sharding<[{\"tp\"}, {}]>>",
         "tensor<12xf32, #plan.sharding<[{\"tp\", unit 4, repeat 2}]>>",
+        "tensor<20xf32, #plan.sharding<[{\"tp\", parts [14, 6 unit 2 repeat 3]}]>>",
+        "tensor<44xf32, #plan.sharding<[{\"dp\", \"tp\", parts [20 unit 4, 12 unit 4 repeat 5, 12 unit 6 repeat 7]}]>>",
         "tensor<20x7xf32, #plan.sharding<[{\"tp\", unit 4, repeat 3}, {\"dp\"}]>>",
         "tensor<3xf32, #plan.sharding<[{\"dp\", \"tp\", repeat 5}]>>"}) {
     read(type);

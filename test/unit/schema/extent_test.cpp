@@ -106,7 +106,7 @@ TEST(ShardRange, EveryConsumerFindsItsUnit) {
 
 TEST(ShardRanges, PartsAreDealtOneByOne) {
   // A fused qkv weight: 4 query heads, 2 key heads, 2 value heads of 2 elements, over two.
-  DimSharding dim{.extent = 16, .axes = {{0, 1, 2}}, .unit = 2, .parts = {8, 4, 4}};
+  DimSharding dim{.extent = 16, .axes = {{0, 1, 2}}, .parts = {{8, 2}, {4, 2}, {4, 2}}};
   EXPECT_THAT(shardRanges(dim, 0), ElementsAre(Range{0, 4}, Range{8, 2}, Range{12, 2}));
   EXPECT_THAT(shardRanges(dim, 1), ElementsAre(Range{4, 4}, Range{10, 2}, Range{14, 2}));
 }
@@ -143,8 +143,9 @@ TEST(ShardRanges, EachPartIsDealtAsADimOfItsOwn) {
     for (int64_t count = 1; count <= 8; ++count) {
       DimSharding dim{.extent = std::accumulate(parts.begin(), parts.end(), int64_t(0)),
                       .axes = {{0, 1, count}},
-                      .unit = 2,
-                      .parts = parts};
+                      .parts = std::vector<DimPart>(parts.begin(), parts.end())};
+      for (DimPart &part : dim.parts)
+        part.unit = 2;
       for (int64_t index = 0; index < count; ++index) {
         std::vector<int64_t> expected;
         int64_t start = 0;
@@ -158,6 +159,39 @@ TEST(ShardRanges, EachPartIsDealtAsADimOfItsOwn) {
         EXPECT_LE(static_cast<int64_t>(expected.size()), largestExtent(dim));
       }
     }
+}
+
+TEST(ShardRanges, EachPartHasUnitsOfItsOwn) {
+  // Query heads of 2 elements in groups of 3, and the key head of each group: 3 groups over two, then 9 heads over
+  // four.
+  DimSharding groups{.extent = 30, .axes = {{0, 1, 2}}, .parts = {{18, 6}, {6, 2}, {6, 2}}};
+  EXPECT_THAT(shardRanges(groups, 0), ElementsAre(Range{0, 12}, Range{18, 4}, Range{24, 4}));
+  EXPECT_THAT(shardRanges(groups, 1), ElementsAre(Range{12, 6}, Range{22, 2}, Range{28, 2}));
+  DimSharding heads{.extent = 30, .axes = {{0, 1, 4}}, .parts = {{18, 2}, {6, 2, 3}, {6, 2, 3}}};
+  EXPECT_THAT(shardRanges(heads, 0), ElementsAre(Range{0, 6}, Range{18, 2}, Range{24, 2}));
+  EXPECT_THAT(shardRanges(heads, 1), ElementsAre(Range{6, 4}, Range{20, 2}, Range{26, 2}));
+  EXPECT_THAT(shardRanges(heads, 2), ElementsAre(Range{10, 4}, Range{20, 4}, Range{26, 4}));
+  EXPECT_THAT(shardRanges(heads, 3), ElementsAre(Range{14, 4}, Range{22, 2}, Range{28, 2}));
+  EXPECT_EQ(largestExtent(heads), 12) << "the third shard, not the first";
+}
+
+TEST(LargestExtent, IsThatOfTheLargestShard) {
+  std::mt19937 generator(3);
+  auto draw = [&](int64_t first, int64_t last) {
+    return std::uniform_int_distribution<int64_t>(first, last)(generator);
+  };
+  for (int round = 0; round < 2000; ++round) {
+    DimSharding dim{.axes = {{0, 1, draw(1, 12)}}};
+    for (int64_t parts = draw(1, 3); parts > 0; --parts) {
+      int64_t unit = draw(1, 3);
+      dim.parts.emplace_back(unit * draw(0, 7), unit, std::max<int64_t>(draw(-2, 5), 1));
+      dim.extent += dim.parts.back().extent;
+    }
+    size_t largest = 0;
+    for (int64_t index = 0; index < shardCount(dim.axes); ++index)
+      largest = std::max(largest, elementsOf(dim, index).size());
+    EXPECT_EQ(largestExtent(dim), static_cast<int64_t>(largest)) << "round " << round;
+  }
 }
 
 TEST(LargestExtent, OfMoreShardsThanUnits) {

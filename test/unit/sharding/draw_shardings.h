@@ -35,13 +35,16 @@ inline plan::ShardingAttr drawSharding(std::mt19937 &random, plan::MeshOp mesh,
 inline plan::ShardingAttr drawDealing(std::mt19937 &random, plan::MeshOp mesh, plan::ShardingAttr sharding,
                                       llvm::ArrayRef<int64_t> shape) {
   for (int64_t dim = 0; dim < sharding.getRank(); ++dim) {
-    int64_t unit = int64_t(1) << std::uniform_int_distribution<int>(0, 2)(random);
+    auto drawPart = [&](int64_t extent) {
+      int64_t unit = int64_t(1) << std::uniform_int_distribution<int>(0, 2)(random);
+      return DimPart(extent, unit, std::max(1, std::uniform_int_distribution<int>(-2, 3)(random)));
+    };
+    llvm::ArrayRef<plan::AxisRefAttr> axes = sharding.getDims()[dim].getAxes();
     bool hasParts = std::uniform_int_distribution<int>(0, 3)(random) == 0;
-    int64_t repeat = hasParts ? 1 : std::max(1, std::uniform_int_distribution<int>(-2, 3)(random));
-    llvm::SmallVector<int64_t> parts{8, 12, shape[dim] - 20};
-    sharding =
-        sharding.withDim(dim, divideDim(shape[dim], sharding.getDims()[dim].getAxes(), mesh, unit,
-                                        hasParts ? llvm::ArrayRef<int64_t>(parts) : llvm::ArrayRef<int64_t>(), repeat));
+    DimPart whole = drawPart(shape[dim]);
+    sharding = sharding.withDim(
+        dim, hasParts ? divideDim(shape[dim], axes, mesh, 1, {drawPart(8), drawPart(12), drawPart(shape[dim] - 20)})
+                      : divideDim(shape[dim], axes, mesh, whole.unit, {}, whole.repeat));
   }
   return sharding;
 }

@@ -53,12 +53,12 @@ protected:
   }
 
   Projection project(const FactorRule &rule, llvm::ArrayRef<AxisRefAttr> axes, int64_t unit = 1,
-                     llvm::ArrayRef<int64_t> parts = {}) {
+                     llvm::ArrayRef<DimPart> parts = {}) {
     return projectToFactors(layout(rule, axes, unit, parts), rule.operands[0], rule, mesh);
   }
 
   ShardingAttr layout(const FactorRule &rule, llvm::ArrayRef<AxisRefAttr> axes, int64_t unit,
-                      llvm::ArrayRef<int64_t> parts) {
+                      llvm::ArrayRef<DimPart> parts) {
     int64_t extent = 1;
     for (const Factor &factor : rule.factors)
       extent *= factor.size;
@@ -133,9 +133,9 @@ TEST_F(ProjectionTest, LeadingFactorsMayBeTakenDownToSingleIndices) {
 }
 
 TEST_F(ProjectionTest, PartsOfAFactorOfItsOwnStay) {
-  Projection projection = project(dimOf({16}), {axis("two")}, 2, {8, 4, 4});
+  Projection projection = project(dimOf({16}), {axis("three")}, 1, {8, {4, 4}, {4, 2, 3}});
   EXPECT_FALSE(projection.block);
-  EXPECT_THAT(projection.factors[0].parts, ElementsAre(8, 4, 4));
+  EXPECT_THAT(projection.factors[0].parts, ElementsAre(DimPart(8), DimPart(4, 4), DimPart(4, 2, 3)));
 }
 
 TEST_F(ProjectionTest, EqualPartsDivideWhatIsBelowThem) {
@@ -149,7 +149,7 @@ TEST_F(ProjectionTest, EqualPartsDivideWhatIsBelowThem) {
 TEST_F(ProjectionTest, EqualPartsStayWhereFactorsNumberThem) {
   FactorRule rule = dimOf({3, 8, 4});
   for (int64_t unit : {1, 4}) {
-    ShardingAttr from = layout(rule, {axis("four")}, unit, {32, 32, 32});
+    ShardingAttr from = layout(rule, {axis("four")}, 1, {{32, unit}, {32, unit}, {32, unit}});
     Projection projection = projectToFactors(from, rule.operands[0], rule, mesh);
     llvm::SmallVector<unsigned> inexpressible;
     EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh, &inexpressible, from), from);
@@ -161,7 +161,7 @@ TEST_F(ProjectionTest, EqualPartsStayWhereFactorsNumberThem) {
   // Parts of another number are others.
   FactorDivisions divisions(3);
   divisions[1].axes = {axis("four")};
-  for (const std::vector<int64_t> &parts : {std::vector<int64_t>{48, 48}, std::vector<int64_t>{64, 16, 16}}) {
+  for (const std::vector<DimPart> &parts : {std::vector<DimPart>{48, 48}, std::vector<DimPart>{64, 16, 16}}) {
     llvm::SmallVector<unsigned> inexpressible;
     ShardingAttr other = ShardingAttr::get(&context, {divideDim(96, {axis("two")}, mesh, 1, parts)});
     projectToDims(divisions, rule.operands[0], rule, mesh, &inexpressible, other);
@@ -169,9 +169,55 @@ TEST_F(ProjectionTest, EqualPartsStayWhereFactorsNumberThem) {
   }
 }
 
+TEST_F(ProjectionTest, PartsOfWholeIndicesAreThoseOfTheLeadingFactor) {
+  // 8 query heads, 2 key heads and 2 value heads of 4.
+  FactorRule rule = dimOf({12, 4});
+  for (const std::vector<DimPart> &parts :
+       {std::vector<DimPart>{32, 8, 8}, {{32, 4}, {8, 4, 4}, {8, 4, 4}}, {{32, 16}, 8, 8}}) {
+    for (llvm::StringRef over : {"two", "three"}) {
+      ShardingAttr from = layout(rule, {axis(over)}, 1, parts);
+      Projection projection = projectToFactors(from, rule.operands[0], rule, mesh);
+      // Heads are cut where a part is dealt in elements, and not evenly.
+      bool cuts = llvm::any_of(from.getDims()[0].getParts(), [&](const DimPart &part) {
+        return part.unit == 1 && part.extent / 4 % (over == "two" ? 2 : 3) != 0;
+      });
+      EXPECT_EQ(projection.block.has_value(), cuts) << print(from);
+      if (cuts)
+        continue;
+      EXPECT_THAT(projection.factors[0].axes, ElementsAre(axis(over)));
+      EXPECT_EQ(projection.factors[0].parts.size(), 3u);
+      EXPECT_EQ(projection.factors[0].parts[1].extent, 2);
+      EXPECT_THAT(projection.factors[1].axes, IsEmpty());
+      llvm::SmallVector<unsigned> inexpressible;
+      EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh, &inexpressible), from);
+      EXPECT_THAT(inexpressible, IsEmpty());
+    }
+  }
+}
+
 TEST_F(ProjectionTest, OtherPartsBlock) {
-  EXPECT_TRUE(project(dimOf({3, 8, 4}), {axis("four")}, 1, {64, 16, 16}).block);
+  EXPECT_TRUE(project(dimOf({3, 8, 4}), {axis("four")}, 1, {62, 18, 16}).block);
   EXPECT_TRUE(project(dimOf({8, 4}), {axis("two")}, 1, {16, 16}).block);
+  EXPECT_TRUE(project(dimOf({8, 4}), {axis("two")}, 1, {18, 14}).block);
+  FactorRule counted = dimOf({8});
+  counted.factors[0].isCounted = true;
+  EXPECT_TRUE(project(counted, {axis("two")}, 1, {4, 4}).block);
+}
+
+TEST_F(ProjectionTest, PartsBelowAnotherFactorCannotBeExpressed) {
+  FactorRule rule = dimOf({2, 12});
+  FactorDivisions divisions(2);
+  divisions[1].axes = {axis("two")};
+  divisions[1].parts = {8, 4};
+  llvm::SmallVector<unsigned> inexpressible;
+  EXPECT_TRUE(projectToDims(divisions, rule.operands[0], rule, mesh, &inexpressible).isReplicated());
+  EXPECT_THAT(inexpressible, ElementsAre(1u));
+  inexpressible.clear();
+  divisions[0].axes = {axis("two")};
+  divisions[1].axes = {axis("three")};
+  ShardingAttr made = projectToDims(divisions, rule.operands[0], rule, mesh, &inexpressible);
+  EXPECT_EQ(made.getDims()[0], divideDim(24, {axis("two")}, mesh));
+  EXPECT_THAT(inexpressible, ElementsAre(1u));
 }
 
 TEST_F(ProjectionTest, AMinorFactorBelowAWholeOneCannotBeExpressed) {
@@ -207,19 +253,34 @@ TEST_F(ProjectionTest, JoinedFactorsAreDividedPartByPart) {
   EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh), from);
 }
 
+TEST_F(ProjectionTest, JoinedFactorsHaveUnitsOfTheirOwn) {
+  FactorRule rule = joinOf({18, 6, 6});
+  const std::vector<DimPart> parts = {{18, 2}, {6, 2, 3}, {6, 2, 3}};
+  ShardingAttr from = ShardingAttr::get(&context, {divideDim(30, {axis("four")}, mesh, 1, parts)});
+  Projection projection = projectToFactors(from, rule.operands[0], rule, mesh);
+  EXPECT_FALSE(projection.block);
+  for (auto [division, part] : llvm::zip_equal(projection.factors, parts)) {
+    EXPECT_EQ(division.unit, part.unit);
+    EXPECT_EQ(division.repeat, part.repeat);
+    EXPECT_EQ(division.isShared(), part.repeat != 1);
+    EXPECT_THAT(division.parts, IsEmpty());
+  }
+  EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh), from);
+}
+
 TEST_F(ProjectionTest, PartsMayBeFinerThanTheJoinedFactors) {
   FactorRule rule = joinOf({8, 8});
   ShardingAttr from = ShardingAttr::get(&context, {divideDim(16, {axis("two")}, mesh, 1, {8, 4, 4})});
   Projection projection = projectToFactors(from, rule.operands[0], rule, mesh);
   EXPECT_FALSE(projection.block);
   EXPECT_THAT(projection.factors[0].parts, IsEmpty());
-  EXPECT_THAT(projection.factors[1].parts, ElementsAre(4, 4));
+  EXPECT_THAT(projection.factors[1].parts, ElementsAre(DimPart(4), DimPart(4)));
   EXPECT_EQ(projectToDims(projection.factors, rule.operands[0], rule, mesh), from);
 }
 
 TEST_F(ProjectionTest, JoinedFactorsDividedAsOneBlock) {
   FactorRule rule = joinOf({8, 4, 4});
-  for (const std::vector<int64_t> &parts : {std::vector<int64_t>(), std::vector<int64_t>{4, 12}}) {
+  for (const std::vector<DimPart> &parts : {std::vector<DimPart>(), std::vector<DimPart>{4, 12}}) {
     ShardingAttr from = ShardingAttr::get(&context, {divideDim(16, {axis("two")}, mesh, 1, parts)});
     EXPECT_TRUE(projectToFactors(from, rule.operands[0], rule, mesh).block);
   }

@@ -12,7 +12,7 @@ TEST(PartsClause, IsInTheSmallestProportion) {
 }
 
 TEST(PartsClause, ElementsThatGoTogether) {
-  auto text = [](int64_t unit, llvm::ArrayRef<int64_t> parts, int64_t repeat) {
+  auto text = [](int64_t unit, llvm::ArrayRef<DimPart> parts, int64_t repeat) {
     std::string text;
     llvm::raw_string_ostream stream(text);
     printElementGroups(stream, unit, parts, repeat);
@@ -20,5 +20,7 @@ TEST(PartsClause, ElementsThatGoTogether) {
   };
   EXPECT_EQ(text(1, {}, 1), "");
   EXPECT_EQ(text(64, {}, 1), " unit 64");
-  EXPECT_EQ(text(64, {512, 128, 128}, 2), " unit 64 parts 512+128+128 repeat 2");
+  EXPECT_EQ(text(64, {}, 2), " unit 64 repeat 2");
+  EXPECT_EQ(text(1, {512, 128, 128}, 1), " parts 512+128+128");
+  EXPECT_EQ(text(1, {{512, 64}, {128, 1, 4}, 128}, 1), " parts 512 unit 64 + 128 repeat 4 + 128");
 }

@@ -84,8 +84,7 @@ TEST_F(DescribeProgram, AnEmptyProgram) { EXPECT_THAT(lines(), ElementsAre("prog
 TEST_F(DescribeProgram, ValuesAreTheirDtypesDimsAndAddends) {
   dim(value(), 8, {{0, 1, 2}, {1, 1, 3}}).name = "batch";
   DimT &parts = dim(value(DType::bf16), 12, {{1, 1, 3}});
-  parts.unit = 2;
-  parts.parts = {8, 4};
+  parts.parts = {{8, 2, 1}, {4, 1, 3}};
   dim(value(DType::i64), 6, {{1, 1, 3}}).repeat = 4;
   value(DType::boolean).partial = Reduction::max;
   program().values[3]->partial_axes = {{0, 1, 2}};
@@ -97,8 +96,8 @@ TEST_F(DescribeProgram, ValuesAreTheirDtypesDimsAndAddends) {
   }
   EXPECT_THAT(lines(),
               ElementsAre("program p", "input v0 f32[batch=8 over dp, tp] 'x0'",
-                          "input v1 bf16[12 over tp unit 2 parts 8, 4] 'x1'", "input v2 i64[6 over tp repeat 4] 'x2'",
-                          "input v3 boolean[] partial max over dp 'x3'"));
+                          "input v1 bf16[12 over tp parts 8 unit 2 + 4 repeat 3] 'x1'",
+                          "input v2 i64[6 over tp repeat 4] 'x2'", "input v3 boolean[] partial max over dp 'x3'"));
 }
 
 TEST_F(DescribeProgram, ArgumentsOfEveryKind) {

@@ -32,7 +32,7 @@ TEST(DescribeArtifact, RefusesOtherBytes) {
 TEST(DescribeArtifact, RefusesAnotherFormat) {
   artifact::ScheduleT schedule;
   schedule.format = 7;
-  EXPECT_EQ(describe(withChecksum(packed(schedule))), "an artifact of format 7, this compiler writes format 2");
+  EXPECT_EQ(describe(withChecksum(packed(schedule))), "an artifact of format 7, this compiler writes format 3");
 }
 
 TEST(DescribeArtifact, WhatAllProgramsShare) {
@@ -61,7 +61,7 @@ TEST(DescribeArtifact, WhatAllProgramsShare) {
   origin.plan = 0;
   origin.module_ = "mlp.down";
   EXPECT_EQ(describe(withChecksum(packed(schedule))),
-            "schedule format 2 compiler '1.2.3' plan 'mlp' device cpu fingerprint 'abcd'\n"
+            "schedule format 3 compiler '1.2.3' plan 'mlp' device cpu fingerprint 'abcd'\n"
             "mesh dp=2 tp=6\n"
             "communicator dp_tp: dp, tp:(2)3, #2:(1)4, #-1:(1)4\n"
             "stream compute\n"

@@ -41,6 +41,13 @@ protected:
 
 using Triple = std::array<int64_t, 3>;
 
+std::vector<Triple> partsOf(const artifact::DimT &dim) {
+  std::vector<Triple> result;
+  for (const artifact::DimPart &part : dim.parts)
+    result.push_back({part.extent(), part.unit(), part.repeat()});
+  return result;
+}
+
 std::vector<Triple> triples(const std::vector<artifact::AxisRef> &axes) {
   std::vector<Triple> result;
   for (const artifact::AxisRef &axis : axes)
@@ -75,7 +82,7 @@ TEST_F(ProgramSerializer, AxesKeepTheirDigitsAndTheirOrder) {
 }
 
 TEST_F(ProgramSerializer, AValueHasAllOfItsLayout) {
-  auto table = right("%x = sched.input \"x\" : <[24 over {1:(1)3, 0:(1)2} unit 4 parts [16, 8], 7, "
+  auto table = right("%x = sched.input \"x\" : <[24 over {1:(1)3, 0:(1)2} parts [16 unit 4 repeat 2, 8], 7, "
                      "12 unit 2 repeat 3], i64>\n%y = sched.input \"y\" : <[], f16>\n"
                      "%z = sched.input \"z\" : <[2], f32, partial = max {1:(1)3, 0:(1)2}>");
   ASSERT_EQ(table->values.size(), 3u);
@@ -84,8 +91,8 @@ TEST_F(ProgramSerializer, AValueHasAllOfItsLayout) {
   ASSERT_EQ(x.dims.size(), 3u);
   EXPECT_EQ(x.dims[0]->extent, 24);
   EXPECT_THAT(triples(x.dims[0]->axes), ElementsAre(Triple{1, 1, 3}, Triple{0, 1, 2}));
-  EXPECT_EQ(x.dims[0]->unit, 4);
-  EXPECT_THAT(x.dims[0]->parts, ElementsAre(16, 8));
+  EXPECT_EQ(x.dims[0]->unit, 1);
+  EXPECT_THAT(partsOf(*x.dims[0]), ElementsAre(Triple{16, 4, 2}, Triple{8, 1, 1}));
   EXPECT_EQ(x.dims[0]->repeat, 1);
   EXPECT_EQ(x.dims[1]->extent, 7);
   EXPECT_THAT(x.dims[1]->axes, IsEmpty());

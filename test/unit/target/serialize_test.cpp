@@ -58,7 +58,7 @@ protected:
 } // namespace
 
 TEST_F(Serialize, WritesWhatTheModuleShares) {
-  EXPECT_EQ(schedule.format, 2);
+  EXPECT_EQ(schedule.format, 3);
   EXPECT_EQ(schedule.compiler, "1.2.3");
   EXPECT_EQ(schedule.fingerprint, "abcd");
   EXPECT_EQ(schedule.plan_name, "mlp");

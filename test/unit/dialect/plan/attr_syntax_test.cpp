@@ -10,7 +10,7 @@ namespace {
 
 class PlanAttrSyntax : public PlanText {
 protected:
-  DimShardingAttr dim(ArrayRef<AxisRefAttr> axes, bool open = false, int64_t unit = 1, ArrayRef<int64_t> parts = {},
+  DimShardingAttr dim(ArrayRef<AxisRefAttr> axes, bool open = false, int64_t unit = 1, ArrayRef<DimPart> parts = {},
                       int64_t repeat = 1) {
     return DimShardingAttr::get(&context, axes, open, unit, parts, repeat);
   }
@@ -27,7 +27,8 @@ TEST_F(PlanAttrSyntax, TextMeansTheAttribute) {
       {"#plan.dim<{\"tp\", unit 64}>", dim({tp}, false, 64)},
       {"#plan.dim<{\"tp\", parts [64, 8, 8]}>", dim({tp}, false, 1, {64, 8, 8})},
       {"#plan.dim<{\"tp\", unit 64, repeat 3}>", dim({tp}, false, 64, {}, 3)},
-      {"#plan.dim<{\"tp\", unit 4, parts [8, 4], ?}>", dim({tp}, true, 4, {8, 4})},
+      {"#plan.dim<{\"tp\", parts [8 unit 4, 4 unit 2 repeat 3, 4 repeat 2], ?}>",
+       dim({tp}, true, 1, {{8, 4}, {4, 2, 3}, {4, 1, 2}})},
       {"#plan.sharding<[]>", ShardingAttr::get(&context, ArrayRef<DimShardingAttr>())},
       {"#plan.sharding<[{}, {\"tp\"}]>", ShardingAttr::get(&context, {dim({}), dim({tp})})},
       {"#plan.sharding<[{\"dp\"}], partial = sum {\"tp\"}>",
@@ -49,8 +50,8 @@ TEST_F(PlanAttrSyntax, TextMeansTheAttribute) {
 }
 
 TEST_F(PlanAttrSyntax, ItemsOfADimComeInAnyOrder) {
-  EXPECT_EQ(attribute<DimShardingAttr>("#plan.dim<{?, unit 4, parts [8, 4], \"tp\"}>"),
-            dim({axis("tp")}, true, 4, {8, 4}));
+  EXPECT_EQ(attribute<DimShardingAttr>("#plan.dim<{?, parts [8 unit 4, 4], \"tp\"}>"),
+            dim({axis("tp")}, true, 1, {{8, 4}, 4}));
   EXPECT_EQ(attribute<DimShardingAttr>("#plan.dim<{repeat 2, \"dp\", unit 4, \"tp\"}>"),
             dim({axis("dp"), axis("tp")}, false, 4, {}, 2));
 }
@@ -93,7 +94,13 @@ TEST_F(PlanAttrSyntax, WrongTextIsNamed) {
       {"#plan.dim<{repeat x}>", "expected integer value"},
       {"#plan.dim<{\"tp\", unit 0}>", "unit is 0, must be positive"},
       {"#plan.dim<{\"tp\", parts [4, 0]}>", "part is 0, must be positive"},
-      {"#plan.dim<{\"tp\", repeat 0}>", "units repeat 0 times, must be positive, and 1 for parts"},
+      {"#plan.dim<{\"tp\", repeat 0}>", "units repeat 0 times, must be positive"},
+      {"#plan.dim<{\"tp\", parts [4 unit 3]}>", "part of size 4 is not made of units of 3"},
+      {"#plan.dim<{\"tp\", parts [4 unit 0]}>", "part of size 4 is not made of units of 0"},
+      {"#plan.dim<{\"tp\", parts [4 repeat 0]}>", "units of a part repeat 0 times, must be positive"},
+      {"#plan.dim<{\"tp\", unit 4, parts [8, 4]}>", "a dim in parts has the units of its parts, and none of its own"},
+      {"#plan.dim<{\"tp\", repeat 4, parts [8, 4]}>", "a dim in parts has the units of its parts, and none of its own"},
+      {"#plan.dim<{\"tp\", parts [4 repeat 2 unit 2]}>", "expected ']'"},
       {"#plan.dim<{}, {}>", "expected '>'"},
       // A sharding
       {"#plan.sharding[{}]", "expected '<'"},

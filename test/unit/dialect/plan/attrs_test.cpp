@@ -128,7 +128,8 @@ TEST_F(PlanAttrs, ADimResolvesWithEverythingThatDealsIt) {
   EXPECT_EQ(plain.unit, 4);
   EXPECT_EQ(plain.repeat, 3);
   EXPECT_TRUE(plain.parts.empty());
-  EXPECT_THAT(resolveDim(24, dim("\"tp\", parts [16, 8]"), mesh()).parts, ElementsAre(16, 8));
+  EXPECT_THAT(resolveDim(24, dim("\"tp\", parts [16 unit 4, 8 repeat 3]"), mesh()).parts,
+              ElementsAre(DimPart(16, 4), DimPart(8, 1, 3)));
 }
 
 /// Dims of 24 elements: all that differ in unit, and some with parts and shared units.
@@ -142,8 +143,10 @@ const char *const dealt[] = {"unit 1",
                              "unit 24",
                              "parts [12, 12]",
                              "parts [16, 8]",
-                             "unit 4, parts [16, 8]",
-                             "unit 2, parts [12, 12]",
+                             "parts [16 unit 4, 8 unit 4]",
+                             "parts [12 unit 2, 12 unit 6]",
+                             "parts [16 unit 8, 8 unit 4 repeat 3]",
+                             "parts [12 repeat 2, 12]",
                              "unit 4, repeat 2",
                              "unit 12, repeat 3",
                              "unit 24, repeat 4"};
@@ -178,7 +181,8 @@ TEST_F(PlanAttrs, AWholeDimHasNeitherUnitNorParts) {
 
 TEST_F(PlanAttrs, GatheringMinorAxesUnitesShards) {
   // Of the ranks that agree on the axes which stay, the elements together are what each holds after the gathering.
-  for (StringRef how : {"unit 1", "unit 2", "unit 4", "unit 8", "parts [16, 8]", "unit 12, repeat 3"})
+  for (StringRef how : {"unit 1", "unit 2", "unit 4", "unit 8", "parts [16, 8]", "parts [16 unit 4, 8 unit 8 repeat 5]",
+                        "unit 12, repeat 3"})
     for (StringRef over : {"\"dp\", \"tp\"", "\"tp\":(1)2, \"dp\", \"tp\":(2)3"}) {
       DimShardingAttr fine = dim((over + ", " + how).str());
       for (size_t count = 0; count <= fine.getAxes().size(); ++count) {

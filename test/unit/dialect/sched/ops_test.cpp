@@ -36,11 +36,12 @@ TEST_F(SchedOps, AxesAndDimsAreThoseOfTheExtentFunction) {
   EXPECT_THAT(toAxisRefs(attribute<ArrayAttr>("[#sched.axis<1:(1)3>, #sched.axis<0:(1)2>]")),
               ElementsAre(AxisRef{1, 1, 3}, AxisRef{0, 1, 2}));
   EXPECT_THAT(toAxisRefs(attribute<ArrayAttr>("[]")), IsEmpty());
-  DimSharding dim = toDimSharding(attribute<DimAttr>("#sched.dim<24 over {1:(1)3, 0:(1)2} unit 4 parts [16, 8]>"));
+  DimSharding dim =
+      toDimSharding(attribute<DimAttr>("#sched.dim<24 over {1:(1)3, 0:(1)2} parts [16 unit 4 repeat 2, 8]>"));
   EXPECT_EQ(dim.extent, 24);
   EXPECT_THAT(dim.axes, ElementsAre(AxisRef{1, 1, 3}, AxisRef{0, 1, 2}));
-  EXPECT_EQ(dim.unit, 4);
-  EXPECT_THAT(dim.parts, ElementsAre(16, 8));
+  EXPECT_EQ(dim.unit, 1);
+  EXPECT_THAT(dim.parts, ElementsAre(DimPart(16, 4, 2), DimPart(8)));
   EXPECT_EQ(dim.repeat, 1);
   EXPECT_EQ(toDimSharding(attribute<DimAttr>("#sched.dim<24 unit 4 repeat 3>")).repeat, 3);
 }

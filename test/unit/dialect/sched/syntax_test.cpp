@@ -12,7 +12,7 @@ namespace {
 class SchedSyntax : public ParsedText<SchedDialect> {
 protected:
   AxisAttr axis(int64_t index, int64_t pre, int64_t size) { return AxisAttr::get(&context, index, pre, size); }
-  DimAttr dim(int64_t extent, ArrayRef<AxisAttr> axes = {}, int64_t unit = 1, ArrayRef<int64_t> parts = {},
+  DimAttr dim(int64_t extent, ArrayRef<AxisAttr> axes = {}, int64_t unit = 1, ArrayRef<DimPart> parts = {},
               int64_t repeat = 1) {
     return DimAttr::get(&context, extent, axes, unit, parts, repeat);
   }
@@ -31,7 +31,9 @@ TEST_F(SchedSyntax, TextMeansTheAttribute) {
       {"#sched.dim<576>", dim(576)},
       {"#sched.dim<576 over {0:(1)2, 1:(1)3}>", dim(576, {axis(0, 1, 2), tp})},
       {"#sched.dim<576 over {1:(1)3} unit 64>", dim(576, {tp}, 64)},
-      {"#sched.dim<80 over {1:(1)3} unit 8 parts [64, 8, 8]>", dim(80, {tp}, 8, {64, 8, 8})},
+      {"#sched.dim<80 over {1:(1)3} parts [64, 8, 8]>", dim(80, {tp}, 1, {64, 8, 8})},
+      {"#sched.dim<80 over {1:(1)3} parts [64 unit 16, 8 unit 8 repeat 4, 8 repeat 2]>",
+       dim(80, {tp}, 1, {{64, 16}, {8, 8, 4}, {8, 1, 2}})},
       {"#sched.dim<128 over {1:(1)3} unit 64 repeat 3>", dim(128, {tp}, 64, {}, 3)},
       {"#sched.mesh_axis<\"tp\" = 3>", MeshAxisAttr::get(&context, "tp", 3)},
       {"#sched.operand<2>", OperandRefAttr::get(&context, 2)},

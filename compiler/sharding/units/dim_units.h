@@ -10,19 +10,22 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MESHPLAN_COMPILER_SHARDING_DIM_UNITS_H
-#define MESHPLAN_COMPILER_SHARDING_DIM_UNITS_H
+#ifndef MESHPLAN_COMPILER_SHARDING_UNITS_DIM_UNITS_H
+#define MESHPLAN_COMPILER_SHARDING_UNITS_DIM_UNITS_H
 
 #include "compiler/sharding/factor_rule.h"
+#include "compiler/sharding/units/part_units.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace meshplan {
 
-/// A unit of a dim: its elements, and how many units of another dim share it.
+/// A unit of a dim: its elements, and how many units of another dim share it. The parts are those in which operators
+/// take the dim apart, if there are any.
 struct DimUnit {
   int64_t size = 1;
   int64_t repeat = 1;
+  PartUnits parts = {};
 
   bool operator==(const DimUnit &) const = default;
 };
@@ -39,13 +42,13 @@ public:
 
   /// The dim divided over `axes`: by its units if there are enough for all shards; else by units that may share what
   /// they read; else by elements, of which a consumer may then refuse that they be cut. With `parts`, which add up to
-  /// the dim, each is divided so.
+  /// the dim, each is divided so, in units of its own; a part whose units repeat stays as it is.
   plan::DimShardingAttr divide(mlir::Value value, int64_t dim, llvm::ArrayRef<plan::AxisRefAttr> axes,
-                               plan::MeshOp mesh, llvm::ArrayRef<int64_t> parts = {}) const;
+                               plan::MeshOp mesh, llvm::ArrayRef<DimPart> parts = {}) const;
 
 private:
   using Table = llvm::DenseMap<mlir::Value, llvm::SmallVector<DimUnit, 4>>;
-  DimUnit find(const Table &table, mlir::Value value, int64_t dim) const;
+  static const DimUnit &find(const Table &table, mlir::Value value, int64_t dim);
 
   Table whole; ///< nothing that is shared is held twice
   Table fine;
@@ -53,4 +56,4 @@ private:
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_SHARDING_DIM_UNITS_H
+#endif // MESHPLAN_COMPILER_SHARDING_UNITS_DIM_UNITS_H

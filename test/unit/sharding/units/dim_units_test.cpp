@@ -1,6 +1,6 @@
 //===- dim_units_test.cpp - what may not be cut apart ---------------------===//
 
-#include "compiler/sharding/dim_units.h"
+#include "compiler/sharding/units/dim_units.h"
 #include "mlir/Parser/Parser.h"
 #include <gtest/gtest.h>
 
@@ -124,6 +124,57 @@ TEST_F(DimUnitsTest, KeysInOneWeightWithTheirQueriesShareByThemselves) {
   EXPECT_EQ(divide(5, 1, "four"), dealt(4, "four", 1));
   EXPECT_EQ(units->divide(program.getArgument(1), 0, {AxisRefAttr::get(&context, "tp")}, mesh()), dealt(32, "tp", 8));
   EXPECT_EQ(units->divide(program.getArgument(1), 0, {AxisRefAttr::get(&context, "big")}, mesh()), dealt(32, "big", 1));
+}
+
+// Six query heads and three key heads of 4: a weight of 24 + 12 + 12 rows, which a linear operator and a view of its
+// columns read.
+constexpr const char *threeKeys = R"(
+func.func @forward(%x: tensor<2x6x20xf32>, %w: tensor<48x20xf32>) -> tensor<2x6x6x4xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+      : (tensor<2x6x20xf32>, tensor<48x20xf32>) -> tensor<2x6x48xf32>
+  %1:2 = plan.call "aten.split_with_sizes.default"(%0)
+      {self = #plan.operand<0>, split_sizes = array<i64: 24, 24>, dim = -1 : i64}
+      : (tensor<2x6x48xf32>) -> (tensor<2x6x24xf32>, tensor<2x6x24xf32>)
+  %2:2 = plan.call "aten.split_with_sizes.default"(%1#1)
+      {self = #plan.operand<0>, split_sizes = array<i64: 12, 12>, dim = -1 : i64}
+      : (tensor<2x6x24xf32>) -> (tensor<2x6x12xf32>, tensor<2x6x12xf32>)
+  %3 = plan.call "aten.view.default"(%1#0) {self = #plan.operand<0>, size = array<i64: 2, 6, 6, 4>}
+      : (tensor<2x6x24xf32>) -> tensor<2x6x6x4xf32>
+  %4 = plan.call "aten.view.default"(%2#0) {self = #plan.operand<0>, size = array<i64: 2, 6, 3, 4>}
+      : (tensor<2x6x12xf32>) -> tensor<2x6x3x4xf32>
+  %5 = plan.call "aten.view.default"(%2#1) {self = #plan.operand<0>, size = array<i64: 2, 6, 3, 4>}
+      : (tensor<2x6x12xf32>) -> tensor<2x6x3x4xf32>
+  %6 = plan.call "aten.transpose.int"(%3) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+      : (tensor<2x6x6x4xf32>) -> tensor<2x6x6x4xf32>
+  %7 = plan.call "aten.transpose.int"(%4) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+      : (tensor<2x6x3x4xf32>) -> tensor<2x3x6x4xf32>
+  %8 = plan.call "aten.transpose.int"(%5) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+      : (tensor<2x6x3x4xf32>) -> tensor<2x3x6x4xf32>
+  %9:2 = plan.call "meshplan.attention"(%6, %7, %8)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
+      : (tensor<2x6x6x4xf32>, tensor<2x3x6x4xf32>, tensor<2x3x6x4xf32>) -> (tensor<2x6x6x4xf32>, tensor<2x6x6xf32>)
+  return %9#0 : tensor<2x6x6x4xf32>
+})";
+
+TEST_F(DimUnitsTest, PartsOfAFusedWeightHaveUnitsOfTheirOwn) {
+  parse(threeKeys);
+  mlir::BlockArgument weight = program.getArgument(1);
+  auto inParts = [&](llvm::StringRef axis, llvm::ArrayRef<DimPart> parts) {
+    return units->divide(weight, 0, {AxisRefAttr::get(&context, axis)}, mesh(), parts);
+  };
+  auto dealtInParts = [&](llvm::StringRef axis, llvm::ArrayRef<DimPart> parts) {
+    return divideDim(48, {AxisRefAttr::get(&context, axis)}, mesh(), 1, parts);
+  };
+  EXPECT_EQ(inParts("tp", {24, 12, 12}), dealtInParts("tp", {{24, 8}, {12, 4}, {12, 4}})) << "groups of two queries";
+  EXPECT_EQ(inParts("four", {24, 12, 12}), dealtInParts("four", {{24, 4}, {12, 4, 2}, {12, 4, 2}}))
+      << "queries, and the keys that they need";
+  EXPECT_EQ(inParts("big", {24, 12, 12}), dealtInParts("big", {24, 12, 12})) << "fewer queries than shards";
+  // Parts as the plan has them, which are not those of the model.
+  EXPECT_EQ(inParts("tp", {24, 24}), dealtInParts("tp", {{24, 8}, {24, 4}}));
+  EXPECT_EQ(inParts("four", {24, 24}), dealtInParts("four", {24, 24})) << "keys and values are shared one by one";
+  // A part that each shard holds.
+  EXPECT_EQ(inParts("four", {24, {12, 12, 4}, 12}), dealtInParts("four", {{24, 4}, {12, 12, 4}, {12, 4, 2}}));
+  EXPECT_EQ(ofArgument(1, 0), 8) << "in one run";
 }
 
 // Each key is the mean of two queries. A shard for each query would need both queries of its key, and so compute both.

@@ -1,9 +1,7 @@
 //===- dim_units.cpp - what may not be cut apart --------------------------===//
 
-#include "compiler/sharding/dim_units.h"
+#include "compiler/sharding/units/dim_units.h"
 #include "compiler/sharding/op_record.h"
-#include <limits>
-#include <numeric>
 
 using namespace mlir;
 using namespace meshplan;
@@ -41,11 +39,8 @@ private:
 
 } // namespace
 
-/// Repeat of units for which shards cannot hold what they share: the queries of one attention that are the keys of
-/// another, or that its keys are made of, would be dealt twice.
-static constexpr int64_t cannotShare = std::numeric_limits<int64_t>::max();
-
-static bool isShared(const FactorRule &rule, unsigned factor) {
+/// True if a dim's indices are shared by those of the factor.
+static bool isHeadOfKeys(const FactorRule &rule, unsigned factor) {
   return llvm::any_of(rule.operands, [&](const TensorFactors &tensor) {
     return llvm::any_of(tensor.shared, [&](auto shared) { return tensor.dims[shared.first].front() == factor; });
   });
@@ -60,18 +55,6 @@ static std::pair<size_t, int64_t> findMajor(ArrayRef<unsigned> factors, const Fa
   for (size_t next = place + 1; next < factors.size(); ++next)
     below *= rule.factors[factors[next]].size;
   return {place, below};
-}
-
-/// The smallest unit that is a multiple of both; all of the extent if there is none within it. A dim without elements
-/// has units of 1.
-static int64_t join(int64_t left, int64_t right, int64_t extent) {
-  if (extent == 0)
-    return 1;
-  // Units divide their extents, so that the product fits as soon as the extent does.
-  int64_t common = left / std::gcd(left, right);
-  if (common > extent / right || extent % (common * right) != 0)
-    return extent;
-  return common * right;
 }
 
 static std::vector<RuledCall> ruledCalls(func::FuncOp function) {
@@ -104,29 +87,66 @@ SmallVector<DimUnit, 4> &UnitSearch::unitsOf(Value value) {
   return entry->second;
 }
 
+/// Joins into a factor what one dim says of it.
+static void add(DimUnit &factor, int64_t extent, const DimUnit &said) {
+  factor.size = joinUnits(factor.size, said.size, extent);
+  factor.repeat = std::max(factor.repeat, said.repeat);
+  factor.parts = mergeParts(factor.parts, said.parts);
+}
+
+/// Joins into factors what the dim that joins them says of each: what is known of its part, or else of all of it. Who
+/// shares one part does not share the others.
+static void addJoined(const DimUnit &own, ArrayRef<unsigned> list, const FactorRule &rule,
+                      SmallVectorImpl<DimUnit> &factors) {
+  int64_t start = 0;
+  for (unsigned factor : list) {
+    int64_t extent = rule.factors[factor].size;
+    PartUnits parts = partsWithin(own.parts, start, extent);
+    start += extent;
+    if (parts.empty())
+      add(factors[factor], extent, {own.size, 1});
+    else if (parts.size() == 1)
+      add(factors[factor], extent, {parts.front().unit, parts.front().repeat});
+    else
+      add(factors[factor], extent, {1, 1, parts});
+  }
+}
+
 /// Joins into each factor what the dims in which it comes first say of it.
 void UnitSearch::collect(Value value, const TensorFactors &tensor, const FactorRule &rule,
                          SmallVectorImpl<DimUnit> &factors) {
-  ArrayRef<DimUnit> own = unitsOf(value);
-  auto add = [&](unsigned factor, int64_t unit, int64_t repeat) {
-    factors[factor].size = join(factors[factor].size, unit, rule.factors[factor].size);
-    factors[factor].repeat = std::max(factors[factor].repeat, repeat);
-  };
+  ArrayRef<DimUnit> all = unitsOf(value);
   for (auto [dim, list] : llvm::enumerate(tensor.dims)) {
+    const DimUnit &own = all[dim];
     auto [place, below] = findMajor(list, rule);
-    int64_t sharers = tensor.sharers(dim);
     if (place == list.size())
       continue;
-    if (tensor.isJoined(dim))
-      for (unsigned factor : list)
-        add(factor, own[dim].size, 1); // who shares one part does not share the others
-    else if (sharers > 1 && !shares)
-      add(list[place], own[dim].size * sharers, 1);
-    else if (sharers > 1)
-      add(list[place], 1, 1);
+    if (tensor.isJoined(dim)) {
+      addJoined(own, list, rule, factors);
+      continue;
+    }
+    int64_t sharers = tensor.sharers(dim), extent = rule.factors[list[place]].size;
+    DimUnit &factor = factors[list[place]];
+    if (sharers > 1)
+      add(factor, extent, {shares ? 1 : own.size * sharers, 1});
     else
-      add(list[place], join(own[dim].size, below, rule.factors[list[place]].size * below) / below, own[dim].repeat);
+      add(factor, extent,
+          {joinUnits(own.size, below, extent * below) / below, own.repeat, scaledDown(own.parts, below)});
   }
+}
+
+/// The dim that puts these factors end to end.
+static DimUnit joinedFactors(ArrayRef<unsigned> list, int64_t extent, const FactorRule &rule,
+                             ArrayRef<DimUnit> factors) {
+  DimUnit unit;
+  for (unsigned index : list) {
+    const DimUnit &factor = factors[index];
+    unit.size = joinUnits(unit.size, factor.size, extent);
+    if (factor.parts.empty() && rule.factors[index].size != 0)
+      unit.parts.emplace_back(rule.factors[index].size, factor.size, factor.repeat);
+    unit.parts.append(factor.parts);
+  }
+  return unit;
 }
 
 /// What its factors say of a dim.
@@ -136,15 +156,12 @@ DimUnit UnitSearch::ofFactors(const TensorFactors &tensor, unsigned dim, int64_t
   auto [place, below] = findMajor(list, rule);
   if (place == list.size())
     return {};
-  DimUnit unit = factors[list[place]];
+  if (tensor.isJoined(dim))
+    return joinedFactors(list, extent, rule, factors);
+  const DimUnit &unit = factors[list[place]];
   int64_t sharers = tensor.sharers(dim);
-  if (tensor.isJoined(dim)) {
-    for (unsigned factor : list)
-      unit.size = join(unit.size, factors[factor].size, extent);
-    return {unit.size, 1};
-  }
   if (sharers == 1)
-    return {unit.size * below, unit.repeat};
+    return {unit.size * below, unit.repeat, scaledUp(unit.parts, below)};
   if (unit.size % sharers == 0)
     return {unit.size / sharers, unit.repeat};
   return {1, unit.repeat == 1 && sharers % unit.size == 0 ? sharers / unit.size : unit.repeat};
@@ -156,10 +173,10 @@ bool UnitSearch::spread(Value value, const TensorFactors &tensor, const FactorRu
   SmallVector<DimUnit, 4> &own = unitsOf(value);
   for (unsigned dim = 0; dim < tensor.dims.size(); ++dim) {
     int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim);
-    DimUnit unit = ofFactors(tensor, dim, extent, rule, factors);
-    DimUnit joined{join(own[dim].size, unit.size, extent), std::max(own[dim].repeat, unit.repeat)};
+    DimUnit joined = own[dim];
+    add(joined, extent, ofFactors(tensor, dim, extent, rule, factors));
     changed |= joined != own[dim];
-    own[dim] = joined;
+    own[dim] = std::move(joined);
   }
   return changed;
 }
@@ -174,7 +191,7 @@ bool UnitSearch::visit(const RuledCall &ruled) {
   for (auto [value, tensor] : llvm::zip(call.getResults(), rule.results))
     collect(value, tensor, rule, factors);
   for (auto [factor, unit] : llvm::enumerate(factors))
-    if (unit.repeat > 1 && isShared(rule, factor))
+    if (unit.repeat > 1 && isHeadOfKeys(rule, factor))
       unit.repeat = cannotShare;
   bool changed = false;
   for (auto [value, tensor] : llvm::zip(call.getOperands(), rule.operands))
@@ -202,28 +219,54 @@ DimUnits::DimUnits(func::FuncOp function) {
   UnitSearch(calls, fine, /*shares=*/true).run();
 }
 
-DimUnit DimUnits::find(const Table &table, Value value, int64_t dim) const {
+const DimUnit &DimUnits::find(const Table &table, Value value, int64_t dim) {
+  static const DimUnit unknown;
   auto found = table.find(madeBy(value));
-  return found == table.end() ? DimUnit() : found->second[dim];
+  return found == table.end() ? unknown : found->second[dim];
 }
 
 int64_t DimUnits::get(Value value, int64_t dim) const { return find(whole, value, dim).size; }
 
+static DimUnit withoutRepeats(DimUnit unit) {
+  unit.repeat = 1;
+  for (DimPart &part : unit.parts)
+    part.repeat = 1;
+  return unit;
+}
+
+/// The parts, or all of the dim as one, in units of their own; nothing if one has too few of them for all shards.
+static std::optional<PartUnits> inUnits(const DimUnit &unit, ArrayRef<DimPart> parts, int64_t shards) {
+  PartUnits dealt;
+  int64_t start = 0;
+  for (const DimPart &part : parts) {
+    if (part.repeat != 1) {
+      dealt.push_back(part);
+      start += part.extent;
+      continue;
+    }
+    bool isKnown = parts.size() > 1 && !unit.parts.empty();
+    DimPart own = isKnown ? asOnePart(unit.parts, start, part.extent) : DimPart(part.extent, unit.size, unit.repeat);
+    start += part.extent;
+    bool isShared = own.repeat != 1, canShare = own.repeat != cannotShare && (isKnown || parts.size() == 1);
+    if ((isShared && !canShare) || own.extent % own.unit != 0 || own.extent / own.unit * own.repeat < shards)
+      return std::nullopt;
+    dealt.push_back(own);
+  }
+  return dealt;
+}
+
 DimShardingAttr DimUnits::divide(Value value, int64_t dim, ArrayRef<AxisRefAttr> axes, MeshOp mesh,
-                                 ArrayRef<int64_t> parts) const {
+                                 ArrayRef<DimPart> parts) const {
   int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim), shards = shardCount(axes, mesh);
-  SmallVector<int64_t> sizes(parts);
-  if (sizes.empty())
-    sizes.push_back(extent);
-  auto hasEnough = [&](DimUnit unit) {
-    return llvm::all_of(
-        sizes, [&](int64_t size) { return size % unit.size == 0 && size / unit.size * unit.repeat >= shards; });
-  };
-  DimUnit kept = find(whole, value, dim), shared = find(fine, value, dim);
-  if (hasEnough({kept.size, 1}))
-    return divideDim(extent, axes, mesh, kept.size, parts);
-  bool canShare = shared.repeat != cannotShare && (parts.empty() || shared.repeat == 1);
-  if (canShare && hasEnough(shared))
-    return divideDim(extent, axes, mesh, shared.size, parts, shared.repeat);
-  return divideDim(extent, axes, mesh, 1, parts);
+  PartUnits stated(parts.begin(), parts.end());
+  if (stated.empty())
+    stated.emplace_back(extent);
+  std::optional<PartUnits> dealt = inUnits(withoutRepeats(find(whole, value, dim)), stated, shards);
+  if (!dealt)
+    dealt = inUnits(find(fine, value, dim), stated, shards);
+  if (!dealt)
+    dealt = stated;
+  if (!parts.empty())
+    return divideDim(extent, axes, mesh, 1, *dealt);
+  return divideDim(extent, axes, mesh, dealt->front().unit, {}, dealt->front().repeat);
 }

@@ -1,0 +1,99 @@
+//===- part_units.cpp - units of the parts of a dim -----------------------===//
+
+#include "compiler/sharding/units/part_units.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+#include <numeric>
+
+using namespace meshplan;
+using llvm::ArrayRef;
+
+int64_t meshplan::joinUnits(int64_t left, int64_t right, int64_t extent) {
+  if (extent == 0)
+    return 1;
+  // Units divide their extents, so that the product fits as soon as the extent does.
+  int64_t common = left / std::gcd(left, right);
+  if (common > extent / right || extent % (common * right) != 0)
+    return extent;
+  return common * right;
+}
+
+/// What a part says of a range that it holds. Of a piece nobody knows who shares it.
+static DimPart pieceOf(const DimPart &part, int64_t extent) {
+  if (extent == part.extent)
+    return part;
+  return {extent, extent % part.unit == 0 ? part.unit : extent, 1};
+}
+
+PartUnits meshplan::mergeParts(ArrayRef<DimPart> left, ArrayRef<DimPart> right) {
+  if (left.empty() || right.empty())
+    return PartUnits(left.empty() ? right : left);
+  PartUnits merged;
+  int64_t leftDone = 0, rightDone = 0; // of the first parts
+  while (!left.empty() && !right.empty()) {
+    int64_t extent = std::min(left.front().extent - leftDone, right.front().extent - rightDone);
+    DimPart a = pieceOf(left.front(), extent), b = pieceOf(right.front(), extent);
+    merged.emplace_back(extent, joinUnits(a.unit, b.unit, extent), std::max(a.repeat, b.repeat));
+    leftDone += extent;
+    rightDone += extent;
+    if (leftDone == left.front().extent) {
+      left = left.drop_front();
+      leftDone = 0;
+    }
+    if (rightDone == right.front().extent) {
+      right = right.drop_front();
+      rightDone = 0;
+    }
+  }
+  return merged;
+}
+
+PartUnits meshplan::partsWithin(ArrayRef<DimPart> parts, int64_t start, int64_t extent) {
+  PartUnits within;
+  int64_t position = 0;
+  for (const DimPart &part : parts) {
+    int64_t end = position + part.extent;
+    if (position < start + extent && end > start) {
+      if (position < start || end > start + extent)
+        return {};
+      within.push_back(part);
+    }
+    position = end;
+  }
+  return within;
+}
+
+PartUnits meshplan::scaledUp(ArrayRef<DimPart> parts, int64_t count) {
+  PartUnits scaled(parts);
+  for (DimPart &part : scaled)
+    part = {part.extent * count, part.unit * count, part.repeat};
+  return scaled;
+}
+
+PartUnits meshplan::scaledDown(ArrayRef<DimPart> parts, int64_t count) {
+  PartUnits scaled(parts);
+  for (DimPart &part : scaled) {
+    if (part.extent % count != 0)
+      return {};
+    part = {part.extent / count, joinUnits(part.unit, count, part.extent) / count, part.repeat};
+  }
+  return scaled;
+}
+
+DimPart meshplan::asOnePart(ArrayRef<DimPart> parts, int64_t start, int64_t extent) {
+  DimPart one(extent);
+  int64_t position = 0;
+  for (const DimPart &part : parts) {
+    int64_t first = std::max(position, start), last = std::min(position + part.extent, start + extent);
+    position += part.extent;
+    if (first >= last)
+      continue;
+    bool isWhole = last - first == part.extent;
+    if (isWhole && part.extent == extent)
+      return part;
+    one.unit = joinUnits(one.unit, isWhole ? part.unit : pieceOf(part, last - first).unit, extent);
+    if (part.repeat != 1)
+      one.repeat = cannotShare;
+  }
+  return one;
+}

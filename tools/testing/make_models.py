@@ -86,6 +86,8 @@ GEMMA = GROUPED | {"head_dim": 16, "sliding_window": 8}  # heads * head_dim is n
 GEMMA2 = GEMMA | {"query_pre_attn_scalar": 16, "attn_logit_softcapping": 2.0, "final_logit_softcapping": 5.0}
 GEMMA3 = GEMMA | {"layer_types": '["sliding_attention", "full_attention"]'}
 GPT_NEOX = DECODER | {"num_attention_heads": 8}
+THREE_KEYS = {"hidden_size": 72, "num_attention_heads": 9, "num_key_value_heads": 3}
+FALCON = {"num_attention_heads": 8, "multi_query": "true", "parallel_attn": "true", "bias": "false", "alibi": "false"}
 BLOOM = {"hidden_size": 64, "n_layer": 2, "n_head": 8, "vocab_size": 160}
 MPT = {"d_model": 64, "n_layers": 2, "n_heads": 8, "expansion_ratio": 2, "vocab_size": 160, "max_seq_len": 64}
 OPT = {
@@ -146,6 +148,10 @@ MODELS: dict[str, list[str]] = {
     "gpt_neox": noisy("gpt_neox", **GPT_NEOX),
     "phi": noisy("phi", **GROUPED),
     "phi3": noisy("phi3", **GROUPED, sliding_window=8, pad_token_id=0),
+    "phi3_uneven": noisy("phi3", **GROUPED | THREE_KEYS, pad_token_id=0),
+    "phi3_one_key": noisy("phi3", **GROUPED | {"num_key_value_heads": 1}, pad_token_id=0),
+    "falcon": noisy("falcon", **DECODER | FALCON),
+    "gpt_bigcode": noisy("gpt_bigcode", **GPT2 | {"n_head": 8, "multi_query": "true"}),
     "bloom": noisy("bloom", **BLOOM),
     "bloom_mask": noisy("bloom", "--attention-mask", **BLOOM),
     "mpt": noisy("mpt", **MPT),

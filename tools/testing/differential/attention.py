@@ -33,7 +33,7 @@ class Attention(Layer):
         self.turns, self.cap, self.slopes = flag(), pick((0.0, 0.0, 2.0)), pick((False, False, True))
         self.scale = pick((self.size**-0.5, 0.37))
         self.repeats = pick(("interleave", "expand"))
-        self.cutting = pick(("split", "slices", "view"))
+        self.cutting = pick(("split", "slices", "view", "counted"))
         self.make_weights(sizes.features)
         self.out = linear(self.heads * self.size, sizes.features, self.choices, "narrow", self.heads)
         self.norm = nn.LayerNorm(self.size) if flag() else None
@@ -53,9 +53,6 @@ class Attention(Layer):
         if self.layout == "interleaved":  # as GPT-NeoX: each head has its own three
             self.groups = heads
             self.fused = linear(features, 3 * heads * size, self.choices, "wide", heads)
-            return
-        if groups == 1:  # nor here
-            self.fused = linear(features, (heads + 2) * size, self.choices, "table", 1)
             return
         parts = "parts 3" if heads == groups else f"parts (heads {heads}, kv {groups}, kv {groups})"
         self.fused = linear(features, (heads + 2 * groups) * size, self.choices, "wide", heads, parts)
@@ -78,6 +75,9 @@ class Attention(Layer):
         else:
             sizes = [heads * size, groups * size, groups * size]
             fused = self.fused(x)
+            if self.cutting == "counted":  # as Falcon: heads in one dim
+                counted = fused.view(x.size(0), x.size(1), heads + 2 * groups, size).transpose(1, 2)
+                return counted[:, :heads], counted[:, heads : heads + groups], counted[:, heads + groups :]
             if self.cutting == "slices":
                 ends = (sizes[0], sizes[0] + sizes[1])
                 query, key, value = fused[..., : ends[0]], fused[..., ends[0] : ends[1]], fused[..., ends[1] :]

@@ -291,6 +291,7 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
   int64_t extent = 1, unit = 1, repeat = 1;
   SmallVector<DimPart> parts;
   bool isNumbered = false;
+  std::optional<unsigned> inParts; // with factors below
   for (unsigned index : factors) {
     const Factor &factor = rule.factors[index];
     const FactorDivision &division = divisions[index];
@@ -298,6 +299,8 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
     unit *= std::max<int64_t>(factor.size, 1);
     for (DimPart &part : parts)
       part = {part.extent * factor.size, part.unit * std::max<int64_t>(factor.size, 1), part.repeat};
+    if (!parts.empty() && factor.size != 1)
+      inParts = *llvm::find_if(factors, [&](unsigned other) { return !divisions[other].parts.empty(); });
     if (division.axes.empty() || inexpressible || isHeldByAll(division, factor, mesh)) {
       majorIsWhole |= factor.size != factor.unit;
       continue;
@@ -320,6 +323,9 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
     parts.assign(division.parts.begin(), division.parts.end());
     majorIsWhole |= division.unit != 1 || repeat != 1 || shardCount(division.axes, mesh) < factor.size / factor.unit;
   }
+  // Equal parts would number the indices of the leading factor.
+  if (inParts && llvm::all_equal(parts))
+    return {divideDim(extent, {}, mesh), inParts};
   if (isNumbered)
     parts.assign(known.size(), {extent / static_cast<int64_t>(known.size()), unit, repeat});
   if (!parts.empty())

@@ -212,7 +212,20 @@ TEST_F(ProjectionTest, PartsBelowAnotherFactorCannotBeExpressed) {
   llvm::SmallVector<unsigned> inexpressible;
   EXPECT_TRUE(projectToDims(divisions, rule.operands[0], rule, mesh, &inexpressible).isReplicated());
   EXPECT_THAT(inexpressible, ElementsAre(1u));
+  // Equal parts of the leading factor would be read as those that it numbers.
   inexpressible.clear();
+  FactorRule pairs = dimOf({8, 2});
+  FactorDivisions halves(2);
+  halves[0].axes = {axis("two")};
+  halves[0].parts = {4, 4};
+  EXPECT_TRUE(projectToDims(halves, pairs.operands[0], pairs, mesh, &inexpressible).isReplicated());
+  EXPECT_THAT(inexpressible, ElementsAre(0u));
+  inexpressible.clear();
+  halves[0].parts = {6, 2};
+  ShardingAttr unequal = projectToDims(halves, pairs.operands[0], pairs, mesh, &inexpressible);
+  EXPECT_EQ(unequal.getDims()[0], divideDim(16, {axis("two")}, mesh, 1, {{12, 2}, {4, 2}}));
+  EXPECT_THAT(inexpressible, IsEmpty());
+  EXPECT_EQ(projectToFactors(unequal, pairs.operands[0], pairs, mesh).factors, halves);
   divisions[0].axes = {axis("two")};
   divisions[1].axes = {axis("three")};
   ShardingAttr made = projectToDims(divisions, rule.operands[0], rule, mesh, &inexpressible);
@@ -352,6 +365,57 @@ TEST_F(ProjectionTest, RoundTripsOfRandomDims) {
       return;
   }
   EXPECT_GT(projected, 500);
+}
+
+/// What a dim says of its factors is what was said to the dim.
+TEST_F(ProjectionTest, DrawnDivisionsComeBackFromTheirDim) {
+  std::mt19937 generator(11);
+  auto draw = [&](int64_t first, int64_t last) {
+    return std::uniform_int_distribution<int64_t>(first, last)(generator);
+  };
+  const char *const axes[] = {"two", "three", "four"};
+  int divided = 0, inParts = 0;
+  for (int round = 0; round < 4000; ++round) {
+    llvm::SmallVector<int64_t> sizes;
+    for (int64_t count = draw(1, 3); count > 0; --count)
+      sizes.push_back(draw(1, 2) == 1 ? draw(1, 4) : 12);
+    // What is joined is divided together.
+    bool isJoined = sizes.size() > 1 && !llvm::is_contained(sizes, 1) && draw(0, 2) == 0;
+    FactorRule rule = isJoined ? joinOf(sizes) : dimOf(sizes);
+    FactorDivisions divisions(sizes.size());
+    AxisRefAttr common = axis(axes[draw(0, 2)]);
+    for (auto [index, division] : llvm::enumerate(divisions)) {
+      if (sizes[index] == 1 || (!isJoined && draw(0, 1) == 0))
+        continue;
+      division.axes = {isJoined ? common : axis(axes[index])};
+      auto drawPart = [&](int64_t extent) {
+        int64_t unit = extent % 4 == 0 ? draw(0, 2) * 2 : 1;
+        return DimPart(extent, std::max<int64_t>(unit, 1), std::max<int64_t>(draw(-3, 4), 1));
+      };
+      DimPart whole = drawPart(sizes[index]);
+      division.unit = whole.unit;
+      division.repeat = whole.repeat;
+      if (sizes[index] == 12 && draw(0, 2) == 0)
+        division = {division.axes, 1,
+                    draw(0, 1) == 0 ? llvm::SmallVector<DimPart, 3>{drawPart(8), drawPart(4)}
+                                    : llvm::SmallVector<DimPart, 3>{drawPart(6), drawPart(6)}};
+      division = canonical(division, rule.factors[index], mesh);
+    }
+    llvm::SmallVector<unsigned> inexpressible;
+    ShardingAttr made = projectToDims(divisions, rule.operands[0], rule, mesh, &inexpressible);
+    if (!inexpressible.empty())
+      continue;
+    Projection back = projectToFactors(made, rule.operands[0], rule, mesh);
+    ASSERT_FALSE(back.block) << print(made);
+    for (auto [index, division] : llvm::enumerate(divisions)) {
+      bool isWhole = isHeldByAll(division, rule.factors[index], mesh) && !isJoined;
+      ASSERT_EQ(back.factors[index], isWhole ? FactorDivision() : division) << print(made) << " of " << index;
+    }
+    divided += !made.isReplicated();
+    inParts += !made.getDims()[0].getParts().empty();
+  }
+  EXPECT_GT(divided, 1000);
+  EXPECT_GT(inParts, 200);
 }
 
 } // namespace

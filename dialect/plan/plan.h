@@ -72,6 +72,9 @@ DimShardingAttr divideDim(int64_t extent, llvm::ArrayRef<AxisRefAttr> axes, Mesh
 /// True if neighbours may hold the same unit.
 bool isShared(DimShardingAttr dim);
 
+/// True if each shard, of each part, holds a unit that no other does.
+bool hasUnitForEach(int64_t extent, DimShardingAttr dim, MeshOp mesh);
+
 /// The dim where each rank keeps, of the units that neighbours share, those that are its own.
 DimShardingAttr ownUnits(int64_t extent, DimShardingAttr dim, MeshOp mesh);
 

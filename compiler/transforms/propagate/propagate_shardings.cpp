@@ -226,23 +226,15 @@ std::optional<Cause> Propagation::causeOf(const WantedDim &wanted, AxisRefAttr a
   return wanted.neighbour ? layouts.causeOf(wanted.neighbour, axis) : std::nullopt;
 }
 
-/// True if each shard (of each part) holds a unit.
-static bool isWithinUnits(int64_t extent, DimShardingAttr dim, MeshOp mesh) {
-  int64_t shards = shardCount(dim.getAxes(), mesh);
-  auto hasEnough = [&](const DimPart &part) { return part.extent / part.unit >= shards; };
-  return dim.getParts().empty() ? hasEnough({extent, dim.getUnit()}) : llvm::all_of(dim.getParts(), hasEnough);
-}
-
 std::optional<DimShardingAttr> Propagation::extended(Value value, int64_t dim, DimShardingAttr now, AxisRefAttr axis) {
   int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim);
-  if (isShared(now))
-    return std::nullopt;
   AxisList axes(now.getAxes());
   axes.push_back(axis);
   bool isWhole = now.getAxes().empty();
   DimShardingAttr divided =
       isWhole ? divideDim(extent, axes, mesh, units.get(value, dim)) : divideDim(extent, axes, mesh, now);
-  bool isFine = dropMinorAxes(extent, divided, 1, mesh) == now && isWithinUnits(extent, divided, mesh);
+  bool isFine = !isShared(now) && dropMinorAxes(extent, divided, 1, mesh) == now;
+  isFine &= hasUnitForEach(extent, divided, mesh);
   return isFine ? std::optional(divided) : std::nullopt;
 }
 

@@ -172,6 +172,35 @@ TEST_F(PlanAttrs, DimsThatAreDealtAlikeAreOneCanonicalDim) {
       }
 }
 
+TEST_F(PlanAttrs, UnitsThatNeighboursShare) {
+  EXPECT_FALSE(isShared(dim("\"dp\", unit 4")));
+  EXPECT_FALSE(isShared(dim("\"dp\", parts [16 unit 4, 8]")));
+  EXPECT_TRUE(isShared(dim("\"dp\", unit 4, repeat 2")));
+  EXPECT_TRUE(isShared(dim("\"dp\", parts [16 unit 4, 8 unit 4 repeat 3]")));
+}
+
+TEST_F(PlanAttrs, OfSharedUnitsARankKeepsItsOwn) {
+  for (StringRef how : {"unit 4, repeat 3", "parts [16 unit 4, 8 unit 8 repeat 5]", "parts [12 repeat 2, 12 unit 6]"})
+    for (StringRef over : overs) {
+      DimShardingAttr shared = dim((over + ", " + how).str()), own = ownUnits(24, shared, mesh());
+      EXPECT_FALSE(isShared(own));
+      std::vector<int64_t> holders(24, 0);
+      int64_t shards = shardCount(own.getAxes(), mesh()), copies = 12 / shards;
+      for (const auto &held : elements(24, own))
+        for (int64_t element : held)
+          ++holders[element];
+      EXPECT_THAT(holders, testing::Each(copies)) << print(own);
+    }
+}
+
+TEST_F(PlanAttrs, EachShardHasAUnitWhereThereAreEnough) {
+  auto has = [&](StringRef text) { return hasUnitForEach(24, dim(text), mesh()); };
+  EXPECT_TRUE(has("\"tp\", unit 4"));
+  EXPECT_FALSE(has("\"tp\", unit 6"));
+  EXPECT_TRUE(has("\"tp\", parts [18 unit 3, 6]"));
+  EXPECT_FALSE(has("\"tp\", parts [18 unit 3, 6 unit 2]")) << "the second has three";
+}
+
 TEST_F(PlanAttrs, AWholeDimHasNeitherUnitNorParts) {
   EXPECT_EQ(canonicalDim(24, dim("unit 4"), mesh()), dim(""));
   EXPECT_EQ(canonicalDim(24, dim("parts [12, 12], ?"), mesh()), dim("?"));

@@ -32,16 +32,22 @@ std::unique_ptr<CommonToken> cut(Token &token, size_t type, size_t begin, size_t
   return piece;
 }
 
+/// What a piece is where it stands alone, so that spaces around the stars change nothing.
+size_t typeAlone(const std::string &piece) {
+  antlr4::ANTLRInputStream stream(piece);
+  PlanLexer lexer(&stream);
+  lexer.removeErrorListeners();
+  std::unique_ptr<Token> token = lexer.nextToken();
+  bool isAll = token->getText() == piece;
+  return isAll ? token->getType() : size_t{PlanLexer::PATH};
+}
+
 /// Appends `tp*2` as three tokens.
 void appendProduct(Token &token, TokenList &out) {
   std::string text = token.getText();
   for (size_t begin = 0; begin < text.size();) {
     size_t end = text[begin] == '*' ? begin + 1 : std::min(text.find('*', begin), text.size());
-    llvm::StringRef piece = llvm::StringRef(text).slice(begin, end);
-    size_t type = piece == "*"                         ? PlanLexer::STAR
-                  : llvm::all_of(piece, llvm::isDigit) ? PlanLexer::NUMBER
-                                                       : PlanLexer::NAME;
-    out.push_back(cut(token, type, begin, end));
+    out.push_back(cut(token, typeAlone(text.substr(begin, end - begin)), begin, end));
     begin = end;
   }
 }

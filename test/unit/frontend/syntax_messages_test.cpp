@@ -140,6 +140,16 @@ help: the form is 'let NAME = VALUE'
               ^~~~~
 help: the form is 'mesh NAME = SIZE, NAME = SIZE'
 )"},
+    {"APieceOfAProductThatIsNoName",
+     R"(plan p {
+  let n = 5init*dp
+}
+)",
+     R"(p.plan:2:11: error: expected '(', a name or a number, found '5init'
+    let n = 5init*dp
+            ^~~~~
+help: the form is 'let NAME = VALUE'
+)"},
     {"PlanWithoutName",
      R"(plan {
 }

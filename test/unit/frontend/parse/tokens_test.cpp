@@ -65,6 +65,22 @@ TEST(Tokens, BehindAnEqualsSignStarsMultiply) {
   EXPECT_EQ(read("microbatches 2*n"), "microbatches 2 * n");
 }
 
+TEST(Tokens, SpacesAroundStarsChangeNoToken) {
+  auto typesOf = [](const std::string &text) {
+    Sources sources;
+    Diagnostics diagnostics(sources);
+    std::unique_ptr<PlanTokens> tokens = readTokens(sources.add("p.plan", text), diagnostics);
+    std::vector<size_t> types;
+    for (antlr4::Token *token : tokens->stream().getTokens())
+      if (token->getChannel() == antlr4::Token::DEFAULT_CHANNEL)
+        types.push_back(token->getType());
+    return types;
+  };
+  for (const char *piece : {"2", "tp", "5init", "init", "over", "world", "2e3", "4KB", "s", "_"})
+    EXPECT_EQ(typesOf("let n = " + std::string(piece) + "*dp"), typesOf("let n = " + std::string(piece) + " * dp"))
+        << piece;
+}
+
 TEST(Tokens, ElsewhereStarsArePatterns) {
   EXPECT_EQ(read("*_norm: a"), "*_norm : a");
   EXPECT_EQ(read("let n = 2\n*_norm: a"), "let n = 2 ; *_norm : a") << "the value ends with its line";

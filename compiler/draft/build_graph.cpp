@@ -1,6 +1,7 @@
 //===- build_graph.cpp - the feature graph of a program -------------------===//
 
 #include "compiler/draft/build_graph.h"
+#include "compiler/sharding/attention_heads.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/place/feature_dims.h"
 #include "llvm/ADT/DenseMap.h"
@@ -21,7 +22,8 @@ private:
   void addValue(Value value);
   void addCall(plan::CallOp call);
   void addTensor(Value value, const TensorFactors &tensor, const FactorRule &rule, std::vector<DimLink> &links);
-  void addJoined(size_t dim, llvm::ArrayRef<unsigned> factors, const FactorRule &rule, std::vector<DimLink> &links);
+  void addJoined(Value value, unsigned dim, llvm::ArrayRef<unsigned> factors, const FactorRule &rule,
+                 std::vector<DimLink> &links);
   void addWeight(BlockArgument argument, const OutlineParameter &parameter, size_t index);
   size_t firstCall(Value value) const;
   bool comesFromInput(Value value);
@@ -41,13 +43,19 @@ void GraphBuilder::addValue(Value value) {
     graph.extents.push_back(extent);
 }
 
-/// The factors of a joined dim are divided together, each of them part by part.
-void GraphBuilder::addJoined(size_t dim, llvm::ArrayRef<unsigned> factors, const FactorRule &rule,
+/// The factors of a joined dim are divided together, each of them part by part, but for the only key head beside query
+/// heads, which all ranks hold.
+void GraphBuilder::addJoined(Value value, unsigned dim, llvm::ArrayRef<unsigned> factors, const FactorRule &rule,
                              std::vector<DimLink> &links) {
-  DimParts parts{dim};
+  DimParts parts{firstDim[value] + dim, {}};
+  bool isHead = isOnlyKeyHead(value, dim, 0, cast<RankedTensorType>(value.getType()).getDimSize(dim));
+  int64_t start = 0;
   for (unsigned factor : factors) {
-    links[factor].dims.push_back(dim);
-    parts.sizes.push_back(rule.factors[factor].size);
+    int64_t size = rule.factors[factor].size;
+    if (isHead || !isOnlyKeyHead(value, dim, start, size))
+      links[factor].dims.push_back(parts.dim);
+    parts.sizes.push_back(size);
+    start += size;
   }
   if (parts.sizes.size() > 1)
     graph.parts.push_back(std::move(parts));
@@ -58,7 +66,7 @@ void GraphBuilder::addTensor(Value value, const TensorFactors &tensor, const Fac
   for (auto [index, factors] : llvm::enumerate(tensor.dims)) {
     size_t dim = firstDim[value] + index;
     if (tensor.isJoined(index)) {
-      addJoined(dim, factors, rule, links);
+      addJoined(value, index, factors, rule, links);
       continue;
     }
     bool isMajor = true;

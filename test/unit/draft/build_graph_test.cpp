@@ -154,3 +154,42 @@ TEST(BuildGraph, SumsAndWhatNeedsAll) {
   EXPECT_FALSE(softmax[1].isReduced);
   EXPECT_FALSE(softmax[0].wholeAt);
 }
+
+// Two query heads, a key head and a value head of 4 in one weight: all ranks hold what is the only one.
+TEST(BuildGraph, TheOnlyKeyHeadLeavesTheQueriesBesideItDivided) {
+  PlanModule module(R"(
+func.func @forward(%x: tensor<2x6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+                   %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]})
+    -> tensor<2x2x6x4xf32> {
+  %qkv = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "qkv"
+      : (tensor<2x6x8xf32>, tensor<16x8xf32>) -> tensor<2x6x16xf32>
+  %0:3 = plan.call "aten.split_with_sizes.default"(%qkv)
+      {self = #plan.operand<0>, split_sizes = array<i64: 8, 4, 4>, dim = 2 : i64}
+      : (tensor<2x6x16xf32>) -> (tensor<2x6x8xf32>, tensor<2x6x4xf32>, tensor<2x6x4xf32>)
+  %1 = plan.call "aten.view.default"(%0#0) {self = #plan.operand<0>, size = array<i64: 2, 6, 2, 4>}
+      : (tensor<2x6x8xf32>) -> tensor<2x6x2x4xf32>
+  %q = plan.call "aten.transpose.int"(%1) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+      : (tensor<2x6x2x4xf32>) -> tensor<2x2x6x4xf32>
+  %k = plan.call "aten.unsqueeze.default"(%0#1) {self = #plan.operand<0>, dim = 1 : i64}
+      : (tensor<2x6x4xf32>) -> tensor<2x1x6x4xf32>
+  %v = plan.call "aten.unsqueeze.default"(%0#2) {self = #plan.operand<0>, dim = 1 : i64}
+      : (tensor<2x6x4xf32>) -> tensor<2x1x6x4xf32>
+  %out:2 = plan.call "meshplan.attention"(%q, %k, %v)
+      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.5 : f64}
+      : (tensor<2x2x6x4xf32>, tensor<2x1x6x4xf32>, tensor<2x1x6x4xf32>) -> (tensor<2x2x6x4xf32>, tensor<2x2x6xf32>)
+  return %out#0 : tensor<2x2x6x4xf32>
+}
+)");
+  FeatureGraph graph = buildFeatureGraph(module.function(), {});
+  DimClasses classes(graph);
+  // Dims 0 to 4 are those of x and w; then come the features of `qkv` and of its three parts.
+  const size_t rows = 3, features = 7, queries = 10, key = 13;
+  EXPECT_EQ(classes.find(rows), classes.find(features));
+  EXPECT_EQ(classes.find(features), classes.find(queries));
+  EXPECT_NE(classes.find(features), classes.find(key));
+  EXPECT_FALSE(classes[classes.find(features)].wholeAt);
+  EXPECT_TRUE(classes[classes.find(key)].wholeAt);
+  ASSERT_EQ(graph.parts.size(), 1u);
+  EXPECT_EQ(graph.parts[0].dim, features);
+  EXPECT_EQ(graph.parts[0].sizes, (std::vector<int64_t>{8, 4, 4}));
+}

@@ -27,3 +27,16 @@ TEST(PartsOfDims, WhatIsSaidFirstHolds) {
   builder.parts("aten.split.Tensor", "", fused, {24, 8});
   EXPECT_THAT(partsOfDims(builder.graph)[fused], ElementsAre(16, 16));
 }
+
+TEST(PartsOfDims, CountedHeadsArePartsOfTheFeatures) {
+  GraphOf builder;
+  size_t fused = builder.linear("qkv", builder.input(), 40), heads = builder.newDim(10);
+  builder.together(fused, heads);
+  builder.parts("aten.split_with_sizes.default", "attn", heads, {8, 1, 1});
+  EXPECT_THAT(partsOfDims(builder.graph)[fused], ElementsAre(32, 4, 4));
+  GraphOf equal;
+  size_t halves = equal.linear("qk", equal.input(), 40), pairs = equal.newDim(10);
+  equal.together(halves, pairs);
+  equal.parts("aten.split_with_sizes.default", "attn", pairs, {5, 5});
+  EXPECT_THAT(partsOfDims(equal.graph)[halves], IsEmpty()) << "two equal parts number an index of two";
+}

@@ -12,6 +12,7 @@
 
 namespace meshplan {
 
+// NOLINTNEXTLINE(readability-identifier-naming): LLVM's hashing finds it by this name
 inline llvm::hash_code hash_value(const DimPart &part) {
   return llvm::hash_combine(part.extent, part.unit, part.repeat);
 }

@@ -15,8 +15,7 @@ static ArrayRef<unsigned> dividedFactors(const TensorFactors &tensor, unsigned d
   ArrayRef<unsigned> factors = tensor.dims[dim];
   if (tensor.isJoined(dim))
     return factors;
-  const unsigned *major = llvm::find_if(factors, [&](unsigned factor) { return rule.factors[factor].size != 1; });
-  return ArrayRef<unsigned>(major, major == factors.end() ? 0 : 1);
+  return factors.drop_front(rule.majorPlace(factors)).take_front(1);
 }
 
 static bool holdsAny(ArrayRef<unsigned> dim, ArrayRef<unsigned> factors) {
@@ -123,14 +122,6 @@ private:
 };
 } // namespace
 
-/// How many elements of a dim lie below each index of its leading factor.
-static int64_t belowLeading(ArrayRef<unsigned> factors, const FactorRule &rule) {
-  int64_t below = 1;
-  for (unsigned factor : factors.drop_front())
-    below *= rule.factors[factor].size;
-  return below;
-}
-
 /// The elements of a dim as those of one factor.
 static std::optional<FactorRange> inFactor(const TensorFactors &tensor, const FactorRule &rule, DimRange range) {
   ArrayRef<unsigned> factors = tensor.dims[range.dim];
@@ -147,14 +138,13 @@ static std::optional<FactorRange> inFactor(const TensorFactors &tensor, const Fa
     }
     return std::nullopt;
   }
-  if (factors.empty())
+  size_t major = rule.majorPlace(factors);
+  int64_t below = rule.sizeBelow(factors, major);
+  if (major == factors.size() || range.start % below != 0 || range.extent % below != 0)
     return std::nullopt;
-  int64_t below = belowLeading(factors, rule);
-  if (range.start % below != 0 || range.extent % below != 0)
-    return std::nullopt;
-  if (factors.size() == 2)
+  if (factors.size() == major + 2)
     under = factors.back();
-  return FactorRange{factors.front(), range.start / below, range.extent / below, under};
+  return FactorRange{factors[major], range.start / below, range.extent / below, under};
 }
 
 bool PartSearch::addResult(OpResult result, unsigned dim, const TensorFactors &tensor, const FactorRule &rule,
@@ -162,18 +152,20 @@ bool PartSearch::addResult(OpResult result, unsigned dim, const TensorFactors &t
   ArrayRef<unsigned> factors = tensor.dims[dim];
   if (!holdsAny(factors, range.factor))
     return true;
+  ArrayRef<unsigned> before = factors.take_while([&](unsigned factor) { return factor != range.factor; });
   DimRange made{result, dim, range.start, range.extent};
   for (unsigned other = 0; range.below && other < tensor.dims.size(); ++other)
     if (other != dim && ArrayRef(tensor.dims[other]) == ArrayRef(*range.below))
       made.below = other;
   if (tensor.isJoined(dim)) {
-    for (unsigned factor : factors.take_while([&](unsigned factor) { return factor != range.factor; }))
+    for (unsigned factor : before)
       made.start += rule.factors[factor].size;
-  } else if (factors.front() != range.factor) {
+  } else if (rule.majorPlace(before) != before.size()) {
     return false;
   } else {
-    made.start *= belowLeading(factors, rule);
-    made.extent *= belowLeading(factors, rule);
+    int64_t below = rule.sizeBelow(factors, before.size());
+    made.start *= below;
+    made.extent *= below;
   }
   add(made);
   return true;

@@ -67,6 +67,19 @@ struct FactorRule {
     return factors.size() - 1;
   }
 
+  /// The place in a dim, major to minor, of the first factor that has more than one index; behind the last if none has.
+  size_t majorPlace(llvm::ArrayRef<unsigned> dim) const {
+    return llvm::find_if(dim, [&](unsigned factor) { return factors[factor].size != 1; }) - dim.begin();
+  }
+
+  /// How many elements of a dim lie below each index of the factor at `place`.
+  int64_t sizeBelow(llvm::ArrayRef<unsigned> dim, size_t place) const {
+    int64_t below = 1;
+    for (size_t next = place + 1; next < dim.size(); ++next)
+      below *= factors[dim[next]].size;
+    return below;
+  }
+
   /// The factors that one dim joins with `factor`, itself among them; only itself if none does. They are divided
   /// together.
   llvm::SmallVector<unsigned> siblings(unsigned factor) const;

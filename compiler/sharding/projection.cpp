@@ -1,6 +1,7 @@
 //===- projection.cpp - shardings of dims and axes of factors -------------===//
 
 #include "compiler/sharding/projection.h"
+#include "compiler/sharding/units/part_units.h"
 
 using namespace meshplan;
 using namespace meshplan::plan;
@@ -24,7 +25,7 @@ public:
 private:
   const Factor &factorAt(size_t place) const { return rule.factors[factors[place]]; }
   /// Elements below one index of the factor at `place`.
-  int64_t below(size_t place) const;
+  int64_t below(size_t place) const { return rule.sizeBelow(factors, place); }
   bool enterParts();
   bool giveParts(size_t place);
   void enterFactor();
@@ -43,13 +44,6 @@ private:
   int64_t left = 1;
 };
 } // namespace
-
-int64_t DimProjector::below(size_t place) const {
-  int64_t size = 1;
-  for (size_t next = place + 1; next < factors.size(); ++next)
-    size *= factorAt(next).size;
-  return size;
-}
 
 void DimProjector::stop(AxisRefAttr axis) {
   unsigned factor = factors.empty() ? 0 : factors[std::min(position, factors.size() - 1)];
@@ -278,6 +272,7 @@ struct DimBuilder {
   /// The dim, and a factor that cannot be expressed in it. Where the dim has so many equal parts already, the factors
   /// above the first divided one may number them.
   std::pair<DimShardingAttr, std::optional<unsigned>> build(ArrayRef<unsigned> factors, ArrayRef<DimPart> known) const;
+  std::pair<DimShardingAttr, std::optional<unsigned>> buildInParts(ArrayRef<unsigned> factors) const;
   std::pair<DimShardingAttr, std::optional<unsigned>> buildJoined(ArrayRef<unsigned> factors) const;
   std::pair<DimShardingAttr, std::optional<unsigned>> buildShared(unsigned factor, int64_t sharers) const;
 };
@@ -285,22 +280,19 @@ struct DimBuilder {
 
 std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<unsigned> factors,
                                                                       ArrayRef<DimPart> known) const {
+  size_t major = rule.majorPlace(factors);
+  if (major < factors.size() && !divisions[factors[major]].parts.empty())
+    return buildInParts(factors);
   AxisList axes;
   std::optional<unsigned> inexpressible;
   bool majorIsWhole = false;
   int64_t extent = 1, unit = 1, repeat = 1;
-  SmallVector<DimPart> parts;
   bool isNumbered = false;
-  std::optional<unsigned> inParts; // with factors below
   for (unsigned index : factors) {
     const Factor &factor = rule.factors[index];
     const FactorDivision &division = divisions[index];
     int64_t above = std::exchange(extent, extent * factor.size);
     unit *= std::max<int64_t>(factor.size, 1);
-    for (DimPart &part : parts)
-      part = {part.extent * factor.size, part.unit * std::max<int64_t>(factor.size, 1), part.repeat};
-    if (!parts.empty() && factor.size != 1)
-      inParts = *llvm::find_if(factors, [&](unsigned other) { return !divisions[other].parts.empty(); });
     if (division.axes.empty() || inexpressible || isHeldByAll(division, factor, mesh)) {
       majorIsWhole |= factor.size != factor.unit;
       continue;
@@ -311,26 +303,36 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
       isNumbered = true;
       majorIsWhole = false;
     }
-    // Parts, and units that neighbours share, are divided alone.
-    bool isAlone = axes.empty() || (division.parts.empty() && division.repeat == 1);
-    if (majorIsWhole || !parts.empty() || !isAlone) {
+    // Units that neighbours share are divided alone.
+    bool isAlone = axes.empty() || division.repeat == 1;
+    if (majorIsWhole || !division.parts.empty() || !isAlone) {
       inexpressible = index;
       continue;
     }
     axes.append(division.axes.begin(), division.axes.end());
     unit = division.unit;
     repeat = division.repeat;
-    parts.assign(division.parts.begin(), division.parts.end());
     majorIsWhole |= division.unit != 1 || repeat != 1 || shardCount(division.axes, mesh) < factor.size / factor.unit;
   }
-  // Equal parts would number the indices of the leading factor.
-  if (inParts && llvm::all_equal(parts))
-    return {divideDim(extent, {}, mesh), inParts};
-  if (isNumbered)
-    parts.assign(known.size(), {extent / static_cast<int64_t>(known.size()), unit, repeat});
-  if (!parts.empty())
-    unit = repeat = 1;
-  return {divideDim(extent, mergeDigits(axes, mesh), mesh, unit, parts, repeat), inexpressible};
+  if (!isNumbered)
+    return {divideDim(extent, mergeDigits(axes, mesh), mesh, unit, {}, repeat), inexpressible};
+  SmallVector<DimPart> parts(known.size(), {extent / static_cast<int64_t>(known.size()), unit, repeat});
+  return {divideDim(extent, mergeDigits(axes, mesh), mesh, 1, parts), inexpressible};
+}
+
+/// The parts of the leading factor are those of the dim, and no other factor is divided.
+std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildInParts(ArrayRef<unsigned> factors) const {
+  size_t major = rule.majorPlace(factors);
+  const FactorDivision &division = divisions[factors[major]];
+  int64_t below = rule.sizeBelow(factors, major), extent = rule.factors[factors[major]].size * below;
+  // Equal parts would number the indices of the factor.
+  if (below == 0 || (below != 1 && llvm::all_equal(division.parts)))
+    return {divideDim(extent, {}, mesh), factors[major]};
+  std::optional<unsigned> inexpressible;
+  for (unsigned factor : factors.drop_front(major + 1))
+    if (!divisions[factor].axes.empty() && !isHeldByAll(divisions[factor], rule.factors[factor], mesh))
+      inexpressible = factor;
+  return {divideDim(extent, mergeDigits(division.axes, mesh), mesh, 1, scaledUp(division.parts, below)), inexpressible};
 }
 
 /// Factors are joined if all are divided alike: a rank holds a range of each.

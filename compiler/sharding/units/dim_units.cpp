@@ -46,17 +46,6 @@ static bool isHeadOfKeys(const FactorRule &rule, unsigned factor) {
   });
 }
 
-/// The place of the most major factor of a dim that has more than one index, and how many elements lie below it.
-static std::pair<size_t, int64_t> findMajor(ArrayRef<unsigned> factors, const FactorRule &rule) {
-  size_t place = 0;
-  while (place < factors.size() && rule.factors[factors[place]].size == 1)
-    ++place;
-  int64_t below = 1;
-  for (size_t next = place + 1; next < factors.size(); ++next)
-    below *= rule.factors[factors[next]].size;
-  return {place, below};
-}
-
 static std::vector<RuledCall> ruledCalls(func::FuncOp function) {
   std::vector<RuledCall> calls;
   function.walk([&](CallOp call) {
@@ -118,7 +107,8 @@ void UnitSearch::collect(Value value, const TensorFactors &tensor, const FactorR
   ArrayRef<DimUnit> all = unitsOf(value);
   for (auto [dim, list] : llvm::enumerate(tensor.dims)) {
     const DimUnit &own = all[dim];
-    auto [place, below] = findMajor(list, rule);
+    size_t place = rule.majorPlace(list);
+    int64_t below = rule.sizeBelow(list, place);
     if (place == list.size())
       continue;
     if (tensor.isJoined(dim)) {
@@ -153,7 +143,8 @@ static DimUnit joinedFactors(ArrayRef<unsigned> list, int64_t extent, const Fact
 DimUnit UnitSearch::ofFactors(const TensorFactors &tensor, unsigned dim, int64_t extent, const FactorRule &rule,
                               ArrayRef<DimUnit> factors) const {
   ArrayRef<unsigned> list = tensor.dims[dim];
-  auto [place, below] = findMajor(list, rule);
+  size_t place = rule.majorPlace(list);
+  int64_t below = rule.sizeBelow(list, place);
   if (place == list.size())
     return {};
   if (tensor.isJoined(dim))

@@ -16,7 +16,6 @@ than in PyTorch, or is not finite.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib
 import math
 import sys
@@ -139,22 +138,28 @@ class Reference:
     def __init__(self, archive: Path | str, inputs: Tensors, addends: int = 1) -> None:
         program = load_program(archive)
         self.half = is_half(program)
-        narrow, wide = program.module(), widened_module(load_program(archive))
-        names = positional_inputs(program)
-        self.own, self.wide = run(narrow, inputs, names), run(wide, widened(inputs), names)
-        errors: dict[str, list[float]] = {name: [] for name in self.own}
+        self.narrow, self.exact = program.module(), widened_module(load_program(archive))
+        self.positional = positional_inputs(program)
+        self.own_errors: dict[str, float] = {}
+        self.own, self.wide = self.add_draw(inputs, addends)
         single = [name for name, own in self.own.items() if own.is_floating_point() and own.numel() == 1]
-        for shift in range(DRAWS if self.half and single else 1):
-            rotated = {name: tensor.roll(shift, -1) for name, tensor in inputs.items()} if shift else inputs
-            exact = run(wide, widened(rotated), names)
-            for count in {1, addends}:
-                with Addends(count) if count > 1 else contextlib.nullcontext():
-                    own = run(narrow, rotated, names)
-                for name in single if shift else exact:
-                    errors[name].append(largest_error(own[name], exact[name]))
-        self.own_errors = {
-            name: torch.tensor(found, dtype=torch.float64).max().item() for name, found in errors.items()
-        }
+        for shift in range(1, DRAWS if self.half and single else 1):
+            self.add_draw({name: tensor.roll(shift, -1) for name, tensor in inputs.items()}, addends, single)
+
+    def add_draw(self, inputs: Tensors, addends: int = 1, names: Sequence[str] = ()) -> tuple[Tensors, Tensors]:
+        """Takes the errors of PyTorch's own run on other inputs into account, those of the outputs named or of all.
+
+        Returns that run in one addend, and the one in float64.
+        """
+        exact = run(self.exact, widened(inputs), self.positional)
+        runs = [run(self.narrow, inputs, self.positional)]
+        if addends > 1:
+            with Addends(addends):
+                runs.append(run(self.narrow, inputs, self.positional))
+        for name in names or exact:
+            errors = [self.own_errors.get(name, 0.0)] + [largest_error(own[name], exact[name]) for own in runs]
+            self.own_errors[name] = torch.tensor(errors, dtype=torch.float64).max().item()  # NaN if one is NaN
+        return runs[0], exact
 
     def mismatch(self, ours: Tensors) -> str | None:
         """What makes the outputs of a run others than those of PyTorch, whatever their values."""

@@ -22,8 +22,7 @@ from safetensors.torch import load_file, save_file
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from addends import Addends
-from compare_forward import DRAWS, Reference, largest_error, load_program, run, widened, widened_module
+from compare_forward import DRAWS, Reference
 
 TIMEOUT = 120  # seconds of a rank's wait; a program that takes longer is stopped
 
@@ -125,18 +124,8 @@ def reference_of(drawn: case.Case, archive: Path, inputs: dict[str, torch.Tensor
     as many as there are ranks: the largest of a few hundred errors is a draw, as a single one is.
     """
     reference = Reference(archive, inputs)
-    if not drawn.half:
-        return reference
-    narrow, wide = load_program(archive).module(), widened_module(load_program(archive))
-    for draw in range(DRAWS):
-        others = make_inputs(dataclasses.replace(drawn, seed=drawn.seed + draw))
-        exact = run(wide, widened(others))
-        for count in {1, drawn.ranks}:
-            with Addends(count):
-                own = run(narrow, others)
-            for name, tensor in exact.items():
-                error = largest_error(own[name], tensor)
-                reference.own_errors[name] = max(reference.own_errors[name], error)
+    for draw in range(DRAWS if drawn.half else 0):
+        reference.add_draw(make_inputs(dataclasses.replace(drawn, seed=drawn.seed + draw)), drawn.ranks)
     return reference
 
 

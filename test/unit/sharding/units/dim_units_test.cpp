@@ -3,6 +3,7 @@
 #include "compiler/sharding/units/dim_units.h"
 #include "mlir/Parser/Parser.h"
 #include <gtest/gtest.h>
+#include <map>
 
 using namespace meshplan;
 using namespace meshplan::plan;
@@ -92,72 +93,76 @@ TEST_F(DimUnitsTest, MoreShardsThanKeysShareThem) {
   EXPECT_EQ(units->divide(program.getArgument(2), 0, {four}, mesh), divideDim(12, {four}, mesh, 4, {}, 3));
 }
 
-// Two key heads and two value heads of 4 for four query heads, all in one weight of 32 rows.
-constexpr const char *fused = R"(
-func.func @forward(%x: tensor<2x6x20xf32>, %w: tensor<32x20xf32>) -> tensor<2x4x6x4xf32> {
+/// Attention whose queries, keys and values, in heads of 4, are the rows of one weight. `split` makes of `%0` the
+/// values named by `names`. In it, and in what follows, $q and $k are the heads, $Q and $K their rows, $A all rows.
+std::string fusedAttention(int64_t queries, int64_t keys, const std::string &split, std::array<std::string, 3> names) {
+  std::string text = R"(
+func.func @forward(%x: tensor<2x6x20xf32>, %w: tensor<$Ax20xf32>) -> tensor<2x$qx6x4xf32> {
   %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
-      : (tensor<2x6x20xf32>, tensor<32x20xf32>) -> tensor<2x6x32xf32>
-  %1:3 = plan.call "aten.split_with_sizes.default"(%0)
-      {self = #plan.operand<0>, split_sizes = array<i64: 16, 8, 8>, dim = -1 : i64}
-      : (tensor<2x6x32xf32>) -> (tensor<2x6x16xf32>, tensor<2x6x8xf32>, tensor<2x6x8xf32>)
-  %2 = plan.call "aten.view.default"(%1#0) {self = #plan.operand<0>, size = array<i64: 2, 6, 4, 4>}
-      : (tensor<2x6x16xf32>) -> tensor<2x6x4x4xf32>
-  %3 = plan.call "aten.view.default"(%1#1) {self = #plan.operand<0>, size = array<i64: 2, 6, 2, 4>}
-      : (tensor<2x6x8xf32>) -> tensor<2x6x2x4xf32>
-  %4 = plan.call "aten.view.default"(%1#2) {self = #plan.operand<0>, size = array<i64: 2, 6, 2, 4>}
-      : (tensor<2x6x8xf32>) -> tensor<2x6x2x4xf32>
-  %5 = plan.call "aten.transpose.int"(%2) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
-      : (tensor<2x6x4x4xf32>) -> tensor<2x4x6x4xf32>
-  %6 = plan.call "aten.transpose.int"(%3) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
-      : (tensor<2x6x2x4xf32>) -> tensor<2x2x6x4xf32>
-  %7 = plan.call "aten.transpose.int"(%4) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
-      : (tensor<2x6x2x4xf32>) -> tensor<2x2x6x4xf32>
-  %8:2 = plan.call "meshplan.attention"(%5, %6, %7)
+      : (tensor<2x6x20xf32>, tensor<$Ax20xf32>) -> tensor<2x6x$Axf32>
+)" + split + R"(
+  %query = plan.call "aten.view.default"($0) {self = #plan.operand<0>, size = array<i64: 2, 6, $q, 4>}
+      : (tensor<2x6x$Qxf32>) -> tensor<2x6x$qx4xf32>
+  %key = plan.call "aten.view.default"($1) {self = #plan.operand<0>, size = array<i64: 2, 6, $k, 4>}
+      : (tensor<2x6x$Kxf32>) -> tensor<2x6x$kx4xf32>
+  %value = plan.call "aten.view.default"($2) {self = #plan.operand<0>, size = array<i64: 2, 6, $k, 4>}
+      : (tensor<2x6x$Kxf32>) -> tensor<2x6x$kx4xf32>
+  %queries = plan.call "aten.transpose.int"(%query) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+      : (tensor<2x6x$qx4xf32>) -> tensor<2x$qx6x4xf32>
+  %keys = plan.call "aten.transpose.int"(%key) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+      : (tensor<2x6x$kx4xf32>) -> tensor<2x$kx6x4xf32>
+  %values = plan.call "aten.transpose.int"(%value) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
+      : (tensor<2x6x$kx4xf32>) -> tensor<2x$kx6x4xf32>
+  %made:2 = plan.call "meshplan.attention"(%queries, %keys, %values)
       {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
-      : (tensor<2x4x6x4xf32>, tensor<2x2x6x4xf32>, tensor<2x2x6x4xf32>) -> (tensor<2x4x6x4xf32>, tensor<2x4x6xf32>)
-  return %8#0 : tensor<2x4x6x4xf32>
+      : (tensor<2x$qx6x4xf32>, tensor<2x$kx6x4xf32>, tensor<2x$kx6x4xf32>)
+      -> (tensor<2x$qx6x4xf32>, tensor<2x$qx6xf32>)
+  return %made#0 : tensor<2x$qx6x4xf32>
 })";
+  std::map<char, std::string> known = {{'q', std::to_string(queries)},
+                                       {'k', std::to_string(keys)},
+                                       {'Q', std::to_string(4 * queries)},
+                                       {'K', std::to_string(4 * keys)},
+                                       {'A', std::to_string(4 * queries + 8 * keys)},
+                                       {'0', names[0]},
+                                       {'1', names[1]},
+                                       {'2', names[2]}};
+  for (size_t at; (at = text.find('$')) != std::string::npos;)
+    text.replace(at, 2, known.at(text[at + 1]));
+  return text;
+}
+
+// Two key heads and two value heads for four query heads.
+std::string fused() {
+  return fusedAttention(4, 2, R"(
+  %1:3 = plan.call "aten.split_with_sizes.default"(%0)
+      {self = #plan.operand<0>, split_sizes = array<i64: $Q, $K, $K>, dim = -1 : i64}
+      : (tensor<2x6x$Axf32>) -> (tensor<2x6x$Qxf32>, tensor<2x6x$Kxf32>, tensor<2x6x$Kxf32>))",
+                        {"%1#0", "%1#1", "%1#2"});
+}
 
 TEST_F(DimUnitsTest, KeysInOneWeightWithTheirQueriesShareByThemselves) {
-  parse(fused);
+  parse(fused());
   EXPECT_EQ(divide(6, 1, "four"), dealt(2, "four", 1, 2)) << "a key for two query heads";
   EXPECT_EQ(divide(5, 1, "four"), dealt(4, "four", 1));
   EXPECT_EQ(units->divide(program.getArgument(1), 0, {AxisRefAttr::get(&context, "tp")}, mesh()), dealt(32, "tp", 8));
   EXPECT_EQ(units->divide(program.getArgument(1), 0, {AxisRefAttr::get(&context, "big")}, mesh()), dealt(32, "big", 1));
 }
 
-// Six query heads and three key heads of 4: a weight of 24 + 12 + 12 rows, which a linear operator and a view of its
-// columns read.
-constexpr const char *threeKeys = R"(
-func.func @forward(%x: tensor<2x6x20xf32>, %w: tensor<48x20xf32>) -> tensor<2x6x6x4xf32> {
-  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
-      : (tensor<2x6x20xf32>, tensor<48x20xf32>) -> tensor<2x6x48xf32>
+// Six query heads and three key heads: keys and values are split from the queries together.
+std::string threeKeys() {
+  return fusedAttention(6, 3, R"(
   %1:2 = plan.call "aten.split_with_sizes.default"(%0)
-      {self = #plan.operand<0>, split_sizes = array<i64: 24, 24>, dim = -1 : i64}
-      : (tensor<2x6x48xf32>) -> (tensor<2x6x24xf32>, tensor<2x6x24xf32>)
+      {self = #plan.operand<0>, split_sizes = array<i64: $Q, 24>, dim = -1 : i64}
+      : (tensor<2x6x$Axf32>) -> (tensor<2x6x$Qxf32>, tensor<2x6x24xf32>)
   %2:2 = plan.call "aten.split_with_sizes.default"(%1#1)
-      {self = #plan.operand<0>, split_sizes = array<i64: 12, 12>, dim = -1 : i64}
-      : (tensor<2x6x24xf32>) -> (tensor<2x6x12xf32>, tensor<2x6x12xf32>)
-  %3 = plan.call "aten.view.default"(%1#0) {self = #plan.operand<0>, size = array<i64: 2, 6, 6, 4>}
-      : (tensor<2x6x24xf32>) -> tensor<2x6x6x4xf32>
-  %4 = plan.call "aten.view.default"(%2#0) {self = #plan.operand<0>, size = array<i64: 2, 6, 3, 4>}
-      : (tensor<2x6x12xf32>) -> tensor<2x6x3x4xf32>
-  %5 = plan.call "aten.view.default"(%2#1) {self = #plan.operand<0>, size = array<i64: 2, 6, 3, 4>}
-      : (tensor<2x6x12xf32>) -> tensor<2x6x3x4xf32>
-  %6 = plan.call "aten.transpose.int"(%3) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
-      : (tensor<2x6x6x4xf32>) -> tensor<2x6x6x4xf32>
-  %7 = plan.call "aten.transpose.int"(%4) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
-      : (tensor<2x6x3x4xf32>) -> tensor<2x3x6x4xf32>
-  %8 = plan.call "aten.transpose.int"(%5) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64}
-      : (tensor<2x6x3x4xf32>) -> tensor<2x3x6x4xf32>
-  %9:2 = plan.call "meshplan.attention"(%6, %7, %8)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>}
-      : (tensor<2x6x6x4xf32>, tensor<2x3x6x4xf32>, tensor<2x3x6x4xf32>) -> (tensor<2x6x6x4xf32>, tensor<2x6x6xf32>)
-  return %9#0 : tensor<2x6x6x4xf32>
-})";
+      {self = #plan.operand<0>, split_sizes = array<i64: $K, $K>, dim = -1 : i64}
+      : (tensor<2x6x24xf32>) -> (tensor<2x6x$Kxf32>, tensor<2x6x$Kxf32>))",
+                        {"%1#0", "%2#0", "%2#1"});
+}
 
 TEST_F(DimUnitsTest, PartsOfAFusedWeightHaveUnitsOfTheirOwn) {
-  parse(threeKeys);
+  parse(threeKeys());
   mlir::BlockArgument weight = program.getArgument(1);
   auto inParts = [&](llvm::StringRef axis, llvm::ArrayRef<DimPart> parts) {
     return units->divide(weight, 0, {AxisRefAttr::get(&context, axis)}, mesh(), parts);

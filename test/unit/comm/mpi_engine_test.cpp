@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 /// So long waits what fails otherwise.
 constexpr milliseconds longest = std::chrono::seconds(30);
 
-/// One rank in a world of its own. MPI is started by the tests of streams.
+/// One rank in a world of its own.
 class EngineTest : public testing::Test {
 protected:
   EngineTest() {

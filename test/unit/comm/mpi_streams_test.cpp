@@ -9,15 +9,6 @@
 namespace meshplan {
 namespace {
 
-/// MPI for as long as the tests run.
-class MpiEnvironment final : public testing::Environment {
-public:
-  void SetUp() override { MPI_Init(nullptr, nullptr); }
-  void TearDown() override { MPI_Finalize(); }
-};
-
-[[maybe_unused]] const auto *const environment = testing::AddGlobalTestEnvironment(new MpiEnvironment);
-
 constexpr int64_t self = 0;
 
 std::vector<std::byte> bytesOf(std::string_view text) {

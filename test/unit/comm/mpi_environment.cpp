@@ -1,0 +1,18 @@
+//===- mpi_environment.cpp - MPI for as long as the tests of one program run -===//
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+namespace meshplan {
+namespace {
+
+class MpiEnvironment final : public testing::Environment {
+public:
+  void SetUp() override { MPI_Init(nullptr, nullptr); }
+  void TearDown() override { MPI_Finalize(); }
+};
+
+[[maybe_unused]] const auto *const environment = testing::AddGlobalTestEnvironment(new MpiEnvironment);
+
+} // namespace
+} // namespace meshplan

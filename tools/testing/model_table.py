@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import math
+import functools
 import os
 import re
 import subprocess
@@ -54,8 +54,9 @@ def label(mesh: str, sequence: bool) -> str:
     return mesh.replace(",", " ") + (" sequence" if sequence else "")
 
 
-def ranks(mesh: str) -> int:
-    return math.prod(int(axis.partition("=")[2]) for axis in mesh.split(","))
+def addends(mesh: str) -> int:
+    """Of a sum that one axis of the mesh divides, at most."""
+    return max(int(axis.partition("=")[2]) for axis in mesh.split(","))
 
 
 def first_error(text: str) -> str:
@@ -89,14 +90,13 @@ def run_model(arguments: argparse.Namespace, model: str) -> dict[str, Cell]:
     with ThreadPoolExecutor(arguments.jobs) as pool:
         made = list(pool.map(lambda job: run_cell(arguments, model, *job), jobs))
     inputs = load_file(f"{arguments.models / model}.inputs.safetensors")
-    archive, reference = arguments.models / f"{model}.pt2", None
+    reference = functools.cache(functools.partial(Reference, arguments.models / f"{model}.pt2", inputs))
     cells: dict[str, Cell] = {}
     for (mesh, sequence), (cell, path) in zip(jobs, made, strict=True):
         if not cell.reason:
-            reference = reference or Reference(archive, inputs)
-            cell.share = reference.share(load_file(path))
-            if reference.half and not cell.share <= 1:
-                cell.of_addends = Reference(archive, inputs, ranks(mesh)).share(load_file(path))
+            cell.share = reference().share(load_file(path))
+            if reference().half and not cell.share <= 1:
+                cell.of_addends = reference(addends(mesh)).share(load_file(path))
         cells[label(mesh, sequence)] = cell
         print(f"{model} {label(mesh, sequence)}: {cell.text()}", flush=True)
     return cells
@@ -122,7 +122,8 @@ def page(table: dict[str, dict[str, Cell]]) -> str:
         "4 times the error of PyTorch's own float32 run or 1e-6 of the largest element, of 16-bit models 1.5 times the",
         "error of PyTorch's own run (of a single number such as a loss, of the largest of eight runs). In 16 bits each",
         "rank rounds its addend of a sum, as in PyTorch's own tensor parallelism. Where that is more than is allowed,",
-        "the share in brackets is of 1.5 times the error of PyTorch's run with every sum in as many addends as ranks.",
+        "the share in brackets is of 1.5 times the error of PyTorch's run with every sum in as many addends as the",
+        "mesh's largest axis has ranks.",
         "`tools/testing/model_table.py` made this page.",
         "",
         "| model | " + " | ".join(columns) + " |",

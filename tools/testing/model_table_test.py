@@ -25,7 +25,7 @@ class Cells(unittest.TestCase):
         self.assertEqual(Cell(share=1.2, of_addends=0.9).text(), "1.20 (0.90)")
         for wrong in (Cell(share=1.2, of_addends=1.1), Cell(share=math.inf, of_addends=math.inf)):
             self.assertFalse(wrong.is_right(), wrong)
-        self.assertEqual(model_table.ranks("dp=2,tp=3"), 6)
+        self.assertEqual(model_table.addends("dp=2,tp=3"), 3)
 
     def test_reasons(self) -> None:
         self.assertEqual(model_table.first_error("a.plan:1:2: error: no\n  help: so\nb: error: other\n"), "no")

@@ -50,9 +50,9 @@ std::vector<int64_t> WireReader::takeCounts() {
 
 Collective WireReader::takeCollective() {
   Collective collective;
-  collective.kind = take<CollectiveKind>();
-  collective.dtype = take<DType>();
-  collective.reduction = take<Reduction>();
+  collective.kind = takeEnumerator(CollectiveKind::receive);
+  collective.dtype = takeEnumerator(DType::boolean);
+  collective.reduction = takeEnumerator(Reduction::min);
   collective.count = take<int64_t>();
   collective.sendCounts = takeCounts();
   collective.receiveCounts = takeCounts();
@@ -63,9 +63,10 @@ Collective WireReader::takeCollective() {
 }
 
 Status WireReader::takeStatus() {
-  StatusCode code = take<StatusCode>();
+  auto code = take<StatusCode>();
   std::string text = takeText();
-  return {code == StatusCode::ok ? StatusCode::aborted : code, std::move(text)};
+  bool isFailure = code > StatusCode::ok && code <= StatusCode::internal;
+  return {isFailure ? code : StatusCode::aborted, std::move(text)};
 }
 
 size_t WireReader::takeLength(size_t elementSize) {

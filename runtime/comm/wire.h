@@ -37,8 +37,8 @@ private:
   std::vector<std::byte> bytes;
 };
 
-/// Reads what WireWriter wrote. After the first wrong length everything is zero
-/// and `complete` false.
+/// Reads what WireWriter wrote. After the first wrong length or unknown
+/// enumerator everything is zero and `complete` false.
 class WireReader {
 public:
   explicit WireReader(std::span<const std::byte> bytes) : rest(bytes) {}
@@ -52,13 +52,19 @@ public:
   std::string takeText();
   std::vector<int64_t> takeCounts();
   Collective takeCollective();
-  /// Never ok.
+  /// Never ok; `aborted` where the code is unknown.
   Status takeStatus();
 
   /// Everything was read, and was there.
   bool complete() const { return !failed && rest.empty(); }
 
 private:
+  /// Of an enumeration that starts at 0 and has no gaps.
+  template <typename T> T takeEnumerator(T last) {
+    auto value = take<T>();
+    failed |= static_cast<uint8_t>(value) > static_cast<uint8_t>(last);
+    return failed ? T() : value;
+  }
   size_t takeLength(size_t elementSize);
   void copy(void *target, size_t size);
 

@@ -33,6 +33,34 @@ TEST(Wire, ACollectiveComesBack) {
   EXPECT_EQ(read.peer, 5);
 }
 
+TEST(Wire, EnumeratorsThatDoNotExist) {
+  WireWriter writer;
+  writer.putCollective({.kind = CollectiveKind::receive, .dtype = DType::boolean, .reduction = Reduction::min});
+  const std::vector<std::byte> bytes = writer.take();
+  auto isRead = [&](size_t place, int value) {
+    std::vector<std::byte> changed = bytes;
+    changed[place] = std::byte(value);
+    WireReader reader(changed);
+    Collective read = reader.takeCollective();
+    EXPECT_TRUE(reader.complete() || read.count == 0);
+    return reader.complete();
+  };
+  const int enumerators[] = {9, 10, 3}; // of kinds, types and reductions, each one byte
+  for (size_t place = 0; place < 3; ++place)
+    for (int value = 0; value < 256; ++value)
+      EXPECT_EQ(isRead(place, value), value < enumerators[place]) << place;
+}
+
+TEST(Wire, AnUnknownFailureIsOne) {
+  WireWriter writer;
+  writer.put(uint8_t(200));
+  writer.putText("of another version");
+  std::vector<std::byte> bytes = writer.take();
+  Status read = WireReader(bytes).takeStatus();
+  EXPECT_EQ(read.code(), StatusCode::aborted);
+  EXPECT_EQ(read.message(), "of another version");
+}
+
 TEST(Wire, AFailureStaysOne) {
   for (const Status &status : {Status(StatusCode::timeout, "late"), Status()}) {
     WireWriter writer;

@@ -71,6 +71,13 @@ MappedFile::~MappedFile() {
     ::munmap(const_cast<std::byte *>(data), size);
 }
 
+void willRead(std::span<const std::byte> bytes) {
+  auto address = reinterpret_cast<uintptr_t>(bytes.data());
+  uintptr_t page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE)), begin = address / page * page;
+  // A hint: where it is not taken, pages come one fault at a time.
+  (void)::madvise(reinterpret_cast<void *>(begin), address + bytes.size() - begin, MADV_WILLNEED);
+}
+
 Expected<AtomicFile> AtomicFile::create(const std::string &path) {
   // A rename would replace a device or a pipe by a file.
   struct stat info;

@@ -42,6 +42,10 @@ private:
   size_t size = 0;
 };
 
+/// Tells the system that these bytes, of a mapped file, are read next, so that it fetches them from the disk in large
+/// pieces and ahead of the reader. Bytes of no file stay as they are.
+void willRead(std::span<const std::byte> bytes);
+
 /// A file under construction; where the path is a link, of the file that it links to. It appears under its name, whole,
 /// when commit succeeds; otherwise the temporary file is removed by the destructor, or by a signal that ends the
 /// process (temporary_files.h). Several threads may write different ranges at the same time, and several processes that

@@ -4,6 +4,7 @@
 
 #include "runtime/base/names.h"
 #include "runtime/data/safetensors_header.h"
+#include "runtime/data/storage_spans.h"
 #include "runtime/data/tensor_source_builder.h"
 #include "runtime/data/zip_file.h"
 
@@ -14,6 +15,9 @@
 namespace meshplan {
 
 namespace {
+
+/// Bytes that a disk reads as fast as it skips them.
+constexpr int64_t readAheadGap = 256 << 10;
 
 class PlainPayload final : public Payload {
 public:
@@ -139,6 +143,8 @@ Status TensorSource::read(const StoredTensor &tensor, const SliceRanges &ranges,
   if (!payload)
     return payload.status().withContext(what);
   const std::byte *base = payload->data() + tensor.offset * from;
+  for (const Range &span : storageSpans(ranges, tensor.strides, readAheadGap / from))
+    willRead({base + span.offset * from, static_cast<size_t>(span.size * from)});
   return forEachRun(ranges, tensor.shape, tensor.strides, [&](int64_t global, int64_t local, int64_t count) {
     if (tensor.dtype == dtype)
       std::memcpy(out.data() + local * to, base + global * from, static_cast<size_t>(count * to));

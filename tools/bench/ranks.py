@@ -17,9 +17,19 @@ def compile_schedule(model: models.Model, programs: Path, where: Path, **definit
     subprocess.run(command, cwd=where, check=True)
 
 
-def step_seconds(programs: Path, where: Path, steps: int, launcher: tuple[str, ...] = ()) -> float:
-    """Median seconds of a step of the slowest rank; the ranks are threads, or processes of the launcher."""
+def measure(programs: Path, where: Path, steps: int, launcher: tuple[str, ...] = ()) -> dict:
+    """What `meshplan-run bench` reports of ranks that are threads, or processes of the launcher."""
     command = [*launcher, str(programs / "meshplan-run"), "bench", SCHEDULE, "--steps", str(steps), "--json"]
     command += ["--weights", "weights.safetensors", "--inputs", "inputs.safetensors"]
     output = subprocess.run(command, cwd=where, check=True, stdout=subprocess.PIPE).stdout
-    return json.loads(output)["step_seconds"]["median"]
+    return json.loads(output)
+
+
+def step_seconds(programs: Path, where: Path, steps: int, launcher: tuple[str, ...] = ()) -> float:
+    """Median seconds of a step of the slowest rank."""
+    return measure(programs, where, steps, launcher)["step_seconds"]["median"]
+
+
+def load_seconds(programs: Path, where: Path) -> float:
+    """Seconds until the slowest rank has its weights and inputs."""
+    return measure(programs, where, steps=1)["load_seconds"]

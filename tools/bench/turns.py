@@ -10,13 +10,13 @@ from bench import table
 Seconds = Callable[[], float]
 
 
-def take(rounds: int, ranks: Seconds, pytorch: Seconds, target: float) -> table.Row:
+def take(rounds: int, ranks: Seconds, other: Seconds, target: float, name: str = "PyTorch") -> table.Row:
     """The columns that compare them. The ratio is the median of the ratios of the turns; below `target` is wanted."""
-    turns = [(ranks(), pytorch()) for _ in range(rounds)]
+    turns = [(ranks(), other()) for _ in range(rounds)]
     ratios = sorted(ours / theirs for ours, theirs in turns)
     return {
         "ranks s": statistics.median(ours for ours, _ in turns),
-        "PyTorch s": statistics.median(theirs for _, theirs in turns),
+        f"{name} s": statistics.median(theirs for _, theirs in turns),
         "ratio": statistics.median(ratios),
         "least": ratios[0],
         "most": ratios[-1],

@@ -12,16 +12,29 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Seconds of each step from one barrier of all ranks to the next. The first step, which warms up, is left out.
-Status measure(RankRun &run, int64_t steps, std::vector<double> &seconds) {
+/// What takes its time, from one barrier of all ranks to the next.
+struct Seconds {
+  double load = 0;
+  std::vector<double> steps; ///< without the first one, which warms up
+};
+
+/// Seconds of `work` on the slowest rank.
+template <typename Work> Expected<double> timed(Group &group, Work work) {
+  MESHPLAN_RETURN_IF_ERROR(waitFor(group.startBarrier()));
+  Clock::time_point begin = Clock::now();
+  MESHPLAN_RETURN_IF_ERROR(work());
+  MESHPLAN_RETURN_IF_ERROR(waitFor(group.startBarrier()));
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+Status measure(RankRun &run, const RankFeeds &feeds, int64_t steps, Seconds &seconds) {
   MESHPLAN_ASSIGN_OR_RETURN(auto group, run.world.host().createWorldGroup("world"));
+  MESHPLAN_ASSIGN_OR_RETURN(seconds.load, timed(*group, [&] { return run.load(feeds); }));
   for (int64_t step = 0; step <= steps; ++step) {
-    MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier()));
-    Clock::time_point begin = Clock::now();
-    MESHPLAN_RETURN_IF_ERROR(run.executor.run(step == steps ? run.trace() : nullptr));
-    MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier()));
+    Trace *trace = step == steps ? run.trace() : nullptr;
+    MESHPLAN_ASSIGN_OR_RETURN(double taken, timed(*group, [&] { return run.executor.run(trace); }));
     if (step > 0)
-      seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+      seconds.steps.push_back(taken);
   }
   return Status();
 }
@@ -31,31 +44,33 @@ double medianOf(std::vector<double> sorted) {
   return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-Status report(const RunOptions &options, const Job &job, const Reports &reports, std::vector<double> seconds) {
+Status report(const RunOptions &options, const Job &job, const Reports &reports, Seconds seconds) {
   if (!options.trace.empty())
     MESHPLAN_RETURN_IF_ERROR(writeTraces(options.trace, reports.traces));
-  std::ranges::sort(seconds);
+  std::vector<double> &steps = seconds.steps;
+  std::ranges::sort(steps);
   if (options.json) {
-    nlohmann::json step = {{"median", medianOf(seconds)}, {"min", seconds.front()}, {"max", seconds.back()}};
+    nlohmann::json step = {{"median", medianOf(steps)}, {"min", steps.front()}, {"max", steps.back()}};
     nlohmann::json result = {{"program", options.program}, {"steps", options.steps}, {"step_seconds", step}};
+    result["load_seconds"] = seconds.load;
     result["memory"] = memoryJson(job, reports);
     std::cout << result.dump(2) << "\n";
     return Status();
   }
   printMemory(job, reports);
-  std::printf("step: median %.6f s, min %.6f s, max %.6f s over %lld steps\n", medianOf(seconds), seconds.front(),
-              seconds.back(), static_cast<long long>(options.steps));
+  std::printf("load: %.6f s\n", seconds.load);
+  std::printf("step: median %.6f s, min %.6f s, max %.6f s over %lld steps\n", medianOf(steps), steps.front(),
+              steps.back(), static_cast<long long>(options.steps));
   return Status();
 }
 
 Status bench(const RunOptions &options, const Job &job, Ranks &ranks) {
   MESHPLAN_ASSIGN_OR_RETURN(RankFeeds feeds, RankFeeds::open(options, job));
-  std::vector<double> secondsOfFirst;
+  Seconds secondsOfFirst;
   Reports reports;
   auto body = [&](RankRun &run) -> Status {
-    std::vector<double> seconds;
-    MESHPLAN_RETURN_IF_ERROR(run.load(feeds));
-    MESHPLAN_RETURN_IF_ERROR(measure(run, options.steps, seconds));
+    Seconds seconds;
+    MESHPLAN_RETURN_IF_ERROR(measure(run, feeds, options.steps, seconds));
     if (run.world.rank() == 0)
       secondsOfFirst = std::move(seconds);
     return run.gather(reports);

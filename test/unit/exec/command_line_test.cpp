@@ -96,6 +96,7 @@ TEST_F(CommandLineTest, Bench) {
   EXPECT_THAT(result.text, HasSubstr("over 3 steps"));
   auto json = nlohmann::json::parse(call("bench test.sched --steps 4 --weights w.safetensors --json").text);
   EXPECT_EQ(json["steps"], 4);
+  EXPECT_GT(json["load_seconds"], 0);
   EXPECT_LE(json["step_seconds"]["min"], json["step_seconds"]["median"]);
   EXPECT_LE(json["step_seconds"]["median"], json["step_seconds"]["max"]);
 }

@@ -141,6 +141,30 @@ def Simplify : Pass<"plan-simplify", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def UnmergeDims : Pass<"plan-unmerge-dims", "::mlir::func::FuncOp"> {
+  let summary = "leave dims apart that a model merges only to split them again";
+  let description = [{
+    In a dim that merges two, only the first can be divided: of batch and heads
+    in one dim the heads cannot be. Where views and permutations in a row merge
+    dims on their way that lie apart before and behind, the last tensor is made
+    of the first in one split, one permutation and one view.
+
+    ```mlir
+    %1 = plan.call "aten.view.default"(%0) {size = [S, B * H, D], ...}    // from [S, B, H * D]
+    %2 = plan.call "aten.transpose.int"(%1) {dim0 = 0, dim1 = 1, ...}
+    %3 = plan.call "aten.view.default"(%2) {size = [B, H, S, D], ...}
+    // becomes
+    %1 = plan.call "aten.reshape.default"(%0) {shape = [S, B, H, D], ...}
+    %3 = plan.call "aten.permute.default"(%1) {dims = [1, 2, 0, 3], ...}
+    ```
+
+    A linear operator, `aten.mm` or `aten.addmm` on rows that merge dims in
+    another order than they lie in, such as sequence before batch, becomes an
+    `aten.linear` that keeps these dims, and its result is viewed as rows.
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def RefuseRandomOps : Pass<"plan-refuse-random-ops", "::mlir::func::FuncOp"> {
   let summary = "refuse calls that draw random numbers";
   let description = [{

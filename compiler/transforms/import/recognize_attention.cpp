@@ -221,6 +221,8 @@ namespace {
 struct RecognizeAttentionPass : meshplan::impl::RecognizeAttentionBase<RecognizeAttentionPass> {
   void runOnOperation() final {
     for (Block &block : getOperation().getBody()) {
+      // A mean of the probabilities that nobody reads would be a reader of them.
+      eraseUnread(block);
       IndexFunctions functions;
       for (auto call : block.getOps<plan::CallOp>()) {
         if (call.getTarget() != "aten.softmax.int" && call.getTarget() != "aten._softmax.default")

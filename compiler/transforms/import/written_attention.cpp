@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/import/written_attention.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/transforms/import/movement_chain.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
 
@@ -42,6 +43,7 @@ private:
 
   bool scaleBy(Value scores, std::optional<double> number);
   std::optional<double> numberOf(plan::CallOp call, const CallView &view, StringRef name);
+  void takeScale(Value &matrices);
   bool fitsOperands();
 
   IndexFunctions &functions;
@@ -253,21 +255,52 @@ bool WrittenAttentionReader::fitsOperands() {
          element == typeOf(found.product.getResult(0)).getElementType();
 }
 
+/// Batch and heads that the first dim of `matrices` merges, as the views that merge them say.
+static std::pair<int64_t, int64_t> splitHeads(Value matrices) {
+  MovementChain chain = movementChainOf(matrices);
+  int64_t merged = typeOf(matrices).getDimSize(0);
+  ArrayRef<unsigned> digits = chain.digits.dim(0);
+  int64_t batch = digits.size() > 1 ? chain.digits.size(digits.front()) : 1;
+  return {batch, merged / batch};
+}
+
+/// Takes the numbers that a matrix is multiplied with before the product into the scale.
+void WrittenAttentionReader::takeScale(Value &matrices) {
+  while (auto call = matrices.getDefiningOp<plan::CallOp>()) {
+    CallView view = CallView::of(call);
+    bool multiplies = llvm::is_contained({"aten.mul.Tensor", "aten.mul.Scalar"}, view.target),
+         divides = llvm::is_contained({"aten.div.Tensor", "aten.div.Scalar"}, view.target);
+    std::optional<unsigned> self = view.getOperand("self");
+    std::optional<double> number = multiplies || divides ? numberOf(call, view, "other") : std::nullopt;
+    if (!self || !number || *number == 0 || !std::isfinite(*number) ||
+        call.getOperand(*self).getType() != matrices.getType())
+      return;
+    found.scale *= divides ? 1 / *number : *number;
+    matrices = call.getOperand(*self);
+  }
+}
+
 std::optional<WrittenAttention> WrittenAttentionReader::read(plan::CallOp softmax) {
   CallView view = CallView::of(softmax);
   std::optional<unsigned> self = view.getOperand("self");
   ArrayRef<int64_t> shape = view.results[0].getShape();
-  int64_t dim = view.getInt("dim", 0);
-  if (!self || shape.size() != 4 || (dim != 3 && dim != -1))
+  int64_t rank = shape.size(), dim = view.getInt("dim", 0);
+  if (!self || (rank != 3 && rank != 4) || (dim != rank - 1 && dim != -1))
     return std::nullopt;
-  found.batch = shape[0];
-  found.heads = shape[1];
-  found.queries = shape[2];
-  found.keys = shape[3];
+  found.batch = rank == 4 ? shape[0] : 1;
+  found.heads = shape.end()[-3];
+  found.queries = shape.end()[-2];
+  found.keys = shape.end()[-1];
   found.product = findProduct(softmax.getResult(0));
-  if (!found.product || !readScores(softmax.getOperand(*self)))
+  if (!found.product)
     return std::nullopt;
   found.value = found.product.getOperand(*rightOperand(CallView::of(found.product)));
+  if (rank == 3 && typeOf(found.value).getRank() == 3 && shape[0] != 0)
+    std::tie(found.batch, found.heads) = splitHeads(found.value);
+  if (!readScores(softmax.getOperand(*self)))
+    return std::nullopt;
+  takeScale(found.query);
+  takeScale(found.key);
   return fitsOperands() ? std::optional(found) : std::nullopt;
 }
 

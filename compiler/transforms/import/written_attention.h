@@ -36,8 +36,8 @@ struct WrittenAttention {
   int64_t batch = 0, heads = 0, queries = 0, keys = 0;
 };
 
-/// The attention around a softmax over the last of four dims [batch, heads, queries, keys]; nullopt if one of its steps
-/// is something else, or something else reads the probabilities.
+/// The attention around a softmax over the last of the dims [batch, heads, queries, keys], the first two of which may
+/// be one; nullopt if one of its steps is something else, or something else reads the probabilities.
 std::optional<WrittenAttention> readWrittenAttention(plan::CallOp softmax, IndexFunctions &functions);
 
 } // namespace meshplan

@@ -239,3 +239,44 @@ func.func @scaled_sum(
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x6xf32>) -> tensor<2x4x8x6xf32>
   return %4 : tensor<2x4x8x6xf32>
 }
+
+// Batch and heads in one dim at the softmax too, as nn.MultiheadAttention has them: the views of the values tell them
+// apart. A query or key that is scaled before the product scales the scores. A mean of the probabilities that nothing
+// reads is none.
+// CHECK-LABEL: func.func @merged_softmax
+// CHECK: %[[Q:.*]] = plan.call "aten.reshape.default"(%{{.*}}) {{.*}} -> tensor<4x6x7x4xf32>
+// CHECK: %[[K:.*]] = plan.call "aten.reshape.default"(%{{.*}}) {{.*}} -> tensor<4x6x7x4xf32>
+// CHECK: %[[V:.*]] = plan.call "aten.reshape.default"(%{{.*}}) {{.*}} -> tensor<4x6x7x4xf32>
+// CHECK: %[[OUT:.*]]:2 = plan.call "meshplan.attention"(%[[Q]], %[[K]], %[[V]])
+// CHECK-SAME: scale = 2.500000e-01
+// CHECK-NEXT: %[[MERGED:.*]] = plan.call "aten.reshape.default"(%[[OUT]]#0) {{.*}} -> tensor<24x7x4xf32>
+// CHECK-NEXT: return %[[MERGED]]
+func.func @merged_softmax(
+    %q: tensor<7x4x24xf32>,
+    %k: tensor<7x4x24xf32>,
+    %v: tensor<7x4x24xf32>) -> tensor<24x7x4xf32> {
+  %0 = plan.call "aten.view.default"(%q) {self = #plan.operand<0>, size = [7 : i64, 24 : i64, 4 : i64]}
+      : (tensor<7x4x24xf32>) -> tensor<7x24x4xf32>
+  %1 = plan.call "aten.transpose.int"(%0) {self = #plan.operand<0>, dim0 = 0 : i64, dim1 = 1 : i64}
+      : (tensor<7x24x4xf32>) -> tensor<24x7x4xf32>
+  %2 = plan.call "aten.mul.Tensor"(%1) {self = #plan.operand<0>, other = 0.5 : f64}
+      : (tensor<24x7x4xf32>) -> tensor<24x7x4xf32>
+  %3 = plan.call "aten.view.default"(%k) {self = #plan.operand<0>, size = [7 : i64, 24 : i64, 4 : i64]}
+      : (tensor<7x4x24xf32>) -> tensor<7x24x4xf32>
+  %4 = plan.call "aten.permute.default"(%3) {self = #plan.operand<0>, dims = [1 : i64, 2 : i64, 0 : i64]}
+      : (tensor<7x24x4xf32>) -> tensor<24x4x7xf32>
+  %5 = plan.call "aten.div.Tensor"(%4) {self = #plan.operand<0>, other = 2.0 : f64}
+      : (tensor<24x4x7xf32>) -> tensor<24x4x7xf32>
+  %6 = plan.call "aten.view.default"(%v) {self = #plan.operand<0>, size = [7 : i64, 24 : i64, 4 : i64]}
+      : (tensor<7x4x24xf32>) -> tensor<7x24x4xf32>
+  %7 = plan.call "aten.transpose.int"(%6) {self = #plan.operand<0>, dim0 = 0 : i64, dim1 = 1 : i64}
+      : (tensor<7x24x4xf32>) -> tensor<24x7x4xf32>
+  %8 = plan.call "aten.bmm.default"(%2, %5) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+      : (tensor<24x7x4xf32>, tensor<24x4x7xf32>) -> tensor<24x7x7xf32>
+  %9 = plan.call "aten.softmax.int"(%8) {self = #plan.operand<0>, dim = -1 : i64}
+      : (tensor<24x7x7xf32>) -> tensor<24x7x7xf32>
+  %10 = plan.call "aten.mean.dim"(%9) {self = #plan.operand<0>, dim = [0 : i64]} : (tensor<24x7x7xf32>) -> tensor<7x7xf32>
+  %11 = plan.call "aten.bmm.default"(%9, %7) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+      : (tensor<24x7x7xf32>, tensor<24x7x4xf32>) -> tensor<24x7x4xf32>
+  return %11 : tensor<24x7x4xf32>
+}

@@ -51,6 +51,9 @@ struct MovedRead {
 std::optional<MovedRead> readThroughMovement(indexing::ExprBuilder &builder, mlir::Value value,
                                              llvm::ArrayRef<indexing::Expr> indices);
 
+/// True if the result of the call has the elements of operand 0 in the same order, under the same or another shape.
+bool keepsOrder(plan::CallOp call);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_INDEX_FUNCTIONS_INDEX_FUNCTIONS_H

@@ -129,6 +129,15 @@ static ReadMovement movementOf(StringRef target) {
       .Default(nullptr);
 }
 
+bool meshplan::keepsOrder(plan::CallOp call) {
+  ReadMovement read = call.getNumResults() == 1 ? movementOf(call.getTarget()) : nullptr;
+  if ((read != readView && read != readSame) || CallView::of(call).getOperand("self") != 0u)
+    return false;
+  auto from = cast<RankedTensorType>(call.getOperand(0).getType()),
+       to = cast<RankedTensorType>(call.getResult(0).getType());
+  return from.getElementType() == to.getElementType() && from.getNumElements() == to.getNumElements();
+}
+
 std::optional<MovedRead> meshplan::readThroughMovement(ExprBuilder &builder, Value value, ArrayRef<Expr> indices) {
   auto call = value.getDefiningOp<plan::CallOp>();
   ReadMovement read = call && call.getNumResults() == 1 ? movementOf(call.getTarget()) : nullptr;

@@ -1,0 +1,26 @@
+//===- movement_chain.h - views and permutations in a row -------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_MOVEMENT_CHAIN_H
+#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_MOVEMENT_CHAIN_H
+
+#include "compiler/indexing/dim_digits.h"
+#include "dialect/plan/plan.h"
+
+namespace meshplan {
+
+/// A tensor as views and permutations make it from another one.
+struct MovementChain {
+  mlir::Value root;
+  indexing::DimDigits digits; ///< from the root to the tensor
+};
+
+/// The chain that ends in `value`, as far back as its views can be followed; of `value` alone if nothing moves it.
+MovementChain movementChainOf(mlir::Value value);
+
+/// Makes, before `place`, the end of a chain in one split, one permutation and one view to `shape`, each only if it
+/// changes something.
+mlir::Value moveAtOnce(const MovementChain &chain, llvm::ArrayRef<int64_t> shape, plan::CallOp place);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_MOVEMENT_CHAIN_H

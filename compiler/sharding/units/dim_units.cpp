@@ -76,8 +76,37 @@ SmallVector<DimUnit, 4> &UnitSearch::unitsOf(Value value) {
   return entry->second;
 }
 
+/// Joins what a view counts to what others do.
+static void add(SmallVectorImpl<CountedParts> &known, const CountedParts &said) {
+  auto *same = llvm::find_if(
+      known, [&](const CountedParts &parts) { return parts.start == said.start && parts.extent == said.extent; });
+  if (same == known.end()) {
+    known.push_back(said);
+  } else if (same->count != said.count) {
+    same->count = CountedParts::disputed;
+    same->unit = same->repeat = 1;
+  } else if (same->count != CountedParts::disputed) {
+    same->unit = joinUnits(same->unit, said.unit, said.extent / said.count);
+    same->repeat = std::max(same->repeat, said.repeat);
+  }
+}
+
+/// What is counted of the `extent` elements from `start` on, which begin at `target` elsewhere.
+static SmallVector<CountedParts, 0> countedWithin(ArrayRef<CountedParts> counted, int64_t start, int64_t extent,
+                                                  int64_t target) {
+  SmallVector<CountedParts, 0> within;
+  for (CountedParts parts : counted)
+    if (parts.start >= start && parts.start + parts.extent <= start + extent) {
+      parts.start += target - start;
+      within.push_back(parts);
+    }
+  return within;
+}
+
 /// Joins into a factor what one dim says of it.
 static void add(DimUnit &factor, int64_t extent, const DimUnit &said) {
+  for (const CountedParts &parts : said.counted)
+    add(factor.counted, parts);
   factor.size = joinUnits(factor.size, said.size, extent);
   factor.repeat = std::max(factor.repeat, said.repeat);
   factor.parts = mergeParts(factor.parts, said.parts);
@@ -91,13 +120,13 @@ static void addJoined(const DimUnit &own, ArrayRef<unsigned> list, const FactorR
   for (unsigned factor : list) {
     int64_t extent = rule.factors[factor].size;
     PartUnits parts = partsWithin(own.parts, start, extent);
+    DimUnit said{1, 1, parts, countedWithin(own.counted, start, extent, 0)};
     start += extent;
     if (parts.empty())
-      add(factors[factor], extent, {own.size, 1});
+      said.size = own.size;
     else if (parts.size() == 1)
-      add(factors[factor], extent, {parts.front().unit, parts.front().repeat});
-    else
-      add(factors[factor], extent, {1, 1, parts});
+      said = {parts.front().unit, parts.front().repeat, {}, said.counted};
+    add(factors[factor], extent, said);
   }
 }
 
@@ -121,7 +150,8 @@ void UnitSearch::collect(Value value, const TensorFactors &tensor, const FactorR
       add(factor, extent, {shares ? 1 : own.size * sharers, 1});
     else
       add(factor, extent,
-          {joinUnits(own.size, below, extent * below) / below, own.repeat, scaledDown(own.parts, below)});
+          {joinUnits(own.size, below, extent * below) / below, own.repeat, scaledDown(own.parts, below),
+           below == 1 ? own.counted : SmallVector<CountedParts, 0>()});
   }
 }
 
@@ -129,14 +159,30 @@ void UnitSearch::collect(Value value, const TensorFactors &tensor, const FactorR
 static DimUnit joinedFactors(ArrayRef<unsigned> list, int64_t extent, const FactorRule &rule,
                              ArrayRef<DimUnit> factors) {
   DimUnit unit;
+  int64_t start = 0;
   for (unsigned index : list) {
     const DimUnit &factor = factors[index];
+    unit.counted.append(countedWithin(factor.counted, 0, rule.factors[index].size, start));
+    start += rule.factors[index].size;
     unit.size = joinUnits(unit.size, factor.size, extent);
     if (factor.parts.empty() && rule.factors[index].size != 0)
       unit.parts.emplace_back(rule.factors[index].size, factor.size, factor.repeat);
     unit.parts.append(factor.parts);
   }
   return unit;
+}
+
+/// What is known of parts that a dim's major factor counts, if others lie below it, or else of parts of that factor.
+static SmallVector<CountedParts, 0> countedParts(ArrayRef<unsigned> list, const FactorRule &rule,
+                                                 ArrayRef<DimUnit> factors) {
+  size_t major = rule.majorPlace(list);
+  ArrayRef<unsigned> rest = list.drop_front(major + 1);
+  size_t next = rule.majorPlace(rest);
+  if (next == rest.size())
+    return factors[list[major]].counted;
+  int64_t count = rule.factors[list[major]].size;
+  const DimUnit &unit = factors[rest[next]];
+  return {{0, count * rule.sizeBelow(list, major), count, unit.size * rule.sizeBelow(rest, next), unit.repeat}};
 }
 
 /// What its factors say of a dim.
@@ -152,7 +198,7 @@ DimUnit UnitSearch::ofFactors(const TensorFactors &tensor, unsigned dim, int64_t
   const DimUnit &unit = factors[list[place]];
   int64_t sharers = tensor.sharers(dim);
   if (sharers == 1)
-    return {unit.size * below, unit.repeat, scaledUp(unit.parts, below)};
+    return {unit.size * below, unit.repeat, scaledUp(unit.parts, below), countedParts(list, rule, factors)};
   if (unit.size % sharers == 0)
     return {unit.size / sharers, unit.repeat};
   return {1, unit.repeat == 1 && sharers % unit.size == 0 ? sharers / unit.size : unit.repeat};
@@ -175,8 +221,9 @@ bool UnitSearch::spread(Value value, const TensorFactors &tensor, const FactorRu
 bool UnitSearch::visit(const RuledCall &ruled) {
   CallOp call = ruled.call;
   const FactorRule &rule = ruled.rule;
-  SmallVector<DimUnit> factors =
-      llvm::map_to_vector(rule.factors, [](const Factor &factor) { return DimUnit{factor.unit, 1}; });
+  SmallVector<DimUnit> factors = llvm::map_to_vector(rule.factors, [](const Factor &factor) {
+    return DimUnit{factor.unit, 1};
+  });
   for (auto [value, tensor] : llvm::zip(call.getOperands(), rule.operands))
     collect(value, tensor, rule, factors);
   for (auto [value, tensor] : llvm::zip(call.getResults(), rule.results))
@@ -220,9 +267,20 @@ int64_t DimUnits::get(Value value, int64_t dim) const { return find(whole, value
 
 static DimUnit withoutRepeats(DimUnit unit) {
   unit.repeat = 1;
+  for (CountedParts &counted : unit.counted)
+    counted.repeat = 1;
   for (DimPart &part : unit.parts)
     part.repeat = 1;
   return unit;
+}
+
+/// One of several parts that the plan states, as the model has it; nothing if nothing is known of it.
+static std::optional<DimPart> knownPart(const DimUnit &unit, int64_t start, int64_t extent) {
+  for (const CountedParts &counted : unit.counted)
+    if (counted.count > 1 && extent * counted.count == counted.extent && start >= counted.start &&
+        start + extent <= counted.start + counted.extent && (start - counted.start) % extent == 0)
+      return DimPart(extent, counted.unit, counted.repeat);
+  return unit.parts.empty() ? std::nullopt : std::optional(asOnePart(unit.parts, start, extent));
 }
 
 /// The parts, or all of the dim as one, in units of their own; nothing if one has too few of them for all shards.
@@ -235,10 +293,10 @@ static std::optional<PartUnits> inUnits(const DimUnit &unit, ArrayRef<DimPart> p
       start += part.extent;
       continue;
     }
-    bool isKnown = parts.size() > 1 && !unit.parts.empty();
-    DimPart own = isKnown ? asOnePart(unit.parts, start, part.extent) : DimPart(part.extent, unit.size, unit.repeat);
+    std::optional<DimPart> known = parts.size() > 1 ? knownPart(unit, start, part.extent) : std::nullopt;
+    DimPart own = known.value_or(DimPart(part.extent, unit.size, unit.repeat));
     start += part.extent;
-    bool isShared = own.repeat != 1, canShare = own.repeat != cannotShare && (isKnown || parts.size() == 1);
+    bool isShared = own.repeat != 1, canShare = own.repeat != cannotShare && (known || parts.size() == 1);
     if ((isShared && !canShare) || own.extent % own.unit != 0 || own.extent / own.unit * own.repeat < shards)
       return std::nullopt;
     dealt.push_back(own);

@@ -20,12 +20,26 @@
 
 namespace meshplan {
 
+/// Equal parts of elements of a dim that a view gives a dim to count them, as [3, heads, size] does for queries, keys
+/// and values.
+struct CountedParts {
+  static constexpr int64_t disputed = -1; ///< views count different numbers of parts
+
+  int64_t start = 0, extent = 0; ///< all parts together
+  int64_t count = 1;
+  int64_t unit = 1;
+  int64_t repeat = 1;
+
+  bool operator==(const CountedParts &) const = default;
+};
+
 /// A unit of a dim: its elements, and how many units of another dim share it. The parts are those in which operators
 /// take the dim apart, if there are any.
 struct DimUnit {
   int64_t size = 1;
   int64_t repeat = 1;
   PartUnits parts = {};
+  llvm::SmallVector<CountedParts, 0> counted = {}; ///< at most one for a range
 
   bool operator==(const DimUnit &) const = default;
 };

@@ -182,6 +182,35 @@ TEST_F(DimUnitsTest, PartsOfAFusedWeightHaveUnitsOfTheirOwn) {
   EXPECT_EQ(ofArgument(1, 0), 8) << "in one run";
 }
 
+// A view counts queries, keys and values of six heads of 4 by a dim of their own.
+constexpr const char *countedParts = R"(
+func.func @forward(%x: tensor<2x5x20xf32>, %w: tensor<72x20xf32>, %b: tensor<48xf32>) -> tensor<2x5x3x6x4xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+      : (tensor<2x5x20xf32>, tensor<72x20xf32>) -> tensor<2x5x72xf32>
+  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 2, 5, 3, 24>}
+      : (tensor<2x5x72xf32>) -> tensor<2x5x3x24xf32>
+  %2 = plan.call "aten.view.default"(%1) {self = #plan.operand<0>, size = array<i64: 2, 5, 3, 6, 4>}
+      : (tensor<2x5x3x24xf32>) -> tensor<2x5x3x6x4xf32>
+  %3 = plan.call "aten.view.default"(%b) {self = #plan.operand<0>, size = array<i64: 2, 24>}
+      : (tensor<48xf32>) -> tensor<2x24xf32>
+  %4 = plan.call "aten.view.default"(%b) {self = #plan.operand<0>, size = array<i64: 4, 12>}
+      : (tensor<48xf32>) -> tensor<4x12xf32>
+  return %2 : tensor<2x5x3x6x4xf32>
+})";
+
+TEST_F(DimUnitsTest, PartsThatAViewCountsHaveTheUnitsBehindThem) {
+  parse(countedParts);
+  auto inParts = [&](unsigned argument, llvm::ArrayRef<DimPart> parts) {
+    return units->divide(program.getArgument(argument), 0, {AxisRefAttr::get(&context, "four")}, mesh(), parts);
+  };
+  auto dealtInParts = [&](int64_t extent, llvm::ArrayRef<DimPart> parts) {
+    return divideDim(extent, {AxisRefAttr::get(&context, "four")}, mesh(), 1, parts);
+  };
+  EXPECT_EQ(inParts(1, {24, 24, 24}), dealtInParts(72, {{24, 4}, {24, 4}, {24, 4}})) << "six heads over four ranks";
+  EXPECT_EQ(inParts(1, {36, 36}), dealtInParts(72, {36, 36})) << "parts that no view counts";
+  EXPECT_EQ(inParts(2, {24, 24}), dealtInParts(48, {24, 24})) << "views that count differently";
+}
+
 // Each key is the mean of two queries. A shard for each query would need both queries of its key, and so compute both.
 constexpr const char *ownKeys = R"(
 func.func @forward(%q: tensor<2x4x6x4xf32>) -> tensor<2x4x6x4xf32> {

@@ -15,3 +15,9 @@ std::string meshplan::withoutIndices(StringRef name) {
 }
 
 std::string meshplan::moduleText(StringRef path) { return path.empty() ? "the root module" : ("'" + path + "'").str(); }
+
+bool meshplan::isInside(llvm::StringRef path, llvm::StringRef outer) {
+  if (outer.empty())
+    return !path.empty();
+  return path.consume_front(outer) && path.starts_with(".");
+}

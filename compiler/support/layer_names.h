@@ -14,6 +14,9 @@ std::string withoutIndices(llvm::StringRef name);
 /// A module in a message: "'model.norm'", or "the root module", whose path is empty.
 std::string moduleText(llvm::StringRef path);
 
+/// True if the module at `path` is inside of the one at `outer`; a module is not inside of itself.
+bool isInside(llvm::StringRef path, llvm::StringRef outer);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_SUPPORT_LAYER_NAMES_H

@@ -66,11 +66,29 @@ std::string describe(const Context &context, const Placement &placement) {
   return result.empty() ? "keeps it whole" : result;
 }
 
-std::vector<Placement> placementsOf(const Context &context, const BoundPlan &plan, size_t index) {
-  std::set<size_t> modules(context.model.parameters[index].readers.begin(),
-                           context.model.parameters[index].readers.end());
-  for (const OutlineParameterName &name : context.model.parameters[index].names)
+/// The entry of a module that gives it a style, or null.
+const BoundModule *styledModule(const BoundPlan &plan, size_t module) {
+  auto bound = llvm::lower_bound(plan.modules, module,
+                                 [](const BoundModule &entry, size_t value) { return entry.module < value; });
+  return bound != plan.modules.end() && bound->module == module && !bound->styles.empty() ? &*bound : nullptr;
+}
+
+/// The modules whose styles place a parameter: those that own it, and those that read it. One that reads a parameter of
+/// a module below itself, as nn.MultiheadAttention reads that of its projection, leaves it to the style of that module.
+std::set<size_t> placingModules(const Context &context, const BoundPlan &plan, const OutlineParameter &parameter) {
+  std::set<size_t> modules;
+  for (const OutlineParameterName &name : parameter.names)
     modules.insert(name.module);
+  for (size_t reader : parameter.readers)
+    if (llvm::none_of(parameter.names, [&](const OutlineParameterName &name) {
+          return isInside(context.model.modules[name.module].path, context.model.modules[reader].path) &&
+                 styledModule(plan, name.module);
+        }))
+      modules.insert(reader);
+  return modules;
+}
+
+std::vector<Placement> placementsOf(const Context &context, const BoundPlan &plan, size_t index) {
   std::vector<Placement> result;
   auto direct = std::equal_range(plan.parameters.begin(), plan.parameters.end(), BoundParameter{index, {}, 0},
                                  [](const auto &a, const auto &b) { return a.parameter < b.parameter; });
@@ -78,12 +96,9 @@ std::vector<Placement> placementsOf(const Context &context, const BoundPlan &pla
     result.push_back(placementOf(context, *parameter));
   if (!result.empty())
     return result;
-  for (size_t module : modules) {
-    auto bound = llvm::lower_bound(plan.modules, module,
-                                   [](const BoundModule &entry, size_t value) { return entry.module < value; });
-    if (bound != plan.modules.end() && bound->module == module && !bound->styles.empty())
-      result.push_back(placementOf(context, *bound));
-  }
+  for (size_t module : placingModules(context, plan, context.model.parameters[index]))
+    if (const BoundModule *styled = styledModule(plan, module))
+      result.push_back(placementOf(context, *styled));
   return result;
 }
 

@@ -13,9 +13,10 @@ bool appearsIn(const TensorFactors &tensor, unsigned factor) {
   return llvm::any_of(tensor.dims, [&](ArrayRef<unsigned> dim) { return llvm::is_contained(dim, factor); });
 }
 
+/// The dim whose first factor this is, or that joins it with others.
 std::optional<int64_t> dimOf(const TensorFactors &tensor, unsigned factor) {
   for (auto [index, dim] : llvm::enumerate(tensor.dims))
-    if (!dim.empty() && dim.front() == factor)
+    if (!dim.empty() && (dim.front() == factor || (tensor.isJoined(index) && llvm::is_contained(dim, factor))))
       return index;
   return std::nullopt;
 }
@@ -60,13 +61,28 @@ std::optional<int64_t> singleDim(const TensorFactors &tensor) {
   return llvm::find_if(tensor.dims, isSingle) - tensor.dims.begin();
 }
 
-/// Maps a dim of the result of a rearranging call back to its operand.
-std::optional<int64_t> mapBack(std::optional<int64_t> dim, const FactorRule &rule, unsigned operand) {
+/// Maps a dim of a result of a rearranging call back to its operand.
+std::optional<int64_t> mapBack(std::optional<int64_t> dim, const FactorRule &rule, const TensorFactors &result) {
   if (!dim)
     return std::nullopt;
-  if (rule.results[0].dims[*dim].empty())
-    return singleDim(rule.operands[operand]);
-  return dimOf(rule.operands[operand], rule.results[0].dims[*dim].front());
+  if (result.dims[*dim].empty())
+    return singleDim(rule.operands[0]);
+  return dimOf(rule.operands[0], result.dims[*dim].front());
+}
+
+/// What is found for the results of a call with one operand: the features of the first that has any, and the
+/// activations that meet one of them.
+FeatureUse findBehind(CallOp call, StringRef path, const FactorRule &rule) {
+  FeatureUse all;
+  for (auto [value, result] : llvm::zip(call.getResults(), rule.results)) {
+    FeatureUse features = findFeatures(value, path);
+    if (!all.outputDim && !all.inputDim) {
+      all.outputDim = mapBack(features.outputDim, rule, result);
+      all.inputDim = mapBack(features.inputDim, rule, result);
+    }
+    all.activations.append(features.activations);
+  }
+  return all;
 }
 
 } // namespace
@@ -81,13 +97,8 @@ FeatureUse meshplan::findFeatures(Value parameter, StringRef path) {
     if (!record)
       continue;
     FactorRule rule = factorRuleOf(view, record);
-    bool rearranges = call.getOperands().size() == 1 && call.getResults().size() == 1;
-    FeatureUse features =
-        rearranges ? findFeatures(call.getResult(0), path) : readFeatures(call, use.getOperandNumber(), rule);
-    if (rearranges) {
-      features.outputDim = mapBack(features.outputDim, rule, 0);
-      features.inputDim = mapBack(features.inputDim, rule, 0);
-    }
+    FeatureUse features = call.getOperands().size() == 1 ? findBehind(call, path, rule)
+                                                         : readFeatures(call, use.getOperandNumber(), rule);
     if (features.outputDim || features.inputDim)
       return features;
   }

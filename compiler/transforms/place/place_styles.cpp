@@ -62,6 +62,7 @@ private:
 
   LogicalResult placeFeatures(StyledModule &module);
   llvm::SetVector<BlockArgument> ownedBy(StringRef path);
+  bool isPlacedInside(BlockArgument parameter, StringRef path);
   LogicalResult noFeatures(StyledModule &module);
 
   /// A parameter that makes the one KV head of its attention: each rank needs it whole for its query heads.
@@ -172,7 +173,7 @@ LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
   llvm::SetVector<BlockArgument> parameters;
   for (CallOp call : module.calls)
     for (Value operand : call.getOperands())
-      if (isWeight(operand))
+      if (isWeight(operand) && !isPlacedInside(cast<BlockArgument>(operand), module.style.getModule()))
         parameters.insert(cast<BlockArgument>(operand));
   StringRef reader = module.style.getModule();
   // A module may lend its parameters to the operators of another.
@@ -243,6 +244,13 @@ llvm::SetVector<BlockArgument> StylePlacer::ownedBy(StringRef path) {
       owned.insert(argument);
   }
   return owned;
+}
+
+/// True if a module inside of the one at `path` owns the parameter and has a style for it. So the projection of
+/// nn.MultiheadAttention, whose weight the attention reads, has its own.
+bool StylePlacer::isPlacedInside(BlockArgument parameter, StringRef path) {
+  StyleOp style = styleOf(parameter);
+  return style && isInside(style.getModule(), path);
 }
 
 LogicalResult StylePlacer::contradictsPlacement(StyleOp style, BlockArgument parameter) {

@@ -312,3 +312,32 @@ func.func @along_other_axes(
       : (tensor<2x6x8xf32>, tensor<16x8xf32>) -> tensor<2x6x16xf32>
   return %1 : tensor<2x6x16xf32>
 }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "a" colwise [#plan.axis<"tp">] as "colwise tp parts 3" {parts = array<i64: 1, 1, 1>}
+plan.style "a.out" rowwise [#plan.axis<"tp">] as "rowwise tp"
+
+// A weight that is split before it is used, and one of a module below, which has a style of its own and no operators.
+// CHECK-LABEL: func.func @attention
+// CHECK-SAME: tensor<12x8xf32, #plan.sharding<[{"tp", parts [4, 4, 4]}, {}]>>
+// CHECK-SAME: tensor<8x4xf32, #plan.sharding<[{}, {"tp"}]>>
+// CHECK: plan.constrain %arg0 <[{}, {}]> along [#plan.axis<"tp">] as "colwise tp parts 3"
+// CHECK: plan.constrain %arg1 <[{}, {}]> along [#plan.axis<"tp">] as "colwise tp parts 3"
+// CHECK: plan.constrain %{{.*}} <[{}, {"tp"}]> along [#plan.axis<"tp">] as "rowwise tp"
+func.func @attention(
+    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %memory: tensor<6x8xf32> {plan.kind = "input", plan.names = ["memory"]},
+    %w: tensor<12x8xf32> {plan.kind = "parameter", plan.names = ["a.in_weight"]},
+    %o: tensor<8x4xf32> {plan.kind = "parameter", plan.names = ["a.out.weight"]}) -> (tensor<6x8xf32>, tensor<6x8xf32>) {
+  %0:2 = plan.call "aten.split_with_sizes.default"(%w) {self = #plan.operand<0>, split_sizes = array<i64: 4, 8>} in "a"
+      : (tensor<12x8xf32>) -> (tensor<4x8xf32>, tensor<8x8xf32>)
+  %1 = plan.call "aten.linear.default"(%x, %0#0) {input = #plan.operand<0>, weight = #plan.operand<1>} in "a"
+      : (tensor<6x8xf32>, tensor<4x8xf32>) -> tensor<6x4xf32>
+  %2 = plan.call "aten.linear.default"(%memory, %0#1) {input = #plan.operand<0>, weight = #plan.operand<1>} in "a"
+      : (tensor<6x8xf32>, tensor<8x8xf32>) -> tensor<6x8xf32>
+  %3 = plan.call "aten.linear.default"(%1, %o) {input = #plan.operand<0>, weight = #plan.operand<1>} in "a"
+      : (tensor<6x4xf32>, tensor<8x4xf32>) -> tensor<6x8xf32>
+  return %2, %3 : tensor<6x8xf32>, tensor<6x8xf32>
+}

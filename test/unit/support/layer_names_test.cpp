@@ -19,3 +19,13 @@ TEST(ModuleText, TheRootHasNoPath) {
   EXPECT_EQ(meshplan::moduleText("model.norm"), "'model.norm'");
   EXPECT_EQ(meshplan::moduleText(""), "the root module");
 }
+
+TEST(IsInside, NoModuleIsInsideOfItself) {
+  EXPECT_TRUE(meshplan::isInside("a.out_proj", "a"));
+  EXPECT_TRUE(meshplan::isInside("a.b.c", "a"));
+  EXPECT_TRUE(meshplan::isInside("a", ""));
+  EXPECT_FALSE(meshplan::isInside("a", "a"));
+  EXPECT_FALSE(meshplan::isInside("ab", "a"));
+  EXPECT_FALSE(meshplan::isInside("a", "a.b"));
+  EXPECT_FALSE(meshplan::isInside("", ""));
+}

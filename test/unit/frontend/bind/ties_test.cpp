@@ -73,6 +73,14 @@ TEST_F(Ties, AModuleThatOnlyReadsCounts) {
                           "3: 'rowwise tp' of 'a' splits it over tp"));
 }
 
+TEST_F(Ties, AModuleLeavesWhatIsBelowItToTheStyleThere) {
+  model.modules = {{"a", "MultiheadAttention"}, {"a.out", "Linear"}, {"c", "Linear"}, {"d", "Linear"}};
+  model.parameters = {{{{0, "w"}}, {0}, {12, 4}}, {{{1, "w"}}, {0}, {4, 4}}, {{{2, "w"}, {3, "w"}}, {2, 3}, {4, 4}}};
+  EXPECT_THAT(check("a: colwise tp\na.out: rowwise dp\nrest: replicate"), IsEmpty());
+  EXPECT_THAT(check("a.out: rowwise tp\nrest: replicate"), IsEmpty());
+  EXPECT_THAT(check("a: colwise tp\na.out: output replicate\nrest: replicate"), IsEmpty());
+}
+
 TEST_F(Ties, TheFirstOfThePlanIsComparedWithTheOthers) {
   EXPECT_THAT(
       check("c: colwise tp\na: rowwise dp\nb: colwise dp\nrest: replicate"),

@@ -35,6 +35,7 @@ private:
   Value sourceOf(Value operand, StringRef module) const;
   llvm::SetVector<Value> inputsOf(StringRef module);
   llvm::SetVector<Value> outputsOf(StringRef module);
+  LogicalResult placeReturned(BorderOp border);
   LogicalResult reportMissing(BorderOp border, size_t count);
   /// False (and an error) if a dim has another size than its name.
   bool fitsNames(BorderOp border, RankedTensorType type);
@@ -92,14 +93,9 @@ llvm::SetVector<Value> BorderPlacer::inputsOf(StringRef module) {
   return inputs;
 }
 
-/// What is read outside, in the order in which the module makes it; of the root, what the function returns.
+/// What is read outside, in the order in which the module makes it.
 llvm::SetVector<Value> BorderPlacer::outputsOf(StringRef module) {
   llvm::SetVector<Value> outputs;
-  if (module.empty()) {
-    auto result = cast<func::ReturnOp>(function.getBody().front().getTerminator());
-    outputs.insert(result.operand_begin(), result.operand_end());
-    return outputs;
-  }
   function.walk([&](CallOp call) {
     if (!isInside(call, module))
       return;
@@ -189,17 +185,35 @@ void BorderPlacer::constrainInput(BorderOp border, Value value, ShardingAttr lay
   }
 }
 
-void BorderPlacer::constrainOutput(BorderOp border, Value value, ShardingAttr layout) {
+static ConstrainOp constrainBehind(BorderOp border, Value value, ShardingAttr layout) {
   OpBuilder builder(border.getContext());
   builder.setInsertionPointAfterValue(value);
-  auto constrain = ConstrainOp::create(builder, border.getLoc(), value.getType(), value, layout, border.getAxes(),
-                                       border.getTextAttr());
+  return ConstrainOp::create(builder, border.getLoc(), value.getType(), value, layout, border.getAxes(),
+                             border.getTextAttr());
+}
+
+void BorderPlacer::constrainOutput(BorderOp border, Value value, ShardingAttr layout) {
+  auto constrain = constrainBehind(border, value, layout);
   value.replaceUsesWithIf(constrain, [&](OpOperand &use) {
     return use.getOwner() != constrain && !isInside(use.getOwner(), border.getModule());
   });
 }
 
+/// One output of the function, which may return a value more than once.
+LogicalResult BorderPlacer::placeReturned(BorderOp border) {
+  Operation *result = function.getBody().front().getTerminator();
+  if (border.getIndex() >= result->getNumOperands())
+    return reportMissing(border, result->getNumOperands());
+  OpOperand &output = result->getOpOperand(border.getIndex());
+  ShardingAttr layout = layoutFor(border, output.get());
+  if (layout)
+    output.set(constrainBehind(border, output.get(), layout));
+  return success(layout != nullptr);
+}
+
 LogicalResult BorderPlacer::place(BorderOp border) {
+  if (border.getModule().empty() && !border.getIsInput())
+    return placeReturned(border);
   llvm::SetVector<Value> values = border.getIsInput() ? inputsOf(border.getModule()) : outputsOf(border.getModule());
   int64_t index = border.getIndex();
   if (index < 0 || index >= static_cast<int64_t>(values.size()))

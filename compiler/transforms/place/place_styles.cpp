@@ -114,6 +114,9 @@ private:
   /// Writes the sharding of every argument into its type: placed, stated (inputs), or replicated.
   void writeArguments();
 
+  /// Parameters have an element for each shard that the plan states.
+  LogicalResult checkStated();
+
   /// A layout that the plan states for an argument, dealt by units.
   ShardingAttr statedLayout(BlockArgument argument, ShardingAttr stated);
 
@@ -129,7 +132,7 @@ private:
 
 LogicalResult StylePlacer::run(ArrayRef<StyleOp> styles) {
   collect(styles);
-  bool failedAny = false;
+  bool failedAny = failed(checkStated());
   for (auto &[path, styled] : modules)
     for (StyledModule &module : styled)
       failedAny |= failed(place(module));
@@ -273,26 +276,34 @@ LogicalResult StylePlacer::contradictsStyle(StyleOp style, ShardingAttr sharding
   return failure();
 }
 
+/// A dim, or a part of one, that has not an element for each shard.
+static LogicalResult tooFewElements(InFlightDiagnostic diagnostic, const Twine &what, int64_t size,
+                                    ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
+  diagnostic << what << " has size " << size << ", fewer than " << describeAxes(axes, mesh);
+  if (size == 1)
+    diagnostic.attachNote() << "help: use 'replicate'";
+  else
+    diagnostic.attachNote() << "help: " << axisNames(axes) << " can be at most " << size;
+  return failure();
+}
+
 LogicalResult StylePlacer::divide(StyleOp style, BlockArgument parameter, int64_t dim) {
   auto type = cast<RankedTensorType>(parameter.getType());
-  int64_t shards = shardCount(axesOf(style), mesh);
-  if (type.getDimSize(dim) < shards) {
-    if (!isNews(style))
-      return failure();
-    auto diagnostic = style.emitError() << "dim " << dim << " of '" << parameterName(parameter) << "' has size "
-                                        << type.getDimSize(dim) << ", fewer than " << describeAxes(axesOf(style), mesh);
-    if (type.getDimSize(dim) == 1)
-      diagnostic.attachNote() << "help: use 'replicate'";
-    else
-      diagnostic.attachNote() << "help: " << axisNames(axesOf(style)) << " can be at most " << type.getDimSize(dim);
-    return failure();
-  }
+  SmallVector<AxisRefAttr> axes = axesOf(style);
+  int64_t shards = shardCount(axes, mesh), size = type.getDimSize(dim);
+  std::string what = ("dim " + Twine(dim) + " of '" + parameterName(parameter) + "'").str();
+  if (size < shards)
+    return isNews(style) ? tooFewElements(style.emitError(), what, size, axes, mesh) : failure();
   std::optional<SmallVector<DimPart>> parts = partsOf(style, parameter, dim);
   if (!parts)
     return wrongParts(style, parameter, dim);
+  for (const DimPart &part : *parts)
+    if (part.repeat == 1 && part.extent < shards)
+      return isNews(style) ? tooFewElements(style.emitError(), "a part of " + what, part.extent, axes, mesh)
+                           : failure();
   return claim(style, parameter,
                ShardingAttr::getReplicated(type.getContext(), type.getRank())
-                   .withDim(dim, units.divide(parameter, dim, axesOf(style), mesh, *parts)));
+                   .withDim(dim, units.divide(parameter, dim, axes, mesh, *parts)));
 }
 
 LogicalResult StylePlacer::claim(StyleOp style, BlockArgument parameter, ShardingAttr sharding) {
@@ -473,6 +484,22 @@ void StylePlacer::writeArguments() {
   // An argument may be returned as it is.
   function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(),
                                      function.getBody().front().getTerminator()->getOperandTypes()));
+}
+
+LogicalResult StylePlacer::checkStated() {
+  for (BlockArgument argument : function.getArguments()) {
+    auto stated = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), "plan.sharding");
+    if (!stated || !isWeight(argument))
+      continue;
+    for (int64_t dim = 0; dim < stated.getRank(); ++dim) {
+      SmallVector<AxisRefAttr> axes = dividing(stated.getDims()[dim].getAxes(), mesh);
+      int64_t size = cast<RankedTensorType>(argument.getType()).getDimSize(dim);
+      if (size < shardCount(axes, mesh))
+        return tooFewElements(mlir::emitError(argument.getLoc()),
+                              "dim " + Twine(dim) + " of '" + parameterName(argument) + "'", size, axes, mesh);
+    }
+  }
+  return success();
 }
 
 ShardingAttr StylePlacer::statedLayout(BlockArgument argument, ShardingAttr stated) {

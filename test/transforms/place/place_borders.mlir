@@ -231,3 +231,22 @@ func.func @heads(
       : (tensor<1x3x6x4xf32>, tensor<1x3x6x4xf32>, tensor<1x3x6x4xf32>) -> (tensor<1x3x6x4xf32>, tensor<1x3x6xf32>)
   return %out#0 : tensor<1x3x6x4xf32>
 }
+
+// -----
+
+// Outputs count as the function returns them, also one that it returns twice, of which the statement means one.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.border "" is_input false index 1 #plan.sharding<[{}, {"tp"}]> exact true along [#plan.axis<"tp">] as "output b"
+plan.border "" is_input false index 2 #plan.sharding<[{"tp"}, {}]> exact true along [#plan.axis<"tp">] as "output c"
+// CHECK-LABEL: @returned_twice
+// CHECK-NEXT: %[[N:.*]] = plan.call "aten.neg.default"(%arg0)
+// CHECK-NEXT: %[[B:.*]] = plan.constrain %[[N]] <[{}, {"tp"}]> along [#plan.axis<"tp">] as "output b"
+// CHECK-NEXT: %[[A:.*]] = plan.call "aten.abs.default"(%[[N]])
+// CHECK-NEXT: %[[C:.*]] = plan.constrain %[[A]] <[{"tp"}, {}]> along [#plan.axis<"tp">] as "output c"
+// CHECK-NEXT: return %[[N]], %[[B]], %[[C]]
+func.func @returned_twice(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]})
+    -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.abs.default"(%0) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %0, %0, %1 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}

@@ -149,3 +149,33 @@ func.func @forward(
       : (tensor<4x16xf32>, tensor<8x16xf32>) -> tensor<4x8xf32>
   return %1 : tensor<4x8xf32>
 }
+
+// -----
+
+// A part of one channel cannot be given to two ranks.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{a part of dim 0 of 'conv.weight' has size 1, fewer than tp = 2}}
+// expected-note @below {{help: use 'replicate'}}
+plan.style "conv" colwise [#plan.axis<"tp">] as "colwise tp parts 3" {parts = array<i64: 1, 1, 1>}
+func.func @forward(
+    %x: tensor<2x4x5x5xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<3x4x3x3xf32> {plan.kind = "parameter", plan.names = ["conv.weight"]}) -> tensor<2x3x3x3xf32> {
+  %0 = plan.call "aten.conv2d.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "conv"
+      : (tensor<2x4x5x5xf32>, tensor<3x4x3x3xf32>) -> tensor<2x3x3x3xf32>
+  return %0 : tensor<2x3x3x3xf32>
+}
+
+// -----
+
+// A layout that the plan states for a parameter itself.
+plan.mesh [#plan.mesh_axis<"tp" = 4>]
+func.func @forward(
+    %x: tensor<2x4xf32> {plan.kind = "input", plan.names = ["x"]},
+    // expected-error @below {{dim 0 of 'd.weight' has size 3, fewer than tp = 4}}
+    // expected-note @below {{help: tp can be at most 3}}
+    %w: tensor<3x4xf32> {plan.kind = "parameter", plan.names = ["d.weight"], plan.style = "weight: split 0 over tp",
+                         plan.sharding = #plan.sharding<[{"tp"}, {}]>}) -> tensor<2x3xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "d"
+      : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}

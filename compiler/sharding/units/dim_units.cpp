@@ -221,9 +221,8 @@ bool UnitSearch::spread(Value value, const TensorFactors &tensor, const FactorRu
 bool UnitSearch::visit(const RuledCall &ruled) {
   CallOp call = ruled.call;
   const FactorRule &rule = ruled.rule;
-  SmallVector<DimUnit> factors = llvm::map_to_vector(rule.factors, [](const Factor &factor) {
-    return DimUnit{factor.unit, 1};
-  });
+  SmallVector<DimUnit> factors =
+      llvm::map_to_vector(rule.factors, [](const Factor &factor) { return DimUnit{factor.unit, 1}; });
   for (auto [value, tensor] : llvm::zip(call.getOperands(), rule.operands))
     collect(value, tensor, rule, factors);
   for (auto [value, tensor] : llvm::zip(call.getResults(), rule.results))

@@ -119,6 +119,7 @@ Expected<Placement> readRanks(const Environment &environment) {
 
 Expected<Placement> placementOf(const Environment &environment) {
   MESHPLAN_ASSIGN_OR_RETURN(Placement placement, readRanks(environment));
+  placement.isTorchrun = placement.source == nameOf(torchrun) && environment.contains("TORCHELASTIC_RUN_ID");
   if (!placement.source.empty())
     MESHPLAN_RETURN_IF_ERROR(readLocal(environment, placement));
   return placement;
@@ -141,6 +142,16 @@ static Status checkBackend(std::string_view asked, const Workload &workload) {
   return Status();
 }
 
+/// Each of several processes of torchrun would be alone in an MPI of its own.
+static Status checkTorchrun(const Placement &placement, const Workload &workload) {
+  if (!placement.isTorchrun || placement.alone() || workload.device != "cpu")
+    return Status();
+  return Status::error(StatusCode::invalid, "rank ", placement.rank,
+                       ": the ranks of a schedule for cpu are processes of MPI or threads of one process, and torchrun "
+                       "starts no MPI; help: use mpirun -n ",
+                       workload.ranks, ", or start one process, which runs all ranks");
+}
+
 Expected<Connection> chooseBackend(std::string_view asked, const Placement &placement, const Workload &workload,
                                    const std::optional<MeetingPoint> &meeting) {
   MESHPLAN_RETURN_IF_ERROR(checkBackend(asked, workload));
@@ -152,8 +163,10 @@ Expected<Connection> chooseBackend(std::string_view asked, const Placement &plac
   bool mayBeCuda = workload.device.empty() && asked.empty() && hosts == Hosts::store;
   if (asked == "nccl" || (workload.device == "cuda" && workload.ranks > 1) || mayBeCuda)
     return Connection{Backend::nccl, hosts};
-  if (asked == "mpi" || (asked.empty() && !placement.alone()))
+  if (asked == "mpi" || (asked.empty() && !placement.alone())) {
+    MESHPLAN_RETURN_IF_ERROR(checkTorchrun(placement, workload));
     return Connection{Backend::mpi, Hosts::mpi};
+  }
   return Connection{Backend::threads, Hosts::threads};
 }
 
@@ -166,7 +179,7 @@ Status checkAgainstMpi(const Placement &placement, int64_t mpiRank, int64_t mpiS
     return status;
   return Status::error(status.code(), status.message(),
                        "; help: MPI does not know this launcher; start the processes with mpirun, or with srun and the "
-                       "--mpi that this MPI was built for");
+                       "--mpi that this MPI was built for, or start one process, which runs all ranks");
 }
 
 Status checkProcessCount(int64_t processes, int64_t ranks) {

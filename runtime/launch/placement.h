@@ -6,7 +6,7 @@
 //   Open MPI   OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE
 //   PMI        PMI_RANK, PMI_SIZE
 //   PMIx       PMIX_RANK, which comes without a size
-//   torchrun   RANK, WORLD_SIZE
+//   torchrun   RANK, WORLD_SIZE (and TORCHELASTIC_RUN_ID, which others lack)
 //   Slurm      SLURM_PROCID, and SLURM_STEP_NUM_TASKS or else SLURM_NTASKS
 //
 // The first that is there counts, and the others must agree. Slurm stands
@@ -37,6 +37,7 @@ struct Placement {
   std::optional<int64_t> size = 1;                       ///< processes; nothing when the launcher does not say
   std::optional<int64_t> localRank = {}, localSize = {}; ///< among the processes of this machine
   bool isMpi = false;                                    ///< the launcher starts processes of MPI
+  bool isTorchrun = false;                               ///< it is torchrun itself
 
   /// This process is to run all ranks.
   bool alone() const { return size == 1; }
@@ -68,7 +69,7 @@ struct Workload {
 /// on cuda, else mpi for several processes and threads for one; the hosts of
 /// several processes talk over MPI, or over a store where no launcher of MPI has
 /// started them and `meeting` says where it is. `invalid` for what does not fit
-/// together.
+/// together, as torchrun and MPI.
 Expected<Connection> chooseBackend(std::string_view asked, const Placement &placement, const Workload &workload,
                                    const std::optional<MeetingPoint> &meeting);
 

@@ -11,11 +11,15 @@ int meshplan::runMpiRank(const RunOptions &options, const Placement &placement, 
   if (!started)
     return reportError(started.status());
   MpiProcess &process = **started;
+  Status agreed = checkAgainstMpi(placement, process.rank(), process.size());
+  // There is nobody to tell, and the launcher's number is the one that the user knows.
+  if (!agreed.ok() && process.size() == 1)
+    return reportError(withRank(agreed, placement.rank));
   ProcessPlace place{process.rank(), process.size(), placement.localRank.value_or(process.localRank()),
                      process.localSize()};
   auto runner = [&](const RankOptions &rankOptions, const RankBody &body) { return process.run(rankOptions, body); };
   return ProcessRank(place, timeoutOf(options)).runAll(runner, [&](Ranks &own) -> Status {
-    MESHPLAN_RETURN_IF_ERROR(checkAgainstMpi(placement, process.rank(), process.size()));
+    MESHPLAN_RETURN_IF_ERROR(agreed);
     return command(own);
   });
 }

@@ -4,7 +4,7 @@
   check_launch.py --archive F.pt2 --plan P.plan --work FOLDER
 
 What fails is the GPU, and nothing before it: the ranks have found each other by then. Every rank says what is wrong
-with their number, their schedules, a rank that is missing, and the machine.
+with their number, their schedules, a rank that is missing, the launcher, and the machine.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ from checks import Failure, run
 
 HERE = Path(__file__).parent
 NO_GPU = "the schedule is for cuda, and this machine has no CUDA device; help: compile with --device cpu"
+NO_MPI = (
+    "the ranks of a schedule for cpu are processes of MPI or threads of one process, and torchrun starts no MPI; "
+    "help: use mpirun -n 4, or start one process, which runs all ranks"
+)
 RANKS = 4
 
 
@@ -31,22 +35,26 @@ class Checker:
         self.run_program = str(arguments.meshplan_run)
         self.schedule = self.compile("one", RANKS)
 
-    def compile(self, name: str, tp: int, change: tuple[str, str] = ("", "")) -> str:
+    def compile(self, name: str, tp: int, change: tuple[str, str] = ("", ""), device: str = "cuda") -> str:
         plan, schedule = self.work / f"{name}.plan", self.work / f"{name}.sched"
         text = self.arguments.plan.read_text().replace("model.pt2", str(self.arguments.archive.resolve()))
         plan.write_text(text.replace(*change))
-        command = [self.arguments.meshplan, "compile", plan, "--device", "cuda", f"-Dtp={tp}", "-o", schedule]
+        command = [self.arguments.meshplan, "compile", plan, "--device", device, f"-Dtp={tp}", "-o", schedule]
         subprocess.run(command, check=True, timeout=300)
         return str(schedule)
 
     def bench(self, schedule: str, timeout: int = 60) -> list[str]:
         return [self.run_program, "bench", schedule, "--timeout", str(timeout)]
 
-    def expect(self, command: list[str], patterns: dict[int, str]) -> None:
-        """Each of these ranks prints one line, which matches its pattern, and the run goes wrong."""
+    def run(self, command: list[str]) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+        """The lines of the ranks too."""
         environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
         result = subprocess.run(command, capture_output=True, text=True, timeout=250, env=environment, check=False)
-        lines = re.findall(r"meshplan-run: error: rank \d+: .*", result.stderr)
+        return result, re.findall(r"meshplan-run: error: rank \d+: .*", result.stderr)
+
+    def expect(self, command: list[str], patterns: dict[int, str]) -> None:
+        """Each of these ranks prints one line, which matches its pattern, and the run goes wrong."""
+        result, lines = self.run(command)
         for rank, pattern in patterns.items():
             own = [line for line in lines if line.startswith(f"meshplan-run: error: rank {rank}: ")]
             if len(own) != 1 or not re.search(pattern, own[0]):
@@ -64,12 +72,22 @@ class Checker:
         command = [*self.processes(str(RANKS), "--launcher", "slurm"), *self.bench(self.schedule)]
         self.expect(command, dict.fromkeys(range(RANKS), NO_GPU))
 
+    def under_torchrun(self, schedule: str) -> list[str]:
+        options = ["--standalone", "--nproc-per-node", str(RANKS), "--no-python"]
+        return [str(Path(sys.executable).parent / "torchrun"), *options, *self.bench(schedule)]
+
     def torchrun(self) -> None:
         """It ends the other ranks when the first has failed; they report before."""
-        torchrun = Path(sys.executable).parent / "torchrun"
-        options = ["--standalone", "--nproc-per-node", str(RANKS), "--no-python"]
-        command = [str(torchrun), *options, *self.bench(self.schedule)]
-        self.expect(command, dict.fromkeys(range(RANKS), NO_GPU))
+        self.expect(self.under_torchrun(self.schedule), dict.fromkeys(range(RANKS), NO_GPU))
+
+    def torchrun_for_cpu(self) -> None:
+        schedule = self.compile("cpu", RANKS, device="cpu")
+        self.expect([*self.processes(str(RANKS)), *self.bench(schedule)], dict.fromkeys(range(RANKS), NO_MPI))
+        # torchrun may end a rank before it has got so far.
+        result, lines = self.run(self.under_torchrun(schedule))
+        allowed = {f"meshplan-run: error: rank {rank}: {NO_MPI}" for rank in range(RANKS)}
+        if result.returncode == 0 or not lines or len(set(lines)) != len(lines) or not set(lines) <= allowed:
+            raise Failure(f"status {result.returncode}\n{result.stderr}")
 
     def mpirun(self) -> None:
         if not shutil.which("mpirun") or not self.arguments.mpi:
@@ -122,6 +140,7 @@ def main() -> int:
         checker.environment_of_torchrun,
         checker.environment_of_srun,
         checker.torchrun,
+        checker.torchrun_for_cpu,
         checker.mpirun,
         checker.wrong_number_of_processes,
         checker.different_schedules,

@@ -166,30 +166,32 @@ class Checker:
             time.sleep(0.05)
         raise Failure(f"the ranks did not start\n{self.stop(process)}")
 
-    def end_one(self, number: signal.Signals, *flags: str) -> tuple[int, str]:
-        """Sends the signal to a random rank at a random moment; that rank, and what all have printed."""
+    def end_one(self, number: signal.Signals, *flags: str) -> tuple[int, int, str]:
+        """Sends the signal to a random rank at a random moment; it, mpirun's status, and what all have printed."""
         process, numbers = self.start_steps(*flags)
         rank = random.randrange(4)
         time.sleep(random.uniform(0, 2))
         if process.poll() is not None:
             raise Failure(f"ended early: {process.communicate()}")
         os.kill(numbers[rank], number)
-        _, _, errors = self.finish(process, TIMEOUT + SLACK)
-        return rank, errors
+        status, _, errors = self.finish(process, TIMEOUT + SLACK)
+        return rank, status, errors
 
     def killed_rank(self) -> None:
-        # mpirun leaves the others alone, so they find out by themselves.
-        rank, errors = self.end_one(signal.SIGKILL, "--enable-recovery")
+        # mpirun leaves the others alone, so they find out by themselves. Its status tells nothing.
+        rank, _, errors = self.end_one(signal.SIGKILL, "--enable-recovery")
         lost = rf"time-out after {TIMEOUT} s: .*ranks? [0-9, ]*\b{rank}\b"
         self.expect_messages(errors, dict.fromkeys({0, 1, 2, 3} - {rank}, lost))
 
     def killed_rank_and_mpirun_ends_the_others(self) -> None:
-        rank, errors = self.end_one(signal.SIGKILL)
+        rank, status, errors = self.end_one(signal.SIGKILL)
+        expect(status != 0, "status 0")
         self.expect_messages(errors, dict.fromkeys({0, 1, 2, 3} - {rank}, r"was told to stop \(SIGTERM\)"))
         expect(f"mpirun noticed that process rank {rank}" in errors, errors)
 
     def terminated_rank(self) -> None:
-        rank, errors = self.end_one(signal.SIGTERM)
+        rank, status, errors = self.end_one(signal.SIGTERM)
+        expect(status != 0, "status 0")
         self.expect_messages(errors, dict.fromkeys(range(4), rf"rank {rank} was told to stop \(SIGTERM\)"))
 
 

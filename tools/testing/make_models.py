@@ -132,6 +132,7 @@ MODELS: dict[str, list[str]] = {
     "resnet": noisy("resnet", *RESNET_CLASS, **RESNET, image_size=32),
     "resnet_basic": noisy("resnet", *RESNET_CLASS, **RESNET, image_size=32, layer_type="basic"),
     "attentions": ["attentions"],
+    "class_losses": ["class_losses"],
     "convolutions": ["convolutions"],
     "fused": ["fused"],
     "lookups": ["lookups"],

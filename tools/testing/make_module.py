@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import torch
-from operator_modules import Losses, Operators
+from operator_modules import ClassLosses, Losses, Operators
 from safetensors.torch import save_file
 from torch import nn
 
@@ -249,6 +249,7 @@ class Fused(nn.Module):
 
 MODULES = {
     "attentions": Attentions,
+    "class_losses": ClassLosses,
     "convolutions": Convolutions,
     "fused": Fused,
     "images": Images,

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Runs every model of make_models.py under every mesh and writes the table of docs/models.md.
+"""Runs every model of make_models.py under every mesh and writes the tables of docs/models.md.
 
   model_table.py --models DIR --work DIR [--meshplan P] [--meshplan-run P] [--page docs/models.md] [NAME ...]
+  model_table.py --models DIR --work DIR --shares-only [--meshplan P] [--page docs/models.md] [NAME ...]
 
 `meshplan init` drafts the plan of a cell, `compile` and `forward` run it, PyTorch in float64 is what it is held
 against. A cell is the largest error as a share of what is allowed (compare_forward.py); a cell without a number has a
-letter, under which the page gives the reason. Status 1 if an output is wrong or a cell has no number.
+letter, under which the page gives the reason. The second table is what `meshplan check` says of the largest rank's
+parameters; with --shares-only nothing runs, and the page keeps its first table. Status 1 if an output is wrong or a
+cell has no number.
 """
 
 from __future__ import annotations
@@ -13,10 +16,12 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
+import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -27,6 +32,7 @@ from safetensors.torch import load_file
 MESHES = ("dp=1", "dp=2", "tp=2", "tp=3", "tp=4", "dp=2,tp=2")
 SEQUENCE_MESHES = ("tp=2", "tp=3", "tp=4", "dp=2,tp=2")
 CANNOT_RUN = {"--meta", "--train"}  # without weights; with random numbers
+SHARES = "## Parameters of a rank"  # begins the second table
 
 
 @dataclasses.dataclass
@@ -34,11 +40,13 @@ class Cell:
     """One model under one mesh: a share of the allowed error, or why there is none.
 
     Of 16-bit models above it, also the share of what is allowed where PyTorch rounds each addend of a sum, as ranks do.
+    `held` is what the largest rank has of all parameters, in per cent.
     """
 
     share: float | None = None
     reason: str = ""
     of_addends: float | None = None
+    held: float | None = None
 
     def is_right(self) -> bool:
         shares = (self.share, self.of_addends)
@@ -48,6 +56,9 @@ class Cell:
         if self.share is None:
             return self.reason
         return f"{self.share:.2f}" + (f" ({self.of_addends:.2f})" if self.of_addends is not None else "")
+
+    def held_text(self) -> str:
+        return "" if self.held is None else f"{self.held:.0f}"
 
 
 def label(mesh: str, sequence: bool) -> str:
@@ -65,6 +76,31 @@ def first_error(text: str) -> str:
     return found.group(1) if found else text.strip().rpartition("\n")[2]
 
 
+def held_share(report: dict) -> float:
+    """Of `meshplan check --json`: the parameters of the largest rank in per cent of all."""
+    total = sum(parameter["global_bytes"] for parameter in report["parameters"])
+    return 100 * report["memory"]["parameters"]["largest"] / total
+
+
+def check_cell(arguments: argparse.Namespace, plan: Path, cell: Cell) -> None:
+    command = [arguments.meshplan, "check", plan, "--json"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode == 0:
+        cell.held = held_share(json.loads(result.stdout))
+        return
+    errors = json.loads(result.stdout)["errors"] if result.stdout.startswith("{") else []
+    reason = errors[0]["message"] if errors else first_error(result.stderr)
+    cell.reason = f"check: {reason or f'status {result.returncode}'}"
+
+
+def attempt(cell: Cell, command: list[str | Path]) -> bool:
+    """Runs it; the cell has the reason if it fails."""
+    result = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    if result.returncode != 0:
+        cell.reason = f"{command[1]}: {first_error(result.stderr) or f'status {result.returncode}'}"
+    return result.returncode == 0
+
+
 def run_cell(arguments: argparse.Namespace, model: str, mesh: str, sequence: bool) -> tuple[Cell, Path]:
     stem = f"{model}-{mesh.replace('=', '').replace(',', '-')}{'-sequence' if sequence else ''}"
     plan, schedule, outputs = (arguments.work / f"{stem}{suffix}" for suffix in (".plan", ".sched", ".safetensors"))
@@ -72,23 +108,26 @@ def run_cell(arguments: argparse.Namespace, model: str, mesh: str, sequence: boo
     init = [arguments.meshplan, "init", f"{base}.pt2", "--mesh", mesh, "-o", plan, "--force"]
     files = ["--weights", f"{base}.safetensors", "--inputs", f"{base}.inputs.safetensors", "--outputs", outputs]
     commands = [
-        init + (["--sequence"] if sequence else []),
         [arguments.meshplan, "compile", plan, "-o", schedule],
         [arguments.meshplan_run, "forward", schedule, *files, "--timeout", "120"],
     ]
     outputs.unlink(missing_ok=True)
+    cell = Cell()
+    if not attempt(cell, init + (["--sequence"] if sequence else [])):
+        return cell, outputs
+    check_cell(arguments, plan, cell)
     for command in commands:
-        result = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
-        if result.returncode != 0:
-            reason = first_error(result.stderr) or f"status {result.returncode}"
-            return Cell(reason=f"{command[1]}: {reason}"), outputs
-    return Cell(), outputs
+        if arguments.shares_only or cell.reason or not attempt(cell, command):
+            break
+    return cell, outputs
 
 
 def run_model(arguments: argparse.Namespace, model: str) -> dict[str, Cell]:
     jobs = [(mesh, False) for mesh in MESHES] + [(mesh, True) for mesh in SEQUENCE_MESHES]
     with ThreadPoolExecutor(arguments.jobs) as pool:
         made = list(pool.map(lambda job: run_cell(arguments, model, *job), jobs))
+    if arguments.shares_only:
+        return {label(*job): cell for job, (cell, _) in zip(jobs, made, strict=True)}
     inputs = load_file(f"{arguments.models / model}.inputs.safetensors")
     reference = functools.cache(functools.partial(Reference, arguments.models / f"{model}.pt2", inputs))
     cells: dict[str, Cell] = {}
@@ -102,18 +141,53 @@ def run_model(arguments: argparse.Namespace, model: str) -> dict[str, Cell]:
     return cells
 
 
-def page(table: dict[str, dict[str, Cell]]) -> str:
+Table = dict[str, dict[str, Cell]]
+
+
+def rows_of(table: Table, text: Callable[[Cell], str]) -> list[str]:
+    """The table itself; below it the reasons of cells of which `text` is empty."""
     columns = [label(mesh, False) for mesh in MESHES] + [label(mesh, True) for mesh in SEQUENCE_MESHES]
     letters: dict[str, str] = {}
 
-    def text(cell: Cell) -> str:
-        if cell.share is not None:
-            return cell.text()
-        return letters.setdefault(cell.reason, chr(ord("a") + len(letters)))
+    def entry(cell: Cell) -> str:
+        return text(cell) or letters.setdefault(cell.reason, chr(ord("a") + len(letters)))
 
-    rows = [
-        f"| {model} | " + " | ".join(text(cells[column]) for column in columns) + " |" for model, cells in table.items()
+    lines = ["| model | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
+    lines += [
+        f"| {model} | " + " | ".join(entry(cells[column]) for column in columns) + " |"
+        for model, cells in table.items()
     ]
+    if letters:
+        lines += ["", "Without a number:", "", *(f"- {letter}: {reason}" for reason, letter in letters.items())]
+    return lines
+
+
+def shares_section(table: Table) -> str:
+    """The second table, from its heading on."""
+
+    def held(cells: dict[str, Cell]) -> list[tuple[float | None, str]]:
+        return [(cell.held, cell.reason) for cell in cells.values()]
+
+    def is_news(model: str) -> bool:
+        """A 16-bit model usually holds the shares of the same model in 32 bits."""
+        wide = model.removesuffix(make_models.HALF)
+        return wide == model or wide not in table or held(table[wide]) != held(table[model])
+
+    lines = [
+        SHARES,
+        "",
+        "Bytes of parameters that the largest rank holds, in per cent of all, as `meshplan check` says of the same",
+        "plan. 100: nothing is divided. An axis `dp` divides samples and no parameter. Under `tp=n` divided",
+        "weights are 100 / n, and a little more where one does not divide evenly; what is above that is whole: norms,",
+        "positions, a vocabulary or heads that do not divide, keys with fewer heads than ranks. A 16-bit model without",
+        "a row has the shares of the same model in 32 bits.",
+        "",
+        *rows_of({model: table[model] for model in table if is_news(model)}, lambda cell: cell.held_text()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def page(table: Table) -> str:
     lines = [
         "# Models and meshes",
         "",
@@ -126,13 +200,15 @@ def page(table: dict[str, dict[str, Cell]]) -> str:
         "mesh's largest axis has ranks.",
         "`tools/testing/model_table.py` made this page.",
         "",
-        "| model | " + " | ".join(columns) + " |",
-        "|---" * (len(columns) + 1) + "|",
-        *rows,
+        *rows_of(table, lambda cell: cell.text() if cell.share is not None else ""),
+        "",
     ]
-    if letters:
-        lines += ["", "Without a number:", "", *(f"- {letter}: {reason}" for reason, letter in letters.items())]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + shares_section(table)
+
+
+def with_shares(text: str, table: Table) -> str:
+    """A page with another second table, or with its first one."""
+    return text.partition(SHARES)[0].rstrip("\n") + "\n\n" + shares_section(table)
 
 
 def runnable() -> list[str]:
@@ -150,12 +226,17 @@ def main() -> int:
     parser.add_argument("--meshplan-run", default="meshplan-run")
     parser.add_argument("--page", type=Path)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--shares-only", action="store_true", help="run nothing, and write the second table")
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
     names = arguments.names or runnable()
     script = Path(make_models.__file__)
     subprocess.run([sys.executable, script, arguments.models, *names], check=True)
     table = {name: run_model(arguments, name) for name in names}
+    if arguments.shares_only:
+        if arguments.page:
+            arguments.page.write_text(with_shares(arguments.page.read_text(), table))
+        return 0 if all(cell.held is not None for cells in table.values() for cell in cells.values()) else 1
     if arguments.page:
         arguments.page.write_text(page(table))
     return 0 if all(cell.is_right() for cells in table.values() for cell in cells.values()) else 1

@@ -52,6 +52,54 @@ class Losses(nn.Module):
         return {"hidden": torch.randn(6, 16), "target": torch.rand(6, 12)}
 
 
+class ClassLosses(nn.Module):
+    """Cross entropy with smoothed labels and weights of classes, of logits whose classes may be divided."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.head = nn.Linear(16, 12)
+        self.register_buffer("weight", torch.rand(12) + 0.5)
+
+    def forward(self, hidden: torch.Tensor, target: torch.Tensor) -> Tensors:
+        logits = self.head(hidden)
+        classes = target.argmax(-1)
+        some = torch.where(torch.arange(len(classes)) < 2, -100, classes)
+
+        def loss(wanted: torch.Tensor = classes, smoothing: float = 0.1, **options: object) -> torch.Tensor:
+            return nn.functional.cross_entropy(logits, wanted, label_smoothing=smoothing, **options)
+
+        return {
+            "mean": loss(),
+            "total": loss(reduction="sum"),
+            "each": loss(reduction="none"),
+            "some": loss(some),
+            "some_total": loss(some, reduction="sum"),
+            "some_each": loss(some, reduction="none"),
+            "but_one": loss(ignore_index=4, smoothing=0.9),
+            "weighted": loss(some, smoothing=0.0, weight=self.weight),
+            "weighted_total": loss(some, smoothing=0.0, weight=self.weight, reduction="sum"),
+            "weighted_smooth": loss(some, weight=self.weight),
+            "weighted_each": loss(some, weight=self.weight, reduction="none"),
+            **self.of_positions(hidden, classes),
+        }
+
+    def of_positions(self, hidden: torch.Tensor, classes: torch.Tensor) -> Tensors:
+        """Losses of several class numbers for each sample, and of logarithms of probabilities."""
+        logits = hidden.view(-1, 8, 2)
+        wanted = torch.stack([classes % 8, classes % 5], dim=1)
+        weight = self.weight[:8]
+        scores = logits.log_softmax(1)
+        return {
+            "positions": nn.functional.cross_entropy(logits, wanted, label_smoothing=0.2),
+            "positions_weighted": nn.functional.cross_entropy(logits, wanted, weight=weight, ignore_index=3),
+            "positions_nll": nn.functional.nll_loss(scores, wanted, weight=weight, reduction="none"),
+        }
+
+    @staticmethod
+    def inputs() -> Tensors:
+        return {"hidden": torch.randn(6, 16), "target": torch.rand(6, 12)}
+
+
 class Operators(nn.Module):
     """Recurrent layers, statistics, similarities, and elements at other places, of samples that are divided."""
 

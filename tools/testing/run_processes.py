@@ -36,7 +36,7 @@ def environment_of(launcher: str, rank: int, size: int, port: int) -> dict[str, 
     places = {"RANK": str(rank), "WORLD_SIZE": str(size)}
     if launcher == "plain":
         return meeting | places
-    return meeting | places | {"LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(size)}
+    return meeting | places | {"LOCAL_RANK": str(rank), "LOCAL_WORLD_SIZE": str(size), "TORCHELASTIC_RUN_ID": "none"}
 
 
 def main() -> int:

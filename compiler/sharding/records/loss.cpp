@@ -1,8 +1,8 @@
 //===- loss.cpp - records of losses ---------------------------------------===//
 //
 // Cross entropy over a vocabulary that may be divided: maximum, sum of
-// exponentials and the target's logit of each row are reduced over the ranks;
-// the logits stay where they are. Of logarithms of probabilities only the
+// exponentials, sum of logarithms and the target's logit of each row are
+// reduced over the ranks; the logits stay where they are. Of logarithms of probabilities only the
 // target's is read. Losses of single elements are elementwise as
 // long as they are not reduced; the importer takes the reduction out of them.
 //
@@ -18,15 +18,18 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// Rows of input [N, C] with one element of each other tensor; the columns are reduced.
-static FactorRule rowsRule(const CallView &call, FactorKind columns, bool counts = false) {
+/// Rows of input [N, C] with one element of each other tensor, but for the operand `ofColumns`, which has one for each
+/// column; the columns are reduced.
+static FactorRule rowsRule(const CallView &call, FactorKind columns, bool counts = false, StringRef ofColumns = {}) {
   RuleBuilder builder(call);
+  std::optional<unsigned> columnsOperand = ofColumns.empty() ? std::nullopt : call.getOperand(ofColumns);
   SmallVector<DimRef> rows{builder.result()[0]};
   for (unsigned index = 0; index < call.operands.size(); ++index)
-    rows.push_back(builder.operand(index)[0]);
+    if (index != columnsOperand)
+      rows.push_back(builder.operand(index)[0]);
   builder.tie(rows);
   DimRef column = builder.operand("input")[1];
-  builder.tie({column}, columns);
+  builder.tie({column, builder.operand(columnsOperand)[0]}, columns);
   if (counts)
     builder.count(column);
   return builder.finish();
@@ -34,6 +37,9 @@ static FactorRule rowsRule(const CallView &call, FactorKind columns, bool counts
 
 static FactorRule rowMaxRule(const CallView &call) { return rowsRule(call, FactorKind::max); }
 static FactorRule rowSumRule(const CallView &call) { return rowsRule(call, FactorKind::sum); }
+static FactorRule rowSumLogSoftmaxRule(const CallView &call) {
+  return rowsRule(call, FactorKind::sum, /*counts=*/false, "weight");
+}
 
 /// Targets are numbers of columns.
 static FactorRule rowPickRule(const CallView &call) { return rowsRule(call, FactorKind::sum, /*counts=*/true); }
@@ -44,16 +50,24 @@ static FactorRule countRule(const CallView &call) {
   return builder.finish();
 }
 
-static Linearity inInput(const CallView &call) { return linearIn(call, {{"input"}}); }
+/// Any target may choose any of the weights.
+static FactorRule classWeightRule(const CallView &call) {
+  RuleBuilder builder(call);
+  builder.tie({builder.operand("target")[0], builder.result()[0]});
+  return builder.finish();
+}
 
-/// Elements that row_sum_exp has in work at a time, at least a row.
+static Linearity inInput(const CallView &call) { return linearIn(call, {{"input"}}); }
+static Linearity inWeight(const CallView &call) { return linearIn(call, {{"weight"}}); }
+
+/// Elements that a sum of shifted logits has in work at a time, at least a row.
 static constexpr int64_t blockElements = 1 << 16;
 
 /// Shifted logits of a block of rows; half types are converted first.
-static OpCost sumExpCost(const CallView &call) {
+template <int64_t Flops> static OpCost shiftedCost(const CallView &call) {
   OpCost cost = copyCost(call);
   RankedTensorType input = call.operands.front();
-  cost.flops = 12 * input.getNumElements();
+  cost.flops = Flops * input.getNumElements();
   int64_t elementBytes = plan::elementBytes(input.getElementType());
   int64_t block =
       std::min(input.getNumElements(), std::max(blockElements, input.getRank() > 1 ? input.getDimSize(1) : 1));
@@ -120,13 +134,19 @@ void addLossRecords(OpRegistry &registry) {
                   .cost = loss.cost,
                   .isElementLoss = true});
   registry.add({.target = "meshplan.row_max", .rule = rowMaxRule, .linearity = notLinear, .cost = rowsCost<1>});
-  registry.add({.target = "meshplan.row_sum_exp", .rule = rowSumRule, .linearity = notLinear, .cost = sumExpCost});
+  registry.add({.target = "meshplan.row_sum_exp", .rule = rowSumRule, .linearity = notLinear, .cost = shiftedCost<12>});
+  registry.add({.target = "meshplan.row_sum_log_softmax",
+                .rule = rowSumLogSoftmaxRule,
+                .linearity = notLinear,
+                .cost = shiftedCost<4>});
   registry.add({.target = "meshplan.row_pick",
                 .rule = rowPickRule,
                 .linearity = inInput,
                 .cost = rowsCost<0>,
                 .localize = localizePick});
   registry.add({.target = "meshplan.token_loss", .rule = rowSumRule, .linearity = notLinear, .cost = rowsCost<12>});
+  registry.add(
+      {.target = "meshplan.class_weight", .rule = classWeightRule, .linearity = inWeight, .cost = rowsCost<1>});
   registry.add({.target = "meshplan.count_tokens", .rule = countRule, .linearity = notLinear, .cost = rowsCost<1>});
 }
 

@@ -264,6 +264,13 @@ const DimUnit &DimUnits::find(const Table &table, Value value, int64_t dim) {
 
 int64_t DimUnits::get(Value value, int64_t dim) const { return find(whole, value, dim).size; }
 
+SmallVector<int64_t> DimUnits::partsOf(Value value, int64_t dim) const {
+  const PartUnits &parts = find(whole, value, dim).parts;
+  if (parts.size() < 2)
+    return {};
+  return llvm::map_to_vector(parts, [](const DimPart &part) { return part.extent; });
+}
+
 static DimUnit withoutRepeats(DimUnit unit) {
   unit.repeat = 1;
   for (CountedParts &counted : unit.counted)

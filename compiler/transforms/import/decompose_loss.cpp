@@ -26,17 +26,21 @@ public:
   /// Leaves a form that the kernels do not have.
   void decompose() {
     std::optional<unsigned> self = view.getOperand("self"), targetOperand = view.getOperand("target");
-    if (!self || !targetOperand || view.getOperand("weight") || view.getFloat("label_smoothing", 0) != 0)
+    if (!self || !targetOperand)
       return;
     RankedTensorType logitsType = view.operands[*self], targetType = view.operands[*targetOperand];
-    if (!fits(logitsType, targetType))
+    std::optional<unsigned> weightOperand = view.getOperand("weight");
+    if (!fits(logitsType, targetType) || (weightOperand && !isOfClasses(view.operands[*weightOperand], logitsType)))
       return;
     logits = toRows(call.getOperand(*self));
     target = reshape(call.getOperand(*targetOperand), {targetType.getNumElements()});
     rows = targetType.getNumElements();
     element = logitsType.getElementType();
     ignoreIndex = view.getInt("ignore_index", -100);
+    smoothing = view.getFloat("label_smoothing", 0);
     isNormalized = !call.getTarget().starts_with("aten.cross_entropy_loss");
+    if (weightOperand)
+      weigh(call.getOperand(*weightOperand));
     Value loss = reduce(tokenLosses());
     // Without reduction there is a loss for each target.
     if (loss.getType() != call.getResult(0).getType())
@@ -53,6 +57,11 @@ private:
     SmallVector<int64_t> shape(logits.getShape());
     shape.erase(shape.begin() + 1);
     return target.getShape() == ArrayRef(shape);
+  }
+
+  /// One number for each class.
+  static bool isOfClasses(RankedTensorType weight, RankedTensorType logits) {
+    return weight.getShape() == ArrayRef(logits.getDimSize(1)) && weight.getElementType() == logits.getElementType();
   }
 
   Value reshape(Value value, ArrayRef<int64_t> shape) const {
@@ -86,13 +95,36 @@ private:
 
   CallBuilder make(StringRef name) const { return CallBuilder(name, call); }
 
+  /// The weights of classes and of the targets.
+  void weigh(Value weight) {
+    classWeights = weight;
+    targetWeights = make("meshplan.class_weight")
+                        .tensor("weight", weight)
+                        .tensor("target", target)
+                        .integer("ignore_index", ignoreIndex)
+                        .build({rows}, element);
+  }
+
+  /// Gives `losses` what each row has to be divided by, and, if labels are smoothed, its logarithms' sum.
+  void normalize(CallBuilder &losses) const {
+    Value max = make("meshplan.row_max").tensor("input", logits).build({rows}, element);
+    Value sum = make("meshplan.row_sum_exp").tensor("input", logits).tensor("max", max).build({rows}, element);
+    losses.tensor("max", max).tensor("sum_exp", sum);
+    if (smoothing == 0)
+      return;
+    CallBuilder logarithms = make("meshplan.row_sum_log_softmax");
+    logarithms.tensor("input", logits).tensor("max", max).tensor("sum_exp", sum);
+    if (classWeights)
+      logarithms.tensor("weight", classWeights);
+    losses.tensor("row_sum", logarithms.build({rows}, element)).number("label_smoothing", smoothing);
+  }
+
   Value tokenLosses() const {
     CallBuilder losses = make("meshplan.token_loss");
-    if (!isNormalized) {
-      Value max = make("meshplan.row_max").tensor("input", logits).build({rows}, element);
-      Value sum = make("meshplan.row_sum_exp").tensor("input", logits).tensor("max", max).build({rows}, element);
-      losses.tensor("max", max).tensor("sum_exp", sum);
-    }
+    if (!isNormalized)
+      normalize(losses);
+    if (targetWeights)
+      losses.tensor("weight", targetWeights);
     Value picked = make("meshplan.row_pick").tensor("input", logits).tensor("target", target).build({rows}, element);
     return losses.tensor("picked", picked)
         .tensor("target", target)
@@ -107,28 +139,36 @@ private:
       return losses;
     if (reduction == LossReduction::Sum)
       return make("aten.sum.default").tensor("self", losses).build({}, element);
-    // 16 bits do not hold the number of tokens.
-    bool isNarrow = element.getIntOrFloatBitWidth() < 32;
-    Type wide = isNarrow ? Float32Type::get(element.getContext()) : element;
-    CallBuilder sumBuilder = make("aten.sum.default");
-    sumBuilder.tensor("self", losses);
-    if (isNarrow)
-      sumBuilder.type("dtype", wide);
-    Value sum = sumBuilder.build({}, wide);
-    Value count = make("meshplan.count_tokens")
-                      .tensor("target", target)
-                      .integer("ignore_index", ignoreIndex)
-                      .type("dtype", wide)
-                      .build({}, wide);
+    Type wide = isNarrow() ? Float32Type::get(element.getContext()) : element;
+    Value sum = sumIn(wide, losses);
+    Value count = targetWeights ? sumIn(wide, targetWeights)
+                                : make("meshplan.count_tokens")
+                                      .tensor("target", target)
+                                      .integer("ignore_index", ignoreIndex)
+                                      .type("dtype", wide)
+                                      .build({}, wide);
     Value mean = make("aten.div.Tensor").tensor("self", sum).tensor("other", count).build({}, wide);
-    return isNarrow ? make("aten.to.dtype").tensor("self", mean).type("dtype", element).build({}, element) : mean;
+    return isNarrow() ? make("aten.to.dtype").tensor("self", mean).type("dtype", element).build({}, element) : mean;
+  }
+
+  /// 16 bits do not hold the number of tokens.
+  bool isNarrow() const { return element.getIntOrFloatBitWidth() < 32; }
+
+  Value sumIn(Type wide, Value values) const {
+    CallBuilder builder = make("aten.sum.default");
+    builder.tensor("self", values);
+    if (isNarrow())
+      builder.type("dtype", wide);
+    return builder.build({}, wide);
   }
 
   plan::CallOp call;
   CallView view;
   Value logits, target;
-  bool isNormalized = false; ///< the logits are logarithms of probabilities already
+  bool isNormalized = false;         ///< the logits are logarithms of probabilities already
+  Value classWeights, targetWeights; ///< null: all classes weigh the same
   int64_t rows = 0, ignoreIndex = 0;
+  double smoothing = 0;
   Type element;
 };
 

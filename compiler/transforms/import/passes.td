@@ -88,8 +88,8 @@ def FoldLookups : Pass<"plan-fold-lookups", "::mlir::func::FuncOp"> {
 def DecomposeLoss : Pass<"plan-decompose-loss", "::mlir::func::FuncOp"> {
   let summary = "make losses of class numbers the sums that can be divided over the vocabulary";
   let description = [{
-    `aten.cross_entropy_loss` of logits [N, C] and class numbers [N], without
-    weights and label smoothing, becomes the row kernels of the runtime:
+    `aten.cross_entropy_loss` of logits [N, C] and class numbers [N] becomes the
+    row kernels of the runtime:
 
     ```mlir
     %max = plan.call "meshplan.row_max"(%logits)
@@ -100,8 +100,19 @@ def DecomposeLoss : Pass<"plan-decompose-loss", "::mlir::func::FuncOp"> {
 
     The mean is the sum of the losses divided by `meshplan.count_tokens`; of
     16-bit logits both are 32-bit. `aten.nll_loss` reads logarithms of
-    probabilities: its losses are the picked ones, without maximum and sum. Every
-    other form is left as it is.
+    probabilities: its losses are the picked ones, without maximum and sum.
+
+    Weights of classes give each target one (`meshplan.class_weight`), whose sum
+    the mean is divided by. Label smoothing also reads
+    `meshplan.row_sum_log_softmax`, a sum over the vocabulary like the others:
+
+    ```mlir
+    %weights = plan.call "meshplan.class_weight"(%weight, %target)
+    %logs = plan.call "meshplan.row_sum_log_softmax"(%logits, %max, %sum, %weight)
+    %losses = plan.call "meshplan.token_loss"(%max, %sum, %logs, %weights, %picked, %target) {label_smoothing = ...}
+    ```
+
+    Every other form, such as probabilities for targets, is left as it is.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }

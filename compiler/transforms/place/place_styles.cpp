@@ -9,6 +9,7 @@
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/units/dim_units.h"
 #include "compiler/support/layer_names.h"
+#include "compiler/support/parts_clause.h"
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/transforms/place/passes.h"
 #include "compiler/transforms/place/style_text.h"
@@ -345,7 +346,10 @@ LogicalResult StylePlacer::wrongParts(StyleOp style, BlockArgument parameter, in
   auto diagnostic = style.emitError() << "dim " << dim << " of '" << parameterName(parameter) << "' has size "
                                       << cast<RankedTensorType>(parameter.getType()).getDimSize(dim)
                                       << ", which is not made of " << sum << " equal shares";
-  diagnostic.attachNote() << "help: the sizes in 'parts' add up to a number that divides it";
+  if (SmallVector<int64_t> sizes = units.partsOf(parameter, dim); !sizes.empty())
+    diagnostic.attachNote() << "help: state the parts of the fused weight: '" << partsClause(sizes) << "'";
+  else
+    diagnostic.attachNote() << "help: the sizes in 'parts' add up to a number that divides it";
   return failure();
 }
 

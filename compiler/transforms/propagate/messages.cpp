@@ -124,9 +124,32 @@ static SmallVector<int64_t> statedParts(Value operand, unsigned dim) {
                              [](const DimPart &part) { return part.extent; });
 }
 
+/// The parts in which the model takes apart the weight behind a dim that a statement divides; empty if it does not, if
+/// the weight is not known, or if they are those that the statement gives.
+static SmallVector<int64_t> partsOfWeight(Value value, unsigned dim, const DividingStatement &statement,
+                                          const DimUnits &units) {
+  StringRef module = projectionBehind(value, dim);
+  if (!statement.takesParts() || module.empty())
+    return {};
+  for (BlockArgument argument : value.getParentRegion()->getArguments()) {
+    bool isRead = llvm::any_of(argument.getUsers(), [&](Operation *user) {
+      auto reader = dyn_cast<CallOp>(user);
+      return reader && reader.getModule().value_or("") == module;
+    });
+    if (!isRead || !isWeight(argument) || argument.getLoc() != statement.location)
+      continue;
+    for (auto [index, sharding] : llvm::enumerate(getSharding(argument).getDims())) {
+      SmallVector<int64_t> sizes = units.partsOf(argument, index);
+      if (!sharding.getAxes().empty() && !sizes.empty())
+        return partsClause(sizes) == partsClause(StyleOp(statement.style).getParts()) ? SmallVector<int64_t>() : sizes;
+    }
+  }
+  return {};
+}
+
 /// A value that an operator takes apart along the dim that is divided.
 static void reportMissingParts(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
-                               const DividingStatement &statement) {
+                               const DividingStatement &statement, ArrayRef<int64_t> ofWeight) {
   Value operand = call.getOperands()[index];
   SmallVector<int64_t> sizes = llvm::map_to_vector(rule.operands[index].dims[block.dim],
                                                    [&](unsigned factor) { return rule.factors[factor].size; });
@@ -143,7 +166,8 @@ static void reportMissingParts(CallOp call, unsigned index, const ProjectionBloc
   Diagnostic &help = diagnostic.attachNote();
   std::string whole = wholeAtBorder(operand, call, block.dim);
   if (statement.takesParts())
-    help << "help: state the parts of the fused weight: '" << partsClause(sizes) << "'";
+    help << "help: state the parts of the fused weight: '" << partsClause(ofWeight.empty() ? ArrayRef(sizes) : ofWeight)
+         << "'";
   else if (!whole.empty())
     help << "help: gather it before it is taken apart with '" << whole << "'";
   else
@@ -151,11 +175,15 @@ static void reportMissingParts(CallOp call, unsigned index, const ProjectionBloc
 }
 
 /// The dim is divided in parts that are not those which the call sees.
-static void reportOtherParts(InFlightDiagnostic &diagnostic, ArrayRef<int64_t> stated, StringRef axis, StringRef name) {
+static void reportOtherParts(InFlightDiagnostic &diagnostic, ArrayRef<int64_t> stated, StringRef axis, StringRef name,
+                             ArrayRef<int64_t> ofWeight) {
   diagnostic << "and is divided over " << axis << " in parts of ";
   printSizes(diagnostic, stated);
   diagnostic << ", which do not follow them";
-  diagnostic.attachNote() << "help: leave out 'parts': the model takes this weight apart by " << name;
+  if (ofWeight.empty())
+    diagnostic.attachNote() << "help: leave out 'parts': the model takes this weight apart by " << name;
+  else
+    diagnostic.attachNote() << "help: state the parts of the fused weight: '" << partsClause(ofWeight) << "'";
 }
 
 /// Elements of the dim's factors that are more major than this one.
@@ -176,15 +204,16 @@ static void reportCountedParts(CallOp call, unsigned index, const ProjectionBloc
 }
 
 void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
-                                 MeshOp mesh, const DividingStatement &statement) {
+                                 MeshOp mesh, const DividingStatement &statement, const DimUnits &units) {
   Value operand = call.getOperands()[index];
   const TensorFactors &tensor = rule.operands[index];
+  SmallVector<int64_t> ofWeight = partsOfWeight(operand, block.dim, statement, units);
   if (rule.factors[block.factor].isCounted && !statedParts(operand, block.dim).empty())
     return reportCountedParts(call, index, block, statement.location);
   if (tensor.isJoined(block.dim)) {
     if (std::optional<HeadUse> use = headCutBy(statement, operand, block.dim))
       return reportCutHead(operand, call, block, *use, mesh, statement.location);
-    return reportMissingParts(call, index, block, rule, statement);
+    return reportMissingParts(call, index, block, rule, statement, ofWeight);
   }
   int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(block.dim);
   int64_t parts = rule.factors[block.factor].size, above = sizeAbove(tensor.dims[block.dim], block.factor, rule);
@@ -198,7 +227,7 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
     diagnostic << above << " x ";
   diagnostic << parts << " " << name << " of " << size / above / parts << ", ";
   if (!stated.empty() && above != static_cast<int64_t>(stated.size()))
-    return reportOtherParts(diagnostic, stated, axis, name);
+    return reportOtherParts(diagnostic, stated, axis, name, ofWeight);
   if (parts < shards) {
     diagnostic << "fewer than " << axis << " = " << shards;
     diagnostic.attachNote() << "help: " << axis << " can be at most " << parts << " (" << name << ", not columns)";

@@ -8,6 +8,7 @@
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_MESSAGES_H
 #define MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_MESSAGES_H
 
+#include "compiler/sharding/units/dim_units.h"
 #include "compiler/transforms/propagate/decide_call.h"
 #include "compiler/transforms/propagate/layouts.h"
 
@@ -23,9 +24,9 @@ struct DividingStatement {
 };
 
 /// An axis of operand `index` cannot be taken apart as the call's factors ask,
-/// as where an axis would cut a head: counts heads, not columns.
+/// as where an axis would cut a head: counts heads, not columns. `units` are those of the call's function.
 void reportBlockedAxis(plan::CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
-                       plan::MeshOp mesh, const DividingStatement &statement);
+                       plan::MeshOp mesh, const DividingStatement &statement, const DimUnits &units);
 
 /// An operator without a record has a sharded operand. `place` is a statement that divides it.
 void reportUnknownOperator(plan::CallOp call, unsigned index, const Layouts &layouts, mlir::Location place);

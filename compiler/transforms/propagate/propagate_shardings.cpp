@@ -437,7 +437,7 @@ LogicalResult Propagation::reportBlock(CallOp call, const FactorRule &rule, cons
   auto [index, block] = *decision.block;
   DividingStatement statement = toStatement(layouts.causeOf(call.getOperands()[index], block.axis), call);
   if (isNews(statement.location, call.getTarget() + " block " + Twine(index)))
-    reportBlockedAxis(call, index, block, rule, mesh, statement);
+    reportBlockedAxis(call, index, block, rule, mesh, statement, units);
   return failure();
 }
 

@@ -27,9 +27,33 @@ func.func @row_pick_offset(%0: tensor<6x12xf32>, %1: tensor<6xi64> {plan.range =
   return %r : tensor<6xf32>
 }
 
+func.func @row_sum_log_softmax(%0: tensor<6x12xf32>, %1: tensor<6xf32>, %2: tensor<6xf32> {plan.range = [0.5 : f64, 2.0 : f64]}) -> tensor<6xf32> {
+  %r = plan.call "meshplan.row_sum_log_softmax"(%0, %1, %2) {input = #plan.operand<0>, max = #plan.operand<1>, sum_exp = #plan.operand<2>}
+    : (tensor<6x12xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}
+
+func.func @row_sum_log_softmax_weighted(%0: tensor<12x12xf32>, %1: tensor<12xf32>, %2: tensor<12xf32> {plan.range = [0.5 : f64, 2.0 : f64]}, %3: tensor<12xf32>) -> tensor<12xf32> {
+  %r = plan.call "meshplan.row_sum_log_softmax"(%0, %1, %2, %3) {input = #plan.operand<0>, max = #plan.operand<1>, sum_exp = #plan.operand<2>, weight = #plan.operand<3>}
+    : (tensor<12x12xf32>, tensor<12xf32>, tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32>
+  return %r : tensor<12xf32>
+}
+
+func.func @class_weight(%0: tensor<12xf32>, %1: tensor<6xi64> {plan.range = [0 : i64, 12 : i64]}) -> tensor<6xf32> {
+  %r = plan.call "meshplan.class_weight"(%0, %1) {weight = #plan.operand<0>, target = #plan.operand<1>, ignore_index = 2 : i64}
+    : (tensor<12xf32>, tensor<6xi64>) -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}
+
 func.func @token_loss(%0: tensor<12xf32>, %1: tensor<12xf32> {plan.range = [0.5 : f64, 2.0 : f64]}, %2: tensor<12xf32>, %3: tensor<12xi64> {plan.range = [0 : i64, 4 : i64]}) -> tensor<12xf32> {
   %r = plan.call "meshplan.token_loss"(%0, %1, %2, %3) {max = #plan.operand<0>, sum_exp = #plan.operand<1>, picked = #plan.operand<2>, target = #plan.operand<3>, ignore_index = 2 : i64}
     : (tensor<12xf32>, tensor<12xf32>, tensor<12xf32>, tensor<12xi64>) -> tensor<12xf32>
+  return %r : tensor<12xf32>
+}
+
+func.func @token_loss_smoothed(%0: tensor<12xf32>, %1: tensor<12xf32> {plan.range = [0.5 : f64, 2.0 : f64]}, %2: tensor<12xf32>, %3: tensor<12xi64> {plan.range = [0 : i64, 4 : i64]}, %4: tensor<12xf32>, %5: tensor<12xf32>) -> tensor<12xf32> {
+  %r = plan.call "meshplan.token_loss"(%0, %1, %2, %3, %4, %5) {max = #plan.operand<0>, sum_exp = #plan.operand<1>, picked = #plan.operand<2>, target = #plan.operand<3>, weight = #plan.operand<4>, row_sum = #plan.operand<5>, ignore_index = 2 : i64, classes = 4 : i64, label_smoothing = 1.000000e-01 : f64}
+    : (tensor<12xf32>, tensor<12xf32>, tensor<12xf32>, tensor<12xi64>, tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32>
   return %r : tensor<12xf32>
 }
 

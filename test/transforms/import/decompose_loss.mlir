@@ -134,34 +134,89 @@ func.func @total_weight_read(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<
   return %loss#1 : tensor<f32>
 }
 
-// Forms that the kernels do not have stay: weights of classes,
+// Weights of classes: each target has one, and the mean divides by their sum.
 // CHECK-LABEL: func.func @weighted
-// CHECK-NEXT: "aten.cross_entropy_loss.default"
+// CHECK-NEXT: %[[WEIGHTS:.*]] = plan.call "meshplan.class_weight"(%arg2, %arg1) {ignore_index = -100 : i64, target = #plan.operand<1>, weight = #plan.operand<0>} in "loss" : (tensor<10xf32>, tensor<6xi64>) -> tensor<6xf32>
+// CHECK-NEXT: %[[MAX:.*]] = plan.call "meshplan.row_max"(%arg0)
+// CHECK-NEXT: %[[SUM:.*]] = plan.call "meshplan.row_sum_exp"(%arg0, %[[MAX]])
+// CHECK-NEXT: %[[PICKED:.*]] = plan.call "meshplan.row_pick"(%arg0, %arg1)
+// CHECK-NEXT: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"(%[[MAX]], %[[SUM]], %[[WEIGHTS]], %[[PICKED]], %arg1)
+// CHECK-SAME: {classes = 10 : i64, ignore_index = -100 : i64, max = #plan.operand<0>, picked = #plan.operand<3>, sum_exp = #plan.operand<1>, target = #plan.operand<4>, weight = #plan.operand<2>}
+// CHECK-NEXT: %[[TOTAL:.*]] = plan.call "aten.sum.default"(%[[LOSSES]]) {self = #plan.operand<0>}
+// CHECK-NEXT: %[[COUNT:.*]] = plan.call "aten.sum.default"(%[[WEIGHTS]]) {self = #plan.operand<0>}
+// CHECK-NEXT: %[[MEAN:.*]] = plan.call "aten.div.Tensor"(%[[TOTAL]], %[[COUNT]])
+// CHECK-NEXT: return %[[MEAN]]
 func.func @weighted(%x: tensor<6x10xf32>, %t: tensor<6xi64>, %w: tensor<10xf32>) -> tensor<f32> {
   %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t, %w)
-      {self = #plan.operand<0>, target = #plan.operand<1>, weight = #plan.operand<2>}
+      {self = #plan.operand<0>, target = #plan.operand<1>, weight = #plan.operand<2>} in "loss"
       : (tensor<6x10xf32>, tensor<6xi64>, tensor<10xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }
 
-// also those of logarithms of probabilities,
+// Also of logarithms of probabilities. A sum is divided by nothing.
 // CHECK-LABEL: func.func @weighted_log_probabilities
-// CHECK-NEXT: "aten.nll_loss_nd.default"
+// CHECK-NEXT: %[[WEIGHTS:.*]] = plan.call "meshplan.class_weight"(%arg2, %arg1) {ignore_index = 3 : i64
+// CHECK-NEXT: %[[PICKED:.*]] = plan.call "meshplan.row_pick"(%arg0, %arg1)
+// CHECK-NEXT: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"(%[[WEIGHTS]], %[[PICKED]], %arg1)
+// CHECK-NEXT: %[[TOTAL:.*]] = plan.call "aten.sum.default"(%[[LOSSES]])
+// CHECK-NEXT: return %[[TOTAL]]
 func.func @weighted_log_probabilities(%x: tensor<6x10xf32>, %t: tensor<6xi64>, %w: tensor<10xf32>) -> tensor<f32> {
   %loss = plan.call "aten.nll_loss_nd.default"(%x, %t, %w)
-      {self = #plan.operand<0>, target = #plan.operand<1>, weight = #plan.operand<2>}
+      {self = #plan.operand<0>, target = #plan.operand<1>, weight = #plan.operand<2>, reduction = 2 : i64,
+       ignore_index = 3 : i64}
       : (tensor<6x10xf32>, tensor<6xi64>, tensor<10xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }
 
-// label smoothing,
+// Label smoothing: one more sum over the classes.
 // CHECK-LABEL: func.func @smoothed
-// CHECK-NEXT: "aten.cross_entropy_loss.default"
+// CHECK-NEXT: %[[MAX:.*]] = plan.call "meshplan.row_max"(%arg0)
+// CHECK-NEXT: %[[SUM:.*]] = plan.call "meshplan.row_sum_exp"(%arg0, %[[MAX]])
+// CHECK-NEXT: %[[LOGS:.*]] = plan.call "meshplan.row_sum_log_softmax"(%arg0, %[[MAX]], %[[SUM]]) {input = #plan.operand<0>, max = #plan.operand<1>, sum_exp = #plan.operand<2>} in "loss" : (tensor<6x10xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+// CHECK-NEXT: %[[PICKED:.*]] = plan.call "meshplan.row_pick"(%arg0, %arg1)
+// CHECK-NEXT: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"(%[[MAX]], %[[SUM]], %[[LOGS]], %[[PICKED]], %arg1)
+// CHECK-SAME: {classes = 10 : i64, ignore_index = -100 : i64, label_smoothing = 1.000000e-01 : f64, max = #plan.operand<0>, picked = #plan.operand<3>, row_sum = #plan.operand<2>, sum_exp = #plan.operand<1>, target = #plan.operand<4>}
+// CHECK-NEXT: %[[TOTAL:.*]] = plan.call "aten.sum.default"(%[[LOSSES]])
+// CHECK-NEXT: %[[COUNT:.*]] = plan.call "meshplan.count_tokens"(%arg1)
+// CHECK-NEXT: %[[MEAN:.*]] = plan.call "aten.div.Tensor"(%[[TOTAL]], %[[COUNT]])
+// CHECK-NEXT: return %[[MEAN]]
 func.func @smoothed(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
   %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t)
-      {self = #plan.operand<0>, target = #plan.operand<1>, label_smoothing = 0.1 : f64}
+      {self = #plan.operand<0>, target = #plan.operand<1>, label_smoothing = 0.1 : f64} in "loss"
       : (tensor<6x10xf32>, tensor<6xi64>) -> tensor<f32>
   return %loss : tensor<f32>
+}
+
+// Both, of 16 bits and of positions: the total of the weights is 32-bit too.
+// CHECK-LABEL: func.func @smoothed_weighted_positions
+// CHECK: %[[TARGETS:.*]] = plan.call "aten.reshape.default"(%arg1) {{.*}} -> tensor<6xi64>
+// CHECK-NEXT: %[[WEIGHTS:.*]] = plan.call "meshplan.class_weight"(%arg2, %[[TARGETS]]) {{.*}} -> tensor<6xbf16>
+// CHECK: %[[LOGS:.*]] = plan.call "meshplan.row_sum_log_softmax"({{.*}}, %arg2) {{.*}}weight = #plan.operand<3>} : (tensor<6x10xbf16>, tensor<6xbf16>, tensor<6xbf16>, tensor<10xbf16>) -> tensor<6xbf16>
+// CHECK: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"({{.*}}, %[[LOGS]], %[[WEIGHTS]], {{.*}}label_smoothing = 2.000000e-01 : f64
+// CHECK-NEXT: %[[TOTAL:.*]] = plan.call "aten.sum.default"(%[[LOSSES]]) {dtype = f32, {{.*}}-> tensor<f32>
+// CHECK-NEXT: %[[COUNT:.*]] = plan.call "aten.sum.default"(%[[WEIGHTS]]) {dtype = f32, {{.*}}-> tensor<f32>
+// CHECK-NEXT: %[[MEAN:.*]] = plan.call "aten.div.Tensor"(%[[TOTAL]], %[[COUNT]])
+// CHECK-NEXT: %[[LOSS:.*]] = plan.call "aten.to.dtype"(%[[MEAN]]) {dtype = bf16, {{.*}}-> tensor<bf16>
+// CHECK-NEXT: return %[[LOSS]]
+func.func @smoothed_weighted_positions(%x: tensor<2x10x3xbf16>, %t: tensor<2x3xi64>, %w: tensor<10xbf16>) -> tensor<bf16> {
+  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t, %w)
+      {self = #plan.operand<0>, target = #plan.operand<1>, weight = #plan.operand<2>, label_smoothing = 0.2 : f64}
+      : (tensor<2x10x3xbf16>, tensor<2x3xi64>, tensor<10xbf16>) -> tensor<bf16>
+  return %loss : tensor<bf16>
+}
+
+// Forms that the kernels do not have stay: weights that are not one number of the same type for each class,
+// CHECK-LABEL: func.func @other_weights
+// CHECK-NEXT: "aten.cross_entropy_loss.default"
+// CHECK-NEXT: "aten.nll_loss_nd.default"
+func.func @other_weights(%x: tensor<6x10xf32>, %t: tensor<6xi64>, %w: tensor<10xf64>, %v: tensor<9xf32>) -> (tensor<f32>, tensor<f32>) {
+  %0 = plan.call "aten.cross_entropy_loss.default"(%x, %t, %w)
+      {self = #plan.operand<0>, target = #plan.operand<1>, weight = #plan.operand<2>}
+      : (tensor<6x10xf32>, tensor<6xi64>, tensor<10xf64>) -> tensor<f32>
+  %1 = plan.call "aten.nll_loss_nd.default"(%x, %t, %v)
+      {self = #plan.operand<0>, target = #plan.operand<1>, weight = #plan.operand<2>}
+      : (tensor<6x10xf32>, tensor<6xi64>, tensor<9xf32>) -> tensor<f32>
+  return %0, %1 : tensor<f32>, tensor<f32>
 }
 
 // probabilities as target,

@@ -152,6 +152,39 @@ func.func @forward(
 
 // -----
 
+// Parts that do not add up to the dim, of a weight that the model takes apart: its own are named,
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{dim 0 of 'qkv.weight' has size 40, which is not made of 3 equal shares}}
+// expected-note @below {{help: state the parts of the fused weight: 'parts (q 3, k 1, v 1)'}}
+plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp parts 3" {parts = array<i64: 1, 1, 1>}
+func.func @forward(
+    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<40x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]}) -> tensor<6x24xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "qkv"
+      : (tensor<6x8xf32>, tensor<40x8xf32>) -> tensor<6x40xf32>
+  %1:3 = plan.call "aten.split_with_sizes.default"(%0)
+      {self = #plan.operand<0>, split_sizes = array<i64: 24, 8, 8>, dim = 1 : i64} in "attn"
+      : (tensor<6x40xf32>) -> (tensor<6x24xf32>, tensor<6x8xf32>, tensor<6x8xf32>)
+  return %1#0 : tensor<6x24xf32>
+}
+
+// -----
+
+// if there are any.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{dim 0 of 'qkv.weight' has size 40, which is not made of 3 equal shares}}
+// expected-note @below {{help: the sizes in 'parts' add up to a number that divides it}}
+plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp parts 3" {parts = array<i64: 1, 1, 1>}
+func.func @forward(
+    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<40x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]}) -> tensor<6x40xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "qkv"
+      : (tensor<6x8xf32>, tensor<40x8xf32>) -> tensor<6x40xf32>
+  return %0 : tensor<6x40xf32>
+}
+
+// -----
+
 // A part of one channel cannot be given to two ranks.
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 // expected-error @below {{a part of dim 0 of 'conv.weight' has size 1, fewer than tp = 2}}

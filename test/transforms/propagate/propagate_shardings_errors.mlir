@@ -126,6 +126,47 @@ func.func @forward(
 
 // -----
 
+// Heads behind a split: without parts the split would be refused, so that those of the model are named.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{dim 1 of size 24 of 'attn' is 6 groups of 4, and is divided over tp in parts of 8, 8, 8, which do not follow them}}
+// expected-note @below {{help: state the parts of the fused weight: 'parts (q 3, k 1, v 1)'}}
+plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp parts 5" {parts = array<i64: 1, 1, 1, 1, 1>}
+func.func @forward(
+    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<40x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]}) -> tensor<6x6x4xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "qkv"
+      : (tensor<6x8xf32>, tensor<40x8xf32>) -> tensor<6x40xf32>
+  %1:3 = plan.call "aten.split_with_sizes.default"(%0)
+      {self = #plan.operand<0>, split_sizes = array<i64: 24, 8, 8>, dim = 1 : i64} in "attn"
+      : (tensor<6x40xf32>) -> (tensor<6x24xf32>, tensor<6x8xf32>, tensor<6x8xf32>)
+  %2 = plan.call "aten.view.default"(%1#0) {self = #plan.operand<0>, size = array<i64: 6, 6, 4>} in "attn"
+      : (tensor<6x24xf32>) -> tensor<6x6x4xf32>
+  return %2 : tensor<6x6x4xf32>
+}
+
+// -----
+
+// A part that is taken apart again has parts of the weight.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{dim 1 of 'qkv' is parts of 8, 8 to 'aten.split_with_sizes.default' in 'attn', and is divided over tp as one}}
+// expected-note @below {{help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'}}
+plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp"
+func.func @forward(
+    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]}) -> tensor<6x4xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "qkv"
+      : (tensor<6x8xf32>, tensor<16x8xf32>) -> tensor<6x16xf32>
+  %1:2 = plan.call "aten.split_with_sizes.default"(%0)
+      {self = #plan.operand<0>, split_sizes = array<i64: 8, 8>, dim = 1 : i64} in "attn"
+      : (tensor<6x16xf32>) -> (tensor<6x8xf32>, tensor<6x8xf32>)
+  %2:2 = plan.call "aten.split_with_sizes.default"(%1#1)
+      {self = #plan.operand<0>, split_sizes = array<i64: 4, 4>, dim = 1 : i64} in "attn"
+      : (tensor<6x8xf32>) -> (tensor<6x4xf32>, tensor<6x4xf32>)
+  return %2#0 : tensor<6x4xf32>
+}
+
+// -----
+
 // Parts that are right, of heads that do not divide.
 plan.mesh [#plan.mesh_axis<"tp" = 4>]
 // expected-error @below {{dim 1 of size 18 of 'qkv' is 3 x 2 groups of 3, fewer than tp = 4}}

@@ -228,6 +228,33 @@ TEST(ChooseGpu, IsTheOneOfTheNumberOnTheMachine) {
             "in each machine");
 }
 
+TEST(ChooseBackend, TorchrunStartsNoMpi) {
+  Environment environment = {{"RANK", "2"}, {"WORLD_SIZE", "4"}, {"TORCHELASTIC_RUN_ID", "none"}};
+  Placement torchrun = placed(environment);
+  EXPECT_TRUE(torchrun.isTorchrun);
+  for (const char *asked : {"", "mpi"})
+    EXPECT_EQ(refusedBackend(asked, torchrun, onCpu),
+              "rank 2: the ranks of a schedule for cpu are processes of MPI or threads of one process, and torchrun "
+              "starts no MPI; help: use mpirun -n 4, or start one process, which runs all ranks");
+  EXPECT_TRUE(chooseBackend("", torchrun, onCuda, somewhere).ok());
+  EXPECT_TRUE(chooseBackend("", torchrun, {}, somewhere).ok()) << "it may be for cuda";
+  environment["WORLD_SIZE"] = "1";
+  environment["RANK"] = "0";
+  EXPECT_EQ(*chooseBackend("", placed(environment), onCpu, {}), (Connection{Backend::threads, Hosts::threads}));
+  EXPECT_EQ(*chooseBackend("mpi", placed(environment), onCpu, {}), (Connection{Backend::mpi, Hosts::mpi}));
+}
+
+TEST(ChooseBackend, MpirunWithinTorchrunStartsMpi) {
+  Placement inner = placed({{"OMPI_COMM_WORLD_RANK", "2"},
+                            {"OMPI_COMM_WORLD_SIZE", "4"},
+                            {"RANK", "2"},
+                            {"WORLD_SIZE", "4"},
+                            {"TORCHELASTIC_RUN_ID", "none"}});
+  EXPECT_FALSE(inner.isTorchrun);
+  EXPECT_EQ(*chooseBackend("", inner, onCpu, {}), (Connection{Backend::mpi, Hosts::mpi}));
+  EXPECT_FALSE(placed({{"RANK", "2"}, {"WORLD_SIZE", "4"}}).isTorchrun) << "set by hand";
+}
+
 TEST(CheckAgainstMpi, ComparesRankAndSize) {
   EXPECT_TRUE(checkAgainstMpi({}, 3, 4).ok()) << "an unknown launcher";
   EXPECT_TRUE(checkAgainstMpi({"PMIX_RANK", 3, std::nullopt}, 3, 4).ok());
@@ -238,7 +265,8 @@ TEST(CheckAgainstMpi, ComparesRankAndSize) {
   EXPECT_TRUE(checkAgainstMpi({"RANK and WORLD_SIZE", 1, 4}, 1, 4).ok());
   EXPECT_EQ(checkAgainstMpi({"RANK and WORLD_SIZE", 1, 4}, 0, 1).message(),
             "RANK and WORLD_SIZE say rank 1 of 4, MPI says rank 0 of 1; help: MPI does not know this launcher; start "
-            "the processes with mpirun, or with srun and the --mpi that this MPI was built for");
+            "the processes with mpirun, or with srun and the --mpi that this MPI was built for, or start one process, "
+            "which runs all ranks");
 }
 
 TEST(CheckProcessCount, NamesBothNumbers) {

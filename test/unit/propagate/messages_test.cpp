@@ -53,7 +53,8 @@ protected:
     block.factor = rule.operands[index].dims[dim][place];
     block.axis = axis("tp");
     rule.factors[block.factor].isCounted = isCounted;
-    return said([&] { reportBlockedAxis(call(at), index, block, rule, mesh(), statement); });
+    DimUnits units(call(at)->getParentOfType<func::FuncOp>());
+    return said([&] { reportBlockedAxis(call(at), index, block, rule, mesh(), statement, units); });
   }
 
   OwningOpRef<ModuleOp> styles;

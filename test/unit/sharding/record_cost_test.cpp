@@ -166,6 +166,15 @@ TEST_F(RecordCost, RmsNormIsComposite) {
             2 * 4 * 4);
 }
 
+TEST_F(RecordCost, SumOfLogarithmsWorksInBlocks) {
+  constexpr char args[] = "{input = #plan.operand<0>, max = #plan.operand<1>, sum_exp = #plan.operand<2>}";
+  OpCost half = cost("meshplan.row_sum_log_softmax", args,
+                     "(tensor<6x12xbf16>, tensor<6xbf16>, tensor<6xbf16>) -> tensor<6xbf16>");
+  EXPECT_EQ(half.workspaceBytes, 6 * 12 * 8) << "in f32 and shifted";
+  EXPECT_EQ(half.flops, 4 * 6 * 12);
+  EXPECT_EQ(half.bytes, (6 * 12 + 3 * 6) * 2);
+}
+
 TEST_F(RecordCost, SumOfExponentialsWorksInBlocks) {
   constexpr char args[] = "{input = #plan.operand<0>, max = #plan.operand<1>}";
   EXPECT_EQ(cost("meshplan.row_sum_exp", args, "(tensor<6x12xf32>, tensor<6xf32>) -> tensor<6xf32>").workspaceBytes,

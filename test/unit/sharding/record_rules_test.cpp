@@ -305,6 +305,15 @@ TEST_F(RecordRules, LossKernelsReduceTheVocabulary) {
   EXPECT_EQ(rule("meshplan.row_pick", "{input = #plan.operand<0>, target = #plan.operand<1>}",
                  "(tensor<6x12xf32>, tensor<6xi64>) -> tensor<6xf32>"),
             "[a, b], [a] -> [a]; a=6 b=12:sum");
+  EXPECT_EQ(rule("meshplan.row_sum_log_softmax",
+                 "{input = #plan.operand<0>, max = #plan.operand<1>, sum_exp = #plan.operand<2>, "
+                 "weight = #plan.operand<3>}",
+                 "(tensor<12x12xf32>, tensor<12xf32>, tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32>"),
+            "[a, b], [a], [a], [b] -> [a]; a=12 b=12:sum")
+      << "weights go with the columns, also where there are as many rows";
+  EXPECT_EQ(rule("meshplan.class_weight", "{weight = #plan.operand<0>, target = #plan.operand<1>, ignore_index = -100}",
+                 "(tensor<12xf32>, tensor<12xi64>) -> tensor<12xf32>"),
+            "[a], [b] -> [b]; a=12:whole b=12");
   EXPECT_EQ(rule("meshplan.count_tokens", "{target = #plan.operand<0>, ignore_index = -100, dtype = f32}",
                  "(tensor<6xi64>) -> tensor<f32>"),
             "[a] -> []; a=6:sum");

@@ -40,6 +40,39 @@ at::Tensor lossPerToken(const at::Tensor &logits, const at::Tensor &target, int6
   return at::cross_entropy_loss(logits.to(at::kDouble), target, {}, at::Reduction::None, ignoreIndex);
 }
 
+/// The same with weights of classes and smoothed labels.
+struct SmoothedLoss {
+  int64_t shards;
+  double smoothing = 0;
+  std::optional<at::Tensor> weight;
+
+  at::Tensor operator()(const at::Tensor &logits, const at::Tensor &target, int64_t ignoreIndex) const {
+    at::Tensor max = rowMax(logits), sumExp = rowSumExp(logits, max), picked = rowPick(logits, target, 0), rowSum;
+    auto weights = weight ? weight->tensor_split(shards) : std::vector<at::Tensor>();
+    auto pieces = logits.tensor_split(shards, 1);
+    for (size_t index = 0; index < pieces.size(); ++index) {
+      std::vector<at::Tensor> values{pieces[index], max, sumExp};
+      std::vector<Argument> arguments{value("input", 0), value("max", 1), value("sum_exp", 2)};
+      if (weight) {
+        values.push_back(weights[index]);
+        arguments.push_back(value("weight", 3));
+      }
+      at::Tensor sum = callOperator("meshplan.row_sum_log_softmax", values, arguments)[0];
+      rowSum = rowSum.defined() ? rowSum + sum : sum;
+    }
+    std::optional<at::Tensor> targetWeight;
+    if (weight)
+      targetWeight = callOperator("meshplan.class_weight", {*weight, target},
+                                  {value("weight", 0), value("target", 1), {"ignore_index", ignoreIndex}})[0];
+    return tokenLoss(max, sumExp, picked, target, ignoreIndex, logits.size(1), targetWeight, rowSum, smoothing);
+  }
+
+  at::Tensor expected(const at::Tensor &logits, const at::Tensor &target, int64_t ignoreIndex) const {
+    std::optional<at::Tensor> wide = weight ? std::optional(weight->to(at::kDouble)) : std::nullopt;
+    return at::cross_entropy_loss(logits.to(at::kDouble), target, wide, at::Reduction::None, ignoreIndex, smoothing);
+  }
+};
+
 } // namespace
 
 TEST(RowsTest, ShardedCrossEntropy) {
@@ -48,6 +81,63 @@ TEST(RowsTest, ShardedCrossEntropy) {
   for (int64_t shards : {1, 2, 5, 17, 20})
     EXPECT_LT(difference(ShardedLoss{shards}(logits, target, -100), lossPerToken(logits, target, -100)), 1e-13)
         << shards << " shards";
+}
+
+TEST(RowsTest, SmoothedLabelsAndWeights) {
+  at::Tensor logits = at::randn({9, 17}, at::kDouble) * 30 + 1e4, target = at::randint(17, {9}, at::kLong);
+  target[3] = -100;
+  at::Tensor weight = at::rand({17}, at::kDouble);
+  for (int64_t shards : {1, 2, 5, 17, 20})
+    for (double smoothing : {0.0, 0.1, 1.0})
+      for (const std::optional<at::Tensor> &weights : {std::optional<at::Tensor>(), std::optional(weight)}) {
+        SmoothedLoss loss{shards, smoothing, weights};
+        EXPECT_LT(difference(loss(logits, target, -100), loss.expected(logits, target, -100)), 1e-12)
+            << shards << " shards, smoothing " << smoothing << (weights ? ", weights" : "");
+      }
+}
+
+TEST(RowsTest, SmoothedLabelsInBlocksOfHalfTypes) {
+  for (at::ScalarType type : {at::kBFloat16, at::kHalf}) {
+    at::Tensor logits = at::randn({50, 4000}).to(type), target = at::randint(4000, {50}, at::kLong);
+    SmoothedLoss loss{2, 0.1, at::rand({4000}).to(type)};
+    at::Tensor found = loss(logits, target, 7);
+    EXPECT_EQ(found.scalar_type(), type);
+    // One rounding each of the sums and of the loss: half a unit in the last of 8 bits.
+    EXPECT_LT(difference(found, loss.expected(logits, target, 7)), 0.06);
+  }
+}
+
+TEST(RowsTest, SmoothedInfiniteLogitsAreAsInPyTorch) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  at::Tensor logits = at::randn({3, 6}, at::kDouble), target = at::tensor({0, 1, 2}, at::kLong);
+  logits[0][3] = -infinity;
+  logits[1].fill_(-infinity);
+  logits[2][4] = infinity;
+  for (const std::optional<at::Tensor> &weight :
+       {std::optional<at::Tensor>(), std::optional(at::ones({6}, at::kDouble))}) {
+    SmoothedLoss loss{3, 0.1, weight};
+    EXPECT_TRUE(at::allclose(loss(logits, target, -100), loss.expected(logits, target, -100), 1e-13, 1e-13,
+                             /*equal_nan=*/true));
+  }
+}
+
+TEST(RowsTest, ClassWeightsOfTargets) {
+  at::Tensor weight = at::tensor({0.5, 2.0, 4.0}), target = at::tensor({2, -100, 0, 2}, at::kLong);
+  auto weigh = [&](const at::Tensor &targets, int64_t ignored) {
+    return callOperator("meshplan.class_weight", {weight, targets},
+                        {value("weight", 0), value("target", 1), {"ignore_index", ignored}})[0];
+  };
+  EXPECT_TRUE(at::equal(weigh(target, -100), at::tensor({4.0, 0.0, 0.5, 4.0})));
+  EXPECT_TRUE(at::equal(weigh(at::tensor({7, 1}, at::kLong), 7), at::tensor({0.0, 2.0}))) << "ignored and no class";
+  EXPECT_EQ(weigh(target.narrow(0, 0, 0), -100).numel(), 0);
+  EXPECT_THROW(classWeight(weight, target, 0), c10::IndexError);
+  EXPECT_THROW(classWeight(weight.unsqueeze(1), target, -100), c10::Error);
+}
+
+TEST(RowsTest, SmoothedLabelsNeedTheNumberOfClasses) {
+  at::Tensor row = at::ones({2}), target = at::zeros({2}, at::kLong);
+  EXPECT_THROW(tokenLoss(row, row, row, target, -100, -1, {}, row, 0.1), c10::Error);
+  EXPECT_TRUE(at::allclose(tokenLoss(row, row, row, target, -100, 4, {}, row, 0.5), at::full({2}, -0.125)));
 }
 
 TEST(RowsTest, LogarithmsOfProbabilitiesNeedNoSum) {

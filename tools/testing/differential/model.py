@@ -37,7 +37,7 @@ class Head(nn.Module):
         super().__init__()
         choices = Choices(block.numbers)
         self.kind = block.kind
-        self.loss = choices.pick(("none", "mean", "sum", "ignored", "shifted"))
+        self.loss = choices.pick(("none", "mean", "sum", "ignored", "shifted", "smoothed", "weighted"))
         self.pooling = choices.pick(("mean", "first", "max"))
         if self.kind in ("tokens", "tied", "pooled"):
             bias = choices.flag() and self.kind != "tied"
@@ -65,7 +65,12 @@ class Head(nn.Module):
         rows, wanted = logits.reshape(-1, logits.size(-1)).float(), labels.reshape(-1)
         if self.loss == "ignored":
             wanted = torch.where(wanted > 2, wanted, -100)
-        outputs["loss"] = nn.functional.cross_entropy(rows, wanted, reduction="sum" if self.loss == "sum" else "mean")
+        options: dict[str, object] = {"reduction": "sum" if self.loss == "sum" else "mean"}
+        if self.loss in ("smoothed", "weighted"):
+            options["label_smoothing"] = 0.1
+        if self.loss == "weighted":
+            options["weight"] = torch.linspace(0.5, 2.0, rows.size(1))
+        outputs["loss"] = nn.functional.cross_entropy(rows, wanted, **options)
 
 
 class Model(nn.Module):

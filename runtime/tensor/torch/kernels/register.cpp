@@ -27,10 +27,13 @@ static void define(torch::Library &library) {
               &meanAddend);
   library.def("row_max(Tensor input) -> Tensor", &rowMax);
   library.def("row_sum_exp(Tensor input, Tensor max) -> Tensor", &rowSumExp);
+  library.def("row_sum_log_softmax(Tensor input, Tensor max, Tensor sum_exp, Tensor? weight=None) -> Tensor",
+              &rowSumLogSoftmax);
   library.def("row_pick(Tensor input, Tensor target, int offset=0) -> Tensor", &rowPick);
   library.def("token_loss(Tensor? max=None, Tensor? sum_exp=None, *, Tensor picked, Tensor target, int ignore_index, "
-              "int classes=-1) -> Tensor",
+              "int classes=-1, Tensor? weight=None, Tensor? row_sum=None, float label_smoothing=0.) -> Tensor",
               &tokenLoss);
+  library.def("class_weight(Tensor weight, Tensor target, int ignore_index) -> Tensor", &classWeight);
   library.def("count_tokens(Tensor target, int ignore_index, ScalarType dtype) -> Tensor", &countTokens);
 }
 

@@ -28,7 +28,10 @@ at::Tensor meshplan::rowMax(const at::Tensor &input) {
   return input.amax(1);
 }
 
-at::Tensor meshplan::rowSumExp(const at::Tensor &input, const at::Tensor &max) {
+/// [N, C], [N] to [N]: the sum over each row of what `change` makes, in place, of input - max. It gets a block of rows
+/// and the number of the first one.
+template <typename Change>
+static at::Tensor sumShifted(const at::Tensor &input, const at::Tensor &max, const Change &change) {
   checkRows(input);
   at::ScalarType type = accumulationType(input.scalar_type());
   int64_t rows = input.size(0),
@@ -38,9 +41,25 @@ at::Tensor meshplan::rowSumExp(const at::Tensor &input, const at::Tensor &max) {
   for (int64_t row = 0; row < rows; row += block) {
     int64_t count = std::min(block, rows - row);
     at::Tensor shifted = input.narrow(0, row, count).to(type) - maxColumn.narrow(0, row, count);
-    result.narrow(0, row, count).copy_(shifted.exp_().sum(1));
+    change(shifted, row);
+    result.narrow(0, row, count).copy_(shifted.sum(1));
   }
   return result;
+}
+
+at::Tensor meshplan::rowSumExp(const at::Tensor &input, const at::Tensor &max) {
+  return sumShifted(input, max, [](at::Tensor &shifted, int64_t) { shifted.exp_(); });
+}
+
+at::Tensor meshplan::rowSumLogSoftmax(const at::Tensor &input, const at::Tensor &max, const at::Tensor &sumExp,
+                                      const std::optional<at::Tensor> &weight) {
+  at::ScalarType type = accumulationType(input.scalar_type());
+  at::Tensor logColumn = sumExp.to(type).log().unsqueeze(1);
+  return sumShifted(input, max, [&](at::Tensor &shifted, int64_t row) {
+    shifted.sub_(logColumn.narrow(0, row, shifted.size(0)));
+    if (weight)
+      shifted.mul_(weight->to(type));
+  });
 }
 
 at::Tensor meshplan::rowPick(const at::Tensor &input, const at::Tensor &target, int64_t offset) {
@@ -54,16 +73,29 @@ at::Tensor meshplan::rowPick(const at::Tensor &input, const at::Tensor &target, 
   return picked.masked_fill_(outside, 0);
 }
 
+at::Tensor meshplan::classWeight(const at::Tensor &weight, const at::Tensor &target, int64_t ignoreIndex) {
+  at::Tensor ignored = target.eq(ignoreIndex), known = target.masked_fill(ignored, 0);
+  TORCH_CHECK(weight.dim() == 1, "weight must have 1 dim, it has ", weight.dim());
+  checkIndices(known, weight.size(0), "target");
+  return weight.index_select(0, known).masked_fill_(ignored, 0);
+}
+
 at::Tensor meshplan::tokenLoss(const std::optional<at::Tensor> &max, const std::optional<at::Tensor> &sumExp,
-                               const at::Tensor &picked, const at::Tensor &target, int64_t ignoreIndex,
-                               int64_t classes) {
-  if (classes > 0)
-    checkIndices(target.masked_fill(target.eq(ignoreIndex), 0), classes, "target");
+                               const at::Tensor &picked, const at::Tensor &target, int64_t ignoreIndex, int64_t classes,
+                               const std::optional<at::Tensor> &weight, const std::optional<at::Tensor> &rowSum,
+                               double labelSmoothing) {
   at::Tensor ignored = target.eq(ignoreIndex);
-  if (!max || !sumExp)
-    return picked.neg().masked_fill_(ignored, 0);
+  if (classes > 0)
+    checkIndices(target.masked_fill(ignored, 0), classes, "target");
   at::ScalarType type = accumulationType(picked.scalar_type());
-  at::Tensor loss = sumExp->to(type).log().add_(max->to(type)).sub_(picked.to(type));
+  at::Tensor loss =
+      max && sumExp ? sumExp->to(type).log().add_(max->to(type)).sub_(picked.to(type)) : picked.to(type).neg();
+  if (weight)
+    loss.mul_(weight->to(type));
+  if (rowSum) {
+    TORCH_CHECK(classes > 0, "label smoothing needs the number of classes");
+    loss.mul_(1 - labelSmoothing).sub_(rowSum->to(type), labelSmoothing / static_cast<double>(classes));
+  }
   return loss.masked_fill_(ignored, 0).to(picked.scalar_type());
 }
 

@@ -1,8 +1,8 @@
 //===- rows.h - cross entropy over a divided vocabulary ----------*- C++ -*-===//
 //
 // Each rank holds some columns of the logits. The maximum, the sum of
-// exponentials and the target's logit are reduced over the ranks; the logits
-// are not gathered. Work goes in blocks of rows, so that no second tensor of
+// exponentials, the sum of logarithms of probabilities and the target's logit
+// are reduced over the ranks; the logits are not gathered. Work goes in blocks of rows, so that no second tensor of
 // the size of the logits exists. f16 and bf16 are computed in f32; results have
 // the element type of the input.
 //
@@ -21,14 +21,25 @@ at::Tensor rowMax(const at::Tensor &input);
 /// [N, C], [N] to [N]: sum over each row of exp(input - max).
 at::Tensor rowSumExp(const at::Tensor &input, const at::Tensor &max);
 
+/// [N, C], [N], [N] to [N]: sum over each row of input - max - log(sumExp), each times its column's element of weight
+/// [C] if there is one.
+at::Tensor rowSumLogSoftmax(const at::Tensor &input, const at::Tensor &max, const at::Tensor &sumExp,
+                            const std::optional<at::Tensor> &weight);
+
 /// [N, C], [N] to [N]: input[n, target[n] - offset], zero where that column is not here.
 at::Tensor rowPick(const at::Tensor &input, const at::Tensor &target, int64_t offset);
 
+/// [C], [N] to [N]: weight[target], zero where target is ignoreIndex. Fails for another target outside of [0, C).
+at::Tensor classWeight(const at::Tensor &weight, const at::Tensor &target, int64_t ignoreIndex);
+
 /// All [N]: log(sumExp) + max - picked, zero where target is ignoreIndex. Without maximum and sum, which logarithms of
-/// probabilities do not need, -picked. Fails for another target outside of [0, classes); no classes, or a negative
-/// number, stand for not known.
+/// probabilities do not need, -picked. Times `weight`, if there is one. With `rowSum`, that of rowSumLogSoftmax,
+/// (1 - labelSmoothing) of it and labelSmoothing / classes of -rowSum. Fails for another target outside of [0,
+/// classes); no classes, or a negative number, stand for not known.
 at::Tensor tokenLoss(const std::optional<at::Tensor> &max, const std::optional<at::Tensor> &sumExp,
-                     const at::Tensor &picked, const at::Tensor &target, int64_t ignoreIndex, int64_t classes = -1);
+                     const at::Tensor &picked, const at::Tensor &target, int64_t ignoreIndex, int64_t classes = -1,
+                     const std::optional<at::Tensor> &weight = {}, const std::optional<at::Tensor> &rowSum = {},
+                     double labelSmoothing = 0);
 
 /// [N] to []: number of targets other than ignoreIndex.
 at::Tensor countTokens(const at::Tensor &target, int64_t ignoreIndex, at::ScalarType dtype);

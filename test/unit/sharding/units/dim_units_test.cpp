@@ -259,6 +259,23 @@ func.func @forward(%x: tensor<12xf32>, %y: tensor<12xf32>) -> tensor<12xf32> {
   EXPECT_EQ(units->get((*program.getBody().front().begin()).getResult(0), 0), 2);
 }
 
+TEST_F(DimUnitsTest, PartsAreThoseOfAllOperators) {
+  parse(R"(
+func.func @forward(%x: tensor<16xf32>, %y: tensor<16xf32>) -> tensor<16xf32> {
+  %0:2 = plan.call "aten.split_with_sizes.default"(%x) {self = #plan.operand<0>, split_sizes = array<i64: 8, 8>}
+      : (tensor<16xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  %1:2 = plan.call "aten.split_with_sizes.default"(%0#1) {self = #plan.operand<0>, split_sizes = array<i64: 6, 2>}
+      : (tensor<8xf32>) -> (tensor<6xf32>, tensor<2xf32>)
+  %2 = plan.call "aten.neg.default"(%y) {self = #plan.operand<0>} : (tensor<16xf32>) -> tensor<16xf32>
+  return %2 : tensor<16xf32>
+})");
+  EXPECT_EQ(units->partsOf(program.getArgument(0), 0), (llvm::SmallVector<int64_t>{8, 6, 2}));
+  EXPECT_TRUE(units->partsOf(program.getArgument(1), 0).empty()) << "nothing takes it apart";
+  mlir::Operation &call = program.getBody().front().front();
+  EXPECT_TRUE(units->partsOf(call.getResult(0), 0).empty());
+  EXPECT_EQ(units->partsOf(call.getResult(1), 0), (llvm::SmallVector<int64_t>{6, 2}));
+}
+
 // Rotary embeddings of whole heads leave an empty rest behind.
 TEST_F(DimUnitsTest, DimsWithoutElementsHaveNoUnit) {
   parse(R"(

@@ -21,7 +21,10 @@ public:
 private:
   void addValue(Value value);
   void addCall(plan::CallOp call);
-  void addTensor(Value value, const TensorFactors &tensor, const FactorRule &rule, std::vector<DimLink> &links);
+  void addTensor(Value value, const TensorFactors &tensor, const FactorRule &rule, std::vector<DimLink> &links,
+                 plan::CallOp reader = {});
+  bool addCounted(plan::CallOp call, Value value, unsigned dim, llvm::ArrayRef<unsigned> factors,
+                  const FactorRule &rule, std::vector<DimLink> &links);
   void addJoined(Value value, unsigned dim, llvm::ArrayRef<unsigned> factors, const FactorRule &rule,
                  std::vector<DimLink> &links);
   void addWeight(BlockArgument argument, const OutlineParameter &parameter, size_t index);
@@ -61,14 +64,61 @@ void GraphBuilder::addJoined(Value value, unsigned dim, llvm::ArrayRef<unsigned>
     graph.parts.push_back(std::move(parts));
 }
 
+/// The dim that has these factors and no others.
+static std::optional<unsigned> dimOf(const TensorFactors &tensor, llvm::ArrayRef<unsigned> factors) {
+  for (auto [index, dim] : llvm::enumerate(tensor.dims))
+    if (llvm::ArrayRef<unsigned>(dim) == factors)
+      return index;
+  return std::nullopt;
+}
+
+/// True if all that reads the dim takes single indices of it, or slices, also where it is moved before.
+static bool isTakenApart(Value value, unsigned dim) {
+  return !value.use_empty() && llvm::all_of(value.getUses(), [dim](OpOperand &use) {
+    auto call = dyn_cast<plan::CallOp>(use.getOwner());
+    if (!call || call.getNumOperands() != 1)
+      return false;
+    CallView view = CallView::of(call);
+    FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));
+    const TensorFactors &tensor = rule.operands[0];
+    int64_t taken = view.getInt("dim", 0);
+    if (llvm::is_contained({"aten.select.int", "aten.unbind.int"}, view.target) &&
+        dim == taken + (taken < 0 ? tensor.dims.size() : 0))
+      return true;
+    std::optional<unsigned> moved = dimOf(rule.results[0], tensor.dims[dim]);
+    return tensor.isJoined(dim) || (moved && isTakenApart(call.getResult(0), *moved));
+  });
+}
+
+/// A dim whose major factor counts parts that are taken one by one: they are divided together, by the factor below.
+bool GraphBuilder::addCounted(plan::CallOp call, Value value, unsigned dim, llvm::ArrayRef<unsigned> factors,
+                              const FactorRule &rule, std::vector<DimLink> &links) {
+  size_t major = rule.majorPlace(factors), next = major + 1;
+  if (call.getNumResults() != 1 || next >= factors.size() || rule.factors[factors[next]].size == 1)
+    return false;
+  std::optional<unsigned> counted = dimOf(rule.results[0], factors[major]);
+  if (!counted || !isTakenApart(call.getResult(0), *counted))
+    return false;
+  size_t number = firstDim[value] + dim;
+  int64_t count = rule.factors[factors[major]].size;
+  graph.parts.push_back({number, std::vector<int64_t>(count, rule.sizeBelow(factors, major))});
+  links[factors[next]].dims.push_back(number);
+  for (unsigned factor : factors.drop_front(next + 1))
+    if (rule.factors[factor].size != 1)
+      links[factor].kind = DimLink::Kind::whole;
+  return true;
+}
+
 void GraphBuilder::addTensor(Value value, const TensorFactors &tensor, const FactorRule &rule,
-                             std::vector<DimLink> &links) {
+                             std::vector<DimLink> &links, plan::CallOp reader) {
   for (auto [index, factors] : llvm::enumerate(tensor.dims)) {
     size_t dim = firstDim[value] + index;
     if (tensor.isJoined(index)) {
       addJoined(value, index, factors, rule, links);
       continue;
     }
+    if (reader && addCounted(reader, value, index, factors, rule, links))
+      continue;
     bool isMajor = true;
     for (unsigned factor : factors) {
       if (rule.factors[factor].size == 1)
@@ -95,7 +145,7 @@ void GraphBuilder::addCall(plan::CallOp call) {
     if (factor.kind != FactorKind::parallel)
       link.kind = factor.kind == FactorKind::whole ? DimLink::Kind::whole : DimLink::Kind::reduced;
   for (auto [value, tensor] : llvm::zip(call.getOperands(), rule.operands))
-    addTensor(value, tensor, rule, links);
+    addTensor(value, tensor, rule, links, call);
   std::vector<bool> isRead;
   for (const DimLink &link : links)
     isRead.push_back(!link.dims.empty());
@@ -162,6 +212,9 @@ void GraphBuilder::addWeight(BlockArgument argument, const OutlineParameter &par
     for (int64_t dim = 0; dim < cast<RankedTensorType>(argument.getType()).getRank(); ++dim)
       use.dims.push_back(firstDim[argument] + dim);
     FeatureUse features = findFeatures(argument, use.module);
+    // The module that holds it may have no operators: those of one around it read it.
+    if (modules.size() == 1 && !features.outputDim && !features.inputDim)
+      features = findFeatures(argument, "");
     use.call = firstCall(argument);
     if (features.outputDim)
       use.outputDim = use.dims[*features.outputDim];

@@ -83,6 +83,32 @@ func.func @forward(%x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]}
   EXPECT_EQ(own.extents[own.parts[0].dim], 8);
 }
 
+TEST_F(BuildGraphTest, PartsThatAViewCountsAreDividedTogether) {
+  auto graphOf = [](const std::string &reader) {
+    PlanModule counted(R"(
+func.func @forward(%x: tensor<6x24xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<6x2x4xf32> {
+  %v = plan.call "aten.view.default"(%x) {self = #plan.operand<0>, size = [6, 3, 2, 4]}
+      : (tensor<6x24xf32>) -> tensor<6x3x2x4xf32>
+  %t = plan.call "aten.permute.default"(%v) {self = #plan.operand<0>, dims = [1, 0, 2, 3]}
+      : (tensor<6x3x2x4xf32>) -> tensor<3x6x2x4xf32>
+  )" + reader + R"(
+  return %y : tensor<6x2x4xf32>
+}
+)");
+    return buildFeatureGraph(counted.function(), {});
+  };
+  FeatureGraph apart = graphOf(R"(%y = plan.call "aten.select.int"(%t) {self = #plan.operand<0>, dim = -4, index = 1}
+      : (tensor<3x6x2x4xf32>) -> tensor<6x2x4xf32>)");
+  ASSERT_EQ(apart.parts.size(), 1u);
+  EXPECT_EQ(apart.parts[0].sizes, (std::vector<int64_t>{8, 8, 8}));
+  DimClasses classes(apart);
+  EXPECT_EQ(classes.find(apart.parts[0].dim), classes.find(apart.outputDims[1])) << "the heads of each part";
+  EXPECT_FALSE(classes[classes.find(apart.parts[0].dim)].wholeAt);
+  FeatureGraph together = graphOf(R"(%y = plan.call "aten.sum.dim_IntList"(%t) {self = #plan.operand<0>, dim = [0]}
+      : (tensor<3x6x2x4xf32>) -> tensor<6x2x4xf32>)");
+  EXPECT_TRUE(together.parts.empty());
+}
+
 TEST_F(BuildGraphTest, WholeResultsAreFree) {
   PlanModule reshape(R"(
 func.func @forward(%x: tensor<12xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<3x4xf32> {

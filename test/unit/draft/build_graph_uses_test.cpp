@@ -48,6 +48,10 @@ FeatureGraph graphOfLinear(const std::vector<std::string> &modules, const std::v
 
 } // namespace
 
+TEST(BuildGraph, AWeightOfAModuleWithoutOperatorsIsReadAroundIt) {
+  EXPECT_THAT(usesOf(graphOfLinear({"attn.q", "attn.q.out"}, {1}, {0})), ElementsAre("attn.q.out linear 0 1"));
+}
+
 TEST(BuildGraph, ATiedWeightHasAUseInEachModule) {
   PlanModule module(R"(
 func.func @forward(

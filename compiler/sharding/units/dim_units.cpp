@@ -271,6 +271,23 @@ SmallVector<int64_t> DimUnits::partsOf(Value value, int64_t dim) const {
   return llvm::map_to_vector(parts, [](const DimPart &part) { return part.extent; });
 }
 
+SmallVector<int64_t> DimUnits::partsCounted(Value value, int64_t dim, int64_t count) const {
+  SmallVector<int64_t> parts = partsOf(value, dim), sizes;
+  if (parts.empty())
+    parts.push_back(cast<RankedTensorType>(value.getType()).getDimSize(dim));
+  bool isCounted = false;
+  int64_t start = 0;
+  for (int64_t extent : parts) {
+    bool counts = llvm::any_of(find(whole, value, dim).counted, [&](const CountedParts &counted) {
+      return counted.start == start && counted.extent == extent && counted.count == count;
+    });
+    sizes.append(counts ? count : 1, counts ? extent / count : extent);
+    isCounted |= counts;
+    start += extent;
+  }
+  return isCounted ? sizes : SmallVector<int64_t>();
+}
+
 static DimUnit withoutRepeats(DimUnit unit) {
   unit.repeat = 1;
   for (CountedParts &counted : unit.counted)

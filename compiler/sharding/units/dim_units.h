@@ -57,6 +57,9 @@ public:
   /// Sizes of the parts in which operators take the dim apart; empty if it is one to all of them.
   llvm::SmallVector<int64_t> partsOf(mlir::Value value, int64_t dim) const;
 
+  /// The same where views count `count` equal parts of the dim or of one of its parts; empty if none does.
+  llvm::SmallVector<int64_t> partsCounted(mlir::Value value, int64_t dim, int64_t count) const;
+
   /// The dim divided over `axes`: by its units if there are enough for all shards; else by units that may share what
   /// they read; else by elements, of which a consumer may then refuse that they be cut. With `parts`, which add up to
   /// the dim, each is divided so, in units of its own; a part whose units repeat stays as it is.

@@ -124,10 +124,11 @@ static SmallVector<int64_t> statedParts(Value operand, unsigned dim) {
                              [](const DimPart &part) { return part.extent; });
 }
 
-/// The parts in which the model takes apart the weight behind a dim that a statement divides; empty if it does not, if
-/// the weight is not known, or if they are those that the statement gives.
-static SmallVector<int64_t> partsOfWeight(Value value, unsigned dim, const DividingStatement &statement,
-                                          const DimUnits &units) {
+/// What `partsOf` says of the weight behind a dim that a statement divides: the parts in which the model takes it
+/// apart. Empty if it says nothing, if the weight is not known, or if they are those that the statement gives.
+static SmallVector<int64_t>
+partsOfWeight(Value value, unsigned dim, const DividingStatement &statement,
+              llvm::function_ref<SmallVector<int64_t>(BlockArgument argument, int64_t dim)> partsOf) {
   StringRef module = projectionBehind(value, dim);
   if (!statement.takesParts() || module.empty())
     return {};
@@ -139,7 +140,7 @@ static SmallVector<int64_t> partsOfWeight(Value value, unsigned dim, const Divid
     if (!isRead || !isWeight(argument) || argument.getLoc() != statement.location)
       continue;
     for (auto [index, sharding] : llvm::enumerate(getSharding(argument).getDims())) {
-      SmallVector<int64_t> sizes = units.partsOf(argument, index);
+      SmallVector<int64_t> sizes = partsOf(argument, index);
       if (!sharding.getAxes().empty() && !sizes.empty())
         return partsClause(sizes) == partsClause(StyleOp(statement.style).getParts()) ? SmallVector<int64_t>() : sizes;
     }
@@ -148,8 +149,8 @@ static SmallVector<int64_t> partsOfWeight(Value value, unsigned dim, const Divid
 }
 
 /// A value that an operator takes apart along the dim that is divided.
-static void reportMissingParts(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
-                               const DividingStatement &statement, ArrayRef<int64_t> ofWeight) {
+static void reportPartsAsOne(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
+                             const DividingStatement &statement, ArrayRef<int64_t> ofWeight) {
   Value operand = call.getOperands()[index];
   SmallVector<int64_t> sizes = llvm::map_to_vector(rule.operands[index].dims[block.dim],
                                                    [&](unsigned factor) { return rule.factors[factor].size; });
@@ -207,13 +208,14 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
                                  MeshOp mesh, const DividingStatement &statement, const DimUnits &units) {
   Value operand = call.getOperands()[index];
   const TensorFactors &tensor = rule.operands[index];
-  SmallVector<int64_t> ofWeight = partsOfWeight(operand, block.dim, statement, units);
+  SmallVector<int64_t> ofWeight = partsOfWeight(operand, block.dim, statement,
+                                                [&](Value weight, int64_t dim) { return units.partsOf(weight, dim); });
   if (rule.factors[block.factor].isCounted && !statedParts(operand, block.dim).empty())
     return reportCountedParts(call, index, block, statement.location);
   if (tensor.isJoined(block.dim)) {
     if (std::optional<HeadUse> use = headCutBy(statement, operand, block.dim))
       return reportCutHead(operand, call, block, *use, mesh, statement.location);
-    return reportMissingParts(call, index, block, rule, statement, ofWeight);
+    return reportPartsAsOne(call, index, block, rule, statement, ofWeight);
   }
   int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(block.dim);
   int64_t parts = rule.factors[block.factor].size, above = sizeAbove(tensor.dims[block.dim], block.factor, rule);
@@ -266,6 +268,30 @@ void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts 
     help << "help: divide nothing that reaches it, or add a record (docs/adding-an-op.md)";
   else
     help << "help: gather the values before it with '" << whole << "', or add a record (docs/adding-an-op.md)";
+}
+
+bool meshplan::reportMissingParts(CallOp call, ShardingAttr needed, const DividingStatement &statement,
+                                  const DimUnits &units) {
+  if (call.getTarget() != "aten.select.int" && call.getTarget() != "aten.unbind.int")
+    return false;
+  Value operand = call.getOperands()[0];
+  ShardingAttr sharding = getSharding(operand);
+  int64_t dim = CallView::of(call).getInt("dim", 0);
+  dim += dim < 0 ? sharding.getRank() : 0;
+  ArrayRef<AxisRefAttr> axes = sharding.getDims()[dim].getAxes();
+  if (axes.empty() || !needed.getDims()[dim].getAxes().empty())
+    return false;
+  int64_t count = cast<RankedTensorType>(operand.getType()).getDimSize(dim);
+  SmallVector<int64_t> sizes = partsOfWeight(
+      operand, dim, statement, [&](Value weight, int64_t dim) { return units.partsCounted(weight, dim, count); });
+  if (sizes.empty())
+    return false;
+  auto diagnostic = emitError(statement.location)
+                    << "dim " << dim << " of " << moduleText(moduleBehind(operand, call)) << " counts " << count
+                    << " parts, which '" << call.getTarget() << "' in " << moduleText(call.getModule().value_or(""))
+                    << " takes one by one, and they are divided over " << axes.front().getName() << " as one";
+  diagnostic.attachNote() << "help: state the parts of the fused weight: '" << partsClause(sizes) << "'";
+  return true;
 }
 
 void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr needed, MeshOp mesh,

@@ -392,9 +392,11 @@ void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
   if (hasFailed)
     return;
   DividingStatement statement = toStatement(statementBehind(call.getOperands()[index], to), call);
+  if ((hasFailed = reportMissingParts(call, to, statement, units)))
+    return;
   strictFailure |= strict;
-  std::string layout = layoutText(withSharding(call.getOperands()[index].getType(), to));
-  if (isNews(statement.location, call.getTarget() + " " + Twine(index) + layout))
+  if (isNews(statement.location,
+             call.getTarget() + " " + Twine(index) + layoutText(withSharding(call.getOperands()[index].getType(), to))))
     reportUnstatedReshard(call, index, to, mesh, statement, strict);
 }
 

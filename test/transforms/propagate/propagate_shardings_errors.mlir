@@ -270,3 +270,22 @@ func.func @forward(
   %1 = plan.call "custom.scan.default"(%0) {self = #plan.operand<0>} in "mixer" : (tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// -----
+
+// Parts that a view counts, of a weight that is divided as one: the parts of the model are named.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{dim 1 of 'attn' counts 3 parts, which 'aten.unbind.int' in 'attn' takes one by one, and they are divided over tp as one}}
+// expected-note @below {{help: state the parts of the fused weight: 'parts 3'}}
+plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp"
+func.func @forward(
+    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<24x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]}) -> tensor<6x2x4xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "qkv"
+      : (tensor<6x8xf32>, tensor<24x8xf32>) -> tensor<6x24xf32>
+  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 6, 3, 2, 4>} in "attn"
+      : (tensor<6x24xf32>) -> tensor<6x3x2x4xf32>
+  %2:3 = plan.call "aten.unbind.int"(%1) {self = #plan.operand<0>, dim = 1 : i64} in "attn"
+      : (tensor<6x3x2x4xf32>) -> (tensor<6x2x4xf32>, tensor<6x2x4xf32>, tensor<6x2x4xf32>)
+  return %2#0 : tensor<6x2x4xf32>
+}

@@ -15,6 +15,7 @@ const OpRegistry &OpRegistry::get() {
     addConversionRecords(all);
     addContractionRecords(all);
     addVectorRecords(all);
+    addMatrixRecords(all);
     addSimilarityRecords(all);
     addConvolutionRecords(all);
     addPoolingRecords(all);

@@ -10,6 +10,7 @@
 #include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -111,6 +112,8 @@ static const ElementwiseOp arithmetic[] = {
     {"aten.remainder.Scalar_Tensor", notLinear, divide},
     {"aten.fmod.Tensor", notLinear, divide},
     {"aten.fmod.Scalar", notLinear, divide},
+    {"aten.gcd.default", notLinear, function},
+    {"aten.lcm.default", notLinear, function},
     {"aten.addcmul.default", inProductAddend, pointwiseCost<3>},
     {"aten.addcdiv.default", inQuotientAddend, pointwiseCost<6>},
     {"aten.lerp.Scalar", inEnds, pointwiseCost<3>},
@@ -268,6 +271,32 @@ static FactorRule preluRule(const CallView &call) {
   return builder.finish();
 }
 
+//===----------------------------------------------------------------------===//
+// isin: whether each element is among the test elements, of which it reads all
+//===----------------------------------------------------------------------===//
+
+static FactorRule isinRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef elements = builder.operand("elements"), result = builder.result();
+  for (int64_t dim = 0; dim < result.getRank(); ++dim)
+    builder.tie({elements[dim], result[dim]});
+  return builder.finish();
+}
+
+/// Few test elements are compared with one after the other; among many it searches all elements in order: copies of
+/// both without duplicates, as if there were none, joined and sorted, with the places of all and three masks.
+static OpCost isinCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  std::optional<unsigned> tests = call.getOperand("test_elements"), elements = call.getOperand("elements");
+  int64_t count = elements ? call.operands[*elements].getNumElements() : 1;
+  int64_t tested = tests ? call.operands[*tests].getNumElements() : 1;
+  cost.flops = count * std::min<int64_t>(tested, 20);
+  if (static_cast<double>(tested) >= 10 * std::pow(static_cast<double>(count), 0.145))
+    cost.workspaceBytes =
+        (count + tested) * (3 * plan::elementBytes(call.operands.front().getElementType()) + 10) + 9 * count;
+  return cost;
+}
+
 void addElementwiseRecords(OpRegistry &registry) {
   for (const ElementwiseOp &op : llvm::concat<const ElementwiseOp>(arithmetic, functions, choicesAndComparisons))
     registry.add({.target = op.target,
@@ -277,6 +306,8 @@ void addElementwiseRecords(OpRegistry &registry) {
                   .strides = likeOperands});
   registry.add(
       {.target = "aten.prelu.default", .rule = preluRule, .linearity = notLinear, .cost = cheap, .strides = likeCopy});
+  for (StringRef target : {"aten.isin.Tensor_Tensor", "aten.isin.Tensor_Scalar"})
+    registry.add({.target = target, .rule = isinRule, .linearity = notLinear, .cost = isinCost});
 }
 
 } // namespace meshplan

@@ -16,6 +16,7 @@ void addElementwiseRecords(OpRegistry &registry);   ///< one element of each res
 void addConversionRecords(OpRegistry &registry);    ///< dtype and layout changes, copies, identities
 void addContractionRecords(OpRegistry &registry);   ///< matrix products
 void addVectorRecords(OpRegistry &registry);        ///< products with vectors
+void addMatrixRecords(OpRegistry &registry);        ///< functions of whole matrices
 void addSimilarityRecords(OpRegistry &registry);    ///< angles and distances of vectors
 void addConvolutionRecords(OpRegistry &registry);   ///< windows that move, with weights
 void addPoolingRecords(OpRegistry &registry);       ///< windows that move, without weights

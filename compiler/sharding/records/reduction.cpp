@@ -97,6 +97,14 @@ static OpCost meanCost(const CallView &call) {
   return cost;
 }
 
+/// The mean of what is a number; flags of all elements and their conversion are counted first.
+static OpCost nanMeanCost(const CallView &call) {
+  OpCost cost = sumCost(call);
+  cost.flops *= 3;
+  cost.workspaceBytes = std::max(cost.workspaceBytes, 9 * call.operands.front().getNumElements());
+  return cost;
+}
+
 /// The mean of a shard is no addend of the mean, but its sum over the number of all elements is one.
 static LocalCall localizeMean(const CallView &call, plan::MeshOp) {
   RankedTensorType self = call.operands.front();
@@ -183,6 +191,8 @@ void addReductionRecords(OpRegistry &registry) {
       {"aten.var_mean.correction", wholeRule, notLinear, spreadCost},
       {"aten.logsumexp.default", wholeRule, notLinear, logSumExpCost},
       {"aten.nansum.default", sumRule, notLinear, sumCost},
+      {"aten.nanmean.default", wholeRule, notLinear, nanMeanCost},
+      {"aten.trace.default", wholeRule, inSelf, copyCost},
       {"aten.kthvalue.default", wholeRule, notLinear, kthCost},
       {"aten.mode.default", wholeRule, notLinear, sortCost},
       {"aten.linalg_norm.default", wholeRule, notLinear, compareCost},

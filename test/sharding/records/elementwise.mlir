@@ -1118,3 +1118,33 @@ func.func @operator_shift_right_scalar(%0: tensor<4x6xi64> {plan.range = [0 : i6
     : (tensor<4x6xi64>) -> tensor<4x6xi64>
   return %r : tensor<4x6xi64>
 }
+
+func.func @gcd(%0: tensor<4x6xi64>, %1: tensor<6xi64>) -> tensor<4x6xi64> {
+  %r = plan.call "aten.gcd.default"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4x6xi64>, tensor<6xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @lcm(%0: tensor<4x6xi64>, %1: tensor<4x1xi64>) -> tensor<4x6xi64> {
+  %r = plan.call "aten.lcm.default"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4x6xi64>, tensor<4x1xi64>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @isin(%0: tensor<4x6xi64>, %1: tensor<3xi64>) -> tensor<4x6xi1> {
+  %r = plan.call "aten.isin.Tensor_Tensor"(%0, %1) {elements = #plan.operand<0>, test_elements = #plan.operand<1>}
+    : (tensor<4x6xi64>, tensor<3xi64>) -> tensor<4x6xi1>
+  return %r : tensor<4x6xi1>
+}
+
+func.func @isin_aligned(%0: tensor<4x6xi64>, %1: tensor<4x6xi64>) -> tensor<4x6xi1> {
+  %r = plan.call "aten.isin.Tensor_Tensor"(%0, %1) {elements = #plan.operand<0>, test_elements = #plan.operand<1>, invert = true}
+    : (tensor<4x6xi64>, tensor<4x6xi64>) -> tensor<4x6xi1>
+  return %r : tensor<4x6xi1>
+}
+
+func.func @isin_scalar(%0: tensor<4x6xi64>) -> tensor<4x6xi1> {
+  %r = plan.call "aten.isin.Tensor_Scalar"(%0) {elements = #plan.operand<0>, test_element = 3 : i64}
+    : (tensor<4x6xi64>) -> tensor<4x6xi1>
+  return %r : tensor<4x6xi1>
+}

@@ -470,3 +470,21 @@ func.func @all_dims(%0: tensor<4x6x2xi1>) -> tensor<4x1x2xi1> {
     : (tensor<4x6x2xi1>) -> tensor<4x1x2xi1>
   return %r : tensor<4x1x2xi1>
 }
+
+func.func @nanmean(%0: tensor<4x6xf32>) -> tensor<f32> {
+  %r = plan.call "aten.nanmean.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+func.func @nanmean_last(%0: tensor<2x6x12xf32>) -> tensor<2x6x1xf32> {
+  %r = plan.call "aten.nanmean.default"(%0) {self = #plan.operand<0>, dim = [-1 : i64], keepdim = true}
+    : (tensor<2x6x12xf32>) -> tensor<2x6x1xf32>
+  return %r : tensor<2x6x1xf32>
+}
+
+func.func @trace(%0: tensor<4x6xf32>) -> tensor<f32> {
+  %r = plan.call "aten.trace.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<f32>
+  return %r : tensor<f32>
+}

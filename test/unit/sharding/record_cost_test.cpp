@@ -166,6 +166,34 @@ TEST_F(RecordCost, RmsNormIsComposite) {
             2 * 4 * 4);
 }
 
+TEST_F(RecordCost, IsinSortsWhereThereIsMuchToCompareWith) {
+  constexpr char args[] = "{elements = #plan.operand<0>, test_elements = #plan.operand<1>}";
+  EXPECT_EQ(cost("aten.isin.Tensor_Tensor", args, "(tensor<4x6xi64>, tensor<15xi64>) -> tensor<4x6xi1>").workspaceBytes,
+            0);
+  EXPECT_EQ(cost("aten.isin.Tensor_Tensor", args, "(tensor<4x6xi64>, tensor<16xi64>) -> tensor<4x6xi1>").workspaceBytes,
+            (24 + 16) * (3 * 8 + 10) + 9 * 24);
+  EXPECT_EQ(cost("aten.isin.Tensor_Scalar", "{elements = #plan.operand<0>, test_element = 3}",
+                 "(tensor<4x6xi64>) -> tensor<4x6xi1>")
+                .workspaceBytes,
+            0);
+}
+
+TEST_F(RecordCost, FunctionsOfMatricesFactorACopy) {
+  OpCost inverse =
+      cost("aten.linalg_inv.default", "{A = #plan.operand<0>}", "(tensor<4x3x3xf32>) -> tensor<4x3x3xf32>");
+  EXPECT_EQ(inverse.flops, 4 * 2 * 27);
+  EXPECT_EQ(inverse.workspaceBytes, 4 * 9 * 4 + 4 * (12 + 4)) << "with pivots and numbers of failure";
+  OpCost factor =
+      cost("aten.linalg_cholesky.default", "{self = #plan.operand<0>}", "(tensor<4x3x3xf32>) -> tensor<4x3x3xf32>");
+  EXPECT_EQ(factor.workspaceBytes, 4 * 4) << "it is its own copy";
+  EXPECT_EQ(cost("aten.linalg_det.default", "{A = #plan.operand<0>}", "(tensor<0x0xf32>) -> tensor<f32>").flops, 0);
+}
+
+TEST_F(RecordCost, NanMeanCountsItsFlags) {
+  constexpr char args[] = "{self = #plan.operand<0>, dim = [1 : i64]}";
+  EXPECT_EQ(cost("aten.nanmean.default", args, "(tensor<4x6xf32>) -> tensor<4xf32>").workspaceBytes, 9 * 24);
+}
+
 TEST_F(RecordCost, SumOfLogarithmsWorksInBlocks) {
   constexpr char args[] = "{input = #plan.operand<0>, max = #plan.operand<1>, sum_exp = #plan.operand<2>}";
   OpCost half = cost("meshplan.row_sum_log_softmax", args,

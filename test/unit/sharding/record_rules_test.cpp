@@ -299,6 +299,32 @@ TEST_F(RecordRules, RandomDropoutIsWhole) {
             "[a] -> [a]; a=4");
 }
 
+TEST_F(RecordRules, FunctionsOfMatricesDivideTheirNumber) {
+  EXPECT_EQ(rule("aten.linalg_det.default", "{A = #plan.operand<0>}", "(tensor<4x6x3x3xf32>) -> tensor<4x6xf32>"),
+            "[a, b, c, d] -> [a, b]; a=4 b=6 c=3:whole d=3:whole");
+  for (const char *target : {"aten.inverse.default", "aten.linalg_cholesky.default"})
+    EXPECT_EQ(rule(target, unary, "(tensor<4x3x3xf32>) -> tensor<4x3x3xf32>"),
+              "[a, b, c] -> [a, d, e]; a=4 b=3:whole c=3:whole d=3:whole e=3:whole")
+        << target;
+  EXPECT_EQ(rule("aten.det.default", unary, "(tensor<3x3xf32>) -> tensor<f32>"), "[a, b] -> []; a=3:whole b=3:whole");
+  EXPECT_EQ(rule("aten.trace.default", unary, "(tensor<3x4xf32>) -> tensor<f32>"), "[a, b] -> []; a=3:whole b=4:whole");
+}
+
+TEST_F(RecordRules, IsinReadsAllTestElements) {
+  EXPECT_EQ(rule("aten.isin.Tensor_Tensor", "{elements = #plan.operand<0>, test_elements = #plan.operand<1>}",
+                 "(tensor<4x6xi64>, tensor<4x6xi64>) -> tensor<4x6xi1>"),
+            "[a, b], [c, d] -> [a, b]; a=4 b=6 c=4:whole d=6:whole");
+  EXPECT_EQ(rule("aten.isin.Tensor_Scalar", "{elements = #plan.operand<0>, test_element = 3}",
+                 "(tensor<4x6xi64>) -> tensor<4x6xi1>"),
+            "[a, b] -> [a, b]; a=4 b=6");
+}
+
+TEST_F(RecordRules, NanMeanIsNoSum) {
+  EXPECT_EQ(
+      rule("aten.nanmean.default", "{self = #plan.operand<0>, dim = [1 : i64]}", "(tensor<4x6xf32>) -> tensor<4xf32>"),
+      "[a, b] -> [a]; a=4 b=6:whole");
+}
+
 TEST_F(RecordRules, LossKernelsReduceTheVocabulary) {
   EXPECT_EQ(rule("meshplan.row_max", "{input = #plan.operand<0>}", "(tensor<6x12xf32>) -> tensor<6xf32>"),
             "[a, b] -> [a]; a=6 b=12:max");

@@ -75,6 +75,8 @@ def bits(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     forms: dict[str, Callable[[], torch.Tensor]] = {
         **{name: lambda name=name: getattr(aten, name).Tensor(left, right) for name in tensors},
         **{f"{name}_scalar": lambda name=name: getattr(aten, name).Scalar(left, 3) for name in scalars},
+        "gcd": lambda: aten.gcd.default(left, right * 6),
+        "lcm": lambda: aten.lcm.default(left, right * 6),
         "left_by": lambda: aten.bitwise_left_shift.Tensor_Scalar(left, 1),
         "right_by": lambda: aten.bitwise_right_shift.Tensor_Scalar(left, 1),
     }
@@ -108,10 +110,30 @@ def checked(x: torch.Tensor, choices: Choices) -> torch.Tensor:
         "isfinite": lambda: aten.isfinite.default(odd).to(x.dtype) + x,
         "isinf": lambda: aten.isinf.default(odd).to(x.dtype) + x,
         "isnan": lambda: aten.isnan.default(odd).to(x.dtype) + x,
+        "nanmean": lambda: aten.nanmean.default(torch.where(odd.isinf(), float("nan"), x), [-1], True).nan_to_num() + x,
+        "isin": lambda: aten.isin.Tensor_Tensor((bounded(x) * 4.0).long(), torch.arange(-2, 4, 2)).to(x.dtype) + x,
+        "isin_scalar": lambda: aten.isin.Tensor_Scalar((bounded(x) * 4.0).long(), 1).to(x.dtype) + x,
     }
     return forms[choices.pick(tuple(forms))]()
 
 
+def matrices(x: torch.Tensor, choices: Choices) -> torch.Tensor:
+    """Functions of one positive definite matrix for each element."""
+    x = bounded(x)
+    wide = x.float()
+    made = torch.stack([wide.square() + 1.0, wide, wide, 2.0 + wide * 0.0], -1).unflatten(-1, (2, 2))
+    forms: dict[str, Callable[[], torch.Tensor]] = {
+        "linalg_det": lambda: aten.linalg_det.default(made),
+        "det": lambda: aten.det.default(made),
+        "linalg_inv": lambda: aten.linalg_inv.default(made)[..., 0, 1],
+        "inverse": lambda: aten.inverse.default(made)[..., 1, 0],
+        "linalg_cholesky": lambda: aten.linalg_cholesky.default(made)[..., 1, 0],
+        "cholesky": lambda: aten.cholesky.default(made)[..., 1, 1],
+        "trace": lambda: x + aten.trace.default(wide.reshape(-1, wide.size(-1))) / wide.numel(),
+    }
+    return x + 0.1 * forms[choices.pick(tuple(forms))]().to(x.dtype)
+
+
 STEPS: dict[str, Step] = {"function": function, "pair": pair, "blend": blend, "bits": bits}
-STEPS |= {"measured": measured, "checked": checked}
-FORMS = {"function": 21, "pair": 20, "blend": 9, "bits": 14, "measured": 10, "checked": 4}
+STEPS |= {"measured": measured, "checked": checked, "matrices": matrices}
+FORMS = {"function": 21, "pair": 20, "blend": 9, "bits": 16, "measured": 10, "checked": 7, "matrices": 7}

@@ -22,7 +22,7 @@ UNREACHED: dict[str, str] = {
     **_named(MADE_WHOLE, "arange.default", "arange.start", "arange.start_step", "scalar_tensor.default"),
     **_named(ALL_ELEMENTS, "min.default", "any.default", "all.default"),
     **_named(OTHER_FORM, "convolution.default", "_native_batch_norm_legit_no_training.default"),
-    **_named(ALL_ELEMENTS, "median.default", "prod.default", "norm.Scalar"),
+    **_named(ALL_ELEMENTS, "median.default", "prod.default", "norm.Scalar", "trace.default"),
     **_named(EXPERTS, "_grouped_mm.default"),
     "meshplan.grouped_mm": EXPERTS,
 }

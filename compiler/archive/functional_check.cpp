@@ -62,6 +62,9 @@ bool writesOperand(llvm::StringRef target) {
   auto [name, overload] = qualified.split('.');
   if (overload == "out" || overload.ends_with("_out"))
     return true;
+  // Torch calls what it does to a gradient in place too; the tensor stays as it is.
+  if (name == "detach_")
+    return false;
   if (name.starts_with("__") && name.ends_with("__"))
     return llvm::is_contained({"__iand__", "__ior__", "__ixor__", "__ilshift__", "__irshift__"}, name);
   return name.ends_with("_");

@@ -21,6 +21,7 @@ static StringRef plainName(StringRef name) {
       .Case("absolute", "abs")
       .Case("positive", "alias")
       .Case("clip", "clamp")
+      .Case("detach_", "detach")
       .Case("fix", "trunc")
       .Case("greater", "gt")
       .Case("greater_equal", "ge")

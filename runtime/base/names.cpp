@@ -37,6 +37,14 @@ std::string rankList(std::span<const int64_t> ranks) { return (ranks.size() == 1
 
 std::string shapeText(std::span<const int64_t> shape) { return "[" + join(shape) + "]"; }
 
+std::string nameList(std::span<const std::string> names) {
+  constexpr size_t shown = 4;
+  std::string text;
+  for (const std::string &name : names.first(std::min(names.size(), shown)))
+    text += (text.empty() ? "'" : ", '") + name + "'";
+  return names.size() > shown ? text + " and " + std::to_string(names.size() - shown) + " more" : text;
+}
+
 std::vector<std::string> nearestNames(std::string_view name, std::span<const std::string> candidates, size_t limit) {
   std::vector<std::pair<size_t, std::string_view>> ranked;
   for (const std::string &candidate : candidates) {

@@ -21,6 +21,9 @@ std::string rankList(std::span<const int64_t> ranks);
 /// "[2, 3, 4]".
 std::string shapeText(std::span<const int64_t> shape);
 
+/// "'a', 'b', 'c', 'd' and 2 more", for a reader who named none that is near.
+std::string nameList(std::span<const std::string> names);
+
 /// At most `limit` of `candidates`, the one with the fewest edits first; those
 /// that share less than half of the letters are left out.
 std::vector<std::string> nearestNames(std::string_view name, std::span<const std::string> candidates, size_t limit = 3);

@@ -45,13 +45,6 @@ std::string quoted(std::span<const std::string> names, const char *separator) {
   return text;
 }
 
-/// The first of `names`, for a reader who named none that is near.
-std::string listed(std::span<const std::string> names) {
-  constexpr size_t shown = 4;
-  std::string text = quoted(names.first(std::min(names.size(), shown)), ", ");
-  return names.size() > shown ? text + " and " + std::to_string(names.size() - shown) + " more" : text;
-}
-
 /// What a wrapper (DataParallel, torch.compile) puts before every name: a prefix of all `known` names up to a dot,
 /// behind which one of `wanted` stands. Empty if there is none.
 std::string addedPrefix(const std::vector<std::string> &known, std::span<const std::string> wanted) {
@@ -122,7 +115,7 @@ Expected<const StoredTensor *> TensorSource::require(std::span<const std::string
   std::vector<std::string> known = names(), nearest = nearestNames(wanted.front(), known);
   std::string hint = "; nearest names: " + quoted(nearest, ", ");
   if (nearest.empty())
-    hint = known.empty() ? "; the file has no tensor" : "; the file has " + listed(known);
+    hint = known.empty() ? "; the file has no tensor" : "; the file has " + nameList(known);
   if (std::string prefix = addedPrefix(known, wanted); !prefix.empty())
     hint = "; help: every name in the file starts with '" + prefix + "'";
   return Status::error(StatusCode::notFound, sourcePath, ": no tensor ", quoted(wanted, " or "), hint);

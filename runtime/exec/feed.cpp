@@ -2,13 +2,32 @@
 
 #include "runtime/exec/feed.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace meshplan;
 
 Status FileFeed::read(const FeedRequest &request, std::span<std::byte> out) const {
   MESHPLAN_ASSIGN_OR_RETURN(const StoredTensor *tensor, source.require(request.names, request.shape));
-  return source.read(*tensor, request.ranges, request.dtype, out);
+  MESHPLAN_RETURN_IF_ERROR(source.read(*tensor, request.ranges, request.dtype, out));
+  for (const std::string &name : request.names)
+    if (const StoredTensor *other = source.find(name); other && other != tensor)
+      MESHPLAN_RETURN_IF_ERROR(checkSame(*tensor, *other, request, out));
+  return Status();
+}
+
+/// A model that ties two weights has one tensor for both names: what a file has under them is the same.
+Status FileFeed::checkSame(const StoredTensor &tensor, const StoredTensor &other, const FeedRequest &request,
+                           std::span<const std::byte> bytes) const {
+  if (other.payload == tensor.payload && other.offset == tensor.offset && other.strides == tensor.strides)
+    return Status();
+  MESHPLAN_RETURN_IF_ERROR(source.require({&other.name, 1}, request.shape).status());
+  std::vector<std::byte> own(bytes.size());
+  MESHPLAN_RETURN_IF_ERROR(source.read(other, request.ranges, request.dtype, own));
+  if (std::ranges::equal(own, bytes))
+    return Status();
+  return Status::error(StatusCode::invalid, source.path(), ": tensors '", tensor.name, "' and '", other.name,
+                       "' differ, and the model has one tensor for both; help: leave out the one that it does not use");
 }
 
 /// The SplitMix64 generator at a position of its sequence.

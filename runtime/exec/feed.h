@@ -25,13 +25,17 @@ public:
   virtual Status read(const FeedRequest &request, std::span<std::byte> out) const = 0;
 };
 
-/// Tensors of a file. Floating-point types are converted; see TensorSource.
+/// Tensors of a file. Floating-point types are converted; see TensorSource. A file that has two of the names has the
+/// same elements under both: else `invalid`.
 class FileFeed final : public Feed {
 public:
   explicit FileFeed(TensorSource source) : source(std::move(source)) {}
   Status read(const FeedRequest &request, std::span<std::byte> out) const override;
 
 private:
+  Status checkSame(const StoredTensor &tensor, const StoredTensor &other, const FeedRequest &request,
+                   std::span<const std::byte> bytes) const;
+
   TensorSource source;
 };
 

@@ -47,7 +47,8 @@ static Status checkInputs(const TensorSource &source, const artifact::Program &p
     if (std::ranges::find(known, name) != known.end())
       continue;
     std::vector<std::string> nearest = nearestNames(name, known, 1);
-    std::string hint = nearest.empty() ? "" : "; help: did you mean '" + nearest.front() + "'?";
+    std::string hint =
+        nearest.empty() ? "; its inputs are " + nameList(known) : "; help: did you mean '" + nearest.front() + "'?";
     return Status::error(StatusCode::invalid, source.path(), ": the program has no input '", name, "'", hint);
   }
   return Status();

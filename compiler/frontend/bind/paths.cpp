@@ -66,8 +66,9 @@ bool reportParameter(const Context &context, const PatternSequence &pattern, Sou
   std::vector<PatternSequence> components = patternComponents(pattern);
   std::string leaf = patternText(components.back());
   components.pop_back();
+  std::string owner = components.empty() ? "\"\"" : patternText(joinComponents(components));
   context.diagnostics.error(range, "'" + patternText(pattern) + "' names a parameter, and an entry names modules")
-      .help("write '" + patternText(joinComponents(components)) + ": STYLE' or 'parameter { " + leaf + ": LAYOUT }'");
+      .help("write '" + owner + ": STYLE' or '" + owner + ": parameter { " + leaf + ": LAYOUT }'");
   return true;
 }
 

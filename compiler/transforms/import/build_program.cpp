@@ -60,6 +60,7 @@ private:
   const ProgramOutline &outline;
   const BoundPlan &bound;
   Diagnostics &diagnostics;
+  std::set<std::string> refusedTypes; ///< each is said once
   MLIRContext &context;
   OpBuilder builder;
   StatementBuilder statements;
@@ -103,9 +104,14 @@ RankedTensorType ProgramBuilder::typeOf(ValueId id) {
   RankedTensorType type = tensorType(program.value(id), &context);
   if (type)
     return type;
-  diagnostics.error(bound.modelRange, "tensor '" + program.value(id).name + "' of type " +
-                                          archive::scalarTypeName(program.value(id).type).str() +
-                                          " is not implemented yet");
+  StringRef name = archive::scalarTypeName(program.value(id).type);
+  if (refusedTypes.insert(name.str()).second) {
+    meshplan::Diagnostic &error = diagnostics.error(
+        bound.modelRange,
+        ("tensor '" + program.value(id).name + "' of type " + name + " is not implemented yet").str());
+    if (name.starts_with("complex"))
+      error.help("compute with real numbers, as rotary embeddings by cosine and sine do");
+  }
   return RankedTensorType::get({}, builder.getF32Type());
 }
 

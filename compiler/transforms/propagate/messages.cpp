@@ -52,6 +52,9 @@ static StringRef moduleBehind(Value value, CallOp user) {
 /// A statement that makes the operand whole before the call: at the border of the module that it comes from, or of the
 /// one that reads it. Empty if it crosses no border.
 static std::string atBorder(Value operand, CallOp user, StringRef layout) {
+  // Borders speak of activations.
+  if (isFromWeights(operand))
+    return "";
   auto producer = operand.getDefiningOp<CallOp>();
   StringRef to = user.getModule().value_or(""), from = producer ? producer.getModule().value_or("") : "";
   if (from == to || (from.empty() && to.empty()))

@@ -19,8 +19,9 @@ TEST(FunctionalCheck, KnowsInPlaceOperatorsByName) {
   for (const char *target : {"aten.add_.Tensor", "aten.index_put_.default", "aten.copy_.default", "aten.__ior__.Tensor",
                              "aten.add.out", "aten.split_copy.Tensor_out", "custom.update_.default"})
     EXPECT_TRUE(writesOperand(target)) << target;
-  for (const char *target : {"aten.add.Tensor", "aten.__and__.Tensor", "aten.index_put.default", "aten.__or__.Tensor",
-                             "aten._to_copy.default", "transformers.grouped_mm_fallback.default"})
+  for (const char *target :
+       {"aten.add.Tensor", "aten.__and__.Tensor", "aten.index_put.default", "aten.__or__.Tensor",
+        "aten._to_copy.default", "aten.detach_.default", "transformers.grouped_mm_fallback.default"})
     EXPECT_FALSE(writesOperand(target)) << target;
 }
 

@@ -10,6 +10,12 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+TEST(Names, ALongListIsCut) {
+  EXPECT_EQ(nameList(std::vector<std::string>{}), "");
+  EXPECT_EQ(nameList(std::vector<std::string>{"a", "b", "c", "d"}), "'a', 'b', 'c', 'd'");
+  EXPECT_EQ(nameList(std::vector<std::string>{"a", "b", "c", "d", "e", "f"}), "'a', 'b', 'c', 'd' and 2 more");
+}
+
 TEST(Names, Lists) {
   EXPECT_EQ(rankList(std::vector<int64_t>{3}), "rank 3");
   EXPECT_EQ(rankList(std::vector<int64_t>{1, 4, 5}), "ranks 1, 4, 5");

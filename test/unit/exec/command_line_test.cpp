@@ -180,7 +180,8 @@ TEST_F(CommandLineTest, AnInputThatTheProgramDoesNotTake) {
   writeTensors(folder / "x.safetensors", {{"x", x0}, {"y", x0}});
   CommandResult result = forward();
   EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(result.text, AllOf(HasSubstr("x.safetensors"), HasSubstr("the program has no input 'y'")));
+  EXPECT_THAT(result.text,
+              AllOf(HasSubstr("x.safetensors"), HasSubstr("the program has no input 'y'; its inputs are 'x'")));
   expectNothingLeft();
 }
 

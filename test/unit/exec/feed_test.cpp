@@ -77,6 +77,25 @@ TEST_F(FileFeedTest, TakesAnyNameAndConverts) {
   EXPECT_TRUE(at::equal(asTensor(out, {2, 2}, at::kDouble), weight.to(at::kDouble).slice(1, 1, 3)));
 }
 
+TEST_F(FileFeedTest, TensorsThatAModelTiesAreTheSame) {
+  auto readTied = [&](const at::Tensor &head) {
+    writeTensors(folder / "tied.safetensors", {{"embed.weight", weight}, {"lm_head.weight", head}});
+    auto source = TensorSource::open(folder / "tied.safetensors");
+    EXPECT_TRUE(source.ok());
+    feed.emplace(*std::move(source));
+    return read({"lm_head.weight", "embed.weight"}, {2, 3});
+  };
+  EXPECT_TRUE(readTied(weight).ok());
+  at::Tensor elsewhere = weight.clone();
+  elsewhere.slice(1, 0, 1).zero_();
+  EXPECT_TRUE(readTied(elsewhere).ok()) << "in elements that this rank does not hold";
+  EXPECT_EQ(readTied(weight + 1).message(),
+            folder / "tied.safetensors" +
+                ": tensors 'lm_head.weight' and 'embed.weight' differ, and the model has one tensor for both; help: "
+                "leave out the one that it does not use");
+  EXPECT_THAT(readTied(at::zeros({3, 2})).message(), testing::HasSubstr("'lm_head.weight' has shape [3, 2]"));
+}
+
 TEST_F(FileFeedTest, NamesWhatIsMissingOrWrong) {
   EXPECT_THAT(read({"lm_head.weight"}, {2, 3}).message(), testing::HasSubstr("no tensor 'lm_head.weight'"));
   EXPECT_THAT(

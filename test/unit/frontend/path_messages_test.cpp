@@ -122,7 +122,7 @@ help: at the top of the model: 'model', 'lm_head'
      R"(p.plan:3:3: error: 'model.norm.weight' names a parameter, and an entry names modules
     model.norm.weight: replicate
     ^~~~~~~~~~~~~~~~~
-help: write 'model.norm: STYLE' or 'parameter { weight: LAYOUT }'
+help: write 'model.norm: STYLE' or 'model.norm: parameter { weight: LAYOUT }'
 )"},
     {"Container",
      R"(plan p {

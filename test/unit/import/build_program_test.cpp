@@ -170,9 +170,13 @@ TEST_F(BuildProgram, WhatReadsARefusedNodeIsNoErrorOfItsOwn) {
 
 TEST_F(BuildProgram, TypesThatTheIrLacksAreRefused) {
   input("x", {4}, ScalarType::Complex64);
+  input("w", {4}, ScalarType::Complex64);
+  input("z", {4}, ScalarType::Complex32);
   output("y", program.inputs[0].value);
   EXPECT_FALSE(build("model \"m.pt2\""));
-  EXPECT_THAT(said(), ElementsAre("3: tensor 'v0' of type complex64 is not implemented yet"));
+  std::string help = "help: compute with real numbers, as rotary embeddings by cosine and sine do";
+  EXPECT_THAT(said(), ElementsAre("3: tensor 'v0' of type complex64 is not implemented yet", help,
+                                  "3: tensor 'v2' of type complex32 is not implemented yet", help));
 }
 
 TEST_F(BuildProgram, UpdatesOfBuffersAreRefused) {

@@ -31,7 +31,7 @@ endfunction()
 meshplan_preset_build(fuzz)
 foreach(target plan archive tensors artifact)
   meshplan_preset_test(NAME fuzz-${target} BUILD build-fuzz TIMEOUT 300 PROCESSORS 1
-    COMMAND ${CMAKE_SOURCE_DIR}/tools/fuzz --no-build --seconds 15 ${target})
+    COMMAND ${CMAKE_SOURCE_DIR}/tools/fuzz --no-build --seconds 10 ${target})
   meshplan_preset_test(NAME fuzz-${target}-long BUILD build-fuzz TIMEOUT 900 PROCESSORS 1 LONG
     COMMAND ${CMAKE_SOURCE_DIR}/tools/fuzz --no-build --keep --seconds 300 ${target})
   # Both write below build-fuzz/run/<target>.

@@ -74,21 +74,25 @@ private:
         .build(shape, type.getElementType());
   }
 
+  /// The dims with the classes, dim 1, behind all others.
+  static SmallVector<int64_t> classesLast(int64_t rank) {
+    SmallVector<int64_t> order{0};
+    for (int64_t dim = 2; dim < rank; ++dim)
+      order.push_back(dim);
+    order.push_back(1);
+    return order;
+  }
+
   /// The logits with the classes last and all else in rows.
   Value toRows(Value value) const {
     auto type = cast<RankedTensorType>(value.getType());
-    int64_t rank = type.getRank();
-    if (rank > 2) {
-      SmallVector<int64_t> order, shape;
-      for (int64_t dim = 0; dim < rank; ++dim)
-        order.push_back(dim == 0 ? 0 : dim == rank - 1 ? 1 : dim + 1);
-      for (int64_t dim : order)
-        shape.push_back(type.getDimSize(dim));
+    SmallVector<int64_t> order = classesLast(type.getRank());
+    SmallVector<int64_t> shape = llvm::map_to_vector(order, [&](int64_t dim) { return type.getDimSize(dim); });
+    if (!llvm::is_sorted(order))
       value = make("aten.permute.default")
                   .tensor("self", value)
                   .integers("dims", order)
                   .build(shape, type.getElementType());
-    }
     int64_t classes = type.getDimSize(1);
     return reshape(value, {classes == 0 ? 0 : type.getNumElements() / classes, classes});
   }

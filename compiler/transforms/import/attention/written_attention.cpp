@@ -1,6 +1,6 @@
 //===- written_attention.cpp - attention written out ----------------------===//
 
-#include "compiler/transforms/import/written_attention.h"
+#include "compiler/transforms/import/attention/written_attention.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/import/movement_chain.h"
 #include "llvm/ADT/StringSwitch.h"

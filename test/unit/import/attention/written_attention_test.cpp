@@ -1,7 +1,7 @@
 //===- written_attention_test.cpp - attention written out -----------------===//
 
-#include "compiler/transforms/import/written_attention.h"
-#include "program_text.h"
+#include "compiler/transforms/import/attention/written_attention.h"
+#include "test/unit/import/program_text.h"
 #include <cmath>
 
 using namespace meshplan;

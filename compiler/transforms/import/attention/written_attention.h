@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_WRITTEN_ATTENTION_H
-#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_WRITTEN_ATTENTION_H
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_ATTENTION_WRITTEN_ATTENTION_H
+#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_ATTENTION_WRITTEN_ATTENTION_H
 
 #include "compiler/transforms/import/index_functions/index_functions.h"
 
@@ -42,4 +42,4 @@ std::optional<WrittenAttention> readWrittenAttention(plan::CallOp softmax, Index
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_WRITTEN_ATTENTION_H
+#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_ATTENTION_WRITTEN_ATTENTION_H

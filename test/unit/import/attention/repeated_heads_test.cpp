@@ -1,7 +1,7 @@
 //===- repeated_heads_test.cpp - keys and values that are repeated --------===//
 
-#include "compiler/transforms/import/repeated_heads.h"
-#include "program_text.h"
+#include "compiler/transforms/import/attention/repeated_heads.h"
+#include "test/unit/import/program_text.h"
 
 using namespace meshplan;
 

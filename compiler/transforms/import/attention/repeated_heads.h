@@ -1,7 +1,7 @@
 //===- repeated_heads.h - keys and values that are repeated -----*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_REPEATED_HEADS_H
-#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_REPEATED_HEADS_H
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_ATTENTION_REPEATED_HEADS_H
+#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_ATTENTION_REPEATED_HEADS_H
 
 #include "compiler/indexing/movement.h"
 #include "dialect/plan/plan.h"
@@ -21,4 +21,4 @@ HeadSource findHeadSource(indexing::ExprBuilder &builder, mlir::Value value);
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_REPEATED_HEADS_H
+#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_ATTENTION_REPEATED_HEADS_H

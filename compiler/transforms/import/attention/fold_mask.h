@@ -1,7 +1,7 @@
 //===- fold_mask.h - an attention mask as properties ------------*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_FOLD_MASK_H
-#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_FOLD_MASK_H
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_ATTENTION_FOLD_MASK_H
+#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_ATTENTION_FOLD_MASK_H
 
 #include "compiler/indexing/mask.h"
 #include "compiler/sharding/op_record.h"
@@ -69,4 +69,4 @@ private:
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_FOLD_MASK_H
+#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_ATTENTION_FOLD_MASK_H

@@ -1,7 +1,7 @@
 //===- fold_mask_test.cpp - folded masks against the masks themselves -----===//
 
-#include "compiler/transforms/import/fold_mask.h"
-#include "program_text.h"
+#include "compiler/transforms/import/attention/fold_mask.h"
+#include "test/unit/import/program_text.h"
 #include "test/unit/indexing/evaluate.h"
 
 using namespace meshplan;

@@ -1,6 +1,6 @@
 //===- repeated_heads.cpp - keys and values that are repeated -------------===//
 
-#include "compiler/transforms/import/repeated_heads.h"
+#include "compiler/transforms/import/attention/repeated_heads.h"
 #include "compiler/transforms/import/index_functions/index_functions.h"
 
 using namespace mlir;

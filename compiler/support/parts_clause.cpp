@@ -21,6 +21,10 @@ std::string meshplan::partsClause(llvm::ArrayRef<int64_t> parts) {
   return "parts (" + llvm::join(texts, ", ") + ")";
 }
 
+std::string meshplan::partsHelp(llvm::ArrayRef<int64_t> parts) {
+  return "help: state the parts of the fused weight: '" + partsClause(parts) + "'";
+}
+
 static void printUnits(llvm::raw_ostream &stream, int64_t unit, int64_t repeat) {
   if (unit != 1)
     stream << " unit " << unit;

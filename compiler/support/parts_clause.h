@@ -15,6 +15,9 @@ namespace meshplan {
 /// Two equal parts behind a first one are called those of attention, others by numbers.
 std::string partsClause(llvm::ArrayRef<int64_t> parts);
 
+/// The way out where a plan leaves out or mistakes the parts of a fused weight.
+std::string partsHelp(llvm::ArrayRef<int64_t> parts);
+
 /// How the elements of a divided dim go together, behind its axes: " unit 64 repeat 2", or
 /// " parts 8 unit 4 + 4 repeat 2 + 4 repeat 2", in elements; what is 1 or empty is left out.
 void printElementGroups(llvm::raw_ostream &stream, int64_t unit, llvm::ArrayRef<DimPart> parts, int64_t repeat);

@@ -9,8 +9,8 @@
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/units/dim_units.h"
 #include "compiler/support/layer_names.h"
-#include "compiler/support/parts_clause.h"
 #include "compiler/transforms/place/feature_dims.h"
+#include "compiler/transforms/place/messages.h"
 #include "compiler/transforms/place/passes.h"
 #include "compiler/transforms/place/style_text.h"
 #include "dialect/plan/plan.h"
@@ -64,17 +64,9 @@ private:
   LogicalResult placeFeatures(StyledModule &module);
   llvm::SetVector<BlockArgument> ownedBy(StringRef path);
   bool isPlacedInside(BlockArgument parameter, StringRef path);
-  LogicalResult noFeatures(StyledModule &module);
 
   /// A parameter that makes the one KV head of its attention: each rank needs it whole for its query heads.
   LogicalResult keepWhole(StyleOp style, BlockArgument parameter);
-
-  /// A parameter whose place the plan states itself, and otherwise than a style.
-  LogicalResult contradictsPlacement(StyleOp style, BlockArgument parameter);
-
-  /// Two styles of modules that share a parameter, of which each would divide it otherwise.
-  LogicalResult contradictsStyle(StyleOp style, ShardingAttr sharding, StyleOp other, ShardingAttr otherSharding,
-                                 BlockArgument parameter);
 
   LogicalResult divide(StyleOp style, BlockArgument parameter, int64_t dim);
 
@@ -83,7 +75,6 @@ private:
 
   /// Sizes of the parts of a dim, none if the style states none; nothing if they do not add up to the dim.
   std::optional<SmallVector<DimPart>> partsOf(StyleOp style, Value value, int64_t dim);
-  LogicalResult wrongParts(StyleOp style, BlockArgument parameter, int64_t dim);
   SmallVector<AxisRefAttr> axesOf(StyleOp style);
 
   /// True the first time: one statement is given to every layer, and is wrong once.
@@ -97,8 +88,6 @@ private:
   //===--------------------------------------------------------------------===//
 
   LogicalResult placeSequence(StyledModule &module);
-  LogicalResult noSequenceDim(StyleOp style, int64_t dim);
-  LogicalResult shortSequence(StyleOp style, int64_t dim, int64_t extent);
   static bool enters(Value value, const llvm::SmallPtrSetImpl<Operation *> &inside);
   static bool leaves(Value value, const llvm::SmallPtrSetImpl<Operation *> &inside);
   static bool hasSequence(Value value, int64_t dim, int64_t extent);
@@ -206,36 +195,16 @@ LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
   }
   if (isPlaced)
     return success();
-  return single ? divide(module.style, single->first, single->second) : noFeatures(module);
+  if (single)
+    return divide(module.style, single->first, single->second);
+  return isNews(module.style) ? reportNoFeatures(module.style, module.calls) : failure();
 }
 
 LogicalResult StylePlacer::keepWhole(StyleOp style, BlockArgument parameter) {
-  if (isNews(style)) {
-    auto diagnostic = style.emitWarning()
-                      << "'" << parameterName(parameter) << "' makes the only KV head of its attention, so "
-                      << "that each rank of " << describeAxes(axesOf(style), mesh) << " holds all of it";
-    diagnostic.attachNote() << "help: 'replicate' says so without a warning";
-  }
+  if (isNews(style))
+    warnOfOnlyKeyHead(style, parameter, axesOf(style), mesh);
   int64_t rank = cast<RankedTensorType>(parameter.getType()).getRank();
   return claim(style, parameter, ShardingAttr::getReplicated(parameter.getContext(), rank));
-}
-
-LogicalResult StylePlacer::noFeatures(StyledModule &module) {
-  if (!isNews(module.style))
-    return failure();
-  auto diagnostic = module.style.emitError()
-                    << moduleText(module.style.getModule()) << " cannot be " << module.style.getText() << ": ";
-  StringRef kind = module.style.getKind() == StyleKind::colwise ? "output" : "input";
-  for (CallOp call : module.calls)
-    if (int64_t groups = CallView::of(call).getInt("groups", 1); groups > 1) {
-      diagnostic << "'" << call.getTarget() << "' has " << groups << " groups, and no style divides the " << kind
-                 << " features of groups";
-      diagnostic.attachNote() << "help: use 'replicate'";
-      return failure();
-    }
-  diagnostic << "none of its parameters has " << kind << " features";
-  diagnostic.attachNote() << "help: use 'replicate', or 'sequence' for a normalisation";
-  return failure();
 }
 
 llvm::SetVector<BlockArgument> StylePlacer::ownedBy(StringRef path) {
@@ -257,51 +226,20 @@ bool StylePlacer::isPlacedInside(BlockArgument parameter, StringRef path) {
   return style && isInside(style.getModule(), path);
 }
 
-LogicalResult StylePlacer::contradictsPlacement(StyleOp style, BlockArgument parameter) {
-  auto text = function.getArgAttrOfType<StringAttr>(parameter.getArgNumber(), "plan.style");
-  auto diagnostic = style.emitError() << "parameter '" << parameterName(parameter) << "' is placed in two ways: '"
-                                      << (text ? text.getValue() : "") << "' and '" << style.getText() << "'";
-  diagnostic.attachNote(parameter.getLoc()) << "the other statement is here";
-  diagnostic.attachNote() << "help: modules that share a parameter need one placement";
-  return failure();
-}
-
-LogicalResult StylePlacer::contradictsStyle(StyleOp style, ShardingAttr sharding, StyleOp other,
-                                            ShardingAttr otherSharding, BlockArgument parameter) {
-  auto diagnostic = style.emitError() << "parameter '" << parameterName(parameter) << "' is placed in two ways: '"
-                                      << style.getText() << "' of " << moduleText(style.getModule()) << " splits "
-                                      << describeSplits(sharding);
-  diagnostic.attachNote(other.getLoc()) << "'" << other.getText() << "' of " << moduleText(other.getModule())
-                                        << " splits " << describeSplits(otherSharding);
-  diagnostic.attachNote() << "help: modules that share a parameter need one placement";
-  return failure();
-}
-
-/// A dim, or a part of one, that has not an element for each shard.
-static LogicalResult tooFewElements(InFlightDiagnostic diagnostic, const Twine &what, int64_t size,
-                                    ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
-  diagnostic << what << " has size " << size << ", fewer than " << describeAxes(axes, mesh);
-  if (size == 1)
-    diagnostic.attachNote() << "help: use 'replicate'";
-  else
-    diagnostic.attachNote() << "help: " << axisNames(axes) << " can be at most " << size;
-  return failure();
-}
-
 LogicalResult StylePlacer::divide(StyleOp style, BlockArgument parameter, int64_t dim) {
   auto type = cast<RankedTensorType>(parameter.getType());
   SmallVector<AxisRefAttr> axes = axesOf(style);
   int64_t shards = shardCount(axes, mesh), size = type.getDimSize(dim);
-  std::string what = ("dim " + Twine(dim) + " of '" + parameterName(parameter) + "'").str();
   if (size < shards)
-    return isNews(style) ? tooFewElements(style.emitError(), what, size, axes, mesh) : failure();
+    return isNews(style) ? reportSmallDim(style.emitError(), dimText(dim, parameter), size, axes, mesh) : failure();
   std::optional<SmallVector<DimPart>> parts = partsOf(style, parameter, dim);
   if (!parts)
-    return wrongParts(style, parameter, dim);
+    return isNews(style) ? reportWrongParts(style, parameter, dim, units.partsOf(parameter, dim)) : failure();
   for (const DimPart &part : *parts)
     if (part.repeat == 1 && part.extent < shards)
-      return isNews(style) ? tooFewElements(style.emitError(), "a part of " + what, part.extent, axes, mesh)
-                           : failure();
+      return isNews(style)
+                 ? reportSmallDim(style.emitError(), "a part of " + dimText(dim, parameter), part.extent, axes, mesh)
+                 : failure();
   return claim(style, parameter,
                ShardingAttr::getReplicated(type.getContext(), type.getRank())
                    .withDim(dim, units.divide(parameter, dim, axes, mesh, *parts)));
@@ -310,11 +248,11 @@ LogicalResult StylePlacer::divide(StyleOp style, BlockArgument parameter, int64_
 LogicalResult StylePlacer::claim(StyleOp style, BlockArgument parameter, ShardingAttr sharding) {
   if (auto stated = function.getArgAttrOfType<ShardingAttr>(parameter.getArgNumber(), "plan.sharding"))
     if (statedLayout(parameter, stated) != sharding)
-      return contradictsPlacement(style, parameter);
+      return reportTwoPlacements(style, parameter);
   auto [position, inserted] = placed.insert({parameter, {sharding, style}});
   if (inserted || position->second.first == sharding)
     return success();
-  return contradictsStyle(style, sharding, position->second.second, position->second.first, parameter);
+  return reportTwoStyles(style, sharding, position->second.second, position->second.first, parameter);
 }
 
 std::optional<SmallVector<DimPart>> StylePlacer::partsOf(StyleOp style, Value value, int64_t dim) {
@@ -335,22 +273,6 @@ std::optional<SmallVector<DimPart>> StylePlacer::partsOf(StyleOp style, Value va
     start += size;
   }
   return parts;
-}
-
-LogicalResult StylePlacer::wrongParts(StyleOp style, BlockArgument parameter, int64_t dim) {
-  if (!isNews(style))
-    return failure();
-  int64_t sum = 0;
-  for (int64_t part : style.getParts())
-    sum += part;
-  auto diagnostic = style.emitError() << "dim " << dim << " of '" << parameterName(parameter) << "' has size "
-                                      << cast<RankedTensorType>(parameter.getType()).getDimSize(dim)
-                                      << ", which is not made of " << sum << " equal shares";
-  if (SmallVector<int64_t> sizes = units.partsOf(parameter, dim); !sizes.empty())
-    diagnostic.attachNote() << "help: state the parts of the fused weight: '" << partsClause(sizes) << "'";
-  else
-    diagnostic.attachNote() << "help: the sizes in 'parts' add up to a number that divides it";
-  return failure();
 }
 
 SmallVector<AxisRefAttr> StylePlacer::axesOf(StyleOp style) {
@@ -381,9 +303,9 @@ LogicalResult StylePlacer::placeSequence(StyledModule &module) {
       if (leaves(result, inside) && cast<RankedTensorType>(result.getType()).getRank() > dim)
         extent = cast<RankedTensorType>(result.getType()).getDimSize(dim);
   if (!extent)
-    return noSequenceDim(module.style, dim);
+    return isNews(module.style) ? reportNoSequenceDim(module.style) : failure();
   if (*extent < shardCount(axesOf(module.style), mesh))
-    return shortSequence(module.style, dim, *extent);
+    return isNews(module.style) ? reportShortSequence(module.style, *extent, axesOf(module.style), mesh) : failure();
   for (CallOp call : module.calls) {
     for (OpOperand &operand : call->getOpOperands())
       if (enters(operand.get(), inside) && hasSequence(operand.get(), dim, *extent))
@@ -393,24 +315,6 @@ LogicalResult StylePlacer::placeSequence(StyledModule &module) {
         constrainResult(result, inside, module.style);
   }
   return success();
-}
-
-LogicalResult StylePlacer::noSequenceDim(StyleOp style, int64_t dim) {
-  if (!isNews(style))
-    return failure();
-  auto diagnostic = style.emitError() << moduleText(style.getModule()) << " cannot be " << style.getText()
-                                      << ": no result of it has a dim " << dim;
-  diagnostic.attachNote() << "help: 'sequence tp dim n' names another dim";
-  return failure();
-}
-
-LogicalResult StylePlacer::shortSequence(StyleOp style, int64_t dim, int64_t extent) {
-  if (!isNews(style))
-    return failure();
-  auto diagnostic = style.emitError() << "dim " << dim << " of the output of " << moduleText(style.getModule())
-                                      << " has size " << extent << ", fewer than " << describeAxes(axesOf(style), mesh);
-  diagnostic.attachNote() << "help: " << axisNames(axesOf(style)) << " can be at most " << extent;
-  return failure();
 }
 
 bool StylePlacer::enters(Value value, const llvm::SmallPtrSetImpl<Operation *> &inside) {
@@ -499,8 +403,7 @@ LogicalResult StylePlacer::checkStated() {
       SmallVector<AxisRefAttr> axes = dividing(stated.getDims()[dim].getAxes(), mesh);
       int64_t size = cast<RankedTensorType>(argument.getType()).getDimSize(dim);
       if (size < shardCount(axes, mesh))
-        return tooFewElements(mlir::emitError(argument.getLoc()),
-                              "dim " + Twine(dim) + " of '" + parameterName(argument) + "'", size, axes, mesh);
+        return reportSmallDim(mlir::emitError(argument.getLoc()), dimText(dim, argument), size, axes, mesh);
     }
   }
   return success();

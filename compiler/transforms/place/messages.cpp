@@ -1,0 +1,97 @@
+//===- messages.cpp - what placing styles reports -------------------------===//
+
+#include "compiler/transforms/place/messages.h"
+#include "compiler/sharding/op_record.h"
+#include "compiler/support/layer_names.h"
+#include "compiler/support/parts_clause.h"
+#include "compiler/transforms/place/style_text.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+std::string meshplan::dimText(int64_t dim, BlockArgument parameter) {
+  return ("dim " + Twine(dim) + " of '" + parameterName(parameter) + "'").str();
+}
+
+LogicalResult meshplan::reportNoFeatures(StyleOp style, ArrayRef<CallOp> calls) {
+  auto diagnostic = style.emitError() << moduleText(style.getModule()) << " cannot be " << style.getText() << ": ";
+  StringRef kind = style.getKind() == StyleKind::colwise ? "output" : "input";
+  for (CallOp call : calls)
+    if (int64_t groups = CallView::of(call).getInt("groups", 1); groups > 1) {
+      diagnostic << "'" << call.getTarget() << "' has " << groups << " groups, and no style divides the " << kind
+                 << " features of groups";
+      diagnostic.attachNote() << "help: use 'replicate'";
+      return failure();
+    }
+  diagnostic << "none of its parameters has " << kind << " features";
+  diagnostic.attachNote() << "help: use 'replicate', or 'sequence' for a normalisation";
+  return failure();
+}
+
+LogicalResult meshplan::reportSmallDim(InFlightDiagnostic diagnostic, const Twine &what, int64_t size,
+                                       ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
+  diagnostic << what << " has size " << size << ", fewer than " << describeAxes(axes, mesh);
+  if (size == 1)
+    diagnostic.attachNote() << "help: use 'replicate'";
+  else
+    diagnostic.attachNote() << "help: " << axisNames(axes) << " can be at most " << size;
+  return failure();
+}
+
+LogicalResult meshplan::reportWrongParts(StyleOp style, BlockArgument parameter, int64_t dim, ArrayRef<int64_t> known) {
+  ArrayRef<int64_t> parts = style.getParts();
+  auto diagnostic = style.emitError() << dimText(dim, parameter) << " has size "
+                                      << cast<RankedTensorType>(parameter.getType()).getDimSize(dim)
+                                      << ", which is not made of "
+                                      << std::accumulate(parts.begin(), parts.end(), int64_t(0)) << " equal shares";
+  if (known.empty())
+    diagnostic.attachNote() << "help: the sizes in 'parts' add up to a number that divides it";
+  else
+    diagnostic.attachNote() << partsHelp(known);
+  return failure();
+}
+
+static constexpr const char *onePlacement = "help: modules that share a parameter need one placement";
+
+LogicalResult meshplan::reportTwoPlacements(StyleOp style, BlockArgument parameter) {
+  auto function = cast<func::FuncOp>(parameter.getOwner()->getParentOp());
+  auto text = function.getArgAttrOfType<StringAttr>(parameter.getArgNumber(), "plan.style");
+  auto diagnostic = style.emitError() << "parameter '" << parameterName(parameter) << "' is placed in two ways: '"
+                                      << (text ? text.getValue() : "") << "' and '" << style.getText() << "'";
+  diagnostic.attachNote(parameter.getLoc()) << "the other statement is here";
+  diagnostic.attachNote() << onePlacement;
+  return failure();
+}
+
+LogicalResult meshplan::reportTwoStyles(StyleOp style, ShardingAttr sharding, StyleOp other, ShardingAttr otherSharding,
+                                        BlockArgument parameter) {
+  auto diagnostic = style.emitError() << "parameter '" << parameterName(parameter) << "' is placed in two ways: '"
+                                      << style.getText() << "' of " << moduleText(style.getModule()) << " splits "
+                                      << describeSplits(sharding);
+  diagnostic.attachNote(other.getLoc()) << "'" << other.getText() << "' of " << moduleText(other.getModule())
+                                        << " splits " << describeSplits(otherSharding);
+  diagnostic.attachNote() << onePlacement;
+  return failure();
+}
+
+LogicalResult meshplan::reportNoSequenceDim(StyleOp style) {
+  auto diagnostic = style.emitError() << moduleText(style.getModule()) << " cannot be " << style.getText()
+                                      << ": no result of it has a dim " << style.getDim();
+  diagnostic.attachNote() << "help: 'sequence tp dim n' names another dim";
+  return failure();
+}
+
+LogicalResult meshplan::reportShortSequence(StyleOp style, int64_t extent, ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
+  std::string what = ("dim " + Twine(style.getDim()) + " of the output of " + moduleText(style.getModule())).str();
+  return reportSmallDim(style.emitError(), what, extent, axes, mesh);
+}
+
+void meshplan::warnOfOnlyKeyHead(StyleOp style, BlockArgument parameter, ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
+  auto diagnostic = style.emitWarning() << "'" << parameterName(parameter)
+                                        << "' makes the only KV head of its attention, so that each rank of "
+                                        << describeAxes(axes, mesh) << " holds all of it";
+  diagnostic.attachNote() << "help: 'replicate' says so without a warning";
+}

@@ -3,6 +3,7 @@
 #include "compiler/draft/build_graph.h"
 #include "compiler/sharding/attention_heads.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/feature_dims.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
@@ -72,7 +73,7 @@ static std::optional<unsigned> dimOf(const TensorFactors &tensor, llvm::ArrayRef
   return std::nullopt;
 }
 
-/// True if all that reads the dim takes single indices of it, or slices, also where it is moved before.
+/// True if all that reads the dim takes parts of it, also where it is moved before.
 static bool isTakenApart(Value value, unsigned dim) {
   return !value.use_empty() && llvm::all_of(value.getUses(), [dim](OpOperand &use) {
     auto call = dyn_cast<plan::CallOp>(use.getOwner());
@@ -80,13 +81,10 @@ static bool isTakenApart(Value value, unsigned dim) {
       return false;
     CallView view = CallView::of(call);
     FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));
-    const TensorFactors &tensor = rule.operands[0];
-    int64_t taken = view.getInt("dim", 0);
-    if (llvm::is_contained({"aten.select.int", "aten.unbind.int"}, view.target) &&
-        dim == taken + (taken < 0 ? tensor.dims.size() : 0))
+    if (rule.operands[0].isJoined(dim) || picksAlong(view, 0, dim))
       return true;
-    std::optional<unsigned> moved = dimOf(rule.results[0], tensor.dims[dim]);
-    return tensor.isJoined(dim) || (moved && isTakenApart(call.getResult(0), *moved));
+    std::optional<unsigned> moved = dimOf(rule.results[0], rule.operands[0].dims[dim]);
+    return moved && isTakenApart(call.getResult(0), *moved);
   });
 }
 
@@ -195,10 +193,8 @@ void GraphBuilder::addWeight(BlockArgument argument, const OutlineParameter &par
     modules.insert(name.module);
   // A module around the one that holds the weight is not told apart from the others inside it.
   auto isAround = [&](size_t module) {
-    llvm::StringRef path = model.modules[module].path;
     return llvm::any_of(parameter.names, [&](const OutlineParameterName &name) {
-      llvm::StringRef own = model.modules[name.module].path;
-      return name.module != module && (path.empty() || own.starts_with((path + ".").str()));
+      return isInside(model.modules[name.module].path, model.modules[module].path);
     });
   };
   for (size_t reader : parameter.readers)

@@ -63,6 +63,16 @@ FactorRule factorRuleOf(const CallView &call, const OpRecord *record) {
   return RuleBuilder(call).finish();
 }
 
+bool picksAlong(const CallView &call, unsigned operand, unsigned dim) {
+  const OpRecord *record = OpRegistry::get().lookup(call.target);
+  if (!record || !record->linearity || !record->linearity(call).movesElements)
+    return false;
+  FactorRule rule = factorRuleOf(call, record);
+  llvm::ArrayRef<unsigned> factors = rule.operands[operand].dims[dim];
+  return !factors.empty() &&
+         llvm::all_of(factors, [&](unsigned factor) { return rule.factors[factor].kind == FactorKind::whole; });
+}
+
 OpCost costOf(const CallView &call, const OpRecord *record) {
   if (record && record->cost)
     return record->cost(call);

@@ -135,6 +135,10 @@ private:
 /// fails): every factor is `whole`, so the operator runs replicated.
 FactorRule factorRuleOf(const CallView &call, const OpRecord *record);
 
+/// True if the call only moves elements, and those that it takes depend on where they lie along the dim of its operand:
+/// select, unbind, a slice.
+bool picksAlong(const CallView &call, unsigned operand, unsigned dim);
+
 /// The cost of a call on a rank; nothing is known without a record.
 OpCost costOf(const CallView &call, const OpRecord *record);
 

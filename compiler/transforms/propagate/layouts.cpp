@@ -8,6 +8,18 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
+bool meshplan::isDealtAnew(DimShardingAttr before, DimShardingAttr after) {
+  return !before.getAxes().empty() && before.getAxes() == after.getAxes() &&
+         (before.getUnit() != after.getUnit() || before.getParts() != after.getParts());
+}
+
+bool meshplan::movesData(ShardingAttr from, ShardingAttr to) {
+  for (auto [before, after] : llvm::zip(from.getDims(), to.getDims()))
+    if (after.getAxes().take_front(before.getAxes().size()) != before.getAxes() || isDealtAnew(before, after))
+      return true;
+  return false;
+}
+
 void Layouts::decide(Value value, ShardingAttr sharding) {
   value.setType(withSharding(value.getType(), sharding));
   versions[value] = {value};

@@ -21,6 +21,12 @@ struct Cause {
   mlir::StringAttr style;
 };
 
+/// True if the same axes deal other units or parts. Of shared units each rank has its own.
+bool isDealtAnew(plan::DimShardingAttr before, plan::DimShardingAttr after);
+
+/// True unless each rank that holds a value under `from` already holds what it needs under `to`.
+bool movesData(plan::ShardingAttr from, plan::ShardingAttr to);
+
 class Layouts {
 public:
   explicit Layouts(plan::MeshOp mesh) : mesh(mesh) {}

@@ -170,8 +170,7 @@ static void reportPartsAsOne(CallOp call, unsigned index, const ProjectionBlock 
   Diagnostic &help = diagnostic.attachNote();
   std::string whole = wholeAtBorder(operand, call, block.dim);
   if (statement.takesParts())
-    help << "help: state the parts of the fused weight: '" << partsClause(ofWeight.empty() ? ArrayRef(sizes) : ofWeight)
-         << "'";
+    help << partsHelp(ofWeight.empty() ? ArrayRef(sizes) : ofWeight);
   else if (!whole.empty())
     help << "help: gather it before it is taken apart with '" << whole << "'";
   else
@@ -187,7 +186,7 @@ static void reportOtherParts(InFlightDiagnostic &diagnostic, ArrayRef<int64_t> s
   if (ofWeight.empty())
     diagnostic.attachNote() << "help: leave out 'parts': the model takes this weight apart by " << name;
   else
-    diagnostic.attachNote() << "help: state the parts of the fused weight: '" << partsClause(ofWeight) << "'";
+    diagnostic.attachNote() << partsHelp(ofWeight);
 }
 
 /// Elements of the dim's factors that are more major than this one.
@@ -273,28 +272,27 @@ void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts 
     help << "help: gather the values before it with '" << whole << "', or add a record (docs/adding-an-op.md)";
 }
 
-bool meshplan::reportMissingParts(CallOp call, ShardingAttr needed, const DividingStatement &statement,
+bool meshplan::reportMissingParts(CallOp call, unsigned index, ShardingAttr needed, const DividingStatement &statement,
                                   const DimUnits &units) {
-  if (call.getTarget() != "aten.select.int" && call.getTarget() != "aten.unbind.int")
-    return false;
-  Value operand = call.getOperands()[0];
-  ShardingAttr sharding = getSharding(operand);
-  int64_t dim = CallView::of(call).getInt("dim", 0);
-  dim += dim < 0 ? sharding.getRank() : 0;
-  ArrayRef<AxisRefAttr> axes = sharding.getDims()[dim].getAxes();
-  if (axes.empty() || !needed.getDims()[dim].getAxes().empty())
-    return false;
-  int64_t count = cast<RankedTensorType>(operand.getType()).getDimSize(dim);
-  SmallVector<int64_t> sizes = partsOfWeight(
-      operand, dim, statement, [&](Value weight, int64_t dim) { return units.partsCounted(weight, dim, count); });
-  if (sizes.empty())
-    return false;
-  auto diagnostic = emitError(statement.location)
-                    << "dim " << dim << " of " << moduleText(moduleBehind(operand, call)) << " counts " << count
-                    << " parts, which '" << call.getTarget() << "' in " << moduleText(call.getModule().value_or(""))
-                    << " takes one by one, and they are divided over " << axes.front().getName() << " as one";
-  diagnostic.attachNote() << "help: state the parts of the fused weight: '" << partsClause(sizes) << "'";
-  return true;
+  Value operand = call.getOperands()[index];
+  CallView view = CallView::of(call);
+  for (auto [dim, before, after] : llvm::enumerate(getSharding(operand).getDims(), needed.getDims())) {
+    if (before.getAxes().empty() || !after.getAxes().empty() || !picksAlong(view, index, dim))
+      continue;
+    int64_t count = view.operands[index].getDimSize(dim);
+    SmallVector<int64_t> sizes = partsOfWeight(
+        operand, dim, statement, [&](Value weight, int64_t dim) { return units.partsCounted(weight, dim, count); });
+    if (sizes.empty())
+      continue;
+    auto diagnostic = emitError(statement.location)
+                      << "dim " << dim << " of " << moduleText(moduleBehind(operand, call)) << " counts " << count
+                      << " parts, which '" << call.getTarget() << "' in " << moduleText(call.getModule().value_or(""))
+                      << " takes one by one, and they are divided over " << before.getAxes().front().getName()
+                      << " as one";
+    diagnostic.attachNote() << partsHelp(sizes);
+    return true;
+  }
+  return false;
 }
 
 void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr needed, MeshOp mesh,

@@ -31,10 +31,10 @@ void reportBlockedAxis(plan::CallOp call, unsigned index, const ProjectionBlock 
 /// An operator without a record has a sharded operand. `place` is a statement that divides it.
 void reportUnknownOperator(plan::CallOp call, unsigned index, const Layouts &layouts, mlir::Location place);
 
-/// Reports that the call takes single parts of a fused weight whose statement divides all of them as one, so that they
-/// would be gathered to `needed`. False if it does not.
-bool reportMissingParts(plan::CallOp call, plan::ShardingAttr needed, const DividingStatement &statement,
-                        const DimUnits &units);
+/// Reports that the call takes from operand `index` single parts of a fused weight whose statement divides all of them
+/// as one, so that they would be gathered to `needed`. False if it does not.
+bool reportMissingParts(plan::CallOp call, unsigned index, plan::ShardingAttr needed,
+                        const DividingStatement &statement, const DimUnits &units);
 
 /// Operand `index` moves between ranks, to `needed`, and nothing in the plan says so.
 void reportUnstatedReshard(plan::CallOp call, unsigned index, plan::ShardingAttr needed, plan::MeshOp mesh,

@@ -98,11 +98,6 @@ private:
   /// `value`, an operand or result of the call, has its axes from the operands that gave them to the factors.
   void inheritCauses(CallOp call, const CallDecision &decision, Value value);
 
-  /// True if the same axes deal other units or parts. Of shared units each rank has its own.
-  static bool isDealtAnew(DimShardingAttr before, DimShardingAttr after);
-
-  /// True unless each rank already holds what it needs.
-  static bool movesData(ShardingAttr from, ShardingAttr to);
   void reportUnstated(CallOp call, unsigned index, ShardingAttr to);
 
   /// The statement that divides a value, if one is known.
@@ -375,24 +370,13 @@ void Propagation::inheritCauses(CallOp call, const CallDecision &decision, Value
           layouts.setCause(value, axis, *cause);
 }
 
-bool Propagation::isDealtAnew(DimShardingAttr before, DimShardingAttr after) {
-  return !before.getAxes().empty() && before.getAxes() == after.getAxes() &&
-         (before.getUnit() != after.getUnit() || before.getParts() != after.getParts());
-}
-
-bool Propagation::movesData(ShardingAttr from, ShardingAttr to) {
-  for (auto [before, after] : llvm::zip(from.getDims(), to.getDims()))
-    if (after.getAxes().take_front(before.getAxes().size()) != before.getAxes() || isDealtAnew(before, after))
-      return true;
-  return false;
-}
-
 void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
   // Behind an error layouts are guesses.
   if (hasFailed)
     return;
   DividingStatement statement = toStatement(statementBehind(call.getOperands()[index], to), call);
-  if ((hasFailed = reportMissingParts(call, to, statement, units)))
+  hasFailed = reportMissingParts(call, index, to, statement, units);
+  if (hasFailed)
     return;
   strictFailure |= strict;
   if (isNews(statement.location,

@@ -42,6 +42,26 @@ TEST_F(OpRecordTest, ARegistryKeepsWhatIsAdded) {
   EXPECT_STREQ(registry.lookup("b")->derivative, "of b");
 }
 
+TEST_F(OpRecordTest, WhatPicksElementsAlongADim) {
+  auto picks = [&](llvm::StringRef target, llvm::StringRef args, llvm::StringRef types) {
+    CallView call = parse(target, args, types);
+    return picksAlong(call, 0, 0) * 10 + picksAlong(call, 0, 1);
+  };
+  EXPECT_EQ(
+      picks("aten.select.int", "{self = #plan.operand<0>, dim = 1, index = 3}", "(tensor<2x8xf32>) -> tensor<2xf32>"),
+      1);
+  EXPECT_EQ(picks("aten.slice.Tensor", "{self = #plan.operand<0>, dim = 0, start = 1, end = 2}",
+                  "(tensor<2x8xf32>) -> tensor<1x8xf32>"),
+            10);
+  EXPECT_EQ(picks("aten.transpose.int", "{self = #plan.operand<0>, dim0 = 0, dim1 = 1}",
+                  "(tensor<2x8xf32>) -> tensor<8x2xf32>"),
+            0)
+      << "takes all";
+  EXPECT_EQ(picks("aten.cumsum.default", "{self = #plan.operand<0>, dim = 1}", "(tensor<2x8xf32>) -> tensor<2x8xf32>"),
+            0)
+      << "computes";
+}
+
 TEST_F(OpRecordTest, WithoutARecordNothingIsDivided) {
   CallView call = parse("custom.op.default", "{}", "(tensor<4x1xf32>, tensor<f32>) -> tensor<6xf32>");
   EXPECT_EQ(describe(factorRuleOf(call, nullptr)), "[a, 1], [] -> [b]; a=4:whole b=6:whole");

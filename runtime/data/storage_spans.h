@@ -7,11 +7,11 @@
 
 namespace meshplan {
 
-/// Ranges of a tensor's storage, in elements from its first one, that together hold a slice. Elements between which at
-/// most `gap` others lie are in one range with these, since reading them costs less than a second access. The order is
-/// that of the storage where the slice has that of its tensor.
-/// Precondition: checkSlice; strides are not negative; `gap` is at least 1.
-std::vector<Range> storageSpans(const SliceRanges &ranges, std::span<const int64_t> strides, int64_t gap);
+/// At most `most` ranges of a tensor's storage, in elements from its first one, that together hold a slice. Runs
+/// between which at most `gap` other elements lie are in one range with these: reading them costs less than a second
+/// access. Where that leaves too many, there is one range from the first element to the last. Precondition: checkSlice.
+std::vector<Range> storageSpans(const SliceRanges &ranges, std::span<const int64_t> shape,
+                                std::span<const int64_t> strides, int64_t gap, size_t most);
 
 } // namespace meshplan
 

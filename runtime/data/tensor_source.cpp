@@ -19,6 +19,9 @@ namespace {
 /// Bytes that a disk reads as fast as it skips them.
 constexpr int64_t readAheadGap = 256 << 10;
 
+/// Ranges of one slice that are announced one by one.
+constexpr size_t mostReadAhead = 1024;
+
 class PlainPayload final : public Payload {
 public:
   explicit PlainPayload(std::span<const std::byte> bytes) : content(bytes) {}
@@ -136,7 +139,7 @@ Status TensorSource::read(const StoredTensor &tensor, const SliceRanges &ranges,
   if (!payload)
     return payload.status().withContext(what);
   const std::byte *base = payload->data() + tensor.offset * from;
-  for (const Range &span : storageSpans(ranges, tensor.strides, readAheadGap / from))
+  for (const Range &span : storageSpans(ranges, tensor.shape, tensor.strides, readAheadGap / from, mostReadAhead))
     willRead({base + span.offset * from, static_cast<size_t>(span.size * from)});
   return forEachRun(ranges, tensor.shape, tensor.strides, [&](int64_t global, int64_t local, int64_t count) {
     if (tensor.dtype == dtype)

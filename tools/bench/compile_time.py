@@ -5,7 +5,6 @@ The targets hold for a release build on an idle machine of 2 cores; missing one 
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import subprocess
@@ -15,6 +14,7 @@ from pathlib import Path
 
 # This process stays small and so does not import torch: the system counts its size into the peak of its children.
 from bench import models, table
+from bench.arguments import parser
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,8 @@ def measure(case: Case, programs: Path, folder: Path, runs: int) -> table.Row:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=Path, required=True, help="folder with meshplan")
-    parser.add_argument("--folder", type=Path, required=True, help="where exported models stay")
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    arguments = parser.parse_args()
-    rows = [measure(case, arguments.programs.resolve(), arguments.folder, arguments.runs) for case in CASES]
+    arguments = parser(__doc__, runs=5).parse_args()
+    rows = [measure(case, arguments.programs, arguments.folder, arguments.runs) for case in CASES]
     table.report(rows, arguments.json)
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from pathlib import Path
 
 import export_model
 import torch
 from bench import models, ranks, reference, table, turns
+from bench.arguments import parser
 from safetensors.torch import load_file
 
 WORLD = 6
@@ -34,13 +34,12 @@ def pytorch_seconds(model: export_model.Model, inputs: dict[str, torch.Tensor], 
 
 def measure(model: models.Model, arguments: argparse.Namespace) -> table.Row:
     where = models.export(model, arguments.folder)
-    programs = arguments.programs.resolve()
-    ranks.compile_schedule(model, programs, where, world=WORLD)
+    ranks.compile_schedule(model, arguments.programs, where, world=WORLD)
     module = reference.load(model)
     inputs = load_file(where / "inputs.safetensors")
     measured = turns.take(
         arguments.rounds,
-        lambda: ranks.step_seconds(programs, where, arguments.steps),
+        lambda: ranks.step_seconds(arguments.programs, where, arguments.steps),
         lambda: pytorch_seconds(module, inputs, arguments.steps),
         TARGET,
     )
@@ -48,13 +47,7 @@ def measure(model: models.Model, arguments: argparse.Namespace) -> table.Row:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=Path, required=True, help="folder with meshplan and meshplan-run")
-    parser.add_argument("--folder", type=Path, required=True, help="where exported models stay")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--steps", type=int, default=5, help="of each side in a round")
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    arguments = parser.parse_args()
+    arguments = parser(__doc__, rounds=7, steps=5).parse_args()
     torch.set_num_threads(2)
     table.report([measure(model, arguments) for model in CASES], arguments.json)
 

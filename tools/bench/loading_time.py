@@ -7,13 +7,13 @@ with the file outside of the system's cache.
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 from pathlib import Path
 
 import torch
 from bench import models, ranks, table, turns
+from bench.arguments import parser
 from export_model import UsageError
 from safetensors.torch import save_file
 
@@ -57,14 +57,9 @@ def loading_seconds(programs: Path, where: Path, weights: Path) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=Path, required=True, help="folder with meshplan and meshplan-run")
-    parser.add_argument("--folder", type=Path, required=True, help="where exported models stay")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    arguments = parser.parse_args()
+    arguments = parser(__doc__, rounds=3).parse_args()
     where = models.export(MODEL, arguments.folder)
-    weights, programs = where / "weights.safetensors", arguments.programs.resolve()
+    weights, programs = where / "weights.safetensors", arguments.programs
     make_weights(where / f"{MODEL.archive}.pt2", weights)
     ranks.compile_schedule(MODEL, programs, where, world=WORLD)
     measured = turns.take(

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import torch
 from bench import models, ranks, reference, table, turns
+from bench.arguments import parser
 from safetensors.torch import load_file
 
 TARGET = 1.0
@@ -58,7 +59,7 @@ def pytorch_seconds(case: Case, where: Path, steps: int, loss: float) -> float:
 
 def measure(case: Case, arguments: argparse.Namespace) -> table.Row:
     where = models.export(case.model, arguments.folder)
-    programs = arguments.programs.resolve()
+    programs = arguments.programs
     ranks.compile_schedule(case.model, programs, where, world=case.size, tp=case.size if case.axis == "tp" else 1)
     loss = expected_loss(case.model, where)
     launcher = (sys.executable, str(RUN_MPI), str(case.size), "--")
@@ -72,13 +73,7 @@ def measure(case: Case, arguments: argparse.Namespace) -> table.Row:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=Path, required=True, help="folder with meshplan and meshplan-run")
-    parser.add_argument("--folder", type=Path, required=True, help="where exported models stay")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--steps", type=int, default=5, help="of each side in a round")
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    arguments = parser.parse_args()
+    arguments = parser(__doc__, rounds=5, steps=5).parse_args()
     table.report([measure(case, arguments) for case in CASES], arguments.json)
 
 

@@ -24,8 +24,6 @@ DRAFTS = [["--mesh", "dp=2,tp=2", "--sequence"], ["--mesh", "dp=2,tp=2"], ["--me
 
 # Models that mix samples or positions outside of weights: what their plans say cannot help it.
 WARNED = {
-    "attentions": "torch.nn.MultiheadAttention lays samples and heads side by side",
-    "multihead": "as attentions",
     "bert": "the pooler reads the first position of a divided sequence",
     "minilm": "the pooler reads the first position of a divided sequence",
     "clip": "every image meets every text of the batch",

@@ -173,6 +173,11 @@ size_t findTooDeep(llvm::StringRef text) {
 
 /// Checks what must hold before the lexer and the parser may recurse over the text.
 bool checkText(const SourceBuffer &source, Diagnostics &diagnostics) {
+  if (source.text().starts_with("PK\x03\x04")) {
+    diagnostics.error({source.file()}, "this is an archive, not a plan")
+        .help("a plan names its model: 'model \"FILE.pt2\"'; 'meshplan init' drafts one");
+    return false;
+  }
   const auto *begin = reinterpret_cast<const llvm::UTF8 *>(source.text().bytes_begin());
   const auto *end = reinterpret_cast<const llvm::UTF8 *>(source.text().bytes_end());
   if (!llvm::isLegalUTF8String(&begin, end)) {

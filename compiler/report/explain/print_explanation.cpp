@@ -200,7 +200,8 @@ static void printReshard(const ReshardExplanation &reshard, const Sources &sourc
 }
 
 void meshplan::printExplanation(const Explanation &explanation, const Sources &sources, raw_ostream &stream) {
-  stream << explanation.kind << ' ' << explanation.path << '\n';
+  bool isRoot = explanation.path.empty() || explanation.path.front() == ':';
+  stream << explanation.kind << ' ' << (isRoot ? "\"\"" : "") << explanation.path << '\n';
   if (explanation.tensor) {
     printLayout(explanation, stream);
     printWhy(explanation, sources, stream);

@@ -7,9 +7,9 @@ using llvm::StringRef;
 
 std::optional<ExplainTarget> meshplan::parseTarget(StringRef text) {
   auto [path, border] = text.split(':');
-  ExplainTarget target{path.str()};
+  ExplainTarget target{path == "\"\"" ? "" : path.str()};
   if (path.size() == text.size())
-    return text.empty() ? std::nullopt : std::optional(target);
+    return target;
   if (border.consume_front("input["))
     target.border = ExplainTarget::Border::input;
   else if (border.consume_front("output["))

@@ -77,6 +77,11 @@ partial over tp = 2: the value is the max of the ranks'
   EXPECT_NE(print(explanation).find("\nwhole on every rank\n\ncollectives"), std::string::npos);
 }
 
+TEST_F(PrintExplanationTest, TheRootModuleHasAName) {
+  EXPECT_EQ(print({"module", ""}), "module \"\"\n\ncollectives, bytes that a rank sends and receives\n  none\n");
+  EXPECT_TRUE(llvm::StringRef(print({"module output", ":output[0]"})).starts_with("module output \"\":output[0]\n"));
+}
+
 TEST_F(PrintExplanationTest, GroupsLayers) {
   ReshardExplanation reshard;
   reshard.producer = {"aten.mul.Tensor", "", "[4 over tp]"};

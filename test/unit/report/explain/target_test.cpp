@@ -19,10 +19,13 @@ TEST(ParseTarget, ReadsPathsAndBorders) {
   expectTarget("model.norm:input[0]", "model.norm", Border::input, 0);
   expectTarget("h:output[12]", "h", Border::output, 12);
   expectTarget(":input[0]", "", Border::input, 0); // the root module
+  expectTarget("\"\":input[0]", "", Border::input, 0);
+  expectTarget("\"\"", "", Border::none, 0);
+  expectTarget("", "", Border::none, 0);
 }
 
 TEST(ParseTarget, RefusesOtherForms) {
-  for (const char *text : {"", "h:", "h:input", "h:input[]", "h:input[-1]", "h:input[x]", "h:input[0]x", "h:in[0]",
+  for (const char *text : {"h:", "h:input", "h:input[]", "h:input[-1]", "h:input[x]", "h:input[0]x", "h:in[0]",
                            "h:input[0]:output[0]", "h:output[99999999999999999999]"})
     EXPECT_FALSE(parseTarget(text)) << text;
 }

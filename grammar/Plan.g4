@@ -45,14 +45,16 @@ block : path '{' blockItem* '}' ;
 blockItem : (entry | block)? end ;
 clause : styleClause | borderClause | parameterClause ;
 styleClause : NAME axes? styleOption* ;
-styleOption : word (expression | '(' part (',' part)* ')') ;
+styleOption : word optionValue ;
+optionValue : expression | '(' part (',' part)* ')' ;
 part : partName? expression ;
 partName : axisName ;
 borderClause : ('input' | 'output') index? layout ;
 index : NUMBER ;
 parameterClause : 'parameter' '{' placementItem* '}' ;
 placementItem : placement? end ;
-placement : word ':' layout ;
+placement : word ':' layout partsOption? ;
+partsOption : 'parts' optionValue ;
 layout : word | 'split' expression 'over' axes | dims ;
 
 // Training.

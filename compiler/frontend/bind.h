@@ -28,7 +28,7 @@ enum class StyleKind { Colwise, Rowwise, Sequence, Expert, Replicate };
 /// The word of the language for a style: `colwise`.
 llvm::StringRef styleName(StyleKind kind);
 
-/// One part of a fused weight: `kv 8` is eight units named `kv`.
+/// One part of a fused weight: `kv 8` is eight units named `kv`. Of `parts 3` each has one unit and no name.
 struct StylePart {
   std::string name;
   int64_t count = 0;
@@ -39,8 +39,7 @@ struct BoundStyle {
   StyleKind kind = StyleKind::Replicate;
   AxisList axes;                ///< major to minor; empty for `replicate`
   int64_t dim = 1;              ///< of `sequence`: the dim that is split
-  int64_t equalParts = 0;       ///< `parts 3`; 0 where not given
-  std::vector<StylePart> parts; ///< `parts (heads 64, kv 8)`; empty where not given
+  std::vector<StylePart> parts; ///< empty where not given
   SourceRange range;
   std::string text;
 };
@@ -56,6 +55,7 @@ struct BoundLayout {
   std::vector<DimSplit> splits;
   std::optional<size_t> rank;     ///< number of dims, where the plan lists them
   std::vector<std::string> names; ///< of the dims that the plan lists; empty for an unnamed one
+  std::vector<StylePart> parts;   ///< of a parameter: those of the one dim that is split; empty where not given
   SourceRange range;
   std::string text;
 };

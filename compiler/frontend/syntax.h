@@ -117,10 +117,11 @@ struct BorderClause {
   std::string text;
 };
 
-/// `weight: split 0 over tp` inside `parameter { ... }`
+/// `weight: split 0 over tp parts 3` inside `parameter { ... }`
 struct PlacementSyntax {
   Word parameter;
   LayoutSyntax layout;
+  std::optional<StyleOption> parts;
   SourceRange range;
   std::string text;
 };

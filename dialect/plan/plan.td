@@ -24,6 +24,8 @@ def Plan_Dialect : Dialect {
     Arguments of a function carry the attributes `plan.kind` ("parameter",
     "buffer", "input"), `plan.names` (the names that the model gives to one
     tied tensor) and, for inputs, `plan.dims` (the plan's names of the dims).
+    What the plan states of an argument itself is its `plan.sharding`, with
+    `plan.parts` where the dim that is split is made of parts.
     Results carry `plan.name`.
   }];
   let useDefaultAttributePrinterParser = 1;

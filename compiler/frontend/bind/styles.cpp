@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 
+#include <algorithm>
 #include <utility>
 
 using namespace meshplan;
@@ -39,33 +40,47 @@ const StyleRule *findRule(const Context &context, const Word &style) {
   return nullptr;
 }
 
-/// Evaluates a count and checks its smallest value.
-int64_t countOf(const Context &context, const Expression &expression, int64_t least, llvm::StringRef what) {
+/// What a count may be.
+struct CountRange {
+  llvm::StringRef what;
+  int64_t least = 0, most = INT64_MAX;
+};
+
+// More are a mistake; each part takes memory, and the sum of all sizes fits in an integer.
+constexpr CountRange partCount = {"the number of parts", 2, 65536};
+constexpr CountRange partSize = {"the size of a part", 1, int64_t(1) << 40};
+constexpr CountRange sequenceDim = {"a dim", 0};
+
+int64_t countOf(const Context &context, const Expression &expression, const CountRange &range) {
   std::optional<int64_t> value = evaluate(expression, context.environment, context.diagnostics);
-  if (value && *value < least)
-    context.diagnostics.error(
-        expression.range,
-        (what + " is at least " + std::to_string(least) + ", and this is " + std::to_string(*value)).str());
-  return value.value_or(least);
+  int64_t count = std::clamp(value.value_or(range.least), range.least, range.most);
+  if (value && *value != count)
+    context.diagnostics.error(expression.range, range.what.str() + " is at " + (*value < count ? "least " : "most ") +
+                                                    std::to_string(count) + ", and this is " + std::to_string(*value));
+  return count;
 }
 
-void bindParts(const Context &context, const StyleOption &option, BoundStyle &style) {
+std::vector<StylePart> bindParts(const Context &context, const StyleOption &option) {
+  std::vector<StylePart> parts;
   if (option.value)
-    style.equalParts = countOf(context, *option.value, 2, "the number of parts");
+    parts.assign(countOf(context, *option.value, partCount), {"", 1});
   for (const PartSyntax &part : option.list)
-    style.parts.push_back({part.name, countOf(context, part.count, 1, "the size of a part")});
+    parts.push_back({part.name, countOf(context, part.count, partSize)});
+  return parts;
 }
 
 void bindDim(const Context &context, const StyleOption &option, BoundStyle &style) {
   if (option.value)
-    style.dim = countOf(context, *option.value, 0, "a dim");
+    style.dim = countOf(context, *option.value, sequenceDim);
   else
     context.diagnostics.error(option.range, "'dim' takes one number");
 }
 
 void bindOption(const Context &context, const StyleRule &rule, const StyleOption &option, BoundStyle &style) {
-  if (rule.takesParts && option.name.text == "parts")
-    return bindParts(context, option, style);
+  if (rule.takesParts && option.name.text == "parts") {
+    style.parts = bindParts(context, option);
+    return;
+  }
   if (rule.takesDim && option.name.text == "dim")
     return bindDim(context, option, style);
   std::vector<std::string> names;
@@ -94,9 +109,28 @@ void bindOptions(const Context &context, const StyleRule &rule, const StyleClaus
   }
 }
 
+/// `colwise dp tp` reads as an option `dp` whose value is `tp`. True if that was reported.
+bool reportWordBehindAxis(const Context &context, const StyleClause &clause) {
+  if (!clause.axes.empty() || clause.options.empty() ||
+      !context.environment.mesh.find(clause.options.front().name.text))
+    return false;
+  const StyleOption &option = clause.options.front();
+  if (!option.value || option.value->kind != Expression::Kind::Name)
+    return false;
+  const std::string &style = clause.style.text, &axis = option.name.text, &word = option.value->name;
+  std::string help = "an option has a name and a value, as 'parts 3'";
+  if (word == "override")
+    help = "'override' stands in front of the path: 'override PATH: STYLE AXIS'";
+  else if (context.environment.mesh.find(word))
+    help = "several axes are written in parentheses: '" + style + " (" + axis + ", " + word + ")'";
+  context.diagnostics.error(option.value->range, "unexpected '" + word + "' behind '" + style + " " + axis + "'")
+      .help(help);
+  return true;
+}
+
 void bindStyle(const Context &context, const StyleClause &clause, std::vector<Word> &usedAxes, EntryStyles &result) {
   const StyleRule *rule = findRule(context, clause.style);
-  if (rule == nullptr) {
+  if (rule == nullptr || reportWordBehindAxis(context, clause)) {
     result.hasUnknownStyle = true;
     return;
   }
@@ -146,6 +180,11 @@ void bindPlacement(const Context &context, const PlacementSyntax &placement, Ent
   const std::string &name = placement.parameter.text;
   auto isSame = [&](const auto &other) { return other.first->parameter.text == name; };
   BoundLayout layout = bindLayout(context, placement.layout, placement.text);
+  if (placement.parts && layout.splits.size() == 1)
+    layout.parts = bindParts(context, *placement.parts);
+  else if (placement.parts)
+    context.diagnostics.error(placement.parts->range, "'parts' are those of one dim, and " +
+                                                          std::to_string(layout.splits.size()) + " are split");
   if (auto other = llvm::find_if(result.placements, isSame); other != result.placements.end())
     context.diagnostics.error(layout.range, "parameter '" + name + "' has two layouts")
         .note(other->second.range, "the other layout is here");

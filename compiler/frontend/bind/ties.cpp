@@ -23,6 +23,7 @@ struct Placement {
   SourceRange range;
   std::optional<std::map<int64_t, AxisList>> splits;
   AxisList axes; ///< sorted
+  std::vector<int64_t> parts;
 };
 
 Placement placementOf(const Context &context, const BoundModule &module) {
@@ -49,11 +50,13 @@ Placement placementOf(const Context &context, const BoundParameter &parameter) {
     llvm::append_range(result.axes, split.axes);
   }
   llvm::sort(result.axes);
+  for (const StylePart &part : parameter.layout.parts)
+    result.parts.push_back(part.count);
   return result;
 }
 
 bool agree(const Placement &a, const Placement &b) {
-  return a.splits && b.splits ? a.splits == b.splits : a.axes == b.axes;
+  return a.splits && b.splits ? a.splits == b.splits && a.parts == b.parts : a.axes == b.axes;
 }
 
 /// `splits dim 0 over tp`, `keeps it whole`

@@ -10,10 +10,10 @@ using namespace meshplan::build;
 
 namespace {
 
-StyleOption styleOption(const Context &context, Parser::StyleOptionContext &rule) {
+StyleOption option(const Context &context, Word name, Parser::OptionValueContext &rule, SourceRange range) {
   StyleOption result;
-  result.name = word(context, *rule.word());
-  result.range = context.range(rule);
+  result.name = std::move(name);
+  result.range = range;
   if (rule.expression() != nullptr)
     result.value = expression(context, *rule.expression());
   for (Parser::PartContext *part : rule.part()) {
@@ -32,8 +32,8 @@ StyleClause styleClause(const Context &context, Parser::StyleClauseContext &rule
   result.style = {rule.start->getText(), context.range(*rule.start)};
   if (rule.axes() != nullptr)
     result.axes = axes(context, *rule.axes());
-  for (Parser::StyleOptionContext *option : rule.styleOption())
-    result.options.push_back(styleOption(context, *option));
+  for (Parser::StyleOptionContext *each : rule.styleOption())
+    result.options.push_back(option(context, word(context, *each->word()), *each->optionValue(), context.range(*each)));
   result.range = context.range(rule);
   result.text = context.text(rule);
   return result;
@@ -71,6 +71,9 @@ ParameterClause parameterClause(const Context &context, Parser::ParameterClauseC
     PlacementSyntax placement;
     placement.parameter = word(context, *item->placement()->word());
     placement.layout = layout(context, *item->placement()->layout());
+    if (Parser::PartsOptionContext *parts = item->placement()->partsOption())
+      placement.parts = option(context, {parts->start->getText(), context.range(*parts->start)}, *parts->optionValue(),
+                               context.range(*parts));
     placement.range = context.range(*item->placement());
     placement.text = context.text(*item->placement());
     result.placements.push_back(std::move(placement));

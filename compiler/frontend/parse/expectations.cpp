@@ -155,8 +155,11 @@ std::string meshplan::statementForm(const antlr4::RuleContext *context) {
     case PlanParser::RuleBlock:
     case PlanParser::RulePlan:
       return "";
+    case PlanParser::RulePlacementItem:
+      return "the form is 'parameter { NAME: LAYOUT; NAME: LAYOUT }'";
     case PlanParser::RuleEntry:
       return entryForm();
+    case PlanParser::RuleItem: // behind a whole statement
     case PlanParser::RuleStatement: {
       const auto *statement = static_cast<const antlr4::ParserRuleContext *>(context);
       return keywordForm(statement->start->getText());

@@ -144,6 +144,8 @@ Location ProgramBuilder::addPlacement(size_t parameter, StringRef name, SmallVec
   ArrayRef<int64_t> shape = outline.model.parameters[parameter].shape;
   attributes.push_back(
       builder.getNamedAttr("plan.sharding", statements.layoutOf(stated->layout, shape, ("'" + name + "'").str())));
+  if (!stated->layout.parts.empty())
+    attributes.push_back(builder.getNamedAttr("plan.parts", statements.partsAttr(stated->layout.parts)));
   attributes.push_back(builder.getNamedAttr("plan.style", builder.getStringAttr(stated->layout.text)));
   return statements.locate(stated->layout.range);
 }

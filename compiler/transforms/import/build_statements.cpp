@@ -75,18 +75,15 @@ void StatementBuilder::buildMesh() {
   MeshOp::create(builder, locate(bound.environment.mesh.range), builder.getArrayAttr(axes));
 }
 
-static SmallVector<int64_t> relativeParts(const BoundStyle &style) {
-  SmallVector<int64_t> parts(style.equalParts, 1);
-  for (const StylePart &part : style.parts)
-    parts.push_back(part.count);
-  return parts;
+DenseI64ArrayAttr StatementBuilder::partsAttr(ArrayRef<StylePart> parts) const {
+  return builder.getDenseI64ArrayAttr(llvm::map_to_vector(parts, [](const StylePart &part) { return part.count; }));
 }
 
 void StatementBuilder::buildStyle(const BoundModule &module, const BoundStyle &style) {
   StyleOp::create(builder, locate(style.range), builder.getStringAttr(outline.model.modules[module.module].path),
                   StyleKindAttr::get(builder.getContext(), styleKind(style.kind)),
                   toArray(builder, axisRefs(style.axes)), builder.getStringAttr(style.text),
-                  builder.getI64IntegerAttr(style.dim), builder.getDenseI64ArrayAttr(relativeParts(style)));
+                  builder.getI64IntegerAttr(style.dim), partsAttr(style.parts));
 }
 
 SmallVector<AxisRefAttr> StatementBuilder::allAxes() const {

@@ -24,6 +24,7 @@ public:
 
   mlir::Location locate(const SourceRange &range) const;
   llvm::SmallVector<plan::AxisRefAttr> axisRefs(llvm::ArrayRef<size_t> axes) const;
+  mlir::DenseI64ArrayAttr partsAttr(llvm::ArrayRef<StylePart> parts) const;
 
   /// The sharding of a tensor of this shape that a statement asks for. Reports dims that the tensor does not have;
   /// `what` names it.

@@ -41,12 +41,10 @@ LogicalResult meshplan::reportSmallDim(InFlightDiagnostic diagnostic, const Twin
   return failure();
 }
 
-LogicalResult meshplan::reportWrongParts(StyleOp style, BlockArgument parameter, int64_t dim, ArrayRef<int64_t> known) {
-  ArrayRef<int64_t> parts = style.getParts();
-  auto diagnostic = style.emitError() << dimText(dim, parameter) << " has size "
-                                      << cast<RankedTensorType>(parameter.getType()).getDimSize(dim)
-                                      << ", which is not made of "
-                                      << std::accumulate(parts.begin(), parts.end(), int64_t(0)) << " equal shares";
+LogicalResult meshplan::reportWrongParts(InFlightDiagnostic diagnostic, ArrayRef<int64_t> parts,
+                                         BlockArgument parameter, int64_t dim, ArrayRef<int64_t> known) {
+  diagnostic << dimText(dim, parameter) << " has size " << cast<RankedTensorType>(parameter.getType()).getDimSize(dim)
+             << ", which is not made of " << std::accumulate(parts.begin(), parts.end(), int64_t(0)) << " equal shares";
   if (known.empty())
     diagnostic.attachNote() << "help: the sizes in 'parts' add up to a number that divides it";
   else

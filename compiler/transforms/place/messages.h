@@ -23,8 +23,8 @@ mlir::LogicalResult reportSmallDim(mlir::InFlightDiagnostic diagnostic, const ll
                                    llvm::ArrayRef<plan::AxisRefAttr> axes, plan::MeshOp mesh);
 
 /// Parts that do not add up to a dim, which the model takes apart into `known`, if it does.
-mlir::LogicalResult reportWrongParts(plan::StyleOp style, mlir::BlockArgument parameter, int64_t dim,
-                                     llvm::ArrayRef<int64_t> known);
+mlir::LogicalResult reportWrongParts(mlir::InFlightDiagnostic diagnostic, llvm::ArrayRef<int64_t> parts,
+                                     mlir::BlockArgument parameter, int64_t dim, llvm::ArrayRef<int64_t> known);
 
 /// A parameter whose place the plan states itself, and otherwise than a style.
 mlir::LogicalResult reportTwoPlacements(plan::StyleOp style, mlir::BlockArgument parameter);

@@ -18,6 +18,7 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include <numeric>
 
 namespace meshplan {
 #define GEN_PASS_DEF_PLACESTYLES
@@ -70,15 +71,21 @@ private:
 
   LogicalResult divide(StyleOp style, BlockArgument parameter, int64_t dim);
 
+  /// How a statement divides a dim of a parameter, which has an element for each shard, and so have its parts.
+  FailureOr<DimShardingAttr> divided(Location statement, BlockArgument parameter, int64_t dim,
+                                     ArrayRef<AxisRefAttr> axes, ArrayRef<int64_t> proportions);
+
   /// The style gives the parameter this layout; an error if another statement gives it another one.
   LogicalResult claim(StyleOp style, BlockArgument parameter, ShardingAttr sharding);
 
-  /// Sizes of the parts of a dim, none if the style states none; nothing if they do not add up to the dim.
-  std::optional<SmallVector<DimPart>> partsOf(StyleOp style, Value value, int64_t dim);
+  /// Parts of a dim whose sizes are in these proportions, none if nothing is stated; nothing if they do not add up to
+  /// the dim.
+  std::optional<SmallVector<DimPart>> partsOf(ArrayRef<int64_t> proportions, int64_t shards, Value value, int64_t dim);
   SmallVector<AxisRefAttr> axesOf(StyleOp style);
 
   /// True the first time: one statement is given to every layer, and is wrong once.
-  bool isNews(StyleOp style) { return reported.insert(style.getLoc()).second; }
+  bool isNews(Location statement) { return reported.insert(statement).second; }
+  bool isNews(StyleOp style) { return isNews(style.getLoc()); }
 
   /// colwise: activations come whole; rowwise: divided where they meet the input features of the weight.
   void constrainFeatureInputs(StyledModule &module, const FeatureUse &use);
@@ -104,17 +111,16 @@ private:
   /// Writes the sharding of every argument into its type: placed, stated (inputs), or replicated.
   void writeArguments();
 
-  /// Parameters have an element for each shard that the plan states.
-  LogicalResult checkStated();
-
-  /// A layout that the plan states for an argument, dealt by units.
-  ShardingAttr statedLayout(BlockArgument argument, ShardingAttr stated);
+  /// Layouts that the plan states for arguments, dealt by units.
+  LogicalResult readStated();
+  FailureOr<ShardingAttr> statedLayout(BlockArgument argument, ShardingAttr layout);
 
   func::FuncOp function;
   MeshOp mesh;
   DimUnits units;
   llvm::MapVector<StringRef, SmallVector<StyledModule, 1>> modules;
   llvm::DenseMap<BlockArgument, std::pair<ShardingAttr, StyleOp>> placed;
+  llvm::DenseMap<BlockArgument, ShardingAttr> stated;
   llvm::DenseSet<Location> reported;
 };
 
@@ -122,7 +128,7 @@ private:
 
 LogicalResult StylePlacer::run(ArrayRef<StyleOp> styles) {
   collect(styles);
-  bool failedAny = failed(checkStated());
+  bool failedAny = failed(readStated());
   for (auto &[path, styled] : modules)
     for (StyledModule &module : styled)
       failedAny |= failed(place(module));
@@ -227,49 +233,56 @@ bool StylePlacer::isPlacedInside(BlockArgument parameter, StringRef path) {
 }
 
 LogicalResult StylePlacer::divide(StyleOp style, BlockArgument parameter, int64_t dim) {
-  auto type = cast<RankedTensorType>(parameter.getType());
-  SmallVector<AxisRefAttr> axes = axesOf(style);
-  int64_t shards = shardCount(axes, mesh), size = type.getDimSize(dim);
+  FailureOr<DimShardingAttr> layout = divided(style.getLoc(), parameter, dim, axesOf(style), style.getParts());
+  if (failed(layout))
+    return failure();
+  int64_t rank = cast<RankedTensorType>(parameter.getType()).getRank();
+  return claim(style, parameter, ShardingAttr::getReplicated(parameter.getContext(), rank).withDim(dim, *layout));
+}
+
+FailureOr<DimShardingAttr> StylePlacer::divided(Location statement, BlockArgument parameter, int64_t dim,
+                                                ArrayRef<AxisRefAttr> axes, ArrayRef<int64_t> proportions) {
+  int64_t shards = shardCount(axes, mesh), size = cast<RankedTensorType>(parameter.getType()).getDimSize(dim);
   if (size < shards)
-    return isNews(style) ? reportSmallDim(style.emitError(), dimText(dim, parameter), size, axes, mesh) : failure();
-  std::optional<SmallVector<DimPart>> parts = partsOf(style, parameter, dim);
+    return isNews(statement) ? reportSmallDim(mlir::emitError(statement), dimText(dim, parameter), size, axes, mesh)
+                             : failure();
+  std::optional<SmallVector<DimPart>> parts = partsOf(proportions, shards, parameter, dim);
   if (!parts)
-    return isNews(style) ? reportWrongParts(style, parameter, dim, units.partsOf(parameter, dim)) : failure();
+    return isNews(statement) ? reportWrongParts(mlir::emitError(statement), proportions, parameter, dim,
+                                                units.partsOf(parameter, dim))
+                             : failure();
   for (const DimPart &part : *parts)
     if (part.repeat == 1 && part.extent < shards)
-      return isNews(style)
-                 ? reportSmallDim(style.emitError(), "a part of " + dimText(dim, parameter), part.extent, axes, mesh)
-                 : failure();
-  return claim(style, parameter,
-               ShardingAttr::getReplicated(type.getContext(), type.getRank())
-                   .withDim(dim, units.divide(parameter, dim, axes, mesh, *parts)));
+      return isNews(statement) ? reportSmallDim(mlir::emitError(statement), "a part of " + dimText(dim, parameter),
+                                                part.extent, axes, mesh)
+                               : failure();
+  return units.divide(parameter, dim, axes, mesh, *parts);
 }
 
 LogicalResult StylePlacer::claim(StyleOp style, BlockArgument parameter, ShardingAttr sharding) {
-  if (auto stated = function.getArgAttrOfType<ShardingAttr>(parameter.getArgNumber(), "plan.sharding"))
-    if (statedLayout(parameter, stated) != sharding)
-      return reportTwoPlacements(style, parameter);
+  if (auto found = stated.find(parameter); found != stated.end() && found->second != sharding)
+    return reportTwoPlacements(style, parameter);
   auto [position, inserted] = placed.insert({parameter, {sharding, style}});
   if (inserted || position->second.first == sharding)
     return success();
   return reportTwoStyles(style, sharding, position->second.second, position->second.first, parameter);
 }
 
-std::optional<SmallVector<DimPart>> StylePlacer::partsOf(StyleOp style, Value value, int64_t dim) {
-  int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim), sum = 0;
-  for (int64_t part : style.getParts())
-    sum += part;
+std::optional<SmallVector<DimPart>> StylePlacer::partsOf(ArrayRef<int64_t> proportions, int64_t shards, Value value,
+                                                         int64_t dim) {
+  int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim);
+  int64_t sum = std::accumulate(proportions.begin(), proportions.end(), int64_t(0));
   if (sum != 0 && extent % sum != 0)
     return std::nullopt;
   // One part is the dim.
   SmallVector<DimPart> parts;
-  if (style.getParts().size() == 1)
+  if (proportions.size() == 1)
     return parts;
   int64_t start = 0;
-  for (int64_t part : style.getParts()) {
+  for (int64_t part : proportions) {
     int64_t size = part * (extent / sum);
     bool isHeldByAll = isOnlyKeyHead(value, dim, start, size);
-    parts.push_back(isHeldByAll ? DimPart(size, size, shardCount(axesOf(style), mesh)) : DimPart(size));
+    parts.push_back(isHeldByAll ? DimPart(size, size, shards) : DimPart(size));
     start += size;
   }
   return parts;
@@ -286,9 +299,10 @@ void StylePlacer::constrainFeatureInputs(StyledModule &module, const FeatureUse 
     ShardingAttr layout = ShardingAttr::getReplicated(type.getContext(), type.getRank());
     if (!colwise && activation.inputDim) {
       int64_t dim = *activation.inputDim;
-      std::optional<SmallVector<DimPart>> parts = partsOf(module.style, activation.operand->get(), dim);
-      layout = layout.withDim(dim, units.divide(activation.operand->get(), dim, axesOf(module.style), mesh,
-                                                parts.value_or(SmallVector<DimPart>())));
+      Value value = activation.operand->get();
+      SmallVector<AxisRefAttr> axes = axesOf(module.style);
+      auto parts = partsOf(module.style.getParts(), shardCount(axes, mesh), value, dim);
+      layout = layout.withDim(dim, units.divide(value, dim, axes, mesh, parts.value_or(SmallVector<DimPart>())));
     }
     constrainOperand(*activation.operand, layout, module.style);
   }
@@ -374,17 +388,17 @@ void StylePlacer::writeArguments() {
   for (BlockArgument argument : function.getArguments()) {
     auto type = cast<RankedTensorType>(argument.getType());
     auto found = placed.find(argument);
-    auto stated = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), "plan.sharding");
+    auto own = stated.find(argument);
     // A style that leaves whole what another statement places is not behind its layout.
-    StyleOp style = found != placed.end() ? found->second.second : stated ? nullptr : styleOf(argument);
+    StyleOp style = found != placed.end() ? found->second.second : own != stated.end() ? nullptr : styleOf(argument);
     if (style) {
       function.setArgAttr(argument.getArgNumber(), "plan.style", style.getTextAttr());
       argument.setLoc(style.getLoc());
     }
     if (found != placed.end()) {
       argument.setType(withSharding(type, found->second.first));
-    } else if (stated) {
-      argument.setType(withSharding(type, statedLayout(argument, stated)));
+    } else if (own != stated.end()) {
+      argument.setType(withSharding(type, own->second));
     } else {
       argument.setType(withSharding(type, ShardingAttr::getReplicated(type.getContext(), type.getRank())));
     }
@@ -394,26 +408,30 @@ void StylePlacer::writeArguments() {
                                      function.getBody().front().getTerminator()->getOperandTypes()));
 }
 
-LogicalResult StylePlacer::checkStated() {
-  for (BlockArgument argument : function.getArguments()) {
-    auto stated = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), "plan.sharding");
-    if (!stated || !isWeight(argument))
-      continue;
-    for (int64_t dim = 0; dim < stated.getRank(); ++dim) {
-      SmallVector<AxisRefAttr> axes = dividing(stated.getDims()[dim].getAxes(), mesh);
-      int64_t size = cast<RankedTensorType>(argument.getType()).getDimSize(dim);
-      if (size < shardCount(axes, mesh))
-        return reportSmallDim(mlir::emitError(argument.getLoc()), dimText(dim, argument), size, axes, mesh);
+LogicalResult StylePlacer::readStated() {
+  bool failedAny = false;
+  for (BlockArgument argument : function.getArguments())
+    if (auto layout = function.getArgAttrOfType<ShardingAttr>(argument.getArgNumber(), "plan.sharding")) {
+      FailureOr<ShardingAttr> dealt = statedLayout(argument, layout);
+      failedAny |= failed(dealt);
+      stated[argument] = dealt.value_or(layout);
     }
-  }
-  return success();
+  return failure(failedAny);
 }
 
-ShardingAttr StylePlacer::statedLayout(BlockArgument argument, ShardingAttr stated) {
-  ShardingAttr layout = stated;
-  for (int64_t dim = 0; dim < stated.getRank(); ++dim)
-    layout = layout.withDim(dim, units.divide(argument, dim, dividing(stated.getDims()[dim].getAxes(), mesh), mesh));
-  return layout;
+FailureOr<ShardingAttr> StylePlacer::statedLayout(BlockArgument argument, ShardingAttr layout) {
+  auto parts = function.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), "plan.parts");
+  ShardingAttr dealt = layout;
+  for (int64_t dim = 0; dim < layout.getRank(); ++dim) {
+    SmallVector<AxisRefAttr> axes = dividing(layout.getDims()[dim].getAxes(), mesh);
+    FailureOr<DimShardingAttr> division = units.divide(argument, dim, axes, mesh);
+    if (isWeight(argument) && !axes.empty())
+      division = divided(argument.getLoc(), argument, dim, axes, parts ? parts.asArrayRef() : ArrayRef<int64_t>());
+    if (failed(division))
+      return failure();
+    dealt = dealt.withDim(dim, *division);
+  }
+  return dealt;
 }
 
 namespace {

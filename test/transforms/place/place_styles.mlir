@@ -168,6 +168,23 @@ func.func @one_part(
 
 // -----
 
+// The parts of a parameter that is placed by itself.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// CHECK-LABEL: func.func @stated_parts
+// CHECK-SAME: tensor<12x8xf32, #plan.sharding<[{"tp", parts [8, 4]}, {}]>>
+func.func @stated_parts(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<12x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"], plan.style = "weight: split 0 over tp",
+                          plan.parts = array<i64: 2, 1>, plan.sharding = #plan.sharding<[{"tp"}, {}]>})
+    -> tensor<4x12xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+      : (tensor<4x8xf32>, tensor<12x8xf32>) -> tensor<4x12xf32>
+  return %0 : tensor<4x12xf32>
+}
+
+// -----
+
 // An axis of one rank divides nothing, in a style, an input or a parameter that is placed by itself.
 plan.mesh [#plan.mesh_axis<"dp" = 1>, #plan.mesh_axis<"tp" = 2>]
 plan.style "up" colwise [#plan.axis<"dp">, #plan.axis<"tp">] as "colwise dp, tp"

@@ -200,6 +200,26 @@ func.func @forward(
 
 // -----
 
+// The parts of a layout that the plan states do not add up, or are too small.
+plan.mesh [#plan.mesh_axis<"tp" = 4>]
+func.func @forward(
+    %x: tensor<2x4xf32> {plan.kind = "input", plan.names = ["x"]},
+    // expected-error @below {{dim 0 of 'd.weight' has size 12, which is not made of 5 equal shares}}
+    // expected-note @below {{help: the sizes in 'parts' add up to a number that divides it}}
+    %w: tensor<12x4xf32> {plan.kind = "parameter", plan.names = ["d.weight"], plan.style = "weight: split 0 over tp",
+                          plan.parts = array<i64: 3, 2>, plan.sharding = #plan.sharding<[{"tp"}, {}]>},
+    // expected-error @below {{a part of dim 0 of 'e.weight' has size 3, fewer than tp = 4}}
+    // expected-note @below {{help: tp can be at most 3}}
+    %v: tensor<12x4xf32> {plan.kind = "parameter", plan.names = ["e.weight"], plan.style = "weight: split 0 over tp",
+                          plan.parts = array<i64: 3, 1>, plan.sharding = #plan.sharding<[{"tp"}, {}]>})
+    -> tensor<2x12xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "d"
+      : (tensor<2x4xf32>, tensor<12x4xf32>) -> tensor<2x12xf32>
+  return %0 : tensor<2x12xf32>
+}
+
+// -----
+
 // A layout that the plan states for a parameter itself.
 plan.mesh [#plan.mesh_axis<"tp" = 4>]
 func.func @forward(

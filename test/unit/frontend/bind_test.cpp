@@ -78,7 +78,7 @@ TEST(Bind, StyleDetails) {
       EXPECT_EQ(module.borders.at(0).layout.rank, 3u);
       EXPECT_EQ(module.borders[0].layout.splits.at(0).dim, 2);
     } else if (path == "model.embed_tokens") {
-      EXPECT_EQ(module.styles.at(0).equalParts, 3);
+      EXPECT_EQ(module.styles.at(0).parts.size(), 3u);
       ASSERT_EQ(module.borders.size(), 2u);
       EXPECT_TRUE(module.borders[0].isInput);
       EXPECT_EQ(module.borders[1].index, 1);

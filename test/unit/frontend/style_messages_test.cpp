@@ -115,6 +115,28 @@ help: styles: 'colwise', 'rowwise', 'sequence', 'expert', 'replicate'
                         ^~~~
 help: did you mean 'parts'?
 )"},
+    {"WordsBehindTheAxis",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise dp tp
+  model.norm: sequence tp override
+  model.embed_tokens: rowwise tp fast
+  rest: replicate
+}
+)",
+     R"(p.plan:3:23: error: unexpected 'tp' behind 'colwise dp'
+    lm_head: colwise dp tp
+                        ^~
+help: several axes are written in parentheses: 'colwise (dp, tp)'
+p.plan:4:27: error: unexpected 'override' behind 'sequence tp'
+    model.norm: sequence tp override
+                            ^~~~~~~~
+help: 'override' stands in front of the path: 'override PATH: STYLE AXIS'
+p.plan:5:34: error: unexpected 'fast' behind 'rowwise tp'
+    model.embed_tokens: rowwise tp fast
+                                   ^~~~
+help: an option has a name and a value, as 'parts 3'
+)"},
     {"SecondAxisWithoutParentheses",
      R"(plan p {
   mesh dp = 2, tp = 3
@@ -289,6 +311,36 @@ p.plan:3:31: note: the other layout is here
 p.plan:3:32: note: the other layout is here
     lm_head: parameter { weight: split 0 over tp; weight: replicate }
                                  ^~~~~~~~~~~~~~~
+)"},
+    {"ParameterParts",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: parameter { weight: [_ over tp, _ over dp] parts 2 }
+  model.norm: parameter { weight: replicate parts 2 }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:55: error: 'parts' are those of one dim, and 2 are split
+    lm_head: parameter { weight: [_ over tp, _ over dp] parts 2 }
+                                                        ^~~~~~~
+p.plan:4:45: error: 'parts' are those of one dim, and 0 are split
+    model.norm: parameter { weight: replicate parts 2 }
+                                              ^~~~~~~
+)"},
+    {"PartsWithoutEnd",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise tp parts 1000000000000
+  model.norm: rowwise tp parts (a 1, b 9000000000000000000)
+  rest: replicate
+}
+)",
+     R"(p.plan:3:29: error: the number of parts is at most 65536, and this is 1000000000000
+    lm_head: colwise tp parts 1000000000000
+                              ^~~~~~~~~~~~~
+p.plan:4:40: error: the size of a part is at most 1099511627776, and this is 9000000000000000000
+    model.norm: rowwise tp parts (a 1, b 9000000000000000000)
+                                         ^~~~~~~~~~~~~~~~~~~
 )"},
     {"BorderIndex",
      R"(plan p {

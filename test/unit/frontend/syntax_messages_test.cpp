@@ -120,6 +120,26 @@ help: the form of an entry is 'PATH: STYLE AXIS, output LAYOUT'
                          ^~~~~
 help: 'parts' stands behind the axis, without a comma: 'colwise tp parts 3'
 )"},
+    {"CommaBetweenParameters",
+     R"(plan p {
+  lm_head: parameter { weight: replicate, bias: replicate }
+}
+)",
+     R"(p.plan:2:41: error: expected end of line, found ','
+    lm_head: parameter { weight: replicate, bias: replicate }
+                                          ^
+help: the form is 'parameter { NAME: LAYOUT; NAME: LAYOUT }'
+)"},
+    {"NoCommaBetweenAxes",
+     R"(plan p {
+  mesh dp = 2 tp = 2
+}
+)",
+     R"(p.plan:2:15: error: expected end of line, found 'tp'
+    mesh dp = 2 tp = 2
+                ^~
+help: the form is 'mesh NAME = SIZE, NAME = SIZE'
+)"},
     {"PartsOutsideOfAnEntry",
      R"(plan p {
   let parts
@@ -177,7 +197,7 @@ help: the form of an entry is 'PATH: STYLE AXIS, output LAYOUT'
      R"(p.plan:2:40: error: expected 'over', found '}'
     lm_head: parameter { weight: split 0 }
                                          ^
-help: the form of an entry is 'PATH: STYLE AXIS, output LAYOUT'
+help: the form is 'parameter { NAME: LAYOUT; NAME: LAYOUT }'
 )"},
     {"TrainWithoutOnly",
      R"(plan p {
@@ -229,6 +249,7 @@ help: only entries and blocks stand there: move the statement out of the block
      R"(p.plan:2:10: error: expected end of line, found 'loss'
     loss 0 loss 1
            ^~~~
+help: the form is 'loss OUTPUT'
 )"},
     {"OptionIsNoWord",
      R"(plan p {

@@ -57,7 +57,6 @@ TEST_F(BindStyles, EveryStyleHasItsName) {
     EXPECT_EQ(bound.text, text);
     EXPECT_EQ(bound.range, (SourceRange{bound.range.file, 4, 4, 4 + static_cast<int32_t>(text.size())}));
     EXPECT_EQ(bound.dim, 1);
-    EXPECT_EQ(bound.equalParts, 0);
     EXPECT_THAT(bound.parts, IsEmpty());
   }
 }
@@ -78,10 +77,12 @@ TEST_F(BindStyles, OnlySomeStylesDivideParameters) {
 
 TEST_F(BindStyles, PartsAreEqualOrListed) {
   for (const char *name : {"colwise", "rowwise"}) {
-    EXPECT_EQ(style(name + std::string(" tp parts 2")).equalParts, 2);
-    EXPECT_EQ(style(name + std::string(" tp parts n - 1")).equalParts, 3);
+    EXPECT_EQ(style(name + std::string(" tp parts 2")).parts.size(), 2u);
+    BoundStyle equal = style(name + std::string(" tp parts n - 1"));
+    ASSERT_EQ(equal.parts.size(), 3u);
+    EXPECT_EQ(equal.parts[2].name, "");
+    EXPECT_EQ(equal.parts[2].count, 1);
     BoundStyle listed = style(name + std::string(" tp parts (heads 2 * n, 1, kv 3)"));
-    EXPECT_EQ(listed.equalParts, 0);
     ASSERT_EQ(listed.parts.size(), 3u);
     EXPECT_EQ(listed.parts[0].name + listed.parts[1].name + listed.parts[2].name, "headskv");
     EXPECT_EQ(listed.parts[0].count, 8);

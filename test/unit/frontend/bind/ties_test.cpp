@@ -112,6 +112,8 @@ TEST_F(Ties, LayoutsOfTheParameterAgreeDimByDim) {
       {"[_ over dp, _ over tp]", "[_ over dp, _ over tp]", "", ""},
       {"split 0 over tp", "split 1 over tp", "splits dim 1 over tp", "splits dim 0 over tp"},
       {"split 0 over (dp, tp)", "split 0 over (tp, dp)", "splits dim 0 over (tp, dp)", "splits dim 0 over (dp, tp)"},
+      {"split 0 over tp parts 2", "[_ over tp, _] parts (a 1, b 1)", "", ""},
+      {"split 0 over tp parts 2", "split 0 over tp", "splits dim 0 over tp", "splits dim 0 over tp"},
       {"split 0 over tp", "replicate", "keeps it whole", "splits dim 0 over tp"},
       {"[_ over tp, _ over dp]", "[_ over dp, _ over tp]", "splits dim 0 over dp, dim 1 over tp",
        "splits dim 0 over tp, dim 1 over dp"},

@@ -63,7 +63,20 @@ TEST(BuildEntries, PlacementsStandInABlock) {
   EXPECT_EQ(clauses.placements[0].parameter.text, "weight");
   EXPECT_EQ(clauses.placements[0].range, (SourceRange{0, 2, 16, 39}));
   EXPECT_EQ(clauses.placements[1].text, "bias: replicate");
+  EXPECT_FALSE(clauses.placements[0].parts);
   EXPECT_THAT(clause<ParameterClause>("parameter { }").placements, IsEmpty());
+}
+
+TEST(BuildEntries, APlacementHasParts) {
+  auto clauses =
+      clause<ParameterClause>("parameter { w: split 0 over tp parts (q 2, kv 1); v: [_ over tp, _] parts 3 }");
+  ASSERT_EQ(clauses.placements.size(), 2u);
+  ASSERT_TRUE(clauses.placements[0].parts);
+  EXPECT_EQ(clauses.placements[0].parts->name.text, "parts");
+  EXPECT_EQ(clauses.placements[0].parts->list.size(), 2u);
+  EXPECT_EQ(clauses.placements[0].text, "w: split 0 over tp parts (q 2, kv 1)");
+  ASSERT_TRUE(clauses.placements[1].parts);
+  EXPECT_TRUE(clauses.placements[1].parts->value);
 }
 
 TEST(BuildEntries, ClausesKeepTheirOrder) {

@@ -72,10 +72,13 @@ MappedFile::~MappedFile() {
 }
 
 void willRead(std::span<const std::byte> bytes) {
+  // Of one call the system takes as much as its own read-ahead or one request to the disk holds, and drops the rest.
+  constexpr uintptr_t taken = 512 << 10;
   auto address = reinterpret_cast<uintptr_t>(bytes.data());
-  uintptr_t page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE)), begin = address / page * page;
+  uintptr_t page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE)), end = address + bytes.size();
   // A hint: where it is not taken, pages come one fault at a time.
-  (void)::madvise(reinterpret_cast<void *>(begin), address + bytes.size() - begin, MADV_WILLNEED);
+  for (uintptr_t begin = address / page * page; begin < end; begin += taken)
+    (void)::madvise(reinterpret_cast<void *>(begin), std::min(taken, end - begin), MADV_WILLNEED);
 }
 
 Expected<AtomicFile> AtomicFile::create(const std::string &path) {

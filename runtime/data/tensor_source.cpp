@@ -26,6 +26,7 @@ class PlainPayload final : public Payload {
 public:
   explicit PlainPayload(std::span<const std::byte> bytes) : content(bytes) {}
   Expected<std::span<const std::byte>> bytes() override { return content; }
+  std::span<const std::byte> mapped() const override { return content; }
 
 private:
   std::span<const std::byte> content;
@@ -139,8 +140,6 @@ Status TensorSource::read(const StoredTensor &tensor, const SliceRanges &ranges,
   if (!payload)
     return payload.status().withContext(what);
   const std::byte *base = payload->data() + tensor.offset * from;
-  for (const Range &span : storageSpans(ranges, tensor.shape, tensor.strides, readAheadGap / from, mostReadAhead))
-    willRead({base + span.offset * from, static_cast<size_t>(span.size * from)});
   return forEachRun(ranges, tensor.shape, tensor.strides, [&](int64_t global, int64_t local, int64_t count) {
     if (tensor.dtype == dtype)
       std::memcpy(out.data() + local * to, base + global * from, static_cast<size_t>(count * to));
@@ -148,6 +147,15 @@ Status TensorSource::read(const StoredTensor &tensor, const SliceRanges &ranges,
       convertFloats(base + global * from, tensor.dtype, out.data() + local * to, dtype, count);
     return Status();
   });
+}
+
+void TensorSource::announce(const StoredTensor &tensor, const SliceRanges &ranges) const {
+  std::span<const std::byte> bytes = tensor.payload->mapped();
+  if (bytes.empty() || !checkSlice(ranges, tensor.shape).ok())
+    return;
+  int64_t size = dtypeSize(tensor.dtype);
+  for (const Range &span : storageSpans(ranges, tensor.shape, tensor.strides, readAheadGap / size, mostReadAhead))
+    willRead(bytes.subspan((tensor.offset + span.offset) * size, span.size * size));
 }
 
 } // namespace meshplan

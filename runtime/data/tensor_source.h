@@ -22,6 +22,9 @@ class Payload {
 public:
   virtual ~Payload() = default;
   virtual Expected<std::span<const std::byte>> bytes() = 0;
+
+  /// The same where they lie in a file as they are; else empty.
+  virtual std::span<const std::byte> mapped() const { return {}; }
 };
 
 /// Bytes that are in a map or a buffer that lives longer.
@@ -63,6 +66,9 @@ public:
   /// must be exact. Floating-point types are converted, rounding to nearest even;
   /// any other change of dtype is `invalid`. The whole is never copied.
   Status read(const StoredTensor &tensor, const SliceRanges &ranges, DType dtype, std::span<std::byte> out) const;
+
+  /// Tells the system that this slice is read soon. What is wrong with it, `read` reports.
+  void announce(const StoredTensor &tensor, const SliceRanges &ranges) const;
 
 private:
   friend class TensorSourceBuilder;

@@ -66,22 +66,27 @@ Status Executor::loadConstants() {
   return Status();
 }
 
-Expected<int64_t> Executor::load(const Feed &feed, std::vector<std::string> names, int value) {
-  FeedRequest request{std::move(names), globalShapeOf(view.value(value)), view.ranges(value), view.dtype(value)};
-  MESHPLAN_ASSIGN_OR_RETURN(initial[value], loadTensor(feed, request));
-  return initial[value].byteSize();
+FeedRequest Executor::requestOf(std::vector<std::string> names, int value) const {
+  return {std::move(names), globalShapeOf(view.value(value)), view.ranges(value), view.dtype(value)};
 }
 
 Status Executor::loadParameters(const Feed &feed) {
   resident.parameters = 0;
   if (!view.program().parameters())
     return Status();
+  std::vector<FeedRequest> requests;
   for (const artifact::Parameter *parameter : *view.program().parameters()) {
     std::vector<std::string> names;
     for (const flatbuffers::String *name : *parameter->names())
       names.push_back(name->str());
-    MESHPLAN_ASSIGN_OR_RETURN(int64_t bytes, load(feed, std::move(names), parameter->value()));
-    resident.parameters += bytes;
+    requests.push_back(requestOf(std::move(names), parameter->value()));
+  }
+  ReadAhead readAhead(feed, requests);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    readAhead.beforeReading(i);
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, loadTensor(feed, requests[i]));
+    resident.parameters += tensor.byteSize();
+    initial[view.program().parameters()->Get(i)->value()] = std::move(tensor);
   }
   return Status();
 }
@@ -91,8 +96,9 @@ Status Executor::loadInputs(const Feed &feed) {
   if (!view.program().inputs())
     return Status();
   for (const artifact::Port *port : *view.program().inputs()) {
-    MESHPLAN_ASSIGN_OR_RETURN(int64_t bytes, load(feed, {port->name()->str()}, port->value()));
-    resident.inputs += bytes;
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, loadTensor(feed, requestOf({port->name()->str()}, port->value())));
+    resident.inputs += tensor.byteSize();
+    initial[port->value()] = std::move(tensor);
   }
   return Status();
 }

@@ -55,7 +55,7 @@ private:
 
   Status makeGroups();
   Status loadConstants();
-  Expected<int64_t> load(const Feed &feed, std::vector<std::string> names, int value);
+  FeedRequest requestOf(std::vector<std::string> names, int value) const;
   Status runStep(Step &step, Trace *trace);
   Status runSteps(Trace *trace);
 

@@ -16,6 +16,11 @@ Status FileFeed::read(const FeedRequest &request, std::span<std::byte> out) cons
   return Status();
 }
 
+void FileFeed::announce(const FeedRequest &request) const {
+  if (Expected<const StoredTensor *> tensor = source.require(request.names, request.shape); tensor)
+    source.announce(**tensor, request.ranges);
+}
+
 /// A model that ties two weights has one tensor for both names: what a file has under them is the same.
 Status FileFeed::checkSame(const StoredTensor &tensor, const StoredTensor &other, const FeedRequest &request,
                            std::span<const std::byte> bytes) const {

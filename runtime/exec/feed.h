@@ -23,6 +23,9 @@ public:
 
   /// Fills `out`, the rank's row-major tensor.
   virtual Status read(const FeedRequest &request, std::span<std::byte> out) const = 0;
+
+  /// This is read soon: a feed may fetch it in the meantime. What is wrong with it, `read` reports.
+  virtual void announce(const FeedRequest &) const {}
 };
 
 /// Tensors of a file. Floating-point types are converted; see TensorSource. A file that has two of the names has the
@@ -31,6 +34,7 @@ class FileFeed final : public Feed {
 public:
   explicit FileFeed(TensorSource source) : source(std::move(source)) {}
   Status read(const FeedRequest &request, std::span<std::byte> out) const override;
+  void announce(const FeedRequest &request) const override;
 
 private:
   Status checkSame(const StoredTensor &tensor, const StoredTensor &other, const FeedRequest &request,

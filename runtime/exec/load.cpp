@@ -12,6 +12,22 @@ static std::span<std::byte> bytesOf(const Tensor &tensor) {
   return {tensor.data(), static_cast<size_t>(tensor.byteSize())};
 }
 
+static int64_t bytesOf(const FeedRequest &request) {
+  return elementCount(sliceShape(request.ranges)) * dtypeSize(request.dtype);
+}
+
+void ReadAhead::beforeReading(size_t index) {
+  auto announceNext = [this] {
+    feed.announce(requests[announced]);
+    aheadBytes += bytesOf(requests[announced++]);
+  };
+  if (announced == index)
+    announceNext();
+  aheadBytes -= bytesOf(requests[index]);
+  while (announced < requests.size() && aheadBytes < window)
+    announceNext();
+}
+
 FeedRequest meshplan::rowsOf(const FeedRequest &request, int64_t begin, int64_t count) {
   FeedRequest rows = request;
   rows.ranges[0].clear();

@@ -8,6 +8,28 @@
 
 namespace meshplan {
 
+/// Bytes that a rank has announced and not yet read: enough for a disk to have work while the rank copies.
+inline constexpr int64_t readAheadBytes = int64_t(64) << 20;
+
+/// Announces to a feed what is read next.
+class ReadAhead {
+public:
+  /// Announces while what is announced and not yet being read has less than `window` bytes. Feed and requests live
+  /// longer.
+  ReadAhead(const Feed &feed, std::span<const FeedRequest> requests, int64_t window = readAheadBytes)
+      : feed(feed), requests(requests), window(window) {}
+
+  /// Call before request `index` is read, in their order.
+  void beforeReading(size_t index);
+
+private:
+  const Feed &feed;
+  std::span<const FeedRequest> requests;
+  int64_t window;
+  size_t announced = 0;   // requests
+  int64_t aheadBytes = 0; // of those that are not being read yet
+};
+
 /// Bytes of the host's memory that a tensor passes through on its way to a device.
 inline constexpr int64_t stagingBytes = int64_t(64) << 20;
 

@@ -6,11 +6,15 @@
 #include "test/unit/base/file_bytes.h"
 #include "test/unit/temporary_directory.h"
 
+#include <algorithm>
 #include <csignal>
+#include <fcntl.h>
 #include <functional>
 #include <gmock/gmock.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace meshplan {
@@ -34,6 +38,26 @@ TEST(MappedFile, MovesKeepTheBytes) {
   const std::byte *data = first->bytes().data();
   MappedFile second = *std::move(first);
   EXPECT_EQ(second.bytes().data(), data);
+}
+
+TEST(MappedFile, WhatWillBeReadIsFetchedWhole) {
+  constexpr size_t size = 64 << 20, page = 4096;
+  TemporaryDirectory directory;
+  ASSERT_TRUE(writeFileAtomically(directory / "a", std::vector<std::byte>(size)).ok());
+  int descriptor = ::open((directory / "a").c_str(), O_RDONLY);
+  ASSERT_EQ(::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED), 0);
+  ::close(descriptor);
+  Expected<MappedFile> file = MappedFile::open(directory / "a");
+  ASSERT_TRUE(file.ok());
+  willRead(file->bytes());
+  auto missing = [&] {
+    std::vector<unsigned char> resident(size / page);
+    ::mincore(const_cast<std::byte *>(file->bytes().data()), size, resident.data());
+    return std::ranges::count_if(resident, [](unsigned char bits) { return (bits & 1) == 0; });
+  };
+  for (int i = 0; i < 200 && missing() > 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(missing(), 0);
 }
 
 TEST(MappedFile, AnAssignedFileIsTheOther) {

@@ -38,6 +38,16 @@ TEST_F(TensorSourceTest, FindsTensorsAndReadsSlices) {
   EXPECT_TRUE(readWhole(*source, "none").empty());
 }
 
+TEST_F(TensorSourceTest, AnnouncesAnySlice) {
+  // Right or wrong: it is `read` that says so.
+  Expected<TensorSource> source = TensorSource::open(write(safetensorsText(goodHeader, 8)));
+  ASSERT_TRUE(source.ok()) << source.status().message();
+  for (const SliceRanges &ranges : {SliceRanges{{{0, 2}}, {{1, 2}}}, {{{0, 2}}}, {{{0, 3}}, {{0, 3}}}, {{}, {}}})
+    source->announce(*source->find("a"), ranges);
+  source->announce(*source->find("none"), {{{0, 0}}, {{0, 7}}});
+  EXPECT_THAT(readAs<uint8_t>(*source, "a", {{{0, 2}}, {{1, 2}}}, DType::u8), testing::ElementsAre(1, 2, 4, 5));
+}
+
 TEST_F(TensorSourceTest, KnowsTheFilesThatItReads) {
   Expected<TensorSource> one = TensorSource::open(write(safetensorsText(goodHeader, 8)));
   ASSERT_TRUE(one.ok()) << one.status().message();

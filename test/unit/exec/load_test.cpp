@@ -22,7 +22,38 @@ Tensor mustLoad(const FeedRequest &request) {
   return *tensor;
 }
 
+/// Keeps the names of what is announced.
+class ListeningFeed final : public Feed {
+public:
+  Status read(const FeedRequest &, std::span<std::byte>) const override { return Status(); }
+  void announce(const FeedRequest &request) const override { announced += request.names.front(); }
+  mutable std::string announced;
+};
+
 } // namespace
+
+TEST(ReadAhead, StaysAheadOfTheReader) {
+  std::vector<FeedRequest> requests;
+  for (auto [name, rows] : {std::pair("a", 1), {"b", 2}, {"c", 100}, {"d", 1}, {"e", 1}})
+    requests.push_back({{name}, {rows, 8}, {{{0, rows}}, {{0, 8}}}, DType::f32});
+  ListeningFeed feed;
+  ReadAhead readAhead(feed, requests, /*window=*/80);
+  std::string expected[] = {"abc", "abc", "abcde", "abcde", "abcde"};
+  for (size_t i = 0; i < requests.size(); ++i) {
+    readAhead.beforeReading(i);
+    EXPECT_EQ(feed.announced, expected[i]) << i;
+  }
+}
+
+TEST(ReadAhead, AnnouncesWhatIsReadAlsoWithoutAWindow) {
+  std::vector<FeedRequest> requests(2, request());
+  ListeningFeed feed;
+  ReadAhead readAhead(feed, requests, 0);
+  readAhead.beforeReading(0);
+  EXPECT_EQ(feed.announced, "w");
+  readAhead.beforeReading(1);
+  EXPECT_EQ(feed.announced, "ww");
+}
 
 TEST(Load, RowsThatLieInSeveralRanges) {
   EXPECT_EQ(rowsOf(request(), 0, 17).ranges, request().ranges);

@@ -1,14 +1,17 @@
 """Measures how long the ranks of one process take to load weights of several GB that no memory holds yet.
 
 The weights are those of a Llama of 1.1 billion float32 numbers, divided over two ranks. The other side is the time in
-which one reader gets the same file from its begin to its end, in pieces of 16 MiB. Both take turns, and each starts
-with the file outside of the system's cache.
+which as many readers get the same file, each its share from begin to end: once into one buffer of 16 MiB again and
+again, which is the speed of the disk, and once into fresh memory, which a rank needs too. Both sides take turns, and
+each starts with the file outside of the system's cache.
 """
 
 from __future__ import annotations
 
+import mmap
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import torch
@@ -41,13 +44,22 @@ def forget(path: Path) -> None:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def reading_seconds(path: Path) -> float:
+def read_share(path: Path, rank: int, keeps: bool) -> None:
+    size = path.stat().st_size
+    begin, end = size * rank // WORLD, size * (rank + 1) // WORLD
+    memory = mmap.mmap(-1, end - begin if keeps else PIECE)
+    memory.madvise(mmap.MADV_HUGEPAGE)  # as the memory of a rank
+    with path.open("rb", buffering=0) as file, memoryview(memory) as buffer:
+        for offset in range(begin, end, PIECE):
+            start = offset - begin if keeps else 0
+            os.preadv(file.fileno(), [buffer[start : start + min(PIECE, end - offset)]], offset)
+
+
+def reading_seconds(path: Path, keeps: bool) -> float:
     forget(path)
-    piece = bytearray(PIECE)
     begin = time.monotonic()
-    with path.open("rb", buffering=0) as file:
-        while file.readinto(piece):
-            pass
+    with ThreadPoolExecutor() as readers:
+        list(readers.map(lambda rank: read_share(path, rank, keeps), range(WORLD)))
     return time.monotonic() - begin
 
 
@@ -62,14 +74,19 @@ def main() -> None:
     weights, programs = where / "weights.safetensors", arguments.programs
     make_weights(where / f"{MODEL.archive}.pt2", weights)
     ranks.compile_schedule(MODEL, programs, where, world=WORLD)
-    measured = turns.take(
-        arguments.rounds,
-        lambda: loading_seconds(programs, where, weights),
-        lambda: reading_seconds(weights),
-        TARGET,
-        name="file",
-    )
-    table.report([{"model": MODEL.name, "GB": weights.stat().st_size / 1e9, "ranks": WORLD} | measured], arguments.json)
+
+    def row(other: str, keeps: bool) -> table.Row:
+        measured = turns.take(
+            arguments.rounds,
+            lambda: loading_seconds(programs, where, weights),
+            lambda: reading_seconds(weights, keeps),
+            TARGET,
+            name="readers",
+        )
+        gigabytes = weights.stat().st_size / 1e9
+        return {"model": MODEL.name, "GB": gigabytes, "ranks": WORLD, "readers fill": other} | measured
+
+    table.report([row("one buffer", keeps=False), row("fresh memory", keeps=True)], arguments.json)
 
 
 if __name__ == "__main__":

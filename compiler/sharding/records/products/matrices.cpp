@@ -30,8 +30,9 @@ static FactorRule eachMatrixRule(const CallView &call) {
 template <int64_t Thirds> static OpCost factorCost(const CallView &call) {
   OpCost cost = copyCost(call);
   RankedTensorType matrices = call.operands.front();
-  int64_t size = matrices.getRank() < 2 ? 0 : matrices.getShape().back();
-  if (size == 0)
+  ArrayRef<int64_t> shape = matrices.getShape();
+  int64_t size = shape.size() < 2 ? 0 : shape.back();
+  if (size == 0 || shape[shape.size() - 2] != size)
     return cost;
   cost.flops = Thirds * matrices.getNumElements() * size / 3;
   cost.workspaceBytes = 4 * (matrices.getNumElements() / size / size);

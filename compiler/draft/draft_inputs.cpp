@@ -22,9 +22,12 @@ public:
 
 private:
   void findNamedDims();
+  /// True if the dims have one extent, as far as the archive and its example tell: exporters give labels symbols of
+  /// their own.
+  bool isSame(const OutlineDim &left, const OutlineDim &right) const;
   std::string nameOf(const OutlineValue &input, size_t dim) const;
   std::string dimText(const OutlineValue &input, size_t dim);
-  std::string extentOf(const std::string &symbol, const std::string &name);
+  std::string extentOf(const OutlineDim &dim, const std::string &name);
 
   const std::vector<OutlineValue> &inputs;
   const llvm::StringMap<int64_t> &examples;
@@ -36,11 +39,14 @@ private:
   DraftInputs result;
 };
 
-bool isSame(const OutlineDim &left, const OutlineDim &right) {
-  return left.extent == right.extent && left.symbol == right.symbol;
-}
-
 } // namespace
+
+bool InputDrafter::isSame(const OutlineDim &left, const OutlineDim &right) const {
+  if (left.symbol == right.symbol)
+    return left.extent == right.extent;
+  auto one = examples.find(left.symbol), other = examples.find(right.symbol);
+  return one != examples.end() && other != examples.end() && one->second == other->second;
+}
 
 void InputDrafter::findNamedDims() {
   for (const OutlineValue &input : inputs) {
@@ -65,8 +71,9 @@ std::string InputDrafter::nameOf(const OutlineValue &input, size_t dim) const {
 
 /// What a symbolic dim is set to: the same wherever the symbol stands. Without an example it is a `let`, to be set
 /// where one knows better.
-std::string InputDrafter::extentOf(const std::string &symbol, const std::string &name) {
-  int64_t multiple = symbol == batch->symbol ? axes.shards : 1;
+std::string InputDrafter::extentOf(const OutlineDim &dim, const std::string &name) {
+  const std::string &symbol = dim.symbol;
+  int64_t multiple = isSame(dim, *batch) ? axes.shards : 1;
   if (auto example = examples.find(symbol); example != examples.end())
     return std::to_string(llvm::alignTo(example->second, multiple));
   auto [known, isNew] = letOf.try_emplace(symbol);
@@ -83,8 +90,8 @@ std::string InputDrafter::extentOf(const std::string &symbol, const std::string 
 
 std::string InputDrafter::dimText(const OutlineValue &input, size_t dim) {
   std::string name = nameOf(input, dim), text = name;
-  if (const std::string &symbol = input.dims[dim].symbol; !symbol.empty())
-    text += " = " + extentOf(symbol, name);
+  if (!input.dims[dim].symbol.empty())
+    text += " = " + extentOf(input.dims[dim], name);
   if (name == "batch" && !axes.names.empty())
     text += " over " + axes.names;
   return text;

@@ -28,13 +28,24 @@ private:
     for (auto [total, part] : llvm::zip(held, bytes))
       total += sign * part;
   }
-  /// The operation begins: its results and its workspace are there.
+  /// The operation begins: its workspace is there, and its results but for those that come late.
   void begin(const Operation &operation) {
     add(operation.workspace, 1);
+    add(operation.lateResults, -1);
     for (unsigned buffer : operation.produced) {
       ++sharers[problem.storageOf(buffer)];
       add(problem.buffers[buffer].bytes, 1);
     }
+  }
+  /// The operation ends: all its results are there, and its workspace goes.
+  void end(const Operation &operation, size_t step) {
+    if (!operation.lateResults.empty()) {
+      add(operation.earlyFreed, -1);
+      add(operation.lateResults, 1);
+      record(step);
+      add(operation.earlyFreed, 1);
+    }
+    add(operation.workspace, -1);
   }
   void free(unsigned buffer) {
     unsigned storage = problem.storageOf(buffer);
@@ -67,7 +78,7 @@ MemoryProfile Meter::run(const Solution &solution) {
       record(index);
     }
     if (step.kind != StepKind::start)
-      add(operation.workspace, -1);
+      end(operation, index);
   }
   add(problem.handover, 1);
   record(solution.steps.empty() ? 0 : solution.steps.size() - 1);

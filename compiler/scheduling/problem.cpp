@@ -78,9 +78,12 @@ static Error checkSizes(const Problem &problem) {
     if (Error error = check(problem.handover, "handover"))
       return error;
   for (const Operation &operation : problem.operations) {
-    if (!operation.workspace.empty())
-      if (Error error = check(operation.workspace, "workspace of operation '" + operation.name + "'"))
-        return error;
+    for (auto [name, bytes] : {std::pair("workspace", &operation.workspace),
+                               {"late result", &operation.lateResults},
+                               {"early freed part", &operation.earlyFreed}})
+      if (!bytes->empty())
+        if (Error error = check(*bytes, Twine(name) + " of operation '" + operation.name + "'"))
+          return error;
     if (operation.duration < 0)
       return fail("K2: operation '" + operation.name + "' has the duration " + Twine(operation.duration));
   }

@@ -54,7 +54,11 @@ struct Operation {
   llvm::SmallVector<unsigned, 2> produced; ///< indices into Problem::buffers
   llvm::SmallVector<unsigned, 1> after;    ///< operations that must be over, besides the producers of `consumed`
   ClassBytes workspace;                    ///< temporaries while it runs; empty means none
-  std::optional<unsigned> communicator;    ///< index into Problem::communicators
+  /// Bytes of what it produces that are taken only when it ends: received pieces are put together then. Empty: none.
+  ClassBytes lateResults;
+  /// Bytes of the workspace that are given back before these are taken; empty means none.
+  ClassBytes earlyFreed;
+  std::optional<unsigned> communicator; ///< index into Problem::communicators
 
   bool isCollective() const { return communicator.has_value(); }
 };

@@ -8,12 +8,13 @@ using namespace meshplan;
 
 static double secondsOf(std::chrono::milliseconds limit) { return std::chrono::duration<double>(limit).count(); }
 
-/// ", and does not answer" when it is true of all that are missing.
-static std::string silenceOf(std::span<const int64_t> missing, std::span<const int64_t> silent) {
+/// ", and does not answer" when it is true of all that are missing; `joint` is how that goes on.
+static std::string silenceOf(std::span<const int64_t> missing, std::span<const int64_t> silent,
+                             const char *joint = ", and") {
   if (silent.empty())
     return "";
   std::string verb = silent.size() == 1 ? " does not answer" : " do not answer";
-  return silent.size() == missing.size() ? ", and" + verb : "; " + rankList(silent) + verb;
+  return silent.size() == missing.size() ? joint + verb : "; " + rankList(silent) + verb;
 }
 
 Status meshplan::timeoutFailure(const std::string &what, std::chrono::milliseconds limit,
@@ -25,7 +26,7 @@ Status meshplan::timeoutFailure(const std::string &what, std::chrono::millisecon
 Status meshplan::stalledFailure(const std::string &what, std::chrono::milliseconds limit,
                                 std::span<const int64_t> missing, std::span<const int64_t> silent) {
   return Status::error(StatusCode::timeout, what, ": time-out after ", secondsOf(limit),
-                       " s: no data moves to or from ", rankList(missing), silenceOf(missing, silent));
+                       " s: no data moves to or from ", rankList(missing), silenceOf(missing, silent, ", which"));
 }
 
 Status meshplan::abortedFailure(const std::string &what, std::span<const int64_t> missing, const Status &cause) {

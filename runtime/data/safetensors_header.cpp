@@ -42,22 +42,23 @@ Expected<Entry> readEntry(const std::string &name, const Json &json) {
     return corrupted("no dtype, shape or data_offsets");
   const std::string &dtypeText = json["dtype"].get_ref<const std::string &>();
   std::optional<DType> dtype = dtypeOfSafetensorsName(dtypeText);
-  if (!dtype)
-    return Status::error(StatusCode::unsupported, "dtype ", dtypeText);
   std::optional<std::vector<int64_t>> shape = readIntegers(json["shape"]), offsets = readIntegers(json["data_offsets"]);
   if (!shape || !offsets || offsets->size() != 2 || (*offsets)[0] > (*offsets)[1])
     return corrupted("shape or data_offsets make no sense");
   int64_t begin = (*offsets)[0], end = (*offsets)[1];
-  std::optional<int64_t> size = byteCount(*shape, *dtype);
-  if (!size || *size != end - begin)
-    return corrupted("shape ", shapeText(*shape), " of ", dtypeName(*dtype), " in ", end - begin, " bytes");
+  // Of a type that is not known, the tensor stands in the way only if it is read.
+  std::optional<int64_t> size = dtype ? byteCount(*shape, *dtype) : byteCount(*shape, DType::u8);
+  if (!size || (dtype && *size != end - begin))
+    return corrupted("shape ", shapeText(*shape), " of ", dtype ? dtypeName(*dtype) : std::string_view(dtypeText),
+                     " in ", end - begin, " bytes");
   std::vector<int64_t> strides = contiguousStrides(*shape);
   return Entry{{.name = name,
-                .dtype = *dtype,
+                .dtype = dtype.value_or(DType::u8),
                 .shape = std::move(*shape),
                 .strides = std::move(strides),
                 .offset = 0,
-                .payload = nullptr},
+                .payload = nullptr,
+                .foreignType = dtype ? "" : "'" + dtypeText + "'"},
                begin,
                end};
 }

@@ -63,6 +63,14 @@ std::string addedPrefix(const std::vector<std::string> &known, std::span<const s
   return "";
 }
 
+/// A tensor whose type is no DType cannot be read.
+Status checkType(const StoredTensor &tensor, const std::string &path) {
+  if (tensor.foreignType.empty())
+    return Status();
+  return Status::error(StatusCode::unsupported, path, ": tensor '", tensor.name, "' has dtype ", tensor.foreignType,
+                       ", which cannot be read; help: convert the tensor, or read another file");
+}
+
 } // namespace
 
 std::shared_ptr<Payload> plainPayload(std::span<const std::byte> bytes) {
@@ -114,6 +122,7 @@ Expected<const StoredTensor *> TensorSource::require(std::span<const std::string
       return Status::error(StatusCode::invalid, sourcePath, ": tensor '", name, "' has shape ",
                            shapeText(tensor->shape), ", ", shapeText(shape),
                            " required; help: compile for the shape in the file, or read another file");
+    MESHPLAN_RETURN_IF_ERROR(checkType(*tensor, sourcePath));
     return tensor;
   }
   std::vector<std::string> known = names(), nearest = nearestNames(wanted.front(), known);
@@ -127,6 +136,7 @@ Expected<const StoredTensor *> TensorSource::require(std::span<const std::string
 
 Status TensorSource::read(const StoredTensor &tensor, const SliceRanges &ranges, DType dtype,
                           std::span<std::byte> out) const {
+  MESHPLAN_RETURN_IF_ERROR(checkType(tensor, sourcePath));
   std::string what = sourcePath + ": tensor '" + tensor.name + "'";
   if (tensor.dtype != dtype && !(isFloat(tensor.dtype) && isFloat(dtype)))
     return Status::error(StatusCode::invalid, what, " has dtype ", dtypeName(tensor.dtype), ", ", dtypeName(dtype),
@@ -151,7 +161,7 @@ Status TensorSource::read(const StoredTensor &tensor, const SliceRanges &ranges,
 
 void TensorSource::announce(const StoredTensor &tensor, const SliceRanges &ranges) const {
   std::span<const std::byte> bytes = tensor.payload->mapped();
-  if (bytes.empty() || !checkSlice(ranges, tensor.shape).ok())
+  if (bytes.empty() || !tensor.foreignType.empty() || !checkSlice(ranges, tensor.shape).ok())
     return;
   int64_t size = dtypeSize(tensor.dtype);
   for (const Range &span : storageSpans(ranges, tensor.shape, tensor.strides, readAheadGap / size, mostReadAhead))

@@ -37,6 +37,7 @@ struct StoredTensor {
   std::vector<int64_t> strides; ///< in elements of the payload
   int64_t offset = 0;           ///< first element in the payload
   std::shared_ptr<Payload> payload;
+  std::string foreignType = {}; ///< what the file calls a type that is no DType, and `dtype` does not hold; else empty
 };
 
 /// Move only. Thread safe after opening: the ranks of a process share one.

@@ -31,8 +31,8 @@ struct Claim {
 /// The entries that claim something, by their number.
 using ClaimMap = std::map<Claim, std::vector<size_t>>;
 
-/// The owner of each claim. Reports entries that contradict each other, an
-/// override that is not a strict subset, and one that overrides nothing.
+/// The owner of each claim, of entries as written: with all that their paths match. Reports entries that contradict
+/// each other, an override that is not a strict subset, and one that overrides nothing.
 std::map<Claim, size_t> settleClaims(const Context &context, const ClaimMap &claims,
                                      llvm::ArrayRef<EntryMatch> entries);
 

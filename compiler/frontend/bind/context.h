@@ -59,7 +59,7 @@ struct EntryStyles {
   std::vector<BoundStyle> styles;
   std::vector<BoundBorder> borders;
   std::vector<std::pair<const PlacementSyntax *, BoundLayout>> placements;
-  bool hasUnknownStyle = false; ///< reported; the modules are placed all the same
+  bool hasWrongStyle = false; ///< reported; the modules are placed all the same
 
   /// True if the entry says, or tries to say, how modules are placed.
   bool placesModules() const;

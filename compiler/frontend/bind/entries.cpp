@@ -47,6 +47,7 @@ private:
   llvm::StringMap<int64_t> extents; ///< by name of a dim
   std::vector<SourceRange> badBlocks;
   std::vector<EntryStyles> styles;
+  std::vector<EntryMatch> asWritten; ///< the entries with all that their paths match, also what a style then leaves out
   ClaimMap claims;
   std::map<Claim, size_t> owners;
   std::set<const BoundLayout *> badLayouts;
@@ -58,7 +59,7 @@ void EntryBinder::run() {
   bool blocksMatch = checkBlocks();
   for (size_t i = 0; i < context.syntax.entries.size(); ++i)
     addEntry(i);
-  owners = settleClaims(context, claims, plan.entries);
+  owners = settleClaims(context, claims, asWritten);
   finishModules();
   if (blocksMatch)
     coverRest(context, styles, claimedParameters(), plan);
@@ -93,9 +94,10 @@ void EntryBinder::addEntry(size_t index) {
       context.diagnostics.error(entry.range, "'rest' takes what is left and cannot override");
   } else if (!isInBadBlock(entry.blocks)) {
     match.modules = matchModules(context, nested, entry.pathRange);
-    dropWithoutParameters(entry, styles.back(), match);
-    claimAll(index, styles.back(), match.modules);
   }
+  asWritten.push_back(match);
+  dropWithoutParameters(entry, styles.back(), match);
+  claimAll(index, styles.back(), match.modules);
   plan.entries.push_back(std::move(match));
 }
 

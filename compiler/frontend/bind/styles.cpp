@@ -43,20 +43,25 @@ const StyleRule *findRule(const Context &context, const Word &style) {
 /// What a count may be.
 struct CountRange {
   llvm::StringRef what;
+  llvm::StringRef help;
   int64_t least = 0, most = INT64_MAX;
 };
 
 // More are a mistake; each part takes memory, and the sum of all sizes fits in an integer.
-constexpr CountRange partCount = {"the number of parts", 2, 65536};
-constexpr CountRange partSize = {"the size of a part", 1, int64_t(1) << 40};
-constexpr CountRange sequenceDim = {"a dim", 0};
+constexpr CountRange partCount = {"the number of parts", "'parts 3' stands for three projections of one size", 2,
+                                  65536};
+constexpr CountRange partSize = {"the size of a part", "sizes are in proportion: 'parts (q 4, k 1, v 1)'", 1,
+                                 int64_t(1) << 40};
+constexpr CountRange sequenceDim = {"a dim", "dims count from 0", 0};
 
 int64_t countOf(const Context &context, const Expression &expression, const CountRange &range) {
   std::optional<int64_t> value = evaluate(expression, context.environment, context.diagnostics);
   int64_t count = std::clamp(value.value_or(range.least), range.least, range.most);
   if (value && *value != count)
-    context.diagnostics.error(expression.range, range.what.str() + " is at " + (*value < count ? "least " : "most ") +
-                                                    std::to_string(count) + ", and this is " + std::to_string(*value));
+    context.diagnostics
+        .error(expression.range, range.what.str() + " is at " + (*value < count ? "least " : "most ") +
+                                     std::to_string(count) + ", and this is " + std::to_string(*value))
+        .help(range.help.str());
   return count;
 }
 
@@ -109,6 +114,8 @@ void bindOptions(const Context &context, const StyleRule &rule, const StyleClaus
   }
 }
 
+constexpr const char *overrideStandsInFront = "'override' stands in front of the path: 'override PATH: STYLE'";
+
 /// `colwise dp tp` reads as an option `dp` whose value is `tp`. True if that was reported.
 bool reportWordBehindAxis(const Context &context, const StyleClause &clause) {
   if (!clause.axes.empty() || clause.options.empty() ||
@@ -120,7 +127,7 @@ bool reportWordBehindAxis(const Context &context, const StyleClause &clause) {
   const std::string &style = clause.style.text, &axis = option.name.text, &word = option.value->name;
   std::string help = "an option has a name and a value, as 'parts 3'";
   if (word == "override")
-    help = "'override' stands in front of the path: 'override PATH: STYLE AXIS'";
+    help = overrideStandsInFront;
   else if (context.environment.mesh.find(word))
     help = "several axes are written in parentheses: '" + style + " (" + axis + ", " + word + ")'";
   context.diagnostics.error(option.value->range, "unexpected '" + word + "' behind '" + style + " " + axis + "'")
@@ -128,24 +135,36 @@ bool reportWordBehindAxis(const Context &context, const StyleClause &clause) {
   return true;
 }
 
+/// The axes of a style. False if they are not those that the style needs, which was reported.
+bool bindAxes(const Context &context, const StyleRule &rule, const StyleClause &clause, std::vector<Word> &usedAxes,
+              BoundStyle &style) {
+  const std::string &name = clause.style.text;
+  if (!rule.takesAxes && !clause.axes.empty()) {
+    bool isOverride = clause.axes.front().text == "override";
+    context.diagnostics.error(clause.axes.front().range, "'" + name + "' takes no axis")
+        .help(isOverride ? overrideStandsInFront
+                         : "write '" + name + "' alone: it keeps the weights of the module whole");
+    return false;
+  }
+  if (rule.takesAxes && clause.axes.empty()) {
+    context.diagnostics.error(clause.range, "'" + name + "' needs an axis").help("write '" + name + " AXIS'");
+    return false;
+  }
+  style.axes = resolveAxes(context, clause.axes, usedAxes);
+  return style.axes.size() == clause.axes.size();
+}
+
 void bindStyle(const Context &context, const StyleClause &clause, std::vector<Word> &usedAxes, EntryStyles &result) {
   const StyleRule *rule = findRule(context, clause.style);
   if (rule == nullptr || reportWordBehindAxis(context, clause)) {
-    result.hasUnknownStyle = true;
+    result.hasWrongStyle = true;
     return;
   }
   BoundStyle style;
   style.kind = rule->kind;
   style.range = clause.range;
   style.text = clause.text;
-  if (!rule->takesAxes && !clause.axes.empty())
-    context.diagnostics.error(clause.axes.front().range, "'" + clause.style.text + "' takes no axis")
-        .help("write '" + clause.style.text + "' alone: it keeps the weights of the module whole");
-  else if (rule->takesAxes && clause.axes.empty())
-    context.diagnostics.error(clause.range, "'" + clause.style.text + "' needs an axis")
-        .help("write '" + clause.style.text + " AXIS'");
-  else
-    style.axes = resolveAxes(context, clause.axes, usedAxes);
+  bool hasAxes = bindAxes(context, *rule, clause, usedAxes, style);
   bindOptions(context, *rule, clause, style);
   for (const BoundStyle &other : result.styles) {
     bool repeats = other.kind == style.kind;
@@ -155,7 +174,10 @@ void bindStyle(const Context &context, const StyleClause &clause, std::vector<Wo
                                       : "'" + style.text + "' and '" + other.text + "' exclude each other")
           .note(other.range, repeats ? "it stands here, too" : "the other style is here");
   }
-  result.styles.push_back(std::move(style));
+  if (hasAxes)
+    result.styles.push_back(std::move(style));
+  else
+    result.hasWrongStyle = true;
 }
 
 void bindBorder(const Context &context, const BorderClause &clause, EntryStyles &result) {
@@ -198,7 +220,7 @@ llvm::StringRef meshplan::styleName(StyleKind kind) {
   return llvm::find_if(styleRules, [&](const StyleRule &rule) { return rule.kind == kind; })->name;
 }
 
-bool EntryStyles::placesModules() const { return !styles.empty() || hasUnknownStyle; }
+bool EntryStyles::placesModules() const { return !styles.empty() || hasWrongStyle; }
 
 const BoundStyle *EntryStyles::dividing() const {
   auto found = llvm::find_if(styles, [](const BoundStyle &style) {

@@ -1,7 +1,6 @@
 //===- part_units.cpp - units of the parts of a dim -----------------------===//
 
 #include "compiler/sharding/units/part_units.h"
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <numeric>

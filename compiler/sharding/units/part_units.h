@@ -10,6 +10,7 @@
 #define MESHPLAN_COMPILER_SHARDING_UNITS_PART_UNITS_H
 
 #include "runtime/schema/extent.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include <limits>
 #include <optional>

@@ -4,7 +4,7 @@
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/import/build_arguments.h"
 #include "compiler/transforms/import/build_statements.h"
-#include "dialect/plan/plan.h"
+#include "dialect/plan/module_runs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include <set>
@@ -244,6 +244,10 @@ void ProgramBuilder::addNode(const archive::Node &node) {
   Location location = NameLoc::get(builder.getStringAttr(node.name));
   auto call = CallOp::create(builder, location, types, targetOf(node), arguments.operands(), args,
                              module.empty() ? StringAttr() : builder.getStringAttr(module));
+  SmallVector<std::pair<StringRef, int64_t>> runs;
+  for (const archive::Scope *scope : program.moduleChain(node))
+    runs.push_back({scope->path, scope->call});
+  setModuleRuns(call, runs);
   for (auto [id, result] : llvm::zip(node.results, call.getResults()))
     if (id != archive::noValue)
       values[id] = result;

@@ -3,7 +3,7 @@
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_CALL_BUILDER_H
 #define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_CALL_BUILDER_H
 
-#include "dialect/plan/plan.h"
+#include "dialect/plan/module_runs.h"
 #include "mlir/IR/Builders.h"
 
 namespace meshplan {
@@ -28,8 +28,10 @@ public:
   }
 
   plan::CallOp build(mlir::TypeRange results) {
-    return plan::CallOp::create(builder, like.getLoc(), results, target, operands,
-                                args.getDictionary(builder.getContext()), like.getModuleAttr());
+    auto call = plan::CallOp::create(builder, like.getLoc(), results, target, operands,
+                                     args.getDictionary(builder.getContext()), like.getModuleAttr());
+    plan::copyModuleRuns(call, like);
+    return call;
   }
   mlir::Value build(llvm::ArrayRef<int64_t> shape, mlir::Type elementType) {
     return build(mlir::TypeRange(mlir::RankedTensorType::get(shape, elementType))).getResult(0);

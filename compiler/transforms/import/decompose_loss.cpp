@@ -5,9 +5,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/class_losses.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/call_builder.h"
 #include "compiler/transforms/import/loss_reduction.h"
 #include "compiler/transforms/import/passes.h"
+#include "dialect/plan/plan.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace meshplan {
 #define GEN_PASS_DEF_DECOMPOSELOSS
@@ -17,21 +20,55 @@ namespace meshplan {
 using namespace mlir;
 using namespace meshplan;
 
+/// The inputs of the model that a value is computed from.
+static llvm::SetVector<BlockArgument> inputsBehind(Value value) {
+  llvm::SetVector<BlockArgument> inputs;
+  llvm::SetVector<Value> open;
+  open.insert(value);
+  for (size_t index = 0; index < open.size(); ++index) {
+    if (auto argument = dyn_cast<BlockArgument>(open[index])) {
+      if (plan::argumentKind(argument) == "input")
+        inputs.insert(argument);
+    } else {
+      open.insert_range(open[index].getDefiningOp()->getOperands());
+    }
+  }
+  return inputs;
+}
+
+/// Extents of inputs that the plan binds, and that an exporter took for independent, may contradict each other here.
+static LogicalResult reportOtherTargets(plan::CallOp call, unsigned logits, unsigned target) {
+  auto count = [&](unsigned operand) {
+    return cast<RankedTensorType>(call.getOperand(operand).getType()).getDimSize(0);
+  };
+  llvm::SetVector<BlockArgument> ofTarget = inputsBehind(call.getOperand(target));
+  auto diagnostic = emitError(ofTarget.empty() ? call.getLoc() : ofTarget.front().getLoc())
+                    << "the loss '" << call.getTarget() << "' in " << moduleText(call.getModule().value_or(""))
+                    << " has " << count(logits) << " rows of logits and " << count(target) << " targets";
+  for (BlockArgument input : inputsBehind(call.getOperand(logits)))
+    if (!ofTarget.contains(input))
+      diagnostic.attachNote(input.getLoc()) << "the logits are made of this input";
+  diagnostic.attachNote() << "help: give the dims of inputs that belong together one size";
+  return failure();
+}
+
 namespace {
 
 class LossDecomposer {
 public:
   explicit LossDecomposer(plan::CallOp call) : call(call), view(CallView::of(call)) {}
 
-  /// Leaves a form that the kernels do not have.
-  void decompose() {
+  /// Leaves a form that the kernels do not have. Fails, with an error, where logits and targets do not belong together.
+  LogicalResult decompose() {
     std::optional<unsigned> self = view.getOperand("self"), targetOperand = view.getOperand("target");
     if (!self || !targetOperand)
-      return;
+      return success();
     RankedTensorType logitsType = view.operands[*self], targetType = view.operands[*targetOperand];
     std::optional<unsigned> weightOperand = view.getOperand("weight");
+    if (hasOtherTargets(logitsType, targetType))
+      return reportOtherTargets(call, *self, *targetOperand);
     if (!fits(logitsType, targetType) || (weightOperand && !isOfClasses(view.operands[*weightOperand], logitsType)))
-      return;
+      return success();
     logits = toRows(call.getOperand(*self));
     target = reshape(call.getOperand(*targetOperand), {targetType.getNumElements()});
     rows = targetType.getNumElements();
@@ -47,9 +84,15 @@ public:
       loss = reshape(loss, targetType.getShape());
     call.getResult(0).replaceAllUsesWith(loss);
     call.erase();
+    return success();
   }
 
 private:
+  /// True for [N, C] with targets [M].
+  static bool hasOtherTargets(RankedTensorType logits, RankedTensorType target) {
+    return logits.getRank() == 2 && target.getRank() == 1 && logits.getDimSize(0) != target.getDimSize(0);
+  }
+
   /// Logits [N, C, ...] with targets [N, ...].
   static bool fits(RankedTensorType logits, RankedTensorType target) {
     if (logits.getRank() < 2 || !isa<FloatType>(logits.getElementType()) || !target.getElementType().isInteger(64))
@@ -186,7 +229,8 @@ struct DecomposeLossPass : meshplan::impl::DecomposeLossBase<DecomposeLossPass> 
         found.push_back(call);
     });
     for (plan::CallOp call : found)
-      LossDecomposer(call).decompose();
+      if (failed(LossDecomposer(call).decompose()))
+        return signalPassFailure();
   }
 };
 

@@ -57,6 +57,7 @@ static plan::CallOp onFourDims(plan::CallOp call) {
   auto wide = plan::CallOp::create(builder, call.getLoc(),
                                    RankedTensorType::get({shape[0], 1, shape[1], shape[2]}, type.getElementType()),
                                    call.getTarget(), operands, call.getArgs(), call.getModuleAttr());
+  plan::copyModuleRuns(wide, call);
   call.getResult(0).replaceAllUsesWith(CallBuilder("aten.squeeze.dim", call)
                                            .tensor("self", wide.getResult(0))
                                            .integer("dim", 1)

@@ -49,6 +49,7 @@ static void split(plan::CallOp call) {
   auto type = RankedTensorType::get(view.operands[*self].getShape(), element);
   auto elements = plan::CallOp::create(builder, call.getLoc(), TypeRange(type), call.getTarget(), call.getOperands(),
                                        args.getDictionary(builder.getContext()), call.getModuleAttr());
+  plan::copyModuleRuns(elements, call);
   call.getResult(0).replaceAllUsesWith(reduce(elements.getResult(0), reduction, call));
   call.erase();
 }

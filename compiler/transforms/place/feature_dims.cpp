@@ -87,20 +87,35 @@ FeatureUse findBehind(CallOp call, StringRef path, const FactorRule &rule) {
 
 } // namespace
 
+/// The uses by calls of a module, in the order of the program.
+static SmallVector<OpOperand *> usesIn(Value value, StringRef path) {
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : value.getUses())
+    if (auto call = dyn_cast<CallOp>(use.getOwner()); call && call.isInModule(path))
+      uses.push_back(&use);
+  llvm::stable_sort(uses, [](OpOperand *left, OpOperand *right) {
+    return left->getOwner() != right->getOwner() && left->getOwner()->isBeforeInBlock(right->getOwner());
+  });
+  return uses;
+}
+
 FeatureUse meshplan::findFeatures(Value parameter, StringRef path) {
-  for (OpOperand &use : parameter.getUses()) {
-    auto call = dyn_cast<CallOp>(use.getOwner());
-    if (!call || !call.isInModule(path))
-      continue;
+  FeatureUse all;
+  for (OpOperand *use : usesIn(parameter, path)) {
+    auto call = cast<CallOp>(use->getOwner());
     CallView view = CallView::of(call);
     const OpRecord *record = OpRegistry::get().lookup(view.target);
     if (!record)
       continue;
     FactorRule rule = factorRuleOf(view, record);
     FeatureUse features = call.getOperands().size() == 1 ? findBehind(call, path, rule)
-                                                         : readFeatures(call, use.getOperandNumber(), rule);
-    if (features.outputDim || features.inputDim)
-      return features;
+                                                         : readFeatures(call, use->getOperandNumber(), rule);
+    if (!features.outputDim && !features.inputDim)
+      continue;
+    if (!all.outputDim && !all.inputDim)
+      all = std::move(features);
+    else if (features.outputDim == all.outputDim && features.inputDim == all.inputDim)
+      all.activations.append(features.activations);
   }
-  return {};
+  return all;
 }

@@ -28,7 +28,8 @@ struct FeatureUse {
 };
 
 /// Follows `parameter` through operators that only rearrange it to those of the module at `path` that combine it with
-/// an activation (or, like an embedding, look it up); an empty path is the whole model. The first such use decides.
+/// an activation (or, like an embedding, look it up); an empty path is the whole model. The first such use decides; the
+/// activations are those of all uses that agree with it, as where a module is called several times.
 FeatureUse findFeatures(mlir::Value parameter, llvm::StringRef path);
 
 } // namespace meshplan

@@ -31,6 +31,13 @@ LogicalResult meshplan::reportNoFeatures(StyleOp style, ArrayRef<CallOp> calls) 
   return failure();
 }
 
+LogicalResult meshplan::reportUnused(StyleOp style) {
+  auto diagnostic = style.emitError() << moduleText(style.getModule()) << " cannot be " << style.getText()
+                                      << ": nothing that the model returns is computed in it";
+  diagnostic.attachNote() << "help: use 'replicate'";
+  return failure();
+}
+
 LogicalResult meshplan::reportSmallDim(InFlightDiagnostic diagnostic, const Twine &what, int64_t size,
                                        ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
   diagnostic << what << " has size " << size << ", fewer than " << describeAxes(axes, mesh);

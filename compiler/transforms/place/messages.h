@@ -15,6 +15,9 @@ namespace meshplan {
 /// "dim 0 of 'up.weight'"
 std::string dimText(int64_t dim, mlir::BlockArgument parameter);
 
+/// The module computes nothing that the model returns.
+mlir::LogicalResult reportUnused(plan::StyleOp style);
+
 /// A colwise or rowwise module, of which these are the calls, without such features.
 mlir::LogicalResult reportNoFeatures(plan::StyleOp style, llvm::ArrayRef<plan::CallOp> calls);
 

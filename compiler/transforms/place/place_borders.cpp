@@ -7,7 +7,7 @@
 #include "compiler/sharding/units/dim_units.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/passes.h"
-#include "dialect/plan/plan.h"
+#include "dialect/plan/module_runs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SetVector.h"
@@ -23,6 +23,12 @@ using namespace meshplan::plan;
 
 namespace {
 
+/// One call of a module of the model.
+struct ModuleRun {
+  StringRef path;
+  int64_t run = 0;
+};
+
 /// Places the borders of one function.
 class BorderPlacer {
 public:
@@ -31,17 +37,20 @@ public:
   LogicalResult place(BorderOp border);
 
 private:
-  bool isInside(Operation *op, StringRef module) const;
-  Value sourceOf(Value operand, StringRef module) const;
-  llvm::SetVector<Value> inputsOf(StringRef module);
-  llvm::SetVector<Value> outputsOf(StringRef module);
+  /// The calls of a module, in the order of the program; one for a path that is not called.
+  SmallVector<ModuleRun> runsOf(StringRef path);
+  bool isInside(Operation *op, ModuleRun module) const;
+  Value sourceOf(Value operand, ModuleRun module) const;
+  llvm::SetVector<Value> inputsOf(ModuleRun module);
+  llvm::SetVector<Value> outputsOf(ModuleRun module);
   LogicalResult placeReturned(BorderOp border);
+  LogicalResult placeAt(BorderOp border, ModuleRun module);
   LogicalResult reportMissing(BorderOp border, size_t count);
   /// False (and an error) if a dim has another size than its name.
   bool fitsNames(BorderOp border, RankedTensorType type);
   ShardingAttr layoutFor(BorderOp border, Value value);
-  void constrainInput(BorderOp border, Value value, ShardingAttr layout);
-  void constrainOutput(BorderOp border, Value value, ShardingAttr layout);
+  void constrainInput(BorderOp border, ModuleRun module, Value value, ShardingAttr layout);
+  void constrainOutput(BorderOp border, ModuleRun module, Value value, ShardingAttr layout);
   /// True the first time: one statement reaches every layer, and is wrong once.
   bool isNews(BorderOp border) { return reported.insert(border.getLoc()).second; }
 
@@ -53,18 +62,29 @@ private:
 
 } // namespace
 
-bool BorderPlacer::isInside(Operation *op, StringRef module) const {
+SmallVector<ModuleRun> BorderPlacer::runsOf(StringRef path) {
+  llvm::SetVector<int64_t> numbers;
+  function.walk([&](CallOp call) {
+    if (call.isInModule(path))
+      numbers.insert(moduleRun(call, path));
+  });
+  if (numbers.empty())
+    numbers.insert(0);
+  return llvm::map_to_vector(numbers, [&](int64_t run) { return ModuleRun{path, run}; });
+}
+
+bool BorderPlacer::isInside(Operation *op, ModuleRun module) const {
   // A constraint belongs to what it constrains the operand of, and so do those before it.
   while (isa<ConstrainOp>(op) && op->hasOneUse())
     op = *op->user_begin();
   auto call = dyn_cast<CallOp>(op);
   if (!call)
-    return module.empty() && !isa<func::ReturnOp>(op);
-  return call.isInModule(module);
+    return module.path.empty() && !isa<func::ReturnOp>(op);
+  return call.isInModule(module.path) && moduleRun(call, module.path) == module.run;
 }
 
 /// The value that a module reads as this operand, before the layouts that statements inside the module give it.
-Value BorderPlacer::sourceOf(Value operand, StringRef module) const {
+Value BorderPlacer::sourceOf(Value operand, ModuleRun module) const {
   for (auto constrain = operand.getDefiningOp<ConstrainOp>(); constrain && isInside(constrain, module);
        constrain = operand.getDefiningOp<ConstrainOp>())
     operand = constrain.getInput();
@@ -78,7 +98,7 @@ static bool isActivation(Value value) {
 }
 
 /// What comes from outside, in the order in which the module first reads it.
-llvm::SetVector<Value> BorderPlacer::inputsOf(StringRef module) {
+llvm::SetVector<Value> BorderPlacer::inputsOf(ModuleRun module) {
   llvm::SetVector<Value> inputs;
   function.walk([&](CallOp call) {
     if (!isInside(call, module))
@@ -94,7 +114,7 @@ llvm::SetVector<Value> BorderPlacer::inputsOf(StringRef module) {
 }
 
 /// What is read outside, in the order in which the module makes it.
-llvm::SetVector<Value> BorderPlacer::outputsOf(StringRef module) {
+llvm::SetVector<Value> BorderPlacer::outputsOf(ModuleRun module) {
   llvm::SetVector<Value> outputs;
   function.walk([&](CallOp call) {
     if (!isInside(call, module))
@@ -134,7 +154,8 @@ static void reportRank(BorderOp border, int64_t rank) {
     diagnostic << "and the plan lists " << stated;
   else
     diagnostic << "so there is no dim " << stated - 1;
-  diagnostic.attachNote() << "help: dims count from 0";
+  diagnostic.attachNote() << (border.getExact() ? "help: list each dim, with '_' for one without a name"
+                                                : "help: dims count from 0");
 }
 
 bool BorderPlacer::fitsNames(BorderOp border, RankedTensorType type) {
@@ -174,10 +195,10 @@ ShardingAttr BorderPlacer::layoutFor(BorderOp border, Value value) {
   return layout;
 }
 
-void BorderPlacer::constrainInput(BorderOp border, Value value, ShardingAttr layout) {
+void BorderPlacer::constrainInput(BorderOp border, ModuleRun module, Value value, ShardingAttr layout) {
   // Before what statements inside the module say: the border is crossed first.
   for (OpOperand &use : llvm::make_early_inc_range(value.getUses())) {
-    if (!isa<CallOp, ConstrainOp>(use.getOwner()) || !isInside(use.getOwner(), border.getModule()))
+    if (!isa<CallOp, ConstrainOp>(use.getOwner()) || !isInside(use.getOwner(), module))
       continue;
     OpBuilder builder(use.getOwner());
     use.set(ConstrainOp::create(builder, border.getLoc(), value.getType(), value, layout, border.getAxes(),
@@ -192,11 +213,10 @@ static ConstrainOp constrainBehind(BorderOp border, Value value, ShardingAttr la
                              border.getTextAttr());
 }
 
-void BorderPlacer::constrainOutput(BorderOp border, Value value, ShardingAttr layout) {
+void BorderPlacer::constrainOutput(BorderOp border, ModuleRun module, Value value, ShardingAttr layout) {
   auto constrain = constrainBehind(border, value, layout);
-  value.replaceUsesWithIf(constrain, [&](OpOperand &use) {
-    return use.getOwner() != constrain && !isInside(use.getOwner(), border.getModule());
-  });
+  value.replaceUsesWithIf(
+      constrain, [&](OpOperand &use) { return use.getOwner() != constrain && !isInside(use.getOwner(), module); });
 }
 
 /// One output of the function, which may return a value more than once.
@@ -214,7 +234,14 @@ LogicalResult BorderPlacer::placeReturned(BorderOp border) {
 LogicalResult BorderPlacer::place(BorderOp border) {
   if (border.getModule().empty() && !border.getIsInput())
     return placeReturned(border);
-  llvm::SetVector<Value> values = border.getIsInput() ? inputsOf(border.getModule()) : outputsOf(border.getModule());
+  for (ModuleRun module : runsOf(border.getModule()))
+    if (failed(placeAt(border, module)))
+      return failure();
+  return success();
+}
+
+LogicalResult BorderPlacer::placeAt(BorderOp border, ModuleRun module) {
+  llvm::SetVector<Value> values = border.getIsInput() ? inputsOf(module) : outputsOf(module);
   int64_t index = border.getIndex();
   if (index < 0 || index >= static_cast<int64_t>(values.size()))
     return reportMissing(border, values.size());
@@ -223,9 +250,9 @@ LogicalResult BorderPlacer::place(BorderOp border) {
   if (!layout)
     return failure();
   if (border.getIsInput())
-    constrainInput(border, value, layout);
+    constrainInput(border, module, value, layout);
   else
-    constrainOutput(border, value, layout);
+    constrainOutput(border, module, value, layout);
   return success();
 }
 

@@ -57,6 +57,8 @@ private:
   /// Gives each call to every styled module that holds it.
   void collect(ArrayRef<StyleOp> styles);
   LogicalResult place(StyledModule &module);
+  /// True if neither operators nor parameters of the module are part of the program.
+  bool isUnused(StyledModule &module);
 
   //===--------------------------------------------------------------------===//
   // colwise and rowwise
@@ -152,7 +154,14 @@ void StylePlacer::collect(ArrayRef<StyleOp> styles) {
   });
 }
 
+bool StylePlacer::isUnused(StyledModule &module) {
+  return module.calls.empty() &&
+         llvm::all_of(ownedBy(module.style.getModule()), [](BlockArgument parameter) { return parameter.use_empty(); });
+}
+
 LogicalResult StylePlacer::place(StyledModule &module) {
+  if (module.style.getKind() != StyleKind::replicate && isUnused(module))
+    return isNews(module.style) ? reportUnused(module.style) : failure();
   switch (module.style.getKind()) {
   case StyleKind::replicate:
     return success();

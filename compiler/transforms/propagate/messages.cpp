@@ -6,8 +6,8 @@
 #include "compiler/sharding/layout_text.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
+#include "compiler/transforms/propagate/border_help.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -15,7 +15,7 @@ using namespace meshplan::plan;
 
 bool DividingStatement::takesParts() const {
   StyleOp op = style;
-  return op && (op.getKind() == StyleKind::colwise || op.getKind() == StyleKind::rowwise);
+  return placesWeight || (op && (op.getKind() == StyleKind::colwise || op.getKind() == StyleKind::rowwise));
 }
 
 static bool sums(const CallView &view) {
@@ -49,51 +49,6 @@ static StringRef moduleBehind(Value value, CallOp user) {
   return (producer ? producer : user).getModule().value_or("");
 }
 
-/// A statement that makes the operand whole before the call: at the border of the module that it comes from, or of the
-/// one that reads it. Empty if it crosses no border.
-static std::string atBorder(Value operand, CallOp user, StringRef layout) {
-  // Borders speak of activations.
-  if (isFromWeights(operand))
-    return "";
-  auto producer = operand.getDefiningOp<CallOp>();
-  StringRef to = user.getModule().value_or(""), from = producer ? producer.getModule().value_or("") : "";
-  if (from == to || (from.empty() && to.empty()))
-    return "";
-  return from.empty() ? (to + ": input " + layout).str() : (from + ": output " + layout).str();
-}
-
-/// The same for a layout; empty if a plan cannot write it.
-static std::string atBorder(Value operand, CallOp user, ShardingAttr layout) {
-  SmallVector<std::string> dims;
-  for (DimShardingAttr dim : layout.getDims()) {
-    SmallVector<StringRef> axes = llvm::map_to_vector(dim.getAxes(), [](AxisRefAttr axis) { return axis.getName(); });
-    if (!llvm::all_of(dim.getAxes(), std::mem_fn(&AxisRefAttr::isWhole)) || !dim.getParts().empty())
-      return "";
-    dims.push_back(axes.empty()       ? "_"
-                   : axes.size() == 1 ? "_ over " + axes[0].str()
-                                      : "_ over (" + llvm::join(axes, ", ") + ")");
-  }
-  return atBorder(operand, user, "[" + llvm::join(dims, ", ") + "]");
-}
-
-static std::string wholeAtBorder(Value operand, CallOp user) {
-  SmallVector<StringRef> dims(cast<RankedTensorType>(operand.getType()).getRank(), "_");
-  return atBorder(operand, user, "[" + llvm::join(dims, ", ") + "]");
-}
-
-/// The same for one dim; the others stay as they are.
-static std::string wholeAtBorder(Value operand, CallOp user, unsigned dim) {
-  SmallVector<std::string> dims;
-  for (auto [index, sharding] : llvm::enumerate(getSharding(operand).getDims())) {
-    SmallVector<StringRef> axes =
-        llvm::map_to_vector(sharding.getAxes(), [](AxisRefAttr axis) { return axis.getName(); });
-    std::string names = axes.size() == 1 ? axes[0].str() : "(" + llvm::join(axes, ", ") + ")";
-    bool stays = index != dim && !axes.empty() && llvm::all_of(sharding.getAxes(), std::mem_fn(&AxisRefAttr::isWhole));
-    dims.push_back(stays ? "_ over " + names : "_");
-  }
-  return atBorder(operand, user, "[" + llvm::join(dims, ", ") + "]");
-}
-
 /// A dim is divided that lies within one head.
 static void helpWithHead(InFlightDiagnostic &diagnostic, const HeadUse &use) {
   std::string modules = projectionsOf(use);
@@ -107,14 +62,17 @@ static std::optional<HeadUse> headCutBy(const DividingStatement &statement, Valu
 }
 
 static void reportCutHead(Value operand, CallOp call, const ProjectionBlock &block, const HeadUse &use, MeshOp mesh,
-                          Location place) {
+                          const DividingStatement &statement) {
   StringRef module = projectionBehind(operand, block.dim);
-  auto diagnostic = emitError(place);
+  auto diagnostic = emitError(statement.location);
   diagnostic << "dim " << block.dim << " of size " << cast<RankedTensorType>(operand.getType()).getDimSize(block.dim)
              << " of " << moduleText(module.empty() ? moduleBehind(operand, call) : module) << " lies within a "
              << (use.isQuery ? "head" : "KV head") << ", and its shards over " << block.axis.getName() << " = "
              << axisSize(block.axis, mesh) << " would cut it";
-  helpWithHead(diagnostic, use);
+  if (StyleOp style = statement.style; style && !style.getParts().empty())
+    diagnostic.attachNote() << "help: leave out 'parts': they are for weights of several projections";
+  else
+    helpWithHead(diagnostic, use);
 }
 
 static void printSizes(InFlightDiagnostic &diagnostic, ArrayRef<int64_t> sizes) {
@@ -133,19 +91,19 @@ static SmallVector<int64_t>
 partsOfWeight(Value value, unsigned dim, const DividingStatement &statement,
               llvm::function_ref<SmallVector<int64_t>(BlockArgument argument, int64_t dim)> partsOf) {
   StringRef module = projectionBehind(value, dim);
-  if (!statement.takesParts() || module.empty())
+  if (!statement.takesParts() || (module.empty() && !statement.placesWeight))
     return {};
   for (BlockArgument argument : value.getParentRegion()->getArguments()) {
-    bool isRead = llvm::any_of(argument.getUsers(), [&](Operation *user) {
-      auto reader = dyn_cast<CallOp>(user);
-      return reader && reader.getModule().value_or("") == module;
-    });
+    bool isRead = statement.placesWeight || llvm::any_of(argument.getUsers(), [&](Operation *user) {
+                    auto reader = dyn_cast<CallOp>(user);
+                    return reader && reader.getModule().value_or("") == module;
+                  });
     if (!isRead || !isWeight(argument) || argument.getLoc() != statement.location)
       continue;
     for (auto [index, sharding] : llvm::enumerate(getSharding(argument).getDims())) {
-      SmallVector<int64_t> sizes = partsOf(argument, index);
+      SmallVector<int64_t> sizes = partsOf(argument, index), stated = statedParts(argument, index);
       if (!sharding.getAxes().empty() && !sizes.empty())
-        return partsClause(sizes) == partsClause(StyleOp(statement.style).getParts()) ? SmallVector<int64_t>() : sizes;
+        return !stated.empty() && partsClause(sizes) == partsClause(stated) ? SmallVector<int64_t>() : sizes;
     }
   }
   return {};
@@ -153,7 +111,7 @@ partsOfWeight(Value value, unsigned dim, const DividingStatement &statement,
 
 /// A value that an operator takes apart along the dim that is divided.
 static void reportPartsAsOne(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
-                             const DividingStatement &statement, ArrayRef<int64_t> ofWeight) {
+                             const DividingStatement &statement, ArrayRef<int64_t> ofWeight, MeshOp mesh) {
   Value operand = call.getOperands()[index];
   SmallVector<int64_t> sizes = llvm::map_to_vector(rule.operands[index].dims[block.dim],
                                                    [&](unsigned factor) { return rule.factors[factor].size; });
@@ -168,9 +126,14 @@ static void reportPartsAsOne(CallOp call, unsigned index, const ProjectionBlock 
   else
     printSizes(diagnostic << "parts of ", stated);
   Diagnostic &help = diagnostic.attachNote();
-  std::string whole = wholeAtBorder(operand, call, block.dim);
-  if (statement.takesParts())
-    help << partsHelp(ofWeight.empty() ? ArrayRef(sizes) : ofWeight);
+  std::string whole = wholeAtBorder(call->getOpOperand(index), block.dim);
+  ArrayRef<int64_t> parts = ofWeight.empty() ? ArrayRef(sizes) : ofWeight;
+  int64_t smallest = *llvm::min_element(parts);
+  if (statement.takesParts() && smallest < axisSize(block.axis, mesh))
+    help << "help: " << block.axis.getName() << " can be at most " << smallest << ", the size of the smallest part"
+         << (whole.empty() ? "" : "; or gather it before it is taken apart with '" + whole + "'");
+  else if (statement.takesParts())
+    help << partsHelp(parts);
   else if (!whole.empty())
     help << "help: gather it before it is taken apart with '" << whole << "'";
   else
@@ -210,19 +173,24 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
                                  MeshOp mesh, const DividingStatement &statement, const DimUnits &units) {
   Value operand = call.getOperands()[index];
   const TensorFactors &tensor = rule.operands[index];
-  SmallVector<int64_t> ofWeight = partsOfWeight(operand, block.dim, statement,
-                                                [&](Value weight, int64_t dim) { return units.partsOf(weight, dim); });
+  int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(block.dim);
+  int64_t parts = rule.factors[block.factor].size, above = sizeAbove(tensor.dims[block.dim], block.factor, rule);
+  // Parts are taken from the weight's dim by a split, or counted by a view.
+  SmallVector<int64_t> ofWeight = partsOfWeight(operand, block.dim, statement, [&](Value weight, int64_t dim) {
+    SmallVector<int64_t> taken = units.partsOf(weight, dim);
+    return taken.empty() ? units.partsCounted(weight, dim, above * parts) : taken;
+  });
   if (rule.factors[block.factor].isCounted && !statedParts(operand, block.dim).empty())
     return reportCountedParts(call, index, block, statement.location);
   if (tensor.isJoined(block.dim)) {
     if (std::optional<HeadUse> use = headCutBy(statement, operand, block.dim))
-      return reportCutHead(operand, call, block, *use, mesh, statement.location);
-    return reportPartsAsOne(call, index, block, rule, statement, ofWeight);
+      return reportCutHead(operand, call, block, *use, mesh, statement);
+    return reportPartsAsOne(call, index, block, rule, statement, ofWeight, mesh);
   }
-  int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(block.dim);
-  int64_t parts = rule.factors[block.factor].size, above = sizeAbove(tensor.dims[block.dim], block.factor, rule);
   SmallVector<int64_t> stated = statedParts(operand, block.dim);
-  StringRef name = nameOfParts(call.getResult(0)), axis = block.axis.getName();
+  // Heads are counted within the parts.
+  bool areParts = static_cast<int64_t>(ofWeight.size()) == above * parts;
+  StringRef name = areParts ? "parts" : nameOfParts(call.getResult(0)), axis = block.axis.getName();
   int64_t shards = axisSize(block.axis, mesh);
   auto diagnostic = emitError(statement.location);
   diagnostic << "dim " << block.dim << " of size " << size << " of " << moduleText(moduleBehind(operand, call))
@@ -264,7 +232,7 @@ void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts 
                                      << " has no record, and its operand " << index << " is "
                                      << layoutText(cast<RankedTensorType>(operand.getType()));
   noteCauses(diagnostic, operand, layouts, place);
-  std::string whole = wholeAtBorder(operand, call);
+  std::string whole = wholeAtBorder(call->getOpOperand(index));
   Diagnostic &help = diagnostic.attachNote();
   if (whole.empty())
     help << "help: divide nothing that reaches it, or add a record (docs/adding-an-op.md)";
@@ -310,8 +278,23 @@ void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr n
         return helpWithHead(diagnostic, *use);
   Diagnostic &help = diagnostic.attachNote();
   help << "help: give the modules that share these values styles that fit together";
-  if (std::string stated = atBorder(operand, call, needed); !stated.empty())
+  // A style is nearer to its operators than any border.
+  StyleOp own = statement.style;
+  std::string stated = own && call.isInModule(own.getModule()) ? "" : atBorder(call->getOpOperand(index), needed);
+  if (!stated.empty())
     help << ", or ask for it with '" << stated << "'";
+}
+
+void meshplan::reportOtherDivision(ConstrainOp constrain, Value value, ShardingAttr to, MeshOp mesh,
+                                   const std::optional<Cause> &other, bool isError) {
+  RankedTensorType wanted = withSharding(value.getType(), to);
+  auto diagnostic = isError ? constrain.emitError() : constrain.emitWarning();
+  diagnostic << "'" << constrain.getStyle() << "' divides its input as " << layoutText(wanted) << ", and it arrives as "
+             << layoutText(cast<RankedTensorType>(value.getType())) << "; " << largestShardBytes(wanted, mesh)
+             << " bytes on each rank are dealt anew";
+  if (other && other->location != constrain.getLoc())
+    diagnostic.attachNote(other->location) << "divided by '" << other->style.getValue() << "'";
+  diagnostic.attachNote() << "help: state the same 'parts' at both, or at neither";
 }
 
 void meshplan::reportSmallDim(ConstrainOp constrain, int64_t dim, int64_t shards) {

@@ -17,9 +17,10 @@ namespace meshplan {
 /// The statement that divides a value.
 struct DividingStatement {
   mlir::Location location;
-  plan::StyleOp style; ///< null if it is no style of a module
+  plan::StyleOp style;       ///< null if it is no style of a module
+  bool placesWeight = false; ///< it places a parameter directly
 
-  /// True if it divides features, and so takes `parts`.
+  /// True if it divides features or a parameter, and so takes `parts`.
   bool takesParts() const;
 };
 
@@ -39,6 +40,11 @@ bool reportMissingParts(plan::CallOp call, unsigned index, plan::ShardingAttr ne
 /// Operand `index` moves between ranks, to `needed`, and nothing in the plan says so.
 void reportUnstatedReshard(plan::CallOp call, unsigned index, plan::ShardingAttr needed, plan::MeshOp mesh,
                            const DividingStatement &statement, bool isError);
+
+/// The statement divides a dim over the axes over which it arrives divided, and deals it otherwise, as where one of two
+/// weights has `parts`. `other` is behind the value.
+void reportOtherDivision(plan::ConstrainOp constrain, mlir::Value value, plan::ShardingAttr to, plan::MeshOp mesh,
+                         const std::optional<Cause> &other, bool isError);
 
 /// A style divides a dim into more shards than it has elements.
 void reportSmallDim(plan::ConstrainOp constrain, int64_t dim, int64_t shards);

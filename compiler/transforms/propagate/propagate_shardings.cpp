@@ -77,6 +77,8 @@ private:
 
   LogicalResult visitConstrain(ConstrainOp constrain);
   LogicalResult checkDivides(ConstrainOp constrain, int64_t dim, ArrayRef<AxisRefAttr> axes);
+  /// The same axes on both sides of a border, and not the same elements on a rank, look right and move data.
+  void reportDealtAnew(ConstrainOp constrain, Value value, ShardingAttr to);
 
   //===--------------------------------------------------------------------===//
   // Calls
@@ -104,9 +106,9 @@ private:
   std::optional<Cause> statementBehind(Value value);
   /// That which divides what a reshard gathers or deals anew.
   std::optional<Cause> statementBehind(Value value, ShardingAttr to);
-  /// True if the statement behind an axis that a call cannot take divides a parameter. Then the statement is wrong, as
-  /// where a fused weight has no parts; what follows from inputs and borders is gathered.
-  bool dividesWeights(CallOp call, const std::pair<unsigned, ProjectionBlock> &blocked);
+  /// True if the statement divides a parameter. Where a call cannot take its axis it is wrong, as where a fused weight
+  /// has no parts; what follows from inputs and borders is gathered.
+  bool dividesWeights(Location statement);
 
   /// The cause as messages tell it; of the call if there is none.
   DividingStatement toStatement(const std::optional<Cause> &cause, CallOp call);
@@ -255,11 +257,23 @@ LogicalResult Propagation::visitConstrain(ConstrainOp constrain) {
     if (failed(checkDivides(constrain, index, axes)))
       return failure();
   }
+  reportDealtAnew(constrain, value, target);
   Value made = layouts.obtain(constrain.getInput(), target, constrain, cause);
   for (AxisRefAttr axis : stated)
     layouts.setCause(made, axis, cause);
   constrain.getResult().replaceAllUsesWith(made);
   return success();
+}
+
+void Propagation::reportDealtAnew(ConstrainOp constrain, Value value, ShardingAttr to) {
+  for (auto [index, dims] : llvm::enumerate(llvm::zip(getSharding(value).getDims(), to.getDims()))) {
+    auto [before, after] = dims;
+    if (before.getAxes().empty() || before.getAxes() != after.getAxes() || !isDealtAnew(before, after))
+      continue;
+    strictFailure |= strict;
+    if (isNews(constrain.getLoc(), "dealt anew"))
+      reportOtherDivision(constrain, value, to, mesh, statementBehind(value), strict);
+  }
 }
 
 LogicalResult Propagation::checkDivides(ConstrainOp constrain, int64_t dim, ArrayRef<AxisRefAttr> axes) {
@@ -286,8 +300,12 @@ LogicalResult Propagation::visitCall(CallOp call) {
   // A reshape that would cut an axis within a head leaves the heads to nobody; attention may share a group.
   if (!decision.block && linearity.movesElements)
     decision.block = decision.cut;
-  if (decision.block && dividesWeights(call, *decision.block))
-    return reportBlock(call, rule, decision);
+  if (decision.block) {
+    auto [index, block] = *decision.block;
+    std::optional<Cause> cause = layouts.causeOf(call.getOperands()[index], block.axis);
+    if (cause && dividesWeights(cause->location))
+      return reportBlock(call, rule, decision);
+  }
   if (splitAddend(call, *record, rule, decision))
     return visitCall(call);
   placeReshards(call, decision);
@@ -379,8 +397,9 @@ void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
   if (hasFailed)
     return;
   strictFailure |= strict;
-  if (isNews(statement.location,
-             call.getTarget() + " " + Twine(index) + layoutText(withSharding(call.getOperands()[index].getType(), to))))
+  if (isNews(statement.location, call.getTarget() +
+                                     layoutText(cast<RankedTensorType>(call.getOperands()[index].getType())) +
+                                     layoutText(withSharding(call.getOperands()[index].getType(), to))))
     reportUnstatedReshard(call, index, to, mesh, statement, strict);
 }
 
@@ -402,10 +421,9 @@ std::optional<Cause> Propagation::statementBehind(Value value, ShardingAttr to) 
   return statementBehind(value);
 }
 
-bool Propagation::dividesWeights(CallOp call, const std::pair<unsigned, ProjectionBlock> &blocked) {
-  std::optional<Cause> cause = layouts.causeOf(call.getOperands()[blocked.first], blocked.second.axis);
-  return !cause || llvm::any_of(function.getArguments(), [&](BlockArgument argument) {
-    return isWeight(argument) && argument.getLoc() == cause->location && !getSharding(argument).isReplicated();
+bool Propagation::dividesWeights(Location statement) {
+  return llvm::any_of(function.getArguments(), [&](BlockArgument argument) {
+    return isWeight(argument) && argument.getLoc() == statement && !getSharding(argument).isReplicated();
   });
 }
 
@@ -416,7 +434,7 @@ DividingStatement Propagation::toStatement(const std::optional<Cause> &cause, Ca
     for (StyleOp style : entry.second)
       if (style.getLoc() == cause->location)
         return {cause->location, style};
-  return {cause->location, {}};
+  return {cause->location, {}, dividesWeights(cause->location)};
 }
 
 LogicalResult Propagation::reportBlock(CallOp call, const FactorRule &rule, const CallDecision &decision) {

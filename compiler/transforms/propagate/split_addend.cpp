@@ -1,6 +1,7 @@
 //===- split_addend.cpp - a bias is added once ----------------------------===//
 
 #include "compiler/transforms/propagate/split_addend.h"
+#include "dialect/plan/module_runs.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -16,9 +17,10 @@ static void addBehind(CallOp call, Value addend, ArrayRef<int64_t> shape) {
     return builder.getNamedAttr(name, OperandRefAttr::get(call.getContext(), index));
   };
   auto make = [&](StringRef target, Type type, ValueRange operands, ArrayRef<NamedAttribute> args) {
-    return CallOp::create(builder, call.getLoc(), type, builder.getStringAttr(target), operands,
-                          builder.getDictionaryAttr(args), call.getModuleAttr())
-        .getResult(0);
+    auto made = CallOp::create(builder, call.getLoc(), type, builder.getStringAttr(target), operands,
+                               builder.getDictionaryAttr(args), call.getModuleAttr());
+    copyModuleRuns(made, call);
+    return made.getResult(0);
   };
   if (!shape.empty())
     addend = make("aten.view.default", RankedTensorType::get(shape, getElementTypeOrSelf(addend.getType())), addend,

@@ -145,6 +145,14 @@ static bool piecesAreContiguous(RankedTensorType type, int64_t dim) {
   return llvm::all_of(type.getShape().take_front(dim), [](int64_t extent) { return extent == 1; });
 }
 
+/// True if what comes in lies rank by rank, and is put together when all of it is there.
+static bool landsInPieces(Operation &op, RankedTensorType result) {
+  auto gather = dyn_cast<plan::AllGatherOp>(op);
+  auto exchange = dyn_cast<plan::AllToAllOp>(op);
+  return (gather && !piecesAreContiguous(result, gather.getDim())) ||
+         (exchange && !piecesAreContiguous(result, exchange.getFromDim()));
+}
+
 /// Bytes of the staging copies in which a collective's pieces lie rank by rank.
 static int64_t stagingBytes(Operation &op, const ResolvedLayout &input, const ResolvedLayout &result,
                             unsigned rankClass) {
@@ -185,8 +193,14 @@ void Projector::projectCollective(Operation &op) {
   operation.communicator = communicator;
   const ResolvedLayout input = layouts.get(op.getOperand(0).getType());
   const ResolvedLayout &output = layouts.get(op.getResult(0).getType());
-  for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass)
-    operation.workspace.push_back(stagingBytes(op, input, output, rankClass) + packedBytes(op, rankClass));
+  for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
+    int64_t workspace = stagingBytes(op, input, output, rankClass) + packedBytes(op, rankClass);
+    bool isLate = landsInPieces(op, output.local[rankClass]);
+    operation.workspace.push_back(workspace);
+    operation.lateResults.push_back(isLate ? output.bytes[rankClass] : 0);
+    // What was sent goes first; where it came in stays.
+    operation.earlyFreed.push_back(isLate ? workspace - output.bytes[rankClass] : 0);
+  }
   Buffer buffer;
   buffer.bytes = output.bytes;
   operation.produced.push_back(addBuffer(op.getResult(0), std::move(buffer)));

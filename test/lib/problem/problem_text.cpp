@@ -134,7 +134,7 @@ void Reader::readBuffer() {
 }
 
 /// operation NAME `on` STREAM (`over` COMMUNICATOR | `duration` N | `reads` BUFFER* | `writes` BUFFER* |
-///                             `workspace` BYTES* | `after` OPERATION*)*
+///                             `workspace` BYTES* | `late` BYTES* | `freed` BYTES* | `after` OPERATION*)*
 void Reader::readOperation() {
   StringRef name = next();
   Operation operation;
@@ -153,6 +153,10 @@ void Reader::readOperation() {
       nextIndices(buffers, operation.produced);
     else if (takeWord("workspace"))
       operation.workspace = nextBytes();
+    else if (takeWord("late"))
+      operation.lateResults = nextBytes();
+    else if (takeWord("freed"))
+      operation.earlyFreed = nextBytes();
     else if (takeWord("after"))
       nextIndices(operations, operation.after);
     else

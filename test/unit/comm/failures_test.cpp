@@ -37,7 +37,7 @@ TEST(StalledFailure, NamesTheRanksWhoseDataDoesNotMove) {
   EXPECT_EQ(status.message(), what + ": time-out after 2 s: no data moves to or from ranks 1, 3, 4; ranks 1, 3 do not "
                                      "answer");
   EXPECT_EQ(stalledFailure(what, milliseconds(2000), one, one).message(),
-            what + ": time-out after 2 s: no data moves to or from rank 3, and does not answer");
+            what + ": time-out after 2 s: no data moves to or from rank 3, which does not answer");
   EXPECT_EQ(stalledFailure(what, milliseconds(2000), one).message(),
             what + ": time-out after 2 s: no data moves to or from rank 3");
 }

@@ -93,6 +93,23 @@ TEST_F(TensorSourceTest, Require) {
             path + ": no tensor 'something' or 'else'; the file has 'a', 'model.b', 'none'");
 }
 
+TEST_F(TensorSourceTest, AForeignTypeIsInTheWayOnlyWhereItIsRead) {
+  std::string header = R"({"used": {"dtype": "U8", "shape": [2], "data_offsets": [0, 2]},
+                           "scaled": {"dtype": "F8_E4M3", "shape": [6], "data_offsets": [2, 8]}})";
+  Expected<TensorSource> source = TensorSource::open(write(safetensorsText(header, 8)));
+  ASSERT_TRUE(source.ok()) << source.status().message();
+  EXPECT_EQ(readWhole(*source, "used").size(), 2u);
+  std::string message = path + ": tensor 'scaled' has dtype 'F8_E4M3', which cannot be read; help: convert the tensor, "
+                               "or read another file";
+  std::vector<std::string> names{"scaled"};
+  EXPECT_EQ(source->require(names, std::vector<int64_t>{6}).status().message(), message);
+  std::byte byte;
+  Status read = source->read(*source->find("scaled"), {{{0, 1}}}, DType::u8, std::span(&byte, 1));
+  EXPECT_EQ(read.message(), message);
+  EXPECT_EQ(read.code(), StatusCode::unsupported);
+  source->announce(*source->find("scaled"), {{{0, 6}}});
+}
+
 TEST_F(TensorSourceTest, RequireSaysWhatTheFileHasInstead) {
   auto error = [&](const std::string &names) {
     std::string header = "{";

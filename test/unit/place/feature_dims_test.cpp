@@ -133,6 +133,25 @@ TEST_F(FeatureDims, TheFirstUseThatTellsDecides) {
       "1 0");
 }
 
+TEST_F(FeatureDims, EveryCallOfTheModuleCounts) {
+  EXPECT_EQ(features(arguments("2x6xf32", "6x6xf32"),
+                     {"y = aten.mm.default(x: 2x6xf32, w: 6x6xf32) {self = #plan.operand<0>, mat2 = #plan.operand<1>} "
+                      ": 2x6xf32",
+                      "z = aten.mm.default(y: 2x6xf32, w: 6x6xf32) {self = #plan.operand<0>, mat2 = #plan.operand<1>} "
+                      ": 2x6xf32"}),
+            "1 0; 0:1 0:1");
+}
+
+TEST_F(FeatureDims, AUseThatDisagreesWithTheFirstDoesNotCount) {
+  // Tied embeddings: the table is looked up first, and multiplied with at the end.
+  std::string x = "x: 2x5xi64 {plan.kind = \"input\"}; w: 32x6xf32 {plan.kind = \"parameter\"}";
+  EXPECT_EQ(features(x, {"e = aten.embedding.default(w: 32x6xf32, x: 2x5xi64) {weight = #plan.operand<0>, indices = "
+                         "#plan.operand<1>} : 2x5x6xf32",
+                         "y = aten.linear.default(e: 2x5x6xf32, w: 32x6xf32) {input = #plan.operand<0>, weight = "
+                         "#plan.operand<1>} : 2x5x32xf32"}),
+            "1 0; 1:-");
+}
+
 TEST_F(FeatureDims, AnUnusedParameterHasNone) {
   EXPECT_EQ(features(arguments("2x6xf32", "4x6xf32"),
                      {"y = aten.neg.default(x: 2x6xf32) {self = #plan.operand<0>} : 2x6xf32"}),

@@ -73,6 +73,26 @@ wait gather
   EXPECT_EQ(result.peaks[0].step, 1u);
 }
 
+TEST(MemoryProfile, LateResultsComeWhenWhatWasSentHasGone) {
+  // Of 20 bytes of workspace 8 are what is sent; the 12 that come in become y at the wait.
+  std::string problem = R"(
+stream compute
+stream communication
+communicator tp 0:(1)2
+buffer x 10 permanent
+buffer y 12 kept
+buffer z 4 kept
+operation gather on communication over tp reads x writes y workspace 20 late 12 freed 8
+operation a on compute reads x writes z
+)";
+  MemoryProfile overlapped = profile(problem + "start gather\nrun a\nwait gather\n");
+  EXPECT_EQ(overlapped.peaks[0].bytes, 10 + 4 + 12 + 12) << "at the wait";
+  EXPECT_EQ(overlapped.peaks[0].step, 2u);
+  MemoryProfile first = profile(problem + "start gather\nwait gather\nrun a\n");
+  EXPECT_EQ(first.peaks[0].bytes, 10 + 12 + 12);
+  EXPECT_EQ(first.peaks[0].step, 1u);
+}
+
 TEST(MemoryProfile, StorageLivesAsLongAsItsViews) {
   const char *problem = R"(
 stream compute

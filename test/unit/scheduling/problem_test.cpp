@@ -28,6 +28,10 @@ TEST(Check, K2SizesForEachRankClass) {
   EXPECT_EQ(checkAfter([](Problem &p) { p.buffers[2].bytes = {-1}; }), "K2: buffer 'y' has the size -1");
   EXPECT_EQ(checkAfter([](Problem &p) { p.operations[0].workspace = {1, 2}; }),
             "K2: workspace of operation 'linear' has 2 sizes for 1 rank classes");
+  EXPECT_EQ(checkAfter([](Problem &p) { p.operations[0].lateResults = {1, 2}; }),
+            "K2: late result of operation 'linear' has 2 sizes for 1 rank classes");
+  EXPECT_EQ(checkAfter([](Problem &p) { p.operations[0].earlyFreed = {-1}; }),
+            "K2: early freed part of operation 'linear' has the size -1");
   EXPECT_EQ(checkAfter([](Problem &p) { p.operations[0].duration = -4; }),
             "K2: operation 'linear' has the duration -4");
 }

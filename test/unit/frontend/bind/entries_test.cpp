@@ -122,6 +122,16 @@ TEST_F(Entries, OneModuleMayTakeBordersOfSeveralEntries) {
   EXPECT_EQ(all[5], "net.c.0 = replicate; output split 0 over tp; of 2");
 }
 
+TEST_F(Entries, AnOverrideIsComparedAsWritten) {
+  // net.c has no parameters of its own, which colwise leaves out.
+  EXPECT_THAT(faults("net.*: replicate\noverride net.*: colwise tp\nrest: replicate"),
+              ElementsAre("an override must match a strict subset of what it overrides; 'net.*' matches 3 modules, "
+                          "'net.*' matches 3 modules, and 3 are in both",
+                          "narrow the override to modules of the other entry, and to fewer than all of them"));
+  bindRight("net.*: replicate\noverride net.{a, b}: colwise tp\nrest: replicate");
+  bindRight("net.*: colwise tp\noverride net.{a, b}: rowwise tp\nrest: replicate");
+}
+
 TEST_F(Entries, ABadBlockIsOneError) {
   EXPECT_THAT(faults("nat { a: colwise tp\n x { y: replicate }\n rest: replicate }"),
               ElementsAre("'nat' matches no module", "did you mean 'net'?"))

@@ -1,0 +1,31 @@
+//===- module_runs.cpp - which call of a module an op belongs to ----------===//
+
+#include "dialect/plan/module_runs.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+static constexpr StringLiteral attributeName = "plan.runs";
+
+void plan::setModuleRuns(CallOp call, ArrayRef<std::pair<StringRef, int64_t>> runs) {
+  Builder builder(call.getContext());
+  NamedAttrList list;
+  for (auto [path, run] : runs)
+    if (run != 0)
+      list.set(path, builder.getI64IntegerAttr(run));
+  if (!list.empty())
+    call->setDiscardableAttr(attributeName, list.getDictionary(call.getContext()));
+}
+
+int64_t plan::moduleRun(CallOp call, StringRef path) {
+  auto runs = dyn_cast_or_null<DictionaryAttr>(call->getDiscardableAttr(attributeName));
+  auto run = runs ? runs.getAs<IntegerAttr>(path) : IntegerAttr();
+  return run ? run.getInt() : 0;
+}
+
+void plan::copyModuleRuns(CallOp call, CallOp like) {
+  if (Attribute runs = like->getDiscardableAttr(attributeName))
+    call->setDiscardableAttr(attributeName, runs);
+}

@@ -57,8 +57,8 @@ std::optional<int64_t> apply(const Expression &expression, int64_t left, int64_t
       Diagnostic &error =
           diagnostics.error(expression.range, expression.text + (expression.text == values ? "" : " = " + values) +
                                                   (right == 0 ? " divides by zero" : " is not exact"));
-      if (right != 0)
-        error.help("choose a multiple of " + std::to_string(right) + " to divide");
+      error.help(right != 0 ? "choose a multiple of " + std::to_string(right) + " to divide"
+                            : "give the divisor another value, in the plan or with -D");
       return std::nullopt;
     }
     result = overflows ? 0 : left / right;
@@ -161,7 +161,7 @@ void Evaluator::override(const Definition &definition) {
   std::string shown = "-D " + definition.name + "=" + definition.value;
   int64_t value = 0;
   if (definition.name != "world" && names.count(definition.name) == 0) {
-    diagnostics.error({}, shown + ": the plan has no axis or value '" + definition.name + "'")
+    diagnostics.error({syntax.name.range.file}, shown + ": the plan has no axis or value '" + definition.name + "'")
         .help(suggest(definition.name, definable(), "names of this plan"));
     return;
   }

@@ -174,10 +174,8 @@ void bindStyle(const Context &context, const StyleClause &clause, std::vector<Wo
                                       : "'" + style.text + "' and '" + other.text + "' exclude each other")
           .note(other.range, repeats ? "it stands here, too" : "the other style is here");
   }
-  if (hasAxes)
-    result.styles.push_back(std::move(style));
-  else
-    result.hasWrongStyle = true;
+  result.hasWrongStyle |= !hasAxes;
+  result.styles.push_back(std::move(style));
 }
 
 void bindBorder(const Context &context, const BorderClause &clause, EntryStyles &result) {
@@ -241,5 +239,8 @@ EntryStyles bind::bindClauses(const Context &context, const EntryStatement &entr
       for (const PlacementSyntax &placement : std::get<ParameterClause>(clause).placements)
         bindPlacement(context, placement, result);
   }
+  // Nothing follows from a style that is wrong.
+  if (result.hasWrongStyle)
+    result.styles.clear();
   return result;
 }

@@ -46,6 +46,8 @@ bool isInEntry(const antlr4::RuleContext *context) {
 
 /// How what is wrong at `found` is written; empty where nobody can tell.
 std::string formAt(const antlr4::ParserRuleContext *context, const Token &found) {
+  if (found.getText() == "plan" && braceOf(context, PlanParser::RIGHT_BRACE) != nullptr)
+    return "a file holds one plan";
   if (openBrace(context) == nullptr)
     return planForm();
   if (found.getText() == "parts" && isInEntry(context))
@@ -107,8 +109,13 @@ void PlanErrorStrategy::reportNoAlternative(Parser &parser, const Token &start, 
         .help("did you mean " + quotedList(near) + "?");
     return;
   }
+  std::string form = entryForm();
+  if (found.getText() == ",")
+    form = "one entry for several paths is '{PATH, PATH}: STYLE AXIS'";
+  else if (found.getText() == "-")
+    form = "a path with other signs than letters, digits, '_' and '.' stands in quotes";
   diagnostics.error(rangeOf(found, file), "expected ':' or '{' after '" + text + "', found " + describeToken(found))
-      .help(found.getText() == "," ? "one entry for several paths is '{PATH, PATH}: STYLE AXIS'" : entryForm());
+      .help(form);
 }
 
 void PlanErrorStrategy::reportError(Parser *parser, const antlr4::RecognitionException &error) {

@@ -182,7 +182,8 @@ bool checkText(const SourceBuffer &source, Diagnostics &diagnostics) {
   const auto *end = reinterpret_cast<const llvm::UTF8 *>(source.text().bytes_end());
   if (!llvm::isLegalUTF8String(&begin, end)) {
     auto line = static_cast<int32_t>(1 + std::count(source.text().bytes_begin(), begin, '\n'));
-    diagnostics.error({source.file()}, "line " + std::to_string(line) + " is not UTF-8 text");
+    diagnostics.error({source.file()}, "line " + std::to_string(line) + " is not UTF-8 text")
+        .help("a plan is a text file");
     return false;
   }
   size_t tooDeep = findTooDeep(source.text());
@@ -213,7 +214,8 @@ bool checkTokens(PlanTokens &tokens, int32_t file, Diagnostics &diagnostics) {
       diagnostics.error(range, "this string has no end").help("close it with \" on the same line");
       break;
     case PlanLexer::UNKNOWN:
-      diagnostics.error(range, "unexpected character '" + token->getText() + "'");
+      diagnostics.error(range, "unexpected character '" + token->getText() + "'")
+          .help(token->getText() == "#" ? "comments begin with '//'" : "");
       break;
     }
   }

@@ -67,7 +67,7 @@ LogicalResult meshplan::reportTwoPlacements(StyleOp style, BlockArgument paramet
   auto diagnostic = style.emitError() << "parameter '" << parameterName(parameter) << "' is placed in two ways: '"
                                       << (text ? text.getValue() : "") << "' and '" << style.getText() << "'";
   diagnostic.attachNote(parameter.getLoc()) << "the other statement is here";
-  diagnostic.attachNote() << onePlacement;
+  diagnostic.attachNote() << "help: 'parameter' places what no style of the module divides; take one of the two away";
   return failure();
 }
 

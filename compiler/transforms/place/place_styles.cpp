@@ -270,7 +270,7 @@ FailureOr<DimShardingAttr> StylePlacer::divided(Location statement, BlockArgumen
 
 LogicalResult StylePlacer::claim(StyleOp style, BlockArgument parameter, ShardingAttr sharding) {
   if (auto found = stated.find(parameter); found != stated.end() && found->second != sharding)
-    return reportTwoPlacements(style, parameter);
+    return isNews(style) ? reportTwoPlacements(style, parameter) : failure();
   auto [position, inserted] = placed.insert({parameter, {sharding, style}});
   if (inserted || position->second.first == sharding)
     return success();

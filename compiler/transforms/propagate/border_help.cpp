@@ -39,10 +39,9 @@ bool isReadOutside(Value value, const ModuleCall &module) {
   });
 }
 
-/// True for values that are computed: not a weight, a buffer or a constant.
+/// True for values that are computed or given: not a weight, a buffer or a constant.
 bool isActivation(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  return argument ? argumentKind(argument) == "input" : !isa<ConstantOp>(value.getDefiningOp());
+  return isa<BlockArgument>(value) ? !isWeight(value) : !isa<ConstantOp>(value.getDefiningOp());
 }
 
 /// Which output of the module the value is: outputs count in the order of the program.

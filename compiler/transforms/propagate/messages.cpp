@@ -152,6 +152,34 @@ static void reportOtherParts(InFlightDiagnostic &diagnostic, ArrayRef<int64_t> s
     diagnostic.attachNote() << partsHelp(ofWeight);
 }
 
+static bool isTakenApartAlong(CallOp call, const FactorRule &rule, ArrayRef<unsigned> factors);
+
+/// True if the elements along a dim are taken one by one, now or behind operators that only move them.
+static bool isTakenApart(Value value, unsigned dim) {
+  return llvm::any_of(value.getUses(), [&](OpOperand &use) {
+    auto call = dyn_cast<CallOp>(use.getOwner());
+    if (!call)
+      return false;
+    CallView view = CallView::of(call);
+    const OpRecord *record = OpRegistry::get().lookup(view.target);
+    if (picksAlong(view, use.getOperandNumber(), dim))
+      return true;
+    if (!record || !record->linearity || !record->linearity(view).movesElements)
+      return false;
+    FactorRule rule = factorRuleOf(view, record);
+    return isTakenApartAlong(call, rule, rule.operands[use.getOperandNumber()].dims[dim]);
+  });
+}
+
+/// The same for the dims of a call's results that have these factors.
+static bool isTakenApartAlong(CallOp call, const FactorRule &rule, ArrayRef<unsigned> factors) {
+  for (auto [result, tensor] : llvm::zip(call.getResults(), rule.results))
+    for (auto [dim, own] : llvm::enumerate(tensor.dims))
+      if (ArrayRef<unsigned>(own) == factors && isTakenApart(result, dim))
+        return true;
+  return false;
+}
+
 /// Elements of the dim's factors that are more major than this one.
 static int64_t sizeAbove(ArrayRef<unsigned> dim, unsigned factor, const FactorRule &rule) {
   int64_t above = 1;
@@ -175,10 +203,10 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
   const TensorFactors &tensor = rule.operands[index];
   int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(block.dim);
   int64_t parts = rule.factors[block.factor].size, above = sizeAbove(tensor.dims[block.dim], block.factor, rule);
-  // Parts are taken from the weight's dim by a split, or counted by a view.
+  // Parts are taken from the weight's dim by a split, or counted by a view and then taken.
+  bool areParts = above == 1 && isTakenApartAlong(call, rule, block.factor);
   SmallVector<int64_t> ofWeight = partsOfWeight(operand, block.dim, statement, [&](Value weight, int64_t dim) {
-    SmallVector<int64_t> taken = units.partsOf(weight, dim);
-    return taken.empty() ? units.partsCounted(weight, dim, above * parts) : taken;
+    return areParts ? units.partsCounted(weight, dim, parts) : units.partsOf(weight, dim);
   });
   if (rule.factors[block.factor].isCounted && !statedParts(operand, block.dim).empty())
     return reportCountedParts(call, index, block, statement.location);
@@ -188,8 +216,6 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
     return reportPartsAsOne(call, index, block, rule, statement, ofWeight, mesh);
   }
   SmallVector<int64_t> stated = statedParts(operand, block.dim);
-  // Heads are counted within the parts.
-  bool areParts = static_cast<int64_t>(ofWeight.size()) == above * parts;
   StringRef name = areParts ? "parts" : nameOfParts(call.getResult(0)), axis = block.axis.getName();
   int64_t shards = axisSize(block.axis, mesh);
   auto diagnostic = emitError(statement.location);

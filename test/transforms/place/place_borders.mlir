@@ -250,3 +250,21 @@ func.func @returned_twice(%x: tensor<4x8xf32> {plan.kind = "input", plan.names =
   %1 = plan.call "aten.abs.default"(%0) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %0, %0, %1 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// -----
+
+// A module that is called twice has its borders twice, also where one call reads what the other made.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.border "block" is_input false index 0 #plan.sharding<[]> exact false along [#plan.axis<"tp">] as "output replicate"
+// CHECK-LABEL: @twice
+// CHECK: %[[FIRST:.*]] = plan.call "aten.neg.default"(%arg0)
+// CHECK: %[[STATED:.*]] = plan.constrain %[[FIRST]] <[{}, {}]>
+// CHECK: %[[SECOND:.*]] = plan.call "aten.neg.default"(%[[STATED]])
+// CHECK: %[[AGAIN:.*]] = plan.constrain %[[SECOND]] <[{}, {}]>
+// CHECK: return %[[AGAIN]]
+func.func @twice(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "block.act" : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} in "block.act" {plan.runs = {block = 1 : i64, "block.act" = 1 : i64}}
+      : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}

@@ -27,7 +27,7 @@ func.func @root(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -
 // A list of dims is one of all of them; a single dim has to be there.
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 // expected-error @below {{output 0 of 'head' has 3 dims, and the plan lists 2}}
-// expected-note @below {{help: dims count from 0}}
+// expected-note @below {{help: list each dim, with '_' for one without a name}}
 plan.border "head" is_input false index 0 #plan.sharding<[{"tp"}, {}]> exact true along [#plan.axis<"tp">] as "output [_ over tp, _]"
 // expected-error @below {{input 0 of 'head' has 3 dims, so there is no dim 3}}
 // expected-note @below {{help: dims count from 0}}

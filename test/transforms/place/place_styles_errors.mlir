@@ -71,7 +71,7 @@ func.func @forward(
 
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 // expected-error @below {{parameter 'up.weight' is placed in two ways: 'weight: split 1 over tp' and 'colwise tp'}}
-// expected-note @below {{help: modules that share a parameter need one placement}}
+// expected-note @below {{help: 'parameter' places what no style of the module divides; take one of the two away}}
 plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
     %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
@@ -231,4 +231,19 @@ func.func @forward(
   %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "d"
       : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{'aux' cannot be colwise tp: nothing that the model returns is computed in it}}
+// expected-note @below {{help: use 'replicate'}}
+plan.style "aux" colwise [#plan.axis<"tp">] as "colwise tp"
+// expected-error @below {{'aux' cannot be sequence tp: nothing that the model returns is computed in it}}
+// expected-note @below {{help: use 'replicate'}}
+plan.style "aux" sequence [#plan.axis<"tp">] as "sequence tp"
+func.func @forward(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["aux.weight"]}) -> tensor<4x8xf32> {
+  return %x : tensor<4x8xf32>
 }

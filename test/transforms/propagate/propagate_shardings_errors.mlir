@@ -202,14 +202,13 @@ func.func @forward(
 
 // -----
 
-// A placement that the plan states for a parameter is not blamed on the style of its module. It takes no parts either,
-// and within one module no border can gather the value.
+// A placement that the plan states for a parameter is not blamed on the style of its module. It takes parts, too.
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 plan.style "kv" replicate [] as "replicate"
 func.func @forward(
     %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
     // expected-error @below {{dim 1 of 'kv' is parts of 8, 8 to 'aten.split.Tensor' in 'kv', and is divided over tp as one}}
-    // expected-note @below {{help: divide another dim, or let the modules before it gather this one with 'output'}}
+    // expected-note @below {{help: state the parts of the fused weight: 'parts 2'}}
     %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["kv.weight"], plan.style = "split 0 over tp",
                           plan.sharding = #plan.sharding<[{"tp"}, {}]>}) -> tensor<6x8xf32> {
   %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "kv"
@@ -288,4 +287,24 @@ func.func @forward(
   %2:3 = plan.call "aten.unbind.int"(%1) {self = #plan.operand<0>, dim = 1 : i64} in "attn"
       : (tensor<6x3x2x4xf32>) -> (tensor<6x2x4xf32>, tensor<6x2x4xf32>, tensor<6x2x4xf32>)
   return %2#0 : tensor<6x2x4xf32>
+}
+
+// -----
+
+// One of two weights has parts: the same axis on both sides, and other elements on a rank.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-note @below {{divided by 'colwise tp parts 2'}}
+plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp parts 2" {parts = array<i64: 1, 1>}
+// expected-warning @below {{'rowwise tp' divides its input as [6, 8 over tp], and it arrives as [6, 8 over tp parts 4+4]; 96 bytes on each rank are dealt anew}}
+// expected-note @below {{help: state the same 'parts' at both, or at neither}}
+plan.style "down" rowwise [#plan.axis<"tp">] as "rowwise tp"
+func.func @forward(
+    %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %up: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"]},
+    %down: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["down.weight"]}) -> tensor<6x8xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %up) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+      : (tensor<6x8xf32>, tensor<8x8xf32>) -> tensor<6x8xf32>
+  %1 = plan.call "aten.linear.default"(%0, %down) {input = #plan.operand<0>, weight = #plan.operand<1>} in "down"
+      : (tensor<6x8xf32>, tensor<8x8xf32>) -> tensor<6x8xf32>
+  return %1 : tensor<6x8xf32>
 }

@@ -44,6 +44,20 @@ TEST(DraftInputs, SymbolsGetTheExtentOfTheExample) {
               ElementsAre("input ids: [batch = 6 over dp, seq = 10]", "input mask: [batch = 6 over dp, _, s2 = 10]"));
 }
 
+TEST(DraftInputs, SymbolsWithTheSameExampleBelongTogether) {
+  // Exporters give labels symbols of their own.
+  llvm::StringMap<int64_t> examples;
+  examples["s1"] = examples["s97"] = 4;
+  examples["s2"] = examples["s38"] = 10;
+  examples["s3"] = 5;
+  EXPECT_THAT(
+      draftInputs({{"ids", {{0, "s1"}, {0, "s2"}}}, {"labels", {{0, "s97"}, {0, "s38"}}}}, examples, {"dp", 3}, true)
+          .statements,
+      ElementsAre("input ids, labels: [batch = 6 over dp, seq = 10]"));
+  EXPECT_THAT(draftInputs({{"x", {{0, "s1"}}}, {"y", {{0, "s3"}}}}, examples, {"dp", 3}, false).statements,
+              ElementsAre("input x: [batch = 6 over dp]", "input y: [s3 = 5]"));
+}
+
 TEST(DraftInputs, SymbolsWithoutExampleAreLets) {
   DraftInputs inputs =
       draftInputs({{"ids", {{0, "s1"}, {8, ""}}}, {"labels", {{0, "s1"}, {8, ""}}}}, {}, {"dp", 3}, true);

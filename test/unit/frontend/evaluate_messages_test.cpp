@@ -39,13 +39,14 @@ help: choose a multiple of 3 to divide
      R"(p.plan:3:13: error: 4 / a = 4 / 0 divides by zero
     mesh dp = 4 / a
               ^~~~~
+help: give the divisor another value, in the plan or with -D
 )"},
     {"UnknownDefinition",
      R"(plan p {
   mesh dp = world / tp, tp = 3
 }
 )",
-     R"(error: -D tpp=3: the plan has no axis or value 'tpp'
+     R"(p.plan: error: -D tpp=3: the plan has no axis or value 'tpp'
 help: did you mean 'tp'?
 )",
      Model::Llama,

@@ -243,7 +243,8 @@ TEST(Parse, BracesOfPathsAndBlocks) {
 }
 
 TEST(Parse, TextMustBeUtf8) {
-  EXPECT_EQ(parse("plan p {\n \xff\xfe\n}").text, "p.plan: error: line 2 is not UTF-8 text\n");
+  EXPECT_EQ(parse("plan p {\n \xff\xfe\n}").text,
+            "p.plan: error: line 2 is not UTF-8 text\nhelp: a plan is a text file\n");
 }
 
 } // namespace

@@ -131,7 +131,7 @@ help: several axes are written in parentheses: 'colwise (dp, tp)'
 p.plan:4:27: error: unexpected 'override' behind 'sequence tp'
     model.norm: sequence tp override
                             ^~~~~~~~
-help: 'override' stands in front of the path: 'override PATH: STYLE AXIS'
+help: 'override' stands in front of the path: 'override PATH: STYLE'
 p.plan:5:34: error: unexpected 'fast' behind 'rowwise tp'
     model.embed_tokens: rowwise tp fast
                                    ^~~~
@@ -185,6 +185,7 @@ p.plan:3:23: note: it stands here, too
      R"(p.plan:3:29: error: the number of parts is at least 2, and this is 1
     lm_head: colwise tp parts 1
                               ^
+help: 'parts 3' stands for three projections of one size
 )"},
     {"EmptyPart",
      R"(plan p {
@@ -196,6 +197,7 @@ p.plan:3:23: note: it stands here, too
      R"(p.plan:3:42: error: the size of a part is at least 1, and this is 0
     lm_head: colwise tp parts (heads 9, kv 0)
                                            ^
+help: sizes are in proportion: 'parts (q 4, k 1, v 1)'
 )"},
     {"NegativeDim",
      R"(plan p {
@@ -207,7 +209,37 @@ p.plan:3:23: note: it stands here, too
      R"(p.plan:3:31: error: a dim is at least 0, and this is -1
     model.norm: sequence tp dim 0 - 1
                                 ^~~~~
+help: dims count from 0
 )"},
+    {"OverrideBehindReplicate",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: replicate override
+  rest: replicate
+}
+)",
+     R"(p.plan:3:22: error: 'replicate' takes no axis
+    lm_head: replicate override
+                       ^~~~~~~~
+help: 'override' stands in front of the path: 'override PATH: STYLE'
+)"},
+    {"TiedModuleWithAWrongAxis",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  model.embed_tokens: rowwise tp
+  lm_head: colwise tq
+  rest: replicate
+}
+)",
+     R"(p.plan:4:20: error: unknown axis 'tq'
+    lm_head: colwise tq
+                     ^~
+p.plan:2:3: note: the mesh is here
+    mesh dp = 2, tp = 3
+    ^~~~~~~~~~~~~~~~~~~
+help: did you mean 'tp'?
+)",
+     Model::Tied},
     {"StyleWithoutAxis",
      R"(plan p {
   mesh dp = 2, tp = 3
@@ -338,9 +370,11 @@ p.plan:4:45: error: 'parts' are those of one dim, and 0 are split
      R"(p.plan:3:29: error: the number of parts is at most 65536, and this is 1000000000000
     lm_head: colwise tp parts 1000000000000
                               ^~~~~~~~~~~~~
+help: 'parts 3' stands for three projections of one size
 p.plan:4:40: error: the size of a part is at most 1099511627776, and this is 9000000000000000000
     model.norm: rowwise tp parts (a 1, b 9000000000000000000)
                                          ^~~~~~~~~~~~~~~~~~~
+help: sizes are in proportion: 'parts (q 4, k 1, v 1)'
 )"},
     {"BorderIndex",
      R"(plan p {

@@ -301,6 +301,7 @@ plan q {
      R"(p.plan:4:1: error: expected end of file, found 'plan'
   plan q {
   ^~~~
+help: a file holds one plan
 )"},
     {"BraceTooMany",
      R"(plan p {
@@ -354,6 +355,26 @@ help: close it with */
      R"(p.plan:2:10: error: unexpected character '$'
     loss 0 $
            ^
+)"},
+    {"CommentOfAnotherLanguage",
+     R"(plan p {
+  loss 0  # tokens
+}
+)",
+     R"(p.plan:2:11: error: unexpected character '#'
+    loss 0  # tokens
+            ^
+help: comments begin with '//'
+)"},
+    {"PathWithAMinus",
+     R"(plan p {
+  blocks.a-b: replicate
+}
+)",
+     R"(p.plan:2:11: error: expected ':' or '{' after 'blocks.a', found '-'
+    blocks.a-b: replicate
+            ^
+help: a path with other signs than letters, digits, '_' and '.' stands in quotes
 )"},
     {"NotAnInteger",
      R"(plan p {

@@ -227,7 +227,7 @@ TEST_F(Messages, AnOperatorWithoutARecord) {
       ElementsAre("error p.plan:4: operator 'custom.scan.default' in 'mixer' has no record, and its operand 1 is "
                   "[6 over dp, 16 over tp]",
                   "note p.plan:5: also divided by 'input x'",
-                  "help: gather the values before it with 'mixer: input [_, _]', or add a record "
+                  "help: gather the values before it with 'mixer: input 1 [_, _]', or add a record "
                   "(docs/adding-an-op.md)"));
   EXPECT_THAT(unknown("custom.scan.default", ""),
               ElementsAre("error p.plan:4: operator 'custom.scan.default' in the root module has no record, and its "
@@ -274,7 +274,7 @@ TEST_F(Messages, AReshardOfAHeadThatNoModuleMakes) {
   EXPECT_EQ(unstated(statement()), "help: a KV head is not cut: use 'replicate' for what makes it");
   EXPECT_EQ(unstated(statement("sequence")),
             "help: give the modules that share these values styles that fit together, or ask for it with "
-            "'attn: input [_, _, _, _]'")
+            "'attn: input 1 [_, _, _, _]'")
       << "not what divides features";
 }
 
@@ -287,7 +287,7 @@ TEST_F(Messages, AReshardOfAnotherDimIsNoneOfAHead) {
   EXPECT_EQ(
       said([&] { reportUnstatedReshard(call(0), 1, sharding("[{}, {}, {}, {}]"), mesh(), statement(), false); }).back(),
       "help: give the modules that share these values styles that fit together, or ask for it with "
-      "'attn: input [_, _, _, _]'");
+      "'attn: input 1 [_, _, _, _]'");
 }
 
 TEST_F(Messages, ADimSmallerThanItsShards) {

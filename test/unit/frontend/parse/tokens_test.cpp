@@ -116,7 +116,7 @@ TEST(Tokens, CommentsAreHidden) {
 }
 
 TEST(Tokens, WhatIsNoTextOrNoToken) {
-  EXPECT_EQ(read("a\nb\xff"), "p.plan: error: line 2 is not UTF-8 text\n");
+  EXPECT_EQ(read("a\nb\xff"), "p.plan: error: line 2 is not UTF-8 text\nhelp: a plan is a text file\n");
   EXPECT_EQ(read("PK\x03\x04\xff"), "p.plan: error: this is an archive, not a plan\n"
                                     "help: a plan names its model: 'model \"FILE.pt2\"'; 'meshplan init' drafts one\n");
   EXPECT_EQ(read("a\n  /* b\nc"),

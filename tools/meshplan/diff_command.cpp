@@ -78,8 +78,8 @@ int DiffCommand::run() {
 
 Command meshplan::addDiff(CLI::App &app) {
   auto command = std::make_shared<DiffCommand>();
-  app.add_option("A.plan", command->before, "plan file")->required();
-  app.add_option("B.plan", command->after, "plan file of the same model")->required();
+  app.add_option("a.plan", command->before, "plan file")->required();
+  app.add_option("b.plan", command->after, "plan file of the same model")->required();
   addPlanOptions(app, command->options, command->definitions);
   app.add_flag("--json", command->json, "print the differences as JSON");
   app.footer(

@@ -142,6 +142,7 @@ MODELS: dict[str, list[str]] = {
     "multihead": ["multihead"],
     "plain_norms": ["plain_norms"],
     "products": ["products"],
+    "shared": ["shared"],
     "mixtral": noisy("mixtral", **MIXTRAL),
     "mixtral_batched": noisy("mixtral", **MIXTRAL, experts_implementation="batched_mm"),
     "gemma2": noisy("gemma2", **GEMMA2),

@@ -247,6 +247,26 @@ class Fused(nn.Module):
         return {"hidden": torch.randn(4, 10, 48)}
 
 
+class Shared(nn.Module):
+    """One block that is called three times, and a table that another module lends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed, self.positions = nn.Embedding(40, 24), nn.Embedding(10, 24)
+        self.norm = nn.LayerNorm(24)
+        self.up, self.down = nn.Linear(24, 48), nn.Linear(48, 24)
+
+    def forward(self, ids: torch.Tensor) -> Tensors:
+        hidden = self.embed(ids) + self.positions.weight
+        for _ in range(3):
+            hidden = hidden + self.down(self.up(self.norm(hidden)).relu())
+        return {"logits": nn.functional.linear(hidden, self.embed.weight)}
+
+    @staticmethod
+    def inputs() -> Tensors:
+        return {"ids": torch.randint(40, (4, 10))}
+
+
 MODULES = {
     "attentions": Attentions,
     "class_losses": ClassLosses,
@@ -259,6 +279,7 @@ MODULES = {
     "operators": Operators,
     "plain_norms": PlainNorms,
     "products": Products,
+    "shared": Shared,
 }
 
 

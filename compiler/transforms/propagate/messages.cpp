@@ -314,7 +314,7 @@ void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr n
 void meshplan::reportOtherDivision(ConstrainOp constrain, Value value, ShardingAttr to, MeshOp mesh,
                                    const std::optional<Cause> &other, bool isError) {
   RankedTensorType wanted = withSharding(value.getType(), to);
-  auto diagnostic = isError ? constrain.emitError() : constrain.emitWarning();
+  auto diagnostic = isError ? emitError(constrain.getLoc()) : emitWarning(constrain.getLoc());
   diagnostic << "'" << constrain.getStyle() << "' divides its input as " << layoutText(wanted) << ", and it arrives as "
              << layoutText(cast<RankedTensorType>(value.getType())) << "; " << largestShardBytes(wanted, mesh)
              << " bytes on each rank are dealt anew";

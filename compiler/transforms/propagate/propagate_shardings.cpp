@@ -28,12 +28,7 @@ using namespace meshplan::plan;
 
 namespace {
 
-AxisList toAxes(ArrayAttr axes) {
-  AxisList list;
-  for (Attribute axis : axes)
-    list.push_back(cast<AxisRefAttr>(axis));
-  return list;
-}
+AxisList toAxes(ArrayAttr axes) { return AxisList(axes.getAsRange<AxisRefAttr>()); }
 
 using ModuleStyles = llvm::StringMap<SmallVector<StyleOp, 1>>;
 
@@ -106,13 +101,14 @@ private:
   std::optional<Cause> statementBehind(Value value);
   /// That which divides what a reshard gathers or deals anew.
   std::optional<Cause> statementBehind(Value value, ShardingAttr to);
-  /// True if the statement divides a parameter. Where a call cannot take its axis it is wrong, as where a fused weight
-  /// has no parts; what follows from inputs and borders is gathered.
+  /// True if the statement divides a parameter.
   bool dividesWeights(Location statement);
 
   /// The cause as messages tell it; of the call if there is none.
   DividingStatement toStatement(const std::optional<Cause> &cause, CallOp call);
-  LogicalResult reportBlock(CallOp call, const FactorRule &rule, const CallDecision &decision);
+  /// Reports an axis that the call cannot take if a statement divides a parameter over it: that is wrong, as where a
+  /// fused weight has no parts. False for what follows from inputs and borders, which is gathered.
+  bool refuseBlock(CallOp call, const FactorRule &rule, const std::pair<unsigned, ProjectionBlock> &blocked);
 
   /// An operator without a record runs replicated, on whole values.
   LogicalResult visitUnknown(CallOp call);
@@ -266,14 +262,12 @@ LogicalResult Propagation::visitConstrain(ConstrainOp constrain) {
 }
 
 void Propagation::reportDealtAnew(ConstrainOp constrain, Value value, ShardingAttr to) {
-  for (auto [index, dims] : llvm::enumerate(llvm::zip(getSharding(value).getDims(), to.getDims()))) {
-    auto [before, after] = dims;
-    if (before.getAxes().empty() || before.getAxes() != after.getAxes() || !isDealtAnew(before, after))
-      continue;
-    strictFailure |= strict;
-    if (isNews(constrain.getLoc(), "dealt anew"))
-      reportOtherDivision(constrain, value, to, mesh, statementBehind(value), strict);
-  }
+  if (!llvm::any_of(llvm::zip(getSharding(value).getDims(), to.getDims()),
+                    [](auto dims) { return isDealtAnew(std::get<0>(dims), std::get<1>(dims)); }))
+    return;
+  strictFailure |= strict;
+  if (isNews(constrain.getLoc(), "dealt anew"))
+    reportOtherDivision(constrain, value, to, mesh, statementBehind(value), strict);
 }
 
 LogicalResult Propagation::checkDivides(ConstrainOp constrain, int64_t dim, ArrayRef<AxisRefAttr> axes) {
@@ -300,12 +294,8 @@ LogicalResult Propagation::visitCall(CallOp call) {
   // A reshape that would cut an axis within a head leaves the heads to nobody; attention may share a group.
   if (!decision.block && linearity.movesElements)
     decision.block = decision.cut;
-  if (decision.block) {
-    auto [index, block] = *decision.block;
-    std::optional<Cause> cause = layouts.causeOf(call.getOperands()[index], block.axis);
-    if (cause && dividesWeights(cause->location))
-      return reportBlock(call, rule, decision);
-  }
+  if (decision.block && refuseBlock(call, rule, *decision.block))
+    return failure();
   if (splitAddend(call, *record, rule, decision))
     return visitCall(call);
   placeReshards(call, decision);
@@ -437,12 +427,15 @@ DividingStatement Propagation::toStatement(const std::optional<Cause> &cause, Ca
   return {cause->location, {}, dividesWeights(cause->location)};
 }
 
-LogicalResult Propagation::reportBlock(CallOp call, const FactorRule &rule, const CallDecision &decision) {
-  auto [index, block] = *decision.block;
-  DividingStatement statement = toStatement(layouts.causeOf(call.getOperands()[index], block.axis), call);
-  if (isNews(statement.location, call.getTarget() + " block " + Twine(index)))
-    reportBlockedAxis(call, index, block, rule, mesh, statement, units);
-  return failure();
+bool Propagation::refuseBlock(CallOp call, const FactorRule &rule,
+                              const std::pair<unsigned, ProjectionBlock> &blocked) {
+  auto [index, block] = blocked;
+  std::optional<Cause> cause = layouts.causeOf(call.getOperands()[index], block.axis);
+  if (!cause || !dividesWeights(cause->location))
+    return false;
+  if (isNews(cause->location, call.getTarget() + " block " + Twine(index)))
+    reportBlockedAxis(call, index, block, rule, mesh, toStatement(cause, call), units);
+  return true;
 }
 
 LogicalResult Propagation::visitUnknown(CallOp call) {

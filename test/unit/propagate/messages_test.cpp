@@ -67,6 +67,13 @@ std::string viewOf(const std::string &type, const std::string &parts, const std:
          ">} in \"attn\" : (" + type + ") -> tensor<6x" + to + "xf32>\n";
 }
 
+/// A split of [6, 16] in `attn`.
+std::string splitOf(const std::string &type, const std::string &sizes) {
+  return "%0:2 = plan.call \"aten.split_with_sizes.default\"(%x) {self = #plan.operand<0>, split_sizes = array<i64: " +
+         sizes + ">, dim = 1 : i64} in \"attn\" : (" + type + ") -> (tensor<6x" + sizes.substr(0, sizes.find(',')) +
+         "xf32>, tensor<6x" + sizes.substr(sizes.find(' ') + 1) + "xf32>)\n";
+}
+
 TEST_F(Messages, OnlySomeStylesTakeParts) {
   const std::pair<const char *, bool> cases[] = {
       {"colwise", true}, {"rowwise", true}, {"sequence", false}, {"replicate", false}, {"expert", false}};
@@ -94,6 +101,57 @@ TEST_F(Messages, ShardsThatWouldCutAPart) {
   read("%x: " + type, viewOf(type, "4, 6", "4x6"));
   EXPECT_THAT(blocked(statement(), 1, 0, 1).front(), testing::HasSubstr("and its shards over tp = 4 would cut one"))
       << "as many parts as shards are not fewer";
+}
+
+TEST_F(Messages, APlacedParameterTakesParts) {
+  DividingStatement placed{stated(), {}, true};
+  EXPECT_TRUE(placed.takesParts());
+  const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{}, {"tp"}]>>)";
+  read("%x: " + type, splitOf(type, "8, 8"));
+  EXPECT_THAT(blocked(placed, 1),
+              ElementsAre("error p.plan:3: dim 1 of 'attn' is parts of 8, 8 to "
+                          "'aten.split_with_sizes.default' in 'attn', and is divided over tp as one",
+                          "help: state the parts of the fused weight: 'parts 2'"));
+}
+
+TEST_F(Messages, PartsThatAreTooSmallForTheAxis) {
+  const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{}, {"tp"}]>>)";
+  read("%x: " + type, splitOf(type, "13, 3"));
+  EXPECT_EQ(blocked(statement(), 1).back(), "help: tp can be at most 3, the size of the smallest part; or gather it "
+                                            "before it is taken apart with 'attn: input [_, _]'");
+}
+
+TEST_F(Messages, OneHeadOfAProjectionHasNoParts) {
+  // Heads that are counted and then go to an operator as they are, and parts that are taken one by one.
+  const std::string type = R"(tensor<6x24xf32, #plan.sharding<[{}, {"tp", parts [8, 8, 8]}]>>)";
+  read("%x: " + type, viewOf(type, "4, 6", "4x6"));
+  std::vector<std::string> heads = blocked(statement(), 1, 0, 1);
+  EXPECT_THAT(heads.front(), testing::HasSubstr("is 4 groups of 6, and is divided over tp in parts of 8, 8, 8"));
+  EXPECT_EQ(heads.back(), "help: leave out 'parts': the model takes this weight apart by groups");
+  read("%x: " + type, viewOf(type, "4, 6", "4x6") +
+                          "%2 = plan.call \"aten.select.int\"(%1) {self = #plan.operand<0>, dim = 1 : i64, index = 0 : "
+                          "i64} in \"attn\" : (tensor<6x4x6xf32>) -> tensor<6x6xf32>\n");
+  EXPECT_THAT(blocked(statement(), 1, 0, 1).front(),
+              testing::HasSubstr("is 4 parts of 6, and is divided over tp in parts of 8, 8, 8"));
+}
+
+TEST_F(Messages, AStatementThatDealsItsInputAnew) {
+  const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{}, {"tp", parts [8, 8]}]>>)";
+  read("%x: " + type, "%0 = plan.constrain %x <[{}, {\"tp\"}]> along [#plan.axis<\"tp\">] as \"rowwise tp\" : " + type +
+                          " -> " + type + "\n");
+  auto constrain = *function().getOps<ConstrainOp>().begin();
+  constrain->setLoc(stated(4));
+  ShardingAttr to = sharding("[{}, {\"tp\"}]");
+  auto report = [&](std::optional<Cause> other, bool isError) {
+    return said([&] { reportOtherDivision(constrain, argument(0), to, mesh(), other, isError); });
+  };
+  Cause colwise{stated(3), StringAttr::get(&context, "colwise tp parts 2")};
+  EXPECT_THAT(report(colwise, false),
+              ElementsAre("warning p.plan:4: 'rowwise tp' divides its input as [6, 16 over tp], and it arrives as "
+                          "[6, 16 over tp parts 8+8]; 96 bytes on each rank are dealt anew",
+                          "note p.plan:3: divided by 'colwise tp parts 2'",
+                          "help: state the same 'parts' at both, or at neither"));
+  EXPECT_EQ(report(std::nullopt, true).size(), 2u) << "an error, and no other statement";
 }
 
 TEST_F(Messages, PartsBelowOthers) {

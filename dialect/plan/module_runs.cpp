@@ -25,6 +25,11 @@ int64_t plan::moduleRun(CallOp call, StringRef path) {
   return run ? run.getInt() : 0;
 }
 
+bool ModuleRun::holds(Operation *op) const {
+  auto call = dyn_cast_or_null<CallOp>(op);
+  return call && call.isInModule(path) && moduleRun(call, path) == run;
+}
+
 void plan::copyModuleRuns(CallOp call, CallOp like) {
   if (Attribute runs = like->getDiscardableAttr(attributeName))
     call->setDiscardableAttr(attributeName, runs);

@@ -13,6 +13,15 @@
 
 namespace meshplan::plan {
 
+/// One call of a module of the model.
+struct ModuleRun {
+  llvm::StringRef path;
+  int64_t run = 0;
+
+  /// True if the op is a call that belongs to it. False for null.
+  bool holds(mlir::Operation *op) const;
+};
+
 /// Says to which runs of the modules around it a call belongs.
 void setModuleRuns(CallOp call, llvm::ArrayRef<std::pair<llvm::StringRef, int64_t>> runs);
 

@@ -47,7 +47,7 @@ Expected<Entry> readEntry(const std::string &name, const Json &json) {
     return corrupted("shape or data_offsets make no sense");
   int64_t begin = (*offsets)[0], end = (*offsets)[1];
   // Of a type that is not known, the tensor stands in the way only if it is read.
-  std::optional<int64_t> size = dtype ? byteCount(*shape, *dtype) : byteCount(*shape, DType::u8);
+  std::optional<int64_t> size = byteCount(*shape, dtype.value_or(DType::u8));
   if (!size || (dtype && *size != end - begin))
     return corrupted("shape ", shapeText(*shape), " of ", dtype ? dtypeName(*dtype) : std::string_view(dtypeText),
                      " in ", end - begin, " bytes");

@@ -23,12 +23,6 @@ using namespace meshplan::plan;
 
 namespace {
 
-/// One call of a module of the model.
-struct ModuleRun {
-  StringRef path;
-  int64_t run = 0;
-};
-
 /// Places the borders of one function.
 class BorderPlacer {
 public:
@@ -77,10 +71,9 @@ bool BorderPlacer::isInside(Operation *op, ModuleRun module) const {
   // A constraint belongs to what it constrains the operand of, and so do those before it.
   while (isa<ConstrainOp>(op) && op->hasOneUse())
     op = *op->user_begin();
-  auto call = dyn_cast<CallOp>(op);
-  if (!call)
+  if (!isa<CallOp>(op))
     return module.path.empty() && !isa<func::ReturnOp>(op);
-  return call.isInModule(module.path) && moduleRun(call, module.path) == module.run;
+  return module.holds(op);
 }
 
 /// The value that a module reads as this operand, before the layouts that statements inside the module give it.

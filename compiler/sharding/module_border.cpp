@@ -1,6 +1,6 @@
 //===- module_border.cpp - what enters and leaves a module ----------------===//
 
-#include "compiler/report/explain/module_border.h"
+#include "compiler/sharding/module_border.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -8,7 +8,7 @@ using namespace meshplan;
 using namespace meshplan::plan;
 
 bool meshplan::isReshardStep(Operation *op) {
-  return isa<AllGatherOp, ReduceScatterOp, AllReduceOp, AllToAllOp, PermuteOp, SliceOp>(op);
+  return isa<ConstrainOp, ReshardOp, AllGatherOp, ReduceScatterOp, AllReduceOp, AllToAllOp, PermuteOp, SliceOp>(op);
 }
 
 Value meshplan::originOf(Value value) {
@@ -37,22 +37,22 @@ SmallVector<OpOperand *> meshplan::usesBehindReshards(Value value) {
   return uses;
 }
 
-ModuleBorder meshplan::findBorder(func::FuncOp function, StringRef path) {
+static ModuleBorder findBorderOf(func::FuncOp function, llvm::function_ref<bool(Operation *)> isInside) {
   ModuleBorder border;
   llvm::MapVector<Value, SmallVector<OpOperand *>> inputs;
   for (auto call : function.getOps<CallOp>()) {
-    if (!isInModule(call, path))
+    if (!isInside(call))
       continue;
     border.calls.push_back(call);
     for (OpOperand &operand : call->getOpOperands()) {
       Value origin = originOf(operand.get());
       Operation *producer = origin.getDefiningOp();
-      if (!isWeight(origin) && !origin.getDefiningOp<ConstantOp>() && !(producer && isInModule(producer, path)))
+      if (!isWeight(origin) && !origin.getDefiningOp<ConstantOp>() && !(producer && isInside(producer)))
         inputs[origin].push_back(&operand);
     }
     for (Value result : call.getResults()) {
       BorderValue output{result, usesBehindReshards(result)};
-      llvm::erase_if(output.uses, [&](OpOperand *use) { return isInModule(use->getOwner(), path); });
+      llvm::erase_if(output.uses, [&](OpOperand *use) { return isInside(use->getOwner()); });
       if (!output.uses.empty())
         border.outputs.push_back(std::move(output));
     }
@@ -60,4 +60,12 @@ ModuleBorder meshplan::findBorder(func::FuncOp function, StringRef path) {
   for (auto &[value, uses] : inputs)
     border.inputs.push_back({value, std::move(uses)});
   return border;
+}
+
+ModuleBorder meshplan::findBorder(func::FuncOp function, StringRef path) {
+  return findBorderOf(function, [&](Operation *op) { return isInModule(op, path); });
+}
+
+ModuleBorder meshplan::findBorder(func::FuncOp function, ModuleRun run) {
+  return findBorderOf(function, [&](Operation *op) { return run.holds(op); });
 }

@@ -1,20 +1,20 @@
 //===- module_border.h - what enters and leaves a module --------*- C++ -*-===//
 //
 // The values at the border of a module of the model, in a program of the plan
-// dialect behind `partition`. Collectives belong to no module: they stand
-// between the value that a producer makes and those that take it.
+// dialect. Stated layouts, reshards and collectives belong to no module: they
+// stand between the value that a producer makes and those that take it.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MESHPLAN_COMPILER_REPORT_EXPLAIN_MODULE_BORDER_H
-#define MESHPLAN_COMPILER_REPORT_EXPLAIN_MODULE_BORDER_H
+#ifndef MESHPLAN_COMPILER_SHARDING_MODULE_BORDER_H
+#define MESHPLAN_COMPILER_SHARDING_MODULE_BORDER_H
 
-#include "dialect/plan/plan.h"
+#include "dialect/plan/module_runs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace meshplan {
 
-/// True for the collective ops and the slice.
+/// True for stated layouts, reshards, the collective ops and the slice.
 bool isReshardStep(mlir::Operation *op);
 
 /// The value that `value` is a resharded form of: itself, if no collective makes it.
@@ -38,9 +38,12 @@ struct ModuleBorder {
   llvm::SmallVector<BorderValue> outputs; ///< values that something outside reads, in the order in which they are made
 };
 
-/// The border of the module at `path`. Linear in the size of the program.
+/// The border of the module at `path`, of all its calls together. Linear in the size of the program.
 ModuleBorder findBorder(mlir::func::FuncOp function, llvm::StringRef path);
+
+/// The border of one call of a module.
+ModuleBorder findBorder(mlir::func::FuncOp function, plan::ModuleRun run);
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_REPORT_EXPLAIN_MODULE_BORDER_H
+#endif // MESHPLAN_COMPILER_SHARDING_MODULE_BORDER_H

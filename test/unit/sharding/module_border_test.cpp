@@ -1,6 +1,6 @@
 //===- module_border_test.cpp - what enters and leaves --------------------===//
 
-#include "compiler/report/explain/module_border.h"
+#include "compiler/sharding/module_border.h"
 #include "test/unit/report/explain/plan_module.h"
 
 using namespace meshplan;
@@ -54,4 +54,23 @@ TEST_F(BorderTest, TheRootHoldsAll) { expectBorder("", 6, {"x x2"}, {"layers.1 x
 TEST_F(BorderTest, APrefixOfANameIsAnotherModule) {
   EXPECT_TRUE(findBorder(module.function(), "layer").calls.empty());
   EXPECT_TRUE(findBorder(module.function(), "layers.0.u").calls.empty());
+}
+
+TEST_F(BorderTest, ACallOfAModuleHasABorderOfItsOwn) {
+  // `down` of both layers as two calls of one module, of which the second reads what the first made.
+  auto calls = llvm::to_vector(module.function().getOps<plan::CallOp>());
+  for (plan::CallOp call : calls) {
+    bool isSecond = call.getModule()->starts_with("layers.1");
+    call.setModule("block");
+    if (isSecond)
+      plan::setModuleRuns(call, {{"block", 1}});
+  }
+  ModuleBorder first = findBorder(module.function(), plan::ModuleRun{"block", 0}),
+               second = findBorder(module.function(), plan::ModuleRun{"block", 1});
+  EXPECT_EQ(first.calls.size() + second.calls.size(), calls.size());
+  ASSERT_FALSE(second.inputs.empty());
+  EXPECT_TRUE(llvm::any_of(second.inputs, [&](const BorderValue &input) {
+    return llvm::any_of(first.outputs, [&](const BorderValue &output) { return output.value == input.value; });
+  })) << "what one call makes and the other reads crosses the border of both";
+  EXPECT_EQ(findBorder(module.function(), "block").outputs.size(), 1u) << "together they keep it inside";
 }

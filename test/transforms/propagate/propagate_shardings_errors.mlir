@@ -315,32 +315,20 @@ func.func @forward(
 plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
 // expected-warning @below {{'aten.view.default' in 'attn' needs [4, 24 over b], and gets [4, 24 over b, a]}}
 // expected-note @below {{help: give the modules that share these values styles that fit together, or ask for it with 'v: output [_, _ over b]'}}
+// expected-warning @below {{'aten.mul.Tensor' in the root module needs [4, 24 over a], and gets [4, 24 over b, a]}}
+// expected-note @below {{help: give the modules that share these values styles that fit together, or ask for it with 'v: output [_, _ over a]'}}
 plan.style "v" colwise [#plan.axis<"b">] as "colwise b"
-plan.style "n" sequence [#plan.axis<"a">] as "sequence a dim 1" {dim = 1 : i64}
 func.func @forward(
     %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"a"}]>},
+    %k: tensor<4x24xf32> {plan.kind = "input", plan.names = ["k"], plan.sharding = #plan.sharding<[{}, {"a"}]>},
     %w: tensor<24x8xf32> {plan.kind = "parameter", plan.names = ["v.weight"]},
     %bias: tensor<24xf32> {plan.kind = "parameter", plan.names = ["v.bias"]}) -> (tensor<4x24xf32>, tensor<4x6x4xf32>) {
   %0 = plan.call "aten.linear.default"(%x, %w, %bias)
       {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>} in "v"
       : (tensor<4x8xf32>, tensor<24x8xf32>, tensor<24xf32>) -> tensor<4x24xf32>
-  %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} in "n" : (tensor<4x24xf32>) -> tensor<4x24xf32>
-  %2 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 4, 6, 4>} in "attn"
+  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 4, 6, 4>} in "attn"
       : (tensor<4x24xf32>) -> tensor<4x6x4xf32>
-  return %1, %2 : tensor<4x24xf32>, tensor<4x6x4xf32>
-}
-
-// -----
-
-// Operands that arrive alike and are needed alike are one warning.
-plan.mesh [#plan.mesh_axis<"tp" = 2>]
-func.func @forward(
-    // expected-warning @below {{'meshplan.attention' in 'attn' needs [4, 2, 8, 4], and gets [4, 2, 8 over tp, 4]}}
-    // expected-note @below {{help: give the modules that share these values styles that fit together, or ask for it with 'attn: input 1 [_, _, _, _]'}}
-    %x: tensor<4x2x8x4xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {}, {"tp"}, {}]>},
-    %q: tensor<4x2x8x4xf32> {plan.kind = "input", plan.names = ["q"]}) -> tensor<4x2x8x4xf32> {
-  %0:2 = plan.call "meshplan.attention"(%q, %x, %x)
-      {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.5 : f64} in "attn"
-      : (tensor<4x2x8x4xf32>, tensor<4x2x8x4xf32>, tensor<4x2x8x4xf32>) -> (tensor<4x2x8x4xf32>, tensor<4x2x8xf32>)
-  return %0#0 : tensor<4x2x8x4xf32>
+  %2 = plan.call "aten.mul.Tensor"(%k, %0) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<4x24xf32>, tensor<4x24xf32>) -> tensor<4x24xf32>
+  return %2, %1 : tensor<4x24xf32>, tensor<4x6x4xf32>
 }

@@ -71,14 +71,21 @@ MappedFile::~MappedFile() {
     ::munmap(const_cast<std::byte *>(data), size);
 }
 
+std::vector<std::span<const std::byte>> readAheadRequests(std::span<const std::byte> bytes, size_t pageSize) {
+  constexpr size_t longest = 512 << 10;
+  size_t before = reinterpret_cast<uintptr_t>(bytes.data()) % pageSize;
+  const std::byte *begin = bytes.data() - before, *end = bytes.data() + bytes.size();
+  std::vector<std::span<const std::byte>> requests;
+  if (bytes.empty())
+    return requests;
+  for (; begin < end; begin += requests.back().size())
+    requests.emplace_back(begin, std::min<size_t>(longest, end - begin));
+  return requests;
+}
+
 void willRead(std::span<const std::byte> bytes) {
-  // Of one call the system takes as much as its own read-ahead or one request to the disk holds, and drops the rest.
-  constexpr uintptr_t taken = 512 << 10;
-  auto address = reinterpret_cast<uintptr_t>(bytes.data());
-  uintptr_t page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE)), end = address + bytes.size();
-  // A hint: where it is not taken, pages come one fault at a time.
-  for (uintptr_t begin = address / page * page; begin < end; begin += taken)
-    (void)::madvise(reinterpret_cast<void *>(begin), std::min(taken, end - begin), MADV_WILLNEED);
+  for (std::span<const std::byte> request : readAheadRequests(bytes, ::sysconf(_SC_PAGESIZE)))
+    (void)::madvise(const_cast<std::byte *>(request.data()), request.size(), MADV_WILLNEED);
 }
 
 Expected<AtomicFile> AtomicFile::create(const std::string &path) {

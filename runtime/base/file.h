@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace meshplan {
 
@@ -42,8 +43,14 @@ private:
   size_t size = 0;
 };
 
+/// The requests that together name every page of `bytes`, in order, each from the begin of a page. A system takes of
+/// one request as much as its own read-ahead or one request to the disk holds, and drops the rest: a request is no
+/// longer than that.
+std::vector<std::span<const std::byte>> readAheadRequests(std::span<const std::byte> bytes, size_t pageSize);
+
 /// Tells the system that these bytes, of a mapped file, are read next, so that it fetches them from the disk in large
-/// pieces and ahead of the reader. Bytes of no file stay as they are.
+/// pieces and ahead of the reader. A hint: the system may drop it, and pages then come one fault at a time. Bytes of no
+/// file stay as they are.
 void willRead(std::span<const std::byte> bytes);
 
 /// A file under construction; where the path is a link, of the file that it links to. It appears under its name, whole,

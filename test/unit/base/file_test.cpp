@@ -8,13 +8,10 @@
 
 #include <algorithm>
 #include <csignal>
-#include <fcntl.h>
 #include <functional>
 #include <gmock/gmock.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
 
 namespace meshplan {
@@ -40,24 +37,34 @@ TEST(MappedFile, MovesKeepTheBytes) {
   EXPECT_EQ(second.bytes().data(), data);
 }
 
-TEST(MappedFile, WhatWillBeReadIsFetchedWhole) {
-  constexpr size_t size = 64 << 20, page = 4096;
+TEST(ReadAhead, RequestsNameEveryPage) {
+  constexpr size_t page = 4096, longest = 512 << 10;
+  alignas(page) static const std::byte file[5 * longest] = {};
+  for (size_t begin : {size_t(0), size_t(1), page - 1, page, 3 * page + 17, longest})
+    for (size_t size : {size_t(1), page, page + 1, longest, longest + 1, 3 * longest + 5}) {
+      SCOPED_TRACE(testing::Message() << size << " bytes from " << begin);
+      const std::byte *next = file + begin / page * page;
+      for (std::span<const std::byte> request : readAheadRequests({file + begin, size}, page)) {
+        EXPECT_EQ(request.data(), next);
+        EXPECT_EQ((request.data() - file) % page, 0u);
+        EXPECT_LE(request.size(), longest);
+        next += request.size();
+      }
+      EXPECT_EQ(next, file + begin + size);
+    }
+  EXPECT_TRUE(readAheadRequests({}, page).empty());
+}
+
+TEST(ReadAhead, LeavesTheBytesAsTheyAre) {
   TemporaryDirectory directory;
-  ASSERT_TRUE(writeFileAtomically(directory / "a", std::vector<std::byte>(size)).ok());
-  int descriptor = ::open((directory / "a").c_str(), O_RDONLY);
-  ASSERT_EQ(::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED), 0);
-  ::close(descriptor);
+  std::string text(3 << 20, 'm');
+  ASSERT_TRUE(writeFileAtomically(directory / "a", bytesOf(text)).ok());
   Expected<MappedFile> file = MappedFile::open(directory / "a");
   ASSERT_TRUE(file.ok());
-  willRead(file->bytes());
-  auto missing = [&] {
-    std::vector<unsigned char> resident(size / page);
-    ::mincore(const_cast<std::byte *>(file->bytes().data()), size, resident.data());
-    return std::ranges::count_if(resident, [](unsigned char bits) { return (bits & 1) == 0; });
-  };
-  for (int i = 0; i < 200 && missing() > 0; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_EQ(missing(), 0);
+  willRead(file->bytes().subspan(100));
+  EXPECT_TRUE(std::ranges::equal(file->bytes(), bytesOf(text)));
+  willRead(bytesOf(text)); // bytes of no file
+  EXPECT_THAT(text, testing::Each('m'));
 }
 
 TEST(MappedFile, AnAssignedFileIsTheOther) {

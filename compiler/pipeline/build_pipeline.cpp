@@ -45,6 +45,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     return;
   case Phase::partition:
     manager.addPass(createLowerReshards());
+    manager.addPass(createWidenAddends());
     manager.addPass(createLocalizeCalls());
     return;
   case Phase::schedule:

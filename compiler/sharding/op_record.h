@@ -104,6 +104,12 @@ struct OpRecord {
   /// Set by operators of which an operand gives only shape or dtype (new_ones, type_as): the same call without it.
   /// nullopt: every operand of this call is read. The importer applies it, so that no sharding of that operand matters.
   std::optional<CallRewrite> (*dropUnread)(const CallView &) = nullptr;
+  /// Set by operators that can write float32 sums of 16-bit operands: the same call with such a result. nullopt: the
+  /// operands of this call are converted first.
+  std::optional<LocalCall> (*widen)(const CallView &) = nullptr;
+  /// Every element of a result is one element of an operand. With a divided contraction it is zero on all ranks but the
+  /// one that holds that element: the sum of such addends is exact in every type.
+  bool picksElements = false;
   /// The operator makes a tensor from literals alone. All others read one.
   bool readsNoTensor = false;
   /// The operator is a loss whose elements come from one element of each operand, and has PyTorch's argument

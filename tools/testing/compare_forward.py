@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from addends import Addends
 from safetensors.torch import load_file
 
 HALVES = (torch.bfloat16, torch.float16)
@@ -129,37 +128,30 @@ class Deviation:
 
 
 class Reference:
-    """What PyTorch computes from an archive, in its own precision and in float64.
+    """What PyTorch computes from an archive, in its own precision and in float64."""
 
-    With `addends`, the error of PyTorch's own run is the larger one of its run as it is, and with every sum taken in as
-    many addends.
-    """
-
-    def __init__(self, archive: Path | str, inputs: Tensors, addends: int = 1) -> None:
+    def __init__(self, archive: Path | str, inputs: Tensors) -> None:
         program = load_program(archive)
         self.half = is_half(program)
         self.narrow, self.exact = program.module(), widened_module(load_program(archive))
         self.positional = positional_inputs(program)
         self.own_errors: dict[str, float] = {}
-        self.own, self.wide = self.add_draw(inputs, addends)
+        self.own, self.wide = self.add_draw(inputs)
         single = [name for name, own in self.own.items() if own.is_floating_point() and own.numel() == 1]
         for shift in range(1, DRAWS if self.half and single else 1):
-            self.add_draw({name: tensor.roll(shift, -1) for name, tensor in inputs.items()}, addends, single)
+            self.add_draw({name: tensor.roll(shift, -1) for name, tensor in inputs.items()}, single)
 
-    def add_draw(self, inputs: Tensors, addends: int = 1, names: Sequence[str] = ()) -> tuple[Tensors, Tensors]:
+    def add_draw(self, inputs: Tensors, names: Sequence[str] = ()) -> tuple[Tensors, Tensors]:
         """Takes the errors of PyTorch's own run on other inputs into account, those of the outputs named or of all.
 
-        Returns that run in one addend, and the one in float64.
+        Returns that run, and the one in float64.
         """
         exact = run(self.exact, widened(inputs), self.positional)
-        runs = [run(self.narrow, inputs, self.positional)]
-        if addends > 1:
-            with Addends(addends):
-                runs.append(run(self.narrow, inputs, self.positional))
+        own = run(self.narrow, inputs, self.positional)
         for name in names or exact:
-            errors = [self.own_errors.get(name, 0.0)] + [largest_error(own[name], exact[name]) for own in runs]
+            errors = [self.own_errors.get(name, 0.0), largest_error(own[name], exact[name])]
             self.own_errors[name] = torch.tensor(errors, dtype=torch.float64).max().item()  # NaN if one is NaN
-        return runs[0], exact
+        return own, exact
 
     def mismatch(self, ours: Tensors) -> str | None:
         """What makes the outputs of a run others than those of PyTorch, whatever their values."""

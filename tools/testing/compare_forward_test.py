@@ -11,7 +11,6 @@ import unittest
 from pathlib import Path
 
 import torch
-from addends import Addends
 from compare_forward import DRAWS, Deviation, Reference, Tensors
 
 
@@ -39,10 +38,10 @@ class Weighted(torch.nn.Module):
         return scaled.sum(), scaled.exp(), scaled.argmax()
 
 
-def reference_of(module: torch.nn.Module, inputs: Tensors, addends: int = 1) -> Reference:
+def reference_of(module: torch.nn.Module, inputs: Tensors) -> Reference:
     with tempfile.TemporaryDirectory() as folder:
         torch.export.save(torch.export.export(module.eval(), (), inputs), Path(folder) / "m.pt2")
-        return Reference(Path(folder) / "m.pt2", inputs, addends)
+        return Reference(Path(folder) / "m.pt2", inputs)
 
 
 class Positional(unittest.TestCase):
@@ -136,17 +135,6 @@ class Halves(unittest.TestCase):
         x[0, 5] = math.inf
         reference = reference_of(Weighted().bfloat16(), {"x": x})
         self.assertEqual(reference.deviation("0", torch.tensor(1.0)).share, math.inf)
-
-    def test_addends_are_rounded(self) -> None:
-        torch.manual_seed(0)
-        module, inputs = torch.nn.Linear(64, 32).bfloat16(), {"input": torch.randn(8, 64).bfloat16()}
-        whole, parts = reference_of(module, inputs), reference_of(module, inputs, addends=4)
-        with torch.no_grad(), Addends(4):
-            made = module(inputs["input"])
-        error = (made.double() - whole.wide["0"]).abs().max().item()
-        self.assertGreater(error, whole.own_errors["0"])
-        self.assertEqual(parts.own_errors["0"], error)
-        self.assertEqual(parts.own["0"].tolist(), whole.own["0"].tolist())
 
     def test_a_model_that_returns_one_tensor(self) -> None:
         reference = reference_of(torch.nn.Linear(2, 2).bfloat16(), {"input": torch.ones(2, dtype=torch.bfloat16)})

@@ -39,23 +39,18 @@ SHARES = "## Parameters of a rank"  # begins the second table
 class Cell:
     """One model under one mesh: a share of the allowed error, or why there is none.
 
-    Of 16-bit models above it, also the share of what is allowed where PyTorch rounds each addend of a sum, as ranks do.
     `held` is what the largest rank has of all parameters, in per cent.
     """
 
     share: float | None = None
     reason: str = ""
-    of_addends: float | None = None
     held: float | None = None
 
     def is_right(self) -> bool:
-        shares = (self.share, self.of_addends)
-        return any(share is not None and share <= 1 for share in shares)
+        return self.share is not None and self.share <= 1
 
     def text(self) -> str:
-        if self.share is None:
-            return self.reason
-        return f"{self.share:.2f}" + (f" ({self.of_addends:.2f})" if self.of_addends is not None else "")
+        return self.reason if self.share is None else f"{self.share:.2f}"
 
     def held_text(self) -> str:
         return "" if self.held is None else f"{self.held:.0f}"
@@ -63,11 +58,6 @@ class Cell:
 
 def label(mesh: str, sequence: bool) -> str:
     return mesh.replace(",", " ") + (" sequence" if sequence else "")
-
-
-def addends(mesh: str) -> int:
-    """Of a sum that one axis of the mesh divides, at most."""
-    return max(int(axis.partition("=")[2]) for axis in mesh.split(","))
 
 
 def first_error(text: str) -> str:
@@ -129,13 +119,11 @@ def run_model(arguments: argparse.Namespace, model: str) -> dict[str, Cell]:
     if arguments.shares_only:
         return {label(*job): cell for job, (cell, _) in zip(jobs, made, strict=True)}
     inputs = load_file(f"{arguments.models / model}.inputs.safetensors")
-    reference = functools.cache(functools.partial(Reference, arguments.models / f"{model}.pt2", inputs))
+    reference = functools.cache(lambda: Reference(arguments.models / f"{model}.pt2", inputs))
     cells: dict[str, Cell] = {}
     for (mesh, sequence), (cell, path) in zip(jobs, made, strict=True):
         if not cell.reason:
             cell.share = reference().share(load_file(path))
-            if reference().half and not cell.share <= 1:
-                cell.of_addends = reference(addends(mesh)).share(load_file(path))
         cells[label(mesh, sequence)] = cell
         print(f"{model} {label(mesh, sequence)}: {cell.text()}", flush=True)
     return cells
@@ -194,11 +182,8 @@ def page(table: Table) -> str:
         "Every model of `tools/testing/make_models.py` under every mesh, with the plan that `meshplan init` drafts",
         "for it. A cell is the largest error of an output against PyTorch in float64, as a share of what is allowed:",
         "4 times the error of PyTorch's own float32 run or 1e-6 of the largest element, of 16-bit models 1.5 times the",
-        "error of PyTorch's own run (of a single number such as a loss, of the largest of eight runs). In 16 bits each",
-        "rank rounds its addend of a sum, as in PyTorch's own tensor parallelism. Where that is more than is allowed,",
-        "the share in brackets is of 1.5 times the error of PyTorch's run with every sum in as many addends as the",
-        "mesh's largest axis has ranks.",
-        "`tools/testing/model_table.py` made this page.",
+        "error of PyTorch's own run on one device (of a single number such as a loss, of the largest of eight runs):",
+        "0.67 is PyTorch's own error. `tools/testing/model_table.py` made this page.",
         "",
         *rows_of(table, lambda cell: cell.text() if cell.share is not None else ""),
         "",

@@ -26,13 +26,6 @@ class Cells(unittest.TestCase):
         for wrong in (Cell(), Cell(reason="init: no"), Cell(share=1.01), Cell(share=math.inf), Cell(share=math.nan)):
             self.assertFalse(wrong.is_right(), wrong)
 
-    def test_more_than_one_run_allows_is_right_where_it_is_less_than_addends_allow(self) -> None:
-        self.assertTrue(Cell(share=1.2, of_addends=0.9).is_right())
-        self.assertEqual(Cell(share=1.2, of_addends=0.9).text(), "1.20 (0.90)")
-        for wrong in (Cell(share=1.2, of_addends=1.1), Cell(share=math.inf, of_addends=math.inf)):
-            self.assertFalse(wrong.is_right(), wrong)
-        self.assertEqual(model_table.addends("dp=2,tp=3"), 3)
-
     def test_reasons(self) -> None:
         self.assertEqual(model_table.first_error("a.plan:1:2: error: no\n  help: so\nb: error: other\n"), "no")
         self.assertEqual(model_table.first_error("one\nSegmentation fault\n"), "Segmentation fault")

@@ -143,7 +143,8 @@ void addLossRecords(OpRegistry &registry) {
                 .rule = rowPickRule,
                 .linearity = inInput,
                 .cost = rowsCost<0>,
-                .localize = localizePick});
+                .localize = localizePick,
+                .picksElements = true});
   registry.add({.target = "meshplan.token_loss", .rule = rowSumRule, .linearity = notLinear, .cost = rowsCost<12>});
   registry.add(
       {.target = "meshplan.class_weight", .rule = classWeightRule, .linearity = inWeight, .cost = rowsCost<1>});

@@ -158,6 +158,12 @@ static OpCost medianCost(const CallView &call) {
   return cost;
 }
 
+/// The kernels add up in f32 and round to `dtype`.
+static std::optional<LocalCall> widenSum(const CallView &call) {
+  Attribute type = TypeAttr::get(Float32Type::get(call.args.getContext()));
+  return LocalCall{call.target.str(), withArg(call.args, "dtype", type)};
+}
+
 void addReductionRecords(OpRegistry &registry) {
   struct Reduction {
     StringRef target;
@@ -165,12 +171,13 @@ void addReductionRecords(OpRegistry &registry) {
     Linearity (*linearity)(const CallView &);
     OpCost (*cost)(const CallView &);
     LocalCall (*localize)(const CallView &, plan::MeshOp) = nullptr;
+    std::optional<LocalCall> (*widen)(const CallView &) = nullptr;
   };
   static const Reduction reductions[] = {
-      {"aten.sum.default", sumRule, inSelf, sumCost},
-      {"aten.sum.dim_IntList", sumRule, inSelf, sumCost},
-      {"aten.mean.default", sumRule, inSelf, meanCost, localizeMean},
-      {"aten.mean.dim", sumRule, inSelf, meanCost, localizeMean},
+      {"aten.sum.default", sumRule, inSelf, sumCost, nullptr, widenSum},
+      {"aten.sum.dim_IntList", sumRule, inSelf, sumCost, nullptr, widenSum},
+      {"aten.mean.default", sumRule, inSelf, meanCost, localizeMean, widenSum},
+      {"aten.mean.dim", sumRule, inSelf, meanCost, localizeMean, widenSum},
       {"meshplan.mean_addend", sumRule, inSelf, meanCost},
       {"aten.amax.default", maxRule, notLinear, compareCost},
       {"aten.max.default", maxRule, notLinear, compareCost},
@@ -190,7 +197,7 @@ void addReductionRecords(OpRegistry &registry) {
       {"aten.std_mean.correction", wholeRule, notLinear, spreadCost},
       {"aten.var_mean.correction", wholeRule, notLinear, spreadCost},
       {"aten.logsumexp.default", wholeRule, notLinear, logSumExpCost},
-      {"aten.nansum.default", sumRule, notLinear, sumCost},
+      {"aten.nansum.default", sumRule, notLinear, sumCost, nullptr, widenSum},
       {"aten.nanmean.default", wholeRule, notLinear, nanMeanCost},
       {"aten.trace.default", wholeRule, inSelf, copyCost},
       {"aten.kthvalue.default", wholeRule, notLinear, kthCost},
@@ -224,7 +231,8 @@ void addReductionRecords(OpRegistry &registry) {
                   .rule = reduction.rule,
                   .linearity = reduction.linearity,
                   .cost = reduction.cost,
-                  .localize = reduction.localize});
+                  .localize = reduction.localize,
+                  .widen = reduction.widen});
 }
 
 } // namespace meshplan

@@ -155,7 +155,7 @@ private:
   /// Gives `losses` what each row has to be divided by, and, if labels are smoothed, its logarithms' sum.
   void normalize(CallBuilder &losses) const {
     Value max = make("meshplan.row_max").tensor("input", logits).build({rows}, element);
-    Value sum = make("meshplan.row_sum_exp").tensor("input", logits).tensor("max", max).build({rows}, element);
+    Value sum = make("meshplan.row_sum_exp").tensor("input", logits).tensor("max", max).build({rows}, wide());
     losses.tensor("max", max).tensor("sum_exp", sum);
     if (smoothing == 0)
       return;
@@ -163,7 +163,7 @@ private:
     logarithms.tensor("input", logits).tensor("max", max).tensor("sum_exp", sum);
     if (classWeights)
       logarithms.tensor("weight", classWeights);
-    losses.tensor("row_sum", logarithms.build({rows}, element)).number("label_smoothing", smoothing);
+    losses.tensor("row_sum", logarithms.build({rows}, wide())).number("label_smoothing", smoothing);
   }
 
   Value tokenLosses() const {
@@ -186,27 +186,29 @@ private:
       return losses;
     if (reduction == LossReduction::Sum)
       return make("aten.sum.default").tensor("self", losses).build({}, element);
-    Type wide = isNarrow() ? Float32Type::get(element.getContext()) : element;
-    Value sum = sumIn(wide, losses);
-    Value count = targetWeights ? sumIn(wide, targetWeights)
+    Value sum = sumWide(losses);
+    Value count = targetWeights ? sumWide(targetWeights)
                                 : make("meshplan.count_tokens")
                                       .tensor("target", target)
                                       .integer("ignore_index", ignoreIndex)
-                                      .type("dtype", wide)
-                                      .build({}, wide);
-    Value mean = make("aten.div.Tensor").tensor("self", sum).tensor("other", count).build({}, wide);
+                                      .type("dtype", wide())
+                                      .build({}, wide());
+    Value mean = make("aten.div.Tensor").tensor("self", sum).tensor("other", count).build({}, wide());
     return isNarrow() ? make("aten.to.dtype").tensor("self", mean).type("dtype", element).build({}, element) : mean;
   }
 
   /// 16 bits do not hold the number of tokens.
   bool isNarrow() const { return element.getIntOrFloatBitWidth() < 32; }
 
-  Value sumIn(Type wide, Value values) const {
+  /// The type in which elements are added up.
+  Type wide() const { return isNarrow() ? Float32Type::get(element.getContext()) : element; }
+
+  Value sumWide(Value values) const {
     CallBuilder builder = make("aten.sum.default");
     builder.tensor("self", values);
     if (isNarrow())
-      builder.type("dtype", wide);
-    return builder.build({}, wide);
+      builder.type("dtype", wide());
+    return builder.build({}, wide());
   }
 
   plan::CallOp call;

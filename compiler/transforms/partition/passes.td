@@ -14,6 +14,25 @@ def LowerReshards : Pass<"plan-lower-reshards", "::mlir::ModuleOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def WidenAddends : Pass<"plan-widen-addends", "::mlir::ModuleOp"> {
+  let summary = "make and move addends of 16-bit sums in float32";
+  let description = [{
+    A partial sum of a 16-bit type becomes float32, from the call that makes it
+    to the collective that adds it up, whose result is converted: the sum is
+    rounded once, as on one rank, however many ranks add to it. A call writes
+    float32 itself where its record can (`OpRecord::widen`), else its operands
+    are converted. Addends of which all but one are zero (rows of a divided
+    table) lose nothing and stay as they are.
+
+    ```mlir
+    %0 = plan.call "meshplan.linear_f32"(%x, %w) {...} : (tensor<4x8xbf16, ...>, tensor<6x8xbf16, ...>) -> tensor<4x6xf32, ...>
+    %1 = plan.all_reduce %0 [#plan.axis<"tp">] : tensor<4x6xf32, ...> -> tensor<4x6xf32, ...>
+    %2 = plan.call "aten._to_copy.default"(%1) {dtype = bf16, ...} : (tensor<4x6xf32, ...>) -> tensor<4x6xbf16, ...>
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def LocalizeCalls : Pass<"plan-localize-calls", "::mlir::ModuleOp"> {
   let summary = "rewrite calls to what runs on a rank";
   let description = [{

@@ -44,8 +44,9 @@ func.func @none(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<6xf32> {
   return %loss : tensor<6xf32>
 }
 
-// 16 bits do not hold the number of tokens: total and count are 32-bit.
+// 16 bits do not hold the number of tokens: total and count are 32-bit, as are sums over a row.
 // CHECK-LABEL: func.func @narrow
+// CHECK: plan.call "meshplan.row_sum_exp"{{.*}}-> tensor<6xf32>
 // CHECK: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"{{.*}}-> tensor<6xbf16>
 // CHECK-NEXT: %[[TOTAL:.*]] = plan.call "aten.sum.default"(%[[LOSSES]]) {dtype = f32, {{.*}}-> tensor<f32>
 // CHECK-NEXT: %[[COUNT:.*]] = plan.call "meshplan.count_tokens"(%arg1) {dtype = f32, {{.*}}-> tensor<f32>
@@ -191,7 +192,7 @@ func.func @smoothed(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> tensor<f32> {
 // CHECK-LABEL: func.func @smoothed_weighted_positions
 // CHECK: %[[TARGETS:.*]] = plan.call "aten.reshape.default"(%arg1) {{.*}} -> tensor<6xi64>
 // CHECK-NEXT: %[[WEIGHTS:.*]] = plan.call "meshplan.class_weight"(%arg2, %[[TARGETS]]) {{.*}} -> tensor<6xbf16>
-// CHECK: %[[LOGS:.*]] = plan.call "meshplan.row_sum_log_softmax"({{.*}}, %arg2) {{.*}}weight = #plan.operand<3>} : (tensor<6x10xbf16>, tensor<6xbf16>, tensor<6xbf16>, tensor<10xbf16>) -> tensor<6xbf16>
+// CHECK: %[[LOGS:.*]] = plan.call "meshplan.row_sum_log_softmax"({{.*}}, %arg2) {{.*}}weight = #plan.operand<3>} : (tensor<6x10xbf16>, tensor<6xbf16>, tensor<6xf32>, tensor<10xbf16>) -> tensor<6xf32>
 // CHECK: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"({{.*}}, %[[LOGS]], %[[WEIGHTS]], {{.*}}label_smoothing = 2.000000e-01 : f64
 // CHECK-NEXT: %[[TOTAL:.*]] = plan.call "aten.sum.default"(%[[LOSSES]]) {dtype = f32, {{.*}}-> tensor<f32>
 // CHECK-NEXT: %[[COUNT:.*]] = plan.call "aten.sum.default"(%[[WEIGHTS]]) {dtype = f32, {{.*}}-> tensor<f32>

@@ -84,4 +84,43 @@ TEST_F(RecordRewrite, TypeAsBecomesAConversion) {
   EXPECT_EQ(text(*rewrite), "aten.to.dtype {dtype = bf16, self = #plan.operand<0>}");
 }
 
+class RecordWiden : public CallTest {
+protected:
+  /// "target {args}" of the call that writes float32, or "none".
+  std::string widened(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types) {
+    std::optional<LocalCall> call = record(target).widen(parse(target, args, types));
+    return call ? call->target + " " + print(call->args) : "none";
+  }
+};
+
+TEST_F(RecordWiden, ProductsHaveAKernel) {
+  EXPECT_EQ(widened("aten.linear.default", "{input = #plan.operand<0>, weight = #plan.operand<1>}",
+                    "(tensor<4x6xbf16>, tensor<2x6xbf16>) -> tensor<4x2xbf16>"),
+            "meshplan.linear_f32 {input = #plan.operand<0>, weight = #plan.operand<1>}");
+  EXPECT_EQ(widened("aten.mm.default", "{self = #plan.operand<0>, mat2 = #plan.operand<1>}",
+                    "(tensor<4x6xf16>, tensor<6x2xf16>) -> tensor<4x2xf16>"),
+            "meshplan.matmul_f32 {other = #plan.operand<1>, self = #plan.operand<0>}");
+  EXPECT_EQ(widened("aten.matmul.default", "{self = #plan.operand<1>, other = #plan.operand<0>}",
+                    "(tensor<6x2xf16>, tensor<3x4x6xf16>) -> tensor<3x4x2xf16>"),
+            "meshplan.matmul_f32 {other = #plan.operand<0>, self = #plan.operand<1>}");
+}
+
+TEST_F(RecordWiden, LinearOfAVectorOrWithABiasHasNone) {
+  EXPECT_EQ(widened("aten.linear.default", "{input = #plan.operand<0>, weight = #plan.operand<1>}",
+                    "(tensor<4x6xbf16>, tensor<6xbf16>) -> tensor<4xbf16>"),
+            "none");
+  EXPECT_EQ(widened("aten.linear.default",
+                    "{input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>}",
+                    "(tensor<4x6xbf16>, tensor<2x6xbf16>, tensor<2xbf16>) -> tensor<4x2xbf16>"),
+            "none");
+}
+
+TEST_F(RecordWiden, SumsTakeADtype) {
+  EXPECT_EQ(widened("aten.sum.dim_IntList", "{self = #plan.operand<0>, dim = [1], dtype = bf16}",
+                    "(tensor<4x6xbf16>) -> tensor<4xbf16>"),
+            "aten.sum.dim_IntList {dim = [1], dtype = f32, self = #plan.operand<0>}");
+  EXPECT_EQ(widened("aten.mean.default", "{self = #plan.operand<0>}", "(tensor<4x6xbf16>) -> tensor<bf16>"),
+            "aten.mean.default {dtype = f32, self = #plan.operand<0>}");
+}
+
 } // namespace

@@ -120,12 +120,12 @@ def forward(programs: Programs, base: Path) -> dict[str, torch.Tensor]:
 
 
 def reference_of(drawn: case.Case, archive: Path, inputs: dict[str, torch.Tensor]) -> Reference:
-    """Of 16-bit models the largest error of PyTorch's runs on the inputs and on others like them, in one addend and in
-    as many as there are ranks: the largest of a few hundred errors is a draw, as a single one is.
+    """Of 16-bit models the largest error of PyTorch's runs on the inputs and on others like them: the largest of a few
+    hundred errors is a draw, as a single one is.
     """
     reference = Reference(archive, inputs)
     for draw in range(DRAWS if drawn.half else 0):
-        reference.add_draw(make_inputs(dataclasses.replace(drawn, seed=drawn.seed + draw)), drawn.ranks)
+        reference.add_draw(make_inputs(dataclasses.replace(drawn, seed=drawn.seed + draw)))
     return reference
 
 

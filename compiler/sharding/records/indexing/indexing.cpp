@@ -204,7 +204,8 @@ void addIndexingRecords(OpRegistry &registry) {
                 .rule = embeddingRule,
                 .linearity = inWeight,
                 .cost = lookupCost,
-                .localize = localizeEmbedding});
+                .localize = localizeEmbedding,
+                .picksElements = true});
   registry.add(
       {.target = "meshplan.embedding", .rule = localEmbeddingRule, .linearity = inWeight, .cost = localEmbeddingCost});
   registry.add({.target = "aten.gather.default", .rule = gatherRule, .linearity = chosenOfSelf, .cost = lookupCost});

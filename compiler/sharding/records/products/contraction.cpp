@@ -130,6 +130,34 @@ static OpCost matmulCost(const CallView &call) {
 }
 
 //===----------------------------------------------------------------------===//
+// The same with float32 results of 16-bit operands: linear_f32, matmul_f32
+//===----------------------------------------------------------------------===//
+
+static std::optional<LocalCall> widenLinear(const CallView &call) {
+  std::optional<unsigned> weight = call.getOperand("weight");
+  if (!weight || call.operands[*weight].getRank() != 2 || call.getOperand("bias"))
+    return std::nullopt;
+  return LocalCall{"meshplan.linear_f32", call.args};
+}
+
+/// `mat2` of mm and bmm is `other` of matmul.
+static std::optional<LocalCall> widenMatmul(const CallView &call) {
+  StringRef second = call.getOperand("mat2") ? "mat2" : "other";
+  DictionaryAttr args = withArg(DictionaryAttr::get(call.args.getContext()), "self", call.get("self"));
+  return LocalCall{"meshplan.matmul_f32", withArg(args, "other", call.get(second))};
+}
+
+/// The first operand is converted whole, the second block by block.
+static OpCost widened(const CallView &call, StringRef first, OpCost cost) {
+  constexpr int64_t blockBytes = 1 << 20;
+  if (std::optional<unsigned> operand = call.getOperand(first))
+    cost.workspaceBytes += 4 * call.operands[*operand].getNumElements() + blockBytes;
+  return cost;
+}
+static OpCost linearF32Cost(const CallView &call) { return widened(call, "input", linearCost(call)); }
+static OpCost matmulF32Cost(const CallView &call) { return widened(call, "self", matmulCost(call)); }
+
+//===----------------------------------------------------------------------===//
 // addmm, baddbmm: beta * self + alpha * (first x second)
 //===----------------------------------------------------------------------===//
 
@@ -223,9 +251,15 @@ void addContractionRecords(OpRegistry &registry) {
                 .rule = linearRule,
                 .linearity = linearLinearity,
                 .cost = linearCost,
-                .splitAddend = splitBias});
+                .splitAddend = splitBias,
+                .widen = widenLinear});
   for (StringRef target : {"aten.mm.default", "aten.bmm.default", "aten.matmul.default"})
-    registry.add({.target = target, .rule = matmulRule, .linearity = matmulLinearity, .cost = matmulCost});
+    registry.add(
+        {.target = target, .rule = matmulRule, .linearity = matmulLinearity, .cost = matmulCost, .widen = widenMatmul});
+  registry.add(
+      {.target = "meshplan.linear_f32", .rule = linearRule, .linearity = linearLinearity, .cost = linearF32Cost});
+  registry.add(
+      {.target = "meshplan.matmul_f32", .rule = matmulRule, .linearity = matmulLinearity, .cost = matmulF32Cost});
   registry.add({.target = "aten.addmm.default",
                 .rule = addmmRule,
                 .linearity = addmmLinearity,

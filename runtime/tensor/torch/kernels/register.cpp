@@ -6,6 +6,7 @@
 #include "runtime/tensor/torch/kernels/embedding.h"
 #include "runtime/tensor/torch/kernels/grouped_mm.h"
 #include "runtime/tensor/torch/kernels/mean.h"
+#include "runtime/tensor/torch/kernels/products.h"
 #include "runtime/tensor/torch/kernels/rows.h"
 
 #include <mutex>
@@ -25,6 +26,8 @@ static void define(torch::Library &library) {
   library.def("mean_addend(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, int count) "
               "-> Tensor",
               &meanAddend);
+  library.def("matmul_f32(Tensor self, Tensor other) -> Tensor", &matmulF32);
+  library.def("linear_f32(Tensor input, Tensor weight) -> Tensor", &linearF32);
   library.def("row_max(Tensor input) -> Tensor", &rowMax);
   library.def("row_sum_exp(Tensor input, Tensor max) -> Tensor", &rowSumExp);
   library.def("row_sum_log_softmax(Tensor input, Tensor max, Tensor sum_exp, Tensor? weight=None) -> Tensor",

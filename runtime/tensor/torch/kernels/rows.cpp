@@ -36,7 +36,7 @@ static at::Tensor sumShifted(const at::Tensor &input, const at::Tensor &max, con
   at::ScalarType type = accumulationType(input.scalar_type());
   int64_t rows = input.size(0),
           block = std::max<int64_t>(1, blockElementsFor(input) / std::max<int64_t>(1, input.size(1)));
-  at::Tensor result = at::empty({rows}, input.options());
+  at::Tensor result = at::empty({rows}, input.options().dtype(type));
   at::Tensor maxColumn = max.to(type).unsqueeze(1);
   for (int64_t row = 0; row < rows; row += block) {
     int64_t count = std::min(block, rows - row);

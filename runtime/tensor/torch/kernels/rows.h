@@ -18,11 +18,12 @@ namespace meshplan {
 /// [N, C] to [N]: largest element of each row, minus infinity when C is 0.
 at::Tensor rowMax(const at::Tensor &input);
 
-/// [N, C], [N] to [N]: sum over each row of exp(input - max).
+/// [N, C], [N] to [N]: sum over each row of exp(input - max). A sum of half types is f32: it is one addend of that of
+/// all columns.
 at::Tensor rowSumExp(const at::Tensor &input, const at::Tensor &max);
 
 /// [N, C], [N], [N] to [N]: sum over each row of input - max - log(sumExp), each times its column's element of weight
-/// [C] if there is one.
+/// [C] if there is one. A sum of half types is f32.
 at::Tensor rowSumLogSoftmax(const at::Tensor &input, const at::Tensor &max, const at::Tensor &sumExp,
                             const std::optional<at::Tensor> &weight);
 

@@ -154,3 +154,33 @@ func.func @einsum_diagonal(%0: tensor<6x6xf32>, %1: tensor<6xf32>) -> tensor<6xf
     : (tensor<6x6xf32>, tensor<6xf32>) -> tensor<6xf32>
   return %r : tensor<6xf32>
 }
+
+func.func @linear_f32(%0: tensor<2x6x12xbf16>, %1: tensor<6x12xbf16>) -> tensor<2x6x6xf32> {
+  %r = plan.call "meshplan.linear_f32"(%0, %1) {input = #plan.operand<0>, weight = #plan.operand<1>}
+    : (tensor<2x6x12xbf16>, tensor<6x12xbf16>) -> tensor<2x6x6xf32>
+  return %r : tensor<2x6x6xf32>
+}
+
+func.func @linear_f32_rows(%0: tensor<4x12xbf16>, %1: tensor<6x12xbf16>) -> tensor<4x6xf32> {
+  %r = plan.call "meshplan.linear_f32"(%0, %1) {input = #plan.operand<0>, weight = #plan.operand<1>}
+    : (tensor<4x12xbf16>, tensor<6x12xbf16>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @matmul_f32(%0: tensor<4x12xf16>, %1: tensor<12x6xf16>) -> tensor<4x6xf32> {
+  %r = plan.call "meshplan.matmul_f32"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<4x12xf16>, tensor<12x6xf16>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @matmul_f32_batch(%0: tensor<6x4x12xbf16>, %1: tensor<6x12x2xbf16>) -> tensor<6x4x2xf32> {
+  %r = plan.call "meshplan.matmul_f32"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<6x4x12xbf16>, tensor<6x12x2xbf16>) -> tensor<6x4x2xf32>
+  return %r : tensor<6x4x2xf32>
+}
+
+func.func @matmul_f32_broadcast(%0: tensor<2x6x4x12xbf16>, %1: tensor<6x12x2xbf16>) -> tensor<2x6x4x2xf32> {
+  %r = plan.call "meshplan.matmul_f32"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<2x6x4x12xbf16>, tensor<6x12x2xbf16>) -> tensor<2x6x4x2xf32>
+  return %r : tensor<2x6x4x2xf32>
+}

@@ -1,0 +1,60 @@
+//===- products.cpp - float32 products of 16-bit matrices -----------------===//
+
+#include "runtime/tensor/torch/kernels/products.h"
+
+#include <ATen/ATen.h>
+#include <algorithm>
+
+using namespace meshplan;
+
+/// Of the second operand so many elements are converted at a time: in f32 they stay in the cache of a core.
+static constexpr int64_t blockElements = 1 << 18;
+
+/// [n, k] x [k, m] on a CPU.
+static void multiply(const at::Tensor &result, const at::Tensor &self, const at::Tensor &other) {
+  at::Tensor left = self.to(at::kFloat);
+  int64_t columns = other.size(1), block = std::max<int64_t>(16, blockElements / std::max<int64_t>(1, other.size(0)));
+  for (int64_t column = 0; column < columns; column += block) {
+    int64_t count = std::min(block, columns - column);
+    at::Tensor part = result.narrow(1, column, count);
+    at::mm_out(part, left, other.narrow(1, column, count).to(at::kFloat));
+  }
+}
+
+static at::Tensor matrixProduct(const at::Tensor &self, const at::Tensor &other) {
+  if (self.is_cuda())
+    return at::mm(self, other, at::kFloat);
+  at::Tensor result = at::empty({self.size(0), other.size(1)}, self.options().dtype(at::kFloat));
+  multiply(result, self, other);
+  return result;
+}
+
+static at::Tensor batchProduct(const at::Tensor &self, const at::Tensor &other) {
+  if (self.is_cuda())
+    return at::bmm(self, other, at::kFloat);
+  at::Tensor result = at::empty({self.size(0), self.size(1), other.size(2)}, self.options().dtype(at::kFloat));
+  for (int64_t index = 0; index < self.size(0); ++index)
+    multiply(result.select(0, index), self.select(0, index), other.select(0, index));
+  return result;
+}
+
+at::Tensor meshplan::matmulF32(const at::Tensor &self, const at::Tensor &other) {
+  TORCH_CHECK(at::isReducedFloatingType(self.scalar_type()) && self.scalar_type() == other.scalar_type(),
+              "both operands must have one 16-bit type, they have ", self.scalar_type(), " and ", other.scalar_type());
+  bool isMatrix = self.dim() >= 2 && other.dim() == 2, isBatch = self.dim() == 3 && other.dim() == 3;
+  TORCH_CHECK(!(isMatrix || isBatch) || self.size(-1) == other.size(-2), "cannot multiply ", self.sizes(), " with ",
+              other.sizes());
+  if (isMatrix) {
+    std::vector<int64_t> sizes = self.sizes().vec();
+    sizes.back() = other.size(1);
+    return matrixProduct(self.dim() == 2 ? self : self.flatten(0, -2), other).view(sizes);
+  }
+  if (isBatch && self.size(0) == other.size(0))
+    return batchProduct(self, other);
+  return at::matmul(self.to(at::kFloat), other.to(at::kFloat));
+}
+
+at::Tensor meshplan::linearF32(const at::Tensor &input, const at::Tensor &weight) {
+  TORCH_CHECK(weight.dim() == 2, "weight must have 2 dims, it has ", weight.dim());
+  return matmulF32(input, weight.t());
+}

@@ -1,0 +1,25 @@
+//===- products.h - float32 products of 16-bit matrices ----------*- C++ -*-===//
+//
+// What a rank adds to a sum over ranks: rounded to 16 bits, each addend would
+// err as much as the whole sum does on one rank.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_PRODUCTS_H
+#define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_PRODUCTS_H
+
+#include <ATen/core/Tensor.h>
+
+namespace meshplan {
+
+/// matmul(self, other) of two tensors of one 16-bit type, as f32: the sums that the product makes, not rounded. Dims
+/// are those of at::matmul. On a GPU the operands are read as they are; on a CPU, whose products of 16-bit types give
+/// only such types, they are converted, the second one block by block.
+at::Tensor matmulF32(const at::Tensor &self, const at::Tensor &other);
+
+/// matmulF32(input, weight^T): input [.., k], weight [m, k] give [.., m].
+at::Tensor linearF32(const at::Tensor &input, const at::Tensor &weight);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_PRODUCTS_H

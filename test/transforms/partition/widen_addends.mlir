@@ -1,0 +1,162 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --plan-widen-addends | FileCheck %s
+// RUN: %meshplan-opt %s --split-input-file --plan-widen-addends --plan-localize-calls -o /dev/null
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// The product writes float32, the sum is rounded once.
+// CHECK-LABEL: func.func @linear
+func.func @linear(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<6x8xbf16, #plan.sharding<[{}, {"tp"}]>>)
+    -> tensor<4x6xbf16, #plan.sharding<[{}, {}]>> {
+  // CHECK: %[[ADDEND:.*]] = plan.call "meshplan.linear_f32"(%arg0, %arg1) {{.*}} in "mlp" {{.*}} -> tensor<4x6xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+  // CHECK-NEXT: %[[WIDE:.*]] = plan.all_reduce %[[ADDEND]] {{.*}} -> tensor<4x6xf32, #plan.sharding<[{}, {}]>>
+  // CHECK-NEXT: %[[SUM:.*]] = plan.call "aten._to_copy.default"(%[[WIDE]]) {dtype = bf16, self = #plan.operand<0>} in "mlp" {{.*}} -> tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
+  // CHECK-NEXT: return %[[SUM]]
+  %1 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "mlp"
+      : (tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>, tensor<6x8xbf16, #plan.sharding<[{}, {"tp"}]>>)
+      -> tensor<4x6xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+  %2 = plan.all_reduce %1 [#plan.axis<"tp">] : tensor<4x6xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+      -> tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
+  return %2 : tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// A bias is added before the sum is rounded, as in a product on one rank.
+// CHECK-LABEL: func.func @bias
+func.func @bias(%x: tensor<4x8xf16, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<8x6xf16, #plan.sharding<[{"tp"}, {}]>>,
+                %b: tensor<6xf16, #plan.sharding<[{}]>>) -> tensor<4x6xf16, #plan.sharding<[{"tp"}, {}]>> {
+  // CHECK: %[[ADDEND:.*]] = plan.call "meshplan.matmul_f32"(%arg0, %arg1) {other = #plan.operand<1>, self = #plan.operand<0>}
+  // CHECK: %[[WIDE:.*]] = plan.reduce_scatter %[[ADDEND]] {{.*}} -> tensor<4x6xf32, #plan.sharding<[{"tp"}, {}]>>
+  // CHECK: %[[BIAS:.*]] = plan.call "aten._to_copy.default"(%arg2) {dtype = f32, {{.*}} -> tensor<6xf32, #plan.sharding<[{}]>>
+  // CHECK: %[[BOTH:.*]] = plan.call "aten.add.Tensor"(%[[WIDE]], %[[BIAS]]) {{.*}} -> tensor<4x6xf32, #plan.sharding<[{"tp"}, {}]>>
+  // CHECK: plan.call "aten._to_copy.default"(%[[BOTH]]) {dtype = f16, {{.*}} -> tensor<4x6xf16, #plan.sharding<[{"tp"}, {}]>>
+  %1 = plan.call "aten.mm.default"(%x, %w) {self = #plan.operand<0>, mat2 = #plan.operand<1>}
+      : (tensor<4x8xf16, #plan.sharding<[{}, {"tp"}]>>, tensor<8x6xf16, #plan.sharding<[{"tp"}, {}]>>)
+      -> tensor<4x6xf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+  %2 = plan.reduce_scatter %1 [#plan.axis<"tp">] dim 0 : tensor<4x6xf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+      -> tensor<4x6xf16, #plan.sharding<[{"tp"}, {}]>>
+  %3 = plan.call "aten.add.Tensor"(%2, %b) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<4x6xf16, #plan.sharding<[{"tp"}, {}]>>, tensor<6xf16, #plan.sharding<[{}]>>)
+      -> tensor<4x6xf16, #plan.sharding<[{"tp"}, {}]>>
+  return %3 : tensor<4x6xf16, #plan.sharding<[{"tp"}, {}]>>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// A residual of the sum's own size is added in the model's type.
+// CHECK-LABEL: func.func @residual
+func.func @residual(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<6x8xbf16, #plan.sharding<[{}, {"tp"}]>>,
+                    %r: tensor<4x6xbf16, #plan.sharding<[{}, {}]>>) -> tensor<4x6xbf16, #plan.sharding<[{}, {}]>> {
+  // CHECK: %[[SUM:.*]] = plan.call "aten._to_copy.default"({{.*}} -> tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
+  // CHECK-NEXT: plan.call "aten.add.Tensor"(%[[SUM]], %arg2)
+  %1 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+      : (tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>>, tensor<6x8xbf16, #plan.sharding<[{}, {"tp"}]>>)
+      -> tensor<4x6xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+  %2 = plan.all_reduce %1 [#plan.axis<"tp">] : tensor<4x6xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+      -> tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
+  %3 = plan.call "aten.add.Tensor"(%2, %r) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<4x6xbf16, #plan.sharding<[{}, {}]>>, tensor<4x6xbf16, #plan.sharding<[{}, {}]>>)
+      -> tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
+  return %3 : tensor<4x6xbf16, #plan.sharding<[{}, {}]>>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// Rows of a divided table, and what is made of each alone, are zero on all ranks but one: nothing is lost in 16 bits.
+// CHECK-LABEL: func.func @lookup
+// CHECK-NOT: f32
+func.func @lookup(%w: tensor<32x8xbf16, #plan.sharding<[{"tp"}, {}]>>, %i: tensor<4xi64, #plan.sharding<[{}]>>,
+                  %s: tensor<bf16, #plan.sharding<[]>>) -> tensor<4x8xbf16, #plan.sharding<[{}, {}]>> {
+  %1 = plan.call "aten.embedding.default"(%w, %i) {weight = #plan.operand<0>, indices = #plan.operand<1>}
+      : (tensor<32x8xbf16, #plan.sharding<[{"tp"}, {}]>>, tensor<4xi64, #plan.sharding<[{}]>>)
+      -> tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+  %2 = plan.call "aten.mul.Tensor"(%1, %s) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>, tensor<bf16, #plan.sharding<[]>>)
+      -> tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+  %3 = plan.all_reduce %2 [#plan.axis<"tp">] : tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+      -> tensor<4x8xbf16, #plan.sharding<[{}, {}]>>
+  return %3 : tensor<4x8xbf16, #plan.sharding<[{}, {}]>>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// Two such addends together are no longer of one rank.
+// CHECK-LABEL: func.func @lookups
+func.func @lookups(%w: tensor<32x8xbf16, #plan.sharding<[{"tp"}, {}]>>, %i: tensor<4xi64, #plan.sharding<[{}]>>,
+                   %j: tensor<4xi64, #plan.sharding<[{}]>>) -> tensor<4x8xbf16, #plan.sharding<[{}, {}]>> {
+  %1 = plan.call "aten.embedding.default"(%w, %i) {weight = #plan.operand<0>, indices = #plan.operand<1>}
+      : (tensor<32x8xbf16, #plan.sharding<[{"tp"}, {}]>>, tensor<4xi64, #plan.sharding<[{}]>>)
+      -> tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+  %2 = plan.call "aten.embedding.default"(%w, %j) {weight = #plan.operand<0>, indices = #plan.operand<1>}
+      : (tensor<32x8xbf16, #plan.sharding<[{"tp"}, {}]>>, tensor<4xi64, #plan.sharding<[{}]>>)
+      -> tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+  // CHECK-COUNT-2: plan.call "aten._to_copy.default"({{.*}} -> tensor<4x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+  // CHECK: plan.call "aten.add.Tensor"({{.*}} -> tensor<4x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+  // CHECK: plan.call "aten._to_copy.default"({{.*}} -> tensor<4x8xbf16, #plan.sharding<[{}, {}]>>
+  %3 = plan.call "aten.add.Tensor"(%1, %2) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>, tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>)
+      -> tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+  %4 = plan.all_reduce %3 [#plan.axis<"tp">] : tensor<4x8xbf16, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+      -> tensor<4x8xbf16, #plan.sharding<[{}, {}]>>
+  return %4 : tensor<4x8xbf16, #plan.sharding<[{}, {}]>>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+
+// Wide until nothing is left to be added; a dtype among the arguments follows, and an operand is converted once.
+// CHECK-LABEL: func.func @two_axes
+func.func @two_axes(%x: tensor<4x8xbf16, #plan.sharding<[{"dp"}, {"tp"}]>>) -> tensor<bf16, #plan.sharding<[]>> {
+  // CHECK: plan.call "aten.sum.default"(%arg0) {dtype = f32, {{.*}} -> tensor<f32, #plan.sharding<[], partial = sum {"dp", "tp"}>>
+  // CHECK: plan.call "aten.view.default"({{.*}} -> tensor<1xf32, #plan.sharding<[{}], partial = sum {"dp", "tp"}>>
+  // CHECK: plan.all_reduce {{.*}} -> tensor<1xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
+  // CHECK-NEXT: plan.all_reduce {{.*}} -> tensor<1xf32, #plan.sharding<[{}]>>
+  // CHECK-NEXT: plan.call "aten._to_copy.default"({{.*}} -> tensor<1xbf16, #plan.sharding<[{}]>>
+  // CHECK-NEXT: plan.call "aten.view.default"({{.*}} -> tensor<bf16, #plan.sharding<[]>>
+  %1 = plan.call "aten.sum.default"(%x) {self = #plan.operand<0>, dtype = bf16}
+      : (tensor<4x8xbf16, #plan.sharding<[{"dp"}, {"tp"}]>>) -> tensor<bf16, #plan.sharding<[], partial = sum {"dp", "tp"}>>
+  %2 = plan.call "aten.view.default"(%1) {self = #plan.operand<0>, size = [1]}
+      : (tensor<bf16, #plan.sharding<[], partial = sum {"dp", "tp"}>>) -> tensor<1xbf16, #plan.sharding<[{}], partial = sum {"dp", "tp"}>>
+  %3 = plan.all_reduce %2 [#plan.axis<"tp">] : tensor<1xbf16, #plan.sharding<[{}], partial = sum {"dp", "tp"}>>
+      -> tensor<1xbf16, #plan.sharding<[{}], partial = sum {"dp"}>>
+  %4 = plan.all_reduce %3 [#plan.axis<"dp">] : tensor<1xbf16, #plan.sharding<[{}], partial = sum {"dp"}>>
+      -> tensor<1xbf16, #plan.sharding<[{}]>>
+  %5 = plan.call "aten.view.default"(%4) {self = #plan.operand<0>, size = []}
+      : (tensor<1xbf16, #plan.sharding<[{}]>>) -> tensor<bf16, #plan.sharding<[]>>
+  return %5 : tensor<bf16, #plan.sharding<[]>>
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+// An operator that writes the type that it reads has its operands converted, once for all readers.
+// CHECK-LABEL: func.func @converted
+func.func @converted(%x: tensor<2x4x8xbf16, #plan.sharding<[{}, {"tp"}, {}]>>, %w: tensor<6x4x3xbf16, #plan.sharding<[{}, {"tp"}, {}]>>)
+    -> tensor<2x6x6xbf16, #plan.sharding<[{}, {}, {}]>> {
+  // CHECK-COUNT-2: plan.call "aten._to_copy.default"({{.*}} {dtype = f32,
+  // CHECK-NEXT: plan.call "aten.conv1d.default"({{.*}} -> tensor<2x6x6xf32, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>
+  // CHECK-NEXT: plan.call "aten.conv1d.default"({{.*}} -> tensor<2x6x6xf32, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>
+  %1 = plan.call "aten.conv1d.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+      : (tensor<2x4x8xbf16, #plan.sharding<[{}, {"tp"}, {}]>>, tensor<6x4x3xbf16, #plan.sharding<[{}, {"tp"}, {}]>>)
+      -> tensor<2x6x6xbf16, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>
+  %2 = plan.call "aten.conv1d.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+      : (tensor<2x4x8xbf16, #plan.sharding<[{}, {"tp"}, {}]>>, tensor<6x4x3xbf16, #plan.sharding<[{}, {"tp"}, {}]>>)
+      -> tensor<2x6x6xbf16, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>
+  %3 = plan.call "aten.add.Tensor"(%1, %2) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x6x6xbf16, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>, tensor<2x6x6xbf16, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>)
+      -> tensor<2x6x6xbf16, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>
+  %4 = plan.all_reduce %3 [#plan.axis<"tp">] : tensor<2x6x6xbf16, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>
+      -> tensor<2x6x6xbf16, #plan.sharding<[{}, {}, {}]>>
+  return %4 : tensor<2x6x6xbf16, #plan.sharding<[{}, {}, {}]>>
+}

@@ -1,0 +1,89 @@
+#include "test/unit/tensor/call_helper.h"
+
+#include <gmock/gmock.h>
+
+using namespace meshplan;
+
+namespace {
+
+at::Tensor matmulF32(const at::Tensor &self, const at::Tensor &other) {
+  return callOperator("meshplan.matmul_f32", {self, other}, {value("self", 0), value("other", 1)})[0];
+}
+
+at::Tensor linearF32(const at::Tensor &input, const at::Tensor &weight) {
+  return callOperator("meshplan.linear_f32", {input, weight}, {value("input", 0), value("weight", 1)})[0];
+}
+
+/// The product of the same 16-bit numbers in f64. f32 sums of k products of magnitude about 1 err by less than
+/// k * 2^-24 * sqrt(k); one rounding to 16 bits would err by 2^-9 of a sum.
+void expectProduct(const at::Tensor &result, const at::Tensor &self, const at::Tensor &other) {
+  at::Tensor exact = at::matmul(self.to(at::kDouble), other.to(at::kDouble));
+  EXPECT_EQ(result.scalar_type(), at::kFloat);
+  double contracted = static_cast<double>(self.size(-1));
+  EXPECT_LE(difference(result, exact), contracted * std::sqrt(contracted) * std::exp2(-24) * 8);
+}
+
+at::Tensor draw(at::IntArrayRef sizes, at::ScalarType type = at::kBFloat16) { return at::randn(sizes).to(type); }
+
+TEST(Products, AreNotRounded) {
+  at::manual_seed(1);
+  for (at::ScalarType type : {at::kBFloat16, at::kHalf}) {
+    at::Tensor self = draw({5, 64}, type), other = draw({64, 3}, type);
+    expectProduct(matmulF32(self, other), self, other);
+  }
+}
+
+/// The second operand is converted in blocks of columns.
+TEST(Products, OfManyColumns) {
+  at::Tensor input = draw({2, 3, 1 << 12}), weight = draw({150, 1 << 12});
+  expectProduct(linearF32(input, weight), input, weight.t());
+  at::Tensor wide = draw({1 << 15, 40});
+  expectProduct(matmulF32(draw({2, 1 << 15}).zero_(), wide), at::zeros({2, 1 << 15}), wide);
+}
+
+TEST(Products, OfAnyStrides) {
+  at::Tensor self = draw({64, 6, 5}).permute({2, 1, 0}), other = draw({7, 64}).t();
+  expectProduct(matmulF32(self, other), self, other);
+  at::Tensor batch = draw({64, 5, 7}).permute({1, 0, 2});
+  expectProduct(matmulF32(self, batch), self, batch);
+}
+
+TEST(Products, OfAllRanks) {
+  at::Tensor vector = draw({8}), matrix = draw({8, 3}), four = draw({2, 3, 4, 8}), batch = draw({3, 8, 2});
+  expectProduct(matmulF32(vector, matrix), vector, matrix);
+  expectProduct(matmulF32(four, matrix), four, matrix);
+  expectProduct(matmulF32(four, batch), four, batch);
+  expectProduct(matmulF32(matrix.t(), vector), matrix.t(), vector);
+  expectProduct(linearF32(vector, matrix.t()), vector, matrix);
+}
+
+TEST(Products, OfNothing) {
+  EXPECT_EQ(matmulF32(draw({0, 4}), draw({4, 3})).sizes(), (at::IntArrayRef{0, 3}));
+  EXPECT_EQ(matmulF32(draw({2, 4}), draw({4, 0})).sizes(), (at::IntArrayRef{2, 0}));
+  EXPECT_EQ(linearF32(draw({0, 2, 4}), draw({3, 4})).sizes(), (at::IntArrayRef{0, 2, 3}));
+  // A rank of which no part of the contraction is adds zeros.
+  EXPECT_TRUE(matmulF32(draw({2, 0}), draw({0, 3})).equal(at::zeros({2, 3})));
+  EXPECT_TRUE(linearF32(draw({2, 5, 0}), draw({3, 0})).equal(at::zeros({2, 5, 3})));
+  EXPECT_TRUE(matmulF32(draw({2, 4, 0}), draw({2, 0, 3})).equal(at::zeros({2, 4, 3})));
+}
+
+std::string failure(const char *target, const char *first, const char *second, const at::Tensor &a,
+                    const at::Tensor &b) {
+  std::vector<Argument> arguments{value(first, 0), value(second, 1)};
+  std::vector<int> results{2};
+  auto call = prepareCall(target, arguments, results);
+  EXPECT_TRUE(call.ok());
+  std::vector<Tensor> values{wrap(at::Tensor(a)), wrap(at::Tensor(b)), Tensor()};
+  return (*call)->run(values).message();
+}
+
+TEST(Products, Refusals) {
+  EXPECT_THAT(failure("meshplan.matmul_f32", "self", "other", draw({2, 4}), at::zeros({4, 3})),
+              testing::HasSubstr("both operands must have one 16-bit type, they have BFloat16 and Float"));
+  EXPECT_THAT(failure("meshplan.matmul_f32", "self", "other", draw({2, 4}), draw({5, 3})),
+              testing::HasSubstr("cannot multiply [2, 4] with [5, 3]"));
+  EXPECT_THAT(failure("meshplan.linear_f32", "input", "weight", draw({2, 4}), draw({4})),
+              testing::HasSubstr("weight must have 2 dims, it has 1"));
+}
+
+} // namespace

@@ -5,6 +5,7 @@
 #   %root                                   top of the source tree
 #   %{inputs}                               the folder Inputs beside the test file
 #   %{models}                               exported models, made once for a build
+#   %{end-at-send}                          the library that kills a process under mpirun at a chosen send
 #
 # A program that this build left out is a missing feature of the same name: `REQUIRES: meshplan-run`. The feature `mpi`
 # is there when the build has the backend and mpirun is installed.
@@ -36,6 +37,7 @@ config.substitutions.append((r"%python\b", config.meshplan_python))
 config.substitutions.append((r"%root\b", config.meshplan_source_dir))
 config.substitutions.append((r"%\{inputs\}", "%S/Inputs"))
 config.substitutions.append((r"%\{models\}", os.path.join(config.meshplan_build_dir, "test", "models")))
+config.substitutions.append((r"%\{end-at-send\}", os.path.join(config.meshplan_build_dir, "lib", "libend-at-send.so")))
 
 config.environment["PATH"] = os.pathsep.join([config.llvm_tools_dir, bin_dir, os.environ["PATH"]])
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --dump-input-filter=all"

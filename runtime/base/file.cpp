@@ -8,6 +8,8 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <random>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -88,7 +90,7 @@ void willRead(std::span<const std::byte> bytes) {
     (void)::madvise(const_cast<std::byte *>(request.data()), request.size(), MADV_WILLNEED);
 }
 
-Expected<AtomicFile> AtomicFile::create(const std::string &path) {
+Expected<AtomicFile::Names> AtomicFile::chooseNames(const std::string &path) {
   // A rename would replace a device or a pipe by a file.
   struct stat info;
   bool exists = ::stat(path.c_str(), &info) == 0, isLoop = !exists && errno == ELOOP;
@@ -101,16 +103,26 @@ Expected<AtomicFile> AtomicFile::create(const std::string &path) {
   if (isLink && !exists)
     return cannotWrite(path, "it is a link to what does not exist");
   std::string target = isLink ? std::filesystem::canonical(path, ignored).string() : path;
-  std::string temporary = target + ".XXXXXX";
+  constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+  std::random_device device;
+  std::uniform_int_distribution<size_t> draw(0, letters.size() - 1);
+  std::string temporary = target + ".";
+  for (int i = 0; i < 6; ++i)
+    temporary += letters[draw(device)];
+  return Names{std::move(target), std::move(temporary)};
+}
+
+Expected<AtomicFile> AtomicFile::create(const Names &names) {
   SignalPause pause;
-  int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
+  int descriptor = ::open(names.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0)
-    return systemError(path, "write");
-  // mkostemp makes files that only the owner can read; a result is for whoever the user's mask allows.
-  mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(descriptor, 0666 & ~mask);
-  return AtomicFile(std::move(target), std::move(temporary), descriptor);
+    return systemError(names.path, "write");
+  return AtomicFile(names.path, names.temporary, descriptor);
+}
+
+Expected<AtomicFile> AtomicFile::create(const std::string &path) {
+  MESHPLAN_ASSIGN_OR_RETURN(Names names, chooseNames(path));
+  return create(names);
 }
 
 Expected<AtomicFile> AtomicFile::attach(const std::string &path, const std::string &temporary) {

@@ -59,7 +59,17 @@ void willRead(std::span<const std::byte> bytes);
 /// attach to it.
 class AtomicFile {
 public:
+  struct Names {
+    std::string path;      ///< what is written in the end: a link's target
+    std::string temporary; ///< where it is made, in the same folder
+  };
+
+  /// The names of a file that is to be made, of which the temporary one is drawn. io, with path and reason, where no
+  /// file can be: at a folder, a device, a link to nothing.
+  static Expected<Names> chooseNames(const std::string &path);
+
   /// io, with path and reason, when the folder cannot be written.
+  static Expected<AtomicFile> create(const Names &names);
   static Expected<AtomicFile> create(const std::string &path);
 
   /// Opens the file that another process is making as `temporary`. Its destructor removes the temporary file too, in

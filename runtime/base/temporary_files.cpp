@@ -85,6 +85,11 @@ ListedFile::~ListedFile() {
     static_cast<void>(text.release());
 }
 
+ForeignFile::~ForeignFile() {
+  if (!path.empty())
+    ::unlink(path.c_str());
+}
+
 struct SignalPause::Mask {
   sigset_t set;
 };

@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace meshplan {
 
@@ -33,6 +34,23 @@ public:
 private:
   size_t slot = 0;
   std::unique_ptr<char[]> text; ///< null: nothing is listed
+};
+
+/// For who knows the name of a file that another process makes: removes the file, if there is one, when it goes or when
+/// a signal ends the process.
+class ForeignFile {
+public:
+  explicit ForeignFile(std::string path) : path(std::move(path)), listed(this->path) {}
+  ForeignFile(const ForeignFile &) = delete;
+  ForeignFile &operator=(const ForeignFile &) = delete;
+  ~ForeignFile();
+
+  /// From now on somebody else sees to the file.
+  void release() { path.clear(); }
+
+private:
+  std::string path;
+  ListedFile listed;
 };
 
 /// Holds the three signals back while it lives, in every thread: a file that is made meanwhile is listed before a

@@ -55,8 +55,14 @@ Expected<SafetensorsWriter::Layout> SafetensorsWriter::layoutOf(const std::strin
 }
 
 Expected<SafetensorsWriter> SafetensorsWriter::create(const std::string &path, std::span<const TensorSpec> tensors) {
-  MESHPLAN_ASSIGN_OR_RETURN(Layout layout, layoutOf(path, tensors));
-  MESHPLAN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(path));
+  MESHPLAN_ASSIGN_OR_RETURN(AtomicFile::Names names, AtomicFile::chooseNames(path));
+  return create(names, tensors);
+}
+
+Expected<SafetensorsWriter> SafetensorsWriter::create(const AtomicFile::Names &names,
+                                                      std::span<const TensorSpec> tensors) {
+  MESHPLAN_ASSIGN_OR_RETURN(Layout layout, layoutOf(names.path, tensors));
+  MESHPLAN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(names));
   MESHPLAN_RETURN_IF_ERROR(file.write(0, std::as_bytes(std::span(layout.header))));
   MESHPLAN_RETURN_IF_ERROR(file.resize(layout.size));
   return SafetensorsWriter(std::move(file), std::move(layout.places));

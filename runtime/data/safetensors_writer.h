@@ -29,6 +29,7 @@ class SafetensorsWriter {
 public:
   /// Writes the header. invalid: a name twice, or a shape that overflows; io:
   /// the path cannot be written.
+  static Expected<SafetensorsWriter> create(const AtomicFile::Names &names, std::span<const TensorSpec> tensors);
   static Expected<SafetensorsWriter> create(const std::string &path, std::span<const TensorSpec> tensors);
 
   /// Writes into the file that another process creates, with the same tensors, as `temporary`; see AtomicFile::attach.

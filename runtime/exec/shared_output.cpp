@@ -14,33 +14,42 @@ static Status shareText(Group &group, std::string &text) {
   return waitFor(group.startBroadcast(text.data(), size, DType::u8, 0, labelOf("creating the outputs")));
 }
 
-/// Rank 0 creates the file, the others attach to it.
-static Expected<SafetensorsWriter> openOwn(Group &group, const std::string &path, std::span<const TensorSpec> tensors) {
+static Status barrier(Group &group, const char *what) { return waitFor(group.startBarrier(labelOf(what))); }
+
+/// Rank 0 creates the file under a name that all know before there is one: whoever is left removes it.
+static Expected<SafetensorsWriter> create(Group &group, const std::string &path, std::span<const TensorSpec> tensors) {
+  MESHPLAN_ASSIGN_OR_RETURN(AtomicFile::Names names, AtomicFile::chooseNames(path));
+  MESHPLAN_RETURN_IF_ERROR(shareText(group, names.temporary));
+  MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter file, SafetensorsWriter::create(names, tensors));
+  MESHPLAN_RETURN_IF_ERROR(barrier(group, "creating the outputs"));
+  return file;
+}
+
+static Expected<SafetensorsWriter> attach(Group &group, const std::string &path, std::span<const TensorSpec> tensors) {
   std::string temporary;
-  if (group.index() != 0) {
-    MESHPLAN_RETURN_IF_ERROR(shareText(group, temporary));
-    return SafetensorsWriter::attach(path, temporary, tensors);
-  }
-  MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter file, SafetensorsWriter::create(path, tensors));
-  temporary = file.temporaryPath();
   MESHPLAN_RETURN_IF_ERROR(shareText(group, temporary));
+  ForeignFile foreign(temporary);
+  MESHPLAN_RETURN_IF_ERROR(barrier(group, "creating the outputs"));
+  MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter file, SafetensorsWriter::attach(path, temporary, tensors));
+  foreign.release();
   return file;
 }
 
 Expected<SharedOutput> SharedOutput::open(World &world, const std::string &path, std::span<const TensorSpec> tensors) {
   MESHPLAN_ASSIGN_OR_RETURN(auto group, world.host().createWorldGroup("world"));
-  MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter file, openOwn(*group, path, tensors));
+  MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter file,
+                            group->index() == 0 ? create(*group, path, tensors) : attach(*group, path, tensors));
   // A rank that fails from here on removes the file, and by then nobody must look for it any more.
-  MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier(labelOf("creating the outputs"))));
+  MESHPLAN_RETURN_IF_ERROR(barrier(*group, "creating the outputs"));
   return SharedOutput(std::move(group), std::move(file));
 }
 
 Status SharedOutput::commit() {
   if (group->index() != 0)
     MESHPLAN_RETURN_IF_ERROR(file.flush());
-  MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier(labelOf("writing the outputs"))));
+  MESHPLAN_RETURN_IF_ERROR(barrier(*group, "writing the outputs"));
   if (group->index() == 0)
     MESHPLAN_RETURN_IF_ERROR(file.commit());
   // An attached writer removes the temporary file when it goes, and by then there must be none.
-  return waitFor(group->startBarrier(labelOf("committing the outputs")));
+  return barrier(*group, "committing the outputs");
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Runs a model's ranks as processes under mpirun, and holds them against the ranks as threads.
 
-  check_mpi.py MODEL --models FOLDER --work FOLDER --plan P.plan
+  check_mpi.py MODEL --models FOLDER --work FOLDER --plan P.plan --end-at-send LIBRARY [--kills N]
 
 MODEL is a name of make_models.py. The outputs have the same bits, the reports the same form; every process says what is
-wrong when their number or their schedules do not fit, or when one of them is killed; no file stays behind.
+wrong when their number or their schedules do not fit, or when one of them is killed, N times in a collective that is
+drawn; no file stays behind.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from checks import Failure, expect, run
 
 TIMEOUT = 4  # seconds that a rank waits for another, where one is killed
 SLACK = 40  # seconds more, to start and end processes on a busy machine
+RECOVERY = ("--enable-recovery", "--mca", "orte_abort_on_non_zero_status", "0")  # mpirun leaves the others alone
 HERE = Path(__file__).parent
 
 
@@ -35,6 +37,7 @@ class Checker:
         self.run_program = str(arguments.meshplan_run)
         self.meshplan = str(arguments.meshplan)
         self.plan = arguments.plan
+        self.end_at_send, self.kills = arguments.end_at_send.resolve(), arguments.kills
         self.archive = base.with_suffix(".pt2").resolve()
         self.weights = Path(f"{base}.safetensors")
         self.files = ["--weights", str(self.weights), "--inputs", f"{base}.inputs.safetensors"]
@@ -177,9 +180,43 @@ class Checker:
         status, _, errors = self.finish(process, TIMEOUT + SLACK)
         return rank, status, errors
 
+    def run_steps_and(self, rank: int, variables: str, output: Path) -> tuple[float, str]:
+        """A few steps and outputs, with more in the environment of one rank; seconds, and what is printed."""
+        command = [self.run_program, "forward", str(self.work / "dp2-tp2.sched"), *self.files]
+        command += ["--outputs", str(output), "--timeout", str(TIMEOUT)]
+        script = f"[ $OMPI_COMM_WORLD_RANK = {rank} ] && export LD_PRELOAD={self.end_at_send} {variables}; "
+        script += f"exec {shlex.join(command)}"
+        begin = time.monotonic()
+        _, _, errors = self.finish(self.mpirun(4, ["sh", "-c", script], *RECOVERY), TIMEOUT + SLACK)
+        return time.monotonic() - begin, errors
+
+    def killed_in_a_collective(self) -> None:
+        """Of a random rank, at a random send of all that it does: the others name it and end within the time-out."""
+        output = self.work / "killed.safetensors"
+        counted = self.work / "sends"
+        for _ in range(self.kills):
+            rank = random.randrange(4)
+            seconds, errors = self.run_steps_and(rank, f"COUNT_SENDS={counted}", output)
+            expect(output.exists(), errors)
+            output.unlink()
+            send = random.randint(1, int(counted.read_text()))
+            until, errors = self.run_steps_and(rank, f"END_AT_SEND={send}", output)
+            place = f"rank {rank} at send {send} of {counted.read_text()}"
+            expect(until < seconds + TIMEOUT + SLACK / 4, f"{place}: {until:.1f} s, whole {seconds:.1f} s\n{errors}")
+            named = rf"ranks? [0-9, ]*\b{rank}\b"
+            others = {0, 1, 2, 3} - {rank}
+            # Once every rank has written its part, the file is there, and whole; a rank may have ended well then.
+            if output.exists():
+                whole = (self.work / "mpi-dp2-tp2.safetensors").read_bytes()
+                expect(output.read_bytes() == whole, f"{place}: {output} is not whole")
+                output.unlink()
+                others = {other for other in others if f"error: rank {other}: " in errors}
+            self.expect_messages(errors, dict.fromkeys(others, named))
+            self.expect_no_file(output)
+
     def killed_rank(self) -> None:
-        # mpirun leaves the others alone, so they find out by themselves. Its status tells nothing.
-        rank, _, errors = self.end_one(signal.SIGKILL, "--enable-recovery")
+        # The others find out by themselves. mpirun's status tells nothing.
+        rank, _, errors = self.end_one(signal.SIGKILL, *RECOVERY)
         lost = rf"time-out after {TIMEOUT} s: .*ranks? [0-9, ]*\b{rank}\b"
         self.expect_messages(errors, dict.fromkeys({0, 1, 2, 3} - {rank}, lost))
 
@@ -201,6 +238,8 @@ def main() -> int:
     parser.add_argument("--models", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--plan", type=Path, required=True)
+    parser.add_argument("--end-at-send", type=Path, required=True, help="library of test/lib/end_at_send")
+    parser.add_argument("--kills", type=int, default=3, help="of a rank in a collective")
     parser.add_argument("--meshplan", default="meshplan")
     parser.add_argument("--meshplan-run", default="meshplan-run")
     parser.add_argument("--seed", type=int, default=None)
@@ -220,6 +259,7 @@ def main() -> int:
         checker.wrong_number_of_processes,
         checker.different_schedules,
         checker.one_rank_cannot_read,
+        checker.killed_in_a_collective,
         checker.killed_rank,
         checker.killed_rank_and_mpirun_ends_the_others,
         checker.terminated_rank,

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <functional>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -153,6 +154,39 @@ TEST(AtomicFile, AnAttachedProcessTidiesUpForOneThatWasKilled) {
   EXPECT_EQ(AtomicFile::attach(path, temporary).status().message(),
             "cannot write '" + path + "': there is no '" + temporary +
                 "', which another process has made; help: the folder must be one that all processes share");
+}
+
+TEST(AtomicFile, ItsNamesAreKnownBeforeThereIsAFile) {
+  TemporaryDirectory directory;
+  ASSERT_EQ(::symlink("target", (directory / "link").c_str()), 0);
+  ASSERT_TRUE(writeFileAtomically(directory / "target", bytesOf("old")).ok());
+  Expected<AtomicFile::Names> names = AtomicFile::chooseNames(directory / "link");
+  ASSERT_TRUE(names.ok()) << names.status().message();
+  EXPECT_EQ(std::filesystem::path(names->path).filename(), "target");
+  EXPECT_THAT(names->temporary, testing::MatchesRegex(".*/target\\.[A-Za-z0-9]+"));
+  EXPECT_THAT(directory.names(), testing::UnorderedElementsAre("link", "target"));
+  {
+    Expected<AtomicFile> file = AtomicFile::create(*names);
+    ASSERT_TRUE(file.ok()) << file.status().message();
+    EXPECT_EQ(file->temporaryPath(), names->temporary);
+    // A name is of one file only.
+    EXPECT_EQ(AtomicFile::create(*names).status().message(), "cannot write '" + names->path + "': File exists");
+  }
+  EXPECT_THAT(directory.names(), testing::UnorderedElementsAre("link", "target"));
+}
+
+TEST(ForeignFile, IsRemovedByWhoIsLeft) {
+  TemporaryDirectory directory;
+  {
+    ForeignFile never(directory / "never");
+  }
+  {
+    ForeignFile kept(directory / "kept"), removed(directory / "removed");
+    ASSERT_TRUE(writeFileAtomically(directory / "kept", bytesOf("a")).ok());
+    ASSERT_TRUE(writeFileAtomically(directory / "removed", bytesOf("b")).ok());
+    kept.release();
+  }
+  EXPECT_THAT(directory.names(), testing::ElementsAre("kept"));
 }
 
 /// In a process of its own: makes files as `work` says until a signal ends it. Returns the signal.

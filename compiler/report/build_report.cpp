@@ -138,6 +138,8 @@ Report ReportBuilder::build() {
     // Where ranks share what they read the first is not the largest.
     report.memory.parameters.largest = memory->getParameters();
   }
+  if (std::optional<sched::TimeAttr> time = program.getTime())
+    report.time = {time->getCompute(), time->getCommunication()};
   return std::move(report);
 }
 

@@ -15,17 +15,23 @@ using Align = TextTable::Align;
 using llvm::raw_ostream;
 using llvm::StringRef;
 
-std::string meshplan::formatBytes(int64_t bytes) {
-  static constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+/// One decimal but for the first of the units, of which each is `base` of the one before.
+static std::string formatIn(llvm::ArrayRef<const char *> units, double base, int64_t count) {
   size_t unit = 0;
-  double value = static_cast<double>(bytes);
-  // What one decimal would round up to 1024 is one of the next unit.
-  for (; value >= (unit ? 1023.95 : 1024) && unit + 1 < std::size(units); ++unit)
-    value /= 1024;
+  double value = static_cast<double>(count);
+  // What one decimal would round up to the base is one of the next unit.
+  for (; value >= (unit ? base - 0.05 : base) && unit + 1 < units.size(); ++unit)
+    value /= base;
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format(unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
   return text;
 }
+
+std::string meshplan::formatBytes(int64_t bytes) {
+  return formatIn({"B", "KiB", "MiB", "GiB", "TiB", "PiB"}, 1024, bytes);
+}
+
+std::string meshplan::formatTime(int64_t nanoseconds) { return formatIn({"ns", "us", "ms", "s"}, 1000, nanoseconds); }
 
 static void printMesh(const Report &report, raw_ostream &stream) {
   stream << "mesh  ";

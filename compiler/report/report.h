@@ -73,6 +73,13 @@ struct MemoryReport {
   BytesRange parameters, constants, inputs, peak;
 };
 
+/// Nanoseconds of the rank with the most work, as compiler/scheduling/machine.h estimates them. What overlaps is in
+/// both.
+struct TimeReport {
+  int64_t compute = 0;
+  int64_t communication = 0;
+};
+
 /// A line of the section "coverage", given by who has bound the plan: "58 of 61 modules".
 struct CoverageLine {
   std::string place;     ///< "smollm2.plan:12", may be empty
@@ -88,6 +95,7 @@ struct Report {
   int64_t worldSize = 1;
   std::vector<CoverageLine> coverage; ///< empty from buildReport
   MemoryReport memory;
+  TimeReport time;
   std::vector<CommunicatorReport> communicators; ///< those of the module, in order
   std::vector<StatementReport> statements;       ///< by file and line
   std::vector<ParameterReport> parameters;       ///< in the order of the program
@@ -101,6 +109,9 @@ void printReport(const Report &report, llvm::raw_ostream &stream);
 
 /// The report with stable keys.
 llvm::json::Value reportToJson(const Report &report);
+
+/// "1.5 ms": nanoseconds with a unit and one decimal, exact below a microsecond.
+std::string formatTime(int64_t nanoseconds);
 
 /// "1.5 MiB": bytes with a unit and one decimal, exact below 1 KiB.
 std::string formatBytes(int64_t bytes);

@@ -68,6 +68,7 @@ Value reportToJson(const Report &report) {
                                   {"constants", toJson(report.memory.constants)},
                                   {"inputs", toJson(report.memory.inputs)},
                                   {"peak", toJson(report.memory.peak)}}},
+                {"time", Object{{"compute_ns", report.time.compute}, {"communication_ns", report.time.communication}}},
                 {"communicators", toJsonArray(report.communicators)},
                 {"statements", toJsonArray(report.statements)},
                 {"parameters", toJsonArray(report.parameters)}};

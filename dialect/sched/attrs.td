@@ -100,6 +100,16 @@ def Sched_MemoryAttr : Sched_Attr<"Memory", "memory"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def Sched_TimeAttr : Sched_Attr<"Time", "time"> {
+  let summary = "nanoseconds of the rank with the most work, as estimated";
+  let description = [{
+    Sums over operators and over collectives, on the machine of
+    compiler/scheduling/machine.h. What overlaps is in both.
+  }];
+  let parameters = (ins "int64_t":$compute, "int64_t":$communication);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Sched_TensorType : Sched_Type<"ShardedTensor", "tensor"> {
   let summary = "a tensor of which every rank holds a part";
   let description = [{

@@ -56,9 +56,9 @@ def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminat
     ranks, such as the reference on one.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<Sched_MeshAxes>:$devices,
-                       OptionalAttr<Sched_MemoryAttr>:$memory);
+                       OptionalAttr<Sched_MemoryAttr>:$memory, OptionalAttr<Sched_TimeAttr>:$time);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name (`devices` $devices^)? (`memory` $memory^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name (`devices` $devices^)? (`memory` $memory^)? (`time` $time^)? attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     /// Sizes of the axes of the ranks that run this: `devices`, or the mesh of the module.

@@ -34,13 +34,15 @@ template <typename T> static Array toJsonArray(const std::vector<T> &list) {
 }
 
 Value meshplan::diffToJson(const ReportDiff &diff) {
-  return Object{{"axes", toJsonArray(diff.axes)},
-                {"world_size", toJson(diff.worldSize)},
-                {"parameters", toJsonArray(diff.parameters)},
-                {"same_parameters", diff.sameParameters},
-                {"collectives", toJsonArray(diff.collectives)},
-                {"memory", Object{{"parameters", toJson(diff.parameterBytes)},
-                                  {"constants", toJson(diff.constantBytes)},
-                                  {"inputs", toJson(diff.inputBytes)},
-                                  {"peak", toJson(diff.peakBytes)}}}};
+  return Object{
+      {"axes", toJsonArray(diff.axes)},
+      {"world_size", toJson(diff.worldSize)},
+      {"parameters", toJsonArray(diff.parameters)},
+      {"same_parameters", diff.sameParameters},
+      {"collectives", toJsonArray(diff.collectives)},
+      {"memory", Object{{"parameters", toJson(diff.parameterBytes)},
+                        {"constants", toJson(diff.constantBytes)},
+                        {"inputs", toJson(diff.inputBytes)},
+                        {"peak", toJson(diff.peakBytes)}}},
+      {"time", Object{{"compute_ns", toJson(diff.computeTime)}, {"communication_ns", toJson(diff.communicationTime)}}}};
 }

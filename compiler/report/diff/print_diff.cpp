@@ -59,28 +59,53 @@ static void printCollectives(const ReportDiff &diff, raw_ostream &stream) {
 }
 
 /// "+12.5 %"; empty where there is nothing to compare with.
-static std::string percentText(Change<int64_t> bytes) {
-  if (bytes.before == 0)
+static std::string percentText(Change<int64_t> number) {
+  if (number.before == 0)
     return "";
   std::string text;
-  double change = 100.0 * static_cast<double>(bytes.after - bytes.before) / static_cast<double>(bytes.before);
+  double change = 100.0 * static_cast<double>(number.after - number.before) / static_cast<double>(number.before);
   llvm::raw_string_ostream(text) << llvm::format("%+.1f %%", change);
   return text;
 }
 
+namespace {
+/// Rows of a number before and after, with the change in per cent.
+class ChangeTable {
+public:
+  explicit ChangeTable(std::string (*format)(int64_t)) : format(format) {}
+
+  void add(const char *what, Change<int64_t> number) {
+    if (number.isSame())
+      table.addRow({what, format(number.before), "", "the same"});
+    else
+      table.addRow({what, format(number.before), "->", format(number.after), percentText(number)});
+  }
+
+  void print(raw_ostream &stream) { table.print(stream); }
+
+private:
+  std::string (*format)(int64_t);
+  TextTable table{{Align::left, Align::right, Align::left, Align::right, Align::right}};
+};
+} // namespace
+
 static void printMemory(const ReportDiff &diff, raw_ostream &stream) {
   stream << "\nmemory of a rank\n";
-  TextTable table({Align::left, Align::right, Align::left, Align::right, Align::right});
-  auto row = [&](const char *what, Change<int64_t> bytes) {
-    if (bytes.isSame())
-      table.addRow({what, formatBytes(bytes.before), "", "the same"});
-    else
-      table.addRow({what, formatBytes(bytes.before), "->", formatBytes(bytes.after), percentText(bytes)});
-  };
-  row("parameters", diff.parameterBytes);
-  row("constants", diff.constantBytes);
-  row("inputs", diff.inputBytes);
-  row("peak", diff.peakBytes);
+  ChangeTable table(formatBytes);
+  table.add("parameters", diff.parameterBytes);
+  table.add("constants", diff.constantBytes);
+  table.add("inputs", diff.inputBytes);
+  table.add("peak", diff.peakBytes);
+  table.print(stream);
+}
+
+static void printTime(const ReportDiff &diff, raw_ostream &stream) {
+  stream << "\nestimated time of a rank on nodes of eight H100, nothing overlapped\n";
+  ChangeTable table(formatTime);
+  table.add("compute", diff.computeTime);
+  table.add("communication", diff.communicationTime);
+  table.add("both", {diff.computeTime.before + diff.communicationTime.before,
+                     diff.computeTime.after + diff.communicationTime.after});
   table.print(stream);
 }
 
@@ -89,4 +114,5 @@ void meshplan::printDiff(const ReportDiff &diff, raw_ostream &stream) {
   printParameters(diff, stream);
   printCollectives(diff, stream);
   printMemory(diff, stream);
+  printTime(diff, stream);
 }

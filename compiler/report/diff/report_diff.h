@@ -45,6 +45,7 @@ struct ReportDiff {
   int64_t sameParameters = 0;                ///< parameters that do not differ
   std::vector<CollectiveChange> collectives; ///< that differ
   Change<int64_t> parameterBytes, constantBytes, inputBytes, peakBytes; ///< of the largest rank
+  Change<int64_t> computeTime, communicationTime;                       ///< as estimated, nanoseconds
 };
 
 /// Why the two reports are of different models: parameters that only one has, or that have another shape. Empty if they
@@ -55,7 +56,7 @@ std::vector<std::string> modelDifferences(const Report &before, const Report &af
 /// Compares reports of one model.
 ReportDiff compareReports(const Report &before, const Report &after);
 
-/// As people read it: only what differs, except for memory.
+/// As people read it: only what differs, except for memory and time.
 void printDiff(const ReportDiff &diff, llvm::raw_ostream &stream);
 
 /// With stable keys.

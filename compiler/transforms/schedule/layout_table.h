@@ -39,6 +39,9 @@ public:
   /// The layout of a tensor type whose sharding is decided (or of any tensor type on one rank).
   const ResolvedLayout &get(mlir::Type type);
 
+  /// Sizes of the axes of the mesh; empty for one rank.
+  llvm::ArrayRef<int64_t> axisSizes() const { return meshSizes; }
+
   unsigned rankClasses() const { return coordinates.size(); }
 
   llvm::SmallVector<meshplan::AxisRef> resolve(llvm::ArrayRef<plan::AxisRefAttr> axes);

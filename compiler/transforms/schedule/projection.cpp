@@ -1,6 +1,7 @@
 //===- projection.cpp - a partitioned function as a problem ---------------===//
 
 #include "compiler/transforms/schedule/projection.h"
+#include "compiler/scheduling/machine.h"
 #include "compiler/sharding/op_record.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -57,6 +58,7 @@ private:
   LayoutTable &layouts;
   CommunicatorTable &communicators;
   const OpRegistry &registry;
+  scheduling::Machine machine;
   DenseMap<Value, unsigned> bufferOf;
   /// How a value lies in the memory of a rank of each class; row-major where it has no entry.
   DenseMap<Value, SmallVector<Strides, 2>> stridesOf;
@@ -107,10 +109,13 @@ void Projector::projectCall(plan::CallOp call) {
   const OpRecord *record = registry.lookup(call.getTarget());
   // A reshape may be a view on one rank and a copy on another, where it counts as a copy on both.
   bool aliases = !operation.consumed.empty();
+  bool isNarrow = !operation.consumed.empty() && getElementTypeOrSelf(call.getOperand(0)).getIntOrFloatBitWidth() <= 16;
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
     CallView view = viewOnRank(call, rankClass);
     OpCost cost = costOf(view, record);
     operation.workspace.push_back(cost.workspaceBytes);
+    operation.duration =
+        std::max(operation.duration, scheduling::computeTime(machine, cost.flops, cost.bytes, isNarrow));
     aliases &= cost.aliases;
     for (auto [index, value] : llvm::enumerate(call.getResults()))
       stridesOf[value].push_back(meshplan::stridesOf(view, record, index));
@@ -186,6 +191,15 @@ int64_t Projector::packedBytes(Operation &op, unsigned rankClass) {
   return contiguousCopyBytes(op.getOperand(0), rankClass);
 }
 
+/// Bytes that a rank sends on a ring of `ranks`, which hold `input` each before and `output` after it.
+static int64_t sentBytes(Operation &op, int64_t ranks, int64_t input, int64_t output) {
+  if (isa<plan::PermuteOp>(op))
+    return input;
+  if (isa<plan::AllGatherOp>(op))
+    return output - output / ranks;
+  return (isa<plan::AllReduceOp>(op) ? 2 : 1) * (input - input / ranks);
+}
+
 void Projector::projectCollective(Operation &op) {
   unsigned communicator = communicators.get(op.getAttrOfType<ArrayAttr>("axes"), layouts);
   scheduling::Operation &operation = addOperation(op, op.getName().stripDialect());
@@ -193,6 +207,9 @@ void Projector::projectCollective(Operation &op) {
   operation.communicator = communicator;
   const ResolvedLayout input = layouts.get(op.getOperand(0).getType());
   const ResolvedLayout &output = layouts.get(op.getResult(0).getType());
+  ArrayRef<AxisRef> axes = communicators.list()[communicator].axes;
+  int64_t sent = sentBytes(op, shardCount(axes), llvm::max_element(input.bytes)[0], llvm::max_element(output.bytes)[0]);
+  operation.duration = scheduling::collectiveTime(machine, sent, scheduling::groupSpan(axes, layouts.axisSizes()));
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
     int64_t workspace = stagingBytes(op, input, output, rankClass) + packedBytes(op, rankClass);
     bool isLate = landsInPieces(op, output.local[rankClass]);

@@ -41,6 +41,7 @@ public:
 
 private:
   sched::MemoryAttr memoryOf(const scheduling::Solution &solution);
+  sched::TimeAttr timeOf();
   void writeArguments();
   void writeConstants();
   void writeSteps(ArrayRef<Step> steps);
@@ -84,6 +85,13 @@ sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) 
   auto isSmaller = [](const scheduling::Peak &left, const scheduling::Peak &right) { return left.bytes < right.bytes; };
   auto [least, largest] = std::minmax_element(profile.peaks.begin(), profile.peaks.end(), isSmaller);
   return sched::MemoryAttr::get(builder.getContext(), parameters, constants, inputs, largest->bytes, least->bytes);
+}
+
+sched::TimeAttr ProgramWriter::timeOf() {
+  int64_t times[2] = {0, 0};
+  for (const scheduling::Operation &operation : problem.operations)
+    times[operation.isCollective()] += operation.duration;
+  return sched::TimeAttr::get(builder.getContext(), times[0], times[1]);
 }
 
 void ProgramWriter::writeArguments() {
@@ -197,8 +205,8 @@ void ProgramWriter::write(const scheduling::Solution &solution) {
   ArrayAttr devices;
   if (function->hasAttr("plan.single_rank"))
     devices = builder.getArrayAttr({sched::MeshAxisAttr::get(builder.getContext(), "rank", 1)});
-  auto program =
-      sched::ProgramOp::create(builder, function.getLoc(), function.getSymName(), devices, memoryOf(solution));
+  auto program = sched::ProgramOp::create(builder, function.getLoc(), function.getSymName(), devices,
+                                          memoryOf(solution), timeOf());
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&program.getBody());
   writeArguments();

@@ -14,6 +14,7 @@ TEST(ReportJson, AnEmptyReportHasEveryKey) {
     "program": "", "world_size": 1, "axes": [], "coverage": [],
     "memory": {"parameters": {"largest": 0, "least": 0}, "constants": {"largest": 0, "least": 0},
                "inputs": {"largest": 0, "least": 0}, "peak": {"largest": 0, "least": 0}},
+    "time": {"compute_ns": 0, "communication_ns": 0},
     "communicators": [], "statements": [], "parameters": []})"));
 }
 
@@ -24,6 +25,7 @@ TEST(ReportJson, EveryFieldIsWritten) {
   report.axes = {{"dp", 2, {}}, {"tp", 3, {{"all_reduce", 4, 1024}}}};
   report.coverage = {{"a.plan:3", "lm_head: colwise tp", 1, 61, "modules"}};
   report.memory = {{10, 9}, {8, 7}, {6, 5}, {44, 33}};
+  report.time = {55, 66};
   report.communicators = {{"tp", {"tp"}, 3, {{"all_gather", 1, 2}}}};
   report.statements = {{"a.plan", 3, 5, "rowwise tp", "tp", {"all_reduce", 4, 1024}}};
   report.parameters = {{{"lm_head.weight", "embed.weight"}, "bf16", "[8 over tp, 4]", 64, 24, true, {8, 4}}};
@@ -35,6 +37,7 @@ TEST(ReportJson, EveryFieldIsWritten) {
                   "what": "modules"}],
     "memory": {"parameters": {"largest": 10, "least": 9}, "constants": {"largest": 8, "least": 7},
                "inputs": {"largest": 6, "least": 5}, "peak": {"largest": 44, "least": 33}},
+    "time": {"compute_ns": 55, "communication_ns": 66},
     "communicators": [{"name": "tp", "axes": ["tp"], "ranks": 3,
                        "collectives": [{"kind": "all_gather", "count": 1, "bytes": 2}]}],
     "statements": [{"file": "a.plan", "line": 3, "column": 5, "text": "rowwise tp", "communicator": "tp",

@@ -1,0 +1,35 @@
+//===- machine.cpp - how long an operation takes --------------------------===//
+
+#include "compiler/scheduling/machine.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace meshplan;
+using scheduling::Machine;
+
+static int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
+
+int64_t scheduling::computeTime(const Machine &machine, int64_t flops, int64_t bytes, bool isNarrow) {
+  if (flops == 0 && bytes == 0)
+    return 0;
+  double arithmetic = static_cast<double>(flops) / (isNarrow ? machine.narrowFlops : machine.flops);
+  double traffic = static_cast<double>(bytes) / machine.memoryBytes;
+  return nanoseconds(std::max({arithmetic, traffic, machine.launchSeconds}));
+}
+
+int64_t scheduling::collectiveTime(const Machine &machine, int64_t bytes, int64_t span) {
+  double rate = span > machine.ranksOfNode ? machine.networkBytes : machine.nodeBytes;
+  return nanoseconds(machine.collectiveSeconds + static_cast<double>(bytes) / rate);
+}
+
+int64_t scheduling::groupSpan(std::span<const AxisRef> axes, std::span<const int64_t> meshSizes) {
+  int64_t last = 0;
+  for (const AxisRef &axis : axes) {
+    int64_t stride = meshSizes[axis.axis] / (axis.pre * axis.size);
+    for (size_t inner = axis.axis + 1; inner < meshSizes.size(); ++inner)
+      stride *= meshSizes[inner];
+    last += (axis.size - 1) * stride;
+  }
+  return last + 1;
+}

@@ -2,6 +2,7 @@
 
 #include "mlir/Parser/Parser.h"
 #include "parsed_call.h"
+#include <regex>
 
 using namespace meshplan;
 
@@ -110,6 +111,21 @@ TEST_F(RecordLocalize, MeanOfAPartIsASumOverTheNumberOfAll) {
   EXPECT_EQ(local("aten.mean.dim", "{self = #plan.operand<0>, dim = [-1]}",
                   R"((tensor<4x12xf32, #plan.sharding<[{"tp"}, {}]>>) -> tensor<4xf32, #plan.sharding<[{"tp"}]>>)"),
             "aten.mean.dim {dim = [-1], self = #plan.operand<0>}");
+}
+
+TEST_F(RecordLocalize, ABiasIsAddedBeforeAPartIsRounded) {
+  auto linear = [&](const char *element, const char *sharding) {
+    std::string types = R"((tensor<4x6x8xE, #plan.sharding<S>>, tensor<2x8xE, #plan.sharding<[{}, {}]>>,
+                            tensor<2xE, #plan.sharding<[{}]>>) -> tensor<4x6x2xE, #plan.sharding<S>>)";
+    types = std::regex_replace(types, std::regex("E"), element);
+    types = std::regex_replace(types, std::regex("S"), sharding);
+    return local("aten.linear.default",
+                 "{input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>}", types);
+  };
+  constexpr char args[] = " {bias = #plan.operand<2>, input = #plan.operand<0>, weight = #plan.operand<1>}";
+  EXPECT_EQ(linear("bf16", R"([{}, {"tp"}, {}])"), std::string("meshplan.linear") + args);
+  EXPECT_EQ(linear("bf16", "[{}, {}, {}]"), std::string("aten.linear.default") + args);
+  EXPECT_EQ(linear("f32", R"([{}, {"tp"}, {}])"), std::string("aten.linear.default") + args);
 }
 
 TEST_F(RecordLocalize, PickSubtractsTheFirstColumnOfTheRank) {

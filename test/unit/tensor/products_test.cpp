@@ -67,6 +67,18 @@ TEST(Products, OfNothing) {
   EXPECT_TRUE(matmulF32(draw({2, 4, 0}), draw({2, 0, 3})).equal(at::zeros({2, 4, 3})));
 }
 
+/// A part of a tensor, as a rank reads it, gives the bits of the whole.
+TEST(Products, ABiasIsAddedBeforeThePartIsRounded) {
+  at::manual_seed(2);
+  at::Tensor input = draw({4, 64, 30}), weight = draw({50, 30}), bias = draw({50});
+  auto linear = [&](const char *target, const at::Tensor &rows) {
+    return callOperator(target, {rows, weight, bias}, {value("input", 0), value("weight", 1), value("bias", 2)})[0];
+  };
+  at::Tensor part = input.narrow(1, 32, 32), whole = at::linear(input, weight, bias).narrow(1, 32, 32);
+  EXPECT_TRUE(linear("meshplan.linear", part).equal(whole));
+  EXPECT_FALSE(linear("aten.linear.default", part).equal(whole)) << "else there is no need for this kernel";
+}
+
 std::string failure(const char *target, const char *first, const char *second, const at::Tensor &a,
                     const at::Tensor &b) {
   std::vector<Argument> arguments{value(first, 0), value(second, 1)};

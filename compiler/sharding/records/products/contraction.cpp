@@ -42,16 +42,17 @@ static int64_t lastDim(const CallView &call, StringRef name) {
 // linear: input [.., in], weight [out, in] or [in], bias [out]
 //===----------------------------------------------------------------------===//
 
-static FactorRule linearRule(const CallView &call) {
+static FactorRule linearRule(const CallView &call, FactorKind contracted) {
   RuleBuilder builder(call);
   TensorRef input = builder.operand("input"), weight = builder.operand("weight"), result = builder.result();
   for (int64_t dim = 0; dim + 1 < input.getRank(); ++dim)
     builder.tie({input[dim], result[dim]});
   if (weight.getRank() == 2)
     builder.tie({weight[0], builder.operand("bias")[0], result[-1]});
-  builder.tie({input[-1], weight[-1]}, FactorKind::sum);
+  builder.tie({input[-1], weight[-1]}, contracted);
   return builder.finish();
 }
+static FactorRule linearRule(const CallView &call) { return linearRule(call, FactorKind::sum); }
 
 static Linearity linearLinearity(const CallView &call) {
   return call.getOperand("bias") ? linearIn(call, {{"input", "bias"}, {"weight", "bias"}})
@@ -65,6 +66,28 @@ static OpCost linearCost(const CallView &call) {
   cost.workspaceBytes = matrixBytes(call, "input") + matrixBytes(call, "weight");
   if (input && call.operands[*input].getRank() > 2 && foldedBytes(call, *input) != 0)
     cost.workspaceBytes += batchedBytes(call, *input, call.operands[*input].getShape().drop_back(2));
+  return cost;
+}
+
+/// ATen adds a bias before it rounds the product only where the input of more than two dims is row-major. A rank's part
+/// often is not where the whole is, and a 16-bit result would be rounded twice.
+static LocalCall localizeLinear(const CallView &call, plan::MeshOp) {
+  std::optional<unsigned> input = call.getOperand("input");
+  bool isNarrow = input && call.getOperand("bias") && call.operands[*input].getElementTypeBitWidth() == 16;
+  if (!isNarrow || call.operands[*input].getRank() <= 2)
+    return unchanged(call);
+  for (int64_t dim = 0; dim < call.operands[*input].getRank(); ++dim)
+    if (isDivided(call.operands[*input], dim))
+      return {"meshplan.linear", call.args};
+  return unchanged(call);
+}
+
+/// The form of localizeLinear: a divided contraction has no bias. The input is made row-major.
+static FactorRule rowMajorLinearRule(const CallView &call) { return linearRule(call, FactorKind::whole); }
+
+static OpCost rowMajorLinearCost(const CallView &call) {
+  OpCost cost = productCost(call, lastDim(call, "input"));
+  cost.workspaceBytes = contiguousBytes(call, "input") + matrixBytes(call, "weight");
   return cost;
 }
 
@@ -251,8 +274,13 @@ void addContractionRecords(OpRegistry &registry) {
                 .rule = linearRule,
                 .linearity = linearLinearity,
                 .cost = linearCost,
+                .localize = localizeLinear,
                 .splitAddend = splitBias,
                 .widen = widenLinear});
+  registry.add({.target = "meshplan.linear",
+                .rule = rowMajorLinearRule,
+                .linearity = linearLinearity,
+                .cost = rowMajorLinearCost});
   for (StringRef target : {"aten.mm.default", "aten.bmm.default", "aten.matmul.default"})
     registry.add(
         {.target = target, .rule = matmulRule, .linearity = matmulLinearity, .cost = matmulCost, .widen = widenMatmul});

@@ -1,4 +1,4 @@
-//===- products.cpp - float32 products of 16-bit matrices -----------------===//
+//===- products.cpp - products of 16-bit matrices -------------------------===//
 
 #include "runtime/tensor/torch/kernels/products.h"
 
@@ -57,4 +57,9 @@ at::Tensor meshplan::matmulF32(const at::Tensor &self, const at::Tensor &other) 
 at::Tensor meshplan::linearF32(const at::Tensor &input, const at::Tensor &weight) {
   TORCH_CHECK(weight.dim() == 2, "weight must have 2 dims, it has ", weight.dim());
   return matmulF32(input, weight.t());
+}
+
+at::Tensor meshplan::rowMajorLinear(const at::Tensor &input, const at::Tensor &weight,
+                                    const std::optional<at::Tensor> &bias) {
+  return at::linear(input.contiguous(), weight, bias);
 }

@@ -1,7 +1,7 @@
-//===- products.h - float32 products of 16-bit matrices ----------*- C++ -*-===//
+//===- products.h - products of 16-bit matrices ------------------*- C++ -*-===//
 //
-// What a rank adds to a sum over ranks: rounded to 16 bits, each addend would
-// err as much as the whole sum does on one rank.
+// Rounded as often as on one rank. What a rank adds to a sum over ranks is not
+// rounded: each addend would err as much as the whole sum does on one rank.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,6 +9,7 @@
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_PRODUCTS_H
 
 #include <ATen/core/Tensor.h>
+#include <optional>
 
 namespace meshplan {
 
@@ -19,6 +20,9 @@ at::Tensor matmulF32(const at::Tensor &self, const at::Tensor &other);
 
 /// matmulF32(input, weight^T): input [.., k], weight [m, k] give [.., m].
 at::Tensor linearF32(const at::Tensor &input, const at::Tensor &weight);
+
+/// at::linear on an input that it sees row-major, so that it adds the bias before it rounds the product.
+at::Tensor rowMajorLinear(const at::Tensor &input, const at::Tensor &weight, const std::optional<at::Tensor> &bias);
 
 } // namespace meshplan
 

@@ -27,6 +27,7 @@ static void define(torch::Library &library) {
               "-> Tensor",
               &meanAddend);
   library.def("matmul_f32(Tensor self, Tensor other) -> Tensor", &matmulF32);
+  library.def("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", &rowMajorLinear);
   library.def("linear_f32(Tensor input, Tensor weight) -> Tensor", &linearF32);
   library.def("row_max(Tensor input) -> Tensor", &rowMax);
   library.def("row_sum_exp(Tensor input, Tensor max) -> Tensor", &rowSumExp);

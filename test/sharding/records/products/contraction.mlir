@@ -155,6 +155,12 @@ func.func @einsum_diagonal(%0: tensor<6x6xf32>, %1: tensor<6xf32>) -> tensor<6xf
   return %r : tensor<6xf32>
 }
 
+func.func @row_major_linear(%0: tensor<2x6x12xbf16>, %1: tensor<6x12xbf16>, %2: tensor<6xbf16>) -> tensor<2x6x6xbf16> {
+  %r = plan.call "meshplan.linear"(%0, %1, %2) {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>}
+    : (tensor<2x6x12xbf16>, tensor<6x12xbf16>, tensor<6xbf16>) -> tensor<2x6x6xbf16>
+  return %r : tensor<2x6x6xbf16>
+}
+
 func.func @linear_f32(%0: tensor<2x6x12xbf16>, %1: tensor<6x12xbf16>) -> tensor<2x6x6xf32> {
   %r = plan.call "meshplan.linear_f32"(%0, %1) {input = #plan.operand<0>, weight = #plan.operand<1>}
     : (tensor<2x6x12xbf16>, tensor<6x12xbf16>) -> tensor<2x6x6xf32>

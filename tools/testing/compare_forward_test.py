@@ -136,6 +136,17 @@ class Halves(unittest.TestCase):
         reference = reference_of(Weighted().bfloat16(), {"x": x})
         self.assertEqual(reference.deviation("0", torch.tensor(1.0)).share, math.inf)
 
+    def test_what_is_rounded_once_is_right(self) -> None:
+        x = torch.linspace(-1, 1, 64, dtype=torch.bfloat16).unsqueeze(0)
+        reference = reference_of(Weighted().bfloat16(), {"x": x})
+        exact = reference.wide["1"]
+        reference.own_errors["1"] = 0.0  # as if PyTorch had been lucky
+        rounded = exact.to(torch.bfloat16)
+        self.assertEqual(reference.deviation("1", rounded).share, 0)
+        off = rounded.clone()
+        off[0, 3] = torch.nextafter(off[0, 3], torch.tensor(9.0, dtype=torch.bfloat16))
+        self.assertEqual(reference.deviation("1", off).share, math.inf)
+
     def test_a_model_that_returns_one_tensor(self) -> None:
         reference = reference_of(torch.nn.Linear(2, 2).bfloat16(), {"input": torch.ones(2, dtype=torch.bfloat16)})
         self.assertEqual(list(reference.own), ["0"])

@@ -159,6 +159,7 @@ class Walk(Layer):
         super().__init__(block, sizes)
         inner = 2 * (self.choices.pick((sizes.inner, sizes.features)) // 2)
         self.first = linear(sizes.features, inner, self.choices, "source")
+        self.first.readers = self.steps
         if isinstance(self.first, nn.Linear) and self.choices.flag():
             self.again = nn.Linear(sizes.features, inner, bias=False)
             self.again.weight = self.first.weight

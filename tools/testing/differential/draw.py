@@ -6,12 +6,14 @@ import random
 
 import case
 import plan_draw
-from choices import drawn_numbers
-from layers import FORMS, KEEPING, STEPS
+import torch
+from choices import Choices, drawn_numbers
+from layers import FORMS, GROUPED, KEEPING, STEPS
 from model import make_model
 
 MOST_BLOCKS = 2
-WITH_STEPS = {"walk": STEPS, "feed_forward": KEEPING}
+WITH_STEPS = {"walk": STEPS, "fan": STEPS, "feed_forward": KEEPING}
+COUNTS = {"walk": (6, 11), "fan": (8, 14), "feed_forward": (1, 4)}  # of steps
 BLOCKS = (
     *("convolution",) * 5,
     *("attention", "norm") * 2,
@@ -22,7 +24,7 @@ BLOCKS = (
     "experts",
     *("recurrent",) * 3,
 )
-WALKS = 3  # in a model: they reach most operators
+WALKS, FANS = 1, 2  # in a model: they reach most operators
 
 # Meshes by how often they are drawn.
 MESHES = (
@@ -40,17 +42,31 @@ MESHES = (
 )
 
 
-def draw_steps(generator: random.Random, kind: str) -> list[case.Step]:
+def is_steady(step: case.Step) -> bool:
+    """False if a small change of the operand may change the result by much more: where 16 bits round otherwise, an
+    operator that compares or counts would answer otherwise.
+    """
+    x, change = torch.randn(2, 8, 40, 60, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    before, after = (STEPS[step.name](operand, Choices(step.numbers)) for operand in (x, x + change * 2**-10))
+    if before.shape != after.shape:
+        return False
+    moved = (before.to(torch.float64) - after.to(torch.float64)).abs()
+    return bool(moved.numel() == 0 or moved.max() < 0.09)
+
+
+def draw_steps(generator: random.Random, kind: str, half: bool) -> list[case.Step]:
     if kind not in WITH_STEPS:
         return []
-    names = sorted(WITH_STEPS[kind])
-    count = generator.randint(6, 11) if kind == "walk" else generator.randint(1, 4)
+    grouped = GROUPED if kind == "fan" and generator.random() < 0.4 else set()
+    names = sorted(set(WITH_STEPS[kind]) - grouped)
+    count = generator.randint(*COUNTS[kind])
     drawn = generator.choices(names, [FORMS.get(name, 1) for name in names], k=count)
-    return [case.Step(name, drawn_numbers(generator, 12)) for name in drawn]
+    steps = [case.Step(name, drawn_numbers(generator, 12)) for name in drawn]
+    return [step for step in steps if not half or is_steady(step)]
 
 
-def draw_block(generator: random.Random, name: str, kind: str) -> case.Block:
-    return case.Block(name, kind, drawn_numbers(generator, 24), draw_steps(generator, kind))
+def draw_block(generator: random.Random, name: str, kind: str, half: bool) -> case.Block:
+    return case.Block(name, kind, drawn_numbers(generator, 24), draw_steps(generator, kind, half))
 
 
 def draw_sizes(generator: random.Random) -> case.Sizes:
@@ -67,17 +83,18 @@ def draw_sizes(generator: random.Random) -> case.Sizes:
 def draw_case(seed: int) -> case.Case:
     generator = random.Random(seed)
     kinds = [generator.choice(BLOCKS) for _ in range(generator.randint(0, MOST_BLOCKS))]
-    kinds += ["walk"] * WALKS
+    kinds += ["walk"] * WALKS + ["fan"] * FANS
     generator.shuffle(kinds)
     stem = generator.choice(("hidden", "hidden", "text", "text", "pixels"))
+    half = generator.random() < 0.1
     heads = ("none", "none", "tokens", "pooled", "matched") + (("tied", "tied", "tied") if stem == "text" else ())
     drawn = case.Case(
         seed=seed,
         sizes=draw_sizes(generator),
-        stem=draw_block(generator, "stem", stem),
-        blocks=[draw_block(generator, f"{kind[0]}{index}", kind) for index, kind in enumerate(kinds)],
-        head=draw_block(generator, "head", generator.choice(heads)),
-        half=generator.random() < 0.1,
+        stem=draw_block(generator, "stem", stem, half),
+        blocks=[draw_block(generator, f"{kind[0]}{index}", kind, half) for index, kind in enumerate(kinds)],
+        head=draw_block(generator, "head", generator.choice(heads), half),
+        half=half,
         decompose=generator.random() < 0.06,
         axes=list(generator.choice(MESHES)),
         form=generator.randrange(4),

@@ -25,6 +25,8 @@ FORMS |= {"sub": 2, "rsub": 2, "mul": 2, "look_up": 6, "product": 8, "pool": 18,
 FORMS |= {"view": 4, "split": 3, "select": 2, "squeeze": 3, "join": 2, "pad": 2, "repeat": 2, "scatter": 2, "turn": 2}
 FORMS |= {"sum": 2, "mean": 3, "amax": 2, "max_place": 2, "min_place": 2, "any": 2, "all": 2, "scan": 2}
 FORMS |= steps_functions.FORMS | steps_places.FORMS | steps_windows.FORMS
+# Steps that may take groups of a dim: parts of a weight that cut them are refused.
+GROUPED = {"pool", "resized", "turned", "view"}
 LEAST_RESULT = 8  # the error of fewer numbers is a draw of luck
 MOST_RESULT = 2 * steps_shapes.MOST_ELEMENTS
 

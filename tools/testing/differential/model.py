@@ -7,6 +7,7 @@ import torch
 from attention import Attention
 from blocks import Experts, FeedForward, Gated, Norm, Shared, Tables, Walk
 from choices import Choices
+from fans import Fan
 from images import Convolution, Patches
 from layers import Context, Layer
 from recurrent import Recurrent
@@ -18,6 +19,7 @@ KINDS: dict[str, type[Layer]] = {
     "attention": Attention,
     "convolution": Convolution,
     "experts": Experts,
+    "fan": Fan,
     "feed_forward": FeedForward,
     "gated": Gated,
     "norm": Norm,

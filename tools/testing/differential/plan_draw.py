@@ -6,6 +6,7 @@ import math
 import random
 
 import case
+from layers import GROUPED
 from torch import nn
 
 FREE = 0.35  # share of the modules whose style is drawn without regard to the others of the block
@@ -69,6 +70,8 @@ class PlanDraw:
         choice = self.generator.random()
         if role == "source":
             return self.source(module)
+        if role == "inside":
+            return self.inside(module)
         if getattr(module, "whole", False):
             return "replicate"
         if not shared:
@@ -96,9 +99,9 @@ class PlanDraw:
 
     def source(self, module: nn.Module) -> str:
         """The style of a layer before a walk: each as often as the others."""
-        style = self.generator.choice(
-            ("colwise", "colwise", "colwise", "parts", "rowwise", "rowwise", "sequence", "sequence", "placed", "placed")
-        )
+        style = self.generator.choice((*("colwise", "parts", "sequence") * 3, "rowwise", "placed"))
+        if style == "parts" and any(step.name in GROUPED for step in getattr(module, "readers", ())):
+            style = "colwise"
         axes = self.axes(min(module.weight.shape) // 2)
         if style == "sequence":
             return self.sequence_style(module)
@@ -106,6 +109,11 @@ class PlanDraw:
             return self.placed(module)
         parts = " parts 2" if style == "parts" else ""
         return f"{'rowwise' if style == 'rowwise' else 'colwise'} {text(axes)}{parts}" if axes else "replicate"
+
+    def inside(self, module: nn.Module) -> str:
+        """The style of a module whose input, too, is read by operators."""
+        axes = self.axes(min(module.weight.shape) // 2)
+        return f"rowwise {text(axes)}" if axes else "replicate"
 
     def placed(self, module: nn.Module) -> str:
         """Storage only, of one parameter; the others are whole."""
@@ -163,12 +171,18 @@ def draw_plan(drawn: case.Case, model: nn.Module, generator: random.Random) -> N
         clauses = [plan.style(module, shared)]
         if path.endswith(".last") and clauses[0].startswith("sequence"):
             clauses = ["replicate"]
-        if hasattr(module, "units") and path.startswith("blocks") and not path.endswith((".last", ".narrow", ".wide")):
+        is_fan = path.startswith("blocks.fan")
+        if (
+            hasattr(module, "units")
+            and path.startswith("blocks")
+            and not is_fan
+            and not path.endswith((".last", ".narrow", ".wide"))
+        ):
             clauses += plan.border(min(module.weight.shape), often=path.endswith(".first"))
         drawn.entries.append(case.Entry(path, clauses))
     for block in drawn.blocks:
         # The first value that tables take is no hidden state; what walks and some convolutions give first is none.
-        sides = {"walk": ("input",), "convolution": ("input",), "tables": ("output",)}.get(
+        sides = {"walk": ("input",), "fan": ("input",), "convolution": ("input",), "tables": ("output",)}.get(
             block.kind, ("input", "output")
         )
         if border := plan.border(drawn.sizes.features, sides):

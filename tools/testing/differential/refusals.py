@@ -7,11 +7,13 @@ import re
 # Patterns of messages, and what such a case asks for that is not given.
 REFUSALS = {
     r"is parts of .*, and is divided over .* as (one|parts)": "takes a dim apart across its division",
+    r"counts \d+ parts, which .* takes one by one, and they are divided over": "takes a dim apart across its division",
     r"divides dim \d+ of size \d+ by \d+, which leaves ranks without any": "more ranks than elements",
     r"has size \d+, fewer than": "more ranks than elements",
     r"groups of .*, fewer than": "more ranks than groups",
     r"groups of .*, and is divided over .* in parts of .*, which do not follow them": "parts that cut groups",
     r"groups of .*, and its shards over .* would cut one": "shards cut a group",
+    r"heads of .*, and is divided over .* in parts of .*, which do not follow them": "parts that cut heads",
     r"heads of .*, fewer than": "more ranks than heads",
     r"heads of .*, and its shards over .* would cut one": "shards cut a head",
     r"has no record, and its operand": "an operator without a record",

@@ -1,0 +1,67 @@
+"""A block in which many operators read one divided value, each alone.
+
+A walk loses its division at the first operator that needs all of a dim; here every operator meets the division that the
+style of one module makes.
+"""
+
+from __future__ import annotations
+
+import case
+import torch
+from choices import Choices
+from layers import LEAST_RESULT, MOST_RESULT, STEPS, Context, Layer, linear
+from torch import nn
+
+
+def results_of(x: torch.Tensor, steps: list[case.Step]) -> list[torch.Tensor]:
+    """What each operator makes of x, with its dims in one of three orders, as operators want certain dims whole.
+
+    What is too little to be compared, or too much, is left out.
+    """
+    orders = (x, x.transpose(1, 2), x.transpose(0, 1))
+    # What splits dim 1 takes it apart across its division if that is the one that the style divides.
+    operands = [x if step.name == "split" else orders[step.numbers[-1] % 3] for step in steps]
+    made = [
+        STEPS[step.name](operand, Choices(step.numbers)).to(x.dtype)
+        for operand, step in zip(operands, steps, strict=True)
+    ]
+    return [result for result in made if LEAST_RESULT <= result.numel() <= MOST_RESULT]
+
+
+class Inside(nn.Module):
+    """A product and operators on the same input: a style that divides the input divides what they read."""
+
+    def __init__(self, inputs: int, outputs: int, steps: list[case.Step]) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(outputs, inputs) / inputs**0.5)
+        self.steps = steps
+        self.units, self.parts, self.role = min(inputs, outputs), "", "inside"
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return nn.functional.linear(x, self.weight), *results_of(x, self.steps)
+
+
+class Fan(Layer):
+    """What its operators make is an output of the model each."""
+
+    def __init__(self, block: case.Block, sizes: case.Sizes) -> None:
+        super().__init__(block, sizes)
+        inner = 2 * (self.choices.pick((sizes.inner, sizes.features)) // 2)
+        self.is_inside, tied = self.choices.pick((False, True)), self.choices.flag()
+        if self.is_inside:
+            self.first: nn.Module = Inside(sizes.features, inner, self.steps)
+        else:
+            self.first = linear(sizes.features, inner, self.choices, "source")
+            self.first.readers = self.steps
+        if tied and self.first.weight.shape == (inner, sizes.features):
+            self.again = nn.Linear(sizes.features, inner, bias=False)
+            self.again.weight = self.first.weight
+
+    def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:
+        start = torch.tanh(x)
+        if hasattr(self, "again"):
+            x = x + self.again(x).mean(-1, keepdim=True)
+        made, *others = self.first(start) if self.is_inside else (self.first(start),)
+        for index, result in enumerate(others or results_of(made, self.steps)):
+            context.outputs[f"{self.name}_{index}"] = result
+        return x + made.mean(-1, keepdim=True)

@@ -13,7 +13,7 @@ from model import make_model
 
 MOST_BLOCKS = 2
 WITH_STEPS = {"walk": STEPS, "fan": STEPS, "feed_forward": KEEPING}
-COUNTS = {"walk": (6, 11), "fan": (8, 14), "feed_forward": (1, 4)}  # of steps
+COUNTS = {"walk": (6, 11), "fan": (10, 18), "feed_forward": (1, 4)}  # of steps
 BLOCKS = (
     *("convolution",) * 5,
     *("attention", "norm") * 2,
@@ -24,7 +24,7 @@ BLOCKS = (
     "experts",
     *("recurrent",) * 3,
 )
-WALKS, FANS = 1, 2  # in a model: they reach most operators
+WALKS, FANS = 1, 3  # in a model: they reach most operators
 
 # Meshes by how often they are drawn.
 MESHES = (
@@ -57,7 +57,7 @@ def is_steady(step: case.Step) -> bool:
 def draw_steps(generator: random.Random, kind: str, half: bool) -> list[case.Step]:
     if kind not in WITH_STEPS:
         return []
-    grouped = GROUPED if kind == "fan" and generator.random() < 0.4 else set()
+    grouped = GROUPED if kind == "fan" and generator.random() < 0.6 else set()
     names = sorted(set(WITH_STEPS[kind]) - grouped)
     count = generator.randint(*COUNTS[kind])
     drawn = generator.choices(names, [FORMS.get(name, 1) for name in names], k=count)

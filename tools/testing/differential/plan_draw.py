@@ -98,8 +98,8 @@ class PlanDraw:
         return f"sequence {text(axes)}{place}" if axes else "replicate"
 
     def source(self, module: nn.Module) -> str:
-        """The style of a layer before a walk: each as often as the others."""
-        style = self.generator.choice((*("colwise", "parts", "sequence") * 3, "rowwise", "placed"))
+        """The style of a layer before a walk or a fan. Parts only where nothing takes groups that they would cut."""
+        style = self.generator.choice(("colwise",) * 2 + ("parts",) * 4 + ("sequence",) * 3 + ("placed",))
         if style == "parts" and any(step.name in GROUPED for step in getattr(module, "readers", ())):
             style = "colwise"
         axes = self.axes(min(module.weight.shape) // 2)

@@ -3,6 +3,8 @@
 #include "compiler/transforms/schedule/projection.h"
 #include "compiler/scheduling/machine.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/sharding/reshard.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -50,6 +52,7 @@ private:
   CallView viewOnRank(plan::CallOp call, unsigned rankClass);
   int64_t contiguousCopyBytes(Value value, unsigned rankClass);
   int64_t packedBytes(Operation &op, unsigned rankClass);
+  int64_t durationOf(Operation &op, ArrayRef<AxisRef> axes);
 
   unsigned addBuffer(Value value, Buffer buffer);
   scheduling::Operation &addOperation(Operation &op, StringRef name);
@@ -191,13 +194,21 @@ int64_t Projector::packedBytes(Operation &op, unsigned rankClass) {
   return contiguousCopyBytes(op.getOperand(0), rankClass);
 }
 
-/// Bytes that a rank sends on a ring of `ranks`, which hold `input` each before and `output` after it.
-static int64_t sentBytes(Operation &op, int64_t ranks, int64_t input, int64_t output) {
-  if (isa<plan::PermuteOp>(op))
-    return input;
-  if (isa<plan::AllGatherOp>(op))
-    return output - output / ranks;
-  return (isa<plan::AllReduceOp>(op) ? 2 : 1) * (input - input / ranks);
+static StepKind stepKindOf(Operation &op) {
+  return llvm::TypeSwitch<Operation *, StepKind>(&op)
+      .Case([](plan::AllGatherOp) { return StepKind::allGather; })
+      .Case([](plan::ReduceScatterOp) { return StepKind::reduceScatter; })
+      .Case([](plan::AllReduceOp) { return StepKind::allReduce; })
+      .Case([](plan::AllToAllOp) { return StepKind::allToAll; })
+      .Case([](plan::PermuteOp) { return StepKind::permute; });
+}
+
+/// Nanoseconds of a collective.
+int64_t Projector::durationOf(Operation &op, ArrayRef<AxisRef> axes) {
+  ReshardStep step{stepKindOf(op), AxisList(op.getAttrOfType<ArrayAttr>("axes").getAsRange<plan::AxisRefAttr>())};
+  step.result = plan::getSharding(op.getResult(0));
+  int64_t sent = stepBytes(step, cast<RankedTensorType>(op.getOperand(0).getType()), plan::getMesh(&op));
+  return scheduling::collectiveTime(machine, sent, scheduling::groupSpan(axes, layouts.axisSizes()));
 }
 
 void Projector::projectCollective(Operation &op) {
@@ -207,9 +218,7 @@ void Projector::projectCollective(Operation &op) {
   operation.communicator = communicator;
   const ResolvedLayout input = layouts.get(op.getOperand(0).getType());
   const ResolvedLayout &output = layouts.get(op.getResult(0).getType());
-  ArrayRef<AxisRef> axes = communicators.list()[communicator].axes;
-  int64_t sent = sentBytes(op, shardCount(axes), llvm::max_element(input.bytes)[0], llvm::max_element(output.bytes)[0]);
-  operation.duration = scheduling::collectiveTime(machine, sent, scheduling::groupSpan(axes, layouts.axisSizes()));
+  operation.duration = durationOf(op, communicators.list()[communicator].axes);
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
     int64_t workspace = stagingBytes(op, input, output, rankClass) + packedBytes(op, rankClass);
     bool isLate = landsInPieces(op, output.local[rankClass]);

@@ -34,6 +34,9 @@ std::string describe(const FactorRule &rule);
 /// Text of an attribute.
 std::string print(mlir::Attribute attribute);
 
+/// "target {args}" of a LocalCall or a CallRewrite.
+template <typename Call> std::string text(const Call &call) { return call.target + " " + print(call.args); }
+
 /// Sets of a linearity: "{0, 1} {2} moves".
 std::string describe(const Linearity &linearity);
 

@@ -12,8 +12,7 @@ class RecordLocalize : public CallTest {
 protected:
   /// "target {args}" of the local form.
   std::string local(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types) {
-    LocalCall call = record(target).localize(parse(target, args, types), plan::MeshOp());
-    return call.target + " " + print(call.args);
+    return text(record(target).localize(parse(target, args, types), plan::MeshOp()));
   }
 };
 

@@ -11,8 +11,6 @@ namespace {
 
 using RecordRewrite = CallTest;
 
-std::string text(const CallRewrite &call) { return call.target + " " + print(call.args); }
-
 TEST_F(RecordRewrite, LinearSplitsItsBiasOff) {
   std::optional<AddendSplit> split = record("aten.linear.default")
                                          .splitAddend(parse("aten.linear.default",
@@ -89,7 +87,7 @@ protected:
   /// "target {args}" of the call that writes float32, or "none".
   std::string widened(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types) {
     std::optional<LocalCall> call = record(target).widen(parse(target, args, types));
-    return call ? call->target + " " + print(call->args) : "none";
+    return call ? text(*call) : "none";
   }
 };
 

@@ -67,16 +67,18 @@ TEST(Products, OfNothing) {
   EXPECT_TRUE(matmulF32(draw({2, 4, 0}), draw({2, 0, 3})).equal(at::zeros({2, 4, 3})));
 }
 
-/// A part of a tensor, as a rank reads it, gives the bits of the whole.
+/// A part of a tensor, as a rank reads it, is no row-major tensor. Rounded once, an element is the exact one in 16 bits
+/// but for ties: f32 sums of 30 terms err by 2^-19 at most, and 16 bits lie 2^-8 apart. Rounded before and after the
+/// bias about one in ten is another one.
 TEST(Products, ABiasIsAddedBeforeThePartIsRounded) {
   at::manual_seed(2);
   at::Tensor input = draw({4, 64, 30}), weight = draw({50, 30}), bias = draw({50});
-  auto linear = [&](const char *target, const at::Tensor &rows) {
-    return callOperator(target, {rows, weight, bias}, {value("input", 0), value("weight", 1), value("bias", 2)})[0];
-  };
-  at::Tensor part = input.narrow(1, 32, 32), whole = at::linear(input, weight, bias).narrow(1, 32, 32);
-  EXPECT_TRUE(linear("meshplan.linear", part).equal(whole));
-  EXPECT_FALSE(linear("aten.linear.default", part).equal(whole)) << "else there is no need for this kernel";
+  at::Tensor part = input.narrow(1, 32, 32);
+  at::Tensor result = callOperator("meshplan.linear", {part, weight, bias},
+                                   {value("input", 0), value("weight", 1), value("bias", 2)})[0];
+  at::Tensor exact = at::linear(part.to(at::kDouble), weight.to(at::kDouble), bias.to(at::kDouble));
+  double others = result.ne(exact.to(at::kBFloat16)).to(at::kDouble).mean().item<double>();
+  EXPECT_LT(others, 0.01);
 }
 
 std::string failure(const char *target, const char *first, const char *second, const at::Tensor &a,

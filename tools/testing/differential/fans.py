@@ -61,7 +61,11 @@ class Fan(Layer):
         start = torch.tanh(x)
         if hasattr(self, "again"):
             x = x + self.again(x).mean(-1, keepdim=True)
-        made, *others = self.first(start) if self.is_inside else (self.first(start),)
-        for index, result in enumerate(others or results_of(made, self.steps)):
+        if self.is_inside:
+            made, *results = self.first(start)
+        else:
+            made = self.first(start)
+            results = results_of(made, self.steps)
+        for index, result in enumerate(results):
             context.outputs[f"{self.name}_{index}"] = result
         return x + made.mean(-1, keepdim=True)

@@ -73,13 +73,12 @@ static OpCost linearCost(const CallView &call) {
 /// often is not where the whole is, and a 16-bit result would be rounded twice.
 static LocalCall localizeLinear(const CallView &call, plan::MeshOp) {
   std::optional<unsigned> input = call.getOperand("input");
-  bool isNarrow = input && call.getOperand("bias") && call.operands[*input].getElementTypeBitWidth() == 16;
-  if (!isNarrow || call.operands[*input].getRank() <= 2)
+  if (!input || !call.getOperand("bias"))
     return unchanged(call);
-  for (int64_t dim = 0; dim < call.operands[*input].getRank(); ++dim)
-    if (isDivided(call.operands[*input], dim))
-      return {"meshplan.linear", call.args};
-  return unchanged(call);
+  RankedTensorType type = call.operands[*input];
+  bool isPart = llvm::any_of(llvm::seq(type.getRank()), [&](int64_t dim) { return isDivided(type, dim); });
+  bool roundsTwice = isPart && type.getRank() > 2 && type.getElementTypeBitWidth() == 16;
+  return roundsTwice ? LocalCall{"meshplan.linear", call.args} : unchanged(call);
 }
 
 /// The form of localizeLinear: a divided contraction has no bias. The input is made row-major.

@@ -159,6 +159,16 @@ class Reference:
             self.own_errors[name] = torch.tensor(errors, dtype=torch.float64).max().item()  # NaN if one is NaN
         return own, exact
 
+    def turn_weights(self) -> None:
+        """Moves the elements of every parameter by one place: another model of the same kind, for further draws."""
+        narrow = dict(self.narrow.named_parameters(remove_duplicate=False))
+        with torch.no_grad():
+            # Tied ones may share their elements and be two tensors to PyTorch.
+            for parameter in {parameter.data_ptr(): parameter for parameter in narrow.values()}.values():
+                parameter.copy_(parameter.flatten().roll(1).view_as(parameter))
+            for name, parameter in self.exact.named_parameters(remove_duplicate=False):
+                parameter.copy_(narrow[name])
+
     def mismatch(self, ours: Tensors) -> str | None:
         """What makes the outputs of a run others than those of PyTorch, whatever their values."""
         for name, own in self.own.items():

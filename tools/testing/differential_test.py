@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).with_name("differential")))
 
 import torch
 from case import Case, Entry, read_case
-from coverage import column_of
+from coverage import LEAST, WANTED, Coverage, column_of
 from draw import draw_case
 from layers import STEPS
 from model import make_inputs, make_model
@@ -92,6 +92,16 @@ class ReadingTest(unittest.TestCase):
         }
         for text, column in columns.items():
             self.assertEqual(column_of(text), column)
+
+    def test_a_cell_without_draws_is_missing_or_has_a_reason(self) -> None:
+        coverage = Coverage(["aten.add.Tensor", "aten.lstm.input", "aten.ones.default"])
+        for _ in range(LEAST):
+            coverage.add({("aten.add.Tensor", column) for column in WANTED if column != "tied"})
+        self.assertEqual(coverage.missing(), [("aten.add.Tensor", "tied"), ("aten.lstm.input", "uneven")])
+        lines = coverage.table().splitlines()
+        self.assertEqual(lines[1].split()[1:], ["10", "10", "10", "10", "0", "0", "0", "10", "0", "10"])
+        self.assertEqual(lines[2].split()[1:], ["0", "a", "a", "a", "0", "0", "0", "0", "a", "a"])
+        self.assertTrue(lines[4].startswith("a: it reads all features"))
 
     def test_only_known_refusals_are_refusals(self) -> None:
         self.assertEqual(

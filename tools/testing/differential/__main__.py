@@ -8,7 +8,7 @@ A case is drawn from its number alone: a model of random blocks and operators, i
 eight ranks, and what a plan says of each module. It is exported, compiled and run, and every output is held against
 float64 as compare_forward.py does. A case that fails is made smaller and written to --work. Prints how many cases were
 right, refused (with the reasons) and wrong. Status 1 if one is wrong, if more than 5 % are refused, or, with
---coverage, if an operator is reached by fewer draws than it should.
+--coverage, if an operator is reached by fewer draws than it should be in one of the columns.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def report(outcomes: list[Outcome], coverage: Coverage, wants_coverage: bool) ->
         return right
     print(coverage.table())
     print(coverage.summary())
-    for name in coverage.missing():
-        print(f"too few draws reach {name}")
+    for name, column in coverage.missing():
+        print(f"too few draws reach {name} by {column}: {coverage.counts[name, column]}")
     return right and not coverage.missing()
 
 

@@ -49,6 +49,8 @@ class Attention(Layer):
             role, units = ("wide", heads) if groups > 1 else ("table", 1)
             self.key = linear(features, groups * size, self.choices, role, units)
             self.value = linear(features, groups * size, self.choices, role, units)
+            if self.choices.flag() and type(self.query) is type(self.key) and heads == groups:
+                self.key.weight = self.query.weight
             return
         if self.layout == "interleaved":  # as GPT-NeoX: each head has its own three
             self.groups = heads

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import case
 import torch
-from layers import Context, Layer, linear
+from layers import GROUPED, WINDOWED, Context, Layer, linear
 from torch import nn
 
 
@@ -159,7 +159,7 @@ class Walk(Layer):
         super().__init__(block, sizes)
         inner = 2 * (self.choices.pick((sizes.inner, sizes.features)) // 2)
         self.first = linear(sizes.features, inner, self.choices, "source")
-        self.first.readers = self.steps
+        self.first.readers, self.first.grouped = self.steps, GROUPED | WINDOWED
         if isinstance(self.first, nn.Linear) and self.choices.flag():
             self.again = nn.Linear(sizes.features, inner, bias=False)
             self.again.weight = self.first.weight

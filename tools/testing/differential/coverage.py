@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable
+from string import ascii_lowercase
 
-from unreached import UNREACHED
+from unreached import reason_of
 
 STYLES = ("colwise", "rowwise", "sequence", "parameter", "border", "input")
 KINDS = ("uneven", "tied", "parts")
 COLUMNS = (*STYLES, *KINDS)
+WANTED = ("colwise", "rowwise", "sequence", *KINDS)  # columns in which each operator needs draws
 ANY = "any style"
 LAYOUTS = ("replicate", "split", "[")
 LEAST = 10  # draws of a cell
@@ -40,29 +43,37 @@ class Coverage:
     def add(self, cells: set[Cell]) -> None:
         self.counts.update(cells | {(target, ANY) for target, column in cells if column in STYLES})
 
-    def missing(self) -> list[str]:
-        """Operators that fewer draws reach than should, by any style."""
-        return [name for name in self.targets if name not in UNREACHED and self.counts[name, ANY] < LEAST]
+    def missing(self) -> list[Cell]:
+        """Cells with fewer draws than they should have."""
+        cells = itertools.product(self.targets, WANTED)
+        return [cell for cell in cells if self.counts[cell] < LEAST and not reason_of(*cell)]
 
     def table(self) -> str:
+        """Counts of draws; a letter stands for the reason why there are few, and is explained below."""
         width = max(map(len, self.targets))
         lines = ["".join([f"{'draws that reach':<{width}}", *(f" {column:>9}" for column in (ANY, *COLUMNS))])]
+        letters: dict[str, str] = {}
         for name in self.targets:
-            counts = [self.counts[name, column] for column in (ANY, *COLUMNS)]
-            if name in UNREACHED and not any(counts):
-                lines.append(f"{name:<{width}} {UNREACHED[name]}")
-            else:
-                lines.append("".join([f"{name:<{width}}", *(f" {count:>9}" for count in counts)]))
-        return "\n".join(lines)
+            cells = []
+            for column in (ANY, *COLUMNS):
+                count, reason = self.counts[name, column], reason_of(name, column) if column in WANTED else ""
+                if count < LEAST and reason:
+                    cells.append(f"{count or ''}{letters.setdefault(reason, ascii_lowercase[len(letters)])}")
+                else:
+                    cells.append(str(count))
+            lines.append("".join([f"{name:<{width}}", *(f" {cell:>9}" for cell in cells)]))
+        return "\n".join(lines + [f"{letter}: {reason}" for reason, letter in letters.items()])
 
     def summary(self) -> str:
-        reached = [name for name in self.targets if name not in UNREACHED]
         lines = [
-            f"{len(self.targets)} operators, {len(reached)} that divided values can reach; at least {LEAST} draws of"
+            f"{len(self.targets)} operators with a record; {LEAST} draws or more, or a reason why there are fewer:"
         ]
-        for column in (ANY, *COLUMNS):
-            counts = [self.counts[name, column] for name in reached]
-            lines.append(
-                f"  {column:<9} {sum(count >= LEAST for count in counts):>3} operators, {sum(counts)} draws in all"
+        for column in WANTED:
+            counts = [self.counts[name, column] for name in self.targets]
+            reasons = sum(
+                count < LEAST and bool(reason_of(name, column))
+                for name, count in zip(self.targets, counts, strict=True)
             )
+            reached = sum(count >= LEAST for count in counts)
+            lines.append(f"  {column:<9} {reached:>3} operators and {reasons} reasons, {sum(counts)} draws in all")
         return "\n".join(lines)

@@ -9,22 +9,30 @@ from __future__ import annotations
 import case
 import torch
 from choices import Choices
-from layers import LEAST_RESULT, MOST_RESULT, STEPS, Context, Layer, linear
+from layers import GROUPED, LEAST_RESULT, MOST_RESULT, STEPS, WINDOWED, Context, Layer, linear
 from torch import nn
 
 
-def results_of(x: torch.Tensor, steps: list[case.Step]) -> list[torch.Tensor]:
-    """What each operator makes of x, with its dims in one of three orders, as operators want certain dims whole.
+def arranged(x: torch.Tensor, step: case.Step) -> torch.Tensor:
+    """What an operator reads of x, [batch, sequence, features].
 
-    What is too little to be compared, or too much, is left out.
+    Operators want certain dims whole: the one that a style divides comes first, in the middle or last, or is the
+    channels of lines, images and volumes. What splits dim 1 takes it apart across its division if the style divides it.
     """
-    orders = (x, x.transpose(1, 2), x.transpose(0, 1))
-    # What splits dim 1 takes it apart across its division if that is the one that the style divides.
-    operands = [x if step.name == "split" else orders[step.numbers[-1] % 3] for step in steps]
-    made = [
-        STEPS[step.name](operand, Choices(step.numbers)).to(x.dtype)
-        for operand, step in zip(operands, steps, strict=True)
-    ]
+    number = step.numbers[-1]
+    if step.name == "split":
+        return x
+    if step.name not in WINDOWED:
+        return (x, x.transpose(1, 2), x.transpose(0, 1), x.movedim(-1, 0), x.select(0, 0), x.flatten(0, 1))[number % 6]
+    lines = (x[:, :4].transpose(1, 2), x[..., :4])[number % 2]
+    for _ in range(number // 2 % 3):
+        lines = torch.stack([lines, lines.cos()], -1)
+    return lines
+
+
+def results_of(x: torch.Tensor, steps: list[case.Step]) -> list[torch.Tensor]:
+    """What each operator makes of x; what is too little to be compared, or too much, is left out."""
+    made = [STEPS[step.name](arranged(x, step), Choices(step.numbers)).to(x.dtype) for step in steps]
     return [result for result in made if LEAST_RESULT <= result.numel() <= MOST_RESULT]
 
 
@@ -47,12 +55,14 @@ class Fan(Layer):
     def __init__(self, block: case.Block, sizes: case.Sizes) -> None:
         super().__init__(block, sizes)
         inner = 2 * (self.choices.pick((sizes.inner, sizes.features)) // 2)
-        self.is_inside, tied = self.choices.pick((False, True)), self.choices.flag()
+        self.is_inside, tied = self.choices.pick((False, False, True)), self.choices.flag()
         if self.is_inside:
+            # Its addends are summed to the division that the next module wants, for all that read them there.
+            self.before = linear(sizes.features, sizes.features, self.choices, "addends")
             self.first: nn.Module = Inside(sizes.features, inner, self.steps)
         else:
             self.first = linear(sizes.features, inner, self.choices, "source")
-            self.first.readers = self.steps
+            self.first.readers, self.first.grouped = self.steps, GROUPED
         if tied and self.first.weight.shape == (inner, sizes.features):
             self.again = nn.Linear(sizes.features, inner, bias=False)
             self.again.weight = self.first.weight
@@ -62,7 +72,7 @@ class Fan(Layer):
         if hasattr(self, "again"):
             x = x + self.again(x).mean(-1, keepdim=True)
         if self.is_inside:
-            made, *results = self.first(start)
+            made, *results = self.first(self.before(start))
         else:
             made = self.first(start)
             results = results_of(made, self.steps)

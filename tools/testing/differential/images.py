@@ -29,10 +29,14 @@ class Convolution(Layer):
             self.wide = CONVOLUTIONS[self.dims](
                 features, wide, (2, *[1] * (self.dims - 1)), (2, *[1] * (self.dims - 1))
             )
+        if kind in ("whole", "same", "transposed") and self.choices.flag():
+            self.again = type(self.wide)(features, wide, size, padding=padding, bias=False)
+            self.again.weight = self.wide.weight
         self.narrow = CONVOLUTIONS[self.dims](wide, features, 1)
         self.narrow.role, self.narrow.units, self.narrow.parts = "narrow", wide, ""
         if self.groups == 1:  # the features of groups are those of the input: they follow
-            self.wide.role, self.wide.units, self.wide.parts = "wide", wide, ""
+            parts = "parts 2" if wide % 2 == 0 and self.choices.flag() else ""
+            self.wide.role, self.wide.units, self.wide.parts = "wide", wide // (2 if parts else 1), parts
         self.image = pick(("none", "batch", "group"))
         if self.image == "batch":
             self.norm = {1: nn.BatchNorm1d, 2: nn.BatchNorm2d, 3: nn.BatchNorm3d}[self.dims](wide)
@@ -47,7 +51,10 @@ class Convolution(Layer):
         shape = {1: (sequence,), 2: (sequence // rows, rows), 3: (sequence // rows, rows, 1)}[self.dims]
         if self.shrinks and shape[0] < 2:
             return x
-        made = self.wide(lines.reshape(*lines.shape[:2], *shape))
+        start = lines.reshape(*lines.shape[:2], *shape)
+        made = self.wide(start)
+        if hasattr(self, "again"):
+            made = made + self.again(start.cos())
         if self.image != "none":
             made = self.norm(made)
         made = self.narrow(torch.relu(made))

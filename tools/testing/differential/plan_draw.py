@@ -6,7 +6,6 @@ import math
 import random
 
 import case
-from layers import GROUPED
 from torch import nn
 
 FREE = 0.35  # share of the modules whose style is drawn without regard to the others of the block
@@ -70,7 +69,7 @@ class PlanDraw:
         choice = self.generator.random()
         if role == "source":
             return self.source(module)
-        if role == "inside":
+        if role in ("inside", "addends"):
             return self.inside(module)
         if getattr(module, "whole", False):
             return "replicate"
@@ -99,8 +98,8 @@ class PlanDraw:
 
     def source(self, module: nn.Module) -> str:
         """The style of a layer before a walk or a fan. Parts only where nothing takes groups that they would cut."""
-        style = self.generator.choice(("colwise",) * 2 + ("parts",) * 4 + ("sequence",) * 3 + ("placed",))
-        if style == "parts" and any(step.name in GROUPED for step in getattr(module, "readers", ())):
+        style = self.generator.choice(("colwise",) * 2 + ("parts",) * 5 + ("sequence",) * 5 + ("placed",))
+        if style == "parts" and any(step.name in module.grouped for step in module.readers):
             style = "colwise"
         axes = self.axes(min(module.weight.shape) // 2)
         if style == "sequence":
@@ -108,10 +107,10 @@ class PlanDraw:
         if style == "placed":
             return self.placed(module)
         parts = " parts 2" if style == "parts" else ""
-        return f"{'rowwise' if style == 'rowwise' else 'colwise'} {text(axes)}{parts}" if axes else "replicate"
+        return f"colwise {text(axes)}{parts}" if axes else "replicate"
 
     def inside(self, module: nn.Module) -> str:
-        """The style of a module whose input, too, is read by operators."""
+        """The style of a module whose input, too, is read by operators, and of the one that makes its addends."""
         axes = self.axes(min(module.weight.shape) // 2)
         return f"rowwise {text(axes)}" if axes else "replicate"
 

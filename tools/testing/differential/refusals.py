@@ -10,7 +10,7 @@ REFUSALS = {
     r"counts \d+ parts, which .* takes one by one, and they are divided over": "takes a dim apart across its division",
     r"divides dim \d+ of size \d+ by \d+, which leaves ranks without any": "more ranks than elements",
     r"has size \d+, fewer than": "more ranks than elements",
-    r"groups of .*, fewer than": "more ranks than groups",
+    r"(groups|parts) of .*, fewer than": "more ranks than groups",
     r"groups of .*, and is divided over .* in parts of .*, which do not follow them": "parts that cut groups",
     r"groups of .*, and its shards over .* would cut one": "shards cut a group",
     r"heads of .*, and is divided over .* in parts of .*, which do not follow them": "parts that cut heads",

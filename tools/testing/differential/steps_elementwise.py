@@ -169,7 +169,7 @@ def logic(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 
 def where(x: torch.Tensor, choices: Choices) -> torch.Tensor:
-    form = choices.pick(("self", "scalar_other", "scalar_self", "fill", "fill_tensor"))
+    form = choices.pick(("self", "scalar_other", "scalar_self", "scalars", "fill", "fill_tensor"))
     condition, value = truth(x, choices), choices.pick(CONSTANTS)
     if form == "self":
         return aten.where.self(condition, x, companion(x, choices))
@@ -177,6 +177,8 @@ def where(x: torch.Tensor, choices: Choices) -> torch.Tensor:
         return aten.where.ScalarOther(condition, x, value)
     if form == "scalar_self":
         return aten.where.ScalarSelf(condition, value, x)
+    if form == "scalars":
+        return aten.where.Scalar(condition, 0.7, value) * x
     if form == "fill":
         return aten.masked_fill.Scalar(x, condition, value)
     return aten.masked_fill.Tensor(x, condition, x.mean())

@@ -87,9 +87,13 @@ def select(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 def split(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     """Takes a dim apart, and joins the pieces in another order or adds up those of one size."""
-    dim = choices.pick((*[min(1, x.dim() - 1)] * 9, choices.dim(x)))
+    dim = choices.pick((*[min(1, x.dim() - 1)] * 19, choices.dim(x)))
     size = x.size(dim)
-    form = choices.pick(("split", "sizes", "chunk"))
+    form = choices.pick(("split", "sizes", "chunk", "sections", "places"))
+    if form == "sections":
+        return aten.tensor_split.sections(x, min(2, size), dim)[0]
+    if form == "places":
+        return aten.tensor_split.indices(x, [size // 2], dim)[-1]
     if form == "sizes":
         first = 1 + choices.number() % size
         pieces = aten.split_with_sizes.default(x, [first, size - first], dim)

@@ -105,4 +105,4 @@ def crossed(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 
 STEPS: dict[str, Step] = {"spread": spread, "dealt": dealt, "resized": resized, "scaled": scaled, "crossed": crossed}
-FORMS = {"spread": 12, "dealt": 5, "resized": 8, "scaled": 30, "crossed": 4}
+FORMS = {"spread": 14, "dealt": 10, "resized": 12, "scaled": 30, "crossed": 6}

@@ -1,28 +1,51 @@
-"""Operators with a record that a divided value never meets, each with the reason."""
+"""Operators with a record that values divided by a statement meet never or seldom, each with the reason."""
 
 from __future__ import annotations
+
+from fnmatch import fnmatchcase
 
 REWRITTEN = "the importer makes another operator of it, or nothing"
 MADE_WHOLE = "every rank makes all of it, and a consumer that is divided takes its part"
 ALL_ELEMENTS = "it needs every element, so its operand is gathered"
 OTHER_FORM = "only archives after run_decompositions have it, and few of these are drawn"
 EXPERTS = "experts with sorted tokens are drawn by no block; test/e2e has them"
+RECURRENT = "it reads all features and places of a sample: only samples are divided"
+LABELS = "its operands are labels, or as many numbers as there are rows: a style divides the classes, not these"
+CLASSES = "it stands where the classes are divided, and the sequence of the same value would need an axis more"
+TABLE = "the form of a table divided by rows, which neither columns nor the sequence are"
+ROWS = "rows of a table are not of several parts, and indices are whole"
+HEADS = "it takes heads apart: a statement that divides something else is gathered before it"
+WINDOWS = "its windows run over the sequence or the features in the drawn forms, and one at a time is whole"
+CUT = "it takes groups of neighbours or a place by number, which parts dealt one by one do not keep"
+SIXTEEN = "only 16-bit models have it, a tenth of the cases"
+
+EVERYWHERE = ("colwise", "rowwise", "sequence", "uneven", "tied", "parts")
+BY_STYLE = ("colwise", "rowwise", "sequence", "tied", "parts")
+
+# Reason, patterns of targets, columns.
+REASONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
+    (REWRITTEN, ("aten.to.device", "aten.to.dtype_layout", "aten.to.other", "aten.type_as.default"), EVERYWHERE),
+    (REWRITTEN, ("aten._to_copy.default", "aten.clone.default", "aten.lift_fresh_copy.default"), EVERYWHERE),
+    (REWRITTEN, ("aten.alias.default", "aten.copy.default", "aten.dropout.default", "aten.*_like.default"), EVERYWHERE),
+    (REWRITTEN, ("aten.new_*.default",), EVERYWHERE),
+    (MADE_WHOLE, ("aten.zeros.default", "aten.ones.default", "aten.full.default", "aten.empty.*"), EVERYWHERE),
+    (MADE_WHOLE, ("aten.arange.*", "aten.scalar_tensor.default"), EVERYWHERE),
+    (ALL_ELEMENTS, ("aten.min.default", "aten.any.default", "aten.all.default", "aten.median.default"), EVERYWHERE),
+    (ALL_ELEMENTS, ("aten.prod.default", "aten.norm.Scalar", "aten.trace.default"), EVERYWHERE),
+    (OTHER_FORM, ("aten.convolution.default", "aten._native_batch_norm_legit_no_training.default"), EVERYWHERE),
+    (EXPERTS, ("aten._grouped_mm.default", "meshplan.grouped_mm"), EVERYWHERE),
+    (RECURRENT, ("aten.lstm*", "aten.gru*", "aten.rnn_*"), BY_STYLE),
+    (LABELS, ("meshplan.token_loss", "meshplan.count_tokens", "meshplan.class_weight"), BY_STYLE),
+    (CLASSES, ("meshplan.row_*",), ("sequence", "parts")),
+    (TABLE, ("meshplan.embedding",), ("colwise", "sequence", "parts")),
+    (ROWS, ("aten.embedding.default",), ("sequence", "parts")),
+    (HEADS, ("meshplan.attention",), ("rowwise", "sequence", "parts")),
+)
 
 
-def _named(reason: str, *names: str) -> dict[str, str]:
-    return {f"aten.{name}": reason for name in names}
-
-
-UNREACHED: dict[str, str] = {
-    **_named(REWRITTEN, "to.device", "to.dtype_layout", "to.other", "type_as.default", "_to_copy.default"),
-    **_named(REWRITTEN, "clone.default", "lift_fresh_copy.default", "alias.default", "copy.default", "dropout.default"),
-    **_named(REWRITTEN, *(f"new_{name}.default" for name in ("zeros", "ones", "full", "empty"))),
-    **_named(REWRITTEN, *(f"{name}_like.default" for name in ("zeros", "ones", "full", "empty"))),
-    **_named(MADE_WHOLE, "zeros.default", "ones.default", "full.default", "empty.memory_format"),
-    **_named(MADE_WHOLE, "arange.default", "arange.start", "arange.start_step", "scalar_tensor.default"),
-    **_named(ALL_ELEMENTS, "min.default", "any.default", "all.default"),
-    **_named(OTHER_FORM, "convolution.default", "_native_batch_norm_legit_no_training.default"),
-    **_named(ALL_ELEMENTS, "median.default", "prod.default", "norm.Scalar", "trace.default"),
-    **_named(EXPERTS, "_grouped_mm.default"),
-    "meshplan.grouped_mm": EXPERTS,
-}
+def reason_of(target: str, column: str) -> str:
+    """Why few draws of this operator are divided so; empty if enough should be."""
+    for reason, patterns, columns in REASONS:
+        if column in columns and any(fnmatchcase(target, pattern) for pattern in patterns):
+            return reason
+    return ""

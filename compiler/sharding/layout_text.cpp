@@ -8,12 +8,13 @@
 using namespace meshplan::plan;
 
 static void printAxes(llvm::raw_ostream &stream, llvm::ArrayRef<AxisRefAttr> axes) {
-  stream << " over ";
+  stream << " over " << (axes.size() > 1 ? "(" : "");
   llvm::interleaveComma(axes, stream, [&](AxisRefAttr axis) {
     stream << axis.getName();
     if (!axis.isWhole())
       stream << ":(" << axis.getPre() << ')' << axis.getSize();
   });
+  stream << (axes.size() > 1 ? ")" : "");
 }
 
 static void printDim(llvm::raw_ostream &stream, int64_t extent, DimShardingAttr dim) {

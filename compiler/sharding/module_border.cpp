@@ -37,6 +37,20 @@ SmallVector<OpOperand *> meshplan::usesBehindReshards(Value value) {
   return uses;
 }
 
+static constexpr StringLiteral inputName = "plan.input_of", outputName = "plan.output_of";
+
+void meshplan::markInput(ConstrainOp constrain, StringRef path) {
+  constrain->setDiscardableAttr(inputName, StringAttr::get(constrain.getContext(), path));
+}
+
+StringAttr meshplan::moduleOfInput(ConstrainOp constrain) { return constrain->getAttrOfType<StringAttr>(inputName); }
+
+void meshplan::markOutput(ConstrainOp constrain, StringRef path) {
+  constrain->setDiscardableAttr(outputName, StringAttr::get(constrain.getContext(), path));
+}
+
+StringAttr meshplan::moduleOfOutput(ConstrainOp constrain) { return constrain->getAttrOfType<StringAttr>(outputName); }
+
 static ModuleBorder findBorderOf(func::FuncOp function, llvm::function_ref<bool(Operation *)> isInside) {
   ModuleBorder border;
   llvm::MapVector<Value, SmallVector<OpOperand *>> inputs;

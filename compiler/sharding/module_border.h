@@ -26,6 +26,16 @@ bool isInModule(mlir::Operation *op, llvm::StringRef path);
 /// Uses of a value by calls and the end of the program, also of its resharded forms.
 llvm::SmallVector<mlir::OpOperand *> usesBehindReshards(mlir::Value value);
 
+/// Says of a stated layout that it is what the plan says of an input of the module at `path`.
+void markInput(plan::ConstrainOp constrain, llvm::StringRef path);
+
+/// The module of which the plan states an input by this layout; null if it is stated otherwise.
+mlir::StringAttr moduleOfInput(plan::ConstrainOp constrain);
+
+/// The same for outputs, which styles state too.
+void markOutput(plan::ConstrainOp constrain, llvm::StringRef path);
+mlir::StringAttr moduleOfOutput(plan::ConstrainOp constrain);
+
 struct BorderValue {
   mlir::Value value; ///< as its producer makes it
   /// Of an input the uses inside the module, of an output those outside.

@@ -4,10 +4,30 @@
 #include "runtime/launch/placement.h"
 #include "tools/meshplan_run/process_rank.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
 using namespace meshplan;
 
+/// The least time for MPI to start: a launcher starts processes one after the other, on machines that may be busy.
+static constexpr std::chrono::seconds leastStart(30);
+
+/// Ends this process if the others do not come. MPI does not say which are missing.
+static MpiProcess::StartLimit startLimit(const Placement &placement, std::chrono::milliseconds timeout) {
+  auto time = std::max<std::chrono::milliseconds>(timeout, leastStart);
+  return {time, [&placement, time] {
+            Status missing(StatusCode::timeout,
+                           "MPI has not started within " + std::to_string(time.count() / 1000) +
+                               " s: a process of the job is missing, stopped, or has ended before");
+            reportError(withRank(missing, placement.rank));
+            std::fflush(nullptr);
+            std::_Exit(1);
+          }};
+}
+
 int meshplan::runMpiRank(const RunOptions &options, const Placement &placement, const Command &command) {
-  auto started = MpiProcess::start();
+  auto started = MpiProcess::start(startLimit(placement, timeoutOf(options)));
   if (!started)
     return reportError(started.status());
   MpiProcess &process = **started;

@@ -214,6 +214,15 @@ class Checker:
             self.expect_messages(errors, dict.fromkeys(others, named))
             self.expect_no_file(output)
 
+    def missing_process(self) -> None:
+        """One never comes: the others do not wait for it without end."""
+        command = [self.run_program, "forward", str(self.work / "dp2-tp2.sched"), *self.files]
+        command += ["--outputs", str(self.work / "missing.safetensors"), "--timeout", str(TIMEOUT)]
+        script = f"[ $OMPI_COMM_WORLD_RANK = 2 ] && exec sleep 90; exec {shlex.join(command)}"
+        _, _, errors = self.finish(self.mpirun(4, ["sh", "-c", script], *RECOVERY), 90 + SLACK)
+        message = r"MPI has not started within 30 s: a process of the job is missing, stopped, or has ended before"
+        self.expect_messages(errors, dict.fromkeys((0, 1, 3), message))
+
     def killed_rank(self) -> None:
         # The others find out by themselves. mpirun's status tells nothing.
         rank, _, errors = self.end_one(signal.SIGKILL, *RECOVERY)
@@ -264,7 +273,8 @@ def main() -> int:
         checker.killed_rank_and_mpirun_ends_the_others,
         checker.terminated_rank,
     ]
-    return run(checks, arguments.only)
+    # It takes as long as MPI may take to start.
+    return run([*checks, checker.missing_process] if arguments.only else checks, arguments.only)
 
 
 if __name__ == "__main__":

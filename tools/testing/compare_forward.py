@@ -61,6 +61,9 @@ def widened_module(program: torch.export.ExportedProgram) -> torch.nn.Module:
                 continue
             if node.target is torch.ops.aten._grouped_mm.default:
                 node.target = grouped_mm
+            if node.target is torch.ops.aten.view.default:
+                # A kernel may lay its result out otherwise in float64.
+                node.target = torch.ops.aten.reshape.default
             node.args = torch.fx.node.map_aggregate(node.args, widen)
             node.kwargs = torch.fx.node.map_aggregate(node.kwargs, widen)
         graph_module.recompile()

@@ -35,8 +35,10 @@ const StyleRule *findRule(const Context &context, const Word &style) {
       return &rule;
     names.push_back(rule.name.str());
   }
+  bool isAxis = context.environment.mesh.find(style.text).has_value();
   context.diagnostics.error(style.range, "unknown style '" + style.text + "'")
-      .help(suggest(style.text, names, "styles"));
+      .help(isAxis ? "several axes are written in parentheses: 'colwise (A, B)'"
+                   : suggest(style.text, names, "styles"));
   return nullptr;
 }
 
@@ -94,7 +96,9 @@ void bindOption(const Context &context, const StyleRule &rule, const StyleOption
   if (rule.takesDim)
     names.push_back("dim");
   std::string help = suggest(option.name.text, names, ("options of '" + rule.name + "'").str());
-  if (context.environment.mesh.find(option.name.text))
+  if (llvm::is_contained({"input", "output", "parameter"}, option.name.text))
+    help = "a comma stands before '" + option.name.text + "'";
+  else if (context.environment.mesh.find(option.name.text))
     help = ("several axes are written in parentheses: '" + rule.name + " (A, B)'").str();
   context.diagnostics
       .error(option.name.range, ("style '" + rule.name + "' has no option '" + option.name.text + "'").str())

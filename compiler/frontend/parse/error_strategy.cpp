@@ -55,6 +55,12 @@ std::string formAt(const antlr4::ParserRuleContext *context, const Token &found)
   return statementForm(context);
 }
 
+/// `colwise tp output [...]`: the word before the bracket begins a clause of its own.
+bool lacksComma(Parser &parser, const Token &found) {
+  Token *before = found.getType() == PlanParser::LEFT_BRACKET ? parser.getTokenStream()->LT(-1) : nullptr;
+  return before != nullptr && (before->getText() == "output" || before->getText() == "input");
+}
+
 /// Skips to the end of the statement: over whole blocks, not over the brace that closes the block around it.
 void skipStatement(Parser &parser) {
   int depth = 0;
@@ -82,7 +88,8 @@ void PlanErrorStrategy::reportMismatch(Parser &parser, const Token &found, const
   if (brace != nullptr)
     diagnostic.note(rangeOf(*brace, file), "this block is not closed").help("close it with '}'");
   else
-    diagnostic.help(formAt(parser.getContext(), found));
+    diagnostic.help(lacksComma(parser, found) ? "a comma stands before 'input' and 'output' of an entry"
+                                              : formAt(parser.getContext(), found));
 }
 
 void PlanErrorStrategy::reportNoAlternative(Parser &parser, const Token &start, const Token &found) {

@@ -26,7 +26,7 @@ constexpr Form forms[] = {
     {"model", "model \"FILE.pt2\""},
     {"mesh", "mesh NAME = SIZE, NAME = SIZE"},
     {"let", "let NAME = VALUE"},
-    {"input", "input NAME, NAME: [NAME over AXIS, NAME, _]"},
+    {"input", "input NAME, NAME: [NAME = SIZE over AXIS, NAME, _]"},
     {"output", "output NAME: [NAME over AXIS, _]"},
     {"loss", "loss OUTPUT"},
     {"microbatches", "microbatches NUMBER [mean]"},

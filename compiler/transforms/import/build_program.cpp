@@ -186,7 +186,8 @@ void ProgramBuilder::checkSize(const std::string &input, const BoundDim &dim) {
     diagnostics
         .error(dim.range, "dim '" + dim.name + "' of input '" + input + "' has size " + std::to_string(dim.extent) +
                               ", fewer than " + axes)
-        .help("choose axis sizes whose product is at most " + std::to_string(dim.extent) + ", or export a larger size");
+        .help("choose axis sizes whose product is at most " + std::to_string(dim.extent) +
+              ", or a larger size: in the plan if the model leaves it open, else in the export");
 }
 
 void ProgramBuilder::addConstant(const std::string &name, ValueId id, const archive::ConstantData &data) {

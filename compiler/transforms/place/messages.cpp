@@ -23,10 +23,11 @@ LogicalResult meshplan::reportNoFeatures(StyleOp style, ArrayRef<CallOp> calls) 
     if (int64_t groups = CallView::of(call).getInt("groups", 1); groups > 1) {
       diagnostic << "'" << call.getTarget() << "' has " << groups << " groups, and no style divides the " << kind
                  << " features of groups";
-      diagnostic.attachNote() << "help: use 'replicate'";
+      diagnostic.attachNote()
+          << "help: use 'replicate', or divide whole groups: 'parameter { weight: split 0 over AXIS }'";
       return failure();
     }
-  diagnostic << "none of its parameters has " << kind << " features";
+  diagnostic << "none of its parameters has " << kind << " features that could be divided";
   diagnostic.attachNote() << "help: use 'replicate', or 'sequence' for a normalisation";
   return failure();
 }

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/module_border.h"
 #include "compiler/sharding/units/dim_units.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/passes.h"
@@ -84,6 +85,11 @@ Value BorderPlacer::sourceOf(Value operand, ModuleRun module) const {
   return operand;
 }
 
+/// True if the path is that of the module or of one inside it.
+static bool isWithin(StringRef path, StringRef module) {
+  return module.empty() || path == module || (path.consume_front(module) && path.starts_with("."));
+}
+
 /// True for values that are computed: not a weight, a buffer or a constant.
 static bool isActivation(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
@@ -106,6 +112,17 @@ llvm::SetVector<Value> BorderPlacer::inputsOf(ModuleRun module) {
   return inputs;
 }
 
+/// The value behind what styles and borders of the module, or of one inside it, state of its outputs: that comes first.
+static Value behindOwnStatements(Value result, ModuleRun module) {
+  for (Operation *user : result.getUsers()) {
+    auto constrain = dyn_cast<ConstrainOp>(user);
+    StringAttr path = constrain ? moduleOfOutput(constrain) : StringAttr();
+    if (path && isWithin(path.getValue(), module.path))
+      return behindOwnStatements(constrain.getResult(), module);
+  }
+  return result;
+}
+
 /// What is read outside, in the order in which the module makes it.
 llvm::SetVector<Value> BorderPlacer::outputsOf(ModuleRun module) {
   llvm::SetVector<Value> outputs;
@@ -113,10 +130,7 @@ llvm::SetVector<Value> BorderPlacer::outputsOf(ModuleRun module) {
     if (!isInside(call, module))
       return;
     for (Value result : call.getResults()) {
-      // The layout that a style states comes first.
-      for (Operation *user : result.getUsers())
-        if (auto constrain = dyn_cast<ConstrainOp>(user); constrain && !isInside(user, module))
-          result = constrain.getResult();
+      result = behindOwnStatements(result, module);
       if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !isInside(user, module); }))
         outputs.insert(result);
     }
@@ -194,16 +208,20 @@ void BorderPlacer::constrainInput(BorderOp border, ModuleRun module, Value value
     if (!isa<CallOp, ConstrainOp>(use.getOwner()) || !isInside(use.getOwner(), module))
       continue;
     OpBuilder builder(use.getOwner());
-    use.set(ConstrainOp::create(builder, border.getLoc(), value.getType(), value, layout, border.getAxes(),
-                                border.getTextAttr()));
+    auto constrain = ConstrainOp::create(builder, border.getLoc(), value.getType(), value, layout, border.getAxes(),
+                                         border.getTextAttr());
+    markInput(constrain, border.getModule());
+    use.set(constrain);
   }
 }
 
 static ConstrainOp constrainBehind(BorderOp border, Value value, ShardingAttr layout) {
   OpBuilder builder(border.getContext());
   builder.setInsertionPointAfterValue(value);
-  return ConstrainOp::create(builder, border.getLoc(), value.getType(), value, layout, border.getAxes(),
-                             border.getTextAttr());
+  auto constrain = ConstrainOp::create(builder, border.getLoc(), value.getType(), value, layout, border.getAxes(),
+                                       border.getTextAttr());
+  markOutput(constrain, border.getModule());
+  return constrain;
 }
 
 void BorderPlacer::constrainOutput(BorderOp border, ModuleRun module, Value value, ShardingAttr layout) {

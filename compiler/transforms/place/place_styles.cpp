@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/attention_heads.h"
+#include "compiler/sharding/module_border.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/units/dim_units.h"
 #include "compiler/support/layer_names.h"
@@ -367,6 +368,7 @@ void StylePlacer::constrainResult(Value result, const llvm::SmallPtrSetImpl<Oper
   builder.setInsertionPointAfterValue(result);
   auto constrain = ConstrainOp::create(builder, style.getLoc(), result.getType(), result, sequenceLayout(result, style),
                                        style.getAxes(), style.getTextAttr());
+  markOutput(constrain, style.getModule());
   result.replaceUsesWithIf(
       constrain, [&](OpOperand &use) { return use.getOwner() != constrain && !inside.contains(use.getOwner()); });
 }

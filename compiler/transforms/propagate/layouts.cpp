@@ -13,6 +13,12 @@ bool meshplan::isDealtAnew(DimShardingAttr before, DimShardingAttr after) {
          (before.getUnit() != after.getUnit() || before.getParts() != after.getParts());
 }
 
+DimShardingAttr meshplan::divideFurther(int64_t extent, ArrayRef<AxisRefAttr> axes, DimShardingAttr statement,
+                                        MeshOp mesh) {
+  DimShardingAttr divided = divideDim(extent, axes, mesh, statement);
+  return hasUnitForEach(extent, divided, mesh) ? divided : divideDim(extent, axes, mesh);
+}
+
 bool meshplan::movesData(ShardingAttr from, ShardingAttr to) {
   for (auto [before, after] : llvm::zip(from.getDims(), to.getDims()))
     if (after.getAxes().take_front(before.getAxes().size()) != before.getAxes() || isDealtAnew(before, after))

@@ -24,6 +24,11 @@ struct Cause {
 /// True if the same axes deal other units or parts. Of shared units each rank has its own.
 bool isDealtAnew(plan::DimShardingAttr before, plan::DimShardingAttr after);
 
+/// The dim divided over `axes` in the units of a statement that divides it over some of them; by elements if these
+/// units are too few for all shards.
+plan::DimShardingAttr divideFurther(int64_t extent, llvm::ArrayRef<plan::AxisRefAttr> axes,
+                                    plan::DimShardingAttr statement, plan::MeshOp mesh);
+
 /// True unless each rank that holds a value under `from` already holds what it needs under `to`.
 bool movesData(plan::ShardingAttr from, plan::ShardingAttr to);
 

@@ -6,7 +6,6 @@
 #include "compiler/sharding/layout_text.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
-#include "compiler/transforms/propagate/border_help.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
@@ -111,22 +110,23 @@ partsOfWeight(Value value, unsigned dim, const DividingStatement &statement,
 
 /// A value that an operator takes apart along the dim that is divided.
 static void reportPartsAsOne(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
-                             const DividingStatement &statement, ArrayRef<int64_t> ofWeight, MeshOp mesh) {
+                             const DividingStatement &statement, ArrayRef<int64_t> ofWeight, MeshOp mesh,
+                             const StatedLayouts &stated) {
   Value operand = call.getOperands()[index];
   SmallVector<int64_t> sizes = llvm::map_to_vector(rule.operands[index].dims[block.dim],
                                                    [&](unsigned factor) { return rule.factors[factor].size; });
-  SmallVector<int64_t> stated = statedParts(operand, block.dim);
+  SmallVector<int64_t> partsNow = statedParts(operand, block.dim);
   auto diagnostic = emitError(statement.location);
   diagnostic << "dim " << block.dim << " of " << moduleText(moduleBehind(operand, call)) << " is parts of ";
   printSizes(diagnostic, sizes);
   diagnostic << " to '" << call.getTarget() << "' in " << moduleText(call.getModule().value_or(""))
              << ", and is divided over " << block.axis.getName() << " as ";
-  if (stated.empty())
+  if (partsNow.empty())
     diagnostic << "one";
   else
-    printSizes(diagnostic << "parts of ", stated);
+    printSizes(diagnostic << "parts of ", partsNow);
   Diagnostic &help = diagnostic.attachNote();
-  std::string whole = wholeAtBorder(call->getOpOperand(index), block.dim);
+  std::string whole = wholeAtBorder(call->getOpOperand(index), block.dim, stated);
   ArrayRef<int64_t> parts = ofWeight.empty() ? ArrayRef(sizes) : ofWeight;
   int64_t smallest = *llvm::min_element(parts);
   if (statement.takesParts() && smallest < axisSize(block.axis, mesh))
@@ -198,7 +198,8 @@ static void reportCountedParts(CallOp call, unsigned index, const ProjectionBloc
 }
 
 void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
-                                 MeshOp mesh, const DividingStatement &statement, const DimUnits &units) {
+                                 MeshOp mesh, const DividingStatement &statement, const DimUnits &units,
+                                 const StatedLayouts &layoutsStated) {
   Value operand = call.getOperands()[index];
   const TensorFactors &tensor = rule.operands[index];
   int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(block.dim);
@@ -213,7 +214,7 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
   if (tensor.isJoined(block.dim)) {
     if (std::optional<HeadUse> use = headCutBy(statement, operand, block.dim))
       return reportCutHead(operand, call, block, *use, mesh, statement);
-    return reportPartsAsOne(call, index, block, rule, statement, ofWeight, mesh);
+    return reportPartsAsOne(call, index, block, rule, statement, ofWeight, mesh, layoutsStated);
   }
   SmallVector<int64_t> stated = statedParts(operand, block.dim);
   StringRef name = areParts ? "parts" : nameOfParts(call.getResult(0)), axis = block.axis.getName();
@@ -226,6 +227,11 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
   diagnostic << parts << " " << name << " of " << size / above / parts << ", ";
   if (!stated.empty() && above != static_cast<int64_t>(stated.size()))
     return reportOtherParts(diagnostic, stated, axis, name, ofWeight);
+  if (areParts && stated.empty() && !ofWeight.empty()) {
+    diagnostic << "and is divided over " << axis << " as one";
+    diagnostic.attachNote() << partsHelp(ofWeight);
+    return;
+  }
   if (parts < shards) {
     diagnostic << "fewer than " << axis << " = " << shards;
     diagnostic.attachNote() << "help: " << axis << " can be at most " << parts << " (" << name << ", not columns)";
@@ -251,14 +257,15 @@ static bool hasOtherForm(StringRef target) {
          llvm::any_of(OpRegistry::get().targets(), [&](StringRef other) { return other.rsplit('.').first == name; });
 }
 
-void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts &layouts, Location place) {
+void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts &layouts, Location place,
+                                     const StatedLayouts &stated) {
   Value operand = call.getOperands()[index];
   auto diagnostic = emitError(place) << (hasOtherForm(call.getTarget()) ? "this form of operator '" : "operator '")
                                      << call.getTarget() << "' in " << moduleText(call.getModule().value_or(""))
                                      << " has no record, and its operand " << index << " is "
                                      << layoutText(cast<RankedTensorType>(operand.getType()));
   noteCauses(diagnostic, operand, layouts, place);
-  std::string whole = wholeAtBorder(call->getOpOperand(index));
+  std::string whole = wholeAtBorder(call->getOpOperand(index), stated);
   Diagnostic &help = diagnostic.attachNote();
   if (whole.empty())
     help << "help: divide nothing that reaches it, or add a record (docs/adding-an-op.md)";
@@ -290,7 +297,7 @@ bool meshplan::reportMissingParts(CallOp call, unsigned index, ShardingAttr need
 }
 
 void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr needed, MeshOp mesh,
-                                     const DividingStatement &statement, bool isError) {
+                                     const DividingStatement &statement, const StatedLayouts &stated, bool isError) {
   Value operand = call.getOperands()[index];
   RankedTensorType wanted = withSharding(operand.getType(), needed);
   auto diagnostic = isError ? emitError(statement.location) : emitWarning(statement.location);
@@ -306,9 +313,10 @@ void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr n
   help << "help: give the modules that share these values styles that fit together";
   // A style is nearer to its operators than any border.
   StyleOp own = statement.style;
-  std::string stated = own && call.isInModule(own.getModule()) ? "" : atBorder(call->getOpOperand(index), needed);
-  if (!stated.empty())
-    help << ", or ask for it with '" << stated << "'";
+  std::string border =
+      own && call.isInModule(own.getModule()) ? "" : atBorder(call->getOpOperand(index), needed, stated);
+  if (!border.empty())
+    help << ", or ask for it with '" << border << "'";
 }
 
 void meshplan::reportOtherDivision(ConstrainOp constrain, Value value, ShardingAttr to, MeshOp mesh,

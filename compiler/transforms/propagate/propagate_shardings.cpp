@@ -130,6 +130,7 @@ private:
   bool hasFailed = false;
   std::set<std::pair<const void *, std::string>> reported; ///< places and what was said of them
   Layouts layouts;
+  StatedLayouts stated;
 };
 
 } // namespace
@@ -236,6 +237,7 @@ Cause Propagation::causeOf(Value value, AxisRefAttr axis) {
 }
 
 LogicalResult Propagation::visitConstrain(ConstrainOp constrain) {
+  this->stated.add(constrain);
   Cause cause{constrain.getLoc(), constrain.getStyleAttr()};
   AxisList stated = toAxes(constrain.getAxes());
   Value value = layouts.current(constrain.getInput());
@@ -249,7 +251,7 @@ LogicalResult Propagation::visitConstrain(ConstrainOp constrain) {
       continue;
     AxisList axes(target.getDims()[index].getAxes());
     axes.append(dim.getAxes().begin(), dim.getAxes().end());
-    target = target.withDim(index, divideDim(type.getDimSize(index), axes, mesh, dim));
+    target = target.withDim(index, divideFurther(type.getDimSize(index), axes, dim, mesh));
     if (failed(checkDivides(constrain, index, axes)))
       return failure();
   }
@@ -267,7 +269,7 @@ void Propagation::reportDealtAnew(ConstrainOp constrain, Value value, ShardingAt
     return;
   strictFailure |= strict;
   if (isNews(constrain.getLoc(), "dealt anew"))
-    reportOtherDivision(constrain, value, to, mesh, statementBehind(value), strict);
+    reportOtherDivision(constrain, value, to, mesh, statementBehind(value, to), strict);
 }
 
 LogicalResult Propagation::checkDivides(ConstrainOp constrain, int64_t dim, ArrayRef<AxisRefAttr> axes) {
@@ -390,7 +392,7 @@ void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
   if (isNews(statement.location, call.getTarget() +
                                      layoutText(cast<RankedTensorType>(call.getOperands()[index].getType())) +
                                      layoutText(withSharding(call.getOperands()[index].getType(), to))))
-    reportUnstatedReshard(call, index, to, mesh, statement, strict);
+    reportUnstatedReshard(call, index, to, mesh, statement, stated, strict);
 }
 
 std::optional<Cause> Propagation::statementBehind(Value value) {
@@ -434,7 +436,7 @@ bool Propagation::refuseBlock(CallOp call, const FactorRule &rule,
   if (!cause || !dividesWeights(cause->location))
     return false;
   if (isNews(cause->location, call.getTarget() + " block " + Twine(index)))
-    reportBlockedAxis(call, index, block, rule, mesh, toStatement(cause, call), units);
+    reportBlockedAxis(call, index, block, rule, mesh, toStatement(cause, call), units, stated);
   return true;
 }
 
@@ -445,7 +447,7 @@ LogicalResult Propagation::visitUnknown(CallOp call) {
     std::optional<Cause> cause = statementBehind(operand);
     Location place = cause ? cause->location : call.getLoc();
     if (isNews(place, call.getTarget()))
-      reportUnknownOperator(call, index, layouts, place);
+      reportUnknownOperator(call, index, layouts, place, stated);
     return failure();
   }
   for (Value result : call.getResults())

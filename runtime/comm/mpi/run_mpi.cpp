@@ -5,6 +5,7 @@
 #include "runtime/base/ending_signal.h"
 #include "runtime/comm/mpi/mpi_status.h"
 #include "runtime/comm/mpi/mpi_world.h"
+#include "runtime/comm/mpi/start_watch.h"
 
 #include <thread>
 #include <tuple>
@@ -22,9 +23,12 @@ static Expected<std::pair<int64_t, int64_t>> findLocalPlace() {
   return std::pair<int64_t, int64_t>(rank, size);
 }
 
-Expected<std::unique_ptr<MpiProcess>> MpiProcess::start() {
+Expected<std::unique_ptr<MpiProcess>> MpiProcess::start(const std::optional<StartLimit> &limit) {
   // Before MPI starts threads, which inherit the mask.
   holdEndingSignal();
+  std::optional<StartWatch> watch;
+  if (limit)
+    watch.emplace(limit->time, limit->expired);
   int provided = 0, rank = 0, size = 0;
   MESHPLAN_RETURN_IF_MPI_ERROR(MPI_Init_thread, nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   if (provided < MPI_THREAD_FUNNELED)

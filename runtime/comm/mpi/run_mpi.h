@@ -11,15 +11,24 @@
 
 #include "runtime/comm/run_rank.h"
 
+#include <functional>
+
 namespace meshplan {
 
 /// This process among all that were started. One at a time; create, use and
 /// destroy it on the main thread, before other threads exist.
 class MpiProcess {
 public:
+  /// What to do if MPI has not started within a time. It waits for all processes and cannot be stopped: `expired`,
+  /// which runs on another thread, has to end this process.
+  struct StartLimit {
+    std::chrono::milliseconds time;
+    std::function<void()> expired;
+  };
+
   /// Starts MPI, which waits until all processes have done the same. From here on SIGTERM ends the run with a message
   /// on every rank instead of this process alone.
-  static Expected<std::unique_ptr<MpiProcess>> start();
+  static Expected<std::unique_ptr<MpiProcess>> start(const std::optional<StartLimit> &limit = std::nullopt);
 
   /// Ends MPI, if all processes ended the run together.
   ~MpiProcess();

@@ -268,3 +268,24 @@ func.func @twice(%x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]}) 
       : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %1 : tensor<4x8xf32>
 }
+
+// -----
+
+// What another module's style says of its input is not what comes first: the output is stated for all that read it.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "b" sequence [#plan.axis<"tp">] as "sequence tp"
+plan.border "a" is_input false index 0 #plan.sharding<[{}, {}, {}]> exact true along [#plan.axis<"tp">] as "output [_, _, _]"
+
+// CHECK-LABEL: func.func @output_read_by_styles
+// CHECK: %[[A:.*]] = plan.call "aten.neg.default"(%arg0) {{.*}} in "a"
+// CHECK-NEXT: %[[OUT:.*]] = plan.constrain %[[A]] <[{}, {}, {}]> along [#plan.axis<"tp">] as "output [_, _, _]"
+// CHECK: plan.call "aten.sin.default"(%[[OUT]])
+// CHECK: %[[B:.*]] = plan.constrain %[[OUT]] <[{}, {"tp"}, {}]> along [#plan.axis<"tp">] as "sequence tp"
+// CHECK: plan.call "aten.cos.default"(%[[B]])
+func.func @output_read_by_styles(%x: tensor<2x4x8xf32> {plan.kind = "input", plan.names = ["x"]})
+    -> (tensor<2x4x8xf32>, tensor<2x4x8xf32>) {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "a" : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  %1 = plan.call "aten.sin.default"(%0) {self = #plan.operand<0>} in "c" : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  %2 = plan.call "aten.cos.default"(%0) {self = #plan.operand<0>} in "b" : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  return %1, %2 : tensor<2x4x8xf32>, tensor<2x4x8xf32>
+}

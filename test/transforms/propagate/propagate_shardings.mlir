@@ -297,3 +297,16 @@ func.func @scattered_heads(
       : (tensor<1x3x6x4xf32>, tensor<1x3x6x4xf32>, tensor<1x3x6x4xf32>) -> (tensor<1x3x6x4xf32>, tensor<1x3x6xf32>)
   return %out#0 : tensor<1x3x6x4xf32>
 }
+
+// -----
+
+// Rows of two are enough for tp, and too few for dp and tp together: they are cut, so that every rank has one.
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 3>]
+
+// CHECK-LABEL: func.func @units_too_few_for_all_axes
+// CHECK: plan.reshard %arg0 because "output 0" {{.*}} -> tensor<8x6xf32, #plan.sharding<[{"dp", "tp"}, {}]>>
+func.func @units_too_few_for_all_axes(
+    %x: tensor<8x6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}, {}]>}) -> tensor<8x6xf32> {
+  %c = plan.constrain %x <[{"tp", unit 2}, {}]> along [#plan.axis<"tp">] as "output 0" : tensor<8x6xf32> -> tensor<8x6xf32>
+  return %c : tensor<8x6xf32>
+}

@@ -313,9 +313,9 @@ func.func @forward(
 
 // Nobody asked for the layout over `a`, in which heads would be cut: it follows from a consumer, and is gathered.
 plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
-// expected-warning @below {{'aten.view.default' in 'attn' needs [4, 24 over b], and gets [4, 24 over b, a]}}
+// expected-warning @below {{'aten.view.default' in 'attn' needs [4, 24 over b], and gets [4, 24 over (b, a)]}}
 // expected-note @below {{help: give the modules that share these values styles that fit together, or ask for it with 'v: output [_, _ over b]'}}
-// expected-warning @below {{'aten.mul.Tensor' in the root module needs [4, 24 over a], and gets [4, 24 over b, a]}}
+// expected-warning @below {{'aten.mul.Tensor' in the root module needs [4, 24 over a], and gets [4, 24 over (b, a)]}}
 // expected-note @below {{help: give the modules that share these values styles that fit together, or ask for it with 'v: output [_, _ over a]'}}
 plan.style "v" colwise [#plan.axis<"b">] as "colwise b"
 func.func @forward(

@@ -103,6 +103,43 @@ help: did you mean 'colwise'?
              ^~~~~~~~
 help: styles: 'colwise', 'rowwise', 'sequence', 'expert', 'replicate'
 )"},
+    {"AxisBehindAComma",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise tp, dp
+  rest: replicate
+}
+)",
+     R"(p.plan:3:24: error: unknown style 'dp'
+    lm_head: colwise tp, dp
+                         ^~
+help: several axes are written in parentheses: 'colwise (A, B)'
+)"},
+    {"BorderWithoutAComma",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise tp output replicate
+  model.norm: replicate output [_, _]
+  rest: replicate
+}
+)",
+     R"(p.plan:4:32: error: expected end of line, found '['
+    model.norm: replicate output [_, _]
+                                 ^
+help: a comma stands before 'input' and 'output' of an entry
+)"},
+    {"OutputWithoutAComma",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise tp output replicate
+  rest: replicate
+}
+)",
+     R"(p.plan:3:23: error: style 'colwise' has no option 'output'
+    lm_head: colwise tp output replicate
+                        ^~~~~~
+help: a comma stands before 'output'
+)"},
     {"UnknownStyleOption",
      R"(plan p {
   mesh dp = 2, tp = 3

@@ -76,7 +76,7 @@ help: the form of an entry is 'PATH: STYLE AXIS, output LAYOUT'
      R"(p.plan:2:27: error: expected ']' or ',', found 'seq'
     input a: [batch over dp seq]
                             ^~~
-help: the form is 'input NAME, NAME: [NAME over AXIS, NAME, _]'
+help: the form is 'input NAME, NAME: [NAME = SIZE over AXIS, NAME, _]'
 )"},
     {"DimsNotClosed",
      R"(plan p {
@@ -88,7 +88,7 @@ help: the form is 'input NAME, NAME: [NAME over AXIS, NAME, _]'
      R"(p.plan:3:8: error: expected ']' or ',', found end of line
       seq
          ^
-help: the form is 'input NAME, NAME: [NAME over AXIS, NAME, _]'
+help: the form is 'input NAME, NAME: [NAME = SIZE over AXIS, NAME, _]'
 )"},
     {"AxesNotClosed",
      R"(plan p {

@@ -29,7 +29,23 @@ protected:
              .str(),
          body);
     auto calls = llvm::to_vector(function().getOps<CallOp>());
-    return wholeAtBorder(calls[user]->getOpOperand(0));
+    return wholeAtBorder(calls[user]->getOpOperand(0), stated());
+  }
+
+  /// Of all stated layouts of the function, as if they had been obeyed.
+  StatedLayouts stated() {
+    StatedLayouts layouts;
+    for (auto constrain : function().getOps<ConstrainOp>())
+      layouts.add(constrain);
+    return layouts;
+  }
+
+  /// "%result" is "%operand", stated as an input of the module; of an empty one it is no input.
+  std::string statement(llvm::StringRef result, llvm::StringRef operand, llvm::StringRef module) {
+    std::string mark = module.empty() ? "" : (" {plan.input_of = \"" + module + "\"}").str();
+    return ("%" + result + " = plan.constrain %" + operand + " <[{}, {}]> along [] as \"stated\"" + mark + " : " +
+            type + " -> " + type + "\n")
+        .str();
   }
 
   static constexpr llvm::StringLiteral type = "tensor<4x8xf32, #plan.sharding<[{\"dp\"}, {\"tp\"}]>>";
@@ -68,12 +84,21 @@ TEST_F(BorderHelp, EveryCallOfAModuleHasItsBorders) {
   EXPECT_EQ(whole(twice, 1), "up: output [_, _]");
 }
 
+TEST_F(BorderHelp, WhatIsStatedBehindTheProducerIsNotSaidOfItsOutput) {
+  std::string made = call("a", "x", "up");
+  EXPECT_EQ(whole(made + statement("s", "a", "layers") + call("b", "s", "layers.norm"), 1),
+            "layers.norm: input [_, _]");
+  EXPECT_EQ(whole(made + statement("s", "a", "") + call("b", "s", "down"), 1), "down: input [_, _]")
+      << "stated of the output, or by a style";
+  EXPECT_EQ(whole(made + statement("s", "a", "down") + call("b", "s", "down"), 1), "") << "nothing is left to say";
+}
+
 TEST_F(BorderHelp, OtherDimsStayAsTheyAre) {
   whole(call("a", "x", "up"), 0);
   OpOperand &operand = (*function().getOps<CallOp>().begin())->getOpOperand(0);
-  EXPECT_EQ(wholeAtBorder(operand, 0), "up: input [_, _ over tp]");
-  EXPECT_EQ(wholeAtBorder(operand, 1), "up: input [_ over dp, _]");
-  EXPECT_EQ(atBorder(operand, getSharding(operand.get())), "up: input [_ over dp, _ over tp]");
+  EXPECT_EQ(wholeAtBorder(operand, 0, {}), "up: input [_, _ over tp]");
+  EXPECT_EQ(wholeAtBorder(operand, 1, {}), "up: input [_ over dp, _]");
+  EXPECT_EQ(atBorder(operand, getSharding(operand.get()), {}), "up: input [_ over dp, _ over tp]");
 }
 
 } // namespace

@@ -54,7 +54,7 @@ protected:
     block.axis = axis("tp");
     rule.factors[block.factor].isCounted = isCounted;
     DimUnits units(call(at)->getParentOfType<func::FuncOp>());
-    return said([&] { reportBlockedAxis(call(at), index, block, rule, mesh(), statement, units); });
+    return said([&] { reportBlockedAxis(call(at), index, block, rule, mesh(), statement, units, {}); });
   }
 
   OwningOpRef<ModuleOp> styles;
@@ -278,7 +278,7 @@ TEST_F(Messages, AnOperatorWithoutARecord) {
     Layouts layouts(mesh());
     layouts.setCause(argument(0), axis("tp"), {stated(4), StringAttr::get(&context, "colwise tp")});
     layouts.setCause(argument(0), axis("dp"), {stated(5), StringAttr::get(&context, "input x")});
-    return said([&] { reportUnknownOperator(call(0), 1, layouts, stated(4)); });
+    return said([&] { reportUnknownOperator(call(0), 1, layouts, stated(4), {}); });
   };
   EXPECT_THAT(
       unknown("custom.scan.default", "mixer"),
@@ -304,7 +304,7 @@ TEST_F(Messages, AReshardThatNothingStates) {
   read("%x: " + type, "%0 = plan.call \"aten.softmax.int\"(%x) {self = #plan.operand<0>, dim = 1} in \"head\" : (" +
                           type + ") -> tensor<6x16xf32>\n");
   auto unstated = [&](llvm::StringRef needed, bool isError) {
-    return said([&] { reportUnstatedReshard(call(0), 0, sharding(needed), mesh(), statement(), isError); });
+    return said([&] { reportUnstatedReshard(call(0), 0, sharding(needed), mesh(), statement(), {}, isError); });
   };
   EXPECT_THAT(unstated("[{}, {}]", false),
               ElementsAre("warning p.plan:3: nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' "
@@ -327,7 +327,7 @@ TEST_F(Messages, AReshardOfAHeadThatNoModuleMakes) {
        "#plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>} in \"attn\" : (tensor<2x2x6x4xf32>, " +
            key + ", " + key + ") -> (tensor<2x2x6x4xf32>, tensor<2x2x6xf32>)\n");
   auto unstated = [&](const DividingStatement &by) {
-    return said([&] { reportUnstatedReshard(call(0), 1, sharding("[{}, {}, {}, {}]"), mesh(), by, false); }).back();
+    return said([&] { reportUnstatedReshard(call(0), 1, sharding("[{}, {}, {}, {}]"), mesh(), by, {}, false); }).back();
   };
   EXPECT_EQ(unstated(statement()), "help: a KV head is not cut: use 'replicate' for what makes it");
   EXPECT_EQ(unstated(statement("sequence")),
@@ -342,10 +342,11 @@ TEST_F(Messages, AReshardOfAnotherDimIsNoneOfAHead) {
                                               "#plan.operand<0>, key = #plan.operand<1>, value = "
                                               "#plan.operand<2>} in \"attn\" : (tensor<2x2x6x4xf32>, " +
                                                   key + ", " + key + ") -> (tensor<2x2x6x4xf32>, tensor<2x2x6xf32>)\n");
-  EXPECT_EQ(
-      said([&] { reportUnstatedReshard(call(0), 1, sharding("[{}, {}, {}, {}]"), mesh(), statement(), false); }).back(),
-      "help: give the modules that share these values styles that fit together, or ask for it with "
-      "'attn: input 1 [_, _, _, _]'");
+  EXPECT_EQ(said([&] {
+              reportUnstatedReshard(call(0), 1, sharding("[{}, {}, {}, {}]"), mesh(), statement(), {}, false);
+            }).back(),
+            "help: give the modules that share these values styles that fit together, or ask for it with "
+            "'attn: input 1 [_, _, _, _]'");
 }
 
 TEST_F(Messages, ADimSmallerThanItsShards) {

@@ -45,7 +45,10 @@ def prepare() -> None:
 
 
 def run_number(programs: Programs, number: int) -> Outcome:
-    return run_case(draw_case(number), programs)
+    try:
+        return run_case(draw_case(number), programs)
+    except Exception as error:  # of PyTorch: one case must not end the others
+        return Outcome(number, WRONG, f"{type(error).__name__}: {error}")
 
 
 def run_all(arguments: argparse.Namespace, programs: Programs) -> list[Outcome]:

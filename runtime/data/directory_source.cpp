@@ -48,6 +48,11 @@ Status addIndexed(TensorSourceBuilder &builder, const std::string &directory, co
 
 } // namespace
 
+Status addIndex(TensorSourceBuilder &builder, const std::string &index) {
+  std::string directory = std::filesystem::path(index).parent_path();
+  return addIndexed(builder, directory.empty() ? "." : directory, index);
+}
+
 Status addDirectory(TensorSourceBuilder &builder, const std::string &directory) {
   std::string indexPath = directory + "/model.safetensors.index.json", filePath = directory + "/model.safetensors";
   std::error_code ignored;

@@ -87,7 +87,11 @@ Expected<TensorSource> TensorSource::open(const std::string &path) {
   TensorSourceBuilder builder(path);
   std::error_code ignored;
   bool isDirectory = std::filesystem::is_directory(path, ignored);
-  MESHPLAN_RETURN_IF_ERROR(isDirectory ? addDirectory(builder, path) : addFile(builder, path));
+  if (isDirectory)
+    MESHPLAN_RETURN_IF_ERROR(addDirectory(builder, path));
+  else
+    MESHPLAN_RETURN_IF_ERROR(path.ends_with(".safetensors.index.json") ? addIndex(builder, path)
+                                                                       : addFile(builder, path));
   return std::move(builder).finish();
 }
 

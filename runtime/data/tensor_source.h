@@ -43,7 +43,7 @@ struct StoredTensor {
 /// Move only. Thread safe after opening: the ranks of a process share one.
 class TensorSource {
 public:
-  /// `path` is a safetensors file, a .pt2 archive, or a directory with
+  /// `path` is a safetensors file, an index of several (*.safetensors.index.json), a .pt2 archive, or a directory with
   /// model.safetensors.index.json or model.safetensors.
   static Expected<TensorSource> open(const std::string &path);
 

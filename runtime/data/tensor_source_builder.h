@@ -29,6 +29,9 @@ private:
 /// A directory with an index or a single file.
 Status addDirectory(TensorSourceBuilder &builder, const std::string &directory);
 
+/// The tensors of the files beside an index.
+Status addIndex(TensorSourceBuilder &builder, const std::string &index);
+
 /// `bytes` is the mapped archive at `path`.
 Status addArchive(TensorSourceBuilder &builder, const std::string &path, std::span<const std::byte> bytes);
 

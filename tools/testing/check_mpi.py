@@ -218,7 +218,7 @@ class Checker:
         """One never comes: the others do not wait for it without end."""
         command = [self.run_program, "forward", str(self.work / "dp2-tp2.sched"), *self.files]
         command += ["--outputs", str(self.work / "missing.safetensors"), "--timeout", str(TIMEOUT)]
-        script = f"[ $OMPI_COMM_WORLD_RANK = 2 ] && exec sleep 90; exec {shlex.join(command)}"
+        script = f"[ $OMPI_COMM_WORLD_RANK = 2 ] && exec sleep 50; exec {shlex.join(command)}"
         _, _, errors = self.finish(self.mpirun(4, ["sh", "-c", script], *RECOVERY), 90 + SLACK)
         message = r"MPI has not started within 30 s: a process of the job is missing, stopped, or has ended before"
         self.expect_messages(errors, dict.fromkeys((0, 1, 3), message))

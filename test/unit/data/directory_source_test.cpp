@@ -70,6 +70,15 @@ TEST_F(DirectorySource, WhatTheIndexDoesNotNameIsNotThere) {
   EXPECT_THAT(open().names(), testing::IsEmpty());
 }
 
+TEST_F(DirectorySource, AnIndexIsASourceItself) {
+  writeText(directory / "1.safetensors", shardText({"a"}));
+  writeIndex(R"({"a": "1.safetensors"})");
+  std::filesystem::rename(index, directory / "other.safetensors.index.json");
+  Expected<TensorSource> source = TensorSource::open(directory / "other.safetensors.index.json");
+  ASSERT_TRUE(source.ok()) << source.status().message();
+  EXPECT_THAT(valuesOf(*source, "a"), ElementsAre(0, 1));
+}
+
 TEST_F(DirectorySource, ShardsMayLieInAFolder) {
   std::filesystem::create_directory(directory / "shards");
   writeText(directory / "shards/1.safetensors", shardText({"a"}));

@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from compare_forward import Reference
+from compare_forward import Reference, load_program
 from safetensors.torch import load_file
 
 PEAK_TOLERANCE = 0.2  # of the planned peak; what `check` promises
@@ -74,7 +74,7 @@ def main() -> int:
             right &= forward(arguments, copy, mesh, outputs[-1])
 
     inputs = load_file(f"{arguments.models / arguments.model}.inputs.safetensors")
-    reference = Reference(archive, inputs)
+    reference = Reference(load_program(archive), inputs)
     for output in outputs:
         right &= reference.compare(load_file(output), output.stem)
     return 0 if right else 1

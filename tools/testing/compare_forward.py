@@ -16,6 +16,7 @@ than in PyTorch, or is not finite.
 from __future__ import annotations
 
 import argparse
+import copy
 import importlib
 import math
 import sys
@@ -49,7 +50,7 @@ def grouped_mm(rows: torch.Tensor, matrices: torch.Tensor, ends: torch.Tensor) -
 
 def widened_module(program: torch.export.ExportedProgram) -> torch.nn.Module:
     """The module of the graph, computing in float64."""
-    module = program.module(check_guards=False)
+    module = copy.deepcopy(program.module(check_guards=False))
     for graph_module in module.modules():
         if not isinstance(graph_module, torch.fx.GraphModule):
             continue
@@ -139,10 +140,9 @@ class Deviation:
 class Reference:
     """What PyTorch computes from an archive, in its own precision and in float64."""
 
-    def __init__(self, archive: Path | str, inputs: Tensors) -> None:
-        program = load_program(archive)
+    def __init__(self, program: torch.export.ExportedProgram, inputs: Tensors) -> None:
         self.half = is_half(program)
-        self.narrow, self.exact = program.module(), widened_module(load_program(archive))
+        self.narrow, self.exact = program.module(), widened_module(program)
         self.positional = positional_inputs(program)
         self.own_errors: dict[str, float] = {}
         self.own, self.wide = self.add_draw(inputs)
@@ -216,7 +216,7 @@ def main() -> int:
     parser.add_argument("--inputs", required=True)
     arguments = parser.parse_args()
 
-    reference = Reference(arguments.model, load_file(arguments.inputs))
+    reference = Reference(load_program(arguments.model), load_file(arguments.inputs))
     right = [reference.compare(load_file(path), Path(path).stem) for path in arguments.outputs]
     return 0 if all(right) else 1
 

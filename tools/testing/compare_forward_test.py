@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 import torch
-from compare_forward import DRAWS, Deviation, Reference, Tensors
+from compare_forward import DRAWS, Deviation, Reference, Tensors, load_program
 
 
 class Outputs(torch.nn.Module):
@@ -41,7 +41,7 @@ class Weighted(torch.nn.Module):
 def reference_of(module: torch.nn.Module, inputs: Tensors) -> Reference:
     with tempfile.TemporaryDirectory() as folder:
         torch.export.save(torch.export.export(module.eval(), (), inputs), Path(folder) / "m.pt2")
-        return Reference(Path(folder) / "m.pt2", inputs)
+        return Reference(load_program(Path(folder) / "m.pt2"), inputs)
 
 
 class Positional(unittest.TestCase):
@@ -49,7 +49,7 @@ class Positional(unittest.TestCase):
         inputs = {"x": torch.randn(2, 4)}
         with tempfile.TemporaryDirectory() as folder:
             torch.export.save(torch.export.export(Outputs().eval(), (inputs["x"],)), Path(folder) / "m.pt2")
-            self.assertEqual(Reference(Path(folder) / "m.pt2", inputs).own["floats"].shape, (2, 3))
+            self.assertEqual(Reference(load_program(Path(folder) / "m.pt2"), inputs).own["floats"].shape, (2, 3))
 
 
 class Verdicts(unittest.TestCase):

@@ -26,7 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import make_models
-from compare_forward import Reference
+from compare_forward import Reference, load_program
 from safetensors.torch import load_file
 
 MESHES = ("dp=1", "dp=2", "tp=2", "tp=3", "tp=4", "dp=2,tp=2")
@@ -119,7 +119,7 @@ def run_model(arguments: argparse.Namespace, model: str) -> dict[str, Cell]:
     if arguments.shares_only:
         return {label(*job): cell for job, (cell, _) in zip(jobs, made, strict=True)}
     inputs = load_file(f"{arguments.models / model}.inputs.safetensors")
-    reference = functools.cache(lambda: Reference(arguments.models / f"{model}.pt2", inputs))
+    reference = functools.cache(lambda: Reference(load_program(arguments.models / f"{model}.pt2"), inputs))
     cells: dict[str, Cell] = {}
     for (mesh, sequence), (cell, path) in zip(jobs, made, strict=True):
         if not cell.reason:

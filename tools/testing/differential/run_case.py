@@ -64,8 +64,8 @@ def call(command: list[str]) -> subprocess.CompletedProcess[str]:
         raise CaseError(WRONG, f"{Path(command[0]).name} {command[1]} hangs") from error
 
 
-def export(drawn: case.Case, base: Path) -> dict[str, torch.Tensor]:
-    """Writes archive, weights, inputs and plan beside `base`; returns the inputs."""
+def export(drawn: case.Case, base: Path) -> tuple[torch.export.ExportedProgram, dict[str, torch.Tensor]]:
+    """Writes archive, weights, inputs and plan beside `base`; returns the program and the inputs."""
     try:
         model, inputs = make_model(drawn), make_inputs(drawn)
         with torch.no_grad():
@@ -83,7 +83,7 @@ def export(drawn: case.Case, base: Path) -> dict[str, torch.Tensor]:
     covered = {entry.path for entry in drawn.entries if not entry.clauses[0].startswith(("input", "output"))}
     uncovered = any(path not in covered for path in owners(model))
     base.with_suffix(".plan").write_text(plan_text(drawn, base.with_suffix(".pt2").name, uncovered))
-    return inputs
+    return program, inputs
 
 
 def unshared(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -144,10 +144,10 @@ def run_case(drawn: case.Case, programs: Programs) -> Outcome:
     base = programs.work / f"case{os.getpid()}"
     outcome = Outcome(drawn.seed, RIGHT)
     try:
-        inputs = export(drawn, base)
+        program, inputs = export(drawn, base)
         outcome.cells = compile_plan(programs, base)
         ours = forward(programs, base)
-        reference = Reference(base.with_suffix(".pt2"), inputs)
+        reference = Reference(program, inputs)
         outcome.share = share_of(reference, drawn, ours)
         if not outcome.share <= 1:
             shares = [

@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 import torch
-from compare_forward import DRAWS, Deviation, Reference, Tensors, load_program
+from compare_forward import DRAWS, Deviation, Reference, Tensors, load_program, widened_module
 
 
 class Outputs(torch.nn.Module):
@@ -111,6 +111,27 @@ class Deviations(unittest.TestCase):
         # PyTorch's own run is no number: nothing can be said.
         self.assertEqual(Deviation(1, math.inf, math.inf).share, math.inf)
         self.assertEqual(Deviation(0, math.nan, math.nan).share, math.inf)
+
+
+class Viewed(torch.nn.Module):
+    """A view of what a kernel may lay out otherwise in float64."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.ops.aten.view.default(x.contiguous(), [2, -1])
+
+
+class Widened(unittest.TestCase):
+    def test_a_view_does_not_depend_on_how_elements_lie(self) -> None:
+        program = torch.export.export(Viewed().eval(), (torch.randn(2, 3, 4),))
+        graph = widened_module(program).graph
+        targets = {node.target for node in graph.nodes if node.op == "call_function"}
+        self.assertIn(torch.ops.aten.reshape.default, targets)
+        self.assertNotIn(torch.ops.aten.view.default, targets)
+
+    def test_the_program_keeps_its_own_types(self) -> None:
+        program = torch.export.export(torch.nn.Linear(2, 3).eval(), (torch.randn(4, 2),))
+        self.assertEqual({parameter.dtype for parameter in widened_module(program).parameters()}, {torch.float64})
+        self.assertEqual({parameter.dtype for parameter in program.parameters()}, {torch.float32})
 
 
 class Halves(unittest.TestCase):

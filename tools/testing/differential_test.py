@@ -9,15 +9,19 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).with_name("differential")))
+sys.path.insert(0, str(Path(__file__).parent))
 
 import torch
-from case import Case, Entry, read_case
+from case import Case, Entry, Step, read_case
+from compare_forward import Deviation
 from coverage import LEAST, WANTED, Coverage, column_of
 from draw import draw_case
+from fans import arranged
 from layers import STEPS
 from model import make_inputs, make_model
 from plan_text import BRACES, FLAT, NESTED, OVERRIDES, plan_text
 from refusals import reason_of
+from run_case import DRAWS, MOST_DRAWS, draws_needed
 from shrink import shrink
 
 
@@ -76,6 +80,37 @@ class PlanTest(unittest.TestCase):
                 plan_text(case, "m.pt2", uncovered=False),
                 'plan random {\n  model "m.pt2"\n  mesh tp = 2\n' + lines + "}\n",
             )
+
+
+class FanTest(unittest.TestCase):
+    def test_operators_read_dims_in_every_order(self) -> None:
+        x = torch.randn(2, 5, 6)
+        shapes = {tuple(arranged(x, Step("neg", [0] * 11 + [number])).shape) for number in range(6)}
+        self.assertEqual(shapes, {(2, 5, 6), (2, 6, 5), (5, 2, 6), (6, 2, 5), (5, 6), (10, 6)})
+
+    def test_windows_run_over_images_whose_channels_are_divided(self) -> None:
+        x = torch.randn(2, 5, 6)
+        shapes = {tuple(arranged(x, Step("pool", [0] * 11 + [number])).shape) for number in range(6)}
+        lines = {(2, 6, 4), (2, 5, 4)}
+        images = {(*shape, 2) for shape in lines}
+        self.assertEqual(shapes, lines | images | {(*shape, 2) for shape in images})
+
+    def test_what_splits_a_dim_reads_it_as_it_is(self) -> None:
+        x = torch.randn(2, 5, 6)
+        self.assertTrue(all(arranged(x, Step("split", [0] * 11 + [number])) is x for number in range(8)))
+
+
+class DrawsTest(unittest.TestCase):
+    class Judge:
+        """Of an output whose error is too large, and of one whose error is not."""
+
+        def deviation(self, name: str, tensor: torch.Tensor) -> Deviation:
+            return Deviation(2.0 if name == "wrong" else 0.5, 1.0, 1.0)
+
+    def test_small_outputs_take_more_draws(self) -> None:
+        for elements, draws in ((1, MOST_DRAWS), (64, 32), (128, 16), (4096, DRAWS)):
+            ours = {"wrong": torch.zeros(elements), "right": torch.zeros(1)}
+            self.assertEqual(draws_needed(self.Judge(), ours), draws)
 
 
 class ReadingTest(unittest.TestCase):

@@ -374,8 +374,9 @@ void StylePlacer::constrainResult(Value result, const llvm::SmallPtrSetImpl<Oper
 }
 
 void StylePlacer::constrainOperand(OpOperand &operand, ShardingAttr layout, StyleOp style) {
+  // What another module states of its output may still be followed by a border.
   if (auto existing = operand.get().getDefiningOp<ConstrainOp>())
-    if (existing.getLayout() == layout && existing.getAxes() == style.getAxes())
+    if (existing.getLayout() == layout && existing.getAxes() == style.getAxes() && !moduleOfOutput(existing))
       return;
   OpBuilder builder(operand.getOwner());
   operand.set(ConstrainOp::create(builder, style.getLoc(), operand.get().getType(), operand.get(), layout,

@@ -16,8 +16,7 @@ StringRef meshplan::parameterName(BlockArgument parameter) {
 std::string meshplan::axisNames(ArrayRef<AxisRefAttr> axes) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  llvm::interleave(
-      axes, stream, [&](AxisRefAttr axis) { stream << axis.getName(); }, " x ");
+  llvm::interleave(axes, stream, [&](AxisRefAttr axis) { stream << axis.getName(); }, " x ");
   return text;
 }
 

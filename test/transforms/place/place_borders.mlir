@@ -289,3 +289,24 @@ func.func @output_read_by_styles(%x: tensor<2x4x8xf32> {plan.kind = "input", pla
   %2 = plan.call "aten.cos.default"(%0) {self = #plan.operand<0>} in "b" : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
   return %1, %2 : tensor<2x4x8xf32>, tensor<2x4x8xf32>
 }
+
+// -----
+
+// What a module inside states of its output comes first; a module whose path only begins alike is another one.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "m.1.last" sequence [#plan.axis<"tp">] as "sequence tp"
+plan.style "m.10" sequence [#plan.axis<"tp">] as "sequence of another"
+plan.border "m.1" is_input false index 0 #plan.sharding<[{}, {}, {}]> exact true along [#plan.axis<"tp">] as "output [_, _, _]"
+
+// CHECK-LABEL: func.func @inner_statements_first
+// CHECK: %[[LAST:.*]] = plan.call "aten.sin.default"({{.*}}) {{.*}} in "m.1.last"
+// CHECK-NEXT: %[[INNER:.*]] = plan.constrain %[[LAST]] <[{}, {"tp"}, {}]> along [#plan.axis<"tp">] as "sequence tp"
+// CHECK-NEXT: %[[OUT:.*]] = plan.constrain %[[INNER]] <[{}, {}, {}]> along [#plan.axis<"tp">] as "output [_, _, _]"
+// CHECK: %[[NEXT:.*]] = plan.constrain %[[OUT]] <[{}, {"tp"}, {}]> along [#plan.axis<"tp">] as "sequence of another"
+// CHECK: plan.call "aten.cos.default"(%[[NEXT]])
+func.func @inner_statements_first(%x: tensor<2x4x8xf32> {plan.kind = "input", plan.names = ["x"]}) -> tensor<2x4x8xf32> {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} in "m.1.first" : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  %1 = plan.call "aten.sin.default"(%0) {self = #plan.operand<0>} in "m.1.last" : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  %2 = plan.call "aten.cos.default"(%1) {self = #plan.operand<0>} in "m.10" : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  return %2 : tensor<2x4x8xf32>
+}

@@ -332,3 +332,22 @@ func.func @forward(
       : (tensor<4x24xf32>, tensor<4x24xf32>) -> tensor<4x24xf32>
   return %2, %1 : tensor<4x24xf32>, tensor<4x6x4xf32>
 }
+
+// -----
+
+// A weight that holds three projections is told its parts, also where there are more ranks than projections.
+plan.mesh [#plan.mesh_axis<"tp" = 4>]
+// expected-error @below {{dim 2 of size 24 of 'qkv' is 3 parts of 8, and is divided over tp as one}}
+// expected-note @below {{help: state the parts of the fused weight: 'parts 3'}}
+plan.style "qkv" colwise [#plan.axis<"tp">] as "colwise tp"
+func.func @parts_of_a_view(
+    %x: tensor<2x4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<24x8xf32> {plan.kind = "parameter", plan.names = ["qkv.weight"]}) -> tensor<2x4x2x4xf32> {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "qkv"
+      : (tensor<2x4x8xf32>, tensor<24x8xf32>) -> tensor<2x4x24xf32>
+  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = array<i64: 2, 4, 3, 2, 4>} in "attn"
+      : (tensor<2x4x24xf32>) -> tensor<2x4x3x2x4xf32>
+  %2 = plan.call "aten.select.int"(%1) {self = #plan.operand<0>, dim = 2 : i64, index = 1 : i64} in "attn"
+      : (tensor<2x4x3x2x4xf32>) -> tensor<2x4x2x4xf32>
+  return %2 : tensor<2x4x2x4xf32>
+}

@@ -193,8 +193,11 @@ TEST_F(BuildProgram, ADimIsAtLeastItsShards) {
   output("y", program.inputs[0].value);
   EXPECT_TRUE(build("input x: [batch over (dp, tp), _]")) << diagnostics.text();
   EXPECT_FALSE(build("input x: [_, seq over (dp, tp)]"));
-  EXPECT_THAT(said(), ElementsAre("3: dim 'seq' of input 'x' has size 5, fewer than dp = 2, tp = 3",
-                                  "help: choose axis sizes whose product is at most 5, or export a larger size"));
+  EXPECT_THAT(
+      said(),
+      ElementsAre("3: dim 'seq' of input 'x' has size 5, fewer than dp = 2, tp = 3",
+                  "help: choose axis sizes whose product is at most 5, or a larger size: in the plan if the model "
+                  "leaves it open, else in the export"));
 }
 
 TEST_F(BuildProgram, WhatIsStatedIsBesideTheFunction) {

@@ -39,6 +39,17 @@ TEST_F(LayoutsTest, ADecisionIsWrittenToTheType) {
   EXPECT_EQ(layouts.current(argument(0)), argument(0));
 }
 
+TEST_F(LayoutsTest, UnitsThatAreTooFewAreCut) {
+  AxisRefAttr dp = axis("dp"), tp = axis("tp"); // 2 and 4
+  auto statement = [&](int64_t unit) { return DimShardingAttr::get(&context, {tp}, false, unit, {}, 1); };
+  DimShardingAttr both = divideFurther(16, {dp, tp}, statement(2), mesh());
+  EXPECT_EQ(both, divideDim(16, {dp, tp}, mesh(), 2)) << "eight units for eight shards";
+  both = divideFurther(12, {dp, tp}, statement(2), mesh());
+  EXPECT_EQ(both, divideDim(12, {dp, tp}, mesh())) << "six units: by elements";
+  EXPECT_EQ(both.getUnit(), 1);
+  EXPECT_EQ(divideFurther(12, {tp}, statement(2), mesh()).getUnit(), 2) << "enough for tp alone";
+}
+
 TEST_F(LayoutsTest, WhatIsThereIsNotMadeAgain) {
   layouts.decide(argument(0), sharding("[{\"tp\"}, {}]"));
   EXPECT_EQ(layouts.obtain(argument(0), sharding("[{\"tp\"}, {}]"), op(0), cause(1)), argument(0));

@@ -44,6 +44,27 @@ TEST_F(BorderTest, LooksThroughCollectives) {
   expectBorder("layers.0.up", 1, {"layers.0.norm x1"}, {"layers.0.up x2"});
 }
 
+TEST_F(BorderTest, StatedLayoutsKnowWhatTheyAreStatedOf) {
+  mlir::OpBuilder builder(module.function().getContext());
+  builder.setInsertionPointToStart(&module.function().getBody().front());
+  mlir::Value x = module.function().getArgument(0);
+  auto constrain = [&] {
+    int64_t rank = mlir::cast<mlir::RankedTensorType>(x.getType()).getRank();
+    return plan::ConstrainOp::create(builder, x.getLoc(), x.getType(), x,
+                                     plan::ShardingAttr::getReplicated(builder.getContext(), rank),
+                                     builder.getArrayAttr({}), "output replicate");
+  };
+  plan::ConstrainOp input = constrain(), output = constrain(), style = constrain();
+  markInput(input, "layers.0");
+  markOutput(output, "layers.0.up");
+  EXPECT_EQ(moduleOfInput(input).getValue(), "layers.0");
+  EXPECT_EQ(moduleOfOutput(output).getValue(), "layers.0.up");
+  for (plan::ConstrainOp each : {output, style})
+    EXPECT_FALSE(moduleOfInput(each));
+  for (plan::ConstrainOp each : {input, style})
+    EXPECT_FALSE(moduleOfOutput(each));
+}
+
 TEST_F(BorderTest, HoldsTheModulesInside) {
   // The outputs in the order in which they are made; the addends of `down` stay inside.
   expectBorder("layers.0", 4, {"x x2"}, {"layers.0.up x1", "layers.0 x1"});

@@ -21,8 +21,10 @@ static void printDim(llvm::raw_ostream &stream, sched::DimAttr dim, sched::MeshO
   stream << dim.getExtent();
   if (dim.getAxes().empty())
     return;
-  stream << " over ";
+  bool several = dim.getAxes().size() > 1;
+  stream << " over " << (several ? "(" : "");
   printAxes(stream, dim.getAxes(), mesh);
+  stream << (several ? ")" : "");
   printElementGroups(stream, dim.getUnit(), dim.getParts(), dim.getRepeat());
 }
 

@@ -23,6 +23,8 @@ from plan_text import BRACES, FLAT, NESTED, OVERRIDES, plan_text
 from refusals import reason_of
 from run_case import DRAWS, MOST_DRAWS, draws_needed
 from shrink import shrink
+from unreached import REASONS
+from unreached import reason_of as unreached_because
 
 
 class DrawTest(unittest.TestCase):
@@ -137,6 +139,14 @@ class ReadingTest(unittest.TestCase):
         self.assertEqual(lines[1].split()[1:], ["10", "10", "10", "10", "0", "0", "0", "10", "0", "10"])
         self.assertEqual(lines[2].split()[1:], ["0", "a", "a", "a", "0", "0", "0", "0", "a", "a"])
         self.assertTrue(lines[4].startswith("a: it reads all features"))
+
+    def test_reasons_are_those_of_columns_that_count(self) -> None:
+        for reason, patterns, columns in REASONS:
+            self.assertTrue(patterns and set(columns) <= set(WANTED), reason)
+        self.assertEqual(unreached_because("aten.gru_cell.default", "uneven"), "", "samples are dealt unevenly")
+        self.assertNotEqual(unreached_because("aten.gru_cell.default", "colwise"), "")
+        self.assertNotEqual(unreached_because("aten.zeros_like.default", "uneven"), "")
+        self.assertEqual(unreached_because("aten.add.Tensor", "parts"), "")
 
     def test_only_known_refusals_are_refusals(self) -> None:
         self.assertEqual(

@@ -15,7 +15,7 @@ TEST_F(ReportLayoutText, NamesTheAxesOfTheMesh) {
       {"[], f32", "[]"},
       {"[4, 576], f32", "[4, 576]"},
       {"[49152 over {1:(1)6}, 576], f32", "[49152 over tp, 576]"},
-      {"[8 over {0:(1)2, 1:(1)6}], f32", "[8 over dp, tp]"},
+      {"[8 over {0:(1)2, 1:(1)6}], f32", "[8 over (dp, tp)]"},
       {"[8 over {1:(2)3}, 8 over {1:(1)2}], f32", "[8 over tp:(2)3, 8 over tp:(1)2]"},
       {"[576 over {1:(1)6} unit 64], f32", "[576 over tp unit 64]"},
       {"[576 over {1:(1)6} parts [512, 32, 32]], f32", "[576 over tp parts 512+32+32]"},

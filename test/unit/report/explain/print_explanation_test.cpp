@@ -40,7 +40,7 @@ collectives, bytes that a rank sends and receives
 
 TEST_F(PrintExplanationTest, SaysWhichShardsHoldWhat) {
   TensorExplanation tensor{"f32",
-                           "[9 over dp, tp, 5]",
+                           "[9 over (dp, tp), 5]",
                            {{9, {{"dp", 2}, {"tp", 2}}, {input, colwise}, {3, 2, 2, 2}}, {5, {}, {}, {5}}},
                            {},
                            180,
@@ -48,7 +48,7 @@ TEST_F(PrintExplanationTest, SaysWhichShardsHoldWhat) {
   Explanation explanation{"parameter", "up.weight", {"up.weight", "tied", "twice"}, tensor, colwise};
   EXPECT_EQ(print(explanation), R"(parameter up.weight
   shape      [9, 5] f32
-  layout     [9 over dp, tp, 5]
+  layout     [9 over (dp, tp), 5]
   each rank  [2..3, 5], 60 B of 180 B
   tied to    tied
              twice

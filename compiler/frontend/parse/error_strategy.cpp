@@ -52,6 +52,8 @@ std::string formAt(const antlr4::ParserRuleContext *context, const Token &found)
     return planForm();
   if (found.getText() == "parts" && isInEntry(context))
     return "'parts' stands behind the axis, without a comma: 'colwise tp parts 3'";
+  if (found.getText() == "override" && isInEntry(context))
+    return "'override' stands in front of the path: 'override PATH: STYLE'";
   return statementForm(context);
 }
 

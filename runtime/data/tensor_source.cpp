@@ -87,11 +87,9 @@ Expected<TensorSource> TensorSource::open(const std::string &path) {
   TensorSourceBuilder builder(path);
   std::error_code ignored;
   bool isDirectory = std::filesystem::is_directory(path, ignored);
-  if (isDirectory)
-    MESHPLAN_RETURN_IF_ERROR(addDirectory(builder, path));
-  else
-    MESHPLAN_RETURN_IF_ERROR(path.ends_with(".safetensors.index.json") ? addIndex(builder, path)
-                                                                       : addFile(builder, path));
+  bool isIndex = !isDirectory && path.ends_with(".safetensors.index.json");
+  Status added = isDirectory ? addDirectory(builder, path) : isIndex ? addIndex(builder, path) : addFile(builder, path);
+  MESHPLAN_RETURN_IF_ERROR(added);
   return std::move(builder).finish();
 }
 

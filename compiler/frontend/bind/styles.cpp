@@ -28,6 +28,10 @@ constexpr StyleRule styleRules[] = {
     {StyleKind::Replicate, "replicate", false, false, false},
 };
 
+std::string helpWithAxes(llvm::StringRef style, llvm::StringRef first, llvm::StringRef second) {
+  return ("several axes are written in parentheses: '" + style + " (" + first + ", " + second + ")'").str();
+}
+
 const StyleRule *findRule(const Context &context, const Word &style) {
   std::vector<std::string> names;
   for (const StyleRule &rule : styleRules) {
@@ -37,8 +41,7 @@ const StyleRule *findRule(const Context &context, const Word &style) {
   }
   bool isAxis = context.environment.mesh.find(style.text).has_value();
   context.diagnostics.error(style.range, "unknown style '" + style.text + "'")
-      .help(isAxis ? "several axes are written in parentheses: 'colwise (A, B)'"
-                   : suggest(style.text, names, "styles"));
+      .help(isAxis ? helpWithAxes("colwise", "A", "B") : suggest(style.text, names, "styles"));
   return nullptr;
 }
 
@@ -99,7 +102,7 @@ void bindOption(const Context &context, const StyleRule &rule, const StyleOption
   if (llvm::is_contained({"input", "output", "parameter"}, option.name.text))
     help = "a comma stands before '" + option.name.text + "'";
   else if (context.environment.mesh.find(option.name.text))
-    help = ("several axes are written in parentheses: '" + rule.name + " (A, B)'").str();
+    help = helpWithAxes(rule.name, "A", "B");
   context.diagnostics
       .error(option.name.range, ("style '" + rule.name + "' has no option '" + option.name.text + "'").str())
       .help(names.empty() && help.empty() ? ("'" + rule.name + "' takes no options").str() : help);
@@ -133,7 +136,7 @@ bool reportWordBehindAxis(const Context &context, const StyleClause &clause) {
   if (word == "override")
     help = overrideStandsInFront;
   else if (context.environment.mesh.find(word))
-    help = "several axes are written in parentheses: '" + style + " (" + axis + ", " + word + ")'";
+    help = helpWithAxes(style, axis, word);
   context.diagnostics.error(option.value->range, "unexpected '" + word + "' behind '" + style + " " + axis + "'")
       .help(help);
   return true;

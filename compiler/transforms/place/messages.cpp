@@ -19,14 +19,16 @@ std::string meshplan::dimText(int64_t dim, BlockArgument parameter) {
 LogicalResult meshplan::reportNoFeatures(StyleOp style, ArrayRef<CallOp> calls) {
   auto diagnostic = style.emitError() << moduleText(style.getModule()) << " cannot be " << style.getText() << ": ";
   StringRef kind = style.getKind() == StyleKind::colwise ? "output" : "input";
-  for (CallOp call : calls)
-    if (int64_t groups = CallView::of(call).getInt("groups", 1); groups > 1) {
+  for (CallOp call : calls) {
+    CallView view = CallView::of(call);
+    if (int64_t groups = view.getInt("groups", 1); groups > 1) {
       diagnostic << "'" << call.getTarget() << "' has " << groups << " groups, and no style divides the " << kind
                  << " features of groups";
-      diagnostic.attachNote()
-          << "help: use 'replicate', or divide whole groups: 'parameter { weight: split 0 over AXIS }'";
+      diagnostic.attachNote() << "help: use 'replicate', or divide whole groups: 'parameter { weight: split 0 over AXIS"
+                              << (view.getOperand("bias") ? "; bias: split 0 over AXIS }'" : " }'");
       return failure();
     }
+  }
   diagnostic << "none of its parameters has " << kind << " features that could be divided";
   diagnostic.attachNote() << "help: use 'replicate', or 'sequence' for a normalisation";
   return failure();

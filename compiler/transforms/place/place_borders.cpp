@@ -85,11 +85,6 @@ Value BorderPlacer::sourceOf(Value operand, ModuleRun module) const {
   return operand;
 }
 
-/// True if the path is that of the module or of one inside it.
-static bool isWithin(StringRef path, StringRef module) {
-  return module.empty() || path == module || (path.consume_front(module) && path.starts_with("."));
-}
-
 /// True for values that are computed: not a weight, a buffer or a constant.
 static bool isActivation(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
@@ -117,7 +112,7 @@ static Value behindOwnStatements(Value result, ModuleRun module) {
   for (Operation *user : result.getUsers()) {
     auto constrain = dyn_cast<ConstrainOp>(user);
     StringAttr path = constrain ? moduleOfOutput(constrain) : StringAttr();
-    if (path && isWithin(path.getValue(), module.path))
+    if (path && (path.getValue() == module.path || meshplan::isInside(path.getValue(), module.path)))
       return behindOwnStatements(constrain.getResult(), module);
   }
   return result;

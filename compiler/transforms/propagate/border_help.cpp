@@ -21,7 +21,7 @@ std::string clause(StringRef path, StringRef side, int64_t number, StringRef lay
   return (path + ": " + side + index + " " + layout).str();
 }
 
-std::string atBorder(OpOperand &operand, StringRef layout, const StatedLayouts &stated) {
+std::string atBorder(OpOperand &operand, StringRef layout, const StatedLayouts &statements) {
   auto user = cast<CallOp>(operand.getOwner());
   auto function = user->getParentOfType<func::FuncOp>();
   Value value = originOf(operand.get());
@@ -30,10 +30,10 @@ std::string atBorder(OpOperand &operand, StringRef layout, const StatedLayouts &
     return "";
   auto producer = value.getDefiningOp<CallOp>();
   StringRef to = user.getModule().value_or(""), from = producer ? producer.getModule().value_or("") : "";
-  if (!from.empty() && !stated.isStated(value))
+  if (!from.empty() && !statements.isStated(value))
     if (ModuleRun maker{from, moduleRun(producer, from)}; !maker.holds(user))
       return clause(from, "output", numberOf(value, findBorder(function, maker).outputs), layout);
-  if (!to.empty() && !stated.isInput(value, to))
+  if (!to.empty() && !statements.isInput(value, to))
     if (ModuleRun reader{to, moduleRun(user, to)}; !reader.holds(producer))
       return clause(to, "input", numberOf(value, findBorder(function, reader).inputs), layout);
   return "";
@@ -61,7 +61,7 @@ bool StatedLayouts::isInput(Value origin, StringRef module) const {
   return llvm::any_of(modules.lookup(origin), [&](StringAttr name) { return name && name.getValue() == module; });
 }
 
-std::string meshplan::atBorder(OpOperand &operand, ShardingAttr layout, const StatedLayouts &stated) {
+std::string meshplan::atBorder(OpOperand &operand, ShardingAttr layout, const StatedLayouts &statements) {
   SmallVector<std::string> dims;
   for (DimShardingAttr dim : layout.getDims()) {
     std::optional<std::string> text = dimText(dim);
@@ -69,17 +69,17 @@ std::string meshplan::atBorder(OpOperand &operand, ShardingAttr layout, const St
       return "";
     dims.push_back(*text);
   }
-  return ::atBorder(operand, inBrackets(dims), stated);
+  return ::atBorder(operand, inBrackets(dims), statements);
 }
 
-std::string meshplan::wholeAtBorder(OpOperand &operand, const StatedLayouts &stated) {
+std::string meshplan::wholeAtBorder(OpOperand &operand, const StatedLayouts &statements) {
   SmallVector<std::string> dims(cast<RankedTensorType>(operand.get().getType()).getRank(), "_");
-  return ::atBorder(operand, inBrackets(dims), stated);
+  return ::atBorder(operand, inBrackets(dims), statements);
 }
 
-std::string meshplan::wholeAtBorder(OpOperand &operand, unsigned dim, const StatedLayouts &stated) {
+std::string meshplan::wholeAtBorder(OpOperand &operand, unsigned dim, const StatedLayouts &statements) {
   SmallVector<std::string> dims;
   for (auto [index, sharding] : llvm::enumerate(getSharding(operand.get()).getDims()))
     dims.push_back(index == dim ? "_" : dimText(sharding).value_or("_"));
-  return ::atBorder(operand, inBrackets(dims), stated);
+  return ::atBorder(operand, inBrackets(dims), statements);
 }

@@ -30,13 +30,13 @@ private:
 
 /// A statement that gives the operand this layout before the call reads it: "mlp: output [_, _]". Empty if the value
 /// crosses no border at which nothing is stated yet, or a plan cannot write the layout.
-std::string atBorder(mlir::OpOperand &operand, plan::ShardingAttr layout, const StatedLayouts &stated);
+std::string atBorder(mlir::OpOperand &operand, plan::ShardingAttr layout, const StatedLayouts &statements);
 
 /// The same with every dim whole.
-std::string wholeAtBorder(mlir::OpOperand &operand, const StatedLayouts &stated);
+std::string wholeAtBorder(mlir::OpOperand &operand, const StatedLayouts &statements);
 
 /// The same with one dim whole; the others stay as they are.
-std::string wholeAtBorder(mlir::OpOperand &operand, unsigned dim, const StatedLayouts &stated);
+std::string wholeAtBorder(mlir::OpOperand &operand, unsigned dim, const StatedLayouts &statements);
 
 } // namespace meshplan
 

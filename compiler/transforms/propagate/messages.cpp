@@ -111,22 +111,22 @@ partsOfWeight(Value value, unsigned dim, const DividingStatement &statement,
 /// A value that an operator takes apart along the dim that is divided.
 static void reportPartsAsOne(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
                              const DividingStatement &statement, ArrayRef<int64_t> ofWeight, MeshOp mesh,
-                             const StatedLayouts &stated) {
+                             const StatedLayouts &statements) {
   Value operand = call.getOperands()[index];
   SmallVector<int64_t> sizes = llvm::map_to_vector(rule.operands[index].dims[block.dim],
                                                    [&](unsigned factor) { return rule.factors[factor].size; });
-  SmallVector<int64_t> partsNow = statedParts(operand, block.dim);
+  SmallVector<int64_t> stated = statedParts(operand, block.dim);
   auto diagnostic = emitError(statement.location);
   diagnostic << "dim " << block.dim << " of " << moduleText(moduleBehind(operand, call)) << " is parts of ";
   printSizes(diagnostic, sizes);
   diagnostic << " to '" << call.getTarget() << "' in " << moduleText(call.getModule().value_or(""))
              << ", and is divided over " << block.axis.getName() << " as ";
-  if (partsNow.empty())
+  if (stated.empty())
     diagnostic << "one";
   else
-    printSizes(diagnostic << "parts of ", partsNow);
+    printSizes(diagnostic << "parts of ", stated);
   Diagnostic &help = diagnostic.attachNote();
-  std::string whole = wholeAtBorder(call->getOpOperand(index), block.dim, stated);
+  std::string whole = wholeAtBorder(call->getOpOperand(index), block.dim, statements);
   ArrayRef<int64_t> parts = ofWeight.empty() ? ArrayRef(sizes) : ofWeight;
   int64_t smallest = *llvm::min_element(parts);
   if (statement.takesParts() && smallest < axisSize(block.axis, mesh))
@@ -199,7 +199,7 @@ static void reportCountedParts(CallOp call, unsigned index, const ProjectionBloc
 
 void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
                                  MeshOp mesh, const DividingStatement &statement, const DimUnits &units,
-                                 const StatedLayouts &layoutsStated) {
+                                 const StatedLayouts &statements) {
   Value operand = call.getOperands()[index];
   const TensorFactors &tensor = rule.operands[index];
   int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(block.dim);
@@ -214,7 +214,7 @@ void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBl
   if (tensor.isJoined(block.dim)) {
     if (std::optional<HeadUse> use = headCutBy(statement, operand, block.dim))
       return reportCutHead(operand, call, block, *use, mesh, statement);
-    return reportPartsAsOne(call, index, block, rule, statement, ofWeight, mesh, layoutsStated);
+    return reportPartsAsOne(call, index, block, rule, statement, ofWeight, mesh, statements);
   }
   SmallVector<int64_t> stated = statedParts(operand, block.dim);
   StringRef name = areParts ? "parts" : nameOfParts(call.getResult(0)), axis = block.axis.getName();
@@ -258,14 +258,14 @@ static bool hasOtherForm(StringRef target) {
 }
 
 void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts &layouts, Location place,
-                                     const StatedLayouts &stated) {
+                                     const StatedLayouts &statements) {
   Value operand = call.getOperands()[index];
   auto diagnostic = emitError(place) << (hasOtherForm(call.getTarget()) ? "this form of operator '" : "operator '")
                                      << call.getTarget() << "' in " << moduleText(call.getModule().value_or(""))
                                      << " has no record, and its operand " << index << " is "
                                      << layoutText(cast<RankedTensorType>(operand.getType()));
   noteCauses(diagnostic, operand, layouts, place);
-  std::string whole = wholeAtBorder(call->getOpOperand(index), stated);
+  std::string whole = wholeAtBorder(call->getOpOperand(index), statements);
   Diagnostic &help = diagnostic.attachNote();
   if (whole.empty())
     help << "help: divide nothing that reaches it, or add a record (docs/adding-an-op.md)";
@@ -297,7 +297,8 @@ bool meshplan::reportMissingParts(CallOp call, unsigned index, ShardingAttr need
 }
 
 void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr needed, MeshOp mesh,
-                                     const DividingStatement &statement, const StatedLayouts &stated, bool isError) {
+                                     const DividingStatement &statement, const StatedLayouts &statements,
+                                     bool isError) {
   Value operand = call.getOperands()[index];
   RankedTensorType wanted = withSharding(operand.getType(), needed);
   auto diagnostic = isError ? emitError(statement.location) : emitWarning(statement.location);
@@ -314,7 +315,7 @@ void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr n
   // A style is nearer to its operators than any border.
   StyleOp own = statement.style;
   std::string border =
-      own && call.isInModule(own.getModule()) ? "" : atBorder(call->getOpOperand(index), needed, stated);
+      own && call.isInModule(own.getModule()) ? "" : atBorder(call->getOpOperand(index), needed, statements);
   if (!border.empty())
     help << ", or ask for it with '" << border << "'";
 }

@@ -29,11 +29,11 @@ struct DividingStatement {
 /// as where an axis would cut a head: counts heads, not columns. `units` are those of the call's function.
 void reportBlockedAxis(plan::CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,
                        plan::MeshOp mesh, const DividingStatement &statement, const DimUnits &units,
-                       const StatedLayouts &stated);
+                       const StatedLayouts &statements);
 
 /// An operator without a record has a sharded operand. `place` is a statement that divides it.
 void reportUnknownOperator(plan::CallOp call, unsigned index, const Layouts &layouts, mlir::Location place,
-                           const StatedLayouts &stated);
+                           const StatedLayouts &statements);
 
 /// Reports that the call takes from operand `index` single parts of a fused weight whose statement divides all of them
 /// as one, so that they would be gathered to `needed`. False if it does not.
@@ -42,7 +42,7 @@ bool reportMissingParts(plan::CallOp call, unsigned index, plan::ShardingAttr ne
 
 /// Operand `index` moves between ranks, to `needed`, and nothing in the plan says so.
 void reportUnstatedReshard(plan::CallOp call, unsigned index, plan::ShardingAttr needed, plan::MeshOp mesh,
-                           const DividingStatement &statement, const StatedLayouts &stated, bool isError);
+                           const DividingStatement &statement, const StatedLayouts &statements, bool isError);
 
 /// The statement divides a dim over the axes over which it arrives divided, and deals it otherwise, as where one of two
 /// weights has `parts`. `other` is behind the value.

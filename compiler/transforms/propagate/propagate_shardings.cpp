@@ -130,7 +130,7 @@ private:
   bool hasFailed = false;
   std::set<std::pair<const void *, std::string>> reported; ///< places and what was said of them
   Layouts layouts;
-  StatedLayouts stated;
+  StatedLayouts statements;
 };
 
 } // namespace
@@ -237,7 +237,7 @@ Cause Propagation::causeOf(Value value, AxisRefAttr axis) {
 }
 
 LogicalResult Propagation::visitConstrain(ConstrainOp constrain) {
-  this->stated.add(constrain);
+  statements.add(constrain);
   Cause cause{constrain.getLoc(), constrain.getStyleAttr()};
   AxisList stated = toAxes(constrain.getAxes());
   Value value = layouts.current(constrain.getInput());
@@ -392,7 +392,7 @@ void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
   if (isNews(statement.location, call.getTarget() +
                                      layoutText(cast<RankedTensorType>(call.getOperands()[index].getType())) +
                                      layoutText(withSharding(call.getOperands()[index].getType(), to))))
-    reportUnstatedReshard(call, index, to, mesh, statement, stated, strict);
+    reportUnstatedReshard(call, index, to, mesh, statement, statements, strict);
 }
 
 std::optional<Cause> Propagation::statementBehind(Value value) {
@@ -436,7 +436,7 @@ bool Propagation::refuseBlock(CallOp call, const FactorRule &rule,
   if (!cause || !dividesWeights(cause->location))
     return false;
   if (isNews(cause->location, call.getTarget() + " block " + Twine(index)))
-    reportBlockedAxis(call, index, block, rule, mesh, toStatement(cause, call), units, stated);
+    reportBlockedAxis(call, index, block, rule, mesh, toStatement(cause, call), units, statements);
   return true;
 }
 
@@ -447,7 +447,7 @@ LogicalResult Propagation::visitUnknown(CallOp call) {
     std::optional<Cause> cause = statementBehind(operand);
     Location place = cause ? cause->location : call.getLoc();
     if (isNews(place, call.getTarget()))
-      reportUnknownOperator(call, index, layouts, place, stated);
+      reportUnknownOperator(call, index, layouts, place, statements);
     return failure();
   }
   for (Value result : call.getResults())

@@ -10,14 +10,11 @@ ALL_ELEMENTS = "it needs every element, so its operand is gathered"
 OTHER_FORM = "only archives after run_decompositions have it, and few of these are drawn"
 EXPERTS = "experts with sorted tokens are drawn by no block; test/e2e has them"
 RECURRENT = "it reads all features and places of a sample: only samples are divided"
-LABELS = "its operands are labels, or as many numbers as there are rows: a style divides the classes, not these"
-CLASSES = "it stands where the classes are divided, and the sequence of the same value would need an axis more"
+LABELS = "its operands are labels, or a number for each row: rows are samples and places in one, which no style divides"
+CLASSES = "its rows are samples and places in one, which no style divides, and its classes are one projection"
 TABLE = "the form of a table divided by rows, which neither columns nor the sequence are"
 ROWS = "rows of a table are not of several parts, and indices are whole"
 HEADS = "it takes heads apart: a statement that divides something else is gathered before it"
-WINDOWS = "its windows run over the sequence or the features in the drawn forms, and one at a time is whole"
-CUT = "it takes groups of neighbours or a place by number, which parts dealt one by one do not keep"
-SIXTEEN = "only 16-bit models have it, a tenth of the cases"
 
 EVERYWHERE = ("colwise", "rowwise", "sequence", "uneven", "tied", "parts")
 BY_STYLE = ("colwise", "rowwise", "sequence", "tied", "parts")

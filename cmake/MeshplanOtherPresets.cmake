@@ -34,8 +34,6 @@ foreach(target plan archive tensors artifact)
     COMMAND ${CMAKE_SOURCE_DIR}/tools/fuzz --no-build --seconds 10 ${target})
   meshplan_preset_test(NAME fuzz-${target}-long BUILD build-fuzz TIMEOUT 900 PROCESSORS 1 LONG
     COMMAND ${CMAKE_SOURCE_DIR}/tools/fuzz --no-build --keep --seconds 300 ${target})
-  # Both write below build-fuzz/run/<target>.
-  set_tests_properties(fuzz-${target} fuzz-${target}-long PROPERTIES RESOURCE_LOCK fuzz-${target})
 endforeach()
 
 # Whole builds under a sanitizer.

@@ -184,7 +184,15 @@ class Halves(unittest.TestCase):
         reference = reference_of(torch.nn.Linear(8, 8).bfloat16(), inputs)
         before = reference.own_errors["0"]
         reference.add_draw({"input": inputs["input"] * 64})
-        self.assertLess(reference.own_errors["0"], 2 * before)
+        self.assertLess(reference.own_errors["0"], 8 * before)
+        self.assertGreater(reference.own_errors["0"], 2 * before)
+
+    def test_draws_without_numbers_are_left_out(self) -> None:
+        inputs = {"input": torch.randn(16, 8, dtype=torch.bfloat16)}
+        reference = reference_of(torch.nn.Linear(8, 8).bfloat16(), inputs)
+        before = reference.own_errors["0"]
+        reference.add_draw({"input": inputs["input"] * math.inf})
+        self.assertEqual(reference.own_errors["0"], before)
 
     def test_a_model_that_returns_one_tensor(self) -> None:
         reference = reference_of(torch.nn.Linear(2, 2).bfloat16(), {"input": torch.ones(2, dtype=torch.bfloat16)})

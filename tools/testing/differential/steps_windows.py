@@ -61,8 +61,9 @@ def resized(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     """Adaptive pools over one to three dims."""
     form = choices.pick(("average3", "average3_kernel", "max1", "max2"))
     count = 3 if form.startswith("average") else int(form[-1])
-    if x.dim() not in (count + 1, count + 2) or (count == 3 and x.dtype == torch.bfloat16):
+    if x.dim() not in (count + 1, count + 2):
         return x
+    x = x.float() if count == 3 and x.dtype == torch.bfloat16 else x  # of which PyTorch has no average in volumes
     wanted = [choices.divisor(size) if choices.flag() else min(2, size) for size in x.shape[-count:]]
     make = {
         "average3": aten.adaptive_avg_pool3d.default,

@@ -31,8 +31,6 @@ from safetensors.torch import load_file
 HALVES = (torch.bfloat16, torch.float16)
 FLOATS = (torch.float32, *HALVES)
 DRAWS = 8  # of the error of a single number
-MANY = 64  # numbers, whose largest is no matter of luck
-CHANCE = 4  # times that the largest of as many numbers differs by chance
 
 Tensors = dict[str, torch.Tensor]
 
@@ -147,7 +145,6 @@ class Reference:
         self.narrow, self.exact = program.module(), widened_module(program)
         self.positional = positional_inputs(program)
         self.own_errors: dict[str, float] = {}
-        self.wide: Tensors = {}
         self.own, self.wide = self.add_draw(inputs)
         single = [name for name, own in self.own.items() if own.is_floating_point() and own.numel() == 1]
         for shift in range(1, DRAWS if self.half and single else 1):
@@ -165,16 +162,8 @@ class Reference:
             if name not in self.own_errors:
                 self.own_errors[name] = error
             elif math.isfinite(error):  # another draw without numbers tells nothing of errors
-                self.own_errors[name] = max(self.own_errors[name], error * self.scale_of(name, exact[name]))
+                self.own_errors[name] = max(self.own_errors[name], error)
         return own, exact
-
-    def scale_of(self, name: str, exact: torch.Tensor) -> float:
-        """What makes an error of another draw comparable: much larger numbers have larger errors."""
-        own = self.wide[name]
-        if own.numel() < MANY:
-            return 1.0
-        allowed, largest = CHANCE * own.abs().max().item(), exact.abs().max().item()
-        return min(1.0, allowed / largest) if largest > 0 else 1.0
 
     def turn_weights(self) -> None:
         """Moves the elements of every parameter by one place: another model of the same kind, for further draws."""

@@ -179,14 +179,6 @@ class Halves(unittest.TestCase):
         self.assertGreater((exact["0"] - before).abs().max().item(), 0.1)
         self.assertLess((own["0"].double() - exact["0"]).abs().max().item(), 0.05)
 
-    def test_draws_of_larger_numbers_do_not_widen_the_bound(self) -> None:
-        inputs = {"input": torch.randn(16, 8, dtype=torch.bfloat16)}
-        reference = reference_of(torch.nn.Linear(8, 8).bfloat16(), inputs)
-        before = reference.own_errors["0"]
-        reference.add_draw({"input": inputs["input"] * 64})
-        self.assertLess(reference.own_errors["0"], 8 * before)
-        self.assertGreater(reference.own_errors["0"], 2 * before)
-
     def test_draws_without_numbers_are_left_out(self) -> None:
         inputs = {"input": torch.randn(16, 8, dtype=torch.bfloat16)}
         reference = reference_of(torch.nn.Linear(8, 8).bfloat16(), inputs)

@@ -42,6 +42,9 @@ class Attention(Layer):
         self.added = flag()
 
     def make_weights(self, features: int) -> None:
+        ties = self.choices.flag()
+        if ties and self.layout == "apart":
+            self.groups = self.heads
         heads, groups, size = self.heads, self.groups, self.size
         if self.layout == "apart":
             self.query = linear(features, heads * size, self.choices, "wide", heads)
@@ -49,7 +52,7 @@ class Attention(Layer):
             role, units = ("wide", heads) if groups > 1 else ("table", 1)
             self.key = linear(features, groups * size, self.choices, role, units)
             self.value = linear(features, groups * size, self.choices, role, units)
-            if self.choices.flag() and type(self.query) is type(self.key) and heads == groups:
+            if ties and type(self.query) is type(self.key):
                 self.key.weight = self.query.weight
             return
         if self.layout == "interleaved":  # as GPT-NeoX: each head has its own three

@@ -11,18 +11,18 @@ from choices import Choices, drawn_numbers
 from layers import FORMS, GROUPED, KEEPING, STEPS
 from model import make_model
 
-MOST_BLOCKS = 2
+MOST_BLOCKS = 3
 WITH_STEPS = {"walk": STEPS, "fan": STEPS, "feed_forward": KEEPING}
-COUNTS = {"walk": (6, 11), "fan": (10, 18), "feed_forward": (1, 4)}  # of steps
+COUNTS = {"walk": (6, 11), "fan": (14, 24), "feed_forward": (1, 4)}  # of steps
 BLOCKS = (
-    *("convolution",) * 5,
+    *("convolution",) * 7,
     *("attention", "norm") * 2,
     "feed_forward",
     "gated",
     "shared",
     "tables",
     "experts",
-    *("recurrent",) * 3,
+    *("recurrent",) * 6,
 )
 WALKS, FANS = 1, 3  # in a model: they reach most operators
 
@@ -57,7 +57,7 @@ def is_steady(step: case.Step) -> bool:
 def draw_steps(generator: random.Random, kind: str, half: bool) -> list[case.Step]:
     if kind not in WITH_STEPS:
         return []
-    grouped = GROUPED if kind == "fan" and generator.random() < 0.6 else set()
+    grouped = GROUPED if kind == "fan" and generator.random() < 0.65 else set()
     names = sorted(set(WITH_STEPS[kind]) - grouped)
     count = generator.randint(*COUNTS[kind])
     drawn = generator.choices(names, [FORMS.get(name, 1) for name in names], k=count)
@@ -86,7 +86,7 @@ def draw_case(seed: int) -> case.Case:
     kinds += ["walk"] * WALKS + ["fan"] * FANS
     generator.shuffle(kinds)
     stem = generator.choice(("hidden", "hidden", "text", "text", "pixels"))
-    half = generator.random() < 0.1
+    half = generator.random() < 0.15
     heads = ("none", "none", "tokens", "pooled", "matched") + (("tied", "tied", "tied") if stem == "text" else ())
     drawn = case.Case(
         seed=seed,

@@ -32,16 +32,21 @@ class Convolution(Layer):
         if kind in ("whole", "same", "transposed") and self.choices.flag():
             self.again = type(self.wide)(features, wide, size, padding=padding, bias=False)
             self.again.weight = self.wide.weight
-        self.narrow = CONVOLUTIONS[self.dims](wide, features, 1)
+        # Windows of 1 keep the shape in all forms.
+        back = TURNED if kind == "transposed" else CONVOLUTIONS
+        self.narrow = back[self.dims](wide, features, 1, padding="same" if kind == "same" else 0)
         self.narrow.role, self.narrow.units, self.narrow.parts = "narrow", wide, ""
         if self.groups == 1:  # the features of groups are those of the input: they follow
             parts = "parts 2" if wide % 2 == 0 and self.choices.flag() else ""
             self.wide.role, self.wide.units, self.wide.parts = "wide", wide // (2 if parts else 1), parts
-        self.image = pick(("none", "batch", "group"))
+        self.image = pick(("none", "batch", "group", "instance"))
         if self.image == "batch":
             self.norm = {1: nn.BatchNorm1d, 2: nn.BatchNorm2d, 3: nn.BatchNorm3d}[self.dims](wide)
         elif self.image == "group":
             self.norm = nn.GroupNorm(pick((1, wide)), wide)
+        elif self.image == "instance":
+            norms = {1: nn.InstanceNorm1d, 2: nn.InstanceNorm2d, 3: nn.InstanceNorm3d}
+            self.norm = norms[self.dims](wide, affine=self.choices.flag())
         self.shrinks = kind == "narrow"
 
     def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:

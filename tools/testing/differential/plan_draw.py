@@ -98,7 +98,7 @@ class PlanDraw:
 
     def source(self, module: nn.Module) -> str:
         """The style of a layer before a walk or a fan. Parts only where nothing takes groups that they would cut."""
-        style = self.generator.choice(("colwise",) * 2 + ("parts",) * 5 + ("sequence",) * 5 + ("placed",))
+        style = self.generator.choice(("colwise",) * 2 + ("parts",) * 7 + ("sequence",) * 6 + ("placed",))
         if style == "parts" and any(step.name in module.grouped for step in module.readers):
             style = "colwise"
         axes = self.axes(min(module.weight.shape) // 2)

@@ -94,20 +94,21 @@ def compared(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     x = bounded(x) + 0.0137 * torch.arange(x.size(-1))
     if x.dim() < 2 or x.size(-1) * x.numel() > MOST_ELEMENTS:
         return x
-    vector, matrix = x.flatten(0, -2)[0], x.flatten(0, -2)
+    matrix = x.flatten(0, -2)
+    vector, column = matrix[0], matrix.mean(-1)
     forms: dict[str, Callable[[], torch.Tensor]] = {
         "cosine": lambda: aten.cosine_similarity.default(x, x.cos(), -1).unsqueeze(-1) * x,
         "pairwise": lambda: aten.pairwise_distance.default(x, x.cos(), 2.0, 1e-6, True) * x,
         "cdist": lambda: aten.cdist.default(x.float(), x.cos().float()).to(x.dtype),
         "mv": lambda: aten.mv.default(matrix, vector) * 0.3,
-        "addmv": lambda: aten.addmv.default(matrix[:, 0], matrix, vector, beta=0.5) * 0.3,
+        "addmv": lambda: aten.addmv.default(column, matrix, vector, beta=0.5) * 0.3,
         "dot": lambda: x * aten.dot.default(vector, vector.cos()) * 0.3,
         "vdot": lambda: x * aten.vdot.default(vector, vector.cos()) * 0.3,
-        "outer": lambda: aten.outer.default(vector, matrix[:, 0]),
+        "outer": lambda: aten.outer.default(vector, column),
         "inner": lambda: aten.inner.default(x, matrix[:4]) * 0.3,
     }
     return forms[choices.pick(tuple(forms))]()
 
 
 STEPS: dict[str, Step] = {"turned": turned, "written": written, "reduced": reduced, "compared": compared}
-FORMS = {"turned": 18, "written": 10, "reduced": 30, "compared": 18}
+FORMS = {"turned": 34, "written": 16, "reduced": 34, "compared": 24}

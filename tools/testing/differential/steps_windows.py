@@ -106,4 +106,4 @@ def crossed(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 
 STEPS: dict[str, Step] = {"spread": spread, "dealt": dealt, "resized": resized, "scaled": scaled, "crossed": crossed}
-FORMS = {"spread": 14, "dealt": 10, "resized": 12, "scaled": 30, "crossed": 6}
+FORMS = {"spread": 22, "dealt": 18, "resized": 12, "scaled": 34, "crossed": 9}

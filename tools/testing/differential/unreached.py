@@ -16,6 +16,11 @@ TABLE = "the form of a table divided by rows, which neither columns nor the sequ
 ROWS = "rows of a table are not of several parts, and indices are whole"
 HEADS = "it takes heads apart: a statement that divides something else is gathered before it"
 
+CUT = "it may take groups of the features or a place by number, which parts dealt one by one do not keep: not drawn"
+TURNED = "it turns weights, which the sequence does not divide"
+BIAS = "the bias of a contraction that is divided is added behind it, by another operator"
+SPLIT = "it cuts the sequence, which is gathered or refused where a style divides it"
+
 EVERYWHERE = ("colwise", "rowwise", "sequence", "uneven", "tied", "parts")
 BY_STYLE = ("colwise", "rowwise", "sequence", "tied", "parts")
 
@@ -37,6 +42,13 @@ REASONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     (TABLE, ("meshplan.embedding",), ("colwise", "sequence", "parts")),
     (ROWS, ("aten.embedding.default",), ("sequence", "parts")),
     (HEADS, ("meshplan.attention",), ("rowwise", "sequence", "parts")),
+    (CUT, ("aten.flip.default", "aten.roll.default", "aten.rot90.default", "aten.glu.default"), ("parts",)),
+    (CUT, ("aten.unfold.default", "aten.diagonal.default", "aten.tril.default", "aten.triu.default"), ("parts",)),
+    (CUT, ("aten.pixel_*", "aten.channel_shuffle.default", "aten.im2col.default", "aten.col2im.default"), ("parts",)),
+    (CUT, ("aten._unsafe_view.default",), ("parts",)),
+    (TURNED, ("aten.t.default",), ("sequence",)),
+    (BIAS, ("meshplan.linear",), ("rowwise",)),
+    (SPLIT, ("aten.tensor_split.*",), ("sequence",)),
 )
 
 

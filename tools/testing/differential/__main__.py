@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import itertools
 import multiprocessing
 import os
 import subprocess
@@ -27,14 +28,14 @@ from pathlib import Path
 import torch
 from case import Case, read_case
 from coverage import Coverage
-from draw import draw_case
-from run_case import INVALID, REFUSED, RIGHT, WRONG, Outcome, Programs, kind_of_failure, run_case
+from draw import PLANS, draw_case
+from run_case import INVALID, REFUSED, RIGHT, WRONG, Outcome, Programs, Runner, kind_of_failure
 from shrink import shrink
 
 MOST_REFUSED = 0.05
 SHRUNK = 3  # failures that are made smaller
 SECONDS = 240  # for each of them
-CASES_OF_A_PROCESS = 100  # torch.export keeps what it has seen
+MODELS_OF_A_PROCESS = 60  # torch.export keeps what it has seen
 
 
 def prepare() -> None:
@@ -44,18 +45,25 @@ def prepare() -> None:
     torch.set_grad_enabled(False)
 
 
-def run_number(programs: Programs, number: int) -> Outcome:
-    try:
-        return run_case(draw_case(number), programs)
-    except Exception as error:  # of PyTorch: one case must not end the others
-        return Outcome(number, WRONG, f"{type(error).__name__}: {error}")
+def run_model(programs: Programs, numbers: range) -> list[Outcome]:
+    """The cases of one model."""
+    runner, outcomes = Runner(programs), []
+    for number in numbers:
+        try:
+            outcomes.append(runner.run(draw_case(number)))
+        except Exception as error:  # of PyTorch: one case must not end the others
+            outcomes.append(Outcome(number, WRONG, f"{type(error).__name__}: {error}"))
+    return outcomes
 
 
 def run_all(arguments: argparse.Namespace, programs: Programs) -> list[Outcome]:
-    numbers = range(arguments.first, arguments.first + arguments.cases)
-    outcomes, begin = [], time.monotonic()
-    with multiprocessing.Pool(arguments.jobs, prepare, maxtasksperchild=CASES_OF_A_PROCESS) as pool:
-        for outcome in pool.imap_unordered(functools.partial(run_number, programs), numbers):
+    end = arguments.first + arguments.cases
+    models = [range(first, min(first + PLANS, end)) for first in range(arguments.first, end, PLANS)]
+    outcomes: list[Outcome] = []
+    begin = time.monotonic()
+    with multiprocessing.Pool(arguments.jobs, prepare, maxtasksperchild=MODELS_OF_A_PROCESS) as pool:
+        cases = itertools.chain.from_iterable(pool.imap_unordered(functools.partial(run_model, programs), models))
+        for outcome in cases:
             outcomes.append(outcome)
             if outcome.kind in (WRONG, INVALID):
                 print(f"case {outcome.seed}: {outcome.kind}: {outcome.message}", flush=True)
@@ -66,17 +74,17 @@ def run_all(arguments: argparse.Namespace, programs: Programs) -> list[Outcome]:
 
 def shrink_failure(outcome: Outcome, case: Case, arguments: argparse.Namespace, programs: Programs) -> None:
     """Writes the smallest case that fails in the same way, and prints it with the command that repeats it."""
-    wanted = kind_of_failure(outcome.message)
+    wanted, runner = kind_of_failure(outcome.message), Runner(programs)
 
     def fails(candidate: Case) -> bool:
-        found = run_case(candidate, programs)
+        found = runner.run(candidate)
         return found.kind == WRONG and kind_of_failure(found.message) == wanted
 
     smallest = shrink(case, fails, arguments.seconds)
     path = programs.work / f"failing{case.seed}.json"
     smallest.write(path)
     print(f"\nsmallest form of case {case.seed}: {path}")
-    show(smallest, run_case(smallest, programs), programs)
+    show(smallest, runner.run(smallest), programs)
     options = f"--meshplan {programs.meshplan} --meshplan-run {programs.meshplan_run} "
     options += f"--record-coverage {programs.record_coverage} --work {programs.work}"
     print(f"again: {sys.executable} {Path(__file__).parent} {options} --case {path}", flush=True)
@@ -131,7 +139,7 @@ def main() -> int:
     prepare()
     if arguments.case:
         case = read_case(arguments.case)
-        outcome = run_case(case, programs)
+        outcome = Runner(programs).run(case)
         show(case, outcome, programs)
         return 0 if outcome.kind in (RIGHT, REFUSED) else 1
     targets = subprocess.run([programs.record_coverage], check=True, capture_output=True, text=True).stdout.split()

@@ -53,7 +53,7 @@ class Attention(Layer):
             self.key = linear(features, groups * size, self.choices, role, units)
             self.value = linear(features, groups * size, self.choices, role, units)
             if ties and type(self.query) is type(self.key):
-                self.key.weight = self.query.weight
+                self.key.weight, self.key.bias = self.query.weight, None  # one statement places both
             return
         if self.layout == "interleaved":  # as GPT-NeoX: each head has its own three
             self.groups = heads

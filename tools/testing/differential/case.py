@@ -64,6 +64,7 @@ class Case:
     outputs: dict[str, list[str]] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
     form: int = 0  # how the entries are written
+    model_seed: int = 0  # of weights and inputs
 
     @property
     def ranks(self) -> int:
@@ -71,6 +72,10 @@ class Case:
         for _, size in self.axes:
             product *= size
         return product
+
+    def model(self) -> tuple[object, ...]:
+        """What the model and its inputs follow from; equal for cases that differ in mesh and plan only."""
+        return self.sizes, self.stem, self.blocks, self.head, self.half, self.decompose, self.model_seed
 
     def write(self, path: Path) -> None:
         path.write_text(json.dumps(dataclasses.asdict(self), indent=1))

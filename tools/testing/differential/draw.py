@@ -1,4 +1,4 @@
-"""Draws a case from a seed, and from nothing else."""
+"""Draws a case from a seed, and from nothing else. Consecutive seeds are one model under several meshes and plans."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from layers import FORMS, GROUPED, KEEPING, STEPS
 from model import make_model
 
 MOST_BLOCKS = 3
+PLANS = 4  # of one model: it takes most of the time to export it
 WITH_STEPS = {"walk": STEPS, "fan": STEPS, "feed_forward": KEEPING}
 COUNTS = {"walk": (6, 11), "fan": (14, 24), "feed_forward": (1, 4)}  # of steps
 BLOCKS = (
@@ -36,7 +37,7 @@ MESHES = (
     (("a", 2), ("b", 3)),
     (("dp", 1), ("tp", 1)),
     (("tp", 5),),
-    (("tp", 8),),
+    (("tp", 6),),
     (("dp", 4), ("tp", 2)),
     (("dp", 2),),
 )
@@ -81,7 +82,7 @@ def draw_sizes(generator: random.Random) -> case.Sizes:
 
 
 def draw_case(seed: int) -> case.Case:
-    generator = random.Random(seed)
+    generator, planner = random.Random(f"model {seed // PLANS}"), random.Random(f"plan {seed}")
     kinds = [generator.choice(BLOCKS) for _ in range(generator.randint(0, MOST_BLOCKS))]
     kinds += ["walk"] * WALKS + ["fan"] * FANS
     generator.shuffle(kinds)
@@ -95,9 +96,10 @@ def draw_case(seed: int) -> case.Case:
         blocks=[draw_block(generator, f"{kind[0]}{index}", kind, half) for index, kind in enumerate(kinds)],
         head=draw_block(generator, "head", generator.choice(heads), half),
         half=half,
+        model_seed=seed // PLANS,
         decompose=generator.random() < 0.06,
-        axes=list(generator.choice(MESHES)),
-        form=generator.randrange(4),
+        axes=list(planner.choice(MESHES)),
+        form=planner.randrange(4),
     )
-    plan_draw.draw_plan(drawn, make_model(drawn), generator)
+    plan_draw.draw_plan(drawn, make_model(drawn), planner)
     return drawn

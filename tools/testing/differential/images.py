@@ -36,10 +36,10 @@ class Convolution(Layer):
         back = TURNED if kind == "transposed" else CONVOLUTIONS
         self.narrow = back[self.dims](wide, features, 1, padding="same" if kind == "same" else 0)
         self.narrow.role, self.narrow.units, self.narrow.parts = "narrow", wide, ""
-        if self.groups == 1:  # the features of groups are those of the input: they follow
-            parts = "parts 2" if wide % 2 == 0 and self.choices.flag() else ""
-            self.wide.role, self.wide.units, self.wide.parts = "wide", wide // (2 if parts else 1), parts
         self.image = pick(("none", "batch", "group", "instance"))
+        if self.groups == 1:  # the features of groups are those of the input: they follow
+            parts = "parts 2" if wide % 2 == 0 and self.choices.flag() and self.image != "group" else ""
+            self.wide.role, self.wide.units, self.wide.parts = "wide", wide // (2 if parts else 1), parts
         if self.image == "batch":
             self.norm = {1: nn.BatchNorm1d, 2: nn.BatchNorm2d, 3: nn.BatchNorm3d}[self.dims](wide)
         elif self.image == "group":

@@ -99,7 +99,7 @@ class Model(nn.Module):
 
 
 def make_inputs(drawn: case.Case) -> Tensors:
-    sizes, generator = drawn.sizes, torch.Generator().manual_seed(drawn.seed)
+    sizes, generator = drawn.sizes, torch.Generator().manual_seed(drawn.model_seed)
     places = (sizes.batch, sizes.sequence)
     if drawn.stem.kind == "text":
         start = torch.randint(sizes.vocabulary, places, generator=generator)
@@ -116,7 +116,7 @@ def make_inputs(drawn: case.Case) -> Tensors:
 
 def make_model(drawn: case.Case) -> Model:
     """In evaluation mode, with biases, scales and statistics other than 0 and 1."""
-    torch.manual_seed(drawn.seed)
+    torch.manual_seed(drawn.model_seed)
     model = Model(drawn).eval()
     with torch.no_grad():
         for tensor in model.state_dict().values():

@@ -67,8 +67,18 @@ def call(command: list[str]) -> subprocess.CompletedProcess[str]:
         raise CaseError(WRONG, f"{Path(command[0]).name} {command[1]} hangs") from error
 
 
-def export(drawn: case.Case, base: Path) -> tuple[torch.export.ExportedProgram, dict[str, torch.Tensor]]:
-    """Writes archive, weights, inputs and plan beside `base`; returns the program and the inputs."""
+@dataclass
+class Model:
+    """A model of one or several cases, exported, with its weights and inputs in files beside `base`."""
+
+    drawn: tuple[object, ...]
+    module: torch.nn.Module
+    program: torch.export.ExportedProgram
+    inputs: dict[str, torch.Tensor]
+    reference: Reference | None = None  # made when a case gets as far
+
+
+def export(drawn: case.Case, base: Path) -> Model:
     try:
         model, inputs = make_model(drawn), make_inputs(drawn)
         with torch.no_grad():
@@ -85,10 +95,13 @@ def export(drawn: case.Case, base: Path) -> tuple[torch.export.ExportedProgram, 
             torch.export.save(program, base.with_suffix(".pt2"))
     save_file(unshared(model.state_dict()), base.with_suffix(".weights"))
     save_file(inputs, base.with_suffix(".inputs"))
+    return Model(drawn.model(), model, program, inputs)
+
+
+def write_plan(drawn: case.Case, model: torch.nn.Module, base: Path) -> None:
     covered = {entry.path for entry in drawn.entries if not entry.clauses[0].startswith(("input", "output"))}
     uncovered = any(path not in covered for path in owners(model))
     base.with_suffix(".plan").write_text(plan_text(drawn, base.with_suffix(".pt2").name, uncovered))
-    return program, inputs
 
 
 def unshared(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -134,7 +147,7 @@ def share_of(reference: Reference, drawn: case.Case, ours: dict[str, torch.Tenso
     share, draw = reference.share(ours), 1
     while not share <= 1 and not reference.mismatch(ours) and draw < draws_needed(reference, ours):
         reference.turn_weights()
-        reference.add_draw(make_inputs(dataclasses.replace(drawn, seed=drawn.seed + draw)))
+        reference.add_draw(make_inputs(dataclasses.replace(drawn, model_seed=drawn.model_seed + draw)))
         share, draw = reference.share(ours), draw + 1
     return share
 
@@ -145,25 +158,41 @@ def draws_needed(reference: Reference, ours: dict[str, torch.Tensor]) -> int:
     return min(MOST_DRAWS, max(DRAWS, ERRORS // max(1, min(sizes, default=ERRORS))))
 
 
-def run_case(drawn: case.Case, programs: Programs) -> Outcome:
-    base = programs.work / f"case{os.getpid()}"
-    outcome = Outcome(drawn.seed, RIGHT)
-    try:
-        program, inputs = export(drawn, base)
-        outcome.cells = compile_plan(programs, base)
-        ours = forward(programs, base)
-        reference = Reference(program, inputs)
-        outcome.share = share_of(reference, drawn, ours)
-        if not outcome.share <= 1:
-            shares = [
-                f"{name} {found.share:.3g} (error {found.error:.2e}, PyTorch {found.own:.2e})"
-                for name in reference.own
-                if name in ours and not (found := reference.deviation(name, ours[name])).share <= 1
-            ]
-            raise CaseError(WRONG, reference.mismatch(ours) or f"wrong numbers: {', '.join(shares)}")
-    except CaseError as error:
-        outcome.kind, outcome.message = error.kind, str(error)
-    return outcome
+class Runner:
+    """Runs cases one after the other; those of one model share its archive and its reference."""
+
+    def __init__(self, programs: Programs) -> None:
+        self.programs = programs
+        self.base = programs.work / f"case{os.getpid()}"
+        self.model: Model | None = None
+
+    def run(self, drawn: case.Case) -> Outcome:
+        outcome = Outcome(drawn.seed, RIGHT)
+        try:
+            if self.model is None or self.model.drawn != drawn.model():
+                self.model = None
+                self.model = export(drawn, self.base)
+            write_plan(drawn, self.model.module, self.base)
+            outcome.cells = compile_plan(self.programs, self.base)
+            ours = forward(self.programs, self.base)
+            outcome.share = self.compare(drawn, self.model, ours)
+        except CaseError as error:
+            outcome.kind, outcome.message = error.kind, str(error)
+        return outcome
+
+    def compare(self, drawn: case.Case, model: Model, ours: dict[str, torch.Tensor]) -> float:
+        reference = model.reference or Reference(model.program, model.inputs)
+        share = reference.share(ours)
+        model.reference = reference if share <= 1 else None  # further draws turn its weights
+        share = share_of(reference, drawn, ours)
+        if share <= 1:
+            return share
+        shares = [
+            f"{name} {found.share:.3g} (error {found.error:.2e}, PyTorch {found.own:.2e})"
+            for name in reference.own
+            if name in ours and not (found := reference.deviation(name, ours[name])).share <= 1
+        ]
+        raise CaseError(WRONG, reference.mismatch(ours) or f"wrong numbers: {', '.join(shares)}")
 
 
 def kind_of_failure(message: str) -> str:

@@ -111,4 +111,4 @@ def compared(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 
 STEPS: dict[str, Step] = {"turned": turned, "written": written, "reduced": reduced, "compared": compared}
-FORMS = {"turned": 34, "written": 16, "reduced": 34, "compared": 24}
+FORMS = {"turned": 27, "written": 16, "reduced": 34, "compared": 24}

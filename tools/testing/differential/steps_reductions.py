@@ -103,9 +103,9 @@ def norm(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 
 def pool(x: torch.Tensor, choices: Choices) -> torch.Tensor:
-    """Pools over the last one to three dims."""
-    count = min(choices.pick((1, 2, 3)), x.dim() - 1)
-    if count < 1 or x.dim() > count + 2:
+    """Pools over lines, images and volumes, which have a dim of channels: what windows cut is refused if divided."""
+    count = x.dim() - 2
+    if count not in (1, 2, 3):
         return x
     form = choices.pick(("max", "average", "adaptive", "indices"))
     sizes = x.shape[-count:]

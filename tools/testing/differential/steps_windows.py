@@ -59,10 +59,10 @@ def dealt(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 def resized(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     """Adaptive pools over one to three dims."""
-    form = choices.pick(("average3", "average3_kernel", "max1", "max2"))
-    count = 3 if form.startswith("average") else int(form[-1])
-    if x.dim() not in (count + 1, count + 2):
+    count = x.dim() - 2
+    if count not in (1, 2, 3):
         return x
+    form = f"max{count}" if count < 3 else choices.pick(("average3", "average3_kernel"))
     x = x.float() if count == 3 and x.dtype == torch.bfloat16 else x  # of which PyTorch has no average in volumes
     wanted = [choices.divisor(size) if choices.flag() else min(2, size) for size in x.shape[-count:]]
     make = {
@@ -77,8 +77,8 @@ def resized(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 def scaled(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     """Lines, images and volumes made larger or smaller, by sizes or by factors."""
-    count = min(choices.pick((1, 2, 3)), x.dim() - 2)
-    if count < 1 or x.dim() != count + 2 or 8 * x.numel() > MOST_ELEMENTS:
+    count = x.dim() - 2
+    if count not in (1, 2, 3) or 8 * x.numel() > MOST_ELEMENTS:
         return x
     smooth = ("upsample_linear", "upsample_bilinear", "upsample_trilinear")[count - 1]
     names = ["upsample_nearest", "_upsample_nearest_exact", smooth, *(["upsample_bicubic"] if count == 2 else [])]
@@ -106,4 +106,4 @@ def crossed(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 
 STEPS: dict[str, Step] = {"spread": spread, "dealt": dealt, "resized": resized, "scaled": scaled, "crossed": crossed}
-FORMS = {"spread": 22, "dealt": 18, "resized": 12, "scaled": 34, "crossed": 9}
+FORMS = {"spread": 22, "dealt": 13, "resized": 8, "scaled": 24, "crossed": 9}

@@ -45,7 +45,7 @@ REASONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     (CUT, ("aten.flip.default", "aten.roll.default", "aten.rot90.default", "aten.glu.default"), ("parts",)),
     (CUT, ("aten.unfold.default", "aten.diagonal.default", "aten.tril.default", "aten.triu.default"), ("parts",)),
     (CUT, ("aten.pixel_*", "aten.channel_shuffle.default", "aten.im2col.default", "aten.col2im.default"), ("parts",)),
-    (CUT, ("aten._unsafe_view.default",), ("parts",)),
+    (CUT, ("aten._unsafe_view.default", "aten.group_norm.default"), ("parts",)),
     (TURNED, ("aten.t.default",), ("sequence",)),
     (BIAS, ("meshplan.linear",), ("rowwise",)),
     (SPLIT, ("aten.tensor_split.*",), ("sequence",)),

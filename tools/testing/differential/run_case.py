@@ -181,9 +181,9 @@ class Runner:
         return outcome
 
     def compare(self, drawn: case.Case, model: Model, ours: dict[str, torch.Tensor]) -> float:
-        reference = model.reference or Reference(model.program, model.inputs)
-        share = reference.share(ours)
-        model.reference = reference if share <= 1 else None  # further draws turn its weights
+        reference = model.reference = model.reference or Reference(model.program, model.inputs)
+        if not reference.share(ours) <= 1:
+            self.model = None  # further draws turn its weights
         share = share_of(reference, drawn, ours)
         if share <= 1:
             return share

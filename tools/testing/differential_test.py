@@ -13,7 +13,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import torch
 from case import Case, Entry, Step, read_case
-from compare_forward import Deviation
 from coverage import LEAST, WANTED, Coverage, column_of
 from draw import PLANS, draw_case
 from fans import arranged
@@ -21,7 +20,6 @@ from layers import STEPS
 from model import make_inputs, make_model
 from plan_text import BRACES, FLAT, NESTED, OVERRIDES, plan_text
 from refusals import reason_of
-from run_case import DRAWS, MOST_DRAWS, draws_needed
 from shrink import shrink
 from unreached import REASONS
 from unreached import reason_of as unreached_because
@@ -102,19 +100,6 @@ class FanTest(unittest.TestCase):
     def test_what_splits_a_dim_reads_it_as_it_is(self) -> None:
         x = torch.randn(2, 5, 6)
         self.assertTrue(all(arranged(x, Step("split", [0] * 11 + [number])) is x for number in range(8)))
-
-
-class DrawsTest(unittest.TestCase):
-    class Judge:
-        """Of an output whose error is too large, and of one whose error is not."""
-
-        def deviation(self, name: str, tensor: torch.Tensor) -> Deviation:
-            return Deviation(2.0 if name == "wrong" else 0.5, 1.0, 1.0)
-
-    def test_small_outputs_take_more_draws(self) -> None:
-        for elements, draws in ((1, MOST_DRAWS), (64, 32), (128, 16), (4096, DRAWS)):
-            ours = {"wrong": torch.zeros(elements), "right": torch.zeros(1)}
-            self.assertEqual(draws_needed(self.Judge(), ours), draws)
 
 
 class ReadingTest(unittest.TestCase):

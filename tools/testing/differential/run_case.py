@@ -25,10 +25,9 @@ from safetensors.torch import load_file, save_file
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from compare_forward import DRAWS, Reference
+from compare_forward import Reference
 
-ERRORS = 2048  # of PyTorch that stand behind the bound of an output, if MOST_DRAWS runs give as many
-MOST_DRAWS = 32
+DRAWS = 32  # runs of PyTorch before an error counts as too large
 TIMEOUT = 120  # seconds of a rank's wait; a program that takes longer is stopped
 
 RIGHT, REFUSED, WRONG, INVALID = "right", "refused", "wrong", "invalid"
@@ -141,21 +140,15 @@ def forward(programs: Programs, base: Path) -> dict[str, torch.Tensor]:
 
 def share_of(reference: Reference, drawn: case.Case, ours: dict[str, torch.Tensor]) -> float:
     """The largest error as a share of what is allowed by PyTorch's error on the inputs, and only where that is too
-    little, by the largest one on these and on others like them, with other weights: the largest of few errors is a
-    draw. The fewer elements an output has, the more it takes to see how large PyTorch's errors get.
+    little, by the largest one on these and on others like them, with other weights: the largest error of one run is a
+    draw, and thousands of outputs draw it.
     """
     share, draw = reference.share(ours), 1
-    while not share <= 1 and not reference.mismatch(ours) and draw < draws_needed(reference, ours):
+    while not share <= 1 and not reference.mismatch(ours) and draw < DRAWS:
         reference.turn_weights()
         reference.add_draw(make_inputs(dataclasses.replace(drawn, model_seed=drawn.model_seed + draw)))
         share, draw = reference.share(ours), draw + 1
     return share
-
-
-def draws_needed(reference: Reference, ours: dict[str, torch.Tensor]) -> int:
-    """Runs of PyTorch before an error counts as too large."""
-    sizes = [tensor.numel() for name, tensor in ours.items() if not reference.deviation(name, tensor).share <= 1]
-    return min(MOST_DRAWS, max(DRAWS, ERRORS // max(1, min(sizes, default=ERRORS))))
 
 
 class Runner:

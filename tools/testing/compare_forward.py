@@ -16,6 +16,7 @@ than in PyTorch, or is not finite.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import copy
 import importlib
 import math
@@ -148,7 +149,7 @@ class Reference:
         self.own, self.wide = self.add_draw(inputs)
         single = [name for name, own in self.own.items() if own.is_floating_point() and own.numel() == 1]
         for shift in range(1, DRAWS if self.half and single else 1):
-            self.add_draw({name: tensor.roll(shift, -1) for name, tensor in inputs.items()}, single)
+            self.add_other_draw({name: tensor.roll(shift, -1) for name, tensor in inputs.items()}, single)
 
     def add_draw(self, inputs: Tensors, names: Sequence[str] = ()) -> tuple[Tensors, Tensors]:
         """Takes the errors of PyTorch's own run on other inputs into account, those of the outputs named or of all.
@@ -164,6 +165,11 @@ class Reference:
             elif math.isfinite(error):  # another draw without numbers tells nothing of errors
                 self.own_errors[name] = max(self.own_errors[name], error)
         return own, exact
+
+    def add_other_draw(self, inputs: Tensors, names: Sequence[str] = ()) -> None:
+        """The same; matrices of other inputs may have no factors, and then tell nothing."""
+        with contextlib.suppress(torch.linalg.LinAlgError):
+            self.add_draw(inputs, names)
 
     def turn_weights(self) -> None:
         """Moves the elements of every parameter by one place: another model of the same kind, for further draws."""

@@ -186,6 +186,15 @@ class Halves(unittest.TestCase):
         reference.add_draw({"input": inputs["input"] * math.inf})
         self.assertEqual(reference.own_errors["0"], before)
 
+    def test_draws_whose_matrices_have_no_factors_are_left_out(self) -> None:
+        class Factors(torch.nn.Module):
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                return torch.linalg.cholesky(x)
+
+        reference = reference_of(Factors(), {"x": torch.eye(3)})
+        reference.add_other_draw({"x": -torch.eye(3)})
+        self.assertEqual(reference.own_errors, {"0": 0.0})
+
     def test_a_model_that_returns_one_tensor(self) -> None:
         reference = reference_of(torch.nn.Linear(2, 2).bfloat16(), {"input": torch.ones(2, dtype=torch.bfloat16)})
         self.assertEqual(list(reference.own), ["0"])

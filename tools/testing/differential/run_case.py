@@ -146,7 +146,7 @@ def share_of(reference: Reference, drawn: case.Case, ours: dict[str, torch.Tenso
     share, draw = reference.share(ours), 1
     while not share <= 1 and not reference.mismatch(ours) and draw < DRAWS:
         reference.turn_weights()
-        reference.add_draw(make_inputs(dataclasses.replace(drawn, model_seed=drawn.model_seed + draw)))
+        reference.add_other_draw(make_inputs(dataclasses.replace(drawn, model_seed=drawn.model_seed + draw)))
         share, draw = reference.share(ours), draw + 1
     return share
 

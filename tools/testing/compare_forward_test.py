@@ -11,7 +11,7 @@ import unittest
 from pathlib import Path
 
 import torch
-from compare_forward import DRAWS, Deviation, Reference, Tensors, load_program, widened_module
+from compare_forward import DRAWS, Deviation, Reference, Tensors, load_program, own_module, widened_module
 
 
 class Outputs(torch.nn.Module):
@@ -123,10 +123,10 @@ class Viewed(torch.nn.Module):
 class Widened(unittest.TestCase):
     def test_a_view_does_not_depend_on_how_elements_lie(self) -> None:
         program = torch.export.export(Viewed().eval(), (torch.randn(2, 3, 4),))
-        graph = widened_module(program).graph
-        targets = {node.target for node in graph.nodes if node.op == "call_function"}
-        self.assertIn(torch.ops.aten.reshape.default, targets)
-        self.assertNotIn(torch.ops.aten.view.default, targets)
+        for module in (own_module(program), widened_module(program)):
+            targets = {node.target for node in module.graph.nodes if node.op == "call_function"}
+            self.assertIn(torch.ops.aten.reshape.default, targets)
+            self.assertNotIn(torch.ops.aten.view.default, targets)
 
     def test_the_program_keeps_its_own_types(self) -> None:
         program = torch.export.export(torch.nn.Linear(2, 3).eval(), (torch.randn(4, 2),))

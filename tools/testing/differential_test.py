@@ -3,16 +3,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).with_name("differential")))
 sys.path.insert(0, str(Path(__file__).parent))
 
+import run_case
 import torch
+from attention import Attention
 from case import Case, Entry, Step, read_case
+from choices import Choices
 from coverage import LEAST, WANTED, Coverage, column_of
 from draw import PLANS, draw_case
 from fans import arranged
@@ -31,7 +37,7 @@ class DrawTest(unittest.TestCase):
         self.assertNotEqual(draw_case(7), draw_case(8))
 
     def test_pytorch_runs_what_is_drawn(self) -> None:
-        for number in range(60):
+        for number in range(0, 60 * PLANS, PLANS):
             case = draw_case(number)
             with torch.no_grad():
                 outputs = make_model(case)(**make_inputs(case))
@@ -49,6 +55,77 @@ class DrawTest(unittest.TestCase):
             step.name for number in range(0, 1200, PLANS) for block in draw_case(number).blocks for step in block.steps
         }
         self.assertEqual(drawn, set(STEPS))
+
+    def test_plans_of_one_model(self) -> None:
+        cases = [draw_case(number) for number in range(8 * PLANS, 9 * PLANS)]
+        self.assertTrue(all(case.model() == cases[0].model() for case in cases))
+        self.assertGreater(len({str(case.entries) for case in cases}), 1)
+        self.assertNotEqual(draw_case(9 * PLANS).model(), cases[0].model())
+
+    def test_shapes_do_not_depend_on_the_dtype(self) -> None:
+        generator = random.Random(5)
+        for name, step in STEPS.items():
+            for shape in ((3, 4, 6), (2, 3, 4, 6), (2, 3, 2, 4, 4)):
+                numbers = [generator.randrange(1 << 16) for _ in range(12)]
+                x = torch.rand(shape)
+                shapes = {step(x.to(dtype), Choices(numbers)).shape for dtype in (torch.float32, torch.bfloat16)}
+                self.assertEqual(len(shapes), 1, f"{name} of {shape} by {numbers}")
+
+    def test_tied_projections_are_placed_once(self) -> None:
+        tied = 0
+        for number in range(0, 200 * PLANS, PLANS):
+            case = draw_case(number)
+            made = [Attention(block, case.sizes) for block in case.blocks if block.kind == "attention"]
+            for attention in made:
+                key = getattr(attention, "key", None)
+                if key is not None and key.weight is attention.query.weight:
+                    tied += 1
+                    self.assertIsNone(key.bias, f"case {number}")
+        self.assertGreater(tied, 0)
+
+
+class RunnerTest(unittest.TestCase):
+    """Of what the cases of one model share, with stand-ins for PyTorch and for the programs."""
+
+    class Judge:
+        """Judges as many cases as wrong at first as `worse` says."""
+
+        worse = 0
+
+        def __init__(self, *_: object) -> None:
+            self.own: dict[str, torch.Tensor] = {}
+
+        def share(self, _: object) -> float:
+            RunnerTest.Judge.worse -= 1
+            return 2.0 if RunnerTest.Judge.worse >= 0 else 0.5
+
+        def mismatch(self, _: object) -> None:
+            return None
+
+    def run_cases(self, numbers: list[int], worse: int = 0) -> int:
+        """How many models were exported."""
+        self.Judge.worse, exports = worse, []
+
+        def export(case: Case, _: Path) -> run_case.Model:
+            exports.append(case.seed)
+            return run_case.Model(case.model(), torch.nn.Identity(), None, {})
+
+        stand_ins = {"export": export, "write_plan": None, "compile_plan": None, "forward": None}
+        stand_ins |= {"share_of": lambda *_: 0.5, "Reference": self.Judge}
+        with contextlib.ExitStack() as stack:
+            for name, stand_in in stand_ins.items():
+                stack.enter_context(unittest.mock.patch.object(run_case, name, stand_in or (lambda *_: None)))
+            runner = run_case.Runner(run_case.Programs("", "", "", Path()))
+            for number in numbers:
+                self.assertEqual(runner.run(draw_case(number)).kind, run_case.RIGHT)
+        return len(exports)
+
+    def test_cases_of_one_model_export_it_once(self) -> None:
+        self.assertEqual(self.run_cases(list(range(PLANS))), 1)
+        self.assertEqual(self.run_cases([0, PLANS, 0]), 3)
+
+    def test_a_model_whose_weights_were_turned_is_made_anew(self) -> None:
+        self.assertEqual(self.run_cases([0, 1], worse=1), 2)
 
 
 class ShrinkTest(unittest.TestCase):

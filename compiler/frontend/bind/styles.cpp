@@ -28,6 +28,7 @@ constexpr StyleRule styleRules[] = {
     {StyleKind::Replicate, "replicate", false, false, false},
 };
 
+/// How a style over several axes is written.
 std::string helpWithAxes(llvm::StringRef style, llvm::StringRef first, llvm::StringRef second) {
   return ("several axes are written in parentheses: '" + style + " (" + first + ", " + second + ")'").str();
 }

@@ -52,10 +52,12 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "compiler/archive": ({"compiler/support"}, {"llvm", "zip", "json"}),
     "compiler/indexing": (set(), {"llvm"}),
     "compiler/sharding": ({"dialect/plan", "compiler/support", EXTENT}, {"mlir", "llvm"}),
+    "compiler/derivatives": ({"compiler/sharding", "dialect/plan"}, {"mlir", "llvm"}),
     "compiler/scheduling": ({"compiler/support", "runtime/schema", EXTENT}, {"llvm"}),
     "compiler/transforms/*": (
         {
             "compiler/indexing",
+            "compiler/derivatives",
             "compiler/sharding",
             "compiler/scheduling",
             "compiler/frontend",

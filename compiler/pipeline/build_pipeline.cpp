@@ -6,6 +6,7 @@
 
 #include "compiler/pipeline/build_pipeline.h"
 #include "compiler/target/artifact/passes.h"
+#include "compiler/transforms/differentiate/passes.h"
 #include "compiler/transforms/import/passes.h"
 #include "compiler/transforms/partition/passes.h"
 #include "compiler/transforms/place/passes.h"
@@ -40,10 +41,14 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     manager.addPass(createPlaceStyles());
     manager.addPass(createPlaceBorders());
     return;
+  case Phase::differentiate:
+    manager.addPass(createDifferentiate());
+    return;
   case Phase::propagate:
     manager.addPass(createPropagateShardings(PropagateShardingsOptions{options.strict}));
     return;
   case Phase::partition:
+    manager.addPass(createRepeatReshards());
     manager.addPass(createLowerReshards());
     manager.addPass(createWidenAddends());
     manager.addPass(createLocalizeCalls());
@@ -57,6 +62,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
 void meshplan::registerPasses() {
   registerImportPasses();
   registerPlacePasses();
+  registerDifferentiatePasses();
   registerPropagatePasses();
   registerPartitionPasses();
   registerSchedulePasses();

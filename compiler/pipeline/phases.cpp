@@ -12,6 +12,8 @@ llvm::StringRef meshplan::phaseName(Phase phase) {
     return "import";
   case Phase::place:
     return "place";
+  case Phase::differentiate:
+    return "differentiate";
   case Phase::propagate:
     return "propagate";
   case Phase::partition:
@@ -26,6 +28,7 @@ std::optional<Phase> meshplan::parsePhase(llvm::StringRef name) {
   return llvm::StringSwitch<std::optional<Phase>>(name)
       .Case("import", Phase::import)
       .Case("place", Phase::place)
+      .Case("differentiate", Phase::differentiate)
       .Case("propagate", Phase::propagate)
       .Case("partition", Phase::partition)
       .Case("schedule", Phase::schedule)
@@ -34,4 +37,4 @@ std::optional<Phase> meshplan::parsePhase(llvm::StringRef name) {
 
 Phase meshplan::nextPhase(Phase phase) { return static_cast<Phase>(static_cast<int>(phase) + 1); }
 
-llvm::StringRef meshplan::phaseNames() { return "import, place, propagate, partition, schedule"; }
+llvm::StringRef meshplan::phaseNames() { return "import, place, differentiate, propagate, partition, schedule"; }

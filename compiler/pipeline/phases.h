@@ -12,6 +12,7 @@ namespace meshplan {
 enum class Phase {
   import,    ///< archive and plan become the plan dialect; masks and loss in the form that can be divided
   place,     ///< statements become shardings of arguments and layouts at borders
+  differentiate, ///< the training step: gradients of the loss
   propagate, ///< every value gets a sharding
   partition, ///< reshards become collectives, calls their form on a rank
   schedule,  ///< streams, start and wait, communicators, lifetimes

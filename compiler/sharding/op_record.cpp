@@ -33,12 +33,19 @@ const OpRegistry &OpRegistry::get() {
     addCreationRecords(all);
     addAttentionRecords(all);
     addLossRecords(all);
+    addElementGradientRecords(all);
+    addContractionGradientRecords(all);
+    addAttentionGradientRecords(all);
+    addRowGradientRecords(all);
+    addConvolutionGradientRecords(all);
     return all;
   }();
   return registry;
 }
 
 const OpRecord *OpRegistry::lookup(StringRef target) const {
+  if (StringRef forward = target; forward.consume_front("vjp."))
+    return records.contains(forward) ? &runtimeDerivativeRecord() : nullptr;
   auto found = records.find(target);
   return found == records.end() ? nullptr : &found->second;
 }

@@ -1,7 +1,7 @@
 //===- op_record.h - all that the compiler knows of an operator -*- C++ -*-===//
 //
-// One record for each operator: factor rule, linearity, cost, the form that it
-// takes on a rank, and its derivative. Propagation, resharding, extents, cost,
+// One record for each operator: factor rule, linearity, cost and the form that it
+// takes on a rank; its derivative is in compiler/derivatives. Propagation, resharding, extents, cost,
 // memory and the record's own differential test are driven by it.
 //
 // Records are plain functions of a CallView, so they need no IR. The registry
@@ -115,8 +115,6 @@ struct OpRecord {
   /// The operator is a loss whose elements come from one element of each operand, and has PyTorch's argument
   /// `reduction`. The rule is that of the elements; the importer takes their mean or sum out of the call.
   bool isElementLoss = false;
-  /// Name of the rule that derives the backward operators; null: none is known yet.
-  const char *derivative = nullptr;
 };
 
 /// All records by target.
@@ -125,7 +123,7 @@ public:
   /// The records of this build.
   static const OpRegistry &get();
 
-  /// The record of a target, or null.
+  /// The record of a target, or null. "vjp.TARGET" has one that follows from TARGET's.
   const OpRecord *lookup(llvm::StringRef target) const;
 
   /// Every target that has a record, sorted.

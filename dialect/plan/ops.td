@@ -97,7 +97,9 @@ def Plan_CallOp : Plan_Op<"call", [Pure]> {
     ("meshplan.attention"). `args` holds every argument that is not the default
     of the schema, by name: `#plan.operand<i>` for a tensor, a list of them (or
     `unit` for None) for a list of tensors, else the literal: `i64`, `f64`,
-    `i1`, string, type for a dtype, array of integers.
+    `i1`, string, type for a dtype, array of integers. A call that is `backward`
+    computes gradients: it belongs to the module whose forward call it
+    differentiates, and no style or border speaks of it.
 
     ```mlir
     %y = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
@@ -105,9 +107,12 @@ def Plan_CallOp : Plan_Op<"call", [Pure]> {
     ```
   }];
   let arguments = (ins StrAttr:$target, Variadic<AnyRankedTensor>:$operands, DictionaryAttr:$args,
-                       OptionalAttr<StrAttr>:$module);
+                       OptionalAttr<StrAttr>:$module, UnitAttr:$backward);
   let results = (outs Variadic<AnyRankedTensor>:$results);
-  let assemblyFormat = "$target `(` $operands `)` $args (`in` $module^)? attr-dict `:` functional-type($operands, $results)";
+  let assemblyFormat = [{
+    $target `(` $operands `)` $args (`in` $module^)? (`backward` $backward^)? attr-dict `:`
+    functional-type($operands, $results)
+  }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// True if the call belongs to the module of the model at `path` or to one inside it. All are inside the root, "".
@@ -127,6 +132,36 @@ def Plan_ConstrainOp : Plan_Op<"constrain", [Pure]> {
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$input $layout `along` $axes `as` $style attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
+}
+
+def Plan_MatchOp : Plan_Op<"match", [Pure]> {
+  let summary = "a gradient, laid out as what it belongs to";
+  let description = [{
+    The gradient of `value`, summed over whatever the ranks hold addends of, and
+    divided as `value` is; where `value` itself is partial, whole: each of its
+    addends counts fully. `plan-differentiate` places one for each value that
+    has a gradient, so that every gradient reduction follows from the layouts
+    of the forward pass; propagation obeys and removes it.
+
+    ```mlir
+    %0 = plan.match %gradient to %weight : tensor<16x8xf32>, tensor<16x8xf32, #plan.sharding<[{"tp"}, {} ]>> -> tensor<16x8xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$gradient, AnyRankedTensor:$value);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$gradient `to` $value attr-dict `:` type($gradient) `,` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Plan_LossOp : Plan_Op<"loss"> {
+  let summary = "the output of the model that training makes smaller";
+  let description = [{
+    Placed in the module beside `plan.mesh`; the location is the statement.
+    `output` counts the results of the function. `plan-differentiate` removes
+    it. Without one the program is a forward program.
+  }];
+  let arguments = (ins I64Attr:$output);
+  let assemblyFormat = "$output attr-dict";
 }
 
 def Plan_ReshardOp : Plan_Op<"reshard", [Pure]> {

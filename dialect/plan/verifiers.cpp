@@ -283,6 +283,15 @@ static FailureOr<ShardingAttr> dropPartial(Operation *op, ShardingAttr sharding,
 
 LogicalResult ReshardOp::verify() { return verifyChange(*this); }
 
+/// R5: a gradient has the shape of what it belongs to.
+LogicalResult MatchOp::verify() {
+  auto shapeOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getShape(); };
+  if (shapeOf(getGradient()) != shapeOf(getValue()) || shapeOf(getResult()) != shapeOf(getValue()))
+    return emitOpError() << "gives a gradient of type " << getGradient().getType() << " to a value of type "
+                         << getValue().getType();
+  return verifyTypes(*this);
+}
+
 LogicalResult AllGatherOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
   if (failed(change))

@@ -11,6 +11,7 @@
 namespace meshplan {
 
 class OpRegistry;
+struct OpRecord;
 
 void addElementwiseRecords(OpRegistry &registry);   ///< one element of each result from one of each operand
 void addConversionRecords(OpRegistry &registry);    ///< dtype and layout changes, copies, identities
@@ -34,6 +35,15 @@ void addScatterRecords(OpRegistry &registry);       ///< elements written at pla
 void addCreationRecords(OpRegistry &registry);      ///< tensors from literals
 void addAttentionRecords(OpRegistry &registry);     ///< meshplan.attention
 void addLossRecords(OpRegistry &registry);          ///< cross entropy kernels, and losses of single elements
+
+void addElementGradientRecords(OpRegistry &registry);     ///< backward operators of functions of elements
+void addContractionGradientRecords(OpRegistry &registry); ///< gradients of matrices
+void addAttentionGradientRecords(OpRegistry &registry);   ///< gradients of meshplan.attention
+void addRowGradientRecords(OpRegistry &registry);         ///< gradients of losses, tables and norms
+void addConvolutionGradientRecords(OpRegistry &registry); ///< gradients of convolutions
+
+/// The record of every "vjp.TARGET".
+const OpRecord &runtimeDerivativeRecord();
 
 } // namespace meshplan
 

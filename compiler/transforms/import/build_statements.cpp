@@ -54,6 +54,8 @@ SmallVector<AxisRefAttr> StatementBuilder::axisRefs(ArrayRef<size_t> axes) const
 }
 
 void StatementBuilder::refuseStatements() {
+  if (bound.loss && bound.optimizer)
+    LossOp::create(builder, locate(bound.loss->range), static_cast<int64_t>(bound.loss->output));
   for (const LaterStatement &statement : bound.later)
     diagnostics.error(statement.range, "'" + statement.name + "' is not implemented yet")
         .help("a plan for the forward pass needs mesh, input, loss and styles only");

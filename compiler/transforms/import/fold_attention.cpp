@@ -7,7 +7,7 @@
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/import/attention/fold_mask.h"
 #include "compiler/transforms/import/attention/repeated_heads.h"
-#include "compiler/transforms/import/call_builder.h"
+#include "dialect/plan/call_builder.h"
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
 #include "mlir/IR/TypeUtilities.h"

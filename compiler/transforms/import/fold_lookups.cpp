@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/op_record.h"
-#include "compiler/transforms/import/call_builder.h"
+#include "dialect/plan/call_builder.h"
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/index_functions/index_functions.h"
 #include "compiler/transforms/import/index_functions/lookup.h"

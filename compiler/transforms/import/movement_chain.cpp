@@ -1,7 +1,7 @@
 //===- movement_chain.cpp - views and permutations in a row ---------------===//
 
 #include "compiler/transforms/import/movement_chain.h"
-#include "compiler/transforms/import/call_builder.h"
+#include "dialect/plan/call_builder.h"
 #include "compiler/transforms/import/index_functions/index_functions.h"
 
 using namespace mlir;

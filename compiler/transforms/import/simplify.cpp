@@ -7,7 +7,7 @@
 #include "compiler/sharding/other_names.h"
 #include "compiler/sharding/random_ops.h"
 #include "compiler/support/layer_names.h"
-#include "compiler/transforms/import/call_builder.h"
+#include "dialect/plan/call_builder.h"
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
 #include "mlir/IR/OperationSupport.h"

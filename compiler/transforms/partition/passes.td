@@ -5,6 +5,23 @@
 
 include "mlir/Pass/PassBase.td"
 
+def RepeatReshards : Pass<"plan-repeat-reshards", "::mlir::ModuleOp"> {
+  let summary = "gather for the backward pass what was gathered for the forward one";
+  let description = [{
+    A reshard whose result is larger on a rank than what it is made of, and that
+    forward and backward calls read, is made again before the first backward
+    reader: a gathered activation does not live from forward to backward.
+
+    ```mlir
+    %0 = plan.reshard %x : (tensor<4x8xf32, [{"tp"}, {} ]>) -> tensor<4x8xf32, [{}, {} ]>
+    %1 = plan.call "aten.linear.default"(%0, %w) ...
+    %2 = plan.reshard %x : ...
+    %3 = plan.call "meshplan.weight_gradient"(%g, %2) ... backward
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def LowerReshards : Pass<"plan-lower-reshards", "::mlir::ModuleOp"> {
   let summary = "turn each reshard into slices and collectives";
   let description = [{

@@ -75,6 +75,8 @@ private:
   /// The same axes on both sides of a border, and not the same elements on a rank, look right and move data.
   void reportDealtAnew(ConstrainOp constrain, Value value, ShardingAttr to);
 
+  void visitMatch(MatchOp match);
+
   //===--------------------------------------------------------------------===//
   // Calls
   //===--------------------------------------------------------------------===//
@@ -144,7 +146,7 @@ LogicalResult Propagation::run() {
     if (failed(visit(op)))
       recover(op);
     Operation *next = op->getNextNode();
-    if (isa<ConstrainOp>(op))
+    if (isa<ConstrainOp, MatchOp>(op))
       op->erase();
     op = next;
   }
@@ -191,6 +193,8 @@ LogicalResult Propagation::visit(Operation *op) {
            success();
   if (auto constrain = dyn_cast<ConstrainOp>(op))
     return visitConstrain(constrain);
+  if (auto match = dyn_cast<MatchOp>(op))
+    return visitMatch(match), success();
   if (auto call = dyn_cast<CallOp>(op))
     return visitCall(call);
   if (auto output = dyn_cast<func::ReturnOp>(op))
@@ -279,6 +283,19 @@ LogicalResult Propagation::checkDivides(ConstrainOp constrain, int64_t dim, Arra
   if (isNews(constrain.getLoc(), "small dim"))
     reportSmallDim(constrain, dim, shards);
   return failure();
+}
+
+void Propagation::visitMatch(MatchOp match) {
+  Value gradient = layouts.current(match.getGradient());
+  ShardingAttr from = getSharding(gradient), to = getSharding(match.getValue()).withoutPartial();
+  // What divides the value, or what the ranks have addends over, is behind the reshard.
+  std::optional<Cause> cause = from.isPartial() ? layouts.causeOf(gradient, from.getPartialAxes().front())
+                                                : statementBehind(match.getValue());
+  Value made = layouts.obtain(gradient, to, match, cause.value_or(Cause{match.getLoc(), StringAttr()}));
+  for (AxisRefAttr axis : allAxes(to))
+    if (std::optional<Cause> own = layouts.causeOf(match.getValue(), axis))
+      layouts.setCause(made, axis, *own);
+  match.getResult().replaceAllUsesWith(made);
 }
 
 LogicalResult Propagation::visitCall(CallOp call) {
@@ -381,8 +398,8 @@ void Propagation::inheritCauses(CallOp call, const CallDecision &decision, Value
 }
 
 void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
-  // Behind an error layouts are guesses.
-  if (hasFailed)
+  // Behind an error layouts are guesses, and those of gradients follow from the forward pass.
+  if (hasFailed || call.getBackward())
     return;
   DividingStatement statement = toStatement(statementBehind(call.getOperands()[index], to), call);
   hasFailed = reportMissingParts(call, index, to, statement, units);

@@ -34,7 +34,6 @@ TEST_F(OpRecordTest, ARegistryKeepsWhatIsAdded) {
   EXPECT_TRUE(registry.targets().empty());
   OpRecord record;
   record.target = "b";
-  record.derivative = "of b";
   registry.add(record);
   record.target = "a";
   registry.add(record);

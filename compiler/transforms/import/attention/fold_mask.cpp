@@ -1,7 +1,7 @@
 //===- fold_mask.cpp - an attention mask as properties --------------------===//
 
 #include "compiler/transforms/import/attention/fold_mask.h"
-#include "compiler/transforms/import/call_builder.h"
+#include "dialect/plan/call_builder.h"
 #include "compiler/transforms/import/index_functions/real_bounds.h"
 #include "llvm/ADT/APFloat.h"
 #include <cmath>

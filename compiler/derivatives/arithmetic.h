@@ -1,0 +1,66 @@
+//===- arithmetic.h - what derivatives compute with -------------*- C++ -*-===//
+//
+// Makes backward calls of one derivation. Dims of size 1 broadcast and element
+// types are promoted as PyTorch does it. Nothing is made where nothing is to be done.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_DERIVATIVES_ARITHMETIC_H
+#define MESHPLAN_COMPILER_DERIVATIVES_ARITHMETIC_H
+
+#include "compiler/derivatives/derivation.h"
+
+namespace meshplan {
+
+class Arithmetic {
+public:
+  explicit Arithmetic(const Derivation &derivation) : derivation(derivation) {}
+
+  mlir::Value add(mlir::Value left, mlir::Value right) const { return binary("aten.add.Tensor", left, right); }
+  mlir::Value sub(mlir::Value left, mlir::Value right) const { return binary("aten.sub.Tensor", left, right); }
+  mlir::Value mul(mlir::Value left, mlir::Value right) const { return binary("aten.mul.Tensor", left, right); }
+  mlir::Value div(mlir::Value left, mlir::Value right) const { return binary("aten.div.Tensor", left, right); }
+  /// An operator of two tensors, `self` and `other`, elementwise.
+  mlir::Value binary(llvm::StringRef target, mlir::Value left, mlir::Value right) const;
+
+  mlir::Value add(mlir::Value value, double number) const { return scalar("aten.add.Scalar", value, number); }
+  mlir::Value mul(mlir::Value value, double number) const;
+  mlir::Value pow(mlir::Value value, double exponent) const;
+  mlir::Value neg(mlir::Value value) const { return unary("aten.neg.default", value); }
+  /// An operator of one tensor, `self`, whose result is like it.
+  mlir::Value unary(llvm::StringRef target, mlir::Value value) const;
+  /// One of a tensor and a number, `other`.
+  mlir::Value scalar(llvm::StringRef target, mlir::Value value, double number) const;
+
+  /// A comparison: bools.
+  mlir::Value compare(llvm::StringRef target, mlir::Value left, mlir::Value right) const;
+  mlir::Value compare(llvm::StringRef target, mlir::Value value, double number) const;
+
+  /// `value` where the condition holds, else zero; dims of size 1 of either broadcast.
+  mlir::Value keepWhere(mlir::Value condition, mlir::Value value) const;
+  /// `value` where the condition does not hold, else zero.
+  mlir::Value dropWhere(mlir::Value condition, mlir::Value value) const;
+
+  mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape) const;
+  mlir::Value permute(mlir::Value value, llvm::ArrayRef<int64_t> order) const;
+  /// The last two dims exchanged.
+  mlir::Value transpose(mlir::Value value) const;
+  /// Dims of size 1 that stand for all of `shape`'s.
+  mlir::Value expand(mlir::Value value, llvm::ArrayRef<int64_t> shape) const;
+  /// The elements as another type.
+  mlir::Value convert(mlir::Value value, mlir::Type element) const;
+
+  /// The sum over some dims (counted from 0), which stay with size 1 if `keeps`.
+  mlir::Value sum(mlir::Value value, llvm::ArrayRef<int64_t> dims, bool keeps) const;
+  /// The sum over the dims in which a tensor of `shape` was broadcast to the value's.
+  mlir::Value sumTo(mlir::Value value, llvm::ArrayRef<int64_t> shape) const;
+
+  mlir::Value zerosLike(mlir::Value value) const;
+
+private:
+  const Derivation &derivation;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_DERIVATIVES_ARITHMETIC_H

@@ -1,0 +1,40 @@
+//===- derivation.cpp - the backward calls of one call --------------------===//
+
+#include "compiler/derivatives/derivation.h"
+#include "compiler/derivatives/arithmetic.h"
+
+using namespace mlir;
+using namespace meshplan;
+
+ArrayRef<int64_t> meshplan::shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+Type meshplan::elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
+
+Value Derivation::operand(StringRef name) const {
+  std::optional<unsigned> index = view.getOperand(name);
+  return index ? call.getOperand(*index) : Value();
+}
+
+bool Derivation::wants(StringRef name) const {
+  std::optional<unsigned> index = view.getOperand(name);
+  return index && wanted[*index];
+}
+
+Value Derivation::gradientOrZeros(unsigned result) const {
+  if (gradients[result])
+    return gradients[result];
+  Value value = call.getResult(result);
+  return make("aten.zeros_like.default").tensor("self", value).build(shapeOf(value), elementOf(value));
+}
+
+void Derivation::give(StringRef name, Value gradient) {
+  if (wants(name))
+    give(operand(name), gradient);
+}
+
+void Derivation::give(Value value, Value gradient) {
+  Arithmetic math(*this);
+  Value fitted = math.convert(math.expand(math.sumTo(gradient, shapeOf(value)), shapeOf(value)), elementOf(value));
+  auto [known, isNew] = given.insert({value, fitted});
+  if (!isNew)
+    known->second = math.add(known->second, fitted);
+}

@@ -1,0 +1,44 @@
+//===- derivative_rules.h - the rule of each operator -----------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_DERIVATIVES_DERIVATIVE_RULES_H
+#define MESHPLAN_COMPILER_DERIVATIVES_DERIVATIVE_RULES_H
+
+#include "compiler/derivatives/derivation.h"
+
+namespace meshplan {
+
+/// Gives the gradients of the operands that want one, or refuses.
+using DerivativeRule = void (*)(Derivation &);
+
+/// The rule of a target. Operators that pass no gradient (comparisons, rounding, numbers of elements) have one that
+/// gives nothing. Without a rule of its own an operator has `differentiateAtRunTime`. Immutable and thread safe.
+DerivativeRule derivativeOf(llvm::StringRef target);
+
+/// True if the target has a rule of its own.
+bool hasDerivative(llvm::StringRef target);
+
+/// The rule of all other operators: the runtime computes the operator again and asks LibTorch for the gradient, one call
+/// for each operand. Refuses what LibTorch does not differentiate.
+void differentiateAtRunTime(Derivation &derivation);
+
+/// Rules by target.
+using DerivativeTable = llvm::StringMap<DerivativeRule>;
+
+// Each file of rules/ adds its own.
+void addArithmeticDerivatives(DerivativeTable &table);
+void addAttentionDerivatives(DerivativeTable &table);
+void addContractionDerivatives(DerivativeTable &table);
+void addConversionDerivatives(DerivativeTable &table);
+void addConvolutionDerivatives(DerivativeTable &table);
+void addFunctionDerivatives(DerivativeTable &table);
+void addIndexingDerivatives(DerivativeTable &table);
+void addJoiningDerivatives(DerivativeTable &table);
+void addLossDerivatives(DerivativeTable &table);
+void addNormalizationDerivatives(DerivativeTable &table);
+void addReductionDerivatives(DerivativeTable &table);
+void addShapeDerivatives(DerivativeTable &table);
+void addSlicingDerivatives(DerivativeTable &table);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_DERIVATIVES_DERIVATIVE_RULES_H

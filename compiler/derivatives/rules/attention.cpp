@@ -1,0 +1,45 @@
+//===- attention.cpp - derivative of meshplan.attention -------------------===//
+
+#include "compiler/derivatives/derivative_rules.h"
+
+using namespace mlir;
+using namespace meshplan;
+
+/// The call's tensors and literals, under their names, and what the forward call made.
+static CallBuilder backwardCall(Derivation &derivation, StringRef target) {
+  CallBuilder call = derivation.make(target);
+  call.tensor("gradient", derivation.gradient());
+  for (StringRef name : {"query", "key", "value"})
+    call.tensor(name, derivation.operand(name));
+  call.tensor("out", derivation.result(0)).tensor("logsumexp", derivation.result(1));
+  for (StringRef name : {"mask", "key_mask"})
+    if (Value value = derivation.operand(name))
+      call.tensor(name, value);
+  for (StringRef name : {"causal", "window", "scale", "softcap", "dropout"})
+    call.literal(name, derivation.getView().get(name));
+  return call;
+}
+
+static void attentionRule(Derivation &derivation) {
+  if (derivation.gradient(1))
+    return derivation.refuse("the logarithm of the sum of an attention's weights has no derivative");
+  if (!derivation.gradient(0))
+    return;
+  if (derivation.wants("query") || derivation.wants("key") || derivation.wants("value")) {
+    SmallVector<Type> types;
+    for (StringRef name : {"query", "key", "value"}) {
+      Value value = derivation.operand(name);
+      types.push_back(RankedTensorType::get(shapeOf(value), elementOf(value)));
+    }
+    plan::CallOp call = backwardCall(derivation, "meshplan.attention_backward").build(types);
+    for (auto [name, result] : llvm::zip(ArrayRef<StringRef>{"query", "key", "value"}, call.getResults()))
+      derivation.give(name, result);
+  }
+  if (derivation.wants("mask")) {
+    Value mask = derivation.operand("mask");
+    derivation.give("mask", backwardCall(derivation, "meshplan.attention_mask_gradient")
+                                .build(shapeOf(mask), elementOf(mask)));
+  }
+}
+
+void meshplan::addAttentionDerivatives(DerivativeTable &table) { table["meshplan.attention"] = attentionRule; }

@@ -1,0 +1,153 @@
+//===- indexing.cpp - derivatives of elements chosen by integers ----------===//
+
+#include "compiler/derivatives/arithmetic.h"
+#include "compiler/derivatives/derivative_rules.h"
+#include "compiler/sharding/record_support/rule_builder.h"
+
+using namespace mlir;
+using namespace meshplan;
+
+static void embeddingRule(Derivation &derivation) {
+  const CallView &view = derivation.getView();
+  Value weight = derivation.operand("weight");
+  CallBuilder call = derivation.make("meshplan.embedding_gradient");
+  call.tensor("gradient", derivation.gradient()).tensor("indices", derivation.operand("indices"));
+  call.tensor("weight", weight);
+  int64_t padding = view.getInt("padding_idx", -1);
+  if (padding < -1)
+    padding += shapeOf(weight)[0];
+  call.integer("padding_idx", padding).literal("scale_grad_by_freq", view.get("scale_grad_by_freq"));
+  derivation.give("weight", call.build(shapeOf(weight), elementOf(weight)));
+}
+
+/// A call `target`(self, dim, index, `name`) whose result is like self.
+static Value along(const Derivation &derivation, StringRef target, Value self, Value index, StringRef name, Value source) {
+  return derivation.make(target)
+      .tensor("self", self)
+      .integer("dim", derivation.getView().getInt("dim", 0))
+      .tensor("index", index)
+      .tensor(name, source)
+      .build(shapeOf(self), elementOf(self));
+}
+
+static Value gathered(const Derivation &derivation, Value self, Value index) {
+  return derivation.make("aten.gather.default")
+      .tensor("self", self)
+      .integer("dim", derivation.getView().getInt("dim", 0))
+      .tensor("index", index)
+      .build(shapeOf(index), elementOf(self));
+}
+
+static Value zeroed(const Derivation &derivation, Value self, Value index) {
+  return derivation.make("aten.scatter.value")
+      .tensor("self", self)
+      .integer("dim", derivation.getView().getInt("dim", 0))
+      .tensor("index", index)
+      .number("value", 0)
+      .build(shapeOf(self), elementOf(self));
+}
+
+/// An element may be read more than once.
+static void gatherRule(Derivation &derivation) {
+  Arithmetic math(derivation);
+  Value zeros = math.convert(math.zerosLike(derivation.operand("self")), elementOf(derivation.gradient()));
+  derivation.give("self", along(derivation, "aten.scatter_add.default", zeros, derivation.operand("index"), "src",
+                                derivation.gradient()));
+}
+
+static void indexSelectRule(Derivation &derivation) {
+  Arithmetic math(derivation);
+  Value zeros = math.convert(math.zerosLike(derivation.operand("self")), elementOf(derivation.gradient()));
+  derivation.give("self", along(derivation, "aten.index_add.default", zeros, derivation.operand("index"), "source",
+                                derivation.gradient()));
+}
+
+static void scatterRule(Derivation &derivation) {
+  Value index = derivation.operand("index");
+  if (derivation.wants("self"))
+    derivation.give("self", zeroed(derivation, derivation.gradient(), index));
+  if (!derivation.wants("src"))
+    return;
+  if (shapeOf(derivation.operand("src")) != shapeOf(index))
+    return differentiateAtRunTime(derivation);
+  derivation.give("src", gathered(derivation, derivation.gradient(), index));
+}
+
+static void scatterAddRule(Derivation &derivation) {
+  Value index = derivation.operand("index");
+  if (derivation.wants("src") && shapeOf(derivation.operand("src")) != shapeOf(index))
+    return differentiateAtRunTime(derivation);
+  derivation.give("self", derivation.gradient());
+  if (derivation.wants("src"))
+    derivation.give("src", gathered(derivation, derivation.gradient(), index));
+}
+
+static void indexAddRule(Derivation &derivation) {
+  Arithmetic math(derivation);
+  Value source = derivation.operand("source");
+  derivation.give("self", derivation.gradient());
+  if (!derivation.wants("source"))
+    return;
+  Value taken = derivation.make("aten.index_select.default")
+                    .tensor("self", derivation.gradient())
+                    .integer("dim", derivation.getView().getInt("dim", 0))
+                    .tensor("index", derivation.operand("index"))
+                    .build(shapeOf(source), elementOf(derivation.gradient()));
+  derivation.give("source", math.mul(taken, derivation.getView().getFloat("alpha", 1)));
+}
+
+/// self[indices]: each element back to where it was read.
+static void indexRule(Derivation &derivation) {
+  Arithmetic math(derivation);
+  SmallVector<Value> indices;
+  for (std::optional<unsigned> operand : derivation.getView().getOperands("indices"))
+    indices.push_back(operand ? derivation.getCall().getOperand(*operand) : Value());
+  Value zeros = math.convert(math.zerosLike(derivation.operand("self")), elementOf(derivation.gradient()));
+  derivation.give("self", derivation.make("aten.index_put.default")
+                              .tensor("self", zeros)
+                              .tensors("indices", indices)
+                              .tensor("values", derivation.gradient())
+                              .flag("accumulate", true)
+                              .build(shapeOf(zeros), elementOf(zeros)));
+}
+
+/// Values and where they were along a dim: each is read once.
+static void orderedRule(Derivation &derivation) {
+  Arithmetic math(derivation);
+  const CallView &view = derivation.getView();
+  Value self = derivation.operand("self"), gradient = derivation.gradient(0), indices = derivation.result(1);
+  int64_t rank = rankOf(self), dim = normalizeDim(view.getInt("dim", -1), rank);
+  if (!gradient || rank == 0 || dim < 0)
+    return differentiateAtRunTime(derivation);
+  if (rankOf(indices) != rank) { // a single extreme without its dim
+    SmallVector<int64_t> kept(shapeOf(self));
+    kept[dim] = 1;
+    gradient = math.reshape(gradient, kept);
+    indices = math.reshape(indices, kept);
+  }
+  Value zeros = math.convert(math.zerosLike(self), elementOf(gradient));
+  derivation.give("self", derivation.make("aten.scatter.src")
+                              .tensor("self", zeros)
+                              .integer("dim", dim)
+                              .tensor("index", indices)
+                              .tensor("src", gradient)
+                              .build(shapeOf(self), elementOf(gradient)));
+}
+
+/// Numbers of places: constant.
+static void noGradient(Derivation &) {}
+
+void meshplan::addIndexingDerivatives(DerivativeTable &table) {
+  table["aten.embedding.default"] = embeddingRule;
+  table["aten.gather.default"] = gatherRule;
+  table["aten.index_select.default"] = indexSelectRule;
+  table["aten.scatter.src"] = table["aten.scatter.value"] = scatterRule;
+  table["aten.scatter_add.default"] = scatterAddRule;
+  table["aten.index_add.default"] = indexAddRule;
+  table["aten.index.Tensor"] = indexRule;
+  for (StringRef target : {"topk.default", "sort.default", "sort.stable", "max.dim", "min.dim", "kthvalue.default",
+                           "median.dim", "mode.default"})
+    table[("aten." + target).str()] = orderedRule;
+  for (StringRef target : {"one_hot.default", "argsort.default", "bucketize.Tensor"})
+    table[("aten." + target).str()] = noGradient;
+}

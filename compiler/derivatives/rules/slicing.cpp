@@ -1,0 +1,83 @@
+//===- slicing.cpp - derivatives of what takes and pads ranges ------------===//
+
+#include "compiler/derivatives/arithmetic.h"
+#include "compiler/derivatives/derivative_rules.h"
+#include "compiler/sharding/record_support/rule_builder.h"
+
+using namespace mlir;
+using namespace meshplan;
+
+/// `value` with zeros around it in one dim.
+static Value padded(const Derivation &derivation, Value value, int64_t dim, int64_t before, int64_t after) {
+  if (before == 0 && after == 0)
+    return value;
+  SmallVector<int64_t> shape(shapeOf(value)), pads(2 * (shape.size() - dim), 0);
+  shape[dim] += before + after;
+  pads[pads.size() - 2] = before;
+  pads[pads.size() - 1] = after;
+  return derivation.make("aten.constant_pad_nd.default")
+      .tensor("self", value)
+      .integers("pad", pads)
+      .number("value", 0)
+      .build(shape, elementOf(value));
+}
+
+/// Zeros where the slice did not read.
+static void sliceRule(Derivation &derivation) {
+  const CallView &view = derivation.getView();
+  Value self = derivation.operand("self");
+  int64_t rank = rankOf(self), dim = normalizeDim(view.getInt("dim", 0), rank);
+  if (view.getInt("step", 1) != 1 || dim < 0)
+    return differentiateAtRunTime(derivation);
+  int64_t size = shapeOf(self)[dim], taken = shapeOf(derivation.result())[dim];
+  int64_t start = view.getInt("start", 0);
+  start = std::clamp<int64_t>(start < 0 ? start + size : start, 0, size);
+  derivation.give("self", padded(derivation, derivation.gradient(), dim, start, size - start - taken));
+}
+
+static void selectRule(Derivation &derivation) {
+  const CallView &view = derivation.getView();
+  Value self = derivation.operand("self");
+  int64_t dim = normalizeDim(view.getInt("dim", 0), rankOf(self));
+  if (dim < 0)
+    return differentiateAtRunTime(derivation);
+  int64_t size = shapeOf(self)[dim], index = view.getInt("index", 0);
+  index = index < 0 ? index + size : index;
+  SmallVector<int64_t> shape(shapeOf(self));
+  shape[dim] = 1;
+  Value gradient = Arithmetic(derivation).reshape(derivation.gradient(), shape);
+  derivation.give("self", padded(derivation, gradient, dim, index, size - index - 1));
+}
+
+/// What was added is cut off, and what was cut off is filled with zeros.
+static void padRule(Derivation &derivation) {
+  const CallView &view = derivation.getView();
+  std::optional<SmallVector<int64_t>> pads = view.getInts("pad");
+  auto mode = dyn_cast_or_null<StringAttr>(view.get("mode"));
+  if (!pads || (mode && mode.getValue() != "constant"))
+    return differentiateAtRunTime(derivation);
+  for (int64_t &pad : *pads)
+    pad = -pad;
+  Value gradient = derivation.gradient();
+  derivation.give("self", derivation.make("aten.constant_pad_nd.default")
+                              .tensor("self", gradient)
+                              .integers("pad", *pads)
+                              .number("value", 0)
+                              .build(shapeOf(derivation.operand("self")), elementOf(gradient)));
+}
+
+/// A triangle of the gradient.
+static void triangleRule(Derivation &derivation) {
+  Value gradient = derivation.gradient();
+  derivation.give("self", derivation.make(derivation.getView().target)
+                              .tensor("self", gradient)
+                              .literal("diagonal", derivation.getView().get("diagonal"))
+                              .build(shapeOf(gradient), elementOf(gradient)));
+}
+
+void meshplan::addSlicingDerivatives(DerivativeTable &table) {
+  table["aten.slice.Tensor"] = sliceRule;
+  table["aten.select.int"] = selectRule;
+  table["aten.constant_pad_nd.default"] = table["aten.pad.default"] = padRule;
+  table["aten.tril.default"] = table["aten.triu.default"] = triangleRule;
+}

@@ -1,0 +1,160 @@
+//===- attention.cpp - records of attention's gradients -------------------===//
+//
+// Tensors as in ../attention.cpp, and the gradient of `out`. With `per_head` the
+// gradients of keys and values have a head for each query head, which
+// meshplan.sum_shared_heads adds up: where ranks share key heads, each has
+// addends for them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/record_support/attention_memory.h"
+#include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/local_args.h"
+#include "compiler/sharding/record_support/rule_builder.h"
+#include "compiler/sharding/records/records.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+/// The operands that have a dim for each query head.
+static constexpr StringRef queryTensors[] = {"query", "gradient", "out", "logsumexp"};
+
+static SmallVector<DimRef> batchDims(RuleBuilder &builder) {
+  SmallVector<DimRef> dims;
+  for (StringRef name : {"query", "gradient", "out", "logsumexp", "key", "value", "mask", "key_mask"})
+    if (TensorRef tensor = builder.operand(name))
+      dims.push_back(tensor[0]);
+  return dims;
+}
+
+static FactorRule backwardRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef query = builder.operand("query"), key = builder.operand("key"), mask = builder.operand("mask");
+  int64_t heads = query[1].size, groups = key[1].size;
+  if (call.getFloat("dropout", 0) != 0 || groups == 0 || heads % groups != 0)
+    return builder.finish();
+  SmallVector<DimRef> batch = batchDims(builder);
+  for (unsigned index = 0; index < 3; ++index)
+    batch.push_back(builder.result(index)[0]);
+  builder.tie(batch);
+  if (heads == 1)
+    return builder.finish();
+  unsigned factor = builder.add(heads);
+  for (StringRef name : queryTensors)
+    builder.append(builder.operand(name)[1], factor);
+  builder.append(builder.result(0)[1], factor);
+  if (mask[1].size == heads)
+    builder.append(mask[1], factor);
+  bool isPerHead = call.getBool("per_head", false);
+  for (unsigned index : {1u, 2u}) {
+    if (isPerHead)
+      builder.append(builder.result(index)[1], factor);
+    else if (groups > 1)
+      builder.share(builder.result(index)[1], factor, heads / groups);
+  }
+  if (groups > 1)
+    for (StringRef name : {"key", "value"})
+      builder.share(builder.operand(name)[1], factor, heads / groups);
+  return builder.finish();
+}
+
+/// Where the mask is one for all samples or heads, these are summed.
+static FactorRule maskRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef query = builder.operand("query"), key = builder.operand("key"), mask = builder.operand("mask");
+  int64_t heads = query[1].size, groups = key[1].size;
+  if (groups == 0 || heads % groups != 0)
+    return builder.finish();
+  SmallVector<DimRef> batch = batchDims(builder);
+  bool hasBatch = mask[0].size != 1;
+  if (hasBatch)
+    batch.push_back(builder.result()[0]);
+  builder.tie(batch, hasBatch ? FactorKind::parallel : FactorKind::sum);
+  if (heads == 1)
+    return builder.finish();
+  bool hasHeads = mask[1].size == heads;
+  unsigned factor = builder.add(heads, hasHeads ? FactorKind::parallel : FactorKind::sum);
+  for (StringRef name : queryTensors)
+    builder.append(builder.operand(name)[1], factor);
+  if (hasHeads) {
+    builder.append(mask[1], factor);
+    builder.append(builder.result()[1], factor);
+  }
+  if (groups > 1)
+    for (StringRef name : {"key", "value"})
+      builder.share(builder.operand(name)[1], factor, heads / groups);
+  return builder.finish();
+}
+
+/// As in the forward call: which keys the rank's heads read, where neighbours share them.
+static LocalCall localizeHeads(const CallView &call, plan::MeshOp) {
+  std::optional<unsigned> query = call.getOperand("query"), key = call.getOperand("key");
+  plan::ShardingAttr sharding = key ? plan::getSharding(call.operands[*key]) : plan::ShardingAttr();
+  if (!query || !sharding || sharding.getDims()[1].getRepeat() == 1)
+    return unchanged(call);
+  auto offset = [&](unsigned operand) {
+    return plan::LocalIntAttr::get(call.args.getContext(), 0, /*ofResult=*/false, operand, /*dim=*/1, 1, 0);
+  };
+  int64_t sharers = call.operands[*query].getDimSize(1) / call.operands[*key].getDimSize(1);
+  DictionaryAttr args = withArg(call.args, "first_head", offset(*query));
+  args = withArg(args, "first_key_head", offset(*key));
+  return {call.target.str(), withArg(args, "heads_per_key", intLiteral(args.getContext(), sharers))};
+}
+
+/// Five products of the size of the scores, where the forward call has two.
+static OpCost backwardCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  std::optional<AttentionSizes> sizes = AttentionSizes::of(call);
+  if (!sizes)
+    return cost;
+  cost.flops = 2 * sizes->batch * sizes->heads * sizes->rows * sizes->keys * (3 * sizes->size + 2 * sizes->valueSize);
+  if (call.getBool("causal", false))
+    cost.flops /= 2;
+  cost.workspaceBytes = attentionWorkspace(call, *sizes);
+  return cost;
+}
+
+//===----------------------------------------------------------------------===//
+// sum_shared_heads: input [B, heads, T, D], result [B, groups, T, D]
+//===----------------------------------------------------------------------===//
+
+static FactorRule sumHeadsRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef input = builder.operand("input"), result = builder.result();
+  for (int64_t dim : {0, 2, 3})
+    builder.tie({input[dim], result[dim]});
+  builder.tie({input[1]}, FactorKind::sum);
+  builder.count(input[1]);
+  return builder.finish();
+}
+
+static Linearity inInput(const CallView &call) { return linearIn(call, {{"input"}}); }
+
+static LocalCall localizeSumHeads(const CallView &call, plan::MeshOp) {
+  if (!isDivided(call.operands.front(), 1))
+    return unchanged(call);
+  Attribute offset = plan::LocalIntAttr::get(call.args.getContext(), 0, /*ofResult=*/false, 0, 1, 1, 0);
+  return {call.target.str(), withArg(call.args, "first_head", offset)};
+}
+
+void addAttentionGradientRecords(OpRegistry &registry) {
+  registry.add({.target = "meshplan.attention_backward",
+                .rule = backwardRule,
+                .linearity = notLinear,
+                .cost = backwardCost,
+                .localize = localizeHeads});
+  registry.add({.target = "meshplan.attention_mask_gradient",
+                .rule = maskRule,
+                .linearity = notLinear,
+                .cost = backwardCost,
+                .localize = localizeHeads});
+  registry.add({.target = "meshplan.sum_shared_heads",
+                .rule = sumHeadsRule,
+                .linearity = inInput,
+                .cost = copyCost,
+                .localize = localizeSumHeads});
+}
+
+} // namespace meshplan

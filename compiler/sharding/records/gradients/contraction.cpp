@@ -1,0 +1,71 @@
+//===- contraction.cpp - record of gradients of matrices ------------------===//
+//
+// left [.., m], right [.., k]: the sum over all rows of left^T right, [m, k].
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/memory.h"
+#include "compiler/sharding/record_support/rule_builder.h"
+#include "compiler/sharding/records/records.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+static FactorRule weightGradientRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef left = builder.operand("left"), right = builder.operand("right"), result = builder.result();
+  for (int64_t dim = 0; dim + 1 < left.getRank(); ++dim)
+    builder.tie({left[dim], right[dim]}, FactorKind::sum);
+  builder.tie({left[-1], result[0]});
+  builder.tie({right[-1], result[1]});
+  return builder.finish();
+}
+
+static Linearity inSides(const CallView &call) { return linearIn(call, {{"left"}, {"right"}}); }
+
+/// Bytes of the copy that makes one matrix of all dims but the last.
+static int64_t foldedBytes(const CallView &call, StringRef name) {
+  std::optional<unsigned> operand = call.getOperand(name);
+  if (!operand || call.operands[*operand].getRank() == 0)
+    return 0;
+  RankedTensorType type = call.operands[*operand];
+  int64_t columns = type.getShape().back();
+  return reshapeBytes(call, *operand, type.getShape(), {columns == 0 ? 0 : type.getNumElements() / columns, columns});
+}
+
+static OpCost weightGradientCost(const CallView &call) {
+  RankedTensorType left = call.operands.front();
+  int64_t columns = left.getRank() > 0 ? left.getShape().back() : 1;
+  OpCost cost = productCost(call, columns == 0 ? 0 : left.getNumElements() / columns);
+  cost.workspaceBytes = foldedBytes(call, "left") + foldedBytes(call, "right");
+  return cost;
+}
+
+static std::optional<LocalCall> widenWeightGradient(const CallView &call) {
+  return LocalCall{"meshplan.weight_gradient_f32", call.args};
+}
+
+/// The left operand is converted whole, the right one block by block.
+static OpCost wideCost(const CallView &call) {
+  constexpr int64_t blockBytes = 1 << 20;
+  OpCost cost = weightGradientCost(call);
+  cost.workspaceBytes += 4 * call.operands.front().getNumElements() + blockBytes;
+  return cost;
+}
+
+void addContractionGradientRecords(OpRegistry &registry) {
+  registry.add({.target = "meshplan.weight_gradient",
+                .rule = weightGradientRule,
+                .linearity = inSides,
+                .cost = weightGradientCost,
+                .widen = widenWeightGradient});
+  registry.add({.target = "meshplan.weight_gradient_f32",
+                .rule = weightGradientRule,
+                .linearity = inSides,
+                .cost = wideCost});
+}
+
+} // namespace meshplan

@@ -1,0 +1,72 @@
+//===- elements.cpp - records of gradients of functions of elements -------===//
+//
+// ATen's backward operators: of the gradient, and of operand or result.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/memory.h"
+#include "compiler/sharding/record_support/rule_builder.h"
+#include "compiler/sharding/records/records.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+static FactorRule elementRule(const CallView &call) {
+  RuleBuilder builder(call);
+  builder.tieAligned();
+  return builder.finish();
+}
+
+static Linearity inGradient(const CallView &call) { return linearIn(call, {{"grad_output"}}); }
+
+/// The halves of the operand's dim are whole.
+static FactorRule gluRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self"), gradient = builder.operand("grad_output"), result = builder.result();
+  int64_t halved = normalizeDim(call.getInt("dim", -1), result.getRank());
+  for (int64_t dim = 0; dim < result.getRank(); ++dim)
+    if (dim != halved)
+      builder.tie({self[dim], gradient[dim], result[dim]});
+  return builder.finish();
+}
+
+/// All of the dim goes into each of its elements.
+static FactorRule softmaxRule(const CallView &call) { return wholeDimRule(call, 0); }
+
+/// Products of all elements, their sums and the result.
+static OpCost softmaxCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  cost.flops = 4 * call.results.front().getNumElements();
+  cost.workspaceBytes = contiguousBytes(call);
+  return cost;
+}
+
+void addElementGradientRecords(OpRegistry &registry) {
+  for (StringRef target : {"aten.threshold_backward.default", "aten.leaky_relu_backward.default",
+                           "aten.hardtanh_backward.default", "aten.sigmoid_backward.default",
+                           "aten.tanh_backward.default", "aten.hardsigmoid_backward.default",
+                           "aten.hardswish_backward.default"})
+    registry.add({.target = target,
+                  .rule = elementRule,
+                  .linearity = inGradient,
+                  .cost = pointwiseCost<4>,
+                  .strides = likeOperands});
+  for (StringRef target : {"aten.silu_backward.default", "aten.gelu_backward.default", "aten.mish_backward.default",
+                           "aten.softplus_backward.default", "aten.elu_backward.default"})
+    registry.add({.target = target,
+                  .rule = elementRule,
+                  .linearity = inGradient,
+                  .cost = pointwiseCost<20>,
+                  .strides = likeOperands});
+  registry.add({.target = "aten.glu_backward.default",
+                .rule = gluRule,
+                .linearity = inGradient,
+                .cost = pointwiseCost<14>});
+  for (StringRef target : {"aten._softmax_backward_data.default", "aten._log_softmax_backward_data.default"})
+    registry.add({.target = target, .rule = softmaxRule, .linearity = inGradient, .cost = softmaxCost});
+}
+
+} // namespace meshplan

@@ -1,0 +1,133 @@
+//===- rows.cpp - records of gradients of losses, tables and norms --------===//
+
+#include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/local_args.h"
+#include "compiler/sharding/record_support/memory.h"
+#include "compiler/sharding/record_support/rule_builder.h"
+#include "compiler/sharding/records/records.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+static Linearity inGradient(const CallView &call) { return linearIn(call, {{"gradient"}}); }
+
+/// The call told the first element of a divided dim of an operand that the rank holds.
+static LocalCall withOffset(const CallView &call, StringRef operand, int64_t dim) {
+  std::optional<unsigned> index = call.getOperand(operand);
+  if (!index || !isDivided(call.operands[*index], dim))
+    return unchanged(call);
+  Attribute offset =
+      plan::LocalIntAttr::get(call.args.getContext(), call.getInt("offset", 0), /*ofResult=*/false, *index, dim, 1, 0);
+  return {call.target.str(), withArg(call.args, "offset", offset)};
+}
+
+//===----------------------------------------------------------------------===//
+// row_loss_gradient: input and result [N, C], one number of each other tensor for each row
+//===----------------------------------------------------------------------===//
+
+static FactorRule rowLossRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef input = builder.operand("input"), result = builder.result();
+  SmallVector<DimRef> rows{input[0], result[0]};
+  for (StringRef name : {"gradient", "target", "max", "sum_exp", "weight"})
+    if (TensorRef tensor = builder.operand(name))
+      rows.push_back(tensor[0]);
+  builder.tie(rows);
+  builder.tie({input[1], result[1]});
+  builder.count(input[1]);
+  return builder.finish();
+}
+
+static LocalCall localizeRowLoss(const CallView &call, plan::MeshOp) { return withOffset(call, "input", 1); }
+
+/// A block of rows in f32.
+static OpCost rowLossCost(const CallView &call) {
+  constexpr int64_t blockElements = 1 << 16;
+  OpCost cost = copyCost(call);
+  cost.flops = 14 * call.results.front().getNumElements();
+  int64_t columns = call.results.front().getRank() > 1 ? call.results.front().getDimSize(1) : 1;
+  cost.workspaceBytes = 8 * std::min(call.results.front().getNumElements(), std::max(blockElements, columns));
+  return cost;
+}
+
+//===----------------------------------------------------------------------===//
+// embedding_gradient: gradient [.., E], indices [..], weight and result [V, E]
+//===----------------------------------------------------------------------===//
+
+/// The table gives its shape, and how it is divided. Frequencies are those of all indices.
+static FactorRule embeddingRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef gradient = builder.operand("gradient"), indices = builder.operand("indices");
+  TensorRef weight = builder.operand("weight"), result = builder.result();
+  for (int64_t dim = 0; dim < indices.getRank() && !call.getBool("scale_grad_by_freq", false); ++dim)
+    builder.tie({gradient[dim], indices[dim]}, FactorKind::sum);
+  builder.tie({weight[0], result[0]});
+  builder.count(weight[0]);
+  builder.tie({gradient[-1], weight[1], result[1]});
+  return builder.finish();
+}
+
+static LocalCall localizeEmbedding(const CallView &call, plan::MeshOp) { return withOffset(call, "weight", 0); }
+
+/// The indices are sorted.
+static OpCost embeddingCost(const CallView &call) {
+  OpCost cost;
+  cost.flops = call.operands.front().getNumElements();
+  cost.bytes = tensorBytes(call.operands.front()) + 2 * tensorBytes(call.results.front());
+  if (std::optional<unsigned> indices = call.getOperand("indices"))
+    cost.workspaceBytes = 24 * call.operands[*indices].getNumElements();
+  return cost;
+}
+
+//===----------------------------------------------------------------------===//
+// Norms of rows: gradient and input [rows.., normalized..]
+//===----------------------------------------------------------------------===//
+
+static FactorRule normRule(const CallView &call, bool ofInput) {
+  RuleBuilder builder(call);
+  TensorRef input = builder.operand("input"), gradient = builder.operand("gradient");
+  std::optional<SmallVector<int64_t>> normalized = call.getInts("normalized_shape");
+  int64_t rows = normalized ? input.getRank() - static_cast<int64_t>(normalized->size()) : 0;
+  for (int64_t dim = 0; dim < rows; ++dim)
+    builder.tie({input[dim], gradient[dim], ofInput ? builder.result()[dim] : DimRef()},
+                ofInput ? FactorKind::parallel : FactorKind::sum);
+  return builder.finish();
+}
+
+static FactorRule normInputRule(const CallView &call) { return normRule(call, /*ofInput=*/true); }
+static FactorRule normWeightRule(const CallView &call) { return normRule(call, /*ofInput=*/false); }
+
+/// Statistics of each row are made again.
+static OpCost normCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  RankedTensorType input = call.operands.front();
+  cost.flops = 12 * input.getNumElements();
+  int64_t elements = 1;
+  for (int64_t size : call.getInts("normalized_shape").value_or(SmallVector<int64_t>()))
+    elements *= size;
+  cost.workspaceBytes = contiguousBytes(call) + 8 * (input.getNumElements() / std::max<int64_t>(elements, 1));
+  if (input.getElementTypeBitWidth() < 32)
+    cost.workspaceBytes += 8 * input.getNumElements();
+  return cost;
+}
+
+void addRowGradientRecords(OpRegistry &registry) {
+  registry.add({.target = "meshplan.row_loss_gradient",
+                .rule = rowLossRule,
+                .linearity = inGradient,
+                .cost = rowLossCost,
+                .localize = localizeRowLoss});
+  registry.add({.target = "meshplan.embedding_gradient",
+                .rule = embeddingRule,
+                .linearity = inGradient,
+                .cost = embeddingCost,
+                .localize = localizeEmbedding});
+  for (StringRef target : {"meshplan.layer_norm_input_gradient", "meshplan.rms_norm_input_gradient"})
+    registry.add({.target = target, .rule = normInputRule, .linearity = inGradient, .cost = normCost});
+  for (StringRef target : {"meshplan.layer_norm_weight_gradient", "meshplan.rms_norm_weight_gradient"})
+    registry.add({.target = target, .rule = normWeightRule, .linearity = inGradient, .cost = normCost});
+}
+
+} // namespace meshplan

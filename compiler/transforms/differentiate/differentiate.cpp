@@ -1,0 +1,122 @@
+//===- differentiate.cpp - the training step of a program -----------------===//
+//
+// See Differentiate in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/transforms/differentiate/gradients.h"
+#include "compiler/transforms/differentiate/messages.h"
+#include "compiler/transforms/differentiate/passes.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_DIFFERENTIATE
+#include "compiler/transforms/differentiate/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+namespace {
+
+/// Makes one step of one forward program.
+class StepMaker {
+public:
+  StepMaker(func::FuncOp step, LossOp statement) : step(step), statement(statement) {}
+
+  LogicalResult run();
+
+private:
+  StringRef nameOf(BlockArgument argument);
+  LogicalResult checkReached(const Gradients &gradients, ArrayRef<BlockArgument> trained);
+  void returnGradients(const Gradients &gradients, ArrayRef<BlockArgument> trained);
+
+  func::FuncOp step;
+  LossOp statement;
+};
+
+} // namespace
+
+LogicalResult StepMaker::run() {
+  Operation *output = step.getBody().front().getTerminator();
+  int64_t number = statement.getOutput();
+  Value loss = output->getOperand(number);
+  auto type = cast<RankedTensorType>(loss.getType());
+  if (type.getNumElements() != 1 || !isa<FloatType>(type.getElementType()))
+    return reportOtherLoss(statement, step.getResultAttrOfType<StringAttr>(number, "plan.name").getValue(), type);
+  SmallVector<BlockArgument> trained;
+  for (BlockArgument argument : step.getArguments())
+    if (auto isTrained = step.getArgAttrOfType<BoolAttr>(argument.getArgNumber(), "plan.trainable");
+        isTrained && isTrained.getValue() && isa<FloatType>(cast<RankedTensorType>(argument.getType()).getElementType()))
+      trained.push_back(argument);
+  Gradients gradients(step, loss, trained);
+  if (failed(gradients.run()) || failed(checkReached(gradients, trained)))
+    return failure();
+  returnGradients(gradients, trained);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  return success();
+}
+
+StringRef StepMaker::nameOf(BlockArgument argument) {
+  return cast<StringAttr>(step.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names")[0]).getValue();
+}
+
+LogicalResult StepMaker::checkReached(const Gradients &gradients, ArrayRef<BlockArgument> trained) {
+  SmallVector<StringRef> missing;
+  size_t reached = 0;
+  for (BlockArgument argument : trained)
+    if (gradients.of(argument))
+      ++reached;
+    else if (!step.getArgAttr(argument.getArgNumber(), "plan.unused"))
+      missing.push_back(nameOf(argument));
+  if (reached != 0 && missing.empty())
+    return success();
+  return reportUnreached(statement, missing, /*isAll=*/reached == 0);
+}
+
+/// The step gives what can be logged, and not the tensors that a forward program gives.
+void StepMaker::returnGradients(const Gradients &gradients, ArrayRef<BlockArgument> trained) {
+  Operation *output = step.getBody().front().getTerminator();
+  Builder builder(step.getContext());
+  SmallVector<Value> values;
+  SmallVector<Attribute> attributes;
+  auto add = [&](Value value, const Twine &name) {
+    values.push_back(value);
+    attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr("plan.name", builder.getStringAttr(name))));
+  };
+  for (auto [index, value] : llvm::enumerate(output->getOperands()))
+    if (cast<RankedTensorType>(value.getType()).getNumElements() == 1)
+      add(value, step.getResultAttrOfType<StringAttr>(index, "plan.name").getValue());
+  for (BlockArgument argument : trained)
+    if (Value gradient = gradients.of(argument))
+      add(gradient, "gradients." + nameOf(argument));
+  output->setOperands(values);
+  step.setType(builder.getFunctionType(step.getArgumentTypes(), ValueRange(values).getTypes()));
+  step.setResAttrsAttr(builder.getArrayAttr(attributes));
+}
+
+namespace {
+
+struct DifferentiatePass : meshplan::impl::DifferentiateBase<DifferentiatePass> {
+  void runOnOperation() final {
+    ModuleOp module = getOperation();
+    SmallVector<LossOp> statements(module.getOps<LossOp>());
+    auto forward = module.lookupSymbol<func::FuncOp>("forward");
+    if (statements.empty() || !forward)
+      return;
+    func::FuncOp step = forward.clone();
+    step.setSymName("step");
+    OpBuilder builder(forward);
+    builder.setInsertionPointAfter(forward);
+    builder.insert(step);
+    if (failed(StepMaker(step, statements.front()).run()))
+      return signalPassFailure();
+    for (LossOp statement : statements)
+      statement.erase();
+  }
+};
+
+} // namespace

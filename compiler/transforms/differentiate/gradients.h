@@ -1,0 +1,41 @@
+//===- gradients.h - the backward pass of a function ------------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_GRADIENTS_H
+#define MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_GRADIENTS_H
+
+#include "dialect/plan/plan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace meshplan {
+
+/// Makes the gradients of one value with respect to arguments of its function, behind all that the function computes.
+class Gradients {
+public:
+  /// `loss` is a float with one element that a call of the function makes; `trained` are arguments.
+  Gradients(mlir::func::FuncOp function, mlir::Value loss, llvm::ArrayRef<mlir::BlockArgument> trained);
+
+  /// Makes all calls. Fails with an error where an operator between has no derivative.
+  mlir::LogicalResult run();
+
+  /// The gradient of a trained argument, laid out as it is; null if the loss does not depend on it.
+  mlir::Value of(mlir::BlockArgument argument) const { return made.lookup(argument); }
+
+private:
+  void findActive(llvm::ArrayRef<mlir::BlockArgument> trained);
+  void seed();
+  mlir::LogicalResult visit(plan::CallOp call);
+  void visit(plan::ConstrainOp constrain);
+  void add(mlir::Value value, mlir::Value addend, plan::CallOp from);
+  mlir::Value matched(mlir::Value value);
+
+  mlir::func::FuncOp function;
+  mlir::Value loss;
+  mlir::OpBuilder place;
+  llvm::DenseSet<mlir::Value> active; ///< floats that depend on a trained argument
+  llvm::DenseMap<mlir::Value, mlir::Value> made;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_GRADIENTS_H

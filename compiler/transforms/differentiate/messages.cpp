@@ -1,0 +1,76 @@
+//===- messages.cpp - what cannot be trained ------------------------------===//
+
+#include "compiler/transforms/differentiate/messages.h"
+#include "compiler/support/layer_names.h"
+#include "llvm/ADT/DenseMap.h"
+#include <deque>
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+static constexpr size_t maxNotes = 4;
+
+/// The shortest way from the loss to a call, against the direction of the program: the calls between.
+static SmallVector<CallOp> pathTo(CallOp call, Value loss) {
+  llvm::DenseMap<Operation *, Operation *> before;
+  std::deque<Operation *> open;
+  if (Operation *first = loss.getDefiningOp()) {
+    before[first] = nullptr;
+    open.push_back(first);
+  }
+  while (!open.empty() && open.front() != call) {
+    for (Value operand : open.front()->getOperands())
+      if (Operation *producer = operand.getDefiningOp(); producer && before.insert({producer, open.front()}).second)
+        open.push_back(producer);
+    open.pop_front();
+  }
+  SmallVector<CallOp> path;
+  for (Operation *op = before.lookup(call); op; op = before.lookup(op))
+    if (auto between = dyn_cast<CallOp>(op))
+      path.push_back(between);
+  return SmallVector<CallOp>(llvm::reverse(path));
+}
+
+static std::string callText(CallOp call) {
+  return ("'" + call.getTarget() + "' in " + moduleText(call.getModule().value_or(""))).str();
+}
+
+LogicalResult meshplan::reportNoDerivative(CallOp call, StringRef why, Value loss) {
+  auto diagnostic = call.emitError() << "the loss cannot be differentiated through operator " << callText(call) << ": "
+                                     << why;
+  SmallVector<CallOp> path = pathTo(call, loss);
+  // Both ends of the way say most.
+  for (auto [index, between] : llvm::enumerate(path))
+    if (index < maxNotes / 2 || index + maxNotes / 2 >= path.size())
+      diagnostic.attachNote(between.getLoc()) << "on the way from the loss: " << callText(between);
+    else if (index == maxNotes / 2)
+      diagnostic.attachNote(between.getLoc()) << "then " << path.size() - maxNotes << " more operators";
+  diagnostic.attachNote() << "help: detach what it reads, or freeze the parameters behind it";
+  return failure();
+}
+
+LogicalResult meshplan::reportOtherLoss(LossOp statement, StringRef output, RankedTensorType type) {
+  std::string shape;
+  for (int64_t size : type.getShape())
+    shape += (shape.empty() ? "" : ", ") + std::to_string(size);
+  auto diagnostic = statement.emitError() << "output '" << output << "' has the shape [" << shape << "] and type "
+                                          << type.getElementType() << ", and a loss is one float";
+  diagnostic.attachNote() << "help: name an output that is one number, or export the model with its loss";
+  return failure();
+}
+
+LogicalResult meshplan::reportUnreached(LossOp statement, ArrayRef<StringRef> names, bool isAll) {
+  if (isAll) {
+    auto diagnostic = statement.emitError("the loss depends on no parameter that is trained");
+    diagnostic.attachNote() << "help: name the output that the parameters make, and train some of them";
+    return failure();
+  }
+  auto diagnostic = statement.emitError() << "the loss does not depend on parameter '" << names.front() << "'";
+  if (names.size() > 1)
+    diagnostic << " and " << names.size() - 1 << " more";
+  for (StringRef name : names.drop_front().take_front(maxNotes))
+    diagnostic.attachNote() << "nor on '" << name << "'";
+  diagnostic.attachNote() << "help: 'unused " << names.front() << "' says that this is meant";
+  return failure();
+}

@@ -1,0 +1,22 @@
+//===- messages.h - what cannot be trained ----------------------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_MESSAGES_H
+#define MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_MESSAGES_H
+
+#include "dialect/plan/plan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace meshplan {
+
+/// An operator between loss and parameters cannot be differentiated: names it, and the calls on the way from the loss.
+mlir::LogicalResult reportNoDerivative(plan::CallOp call, llvm::StringRef why, mlir::Value loss);
+
+/// The output is no single number.
+mlir::LogicalResult reportOtherLoss(plan::LossOp statement, llvm::StringRef output, mlir::RankedTensorType type);
+
+/// Parameters are trained, and the loss does not depend on them. `names` are theirs; all of them if `isAll`.
+mlir::LogicalResult reportUnreached(plan::LossOp statement, llvm::ArrayRef<llvm::StringRef> names, bool isAll);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_MESSAGES_H

@@ -1,0 +1,42 @@
+//===- passes.td - phase differentiate: the training step -----------------===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_PASSES_TD
+#define MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def Differentiate : Pass<"plan-differentiate", "::mlir::ModuleOp"> {
+  let summary = "make the training step of a program whose plan names a loss";
+  let description = [{
+    Behind a copy of the forward program, `@step`, come the gradients: of each
+    call in reverse, by its operator's derivative rule. A value that several
+    calls read has the sum of what they give. The step returns the outputs that
+    are one number and the gradients of the trained parameters.
+
+    The gradient of each value is laid out as the value (`plan.match`), which is
+    what makes every gradient reduction: the partitioner derives it from layouts
+    as it does for forward values. Where a call only moves elements, or the plan
+    states a layout, nothing is matched: what is behind has the last word, so
+    that addends which meet there are reduced once.
+
+    ```mlir
+    plan.loss 0
+    func.func @forward(%x: tensor<4x8xf32>, %w: tensor<1x8xf32>) -> tensor<f32> {
+      %y = plan.call "aten.linear.default"(%x, %w) ...
+      %loss = plan.call "aten.sum.default"(%y) ...
+      return %loss
+    // becomes, beside it
+    func.func @step(%x: tensor<4x8xf32>, %w: tensor<1x8xf32>) -> (tensor<f32>, tensor<1x8xf32>) {
+      ...
+      %0 = plan.call "aten.full.default"() {fill_value = 1.0, ...} backward
+      %1 = plan.call "aten.expand.default"(%0) {size = [4, 1]} backward
+      %2 = plan.match %1 to %y
+      %3 = plan.call "meshplan.weight_gradient"(%2, %x) backward
+      %4 = plan.match %3 to %w
+      return %loss, %4
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_PASSES_TD

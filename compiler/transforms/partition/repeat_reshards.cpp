@@ -1,0 +1,58 @@
+//===- repeat_reshards.cpp - what is gathered is gathered again -----------===//
+//
+// See RepeatReshards in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/transforms/partition/passes.h"
+#include "dialect/plan/plan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_REPEATRESHARDS
+#include "compiler/transforms/partition/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+static bool isBackward(Operation *op) {
+  auto call = dyn_cast<CallOp>(op);
+  return call && call.getBackward();
+}
+
+/// The first backward reader in the program, if something else reads the value before; null otherwise.
+static Operation *firstBackwardReader(ReshardOp reshard) {
+  Operation *first = nullptr;
+  bool isReadBefore = false;
+  for (Operation *user : reshard.getResult().getUsers())
+    if (!isBackward(user))
+      isReadBefore = true;
+    else if (!first || user->isBeforeInBlock(first))
+      first = user;
+  return isReadBefore ? first : nullptr;
+}
+
+/// True if the rank holds more of the result than of what it is made of. Sums over ranks are not made twice.
+static bool grows(ReshardOp reshard, MeshOp mesh) {
+  auto from = cast<RankedTensorType>(reshard.getInput().getType());
+  auto to = cast<RankedTensorType>(reshard.getResult().getType());
+  return !getSharding(from).isPartial() && largestShardBytes(to, mesh) > largestShardBytes(from, mesh);
+}
+
+namespace {
+struct RepeatReshardsPass : meshplan::impl::RepeatReshardsBase<RepeatReshardsPass> {
+  void runOnOperation() final {
+    MeshOp mesh = getMesh(getOperation());
+    getOperation().walk([&](ReshardOp reshard) {
+      Operation *first = grows(reshard, mesh) ? firstBackwardReader(reshard) : nullptr;
+      if (!first)
+        return;
+      Operation *again = OpBuilder(first).clone(*reshard);
+      reshard.getResult().replaceUsesWithIf(again->getResult(0),
+                                            [](OpOperand &use) { return isBackward(use.getOwner()); });
+    });
+  }
+};
+} // namespace

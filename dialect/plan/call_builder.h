@@ -1,0 +1,86 @@
+//===- call_builder.h - makes plan.call ops ---------------------*- C++ -*-===//
+
+#ifndef MESHPLAN_DIALECT_PLAN_CALL_BUILDER_H
+#define MESHPLAN_DIALECT_PLAN_CALL_BUILDER_H
+
+#include "dialect/plan/module_runs.h"
+#include "mlir/IR/Builders.h"
+
+namespace meshplan {
+
+/// Gathers the arguments of one call, which gets the location and module of another.
+class CallBuilder {
+public:
+  /// A call that stands before `like`.
+  CallBuilder(llvm::StringRef target, plan::CallOp like) : CallBuilder(target, like, mlir::OpBuilder(like)) {
+    isBackward = like.getBackward();
+  }
+
+  /// A call of the backward pass of `like`, where `place` inserts.
+  static CallBuilder backward(llvm::StringRef target, plan::CallOp like, const mlir::OpBuilder &place) {
+    CallBuilder made(target, like, place);
+    made.isBackward = true;
+    return made;
+  }
+
+  CallBuilder &tensor(llvm::StringRef name, mlir::Value value) { return set(name, operand(value)); }
+  /// A list of tensors; null is None.
+  CallBuilder &tensors(llvm::StringRef name, llvm::ArrayRef<mlir::Value> values) {
+    llvm::SmallVector<mlir::Attribute> items;
+    for (mlir::Value value : values)
+      items.push_back(value ? operand(value) : builder.getUnitAttr());
+    return set(name, builder.getArrayAttr(items));
+  }
+
+  CallBuilder &integer(llvm::StringRef name, int64_t value) { return set(name, builder.getI64IntegerAttr(value)); }
+  CallBuilder &number(llvm::StringRef name, double value) { return set(name, builder.getF64FloatAttr(value)); }
+  CallBuilder &flag(llvm::StringRef name, bool value) { return set(name, builder.getBoolAttr(value)); }
+  CallBuilder &text(llvm::StringRef name, llvm::StringRef value) { return set(name, builder.getStringAttr(value)); }
+  CallBuilder &type(llvm::StringRef name, mlir::Type value) { return set(name, mlir::TypeAttr::get(value)); }
+  CallBuilder &integers(llvm::StringRef name, llvm::ArrayRef<int64_t> values) {
+    return set(name, builder.getI64ArrayAttr(values));
+  }
+  CallBuilder &flags(llvm::StringRef name, llvm::ArrayRef<bool> values) {
+    return set(name, builder.getBoolArrayAttr(values));
+  }
+  /// An argument as it stands in another call; nothing if it is null.
+  CallBuilder &literal(llvm::StringRef name, mlir::Attribute value) { return value ? set(name, value) : *this; }
+
+  plan::CallOp build(mlir::TypeRange results) {
+    auto call =
+        plan::CallOp::create(builder, like.getLoc(), results, builder.getStringAttr(target), operands,
+                             args.getDictionary(builder.getContext()), like.getModuleAttr(),
+                             isBackward ? builder.getUnitAttr() : mlir::UnitAttr());
+    plan::copyModuleRuns(call, like);
+    return call;
+  }
+  mlir::Value build(llvm::ArrayRef<int64_t> shape, mlir::Type elementType) {
+    return build(mlir::TypeRange(mlir::RankedTensorType::get(shape, elementType))).getResult(0);
+  }
+
+  /// Adds an operand, and gives the reference to it that `literal` takes.
+  mlir::Attribute operand(mlir::Value value) {
+    operands.push_back(value);
+    return plan::OperandRefAttr::get(builder.getContext(), operands.size() - 1);
+  }
+
+private:
+  CallBuilder(llvm::StringRef target, plan::CallOp like, const mlir::OpBuilder &place)
+      : target(target), like(like), builder(place) {}
+
+  CallBuilder &set(llvm::StringRef name, mlir::Attribute value) {
+    args.set(name, value);
+    return *this;
+  }
+
+  llvm::StringRef target;
+  plan::CallOp like;
+  mlir::OpBuilder builder;
+  bool isBackward = false;
+  llvm::SmallVector<mlir::Value> operands;
+  mlir::NamedAttrList args;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_DIALECT_PLAN_CALL_BUILDER_H

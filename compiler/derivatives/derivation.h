@@ -67,7 +67,7 @@ public:
   CallBuilder make(llvm::StringRef target) const { return CallBuilder::backward(target, call, place); }
 
 private:
-  plan::CallOp call;
+  mutable plan::CallOp call; ///< a handle, whose accessors are not const
   CallView view;
   llvm::ArrayRef<mlir::Value> gradients;
   llvm::BitVector wanted;

@@ -88,6 +88,6 @@ Command meshplan::addCompile(CLI::App &app) {
                  "file to write; default: the plan's name with .sched, with --emit: stdout")
       ->check(fileName());
   app.add_option("--emit", command->emit, "print the IR after a phase (or 'artifact': the schedule as text) and stop")
-      ->check(oneOf({"import", "place", "propagate", "partition", "schedule", "artifact"}));
+      ->check(oneOf({"import", "place", "differentiate", "propagate", "partition", "schedule", "artifact"}));
   return [command] { return command->run(); };
 }

@@ -5,11 +5,13 @@
 using namespace mlir;
 using namespace meshplan;
 
+static constexpr StringRef sides[] = {"query", "key", "value"};
+
 /// The call's tensors and literals, under their names, and what the forward call made.
 static CallBuilder backwardCall(Derivation &derivation, StringRef target) {
   CallBuilder call = derivation.make(target);
   call.tensor("gradient", derivation.gradient());
-  for (StringRef name : {"query", "key", "value"})
+  for (StringRef name : sides)
     call.tensor(name, derivation.operand(name));
   call.tensor("out", derivation.result(0)).tensor("logsumexp", derivation.result(1));
   for (StringRef name : {"mask", "key_mask"})
@@ -27,12 +29,12 @@ static void attentionRule(Derivation &derivation) {
     return;
   if (derivation.wants("query") || derivation.wants("key") || derivation.wants("value")) {
     SmallVector<Type> types;
-    for (StringRef name : {"query", "key", "value"}) {
+    for (StringRef name : sides) {
       Value value = derivation.operand(name);
       types.push_back(RankedTensorType::get(shapeOf(value), elementOf(value)));
     }
     plan::CallOp call = backwardCall(derivation, "meshplan.attention_backward").build(types);
-    for (auto [name, result] : llvm::zip(ArrayRef<StringRef>{"query", "key", "value"}, call.getResults()))
+    for (auto [name, result] : llvm::zip(sides, call.getResults()))
       derivation.give(name, result);
   }
   if (derivation.wants("mask")) {

@@ -58,7 +58,7 @@ std::vector<LaterStatement> bind::laterStatements(const Syntax &syntax, const Bo
   add(syntax.data, "data");
   add(syntax.precisions, "precision");
   add(syntax.recomputes, "recompute");
-  add(syntax.optimizers, "optimizer");
+  // add(syntax.optimizers, "optimizer");
   add(syntax.clips, "clip_grad_norm");
   for (const TrainableStatement &statement : syntax.trainable)
     result.push_back({nameOf(statement.kind).str(), statement.range});

@@ -14,6 +14,10 @@ at::Tensor linearF32(const at::Tensor &input, const at::Tensor &weight) {
   return callOperator("meshplan.linear_f32", {input, weight}, {value("input", 0), value("weight", 1)})[0];
 }
 
+at::Tensor weightGradient(const at::Tensor &left, const at::Tensor &right, const char *target) {
+  return callOperator(target, {left, right}, {value("left", 0), value("right", 1)})[0];
+}
+
 /// The product of the same 16-bit numbers in f64. f32 sums of k products of magnitude about 1 err by less than
 /// k * 2^-24 * sqrt(k); one rounding to 16 bits would err by 2^-9 of a sum.
 void expectProduct(const at::Tensor &result, const at::Tensor &self, const at::Tensor &other) {
@@ -98,6 +102,25 @@ TEST(Products, Refusals) {
               testing::HasSubstr("cannot multiply [2, 4] with [5, 3]"));
   EXPECT_THAT(failure("meshplan.linear_f32", "input", "weight", draw({2, 4}), draw({4})),
               testing::HasSubstr("weight must have 2 dims, it has 1"));
+}
+
+/// Rows of any number of dims, against the product of the rows as one matrix in f64. f32 sums of k products of magnitude
+/// about 1 err by less than k * 2^-24 * sqrt(k).
+TEST(Products, TheGradientOfAWeightSumsOverAllRows) {
+  at::manual_seed(2);
+  for (at::IntArrayRef rows : {at::IntArrayRef{}, at::IntArrayRef{7}, at::IntArrayRef{3, 5}, at::IntArrayRef{2, 0, 4}}) {
+    std::vector<int64_t> leftSizes = rows.vec(), rightSizes = rows.vec();
+    leftSizes.push_back(6);
+    rightSizes.push_back(4);
+    at::Tensor left = at::randn(leftSizes), right = at::randn(rightSizes);
+    at::Tensor exact = at::mm(left.to(at::kDouble).reshape({-1, 6}).t(), right.to(at::kDouble).reshape({-1, 4}));
+    at::Tensor made = weightGradient(left, right, "meshplan.weight_gradient");
+    EXPECT_EQ(made.sizes(), at::IntArrayRef({6, 4}));
+    EXPECT_LE(difference(made, exact), 15 * 4 * std::exp2(-24) * 8);
+    at::Tensor narrowLeft = left.to(at::kBFloat16), narrowRight = right.to(at::kBFloat16);
+    if (rows.size() == 1)
+      expectProduct(weightGradient(narrowLeft, narrowRight, "meshplan.weight_gradient_f32"), narrowLeft.t(), narrowRight);
+  }
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- products.cpp - products of 16-bit matrices -------------------------===//
+//===- products.cpp - products of matrices --------------------------------===//
 
 #include "runtime/tensor/torch/kernels/products.h"
 
@@ -57,6 +57,27 @@ at::Tensor meshplan::matmulF32(const at::Tensor &self, const at::Tensor &other) 
 at::Tensor meshplan::linearF32(const at::Tensor &input, const at::Tensor &weight) {
   TORCH_CHECK(weight.dim() == 2, "weight must have 2 dims, it has ", weight.dim());
   return matmulF32(input, weight.t());
+}
+
+/// All dims but the last as one. Rows without elements count too.
+static at::Tensor asRows(const at::Tensor &tensor) {
+  TORCH_CHECK(tensor.dim() >= 1, "an operand has no dims");
+  return tensor.dim() == 1 ? tensor.unsqueeze(0) : tensor.flatten(0, -2);
+}
+
+static void checkRows(const at::Tensor &left, const at::Tensor &right) {
+  TORCH_CHECK(left.dim() == right.dim() && left.sizes().slice(0, left.dim() - 1).equals(right.sizes().slice(0, right.dim() - 1)),
+              "left ", left.sizes(), " and right ", right.sizes(), " have other rows");
+}
+
+at::Tensor meshplan::weightGradient(const at::Tensor &left, const at::Tensor &right) {
+  checkRows(left, right);
+  return at::mm(asRows(left).t(), asRows(right));
+}
+
+at::Tensor meshplan::weightGradientF32(const at::Tensor &left, const at::Tensor &right) {
+  checkRows(left, right);
+  return matmulF32(asRows(left).t(), asRows(right));
 }
 
 at::Tensor meshplan::rowMajorLinear(const at::Tensor &input, const at::Tensor &weight,

@@ -29,6 +29,8 @@ static void define(torch::Library &library) {
   library.def("matmul_f32(Tensor self, Tensor other) -> Tensor", &matmulF32);
   library.def("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", &rowMajorLinear);
   library.def("linear_f32(Tensor input, Tensor weight) -> Tensor", &linearF32);
+  library.def("weight_gradient(Tensor left, Tensor right) -> Tensor", &weightGradient);
+  library.def("weight_gradient_f32(Tensor left, Tensor right) -> Tensor", &weightGradientF32);
   library.def("row_max(Tensor input) -> Tensor", &rowMax);
   library.def("row_sum_exp(Tensor input, Tensor max) -> Tensor", &rowSumExp);
   library.def("row_sum_log_softmax(Tensor input, Tensor max, Tensor sum_exp, Tensor? weight=None) -> Tensor",

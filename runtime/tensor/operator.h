@@ -5,6 +5,14 @@
 // arguments are bound once; a call afterwards costs well under a microsecond
 // over a direct one.
 //
+// "vjp.<target>" is the gradient of a tensor argument of an operator, by the
+// compute library's own derivative. Its arguments are those of <target> and
+//   gradients  list of tensors: those of the results, None where there is none
+//   of         string: the argument whose gradient is the one result
+//   of_index   integer: which tensor, where that argument is a list of them
+// The result has the shape and element type of the argument, and is zero where
+// nothing depends on it. It may share elements with one of the gradients.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef MESHPLAN_RUNTIME_TENSOR_OPERATOR_H

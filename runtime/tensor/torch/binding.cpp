@@ -2,6 +2,7 @@
 
 #include "runtime/tensor/torch/binding.h"
 
+#include "runtime/tensor/torch/access.h"
 #include "runtime/tensor/torch/device.h"
 #include "runtime/tensor/torch/literal.h"
 
@@ -97,4 +98,31 @@ Expected<BoundArguments> meshplan::bindArguments(std::string_view target, const 
     }
   }
   return bound;
+}
+
+static at::Tensor tensorAt(std::span<Tensor> values, int index) {
+  return index < 0 ? at::Tensor() : unwrap(values[index]);
+}
+
+static c10::IValue makeList(const BoundArguments::ListSlot &slot, std::span<Tensor> values) {
+  if (slot.elementsAreOptional) {
+    c10::List<std::optional<at::Tensor>> list;
+    list.reserve(slot.values.size());
+    for (int index : slot.values)
+      list.push_back(index < 0 ? std::nullopt : std::optional(tensorAt(values, index)));
+    return list;
+  }
+  c10::List<at::Tensor> list;
+  list.reserve(slot.values.size());
+  for (int index : slot.values)
+    list.push_back(tensorAt(values, index));
+  return list;
+}
+
+void meshplan::fillStack(const BoundArguments &arguments, std::span<Tensor> values, torch::jit::Stack &stack) {
+  stack = arguments.fixed;
+  for (const auto &slot : arguments.values)
+    stack[slot.position] = unwrap(values[slot.value]);
+  for (const auto &slot : arguments.lists)
+    stack[slot.position] = makeList(slot, values);
 }

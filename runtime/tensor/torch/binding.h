@@ -33,6 +33,9 @@ struct BoundArguments {
 Expected<BoundArguments> bindArguments(std::string_view target, const c10::FunctionSchema &schema,
                                        std::span<const Argument> arguments);
 
+/// Sets `stack` to the arguments, with the tensors that `values` holds now.
+void fillStack(const BoundArguments &arguments, std::span<Tensor> values, torch::jit::Stack &stack);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_RUNTIME_TENSOR_TORCH_BINDING_H

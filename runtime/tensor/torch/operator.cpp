@@ -7,6 +7,7 @@
 #include "runtime/tensor/torch/dtype.h"
 #include "runtime/tensor/torch/guard.h"
 #include "runtime/tensor/torch/kernels/register.h"
+#include "runtime/tensor/torch/vjp.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
@@ -26,25 +27,6 @@ static std::optional<c10::OperatorName> operatorNameOf(std::string_view target) 
                            overload == "default" ? "" : std::string(overload));
 }
 
-static at::Tensor tensorAt(std::span<Tensor> values, int index) {
-  return index < 0 ? at::Tensor() : unwrap(values[index]);
-}
-
-static c10::IValue makeList(const BoundArguments::ListSlot &slot, std::span<Tensor> values) {
-  if (slot.elementsAreOptional) {
-    c10::List<std::optional<at::Tensor>> list;
-    list.reserve(slot.values.size());
-    for (int index : slot.values)
-      list.push_back(index < 0 ? std::nullopt : std::optional(tensorAt(values, index)));
-    return list;
-  }
-  c10::List<at::Tensor> list;
-  list.reserve(slot.values.size());
-  for (int index : slot.values)
-    list.push_back(tensorAt(values, index));
-  return list;
-}
-
 namespace {
 
 class BoxedCall final : public OperatorCall {
@@ -54,11 +36,7 @@ public:
 
   Status run(std::span<Tensor> values) override {
     Status status = guarded([&]() -> Status {
-      stack = arguments.fixed;
-      for (const auto &slot : arguments.values)
-        stack[slot.position] = unwrap(values[slot.value]);
-      for (const auto &slot : arguments.lists)
-        stack[slot.position] = makeList(slot, values);
+      fillStack(arguments, values, stack);
       handle.callBoxed(&stack);
       return storeResults(values);
     });
@@ -113,10 +91,14 @@ Expected<std::unique_ptr<OperatorCall>>
 meshplan::prepareCall(std::string_view target, std::span<const Argument> arguments, std::vector<int> outputs) {
   return guarded([&]() -> Expected<std::unique_ptr<OperatorCall>> {
     registerKernels();
-    std::optional<c10::OperatorName> name = operatorNameOf(target);
+    constexpr std::string_view gradientOf = "vjp.";
+    bool isGradient = target.starts_with(gradientOf);
+    std::optional<c10::OperatorName> name = operatorNameOf(isGradient ? target.substr(gradientOf.size()) : target);
     auto handle = name ? c10::Dispatcher::singleton().findSchema(*name) : std::nullopt;
     if (!handle)
       return Status::error(StatusCode::notFound, "there is no operator '", target, "'");
+    if (isGradient)
+      return prepareVjp(*handle, target, arguments, std::move(outputs));
     MESHPLAN_ASSIGN_OR_RETURN(BoundArguments bound, bindArguments(target, handle->schema(), arguments));
     return std::unique_ptr<OperatorCall>(std::make_unique<BoxedCall>(*handle, std::move(bound), std::move(outputs)));
   });

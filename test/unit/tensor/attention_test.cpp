@@ -1,4 +1,5 @@
 #include "runtime/schema/extent.h"
+#include "test/unit/tensor/attention_case.h"
 #include "test/unit/tensor/call_helper.h"
 
 #include <cmath>
@@ -8,66 +9,10 @@ using namespace meshplan;
 
 namespace {
 
-struct Case {
-  const char *name;
-  int64_t batch = 2, heads = 4, keyHeads = 4, queries = 9, keys = 9, dim = 8, valueDim = 8;
-  bool causal = false;
-  int64_t window = 0;
-  std::vector<int64_t> maskShape = {}; // empty: no mask
-  bool floatMask = false;
-  bool keyMask = false;
-  double softcap = 0;
-};
+using Case = AttentionCase;
+using Inputs = AttentionInputs;
 
-struct Inputs {
-  at::Tensor query, key, value, mask, keyMask;
-};
-
-Inputs makeInputs(const Case &c) {
-  at::manual_seed(1);
-  Inputs inputs;
-  inputs.query = at::randn({c.batch, c.heads, c.queries, c.dim}, at::kDouble);
-  inputs.key = at::randn({c.batch, c.keyHeads, c.keys, c.dim}, at::kDouble);
-  inputs.value = at::randn({c.batch, c.keyHeads, c.keys, c.valueDim}, at::kDouble);
-  if (!c.maskShape.empty())
-    inputs.mask = c.floatMask ? at::randn(c.maskShape, at::kDouble) : at::rand(c.maskShape) > 0.4;
-  if (c.keyMask)
-    inputs.keyMask = at::rand({c.batch, c.keys}) > 0.4;
-  return inputs;
-}
-
-/// True where a query may look at a key, [B, H, S, T].
-at::Tensor visible(const Case &c, const Inputs &inputs) {
-  at::Tensor distance = at::arange(c.queries).unsqueeze(1) - at::arange(c.keys).unsqueeze(0);
-  at::Tensor result = at::ones({c.batch, c.heads, c.queries, c.keys}, at::kBool);
-  if (c.causal)
-    result = result & (distance >= 0);
-  if (c.window > 0)
-    result = result & (distance < c.window);
-  if (inputs.mask.defined() && !c.floatMask)
-    result = result & inputs.mask;
-  if (inputs.keyMask.defined())
-    result = result & inputs.keyMask.unsqueeze(1).unsqueeze(1);
-  return result;
-}
-
-constexpr double scale = 0.3;
-
-/// Out and logsumexp by the definition.
-std::pair<at::Tensor, at::Tensor> reference(const Case &c, const Inputs &inputs) {
-  int64_t repeats = c.heads / c.keyHeads;
-  at::Tensor scores = at::matmul(inputs.query, inputs.key.repeat_interleave(repeats, 1).transpose(2, 3)) * scale;
-  if (c.softcap != 0)
-    scores = (scores / c.softcap).tanh() * c.softcap;
-  if (c.floatMask)
-    scores = scores + inputs.mask;
-  at::Tensor weights = scores.exp().masked_fill(visible(c, inputs).logical_not(), 0);
-  at::Tensor sum = weights.sum(3, true);
-  at::Tensor empty = sum.eq(0);
-  at::Tensor probabilities = (weights / sum).masked_fill(empty, 0);
-  return {at::matmul(probabilities, inputs.value.repeat_interleave(repeats, 1)),
-          sum.log().masked_fill(empty, 0).squeeze(3)};
-}
+constexpr double scale = attentionScale;
 
 std::vector<at::Tensor> callAttention(const Case &c, const Inputs &inputs, at::ScalarType type) {
   std::vector<at::Tensor> tensors = {inputs.query.to(type), inputs.key.to(type), inputs.value.to(type)};
@@ -87,22 +32,12 @@ std::vector<at::Tensor> callAttention(const Case &c, const Inputs &inputs, at::S
 
 class AttentionTest : public testing::TestWithParam<Case> {};
 
-/// With more queries than are computed at a time, and a window that is shorter.
-Case inBlocks(Case c) {
-  c.batch = c.keyHeads = 1;
-  c.heads = 2;
-  c.queries = c.keys = 1100;
-  c.causal = true;
-  c.window = 100;
-  return c;
-}
-
 } // namespace
 
 TEST_P(AttentionTest, AgreesWithTheDefinition) {
   const Case &c = GetParam();
   Inputs inputs = makeInputs(c);
-  auto [out, logsumexp] = reference(c, inputs);
+  auto [out, logsumexp, weights] = attentionByDefinition(c, inputs);
   for (auto [type, tolerance] : {std::pair(at::kDouble, 1e-12), std::pair(at::kFloat, 2e-5),
                                  std::pair(at::kBFloat16, 0.06), std::pair(at::kHalf, 0.01)}) {
     auto results = callAttention(c, inputs, type);
@@ -196,7 +131,7 @@ TEST(AttentionTest, TheLowestNumberOfAWiderMaskIsFinite) {
 TEST(AttentionTest, StridedHeads) {
   Case c{.name = "", .causal = true};
   Inputs inputs = makeInputs(c);
-  auto [out, logsumexp] = reference(c, inputs);
+  auto [out, logsumexp, weights] = attentionByDefinition(c, inputs);
   inputs.query = inputs.query.transpose(1, 2).contiguous().transpose(1, 2);
   inputs.key = inputs.key.transpose(2, 3).contiguous().transpose(2, 3);
   EXPECT_LT(difference(callAttention(c, inputs, at::kDouble)[0], out), 1e-13);
@@ -207,7 +142,7 @@ TEST(AttentionTest, HeadsDealtToRanksReadTheirKeyHeads) {
   for (auto [heads, keyHeads] : {std::pair<int64_t, int64_t>(6, 2), {6, 3}, {9, 3}, {4, 4}, {5, 1}}) {
     Case c{.name = "", .heads = heads, .keyHeads = keyHeads, .causal = true};
     Inputs inputs = makeInputs(c);
-    auto [out, logsumexp] = reference(c, inputs);
+    auto [out, logsumexp, weights] = attentionByDefinition(c, inputs);
     for (int64_t ranks = 1; ranks <= heads; ++ranks)
       for (int64_t rank = 0; rank < ranks; ++rank) {
         Range own = shardRange(heads, 1, ranks, rank), read = shardRange(keyHeads, 1, ranks, rank, heads / keyHeads);

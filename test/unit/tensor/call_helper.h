@@ -35,6 +35,39 @@ inline std::vector<at::Tensor> callOperator(std::string_view target, std::vector
   return results;
 }
 
+using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
+
+/// The tensors of a call and its arguments; those that are not defined are left out.
+inline std::pair<std::vector<at::Tensor>, std::vector<Argument>> positions(const NamedTensors &named,
+                                                                           std::vector<Argument> literals) {
+  std::vector<at::Tensor> tensors;
+  for (const auto &[name, tensor] : named)
+    if (tensor.defined()) {
+      literals.push_back(value(name, static_cast<int>(tensors.size())));
+      tensors.push_back(tensor);
+    }
+  return {std::move(tensors), std::move(literals)};
+}
+
+/// The results of a call on tensors by the names of its arguments.
+inline std::vector<at::Tensor> callNamed(std::string_view target, const NamedTensors &named,
+                                         std::vector<Argument> literals = {}, size_t resultCount = 1) {
+  auto [tensors, arguments] = positions(named, std::move(literals));
+  return callOperator(target, tensors, arguments, resultCount);
+}
+
+/// What a call, which can be prepared, fails with when it runs.
+inline std::string failureOf(std::string_view target, const NamedTensors &named, std::vector<Argument> literals = {},
+                             size_t resultCount = 1) {
+  auto [tensors, arguments] = positions(named, std::move(literals));
+  auto call = prepareCall(target, arguments, std::vector<int>(resultCount, -1));
+  EXPECT_TRUE(call.ok()) << call.status().message();
+  std::vector<Tensor> values;
+  for (const at::Tensor &tensor : tensors)
+    values.push_back(wrap(tensor));
+  return call ? (*call)->run(values).message() : "";
+}
+
 /// Largest absolute difference, in f64.
 inline double difference(const at::Tensor &a, const at::Tensor &b) {
   EXPECT_EQ(a.sizes(), b.sizes());

@@ -4,6 +4,11 @@
 
 #include "runtime/tensor/torch/kernels/attention.h"
 #include "runtime/tensor/torch/kernels/embedding.h"
+#include "runtime/tensor/torch/kernels/gradients/attention_gradient.h"
+#include "runtime/tensor/torch/kernels/gradients/embedding_gradient.h"
+#include "runtime/tensor/torch/kernels/gradients/norms.h"
+#include "runtime/tensor/torch/kernels/gradients/row_loss.h"
+#include "runtime/tensor/torch/kernels/gradients/shared_heads.h"
 #include "runtime/tensor/torch/kernels/grouped_mm.h"
 #include "runtime/tensor/torch/kernels/mean.h"
 #include "runtime/tensor/torch/kernels/products.h"
@@ -43,9 +48,47 @@ static void define(torch::Library &library) {
   library.def("count_tokens(Tensor target, int ignore_index, ScalarType dtype) -> Tensor", &countTokens);
 }
 
+static void defineGradients(torch::Library &library) {
+  library.def("attention_backward(Tensor gradient, Tensor query, Tensor key, Tensor value, Tensor out, "
+              "Tensor logsumexp, Tensor? mask=None, Tensor? key_mask=None, bool causal=False, int window=0, *, "
+              "float scale, float softcap=0., float dropout=0., int heads_per_key=0, int first_head=0, "
+              "int first_key_head=0, bool per_head=False) "
+              "-> (Tensor query_gradient, Tensor key_gradient, Tensor value_gradient)",
+              &attentionBackward);
+  library.def("attention_mask_gradient(Tensor gradient, Tensor query, Tensor key, Tensor value, Tensor out, "
+              "Tensor logsumexp, Tensor? mask=None, Tensor? key_mask=None, bool causal=False, int window=0, *, "
+              "float scale, float softcap=0., float dropout=0., int heads_per_key=0, int first_head=0, "
+              "int first_key_head=0) -> Tensor",
+              &attentionMaskGradient);
+  library.def("sum_shared_heads(Tensor input, int groups, int heads_per_group, int first_head=0) -> Tensor",
+              &sumSharedHeads);
+  library.def("row_loss_gradient(Tensor gradient, Tensor input, Tensor target, Tensor? max=None, "
+              "Tensor? sum_exp=None, Tensor? weight=None, Tensor? class_weight=None, *, int ignore_index, "
+              "int classes, float label_smoothing=0., int offset=0) -> Tensor",
+              &rowLossGradient);
+  library.def("embedding_gradient(Tensor gradient, Tensor indices, Tensor weight, int offset=0, int padding_idx=-1, "
+              "bool scale_grad_by_freq=False) -> Tensor",
+              &embeddingGradient);
+  library.def("layer_norm_input_gradient(Tensor gradient, Tensor input, int[] normalized_shape, "
+              "Tensor? weight=None, float eps=1e-5) -> Tensor",
+              &layerNormInputGradient);
+  library.def("layer_norm_weight_gradient(Tensor gradient, Tensor input, int[] normalized_shape, float eps=1e-5) "
+              "-> Tensor",
+              &layerNormWeightGradient);
+  library.def("rms_norm_input_gradient(Tensor gradient, Tensor input, int[] normalized_shape, Tensor? weight=None, "
+              "float? eps=None) -> Tensor",
+              &rmsNormInputGradient);
+  library.def("rms_norm_weight_gradient(Tensor gradient, Tensor input, int[] normalized_shape, float? eps=None) "
+              "-> Tensor",
+              &rmsNormWeightGradient);
+}
+
 void meshplan::registerKernels() {
   static std::once_flag once;
   // Never destroyed: the dispatcher may be gone before this library at exit.
-  std::call_once(
-      once, [] { define(*new torch::Library(torch::Library::DEF, "meshplan", std::nullopt, __FILE__, __LINE__)); });
+  std::call_once(once, [] {
+    auto &library = *new torch::Library(torch::Library::DEF, "meshplan", std::nullopt, __FILE__, __LINE__);
+    define(library);
+    defineGradients(library);
+  });
 }

@@ -1,6 +1,7 @@
 //===- rows.cpp - cross entropy over a divided vocabulary -----------------===//
 
 #include "runtime/tensor/torch/kernels/rows.h"
+#include "runtime/tensor/torch/kernels/accumulation.h"
 #include "runtime/tensor/torch/kernels/indices.h"
 
 #include <ATen/ATen.h>
@@ -8,14 +9,6 @@
 #include <limits>
 
 using namespace meshplan;
-
-/// A block in f32 stays in the second-level cache of a core. On a GPU it keeps the device busy and is still far smaller
-/// than the logits.
-static int64_t blockElementsFor(const at::Tensor &input) { return input.is_cpu() ? 1 << 16 : 1 << 24; }
-
-static at::ScalarType accumulationType(at::ScalarType type) {
-  return type == at::kHalf || type == at::kBFloat16 ? at::kFloat : type;
-}
 
 static void checkRows(const at::Tensor &input) {
   TORCH_CHECK(input.dim() == 2, "input must have 2 dims, it has ", input.dim());
@@ -34,8 +27,7 @@ template <typename Change>
 static at::Tensor sumShifted(const at::Tensor &input, const at::Tensor &max, const Change &change) {
   checkRows(input);
   at::ScalarType type = accumulationType(input.scalar_type());
-  int64_t rows = input.size(0),
-          block = std::max<int64_t>(1, blockElementsFor(input) / std::max<int64_t>(1, input.size(1)));
+  int64_t rows = input.size(0), block = rowsAtATime(input, input.size(1));
   at::Tensor result = at::empty({rows}, input.options().dtype(type));
   at::Tensor maxColumn = max.to(type).unsqueeze(1);
   for (int64_t row = 0; row < rows; row += block) {

@@ -1,0 +1,104 @@
+//===- attention_blocks.cpp - what attention and its gradient share -------===//
+
+#include "runtime/tensor/torch/kernels/attention_blocks.h"
+
+#include <ATen/ATen.h>
+#include <algorithm>
+#include <limits>
+
+using namespace meshplan;
+
+static constexpr double minusInfinity = -std::numeric_limits<double>::infinity();
+
+/// The same number of dims, each equal or 1.
+static bool isBroadcastTo(const at::Tensor &tensor, at::IntArrayRef shape) {
+  return std::ranges::equal(tensor.sizes(), shape,
+                            [](int64_t size, int64_t full) { return size == full || size == 1; });
+}
+
+void meshplan::checkAttention(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
+                              const AttentionMasks &masks, double dropout) {
+  TORCH_CHECK(query.dim() == 4 && key.dim() == 4 && value.dim() == 4, "query, key and value must have 4 dims");
+  bool matches = query.size(0) == key.size(0) && query.size(3) == key.size(3) && key.size(0) == value.size(0) &&
+                 key.size(1) == value.size(1) && key.size(2) == value.size(2);
+  TORCH_CHECK(matches && key.size(1) > 0 && query.size(1) % key.size(1) == 0, "query ", query.sizes(), ", key ",
+              key.sizes(), " and value ", value.sizes(), " do not belong together");
+  TORCH_CHECK(!masks.mask || isBroadcastTo(*masks.mask, {query.size(0), query.size(1), query.size(2), key.size(2)}),
+              "mask ", masks.mask->sizes(), " does not fit query ", query.sizes(), " and key ", key.sizes());
+  TORCH_CHECK(!masks.keyMask || masks.keyMask->sizes().equals({key.size(0), key.size(2)}), "key_mask ",
+              masks.keyMask->sizes(), " does not fit key ", key.sizes());
+  TORCH_CHECK(masks.window >= 0, "window must not be negative, it is ", masks.window);
+  TORCH_CHECK_NOT_IMPLEMENTED(dropout == 0, "attention with dropout ", dropout, " is not supported");
+}
+
+IndexSpan meshplan::reachableKeys(IndexSpan rows, int64_t keys, const AttentionMasks &masks) {
+  int64_t end = masks.causal ? std::min(keys, rows.end) : keys;
+  int64_t begin = masks.window > 0 ? std::clamp<int64_t>(rows.begin - masks.window + 1, 0, end - 1) : 0;
+  return {begin, end};
+}
+
+/// Part of a mask dim, which is whole or 1.
+static at::Tensor part(const at::Tensor &mask, int64_t dim, IndexSpan span) {
+  return mask.size(dim) == 1 ? mask : mask.narrow(dim, span.begin, span.size());
+}
+
+at::Tensor meshplan::partOfMask(const at::Tensor &mask, IndexSpan rows, IndexSpan keys) {
+  return part(part(mask, 2, rows), 3, keys);
+}
+
+at::Tensor meshplan::additiveMask(const AttentionMasks &masks, IndexSpan rows, IndexSpan keys,
+                                  const at::TensorOptions &options) {
+  at::Tensor result = at::zeros({1, 1, rows.size(), keys.size()}, options);
+  at::TensorOptions integers = options.dtype(at::kLong);
+  if (masks.causal || masks.window > 0) {
+    at::Tensor distance = at::arange(rows.begin, rows.end, integers).unsqueeze(1) -
+                          at::arange(keys.begin, keys.end, integers).unsqueeze(0);
+    if (masks.causal)
+      result.masked_fill_(distance.lt(0), minusInfinity);
+    if (masks.window > 0)
+      result.masked_fill_(distance.ge(masks.window), minusInfinity);
+  }
+  if (masks.keyMask)
+    result = result.masked_fill(
+        masks.keyMask->narrow(1, keys.begin, keys.size()).logical_not().unsqueeze(1).unsqueeze(1), minusInfinity);
+  if (masks.mask) {
+    at::Tensor mask = partOfMask(*masks.mask, rows, keys);
+    result = mask.scalar_type() == at::kBool ? result.masked_fill(mask.logical_not(), minusInfinity)
+                                             : result.add(mask.to(options.dtype()));
+  }
+  return result;
+}
+
+bool meshplan::hasFlashKernel(const at::Tensor &query, const at::Tensor &value, AttentionForm form) {
+  return query.is_cpu() && query.size(3) == value.size(3) && query.numel() > 0 && value.numel() > 0 &&
+         form.softcap == 0;
+}
+
+at::Tensor meshplan::withAdjacentElements(const at::Tensor &tensor) {
+  return tensor.stride(3) == 1 ? tensor : tensor.contiguous();
+}
+
+at::Tensor meshplan::headsRead(const at::Tensor &tensor, int64_t heads, int64_t headsPerKey, int64_t firstHead,
+                               int64_t firstKeyHead) {
+  at::Tensor head = at::arange(firstHead, firstHead + heads, tensor.options().dtype(at::kLong));
+  return tensor.index_select(1, head.div(headsPerKey, "floor").sub_(firstKeyHead));
+}
+
+at::Tensor meshplan::cappedScores(const at::Tensor &query, const at::Tensor &key, AttentionForm form) {
+  at::Tensor scores = at::matmul(query.mul(form.scale), key.transpose(2, 3));
+  if (form.softcap != 0)
+    scores.div_(form.softcap).tanh_().mul_(form.softcap);
+  return scores;
+}
+
+at::Tensor meshplan::softmaxInPlace(at::Tensor &scores) {
+  // Shifted by the maximum, so that a row of nothing but the lowest number is an even distribution.
+  at::Tensor max = scores.amax(3, /*keepdim=*/true);
+  max.masked_fill_(max.eq(minusInfinity), 0);
+  scores.sub_(max).exp_();
+  at::Tensor sum = scores.sum(3, /*keepdim=*/true);
+  at::Tensor hidden = sum.eq(0);
+  sum.masked_fill_(hidden, 1);
+  scores.div_(sum);
+  return max.add_(sum.log_()).masked_fill_(hidden, 0).squeeze(3);
+}

@@ -1,0 +1,38 @@
+//===- attention_gradient.h - gradients of attention -------------*- C++ -*-===//
+//
+// Of attention()'s first result. Masks, heads and fails are those of attention();
+// a row that may look at nothing passes no gradient on. f16 and bf16 are
+// computed in f32. Work goes in blocks of query rows, as attention() does.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_ATTENTION_GRADIENT_H
+#define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_ATTENTION_GRADIENT_H
+
+#include <ATen/core/Tensor.h>
+#include <optional>
+#include <tuple>
+
+namespace meshplan {
+
+/// `gradient` [B, H, S, E] is that of `out`; `out` and `logsumexp` are what attention() gave for the other arguments.
+/// Gives the gradients of query, key and value, each of its operand's shape and type. Those of a key head are sums over
+/// the query heads that read it; with `perHead` they are [B, H, T, ..], one for each query head.
+std::tuple<at::Tensor, at::Tensor, at::Tensor>
+attentionBackward(const at::Tensor &gradient, const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
+                  const at::Tensor &out, const at::Tensor &logsumexp, const std::optional<at::Tensor> &mask,
+                  const std::optional<at::Tensor> &keyMask, bool causal, int64_t window, double scale, double softcap,
+                  double dropout, int64_t headsPerKey = 0, int64_t firstHead = 0, int64_t firstKeyHead = 0,
+                  bool perHead = false);
+
+/// The gradient of `mask`, which is there and of a floating type: of its shape and type, summed over the dims where it
+/// has 1.
+at::Tensor attentionMaskGradient(const at::Tensor &gradient, const at::Tensor &query, const at::Tensor &key,
+                                 const at::Tensor &value, const at::Tensor &out, const at::Tensor &logsumexp,
+                                 const std::optional<at::Tensor> &mask, const std::optional<at::Tensor> &keyMask,
+                                 bool causal, int64_t window, double scale, double softcap, double dropout,
+                                 int64_t headsPerKey = 0, int64_t firstHead = 0, int64_t firstKeyHead = 0);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_ATTENTION_GRADIENT_H

@@ -1,0 +1,43 @@
+//===- embedding_gradient.cpp - gradient of a divided table ---------------===//
+
+#include "runtime/tensor/torch/kernels/gradients/embedding_gradient.h"
+#include "runtime/tensor/torch/kernels/accumulation.h"
+
+#include <ATen/ATen.h>
+#include <ATen/ops/_unique2.h>
+
+using namespace meshplan;
+
+/// PyTorch adds to each row in the order of its indices, shared out by rows and not by indices.
+static at::Tensor sumRows(const at::Tensor &gradient, const at::Tensor &indices, int64_t rows, bool scaleByFrequency) {
+  return at::embedding_dense_backward(gradient, indices, rows, /*padding_idx=*/-1, scaleByFrequency);
+}
+
+at::Tensor meshplan::embeddingGradient(const at::Tensor &gradient, const at::Tensor &indices, const at::Tensor &weight,
+                                       int64_t offset, int64_t paddingIdx, bool scaleByFrequency) {
+  TORCH_CHECK(weight.dim() == 2, "weight must have 2 dims, it has ", weight.dim());
+  std::vector<int64_t> expected = indices.sizes().vec();
+  expected.push_back(weight.size(1));
+  TORCH_CHECK(gradient.sizes().equals(expected), "gradient ", gradient.sizes(), " does not fit indices ",
+              indices.sizes(), " and weight ", weight.sizes());
+  int64_t rows = weight.size(0);
+  at::Tensor flat = indices.reshape({-1}), sources = gradient.reshape({flat.size(0), weight.size(1)});
+  at::Tensor local = flat.to(at::kLong) - offset;
+  at::Tensor isHere = local.ge(0).logical_and_(local.lt(rows));
+  if (paddingIdx >= 0)
+    isHere.logical_and_(flat.ne(paddingIdx));
+  if (!isHere.all().item<bool>()) {
+    at::Tensor here = isHere.nonzero().squeeze(1);
+    local = local.index_select(0, here);
+    sources = sources.index_select(0, here);
+  }
+  if (sources.numel() == 0)
+    return at::zeros({rows, weight.size(1)}, gradient.options());
+  at::ScalarType type = accumulationType(gradient.scalar_type());
+  if (type == gradient.scalar_type())
+    return sumRows(sources, local, rows, scaleByFrequency);
+  // In f32 only the rows that occur; a table may be far larger.
+  auto [present, position, count] = at::_unique2(local, /*sorted=*/true, /*return_inverse=*/true);
+  at::Tensor sums = sumRows(sources.to(type), position, present.size(0), scaleByFrequency);
+  return at::zeros({rows, weight.size(1)}, gradient.options()).index_copy_(0, present, sums.to(gradient.scalar_type()));
+}

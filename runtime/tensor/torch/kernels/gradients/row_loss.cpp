@@ -1,0 +1,106 @@
+//===- row_loss.cpp - gradient of losses over a divided vocabulary --------===//
+
+#include "runtime/tensor/torch/kernels/gradients/row_loss.h"
+#include "runtime/tensor/torch/kernels/accumulation.h"
+#include "runtime/tensor/torch/kernels/indices.h"
+
+#include <ATen/ATen.h>
+
+using namespace meshplan;
+
+namespace {
+
+/// What is known of each row and column, in the type of the computation. Row n of the result is
+/// factor[n] exp(input - max[n]) - smoothing[n] classWeight, less `picked` at its target.
+struct RowFactors {
+  at::Tensor max, factor;            // [N, 1]; none for logarithms
+  at::Tensor picked, column;         // [N, 1]: zero for column 0 where the target is not here
+  at::Tensor smoothing, classWeight; // [N, 1], [C] or []; none without smoothed labels
+  at::Tensor ignored;                // [N, 1]
+};
+
+} // namespace
+
+/// The sum of all weights, and those of the columns here. Weights are one if they are not given.
+static std::pair<at::Tensor, at::Tensor> classWeights(const std::optional<at::Tensor> &given, int64_t classes,
+                                                      int64_t offset, int64_t columns,
+                                                      const at::TensorOptions &options) {
+  if (!given)
+    return {at::scalar_tensor(static_cast<double>(classes), options), at::ones({}, options)};
+  at::Tensor weight = given->to(options.dtype());
+  return {weight.sum(), weight.narrow(0, offset, columns)};
+}
+
+static RowFactors rowFactors(const at::Tensor &gradient, const at::Tensor &input, const at::Tensor &target,
+                             const std::optional<at::Tensor> &max, const std::optional<at::Tensor> &sumExp,
+                             const std::optional<at::Tensor> &weight, const std::optional<at::Tensor> &classWeight,
+                             int64_t ignoreIndex, int64_t classes, double labelSmoothing, int64_t offset) {
+  at::TensorOptions options = input.options().dtype(accumulationType(input.scalar_type()));
+  auto column = [&](const at::Tensor &tensor) { return tensor.to(options.dtype()).unsqueeze(1); };
+  int64_t columns = input.size(1);
+  RowFactors rows;
+  rows.ignored = target.eq(ignoreIndex).unsqueeze(1);
+  at::Tensor loss = column(gradient).masked_fill(rows.ignored, 0);
+  at::Tensor picked = weight ? loss.mul(column(*weight)) : loss;
+  if (labelSmoothing != 0)
+    picked = picked.mul(1 - labelSmoothing);
+  if (max)
+    rows.factor = picked;
+  if (labelSmoothing != 0) {
+    auto [sum, here] = classWeights(classWeight, classes, offset, columns, options);
+    rows.smoothing = loss.mul(labelSmoothing / static_cast<double>(classes));
+    rows.classWeight = here;
+    if (max)
+      rows.factor = picked.add(rows.smoothing.mul(sum));
+  }
+  if (max) {
+    rows.max = column(*max);
+    rows.factor = rows.factor.div(column(*sumExp));
+  }
+  at::Tensor local = target.to(at::kLong).unsqueeze(1) - offset;
+  rows.picked = picked.masked_fill(local.lt(0).logical_or_(local.ge(columns)), 0);
+  rows.column = local.clamp_(0, std::max<int64_t>(0, columns - 1));
+  return rows;
+}
+
+/// Sets `block`, which has the type of the computation, to the gradient of the rows from `row` on.
+static void fillBlock(at::Tensor &block, const at::Tensor &input, const RowFactors &rows, int64_t row) {
+  auto part = [&](const at::Tensor &tensor) { return tensor.narrow(0, row, block.size(0)); };
+  if (rows.max.defined())
+    block.copy_(part(input)).sub_(part(rows.max)).exp_().mul_(part(rows.factor));
+  else
+    block.zero_();
+  if (rows.smoothing.defined())
+    block.sub_(part(rows.smoothing) * rows.classWeight);
+  block.scatter_add_(1, part(rows.column), part(rows.picked).neg());
+  // Also where the input is not finite.
+  block.masked_fill_(part(rows.ignored), 0);
+}
+
+at::Tensor meshplan::rowLossGradient(const at::Tensor &gradient, const at::Tensor &input, const at::Tensor &target,
+                                     const std::optional<at::Tensor> &max, const std::optional<at::Tensor> &sumExp,
+                                     const std::optional<at::Tensor> &weight,
+                                     const std::optional<at::Tensor> &classWeight, int64_t ignoreIndex, int64_t classes,
+                                     double labelSmoothing, int64_t offset) {
+  TORCH_CHECK(input.dim() == 2, "input must have 2 dims, it has ", input.dim());
+  TORCH_CHECK(max.has_value() == sumExp.has_value(), "max and sum_exp must be given both or not at all");
+  int64_t count = input.size(0), columns = input.size(1);
+  TORCH_CHECK(offset >= 0 && offset + columns <= classes, "columns ", offset, " to ", offset + columns,
+              " are not all of the ", classes, " classes");
+  checkIndices(target.masked_fill(target.eq(ignoreIndex), 0), classes, "target");
+  at::Tensor result = at::empty({count, columns}, input.options());
+  if (result.numel() == 0)
+    return result;
+  RowFactors rows = rowFactors(gradient, input, target, max, sumExp, weight, classWeight, ignoreIndex, classes,
+                               labelSmoothing, offset);
+  at::ScalarType type = accumulationType(input.scalar_type());
+  int64_t most = rowsAtATime(input, columns);
+  for (int64_t row = 0; row < count; row += most) {
+    at::Tensor part = result.narrow(0, row, std::min(most, count - row));
+    at::Tensor block = type == part.scalar_type() ? part : at::empty(part.sizes(), part.options().dtype(type));
+    fillBlock(block, input, rows, row);
+    if (!block.is_same(part))
+      part.copy_(block);
+  }
+  return result;
+}

@@ -1,0 +1,349 @@
+#include "runtime/schema/extent.h"
+#include "runtime/tensor/compute_scope.h"
+#include "test/unit/tensor/attention_case.h"
+#include "test/unit/tensor/call_helper.h"
+
+#include <gmock/gmock.h>
+#include <torch/csrc/autograd/autograd.h>
+
+using namespace meshplan;
+using testing::HasSubstr;
+
+namespace {
+
+using Case = AttentionCase;
+using Inputs = AttentionInputs;
+
+/// Of query, key and value, and of a mask that was added.
+struct Gradients {
+  at::Tensor query, key, value, mask;
+};
+
+/// Numbers of the type, in f64.
+Inputs rounded(Inputs inputs, const Case &c, at::ScalarType type) {
+  auto round = [&](at::Tensor &tensor) { tensor = tensor.to(type).to(at::kDouble); };
+  round(inputs.query), round(inputs.key), round(inputs.value);
+  if (c.floatMask)
+    round(inputs.mask);
+  return inputs;
+}
+
+/// By autograd through the definition.
+Gradients expectedGradients(const Case &c, Inputs inputs, const at::Tensor &gradient) {
+  std::vector<at::Tensor> leaves;
+  auto record = [&](at::Tensor &tensor) { leaves.push_back(tensor = tensor.detach().clone().requires_grad_(true)); };
+  record(inputs.query), record(inputs.key), record(inputs.value);
+  if (c.floatMask)
+    record(inputs.mask);
+  auto found = torch::autograd::grad({attentionByDefinition(c, inputs).out}, leaves, {gradient});
+  return {found[0], found[1], found[2], c.floatMask ? found[3] : at::Tensor()};
+}
+
+std::vector<Argument> literals(const Case &c) {
+  return {{"scale", attentionScale}, {"causal", c.causal}, {"window", c.window}, {"softcap", c.softcap}};
+}
+
+NamedTensors operands(const Case &c, const Inputs &inputs, at::ScalarType type) {
+  return {{"query", inputs.query.to(type)},
+          {"key", inputs.key.to(type)},
+          {"value", inputs.value.to(type)},
+          {"mask", c.floatMask ? inputs.mask.to(type) : inputs.mask},
+          {"key_mask", inputs.keyMask}};
+}
+
+NamedTensors withResults(NamedTensors named, const at::Tensor &gradient, const at::Tensor &out,
+                         const at::Tensor &logsumexp) {
+  named.insert(named.end(), {{"gradient", gradient}, {"out", out}, {"logsumexp", logsumexp}});
+  return named;
+}
+
+Gradients call(const Case &c, const NamedTensors &named, std::vector<Argument> more = {}) {
+  std::vector<Argument> arguments = literals(c);
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  auto found = callNamed("meshplan.attention_backward", named, arguments, 3);
+  at::Tensor mask = c.floatMask ? callNamed("meshplan.attention_mask_gradient", named, arguments)[0] : at::Tensor();
+  return {found[0], found[1], found[2], mask};
+}
+
+/// Forward and backward by the kernels.
+Gradients gradientsOfKernels(const Case &c, const Inputs &inputs, const at::Tensor &gradient, at::ScalarType type) {
+  NamedTensors named = operands(c, inputs, type);
+  auto forward = callNamed("meshplan.attention", named, literals(c), 2);
+  return call(c, withResults(named, gradient.to(type), forward[0], forward[1]));
+}
+
+at::Tensor gradientFor(const Case &c) {
+  at::manual_seed(2);
+  return at::randn({c.batch, c.heads, c.queries, c.valueDim}, at::kDouble);
+}
+
+void expectNear(const Gradients &found, const Gradients &expected, double tolerance) {
+  EXPECT_LT(difference(found.query, expected.query), tolerance);
+  EXPECT_LT(difference(found.key, expected.key), tolerance);
+  EXPECT_LT(difference(found.value, expected.value), tolerance);
+  if (expected.mask.defined()) {
+    EXPECT_LT(difference(found.mask, expected.mask), tolerance);
+  }
+}
+
+/// What rounding may change, element by element, where all is computed in f32 on 16-bit operands.
+struct RoundingBounds {
+  RoundingBounds(const Case &c, const Inputs &inputs, const at::Tensor &gradient, const Gradients &expected,
+                 double unit) {
+    int64_t repeats = c.heads / c.keyHeads;
+    auto ofKeyHeads = [&](const at::Tensor &tensor) { return tensor.unflatten(1, {c.keyHeads, repeats}).sum(2); };
+    AttentionResult result = attentionByDefinition(c, inputs);
+    // `out` comes rounded: rowsum(gradient * out) errs by at most a unit of each addend. The cap's slope is at most 1.
+    at::Tensor scores = result.weights * (gradient * result.out).abs().sum(3, true) * unit;
+    at::Tensor query = at::matmul(scores, inputs.key.repeat_interleave(repeats, 1).abs()) * attentionScale;
+    at::Tensor key = ofKeyHeads(at::matmul(scores.transpose(2, 3), inputs.query.abs())) * attentionScale;
+    // Every gradient is rounded once. 1e-4 is for f32: 2^-24 for each of the 200 numbers of a size below 10 that are
+    // added at most.
+    auto roundedOnce = [&](const at::Tensor &exact, const at::Tensor &error) {
+      return (exact.abs() + error) * unit + error + 1e-4;
+    };
+    bounds = {roundedOnce(expected.query, query), roundedOnce(expected.key, key),
+              roundedOnce(expected.value, at::zeros_like(expected.value)), at::Tensor()};
+    if (expected.mask.defined())
+      bounds.mask = roundedOnce(expected.mask, scores.sum_to_size(expected.mask.sizes()));
+  }
+
+  void expectWithin(const Gradients &found, const Gradients &expected) const {
+    auto within = [](const at::Tensor &a, const at::Tensor &b, const at::Tensor &bound) {
+      return (a.to(at::kDouble) - b).abs().le(bound).all().item<bool>();
+    };
+    EXPECT_TRUE(within(found.query, expected.query, bounds.query));
+    EXPECT_TRUE(within(found.key, expected.key, bounds.key));
+    EXPECT_TRUE(within(found.value, expected.value, bounds.value));
+    if (bounds.mask.defined()) {
+      EXPECT_TRUE(within(found.mask, expected.mask, bounds.mask));
+    }
+  }
+
+  Gradients bounds;
+};
+
+/// Two blocks of queries.
+Case inTwoBlocks(Case c) {
+  c = inBlocks(c);
+  c.queries = c.keys = 600;
+  return c;
+}
+
+class AttentionGradientTest : public testing::TestWithParam<Case> {};
+
+} // namespace
+
+TEST_P(AttentionGradientTest, AgreesWithAutograd) {
+  const Case &c = GetParam();
+  Inputs inputs = makeInputs(c);
+  at::Tensor gradient = gradientFor(c);
+  Gradients expected = expectedGradients(c, inputs, gradient);
+  // 2^-53 and 2^-24 for each of some hundred additions of numbers below 10.
+  for (auto [type, tolerance] : {std::pair(at::kDouble, 1e-12), std::pair(at::kFloat, 1e-4)}) {
+    Gradients found = gradientsOfKernels(c, inputs, gradient, type);
+    EXPECT_EQ(found.key.scalar_type(), type);
+    expectNear(found, expected, tolerance);
+  }
+}
+
+TEST_P(AttentionGradientTest, HalfTypesAreComputedInFloat) {
+  const Case &c = GetParam();
+  for (auto [type, unit] : {std::pair(at::kBFloat16, 0x1p-8), std::pair(at::kHalf, 0x1p-11)}) {
+    Inputs inputs = rounded(makeInputs(c), c, type);
+    at::Tensor gradient = gradientFor(c).to(type).to(at::kDouble);
+    Gradients expected = expectedGradients(c, inputs, gradient);
+    AttentionResult result = attentionByDefinition(c, inputs);
+    Gradients found = call(c, withResults(operands(c, inputs, type), gradient.to(type), result.out.to(type),
+                                          result.logsumexp.to(at::kFloat)));
+    EXPECT_EQ(found.query.scalar_type(), type);
+    EXPECT_EQ(found.value.scalar_type(), type);
+    RoundingBounds(c, inputs, gradient, expected, unit).expectWithin(found, expected);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, AttentionGradientTest,
+    testing::Values(Case{.name = "plain"}, Case{.name = "causal", .causal = true},
+                    Case{.name = "grouped", .heads = 6, .keyHeads = 2, .causal = true},
+                    Case{.name = "groupedMasked", .heads = 6, .keyHeads = 2, .keyMask = true},
+                    Case{.name = "oneKeyHead", .heads = 3, .keyHeads = 1},
+                    Case{.name = "moreKeys", .queries = 5, .keys = 12, .causal = true},
+                    Case{.name = "moreQueries", .queries = 12, .keys = 5, .causal = true},
+                    Case{.name = "window", .causal = true, .window = 3}, Case{.name = "windowBothSides", .window = 3},
+                    Case{.name = "rowsWithoutKeys", .queries = 14, .keys = 4, .causal = true, .window = 2},
+                    Case{.name = "keyMask", .causal = true, .keyMask = true},
+                    Case{.name = "boolMaskOfHeads", .causal = true, .maskShape = {1, 4, 9, 9}},
+                    Case{.name = "boolMaskOfKeys", .maskShape = {2, 1, 1, 9}},
+                    Case{.name = "floatMask", .maskShape = {2, 4, 9, 9}, .floatMask = true},
+                    Case{.name = "floatMaskOfHeads", .causal = true, .maskShape = {1, 4, 9, 9}, .floatMask = true},
+                    Case{.name = "floatMaskOfQueries", .maskShape = {2, 1, 9, 1}, .floatMask = true},
+                    Case{.name = "oneNumberForAMask", .causal = true, .maskShape = {1, 1, 1, 1}, .floatMask = true},
+                    Case{.name = "allMasks", .causal = true, .window = 4, .maskShape = {2, 1, 9, 9}, .keyMask = true},
+                    Case{.name = "otherValueDim", .valueDim = 5, .causal = true},
+                    Case{.name = "otherValueDimGrouped",
+                         .heads = 6,
+                         .keyHeads = 3,
+                         .valueDim = 12,
+                         .window = 2,
+                         .maskShape = {2, 6, 9, 9},
+                         .floatMask = true,
+                         .keyMask = true},
+                    Case{.name = "softcap", .causal = true, .softcap = 0.5},
+                    Case{.name = "softcapWithBias",
+                         .heads = 6,
+                         .keyHeads = 2,
+                         .causal = true,
+                         .window = 4,
+                         .maskShape = {1, 6, 1, 9},
+                         .floatMask = true,
+                         .softcap = 1.5},
+                    inTwoBlocks({.name = "blocks", .keyMask = true}),
+                    inTwoBlocks({.name = "softcapInBlocks", .softcap = 0.7}),
+                    inTwoBlocks({.name = "maskInBlocks", .maskShape = {1, 2, 600, 600}, .floatMask = true}),
+                    inTwoBlocks({.name = "maskOfKeysInBlocks", .maskShape = {1, 1, 1, 600}, .floatMask = true}),
+                    Case{.name = "noQueries", .queries = 0, .causal = true},
+                    Case{.name = "noKeys", .keys = 0, .maskShape = {1, 1, 9, 1}, .floatMask = true},
+                    Case{.name = "noBatch", .batch = 0, .keyMask = true}),
+    [](const auto &info) { return info.param.name; });
+
+TEST(AttentionGradientTest, RowsOfOneLargeNumberAreEven) {
+  for (double large : {-1e4, -1e9, double(std::numeric_limits<float>::lowest())})
+    for (int64_t valueDim : {8, 5}) {
+      Case c{.name = "", .valueDim = valueDim, .floatMask = true};
+      Inputs inputs = makeInputs(c);
+      inputs.mask = at::zeros({1, 1, 9, 9}, at::kDouble);
+      inputs.mask.select(2, 4).fill_(large);
+      at::Tensor gradient = gradientFor(c);
+      std::vector<at::Tensor> leaves = {inputs.query, inputs.key, inputs.value};
+      for (at::Tensor &leaf : leaves)
+        leaf = leaf.clone().requires_grad_(true);
+      at::Tensor scores = at::matmul(leaves[0], leaves[1].transpose(2, 3)) * attentionScale + inputs.mask;
+      auto expected = torch::autograd::grad({at::matmul(scores.softmax(3), leaves[2])}, leaves, {gradient});
+      // Scores of that row have an error of 2^-53 of its number, and weights that relative error, until scores vanish
+      // beside it. 2^5 is for the sums.
+      double digits = large < -1e30 ? 0 : -large * 0x1p-48;
+      Gradients found = gradientsOfKernels(c, inputs, gradient, at::kDouble);
+      expectNear({found.query, found.key, found.value, {}}, {expected[0], expected[1], expected[2], {}},
+                 std::max(1e-12, digits));
+    }
+}
+
+/// A row of weights that do not add up to 1 has a value gradient that is too large.
+TEST(AttentionGradientTest, WeightsOfARowAddUpToOneInFloat) {
+  for (float large : {-1e4f, -1e9f, std::numeric_limits<float>::lowest()}) {
+    Case c{.name = "", .floatMask = true};
+    Inputs inputs = makeInputs(c);
+    inputs.mask = at::full({1, 1, 1, 1}, large, at::kDouble);
+    Gradients found = gradientsOfKernels(c, inputs, at::ones({2, 4, 9, 8}, at::kDouble), at::kFloat);
+    // Each of 9 rows spreads a gradient of 1 over the keys. 81 weights are rounded to 2^-24.
+    EXPECT_LT(difference(found.value.sum(2), at::full({2, 4, 8}, 9.0)), 1e-5) << large;
+  }
+}
+
+/// Each rank has some of the query heads, and the key heads that these read: neighbours may hold the same key head.
+TEST(AttentionGradientTest, HeadsDealtToRanksAddUp) {
+  for (auto [heads, keyHeads] : {std::pair<int64_t, int64_t>(6, 2), {6, 3}, {9, 3}, {4, 4}, {5, 1}}) {
+    Case c{.name = "",
+           .heads = heads,
+           .keyHeads = keyHeads,
+           .causal = true,
+           .maskShape = {1, heads, 9, 9},
+           .floatMask = true};
+    Inputs inputs = makeInputs(c);
+    at::Tensor gradient = gradientFor(c);
+    Gradients expected = expectedGradients(c, inputs, gradient);
+    AttentionResult result = attentionByDefinition(c, inputs);
+    for (int64_t ranks = 1; ranks <= heads; ++ranks)
+      for (bool perHead : {false, true}) {
+        Gradients sum{at::zeros_like(expected.query), at::zeros_like(expected.key), at::zeros_like(expected.value),
+                      at::zeros_like(expected.mask)};
+        for (int64_t rank = 0; rank < ranks; ++rank) {
+          Range own = shardRange(heads, 1, ranks, rank), read = shardRange(keyHeads, 1, ranks, rank, heads / keyHeads);
+          auto mine = [&](const at::Tensor &tensor) { return tensor.narrow(1, own.offset, own.size); };
+          auto shared = [&](const at::Tensor &tensor) { return tensor.narrow(1, read.offset, read.size); };
+          Inputs part{mine(inputs.query), shared(inputs.key), shared(inputs.value), mine(inputs.mask), {}};
+          NamedTensors named =
+              withResults(operands(c, part, at::kDouble), mine(gradient), mine(result.out), mine(result.logsumexp));
+          std::vector<Argument> dealt = {
+              {"heads_per_key", heads / keyHeads}, {"first_head", own.offset}, {"first_key_head", read.offset}};
+          mine(sum.mask) += call(c, named, dealt).mask;
+          dealt.push_back({"per_head", perHead});
+          std::vector<Argument> arguments = literals(c);
+          arguments.insert(arguments.end(), dealt.begin(), dealt.end());
+          auto found = callNamed("meshplan.attention_backward", named, arguments, 3);
+          mine(sum.query) += found[0];
+          if (perHead) {
+            EXPECT_EQ(found[1].size(1), own.size);
+            std::vector<Argument> groups = {
+                {"groups", keyHeads}, {"heads_per_group", heads / keyHeads}, {"first_head", own.offset}};
+            sum.key += callNamed("meshplan.sum_shared_heads", {{"input", found[1]}}, groups)[0];
+            sum.value += callNamed("meshplan.sum_shared_heads", {{"input", found[2]}}, groups)[0];
+          } else {
+            shared(sum.key) += found[1];
+            shared(sum.value) += found[2];
+          }
+        }
+        expectNear(sum, expected, 1e-12);
+      }
+  }
+}
+
+TEST(AttentionGradientTest, PerHeadWithoutDealing) {
+  Case c{.name = "", .heads = 6, .keyHeads = 2, .causal = true};
+  Inputs inputs = makeInputs(c);
+  at::Tensor gradient = gradientFor(c);
+  Gradients expected = expectedGradients(c, inputs, gradient);
+  AttentionResult result = attentionByDefinition(c, inputs);
+  Gradients found = call(c, withResults(operands(c, inputs, at::kDouble), gradient, result.out, result.logsumexp),
+                         {{"per_head", true}});
+  EXPECT_EQ(found.key.sizes(), (at::IntArrayRef{2, 6, 9, 8}));
+  auto sums = [](const at::Tensor &tensor) { return tensor.unflatten(1, {2, 3}).sum(2); };
+  expectNear({found.query, sums(found.key), sums(found.value), {}}, expected, 1e-12);
+}
+
+TEST(AttentionGradientTest, StridedOperandsInAComputeScope) {
+  ComputeScope scope(2);
+  Case c{.name = "", .causal = true};
+  Inputs inputs = makeInputs(c);
+  at::Tensor gradient = gradientFor(c);
+  AttentionResult result = attentionByDefinition(c, inputs);
+  auto plain = call(c, withResults(operands(c, inputs, at::kDouble), gradient, result.out, result.logsumexp));
+  auto turned = [](const at::Tensor &tensor) { return tensor.transpose(2, 3).contiguous().transpose(2, 3); };
+  auto byRows = [](const at::Tensor &tensor) { return tensor.transpose(1, 2).contiguous().transpose(1, 2); };
+  Inputs strided{byRows(inputs.query), turned(inputs.key), inputs.value, {}, {}};
+  auto found = call(c, withResults(operands(c, strided, at::kDouble), byRows(gradient), turned(result.out),
+                                   byRows(result.logsumexp)));
+  expectNear(found, plain, 1e-13);
+  at::Tensor one = at::ones({}, at::kDouble).expand_as(gradient);
+  expectNear(call(c, withResults(operands(c, inputs, at::kDouble), one, result.out, result.logsumexp)),
+             call(c, withResults(operands(c, inputs, at::kDouble), one.contiguous(), result.out, result.logsumexp)),
+             1e-13);
+}
+
+TEST(AttentionGradientTest, Refusals) {
+  at::Tensor x = at::zeros({1, 4, 3, 2}), rows = at::zeros({1, 4, 3});
+  NamedTensors named = {{"gradient", x}, {"query", x}, {"key", x}, {"value", x}, {"out", x}, {"logsumexp", rows}};
+  auto with = [&](size_t index, const at::Tensor &other) {
+    NamedTensors changed = named;
+    changed[index].second = other;
+    return failureOf("meshplan.attention_backward", changed, {{"scale", 1.0}}, 3);
+  };
+  EXPECT_EQ(with(0, x), "");
+  EXPECT_THAT(with(0, x.narrow(2, 0, 2)), HasSubstr("gradient [1, 4, 2, 2], out [1, 4, 3, 2] and logsumexp [1, 4, 3] "
+                                                    "do not fit query [1, 4, 3, 2] and value [1, 4, 3, 2]"));
+  EXPECT_THAT(with(4, x.narrow(3, 0, 1)), HasSubstr("do not fit query"));
+  EXPECT_THAT(with(5, x), HasSubstr("do not fit query"));
+  EXPECT_THAT(with(2, rows), HasSubstr("must have 4 dims"));
+  EXPECT_THAT(with(2, x.narrow(1, 0, 3)), HasSubstr("do not belong together"));
+  EXPECT_THAT(failureOf("meshplan.attention_backward", named, {{"scale", 1.0}, {"dropout", 0.5}}, 3),
+              HasSubstr("dropout 0.5 is not supported"));
+  auto ofMask = [&](const at::Tensor &mask) {
+    NamedTensors changed = named;
+    changed.push_back({"mask", mask});
+    return failureOf("meshplan.attention_mask_gradient", changed, {{"scale", 1.0}});
+  };
+  EXPECT_THAT(ofMask({}), HasSubstr("there is no mask of a floating type"));
+  EXPECT_THAT(ofMask(at::ones({1, 1, 3, 3}, at::kBool)), HasSubstr("there is no mask of a floating type"));
+  EXPECT_THAT(ofMask(at::ones({1, 1, 2, 3})), HasSubstr("mask [1, 1, 2, 3] does not fit query"));
+}

@@ -73,6 +73,7 @@ class GradientReference:
     def __init__(self, program: torch.export.ExportedProgram, inputs: Tensors, loss: str) -> None:
         self.half, self.loss = is_half(program), loss
         ties, positional = names_of_parameters(program), positional_inputs(program)
+        self.first = {PREFIX + name: PREFIX + first for first, names in ties.items() for name in names}
         self.own = step(own_module(program), inputs, loss, positional, ties)
         self.wide = step(widened_module(program), widened(inputs), loss, positional, ties)
         self.magnitude = max(
@@ -100,6 +101,8 @@ class GradientReference:
 
     def compare(self, ours: Tensors, label: str) -> bool:
         """Prints the worst of one run; false if one is wrong or missing."""
+        # A tied parameter may go by any of its names.
+        ours = {self.first.get(name, name): tensor for name, tensor in ours.items()}
         if mismatch := self.mismatch(ours):
             print(f"{label}: {mismatch}: WRONG")
             return False

@@ -1,7 +1,4 @@
 //===- convolution.cpp - derivatives of convolutions ----------------------===//
-//
-// ATen's one backward operator, called once for each gradient.
-//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/derivatives/arithmetic.h"
@@ -22,26 +19,18 @@ static std::optional<SmallVector<int64_t>> windowList(const CallView &view, Stri
   return values;
 }
 
-/// The gradient of input (0) or weight (1).
-static Value gradientOf(const Derivation &derivation, unsigned which, ArrayRef<SmallVector<int64_t>> windows) {
-  const CallView &view = derivation.getView();
-  Value input = derivation.operand("input"), weight = derivation.operand("weight"), wanted = which == 0 ? input : weight;
-  SmallVector<int64_t> noPadding(rankOf(weight) - 2, 0);
-  SmallVector<Type> types(3, RankedTensorType::get({0}, elementOf(input)));
-  types[which] = RankedTensorType::get(shapeOf(wanted), elementOf(wanted));
-  return derivation.make("aten.convolution_backward.default")
-      .tensor("grad_output", derivation.gradient())
-      .tensor("input", input)
-      .tensor("weight", weight)
+/// The gradient of `wanted`, which is input or weight.
+static Value gradientOf(const Derivation &derivation, StringRef target, Value wanted,
+                        ArrayRef<SmallVector<int64_t>> windows) {
+  return derivation.make(target)
+      .tensor("gradient", derivation.gradient())
+      .tensor("input", derivation.operand("input"))
+      .tensor("weight", derivation.operand("weight"))
       .integers("stride", windows[0])
       .integers("padding", windows[1])
       .integers("dilation", windows[2])
-      .flag("transposed", false)
-      .integers("output_padding", noPadding)
-      .integer("groups", view.getInt("groups", 1))
-      .flags("output_mask", {which == 0, which == 1, false})
-      .build(types)
-      .getResult(which);
+      .integer("groups", derivation.getView().getInt("groups", 1))
+      .build(shapeOf(wanted), elementOf(wanted));
 }
 
 static void convolutionRule(Derivation &derivation) {
@@ -56,10 +45,11 @@ static void convolutionRule(Derivation &derivation) {
   if (!isPlain)
     return differentiateAtRunTime(derivation);
   SmallVector<SmallVector<int64_t>> windows{*stride, *padding, *dilation};
-  if (derivation.wants("input"))
-    derivation.give("input", gradientOf(derivation, 0, windows));
-  if (derivation.wants("weight"))
-    derivation.give("weight", gradientOf(derivation, 1, windows));
+  for (StringRef name : {"input", "weight"}) {
+    std::string target = ("meshplan.convolution_" + name + "_gradient").str();
+    if (derivation.wants(name))
+      derivation.give(name, gradientOf(derivation, target, derivation.operand(name), windows));
+  }
   if (!derivation.wants("bias"))
     return;
   SmallVector<int64_t> others{0};

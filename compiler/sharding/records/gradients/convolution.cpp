@@ -1,7 +1,7 @@
 //===- convolution.cpp - record of gradients of convolutions --------------===//
 //
-// grad_output [batch, out, places..], input [batch, in, places..], weight [out,
-// in / groups, window..]; of the three results `output_mask` chooses one.
+// gradient [batch, out, places..], input [batch, in, places..], weight [out,
+// in / groups, window..]; the result is like input or like weight.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,50 +15,36 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// The result that the mask chooses, if it is one of the first two and the only one.
-static std::optional<unsigned> chosenResult(const CallView &call) {
-  auto mask = dyn_cast_or_null<ArrayAttr>(call.get("output_mask"));
-  std::optional<unsigned> chosen;
-  for (auto [index, item] : llvm::enumerate(mask ? mask.getValue() : ArrayRef<Attribute>()))
-    if (auto isChosen = dyn_cast<BoolAttr>(item); isChosen && isChosen.getValue()) {
-      if (chosen)
-        return std::nullopt;
-      chosen = index;
-    }
-  return chosen && *chosen < 2 ? chosen : std::nullopt;
-}
-
-static FactorRule backwardRule(const CallView &call) {
+static FactorRule inputRule(const CallView &call) {
   RuleBuilder builder(call);
-  TensorRef gradient = builder.operand("grad_output"), input = builder.operand("input");
+  TensorRef gradient = builder.operand("gradient"), input = builder.operand("input"), result = builder.result();
   TensorRef weight = builder.operand("weight");
-  std::optional<unsigned> chosen = chosenResult(call);
-  if (!chosen || call.getBool("transposed", false))
-    return builder.finish();
-  TensorRef result = builder.result(*chosen);
-  bool isPlain = call.getInt("groups", 1) == 1;
-  if (*chosen == 0) {
-    builder.tie({gradient[0], input[0], result[0]});
-    if (!isPlain)
-      return builder.finish();
+  builder.tie({gradient[0], input[0], result[0]});
+  if (call.getInt("groups", 1) == 1) {
     builder.tie({gradient[1], weight[0]}, FactorKind::sum);
     builder.tie({input[1], weight[1], result[1]});
-    return builder.finish();
   }
-  builder.tie({gradient[0], input[0]}, FactorKind::sum);
-  if (!isPlain)
-    return builder.finish();
-  builder.tie({gradient[1], weight[0], result[0]});
-  builder.tie({input[1], weight[1], result[1]});
   return builder.finish();
 }
 
-static Linearity inGradient(const CallView &call) { return linearIn(call, {{"grad_output"}}); }
+static FactorRule weightRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef gradient = builder.operand("gradient"), input = builder.operand("input"), result = builder.result();
+  TensorRef weight = builder.operand("weight");
+  builder.tie({gradient[0], input[0]}, FactorKind::sum);
+  if (call.getInt("groups", 1) == 1) {
+    builder.tie({gradient[1], weight[0], result[0]});
+    builder.tie({input[1], weight[1], result[1]});
+  }
+  return builder.finish();
+}
+
+static Linearity inGradient(const CallView &call) { return linearIn(call, {{"gradient"}}); }
 
 /// As many products as the forward call has, and the windows of the input beside each other.
 static OpCost backwardCost(const CallView &call) {
   OpCost cost = copyCost(call);
-  std::optional<unsigned> gradient = call.getOperand("grad_output"), weight = call.getOperand("weight");
+  std::optional<unsigned> gradient = call.getOperand("gradient"), weight = call.getOperand("weight");
   if (!gradient || !weight || call.operands[*weight].getRank() < 3)
     return cost;
   int64_t out = std::max<int64_t>(call.operands[*weight].getDimSize(0), 1);
@@ -69,8 +55,12 @@ static OpCost backwardCost(const CallView &call) {
 }
 
 void addConvolutionGradientRecords(OpRegistry &registry) {
-  registry.add({.target = "aten.convolution_backward.default",
-                .rule = backwardRule,
+  registry.add({.target = "meshplan.convolution_input_gradient",
+                .rule = inputRule,
+                .linearity = inGradient,
+                .cost = backwardCost});
+  registry.add({.target = "meshplan.convolution_weight_gradient",
+                .rule = weightRule,
                 .linearity = inGradient,
                 .cost = backwardCost});
 }

@@ -5,6 +5,7 @@
 #include "runtime/tensor/torch/kernels/attention.h"
 #include "runtime/tensor/torch/kernels/embedding.h"
 #include "runtime/tensor/torch/kernels/gradients/attention_gradient.h"
+#include "runtime/tensor/torch/kernels/gradients/convolution.h"
 #include "runtime/tensor/torch/kernels/gradients/embedding_gradient.h"
 #include "runtime/tensor/torch/kernels/gradients/norms.h"
 #include "runtime/tensor/torch/kernels/gradients/row_loss.h"
@@ -34,8 +35,6 @@ static void define(torch::Library &library) {
   library.def("matmul_f32(Tensor self, Tensor other) -> Tensor", &matmulF32);
   library.def("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", &rowMajorLinear);
   library.def("linear_f32(Tensor input, Tensor weight) -> Tensor", &linearF32);
-  library.def("weight_gradient(Tensor left, Tensor right) -> Tensor", &weightGradient);
-  library.def("weight_gradient_f32(Tensor left, Tensor right) -> Tensor", &weightGradientF32);
   library.def("row_max(Tensor input) -> Tensor", &rowMax);
   library.def("row_sum_exp(Tensor input, Tensor max) -> Tensor", &rowSumExp);
   library.def("row_sum_log_softmax(Tensor input, Tensor max, Tensor sum_exp, Tensor? weight=None) -> Tensor",
@@ -49,6 +48,14 @@ static void define(torch::Library &library) {
 }
 
 static void defineGradients(torch::Library &library) {
+  library.def("weight_gradient(Tensor left, Tensor right) -> Tensor", &weightGradient);
+  library.def("weight_gradient_f32(Tensor left, Tensor right) -> Tensor", &weightGradientF32);
+  library.def("convolution_input_gradient(Tensor gradient, Tensor input, Tensor weight, int[] stride, int[] padding, "
+              "int[] dilation, int groups) -> Tensor",
+              &convolutionInputGradient);
+  library.def("convolution_weight_gradient(Tensor gradient, Tensor input, Tensor weight, int[] stride, int[] padding, "
+              "int[] dilation, int groups) -> Tensor",
+              &convolutionWeightGradient);
   library.def("attention_backward(Tensor gradient, Tensor query, Tensor key, Tensor value, Tensor out, "
               "Tensor logsumexp, Tensor? mask=None, Tensor? key_mask=None, bool causal=False, int window=0, *, "
               "float scale, float softcap=0., float dropout=0., int heads_per_key=0, int first_head=0, "

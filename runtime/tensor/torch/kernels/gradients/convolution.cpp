@@ -1,0 +1,27 @@
+//===- convolution.cpp - gradients of convolutions ------------------------===//
+
+#include "runtime/tensor/torch/kernels/gradients/convolution.h"
+
+#include <ATen/ATen.h>
+
+using namespace meshplan;
+
+static std::tuple<at::Tensor, at::Tensor, at::Tensor>
+backward(const at::Tensor &gradient, const at::Tensor &input, const at::Tensor &weight, at::IntArrayRef stride,
+         at::IntArrayRef padding, at::IntArrayRef dilation, int64_t groups, std::array<bool, 3> wanted) {
+  std::vector<int64_t> noPadding(stride.size(), 0);
+  return at::convolution_backward(gradient, input, weight, std::nullopt, stride, padding, dilation,
+                                  /*transposed=*/false, noPadding, groups, wanted);
+}
+
+at::Tensor meshplan::convolutionInputGradient(const at::Tensor &gradient, const at::Tensor &input,
+                                              const at::Tensor &weight, at::IntArrayRef stride, at::IntArrayRef padding,
+                                              at::IntArrayRef dilation, int64_t groups) {
+  return std::get<0>(backward(gradient, input, weight, stride, padding, dilation, groups, {true, false, false}));
+}
+
+at::Tensor meshplan::convolutionWeightGradient(const at::Tensor &gradient, const at::Tensor &input,
+                                               const at::Tensor &weight, at::IntArrayRef stride,
+                                               at::IntArrayRef padding, at::IntArrayRef dilation, int64_t groups) {
+  return std::get<1>(backward(gradient, input, weight, stride, padding, dilation, groups, {false, true, false}));
+}

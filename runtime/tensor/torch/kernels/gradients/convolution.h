@@ -1,0 +1,23 @@
+//===- convolution.h - gradients of convolutions -----------------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_CONVOLUTION_H
+#define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_CONVOLUTION_H
+
+#include <ATen/core/Tensor.h>
+
+namespace meshplan {
+
+/// The gradient of a convolution's input, which gives only its shape: gradient [batch, out, places..], input [batch, in,
+/// places..], weight [out, in / groups, window..]. Stride, padding and dilation have one number for each window dim.
+at::Tensor convolutionInputGradient(const at::Tensor &gradient, const at::Tensor &input, const at::Tensor &weight,
+                                    at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation,
+                                    int64_t groups);
+
+/// That of its weight, which gives only its shape.
+at::Tensor convolutionWeightGradient(const at::Tensor &gradient, const at::Tensor &input, const at::Tensor &weight,
+                                     at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation,
+                                     int64_t groups);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_CONVOLUTION_H

@@ -78,9 +78,13 @@ std::vector<size_t> matchModules(const Context &context, llvm::ArrayRef<PathPatt
 /// list of modules that the outline leaves out. True if it has.
 bool checkBlock(const Context &context, llvm::ArrayRef<PathPattern> nested, SourceRange range);
 
-/// Modules and parameters that a statement about training names.
+/// Modules and parameters that a statement about training names. Reports a
+/// pattern, or one of its alternatives, that names no parameter.
 BoundPaths bindPath(const Context &context, const PathPattern &path);
 std::vector<BoundPaths> bindPaths(const Context &context, llvm::ArrayRef<PathPattern> paths);
+
+/// The same for a statement about modules. Reports what matches no module.
+BoundPaths bindModulePath(const Context &context, const PathPattern &path, llvm::StringRef statement);
 
 // entries.cpp, coverage.cpp, ties.cpp
 
@@ -95,12 +99,13 @@ void checkTies(const Context &context, const BoundPlan &plan);
 
 // values.cpp
 
-/// Fills inputs, outputs, symbols, loss and microbatches of the plan.
+/// Fills inputs, outputs, symbols and loss of the plan.
 void bindValues(const Context &context, BoundPlan &plan);
 
-// training.cpp, data.cpp
+// training/
 
-/// Fills precision, recompute, optimizer, clip, trainable statements.
+/// Fills microbatches, precision, recompute, optimizer, clip, trainable
+/// statements and the use of each parameter. Needs what bindValues and bindData fill.
 void bindTraining(const Context &context, BoundPlan &plan);
 /// Fills the data blocks.
 void bindData(const Context &context, BoundPlan &plan);

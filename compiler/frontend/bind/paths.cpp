@@ -4,6 +4,7 @@
 #include "compiler/support/nearest.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
 
 #include <algorithm>
 #include <utility>
@@ -49,6 +50,8 @@ Repair repair(const PathTree &tree, const PatternSequence &pattern) {
 
 std::string repairHelp(const PathTree &tree, const PatternSequence &pattern) {
   constexpr size_t mostListed = 12;
+  if (!tree.match(subtreePattern(pattern)).empty())
+    return "write '" + patternText(pattern) + ".*' for the modules of the list";
   Repair found = repair(tree, pattern);
   if (!found.patterns.empty())
     return "did you mean " + quotedList(found.patterns) + "?";
@@ -97,25 +100,52 @@ bool bind::checkBlock(const Context &context, llvm::ArrayRef<PathPattern> nested
   return context.diagnostics.errorCount() == before;
 }
 
-BoundPaths bind::bindPath(const Context &context, const PathPattern &path) {
-  BoundPaths result;
-  result.text = path.text;
-  result.range = path.range;
-  std::optional<PatternSequence> pattern = parsePattern(path, context.diagnostics);
-  if (!pattern)
-    return result;
-  for (const PatternSequence &single : singleAlternatives(*pattern))
-    if (context.modules.match(subtreePattern(single)).empty() && context.parameters.match(single).empty())
-      context.diagnostics.error(path.range, "'" + patternText(single) + "' matches no module and no parameter")
-          .help(repairHelp(context.modules, single));
-  result.modules = context.modules.match(*pattern);
-  for (size_t name : context.parameters.match(*pattern))
+/// What a pattern that names no parameter may mean; else, the names that parameters have in their modules.
+static std::string parameterHelp(const Context &context, const PatternSequence &pattern) {
+  std::string help = repairHelp(context.parameters, pattern);
+  if (!help.empty())
+    return help;
+  std::vector<std::string> leaves;
+  for (const OutlineParameter &parameter : context.model.parameters)
+    for (const OutlineParameterName &name : parameter.names)
+      if (!llvm::is_contained(leaves, name.leaf))
+        leaves.push_back(name.leaf);
+  return suggest(patternText(patternComponents(pattern).back()), leaves, "parameters are called");
+}
+
+/// True if a parameter has a name that matches, or that lies below a module that does.
+static bool namesParameter(const Context &context, const PatternSequence &pattern) {
+  return !context.parameters.match(pattern).empty() ||
+         llvm::any_of(context.modules.match(subtreePattern(pattern)),
+                      [&](size_t module) { return !context.held[module].empty(); });
+}
+
+static BoundPaths pathsOf(const Context &context, const PathPattern &path, const PatternSequence &pattern) {
+  BoundPaths result{path.text, context.modules.match(pattern), {}, path.range};
+  for (size_t name : context.parameters.match(pattern))
     result.parameters.push_back(context.parameterOfName[name]);
-  for (size_t module : context.modules.match(subtreePattern(*pattern)))
+  for (size_t module : context.modules.match(subtreePattern(pattern)))
     llvm::append_range(result.parameters, context.held[module]);
   llvm::sort(result.parameters);
   result.parameters.erase(llvm::unique(result.parameters), result.parameters.end());
   return result;
+}
+
+BoundPaths bind::bindPath(const Context &context, const PathPattern &path) {
+  std::optional<PatternSequence> pattern = parsePattern(path, context.diagnostics);
+  if (!pattern)
+    return {path.text, {}, {}, path.range};
+  for (const PatternSequence &single : singleAlternatives(*pattern)) {
+    if (namesParameter(context, single))
+      continue;
+    if (context.modules.match(subtreePattern(single)).empty())
+      context.diagnostics.error(path.range, "'" + patternText(single) + "' matches no module and no parameter")
+          .help(parameterHelp(context, single));
+    else
+      context.diagnostics.error(path.range, "'" + patternText(single) + "' holds no parameter")
+          .help("name parameters, or modules that hold some");
+  }
+  return pathsOf(context, path, *pattern);
 }
 
 std::vector<BoundPaths> bind::bindPaths(const Context &context, llvm::ArrayRef<PathPattern> paths) {
@@ -123,4 +153,22 @@ std::vector<BoundPaths> bind::bindPaths(const Context &context, llvm::ArrayRef<P
   for (const PathPattern &path : paths)
     result.push_back(bindPath(context, path));
   return result;
+}
+
+BoundPaths bind::bindModulePath(const Context &context, const PathPattern &path, llvm::StringRef statement) {
+  std::optional<PatternSequence> pattern = parsePattern(path, context.diagnostics);
+  if (!pattern)
+    return {path.text, {}, {}, path.range};
+  for (const PatternSequence &single : singleAlternatives(*pattern)) {
+    std::string text = "'" + patternText(single) + "'";
+    if (!context.modules.match(single).empty())
+      continue;
+    if (!context.parameters.match(single).empty())
+      context.diagnostics
+          .error(path.range, (llvm::Twine(text) + " names a parameter, and '" + statement + "' names modules").str())
+          .help("name the module that holds it");
+    else
+      context.diagnostics.error(path.range, text + " matches no module").help(repairHelp(context.modules, single));
+  }
+  return pathsOf(context, path, *pattern);
 }

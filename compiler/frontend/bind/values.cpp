@@ -1,4 +1,4 @@
-//===- values.cpp - inputs, outputs and the batch --------------------------===//
+//===- values.cpp - inputs, outputs and the loss ---------------------------===//
 
 #include "compiler/frontend/bind/context.h"
 #include "compiler/frontend/dim_extents.h"
@@ -70,7 +70,6 @@ private:
   /// A symbolic dim of an output has the extent of its name.
   void checkNames(const BoundOutput &output);
   void bindLoss();
-  void bindMicrobatches();
 
   const Context &context;
   BoundPlan &plan;
@@ -104,7 +103,6 @@ void ValueBinder::run() {
   for (const auto &[symbol, known] : symbols)
     plan.symbols.push_back({symbol, known.extent, known.range});
   bindLoss();
-  bindMicrobatches();
 }
 
 std::vector<ValueBinder::StatedDim> ValueBinder::resolve(const ValueStatement &statement) {
@@ -271,25 +269,6 @@ void ValueBinder::bindLoss() {
           .help("return the mean or the sum of the losses from the model");
     else
       plan.loss = BoundLoss{*output, loss.range};
-  }
-}
-
-void ValueBinder::bindMicrobatches() {
-  for (const MicrobatchesStatement &statement : context.syntax.microbatches) {
-    std::optional<int64_t> count = evaluate(statement.count, context.environment, context.diagnostics);
-    if (!count)
-      continue;
-    if (*count < 1)
-      context.diagnostics
-          .error(statement.count.range, "there is at least one microbatch, and this is " + std::to_string(*count))
-          .help("write the number of microbatches that a batch is split into, or leave the statement away");
-    bool hasBatch = llvm::any_of(plan.inputs, [](const BoundInput &input) {
-      return llvm::any_of(input.dims, [](const BoundDim &dim) { return dim.name == "batch"; });
-    });
-    if (*count > 1 && !hasBatch)
-      context.diagnostics.error(statement.range, "microbatches split the dim 'batch', and no input has a dim 'batch'")
-          .help("name it: 'input NAME: [batch, ...]'");
-    plan.microbatches = {*count, statement.mean, statement.range};
   }
 }
 

@@ -13,6 +13,13 @@ static ModelOutline modelOf(Model kind) {
     for (size_t dim : {0, 1})
       model.outputs[1].dims[dim] = model.inputs[0].dims[dim];
   }
+  if (kind == Model::HeadOnly)
+    for (size_t i = 0; i + 1 < model.parameters.size(); ++i)
+      model.parameters[i].requiresGrad = false;
+  if (kind == Model::TwoLosses)
+    model.outputs.push_back({"aux", {}});
+  if (kind == Model::NoLoss)
+    model.outputs.erase(model.outputs.begin());
   return model;
 }
 

@@ -9,8 +9,9 @@
 
 namespace meshplan::test {
 
-/// Which two-layer Llama a plan is bound to. Symbolic: batch and sequence are symbols.
-enum class Model { Llama, Tied, Symbolic };
+/// Which two-layer Llama a plan is bound to. Symbolic: batch and sequence are symbols. HeadOnly: the archive freezes
+/// all but lm_head. TwoLosses: `aux` is a scalar, too. NoLoss: `logits` is the only output.
+enum class Model { Llama, Tied, Symbolic, HeadOnly, TwoLosses, NoLoss };
 
 /// A plan and all that is reported for it.
 struct MessageCase {

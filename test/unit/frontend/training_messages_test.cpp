@@ -1,4 +1,4 @@
-//===- training_messages_test.cpp - what wrong training statements get -----===//
+//===- training_messages_test.cpp - what wrong training statements get ----===//
 
 #include "test/unit/frontend/message_test.h"
 
@@ -85,158 +85,6 @@ p.plan:2:3: note: the first one is here
     ^~~~~~~~~~~~~
 help: keep one of them
 )"},
-    {"UnknownDataOption",
-     R"(plan p {
-  mesh dp = 2, tp = 3
-  data dp { buket 64 MiB }
-  rest: replicate
-}
-)",
-     R"(p.plan:3:13: error: 'data' has no option 'buket'
-    data dp { buket 64 MiB }
-              ^~~~~
-help: did you mean 'bucket'?
-)"},
-    {"DataKind",
-     R"(plan p {
-  mesh dp = 2, tp = 3
-  data dp { shard weights }
-  rest: replicate
-}
-)",
-     R"(p.plan:3:13: error: cannot read 'shard weights'
-    data dp { shard weights }
-              ^~~~~~~~~~~~~
-help: the form is 'shard parameters, gradients, optimizer [over AXES]'
-)"},
-    {"DataShardAxis",
-     R"(plan p {
-  mesh dp = 2, tp = 3
-  data dp { shard parameters over tp }
-  rest: replicate
-}
-)",
-     R"(p.plan:3:13: error: axis 'tp' is not an axis of this block, 'dp'
-    data dp { shard parameters over tp }
-              ^~~~~~~~~~~~~~~~~~~~~~~~
-)"},
-    {"BucketWithoutUnit",
-     R"(plan p {
-  mesh dp = 2, tp = 3
-  data dp { bucket 64 }
-  rest: replicate
-}
-)",
-     R"(p.plan:3:13: error: cannot read 'bucket 64'
-    data dp { bucket 64 }
-              ^~~~~~~~~
-help: the form is 'bucket SIZE | none, as in 64 MiB'
-)"},
-    {"BucketTwice",
-     R"(plan p {
-  mesh dp = 2, tp = 3
-  data dp { bucket 64 MiB; bucket none }
-  rest: replicate
-}
-)",
-     R"(p.plan:3:28: error: option 'bucket' stands twice
-    data dp { bucket 64 MiB; bucket none }
-                             ^~~~~~~~~~~
-p.plan:3:13: note: it stands here, too
-    data dp { bucket 64 MiB; bucket none }
-              ^~~~~~~~~~~~~
-)"},
-    {"OverlapNoneAndMore",
-     R"(plan p {
-  mesh dp = 2, tp = 3
-  data dp { overlap none, gradients }
-  rest: replicate
-}
-)",
-     R"(p.plan:3:13: error: cannot read 'overlap none, gradients'
-    data dp { overlap none, gradients }
-              ^~~~~~~~~~~~~~~~~~~~~~~
-help: the form is 'overlap gradients, parameters | none'
-)"},
-    {"Prefetch",
-     R"(plan p {
-  mesh dp = 2, tp = 3
-  data dp { prefetch many }
-  rest: replicate
-}
-)",
-     R"(p.plan:3:13: error: cannot read 'prefetch many'
-    data dp { prefetch many }
-              ^~~~~~~~~~~~~
-help: the form is 'prefetch NUMBER'
-)"},
-    {"Reduce",
-     R"(plan p {
-  mesh dp = 2, tp = 3
-  data dp { reduce first microbatch }
-  rest: replicate
-}
-)",
-     R"(p.plan:3:13: error: cannot read 'reduce first microbatch'
-    data dp { reduce first microbatch }
-              ^~~~~~~~~~~~~~~~~~~~~~~
-help: the form is 'reduce each | last microbatch'
-)"},
-    {"Average",
-     R"(plan p {
-  mesh dp = 2, tp = 3
-  data dp { average before collective }
-  rest: replicate
-}
-)",
-     R"(p.plan:3:13: error: cannot read 'average before collective'
-    data dp { average before collective }
-              ^~~~~~~~~~~~~~~~~~~~~~~~~
-help: the form is 'average in | after collective'
-)"},
-    {"UnitMatchesNothing",
-     R"(plan p {
-  mesh dp = 2, tp = 3
-  data dp { unit model.layer.* }
-  rest: replicate
-}
-)",
-     R"(p.plan:3:18: error: 'model.layer.*' matches no module and no parameter
-    data dp { unit model.layer.* }
-                   ^~~~~~~~~~~~~
-help: did you mean 'model.layers.*'?
-)"},
-    {"TwoDataBlocks",
-     R"(plan p {
-  mesh dp = 2, tp = 3
-  data dp { bucket none }
-  data dp { bucket none }
-  rest: replicate
-}
-)",
-     R"(p.plan:4:3: error: two data blocks take what no other block names
-    data dp { bucket none }
-    ^~~~~~~~~~~~~~~~~~~~~~~
-p.plan:3:3: note: the other block is here
-    data dp { bucket none }
-    ^~~~~~~~~~~~~~~~~~~~~~~
-help: say which parameters it takes: 'data AXES on PATHS { ... }'
-)"},
-    {"ParameterInTwoBlocks",
-     R"(plan p {
-  mesh dp = 2, tp = 3
-  data dp on model { bucket none }
-  data dp on model.norm { bucket none }
-  rest: replicate
-}
-)",
-     R"(p.plan:4:14: error: parameter 'model.norm.weight' is in two data blocks
-    data dp on model.norm { bucket none }
-               ^~~~~~~~~~
-p.plan:3:3: note: the other block is here
-    data dp on model { bucket none }
-    ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-)"},
     {"UnknownDtype",
      R"(plan p {
   precision { master fp32 }
@@ -259,70 +107,135 @@ help: did you mean 'f32'?
                 ^~~~~~~
 help: did you mean 'master'?
 )"},
-    {"UnknownOptimizer",
+    {"Float8",
      R"(plan p {
-  optimizer adamx { lr 1 }
+  precision { compute fp8; gather float8_e4m3fn; reduce E5M2 }
   rest: replicate
 }
 )",
-     R"(p.plan:2:13: error: unknown optimizer 'adamx'
-    optimizer adamx { lr 1 }
-              ^~~~~
-help: did you mean 'adam' or 'adamw'?
+     R"(p.plan:2:23: error: dtype 'fp8' is not supported: FP8 needs a scale for each tensor, and a plan has none
+    precision { compute fp8; gather float8_e4m3fn; reduce E5M2 }
+                        ^~~
+help: dtypes: 'f64', 'f32', 'bf16', 'f16'
+p.plan:2:35: error: dtype 'float8_e4m3fn' is not supported: FP8 needs a scale for each tensor, and a plan has none
+    precision { compute fp8; gather float8_e4m3fn; reduce E5M2 }
+                                    ^~~~~~~~~~~~~
+help: dtypes: 'f64', 'f32', 'bf16', 'f16'
+p.plan:2:57: error: dtype 'E5M2' is not supported: FP8 needs a scale for each tensor, and a plan has none
+    precision { compute fp8; gather float8_e4m3fn; reduce E5M2 }
+                                                          ^~~~
+help: dtypes: 'f64', 'f32', 'bf16', 'f16'
 )"},
-    {"UnknownOptimizerOption",
+    {"DtypeFar",
      R"(plan p {
-  optimizer sgd { betas (0.9, 0.95) }
+  precision { compute int8 }
   rest: replicate
 }
 )",
-     R"(p.plan:2:19: error: 'sgd' has no option 'betas'
-    optimizer sgd { betas (0.9, 0.95) }
-                    ^~~~~
-help: options of 'sgd': 'lr', 'momentum', 'dampening', 'weight_decay', 'group'
+     R"(p.plan:2:23: error: unknown dtype 'int8'
+    precision { compute int8 }
+                        ^~~~
+help: dtypes: 'f64', 'f32', 'bf16', 'f16'
 )"},
-    {"OneBeta",
+    {"DtypesOfNoOptimizer",
      R"(plan p {
-  optimizer adamw { betas (0.9) }
+  precision { compute bf16; master f32; state f32 }
   rest: replicate
 }
 )",
-     R"(p.plan:2:21: error: cannot read 'betas (0.9)'
-    optimizer adamw { betas (0.9) }
-                      ^~~~~~~~~~~
-help: the form is 'betas (NUMBER, NUMBER)'
+     R"(p.plan:2:29: error: 'master' is a dtype of the optimizer, and the plan has none
+    precision { compute bf16; master f32; state f32 }
+                              ^~~~~~~~~~
+help: add 'optimizer KIND { ... }', or remove 'master f32'
+p.plan:2:41: error: 'state' is a dtype of the optimizer, and the plan has none
+    precision { compute bf16; master f32; state f32 }
+                                          ^~~~~~~~~
+help: add 'optimizer KIND { ... }', or remove 'state f32'
 )"},
-    {"GroupWithoutBlock",
+    {"GatherOfWholeParameters",
      R"(plan p {
-  optimizer adamw { group lm_head }
+  mesh dp = 2, tp = 3
+  data dp { shard optimizer }
+  precision { gather bf16; reduce f32 }
   rest: replicate
 }
 )",
-     R"(p.plan:2:21: error: cannot read 'group lm_head'
-    optimizer adamw { group lm_head }
-                      ^~~~~~~~~~~~~
-help: the form is 'group PATH { OPTIONS }'
-)"},
-    {"OptionWithBlock",
-     R"(plan p {
-  optimizer adamw { lr 1 { eps 1 } }
-  rest: replicate
-}
-)",
-     R"(p.plan:2:21: error: cannot read 'lr 1'
-    optimizer adamw { lr 1 { eps 1 } }
-                      ^~~~
-help: the form is 'lr NUMBER'
+     R"(p.plan:4:15: error: 'gather' is the dtype of gathered parameters, and no data block shards parameters
+    precision { gather bf16; reduce f32 }
+                ^~~~~~~~~~~
+help: add 'shard parameters, gradients, optimizer' to a data block, or remove 'gather bf16'
 )"},
     {"ClipNorm",
      R"(plan p {
+  loss loss
+  optimizer sgd
   clip_grad_norm 0
   rest: replicate
 }
 )",
-     R"(p.plan:2:18: error: the norm is a number above 0
+     R"(p.plan:4:18: error: the norm is a number above 0
     clip_grad_norm 0
                    ^
+)"},
+    {"ClipWithoutOptimizer",
+     R"(plan p {
+  loss loss
+  clip_grad_norm 1.0
+  rest: replicate
+}
+)",
+     R"(p.plan:3:3: error: 'clip_grad_norm' without an optimizer: nothing is clipped
+    clip_grad_norm 1.0
+    ^~~~~~~~~~~~~~~~~~
+help: add 'optimizer KIND { ... }', or remove the statement
+)"},
+    {"RecomputeTwice",
+     R"(plan p {
+  recompute model.layers.* keep attention
+  recompute lm_head, model.layers.1
+  rest: replicate
+}
+)",
+     R"(p.plan:3:22: error: module 'model.layers.1' is recomputed twice
+    recompute lm_head, model.layers.1
+                       ^~~~~~~~~~~~~~
+p.plan:2:13: note: it is named here, too
+    recompute model.layers.* keep attention
+              ^~~~~~~~~~~~~~
+help: take it out of one of the two
+)"},
+    {"RecomputeNamesAParameter",
+     R"(plan p {
+  recompute lm_head.weight
+  rest: replicate
+}
+)",
+     R"(p.plan:2:13: error: 'lm_head.weight' names a parameter, and 'recompute' names modules
+    recompute lm_head.weight
+              ^~~~~~~~~~~~~~
+help: name the module that holds it
+)"},
+    {"RecomputeMatchesNothing",
+     R"(plan p {
+  recompute model.layer.*
+  rest: replicate
+}
+)",
+     R"(p.plan:2:13: error: 'model.layer.*' matches no module
+    recompute model.layer.*
+              ^~~~~~~~~~~~~
+help: did you mean 'model.layers.*'?
+)"},
+    {"RecomputeOfAListOfModules",
+     R"(plan p {
+  recompute model.layers
+  rest: replicate
+}
+)",
+     R"(p.plan:2:13: error: 'model.layers' matches no module
+    recompute model.layers
+              ^~~~~~~~~~~~
+help: write 'model.layers.*' for the modules of the list
 )"},
     {"FreezeMatchesNothing",
      R"(plan p {
@@ -334,6 +247,219 @@ help: the form is 'lr NUMBER'
     freeze model.nrm
            ^~~~~~~~~
 help: did you mean 'model.norm'?
+)"},
+    {"FreezeHoldsNoParameter",
+     R"(plan p {
+  freeze model.rotary_emb, {lm_head, model.layers.*.mlp.act_fn}
+  rest: replicate
+}
+)",
+     R"(p.plan:2:10: error: 'model.rotary_emb' holds no parameter
+    freeze model.rotary_emb, {lm_head, model.layers.*.mlp.act_fn}
+           ^~~~~~~~~~~~~~~~
+help: name parameters, or modules that hold some
+p.plan:2:28: error: 'model.layers.*.mlp.act_fn' holds no parameter
+    freeze model.rotary_emb, {lm_head, model.layers.*.mlp.act_fn}
+                             ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+help: name parameters, or modules that hold some
+)"},
+    {"FreezeAndTrainOnly",
+     R"(plan p {
+  freeze model.layers
+  train only lm_head, model.layers.0
+  rest: replicate
+}
+)",
+     R"(p.plan:3:23: error: 'train only' names parameter 'model.layers.0.self_attn.q_proj.weight', which 'freeze' names, too
+    train only lm_head, model.layers.0
+                        ^~~~~~~~~~~~~~
+p.plan:2:10: note: it is named here
+    freeze model.layers
+           ^~~~~~~~~~~~
+help: a parameter is either trained, frozen or unused: take it out of one of the two
+)"},
+    {"FreezeAndUnused",
+     R"(plan p {
+  unused model.norm.weight
+  freeze model
+  rest: replicate
+}
+)",
+     R"(p.plan:3:10: error: 'freeze' names parameter 'model.norm.weight', which 'unused' names, too
+    freeze model
+           ^~~~~
+p.plan:2:10: note: it is named here
+    unused model.norm.weight
+           ^~~~~~~~~~~~~~~~~
+help: a parameter is either trained, frozen or unused: take it out of one of the two
+)"},
+    {"TrainOnlyAndUnused",
+     R"(plan p {
+  train only lm_head
+  unused lm_head
+  rest: replicate
+}
+)",
+     R"(p.plan:3:10: error: 'unused' names parameter 'lm_head.weight', which 'train only' names, too
+    unused lm_head
+           ^~~~~~~
+p.plan:2:14: note: it is named here
+    train only lm_head
+               ^~~~~~~
+help: a parameter is either trained, frozen or unused: take it out of one of the two
+)"},
+    {"TiedFreezeAndTrainOnly",
+     R"(plan p {
+  freeze model.embed_tokens
+  train only lm_head
+  rest: replicate
+}
+)",
+     R"(p.plan:3:14: error: 'train only' names parameter 'model.embed_tokens.weight', which 'freeze' names, too
+    train only lm_head
+               ^~~~~~~
+p.plan:2:10: note: it is named here
+    freeze model.embed_tokens
+           ^~~~~~~~~~~~~~~~~~
+help: a parameter is either trained, frozen or unused: take it out of one of the two
+)",
+     Model::Tied},
+    {"TrainOnlyOfTheArchive",
+     R"(plan p {
+  train only model.norm, lm_head
+  rest: replicate
+}
+)",
+     R"(p.plan:2:14: error: 'train only' names parameter 'model.norm.weight', which the archive freezes
+    train only model.norm, lm_head
+               ^~~~~~~~~~
+help: export the model with requires_grad of the parameter, or leave it out
+)",
+     Model::HeadOnly},
+    {"NothingToTrain",
+     R"(plan p {
+  loss loss
+  optimizer sgd
+  freeze model
+  unused lm_head
+  rest: replicate
+}
+)",
+     R"(p.plan:3:3: error: nothing is left to train: of 21 parameters 20 are frozen, 1 unused
+    optimizer sgd
+    ^~~~~~~~~~~~~
+p.plan:4:3: note: frozen here
+    freeze model
+    ^~~~~~~~~~~~
+p.plan:5:3: note: unused here
+    unused lm_head
+    ^~~~~~~~~~~~~~
+help: remove the optimizer, or train a parameter
+)"},
+    {"NothingToTrainOfTheArchive",
+     R"(plan p {
+  loss loss
+  optimizer sgd
+  freeze lm_head
+  rest: replicate
+}
+)",
+     R"(p.plan:3:3: error: nothing is left to train: of 21 parameters 21 are frozen, 0 unused
+    optimizer sgd
+    ^~~~~~~~~~~~~
+p.plan:4:3: note: frozen here
+    freeze lm_head
+    ^~~~~~~~~~~~~~
+help: 20 parameters require no gradient in the archive
+help: remove the optimizer, or train a parameter
+)",
+     Model::HeadOnly},
+    {"MicrobatchesWithoutLoss",
+     R"(plan p {
+  input input_ids: [batch, seq]
+  microbatches 2
+  rest: replicate
+}
+)",
+     R"(p.plan:3:3: error: microbatches are for training, and the plan has no loss
+    microbatches 2
+    ^~~~~~~~~~~~~~
+help: add 'loss loss'
+)"},
+    {"MicrobatchesWithoutBatch",
+     R"(plan p {
+  loss loss
+  microbatches 2
+  rest: replicate
+}
+)",
+     R"(p.plan:3:3: error: microbatches split the dim 'batch', and no input has a dim 'batch'
+    microbatches 2
+    ^~~~~~~~~~~~~~
+help: name it: 'input NAME: [batch, ...]'
+)"},
+    {"NoMicrobatches",
+     R"(plan p {
+  input input_ids: [batch, seq]
+  microbatches 0
+  rest: replicate
+}
+)",
+     R"(p.plan:3:16: error: there is at least one microbatch, and this is 0
+    microbatches 0
+                 ^
+help: write the number of microbatches that a batch is split into, or leave the statement away
+)"},
+    {"TooManyMicrobatches",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  loss loss
+  input labels: [batch, seq]
+  input input_ids: [batch over dp, seq]
+  microbatches 3
+  rest: replicate
+}
+)",
+     R"(p.plan:6:16: error: the batch has 4 samples, and 3 microbatches over dp = 2 need 6
+    microbatches 3
+                 ^
+p.plan:5:21: note: the batch is here
+    input input_ids: [batch over dp, seq]
+                      ^~~~~~~~~~~~~
+help: there can be at most 2 microbatches
+)"},
+    {"TooManyMicrobatchesOnOneRank",
+     R"(plan p {
+  loss loss
+  input input_ids, labels: [batch, seq]
+  microbatches 5
+  rest: replicate
+}
+)",
+     R"(p.plan:4:16: error: the batch has 4 samples, and 5 microbatches need 5
+    microbatches 5
+                 ^
+p.plan:3:29: note: the batch is here
+    input input_ids, labels: [batch, seq]
+                              ^~~~~
+help: there can be at most 4 microbatches
+)"},
+    {"NoSampleForASecondMicrobatch",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  loss loss
+  input input_ids: [batch over (dp, tp), seq]
+  microbatches 2
+  rest: replicate
+}
+)",
+     R"(p.plan:5:16: error: the batch has 4 samples, and 2 microbatches over (dp, tp) = 6 need 12
+    microbatches 2
+                 ^
+p.plan:4:21: note: the batch is here
+    input input_ids: [batch over (dp, tp), seq]
+                      ^~~~~~~~~~~~~~~~~~~
+help: remove the statement
 )"},
 };
 

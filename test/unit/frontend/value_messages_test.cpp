@@ -167,29 +167,6 @@ help: did you mean 'loss'?
          ^~~~~~
 help: return the mean or the sum of the losses from the model
 )"},
-    {"NoMicrobatches",
-     R"(plan p {
-  input input_ids: [batch, seq]
-  microbatches 0
-  rest: replicate
-}
-)",
-     R"(p.plan:3:16: error: there is at least one microbatch, and this is 0
-    microbatches 0
-                 ^
-help: write the number of microbatches that a batch is split into, or leave the statement away
-)"},
-    {"MicrobatchesWithoutBatch",
-     R"(plan p {
-  microbatches 2
-  rest: replicate
-}
-)",
-     R"(p.plan:2:3: error: microbatches split the dim 'batch', and no input has a dim 'batch'
-    microbatches 2
-    ^~~~~~~~~~~~~~
-help: name it: 'input NAME: [batch, ...]'
-)"},
     {"OutputAxisTwice",
      R"(plan p {
   mesh dp = 2, tp = 3

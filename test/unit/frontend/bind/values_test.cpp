@@ -1,4 +1,4 @@
-//===- values_test.cpp - inputs, outputs and the batch --------------------===//
+//===- values_test.cpp - inputs, outputs and the loss ---------------------===//
 
 #include "test/unit/frontend/models.h"
 
@@ -73,14 +73,6 @@ TEST(BindValues, OutputsByNameAndNumber) {
   EXPECT_EQ(plan.outputs[0].output, 1u);
   EXPECT_THAT(plan.outputs[0].dims.at(2).axes, ElementsAre(1));
   EXPECT_EQ(plan.loss->output, 0u);
-}
-
-TEST(BindValues, Microbatches) {
-  BoundPlan plan = bound(llama(1), "input input_ids: [batch, seq]\nmicrobatches 2 mean");
-  EXPECT_EQ(plan.microbatches.count, 2);
-  EXPECT_TRUE(plan.microbatches.mean);
-  EXPECT_EQ(plan.later.at(0).name, "microbatches");
-  EXPECT_TRUE(bound(llama(1), "microbatches 1").later.empty());
 }
 
 TEST(BindValues, WhatIsWrittenInAnExtentIsEvaluated) {

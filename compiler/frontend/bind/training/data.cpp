@@ -1,10 +1,9 @@
 //===- data.cpp - data blocks ----------------------------------------------===//
 
-#include "compiler/frontend/bind/context.h"
-#include "compiler/frontend/bind/option_reader.h"
-#include "compiler/support/nearest.h"
+#include "compiler/frontend/bind/training/training.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <limits>
 #include <utility>
@@ -38,7 +37,7 @@ public:
 
 private:
   bool shard(const Option &option);
-  static std::optional<DataKind> kindOf(llvm::StringRef name);
+  bool readShard(const Option &option);
   bool unit(const Option &option);
   bool keep(const Option &option);
   bool bucket(const Option &option);
@@ -47,9 +46,31 @@ private:
   bool reduce(const Option &option);
   bool average(const Option &option);
 
+  /// Options that are right one by one and contradict each other.
+  void check() const;
+  void reportUnsharded(const Option &option) const;
+  bool shards(DataKind kind) const { return llvm::is_contained(data.shard, kind); }
+  std::string overText() const;
+
   const Context &context;
   BoundData &data;
+  const Option *shardOption = nullptr;
+  std::vector<const Option *> needSharding; ///< options that do nothing unless parameters are sharded
+  bool shardIsWrong = false;
 };
+
+const std::pair<llvm::StringRef, DataKind> kindNames[] = {
+    {"parameters", DataKind::Parameters}, {"gradients", DataKind::Gradients}, {"optimizer", DataKind::Optimizer}};
+
+/// `shard gradients, optimizer`
+std::string shardText(llvm::ArrayRef<DataKind> kinds) {
+  std::string result = "shard";
+  for (DataKind kind : kinds)
+    for (const auto &[name, named] : kindNames)
+      if (named == kind)
+        result += (result == "shard" ? " " : ", ") + name.str();
+  return result;
+}
 
 } // namespace
 
@@ -66,18 +87,29 @@ void DataReader::run(const DataStatement &statement) {
                {"prefetch", "prefetch NUMBER", member(&DataReader::prefetch)},
                {"reduce", "reduce each | last microbatch", member(&DataReader::reduce)},
                {"average", "average in | after collective", member(&DataReader::average)}});
+  if (!shardIsWrong)
+    check();
 }
 
 bool DataReader::shard(const Option &option) {
+  shardOption = &option;
+  shardIsWrong = !readShard(option);
+  return !shardIsWrong;
+}
+
+bool DataReader::readShard(const Option &option) {
   std::optional<std::vector<Word>> words = allWords(option);
   if (!words)
     return false;
   auto over = llvm::find_if(*words, [](const Word &word) { return word.text == "over"; });
   for (auto word = words->begin(); word != over; ++word) {
-    std::optional<DataKind> kind = kindOf(word->text);
-    if (!kind)
+    const auto *kind = llvm::find_if(kindNames, [&](const auto &known) { return known.first == word->text; });
+    if (kind == std::end(kindNames))
       return false;
-    data.shard.push_back(*kind);
+    if (shards(kind->second))
+      context.diagnostics.error(word->range, "'" + word->text + "' stands twice").help("keep one of them");
+    else
+      data.shard.push_back(kind->second);
   }
   data.shardAxes = data.axes;
   if (over == words->end())
@@ -89,16 +121,6 @@ bool DataReader::shard(const Option &option) {
       context.diagnostics.error(option.range, "axis '" + axesText(context, axis) + "' is not an axis of this block, '" +
                                                   axesText(context, data.axes) + "'");
   return !axes.empty() && !data.shard.empty();
-}
-
-std::optional<DataKind> DataReader::kindOf(llvm::StringRef name) {
-  if (name == "parameters")
-    return DataKind::Parameters;
-  if (name == "gradients")
-    return DataKind::Gradients;
-  if (name == "optimizer")
-    return DataKind::Optimizer;
-  return std::nullopt;
 }
 
 bool DataReader::unit(const Option &option) {
@@ -117,6 +139,7 @@ bool DataReader::keep(const Option &option) {
   for (const std::vector<PathPattern> &paths : *groups)
     for (BoundPaths &bound : bindPaths(context, paths))
       data.keep.push_back(std::move(bound));
+  needSharding.push_back(&option);
   return true;
 }
 
@@ -139,13 +162,18 @@ bool DataReader::overlap(const Option &option) {
     if (word.text != "gradients" && word.text != "parameters" && (word.text != "none" || words->size() > 1))
       return false;
   }
+  if (data.overlapParameters)
+    needSharding.push_back(&option);
   return true;
 }
 
 bool DataReader::prefetch(const Option &option) {
   std::optional<int64_t> count = singleInteger(context, option);
-  data.prefetch = count.value_or(0);
-  return count && *count >= 0;
+  if (!count || *count < 0)
+    return false;
+  data.prefetch = *count;
+  needSharding.push_back(&option);
+  return true;
 }
 
 bool DataReader::reduce(const Option &option) {
@@ -160,40 +188,41 @@ bool DataReader::average(const Option &option) {
   return words == "in collective" || words == "after collective";
 }
 
-namespace {
-
-/// Gives each parameter to one block. A block without `on` takes what no other names.
-void assignParameters(const Context &context, BoundPlan &plan) {
-  std::vector<const BoundData *> owner(context.model.parameters.size(), nullptr);
-  for (size_t i = 0; i < plan.data.size(); ++i)
-    for (const BoundPaths &paths : bindPaths(context, context.syntax.data[i].paths))
-      for (size_t parameter : paths.parameters) {
-        if (owner[parameter] != nullptr && owner[parameter] != &plan.data[i]) {
-          context.diagnostics
-              .error(paths.range, "parameter '" + parameterPath(context.model, context.model.parameters[parameter]) +
-                                      "' is in two data blocks")
-              .note(owner[parameter]->range, "the other block is here");
-          break;
-        }
-        owner[parameter] = &plan.data[i];
-      }
-  const BoundData *general = nullptr;
-  for (size_t i = 0; i < plan.data.size(); ++i) {
-    if (!context.syntax.data[i].paths.empty())
-      continue;
-    if (general != nullptr)
-      context.diagnostics.error(plan.data[i].range, "two data blocks take what no other block names")
-          .note(general->range, "the other block is here")
-          .help("say which parameters it takes: 'data AXES on PATHS { ... }'");
-    general = &plan.data[i];
-  }
-  for (size_t parameter = 0; parameter < owner.size(); ++parameter)
-    for (BoundData &data : plan.data)
-      if (&data == (owner[parameter] != nullptr ? owner[parameter] : general))
-        data.parameters.push_back(parameter);
+/// The axes of the shards, where they are not those of the block.
+std::string DataReader::overText() const {
+  // Axes that the mesh does not have are reported, and left out.
+  bool isWhole = data.shardAxes.empty() || data.shardAxes == data.axes;
+  return isWhole ? "" : " over " + axesText(context, data.shardAxes);
 }
 
-} // namespace
+void DataReader::check() const {
+  std::vector<std::string> missing;
+  bool shardsParameters = shards(DataKind::Parameters), shardsGradients = shards(DataKind::Gradients);
+  if (shardsParameters && !shardsGradients)
+    missing.push_back("gradients");
+  if ((shardsParameters || shardsGradients) && !shards(DataKind::Optimizer))
+    missing.push_back("optimizer");
+  if (!missing.empty())
+    context.diagnostics
+        .error(shardOption->range, "'" + shardText(data.shard) + "' without " + llvm::join(missing, " and ") +
+                                       ": a rank can update the shard that it holds, and no more")
+        .help("write 'shard " + std::string(shardsParameters ? "parameters, " : "") + "gradients, optimizer" +
+              overText() + "'");
+  if (!shardsParameters)
+    for (const Option *option : needSharding)
+      reportUnsharded(*option);
+}
+
+void DataReader::reportUnsharded(const Option &option) const {
+  bool isOverlap = option.name.text == "overlap";
+  Diagnostic &error =
+      context.diagnostics.error(option.range, "'" + (isOverlap ? "overlap parameters" : option.text) +
+                                                  "' without 'shard parameters': no parameter is gathered");
+  if (shardOption != nullptr)
+    error.note(shardOption->range, "the block shards this");
+  error.help("write 'shard parameters, gradients, optimizer" + overText() + "', or " +
+             (isOverlap && data.overlapGradients ? "'overlap gradients'" : "remove '" + option.text + "'"));
+}
 
 void bind::bindData(const Context &context, BoundPlan &plan) {
   for (const DataStatement &statement : context.syntax.data) {

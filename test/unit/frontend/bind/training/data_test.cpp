@@ -27,6 +27,27 @@ BoundData one(const std::string &options) {
   return blocks.empty() ? BoundData() : blocks[0];
 }
 
+/// What is wrong with one option of a block on dp and cp, and what helps.
+std::vector<std::string> faults(const std::string &option) {
+  Sources sources;
+  Diagnostics diagnostics(sources);
+  std::optional<Syntax> syntax = parsePlan(
+      sources.add("p.plan", "plan p {\nmesh dp = 2, cp = 2, tp = 3\nlet n = 4\nrest: replicate\ndata dp, cp { " +
+                                option + " }\n}\n"),
+      diagnostics);
+  if (syntax)
+    bindPlan(*syntax, llama(1), {}, diagnostics);
+  std::vector<std::string> result;
+  for (const Diagnostic &diagnostic : diagnostics.all()) {
+    result.push_back(diagnostic.message);
+    result.insert(result.end(), diagnostic.helps.begin(), diagnostic.helps.end());
+  }
+  return result;
+}
+
+/// Everything sharded, as parameters that are gathered need.
+const std::string whole = "shard parameters, gradients, optimizer; ";
+
 TEST(BindData, AnEmptyBlockShardsNothing) {
   BoundData data = one("");
   EXPECT_THAT(data.axes, ElementsAre(0, 1));
@@ -47,6 +68,27 @@ TEST(BindData, KindsAreShardedOverTheBlockOrSomeOfIt) {
   EXPECT_THAT(hybrid.shardAxes, ElementsAre(1)) << "over dp it is replicated";
 }
 
+TEST(BindData, WhatIsUpdatedIsShardedAsTheUpdateIs) {
+  EXPECT_THAT(one("shard gradients, optimizer").shard, ElementsAre(DataKind::Gradients, DataKind::Optimizer));
+  EXPECT_THAT(one("shard optimizer, parameters, gradients").shard.size(), 3u) << "in any order";
+  for (const char *shard : {"parameters", "gradients", "parameters, gradients", "parameters, optimizer"})
+    EXPECT_THAT(faults("shard " + std::string(shard)).at(0), testing::HasSubstr("' without ")) << shard;
+  EXPECT_EQ(faults("shard parameters over cp").back(), "write 'shard parameters, gradients, optimizer over cp'");
+  EXPECT_EQ(faults("shard gradients over pp").back(), "write 'shard gradients, optimizer'") << "no such axis";
+  EXPECT_EQ(faults("shard gradients over (cp, dp)").back(), "write 'shard gradients, optimizer over (cp, dp)'");
+}
+
+TEST(BindData, WhatIsAboutTheGatherNeedsShardedParameters) {
+  for (const char *option : {"overlap parameters", "overlap gradients, parameters", "prefetch 1", "keep lm_head"})
+    for (const char *shard : {"", "; shard optimizer"}) {
+      EXPECT_THAT(faults(option + std::string(shard)).at(0), testing::HasSubstr("no parameter is gathered")) << option;
+      EXPECT_EQ(faults(option + std::string(shard)).size(), 2u) << option;
+    }
+  EXPECT_THAT(faults("prefetch 1; shard weights").at(0), "cannot read 'shard weights'");
+  EXPECT_EQ(faults("prefetch 1; shard weights").size(), 2u) << "what was meant is not known";
+  EXPECT_THAT(faults("shard optimizer, optimizer").at(0), "'optimizer' stands twice");
+}
+
 TEST(BindData, BucketsHaveSizesInBytes) {
   std::pair<const char *, int64_t> cases[] = {{"64 MiB", int64_t(64) << 20},
                                               {"64MiB", int64_t(64) << 20},
@@ -63,66 +105,16 @@ TEST(BindData, BucketsHaveSizesInBytes) {
 TEST(BindData, OverlapPrefetchReduceAndAverage) {
   EXPECT_TRUE(one("overlap gradients").overlapGradients);
   EXPECT_FALSE(one("overlap gradients").overlapParameters);
-  BoundData both = one("overlap gradients, parameters");
+  BoundData both = one(whole + "overlap gradients, parameters");
   EXPECT_TRUE(both.overlapGradients && both.overlapParameters);
   BoundData none = one("overlap none");
   EXPECT_FALSE(none.overlapGradients || none.overlapParameters);
-  EXPECT_EQ(one("prefetch 2").prefetch, 2);
-  EXPECT_EQ(one("prefetch n").prefetch, 4) << "a value of the plan";
+  EXPECT_EQ(one(whole + "prefetch 2").prefetch, 2);
+  EXPECT_EQ(one(whole + "prefetch n").prefetch, 4) << "a value of the plan";
   EXPECT_EQ(one("reduce each microbatch").reduce, ReduceTime::EachMicrobatch);
   EXPECT_EQ(one("reduce last microbatch").reduce, ReduceTime::LastMicrobatch);
   EXPECT_EQ(one("average after collective").average, AverageTime::AfterCollective);
   EXPECT_EQ(one("average in collective").average, AverageTime::InCollective);
-}
-
-TEST(BindData, UnitsAreGroupsOfPaths) {
-  BoundData data = one("unit model.layers.*, [model.norm, lm_head]\nunit model.embed_tokens\nkeep model.norm, lm_head");
-  ASSERT_EQ(data.units.size(), 3u);
-  EXPECT_EQ(data.units[0].size(), 1u);
-  EXPECT_EQ(data.units[0][0].parameters.size(), 9u) << "seven projections and two norms";
-  EXPECT_EQ(data.units[1].size(), 2u);
-  EXPECT_EQ(data.keep.size(), 2u);
-}
-
-TEST(BindData, EachParameterIsInOneBlock) {
-  std::vector<BoundData> blocks =
-      bound("data dp on model.layers.** { shard optimizer }\ndata dp, cp on lm_head { }\ndata cp { }");
-  ASSERT_EQ(blocks.size(), 3u);
-  EXPECT_EQ(blocks[0].parameters.size(), 9u);
-  EXPECT_EQ(blocks[1].parameters.size(), 1u);
-  EXPECT_EQ(blocks[2].parameters.size(), 2u) << "embedding and norm, which no other block names";
-  std::vector<size_t> all;
-  for (const BoundData &block : blocks)
-    all.insert(all.end(), block.parameters.begin(), block.parameters.end());
-  std::sort(all.begin(), all.end());
-  for (size_t index = 0; index < all.size(); ++index)
-    EXPECT_EQ(all[index], index);
-  EXPECT_EQ(all.size(), 12u);
-}
-
-TEST(BindData, WithoutAGeneralBlockTheRestIsInNone) {
-  std::vector<BoundData> blocks = bound("data dp on lm_head { }");
-  ASSERT_EQ(blocks.size(), 1u);
-  EXPECT_EQ(blocks[0].parameters.size(), 1u);
-  EXPECT_THAT(bound(""), IsEmpty());
-}
-
-/// What is wrong with one option of a block on dp and cp, and what helps.
-std::vector<std::string> faults(const std::string &option) {
-  Sources sources;
-  Diagnostics diagnostics(sources);
-  std::optional<Syntax> syntax = parsePlan(
-      sources.add("p.plan", "plan p {\nmesh dp = 2, cp = 2, tp = 3\nlet n = 4\nrest: replicate\ndata dp, cp { " +
-                                option + " }\n}\n"),
-      diagnostics);
-  if (syntax)
-    bindPlan(*syntax, llama(1), {}, diagnostics);
-  std::vector<std::string> result;
-  for (const Diagnostic &diagnostic : diagnostics.all()) {
-    result.push_back(diagnostic.message);
-    result.insert(result.end(), diagnostic.helps.begin(), diagnostic.helps.end());
-  }
-  return result;
 }
 
 TEST(BindData, EachOptionHasAForm) {

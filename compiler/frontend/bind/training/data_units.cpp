@@ -1,0 +1,165 @@
+//===- data_units.cpp - which parameters a data block has ------------------===//
+
+#include "compiler/frontend/bind/training/training.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <set>
+
+using namespace meshplan;
+using namespace meshplan::bind;
+
+namespace {
+
+using Owners = std::vector<const BoundData *>;
+
+std::string pathOf(const Context &context, size_t parameter) {
+  return "'" + parameterPath(context.model, context.model.parameters[parameter]) + "'";
+}
+
+/// By parameter, the block whose `on` names it.
+Owners findOwners(const Context &context, const BoundPlan &plan) {
+  Owners owner(context.model.parameters.size(), nullptr);
+  for (size_t i = 0; i < plan.data.size(); ++i)
+    for (const BoundPaths &paths : bindPaths(context, context.syntax.data[i].paths))
+      for (size_t parameter : paths.parameters) {
+        if (owner[parameter] != nullptr && owner[parameter] != &plan.data[i]) {
+          context.diagnostics.error(paths.range, "parameter " + pathOf(context, parameter) + " is in two data blocks")
+              .note(owner[parameter]->range, "the other block is here");
+          break;
+        }
+        owner[parameter] = &plan.data[i];
+      }
+  return owner;
+}
+
+/// The block without `on`, which takes what no other names.
+const BoundData *findGeneral(const Context &context, const BoundPlan &plan) {
+  const BoundData *general = nullptr;
+  for (size_t i = 0; i < plan.data.size(); ++i) {
+    if (!context.syntax.data[i].paths.empty())
+      continue;
+    if (general != nullptr)
+      context.diagnostics.error(plan.data[i].range, "two data blocks take what no other block names")
+          .note(general->range, "the other block is here")
+          .help("say which parameters it takes: 'data AXES on PATHS { ... }'");
+    general = &plan.data[i];
+  }
+  return general;
+}
+
+/// The units of one block.
+class UnitChecker {
+public:
+  UnitChecker(const Context &context, const BoundData &data, const Owners &owners)
+      : context(context), data(data), owners(owners), claims(owners.size()) {
+    for (size_t i = 0; i < context.model.modules.size(); ++i)
+      moduleOf[context.model.modules[i].path] = i;
+  }
+
+  void run();
+
+private:
+  void checkOutside(const BoundPaths &paths) const;
+  void checkOther(const std::vector<BoundPaths> &unit);
+  void checkNested(const BoundPaths &paths) const;
+  std::vector<size_t> holders(size_t parameter, const std::set<size_t> &modules) const;
+
+  const Context &context;
+  const BoundData &data;
+  const Owners &owners;
+  struct UnitClaim {
+    const std::vector<BoundPaths> *unit = nullptr;
+    SourceRange range;
+  };
+  std::vector<UnitClaim> claims; ///< by parameter: the first unit that names it
+  llvm::StringMap<size_t> moduleOf;
+};
+
+} // namespace
+
+void UnitChecker::run() {
+  for (const std::vector<BoundPaths> &unit : data.units) {
+    checkOther(unit);
+    if (unit.size() == 1)
+      checkNested(unit.front());
+    for (const BoundPaths &paths : unit)
+      checkOutside(paths);
+  }
+  for (const BoundPaths &paths : data.keep)
+    checkOutside(paths);
+}
+
+void UnitChecker::checkOutside(const BoundPaths &paths) const {
+  bool isInside = llvm::any_of(paths.parameters, [&](size_t parameter) { return owners[parameter] == &data; });
+  if (isInside || paths.parameters.empty())
+    return;
+  size_t first = paths.parameters.front();
+  Diagnostic &error =
+      context.diagnostics.error(paths.range, "'" + paths.text + "' names no parameter of this data block");
+  if (owners[first] != nullptr)
+    error.note(owners[first]->range, pathOf(context, first) + " is in this block");
+  error.help("name parameters that the block has");
+}
+
+void UnitChecker::checkOther(const std::vector<BoundPaths> &unit) {
+  for (const BoundPaths &paths : unit) {
+    bool isReported = false;
+    for (size_t parameter : paths.parameters) {
+      UnitClaim &claim = claims[parameter];
+      if (claim.unit == nullptr)
+        claim = {&unit, paths.range};
+      if (claim.unit == &unit || isReported)
+        continue;
+      context.diagnostics.error(paths.range, "parameter " + pathOf(context, parameter) + " is in two units")
+          .note(claim.range, "the other unit is here")
+          .help("take it out of one of the two, or write '[PATH, PATH]' for one unit");
+      isReported = true;
+    }
+  }
+}
+
+/// Modules of one path are a unit each, so that none may hold what another one holds.
+void UnitChecker::checkNested(const BoundPaths &paths) const {
+  std::set<size_t> modules(paths.modules.begin(), paths.modules.end());
+  for (size_t parameter : paths.parameters) {
+    std::vector<size_t> found = holders(parameter, modules);
+    if (found.size() < 2)
+      continue;
+    context.diagnostics
+        .error(paths.range, "'" + paths.text + "' makes units of '" + context.model.modules[found[0]].path + "' and '" +
+                                context.model.modules[found[1]].path + "', which both hold parameter " +
+                                pathOf(context, parameter))
+        .help("name modules that share no parameter, or write '[PATH, PATH]' for one unit");
+    return;
+  }
+}
+
+/// Those of the modules that hold the parameter themselves or in a module below them, sorted.
+std::vector<size_t> UnitChecker::holders(size_t parameter, const std::set<size_t> &modules) const {
+  std::set<size_t> result;
+  for (const OutlineParameterName &name : context.model.parameters[parameter].names)
+    for (llvm::StringRef path = context.model.modules[name.module].path;;
+         path = path.contains('.') ? path.rsplit('.').first : "") {
+      if (auto module = moduleOf.find(path); module != moduleOf.end() && modules.count(module->second) != 0)
+        result.insert(module->second);
+      if (path.empty())
+        break;
+    }
+  return {result.begin(), result.end()};
+}
+
+void bind::assignParameters(const Context &context, BoundPlan &plan) {
+  Owners owners = findOwners(context, plan);
+  const BoundData *general = findGeneral(context, plan);
+  for (const BoundData *&owner : owners)
+    if (owner == nullptr)
+      owner = general;
+  for (BoundData &data : plan.data) {
+    for (size_t parameter = 0; parameter < owners.size(); ++parameter)
+      if (owners[parameter] == &data)
+        data.parameters.push_back(parameter);
+    UnitChecker(context, data, owners).run();
+  }
+}

@@ -1,0 +1,83 @@
+//===- precision.cpp - dtypes of a training --------------------------------===//
+
+#include "compiler/frontend/bind/training/training.h"
+#include "compiler/support/nearest.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <utility>
+
+using namespace meshplan;
+using namespace meshplan::bind;
+
+namespace {
+
+const std::vector<std::string> &dtypeNames() {
+  static const std::vector<std::string> names = {"f64", "f32", "bf16", "f16"};
+  return names;
+}
+
+/// True for each of the names of a float of eight bits: `f8`, `fp8_e4m3`, `float8_e4m3fn`, `e5m2`.
+bool isFloat8(llvm::StringRef name) {
+  for (llvm::StringRef prefix : {"f8", "fp8", "float8", "e4m3", "e5m2", "e3m4", "e8m0"})
+    if (name.starts_with_insensitive(prefix))
+      return true;
+  return false;
+}
+
+void reportDtype(const Context &context, const Operand &operand) {
+  if (isFloat8(operand.text))
+    context.diagnostics
+        .error(operand.range,
+               "dtype '" + operand.text + "' is not supported: FP8 needs a scale for each tensor, and a plan has none")
+        .help("dtypes: " + quotedList(dtypeNames(), ","));
+  else
+    context.diagnostics.error(operand.range, "unknown dtype '" + operand.text + "'")
+        .help(suggest(operand.text, dtypeNames(), "dtypes"));
+}
+
+/// Dtypes of what the plan does not have.
+void checkUse(const Context &context, const BoundPlan &plan, const Option &option) {
+  const std::string &name = option.name.text;
+  bool gathers = llvm::any_of(
+      plan.data, [](const BoundData &data) { return llvm::is_contained(data.shard, DataKind::Parameters); });
+  if ((name == "master" || name == "state") && context.syntax.optimizers.empty())
+    context.diagnostics.error(option.range, "'" + name + "' is a dtype of the optimizer, and the plan has none")
+        .help("add 'optimizer KIND { ... }', or remove '" + option.text + "'");
+  if (name == "gather" && !gathers)
+    context.diagnostics
+        .error(option.range, "'gather' is the dtype of gathered parameters, and no data block shards parameters")
+        .help("add 'shard parameters, gradients, optimizer' to a data block, or remove '" + option.text + "'");
+}
+
+OptionRule dtypeRule(const Context &context, const BoundPlan &plan, std::string name, std::string &target) {
+  auto take = [&context, &plan, &target](const Option &option) {
+    std::optional<std::string> word = singleWord(option);
+    if (!word)
+      return false;
+    if (llvm::is_contained(dtypeNames(), *word))
+      checkUse(context, plan, option);
+    else
+      reportDtype(context, *singleOperand(option));
+    target = *word;
+    return true;
+  };
+  return {name, name + " DTYPE", take};
+}
+
+} // namespace
+
+void bind::bindPrecision(const Context &context, const PrecisionStatement &statement, BoundPlan &plan) {
+  BoundPrecision precision;
+  precision.range = statement.range;
+  std::vector<OptionRule> rules;
+  for (auto [name, member] : {std::pair("compute", &BoundPrecision::compute),
+                              {"storage", &BoundPrecision::storage},
+                              {"gather", &BoundPrecision::gather},
+                              {"reduce", &BoundPrecision::reduce},
+                              {"master", &BoundPrecision::master},
+                              {"state", &BoundPrecision::state}})
+    rules.push_back(dtypeRule(context, plan, name, precision.*member));
+  readOptions(context, "precision", statement.options, rules);
+  plan.precision = std::move(precision);
+}

@@ -1,0 +1,131 @@
+//===- trainable.cpp - what is trained, frozen, unused ---------------------===//
+
+#include "compiler/frontend/bind/training/training.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <utility>
+
+using namespace meshplan;
+using namespace meshplan::bind;
+
+namespace {
+
+using Kind = TrainableStatement::Kind;
+
+std::string wordOf(Kind kind) {
+  switch (kind) {
+  case Kind::Freeze:
+    return "freeze";
+  case Kind::TrainOnly:
+    return "train only";
+  case Kind::Unused:
+    return "unused";
+  }
+  return "";
+}
+
+class TrainableReader {
+public:
+  TrainableReader(const Context &context, BoundPlan &plan)
+      : context(context), plan(plan), named(context.model.parameters.size()) {}
+
+  void run();
+
+private:
+  /// The first path that names a parameter.
+  struct Naming {
+    Kind kind;
+    SourceRange range;
+  };
+
+  void name(Kind kind, const BoundPaths &paths);
+  /// False if the parameter can not be used in this way; that is reported.
+  bool check(Kind kind, const BoundPaths &paths, size_t parameter);
+  void settle();
+  void checkOptimizer() const;
+
+  const Context &context;
+  BoundPlan &plan;
+  std::vector<std::optional<Naming>> named; ///< by parameter
+};
+
+} // namespace
+
+void TrainableReader::run() {
+  for (const TrainableStatement &statement : context.syntax.trainable)
+    plan.trainable.push_back({statement.kind, bindPaths(context, statement.paths), statement.range});
+  size_t before = context.diagnostics.errorCount();
+  for (const BoundTrainable &statement : plan.trainable)
+    for (const BoundPaths &paths : statement.paths)
+      name(statement.kind, paths);
+  settle();
+  if (context.diagnostics.errorCount() == before)
+    checkOptimizer();
+}
+
+void TrainableReader::name(Kind kind, const BoundPaths &paths) {
+  bool isRight = true;
+  for (size_t parameter : paths.parameters) {
+    // One error for a path, and not one for each parameter.
+    isRight = isRight && check(kind, paths, parameter);
+    if (!named[parameter])
+      named[parameter] = Naming{kind, paths.range};
+  }
+}
+
+bool TrainableReader::check(Kind kind, const BoundPaths &paths, size_t parameter) {
+  std::string path = parameterPath(context.model, context.model.parameters[parameter]);
+  if (named[parameter] && named[parameter]->kind != kind) {
+    context.diagnostics
+        .error(paths.range, "'" + wordOf(kind) + "' names parameter '" + path + "', which '" +
+                                wordOf(named[parameter]->kind) + "' names, too")
+        .note(named[parameter]->range, "it is named here")
+        .help("a parameter is either trained, frozen or unused: take it out of one of the two");
+    return false;
+  }
+  if (kind != Kind::TrainOnly || context.model.parameters[parameter].requiresGrad)
+    return true;
+  context.diagnostics.error(paths.range, "'train only' names parameter '" + path + "', which the archive freezes")
+      .help("export the model with requires_grad of the parameter, or leave it out");
+  return false;
+}
+
+void TrainableReader::settle() {
+  auto only = llvm::find_if(plan.trainable, [](const auto &each) { return each.kind == Kind::TrainOnly; });
+  for (size_t parameter = 0; parameter < named.size(); ++parameter) {
+    ParameterUse use = ParameterUse::Trained;
+    SourceRange range;
+    if (!context.model.parameters[parameter].requiresGrad) {
+      use = ParameterUse::Frozen;
+    } else if (named[parameter] && named[parameter]->kind != Kind::TrainOnly) {
+      use = named[parameter]->kind == Kind::Freeze ? ParameterUse::Frozen : ParameterUse::Unused;
+      range = named[parameter]->range;
+    } else if (!named[parameter] && only != plan.trainable.end()) {
+      use = ParameterUse::Frozen;
+      range = only->range;
+    }
+    plan.parameterUse.push_back(use);
+    plan.parameterUseRange.push_back(range);
+  }
+}
+
+void TrainableReader::checkOptimizer() const {
+  if (context.syntax.optimizers.empty() || llvm::is_contained(plan.parameterUse, ParameterUse::Trained))
+    return;
+  size_t all = plan.parameterUse.size();
+  std::string reason = "the model has no parameter";
+  if (all != 0)
+    reason = "of " + std::to_string(all) + " parameters " +
+             std::to_string(llvm::count(plan.parameterUse, ParameterUse::Frozen)) + " are frozen, " +
+             std::to_string(llvm::count(plan.parameterUse, ParameterUse::Unused)) + " unused";
+  Diagnostic &error =
+      context.diagnostics.error(context.syntax.optimizers.front().range, "nothing is left to train: " + reason);
+  for (const BoundTrainable &statement : plan.trainable)
+    error.note(statement.range, statement.kind == Kind::Unused ? "unused here" : "frozen here");
+  if (size_t fixed = llvm::count_if(context.model.parameters, [](const auto &each) { return !each.requiresGrad; }))
+    error.help(std::to_string(fixed) + " parameters require no gradient in the archive");
+  error.help("remove the optimizer, or train a parameter");
+}
+
+void bind::bindTrainable(const Context &context, BoundPlan &plan) { TrainableReader(context, plan).run(); }

@@ -1,0 +1,74 @@
+//===- training.cpp - how the step trains ----------------------------------===//
+
+#include "compiler/frontend/bind/training/training.h"
+
+#include "compiler/support/nearest.h"
+
+#include <cmath>
+#include <utility>
+
+using namespace meshplan;
+using namespace meshplan::bind;
+
+namespace {
+
+void bindRecomputes(const Context &context, BoundPlan &plan) {
+  std::map<size_t, SourceRange> seen;
+  for (const RecomputeStatement &statement : context.syntax.recomputes) {
+    BoundRecompute &recompute = plan.recomputes.emplace_back();
+    recompute.range = statement.range;
+    for (const Word &word : statement.keep)
+      recompute.keep.push_back(word.text);
+    for (const PathPattern &path : statement.paths) {
+      recompute.paths.push_back(bindModulePath(context, path, "recompute"));
+      std::optional<size_t> twice;
+      for (size_t module : recompute.paths.back().modules)
+        if (!seen.try_emplace(module, path.range).second && !twice)
+          twice = module;
+      if (twice)
+        context.diagnostics.error(path.range, "module '" + context.model.modules[*twice].path + "' is recomputed twice")
+            .note(seen[*twice], "it is named here, too")
+            .help("take it out of one of the two");
+    }
+  }
+}
+
+void bindClip(const Context &context, BoundPlan &plan) {
+  for (const ClipGradNormStatement &statement : context.syntax.clips) {
+    bool isNumber = statement.norm.value > 0 && std::isfinite(statement.norm.value) && statement.norm.unit.empty();
+    if (!isNumber)
+      context.diagnostics.error(statement.norm.range, "the norm is a number above 0");
+    if (context.syntax.optimizers.empty())
+      context.diagnostics.error(statement.range, "'clip_grad_norm' without an optimizer: nothing is clipped")
+          .help("add 'optimizer KIND { ... }', or remove the statement");
+    plan.clipGradNorm = BoundClip{statement.norm.value, statement.range};
+  }
+}
+
+} // namespace
+
+std::string bind::lossHelp(const Context &context) {
+  std::vector<std::string> scalars;
+  for (const OutlineValue &output : context.model.outputs)
+    if (output.dims.empty())
+      scalars.push_back(output.name);
+  if (scalars.empty())
+    return "return the loss, a scalar, from the model, and add 'loss NAME'";
+  if (scalars.size() == 1)
+    return "add 'loss " + scalars.front() + "'";
+  return "add 'loss NAME'; outputs that are scalars: " + quotedList(scalars, ",");
+}
+
+void bind::bindTraining(const Context &context, BoundPlan &plan) {
+  bindMicrobatches(context, plan);
+  for (const PrecisionStatement &statement : context.syntax.precisions)
+    bindPrecision(context, statement, plan);
+  bindRecomputes(context, plan);
+  bindTrainable(context, plan);
+  for (const OptimizerStatement &statement : context.syntax.optimizers) {
+    if (context.syntax.losses.empty())
+      context.diagnostics.error(statement.range, "a plan without a loss cannot be trained").help(lossHelp(context));
+    bindOptimizer(context, statement, plan);
+  }
+  bindClip(context, plan);
+}

@@ -1,0 +1,61 @@
+//===- training.h - the statements of training -------------------*- C++ -*-===//
+//
+// What the files of this folder give each other. Like all of binding, each
+// function reports what is wrong and goes on. Internal to binding.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_FRONTEND_BIND_TRAINING_TRAINING_H
+#define MESHPLAN_COMPILER_FRONTEND_BIND_TRAINING_TRAINING_H
+
+#include "compiler/frontend/bind/context.h"
+#include "compiler/frontend/bind/option_reader.h"
+
+#include <map>
+
+namespace meshplan::bind {
+
+/// How to give a plan a loss, with the outputs of the model that can be one.
+std::string lossHelp(const Context &context);
+
+/// Fills microbatches. Reports a batch with fewer samples than microbatches times ranks.
+void bindMicrobatches(const Context &context, BoundPlan &plan);
+
+/// Fills precision. Needs the data blocks.
+void bindPrecision(const Context &context, const PrecisionStatement &statement, BoundPlan &plan);
+
+/// Fills trainable and the use of each parameter. Reports a parameter that two statements use in two ways, and an
+/// optimizer that has nothing to train.
+void bindTrainable(const Context &context, BoundPlan &plan);
+
+/// Fills optimizer. Needs what bindTrainable fills.
+void bindOptimizer(const Context &context, const OptimizerStatement &statement, BoundPlan &plan);
+
+/// The numbers of a group, and where the plan states each, by the name of its option.
+struct WrittenNumbers {
+  OptimizerNumbers numbers;
+  std::map<std::string, SourceRange> places;
+};
+
+/// PyTorch's defaults.
+WrittenNumbers defaultNumbers(OptimizerKind kind);
+
+/// Options that put numbers into `target`, which has to outlive them.
+std::vector<OptionRule> numberRules(const Context &context, OptimizerKind kind, WrittenNumbers &target);
+
+/// Reports numbers that are right one by one and contradict each other. Of a group, those that contradict each other
+/// in the optimizer, too, are not reported again.
+void checkNumbers(const Context &context, const WrittenNumbers &written, const WrittenNumbers *optimizer = nullptr);
+
+/// A number as messages show it: `0.1`.
+std::string numberText(double value);
+
+/// `schedule cosine { ... }`; the option has one word. None where the kind is unknown.
+std::optional<LrSchedule> bindSchedule(const Context &context, const Option &option);
+
+/// Gives each parameter to one data block, and checks the units of each.
+void assignParameters(const Context &context, BoundPlan &plan);
+
+} // namespace meshplan::bind
+
+#endif // MESHPLAN_COMPILER_FRONTEND_BIND_TRAINING_TRAINING_H

@@ -1,0 +1,87 @@
+//===- data_units_test.cpp - which parameters a data block has ------------===//
+
+#include "test/unit/frontend/bind/training/training_plan.h"
+
+using namespace meshplan;
+using namespace meshplan::test;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+namespace {
+
+const std::string sharded = "shard parameters, gradients, optimizer\n";
+
+std::vector<BoundData> blocks(const std::string &body, const ModelOutline &model = llama(1)) {
+  return bound(body, model).data;
+}
+
+std::vector<std::string> said(const std::string &options, const ModelOutline &model = llama(2)) {
+  return faults("data dp { " + sharded + options + " }", model);
+}
+
+TEST(BindDataUnits, UnitsAreGroupsOfPaths) {
+  BoundData data = blocks("data dp { " + sharded +
+                          "unit model.layers.*, [model.norm, lm_head]\nunit model.embed_tokens\n"
+                          "keep model.norm, lm_head }")
+                       .at(0);
+  ASSERT_EQ(data.units.size(), 3u);
+  EXPECT_EQ(data.units[0].size(), 1u);
+  EXPECT_EQ(data.units[0][0].parameters.size(), 9u) << "seven projections and two norms";
+  EXPECT_EQ(data.units[1].size(), 2u);
+  EXPECT_EQ(data.keep.size(), 2u);
+}
+
+TEST(BindDataUnits, EachParameterIsInOneBlock) {
+  std::vector<BoundData> found =
+      blocks("data dp on model.layers.** { shard optimizer }\ndata dp, tp on lm_head { }\ndata tp { }");
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].parameters.size(), 9u);
+  EXPECT_EQ(found[1].parameters.size(), 1u);
+  EXPECT_EQ(found[2].parameters.size(), 2u) << "embedding and norm, which no other block names";
+  std::vector<size_t> all;
+  for (const BoundData &block : found)
+    all.insert(all.end(), block.parameters.begin(), block.parameters.end());
+  std::sort(all.begin(), all.end());
+  for (size_t index = 0; index < all.size(); ++index)
+    EXPECT_EQ(all[index], index);
+  EXPECT_EQ(all.size(), 12u);
+}
+
+TEST(BindDataUnits, WithoutAGeneralBlockTheRestIsInNone) {
+  std::vector<BoundData> found = blocks("data dp on lm_head { }");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].parameters.size(), 1u);
+  EXPECT_THAT(blocks(""), IsEmpty());
+}
+
+TEST(BindDataUnits, AParameterIsInOneUnit) {
+  EXPECT_THAT(said("unit lm_head, lm_head.weight").front(), "parameter 'lm_head.weight' is in two units");
+  EXPECT_THAT(said("unit model.layers.*\nunit model.layers.1").front(), HasSubstr("is in two units"));
+  EXPECT_THAT(said("unit [lm_head, model.norm], model.norm").front(), "parameter 'model.norm.weight' is in two units");
+  EXPECT_THAT(said("unit [lm_head, **.lm_head]"), IsEmpty()) << "twice in one unit";
+  EXPECT_EQ(said("unit model, model").size(), 2u) << "one error for a path";
+}
+
+TEST(BindDataUnits, ModulesOfOnePathShareNoParameter) {
+  EXPECT_THAT(said("unit model.layers.**").front(), HasSubstr("makes units of 'model.layers.0' and 'model.layers.0."));
+  EXPECT_THAT(said("unit **").front(), HasSubstr("makes units of '' and 'model'")) << "the root is a module";
+  EXPECT_THAT(said("unit {model.norm, lm_head}, model.layers.*.mlp, model.layers.*.self_attn"), IsEmpty());
+  EXPECT_THAT(said("unit [model.**, lm_head]"), IsEmpty()) << "one unit of all";
+}
+
+TEST(BindDataUnits, ATiedParameterIsInOneUnit) {
+  ModelOutline tied = llama(1, /*tied=*/true);
+  EXPECT_THAT(said("unit {model.embed_tokens, lm_head}", tied).front(),
+              HasSubstr("makes units of 'model.embed_tokens' and 'lm_head', which both hold parameter"));
+  EXPECT_THAT(said("unit model.embed_tokens, lm_head", tied).front(), HasSubstr("is in two units"));
+  EXPECT_THAT(said("unit [model.embed_tokens, lm_head], model.layers.*", tied), IsEmpty());
+}
+
+TEST(BindDataUnits, UnitsAndWhatIsKeptAreOfTheBlock) {
+  std::string message = "'lm_head' names no parameter of this data block";
+  EXPECT_EQ(faults("data dp on model { unit lm_head }").front(), message);
+  EXPECT_EQ(faults("data dp on lm_head { }\ndata dp { " + sharded + "keep lm_head }").front(), message);
+  EXPECT_THAT(faults("data dp on model { unit {model.norm, lm_head} }"), IsEmpty()) << "some are";
+}
+
+} // namespace

@@ -1,0 +1,379 @@
+//===- data_messages_test.cpp - what wrong data blocks get ----------------===//
+
+#include "test/unit/frontend/message_test.h"
+
+using namespace meshplan;
+using namespace meshplan::test;
+
+namespace {
+
+const MessageCase cases[] = {
+    {"UnknownDataOption",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { buket 64 MiB }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:13: error: 'data' has no option 'buket'
+    data dp { buket 64 MiB }
+              ^~~~~
+help: did you mean 'bucket'?
+)"},
+    {"DataKind",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { shard weights }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:13: error: cannot read 'shard weights'
+    data dp { shard weights }
+              ^~~~~~~~~~~~~
+help: the form is 'shard parameters, gradients, optimizer [over AXES]'
+)"},
+    {"DataShardAxis",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { shard optimizer over tp }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:13: error: axis 'tp' is not an axis of this block, 'dp'
+    data dp { shard optimizer over tp }
+              ^~~~~~~~~~~~~~~~~~~~~~~
+)"},
+    {"BucketWithoutUnit",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { bucket 64 }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:13: error: cannot read 'bucket 64'
+    data dp { bucket 64 }
+              ^~~~~~~~~
+help: the form is 'bucket SIZE | none, as in 64 MiB'
+)"},
+    {"BucketTwice",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { bucket 64 MiB; bucket none }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:28: error: option 'bucket' stands twice
+    data dp { bucket 64 MiB; bucket none }
+                             ^~~~~~~~~~~
+p.plan:3:13: note: it stands here, too
+    data dp { bucket 64 MiB; bucket none }
+              ^~~~~~~~~~~~~
+)"},
+    {"OverlapNoneAndMore",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { overlap none, gradients }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:13: error: cannot read 'overlap none, gradients'
+    data dp { overlap none, gradients }
+              ^~~~~~~~~~~~~~~~~~~~~~~
+help: the form is 'overlap gradients, parameters | none'
+)"},
+    {"Prefetch",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { shard parameters, gradients, optimizer; prefetch many }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:53: error: cannot read 'prefetch many'
+    data dp { shard parameters, gradients, optimizer; prefetch many }
+                                                      ^~~~~~~~~~~~~
+help: the form is 'prefetch NUMBER'
+)"},
+    {"Reduce",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { reduce first microbatch }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:13: error: cannot read 'reduce first microbatch'
+    data dp { reduce first microbatch }
+              ^~~~~~~~~~~~~~~~~~~~~~~
+help: the form is 'reduce each | last microbatch'
+)"},
+    {"Average",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { average before collective }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:13: error: cannot read 'average before collective'
+    data dp { average before collective }
+              ^~~~~~~~~~~~~~~~~~~~~~~~~
+help: the form is 'average in | after collective'
+)"},
+    {"UnitMatchesNothing",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { unit model.layer.* }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:18: error: 'model.layer.*' matches no module and no parameter
+    data dp { unit model.layer.* }
+                   ^~~~~~~~~~~~~
+help: did you mean 'model.layers.*'?
+)"},
+    {"TwoDataBlocks",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { bucket none }
+  data dp { bucket none }
+  rest: replicate
+}
+)",
+     R"(p.plan:4:3: error: two data blocks take what no other block names
+    data dp { bucket none }
+    ^~~~~~~~~~~~~~~~~~~~~~~
+p.plan:3:3: note: the other block is here
+    data dp { bucket none }
+    ^~~~~~~~~~~~~~~~~~~~~~~
+help: say which parameters it takes: 'data AXES on PATHS { ... }'
+)"},
+    {"ParameterInTwoBlocks",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp on model { bucket none }
+  data dp on model.norm { bucket none }
+  rest: replicate
+}
+)",
+     R"(p.plan:4:14: error: parameter 'model.norm.weight' is in two data blocks
+    data dp on model.norm { bucket none }
+               ^~~~~~~~~~
+p.plan:3:3: note: the other block is here
+    data dp on model { bucket none }
+    ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+)"},
+    {"ShardKindTwice",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { shard optimizer, gradients, optimizer }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:41: error: 'optimizer' stands twice
+    data dp { shard optimizer, gradients, optimizer }
+                                          ^~~~~~~~~
+help: keep one of them
+)"},
+    {"ShardParametersAlone",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { shard parameters }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:13: error: 'shard parameters' without gradients and optimizer: a rank can update the shard that it holds, and no more
+    data dp { shard parameters }
+              ^~~~~~~~~~~~~~~~
+help: write 'shard parameters, gradients, optimizer'
+)"},
+    {"ShardParametersAndGradients",
+     R"(plan p {
+  mesh dp = 2, cp = 2
+  data (dp, cp) { shard parameters, gradients over cp }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:19: error: 'shard parameters, gradients' without optimizer: a rank can update the shard that it holds, and no more
+    data (dp, cp) { shard parameters, gradients over cp }
+                    ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+help: write 'shard parameters, gradients, optimizer over cp'
+)"},
+    {"ShardParametersAndOptimizer",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { shard optimizer, parameters }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:13: error: 'shard optimizer, parameters' without gradients: a rank can update the shard that it holds, and no more
+    data dp { shard optimizer, parameters }
+              ^~~~~~~~~~~~~~~~~~~~~~~~~~~
+help: write 'shard parameters, gradients, optimizer'
+)"},
+    {"ShardGradientsAlone",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { shard gradients }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:13: error: 'shard gradients' without optimizer: a rank can update the shard that it holds, and no more
+    data dp { shard gradients }
+              ^~~~~~~~~~~~~~~
+help: write 'shard gradients, optimizer'
+)"},
+    {"OverlapParametersAlone",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { overlap parameters; shard gradients, optimizer }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:13: error: 'overlap parameters' without 'shard parameters': no parameter is gathered
+    data dp { overlap parameters; shard gradients, optimizer }
+              ^~~~~~~~~~~~~~~~~~
+p.plan:3:33: note: the block shards this
+    data dp { overlap parameters; shard gradients, optimizer }
+                                  ^~~~~~~~~~~~~~~~~~~~~~~~~~
+help: write 'shard parameters, gradients, optimizer', or remove 'overlap parameters'
+)"},
+    {"OverlapParametersOfWholeOnes",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { overlap gradients, parameters }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:13: error: 'overlap parameters' without 'shard parameters': no parameter is gathered
+    data dp { overlap gradients, parameters }
+              ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+help: write 'shard parameters, gradients, optimizer', or 'overlap gradients'
+)"},
+    {"PrefetchOfWholeParameters",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { prefetch 2; shard optimizer }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:13: error: 'prefetch 2' without 'shard parameters': no parameter is gathered
+    data dp { prefetch 2; shard optimizer }
+              ^~~~~~~~~~
+p.plan:3:25: note: the block shards this
+    data dp { prefetch 2; shard optimizer }
+                          ^~~~~~~~~~~~~~~
+help: write 'shard parameters, gradients, optimizer', or remove 'prefetch 2'
+)"},
+    {"KeepOfWholeParameters",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { keep model.norm, lm_head }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:13: error: 'keep model.norm, lm_head' without 'shard parameters': no parameter is gathered
+    data dp { keep model.norm, lm_head }
+              ^~~~~~~~~~~~~~~~~~~~~~~~
+help: write 'shard parameters, gradients, optimizer', or remove 'keep model.norm, lm_head'
+)"},
+    {"UnitHoldsNoParameter",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { unit model.rotary_emb }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:18: error: 'model.rotary_emb' holds no parameter
+    data dp { unit model.rotary_emb }
+                   ^~~~~~~~~~~~~~~~
+help: name parameters, or modules that hold some
+)"},
+    {"UnitsOverlap",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { unit model.layers.*, [model.norm, model.layers.1.mlp] }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:47: error: parameter 'model.layers.1.mlp.gate_proj.weight' is in two units
+    data dp { unit model.layers.*, [model.norm, model.layers.1.mlp] }
+                                                ^~~~~~~~~~~~~~~~~~
+p.plan:3:18: note: the other unit is here
+    data dp { unit model.layers.*, [model.norm, model.layers.1.mlp] }
+                   ^~~~~~~~~~~~~~
+help: take it out of one of the two, or write '[PATH, PATH]' for one unit
+)"},
+    {"UnitsOfTwoOptionsOverlap",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp {
+    unit lm_head
+    unit model.norm, **.lm_head
+  }
+  rest: replicate
+}
+)",
+     R"(p.plan:5:22: error: parameter 'lm_head.weight' is in two units
+      unit model.norm, **.lm_head
+                       ^~~~~~~~~~
+p.plan:4:10: note: the other unit is here
+      unit lm_head
+           ^~~~~~~
+help: take it out of one of the two, or write '[PATH, PATH]' for one unit
+)"},
+    {"UnitsOfOnePathAreNested",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { unit model.** }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:18: error: 'model.**' makes units of 'model' and 'model.embed_tokens', which both hold parameter 'model.embed_tokens.weight'
+    data dp { unit model.** }
+                   ^~~~~~~~
+help: name modules that share no parameter, or write '[PATH, PATH]' for one unit
+)"},
+    {"UnitsOfOnePathAreTied",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { unit {lm_head, model.norm, model.embed_tokens} }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:18: error: '{lm_head, model.norm, model.embed_tokens}' makes units of 'model.embed_tokens' and 'lm_head', which both hold parameter 'model.embed_tokens.weight'
+    data dp { unit {lm_head, model.norm, model.embed_tokens} }
+                   ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+help: name modules that share no parameter, or write '[PATH, PATH]' for one unit
+)",
+     Model::Tied},
+    {"UnitOfAnotherBlock",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp on lm_head { bucket none }
+  data tp { unit lm_head, model.norm }
+  rest: replicate
+}
+)",
+     R"(p.plan:4:18: error: 'lm_head' names no parameter of this data block
+    data tp { unit lm_head, model.norm }
+                   ^~~~~~~
+p.plan:3:3: note: 'lm_head.weight' is in this block
+    data dp on lm_head { bucket none }
+    ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+help: name parameters that the block has
+)"},
+    {"KeepOfNoBlock",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp on lm_head { shard parameters, gradients, optimizer; keep model.norm }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:69: error: 'model.norm' names no parameter of this data block
+    data dp on lm_head { shard parameters, gradients, optimizer; keep model.norm }
+                                                                      ^~~~~~~~~~
+help: name parameters that the block has
+)"},
+};
+
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(Data, MessageTest, testing::ValuesIn(cases), MessageTest::nameOf);

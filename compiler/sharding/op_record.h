@@ -87,6 +87,14 @@ struct AddendSplit {
   llvm::SmallVector<int64_t, 4> shape; ///< that the addend is viewed in first; empty: its own
 };
 
+/// A call that gives its sums apart: results with an index of `dim` for each index that is added up.
+struct SharedSums {
+  mlir::DictionaryAttr args;               ///< of the same target
+  llvm::SmallVector<unsigned, 2> results;  ///< that are such sums
+  unsigned dim = 0;
+  int64_t sharers = 1;                     ///< indices that are added up for each of the results' own
+};
+
 /// docs/adding-an-op.md says how to write one.
 struct OpRecord {
   llvm::StringRef target;
@@ -101,6 +109,10 @@ struct OpRecord {
   /// rule may be divided only after the call is split this way: every rank would add the bias otherwise. nullopt: this
   /// call has no such operand, or it cannot be split off.
   std::optional<AddendSplit> (*splitAddend)(const CallView &) = nullptr;
+  /// Set by operators whose results are, for each unit that ranks may share, the sum of what its sharers add. Where a
+  /// result is shared each rank has only its own addends: the call gives them apart, and they are added up behind it by
+  /// meshplan.sum_shared_heads. nullopt: nothing is shared.
+  std::optional<SharedSums> (*splitSharedSums)(const CallView &) = nullptr;
   /// Set by operators of which an operand gives only shape or dtype (new_ones, type_as): the same call without it.
   /// nullopt: every operand of this call is read. The importer applies it, so that no sharding of that operand matters.
   std::optional<CallRewrite> (*dropUnread)(const CallView &) = nullptr;

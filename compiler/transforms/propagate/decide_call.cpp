@@ -21,6 +21,14 @@ bool isCoarser(const FactorDivision &coarse, const FactorDivision &fine, const F
   return canonical(gathered, factor, mesh) == coarse;
 }
 
+/// Each unit dealt to one rank.
+FactorDivision withoutSharing(FactorDivision division) {
+  division.repeat = 1;
+  for (DimPart &part : division.parts)
+    part.repeat = 1;
+  return division;
+}
+
 class CallDecider {
 public:
   explicit CallDecider(const CallProblem &problem) : problem(problem), blocked(problem.rule.factors.size(), false) {}
@@ -86,13 +94,11 @@ void CallDecider::offer(unsigned index, const FactorDivision &offered, unsigned 
   const Factor &factor = problem.rule.factors[index];
   if (offered.axes.empty() || blocked[index] || factor.kind == FactorKind::whole)
     return;
-  // What neighbours share would be added twice.
-  if (offered.isShared() && factor.kind != FactorKind::parallel)
-    return;
   FactorDivision &own = decision.factors[index];
   if (!isCoarser(own, offered, factor, problem.mesh))
     return;
-  FactorDivision taken = offered;
+  // What neighbours share would be added twice: each rank adds the units that are its own.
+  FactorDivision taken = factor.kind == FactorKind::parallel ? offered : withoutSharing(offered);
   taken.axes = own.axes;
   for (AxisRefAttr axis : llvm::drop_begin(offered.axes, own.axes.size())) {
     if (isUsed(axis, index))

@@ -13,6 +13,7 @@
 #include "compiler/transforms/propagate/messages.h"
 #include "compiler/transforms/propagate/passes.h"
 #include "compiler/transforms/propagate/split_addend.h"
+#include "compiler/transforms/propagate/split_shared_sums.h"
 #include "compiler/transforms/propagate/wanted_layout.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <set>
@@ -315,7 +316,7 @@ LogicalResult Propagation::visitCall(CallOp call) {
     decision.block = decision.cut;
   if (decision.block && refuseBlock(call, rule, *decision.block))
     return failure();
-  if (splitAddend(call, *record, rule, decision))
+  if (splitAddend(call, *record, rule, decision) || splitSharedSums(call, *record, decision))
     return visitCall(call);
   placeReshards(call, decision);
   for (auto [result, sharding] : llvm::zip(call.getResults(), decision.results))

@@ -116,6 +116,15 @@ static OpCost backwardCost(const CallView &call) {
   return cost;
 }
 
+static std::optional<SharedSums> splitHeads(const CallView &call) {
+  std::optional<unsigned> query = call.getOperand("query"), key = call.getOperand("key");
+  if (!query || !key || call.getBool("per_head", false))
+    return std::nullopt;
+  int64_t sharers = call.operands[*query].getDimSize(1) / call.operands[*key].getDimSize(1);
+  Attribute apart = BoolAttr::get(call.args.getContext(), true);
+  return SharedSums{withArg(call.args, "per_head", apart), {1, 2}, 1, sharers};
+}
+
 //===----------------------------------------------------------------------===//
 // sum_shared_heads: input [B, heads, T, D], result [B, groups, T, D]
 //===----------------------------------------------------------------------===//
@@ -144,7 +153,8 @@ void addAttentionGradientRecords(OpRegistry &registry) {
                 .rule = backwardRule,
                 .linearity = notLinear,
                 .cost = backwardCost,
-                .localize = localizeHeads});
+                .localize = localizeHeads,
+                .splitSharedSums = splitHeads});
   registry.add({.target = "meshplan.attention_mask_gradient",
                 .rule = maskRule,
                 .linearity = notLinear,

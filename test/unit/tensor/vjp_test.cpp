@@ -1,4 +1,5 @@
 #include "runtime/tensor/compute_scope.h"
+#include "runtime/tensor/memory.h"
 #include "test/unit/tensor/call_helper.h"
 
 #include <c10/core/GradMode.h>
@@ -246,6 +247,22 @@ TEST(VjpTest, FailureLeavesValuesAndSettings) {
   tensors.clear();
   EXPECT_EQ(x.use_count(), 2) << "the failed call keeps its arguments alive";
   EXPECT_FALSE(c10::GradMode::is_enabled());
+}
+
+TEST(VjpTest, NothingIsKeptBetweenCalls) {
+  installPoolAllocator();
+  at::Tensor x = random({64, 64}), g = random({64, 64});
+  std::vector<at::Tensor> tensors = {x};
+  std::vector<Argument> arguments = Vjp{"self", {g}}.arguments(tensors, {value("self", 0)});
+  auto call = prepareCall("vjp.aten.exp.default", arguments, {2});
+  ASSERT_TRUE(call.ok());
+  std::vector<Tensor> values = {wrap(x), wrap(g), Tensor()};
+  auto pool = std::make_shared<MemoryPool>();
+  PoolScope scope(pool);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE((*call)->run(values).ok());
+    EXPECT_EQ(pool->current(), static_cast<int64_t>(x.nbytes())) << "the gradient, and not the result that was saved";
+  }
 }
 
 TEST(VjpTest, WhatCannotBePrepared) {

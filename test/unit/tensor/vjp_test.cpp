@@ -169,6 +169,34 @@ TEST(VjpTest, OperatorsMadeOfOthersWithViewsAndChangesInPlace) {
   EXPECT_LT(difference(found, expected), 1e-14);
 }
 
+/// The forward pass has written to them; the call runs the operator once more.
+TEST(VjpTest, RunningMeansAreLeftAlone) {
+  at::Tensor x = random({6, 3}), mean = random({3}), variance = random({3}).abs(), g = random({6, 3});
+  at::Tensor meanBefore = mean.clone(), varianceBefore = variance.clone();
+  ComputeScope scope(1);
+  at::Tensor found = Vjp{"input", {g}}.call("vjp.aten.batch_norm.default", {x, mean, variance},
+                                            {value("input", 0),
+                                             value("running_mean", 1),
+                                             value("running_var", 2),
+                                             {"training", true},
+                                             {"momentum", 0.1},
+                                             {"eps", 1e-5},
+                                             {"cudnn_enabled", false}});
+  EXPECT_TRUE(at::equal(mean, meanBefore));
+  EXPECT_TRUE(at::equal(variance, varianceBefore));
+  // Columns of a normalized tensor have no gradient along a shift of all rows. Ten roundings of numbers below 10.
+  EXPECT_LT(found.sum(0).abs().max().item<double>(), 1e-13);
+  EXPECT_GT(found.abs().max().item<double>(), 0.01);
+}
+
+TEST(VjpTest, ArgumentsThatAreWrittenAreLeftAlone) {
+  at::Tensor x = random({4}), y = random({4}), before = x.clone(), g = random({4});
+  std::vector<Argument> arguments = {value("self", 0), value("other", 1)};
+  EXPECT_TRUE(at::equal(Vjp{"other", {g}}.call("vjp.aten.mul_.Tensor", {x, y}, arguments), g * before));
+  EXPECT_TRUE(at::equal(x, before));
+  EXPECT_THAT((Vjp{"self", {g}}.failure("vjp.aten.mul_.Tensor", {x, y}, arguments)), HasSubstr("in-place operation"));
+}
+
 TEST(VjpTest, TensorsOfThreadsThatDoNotRecord) {
   at::Tensor expected, g = random({3, 5}), x = random({3, 5});
   expected = expectedGradient(x, g, [](const at::Tensor &t) { return at::silu(t); });

@@ -11,7 +11,9 @@
 //   of         string: the argument whose gradient is the one result
 //   of_index   integer: which tensor, where that argument is a list of them
 // The result has the shape and element type of the argument, and is zero where
-// nothing depends on it. It may share elements with one of the gradients.
+// nothing depends on it. It may share elements with one of the gradients. The
+// operator runs once more: it writes to none of its arguments this time, but
+// random numbers would be others.
 //
 //===----------------------------------------------------------------------===//
 

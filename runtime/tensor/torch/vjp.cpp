@@ -35,6 +35,11 @@ struct Wanted {
   int64_t index = -1; // of a list
 };
 
+/// Whether the operator may write to this argument; schemas of batch norm do not say that it does.
+bool isWritten(const c10::Argument &parameter) {
+  return (parameter.alias_info() && parameter.alias_info()->isWrite()) || parameter.name().starts_with("running_");
+}
+
 class VjpCall final : public OperatorCall {
 public:
   VjpCall(c10::OperatorHandle base, BoundArguments arguments, std::vector<int> gradients, Wanted wanted, int output)
@@ -59,11 +64,12 @@ private:
   /// Puts tensors that autograd has not seen in the place of those on the stack, and returns the one to record.
   at::Tensor replaceTensors() {
     at::Tensor leaf;
-    auto replace = [&](const at::Tensor &tensor, bool isWanted) {
+    auto replace = [&](const at::Tensor &tensor, size_t position, bool isWanted) {
       if (!tensor.defined())
         return tensor;
-      // What was made in inference mode cannot be recorded.
-      at::Tensor result = tensor.is_inference() ? tensor.clone() : tensor.detach();
+      // What was made in inference mode cannot be recorded, and what the operator writes it has written before.
+      bool copied = tensor.is_inference() || isWritten(base.schema().arguments()[position]);
+      at::Tensor result = copied ? tensor.clone() : tensor.detach();
       if (isWanted) {
         TORCH_CHECK(result.is_floating_point(), "there is no gradient of a tensor of ", result.scalar_type());
         leaf = result.requires_grad_(true);
@@ -71,7 +77,7 @@ private:
       return result;
     };
     for (const auto &slot : arguments.values)
-      stack[slot.position] = replace(stack[slot.position].toTensor(), slot.position == wanted.position);
+      stack[slot.position] = replace(stack[slot.position].toTensor(), slot.position, slot.position == wanted.position);
     for (const auto &slot : arguments.lists) {
       auto isWanted = [&](size_t index) {
         return slot.position == wanted.position && static_cast<int64_t>(index) == wanted.index;
@@ -80,11 +86,11 @@ private:
         auto list = stack[slot.position].to<c10::List<std::optional<at::Tensor>>>();
         for (size_t i = 0; i < list.size(); ++i)
           if (std::optional<at::Tensor> tensor = list.get(i))
-            list.set(i, replace(*tensor, isWanted(i)));
+            list.set(i, replace(*tensor, slot.position, isWanted(i)));
       } else {
         auto list = stack[slot.position].toTensorList();
         for (size_t i = 0; i < list.size(); ++i)
-          list.set(i, replace(list.get(i), isWanted(i)));
+          list.set(i, replace(list.get(i), slot.position, isWanted(i)));
       }
     }
     TORCH_CHECK(leaf.defined(), "there is no tensor to have a gradient");

@@ -1,4 +1,5 @@
 #include "runtime/tensor/compute_scope.h"
+#include "runtime/tensor/memory.h"
 #include "test/unit/tensor/call_helper.h"
 
 #include <c10/core/GradMode.h>
@@ -168,6 +169,34 @@ TEST(VjpTest, OperatorsMadeOfOthersWithViewsAndChangesInPlace) {
   EXPECT_LT(difference(found, expected), 1e-14);
 }
 
+/// The forward pass has written to them; the call runs the operator once more.
+TEST(VjpTest, RunningMeansAreLeftAlone) {
+  at::Tensor x = random({6, 3}), mean = random({3}), variance = random({3}).abs(), g = random({6, 3});
+  at::Tensor meanBefore = mean.clone(), varianceBefore = variance.clone();
+  ComputeScope scope(1);
+  at::Tensor found = Vjp{"input", {g}}.call("vjp.aten.batch_norm.default", {x, mean, variance},
+                                            {value("input", 0),
+                                             value("running_mean", 1),
+                                             value("running_var", 2),
+                                             {"training", true},
+                                             {"momentum", 0.1},
+                                             {"eps", 1e-5},
+                                             {"cudnn_enabled", false}});
+  EXPECT_TRUE(at::equal(mean, meanBefore));
+  EXPECT_TRUE(at::equal(variance, varianceBefore));
+  // Columns of a normalized tensor have no gradient along a shift of all rows. Ten roundings of numbers below 10.
+  EXPECT_LT(found.sum(0).abs().max().item<double>(), 1e-13);
+  EXPECT_GT(found.abs().max().item<double>(), 0.01);
+}
+
+TEST(VjpTest, ArgumentsThatAreWrittenAreLeftAlone) {
+  at::Tensor x = random({4}), y = random({4}), before = x.clone(), g = random({4});
+  std::vector<Argument> arguments = {value("self", 0), value("other", 1)};
+  EXPECT_TRUE(at::equal(Vjp{"other", {g}}.call("vjp.aten.mul_.Tensor", {x, y}, arguments), g * before));
+  EXPECT_TRUE(at::equal(x, before));
+  EXPECT_THAT((Vjp{"self", {g}}.failure("vjp.aten.mul_.Tensor", {x, y}, arguments)), HasSubstr("in-place operation"));
+}
+
 TEST(VjpTest, TensorsOfThreadsThatDoNotRecord) {
   at::Tensor expected, g = random({3, 5}), x = random({3, 5});
   expected = expectedGradient(x, g, [](const at::Tensor &t) { return at::silu(t); });
@@ -246,6 +275,22 @@ TEST(VjpTest, FailureLeavesValuesAndSettings) {
   tensors.clear();
   EXPECT_EQ(x.use_count(), 2) << "the failed call keeps its arguments alive";
   EXPECT_FALSE(c10::GradMode::is_enabled());
+}
+
+TEST(VjpTest, NothingIsKeptBetweenCalls) {
+  installPoolAllocator();
+  at::Tensor x = random({64, 64}), g = random({64, 64});
+  std::vector<at::Tensor> tensors = {x};
+  std::vector<Argument> arguments = Vjp{"self", {g}}.arguments(tensors, {value("self", 0)});
+  auto call = prepareCall("vjp.aten.exp.default", arguments, {2});
+  ASSERT_TRUE(call.ok());
+  std::vector<Tensor> values = {wrap(x), wrap(g), Tensor()};
+  auto pool = std::make_shared<MemoryPool>();
+  PoolScope scope(pool);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE((*call)->run(values).ok());
+    EXPECT_EQ(pool->current(), static_cast<int64_t>(x.nbytes())) << "the gradient, and not the result that was saved";
+  }
 }
 
 TEST(VjpTest, WhatCannotBePrepared) {

@@ -1,5 +1,6 @@
 #include "runtime/schema/extent.h"
 #include "runtime/tensor/compute_scope.h"
+#include "runtime/tensor/memory.h"
 #include "test/unit/tensor/attention_case.h"
 #include "test/unit/tensor/call_helper.h"
 
@@ -319,6 +320,33 @@ TEST(AttentionGradientTest, StridedOperandsInAComputeScope) {
   expectNear(call(c, withResults(operands(c, inputs, at::kDouble), one, result.out, result.logsumexp)),
              call(c, withResults(operands(c, inputs, at::kDouble), one.contiguous(), result.out, result.logsumexp)),
              1e-13);
+}
+
+TEST(AttentionGradientTest, ScoresOfAllRowsNeverExistAtOnce) {
+  installPoolAllocator();
+  for (double softcap : {0.0, 1.0}) {
+    Case c{.name = "",
+           .batch = 1,
+           .heads = 1,
+           .keyHeads = 1,
+           .queries = 2048,
+           .keys = 2048,
+           .causal = true,
+           .window = 128,
+           .maskShape = {1, 1, 1, 2048},
+           .floatMask = true,
+           .softcap = softcap};
+    Inputs inputs = makeInputs(c);
+    NamedTensors named = operands(c, inputs, at::kFloat);
+    auto forward = callNamed("meshplan.attention", named, literals(c), 2);
+    at::Tensor gradient = gradientFor(c).to(at::kFloat);
+    auto pool = std::make_shared<MemoryPool>();
+    PoolScope scope(pool);
+    call(c, withResults(named, gradient, forward[0], forward[1]));
+    // 512 rows reach 639 keys: 1.3 MB for each of some tensors of their scores. Those of all would be 16 MB.
+    EXPECT_LT(pool->peak(), 8 << 20);
+    EXPECT_EQ(pool->current(), 0);
+  }
 }
 
 TEST(AttentionGradientTest, Refusals) {

@@ -1,3 +1,4 @@
+#include "runtime/tensor/memory.h"
 #include "runtime/tensor/torch/kernels/rows.h"
 #include "test/unit/tensor/call_helper.h"
 
@@ -170,6 +171,21 @@ TEST(RowLossTest, ManyBlocksOfRowsInAnyType) {
       EXPECT_TRUE((found.to(at::kDouble) - expected).abs().le(bound).all().item<bool>())
           << at::toString(type) << ", smoothing " << smoothing;
     }
+}
+
+TEST(RowLossTest, TheResultIsTheOnlyTensorOfItsSize) {
+  installPoolAllocator();
+  for (at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+    Rows rows(200, 4000);
+    at::Tensor logits = rows.logits.to(type), gradient = rows.gradient.to(type);
+    Loss loss{1, -100, 0.1, at::rand({4000}).to(type)};
+    NamedTensors values = loss.rowValues(logits, rows.target);
+    auto pool = std::make_shared<MemoryPool>();
+    PoolScope scope(pool);
+    at::Tensor found = loss.gradient(gradient, logits, rows.target, values);
+    // The test puts one piece together: twice the result, and not three times.
+    EXPECT_LT(pool->peak(), static_cast<int64_t>(found.nbytes()) * 5 / 2) << at::toString(type);
+  }
 }
 
 TEST(RowLossTest, NoRowsAndNoColumns) {

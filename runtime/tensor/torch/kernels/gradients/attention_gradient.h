@@ -1,6 +1,6 @@
 //===- attention_gradient.h - gradients of attention -------------*- C++ -*-===//
 //
-// Of attention()'s first result. Masks, heads and fails are those of attention();
+// Of attention()'s first result. Masks, heads and failures are those of attention();
 // a row that may look at nothing passes no gradient on. f16 and bf16 are
 // computed in f32. Work goes in blocks of query rows, as attention() does.
 //

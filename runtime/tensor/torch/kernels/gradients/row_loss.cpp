@@ -10,6 +10,12 @@ using namespace meshplan;
 
 namespace {
 
+struct LossForm {
+  int64_t ignoreIndex, classes;
+  double labelSmoothing;
+  int64_t offset; // of the columns here
+};
+
 /// What is known of each row and column, in the type of the computation. Row n of the result is
 /// factor[n] exp(input - max[n]) - smoothing[n] classWeight, less `picked` at its target.
 struct RowFactors {
@@ -34,32 +40,28 @@ static std::pair<at::Tensor, at::Tensor> classWeights(const std::optional<at::Te
 static RowFactors rowFactors(const at::Tensor &gradient, const at::Tensor &input, const at::Tensor &target,
                              const std::optional<at::Tensor> &max, const std::optional<at::Tensor> &sumExp,
                              const std::optional<at::Tensor> &weight, const std::optional<at::Tensor> &classWeight,
-                             int64_t ignoreIndex, int64_t classes, double labelSmoothing, int64_t offset) {
+                             const LossForm &form) {
   at::TensorOptions options = input.options().dtype(accumulationType(input.scalar_type()));
   auto column = [&](const at::Tensor &tensor) { return tensor.to(options.dtype()).unsqueeze(1); };
   int64_t columns = input.size(1);
   RowFactors rows;
-  rows.ignored = target.eq(ignoreIndex).unsqueeze(1);
+  rows.ignored = target.eq(form.ignoreIndex).unsqueeze(1);
   at::Tensor loss = column(gradient).masked_fill(rows.ignored, 0);
-  at::Tensor picked = weight ? loss.mul(column(*weight)) : loss;
-  if (labelSmoothing != 0)
-    picked = picked.mul(1 - labelSmoothing);
-  if (max)
-    rows.factor = picked;
-  if (labelSmoothing != 0) {
-    auto [sum, here] = classWeights(classWeight, classes, offset, columns, options);
-    rows.smoothing = loss.mul(labelSmoothing / static_cast<double>(classes));
-    rows.classWeight = here;
-    if (max)
-      rows.factor = picked.add(rows.smoothing.mul(sum));
+  at::Tensor picked = weight ? loss.mul(column(*weight)) : loss, factor = picked;
+  if (form.labelSmoothing != 0) {
+    at::Tensor sum;
+    std::tie(sum, rows.classWeight) = classWeights(classWeight, form.classes, form.offset, columns, options);
+    rows.smoothing = loss.mul(form.labelSmoothing / static_cast<double>(form.classes));
+    picked = picked.mul(1 - form.labelSmoothing);
+    factor = picked.add(rows.smoothing.mul(sum));
   }
   if (max) {
     rows.max = column(*max);
-    rows.factor = rows.factor.div(column(*sumExp));
+    rows.factor = factor.div(column(*sumExp));
   }
-  at::Tensor local = target.to(at::kLong).unsqueeze(1) - offset;
+  at::Tensor local = target.to(at::kLong).unsqueeze(1) - form.offset;
   rows.picked = picked.masked_fill(local.lt(0).logical_or_(local.ge(columns)), 0);
-  rows.column = local.clamp_(0, std::max<int64_t>(0, columns - 1));
+  rows.column = local.clamp_(0, columns - 1);
   return rows;
 }
 
@@ -91,8 +93,8 @@ at::Tensor meshplan::rowLossGradient(const at::Tensor &gradient, const at::Tenso
   at::Tensor result = at::empty({count, columns}, input.options());
   if (result.numel() == 0)
     return result;
-  RowFactors rows = rowFactors(gradient, input, target, max, sumExp, weight, classWeight, ignoreIndex, classes,
-                               labelSmoothing, offset);
+  RowFactors rows = rowFactors(gradient, input, target, max, sumExp, weight, classWeight,
+                               {ignoreIndex, classes, labelSmoothing, offset});
   at::ScalarType type = accumulationType(input.scalar_type());
   int64_t most = rowsAtATime(input, columns);
   for (int64_t row = 0; row < count; row += most) {

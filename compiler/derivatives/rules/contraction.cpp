@@ -184,6 +184,28 @@ static void einsumRule(Derivation &derivation) {
       giveEinsumOperand(derivation, *equation, tensors, index);
 }
 
+/// input [rows, k] in groups, weight [groups, k, m]; `offs` says where each group ends.
+static void groupedRule(Derivation &derivation, StringRef rows, StringRef matrices) {
+  Arithmetic math(derivation);
+  Value input = derivation.operand(rows), weight = derivation.operand(matrices), ends = derivation.operand("offs");
+  if (!ends || derivation.operand("bias") || rankOf(input) != 2 || rankOf(weight) != 3)
+    return derivation.refuse("products of groups have a derivative only in the form [rows, k] x [groups, k, m]");
+  if (derivation.wants(rows))
+    derivation.give(rows, derivation.make("meshplan.grouped_mm")
+                              .tensor("input", derivation.gradient())
+                              .tensor("weight", math.transpose(weight))
+                              .tensor("offs", ends)
+                              .build(shapeOf(input), elementOf(input)));
+  if (derivation.wants(matrices))
+    derivation.give(matrices, derivation.make("meshplan.grouped_weight_gradient")
+                                  .tensor("left", input)
+                                  .tensor("right", derivation.gradient())
+                                  .tensor("offs", ends)
+                                  .build(shapeOf(weight), elementOf(weight)));
+}
+static void groupedRowsRule(Derivation &derivation) { groupedRule(derivation, "input", "weight"); }
+static void groupedMmRule(Derivation &derivation) { groupedRule(derivation, "self", "mat2"); }
+
 void meshplan::addContractionDerivatives(DerivativeTable &table) {
   table["aten.linear.default"] = linearRule;
   for (StringRef target : {"mm.default", "bmm.default", "matmul.default", "mv.default", "dot.default"})
@@ -191,4 +213,6 @@ void meshplan::addContractionDerivatives(DerivativeTable &table) {
   table["aten.addmm.default"] = addmmRule;
   table["aten.baddbmm.default"] = baddbmmRule;
   table["aten.einsum.default"] = einsumRule;
+  table["meshplan.grouped_mm"] = groupedRowsRule;
+  table["aten._grouped_mm.default"] = groupedMmRule;
 }

@@ -47,7 +47,7 @@ static void rowNormRule(Derivation &derivation, StringRef kernel) {
     derivation.give("input", call.build(shapeOf(input), elementOf(input)));
   }
   if (derivation.wants("weight"))
-    derivation.give("weight", begin(weightTarget).build(shapeOf(weight), elementOf(weight)));
+    derivation.give("weight", begin(weightTarget).build(shapeOf(weight), elementOf(input)));
   derivation.give("bias", gradient);
 }
 

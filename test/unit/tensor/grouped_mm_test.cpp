@@ -36,3 +36,16 @@ TEST(GroupedMmTest, Refusals) {
               testing::HasSubstr("offs of group 1 is 2, which is not within 3 and 4"));
   EXPECT_THAT(failure(at::zeros({2, 3, 5}), at::tensor({3, 5})), testing::HasSubstr("is 5, which is not within"));
 }
+
+/// Against autograd of the products, group by group; a group without rows has zeros.
+TEST(GroupedMmTest, TheGradientOfTheMatrices) {
+  at::Tensor input = at::randn({7, 3}, at::kDouble), weight = at::randn({4, 3, 5}, at::kDouble);
+  at::Tensor gradient = at::randn({7, 5}, at::kDouble), offs = at::tensor({2, 2, 5, 6}, at::kInt);
+  at::Tensor made = callOperator("meshplan.grouped_weight_gradient", {input, gradient, offs},
+                                 {value("left", 0), value("right", 1), value("offs", 2)})[0];
+  weight.requires_grad_();
+  at::Tensor result = at::cat({input.narrow(0, 0, 2).mm(weight[0]), input.narrow(0, 2, 3).mm(weight[2]),
+                               input.narrow(0, 5, 1).mm(weight[3])});
+  result.backward(gradient.narrow(0, 0, 6));
+  EXPECT_LT(difference(made, weight.grad()), 1e-14);
+}

@@ -56,7 +56,30 @@ static OpCost wideCost(const CallView &call) {
   return cost;
 }
 
+//===----------------------------------------------------------------------===//
+// grouped_weight_gradient: left [rows, k], right [rows, m] in groups, result [groups, k, m]
+//===----------------------------------------------------------------------===//
+
+static FactorRule groupedRule(const CallView &call) {
+  RuleBuilder builder(call);
+  builder.tie({builder.operand("left")[1], builder.result()[1]});
+  builder.tie({builder.operand("right")[1], builder.result()[2]});
+  return builder.finish();
+}
+
+static OpCost groupedCost(const CallView &call) {
+  RankedTensorType left = call.operands.front();
+  OpCost cost = copyCost(call);
+  if (call.results.front().getRank() == 3)
+    cost.flops = 2 * left.getNumElements() * call.results.front().getShape().back();
+  return cost;
+}
+
 void addContractionGradientRecords(OpRegistry &registry) {
+  registry.add({.target = "meshplan.grouped_weight_gradient",
+                .rule = groupedRule,
+                .linearity = inSides,
+                .cost = groupedCost});
   registry.add({.target = "meshplan.weight_gradient",
                 .rule = weightGradientRule,
                 .linearity = inSides,

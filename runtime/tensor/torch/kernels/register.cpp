@@ -48,6 +48,7 @@ static void define(torch::Library &library) {
 }
 
 static void defineGradients(torch::Library &library) {
+  library.def("grouped_weight_gradient(Tensor left, Tensor right, Tensor offs) -> Tensor", &groupedWeightGradient);
   library.def("weight_gradient(Tensor left, Tensor right) -> Tensor", &weightGradient);
   library.def("weight_gradient_f32(Tensor left, Tensor right) -> Tensor", &weightGradientF32);
   library.def("convolution_input_gradient(Tensor gradient, Tensor input, Tensor weight, int[] stride, int[] padding, "

@@ -71,7 +71,10 @@ static void giveSides(Derivation &derivation, StringRef leftName, StringRef righ
 
 static void matmulRule(Derivation &derivation) {
   Arithmetic math(derivation);
-  StringRef other = derivation.operand("mat2") ? "mat2" : derivation.operand("vec") ? "vec" : "other";
+  StringRef other;
+  for (StringRef name : {"other", "mat2", "vec", "tensor"})
+    if (derivation.operand(name))
+      other = name;
   SmallVector<int64_t> shape(shapeOf(derivation.result()));
   // A vector's dim is not in the product.
   if (rankOf(derivation.operand("self")) == 1)

@@ -54,7 +54,13 @@ static void rowNormRule(Derivation &derivation, StringRef kernel) {
 static void layerNormRule(Derivation &derivation) { rowNormRule(derivation, "layer_norm"); }
 static void rmsNormRule(Derivation &derivation) { rowNormRule(derivation, "rms_norm"); }
 
-/// With running statistics a norm of batches is a scale and a shift of each feature, dim 1.
+/// Of 16-bit numbers f32: a rounded scale would be wrong by as much for all elements of a feature.
+static Value widened(const Arithmetic &math, Value value) {
+  bool isHalf = elementOf(value).getIntOrFloatBitWidth() == 16;
+  return isHalf ? math.convert(value, Float32Type::get(value.getContext())) : value;
+}
+
+/// With running statistics a norm of batches is a scale and a shift of each feature, dim 1. Computes as PyTorch in f32.
 static void batchNormRule(Derivation &derivation) {
   Arithmetic math(derivation);
   const CallView &view = derivation.getView();
@@ -68,14 +74,15 @@ static void batchNormRule(Derivation &derivation) {
   for (int64_t dim = 0; dim < rankOf(input); ++dim)
     if (dim != 1)
       others.push_back(dim);
-  Value scale = math.reshape(math.unary("aten.rsqrt.default", math.add(variance, view.getFloat("eps", 1e-5))), column);
+  variance = math.add(widened(math, variance), view.getFloat("eps", 1e-5));
+  Value scale = math.reshape(math.unary("aten.rsqrt.default", variance), column);
   Value gradient = derivation.gradient(0);
   if (derivation.wants("input")) {
-    Value slope = weight ? math.mul(scale, math.reshape(weight, column)) : scale;
+    Value slope = weight ? math.mul(scale, math.reshape(widened(math, weight), column)) : scale;
     derivation.give("input", math.mul(gradient, slope));
   }
   if (derivation.wants("weight")) {
-    Value normalized = math.mul(math.sub(input, math.reshape(mean, column)), scale);
+    Value normalized = math.mul(math.sub(input, math.reshape(widened(math, mean), column)), scale);
     derivation.give("weight", math.sum(math.mul(gradient, normalized), others, /*keeps=*/false));
   }
   if (derivation.wants("bias"))

@@ -21,7 +21,8 @@ static void embeddingRule(Derivation &derivation) {
 }
 
 /// A call `target`(self, dim, index, `name`) whose result is like self.
-static Value along(const Derivation &derivation, StringRef target, Value self, Value index, StringRef name, Value source) {
+static Value along(const Derivation &derivation, StringRef target, Value self, Value index, StringRef name,
+                   Value source) {
   return derivation.make(target)
       .tensor("self", self)
       .integer("dim", derivation.getView().getInt("dim", 0))
@@ -64,13 +65,12 @@ static void indexSelectRule(Derivation &derivation) {
 
 static void scatterRule(Derivation &derivation) {
   Value index = derivation.operand("index");
+  if (derivation.wants("src") && shapeOf(derivation.operand("src")) != shapeOf(index))
+    return differentiateAtRunTime(derivation);
   if (derivation.wants("self"))
     derivation.give("self", zeroed(derivation, derivation.gradient(), index));
-  if (!derivation.wants("src"))
-    return;
-  if (shapeOf(derivation.operand("src")) != shapeOf(index))
-    return differentiateAtRunTime(derivation);
-  derivation.give("src", gathered(derivation, derivation.gradient(), index));
+  if (derivation.wants("src"))
+    derivation.give("src", gathered(derivation, derivation.gradient(), index));
 }
 
 static void scatterAddRule(Derivation &derivation) {

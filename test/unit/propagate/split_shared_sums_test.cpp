@@ -21,7 +21,7 @@ protected:
     };
     std::string query = tensor(4, "x1x1", (queries + ", {}, {}").str()),
                 key = tensor(keyHeads, "x1x1", (keys + ", {}, {}").str());
-    std::string types[] = {query, query, key, key, query, tensor(4, "x1", (queries + ", {}").str())};
+    SmallVector<std::string> types = {query, query, key, key, query, tensor(4, "x1", (queries + ", {}").str())};
     std::string arguments;
     for (auto [index, type] : llvm::enumerate(types))
       arguments += (index ? ", %" : "%") + std::string(1, 'a' + index) + ": " + type;

@@ -44,7 +44,7 @@ struct ReportDiff {
   std::vector<ParameterChange> parameters;   ///< that differ, in the order of the first report
   int64_t sameParameters = 0;                ///< parameters that do not differ
   std::vector<CollectiveChange> collectives; ///< that differ
-  Change<int64_t> parameterBytes, constantBytes, inputBytes, peakBytes; ///< of the largest rank
+  Change<int64_t> parameterBytes, constantBytes, inputBytes, stateBytes, peakBytes; ///< of the largest rank
   Change<int64_t> computeTime, communicationTime;                       ///< as estimated, nanoseconds
 };
 

@@ -38,6 +38,42 @@ void StatementBuilder::build() {
   }
   for (const BoundOutput &output : bound.outputs)
     buildOutput(output);
+  if (bound.loss && bound.optimizer)
+    buildTraining();
+}
+
+DictionaryAttr StatementBuilder::numbersOf(const OptimizerNumbers &numbers) const {
+  NamedAttrList list;
+  for (auto [name, value] : {std::pair("lr", numbers.lr), {"weight_decay", numbers.weightDecay},
+                             {"beta1", numbers.beta1}, {"beta2", numbers.beta2}, {"eps", numbers.eps},
+                             {"momentum", numbers.momentum}, {"dampening", numbers.dampening},
+                             {"nesterov", numbers.nesterov ? 1.0 : 0.0}})
+    list.set(name, builder.getF64FloatAttr(value));
+  return list.getDictionary(builder.getContext());
+}
+
+DictionaryAttr StatementBuilder::scheduleOf(const LrSchedule &schedule) const {
+  static constexpr StringLiteral kinds[] = {"constant", "linear", "cosine", "wsd"};
+  NamedAttrList list;
+  list.set("kind", builder.getStringAttr(kinds[static_cast<size_t>(schedule.kind)]));
+  for (auto [name, value] :
+       {std::pair("warmup", schedule.warmup), {"steps", schedule.steps}, {"decay", schedule.decay}})
+    list.set(name, builder.getI64IntegerAttr(value));
+  list.set("min", builder.getF64FloatAttr(schedule.min));
+  return list.getDictionary(builder.getContext());
+}
+
+/// The loss, and how parameters change by their gradients.
+void StatementBuilder::buildTraining() {
+  LossOp::create(builder, locate(bound.loss->range), static_cast<int64_t>(bound.loss->output));
+  SmallVector<Attribute> groups;
+  for (const OptimizerGroup &group : bound.optimizer->groups)
+    groups.push_back(numbersOf(group.numbers));
+  const std::optional<LrSchedule> &schedule = bound.optimizer->schedule;
+  OptimizerOp::create(builder, locate(bound.optimizer->range),
+                      builder.getStringAttr(optimizerName(bound.optimizer->kind)), builder.getArrayAttr(groups),
+                      schedule ? scheduleOf(*schedule) : DictionaryAttr(),
+                      bound.clipGradNorm ? builder.getF64FloatAttr(bound.clipGradNorm->norm) : FloatAttr());
 }
 
 Location StatementBuilder::locate(const SourceRange &range) const {
@@ -54,8 +90,6 @@ SmallVector<AxisRefAttr> StatementBuilder::axisRefs(ArrayRef<size_t> axes) const
 }
 
 void StatementBuilder::refuseStatements() {
-  if (bound.loss && bound.optimizer)
-    LossOp::create(builder, locate(bound.loss->range), static_cast<int64_t>(bound.loss->output));
   for (const LaterStatement &statement : bound.later)
     diagnostics.error(statement.range, "'" + statement.name + "' is not implemented yet")
         .help("a plan for the forward pass needs mesh, input, loss and styles only");

@@ -31,6 +31,10 @@ public:
   plan::ShardingAttr layoutOf(const BoundLayout &layout, llvm::ArrayRef<int64_t> shape, llvm::StringRef what);
 
 private:
+  mlir::DictionaryAttr numbersOf(const OptimizerNumbers &numbers) const;
+  mlir::DictionaryAttr scheduleOf(const LrSchedule &schedule) const;
+  void buildTraining();
+
   void refuseStatements();
   void refuseStyle(const BoundStyle &style);
   void buildMesh();

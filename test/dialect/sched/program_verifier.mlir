@@ -299,3 +299,34 @@ sched.program @forward {
   %y:2 = sched.compute "aten.op"() {} on @compute : () -> (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>)
   sched.output "y" %y#0 : <[12], f32>
 }
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @step {
+  %w = sched.parameter ["w"] : <[12], f32>
+  // expected-note@+1 {{overwritten here}}
+  %u = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} overwrites array<i64: 0> on @compute
+    : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  // L6
+  // expected-error@+1 {{reads a value that was overwritten}}
+  %y = sched.slice %w on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @step {
+  %w = sched.parameter ["w"] : <[12 over {0:(1)6}], f32>
+  // expected-note@+1 {{started here}}
+  %t = sched.start all_gather %w dim 0 over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  // L7
+  // expected-error@+1 {{overwrites the input of a collective that is not waited for}}
+  %u = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} overwrites array<i64: 0> on @compute
+    : (!sched.tensor<[12 over {0:(1)6}], f32>) -> !sched.tensor<[12 over {0:(1)6}], f32>
+  %g = sched.wait %t on @compute : <<[12], f32>>
+}

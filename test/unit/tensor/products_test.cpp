@@ -108,8 +108,9 @@ TEST(Products, Refusals) {
 /// about 1 err by less than k * 2^-24 * sqrt(k).
 TEST(Products, TheGradientOfAWeightSumsOverAllRows) {
   at::manual_seed(2);
-  for (at::IntArrayRef rows : {at::IntArrayRef{}, at::IntArrayRef{7}, at::IntArrayRef{3, 5}, at::IntArrayRef{2, 0, 4}}) {
-    std::vector<int64_t> leftSizes = rows.vec(), rightSizes = rows.vec();
+  const std::vector<std::vector<int64_t>> forms{{}, {7}, {3, 5}, {2, 0, 4}};
+  for (const std::vector<int64_t> &rows : forms) {
+    std::vector<int64_t> leftSizes = rows, rightSizes = rows;
     leftSizes.push_back(6);
     rightSizes.push_back(4);
     at::Tensor left = at::randn(leftSizes), right = at::randn(rightSizes);

@@ -246,7 +246,7 @@ struct BoundTrainable {
 /// plan says that the loss does not reach it.
 enum class ParameterUse { Trained, Frozen, Unused };
 
-/// A statement that asks for more than a forward program; who cannot honour it refuses it by name.
+/// A statement that is bound and checked and not compiled yet; the importer refuses it by name.
 struct LaterStatement {
   std::string name; ///< `data`, `precision`, `train only`, ...
   SourceRange range;

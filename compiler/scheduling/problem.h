@@ -56,7 +56,7 @@ struct Operation {
   /// Of `consumed`, those whose storage it writes. Operations before it that read the storage are in `after`; those
   /// behind it read what it produces.
   llvm::SmallVector<unsigned, 1> overwritten;
-  ClassBytes workspace;                    ///< temporaries while it runs; empty means none
+  ClassBytes workspace; ///< temporaries while it runs; empty means none
   /// Bytes of what it produces that are taken only when it ends: received pieces are put together then. Empty: none.
   ClassBytes lateResults;
   /// Bytes of the workspace that are given back before these are taken; empty means none.

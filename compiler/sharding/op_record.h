@@ -89,10 +89,10 @@ struct AddendSplit {
 
 /// A call that gives its sums apart: results with an index of `dim` for each index that is added up.
 struct SharedSums {
-  mlir::DictionaryAttr args;               ///< of the same target
-  llvm::SmallVector<unsigned, 2> results;  ///< that are such sums
+  mlir::DictionaryAttr args;              ///< of the same target
+  llvm::SmallVector<unsigned, 2> results; ///< that are such sums
   unsigned dim = 0;
-  int64_t sharers = 1;                     ///< indices that are added up for each of the results' own
+  int64_t sharers = 1; ///< indices that are added up for each of the results' own
 };
 
 /// docs/adding-an-op.md says how to write one.

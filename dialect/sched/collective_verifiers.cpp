@@ -92,8 +92,8 @@ LogicalResult ComputeOp::verify() {
       return failure();
   for (auto [index, operand] : llvm::enumerate(getOverwrites().value_or(ArrayRef<int64_t>()))) { // O5
     if (operand < 0 || operand >= static_cast<int64_t>(getOperands().size()) || index >= getNumResults())
-      return emitOpError() << "overwrites operand " << operand << " of " << getOperands().size() << " by result " << index
-                           << " of " << getNumResults();
+      return emitOpError() << "overwrites operand " << operand << " of " << getOperands().size() << " by result "
+                           << index << " of " << getNumResults();
     if (getResult(index).getType() != getOperands()[operand].getType())
       return emitOpError() << "overwrites " << getOperands()[operand].getType() << " by " << getResult(index).getType();
   }

@@ -144,7 +144,8 @@ LogicalResult ProgramVerifier::verifyFree(FreeOp free) {
   for (Value value : free.getValues()) {
     Operation *producer = value.getDefiningOp();
     if (isa<ParameterOp, ConstantOp, InputOp, StateOp, SettingOp>(producer)) // L3
-      return free.emitOpError("frees a parameter, constant, input, state or setting").attachNote(producer->getLoc()) << "made here";
+      return free.emitOpError("frees a parameter, constant, input, state or setting").attachNote(producer->getLoc())
+             << "made here";
     if (auto starts = inFlight.find(value); starts != inFlight.end() && !starts->second.empty()) // L4
       return free.emitOpError("frees the input of a collective that is not waited for")
                  .attachNote(starts->second.front().getLoc())

@@ -54,8 +54,8 @@ std::vector<TensorSpec> meshplan::outputSpecs(const artifact::Program &program) 
   return specsOf(program, outputsOf(program));
 }
 
-Status meshplan::writeOutputParts(const RankView &view, std::span<const Tensor> values,
-                                  const SafetensorsWriter &writer, const std::string &prefix) {
+Status meshplan::writeOutputParts(const RankView &view, std::span<const Tensor> values, const SafetensorsWriter &writer,
+                                  const std::string &prefix) {
   return writeParts(view, outputsOf(view.program()), values, writer, prefix);
 }
 

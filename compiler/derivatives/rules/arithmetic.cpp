@@ -41,8 +41,8 @@ static void mulRule(Derivation &derivation) {
   Arithmetic math(derivation);
   Value gradient = derivation.gradient(), self = derivation.operand("self"), other = derivation.operand("other");
   if (derivation.wants("self"))
-    derivation.give("self", other ? math.mul(gradient, other)
-                                  : math.mul(gradient, derivation.getView().getFloat("other", 1)));
+    derivation.give("self",
+                    other ? math.mul(gradient, other) : math.mul(gradient, derivation.getView().getFloat("other", 1)));
   if (derivation.wants("other"))
     derivation.give("other", math.mul(gradient, self));
 }
@@ -51,8 +51,9 @@ static void divRule(Derivation &derivation) {
   Arithmetic math(derivation);
   Value gradient = derivation.gradient(), other = derivation.operand("other");
   if (derivation.wants("self"))
-    derivation.give("self", other ? math.div(gradient, other)
-                                  : math.scalar("aten.div.Scalar", gradient, derivation.getView().getFloat("other", 1)));
+    derivation.give("self", other
+                                ? math.div(gradient, other)
+                                : math.scalar("aten.div.Scalar", gradient, derivation.getView().getFloat("other", 1)));
   if (derivation.wants("other"))
     derivation.give("other", math.neg(math.div(math.mul(gradient, derivation.result()), other)));
 }
@@ -180,8 +181,8 @@ void meshplan::addArithmeticDerivatives(DerivativeTable &table) {
   table["aten.square.default"] = squareRule;
   table["aten.neg.default"] = negRule;
   table["aten.abs.default"] = absRule;
-  for (StringRef target : {"floor.default", "ceil.default", "round.default", "trunc.default", "sign.default",
-                           "sgn.default", "floor_divide.default", "floor_divide.Scalar", "div.Tensor_mode",
-                           "div.Scalar_mode", "heaviside.default"})
+  for (StringRef target :
+       {"floor.default", "ceil.default", "round.default", "trunc.default", "sign.default", "sgn.default",
+        "floor_divide.default", "floor_divide.Scalar", "div.Tensor_mode", "div.Scalar_mode", "heaviside.default"})
     table[("aten." + target).str()] = noGradient;
 }

@@ -39,8 +39,8 @@ static void attentionRule(Derivation &derivation) {
   }
   if (derivation.wants("mask")) {
     Value mask = derivation.operand("mask");
-    derivation.give("mask", backwardCall(derivation, "meshplan.attention_mask_gradient")
-                                .build(shapeOf(mask), elementOf(mask)));
+    derivation.give("mask",
+                    backwardCall(derivation, "meshplan.attention_mask_gradient").build(shapeOf(mask), elementOf(mask)));
   }
 }
 

@@ -142,8 +142,8 @@ static std::optional<Equation> readEquation(StringRef text) {
 }
 
 /// The gradient of one operand: the product of the result's gradient with the other operands.
-static void giveEinsumOperand(Derivation &derivation, const Equation &equation, ArrayRef<std::optional<unsigned>> tensors,
-                              size_t wanted) {
+static void giveEinsumOperand(Derivation &derivation, const Equation &equation,
+                              ArrayRef<std::optional<unsigned>> tensors, size_t wanted) {
   std::string letters = equation.result, text = equation.result;
   SmallVector<Value> factors{derivation.gradient()};
   for (auto [index, operand] : llvm::enumerate(tensors))

@@ -17,9 +17,7 @@ static void softmaxRule(Derivation &derivation, StringRef target) {
                               .type("input_dtype", elementOf(result))
                               .build(shapeOf(result), elementOf(result)));
 }
-static void plainSoftmaxRule(Derivation &derivation) {
-  softmaxRule(derivation, "aten._softmax_backward_data.default");
-}
+static void plainSoftmaxRule(Derivation &derivation) { softmaxRule(derivation, "aten._softmax_backward_data.default"); }
 static void logSoftmaxRule(Derivation &derivation) {
   softmaxRule(derivation, "aten._log_softmax_backward_data.default");
 }

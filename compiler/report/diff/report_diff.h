@@ -45,7 +45,7 @@ struct ReportDiff {
   int64_t sameParameters = 0;                ///< parameters that do not differ
   std::vector<CollectiveChange> collectives; ///< that differ
   Change<int64_t> parameterBytes, constantBytes, inputBytes, stateBytes, peakBytes; ///< of the largest rank
-  Change<int64_t> computeTime, communicationTime;                       ///< as estimated, nanoseconds
+  Change<int64_t> computeTime, communicationTime;                                   ///< as estimated, nanoseconds
 };
 
 /// Why the two reports are of different models: parameters that only one has, or that have another shape. Empty if they

@@ -229,7 +229,8 @@ void ProgramDescriber::describeGivenValues() {
     stream << " '" << textOf(setting->name()) << "' " << llvm::format("%.17g", setting->number());
     if (const artifact::RateSchedule *schedule = setting->schedule())
       stream << ' ' << artifact::EnumNameRateKind(schedule->kind()) << " warmup " << schedule->warmup() << " steps "
-             << schedule->steps() << " decay " << schedule->decay() << " min " << llvm::format("%.17g", schedule->min());
+             << schedule->steps() << " decay " << schedule->decay() << " min "
+             << llvm::format("%.17g", schedule->min());
     stream << '\n';
   });
 }

@@ -48,7 +48,8 @@ LogicalResult StepMaker::run() {
   SmallVector<BlockArgument> trained;
   for (BlockArgument argument : step.getArguments())
     if (auto isTrained = step.getArgAttrOfType<BoolAttr>(argument.getArgNumber(), "plan.trainable");
-        isTrained && isTrained.getValue() && isa<FloatType>(cast<RankedTensorType>(argument.getType()).getElementType()))
+        isTrained && isTrained.getValue() &&
+        isa<FloatType>(cast<RankedTensorType>(argument.getType()).getElementType()))
       trained.push_back(argument);
   Gradients gradients(step, loss, trained);
   if (failed(gradients.run()) || failed(checkReached(gradients, trained)))

@@ -18,7 +18,8 @@ static bool isFloat(Value value) { return isa<FloatType>(cast<RankedTensorType>(
 void Gradients::findActive(ArrayRef<BlockArgument> trained) {
   active.insert_range(trained);
   for (Operation &op : function.getBody().front())
-    if (isa<CallOp, ConstrainOp>(op) && llvm::any_of(op.getOperands(), [&](Value value) { return active.contains(value); }))
+    if (isa<CallOp, ConstrainOp>(op) &&
+        llvm::any_of(op.getOperands(), [&](Value value) { return active.contains(value); }))
       for (Value result : op.getResults())
         if (isFloat(result))
           active.insert(result);
@@ -107,5 +108,6 @@ void Gradients::add(Value value, Value addend, CallOp from) {
 
 Value Gradients::matched(Value value) {
   Value gradient = made.lookup(value);
-  return MatchOp::create(place, value.getLoc(), RankedTensorType::get(shapeOf(value), elementOf(value)), gradient, value);
+  return MatchOp::create(place, value.getLoc(), RankedTensorType::get(shapeOf(value), elementOf(value)), gradient,
+                         value);
 }

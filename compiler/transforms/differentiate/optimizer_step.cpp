@@ -83,10 +83,9 @@ Value OptimizerStep::setting(const Twine &name, double value, DictionaryAttr sch
   Value &known = settings[text];
   if (known)
     return known;
-  SmallVector<NamedAttribute> attributes{
-      builder.getNamedAttr("plan.kind", builder.getStringAttr("setting")),
-      builder.getNamedAttr("plan.names", builder.getStrArrayAttr({text})),
-      builder.getNamedAttr("plan.value", builder.getF64FloatAttr(value))};
+  SmallVector<NamedAttribute> attributes{builder.getNamedAttr("plan.kind", builder.getStringAttr("setting")),
+                                         builder.getNamedAttr("plan.names", builder.getStrArrayAttr({text})),
+                                         builder.getNamedAttr("plan.value", builder.getF64FloatAttr(value))};
   if (schedule)
     attributes.push_back(builder.getNamedAttr("plan.schedule", schedule));
   ShardingAttr whole = ShardingAttr::getReplicated(builder.getContext(), 0);
@@ -156,7 +155,9 @@ void OptimizerStep::changeByAdam(const Update &update) {
   BlockArgument average = state(update, "exp_avg"), square = state(update, "exp_avg_sq");
   StepCall call("meshplan.adam", builder, statement.getLoc());
   call.tensor("parameter", update.parameter).tensor("gradient", update.gradient).tensor("average", average);
-  call.tensor("square_average", square).tensor("learning_rate", learningRate(update)).tensor("step", setting("step", 1));
+  call.tensor("square_average", square)
+      .tensor("learning_rate", learningRate(update))
+      .tensor("step", setting("step", 1));
   if (factor)
     call.tensor("factor", factor);
   for (StringRef name : {"beta1", "beta2", "eps", "weight_decay"})

@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/import/build_statements.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -44,9 +45,13 @@ void StatementBuilder::build() {
 
 DictionaryAttr StatementBuilder::numbersOf(const OptimizerNumbers &numbers) const {
   NamedAttrList list;
-  for (auto [name, value] : {std::pair("lr", numbers.lr), {"weight_decay", numbers.weightDecay},
-                             {"beta1", numbers.beta1}, {"beta2", numbers.beta2}, {"eps", numbers.eps},
-                             {"momentum", numbers.momentum}, {"dampening", numbers.dampening},
+  for (auto [name, value] : {std::pair("lr", numbers.lr),
+                             {"weight_decay", numbers.weightDecay},
+                             {"beta1", numbers.beta1},
+                             {"beta2", numbers.beta2},
+                             {"eps", numbers.eps},
+                             {"momentum", numbers.momentum},
+                             {"dampening", numbers.dampening},
                              {"nesterov", numbers.nesterov ? 1.0 : 0.0}})
     list.set(name, builder.getF64FloatAttr(value));
   return list.getDictionary(builder.getContext());
@@ -89,10 +94,21 @@ SmallVector<AxisRefAttr> StatementBuilder::axisRefs(ArrayRef<size_t> axes) const
   });
 }
 
+/// What the plan means without a statement.
+static std::string helpWithout(StringRef statement) {
+  StringRef meaning = llvm::StringSwitch<StringRef>(statement)
+                          .Case("data", "parameters and states are whole on all ranks that no style divides, and "
+                                        "gradients are added up over the axes of the inputs")
+                          .Case("precision", "the dtypes of the archive hold")
+                          .Case("recompute", "what the backward pass reads is kept")
+                          .Default("the whole batch is one");
+  return ("leave it out: " + meaning).str();
+}
+
 void StatementBuilder::refuseStatements() {
   for (const LaterStatement &statement : bound.later)
     diagnostics.error(statement.range, "'" + statement.name + "' is not implemented yet")
-        .help("a plan for the forward pass needs mesh, input, loss and styles only");
+        .help(helpWithout(statement.name));
   for (const BoundModule &module : bound.modules)
     for (const BoundStyle &style : module.styles)
       refuseStyle(style);

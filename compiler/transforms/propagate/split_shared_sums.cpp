@@ -8,7 +8,8 @@ using namespace meshplan;
 using namespace meshplan::plan;
 
 bool meshplan::splitSharedSums(CallOp call, const OpRecord &record, const CallDecision &decision) {
-  bool shares = llvm::any_of(decision.results, [](ShardingAttr sharding) { return llvm::any_of(sharding.getDims(), isShared); });
+  bool shares =
+      llvm::any_of(decision.results, [](ShardingAttr sharding) { return llvm::any_of(sharding.getDims(), isShared); });
   std::optional<SharedSums> split =
       shares && record.splitSharedSums ? record.splitSharedSums(CallView::of(call)) : std::nullopt;
   if (!split)

@@ -112,7 +112,10 @@ const WrongSchedule lifetimeCases[] = {
      },
      "9]: values[0]: value 6 is used after it was freed"},
     {"UseAfterOverwriting",
-     [](ScheduleT &s) { at(s, linear).action.AsCompute()->overwrites = {input}; append(s, freeOf({input})); },
+     [](ScheduleT &s) {
+       at(s, linear).action.AsCompute()->overwrites = {input};
+       append(s, freeOf({input}));
+     },
      "8]: values[0]: value 2 is used after it was overwritten"},
     {"OverwrittenInFlight",
      [](ScheduleT &s) {

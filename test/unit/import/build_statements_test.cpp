@@ -126,10 +126,31 @@ TEST_F(BuildStatements, AnOutputIsABorderOfTheModel) {
 }
 
 TEST_F(BuildStatements, WhatIsNotImplementedIsRefused) {
-  const std::string help = "help: a plan for the forward pass needs mesh, input, loss and styles only";
-  onMesh("freeze a\nclip_grad_norm 1.0\nrest: replicate");
-  EXPECT_THAT(said(), testing::UnorderedElementsAre("3: 'freeze' is not implemented yet", help,
-                                                    "4: 'clip_grad_norm' is not implemented yet", help));
+  onMesh("loss y\noptimizer sgd\nprecision { reduce f32 }\nrecompute a\nrest: replicate");
+  EXPECT_THAT(said(),
+              ElementsAre("5: 'precision' is not implemented yet", "help: leave it out: the dtypes of the archive hold",
+                          "6: 'recompute' is not implemented yet",
+                          "help: leave it out: what the backward pass reads is kept"));
+}
+
+TEST_F(BuildStatements, WhatTrains) {
+  std::vector<std::string> made = onMesh(
+      "loss y\noptimizer adamw { lr 0.5; betas (0.25, 0.75); schedule linear { steps 8 }; group a { lr 0.125 } }\n"
+      "clip_grad_norm 2\nrest: replicate");
+  ASSERT_GE(made.size(), 2u);
+  EXPECT_EQ(made[made.size() - 2], "loss 0");
+  EXPECT_THAT(made.back(), testing::StartsWith("optimizer \"adamw\" groups [{beta1 = 2.500000e-01 : f64, beta2 = "
+                                               "7.500000e-01 : f64, dampening = 0.000000e+00 : f64, eps = "
+                                               "1.000000e-08 : f64, lr = 5.000000e-01 : f64, "));
+  EXPECT_THAT(made.back(), testing::HasSubstr("lr = 1.250000e-01 : f64"));
+  EXPECT_THAT(
+      made.back(),
+      testing::EndsWith("schedule {decay = 0 : i64, kind = \"linear\", min = 0.000000e+00 : f64, steps = 8 : i64, "
+                        "warmup = 0 : i64} clip 2.000000e+00"));
+}
+
+TEST_F(BuildStatements, ALossAloneTrainsNothing) {
+  EXPECT_THAT(onMesh("loss y\nrest: replicate").back(), testing::Not(testing::HasSubstr("loss")));
 }
 
 TEST_F(BuildStatements, AnEntryOfExpertsIsRefusedOnce) {

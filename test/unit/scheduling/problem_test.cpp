@@ -71,11 +71,13 @@ buffer z 8
 TEST(Check, K7WhatIsOverwrittenIsReadBefore) {
   std::string before = "operation turn on compute reads w writes v\noperation use on compute reads v writes y\n";
   std::string behind = "operation again on compute reads w2 writes v2\noperation last on compute reads v2 writes z\n";
-  EXPECT_EQ(checkStep(before + "operation step on compute reads w y writes w2 overwrites w after turn use\n" + behind), "");
+  EXPECT_EQ(checkStep(before + "operation step on compute reads w y writes w2 overwrites w after turn use\n" + behind),
+            "");
   EXPECT_EQ(checkStep(before + "operation step on compute reads w y writes w2 overwrites w after turn\n" + behind),
             "K7: operation 'step' overwrites buffer 'w' and does not come after 'use', which reads it");
-  EXPECT_EQ(checkStep(before + "operation step on compute reads w y writes w2 overwrites w after turn use\n"
-                               "operation again on compute reads w2 w writes v2\noperation last on compute reads y writes z\n"),
+  EXPECT_EQ(checkStep(before +
+                      "operation step on compute reads w y writes w2 overwrites w after turn use\n"
+                      "operation again on compute reads w2 w writes v2\noperation last on compute reads y writes z\n"),
             "K7: operation 'step' overwrites buffer 'w' and does not come after 'again', which reads it");
   EXPECT_EQ(checkStep(before + "operation step on compute reads w writes w2 overwrites y after turn use\n" + behind),
             "K7: operation 'step' overwrites a buffer that it does not read");

@@ -104,8 +104,7 @@ static OpCost runtimeCost(const CallView &call) {
 }
 
 const OpRecord &runtimeDerivativeRecord() {
-  static const OpRecord record{
-      .target = "vjp", .rule = runtimeRule, .linearity = inGradients, .cost = runtimeCost};
+  static const OpRecord record{.target = "vjp", .rule = runtimeRule, .linearity = inGradients, .cost = runtimeCost};
   return record;
 }
 

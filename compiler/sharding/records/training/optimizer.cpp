@@ -76,8 +76,7 @@ void addOptimizerRecords(OpRegistry &registry) {
                 .linearity = notLinear,
                 .cost = stepCost<3>,
                 .overwrites = sgdWrites});
-  registry.add(
-      {.target = "meshplan.square_sum", .rule = squareSumRule, .linearity = notLinear, .cost = squareSumCost});
+  registry.add({.target = "meshplan.square_sum", .rule = squareSumRule, .linearity = notLinear, .cost = squareSumCost});
   registry.add({.target = "meshplan.clip_factor", .rule = clipRule, .linearity = notLinear, .cost = copyCost});
 }
 

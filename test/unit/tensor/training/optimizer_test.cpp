@@ -40,8 +40,7 @@ struct AdamStates {
 
 void adam(AdamStates &states, const at::Tensor &parameter, const at::Tensor &gradient, int step, bool decoupled) {
   auto results = callOperator(
-      "meshplan.adam",
-      {parameter, gradient, states.average, states.squareAverage, scalar(0.01), scalar(step)},
+      "meshplan.adam", {parameter, gradient, states.average, states.squareAverage, scalar(0.01), scalar(step)},
       {value("parameter", 0), value("gradient", 1), value("average", 2), value("square_average", 3),
        value("learning_rate", 4), value("step", 5), number("beta1", 0.8), number("beta2", 0.95), number("eps", 1e-6),
        number("weight_decay", 0.1), flag("decoupled", decoupled)},
@@ -70,8 +69,9 @@ TEST(Optimizer, Adam) {
 TEST(Optimizer, Sgd) {
   auto options = torch::optim::SGDOptions(0.1).weight_decay(0.05);
   expectSameSteps<torch::optim::SGD>(options, [](const at::Tensor &parameter, const at::Tensor &gradient, int) {
-    callOperator("meshplan.sgd", {parameter, gradient, scalar(0.1)},
-                 {value("parameter", 0), value("gradient", 1), value("learning_rate", 2), number("weight_decay", 0.05)});
+    callOperator(
+        "meshplan.sgd", {parameter, gradient, scalar(0.1)},
+        {value("parameter", 0), value("gradient", 1), value("learning_rate", 2), number("weight_decay", 0.05)});
   });
 }
 
@@ -93,7 +93,8 @@ TEST(Optimizer, SgdWithMomentum) {
 
 /// A factor is the same as a gradient that was multiplied before.
 TEST(Optimizer, AFactorOfTheGradient) {
-  at::Tensor first = at::ones({3}, at::kDouble), second = first.clone(), gradient = at::tensor({1.0, -2.0, 4.0}, at::kDouble);
+  at::Tensor first = at::ones({3}, at::kDouble), second = first.clone(),
+             gradient = at::tensor({1.0, -2.0, 4.0}, at::kDouble);
   std::vector<Argument> arguments{value("parameter", 0), value("gradient", 1), value("learning_rate", 2),
                                   number("weight_decay", 0)};
   callOperator("meshplan.sgd", {first, gradient * 0.25, scalar(0.1)}, arguments);
@@ -121,7 +122,9 @@ TEST(Optimizer, APartWithoutElements) {
 /// As torch.nn.utils.clip_grad_norm_ over all tensors.
 TEST(Optimizer, TheNormOfAllGradients) {
   at::Tensor first = at::randn({4, 5}), second = at::randn({7}).to(at::kBFloat16);
-  auto squares = [](const at::Tensor &tensor) { return callOperator("meshplan.square_sum", {tensor}, {value("self", 0)})[0]; };
+  auto squares = [](const at::Tensor &tensor) {
+    return callOperator("meshplan.square_sum", {tensor}, {value("self", 0)})[0];
+  };
   at::Tensor sum = squares(first) + squares(second);
   EXPECT_EQ(sum.scalar_type(), at::kFloat);
   double norm = std::sqrt(first.to(at::kDouble).square().sum().item<double>() +
@@ -129,7 +132,8 @@ TEST(Optimizer, TheNormOfAllGradients) {
   // Sums of 27 squares in f32.
   EXPECT_NEAR(std::sqrt(sum.item<double>()), norm, norm * 27 * std::exp2(-24));
   auto factor = [&](double limit) {
-    return callOperator("meshplan.clip_factor", {sum}, {value("squared_norm", 0), number("limit", limit)})[0].item<double>();
+    return callOperator("meshplan.clip_factor", {sum}, {value("squared_norm", 0), number("limit", limit)})[0]
+        .item<double>();
   };
   EXPECT_EQ(factor(2 * norm), 1);
   EXPECT_NEAR(factor(0.5), 0.5 / (norm + 1e-6), 1e-6);

@@ -35,7 +35,8 @@ meshplan::adamStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor 
   // The kernel counts the step itself.
   at::Tensor count = step.to(at::kFloat).clone();
   double rate = learningRate.item<double>();
-  std::vector<at::Tensor> parameters{parameter}, gradients{own}, averages{average}, squares{squareAverage}, steps{count};
+  std::vector<at::Tensor> parameters{parameter}, gradients{own}, averages{average}, squares{squareAverage},
+      steps{count};
   if (decoupled)
     at::_fused_adamw_(parameters, gradients, averages, squares, {}, steps, rate, beta1, beta2, weightDecay, eps,
                       /*amsgrad=*/false, /*maximize=*/false);

@@ -164,6 +164,22 @@ def Plan_LossOp : Plan_Op<"loss"> {
   let assemblyFormat = "$output attr-dict";
 }
 
+def Plan_RecomputeOp : Plan_Op<"recompute"> {
+  let summary = "what a module of the model makes is made again for the backward pass";
+  let description = [{
+    Placed in the module beside `plan.mesh`, once for each module of the model
+    that a statement matches; the location is the statement. Results of operators
+    that `keep` names ("attention", "linear") are kept. `plan-recompute` removes
+    it.
+
+    ```mlir
+    plan.recompute "model.layers.0" keep ["attention"]
+    ```
+  }];
+  let arguments = (ins StrAttr:$module, StrArrayAttr:$keep);
+  let assemblyFormat = "$module `keep` $keep attr-dict";
+}
+
 def Plan_OptimizerOp : Plan_Op<"optimizer"> {
   let summary = "how the plan changes parameters by their gradients";
   let description = [{

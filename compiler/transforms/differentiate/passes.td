@@ -62,4 +62,24 @@ def AddOptimizerStep : Pass<"plan-add-optimizer-step", "::mlir::ModuleOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def Recompute : Pass<"plan-recompute", "::mlir::ModuleOp"> {
+  let summary = "make again for the backward pass what the plan says";
+  let description = [{
+    What calls of a module with `plan.recompute` make, and only calls of that
+    module read, is made again from what is kept, before its first backward
+    reader; the forward values need not live that long. What leaves the module is
+    kept, and so is what the named operators make. The calls that repeat others
+    are `backward`, and propagation decides their layouts as it did before.
+
+    ```mlir
+    %1 = plan.call "aten.relu.default"(%0) ... in "mlp"
+    %2 = plan.call "aten.linear.default"(%1, %w) ... in "mlp"
+    ...
+    %3 = plan.call "aten.relu.default"(%0) ... in "mlp" backward
+    %4 = plan.call "meshplan.weight_gradient"(%g, %3) ... in "mlp" backward
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 #endif // MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_PASSES_TD

@@ -79,6 +79,16 @@ void StatementBuilder::buildTraining() {
                       builder.getStringAttr(optimizerName(bound.optimizer->kind)), builder.getArrayAttr(groups),
                       schedule ? scheduleOf(*schedule) : DictionaryAttr(),
                       bound.clipGradNorm ? builder.getF64FloatAttr(bound.clipGradNorm->norm) : FloatAttr());
+  for (const BoundRecompute &recompute : bound.recomputes)
+    buildRecompute(recompute);
+}
+
+void StatementBuilder::buildRecompute(const BoundRecompute &recompute) {
+  SmallVector<StringRef> keep(recompute.keep.begin(), recompute.keep.end());
+  for (const BoundPaths &paths : recompute.paths)
+    for (size_t module : paths.modules)
+      RecomputeOp::create(builder, locate(recompute.range), builder.getStringAttr(outline.model.modules[module].path),
+                          builder.getStrArrayAttr(keep));
 }
 
 Location StatementBuilder::locate(const SourceRange &range) const {
@@ -100,7 +110,6 @@ static std::string helpWithout(StringRef statement) {
                           .Case("data", "parameters and states are whole on all ranks that no style divides, and "
                                         "gradients are added up over the axes of the inputs")
                           .Case("precision", "the dtypes of the archive hold")
-                          .Case("recompute", "what the backward pass reads is kept")
                           .Default("the whole batch is one");
   return ("leave it out: " + meaning).str();
 }

@@ -34,6 +34,7 @@ private:
   mlir::DictionaryAttr numbersOf(const OptimizerNumbers &numbers) const;
   mlir::DictionaryAttr scheduleOf(const LrSchedule &schedule) const;
   void buildTraining();
+  void buildRecompute(const BoundRecompute &recompute);
 
   void refuseStatements();
   void refuseStyle(const BoundStyle &style);

@@ -65,13 +65,12 @@ static void indexSelectRule(Derivation &derivation) {
 
 static void scatterRule(Derivation &derivation) {
   Value index = derivation.operand("index");
+  if (derivation.wants("src") && shapeOf(derivation.operand("src")) != shapeOf(index))
+    return differentiateAtRunTime(derivation);
   if (derivation.wants("self"))
     derivation.give("self", zeroed(derivation, derivation.gradient(), index));
-  if (!derivation.wants("src"))
-    return;
-  if (shapeOf(derivation.operand("src")) != shapeOf(index))
-    return differentiateAtRunTime(derivation);
-  derivation.give("src", gathered(derivation, derivation.gradient(), index));
+  if (derivation.wants("src"))
+    derivation.give("src", gathered(derivation, derivation.gradient(), index));
 }
 
 static void scatterAddRule(Derivation &derivation) {

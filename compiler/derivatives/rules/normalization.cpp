@@ -25,8 +25,9 @@ static void logSoftmaxRule(Derivation &derivation) {
 /// Norms of rows: `target` without its ending names the kernels of the runtime.
 static void rowNormRule(Derivation &derivation, StringRef kernel) {
   const CallView &view = derivation.getView();
-  if (llvm::any_of(llvm::drop_begin(derivation.getCall().getResults()), [](Value value) { return !value.use_empty(); }))
-    return derivation.refuse("the statistics of a norm that something reads have no derivative");
+  for (unsigned index = 1; index < derivation.getCall().getNumResults(); ++index)
+    if (derivation.gradient(index))
+      return derivation.refuse("the statistics of a norm have no derivative");
   Value gradient = derivation.gradient(0), input = derivation.operand("input"), weight = derivation.operand("weight");
   if (!gradient)
     return;

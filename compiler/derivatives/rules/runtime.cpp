@@ -41,8 +41,10 @@ static void giveArgument(Derivation &derivation, StringRef name, Attribute refer
 
 void meshplan::differentiateAtRunTime(Derivation &derivation) {
   StringRef target = derivation.getCall().getTarget();
-  if (!target.starts_with("aten."))
+  if (target.starts_with("meshplan."))
     return derivation.refuse("the runtime's kernel '" + target + "' has no derivative");
+  if (!target.starts_with("aten."))
+    return derivation.refuse("LibTorch differentiates operators of ATen only");
   if (drawsRandomNumbers(derivation.getView()))
     return derivation.refuse("it draws random numbers");
   for (NamedAttribute argument : derivation.getView().args) {

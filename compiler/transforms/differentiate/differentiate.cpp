@@ -43,8 +43,14 @@ LogicalResult StepMaker::run() {
   int64_t number = statement.getOutput();
   Value loss = output->getOperand(number);
   auto type = cast<RankedTensorType>(loss.getType());
+  StringRef name = step.getResultAttrOfType<StringAttr>(number, "plan.name").getValue();
   if (type.getNumElements() != 1 || !isa<FloatType>(type.getElementType()))
-    return reportOtherLoss(statement, step.getResultAttrOfType<StringAttr>(number, "plan.name").getValue(), type);
+    return reportOtherLoss(statement, name, type);
+  Value made = loss;
+  while (auto constrain = made.getDefiningOp<ConstrainOp>())
+    made = constrain.getInput();
+  if (isa<BlockArgument>(made))
+    return reportReturnedLoss(statement, name);
   SmallVector<BlockArgument> trained;
   for (BlockArgument argument : step.getArguments())
     if (auto isTrained = step.getArgAttrOfType<BoolAttr>(argument.getArgNumber(), "plan.trainable");

@@ -86,14 +86,19 @@ LogicalResult Gradients::visit(CallOp call) {
   return success();
 }
 
+/// The call that makes a gradient, which may be laid out since.
+static CallOp callBehind(Value gradient) {
+  while (auto match = gradient.getDefiningOp<MatchOp>())
+    gradient = match.getGradient();
+  return gradient.getDefiningOp<CallOp>();
+}
+
 void Gradients::visit(ConstrainOp constrain) {
   auto found = made.find(constrain.getResult());
   if (found == made.end() || !active.contains(constrain.getInput()))
     return;
   Value gradient = found->second;
-  auto [known, isNew] = made.insert({constrain.getInput(), gradient});
-  if (!isNew)
-    add(constrain.getInput(), gradient, gradient.getDefiningOp<CallOp>());
+  add(constrain.getInput(), gradient, callBehind(gradient));
 }
 
 void Gradients::add(Value value, Value addend, CallOp from) {

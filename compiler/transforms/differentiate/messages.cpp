@@ -85,10 +85,9 @@ LogicalResult meshplan::reportUnreached(LossOp statement, ArrayRef<StringRef> na
   return failure();
 }
 
-LogicalResult meshplan::reportNothingKept(RecomputeOp statement, StringRef name) {
+void meshplan::reportNothingKept(RecomputeOp statement, StringRef name) {
   auto diagnostic = statement.emitError()
                     << "'keep " << name << "' keeps nothing: " << moduleText(statement.getModule())
                     << " has no operator '" << name << "'";
   diagnostic.attachNote() << "help: operators have their names in ATen, such as 'linear', and 'attention' is one too";
-  return failure();
 }

@@ -21,7 +21,7 @@ mlir::LogicalResult reportReturnedLoss(plan::LossOp statement, llvm::StringRef o
 mlir::LogicalResult reportUnreached(plan::LossOp statement, llvm::ArrayRef<llvm::StringRef> names, bool isAll);
 
 /// No operator of the modules has a name that is to be kept.
-mlir::LogicalResult reportNothingKept(plan::RecomputeOp statement, llvm::StringRef name);
+void reportNothingKept(plan::RecomputeOp statement, llvm::StringRef name);
 
 } // namespace meshplan
 

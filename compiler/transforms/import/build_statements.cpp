@@ -114,7 +114,33 @@ static std::string helpWithout(StringRef statement) {
   return ("leave it out: " + meaning).str();
 }
 
+static StringRef nameOf(TrainableStatement::Kind kind) {
+  switch (kind) {
+  case TrainableStatement::Kind::Freeze:
+    return "freeze";
+  case TrainableStatement::Kind::TrainOnly:
+    return "train only";
+  case TrainableStatement::Kind::Unused:
+    return "unused";
+  }
+  llvm_unreachable("unknown statement");
+}
+
+/// Statements of training do nothing in a plan that does not train.
+void StatementBuilder::refuseUseless() {
+  auto refuse = [&](StringRef name, SourceRange range) {
+    diagnostics.error(range, ("'" + name + "' without an optimizer: nothing is trained").str())
+        .help("add 'optimizer KIND { ... }', or remove the statement");
+  };
+  for (const BoundRecompute &recompute : bound.recomputes)
+    refuse("recompute", recompute.range);
+  for (const BoundTrainable &trainable : bound.trainable)
+    refuse(nameOf(trainable.kind), trainable.range);
+}
+
 void StatementBuilder::refuseStatements() {
+  if (!bound.optimizer)
+    refuseUseless();
   for (const LaterStatement &statement : bound.later)
     diagnostics.error(statement.range, "'" + statement.name + "' is not implemented yet")
         .help(helpWithout(statement.name));

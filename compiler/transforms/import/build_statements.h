@@ -37,6 +37,7 @@ private:
   void buildRecompute(const BoundRecompute &recompute);
 
   void refuseStatements();
+  void refuseUseless();
   void refuseStyle(const BoundStyle &style);
   void buildMesh();
   void buildStyle(const BoundModule &module, const BoundStyle &style);

@@ -3,6 +3,7 @@
 #include "test/unit/exec/run_schedule.h"
 
 #include "runtime/comm/threads/run_threads.h"
+#include "runtime/exec/shared_output.h"
 #include "runtime/tensor/compute_scope.h"
 #include "test/unit/temporary_directory.h"
 

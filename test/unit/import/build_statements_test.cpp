@@ -131,6 +131,13 @@ TEST_F(BuildStatements, WhatIsNotImplementedIsRefused) {
                                   "help: leave it out: the dtypes of the archive hold"));
 }
 
+TEST_F(BuildStatements, StatementsOfTrainingNeedAnOptimizer) {
+  const std::string help = "help: add 'optimizer KIND { ... }', or remove the statement";
+  onMesh("freeze a\nrecompute b\nrest: replicate");
+  EXPECT_THAT(said(), testing::UnorderedElementsAre("3: 'freeze' without an optimizer: nothing is trained", help,
+                                                    "4: 'recompute' without an optimizer: nothing is trained", help));
+}
+
 TEST_F(BuildStatements, WhatTrains) {
   std::vector<std::string> made = onMesh(
       "loss y\noptimizer adamw { lr 0.5; betas (0.25, 0.75); schedule linear { steps 8 }; group a { lr 0.125 } }\n"

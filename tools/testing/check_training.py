@@ -2,7 +2,8 @@
 """Trains one model under several plans and meshes for a few steps, and compares with PyTorch.
 
   check_training.py MODEL --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2...
-                    --optimizer 'adamw { lr 1e-2; weight_decay 0.1 }' [--clip X] [--steps N] [--parameters]
+                    --optimizer 'adamw { lr 1e-2; weight_decay 0.1 }' [--statement TEXT...] [--clip X]
+                    [--steps N] [--parameters]
 
 MODEL is a name of make_models.py; its archive is made in --models when it is not there. Each plan names "model.pt2" and
 a loss. Every step gets a batch of its own: the elements of the example inputs in another order.
@@ -45,8 +46,10 @@ def numbers_of(optimizer: str) -> tuple[str, list[str]]:
 def with_statements(plan: str, archive: Path, arguments: argparse.Namespace) -> str:
     lines = plan.replace("model.pt2", str(archive.resolve())).splitlines()
     place = next(index for index, line in enumerate(lines) if line.split()[:1] == ["loss"])
-    clip = [f"  clip_grad_norm {arguments.clip}"] if arguments.clip else []
-    return "\n".join([*lines[: place + 1], f"  optimizer {arguments.optimizer}", *clip, *lines[place + 1 :]]) + "\n"
+    added = [f"optimizer {arguments.optimizer}", *arguments.statement]
+    if arguments.clip:
+        added.append(f"clip_grad_norm {arguments.clip}")
+    return "\n".join([*lines[: place + 1], *(f"  {line}" for line in added), *lines[place + 1 :]]) + "\n"
 
 
 def check(plan: Path, mesh: str, batches: list[Path], arguments: argparse.Namespace) -> bool:
@@ -72,6 +75,7 @@ def main() -> int:
     parser.add_argument("--plan", type=Path, nargs="+", required=True)
     parser.add_argument("--mesh", nargs="+", required=True)
     parser.add_argument("--optimizer", required=True)
+    parser.add_argument("--statement", action="append", default=[], help="another statement of the plan")
     parser.add_argument("--clip", type=float, default=0)
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--parameters", action="store_true")

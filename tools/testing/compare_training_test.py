@@ -100,10 +100,10 @@ class CheckTest(unittest.TestCase):
 
     def test_statements_stand_behind_the_loss(self) -> None:
         plan = 'plan p {\n  model "model.pt2"\n  loss  loss\n  rest: replicate\n}\n'
-        text = with_statements(plan, Path("/a/b.pt2"), argparse.Namespace(optimizer="sgd", clip=2.0))
-        expected = (
-            'plan p {\n  model "/a/b.pt2"\n  loss  loss\n  optimizer sgd\n  clip_grad_norm 2.0\n  rest: replicate\n}\n'
+        text = with_statements(
+            plan, Path("/a/b.pt2"), argparse.Namespace(optimizer="sgd", clip=2.0, statement=["freeze a"])
         )
+        expected = 'plan p {\n  model "/a/b.pt2"\n  loss  loss\n  optimizer sgd\n  freeze a\n  clip_grad_norm 2.0\n  rest: replicate\n}\n'
         self.assertEqual(text, expected)
 
     def test_batches_keep_labels_with_their_tokens(self) -> None:

@@ -103,7 +103,15 @@ class CheckTest(unittest.TestCase):
         text = with_statements(
             plan, Path("/a/b.pt2"), argparse.Namespace(optimizer="sgd", clip=2.0, statement=["freeze a"])
         )
-        expected = 'plan p {\n  model "/a/b.pt2"\n  loss  loss\n  optimizer sgd\n  freeze a\n  clip_grad_norm 2.0\n  rest: replicate\n}\n'
+        lines = [
+            "plan p {",
+            '  model "/a/b.pt2"',
+            "  loss  loss",
+            "  optimizer sgd",
+            "  freeze a",
+            "  clip_grad_norm 2.0",
+        ]
+        expected = "\n".join([*lines, "  rest: replicate", "}", ""])
         self.assertEqual(text, expected)
 
     def test_batches_keep_labels_with_their_tokens(self) -> None:

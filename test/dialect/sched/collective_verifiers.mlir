@@ -356,7 +356,7 @@ sched.program @step {
   %w = sched.parameter ["w"] : <[12], f32>
   // O5
   // expected-error@+1 {{overwrites operand 1 of 1 by result 0 of 1}}
-  %u = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} overwrites array<i64: 1> on @compute
+  %u = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} overwrites [1] on @compute
     : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
 }
 
@@ -368,7 +368,7 @@ sched.program @step {
   %w = sched.parameter ["w"] : <[12], f32>
   // O5
   // expected-error@+1 {{overwrites '!sched.tensor<[12], f32>' by '!sched.tensor<[12], bf16>'}}
-  %u = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} overwrites array<i64: 0> on @compute
+  %u = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} overwrites [0] on @compute
     : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], bf16>
 }
 

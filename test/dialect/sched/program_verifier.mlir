@@ -130,7 +130,7 @@ sched.program @forward {
   // expected-note@+1 {{made here}}
   %x = sched.input "x" : <[12], f32>
   // L3
-  // expected-error@+1 {{frees a parameter, constant or input}}
+  // expected-error@+1 {{frees a parameter, constant, input, state or setting}}
   sched.free %x on @compute : !sched.tensor<[12], f32>
 }
 
@@ -242,7 +242,7 @@ sched.program @forward {
   // expected-note@+1 {{made here}}
   %w = sched.parameter ["w"] : <[12], f32>
   // L3: a parameter
-  // expected-error@+1 {{'sched.free' op frees a parameter, constant or input}}
+  // expected-error@+1 {{'sched.free' op frees a parameter, constant, input, state or setting}}
   sched.free %w on @compute : !sched.tensor<[12], f32>
 }
 
@@ -254,7 +254,7 @@ sched.program @forward {
   // expected-note@+1 {{made here}}
   %c = sched.constant "c" dense<1.0> : tensor<12xf32> : <[12], f32>
   // L3: a constant
-  // expected-error@+1 {{'sched.free' op frees a parameter, constant or input}}
+  // expected-error@+1 {{'sched.free' op frees a parameter, constant, input, state or setting}}
   sched.free %c on @compute : !sched.tensor<[12], f32>
 }
 
@@ -307,7 +307,7 @@ sched.stream @compute
 sched.program @step {
   %w = sched.parameter ["w"] : <[12], f32>
   // expected-note@+1 {{overwritten here}}
-  %u = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} overwrites array<i64: 0> on @compute
+  %u = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} overwrites [0] on @compute
     : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
   // L6
   // expected-error@+1 {{reads a value that was overwritten}}
@@ -326,7 +326,7 @@ sched.program @step {
   %t = sched.start all_gather %w dim 0 over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
   // L7
   // expected-error@+1 {{overwrites the input of a collective that is not waited for}}
-  %u = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} overwrites array<i64: 0> on @compute
+  %u = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} overwrites [0] on @compute
     : (!sched.tensor<[12 over {0:(1)6}], f32>) -> !sched.tensor<[12 over {0:(1)6}], f32>
   %g = sched.wait %t on @compute : <<[12], f32>>
 }

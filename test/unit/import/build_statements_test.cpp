@@ -10,7 +10,7 @@ using testing::IsEmpty;
 
 namespace {
 
-/// Modules a and b with a weight each; input x [8, 6], output y [8, 6].
+/// Modules a and b with a weight each; input x [8, 6], outputs y [8, 6] and its sum, loss.
 class BuildStatements : public BoundProgram {
 protected:
   BuildStatements() {
@@ -19,7 +19,10 @@ protected:
     archive::ValueId between = value({8, 6});
     node("aten.linear.default", "a", {{"input", x}, {"weight", a}}, {between});
     node("aten.linear.default", "b", {{"input", between}, {"weight", b}}, {y});
+    archive::ValueId sum = value({});
+    node("aten.sum.default", "", {{"self", y}}, {sum});
     output("y", y);
+    output("loss", sum);
   }
 
   /// The ops that these statements become, as text without their dialect.
@@ -126,7 +129,7 @@ TEST_F(BuildStatements, AnOutputIsABorderOfTheModel) {
 }
 
 TEST_F(BuildStatements, WhatIsNotImplementedIsRefused) {
-  onMesh("loss y\noptimizer sgd\nprecision { reduce f32 }\nrest: replicate");
+  onMesh("loss loss\noptimizer sgd\nprecision { reduce f32 }\nrest: replicate");
   EXPECT_THAT(said(), ElementsAre("5: 'precision' is not implemented yet",
                                   "help: leave it out: the dtypes of the archive hold"));
 }
@@ -143,7 +146,7 @@ TEST_F(BuildStatements, WhatTrains) {
       "loss y\noptimizer adamw { lr 0.5; betas (0.25, 0.75); schedule linear { steps 8 }; group a { lr 0.125 } }\n"
       "clip_grad_norm 2\nrest: replicate");
   ASSERT_GE(made.size(), 2u);
-  EXPECT_EQ(made[made.size() - 2], "loss 0");
+  EXPECT_EQ(made[made.size() - 2], "loss 1");
   EXPECT_THAT(made.back(), testing::StartsWith("optimizer \"adamw\" groups [{beta1 = 2.500000e-01 : f64, beta2 = "
                                                "7.500000e-01 : f64, dampening = 0.000000e+00 : f64, eps = "
                                                "1.000000e-08 : f64, lr = 5.000000e-01 : f64, "));
@@ -156,13 +159,13 @@ TEST_F(BuildStatements, WhatTrains) {
 
 TEST_F(BuildStatements, WhatIsMadeAgainByModule) {
   std::vector<std::string> made =
-      onMesh("loss y\noptimizer sgd\nrecompute a, b keep attention, linear\nrest: replicate");
+      onMesh("loss loss\noptimizer sgd\nrecompute a, b keep attention, linear\nrest: replicate");
   EXPECT_EQ(made[made.size() - 2], "recompute \"a\" keep [\"attention\", \"linear\"]");
   EXPECT_EQ(made.back(), "recompute \"b\" keep [\"attention\", \"linear\"]");
 }
 
 TEST_F(BuildStatements, ALossAloneTrainsNothing) {
-  EXPECT_THAT(onMesh("loss y\nrest: replicate").back(), testing::Not(testing::HasSubstr("loss")));
+  EXPECT_THAT(onMesh("loss loss\nrest: replicate").back(), testing::Not(testing::HasSubstr("loss")));
 }
 
 TEST_F(BuildStatements, AnEntryOfExpertsIsRefusedOnce) {

@@ -125,7 +125,7 @@ TEST_F(WriteProgram, AStepHasStatesSettingsAndUpdates) {
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.state \"w.momentum_buffer\" of \"w\" : <[8], f32>")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr(
                          "sched.setting \"optimizer.lr\" 5.000000e-01 schedule {kind = \"linear\"} : <[], f64>")));
-  EXPECT_THAT(lines, testing::Contains(HasSubstr("overwrites array<i64: 0, 2> on @compute")));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("overwrites [0, 2] on @compute")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.update %5#0 to %0")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.update %5#1 to %2")));
   sched::MemoryAttr memory = *program().getMemory();

@@ -253,10 +253,14 @@ TEST_F(GradientRecords, HeadsShareTheGradientsOfTheirKeys) {
             "[a, b, 1, 1], [a, b/3, 1, 1], [a, b/3, 1, 1]; a=2 b=6");
 }
 
-TEST_F(GradientRecords, OneKeyHeadOfManyIsWhole) {
+/// No dim of the gradient of the only key head would say that ranks have addends of it.
+TEST_F(GradientRecords, TheOnlyKeyHeadHoldsAllHeads) {
   EXPECT_EQ(rule("meshplan.attention_backward", with(""), attentionTypes(6, 1, 1)),
+            "[a, b, 1, 1], [a, c, 1, 1], [a, 1, 1, 1], [a, 1, 1, 1], [a, d, 1, 1], [a, e, 1] -> [a, f, 1, 1], "
+            "[a, 1, 1, 1], [a, 1, 1, 1]; a=2 b=6:whole c=6:whole d=6:whole e=6:whole f=6:whole");
+  EXPECT_EQ(rule("meshplan.attention_backward", with(", per_head = true"), attentionTypes(6, 1, 6)),
             "[a, b, 1, 1], [a, b, 1, 1], [a, 1, 1, 1], [a, 1, 1, 1], [a, b, 1, 1], [a, b, 1] -> "
-            "[a, b, 1, 1], [a, 1, 1, 1], [a, 1, 1, 1]; a=2 b=6");
+            "[a, b, 1, 1], [a, b, 1, 1], [a, b, 1, 1]; a=2 b=6");
 }
 
 /// Rows of queries meet all keys: sequence and head size are whole.
@@ -312,7 +316,9 @@ TEST_F(GradientRecords, AttentionGivesSharedSumsApart) {
   EXPECT_EQ(sums->dim, 1u);
   EXPECT_EQ(sums->sharers, 3);
   EXPECT_EQ(sums->args.get("per_head"), mlir::BoolAttr::get(&context, true));
+  EXPECT_EQ(sums->counter, 1u) << "the queries have all heads";
   EXPECT_FALSE(split(", per_head = true", 2)) << "once";
+  EXPECT_FALSE(split("", 6)) << "each head has its own keys";
 }
 
 /// Ranks that hold the same key heads tell the kernel which of them theirs are.

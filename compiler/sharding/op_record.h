@@ -121,6 +121,8 @@ struct OpRecord {
   /// Set by operators that can write float32 sums of 16-bit operands: the same call with such a result. nullopt: the
   /// operands of this call are converted first.
   std::optional<LocalCall> (*widen)(const CallView &) = nullptr;
+  /// Names of the arguments that the operator writes in place, in the order of the results that they become.
+  llvm::ArrayRef<llvm::StringLiteral> overwrites;
   /// Every element of a result is one element of an operand. With a divided contraction it is zero on all ranks but the
   /// one that holds that element: the sum of such addends is exact in every type.
   bool picksElements = false;

@@ -77,7 +77,7 @@ LogicalResult StepMaker::checkReached(const Gradients &gradients, ArrayRef<Block
   for (BlockArgument argument : trained)
     if (gradients.of(argument))
       ++reached;
-    else if (!step.getArgAttr(argument.getArgNumber(), "plan.unused"))
+    else
       missing.push_back(nameOf(argument));
   if (reached != 0 && missing.empty())
     return success();
@@ -98,8 +98,12 @@ void StepMaker::returnGradients(const Gradients &gradients, ArrayRef<BlockArgume
     if (cast<RankedTensorType>(value.getType()).getNumElements() == 1)
       add(value, step.getResultAttrOfType<StringAttr>(index, "plan.name").getValue());
   for (BlockArgument argument : trained)
-    if (Value gradient = gradients.of(argument))
+    if (Value gradient = gradients.of(argument)) {
       add(gradient, "gradients." + nameOf(argument));
+      NamedAttrList own(cast<DictionaryAttr>(attributes.back()));
+      own.set("plan.gradient_of", builder.getI64IntegerAttr(argument.getArgNumber()));
+      attributes.back() = own.getDictionary(step.getContext());
+    }
   output->setOperands(values);
   step.setType(builder.getFunctionType(step.getArgumentTypes(), ValueRange(values).getTypes()));
   step.setResAttrsAttr(builder.getArrayAttr(attributes));

@@ -84,3 +84,10 @@ LogicalResult meshplan::reportUnreached(LossOp statement, ArrayRef<StringRef> na
   diagnostic.attachNote() << "help: 'unused " << names.front() << "' says that this is meant";
   return failure();
 }
+
+void meshplan::reportNothingKept(RecomputeOp statement, StringRef name) {
+  auto diagnostic = statement.emitError()
+                    << "'keep " << name << "' keeps nothing: " << moduleText(statement.getModule())
+                    << " has no operator '" << name << "'";
+  diagnostic.attachNote() << "help: operators have their names in ATen, such as 'linear', and 'attention' is one too";
+}

@@ -20,6 +20,9 @@ mlir::LogicalResult reportReturnedLoss(plan::LossOp statement, llvm::StringRef o
 /// Parameters are trained, and the loss does not depend on them. `names` are theirs; all of them if `isAll`.
 mlir::LogicalResult reportUnreached(plan::LossOp statement, llvm::ArrayRef<llvm::StringRef> names, bool isAll);
 
+/// No operator of the modules has a name that is to be kept.
+void reportNothingKept(plan::RecomputeOp statement, llvm::StringRef name);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_MESSAGES_H

@@ -32,6 +32,12 @@ const llvm::StringSet<> withoutDerivative = {
     "meshplan.linear_f32",
     "meshplan.matmul_f32",
     "meshplan.mean_addend",
+    // steps of optimizers
+    "meshplan.adam",
+    "meshplan.clip_factor",
+    "meshplan.sgd",
+    "meshplan.sgd_momentum",
+    "meshplan.square_sum",
     // weights of classes, which are not trained
     "meshplan.class_weight",
 };

@@ -10,13 +10,11 @@ the memory that was metered with what the compiler planned: parameters exactly, 
 
 from __future__ import annotations
 
-import argparse
-import json
-import subprocess
 import sys
 from pathlib import Path
 
 from compare_forward import Reference, load_program
+from plan_runs import argument_parser, execute, make_model, runs_of
 from safetensors.torch import load_file
 
 PEAK_TOLERANCE = 0.2  # of the planned peak; what `check` promises
@@ -37,41 +35,14 @@ def check_memory(memory: dict, label: str) -> bool:
     return right
 
 
-def forward(arguments: argparse.Namespace, plan: Path, mesh: str, output: Path) -> bool:
-    """Compiles and runs one cell; false if the memory disagrees."""
-    base = arguments.models / arguments.model
-    definitions = [f"-D{axis}" for axis in mesh.split(",")]
-    schedule = output.with_suffix(".sched")
-    subprocess.run([arguments.meshplan, "compile", plan, *definitions, "-o", schedule], check=True)
-    files = ["--weights", f"{base}.safetensors", "--inputs", f"{base}.inputs.safetensors", "--outputs", output]
-    command = [arguments.meshplan_run, "forward", schedule, *files, "--json", "--timeout", "120"]
-    result = subprocess.run(command, check=True, stdout=subprocess.PIPE)
-    return check_memory(json.loads(result.stdout)["memory"], output.stem)
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model")
-    parser.add_argument("--models", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--plan", type=Path, nargs="+", required=True)
-    parser.add_argument("--mesh", nargs="+", required=True)
-    parser.add_argument("--meshplan", default="meshplan")
-    parser.add_argument("--meshplan-run", default="meshplan-run")
-    arguments = parser.parse_args()
-
-    maker = Path(__file__).with_name("make_models.py")
-    subprocess.run([sys.executable, maker, arguments.models, arguments.model], check=True)
-    arguments.work.mkdir(parents=True, exist_ok=True)
-    archive = arguments.models / f"{arguments.model}.pt2"
+    arguments = argument_parser(__doc__.splitlines()[0]).parse_args()
+    archive = make_model(arguments)
     right = True
     outputs: list[Path] = []
-    for plan in arguments.plan:
-        copy = arguments.work / plan.name
-        copy.write_text(plan.read_text().replace("model.pt2", str(archive.resolve())))
-        for mesh in arguments.mesh:
-            outputs.append(arguments.work / f"{plan.stem}-{mesh.replace('=', '').replace(',', '-')}.safetensors")
-            right &= forward(arguments, copy, mesh, outputs[-1])
+    for run in runs_of(arguments):
+        outputs.append(run.output)
+        right &= check_memory(execute(arguments, run)["memory"], run.output.stem)
 
     inputs = load_file(f"{arguments.models / arguments.model}.inputs.safetensors")
     reference = Reference(load_program(archive), inputs)

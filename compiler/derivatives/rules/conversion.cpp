@@ -8,6 +8,9 @@ using namespace meshplan;
 /// The gradient as it is: `give` restores the dtype.
 static void passRule(Derivation &derivation) { derivation.give("self", derivation.gradient()); }
 
+/// self with the elements of src: nothing of self is left.
+static void copyRule(Derivation &derivation) { derivation.give("src", derivation.gradient()); }
+
 /// What is detached, or made from a shape alone, has no gradient.
 static void noGradient(Derivation &) {}
 
@@ -16,6 +19,7 @@ void meshplan::addConversionDerivatives(DerivativeTable &table) {
        {"to.dtype", "to.device", "to.dtype_layout", "to.other", "_to_copy.default", "type_as.default", "alias.default",
         "clone.default", "contiguous.default", "lift_fresh_copy.default"})
     table[("aten." + target).str()] = passRule;
+  table["aten.copy.default"] = copyRule;
   for (StringRef target :
        {"detach.default", "zeros_like.default", "ones_like.default", "full_like.default", "empty_like.default",
         "new_zeros.default", "new_ones.default", "new_full.default", "new_empty.default"})

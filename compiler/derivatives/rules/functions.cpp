@@ -109,15 +109,19 @@ static void leakyReluRule(Derivation &derivation) {
   derivation.give("self", gradient);
 }
 
+/// gradient * sigmoid(beta * value), rounded once.
+static void giveSoftplus(Derivation &derivation, Value gradient, Value value, double beta, double threshold) {
+  derivation.give("self", derivation.make("aten.softplus_backward.default")
+                              .tensor("grad_output", gradient)
+                              .tensor("self", value)
+                              .number("beta", beta)
+                              .number("threshold", threshold)
+                              .build(shapeOf(value), elementOf(value)));
+}
+
 static void softplusRule(Derivation &derivation) {
-  Value self = derivation.operand("self");
-  Value gradient = derivation.make("aten.softplus_backward.default")
-                       .tensor("grad_output", derivation.gradient())
-                       .tensor("self", self)
-                       .number("beta", derivation.getView().getFloat("beta", 1))
-                       .number("threshold", derivation.getView().getFloat("threshold", 20))
-                       .build(shapeOf(self), elementOf(self));
-  derivation.give("self", gradient);
+  giveSoftplus(derivation, derivation.gradient(), derivation.operand("self"), derivation.getView().getFloat("beta", 1),
+               derivation.getView().getFloat("threshold", 20));
 }
 
 static void eluRule(Derivation &derivation) {
@@ -150,11 +154,10 @@ static void hardtanhRule(Derivation &derivation) {
 }
 static void relu6Rule(Derivation &derivation) { boundedRule(derivation, 0, 6); }
 
-/// sigmoid(-x) is the slope of log(sigmoid(x)).
+/// log(sigmoid(x)) is -softplus(-x).
 static void logSigmoidRule(Derivation &derivation) {
-  Arithmetic math(derivation);
-  Value slope = math.unary("aten.sigmoid.default", math.neg(derivation.operand("self")));
-  derivation.give("self", math.mul(derivation.gradient(), slope));
+  Value negated = Arithmetic(derivation).neg(derivation.operand("self"));
+  giveSoftplus(derivation, derivation.gradient(), negated, 1, 20);
 }
 
 /// Halves [a, b] of a dim: a * sigmoid(b).

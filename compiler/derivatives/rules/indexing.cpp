@@ -63,23 +63,33 @@ static void indexSelectRule(Derivation &derivation) {
                                 derivation.gradient()));
 }
 
+/// The gradient of `src`: elements of it that no index tells of are not read.
+static void giveSource(Derivation &derivation) {
+  Value gradient = gathered(derivation, derivation.gradient(), derivation.operand("index"));
+  ArrayRef<int64_t> shape = shapeOf(derivation.operand("src"));
+  SmallVector<int64_t> pads;
+  for (auto [size, own] : llvm::reverse(llvm::zip_equal(shape, shapeOf(gradient))))
+    pads.append({0, size - own});
+  if (shapeOf(gradient) != shape)
+    gradient = derivation.make("aten.constant_pad_nd.default")
+                   .tensor("self", gradient)
+                   .integers("pad", pads)
+                   .number("value", 0)
+                   .build(shape, elementOf(gradient));
+  derivation.give("src", gradient);
+}
+
 static void scatterRule(Derivation &derivation) {
-  Value index = derivation.operand("index");
-  if (derivation.wants("src") && shapeOf(derivation.operand("src")) != shapeOf(index))
-    return differentiateAtRunTime(derivation);
   if (derivation.wants("self"))
-    derivation.give("self", zeroed(derivation, derivation.gradient(), index));
+    derivation.give("self", zeroed(derivation, derivation.gradient(), derivation.operand("index")));
   if (derivation.wants("src"))
-    derivation.give("src", gathered(derivation, derivation.gradient(), index));
+    giveSource(derivation);
 }
 
 static void scatterAddRule(Derivation &derivation) {
-  Value index = derivation.operand("index");
-  if (derivation.wants("src") && shapeOf(derivation.operand("src")) != shapeOf(index))
-    return differentiateAtRunTime(derivation);
   derivation.give("self", derivation.gradient());
   if (derivation.wants("src"))
-    derivation.give("src", gathered(derivation, derivation.gradient(), index));
+    giveSource(derivation);
 }
 
 static void indexAddRule(Derivation &derivation) {

@@ -39,8 +39,15 @@ static void giveArgument(Derivation &derivation, StringRef name, Attribute refer
   derivation.give(operand.getIndex(), made.build(shapeOf(value), elementOf(value)));
 }
 
+/// Operators on floats with a record for which LibTorch has no derivative.
+static bool hasNone(StringRef target) {
+  return target == "aten.aminmax.default" || target == "aten.remainder.Scalar_Tensor";
+}
+
 void meshplan::differentiateAtRunTime(Derivation &derivation) {
   StringRef target = derivation.getCall().getTarget();
+  if (hasNone(target))
+    return derivation.refuse("PyTorch has no derivative of it");
   if (target.starts_with("meshplan."))
     return derivation.refuse("the runtime's kernel '" + target + "' has no derivative");
   if (!target.starts_with("aten."))

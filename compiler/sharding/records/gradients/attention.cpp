@@ -52,7 +52,8 @@ static FactorRule backwardRule(const CallView &call) {
   for (unsigned index : {1u, 2u}) {
     if (isPerHead)
       builder.append(builder.result(index)[1], factor);
-    else if (groups > 1)
+    else
+      // Also the one head of all query heads, of which no key is divided.
       builder.share(builder.result(index)[1], factor, heads / groups);
   }
   if (groups > 1)

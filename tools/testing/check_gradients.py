@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Runs the training step of one model under several plans and meshes, and compares its gradients with PyTorch.
+
+  check_gradients.py MODEL --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2... [--loss NAME]
+
+As check_forward.py, whose plans it takes: what a plan needs to train is added where it is missing, the statements
+`loss` and `optimizer`, and for a model NAME_loss of make_models.py `rest: replicate`, for the parameters that the model
+NAME does not have. For each plan and mesh: compile, run program `step`, compare every gradient as compare_gradients.py
+does.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from compare_forward import load_program
+from compare_gradients import GradientReference
+from make_models import has_loss
+from plan_runs import argument_parser, execute, make_model, runs_of
+from safetensors.torch import load_file
+
+
+def trained(text: str, loss: str, has_more: bool) -> str:
+    """The text of a plan that trains; `has_more` parameters than it may know of."""
+    added = ""
+    if not re.search(r"^  loss ", text, re.MULTILINE):
+        added += f"  loss {loss}\n"
+    if not re.search(r"^  optimizer ", text, re.MULTILINE):
+        added += "  optimizer sgd { lr 0.1 }\n"
+    if has_more and not re.search(r"^  rest:", text, re.MULTILINE):
+        added += "  rest: replicate\n"
+    end = text.rindex("}")
+    return text[:end] + added + text[end:]
+
+
+def main() -> int:
+    parser = argument_parser(__doc__.splitlines()[0])
+    parser.add_argument("--loss", default="loss", help="name of the output that is differentiated")
+    arguments = parser.parse_args()
+    archive = make_model(arguments)
+    right = True
+    outputs: list[Path] = []
+    for run in runs_of(arguments, lambda text: trained(text, arguments.loss, has_loss(arguments.model))):
+        try:
+            execute(arguments, run, program="step")
+            outputs.append(run.output)
+        except subprocess.CalledProcessError as error:
+            print(f"{run.output.stem}: {Path(error.cmd[0]).name} {error.cmd[1]} ended with {error.returncode}: WRONG")
+            right = False
+
+    inputs = load_file(f"{arguments.models / arguments.model}.inputs.safetensors")
+    reference = GradientReference(load_program(archive), inputs, arguments.loss)
+    for output in outputs:
+        right &= reference.compare(load_file(output), output.stem)
+    return 0 if right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+"""Runs of one model under several plans and meshes, to be compared with PyTorch."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Run:
+    """One plan on one mesh, and the file that its outputs go to."""
+
+    plan: Path
+    mesh: str
+    output: Path
+
+
+def argument_parser(description: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("model")
+    parser.add_argument("--models", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--plan", type=Path, nargs="+", required=True)
+    parser.add_argument("--mesh", nargs="+", required=True)
+    parser.add_argument("--meshplan", default="meshplan")
+    parser.add_argument("--meshplan-run", default="meshplan-run")
+    return parser
+
+
+def make_model(arguments: argparse.Namespace) -> Path:
+    """The archive of the model, made where it is not there."""
+    maker = Path(__file__).with_name("make_models.py")
+    subprocess.run([sys.executable, maker, arguments.models, arguments.model], check=True)
+    return arguments.models / f"{arguments.model}.pt2"
+
+
+def runs_of(arguments: argparse.Namespace, change: Callable[[str], str] = lambda text: text) -> Iterator[Run]:
+    """Each plan, with its text changed, on each mesh. The plan may say "model.pt2" for the archive."""
+    archive = arguments.models / f"{arguments.model}.pt2"
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    for plan in arguments.plan:
+        copy = arguments.work / plan.name
+        copy.write_text(change(plan.read_text().replace("model.pt2", str(archive.resolve()))))
+        for mesh in arguments.mesh:
+            name = f"{plan.stem}-{mesh.replace('=', '').replace(',', '-')}.safetensors"
+            yield Run(copy, mesh, arguments.work / name)
+
+
+def execute(arguments: argparse.Namespace, run: Run, program: str = "forward") -> dict:
+    """Compiles and runs one program of a plan, and returns what the run reports."""
+    base = arguments.models / arguments.model
+    definitions = [f"-D{axis}" for axis in run.mesh.split(",")]
+    schedule = run.output.with_suffix(".sched")
+    subprocess.run([arguments.meshplan, "compile", run.plan, *definitions, "-o", schedule], check=True)
+    files = ["--weights", f"{base}.safetensors", "--inputs", f"{base}.inputs.safetensors", "--outputs", run.output]
+    options = ["--program", program, "--json", "--timeout", "120"]
+    command = [arguments.meshplan_run, "forward", schedule, *files, *options]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)

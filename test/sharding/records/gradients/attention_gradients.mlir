@@ -62,3 +62,16 @@ func.func @sum_heads(%0: tensor<2x12x3x4xf32>) -> tensor<2x4x3x4xf32> {
     : (tensor<2x12x3x4xf32>) -> tensor<2x4x3x4xf32>
   return %r : tensor<2x4x3x4xf32>
 }
+
+// The only key head: each rank gives the addends of its own query heads, which are summed to one.
+func.func @one_group_apart(%0: tensor<4x6x4x4xf32>, %1: tensor<4x6x4x4xf32>, %2: tensor<4x1x4x4xf32>, %3: tensor<4x1x4x4xf32>, %4: tensor<4x6x4x4xf32>, %5: tensor<4x6x4xf32>) -> (tensor<4x6x4x4xf32>, tensor<4x6x4x4xf32>, tensor<4x6x4x4xf32>) {
+  %r:3 = plan.call "meshplan.attention_backward"(%0, %1, %2, %3, %4, %5) {gradient = #plan.operand<0>, query = #plan.operand<1>, key = #plan.operand<2>, value = #plan.operand<3>, out = #plan.operand<4>, logsumexp = #plan.operand<5>, scale = 0.5 : f64, per_head = true}
+    : (tensor<4x6x4x4xf32>, tensor<4x6x4x4xf32>, tensor<4x1x4x4xf32>, tensor<4x1x4x4xf32>, tensor<4x6x4x4xf32>, tensor<4x6x4xf32>) -> (tensor<4x6x4x4xf32>, tensor<4x6x4x4xf32>, tensor<4x6x4x4xf32>)
+  return %r#0, %r#1, %r#2 : tensor<4x6x4x4xf32>, tensor<4x6x4x4xf32>, tensor<4x6x4x4xf32>
+}
+
+func.func @sum_all_heads(%0: tensor<2x6x3x4xf32>) -> tensor<2x1x3x4xf32> {
+  %r = plan.call "meshplan.sum_shared_heads"(%0) {input = #plan.operand<0>, groups = 1 : i64, heads_per_group = 6 : i64}
+    : (tensor<2x6x3x4xf32>) -> tensor<2x1x3x4xf32>
+  return %r : tensor<2x1x3x4xf32>
+}

@@ -21,6 +21,12 @@ TEST_F(ConversionDerivatives, AModelOfTheTypeHasNone) {
   EXPECT_EQ(derive("aten.type_as.default", "self = $0, other = $1", "4xf32, 2xf32 -> 4xf32"), "a: g");
 }
 
+TEST_F(ConversionDerivatives, WhatIsCopiedOverHasNone) {
+  EXPECT_EQ(derive("aten.copy.default", "self = $0, src = $1", "4x6xf32, 6xbf16 -> 4x6xf32"),
+            "%0 = aten.sum.dim_IntList(dim [0], keepdim false, self g): 6xf32\n"
+            "%1 = aten.to.dtype(dtype bf16, self %0): 6xbf16\nb: %1");
+}
+
 TEST_F(ConversionDerivatives, WhatIsDetachedHasNone) {
   for (const char *target : {"aten.detach.default", "aten.zeros_like.default", "aten.ones_like.default"})
     EXPECT_EQ(derive(target, "self = $0", "4xf32 -> 4xf32"), "nothing") << target;

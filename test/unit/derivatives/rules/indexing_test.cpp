@@ -41,14 +41,20 @@ TEST_F(IndexingDerivatives, WhatIsOverwrittenHasNone) {
             "%0 = aten.scatter.value(dim 1, index b, self g, value 0): 4x6xf32\na: %0");
 }
 
-/// Each operand has one gradient, whoever makes it.
-TEST_F(IndexingDerivatives, ASourceThatIsNotAllReadIsLeftToTheRuntime) {
-  constexpr char types[] = "4x6xf32, 2x3xi64, 4x3xf32 -> 4x6xf32";
-  for (const char *target : {"aten.scatter.src", "aten.scatter_add.default"})
-    EXPECT_EQ(derive(target, "self = $0, dim = 1, index = $1, src = $2", types),
-              std::string("%0 = vjp.") + target +
-                  "(dim 1, gradients [g], index b, of 'self', self a, src c): 4x6xf32\n" + "%1 = vjp." + target +
-                  "(dim 1, gradients [g], index b, of 'src', self a, src c): 4x3xf32\na: %0\nc: %1");
+/// Indices may tell of the first elements of the source only.
+TEST_F(IndexingDerivatives, WhatIsNotReadOfASourceHasZeros) {
+  constexpr char args[] = "self = $0, dim = 1, index = $1, src = $2";
+  constexpr char types[] = "4x6xf32, 2x2xi64, 4x3xf32 -> 4x6xf32";
+  constexpr char source[] = " = aten.constant_pad_nd.default(pad [0, 1, 0, 2], self %";
+  EXPECT_EQ(derive("aten.scatter.src", args, types),
+            "%0 = aten.scatter.value(dim 1, index b, self g, value 0): 4x6xf32\n"
+            "%1 = aten.gather.default(dim 1, index b, self g): 2x2xf32\n"
+            "%2" +
+                std::string(source) + "1, value 0): 4x3xf32\na: %0\nc: %2");
+  EXPECT_EQ(derive("aten.scatter_add.default", args, types),
+            "%0 = aten.gather.default(dim 1, index b, self g): 2x2xf32\n"
+            "%1" +
+                std::string(source) + "0, value 0): 4x3xf32\na: g\nc: %1");
 }
 
 TEST_F(IndexingDerivatives, AddendsAreReadWhereTheyWent) {

@@ -45,4 +45,9 @@ TEST_F(RuntimeDerivatives, WhatLibTorchDoesNotKnowHasNone) {
             "refused: LibTorch differentiates operators of ATen only");
 }
 
+TEST_F(RuntimeDerivatives, OperatorsThatPyTorchDoesNotDifferentiate) {
+  EXPECT_EQ(derive("aten.aminmax.default", "self = $0", "4xf32 -> f32, f32"),
+            "refused: PyTorch has no derivative of it");
+}
+
 } // namespace

@@ -56,10 +56,7 @@ Value Arithmetic::unary(StringRef target, Value value) const {
 }
 
 Value Arithmetic::scalar(StringRef target, Value value, double number) const {
-  return derivation.make(target)
-      .tensor("self", value)
-      .number("other", number)
-      .build(shapeOf(value), elementOf(value));
+  return derivation.make(target).tensor("self", value).number("other", number).build(shapeOf(value), elementOf(value));
 }
 
 Value Arithmetic::mul(Value value, double number) const {

@@ -11,6 +11,7 @@
 #ifndef MESHPLAN_COMPILER_FRONTEND_BIND_H
 #define MESHPLAN_COMPILER_FRONTEND_BIND_H
 
+#include "compiler/frontend/bound_training.h"
 #include "compiler/frontend/evaluate.h"
 #include "compiler/frontend/model_outline.h"
 #include "compiler/frontend/syntax.h"
@@ -20,8 +21,6 @@
 #include <vector>
 
 namespace meshplan {
-
-using AxisList = std::vector<size_t>;
 
 enum class StyleKind { Colwise, Rowwise, Sequence, Expert, Replicate };
 
@@ -132,121 +131,7 @@ struct BoundSymbol {
   SourceRange range;
 };
 
-/// A pattern over paths of modules and parameters, with what it matched.
-struct BoundPaths {
-  std::string text;
-  std::vector<size_t> modules;
-  std::vector<size_t> parameters; ///< named, or held by a module that is named or lies below one
-  SourceRange range;
-};
-
-enum class DataKind { Parameters, Gradients, Optimizer };
-enum class AverageTime { InCollective, AfterCollective };
-enum class ReduceTime { EachMicrobatch, LastMicrobatch };
-
-/// `data dp { ... }`. Where parameters are sharded gradients and optimizer are, too, and where gradients are the
-/// optimizer is.
-struct BoundData {
-  AxisList axes;
-  std::vector<size_t> parameters;
-  std::vector<DataKind> shard; ///< empty: nothing is sharded
-  AxisList shardAxes;          ///< axes over which it is sharded; the rest replicates
-  /// Each `P`, whose modules are a unit each, or each `[P, Q]` as one unit. No parameter is in two units.
-  std::vector<std::vector<BoundPaths>> units;
-  std::vector<BoundPaths> keep;
-  std::optional<int64_t> bucketBytes; ///< none: unbucketed
-  bool overlapGradients = false;
-  bool overlapParameters = false;
-  int64_t prefetch = 0;
-  ReduceTime reduce = ReduceTime::LastMicrobatch;
-  AverageTime average = AverageTime::InCollective;
-  SourceRange range;
-};
-
-/// dtypes by name (`f32`, `bf16`, `f16`); empty: as the archive has it.
-struct BoundPrecision {
-  std::string compute, storage, gather, reduce, master, state;
-  SourceRange range;
-};
-
-struct BoundRecompute {
-  std::vector<BoundPaths> paths;
-  std::vector<std::string> keep;
-  SourceRange range;
-};
-
-enum class OptimizerKind { Sgd, Adam, Adamw };
-
-/// The word of the language for an optimizer: `adamw`.
-llvm::StringRef optimizerName(OptimizerKind kind);
-
-/// How an optimizer treats a parameter: every number that torch.optim takes, with its defaults where the plan says
-/// nothing. What the kind does not take has the value that it has here.
-struct OptimizerNumbers {
-  double lr = 1e-3;
-  double weightDecay = 0; ///< of adamw 0.01 where the plan says nothing
-  double beta1 = 0.9;     ///< adam, adamw
-  double beta2 = 0.999;   ///< adam, adamw
-  double eps = 1e-8;      ///< adam, adamw
-  double momentum = 0;    ///< sgd
-  double dampening = 0;   ///< sgd
-  bool nesterov = false;  ///< sgd; then momentum > 0 and dampening == 0
-};
-
-/// Parameters with the same numbers.
-struct OptimizerGroup {
-  std::vector<BoundPaths> paths; ///< none of group 0, which has what no other group names
-  OptimizerNumbers numbers;
-  SourceRange range;
-};
-
-enum class LrScheduleKind { Constant, Linear, Cosine, Wsd };
-
-/// How lr changes over a training. Step s, counted from 0, takes lr * f(s):
-///
-///   s < warmup              f = (s + 1) / warmup
-///   constant, s >= warmup   f = 1
-///   others, s >= warmup     f = min + (1 - min) * g(p), where p = 1 for s >= steps and else
-///     linear                  p = (s - warmup) / (steps - warmup), g = 1 - p
-///     cosine                  p = (s - warmup) / (steps - warmup), g = (1 + cos(pi * p)) / 2
-///     wsd                     p = max(0, s - (steps - decay)) / decay, g = 1 - p
-///
-/// So step 0 is not lost, steps `warmup - 1` and `warmup` take the whole lr, and `min` is reached at step `steps`,
-/// the first one behind the end.
-struct LrSchedule {
-  LrScheduleKind kind = LrScheduleKind::Constant;
-  int64_t warmup = 0; ///< steps; at most `steps - decay`
-  int64_t steps = 0;  ///< of the whole training; 0 of `constant`, which has no end
-  int64_t decay = 0;  ///< of `wsd`: the number of last steps in which lr falls; else 0
-  double min = 0;     ///< factor of lr at the end, 0 to 1
-  SourceRange range;
-};
-
-struct BoundOptimizer {
-  OptimizerKind kind = OptimizerKind::Sgd;
-  std::vector<OptimizerGroup> groups; ///< group 0 is the statement itself
-  std::vector<size_t> groupOf;        ///< by parameter; says nothing of one that is not trained
-  std::optional<LrSchedule> schedule;
-  SourceRange range;
-};
-
-struct BoundClip {
-  double norm = 0;
-  SourceRange range;
-};
-
-/// `freeze P`, `train only P`, `unused P` as written; `BoundPlan::parameterUse` says what they come to.
-struct BoundTrainable {
-  TrainableStatement::Kind kind = TrainableStatement::Kind::Freeze;
-  std::vector<BoundPaths> paths;
-  SourceRange range;
-};
-
-/// What a training does with a parameter. Frozen: by the archive or the plan; no gradient and no state. Unused: the
-/// plan says that the loss does not reach it.
-enum class ParameterUse { Trained, Frozen, Unused };
-
-/// A statement that asks for more than a forward program; who cannot honour it refuses it by name.
+/// A statement that is bound and checked and not compiled yet; the importer refuses it by name.
 struct LaterStatement {
   std::string name; ///< `data`, `precision`, `train only`, ...
   SourceRange range;

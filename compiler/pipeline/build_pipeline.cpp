@@ -43,6 +43,8 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     return;
   case Phase::differentiate:
     manager.addPass(createDifferentiate());
+    manager.addPass(createRecompute());
+    manager.addPass(createAddOptimizerStep());
     return;
   case Phase::propagate:
     manager.addPass(createPropagateShardings(PropagateShardingsOptions{options.strict}));

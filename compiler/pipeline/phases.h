@@ -10,12 +10,12 @@ namespace meshplan {
 
 /// In the order in which they run. `--emit=NAME` prints the IR after one.
 enum class Phase {
-  import,    ///< archive and plan become the plan dialect; masks and loss in the form that can be divided
-  place,     ///< statements become shardings of arguments and layouts at borders
+  import,        ///< archive and plan become the plan dialect; masks and loss in the form that can be divided
+  place,         ///< statements become shardings of arguments and layouts at borders
   differentiate, ///< the training step: gradients of the loss
-  propagate, ///< every value gets a sharding
-  partition, ///< reshards become collectives, calls their form on a rank
-  schedule,  ///< streams, start and wait, communicators, lifetimes
+  propagate,     ///< every value gets a sharding
+  partition,     ///< reshards become collectives, calls their form on a rank
+  schedule,      ///< streams, start and wait, communicators, lifetimes
 };
 
 llvm::StringRef phaseName(Phase phase);

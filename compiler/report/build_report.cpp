@@ -126,6 +126,10 @@ Report ReportBuilder::build() {
       addBytes(report.memory.constants, constant.getResult());
     else if (auto input = dyn_cast<sched::InputOp>(step))
       addBytes(report.memory.inputs, input.getResult());
+    else if (auto state = dyn_cast<sched::StateOp>(step))
+      addBytes(report.memory.states, state.getResult());
+    else if (auto setting = dyn_cast<sched::SettingOp>(step))
+      addBytes(report.memory.inputs, setting.getResult());
     else if (auto start = dyn_cast<sched::StartOp>(step))
       addCollective(start);
   }
@@ -137,10 +141,17 @@ Report ReportBuilder::build() {
     report.memory.peak = {memory->getPeak(), memory->getLeast()};
     // Where ranks share what they read the first is not the largest.
     report.memory.parameters.largest = memory->getParameters();
+    report.memory.states.largest = memory->getStates();
   }
   if (std::optional<sched::TimeAttr> time = program.getTime())
     report.time = {time->getCompute(), time->getCommunication()};
   return std::move(report);
+}
+
+StringRef mainProgram(ModuleOp module) {
+  bool trains = llvm::any_of(module.getOps<sched::ProgramOp>(),
+                             [](sched::ProgramOp program) { return program.getSymName() == "step"; });
+  return trains ? "step" : "forward";
 }
 
 FailureOr<Report> buildReport(ModuleOp module, StringRef name) {

@@ -63,6 +63,8 @@ static void printMemory(const MemoryReport &memory, raw_ostream &stream) {
   row("parameters", memory.parameters);
   row("constants", memory.constants);
   row("inputs", memory.inputs);
+  if (memory.states.largest > 0)
+    row("optimizer states", memory.states);
   row("peak", memory.peak);
   table.print(stream);
 }

@@ -70,7 +70,7 @@ struct BytesRange {
 };
 
 struct MemoryReport {
-  BytesRange parameters, constants, inputs, peak;
+  BytesRange parameters, constants, inputs, peak, states;
 };
 
 /// Nanoseconds of the rank with the most work, as compiler/scheduling/machine.h estimates them. What overlaps is in
@@ -103,6 +103,9 @@ struct Report {
 
 /// The report of a program. Fails, with a diagnostic, if the module has no mesh or no program of this name.
 mlir::FailureOr<Report> buildReport(mlir::ModuleOp module, llvm::StringRef program);
+
+/// The program that a plan is for: the training step if it trains, else the forward program.
+llvm::StringRef mainProgram(mlir::ModuleOp module);
 
 /// The report as people read it: aligned columns, parameters of repeated blocks on one line.
 void printReport(const Report &report, llvm::raw_ostream &stream);

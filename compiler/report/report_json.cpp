@@ -67,6 +67,7 @@ Value reportToJson(const Report &report) {
                 {"memory", Object{{"parameters", toJson(report.memory.parameters)},
                                   {"constants", toJson(report.memory.constants)},
                                   {"inputs", toJson(report.memory.inputs)},
+                                  {"states", toJson(report.memory.states)},
                                   {"peak", toJson(report.memory.peak)}}},
                 {"time", Object{{"compute_ns", report.time.compute}, {"communication_ns", report.time.communication}}},
                 {"communicators", toJsonArray(report.communicators)},

@@ -144,8 +144,39 @@ static Error checkViews(const Problem &problem) {
   return Error::success();
 }
 
+/// True if the buffer is one of `made` or a view of one.
+static bool isFrom(const Problem &problem, unsigned buffer, llvm::ArrayRef<unsigned> made) {
+  for (std::optional<unsigned> own = buffer; own; own = problem.buffers[*own].viewOf)
+    if (llvm::is_contained(made, *own))
+      return true;
+  return false;
+}
+
+/// K7: what an operation overwrites it reads, and all who read it otherwise are over.
+static Error checkOverwriting(const Problem &problem) {
+  std::vector<llvm::SmallVector<unsigned, 4>> readers(problem.buffers.size()); // of each storage
+  for (auto [index, operation] : llvm::enumerate(problem.operations))
+    for (unsigned buffer : operation.consumed)
+      readers[problem.storageOf(buffer)].push_back(index);
+  for (auto [index, operation] : llvm::enumerate(problem.operations))
+    for (unsigned buffer : operation.overwritten) {
+      if (!llvm::is_contained(operation.consumed, buffer))
+        return fail("K7: operation '" + operation.name + "' overwrites a buffer that it does not read");
+      unsigned storage = problem.storageOf(buffer);
+      auto readsOld = [&, &made = operation.produced](unsigned read) {
+        return problem.storageOf(read) == storage && !isFrom(problem, read, made);
+      };
+      for (unsigned other : readers[storage])
+        if (other != index && llvm::any_of(problem.operations[other].consumed, readsOld) &&
+            !llvm::is_contained(operation.after, other))
+          return fail("K7: operation '" + operation.name + "' overwrites buffer '" + problem.buffers[buffer].name +
+                      "' and does not come after '" + problem.operations[other].name + "', which reads it");
+    }
+  return Error::success();
+}
+
 Error Problem::check() const {
-  for (auto rule : {checkIndices, checkSizes, checkProducers, checkOrder, checkViews})
+  for (auto rule : {checkIndices, checkSizes, checkProducers, checkOrder, checkViews, checkOverwriting})
     if (Error error = rule(*this))
       return error;
   return Error::success();

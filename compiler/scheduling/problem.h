@@ -53,7 +53,10 @@ struct Operation {
   llvm::SmallVector<unsigned, 4> consumed; ///< indices into Problem::buffers
   llvm::SmallVector<unsigned, 2> produced; ///< indices into Problem::buffers
   llvm::SmallVector<unsigned, 1> after;    ///< operations that must be over, besides the producers of `consumed`
-  ClassBytes workspace;                    ///< temporaries while it runs; empty means none
+  /// Of `consumed`, those whose storage it writes. Operations before it that read the storage are in `after`; those
+  /// behind it read what it produces.
+  llvm::SmallVector<unsigned, 1> overwritten;
+  ClassBytes workspace; ///< temporaries while it runs; empty means none
   /// Bytes of what it produces that are taken only when it ends: received pieces are put together then. Empty: none.
   ClassBytes lateResults;
   /// Bytes of the workspace that are given back before these are taken; empty means none.
@@ -75,7 +78,7 @@ struct Problem {
   /// Bytes that a rank may hold, if limited.
   std::optional<int64_t> memoryLimit;
 
-  /// Fails, with the rule's label (K1 to K6) and both sides in the message, if the problem is inconsistent.
+  /// Fails, with the rule's label (K1 to K7) and both sides in the message, if the problem is inconsistent.
   llvm::Error check() const;
 
   /// The operation that produces each buffer; none for permanent ones. Only after check().

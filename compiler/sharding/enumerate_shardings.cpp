@@ -203,6 +203,11 @@ std::vector<CallShardings> legalShardings(const CallView &call, const OpRecord &
     std::erase_if(all, [](const CallShardings &shardings) {
       return llvm::any_of(shardings.results, [](ShardingAttr result) { return result.isPartial(); });
     });
+  if (record.splitSharedSums && record.splitSharedSums(call))
+    std::erase_if(all, [](const CallShardings &shardings) {
+      return llvm::any_of(shardings.results,
+                          [](ShardingAttr result) { return llvm::any_of(result.getDims(), plan::isShared); });
+    });
   Linearity linearity = record.linearity(call);
   SmallVector<Reduction, 2> reductions{Reduction::sum};
   if (linearity.movesElements)

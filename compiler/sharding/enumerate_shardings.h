@@ -33,8 +33,8 @@ std::vector<CallShardings> enumerateShardings(const FactorRule &rule, llvm::Arra
                                               Division division = Division::even);
 
 /// The above for a call with a record, and what is known only of the call: no partial results where an addend must be
-/// split off first, and, for each set of operands in which the call is linear, these operands partial over one axis
-/// that divides nothing.
+/// split off first, no shared results where sums over sharers must be, and, for each set of operands in which the call
+/// is linear, these operands partial over one axis that divides nothing.
 std::vector<CallShardings> legalShardings(const CallView &call, const OpRecord &record,
                                           llvm::ArrayRef<plan::MeshAxisAttr> axes, Division division = Division::even);
 

@@ -38,6 +38,7 @@ const OpRegistry &OpRegistry::get() {
     addAttentionGradientRecords(all);
     addRowGradientRecords(all);
     addConvolutionGradientRecords(all);
+    addOptimizerRecords(all);
     return all;
   }();
   return registry;

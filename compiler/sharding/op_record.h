@@ -89,10 +89,11 @@ struct AddendSplit {
 
 /// A call that gives its sums apart: results with an index of `dim` for each index that is added up.
 struct SharedSums {
-  mlir::DictionaryAttr args;               ///< of the same target
-  llvm::SmallVector<unsigned, 2> results;  ///< that are such sums
+  mlir::DictionaryAttr args;              ///< of the same target
+  llvm::SmallVector<unsigned, 2> results; ///< that are such sums
   unsigned dim = 0;
-  int64_t sharers = 1;                     ///< indices that are added up for each of the results' own
+  int64_t sharers = 1;  ///< indices that are added up for each of the results' own
+  unsigned counter = 0; ///< operand with an index of `dim` for each that is added up
 };
 
 /// docs/adding-an-op.md says how to write one.
@@ -111,7 +112,8 @@ struct OpRecord {
   std::optional<AddendSplit> (*splitAddend)(const CallView &) = nullptr;
   /// Set by operators whose results are, for each unit that ranks may share, the sum of what its sharers add. Where a
   /// result is shared each rank has only its own addends: the call gives them apart, and they are added up behind it by
-  /// meshplan.sum_shared_heads. nullopt: nothing is shared.
+  /// meshplan.sum_shared_heads. So it is where one unit is all that there is, of which a division would say nothing.
+  /// nullopt: nothing is shared.
   std::optional<SharedSums> (*splitSharedSums)(const CallView &) = nullptr;
   /// Set by operators of which an operand gives only shape or dtype (new_ones, type_as): the same call without it.
   /// nullopt: every operand of this call is read. The importer applies it, so that no sharding of that operand matters.
@@ -119,6 +121,8 @@ struct OpRecord {
   /// Set by operators that can write float32 sums of 16-bit operands: the same call with such a result. nullopt: the
   /// operands of this call are converted first.
   std::optional<LocalCall> (*widen)(const CallView &) = nullptr;
+  /// Names of the arguments that the operator writes in place, in the order of the results that they become.
+  llvm::ArrayRef<llvm::StringLiteral> overwrites;
   /// Every element of a result is one element of an operand. With a divided contraction it is zero on all ranks but the
   /// one that holds that element: the sum of such addends is exact in every type.
   bool picksElements = false;

@@ -47,10 +47,9 @@ public:
   CallBuilder &literal(llvm::StringRef name, mlir::Attribute value) { return value ? set(name, value) : *this; }
 
   plan::CallOp build(mlir::TypeRange results) {
-    auto call =
-        plan::CallOp::create(builder, like.getLoc(), results, builder.getStringAttr(target), operands,
-                             args.getDictionary(builder.getContext()), like.getModuleAttr(),
-                             isBackward ? builder.getUnitAttr() : mlir::UnitAttr());
+    auto call = plan::CallOp::create(builder, like.getLoc(), results, builder.getStringAttr(target), operands,
+                                     args.getDictionary(builder.getContext()), like.getModuleAttr(),
+                                     isBackward ? builder.getUnitAttr() : mlir::UnitAttr());
     plan::copyModuleRuns(call, like);
     return call;
   }

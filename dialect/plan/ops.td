@@ -164,6 +164,41 @@ def Plan_LossOp : Plan_Op<"loss"> {
   let assemblyFormat = "$output attr-dict";
 }
 
+def Plan_RecomputeOp : Plan_Op<"recompute"> {
+  let summary = "what a module of the model makes is made again for the backward pass";
+  let description = [{
+    Placed in the module beside `plan.mesh`, once for each module of the model
+    that a statement matches; the location is the statement. Results of operators
+    that `keep` names ("attention", "linear") are kept. `plan-recompute` removes
+    it.
+
+    ```mlir
+    plan.recompute "model.layers.0" keep ["attention"]
+    ```
+  }];
+  let arguments = (ins StrAttr:$module, StrArrayAttr:$keep);
+  let assemblyFormat = "$module `keep` $keep attr-dict";
+}
+
+def Plan_OptimizerOp : Plan_Op<"optimizer"> {
+  let summary = "how the plan changes parameters by their gradients";
+  let description = [{
+    Placed in the module beside `plan.mesh`; the location is the statement.
+    `groups` are the numbers of each parameter group, the first for parameters
+    that no group names; an argument that is trained says its group with
+    `plan.group`. `schedule` says how the learning rate goes with the steps, as
+    LrSchedule of the frontend; `clip` is the largest norm of all gradients.
+    `plan-add-optimizer-step` removes it.
+
+    ```mlir
+    plan.optimizer "sgd" groups [{lr = 1.0e-01 : f64, momentum = 0.0 : f64, ...} ] clip 1.000000e+00
+    ```
+  }];
+  let arguments = (ins StrAttr:$kind, TypedArrayAttrBase<DictionaryAttr, "list of numbers by name">:$groups,
+                       OptionalAttr<DictionaryAttr>:$schedule, OptionalAttr<F64Attr>:$clip);
+  let assemblyFormat = "$kind `groups` $groups (`schedule` $schedule^)? (`clip` $clip^)? attr-dict";
+}
+
 def Plan_ReshardOp : Plan_Op<"reshard", [Pure]> {
   let summary = "the same tensor under another sharding";
   let description = [{

@@ -283,10 +283,13 @@ static FailureOr<ShardingAttr> dropPartial(Operation *op, ShardingAttr sharding,
 
 LogicalResult ReshardOp::verify() { return verifyChange(*this); }
 
-/// R5: a gradient has the shape of what it belongs to.
+/// R5: a gradient has shape and element type of what it belongs to.
 LogicalResult MatchOp::verify() {
-  auto shapeOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getShape(); };
-  if (shapeOf(getGradient()) != shapeOf(getValue()) || shapeOf(getResult()) != shapeOf(getValue()))
+  auto plain = [](Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    return std::pair(type.getShape(), type.getElementType());
+  };
+  if (plain(getGradient()) != plain(getValue()) || plain(getResult()) != plain(getValue()))
     return emitOpError() << "gives a gradient of type " << getGradient().getType() << " to a value of type "
                          << getValue().getType();
   return verifyTypes(*this);

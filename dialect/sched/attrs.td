@@ -92,11 +92,12 @@ def Sched_LocalIntAttr : Sched_Attr<"LocalInt", "local"> {
 def Sched_MemoryAttr : Sched_Attr<"Memory", "memory"> {
   let summary = "bytes that the rank with the most holds";
   let description = [{
-    `peak` covers parameters, constants, inputs and the largest sum of live
-    values and temporaries; `least` is the peak of the rank with the fewest.
+    `peak` covers parameters, constants, inputs, states of the optimizer and the
+    largest sum of live values and temporaries; `least` is the peak of the rank
+    with the fewest.
   }];
   let parameters = (ins "int64_t":$parameters, "int64_t":$constants, "int64_t":$inputs, "int64_t":$peak,
-                        "int64_t":$least);
+                        "int64_t":$least, DefaultValuedParameter<"int64_t", "0">:$states);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -90,6 +90,21 @@ LogicalResult ComputeOp::verify() {
   for (NamedAttribute argument : getArgs())
     if (failed(verifyArgument(*this, argument.getValue())))
       return failure();
+  for (auto [index, operand] : llvm::enumerate(getOverwrites().value_or(ArrayRef<int64_t>()))) { // O5
+    if (operand < 0 || operand >= static_cast<int64_t>(getOperands().size()) || index >= getNumResults())
+      return emitOpError() << "overwrites operand " << operand << " of " << getOperands().size() << " by result "
+                           << index << " of " << getNumResults();
+    if (getResult(index).getType() != getOperands()[operand].getType())
+      return emitOpError() << "overwrites " << getOperands()[operand].getType() << " by " << getResult(index).getType();
+  }
+  return success();
+}
+
+LogicalResult UpdateOp::verify() {
+  if (!isa_and_present<ParameterOp, StateOp>(getTarget().getDefiningOp())) // O6
+    return emitOpError("gives a new value to what is no parameter and no state");
+  if (getValue().getType() != getTarget().getType()) // O7
+    return emitOpError() << "gives a value of type " << getValue().getType() << " to " << getTarget().getType();
   return success();
 }
 

@@ -92,6 +92,33 @@ def Sched_InputOp : Sched_Step<"input"> {
   let hasVerifier = 1;
 }
 
+def Sched_StateOp : Sched_Step<"state"> {
+  let summary = "what the optimizer keeps for a parameter from step to step";
+  let description = "All zeros before the first step. `parameter` is the first name of the parameter.";
+  let arguments = (ins StrAttr:$name, StrAttr:$parameter);
+  let results = (outs Sched_TensorType:$result);
+  let assemblyFormat = "$name `of` $parameter attr-dict `:` type($result)";
+}
+
+def Sched_SettingOp : Sched_Step<"setting"> {
+  let summary = "a number that the run gives for each step";
+  let description = [{
+    `value` holds where the run says nothing else; of a learning rate it is
+    multiplied by the factor of `schedule` (LrSchedule of the frontend) for the
+    step. The setting named `step` is the number of the step, 1 for the first.
+  }];
+  let arguments = (ins StrAttr:$name, F64Attr:$value, OptionalAttr<DictionaryAttr>:$schedule);
+  let results = (outs Sched_TensorType:$result);
+  let assemblyFormat = "$name $value (`schedule` $schedule^)? attr-dict `:` type($result)";
+}
+
+def Sched_UpdateOp : Sched_Step<"update"> {
+  let summary = "the value that a parameter or state has from the next step on";
+  let arguments = (ins Sched_TensorType:$value, Sched_TensorType:$target);
+  let assemblyFormat = "$value `to` $target attr-dict `:` type($value) `to` type($target)";
+  let hasVerifier = 1;
+}
+
 def Sched_OutputOp : Sched_Step<"output"> {
   let summary = "a tensor that the caller receives";
   let arguments = (ins StrAttr:$name, Sched_TensorType:$value);
@@ -104,7 +131,8 @@ def Sched_ComputeOp : Sched_Step<"compute"> {
     `args` holds every argument that is not the default of the schema, by name:
     `#sched.operand<i>` for a tensor, a list of them (or `unit` for None) for a
     list of tensors, `#sched.local` for an integer that depends on the rank,
-    else the literal.
+    else the literal. The first results are in the place of the operands that
+    `overwrites` numbers, of which nothing behind it reads the old value.
 
     ```mlir
     %y = sched.compute "aten.relu.default"(%x) {self = #sched.operand<0>} on @compute
@@ -112,10 +140,11 @@ def Sched_ComputeOp : Sched_Step<"compute"> {
     ```
   }];
   let arguments = (ins StrAttr:$target, Variadic<Sched_TensorType>:$operands, DictionaryAttr:$args,
-                       OptionalAttr<StrAttr>:$module, FlatSymbolRefAttr:$stream);
+                       OptionalAttr<DenseI64ArrayAttr>:$overwrites, OptionalAttr<StrAttr>:$module,
+                       FlatSymbolRefAttr:$stream);
   let results = (outs Variadic<Sched_TensorType>:$results);
   let assemblyFormat = [{
-    $target `(` $operands `)` $args (`in` $module^)? `on` $stream attr-dict `:`
+    $target `(` $operands `)` $args (`overwrites` $overwrites^)? (`in` $module^)? `on` $stream attr-dict `:`
     functional-type($operands, $results)
   }];
   let hasVerifier = 1;

@@ -25,6 +25,7 @@ private:
   LogicalResult verifyStep(Operation &step);
   LogicalResult verifyNames(Operation &step);
   LogicalResult verifyLayout(Operation &step, ShardedTensorType type);
+  LogicalResult verifyOverwritten(Operation &step);
   LogicalResult verifyStart(StartOp start);
   LogicalResult verifyFree(FreeOp free);
   LogicalResult verifyEnd();
@@ -37,6 +38,8 @@ private:
   int64_t nextSequence = 0;
   /// The free of each value that is dead.
   DenseMap<Value, FreeOp> freed;
+  /// What has overwritten each value.
+  DenseMap<Value, Operation *> overwritten;
   /// The collectives in flight, by the value that they read.
   DenseMap<Value, SmallVector<StartOp, 1>> inFlight;
 };
@@ -70,6 +73,8 @@ LogicalResult ProgramVerifier::verifyStep(Operation &step) {
       return (step.emitOpError() << (isa<FreeOp>(step) ? "frees a value that is already free" : "uses a freed value"))
                  .attachNote(free.getLoc())
              << "freed here";
+  if (failed(verifyOverwritten(step)))
+    return failure();
   if (auto start = dyn_cast<StartOp>(step))
     return verifyStart(start);
   if (auto wait = dyn_cast<WaitOp>(step)) {
@@ -88,6 +93,23 @@ LogicalResult ProgramVerifier::verifyNames(Operation &step) {
   auto communicator = step.getAttrOfType<FlatSymbolRefAttr>("communicator");
   if (communicator && !communicators.contains(communicator.getValue())) // P4
     return step.emitOpError() << "uses the unknown communicator " << communicator;
+  return success();
+}
+
+/// L6: the old value of what a step overwrites is not read again; L7: nor by a collective in flight.
+LogicalResult ProgramVerifier::verifyOverwritten(Operation &step) {
+  for (Value operand : step.getOperands())
+    if (Operation *writer = overwritten.lookup(operand); writer && !isa<UpdateOp>(step))
+      return step.emitOpError("reads a value that was overwritten").attachNote(writer->getLoc()) << "overwritten here";
+  auto compute = dyn_cast<ComputeOp>(step);
+  for (int64_t index : compute ? compute.getOverwrites().value_or(ArrayRef<int64_t>()) : ArrayRef<int64_t>()) {
+    Value value = compute.getOperands()[index];
+    if (auto starts = inFlight.find(value); starts != inFlight.end() && !starts->second.empty())
+      return compute.emitOpError("overwrites the input of a collective that is not waited for")
+                 .attachNote(starts->second.front().getLoc())
+             << "started here";
+    overwritten[value] = compute;
+  }
   return success();
 }
 
@@ -121,8 +143,9 @@ LogicalResult ProgramVerifier::verifyStart(StartOp start) {
 LogicalResult ProgramVerifier::verifyFree(FreeOp free) {
   for (Value value : free.getValues()) {
     Operation *producer = value.getDefiningOp();
-    if (isa<ParameterOp, ConstantOp, InputOp>(producer)) // L3
-      return free.emitOpError("frees a parameter, constant or input").attachNote(producer->getLoc()) << "made here";
+    if (isa<ParameterOp, ConstantOp, InputOp, StateOp, SettingOp>(producer)) // L3
+      return free.emitOpError("frees a parameter, constant, input, state or setting").attachNote(producer->getLoc())
+             << "made here";
     if (auto starts = inFlight.find(value); starts != inFlight.end() && !starts->second.empty()) // L4
       return free.emitOpError("frees the input of a collective that is not waited for")
                  .attachNote(starts->second.front().getLoc())
@@ -138,6 +161,8 @@ LogicalResult ProgramVerifier::verifyEnd() {
   DenseSet<Value> outputs;
   for (OutputOp output : program.getBody().getOps<OutputOp>())
     outputs.insert(output.getValue());
+  for (UpdateOp update : program.getBody().getOps<UpdateOp>())
+    outputs.insert(update.getValue());
   for (Operation &step : program.getBody().front()) {
     if (!isa<ComputeOp, SliceOp, WaitOp>(step))
       continue;

@@ -21,6 +21,10 @@ Status verifySameTensor(const artifact::Value &input, const artifact::Value &out
   return Status();
 }
 
+bool isDividedAlike(const DimSharding &left, const DimSharding &right) {
+  return left.axes == right.axes && left.unit == right.unit && left.parts == right.parts && left.repeat == right.repeat;
+}
+
 /// Dim `dim` of `split` is in `groupSize` times as many shards as that of `whole`.
 Status verifySplit(const artifact::Value &whole, const artifact::Value &split, int64_t dim, int64_t groupSize) {
   int64_t before = shardsOf(whole, dim), after = shardsOf(split, dim);
@@ -50,6 +54,14 @@ Status verifyPartial(const artifact::Value &input, const artifact::Value &output
 }
 
 } // namespace
+
+Status verifySameLayout(const artifact::Value &left, const artifact::Value &right) {
+  MESHPLAN_RETURN_IF_ERROR(verifySameTensor(left, right));
+  for (flatbuffers::uoffset_t dim = 0; dim < left.dims()->size(); ++dim)
+    if (!isDividedAlike(dimShardingOf(*left.dims()->Get(dim)), dimShardingOf(*right.dims()->Get(dim))))
+      return corrupted("dim ", dim, " is divided otherwise");
+  return left.partial() == right.partial() ? Status() : corrupted("one of them is partial");
+}
 
 Status verifyStart(const artifact::Start &start, const artifact::Value &input, const artifact::Value &output,
                    std::span<const AxisRef> group) {

@@ -20,11 +20,12 @@ public:
   Status finish();
 
 private:
-  enum class State : uint8_t { undefined, live, arriving, freed };
+  enum class State : uint8_t { undefined, live, arriving, overwritten, freed };
 
   Status use(int32_t value) const;
   Status action(const artifact::Instruction &instruction);
   Status compute(const artifact::Compute &compute);
+  Status overwrite(int32_t value);
   Status argument(const artifact::Arg &arg) const;
   Status integer(const artifact::IntExpr &expression) const;
   Status start(const artifact::Start &start);
@@ -61,6 +62,8 @@ Status Walk::use(int32_t value) const {
     return corrupted("value ", value, " is used before it is defined");
   case State::arriving:
     return corrupted("value ", value, " is used before the wait of its collective");
+  case State::overwritten:
+    return corrupted("value ", value, " is used after it was overwritten");
   case State::freed:
     return corrupted("value ", value, " is used after it was freed");
   }
@@ -128,8 +131,18 @@ Status Walk::compute(const artifact::Compute &compute) {
     return corrupted("no target");
   MESHPLAN_RETURN_IF_ERROR(
       verifyEach("args", compute.args(), [&](const artifact::Arg *arg) { return argument(*arg); }));
+  MESHPLAN_RETURN_IF_ERROR(
+      verifyEach("overwrites", compute.overwrites(), [&](int32_t value) { return overwrite(value); }));
   return verifyEach("outputs", compute.outputs(),
                     [&](int32_t value) { return value == -1 ? Status() : define(value); });
+}
+
+Status Walk::overwrite(int32_t value) {
+  MESHPLAN_RETURN_IF_ERROR(use(value));
+  if (readers[value] > 0)
+    return corrupted("value ", value, " is overwritten before the wait of a collective that reads it");
+  states[value] = State::overwritten;
+  return Status();
 }
 
 Status Walk::start(const artifact::Start &start) {
@@ -200,6 +213,8 @@ Status Walk::instruction(const artifact::Instruction &instruction) {
 Status Walk::finish() {
   if (!inFlight.empty())
     return corrupted("collective ", inFlight.begin()->first, " has no wait");
+  MESHPLAN_RETURN_IF_ERROR(
+      verifyEach("updates", program.updates(), [&](const artifact::Update *update) { return use(update->value()); }));
   return verifyEach("outputs", program.outputs(), [&](const artifact::Port *port) { return use(port->value()); });
 }
 

@@ -56,8 +56,37 @@ Status verifyParameters(const artifact::Program &program, Definitions &definitio
   });
 }
 
+Status verifySetting(const artifact::Setting &setting, const artifact::Program &program) {
+  const artifact::Value &value = *program.values()->Get(setting.value());
+  if (value.dtype() != artifact::DType::f64 || value.dims()->size() != 0)
+    return corrupted("value ", setting.value(), " is no f64 without dims");
+  const artifact::RateSchedule *schedule = setting.schedule();
+  if (!schedule)
+    return Status();
+  bool isKnown = schedule->kind() >= artifact::RateKind::MIN && schedule->kind() <= artifact::RateKind::MAX;
+  bool fits = schedule->warmup() >= 0 && schedule->steps() >= 0 && schedule->decay() >= 0 &&
+              (schedule->kind() == artifact::RateKind::constant || schedule->warmup() < schedule->steps()) &&
+              (schedule->kind() != artifact::RateKind::wsd || schedule->decay() > 0);
+  return isKnown && fits ? Status() : corrupted("a schedule that ends before it begins");
+}
+
+Status verifyUpdates(const artifact::Program &program) {
+  std::set<int32_t> targets, updated;
+  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
+    targets.insert(program.parameters()->Get(i)->value());
+  for (flatbuffers::uoffset_t i = 0; program.states() && i < program.states()->size(); ++i)
+    targets.insert(program.states()->Get(i)->value());
+  return verifyEach("updates", program.updates(), [&](const artifact::Update *update) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", update->value(), program.values()));
+    if (!targets.contains(update->target()) || !updated.insert(update->target()).second)
+      return corrupted("value ", update->target(), " is no parameter and no state, or is updated twice");
+    return verifySameLayout(*program.values()->Get(update->value()), *program.values()->Get(update->target()));
+  });
+}
+
 Status verifyMemory(const artifact::Memory *memory) {
-  if (memory && (memory->parameters() < 0 || memory->constants() < 0 || memory->inputs() < 0 || memory->peak() < 0))
+  if (memory && (memory->parameters() < 0 || memory->constants() < 0 || memory->inputs() < 0 || memory->peak() < 0 ||
+                 memory->states() < 0))
     return corrupted("memory: a size is negative");
   return Status();
 }
@@ -86,6 +115,17 @@ Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", port->value(), program.values()));
     return verifyWhole(program, port->value());
   }));
+  std::set<std::string_view> states, settings;
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("states", program.states(), [&](const artifact::State *state) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(verifyName(state->name(), states));
+    return definitions.define(state->value());
+  }));
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("settings", program.settings(), [&](const artifact::Setting *setting) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(verifyName(setting->name(), settings));
+    MESHPLAN_RETURN_IF_ERROR(definitions.define(setting->value()));
+    return verifySetting(*setting, program);
+  }));
+  MESHPLAN_RETURN_IF_ERROR(verifyUpdates(program));
   MESHPLAN_RETURN_IF_ERROR(verifyMemory(program.memory()));
   return verifyInstructions(schedule, program, definitions.values());
 }

@@ -30,8 +30,9 @@ Expected<std::unique_ptr<Executor>> Executor::create(const Artifact &artifact, c
   std::unique_ptr<Executor> executor(new Executor(std::move(view), world));
   executor->initial.resize(program.values()->size());
   MESHPLAN_RETURN_IF_ERROR(executor->makeGroups());
-  MESHPLAN_ASSIGN_OR_RETURN(executor->steps, prepareSteps(executor->view, executor->groups));
+  MESHPLAN_ASSIGN_OR_RETURN(executor->program, prepareSteps(executor->view, executor->groups));
   MESHPLAN_RETURN_IF_ERROR(executor->loadConstants());
+  MESHPLAN_RETURN_IF_ERROR(executor->makeStates());
   return executor;
 }
 
@@ -61,6 +62,20 @@ Status Executor::loadConstants() {
           return Status();
         }));
     resident.constants += tensor.byteSize();
+    MESHPLAN_ASSIGN_OR_RETURN(initial[value], onDevice(tensor));
+  }
+  return Status();
+}
+
+/// Zeros before the first step.
+Status Executor::makeStates() {
+  const auto *states = view.program().states();
+  for (flatbuffers::uoffset_t i = 0; states && i < states->size(); ++i) {
+    int value = states->Get(i)->value();
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateHostTensor(view.shape(value), view.dtype(value)));
+    if (tensor.byteSize() > 0)
+      std::memset(tensor.data(), 0, tensor.byteSize());
+    resident.states += tensor.byteSize();
     MESHPLAN_ASSIGN_OR_RETURN(initial[value], onDevice(tensor));
   }
   return Status();
@@ -113,11 +128,31 @@ Status Executor::runStep(Step &step, Trace *trace) {
 }
 
 Status Executor::runSteps(Trace *trace) {
-  for (const std::unique_ptr<Step> &step : steps)
+  MESHPLAN_RETURN_IF_ERROR(settings.write(stepsDone, values));
+  for (const std::unique_ptr<Step> &step : program)
     MESHPLAN_RETURN_IF_ERROR(runStep(*step, trace));
   // A device is still at it.
   MESHPLAN_RETURN_IF_ERROR(world.synchronize());
   return synchronizeCompute();
+}
+
+void Executor::takeUpdates() {
+  const auto *updates = view.program().updates();
+  for (flatbuffers::uoffset_t i = 0; updates && i < updates->size(); ++i)
+    initial[updates->Get(i)->target()] = values[updates->Get(i)->value()];
+}
+
+Expected<Tensor> Executor::current(std::string_view name) const {
+  const auto *parameters = view.program().parameters();
+  for (flatbuffers::uoffset_t i = 0; parameters && i < parameters->size(); ++i)
+    for (const flatbuffers::String *own : *parameters->Get(i)->names())
+      if (own->string_view() == name)
+        return initial[parameters->Get(i)->value()];
+  const auto *states = view.program().states();
+  for (flatbuffers::uoffset_t i = 0; states && i < states->size(); ++i)
+    if (states->Get(i)->name()->string_view() == name)
+      return initial[states->Get(i)->value()];
+  return Status::error(StatusCode::notFound, "the program has no parameter or state '", name, "'");
 }
 
 Status Executor::run(Trace *trace) {
@@ -127,5 +162,9 @@ Status Executor::run(Trace *trace) {
   // Peers must not touch the buffers of collectives in flight, which go away with this failure.
   if (!status.ok())
     world.abort(Status(StatusCode::peerLost, status.message()));
-  return status;
+  if (!status.ok())
+    return status;
+  takeUpdates();
+  ++stepsDone;
+  return Status();
 }

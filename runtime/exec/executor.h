@@ -15,6 +15,7 @@
 #include "runtime/exec/feed.h"
 #include "runtime/exec/outputs.h"
 #include "runtime/exec/prepare.h"
+#include "runtime/exec/settings.h"
 #include "runtime/exec/trace.h"
 
 namespace meshplan {
@@ -24,6 +25,7 @@ struct ResidentBytes {
   int64_t parameters = 0;
   int64_t constants = 0;
   int64_t inputs = 0;
+  int64_t states = 0;
 };
 
 /// notFound, with the names that exist, when the schedule has no such program.
@@ -42,19 +44,36 @@ public:
   Status loadParameters(const Feed &feed);
   Status loadInputs(const Feed &feed);
 
-  /// Runs the program once. A failure ends the run of all ranks.
+  /// Numbers of the run, such as the learning rate: see Settings::set.
+  Status setNumber(std::string_view name, double number) { return settings.set(name, number); }
+
+  /// Runs the program once. A failure ends the run of all ranks. A training step changes parameters and states in
+  /// place, and counts.
   Status run(Trace *trace = nullptr);
 
-  /// Writes this rank's parts of the outputs of the last run.
-  Status writeOutputs(const SafetensorsWriter &writer) const { return writeOutputParts(view, values, writer); }
+  /// Writes this rank's parts of the outputs of the last run, `prefix` before their names.
+  Status writeOutputs(const SafetensorsWriter &writer, const std::string &prefix = "") const {
+    return writeOutputParts(view, values, writer, prefix);
+  }
+
+  /// Writes this rank's parts of parameters and states as they are now.
+  Status writeHeld(const SafetensorsWriter &writer) const { return writeHeldParts(view, initial, writer); }
 
   const ResidentBytes &residentBytes() const { return resident; }
 
+  /// The rank's part of a parameter or state as it is now. `notFound` for an unknown name.
+  Expected<Tensor> current(std::string_view name) const;
+
+  /// Steps that this executor has run.
+  int64_t steps() const { return stepsDone; }
+
 private:
-  Executor(RankView view, World &world) : view(std::move(view)), world(world) {}
+  Executor(RankView view, World &world) : view(std::move(view)), world(world), settings(this->view.program()) {}
 
   Status makeGroups();
   Status loadConstants();
+  Status makeStates();
+  void takeUpdates();
   FeedRequest requestOf(std::vector<std::string> names, int value) const;
   Status runStep(Step &step, Trace *trace);
   Status runSteps(Trace *trace);
@@ -64,7 +83,9 @@ private:
   Groups groups;
   ResidentBytes resident;
   std::vector<Tensor> initial, values; // by index into Program.values
-  std::vector<std::unique_ptr<Step>> steps;
+  std::vector<std::unique_ptr<Step>> program;
+  Settings settings;
+  int64_t stepsDone = 0;
 };
 
 } // namespace meshplan

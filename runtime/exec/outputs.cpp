@@ -4,27 +4,65 @@
 
 using namespace meshplan;
 
-std::vector<TensorSpec> meshplan::outputSpecs(const artifact::Program &program) {
+namespace {
+/// A tensor to be written, and its name.
+struct Named {
+  std::string name;
+  int value;
+};
+} // namespace
+
+static std::vector<Named> outputsOf(const artifact::Program &program) {
+  std::vector<Named> list;
+  for (flatbuffers::uoffset_t i = 0; program.outputs() && i < program.outputs()->size(); ++i)
+    list.push_back({program.outputs()->Get(i)->name()->str(), program.outputs()->Get(i)->value()});
+  return list;
+}
+
+static std::vector<Named> heldOf(const artifact::Program &program) {
+  std::vector<Named> list;
+  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
+    list.push_back({program.parameters()->Get(i)->names()->Get(0)->str(), program.parameters()->Get(i)->value()});
+  for (flatbuffers::uoffset_t i = 0; program.states() && i < program.states()->size(); ++i)
+    list.push_back({program.states()->Get(i)->name()->str(), program.states()->Get(i)->value()});
+  return list;
+}
+
+static std::vector<TensorSpec> specsOf(const artifact::Program &program, std::span<const Named> list) {
   std::vector<TensorSpec> specs;
-  if (program.outputs())
-    for (const artifact::Port *port : *program.outputs()) {
-      const artifact::Value &value = *program.values()->Get(port->value());
-      specs.push_back({port->name()->str(), dtypeOf(value.dtype()), globalShapeOf(value)});
-    }
+  for (const Named &named : list) {
+    const artifact::Value &value = *program.values()->Get(named.value);
+    specs.push_back({named.name, dtypeOf(value.dtype()), globalShapeOf(value)});
+  }
   return specs;
 }
 
-Status meshplan::writeOutputParts(const RankView &view, std::span<const Tensor> values,
-                                  const SafetensorsWriter &writer) {
-  if (!view.program().outputs())
-    return Status();
-  for (const artifact::Port *port : *view.program().outputs()) {
-    if (!view.isFirstHolder(port->value()))
+static Status writeParts(const RankView &view, std::span<const Named> list, std::span<const Tensor> values,
+                         const SafetensorsWriter &writer, const std::string &prefix = "") {
+  for (const Named &named : list) {
+    if (!view.isFirstHolder(named.value))
       continue;
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor own, contiguous(values[port->value()]));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor own, contiguous(values[named.value]));
     MESHPLAN_ASSIGN_OR_RETURN(Tensor part, onHost(own));
     std::span<const std::byte> bytes(part.data(), part.byteSize());
-    MESHPLAN_RETURN_IF_ERROR(writer.write(port->name()->str(), view.ranges(port->value()), bytes));
+    MESHPLAN_RETURN_IF_ERROR(writer.write(prefix + named.name, view.ranges(named.value), bytes));
   }
   return Status();
+}
+
+std::vector<TensorSpec> meshplan::outputSpecs(const artifact::Program &program) {
+  return specsOf(program, outputsOf(program));
+}
+
+Status meshplan::writeOutputParts(const RankView &view, std::span<const Tensor> values, const SafetensorsWriter &writer,
+                                  const std::string &prefix) {
+  return writeParts(view, outputsOf(view.program()), values, writer, prefix);
+}
+
+std::vector<TensorSpec> meshplan::heldSpecs(const artifact::Program &program) {
+  return specsOf(program, heldOf(program));
+}
+
+Status meshplan::writeHeldParts(const RankView &view, std::span<const Tensor> held, const SafetensorsWriter &writer) {
+  return writeParts(view, heldOf(view.program()), held, writer);
 }

@@ -13,7 +13,14 @@ namespace meshplan {
 std::vector<TensorSpec> outputSpecs(const artifact::Program &program);
 
 /// Writes the parts of all outputs for which this rank is the first holder.
-Status writeOutputParts(const RankView &view, std::span<const Tensor> values, const SafetensorsWriter &writer);
+Status writeOutputParts(const RankView &view, std::span<const Tensor> values, const SafetensorsWriter &writer,
+                        const std::string &prefix = "");
+
+/// What a training step changes: parameters, under their first names, and states, as whole tensors.
+std::vector<TensorSpec> heldSpecs(const artifact::Program &program);
+
+/// Writes the parts of all of these for which this rank is the first holder; `held` by index into Program.values.
+Status writeHeldParts(const RankView &view, std::span<const Tensor> held, const SafetensorsWriter &writer);
 
 } // namespace meshplan
 

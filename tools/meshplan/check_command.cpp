@@ -20,7 +20,7 @@ struct CheckCommand {
     bool done = compilation.run(Phase::schedule);
     mlir::FailureOr<Report> report = mlir::failure();
     if (done)
-      report = buildReport(compilation.module(), "forward");
+      report = buildReport(compilation.module(), mainProgram(compilation.module()));
     compilation.diagnostics().print(llvm::errs());
     if (mlir::succeeded(report))
       report->coverage = coverage(compilation);

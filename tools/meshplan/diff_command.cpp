@@ -35,7 +35,7 @@ DiffCommand::Side DiffCommand::compile(const std::string &planFile) const {
   Compilation compilation(own);
   Side side;
   if (compilation.run(Phase::schedule)) {
-    side.report = buildReport(compilation.module(), "forward");
+    side.report = buildReport(compilation.module(), mainProgram(compilation.module()));
     side.modelDigest = compilation.digestOfModel();
   }
   compilation.diagnostics().print(llvm::errs());

@@ -17,6 +17,7 @@ static nlohmann::json jsonOf(const RankMemory &memory) {
   return {{"parameters", memory.resident.parameters},
           {"constants", memory.resident.constants},
           {"inputs", memory.resident.inputs},
+          {"states", memory.resident.states},
           {"peak", memory.peak}};
 }
 
@@ -34,7 +35,7 @@ Expected<RankReport> meshplan::reportOf(const std::string &text) {
     return Status(StatusCode::internal, "a rank's report is not readable");
   const nlohmann::json &memory = json["memory"];
   RankReport report;
-  report.memory = {{memory["parameters"], memory["constants"], memory["inputs"]}, memory["peak"]};
+  report.memory = {{memory["parameters"], memory["constants"], memory["inputs"], memory["states"]}, memory["peak"]};
   MESHPLAN_ASSIGN_OR_RETURN(report.trace, Trace::fromText(json["trace"]));
   report.clock = {json["machine"], Trace::Clock::time_point(Trace::Clock::duration(json["now"]))};
   return report;
@@ -55,8 +56,8 @@ nlohmann::json meshplan::memoryJson(const Job &job, const Reports &reports) {
     list.push_back(jsonOf(rank));
   nlohmann::json result = {{"ranks", std::move(list)}};
   if (const artifact::Memory *planned = job.program->memory())
-    result["planned"] =
-        jsonOf(RankMemory{{planned->parameters(), planned->constants(), planned->inputs()}, planned->peak()});
+    result["planned"] = jsonOf(RankMemory{
+        {planned->parameters(), planned->constants(), planned->inputs(), planned->states()}, planned->peak()});
   return result;
 }
 

@@ -46,7 +46,7 @@ private:
   ClockReading first;
 };
 
-/// Ranks and plan: parameters, constants, inputs and peak in bytes.
+/// Ranks and plan: parameters, constants, inputs, states of the optimizer and peak in bytes.
 nlohmann::json memoryJson(const Job &job, const Reports &reports);
 
 /// A line for each rank, and one that compares the largest with what the compiler planned.

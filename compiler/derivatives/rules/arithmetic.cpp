@@ -41,8 +41,8 @@ static void mulRule(Derivation &derivation) {
   Arithmetic math(derivation);
   Value gradient = derivation.gradient(), self = derivation.operand("self"), other = derivation.operand("other");
   if (derivation.wants("self"))
-    derivation.give("self", other ? math.mul(gradient, other)
-                                  : math.mul(gradient, derivation.getView().getFloat("other", 1)));
+    derivation.give("self",
+                    other ? math.mul(gradient, other) : math.mul(gradient, derivation.getView().getFloat("other", 1)));
   if (derivation.wants("other"))
     derivation.give("other", math.mul(gradient, self));
 }
@@ -51,10 +51,17 @@ static void divRule(Derivation &derivation) {
   Arithmetic math(derivation);
   Value gradient = derivation.gradient(), other = derivation.operand("other");
   if (derivation.wants("self"))
-    derivation.give("self", other ? math.div(gradient, other)
-                                  : math.scalar("aten.div.Scalar", gradient, derivation.getView().getFloat("other", 1)));
+    derivation.give("self", other
+                                ? math.div(gradient, other)
+                                : math.scalar("aten.div.Scalar", gradient, derivation.getView().getFloat("other", 1)));
   if (derivation.wants("other"))
     derivation.give("other", math.neg(math.div(math.mul(gradient, derivation.result()), other)));
+}
+
+/// Rounded quotients are constant almost everywhere.
+static void divModeRule(Derivation &derivation) {
+  if (!isa_and_present<StringAttr>(derivation.getView().get("rounding_mode")))
+    divRule(derivation);
 }
 
 /// self + value * tensor1 * tensor2
@@ -141,6 +148,8 @@ static void powRule(Derivation &derivation) {
   Value self = derivation.operand("self");
   if (exponent == 0)
     return;
+  if (exponent == 1)
+    return derivation.give("self", derivation.gradient());
   derivation.give("self", math.mul(math.mul(derivation.gradient(), math.pow(self, exponent - 1)), exponent));
 }
 
@@ -167,6 +176,7 @@ void meshplan::addArithmeticDerivatives(DerivativeTable &table) {
   table["aten.rsub.Tensor"] = table["aten.rsub.Scalar"] = rsubRule;
   table["aten.mul.Tensor"] = table["aten.mul.Scalar"] = mulRule;
   table["aten.div.Tensor"] = table["aten.div.Scalar"] = divRule;
+  table["aten.div.Tensor_mode"] = table["aten.div.Scalar_mode"] = divModeRule;
   table["aten.addcmul.default"] = addcmulRule;
   table["aten.addcdiv.default"] = addcdivRule;
   table["aten.maximum.default"] = table["aten.max.other"] = extremeRule<true>;
@@ -181,7 +191,6 @@ void meshplan::addArithmeticDerivatives(DerivativeTable &table) {
   table["aten.neg.default"] = negRule;
   table["aten.abs.default"] = absRule;
   for (StringRef target : {"floor.default", "ceil.default", "round.default", "trunc.default", "sign.default",
-                           "sgn.default", "floor_divide.default", "floor_divide.Scalar", "div.Tensor_mode",
-                           "div.Scalar_mode", "heaviside.default"})
+                           "sgn.default", "floor_divide.default", "floor_divide.Scalar", "heaviside.default"})
     table[("aten." + target).str()] = noGradient;
 }

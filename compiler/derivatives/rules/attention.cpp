@@ -23,6 +23,8 @@ static CallBuilder backwardCall(Derivation &derivation, StringRef target) {
 }
 
 static void attentionRule(Derivation &derivation) {
+  if (derivation.getView().getFloat("dropout", 0) != 0)
+    return derivation.refuse("dropout that drops something has no derivative yet");
   if (derivation.gradient(1))
     return derivation.refuse("the logarithm of the sum of an attention's weights has no derivative");
   if (!derivation.gradient(0))
@@ -39,8 +41,8 @@ static void attentionRule(Derivation &derivation) {
   }
   if (derivation.wants("mask")) {
     Value mask = derivation.operand("mask");
-    derivation.give("mask", backwardCall(derivation, "meshplan.attention_mask_gradient")
-                                .build(shapeOf(mask), elementOf(mask)));
+    derivation.give("mask",
+                    backwardCall(derivation, "meshplan.attention_mask_gradient").build(shapeOf(mask), elementOf(mask)));
   }
 }
 

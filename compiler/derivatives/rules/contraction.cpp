@@ -71,10 +71,8 @@ static void giveSides(Derivation &derivation, StringRef leftName, StringRef righ
 
 static void matmulRule(Derivation &derivation) {
   Arithmetic math(derivation);
-  StringRef other;
-  for (StringRef name : {"other", "mat2", "vec", "tensor"})
-    if (derivation.operand(name))
-      other = name;
+  StringRef other = *llvm::find_if(ArrayRef<StringRef>{"mat2", "vec", "tensor", "other"},
+                                   [&](StringRef name) { return derivation.operand(name) != nullptr; });
   SmallVector<int64_t> shape(shapeOf(derivation.result()));
   // A vector's dim is not in the product.
   if (rankOf(derivation.operand("self")) == 1)
@@ -144,28 +142,36 @@ static std::optional<Equation> readEquation(StringRef text) {
   return equation;
 }
 
-/// The gradient of one operand: the product of the result's gradient with the other operands.
-static void giveEinsumOperand(Derivation &derivation, const Equation &equation, ArrayRef<std::optional<unsigned>> tensors,
-                              size_t wanted) {
-  std::string letters = equation.result, text = equation.result;
+/// The gradient of one operand: the product of the result's gradient with the other operands. A dim of size 1 stands
+/// for all indices of its letter.
+static void giveEinsumOperand(Derivation &derivation, const Equation &equation,
+                              ArrayRef<std::optional<unsigned>> tensors, size_t wanted) {
+  std::string text = equation.result;
   SmallVector<Value> factors{derivation.gradient()};
+  llvm::SmallDenseMap<char, int64_t> sizes;
+  auto read = [&](StringRef letters, Value tensor) {
+    for (auto [letter, size] : llvm::zip(letters, shapeOf(tensor)))
+      if (auto [known, isNew] = sizes.insert({letter, size}); !isNew && known->second == 1)
+        known->second = size;
+  };
+  read(equation.result, derivation.gradient());
   for (auto [index, operand] : llvm::enumerate(tensors))
     if (index != wanted) {
-      letters += equation.operands[index];
       text += "," + equation.operands[index];
       factors.push_back(derivation.getCall().getOperand(*operand));
+      read(equation.operands[index], factors.back());
     }
   Value value = derivation.getCall().getOperand(*tensors[wanted]);
   std::string found;
   SmallVector<int64_t> shape, kept;
-  for (auto [letter, size] : llvm::zip(equation.operands[wanted], shapeOf(value))) {
-    bool isKnown = letters.find(letter) != std::string::npos;
+  for (char letter : equation.operands[wanted]) {
+    auto known = sizes.find(letter);
     // A letter that only this operand has was summed: each of its elements counts once.
-    kept.push_back(isKnown ? size : 1);
-    if (!isKnown)
+    kept.push_back(known == sizes.end() ? 1 : known->second);
+    if (known == sizes.end())
       continue;
     found.push_back(letter);
-    shape.push_back(size);
+    shape.push_back(known->second);
   }
   text += "->" + found;
   Value made = derivation.make("aten.einsum.default")

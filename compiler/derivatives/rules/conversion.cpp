@@ -15,12 +15,13 @@ static void copyRule(Derivation &derivation) { derivation.give("src", derivation
 static void noGradient(Derivation &) {}
 
 void meshplan::addConversionDerivatives(DerivativeTable &table) {
-  for (StringRef target : {"to.dtype", "to.device", "to.dtype_layout", "to.other", "_to_copy.default", "type_as.default",
-                           "alias.default", "clone.default", "contiguous.default", "lift_fresh_copy.default"})
+  for (StringRef target :
+       {"to.dtype", "to.device", "to.dtype_layout", "to.other", "_to_copy.default", "type_as.default", "alias.default",
+        "clone.default", "contiguous.default", "lift_fresh_copy.default"})
     table[("aten." + target).str()] = passRule;
   table["aten.copy.default"] = copyRule;
-  for (StringRef target : {"detach.default", "zeros_like.default", "ones_like.default", "full_like.default",
-                           "empty_like.default", "new_zeros.default", "new_ones.default", "new_full.default",
-                           "new_empty.default"})
+  for (StringRef target :
+       {"detach.default", "zeros_like.default", "ones_like.default", "full_like.default", "empty_like.default",
+        "new_zeros.default", "new_ones.default", "new_full.default", "new_empty.default"})
     table[("aten." + target).str()] = noGradient;
 }

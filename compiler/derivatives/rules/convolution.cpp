@@ -1,5 +1,4 @@
 //===- convolution.cpp - derivatives of convolutions ----------------------===//
-//===----------------------------------------------------------------------===//
 
 #include "compiler/derivatives/arithmetic.h"
 #include "compiler/derivatives/derivative_rules.h"

@@ -56,9 +56,10 @@ static void sqrtRule(Derivation &derivation) {
   derivation.give("self", math.div(derivation.gradient(), math.mul(derivation.result(), 2)));
 }
 
-/// An operator of ATen that takes the gradient and the operand (`self`) or the result (`output`), and these arguments of
-/// the call.
-static void callBackward(Derivation &derivation, StringRef target, bool takesResult, ArrayRef<StringRef> arguments = {}) {
+/// An operator of ATen that takes the gradient and the operand (`self`) or the result (`output`), and these arguments
+/// of the call.
+static void callBackward(Derivation &derivation, StringRef target, bool takesResult,
+                         ArrayRef<StringRef> arguments = {}) {
   Value self = derivation.operand("self");
   CallBuilder call = derivation.make(target);
   call.tensor("grad_output", derivation.gradient());
@@ -78,7 +79,9 @@ static void siluRule(Derivation &derivation) { callBackward(derivation, "aten.si
 static void geluRule(Derivation &derivation) {
   callBackward(derivation, "aten.gelu_backward.default", false, {"approximate"});
 }
-static void hardswishRule(Derivation &derivation) { callBackward(derivation, "aten.hardswish_backward.default", false); }
+static void hardswishRule(Derivation &derivation) {
+  callBackward(derivation, "aten.hardswish_backward.default", false);
+}
 static void hardsigmoidRule(Derivation &derivation) {
   callBackward(derivation, "aten.hardsigmoid_backward.default", false);
 }

@@ -21,7 +21,8 @@ static void embeddingRule(Derivation &derivation) {
 }
 
 /// A call `target`(self, dim, index, `name`) whose result is like self.
-static Value along(const Derivation &derivation, StringRef target, Value self, Value index, StringRef name, Value source) {
+static Value along(const Derivation &derivation, StringRef target, Value self, Value index, StringRef name,
+                   Value source) {
   return derivation.make(target)
       .tensor("self", self)
       .integer("dim", derivation.getView().getInt("dim", 0))

@@ -43,8 +43,8 @@ static void stackRule(Derivation &derivation) {
   SmallVector<std::optional<unsigned>> operands = derivation.getView().getOperands("tensors");
   if (llvm::is_contained(operands, std::nullopt))
     return differentiateAtRunTime(derivation);
-  SmallVector<Type> types(operands.size(),
-                          RankedTensorType::get(shapeOf(derivation.getCall().getOperand(*operands[0])), elementOf(gradient)));
+  SmallVector<Type> types(operands.size(), RankedTensorType::get(shapeOf(derivation.getCall().getOperand(*operands[0])),
+                                                                 elementOf(gradient)));
   plan::CallOp pieces = derivation.make("aten.unbind.int")
                             .tensor("self", gradient)
                             .integer("dim", dimOf(derivation, rankOf(gradient)))

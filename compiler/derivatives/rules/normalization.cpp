@@ -17,9 +17,7 @@ static void softmaxRule(Derivation &derivation, StringRef target) {
                               .type("input_dtype", elementOf(result))
                               .build(shapeOf(result), elementOf(result)));
 }
-static void plainSoftmaxRule(Derivation &derivation) {
-  softmaxRule(derivation, "aten._softmax_backward_data.default");
-}
+static void plainSoftmaxRule(Derivation &derivation) { softmaxRule(derivation, "aten._softmax_backward_data.default"); }
 static void logSoftmaxRule(Derivation &derivation) {
   softmaxRule(derivation, "aten._log_softmax_backward_data.default");
 }
@@ -27,8 +25,9 @@ static void logSoftmaxRule(Derivation &derivation) {
 /// Norms of rows: `target` without its ending names the kernels of the runtime.
 static void rowNormRule(Derivation &derivation, StringRef kernel) {
   const CallView &view = derivation.getView();
-  if (llvm::any_of(llvm::drop_begin(derivation.getCall().getResults()), [](Value value) { return !value.use_empty(); }))
-    return derivation.refuse("the statistics of a norm that something reads have no derivative");
+  for (unsigned index = 1; index < derivation.getCall().getNumResults(); ++index)
+    if (derivation.gradient(index))
+      return derivation.refuse("the statistics of a norm have no derivative");
   Value gradient = derivation.gradient(0), input = derivation.operand("input"), weight = derivation.operand("weight");
   if (!gradient)
     return;

@@ -46,16 +46,16 @@ static void extremeRule(Derivation &derivation) {
     if (size != shapeOf(self)[dim])
       dims.push_back(dim);
   Value gradient = math.reshape(derivation.gradient(), kept);
-  Value mask = math.convert(math.compare("aten.eq.Tensor", self, math.reshape(derivation.result(), kept)),
-                            elementOf(gradient));
+  Value mask =
+      math.convert(math.compare("aten.eq.Tensor", self, math.reshape(derivation.result(), kept)), elementOf(gradient));
   derivation.give("self", math.mul(mask, math.div(gradient, math.sum(mask, dims, /*keeps=*/true))));
 }
 
 static void logsumexpRule(Derivation &derivation) {
   Arithmetic math(derivation);
   SmallVector<int64_t> kept = keptShape(derivation);
-  Value shares = math.unary("aten.exp.default",
-                            math.sub(derivation.operand("self"), math.reshape(derivation.result(), kept)));
+  Value shares =
+      math.unary("aten.exp.default", math.sub(derivation.operand("self"), math.reshape(derivation.result(), kept)));
   derivation.give("self", math.mul(math.reshape(derivation.gradient(), kept), shares));
 }
 

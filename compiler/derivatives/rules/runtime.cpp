@@ -48,8 +48,10 @@ void meshplan::differentiateAtRunTime(Derivation &derivation) {
   StringRef target = derivation.getCall().getTarget();
   if (hasNone(target))
     return derivation.refuse("PyTorch has no derivative of it");
-  if (!target.starts_with("aten."))
+  if (target.starts_with("meshplan."))
     return derivation.refuse("the runtime's kernel '" + target + "' has no derivative");
+  if (!target.starts_with("aten."))
+    return derivation.refuse("LibTorch differentiates operators of ATen only");
   if (drawsRandomNumbers(derivation.getView()))
     return derivation.refuse("it draws random numbers");
   for (NamedAttribute argument : derivation.getView().args) {

@@ -10,7 +10,8 @@ using namespace meshplan;
 
 /// The same elements in the operand's shape.
 static void reshapeRule(Derivation &derivation) {
-  derivation.give(0, Arithmetic(derivation).reshape(derivation.gradient(), shapeOf(derivation.getCall().getOperand(0))));
+  derivation.give(0,
+                  Arithmetic(derivation).reshape(derivation.gradient(), shapeOf(derivation.getCall().getOperand(0))));
 }
 
 /// Repeated elements are summed, which `give` does.

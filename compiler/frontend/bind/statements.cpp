@@ -20,18 +20,6 @@ void checkOnce(const Statements &statements, llvm::StringRef name, Diagnostics &
         .help("keep one of them");
 }
 
-llvm::StringRef nameOf(TrainableStatement::Kind kind) {
-  switch (kind) {
-  case TrainableStatement::Kind::Freeze:
-    return "freeze";
-  case TrainableStatement::Kind::TrainOnly:
-    return "train only";
-  case TrainableStatement::Kind::Unused:
-    return "unused";
-  }
-  return "";
-}
-
 } // namespace
 
 void bind::checkStatements(const Syntax &syntax, Diagnostics &diagnostics) {
@@ -57,11 +45,6 @@ std::vector<LaterStatement> bind::laterStatements(const Syntax &syntax, const Bo
     add(syntax.microbatches, "microbatches");
   add(syntax.data, "data");
   add(syntax.precisions, "precision");
-  add(syntax.recomputes, "recompute");
-  // add(syntax.optimizers, "optimizer");
-  add(syntax.clips, "clip_grad_norm");
-  for (const TrainableStatement &statement : syntax.trainable)
-    result.push_back({nameOf(statement.kind).str(), statement.range});
   llvm::stable_sort(result, [](const LaterStatement &a, const LaterStatement &b) {
     return std::tie(a.range.line, a.range.column) < std::tie(b.range.line, b.range.column);
   });

@@ -43,6 +43,7 @@ Value meshplan::diffToJson(const ReportDiff &diff) {
       {"memory", Object{{"parameters", toJson(diff.parameterBytes)},
                         {"constants", toJson(diff.constantBytes)},
                         {"inputs", toJson(diff.inputBytes)},
+                        {"states", toJson(diff.stateBytes)},
                         {"peak", toJson(diff.peakBytes)}}},
       {"time", Object{{"compute_ns", toJson(diff.computeTime)}, {"communication_ns", toJson(diff.communicationTime)}}}};
 }

@@ -95,6 +95,8 @@ static void printMemory(const ReportDiff &diff, raw_ostream &stream) {
   table.add("parameters", diff.parameterBytes);
   table.add("constants", diff.constantBytes);
   table.add("inputs", diff.inputBytes);
+  if (diff.stateBytes.before != 0 || diff.stateBytes.after != 0)
+    table.add("optimizer states", diff.stateBytes);
   table.add("peak", diff.peakBytes);
   table.print(stream);
 }

@@ -131,6 +131,7 @@ ReportDiff meshplan::compareReports(const Report &before, const Report &after) {
   diff.parameterBytes = {before.memory.parameters.largest, after.memory.parameters.largest};
   diff.constantBytes = {before.memory.constants.largest, after.memory.constants.largest};
   diff.inputBytes = {before.memory.inputs.largest, after.memory.inputs.largest};
+  diff.stateBytes = {before.memory.states.largest, after.memory.states.largest};
   diff.peakBytes = {before.memory.peak.largest, after.memory.peak.largest};
   diff.computeTime = {before.time.compute, after.time.compute};
   diff.communicationTime = {before.time.communication, after.time.communication};

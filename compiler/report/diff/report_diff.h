@@ -44,8 +44,8 @@ struct ReportDiff {
   std::vector<ParameterChange> parameters;   ///< that differ, in the order of the first report
   int64_t sameParameters = 0;                ///< parameters that do not differ
   std::vector<CollectiveChange> collectives; ///< that differ
-  Change<int64_t> parameterBytes, constantBytes, inputBytes, peakBytes; ///< of the largest rank
-  Change<int64_t> computeTime, communicationTime;                       ///< as estimated, nanoseconds
+  Change<int64_t> parameterBytes, constantBytes, inputBytes, stateBytes, peakBytes; ///< of the largest rank
+  Change<int64_t> computeTime, communicationTime;                                   ///< as estimated, nanoseconds
 };
 
 /// Why the two reports are of different models: parameters that only one has, or that have another shape. Empty if they

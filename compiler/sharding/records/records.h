@@ -41,6 +41,7 @@ void addContractionGradientRecords(OpRegistry &registry); ///< gradients of matr
 void addAttentionGradientRecords(OpRegistry &registry);   ///< gradients of meshplan.attention
 void addRowGradientRecords(OpRegistry &registry);         ///< gradients of losses, tables and norms
 void addConvolutionGradientRecords(OpRegistry &registry); ///< gradients of convolutions
+void addOptimizerRecords(OpRegistry &registry);           ///< steps of optimizers, in place
 
 /// The record of every "vjp.TARGET".
 const OpRecord &runtimeDerivativeRecord();

@@ -140,6 +140,10 @@ void ProgramDescriber::describeCompute(const artifact::Compute &compute) {
   stream << " = " << textOf(compute.target()) << '(';
   list(compute.args(), [&](const artifact::Arg *arg) { describeArgument(*arg); });
   stream << ')';
+  if (compute.overwrites() && compute.overwrites()->size() > 0) {
+    stream << " overwrites ";
+    list(compute.overwrites(), [&](int32_t value) { stream << 'v' << value; });
+  }
 }
 
 void ProgramDescriber::describeStart(const artifact::Start &start) {
@@ -193,7 +197,7 @@ void ProgramDescriber::describeInstruction(const artifact::Instruction &instruct
 void ProgramDescriber::describeMemory() {
   if (const artifact::Memory *memory = program.memory())
     stream << "  memory parameters " << memory->parameters() << " constants " << memory->constants() << " inputs "
-           << memory->inputs() << " peak " << memory->peak() << '\n';
+           << memory->inputs() << " states " << memory->states() << " peak " << memory->peak() << '\n';
 }
 
 void ProgramDescriber::describeGivenValues() {
@@ -214,6 +218,21 @@ void ProgramDescriber::describeGivenValues() {
     describeValue(input->value());
     stream << " '" << textOf(input->name()) << "'\n";
   });
+  forEach(program.states(), [&](const artifact::State *state) {
+    stream << "  state ";
+    describeValue(state->value());
+    stream << " '" << textOf(state->name()) << "' of '" << textOf(state->parameter()) << "'\n";
+  });
+  forEach(program.settings(), [&](const artifact::Setting *setting) {
+    stream << "  setting ";
+    describeValue(setting->value());
+    stream << " '" << textOf(setting->name()) << "' " << llvm::format("%.17g", setting->number());
+    if (const artifact::RateSchedule *schedule = setting->schedule())
+      stream << ' ' << artifact::EnumNameRateKind(schedule->kind()) << " warmup " << schedule->warmup() << " steps "
+             << schedule->steps() << " decay " << schedule->decay() << " min "
+             << llvm::format("%.17g", schedule->min());
+    stream << '\n';
+  });
 }
 
 void ProgramDescriber::describe() {
@@ -226,6 +245,9 @@ void ProgramDescriber::describe() {
   forEach(program.instructions(), [&](const artifact::Instruction *instruction) { describeInstruction(*instruction); });
   forEach(program.outputs(), [&](const artifact::Port *output) {
     stream << "  output v" << output->value() << " '" << textOf(output->name()) << "'\n";
+  });
+  forEach(program.updates(), [&](const artifact::Update *update) {
+    stream << "  update v" << update->target() << " to v" << update->value() << '\n';
   });
 }
 

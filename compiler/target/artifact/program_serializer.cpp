@@ -47,6 +47,9 @@ private:
   LogicalResult addConstant(sched::ConstantOp constant);
   void addInput(sched::InputOp input);
   void addOutput(sched::OutputOp output);
+  void addState(sched::StateOp state);
+  void addSetting(sched::SettingOp setting);
+  void addUpdate(sched::UpdateOp update);
   LogicalResult addCompute(sched::ComputeOp compute);
   LogicalResult addStart(sched::StartOp start);
   void addWait(sched::WaitOp wait);
@@ -143,6 +146,49 @@ void ProgramSerializer::addOutput(sched::OutputOp output) {
   program->outputs.push_back(toPort(output.getName(), numbers.lookup(output.getValue())));
 }
 
+void ProgramSerializer::addState(sched::StateOp state) {
+  auto entry = std::make_unique<artifact::StateT>();
+  entry->name = state.getName().str();
+  entry->value = numbers.lookup(state.getResult());
+  entry->parameter = state.getParameter().str();
+  program->states.push_back(std::move(entry));
+}
+
+static std::unique_ptr<artifact::RateScheduleT> toRateSchedule(DictionaryAttr schedule) {
+  auto integer = [&](StringRef name) {
+    auto value = schedule.getAs<IntegerAttr>(name);
+    return value ? value.getInt() : 0;
+  };
+  auto entry = std::make_unique<artifact::RateScheduleT>();
+  auto kind = schedule.getAs<StringAttr>("kind");
+  for (artifact::RateKind each : artifact::EnumValuesRateKind())
+    if (kind && kind.getValue() == artifact::EnumNameRateKind(each))
+      entry->kind = each;
+  entry->warmup = integer("warmup");
+  entry->steps = integer("steps");
+  entry->decay = integer("decay");
+  if (auto least = schedule.getAs<FloatAttr>("min"))
+    entry->min = least.getValueAsDouble();
+  return entry;
+}
+
+void ProgramSerializer::addSetting(sched::SettingOp setting) {
+  auto entry = std::make_unique<artifact::SettingT>();
+  entry->name = setting.getName().str();
+  entry->value = numbers.lookup(setting.getResult());
+  entry->number = setting.getValue().convertToDouble();
+  if (std::optional<DictionaryAttr> schedule = setting.getSchedule())
+    entry->schedule = toRateSchedule(*schedule);
+  program->settings.push_back(std::move(entry));
+}
+
+void ProgramSerializer::addUpdate(sched::UpdateOp update) {
+  auto entry = std::make_unique<artifact::UpdateT>();
+  entry->value = numbers.lookup(update.getValue());
+  entry->target = numbers.lookup(update.getTarget());
+  program->updates.push_back(std::move(entry));
+}
+
 LogicalResult ProgramSerializer::addCompute(sched::ComputeOp compute) {
   artifact::ComputeT action;
   action.target = compute.getTarget().str();
@@ -154,6 +200,8 @@ LogicalResult ProgramSerializer::addCompute(sched::ComputeOp compute) {
   }
   for (Value result : compute.getResults())
     action.outputs.push_back(numbers.lookup(result));
+  for (int64_t operand : compute.getOverwrites().value_or(ArrayRef<int64_t>()))
+    action.overwrites.push_back(numbers.lookup(compute.getOperands()[operand]));
   addInstruction(compute, std::move(action));
   return success();
 }
@@ -210,6 +258,9 @@ LogicalResult ProgramSerializer::addStep(Operation &step) {
       .Case([&](sched::ConstantOp constant) { return addConstant(constant); })
       .Case([&](sched::InputOp input) { return addInput(input), success(); })
       .Case([&](sched::OutputOp output) { return addOutput(output), success(); })
+      .Case([&](sched::StateOp state) { return addState(state), success(); })
+      .Case([&](sched::SettingOp setting) { return addSetting(setting), success(); })
+      .Case([&](sched::UpdateOp update) { return addUpdate(update), success(); })
       .Case([&](sched::ComputeOp compute) { return addCompute(compute); })
       .Case([&](sched::StartOp start) { return addStart(start); })
       .Case([&](sched::WaitOp wait) { return addWait(wait), success(); })
@@ -229,6 +280,7 @@ FailureOr<std::unique_ptr<artifact::ProgramT>> ProgramSerializer::serialize() {
     program->memory->constants = memory->getConstants();
     program->memory->inputs = memory->getInputs();
     program->memory->peak = memory->getPeak();
+    program->memory->states = memory->getStates();
   }
   if (std::optional<ArrayAttr> devices = op.getDevices())
     program->devices = toAxisTable(*devices);

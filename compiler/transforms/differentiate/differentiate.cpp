@@ -43,12 +43,19 @@ LogicalResult StepMaker::run() {
   int64_t number = statement.getOutput();
   Value loss = output->getOperand(number);
   auto type = cast<RankedTensorType>(loss.getType());
+  StringRef name = step.getResultAttrOfType<StringAttr>(number, "plan.name").getValue();
   if (type.getNumElements() != 1 || !isa<FloatType>(type.getElementType()))
-    return reportOtherLoss(statement, step.getResultAttrOfType<StringAttr>(number, "plan.name").getValue(), type);
+    return reportOtherLoss(statement, name, type);
+  Value made = loss;
+  while (auto constrain = made.getDefiningOp<ConstrainOp>())
+    made = constrain.getInput();
+  if (isa<BlockArgument>(made))
+    return reportReturnedLoss(statement, name);
   SmallVector<BlockArgument> trained;
   for (BlockArgument argument : step.getArguments())
     if (auto isTrained = step.getArgAttrOfType<BoolAttr>(argument.getArgNumber(), "plan.trainable");
-        isTrained && isTrained.getValue() && isa<FloatType>(cast<RankedTensorType>(argument.getType()).getElementType()))
+        isTrained && isTrained.getValue() &&
+        isa<FloatType>(cast<RankedTensorType>(argument.getType()).getElementType()))
       trained.push_back(argument);
   Gradients gradients(step, loss, trained);
   if (failed(gradients.run()) || failed(checkReached(gradients, trained)))
@@ -70,7 +77,7 @@ LogicalResult StepMaker::checkReached(const Gradients &gradients, ArrayRef<Block
   for (BlockArgument argument : trained)
     if (gradients.of(argument))
       ++reached;
-    else if (!step.getArgAttr(argument.getArgNumber(), "plan.unused"))
+    else
       missing.push_back(nameOf(argument));
   if (reached != 0 && missing.empty())
     return success();
@@ -91,8 +98,12 @@ void StepMaker::returnGradients(const Gradients &gradients, ArrayRef<BlockArgume
     if (cast<RankedTensorType>(value.getType()).getNumElements() == 1)
       add(value, step.getResultAttrOfType<StringAttr>(index, "plan.name").getValue());
   for (BlockArgument argument : trained)
-    if (Value gradient = gradients.of(argument))
+    if (Value gradient = gradients.of(argument)) {
       add(gradient, "gradients." + nameOf(argument));
+      NamedAttrList own(cast<DictionaryAttr>(attributes.back()));
+      own.set("plan.gradient_of", builder.getI64IntegerAttr(argument.getArgNumber()));
+      attributes.back() = own.getDictionary(step.getContext());
+    }
   output->setOperands(values);
   step.setType(builder.getFunctionType(step.getArgumentTypes(), ValueRange(values).getTypes()));
   step.setResAttrsAttr(builder.getArrayAttr(attributes));

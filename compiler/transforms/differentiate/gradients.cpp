@@ -18,7 +18,8 @@ static bool isFloat(Value value) { return isa<FloatType>(cast<RankedTensorType>(
 void Gradients::findActive(ArrayRef<BlockArgument> trained) {
   active.insert_range(trained);
   for (Operation &op : function.getBody().front())
-    if (isa<CallOp, ConstrainOp>(op) && llvm::any_of(op.getOperands(), [&](Value value) { return active.contains(value); }))
+    if (isa<CallOp, ConstrainOp>(op) &&
+        llvm::any_of(op.getOperands(), [&](Value value) { return active.contains(value); }))
       for (Value result : op.getResults())
         if (isFloat(result))
           active.insert(result);
@@ -85,14 +86,19 @@ LogicalResult Gradients::visit(CallOp call) {
   return success();
 }
 
+/// The call that makes a gradient, which may be laid out since.
+static CallOp callBehind(Value gradient) {
+  while (auto match = gradient.getDefiningOp<MatchOp>())
+    gradient = match.getGradient();
+  return gradient.getDefiningOp<CallOp>();
+}
+
 void Gradients::visit(ConstrainOp constrain) {
   auto found = made.find(constrain.getResult());
   if (found == made.end() || !active.contains(constrain.getInput()))
     return;
   Value gradient = found->second;
-  auto [known, isNew] = made.insert({constrain.getInput(), gradient});
-  if (!isNew)
-    add(constrain.getInput(), gradient, gradient.getDefiningOp<CallOp>());
+  add(constrain.getInput(), gradient, callBehind(gradient));
 }
 
 void Gradients::add(Value value, Value addend, CallOp from) {
@@ -107,5 +113,6 @@ void Gradients::add(Value value, Value addend, CallOp from) {
 
 Value Gradients::matched(Value value) {
   Value gradient = made.lookup(value);
-  return MatchOp::create(place, value.getLoc(), RankedTensorType::get(shapeOf(value), elementOf(value)), gradient, value);
+  return MatchOp::create(place, value.getLoc(), RankedTensorType::get(shapeOf(value), elementOf(value)), gradient,
+                         value);
 }

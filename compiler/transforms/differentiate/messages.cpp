@@ -10,6 +10,7 @@ using namespace meshplan;
 using namespace meshplan::plan;
 
 static constexpr size_t maxNotes = 4;
+static constexpr char otherLossHelp[] = "help: name an output that is one number, or export the model with its loss";
 
 /// The shortest way from the loss to a call, against the direction of the program: the calls between.
 static SmallVector<CallOp> pathTo(CallOp call, Value loss) {
@@ -45,18 +46,27 @@ LogicalResult meshplan::reportNoDerivative(CallOp call, StringRef why, Value los
     if (index < maxNotes / 2 || index + maxNotes / 2 >= path.size())
       diagnostic.attachNote(between.getLoc()) << "on the way from the loss: " << callText(between);
     else if (index == maxNotes / 2)
-      diagnostic.attachNote(between.getLoc()) << "then " << path.size() - maxNotes << " more operators";
+      diagnostic.attachNote(between.getLoc())
+          << "then " << path.size() - maxNotes << " more operator" << (path.size() == maxNotes + 1 ? "" : "s");
   diagnostic.attachNote() << "help: detach what it reads, or freeze the parameters behind it";
   return failure();
 }
 
 LogicalResult meshplan::reportOtherLoss(LossOp statement, StringRef output, RankedTensorType type) {
-  std::string shape;
+  std::string shape, element;
+  llvm::raw_string_ostream(element) << type.getElementType();
   for (int64_t size : type.getShape())
     shape += (shape.empty() ? "" : ", ") + std::to_string(size);
-  auto diagnostic = statement.emitError() << "output '" << output << "' has the shape [" << shape << "] and type "
-                                          << type.getElementType() << ", and a loss is one float";
-  diagnostic.attachNote() << "help: name an output that is one number, or export the model with its loss";
+  auto diagnostic = statement.emitError() << "output '" << output << "' has shape [" << shape << "] and type "
+                                          << element << ", and a loss is one float";
+  diagnostic.attachNote() << otherLossHelp;
+  return failure();
+}
+
+LogicalResult meshplan::reportReturnedLoss(LossOp statement, StringRef output) {
+  auto diagnostic = statement.emitError()
+                    << "output '" << output << "' is an argument that the model returns, and a loss is computed";
+  diagnostic.attachNote() << otherLossHelp;
   return failure();
 }
 
@@ -73,4 +83,11 @@ LogicalResult meshplan::reportUnreached(LossOp statement, ArrayRef<StringRef> na
     diagnostic.attachNote() << "nor on '" << name << "'";
   diagnostic.attachNote() << "help: 'unused " << names.front() << "' says that this is meant";
   return failure();
+}
+
+void meshplan::reportNothingKept(RecomputeOp statement, StringRef name) {
+  auto diagnostic = statement.emitError()
+                    << "'keep " << name << "' keeps nothing: " << moduleText(statement.getModule())
+                    << " has no operator '" << name << "'";
+  diagnostic.attachNote() << "help: operators have their names in ATen, such as 'linear', and 'attention' is one too";
 }

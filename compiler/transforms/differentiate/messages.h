@@ -14,8 +14,14 @@ mlir::LogicalResult reportNoDerivative(plan::CallOp call, llvm::StringRef why, m
 /// The output is no single number.
 mlir::LogicalResult reportOtherLoss(plan::LossOp statement, llvm::StringRef output, mlir::RankedTensorType type);
 
+/// The output is a parameter or input itself.
+mlir::LogicalResult reportReturnedLoss(plan::LossOp statement, llvm::StringRef output);
+
 /// Parameters are trained, and the loss does not depend on them. `names` are theirs; all of them if `isAll`.
 mlir::LogicalResult reportUnreached(plan::LossOp statement, llvm::ArrayRef<llvm::StringRef> names, bool isAll);
+
+/// No operator of the modules has a name that is to be kept.
+void reportNothingKept(plan::RecomputeOp statement, llvm::StringRef name);
 
 } // namespace meshplan
 

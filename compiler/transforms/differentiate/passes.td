@@ -39,4 +39,47 @@ def Differentiate : Pass<"plan-differentiate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def AddOptimizerStep : Pass<"plan-add-optimizer-step", "::mlir::ModuleOp"> {
+  let summary = "change the parameters by their gradients";
+  let description = [{
+    For each gradient that `@step` returns, by the statement `plan.optimizer`, a
+    call that changes the parameter and its states in place. States
+    (`plan.kind = "state"`) are arguments laid out as their parameter; learning
+    rate and number of the step are settings (`plan.kind = "setting"`), which a
+    run may give. The new values are results in the gradients' place, marked
+    with the argument that they are the new value of (`plan.updates`).
+
+    With a limit for the norm the squares of all gradients are added up first;
+    each element counts once, however many ranks hold it.
+
+    ```mlir
+    %0 = plan.call "meshplan.square_sum"(%g) ...
+    %1 = plan.call "meshplan.clip_factor"(%0) {limit = 1.0} ...
+    %2:3 = plan.call "meshplan.adam"(%w, %g, %average, %square, %lr, %step, %1) {beta1 = ..., decoupled = true} ...
+    return %loss, %2#0, %2#1, %2#2
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
+def Recompute : Pass<"plan-recompute", "::mlir::ModuleOp"> {
+  let summary = "make again for the backward pass what the plan says";
+  let description = [{
+    What calls of a module with `plan.recompute` make, and only calls of that
+    module read, is made again from what is kept, before its first backward
+    reader; the forward values need not live that long. What leaves the module is
+    kept, and so is what the named operators make. The calls that repeat others
+    are `backward`, and propagation decides their layouts as it did before.
+
+    ```mlir
+    %1 = plan.call "aten.relu.default"(%0) ... in "mlp"
+    %2 = plan.call "aten.linear.default"(%1, %w) ... in "mlp"
+    ...
+    %3 = plan.call "aten.relu.default"(%0) ... in "mlp" backward
+    %4 = plan.call "meshplan.weight_gradient"(%g, %3) ... in "mlp" backward
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 #endif // MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_PASSES_TD

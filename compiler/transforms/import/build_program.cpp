@@ -40,6 +40,9 @@ private:
 
   void addParameters(Block *block);
 
+  /// Whether the parameter is trained, and in which group.
+  void addUse(size_t parameter, SmallVectorImpl<NamedAttribute> &attributes);
+
   /// The layout that the plan states for a parameter itself, if it does; returns where.
   Location addPlacement(size_t parameter, StringRef name, SmallVectorImpl<NamedAttribute> &attributes);
   void addBuffers(Block *block);
@@ -126,14 +129,22 @@ void ProgramBuilder::addParameters(Block *block) {
     for (size_t index : group)
       names.push_back(program.parameters[index].name);
     const archive::Parameter &first = program.parameters[group.front()];
-    SmallVector<NamedAttribute> attributes{
-        kind("parameter"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr(names)),
-        builder.getNamedAttr("plan.trainable", builder.getBoolAttr(first.requiresGrad))};
+    SmallVector<NamedAttribute> attributes{kind("parameter"),
+                                           builder.getNamedAttr("plan.names", builder.getStrArrayAttr(names))};
+    addUse(number, attributes);
     Location location = addPlacement(number, names.front(), attributes);
     addArgument(block, first.value, location, attributes);
     for (size_t index : group)
       values[program.parameters[index].value] = values[first.value];
   }
+}
+
+void ProgramBuilder::addUse(size_t parameter, SmallVectorImpl<NamedAttribute> &attributes) {
+  ParameterUse use = bound.parameterUse[parameter];
+  attributes.push_back(builder.getNamedAttr("plan.trainable", builder.getBoolAttr(use == ParameterUse::Trained)));
+  if (use == ParameterUse::Trained && bound.optimizer && bound.optimizer->groupOf[parameter] != 0)
+    attributes.push_back(builder.getNamedAttr(
+        "plan.group", builder.getI64IntegerAttr(static_cast<int64_t>(bound.optimizer->groupOf[parameter]))));
 }
 
 Location ProgramBuilder::addPlacement(size_t parameter, StringRef name, SmallVectorImpl<NamedAttribute> &attributes) {

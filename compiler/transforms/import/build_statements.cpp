@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/import/build_statements.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -38,6 +39,56 @@ void StatementBuilder::build() {
   }
   for (const BoundOutput &output : bound.outputs)
     buildOutput(output);
+  if (bound.loss && bound.optimizer)
+    buildTraining();
+}
+
+DictionaryAttr StatementBuilder::numbersOf(const OptimizerNumbers &numbers) const {
+  NamedAttrList list;
+  for (auto [name, value] : {std::pair("lr", numbers.lr),
+                             {"weight_decay", numbers.weightDecay},
+                             {"beta1", numbers.beta1},
+                             {"beta2", numbers.beta2},
+                             {"eps", numbers.eps},
+                             {"momentum", numbers.momentum},
+                             {"dampening", numbers.dampening},
+                             {"nesterov", numbers.nesterov ? 1.0 : 0.0}})
+    list.set(name, builder.getF64FloatAttr(value));
+  return list.getDictionary(builder.getContext());
+}
+
+DictionaryAttr StatementBuilder::scheduleOf(const LrSchedule &schedule) const {
+  static constexpr StringLiteral kinds[] = {"constant", "linear", "cosine", "wsd"};
+  NamedAttrList list;
+  list.set("kind", builder.getStringAttr(kinds[static_cast<size_t>(schedule.kind)]));
+  for (auto [name, value] :
+       {std::pair("warmup", schedule.warmup), {"steps", schedule.steps}, {"decay", schedule.decay}})
+    list.set(name, builder.getI64IntegerAttr(value));
+  list.set("min", builder.getF64FloatAttr(schedule.min));
+  return list.getDictionary(builder.getContext());
+}
+
+/// The loss, and how parameters change by their gradients.
+void StatementBuilder::buildTraining() {
+  LossOp::create(builder, locate(bound.loss->range), static_cast<int64_t>(bound.loss->output));
+  SmallVector<Attribute> groups;
+  for (const OptimizerGroup &group : bound.optimizer->groups)
+    groups.push_back(numbersOf(group.numbers));
+  const std::optional<LrSchedule> &schedule = bound.optimizer->schedule;
+  OptimizerOp::create(builder, locate(bound.optimizer->range),
+                      builder.getStringAttr(optimizerName(bound.optimizer->kind)), builder.getArrayAttr(groups),
+                      schedule ? scheduleOf(*schedule) : DictionaryAttr(),
+                      bound.clipGradNorm ? builder.getF64FloatAttr(bound.clipGradNorm->norm) : FloatAttr());
+  for (const BoundRecompute &recompute : bound.recomputes)
+    buildRecompute(recompute);
+}
+
+void StatementBuilder::buildRecompute(const BoundRecompute &recompute) {
+  SmallVector<StringRef> keep(recompute.keep.begin(), recompute.keep.end());
+  for (const BoundPaths &paths : recompute.paths)
+    for (size_t module : paths.modules)
+      RecomputeOp::create(builder, locate(recompute.range), builder.getStringAttr(outline.model.modules[module].path),
+                          builder.getStrArrayAttr(keep));
 }
 
 Location StatementBuilder::locate(const SourceRange &range) const {
@@ -53,12 +104,46 @@ SmallVector<AxisRefAttr> StatementBuilder::axisRefs(ArrayRef<size_t> axes) const
   });
 }
 
+/// What the plan means without a statement.
+static std::string helpWithout(StringRef statement) {
+  StringRef meaning = llvm::StringSwitch<StringRef>(statement)
+                          .Case("data", "parameters and states are whole on all ranks that no style divides, and "
+                                        "gradients are added up over the axes of the inputs")
+                          .Case("precision", "the dtypes of the archive hold")
+                          .Default("the whole batch is one");
+  return ("leave it out: " + meaning).str();
+}
+
+static StringRef nameOf(TrainableStatement::Kind kind) {
+  switch (kind) {
+  case TrainableStatement::Kind::Freeze:
+    return "freeze";
+  case TrainableStatement::Kind::TrainOnly:
+    return "train only";
+  case TrainableStatement::Kind::Unused:
+    return "unused";
+  }
+  llvm_unreachable("unknown statement");
+}
+
+/// Statements of training do nothing in a plan that does not train.
+void StatementBuilder::refuseUseless() {
+  auto refuse = [&](StringRef name, SourceRange range) {
+    diagnostics.error(range, ("'" + name + "' without an optimizer: nothing is trained").str())
+        .help("add 'optimizer KIND { ... }', or remove the statement");
+  };
+  for (const BoundRecompute &recompute : bound.recomputes)
+    refuse("recompute", recompute.range);
+  for (const BoundTrainable &trainable : bound.trainable)
+    refuse(nameOf(trainable.kind), trainable.range);
+}
+
 void StatementBuilder::refuseStatements() {
-  if (bound.loss && bound.optimizer)
-    LossOp::create(builder, locate(bound.loss->range), static_cast<int64_t>(bound.loss->output));
+  if (!bound.optimizer)
+    refuseUseless();
   for (const LaterStatement &statement : bound.later)
     diagnostics.error(statement.range, "'" + statement.name + "' is not implemented yet")
-        .help("a plan for the forward pass needs mesh, input, loss and styles only");
+        .help(helpWithout(statement.name));
   for (const BoundModule &module : bound.modules)
     for (const BoundStyle &style : module.styles)
       refuseStyle(style);

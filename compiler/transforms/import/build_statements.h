@@ -31,7 +31,13 @@ public:
   plan::ShardingAttr layoutOf(const BoundLayout &layout, llvm::ArrayRef<int64_t> shape, llvm::StringRef what);
 
 private:
+  mlir::DictionaryAttr numbersOf(const OptimizerNumbers &numbers) const;
+  mlir::DictionaryAttr scheduleOf(const LrSchedule &schedule) const;
+  void buildTraining();
+  void buildRecompute(const BoundRecompute &recompute);
+
   void refuseStatements();
+  void refuseUseless();
   void refuseStyle(const BoundStyle &style);
   void buildMesh();
   void buildStyle(const BoundModule &module, const BoundStyle &style);

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/op_record.h"
-#include "dialect/plan/call_builder.h"
 #include "compiler/transforms/import/passes.h"
+#include "dialect/plan/call_builder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 

@@ -6,9 +6,9 @@
 
 #include "compiler/sharding/class_losses.h"
 #include "compiler/support/layer_names.h"
-#include "dialect/plan/call_builder.h"
 #include "compiler/transforms/import/loss_reduction.h"
 #include "compiler/transforms/import/passes.h"
+#include "dialect/plan/call_builder.h"
 #include "dialect/plan/plan.h"
 #include "llvm/ADT/SetVector.h"
 

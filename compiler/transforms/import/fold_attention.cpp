@@ -7,9 +7,9 @@
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/import/attention/fold_mask.h"
 #include "compiler/transforms/import/attention/repeated_heads.h"
-#include "dialect/plan/call_builder.h"
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
+#include "dialect/plan/call_builder.h"
 #include "mlir/IR/TypeUtilities.h"
 #include <cmath>
 

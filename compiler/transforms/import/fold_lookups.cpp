@@ -5,11 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/op_record.h"
-#include "dialect/plan/call_builder.h"
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/index_functions/index_functions.h"
 #include "compiler/transforms/import/index_functions/lookup.h"
 #include "compiler/transforms/import/passes.h"
+#include "dialect/plan/call_builder.h"
 #include <numeric>
 
 namespace meshplan {

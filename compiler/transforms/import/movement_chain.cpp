@@ -1,8 +1,8 @@
 //===- movement_chain.cpp - views and permutations in a row ---------------===//
 
 #include "compiler/transforms/import/movement_chain.h"
-#include "dialect/plan/call_builder.h"
 #include "compiler/transforms/import/index_functions/index_functions.h"
+#include "dialect/plan/call_builder.h"
 
 using namespace mlir;
 using namespace meshplan;

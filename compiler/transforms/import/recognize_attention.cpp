@@ -7,9 +7,9 @@
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/import/attention/fold_mask.h"
 #include "compiler/transforms/import/attention/written_attention.h"
-#include "dialect/plan/call_builder.h"
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
+#include "dialect/plan/call_builder.h"
 
 namespace meshplan {
 #define GEN_PASS_DEF_RECOGNIZEATTENTION

@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/plan/call_builder.h"
 #include "compiler/transforms/import/loss_reduction.h"
 #include "compiler/transforms/import/passes.h"
+#include "dialect/plan/call_builder.h"
 
 namespace meshplan {
 #define GEN_PASS_DEF_SPLITLOSSREDUCTIONS

@@ -5,10 +5,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/op_record.h"
-#include "dialect/plan/call_builder.h"
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/movement_chain.h"
 #include "compiler/transforms/import/passes.h"
+#include "dialect/plan/call_builder.h"
 
 namespace meshplan {
 #define GEN_PASS_DEF_UNMERGEDIMS

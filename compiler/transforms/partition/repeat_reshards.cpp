@@ -17,7 +17,10 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
+/// True for calls of the backward pass, and for reshards that only these read.
 static bool isBackward(Operation *op) {
+  if (isa<ReshardOp>(op))
+    return llvm::all_of(op->getUsers(), isBackward);
   auto call = dyn_cast<CallOp>(op);
   return call && call.getBackward();
 }

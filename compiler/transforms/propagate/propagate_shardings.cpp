@@ -290,8 +290,8 @@ void Propagation::visitMatch(MatchOp match) {
   Value gradient = layouts.current(match.getGradient());
   ShardingAttr from = getSharding(gradient), to = getSharding(match.getValue()).withoutPartial();
   // What divides the value, or what the ranks have addends over, is behind the reshard.
-  std::optional<Cause> cause = from.isPartial() ? layouts.causeOf(gradient, from.getPartialAxes().front())
-                                                : statementBehind(match.getValue());
+  std::optional<Cause> cause =
+      from.isPartial() ? layouts.causeOf(gradient, from.getPartialAxes().front()) : statementBehind(match.getValue());
   Value made = layouts.obtain(gradient, to, match, cause.value_or(Cause{match.getLoc(), StringAttr()}));
   for (AxisRefAttr axis : allAxes(to))
     if (std::optional<Cause> own = layouts.causeOf(match.getValue(), axis))

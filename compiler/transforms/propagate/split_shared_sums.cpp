@@ -7,11 +7,19 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
+/// True if ranks have addends of one of the sums: neighbours hold the same units, or there is one unit in all and those
+/// that share it are divided.
+static bool hasSharedSums(CallOp call, const SharedSums &sums, const CallDecision &decision) {
+  bool isCounterDivided = !getSharding(call.getOperand(sums.counter)).getDims()[sums.dim].getAxes().empty();
+  return llvm::any_of(sums.results, [&](unsigned index) {
+    bool isOne = cast<RankedTensorType>(call.getResult(index).getType()).getDimSize(sums.dim) == 1;
+    return isShared(decision.results[index].getDims()[sums.dim]) || (isOne && isCounterDivided);
+  });
+}
+
 bool meshplan::splitSharedSums(CallOp call, const OpRecord &record, const CallDecision &decision) {
-  bool shares = llvm::any_of(decision.results, [](ShardingAttr sharding) { return llvm::any_of(sharding.getDims(), isShared); });
-  std::optional<SharedSums> split =
-      shares && record.splitSharedSums ? record.splitSharedSums(CallView::of(call)) : std::nullopt;
-  if (!split)
+  std::optional<SharedSums> split = record.splitSharedSums ? record.splitSharedSums(CallView::of(call)) : std::nullopt;
+  if (!split || !hasSharedSums(call, *split, decision))
     return false;
   call.setArgsAttr(split->args);
   OpBuilder builder(call->getContext());

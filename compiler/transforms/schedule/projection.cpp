@@ -54,6 +54,9 @@ private:
   int64_t packedBytes(Operation &op, unsigned rankClass);
   int64_t durationOf(Operation &op, ArrayRef<AxisRef> axes);
 
+  /// An operation that overwrites a buffer comes behind all that read its storage before.
+  void waitForReaders(unsigned index);
+
   unsigned addBuffer(Value value, Buffer buffer);
   scheduling::Operation &addOperation(Operation &op, StringRef name);
 
@@ -63,6 +66,8 @@ private:
   const OpRegistry &registry;
   scheduling::Machine machine;
   DenseMap<Value, unsigned> bufferOf;
+  /// Operations that read each storage.
+  DenseMap<unsigned, SmallVector<unsigned, 2>> readers;
   /// How a value lies in the memory of a rank of each class; row-major where it has no entry.
   DenseMap<Value, SmallVector<Strides, 2>> stridesOf;
   ProjectedFunction result;
@@ -82,8 +87,10 @@ scheduling::Operation &Projector::addOperation(Operation &op, StringRef name) {
   scheduling::Operation &operation = result.problem.operations.emplace_back();
   operation.name = (name + " " + Twine(result.operations.size())).str();
   operation.stream = computeStream;
-  for (Value operand : op.getOperands())
+  for (Value operand : op.getOperands()) {
     operation.consumed.push_back(bufferOf.lookup(operand));
+    readers[result.problem.storageOf(operation.consumed.back())].push_back(result.operations.size());
+  }
   result.operations.push_back(&op);
   return operation;
 }
@@ -123,13 +130,27 @@ void Projector::projectCall(plan::CallOp call) {
     for (auto [index, value] : llvm::enumerate(call.getResults()))
       stridesOf[value].push_back(meshplan::stridesOf(view, record, index));
   }
-  for (Value value : call.getResults()) {
+  ArrayRef<StringLiteral> overwrites = record ? record->overwrites : ArrayRef<StringLiteral>();
+  for (StringRef name : overwrites)
+    operation.overwritten.push_back(operation.consumed[*CallView::of(call).getOperand(name)]);
+  for (auto [index, value] : llvm::enumerate(call.getResults())) {
     Buffer buffer;
-    buffer.bytes = aliases ? ClassBytes(layouts.rankClasses(), 0) : layouts.get(value.getType()).bytes;
-    if (aliases)
-      buffer.viewOf = operation.consumed.front();
+    std::optional<unsigned> shared = aliases ? std::optional(operation.consumed.front()) : std::nullopt;
+    if (index < operation.overwritten.size())
+      shared = operation.overwritten[index];
+    buffer.bytes = shared ? ClassBytes(layouts.rankClasses(), 0) : layouts.get(value.getType()).bytes;
+    buffer.viewOf = shared;
     operation.produced.push_back(addBuffer(value, std::move(buffer)));
   }
+  waitForReaders(result.operations.size() - 1);
+}
+
+void Projector::waitForReaders(unsigned index) {
+  scheduling::Operation &operation = result.problem.operations[index];
+  for (unsigned buffer : operation.overwritten)
+    for (unsigned reader : readers[result.problem.storageOf(buffer)])
+      if (reader != index && !llvm::is_contained(operation.after, reader))
+        operation.after.push_back(reader);
 }
 
 /// A slice is a view, except of a dim with parts, whose ranges are put together anew.

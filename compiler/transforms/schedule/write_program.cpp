@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/schedule/write_program.h"
 #include "compiler/scheduling/memory_profile.h"
+#include "compiler/sharding/op_record.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -43,6 +44,8 @@ private:
   sched::MemoryAttr memoryOf(const scheduling::Solution &solution);
   sched::TimeAttr timeOf();
   void writeArguments();
+  /// A state of the optimizer, or a number that the run gives.
+  Value writeGiven(BlockArgument argument, StringAttr name);
   void writeConstants();
   void writeSteps(ArrayRef<Step> steps);
   void writeRun(Operation &op);
@@ -72,19 +75,23 @@ private:
 
 sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) {
   scheduling::MemoryProfile profile = scheduling::profileMemory(problem, solution);
-  int64_t parameters = 0, inputs = 0, constants = 0;
+  int64_t parameters = 0, inputs = 0, states = 0, constants = 0;
   for (unsigned rankClass = 0; rankClass < problem.rankClasses; ++rankClass) {
-    int64_t ownParameters = 0, ownInputs = 0;
-    for (unsigned index = 0; index < function.getNumArguments(); ++index)
-      (plan::argumentKind(function.getArgument(index)) == "input" ? ownInputs : ownParameters) +=
-          problem.buffers[index].bytes[rankClass];
+    int64_t ownParameters = 0, ownInputs = 0, ownStates = 0;
+    for (unsigned index = 0; index < function.getNumArguments(); ++index) {
+      StringRef kind = plan::argumentKind(function.getArgument(index));
+      int64_t &own = kind == "state" ? ownStates : kind == "input" || kind == "setting" ? ownInputs : ownParameters;
+      own += problem.buffers[index].bytes[rankClass];
+    }
     parameters = std::max(parameters, ownParameters);
     inputs = std::max(inputs, ownInputs);
-    constants = std::max(constants, profile.permanent[rankClass] - ownParameters - ownInputs);
+    states = std::max(states, ownStates);
+    constants = std::max(constants, profile.permanent[rankClass] - ownParameters - ownInputs - ownStates);
   }
   auto isSmaller = [](const scheduling::Peak &left, const scheduling::Peak &right) { return left.bytes < right.bytes; };
   auto [least, largest] = std::minmax_element(profile.peaks.begin(), profile.peaks.end(), isSmaller);
-  return sched::MemoryAttr::get(builder.getContext(), parameters, constants, inputs, largest->bytes, least->bytes);
+  return sched::MemoryAttr::get(builder.getContext(), parameters, constants, inputs, largest->bytes, least->bytes,
+                                states);
 }
 
 sched::TimeAttr ProgramWriter::timeOf() {
@@ -100,7 +107,12 @@ void ProgramWriter::writeArguments() {
     auto names = function.getArgAttrOfType<ArrayAttr>(index, "plan.names");
     if (!names || names.empty())
       names = builder.getStrArrayAttr({("arg" + Twine(index)).str()});
-    if (plan::argumentKind(function.getArgument(index)) == "input") {
+    StringRef kind = plan::argumentKind(argument);
+    if (kind == "state" || kind == "setting") {
+      values.map(argument, writeGiven(argument, cast<StringAttr>(names[0])));
+      continue;
+    }
+    if (kind == "input") {
       auto input = sched::InputOp::create(builder, argument.getLoc(), typeOf(argument), cast<StringAttr>(names[0]),
                                           function.getArgAttrOfType<ArrayAttr>(index, "plan.dims"));
       values.map(argument, input.getResult());
@@ -111,6 +123,17 @@ void ProgramWriter::writeArguments() {
                                                 trainable && trainable.getValue());
     values.map(argument, parameter.getResult());
   }
+}
+
+Value ProgramWriter::writeGiven(BlockArgument argument, StringAttr name) {
+  unsigned index = argument.getArgNumber();
+  if (auto of = function.getArgAttrOfType<IntegerAttr>(index, "plan.of")) {
+    auto owner = function.getArgAttrOfType<ArrayAttr>(of.getInt(), "plan.names");
+    return sched::StateOp::create(builder, argument.getLoc(), typeOf(argument), name, cast<StringAttr>(owner[0]));
+  }
+  return sched::SettingOp::create(builder, argument.getLoc(), typeOf(argument), name,
+                                  function.getArgAttrOfType<FloatAttr>(index, "plan.value"),
+                                  function.getArgAttrOfType<DictionaryAttr>(index, "plan.schedule"));
 }
 
 void ProgramWriter::writeConstants() {
@@ -131,8 +154,14 @@ void ProgramWriter::writeRun(Operation &op) {
   auto call = cast<plan::CallOp>(op);
   SmallVector<Value> operands = llvm::map_to_vector(call.getOperands(), [&](Value v) { return values.lookup(v); });
   SmallVector<Type> types = llvm::map_to_vector(call.getResults(), [&](Value value) { return typeOf(value); });
-  auto written = sched::ComputeOp::create(builder, op.getLoc(), types, call.getTargetAttr(), operands,
-                                          toSchedArguments(call.getArgs()), call.getModuleAttr(), compute);
+  SmallVector<int64_t> overwritten;
+  if (const OpRecord *record = OpRegistry::get().lookup(call.getTarget()))
+    for (StringRef name : record->overwrites)
+      overwritten.push_back(*CallView::of(call).getOperand(name));
+  auto written = sched::ComputeOp::create(
+      builder, op.getLoc(), types, call.getTargetAttr(), operands, toSchedArguments(call.getArgs()),
+      overwritten.empty() ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(overwritten), call.getModuleAttr(),
+      compute);
   values.map(call.getResults(), written.getResults());
 }
 
@@ -195,6 +224,11 @@ void ProgramWriter::writeSteps(ArrayRef<Step> steps) {
 void ProgramWriter::writeOutputs() {
   Operation *end = function.getBody().front().getTerminator();
   for (auto [index, value] : llvm::enumerate(end->getOperands())) {
+    if (auto updated = function.getResultAttrOfType<IntegerAttr>(index, "plan.updates")) {
+      sched::UpdateOp::create(builder, end->getLoc(), values.lookup(value),
+                              values.lookup(function.getArgument(updated.getInt())));
+      continue;
+    }
     auto name = function.getResultAttrOfType<StringAttr>(index, "plan.name");
     sched::OutputOp::create(builder, end->getLoc(), name ? name : builder.getStringAttr(Twine(index)),
                             values.lookup(value));

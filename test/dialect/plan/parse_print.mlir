@@ -7,6 +7,8 @@ plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 8>]
 plan.style "mlp.up" colwise [#plan.axis<"tp">] as "colwise tp"
 // CHECK: plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp dim 2" {dim = 2 : i64}
 plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp dim 2" {dim = 2 : i64}
+// CHECK: plan.loss 3{{$}}
+plan.loss 3
 
 // CHECK-LABEL: func.func @shardings
 // CHECK-SAME: tensor<4x8xf32, #plan.sharding<[{"dp"}, {"tp":(1)2, "tp":(4)2}]>>
@@ -51,4 +53,15 @@ func.func @collectives(%0: tensor<4x16xf32, #plan.sharding<[{"dp"}, {}], partial
   %4 = plan.all_to_all %3 [#plan.axis<"dp">] from 1 to 0
       : tensor<4x16xf32, #plan.sharding<[{}, {"tp", "dp"}]>> -> tensor<4x16xf32, #plan.sharding<[{"dp"}, {"tp"}]>>
   return
+}
+
+// CHECK-LABEL: func.func @gradients
+func.func @gradients(%g: tensor<4x8xf32>, %x: tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>>) -> tensor<4x8xf32> {
+  // CHECK: plan.match %{{.*}} to %{{.*}} : tensor<4x8xf32>, tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>> -> tensor<4x8xf32>
+  %0 = plan.match %g to %x : tensor<4x8xf32>, tensor<4x8xf32, #plan.sharding<[{"dp"}, {}]>> -> tensor<4x8xf32>
+  // CHECK: plan.call "aten.neg.default"(%{{.*}}) {self = #plan.operand<0>} in "up" backward :
+  %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} in "up" backward : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // CHECK: plan.call "aten.neg.default"(%{{.*}}) {self = #plan.operand<0>} backward :
+  %2 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} backward : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %2 : tensor<4x8xf32>
 }

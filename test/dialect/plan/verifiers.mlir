@@ -679,3 +679,31 @@ func.func @r4(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
       : tensor<8xf32, #plan.sharding<[{"a"}]>> -> tensor<8xf32, #plan.sharding<[{"a":(2)2, "a":(1)2}]>>
   return
 }
+
+// -----
+
+// R5
+plan.mesh [#plan.mesh_axis<"a" = 2>]
+func.func @r5(%g: tensor<8x4xf32>, %w: tensor<4x8xf32, #plan.sharding<[{"a"}, {}]>>) {
+  // expected-error @below {{gives a gradient of type 'tensor<8x4xf32>' to a value of type 'tensor<4x8xf32, #plan.sharding<[{"a"}, {}]>>'}}
+  %0 = plan.match %g to %w : tensor<8x4xf32>, tensor<4x8xf32, #plan.sharding<[{"a"}, {}]>> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+// R5: the result
+func.func @r5(%g: tensor<4x8xf32>, %w: tensor<4x8xf32>) {
+  // expected-error @below {{'plan.match' op gives a gradient}}
+  %0 = plan.match %g to %w : tensor<4x8xf32>, tensor<4x8xf32> -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+// R5: the element type
+func.func @r5(%g: tensor<4xbf16>, %w: tensor<4xf32>) {
+  // expected-error @below {{gives a gradient of type 'tensor<4xbf16>' to a value of type 'tensor<4xf32>'}}
+  %0 = plan.match %g to %w : tensor<4xbf16>, tensor<4xf32> -> tensor<4xf32>
+  return
+}

@@ -347,3 +347,48 @@ sched.program @forward {
   // expected-error@+1 {{'sched.start' op reduce_scatter of a tensor that is not partial: '!sched.tensor<[12 over {0:(1)6}], f32>'}}
   %t = sched.start reduce_scatter %x dim 0 over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
 }
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @step {
+  %w = sched.parameter ["w"] : <[12], f32>
+  // O5
+  // expected-error@+1 {{overwrites operand 1 of 1 by result 0 of 1}}
+  %u = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} overwrites [1] on @compute
+    : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @step {
+  %w = sched.parameter ["w"] : <[12], f32>
+  // O5
+  // expected-error@+1 {{overwrites '!sched.tensor<[12], f32>' by '!sched.tensor<[12], bf16>'}}
+  %u = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} overwrites [0] on @compute
+    : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], bf16>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @step {
+  %x = sched.input "x" : <[12], f32>
+  // O6
+  // expected-error@+1 {{gives a new value to what is no parameter and no state}}
+  sched.update %x to %x : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @step {
+  %x = sched.input "x" : <[12], f32>
+  %w = sched.parameter ["w"] : <[6], f32>
+  // O7
+  // expected-error@+1 {{gives a value of type '!sched.tensor<[12], f32>' to '!sched.tensor<[6], f32>'}}
+  sched.update %x to %w : <[12], f32> to <[6], f32>
+}

@@ -52,6 +52,26 @@ sched.program @forward memory <parameters = 1, constants = 2, inputs = 3, peak =
   sched.output "s" %s : <[4 over {0:(1)2}, 8 over {1:(1)2}], f32>
 }
 
+// CHECK: sched.program @step memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, states = 8> {
+sched.program @step memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, states = 8> {
+  %w = sched.parameter ["w"] trainable : <[8], f32>
+  %g = sched.input "g" : <[8], f32>
+  // CHECK: %[[M:.*]] = sched.state "w.momentum_buffer" of "w" : <[8], f32>
+  %m = sched.state "w.momentum_buffer" of "w" : <[8], f32>
+  // CHECK: sched.setting "optimizer.lr" 1.000000e-01 schedule {kind = "linear", steps = 9 : i64} : <[], f64>
+  %r = sched.setting "optimizer.lr" 1.000000e-01 schedule {kind = "linear", steps = 9 : i64} : <[], f64>
+  // CHECK: sched.setting "step" 1.000000e+00 : <[], f64>
+  %n = sched.setting "step" 1.000000e+00 : <[], f64>
+  // CHECK: %[[U:.*]]:2 = sched.compute "meshplan.op"({{.*}}) {{.*}} overwrites [0, 2] on @compute
+  %u:2 = sched.compute "meshplan.op"(%w, %g, %m, %r, %n) {a = #sched.operand<0>, b = #sched.operand<1>, c = #sched.operand<2>,
+      d = #sched.operand<3>, e = #sched.operand<4>} overwrites [0, 2] on @compute
+    : (!sched.tensor<[8], f32>, !sched.tensor<[8], f32>, !sched.tensor<[8], f32>, !sched.tensor<[], f64>, !sched.tensor<[], f64>)
+    -> (!sched.tensor<[8], f32>, !sched.tensor<[8], f32>)
+  // CHECK: sched.update %[[U]]#1 to %[[M]] : <[8], f32> to <[8], f32>
+  sched.update %u#0 to %w : <[8], f32> to <[8], f32>
+  sched.update %u#1 to %m : <[8], f32> to <[8], f32>
+}
+
 // CHECK: sched.program @reference devices [#sched.mesh_axis<"rank" = 1>] {
 sched.program @reference devices [#sched.mesh_axis<"rank" = 1>] {
 }

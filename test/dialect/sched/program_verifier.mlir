@@ -130,7 +130,7 @@ sched.program @forward {
   // expected-note@+1 {{made here}}
   %x = sched.input "x" : <[12], f32>
   // L3
-  // expected-error@+1 {{frees a parameter, constant or input}}
+  // expected-error@+1 {{frees a parameter, constant, input, state or setting}}
   sched.free %x on @compute : !sched.tensor<[12], f32>
 }
 
@@ -242,7 +242,7 @@ sched.program @forward {
   // expected-note@+1 {{made here}}
   %w = sched.parameter ["w"] : <[12], f32>
   // L3: a parameter
-  // expected-error@+1 {{'sched.free' op frees a parameter, constant or input}}
+  // expected-error@+1 {{'sched.free' op frees a parameter, constant, input, state or setting}}
   sched.free %w on @compute : !sched.tensor<[12], f32>
 }
 
@@ -254,7 +254,7 @@ sched.program @forward {
   // expected-note@+1 {{made here}}
   %c = sched.constant "c" dense<1.0> : tensor<12xf32> : <[12], f32>
   // L3: a constant
-  // expected-error@+1 {{'sched.free' op frees a parameter, constant or input}}
+  // expected-error@+1 {{'sched.free' op frees a parameter, constant, input, state or setting}}
   sched.free %c on @compute : !sched.tensor<[12], f32>
 }
 
@@ -298,4 +298,35 @@ sched.program @forward {
   // expected-error@+1 {{'sched.compute' op makes a value that is neither freed nor an output}}
   %y:2 = sched.compute "aten.op"() {} on @compute : () -> (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>)
   sched.output "y" %y#0 : <[12], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @step {
+  %w = sched.parameter ["w"] : <[12], f32>
+  // expected-note@+1 {{overwritten here}}
+  %u = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} overwrites [0] on @compute
+    : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  // L6
+  // expected-error@+1 {{reads a value that was overwritten}}
+  %y = sched.slice %w on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @step {
+  %w = sched.parameter ["w"] : <[12 over {0:(1)6}], f32>
+  // expected-note@+1 {{started here}}
+  %t = sched.start all_gather %w dim 0 over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  // L7
+  // expected-error@+1 {{overwrites the input of a collective that is not waited for}}
+  %u = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} overwrites [0] on @compute
+    : (!sched.tensor<[12 over {0:(1)6}], f32>) -> !sched.tensor<[12 over {0:(1)6}], f32>
+  %g = sched.wait %t on @compute : <<[12], f32>>
 }

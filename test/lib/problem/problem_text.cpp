@@ -134,7 +134,8 @@ void Reader::readBuffer() {
 }
 
 /// operation NAME `on` STREAM (`over` COMMUNICATOR | `duration` N | `reads` BUFFER* | `writes` BUFFER* |
-///                             `workspace` BYTES* | `late` BYTES* | `freed` BYTES* | `after` OPERATION*)*
+///                             `workspace` BYTES* | `late` BYTES* | `freed` BYTES* | `after` OPERATION* |
+///                             `overwrites` BUFFER*)*
 void Reader::readOperation() {
   StringRef name = next();
   Operation operation;
@@ -157,6 +158,8 @@ void Reader::readOperation() {
       operation.lateResults = nextBytes();
     else if (takeWord("freed"))
       operation.earlyFreed = nextBytes();
+    else if (takeWord("overwrites"))
+      nextIndices(buffers, operation.overwritten);
     else if (takeWord("after"))
       nextIndices(operations, operation.after);
     else

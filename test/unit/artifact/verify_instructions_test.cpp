@@ -111,6 +111,23 @@ const WrongSchedule lifetimeCases[] = {
        append(s, freeOf({whole}));
      },
      "9]: values[0]: value 6 is used after it was freed"},
+    {"UseAfterOverwriting",
+     [](ScheduleT &s) {
+       at(s, linear).action.AsCompute()->overwrites = {input};
+       append(s, freeOf({input}));
+     },
+     "8]: values[0]: value 2 is used after it was overwritten"},
+    {"OverwrittenInFlight",
+     [](ScheduleT &s) {
+       artifact::ComputeT step = *at(s, linear).action.AsCompute();
+       step.args.clear();
+       step.outputs.clear();
+       step.overwrites = {part};
+       append(s, step);
+       std::rotate(forwardOf(s).instructions.begin() + waitGather, forwardOf(s).instructions.end() - 1,
+                   forwardOf(s).instructions.end());
+     },
+     "6]: overwrites[0]: value 5 is overwritten before the wait of a collective that reads it"},
     {"FreeTwice", [](ScheduleT &s) { at(s, freeProduct).action.AsFree()->values = {product, product}; },
      "3]: values[1]: value 3 is used after it was freed"},
     {"FreeUndefined", [](ScheduleT &s) { at(s, freeProduct).action.AsFree()->values = {whole}; },

@@ -119,5 +119,80 @@ TEST(VerifyProgramOf, DevicesOfItsOwnReplaceTheMesh) {
   EXPECT_EQ(verificationError(schedule), "programs[1]: values[0]: dims[1]: axes[0]: axis 1 of a mesh with 1 axes");
 }
 
+/// A state, a setting and an update of the parameter by the sum, whose layout is that of value `sum`.
+void addTraining(ScheduleT &s) {
+  artifact::ProgramT &program = forwardOf(s);
+  auto add = [&](const artifact::ValueT &like) {
+    program.values.push_back(std::make_unique<artifact::ValueT>(like));
+    return static_cast<int>(program.values.size() - 1);
+  };
+  auto state = std::make_unique<artifact::StateT>();
+  state->name = "w.state";
+  state->parameter = "w";
+  state->value = add(valueOf(s, sum));
+  auto setting = std::make_unique<artifact::SettingT>();
+  setting->name = "lr";
+  artifact::ValueT scalar;
+  scalar.dtype = artifact::DType::f64;
+  setting->value = add(scalar);
+  auto update = std::make_unique<artifact::UpdateT>();
+  update->value = sum;
+  update->target = state->value;
+  program.states.push_back(std::move(state));
+  program.settings.push_back(std::move(setting));
+  program.updates.push_back(std::move(update));
+}
+
+TEST(VerifyTraining, AcceptsWhatFits) {
+  ScheduleT schedule = buildSchedule();
+  addTraining(schedule);
+  EXPECT_EQ(verificationError(schedule), "");
+}
+
+/// The message behind the name of the program, after a change of what addTraining adds.
+std::string trainingError(const std::function<void(artifact::ProgramT &)> &change) {
+  ScheduleT schedule = buildSchedule();
+  addTraining(schedule);
+  change(forwardOf(schedule));
+  return verificationError(schedule);
+}
+
+TEST(VerifyTraining, States) {
+  EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.states[0]->name = ""; }), "programs[0]: states[0]: no name");
+  EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.states[0]->value = weight; }),
+            "programs[0]: states[0]: value 0 is defined twice");
+}
+
+TEST(VerifyTraining, Settings) {
+  EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.values.back()->dtype = artifact::DType::f32; }),
+            "programs[0]: settings[0]: value 8 is no f64 without dims");
+  EXPECT_EQ(trainingError([](artifact::ProgramT &p) {
+              p.settings[0]->schedule = std::make_unique<artifact::RateScheduleT>();
+              p.settings[0]->schedule->kind = artifact::RateKind::linear;
+            }),
+            "programs[0]: settings[0]: a schedule that ends before it begins");
+  EXPECT_EQ(trainingError([](artifact::ProgramT &p) {
+              p.settings[0]->schedule = std::make_unique<artifact::RateScheduleT>();
+              p.settings[0]->schedule->kind = artifact::RateKind(9);
+            }),
+            "programs[0]: settings[0]: a schedule that ends before it begins");
+}
+
+TEST(VerifyTraining, Updates) {
+  EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.updates[0]->value = 100; }),
+            "programs[0]: updates[0]: value 100 of 9");
+  EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.updates[0]->target = input; }),
+            "programs[0]: updates[0]: value 2 is no parameter and no state, or is updated twice");
+  EXPECT_EQ(trainingError(
+                [](artifact::ProgramT &p) { p.updates.push_back(std::make_unique<artifact::UpdateT>(*p.updates[0])); }),
+            "programs[0]: updates[1]: value 7 is no parameter and no state, or is updated twice");
+  EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.values[7]->dims[0]->axes.clear(); }),
+            "programs[0]: updates[0]: dim 0 is divided otherwise");
+  EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.values[7]->dims[0]->extent += 6; }),
+            "programs[0]: updates[0]: the global shape changes");
+  EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.memory->states = -1; }),
+            "programs[0]: memory: a size is negative");
+}
+
 } // namespace
 } // namespace meshplan

@@ -56,7 +56,7 @@ TEST(Bind, DesignExample) {
   std::vector<std::string> later;
   for (const LaterStatement &statement : plan.later)
     later.push_back(statement.name);
-  EXPECT_THAT(later, ElementsAre("microbatches", "data", "precision", "recompute", "optimizer", "clip_grad_norm"));
+  EXPECT_THAT(later, ElementsAre("microbatches", "data", "precision"));
 }
 
 TEST(Bind, StyleDetails) {

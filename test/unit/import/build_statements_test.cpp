@@ -10,7 +10,7 @@ using testing::IsEmpty;
 
 namespace {
 
-/// Modules a and b with a weight each; input x [8, 6], output y [8, 6].
+/// Modules a and b with a weight each; input x [8, 6], outputs y [8, 6] and its sum, loss.
 class BuildStatements : public BoundProgram {
 protected:
   BuildStatements() {
@@ -19,7 +19,10 @@ protected:
     archive::ValueId between = value({8, 6});
     node("aten.linear.default", "a", {{"input", x}, {"weight", a}}, {between});
     node("aten.linear.default", "b", {{"input", between}, {"weight", b}}, {y});
+    archive::ValueId sum = value({});
+    node("aten.sum.default", "", {{"self", y}}, {sum});
     output("y", y);
+    output("loss", sum);
   }
 
   /// The ops that these statements become, as text without their dialect.
@@ -126,10 +129,43 @@ TEST_F(BuildStatements, AnOutputIsABorderOfTheModel) {
 }
 
 TEST_F(BuildStatements, WhatIsNotImplementedIsRefused) {
-  const std::string help = "help: a plan for the forward pass needs mesh, input, loss and styles only";
-  onMesh("freeze a\nclip_grad_norm 1.0\nrest: replicate");
-  EXPECT_THAT(said(), testing::UnorderedElementsAre("3: 'freeze' is not implemented yet", help,
-                                                    "4: 'clip_grad_norm' is not implemented yet", help));
+  onMesh("loss loss\noptimizer sgd\nprecision { reduce f32 }\nrest: replicate");
+  EXPECT_THAT(said(), ElementsAre("5: 'precision' is not implemented yet",
+                                  "help: leave it out: the dtypes of the archive hold"));
+}
+
+TEST_F(BuildStatements, StatementsOfTrainingNeedAnOptimizer) {
+  const std::string help = "help: add 'optimizer KIND { ... }', or remove the statement";
+  onMesh("freeze a\nrecompute b\nrest: replicate");
+  EXPECT_THAT(said(), testing::UnorderedElementsAre("3: 'freeze' without an optimizer: nothing is trained", help,
+                                                    "4: 'recompute' without an optimizer: nothing is trained", help));
+}
+
+TEST_F(BuildStatements, WhatTrains) {
+  std::vector<std::string> made = onMesh(
+      "loss y\noptimizer adamw { lr 0.5; betas (0.25, 0.75); schedule linear { steps 8 }; group a { lr 0.125 } }\n"
+      "clip_grad_norm 2\nrest: replicate");
+  ASSERT_GE(made.size(), 2u);
+  EXPECT_EQ(made[made.size() - 2], "loss 1");
+  EXPECT_THAT(made.back(), testing::StartsWith("optimizer \"adamw\" groups [{beta1 = 2.500000e-01 : f64, beta2 = "
+                                               "7.500000e-01 : f64, dampening = 0.000000e+00 : f64, eps = "
+                                               "1.000000e-08 : f64, lr = 5.000000e-01 : f64, "));
+  EXPECT_THAT(made.back(), testing::HasSubstr("lr = 1.250000e-01 : f64"));
+  EXPECT_THAT(
+      made.back(),
+      testing::EndsWith("schedule {decay = 0 : i64, kind = \"linear\", min = 0.000000e+00 : f64, steps = 8 : i64, "
+                        "warmup = 0 : i64} clip 2.000000e+00"));
+}
+
+TEST_F(BuildStatements, WhatIsMadeAgainByModule) {
+  std::vector<std::string> made =
+      onMesh("loss loss\noptimizer sgd\nrecompute a, b keep attention, linear\nrest: replicate");
+  EXPECT_EQ(made[made.size() - 2], "recompute \"a\" keep [\"attention\", \"linear\"]");
+  EXPECT_EQ(made.back(), "recompute \"b\" keep [\"attention\", \"linear\"]");
+}
+
+TEST_F(BuildStatements, ALossAloneTrainsNothing) {
+  EXPECT_THAT(onMesh("loss loss\nrest: replicate").back(), testing::Not(testing::HasSubstr("loss")));
 }
 
 TEST_F(BuildStatements, AnEntryOfExpertsIsRefusedOnce) {

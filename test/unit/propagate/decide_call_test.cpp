@@ -154,7 +154,7 @@ TEST_F(DecideCall, WhatRanksShareIsAddedOnce) {
   // Two heads of 4 for four ranks: two ranks hold the same head, and the addends of both would count it twice.
   EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #plan.operand<0>, dim = [1]}",
                    R"((tensor<6x8xf32, #plan.sharding<[{}, {"tp", unit 4, repeat 2}]>>) -> tensor<6xf32>)"),
-            "[{}, {}] -> [{}]");
+            R"([{}, {"tp", unit 4}] -> [{}], partial = sum {"tp"})");
   EXPECT_EQ(decide("aten.neg.default", unary,
                    R"((tensor<8xf32, #plan.sharding<[{"tp", unit 4, repeat 2}]>>) -> tensor<8xf32>)"),
             R"([{"tp", unit 4, repeat 2}] -> [{"tp", unit 4, repeat 2}])");
@@ -206,7 +206,7 @@ TEST_F(DecideCall, WhatNeighboursShareIsNotAddedByEach) {
             R"([{}, {"tp", unit 4, repeat 2}] -> [{}, {"tp", unit 4, repeat 2}])");
   EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #plan.operand<0>, dim = [1], keepdim = true}",
                    std::string(shared) + "1xf32>"),
-            "[{}, {}] -> [{}, {}]");
+            R"([{}, {"tp", unit 4}] -> [{}, {}], partial = sum {"tp"})");
 }
 
 TEST_F(DecideCall, APartialAxisDividesNothing) {
@@ -285,6 +285,27 @@ TEST_F(DecideCall, AnAxisLargerThanAFactorIsCutIntoDigits) {
 TEST_F(DecideCall, AnOperatorWithoutRecordDividesNothing) {
   EXPECT_EQ(decide("custom.op.default", unary, R"((tensor<8xf32, #plan.sharding<[{"tp"}]>>) -> tensor<8xf32>)"),
             "[{}] -> [{}]");
+}
+
+TEST_F(DecideCall, PartsAreSharedPartByPart) {
+  EXPECT_EQ(decide("aten.sum.dim_IntList", "{self = #plan.operand<0>, dim = [1]}",
+                   R"((tensor<8x10xf32, #plan.sharding<[{}, {"tp", parts [8, 2 repeat 2]}]>>) -> tensor<8xf32>)"),
+            R"([{}, {"tp", parts [8, 2]}] -> [{}], partial = sum {"tp"})");
+}
+
+/// What neighbours share is no other maximum, but the collective asks for nothing twice.
+TEST_F(DecideCall, AMaximumTakesThemFromOneRankToo) {
+  EXPECT_EQ(decide("aten.amax.default", "{self = #plan.operand<0>, dim = [1]}",
+                   R"((tensor<8x2xf32, #plan.sharding<[{}, {"tp", repeat 2}]>>) -> tensor<8xf32>)"),
+            R"([{}, {"tp"}] -> [{}], partial = max {"tp"})");
+}
+
+/// Both operands of a contraction have the same elements.
+TEST_F(DecideCall, AContractionOfSharedUnitsTakesBothFromOneRank) {
+  EXPECT_EQ(decide("aten.matmul.default", binary,
+                   R"((tensor<6x8xf32, #plan.sharding<[{}, {"tp", unit 4, repeat 2}]>>,
+                       tensor<8x5xf32, #plan.sharding<[{"tp", unit 4, repeat 2}, {}]>>) -> tensor<6x5xf32>)"),
+            R"([{}, {"tp", unit 4}], [{"tp", unit 4}, {}] -> [{}, {}], partial = sum {"tp"})");
 }
 
 } // namespace

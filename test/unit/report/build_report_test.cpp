@@ -132,3 +132,36 @@ TEST(BuildReport, NeedsAMesh) {
   EXPECT_TRUE(failed(buildReport(module.get(), "forward")));
   EXPECT_THAT(module.messages, testing::ElementsAre("has no mesh to report on"));
 }
+
+static const std::string training = schedHead + R"(
+sched.program @forward {
+}
+sched.program @step memory <parameters = 32, constants = 0, inputs = 8, peak = 64, least = 64, states = 16> {
+  %w = sched.parameter ["w"] : <[8], f32>
+  %m = sched.state "w.exp_avg" of "w" : <[8 over {0:(1)2}], f32>
+  %r = sched.setting "optimizer.lr" 1.000000e-01 : <[], f64>
+}
+)";
+
+TEST(BuildReport, AStepIsTheMainProgramAndHasStates) {
+  SchedModule module(training);
+  EXPECT_EQ(mainProgram(module.get()), "step");
+  EXPECT_EQ(mainProgram(SchedModule(program).get()), "forward");
+  auto report = buildReport(module.get(), "step");
+  ASSERT_TRUE(succeeded(report));
+  EXPECT_EQ(report->memory.states.largest, 16);
+  EXPECT_EQ(report->memory.states.least, 16);
+  EXPECT_EQ(report->memory.inputs.largest, 8);
+}
+
+TEST(PrintReport, StatesHaveALineWhereThereAreSome) {
+  SchedModule module(training);
+  auto text = [&](llvm::StringRef name) {
+    std::string printed;
+    llvm::raw_string_ostream stream(printed);
+    printReport(*buildReport(module.get(), name), stream);
+    return printed;
+  };
+  EXPECT_THAT(text("step"), testing::HasSubstr("optimizer states"));
+  EXPECT_THAT(text("forward"), testing::Not(testing::HasSubstr("optimizer states")));
+}

@@ -263,4 +263,24 @@ func.func @f(%x: !x, %w: !w) -> !y {
   EXPECT_THAT(problem.operations[0].workspace, ElementsAre(3 * 6 * 12 * 4 * 4, 2 * 6 * 12 * 4 * 4));
 }
 
+// The parameter is turned, used turned, and changed: what it becomes has its storage.
+TEST_F(ProjectFunction, WhatIsOverwrittenIsReadBefore) {
+  const scheduling::Problem &problem = problemOf(R"(
+!x = tensor<6x4xf32, #plan.sharding<[{}, {}]>>
+!y = tensor<4x6xf32, #plan.sharding<[{}, {}]>>
+!s = tensor<f64, #plan.sharding<[]>>
+func.func @f(%w: !x, %g: !x, %r: !s) -> (!x, !y) {
+  %0 = plan.call "aten.t.default"(%w) {self = #plan.operand<0>} : (!x) -> !y
+  %1 = plan.call "aten.exp.default"(%0) {self = #plan.operand<0>} : (!y) -> !y
+  %2 = plan.call "meshplan.sgd"(%w, %g, %r) {parameter = #plan.operand<0>, gradient = #plan.operand<1>,
+      learning_rate = #plan.operand<2>, weight_decay = 0.0} : (!x, !x, !s) -> !x
+  return %2, %1 : !x, !y
+})");
+  EXPECT_THAT(problem.operations[2].overwritten, ElementsAre(0u));
+  EXPECT_THAT(problem.operations[2].after, ElementsAre(0u, 1u)) << "the turned one reads the same storage";
+  EXPECT_EQ(problem.buffers[5].viewOf, 0u);
+  EXPECT_THAT(problem.buffers[5].bytes, ElementsAre(0, 0));
+  EXPECT_TRUE(problem.buffers[5].kept);
+}
+
 } // namespace

@@ -101,6 +101,40 @@ TEST_F(WriteProgram, MemoryIsThatOfTheFullestRank) {
   EXPECT_EQ(memory.getLeast(), 128 + 64);
 }
 
+/// A step that changes its parameter and what the optimizer keeps for it.
+constexpr char trained[] = R"(
+!x = tensor<8xf32, #plan.sharding<[{}]>>
+!s = tensor<f64, #plan.sharding<[]>>
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @step(%w: !x {plan.kind = "parameter", plan.names = ["w"], plan.trainable = true},
+                %g: !x {plan.kind = "input", plan.names = ["g"]},
+                %m: !x {plan.kind = "state", plan.names = ["w.momentum_buffer"], plan.of = 0 : i64},
+                %r: !s {plan.kind = "setting", plan.names = ["optimizer.lr"], plan.value = 0.5 : f64,
+                        plan.schedule = {kind = "linear"}},
+                %n: !s {plan.kind = "setting", plan.names = ["step"], plan.value = 1.0 : f64})
+    -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 2 : i64}) {
+  %0:2 = plan.call "meshplan.sgd_momentum"(%w, %g, %m, %r, %n) {parameter = #plan.operand<0>,
+      gradient = #plan.operand<1>, momentum = #plan.operand<2>, learning_rate = #plan.operand<3>,
+      step = #plan.operand<4>} : (!x, !x, !x, !s, !s) -> (!x, !x)
+  return %0#0, %0#1 : !x, !x
+}
+)";
+
+TEST_F(WriteProgram, AStepHasStatesSettingsAndUpdates) {
+  std::vector<std::string> lines = write(trained, {{StepKind::run, 0}});
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.state \"w.momentum_buffer\" of \"w\" : <[8], f32>")));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr(
+                         "sched.setting \"optimizer.lr\" 5.000000e-01 schedule {kind = \"linear\"} : <[], f64>")));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("overwrites [0, 2] on @compute")));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.update %5#0 to %0")));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.update %5#1 to %2")));
+  sched::MemoryAttr memory = *program().getMemory();
+  EXPECT_EQ(memory.getParameters(), 32);
+  EXPECT_EQ(memory.getStates(), 32);
+  EXPECT_EQ(memory.getInputs(), 32 + 2 * 8) << "settings come with the inputs";
+  EXPECT_EQ(memory.getPeak(), 3 * 32 + 2 * 8) << "nothing is made anew";
+}
+
 TEST_F(WriteProgram, NeighbouringFreesAreOne) {
   std::vector<Step> late = {{StepKind::run, 0}, {StepKind::start, 1}, {StepKind::wait, 1},
                             {StepKind::run, 2}, {StepKind::free, 4},  {StepKind::free, 5}};

@@ -55,6 +55,34 @@ TEST(Check, K4DependenciesStandBefore) {
             "K4: operation 'reshape' stands before 'reshape', on which it depends");
 }
 
+/// A parameter that one operation reads, another updates and a third reads anew.
+static std::string checkStep(const std::string &operations) {
+  return message(parse(R"(stream compute
+buffer w 8 permanent
+buffer v 0 view w
+buffer y 8
+buffer w2 0 view w
+buffer v2 0 view w2
+buffer z 8
+)" + operations)
+                     .problem.check());
+}
+
+TEST(Check, K7WhatIsOverwrittenIsReadBefore) {
+  std::string before = "operation turn on compute reads w writes v\noperation use on compute reads v writes y\n";
+  std::string behind = "operation again on compute reads w2 writes v2\noperation last on compute reads v2 writes z\n";
+  EXPECT_EQ(checkStep(before + "operation step on compute reads w y writes w2 overwrites w after turn use\n" + behind),
+            "");
+  EXPECT_EQ(checkStep(before + "operation step on compute reads w y writes w2 overwrites w after turn\n" + behind),
+            "K7: operation 'step' overwrites buffer 'w' and does not come after 'use', which reads it");
+  EXPECT_EQ(checkStep(before +
+                      "operation step on compute reads w y writes w2 overwrites w after turn use\n"
+                      "operation again on compute reads w2 w writes v2\noperation last on compute reads y writes z\n"),
+            "K7: operation 'step' overwrites buffer 'w' and does not come after 'again', which reads it");
+  EXPECT_EQ(checkStep(before + "operation step on compute reads w writes w2 overwrites y after turn use\n" + behind),
+            "K7: operation 'step' overwrites a buffer that it does not read");
+}
+
 TEST(Check, K5ViewsTakeNoBytes) {
   EXPECT_EQ(checkAfter([](Problem &p) { p.buffers[4].bytes = {8}; }),
             "K5: buffer 'v' is a view and has bytes of its own");

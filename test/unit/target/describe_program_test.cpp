@@ -156,7 +156,7 @@ TEST_F(DescribeProgram, ParametersConstantsAndMemory) {
   program().constants[0]->name = "empty";
   program().memory = std::make_unique<MemoryT>();
   program().memory->peak = 9;
-  EXPECT_THAT(lines(), ElementsAre("program p", "memory parameters 0 constants 0 inputs 0 peak 9",
+  EXPECT_THAT(lines(), ElementsAre("program p", "memory parameters 0 constants 0 inputs 0 states 0 peak 9",
                                    "parameter v0 f32[] trainable 'w' 'tied'", "constant v0 f32[] 'empty' 0 bytes"));
 }
 

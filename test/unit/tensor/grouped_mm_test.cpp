@@ -44,8 +44,8 @@ TEST(GroupedMmTest, TheGradientOfTheMatrices) {
   at::Tensor made = callOperator("meshplan.grouped_weight_gradient", {input, gradient, offs},
                                  {value("left", 0), value("right", 1), value("offs", 2)})[0];
   weight.requires_grad_();
-  at::Tensor result = at::cat({input.narrow(0, 0, 2).mm(weight[0]), input.narrow(0, 2, 3).mm(weight[2]),
-                               input.narrow(0, 5, 1).mm(weight[3])});
+  at::Tensor result = at::cat(
+      {input.narrow(0, 0, 2).mm(weight[0]), input.narrow(0, 2, 3).mm(weight[2]), input.narrow(0, 5, 1).mm(weight[3])});
   result.backward(gradient.narrow(0, 0, 6));
   EXPECT_LT(difference(made, weight.grad()), 1e-14);
 }

@@ -104,12 +104,13 @@ TEST(Products, Refusals) {
               testing::HasSubstr("weight must have 2 dims, it has 1"));
 }
 
-/// Rows of any number of dims, against the product of the rows as one matrix in f64. f32 sums of k products of magnitude
-/// about 1 err by less than k * 2^-24 * sqrt(k).
+/// Rows of any number of dims, against the product of the rows as one matrix in f64. f32 sums of k products of
+/// magnitude about 1 err by less than k * 2^-24 * sqrt(k).
 TEST(Products, TheGradientOfAWeightSumsOverAllRows) {
   at::manual_seed(2);
-  for (at::IntArrayRef rows : {at::IntArrayRef{}, at::IntArrayRef{7}, at::IntArrayRef{3, 5}, at::IntArrayRef{2, 0, 4}}) {
-    std::vector<int64_t> leftSizes = rows.vec(), rightSizes = rows.vec();
+  const std::vector<std::vector<int64_t>> forms{{}, {7}, {3, 5}, {2, 0, 4}};
+  for (const std::vector<int64_t> &rows : forms) {
+    std::vector<int64_t> leftSizes = rows, rightSizes = rows;
     leftSizes.push_back(6);
     rightSizes.push_back(4);
     at::Tensor left = at::randn(leftSizes), right = at::randn(rightSizes);
@@ -119,7 +120,8 @@ TEST(Products, TheGradientOfAWeightSumsOverAllRows) {
     EXPECT_LE(difference(made, exact), 15 * 4 * std::exp2(-24) * 8);
     at::Tensor narrowLeft = left.to(at::kBFloat16), narrowRight = right.to(at::kBFloat16);
     if (rows.size() == 1)
-      expectProduct(weightGradient(narrowLeft, narrowRight, "meshplan.weight_gradient_f32"), narrowLeft.t(), narrowRight);
+      expectProduct(weightGradient(narrowLeft, narrowRight, "meshplan.weight_gradient_f32"), narrowLeft.t(),
+                    narrowRight);
   }
 }
 

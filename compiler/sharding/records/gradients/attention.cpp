@@ -39,7 +39,9 @@ static FactorRule backwardRule(const CallView &call) {
   for (unsigned index = 0; index < 3; ++index)
     batch.push_back(builder.result(index)[0]);
   builder.tie(batch);
-  if (heads == 1)
+  // Of the only key head each rank would have addends, and no dim of its gradient says so.
+  bool isPerHead = call.getBool("per_head", false);
+  if (heads == 1 || (groups == 1 && !isPerHead))
     return builder.finish();
   unsigned factor = builder.add(heads);
   for (StringRef name : queryTensors)
@@ -47,7 +49,6 @@ static FactorRule backwardRule(const CallView &call) {
   builder.append(builder.result(0)[1], factor);
   if (mask[1].size == heads)
     builder.append(mask[1], factor);
-  bool isPerHead = call.getBool("per_head", false);
   for (unsigned index : {1u, 2u}) {
     if (isPerHead)
       builder.append(builder.result(index)[1], factor);
@@ -121,9 +122,11 @@ static std::optional<SharedSums> splitHeads(const CallView &call) {
   std::optional<unsigned> query = call.getOperand("query"), key = call.getOperand("key");
   if (!query || !key || call.getBool("per_head", false))
     return std::nullopt;
-  int64_t sharers = call.operands[*query].getDimSize(1) / call.operands[*key].getDimSize(1);
+  int64_t heads = call.operands[*query].getDimSize(1), groups = call.operands[*key].getDimSize(1);
+  if (groups == 0 || heads == groups || heads % groups != 0)
+    return std::nullopt;
   Attribute apart = BoolAttr::get(call.args.getContext(), true);
-  return SharedSums{withArg(call.args, "per_head", apart), {1, 2}, 1, sharers};
+  return SharedSums{withArg(call.args, "per_head", apart), {1, 2}, 1, heads / groups, *query};
 }
 
 //===----------------------------------------------------------------------===//

@@ -76,19 +76,15 @@ static OpCost groupedCost(const CallView &call) {
 }
 
 void addContractionGradientRecords(OpRegistry &registry) {
-  registry.add({.target = "meshplan.grouped_weight_gradient",
-                .rule = groupedRule,
-                .linearity = inSides,
-                .cost = groupedCost});
+  registry.add(
+      {.target = "meshplan.grouped_weight_gradient", .rule = groupedRule, .linearity = inSides, .cost = groupedCost});
   registry.add({.target = "meshplan.weight_gradient",
                 .rule = weightGradientRule,
                 .linearity = inSides,
                 .cost = weightGradientCost,
                 .widen = widenWeightGradient});
-  registry.add({.target = "meshplan.weight_gradient_f32",
-                .rule = weightGradientRule,
-                .linearity = inSides,
-                .cost = wideCost});
+  registry.add(
+      {.target = "meshplan.weight_gradient_f32", .rule = weightGradientRule, .linearity = inSides, .cost = wideCost});
 }
 
 } // namespace meshplan

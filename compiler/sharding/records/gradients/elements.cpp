@@ -45,10 +45,10 @@ static OpCost softmaxCost(const CallView &call) {
 }
 
 void addElementGradientRecords(OpRegistry &registry) {
-  for (StringRef target : {"aten.threshold_backward.default", "aten.leaky_relu_backward.default",
-                           "aten.hardtanh_backward.default", "aten.sigmoid_backward.default",
-                           "aten.tanh_backward.default", "aten.hardsigmoid_backward.default",
-                           "aten.hardswish_backward.default"})
+  for (StringRef target :
+       {"aten.threshold_backward.default", "aten.leaky_relu_backward.default", "aten.hardtanh_backward.default",
+        "aten.sigmoid_backward.default", "aten.tanh_backward.default", "aten.hardsigmoid_backward.default",
+        "aten.hardswish_backward.default"})
     registry.add({.target = target,
                   .rule = elementRule,
                   .linearity = inGradient,
@@ -61,10 +61,8 @@ void addElementGradientRecords(OpRegistry &registry) {
                   .linearity = inGradient,
                   .cost = pointwiseCost<20>,
                   .strides = likeOperands});
-  registry.add({.target = "aten.glu_backward.default",
-                .rule = gluRule,
-                .linearity = inGradient,
-                .cost = pointwiseCost<14>});
+  registry.add(
+      {.target = "aten.glu_backward.default", .rule = gluRule, .linearity = inGradient, .cost = pointwiseCost<14>});
   for (StringRef target : {"aten._softmax_backward_data.default", "aten._log_softmax_backward_data.default"})
     registry.add({.target = target, .rule = softmaxRule, .linearity = inGradient, .cost = softmaxCost});
 }

@@ -57,8 +57,16 @@ static bool hasFactor(const TensorFactors &tensor, unsigned factor) {
   return llvm::any_of(tensor.dims, [&](ArrayRef<unsigned> dim) { return llvm::is_contained(dim, factor); });
 }
 
+/// True if the operand whose gradient is wanted is added to a contraction.
+static bool wantsAddend(const ForwardCall &forward) {
+  std::optional<AddendSplit> split =
+      forward.record->splitAddend ? forward.record->splitAddend(forward.view) : std::nullopt;
+  return split && split->addend == forward.wanted;
+}
+
 /// A factor passes to the gradient of an operand that has it, and is summed in that of one that has not. That holds for
-/// contracted factors too: each addend depends on its own elements alone.
+/// contracted factors too: each addend depends on its own elements alone. What is added to them has its gradient once,
+/// and not from each rank's part.
 static FactorRule runtimeRule(const CallView &call) {
   std::optional<ForwardCall> forward = forwardOf(call);
   bool hasRule = forward && !forward->record->localize;
@@ -66,8 +74,9 @@ static FactorRule runtimeRule(const CallView &call) {
     return RuleBuilder(call).finish();
   FactorRule rule = factorRuleOf(forward->view, forward->record);
   TensorFactors wanted = rule.operands[forward->wanted];
+  bool isAdded = wantsAddend(*forward);
   for (auto [index, factor] : llvm::enumerate(rule.factors))
-    if (factor.kind == FactorKind::max)
+    if (factor.kind == FactorKind::max || (isAdded && factor.kind == FactorKind::sum))
       factor.kind = FactorKind::whole;
     else if (factor.kind != FactorKind::whole)
       factor.kind = hasFactor(wanted, index) ? FactorKind::parallel : FactorKind::sum;
@@ -104,8 +113,7 @@ static OpCost runtimeCost(const CallView &call) {
 }
 
 const OpRecord &runtimeDerivativeRecord() {
-  static const OpRecord record{
-      .target = "vjp", .rule = runtimeRule, .linearity = inGradients, .cost = runtimeCost};
+  static const OpRecord record{.target = "vjp", .rule = runtimeRule, .linearity = inGradients, .cost = runtimeCost};
   return record;
 }
 

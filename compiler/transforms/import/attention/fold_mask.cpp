@@ -1,8 +1,8 @@
 //===- fold_mask.cpp - an attention mask as properties --------------------===//
 
 #include "compiler/transforms/import/attention/fold_mask.h"
-#include "dialect/plan/call_builder.h"
 #include "compiler/transforms/import/index_functions/real_bounds.h"
+#include "dialect/plan/call_builder.h"
 #include "llvm/ADT/APFloat.h"
 #include <cmath>
 

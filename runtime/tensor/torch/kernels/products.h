@@ -21,8 +21,8 @@ at::Tensor matmulF32(const at::Tensor &self, const at::Tensor &other);
 /// matmulF32(input, weight^T): input [.., k], weight [m, k] give [.., m].
 at::Tensor linearF32(const at::Tensor &input, const at::Tensor &weight);
 
-/// left^T right, summed over all dims but the last: left [.., m] and right [.., k] give [m, k]. The gradient of a matrix
-/// that all rows of its operand meet.
+/// left^T right, summed over all dims but the last: left [.., m] and right [.., k] give [m, k]. The gradient of a
+/// matrix that all rows of its operand meet.
 at::Tensor weightGradient(const at::Tensor &left, const at::Tensor &right);
 
 /// The same of two tensors of one 16-bit type as f32, not rounded.

@@ -14,6 +14,7 @@
 #include "runtime/tensor/torch/kernels/mean.h"
 #include "runtime/tensor/torch/kernels/products.h"
 #include "runtime/tensor/torch/kernels/rows.h"
+#include "runtime/tensor/torch/kernels/training/optimizer.h"
 
 #include <mutex>
 #include <torch/library.h>
@@ -91,6 +92,22 @@ static void defineGradients(torch::Library &library) {
               &rmsNormWeightGradient);
 }
 
+static void defineTraining(torch::Library &library) {
+  library.def("adam(Tensor(a!) parameter, Tensor gradient, Tensor(b!) average, Tensor(c!) square_average, "
+              "Tensor learning_rate, Tensor step, Tensor? factor=None, *, float beta1, float beta2, float eps, "
+              "float weight_decay, bool decoupled) -> (Tensor(a!), Tensor(b!), Tensor(c!))",
+              &adamStep);
+  library.def("sgd(Tensor(a!) parameter, Tensor gradient, Tensor learning_rate, Tensor? factor=None, *, "
+              "float weight_decay) -> Tensor(a!)",
+              &sgdStep);
+  library.def("sgd_momentum(Tensor(a!) parameter, Tensor gradient, Tensor(b!) momentum, Tensor learning_rate, "
+              "Tensor step, Tensor? factor=None, *, float rate, float dampening, float weight_decay, bool nesterov) "
+              "-> (Tensor(a!), Tensor(b!))",
+              &momentumStep);
+  library.def("square_sum(Tensor self) -> Tensor", &squareSum);
+  library.def("clip_factor(Tensor squared_norm, float limit) -> Tensor", &clipFactor);
+}
+
 void meshplan::registerKernels() {
   static std::once_flag once;
   // Never destroyed: the dispatcher may be gone before this library at exit.
@@ -98,5 +115,6 @@ void meshplan::registerKernels() {
     auto &library = *new torch::Library(torch::Library::DEF, "meshplan", std::nullopt, __FILE__, __LINE__);
     define(library);
     defineGradients(library);
+    defineTraining(library);
   });
 }

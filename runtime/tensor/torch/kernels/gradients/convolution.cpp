@@ -6,9 +6,10 @@
 
 using namespace meshplan;
 
-static std::tuple<at::Tensor, at::Tensor, at::Tensor>
-backward(const at::Tensor &gradient, const at::Tensor &input, const at::Tensor &weight, at::IntArrayRef stride,
-         at::IntArrayRef padding, at::IntArrayRef dilation, int64_t groups, std::array<bool, 3> wanted) {
+static std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor &gradient, const at::Tensor &input,
+                                                               const at::Tensor &weight, at::IntArrayRef stride,
+                                                               at::IntArrayRef padding, at::IntArrayRef dilation,
+                                                               int64_t groups, std::array<bool, 3> wanted) {
   std::vector<int64_t> noPadding(stride.size(), 0);
   return at::convolution_backward(gradient, input, weight, std::nullopt, stride, padding, dilation,
                                   /*transposed=*/false, noPadding, groups, wanted);

@@ -7,8 +7,9 @@
 
 namespace meshplan {
 
-/// The gradient of a convolution's input, which gives only its shape: gradient [batch, out, places..], input [batch, in,
-/// places..], weight [out, in / groups, window..]. Stride, padding and dilation have one number for each window dim.
+/// The gradient of a convolution's input, which gives only its shape: gradient [batch, out, places..], input [batch,
+/// in, places..], weight [out, in / groups, window..]. Stride, padding and dilation have one number for each window
+/// dim.
 at::Tensor convolutionInputGradient(const at::Tensor &gradient, const at::Tensor &input, const at::Tensor &weight,
                                     at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation,
                                     int64_t groups);

@@ -1,0 +1,83 @@
+//===- optimizer.cpp - records of steps of optimizers ---------------------===//
+//
+// Parameter, gradient and states have one shape, element by element; learning
+// rate, number of the step and factor of the gradient have no dims.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/memory.h"
+#include "compiler/sharding/record_support/rule_builder.h"
+#include "compiler/sharding/records/records.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+static constexpr StringLiteral adamWrites[] = {"parameter", "average", "square_average"};
+static constexpr StringLiteral momentumWrites[] = {"parameter", "momentum"};
+static constexpr StringLiteral sgdWrites[] = {"parameter"};
+
+static FactorRule stepRule(const CallView &call) {
+  RuleBuilder builder(call);
+  for (int64_t dim = 0; dim < builder.result().getRank(); ++dim) {
+    SmallVector<DimRef> dims;
+    for (StringRef name : {"parameter", "gradient", "average", "square_average", "momentum"})
+      if (TensorRef tensor = builder.operand(name))
+        dims.push_back(tensor[dim]);
+    for (unsigned index = 0; index < call.results.size(); ++index)
+      dims.push_back(builder.result(index)[dim]);
+    builder.tie(dims);
+  }
+  return builder.finish();
+}
+
+/// A gradient that is scaled, or that lies otherwise than its parameter, is copied.
+template <int64_t Flops> static OpCost stepCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  RankedTensorType parameter = call.results.front();
+  cost.flops = Flops * parameter.getNumElements();
+  bool copies = call.getOperand("factor").has_value() || contiguousBytes(call, "gradient") != 0;
+  cost.workspaceBytes = copies ? tensorBytes(parameter) : 0;
+  return cost;
+}
+
+/// Every element is an addend. What ranks hold alike, or share, is counted once.
+static FactorRule squareSumRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self");
+  for (int64_t dim = 0; dim < self.getRank(); ++dim)
+    builder.tie({self[dim]}, FactorKind::sum);
+  return builder.finish();
+}
+
+static OpCost squareSumCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  cost.flops = 2 * call.operands.front().getNumElements();
+  return cost;
+}
+
+static FactorRule clipRule(const CallView &call) { return RuleBuilder(call).finish(); }
+
+void addOptimizerRecords(OpRegistry &registry) {
+  registry.add({.target = "meshplan.adam",
+                .rule = stepRule,
+                .linearity = notLinear,
+                .cost = stepCost<14>,
+                .overwrites = adamWrites});
+  registry.add({.target = "meshplan.sgd_momentum",
+                .rule = stepRule,
+                .linearity = notLinear,
+                .cost = stepCost<6>,
+                .overwrites = momentumWrites});
+  registry.add({.target = "meshplan.sgd",
+                .rule = stepRule,
+                .linearity = notLinear,
+                .cost = stepCost<3>,
+                .overwrites = sgdWrites});
+  registry.add({.target = "meshplan.square_sum", .rule = squareSumRule, .linearity = notLinear, .cost = squareSumCost});
+  registry.add({.target = "meshplan.clip_factor", .rule = clipRule, .linearity = notLinear, .cost = copyCost});
+}
+
+} // namespace meshplan

@@ -1,0 +1,33 @@
+//===- add_optimizer_step.cpp - parameters change by their gradients ------===//
+//
+// See AddOptimizerStep in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/transforms/differentiate/optimizer_step.h"
+#include "compiler/transforms/differentiate/passes.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_ADDOPTIMIZERSTEP
+#include "compiler/transforms/differentiate/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+namespace {
+
+struct AddOptimizerStepPass : meshplan::impl::AddOptimizerStepBase<AddOptimizerStepPass> {
+  void runOnOperation() final {
+    ModuleOp module = getOperation();
+    SmallVector<OptimizerOp> statements(module.getOps<OptimizerOp>());
+    auto step = module.lookupSymbol<func::FuncOp>("step");
+    if (step && !statements.empty())
+      OptimizerStep(step, statements.front()).add();
+    for (OptimizerOp statement : statements)
+      statement.erase();
+  }
+};
+
+} // namespace

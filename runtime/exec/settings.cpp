@@ -1,0 +1,65 @@
+//===- settings.cpp - numbers that a run gives its steps ------------------===//
+
+#include "runtime/exec/settings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+using namespace meshplan;
+
+static constexpr std::string_view stepName = "step";
+
+/// From 1 at p = 0 down to 0 at p = 1.
+static double descent(artifact::RateKind kind, double p) {
+  return kind == artifact::RateKind::cosine ? (1 + std::cos(std::numbers::pi * p)) / 2 : 1 - p;
+}
+
+double meshplan::rateFactor(const artifact::RateSchedule &schedule, int64_t step) {
+  if (step < schedule.warmup())
+    return static_cast<double>(step + 1) / static_cast<double>(schedule.warmup());
+  if (schedule.kind() == artifact::RateKind::constant)
+    return 1;
+  bool isLate = schedule.kind() == artifact::RateKind::wsd;
+  int64_t length = isLate ? schedule.decay() : schedule.steps() - schedule.warmup();
+  int64_t begin = schedule.steps() - length;
+  double p = static_cast<double>(std::clamp<int64_t>(step - begin, 0, length)) / static_cast<double>(length);
+  return schedule.min() + (1 - schedule.min()) * descent(schedule.kind(), p);
+}
+
+Status Settings::set(std::string_view name, double number) {
+  std::string names;
+  for (flatbuffers::uoffset_t i = 0; program.settings() && i < program.settings()->size(); ++i) {
+    std::string_view known = program.settings()->Get(i)->name()->string_view();
+    if (known == stepName)
+      continue;
+    if (known == name) {
+      given.insert_or_assign(std::string(name), number);
+      return Status();
+    }
+    names += (names.empty() ? "" : ", ") + std::string(known);
+  }
+  return Status::error(StatusCode::notFound, "the program has no setting '", name, "'; it has ",
+                       names.empty() ? "none" : names);
+}
+
+double Settings::numberAt(const artifact::Setting &setting, int64_t step) const {
+  std::string_view name = setting.name()->string_view();
+  if (name == stepName)
+    return static_cast<double>(step + 1);
+  auto own = given.find(name);
+  double number = own == given.end() ? setting.number() : own->second;
+  return setting.schedule() ? number * rateFactor(*setting.schedule(), step) : number;
+}
+
+Status Settings::write(int64_t step, std::span<Tensor> values) const {
+  for (flatbuffers::uoffset_t i = 0; program.settings() && i < program.settings()->size(); ++i) {
+    const artifact::Setting &setting = *program.settings()->Get(i);
+    double number = numberAt(setting, step);
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateHostTensor({}, DType::f64));
+    std::memcpy(tensor.data(), &number, sizeof number);
+    MESHPLAN_ASSIGN_OR_RETURN(values[setting.value()], onDevice(tensor));
+  }
+  return Status();
+}

@@ -1,0 +1,40 @@
+//===- settings.h - numbers that a run gives its steps -----------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_EXEC_SETTINGS_H
+#define MESHPLAN_RUNTIME_EXEC_SETTINGS_H
+
+#include "runtime/artifact/artifact.h"
+#include "runtime/tensor/tensor.h"
+
+#include <map>
+#include <string>
+
+namespace meshplan {
+
+/// The factor of a learning rate at a step, counted from 0 (RateSchedule in the schema).
+double rateFactor(const artifact::RateSchedule &schedule, int64_t step);
+
+/// The settings of one program: learning rates, and the number of the step.
+class Settings {
+public:
+  /// `program` must outlive the settings.
+  explicit Settings(const artifact::Program &program) : program(program) {}
+
+  /// Gives a setting another number than the schedule has; its factor stays. `notFound` for an unknown name or "step",
+  /// which follows from the steps.
+  Status set(std::string_view name, double number);
+
+  /// The number that a setting has at a step, counted from 0.
+  double numberAt(const artifact::Setting &setting, int64_t step) const;
+
+  /// Puts the tensors of all settings at a step, counted from 0, into the table of values.
+  Status write(int64_t step, std::span<Tensor> values) const;
+
+private:
+  const artifact::Program &program;
+  std::map<std::string, double, std::less<>> given;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_EXEC_SETTINGS_H

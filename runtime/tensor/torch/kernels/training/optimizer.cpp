@@ -1,0 +1,85 @@
+//===- optimizer.cpp - steps of optimizers --------------------------------===//
+
+#include "runtime/tensor/torch/kernels/training/optimizer.h"
+
+#include <ATen/ATen.h>
+
+using namespace meshplan;
+
+static void checkShapes(const at::Tensor &parameter, std::initializer_list<const at::Tensor *> others) {
+  for (const at::Tensor *other : others)
+    TORCH_CHECK(parameter.sizes().equals(other->sizes()), "a parameter ", parameter.sizes(), " and a tensor ",
+                other->sizes(), " of its step have other shapes");
+}
+
+/// The gradient in the parameter's dtype, times the factor. The kernels take no gradient of another dtype.
+static at::Tensor scaled(const at::Tensor &gradient, const at::Tensor &parameter,
+                         const std::optional<at::Tensor> &factor) {
+  at::Tensor own = gradient.to(parameter.scalar_type());
+  return factor ? own.mul(factor->to(own.device(), own.scalar_type())) : own;
+}
+
+/// The kernels know rows of elements that lie as those of the parameter.
+static at::Tensor likeParameter(const at::Tensor &gradient, const at::Tensor &parameter) {
+  return gradient.strides().equals(parameter.strides()) ? gradient : gradient.contiguous();
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor>
+meshplan::adamStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor average, at::Tensor squareAverage,
+                   const at::Tensor &learningRate, const at::Tensor &step, const std::optional<at::Tensor> &factor,
+                   double beta1, double beta2, double eps, double weightDecay, bool decoupled) {
+  checkShapes(parameter, {&gradient, &average, &squareAverage});
+  if (parameter.numel() == 0)
+    return {parameter, average, squareAverage};
+  at::Tensor own = likeParameter(scaled(gradient, parameter, factor), parameter);
+  // The kernel counts the step itself.
+  at::Tensor count = step.to(at::kFloat).clone();
+  double rate = learningRate.item<double>();
+  std::vector<at::Tensor> parameters{parameter}, gradients{own}, averages{average}, squares{squareAverage},
+      steps{count};
+  if (decoupled)
+    at::_fused_adamw_(parameters, gradients, averages, squares, {}, steps, rate, beta1, beta2, weightDecay, eps,
+                      /*amsgrad=*/false, /*maximize=*/false);
+  else
+    at::_fused_adam_(parameters, gradients, averages, squares, {}, steps, rate, beta1, beta2, weightDecay, eps,
+                     /*amsgrad=*/false, /*maximize=*/false);
+  return {parameter, average, squareAverage};
+}
+
+static void fusedSgd(const at::Tensor &parameter, const at::Tensor &gradient, std::vector<at::Tensor> momentum,
+                     double weightDecay, double momentumRate, double rate, double dampening, bool nesterov,
+                     bool isFirst) {
+  std::vector<at::Tensor> parameters{parameter}, gradients{gradient};
+  at::_fused_sgd_(parameters, gradients, momentum, weightDecay, momentumRate, rate, dampening, nesterov,
+                  /*maximize=*/false, isFirst);
+}
+
+at::Tensor meshplan::sgdStep(at::Tensor parameter, const at::Tensor &gradient, const at::Tensor &learningRate,
+                             const std::optional<at::Tensor> &factor, double weightDecay) {
+  checkShapes(parameter, {&gradient});
+  if (parameter.numel() > 0)
+    fusedSgd(parameter, likeParameter(scaled(gradient, parameter, factor), parameter), {}, weightDecay,
+             /*momentumRate=*/0, learningRate.item<double>(), /*dampening=*/0, /*nesterov=*/false, /*isFirst=*/false);
+  return parameter;
+}
+
+std::tuple<at::Tensor, at::Tensor> meshplan::momentumStep(at::Tensor parameter, const at::Tensor &gradient,
+                                                          at::Tensor momentum, const at::Tensor &learningRate,
+                                                          const at::Tensor &step,
+                                                          const std::optional<at::Tensor> &factor, double rate,
+                                                          double dampening, double weightDecay, bool nesterov) {
+  checkShapes(parameter, {&gradient, &momentum});
+  if (parameter.numel() > 0)
+    fusedSgd(parameter, likeParameter(scaled(gradient, parameter, factor), parameter), {momentum}, weightDecay, rate,
+             learningRate.item<double>(), dampening, nesterov, /*isFirst=*/step.item<double>() == 1);
+  return {parameter, momentum};
+}
+
+at::Tensor meshplan::squareSum(const at::Tensor &self) {
+  at::ScalarType type = self.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+  return at::linalg_vector_norm(self, 2, std::nullopt, /*keepdim=*/false, type).square();
+}
+
+at::Tensor meshplan::clipFactor(const at::Tensor &squaredNorm, double limit) {
+  return squaredNorm.sqrt().add(1e-6).reciprocal().mul(limit).clamp_max(1);
+}

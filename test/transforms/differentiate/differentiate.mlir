@@ -1,0 +1,209 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --plan-differentiate | FileCheck %s
+
+// The forward program stays as it is. The step gives the loss and the gradients of what is trained, each laid out as
+// what it belongs to; backward calls are in the modules of those that they differentiate.
+// CHECK-NOT: plan.loss
+// CHECK-LABEL: func.func @forward
+// CHECK: return {{.*}} : tensor<f32>, tensor<4x6xf32>
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<4x8xf32> {{.*}}, %[[W:[a-z0-9]*]]: tensor<6x8xf32> {{.*}}, %[[B:[a-z0-9]*]]: tensor<6xf32>
+// CHECK-SAME: -> (tensor<f32> {plan.name = "loss"}, tensor<6x8xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.up.weight"}, tensor<6xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.up.bias"})
+// CHECK-NEXT: %[[Y:.*]] = plan.call "aten.linear.default"
+// CHECK-NEXT: %[[L:.*]] = plan.call "aten.sum.default"
+// CHECK-NEXT: %[[ONE:.*]] = plan.call "aten.full.default"() {dtype = f32, fill_value = 1.000000e+00 : f64, size = []} in "head" backward
+// CHECK-NEXT: %[[DL:.*]] = plan.match %[[ONE]] to %[[L]]
+// CHECK-NEXT: %[[V:.*]] = plan.call "aten.reshape.default"(%[[DL]]){{.*}} in "head" backward
+// CHECK-NEXT: %[[E:.*]] = plan.call "aten.expand.default"(%[[V]]){{.*}} in "head" backward
+// CHECK-NEXT: %[[DY:.*]] = plan.match %[[E]] to %[[Y]]
+// CHECK-NEXT: %[[GW:.*]] = plan.call "meshplan.weight_gradient"(%[[DY]], %[[X]]){{.*}} in "up" backward
+// CHECK-NEXT: %[[GB:.*]] = plan.call "aten.sum.dim_IntList"(%[[DY]]){{.*}} in "up" backward
+// CHECK-NEXT: %[[DW:.*]] = plan.match %[[GW]] to %[[W]]
+// CHECK-NEXT: %[[DB:.*]] = plan.match %[[GB]] to %[[B]]
+// CHECK-NEXT: return %[[L]], %[[DW]], %[[DB]]
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.loss 0
+func.func @forward(
+    %x: tensor<4x8xf32> {plan.names = ["x"]},
+    %w: tensor<6x8xf32> {plan.names = ["up.weight"], plan.trainable = true},
+    %b: tensor<6xf32> {plan.names = ["up.bias"], plan.trainable = true})
+    -> (tensor<f32> {plan.name = "loss"}, tensor<4x6xf32> {plan.name = "logits"}) {
+  %y = plan.call "aten.linear.default"(%x, %w, %b)
+      {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>} in "up"
+      : (tensor<4x8xf32>, tensor<6x8xf32>, tensor<6xf32>) -> tensor<4x6xf32>
+  %loss = plan.call "aten.sum.default"(%y) {self = #plan.operand<0>} in "head" : (tensor<4x6xf32>) -> tensor<f32>
+  return %loss, %y : tensor<f32>, tensor<4x6xf32>
+}
+
+// -----
+
+// What is frozen has no call, nor has what nothing trained is behind.
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: -> (tensor<f32> {plan.name = "0"}, tensor<6x8xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.b.weight"})
+// CHECK-COUNT-1: plan.call "meshplan.weight_gradient"
+// CHECK-NOT: aten.matmul
+// CHECK-NOT: meshplan.weight_gradient
+// CHECK: return
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.loss 0
+func.func @forward(
+    %x: tensor<4x8xf32> {plan.names = ["x"]},
+    %a: tensor<8x8xf32> {plan.names = ["a.weight"], plan.trainable = false},
+    %b: tensor<6x8xf32> {plan.names = ["b.weight"], plan.trainable = true}) -> (tensor<f32> {plan.name = "0"}) {
+  %0 = plan.call "aten.linear.default"(%x, %a) {input = #plan.operand<0>, weight = #plan.operand<1>}
+      : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.linear.default"(%0, %b) {input = #plan.operand<0>, weight = #plan.operand<1>}
+      : (tensor<4x8xf32>, tensor<6x8xf32>) -> tensor<4x6xf32>
+  %2 = plan.call "aten.sum.default"(%1) {self = #plan.operand<0>} : (tensor<4x6xf32>) -> tensor<f32>
+  return %2 : tensor<f32>
+}
+
+// -----
+
+// A parameter that is read twice, as one that is tied, has one gradient: the sum, reduced once.
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: , %[[W:[a-z0-9]*]]: tensor<8x8xf32>
+// CHECK: %[[SECOND:.*]] = plan.call "meshplan.weight_gradient"
+// CHECK: %[[FIRST:.*]] = plan.call "meshplan.weight_gradient"
+// CHECK: %[[SUM:.*]] = plan.call "aten.add.Tensor"(%[[SECOND]], %[[FIRST]]){{.*}} in "a" backward
+// CHECK: %[[DW:.*]] = plan.match %[[SUM]] to %[[W]]
+// CHECK: return %{{.*}}, %[[DW]]
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.loss 0
+func.func @forward(
+    %x: tensor<4x8xf32> {plan.names = ["x"]},
+    %w: tensor<8x8xf32> {plan.names = ["a.weight", "b.weight"], plan.trainable = true})
+    -> (tensor<f32> {plan.name = "0"}) {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "a"
+      : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.linear.default"(%0, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "b"
+      : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %2 = plan.call "aten.sum.default"(%1) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<f32>
+  return %2 : tensor<f32>
+}
+
+// -----
+
+// What only moves elements, or is stated, passes the gradient as it is: what lies behind says how it is laid out.
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<4x6xf32>
+// CHECK: %[[Y:.*]] = plan.call "aten.exp.default"
+// CHECK: plan.match {{.*}} to %[[Y]]
+// CHECK-NEXT: %[[G:.*]] = plan.call "aten.mul.Tensor"{{.*}} backward
+// CHECK-NEXT: %[[V:.*]] = plan.call "aten.reshape.default"(%[[G]]){{.*}} backward
+// CHECK-NEXT: %[[D:.*]] = plan.match %[[V]] to %[[W]]
+// CHECK-NEXT: return %{{.*}}, %[[D]]
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.loss 0
+func.func @forward(%w: tensor<4x6xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "0"}) {
+  %0 = plan.call "aten.view.default"(%w) {self = #plan.operand<0>, size = [24]} : (tensor<4x6xf32>) -> tensor<24xf32>
+  %1 = plan.constrain %0 <[{"tp"}]> along [#plan.axis<"tp">] as "output split 0 over tp" : tensor<24xf32> -> tensor<24xf32>
+  %2 = plan.call "aten.exp.default"(%1) {self = #plan.operand<0>} : (tensor<24xf32>) -> tensor<24xf32>
+  %3 = plan.call "aten.sum.default"(%2) {self = #plan.operand<0>} : (tensor<24xf32>) -> tensor<f32>
+  return %3 : tensor<f32>
+}
+
+// -----
+
+// A value that is read beside a border and behind it, where a sum passes its gradient on as it came.
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<4xf32>
+// CHECK: %[[P:.*]] = plan.call "aten.mul.Tensor"
+// CHECK: %[[DP:.*]] = plan.match {{.*}} to %[[P]]
+// CHECK: %[[A:.*]] = plan.call "aten.mul.Tensor"(%[[DP]], %{{.*}}){{.*}} in "mul" backward
+// CHECK: %[[B:.*]] = plan.call "aten.mul.Tensor"(%[[DP]], %[[W]]){{.*}} in "mul" backward
+// CHECK: %[[DS:.*]] = plan.match %[[B]] to
+// CHECK: %[[S:.*]] = plan.call "aten.add.Tensor"(%[[A]], %[[DS]])
+// CHECK: %[[D:.*]] = plan.match %[[S]] to %[[W]]
+// CHECK: return %{{.*}}, %[[D]]
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.loss 0
+func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}, %x: tensor<4xf32> {plan.names = ["x"]})
+    -> (tensor<f32> {plan.name = "0"}) {
+  %0 = plan.constrain %w <[{"tp"}]> along [#plan.axis<"tp">] as "input split 0 over tp" : tensor<4xf32> -> tensor<4xf32>
+  %1 = plan.call "aten.add.Tensor"(%0, %x) {self = #plan.operand<0>, other = #plan.operand<1>} in "add"
+      : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = plan.call "aten.mul.Tensor"(%w, %1) {self = #plan.operand<0>, other = #plan.operand<1>} in "mul"
+      : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = plan.call "aten.sum.default"(%2) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<f32>
+  return %3 : tensor<f32>
+}
+
+// -----
+
+// Outputs that are one number can be logged; others, and what only they need, are not made.
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: -> (tensor<1xi64> {plan.name = "tokens"}, tensor<1x1xf32> {plan.name = "loss"}, tensor<4xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.w"})
+// CHECK-NOT: aten.sin
+// CHECK: plan.call "aten.full.default"() {{.*}}size = [1, 1]
+// CHECK-NOT: aten.sin
+// CHECK: return
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.loss 2
+func.func @forward(
+    %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true},
+    %n: tensor<1xi64> {plan.names = ["n"]}, %ids: tensor<4xi64> {plan.names = ["ids"], plan.trainable = true})
+    -> (tensor<4xf32> {plan.name = "logits"}, tensor<1xi64> {plan.name = "tokens"}, tensor<1x1xf32> {plan.name = "loss"}) {
+  %0 = plan.call "aten.sin.default"(%w) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.view.default"(%w) {self = #plan.operand<0>, size = [1, 4]} : (tensor<4xf32>) -> tensor<1x4xf32>
+  %2 = plan.call "aten.sum.dim_IntList"(%1) {self = #plan.operand<0>, dim = [1], keepdim = true} : (tensor<1x4xf32>) -> tensor<1x1xf32>
+  return %0, %n, %2 : tensor<4xf32>, tensor<1xi64>, tensor<1x1xf32>
+}
+
+// -----
+
+// What is not trained, as a parameter that the plan calls unused, has no gradient. What is detached is none of the loss's business.
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: -> (tensor<f32> {plan.name = "0"}, tensor<4xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.w"})
+// CHECK-NOT: custom.scan{{.*}} backward
+// CHECK: return
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.loss 0
+func.func @forward(
+    %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true},
+    %u: tensor<4xf32> {plan.names = ["u"], plan.trainable = false}) -> (tensor<f32> {plan.name = "0"}) {
+  %0 = plan.call "custom.scan.default"(%u) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.detach.default"(%0) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = plan.call "aten.mul.Tensor"(%w, %1) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = plan.call "aten.sum.default"(%2) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<f32>
+  return %3 : tensor<f32>
+}
+
+// -----
+
+// Two results of one call, of which the loss reads one.
+// CHECK-LABEL: func.func @step(
+// CHECK: %[[P:.*]]:2 = plan.call "aten.chunk.default"
+// CHECK: %[[Z:.*]] = plan.call "aten.zeros_like.default"(%[[P]]#0){{.*}} backward
+// CHECK: plan.call "aten.cat.default"(%[[Z]], %{{.*}}){{.*}} backward
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.loss 0
+func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "0"}) {
+  %0:2 = plan.call "aten.chunk.default"(%w) {self = #plan.operand<0>, chunks = 2} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+  %1 = plan.call "aten.sum.default"(%0#1) {self = #plan.operand<0>} : (tensor<2xf32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// -----
+
+// A loss that is stated at a border.
+// CHECK-LABEL: func.func @step(
+// CHECK: plan.call "aten.full.default"() {{.*}} in "head" backward
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.loss 0
+func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "0"}) {
+  %0 = plan.call "aten.sum.default"(%w) {self = #plan.operand<0>} in "head" : (tensor<4xf32>) -> tensor<f32>
+  %1 = plan.constrain %0 <[]> along [#plan.axis<"tp">] as "output replicate" : tensor<f32> -> tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// -----
+
+// Without a loss the program is a forward program.
+// CHECK-LABEL: func.func @forward
+// CHECK-NOT: func.func
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}) -> (tensor<4xf32> {plan.name = "0"}) {
+  return %w : tensor<4xf32>
+}

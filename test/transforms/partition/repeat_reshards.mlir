@@ -1,0 +1,73 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --plan-repeat-reshards | FileCheck %s
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+
+!divided = tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>
+!other = tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>
+!whole = tensor<4x8xf32, #plan.sharding<[{}, {}]>>
+!addends = tensor<4x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+
+// What both passes read is gathered for each of them: before the first backward reader, once for all of these.
+// CHECK-LABEL: func.func @again(
+// CHECK-SAME: %[[X:.*]]: tensor
+// CHECK-NEXT: %[[ONE:.*]] = plan.reshard %[[X]] because "colwise tp"
+// CHECK-NEXT: plan.call "aten.neg.default"(%[[ONE]])
+// CHECK-NEXT: plan.call "aten.sin.default"(%[[X]]){{.*}} backward
+// CHECK-NEXT: %[[TWO:.*]] = plan.reshard %[[X]] because "colwise tp"
+// CHECK-NEXT: plan.call "aten.cos.default"(%[[TWO]]){{.*}} backward
+// CHECK-NEXT: plan.call "aten.exp.default"(%[[TWO]]){{.*}} backward
+func.func @again(%x: !divided) {
+  %0 = plan.reshard %x because "colwise tp" : !divided -> !whole
+  %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} : (!whole) -> !whole
+  %2 = plan.call "aten.sin.default"(%x) {self = #plan.operand<0>} backward : (!divided) -> !divided
+  %3 = plan.call "aten.cos.default"(%0) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %4 = plan.call "aten.exp.default"(%0) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  return
+}
+
+// What one pass reads is gathered once.
+// CHECK-LABEL: func.func @once(
+// CHECK-COUNT-2: plan.reshard
+// CHECK-NOT: plan.reshard
+// CHECK: return
+func.func @once(%x: !divided) {
+  %0 = plan.reshard %x : !divided -> !whole
+  %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} : (!whole) -> !whole
+  %2 = plan.call "aten.sin.default"(%1) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %3 = plan.reshard %x : !divided -> !whole
+  %4 = plan.call "aten.sin.default"(%3) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  return
+}
+
+// Sums are not made twice, nor what takes no more memory than what it is made of.
+// CHECK-LABEL: func.func @cheap(
+// CHECK-COUNT-3: plan.reshard
+// CHECK-NOT: plan.reshard
+// CHECK: return
+func.func @cheap(%a: !addends, %x: !divided, %w: !whole) {
+  %0 = plan.reshard %a : !addends -> !whole
+  %1 = plan.reshard %x : !divided -> !other
+  %2 = plan.reshard %w : !whole -> !divided
+  %3 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} : (!whole) -> !whole
+  %4 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} : (!other) -> !other
+  %5 = plan.call "aten.neg.default"(%2) {self = #plan.operand<0>} : (!divided) -> !divided
+  %6 = plan.call "aten.cos.default"(%0) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %7 = plan.call "aten.cos.default"(%1) {self = #plan.operand<0>} backward : (!other) -> !other
+  %8 = plan.call "aten.cos.default"(%2) {self = #plan.operand<0>} backward : (!divided) -> !divided
+  return
+}
+
+// An output of the step is a reader of the forward pass; what only backward calls and reshards of theirs read is not.
+// CHECK-LABEL: func.func @readers(
+// CHECK-COUNT-3: plan.reshard
+// CHECK-NOT: plan.reshard
+// CHECK: return
+func.func @readers(%x: !divided) -> !whole {
+  %0 = plan.reshard %x : !divided -> !whole
+  %1 = plan.call "aten.cos.default"(%0) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %2 = plan.reshard %0 : !whole -> !other
+  %3 = plan.call "aten.cos.default"(%2) {self = #plan.operand<0>} backward : (!other) -> !other
+  %4 = plan.reshard %x : !divided -> !whole
+  return %4 : !whole
+}

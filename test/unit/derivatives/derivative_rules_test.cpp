@@ -1,0 +1,72 @@
+//===- derivative_rules_test.cpp - every operator has a derivative --------===//
+
+#include "compiler/derivatives/derivative_rules.h"
+#include "llvm/ADT/StringSet.h"
+#include <gtest/gtest.h>
+
+using namespace meshplan;
+
+namespace {
+
+/// Kernels that nothing differentiates: gradients themselves, and forms of operators that calls take only when they are
+/// divided, behind `differentiate`. Whoever adds a kernel writes its derivative, or says here why it needs none.
+const llvm::StringSet<> withoutDerivative = {
+    // gradients
+    "meshplan.attention_backward",
+    "meshplan.attention_mask_gradient",
+    "meshplan.convolution_input_gradient",
+    "meshplan.convolution_weight_gradient",
+    "meshplan.embedding_gradient",
+    "meshplan.grouped_weight_gradient",
+    "meshplan.layer_norm_input_gradient",
+    "meshplan.layer_norm_weight_gradient",
+    "meshplan.rms_norm_input_gradient",
+    "meshplan.rms_norm_weight_gradient",
+    "meshplan.row_loss_gradient",
+    "meshplan.sum_shared_heads",
+    "meshplan.weight_gradient",
+    "meshplan.weight_gradient_f32",
+    // local forms
+    "meshplan.embedding",
+    "meshplan.linear",
+    "meshplan.linear_f32",
+    "meshplan.matmul_f32",
+    "meshplan.mean_addend",
+    // steps of optimizers
+    "meshplan.adam",
+    "meshplan.clip_factor",
+    "meshplan.sgd",
+    "meshplan.sgd_momentum",
+    "meshplan.square_sum",
+    // weights of classes, which are not trained
+    "meshplan.class_weight",
+};
+
+TEST(DerivativeRules, EveryKernelHasADerivativeOrNeedsNone) {
+  for (llvm::StringRef target : OpRegistry::get().targets()) {
+    bool isKnown = hasDerivative(target) || target.starts_with("aten.") || withoutDerivative.contains(target);
+    EXPECT_TRUE(isKnown) << target.str() << ": docs/adding-an-op.md says where its derivative is written";
+  }
+}
+
+TEST(DerivativeRules, WhatNeedsNoneExistsAndHasNone) {
+  for (const auto &entry : withoutDerivative) {
+    EXPECT_TRUE(OpRegistry::get().lookup(entry.getKey())) << entry.getKey().str();
+    EXPECT_FALSE(hasDerivative(entry.getKey())) << entry.getKey().str();
+  }
+}
+
+TEST(DerivativeRules, AnOperatorWithoutARuleIsLeftToTheRuntime) {
+  EXPECT_FALSE(hasDerivative("aten.prelu.default"));
+  EXPECT_EQ(derivativeOf("aten.prelu.default"), differentiateAtRunTime);
+  EXPECT_TRUE(hasDerivative("aten.mul.Tensor"));
+  EXPECT_NE(derivativeOf("aten.mul.Tensor"), differentiateAtRunTime);
+}
+
+/// Rounding and comparing of floats gives nothing, and is not asked of the runtime.
+TEST(DerivativeRules, OperatorsWithoutGradientHaveARuleThatGivesNothing) {
+  for (llvm::StringRef target : {"aten.floor.default", "aten.detach.default", "aten.argmax.default"})
+    EXPECT_TRUE(hasDerivative(target)) << target.str();
+}
+
+} // namespace

@@ -1,0 +1,92 @@
+//===- indexing_test.cpp - derivatives of elements chosen by integers -----===//
+
+#include "../derive.h"
+
+using namespace meshplan;
+
+namespace {
+
+using IndexingDerivatives = DeriveTest;
+
+constexpr char zeros[] = "%0 = aten.zeros_like.default(self a): 4x6xf32\n";
+
+TEST_F(IndexingDerivatives, RowsOfATableAreAddedUp) {
+  EXPECT_EQ(derive("aten.embedding.default", "weight = $0, indices = $1", "10x8xf32, 2x4xi64 -> 2x4x8xf32"),
+            "%0 = meshplan.embedding_gradient(gradient g, indices b, padding_idx -1, weight a): 10x8xf32\na: %0");
+  EXPECT_EQ(derive("aten.embedding.default", "weight = $0, indices = $1, padding_idx = 3, scale_grad_by_freq = true",
+                   "10x8xbf16, 4xi64 -> 4x8xbf16"),
+            "%0 = meshplan.embedding_gradient(gradient g, indices b, padding_idx 3, scale_grad_by_freq true, "
+            "weight a): 10x8xbf16\na: %0");
+  EXPECT_EQ(derive("aten.embedding.default", "weight = $0, indices = $1, padding_idx = -2", "10x8xf32, i64 -> 8xf32"),
+            "%0 = meshplan.embedding_gradient(gradient g, indices b, padding_idx 8, weight a): 10x8xf32\na: %0")
+      << "counted from the end; -1 is none";
+}
+
+TEST_F(IndexingDerivatives, WhatIsReadTwiceIsAdded) {
+  EXPECT_EQ(derive("aten.gather.default", "self = $0, dim = -1, index = $1", "4x6xf32, 4x3xi64 -> 4x3xf32"),
+            std::string(zeros) + "%1 = aten.scatter_add.default(dim -1, index b, self %0, src g): 4x6xf32\na: %1");
+  EXPECT_EQ(derive("aten.index_select.default", "self = $0, dim = 1, index = $1", "4x6xf32, 3xi64 -> 4x3xf32"),
+            std::string(zeros) + "%1 = aten.index_add.default(dim 1, index b, self %0, source g): 4x6xf32\na: %1");
+  EXPECT_EQ(derive("aten.index.Tensor", "self = $0, indices = [unit, $1]", "4x6xf32, 3xi64 -> 4x3xf32"),
+            std::string(zeros) +
+                "%1 = aten.index_put.default(accumulate true, indices [None, b], self %0, values g): 4x6xf32\na: %1");
+}
+
+TEST_F(IndexingDerivatives, WhatIsOverwrittenHasNone) {
+  EXPECT_EQ(
+      derive("aten.scatter.src", "self = $0, dim = 1, index = $1, src = $2", "4x6xf32, 4x3xi64, 4x3xf32 -> 4x6xf32"),
+      "%0 = aten.scatter.value(dim 1, index b, self g, value 0): 4x6xf32\n"
+      "%1 = aten.gather.default(dim 1, index b, self g): 4x3xf32\na: %0\nc: %1");
+  EXPECT_EQ(derive("aten.scatter.value", "self = $0, dim = 1, index = $1, value = 1.0", "4x6xf32, 4x3xi64 -> 4x6xf32"),
+            "%0 = aten.scatter.value(dim 1, index b, self g, value 0): 4x6xf32\na: %0");
+}
+
+/// Indices may tell of the first elements of the source only.
+TEST_F(IndexingDerivatives, WhatIsNotReadOfASourceHasZeros) {
+  constexpr char args[] = "self = $0, dim = 1, index = $1, src = $2";
+  constexpr char types[] = "4x6xf32, 2x2xi64, 4x3xf32 -> 4x6xf32";
+  constexpr char source[] = " = aten.constant_pad_nd.default(pad [0, 1, 0, 2], self %";
+  EXPECT_EQ(derive("aten.scatter.src", args, types),
+            "%0 = aten.scatter.value(dim 1, index b, self g, value 0): 4x6xf32\n"
+            "%1 = aten.gather.default(dim 1, index b, self g): 2x2xf32\n"
+            "%2" +
+                std::string(source) + "1, value 0): 4x3xf32\na: %0\nc: %2");
+  EXPECT_EQ(derive("aten.scatter_add.default", args, types),
+            "%0 = aten.gather.default(dim 1, index b, self g): 2x2xf32\n"
+            "%1" +
+                std::string(source) + "0, value 0): 4x3xf32\na: g\nc: %1");
+}
+
+TEST_F(IndexingDerivatives, AddendsAreReadWhereTheyWent) {
+  EXPECT_EQ(derive("aten.scatter_add.default", "self = $0, dim = 1, index = $1, src = $2",
+                   "4x6xf32, 4x3xi64, 4x3xf32 -> 4x6xf32"),
+            "%0 = aten.gather.default(dim 1, index b, self g): 4x3xf32\na: g\nc: %0");
+  EXPECT_EQ(derive("aten.index_add.default", "self = $0, dim = 1, index = $1, source = $2, alpha = 2",
+                   "4x6xf32, 3xi64, 4x3xf32 -> 4x6xf32"),
+            "%0 = aten.index_select.default(dim 1, index b, self g): 4x3xf32\n"
+            "%1 = aten.mul.Scalar(other 2, self %0): 4x3xf32\na: g\nc: %1");
+}
+
+TEST_F(IndexingDerivatives, OrderedValuesGoBack) {
+  EXPECT_EQ(derive("aten.topk.default", "self = $0, k = 2", "4x6xf32 -> 4x2xf32, 4x2xi64"),
+            std::string(zeros) + "%1 = aten.scatter.src(dim 1, index r1, self %0, src g0): 4x6xf32\na: %1");
+  EXPECT_EQ(derive("aten.sort.stable", "self = $0, stable = true, dim = -2", "4x6xf32 -> 4x6xf32, 4x6xi64"),
+            std::string(zeros) + "%1 = aten.scatter.src(dim 0, index r1, self %0, src g0): 4x6xf32\na: %1");
+  EXPECT_EQ(derive("aten.max.dim", "self = $0, dim = 0", "4x6xf32 -> 6xf32, 6xi64"),
+            std::string(zeros) + "%1 = aten.reshape.default(self r1, shape [1, 6]): 1x6xi64\n"
+                                 "%2 = aten.reshape.default(self g0, shape [1, 6]): 1x6xf32\n"
+                                 "%3 = aten.scatter.src(dim 0, index %1, self %0, src %2): 4x6xf32\na: %3");
+  EXPECT_EQ(derive("aten.min.dim", "self = $0, dim = 0, keepdim = true", "4x6xf32 -> 1x6xf32, 1x6xi64"),
+            std::string(zeros) + "%1 = aten.scatter.src(dim 0, index r1, self %0, src g0): 4x6xf32\na: %1");
+}
+
+TEST_F(IndexingDerivatives, AnOrderOfOneNumberIsLeftToTheRuntime) {
+  EXPECT_EQ(derive("aten.sort.default", "self = $0", "f32 -> f32, i64"),
+            "%0 = vjp.aten.sort.default(gradients [g0, None], of 'self', self a): f32\na: %0");
+}
+
+TEST_F(IndexingDerivatives, PlacesHaveNone) {
+  EXPECT_EQ(derive("aten.argsort.default", "self = $0", "4xf32 -> 4xi64"), "nothing");
+}
+
+} // namespace

@@ -1,0 +1,52 @@
+//===- slicing_test.cpp - derivatives of what takes and pads ranges -------===//
+
+#include "../derive.h"
+
+using namespace meshplan;
+
+namespace {
+
+using SlicingDerivatives = DeriveTest;
+
+TEST_F(SlicingDerivatives, ASliceIsPaddedWithZeros) {
+  auto slice = [&](const char *args, const char *types) {
+    return derive("aten.slice.Tensor", std::string("self = $0, ") + args, types);
+  };
+  EXPECT_EQ(slice("dim = 0, start = 1, end = 3", "4x6xf32 -> 2x6xf32"),
+            "%0 = aten.constant_pad_nd.default(pad [0, 0, 1, 1], self g, value 0): 4x6xf32\na: %0");
+  EXPECT_EQ(slice("dim = -1, start = -2", "4x6xf32 -> 4x2xf32"),
+            "%0 = aten.constant_pad_nd.default(pad [4, 0], self g, value 0): 4x6xf32\na: %0");
+  EXPECT_EQ(slice("dim = 1, end = 9223372036854775807", "4x6xf32 -> 4x6xf32"), "a: g") << "all of it";
+  EXPECT_EQ(slice("dim = 1, start = -100, end = 2", "4x6xf32 -> 4x2xf32"),
+            "%0 = aten.constant_pad_nd.default(pad [0, 4], self g, value 0): 4x6xf32\na: %0");
+  EXPECT_EQ(slice("dim = 1, start = 7", "4x6xf32 -> 4x0xf32"),
+            "%0 = aten.constant_pad_nd.default(pad [6, 0], self g, value 0): 4x6xf32\na: %0")
+      << "nothing of it";
+  EXPECT_EQ(slice("dim = 1, start = 1, step = 2", "4x6xf32 -> 4x3xf32"),
+            "%0 = vjp.aten.slice.Tensor(dim 1, gradients [g], of 'self', self a, start 1, step 2): 4x6xf32\na: %0");
+}
+
+TEST_F(SlicingDerivatives, AnElementIsPaddedToo) {
+  EXPECT_EQ(derive("aten.select.int", "self = $0, dim = 0, index = -1", "4x6xf32 -> 6xf32"),
+            "%0 = aten.reshape.default(self g, shape [1, 6]): 1x6xf32\n"
+            "%1 = aten.constant_pad_nd.default(pad [0, 0, 3, 0], self %0, value 0): 4x6xf32\na: %1");
+  EXPECT_EQ(derive("aten.select.int", "self = $0, dim = -1, index = 1", "4x6xf32 -> 4xf32"),
+            "%0 = aten.reshape.default(self g, shape [4, 1]): 4x1xf32\n"
+            "%1 = aten.constant_pad_nd.default(pad [1, 4], self %0, value 0): 4x6xf32\na: %1");
+}
+
+TEST_F(SlicingDerivatives, WhatWasAddedIsCutOff) {
+  EXPECT_EQ(derive("aten.constant_pad_nd.default", "self = $0, pad = [1, -2, 0, 3], value = 2.0", "4x6xf32 -> 7x5xf32"),
+            "%0 = aten.constant_pad_nd.default(pad [-1, 2, 0, -3], self g, value 0): 4x6xf32\na: %0");
+  EXPECT_EQ(derive("aten.pad.default", "self = $0, pad = [1, 1], mode = \"reflect\"", "4x6xf32 -> 4x8xf32"),
+            "%0 = vjp.aten.pad.default(gradients [g], mode 'reflect', of 'self', pad [1, 1], self a): 4x6xf32\na: %0");
+}
+
+TEST_F(SlicingDerivatives, ATriangleOfTheGradient) {
+  EXPECT_EQ(derive("aten.tril.default", "self = $0, diagonal = -1", "4x6xf32 -> 4x6xf32"),
+            "%0 = aten.tril.default(diagonal -1, self g): 4x6xf32\na: %0");
+  EXPECT_EQ(derive("aten.triu.default", "self = $0", "4x6xf32 -> 4x6xf32"),
+            "%0 = aten.triu.default(self g): 4x6xf32\na: %0");
+}
+
+} // namespace

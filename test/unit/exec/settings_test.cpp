@@ -1,0 +1,124 @@
+//===- settings_test.cpp - learning rates and step numbers ----------------===//
+
+#include "runtime/exec/settings.h"
+#include "test/unit/exec/loaded_schedule.h"
+#include "test/unit/exec/schedule_builder.h"
+
+#include <gmock/gmock.h>
+
+using namespace meshplan;
+
+namespace {
+
+/// A schedule as a table, and its factor at a step.
+class Rate {
+public:
+  Rate(artifact::RateKind kind, int64_t warmup, int64_t steps, int64_t decay, double least) {
+    artifact::RateScheduleT table;
+    table.kind = kind;
+    table.warmup = warmup;
+    table.steps = steps;
+    table.decay = decay;
+    table.min = least;
+    builder.Finish(artifact::CreateRateSchedule(builder, &table));
+  }
+
+  double at(int64_t step) const {
+    return rateFactor(*flatbuffers::GetRoot<artifact::RateSchedule>(builder.GetBufferPointer()), step);
+  }
+
+private:
+  flatbuffers::FlatBufferBuilder builder;
+};
+
+TEST(RateFactor, WarmsUp) {
+  Rate rate(artifact::RateKind::constant, 4, 0, 0, 0);
+  EXPECT_DOUBLE_EQ(rate.at(0), 0.25);
+  EXPECT_DOUBLE_EQ(rate.at(3), 1);
+  EXPECT_DOUBLE_EQ(rate.at(1000), 1);
+}
+
+TEST(RateFactor, Linear) {
+  Rate rate(artifact::RateKind::linear, 2, 12, 0, 0.5);
+  EXPECT_DOUBLE_EQ(rate.at(1), 1);
+  EXPECT_DOUBLE_EQ(rate.at(2), 1);
+  EXPECT_DOUBLE_EQ(rate.at(7), 0.75);
+  EXPECT_DOUBLE_EQ(rate.at(12), 0.5);
+  EXPECT_DOUBLE_EQ(rate.at(100), 0.5);
+}
+
+TEST(RateFactor, Cosine) {
+  Rate rate(artifact::RateKind::cosine, 0, 10, 0, 0.2);
+  EXPECT_DOUBLE_EQ(rate.at(0), 1);
+  EXPECT_NEAR(rate.at(5), 0.6, 1e-15);
+  EXPECT_NEAR(rate.at(10), 0.2, 1e-15);
+}
+
+TEST(RateFactor, WarmUpStayAndDecay) {
+  Rate rate(artifact::RateKind::wsd, 2, 20, 4, 0);
+  EXPECT_DOUBLE_EQ(rate.at(0), 0.5);
+  EXPECT_DOUBLE_EQ(rate.at(16), 1);
+  EXPECT_DOUBLE_EQ(rate.at(17), 0.75);
+  EXPECT_DOUBLE_EQ(rate.at(20), 0);
+}
+
+/// A program of two settings and the number of the step.
+class SettingsTest : public testing::Test {
+protected:
+  SettingsTest() {
+    add("optimizer.lr", 0.1);
+    builder.program().settings.back()->schedule = std::make_unique<artifact::RateScheduleT>();
+    builder.program().settings.back()->schedule->warmup = 2;
+    add("optimizer.group1.lr", 0.5);
+    add("step", 1);
+    loaded.emplace(builder);
+  }
+
+  void add(const std::string &name, double number) {
+    auto setting = std::make_unique<artifact::SettingT>();
+    setting->name = name;
+    setting->value = builder.value({}, DType::f64);
+    setting->number = number;
+    builder.program().settings.push_back(std::move(setting));
+  }
+
+  std::vector<double> numbersAt(const Settings &settings, int64_t step) {
+    std::vector<double> numbers;
+    for (const artifact::Setting *setting : *program().settings())
+      numbers.push_back(settings.numberAt(*setting, step));
+    return numbers;
+  }
+
+  const artifact::Program &program() { return *loaded->schedule().programs()->Get(0); }
+
+  ScheduleBuilder builder{{{"tp", 1}}};
+  std::optional<LoadedSchedule> loaded;
+};
+
+TEST_F(SettingsTest, FollowTheSteps) {
+  Settings settings(program());
+  EXPECT_THAT(numbersAt(settings, 0), testing::ElementsAre(0.05, 0.5, 1));
+  EXPECT_THAT(numbersAt(settings, 5), testing::ElementsAre(0.1, 0.5, 6));
+}
+
+TEST_F(SettingsTest, AreGivenByTheRun) {
+  Settings settings(program());
+  EXPECT_TRUE(settings.set("optimizer.lr", 4).ok());
+  EXPECT_THAT(numbersAt(settings, 0), testing::ElementsAre(2, 0.5, 1)) << "the schedule stays";
+}
+
+TEST_F(SettingsTest, UnknownNames) {
+  Settings settings(program());
+  EXPECT_EQ(settings.set("lr", 1).message(),
+            "the program has no setting 'lr'; it has optimizer.lr, optimizer.group1.lr");
+  EXPECT_FALSE(settings.set("step", 1).ok());
+}
+
+TEST_F(SettingsTest, BecomeTensors) {
+  std::vector<Tensor> values(3);
+  EXPECT_TRUE(Settings(program()).write(1, values).ok());
+  EXPECT_EQ(*reinterpret_cast<double *>(values[0].data()), 0.1);
+  EXPECT_EQ(*reinterpret_cast<double *>(values[2].data()), 2);
+}
+
+} // namespace

@@ -1,0 +1,121 @@
+//===- training_test.cpp - steps that change parameters and states --------===//
+
+#include "test/unit/exec/run_schedule.h"
+
+#include "runtime/comm/threads/run_threads.h"
+#include "runtime/exec/shared_output.h"
+#include "runtime/tensor/compute_scope.h"
+#include "test/unit/temporary_directory.h"
+
+#include <gmock/gmock.h>
+
+using namespace meshplan;
+
+namespace {
+
+/// loss = sum(w x): the gradient of w is x. Momentum 0.5, on two ranks of which each has half of w.
+class TrainingTest : public testing::Test {
+protected:
+  TrainingTest() {
+    int x = builder.input("x", {{4, {"dp"}}}), w = builder.parameter({"w"}, {{4, {"dp"}}});
+    int momentum = builder.value({{4, {"dp"}}}), rate = builder.value({}), step = builder.value({});
+    int newW = builder.value({{4, {"dp"}}}), newMomentum = builder.value({{4, {"dp"}}});
+    artifact::ProgramT &program = builder.program();
+    auto state = std::make_unique<artifact::StateT>();
+    state->name = "w.momentum_buffer";
+    state->parameter = "w";
+    state->value = momentum;
+    program.states.push_back(std::move(state));
+    addSetting("optimizer.lr", rate, 0.1);
+    addSetting("step", step, 1);
+    builder.compute("meshplan.sgd_momentum",
+                    {tensorArg("parameter", w), tensorArg("gradient", x), tensorArg("momentum", momentum),
+                     tensorArg("learning_rate", rate), tensorArg("step", step), realArg("rate", 0.5),
+                     realArg("dampening", 0), realArg("weight_decay", 0), flagArg("nesterov", false)},
+                    {newW, newMomentum});
+    program.instructions.back()->action.AsCompute()->overwrites = {w, momentum};
+    addUpdate(newW, w);
+    addUpdate(newMomentum, momentum);
+    builder.write(folder / "test.sched");
+  }
+
+  static artifact::ArgT flagArg(std::string name, bool flag) {
+    artifact::ArgT arg;
+    arg.kind = artifact::ArgKind::boolean;
+    arg.name = std::move(name);
+    arg.bools = {flag};
+    return arg;
+  }
+
+  void addSetting(const std::string &name, int value, double number) {
+    auto setting = std::make_unique<artifact::SettingT>();
+    setting->name = name;
+    setting->value = value;
+    setting->number = number;
+    builder.program().settings.push_back(std::move(setting));
+  }
+
+  void addUpdate(int value, int target) {
+    auto update = std::make_unique<artifact::UpdateT>();
+    update->value = value;
+    update->target = target;
+    builder.program().updates.push_back(std::move(update));
+  }
+
+  /// Runs `body` on each rank behind loading, and returns what the executors hold in the end.
+  Tensors train(const std::function<Status(Executor &)> &body) {
+    auto artifact = loadSchedule(folder / "test.sched");
+    EXPECT_TRUE(artifact.ok()) << artifact.status().message();
+    const artifact::Program &program = *artifact->schedule().programs()->Get(0);
+    std::string path = folder / "held.safetensors";
+    auto statuses = runThreads(2, {}, [&](World &world) -> Status {
+      ComputeScope scope(1);
+      MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(*artifact, program, world));
+      EXPECT_EQ(executor->residentBytes().states, 2 * 8);
+      MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(TensorFeed({{"w", at::ones({4}, at::kDouble)}})));
+      MESHPLAN_RETURN_IF_ERROR(executor->loadInputs(TensorFeed({{"x", gradient}})));
+      MESHPLAN_RETURN_IF_ERROR(body(*executor));
+      MESHPLAN_ASSIGN_OR_RETURN(SharedOutput output, SharedOutput::open(world, path, heldSpecs(program)));
+      MESHPLAN_RETURN_IF_ERROR(executor->writeHeld(output.writer()));
+      return output.commit();
+    });
+    for (const Status &status : statuses)
+      EXPECT_TRUE(status.ok()) << status.message();
+    return readTensors(path);
+  }
+
+  at::Tensor gradient = at::tensor({1.0, 2.0, 3.0, 4.0}, at::kDouble);
+  ScheduleBuilder builder{{{"dp", 2}}};
+  TemporaryDirectory folder;
+};
+
+TEST_F(TrainingTest, StepsFollowEachOther) {
+  Tensors held = train([](Executor &executor) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(executor.run());
+    MESHPLAN_RETURN_IF_ERROR(executor.run());
+    EXPECT_EQ(executor.steps(), 2);
+    return Status();
+  });
+  // The momentum is g after the first step and 1.5 g after the second.
+  EXPECT_TRUE(at::allclose(held["w"], 1 - 0.25 * gradient, 0, 1e-15));
+  EXPECT_TRUE(at::allclose(held["w.momentum_buffer"], 1.5 * gradient, 0, 1e-15));
+}
+
+TEST_F(TrainingTest, TheRunGivesTheRate) {
+  Tensors held = train([](Executor &executor) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(executor.setNumber("optimizer.lr", 0.5));
+    return executor.run();
+  });
+  EXPECT_TRUE(at::allclose(held["w"], 1 - 0.5 * gradient, 0, 1e-15));
+}
+
+TEST_F(TrainingTest, WhatIsHeldHasNames) {
+  train([](Executor &executor) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor part, executor.current("w.momentum_buffer"));
+    EXPECT_EQ(part.elementCount(), 2);
+    EXPECT_EQ(executor.current("v").status().message(), "the program has no parameter or state 'v'");
+    return Status();
+  });
+}
+
+} // namespace

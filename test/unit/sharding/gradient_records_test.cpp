@@ -1,0 +1,350 @@
+//===- gradient_records_test.cpp - records of gradients -------------------===//
+//
+// Every expected rule is derived by hand from what the operator computes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "parsed_call.h"
+
+using namespace meshplan;
+
+namespace {
+
+class GradientRecords : public CallTest {
+protected:
+  std::string linearity(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types) {
+    return describe(record(target).linearity(parse(target, args, types)));
+  }
+  std::string local(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types) {
+    return text(record(target).localize(parse(target, args, types), plan::MeshOp()));
+  }
+  OpCost cost(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types) {
+    return record(target).cost(parse(target, args, types));
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Functions of elements
+//===----------------------------------------------------------------------===//
+
+TEST_F(GradientRecords, FunctionsOfElementsDivideEveryDim) {
+  constexpr char args[] = "{grad_output = #plan.operand<0>, self = #plan.operand<1>}";
+  constexpr char types[] = "(tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>";
+  for (llvm::StringRef target : {"aten.silu_backward.default", "aten.gelu_backward.default",
+                                 "aten.threshold_backward.default", "aten.hardtanh_backward.default"}) {
+    EXPECT_EQ(rule(target, args, types), "[a, b], [a, b] -> [a, b]; a=4 b=6") << target.str();
+    EXPECT_EQ(linearity(target, args, types), "{0}") << "in the gradient, not in what the slope is taken at";
+  }
+  EXPECT_EQ(linearity("aten.sigmoid_backward.default", "{grad_output = #plan.operand<0>, output = #plan.operand<0>}",
+                      "(tensor<4xf32>) -> tensor<4xf32>"),
+            "")
+      << "a gradient that is the result too";
+}
+
+TEST_F(GradientRecords, GluHoldsTheHalvedDim) {
+  EXPECT_EQ(rule("aten.glu_backward.default", "{grad_output = #plan.operand<0>, self = #plan.operand<1>, dim = -1}",
+                 "(tensor<4x6xf32>, tensor<4x12xf32>) -> tensor<4x12xf32>"),
+            "[a, b], [a, c] -> [a, d]; a=4 b=6:whole c=12:whole d=12:whole");
+}
+
+TEST_F(GradientRecords, SoftmaxHoldsItsDim) {
+  for (llvm::StringRef target : {"aten._softmax_backward_data.default", "aten._log_softmax_backward_data.default"}) {
+    constexpr char args[] = "{grad_output = #plan.operand<0>, output = #plan.operand<1>, dim = -2, input_dtype = f32}";
+    constexpr char types[] = "(tensor<4x6x2xf32>, tensor<4x6x2xf32>) -> tensor<4x6x2xf32>";
+    EXPECT_EQ(rule(target, args, types), "[a, b, c], [a, d, c] -> [a, e, c]; a=4 b=6:whole c=2 d=6:whole e=6:whole");
+    EXPECT_EQ(linearity(target, args, types), "{0}");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+constexpr char sides[] = "{left = #plan.operand<0>, right = #plan.operand<1>}";
+
+TEST_F(GradientRecords, AMatrixIsSummedOverAllRows) {
+  EXPECT_EQ(rule("meshplan.weight_gradient", sides, "(tensor<2x4x6xf32>, tensor<2x4x8xf32>) -> tensor<6x8xf32>"),
+            "[a, b, c], [a, b, d] -> [c, d]; a=2:sum b=4:sum c=6 d=8");
+  EXPECT_EQ(rule("meshplan.weight_gradient", sides, "(tensor<6xf32>, tensor<8xf32>) -> tensor<6x8xf32>"),
+            "[a], [b] -> [a, b]; a=6 b=8")
+      << "one sample has no rows to sum";
+  EXPECT_EQ(rule("meshplan.weight_gradient", sides, "(tensor<4x1xf32>, tensor<4x8xf32>) -> tensor<1x8xf32>"),
+            "[a, 1], [a, b] -> [1, b]; a=4:sum b=8");
+  EXPECT_EQ(linearity("meshplan.weight_gradient", sides, "(tensor<4x6xf32>, tensor<4x8xf32>) -> tensor<6x8xf32>"),
+            "{0} {1}");
+}
+
+TEST_F(GradientRecords, SumsOfHalfTypesAreWrittenInFloat) {
+  CallView call = parse("meshplan.weight_gradient", sides, "(tensor<4x6xbf16>, tensor<4x8xbf16>) -> tensor<6x8xbf16>");
+  std::optional<LocalCall> wide = record(call.target).widen(call);
+  ASSERT_TRUE(wide);
+  EXPECT_EQ(text(*wide), "meshplan.weight_gradient_f32 {left = #plan.operand<0>, right = #plan.operand<1>}");
+  EXPECT_EQ(rule("meshplan.weight_gradient_f32", sides, "(tensor<4x6xbf16>, tensor<4x8xbf16>) -> tensor<6x8xf32>"),
+            "[a, b], [a, c] -> [b, c]; a=4:sum b=6 c=8");
+}
+
+TEST_F(GradientRecords, MatricesOfGroupsHoldTheirRows) {
+  EXPECT_EQ(rule("meshplan.grouped_weight_gradient",
+                 "{left = #plan.operand<0>, right = #plan.operand<1>, offs = #plan.operand<2>}",
+                 "(tensor<10x8xf32>, tensor<10x6xf32>, tensor<3xi32>) -> tensor<3x8x6xf32>"),
+            "[a, b], [c, d], [e] -> [f, b, d]; a=10:whole b=8 c=10:whole d=6 e=3:whole f=3:whole");
+}
+
+TEST_F(GradientRecords, AMatrixCostsAsTheProductThatItIsOf) {
+  OpCost plain = cost("meshplan.weight_gradient", sides, "(tensor<2x4x6xf32>, tensor<2x4x8xf32>) -> tensor<6x8xf32>");
+  EXPECT_EQ(plain.flops, 2 * (2 * 4) * 6 * 8);
+  EXPECT_EQ(plain.bytes, 4 * (2 * 4 * 6 + 2 * 4 * 8 + 6 * 8));
+  EXPECT_EQ(plain.workspaceBytes, 0) << "rows that lie behind each other are one matrix";
+  OpCost wide =
+      cost("meshplan.weight_gradient_f32", sides, "(tensor<2x4x6xbf16>, tensor<2x4x8xbf16>) -> tensor<6x8xf32>");
+  EXPECT_EQ(wide.flops, plain.flops);
+  EXPECT_GE(wide.workspaceBytes, 4 * 2 * 4 * 6) << "the left side is converted";
+  EXPECT_EQ(cost("meshplan.grouped_weight_gradient", sides, "(tensor<10x8xf32>, tensor<10x6xf32>) -> tensor<3x8x6xf32>")
+                .flops,
+            2 * 10 * 8 * 6);
+}
+
+//===----------------------------------------------------------------------===//
+// Convolutions
+//===----------------------------------------------------------------------===//
+
+constexpr char convolution[] = "{gradient = #plan.operand<0>, input = #plan.operand<1>, weight = #plan.operand<2>, "
+                               "stride = [1], padding = [0], dilation = [1], groups = 1}";
+constexpr char grouped[] = "{gradient = #plan.operand<0>, input = #plan.operand<1>, weight = #plan.operand<2>, "
+                           "stride = [1], padding = [0], dilation = [1], groups = 2}";
+constexpr char ofInput[] = "(tensor<2x6x8xf32>, tensor<2x4x10xf32>, tensor<6x4x3xf32>) -> tensor<2x4x10xf32>";
+constexpr char ofWeight[] = "(tensor<2x6x8xf32>, tensor<2x4x10xf32>, tensor<6x4x3xf32>) -> tensor<6x4x3xf32>";
+
+TEST_F(GradientRecords, TheInputOfAConvolutionIsSummedOverWhatItMade) {
+  EXPECT_EQ(rule("meshplan.convolution_input_gradient", convolution, ofInput),
+            "[a, b, c], [a, d, e], [b, d, f] -> [a, d, g]; "
+            "a=2 b=6:sum c=8:whole d=4 e=10:whole f=3:whole g=10:whole");
+  EXPECT_EQ(linearity("meshplan.convolution_input_gradient", convolution, ofInput), "{0}");
+}
+
+TEST_F(GradientRecords, TheWeightOfAConvolutionIsSummedOverTheBatch) {
+  EXPECT_EQ(rule("meshplan.convolution_weight_gradient", convolution, ofWeight),
+            "[a, b, c], [a, d, e], [b, d, f] -> [b, d, g]; "
+            "a=2:sum b=6 c=8:whole d=4 e=10:whole f=3:whole g=3:whole");
+}
+
+TEST_F(GradientRecords, GroupsOfAConvolutionDivideTheBatchOnly) {
+  EXPECT_EQ(rule("meshplan.convolution_input_gradient", grouped,
+                 "(tensor<2x6x8xf32>, tensor<2x4x10xf32>, tensor<6x2x3xf32>) -> tensor<2x4x10xf32>"),
+            "[a, b, c], [a, d, e], [f, g, h] -> [a, i, j]; a=2 b=6:whole c=8:whole d=4:whole e=10:whole f=6:whole "
+            "g=2:whole h=3:whole i=4:whole j=10:whole");
+}
+
+TEST_F(GradientRecords, AConvolutionCostsAsItsForwardCall) {
+  constexpr int64_t products = 2 * 6 * 8 * 4 * 3;
+  EXPECT_EQ(cost("meshplan.convolution_input_gradient", convolution, ofInput).flops, 2 * products);
+  EXPECT_EQ(cost("meshplan.convolution_weight_gradient", convolution, ofWeight).flops, 2 * products);
+}
+
+//===----------------------------------------------------------------------===//
+// Rows: losses, tables, norms
+//===----------------------------------------------------------------------===//
+
+constexpr char loss[] = "{gradient = #plan.operand<0>, input = #plan.operand<1>, target = #plan.operand<2>, "
+                        "max = #plan.operand<3>, sum_exp = #plan.operand<4>, ignore_index = -100, classes = 12}";
+
+TEST_F(GradientRecords, ALossDividesRowsAndClasses) {
+  constexpr char types[] = "(tensor<6xf32>, tensor<6x12xf32>, tensor<6xi64>, tensor<6xf32>, tensor<6xf32>) "
+                           "-> tensor<6x12xf32>";
+  EXPECT_EQ(rule("meshplan.row_loss_gradient", loss, types), "[a], [a, b], [a], [a], [a] -> [a, b]; a=6 b=12");
+  EXPECT_EQ(linearity("meshplan.row_loss_gradient", loss, types), "{0}");
+  FactorRule known = record("meshplan.row_loss_gradient").rule(parse("meshplan.row_loss_gradient", loss, types));
+  EXPECT_TRUE(known.factors[known.results[0].dims[1].front()].isCounted) << "a target names its class by number";
+}
+
+TEST_F(GradientRecords, ALossKnowsTheFirstClassOfTheRank) {
+  constexpr char types[] = R"((tensor<6xf32>, tensor<6x12xf32, #plan.sharding<[{}, {"tp"}]>>, tensor<6xi64>,
+                               tensor<6xf32>, tensor<6xf32>) -> tensor<6x12xf32, #plan.sharding<[{}, {"tp"}]>>)";
+  EXPECT_EQ(local("meshplan.row_loss_gradient", loss, types),
+            "meshplan.row_loss_gradient {classes = 12 : i64, gradient = #plan.operand<0>, ignore_index = -100 : i64, "
+            "input = #plan.operand<1>, max = #plan.operand<3>, "
+            "offset = #plan.local<0, operand 1, dim 1, offset 1>, sum_exp = #plan.operand<4>, "
+            "target = #plan.operand<2>}");
+  constexpr char whole[] = R"((tensor<6xf32>, tensor<6x12xf32, #plan.sharding<[{"tp"}, {}]>>, tensor<6xi64>,
+                               tensor<6xf32>, tensor<6xf32>) -> tensor<6x12xf32, #plan.sharding<[{"tp"}, {}]>>)";
+  EXPECT_EQ(local("meshplan.row_loss_gradient", loss, whole).find("offset"), std::string::npos);
+}
+
+constexpr char table[] = "{gradient = #plan.operand<0>, indices = #plan.operand<1>, weight = #plan.operand<2>, "
+                         "padding_idx = -1}";
+
+TEST_F(GradientRecords, ATableIsSummedOverAllIndices) {
+  constexpr char types[] = "(tensor<2x4x8xf32>, tensor<2x4xi64>, tensor<24x8xf32>) -> tensor<24x8xf32>";
+  EXPECT_EQ(rule("meshplan.embedding_gradient", table, types),
+            "[a, b, c], [a, b], [d, c] -> [d, c]; a=2:sum b=4:sum c=8 d=24");
+  EXPECT_EQ(linearity("meshplan.embedding_gradient", table, types), "{0}");
+  EXPECT_EQ(
+      rule("meshplan.embedding_gradient", table, "(tensor<8xf32>, tensor<i64>, tensor<24x8xf32>) -> tensor<24x8xf32>"),
+      "[a], [], [b, a] -> [b, a]; a=8 b=24");
+}
+
+/// How often an index occurs, all indices say together.
+TEST_F(GradientRecords, FrequenciesHoldAllIndices) {
+  EXPECT_EQ(rule("meshplan.embedding_gradient",
+                 "{gradient = #plan.operand<0>, indices = #plan.operand<1>, weight = #plan.operand<2>, "
+                 "padding_idx = -1, scale_grad_by_freq = true}",
+                 "(tensor<4x8xf32>, tensor<4xi64>, tensor<24x8xf32>) -> tensor<24x8xf32>"),
+            "[a, b], [c], [d, b] -> [d, b]; a=4:whole b=8 c=4:whole d=24");
+}
+
+TEST_F(GradientRecords, ATableKnowsTheFirstRowOfTheRank) {
+  EXPECT_EQ(local("meshplan.embedding_gradient", table,
+                  R"((tensor<4x8xf32>, tensor<4xi64>, tensor<24x8xf32, #plan.sharding<[{"tp"}, {}]>>)
+                     -> tensor<24x8xf32, #plan.sharding<[{"tp"}, {}]>>)"),
+            "meshplan.embedding_gradient {gradient = #plan.operand<0>, indices = #plan.operand<1>, "
+            "offset = #plan.local<0, operand 2, dim 0, offset 1>, padding_idx = -1 : i64, weight = #plan.operand<2>}");
+}
+
+TEST_F(GradientRecords, NormsHoldWhatTheyNormalise) {
+  constexpr char args[] = "{gradient = #plan.operand<0>, input = #plan.operand<1>, normalized_shape = [6, 8], "
+                          "weight = #plan.operand<2>}";
+  for (llvm::StringRef kernel : {"layer_norm", "rms_norm"}) {
+    std::string input = ("meshplan." + kernel + "_input_gradient").str(),
+                weight = ("meshplan." + kernel + "_weight_gradient").str();
+    constexpr char types[] = "(tensor<2x4x6x8xf32>, tensor<2x4x6x8xf32>, tensor<6x8xf32>) -> tensor<2x4x6x8xf32>";
+    EXPECT_EQ(rule(input, args, types),
+              "[a, b, c, d], [a, b, e, f], [g, h] -> [a, b, i, j]; a=2 b=4 c=6:whole d=8:whole e=6:whole f=8:whole "
+              "g=6:whole h=8:whole i=6:whole j=8:whole");
+    EXPECT_EQ(linearity(input, args, types), "{0}");
+    constexpr char sums[] = "(tensor<2x4x6x8xf32>, tensor<2x4x6x8xf32>) -> tensor<6x8xf32>";
+    constexpr char two[] = "{gradient = #plan.operand<0>, input = #plan.operand<1>, normalized_shape = [6, 8]}";
+    EXPECT_EQ(rule(weight, two, sums), "[a, b, c, d], [a, b, e, f] -> [g, h]; a=2:sum b=4:sum c=6:whole d=8:whole "
+                                       "e=6:whole f=8:whole g=6:whole h=8:whole");
+    EXPECT_EQ(linearity(weight, two, sums), "{0}");
+  }
+}
+
+TEST_F(GradientRecords, RowsCostTheirElements) {
+  OpCost norm = cost("meshplan.rms_norm_input_gradient",
+                     "{gradient = #plan.operand<0>, input = #plan.operand<1>, normalized_shape = [8]}",
+                     "(tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>");
+  EXPECT_EQ(norm.bytes, 4 * 3 * 4 * 8);
+  EXPECT_GE(norm.workspaceBytes, 4 * 8) << "two statistics of each row";
+  OpCost embedding = cost("meshplan.embedding_gradient", table,
+                          "(tensor<4x8xf32>, tensor<4xi64>, tensor<24x8xf32>) -> tensor<24x8xf32>");
+  EXPECT_EQ(embedding.flops, 4 * 8) << "each element of the gradient is added once, however long the table";
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+constexpr char attention[] = "gradient = #plan.operand<0>, query = #plan.operand<1>, key = #plan.operand<2>, "
+                             "value = #plan.operand<3>, out = #plan.operand<4>, logsumexp = #plan.operand<5>";
+
+std::string with(llvm::StringRef more) { return ("{" + llvm::Twine(attention) + more + "}").str(); }
+
+/// Sizes of 1 but for batch and heads.
+std::string attentionTypes(int64_t heads, int64_t groups, int64_t made) {
+  auto tensor = [](int64_t number) { return "tensor<2x" + std::to_string(number) + "x1x1xf32>"; };
+  return "(" + tensor(heads) + ", " + tensor(heads) + ", " + tensor(groups) + ", " + tensor(groups) + ", " +
+         tensor(heads) + ", tensor<2x" + std::to_string(heads) + "x1xf32>) -> (" + tensor(heads) + ", " + tensor(made) +
+         ", " + tensor(made) + ")";
+}
+
+TEST_F(GradientRecords, HeadsShareTheGradientsOfTheirKeys) {
+  EXPECT_EQ(rule("meshplan.attention_backward", with(""), attentionTypes(6, 2, 2)),
+            "[a, b, 1, 1], [a, b, 1, 1], [a, b/3, 1, 1], [a, b/3, 1, 1], [a, b, 1, 1], [a, b, 1] -> "
+            "[a, b, 1, 1], [a, b/3, 1, 1], [a, b/3, 1, 1]; a=2 b=6");
+}
+
+/// No dim of the gradient of the only key head would say that ranks have addends of it.
+TEST_F(GradientRecords, TheOnlyKeyHeadHoldsAllHeads) {
+  EXPECT_EQ(rule("meshplan.attention_backward", with(""), attentionTypes(6, 1, 1)),
+            "[a, b, 1, 1], [a, c, 1, 1], [a, 1, 1, 1], [a, 1, 1, 1], [a, d, 1, 1], [a, e, 1] -> [a, f, 1, 1], "
+            "[a, 1, 1, 1], [a, 1, 1, 1]; a=2 b=6:whole c=6:whole d=6:whole e=6:whole f=6:whole");
+  EXPECT_EQ(rule("meshplan.attention_backward", with(", per_head = true"), attentionTypes(6, 1, 6)),
+            "[a, b, 1, 1], [a, b, 1, 1], [a, 1, 1, 1], [a, 1, 1, 1], [a, b, 1, 1], [a, b, 1] -> "
+            "[a, b, 1, 1], [a, b, 1, 1], [a, b, 1, 1]; a=2 b=6");
+}
+
+/// Rows of queries meet all keys: sequence and head size are whole.
+TEST_F(GradientRecords, SequencesOfAttentionAreWhole) {
+  FactorRule known = record("meshplan.attention_backward")
+                         .rule(parse("meshplan.attention_backward", with(""),
+                                     "(tensor<1x1x8x4xf32>, tensor<1x1x8x4xf32>, tensor<1x1x8x4xf32>, "
+                                     "tensor<1x1x8x4xf32>, tensor<1x1x8x4xf32>, tensor<1x1x8xf32>) -> "
+                                     "(tensor<1x1x8x4xf32>, tensor<1x1x8x4xf32>, tensor<1x1x8x4xf32>)"));
+  EXPECT_FALSE(known.factors.empty());
+  EXPECT_TRUE(llvm::all_of(known.factors, [](Factor factor) { return factor.kind == FactorKind::whole; }));
+}
+
+TEST_F(GradientRecords, ApartEveryHeadHasItsOwn) {
+  EXPECT_EQ(rule("meshplan.attention_backward", with(", per_head = true"), attentionTypes(6, 2, 6)),
+            "[a, b, 1, 1], [a, b, 1, 1], [a, b/3, 1, 1], [a, b/3, 1, 1], [a, b, 1, 1], [a, b, 1] -> "
+            "[a, b, 1, 1], [a, b, 1, 1], [a, b, 1, 1]; a=2 b=6");
+}
+
+TEST_F(GradientRecords, AMaskOfAllHeadsIsSummed) {
+  auto mask = [&](const char *type) {
+    return rule("meshplan.attention_mask_gradient", with(", mask = #plan.operand<6>"),
+                (llvm::StringRef(attentionTypes(6, 2, 2)).split(") ->").first + ", " + type + ") -> " + type).str());
+  };
+  constexpr char others[] = "[a, b, 1, 1], [a, b, 1, 1], [a, b/3, 1, 1], [a, b/3, 1, 1], [a, b, 1, 1], [a, b, 1], ";
+  EXPECT_EQ(mask("tensor<2x6x1x1xf32>"), std::string(others) + "[a, b, 1, 1] -> [a, b, 1, 1]; a=2 b=6");
+  EXPECT_EQ(mask("tensor<1x6x1x1xf32>"), std::string(others) + "[1, b, 1, 1] -> [1, b, 1, 1]; a=2:sum b=6");
+  EXPECT_EQ(mask("tensor<2x1x1x1xf32>"), std::string(others) + "[a, 1, 1, 1] -> [a, 1, 1, 1]; a=2 b=6:sum");
+  EXPECT_EQ(mask("tensor<1x1x1x1xf32>"), std::string(others) + "[1, 1, 1, 1] -> [1, 1, 1, 1]; a=2:sum b=6:sum");
+}
+
+TEST_F(GradientRecords, SharedHeadsAreSummed) {
+  constexpr char args[] = "{input = #plan.operand<0>, groups = 2, heads_per_group = 3}";
+  constexpr char types[] = "(tensor<2x6x8x4xf32>) -> tensor<2x2x8x4xf32>";
+  EXPECT_EQ(rule("meshplan.sum_shared_heads", args, types),
+            "[a, b, c, d] -> [a, e, c, d]; a=2 b=6:sum c=8 d=4 e=2:whole");
+  EXPECT_EQ(linearity("meshplan.sum_shared_heads", args, types), "{0}");
+  EXPECT_EQ(local("meshplan.sum_shared_heads", args,
+                  R"((tensor<2x6x8x4xf32, #plan.sharding<[{}, {"tp"}, {}, {}]>>)
+                     -> tensor<2x2x8x4xf32, #plan.sharding<[{}, {}, {}, {}], partial = sum {"tp"}>>)"),
+            "meshplan.sum_shared_heads {first_head = #plan.local<0, operand 0, dim 1, offset 1>, groups = 2 : i64, "
+            "heads_per_group = 3 : i64, input = #plan.operand<0>}");
+}
+
+TEST_F(GradientRecords, AttentionGivesSharedSumsApart) {
+  auto split = [&](llvm::StringRef more, int64_t groups) {
+    CallView call = parse("meshplan.attention_backward", with(more), attentionTypes(6, groups, groups));
+    return record(call.target).splitSharedSums(call);
+  };
+  std::optional<SharedSums> sums = split("", 2);
+  ASSERT_TRUE(sums);
+  EXPECT_EQ(sums->results, (llvm::SmallVector<unsigned, 2>{1, 2})) << "keys and values";
+  EXPECT_EQ(sums->dim, 1u);
+  EXPECT_EQ(sums->sharers, 3);
+  EXPECT_EQ(sums->args.get("per_head"), mlir::BoolAttr::get(&context, true));
+  EXPECT_EQ(sums->counter, 1u) << "the queries have all heads";
+  EXPECT_FALSE(split(", per_head = true", 2)) << "once";
+  EXPECT_FALSE(split("", 6)) << "each head has its own keys";
+}
+
+/// Ranks that hold the same key heads tell the kernel which of them theirs are.
+TEST_F(GradientRecords, SharedKeysAreToldByTheirFirst) {
+  auto types = [](const char *repeat) {
+    std::string heads = R"(tensor<2x4x1x1xf32, #plan.sharding<[{}, {"tp"}, {}, {}]>>)";
+    std::string keys = std::string(R"(tensor<2x2x1x1xf32, #plan.sharding<[{}, {"tp")") + repeat + "}, {}, {}]>>";
+    std::string all = "(" + heads + ", " + heads + ", " + keys + ", " + keys + ", " + heads +
+                      R"(, tensor<2x4x1xf32, #plan.sharding<[{}, {"tp"}, {}]>>) -> ()";
+    return all + heads + ", " + heads + ", " + heads + ")";
+  };
+  EXPECT_EQ(local("meshplan.attention_backward", with(""), types(", repeat 2")),
+            "meshplan.attention_backward {first_head = #plan.local<0, operand 1, dim 1, offset 1>, "
+            "first_key_head = #plan.local<0, operand 2, dim 1, offset 1>, gradient = #plan.operand<0>, "
+            "heads_per_key = 2 : i64, key = #plan.operand<2>, logsumexp = #plan.operand<5>, out = #plan.operand<4>, "
+            "query = #plan.operand<1>, value = #plan.operand<3>}");
+  EXPECT_EQ(local("meshplan.attention_backward", with(""), types("")).find("first_head"), std::string::npos);
+}
+
+TEST_F(GradientRecords, AttentionCostsFiveProductsOfTheScores) {
+  constexpr char types[] = "(tensor<2x6x8x4xf32>, tensor<2x6x8x4xf32>, tensor<2x6x8x4xf32>, tensor<2x6x8x4xf32>, "
+                           "tensor<2x6x8x4xf32>, tensor<2x6x8xf32>) -> (tensor<2x6x8x4xf32>, tensor<2x6x8x4xf32>, "
+                           "tensor<2x6x8x4xf32>)";
+  int64_t scores = 2 * 6 * 8 * 8;
+  EXPECT_EQ(cost("meshplan.attention_backward", with(""), types).flops, 5 * 2 * scores * 4);
+  EXPECT_EQ(cost("meshplan.attention_backward", with(", causal = true"), types).flops, 5 * scores * 4);
+}
+
+} // namespace

@@ -1,0 +1,53 @@
+//===- optimizer_records_test.cpp - steps of optimizers on a rank ----------===//
+//
+// Rules derived by hand: parameter, gradient and states go element by element,
+// and a norm adds up every element once.
+//
+//===----------------------------------------------------------------------===//
+
+#include "parsed_call.h"
+
+using namespace meshplan;
+
+namespace {
+
+using OptimizerRecords = CallTest;
+
+constexpr char adam[] = "{parameter = #plan.operand<0>, gradient = #plan.operand<1>, average = #plan.operand<2>, "
+                        "square_average = #plan.operand<3>, learning_rate = #plan.operand<4>, step = #plan.operand<5>}";
+constexpr char sgd[] = "{parameter = #plan.operand<0>, gradient = #plan.operand<1>, learning_rate = #plan.operand<2>}";
+
+TEST_F(OptimizerRecords, StepsGoElementByElement) {
+  EXPECT_EQ(rule("meshplan.adam", adam,
+                 "(tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>, tensor<f64>, tensor<f64>) -> "
+                 "(tensor<4x6xf32>, tensor<4x6xf32>, tensor<4x6xf32>)"),
+            "[a, b], [a, b], [a, b], [a, b], [], [] -> [a, b], [a, b], [a, b]; a=4 b=6");
+  EXPECT_EQ(rule("meshplan.sgd", sgd, "(tensor<4xf32>, tensor<4xf32>, tensor<f64>) -> tensor<4xf32>"),
+            "[a], [a], [] -> [a]; a=4");
+}
+
+TEST_F(OptimizerRecords, SquaresAreAddedUpOverAllDims) {
+  EXPECT_EQ(rule("meshplan.square_sum", "{self = #plan.operand<0>}", "(tensor<4x6xf32>) -> tensor<f32>"),
+            "[a, b] -> []; a=4:sum b=6:sum");
+}
+
+TEST_F(OptimizerRecords, WhatIsWrittenStandsInTheOrderOfTheResults) {
+  EXPECT_EQ(record("meshplan.adam").overwrites.size(), 3u);
+  EXPECT_EQ(record("meshplan.adam").overwrites[1], "average");
+  EXPECT_EQ(record("meshplan.sgd_momentum").overwrites.size(), 2u);
+  EXPECT_EQ(record("meshplan.sgd").overwrites.size(), 1u);
+  EXPECT_TRUE(record("meshplan.square_sum").overwrites.empty());
+}
+
+/// A gradient that is scaled is a copy; else nothing is held besides.
+TEST_F(OptimizerRecords, MemoryOfAStep) {
+  CallView plain = parse("meshplan.sgd", sgd, "(tensor<8xf32>, tensor<8xf32>, tensor<f64>) -> tensor<8xf32>");
+  EXPECT_EQ(record("meshplan.sgd").cost(plain).workspaceBytes, 0);
+  CallView scaled = parse("meshplan.sgd",
+                          "{parameter = #plan.operand<0>, gradient = #plan.operand<1>, learning_rate = "
+                          "#plan.operand<2>, factor = #plan.operand<3>}",
+                          "(tensor<8xf32>, tensor<8xf32>, tensor<f64>, tensor<f32>) -> tensor<8xf32>");
+  EXPECT_EQ(record("meshplan.sgd").cost(scaled).workspaceBytes, 32);
+}
+
+} // namespace

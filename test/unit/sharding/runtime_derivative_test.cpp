@@ -1,0 +1,144 @@
+//===- runtime_derivative_test.cpp - records of vjp.TARGET ----------------===//
+//
+// The rule of a derivative follows from that of its operator. Every expected
+// rule is derived by hand.
+//
+//===----------------------------------------------------------------------===//
+
+#include "parsed_call.h"
+
+using namespace meshplan;
+
+namespace {
+
+class RuntimeDerivative : public CallTest {
+protected:
+  std::string linearity(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types) {
+    return describe(record(target).linearity(parse(target, args, types)));
+  }
+  OpCost cost(llvm::StringRef target, llvm::StringRef args, llvm::StringRef types) {
+    return record(target).cost(parse(target, args, types));
+  }
+};
+
+constexpr char prelu[] = "self = #plan.operand<0>, weight = #plan.operand<1>, gradients = [#plan.operand<2>], of = ";
+
+std::string of(llvm::StringRef args, llvm::StringRef name) { return ("{" + args + "\"" + name + "\"}").str(); }
+
+TEST_F(RuntimeDerivative, EveryOperatorWithARecordHasOne) {
+  EXPECT_TRUE(OpRegistry::get().lookup("vjp.aten.prelu.default"));
+  EXPECT_FALSE(OpRegistry::get().lookup("vjp.custom.scan.default"));
+  EXPECT_FALSE(OpRegistry::get().lookup("vjp."));
+}
+
+TEST_F(RuntimeDerivative, FactorsPassToTheOperandThatHasThem) {
+  EXPECT_EQ(rule("vjp.aten.prelu.default", of(prelu, "self"),
+                 "(tensor<2x4x3xf32>, tensor<4xf32>, tensor<2x4x3xf32>) -> tensor<2x4x3xf32>"),
+            "[a, b, c], [b], [a, b, c] -> [a, b, c]; a=2 b=4 c=3");
+}
+
+TEST_F(RuntimeDerivative, FactorsThatTheOperandLacksAreSummed) {
+  EXPECT_EQ(rule("vjp.aten.prelu.default", of(prelu, "weight"),
+                 "(tensor<2x4x3xf32>, tensor<4xf32>, tensor<2x4x3xf32>) -> tensor<4xf32>"),
+            "[a, b, c], [b], [a, b, c] -> [b]; a=2:sum b=4 c=3:sum");
+  EXPECT_EQ(rule("vjp.aten.atan2.default",
+                 "{self = #plan.operand<0>, other = #plan.operand<1>, gradients = [#plan.operand<2>], of = \"self\"}",
+                 "(tensor<4x1xf32>, tensor<6xf32>, tensor<4x6xf32>) -> tensor<4x1xf32>"),
+            "[a, 1], [b], [a, b] -> [a, 1]; a=4 b=6:sum");
+}
+
+/// A contracted factor is in the operands and not in the gradient of the result.
+TEST_F(RuntimeDerivative, ContractedFactorsPassToo) {
+  EXPECT_EQ(rule("vjp.aten.nansum.default",
+                 "{self = #plan.operand<0>, dim = [1], gradients = [#plan.operand<1>], of = "
+                 "\"self\"}",
+                 "(tensor<4x6xf32>, tensor<4xf32>) -> tensor<4x6xf32>"),
+            "[a, b], [a] -> [a, b]; a=4 b=6");
+  constexpr char bilinear[] = "{input1 = #plan.operand<0>, input2 = #plan.operand<1>, weight = #plan.operand<2>, "
+                              "gradients = [#plan.operand<3>], of = \"input1\"}";
+  EXPECT_EQ(rule("vjp.aten.bilinear.default", bilinear,
+                 "(tensor<4x2xf32>, tensor<4x3xf32>, tensor<6x2x3xf32>, tensor<4x6xf32>) -> tensor<4x2xf32>"),
+            "[a, b], [a, c], [d, b, c], [a, d] -> [a, b]; a=4 b=2 c=3:sum d=6:sum");
+}
+
+/// A bias is no factor of the products: every rank would give it all of its gradient.
+TEST_F(RuntimeDerivative, WhatIsAddedToAContractionHoldsIt) {
+  constexpr char bias[] = "{input1 = #plan.operand<0>, input2 = #plan.operand<1>, weight = #plan.operand<2>, "
+                          "bias = #plan.operand<3>, gradients = [#plan.operand<4>], of = \"bias\"}";
+  EXPECT_EQ(rule("vjp.aten.bilinear.default", bias,
+                 "(tensor<4x2xf32>, tensor<4x3xf32>, tensor<6x2x3xf32>, tensor<6xf32>, tensor<4x6xf32>) -> "
+                 "tensor<6xf32>"),
+            "[a, b], [a, c], [d, b, c], [d], [a, d] -> [d]; a=4:sum b=2:whole c=3:whole d=6");
+}
+
+TEST_F(RuntimeDerivative, WhatTheOperatorHoldsIsHeld) {
+  EXPECT_EQ(rule("vjp.aten.prod.dim_int",
+                 "{self = #plan.operand<0>, dim = 1, gradients = [#plan.operand<1>], of = \"self\"}",
+                 "(tensor<4x6xf32>, tensor<4xf32>) -> tensor<4x6xf32>"),
+            "[a, b], [a] -> [a, b]; a=4 b=6:whole");
+}
+
+/// Of a maximum each rank knows only its own.
+TEST_F(RuntimeDerivative, MaximaAreHeld) {
+  EXPECT_EQ(rule("vjp.aten.max.default", "{self = #plan.operand<0>, gradients = [#plan.operand<1>], of = \"self\"}",
+                 "(tensor<4x6xf32>, tensor<f32>) -> tensor<4x6xf32>"),
+            "[a, b], [] -> [a, b]; a=4:whole b=6:whole");
+}
+
+TEST_F(RuntimeDerivative, AFormThatKnowsItsRankRunsWhole) {
+  ASSERT_TRUE(record("aten.mean.dim").localize);
+  EXPECT_EQ(rule("vjp.aten.mean.dim",
+                 "{self = #plan.operand<0>, dim = [1], gradients = [#plan.operand<1>], of = \"self\"}",
+                 "(tensor<4x6xf32>, tensor<4xf32>) -> tensor<4x6xf32>"),
+            "[a, b], [c] -> [d, e]; a=4:whole b=6:whole c=4:whole d=4:whole e=6:whole");
+}
+
+/// The shape of a result without gradient is not known.
+TEST_F(RuntimeDerivative, WithoutAGradientItRunsWhole) {
+  EXPECT_EQ(rule("vjp.aten.sort.default",
+                 "{self = #plan.operand<0>, dim = 1, gradients = [#plan.operand<1>, unit], of = \"self\"}",
+                 "(tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>"),
+            "[a, b], [c, d] -> [e, f]; a=4:whole b=6:whole c=4:whole d=6:whole e=4:whole f=6:whole");
+}
+
+TEST_F(RuntimeDerivative, AnItemOfAList) {
+  constexpr char args[] = "{equation = \"ij,jk\", tensors = [#plan.operand<0>, #plan.operand<1>], "
+                          "gradients = [#plan.operand<2>], of = \"tensors\", of_index = 1}";
+  EXPECT_EQ(
+      rule("vjp.aten.einsum.default", args, "(tensor<4x6xf32>, tensor<6x2xf32>, tensor<4x2xf32>) -> tensor<6x2xf32>"),
+      "[a, b], [b, c], [a, c] -> [b, c]; a=4:sum b=6 c=2");
+}
+
+/// Whatever an archive says, a rule divides nothing that it does not know.
+TEST_F(RuntimeDerivative, WhatNamesNoOperandRunsWhole) {
+  constexpr char types[] = "(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>";
+  for (const char *args : {"{self = #plan.operand<0>, gradients = [#plan.operand<1>], of = \"other\"}",
+                           "{self = #plan.operand<0>, gradients = [#plan.operand<1>]}",
+                           "{self = #plan.operand<0>, gradients = [], of = \"self\"}",
+                           "{self = #plan.operand<0>, gradients = [#plan.operand<1>], of = \"self\", of_index = 3}"})
+    EXPECT_EQ(rule("vjp.aten.atan.default", args, types), "[a], [b] -> [c]; a=4:whole b=4:whole c=4:whole") << args;
+}
+
+TEST_F(RuntimeDerivative, ItIsLinearInTheGradients) {
+  EXPECT_EQ(linearity("vjp.aten.prelu.default", of(prelu, "self"),
+                      "(tensor<2x4x3xf32>, tensor<4xf32>, tensor<2x4x3xf32>) -> tensor<2x4x3xf32>"),
+            "{2}");
+  EXPECT_EQ(linearity("vjp.aten.aminmax.default",
+                      "{self = #plan.operand<0>, gradients = [#plan.operand<1>, #plan.operand<2>], of = \"self\"}",
+                      "(tensor<4xf32>, tensor<f32>, tensor<f32>) -> tensor<4xf32>"),
+            "{1, 2}")
+      << "in all of them together";
+}
+
+TEST_F(RuntimeDerivative, ItCostsTheCallOnceMoreAndItsBackwardPass) {
+  CallView call = parse("aten.prelu.default", "{self = #plan.operand<0>, weight = #plan.operand<1>}",
+                        "(tensor<2x4x3xf32>, tensor<4xf32>) -> tensor<2x4x3xf32>");
+  OpCost own = record(call.target).cost(call);
+  OpCost made = cost("vjp.aten.prelu.default", of(prelu, "self"),
+                     "(tensor<2x4x3xf32>, tensor<4xf32>, tensor<2x4x3xf32>) -> tensor<2x4x3xf32>");
+  EXPECT_EQ(made.flops, 3 * own.flops);
+  EXPECT_EQ(made.bytes, 3 * own.bytes);
+  EXPECT_EQ(made.workspaceBytes, own.workspaceBytes + 4 * 2 * 4 * 3) << "the result is made again";
+}
+
+} // namespace

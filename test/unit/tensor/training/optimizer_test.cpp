@@ -1,0 +1,142 @@
+//===- optimizer_test.cpp - steps against those of PyTorch's optimizers ---===//
+//
+// In f64, where a difference in the order of a few operations is below 1e-14 of
+// numbers of magnitude 1.
+
+#include "test/unit/tensor/call_helper.h"
+
+#include <gmock/gmock.h>
+#include <torch/optim.h>
+
+using namespace meshplan;
+
+namespace {
+
+constexpr double tolerance = 1e-13;
+constexpr int steps = 4;
+
+Argument number(std::string name, double content) { return {std::move(name), content}; }
+Argument flag(std::string name, bool content) { return {std::move(name), content}; }
+at::Tensor scalar(double content) { return at::scalar_tensor(content, at::kDouble); }
+
+/// Drives `own` (parameter, gradient, number of the step) and an optimizer of PyTorch with the same gradients.
+template <typename Optimizer, typename Options, typename Step> void expectSameSteps(const Options &options, Step own) {
+  at::manual_seed(3);
+  at::Tensor parameter = at::randn({5, 3}, at::kDouble), theirs = parameter.clone().requires_grad_();
+  Optimizer optimizer({theirs}, options);
+  for (int step = 1; step <= steps; ++step) {
+    at::Tensor gradient = at::randn({5, 3}, at::kDouble), before = gradient.clone();
+    theirs.mutable_grad() = gradient.clone();
+    optimizer.step();
+    own(parameter, gradient, step);
+    EXPECT_LT(difference(parameter, theirs.detach()), tolerance) << "step " << step;
+    EXPECT_TRUE(at::equal(gradient, before)) << "the gradient is left as it is";
+  }
+}
+
+struct AdamStates {
+  at::Tensor average = at::zeros({5, 3}, at::kDouble), squareAverage = at::zeros({5, 3}, at::kDouble);
+};
+
+void adam(AdamStates &states, const at::Tensor &parameter, const at::Tensor &gradient, int step, bool decoupled) {
+  auto results = callOperator(
+      "meshplan.adam", {parameter, gradient, states.average, states.squareAverage, scalar(0.01), scalar(step)},
+      {value("parameter", 0), value("gradient", 1), value("average", 2), value("square_average", 3),
+       value("learning_rate", 4), value("step", 5), number("beta1", 0.8), number("beta2", 0.95), number("eps", 1e-6),
+       number("weight_decay", 0.1), flag("decoupled", decoupled)},
+      3);
+  EXPECT_TRUE(results[0].is_same(parameter) || results[0].data_ptr() == parameter.data_ptr());
+  EXPECT_EQ(results[1].data_ptr(), states.average.data_ptr());
+  EXPECT_EQ(results[2].data_ptr(), states.squareAverage.data_ptr());
+}
+
+TEST(Optimizer, Adamw) {
+  AdamStates states;
+  auto options = torch::optim::AdamWOptions(0.01).betas({0.8, 0.95}).eps(1e-6).weight_decay(0.1);
+  expectSameSteps<torch::optim::AdamW>(options, [&](const at::Tensor &parameter, const at::Tensor &gradient, int step) {
+    adam(states, parameter, gradient, step, /*decoupled=*/true);
+  });
+}
+
+TEST(Optimizer, Adam) {
+  AdamStates states;
+  auto options = torch::optim::AdamOptions(0.01).betas({0.8, 0.95}).eps(1e-6).weight_decay(0.1);
+  expectSameSteps<torch::optim::Adam>(options, [&](const at::Tensor &parameter, const at::Tensor &gradient, int step) {
+    adam(states, parameter, gradient, step, /*decoupled=*/false);
+  });
+}
+
+TEST(Optimizer, Sgd) {
+  auto options = torch::optim::SGDOptions(0.1).weight_decay(0.05);
+  expectSameSteps<torch::optim::SGD>(options, [](const at::Tensor &parameter, const at::Tensor &gradient, int) {
+    callOperator(
+        "meshplan.sgd", {parameter, gradient, scalar(0.1)},
+        {value("parameter", 0), value("gradient", 1), value("learning_rate", 2), number("weight_decay", 0.05)});
+  });
+}
+
+TEST(Optimizer, SgdWithMomentum) {
+  for (bool nesterov : {false, true}) {
+    double dampening = nesterov ? 0 : 0.3;
+    at::Tensor momentum = at::zeros({5, 3}, at::kDouble);
+    auto options =
+        torch::optim::SGDOptions(0.1).momentum(0.9).dampening(dampening).weight_decay(0.05).nesterov(nesterov);
+    expectSameSteps<torch::optim::SGD>(options, [&](const at::Tensor &parameter, const at::Tensor &gradient, int step) {
+      callOperator("meshplan.sgd_momentum", {parameter, gradient, momentum, scalar(0.1), scalar(step)},
+                   {value("parameter", 0), value("gradient", 1), value("momentum", 2), value("learning_rate", 3),
+                    value("step", 4), number("rate", 0.9), number("dampening", dampening), number("weight_decay", 0.05),
+                    flag("nesterov", nesterov)},
+                   2);
+    });
+  }
+}
+
+/// A factor is the same as a gradient that was multiplied before.
+TEST(Optimizer, AFactorOfTheGradient) {
+  at::Tensor first = at::ones({3}, at::kDouble), second = first.clone(),
+             gradient = at::tensor({1.0, -2.0, 4.0}, at::kDouble);
+  std::vector<Argument> arguments{value("parameter", 0), value("gradient", 1), value("learning_rate", 2),
+                                  number("weight_decay", 0)};
+  callOperator("meshplan.sgd", {first, gradient * 0.25, scalar(0.1)}, arguments);
+  arguments.push_back(value("factor", 3));
+  callOperator("meshplan.sgd", {second, gradient, scalar(0.1), scalar(0.25)}, arguments);
+  EXPECT_LT(difference(first, second), tolerance);
+}
+
+/// A transposed gradient lies otherwise than its parameter.
+TEST(Optimizer, AGradientThatLiesOtherwise) {
+  at::Tensor first = at::zeros({2, 3}), second = at::zeros({2, 3}), gradient = at::randn({3, 2}).t();
+  std::vector<Argument> arguments{value("parameter", 0), value("gradient", 1), value("learning_rate", 2),
+                                  number("weight_decay", 0)};
+  callOperator("meshplan.sgd", {first, gradient, scalar(1)}, arguments);
+  callOperator("meshplan.sgd", {second, gradient.contiguous(), scalar(1)}, arguments);
+  EXPECT_TRUE(at::equal(first, second));
+}
+
+TEST(Optimizer, APartWithoutElements) {
+  at::Tensor empty = at::zeros({0, 4});
+  callOperator("meshplan.sgd", {empty, empty.clone(), scalar(1)},
+               {value("parameter", 0), value("gradient", 1), value("learning_rate", 2), number("weight_decay", 0)});
+}
+
+/// As torch.nn.utils.clip_grad_norm_ over all tensors.
+TEST(Optimizer, TheNormOfAllGradients) {
+  at::Tensor first = at::randn({4, 5}), second = at::randn({7}).to(at::kBFloat16);
+  auto squares = [](const at::Tensor &tensor) {
+    return callOperator("meshplan.square_sum", {tensor}, {value("self", 0)})[0];
+  };
+  at::Tensor sum = squares(first) + squares(second);
+  EXPECT_EQ(sum.scalar_type(), at::kFloat);
+  double norm = std::sqrt(first.to(at::kDouble).square().sum().item<double>() +
+                          second.to(at::kDouble).square().sum().item<double>());
+  // Sums of 27 squares in f32.
+  EXPECT_NEAR(std::sqrt(sum.item<double>()), norm, norm * 27 * std::exp2(-24));
+  auto factor = [&](double limit) {
+    return callOperator("meshplan.clip_factor", {sum}, {value("squared_norm", 0), number("limit", limit)})[0]
+        .item<double>();
+  };
+  EXPECT_EQ(factor(2 * norm), 1);
+  EXPECT_NEAR(factor(0.5), 0.5 / (norm + 1e-6), 1e-6);
+}
+
+} // namespace

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Trains one model under several plans and meshes for a few steps, and compares with PyTorch.
+
+  check_training.py MODEL --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2...
+                    --optimizer 'adamw { lr 1e-2; weight_decay 0.1 }' [--statement TEXT...] [--clip X]
+                    [--steps N] [--parameters]
+
+MODEL is a name of make_models.py; its archive is made in --models when it is not there. Each plan names "model.pt2" and
+a loss. Every step gets a batch of its own: the elements of the example inputs in another order.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+
+
+def make_batches(inputs: Path, folder: Path, steps: int) -> list[Path]:
+    """The same places of all inputs of one shape are exchanged, so that labels stay with their tokens."""
+    tensors = load_file(inputs)
+    generator = torch.Generator().manual_seed(0)
+    paths = []
+    for step in range(steps):
+        orders = {tensor.numel(): torch.randperm(tensor.numel(), generator=generator) for tensor in tensors.values()}
+        batch = {
+            name: tensor if tensor.is_floating_point() else tensor.flatten()[orders[tensor.numel()]].view_as(tensor)
+            for name, tensor in tensors.items()
+        }
+        paths.append(folder / f"batch{step}.safetensors")
+        save_file({name: tensor.contiguous() for name, tensor in batch.items()}, paths[-1])
+    return paths
+
+
+def numbers_of(optimizer: str) -> tuple[str, list[str]]:
+    """Kind and numbers of `adamw { lr 1e-2; weight_decay 0.1 }`."""
+    kind, _, options = optimizer.partition("{")
+    pairs = [option.split() for option in options.strip(" }").split(";") if option.strip()]
+    return kind.strip(), [f"{words[0]}={words[1] if len(words) > 1 else 1}" for words in pairs]
+
+
+def with_statements(plan: str, archive: Path, arguments: argparse.Namespace) -> str:
+    lines = plan.replace("model.pt2", str(archive.resolve())).splitlines()
+    place = next(index for index, line in enumerate(lines) if line.split()[:1] == ["loss"])
+    added = [f"optimizer {arguments.optimizer}", *arguments.statement]
+    if arguments.clip:
+        added.append(f"clip_grad_norm {arguments.clip}")
+    return "\n".join([*lines[: place + 1], *(f"  {line}" for line in added), *lines[place + 1 :]]) + "\n"
+
+
+def check(plan: Path, mesh: str, batches: list[Path], arguments: argparse.Namespace) -> bool:
+    base = arguments.models / arguments.model
+    schedule = arguments.work / f"{plan.stem}-{mesh.replace('=', '').replace(',', '-')}.sched"
+    result = schedule.with_suffix(".safetensors")
+    definitions = [f"-D{axis}" for axis in mesh.split(",")]
+    subprocess.run([arguments.meshplan, "compile", plan, *definitions, "-o", schedule], check=True)
+    subprocess.run([arguments.steps_program, schedule, f"{base}.safetensors", result, *batches], check=True)
+    kind, numbers = numbers_of(arguments.optimizer)
+    compare = [sys.executable, Path(__file__).with_name("compare_training.py"), f"{base}.pt2", "--optimizer", kind]
+    compare += [word for number in numbers for word in ("--set", number)]
+    compare += ["--clip", str(arguments.clip)] + (["--parameters"] if arguments.parameters else [])
+    print(f"{plan.stem} {mesh}", flush=True)
+    return subprocess.run([*compare, result, *batches]).returncode == 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model")
+    parser.add_argument("--models", type=Path, required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--plan", type=Path, nargs="+", required=True)
+    parser.add_argument("--mesh", nargs="+", required=True)
+    parser.add_argument("--optimizer", required=True)
+    parser.add_argument("--statement", action="append", default=[], help="another statement of the plan")
+    parser.add_argument("--clip", type=float, default=0)
+    parser.add_argument("--steps", type=int, default=3)
+    parser.add_argument("--parameters", action="store_true")
+    parser.add_argument("--meshplan", default="meshplan")
+    parser.add_argument("--steps-program", default="run-steps")
+    arguments = parser.parse_args()
+
+    maker = Path(__file__).with_name("make_models.py")
+    subprocess.run([sys.executable, maker, arguments.models, arguments.model], check=True)
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    archive = arguments.models / f"{arguments.model}.pt2"
+    batches = make_batches(arguments.models / f"{arguments.model}.inputs.safetensors", arguments.work, arguments.steps)
+    right = True
+    for plan in arguments.plan:
+        copy = arguments.work / plan.name
+        copy.write_text(with_statements(plan.read_text(), archive, arguments))
+        for mesh in arguments.mesh:
+            right &= check(copy, mesh, batches, arguments)
+    return 0 if right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -44,7 +44,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
   case Phase::differentiate:
     manager.addPass(createDifferentiate());
     manager.addPass(createRecompute());
-    manager.addPass(createAddOptimizerStep());
+    manager.addPass(createAddOptimizerStep(AddOptimizerStepOptions{options.gradients}));
     return;
   case Phase::propagate:
     manager.addPass(createPropagateShardings(PropagateShardingsOptions{options.strict}));

@@ -10,6 +10,7 @@ namespace meshplan {
 
 struct PipelineOptions {
   bool strict = false; ///< reshards that nothing in the plan implies are errors
+  bool gradients = false; ///< the training step returns the gradients and changes nothing
 };
 
 /// Registers the dialects that the pipeline uses.

@@ -87,6 +87,8 @@ Command meshplan::addCompile(CLI::App &app) {
   app.add_option("-o,--output", command->output,
                  "file to write; default: the plan's name with .sched, with --emit: stdout")
       ->check(fileName());
+  app.add_flag("--gradients", command->options.gradients,
+               "the program 'step' gives the gradients instead of changing the parameters");
   app.add_option("--emit", command->emit, "print the IR after a phase (or 'artifact': the schedule as text) and stop")
       ->check(oneOf({"import", "place", "differentiate", "propagate", "partition", "schedule", "artifact"}));
   return [command] { return command->run(); };

@@ -45,7 +45,7 @@ def main() -> int:
     outputs: list[Path] = []
     for run in runs_of(arguments, lambda text: trained(text, arguments.loss, has_loss(arguments.model))):
         try:
-            execute(arguments, run, program="step")
+            execute(arguments, run, program="step", options=["--gradients"])
             outputs.append(run.output)
         except subprocess.CalledProcessError as error:
             print(f"{run.output.stem}: {Path(error.cmd[0]).name} {error.cmd[1]} ended with {error.returncode}: WRONG")

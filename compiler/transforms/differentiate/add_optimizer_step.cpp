@@ -19,11 +19,13 @@ using namespace meshplan::plan;
 namespace {
 
 struct AddOptimizerStepPass : meshplan::impl::AddOptimizerStepBase<AddOptimizerStepPass> {
+  using AddOptimizerStepBase::AddOptimizerStepBase;
+
   void runOnOperation() final {
     ModuleOp module = getOperation();
     SmallVector<OptimizerOp> statements(module.getOps<OptimizerOp>());
     auto step = module.lookupSymbol<func::FuncOp>("step");
-    if (step && !statements.empty())
+    if (step && !statements.empty() && !keepGradients)
       OptimizerStep(step, statements.front()).add();
     for (OptimizerOp statement : statements)
       statement.erase();

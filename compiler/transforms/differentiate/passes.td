@@ -60,6 +60,9 @@ def AddOptimizerStep : Pass<"plan-add-optimizer-step", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
+  let options = [
+    Option<"keepGradients", "keep-gradients", "bool", "false", "the step returns the gradients and changes nothing">
+  ];
 }
 
 def Recompute : Pass<"plan-recompute", "::mlir::ModuleOp"> {

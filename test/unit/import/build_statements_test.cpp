@@ -143,7 +143,7 @@ TEST_F(BuildStatements, StatementsOfTrainingNeedAnOptimizer) {
 
 TEST_F(BuildStatements, WhatTrains) {
   std::vector<std::string> made = onMesh(
-      "loss y\noptimizer adamw { lr 0.5; betas (0.25, 0.75); schedule linear { steps 8 }; group a { lr 0.125 } }\n"
+      "loss loss\noptimizer adamw { lr 0.5; betas (0.25, 0.75); schedule linear { steps 8 }; group a { lr 0.125 } }\n"
       "clip_grad_norm 2\nrest: replicate");
   ASSERT_GE(made.size(), 2u);
   EXPECT_EQ(made[made.size() - 2], "loss 1");

@@ -132,10 +132,12 @@ class Arithmetic(EachOperator):
         "maximum": lambda x, y: torch.maximum(x, y[:, :1]),
         "minimum": lambda x, y: torch.minimum(y[:, :1], x),
         "maximum_of_equals": lambda x, y: torch.maximum(x.relu(), x.relu() * 1) + torch.minimum(x, x.neg().neg()),
+        "maximum_overload": lambda x, y: aten.max.other(x, y[:, :1]) * aten.min.other(y, x),
         "clamp": lambda x, y: x.clamp(-0.5, 0.75),
         "clamp_min": lambda x, y: x.clamp_min(0.1),
         "clamp_max": lambda x, y: aten.clamp_max(x, 0.1),
         "clamp_tensors": lambda x, y: torch.clamp(x, y - 0.5, y.detach() + 0.5),
+        "clamp_max_tensor": lambda x, y: aten.clamp_max.Tensor(x, y) + aten.clamp_min.Tensor(y, x),
         "clamp_constants": lambda x, y: torch.clamp(x, y.detach() - 0.5, y.detach() + 0.5),
         "where": lambda x, y: torch.where(y > 0, x, y),
         "where_row": lambda x, y: torch.where(x > 0, y[:, :1], x),
@@ -154,11 +156,15 @@ class Arithmetic(EachOperator):
         "fmin": lambda x, y: torch.fmin(x, y),
         "fmod": lambda x, y: torch.fmod(x, 0.7),
         "remainder": lambda x, y: torch.remainder(x, 0.7),
+        "fmod_tensors": lambda x, y: torch.fmod(x, positive(y)),
+        "remainder_tensors": lambda x, y: torch.remainder(x, positive(y)),
+        "fill": lambda x, y: aten.fill.Tensor(y, x.mean()) * y,
         "hypot": lambda x, y: torch.hypot(x, positive(y)),
         "lerp": lambda x, y: torch.lerp(x, y, 0.3),
         "lerp_tensors": lambda x, y: torch.lerp(y, x, y.sigmoid()),
         "logaddexp": lambda x, y: torch.logaddexp(x, y),
         "logaddexp2": lambda x, y: torch.logaddexp2(y, x),
+        "xlogy_numbers": lambda x, y: torch.xlogy(x, 2.0) + torch.xlogy(2.0, positive(x)),
         "xlogy": lambda x, y: torch.xlogy(x, positive(y)),
     }
 
@@ -255,8 +261,10 @@ class Reductions(EachOperator):
         "logcumsumexp": lambda x, y: x.logcumsumexp(1),
         "prod": lambda x, y: positive(x).prod(1),
         "prod_features": lambda x, y: positive(x[..., :5]).prod(-1),
+        "prod_all": lambda x, y: (positive(x[0, 0, :5]).prod() * y).view(-1),
         "norm": lambda x, y: x.norm(dim=1),
         "vector_norm": lambda x, y: torch.linalg.vector_norm(x, 3, (0, 2)),
+        "linalg_norm": lambda x, y: torch.linalg.norm(x, dim=1) + aten.norm.ScalarOpt_dim(x, 2, [1]),
         "norm_all": lambda x, y: (x.norm() * y).view(-1),
         "nansum": lambda x, y: x.nansum(1) + x.nanmean(1),
         "median": lambda x, y: x.median(1)[0],
@@ -272,6 +280,7 @@ class Reductions(EachOperator):
         "layer_norm_core": lambda x, y: aten.native_layer_norm(x, [WIDTH], y[0, 0], None, 1e-5)[0],
         "rms_norm": lambda x, y: functional.rms_norm(x, (WIDTH,), y[0, 0], 1e-5),
         "rms_norm_plain": lambda x, y: functional.rms_norm(x, (WIDTH,)),
+        "rms_norm_core": lambda x, y: aten._fused_rms_norm(x, [WIDTH], y[0, 0], 1e-5)[0],
         "batch_norm": lambda x, y: functional.batch_norm(
             lines(x), y[0, 0].detach(), positive(y[0, 1].detach()), y[0, 2], y[0, 3]
         ),
@@ -387,6 +396,7 @@ class Windows(EachOperator):
 
     operators: ClassVar = {
         "conv1d": lambda x, y: functional.conv1d(lines(x), y[:4, :3].permute(0, 2, 1), padding=1, dilation=1),
+        "conv1d_same": lambda x, y: functional.conv1d(lines(x), y[:4, :3].permute(0, 2, 1), padding="same"),
         "conv1d_strided": lambda x, y: functional.conv1d(
             lines(y), lines(x)[:5, :, :3], stride=2, dilation=2, padding=2
         ),
@@ -416,8 +426,12 @@ class Windows(EachOperator):
         "max_pool3d": lambda x, y: functional.max_pool3d(volumes(x), 2, stride=1),
         "adaptive_avg_pool": lambda x, y: functional.adaptive_avg_pool2d(images(x), (3, 2)),
         "adaptive_avg_pool1d": lambda x, y: functional.adaptive_avg_pool1d(lines(x), 4),
+        "adaptive_avg_pool3d": lambda x, y: functional.adaptive_avg_pool3d(volumes(x), (3, 2, 1)),
+        "adaptive_max_pool1d": lambda x, y: functional.adaptive_max_pool1d(lines(x), 3),
         "adaptive_max_pool": lambda x, y: functional.adaptive_max_pool2d(images(x), (3, 2)),
         "nearest": lambda x, y: functional.interpolate(images(x), scale_factor=2, mode="nearest"),
+        "nearest1d": lambda x, y: functional.interpolate(lines(x), size=13, mode="nearest"),
+        "nearest3d": lambda x, y: functional.interpolate(volumes(x), scale_factor=2, mode="nearest"),
         "nearest_exact": lambda x, y: functional.interpolate(lines(x), size=13, mode="nearest-exact"),
         "bilinear": lambda x, y: functional.interpolate(images(x), scale_factor=2, mode="bilinear"),
         "bicubic": lambda x, y: functional.interpolate(images(x), size=(5, 20), mode="bicubic", align_corners=True),
@@ -475,6 +489,12 @@ class LossKinds(EachOperator):
         "rnn_tanh": lambda x, y: aten.rnn_tanh.input(
             x, y[:1, :SAMPLES, :4], [y[2, :4], y[3, :4, :4]], False, 1, 0.0, False, False, True
         )[0],
+        "rnn_relu": lambda x, y: aten.rnn_relu.input(
+            x, y[:1, :SAMPLES, :4], [y[2, :4], y[3, :4, :4]], False, 1, 0.0, False, False, True
+        )[0],
+        "rnn_tanh_cell": lambda x, y: aten.rnn_tanh_cell(
+            x[0], y[0, :, :4], y[2, :4], y[3, :4, :4], x[3, 0, :4], y[3, 1, :4]
+        ),
         "lstm_cell": lambda x, y: aten.lstm_cell(
             x[0],
             [y[0, :, :4], y[1, :, :4]],

@@ -9,7 +9,7 @@
 namespace meshplan {
 
 struct PipelineOptions {
-  bool strict = false; ///< reshards that nothing in the plan implies are errors
+  bool strict = false;    ///< reshards that nothing in the plan implies are errors
   bool gradients = false; ///< the training step returns the gradients and changes nothing
 };
 

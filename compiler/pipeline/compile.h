@@ -24,8 +24,8 @@ struct CompileOptions {
   std::optional<std::string> planText; ///< instead of what the file holds; paths are seen from the file's folder
   std::vector<Definition> definitions; ///< -D name=value
   bool strict = false;                 ///< reshards that nothing implies are errors
-  bool gradients = false;              ///< the training step returns the gradients and changes nothing
   std::string device = "cpu";
+  bool gradients = false; ///< the training step returns the gradients and changes nothing
 };
 
 class Compilation {

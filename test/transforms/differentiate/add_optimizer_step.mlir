@@ -1,5 +1,12 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --plan-add-optimizer-step | FileCheck %s
+// RUN: %meshplan-opt %s --split-input-file --plan-add-optimizer-step=keep-gradients | FileCheck %s --check-prefix=KEPT
+
+// Nothing is changed, and no state is needed.
+// KEPT-NOT: plan.optimizer
+// KEPT-NOT: plan.kind = "state"
+// KEPT-NOT: meshplan.adam
+// KEPT: plan.name = "gradients.w"
 
 // States are laid out as their parameter; the new values take the gradients' place.
 plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]

@@ -29,6 +29,7 @@ WARNED = {
     "clip": "every image meets every text of the batch",
     "lookups": "looks up samples of a divided batch",
     "mixtral": "sorts the tokens of all samples by expert",
+    **{name: "calls operators on the samples' dim too" for name in MODELS if name.startswith("each_")},
 }
 REFUSED = {"gpt2_train": "dropout"}
 

@@ -182,12 +182,14 @@ LOSS = "_loss"  # before that; only a module of our own
 
 def has_loss(name: str) -> bool:
     """True for the variant of a module with a loss."""
-    return name.removesuffix(HALF).endswith(LOSS)
+    base = name.removesuffix(HALF)
+    return base.endswith(LOSS) and base not in MODELS
 
 
 def options_of(name: str) -> list[str]:
     """Raises KeyError if there is no such model."""
-    options = list(MODELS[name.removesuffix(HALF).removesuffix(LOSS)])
+    base = name.removesuffix(HALF)
+    options = list(MODELS[base.removesuffix(LOSS) if has_loss(name) else base])
     if has_loss(name):
         if options[0].startswith("--"):
             raise KeyError(name)

@@ -42,9 +42,10 @@ struct BoundData {
   std::vector<std::vector<BoundPaths>> units;
   std::vector<BoundPaths> keep;
   std::optional<int64_t> bucketBytes; ///< none: unbucketed
-  bool overlapGradients = false;
+  /// What `overlap` lists; where the plan does not say, all that is moved.
+  bool overlapGradients = true;
   bool overlapParameters = false;
-  int64_t prefetch = 0;
+  int64_t prefetch = 0; ///< units gathered ahead; 0 unless parameters overlap, then 1 where the plan does not say
   ReduceTime reduce = ReduceTime::LastMicrobatch;
   AverageTime average = AverageTime::InCollective;
   SourceRange range;

@@ -7,6 +7,7 @@
 #include "compiler/pipeline/build_pipeline.h"
 #include "compiler/target/artifact/passes.h"
 #include "compiler/transforms/differentiate/passes.h"
+#include "compiler/transforms/group/passes.h"
 #include "compiler/transforms/import/passes.h"
 #include "compiler/transforms/partition/passes.h"
 #include "compiler/transforms/place/passes.h"
@@ -40,6 +41,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
   case Phase::place:
     manager.addPass(createPlaceStyles());
     manager.addPass(createPlaceBorders());
+    manager.addPass(createPlaceData());
     return;
   case Phase::differentiate:
     manager.addPass(createDifferentiate());
@@ -55,6 +57,10 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     manager.addPass(createWidenAddends());
     manager.addPass(createLocalizeCalls());
     return;
+  case Phase::group:
+    manager.addPass(createGroupCollectives());
+    manager.addPass(createPrefetchGathers());
+    return;
   case Phase::schedule:
     manager.addPass(createSchedule());
     return;
@@ -67,6 +73,7 @@ void meshplan::registerPasses() {
   registerDifferentiatePasses();
   registerPropagatePasses();
   registerPartitionPasses();
+  registerGroupPasses();
   registerSchedulePasses();
   registerArtifactPasses();
 }

@@ -18,6 +18,8 @@ llvm::StringRef meshplan::phaseName(Phase phase) {
     return "propagate";
   case Phase::partition:
     return "partition";
+  case Phase::group:
+    return "group";
   case Phase::schedule:
     return "schedule";
   }
@@ -31,10 +33,11 @@ std::optional<Phase> meshplan::parsePhase(llvm::StringRef name) {
       .Case("differentiate", Phase::differentiate)
       .Case("propagate", Phase::propagate)
       .Case("partition", Phase::partition)
+      .Case("group", Phase::group)
       .Case("schedule", Phase::schedule)
       .Default(std::nullopt);
 }
 
 Phase meshplan::nextPhase(Phase phase) { return static_cast<Phase>(static_cast<int>(phase) + 1); }
 
-llvm::StringRef meshplan::phaseNames() { return "import, place, differentiate, propagate, partition, schedule"; }
+llvm::StringRef meshplan::phaseNames() { return "import, place, differentiate, propagate, partition, group, schedule"; }

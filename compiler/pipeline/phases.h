@@ -15,6 +15,7 @@ enum class Phase {
   differentiate, ///< the training step: gradients of the loss
   propagate,     ///< every value gets a sharding
   partition,     ///< reshards become collectives, calls their form on a rank
+  group,         ///< units and buckets: collectives that are made in one piece, and when they start
   schedule,      ///< streams, start and wait, communicators, lifetimes
 };
 

@@ -34,6 +34,8 @@ std::string layoutText(sched::ShardedTensorType type, sched::MeshOp mesh) {
   stream << '[';
   llvm::interleaveComma(type.getDims(), stream, [&](sched::DimAttr dim) { printDim(stream, dim, mesh); });
   stream << ']';
+  if (!type.getFlatAxes().empty())
+    printAxes(stream << " flat over ", type.getFlatAxes(), mesh);
   return text;
 }
 

@@ -21,6 +21,8 @@ int64_t meshplan::trafficBytes(CollectiveKind kind, int64_t ranks, int64_t bytes
 
 int64_t meshplan::trafficBytes(sched::StartOp start, int64_t ranks) {
   bool gathers = start.getKind() == CollectiveKind::all_gather;
-  sched::ShardedTensorType type = gathers ? start.getToken().getType().getTensor() : start.getInput().getType();
-  return trafficBytes(start.getKind(), ranks, sched::largestBytes(type));
+  int64_t bytes = 0;
+  for (auto [input, result] : llvm::zip_equal(start.getInputs(), start.getToken().getType().getTensors()))
+    bytes += sched::largestBytes(gathers ? result : llvm::cast<sched::ShardedTensorType>(input.getType()));
+  return trafficBytes(start.getKind(), ranks, bytes);
 }

@@ -63,6 +63,8 @@ struct Operation {
   ClassBytes earlyFreed;
   std::optional<unsigned> communicator; ///< index into Problem::communicators
 
+  bool blocking = false; ///< of a collective: waited for where it starts
+
   bool isCollective() const { return communicator.has_value(); }
 };
 

@@ -64,6 +64,8 @@ void ProgramOrder::issue(unsigned index) {
       wait(other);
   inFlight.push_back(index);
   solution.steps.push_back({StepKind::start, index});
+  if (operation.blocking)
+    wait(index);
 }
 
 /// Frees each buffer after the last step that needs it: a collective needs its buffers until its wait.

@@ -41,6 +41,7 @@ AxisList meshplan::allAxes(ShardingAttr sharding) {
   AxisList axes(sharding.getPartialAxes());
   for (DimShardingAttr dim : sharding.getDims())
     axes.append(dim.getAxes().begin(), dim.getAxes().end());
+  axes.append(sharding.getFlatAxes().begin(), sharding.getFlatAxes().end());
   return axes;
 }
 
@@ -84,7 +85,6 @@ ShardingAttr meshplan::without(mlir::RankedTensorType type, ArrayRef<AxisRefAttr
     DimShardingAttr own = sharding.getDims()[dim];
     result = result.withDim(dim, divideDim(type.getDimSize(dim), without(own.getAxes(), removed), mesh, own));
   }
-  AxisList partial = without(sharding.getPartialAxes(), removed);
-  Reduction reduction = partial.empty() ? Reduction::none : sharding.getReduction();
-  return ShardingAttr::get(sharding.getContext(), result.getDims(), reduction, partial);
+  return result.withPartial(sharding.getReduction(), without(sharding.getPartialAxes(), removed))
+      .withFlat(without(sharding.getFlatAxes(), removed));
 }

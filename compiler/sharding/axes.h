@@ -26,7 +26,7 @@ std::pair<plan::AxisRefAttr, plan::AxisRefAttr> splitAxis(plan::AxisRefAttr axis
 /// Joins neighbours that are adjacent digits of one axis.
 AxisList mergeDigits(llvm::ArrayRef<plan::AxisRefAttr> axes, plan::MeshOp mesh);
 
-/// The axes over which values of this sharding are addends, then those of each dim.
+/// The axes over which values of this sharding are addends, then those of each dim, then the flat ones.
 AxisList allAxes(plan::ShardingAttr sharding);
 
 /// True if any of `axes` shares a digit with `axis`.
@@ -39,7 +39,7 @@ void addAxis(AxisList &axes, plan::AxisRefAttr axis, plan::MeshOp mesh);
 /// The axes of `axes` that share no digit with any of `removed`.
 AxisList without(llvm::ArrayRef<plan::AxisRefAttr> axes, llvm::ArrayRef<plan::AxisRefAttr> removed);
 
-/// The sharding of `type` with `removed` taken out of every dim and of what is partial.
+/// The sharding of `type` with `removed` taken out of every dim, of what is partial and of what is flat.
 plan::ShardingAttr without(mlir::RankedTensorType type, llvm::ArrayRef<plan::AxisRefAttr> removed, plan::MeshOp mesh);
 
 } // namespace meshplan

@@ -37,5 +37,9 @@ std::string meshplan::layoutText(mlir::RankedTensorType type) {
     stream << ", partial";
     printAxes(stream, sharding.getPartialAxes());
   }
+  if (sharding.isFlat()) {
+    stream << ", flat";
+    printAxes(stream, sharding.getFlatAxes());
+  }
   return text;
 }

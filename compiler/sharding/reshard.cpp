@@ -18,6 +18,12 @@ public:
   SmallVector<ReshardStep> run();
 
 private:
+  /// Leads to `target` as far as dims and what is partial go.
+  void changeDims();
+
+  /// Brings the flat axes closer to these; false if they are the same.
+  bool changeFlat(ArrayRef<AxisRefAttr> wanted);
+
   ArrayRef<AxisRefAttr> axesOf(ShardingAttr sharding, int64_t dim) const { return sharding.getDims()[dim].getAxes(); }
 
   /// The dim with only its `count` most major axes.
@@ -81,10 +87,37 @@ private:
 } // namespace
 
 SmallVector<ReshardStep> Planner::run() {
+  ShardingAttr wanted = target;
+  bool keepsDims = current.getDims() == wanted.getDims();
+  if (current.isFlat() && (!keepsDims || current.getFlatAxes() != wanted.getFlatAxes()))
+    addStep(StepKind::allGather, current.getFlatAxes(), -1, -1, current.withFlat({}));
+  if (!keepsDims) {
+    target = wanted.withFlat({});
+    changeDims();
+    target = wanted;
+  }
+  while (changeFlat(wanted.getFlatAxes())) {
+  }
+  changeDims();
+  return std::move(steps);
+}
+
+void Planner::changeDims() {
   while (current != target)
     if (!sliceMissing() && !reducePartial() && !keepOwn() && !permute() && !exchange())
       gather();
-  return std::move(steps);
+}
+
+bool Planner::changeFlat(ArrayRef<AxisRefAttr> wanted) {
+  ArrayRef<AxisRefAttr> rest = wanted.drop_front(current.getFlatAxes().size());
+  if (rest.empty())
+    return false;
+  bool scatters = isPartial(rest.front());
+  ArrayRef<AxisRefAttr> axes = rest.take_while([&](AxisRefAttr axis) { return isPartial(axis) == scatters; });
+  ShardingAttr result = scatters ? withoutPartialAxes(axes) : current;
+  result = result.withFlat(wanted.take_front(current.getFlatAxes().size() + axes.size()));
+  addStep(scatters ? StepKind::reduceScatter : StepKind::slice, axes, -1, -1, result);
+  return true;
 }
 
 DimShardingAttr Planner::leadingDim(DimShardingAttr sharding, int64_t dim, size_t count) const {
@@ -132,9 +165,7 @@ bool Planner::isEven(DimShardingAttr sharding, int64_t dim) const {
 }
 
 ShardingAttr Planner::withoutPartialAxes(ArrayRef<AxisRefAttr> axes) const {
-  AxisList rest = without(current.getPartialAxes(), axes);
-  return ShardingAttr::get(current.getContext(), current.getDims(),
-                           rest.empty() ? Reduction::none : current.getReduction(), rest);
+  return current.withPartial(current.getReduction(), without(current.getPartialAxes(), axes));
 }
 
 bool Planner::sliceMissing() {

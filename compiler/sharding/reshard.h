@@ -5,7 +5,9 @@
 // partial axis, puts an axis where the target has it, or removes an axis that
 // is in the way; no step adds what a later one must remove, except that an axis
 // stuck below one that has to go is gathered and sliced back. A dim whose shards
-// change by their units or parts is gathered and sliced anew. Source: the order
+// change by their units or parts is gathered and sliced anew. What is flat is
+// gathered before dims change, and made flat when they are as they should be:
+// by a reduce-scatter over partial axes, else by a slice. Source: the order
 // slice, permute, all-to-all, all-gather of Shardy's reshard-to-collectives;
 // reduce-scatter is formed here instead of by later canonicalisation.
 //
@@ -23,7 +25,8 @@ enum class StepKind { slice, permute, allToAll, allGather, reduceScatter, allRed
 struct ReshardStep {
   StepKind kind;
   AxisList axes;
-  int64_t dim = -1;     ///< slice, all-gather, reduce-scatter: the dim; all-to-all: the dim that is divided
+  /// slice, all-gather, reduce-scatter: the dim, or -1 for the flat axes; all-to-all: the dim that is divided
+  int64_t dim = -1;
   int64_t fromDim = -1; ///< all-to-all: the dim that is gathered
   plan::ShardingAttr result;
 };

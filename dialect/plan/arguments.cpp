@@ -14,6 +14,16 @@ StringRef meshplan::plan::argumentKind(BlockArgument argument) {
   return kind ? kind.getValue() : StringRef();
 }
 
+DataOp meshplan::plan::dataOf(BlockArgument argument) {
+  auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  auto number =
+      function ? function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "plan.data") : IntegerAttr();
+  if (!number)
+    return {};
+  auto statements = function->getParentOfType<ModuleOp>().getOps<DataOp>();
+  return *std::next(statements.begin(), number.getInt());
+}
+
 bool meshplan::plan::isWeight(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   StringRef kind = argument ? argumentKind(argument) : StringRef();

@@ -132,10 +132,11 @@ void DimShardingAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-/// sharding ::= `<` `[` dims `]` (`,` `partial` `=` reduction axes)? (`,` `replicated` `=` axes)? `>`
+/// sharding ::= `<` `[` dims `]` (`,` `partial` `=` reduction axes)? (`,` `replicated` `=` axes)?
+///              (`,` `flat` `=` axes)? `>`
 Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   SmallVector<DimShardingAttr> dims;
-  SmallVector<AxisRefAttr> partial, replicated;
+  SmallVector<AxisRefAttr> partial, replicated, flat;
   Reduction reduction = Reduction::none;
   auto parseOneDim = [&]() -> ParseResult {
     FailureOr<DimShardingAttr> dim = parseDim(parser);
@@ -157,11 +158,17 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
     reduction = *parsed;
     more = succeeded(parser.parseOptionalComma());
   }
-  if (more && (parser.parseKeyword("replicated") || parser.parseEqual() || parseAxes(parser, replicated)))
+  if (more && succeeded(parser.parseOptionalKeyword("replicated"))) {
+    if (parser.parseEqual() || parseAxes(parser, replicated))
+      return {};
+    more = succeeded(parser.parseOptionalComma());
+  }
+  if (more && (parser.parseKeyword("flat") || parser.parseEqual() || parseAxes(parser, flat)))
     return {};
   if (parser.parseGreater())
     return {};
-  return getChecked([&] { return parser.emitError(start); }, parser.getContext(), dims, reduction, partial, replicated);
+  return getChecked([&] { return parser.emitError(start); }, parser.getContext(), dims, reduction, partial, replicated,
+                    flat);
 }
 
 void ShardingAttr::print(AsmPrinter &printer) const {
@@ -175,6 +182,10 @@ void ShardingAttr::print(AsmPrinter &printer) const {
   if (!getReplicatedAxes().empty()) {
     printer << ", replicated = ";
     printAxes(printer, getReplicatedAxes());
+  }
+  if (isFlat()) {
+    printer << ", flat = ";
+    printAxes(printer, getFlatAxes());
   }
   printer << '>';
 }

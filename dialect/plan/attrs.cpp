@@ -22,7 +22,7 @@ ShardingAttr ShardingAttr::getReplicated(MLIRContext *context, int64_t rank) {
 }
 
 bool ShardingAttr::isReplicated() const {
-  return !isPartial() && llvm::all_of(getDims(), [](DimShardingAttr dim) { return dim.getAxes().empty(); });
+  return !isPartial() && !isFlat() && llvm::all_of(getDims(), [](DimShardingAttr dim) { return dim.getAxes().empty(); });
 }
 
 bool ShardingAttr::isClosed() const {
@@ -36,11 +36,18 @@ ShardingAttr ShardingAttr::withDim(int64_t dim, ArrayRef<AxisRefAttr> axes) cons
 ShardingAttr ShardingAttr::withDim(int64_t dim, DimShardingAttr sharding) const {
   SmallVector<DimShardingAttr> dims(getDims());
   dims[dim] = sharding;
-  return get(getContext(), dims, getReduction(), getPartialAxes(), getReplicatedAxes());
+  return get(getContext(), dims, getReduction(), getPartialAxes(), getReplicatedAxes(), getFlatAxes());
 }
 
-ShardingAttr ShardingAttr::withoutPartial() const {
-  return get(getContext(), getDims(), Reduction::none, {}, getReplicatedAxes());
+ShardingAttr ShardingAttr::withoutPartial() const { return withPartial(Reduction::none, {}); }
+
+ShardingAttr ShardingAttr::withPartial(Reduction reduction, ArrayRef<AxisRefAttr> axes) const {
+  return get(getContext(), getDims(), axes.empty() ? Reduction::none : reduction, axes, getReplicatedAxes(),
+             getFlatAxes());
+}
+
+ShardingAttr ShardingAttr::withFlat(ArrayRef<AxisRefAttr> axes) const {
+  return get(getContext(), getDims(), getReduction(), getPartialAxes(), getReplicatedAxes(), axes);
 }
 
 ShardingAttr getSharding(Type type) {
@@ -138,15 +145,17 @@ DimShardingAttr dropMinorAxes(int64_t extent, DimShardingAttr dim, size_t count,
 int64_t elementBytes(Type type) { return llvm::divideCeil(getElementTypeOrSelf(type).getIntOrFloatBitWidth(), 8); }
 
 int64_t largestShardBytes(RankedTensorType type, MeshOp mesh) {
-  int64_t bytes = elementBytes(type);
+  int64_t elements = 1;
   ShardingAttr sharding = getSharding(type);
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     int64_t extent = type.getDimSize(dim);
-    bytes *= sharding && !sharding.getDims()[dim].getAxes().empty()
+    elements *= sharding && !sharding.getDims()[dim].getAxes().empty()
                  ? meshplan::largestExtent(resolveDim(extent, sharding.getDims()[dim], mesh))
                  : extent;
   }
-  return bytes;
+  if (sharding)
+    elements = llvm::divideCeil(elements, shardCount(sharding.getFlatAxes(), mesh));
+  return elements * elementBytes(type);
 }
 
 } // namespace meshplan::plan

@@ -25,6 +25,15 @@ def Plan_StyleKind : I32EnumAttr<"StyleKind", "what a style does to a module", [
   let genSpecializedAttr = 0;
 }
 
+def Plan_DataStage : I32EnumAttr<"DataStage", "what ranks of data parallelism share out among themselves", [
+    I32EnumAttrCase<"replicated", 0>, I32EnumAttrCase<"optimizer", 1>, I32EnumAttrCase<"gradients", 2>,
+    I32EnumAttrCase<"parameters", 3>]> {
+  let cppNamespace = "::meshplan::plan";
+  let genSpecializedAttr = 0;
+}
+
+def Plan_DataStageAttr : EnumAttr<Plan_Dialect, Plan_DataStage, "data_stage">;
+
 def Plan_StyleKindAttr : EnumAttr<Plan_Dialect, Plan_StyleKind, "style_kind">;
 
 def Plan_AxisRefAttr : Plan_Attr<"AxisRef", "axis"> {
@@ -86,16 +95,34 @@ def Plan_ShardingAttr : Plan_Attr<"Sharding", "sharding",
     ```mlir
     tensor<4x96x576xf32, #plan.sharding<[{"dp"}, {}, {} ], partial = sum {"tp"}>>
     ```
+
+    `flat` divides what the dims leave to a rank once more: its elements in
+    row-major order, whatever dim they belong to, are cut evenly over these axes,
+    and the rank holds a run of them as a tensor of one dim. That is how data
+    parallelism stores parameters and what belongs to them: no rank has more than
+    one element more than another.
+
+    ```mlir
+    tensor<96x576xf32, #plan.sharding<[{"tp"}, {} ], flat = {"dp"}>>
+    ```
   }];
   let parameters = (ins ArrayRefParameter<"DimShardingAttr">:$dims, "Reduction":$reduction,
-                        ArrayRefParameter<"AxisRefAttr">:$partialAxes, ArrayRefParameter<"AxisRefAttr">:$replicatedAxes);
+                        ArrayRefParameter<"AxisRefAttr">:$partialAxes, ArrayRefParameter<"AxisRefAttr">:$replicatedAxes,
+                        ArrayRefParameter<"AxisRefAttr">:$flatAxes);
   let builders = [
     AttrBuilder<(ins "::llvm::ArrayRef<DimShardingAttr>":$dims), [{
-      return $_get($_ctxt, dims, Reduction::none, ::llvm::ArrayRef<AxisRefAttr>(), ::llvm::ArrayRef<AxisRefAttr>());
+      return $_get($_ctxt, dims, Reduction::none, ::llvm::ArrayRef<AxisRefAttr>(), ::llvm::ArrayRef<AxisRefAttr>(),
+                   ::llvm::ArrayRef<AxisRefAttr>());
     }]>,
     AttrBuilder<(ins "::llvm::ArrayRef<DimShardingAttr>":$dims, "Reduction":$reduction,
                      "::llvm::ArrayRef<AxisRefAttr>":$partialAxes), [{
-      return $_get($_ctxt, dims, reduction, partialAxes, ::llvm::ArrayRef<AxisRefAttr>());
+      return $_get($_ctxt, dims, reduction, partialAxes, ::llvm::ArrayRef<AxisRefAttr>(),
+                   ::llvm::ArrayRef<AxisRefAttr>());
+    }]>,
+    AttrBuilder<(ins "::llvm::ArrayRef<DimShardingAttr>":$dims, "Reduction":$reduction,
+                     "::llvm::ArrayRef<AxisRefAttr>":$partialAxes,
+                     "::llvm::ArrayRef<AxisRefAttr>":$replicatedAxes), [{
+      return $_get($_ctxt, dims, reduction, partialAxes, replicatedAxes, ::llvm::ArrayRef<AxisRefAttr>());
     }]>
   ];
   let hasCustomAssemblyFormat = 1;
@@ -105,7 +132,8 @@ def Plan_ShardingAttr : Plan_Attr<"Sharding", "sharding",
     static ShardingAttr getReplicated(::mlir::MLIRContext *context, int64_t rank);
     int64_t getRank() const { return getDims().size(); }
     bool isPartial() const { return !getPartialAxes().empty(); }
-    /// True if every dim is whole and nothing is partial.
+    bool isFlat() const { return !getFlatAxes().empty(); }
+    /// True if every dim is whole and nothing is partial or flat.
     bool isReplicated() const;
     /// True if no dim is open.
     bool isClosed() const;
@@ -115,6 +143,10 @@ def Plan_ShardingAttr : Plan_Attr<"Sharding", "sharding",
     ShardingAttr withDim(int64_t dim, DimShardingAttr sharding) const;
     /// The same sharding with nothing partial.
     ShardingAttr withoutPartial() const;
+    /// The same sharding, partial over these axes; no reduction is one that is not.
+    ShardingAttr withPartial(Reduction reduction, ::llvm::ArrayRef<AxisRefAttr> axes) const;
+    /// The same sharding with these flat axes; none make it a tensor of its dims again.
+    ShardingAttr withFlat(::llvm::ArrayRef<AxisRefAttr> axes) const;
   }];
 }
 

@@ -135,21 +135,22 @@ def Plan_ConstrainOp : Plan_Op<"constrain", [Pure]> {
 }
 
 def Plan_MatchOp : Plan_Op<"match", [Pure]> {
-  let summary = "a gradient, laid out as what it belongs to";
+  let summary = "a gradient or a new value, laid out as what it belongs to";
   let description = [{
     The gradient of `value`, summed over whatever the ranks hold addends of, and
     divided as `value` is; where `value` itself is partial, whole: each of its
     addends counts fully. `plan-differentiate` places one for each value that
     has a gradient, so that every gradient reduction follows from the layouts
-    of the forward pass; propagation obeys and removes it.
+    of the forward pass; propagation obeys and removes it. With `flat` the result is
+    cut once more over these axes.
 
     ```mlir
     %0 = plan.match %gradient to %weight : tensor<16x8xf32>, tensor<16x8xf32, #plan.sharding<[{"tp"}, {} ]>> -> tensor<16x8xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$gradient, AnyRankedTensor:$value);
+  let arguments = (ins AnyRankedTensor:$gradient, AnyRankedTensor:$value, OptionalAttr<Plan_AxisRefs>:$flat);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$gradient `to` $value attr-dict `:` type($gradient) `,` type($value) `->` type($result)";
+  let assemblyFormat = "$gradient `to` $value (`flat` $flat^)? attr-dict `:` type($gradient) `,` type($value) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -162,6 +163,48 @@ def Plan_LossOp : Plan_Op<"loss"> {
   }];
   let arguments = (ins I64Attr:$output);
   let assemblyFormat = "$output attr-dict";
+}
+
+def Plan_DataOp : Plan_Op<"data"> {
+  let summary = "how ranks that have different samples share parameters and what belongs to them";
+  let description = [{
+    Placed in the module beside `plan.mesh`, once for each statement `data`; the
+    location is the statement, `text` its first words. An argument that it is
+    about says which one (`plan.data`, a position among these ops) and, if a
+    statement names one, its unit (`plan.unit`, a number that no other statement
+    uses). What `shard` names, and what stands before it in the order optimizer,
+    gradients, parameters, is divided over `axes`. Collectives of one unit are
+    made in one piece, or, where parameters stay whole, those that together have
+    `bucket` bytes; no bucket leaves each alone. `prefetch` is the number of units
+    that are gathered before they are needed. What `overlap` does not name is
+    waited for where it starts.
+
+    ```mlir
+    plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {overlap_gradients, overlap_parameters}
+    ```
+  }];
+  let arguments = (ins Plan_DataStageAttr:$shard, Plan_AxisRefs:$axes, OptionalAttr<I64Attr>:$bucket,
+                       I64Attr:$prefetch, StrAttr:$text, UnitAttr:$overlap_gradients, UnitAttr:$overlap_parameters);
+  let assemblyFormat = "$shard `over` $axes (`bucket` $bucket^)? `prefetch` $prefetch `as` $text attr-dict";
+  let hasVerifier = 1;
+}
+
+def Plan_PrecisionOp : Plan_Op<"precision"> {
+  let summary = "in which floating-point types a training keeps and moves numbers";
+  let description = [{
+    Placed in the module beside `plan.mesh`; the location is the statement. A
+    type that it does not name is that of the archive: `storage` of parameters,
+    `gather` of what is gathered of them, `reduce` of gradients while they are
+    added up, `master` of the parameters that the optimizer changes, `state` of
+    what else it keeps.
+
+    ```mlir
+    plan.precision {master = f32, reduce = f32}
+    ```
+  }];
+  let arguments = (ins OptionalAttr<TypeAttr>:$storage, OptionalAttr<TypeAttr>:$gather, OptionalAttr<TypeAttr>:$reduce,
+                       OptionalAttr<TypeAttr>:$master, OptionalAttr<TypeAttr>:$state);
+  let assemblyFormat = "attr-dict";
 }
 
 def Plan_RecomputeOp : Plan_Op<"recompute"> {
@@ -218,22 +261,29 @@ class Plan_CollectiveOp<string opMnemonic> : Plan_Op<opMnemonic, [Pure]> {
   dag common = (ins AnyRankedTensor:$input, Plan_AxisRefs:$axes, OptionalAttr<StrAttr>:$cause);
 }
 
-def Plan_AllGatherOp : Plan_CollectiveOp<"all_gather"> {
-  let summary = "removes the most minor axes of one dim";
-  let arguments = !con(common, (ins I64Attr:$dim));
-  let assemblyFormat = "$input $axes `dim` $dim (`because` $cause^)? attr-dict `:` type($input) `->` type($result)";
+/// One that may be made in one piece with others: those of the same `bucket` that follow one another. Without `dim` it
+/// is about the flat axes. One that is `blocking` is waited for where it starts.
+class Plan_BucketedOp<string opMnemonic> : Plan_CollectiveOp<opMnemonic> {
+  dag bucketed = !con(common, (ins OptionalAttr<I64Attr>:$dim, OptionalAttr<I64Attr>:$bucket, UnitAttr:$blocking));
+  let assemblyFormat = [{
+    $input $axes (`dim` $dim^)? (`bucket` $bucket^)? (`blocking` $blocking^)? (`because` $cause^)? attr-dict `:`
+    type($input) `->` type($result)
+  }];
 }
 
-def Plan_ReduceScatterOp : Plan_CollectiveOp<"reduce_scatter"> {
-  let summary = "adds up a partial value and leaves it divided along one dim";
-  let arguments = !con(common, (ins I64Attr:$dim));
-  let assemblyFormat = "$input $axes `dim` $dim (`because` $cause^)? attr-dict `:` type($input) `->` type($result)";
+def Plan_AllGatherOp : Plan_BucketedOp<"all_gather"> {
+  let summary = "removes the most minor axes of one dim, or the flat ones";
+  let arguments = bucketed;
 }
 
-def Plan_AllReduceOp : Plan_CollectiveOp<"all_reduce"> {
-  let summary = "adds up a partial value";
-  let arguments = common;
-  let assemblyFormat = "$input $axes (`because` $cause^)? attr-dict `:` type($input) `->` type($result)";
+def Plan_ReduceScatterOp : Plan_BucketedOp<"reduce_scatter"> {
+  let summary = "adds up a partial value and leaves it divided along one dim, or flat";
+  let arguments = bucketed;
+}
+
+def Plan_AllReduceOp : Plan_BucketedOp<"all_reduce"> {
+  let summary = "adds up a partial value; `dim` says nothing";
+  let arguments = bucketed;
 }
 
 def Plan_AllToAllOp : Plan_CollectiveOp<"all_to_all"> {
@@ -251,9 +301,9 @@ def Plan_PermuteOp : Plan_CollectiveOp<"permute"> {
 }
 
 def Plan_SliceOp : Plan_CollectiveOp<"slice"> {
-  let summary = "keeps the rank's part of a dim; no communication";
-  let arguments = !con(common, (ins I64Attr:$dim));
-  let assemblyFormat = "$input $axes `dim` $dim (`because` $cause^)? attr-dict `:` type($input) `->` type($result)";
+  let summary = "keeps the rank's part of a dim, or of all elements in their order; no communication";
+  let arguments = !con(common, (ins OptionalAttr<I64Attr>:$dim));
+  let assemblyFormat = "$input $axes (`dim` $dim^)? (`because` $cause^)? attr-dict `:` type($input) `->` type($result)";
 }
 
 #endif // MESHPLAN_DIALECT_PLAN_OPS_TD

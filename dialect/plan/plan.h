@@ -40,6 +40,9 @@ mlir::RankedTensorType withSharding(mlir::Type type, ShardingAttr sharding);
 /// optimizer keeps for a parameter, and "setting", a number that the run gives. Empty if nothing says so.
 llvm::StringRef argumentKind(mlir::BlockArgument argument);
 
+/// The statement of data parallelism that an argument of a program is in (`plan.data`), or null.
+DataOp dataOf(mlir::BlockArgument argument);
+
 /// True for parameters and buffers.
 bool isWeight(mlir::Value value);
 

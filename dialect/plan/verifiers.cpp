@@ -48,12 +48,13 @@ static LogicalResult verifyAxesOnce(function_ref<InFlightDiagnostic()> emitError
 
 LogicalResult ShardingAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<DimShardingAttr> dims,
                                    Reduction reduction, ArrayRef<AxisRefAttr> partialAxes,
-                                   ArrayRef<AxisRefAttr> replicatedAxes) {
+                                   ArrayRef<AxisRefAttr> replicatedAxes, ArrayRef<AxisRefAttr> flatAxes) {
   SmallVector<AxisRefAttr> all;
   for (DimShardingAttr dim : dims)
     llvm::append_range(all, dim.getAxes());
   llvm::append_range(all, partialAxes);
   llvm::append_range(all, replicatedAxes);
+  llvm::append_range(all, flatAxes);
   if (failed(verifyAxesOnce(emitError, all)))
     return failure();
   if (partialAxes.empty() != (reduction == Reduction::none)) // A6
@@ -101,7 +102,8 @@ LogicalResult meshplan::plan::verifyAgainstMesh(ShardingAttr sharding, MeshOp me
   for (DimShardingAttr dim : sharding.getDims())
     if (failed(verifyAll(dim.getAxes())))
       return failure();
-  return success(succeeded(verifyAll(sharding.getPartialAxes())) && succeeded(verifyAll(sharding.getReplicatedAxes())));
+  return success(succeeded(verifyAll(sharding.getPartialAxes())) &&
+                 succeeded(verifyAll(sharding.getReplicatedAxes())) && succeeded(verifyAll(sharding.getFlatAxes())));
 }
 
 //===----------------------------------------------------------------------===//
@@ -277,8 +279,20 @@ static FailureOr<ShardingAttr> dropPartial(Operation *op, ShardingAttr sharding,
       rest.push_back(axis);
   if (axes.empty() || rest.size() + axes.size() != sharding.getPartialAxes().size())
     return op->emitOpError() << "reduces over axes over which " << sharding << " is not partial";
-  Reduction reduction = rest.empty() ? Reduction::none : sharding.getReduction();
-  return ShardingAttr::get(sharding.getContext(), sharding.getDims(), reduction, rest);
+  return sharding.withPartial(sharding.getReduction(), rest);
+}
+
+/// R6: without a dim `axes` are taken from the minor end of the flat ones; dims change only where nothing is flat.
+static FailureOr<ShardingAttr> dropMinor(Operation *op, ShardingAttr sharding, std::optional<int64_t> dim,
+                                         ArrayRef<AxisRefAttr> axes) {
+  if (dim && sharding.isFlat())
+    return op->emitOpError() << "is about dim " << *dim << ", but " << sharding << " is flat";
+  if (dim)
+    return dropMinor(op, sharding, *dim, axes);
+  ArrayRef<AxisRefAttr> own = sharding.getFlatAxes();
+  if (axes.empty() || own.size() < axes.size() || own.take_back(axes.size()) != axes)
+    return op->emitOpError() << "needs its axes at the minor end of the flat ones of " << sharding;
+  return sharding.withFlat(own.drop_back(axes.size()));
 }
 
 LogicalResult ReshardOp::verify() { return verifyChange(*this); }
@@ -326,12 +340,13 @@ LogicalResult AllToAllOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
   if (failed(change))
     return failure();
-  if (getFromDim() == getToDim())
-    return emitOpError() << "moves axes from dim " << getFromDim() << " to itself";
-  FailureOr<ShardingAttr> gathered = dropMinor(*this, change->from, getFromDim(), change->axes);
+  std::optional<int64_t> from = getFromDim(), to = getToDim();
+  if (from == to)
+    return emitOpError() << "moves axes from dim " << *from << " to itself";
+  FailureOr<ShardingAttr> gathered = dropMinor(*this, change->from, from, change->axes);
   if (failed(gathered))
     return failure();
-  FailureOr<ShardingAttr> whole = dropMinor(*this, change->to, getToDim(), change->axes);
+  FailureOr<ShardingAttr> whole = dropMinor(*this, change->to, to, change->axes);
   return failed(whole) ? failure() : expectInput(*this, *whole, *gathered);
 }
 
@@ -341,7 +356,7 @@ LogicalResult SliceOp::verify() {
   if (failed(change))
     return failure();
   if (change->axes.empty()) {
-    int64_t index = getDim();
+    int64_t index = getDim().value_or(-1);
     if (index < 0 || index >= change->from.getRank())
       return emitOpError() << "dim " << index << " of a tensor of rank " << change->from.getRank();
     int64_t extent = cast<RankedTensorType>(getResult().getType()).getDimSize(index);
@@ -364,5 +379,20 @@ LogicalResult PermuteOp::verify() {
                            << shardCount(to.getAxes(), mesh) << " after";
   if (change->from.getPartialAxes() != change->to.getPartialAxes())
     return emitOpError("changes what is partial");
+  if (change->from.isFlat() || change->to.isFlat()) // R6
+    return emitOpError("is about dims, but a side of it is flat");
+  return success();
+}
+
+LogicalResult DataOp::verify() {
+  MeshOp mesh = getMesh(*this);
+  if (!mesh) // M5
+    return emitOpError("names axes, but the module has no mesh");
+  for (Attribute axis : getAxes())
+    if (failed(verifyAxis(cast<AxisRefAttr>(axis), mesh, [&] { return emitOpError(); })))
+      return failure();
+  bool overlaps = getOverlapParameters() || getPrefetch() != 0;
+  if (overlaps && getShard() != DataStage::parameters) // M8
+    return emitOpError("gathers parameters ahead, but they are not divided");
   return success();
 }

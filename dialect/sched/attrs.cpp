@@ -39,12 +39,14 @@ LogicalResult DimAttr::verify(function_ref<InFlightDiagnostic()> emitError, int6
 }
 
 LogicalResult ShardedTensorType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<DimAttr> dims,
-                                        Type elementType, Reduction reduction, ArrayRef<AxisAttr> partialAxes) {
+                                        Type elementType, Reduction reduction, ArrayRef<AxisAttr> partialAxes,
+                                        ArrayRef<AxisAttr> flatAxes) {
   if (!elementType.isIntOrFloat()) // A4
     return emitError() << "element type " << elementType << " is neither an integer nor a float";
   if (partialAxes.empty() != (reduction == Reduction::none)) // A5
     return emitError() << "a partial tensor names both a reduction and axes";
   SmallVector<AxisAttr> all(partialAxes);
+  llvm::append_range(all, flatAxes);
   for (DimAttr dim : dims)
     llvm::append_range(all, dim.getAxes());
   for (size_t i = 0; i < all.size(); ++i)

@@ -115,22 +115,25 @@ def Sched_TensorType : Sched_Type<"ShardedTensor", "tensor"> {
   let summary = "a tensor of which every rank holds a part";
   let description = [{
     Dims with global extents and layouts, the element type, and the axes over
-    which the rank's tensor is only an addend.
+    which the rank's tensor is only an addend. Where it is `flat`, what the dims
+    leave to a rank is cut evenly over these axes, in row-major order, and the
+    rank holds a tensor of one dim.
 
     ```mlir
     !sched.tensor<[4 over {0:(1)2}, 96, 576], f32, partial = sum {1:(1)3}>
+    !sched.tensor<[96 over {1:(1)3}, 576], f32, flat = {0:(1)2}>
     ```
   }];
   let parameters = (ins ArrayRefParameter<"DimAttr">:$dims, "::mlir::Type":$elementType, "Reduction":$reduction,
-                        ArrayRefParameter<"AxisAttr">:$partialAxes);
+                        ArrayRefParameter<"AxisAttr">:$partialAxes, ArrayRefParameter<"AxisAttr">:$flatAxes);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
 
 def Sched_TokenType : Sched_Type<"Token", "token"> {
-  let summary = "a collective in flight that will make a tensor of this type";
-  let parameters = (ins "ShardedTensorType":$tensor);
-  let assemblyFormat = "`<` $tensor `>`";
+  let summary = "a collective in flight that will make tensors of these types";
+  let parameters = (ins ArrayRefParameter<"ShardedTensorType">:$tensors);
+  let assemblyFormat = "`<` $tensors `>`";
 }
 
 #endif // MESHPLAN_DIALECT_SCHED_ATTRS_TD

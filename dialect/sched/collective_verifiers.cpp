@@ -120,7 +120,7 @@ LogicalResult SliceOp::verify() { return verifySameTensor(*this, getInput().getT
 
 /// C2: a collective has the dims that its kind needs, within the rank, and no other.
 static LogicalResult verifyDim(StartOp op, StringRef name, std::optional<uint64_t> dim, bool needed) {
-  size_t rank = op.getInput().getType().getDims().size();
+  size_t rank = cast<ShardedTensorType>(op.getInputs().front().getType()).getDims().size();
   StringRef kind = stringifyCollectiveKind(op.getKind());
   if (needed != dim.has_value())
     return op.emitOpError() << kind << (needed ? " needs `" : " has no `") << name << "`";
@@ -129,15 +129,60 @@ static LogicalResult verifyDim(StartOp op, StringRef name, std::optional<uint64_
   return success();
 }
 
-LogicalResult StartOp::verify() {
-  CollectiveKind kind = getKind();
-  bool moves = kind == CollectiveKind::all_to_all;
-  bool hasDim = moves || kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter;
-  if (failed(verifyDim(*this, "dim", getDim(), hasDim)) || failed(verifyDim(*this, "from", getFromDim(), moves)))
-    return failure();
-  ShardedTensorType from = getInput().getType(), to = getToken().getType().getTensor();
+/// C4: without a dim, what an all_gather takes and a reduce_scatter makes is flat.
+static LogicalResult verifyFlat(StartOp op, ShardedTensorType from, ShardedTensorType to) {
+  bool gathers = op.getKind() == CollectiveKind::all_gather, scatters = op.getKind() == CollectiveKind::reduce_scatter;
+  size_t before = from.getFlatAxes().size(), after = to.getFlatAxes().size();
+  bool isFlat = !op.getDim() && (gathers || scatters);
+  bool fits = isFlat ? (gathers ? before > after : after > before) : from.getFlatAxes() == to.getFlatAxes();
+  if (!fits)
+    return op.emitOpError() << stringifyCollectiveKind(op.getKind()) << (isFlat ? " without" : " with")
+                            << " a dim makes " << to << " of " << from;
+  return success();
+}
+
+/// One of the tensors of a collective.
+static LogicalResult verifyMoved(StartOp op, ShardedTensorType from, ShardedTensorType to) {
+  CollectiveKind kind = op.getKind();
   bool reduces = kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter;
   if (reduces && from.getPartialAxes().empty()) // C3
-    return emitOpError() << stringifyCollectiveKind(kind) << " of a tensor that is not partial: " << from;
-  return verifySameTensor(*this, from, to);
+    return op.emitOpError() << stringifyCollectiveKind(kind) << " of a tensor that is not partial: " << from;
+  return failure(failed(verifySameTensor(op, from, to)) || failed(verifyFlat(op, from, to)));
+}
+
+/// C5: what is made in one piece is of one element type and reduction, and about no dim.
+static LogicalResult verifyBucket(StartOp op) {
+  auto first = cast<ShardedTensorType>(op.getInputs().front().getType());
+  if (op.getInputs().size() > 1 && op.getDim())
+    return op.emitOpError() << "moves " << op.getInputs().size() << " tensors along dim " << *op.getDim()
+                            << ", of which only one can be moved";
+  for (Type type : op.getInputs().getTypes()) {
+    auto each = cast<ShardedTensorType>(type);
+    if (each.getElementType() != first.getElementType() || each.getReduction() != first.getReduction())
+      return op.emitOpError() << "moves " << each << " in one piece with " << first;
+  }
+  return success();
+}
+
+LogicalResult StartOp::verify() {
+  CollectiveKind kind = getKind();
+  ArrayRef<ShardedTensorType> results = getToken().getType().getTensors();
+  if (getInputs().empty() || getInputs().size() != results.size()) // C6
+    return emitOpError() << "makes " << results.size() << " tensors of " << getInputs().size();
+  bool moves = kind == CollectiveKind::all_to_all;
+  bool mayHaveDim = moves || kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter;
+  bool needsDim = moves || (mayHaveDim && getDim());
+  if (failed(verifyDim(*this, "dim", getDim(), needsDim)) || failed(verifyDim(*this, "from", getFromDim(), moves)))
+    return failure();
+  for (auto [input, result] : llvm::zip_equal(getInputs(), results))
+    if (failed(verifyMoved(*this, cast<ShardedTensorType>(input.getType()), result)))
+      return failure();
+  return verifyBucket(*this);
+}
+
+LogicalResult WaitOp::verify() {
+  ArrayRef<ShardedTensorType> promised = getToken().getType().getTensors();
+  if (!llvm::equal(promised, getResults().getTypes())) // T2
+    return emitOpError() << "gives " << getResults().getTypes() << ", the token promises " << getToken().getType();
+  return success();
 }

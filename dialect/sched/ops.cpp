@@ -6,6 +6,19 @@
 
 using namespace mlir;
 
+/// The tensors that land have the types that the token promises.
+static ParseResult parseLanded(OpAsmParser &parser, Type &token, SmallVectorImpl<Type> &results) {
+  if (parser.parseType(token))
+    return failure();
+  auto promised = dyn_cast<meshplan::sched::TokenType>(token);
+  if (!promised)
+    return parser.emitError(parser.getNameLoc(), "expected a token, found ") << token;
+  llvm::append_range(results, promised.getTensors());
+  return success();
+}
+
+static void printLanded(OpAsmPrinter &printer, Operation *, Type token, TypeRange) { printer << token; }
+
 #define GET_OP_CLASSES
 #include "dialect/sched/ops.cpp.inc"
 
@@ -49,12 +62,28 @@ meshplan::DimSharding toDimSharding(DimAttr dim) {
   return result;
 }
 
+WaitOp StartOp::getWait() { return cast<WaitOp>(*getToken().user_begin()); }
+
+static int64_t product(ArrayRef<int64_t> shape) {
+  int64_t elements = 1;
+  for (int64_t extent : shape)
+    elements *= extent;
+  return elements;
+}
+
+static SmallVector<meshplan::AxisRef> flatAxes(ShardedTensorType type) {
+  return llvm::map_to_vector(type.getFlatAxes(), toAxisRef);
+}
+
 SmallVector<int64_t> localShape(ShardedTensorType type, ArrayRef<int64_t> meshSizes, ArrayRef<int64_t> coordinate) {
-  return llvm::map_to_vector(type.getDims(), [&](DimAttr dim) {
+  SmallVector<int64_t> shape = llvm::map_to_vector(type.getDims(), [&](DimAttr dim) {
     if (dim.getAxes().empty())
       return dim.getExtent();
     return meshplan::localExtent(toDimSharding(dim), meshSizes, coordinate);
   });
+  if (!type.getFlatAxes().empty())
+    shape = {meshplan::flatRange(product(shape), flatAxes(type), meshSizes, coordinate).size};
+  return shape;
 }
 
 FileLineColRange getPlanPlace(Location location) {
@@ -79,17 +108,14 @@ FileLineColRange getPlanPlace(Location location) {
 int64_t elementBytes(Type elementType) { return llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8); }
 
 int64_t localBytes(ShardedTensorType type, ArrayRef<int64_t> meshSizes, ArrayRef<int64_t> coordinate) {
-  int64_t bytes = elementBytes(type.getElementType());
-  for (int64_t extent : localShape(type, meshSizes, coordinate))
-    bytes *= extent;
-  return bytes;
+  return product(localShape(type, meshSizes, coordinate)) * elementBytes(type.getElementType());
 }
 
 int64_t largestBytes(ShardedTensorType type) {
-  int64_t bytes = elementBytes(type.getElementType());
+  int64_t elements = 1;
   for (DimAttr dim : type.getDims())
-    bytes *= meshplan::largestExtent(toDimSharding(dim));
-  return bytes;
+    elements *= meshplan::largestExtent(toDimSharding(dim));
+  return llvm::divideCeil(elements, meshplan::shardCount(flatAxes(type))) * elementBytes(type.getElementType());
 }
 
 } // namespace meshplan::sched

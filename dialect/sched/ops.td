@@ -94,10 +94,13 @@ def Sched_InputOp : Sched_Step<"input"> {
 
 def Sched_StateOp : Sched_Step<"state"> {
   let summary = "what the optimizer keeps for a parameter from step to step";
-  let description = "All zeros before the first step. `parameter` is the first name of the parameter.";
-  let arguments = (ins StrAttr:$name, StrAttr:$parameter);
+  let description = [{
+    All zeros before the first step, or with `copies` what the parameter is.
+    `parameter` is the first name of the parameter.
+  }];
+  let arguments = (ins StrAttr:$name, StrAttr:$parameter, UnitAttr:$copies);
   let results = (outs Sched_TensorType:$result);
-  let assemblyFormat = "$name `of` $parameter attr-dict `:` type($result)";
+  let assemblyFormat = "$name `of` $parameter (`copies` $copies^)? attr-dict `:` type($result)";
 }
 
 def Sched_SettingOp : Sched_Step<"setting"> {
@@ -153,34 +156,39 @@ def Sched_ComputeOp : Sched_Step<"compute"> {
 def Sched_StartOp : Sched_Step<"start"> {
   let summary = "begins a collective";
   let description = [{
-    The input must live until the wait, which gives the result. `sequence`
+    The inputs must live until the wait, which gives the results. `sequence`
     counts the collectives of the program, the same on every rank. `dim` is the
     dim that grows (all_gather) or is split (reduce_scatter, all_to_all),
-    `from_dim` the dim that an all_to_all gathers.
+    `from_dim` the dim that an all_to_all gathers. Without `dim` an all_gather
+    takes flat tensors and a reduce_scatter makes them. Of these and of
+    all_reduce several may be made in one piece.
 
     ```mlir
     %t = sched.start all_gather %x dim 1 over @tp on @communication sequence 0 because "sequence tp"
         : !sched.tensor<[4, 6 over {1:(1)3}, 8], f32> -> !sched.token<!sched.tensor<[4, 6, 8], f32>>
     ```
   }];
-  let arguments = (ins Sched_CollectiveKindAttr:$kind, Sched_TensorType:$input, OptionalAttr<I64Attr>:$dim,
+  let arguments = (ins Sched_CollectiveKindAttr:$kind, Variadic<Sched_TensorType>:$inputs, OptionalAttr<I64Attr>:$dim,
                        OptionalAttr<I64Attr>:$from_dim, FlatSymbolRefAttr:$communicator, FlatSymbolRefAttr:$stream,
                        I64Attr:$sequence, OptionalAttr<StrAttr>:$cause, OptionalAttr<StrAttr>:$module);
   let results = (outs Sched_TokenType:$token);
   let assemblyFormat = [{
-    $kind $input (`from` $from_dim^)? (`dim` $dim^)? `over` $communicator `on` $stream `sequence` $sequence
-    (`because` $cause^)? (`in` $module^)? attr-dict `:` type($input) `->` type($token)
+    $kind $inputs (`from` $from_dim^)? (`dim` $dim^)? `over` $communicator `on` $stream `sequence` $sequence
+    (`because` $cause^)? (`in` $module^)? attr-dict `:` type($inputs) `->` type($token)
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The step that gives its results. Only in a verified program.
+    WaitOp getWait();
+  }];
 }
 
-def Sched_WaitOp : Sched_Step<"wait", [
-    TypesMatchWith<"the result is what the token promises", "token", "result",
-                   "::llvm::cast<TokenType>($_self).getTensor()">]> {
-  let summary = "the collective is over and its result may be used";
+def Sched_WaitOp : Sched_Step<"wait"> {
+  let summary = "the collective is over and its results, those that the token promises, may be used";
   let arguments = (ins Sched_TokenType:$token, FlatSymbolRefAttr:$stream);
-  let results = (outs Sched_TensorType:$result);
-  let assemblyFormat = "$token `on` $stream attr-dict `:` type($token)";
+  let results = (outs Variadic<Sched_TensorType>:$results);
+  let assemblyFormat = "$token `on` $stream attr-dict `:` custom<Landed>(type($token), type($results))";
+  let hasVerifier = 1;
 }
 
 def Sched_SliceOp : Sched_Step<"slice"> {

@@ -79,7 +79,8 @@ LogicalResult ProgramVerifier::verifyStep(Operation &step) {
     return verifyStart(start);
   if (auto wait = dyn_cast<WaitOp>(step)) {
     auto start = wait.getToken().getDefiningOp<StartOp>();
-    llvm::erase(inFlight[start.getInput()], start);
+    for (Value input : start.getInputs())
+      llvm::erase(inFlight[input], start);
   }
   if (auto free = dyn_cast<FreeOp>(step))
     return verifyFree(free);
@@ -96,10 +97,10 @@ LogicalResult ProgramVerifier::verifyNames(Operation &step) {
   return success();
 }
 
-/// L6: the old value of what a step overwrites is not read again; L7: nor by a collective in flight.
+/// L6: the old value of what a step overwrites is not read again, and may be freed; L7: nor by a collective in flight.
 LogicalResult ProgramVerifier::verifyOverwritten(Operation &step) {
   for (Value operand : step.getOperands())
-    if (Operation *writer = overwritten.lookup(operand); writer && !isa<UpdateOp>(step))
+    if (Operation *writer = overwritten.lookup(operand); writer && !isa<UpdateOp, FreeOp>(step))
       return step.emitOpError("reads a value that was overwritten").attachNote(writer->getLoc()) << "overwritten here";
   auto compute = dyn_cast<ComputeOp>(step);
   for (int64_t index : compute ? compute.getOverwrites().value_or(ArrayRef<int64_t>()) : ArrayRef<int64_t>()) {
@@ -118,6 +119,7 @@ LogicalResult ProgramVerifier::verifyLayout(Operation &step, ShardedTensorType t
   if (!knownLayouts.insert(type).second)
     return success();
   SmallVector<AxisAttr> axes(type.getPartialAxes());
+  llvm::append_range(axes, type.getFlatAxes());
   for (DimAttr dim : type.getDims())
     llvm::append_range(axes, dim.getAxes());
   for (AxisAttr axis : axes)
@@ -136,7 +138,8 @@ LogicalResult ProgramVerifier::verifyStart(StartOp start) {
   if (!llvm::hasSingleElement(uses)) // T1
     return start.emitOpError() << "is waited for " << std::distance(uses.begin(), uses.end())
                                << " times, must be exactly once";
-  inFlight[start.getInput()].push_back(start);
+  for (Value input : start.getInputs())
+    inFlight[input].push_back(start);
   return success();
 }
 

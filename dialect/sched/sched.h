@@ -43,7 +43,7 @@ meshplan::AxisRef toAxisRef(AxisAttr axis);
 llvm::SmallVector<meshplan::AxisRef> toAxisRefs(mlir::ArrayAttr axes);
 meshplan::DimSharding toDimSharding(DimAttr dim);
 
-/// Extents of the part that the rank at `coordinate` of the mesh holds.
+/// Extents of the part that the rank at `coordinate` of the mesh holds; of a flat tensor the number of elements.
 llvm::SmallVector<int64_t> localShape(ShardedTensorType type, llvm::ArrayRef<int64_t> meshSizes,
                                       llvm::ArrayRef<int64_t> coordinate);
 

@@ -123,10 +123,10 @@ void DimAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-/// tensor ::= `<` `[` dims `]` `,` type (`,` `partial` `=` reduction axes)? `>`
+/// tensor ::= `<` `[` dims `]` `,` type (`,` `partial` `=` reduction axes)? (`,` `flat` `=` axes)? `>`
 Type ShardedTensorType::parse(AsmParser &parser) {
   SmallVector<DimAttr> dims;
-  SmallVector<AxisAttr> partial;
+  SmallVector<AxisAttr> partial, flat;
   Type elementType;
   Reduction reduction = Reduction::none;
   SMLoc start = parser.getCurrentLocation();
@@ -139,20 +139,23 @@ Type ShardedTensorType::parse(AsmParser &parser) {
   if (parser.parseLess() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOneDim) ||
       parser.parseComma() || parser.parseType(elementType))
     return {};
-  if (succeeded(parser.parseOptionalComma())) {
+  bool more = succeeded(parser.parseOptionalComma());
+  if (more && succeeded(parser.parseOptionalKeyword("partial"))) {
     StringRef name;
-    if (parser.parseKeyword("partial") || parser.parseEqual() || parser.parseKeyword(&name) ||
-        parseAxes(parser, partial))
+    if (parser.parseEqual() || parser.parseKeyword(&name) || parseAxes(parser, partial))
       return {};
     std::optional<Reduction> parsed = symbolizeReduction(name);
     if (!parsed)
       return parser.emitError(start, "unknown reduction '") << name << "', expected sum, max or min", Type();
     reduction = *parsed;
+    more = succeeded(parser.parseOptionalComma());
   }
+  if (more && (parser.parseKeyword("flat") || parser.parseEqual() || parseAxes(parser, flat)))
+    return {};
   if (parser.parseGreater())
     return {};
   return getChecked([&] { return parser.emitError(start); }, parser.getContext(), dims, elementType, reduction,
-                    partial);
+                    partial, flat);
 }
 
 void ShardedTensorType::print(AsmPrinter &printer) const {
@@ -162,6 +165,10 @@ void ShardedTensorType::print(AsmPrinter &printer) const {
   if (!getPartialAxes().empty()) {
     printer << ", partial = " << stringifyReduction(getReduction()) << ' ';
     printAxes(printer, getPartialAxes());
+  }
+  if (!getFlatAxes().empty()) {
+    printer << ", flat = ";
+    printAxes(printer, getFlatAxes());
   }
   printer << '>';
 }

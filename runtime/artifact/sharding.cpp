@@ -24,6 +24,13 @@ DimSharding dimShardingOf(const artifact::Dim &dim) {
   return sharding;
 }
 
+const artifact::Parameter *findParameter(const artifact::Program &program, std::string_view name) {
+  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
+    if (program.parameters()->Get(i)->names()->Get(0)->string_view() == name)
+      return program.parameters()->Get(i);
+  return nullptr;
+}
+
 std::vector<int64_t> meshSizesOf(const AxisVector *axes) {
   std::vector<int64_t> sizes;
   if (axes)
@@ -48,12 +55,27 @@ std::vector<int64_t> globalShapeOf(const artifact::Value &value) {
   return shape;
 }
 
-std::vector<int64_t> localShapeOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
-                                  std::span<const int64_t> coordinate) {
+/// What the dims leave to a rank.
+static std::vector<int64_t> shapeOfDims(const artifact::Value &value, std::span<const int64_t> meshSizes,
+                                        std::span<const int64_t> coordinate) {
   std::vector<int64_t> shape;
   for (const artifact::Dim *dim : *value.dims())
     shape.push_back(localExtent(dimShardingOf(*dim), meshSizes, coordinate));
   return shape;
+}
+
+std::vector<int64_t> localShapeOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
+                                  std::span<const int64_t> coordinate) {
+  if (isFlat(value))
+    return {localRunOf(value, meshSizes, coordinate).size};
+  return shapeOfDims(value, meshSizes, coordinate);
+}
+
+Range localRunOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
+                 std::span<const int64_t> coordinate) {
+  std::vector<int64_t> shape = shapeOfDims(value, meshSizes, coordinate);
+  int64_t elements = std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
+  return flatRange(elements, axesOf(value.flat_axes()), meshSizes, coordinate);
 }
 
 std::vector<std::vector<Range>> localRangesOf(const artifact::Value &value, std::span<const int64_t> meshSizes,

@@ -27,6 +27,9 @@ std::vector<AxisRef> axesOf(const AxisRefVector *axes);
 
 DimSharding dimShardingOf(const artifact::Dim &dim);
 
+/// The parameter of this first name, or null.
+const artifact::Parameter *findParameter(const artifact::Program &program, std::string_view name);
+
 /// Sizes of the axes of a mesh, outermost first.
 std::vector<int64_t> meshSizesOf(const AxisVector *axes);
 
@@ -38,13 +41,27 @@ int64_t worldSizeOf(std::span<const int64_t> meshSizes);
 
 std::vector<int64_t> globalShapeOf(const artifact::Value &value);
 
-/// Shape of the tensor of the rank at `coordinate`.
+/// Shape of the tensor of the rank at `coordinate`; of a flat value the number of its elements.
 std::vector<int64_t> localShapeOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
                                   std::span<const int64_t> coordinate);
 
-/// For each dim the ranges of the global tensor that the rank at `coordinate` holds.
+/// For each dim the ranges of the global tensor that it leaves to the rank at `coordinate`: what the rank holds, or what
+/// it holds a run of where the value is flat.
 std::vector<std::vector<Range>> localRangesOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
                                               std::span<const int64_t> coordinate);
+
+inline bool isFlat(const artifact::Value &value) { return value.flat_axes() && value.flat_axes()->size() > 0; }
+
+/// True if the collective gathers flat values or makes them.
+inline bool isAboutFlat(const artifact::Start &start) {
+  using artifact::CollectiveKind;
+  return start.dim() == -1 &&
+         (start.kind() == CollectiveKind::all_gather || start.kind() == CollectiveKind::reduce_scatter);
+}
+
+/// Of the elements that the dims leave to the rank at `coordinate`, in row-major order, those that it holds: all of them
+/// unless the value is flat.
+Range localRunOf(const artifact::Value &value, std::span<const int64_t> meshSizes, std::span<const int64_t> coordinate);
 
 } // namespace meshplan
 

@@ -33,6 +33,20 @@ Status verifySplit(const artifact::Value &whole, const artifact::Value &split, i
              : corrupted("dim ", dim, " has ", after, " shards, ", before, " x ", groupSize, " expected");
 }
 
+/// The axes of `more` are those of `less`, and then those of `group`.
+Status verifyFlat(const artifact::Value &less, const artifact::Value &more, std::span<const AxisRef> group) {
+  std::vector<AxisRef> expected = axesOf(less.flat_axes());
+  expected.insert(expected.end(), group.begin(), group.end());
+  return expected == axesOf(more.flat_axes()) ? Status() : corrupted("the flat axes are not those of the communicator");
+}
+
+Status verifyDimsAlike(const artifact::Value &left, const artifact::Value &right) {
+  for (flatbuffers::uoffset_t dim = 0; dim < left.dims()->size(); ++dim)
+    if (!isDividedAlike(dimShardingOf(*left.dims()->Get(dim)), dimShardingOf(*right.dims()->Get(dim))))
+      return corrupted("dim ", dim, " is divided otherwise");
+  return Status();
+}
+
 Status verifyReduction(const artifact::Start &start, const artifact::Value &input) {
   if (start.reduction() <= artifact::Reduction::none || start.reduction() > artifact::Reduction::MAX)
     return corrupted("reduction ", int(start.reduction()), " in a reducing collective");
@@ -57,9 +71,8 @@ Status verifyPartial(const artifact::Value &input, const artifact::Value &output
 
 Status verifySameLayout(const artifact::Value &left, const artifact::Value &right) {
   MESHPLAN_RETURN_IF_ERROR(verifySameTensor(left, right));
-  for (flatbuffers::uoffset_t dim = 0; dim < left.dims()->size(); ++dim)
-    if (!isDividedAlike(dimShardingOf(*left.dims()->Get(dim)), dimShardingOf(*right.dims()->Get(dim))))
-      return corrupted("dim ", dim, " is divided otherwise");
+  MESHPLAN_RETURN_IF_ERROR(verifyDimsAlike(left, right));
+  MESHPLAN_RETURN_IF_ERROR(verifyFlat(left, right, {}));
   return left.partial() == right.partial() ? Status() : corrupted("one of them is partial");
 }
 
@@ -74,6 +87,13 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
   if (reduces)
     MESHPLAN_RETURN_IF_ERROR(verifyReduction(start, input));
   MESHPLAN_RETURN_IF_ERROR(verifyPartial(input, output, reduces ? group : std::span<const AxisRef>()));
+  if (isAboutFlat(start)) {
+    MESHPLAN_RETURN_IF_ERROR(verifyDimsAlike(input, output));
+    return kind == CollectiveKind::all_gather ? verifyFlat(output, input, group) : verifyFlat(input, output, group);
+  }
+  if (kind != CollectiveKind::all_reduce && (isFlat(input) || isFlat(output)))
+    return corrupted("a collective along a dim of a flat value");
+  MESHPLAN_RETURN_IF_ERROR(verifyFlat(input, output, {}));
   if (kind == CollectiveKind::permute)
     return Status();
   int64_t groupSize = shardCount(group), dim = -1, fromDim = -1;
@@ -98,8 +118,18 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
   return Status();
 }
 
+/// What is flat is cut from what has the same dims.
+static Status verifyFlatSlice(const artifact::Value &input, const artifact::Value &output) {
+  std::vector<AxisRef> before = axesOf(input.flat_axes()), after = axesOf(output.flat_axes());
+  if (after.size() < before.size() || !std::equal(before.begin(), before.end(), after.begin()))
+    return corrupted("the flat axes of the input are not the first ones of the output");
+  return verifyDimsAlike(input, output);
+}
+
 Status verifySlice(const artifact::Value &input, const artifact::Value &output) {
   MESHPLAN_RETURN_IF_ERROR(verifySameTensor(input, output));
+  if (isFlat(input) || isFlat(output))
+    MESHPLAN_RETURN_IF_ERROR(verifyFlatSlice(input, output));
   for (int64_t i = 0; i < static_cast<int64_t>(input.dims()->size()); ++i)
     if (shardsOf(output, i) % shardsOf(input, i) != 0)
       return corrupted("dim ", i, " has ", shardsOf(input, i), " shards and is sliced into ", shardsOf(output, i));

@@ -29,6 +29,7 @@ private:
   Status argument(const artifact::Arg &arg) const;
   Status integer(const artifact::IntExpr &expression) const;
   Status start(const artifact::Start &start);
+  Status bucket(const artifact::Start &start) const;
   Status wait(const artifact::Wait &wait);
   Status slice(const artifact::Slice &slice);
   Status free(int32_t value);
@@ -44,6 +45,14 @@ private:
 };
 
 template <typename Vector> int64_t sizeOf(const Vector *vector) { return vector ? vector->size() : 0; }
+
+/// Visits each input of a collective with its output.
+template <typename Visit> Status forEachMoved(const artifact::Start &start, const Visit &visit) {
+  MESHPLAN_RETURN_IF_ERROR(visit(start.input(), start.output()));
+  for (int64_t i = 0; i < sizeOf(start.more_inputs()); ++i)
+    MESHPLAN_RETURN_IF_ERROR(visit(start.more_inputs()->Get(i), start.more_outputs()->Get(i)));
+  return Status();
+}
 
 Status Walk::define(int32_t value) {
   MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
@@ -152,23 +161,43 @@ Status Walk::start(const artifact::Start &start) {
   if (start.sequence() <= lastSequence)
     return corrupted("sequence ", start.sequence(), " after ", lastSequence);
   lastSequence = start.sequence();
-  MESHPLAN_RETURN_IF_ERROR(use(start.input()).withContext("input"));
-  MESHPLAN_RETURN_IF_ERROR(define(start.output()).withContext("output"));
-  states[start.output()] = State::arriving;
-  ++readers[start.input()];
   inFlight[start.sequence()] = &start;
+  if (sizeOf(start.more_inputs()) != sizeOf(start.more_outputs()))
+    return corrupted(1 + sizeOf(start.more_inputs()), " inputs and ", 1 + sizeOf(start.more_outputs()), " outputs");
   std::vector<AxisRef> group = axesOf(schedule.communicators()->Get(start.communicator())->axes());
-  return verifyStart(start, valueAt(start.input()), valueAt(start.output()), group);
+  MESHPLAN_RETURN_IF_ERROR(forEachMoved(start, [&](int32_t input, int32_t output) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(use(input).withContext("input"));
+    MESHPLAN_RETURN_IF_ERROR(define(output).withContext("output"));
+    states[output] = State::arriving;
+    ++readers[input];
+    return verifyStart(start, valueAt(input), valueAt(output), group);
+  }));
+  return bucket(start);
+}
+
+/// What is moved in one piece is one buffer.
+Status Walk::bucket(const artifact::Start &start) const {
+  if (sizeOf(start.more_inputs()) == 0)
+    return Status();
+  if (!isAboutFlat(start) && start.kind() != artifact::CollectiveKind::all_reduce)
+    return corrupted("several tensors in a collective that moves one");
+  for (int32_t input : *start.more_inputs())
+    if (valueAt(input).dtype() != valueAt(start.input()).dtype())
+      return corrupted("tensors of several dtypes in one collective");
+  return Status();
 }
 
 Status Walk::wait(const artifact::Wait &wait) {
   auto found = inFlight.find(wait.sequence());
   if (found == inFlight.end())
     return corrupted("no collective ", wait.sequence(), " is in flight");
-  states[found->second->output()] = State::live;
-  --readers[found->second->input()];
+  Status status = forEachMoved(*found->second, [&](int32_t input, int32_t output) {
+    states[output] = State::live;
+    --readers[input];
+    return Status();
+  });
   inFlight.erase(found);
-  return Status();
+  return status;
 }
 
 Status Walk::slice(const artifact::Slice &slice) {
@@ -178,7 +207,9 @@ Status Walk::slice(const artifact::Slice &slice) {
 }
 
 Status Walk::free(int32_t value) {
-  MESHPLAN_RETURN_IF_ERROR(use(value));
+  MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
+  if (states[value] != State::overwritten)
+    MESHPLAN_RETURN_IF_ERROR(use(value));
   if (readers[value] > 0)
     return corrupted("value ", value, " is freed before the wait of a collective that reads it");
   states[value] = State::freed;

@@ -36,8 +36,14 @@ private:
   std::vector<int32_t> list;
 };
 
+/// Only what the optimizer changes is stored flat.
+Status verifyNotFlat(const artifact::Program &program, int32_t value) {
+  return isFlat(*program.values()->Get(value)) ? corrupted("value ", value, " is flat") : Status();
+}
+
 Status verifyConstant(const artifact::Constant &constant, const artifact::Program &program) {
   const artifact::Value &value = *program.values()->Get(constant.value());
+  MESHPLAN_RETURN_IF_ERROR(verifyNotFlat(program, constant.value()));
   int64_t bytes = dtypeSize(dtypeOf(value.dtype()));
   for (int64_t extent : globalShapeOf(value))
     bytes *= extent;
@@ -54,6 +60,16 @@ Status verifyParameters(const artifact::Program &program, Definitions &definitio
                                         [&](const flatbuffers::String *name) { return verifyName(name, names); }));
     return definitions.define(parameter->value());
   });
+}
+
+/// A state that copies its parameter needs one of its shape.
+Status verifyState(const artifact::State &state, const artifact::Program &program) {
+  if (!state.copies())
+    return Status();
+  const artifact::Parameter *parameter = findParameter(program, state.parameter()->string_view());
+  bool fits = parameter && globalShapeOf(*program.values()->Get(parameter->value())) ==
+                               globalShapeOf(*program.values()->Get(state.value()));
+  return fits ? Status() : corrupted("it copies '", state.parameter()->string_view(), "', which has another shape or is missing");
 }
 
 Status verifySetting(const artifact::Setting &setting, const artifact::Program &program) {
@@ -108,7 +124,8 @@ Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program
   std::set<std::string_view> inputs, outputs;
   MESHPLAN_RETURN_IF_ERROR(verifyEach("inputs", program.inputs(), [&](const artifact::Port *port) -> Status {
     MESHPLAN_RETURN_IF_ERROR(verifyName(port->name(), inputs));
-    return definitions.define(port->value());
+    MESHPLAN_RETURN_IF_ERROR(definitions.define(port->value()));
+    return verifyNotFlat(program, port->value());
   }));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("outputs", program.outputs(), [&](const artifact::Port *port) -> Status {
     MESHPLAN_RETURN_IF_ERROR(verifyName(port->name(), outputs));
@@ -118,7 +135,8 @@ Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program
   std::set<std::string_view> states, settings;
   MESHPLAN_RETURN_IF_ERROR(verifyEach("states", program.states(), [&](const artifact::State *state) -> Status {
     MESHPLAN_RETURN_IF_ERROR(verifyName(state->name(), states));
-    return definitions.define(state->value());
+    MESHPLAN_RETURN_IF_ERROR(definitions.define(state->value()));
+    return verifyState(*state, program);
   }));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("settings", program.settings(), [&](const artifact::Setting *setting) -> Status {
     MESHPLAN_RETURN_IF_ERROR(verifyName(setting->name(), settings));

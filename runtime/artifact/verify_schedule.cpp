@@ -107,6 +107,7 @@ Status verifyValue(const artifact::Value &value, std::span<const int64_t> meshSi
   bool hasAxes = value.partial_axes() && value.partial_axes()->size() > 0;
   if (hasAxes != (value.partial() != artifact::Reduction::none))
     return corrupted(hasAxes ? "partial axes without a reduction" : "a partial value without axes");
+  MESHPLAN_RETURN_IF_ERROR(verifyAxes(value.flat_axes(), meshSizes, digits).withContext("flat"));
   return Status();
 }
 

@@ -79,6 +79,63 @@ std::vector<int64_t> sliceShape(const SliceRanges &ranges) {
   return shape;
 }
 
+std::vector<Range> localPart(std::span<const Range> ranges, int64_t begin, int64_t count) {
+  std::vector<Range> part;
+  for (const Range &range : ranges) {
+    int64_t first = std::clamp<int64_t>(begin, 0, range.size), last = std::clamp<int64_t>(begin + count, 0, range.size);
+    if (first < last)
+      part.push_back({range.offset + first, last - first});
+    begin -= range.size;
+  }
+  return part;
+}
+
+namespace {
+/// Cuts a run at the rows of each dim: the rest of a row, whole rows, the beginning of one.
+class RunCutter {
+public:
+  explicit RunCutter(const SliceRanges &ranges) : strides(contiguousStrides(sliceShape(ranges))), prefix(ranges) {}
+
+  std::vector<SliceRanges> slices;
+
+  void cut(size_t dim, int64_t begin, int64_t end) {
+    if (begin == end)
+      return;
+    if (dim == strides.size())
+      return slices.push_back(prefix);
+    int64_t stride = strides[dim], first = (begin + stride - 1) / stride, last = end / stride;
+    if (first > last) // within one row
+      return within(dim, last, begin, end);
+    within(dim, first - 1, begin, first * stride);
+    if (first < last)
+      withRows(dim, first, last - first, [&] { slices.push_back(prefix); });
+    within(dim, last, last * stride, end);
+  }
+
+private:
+  void within(size_t dim, int64_t row, int64_t begin, int64_t end) {
+    if (begin < end)
+      withRows(dim, row, 1, [&] { cut(dim + 1, begin - row * strides[dim], end - row * strides[dim]); });
+  }
+
+  template <typename Body> void withRows(size_t dim, int64_t begin, int64_t count, const Body &body) {
+    std::vector<Range> whole = prefix[dim];
+    prefix[dim] = localPart(whole, begin, count);
+    body();
+    prefix[dim] = std::move(whole);
+  }
+
+  std::vector<int64_t> strides;
+  SliceRanges prefix;
+};
+} // namespace
+
+std::vector<SliceRanges> slicesOfRun(const SliceRanges &ranges, Range run) {
+  RunCutter cutter(ranges);
+  cutter.cut(0, run.offset, run.offset + run.size);
+  return std::move(cutter.slices);
+}
+
 int64_t elementCount(std::span<const int64_t> shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
 }

@@ -5,7 +5,9 @@
 #include "runtime/exec/load.h"
 #include "runtime/tensor/device.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 using namespace meshplan;
 
@@ -81,8 +83,18 @@ Status Executor::makeStates() {
   return Status();
 }
 
-FeedRequest Executor::requestOf(std::vector<std::string> names, int value) const {
-  return {std::move(names), globalShapeOf(view.value(value)), view.ranges(value), view.dtype(value)};
+std::vector<FeedRequest> Executor::requestsOf(const std::vector<std::string> &names, int value) const {
+  std::vector<FeedRequest> requests;
+  for (SliceRanges &slice : view.slices(value))
+    requests.push_back({names, globalShapeOf(view.value(value)), std::move(slice), view.dtype(value)});
+  return requests;
+}
+
+static std::vector<std::string> namesOf(const artifact::Parameter &parameter) {
+  std::vector<std::string> names;
+  for (const flatbuffers::String *name : *parameter.names())
+    names.push_back(name->str());
+  return names;
 }
 
 Status Executor::loadParameters(const Feed &feed) {
@@ -90,18 +102,33 @@ Status Executor::loadParameters(const Feed &feed) {
   if (!view.program().parameters())
     return Status();
   std::vector<FeedRequest> requests;
+  std::vector<size_t> ends;
   for (const artifact::Parameter *parameter : *view.program().parameters()) {
-    std::vector<std::string> names;
-    for (const flatbuffers::String *name : *parameter->names())
-      names.push_back(name->str());
-    requests.push_back(requestOf(std::move(names), parameter->value()));
+    std::ranges::move(requestsOf(namesOf(*parameter), parameter->value()), std::back_inserter(requests));
+    ends.push_back(requests.size());
   }
   ReadAhead readAhead(feed, requests);
-  for (size_t i = 0; i < requests.size(); ++i) {
-    readAhead.beforeReading(i);
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, loadTensor(feed, requests[i]));
-    resident.parameters += tensor.byteSize();
-    initial[view.program().parameters()->Get(i)->value()] = std::move(tensor);
+  for (size_t i = 0, begin = 0; i < ends.size(); begin = ends[i++]) {
+    int value = view.program().parameters()->Get(i)->value();
+    for (size_t request = begin; request < ends[i]; ++request)
+      readAhead.beforeReading(request);
+    std::span<const FeedRequest> slices(requests.begin() + begin, requests.begin() + ends[i]);
+    MESHPLAN_ASSIGN_OR_RETURN(initial[value], loadTensor(feed, slices, view.shape(value), view.dtype(value)));
+    resident.parameters += initial[value].byteSize();
+  }
+  return loadCopies(feed);
+}
+
+/// States that begin as their parameter, in their own dtype.
+Status Executor::loadCopies(const Feed &feed) {
+  const auto *states = view.program().states();
+  for (flatbuffers::uoffset_t i = 0; states && i < states->size(); ++i) {
+    if (!states->Get(i)->copies())
+      continue;
+    int value = states->Get(i)->value();
+    const artifact::Parameter *parameter = findParameter(view.program(), states->Get(i)->parameter()->string_view());
+    MESHPLAN_ASSIGN_OR_RETURN(initial[value], loadTensor(feed, requestsOf(namesOf(*parameter), value),
+                                                         view.shape(value), view.dtype(value)));
   }
   return Status();
 }
@@ -111,9 +138,10 @@ Status Executor::loadInputs(const Feed &feed) {
   if (!view.program().inputs())
     return Status();
   for (const artifact::Port *port : *view.program().inputs()) {
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, loadTensor(feed, requestOf({port->name()->str()}, port->value())));
-    resident.inputs += tensor.byteSize();
-    initial[port->value()] = std::move(tensor);
+    int value = port->value();
+    MESHPLAN_ASSIGN_OR_RETURN(initial[value], loadTensor(feed, requestsOf({port->name()->str()}, value),
+                                                         view.shape(value), view.dtype(value)));
+    resident.inputs += initial[value].byteSize();
   }
   return Status();
 }

@@ -74,7 +74,9 @@ private:
   Status loadConstants();
   Status makeStates();
   void takeUpdates();
-  FeedRequest requestOf(std::vector<std::string> names, int value) const;
+  /// What is read from outside for a value: one request for each slice.
+  std::vector<FeedRequest> requestsOf(const std::vector<std::string> &names, int value) const;
+  Status loadCopies(const Feed &feed);
   Status runStep(Step &step, Trace *trace);
   Status runSteps(Trace *trace);
 

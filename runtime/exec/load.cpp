@@ -30,13 +30,7 @@ void ReadAhead::beforeReading(size_t index) {
 
 FeedRequest meshplan::rowsOf(const FeedRequest &request, int64_t begin, int64_t count) {
   FeedRequest rows = request;
-  rows.ranges[0].clear();
-  for (const Range &range : request.ranges[0]) {
-    int64_t first = std::clamp<int64_t>(begin, 0, range.size), last = std::clamp<int64_t>(begin + count, 0, range.size);
-    if (first < last)
-      rows.ranges[0].push_back({range.offset + first, last - first});
-    begin -= range.size;
-  }
+  rows.ranges[0] = localPart(request.ranges[0], begin, count);
   return rows;
 }
 
@@ -64,9 +58,26 @@ Status meshplan::loadInPieces(const Feed &feed, const FeedRequest &request, int6
   return Status();
 }
 
-Expected<Tensor> meshplan::loadTensor(const Feed &feed, const FeedRequest &request, int64_t pieceBytes) {
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateTensor(sliceShape(request.ranges), request.dtype));
-  MESHPLAN_RETURN_IF_ERROR(deviceOfThread().isHost() ? feed.read(request, bytesOf(tensor))
-                                                     : loadInPieces(feed, request, pieceBytes, tensor));
+/// Reads a slice into `target`, a row-major tensor of its shape.
+static Status loadSlice(const Feed &feed, const FeedRequest &request, int64_t pieceBytes, const Tensor &target) {
+  return deviceOfThread().isHost() ? feed.read(request, bytesOf(target))
+                                   : loadInPieces(feed, request, pieceBytes, target);
+}
+
+Expected<Tensor> meshplan::loadTensor(const Feed &feed, std::span<const FeedRequest> slices,
+                                      std::span<const int64_t> shape, DType dtype, int64_t pieceBytes) {
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateTensor(shape, dtype));
+  if (slices.size() == 1) {
+    MESHPLAN_RETURN_IF_ERROR(loadSlice(feed, slices.front(), pieceBytes, tensor));
+    return tensor;
+  }
+  int64_t begin = 0;
+  for (const FeedRequest &slice : slices) {
+    std::vector<int64_t> sliced = sliceShape(slice.ranges);
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor run, narrow(tensor, 0, begin, elementCount(sliced)));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor target, reshape(run, sliced));
+    MESHPLAN_RETURN_IF_ERROR(loadSlice(feed, slice, pieceBytes, target));
+    begin += run.elementCount();
+  }
   return tensor;
 }

@@ -45,7 +45,11 @@ static Status writeParts(const RankView &view, std::span<const Named> list, std:
     MESHPLAN_ASSIGN_OR_RETURN(Tensor own, contiguous(values[named.value]));
     MESHPLAN_ASSIGN_OR_RETURN(Tensor part, onHost(own));
     std::span<const std::byte> bytes(part.data(), part.byteSize());
-    MESHPLAN_RETURN_IF_ERROR(writer.write(prefix + named.name, view.ranges(named.value), bytes));
+    for (const SliceRanges &slice : view.slices(named.value)) {
+      size_t size = elementCount(sliceShape(slice)) * dtypeSize(part.dtype());
+      MESHPLAN_RETURN_IF_ERROR(writer.write(prefix + named.name, slice, bytes.first(size)));
+      bytes = bytes.subspan(size);
+    }
   }
   return Status();
 }

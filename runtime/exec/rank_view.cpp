@@ -24,13 +24,23 @@ std::vector<int64_t> RankView::group(const artifact::Communicator &communicator)
   return groupOf(axesOf(communicator.axes()), meshSizes, coordinate);
 }
 
+std::vector<SliceRanges> RankView::slices(int index) const {
+  if (isFlat(value(index)))
+    return slicesOfRun(ranges(index), run(index));
+  return std::vector<SliceRanges>(1, ranges(index));
+}
+
 bool RankView::isFirstHolder(int index) const {
   // What the digits that divide the value leave over of the coordinate must be zero.
   std::vector<int64_t> rest = coordinate;
-  for (const artifact::Dim *dim : *value(index).dims())
-    for (const AxisRef &axis : axesOf(dim->axes())) {
+  auto take = [&](const AxisRefVector *axes) {
+    for (const AxisRef &axis : axesOf(axes)) {
       int64_t post = meshSizes[axis.axis] / (axis.pre * axis.size);
       rest[axis.axis] -= coordinate[axis.axis] / post % axis.size * post;
     }
+  };
+  for (const artifact::Dim *dim : *value(index).dims())
+    take(dim->axes());
+  take(value(index).flat_axes());
   return std::ranges::all_of(rest, [](int64_t digit) { return digit == 0; });
 }

@@ -17,6 +17,9 @@
 // A dim with parts (a fused weight) is dealt part by part, each with units of its
 // own, and a shard holds one range of each part, in order.
 //
+// What the dims leave to a rank may be cut once more, as elements in row-major
+// order without regard to dims (flatRange): the storage of data parallelism.
+//
 // Header only, standard library only, no state. All functions are pure and
 // thread safe. Preconditions are asserted: the compiler has verified them.
 //
@@ -162,6 +165,13 @@ inline int64_t localOffset(const DimSharding &dim, std::span<const int64_t> mesh
                            std::span<const int64_t> coordinate) {
   assert(dim.parts.empty() && "a dim with parts has one range for each part");
   return localRanges(dim, meshSizes, coordinate).front().offset;
+}
+
+/// Of the `elements` of a rank's tensor, in row-major order, those that the rank at `coordinate` holds where they are cut
+/// evenly over `axes`, whatever dims they belong to.
+inline Range flatRange(int64_t elements, std::span<const AxisRef> axes, std::span<const int64_t> meshSizes,
+                       std::span<const int64_t> coordinate) {
+  return shardRange(elements, 1, shardCount(axes), shardIndex(axes, meshSizes, coordinate));
 }
 
 /// How many shards, from the first on, show every size that a shard may have. Where no units are shared the first is

@@ -90,6 +90,6 @@ Command meshplan::addCompile(CLI::App &app) {
   app.add_flag("--gradients", command->options.gradients,
                "the program 'step' gives the gradients instead of changing the parameters");
   app.add_option("--emit", command->emit, "print the IR after a phase (or 'artifact': the schedule as text) and stop")
-      ->check(oneOf({"import", "place", "differentiate", "propagate", "partition", "schedule", "artifact"}));
+      ->check(oneOf({"import", "place", "differentiate", "propagate", "partition", "group", "schedule", "artifact"}));
   return [command] { return command->run(); };
 }

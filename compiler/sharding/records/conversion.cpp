@@ -92,7 +92,7 @@ static OpCost dropoutCost(const CallView &call) {
 void addConversionRecords(OpRegistry &registry) {
   for (StringRef target : {"aten.to.dtype", "aten.to.dtype_layout", "aten.to.device"})
     registry.add(
-        {.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = toCost, .strides = toStrides});
+        {.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = toCost, .strides = toStrides, .isPointwise = true});
   for (StringRef target : {"aten.type_as.default", "aten.to.other"})
     registry.add({.target = target,
                   .rule = firstOperandRule,
@@ -104,10 +104,10 @@ void addConversionRecords(OpRegistry &registry) {
       {.target = "aten.contiguous.default", .rule = sameShapeRule, .linearity = movesOperand, .cost = contiguousCost});
   for (StringRef target : {"aten._to_copy.default", "aten.clone.default", "aten.lift_fresh_copy.default"})
     registry.add(
-        {.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = copyCost, .strides = likeCopy});
+        {.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = copyCost, .strides = likeCopy, .isPointwise = true});
   for (StringRef target : {"aten.alias.default", "aten.detach.default"})
     registry.add(
-        {.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = viewCost, .strides = likeFirst});
+        {.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = viewCost, .strides = likeFirst, .isPointwise = true});
   registry.add({.target = "aten.copy.default",
                 .rule = sameShapeRule,
                 .linearity = inSource,

@@ -303,7 +303,8 @@ void addElementwiseRecords(OpRegistry &registry) {
                   .rule = elementwiseRule,
                   .linearity = op.linearity,
                   .cost = op.cost,
-                  .strides = likeOperands});
+                  .strides = likeOperands,
+                  .isPointwise = true});
   registry.add(
       {.target = "aten.prelu.default", .rule = preluRule, .linearity = notLinear, .cost = cheap, .strides = likeCopy});
   for (StringRef target : {"aten.isin.Tensor_Tensor", "aten.isin.Tensor_Scalar"})

@@ -68,6 +68,8 @@ void ProgramDescriber::describeValue(int32_t index) {
   if (value.partial() != artifact::Reduction::none)
     stream << " partial " << artifact::EnumNameReduction(value.partial()) << " over "
            << describeAxes(value.partial_axes(), mesh);
+  if (value.flat_axes() && value.flat_axes()->size() > 0)
+    stream << " flat over " << describeAxes(value.flat_axes(), mesh);
 }
 
 /// constant + scale * offset(v0, 1) + scale * extent(v0, 1)
@@ -147,9 +149,15 @@ void ProgramDescriber::describeCompute(const artifact::Compute &compute) {
 }
 
 void ProgramDescriber::describeStart(const artifact::Start &start) {
+  auto more = [&](const flatbuffers::Vector<int32_t> *values, auto describe) {
+    for (flatbuffers::uoffset_t i = 0; values && i < values->size(); ++i)
+      describe(values->Get(i));
+  };
   describeValue(start.output());
+  more(start.more_outputs(), [&](int32_t value) { describeValue((stream << ", ", value)); });
   stream << " = start " << start.sequence() << ' ' << artifact::EnumNameCollectiveKind(start.kind()) << " v"
          << start.input();
+  more(start.more_inputs(), [&](int32_t value) { stream << ", v" << value; });
   if (start.from_dim() >= 0)
     stream << " from " << start.from_dim();
   if (start.dim() >= 0)

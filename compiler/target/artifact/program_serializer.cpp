@@ -89,6 +89,8 @@ LogicalResult ProgramSerializer::addValue(Value value) {
   entry->partial = toReduction(type.getReduction());
   for (sched::AxisAttr axis : type.getPartialAxes())
     entry->partial_axes.emplace_back(axis.getAxis(), axis.getPre(), axis.getSize());
+  for (sched::AxisAttr axis : type.getFlatAxes())
+    entry->flat_axes.emplace_back(axis.getAxis(), axis.getPre(), axis.getSize());
   numbers[value] = program->values.size();
   program->values.push_back(std::move(entry));
   return success();
@@ -151,6 +153,7 @@ void ProgramSerializer::addState(sched::StateOp state) {
   entry->name = state.getName().str();
   entry->value = numbers.lookup(state.getResult());
   entry->parameter = state.getParameter().str();
+  entry->copies = state.getCopies();
   program->states.push_back(std::move(entry));
 }
 
@@ -207,14 +210,18 @@ LogicalResult ProgramSerializer::addCompute(sched::ComputeOp compute) {
 }
 
 LogicalResult ProgramSerializer::addStart(sched::StartOp start) {
-  auto wait = cast<sched::WaitOp>(*start.getToken().user_begin());
-  if (failed(addValue(wait.getResult())))
-    return failure();
+  for (Value result : start.getWait().getResults())
+    if (failed(addValue(result)))
+      return failure();
   artifact::StartT action;
   action.kind = static_cast<artifact::CollectiveKind>(static_cast<int>(start.getKind()));
   action.communicator = tables.communicators.lookup(start.getCommunicator());
-  action.input = numbers.lookup(start.getInput());
-  action.output = numbers.lookup(wait.getResult());
+  auto numberOf = [&](Value value) { return static_cast<int32_t>(numbers.lookup(value)); };
+  ValueRange inputs = start.getInputs(), outputs = start.getWait().getResults();
+  action.input = numberOf(inputs.front());
+  action.output = numberOf(outputs.front());
+  llvm::append_range(action.more_inputs, llvm::map_range(inputs.drop_front(), numberOf));
+  llvm::append_range(action.more_outputs, llvm::map_range(outputs.drop_front(), numberOf));
   if (std::optional<uint64_t> dim = start.getDim())
     action.dim = static_cast<int32_t>(*dim);
   if (std::optional<uint64_t> dim = start.getFromDim())
@@ -222,7 +229,7 @@ LogicalResult ProgramSerializer::addStart(sched::StartOp start) {
   bool reduces =
       start.getKind() == sched::CollectiveKind::all_reduce || start.getKind() == sched::CollectiveKind::reduce_scatter;
   if (reduces)
-    action.reduction = toReduction(start.getInput().getType().getReduction());
+    action.reduction = toReduction(cast<sched::ShardedTensorType>(inputs.front().getType()).getReduction());
   action.sequence = static_cast<int32_t>(start.getSequence());
   addInstruction(start, std::move(action));
   return success();

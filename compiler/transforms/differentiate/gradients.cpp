@@ -114,5 +114,5 @@ void Gradients::add(Value value, Value addend, CallOp from) {
 Value Gradients::matched(Value value) {
   Value gradient = made.lookup(value);
   return MatchOp::create(place, value.getLoc(), RankedTensorType::get(shapeOf(value), elementOf(value)), gradient,
-                         value);
+                         value, ArrayAttr());
 }

@@ -54,12 +54,59 @@ OptimizerStep::OptimizerStep(func::FuncOp step, OptimizerOp statement)
       continue;
     auto group = step.getArgAttrOfType<IntegerAttr>(of.getInt(), "plan.group");
     int64_t number = group ? group.getInt() : 0;
-    updates.push_back({step.getArgument(of.getInt()), output->getOperand(index),
-                       cast<DictionaryAttr>(statement.getGroups()[number]), number});
+    BlockArgument parameter = step.getArgument(of.getInt());
+    updates.push_back({parameter, output->getOperand(index), cast<DictionaryAttr>(statement.getGroups()[number]),
+                       number, nullptr, parameter});
   }
 }
 
+SmallVector<AxisRefAttr> OptimizerStep::flatAxes(const Update &update) const {
+  DataOp data = update.data;
+  if (!data)
+    return SmallVector<AxisRefAttr>(getSharding(update.parameter).getFlatAxes());
+  SmallVector<AxisRefAttr> axes;
+  MeshOp mesh = getMesh(update.parameter.getOwner()->getParentOp());
+  for (auto axis : data.getAxes().getAsRange<AxisRefAttr>())
+    if (shardCount(axis, mesh) > 1)
+      axes.push_back(axis);
+  return axes;
+}
+
+RankedTensorType OptimizerStep::heldType(const Update &update) const {
+  return withSharding(update.parameter.getType(), getSharding(update.parameter).withFlat(flatAxes(update)));
+}
+
+void OptimizerStep::divide(Update &update) {
+  DataOp data = dataOf(update.parameter);
+  bool isDivided = data && (data.getShard() == DataStage::optimizer || data.getShard() == DataStage::gradients);
+  auto match = update.gradient.getDefiningOp<MatchOp>();
+  if (!isDivided || !match)
+    return;
+  update.data = data;
+  SmallVector<AxisRefAttr> flat = flatAxes(update);
+  ArrayAttr axes = builder.getArrayAttr(SmallVector<Attribute>(flat.begin(), flat.end()));
+  match.setFlatAttr(axes);
+  int64_t rank = cast<RankedTensorType>(update.parameter.getType()).getRank();
+  ShardingAttr layout = ShardingAttr::getReplicated(builder.getContext(), rank).withFlat(flat);
+  update.held = ConstrainOp::create(builder, data.getLoc(), withoutSharding(update.parameter), update.parameter, layout,
+                                    axes, data.getTextAttr());
+}
+
+Value OptimizerStep::gather(const Update &update, Value held) {
+  DataOp data = update.data;
+  if (!data)
+    return held;
+  Value whole = MatchOp::create(builder, data.getLoc(), withoutSharding(held), held, update.parameter, ArrayAttr());
+  return StepCall("meshplan.assign", builder, data.getLoc())
+      .tensor("self", update.parameter)
+      .tensor("source", whole)
+      .build(withoutSharding(held))
+      .getResult(0);
+}
+
 void OptimizerStep::add() {
+  for (Update &update : updates)
+    divide(update);
   factor = clipFactor();
   for (const Update &update : updates)
     change(update);
@@ -104,7 +151,7 @@ Value OptimizerStep::learningRate(const Update &update) {
 BlockArgument OptimizerStep::state(const Update &update, StringRef name) {
   auto names = step.getArgAttrOfType<ArrayAttr>(update.parameter.getArgNumber(), "plan.names");
   std::string own = (cast<StringAttr>(names[0]).getValue() + "." + name).str();
-  return addArgument(cast<RankedTensorType>(update.parameter.getType()),
+  return addArgument(heldType(update),
                      {builder.getNamedAttr("plan.kind", builder.getStringAttr("state")),
                       builder.getNamedAttr("plan.names", builder.getStrArrayAttr({own})),
                       builder.getNamedAttr("plan.of", builder.getI64IntegerAttr(update.parameter.getArgNumber()))});
@@ -128,6 +175,7 @@ Value OptimizerStep::clipFactor() {
     SmallVector<Attribute> axes;
     for (DimShardingAttr dim : getSharding(update.parameter).getDims())
       axes.append(dim.getAxes().begin(), dim.getAxes().end());
+    llvm::append_range(axes, flatAxes(update));
     Type type = RankedTensorType::get({}, elementBytes(update.gradient.getType()) == 8 ? builder.getF64Type() : wide);
     Value square =
         StepCall("meshplan.square_sum", builder, location).tensor("self", update.gradient).build(type).getResult(0);
@@ -154,7 +202,7 @@ void OptimizerStep::change(const Update &update) {
 void OptimizerStep::changeByAdam(const Update &update) {
   BlockArgument average = state(update, "exp_avg"), square = state(update, "exp_avg_sq");
   StepCall call("meshplan.adam", builder, statement.getLoc());
-  call.tensor("parameter", update.parameter).tensor("gradient", update.gradient).tensor("average", average);
+  call.tensor("parameter", update.held).tensor("gradient", update.gradient).tensor("average", average);
   call.tensor("square_average", square)
       .tensor("learning_rate", learningRate(update))
       .tensor("step", setting("step", 1));
@@ -164,28 +212,29 @@ void OptimizerStep::changeByAdam(const Update &update) {
     call.number(name, number(update, name));
   Type type = withoutSharding(update.parameter);
   CallOp made = call.flag("decoupled", statement.getKind() == "adamw").build({type, type, type});
-  give(made.getResults(), {update.parameter, average, square});
+  give(update, made.getResults(), {average, square});
 }
 
 void OptimizerStep::changeBySgd(const Update &update) {
   bool hasMomentum = number(update, "momentum") != 0;
   StepCall call(hasMomentum ? "meshplan.sgd_momentum" : "meshplan.sgd", builder, statement.getLoc());
-  call.tensor("parameter", update.parameter).tensor("gradient", update.gradient);
+  call.tensor("parameter", update.held).tensor("gradient", update.gradient);
   call.tensor("learning_rate", learningRate(update)).number("weight_decay", number(update, "weight_decay"));
   if (factor)
     call.tensor("factor", factor);
   Type type = withoutSharding(update.parameter);
   if (!hasMomentum)
-    return give(call.build(type).getResults(), {update.parameter});
+    return give(update, call.build(type).getResults(), {});
   BlockArgument momentum = state(update, "momentum_buffer");
   call.tensor("momentum", momentum).tensor("step", setting("step", 1)).number("rate", number(update, "momentum"));
   call.number("dampening", number(update, "dampening")).flag("nesterov", number(update, "nesterov") != 0);
-  give(call.build({type, type}).getResults(), {update.parameter, momentum});
+  give(update, call.build({type, type}).getResults(), {momentum});
 }
 
-void OptimizerStep::give(ValueRange values, ArrayRef<BlockArgument> arguments) {
-  for (auto [value, argument] : llvm::zip(values, arguments))
-    results.push_back({value, argument});
+void OptimizerStep::give(const Update &update, ValueRange values, ArrayRef<BlockArgument> states) {
+  results.push_back({gather(update, values.front()), update.parameter});
+  for (auto [value, state] : llvm::zip_equal(values.drop_front(), states))
+    results.push_back({value, state});
 }
 
 void OptimizerStep::rewriteResults() {

@@ -24,7 +24,16 @@ private:
     mlir::Value gradient;
     mlir::DictionaryAttr numbers; ///< of its group
     int64_t group = 0;
+    /// The statement that divides what the rank's optimizer changes, where the parameter itself stays whole; or null.
+    plan::DataOp data;
+    mlir::Value held; ///< what the optimizer changes: the parameter, or the rank's part of it
   };
+
+  /// Divides gradient and parameter as the data statement says.
+  void divide(Update &update);
+  /// The axes over which the elements of what the optimizer changes are cut.
+  llvm::SmallVector<plan::AxisRefAttr> flatAxes(const Update &update) const;
+  mlir::RankedTensorType heldType(const Update &update) const;
 
   double number(const Update &update, llvm::StringRef name) const;
   mlir::BlockArgument addArgument(mlir::RankedTensorType type, llvm::ArrayRef<mlir::NamedAttribute> attributes);
@@ -36,8 +45,10 @@ private:
   void change(const Update &update);
   void changeByAdam(const Update &update);
   void changeBySgd(const Update &update);
-  /// The new values of arguments become results.
-  void give(mlir::ValueRange values, llvm::ArrayRef<mlir::BlockArgument> arguments);
+  /// The new values of the parameter and of its states become results.
+  void give(const Update &update, mlir::ValueRange values, llvm::ArrayRef<mlir::BlockArgument> states);
+  /// The whole parameter, when ranks have changed a part of it each.
+  mlir::Value gather(const Update &update, mlir::Value held);
   void rewriteResults();
 
   mlir::func::FuncOp step;

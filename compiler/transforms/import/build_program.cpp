@@ -132,6 +132,8 @@ void ProgramBuilder::addParameters(Block *block) {
     SmallVector<NamedAttribute> attributes{kind("parameter"),
                                            builder.getNamedAttr("plan.names", builder.getStrArrayAttr(names))};
     addUse(number, attributes);
+    if (bound.loss && bound.optimizer)
+      statements.addData(number, attributes);
     Location location = addPlacement(number, names.front(), attributes);
     addArgument(block, first.value, location, attributes);
     for (size_t index : group)

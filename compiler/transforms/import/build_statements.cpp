@@ -43,54 +43,6 @@ void StatementBuilder::build() {
     buildTraining();
 }
 
-DictionaryAttr StatementBuilder::numbersOf(const OptimizerNumbers &numbers) const {
-  NamedAttrList list;
-  for (auto [name, value] : {std::pair("lr", numbers.lr),
-                             {"weight_decay", numbers.weightDecay},
-                             {"beta1", numbers.beta1},
-                             {"beta2", numbers.beta2},
-                             {"eps", numbers.eps},
-                             {"momentum", numbers.momentum},
-                             {"dampening", numbers.dampening},
-                             {"nesterov", numbers.nesterov ? 1.0 : 0.0}})
-    list.set(name, builder.getF64FloatAttr(value));
-  return list.getDictionary(builder.getContext());
-}
-
-DictionaryAttr StatementBuilder::scheduleOf(const LrSchedule &schedule) const {
-  static constexpr StringLiteral kinds[] = {"constant", "linear", "cosine", "wsd"};
-  NamedAttrList list;
-  list.set("kind", builder.getStringAttr(kinds[static_cast<size_t>(schedule.kind)]));
-  for (auto [name, value] :
-       {std::pair("warmup", schedule.warmup), {"steps", schedule.steps}, {"decay", schedule.decay}})
-    list.set(name, builder.getI64IntegerAttr(value));
-  list.set("min", builder.getF64FloatAttr(schedule.min));
-  return list.getDictionary(builder.getContext());
-}
-
-/// The loss, and how parameters change by their gradients.
-void StatementBuilder::buildTraining() {
-  LossOp::create(builder, locate(bound.loss->range), static_cast<int64_t>(bound.loss->output));
-  SmallVector<Attribute> groups;
-  for (const OptimizerGroup &group : bound.optimizer->groups)
-    groups.push_back(numbersOf(group.numbers));
-  const std::optional<LrSchedule> &schedule = bound.optimizer->schedule;
-  OptimizerOp::create(builder, locate(bound.optimizer->range),
-                      builder.getStringAttr(optimizerName(bound.optimizer->kind)), builder.getArrayAttr(groups),
-                      schedule ? scheduleOf(*schedule) : DictionaryAttr(),
-                      bound.clipGradNorm ? builder.getF64FloatAttr(bound.clipGradNorm->norm) : FloatAttr());
-  for (const BoundRecompute &recompute : bound.recomputes)
-    buildRecompute(recompute);
-}
-
-void StatementBuilder::buildRecompute(const BoundRecompute &recompute) {
-  SmallVector<StringRef> keep(recompute.keep.begin(), recompute.keep.end());
-  for (const BoundPaths &paths : recompute.paths)
-    for (size_t module : paths.modules)
-      RecomputeOp::create(builder, locate(recompute.range), builder.getStringAttr(outline.model.modules[module].path),
-                          builder.getStrArrayAttr(keep));
-}
-
 Location StatementBuilder::locate(const SourceRange &range) const {
   if (!range.hasLine())
     return builder.getUnknownLoc();
@@ -107,8 +59,6 @@ SmallVector<AxisRefAttr> StatementBuilder::axisRefs(ArrayRef<size_t> axes) const
 /// What the plan means without a statement.
 static std::string helpWithout(StringRef statement) {
   StringRef meaning = llvm::StringSwitch<StringRef>(statement)
-                          .Case("data", "parameters and states are whole on all ranks that no style divides, and "
-                                        "gradients are added up over the axes of the inputs")
                           .Case("precision", "the dtypes of the archive hold")
                           .Default("the whole batch is one");
   return ("leave it out: " + meaning).str();
@@ -134,6 +84,8 @@ void StatementBuilder::refuseUseless() {
   };
   for (const BoundRecompute &recompute : bound.recomputes)
     refuse("recompute", recompute.range);
+  for (const BoundData &data : bound.data)
+    refuse("data", data.range);
   for (const BoundTrainable &trainable : bound.trainable)
     refuse(nameOf(trainable.kind), trainable.range);
 }

@@ -30,11 +30,15 @@ public:
   /// `what` names it.
   plan::ShardingAttr layoutOf(const BoundLayout &layout, llvm::ArrayRef<int64_t> shape, llvm::StringRef what);
 
+  /// The attributes of a parameter that is in a data statement: which one, its unit, whether it is kept.
+  void addData(size_t parameter, llvm::SmallVectorImpl<mlir::NamedAttribute> &attributes) const;
+
 private:
   mlir::DictionaryAttr numbersOf(const OptimizerNumbers &numbers) const;
   mlir::DictionaryAttr scheduleOf(const LrSchedule &schedule) const;
   void buildTraining();
   void buildRecompute(const BoundRecompute &recompute);
+  void buildData(const BoundData &data);
 
   void refuseStatements();
   void refuseUseless();

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/flat_calls.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/sharding/projection.h"
@@ -136,7 +137,18 @@ struct LocalizeCallsPass : meshplan::impl::LocalizeCallsBase<LocalizeCallsPass> 
       signalPassFailure();
   }
 
+  /// A call that runs flat has no integers that depend on the rank.
+  static LogicalResult checkFlat(CallOp call, MeshOp mesh) {
+    SmallVector<ShardingAttr> made =
+        llvm::map_to_vector(call.getResults(), [](Value result) { return getSharding(result); });
+    if (runsFlat(call) && made == flatResults(call, mesh))
+      return success();
+    return call.emitOpError("takes or makes a flat tensor, of which it would have to know the dims");
+  }
+
   static LogicalResult localize(CallOp call, MeshOp mesh) {
+    if (hasFlatOperand(call))
+      return checkFlat(call, mesh);
     CallView view = CallView::of(call);
     const OpRecord *record = OpRegistry::get().lookup(view.target);
     FactorRule rule = factorRuleOf(view, record);

@@ -24,7 +24,8 @@ static Value buildStep(OpBuilder &builder, ReshardOp reshard, Value input, const
   Type type = withSharding(input.getType(), step.result);
   ArrayAttr axes = builder.getArrayAttr(SmallVector<Attribute>(step.axes.begin(), step.axes.end()));
   StringAttr cause = reshard.getCauseAttr();
-  IntegerAttr dim = builder.getI64IntegerAttr(step.dim);
+  IntegerAttr dim = step.dim < 0 ? IntegerAttr() : builder.getI64IntegerAttr(step.dim), bucket;
+  UnitAttr blocking;
   switch (step.kind) {
   case StepKind::slice:
     return SliceOp::create(builder, location, type, input, axes, cause, dim);
@@ -34,11 +35,11 @@ static Value buildStep(OpBuilder &builder, ReshardOp reshard, Value input, const
     return AllToAllOp::create(builder, location, type, input, axes, cause, builder.getI64IntegerAttr(step.fromDim),
                               dim);
   case StepKind::allGather:
-    return AllGatherOp::create(builder, location, type, input, axes, cause, dim);
+    return AllGatherOp::create(builder, location, type, input, axes, cause, dim, bucket, blocking);
   case StepKind::reduceScatter:
-    return ReduceScatterOp::create(builder, location, type, input, axes, cause, dim);
+    return ReduceScatterOp::create(builder, location, type, input, axes, cause, dim, bucket, blocking);
   case StepKind::allReduce:
-    return AllReduceOp::create(builder, location, type, input, axes, cause);
+    return AllReduceOp::create(builder, location, type, input, axes, cause, dim, bucket, blocking);
   }
   llvm_unreachable("unknown step");
 }

@@ -10,7 +10,8 @@ def RepeatReshards : Pass<"plan-repeat-reshards", "::mlir::ModuleOp"> {
   let description = [{
     A reshard whose result is larger on a rank than what it is made of, and that
     forward and backward calls read, is made again before the first backward
-    reader: a gathered activation does not live from forward to backward.
+    reader: a gathered activation does not live from forward to backward, and
+    neither does a gathered parameter, unless the plan keeps it (`plan.keep`).
 
     ```mlir
     %0 = plan.reshard %x : (tensor<4x8xf32, [{"tp"}, {} ]>) -> tensor<4x8xf32, [{}, {} ]>

@@ -44,12 +44,25 @@ static bool grows(ReshardOp reshard, MeshOp mesh) {
   return !getSharding(from).isPartial() && largestShardBytes(to, mesh) > largestShardBytes(from, mesh);
 }
 
+/// True for what is gathered of a parameter that the plan keeps.
+static bool isKept(ReshardOp reshard) {
+  Value value = reshard.getInput();
+  while (auto call = value.getDefiningOp<CallOp>()) {
+    if (call.getNumOperands() != 1)
+      return false;
+    value = call.getOperands().front();
+  }
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto function = reshard->getParentOfType<func::FuncOp>();
+  return argument && function.getArgAttr(argument.getArgNumber(), "plan.keep");
+}
+
 namespace {
 struct RepeatReshardsPass : meshplan::impl::RepeatReshardsBase<RepeatReshardsPass> {
   void runOnOperation() final {
     MeshOp mesh = getMesh(getOperation());
     getOperation().walk([&](ReshardOp reshard) {
-      Operation *first = grows(reshard, mesh) ? firstBackwardReader(reshard) : nullptr;
+      Operation *first = grows(reshard, mesh) && !isKept(reshard) ? firstBackwardReader(reshard) : nullptr;
       if (!first)
         return;
       Operation *again = OpBuilder(first).clone(*reshard);

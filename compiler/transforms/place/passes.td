@@ -34,6 +34,25 @@ def PlaceStyles : Pass<"plan-place-styles", "::mlir::ModuleOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def PlaceData : Pass<"plan-place-data", "::mlir::ModuleOp"> {
+  let summary = "divide the storage of parameters as the plan's data statements say";
+  let description = [{
+    A parameter that is in a `plan.data` with the stage `parameters` is stored
+    flat: what its style leaves to a rank is cut evenly over the statement's
+    axes. Whoever needs its dims gathers it; that follows from the layout as any
+    other reshard. An axis that the style divides the parameter over already is
+    an error.
+
+    ```mlir
+    plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp"
+    func.func @forward(%w: tensor<16x8xf32, #plan.sharding<[{"tp"}, {} ]>> {plan.data = 0}) ...
+    // becomes
+    func.func @forward(%w: tensor<16x8xf32, #plan.sharding<[{"tp"}, {} ], flat = {"dp"}>> {plan.data = 0}) ...
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def PlaceBorders : Pass<"plan-place-borders", "::mlir::ModuleOp"> {
   let summary = "turn layouts stated at borders of modules into constraints on values";
   let description = [{

@@ -88,12 +88,13 @@ void Layouts::setCause(Value value, AxisRefAttr axis, const Cause &cause) {
     causes[value].push_back({StringAttr::get(value.getContext(), axis.getName()), cause});
 }
 
-/// The axes of each dim, then those that are partial.
+/// The axes of each dim, then those that are partial, then those that are flat.
 static SmallVector<ArrayRef<AxisRefAttr>> axesByPlace(ShardingAttr sharding) {
   SmallVector<ArrayRef<AxisRefAttr>> places;
   for (DimShardingAttr dim : sharding.getDims())
     places.push_back(dim.getAxes());
   places.push_back(sharding.getPartialAxes());
+  places.push_back(sharding.getFlatAxes());
   return places;
 }
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/flat_calls.h"
 #include "compiler/sharding/layout_text.h"
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/sharding/units/dim_units.h"
@@ -83,6 +84,9 @@ private:
   //===--------------------------------------------------------------------===//
 
   LogicalResult visitCall(CallOp call);
+  /// Of a call that does not run on flat tensors.
+  void gatherFlat(CallOp call);
+  void decideFlat(CallOp call);
   CallProblem makeProblem(CallOp call, const FactorRule &rule);
 
   /// An addend stays one only if the call is linear in it and no other consumer needs the sum.
@@ -178,6 +182,9 @@ void Propagation::decideArgument(BlockArgument argument) {
   for (DimShardingAttr dim : sharding.getDims())
     for (AxisRefAttr axis : dim.getAxes())
       layouts.setCause(argument, axis, {argument.getLoc(), style});
+  if (DataOp data = dataOf(argument))
+    for (AxisRefAttr axis : sharding.getFlatAxes())
+      layouts.setCause(argument, axis, {data.getLoc(), data.getTextAttr()});
 }
 
 StringAttr Propagation::styleOf(BlockArgument argument) {
@@ -206,9 +213,9 @@ LogicalResult Propagation::visit(Operation *op) {
 Value Propagation::reduce(Value value, AxisRefAttr axis, Operation *user) {
   ShardingAttr sharding = getSharding(value);
   AxisList rest = without(sharding.getPartialAxes(), axis);
-  ShardingAttr reduced = ShardingAttr::get(value.getContext(), sharding.getDims(),
-                                           rest.empty() ? Reduction::none : sharding.getReduction(), rest);
-  WantedDim wanted = sharding.getReduction() == Reduction::sum ? findWantedDim(value, axis, mesh) : WantedDim();
+  ShardingAttr reduced = sharding.withPartial(sharding.getReduction(), rest);
+  bool mayScatter = sharding.getReduction() == Reduction::sum && !sharding.isFlat();
+  WantedDim wanted = mayScatter ? findWantedDim(value, axis, mesh) : WantedDim();
   if (wanted.dim >= 0)
     if (std::optional<DimShardingAttr> divided = extended(value, wanted.dim, reduced.getDims()[wanted.dim], axis))
       reduced = reduced.withDim(wanted.dim, *divided);
@@ -261,6 +268,8 @@ LogicalResult Propagation::visitConstrain(ConstrainOp constrain) {
       return failure();
   }
   reportDealtAnew(constrain, value, target);
+  if (constrain.getLayout().isFlat())
+    target = target.withFlat(constrain.getLayout().getFlatAxes());
   Value made = layouts.obtain(constrain.getInput(), target, constrain, cause);
   for (AxisRefAttr axis : stated)
     layouts.setCause(made, axis, cause);
@@ -289,6 +298,8 @@ LogicalResult Propagation::checkDivides(ConstrainOp constrain, int64_t dim, Arra
 void Propagation::visitMatch(MatchOp match) {
   Value gradient = layouts.current(match.getGradient());
   ShardingAttr from = getSharding(gradient), to = getSharding(match.getValue()).withoutPartial();
+  if (std::optional<ArrayAttr> flat = match.getFlat())
+    to = to.withFlat(toAxes(*flat));
   // What divides the value, or what the ranks have addends over, is behind the reshard.
   std::optional<Cause> cause =
       from.isPartial() ? layouts.causeOf(gradient, from.getPartialAxes().front()) : statementBehind(match.getValue());
@@ -304,11 +315,15 @@ LogicalResult Propagation::visitCall(CallOp call) {
     operand.set(layouts.current(operand.get()));
   CallView view = CallView::of(call);
   const OpRecord *record = OpRegistry::get().lookup(view.target);
+  if (hasFlatOperand(call) && !runsFlat(call))
+    gatherFlat(call);
   if (!record)
     return visitUnknown(call);
   FactorRule rule = factorRuleOf(view, record);
   Linearity linearity = record->linearity ? record->linearity(view) : Linearity();
   reducePartialOperands(call, rule, linearity);
+  if (runsFlat(call))
+    return decideFlat(call), success();
   CallProblem problem = makeProblem(call, rule);
   CallDecision decision = decideCall(problem);
   // A reshape that would cut an axis within a head leaves the heads to nobody; attention may share a group.
@@ -323,6 +338,23 @@ LogicalResult Propagation::visitCall(CallOp call) {
     layouts.decide(result, sharding);
   recordCauses(call, decision);
   return success();
+}
+
+void Propagation::gatherFlat(CallOp call) {
+  for (OpOperand &operand : call->getOpOperands())
+    if (ShardingAttr sharding = getSharding(operand.get()); sharding.isFlat())
+      operand.set(layouts.obtain(operand.get(), sharding.withFlat({}), call,
+                                 causeOf(operand.get(), sharding.getFlatAxes().front())));
+}
+
+void Propagation::decideFlat(CallOp call) {
+  auto flat = llvm::find_if(call.getOperands(), [](Value operand) { return getSharding(operand).isFlat(); });
+  for (auto [result, sharding] : llvm::zip(call.getResults(), flatResults(call, mesh))) {
+    layouts.decide(result, sharding);
+    for (AxisRefAttr axis : allAxes(sharding))
+      if (std::optional<Cause> cause = layouts.causeOf(*flat, axis))
+        layouts.setCause(result, axis, *cause);
+  }
 }
 
 CallProblem Propagation::makeProblem(CallOp call, const FactorRule &rule) {

@@ -83,9 +83,10 @@ sched::ShardedTensorType LayoutTable::resolveType(RankedTensorType type) {
                                        dim.getParts(), dim.getRepeat()));
   }
   if (!sharding || !mesh)
-    return sched::ShardedTensorType::get(context, dims, type.getElementType(), sched::Reduction::none, {});
+    return sched::ShardedTensorType::get(context, dims, type.getElementType(), sched::Reduction::none, {}, {});
   return sched::ShardedTensorType::get(context, dims, type.getElementType(), toReduction(sharding.getReduction()),
-                                       toAxisAttrs(context, resolve(sharding.getPartialAxes())));
+                                       toAxisAttrs(context, resolve(sharding.getPartialAxes())),
+                                       toAxisAttrs(context, resolve(sharding.getFlatAxes())));
 }
 
 ResolvedLayout LayoutTable::build(RankedTensorType type) {

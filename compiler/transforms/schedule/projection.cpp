@@ -6,6 +6,7 @@
 #include "compiler/sharding/reshard.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/raw_ostream.h"
+#include <numeric>
 
 using namespace mlir;
 using meshplan::scheduling::Buffer;
@@ -44,7 +45,8 @@ private:
   LogicalResult projectOp(Operation &op);
   LogicalResult projectReturn(func::ReturnOp op);
   void projectCall(plan::CallOp call);
-  void projectCollective(Operation &op);
+  /// Collectives that are made in one piece.
+  void projectCollectives(ArrayRef<Operation *> ops);
   void projectSlice(plan::SliceOp op);
   LogicalResult checkType(Operation *op, Type type);
 
@@ -52,13 +54,13 @@ private:
   CallView viewOnRank(plan::CallOp call, unsigned rankClass);
   int64_t contiguousCopyBytes(Value value, unsigned rankClass);
   int64_t packedBytes(Operation &op, unsigned rankClass);
-  int64_t durationOf(Operation &op, ArrayRef<AxisRef> axes);
+  int64_t sentBytes(Operation &op);
 
   /// An operation that overwrites a buffer comes behind all that read its storage before.
   void waitForReaders(unsigned index);
 
   unsigned addBuffer(Value value, Buffer buffer);
-  scheduling::Operation &addOperation(Operation &op, StringRef name);
+  scheduling::Operation &addOperation(ArrayRef<Operation *> ops, StringRef name);
 
   func::FuncOp function;
   LayoutTable &layouts;
@@ -83,15 +85,16 @@ unsigned Projector::addBuffer(Value value, Buffer buffer) {
   return index;
 }
 
-scheduling::Operation &Projector::addOperation(Operation &op, StringRef name) {
+scheduling::Operation &Projector::addOperation(ArrayRef<Operation *> ops, StringRef name) {
   scheduling::Operation &operation = result.problem.operations.emplace_back();
   operation.name = (name + " " + Twine(result.operations.size())).str();
   operation.stream = computeStream;
-  for (Value operand : op.getOperands()) {
-    operation.consumed.push_back(bufferOf.lookup(operand));
-    readers[result.problem.storageOf(operation.consumed.back())].push_back(result.operations.size());
-  }
-  result.operations.push_back(&op);
+  for (Operation *op : ops)
+    for (Value operand : op->getOperands()) {
+      operation.consumed.push_back(bufferOf.lookup(operand));
+      readers[result.problem.storageOf(operation.consumed.back())].push_back(result.operations.size());
+    }
+  result.operations.emplace_back(ops);
   return operation;
 }
 
@@ -115,7 +118,7 @@ CallView Projector::viewOnRank(plan::CallOp call, unsigned rankClass) {
 }
 
 void Projector::projectCall(plan::CallOp call) {
-  scheduling::Operation &operation = addOperation(*call, call.getTarget());
+  scheduling::Operation &operation = addOperation(call.getOperation(), call.getTarget());
   const OpRecord *record = registry.lookup(call.getTarget());
   // A reshape may be a view on one rank and a copy on another, where it counts as a copy on both.
   bool aliases = !operation.consumed.empty();
@@ -153,12 +156,13 @@ void Projector::waitForReaders(unsigned index) {
         operation.after.push_back(reader);
 }
 
-/// A slice is a view, except of a dim with parts, whose ranges are put together anew.
+/// A slice is a view, except of a dim with parts, whose ranges are put together anew, and where it is flat: what is
+/// sliced of a parameter is changed apart from it.
 void Projector::projectSlice(plan::SliceOp op) {
-  scheduling::Operation &operation = addOperation(*op, "slice");
+  scheduling::Operation &operation = addOperation(op.getOperation(), "slice");
   plan::ShardingAttr sharding = plan::getSharding(op.getResult());
   Buffer buffer;
-  bool copies = !sharding.getDims()[op.getDim()].getParts().empty();
+  bool copies = !op.getDim() || !sharding.getDims()[*op.getDim()].getParts().empty();
   if (!copies)
     for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass)
       stridesOf[op.getResult()].push_back(getStrides(op.getInput(), rankClass));
@@ -169,9 +173,9 @@ void Projector::projectSlice(plan::SliceOp op) {
 }
 
 /// True if the pieces of the ranks along `dim` lie one after the other in a row-major tensor: all dims before have one
-/// element.
-static bool piecesAreContiguous(RankedTensorType type, int64_t dim) {
-  return llvm::all_of(type.getShape().take_front(dim), [](int64_t extent) { return extent == 1; });
+/// element. Flat pieces do.
+static bool piecesAreContiguous(RankedTensorType type, std::optional<int64_t> dim) {
+  return !dim || llvm::all_of(type.getShape().take_front(*dim), [](int64_t extent) { return extent == 1; });
 }
 
 /// True if what comes in lies rank by rank, and is put together when all of it is there.
@@ -207,7 +211,7 @@ int64_t Projector::contiguousCopyBytes(Value value, unsigned rankClass) {
 /// Bytes of the row-major copy of what is sent, where it does not go piece by piece anyway.
 int64_t Projector::packedBytes(Operation &op, unsigned rankClass) {
   RankedTensorType type = layouts.get(op.getOperand(0).getType()).local[rankClass];
-  auto goesWhole = [&](int64_t dim) { return piecesAreContiguous(type, dim); };
+  auto goesWhole = [&](std::optional<int64_t> dim) { return piecesAreContiguous(type, dim); };
   auto scatter = dyn_cast<plan::ReduceScatterOp>(op);
   auto exchange = dyn_cast<plan::AllToAllOp>(op);
   if ((scatter && !goesWhole(scatter.getDim())) || (exchange && !goesWhole(exchange.getToDim())))
@@ -224,33 +228,45 @@ static StepKind stepKindOf(Operation &op) {
       .Case([](plan::PermuteOp) { return StepKind::permute; });
 }
 
-/// Nanoseconds of a collective.
-int64_t Projector::durationOf(Operation &op, ArrayRef<AxisRef> axes) {
+/// Bytes that the busiest rank sends in a collective.
+int64_t Projector::sentBytes(Operation &op) {
   ReshardStep step{stepKindOf(op), AxisList(op.getAttrOfType<ArrayAttr>("axes").getAsRange<plan::AxisRefAttr>())};
   step.result = plan::getSharding(op.getResult(0));
-  int64_t sent = stepBytes(step, cast<RankedTensorType>(op.getOperand(0).getType()), plan::getMesh(&op));
-  return scheduling::collectiveTime(machine, sent, scheduling::groupSpan(axes, layouts.axisSizes()));
+  return stepBytes(step, cast<RankedTensorType>(op.getOperand(0).getType()), plan::getMesh(&op));
 }
 
-void Projector::projectCollective(Operation &op) {
-  unsigned communicator = communicators.get(op.getAttrOfType<ArrayAttr>("axes"), layouts);
-  scheduling::Operation &operation = addOperation(op, op.getName().stripDialect());
+/// What is made in one piece is packed into one buffer, and unpacked from another when all of it is there.
+void Projector::projectCollectives(ArrayRef<Operation *> ops) {
+  Operation &first = *ops.front();
+  unsigned communicator = communicators.get(first.getAttrOfType<ArrayAttr>("axes"), layouts);
+  scheduling::Operation &operation = addOperation(ops, first.getName().stripDialect());
   operation.stream = communicationStream;
   operation.communicator = communicator;
-  const ResolvedLayout input = layouts.get(op.getOperand(0).getType());
-  const ResolvedLayout &output = layouts.get(op.getResult(0).getType());
-  operation.duration = durationOf(op, communicators.list()[communicator].axes);
-  for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
-    int64_t workspace = stagingBytes(op, input, output, rankClass) + packedBytes(op, rankClass);
-    bool isLate = landsInPieces(op, output.local[rankClass]);
-    operation.workspace.push_back(workspace);
-    operation.lateResults.push_back(isLate ? output.bytes[rankClass] : 0);
-    // What was sent goes first; where it came in stays.
-    operation.earlyFreed.push_back(isLate ? workspace - output.bytes[rankClass] : 0);
+  operation.blocking = first.hasAttr("blocking");
+  ArrayRef<AxisRef> axes = communicators.list()[communicator].axes;
+  int64_t sent = std::transform_reduce(ops.begin(), ops.end(), int64_t(0), std::plus<>(),
+                                       [&](Operation *op) { return sentBytes(*op); });
+  operation.duration =
+      scheduling::collectiveTime(machine, sent, scheduling::groupSpan(axes, layouts.axisSizes()));
+  ClassBytes none(layouts.rankClasses(), 0);
+  operation.workspace = operation.lateResults = operation.earlyFreed = none;
+  for (Operation *op : ops) {
+    const ResolvedLayout input = layouts.get(op->getOperand(0).getType());
+    const ResolvedLayout output = layouts.get(op->getResult(0).getType());
+    for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
+      bool isPacked = ops.size() > 1;
+      int64_t workspace = isPacked ? input.bytes[rankClass] + output.bytes[rankClass]
+                                   : stagingBytes(*op, input, output, rankClass) + packedBytes(*op, rankClass);
+      bool isLate = isPacked || landsInPieces(*op, output.local[rankClass]);
+      operation.workspace[rankClass] += workspace;
+      operation.lateResults[rankClass] += isLate ? output.bytes[rankClass] : 0;
+      // What was sent goes first; where it came in stays.
+      operation.earlyFreed[rankClass] += isLate ? workspace - output.bytes[rankClass] : 0;
+    }
+    Buffer buffer;
+    buffer.bytes = output.bytes;
+    operation.produced.push_back(addBuffer(op->getResult(0), std::move(buffer)));
   }
-  Buffer buffer;
-  buffer.bytes = output.bytes;
-  operation.produced.push_back(addBuffer(op.getResult(0), std::move(buffer)));
 }
 
 LogicalResult Projector::checkType(Operation *op, Type type) {
@@ -275,10 +291,29 @@ LogicalResult Projector::projectReturn(func::ReturnOp op) {
   return success();
 }
 
+static bool isCollective(Operation &op) {
+  return isa<plan::AllGatherOp, plan::ReduceScatterOp, plan::AllReduceOp, plan::AllToAllOp, plan::PermuteOp>(op);
+}
+
+/// The collective, and those behind it that are of its bucket.
+static SmallVector<Operation *, 1> bucketFrom(Operation &first) {
+  SmallVector<Operation *, 1> bucket{&first};
+  auto number = first.getAttrOfType<IntegerAttr>("bucket");
+  for (Operation *next = first.getNextNode(); number && next->getName() == first.getName(); next = next->getNextNode())
+    if (next->getAttrOfType<IntegerAttr>("bucket") != number ||
+        next->getAttrOfType<ArrayAttr>("axes") != first.getAttrOfType<ArrayAttr>("axes"))
+      break;
+    else
+      bucket.push_back(next);
+  return bucket;
+}
+
 LogicalResult Projector::projectOp(Operation &op) {
   for (Type type : op.getResultTypes())
     if (failed(checkType(&op, type)))
       return failure();
+  if (op.getNumResults() != 0 && bufferOf.contains(op.getResult(0)))
+    return success(); // with the first of its bucket
   if (auto constant = dyn_cast<plan::ConstantOp>(op)) {
     Buffer buffer;
     buffer.bytes = layouts.get(constant.getType()).bytes;
@@ -288,8 +323,8 @@ LogicalResult Projector::projectOp(Operation &op) {
     projectCall(call);
   } else if (auto slice = dyn_cast<plan::SliceOp>(op)) {
     projectSlice(slice);
-  } else if (isa<plan::AllGatherOp, plan::ReduceScatterOp, plan::AllReduceOp, plan::AllToAllOp, plan::PermuteOp>(op)) {
-    projectCollective(op);
+  } else if (isCollective(op)) {
+    projectCollectives(bucketFrom(op));
   } else if (auto end = dyn_cast<func::ReturnOp>(op)) {
     return projectReturn(end);
   } else {

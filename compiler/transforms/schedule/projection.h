@@ -29,12 +29,13 @@ private:
 /// A problem, and what its indices stand for.
 struct ProjectedFunction {
   scheduling::Problem problem;
-  std::vector<mlir::Operation *> operations;
+  /// One, or the collectives that are made in one piece.
+  std::vector<llvm::SmallVector<mlir::Operation *, 1>> operations;
   std::vector<mlir::Value> buffers;
 };
 
-/// Projects a function. Arguments and constants become permanent buffers; calls, slices and collectives operations;
-/// what is returned is kept. Results of operators that the records call views share the storage of their operand.
+/// Projects a function. Arguments and constants become permanent buffers; calls, slices and collectives operations, where
+/// collectives of one bucket that follow one another are one; what is returned is kept. Results of operators that the records call views share the storage of their operand.
 ///
 /// Fails, with a diagnostic at the op, if a sharding is undecided, an op is none that partition leaves, or a result is
 /// partial.

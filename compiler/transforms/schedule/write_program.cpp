@@ -176,22 +176,29 @@ static sched::CollectiveKind kindOf(Operation &op) {
 }
 
 void ProgramWriter::writeStart(unsigned index) {
-  Operation &op = *projection.operations[index];
-  auto token = sched::TokenType::get(builder.getContext(), layouts.get(op.getResult(0).getType()).type);
+  ArrayRef<Operation *> ops = projection.operations[index];
+  Operation &op = *ops.front();
+  auto token = sched::TokenType::get(builder.getContext(), llvm::map_to_vector(ops, [&](Operation *each) {
+    return cast<sched::ShardedTensorType>(typeOf(each->getResult(0)));
+  }));
+  SmallVector<Value> inputs =
+      llvm::map_to_vector(ops, [&](Operation *each) { return values.lookup(each->getOperand(0)); });
   auto dim = op.getAttrOfType<IntegerAttr>(isa<plan::AllToAllOp>(op) ? "to_dim" : "dim");
   const scheduling::Operation &operation = problem.operations[index];
   auto communicator = FlatSymbolRefAttr::get(builder.getContext(), problem.communicators[*operation.communicator].name);
   tokens[index] = sched::StartOp::create(
       builder, op.getLoc(), token, sched::CollectiveKindAttr::get(builder.getContext(), kindOf(op)),
-      values.lookup(op.getOperand(0)), dim, op.getAttrOfType<IntegerAttr>("from_dim"), communicator,
+      inputs, dim, op.getAttrOfType<IntegerAttr>("from_dim"), communicator,
       stream(operation.stream), builder.getI64IntegerAttr(sequence++), op.getAttrOfType<StringAttr>("cause"),
       op.getAttrOfType<StringAttr>("module"));
 }
 
 void ProgramWriter::writeWait(unsigned index) {
-  Operation &op = *projection.operations[index];
-  auto wait = sched::WaitOp::create(builder, op.getLoc(), typeOf(op.getResult(0)), tokens.lookup(index), compute);
-  values.map(op.getResult(0), wait.getResult());
+  ArrayRef<Operation *> ops = projection.operations[index];
+  SmallVector<Type> types = llvm::map_to_vector(ops, [&](Operation *each) { return typeOf(each->getResult(0)); });
+  auto wait = sched::WaitOp::create(builder, ops.front()->getLoc(), types, tokens.lookup(index), compute);
+  for (auto [op, result] : llvm::zip_equal(ops, wait.getResults()))
+    values.map(op->getResult(0), result);
 }
 
 void ProgramWriter::writeFrees(ArrayRef<Step> frees) {
@@ -209,9 +216,9 @@ void ProgramWriter::writeSteps(ArrayRef<Step> steps) {
       writeFrees(frees);
       count = frees.size();
     } else {
-      location = projection.operations[step.index]->getLoc();
+      location = projection.operations[step.index].front()->getLoc();
       if (step.kind == StepKind::run)
-        writeRun(*projection.operations[step.index]);
+        writeRun(*projection.operations[step.index].front());
       else if (step.kind == StepKind::start)
         writeStart(step.index);
       else

@@ -4,38 +4,12 @@
 
 #include "runtime/exec/origin.h"
 #include "runtime/exec/prepare.h"
+#include "runtime/exec/steps/bucket_step.h"
 #include "runtime/exec/transfer.h"
 
 #include <numeric>
 
 using namespace meshplan;
-
-static Reduction reductionOf(artifact::Reduction reduction) {
-  switch (reduction) {
-  case artifact::Reduction::max:
-    return Reduction::max;
-  case artifact::Reduction::min:
-    return Reduction::min;
-  default:
-    return Reduction::sum;
-  }
-}
-
-static std::string_view kindName(artifact::CollectiveKind kind) {
-  switch (kind) {
-  case artifact::CollectiveKind::all_gather:
-    return collectiveName(CollectiveKind::allGather);
-  case artifact::CollectiveKind::reduce_scatter:
-    return collectiveName(CollectiveKind::reduceScatter);
-  case artifact::CollectiveKind::all_reduce:
-    return collectiveName(CollectiveKind::allReduce);
-  case artifact::CollectiveKind::all_to_all:
-    return collectiveName(CollectiveKind::allToAll);
-  case artifact::CollectiveKind::permute:
-    break;
-  }
-  return collectiveName(CollectiveKind::permute);
-}
 
 /// The largest or least of all, which the group does not find.
 static bool isExtreme(const RankView &view, const artifact::Start &action, const Group &group) {
@@ -45,19 +19,19 @@ static bool isExtreme(const RankView &view, const artifact::Start &action, const
   return reduces && reduction != Reduction::sum && !group.reduces(view.dtype(action.input()), reduction);
 }
 
-StartStep::StartStep(const RankView &view, const artifact::Instruction &instruction, Pieces pieces, Group &group)
+CollectiveStep::CollectiveStep(const RankView &view, const artifact::Instruction &instruction, Pieces pieces, Group &group)
     : view(view), instruction(instruction), pieces(std::move(pieces)), group(group),
       outputShape(view.shape(action().output())), takesExtreme(isExtreme(view, action(), group)),
       label{.sequence = action().sequence(), .origin = originText(view.schedule(), instruction)} {}
 
-std::string StartStep::name() const {
+std::string CollectiveStep::name() const {
   return std::string(kindName(action().kind())) + " " + std::to_string(action().sequence());
 }
 
-Reduction StartStep::reduction() const { return reductionOf(action().reduction()); }
+Reduction CollectiveStep::reduction() const { return reductionOf(action().reduction()); }
 
 /// Every rank gets what is for it from each.
-Expected<Pending> StartStep::startGather(const Flight &flight) {
+Expected<Pending> CollectiveStep::startGather(const Flight &flight) {
   const void *input = flight.outgoing.data();
   void *output = flight.incoming.data();
   DType dtype = flight.outgoing.dtype();
@@ -67,7 +41,7 @@ Expected<Pending> StartStep::startGather(const Flight &flight) {
   return group.startAllToAll(input, pieces.sendCounts, output, counts, dtype, label);
 }
 
-Expected<Pending> StartStep::start(const Flight &flight) {
+Expected<Pending> CollectiveStep::start(const Flight &flight) {
   if (takesExtreme)
     return startGather(flight);
   const void *input = flight.outgoing.data();
@@ -89,7 +63,7 @@ Expected<Pending> StartStep::start(const Flight &flight) {
   return Status(StatusCode::internal, "a collective of unknown kind passed verification");
 }
 
-std::vector<int64_t> StartStep::incomingShape() const {
+std::vector<int64_t> CollectiveStep::incomingShape() const {
   std::vector<int64_t> shape = outputShape;
   if (pieces.unpacks)
     shape = {std::accumulate(pieces.receiveCounts.begin(), pieces.receiveCounts.end(), int64_t(0))};
@@ -98,7 +72,7 @@ std::vector<int64_t> StartStep::incomingShape() const {
   return shape;
 }
 
-Expected<StartStep::Flight> StartStep::takeOff(std::span<Tensor> values) {
+Expected<CollectiveStep::Flight> CollectiveStep::takeOff(std::span<Tensor> values) {
   Flight next;
   const Tensor &input = values[action().input()];
   MESHPLAN_ASSIGN_OR_RETURN(next.outgoing, pieces.packs ? pack(pieces.sends, input) : contiguous(input));
@@ -106,7 +80,7 @@ Expected<StartStep::Flight> StartStep::takeOff(std::span<Tensor> values) {
   return next;
 }
 
-Status StartStep::run(std::span<Tensor> values) {
+Status CollectiveStep::run(std::span<Tensor> values) {
   auto next = takeOff(values);
   if (!next)
     return next.status().withContext(instructionContext(view, name(), instruction));
@@ -115,7 +89,7 @@ Status StartStep::run(std::span<Tensor> values) {
   return Status();
 }
 
-Expected<Tensor> StartStep::land(Flight &landing) {
+Expected<Tensor> CollectiveStep::land(Flight &landing) {
   if (takesExtreme) {
     bool largest = reduction() == Reduction::max;
     MESHPLAN_ASSIGN_OR_RETURN(landing.incoming,
@@ -129,7 +103,7 @@ Expected<Tensor> StartStep::land(Flight &landing) {
   return output;
 }
 
-Status StartStep::finish(std::span<Tensor> values) {
+Status CollectiveStep::finish(std::span<Tensor> values) {
   Flight landing = std::exchange(flight, Flight());
   MESHPLAN_RETURN_IF_ERROR(landing.pending->wait());
   auto output = land(landing);
@@ -141,28 +115,14 @@ Status StartStep::finish(std::span<Tensor> values) {
 
 Expected<std::unique_ptr<StartStep>> meshplan::prepareStart(const RankView &view,
                                                             const artifact::Instruction &instruction, Group &group) {
+  if (isBucket(*instruction.action_as_Start()))
+    return prepareBucket(view, instruction, group);
   auto pieces = piecesOf(view, *instruction.action_as_Start(), group.ranks());
   if (!pieces) {
     std::string what = std::string(kindName(instruction.action_as_Start()->kind())) + " " +
                        std::to_string(instruction.action_as_Start()->sequence()) + " on '" + group.name() + "'";
     return pieces.status().withContext(instructionContext(view, what, instruction));
   }
-  return std::make_unique<StartStep>(view, instruction, *std::move(pieces), group);
+  return std::unique_ptr<StartStep>(
+      std::make_unique<CollectiveStep>(view, instruction, *std::move(pieces), group));
 }
-
-namespace {
-
-class WaitStep final : public Step {
-public:
-  explicit WaitStep(StartStep *start) : start(start) {}
-
-  Status run(std::span<Tensor> values) override { return start->finish(values); }
-  std::string name() const override { return "wait " + start->name(); }
-
-private:
-  StartStep *start;
-};
-
-} // namespace
-
-std::unique_ptr<Step> meshplan::makeWaitStep(StartStep *start) { return std::make_unique<WaitStep>(start); }

@@ -11,23 +11,20 @@
 #ifndef MESHPLAN_RUNTIME_EXEC_STEPS_COLLECTIVE_STEP_H
 #define MESHPLAN_RUNTIME_EXEC_STEPS_COLLECTIVE_STEP_H
 
-#include "runtime/comm/communicator.h"
 #include "runtime/exec/pieces.h"
-#include "runtime/exec/steps/step.h"
+#include "runtime/exec/steps/start_step.h"
 
 namespace meshplan {
 
-/// Starts the collective and keeps its buffers until it is finished.
-class StartStep final : public Step {
+/// A collective along dims.
+class CollectiveStep final : public StartStep {
 public:
   /// `instruction` is a Start; it and `group` must outlive the step.
-  StartStep(const RankView &view, const artifact::Instruction &instruction, Pieces pieces, Group &group);
+  CollectiveStep(const RankView &view, const artifact::Instruction &instruction, Pieces pieces, Group &group);
 
   Status run(std::span<Tensor> values) override;
   std::string name() const override;
-
-  /// Waits, and stores the output.
-  Status finish(std::span<Tensor> values);
+  Status finish(std::span<Tensor> values) override;
 
 private:
   struct Flight {
@@ -53,12 +50,9 @@ private:
   Flight flight;
 };
 
-/// Fails when the group cannot do the collective; see piecesOf.
+/// The step of a Start, along dims or of a bucket. Fails when the group cannot do the collective; see piecesOf.
 Expected<std::unique_ptr<StartStep>> prepareStart(const RankView &view, const artifact::Instruction &instruction,
                                                   Group &group);
-
-/// Waits for the collective of `start`, which must outlive the step.
-std::unique_ptr<Step> makeWaitStep(StartStep *start);
 
 } // namespace meshplan
 

@@ -42,8 +42,41 @@ private:
 
 } // namespace
 
+namespace {
+
+/// Copies a run of the elements.
+class FlatSliceStep final : public Step {
+public:
+  FlatSliceStep(int input, int output, Range part) : input(input), output(output), part(part) {}
+
+  Status run(std::span<Tensor> values) override {
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor whole, contiguous(values[input]));
+    int64_t count = whole.elementCount();
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor elements, reshape(whole, {&count, 1}));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor run, narrow(elements, 0, part.offset, part.size));
+    MESHPLAN_ASSIGN_OR_RETURN(values[output], allocateTensor({&part.size, 1}, run.dtype()));
+    return copyElements(run, values[output]);
+  }
+
+  std::string name() const override { return "slice"; }
+
+private:
+  int input, output;
+  Range part;
+};
+
+} // namespace
+
+static std::unique_ptr<Step> prepareFlatSlice(const RankView &view, const artifact::Slice &action) {
+  Range whole = view.run(action.input()), part = view.run(action.output());
+  return std::make_unique<FlatSliceStep>(action.input(), action.output(),
+                                         Range{part.offset - whole.offset, part.size});
+}
+
 Expected<std::unique_ptr<Step>> meshplan::prepareSlice(const RankView &view, const artifact::Instruction &instruction) {
   const artifact::Slice &action = *instruction.action_as_Slice();
+  if (isFlat(view.value(action.output())))
+    return prepareFlatSlice(view, action);
   Overlap overlap = overlapOf(view.ranges(action.input()), view.ranges(action.output()));
   if (overlap.shape() != view.shape(action.output()))
     return Status(StatusCode::corrupted, instructionContext(view, "slice", instruction) +

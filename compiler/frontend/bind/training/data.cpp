@@ -55,6 +55,8 @@ private:
   const Context &context;
   BoundData &data;
   const Option *shardOption = nullptr;
+  const Option *overlapOption = nullptr;
+  const Option *prefetchOption = nullptr;
   std::vector<const Option *> needSharding; ///< options that do nothing unless parameters are sharded
   bool shardIsWrong = false;
 };
@@ -87,6 +89,10 @@ void DataReader::run(const DataStatement &statement) {
                {"prefetch", "prefetch NUMBER", member(&DataReader::prefetch)},
                {"reduce", "reduce each | last microbatch", member(&DataReader::reduce)},
                {"average", "average in | after collective", member(&DataReader::average)}});
+  if (!overlapOption)
+    data.overlapParameters = shards(DataKind::Parameters) && (!prefetchOption || data.prefetch > 0);
+  if (data.overlapParameters && !prefetchOption)
+    data.prefetch = 1;
   if (!shardIsWrong)
     check();
 }
@@ -156,6 +162,8 @@ bool DataReader::overlap(const Option &option) {
   std::optional<std::vector<Word>> words = allWords(option);
   if (!words)
     return false;
+  overlapOption = &option;
+  data.overlapGradients = false;
   for (const Word &word : *words) {
     data.overlapGradients |= word.text == "gradients";
     data.overlapParameters |= word.text == "parameters";
@@ -172,6 +180,7 @@ bool DataReader::prefetch(const Option &option) {
   if (!count || *count < 0)
     return false;
   data.prefetch = *count;
+  prefetchOption = &option;
   needSharding.push_back(&option);
   return true;
 }
@@ -211,6 +220,12 @@ void DataReader::check() const {
   if (!shardsParameters)
     for (const Option *option : needSharding)
       reportUnsharded(*option);
+  else if (overlapOption && prefetchOption && data.overlapParameters != (data.prefetch > 0))
+    context.diagnostics
+        .error(prefetchOption->range, "'" + prefetchOption->text + "' and '" + overlapOption->text +
+                                          "' contradict each other: what is gathered ahead overlaps, and nothing else")
+        .note(overlapOption->range, "the other option is here")
+        .help("remove one of them");
 }
 
 void DataReader::reportUnsharded(const Option &option) const {

@@ -18,6 +18,7 @@ namespace meshplan {
 static constexpr StringLiteral adamWrites[] = {"parameter", "average", "square_average"};
 static constexpr StringLiteral momentumWrites[] = {"parameter", "momentum"};
 static constexpr StringLiteral sgdWrites[] = {"parameter"};
+static constexpr StringLiteral assignWrites[] = {"self"};
 
 static FactorRule stepRule(const CallView &call) {
   RuleBuilder builder(call);
@@ -58,6 +59,12 @@ static OpCost squareSumCost(const CallView &call) {
   return cost;
 }
 
+static FactorRule assignRule(const CallView &call) {
+  RuleBuilder builder(call);
+  builder.tieAligned();
+  return builder.finish();
+}
+
 static FactorRule clipRule(const CallView &call) { return RuleBuilder(call).finish(); }
 
 void addOptimizerRecords(OpRegistry &registry) {
@@ -65,18 +72,27 @@ void addOptimizerRecords(OpRegistry &registry) {
                 .rule = stepRule,
                 .linearity = notLinear,
                 .cost = stepCost<14>,
-                .overwrites = adamWrites});
+                .overwrites = adamWrites,
+                .isPointwise = true});
   registry.add({.target = "meshplan.sgd_momentum",
                 .rule = stepRule,
                 .linearity = notLinear,
                 .cost = stepCost<6>,
-                .overwrites = momentumWrites});
+                .overwrites = momentumWrites,
+                .isPointwise = true});
   registry.add({.target = "meshplan.sgd",
                 .rule = stepRule,
                 .linearity = notLinear,
                 .cost = stepCost<3>,
-                .overwrites = sgdWrites});
-  registry.add({.target = "meshplan.square_sum", .rule = squareSumRule, .linearity = notLinear, .cost = squareSumCost});
+                .overwrites = sgdWrites,
+                .isPointwise = true});
+  registry.add({.target = "meshplan.square_sum", .rule = squareSumRule, .linearity = notLinear, .cost = squareSumCost, .isPointwise = true});
+  registry.add({.target = "meshplan.assign",
+                .rule = assignRule,
+                .linearity = notLinear,
+                .cost = copyCost,
+                .overwrites = assignWrites,
+                .isPointwise = true});
   registry.add({.target = "meshplan.clip_factor", .rule = clipRule, .linearity = notLinear, .cost = copyCost});
 }
 

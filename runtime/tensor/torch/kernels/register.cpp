@@ -104,6 +104,7 @@ static void defineTraining(torch::Library &library) {
               "Tensor step, Tensor? factor=None, *, float rate, float dampening, float weight_decay, bool nesterov) "
               "-> (Tensor(a!), Tensor(b!))",
               &momentumStep);
+  library.def("assign(Tensor(a!) self, Tensor source) -> Tensor(a!)", &assign);
   library.def("square_sum(Tensor self) -> Tensor", &squareSum);
   library.def("clip_factor(Tensor squared_norm, float limit) -> Tensor", &clipFactor);
 }

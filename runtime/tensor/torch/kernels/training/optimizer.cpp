@@ -75,6 +75,11 @@ std::tuple<at::Tensor, at::Tensor> meshplan::momentumStep(at::Tensor parameter, 
   return {parameter, momentum};
 }
 
+at::Tensor meshplan::assign(at::Tensor self, const at::Tensor &source) {
+  checkShapes(self, {&source});
+  return self.copy_(source);
+}
+
 at::Tensor meshplan::squareSum(const at::Tensor &self) {
   at::ScalarType type = self.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
   return at::linalg_vector_norm(self, 2, std::nullopt, /*keepdim=*/false, type).square();

@@ -35,6 +35,9 @@ std::tuple<at::Tensor, at::Tensor> momentumStep(at::Tensor parameter, const at::
                                                 const std::optional<at::Tensor> &factor, double rate, double dampening,
                                                 double weightDecay, bool nesterov);
 
+/// `self`, with the elements of `source`, in its own dtype.
+at::Tensor assign(at::Tensor self, const at::Tensor &source);
+
 /// The sum of the squares of all elements, [] f32 (f64 of f64): an addend of the square of a norm.
 at::Tensor squareSum(const at::Tensor &self);
 

@@ -1,0 +1,49 @@
+//===- flat_calls.cpp - calls on tensors without their dims ---------------===//
+
+#include "compiler/sharding/flat_calls.h"
+#include "compiler/sharding/op_record.h"
+
+using namespace meshplan;
+using namespace meshplan::plan;
+using llvm::SmallVector;
+
+static mlir::RankedTensorType typeOf(mlir::Value value) { return llvm::cast<mlir::RankedTensorType>(value.getType()); }
+
+static bool hasDims(mlir::Value value) { return typeOf(value).getRank() != 0; }
+
+static mlir::Value firstFlat(CallOp call) {
+  for (mlir::Value operand : call.getOperands())
+    if (getSharding(operand).isFlat())
+      return operand;
+  return {};
+}
+
+bool meshplan::hasFlatOperand(CallOp call) { return firstFlat(call) != nullptr; }
+
+bool meshplan::runsFlat(CallOp call) {
+  const OpRecord *record = OpRegistry::get().lookup(call.getTarget());
+  mlir::Value first = firstFlat(call);
+  if (!record || !record->isPointwise || !first)
+    return false;
+  auto isLikeFirst = [&](mlir::Value operand) {
+    return !hasDims(operand) ||
+           (typeOf(operand).getShape() == typeOf(first).getShape() && getSharding(operand) == getSharding(first));
+  };
+  bool sharesNothing = llvm::none_of(getSharding(first).getDims(), isShared);
+  auto isLikeOperands = [&](mlir::Value result) {
+    return hasDims(result) ? typeOf(result).getShape() == typeOf(first).getShape() : sharesNothing;
+  };
+  return llvm::all_of(call.getOperands(), isLikeFirst) && llvm::all_of(call.getResults(), isLikeOperands);
+}
+
+SmallVector<ShardingAttr> meshplan::flatResults(CallOp call, MeshOp mesh) {
+  ShardingAttr sharding = getSharding(firstFlat(call));
+  AxisList axes = allAxes(sharding);
+  llvm::sort(axes, [&](AxisRefAttr left, AxisRefAttr right) {
+    AxisRef a = resolveAxis(left, mesh), b = resolveAxis(right, mesh);
+    return std::pair(a.axis, a.pre) < std::pair(b.axis, b.pre);
+  });
+  ShardingAttr addend = ShardingAttr::getReplicated(call.getContext(), 0).withPartial(Reduction::sum, axes);
+  return llvm::map_to_vector(call.getResults(),
+                             [&](mlir::Value result) { return hasDims(result) ? sharding : addend; });
+}

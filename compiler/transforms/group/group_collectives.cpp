@@ -1,0 +1,125 @@
+//===- group_collectives.cpp - collectives that are made in one piece -----===//
+//
+// See GroupCollectives in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/transforms/group/data_collectives.h"
+#include "compiler/transforms/group/moves.h"
+#include "compiler/transforms/group/passes.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
+#include <map>
+
+namespace meshplan {
+#define GEN_PASS_DEF_GROUPCOLLECTIVES
+#include "compiler/transforms/group/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+namespace {
+
+using Bucket = SmallVector<DataCollective>;
+
+/// Collectives of one kind, over the same axes, of one element type and of one unit (or of a whole statement).
+using Key = std::tuple<void *, void *, void *, DataTraffic, int64_t>;
+
+class Grouping {
+public:
+  Grouping(func::FuncOp function, MeshOp mesh) : function(function), mesh(mesh), builder(function.getContext()) {}
+
+  void run() {
+    for (const DataCollective &collective : findDataCollectives(function)) {
+      block(collective);
+      place(collective);
+    }
+    for (const Bucket &bucket : buckets)
+      if (bucket.size() > 1)
+        join(bucket);
+  }
+
+private:
+  /// Of parameters that stay whole, units say nothing.
+  static bool isReplicated(const DataCollective &collective) {
+    DataOp data = dataOf(collective.parameter);
+    return data.getShard() == DataStage::replicated;
+  }
+
+  void block(const DataCollective &collective) {
+    DataOp data = dataOf(collective.parameter);
+    if (collective.traffic == DataTraffic::reduce && !data.getOverlapGradients())
+      collective.op->setAttr("blocking", builder.getUnitAttr());
+  }
+
+  Key keyOf(const DataCollective &collective) {
+    int64_t unit = unitOf(collective.parameter);
+    if (isReplicated(collective))
+      unit = -1 - function.getArgAttrOfType<IntegerAttr>(collective.parameter.getArgNumber(), "plan.data").getInt();
+    Type element = cast<RankedTensorType>(collective.op->getResult(0).getType()).getElementType();
+    return {const_cast<void *>(collective.op->getName().getAsOpaquePointer()),
+            const_cast<void *>(collective.op->getAttr("axes").getAsOpaquePointer()),
+            const_cast<void *>(element.getAsOpaquePointer()), collective.traffic, unit};
+  }
+
+  int64_t bytesOf(const DataCollective &collective) const {
+    auto input = cast<RankedTensorType>(collective.op->getOperand(0).getType());
+    auto result = cast<RankedTensorType>(collective.op->getResult(0).getType());
+    return std::max(largestShardBytes(input, mesh), largestShardBytes(result, mesh));
+  }
+
+  /// Puts the collective into the open bucket of its key, or opens the next one.
+  void place(const DataCollective &collective) {
+    DataOp data = dataOf(collective.parameter);
+    std::optional<uint64_t> limit = data.getBucket();
+    bool isAlone = isReplicated(collective) && !limit;
+    int64_t bytes = bytesOf(collective);
+    auto [entry, isNew] = open.try_emplace(keyOf(collective), Open{0, 0});
+    Open &own = entry->second;
+    bool isFull = limit && own.bytes + bytes > static_cast<int64_t>(*limit);
+    if (isNew || isAlone || isFull) {
+      own = {buckets.size(), 0};
+      buckets.emplace_back();
+    }
+    own.bytes += bytes;
+    buckets[own.bucket].push_back(collective);
+  }
+
+  /// Gathers stand where the first is needed; what is computed is moved when the last is there.
+  void join(const Bucket &bucket) {
+    auto number = builder.getI64IntegerAttr(count++);
+    bool isGather = bucket.front().isGather();
+    Operation *place = isGather ? bucket.front().op : bucket.back().op;
+    SmallVector<Operation *> members = llvm::map_to_vector(bucket, [](const DataCollective &each) { return each.op; });
+    if (isGather)
+      moveUp(members, place);
+    for (Operation *member : members)
+      if (isGather || member == place || moveDown(member, place))
+        member->setAttr("bucket", number);
+  }
+
+  struct Open {
+    size_t bucket = 0;
+    int64_t bytes = 0;
+  };
+
+  func::FuncOp function;
+  MeshOp mesh;
+  Builder builder;
+  std::map<Key, Open> open;
+  std::vector<Bucket> buckets;
+  int64_t count = 0;
+};
+
+struct GroupCollectivesPass : meshplan::impl::GroupCollectivesBase<GroupCollectivesPass> {
+  void runOnOperation() final {
+    MeshOp mesh = getMesh(getOperation());
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function->hasAttr("plan.single_rank"))
+        Grouping(function, mesh).run();
+  }
+};
+
+} // namespace

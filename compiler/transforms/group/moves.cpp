@@ -1,0 +1,46 @@
+//===- moves.cpp - where operations of a block may stand ------------------===//
+
+#include "compiler/transforms/group/moves.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+static bool isBehind(Operation *op, Operation *place) { return op != place && !op->isBeforeInBlock(place); }
+
+static void moveProducersUp(Operation *op, Operation *place) {
+  for (Value operand : op->getOperands())
+    if (Operation *producer = operand.getDefiningOp(); producer && isBehind(producer, place)) {
+      moveProducersUp(producer, place);
+      producer->moveBefore(place);
+    }
+}
+
+void meshplan::moveUp(ArrayRef<Operation *> ops, Operation *place) {
+  SmallVector<Operation *> moved;
+  llvm::copy_if(ops, std::back_inserter(moved), [&](Operation *op) { return isBehind(op, place); });
+  for (Operation *op : moved)
+    moveProducersUp(op, place);
+  for (Operation *op : moved)
+    op->moveBefore(place);
+}
+
+bool meshplan::moveDown(Operation *op, Operation *place) {
+  llvm::SetVector<Operation *> readers;
+  SmallVector<Operation *> pending{op};
+  while (!pending.empty())
+    for (Operation *user : pending.pop_back_val()->getUsers()) {
+      if (user == place)
+        return false;
+      if (user->isBeforeInBlock(place) && readers.insert(user))
+        pending.push_back(user);
+    }
+  SmallVector<Operation *> ordered = readers.takeVector();
+  llvm::sort(ordered, [](Operation *left, Operation *right) { return left->isBeforeInBlock(right); });
+  op->moveBefore(place);
+  Operation *last = place;
+  for (Operation *reader : ordered) {
+    reader->moveAfter(last);
+    last = reader;
+  }
+  return true;
+}

@@ -1,0 +1,127 @@
+//===- build_training.cpp - statements of training as ops -----------------===//
+
+#include "compiler/transforms/import/build_statements.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+DictionaryAttr StatementBuilder::numbersOf(const OptimizerNumbers &numbers) const {
+  NamedAttrList list;
+  for (auto [name, value] : {std::pair("lr", numbers.lr),
+                             {"weight_decay", numbers.weightDecay},
+                             {"beta1", numbers.beta1},
+                             {"beta2", numbers.beta2},
+                             {"eps", numbers.eps},
+                             {"momentum", numbers.momentum},
+                             {"dampening", numbers.dampening},
+                             {"nesterov", numbers.nesterov ? 1.0 : 0.0}})
+    list.set(name, builder.getF64FloatAttr(value));
+  return list.getDictionary(builder.getContext());
+}
+
+DictionaryAttr StatementBuilder::scheduleOf(const LrSchedule &schedule) const {
+  static constexpr StringLiteral kinds[] = {"constant", "linear", "cosine", "wsd"};
+  NamedAttrList list;
+  list.set("kind", builder.getStringAttr(kinds[static_cast<size_t>(schedule.kind)]));
+  for (auto [name, value] :
+       {std::pair("warmup", schedule.warmup), {"steps", schedule.steps}, {"decay", schedule.decay}})
+    list.set(name, builder.getI64IntegerAttr(value));
+  list.set("min", builder.getF64FloatAttr(schedule.min));
+  return list.getDictionary(builder.getContext());
+}
+
+/// The loss, and how parameters change by their gradients.
+void StatementBuilder::buildTraining() {
+  LossOp::create(builder, locate(bound.loss->range), static_cast<int64_t>(bound.loss->output));
+  SmallVector<Attribute> groups;
+  for (const OptimizerGroup &group : bound.optimizer->groups)
+    groups.push_back(numbersOf(group.numbers));
+  const std::optional<LrSchedule> &schedule = bound.optimizer->schedule;
+  OptimizerOp::create(builder, locate(bound.optimizer->range),
+                      builder.getStringAttr(optimizerName(bound.optimizer->kind)), builder.getArrayAttr(groups),
+                      schedule ? scheduleOf(*schedule) : DictionaryAttr(),
+                      bound.clipGradNorm ? builder.getF64FloatAttr(bound.clipGradNorm->norm) : FloatAttr());
+  for (const BoundRecompute &recompute : bound.recomputes)
+    buildRecompute(recompute);
+  for (const BoundData &data : bound.data)
+    buildData(data);
+}
+
+static DataStage stageOf(const BoundData &data) {
+  auto shards = [&](DataKind kind) { return llvm::is_contained(data.shard, kind); };
+  if (shards(DataKind::Parameters))
+    return DataStage::parameters;
+  if (shards(DataKind::Gradients))
+    return DataStage::gradients;
+  return shards(DataKind::Optimizer) ? DataStage::optimizer : DataStage::replicated;
+}
+
+void StatementBuilder::buildData(const BoundData &data) {
+  std::string text = "data";
+  for (size_t axis : data.axes)
+    text += (text == "data" ? " " : ", ") + bound.environment.mesh.axes[axis].name;
+  if (data.average == AverageTime::AfterCollective)
+    diagnostics.error(data.range, "'average after collective' is not implemented yet")
+        .help("leave it out: the loss has its mean before gradients are added up");
+  int64_t prefetch = data.overlapParameters ? data.prefetch : 0;
+  SmallVector<AxisRefAttr> axes = axisRefs(data.shard.empty() ? data.axes : data.shardAxes);
+  auto flag = [&](bool is) { return is ? builder.getUnitAttr() : UnitAttr(); };
+  DataOp::create(builder, locate(data.range), DataStageAttr::get(builder.getContext(), stageOf(data)),
+                 builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end())),
+                 data.bucketBytes ? builder.getI64IntegerAttr(*data.bucketBytes) : IntegerAttr(),
+                 builder.getI64IntegerAttr(prefetch), builder.getStringAttr(text), flag(data.overlapGradients),
+                 flag(prefetch > 0));
+}
+
+/// True if the parameter is one of the module, or of one below it.
+static bool holdsParameter(const ModelOutline &model, size_t module, const OutlineParameter &parameter) {
+  StringRef path = model.modules[module].path;
+  return llvm::any_of(parameter.names, [&](const OutlineParameterName &name) {
+    StringRef owner = model.modules[name.module].path;
+    return path.empty() || owner == path || (owner.starts_with(path) && owner[path.size()] == '.');
+  });
+}
+
+/// Numbers units across all data statements: each module of one path is a unit, and each list of paths.
+static std::optional<int64_t> unitOf(const BoundPlan &bound, const OutlineParameter &parameter, size_t index,
+                                     const ModelOutline &model) {
+  int64_t number = 0;
+  for (const BoundData &data : bound.data)
+    for (const std::vector<BoundPaths> &unit : data.units) {
+      if (unit.size() == 1) {
+        for (size_t module : unit.front().modules) {
+          if (holdsParameter(model, module, parameter))
+            return number;
+          ++number;
+        }
+      }
+      bool isNamed = llvm::any_of(unit, [&](const BoundPaths &paths) { return llvm::is_contained(paths.parameters, index); });
+      if (isNamed)
+        return number;
+      ++number;
+    }
+  return std::nullopt;
+}
+
+void StatementBuilder::addData(size_t parameter, SmallVectorImpl<NamedAttribute> &attributes) const {
+  const OutlineParameter &outlined = outline.model.parameters[parameter];
+  for (auto [number, data] : llvm::enumerate(bound.data)) {
+    if (!llvm::is_contained(data.parameters, parameter))
+      continue;
+    attributes.push_back(builder.getNamedAttr("plan.data", builder.getI64IntegerAttr(number)));
+    if (std::optional<int64_t> unit = unitOf(bound, outlined, parameter, outline.model))
+      attributes.push_back(builder.getNamedAttr("plan.unit", builder.getI64IntegerAttr(*unit)));
+    if (llvm::any_of(data.keep, [&](const BoundPaths &paths) { return llvm::is_contained(paths.parameters, parameter); }))
+      attributes.push_back(builder.getNamedAttr("plan.keep", builder.getUnitAttr()));
+  }
+}
+
+void StatementBuilder::buildRecompute(const BoundRecompute &recompute) {
+  SmallVector<StringRef> keep(recompute.keep.begin(), recompute.keep.end());
+  for (const BoundPaths &paths : recompute.paths)
+    for (size_t module : paths.modules)
+      RecomputeOp::create(builder, locate(recompute.range), builder.getStringAttr(outline.model.modules[module].path),
+                          builder.getStrArrayAttr(keep));
+}

@@ -1,0 +1,67 @@
+//===- place_data.cpp - data statements divide storage --------------------===//
+//
+// See PlaceData in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/axes.h"
+#include "compiler/transforms/place/passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_PLACEDATA
+#include "compiler/transforms/place/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+/// An axis cannot divide the dims of a tensor and then its elements.
+static LogicalResult checkFree(BlockArgument argument, DataOp data, ArrayRef<AxisRefAttr> axes) {
+  for (AxisRefAttr axis : allAxes(getSharding(argument)))
+    if (overlapsAny(axes, axis)) {
+      auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+      auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
+      auto diagnostic = data.emitError() << "'" << data.getText() << "' divides parameter '"
+                                         << cast<StringAttr>(names[0]).getValue() << "' over axis '" << axis.getName()
+                                         << "', which its style divides it over already";
+      diagnostic.attachNote(argument.getLoc()) << "the style is here";
+      diagnostic.attachNote(data.getLoc()) << "help: shard over the other axes: 'shard ... over AXES'";
+      return diagnostic;
+    }
+  return success();
+}
+
+static LogicalResult place(BlockArgument argument, MeshOp mesh) {
+  DataOp data = dataOf(argument);
+  if (!data || data.getShard() != DataStage::parameters)
+    return success();
+  AxisList axes;
+  for (auto axis : data.getAxes().getAsRange<AxisRefAttr>())
+    if (axisSize(axis, mesh) > 1)
+      axes.push_back(axis);
+  if (failed(checkFree(argument, data, axes)))
+    return failure();
+  argument.setType(withSharding(argument.getType(), getSharding(argument).withFlat(axes)));
+  return success();
+}
+
+namespace {
+
+struct PlaceDataPass : meshplan::impl::PlaceDataBase<PlaceDataPass> {
+  void runOnOperation() final {
+    MeshOp mesh = getMesh(getOperation());
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (function->hasAttr("plan.single_rank"))
+        continue;
+      for (BlockArgument argument : function.getArguments())
+        if (failed(place(argument, mesh)))
+          return signalPassFailure();
+      function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(),
+                                         function.getBody().front().getTerminator()->getOperandTypes()));
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,27 @@
+//===- bucket_step.h - a collective of several tensors -----------*- C++ -*-===//
+//
+// A gather of flat tensors, a reduce-scatter that makes some, or an all-reduce,
+// of one tensor or of several in one piece. What one rank sends lies tensor
+// after tensor, what ranks send rank after rank. A single tensor is its own
+// buffer; several are packed before and unpacked after.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_EXEC_STEPS_BUCKET_STEP_H
+#define MESHPLAN_RUNTIME_EXEC_STEPS_BUCKET_STEP_H
+
+#include "runtime/exec/steps/start_step.h"
+
+namespace meshplan {
+
+/// True if this is how the collective moves: it is about flat tensors, or about several.
+bool isBucket(const artifact::Start &start);
+
+/// `instruction` is such a Start; it and `group` must outlive the step. `corrupted` where the ranks of the group do not
+/// hold the pieces of its tensors.
+Expected<std::unique_ptr<StartStep>> prepareBucket(const RankView &view, const artifact::Instruction &instruction,
+                                                   Group &group);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_EXEC_STEPS_BUCKET_STEP_H

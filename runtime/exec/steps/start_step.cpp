@@ -1,0 +1,49 @@
+//===- start_step.cpp - a collective that was started ---------------------===//
+
+#include "runtime/exec/steps/start_step.h"
+
+using namespace meshplan;
+
+std::string_view meshplan::kindName(artifact::CollectiveKind kind) {
+  switch (kind) {
+  case artifact::CollectiveKind::all_gather:
+    return collectiveName(CollectiveKind::allGather);
+  case artifact::CollectiveKind::reduce_scatter:
+    return collectiveName(CollectiveKind::reduceScatter);
+  case artifact::CollectiveKind::all_reduce:
+    return collectiveName(CollectiveKind::allReduce);
+  case artifact::CollectiveKind::all_to_all:
+    return collectiveName(CollectiveKind::allToAll);
+  case artifact::CollectiveKind::permute:
+    break;
+  }
+  return collectiveName(CollectiveKind::permute);
+}
+
+Reduction meshplan::reductionOf(artifact::Reduction reduction) {
+  switch (reduction) {
+  case artifact::Reduction::max:
+    return Reduction::max;
+  case artifact::Reduction::min:
+    return Reduction::min;
+  default:
+    return Reduction::sum;
+  }
+}
+
+namespace {
+
+class WaitStep final : public Step {
+public:
+  explicit WaitStep(StartStep *start) : start(start) {}
+
+  Status run(std::span<Tensor> values) override { return start->finish(values); }
+  std::string name() const override { return "wait " + start->name(); }
+
+private:
+  StartStep *start;
+};
+
+} // namespace
+
+std::unique_ptr<Step> meshplan::makeWaitStep(StartStep *start) { return std::make_unique<WaitStep>(start); }

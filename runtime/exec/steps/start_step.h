@@ -1,0 +1,29 @@
+//===- start_step.h - a collective that was started --------------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_EXEC_STEPS_START_STEP_H
+#define MESHPLAN_RUNTIME_EXEC_STEPS_START_STEP_H
+
+#include "runtime/comm/communicator.h"
+#include "runtime/exec/rank_view.h"
+#include "runtime/exec/steps/step.h"
+
+namespace meshplan {
+
+/// Starts a collective when it runs, and keeps its buffers until it is finished.
+class StartStep : public Step {
+public:
+  /// Waits, and stores the outputs.
+  virtual Status finish(std::span<Tensor> values) = 0;
+};
+
+/// How messages write the kind of a collective: "all-gather".
+std::string_view kindName(artifact::CollectiveKind kind);
+
+Reduction reductionOf(artifact::Reduction reduction);
+
+/// Waits for the collective of `start`, which must outlive the step.
+std::unique_ptr<Step> makeWaitStep(StartStep *start);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_EXEC_STEPS_START_STEP_H

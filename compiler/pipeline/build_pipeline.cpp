@@ -42,6 +42,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     manager.addPass(createPlaceStyles());
     manager.addPass(createPlaceBorders());
     manager.addPass(createPlaceData());
+    manager.addPass(createPlacePrecision());
     return;
   case Phase::differentiate:
     manager.addPass(createDifferentiate());

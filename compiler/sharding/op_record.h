@@ -126,10 +126,12 @@ struct OpRecord {
   /// Every element of a result is one element of an operand. With a divided contraction it is zero on all ranks but the
   /// one that holds that element: the sum of such addends is exact in every type.
   bool picksElements = false;
-  /// Every element of a result is made of those at the same place in the operands that have dims, by arithmetic that does
-  /// not know the place; a result without dims is a sum over all places. Such a call runs on any selection of elements,
-  /// as tensors of one dim.
+  /// Every element of a result is made of those at the same place in the operands that have dims, by arithmetic that
+  /// does not know the place; a result without dims is a sum over all places. Such a call runs on any selection of
+  /// elements, as tensors of one dim.
   bool isPointwise = false;
+  /// The operator is there to make addends of 16 bits, which are made in float32 otherwise.
+  bool roundsAddends = false;
   /// The operator makes a tensor from literals alone. All others read one.
   bool readsNoTensor = false;
   /// The operator is a loss whose elements come from one element of each operand, and has PyTorch's argument

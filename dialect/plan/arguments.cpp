@@ -16,8 +16,7 @@ StringRef meshplan::plan::argumentKind(BlockArgument argument) {
 
 DataOp meshplan::plan::dataOf(BlockArgument argument) {
   auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
-  auto number =
-      function ? function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "plan.data") : IntegerAttr();
+  auto number = function ? function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "plan.data") : IntegerAttr();
   if (!number)
     return {};
   auto statements = function->getParentOfType<ModuleOp>().getOps<DataOp>();

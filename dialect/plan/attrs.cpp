@@ -22,7 +22,8 @@ ShardingAttr ShardingAttr::getReplicated(MLIRContext *context, int64_t rank) {
 }
 
 bool ShardingAttr::isReplicated() const {
-  return !isPartial() && !isFlat() && llvm::all_of(getDims(), [](DimShardingAttr dim) { return dim.getAxes().empty(); });
+  return !isPartial() && !isFlat() &&
+         llvm::all_of(getDims(), [](DimShardingAttr dim) { return dim.getAxes().empty(); });
 }
 
 bool ShardingAttr::isClosed() const {
@@ -150,8 +151,8 @@ int64_t largestShardBytes(RankedTensorType type, MeshOp mesh) {
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     int64_t extent = type.getDimSize(dim);
     elements *= sharding && !sharding.getDims()[dim].getAxes().empty()
-                 ? meshplan::largestExtent(resolveDim(extent, sharding.getDims()[dim], mesh))
-                 : extent;
+                    ? meshplan::largestExtent(resolveDim(extent, sharding.getDims()[dim], mesh))
+                    : extent;
   }
   if (sharding)
     elements = llvm::divideCeil(elements, shardCount(sharding.getFlatAxes(), mesh));

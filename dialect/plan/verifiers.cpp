@@ -7,6 +7,7 @@
 
 #include "dialect/plan/plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -297,13 +298,11 @@ static FailureOr<ShardingAttr> dropMinor(Operation *op, ShardingAttr sharding, s
 
 LogicalResult ReshardOp::verify() { return verifyChange(*this); }
 
-/// R5: a gradient has shape and element type of what it belongs to.
+/// R5: a gradient has the shape of what it belongs to, and keeps its element type.
 LogicalResult MatchOp::verify() {
-  auto plain = [](Value value) {
-    auto type = cast<RankedTensorType>(value.getType());
-    return std::pair(type.getShape(), type.getElementType());
-  };
-  if (plain(getGradient()) != plain(getValue()) || plain(getResult()) != plain(getValue()))
+  auto shape = [](Value value) { return cast<RankedTensorType>(value.getType()).getShape(); };
+  bool keepsType = getElementTypeOrSelf(getGradient()) == getElementTypeOrSelf(getResult());
+  if (shape(getGradient()) != shape(getValue()) || shape(getResult()) != shape(getValue()) || !keepsType)
     return emitOpError() << "gives a gradient of type " << getGradient().getType() << " to a value of type "
                          << getValue().getType();
   return verifyTypes(*this);

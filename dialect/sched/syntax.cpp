@@ -154,8 +154,8 @@ Type ShardedTensorType::parse(AsmParser &parser) {
     return {};
   if (parser.parseGreater())
     return {};
-  return getChecked([&] { return parser.emitError(start); }, parser.getContext(), dims, elementType, reduction,
-                    partial, flat);
+  return getChecked([&] { return parser.emitError(start); }, parser.getContext(), dims, elementType, reduction, partial,
+                    flat);
 }
 
 void ShardedTensorType::print(AsmPrinter &printer) const {

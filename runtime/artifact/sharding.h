@@ -45,8 +45,8 @@ std::vector<int64_t> globalShapeOf(const artifact::Value &value);
 std::vector<int64_t> localShapeOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
                                   std::span<const int64_t> coordinate);
 
-/// For each dim the ranges of the global tensor that it leaves to the rank at `coordinate`: what the rank holds, or what
-/// it holds a run of where the value is flat.
+/// For each dim the ranges of the global tensor that it leaves to the rank at `coordinate`: what the rank holds, or
+/// what it holds a run of where the value is flat.
 std::vector<std::vector<Range>> localRangesOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
                                               std::span<const int64_t> coordinate);
 
@@ -59,8 +59,8 @@ inline bool isAboutFlat(const artifact::Start &start) {
          (start.kind() == CollectiveKind::all_gather || start.kind() == CollectiveKind::reduce_scatter);
 }
 
-/// Of the elements that the dims leave to the rank at `coordinate`, in row-major order, those that it holds: all of them
-/// unless the value is flat.
+/// Of the elements that the dims leave to the rank at `coordinate`, in row-major order, those that it holds: all of
+/// them unless the value is flat.
 Range localRunOf(const artifact::Value &value, std::span<const int64_t> meshSizes, std::span<const int64_t> coordinate);
 
 } // namespace meshplan

@@ -69,7 +69,8 @@ Status verifyState(const artifact::State &state, const artifact::Program &progra
   const artifact::Parameter *parameter = findParameter(program, state.parameter()->string_view());
   bool fits = parameter && globalShapeOf(*program.values()->Get(parameter->value())) ==
                                globalShapeOf(*program.values()->Get(state.value()));
-  return fits ? Status() : corrupted("it copies '", state.parameter()->string_view(), "', which has another shape or is missing");
+  return fits ? Status()
+              : corrupted("it copies '", state.parameter()->string_view(), "', which has another shape or is missing");
 }
 
 Status verifySetting(const artifact::Setting &setting, const artifact::Program &program) {

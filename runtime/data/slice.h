@@ -19,8 +19,8 @@ SliceRanges wholeTensor(std::span<const int64_t> shape);
 /// Shape of the local tensor.
 std::vector<int64_t> sliceShape(const SliceRanges &ranges);
 
-/// A run of the elements of the local tensor, in row-major order, as slices whose elements lie one after the other in it:
-/// at most two for each dim, and one more.
+/// A run of the elements of the local tensor, in row-major order, as slices whose elements lie one after the other in
+/// it: at most two for each dim, and one more.
 std::vector<SliceRanges> slicesOfRun(const SliceRanges &ranges, Range run);
 
 /// The local elements [begin, begin + count) of one dim.

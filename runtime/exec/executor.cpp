@@ -127,8 +127,8 @@ Status Executor::loadCopies(const Feed &feed) {
       continue;
     int value = states->Get(i)->value();
     const artifact::Parameter *parameter = findParameter(view.program(), states->Get(i)->parameter()->string_view());
-    MESHPLAN_ASSIGN_OR_RETURN(initial[value], loadTensor(feed, requestsOf(namesOf(*parameter), value),
-                                                         view.shape(value), view.dtype(value)));
+    MESHPLAN_ASSIGN_OR_RETURN(
+        initial[value], loadTensor(feed, requestsOf(namesOf(*parameter), value), view.shape(value), view.dtype(value)));
   }
   return Status();
 }

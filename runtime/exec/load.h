@@ -33,8 +33,8 @@ private:
 /// Bytes of the host's memory that a tensor passes through on its way to a device.
 inline constexpr int64_t stagingBytes = int64_t(64) << 20;
 
-/// The rank's part, on the device of the thread: the elements of all slices one after the other, as a tensor of `shape`.
-/// On the host it is read in place; else in pieces of rows of about `pieceBytes`.
+/// The rank's part, on the device of the thread: the elements of all slices one after the other, as a tensor of
+/// `shape`. On the host it is read in place; else in pieces of rows of about `pieceBytes`.
 Expected<Tensor> loadTensor(const Feed &feed, std::span<const FeedRequest> slices, std::span<const int64_t> shape,
                             DType dtype, int64_t pieceBytes = stagingBytes);
 

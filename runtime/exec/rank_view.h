@@ -29,8 +29,8 @@ public:
   /// Shape of the rank's tensor.
   std::vector<int64_t> shape(int index) const { return localShapeOf(value(index), meshSizes, coordinate); }
 
-  /// The parts of the global tensor that its dims leave to the rank, and which of these elements, in row-major order, its
-  /// tensor has: all unless the value is flat.
+  /// The parts of the global tensor that its dims leave to the rank, and which of these elements, in row-major order,
+  /// its tensor has: all unless the value is flat.
   SliceRanges ranges(int index) const { return localRangesOf(value(index), meshSizes, coordinate); }
   Range run(int index) const { return localRunOf(value(index), meshSizes, coordinate); }
 

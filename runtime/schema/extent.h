@@ -167,8 +167,8 @@ inline int64_t localOffset(const DimSharding &dim, std::span<const int64_t> mesh
   return localRanges(dim, meshSizes, coordinate).front().offset;
 }
 
-/// Of the `elements` of a rank's tensor, in row-major order, those that the rank at `coordinate` holds where they are cut
-/// evenly over `axes`, whatever dims they belong to.
+/// Of the `elements` of a rank's tensor, in row-major order, those that the rank at `coordinate` holds where they are
+/// cut evenly over `axes`, whatever dims they belong to.
 inline Range flatRange(int64_t elements, std::span<const AxisRef> axes, std::span<const int64_t> meshSizes,
                        std::span<const int64_t> coordinate) {
   return shardRange(elements, 1, shardCount(axes), shardIndex(axes, meshSizes, coordinate));

@@ -3,7 +3,7 @@
 
   check_training.py MODEL --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2...
                     --optimizer 'adamw { lr 1e-2; weight_decay 0.1 }' [--statement TEXT...] [--clip X]
-                    [--steps N] [--parameters]
+                    [--steps N] [--parameters] [--master]
 
 MODEL is a name of make_models.py; its archive is made in --models when it is not there. Each plan names "model.pt2" and
 a loss. Every step gets a batch of its own: the elements of the example inputs in another order.
@@ -62,7 +62,8 @@ def check(plan: Path, mesh: str, batches: list[Path], arguments: argparse.Namesp
     kind, numbers = numbers_of(arguments.optimizer)
     compare = [sys.executable, Path(__file__).with_name("compare_training.py"), f"{base}.pt2", "--optimizer", kind]
     compare += [word for number in numbers for word in ("--set", number)]
-    compare += ["--clip", str(arguments.clip)] + (["--parameters"] if arguments.parameters else [])
+    compare += ["--clip", str(arguments.clip)]
+    compare += [f"--{flag}" for flag in ("parameters", "master") if getattr(arguments, flag)]
     print(f"{plan.stem} {mesh}", flush=True)
     return subprocess.run([*compare, result, *batches]).returncode == 0
 
@@ -79,6 +80,7 @@ def main() -> int:
     parser.add_argument("--clip", type=float, default=0)
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--parameters", action="store_true")
+    parser.add_argument("--master", action="store_true", help="PyTorch trains float32 copies of its parameters")
     parser.add_argument("--meshplan", default="meshplan")
     parser.add_argument("--steps-program", default="run-steps")
     arguments = parser.parse_args()

@@ -43,7 +43,6 @@ std::vector<LaterStatement> bind::laterStatements(const Syntax &syntax, const Bo
   };
   if (plan.microbatches.count > 1)
     add(syntax.microbatches, "microbatches");
-  add(syntax.precisions, "precision");
   llvm::stable_sort(result, [](const LaterStatement &a, const LaterStatement &b) {
     return std::tie(a.range.line, a.range.column) < std::tie(b.range.line, b.range.column);
   });

@@ -69,6 +69,15 @@ static std::optional<CallRewrite> cloneOfSource(const CallView &call) {
   return CallRewrite{"aten.clone.default", withArg(DictionaryAttr::get(context), "self", operand), {*src}};
 }
 
+/// Also where it rounds: that is what the plan wants.
+static Linearity ofAddends(const CallView &) {
+  Linearity linearity;
+  linearity.sets.push_back({0});
+  return linearity;
+}
+
+static LocalCall toCopy(const CallView &call, plan::MeshOp) { return {"aten._to_copy.default", call.args}; }
+
 static Linearity inSource(const CallView &call) { return linearIn(call, {{"src"}}); }
 
 /// True if a dropout leaves every element as it is.
@@ -91,8 +100,12 @@ static OpCost dropoutCost(const CallView &call) {
 
 void addConversionRecords(OpRegistry &registry) {
   for (StringRef target : {"aten.to.dtype", "aten.to.dtype_layout", "aten.to.device"})
-    registry.add(
-        {.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = toCost, .strides = toStrides, .isPointwise = true});
+    registry.add({.target = target,
+                  .rule = sameShapeRule,
+                  .linearity = movesOperand,
+                  .cost = toCost,
+                  .strides = toStrides,
+                  .isPointwise = true});
   for (StringRef target : {"aten.type_as.default", "aten.to.other"})
     registry.add({.target = target,
                   .rule = firstOperandRule,
@@ -103,11 +116,27 @@ void addConversionRecords(OpRegistry &registry) {
   registry.add(
       {.target = "aten.contiguous.default", .rule = sameShapeRule, .linearity = movesOperand, .cost = contiguousCost});
   for (StringRef target : {"aten._to_copy.default", "aten.clone.default", "aten.lift_fresh_copy.default"})
-    registry.add(
-        {.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = copyCost, .strides = likeCopy, .isPointwise = true});
+    registry.add({.target = target,
+                  .rule = sameShapeRule,
+                  .linearity = movesOperand,
+                  .cost = copyCost,
+                  .strides = likeCopy,
+                  .isPointwise = true});
+  // Addends are rounded to 16 bits on purpose: they stay so (plan-widen-addends), and are copied as others are.
+  registry.add({.target = "meshplan.round_addends",
+                .rule = sameShapeRule,
+                .linearity = ofAddends,
+                .cost = copyCost,
+                .localize = toCopy,
+                .isPointwise = true,
+                .roundsAddends = true});
   for (StringRef target : {"aten.alias.default", "aten.detach.default"})
-    registry.add(
-        {.target = target, .rule = sameShapeRule, .linearity = movesOperand, .cost = viewCost, .strides = likeFirst, .isPointwise = true});
+    registry.add({.target = target,
+                  .rule = sameShapeRule,
+                  .linearity = movesOperand,
+                  .cost = viewCost,
+                  .strides = likeFirst,
+                  .isPointwise = true});
   registry.add({.target = "aten.copy.default",
                 .rule = sameShapeRule,
                 .linearity = inSource,

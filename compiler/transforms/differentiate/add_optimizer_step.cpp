@@ -25,10 +25,13 @@ struct AddOptimizerStepPass : meshplan::impl::AddOptimizerStepBase<AddOptimizerS
     ModuleOp module = getOperation();
     SmallVector<OptimizerOp> statements(module.getOps<OptimizerOp>());
     auto step = module.lookupSymbol<func::FuncOp>("step");
+    SmallVector<PrecisionOp> precisions(module.getOps<PrecisionOp>());
     if (step && !statements.empty() && !keepGradients)
-      OptimizerStep(step, statements.front()).add();
+      OptimizerStep(step, statements.front(), precisions.empty() ? PrecisionOp() : precisions.front()).add();
     for (OptimizerOp statement : statements)
       statement.erase();
+    for (PrecisionOp precision : precisions)
+      precision.erase();
   }
 };
 

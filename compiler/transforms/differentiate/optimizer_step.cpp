@@ -45,8 +45,8 @@ private:
 
 static RankedTensorType withoutSharding(Value value) { return withSharding(value.getType(), {}); }
 
-OptimizerStep::OptimizerStep(func::FuncOp step, OptimizerOp statement)
-    : step(step), statement(statement), builder(step.getBody().front().getTerminator()) {
+OptimizerStep::OptimizerStep(func::FuncOp step, OptimizerOp statement, PrecisionOp precision)
+    : step(step), statement(statement), precision(precision), builder(step.getBody().front().getTerminator()) {
   Operation *output = step.getBody().front().getTerminator();
   for (unsigned index = 0; index < step.getNumResults(); ++index) {
     auto of = step.getResultAttrOfType<IntegerAttr>(index, "plan.gradient_of");
@@ -56,7 +56,7 @@ OptimizerStep::OptimizerStep(func::FuncOp step, OptimizerOp statement)
     int64_t number = group ? group.getInt() : 0;
     BlockArgument parameter = step.getArgument(of.getInt());
     updates.push_back({parameter, output->getOperand(index), cast<DictionaryAttr>(statement.getGroups()[number]),
-                       number, nullptr, parameter});
+                       number, nullptr, nullptr, nullptr});
   }
 }
 
@@ -76,37 +76,81 @@ RankedTensorType OptimizerStep::heldType(const Update &update) const {
   return withSharding(update.parameter.getType(), getSharding(update.parameter).withFlat(flatAxes(update)));
 }
 
-void OptimizerStep::divide(Update &update) {
-  DataOp data = dataOf(update.parameter);
-  bool isDivided = data && (data.getShard() == DataStage::optimizer || data.getShard() == DataStage::gradients);
-  auto match = update.gradient.getDefiningOp<MatchOp>();
-  if (!isDivided || !match)
-    return;
-  update.data = data;
-  SmallVector<AxisRefAttr> flat = flatAxes(update);
-  ArrayAttr axes = builder.getArrayAttr(SmallVector<Attribute>(flat.begin(), flat.end()));
-  match.setFlatAttr(axes);
-  int64_t rank = cast<RankedTensorType>(update.parameter.getType()).getRank();
-  ShardingAttr layout = ShardingAttr::getReplicated(builder.getContext(), rank).withFlat(flat);
-  update.held = ConstrainOp::create(builder, data.getLoc(), withoutSharding(update.parameter), update.parameter, layout,
-                                    axes, data.getTextAttr());
+Type OptimizerStep::changedType(const Update &update) const {
+  PrecisionOp statement = precision;
+  Type own = cast<RankedTensorType>(update.parameter.getType()).getElementType();
+  return statement ? statement.getMaster().value_or(own) : own;
 }
 
-Value OptimizerStep::gather(const Update &update, Value held) {
+Value OptimizerStep::converted(Value value, Type element, StringRef target) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getElementType() == element && target == "aten._to_copy.default")
+    return value;
+  NamedAttrList args;
+  args.set("self", OperandRefAttr::get(builder.getContext(), 0));
+  args.set("dtype", TypeAttr::get(element));
+  Location location = precision ? precision.getLoc() : statement.getLoc();
+  return CallOp::create(builder, location, withSharding(type.clone(element), {}), builder.getStringAttr(target), value,
+                        args.getDictionary(builder.getContext()), StringAttr(), builder.getUnitAttr())
+      .getResult(0);
+}
+
+static bool isNarrow(Type element) { return element.getIntOrFloatBitWidth() <= 16; }
+
+void OptimizerStep::reduce(Update &update) {
+  auto match = update.gradient.getDefiningOp<MatchOp>();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(match);
+  Type changed = changedType(update);
+  std::optional<Type> stated = precision ? precision.getReduce() : std::nullopt;
+  Value addend = converted(match.getGradient(), stated.value_or(changed));
+  // Addends of 16 bits are made in float32 unless the plan wants them rounded.
+  if (stated && isNarrow(*stated))
+    addend = converted(addend, *stated, "meshplan.round_addends");
+  SmallVector<AxisRefAttr> flat = flatAxes(update);
+  ArrayAttr axes = update.data ? builder.getArrayAttr(SmallVector<Attribute>(flat.begin(), flat.end())) : ArrayAttr();
+  update.gradient = MatchOp::create(builder, match.getLoc(), withoutSharding(addend), addend, update.parameter, axes);
+  update.gradient = converted(update.gradient, changed);
+}
+
+void OptimizerStep::hold(Update &update) {
+  update.held = update.parameter;
+  if (changedType(update) != cast<RankedTensorType>(update.parameter.getType()).getElementType())
+    update.held = update.master = addState(update, "master", changedType(update), /*copies=*/true);
   DataOp data = update.data;
-  if (!data)
-    return held;
-  Value whole = MatchOp::create(builder, data.getLoc(), withoutSharding(held), held, update.parameter, ArrayAttr());
-  return StepCall("meshplan.assign", builder, data.getLoc())
+  if (!data || update.master)
+    return;
+  SmallVector<AxisRefAttr> flat = flatAxes(update);
+  int64_t rank = cast<RankedTensorType>(update.parameter.getType()).getRank();
+  update.held =
+      ConstrainOp::create(builder, data.getLoc(), withoutSharding(update.parameter), update.parameter,
+                          ShardingAttr::getReplicated(builder.getContext(), rank).withFlat(flat),
+                          builder.getArrayAttr(SmallVector<Attribute>(flat.begin(), flat.end())), data.getTextAttr());
+}
+
+Value OptimizerStep::newParameter(const Update &update, Value changed) {
+  if (!update.data && !update.master)
+    return changed;
+  DataOp data = update.data;
+  Location location = data ? data.getLoc() : precision.getLoc();
+  Value stored = converted(changed, cast<RankedTensorType>(update.parameter.getType()).getElementType());
+  if (data)
+    stored = MatchOp::create(builder, location, withoutSharding(stored), stored, update.parameter, ArrayAttr());
+  return StepCall("meshplan.assign", builder, location)
       .tensor("self", update.parameter)
-      .tensor("source", whole)
-      .build(withoutSharding(held))
+      .tensor("source", stored)
+      .build(withoutSharding(stored))
       .getResult(0);
 }
 
 void OptimizerStep::add() {
-  for (Update &update : updates)
-    divide(update);
+  for (Update &update : updates) {
+    DataOp data = dataOf(update.parameter);
+    if (data && (data.getShard() == DataStage::optimizer || data.getShard() == DataStage::gradients))
+      update.data = data;
+    reduce(update);
+    hold(update);
+  }
   factor = clipFactor();
   for (const Update &update : updates)
     change(update);
@@ -149,12 +193,20 @@ Value OptimizerStep::learningRate(const Update &update) {
 }
 
 BlockArgument OptimizerStep::state(const Update &update, StringRef name) {
+  std::optional<Type> stated = precision ? precision.getState() : std::nullopt;
+  return addState(update, name, stated.value_or(changedType(update)), /*copies=*/false);
+}
+
+BlockArgument OptimizerStep::addState(const Update &update, StringRef name, Type element, bool copies) {
   auto names = step.getArgAttrOfType<ArrayAttr>(update.parameter.getArgNumber(), "plan.names");
   std::string own = (cast<StringAttr>(names[0]).getValue() + "." + name).str();
-  return addArgument(heldType(update),
-                     {builder.getNamedAttr("plan.kind", builder.getStringAttr("state")),
-                      builder.getNamedAttr("plan.names", builder.getStrArrayAttr({own})),
-                      builder.getNamedAttr("plan.of", builder.getI64IntegerAttr(update.parameter.getArgNumber()))});
+  SmallVector<NamedAttribute> attributes{
+      builder.getNamedAttr("plan.kind", builder.getStringAttr("state")),
+      builder.getNamedAttr("plan.names", builder.getStrArrayAttr({own})),
+      builder.getNamedAttr("plan.of", builder.getI64IntegerAttr(update.parameter.getArgNumber()))};
+  if (copies)
+    attributes.push_back(builder.getNamedAttr("plan.copies", builder.getUnitAttr()));
+  return addArgument(heldType(update).clone(element), attributes);
 }
 
 /// Squares are added up within each division of parameters first: every one of these is reduced once.
@@ -210,8 +262,8 @@ void OptimizerStep::changeByAdam(const Update &update) {
     call.tensor("factor", factor);
   for (StringRef name : {"beta1", "beta2", "eps", "weight_decay"})
     call.number(name, number(update, name));
-  Type type = withoutSharding(update.parameter);
-  CallOp made = call.flag("decoupled", statement.getKind() == "adamw").build({type, type, type});
+  CallOp made = call.flag("decoupled", statement.getKind() == "adamw")
+                    .build({withoutSharding(update.held), withoutSharding(average), withoutSharding(square)});
   give(update, made.getResults(), {average, square});
 }
 
@@ -222,17 +274,19 @@ void OptimizerStep::changeBySgd(const Update &update) {
   call.tensor("learning_rate", learningRate(update)).number("weight_decay", number(update, "weight_decay"));
   if (factor)
     call.tensor("factor", factor);
-  Type type = withoutSharding(update.parameter);
+  Type type = withoutSharding(update.held);
   if (!hasMomentum)
     return give(update, call.build(type).getResults(), {});
   BlockArgument momentum = state(update, "momentum_buffer");
   call.tensor("momentum", momentum).tensor("step", setting("step", 1)).number("rate", number(update, "momentum"));
   call.number("dampening", number(update, "dampening")).flag("nesterov", number(update, "nesterov") != 0);
-  give(update, call.build({type, type}).getResults(), {momentum});
+  give(update, call.build({type, withoutSharding(momentum)}).getResults(), {momentum});
 }
 
 void OptimizerStep::give(const Update &update, ValueRange values, ArrayRef<BlockArgument> states) {
-  results.push_back({gather(update, values.front()), update.parameter});
+  results.push_back({newParameter(update, values.front()), update.parameter});
+  if (update.master)
+    results.push_back({values.front(), update.master});
   for (auto [value, state] : llvm::zip_equal(values.drop_front(), states))
     results.push_back({value, state});
 }
@@ -251,7 +305,11 @@ void OptimizerStep::rewriteResults() {
     attributes.push_back(builder.getDictionaryAttr(
         builder.getNamedAttr("plan.updates", builder.getI64IntegerAttr(argument.getArgNumber()))));
   }
+  SmallVector<Value> replaced(output->getOperands());
   output->setOperands(values);
+  for (Value value : replaced)
+    if (auto match = value.getDefiningOp<MatchOp>(); match && match.use_empty())
+      match.erase();
   step.setType(builder.getFunctionType(step.getArgumentTypes(), ValueRange(values).getTypes()));
   step.setResAttrsAttr(builder.getArrayAttr(attributes));
 }

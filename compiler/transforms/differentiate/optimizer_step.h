@@ -11,9 +11,13 @@ namespace meshplan {
 
 /// Adds to a function whose results include gradients (`plan.gradient_of`) what changes their parameters: states and
 /// settings as arguments, the calls, and the new values as results (`plan.updates`) in the gradients' place.
+///
+/// What a rank's optimizer changes is the parameter, or its master copy, or the rank's part of one of these where a
+/// data statement divides the optimizer.
 class OptimizerStep {
 public:
-  OptimizerStep(mlir::func::FuncOp step, plan::OptimizerOp statement);
+  /// `precision` is null where the plan says nothing of it.
+  OptimizerStep(mlir::func::FuncOp step, plan::OptimizerOp statement, plan::PrecisionOp precision);
 
   void add();
 
@@ -26,20 +30,27 @@ private:
     int64_t group = 0;
     /// The statement that divides what the rank's optimizer changes, where the parameter itself stays whole; or null.
     plan::DataOp data;
-    mlir::Value held; ///< what the optimizer changes: the parameter, or the rank's part of it
+    mlir::BlockArgument master; ///< the copy that it changes, or null
+    mlir::Value held;           ///< what it changes
   };
 
-  /// Divides gradient and parameter as the data statement says.
-  void divide(Update &update);
+  /// The gradient, added up in the type and divided as the plan says, in the type of what it changes.
+  void reduce(Update &update);
+  /// Decides what is changed.
+  void hold(Update &update);
   /// The axes over which the elements of what the optimizer changes are cut.
   llvm::SmallVector<plan::AxisRefAttr> flatAxes(const Update &update) const;
   mlir::RankedTensorType heldType(const Update &update) const;
+  /// The element type of what is changed.
+  mlir::Type changedType(const Update &update) const;
+  mlir::Value converted(mlir::Value value, mlir::Type element, llvm::StringRef target = "aten._to_copy.default");
 
   double number(const Update &update, llvm::StringRef name) const;
   mlir::BlockArgument addArgument(mlir::RankedTensorType type, llvm::ArrayRef<mlir::NamedAttribute> attributes);
   mlir::Value setting(const llvm::Twine &name, double value, mlir::DictionaryAttr schedule = {});
   mlir::Value learningRate(const Update &update);
   mlir::BlockArgument state(const Update &update, llvm::StringRef name);
+  mlir::BlockArgument addState(const Update &update, llvm::StringRef name, mlir::Type element, bool copies);
 
   mlir::Value clipFactor();
   void change(const Update &update);
@@ -47,12 +58,14 @@ private:
   void changeBySgd(const Update &update);
   /// The new values of the parameter and of its states become results.
   void give(const Update &update, mlir::ValueRange values, llvm::ArrayRef<mlir::BlockArgument> states);
-  /// The whole parameter, when ranks have changed a part of it each.
-  mlir::Value gather(const Update &update, mlir::Value held);
+  /// The new parameter, from what was changed instead of it: in its type, gathered where ranks have changed a part
+  /// each.
+  mlir::Value newParameter(const Update &update, mlir::Value changed);
   void rewriteResults();
 
   mlir::func::FuncOp step;
   plan::OptimizerOp statement;
+  plan::PrecisionOp precision;
   mlir::OpBuilder builder;
   llvm::SmallVector<Update> updates;
   llvm::StringMap<mlir::Value> settings;

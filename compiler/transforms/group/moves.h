@@ -7,12 +7,12 @@
 
 namespace meshplan {
 
-/// Moves those of `ops` that stand behind `place` before it, in their order and without anything between them, and whatever
-/// they are made of before that.
+/// Moves those of `ops` that stand behind `place` before it, in their order and without anything between them, and
+/// whatever they are made of before that.
 void moveUp(llvm::ArrayRef<mlir::Operation *> ops, mlir::Operation *place);
 
-/// Moves `op`, which stands before `place`, to right before it, and what reads its results up to there behind `place`, in
-/// the old order. False, and nothing has moved, if `place` needs one of these.
+/// Moves `op`, which stands before `place`, to right before it, and what reads its results up to there behind `place`,
+/// in the old order. False, and nothing has moved, if `place` needs one of these.
 bool moveDown(mlir::Operation *op, mlir::Operation *place);
 
 } // namespace meshplan

@@ -2,7 +2,6 @@
 
 #include "compiler/transforms/import/build_statements.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -56,14 +55,6 @@ SmallVector<AxisRefAttr> StatementBuilder::axisRefs(ArrayRef<size_t> axes) const
   });
 }
 
-/// What the plan means without a statement.
-static std::string helpWithout(StringRef statement) {
-  StringRef meaning = llvm::StringSwitch<StringRef>(statement)
-                          .Case("precision", "the dtypes of the archive hold")
-                          .Default("the whole batch is one");
-  return ("leave it out: " + meaning).str();
-}
-
 static StringRef nameOf(TrainableStatement::Kind kind) {
   switch (kind) {
   case TrainableStatement::Kind::Freeze:
@@ -86,6 +77,8 @@ void StatementBuilder::refuseUseless() {
     refuse("recompute", recompute.range);
   for (const BoundData &data : bound.data)
     refuse("data", data.range);
+  if (bound.precision)
+    refuse("precision", bound.precision->range);
   for (const BoundTrainable &trainable : bound.trainable)
     refuse(nameOf(trainable.kind), trainable.range);
 }
@@ -95,7 +88,7 @@ void StatementBuilder::refuseStatements() {
     refuseUseless();
   for (const LaterStatement &statement : bound.later)
     diagnostics.error(statement.range, "'" + statement.name + "' is not implemented yet")
-        .help(helpWithout(statement.name));
+        .help("leave it out: the whole batch is one");
   for (const BoundModule &module : bound.modules)
     for (const BoundStyle &style : module.styles)
       refuseStyle(style);

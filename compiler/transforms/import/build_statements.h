@@ -39,6 +39,7 @@ private:
   void buildTraining();
   void buildRecompute(const BoundRecompute &recompute);
   void buildData(const BoundData &data);
+  void buildPrecision(const BoundPrecision &precision);
 
   void refuseStatements();
   void refuseUseless();

@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/import/build_statements.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -47,6 +48,28 @@ void StatementBuilder::buildTraining() {
     buildRecompute(recompute);
   for (const BoundData &data : bound.data)
     buildData(data);
+  if (bound.precision)
+    buildPrecision(*bound.precision);
+}
+
+static TypeAttr typeOf(StringRef name, MLIRContext *context) {
+  Type type = llvm::StringSwitch<Type>(name)
+                  .Case("f64", Float64Type::get(context))
+                  .Case("f32", Float32Type::get(context))
+                  .Case("bf16", BFloat16Type::get(context))
+                  .Case("f16", Float16Type::get(context))
+                  .Default({});
+  return type ? TypeAttr::get(type) : TypeAttr();
+}
+
+void StatementBuilder::buildPrecision(const BoundPrecision &precision) {
+  if (!precision.compute.empty())
+    diagnostics.error(precision.range, "'compute " + precision.compute + "' is not implemented yet")
+        .help("export the model in that dtype, and store or master its parameters in another one");
+  MLIRContext *context = builder.getContext();
+  PrecisionOp::create(builder, locate(precision.range), typeOf(precision.storage, context),
+                      typeOf(precision.gather, context), typeOf(precision.reduce, context),
+                      typeOf(precision.master, context), typeOf(precision.state, context));
 }
 
 static DataStage stageOf(const BoundData &data) {
@@ -97,7 +120,8 @@ static std::optional<int64_t> unitOf(const BoundPlan &bound, const OutlineParame
           ++number;
         }
       }
-      bool isNamed = llvm::any_of(unit, [&](const BoundPaths &paths) { return llvm::is_contained(paths.parameters, index); });
+      bool isNamed =
+          llvm::any_of(unit, [&](const BoundPaths &paths) { return llvm::is_contained(paths.parameters, index); });
       if (isNamed)
         return number;
       ++number;
@@ -113,7 +137,8 @@ void StatementBuilder::addData(size_t parameter, SmallVectorImpl<NamedAttribute>
     attributes.push_back(builder.getNamedAttr("plan.data", builder.getI64IntegerAttr(number)));
     if (std::optional<int64_t> unit = unitOf(bound, outlined, parameter, outline.model))
       attributes.push_back(builder.getNamedAttr("plan.unit", builder.getI64IntegerAttr(*unit)));
-    if (llvm::any_of(data.keep, [&](const BoundPaths &paths) { return llvm::is_contained(paths.parameters, parameter); }))
+    if (llvm::any_of(data.keep,
+                     [&](const BoundPaths &paths) { return llvm::is_contained(paths.parameters, parameter); }))
       attributes.push_back(builder.getNamedAttr("plan.keep", builder.getUnitAttr()));
   }
 }

@@ -45,9 +45,20 @@ public:
         widenCall(call);
       else if (op->getNumOperands() == 1 && op->getNumResults() == 1)
         widenCollective(op);
+    // What was to be converted to float32 may be so now.
+    for (Operation *op : ops)
+      if (auto call = dyn_cast<CallOp>(op); call && convertsToItself(call)) {
+        call.getResult(0).replaceAllUsesWith(call.getOperand(0));
+        call.erase();
+      }
   }
 
 private:
+  static bool convertsToItself(CallOp call) {
+    return call.getTarget() == "aten._to_copy.default" && isAddend(call.getResult(0)) &&
+           call.getOperand(0).getType() == call.getResult(0).getType();
+  }
+
   void widenCall(CallOp call) {
     if (llvm::none_of(call.getResults(), [](Value result) { return isNarrowAddend(result); }) || staysExact(call))
       return;
@@ -63,6 +74,8 @@ private:
   static bool staysExact(CallOp call) {
     CallView view = CallView::of(call);
     const OpRecord *record = OpRegistry::get().lookup(view.target);
+    if (record && record->roundsAddends)
+      return true;
     SmallVector<Value> addends = llvm::to_vector(llvm::make_filter_range(call.getOperands(), isAddend));
     if (addends.empty())
       return record && record->picksElements;

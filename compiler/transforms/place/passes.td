@@ -74,4 +74,25 @@ def PlaceBorders : Pass<"plan-place-borders", "::mlir::ModuleOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def PlacePrecision : Pass<"plan-place-precision", "::mlir::ModuleOp"> {
+  let summary = "keep parameters in the types that the plan says";
+  let description = [{
+    A parameter is stored in the type `storage` of `plan.precision`, and
+    converted to what the archive computes in where it is read: before it is
+    gathered, so that what moves is small, or, where `gather` names another type,
+    to that before and to the archive's behind. Runs behind `plan-place-data`,
+    which says what is gathered.
+
+    ```mlir
+    plan.precision {storage = f32}
+    func.func @forward(%w: tensor<16x8xbf16, S>) { plan.call "aten.linear.default"(%x, %w) ...
+    // becomes
+    func.func @forward(%w: tensor<16x8xf32, S>) {
+      %0 = plan.call "aten._to_copy.default"(%w) {dtype = bf16, ...}
+      plan.call "aten.linear.default"(%x, %0) ...
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 #endif // MESHPLAN_COMPILER_TRANSFORMS_PLACE_PASSES_TD

@@ -246,8 +246,7 @@ void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   ArrayRef<AxisRef> axes = communicators.list()[communicator].axes;
   int64_t sent = std::transform_reduce(ops.begin(), ops.end(), int64_t(0), std::plus<>(),
                                        [&](Operation *op) { return sentBytes(*op); });
-  operation.duration =
-      scheduling::collectiveTime(machine, sent, scheduling::groupSpan(axes, layouts.axisSizes()));
+  operation.duration = scheduling::collectiveTime(machine, sent, scheduling::groupSpan(axes, layouts.axisSizes()));
   ClassBytes none(layouts.rankClasses(), 0);
   operation.workspace = operation.lateResults = operation.earlyFreed = none;
   for (Operation *op : ops) {

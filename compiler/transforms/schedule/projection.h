@@ -34,8 +34,9 @@ struct ProjectedFunction {
   std::vector<mlir::Value> buffers;
 };
 
-/// Projects a function. Arguments and constants become permanent buffers; calls, slices and collectives operations, where
-/// collectives of one bucket that follow one another are one; what is returned is kept. Results of operators that the records call views share the storage of their operand.
+/// Projects a function. Arguments and constants become permanent buffers; calls, slices and collectives operations,
+/// where collectives of one bucket that follow one another are one; what is returned is kept. Results of operators that
+/// the records call views share the storage of their operand.
 ///
 /// Fails, with a diagnostic at the op, if a sharding is undecided, an op is none that partition leaves, or a result is
 /// partial.

@@ -129,7 +129,9 @@ Value ProgramWriter::writeGiven(BlockArgument argument, StringAttr name) {
   unsigned index = argument.getArgNumber();
   if (auto of = function.getArgAttrOfType<IntegerAttr>(index, "plan.of")) {
     auto owner = function.getArgAttrOfType<ArrayAttr>(of.getInt(), "plan.names");
-    return sched::StateOp::create(builder, argument.getLoc(), typeOf(argument), name, cast<StringAttr>(owner[0]));
+    auto copies = function.getArgAttrOfType<UnitAttr>(index, "plan.copies");
+    return sched::StateOp::create(builder, argument.getLoc(), typeOf(argument), name, cast<StringAttr>(owner[0]),
+                                  copies);
   }
   return sched::SettingOp::create(builder, argument.getLoc(), typeOf(argument), name,
                                   function.getArgAttrOfType<FloatAttr>(index, "plan.value"),
@@ -179,18 +181,18 @@ void ProgramWriter::writeStart(unsigned index) {
   ArrayRef<Operation *> ops = projection.operations[index];
   Operation &op = *ops.front();
   auto token = sched::TokenType::get(builder.getContext(), llvm::map_to_vector(ops, [&](Operation *each) {
-    return cast<sched::ShardedTensorType>(typeOf(each->getResult(0)));
-  }));
+                                       return cast<sched::ShardedTensorType>(typeOf(each->getResult(0)));
+                                     }));
   SmallVector<Value> inputs =
       llvm::map_to_vector(ops, [&](Operation *each) { return values.lookup(each->getOperand(0)); });
   auto dim = op.getAttrOfType<IntegerAttr>(isa<plan::AllToAllOp>(op) ? "to_dim" : "dim");
   const scheduling::Operation &operation = problem.operations[index];
   auto communicator = FlatSymbolRefAttr::get(builder.getContext(), problem.communicators[*operation.communicator].name);
-  tokens[index] = sched::StartOp::create(
-      builder, op.getLoc(), token, sched::CollectiveKindAttr::get(builder.getContext(), kindOf(op)),
-      inputs, dim, op.getAttrOfType<IntegerAttr>("from_dim"), communicator,
-      stream(operation.stream), builder.getI64IntegerAttr(sequence++), op.getAttrOfType<StringAttr>("cause"),
-      op.getAttrOfType<StringAttr>("module"));
+  tokens[index] = sched::StartOp::create(builder, op.getLoc(), token,
+                                         sched::CollectiveKindAttr::get(builder.getContext(), kindOf(op)), inputs, dim,
+                                         op.getAttrOfType<IntegerAttr>("from_dim"), communicator,
+                                         stream(operation.stream), builder.getI64IntegerAttr(sequence++),
+                                         op.getAttrOfType<StringAttr>("cause"), op.getAttrOfType<StringAttr>("module"));
 }
 
 void ProgramWriter::writeWait(unsigned index) {

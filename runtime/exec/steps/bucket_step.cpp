@@ -84,8 +84,8 @@ private:
     Flight next;
     DType dtype = values[members.front().input].dtype();
     int64_t received = receivedCount();
-    MESHPLAN_ASSIGN_OR_RETURN(next.outgoing, members.size() == 1 ? flatten(values[members.front().input])
-                                                                 : pack(values, dtype));
+    MESHPLAN_ASSIGN_OR_RETURN(next.outgoing,
+                              members.size() == 1 ? flatten(values[members.front().input]) : pack(values, dtype));
     MESHPLAN_ASSIGN_OR_RETURN(next.incoming, allocateTensor({&received, 1}, dtype));
     return next;
   }
@@ -116,8 +116,7 @@ private:
 
   Status land(std::span<Tensor> values, const Flight &landing) const {
     if (members.size() == 1) {
-      MESHPLAN_ASSIGN_OR_RETURN(values[members.front().output],
-                                reshape(landing.incoming, members.front().outputShape));
+      MESHPLAN_ASSIGN_OR_RETURN(values[members.front().output], reshape(landing.incoming, members.front().outputShape));
       return Status();
     }
     for (const Member &member : members) {
@@ -196,6 +195,5 @@ Expected<std::unique_ptr<StartStep>> meshplan::prepareBucket(const RankView &vie
     status = add(action.more_inputs()->Get(i), action.more_outputs()->Get(i));
   if (!status.ok())
     return status.withContext(instructionContext(view, std::string(kindName(action.kind())), instruction));
-  return std::unique_ptr<StartStep>(
-      std::make_unique<BucketStep>(view, instruction, std::move(members), group));
+  return std::unique_ptr<StartStep>(std::make_unique<BucketStep>(view, instruction, std::move(members), group));
 }

@@ -19,7 +19,8 @@ static bool isExtreme(const RankView &view, const artifact::Start &action, const
   return reduces && reduction != Reduction::sum && !group.reduces(view.dtype(action.input()), reduction);
 }
 
-CollectiveStep::CollectiveStep(const RankView &view, const artifact::Instruction &instruction, Pieces pieces, Group &group)
+CollectiveStep::CollectiveStep(const RankView &view, const artifact::Instruction &instruction, Pieces pieces,
+                               Group &group)
     : view(view), instruction(instruction), pieces(std::move(pieces)), group(group),
       outputShape(view.shape(action().output())), takesExtreme(isExtreme(view, action(), group)),
       label{.sequence = action().sequence(), .origin = originText(view.schedule(), instruction)} {}
@@ -123,6 +124,5 @@ Expected<std::unique_ptr<StartStep>> meshplan::prepareStart(const RankView &view
                        std::to_string(instruction.action_as_Start()->sequence()) + " on '" + group.name() + "'";
     return pieces.status().withContext(instructionContext(view, what, instruction));
   }
-  return std::unique_ptr<StartStep>(
-      std::make_unique<CollectiveStep>(view, instruction, *std::move(pieces), group));
+  return std::unique_ptr<StartStep>(std::make_unique<CollectiveStep>(view, instruction, *std::move(pieces), group));
 }

@@ -69,8 +69,7 @@ private:
 
 static std::unique_ptr<Step> prepareFlatSlice(const RankView &view, const artifact::Slice &action) {
   Range whole = view.run(action.input()), part = view.run(action.output());
-  return std::make_unique<FlatSliceStep>(action.input(), action.output(),
-                                         Range{part.offset - whole.offset, part.size});
+  return std::make_unique<FlatSliceStep>(action.input(), action.output(), Range{part.offset - whole.offset, part.size});
 }
 
 Expected<std::unique_ptr<Step>> meshplan::prepareSlice(const RankView &view, const artifact::Instruction &instruction) {

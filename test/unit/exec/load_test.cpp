@@ -17,7 +17,7 @@ std::vector<float> elements(const Tensor &tensor) {
 }
 
 Tensor mustLoad(const FeedRequest &request) {
-  auto tensor = loadTensor(RandomFeed(), request);
+  auto tensor = loadTensor(RandomFeed(), {&request, 1}, sliceShape(request.ranges), request.dtype);
   EXPECT_TRUE(tensor.ok()) << tensor.status().message();
   return *tensor;
 }

@@ -41,6 +41,11 @@ template <int64_t Flops> static OpCost stepCost(const CallView &call) {
   cost.flops = Flops * parameter.getNumElements();
   bool copies = call.getOperand("factor").has_value() || contiguousBytes(call, "gradient") != 0;
   cost.workspaceBytes = copies ? tensorBytes(parameter) : 0;
+  // States of another dtype are converted.
+  for (StringRef name : {"average", "square_average", "momentum"})
+    if (std::optional<unsigned> state = call.getOperand(name);
+        state && call.operands[*state].getElementType() != parameter.getElementType())
+      cost.workspaceBytes += tensorBytes(parameter);
   return cost;
 }
 
@@ -86,7 +91,11 @@ void addOptimizerRecords(OpRegistry &registry) {
                 .cost = stepCost<3>,
                 .overwrites = sgdWrites,
                 .isPointwise = true});
-  registry.add({.target = "meshplan.square_sum", .rule = squareSumRule, .linearity = notLinear, .cost = squareSumCost, .isPointwise = true});
+  registry.add({.target = "meshplan.square_sum",
+                .rule = squareSumRule,
+                .linearity = notLinear,
+                .cost = squareSumCost,
+                .isPointwise = true});
   registry.add({.target = "meshplan.assign",
                 .rule = assignRule,
                 .linearity = notLinear,

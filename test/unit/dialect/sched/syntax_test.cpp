@@ -17,8 +17,8 @@ protected:
     return DimAttr::get(&context, extent, axes, unit, parts, repeat);
   }
   ShardedTensorType tensor(ArrayRef<DimAttr> dims, Type element, Reduction reduction = Reduction::none,
-                           ArrayRef<AxisAttr> partial = {}) {
-    return ShardedTensorType::get(&context, dims, element, reduction, partial);
+                           ArrayRef<AxisAttr> partial = {}, ArrayRef<AxisAttr> flat = {}) {
+    return ShardedTensorType::get(&context, dims, element, reduction, partial, flat);
   }
 };
 

@@ -32,6 +32,14 @@ meshplan::adamStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor 
   if (parameter.numel() == 0)
     return {parameter, average, squareAverage};
   at::Tensor own = likeParameter(scaled(gradient, parameter, factor), parameter);
+  if (average.scalar_type() != parameter.scalar_type()) {
+    // The kernels take states of the parameter's dtype.
+    at::Tensor wideAverage = average.to(parameter.scalar_type()),
+               wideSquare = squareAverage.to(parameter.scalar_type());
+    adamStep(parameter, own, wideAverage, wideSquare, learningRate, step, std::nullopt, beta1, beta2, eps, weightDecay,
+             decoupled);
+    return {parameter, average.copy_(wideAverage), squareAverage.copy_(wideSquare)};
+  }
   // The kernel counts the step itself.
   at::Tensor count = step.to(at::kFloat).clone();
   double rate = learningRate.item<double>();
@@ -46,9 +54,27 @@ meshplan::adamStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor 
   return {parameter, average, squareAverage};
 }
 
-static void fusedSgd(const at::Tensor &parameter, const at::Tensor &gradient, std::vector<at::Tensor> momentum,
-                     double weightDecay, double momentumRate, double rate, double dampening, bool nesterov,
-                     bool isFirst) {
+/// In float32, as the fused kernel computes: that of ATen leaves 16-bit parameters of the CPU as they are.
+static void wideSgd(const at::Tensor &parameter, const at::Tensor &gradient, std::vector<at::Tensor> momentum,
+                    double weightDecay, double momentumRate, double rate, double dampening, bool nesterov,
+                    bool isFirst) {
+  at::Tensor wide = parameter.to(at::kFloat);
+  at::Tensor change = gradient.to(at::kFloat).add(wide, weightDecay);
+  if (!momentum.empty()) {
+    at::Tensor kept =
+        isFirst ? change.clone() : momentum[0].to(at::kFloat).mul(momentumRate).add(change, 1 - dampening);
+    momentum[0].copy_(kept);
+    change = nesterov ? change.add(kept, momentumRate) : kept;
+  }
+  parameter.copy_(wide.sub(change, rate));
+}
+
+static void changeBySgd(const at::Tensor &parameter, const at::Tensor &gradient, std::vector<at::Tensor> momentum,
+                        double weightDecay, double momentumRate, double rate, double dampening, bool nesterov,
+                        bool isFirst) {
+  if (at::elementSize(parameter.scalar_type()) < 4)
+    return wideSgd(parameter, gradient, std::move(momentum), weightDecay, momentumRate, rate, dampening, nesterov,
+                   isFirst);
   std::vector<at::Tensor> parameters{parameter}, gradients{gradient};
   at::_fused_sgd_(parameters, gradients, momentum, weightDecay, momentumRate, rate, dampening, nesterov,
                   /*maximize=*/false, isFirst);
@@ -58,8 +84,9 @@ at::Tensor meshplan::sgdStep(at::Tensor parameter, const at::Tensor &gradient, c
                              const std::optional<at::Tensor> &factor, double weightDecay) {
   checkShapes(parameter, {&gradient});
   if (parameter.numel() > 0)
-    fusedSgd(parameter, likeParameter(scaled(gradient, parameter, factor), parameter), {}, weightDecay,
-             /*momentumRate=*/0, learningRate.item<double>(), /*dampening=*/0, /*nesterov=*/false, /*isFirst=*/false);
+    changeBySgd(parameter, likeParameter(scaled(gradient, parameter, factor), parameter), {}, weightDecay,
+                /*momentumRate=*/0, learningRate.item<double>(), /*dampening=*/0, /*nesterov=*/false,
+                /*isFirst=*/false);
   return parameter;
 }
 
@@ -69,9 +96,14 @@ std::tuple<at::Tensor, at::Tensor> meshplan::momentumStep(at::Tensor parameter, 
                                                           const std::optional<at::Tensor> &factor, double rate,
                                                           double dampening, double weightDecay, bool nesterov) {
   checkShapes(parameter, {&gradient, &momentum});
+  if (momentum.scalar_type() != parameter.scalar_type()) {
+    at::Tensor wide = momentum.to(parameter.scalar_type());
+    momentumStep(parameter, gradient, wide, learningRate, step, factor, rate, dampening, weightDecay, nesterov);
+    return {parameter, momentum.copy_(wide)};
+  }
   if (parameter.numel() > 0)
-    fusedSgd(parameter, likeParameter(scaled(gradient, parameter, factor), parameter), {momentum}, weightDecay, rate,
-             learningRate.item<double>(), dampening, nesterov, /*isFirst=*/step.item<double>() == 1);
+    changeBySgd(parameter, likeParameter(scaled(gradient, parameter, factor), parameter), {momentum}, weightDecay, rate,
+                learningRate.item<double>(), dampening, nesterov, /*isFirst=*/step.item<double>() == 1);
   return {parameter, momentum};
 }
 

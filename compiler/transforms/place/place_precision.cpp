@@ -1,0 +1,101 @@
+//===- place_precision.cpp - in which types parameters are kept -----------===//
+//
+// See PlacePrecision in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/transforms/place/passes.h"
+#include "dialect/plan/plan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_PLACEPRECISION
+#include "compiler/transforms/place/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+namespace {
+
+/// Converts the parameters of one function where they are read.
+class PrecisionPlacer {
+public:
+  PrecisionPlacer(func::FuncOp function, PrecisionOp statement)
+      : statement(statement), builder(OpBuilder::atBlockBegin(&function.getBody().front())) {}
+
+  void place(BlockArgument parameter) {
+    auto type = cast<RankedTensorType>(parameter.getType());
+    Type compute = type.getElementType(), storage = statement.getStorage().value_or(compute);
+    if (!isa<FloatType>(compute))
+      return;
+    Type gathered = gatheredType(parameter, compute);
+    if (storage == compute && gathered == compute)
+      return;
+    parameter.setType(type.clone(storage));
+    Value value = converted(parameter, gathered);
+    if (gathered != compute)
+      value = gather(value, getSharding(parameter));
+    value = converted(value, compute);
+    parameter.replaceUsesWithIf(value, [&](OpOperand &use) { return !made.contains(use.getOwner()); });
+  }
+
+private:
+  /// The type in which the parameter is gathered; that in which it is read if it is not.
+  Type gatheredType(BlockArgument parameter, Type compute) {
+    bool isGathered = getSharding(parameter).isFlat();
+    return isGathered ? statement.getGather().value_or(compute) : compute;
+  }
+
+  Value converted(Value value, Type element) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.getElementType() == element)
+      return value;
+    NamedAttrList args;
+    args.set("self", OperandRefAttr::get(builder.getContext(), 0));
+    args.set("dtype", TypeAttr::get(element));
+    return remember(CallOp::create(builder, statement.getLoc(), withSharding(type.clone(element), {}),
+                                   builder.getStringAttr("aten._to_copy.default"), value,
+                                   args.getDictionary(builder.getContext()), StringAttr()));
+  }
+
+  /// Whole along the axes over which it is stored flat, so that what is behind reads what was gathered.
+  Value gather(Value value, ShardingAttr stored) {
+    ArrayRef<AxisRefAttr> axes = stored.getFlatAxes();
+    ShardingAttr whole = ShardingAttr::getReplicated(builder.getContext(), stored.getRank());
+    return remember(ConstrainOp::create(builder, statement.getLoc(), withSharding(value.getType(), {}), value, whole,
+                                        builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end())),
+                                        builder.getStringAttr("precision")));
+  }
+
+  Value remember(Operation *op) {
+    made.insert(op);
+    return op->getResult(0);
+  }
+
+  PrecisionOp statement;
+  OpBuilder builder;
+  DenseSet<Operation *> made;
+};
+
+struct PlacePrecisionPass : meshplan::impl::PlacePrecisionBase<PlacePrecisionPass> {
+  void runOnOperation() final {
+    SmallVector<PrecisionOp> statements(getOperation().getOps<PrecisionOp>());
+    if (statements.empty())
+      return;
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (function->hasAttr("plan.single_rank"))
+        continue;
+      PrecisionPlacer placer(function, statements.front());
+      for (BlockArgument argument : function.getArguments())
+        if (argumentKind(argument) == "parameter")
+          placer.place(argument);
+      function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(),
+                                         function.getBody().front().getTerminator()->getOperandTypes()));
+    }
+  }
+};
+
+} // namespace

@@ -46,6 +46,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     return;
   case Phase::differentiate:
     manager.addPass(createDifferentiate());
+    manager.addPass(createPlaceMicrobatches());
     manager.addPass(createRecompute());
     manager.addPass(createAddOptimizerStep(AddOptimizerStepOptions{options.gradients}));
     return;
@@ -57,6 +58,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     manager.addPass(createLowerReshards());
     manager.addPass(createWidenAddends());
     manager.addPass(createLocalizeCalls());
+    manager.addPass(createSplitMicrobatches());
     return;
   case Phase::group:
     manager.addPass(createGroupCollectives());

@@ -12,14 +12,14 @@ using namespace mlir;
 
 namespace meshplan {
 
-static void addTo(std::vector<CollectiveTotal> &totals, StringRef kind, int64_t bytes) {
+static void addTo(std::vector<CollectiveTotal> &totals, StringRef kind, int64_t count, int64_t bytes) {
   auto total = llvm::find_if(totals, [&](const CollectiveTotal &each) { return each.kind == kind; });
   if (total == totals.end()) {
     totals.push_back({kind.str(), 0, 0});
     total = std::prev(totals.end());
   }
-  ++total->count;
-  total->bytes += bytes;
+  total->count += count;
+  total->bytes += count * bytes;
 }
 
 namespace {
@@ -36,8 +36,12 @@ private:
   void addCommunicators();
   void addBytes(BytesRange &range, Value tensor);
   void addParameter(sched::ParameterOp parameter);
-  void addCollective(sched::StartOp start);
-  void addStatement(sched::StartOp start, StringRef kind, int64_t bytes);
+  /// A collective that the rank makes `count` times.
+  void addCollective(sched::StartOp start, int64_t count);
+  void addStatement(sched::StartOp start, StringRef kind, int64_t count, int64_t bytes);
+  /// What a step runs before this program.
+  void addPass(sched::ProgramOp pass);
+  void addMemory(sched::MemoryAttr memory);
 
   sched::MeshOp mesh;
   sched::ProgramOp program;
@@ -94,25 +98,52 @@ void ReportBuilder::addParameter(sched::ParameterOp parameter) {
   report.parameters.push_back(std::move(entry));
 }
 
-void ReportBuilder::addStatement(sched::StartOp start, StringRef kind, int64_t bytes) {
+void ReportBuilder::addStatement(sched::StartOp start, StringRef kind, int64_t count, int64_t bytes) {
   FileLineColRange place = sched::getPlanPlace(start.getLoc());
   std::string file = place ? place.getFilename().str() : "";
   int64_t line = place ? place.getStartLine() : 0, column = place ? place.getStartColumn() : 0;
   CollectiveTotal &total = statements[{std::move(file), line, column, start.getCause().value_or("").str(),
                                        start.getCommunicator().str(), kind.str()}];
-  ++total.count;
-  total.bytes += bytes;
+  total.count += count;
+  total.bytes += count * bytes;
 }
 
-void ReportBuilder::addCollective(sched::StartOp start) {
+void ReportBuilder::addCollective(sched::StartOp start, int64_t count) {
   CommunicatorReport &communicator = report.communicators[communicatorIndex.lookup(start.getCommunicator())];
   StringRef kind = sched::stringifyCollectiveKind(start.getKind());
   int64_t bytes = trafficBytes(start, communicator.ranks);
-  addTo(communicator.collectives, kind, bytes);
+  addTo(communicator.collectives, kind, count, bytes);
   for (AxisReport &axis : report.axes)
     if (llvm::is_contained(communicator.axes, axis.name))
-      addTo(axis.collectives, kind, bytes);
-  addStatement(start, kind, bytes);
+      addTo(axis.collectives, kind, count, bytes);
+  addStatement(start, kind, count, bytes);
+}
+
+void ReportBuilder::addMemory(sched::MemoryAttr memory) {
+  report.memory.peak = {memory.getPeak(), memory.getLeast()};
+  // Where ranks share what they read the first is not the largest.
+  report.memory.parameters.largest = memory.getParameters();
+  report.memory.states.largest = memory.getStates();
+  report.memory.accumulators.largest = memory.getAccumulators();
+}
+
+static int64_t permanentBytes(sched::MemoryAttr memory) {
+  return memory.getParameters() + memory.getConstants() + memory.getInputs() + memory.getStates() +
+         memory.getAccumulators();
+}
+
+/// While it runs, what only the step reads is there too.
+void ReportBuilder::addPass(sched::ProgramOp pass) {
+  for (auto start : pass.getBody().getOps<sched::StartOp>())
+    addCollective(start, *pass.getRuns());
+  std::optional<sched::MemoryAttr> own = pass.getMemory(), all = program.getMemory();
+  if (own && all)
+    report.memory.peak.largest =
+        std::max(report.memory.peak.largest, own->getPeak() - permanentBytes(*own) + permanentBytes(*all));
+  if (std::optional<sched::TimeAttr> time = pass.getTime()) {
+    report.time.compute += *pass.getRuns() * time->getCompute();
+    report.time.communication += *pass.getRuns() * time->getCommunication();
+  }
 }
 
 Report ReportBuilder::build() {
@@ -127,24 +158,24 @@ Report ReportBuilder::build() {
     else if (auto input = dyn_cast<sched::InputOp>(step))
       addBytes(report.memory.inputs, input.getResult());
     else if (auto state = dyn_cast<sched::StateOp>(step))
-      addBytes(report.memory.states, state.getResult());
+      addBytes(state.getParameter() ? report.memory.states : report.memory.accumulators, state.getResult());
     else if (auto setting = dyn_cast<sched::SettingOp>(step))
       addBytes(report.memory.inputs, setting.getResult());
     else if (auto start = dyn_cast<sched::StartOp>(step))
-      addCollective(start);
+      addCollective(start, 1);
   }
+  if (std::optional<sched::MemoryAttr> memory = program.getMemory())
+    addMemory(*memory);
+  if (std::optional<sched::TimeAttr> time = program.getTime())
+    report.time = {time->getCompute(), time->getCommunication()};
+  if (program.getSymName() == "step")
+    for (auto pass : program->getParentOfType<ModuleOp>().getOps<sched::ProgramOp>())
+      if (pass.getRuns())
+        addPass(pass);
   for (auto &[key, total] : statements) {
     auto &[file, line, column, text, communicator, kind] = key;
     report.statements.push_back({file, line, column, text, communicator, {kind, total.count, total.bytes}});
   }
-  if (std::optional<sched::MemoryAttr> memory = program.getMemory()) {
-    report.memory.peak = {memory->getPeak(), memory->getLeast()};
-    // Where ranks share what they read the first is not the largest.
-    report.memory.parameters.largest = memory->getParameters();
-    report.memory.states.largest = memory->getStates();
-  }
-  if (std::optional<sched::TimeAttr> time = program.getTime())
-    report.time = {time->getCompute(), time->getCommunication()};
   return std::move(report);
 }
 

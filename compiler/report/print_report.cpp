@@ -65,6 +65,8 @@ static void printMemory(const MemoryReport &memory, raw_ostream &stream) {
   row("inputs", memory.inputs);
   if (memory.states.largest > 0)
     row("optimizer states", memory.states);
+  if (memory.accumulators.largest > 0)
+    row("accumulators", memory.accumulators);
   row("peak", memory.peak);
   table.print(stream);
 }

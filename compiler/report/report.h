@@ -70,7 +70,7 @@ struct BytesRange {
 };
 
 struct MemoryReport {
-  BytesRange parameters, constants, inputs, peak, states;
+  BytesRange parameters, constants, inputs, peak, states, accumulators;
 };
 
 /// Nanoseconds of the rank with the most work, as compiler/scheduling/machine.h estimates them. What overlaps is in

@@ -68,6 +68,7 @@ Value reportToJson(const Report &report) {
                                   {"constants", toJson(report.memory.constants)},
                                   {"inputs", toJson(report.memory.inputs)},
                                   {"states", toJson(report.memory.states)},
+                                  {"accumulators", toJson(report.memory.accumulators)},
                                   {"peak", toJson(report.memory.peak)}}},
                 {"time", Object{{"compute_ns", report.time.compute}, {"communication_ns", report.time.communication}}},
                 {"communicators", toJsonArray(report.communicators)},

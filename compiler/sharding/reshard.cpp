@@ -18,6 +18,9 @@ public:
   SmallVector<ReshardStep> run();
 
 private:
+  /// Adds up what is partial over time, which moves nothing, before anything is moved.
+  void accumulate();
+
   /// Leads to `target` as far as dims and what is partial go.
   void changeDims();
 
@@ -88,6 +91,7 @@ private:
 
 SmallVector<ReshardStep> Planner::run() {
   ShardingAttr wanted = target;
+  accumulate();
   bool keepsDims = current.getDims() == wanted.getDims();
   if (current.isFlat() && (!keepsDims || current.getFlatAxes() != wanted.getFlatAxes()))
     addStep(StepKind::allGather, current.getFlatAxes(), -1, -1, current.withFlat({}));
@@ -100,6 +104,13 @@ SmallVector<ReshardStep> Planner::run() {
   }
   changeDims();
   return std::move(steps);
+}
+
+void Planner::accumulate() {
+  AxisList reduced = without(current.getPartialAxes(), target.getPartialAxes());
+  auto *time = llvm::find_if(reduced, isTime);
+  if (time != reduced.end())
+    addStep(StepKind::allReduce, *time, -1, -1, withoutPartialAxes(*time));
 }
 
 void Planner::changeDims() {

@@ -177,16 +177,34 @@ def Plan_DataOp : Plan_Op<"data"> {
     made in one piece, or, where parameters stay whole, those that together have
     `bucket` bytes; no bucket leaves each alone. `prefetch` is the number of units
     that are gathered before they are needed. What `overlap` does not name is
-    waited for where it starts.
+    waited for where it starts. Gradients are reduced when those of all
+    microbatches are added up, or with `reduce_each` before.
 
     ```mlir
     plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {overlap_gradients, overlap_parameters}
     ```
   }];
   let arguments = (ins Plan_DataStageAttr:$shard, Plan_AxisRefs:$axes, OptionalAttr<I64Attr>:$bucket,
-                       I64Attr:$prefetch, StrAttr:$text, UnitAttr:$overlap_gradients, UnitAttr:$overlap_parameters);
+                       I64Attr:$prefetch, StrAttr:$text, UnitAttr:$overlap_gradients, UnitAttr:$overlap_parameters,
+                       UnitAttr:$reduce_each);
   let assemblyFormat = "$shard `over` $axes (`bucket` $bucket^)? `prefetch` $prefetch `as` $text attr-dict";
   let hasVerifier = 1;
+}
+
+def Plan_MicrobatchesOp : Plan_Op<"microbatches"> {
+  let summary = "the batch of a training step is run in pieces, one after the other";
+  let description = [{
+    Placed in the module beside `plan.mesh`; the location is the statement.
+    `plan-place-microbatches` makes time an axis of the mesh, the last one, over
+    which the batch is divided: what is partial over it is accumulated.
+    `plan-split-microbatches` removes the axis again.
+
+    ```mlir
+    plan.microbatches 4
+    ```
+  }];
+  let arguments = (ins I64Attr:$count);
+  let assemblyFormat = "$count attr-dict";
 }
 
 def Plan_PrecisionOp : Plan_Op<"precision"> {

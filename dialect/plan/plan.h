@@ -43,6 +43,13 @@ llvm::StringRef argumentKind(mlir::BlockArgument argument);
 /// The statement of data parallelism that an argument of a program is in (`plan.data`), or null.
 DataOp dataOf(mlir::BlockArgument argument);
 
+/// The axis of a mesh along which microbatches follow one another; the last one. No plan can name it.
+inline constexpr llvm::StringLiteral timeAxisName = "microbatch";
+inline bool isTime(AxisRefAttr axis) { return axis.getName() == timeAxisName; }
+
+/// True if the tensor is divided or partial over time.
+bool isInTime(mlir::Type type);
+
 /// True for parameters and buffers.
 bool isWeight(mlir::Value value);
 

@@ -94,10 +94,11 @@ def Sched_MemoryAttr : Sched_Attr<"Memory", "memory"> {
   let description = [{
     `peak` covers parameters, constants, inputs, states of the optimizer and the
     largest sum of live values and temporaries; `least` is the peak of the rank
-    with the fewest.
+    with the fewest; `accumulators` are what microbatches add to.
   }];
   let parameters = (ins "int64_t":$parameters, "int64_t":$constants, "int64_t":$inputs, "int64_t":$peak,
-                        "int64_t":$least, DefaultValuedParameter<"int64_t", "0">:$states);
+                        "int64_t":$least, DefaultValuedParameter<"int64_t", "0">:$states,
+                        DefaultValuedParameter<"int64_t", "0">:$accumulators);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -53,12 +53,16 @@ def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminat
   let summary = "an entry point: the steps of one rank, the same for all";
   let description = [{
     `devices` replaces the mesh of the module for a program that runs on other
-    ranks, such as the reference on one.
+    ranks, such as the reference on one. A program with `runs` is run as often at
+    each step, before the program `step` and in the order of the module; the
+    setting `microbatch` counts from 0, and is the number of the last microbatch
+    in `step`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<Sched_MeshAxes>:$devices,
-                       OptionalAttr<Sched_MemoryAttr>:$memory, OptionalAttr<Sched_TimeAttr>:$time);
+                       OptionalAttr<Sched_MemoryAttr>:$memory, OptionalAttr<Sched_TimeAttr>:$time,
+                       OptionalAttr<I64Attr>:$runs);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name (`devices` $devices^)? (`memory` $memory^)? (`time` $time^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name (`runs` $runs^)? (`devices` $devices^)? (`memory` $memory^)? (`time` $time^)? attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     /// Sizes of the axes of the ranks that run this: `devices`, or the mesh of the module.
@@ -96,11 +100,12 @@ def Sched_StateOp : Sched_Step<"state"> {
   let summary = "what the optimizer keeps for a parameter from step to step";
   let description = [{
     All zeros before the first step, or with `copies` what the parameter is.
-    `parameter` is the first name of the parameter.
+    `parameter` is the first name of the parameter. An accumulator belongs to no
+    parameter: it is zeros at the beginning of each step, and may be partial.
   }];
-  let arguments = (ins StrAttr:$name, StrAttr:$parameter, UnitAttr:$copies);
+  let arguments = (ins StrAttr:$name, OptionalAttr<StrAttr>:$parameter, UnitAttr:$copies);
   let results = (outs Sched_TensorType:$result);
-  let assemblyFormat = "$name `of` $parameter (`copies` $copies^)? attr-dict `:` type($result)";
+  let assemblyFormat = "$name (`of` $parameter^)? (`copies` $copies^)? attr-dict `:` type($result)";
 }
 
 def Sched_SettingOp : Sched_Step<"setting"> {

@@ -19,10 +19,16 @@ public:
 
   Status define(int32_t value) {
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
-    if (known[value])
-      return corrupted("value ", value, " is defined twice");
     // Every rank gets its part of the tensor itself, and sees no addend.
     MESHPLAN_RETURN_IF_ERROR(verifyWhole(program, value));
+    return defineAddend(value);
+  }
+
+  /// The same of what may be an addend.
+  Status defineAddend(int32_t value) {
+    MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
+    if (known[value])
+      return corrupted("value ", value, " is defined twice");
     known[value] = true;
     list.push_back(value);
     return Status();
@@ -93,17 +99,19 @@ Status verifyUpdates(const artifact::Program &program) {
     targets.insert(program.parameters()->Get(i)->value());
   for (flatbuffers::uoffset_t i = 0; program.states() && i < program.states()->size(); ++i)
     targets.insert(program.states()->Get(i)->value());
+  for (flatbuffers::uoffset_t i = 0; program.accumulators() && i < program.accumulators()->size(); ++i)
+    targets.insert(program.accumulators()->Get(i)->value());
   return verifyEach("updates", program.updates(), [&](const artifact::Update *update) -> Status {
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", update->value(), program.values()));
     if (!targets.contains(update->target()) || !updated.insert(update->target()).second)
-      return corrupted("value ", update->target(), " is no parameter and no state, or is updated twice");
+      return corrupted("value ", update->target(), " is no parameter, state or accumulator, or is updated twice");
     return verifySameLayout(*program.values()->Get(update->value()), *program.values()->Get(update->target()));
   });
 }
 
 Status verifyMemory(const artifact::Memory *memory) {
   if (memory && (memory->parameters() < 0 || memory->constants() < 0 || memory->inputs() < 0 || memory->peak() < 0 ||
-                 memory->states() < 0))
+                 memory->states() < 0 || memory->accumulators() < 0))
     return corrupted("memory: a size is negative");
   return Status();
 }
@@ -139,6 +147,14 @@ Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program
     MESHPLAN_RETURN_IF_ERROR(definitions.define(state->value()));
     return verifyState(*state, program);
   }));
+  std::set<std::string_view> accumulators;
+  MESHPLAN_RETURN_IF_ERROR(
+      verifyEach("accumulators", program.accumulators(), [&](const artifact::Accumulator *accumulator) -> Status {
+        MESHPLAN_RETURN_IF_ERROR(verifyName(accumulator->name(), accumulators));
+        return definitions.defineAddend(accumulator->value());
+      }));
+  if (program.runs() < 0)
+    return corrupted("it runs ", program.runs(), " times");
   MESHPLAN_RETURN_IF_ERROR(verifyEach("settings", program.settings(), [&](const artifact::Setting *setting) -> Status {
     MESHPLAN_RETURN_IF_ERROR(verifyName(setting->name(), settings));
     MESHPLAN_RETURN_IF_ERROR(definitions.define(setting->value()));

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <map>
 
 using namespace meshplan;
 
@@ -69,18 +70,56 @@ Status Executor::loadConstants() {
   return Status();
 }
 
-/// Zeros before the first step.
+Expected<Tensor> Executor::zeros(int value) const {
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateHostTensor(view.shape(value), view.dtype(value)));
+  if (tensor.byteSize() > 0)
+    std::memset(tensor.data(), 0, tensor.byteSize());
+  return onDevice(tensor);
+}
+
 Status Executor::makeStates() {
   const auto *states = view.program().states();
   for (flatbuffers::uoffset_t i = 0; states && i < states->size(); ++i) {
     int value = states->Get(i)->value();
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateHostTensor(view.shape(value), view.dtype(value)));
-    if (tensor.byteSize() > 0)
-      std::memset(tensor.data(), 0, tensor.byteSize());
-    resident.states += tensor.byteSize();
-    MESHPLAN_ASSIGN_OR_RETURN(initial[value], onDevice(tensor));
+    MESHPLAN_ASSIGN_OR_RETURN(initial[value], zeros(value));
+    resident.states += initial[value].byteSize();
   }
   return Status();
+}
+
+/// In their place, so that programs that share them see it.
+Status Executor::clearAccumulators() {
+  const auto *accumulators = view.program().accumulators();
+  for (flatbuffers::uoffset_t i = 0; accumulators && i < accumulators->size(); ++i) {
+    int value = accumulators->Get(i)->value();
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor cleared, zeros(value));
+    if (initial[value].defined())
+      MESHPLAN_RETURN_IF_ERROR(copyElements(cleared, initial[value]));
+    else
+      initial[value] = std::move(cleared);
+  }
+  return Status();
+}
+
+namespace {
+/// Calls `visit` with the name and the value of everything that programs may share.
+template <typename Visit> void forEachShared(const artifact::Program &program, const Visit &visit) {
+  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
+    visit("parameter " + program.parameters()->Get(i)->names()->Get(0)->str(), program.parameters()->Get(i)->value());
+  for (flatbuffers::uoffset_t i = 0; program.inputs() && i < program.inputs()->size(); ++i)
+    visit("input " + program.inputs()->Get(i)->name()->str(), program.inputs()->Get(i)->value());
+  for (flatbuffers::uoffset_t i = 0; program.accumulators() && i < program.accumulators()->size(); ++i)
+    visit("accumulator " + program.accumulators()->Get(i)->name()->str(), program.accumulators()->Get(i)->value());
+}
+} // namespace
+
+void Executor::share(const Executor &owner) {
+  std::map<std::string, int, std::less<>> theirs;
+  forEachShared(owner.view.program(), [&](const std::string &name, int value) { theirs[name] = value; });
+  forEachShared(view.program(), [&](const std::string &name, int value) {
+    if (auto found = theirs.find(name); found != theirs.end())
+      initial[value] = owner.initial[found->second];
+  });
 }
 
 std::vector<FeedRequest> Executor::requestsOf(const std::vector<std::string> &names, int value) const {

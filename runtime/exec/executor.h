@@ -47,6 +47,19 @@ public:
   /// Numbers of the run, such as the learning rate: see Settings::set.
   Status setNumber(std::string_view name, double number) { return settings.set(name, number); }
 
+  /// Takes parameters, inputs and accumulators that another program of the schedule has under the same names: both then
+  /// have the same elements.
+  void share(const Executor &owner);
+
+  /// Sets the accumulators to zeros: the beginning of a step.
+  Status clearAccumulators();
+
+  /// The next run belongs to this step, counted from 0, and this microbatch.
+  void begin(int64_t step, int64_t microbatch) {
+    stepsDone = step;
+    settings.setMicrobatch(microbatch);
+  }
+
   /// Runs the program once. A failure ends the run of all ranks. A training step changes parameters and states in
   /// place, and counts.
   Status run(Trace *trace = nullptr);
@@ -73,6 +86,7 @@ private:
   Status makeGroups();
   Status loadConstants();
   Status makeStates();
+  Expected<Tensor> zeros(int value) const;
   void takeUpdates();
   /// What is read from outside for a value: one request for each slice.
   std::vector<FeedRequest> requestsOf(const std::vector<std::string> &names, int value) const;

@@ -10,6 +10,7 @@
 using namespace meshplan;
 
 static constexpr std::string_view stepName = "step";
+static constexpr std::string_view microbatchName = "microbatch";
 
 /// From 1 at p = 0 down to 0 at p = 1.
 static double descent(artifact::RateKind kind, double p) {
@@ -32,7 +33,7 @@ Status Settings::set(std::string_view name, double number) {
   std::string names;
   for (flatbuffers::uoffset_t i = 0; program.settings() && i < program.settings()->size(); ++i) {
     std::string_view known = program.settings()->Get(i)->name()->string_view();
-    if (known == stepName)
+    if (known == stepName || known == microbatchName)
       continue;
     if (known == name) {
       given.insert_or_assign(std::string(name), number);
@@ -48,6 +49,8 @@ double Settings::numberAt(const artifact::Setting &setting, int64_t step) const 
   std::string_view name = setting.name()->string_view();
   if (name == stepName)
     return static_cast<double>(step + 1);
+  if (name == microbatchName)
+    return static_cast<double>(microbatch);
   auto own = given.find(name);
   double number = own == given.end() ? setting.number() : own->second;
   return setting.schedule() ? number * rateFactor(*setting.schedule(), step) : number;

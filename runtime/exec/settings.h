@@ -20,9 +20,12 @@ public:
   /// `program` must outlive the settings.
   explicit Settings(const artifact::Program &program) : program(program) {}
 
-  /// Gives a setting another number than the schedule has; its factor stays. `notFound` for an unknown name or "step",
-  /// which follows from the steps.
+  /// Gives a setting another number than the schedule has; its factor stays. `notFound` for an unknown name, "step" or
+  /// "microbatch", which follow from the run.
   Status set(std::string_view name, double number);
+
+  /// The number of the microbatch that runs, counted from 0.
+  void setMicrobatch(int64_t number) { microbatch = number; }
 
   /// The number that a setting has at a step, counted from 0.
   double numberAt(const artifact::Setting &setting, int64_t step) const;
@@ -33,6 +36,7 @@ public:
 private:
   const artifact::Program &program;
   std::map<std::string, double, std::less<>> given;
+  int64_t microbatch = 0;
 };
 
 } // namespace meshplan

@@ -41,8 +41,8 @@ std::vector<LaterStatement> bind::laterStatements(const Syntax &syntax, const Bo
     for (const auto &statement : statements)
       result.push_back({name.str(), statement.range});
   };
-  if (plan.microbatches.count > 1)
-    add(syntax.microbatches, "microbatches");
+  if (plan.microbatches.count > 1 && plan.microbatches.mean)
+    add(syntax.microbatches, "microbatches N mean");
   llvm::stable_sort(result, [](const LaterStatement &a, const LaterStatement &b) {
     return std::tie(a.range.line, a.range.column) < std::tie(b.range.line, b.range.column);
   });

@@ -149,10 +149,17 @@ void ProgramSerializer::addOutput(sched::OutputOp output) {
 }
 
 void ProgramSerializer::addState(sched::StateOp state) {
+  if (!state.getParameter()) {
+    auto entry = std::make_unique<artifact::AccumulatorT>();
+    entry->name = state.getName().str();
+    entry->value = numbers.lookup(state.getResult());
+    program->accumulators.push_back(std::move(entry));
+    return;
+  }
   auto entry = std::make_unique<artifact::StateT>();
   entry->name = state.getName().str();
   entry->value = numbers.lookup(state.getResult());
-  entry->parameter = state.getParameter().str();
+  entry->parameter = state.getParameter()->str();
   entry->copies = state.getCopies();
   program->states.push_back(std::move(entry));
 }
@@ -288,9 +295,11 @@ FailureOr<std::unique_ptr<artifact::ProgramT>> ProgramSerializer::serialize() {
     program->memory->inputs = memory->getInputs();
     program->memory->peak = memory->getPeak();
     program->memory->states = memory->getStates();
+    program->memory->accumulators = memory->getAccumulators();
   }
   if (std::optional<ArrayAttr> devices = op.getDevices())
     program->devices = toAxisTable(*devices);
+  program->runs = static_cast<int32_t>(op.getRuns().value_or(0));
   return std::move(program);
 }
 

@@ -39,6 +39,25 @@ def Differentiate : Pass<"plan-differentiate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def PlaceMicrobatches : Pass<"plan-place-microbatches", "::mlir::ModuleOp"> {
+  let summary = "make time an axis over which the batch is divided";
+  let description = [{
+    The mesh gets a last axis, `microbatch`, and each input of `@step` with a dim
+    `batch` a `plan.constrain` that divides it. What the step makes of it is
+    divided or partial over time as it is over ranks, by the same rules.
+
+    ```mlir
+    plan.microbatches 2
+    func.func @step(%x: tensor<8x4xf32, #plan.sharding<[{"dp"}, {} ]>> {plan.dims = ["batch", ""], plan.kind = "input"}) {
+      %0 = plan.call "aten.relu.default"(%x) ...
+    // becomes
+      %1 = plan.constrain %x #plan.sharding<[{"microbatch"}, {} ]> along [#plan.axis<"microbatch">] as "microbatches 2"
+      %0 = plan.call "aten.relu.default"(%1) ...
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def AddOptimizerStep : Pass<"plan-add-optimizer-step", "::mlir::ModuleOp"> {
   let summary = "change the parameters by their gradients";
   let description = [{

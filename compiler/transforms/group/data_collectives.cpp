@@ -81,6 +81,9 @@ private:
     if (parameter && gradient)
       addBehind(call.getOperands()[*gradient], parameterOf(argumentBehind(call.getOperands()[*parameter])),
                 DataTraffic::reduce);
+    if (call.getTarget() == "meshplan.accumulate")
+      addBehind(call.getOperands()[*view.getOperand("addend")],
+                dyn_cast<BlockArgument>(call.getOperands()[*view.getOperand("self")]), DataTraffic::reduce);
     if (call.getTarget() == "meshplan.assign")
       addBehind(call.getOperands()[*view.getOperand("source")],
                 dyn_cast<BlockArgument>(call.getOperands()[*view.getOperand("self")]), DataTraffic::update);

@@ -88,7 +88,7 @@ void StatementBuilder::refuseStatements() {
     refuseUseless();
   for (const LaterStatement &statement : bound.later)
     diagnostics.error(statement.range, "'" + statement.name + "' is not implemented yet")
-        .help("leave it out: the whole batch is one");
+        .help("leave 'mean' out where no operator mixes samples: the mean is then that of the whole batch");
   for (const BoundModule &module : bound.modules)
     for (const BoundStyle &style : module.styles)
       refuseStyle(style);

@@ -48,6 +48,8 @@ void StatementBuilder::buildTraining() {
     buildRecompute(recompute);
   for (const BoundData &data : bound.data)
     buildData(data);
+  if (bound.microbatches.count > 1)
+    MicrobatchesOp::create(builder, locate(bound.microbatches.range), bound.microbatches.count);
   if (bound.precision)
     buildPrecision(*bound.precision);
 }
@@ -95,7 +97,7 @@ void StatementBuilder::buildData(const BoundData &data) {
                  builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end())),
                  data.bucketBytes ? builder.getI64IntegerAttr(*data.bucketBytes) : IntegerAttr(),
                  builder.getI64IntegerAttr(prefetch), builder.getStringAttr(text), flag(data.overlapGradients),
-                 flag(prefetch > 0));
+                 flag(prefetch > 0), flag(data.reduce == ReduceTime::EachMicrobatch));
 }
 
 /// True if the parameter is one of the module, or of one below it.

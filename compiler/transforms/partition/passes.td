@@ -61,4 +61,22 @@ def LocalizeCalls : Pass<"plan-localize-calls", "::mlir::ModuleOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def SplitMicrobatches : Pass<"plan-split-microbatches", "::mlir::ModuleOp"> {
+  let summary = "run what is divided over time once for each microbatch";
+  let description = [{
+    A sum over the axis of time becomes an accumulator (`plan.kind` of an
+    argument), to which each run of a program adds (`meshplan.accumulate`). What
+    must be known of the whole batch before something else can begin, such as the
+    number of its tokens, is a pass over the batch of its own: programs `@count0`,
+    `@count1`, ..., and `@accumulate` for the last one. `plan.runs` says how often a
+    step runs them. `@step` runs the last microbatch, and goes on with the sums. The
+    microbatch of an input is taken by its number (`meshplan.take_microbatch`, and
+    the setting `microbatch`), and the axis is gone: extents are those of a
+    microbatch.
+
+    What would have to put microbatches together again is an error.
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 #endif // MESHPLAN_COMPILER_TRANSFORMS_PARTITION_PASSES_TD

@@ -30,6 +30,13 @@ using namespace meshplan::plan;
 
 namespace {
 
+/// Over which microbatches it is a sum.
+AxisList timeAxesOf(ShardingAttr sharding) {
+  AxisList axes;
+  llvm::copy_if(sharding.getPartialAxes(), std::back_inserter(axes), isTime);
+  return axes;
+}
+
 AxisList toAxes(ArrayAttr axes) { return AxisList(axes.getAsRange<AxisRefAttr>()); }
 
 using ModuleStyles = llvm::StringMap<SmallVector<StyleOp, 1>>;
@@ -211,10 +218,15 @@ LogicalResult Propagation::visit(Operation *op) {
 }
 
 Value Propagation::reduce(Value value, AxisRefAttr axis, Operation *user) {
+  // What is accumulated first is moved once.
+  if (!isTime(axis))
+    for (AxisRefAttr time : timeAxesOf(getSharding(value)))
+      value = reduce(value, time, user);
   ShardingAttr sharding = getSharding(value);
   AxisList rest = without(sharding.getPartialAxes(), axis);
   ShardingAttr reduced = sharding.withPartial(sharding.getReduction(), rest);
-  bool mayScatter = sharding.getReduction() == Reduction::sum && !sharding.isFlat();
+  // Microbatches have no parts of a sum of their own: it is there when all have been run.
+  bool mayScatter = sharding.getReduction() == Reduction::sum && !sharding.isFlat() && !isTime(axis);
   WantedDim wanted = mayScatter ? findWantedDim(value, axis, mesh) : WantedDim();
   if (wanted.dim >= 0)
     if (std::optional<DimShardingAttr> divided = extended(value, wanted.dim, reduced.getDims()[wanted.dim], axis))
@@ -295,6 +307,13 @@ LogicalResult Propagation::checkDivides(ConstrainOp constrain, int64_t dim, Arra
   return failure();
 }
 
+/// Where ranks have no room for the gradients of others it is reduced before it is accumulated.
+static bool reducesEachMicrobatch(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  DataOp data = argument ? dataOf(argument) : DataOp();
+  return data && data.getReduceEach();
+}
+
 void Propagation::visitMatch(MatchOp match) {
   Value gradient = layouts.current(match.getGradient());
   ShardingAttr from = getSharding(gradient), to = getSharding(match.getValue()).withoutPartial();
@@ -303,7 +322,10 @@ void Propagation::visitMatch(MatchOp match) {
   // What divides the value, or what the ranks have addends over, is behind the reshard.
   std::optional<Cause> cause =
       from.isPartial() ? layouts.causeOf(gradient, from.getPartialAxes().front()) : statementBehind(match.getValue());
-  Value made = layouts.obtain(gradient, to, match, cause.value_or(Cause{match.getLoc(), StringAttr()}));
+  Cause known = cause.value_or(Cause{match.getLoc(), StringAttr()});
+  if (reducesEachMicrobatch(match.getValue()))
+    gradient = layouts.obtain(gradient, to.withPartial(from.getReduction(), timeAxesOf(from)), match, known);
+  Value made = layouts.obtain(gradient, to, match, known);
   for (AxisRefAttr axis : allAxes(to))
     if (std::optional<Cause> own = layouts.causeOf(match.getValue(), axis))
       layouts.setCause(made, axis, *own);

@@ -279,7 +279,10 @@ LogicalResult Projector::checkType(Operation *op, Type type) {
 
 LogicalResult Projector::projectReturn(func::ReturnOp op) {
   for (auto [index, value] : llvm::enumerate(op.getOperands())) {
-    if (plan::ShardingAttr sharding = plan::getSharding(value); sharding && sharding.isPartial())
+    plan::ShardingAttr sharding = plan::getSharding(value);
+    auto updated = function.getResultAttrOfType<IntegerAttr>(index, "plan.updates");
+    bool accumulates = updated && plan::argumentKind(function.getArgument(updated.getInt())) == "accumulator";
+    if (sharding && sharding.isPartial() && !accumulates)
       return op.emitError() << "result " << index << " is partial: " << value.getType();
     Buffer &buffer = result.problem.buffers[bufferOf.lookup(value)];
     buffer.kept = !buffer.permanent;

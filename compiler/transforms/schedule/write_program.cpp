@@ -75,23 +75,27 @@ private:
 
 sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) {
   scheduling::MemoryProfile profile = scheduling::profileMemory(problem, solution);
-  int64_t parameters = 0, inputs = 0, states = 0, constants = 0;
+  int64_t parameters = 0, inputs = 0, states = 0, constants = 0, accumulators = 0;
   for (unsigned rankClass = 0; rankClass < problem.rankClasses; ++rankClass) {
-    int64_t ownParameters = 0, ownInputs = 0, ownStates = 0;
+    int64_t ownParameters = 0, ownInputs = 0, ownStates = 0, ownAccumulators = 0;
     for (unsigned index = 0; index < function.getNumArguments(); ++index) {
       StringRef kind = plan::argumentKind(function.getArgument(index));
-      int64_t &own = kind == "state" ? ownStates : kind == "input" || kind == "setting" ? ownInputs : ownParameters;
+      int64_t &own = kind == "state"         ? ownStates
+                     : kind == "accumulator" ? ownAccumulators
+                     : kind == "input" || kind == "setting" ? ownInputs : ownParameters;
       own += problem.buffers[index].bytes[rankClass];
     }
     parameters = std::max(parameters, ownParameters);
     inputs = std::max(inputs, ownInputs);
     states = std::max(states, ownStates);
-    constants = std::max(constants, profile.permanent[rankClass] - ownParameters - ownInputs - ownStates);
+    accumulators = std::max(accumulators, ownAccumulators);
+    constants = std::max(constants, profile.permanent[rankClass] - ownParameters - ownInputs - ownStates -
+                                        ownAccumulators);
   }
   auto isSmaller = [](const scheduling::Peak &left, const scheduling::Peak &right) { return left.bytes < right.bytes; };
   auto [least, largest] = std::minmax_element(profile.peaks.begin(), profile.peaks.end(), isSmaller);
   return sched::MemoryAttr::get(builder.getContext(), parameters, constants, inputs, largest->bytes, least->bytes,
-                                states);
+                                states, accumulators);
 }
 
 sched::TimeAttr ProgramWriter::timeOf() {
@@ -108,7 +112,7 @@ void ProgramWriter::writeArguments() {
     if (!names || names.empty())
       names = builder.getStrArrayAttr({("arg" + Twine(index)).str()});
     StringRef kind = plan::argumentKind(argument);
-    if (kind == "state" || kind == "setting") {
+    if (kind == "state" || kind == "setting" || kind == "accumulator") {
       values.map(argument, writeGiven(argument, cast<StringAttr>(names[0])));
       continue;
     }
@@ -127,6 +131,8 @@ void ProgramWriter::writeArguments() {
 
 Value ProgramWriter::writeGiven(BlockArgument argument, StringAttr name) {
   unsigned index = argument.getArgNumber();
+  if (plan::argumentKind(argument) == "accumulator")
+    return sched::StateOp::create(builder, argument.getLoc(), typeOf(argument), name, StringAttr(), UnitAttr());
   if (auto of = function.getArgAttrOfType<IntegerAttr>(index, "plan.of")) {
     auto owner = function.getArgAttrOfType<ArrayAttr>(of.getInt(), "plan.names");
     auto copies = function.getArgAttrOfType<UnitAttr>(index, "plan.copies");
@@ -249,7 +255,8 @@ void ProgramWriter::write(const scheduling::Solution &solution) {
   if (function->hasAttr("plan.single_rank"))
     devices = builder.getArrayAttr({sched::MeshAxisAttr::get(builder.getContext(), "rank", 1)});
   auto program = sched::ProgramOp::create(builder, function.getLoc(), function.getSymName(), devices,
-                                          memoryOf(solution), timeOf());
+                                          memoryOf(solution), timeOf(),
+                                          function->getAttrOfType<IntegerAttr>("plan.runs"));
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&program.getBody());
   writeArguments();

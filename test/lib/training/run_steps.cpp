@@ -7,8 +7,8 @@
 #include "runtime/artifact/artifact.h"
 #include "runtime/artifact/sharding.h"
 #include "runtime/comm/threads/run_threads.h"
-#include "runtime/exec/executor.h"
 #include "runtime/exec/shared_output.h"
+#include "runtime/exec/training_step.h"
 #include "runtime/tensor/compute_scope.h"
 
 #include <cstdio>
@@ -40,16 +40,16 @@ struct Files {
 
 Status trainRank(const Artifact &artifact, const artifact::Program &program, const Files &files, World &world) {
   ComputeScope compute(1, Device());
-  MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(artifact, program, world));
+  MESHPLAN_ASSIGN_OR_RETURN(TrainingStep training, TrainingStep::create(artifact, world));
   MESHPLAN_ASSIGN_OR_RETURN(SharedOutput output,
                             SharedOutput::open(world, files.result, resultSpecs(program, files.inputs.size())));
-  MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(*files.weights));
+  MESHPLAN_RETURN_IF_ERROR(training.loadParameters(*files.weights));
   for (size_t step = 0; step < files.inputs.size(); ++step) {
-    MESHPLAN_RETURN_IF_ERROR(executor->loadInputs(*files.inputs[step]));
-    MESHPLAN_RETURN_IF_ERROR(executor->run());
-    MESHPLAN_RETURN_IF_ERROR(executor->writeOutputs(output.writer(), "step" + std::to_string(step) + "."));
+    MESHPLAN_RETURN_IF_ERROR(training.loadInputs(*files.inputs[step]));
+    MESHPLAN_RETURN_IF_ERROR(training.run());
+    MESHPLAN_RETURN_IF_ERROR(training.step().writeOutputs(output.writer(), "step" + std::to_string(step) + "."));
   }
-  MESHPLAN_RETURN_IF_ERROR(executor->writeHeld(output.writer()));
+  MESHPLAN_RETURN_IF_ERROR(training.step().writeHeld(output.writer()));
   return output.commit();
 }
 

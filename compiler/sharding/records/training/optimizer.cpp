@@ -70,6 +70,9 @@ static FactorRule assignRule(const CallView &call) {
   return builder.finish();
 }
 
+/// The dim is another one behind: it is whole for this rule, and made when layouts are decided.
+static FactorRule takeRule(const CallView &call) { return RuleBuilder(call).finish(); }
+
 static FactorRule clipRule(const CallView &call) { return RuleBuilder(call).finish(); }
 
 void addOptimizerRecords(OpRegistry &registry) {
@@ -102,6 +105,17 @@ void addOptimizerRecords(OpRegistry &registry) {
                 .cost = copyCost,
                 .overwrites = assignWrites,
                 .isPointwise = true});
+  registry.add({.target = "meshplan.accumulate",
+                .rule = assignRule,
+                .linearity = notLinear,
+                .cost = copyCost,
+                .overwrites = assignWrites,
+                .isPointwise = true});
+  registry.add({.target = "meshplan.take_microbatch",
+                .rule = takeRule,
+                .linearity = notLinear,
+                .cost = viewCost,
+                .strides = likeFirst});
   registry.add({.target = "meshplan.clip_factor", .rule = clipRule, .linearity = notLinear, .cost = copyCost});
 }
 

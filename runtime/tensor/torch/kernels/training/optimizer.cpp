@@ -112,6 +112,18 @@ at::Tensor meshplan::assign(at::Tensor self, const at::Tensor &source) {
   return self.copy_(source);
 }
 
+at::Tensor meshplan::accumulate(at::Tensor self, const at::Tensor &addend) {
+  checkShapes(self, {&addend});
+  return self.add_(addend);
+}
+
+at::Tensor meshplan::takeMicrobatch(const at::Tensor &self, const at::Tensor &index, int64_t dim, int64_t count) {
+  TORCH_CHECK(count > 0 && self.size(dim) % count == 0, "dim ", dim, " of ", self.sizes(), " is not made of ", count,
+              " microbatches");
+  int64_t size = self.size(dim) / count;
+  return self.narrow(dim, index.item<int64_t>() * size, size);
+}
+
 at::Tensor meshplan::squareSum(const at::Tensor &self) {
   at::ScalarType type = self.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
   return at::linalg_vector_norm(self, 2, std::nullopt, /*keepdim=*/false, type).square();

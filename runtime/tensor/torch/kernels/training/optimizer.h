@@ -38,6 +38,12 @@ std::tuple<at::Tensor, at::Tensor> momentumStep(at::Tensor parameter, const at::
 /// `self`, with the elements of `source`, in its own dtype.
 at::Tensor assign(at::Tensor self, const at::Tensor &source);
 
+/// `self`, with `addend` added to it.
+at::Tensor accumulate(at::Tensor self, const at::Tensor &addend);
+
+/// A view of piece `index` (a tensor of one number) of the `count` equal ones of a dim.
+at::Tensor takeMicrobatch(const at::Tensor &self, const at::Tensor &index, int64_t dim, int64_t count);
+
 /// The sum of the squares of all elements, [] f32 (f64 of f64): an addend of the square of a norm.
 at::Tensor squareSum(const at::Tensor &self);
 

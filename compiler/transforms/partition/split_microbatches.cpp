@@ -1,0 +1,351 @@
+//===- split_microbatches.cpp - programs for microbatches -----------------===//
+//
+// See SplitMicrobatches in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/transforms/partition/passes.h"
+#include "dialect/plan/plan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_SPLITMICROBATCHES
+#include "compiler/transforms/partition/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+/// A sum over all microbatches.
+static bool isAccumulation(Operation *op) {
+  auto reduce = dyn_cast<AllReduceOp>(op);
+  return reduce && llvm::any_of(reduce.getAxes().getAsRange<AxisRefAttr>(), isTime);
+}
+
+static bool isInTime(Operation *op) {
+  return llvm::any_of(op->getOperandTypes(), [](Type type) { return plan::isInTime(type); }) ||
+         llvm::any_of(op->getResultTypes(), [](Type type) { return plan::isInTime(type); });
+}
+
+namespace {
+
+/// In which pass over the batch each sum is added up: as late as its readers allow, so that a pass computes only what the
+/// next one needs.
+class Passes {
+public:
+  explicit Passes(func::FuncOp step) {
+    countPasses(step);
+    // The first pass that needs what an op makes; behind the last one for what only the end of the step reads.
+    for (Operation &op : llvm::reverse(step.getBody().front())) {
+      int64_t pass = last + 1;
+      for (Value result : op.getResults())
+        for (Operation *user : result.getUsers())
+          if (auto found = neededBy.find(user); found != neededBy.end())
+            pass = std::min(pass, found->second);
+      if (isAccumulation(&op))
+        accumulations.push_back({&op, --pass});
+      neededBy[&op] = pass;
+    }
+    std::reverse(accumulations.begin(), accumulations.end());
+  }
+
+  /// In the order of the program.
+  SmallVector<std::pair<Operation *, int64_t>> accumulations;
+  int64_t last = 0; ///< number of the last pass
+
+private:
+  /// One more for each sum that another one needs.
+  void countPasses(func::FuncOp step) {
+    DenseMap<Value, int64_t> sums;
+    for (Operation &op : step.getBody().front()) {
+      int64_t count = 0;
+      for (Value operand : op.getOperands())
+        count = std::max(count, sums.lookup(operand));
+      if (isAccumulation(&op))
+        last = std::max(last, count++);
+      for (Value result : op.getResults())
+        sums[result] = count;
+    }
+  }
+
+  llvm::DenseMap<Operation *, int64_t> neededBy;
+};
+
+/// Makes the program of one pass over the batch, or the step itself, of a copy of the step in which time is an axis.
+class PassMaker {
+public:
+  PassMaker(func::FuncOp function, MeshOp mesh, int64_t count)
+      : function(function), mesh(mesh), count(count),
+        builder(function.getBody().front().getTerminator()) {}
+
+  /// The number of the pass, and whether it is the step, which runs the last microbatch and goes on.
+  LogicalResult run(int64_t pass, bool isStep);
+
+private:
+  BlockArgument addArgument(Type type, StringRef kind, const Twine &name, ArrayRef<NamedAttribute> more = {});
+  Value indexOfMicrobatch();
+  SmallVector<NamedAttribute> attributesOf(AllReduceOp reduce);
+  void accumulate(AllReduceOp reduce, const Twine &name, bool isReady);
+  LogicalResult localize(Operation *op);
+  LogicalResult takePart(SliceOp slice);
+  RankedTensorType withoutTime(RankedTensorType type) const;
+  void eraseDead();
+  LogicalResult finish(bool isStep);
+
+  func::FuncOp function;
+  MeshOp mesh;
+  int64_t count;
+  OpBuilder builder;
+  BlockArgument index;
+  SmallVector<std::pair<Value, BlockArgument>> sums;
+};
+
+} // namespace
+
+BlockArgument PassMaker::addArgument(Type type, StringRef kind, const Twine &name, ArrayRef<NamedAttribute> more) {
+  SmallVector<NamedAttribute> attributes(more);
+  attributes.push_back(builder.getNamedAttr("plan.kind", builder.getStringAttr(kind)));
+  attributes.push_back(builder.getNamedAttr("plan.names", builder.getStrArrayAttr({name.str()})));
+  unsigned number = function.getNumArguments();
+  [[maybe_unused]] LogicalResult inserted =
+      function.insertArgument(number, type, builder.getDictionaryAttr(attributes), function.getLoc());
+  return function.getArgument(number);
+}
+
+Value PassMaker::indexOfMicrobatch() {
+  if (!index) {
+    ShardingAttr whole = ShardingAttr::getReplicated(builder.getContext(), 0);
+    index = addArgument(RankedTensorType::get({}, builder.getF64Type(), whole), "setting", "microbatch",
+                        builder.getNamedAttr("plan.value", builder.getF64FloatAttr(0)));
+  }
+  return index;
+}
+
+/// True if the microbatches of a dim are equal runs of units, as those of samples are.
+static bool hasEqualMicrobatches(Type type, int64_t count) {
+  ShardingAttr sharding = getSharding(type);
+  for (auto [extent, dim] : llvm::zip(cast<RankedTensorType>(type).getShape(), sharding.getDims()))
+    if (llvm::any_of(dim.getAxes(), isTime) &&
+        (!dim.getParts().empty() || isShared(dim) || extent % (count * dim.getUnit()) != 0))
+      return false;
+  return true;
+}
+
+RankedTensorType PassMaker::withoutTime(RankedTensorType type) const {
+  ShardingAttr sharding = getSharding(type);
+  if (!plan::isInTime(type))
+    return type;
+  SmallVector<int64_t> shape(type.getShape());
+  SmallVector<DimShardingAttr> dims(sharding.getDims());
+  for (auto [extent, dim] : llvm::zip(shape, dims)) {
+    SmallVector<AxisRefAttr> rest;
+    llvm::copy_if(dim.getAxes(), std::back_inserter(rest), [](AxisRefAttr axis) { return !isTime(axis); });
+    if (rest.size() == dim.getAxes().size())
+      continue;
+    extent /= count;
+    dim = divideDim(extent, rest, mesh, dim.getUnit());
+  }
+  SmallVector<AxisRefAttr> partial;
+  llvm::copy_if(sharding.getPartialAxes(), std::back_inserter(partial), [](AxisRefAttr axis) { return !isTime(axis); });
+  ShardingAttr own = ShardingAttr::get(type.getContext(), dims).withPartial(sharding.getReduction(), partial);
+  return RankedTensorType::get(shape, type.getElementType(), own.withFlat(sharding.getFlatAxes()));
+}
+
+/// Those by which the phase `group` knows whose gradient it is.
+SmallVector<NamedAttribute> PassMaker::attributesOf(AllReduceOp reduce) {
+  SmallVector<NamedAttribute> attributes;
+  for (StringRef name : {"plan.data", "plan.unit"})
+    if (Attribute value = reduce->getAttr(name))
+      attributes.push_back(builder.getNamedAttr(name, value));
+  return attributes;
+}
+
+void PassMaker::accumulate(AllReduceOp reduce, const Twine &name, bool isReady) {
+  BlockArgument sum = addArgument(reduce.getType(), "accumulator", name, attributesOf(reduce));
+  if (isReady) {
+    reduce.replaceAllUsesWith(Value(sum));
+    return;
+  }
+  OpBuilder here(reduce);
+  NamedAttrList args;
+  args.set("self", OperandRefAttr::get(builder.getContext(), 0));
+  args.set("addend", OperandRefAttr::get(builder.getContext(), 1));
+  auto call = CallOp::create(here, reduce.getLoc(), TypeRange(reduce.getType()),
+                             builder.getStringAttr("meshplan.accumulate"), ValueRange{sum, reduce.getInput()},
+                             args.getDictionary(builder.getContext()), StringAttr(), builder.getUnitAttr());
+  reduce.replaceAllUsesWith(call.getResult(0));
+  sums.push_back({call.getResult(0), sum});
+}
+
+/// The microbatch of a value that is there whole.
+LogicalResult PassMaker::takePart(SliceOp slice) {
+  auto axes = slice.getAxes().getAsRange<AxisRefAttr>();
+  if (!llvm::hasSingleElement(axes) || !slice.getDim())
+    return slice.emitError() << "divides a value over microbatches and ranks at once";
+  OpBuilder here(slice);
+  NamedAttrList args;
+  args.set("self", OperandRefAttr::get(builder.getContext(), 0));
+  args.set("index", OperandRefAttr::get(builder.getContext(), 1));
+  args.set("dim", builder.getI64IntegerAttr(*slice.getDim()));
+  args.set("count", builder.getI64IntegerAttr(count));
+  auto call = CallOp::create(here, slice.getLoc(), TypeRange(withoutTime(cast<RankedTensorType>(slice.getType()))),
+                             builder.getStringAttr("meshplan.take_microbatch"),
+                             ValueRange{slice.getInput(), indexOfMicrobatch()},
+                             args.getDictionary(builder.getContext()), StringAttr(), UnitAttr());
+  slice.getResult().replaceAllUsesWith(call.getResult(0));
+  slice.erase();
+  return success();
+}
+
+/// An integer that depends on the place of a sample in the batch.
+static bool dependsOnPlace(CallOp call, Attribute argument) {
+  if (auto list = dyn_cast<ArrayAttr>(argument))
+    return llvm::any_of(list, [&](Attribute item) { return dependsOnPlace(call, item); });
+  auto local = dyn_cast<LocalIntAttr>(argument);
+  if (!local || local.getOffsetScale() == 0)
+    return false;
+  Type type = local.getOfResult() ? call.getResult(local.getIndex()).getType()
+                                  : call.getOperand(local.getIndex()).getType();
+  return llvm::any_of(getSharding(type).getDims()[local.getDim()].getAxes(), isTime);
+}
+
+LogicalResult PassMaker::localize(Operation *op) {
+  if (auto slice = dyn_cast<SliceOp>(op);
+      slice && llvm::any_of(slice.getAxes().getAsRange<AxisRefAttr>(), isTime))
+    return takePart(slice);
+  bool isAboutTime = op->hasAttr("axes") && !isa<ConstrainOp>(op) &&
+                     llvm::any_of(op->getAttrOfType<ArrayAttr>("axes").getAsRange<AxisRefAttr>(), isTime);
+  if (isAboutTime) {
+    auto diagnostic = op->emitError() << "microbatches would have to be put together: an operator reads samples of several";
+    diagnostic.attachNote(op->getLoc()) << "help: leave 'microbatches' out, or take the operator that mixes samples out of "
+                                           "the model";
+    return diagnostic;
+  }
+  if (auto call = dyn_cast<CallOp>(op))
+    for (NamedAttribute argument : call.getArgs())
+      if (dependsOnPlace(call, argument.getValue()))
+        return call.emitError() << "operator '" << call.getTarget()
+                                << "' depends on the place of a sample in the batch, which microbatches do not know yet";
+  for (Value result : op->getResults())
+    if (plan::isInTime(result.getType()) && !hasEqualMicrobatches(result.getType(), count))
+      return op->emitError() << "divides " << result.getType() << " into microbatches of several sizes";
+  for (Value result : op->getResults())
+    result.setType(withoutTime(cast<RankedTensorType>(result.getType())));
+  return success();
+}
+
+void PassMaker::eraseDead() {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+/// Sums become results; of a pass they are the only ones, and it has only the arguments that they need.
+LogicalResult PassMaker::finish(bool isStep) {
+  Operation *output = function.getBody().front().getTerminator();
+  SmallVector<Value> values;
+  SmallVector<Attribute> attributes;
+  if (isStep) {
+    llvm::append_range(values, output->getOperands());
+    for (unsigned number = 0; number < values.size(); ++number)
+      attributes.push_back(function.getResultAttrDict(number));
+  }
+  for (auto [value, sum] : sums)
+    values.push_back(value);
+  output->setOperands(values);
+  function.setType(builder.getFunctionType(function.getArgumentTypes(), ValueRange(values).getTypes()));
+  function.removeResAttrsAttr();
+  eraseDead();
+  llvm::BitVector unread(function.getNumArguments());
+  for (BlockArgument argument : function.getArguments())
+    unread[argument.getArgNumber()] = !isStep && argument.use_empty();
+  if (failed(function.eraseArguments(unread)))
+    return failure();
+  for (auto [value, sum] : sums)
+    attributes.push_back(builder.getDictionaryAttr(
+        builder.getNamedAttr("plan.updates", builder.getI64IntegerAttr(sum.getArgNumber()))));
+  function.setResAttrsAttr(builder.getArrayAttr(attributes));
+  return success();
+}
+
+LogicalResult PassMaker::run(int64_t pass, bool isStep) {
+  Passes passes(function);
+  for (auto [number, accumulation] : llvm::enumerate(passes.accumulations)) {
+    auto [op, own] = accumulation;
+    if (own <= pass)
+      accumulate(cast<AllReduceOp>(op), "microbatches.sum" + Twine(number), /*isReady=*/own < pass);
+  }
+  if (failed(finish(isStep)))
+    return failure();
+  for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))
+    if (::isInTime(&op) && failed(localize(&op)))
+      return failure();
+  return success();
+}
+
+/// Marks the accumulations of gradients with the data statement and the unit of their parameter.
+static void markGradients(func::FuncOp step) {
+  step.walk([&](CallOp call) {
+    auto numberOf = [&](StringRef name) { return call.getArgs().getAs<OperandRefAttr>(name); };
+    OperandRefAttr parameter = numberOf("parameter"), gradient = numberOf("gradient");
+    if (!parameter || !gradient)
+      return;
+    auto behind = [&](Value value, auto stops) {
+      while (Operation *op = value.getDefiningOp()) {
+        if (op->getNumOperands() != 1 || stops(op))
+          break;
+        value = op->getOperand(0);
+      }
+      return value;
+    };
+    auto argument = dyn_cast<BlockArgument>(
+        behind(call.getOperands()[parameter.getIndex()], [](Operation *) { return false; }));
+    Operation *sum = behind(call.getOperands()[gradient.getIndex()], isAccumulation).getDefiningOp();
+    if (!argument || !sum || !isAccumulation(sum))
+      return;
+    if (auto of = step.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "plan.of"))
+      argument = step.getArgument(of.getInt());
+    for (StringRef name : {"plan.data", "plan.unit"})
+      if (Attribute value = step.getArgAttr(argument.getArgNumber(), name))
+        sum->setAttr(name, value);
+  });
+}
+
+/// Drops the axis of time, behind all others, of which no value speaks any more.
+static void dropTime(MeshOp mesh) {
+  Builder builder(mesh.getContext());
+  SmallVector<Attribute> axes(mesh.getAxes().begin(), mesh.getAxes().end());
+  mesh.setAxesAttr(builder.getArrayAttr(ArrayRef(axes).drop_back()));
+}
+
+namespace {
+
+struct SplitMicrobatchesPass : meshplan::impl::SplitMicrobatchesBase<SplitMicrobatchesPass> {
+  void runOnOperation() final {
+    MeshOp mesh = getMesh(getOperation());
+    auto step = getOperation().lookupSymbol<func::FuncOp>("step");
+    int64_t time = mesh ? mesh.findAxis(timeAxisName) : -1;
+    if (time < 0 || !step)
+      return;
+    int64_t count = mesh.getAxisSize(time), last = Passes(step).last;
+    markGradients(step);
+    for (int64_t number = 0; number <= last; ++number) {
+      func::FuncOp pass = step.clone();
+      bool isLast = number == last;
+      pass.setSymName(isLast ? "accumulate" : ("count" + Twine(number)).str());
+      int64_t runs = isLast ? count - 1 : count;
+      pass->setAttr("plan.runs", Builder(&getContext()).getI64IntegerAttr(runs));
+      OpBuilder(step).insert(pass);
+      if (failed(PassMaker(pass, mesh, count).run(number, /*isStep=*/false)))
+        return signalPassFailure();
+    }
+    if (failed(PassMaker(step, mesh, count).run(last, /*isStep=*/true)))
+      return signalPassFailure();
+    dropTime(mesh);
+  }
+};
+
+} // namespace

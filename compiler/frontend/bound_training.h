@@ -46,7 +46,7 @@ struct BoundData {
   bool overlapGradients = true;
   bool overlapParameters = false;
   int64_t prefetch = 0; ///< units gathered ahead; 0 unless parameters overlap, then 1 where the plan does not say
-  ReduceTime reduce = ReduceTime::LastMicrobatch;
+  std::optional<ReduceTime> reduce; ///< none: each where gradients are sharded, else last
   AverageTime average = AverageTime::InCollective;
   SourceRange range;
 };

@@ -83,6 +83,13 @@ static DataStage stageOf(const BoundData &data) {
   return shards(DataKind::Optimizer) ? DataStage::optimizer : DataStage::replicated;
 }
 
+/// Where gradients are sharded a rank has no room for whole ones, unless the plan says so.
+static bool reducesEach(const BoundData &data) {
+  ReduceTime usual = llvm::is_contained(data.shard, DataKind::Gradients) ? ReduceTime::EachMicrobatch
+                                                                         : ReduceTime::LastMicrobatch;
+  return data.reduce.value_or(usual) == ReduceTime::EachMicrobatch;
+}
+
 void StatementBuilder::buildData(const BoundData &data) {
   std::string text = "data";
   for (size_t axis : data.axes)
@@ -97,7 +104,7 @@ void StatementBuilder::buildData(const BoundData &data) {
                  builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end())),
                  data.bucketBytes ? builder.getI64IntegerAttr(*data.bucketBytes) : IntegerAttr(),
                  builder.getI64IntegerAttr(prefetch), builder.getStringAttr(text), flag(data.overlapGradients),
-                 flag(prefetch > 0), flag(data.reduce == ReduceTime::EachMicrobatch));
+                 flag(prefetch > 0), flag(reducesEach(data)));
 }
 
 /// True if the parameter is one of the module, or of one below it.

@@ -182,10 +182,21 @@ void PassMaker::accumulate(AllReduceOp reduce, const Twine &name, bool isReady) 
 
 /// The microbatch of a value that is there whole.
 LogicalResult PassMaker::takePart(SliceOp slice) {
-  auto axes = slice.getAxes().getAsRange<AxisRefAttr>();
-  if (!llvm::hasSingleElement(axes) || !slice.getDim())
-    return slice.emitError() << "divides a value over microbatches and ranks at once";
+  SmallVector<AxisRefAttr> axes(slice.getAxes().getAsRange<AxisRefAttr>());
+  if (!slice.getDim() || !isTime(axes.back()))
+    return slice.emitError() << "divides microbatches over ranks";
   OpBuilder here(slice);
+  Value whole = slice.getInput();
+  if (axes.size() > 1) {
+    // The rank's samples first.
+    int64_t dim = *slice.getDim();
+    auto type = cast<RankedTensorType>(slice.getType());
+    ShardingAttr divided = getSharding(type);
+    divided = divided.withDim(dim, dropMinorAxes(type.getDimSize(dim), divided.getDims()[dim], 1, mesh));
+    SmallVector<Attribute> rest(axes.begin(), axes.end() - 1);
+    whole = SliceOp::create(here, slice.getLoc(), withSharding(type, divided), whole, builder.getArrayAttr(rest),
+                            slice.getCauseAttr(), slice.getDimAttr());
+  }
   NamedAttrList args;
   args.set("self", OperandRefAttr::get(builder.getContext(), 0));
   args.set("index", OperandRefAttr::get(builder.getContext(), 1));
@@ -193,7 +204,7 @@ LogicalResult PassMaker::takePart(SliceOp slice) {
   args.set("count", builder.getI64IntegerAttr(count));
   auto call = CallOp::create(here, slice.getLoc(), TypeRange(withoutTime(cast<RankedTensorType>(slice.getType()))),
                              builder.getStringAttr("meshplan.take_microbatch"),
-                             ValueRange{slice.getInput(), indexOfMicrobatch()},
+                             ValueRange{whole, indexOfMicrobatch()},
                              args.getDictionary(builder.getContext()), StringAttr(), UnitAttr());
   slice.getResult().replaceAllUsesWith(call.getResult(0));
   slice.erase();
@@ -280,10 +291,12 @@ LogicalResult PassMaker::run(int64_t pass, bool isStep) {
   }
   if (failed(finish(isStep)))
     return failure();
-  for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))
-    if (::isInTime(&op) && failed(localize(&op)))
-      return failure();
-  return success();
+  // Found before any type loses its axis.
+  SmallVector<Operation *> timed;
+  for (Operation &op : function.getBody().front())
+    if (::isInTime(&op))
+      timed.push_back(&op);
+  return success(llvm::all_of(timed, [&](Operation *op) { return succeeded(localize(op)); }));
 }
 
 /// Marks the accumulations of gradients with the data statement and the unit of their parameter.

@@ -1,0 +1,72 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --plan-split-microbatches --split-input-file | FileCheck %s
+
+// The number of tokens has to be known before the gradient: a pass of its own, which counts and does nothing else. The
+// loss is needed by nobody, and so is added up in the last pass.
+!batch = tensor<12x4xf32, #plan.sharding<[{"dp"}, {}]>>
+!part = tensor<12x4xf32, #plan.sharding<[{"dp", "microbatch"}, {}]>>
+!addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
+!ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
+!number = tensor<f32, #plan.sharding<[]>>
+// CHECK: plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
+
+// CHECK: func.func @count0(%arg0: tensor<12x4xf32, #plan.sharding<[{"dp"}, {}]>> {plan.kind = "input"},
+// CHECK-SAME: %arg1: tensor<f32, #plan.sharding<[], partial = sum {"dp"}>> {plan.kind = "accumulator", plan.names = ["microbatches.sum0"]},
+// CHECK-SAME: %arg2: tensor<f64, #plan.sharding<[]>> {plan.kind = "setting", plan.names = ["microbatch"], plan.value = 0.000000e+00 : f64})
+// CHECK-SAME: -> (tensor<f32, #plan.sharding<[], partial = sum {"dp"}>> {plan.updates = 1 : i64})
+// CHECK-SAME: plan.runs = 3
+// CHECK: %[[X:.*]] = plan.call "meshplan.take_microbatch"(%arg0, %arg2) {count = 3 : i64, dim = 0 : i64, {{.*}} -> tensor<4x4xf32, #plan.sharding<[{"dp"}, {}]>>
+// CHECK-NEXT: %[[N:.*]] = plan.call "aten.sum.default"(%[[X]]) {{.*}} -> tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
+// CHECK-NEXT: %[[S:.*]] = plan.call "meshplan.accumulate"(%arg1, %[[N]]) {addend = #plan.operand<1>, self = #plan.operand<0>} backward
+// CHECK-NEXT: return %[[S]]
+
+// CHECK: func.func @accumulate({{.*}} -> ({{.*}}plan.updates{{.*}}plan.updates{{.*}}) {{.*}}plan.runs = 2
+// CHECK: plan.all_reduce %{{.*}} [#plan.axis<"dp">]
+// CHECK: plan.call "meshplan.accumulate"
+// CHECK: plan.call "aten.mul.Tensor"
+// CHECK: plan.call "meshplan.accumulate"
+// CHECK-NOT: plan.all_reduce
+// CHECK: return %{{.*}}, %{{.*}} :
+
+// CHECK: func.func @step(
+// CHECK: plan.all_reduce %{{.*}} [#plan.axis<"dp">]
+// CHECK: plan.call "meshplan.accumulate"
+// CHECK: plan.all_reduce %{{.*}} [#plan.axis<"dp">]
+// CHECK: plan.call "aten.div.Tensor"
+// CHECK: return
+func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}, !number {plan.name = "gradient"}) {
+  %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
+  %n = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (!part) -> !addend
+  %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !ranks
+  %n2 = plan.all_reduce %n1 [#plan.axis<"dp">] : !ranks -> !number
+  %l = plan.call "meshplan.square_sum"(%0) {self = #plan.operand<0>} : (!part) -> !addend
+  %l1 = plan.all_reduce %l [#plan.axis<"microbatch">] : !addend -> !ranks
+  %l2 = plan.all_reduce %l1 [#plan.axis<"dp">] : !ranks -> !number
+  %loss = plan.call "aten.div.Tensor"(%l2, %n2) {self = #plan.operand<0>, other = #plan.operand<1>} : (!number, !number) -> !number
+  %g = plan.call "aten.mul.Tensor"(%0, %n2) {self = #plan.operand<0>, other = #plan.operand<1>} : (!part, !number) -> !part
+  %g0 = plan.call "aten.sum.default"(%g) {self = #plan.operand<0>} : (!part) -> !addend
+  %g1 = plan.all_reduce %g0 [#plan.axis<"microbatch">] : !addend -> !ranks
+  %g2 = plan.all_reduce %g1 [#plan.axis<"dp">] : !ranks -> !number
+  return %loss, %g2 : !number, !number
+}
+
+// -----
+
+// What is there whole on all ranks is divided over them first.
+!whole = tensor<12xf32, #plan.sharding<[{}]>>
+!part = tensor<12xf32, #plan.sharding<[{"dp", "microbatch"}]>>
+!addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
+!ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
+!number = tensor<f32, #plan.sharding<[]>>
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
+// CHECK: func.func @accumulate
+// CHECK: %[[X:.*]] = plan.slice %arg0 [#plan.axis<"dp">] dim 0 : {{.*}} -> tensor<12xf32, #plan.sharding<[{"dp"}]>>
+// CHECK: plan.call "meshplan.take_microbatch"(%[[X]], %{{.*}}) {{.*}} -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
+func.func @step(%x: !whole {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
+  %0 = plan.slice %x [#plan.axis<"dp">, #plan.axis<"microbatch">] dim 0 : !whole -> !part
+  %n = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (!part) -> !addend
+  %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !ranks
+  %n2 = plan.all_reduce %n1 [#plan.axis<"dp">] : !ranks -> !number
+  return %n2 : !number
+}

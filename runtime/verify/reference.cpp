@@ -43,6 +43,19 @@ Expected<Reference> Reference::load(const Artifact &artifact, const Feed &parame
   return reference;
 }
 
+/// Of results that nothing reads, archives say what they like.
+void Reference::findRead() {
+  isRead.resize(programTable->values()->size());
+  for (const artifact::Instruction *instruction : *programTable->instructions())
+    if (const artifact::Compute *action = instruction->action_as_Compute())
+      for (const artifact::Arg *arg : *action->args())
+        for (flatbuffers::uoffset_t i = 0; arg->values() && i < arg->values()->size(); ++i)
+          if (arg->values()->Get(i) >= 0)
+            isRead[arg->values()->Get(i)] = true;
+  for (flatbuffers::uoffset_t i = 0; programTable->outputs() && i < programTable->outputs()->size(); ++i)
+    isRead[programTable->outputs()->Get(i)->value()] = true;
+}
+
 Status Reference::loadGiven(const Feed &parameters, const Feed &inputs) {
   auto load = [&](const Feed &feed, std::vector<std::string> names, int value) -> Status {
     const artifact::Value &own = *programTable->values()->Get(value);
@@ -113,7 +126,7 @@ Status Reference::compute(const artifact::Compute &action, Precision precision, 
   MESHPLAN_ASSIGN_OR_RETURN(auto prepared, prepareCall(call.target, call.arguments, outputs));
   MESHPLAN_RETURN_IF_ERROR(prepared->run(values));
   for (int value : outputs)
-    if (value >= 0)
+    if (value >= 0 && isRead[value])
       MESHPLAN_RETURN_IF_ERROR(checkResult(value, precision, values));
   return Status();
 }

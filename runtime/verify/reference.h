@@ -40,8 +40,11 @@ public:
 
 private:
   Reference(const artifact::Schedule &schedule, const artifact::Program &program)
-      : scheduleTable(&schedule), programTable(&program), given(program.values()->size()) {}
+      : scheduleTable(&schedule), programTable(&program), given(program.values()->size()) {
+    findRead();
+  }
 
+  void findRead();
   Status loadGiven(const Feed &parameters, const Feed &inputs);
   bool differentiates(const ReferenceRun &run) const;
   Expected<std::vector<Tensor>> start(const ReferenceRun &run) const;
@@ -53,6 +56,7 @@ private:
   const artifact::Schedule *scheduleTable;
   const artifact::Program *programTable;
   std::vector<Tensor> given; // by value: parameters, constants, inputs
+  std::vector<bool> isRead;  // by value
 };
 
 } // namespace meshplan

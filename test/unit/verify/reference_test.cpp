@@ -114,6 +114,15 @@ TEST_F(ReferenceTest, TheErrorsOfItsOwnPrecision) {
   EXPECT_TRUE(at::allclose(unwrap(exact->tensor(1)), x.to(at::kDouble) / 4, 0, 1e-15)) << "those of the first";
 }
 
+/// The states that nn.LSTM gives have a dim too many in archives.
+TEST_F(ReferenceTest, ResultsThatNothingReadAreAsTheyAre) {
+  auto reference = load([](ScheduleBuilder &builder) {
+    int unread = builder.value({{7}}, DType::f32);
+    builder.compute("aten.relu.default", {tensorArg("self", builder.program().parameters[0]->value)}, {unread});
+  });
+  EXPECT_TRUE(reference->run({}).ok());
+}
+
 TEST_F(ReferenceTest, SubjectsThatItLacks) {
   auto reference = load();
   auto missing = [&](SubjectKind kind) {

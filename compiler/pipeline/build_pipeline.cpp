@@ -27,6 +27,8 @@ void meshplan::registerDialects(DialectRegistry &registry) {
 void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOptions &options) {
   switch (phase) {
   case Phase::import:
+    if (options.reference)
+      manager.addPass(createKeepReference());
     // Attention first: it takes the masks away whose preamble simplification then finds dead.
     manager.addNestedPass<func::FuncOp>(createRecognizeAttention());
     manager.addNestedPass<func::FuncOp>(createFoldAttention());

@@ -26,6 +26,7 @@ struct CompileOptions {
   bool strict = false;                 ///< reshards that nothing implies are errors
   std::string device = "cpu";
   bool gradients = false; ///< the training step returns the gradients and changes nothing
+  bool reference = false; ///< the artifact has the imported program too, for one rank
 };
 
 class Compilation {

@@ -108,6 +108,16 @@ LogicalResult UpdateOp::verify() {
   return success();
 }
 
+LogicalResult GradientOp::verify() {
+  if (!getParameter().getDefiningOp<ParameterOp>()) // O8
+    return emitOpError("belongs to what is no parameter");
+  ShardedTensorType value = getValue().getType(), parameter = getParameter().getType();
+  SmallVector<int64_t> shape = llvm::map_to_vector(parameter.getDims(), [](DimAttr dim) { return dim.getExtent(); });
+  if (value.getReduction() != Reduction::none || !hasShape(value, shape)) // O9
+    return emitOpError() << "has type " << value << ", the parameter " << parameter;
+  return success();
+}
+
 /// C1: a change of layout keeps extents and element type.
 static LogicalResult verifySameTensor(Operation *op, ShardedTensorType from, ShardedTensorType to) {
   SmallVector<int64_t> shape = llvm::map_to_vector(to.getDims(), [](DimAttr dim) { return dim.getExtent(); });

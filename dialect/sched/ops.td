@@ -127,10 +127,23 @@ def Sched_UpdateOp : Sched_Step<"update"> {
   let hasVerifier = 1;
 }
 
+def Sched_GradientOp : Sched_Step<"gradient"> {
+  let summary = "here a value is the gradient of a parameter";
+  let description = [{
+    The sum over all ranks of what they add to it, before the optimizer scales
+    it. Stands where the value is alive; nothing is done. At most one for each
+    parameter.
+  }];
+  let arguments = (ins Sched_TensorType:$value, Sched_TensorType:$parameter);
+  let assemblyFormat = "$value `of` $parameter attr-dict `:` type($value) `of` type($parameter)";
+  let hasVerifier = 1;
+}
+
 def Sched_OutputOp : Sched_Step<"output"> {
   let summary = "a tensor that the caller receives";
-  let arguments = (ins StrAttr:$name, Sched_TensorType:$value);
-  let assemblyFormat = "$name $value attr-dict `:` type($value)";
+  let description = "`loss` marks the one number that the gradients are of.";
+  let arguments = (ins StrAttr:$name, Sched_TensorType:$value, UnitAttr:$loss);
+  let assemblyFormat = "$name $value (`loss` $loss^)? attr-dict `:` type($value)";
 }
 
 def Sched_ComputeOp : Sched_Step<"compute"> {

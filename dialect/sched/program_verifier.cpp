@@ -162,8 +162,14 @@ LogicalResult ProgramVerifier::verifyFree(FreeOp free) {
 /// L5: whatever a step makes is freed or an output.
 LogicalResult ProgramVerifier::verifyEnd() {
   DenseSet<Value> outputs;
-  for (OutputOp output : program.getBody().getOps<OutputOp>())
+  OutputOp loss;
+  for (OutputOp output : program.getBody().getOps<OutputOp>()) {
     outputs.insert(output.getValue());
+    if (output.getLoss() && loss) // P7
+      return output.emitOpError("is a second loss").attachNote(loss.getLoc()) << "the first one";
+    if (output.getLoss())
+      loss = output;
+  }
   for (UpdateOp update : program.getBody().getOps<UpdateOp>())
     outputs.insert(update.getValue());
   for (Operation &step : program.getBody().front()) {

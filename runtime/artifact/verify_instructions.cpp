@@ -244,6 +244,10 @@ Status Walk::instruction(const artifact::Instruction &instruction) {
 Status Walk::finish() {
   if (!inFlight.empty())
     return corrupted("collective ", inFlight.begin()->first, " has no wait");
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("gradients", program.gradients(), [&](const artifact::Gradient *gradient) {
+    bool isMade = states[gradient->value()] != State::undefined;
+    return isMade ? Status() : corrupted("value ", gradient->value(), " is made by no instruction");
+  }));
   MESHPLAN_RETURN_IF_ERROR(
       verifyEach("updates", program.updates(), [&](const artifact::Update *update) { return use(update->value()); }));
   return verifyEach("outputs", program.outputs(), [&](const artifact::Port *port) { return use(port->value()); });

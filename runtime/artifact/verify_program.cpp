@@ -2,6 +2,8 @@
 
 #include "runtime/artifact/meaning.h"
 
+#include <algorithm>
+
 namespace meshplan {
 
 namespace {
@@ -57,13 +59,16 @@ Status verifyConstant(const artifact::Constant &constant, const artifact::Progra
   return actual == bytes ? Status() : corrupted(actual, " bytes of data, the value has ", bytes);
 }
 
-Status verifyParameters(const artifact::Program &program, Definitions &definitions) {
+Status verifyParameters(const artifact::Schedule &schedule, const artifact::Program &program,
+                        Definitions &definitions) {
   std::set<std::string_view> names;
   return verifyEach("parameters", program.parameters(), [&](const artifact::Parameter *parameter) -> Status {
     if (parameter->names()->size() == 0)
       return corrupted("no name");
     MESHPLAN_RETURN_IF_ERROR(verifyEach("names", parameter->names(),
                                         [&](const flatbuffers::String *name) { return verifyName(name, names); }));
+    if (parameter->origin() != -1)
+      MESHPLAN_RETURN_IF_ERROR(verifyIndex("origin", parameter->origin(), schedule.origins()));
     return definitions.define(parameter->value());
   });
 }
@@ -109,6 +114,37 @@ Status verifyUpdates(const artifact::Program &program) {
   });
 }
 
+/// The gradient of each trained parameter, at most once: a whole value of its shape.
+Status verifyGradients(const artifact::Program &program) {
+  std::set<int32_t> trained;
+  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
+    if (program.parameters()->Get(i)->trainable())
+      trained.insert(program.parameters()->Get(i)->value());
+  return verifyEach("gradients", program.gradients(), [&](const artifact::Gradient *gradient) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", gradient->value(), program.values()));
+    MESHPLAN_RETURN_IF_ERROR(verifyWhole(program, gradient->value()));
+    if (trained.erase(gradient->parameter()) == 0)
+      return corrupted("value ", gradient->parameter(), " is no trained parameter, or has a gradient already");
+    bool isSameShape = globalShapeOf(*program.values()->Get(gradient->value())) ==
+                       globalShapeOf(*program.values()->Get(gradient->parameter()));
+    return isSameShape ? Status() : corrupted("value ", gradient->value(), " has another shape than the parameter");
+  });
+}
+
+Status verifyLoss(const artifact::Program &program) {
+  if (!program.loss() || program.loss()->size() == 0)
+    return Status();
+  for (flatbuffers::uoffset_t i = 0; program.outputs() && i < program.outputs()->size(); ++i)
+    if (const artifact::Port &port = *program.outputs()->Get(i);
+        port.name()->string_view() == program.loss()->string_view()) {
+      const artifact::Value &value = *program.values()->Get(port.value());
+      bool isOne = isFloat(dtypeOf(value.dtype())) &&
+                   std::ranges::all_of(globalShapeOf(value), [](int64_t extent) { return extent == 1; });
+      return isOne ? Status() : corrupted("loss: output '", program.loss()->string_view(), "' is not one float");
+    }
+  return corrupted("loss: there is no output '", program.loss()->string_view(), "'");
+}
+
 Status verifyMemory(const artifact::Memory *memory) {
   if (memory && (memory->parameters() < 0 || memory->constants() < 0 || memory->inputs() < 0 || memory->peak() < 0 ||
                  memory->states() < 0 || memory->accumulators() < 0))
@@ -124,7 +160,7 @@ Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program
   MESHPLAN_RETURN_IF_ERROR(
       verifyEach("values", program.values(), [&](const artifact::Value *value) { return verifyValue(*value, sizes); }));
   Definitions definitions(program);
-  MESHPLAN_RETURN_IF_ERROR(verifyParameters(program, definitions));
+  MESHPLAN_RETURN_IF_ERROR(verifyParameters(schedule, program, definitions));
   MESHPLAN_RETURN_IF_ERROR(
       verifyEach("constants", program.constants(), [&](const artifact::Constant *constant) -> Status {
         MESHPLAN_RETURN_IF_ERROR(definitions.define(constant->value()));
@@ -161,6 +197,8 @@ Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program
     return verifySetting(*setting, program);
   }));
   MESHPLAN_RETURN_IF_ERROR(verifyUpdates(program));
+  MESHPLAN_RETURN_IF_ERROR(verifyGradients(program));
+  MESHPLAN_RETURN_IF_ERROR(verifyLoss(program));
   MESHPLAN_RETURN_IF_ERROR(verifyMemory(program.memory()));
   return verifyInstructions(schedule, program, definitions.values());
 }

@@ -3,6 +3,7 @@
 #include "runtime/exec/executor.h"
 
 #include "runtime/exec/load.h"
+#include "runtime/exec/origin.h"
 #include "runtime/tensor/device.h"
 
 #include <algorithm>
@@ -194,10 +195,25 @@ Status Executor::runStep(Step &step, Trace *trace) {
   return status;
 }
 
-Status Executor::runSteps(Trace *trace) {
+/// The values to see, by the instruction behind which they are there.
+static std::multimap<size_t, int> momentsOf(const artifact::Program &program, const Observer &observer) {
+  std::multimap<size_t, int> moments;
+  for (int value : observer.values)
+    if (std::optional<size_t> index = instructionThatMakes(program, value))
+      moments.emplace(*index, value);
+  return moments;
+}
+
+Status Executor::runSteps(Trace *trace, const Observer *observer) {
   MESHPLAN_RETURN_IF_ERROR(settings.write(stepsDone, values));
-  for (const std::unique_ptr<Step> &step : program)
-    MESHPLAN_RETURN_IF_ERROR(runStep(*step, trace));
+  std::multimap<size_t, int> moments;
+  if (observer)
+    moments = momentsOf(view.program(), *observer);
+  for (size_t index = 0; index < program.size(); ++index) {
+    MESHPLAN_RETURN_IF_ERROR(runStep(*program[index], trace));
+    for (auto [moment, last] = moments.equal_range(index); moment != last; ++moment)
+      observer->see(moment->second, values[moment->second]);
+  }
   // A device is still at it.
   MESHPLAN_RETURN_IF_ERROR(world.synchronize());
   return synchronizeCompute();
@@ -222,10 +238,10 @@ Expected<Tensor> Executor::current(std::string_view name) const {
   return Status::error(StatusCode::notFound, "the program has no parameter or state '", name, "'");
 }
 
-Status Executor::run(Trace *trace) {
+Status Executor::run(Trace *trace, const Observer *observer) {
   values.clear();
   values = initial;
-  Status status = runSteps(trace);
+  Status status = runSteps(trace, observer);
   // Peers must not touch the buffers of collectives in flight, which go away with this failure.
   if (!status.ok())
     world.abort(Status(StatusCode::peerLost, status.message()));

@@ -18,6 +18,8 @@
 #include "runtime/exec/settings.h"
 #include "runtime/exec/trace.h"
 
+#include <functional>
+
 namespace meshplan {
 
 /// Bytes of the tensors that a rank holds from start to end.
@@ -30,6 +32,13 @@ struct ResidentBytes {
 
 /// notFound, with the names that exist, when the schedule has no such program.
 Expected<const artifact::Program *> findProgram(const artifact::Schedule &schedule, std::string_view name);
+
+/// Sees values of a run as soon as a rank has them, also those that are freed before its end. The tensors keep their
+/// elements for as long as they are held, unless the program overwrites the value.
+struct Observer {
+  std::vector<int> values; ///< indices into Program.values; those that no instruction makes are not seen
+  std::function<void(int value, const Tensor &tensor)> see;
+};
 
 class Executor {
 public:
@@ -62,7 +71,14 @@ public:
 
   /// Runs the program once. A failure ends the run of all ranks. A training step changes parameters and states in
   /// place, and counts.
-  Status run(Trace *trace = nullptr);
+  Status run(Trace *trace = nullptr, const Observer *observer = nullptr);
+
+  /// The rank's part of an output of the last run, and of what else the run has not freed, by index into
+  /// Program.values.
+  const Tensor &valueOf(int value) const { return values[value]; }
+
+  /// The rank's place in the program.
+  const RankView &place() const { return view; }
 
   /// Writes this rank's parts of the outputs of the last run, `prefix` before their names.
   Status writeOutputs(const SafetensorsWriter &writer, const std::string &prefix = "") const {
@@ -92,7 +108,7 @@ private:
   std::vector<FeedRequest> requestsOf(const std::vector<std::string> &names, int value) const;
   Status loadCopies(const Feed &feed);
   Status runStep(Step &step, Trace *trace);
-  Status runSteps(Trace *trace);
+  Status runSteps(Trace *trace, const Observer *observer);
 
   RankView view;
   World &world;

@@ -5,6 +5,7 @@
 
 #include "runtime/schema/schedule_generated.h"
 
+#include <optional>
 #include <string>
 
 namespace meshplan {
@@ -12,6 +13,13 @@ namespace meshplan {
 /// "smollm2.plan:12:5 rowwise tp, module model.layers.0.mlp": what is known of
 /// it; empty when nothing is.
 std::string originText(const artifact::Schedule &schedule, const artifact::Instruction &instruction);
+
+/// The same of an index into Schedule.origins; empty for -1.
+std::string originText(const artifact::Schedule &schedule, int origin);
+
+/// The index of the instruction behind which a value is there; nothing for what the program starts with. Of what a
+/// collective gives, its wait.
+std::optional<size_t> instructionThatMakes(const artifact::Program &program, int value);
 
 } // namespace meshplan
 

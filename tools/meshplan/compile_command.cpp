@@ -89,6 +89,8 @@ Command meshplan::addCompile(CLI::App &app) {
       ->check(fileName());
   app.add_flag("--gradients", command->options.gradients,
                "the program 'step' gives the gradients instead of changing the parameters");
+  app.add_flag("--reference", command->options.reference,
+               "the schedule also has the model as it was exported, which 'meshplan-run verify' compares with");
   app.add_option("--emit", command->emit, "print the IR after a phase (or 'artifact': the schedule as text) and stop")
       ->check(oneOf({"import", "place", "differentiate", "propagate", "partition", "group", "schedule", "artifact"}));
   return [command] { return command->run(); };

@@ -3,6 +3,7 @@
 #include "tools/meshplan_run/job.h"
 
 #include "runtime/base/names.h"
+#include "runtime/verify/subjects.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -60,7 +61,8 @@ Expected<Job> Job::load(const RunOptions &options) {
       device != "cpu" && device != "cuda")
     return Status::error(StatusCode::unsupported, options.schedule, " is compiled for device '", device,
                          "'; this version runs cpu and cuda");
-  auto program = findProgram(artifact.schedule(), options.program);
+  auto program = options.program.empty() ? verifiedProgram(artifact.schedule())
+                                         : findProgram(artifact.schedule(), options.program);
   if (!program)
     return program.status().withContext(options.schedule);
   return Job{std::move(artifact), *program};

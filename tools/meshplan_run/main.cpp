@@ -14,7 +14,6 @@ static constexpr int64_t mostSteps = 1'000'000'000;
 
 static void addCommonOptions(CLI::App &command, RunOptions &options) {
   command.add_option("schedule", options.schedule, "schedule that `meshplan compile` wrote (.sched)")->required();
-  command.add_option("--program", options.program, "program of the schedule")->capture_default_str();
   command
       .add_option("--backend", options.backend,
                   "how ranks reach each other: as threads of this process; one in each process that a launcher has "
@@ -23,8 +22,12 @@ static void addCommonOptions(CLI::App &command, RunOptions &options) {
   command.add_option("--timeout", options.timeoutSeconds, "seconds that a rank waits for another")
       ->check(positiveNumber(mostSeconds))
       ->capture_default_str();
-  command.add_option("--trace", options.trace, "write when each instruction ran, in Chrome's trace format");
   command.add_flag("--json", options.json, "print the result as JSON");
+}
+
+static void addProgramOptions(CLI::App &command, RunOptions &options) {
+  command.add_option("--program", options.program, "program of the schedule")->capture_default_str();
+  command.add_option("--trace", options.trace, "write when each instruction ran, in Chrome's trace format");
 }
 
 static int runCommandLine(int argc, char **argv) {
@@ -35,12 +38,14 @@ static int runCommandLine(int argc, char **argv) {
 
   CLI::App *forward = app.add_subcommand("forward", "computes the outputs of a batch");
   addCommonOptions(*forward, options);
+  addProgramOptions(*forward, options);
   forward->add_option("--weights", options.weights, "safetensors file, directory with an index, or .pt2")->required();
   forward->add_option("--inputs", options.inputs, "safetensors file with the inputs by name")->required();
   forward->add_option("--outputs", options.outputs, "safetensors file to write")->required();
 
   CLI::App *bench = app.add_subcommand("bench", "measures the seconds of a step");
   addCommonOptions(*bench, options);
+  addProgramOptions(*bench, options);
   bench->add_option("--weights", options.weights, "as for forward; without it, small random numbers");
   bench->add_option(
       "--inputs", options.inputs,
@@ -49,12 +54,19 @@ static int runCommandLine(int argc, char **argv) {
       ->check(positiveInteger(mostSteps))
       ->capture_default_str();
 
+  CLI::App *verify = app.add_subcommand("verify", "compares a step, or a forward pass, with LibTorch on one rank");
+  addCommonOptions(*verify, options);
+  verify->add_option("--weights", options.weights, "as for forward")->required();
+  verify->add_option("--inputs", options.inputs, "as for forward")->required();
+
   auto nearest = [](const std::string &name, const std::vector<std::string> &candidates) {
     return nearestNames(name, candidates);
   };
   if (std::optional<int> status = parseCommandLine(app, argc, argv, nearest))
     return *status;
   removeTemporaryFilesOnSignal();
+  if (verify->parsed())
+    return runVerify(options);
   return forward->parsed() ? runForward(options) : runBench(options);
 }
 

@@ -8,7 +8,7 @@
 
 namespace meshplan {
 
-/// Empty texts were not given.
+/// Empty texts were not given. An empty program is the one that is verified.
 struct RunOptions {
   std::string schedule, program = "forward", backend, weights, inputs, outputs, trace;
   double timeoutSeconds = 600;
@@ -19,6 +19,7 @@ struct RunOptions {
 /// Each runs a subcommand, prints its result or its error, and returns the exit status.
 int runForward(const RunOptions &options);
 int runBench(const RunOptions &options);
+int runVerify(const RunOptions &options);
 
 } // namespace meshplan
 

@@ -214,6 +214,8 @@ void ProgramDescriber::describeGivenValues() {
     describeValue(parameter->value());
     stream << (parameter->trainable() ? " trainable" : "");
     forEach(parameter->names(), [&](const flatbuffers::String *name) { stream << " '" << textOf(name) << '\''; });
+    if (parameter->origin() >= 0)
+      stream << "  origin " << parameter->origin();
     stream << '\n';
   });
   forEach(program.constants(), [&](const artifact::Constant *constant) {
@@ -252,10 +254,14 @@ void ProgramDescriber::describe() {
   describeGivenValues();
   forEach(program.instructions(), [&](const artifact::Instruction *instruction) { describeInstruction(*instruction); });
   forEach(program.outputs(), [&](const artifact::Port *output) {
-    stream << "  output v" << output->value() << " '" << textOf(output->name()) << "'\n";
+    bool isLoss = textOf(output->name()) == textOf(program.loss());
+    stream << "  output v" << output->value() << " '" << textOf(output->name()) << (isLoss ? "' loss\n" : "'\n");
   });
   forEach(program.updates(), [&](const artifact::Update *update) {
     stream << "  update v" << update->target() << " to v" << update->value() << '\n';
+  });
+  forEach(program.gradients(), [&](const artifact::Gradient *gradient) {
+    stream << "  gradient v" << gradient->value() << " of v" << gradient->parameter() << '\n';
   });
 }
 

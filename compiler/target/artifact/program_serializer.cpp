@@ -50,6 +50,7 @@ private:
   void addState(sched::StateOp state);
   void addSetting(sched::SettingOp setting);
   void addUpdate(sched::UpdateOp update);
+  void addGradient(sched::GradientOp gradient);
   LogicalResult addCompute(sched::ComputeOp compute);
   LogicalResult addStart(sched::StartOp start);
   void addWait(sched::WaitOp wait);
@@ -114,6 +115,7 @@ void ProgramSerializer::addParameter(sched::ParameterOp parameter) {
     entry->names.push_back(name.str());
   entry->value = numbers.lookup(parameter.getResult());
   entry->trainable = parameter.getTrainable();
+  entry->origin = tables.origins.originOf(parameter);
   program->parameters.push_back(std::move(entry));
 }
 
@@ -146,6 +148,8 @@ void ProgramSerializer::addInput(sched::InputOp input) {
 
 void ProgramSerializer::addOutput(sched::OutputOp output) {
   program->outputs.push_back(toPort(output.getName(), numbers.lookup(output.getValue())));
+  if (output.getLoss())
+    program->loss = output.getName().str();
 }
 
 void ProgramSerializer::addState(sched::StateOp state) {
@@ -197,6 +201,13 @@ void ProgramSerializer::addUpdate(sched::UpdateOp update) {
   entry->value = numbers.lookup(update.getValue());
   entry->target = numbers.lookup(update.getTarget());
   program->updates.push_back(std::move(entry));
+}
+
+void ProgramSerializer::addGradient(sched::GradientOp gradient) {
+  auto entry = std::make_unique<artifact::GradientT>();
+  entry->value = numbers.lookup(gradient.getValue());
+  entry->parameter = numbers.lookup(gradient.getParameter());
+  program->gradients.push_back(std::move(entry));
 }
 
 LogicalResult ProgramSerializer::addCompute(sched::ComputeOp compute) {
@@ -275,6 +286,7 @@ LogicalResult ProgramSerializer::addStep(Operation &step) {
       .Case([&](sched::StateOp state) { return addState(state), success(); })
       .Case([&](sched::SettingOp setting) { return addSetting(setting), success(); })
       .Case([&](sched::UpdateOp update) { return addUpdate(update), success(); })
+      .Case([&](sched::GradientOp gradient) { return addGradient(gradient), success(); })
       .Case([&](sched::ComputeOp compute) { return addCompute(compute); })
       .Case([&](sched::StartOp start) { return addStart(start); })
       .Case([&](sched::WaitOp wait) { return addWait(wait), success(); })

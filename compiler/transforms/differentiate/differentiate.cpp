@@ -94,15 +94,21 @@ void StepMaker::returnGradients(const Gradients &gradients, ArrayRef<BlockArgume
     values.push_back(value);
     attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr("plan.name", builder.getStringAttr(name))));
   };
+  auto mark = [&](StringRef name, Attribute what) {
+    NamedAttrList own(cast<DictionaryAttr>(attributes.back()));
+    own.set(name, what);
+    attributes.back() = own.getDictionary(step.getContext());
+  };
   for (auto [index, value] : llvm::enumerate(output->getOperands()))
-    if (cast<RankedTensorType>(value.getType()).getNumElements() == 1)
+    if (cast<RankedTensorType>(value.getType()).getNumElements() == 1) {
       add(value, step.getResultAttrOfType<StringAttr>(index, "plan.name").getValue());
+      if (index == statement.getOutput())
+        mark("plan.loss", builder.getUnitAttr());
+    }
   for (BlockArgument argument : trained)
     if (Value gradient = gradients.of(argument)) {
       add(gradient, "gradients." + nameOf(argument));
-      NamedAttrList own(cast<DictionaryAttr>(attributes.back()));
-      own.set("plan.gradient_of", builder.getI64IntegerAttr(argument.getArgNumber()));
-      attributes.back() = own.getDictionary(step.getContext());
+      mark("plan.gradient_of", builder.getI64IntegerAttr(argument.getArgNumber()));
     }
   output->setOperands(values);
   step.setType(builder.getFunctionType(step.getArgumentTypes(), ValueRange(values).getTypes()));

@@ -5,6 +5,28 @@
 
 include "mlir/Pass/PassBase.td"
 
+def KeepReference : Pass<"plan-keep-reference", "::mlir::ModuleOp"> {
+  let summary = "keep the imported program as it is, for one rank";
+  let description = [{
+    Copies `forward`, before other passes change it, to the function `reference`
+    with `plan.single_rank`, which `meshplan-run verify` compares the ranks with.
+    It stands in a module of its own, where passes on functions do not find it;
+    `plan-schedule` takes it out. Layouts that the plan states go; `plan.loss`
+    marks the result that training makes smaller. A view becomes a reshape,
+    since kernels lay their results out as the precision and the device want.
+
+    ```mlir
+    func.func @forward(...)
+    // becomes
+    func.func @forward(...)
+    module @reference {
+      func.func @reference(...) attributes {plan.single_rank}
+    }
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def RecognizeAttention : Pass<"plan-recognize-attention", "::mlir::func::FuncOp"> {
   let summary = "make attention that is written out one op";
   let description = [{

@@ -32,6 +32,15 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
   return success();
 }
 
+/// Functions that stood in modules of their own (plan-keep-reference) become ones of `module`, behind the others.
+static void takeOut(ModuleOp module) {
+  for (ModuleOp own : llvm::make_early_inc_range(module.getOps<ModuleOp>())) {
+    for (func::FuncOp function : llvm::make_early_inc_range(own.getOps<func::FuncOp>()))
+      function->moveBefore(module.getBody(), module.getBody()->end());
+    own.erase();
+  }
+}
+
 namespace {
 struct Schedule : public impl::ScheduleBase<Schedule> {
   using ScheduleBase::ScheduleBase;
@@ -43,6 +52,7 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
       module.emitError("cannot be scheduled: it has no mesh");
       return signalPassFailure();
     }
+    takeOut(module);
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     LayoutTable allRanks(mesh), oneRank(nullptr);
     CommunicatorTable communicators;

@@ -49,6 +49,8 @@ private:
   void writeConstants();
   void writeSteps(ArrayRef<Step> steps);
   void writeRun(Operation &op);
+  /// Where the call of an optimizer begins, its gradient is whole and alive.
+  void writeGradient(plan::CallOp call);
   void writeStart(unsigned index);
   void writeWait(unsigned index);
   void writeFrees(ArrayRef<Step> frees);
@@ -152,6 +154,22 @@ void ProgramWriter::writeConstants() {
   }
 }
 
+void ProgramWriter::writeGradient(plan::CallOp call) {
+  CallView view = CallView::of(call);
+  std::optional<unsigned> gradient = view.getOperand("gradient"), parameter = view.getOperand("parameter");
+  const OpRecord *record = OpRegistry::get().lookup(call.getTarget());
+  if (!gradient || !parameter || !record || !llvm::is_contained(record->overwrites, "parameter"))
+    return;
+  // The rank may change a part of the parameter, or a copy.
+  Value changed = call.getOperand(*parameter);
+  if (auto slice = changed.getDefiningOp<plan::SliceOp>())
+    changed = slice.getInput();
+  if (auto argument = dyn_cast<BlockArgument>(changed))
+    if (auto of = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "plan.of"))
+      changed = function.getArgument(of.getInt());
+  sched::GradientOp::create(builder, call.getLoc(), values.lookup(call.getOperand(*gradient)), values.lookup(changed));
+}
+
 void ProgramWriter::writeRun(Operation &op) {
   if (auto slice = dyn_cast<plan::SliceOp>(op)) {
     auto written = sched::SliceOp::create(builder, op.getLoc(), typeOf(slice.getResult()),
@@ -160,6 +178,7 @@ void ProgramWriter::writeRun(Operation &op) {
     return;
   }
   auto call = cast<plan::CallOp>(op);
+  writeGradient(call);
   SmallVector<Value> operands = llvm::map_to_vector(call.getOperands(), [&](Value v) { return values.lookup(v); });
   SmallVector<Type> types = llvm::map_to_vector(call.getResults(), [&](Value value) { return typeOf(value); });
   SmallVector<int64_t> overwritten;
@@ -244,9 +263,13 @@ void ProgramWriter::writeOutputs() {
                               values.lookup(function.getArgument(updated.getInt())));
       continue;
     }
+    if (auto parameter = function.getResultAttrOfType<IntegerAttr>(index, "plan.gradient_of"))
+      sched::GradientOp::create(builder, end->getLoc(), values.lookup(value),
+                                values.lookup(function.getArgument(parameter.getInt())));
     auto name = function.getResultAttrOfType<StringAttr>(index, "plan.name");
+    bool isLoss = function.getResultAttr(index, "plan.loss") != nullptr;
     sched::OutputOp::create(builder, end->getLoc(), name ? name : builder.getStringAttr(Twine(index)),
-                            values.lookup(value));
+                            values.lookup(value), isLoss);
   }
 }
 

@@ -5,29 +5,14 @@
 #include "runtime/tensor/torch/access.h"
 #include "runtime/tensor/torch/binding.h"
 #include "runtime/tensor/torch/guard.h"
+#include "runtime/tensor/torch/recording.h"
 
 #include <algorithm>
-#include <c10/core/AutogradState.h>
-#include <c10/core/InferenceMode.h>
 #include <torch/csrc/autograd/autograd.h>
 
 using namespace meshplan;
 
 namespace {
-
-/// Undoes a ComputeScope: operators of this thread are recorded. Views too, or changes in place of what an operator is
-/// made of would have no gradient. The backward pass stays on this thread also for devices, for each of which autograd
-/// has one thread that all ranks of the process would share.
-struct RecordingScope {
-  RecordingScope()
-      : keys(c10::impl::tls_local_dispatch_key_set().included_,
-             c10::impl::tls_local_dispatch_key_set().excluded_ - c10::autograd_dispatch_keyset_with_ADInplaceOrView) {
-    c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
-  }
-
-  c10::InferenceMode recording{false};
-  c10::impl::ForceDispatchKeyGuard keys;
-};
 
 /// The tensor whose gradient is asked for.
 struct Wanted {

@@ -392,3 +392,37 @@ sched.program @step {
   // expected-error@+1 {{gives a value of type '!sched.tensor<[12], f32>' to '!sched.tensor<[6], f32>'}}
   sched.update %x to %w : <[12], f32> to <[6], f32>
 }
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @step {
+  %x = sched.input "x" : <[12], f32>
+  // O8
+  // expected-error@+1 {{belongs to what is no parameter}}
+  sched.gradient %x of %x : <[12], f32> of <[12], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @step {
+  %x = sched.input "x" : <[12], f32>
+  %w = sched.parameter ["w"] : <[6], f32>
+  // O9
+  // expected-error@+1 {{has type '!sched.tensor<[12], f32>', the parameter '!sched.tensor<[6], f32>'}}
+  sched.gradient %x of %w : <[12], f32> of <[6], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @step {
+  %w = sched.parameter ["w"] : <[12], f32>
+  %x = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} on @compute
+    : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+  // O9: an addend is no gradient
+  // expected-error@+1 {{has type '!sched.tensor<[12], f32, partial = sum {0:(1)6}>', the parameter '!sched.tensor<[12], f32>'}}
+  sched.gradient %x of %w : <[12], f32, partial = sum {0:(1)6}> of <[12], f32>
+}

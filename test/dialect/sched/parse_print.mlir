@@ -62,6 +62,8 @@ sched.program @step memory <parameters = 1, constants = 2, inputs = 3, peak = 5,
   %r = sched.setting "optimizer.lr" 1.000000e-01 schedule {kind = "linear", steps = 9 : i64} : <[], f64>
   // CHECK: sched.setting "step" 1.000000e+00 : <[], f64>
   %n = sched.setting "step" 1.000000e+00 : <[], f64>
+  // CHECK: sched.gradient %[[G:.*]] of %[[W:.*]] : <[8], f32> of <[8], f32>
+  sched.gradient %g of %w : <[8], f32> of <[8], f32>
   // CHECK: %[[U:.*]]:2 = sched.compute "meshplan.op"({{.*}}) {{.*}} overwrites [0, 2] on @compute
   %u:2 = sched.compute "meshplan.op"(%w, %g, %m, %r, %n) {a = #sched.operand<0>, b = #sched.operand<1>, c = #sched.operand<2>,
       d = #sched.operand<3>, e = #sched.operand<4>} overwrites [0, 2] on @compute

@@ -330,3 +330,15 @@ sched.program @step {
     : (!sched.tensor<[12 over {0:(1)6}], f32>) -> !sched.tensor<[12 over {0:(1)6}], f32>
   %g = sched.wait %t on @compute : <<[12], f32>>
 }
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @step {
+  %x = sched.input "x" : <[], f32>
+  // expected-note@+1 {{the first one}}
+  sched.output "a" %x loss : <[], f32>
+  // P7
+  // expected-error@+1 {{is a second loss}}
+  sched.output "b" %x loss : <[], f32>
+}

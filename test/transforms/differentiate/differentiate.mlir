@@ -8,7 +8,7 @@
 // CHECK: return {{.*}} : tensor<f32>, tensor<4x6xf32>
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<4x8xf32> {{.*}}, %[[W:[a-z0-9]*]]: tensor<6x8xf32> {{.*}}, %[[B:[a-z0-9]*]]: tensor<6xf32>
-// CHECK-SAME: -> (tensor<f32> {plan.name = "loss"}, tensor<6x8xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.up.weight"}, tensor<6xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.up.bias"})
+// CHECK-SAME: -> (tensor<f32> {plan.loss, plan.name = "loss"}, tensor<6x8xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.up.weight"}, tensor<6xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.up.bias"})
 // CHECK-NEXT: %[[Y:.*]] = plan.call "aten.linear.default"
 // CHECK-NEXT: %[[L:.*]] = plan.call "aten.sum.default"
 // CHECK-NEXT: %[[ONE:.*]] = plan.call "aten.full.default"() {dtype = f32, fill_value = 1.000000e+00 : f64, size = []} in "head" backward
@@ -39,7 +39,7 @@ func.func @forward(
 
 // What is frozen has no call, nor has what nothing trained is behind.
 // CHECK-LABEL: func.func @step(
-// CHECK-SAME: -> (tensor<f32> {plan.name = "0"}, tensor<6x8xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.b.weight"})
+// CHECK-SAME: -> (tensor<f32> {plan.loss, plan.name = "0"}, tensor<6x8xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.b.weight"})
 // CHECK-COUNT-1: plan.call "meshplan.weight_gradient"
 // CHECK-NOT: aten.matmul
 // CHECK-NOT: meshplan.weight_gradient
@@ -133,7 +133,7 @@ func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}
 
 // Outputs that are one number can be logged; others, and what only they need, are not made.
 // CHECK-LABEL: func.func @step(
-// CHECK-SAME: -> (tensor<1xi64> {plan.name = "tokens"}, tensor<1x1xf32> {plan.name = "loss"}, tensor<4xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.w"})
+// CHECK-SAME: -> (tensor<1xi64> {plan.name = "tokens"}, tensor<1x1xf32> {plan.loss, plan.name = "loss"}, tensor<4xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.w"})
 // CHECK-NOT: aten.sin
 // CHECK: plan.call "aten.full.default"() {{.*}}size = [1, 1]
 // CHECK-NOT: aten.sin
@@ -154,7 +154,7 @@ func.func @forward(
 
 // What is not trained, as a parameter that the plan calls unused, has no gradient. What is detached is none of the loss's business.
 // CHECK-LABEL: func.func @step(
-// CHECK-SAME: -> (tensor<f32> {plan.name = "0"}, tensor<4xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.w"})
+// CHECK-SAME: -> (tensor<f32> {plan.loss, plan.name = "0"}, tensor<4xf32> {plan.gradient_of = {{[0-9]+}} : i64, plan.name = "gradients.w"})
 // CHECK-NOT: custom.scan{{.*}} backward
 // CHECK: return
 plan.mesh [#plan.mesh_axis<"tp" = 2>]

@@ -51,11 +51,16 @@ func.func @forward(
 
 // CHECK: sched.program @reference devices [#sched.mesh_axis<"rank" = 1>]
 // CHECK-SAME: memory <parameters = 224, constants = 0, inputs = 256, peak = 704, least = 704>
-func.func @reference(
-    %w: tensor<7x8xf32> {plan.kind = "parameter", plan.names = ["w"]},
-    %x: tensor<8x8xf32> {plan.kind = "input", plan.names = ["x"]})
-    -> (tensor<8x7xf32> {plan.name = "y"}) attributes {plan.single_rank} {
-  %y = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
-    : (tensor<8x8xf32>, tensor<7x8xf32>) -> tensor<8x7xf32>
-  return %y : tensor<8x7xf32>
+// CHECK: sched.output "y" %{{.*}} loss
+// The module that kept it from other passes is gone.
+// CHECK-NOT: module
+module @reference {
+  func.func @reference(
+      %w: tensor<7x8xf32> {plan.kind = "parameter", plan.names = ["w"]},
+      %x: tensor<8x8xf32> {plan.kind = "input", plan.names = ["x"]})
+      -> (tensor<8x7xf32> {plan.name = "y", plan.loss}) attributes {plan.single_rank} {
+    %y = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>}
+      : (tensor<8x8xf32>, tensor<7x8xf32>) -> tensor<8x7xf32>
+    return %y : tensor<8x7xf32>
+  }
 }

@@ -194,5 +194,46 @@ TEST(VerifyTraining, Updates) {
             "programs[0]: memory: a size is negative");
 }
 
+/// The message behind the name of the program, after a change of it where the parameter is its own gradient.
+std::string gradientError(const std::function<void(artifact::ProgramT &)> &change) {
+  return trainingError([&](artifact::ProgramT &p) {
+    p.parameters[0]->trainable = true;
+    auto gradient = std::make_unique<artifact::GradientT>();
+    gradient->value = gradient->parameter = weight;
+    p.gradients.push_back(std::move(gradient));
+    change(p);
+  });
+}
+
+TEST(VerifyTraining, Gradients) {
+  EXPECT_EQ(gradientError([](artifact::ProgramT &) {}), "");
+  EXPECT_EQ(gradientError([](artifact::ProgramT &p) { p.gradients[0]->value = 100; }),
+            "programs[0]: gradients[0]: value 100 of 9");
+  EXPECT_EQ(gradientError([](artifact::ProgramT &p) { p.parameters[0]->trainable = false; }),
+            "programs[0]: gradients[0]: value 0 is no trained parameter, or has a gradient already");
+  EXPECT_EQ(gradientError([](artifact::ProgramT &p) {
+              p.gradients.push_back(std::make_unique<artifact::GradientT>(*p.gradients[0]));
+            }),
+            "programs[0]: gradients[1]: value 0 is no trained parameter, or has a gradient already");
+  EXPECT_EQ(gradientError([](artifact::ProgramT &p) { p.gradients[0]->value = input; }),
+            "programs[0]: gradients[0]: value 2 has another shape than the parameter");
+  EXPECT_EQ(gradientError([](artifact::ProgramT &p) {
+              p.values.push_back(std::make_unique<artifact::ValueT>(*p.values[weight]));
+              p.gradients[0]->value = static_cast<int32_t>(p.values.size() - 1);
+            }),
+            "programs[0]: gradients[0]: value 9 is made by no instruction");
+}
+
+TEST(VerifyTraining, Loss) {
+  EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.loss = "l"; }), "programs[0]: loss: there is no output 'l'");
+  EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.loss = p.outputs[0]->name; }),
+            "programs[0]: loss: output 'logits' is not one float");
+}
+
+TEST(VerifyTraining, WhereAParameterIsPlaced) {
+  EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.parameters[0]->origin = 100; }),
+            "programs[0]: parameters[0]: origin 100 of 1");
+}
+
 } // namespace
 } // namespace meshplan

@@ -45,6 +45,21 @@ TEST(OriginTest, Nothing) {
             "");
 }
 
+TEST(OriginTest, InstructionsThatMakeValues) {
+  ScheduleBuilder builder({{"tp", 2}});
+  int x = builder.input("x", {{2, {"tp"}}}), g = builder.value({{2}}), y = builder.value({{2}});
+  int s = builder.value({{2, {"tp"}}});
+  builder.collective(Kind::all_gather, {"tp"}, x, g, 0);
+  builder.compute("aten.relu.default", {tensorArg("self", g)}, {y});
+  builder.slice(y, s);
+  LoadedSchedule loaded(builder);
+  const artifact::Program &program = *loaded.schedule().programs()->Get(0);
+  EXPECT_EQ(instructionThatMakes(program, x), std::nullopt);
+  EXPECT_EQ(instructionThatMakes(program, g), 1) << "the wait";
+  EXPECT_EQ(instructionThatMakes(program, y), 2);
+  EXPECT_EQ(instructionThatMakes(program, s), 3);
+}
+
 TEST(OriginTest, ASourceWithoutFile) {
   EXPECT_EQ(originAfter([](artifact::ScheduleT &s) { s.sources[0]->file = ""; }),
             ":12:3 rowwise tp, module model.layers.0.mlp");

@@ -109,6 +109,22 @@ TEST_F(TrainingTest, TheRunGivesTheRate) {
   EXPECT_TRUE(at::allclose(held["w"], 1 - 0.5 * gradient, 0, 1e-15));
 }
 
+TEST_F(TrainingTest, AnObserverSeesValuesThatAreMade) {
+  train([](Executor &executor) -> Status {
+    int made = 0;
+    const artifact::Program &program = executor.place().program();
+    int newW = program.updates()->Get(0)->value(), x = program.inputs()->Get(0)->value();
+    Observer observer{{newW, x}, [&](int value, const Tensor &tensor) {
+                        EXPECT_EQ(value, newW) << "no instruction makes an input";
+                        EXPECT_EQ(tensor.elementCount(), 2);
+                        ++made;
+                      }};
+    MESHPLAN_RETURN_IF_ERROR(executor.run(nullptr, &observer));
+    EXPECT_EQ(made, 1);
+    return Status();
+  });
+}
+
 TEST_F(TrainingTest, WhatIsHeldHasNames) {
   train([](Executor &executor) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(Tensor part, executor.current("w.momentum_buffer"));

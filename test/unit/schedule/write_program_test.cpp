@@ -126,6 +126,7 @@ TEST_F(WriteProgram, AStepHasStatesSettingsAndUpdates) {
   EXPECT_THAT(lines, testing::Contains(HasSubstr(
                          "sched.setting \"optimizer.lr\" 5.000000e-01 schedule {kind = \"linear\"} : <[], f64>")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("overwrites [0, 2] on @compute")));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.gradient %1 of %0 : <[8], f32> of <[8], f32>")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.update %5#0 to %0")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.update %5#1 to %2")));
   sched::MemoryAttr memory = *program().getMemory();
@@ -133,6 +134,23 @@ TEST_F(WriteProgram, AStepHasStatesSettingsAndUpdates) {
   EXPECT_EQ(memory.getStates(), 32);
   EXPECT_EQ(memory.getInputs(), 32 + 2 * 8) << "settings come with the inputs";
   EXPECT_EQ(memory.getPeak(), 3 * 32 + 2 * 8) << "nothing is made anew";
+}
+
+TEST_F(WriteProgram, ResultsAreMarkedAsLossAndGradients) {
+  std::vector<std::string> lines = write(R"(
+!x = tensor<8xf32, #plan.sharding<[{}]>>
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @step(%w: !x {plan.kind = "parameter", plan.names = ["w"], plan.trainable = true},
+                %l: tensor<f32, #plan.sharding<[]>> {plan.kind = "input", plan.names = ["l"]})
+    -> (tensor<f32, #plan.sharding<[]>> {plan.name = "loss", plan.loss},
+        !x {plan.name = "gradients.w", plan.gradient_of = 0 : i64}) {
+  return %l, %w : tensor<f32, #plan.sharding<[]>>, !x
+}
+)",
+                                         {});
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.output \"loss\" %1 loss : <[], f32>")));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.gradient %0 of %0")));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.output \"gradients.w\" %0 : <[8], f32>")));
 }
 
 TEST_F(WriteProgram, NeighbouringFreesAreOne) {

@@ -1,3 +1,4 @@
+#include "runtime/tensor/torch/kernels/grouped_mm.h"
 #include "test/unit/tensor/call_helper.h"
 
 #include <gmock/gmock.h>
@@ -15,6 +16,16 @@ TEST(GroupedMmTest, EachGroupHasItsOwnMatrix) {
   at::Tensor expected = at::cat({input.narrow(0, 0, 2).mm(weight[0]), input.narrow(0, 2, 3).mm(weight[2]),
                                  input.narrow(0, 5, 1).mm(weight[3]), at::zeros({1, 5}, at::kDouble)});
   EXPECT_LT(difference(result, expected), 1e-14);
+}
+
+TEST(GroupedMmTest, TheComposedOneHasAGradient) {
+  at::Tensor input = at::randn({7, 3}, at::kDouble), weight = at::randn({4, 3, 5}, at::kDouble).requires_grad_();
+  at::Tensor offs = at::tensor({2, 2, 5, 6}, at::kInt);
+  at::Tensor result = composedGroupedMm(input, weight, offs);
+  EXPECT_LT(difference(result.detach(), call(input, weight.detach(), offs)), 1e-14);
+  result.sum().backward();
+  EXPECT_LT(difference(weight.grad()[2], input.narrow(0, 2, 3).sum(0).unsqueeze(1).expand({3, 5})), 1e-14);
+  EXPECT_EQ(weight.grad()[1].abs().max().item<double>(), 0) << "a group without rows";
 }
 
 TEST(GroupedMmTest, NoRows) {

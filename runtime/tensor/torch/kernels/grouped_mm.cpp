@@ -34,6 +34,17 @@ at::Tensor meshplan::groupedMm(const at::Tensor &input, const at::Tensor &weight
   return result;
 }
 
+at::Tensor meshplan::composedGroupedMm(const at::Tensor &input, const at::Tensor &weight, const at::Tensor &offs) {
+  std::vector<at::Tensor> pieces;
+  int64_t rows = 0;
+  forEachGroup(offs, weight.size(0), input.size(0), [&](int64_t group, int64_t begin, int64_t count) {
+    pieces.push_back(input.narrow(0, begin, count).mm(weight.select(0, group)));
+    rows = begin + count;
+  });
+  pieces.push_back(at::zeros({input.size(0) - rows, weight.size(2)}, input.options()));
+  return at::cat(pieces);
+}
+
 at::Tensor meshplan::groupedWeightGradient(const at::Tensor &left, const at::Tensor &right, const at::Tensor &offs) {
   TORCH_CHECK(left.dim() == 2 && right.dim() == 2 && offs.dim() == 1 && left.size(0) == right.size(0), "left ",
               left.sizes(), ", right ", right.sizes(), " and offs ", offs.sizes(), " do not belong together");

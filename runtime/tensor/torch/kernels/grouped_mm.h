@@ -12,6 +12,9 @@ namespace meshplan {
 /// become zeros. Waits for the values of `offs`.
 at::Tensor groupedMm(const at::Tensor &input, const at::Tensor &weight, const at::Tensor &offs);
 
+/// The same, made of operators that have derivatives, and for any element type.
+at::Tensor composedGroupedMm(const at::Tensor &input, const at::Tensor &weight, const at::Tensor &offs);
+
 /// The gradient of its matrices: left [rows, k] and right [rows, m] in the same groups give [groups, k, m], of each
 /// group the sum of left^T right over its rows; zeros for a group without rows. Sums of 16-bit numbers are rounded
 /// once. Waits for the values of `offs`.

@@ -30,6 +30,7 @@ static void define(torch::Library &library) {
       &attention);
   library.def("embedding(Tensor weight, Tensor indices, int offset, int rows=-1) -> Tensor", &shardedEmbedding);
   library.def("grouped_mm(Tensor input, Tensor weight, Tensor offs) -> Tensor", &groupedMm);
+  library.def("composed_grouped_mm(Tensor input, Tensor weight, Tensor offs) -> Tensor", &composedGroupedMm);
   library.def("mean_addend(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, int count) "
               "-> Tensor",
               &meanAddend);

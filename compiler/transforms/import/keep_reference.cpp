@@ -1,0 +1,58 @@
+//===- keep_reference.cpp - the imported program, for one rank ------------===//
+//
+// See KeepReference in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/transforms/import/erase_unread.h"
+#include "compiler/transforms/import/passes.h"
+#include "dialect/plan/plan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_KEEPREFERENCE
+#include "compiler/transforms/import/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+
+/// What the plan says of arguments is for the ranks.
+static void dropLayouts(func::FuncOp function) {
+  for (unsigned index = 0; index < function.getNumArguments(); ++index)
+    for (StringRef name : {"plan.sharding", "plan.parts", "plan.style"})
+      function.removeArgAttr(index, name);
+}
+
+static void reshape(plan::CallOp call) {
+  if (call.getTarget() != "aten.view.default" && call.getTarget() != "aten._unsafe_view.default")
+    return;
+  NamedAttrList args(call.getArgs());
+  if (Attribute size = args.erase("size"))
+    args.set("shape", size);
+  call.setTarget("aten.reshape.default");
+  call.setArgsAttr(args.getDictionary(call.getContext()));
+}
+
+namespace {
+
+struct KeepReferencePass : meshplan::impl::KeepReferenceBase<KeepReferencePass> {
+  void runOnOperation() final {
+    auto forward = getOperation().lookupSymbol<func::FuncOp>("forward");
+    if (!forward)
+      return;
+    OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
+    auto own = ModuleOp::create(builder, forward.getLoc(), StringRef("reference"));
+    func::FuncOp reference = forward.clone();
+    reference.setSymName("reference");
+    reference->setAttr("plan.single_rank", builder.getUnitAttr());
+    own.getBody()->push_back(reference);
+    dropLayouts(reference);
+    for (auto statement : getOperation().getOps<plan::LossOp>())
+      reference.setResultAttr(statement.getOutput(), "plan.loss", builder.getUnitAttr());
+    reference.walk(reshape);
+    eraseUnread(reference.getBody().front());
+  }
+};
+
+} // namespace

@@ -1,0 +1,28 @@
+//===- recording.h - operators that autograd records -------------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_RECORDING_H
+#define MESHPLAN_RUNTIME_TENSOR_TORCH_RECORDING_H
+
+#include <c10/core/AutogradState.h>
+#include <c10/core/InferenceMode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+namespace meshplan {
+
+/// Undoes a ComputeScope: operators of this thread are recorded. Views too, or changes in place of what an operator is
+/// made of would have no gradient. The backward pass stays on this thread also for devices, for each of which autograd
+/// has one thread that all ranks of the process would share.
+struct RecordingScope {
+  RecordingScope()
+      : keys(c10::impl::tls_local_dispatch_key_set().included_,
+             c10::impl::tls_local_dispatch_key_set().excluded_ - c10::autograd_dispatch_keyset_with_ADInplaceOrView) {
+    c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
+  }
+
+  c10::InferenceMode recording{false};
+  c10::impl::ForceDispatchKeyGuard keys;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_TENSOR_TORCH_RECORDING_H

@@ -1,0 +1,61 @@
+//===- elements.cpp - numbers about the elements of tensors ---------------===//
+
+#include "runtime/tensor/elements.h"
+
+#include "runtime/base/names.h"
+#include "runtime/tensor/torch/access.h"
+#include "runtime/tensor/torch/dtype.h"
+#include "runtime/tensor/torch/guard.h"
+
+#include <ATen/ATen.h>
+#include <cmath>
+#include <limits>
+
+using namespace meshplan;
+
+Expected<Tensor> meshplan::converted(const Tensor &tensor, DType dtype) {
+  return guarded([&]() -> Expected<Tensor> { return wrap(unwrap(tensor).to(scalarTypeOf(dtype))); });
+}
+
+Expected<Tensor> meshplan::rotated(const Tensor &tensor, int64_t places) {
+  return guarded([&]() -> Expected<Tensor> {
+    const at::Tensor &own = unwrap(tensor);
+    return own.dim() == 0 ? tensor : wrap(at::roll(own, places, -1));
+  });
+}
+
+/// NaN where an error is no number.
+static double largestOf(const at::Tensor &errors) {
+  double largest = errors.numel() == 0 ? 0 : errors.max().item<double>();
+  return std::isnan(largest) ? std::numeric_limits<double>::infinity() : largest;
+}
+
+Expected<ElementErrors> meshplan::errorsOf(const Tensor &tensor, const Tensor &exact) {
+  return guarded([&]() -> Expected<ElementErrors> {
+    if (!std::ranges::equal(tensor.shape(), exact.shape()))
+      return Status::error(StatusCode::invalid, "cannot compare ", describe(tensor), " with ", describe(exact));
+    at::Tensor own = unwrap(tensor).to(at::kDouble), wide = unwrap(exact).to(own.device(), at::kDouble);
+    // Equal infinities have no distance.
+    at::Tensor errors = (own - wide).abs().masked_fill_(own.eq(wide), 0);
+    at::Tensor rounded = wide.to(unwrap(tensor).scalar_type()).to(at::kDouble);
+    return ElementErrors{largestOf(errors), largestOf(errors.masked_fill(own.eq(rounded), 0))};
+  });
+}
+
+Expected<double> meshplan::largestMagnitude(const Tensor &tensor) {
+  return guarded([&]() -> Expected<double> {
+    at::Tensor magnitudes = unwrap(tensor).to(at::kDouble).abs();
+    return magnitudes.numel() == 0
+               ? 0
+               : magnitudes.masked_fill(magnitudes.isfinite().logical_not(), 0).max().item<double>();
+  });
+}
+
+Expected<double> meshplan::normOf(std::span<const Tensor> tensors) {
+  return guarded([&]() -> Expected<double> {
+    std::vector<at::Tensor> norms;
+    for (const Tensor &tensor : tensors)
+      norms.push_back(at::linalg_vector_norm(unwrap(tensor)));
+    return norms.empty() ? 0 : at::linalg_vector_norm(at::stack(norms)).item<double>();
+  });
+}

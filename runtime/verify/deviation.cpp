@@ -1,0 +1,24 @@
+//===- deviation.cpp - how wrong a tensor may be --------------------------===//
+
+#include "runtime/verify/deviation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace meshplan;
+
+double Deviation::ratio() const {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (!std::isfinite(error) || !std::isfinite(bound))
+    return infinity;
+  if (bound > 0)
+    return error / bound;
+  return error > 0 ? infinity : 0;
+}
+
+Deviation meshplan::deviationOf(const ElementErrors &errors, double own, double magnitude, bool isHalf) {
+  double bound = isHalf ? 1.5 * own : std::max(4 * own, 1e-6 * magnitude);
+  bool counts = !isHalf || errors.largest <= bound;
+  return {counts ? errors.largest : errors.ofOthers, own, bound};
+}

@@ -1,0 +1,15 @@
+//===- layout_text.h - how a value is divided, in words ----------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_VERIFY_LAYOUT_TEXT_H
+#define MESHPLAN_RUNTIME_VERIFY_LAYOUT_TEXT_H
+
+#include "runtime/artifact/artifact.h"
+
+namespace meshplan {
+
+/// "[48 over tp, 32] f32". A digit of an axis has the axis's name and the digit's size: "tp:2".
+std::string layoutText(const artifact::Schedule &schedule, const artifact::Value &value);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_VERIFY_LAYOUT_TEXT_H

@@ -1,0 +1,185 @@
+//===- reference.cpp - the exported model on one rank ---------------------===//
+
+#include "runtime/verify/reference.h"
+
+#include "runtime/artifact/sharding.h"
+#include "runtime/base/names.h"
+#include "runtime/exec/arguments.h"
+#include "runtime/exec/executor.h"
+#include "runtime/exec/load.h"
+#include "runtime/exec/origin.h"
+#include "runtime/tensor/autograd.h"
+#include "runtime/tensor/elements.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace meshplan;
+
+static std::vector<std::string> namesOf(const artifact::Parameter &parameter) {
+  std::vector<std::string> names;
+  for (const flatbuffers::String *name : *parameter.names())
+    names.push_back(name->str());
+  return names;
+}
+
+static bool isTrained(const artifact::Parameter &parameter, const artifact::Program &program) {
+  return parameter.trainable() && isFloat(dtypeOf(program.values()->Get(parameter.value())->dtype()));
+}
+
+template <typename Vector, typename Visit> static Status forEach(const Vector *vector, const Visit &visit) {
+  for (flatbuffers::uoffset_t i = 0; vector && i < vector->size(); ++i)
+    MESHPLAN_RETURN_IF_ERROR(visit(*vector->Get(i)));
+  return Status();
+}
+
+Expected<Reference> Reference::load(const Artifact &artifact, const Feed &parameters, const Feed &inputs) {
+  auto program = findProgram(artifact.schedule(), "reference");
+  if (!program)
+    return Status::error(StatusCode::notFound, artifact.path(), ": ", program.status().message(),
+                         "; help: 'meshplan compile --reference' adds the model as it was exported");
+  Reference reference(artifact.schedule(), **program);
+  MESHPLAN_RETURN_IF_ERROR(reference.loadGiven(parameters, inputs));
+  return reference;
+}
+
+/// Of results that nothing reads, archives say what they like.
+void Reference::findRead() {
+  isRead.resize(programTable->values()->size());
+  for (const artifact::Instruction *instruction : *programTable->instructions())
+    if (const artifact::Compute *action = instruction->action_as_Compute())
+      for (const artifact::Arg *arg : *action->args())
+        for (flatbuffers::uoffset_t i = 0; arg->values() && i < arg->values()->size(); ++i)
+          if (arg->values()->Get(i) >= 0)
+            isRead[arg->values()->Get(i)] = true;
+  for (flatbuffers::uoffset_t i = 0; programTable->outputs() && i < programTable->outputs()->size(); ++i)
+    isRead[programTable->outputs()->Get(i)->value()] = true;
+}
+
+Status Reference::loadGiven(const Feed &parameters, const Feed &inputs) {
+  auto load = [&](const Feed &feed, std::vector<std::string> names, int value) -> Status {
+    const artifact::Value &own = *programTable->values()->Get(value);
+    std::vector<int64_t> shape = globalShapeOf(own);
+    FeedRequest request{std::move(names), shape, wholeTensor(shape), dtypeOf(own.dtype())};
+    MESHPLAN_ASSIGN_OR_RETURN(given[value], loadTensor(feed, {&request, 1}, sliceShape(request.ranges), request.dtype));
+    return Status();
+  };
+  MESHPLAN_RETURN_IF_ERROR(forEach(programTable->parameters(), [&](const artifact::Parameter &parameter) {
+    return load(parameters, namesOf(parameter), parameter.value());
+  }));
+  MESHPLAN_RETURN_IF_ERROR(forEach(programTable->inputs(), [&](const artifact::Port &input) {
+    return load(inputs, {input.name()->str()}, input.value());
+  }));
+  return forEach(programTable->constants(), [&](const artifact::Constant &constant) -> Status {
+    const artifact::Value &own = *programTable->values()->Get(constant.value());
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateHostTensor(globalShapeOf(own), dtypeOf(own.dtype())));
+    if (tensor.byteSize() > 0)
+      std::memcpy(tensor.data(), constant.data()->data(), tensor.byteSize());
+    MESHPLAN_ASSIGN_OR_RETURN(given[constant.value()], onDevice(tensor));
+    return Status();
+  });
+}
+
+bool Reference::differentiates(const ReferenceRun &run) const {
+  return run.differentiates && programTable->loss() && programTable->loss()->size() > 0;
+}
+
+/// The values that the program starts with.
+Expected<std::vector<Tensor>> Reference::start(const ReferenceRun &run) const {
+  std::vector<Tensor> values = given;
+  for (Tensor &value : values)
+    if (value.defined()) {
+      MESHPLAN_ASSIGN_OR_RETURN(value, converted(value, dtypeIn(run.precision, value.dtype())));
+    }
+  MESHPLAN_RETURN_IF_ERROR(forEach(programTable->inputs(), [&](const artifact::Port &input) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(values[input.value()], rotated(values[input.value()], run.places));
+    return Status();
+  }));
+  MESHPLAN_RETURN_IF_ERROR(forEach(programTable->parameters(), [&](const artifact::Parameter &parameter) -> Status {
+    if (!differentiates(run) || !isTrained(parameter, *programTable))
+      return Status();
+    MESHPLAN_ASSIGN_OR_RETURN(values[parameter.value()], differentiable(values[parameter.value()]));
+    return Status();
+  }));
+  return values;
+}
+
+/// Some operators make f32 or another float of whatever they read.
+Status Reference::checkResult(int value, Precision precision, std::span<Tensor> values) const {
+  const artifact::Value &own = *programTable->values()->Get(value);
+  DType dtype = dtypeIn(precision, dtypeOf(own.dtype()));
+  Tensor &result = values[value];
+  if (precision == Precision::wide && result.defined() && isFloat(result.dtype()) && isFloat(dtype)) {
+    MESHPLAN_ASSIGN_OR_RETURN(result, converted(result, dtype));
+  }
+  std::vector<int64_t> shape = globalShapeOf(own);
+  if (result.defined() && result.dtype() == dtype && std::ranges::equal(result.shape(), shape))
+    return Status();
+  return Status::error(StatusCode::internal, "its result is ", describe(result), ", the archive says ",
+                       shapeText(shape), " ", dtypeName(dtype));
+}
+
+Status Reference::compute(const artifact::Compute &action, Precision precision, std::span<Tensor> values) const {
+  RankView view(*scheduleTable, *programTable, 0);
+  ReferenceCall call = callIn(precision, {action.target()->str(), argumentsOf(action, view)});
+  std::vector<int> outputs(action.outputs()->begin(), action.outputs()->end());
+  MESHPLAN_ASSIGN_OR_RETURN(auto prepared, prepareCall(call.target, call.arguments, outputs));
+  MESHPLAN_RETURN_IF_ERROR(prepared->run(values));
+  for (int value : outputs)
+    if (value >= 0 && isRead[value])
+      MESHPLAN_RETURN_IF_ERROR(checkResult(value, precision, values));
+  return Status();
+}
+
+Status Reference::runInstruction(const artifact::Instruction &instruction, Precision precision,
+                                 std::span<Tensor> values) const {
+  if (const artifact::Free *action = instruction.action_as_Free())
+    for (int value : *action->values())
+      values[value] = Tensor();
+  const artifact::Compute *action = instruction.action_as_Compute();
+  if (!action)
+    return Status();
+  Status status = compute(*action, precision, values);
+  std::string origin = originText(*scheduleTable, instruction);
+  return status.ok() ? status
+                     : status.withContext("the reference in " +
+                                          std::string(precision == Precision::wide ? "f64" : "its own precision") +
+                                          ": " + action->target()->str() + (origin.empty() ? "" : " (" + origin + ")"));
+}
+
+Status Reference::differentiate(std::span<const Tensor> leaves, const Tensor &loss, ReferenceResult &result) const {
+  auto gradients = gradientsOf(loss, leaves);
+  if (!gradients)
+    return gradients.status().withContext("the reference: the gradients of '" + programTable->loss()->str() + "'");
+  size_t next = 0;
+  return forEach(programTable->parameters(), [&](const artifact::Parameter &parameter) {
+    if (isTrained(parameter, *programTable))
+      result.gradients[parameter.names()->Get(0)->str()] = std::move((*gradients)[next++]);
+    return Status();
+  });
+}
+
+Expected<ReferenceResult> Reference::run(const ReferenceRun &run) const {
+  AutogradScope scope(run.threads, run.precision == Precision::wide ? DType::f64 : DType::f32);
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<Tensor> values, start(run));
+  std::vector<Tensor> leaves;
+  MESHPLAN_RETURN_IF_ERROR(forEach(programTable->parameters(), [&](const artifact::Parameter &parameter) {
+    if (isTrained(parameter, *programTable))
+      leaves.push_back(values[parameter.value()]);
+    return Status();
+  }));
+  for (const artifact::Instruction *instruction : *programTable->instructions())
+    MESHPLAN_RETURN_IF_ERROR(runInstruction(*instruction, run.precision, values));
+  ReferenceResult result;
+  Tensor loss;
+  MESHPLAN_RETURN_IF_ERROR(forEach(programTable->outputs(), [&](const artifact::Port &output) -> Status {
+    if (programTable->loss() && output.name()->string_view() == programTable->loss()->string_view())
+      loss = values[output.value()];
+    MESHPLAN_ASSIGN_OR_RETURN(result.outputs[output.name()->str()], detached(values[output.value()]));
+    return Status();
+  }));
+  values.clear();
+  if (loss.defined() && differentiates(run))
+    MESHPLAN_RETURN_IF_ERROR(differentiate(leaves, loss, result));
+  return result;
+}

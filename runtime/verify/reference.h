@@ -1,0 +1,64 @@
+//===- reference.h - the exported model on one rank --------------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_VERIFY_REFERENCE_H
+#define MESHPLAN_RUNTIME_VERIFY_REFERENCE_H
+
+#include "runtime/artifact/artifact.h"
+#include "runtime/exec/feed.h"
+#include "runtime/verify/precision.h"
+
+#include <map>
+
+namespace meshplan {
+
+using NamedTensors = std::map<std::string, Tensor, std::less<>>;
+
+/// One run of the reference.
+struct ReferenceRun {
+  Precision precision = Precision::own;
+  int64_t places = 0;         ///< that the elements of the inputs are moved by along their last dim
+  int threads = 1;            ///< to compute with
+  bool differentiates = true; ///< goes back over the program where that has a loss
+};
+
+/// What the reference gives for one batch, on the device of the thread.
+struct ReferenceResult {
+  NamedTensors outputs;
+  NamedTensors gradients; ///< of the trained parameters, by their first names; none without a loss
+};
+
+/// The program "reference" of a schedule with whole parameters and one batch of inputs. Belongs to one thread; the
+/// artifact must outlive it. No other thread of the process may compute while it runs.
+class Reference {
+public:
+  /// `notFound` where the schedule has no such program; else as the feeds fail.
+  static Expected<Reference> load(const Artifact &artifact, const Feed &parameters, const Feed &inputs);
+
+  Expected<ReferenceResult> run(const ReferenceRun &run) const;
+
+  const artifact::Program &program() const { return *programTable; }
+
+private:
+  Reference(const artifact::Schedule &schedule, const artifact::Program &program)
+      : scheduleTable(&schedule), programTable(&program), given(program.values()->size()) {
+    findRead();
+  }
+
+  void findRead();
+  Status loadGiven(const Feed &parameters, const Feed &inputs);
+  bool differentiates(const ReferenceRun &run) const;
+  Expected<std::vector<Tensor>> start(const ReferenceRun &run) const;
+  Status runInstruction(const artifact::Instruction &instruction, Precision precision, std::span<Tensor> values) const;
+  Status compute(const artifact::Compute &action, Precision precision, std::span<Tensor> values) const;
+  Status checkResult(int value, Precision precision, std::span<Tensor> values) const;
+  Status differentiate(std::span<const Tensor> leaves, const Tensor &loss, ReferenceResult &result) const;
+
+  const artifact::Schedule *scheduleTable;
+  const artifact::Program *programTable;
+  std::vector<Tensor> given; // by value: parameters, constants, inputs
+  std::vector<bool> isRead;  // by value
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_VERIFY_REFERENCE_H

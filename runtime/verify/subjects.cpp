@@ -1,0 +1,131 @@
+//===- subjects.cpp - what is compared with the reference -----------------===//
+
+#include "runtime/verify/subjects.h"
+
+#include "runtime/artifact/sharding.h"
+#include "runtime/exec/executor.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace meshplan;
+
+std::string_view meshplan::kindName(SubjectKind kind) {
+  switch (kind) {
+  case SubjectKind::output:
+    return "output";
+  case SubjectKind::gradient:
+    return "gradient";
+  case SubjectKind::norm:
+    return "gradient norm";
+  case SubjectKind::parameter:
+    break;
+  }
+  return "parameter";
+}
+
+Expected<const artifact::Program *> meshplan::verifiedProgram(const artifact::Schedule &schedule) {
+  auto step = findProgram(schedule, "step");
+  return step ? step : findProgram(schedule, "forward");
+}
+
+static bool isOneNumber(const artifact::Program &program, int value) {
+  return elementCount(globalShapeOf(*program.values()->Get(value))) == 1;
+}
+
+namespace {
+
+class SubjectList {
+public:
+  explicit SubjectList(const artifact::Program &program) : program(program) {
+    for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
+      const artifact::Parameter &parameter = *program.parameters()->Get(i);
+      parameters[parameter.value()] = &parameter;
+    }
+    for (flatbuffers::uoffset_t i = 0; program.updates() && i < program.updates()->size(); ++i)
+      updates[program.updates()->Get(i)->target()] = program.updates()->Get(i)->value();
+  }
+
+  void addOutputs();
+  Status addGradients();
+  void addNorm();
+  Status addParameters();
+
+  std::vector<Subject> list;
+
+private:
+  void add(SubjectKind kind, const std::string &name, int value) {
+    list.push_back({.kind = kind, .name = name, .value = value, .made = value, .isOne = isOneNumber(program, value)});
+  }
+  void addOf(const artifact::Parameter &parameter, SubjectKind kind, int value) {
+    add(kind, parameter.names()->Get(0)->str(), value);
+    list.back().placed = parameter.origin();
+  }
+
+  const artifact::Program &program;
+  std::map<int, const artifact::Parameter *> parameters; // by value
+  std::map<int, int> updates;                            // values, by target
+};
+
+} // namespace
+
+/// Gradients among the outputs are compared as gradients.
+void SubjectList::addOutputs() {
+  auto isGradient = [&](int value) {
+    for (flatbuffers::uoffset_t i = 0; program.gradients() && i < program.gradients()->size(); ++i)
+      if (program.gradients()->Get(i)->value() == value)
+        return true;
+    return false;
+  };
+  for (flatbuffers::uoffset_t i = 0; program.outputs() && i < program.outputs()->size(); ++i)
+    if (const artifact::Port &output = *program.outputs()->Get(i); !isGradient(output.value()))
+      add(SubjectKind::output, output.name()->str(), output.value());
+}
+
+Status SubjectList::addGradients() {
+  for (flatbuffers::uoffset_t i = 0; program.gradients() && i < program.gradients()->size(); ++i)
+    addOf(*parameters.at(program.gradients()->Get(i)->parameter()), SubjectKind::gradient,
+          program.gradients()->Get(i)->value());
+  bool trains = program.name()->string_view() == "step";
+  if (trains && (!program.gradients() || program.gradients()->size() == 0))
+    return Status(StatusCode::invalid, "program 'step' does not say which values are gradients; help: compile the plan "
+                                       "again, with this version");
+  return Status();
+}
+
+void SubjectList::addNorm() {
+  if (std::optional<Clipping> clipping = clippingOf(program))
+    add(SubjectKind::norm, "of all", clipping->squaredNorm);
+}
+
+Status SubjectList::addParameters() {
+  for (flatbuffers::uoffset_t i = 0; program.gradients() && i < program.gradients()->size(); ++i) {
+    const artifact::Gradient &gradient = *program.gradients()->Get(i);
+    MESHPLAN_ASSIGN_OR_RETURN(std::optional<OptimizerNumbers> numbers, optimizerOf(program, gradient));
+    auto update = updates.find(gradient.parameter());
+    if (!numbers || update == updates.end())
+      continue;
+    addOf(*parameters.at(gradient.parameter()), SubjectKind::parameter, gradient.parameter());
+    list.back().optimizer = *numbers;
+    list.back().gradient = gradient.value();
+    list.back().made = update->second;
+  }
+  return Status();
+}
+
+Expected<std::vector<Subject>> meshplan::subjectsOf(const artifact::Program &program) {
+  SubjectList subjects(program);
+  subjects.addOutputs();
+  MESHPLAN_RETURN_IF_ERROR(subjects.addGradients());
+  subjects.addNorm();
+  MESHPLAN_RETURN_IF_ERROR(subjects.addParameters());
+  return std::move(subjects.list);
+}
+
+bool meshplan::hasHalfParameters(const artifact::Program &program) {
+  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
+    if (DType dtype = dtypeOf(program.values()->Get(program.parameters()->Get(i)->value())->dtype());
+        dtype == DType::f16 || dtype == DType::bf16)
+      return true;
+  return false;
+}

@@ -1,0 +1,73 @@
+//===- verdicts.cpp - the findings of all ranks together ------------------===//
+
+#include "runtime/verify/verdicts.h"
+
+#include <algorithm>
+
+using namespace meshplan;
+
+/// The numbers about parameters come from the ranks.
+static void takeParameters(std::span<const Subject> subjects, std::span<const std::vector<Finding>> findings,
+                           OwnNumbers &own) {
+  for (size_t i = 0; i < subjects.size(); ++i)
+    if (subjects[i].kind == SubjectKind::parameter)
+      for (const std::vector<Finding> &ofRank : findings) {
+        own.errors[i] = std::max(own.errors[i], ofRank[i].own);
+        own.magnitudes[i] = std::max(own.magnitudes[i], ofRank[i].magnitude);
+      }
+}
+
+/// The largest magnitude of the subjects of a kind.
+static double largestOf(SubjectKind kind, std::span<const Subject> subjects, const OwnNumbers &own) {
+  double largest = 0;
+  for (size_t i = 0; i < subjects.size(); ++i)
+    if (subjects[i].kind == kind)
+      largest = std::max(largest, own.magnitudes[i]);
+  return largest;
+}
+
+std::vector<Verdict> meshplan::judge(std::span<const Subject> subjects, std::span<const std::vector<Finding>> findings,
+                                     OwnNumbers own, bool isHalf) {
+  takeParameters(subjects, findings, own);
+  std::vector<Verdict> verdicts(subjects.size());
+  double ofGradients = largestOf(SubjectKind::gradient, subjects, own);
+  double ofParameters = largestOf(SubjectKind::parameter, subjects, own);
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    SubjectKind kind = subjects[i].kind;
+    double magnitude = kind == SubjectKind::gradient    ? ofGradients
+                       : kind == SubjectKind::parameter ? ofParameters
+                                                        : own.magnitudes[i];
+    for (size_t rank = 0; rank < findings.size(); ++rank) {
+      Deviation deviation = deviationOf(findings[rank][i].errors, own.errors[i], magnitude, isHalf);
+      if (rank == 0 || deviation.ratio() > verdicts[i].deviation.ratio()) {
+        verdicts[i].deviation = deviation;
+        verdicts[i].rank = static_cast<int64_t>(rank);
+      }
+      if (!deviation.isRight())
+        verdicts[i].wrongRanks.push_back(static_cast<int64_t>(rank));
+    }
+  }
+  return verdicts;
+}
+
+Expected<std::vector<Verdict>> meshplan::judgeWithDraws(std::span<const Subject> subjects,
+                                                        std::span<const std::vector<Finding>> findings, Exact &exact,
+                                                        bool isHalf) {
+  for (;;) {
+    OwnNumbers own;
+    for (size_t i = 0; i < subjects.size(); ++i) {
+      own.errors.push_back(exact.ownError(i));
+      own.magnitudes.push_back(exact.magnitude(i));
+    }
+    std::vector<Verdict> verdicts = judge(subjects, findings, std::move(own), isHalf);
+    bool hasWrongOutput = false, hasWrongGradient = false;
+    for (size_t i = 0; i < subjects.size(); ++i) {
+      bool isDraw = subjects[i].kind != SubjectKind::parameter && (isHalf || subjects[i].isOne);
+      bool &isWrong = subjects[i].kind == SubjectKind::output ? hasWrongOutput : hasWrongGradient;
+      isWrong |= isDraw && !verdicts[i].isRight();
+    }
+    if ((!hasWrongOutput && !hasWrongGradient) || exact.draws() >= mostDraws)
+      return verdicts;
+    MESHPLAN_RETURN_IF_ERROR(exact.addDraw(hasWrongGradient));
+  }
+}

@@ -1,0 +1,72 @@
+//===- elements_test.cpp - numbers about the elements of tensors ----------===//
+
+#include "runtime/tensor/elements.h"
+
+#include "test/unit/tensor/call_helper.h"
+
+#include <gmock/gmock.h>
+#include <limits>
+
+using namespace meshplan;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double noNumber = std::numeric_limits<double>::quiet_NaN();
+
+at::Tensor numbers(std::initializer_list<double> list, at::ScalarType type = at::kDouble) {
+  return at::tensor(std::vector<double>(list), at::kDouble).to(type);
+}
+
+ElementErrors errors(const at::Tensor &own, const at::Tensor &exact) {
+  auto found = errorsOf(wrap(own), wrap(exact));
+  EXPECT_TRUE(found.ok()) << found.status().message();
+  return *found;
+}
+
+} // namespace
+
+TEST(ElementsTest, TheLargestError) {
+  EXPECT_DOUBLE_EQ(errors(numbers({1, 2, 3}), numbers({1.5, 2, 2})).largest, 1);
+  EXPECT_EQ(errors(numbers({}), numbers({})).largest, 0);
+  EXPECT_EQ(errors(numbers({1, 0}, at::kBool), numbers({1, 1})).largest, 1);
+}
+
+TEST(ElementsTest, WhatIsNoNumberIsInfinitelyWrong) {
+  EXPECT_EQ(errors(numbers({1, noNumber}), numbers({1, 2})).largest, infinity);
+  EXPECT_EQ(errors(numbers({1, 2}), numbers({1, noNumber})).largest, infinity);
+  EXPECT_EQ(errors(numbers({noNumber}), numbers({noNumber})).largest, infinity);
+  EXPECT_EQ(errors(numbers({infinity}), numbers({2})).largest, infinity);
+  EXPECT_EQ(errors(numbers({-infinity}), numbers({infinity})).largest, infinity);
+  EXPECT_EQ(errors(numbers({-infinity, 1}), numbers({-infinity, 1})).largest, 0) << "a mask";
+}
+
+TEST(ElementsTest, ElementsThatAreTheExactOnesRoundedOnce) {
+  at::Tensor exact = numbers({1.001, 300.4});
+  ElementErrors found = errors(exact.to(at::kBFloat16), exact);
+  EXPECT_GT(found.largest, 0.1);
+  EXPECT_EQ(found.ofOthers, 0);
+  EXPECT_NEAR(errors(numbers({1.0, 304}, at::kBFloat16), exact).ofOthers, 3.6, 1e-12);
+}
+
+TEST(ElementsTest, Refusals) {
+  EXPECT_EQ(errorsOf(wrap(at::zeros({2})), wrap(at::zeros({3}))).status().message(),
+            "cannot compare [2] f32 with [3] f32");
+}
+
+TEST(ElementsTest, MagnitudesAndNorms) {
+  EXPECT_EQ(*largestMagnitude(wrap(numbers({1, -3, infinity, noNumber}))), 3);
+  EXPECT_EQ(*largestMagnitude(wrap(numbers({}))), 0);
+  std::vector<Tensor> list{wrap(numbers({3, 0}, at::kFloat)), wrap(numbers({4}, at::kFloat))};
+  EXPECT_EQ(*normOf(list), 5);
+  EXPECT_EQ(*normOf({}), 0);
+  list = {wrap(numbers({1.001}, at::kBFloat16))};
+  EXPECT_EQ(*normOf(list), 1) << "in the precision of the tensors";
+}
+
+TEST(ElementsTest, ConversionAndRotation) {
+  EXPECT_EQ(converted(wrap(at::zeros({2})), DType::f64)->dtype(), DType::f64);
+  EXPECT_TRUE(
+      at::equal(unwrap(*rotated(wrap(at::arange(6).view({2, 3})), 1)), at::tensor({2, 0, 1, 5, 3, 4}).view({2, 3})));
+  EXPECT_EQ(unwrap(*rotated(wrap(at::tensor(5).squeeze()), 1)).item<int64_t>(), 5) << "without dims";
+}

@@ -1,0 +1,19 @@
+//===- layout_text_test.cpp - how a value is divided ----------------------===//
+
+#include "runtime/verify/layout_text.h"
+
+#include "test/unit/exec/loaded_schedule.h"
+
+using namespace meshplan;
+
+TEST(LayoutTextTest, DimsAndAxes) {
+  ScheduleBuilder builder({{"dp", 2}, {"tp", 4}});
+  int w = builder.parameter({"w"}, {{48, {"dp", "tp"}}, {32}}, DType::bf16), s = builder.parameter({"s"}, {});
+  int digit = builder.parameter({"d"}, {{4, {"tp"}}}, DType::i64);
+  builder.program().values[digit]->dims[0]->axes = {artifact::AxisRef(1, 1, 2)};
+  LoadedSchedule loaded(builder);
+  auto text = [&](int value) { return layoutText(loaded.schedule(), *loaded.program().values()->Get(value)); };
+  EXPECT_EQ(text(w), "[48 over dp, tp, 32] bf16");
+  EXPECT_EQ(text(s), "[] f64");
+  EXPECT_EQ(text(digit), "[4 over tp:2] i64");
+}

@@ -1,0 +1,136 @@
+//===- reference_test.cpp - the exported model on one rank ----------------===//
+
+#include "runtime/verify/reference.h"
+
+#include "runtime/tensor/compute_scope.h"
+#include "runtime/tensor/torch/access.h"
+#include "runtime/verify/exact.h"
+#include "test/unit/verify/verified_step.h"
+
+#include <gmock/gmock.h>
+
+using namespace meshplan;
+
+namespace {
+
+/// A file with the reference alone, after a change.
+class ReferenceTest : public testing::Test {
+protected:
+  Expected<Reference> load(const std::function<void(ScheduleBuilder &)> &change = [](auto &) {}) {
+    ScheduleBuilder builder = referenceAlone();
+    change(builder);
+    builder.write(folder / "a.sched");
+    auto loaded = loadSchedule(folder / "a.sched");
+    EXPECT_TRUE(loaded.ok()) << loaded.status().message();
+    artifact.emplace(*std::move(loaded));
+    return Reference::load(*artifact, TensorFeed(VerifiedStep::weights()), TensorFeed(VerifiedStep::inputs()));
+  }
+
+  /// What its run in `precision` fails with.
+  std::string failure(Precision precision, const std::function<void(ScheduleBuilder &)> &change) {
+    auto reference = load(change);
+    return reference ? reference->run({precision}).status().message() : reference.status().message();
+  }
+
+  TemporaryDirectory folder;
+  std::optional<Artifact> artifact;
+  ComputeScope compute{1};
+  at::Tensor w = VerifiedStep::weights()["w"], x = VerifiedStep::inputs()["x"];
+};
+
+TEST_F(ReferenceTest, OutputsAndGradientsInBothPrecisions) {
+  auto reference = load();
+  ASSERT_TRUE(reference.ok()) << reference.status().message();
+  for (Precision precision : {Precision::own, Precision::wide}) {
+    auto result = reference->run({precision});
+    ASSERT_TRUE(result.ok()) << result.status().message();
+    at::Tensor gradient = unwrap(result->gradients["w"]), loss = unwrap(result->outputs["loss"]);
+    EXPECT_EQ(gradient.scalar_type(), precision == Precision::wide ? at::kDouble : at::kFloat);
+    EXPECT_TRUE(at::equal(gradient, x.to(gradient.scalar_type())));
+    EXPECT_DOUBLE_EQ(loss.item<double>(), (w * x).sum().item<double>()) << "sums of short binary numbers";
+    EXPECT_FALSE(loss.requires_grad());
+  }
+}
+
+TEST_F(ReferenceTest, InputsAreRotated) {
+  auto result = load()->run({Precision::own, 1});
+  EXPECT_TRUE(at::equal(unwrap(result->gradients["w"]), x.roll(1, -1)));
+}
+
+TEST_F(ReferenceTest, WithoutALossNothingIsDifferentiated) {
+  auto result = load([](ScheduleBuilder &builder) { builder.program().loss.clear(); })->run({Precision::own});
+  EXPECT_THAT(result->gradients, testing::IsEmpty());
+  EXPECT_EQ(result->outputs.size(), 1);
+}
+
+TEST_F(ReferenceTest, OutputsAlone) {
+  auto result = load()->run({.differentiates = false});
+  EXPECT_THAT(result->gradients, testing::IsEmpty());
+  EXPECT_FALSE(unwrap(result->outputs["loss"]).requires_grad());
+}
+
+TEST_F(ReferenceTest, WhatIsNotTrainedHasNoGradient) {
+  auto result =
+      load([](ScheduleBuilder &builder) { builder.program().parameters[0]->trainable = false; })->run({Precision::own});
+  EXPECT_THAT(result->gradients, testing::IsEmpty());
+}
+
+TEST_F(ReferenceTest, Refusals) {
+  EXPECT_EQ(failure(Precision::own, [](ScheduleBuilder &builder) { builder.program().name = "forward"; }),
+            (folder / "a.sched") + ": the schedule has no program 'reference'; it has forward; help: 'meshplan compile "
+                                   "--reference' adds the model as it was exported");
+  auto other = [](const char *target) {
+    return [=](ScheduleBuilder &builder) { builder.program().instructions[1]->action.AsCompute()->target = target; };
+  };
+  EXPECT_EQ(failure(Precision::own, other("aten.nothing.default")),
+            "the reference in its own precision: aten.nothing.default (test.plan:3:3 loss): there is no operator "
+            "'aten.nothing.default'");
+  EXPECT_EQ(failure(Precision::wide, other("aten.relu.default")),
+            "the reference in f64: aten.relu.default (test.plan:3:3 loss): its result is [4] f64, the archive says [] "
+            "f64");
+}
+
+TEST_F(ReferenceTest, TheErrorsOfItsOwnPrecision) {
+  auto reference = load([](ScheduleBuilder &builder) {
+    // A third of the sum cannot be written in 32 bits.
+    artifact::ComputeT &sum = *builder.program().instructions[1]->action.AsCompute();
+    sum.target = "aten.mean.default";
+  });
+  ASSERT_TRUE(reference.ok());
+  std::vector<Subject> subjects{{.kind = SubjectKind::output, .name = "loss"},
+                                {.kind = SubjectKind::gradient, .name = "w"},
+                                {.kind = SubjectKind::norm, .name = "of all"},
+                                {.kind = SubjectKind::parameter, .name = "w"}};
+  auto exact = Exact::make(*reference, subjects, 1);
+  ASSERT_TRUE(exact.ok()) << exact.status().message();
+  EXPECT_EQ(exact->draws(), 1);
+  EXPECT_TRUE(at::allclose(unwrap(exact->tensor(1)), x.to(at::kDouble) / 4, 0, 1e-15));
+  EXPECT_NEAR(unwrap(exact->tensor(2)).item<double>(), x.to(at::kDouble).norm().item<double>() / 4, 1e-12);
+  EXPECT_FALSE(exact->tensor(3).defined());
+  EXPECT_EQ(exact->magnitude(1), 0.75);
+  EXPECT_LE(exact->ownError(1), 1e-7);
+  EXPECT_TRUE(exact->addDraw(/*gradients=*/false).ok());
+  EXPECT_EQ(exact->draws(), 2);
+  EXPECT_TRUE(at::allclose(unwrap(exact->tensor(1)), x.to(at::kDouble) / 4, 0, 1e-15)) << "those of the first";
+}
+
+/// The states that nn.LSTM gives have a dim too many in archives.
+TEST_F(ReferenceTest, ResultsThatNothingReadAreAsTheyAre) {
+  auto reference = load([](ScheduleBuilder &builder) {
+    int unread = builder.value({{7}}, DType::f32);
+    builder.compute("aten.relu.default", {tensorArg("self", builder.program().parameters[0]->value)}, {unread});
+  });
+  EXPECT_TRUE(reference->run({}).ok());
+}
+
+TEST_F(ReferenceTest, SubjectsThatItLacks) {
+  auto reference = load();
+  auto missing = [&](SubjectKind kind) {
+    std::vector<Subject> subjects{{.kind = kind, .name = "z"}};
+    return Exact::make(*reference, subjects, 1).status().message();
+  };
+  EXPECT_EQ(missing(SubjectKind::output), "the reference has no output 'z'");
+  EXPECT_EQ(missing(SubjectKind::gradient), "the reference does not train parameter 'z'");
+}
+
+} // namespace

@@ -1,0 +1,76 @@
+//===- verified_step.cpp - a step and its reference, made by hand ---------===//
+
+#include "test/unit/verify/verified_step.h"
+
+using namespace meshplan;
+
+ScheduleBuilder meshplan::referenceAlone() {
+  ScheduleBuilder builder({{"one", 1}});
+  int x = builder.input("x", {{4}}, DType::f32), w = builder.parameter({"w", "tied"}, {{4}}, DType::f32);
+  int product = builder.value({{4}}, DType::f32), loss = builder.value({}, DType::f32);
+  builder.origin("", 3, "loss");
+  builder.compute("aten.mul.Tensor", {tensorArg("self", w), tensorArg("other", x)}, {product});
+  builder.compute("aten.sum.default", {tensorArg("self", product)}, {loss});
+  builder.free({product});
+  builder.output("loss", loss);
+  artifact::ProgramT &program = builder.program();
+  program.parameters[0]->trainable = true;
+  program.loss = "loss";
+  program.name = "reference";
+  auto &devices = *program.devices.emplace_back(std::make_unique<artifact::AxisT>());
+  devices.name = "rank";
+  devices.size = 1;
+  return builder;
+}
+
+VerifiedStep::VerifiedStep(bool hasReference) {
+  x = builder.input("x", {{4, {"dp"}}}, DType::f32);
+  w = builder.parameter({"w", "tied"}, {{4, {"dp"}}}, DType::f32);
+  int product = builder.value({{4, {"dp"}}}, DType::f32), addend = builder.value({}, DType::f32, {"dp"});
+  loss = builder.value({}, DType::f32);
+  gradient = builder.value({{4, {"dp"}}}, DType::f32);
+  int squares = builder.value({}, DType::f32, {"dp"});
+  squared = builder.value({}, DType::f32), factor = builder.value({}, DType::f32);
+  rate = builder.value({}, DType::f64), changed = builder.value({{4, {"dp"}}}, DType::f32);
+  builder.origin("head", 3, "loss");
+  builder.compute("aten.mul.Tensor", {tensorArg("self", w), tensorArg("other", x)}, {product});
+  builder.compute("aten.sum.default", {tensorArg("self", product)}, {addend});
+  builder.collective(Kind::all_reduce, {"dp"}, addend, loss);
+  builder.compute("aten.relu.default", {tensorArg("self", x)}, {gradient});
+  builder.compute("meshplan.square_sum", {tensorArg("self", gradient)}, {squares});
+  builder.collective(Kind::all_reduce, {"dp"}, squares, squared);
+  builder.compute("meshplan.clip_factor", {tensorArg("squared_norm", squared), realArg("limit", 0.5)}, {factor});
+  builder.compute("meshplan.sgd",
+                  {tensorArg("parameter", w), tensorArg("gradient", gradient), tensorArg("learning_rate", rate),
+                   tensorArg("factor", factor), realArg("weight_decay", 0.25)},
+                  {changed});
+  builder.output("loss", loss);
+  for (auto &instruction : builder.program().instructions)
+    if (auto *start = instruction->action.AsStart())
+      start->reduction = artifact::Reduction::sum;
+  call("meshplan.sgd").overwrites = {w};
+  artifact::ProgramT &program = step();
+  program.name = "step";
+  program.loss = "loss";
+  program.parameters[0]->trainable = true;
+  program.parameters[0]->origin = 0;
+  auto &setting = *program.settings.emplace_back(std::make_unique<artifact::SettingT>());
+  setting.name = "optimizer.lr";
+  setting.value = rate;
+  setting.number = 0.1;
+  auto &update = *program.updates.emplace_back(std::make_unique<artifact::UpdateT>());
+  update.value = changed;
+  update.target = w;
+  auto &own = *program.gradients.emplace_back(std::make_unique<artifact::GradientT>());
+  own.value = gradient;
+  own.parameter = w;
+  if (hasReference)
+    builder.schedule().programs.push_back(std::move(referenceAlone().schedule().programs[0]));
+}
+
+artifact::ComputeT &VerifiedStep::call(const std::string &target) {
+  for (auto &instruction : step().instructions)
+    if (auto *compute = instruction->action.AsCompute(); compute && compute->target == target)
+      return *compute;
+  throw std::logic_error("no call of " + target);
+}

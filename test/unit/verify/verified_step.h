@@ -1,0 +1,36 @@
+//===- verified_step.h - a step and its reference, made by hand --*- C++ -*-===//
+
+#ifndef MESHPLAN_TEST_UNIT_VERIFY_VERIFIED_STEP_H
+#define MESHPLAN_TEST_UNIT_VERIFY_VERIFIED_STEP_H
+
+#include "test/unit/exec/run_schedule.h"
+
+namespace meshplan {
+
+/// loss = sum(w x) on two ranks, each with half of w: the gradient of w is x, here made as relu(x). SGD with clipping,
+/// and a reference on one rank.
+class VerifiedStep {
+public:
+  explicit VerifiedStep(bool hasReference = true);
+
+  void write(const std::string &path) const { builder.write(path); }
+  artifact::ProgramT &step() { return builder.program(); }
+  artifact::ProgramT &reference() { return *builder.schedule().programs[1]; }
+  artifact::ComputeT &call(const std::string &target);
+
+  /// Positive, so that the gradient is right.
+  static Tensors weights() { return {{"w", at::tensor({0.5f, -1.0f, 2.0f, 0.25f})}}; }
+  static Tensors inputs() { return {{"x", at::tensor({1.5f, 0.5f, 0.25f, 3.0f})}}; }
+
+  int w, x, loss, gradient, squared, factor, rate, changed;
+
+private:
+  ScheduleBuilder builder{{{"dp", 2}}};
+};
+
+/// A reference alone: loss = sum(w x).
+ScheduleBuilder referenceAlone();
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TEST_UNIT_VERIFY_VERIFIED_STEP_H

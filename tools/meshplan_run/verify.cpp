@@ -1,0 +1,104 @@
+//===- verify.cpp - meshplan-run verify -----------------------------------===//
+
+#include "runtime/comm/gather.h"
+#include "runtime/launch/placement.h"
+#include "runtime/tensor/compute_scope.h"
+#include "runtime/tensor/memory.h"
+#include "tools/meshplan_run/rank_run.h"
+#include "tools/meshplan_run/verify_report.h"
+
+#include <cstring>
+#include <iostream>
+
+using namespace meshplan;
+
+namespace {
+
+/// What rank 0 has besides its part of the program. Its memory is another one than that of the rank.
+struct ReferenceSide {
+  std::shared_ptr<MemoryPool> pool = std::make_shared<MemoryPool>();
+  std::optional<Reference> reference;
+  std::optional<Exact> exact;
+
+  Status make(const Job &job, const RankFeeds &feeds, std::span<const Subject> subjects) {
+    PoolScope pooled(pool);
+    MESHPLAN_ASSIGN_OR_RETURN(reference, Reference::load(job.artifact, *feeds.parameters, *feeds.inputs));
+    MESHPLAN_ASSIGN_OR_RETURN(exact, Exact::make(*reference, subjects, threadsPerRank(1)));
+    return Status();
+  }
+};
+
+} // namespace
+
+/// The findings of all ranks on rank 0, in rank order; none on the others.
+static Expected<std::vector<std::vector<Finding>>> gather(World &world, const std::vector<Finding> &own) {
+  std::string bytes(reinterpret_cast<const char *>(own.data()), own.size() * sizeof(Finding));
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::string> texts, gatherAtFirst(world, bytes));
+  std::vector<std::vector<Finding>> findings;
+  for (const std::string &text : texts) {
+    findings.emplace_back(text.size() / sizeof(Finding));
+    std::memcpy(findings.back().data(), text.data(), text.size());
+  }
+  return findings;
+}
+
+/// The reference runs the whole batch.
+static Status checkWholeBatch(const artifact::Schedule &schedule) {
+  for (const artifact::Program *program : *schedule.programs())
+    if (program->runs() > 0)
+      return Status(StatusCode::unsupported, "the step runs microbatches, which 'verify' cannot compare yet; help: "
+                                             "compile the plan without 'microbatches', which change no result");
+  return Status();
+}
+
+/// All ranks call it; `verification` is filled on rank 0.
+static Status verifyRank(RankRun &run, const Job &job, const RankFeeds &feeds, Verification &verification) {
+  MESHPLAN_RETURN_IF_ERROR(checkWholeBatch(job.artifact.schedule()));
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<Subject> subjects, subjectsOf(*job.program));
+  bool isFirst = run.world.rank() == 0;
+  // Nobody computes while the reference does: it changes settings of the process.
+  const CollectiveLabel label{.sequence = -1, .origin = "running the reference"};
+  MESHPLAN_ASSIGN_OR_RETURN(auto group, run.world.host().createWorldGroup("world"));
+  MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier(label)));
+  ReferenceSide side;
+  if (isFirst)
+    MESHPLAN_RETURN_IF_ERROR(side.make(job, feeds, subjects));
+  MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier(label)));
+  MESHPLAN_RETURN_IF_ERROR(run.load(feeds));
+  RankCheck check(run.executor, run.world, subjects);
+  MESHPLAN_RETURN_IF_ERROR(check.run());
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<Finding> own, check.find(isFirst ? &*side.exact : nullptr));
+  MESHPLAN_ASSIGN_OR_RETURN(auto findings, gather(run.world, own));
+  if (!isFirst)
+    return Status();
+  PoolScope pooled(side.pool);
+  MESHPLAN_ASSIGN_OR_RETURN(verification.verdicts,
+                            judgeWithDraws(subjects, findings, *side.exact, hasHalfParameters(*job.program)));
+  verification.draws = side.exact->draws();
+  verification.subjects = std::move(subjects);
+  return Status();
+}
+
+static Status verify(const RunOptions &options, const Job &job, Ranks &ranks, bool &isRight) {
+  MESHPLAN_ASSIGN_OR_RETURN(RankFeeds feeds, RankFeeds::open(options, job));
+  Verification verification;
+  auto body = [&](RankRun &run) { return verifyRank(run, job, feeds, verification); };
+  MESHPLAN_RETURN_IF_ERROR(runRanks(options, job, ranks, body));
+  isRight = verification.isRight();
+  if (verification.subjects.empty())
+    return Status();
+  // A name need not be UTF-8, which dump would throw on.
+  std::cout
+      << (options.json
+              ? verificationJson(job, verification).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
+              : verificationText(job, verification));
+  return Status();
+}
+
+int meshplan::runVerify(const RunOptions &options) {
+  RunOptions verified = options;
+  verified.program.clear();
+  bool isRight = true;
+  int status = runJob(verified, [&](const Job &job, Ranks &ranks) { return verify(verified, job, ranks, isRight); });
+  return status == 0 && !isRight ? 1 : status;
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Runs `meshplan-run verify` on one model under several plans and meshes.
+
+  check_verify.py MODEL --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2... [--statement TEXT...]
+                  [--damage KIND [NAME] --wrong WHAT=NAME... [--made-by TEXT]]
+
+MODEL is a name of make_models.py; its archive is made in --models when it is not there. Statements, such as
+'optimizer sgd { lr 0.1 }', are added to the plan; without an optimizer the forward pass is verified. Everything must be
+right, and every trained parameter must be among what was compared. With --damage the schedule is damaged before
+(test/lib/damage), and verify must fail, naming exactly the tensors of --wrong: 'gradient=model.norm.weight',
+'gradient=*' for any number of them. TEXT must be in what is said of the first one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import subprocess
+import sys
+
+from compare_forward import load_program
+from compare_gradients import names_of_parameters
+from plan_runs import Run, argument_parser, make_model, runs_of
+
+
+def with_statements(text: str, statements: list[str]) -> str:
+    end = text.rindex("}")
+    return text[:end] + "".join(f"  {statement}\n" for statement in statements) + text[end:]
+
+
+def verify(arguments: argparse.Namespace, run: Run) -> tuple[int, dict]:
+    """The exit status, and what was found."""
+    base = arguments.models / arguments.model
+    schedule = run.output.with_suffix(".sched")
+    definitions = [f"-D{axis}" for axis in run.mesh.split(",")]
+    subprocess.run([arguments.meshplan, "compile", run.plan, *definitions, "--reference", "-o", schedule], check=True)
+    if arguments.damage:
+        damaged = run.output.with_suffix(".damaged.sched")
+        kind, *name = arguments.damage
+        subprocess.run([arguments.damage_step, kind, schedule, damaged, *name], check=True)
+        schedule = damaged
+    files = ["--weights", f"{base}.safetensors", "--inputs", f"{base}.inputs.safetensors"]
+    command = [arguments.meshplan_run, "verify", schedule, *files, "--json", "--timeout", "120"]
+    done = subprocess.run(command, stdout=subprocess.PIPE)
+    return done.returncode, json.loads(done.stdout)
+
+
+def fault(arguments: argparse.Namespace, status: int, found: dict) -> str | None:
+    """What is not as it should be."""
+    wrong = [tensor for tensor in found["tensors"] if not tensor["right"]]
+    names = [f"{tensor['what']}={tensor['name']}" for tensor in wrong]
+    if (status, found["right"]) != ((1, False) if wrong else (0, True)):
+        return f"exit status {status}, right {found['right']}, {len(wrong)} wrong"
+    for name in names:
+        if not any(fnmatch.fnmatchcase(name, pattern) for pattern in arguments.wrong):
+            return f"{name} is wrong"
+    for pattern in arguments.wrong:
+        if not fnmatch.filter(names, pattern):
+            return f"nothing is said of {pattern}"
+    if arguments.made_by and arguments.made_by not in wrong[0]["made_by"]:
+        return f"{names[0]} is made by {wrong[0]['made_by']}"
+    return None
+
+
+def main() -> int:
+    parser = argument_parser(__doc__.splitlines()[0])
+    parser.add_argument("--statement", action="append", default=[])
+    parser.add_argument("--damage", nargs="+", metavar="KIND")
+    parser.add_argument("--wrong", nargs="+", default=[], metavar="WHAT=NAME")
+    parser.add_argument("--made-by", metavar="TEXT")
+    parser.add_argument("--damage-step", default="damage-step")
+    arguments = parser.parse_args()
+    archive = make_model(arguments)
+    trains = any(statement.startswith("optimizer") for statement in arguments.statement)
+    # Which of its names a tied parameter goes by does not matter.
+    groups = names_of_parameters(load_program(archive)) if trains else {}
+    first = {name: group for group, names in groups.items() for name in names}
+
+    right = True
+    for run in runs_of(arguments, lambda text: with_statements(text, arguments.statement)):
+        status, found = verify(arguments, run)
+        compared = {first[tensor["name"]] for tensor in found["tensors"] if tensor["what"] == "gradient"}
+        problem = fault(arguments, status, found)
+        if compared != set(groups):
+            problem = f"gradients of {sorted(compared ^ set(groups))} are missing or too many"
+        print(f"{run.output.stem}: {len(found['tensors'])} tensors: {problem or 'as expected'}", flush=True)
+        right &= problem is None
+    return 0 if right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -23,6 +23,10 @@ static void addCommonOptions(CLI::App &command, RunOptions &options) {
   command.add_option("--timeout", options.timeoutSeconds, "seconds that a rank waits for another")
       ->check(positiveNumber(mostSeconds))
       ->capture_default_str();
+  command
+      .add_option("--set", options.settings,
+                  "give a setting of the program another number: seed=7, step=3; may be repeated")
+      ->type_name("NAME=NUMBER");
   command.add_option("--trace", options.trace, "write when each instruction ran, in Chrome's trace format");
   command.add_flag("--json", options.json, "print the result as JSON");
 }

@@ -17,7 +17,7 @@ StringRef meshplan::plan::argumentKind(BlockArgument argument) {
 bool meshplan::plan::isWeight(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   StringRef kind = argument ? argumentKind(argument) : StringRef();
-  return !kind.empty() && kind != "input";
+  return !kind.empty() && kind != "input" && kind != "setting";
 }
 
 bool meshplan::plan::isFromWeights(Value value) {

@@ -44,7 +44,6 @@ private:
   plan::OptimizerOp statement;
   mlir::OpBuilder builder;
   llvm::SmallVector<Update> updates;
-  llvm::StringMap<mlir::Value> settings;
   mlir::Value factor; ///< of all gradients, or null
   llvm::SmallVector<std::pair<mlir::Value, mlir::BlockArgument>> results;
 };

@@ -73,6 +73,7 @@ TEST_F(AttentionMemoryTest, OneFlashCallNeedsNoBlocksOfRows) {
       {"key_mask = #plan.operand<3>", ", tensor<1x600xi1>", true, false},
       {"softcap = 2.0", "", false, false},
       {"softcap = 2.0, window = 4", "", false, false},
+      {"dropout = 0.5", "", false, false},
   };
   for (auto [arguments, mask, ofMost, ofMore] : cases) {
     EXPECT_EQ(isOnePiece(arguments, most + mask), ofMost) << arguments;

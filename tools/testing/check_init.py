@@ -25,6 +25,7 @@ DRAFTS = [["--mesh", "dp=2,tp=2", "--sequence"], ["--mesh", "dp=2,tp=2"], ["--me
 # Models that mix samples or positions outside of weights: what their plans say cannot help it.
 WARNED = {
     "bert": "the pooler reads the first position of a divided sequence",
+    "bert_train": "the pooler reads the first position of a divided sequence",
     "minilm": "the pooler reads the first position of a divided sequence",
     "clip": "every image meets every text of the batch",
     "lookups": "looks up samples of a divided batch",

@@ -124,7 +124,7 @@ MODELS: dict[str, list[str]] = {
     "gemma": noisy("gemma", **GROUPED | {"num_key_value_heads": 1, "head_dim": 16}),
     "gpt2": noisy("gpt2", **GPT2),
     "gpt2_train": noisy("gpt2", "--train", **GPT2),
-    "gpt2_train_decomposed": noisy("gpt2", "--train", "--decompose", **GPT2),
+    "gpt2_train_decomposed": noisy("gpt2", "--train", "--decompose", "--attention", "eager", **GPT2),
     "bert_train": noisy("bert", "--train", *BERT_CLASS, *BERT_INPUTS, **BERT),
     "bert": noisy("bert", *BERT_CLASS, *BERT_INPUTS, **BERT),
     "bert_masked_lm": noisy("bert", "--class", "BertForMaskedLM", "--attention-mask", **BERT),

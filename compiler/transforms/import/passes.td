@@ -11,10 +11,11 @@ def RecognizeAttention : Pass<"plan-recognize-attention", "::mlir::func::FuncOp"
     A softmax of a product of query and key, scaled, capped by a tanh, with
     addends and hidden places, whose only reader is the product with the values,
     becomes `meshplan.attention`. All that comes after the scaling becomes its
-    `mask`, which `plan-fold-attention` then takes apart.
+    `mask`, which `plan-fold-attention` then takes apart. A dropout of the
+    softmax's numbers becomes its `dropout`.
 
-    Steps of another kind, dropout that drops and probabilities that are read
-    elsewhere leave it as it is.
+    Steps of another kind and probabilities that are read elsewhere leave it as
+    it is.
 
     ```mlir
     %scores = plan.call "aten.matmul.default"(%query, %key) ...

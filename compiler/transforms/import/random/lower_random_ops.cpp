@@ -157,7 +157,7 @@ bool CallLowering::run() {
 bool CallLowering::lowerDropout() {
   Value input = operand("input");
   double p = view.getFloat("p", 0);
-  if (!input || input.getType() != call.getResult(0).getType())
+  if (!input || input.getType() != call.getResult(0).getType() || !isa<FloatType>(typeOf(input).getElementType()))
     return false;
   if (call.getNumResults() > 1 && !call.getResult(1).use_empty()) {
     Value words = uniform(typeOf(input).getShape(), Float64Type::get(call.getContext()));

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Trains one model under several plans and meshes for a few steps, and compares with PyTorch.
 
-  check_training.py MODEL --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2...
+  check_training.py MODEL [--seed N] --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2...
                     --optimizer 'adamw { lr 1e-2; weight_decay 0.1 }' [--statement TEXT...] [--clip X]
-                    [--seed N] [--steps N] [--parameters]
+                    [--steps N] [--parameters]
 
 MODEL is a name of make_models.py; its archive is made in --models when it is not there. Each plan names "model.pt2" and
 a loss. Every step gets a batch of its own: the elements of the example inputs in another order.
@@ -63,11 +63,9 @@ def check(plan: Path, mesh: str, batches: list[Path], arguments: argparse.Namesp
     kind, numbers = numbers_of(arguments.optimizer)
     compare = [sys.executable, Path(__file__).with_name("compare_training.py"), f"{base}.pt2", "--optimizer", kind]
     compare += [word for number in numbers for word in ("--set", number)]
-    compare += ["--seed", str(arguments.seed or 0), "--clip", str(arguments.clip)] + (
-        ["--parameters"] if arguments.parameters else []
-    )
+    compare += ["--clip", str(arguments.clip)] + (["--parameters"] if arguments.parameters else [])
     print(f"{plan.stem} {mesh}", flush=True)
-    return subprocess.run([*compare, result, *batches]).returncode == 0
+    return subprocess.run([*compare, "--seed", str(arguments.seed or 0), result, *batches]).returncode == 0
 
 
 def main() -> int:
@@ -78,9 +76,9 @@ def main() -> int:
     parser.add_argument("--plan", type=Path, nargs="+", required=True)
     parser.add_argument("--mesh", nargs="+", required=True)
     parser.add_argument("--optimizer", required=True)
+    parser.add_argument("--seed", type=int, help="of random operators (default: that of the program, 0)")
     parser.add_argument("--statement", action="append", default=[], help="another statement of the plan")
     parser.add_argument("--clip", type=float, default=0)
-    parser.add_argument("--seed", type=int, help="of random operators (default: that of the program, 0)")
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--parameters", action="store_true")
     parser.add_argument("--meshplan", default="meshplan")

@@ -171,6 +171,12 @@ struct SymbolRange {
   int64_t maximum = INT64_MAX;
 };
 
+/// A dropout that would drop in training and that the archive has switched off.
+struct IdleDropout {
+  std::string module; ///< as modulePath()
+  double probability = 0;
+};
+
 struct ExportedProgram {
   std::string torchVersion; ///< that wrote the archive
   std::string digest;       ///< SHA-256 of the graph's JSON and of constants, hexadecimal; weights are not part of it
@@ -183,9 +189,10 @@ struct ExportedProgram {
   std::vector<Input> inputs; ///< tensors only
   std::vector<Output> outputs;
   std::vector<BufferUpdate> bufferUpdates;
-  std::optional<size_t> lossOutput; ///< index in outputs, when the signature says
-  std::vector<SymbolRange> symbols; ///< empty when all shapes are static
-  SymbolBindings examples;          ///< what symbols were in the example inputs, where the archive says so
+  std::vector<IdleDropout> idleDropouts; ///< which are no nodes any more
+  std::optional<size_t> lossOutput;      ///< index in outputs, when the signature says
+  std::vector<SymbolRange> symbols;      ///< empty when all shapes are static
+  SymbolBindings examples;               ///< what symbols were in the example inputs, where the archive says so
 
   const Value &value(ValueId id) const { return values[id]; }
 

@@ -24,14 +24,26 @@ bool isAlias(llvm::StringRef target) {
       .Default(false);
 }
 
+bool isDropout(llvm::StringRef target) {
+  return llvm::StringSwitch<bool>(target)
+      .Cases({"aten.dropout.default", "aten.feature_dropout.default"}, true)
+      .Cases({"aten.alpha_dropout.default", "aten.feature_alpha_dropout.default"}, true)
+      .Default(false);
+}
+
+double probabilityOf(const Node &node) {
+  const Argument *probability = node.find("p");
+  const double *p = probability ? std::get_if<double>(probability) : nullptr;
+  return p ? *p : 1;
+}
+
 /// Dropout outside training, or with probability 0.
 bool isIdleDropout(const Node &node) {
-  if (node.target != "aten.dropout.default")
+  if (!isDropout(node.target))
     return false;
-  const Argument *train = node.find("train"), *probability = node.find("p");
+  const Argument *train = node.find("train");
   const bool *on = train ? std::get_if<bool>(train) : nullptr;
-  const double *p = probability ? std::get_if<double>(probability) : nullptr;
-  return (on && !*on) || (p && *p == 0);
+  return (on && !*on) || probabilityOf(node) == 0;
 }
 
 bool isFloating(ScalarType type) {
@@ -95,7 +107,7 @@ public:
 private:
   /// True when the node goes away.
   bool simplify(Node &node) {
-    const Argument *self = node.find(node.target == "aten.dropout.default" ? "input" : "self");
+    const Argument *self = node.find(isDropout(node.target) ? "input" : "self");
     const ValueId *operand = self ? std::get_if<ValueId>(self) : nullptr;
     if (!operand || node.results.size() != 1 || node.results[0] == noValue)
       return false;
@@ -104,6 +116,8 @@ private:
     bool converts = isConversion(node.target) && program.values[input].type != type;
     if (!converts && !isConversion(node.target) && !isAlias(node.target) && !isIdleDropout(node))
       return false;
+    if (isIdleDropout(node) && probabilityOf(node) != 0)
+      program.idleDropouts.push_back({program.modulePath(node).str(), probabilityOf(node)});
     NamedArgument operandArgument{"self", Argument(std::in_place_type<ValueId>, input)};
     if (converts) {
       node.target = "aten.to.dtype";

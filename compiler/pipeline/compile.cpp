@@ -6,6 +6,7 @@
 #include "compiler/pipeline/build_pipeline.h"
 #include "compiler/target/artifact/artifact.h"
 #include "compiler/transforms/import/build_program.h"
+#include "compiler/transforms/import/check_training_mode.h"
 #include "dialect/plan/plan.h"
 #include "dialect/sched/sched.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -112,6 +113,9 @@ bool Compilation::import() {
     return false;
   for (const archive::Diagnostic &error : archive::bindSymbols(*archive.program, bindings))
     reportExtent(error, *syntax);
+  if (reports.hasErrors())
+    return false;
+  checkTrainingMode(*archive.program, *bound, options.strict, reports);
   if (reports.hasErrors())
     return false;
   ir = buildProgram(*archive.program, outline, *bound, reports, context);

@@ -31,6 +31,7 @@ const OpRegistry &OpRegistry::get() {
     addIndexingRecords(all);
     addScatterRecords(all);
     addCreationRecords(all);
+    addRandomRecords(all);
     addAttentionRecords(all);
     addLossRecords(all);
     addElementGradientRecords(all);

@@ -55,6 +55,8 @@ static bool isFalse(Attribute value) {
 }
 
 bool meshplan::drawsRandomNumbers(const CallView &call) {
+  if (call.target.starts_with("meshplan.") && call.get("number"))
+    return false;
   Draws draws = classify(baseName(call.target));
   Attribute training = firstOf(call, {"train", "training"});
   if (draws == Draws::training)

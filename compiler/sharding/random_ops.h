@@ -9,6 +9,7 @@ namespace meshplan {
 
 /// True if two calls with equal operands may give different results: the operators that ATen tags
 /// `nondeterministic_seeded`, unless their arguments switch it off (a probability of 0, a layer outside of training).
+/// The runtime's kernels do not, once they have a `number`: their numbers follow from it and from their operands.
 /// Pure and thread safe.
 bool drawsRandomNumbers(const CallView &call);
 

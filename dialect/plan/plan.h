@@ -36,8 +36,8 @@ inline ShardingAttr getSharding(mlir::Value value) { return getSharding(value.ge
 /// The same tensor type under `sharding`; null makes it undecided.
 mlir::RankedTensorType withSharding(mlir::Type type, ShardingAttr sharding);
 
-/// What an argument of a program is: "parameter", "buffer" or "input"; of a training step also "state", which the
-/// optimizer keeps for a parameter, and "setting", a number that the run gives. Empty if nothing says so.
+/// What an argument of a program is: "parameter", "buffer", "input" or "setting", a number that the run gives; of a
+/// training step also "state", which the optimizer keeps for a parameter. Empty if nothing says so.
 llvm::StringRef argumentKind(mlir::BlockArgument argument);
 
 /// The statement of data parallelism that an argument of a program is in (`plan.data`), or null.

@@ -9,8 +9,7 @@
 
 using namespace meshplan;
 
-static constexpr std::string_view stepName = "step";
-static constexpr std::string_view microbatchName = "microbatch";
+static constexpr std::string_view stepName = "step", seedName = "seed", microbatchName = "microbatch";
 
 /// From 1 at p = 0 down to 0 at p = 1.
 static double descent(artifact::RateKind kind, double p) {
@@ -29,13 +28,28 @@ double meshplan::rateFactor(const artifact::RateSchedule &schedule, int64_t step
   return schedule.min() + (1 - schedule.min()) * descent(schedule.kind(), p);
 }
 
+/// Whole numbers from `least` below 2^bits.
+static Status checkWhole(std::string_view name, double number, int64_t least, int bits) {
+  if (number >= static_cast<double>(least) && number < std::ldexp(1.0, bits) && number == std::floor(number))
+    return Status();
+  return Status::error(StatusCode::invalid, "the setting '", name, "' is ", number, ", it must be a whole number from ",
+                       least, " to ", (int64_t(1) << bits) - 1);
+}
+
 Status Settings::set(std::string_view name, double number) {
   std::string names;
   for (flatbuffers::uoffset_t i = 0; program.settings() && i < program.settings()->size(); ++i) {
     std::string_view known = program.settings()->Get(i)->name()->string_view();
-    if (known == stepName || known == microbatchName)
+    if (known == microbatchName)
       continue;
+    if (known == name && name == stepName) {
+      MESHPLAN_RETURN_IF_ERROR(checkWhole(name, number, 1, 31));
+      firstStep = static_cast<int64_t>(number);
+      return Status();
+    }
     if (known == name) {
+      if (name == seedName)
+        MESHPLAN_RETURN_IF_ERROR(checkWhole(name, number, 0, 53));
       given.insert_or_assign(std::string(name), number);
       return Status();
     }
@@ -47,6 +61,7 @@ Status Settings::set(std::string_view name, double number) {
 
 double Settings::numberAt(const artifact::Setting &setting, int64_t step) const {
   std::string_view name = setting.name()->string_view();
+  step += firstStep - 1;
   if (name == stepName)
     return static_cast<double>(step + 1);
   if (name == microbatchName)

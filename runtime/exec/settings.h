@@ -14,14 +14,16 @@ namespace meshplan {
 /// The factor of a learning rate at a step, counted from 0 (RateSchedule in the schema).
 double rateFactor(const artifact::RateSchedule &schedule, int64_t step);
 
-/// The settings of one program: learning rates, and the number of the step.
+/// The settings of one program: learning rates, the seed of its random numbers, and the number of the step.
 class Settings {
 public:
   /// `program` must outlive the settings.
   explicit Settings(const artifact::Program &program) : program(program) {}
 
-  /// Gives a setting another number than the schedule has; its factor stays. `notFound` for an unknown name, "step" or
-  /// "microbatch", which follow from the run.
+  /// Gives a setting another number than the schedule has; its factor stays. Of "step" it is the number of the first
+  /// step, from which the others follow. `notFound` for an unknown name and
+  /// for "microbatch", which follows from the run; `invalid` for a seed that is no whole number
+  /// from 0 to 2^53 - 1, and for a first step that is none from 1 to 2^31 - 1.
   Status set(std::string_view name, double number);
 
   /// The number of the microbatch that runs, counted from 0.
@@ -37,6 +39,7 @@ private:
   const artifact::Program &program;
   std::map<std::string, double, std::less<>> given;
   int64_t microbatch = 0;
+  int64_t firstStep = 1;
 };
 
 } // namespace meshplan

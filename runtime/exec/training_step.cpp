@@ -34,6 +34,13 @@ Status TrainingStep::loadInputs(const Feed &feed) {
   return Status();
 }
 
+Status TrainingStep::setNumber(std::string_view name, double number) {
+  for (Pass &pass : passes)
+    if (Status status = pass.program->setNumber(name, number); !status.ok() && status.code() != StatusCode::notFound)
+      return status;
+  return last->setNumber(name, number);
+}
+
 Status TrainingStep::run(Trace *trace) {
   MESHPLAN_RETURN_IF_ERROR(last->clearAccumulators());
   int64_t microbatches = 1, number = last->steps();

@@ -18,6 +18,9 @@ public:
   Status loadParameters(const Feed &feed);
   Status loadInputs(const Feed &feed);
 
+  /// Numbers of the run, as Executor::setNumber, in every program that has the setting.
+  Status setNumber(std::string_view name, double number);
+
   /// Runs one step. A failure ends the run of all ranks.
   Status run(Trace *trace = nullptr);
 

@@ -6,6 +6,7 @@
 #include "runtime/verify/subjects.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 using namespace meshplan;
@@ -55,6 +56,25 @@ static Status checkInputs(const TensorSource &source, const artifact::Program &p
   return Status();
 }
 
+/// The settings of `name=number`; an error where the program would not take one.
+static Expected<std::vector<std::pair<std::string, double>>> readSettings(const std::vector<std::string> &texts,
+                                                                          const artifact::Program &program) {
+  std::vector<std::pair<std::string, double>> settings;
+  Settings known(program);
+  for (const std::string &text : texts) {
+    size_t equals = text.find('=');
+    const char *begin = equals == std::string::npos ? text.c_str() : text.c_str() + equals + 1;
+    char *end = nullptr;
+    double number = std::strtod(begin, &end);
+    if (equals == std::string::npos || end == begin || *end != 0)
+      return Status::error(StatusCode::invalid, "--set ", text, ": expected NAME=NUMBER");
+    if (Status status = known.set(text.substr(0, equals), number); !status.ok())
+      return status.withContext("--set " + text);
+    settings.emplace_back(text.substr(0, equals), number);
+  }
+  return settings;
+}
+
 Expected<Job> Job::load(const RunOptions &options) {
   MESHPLAN_ASSIGN_OR_RETURN(Artifact artifact, loadSchedule(options.schedule));
   if (std::string_view device = artifact.schedule().device() ? artifact.schedule().device()->string_view() : "";
@@ -65,7 +85,8 @@ Expected<Job> Job::load(const RunOptions &options) {
                                          : findProgram(artifact.schedule(), options.program);
   if (!program)
     return program.status().withContext(options.schedule);
-  return Job{std::move(artifact), *program};
+  MESHPLAN_ASSIGN_OR_RETURN(auto settings, readSettings(options.settings, **program));
+  return Job{std::move(artifact), *program, std::move(settings)};
 }
 
 bool Job::needsNccl() const {

@@ -12,6 +12,7 @@ namespace meshplan {
 struct Job {
   Artifact artifact;
   const artifact::Program *program;
+  std::vector<std::pair<std::string, double>> settings; ///< that the command line gives, all of the program's
 
   static Expected<Job> load(const RunOptions &options);
   int64_t worldSize() const { return worldSizeOf(meshSizesOf(artifact.schedule(), *program)); }

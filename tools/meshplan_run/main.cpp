@@ -27,6 +27,10 @@ static void addCommonOptions(CLI::App &command, RunOptions &options) {
 
 static void addProgramOptions(CLI::App &command, RunOptions &options) {
   command.add_option("--program", options.program, "program of the schedule")->capture_default_str();
+  command
+      .add_option("--set", options.settings,
+                  "give a setting of the program another number: seed=7, step=3; may be repeated")
+      ->type_name("NAME=NUMBER");
   command.add_option("--trace", options.trace, "write when each instruction ran, in Chrome's trace format");
 }
 

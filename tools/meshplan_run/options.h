@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace meshplan {
 
 /// Empty texts were not given. An empty program is the one that is verified.
 struct RunOptions {
   std::string schedule, program = "forward", backend, weights, inputs, outputs, trace;
+  std::vector<std::string> settings; ///< `name=number`
   double timeoutSeconds = 600;
   int64_t steps = 10;
   bool json = false;

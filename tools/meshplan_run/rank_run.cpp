@@ -62,6 +62,8 @@ Status meshplan::runRanks(const RunOptions &options, const Job &job, Ranks &rank
     auto peak = [&] { return device.isHost() ? pool->peak() : peakDeviceBytes(device); };
     auto onWorld = [&](World &world) -> Status {
       MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(job.artifact, *job.program, world));
+      for (const auto &[name, number] : job.settings)
+        MESHPLAN_RETURN_IF_ERROR(executor->setNumber(name, number));
       RankRun run(world, *executor, peak, !options.trace.empty());
       return body(run);
     };

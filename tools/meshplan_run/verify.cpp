@@ -42,8 +42,12 @@ static Expected<std::vector<std::vector<Finding>>> gather(World &world, const st
   return findings;
 }
 
-/// The reference runs the whole batch.
-static Status checkWholeBatch(const artifact::Schedule &schedule) {
+/// The reference runs the whole batch, and draws other random numbers.
+static Status checkComparable(const artifact::Schedule &schedule, const artifact::Program &verified) {
+  for (flatbuffers::uoffset_t i = 0; verified.settings() && i < verified.settings()->size(); ++i)
+    if (verified.settings()->Get(i)->name()->string_view() == "seed")
+      return Status(StatusCode::unsupported, "the model draws random numbers, which the reference draws otherwise; help: "
+                                             "export it in evaluation mode, after 'model.eval()'");
   for (const artifact::Program *program : *schedule.programs())
     if (program->runs() > 0)
       return Status(StatusCode::unsupported, "the step runs microbatches, which 'verify' cannot compare yet; help: "
@@ -53,7 +57,7 @@ static Status checkWholeBatch(const artifact::Schedule &schedule) {
 
 /// All ranks call it; `verification` is filled on rank 0.
 static Status verifyRank(RankRun &run, const Job &job, const RankFeeds &feeds, Verification &verification) {
-  MESHPLAN_RETURN_IF_ERROR(checkWholeBatch(job.artifact.schedule()));
+  MESHPLAN_RETURN_IF_ERROR(checkComparable(job.artifact.schedule(), *job.program));
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<Subject> subjects, subjectsOf(*job.program));
   bool isFirst = run.world.rank() == 0;
   // Nobody computes while the reference does: it changes settings of the process.

@@ -14,18 +14,20 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from compare_forward import load_program
 from compare_gradients import GradientReference
+from draws import Draws
 from make_models import has_loss
 from plan_runs import argument_parser, execute, make_model, runs_of
 from safetensors.torch import load_file
 
 
-def trained(text: str, loss: str, has_more: bool) -> str:
+def trained(text: str, loss: str, has_more: bool, statements: Sequence[str]) -> str:
     """The text of a plan that trains; `has_more` parameters than it may know of."""
-    added = ""
+    added = "".join(f"  {statement}\n" for statement in statements)
     if not re.search(r"^  loss ", text, re.MULTILINE):
         added += f"  loss {loss}\n"
     if not re.search(r"^  optimizer ", text, re.MULTILINE):
@@ -39,20 +41,27 @@ def trained(text: str, loss: str, has_more: bool) -> str:
 def main() -> int:
     parser = argument_parser(__doc__.splitlines()[0])
     parser.add_argument("--loss", default="loss", help="name of the output that is differentiated")
+    parser.add_argument("--seed", type=int, help="of random operators (default: that of the program, 0)")
+    parser.add_argument("--statement", action="append", default=[], help="another statement of the plan")
     arguments = parser.parse_args()
     archive = make_model(arguments)
     right = True
     outputs: list[Path] = []
-    for run in runs_of(arguments, lambda text: trained(text, arguments.loss, has_loss(arguments.model))):
+    settings = [] if arguments.seed is None else ["--set", f"seed={arguments.seed}"]
+
+    def change(text: str) -> str:
+        return trained(text, arguments.loss, has_loss(arguments.model), arguments.statement)
+
+    for run in runs_of(arguments, change):
         try:
-            execute(arguments, run, program="step", options=["--gradients"])
+            execute(arguments, run, program="step", options=["--gradients"], settings=settings)
             outputs.append(run.output)
         except subprocess.CalledProcessError as error:
             print(f"{run.output.stem}: {Path(error.cmd[0]).name} {error.cmd[1]} ended with {error.returncode}: WRONG")
             right = False
 
     inputs = load_file(f"{arguments.models / arguments.model}.inputs.safetensors")
-    reference = GradientReference(load_program(archive), inputs, arguments.loss)
+    reference = GradientReference(load_program(archive), inputs, arguments.loss, Draws(arguments.seed or 0))
     for output in outputs:
         right &= reference.compare(load_file(output), output.stem)
     return 0 if right else 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains one model under several plans and meshes for a few steps, and compares with PyTorch.
 
-  check_training.py MODEL --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2...
+  check_training.py MODEL [--seed N] --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2...
                     --optimizer 'adamw { lr 1e-2; weight_decay 0.1 }' [--statement TEXT...] [--clip X]
                     [--steps N] [--parameters] [--master]
 
@@ -58,14 +58,15 @@ def check(plan: Path, mesh: str, batches: list[Path], arguments: argparse.Namesp
     result = schedule.with_suffix(".safetensors")
     definitions = [f"-D{axis}" for axis in mesh.split(",")]
     subprocess.run([arguments.meshplan, "compile", plan, *definitions, "-o", schedule], check=True)
-    subprocess.run([arguments.steps_program, schedule, f"{base}.safetensors", result, *batches], check=True)
+    settings = [] if arguments.seed is None else ["--set", f"seed={arguments.seed}"]
+    subprocess.run([arguments.steps_program, *settings, schedule, f"{base}.safetensors", result, *batches], check=True)
     kind, numbers = numbers_of(arguments.optimizer)
     compare = [sys.executable, Path(__file__).with_name("compare_training.py"), f"{base}.pt2", "--optimizer", kind]
     compare += [word for number in numbers for word in ("--set", number)]
     compare += ["--clip", str(arguments.clip)]
     compare += [f"--{flag}" for flag in ("parameters", "master") if getattr(arguments, flag)]
     print(f"{plan.stem} {mesh}", flush=True)
-    return subprocess.run([*compare, result, *batches]).returncode == 0
+    return subprocess.run([*compare, "--seed", str(arguments.seed or 0), result, *batches]).returncode == 0
 
 
 def main() -> int:
@@ -76,6 +77,7 @@ def main() -> int:
     parser.add_argument("--plan", type=Path, nargs="+", required=True)
     parser.add_argument("--mesh", nargs="+", required=True)
     parser.add_argument("--optimizer", required=True)
+    parser.add_argument("--seed", type=int, help="of random operators (default: that of the program, 0)")
     parser.add_argument("--statement", action="append", default=[], help="another statement of the plan")
     parser.add_argument("--clip", type=float, default=0)
     parser.add_argument("--steps", type=int, default=3)

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from draws import Draws, replay
 from safetensors.torch import load_file
 
 HALVES = (torch.bfloat16, torch.float16)
@@ -49,9 +50,10 @@ def grouped_mm(rows: torch.Tensor, matrices: torch.Tensor, ends: torch.Tensor) -
     return torch.cat([group @ matrix for group, matrix in zip(groups, matrices, strict=True)])
 
 
-def own_module(program: torch.export.ExportedProgram) -> torch.nn.Module:
-    """The module of the graph. Its kernels may lay results out otherwise than the export thought, so that no view of
-    them is possible.
+def own_module(program: torch.export.ExportedProgram, draws: Draws | None = None) -> torch.nn.Module:
+    """The module of the graph, with the random numbers of a compiled program.
+
+    Its kernels may lay results out otherwise than the export thought, so that no view of them is possible.
     """
     module = program.module()
     for graph_module in module.modules():
@@ -59,12 +61,14 @@ def own_module(program: torch.export.ExportedProgram) -> torch.nn.Module:
             for node in graph_module.graph.find_nodes(op="call_function", target=torch.ops.aten.view.default):
                 node.target = torch.ops.aten.reshape.default
             graph_module.recompile()
+    replay(module, draws or Draws())
     return module
 
 
-def widened_module(program: torch.export.ExportedProgram) -> torch.nn.Module:
-    """The module of the graph, computing in float64."""
+def widened_module(program: torch.export.ExportedProgram, draws: Draws | None = None) -> torch.nn.Module:
+    """The module of the graph, with the random numbers of a compiled program, computing in float64."""
     module = copy.deepcopy(program.module(check_guards=False))
+    replay(module, draws or Draws())
     for graph_module in module.modules():
         if not isinstance(graph_module, torch.fx.GraphModule):
             continue

@@ -37,6 +37,7 @@ from compare_forward import (
     widened,
     widened_module,
 )
+from draws import Draws
 from safetensors.torch import load_file
 
 PREFIX = "gradients."
@@ -74,11 +75,13 @@ def step(
 class GradientReference:
     """What PyTorch computes from an archive, in its own precision and in float64."""
 
-    def __init__(self, program: torch.export.ExportedProgram, inputs: Tensors, loss: str) -> None:
+    def __init__(
+        self, program: torch.export.ExportedProgram, inputs: Tensors, loss: str, draws: Draws | None = None
+    ) -> None:
         self.half, self.loss, self.inputs = is_half(program), loss, inputs
         self.ties, self.positional = names_of_parameters(program), positional_inputs(program)
         self.first = {PREFIX + name: PREFIX + first for first, names in self.ties.items() for name in names}
-        self.narrow, self.exact = own_module(program), widened_module(program)
+        self.narrow, self.exact = own_module(program, draws), widened_module(program, draws)
         self.own, self.wide = self.steps(inputs)
         self.own_errors = {name: largest_error(own, self.wide[name]) for name, own in self.own.items()}
         self.draws = 1

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Compares training steps with PyTorch.
 
-  compare_training.py MODEL.pt2 --optimizer KIND [--set NAME=VALUE...] [--clip X] [--loss NAME] RESULT INPUTS...
+  compare_training.py MODEL.pt2 --optimizer KIND [--set NAME=VALUE...] [--clip X] [--seed N] [--loss NAME]
+                      RESULT INPUTS...
 
 RESULT is what run-steps wrote: the loss of each step (`step0.loss`, ...) and the parameters behind the last. INPUTS has
 one file for each step. The reference is the exported graph in float64 under the optimizer of torch.optim with the same
@@ -32,6 +33,7 @@ from compare_forward import (
     widened_module,
 )
 from compare_gradients import names_of_parameters
+from draws import Draws
 from safetensors.torch import load_file
 
 Parameters = list[torch.nn.Parameter]
@@ -45,8 +47,15 @@ OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
 class Training:
     """One model in training, in its own precision or in float64."""
 
-    def __init__(self, module: torch.nn.Module, names: dict[str, list[str]], arguments: argparse.Namespace) -> None:
-        self.module, self.names, self.arguments = module, names, arguments
+    def __init__(
+        self,
+        module: torch.nn.Module,
+        names: dict[str, list[str]],
+        arguments: argparse.Namespace,
+        draws: Draws | None = None,
+    ) -> None:
+        """`draws` are those of the module, whose step is 0."""
+        self.module, self.names, self.arguments, self.draws = module, names, arguments, draws or Draws(step=0)
         named = dict(module.named_parameters(remove_duplicate=False))
         self.tied = {
             first: list({id(named[name]): named[name] for name in group}.values()) for first, group in names.items()
@@ -64,6 +73,7 @@ class Training:
         self.optimizer = OPTIMIZERS[arguments.optimizer](self.held, **numbers)
 
     def step(self, inputs: Tensors, positional: Sequence[str]) -> float:
+        self.draws.step += 1
         for group in self.tied.values():
             for parameter in group:
                 parameter.grad = None
@@ -136,6 +146,7 @@ def main() -> int:
     parser.add_argument("--optimizer", choices=OPTIMIZERS, required=True)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a number of the optimizer")
     parser.add_argument("--clip", type=float, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="of random operators")
     parser.add_argument("--loss", default="loss")
     parser.add_argument("--master", action="store_true", help="float32 copies of parameters of 16 bits are trained")
     parser.add_argument("--parameters", action="store_true")
@@ -143,8 +154,9 @@ def main() -> int:
 
     program = load_program(arguments.model)
     names, positional = names_of_parameters(program), positional_inputs(program)
-    own = Training(own_module(program), names, arguments)
-    exact = Training(widened_module(program), names, arguments)
+    draws = [Draws(arguments.seed, step=0) for _ in range(2)]
+    own = Training(own_module(program, draws[0]), names, arguments, draws[0])
+    exact = Training(widened_module(program, draws[1]), names, arguments, draws[1])
     batches = [load_file(path) for path in arguments.inputs]
     losses = [(own.step(batch, positional), exact.step(widened(batch), positional)) for batch in batches]
     ours = load_file(arguments.result)

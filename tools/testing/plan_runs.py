@@ -51,12 +51,21 @@ def runs_of(arguments: argparse.Namespace, change: Callable[[str], str] = lambda
             yield Run(copy, mesh, arguments.work / name)
 
 
-def execute(arguments: argparse.Namespace, run: Run, program: str = "forward", options: Sequence[str] = ()) -> dict:
-    """Compiles a plan with these options and runs one program of it, and returns what the run reports."""
+def execute(
+    arguments: argparse.Namespace,
+    run: Run,
+    program: str = "forward",
+    options: Sequence[str] = (),
+    settings: Sequence[str] = (),
+) -> dict:
+    """Compiles a plan with these options and runs one program of it under these settings, and returns what the run
+    reports.
+    """
     base = arguments.models / arguments.model
     definitions = [f"-D{axis}" for axis in run.mesh.split(",")]
     schedule = run.output.with_suffix(".sched")
     subprocess.run([arguments.meshplan, "compile", run.plan, *definitions, *options, "-o", schedule], check=True)
     files = ["--weights", f"{base}.safetensors", "--inputs", f"{base}.inputs.safetensors", "--outputs", run.output]
     command = [arguments.meshplan_run, "forward", schedule, *files, "--program", program, "--json", "--timeout", "120"]
+    command += settings
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)

@@ -14,17 +14,17 @@ static CallBuilder backwardCall(Derivation &derivation, StringRef target) {
   for (StringRef name : sides)
     call.tensor(name, derivation.operand(name));
   call.tensor("out", derivation.result(0)).tensor("logsumexp", derivation.result(1));
-  for (StringRef name : {"mask", "key_mask"})
+  for (StringRef name : {"mask", "key_mask", "seed", "step"})
     if (Value value = derivation.operand(name))
       call.tensor(name, value);
-  for (StringRef name : {"causal", "window", "scale", "softcap", "dropout"})
+  for (StringRef name : {"causal", "window", "scale", "softcap", "dropout", "number"})
     call.literal(name, derivation.getView().get(name));
   return call;
 }
 
 static void attentionRule(Derivation &derivation) {
-  if (derivation.getView().getFloat("dropout", 0) != 0)
-    return derivation.refuse("dropout that drops something has no derivative yet");
+  if (derivation.getView().getFloat("dropout", 0) != 0 && !derivation.getView().get("number"))
+    return derivation.refuse("it draws random numbers");
   if (derivation.gradient(1))
     return derivation.refuse("the logarithm of the sum of an attention's weights has no derivative");
   if (!derivation.gradient(0))

@@ -175,9 +175,24 @@ static void gluRule(Derivation &derivation) {
 static void dropoutRule(Derivation &derivation) {
   const CallView &view = derivation.getView();
   if (view.getBool("train", false) && view.getFloat("p", 0) != 0)
-    return derivation.refuse("dropout that drops something has no derivative yet");
+    return derivation.refuse("it draws random numbers");
   derivation.give(0, derivation.gradient());
 }
+
+/// The same elements of the gradient are dropped, by the same numbers, which are made again.
+static void dropByNumberRule(Derivation &derivation) {
+  const CallView &view = derivation.getView();
+  Value input = derivation.operand("input");
+  derivation.give("input", derivation.make("meshplan.dropout")
+                               .tensor("input", derivation.gradient())
+                               .tensor("seed", derivation.operand("seed"))
+                               .tensor("step", derivation.operand("step"))
+                               .literal("p", view.get("p"))
+                               .literal("number", view.get("number"))
+                               .build(shapeOf(input), elementOf(input)));
+}
+
+static void noGradient(Derivation &) {}
 
 void meshplan::addFunctionDerivatives(DerivativeTable &table) {
   table["aten.exp.default"] = slopeRule<resultItself>;
@@ -209,4 +224,6 @@ void meshplan::addFunctionDerivatives(DerivativeTable &table) {
   table["aten.log_sigmoid.default"] = logSigmoidRule;
   table["aten.glu.default"] = gluRule;
   table["aten.dropout.default"] = dropoutRule;
+  table["meshplan.dropout"] = dropByNumberRule;
+  table["meshplan.uniform"] = noGradient;
 }

@@ -7,6 +7,7 @@
 
 #include "compiler/sharding/record_support/attention_memory.h"
 #include "compiler/sharding/record_support/cost.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <algorithm>
 
 using namespace mlir;
@@ -29,7 +30,7 @@ std::optional<AttentionSizes> AttentionSizes::of(const CallView &call) {
 }
 
 static bool hasFlashKernel(const CallView &call, const AttentionSizes &sizes) {
-  return sizes.size == sizes.valueSize && call.getFloat("softcap", 0) == 0;
+  return sizes.size == sizes.valueSize && call.getFloat("softcap", 0) == 0 && call.getFloat("dropout", 0) == 0;
 }
 
 bool isOneFlashCall(const CallView &call, const AttentionSizes &sizes) {
@@ -62,7 +63,13 @@ public:
 
   int64_t workspace() const;
 
+  /// Of the gradients by the definition.
+  int64_t gradientWorkspace() const;
+
 private:
+  /// The largest of what `bytes` says of a block of rows and keys.
+  int64_t largestBlock(llvm::function_ref<int64_t(int64_t rows, int64_t keys)> bytes) const;
+  int64_t gradientBytes(int64_t rows, int64_t keys) const;
   int64_t reachableKeys(int64_t begin, int64_t end) const;
   MaskBytes mask(int64_t rows, int64_t keys) const;
   int64_t flashBytes(int64_t rows, int64_t keys) const;
@@ -174,19 +181,51 @@ int64_t AttentionMemory::blockBytes(int64_t rows, int64_t keys, bool isPart) con
 int64_t AttentionMemory::workspace() const {
   if (flash && !call.getOperand("mask") && !call.getOperand("key_mask") && window == 0)
     return flashBytes(sizes.rows, sizes.keys);
+  return largestBlock(
+      [&](int64_t rows, int64_t keys) { return blockBytes(rows, keys, /*isPart=*/sizes.rows > blockRows); });
+}
+
+/// Scores of a block twice, as weights and as gradients, and under a softcap its slope; copies in the type of the
+/// computation; and the block's own gradients, before they are added to those of all.
+int64_t AttentionMemory::gradientBytes(int64_t rows, int64_t keys) const {
+  bool converts = floatBytes != sizes.elementBytes, repeats = sizes.heads != sizes.groups;
+  int64_t lists = sizes.batch * sizes.heads * floatBytes, scores = lists * rows * keys;
+  int64_t query = lists * rows * sizes.size, out = lists * rows * sizes.valueSize;
+  int64_t key = lists * keys * sizes.size, value = lists * keys * sizes.valueSize;
+  int64_t copies = converts ? query + 2 * out + (key + value) / sizes.heads * sizes.groups : 0;
+  auto shared = [&](StringRef name, int64_t bytes) {
+    return repeats ? bytes : listBytes(name, sizes.heads, keys, /*transposed=*/true);
+  };
+  int64_t held = (call.getFloat("softcap", 0) != 0 ? 3 : 2) * scores;
+  int64_t first = held - scores + query + shared("key", key), second = held + out + shared("value", value);
+  int64_t last = held + value + query + key + shared("key", key) + listBytes("query", sizes.heads, rows, false);
+  MaskBytes made = mask(rows, keys); // made in the type of the computation
+  return copies + std::max(made.most * floatBytes / 8, made.final * floatBytes / 8 + std::max({first, second, last}));
+}
+
+int64_t AttentionMemory::gradientWorkspace() const {
+  int64_t ofKeys = sizes.batch * sizes.groups * sizes.keys * (sizes.size + sizes.valueSize);
+  int64_t sums = sizes.batch * sizes.heads * sizes.rows * sizes.size + ofKeys;
+  return (floatBytes == sizes.elementBytes ? 0 : sums * floatBytes) +
+         largestBlock([&](int64_t rows, int64_t keys) { return gradientBytes(rows, keys); });
+}
+
+int64_t AttentionMemory::largestBlock(llvm::function_ref<int64_t(int64_t rows, int64_t keys)> bytes) const {
   // The keys that a block reaches grow up to where the keys end and shrink behind; the last block may have fewer rows.
   int64_t last = std::max<int64_t>(sizes.rows - 1, 0) / blockRows, keysEnd = std::min(last, sizes.keys / blockRows);
   int64_t most = 0;
   for (int64_t block : {int64_t(0), keysEnd - 1, keysEnd}) {
     int64_t row = std::max<int64_t>(block, 0) * blockRows, end = std::min(row + blockRows, sizes.rows);
-    most = std::max(most, blockBytes(end - row, reachableKeys(row, end), sizes.rows > blockRows));
+    most = std::max(most, bytes(end - row, reachableKeys(row, end)));
   }
   return most;
 }
 
-int64_t attentionWorkspace(const CallView &call, const AttentionSizes &sizes) {
+/// What `ofMemory` says of a call whose heads read their keys as groups of one size.
+static int64_t withOwnKeys(const CallView &call, const AttentionSizes &sizes,
+                           int64_t (AttentionMemory::*ofMemory)() const) {
   if (!call.get("heads_per_key"))
-    return AttentionMemory(call, sizes).workspace();
+    return (AttentionMemory(call, sizes).*ofMemory)();
   // Shared key heads are copied to each head that reads them.
   CallView read = call;
   read.strides.clear();
@@ -201,7 +240,16 @@ int64_t attentionWorkspace(const CallView &call, const AttentionSizes &sizes) {
     read.strides[operand] = contiguousStrides(shape);
     copied += tensorBytes(read.operands[operand]);
   }
-  return AttentionMemory(read, *AttentionSizes::of(read)).workspace() + copied;
+  return (AttentionMemory(read, *AttentionSizes::of(read)).*ofMemory)() + copied;
+}
+
+int64_t attentionWorkspace(const CallView &call, const AttentionSizes &sizes) {
+  return withOwnKeys(call, sizes, &AttentionMemory::workspace);
+}
+
+int64_t attentionGradientWorkspace(const CallView &call, const AttentionSizes &sizes) {
+  bool flash = hasFlashKernel(call, sizes);
+  return withOwnKeys(call, sizes, flash ? &AttentionMemory::workspace : &AttentionMemory::gradientWorkspace);
 }
 
 } // namespace meshplan

@@ -22,6 +22,9 @@ bool isOneFlashCall(const CallView &call, const AttentionSizes &sizes);
 /// Bytes that runtime/tensor/torch/kernels/attention.cpp holds at most, besides its results.
 int64_t attentionWorkspace(const CallView &call, const AttentionSizes &sizes);
 
+/// The same of kernels/gradients/attention_gradient.cpp.
+int64_t attentionGradientWorkspace(const CallView &call, const AttentionSizes &sizes);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_SHARDING_RECORD_SUPPORT_ATTENTION_MEMORY_H

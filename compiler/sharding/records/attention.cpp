@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/record_support/attention_args.h"
 #include "compiler/sharding/record_support/attention_memory.h"
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
-#include "compiler/sharding/record_support/local_args.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
 
@@ -23,38 +23,24 @@ static FactorRule attentionRule(const CallView &call) {
   TensorRef query = builder.operand("query"), key = builder.operand("key"), value = builder.operand("value");
   TensorRef mask = builder.operand("mask"), out = builder.result(0), logsumexp = builder.result(1);
   int64_t heads = query[1].size, groups = key[1].size;
-  // Dropout of a part draws other numbers than dropout of the whole.
-  if (call.getFloat("dropout", 0) != 0 || groups == 0 || heads % groups != 0)
+  if (drawsFreely(call) || groups == 0 || heads % groups != 0)
     return builder.finish();
   builder.tie({query[0], key[0], value[0], mask[0], builder.operand("key_mask")[0], out[0], logsumexp[0]});
+  if (dropsByNumber(call))
+    builder.count(query[0]);
   if (heads == 1)
     return builder.finish();
   unsigned factor = builder.add(heads);
   for (const DimRef &dim : {query[1], out[1], logsumexp[1]})
     builder.append(dim, factor);
+  if (dropsByNumber(call))
+    builder.count(query[1]);
   if (mask[1].size == heads)
     builder.append(mask[1], factor);
   if (groups > 1)
     for (const DimRef &dim : {key[1], value[1]})
       builder.share(dim, factor, heads / groups);
   return builder.finish();
-}
-
-/// Where neighbours share key heads, the rank's heads are not groups of one size: the kernel is told which of its keys
-/// each head reads.
-static LocalCall localizeAttention(const CallView &call, plan::MeshOp) {
-  std::optional<unsigned> query = call.getOperand("query"), key = call.getOperand("key");
-  plan::ShardingAttr sharding = key ? plan::getSharding(call.operands[*key]) : plan::ShardingAttr();
-  if (!query || !sharding || sharding.getDims()[1].getRepeat() == 1)
-    return unchanged(call);
-  MLIRContext *context = call.args.getContext();
-  auto offset = [&](unsigned operand) {
-    return plan::LocalIntAttr::get(context, 0, /*ofResult=*/false, operand, /*dim=*/1, 1, 0);
-  };
-  int64_t sharers = call.operands[*query].getDimSize(1) / call.operands[*key].getDimSize(1);
-  DictionaryAttr args = withArg(call.args, "first_head", offset(*query));
-  args = withArg(args, "first_key_head", offset(*key));
-  return {call.target.str(), withArg(args, "heads_per_key", intLiteral(context, sharers))};
 }
 
 static OpCost attentionCost(const CallView &call) {

@@ -83,7 +83,8 @@ static Linearity inSource(const CallView &call) { return linearIn(call, {{"src"}
 /// True if a dropout leaves every element as it is.
 static bool isIdentity(const CallView &call) { return !drawsRandomNumbers(call); }
 
-/// Random elements depend on their place in the whole tensor, which ATen's kernel does not know.
+/// Random elements depend on their place in the whole tensor, which ATen's kernel does not know; the importer makes
+/// another operator of it.
 static FactorRule dropoutRule(const CallView &call) {
   return isIdentity(call) ? sameShapeRule(call) : RuleBuilder(call).finish();
 }

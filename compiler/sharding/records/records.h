@@ -33,6 +33,7 @@ void addRecurrentRecords(OpRegistry &registry);     ///< layers that read their 
 void addIndexingRecords(OpRegistry &registry);      ///< elements chosen by integer tensors
 void addScatterRecords(OpRegistry &registry);       ///< elements written at places chosen by integer tensors
 void addCreationRecords(OpRegistry &registry);      ///< tensors from literals
+void addRandomRecords(OpRegistry &registry);        ///< random numbers by the place of an element
 void addAttentionRecords(OpRegistry &registry);     ///< meshplan.attention
 void addLossRecords(OpRegistry &registry);          ///< cross entropy kernels, and losses of single elements
 

@@ -1,6 +1,7 @@
 //===- optimizer_step.cpp - what an optimizer adds to a step --------------===//
 
 #include "compiler/transforms/differentiate/optimizer_step.h"
+#include "dialect/plan/settings.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -170,17 +171,7 @@ BlockArgument OptimizerStep::addArgument(RankedTensorType type, ArrayRef<NamedAt
 }
 
 Value OptimizerStep::setting(const Twine &name, double value, DictionaryAttr schedule) {
-  std::string text = name.str();
-  Value &known = settings[text];
-  if (known)
-    return known;
-  SmallVector<NamedAttribute> attributes{builder.getNamedAttr("plan.kind", builder.getStringAttr("setting")),
-                                         builder.getNamedAttr("plan.names", builder.getStrArrayAttr({text})),
-                                         builder.getNamedAttr("plan.value", builder.getF64FloatAttr(value))};
-  if (schedule)
-    attributes.push_back(builder.getNamedAttr("plan.schedule", schedule));
-  ShardingAttr whole = ShardingAttr::getReplicated(builder.getContext(), 0);
-  return known = addArgument(RankedTensorType::get({}, builder.getF64Type(), whole), attributes);
+  return settingArgument(step, name.str(), value, /*isPlaced=*/true, statement.getLoc(), schedule);
 }
 
 /// Groups with a rate of their own have a setting of their own.

@@ -68,7 +68,6 @@ private:
   plan::PrecisionOp precision;
   mlir::OpBuilder builder;
   llvm::SmallVector<Update> updates;
-  llvm::StringMap<mlir::Value> settings;
   mlir::Value factor; ///< of all gradients, or null
   llvm::SmallVector<std::pair<mlir::Value, mlir::BlockArgument>> results;
 };

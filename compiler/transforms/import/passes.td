@@ -33,10 +33,11 @@ def RecognizeAttention : Pass<"plan-recognize-attention", "::mlir::func::FuncOp"
     A softmax of a product of query and key, scaled, capped by a tanh, with
     addends and hidden places, whose only reader is the product with the values,
     becomes `meshplan.attention`. All that comes after the scaling becomes its
-    `mask`, which `plan-fold-attention` then takes apart.
+    `mask`, which `plan-fold-attention` then takes apart. A dropout of the
+    softmax's numbers becomes its `dropout`.
 
-    Steps of another kind, dropout that drops and probabilities that are read
-    elsewhere leave it as it is.
+    Steps of another kind and probabilities that are read elsewhere leave it as
+    it is.
 
     ```mlir
     %scores = plan.call "aten.matmul.default"(%query, %key) ...
@@ -198,15 +199,35 @@ def UnmergeDims : Pass<"plan-unmerge-dims", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def LowerRandomOps : Pass<"plan-lower-random-ops", "::mlir::func::FuncOp"> {
+  let summary = "draw random numbers by the place of an element in the whole tensor";
+  let description = [{
+    Dropouts (plain, of features, alpha), Bernoulli and uniform numbers, and
+    attention with dropout become calls whose numbers follow from the settings
+    `seed` and `step` of the program, the number of the operator, in program
+    order, and the place of an element in the whole tensor: `meshplan.dropout`,
+    `meshplan.uniform`, and `meshplan.attention` with these operands. They give
+    the same for every plan and number of ranks, and when they are called again.
+
+    ```mlir
+    %0 = plan.call "aten.dropout.default"(%x) {input = #plan.operand<0>, p = 0.1, train = true} ...
+    // becomes
+    %0 = plan.call "meshplan.dropout"(%x, %seed, %step) {..., number = 0, p = 0.1} ...
+    ```
+
+    Runs behind `plan-simplify`, which removes what is switched off or not read.
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def RefuseRandomOps : Pass<"plan-refuse-random-ops", "::mlir::func::FuncOp"> {
   let summary = "refuse calls that draw random numbers";
   let description = [{
     Ranks that each draw their own numbers for one value disagree about it, and a
-    rank that draws for its part of a value draws other numbers than PyTorch does
-    for the whole. Dropout is the usual one: a model that was exported in
-    evaluation mode has none.
-
-    Runs behind `plan-simplify`, which removes what is switched off or not read.
+    rank that draws for its part of a value draws other numbers than for the
+    whole. What `plan-lower-random-ops`, which runs before, has not given a form
+    that does not depend on the layout is an error: layers with dropout inside
+    (lstm), normal numbers, permutations.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }

@@ -184,6 +184,8 @@ void AttentionWriter::write() {
   call.number("scale", attention.scale);
   if (attention.softcap != 0)
     call.number("softcap", attention.softcap);
+  if (attention.dropout != 0)
+    call.number("dropout", attention.dropout);
   Type element = typeOf(attention.query).getElementType();
   Type sumType = element.isF64() ? element : Float32Type::get(element.getContext());
   int64_t outShape[] = {attention.batch, attention.heads, attention.queries, width};

@@ -194,7 +194,11 @@ static void reportCountedParts(CallOp call, unsigned index, const ProjectionBloc
   diagnostic << "dim " << block.dim << " of " << moduleText(moduleBehind(call.getOperands()[index], call))
              << " is divided over " << block.axis.getName() << " part by part, and '" << call.getTarget() << "' in "
              << moduleText(call.getModule().value_or("")) << " finds its elements by their number";
-  diagnostic.attachNote() << "help: leave out 'parts'";
+  // What drops of a fused weight's result does so before its parts are told apart.
+  diagnostic.attachNote() << (call.getTarget() == "meshplan.dropout"
+                                  ? "help: leave the weight whole with 'replicate', or take the parts apart in the "
+                                    "model before it drops"
+                                  : "help: leave out 'parts'");
 }
 
 void meshplan::reportBlockedAxis(CallOp call, unsigned index, const ProjectionBlock &block, const FactorRule &rule,

@@ -11,7 +11,9 @@
 #include "runtime/exec/training_step.h"
 #include "runtime/tensor/compute_scope.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 using namespace meshplan;
 
@@ -33,6 +35,7 @@ std::vector<TensorSpec> resultSpecs(const artifact::Program &program, size_t ste
 }
 
 struct Files {
+  std::vector<std::pair<std::string, double>> settings;
   std::string result;
   std::unique_ptr<Feed> weights;
   std::vector<std::unique_ptr<Feed>> inputs;
@@ -43,6 +46,8 @@ Status trainRank(const Artifact &artifact, const artifact::Program &program, con
   MESHPLAN_ASSIGN_OR_RETURN(TrainingStep training, TrainingStep::create(artifact, world));
   MESHPLAN_ASSIGN_OR_RETURN(SharedOutput output,
                             SharedOutput::open(world, files.result, resultSpecs(program, files.inputs.size())));
+  for (const auto &[name, number] : files.settings)
+    MESHPLAN_RETURN_IF_ERROR(training.setNumber(name, number));
   MESHPLAN_RETURN_IF_ERROR(training.loadParameters(*files.weights));
   for (size_t step = 0; step < files.inputs.size(); ++step) {
     MESHPLAN_RETURN_IF_ERROR(training.loadInputs(*files.inputs[step]));
@@ -53,12 +58,23 @@ Status trainRank(const Artifact &artifact, const artifact::Program &program, con
   return output.commit();
 }
 
-Status run(int count, char **words) {
-  MESHPLAN_ASSIGN_OR_RETURN(Artifact artifact, loadSchedule(words[1]));
+/// Takes `--set NAME=NUMBER` from the front of the words.
+std::vector<std::pair<std::string, double>> takeSettings(std::vector<std::string> &words) {
+  std::vector<std::pair<std::string, double>> settings;
+  while (words.size() > 1 && words.front() == "--set") {
+    size_t equals = std::min(words[1].find('='), words[1].size() - 1);
+    settings.emplace_back(words[1].substr(0, equals), std::atof(words[1].c_str() + equals + 1));
+    words.erase(words.begin(), words.begin() + 2);
+  }
+  return settings;
+}
+
+Status run(std::vector<std::pair<std::string, double>> settings, const std::vector<std::string> &words) {
+  MESHPLAN_ASSIGN_OR_RETURN(Artifact artifact, loadSchedule(words[0]));
   MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, findProgram(artifact.schedule(), "step"));
-  Files files{words[3], nullptr, {}};
-  MESHPLAN_ASSIGN_OR_RETURN(files.weights, openFeed(words[2]));
-  for (int index = 4; index < count; ++index) {
+  Files files{std::move(settings), words[2], nullptr, {}};
+  MESHPLAN_ASSIGN_OR_RETURN(files.weights, openFeed(words[1]));
+  for (size_t index = 3; index < words.size(); ++index) {
     MESHPLAN_ASSIGN_OR_RETURN(auto feed, openFeed(words[index]));
     files.inputs.push_back(std::move(feed));
   }
@@ -71,12 +87,14 @@ Status run(int count, char **words) {
 
 } // namespace
 
-int main(int count, char **words) {
-  if (count < 5) {
-    std::fprintf(stderr, "usage: run-steps FILE.sched WEIGHTS RESULT INPUTS...\n");
+int main(int count, char **arguments) {
+  std::vector<std::string> words(arguments + 1, arguments + count);
+  auto settings = takeSettings(words);
+  if (words.size() < 4) {
+    std::fprintf(stderr, "usage: run-steps [--set NAME=NUMBER]... FILE.sched WEIGHTS RESULT INPUTS...\n");
     return 2;
   }
-  Status status = run(count, words);
+  Status status = run(std::move(settings), words);
   if (!status.ok())
     std::fprintf(stderr, "run-steps: error: %s\n", status.message().c_str());
   return status.ok() ? 0 : 1;

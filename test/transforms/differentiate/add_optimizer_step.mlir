@@ -82,3 +82,19 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "parameter"
   %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf32>
   return %g : tensor<4xf32>
 }
+
+// -----
+
+// A program that draws random numbers has a step already, and there is one of a name.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.optimizer "sgd" groups [{lr = 0.5 : f64, momentum = 0.9 : f64, dampening = 0.0 : f64, weight_decay = 0.0 : f64, nesterov = 0.0 : f64}]
+// CHECK: func.func @step(
+// CHECK-SAME: %[[STEP:arg1]]: tensor<f64, #plan.sharding<[]>> {plan.kind = "setting", plan.names = ["step"], plan.value = 1.000000e+00 : f64}
+// CHECK-NOT: plan.names = ["step"]
+func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["a"]},
+                %step: tensor<f64, #plan.sharding<[]>> {plan.kind = "setting", plan.names = ["step"], plan.value = 1.0 : f64})
+    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) {
+  %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf32>
+  // CHECK: plan.call "meshplan.sgd_momentum"(%arg0, %{{.*}}, %{{.*}}, %{{.*}}, %[[STEP]])
+  return %g : tensor<4xf32>
+}

@@ -68,3 +68,21 @@ func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
     : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %g : tensor<4xf32>
 }
+
+// -----
+
+// What draws random numbers has the same number when it is made again.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.recompute "mlp" keep []
+// CHECK-LABEL: func.func @step(%arg0: tensor<4xf32>, %arg1: tensor<f64>
+func.func @step(%x: tensor<4xf32>, %seed: tensor<f64>) -> tensor<4xf32> {
+  // CHECK: plan.call "meshplan.dropout"(%arg0, %arg1) {{.*}}number = 3 : i64{{.*}} in "mlp" :
+  %a = plan.call "meshplan.dropout"(%x, %seed) {input = #plan.operand<0>, seed = #plan.operand<1>,
+      step = #plan.operand<1>, p = 0.5 : f64, number = 3 : i64} in "mlp" : (tensor<4xf32>, tensor<f64>) -> tensor<4xf32>
+  %b = plan.call "aten.exp.default"(%a) {self = #plan.operand<0>} in "mlp" : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: %[[A:.*]] = plan.call "meshplan.dropout"(%arg0, %arg1) {{.*}}number = 3 : i64{{.*}} in "mlp" backward
+  // CHECK: plan.call "aten.mul.Tensor"(%[[A]], %{{.*}}) {{.*}} backward
+  %g = plan.call "aten.mul.Tensor"(%a, %b) {self = #plan.operand<0>, other = #plan.operand<1>} in "mlp" backward
+    : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %g : tensor<4xf32>
+}

@@ -195,13 +195,14 @@ func.func @scaled_bias(
   return %4 : tensor<2x4x8x16xf32>
 }
 
-// Probabilities of which some are dropped, and a softmax over the queries.
-// CHECK-LABEL: func.func @others
-// CHECK-NOT: meshplan.attention
-func.func @others(
+// Probabilities of which some are dropped, in both forms.
+// CHECK-LABEL: func.func @dropped
+// CHECK: %[[OUT:.*]]:2 = plan.call "meshplan.attention"(%arg0, %{{.*}}, %arg2) {dropout = 1.000000e-01 : f64,
+// CHECK: plan.call "meshplan.attention"(%arg0, %{{.*}}, %[[OUT]]#0) {dropout = 5.000000e-01 : f64,
+func.func @dropped(
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x4x16x8xf32>,
-    %v: tensor<2x4x8x16xf32>) -> (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) {
+    %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
   %0 = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
       : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
   %1 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = -1 : i64}
@@ -210,11 +211,43 @@ func.func @others(
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
   %3 = plan.call "aten.matmul.default"(%2, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
+  %4 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = -1 : i64}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %5:2 = plan.call "aten.native_dropout.default"(%4) {input = #plan.operand<0>, p = 0.5 : f64, train = true}
+      : (tensor<2x4x8x8xf32>) -> (tensor<2x4x8x8xf32>, tensor<2x4x8x8xi1>)
+  %6 = plan.call "aten.matmul.default"(%5#0, %3) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
+  return %6 : tensor<2x4x8x16xf32>
+}
+
+// Probabilities that are dropped twice, or whose mask is read, and a softmax over the queries.
+// CHECK-LABEL: func.func @others
+// CHECK-NOT: meshplan.attention
+func.func @others(
+    %q: tensor<2x4x8x16xf32>,
+    %k: tensor<2x4x16x8xf32>,
+    %v: tensor<2x4x8x16xf32>) -> (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x8xi1>) {
+  %0 = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x8x8xf32>
+  %1 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = -1 : i64}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %2 = plan.call "aten.dropout.default"(%1) {input = #plan.operand<0>, p = 0.1 : f64, train = true}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %again = plan.call "aten.dropout.default"(%2) {input = #plan.operand<0>, p = 0.1 : f64, train = true}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %3 = plan.call "aten.matmul.default"(%again, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   %4 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = 2 : i64}
       : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
   %5 = plan.call "aten.matmul.default"(%4, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
       : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
-  return %3, %5 : tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>
+  %6 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = -1 : i64}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %7:2 = plan.call "aten.native_dropout.default"(%6) {input = #plan.operand<0>, p = 0.1 : f64, train = true}
+      : (tensor<2x4x8x8xf32>) -> (tensor<2x4x8x8xf32>, tensor<2x4x8x8xi1>)
+  %8 = plan.call "aten.matmul.default"(%7#0, %v) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
+  return %3, %5, %8, %7#1 : tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x8xi1>
 }
 
 // Scores that are scaled together with the addend are none of the op's: it scales before it adds. The side of the sum

@@ -67,6 +67,21 @@ TEST(SimplifyGraph, DropoutThatDropsNothingGoesAway) {
   expectGone(simplified("aten.dropout.default", {half, off}, ScalarType::Float32, "input"));
   expectGone(simplified("aten.dropout.default", {zero, on}, ScalarType::Float32, "input"));
   EXPECT_EQ(simplified("aten.dropout.default", {half, on}, ScalarType::Float32, "input").nodes.size(), 2u);
+  for (const char *target :
+       {"aten.feature_dropout.default", "aten.alpha_dropout.default", "aten.feature_alpha_dropout.default"})
+    expectGone(simplified(target, {half, off}, ScalarType::Float32, "input"));
+}
+
+TEST(SimplifyGraph, DropoutThatIsSwitchedOffIsNoted) {
+  Json half = argument("p", {{"as_float", 0.5}}), zero = argument("p", {{"as_float", 0.0}});
+  Json on = argument("train", {{"as_bool", true}}), off = argument("train", {{"as_bool", false}});
+  auto noted = [](const std::vector<Json> &arguments) {
+    return simplified("aten.dropout.default", arguments, ScalarType::Float32, "input").idleDropouts;
+  };
+  ASSERT_EQ(noted({half, off}).size(), 1u);
+  EXPECT_EQ(noted({half, off})[0].probability, 0.5);
+  EXPECT_TRUE(noted({zero, off}).empty());
+  EXPECT_TRUE(noted({half, on}).empty());
 }
 
 TEST(SimplifyGraph, OperatorsWithMeaningStay) {

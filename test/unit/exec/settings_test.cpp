@@ -62,7 +62,7 @@ TEST(RateFactor, WarmUpStayAndDecay) {
   EXPECT_DOUBLE_EQ(rate.at(20), 0);
 }
 
-/// A program of two settings and the number of the step.
+/// A program of two rates, the number of the step and a seed.
 class SettingsTest : public testing::Test {
 protected:
   SettingsTest() {
@@ -71,6 +71,7 @@ protected:
     builder.program().settings.back()->schedule->warmup = 2;
     add("optimizer.group1.lr", 0.5);
     add("step", 1);
+    add("seed", 0);
     loaded.emplace(builder);
   }
 
@@ -97,25 +98,44 @@ protected:
 
 TEST_F(SettingsTest, FollowTheSteps) {
   Settings settings(program());
-  EXPECT_THAT(numbersAt(settings, 0), testing::ElementsAre(0.05, 0.5, 1));
-  EXPECT_THAT(numbersAt(settings, 5), testing::ElementsAre(0.1, 0.5, 6));
+  EXPECT_THAT(numbersAt(settings, 0), testing::ElementsAre(0.05, 0.5, 1, 0));
+  EXPECT_THAT(numbersAt(settings, 5), testing::ElementsAre(0.1, 0.5, 6, 0));
 }
 
 TEST_F(SettingsTest, AreGivenByTheRun) {
   Settings settings(program());
   EXPECT_TRUE(settings.set("optimizer.lr", 4).ok());
-  EXPECT_THAT(numbersAt(settings, 0), testing::ElementsAre(2, 0.5, 1)) << "the schedule stays";
+  EXPECT_THAT(numbersAt(settings, 0), testing::ElementsAre(2, 0.5, 1, 0)) << "the schedule stays";
+}
+
+TEST_F(SettingsTest, StepsAreCountedFromTheFirst) {
+  Settings settings(program());
+  EXPECT_TRUE(settings.set("step", 2).ok());
+  EXPECT_THAT(numbersAt(settings, 0), testing::ElementsAre(0.1, 0.5, 2, 0)) << "the schedule goes on too";
+  EXPECT_THAT(numbersAt(settings, 3), testing::ElementsAre(0.1, 0.5, 5, 0));
+  EXPECT_EQ(settings.set("step", 0).message(),
+            "the setting 'step' is 0, it must be a whole number from 1 to 2147483647");
+}
+
+TEST_F(SettingsTest, SeedsAreWholeNumbers) {
+  Settings settings(program());
+  EXPECT_TRUE(settings.set("seed", 9007199254740991.0).ok());
+  EXPECT_EQ(numbersAt(settings, 7)[3], 9007199254740991.0);
+  EXPECT_EQ(settings.set("seed", 0.5).message(),
+            "the setting 'seed' is 0.5, it must be a whole number from 0 to 9007199254740991");
+  EXPECT_FALSE(settings.set("seed", -1).ok());
+  EXPECT_FALSE(settings.set("seed", 9007199254740992.0).ok());
+  EXPECT_FALSE(settings.set("seed", std::numeric_limits<double>::quiet_NaN()).ok());
 }
 
 TEST_F(SettingsTest, UnknownNames) {
   Settings settings(program());
   EXPECT_EQ(settings.set("lr", 1).message(),
-            "the program has no setting 'lr'; it has optimizer.lr, optimizer.group1.lr");
-  EXPECT_FALSE(settings.set("step", 1).ok());
+            "the program has no setting 'lr'; it has optimizer.lr, optimizer.group1.lr, step, seed");
 }
 
 TEST_F(SettingsTest, BecomeTensors) {
-  std::vector<Tensor> values(3);
+  std::vector<Tensor> values(4);
   EXPECT_TRUE(Settings(program()).write(1, values).ok());
   EXPECT_EQ(*reinterpret_cast<double *>(values[0].data()), 0.1);
   EXPECT_EQ(*reinterpret_cast<double *>(values[2].data()), 2);

@@ -34,6 +34,8 @@ TEST_F(RandomOps, AttentionDrawsWithAProbability) {
   EXPECT_TRUE(draws("aten.scaled_dot_product_attention.default", "{dropout_p = 0.1}"));
   EXPECT_TRUE(draws("meshplan.attention", "{dropout = 0.1}"));
   EXPECT_FALSE(draws("meshplan.attention", "{scale = 0.1}"));
+  EXPECT_FALSE(draws("meshplan.attention", "{dropout = 0.1, number = 0}")) << "its numbers follow from that";
+  EXPECT_FALSE(draws("meshplan.dropout", "{p = 0.1, number = 4}"));
 }
 
 TEST_F(RandomOps, LayersDrawInTraining) {

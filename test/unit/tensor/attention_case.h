@@ -3,6 +3,8 @@
 #ifndef MESHPLAN_TEST_UNIT_TENSOR_ATTENTION_CASE_H
 #define MESHPLAN_TEST_UNIT_TENSOR_ATTENTION_CASE_H
 
+#include "runtime/tensor/torch/kernels/random/draws.h"
+
 #include <ATen/ATen.h>
 #include <vector>
 
@@ -18,10 +20,12 @@ struct AttentionCase {
   bool floatMask = false;
   bool keyMask = false;
   double softcap = 0;
+  double dropout = 0;
 };
 
 struct AttentionInputs {
   at::Tensor query, key, value, mask, keyMask;
+  at::Tensor seed, step; // of cases that drop
 };
 
 inline AttentionInputs makeInputs(const AttentionCase &c) {
@@ -34,6 +38,10 @@ inline AttentionInputs makeInputs(const AttentionCase &c) {
     inputs.mask = c.floatMask ? at::randn(c.maskShape, at::kDouble) : at::rand(c.maskShape) > 0.4;
   if (c.keyMask)
     inputs.keyMask = at::rand({c.batch, c.keys}) > 0.4;
+  if (c.dropout != 0) {
+    inputs.seed = at::scalar_tensor(11, at::kDouble);
+    inputs.step = at::scalar_tensor(4, at::kDouble);
+  }
   return inputs;
 }
 
@@ -53,8 +61,9 @@ inline at::Tensor visible(const AttentionCase &c, const AttentionInputs &inputs)
 }
 
 constexpr double attentionScale = 0.3;
+constexpr int64_t attentionNumber = 6; // of the operator
 
-/// By the definition: out, logsumexp and the weights of the keys, which autograd can go through.
+/// By the definition: out, logsumexp and the weights of the keys before any is dropped, which autograd can go through.
 struct AttentionResult {
   at::Tensor out, logsumexp, weights;
 };
@@ -71,8 +80,12 @@ inline AttentionResult attentionByDefinition(const AttentionCase &c, const Atten
   at::Tensor sum = weights.sum(3, true);
   // A row without keys gives zeros, and a derivative.
   weights = weights / sum.masked_fill(sum.eq(0), 1);
-  return {at::matmul(weights, inputs.value.repeat_interleave(repeats, 1)),
-          sum.log().masked_fill(sum.eq(0), 0).squeeze(3), weights};
+  at::Tensor kept = weights;
+  if (c.dropout != 0)
+    kept = weights * dropByOperators(at::ones_like(weights), PartOfWhole(weights.sizes(), {}, {}), c.dropout,
+                                     randomStream(inputs.seed, inputs.step, attentionNumber));
+  return {at::matmul(kept, inputs.value.repeat_interleave(repeats, 1)), sum.log().masked_fill(sum.eq(0), 0).squeeze(3),
+          weights};
 }
 
 /// With more queries than are computed at a time, and a window that is shorter.

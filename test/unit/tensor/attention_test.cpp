@@ -27,6 +27,13 @@ std::vector<at::Tensor> callAttention(const Case &c, const Inputs &inputs, at::S
     arguments.push_back(value("key_mask", static_cast<int>(tensors.size())));
     tensors.push_back(inputs.keyMask);
   }
+  if (c.dropout != 0) {
+    int next = static_cast<int>(tensors.size());
+    arguments.insert(
+        arguments.end(),
+        {{"dropout", c.dropout}, {"number", attentionNumber}, value("seed", next), value("step", next + 1)});
+    tensors.insert(tensors.end(), {inputs.seed, inputs.step});
+  }
   return callOperator("meshplan.attention", tensors, arguments, 2);
 }
 
@@ -85,6 +92,15 @@ INSTANTIATE_TEST_SUITE_P(
              .softcap = 1.5},
         Case{.name = "biasOfKeys", .causal = true, .maskShape = {2, 4, 1, 9}, .floatMask = true},
         inBlocks({.name = "softcapInBlocks", .softcap = 0.7}), Case{.name = "noQueries", .queries = 0, .causal = true},
+        Case{.name = "dropout", .causal = true, .dropout = 0.4},
+        Case{.name = "dropoutGrouped",
+             .heads = 6,
+             .keyHeads = 2,
+             .valueDim = 5,
+             .maskShape = {2, 6, 9, 9},
+             .floatMask = true,
+             .dropout = 0.1},
+        Case{.name = "everythingDropped", .dropout = 1}, inBlocks({.name = "dropoutInBlocks", .dropout = 0.3}),
         Case{.name = "noKeys", .keys = 0}, Case{.name = "noBatch", .batch = 0, .keyMask = true}),
     [](const auto &info) { return info.param.name; });
 
@@ -140,7 +156,7 @@ TEST(AttentionTest, StridedHeads) {
 /// Each rank has some of the query heads, and the key heads that these read: neighbours may hold the same key head.
 TEST(AttentionTest, HeadsDealtToRanksReadTheirKeyHeads) {
   for (auto [heads, keyHeads] : {std::pair<int64_t, int64_t>(6, 2), {6, 3}, {9, 3}, {4, 4}, {5, 1}}) {
-    Case c{.name = "", .heads = heads, .keyHeads = keyHeads, .causal = true};
+    Case c{.name = "", .heads = heads, .keyHeads = keyHeads, .causal = true, .dropout = 0.4};
     Inputs inputs = makeInputs(c);
     auto [out, logsumexp, weights] = attentionByDefinition(c, inputs);
     for (int64_t ranks = 1; ranks <= heads; ++ranks)
@@ -149,7 +165,7 @@ TEST(AttentionTest, HeadsDealtToRanksReadTheirKeyHeads) {
         auto results =
             callOperator("meshplan.attention",
                          {inputs.query.narrow(1, own.offset, own.size), inputs.key.narrow(1, read.offset, read.size),
-                          inputs.value.narrow(1, read.offset, read.size)},
+                          inputs.value.narrow(1, read.offset, read.size), inputs.seed, inputs.step},
                          {value("query", 0),
                           value("key", 1),
                           value("value", 2),
@@ -157,12 +173,38 @@ TEST(AttentionTest, HeadsDealtToRanksReadTheirKeyHeads) {
                           {"causal", true},
                           {"heads_per_key", heads / keyHeads},
                           {"first_head", own.offset},
-                          {"first_key_head", read.offset}},
+                          {"first_key_head", read.offset},
+                          {"dropout", c.dropout},
+                          {"number", attentionNumber},
+                          value("seed", 3),
+                          value("step", 4),
+                          {"all_heads", heads}},
                          2);
         EXPECT_LT(difference(results[0], out.narrow(1, own.offset, own.size)), 1e-13) << heads << " over " << ranks;
         EXPECT_LT(difference(results[1], logsumexp.narrow(1, own.offset, own.size)), 1e-13);
       }
   }
+}
+
+TEST(AttentionTest, SamplesDealtToRanksDropAsTheWhole) {
+  Case c{.name = "", .batch = 5, .dropout = 0.4};
+  Inputs inputs = makeInputs(c);
+  at::Tensor out = attentionByDefinition(c, inputs).out;
+  auto part = [&](const at::Tensor &tensor) { return tensor.narrow(0, 2, 2).narrow(1, 1, 2); };
+  auto results = callNamed("meshplan.attention",
+                           {{"query", part(inputs.query)},
+                            {"key", part(inputs.key)},
+                            {"value", part(inputs.value)},
+                            {"seed", inputs.seed},
+                            {"step", inputs.step}},
+                           {{"scale", scale},
+                            {"dropout", c.dropout},
+                            {"number", attentionNumber},
+                            {"first_sample", int64_t(2)},
+                            {"first_head", int64_t(1)},
+                            {"all_heads", int64_t(4)}},
+                           2);
+  EXPECT_LT(difference(results[0], part(out)), 1e-13);
 }
 
 static std::string failure(std::vector<at::Tensor> tensors, std::vector<Argument> more) {
@@ -184,7 +226,9 @@ TEST(AttentionTest, Refusals) {
               testing::HasSubstr("window must not be negative, it is -1"));
   EXPECT_THAT(failure({x, x.narrow(2, 0, 2), x}, {}), testing::HasSubstr("do not belong together"));
   EXPECT_THAT(failure({one, x, x}, {}), testing::HasSubstr("must have 4 dims"));
-  EXPECT_THAT(failure({x, x, x}, {{"dropout", 0.1}}), testing::HasSubstr("dropout 0.1 is not supported"));
+  EXPECT_THAT(failure({x, x, x}, {{"dropout", 0.1}}),
+              testing::HasSubstr("attention with dropout needs a seed and a step"));
+  EXPECT_THAT(failure({x, x, x}, {{"dropout", 2.0}}), testing::HasSubstr("a probability of 2 is not between 0 and 1"));
   EXPECT_THAT(failure({x, x, x, at::ones({1, 1, 2, 3}, at::kBool)}, {value("mask", 3)}),
               testing::HasSubstr("mask [1, 1, 2, 3] does not fit query [1, 4, 3, 2]"));
   EXPECT_THAT(failure({x, x, x, at::ones({3}, at::kBool)}, {value("mask", 3)}), testing::HasSubstr("does not fit"));

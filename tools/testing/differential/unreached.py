@@ -14,6 +14,7 @@ LABELS = "its operands are labels, or a number for each row: rows are samples an
 CLASSES = "its rows are samples and places in one, which no style divides, and its classes are one projection"
 TABLE = "the form of a table divided by rows, which neither columns nor the sequence are"
 ROWS = "rows of a table are not of several parts, and indices are whole"
+RANDOM = "models are drawn in evaluation mode; test/e2e has models that draw random numbers"
 HEADS = "it takes heads apart: a statement that divides something else is gathered before it"
 
 CUT = "it may take groups of the features or a place by number, which parts dealt one by one do not keep: not drawn"
@@ -41,6 +42,7 @@ REASONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     (CLASSES, ("meshplan.row_*",), ("sequence", "parts")),
     (TABLE, ("meshplan.embedding",), ("colwise", "sequence", "parts")),
     (ROWS, ("aten.embedding.default",), ("sequence", "parts")),
+    (RANDOM, ("meshplan.dropout", "meshplan.uniform"), EVERYWHERE),
     (HEADS, ("meshplan.attention",), ("rowwise", "sequence", "parts")),
     (CUT, ("aten.flip.default", "aten.roll.default", "aten.rot90.default", "aten.glu.default"), ("parts",)),
     (CUT, ("aten.unfold.default", "aten.diagonal.default", "aten.tril.default", "aten.triu.default"), ("parts",)),

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/record_support/attention_args.h"
 #include "compiler/sharding/record_support/attention_memory.h"
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
@@ -33,12 +34,14 @@ static FactorRule backwardRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef query = builder.operand("query"), key = builder.operand("key"), mask = builder.operand("mask");
   int64_t heads = query[1].size, groups = key[1].size;
-  if (call.getFloat("dropout", 0) != 0 || groups == 0 || heads % groups != 0)
+  if (drawsFreely(call) || groups == 0 || heads % groups != 0)
     return builder.finish();
   SmallVector<DimRef> batch = batchDims(builder);
   for (unsigned index = 0; index < 3; ++index)
     batch.push_back(builder.result(index)[0]);
   builder.tie(batch);
+  if (dropsByNumber(call))
+    builder.count(query[0]);
   // Of the only key head each rank would have addends, and no dim of its gradient says so.
   bool isPerHead = call.getBool("per_head", false);
   if (heads == 1 || (groups == 1 && !isPerHead))
@@ -47,6 +50,8 @@ static FactorRule backwardRule(const CallView &call) {
   for (StringRef name : queryTensors)
     builder.append(builder.operand(name)[1], factor);
   builder.append(builder.result(0)[1], factor);
+  if (dropsByNumber(call))
+    builder.count(query[1]);
   if (mask[1].size == heads)
     builder.append(mask[1], factor);
   for (unsigned index : {1u, 2u}) {
@@ -67,19 +72,23 @@ static FactorRule maskRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef query = builder.operand("query"), key = builder.operand("key"), mask = builder.operand("mask");
   int64_t heads = query[1].size, groups = key[1].size;
-  if (groups == 0 || heads % groups != 0)
+  if (drawsFreely(call) || groups == 0 || heads % groups != 0)
     return builder.finish();
   SmallVector<DimRef> batch = batchDims(builder);
   bool hasBatch = mask[0].size != 1;
   if (hasBatch)
     batch.push_back(builder.result()[0]);
   builder.tie(batch, hasBatch ? FactorKind::parallel : FactorKind::sum);
+  if (dropsByNumber(call))
+    builder.count(query[0]);
   if (heads == 1)
     return builder.finish();
   bool hasHeads = mask[1].size == heads;
   unsigned factor = builder.add(heads, hasHeads ? FactorKind::parallel : FactorKind::sum);
   for (StringRef name : queryTensors)
     builder.append(builder.operand(name)[1], factor);
+  if (dropsByNumber(call))
+    builder.count(query[1]);
   if (hasHeads) {
     builder.append(mask[1], factor);
     builder.append(builder.result()[1], factor);
@@ -88,21 +97,6 @@ static FactorRule maskRule(const CallView &call) {
     for (StringRef name : {"key", "value"})
       builder.share(builder.operand(name)[1], factor, heads / groups);
   return builder.finish();
-}
-
-/// As in the forward call: which keys the rank's heads read, where neighbours share them.
-static LocalCall localizeHeads(const CallView &call, plan::MeshOp) {
-  std::optional<unsigned> query = call.getOperand("query"), key = call.getOperand("key");
-  plan::ShardingAttr sharding = key ? plan::getSharding(call.operands[*key]) : plan::ShardingAttr();
-  if (!query || !sharding || sharding.getDims()[1].getRepeat() == 1)
-    return unchanged(call);
-  auto offset = [&](unsigned operand) {
-    return plan::LocalIntAttr::get(call.args.getContext(), 0, /*ofResult=*/false, operand, /*dim=*/1, 1, 0);
-  };
-  int64_t sharers = call.operands[*query].getDimSize(1) / call.operands[*key].getDimSize(1);
-  DictionaryAttr args = withArg(call.args, "first_head", offset(*query));
-  args = withArg(args, "first_key_head", offset(*key));
-  return {call.target.str(), withArg(args, "heads_per_key", intLiteral(args.getContext(), sharers))};
 }
 
 /// Five products of the size of the scores, where the forward call has two.
@@ -114,7 +108,7 @@ static OpCost backwardCost(const CallView &call) {
   cost.flops = 2 * sizes->batch * sizes->heads * sizes->rows * sizes->keys * (3 * sizes->size + 2 * sizes->valueSize);
   if (call.getBool("causal", false))
     cost.flops /= 2;
-  cost.workspaceBytes = attentionWorkspace(call, *sizes);
+  cost.workspaceBytes = attentionGradientWorkspace(call, *sizes);
   return cost;
 }
 
@@ -157,13 +151,13 @@ void addAttentionGradientRecords(OpRegistry &registry) {
                 .rule = backwardRule,
                 .linearity = notLinear,
                 .cost = backwardCost,
-                .localize = localizeHeads,
+                .localize = localizeAttention,
                 .splitSharedSums = splitHeads});
   registry.add({.target = "meshplan.attention_mask_gradient",
                 .rule = maskRule,
                 .linearity = notLinear,
                 .cost = backwardCost,
-                .localize = localizeHeads});
+                .localize = localizeAttention});
   registry.add({.target = "meshplan.sum_shared_heads",
                 .rule = sumHeadsRule,
                 .linearity = inInput,

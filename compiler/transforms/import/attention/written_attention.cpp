@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/import/attention/written_attention.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/sharding/random_ops.h"
 #include "compiler/transforms/import/movement_chain.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
@@ -26,7 +27,8 @@ public:
 private:
   bool isScores(Value value) const;
   Value sameScores(plan::CallOp call, const CallView &view) const;
-  plan::CallOp findProduct(Value probabilities) const;
+  plan::CallOp findProduct(Value probabilities);
+  bool readDropout(plan::CallOp call, const CallView &view);
   bool readScores(Value scores);
   bool readBefore(ScoreStep step, Value scores);
 
@@ -87,13 +89,28 @@ static std::optional<unsigned> rightOperand(const CallView &view) {
   return view.getOperand(view.get("mat2") ? "mat2" : "other");
 }
 
-/// The product with the values, if it is all that reads the probabilities.
-plan::CallOp WrittenAttentionReader::findProduct(Value probabilities) const {
+/// A dropout that drops, if it is the only one and nothing reads its mask.
+bool WrittenAttentionReader::readDropout(plan::CallOp call, const CallView &view) {
+  bool isDropout = view.target == "aten.dropout.default" || view.target == "aten.native_dropout.default";
+  if (!isDropout || !drawsRandomNumbers(view) || found.dropout != 0 || !isScores(call.getResult(0)))
+    return false;
+  found.dropout = view.getFloat("p", 0);
+  return call.getNumResults() == 1 || call.getResult(1).use_empty();
+}
+
+/// The product with the values, if it is all that reads the probabilities, and those of them that a dropout left.
+plan::CallOp WrittenAttentionReader::findProduct(Value probabilities) {
   while (probabilities.hasOneUse()) {
     auto call = dyn_cast<plan::CallOp>(*probabilities.user_begin());
-    if (!call || call.getNumResults() != 1)
+    if (!call)
       return {};
     CallView view = CallView::of(call);
+    if (readDropout(call, view)) {
+      probabilities = call.getResult(0);
+      continue;
+    }
+    if (call.getNumResults() != 1)
+      return {};
     if (sameScores(call, view)) {
       probabilities = call.getResult(0);
       continue;

@@ -26,11 +26,12 @@ struct ScoreStep {
   double number = 0;
 };
 
-/// softmax(cap(scale * query key) and steps) value, with cap(x) = softcap * tanh(x / softcap). Batch and heads of the
-/// operands are two dims or one: query [.., S, D], key [.., D, T], value [.., T, E].
+/// drop(softmax(cap(scale * query key) and steps)) value, with cap(x) = softcap * tanh(x / softcap). Batch and heads of
+/// the operands are two dims or one: query [.., S, D], key [.., D, T], value [.., T, E].
 struct WrittenAttention {
   mlir::Value query, key, value;
   double scale = 1, softcap = 0;         ///< a softcap of 0: none
+  double dropout = 0;                    ///< probability with which the softmax's numbers are dropped
   llvm::SmallVector<ScoreStep, 2> steps; ///< in order
   plan::CallOp product;                  ///< with the values
   int64_t batch = 0, heads = 0, queries = 0, keys = 0;

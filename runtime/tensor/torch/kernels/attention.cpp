@@ -3,7 +3,7 @@
 // Without masks other than `causal` the whole call goes to PyTorch's flash
 // kernel. With masks it goes in blocks of query rows, so that the additive mask
 // is small and keys outside of every row's reach are not visited. The flash
-// kernel knows no softcap.
+// kernel knows no softcap and drops nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ static Result flashAttention(const at::Tensor &query, const at::Tensor &key, con
 
 /// The definition, in f32 for half types, for shapes and devices without a flash kernel.
 static Result mathAttention(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
-                            const at::Tensor &mask, AttentionForm form) {
+                            const at::Tensor &mask, const AttentionForm &form, IndexSpan rows, IndexSpan keys) {
   at::ScalarType type = accumulationType(query.scalar_type());
   int64_t repeats = query.size(1) / key.size(1);
   auto shared = [&](const at::Tensor &tensor) {
@@ -43,18 +43,20 @@ static Result mathAttention(const at::Tensor &query, const at::Tensor &key, cons
   };
   at::Tensor weights = cappedScores(query.to(type), shared(key), form).add_(mask.to(type));
   at::Tensor logsumexp = softmaxInPlace(weights);
+  if (form.dropout.probability != 0)
+    dropWeights(weights, form.dropout, rows, keys);
   return {at::matmul(weights, shared(value)).to(query.scalar_type()), logsumexp};
 }
 
 static Result attendBlock(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
-                          const AttentionMasks &masks, IndexSpan rows, AttentionForm form) {
+                          const AttentionMasks &masks, IndexSpan rows, const AttentionForm &form) {
   IndexSpan keys = reachableKeys(rows, key.size(2), masks);
   bool flash = hasFlashKernel(query, value, form);
   at::Tensor mask = additiveMask(masks, rows, keys, query.options().dtype(maskType(query, masks, flash)));
   at::Tensor blockQuery = query.narrow(2, rows.begin, rows.size());
   at::Tensor blockKey = key.narrow(2, keys.begin, keys.size()), blockValue = value.narrow(2, keys.begin, keys.size());
   return flash ? flashAttention(blockQuery, blockKey, blockValue, mask, /*causal=*/false, form.scale)
-               : mathAttention(blockQuery, blockKey, blockValue, mask, form);
+               : mathAttention(blockQuery, blockKey, blockValue, mask, form, rows, keys);
 }
 
 static Result emptyResult(const at::Tensor &query, const at::Tensor &value) {
@@ -67,16 +69,20 @@ static Result emptyResult(const at::Tensor &query, const at::Tensor &value) {
 Result meshplan::attention(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
                            const std::optional<at::Tensor> &mask, const std::optional<at::Tensor> &keyMask, bool causal,
                            int64_t window, double scale, double softcap, double dropout, int64_t headsPerKey,
-                           int64_t firstHead, int64_t firstKeyHead) {
+                           int64_t firstHead, int64_t firstKeyHead, const std::optional<at::Tensor> &seed,
+                           const std::optional<at::Tensor> &step, int64_t number, int64_t firstSample,
+                           int64_t allHeads) {
   if (headsPerKey > 0) {
     auto read = [&](const at::Tensor &tensor) {
       return headsRead(tensor, query.size(1), headsPerKey, firstHead, firstKeyHead);
     };
-    return attention(query, read(key), read(value), mask, keyMask, causal, window, scale, softcap, dropout);
+    return attention(query, read(key), read(value), mask, keyMask, causal, window, scale, softcap, dropout,
+                     /*headsPerKey=*/0, firstHead, /*firstKeyHead=*/0, seed, step, number, firstSample, allHeads);
   }
   AttentionMasks masks{mask, keyMask, causal, window};
-  AttentionForm form{scale, softcap};
-  checkAttention(query, key, value, masks, dropout);
+  checkAttention(query, key, value, masks);
+  AttentionForm form{scale, softcap,
+                     attentionDropout(dropout, query, key, seed, step, number, firstSample, firstHead, allHeads)};
   if (query.numel() == 0 || key.size(2) == 0)
     return emptyResult(query, value);
   if (masks.causalOnly() && hasFlashKernel(query, value, form))

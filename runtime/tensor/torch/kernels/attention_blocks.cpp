@@ -2,6 +2,8 @@
 
 #include "runtime/tensor/torch/kernels/attention_blocks.h"
 
+#include "runtime/tensor/torch/kernels/random/draws.h"
+
 #include <ATen/ATen.h>
 #include <algorithm>
 #include <limits>
@@ -17,7 +19,7 @@ static bool isBroadcastTo(const at::Tensor &tensor, at::IntArrayRef shape) {
 }
 
 void meshplan::checkAttention(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
-                              const AttentionMasks &masks, double dropout) {
+                              const AttentionMasks &masks) {
   TORCH_CHECK(query.dim() == 4 && key.dim() == 4 && value.dim() == 4, "query, key and value must have 4 dims");
   bool matches = query.size(0) == key.size(0) && query.size(3) == key.size(3) && key.size(0) == value.size(0) &&
                  key.size(1) == value.size(1) && key.size(2) == value.size(2);
@@ -28,7 +30,6 @@ void meshplan::checkAttention(const at::Tensor &query, const at::Tensor &key, co
   TORCH_CHECK(!masks.keyMask || masks.keyMask->sizes().equals({key.size(0), key.size(2)}), "key_mask ",
               masks.keyMask->sizes(), " does not fit key ", key.sizes());
   TORCH_CHECK(masks.window >= 0, "window must not be negative, it is ", masks.window);
-  TORCH_CHECK_NOT_IMPLEMENTED(dropout == 0, "attention with dropout ", dropout, " is not supported");
 }
 
 IndexSpan meshplan::reachableKeys(IndexSpan rows, int64_t keys, const AttentionMasks &masks) {
@@ -71,7 +72,30 @@ at::Tensor meshplan::additiveMask(const AttentionMasks &masks, IndexSpan rows, I
 
 bool meshplan::hasFlashKernel(const at::Tensor &query, const at::Tensor &value, AttentionForm form) {
   return query.is_cpu() && query.size(3) == value.size(3) && query.numel() > 0 && value.numel() > 0 &&
-         form.softcap == 0;
+         form.softcap == 0 && form.dropout.probability == 0;
+}
+
+AttentionDropout meshplan::attentionDropout(double probability, const at::Tensor &query, const at::Tensor &key,
+                                            const std::optional<at::Tensor> &seed,
+                                            const std::optional<at::Tensor> &step, int64_t number, int64_t firstSample,
+                                            int64_t firstHead, int64_t allHeads) {
+  if (probability == 0)
+    return {};
+  TORCH_CHECK(probability > 0 && probability <= 1, "a probability of ", probability, " is not between 0 and 1");
+  TORCH_CHECK(seed && step, "attention with dropout needs a seed and a step");
+  return {probability, randomStream(*seed, *step, number),       firstSample,
+          firstHead,   allHeads == 0 ? query.size(1) : allHeads, query.size(2),
+          key.size(2)};
+}
+
+void meshplan::dropWeights(at::Tensor &weights, const AttentionDropout &dropout, IndexSpan rows, IndexSpan keys) {
+  int64_t offset[] = {dropout.firstSample, dropout.firstHead, rows.begin, keys.begin};
+  int64_t whole[] = {dropout.firstSample + weights.size(0), dropout.heads, dropout.rows, dropout.keys};
+  PartOfWhole part(weights.sizes(), whole, offset);
+  if (weights.is_cpu() && weights.is_contiguous())
+    dropInto(weights, weights, part, dropout.probability, dropout.stream);
+  else
+    weights.copy_(dropByOperators(weights, part, dropout.probability, dropout.stream));
 }
 
 at::Tensor meshplan::withAdjacentElements(const at::Tensor &tensor) {

@@ -8,6 +8,8 @@
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ATTENTION_BLOCKS_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ATTENTION_BLOCKS_H
 
+#include "runtime/tensor/torch/kernels/random/philox.h"
+
 #include <ATen/core/Tensor.h>
 #include <optional>
 
@@ -25,9 +27,18 @@ struct AttentionMasks {
   bool causalOnly() const { return !mask && !keyMask && window == 0; }
 };
 
-/// What becomes of a product of query and key before it is masked.
+/// Which weights of keys are dropped: those of [batch, heads, queries, keys] by their number in the whole tensor.
+struct AttentionDropout {
+  double probability = 0;
+  RandomStream stream;
+  int64_t firstSample = 0, firstHead = 0; ///< that the rank has
+  int64_t heads = 0, rows = 0, keys = 0;  ///< of the whole tensor
+};
+
+/// What becomes of a product of query and key before it is masked, and of the weights that are made of it.
 struct AttentionForm {
   double scale, softcap;
+  AttentionDropout dropout;
 };
 
 struct IndexSpan {
@@ -35,9 +46,18 @@ struct IndexSpan {
   int64_t size() const { return end - begin; }
 };
 
+/// The dropout of a call with these arguments, as attention() takes them; none for a probability of 0.
+AttentionDropout attentionDropout(double probability, const at::Tensor &query, const at::Tensor &key,
+                                  const std::optional<at::Tensor> &seed, const std::optional<at::Tensor> &step,
+                                  int64_t number, int64_t firstSample, int64_t firstHead, int64_t allHeads);
+
+/// [B, H, rows, keys], the weights of a block or their gradient: drops what the call drops, and scales the others, in
+/// place.
+void dropWeights(at::Tensor &weights, const AttentionDropout &dropout, IndexSpan rows, IndexSpan keys);
+
 /// Throws unless the shapes are as attention() says.
 void checkAttention(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
-                    const AttentionMasks &masks, double dropout);
+                    const AttentionMasks &masks);
 
 /// Keys that some row of the block may reach; at least one, which the mask then hides. There are keys.
 IndexSpan reachableKeys(IndexSpan rows, int64_t keys, const AttentionMasks &masks);
@@ -48,7 +68,7 @@ at::Tensor partOfMask(const at::Tensor &mask, IndexSpan rows, IndexSpan keys);
 /// [1 or B, 1 or H, rows, keys] of the options' type: what is added to the scores of a block.
 at::Tensor additiveMask(const AttentionMasks &masks, IndexSpan rows, IndexSpan keys, const at::TensorOptions &options);
 
-/// Whether PyTorch has a kernel that never holds the scores of a whole block. It knows no softcap.
+/// Whether PyTorch has a kernel that never holds the scores of a whole block. It knows no softcap and drops nothing.
 bool hasFlashKernel(const at::Tensor &query, const at::Tensor &value, AttentionForm form);
 
 /// The flash kernels read strided heads and share key heads among query heads without copies; they need adjacent

@@ -49,9 +49,17 @@ TEST_F(AttentionDerivative, TheLogarithmOfTheSumHasNone) {
             "refused: the logarithm of the sum of an attention's weights has no derivative");
 }
 
-TEST_F(AttentionDerivative, DropoutHasNone) {
+TEST_F(AttentionDerivative, DropoutByNumberIsMadeAgain) {
+  EXPECT_EQ(deriveOnly({0, 1, 2}, "meshplan.attention",
+                       (llvm::Twine(sides) + ", dropout = 0.1, seed = $3, step = $4, number = 2 : i64").str(),
+                       "2x6x8x4xf32, 2x6x8x4xf32, 2x6x8x4xf32, f64, f64 -> 2x6x8x4xf32, 2x6x8xf32!"),
+            "%0, %1, %2 = meshplan.attention_backward(dropout 0.1, gradient g0, key b, logsumexp r1, number 2, out r0, "
+            "query a, seed d, step e, value c): 2x6x8x4xf32, 2x6x8x4xf32, 2x6x8x4xf32\na: %0\nb: %1\nc: %2");
+}
+
+TEST_F(AttentionDerivative, DropoutWithoutANumberHasNone) {
   EXPECT_EQ(derive("meshplan.attention", (llvm::Twine(sides) + ", dropout = 0.1").str(), types),
-            "refused: dropout that drops something has no derivative yet");
+            "refused: it draws random numbers");
 }
 
 } // namespace

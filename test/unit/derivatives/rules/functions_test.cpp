@@ -93,7 +93,15 @@ TEST_F(FunctionDerivatives, DropoutThatDropsNothing) {
   EXPECT_EQ(derive("aten.dropout.default", "input = $0, p = 0.1, train = false", "4xf32 -> 4xf32"), "a: g");
   EXPECT_EQ(derive("aten.dropout.default", "input = $0, p = 0.0, train = true", "4xf32 -> 4xf32"), "a: g");
   EXPECT_EQ(derive("aten.dropout.default", "input = $0, p = 0.1, train = true", "4xf32 -> 4xf32"),
-            "refused: dropout that drops something has no derivative yet");
+            "refused: it draws random numbers");
+}
+
+TEST_F(FunctionDerivatives, DropoutByNumberDropsOfTheGradient) {
+  EXPECT_EQ(deriveOnly({0}, "meshplan.dropout", "input = $0, seed = $1, step = $2, p = 0.1, number = 3 : i64",
+                       "4xbf16, f64, f64 -> 4xbf16"),
+            "%0 = meshplan.dropout(input g, number 3, p 0.1, seed b, step c): 4xbf16\na: %0");
+  EXPECT_EQ(derive("meshplan.uniform", "seed = $0, step = $1, size = [4], number = 3 : i64", "f64, f64 -> 4xf32"),
+            "nothing");
 }
 
 } // namespace

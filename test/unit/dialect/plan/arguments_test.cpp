@@ -14,7 +14,8 @@ protected:
   ArgumentsTest() {
     readModule(R"(
       func.func @f(%w: tensor<2x3xf32> {plan.kind = "parameter"}, %b: tensor<2x3xf32> {plan.kind = "buffer"},
-                   %x: tensor<2x3xf32> {plan.kind = "input"}, %other: tensor<2x3xf32>) {
+                   %x: tensor<2x3xf32> {plan.kind = "input"}, %other: tensor<2x3xf32>,
+                   %lr: tensor<f64> {plan.kind = "setting"}) {
         %0 = plan.call "aten.t.default"(%w) {self = #plan.operand<0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
         %1 = plan.call "aten.exp.default"(%0) {self = #plan.operand<0>} : (tensor<3x2xf32>) -> tensor<3x2xf32>
         %2 = plan.call "aten.t.default"(%x) {self = #plan.operand<0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
@@ -30,7 +31,7 @@ protected:
 };
 
 TEST_F(ArgumentsTest, KindsAreThoseOfTheAttribute) {
-  StringRef kinds[] = {"parameter", "buffer", "input", ""};
+  StringRef kinds[] = {"parameter", "buffer", "input", "", "setting"};
   for (auto [index, kind] : llvm::enumerate(kinds))
     EXPECT_EQ(argumentKind(cast<BlockArgument>(argument(index))), kind) << index;
 }
@@ -46,6 +47,7 @@ TEST_F(ArgumentsTest, WeightsAreParametersAndBuffers) {
   EXPECT_TRUE(isWeight(argument(1)));
   EXPECT_FALSE(isWeight(argument(2)));
   EXPECT_FALSE(isWeight(argument(3)));
+  EXPECT_FALSE(isWeight(argument(4)));
   EXPECT_FALSE(isWeight(result(0))) << "the result of a call";
 }
 

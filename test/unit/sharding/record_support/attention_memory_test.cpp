@@ -25,6 +25,11 @@ protected:
     CallView attention = call(arguments, types, strides);
     return attentionWorkspace(attention, AttentionSizes::of(attention).value());
   }
+  /// Of its gradients, which read more operands of the same sizes.
+  int64_t gradientWorkspace(const std::string &arguments, const std::string &types) {
+    CallView attention = call(arguments, types);
+    return attentionGradientWorkspace(attention, AttentionSizes::of(attention).value());
+  }
   bool isOnePiece(const std::string &arguments, const std::string &types) {
     CallView attention = call(arguments, types);
     return isOneFlashCall(attention, AttentionSizes::of(attention).value());
@@ -73,6 +78,7 @@ TEST_F(AttentionMemoryTest, OneFlashCallNeedsNoBlocksOfRows) {
       {"key_mask = #plan.operand<3>", ", tensor<1x600xi1>", true, false},
       {"softcap = 2.0", "", false, false},
       {"softcap = 2.0, window = 4", "", false, false},
+      {"dropout = 0.5", "", false, false},
   };
   for (auto [arguments, mask, ofMost, ofMore] : cases) {
     EXPECT_EQ(isOnePiece(arguments, most + mask), ofMost) << arguments;
@@ -226,6 +232,31 @@ TEST_F(AttentionMemoryTest, AMaskOfTheDefinitionIsMadeInDouble) {
   EXPECT_EQ(workspace("softcap = 2.0, key_mask = #plan.operand<3>",
                       "tensor<2x1x64x1xf64>, tensor<2x1x64x1xf64>, tensor<2x1x64x1xf64>, tensor<2x64xi1>"),
             2 * 8 * places + 8 * (2 * 64 + 2 * places) - 2 * 64 * (8 + 4));
+}
+
+/// Weights are dropped where they lie: as with a softcap, which tanh keeps in place too.
+TEST_F(AttentionMemoryTest, DropoutIsComputedByTheDefinition) {
+  for (const char *type : {"f32", "bf16"})
+    EXPECT_EQ(workspace("dropout = 0.5", qkv("1x4x64x8", "1x2x32x8", type)),
+              workspace("softcap = 2.0", qkv("1x4x64x8", "1x2x32x8", type)));
+}
+
+TEST_F(AttentionMemoryTest, GradientsByTheDefinitionHoldTheScoresTwice) {
+  const int64_t query = 4 * 64 * 8, key = 4 * 32 * 8, value = key, scores = 4 * 64 * 32, places = 64 * 32;
+  // At the end weights, gradients of scores, and the gradients of query, key and value; the mask has f32 too.
+  const int64_t last = 2 * scores + query + key + value;
+  EXPECT_EQ(gradientWorkspace("dropout = 0.5", qkv("1x4x64x8", "1x4x32x8")), 4 * places + 4 * last);
+  EXPECT_EQ(gradientWorkspace("dropout = 0.5", qkv("1x4x64x8", "1x4x32x8", "f64")), 8 * places + 8 * last);
+  // Shared keys are repeated while the query's gradient is made.
+  EXPECT_EQ(gradientWorkspace("dropout = 0.5", qkv("1x4x64x8", "1x2x32x8")), 4 * places + 4 * (last + key));
+  // The slope of the cap is one more tensor of the scores' size.
+  EXPECT_EQ(gradientWorkspace("softcap = 2.0", qkv("1x4x64x8", "1x4x32x8")), 4 * places + 4 * (last + scores));
+  // Half types: the operands of the block in f32, and all gradients before they are rounded.
+  EXPECT_EQ(gradientWorkspace("dropout = 0.5", qkv("1x4x64x8", "1x4x32x8", "bf16")),
+            4 * (query + key + value) + 4 * (query + 2 * query + key + value) + 4 * places + 4 * last);
+  // The flash kernel's are what they are.
+  EXPECT_EQ(gradientWorkspace("causal = true", qkv("1x4x64x8", "1x4x32x8")),
+            workspace("causal = true", qkv("1x4x64x8", "1x4x32x8")));
 }
 
 } // namespace

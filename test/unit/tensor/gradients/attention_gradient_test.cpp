@@ -41,7 +41,8 @@ Gradients expectedGradients(const Case &c, Inputs inputs, const at::Tensor &grad
 }
 
 std::vector<Argument> literals(const Case &c) {
-  return {{"scale", attentionScale}, {"causal", c.causal}, {"window", c.window}, {"softcap", c.softcap}};
+  return {{"scale", attentionScale}, {"causal", c.causal},   {"window", c.window},
+          {"softcap", c.softcap},    {"dropout", c.dropout}, {"number", attentionNumber}};
 }
 
 NamedTensors operands(const Case &c, const Inputs &inputs, at::ScalarType type) {
@@ -49,7 +50,9 @@ NamedTensors operands(const Case &c, const Inputs &inputs, at::ScalarType type) 
           {"key", inputs.key.to(type)},
           {"value", inputs.value.to(type)},
           {"mask", c.floatMask ? inputs.mask.to(type) : inputs.mask},
-          {"key_mask", inputs.keyMask}};
+          {"key_mask", inputs.keyMask},
+          {"seed", inputs.seed},
+          {"step", inputs.step}};
 }
 
 NamedTensors withResults(NamedTensors named, const at::Tensor &gradient, const at::Tensor &out,
@@ -203,6 +206,18 @@ INSTANTIATE_TEST_SUITE_P(
                     inTwoBlocks({.name = "softcapInBlocks", .softcap = 0.7}),
                     inTwoBlocks({.name = "maskInBlocks", .maskShape = {1, 2, 600, 600}, .floatMask = true}),
                     inTwoBlocks({.name = "maskOfKeysInBlocks", .maskShape = {1, 1, 1, 600}, .floatMask = true}),
+                    Case{.name = "dropout", .causal = true, .dropout = 0.4},
+                    Case{.name = "dropoutGrouped",
+                         .heads = 6,
+                         .keyHeads = 2,
+                         .valueDim = 5,
+                         .maskShape = {2, 1, 9, 9},
+                         .floatMask = true,
+                         .keyMask = true,
+                         .softcap = 1.5,
+                         .dropout = 0.1},
+                    Case{.name = "everythingDropped", .dropout = 1},
+                    inTwoBlocks({.name = "dropoutInBlocks", .keyMask = true, .dropout = 0.3}),
                     Case{.name = "noQueries", .queries = 0, .causal = true},
                     Case{.name = "noKeys", .keys = 0, .maskShape = {1, 1, 9, 1}, .floatMask = true},
                     Case{.name = "noBatch", .batch = 0, .keyMask = true}),
@@ -250,7 +265,8 @@ TEST(AttentionGradientTest, HeadsDealtToRanksAddUp) {
            .keyHeads = keyHeads,
            .causal = true,
            .maskShape = {1, heads, 9, 9},
-           .floatMask = true};
+           .floatMask = true,
+           .dropout = 0.4};
     Inputs inputs = makeInputs(c);
     at::Tensor gradient = gradientFor(c);
     Gradients expected = expectedGradients(c, inputs, gradient);
@@ -263,11 +279,14 @@ TEST(AttentionGradientTest, HeadsDealtToRanksAddUp) {
           Range own = shardRange(heads, 1, ranks, rank), read = shardRange(keyHeads, 1, ranks, rank, heads / keyHeads);
           auto mine = [&](const at::Tensor &tensor) { return tensor.narrow(1, own.offset, own.size); };
           auto shared = [&](const at::Tensor &tensor) { return tensor.narrow(1, read.offset, read.size); };
-          Inputs part{mine(inputs.query), shared(inputs.key), shared(inputs.value), mine(inputs.mask), {}};
+          Inputs part{mine(inputs.query), shared(inputs.key), shared(inputs.value), mine(inputs.mask), {},
+                      inputs.seed,        inputs.step};
           NamedTensors named =
               withResults(operands(c, part, at::kDouble), mine(gradient), mine(result.out), mine(result.logsumexp));
-          std::vector<Argument> dealt = {
-              {"heads_per_key", heads / keyHeads}, {"first_head", own.offset}, {"first_key_head", read.offset}};
+          std::vector<Argument> dealt = {{"heads_per_key", heads / keyHeads},
+                                         {"first_head", own.offset},
+                                         {"first_key_head", read.offset},
+                                         {"all_heads", heads}};
           mine(sum.mask) += call(c, named, dealt).mask;
           dealt.push_back({"per_head", perHead});
           std::vector<Argument> arguments = literals(c);
@@ -312,7 +331,7 @@ TEST(AttentionGradientTest, StridedOperandsInAComputeScope) {
   auto plain = call(c, withResults(operands(c, inputs, at::kDouble), gradient, result.out, result.logsumexp));
   auto turned = [](const at::Tensor &tensor) { return tensor.transpose(2, 3).contiguous().transpose(2, 3); };
   auto byRows = [](const at::Tensor &tensor) { return tensor.transpose(1, 2).contiguous().transpose(1, 2); };
-  Inputs strided{byRows(inputs.query), turned(inputs.key), inputs.value, {}, {}};
+  Inputs strided{byRows(inputs.query), turned(inputs.key), inputs.value, {}, {}, {}, {}};
   auto found = call(c, withResults(operands(c, strided, at::kDouble), byRows(gradient), turned(result.out),
                                    byRows(result.logsumexp)));
   expectNear(found, plain, 1e-13);
@@ -365,7 +384,7 @@ TEST(AttentionGradientTest, Refusals) {
   EXPECT_THAT(with(2, rows), HasSubstr("must have 4 dims"));
   EXPECT_THAT(with(2, x.narrow(1, 0, 3)), HasSubstr("do not belong together"));
   EXPECT_THAT(failureOf("meshplan.attention_backward", named, {{"scale", 1.0}, {"dropout", 0.5}}, 3),
-              HasSubstr("dropout 0.5 is not supported"));
+              HasSubstr("attention with dropout needs a seed and a step"));
   auto ofMask = [&](const at::Tensor &mask) {
     NamedTensors changed = named;
     changed.push_back({"mask", mask});

@@ -26,15 +26,21 @@ struct Gradients {
   at::Tensor query, key, value;
 };
 
-/// A block by the definition: the weights of its keys, and the gradient of its scores before and after the cap.
+/// A block by the definition: the weights that its values are multiplied by, and the gradient of its scores before and
+/// after the cap.
 struct Scores {
   at::Tensor weights, gradient, maskGradient;
 };
 
+/// Rows and keys of all.
+struct BlockSpan {
+  IndexSpan rows, keys;
+};
+
 } // namespace
 
-static void checkOperands(const Operands &all, const AttentionMasks &masks, double dropout) {
-  checkAttention(all.query, all.key, all.value, masks, dropout);
+static void checkOperands(const Operands &all, const AttentionMasks &masks) {
+  checkAttention(all.query, all.key, all.value, masks);
   at::IntArrayRef query = all.query.sizes();
   TORCH_CHECK(all.gradient.sizes().equals({query[0], query[1], query[2], all.value.size(3)}) &&
                   all.out.sizes() == all.gradient.sizes() && all.logsumexp.sizes().equals(query.slice(0, 3)),
@@ -72,7 +78,9 @@ static at::Tensor repeated(const at::Tensor &tensor, const Operands &block) {
   return repeats == 1 ? tensor : tensor.repeat_interleave(repeats, 1);
 }
 
-static Scores scoresOf(const Operands &block, const at::Tensor &mask, AttentionForm form) {
+/// The gradient of a row's scores is its weights times what the gradients of these differ by from their mean: also
+/// where weights are dropped, `gradient * out` is that mean.
+static Scores scoresOf(const Operands &block, const at::Tensor &mask, const AttentionForm &form, BlockSpan span) {
   Scores scores;
   scores.weights = cappedScores(block.query, repeated(block.key, block), form);
   at::Tensor slope;
@@ -82,13 +90,18 @@ static Scores scoresOf(const Operands &block, const at::Tensor &mask, AttentionF
   softmaxInPlace(scores.weights);
   at::Tensor delta = block.gradient.mul(block.out).sum(3, /*keepdim=*/true);
   scores.maskGradient = at::matmul(block.gradient, repeated(block.value, block).transpose(2, 3));
+  if (form.dropout.probability != 0)
+    dropWeights(scores.maskGradient, form.dropout, span.rows, span.keys);
   scores.maskGradient.sub_(delta).mul_(scores.weights);
+  if (form.dropout.probability != 0)
+    dropWeights(scores.weights, form.dropout, span.rows, span.keys);
   scores.gradient = slope.defined() ? slope.mul_(scores.maskGradient) : scores.maskGradient;
   return scores;
 }
 
-static Gradients mathGradients(const Operands &block, const at::Tensor &mask, AttentionForm form) {
-  Scores scores = scoresOf(block, mask, form);
+static Gradients mathGradients(const Operands &block, const at::Tensor &mask, const AttentionForm &form,
+                               BlockSpan span) {
+  Scores scores = scoresOf(block, mask, form, span);
   auto ofKeyHeads = [&](const at::Tensor &tensor) {
     int64_t keyHeads = block.key.size(1), repeats = tensor.size(1) / keyHeads;
     return repeats == 1 ? tensor : sumSharedHeads(tensor, keyHeads, repeats);
@@ -111,7 +124,7 @@ template <typename Visit> static void forBlocks(const Operands &all, const Atten
 }
 
 /// In the type of the computation; for key heads, sums over the query heads that share one.
-static Gradients gradientsOf(const Operands &all, const AttentionMasks &masks, AttentionForm form) {
+static Gradients gradientsOf(const Operands &all, const AttentionMasks &masks, const AttentionForm &form) {
   at::TensorOptions options = all.query.options().dtype(accumulationType(all.query.scalar_type()));
   bool isEmpty = all.query.numel() == 0 || all.key.size(2) == 0;
   bool flash = !isEmpty && hasFlashKernel(all.query, all.value, form);
@@ -124,7 +137,7 @@ static Gradients gradientsOf(const Operands &all, const AttentionMasks &masks, A
     return sums;
   forBlocks(all, masks, [&](IndexSpan rows, IndexSpan keys, const Operands &block, const at::Tensor &mask) {
     Gradients part = flash && hasExactLogarithms(block.logsumexp) ? flashGradients(block, mask, false, form.scale)
-                                                                  : mathGradients(block, mask, form);
+                                                                  : mathGradients(block, mask, form, {rows, keys});
     sums.query.narrow(2, rows.begin, rows.size()).copy_(part.query);
     sums.key.narrow(2, keys.begin, keys.size()).add_(part.key);
     sums.value.narrow(2, keys.begin, keys.size()).add_(part.value);
@@ -132,28 +145,31 @@ static Gradients gradientsOf(const Operands &all, const AttentionMasks &masks, A
   return sums;
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor>
-meshplan::attentionBackward(const at::Tensor &gradient, const at::Tensor &query, const at::Tensor &key,
-                            const at::Tensor &value, const at::Tensor &out, const at::Tensor &logsumexp,
-                            const std::optional<at::Tensor> &mask, const std::optional<at::Tensor> &keyMask,
-                            bool causal, int64_t window, double scale, double softcap, double dropout,
-                            int64_t headsPerKey, int64_t firstHead, int64_t firstKeyHead, bool perHead) {
+std::tuple<at::Tensor, at::Tensor, at::Tensor> meshplan::attentionBackward(
+    const at::Tensor &gradient, const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
+    const at::Tensor &out, const at::Tensor &logsumexp, const std::optional<at::Tensor> &mask,
+    const std::optional<at::Tensor> &keyMask, bool causal, int64_t window, double scale, double softcap, double dropout,
+    int64_t headsPerKey, int64_t firstHead, int64_t firstKeyHead, bool perHead, const std::optional<at::Tensor> &seed,
+    const std::optional<at::Tensor> &step, int64_t number, int64_t firstSample, int64_t allHeads) {
   Operands all{gradient, query, key, value, out, logsumexp};
   AttentionMasks masks{mask, keyMask, causal, window};
-  if (headsPerKey == 0)
-    checkOperands(all, masks, dropout);
+  bool isWhole = headsPerKey == 0;
+  if (isWhole)
+    checkOperands(all, masks);
   int64_t heads = query.size(1), keyHeads = key.size(1);
-  if (headsPerKey == 0)
+  if (isWhole)
     headsPerKey = heads / keyHeads;
-  int64_t first = firstHead - firstKeyHead * headsPerKey;
+  int64_t first = isWhole ? 0 : firstHead - firstKeyHead * headsPerKey;
   // What is shared evenly needs no copies of key heads, and gets the sums of each.
   bool isEven = first == 0 && heads == keyHeads * headsPerKey, ofQueryHeads = perHead || !isEven;
   if (ofQueryHeads) {
     all.key = headsRead(key, heads, headsPerKey, first, 0);
     all.value = headsRead(value, heads, headsPerKey, first, 0);
   }
-  checkOperands(all, masks, dropout);
-  Gradients result = gradientsOf(all, masks, {scale, softcap});
+  checkOperands(all, masks);
+  AttentionForm form{scale, softcap,
+                     attentionDropout(dropout, query, key, seed, step, number, firstSample, firstHead, allHeads)};
+  Gradients result = gradientsOf(all, masks, form);
   if (ofQueryHeads && !perHead) {
     result.key = sumSharedHeads(result.key, keyHeads, headsPerKey, first);
     result.value = sumSharedHeads(result.value, keyHeads, headsPerKey, first);
@@ -166,7 +182,9 @@ at::Tensor meshplan::attentionMaskGradient(const at::Tensor &gradient, const at:
                                            const std::optional<at::Tensor> &mask,
                                            const std::optional<at::Tensor> &keyMask, bool causal, int64_t window,
                                            double scale, double softcap, double dropout, int64_t headsPerKey,
-                                           int64_t firstHead, int64_t firstKeyHead) {
+                                           int64_t firstHead, int64_t firstKeyHead,
+                                           const std::optional<at::Tensor> &seed, const std::optional<at::Tensor> &step,
+                                           int64_t number, int64_t firstSample, int64_t allHeads) {
   TORCH_CHECK(mask && mask->is_floating_point(), "there is no mask of a floating type to have a gradient");
   Operands all{gradient, query, key, value, out, logsumexp};
   if (headsPerKey > 0) {
@@ -174,13 +192,15 @@ at::Tensor meshplan::attentionMaskGradient(const at::Tensor &gradient, const at:
     all.value = headsRead(value, query.size(1), headsPerKey, firstHead, firstKeyHead);
   }
   AttentionMasks masks{mask, keyMask, causal, window};
-  checkOperands(all, masks, dropout);
+  checkOperands(all, masks);
+  AttentionForm form{scale, softcap,
+                     attentionDropout(dropout, query, key, seed, step, number, firstSample, firstHead, allHeads)};
   at::Tensor sums = at::zeros(mask->sizes(), mask->options().dtype(accumulationType(query.scalar_type())));
   if (query.numel() == 0 || key.size(2) == 0)
     return sums.to(mask->scalar_type());
   forBlocks(all, masks, [&](IndexSpan rows, IndexSpan keys, const Operands &block, const at::Tensor &additive) {
     at::Tensor part = partOfMask(sums, rows, keys);
-    part.add_(scoresOf(block, additive, {scale, softcap}).maskGradient.sum_to_size(part.sizes()));
+    part.add_(scoresOf(block, additive, form, {rows, keys}).maskGradient.sum_to_size(part.sizes()));
   });
   return sums.to(mask->scalar_type());
 }

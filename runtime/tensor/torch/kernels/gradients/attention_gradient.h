@@ -1,6 +1,6 @@
 //===- attention_gradient.h - gradients of attention -------------*- C++ -*-===//
 //
-// Of attention()'s first result. Masks, heads and failures are those of attention();
+// Of attention()'s first result. Masks, heads, dropout and failures are those of attention();
 // a row that may look at nothing passes no gradient on. f16 and bf16 are
 // computed in f32. Work goes in blocks of query rows, as attention() does.
 //
@@ -23,7 +23,9 @@ attentionBackward(const at::Tensor &gradient, const at::Tensor &query, const at:
                   const at::Tensor &out, const at::Tensor &logsumexp, const std::optional<at::Tensor> &mask,
                   const std::optional<at::Tensor> &keyMask, bool causal, int64_t window, double scale, double softcap,
                   double dropout, int64_t headsPerKey = 0, int64_t firstHead = 0, int64_t firstKeyHead = 0,
-                  bool perHead = false);
+                  bool perHead = false, const std::optional<at::Tensor> &seed = std::nullopt,
+                  const std::optional<at::Tensor> &step = std::nullopt, int64_t number = 0, int64_t firstSample = 0,
+                  int64_t allHeads = 0);
 
 /// The gradient of `mask`, which is there and of a floating type: of its shape and type, summed over the dims where it
 /// has 1.
@@ -31,7 +33,10 @@ at::Tensor attentionMaskGradient(const at::Tensor &gradient, const at::Tensor &q
                                  const at::Tensor &value, const at::Tensor &out, const at::Tensor &logsumexp,
                                  const std::optional<at::Tensor> &mask, const std::optional<at::Tensor> &keyMask,
                                  bool causal, int64_t window, double scale, double softcap, double dropout,
-                                 int64_t headsPerKey = 0, int64_t firstHead = 0, int64_t firstKeyHead = 0);
+                                 int64_t headsPerKey = 0, int64_t firstHead = 0, int64_t firstKeyHead = 0,
+                                 const std::optional<at::Tensor> &seed = std::nullopt,
+                                 const std::optional<at::Tensor> &step = std::nullopt, int64_t number = 0,
+                                 int64_t firstSample = 0, int64_t allHeads = 0);
 
 } // namespace meshplan
 

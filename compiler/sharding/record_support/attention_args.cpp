@@ -1,0 +1,45 @@
+//===- attention_args.cpp - attention on a rank ---------------------------===//
+
+#include "compiler/sharding/record_support/attention_args.h"
+#include "compiler/sharding/record_support/local_args.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+bool drawsFreely(const CallView &call) { return call.getFloat("dropout", 0) != 0 && !call.get("number"); }
+
+bool dropsByNumber(const CallView &call) { return call.getFloat("dropout", 0) != 0 && call.get("number"); }
+
+/// The index in the whole tensor of the rank's first one.
+static Attribute offsetOf(const CallView &call, unsigned operand, int64_t dim) {
+  return plan::LocalIntAttr::get(call.args.getContext(), 0, /*ofResult=*/false, operand, dim, 1, 0);
+}
+
+/// Which heads share the rank's keys.
+static DictionaryAttr withSharedHeads(const CallView &call, DictionaryAttr args, unsigned query, unsigned key) {
+  plan::ShardingAttr sharding = plan::getSharding(call.operands[key]);
+  if (!sharding || sharding.getDims()[1].getRepeat() == 1)
+    return args;
+  int64_t sharers = call.operands[query].getDimSize(1) / call.operands[key].getDimSize(1);
+  args = withArg(args, "first_head", offsetOf(call, query, 1));
+  args = withArg(args, "first_key_head", offsetOf(call, key, 1));
+  return withArg(args, "heads_per_key", intLiteral(args.getContext(), sharers));
+}
+
+LocalCall localizeAttention(const CallView &call, plan::MeshOp) {
+  std::optional<unsigned> query = call.getOperand("query"), key = call.getOperand("key");
+  if (!query || !key)
+    return unchanged(call);
+  DictionaryAttr args = withSharedHeads(call, call.args, *query, *key);
+  RankedTensorType type = call.operands[*query];
+  if (dropsByNumber(call) && isDivided(type, 0))
+    args = withArg(args, "first_sample", offsetOf(call, *query, 0));
+  if (dropsByNumber(call) && isDivided(type, 1)) {
+    args = withArg(args, "first_head", offsetOf(call, *query, 1));
+    args = withArg(args, "all_heads", intLiteral(args.getContext(), type.getDimSize(1)));
+  }
+  return {call.target.str(), args};
+}
+
+} // namespace meshplan

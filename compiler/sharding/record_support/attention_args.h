@@ -1,0 +1,23 @@
+//===- attention_args.h - attention on a rank -------------------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_SHARDING_RECORD_SUPPORT_ATTENTION_ARGS_H
+#define MESHPLAN_COMPILER_SHARDING_RECORD_SUPPORT_ATTENTION_ARGS_H
+
+#include "compiler/sharding/op_record.h"
+
+namespace meshplan {
+
+/// True if the call drops weights of keys by numbers that do not follow from its operands: it can only run whole.
+bool drawsFreely(const CallView &call);
+
+/// True if the call drops weights of keys by their number in the whole tensor: samples and heads are counted.
+bool dropsByNumber(const CallView &call);
+
+/// A call of meshplan.attention, or of its gradients, on a rank. Where neighbours share key heads, the rank's heads are
+/// not groups of one size: the kernel is told which of its keys each head reads. One that drops is told which samples
+/// and heads these are.
+LocalCall localizeAttention(const CallView &call, plan::MeshOp mesh);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_SHARDING_RECORD_SUPPORT_ATTENTION_ARGS_H

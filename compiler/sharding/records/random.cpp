@@ -1,0 +1,82 @@
+//===- random.cpp - records of random numbers by place --------------------===//
+//
+// The kernels know an element by its number in the whole tensor: a rank's part
+// is told where it lies there, and must be one run of each dim.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/local_args.h"
+#include "compiler/sharding/record_support/memory.h"
+#include "compiler/sharding/record_support/rule_builder.h"
+#include "compiler/sharding/records/records.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+/// Of the ten rounds that make four words.
+static constexpr int64_t flopsPerWord = 25;
+
+/// Every dim passes, from the operand if there is one.
+static FactorRule numberedRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef input = builder.operand("input"), result = builder.result();
+  for (int64_t dim = 0; dim < result.getRank(); ++dim) {
+    builder.tie({input[dim], result[dim]});
+    builder.count(result[dim]);
+  }
+  return builder.finish();
+}
+
+/// The call with the whole tensor's shape and the offset of the rank's part, if there are several parts.
+static LocalCall localizePlace(const CallView &call, plan::MeshOp) {
+  MLIRContext *context = call.args.getContext();
+  RankedTensorType type = call.results.front();
+  SmallVector<Attribute> shape, offset;
+  bool divided = false;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    bool isPart = isDivided(type, dim);
+    divided |= isPart;
+    shape.push_back(intLiteral(context, type.getDimSize(dim)));
+    offset.push_back(isPart ? Attribute(plan::LocalIntAttr::get(context, 0, /*ofResult=*/true, 0, dim, 1, 0))
+                            : intLiteral(context, 0));
+  }
+  if (!divided)
+    return unchanged(call);
+  DictionaryAttr args = withArg(call.args, "shape", ArrayAttr::get(context, shape));
+  return {call.target.str(), withArg(args, "offset", ArrayAttr::get(context, offset))};
+}
+
+static LocalCall localizeUniform(const CallView &call, plan::MeshOp mesh) {
+  CallView placed = call;
+  placed.args = localizePlace(call, mesh).args;
+  return localizeSizes(placed, "size");
+}
+
+/// The mask does not depend on the elements.
+static Linearity inInput(const CallView &call) { return linearIn(call, {{"input"}}); }
+
+static OpCost numberedCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  for (RankedTensorType type : call.results)
+    cost.flops += flopsPerWord * type.getNumElements();
+  cost.workspaceBytes = contiguousBytes(call, "input");
+  return cost;
+}
+
+void addRandomRecords(OpRegistry &registry) {
+  registry.add({.target = "meshplan.dropout",
+                .rule = numberedRule,
+                .linearity = inInput,
+                .cost = numberedCost,
+                .localize = localizePlace});
+  registry.add({.target = "meshplan.uniform",
+                .rule = numberedRule,
+                .linearity = notLinear,
+                .cost = numberedCost,
+                .localize = localizeUniform});
+}
+
+} // namespace meshplan

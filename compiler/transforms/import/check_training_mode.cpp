@@ -1,0 +1,47 @@
+//===- check_training_mode.cpp - a model that trains drops something ------===//
+
+#include "compiler/transforms/import/check_training_mode.h"
+#include "compiler/support/layer_names.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace meshplan;
+using archive::IdleDropout;
+
+static constexpr size_t maxNotes = 3;
+
+/// As a plan would write it: 0.1.
+static std::string numberText(double number) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", number);
+  return text;
+}
+
+/// The first dropout of modules of one name: layers are said once.
+static std::vector<IdleDropout> firstOfEachKind(llvm::ArrayRef<IdleDropout> dropouts) {
+  std::vector<IdleDropout> kinds;
+  for (const IdleDropout &dropout : dropouts) {
+    std::string path = withoutIndices(dropout.module);
+    if (llvm::none_of(kinds, [&](const IdleDropout &kind) { return kind.module == path; }))
+      kinds.push_back({path, dropout.probability});
+  }
+  return kinds;
+}
+
+void meshplan::checkTrainingMode(const archive::ExportedProgram &program, const BoundPlan &plan, bool strict,
+                                 Diagnostics &diagnostics) {
+  size_t count = program.idleDropouts.size();
+  if (!plan.optimizer || count == 0)
+    return;
+  std::string message = "the plan trains a model that was exported in evaluation mode: " + std::to_string(count) +
+                        (count == 1 ? " dropout drops" : " dropouts drop") + " nothing";
+  SourceRange place = plan.optimizer->range;
+  Diagnostic &diagnostic = strict ? diagnostics.error(place, message) : diagnostics.warning(place, message);
+  std::vector<IdleDropout> kinds = firstOfEachKind(program.idleDropouts);
+  for (const IdleDropout &kind : llvm::ArrayRef(kinds).take_front(maxNotes))
+    diagnostic.note({}, "in " + moduleText(kind.module) + ", with a probability of " + numberText(kind.probability));
+  if (kinds.size() > maxNotes)
+    diagnostic.note({}, "and " + std::to_string(kinds.size() - maxNotes) + " more");
+  diagnostic.help("export the model in training mode, after 'model.train()'; a model that is to be trained without "
+                  "dropout says so with a probability of 0");
+}

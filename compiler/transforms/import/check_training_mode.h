@@ -1,0 +1,18 @@
+//===- check_training_mode.h - a model that trains drops something -*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_CHECK_TRAINING_MODE_H
+#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_CHECK_TRAINING_MODE_H
+
+#include "compiler/archive/exported_program.h"
+#include "compiler/frontend/bind.h"
+
+namespace meshplan {
+
+/// Warns of a plan with an optimizer whose model was exported in evaluation mode, as dropouts show that are switched
+/// off; `strict`: that is an error. Graphs after run_decompositions({}) do not show it.
+void checkTrainingMode(const archive::ExportedProgram &program, const BoundPlan &plan, bool strict,
+                       Diagnostics &diagnostics);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_CHECK_TRAINING_MODE_H

@@ -1,0 +1,263 @@
+//===- lower_random_ops.cpp - random numbers by the place of an element ---===//
+//
+// See LowerRandomOps in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/random_ops.h"
+#include "compiler/transforms/import/erase_unread.h"
+#include "compiler/transforms/import/passes.h"
+#include "dialect/plan/call_builder.h"
+#include "dialect/plan/settings.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <cmath>
+
+namespace meshplan {
+#define GEN_PASS_DEF_LOWERRANDOMOPS
+#include "compiler/transforms/import/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+namespace {
+
+/// Lowers one call, which gets the number that tells its random numbers from those of others.
+class CallLowering {
+public:
+  CallLowering(plan::CallOp call, func::FuncOp function, int64_t number)
+      : call(call), view(CallView::of(call)), function(function), number(number) {}
+
+  /// False if there is no form that does not depend on the layout. The call is left as it is then; else it has no
+  /// readers any more, or is the form itself.
+  bool run();
+
+private:
+  using Lowering = bool (CallLowering::*)();
+
+  bool lowerDropout();
+  bool lowerFeatureDropout() { return dropFeatures(); }
+  bool lowerAlphaDropout() { return keepStatistics(/*ofFeatures=*/false); }
+  bool lowerFeatureAlphaDropout() { return keepStatistics(/*ofFeatures=*/true); }
+  bool lowerBernoulli();
+  bool lowerBernoulliOfTensor();
+  bool lowerUniform();
+  bool lowerAttention();
+
+  bool dropFeatures();
+  bool keepStatistics(bool ofFeatures);
+
+  Value seed() { return setting("seed", 0); }
+  Value step() { return setting("step", 1); }
+  Value setting(StringRef name, double value) {
+    return plan::settingArgument(function, name, value, /*isPlaced=*/false, UnknownLoc::get(call.getContext()));
+  }
+
+  Value operand(StringRef name) const {
+    std::optional<unsigned> index = view.getOperand(name);
+    return index ? call->getOperand(*index) : Value();
+  }
+
+  Value drop(Value input, double p);
+  Value uniform(ArrayRef<int64_t> shape, Type element);
+  Value compare(StringRef target, Value value, double number);
+  Value scalar(StringRef target, Value value, double number);
+  Value binary(StringRef target, Value left, Value right);
+  Value convert(Value value, Type element);
+  bool replaceWith(Value value);
+
+  plan::CallOp call;
+  CallView view;
+  func::FuncOp function;
+  int64_t number;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What forms are made of
+//===----------------------------------------------------------------------===//
+
+Value CallLowering::drop(Value input, double p) {
+  return CallBuilder("meshplan.dropout", call)
+      .tensor("input", input)
+      .tensor("seed", seed())
+      .tensor("step", step())
+      .number("p", p)
+      .integer("number", number)
+      .build(typeOf(input).getShape(), typeOf(input).getElementType());
+}
+
+Value CallLowering::uniform(ArrayRef<int64_t> shape, Type element) {
+  return CallBuilder("meshplan.uniform", call)
+      .tensor("seed", seed())
+      .tensor("step", step())
+      .integers("size", shape)
+      .integer("number", number)
+      .type("dtype", element)
+      .build(shape, element);
+}
+
+Value CallLowering::compare(StringRef target, Value value, double number) {
+  return CallBuilder(target, call)
+      .tensor("self", value)
+      .number("other", number)
+      .build(typeOf(value).getShape(), IntegerType::get(call.getContext(), 1));
+}
+
+Value CallLowering::scalar(StringRef target, Value value, double number) {
+  return CallBuilder(target, call)
+      .tensor("self", value)
+      .number("other", number)
+      .build(typeOf(value).getShape(), typeOf(value).getElementType());
+}
+
+/// The shape and type are those of `left`.
+Value CallLowering::binary(StringRef target, Value left, Value right) {
+  return CallBuilder(target, call)
+      .tensor("self", left)
+      .tensor("other", right)
+      .build(typeOf(left).getShape(), typeOf(left).getElementType());
+}
+
+Value CallLowering::convert(Value value, Type element) {
+  return CallBuilder("aten.to.dtype", call)
+      .tensor("self", value)
+      .type("dtype", element)
+      .build(typeOf(value).getShape(), element);
+}
+
+bool CallLowering::replaceWith(Value value) {
+  call->getResult(0).replaceAllUsesWith(value);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Operators
+//===----------------------------------------------------------------------===//
+
+bool CallLowering::run() {
+  auto lowering = llvm::StringSwitch<Lowering>(view.target)
+                      .Cases({"aten.dropout.default", "aten.native_dropout.default"}, &CallLowering::lowerDropout)
+                      .Case("aten.feature_dropout.default", &CallLowering::lowerFeatureDropout)
+                      .Case("aten.alpha_dropout.default", &CallLowering::lowerAlphaDropout)
+                      .Case("aten.feature_alpha_dropout.default", &CallLowering::lowerFeatureAlphaDropout)
+                      .Case("aten.bernoulli.p", &CallLowering::lowerBernoulli)
+                      .Case("aten.bernoulli.default", &CallLowering::lowerBernoulliOfTensor)
+                      .Cases({"aten.rand.default", "aten.rand_like.default"}, &CallLowering::lowerUniform)
+                      .Case("meshplan.attention", &CallLowering::lowerAttention)
+                      .Default(nullptr);
+  return lowering && call.getNumResults() > 0 && (this->*lowering)();
+}
+
+/// The mask that native_dropout also gives is that of what it keeps.
+bool CallLowering::lowerDropout() {
+  Value input = operand("input");
+  double p = view.getFloat("p", 0);
+  if (!input || input.getType() != call.getResult(0).getType() || !isa<FloatType>(typeOf(input).getElementType()))
+    return false;
+  if (call.getNumResults() > 1 && !call.getResult(1).use_empty()) {
+    Value words = uniform(typeOf(input).getShape(), Float64Type::get(call.getContext()));
+    call.getResult(1).replaceAllUsesWith(compare("aten.ge.Scalar", words, p));
+  }
+  return replaceWith(drop(input, p));
+}
+
+/// [samples, features, 1, ...]: what drops features for all places at once.
+static SmallVector<int64_t> featureShape(RankedTensorType type) {
+  SmallVector<int64_t> shape(type.getRank(), 1);
+  std::copy_n(type.getShape().begin(), 2, shape.begin());
+  return shape;
+}
+
+bool CallLowering::dropFeatures() {
+  Value input = operand("input");
+  if (!input || typeOf(input).getRank() < 2)
+    return false;
+  SmallVector<int64_t> shape = featureShape(typeOf(input));
+  Type element = typeOf(input).getElementType();
+  Value ones =
+      CallBuilder("aten.ones.default", call).integers("size", shape).type("dtype", element).build(shape, element);
+  return replaceWith(binary("aten.mul.Tensor", input, drop(ones, view.getFloat("p", 0))));
+}
+
+/// As torch.nn.AlphaDropout: what is dropped becomes the lowest value of a selu, and all is moved so that mean and
+/// variance stay.
+bool CallLowering::keepStatistics(bool ofFeatures) {
+  Value input = operand("input");
+  if (!input || (ofFeatures && typeOf(input).getRank() < 2))
+    return false;
+  double p = view.getFloat("p", 0);
+  if (p >= 1)
+    return replaceWith(scalar("aten.mul.Scalar", input, 0));
+  constexpr double alpha = 1.7580993408473766;
+  double slope = 1 / std::sqrt((alpha * alpha * p + 1) * (1 - p));
+  SmallVector<int64_t> shape =
+      ofFeatures ? featureShape(typeOf(input)) : SmallVector<int64_t>(typeOf(input).getShape());
+  Value words = uniform(shape, Float32Type::get(call.getContext()));
+  Value kept = convert(compare("aten.ge.Scalar", words, p), typeOf(input).getElementType());
+  Value moved = scalar("aten.add.Scalar", scalar("aten.mul.Scalar", scalar("aten.add.Scalar", kept, -1), alpha * slope),
+                       alpha * slope * p);
+  Value scaled = binary("aten.mul.Tensor", input, scalar("aten.mul.Scalar", kept, slope));
+  return replaceWith(binary("aten.add.Tensor", scaled, moved));
+}
+
+bool CallLowering::lowerBernoulli() {
+  RankedTensorType type = typeOf(call.getResult(0));
+  Value words = uniform(type.getShape(), Float32Type::get(call.getContext()));
+  return replaceWith(convert(compare("aten.lt.Scalar", words, view.getFloat("p", 0.5)), type.getElementType()));
+}
+
+bool CallLowering::lowerBernoulliOfTensor() {
+  Value self = operand("self");
+  if (!self)
+    return false;
+  RankedTensorType type = typeOf(call.getResult(0));
+  bool isDouble = typeOf(self).getElementType().isF64();
+  Value words = uniform(type.getShape(), isDouble ? Type(Float64Type::get(call.getContext()))
+                                                  : Type(Float32Type::get(call.getContext())));
+  Value drawn = CallBuilder("aten.lt.Tensor", call)
+                    .tensor("self", words)
+                    .tensor("other", self)
+                    .build(type.getShape(), IntegerType::get(call.getContext(), 1));
+  return replaceWith(convert(drawn, type.getElementType()));
+}
+
+bool CallLowering::lowerUniform() {
+  RankedTensorType type = typeOf(call.getResult(0));
+  return isa<FloatType>(type.getElementType()) && replaceWith(uniform(type.getShape(), type.getElementType()));
+}
+
+/// The call itself is told where its numbers come from.
+bool CallLowering::lowerAttention() {
+  SmallVector<Value> operands(call.getOperands());
+  NamedAttrList args(call.getArgs());
+  for (auto [name, value] : {std::pair<StringRef, Value>("seed", seed()), {"step", step()}}) {
+    args.set(name, plan::OperandRefAttr::get(call.getContext(), operands.size()));
+    operands.push_back(value);
+  }
+  args.set("number", IntegerAttr::get(IntegerType::get(call.getContext(), 64), number));
+  call->setOperands(operands);
+  call.setArgsAttr(args.getDictionary(call.getContext()));
+  return true;
+}
+
+namespace {
+
+struct LowerRandomOpsPass : meshplan::impl::LowerRandomOpsBase<LowerRandomOpsPass> {
+  void runOnOperation() final {
+    func::FuncOp function = getOperation();
+    int64_t number = 0;
+    for (Block &block : function.getBody()) {
+      for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>()))
+        if (drawsRandomNumbers(CallView::of(call)) && CallLowering(call, function, number).run())
+          ++number;
+      eraseUnread(block);
+    }
+  }
+};
+
+} // namespace

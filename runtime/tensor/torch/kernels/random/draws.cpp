@@ -1,0 +1,175 @@
+//===- draws.cpp - random numbers of a tensor's elements ------------------===//
+
+#include "runtime/tensor/torch/kernels/random/draws.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
+#include <ATen/OpMathType.h>
+#include <ATen/Parallel.h>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace meshplan;
+
+/// Words that are made at a time: they stay in the first-level cache.
+static constexpr int64_t pieceLength = 2048;
+/// Elements from which on a second thread is worth its start.
+static constexpr int64_t grain = 1 << 15;
+
+static constexpr double words32 = 4294967296.0;
+
+static uint64_t wholeNumber(const char *what, double value, double end) {
+  TORCH_CHECK(value >= 0 && value < end && value == std::floor(value), what, " ", value,
+              " is no whole number from 0 to ", static_cast<uint64_t>(end) - 1);
+  return static_cast<uint64_t>(value);
+}
+
+RandomStream meshplan::randomStream(const at::Tensor &seed, const at::Tensor &step, int64_t number) {
+  return {wholeNumber("the seed", seed.item<double>(), 9007199254740992.0),
+          static_cast<uint32_t>(wholeNumber("the number of an operator", static_cast<double>(number), words32)),
+          static_cast<uint32_t>(wholeNumber("the step", step.item<double>(), words32))};
+}
+
+/// Calls `visit` with the place in the part and the words of pieces of its elements, from several threads.
+template <typename Visit>
+static void forPieces(const PartOfWhole &part, const RandomStream &stream, const Visit &visit) {
+  int64_t length = part.runLength(), pieces = (length + pieceLength - 1) / pieceLength;
+  if (length == 0)
+    return;
+  int64_t atOnce = std::max<int64_t>(1, grain / std::min(length, pieceLength));
+  at::parallel_for(0, part.runs() * pieces, atOnce, [&](int64_t begin, int64_t end) {
+    uint32_t words[pieceLength];
+    for (int64_t index = begin; index < end; ++index) {
+      int64_t run = index / pieces, skipped = index % pieces * pieceLength;
+      std::span<uint32_t> own(words, std::min(pieceLength, length - skipped));
+      randomWords(stream, part.start(run) + skipped, own);
+      visit(run * length + skipped, own);
+    }
+  });
+}
+
+namespace {
+
+/// What dropping does to one element.
+struct Drop {
+  uint32_t bound; ///< words below it drop
+  double scale;   ///< of what stays
+
+  explicit Drop(double p)
+      : bound(static_cast<uint32_t>(std::min(std::ceil(p * words32), words32 - 1))), scale(p < 1 ? 1 / (1 - p) : 0) {}
+};
+
+} // namespace
+
+template <typename T>
+static void dropRow(T *out, const T *input, std::span<const uint32_t> words, uint32_t bound, at::opmath_type<T> scale) {
+  for (size_t i = 0; i < words.size(); ++i)
+    out[i] = static_cast<T>(static_cast<at::opmath_type<T>>(input[i]) * (words[i] < bound ? 0 : scale));
+}
+
+void meshplan::dropInto(const at::Tensor &out, const at::Tensor &input, const PartOfWhole &part, double p,
+                        const RandomStream &stream) {
+  Drop drop(p);
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, input.scalar_type(), "dropout", [&] {
+    scalar_t *to = out.mutable_data_ptr<scalar_t>();
+    const scalar_t *from = input.const_data_ptr<scalar_t>();
+    forPieces(part, stream, [&](int64_t place, std::span<const uint32_t> words) {
+      dropRow(to + place, from + place, words, drop.bound, static_cast<at::opmath_type<scalar_t>>(drop.scale));
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// By operators of PyTorch
+//===----------------------------------------------------------------------===//
+
+/// The 32 bits of a product of two numbers of 32 bits from `shift` on; products wrap, as two's complements do.
+static at::Tensor bitsOfProduct(const at::Tensor &words, int64_t factor, int64_t shift) {
+  return words.mul(factor).bitwise_right_shift(shift).bitwise_and_(0xFFFFFFFF);
+}
+
+/// [shape] i64: the word of each element.
+static at::Tensor wordsByOperators(const PartOfWhole &part, const RandomStream &stream, at::Device device) {
+  constexpr int64_t multipliers[2] = {0xD2511F53, 0xCD9E8D57};
+  constexpr uint32_t increments[2] = {0x9E3779B9, 0xBB67AE85};
+  at::Tensor numbers = part.numbers(device), counter = numbers.bitwise_right_shift(2);
+  at::Tensor a = counter.bitwise_and(0xFFFFFFFF), b = counter.bitwise_right_shift(32);
+  at::Tensor c = at::full_like(a, int64_t(stream.number)), d = at::full_like(a, int64_t(stream.step));
+  uint32_t first = static_cast<uint32_t>(stream.seed), second = static_cast<uint32_t>(stream.seed >> 32);
+  for (int round = 0; round < 10; ++round, first += increments[0], second += increments[1]) {
+    at::Tensor left = bitsOfProduct(a, multipliers[0], 32), right = bitsOfProduct(c, multipliers[1], 32);
+    at::Tensor last = bitsOfProduct(a, multipliers[0], 0);
+    a = right.bitwise_xor_(b).bitwise_xor_(int64_t(first));
+    b = bitsOfProduct(c, multipliers[1], 0);
+    c = left.bitwise_xor_(d).bitwise_xor_(int64_t(second));
+    d = last;
+  }
+  at::Tensor word = numbers.bitwise_and(3);
+  return at::where(word.lt(2), at::where(word.eq(0), a, b), at::where(word.eq(2), c, d));
+}
+
+at::Tensor meshplan::dropByOperators(const at::Tensor &input, const PartOfWhole &part, double p,
+                                     const RandomStream &stream) {
+  Drop drop(p);
+  at::Tensor kept = wordsByOperators(part, stream, input.device()).ge(int64_t(drop.bound));
+  at::ScalarType type = at::toOpMathType(input.scalar_type());
+  return input.to(type).mul(kept.to(type).mul_(drop.scale)).to(input.scalar_type());
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+at::Tensor meshplan::dropout(const at::Tensor &input, const at::Tensor &seed, const at::Tensor &step, double p,
+                             int64_t number, at::IntArrayRef shape, at::IntArrayRef offset) {
+  TORCH_CHECK(p >= 0 && p <= 1, "a probability of ", p, " is not between 0 and 1");
+  PartOfWhole part(input.sizes(), shape, offset);
+  RandomStream stream = randomStream(seed, step, number);
+  at::Tensor rows = input.contiguous();
+  if (!input.is_cpu())
+    return dropByOperators(rows, part, p, stream);
+  at::Tensor out = at::empty(rows.sizes(), rows.options());
+  dropInto(out, rows, part, p, stream);
+  return out;
+}
+
+/// Digits that a type has, of the 32 of a word.
+static int digitsOf(at::ScalarType type) {
+  switch (type) {
+  case at::kDouble:
+    return 32;
+  case at::kFloat:
+    return 24;
+  case at::kHalf:
+    return 11;
+  case at::kBFloat16:
+    return 8;
+  default:
+    TORCH_CHECK(false, "random numbers of type ", c10::toString(type), " are not supported");
+  }
+}
+
+at::Tensor meshplan::uniform(const at::Tensor &seed, const at::Tensor &step, at::IntArrayRef size, int64_t number,
+                             at::ScalarType dtype, at::IntArrayRef shape, at::IntArrayRef offset) {
+  PartOfWhole part(size, shape, offset);
+  RandomStream stream = randomStream(seed, step, number);
+  int digits = digitsOf(dtype);
+  double unit = std::ldexp(1.0, -digits);
+  if (!seed.is_cpu())
+    return wordsByOperators(part, stream, seed.device())
+        .bitwise_right_shift(32 - digits)
+        .to(at::kDouble)
+        .mul_(unit)
+        .to(dtype);
+  at::Tensor out = at::empty(size, at::TensorOptions(dtype));
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, dtype, "uniform", [&] {
+    scalar_t *to = out.mutable_data_ptr<scalar_t>();
+    forPieces(part, stream, [&](int64_t place, std::span<const uint32_t> words) {
+      for (size_t i = 0; i < words.size(); ++i)
+        to[place + i] = static_cast<scalar_t>(static_cast<at::opmath_type<scalar_t>>(words[i] >> (32 - digits)) *
+                                              static_cast<at::opmath_type<scalar_t>>(unit));
+    });
+  });
+  return out;
+}

@@ -1,0 +1,58 @@
+//===- part_of_whole.cpp - where a rank's elements lie --------------------===//
+
+#include "runtime/tensor/torch/kernels/random/part_of_whole.h"
+
+#include <ATen/ATen.h>
+
+using namespace meshplan;
+
+PartOfWhole::PartOfWhole(at::IntArrayRef given, at::IntArrayRef all, at::IntArrayRef first)
+    : shape(given), whole(all.empty() ? given : all), offset(first) {
+  if (offset.empty())
+    offset.resize(shape.size(), 0);
+  bool fits = whole.size() == shape.size() && offset.size() == shape.size();
+  for (size_t dim = 0; fits && dim < shape.size(); ++dim)
+    fits = offset[dim] >= 0 && offset[dim] + shape[dim] <= whole[dim];
+  TORCH_CHECK(fits, "a part ", given, " at ", first, " is not inside of a tensor ", all);
+  // A run ends where a dim is not all there.
+  for (outer = shape.size(); outer > 0;) {
+    --outer;
+    length *= shape[outer];
+    if (shape[outer] != whole[outer])
+      break;
+  }
+  for (size_t dim = 0; dim < outer; ++dim)
+    runCount *= shape[dim];
+}
+
+int64_t PartOfWhole::stride(size_t dim) const {
+  int64_t product = 1;
+  for (size_t inner = dim + 1; inner < whole.size(); ++inner)
+    product *= whole[inner];
+  return product;
+}
+
+int64_t PartOfWhole::start(int64_t run) const {
+  int64_t number = 0, below = 1;
+  for (size_t dim = whole.size(); dim-- > 0;) {
+    int64_t index = offset[dim];
+    if (dim < outer) {
+      index += run % shape[dim];
+      run /= shape[dim];
+    }
+    number += index * below;
+    below *= whole[dim];
+  }
+  return number;
+}
+
+at::Tensor PartOfWhole::numbers(at::Device device) const {
+  at::Tensor sum = at::zeros({}, at::TensorOptions(at::kLong).device(device));
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    at::Tensor indices = at::arange(offset[dim], offset[dim] + shape[dim], sum.options()).mul_(stride(dim));
+    at::DimVector column(shape.size(), 1);
+    column[dim] = shape[dim];
+    sum = sum + indices.view(column);
+  }
+  return sum.expand(shape);
+}

@@ -1,0 +1,107 @@
+//===- philox.cpp - random words by their number --------------------------===//
+//
+// Counters go in batches, whose words lie side by side, so that the compiler
+// makes vector instructions of them; of several kinds, as the library does not
+// know the processor.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/tensor/torch/kernels/random/philox.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+using namespace meshplan;
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define MESHPLAN_EACH_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default"), optimize("O3")))
+#else
+#define MESHPLAN_EACH_PROCESSOR
+#endif
+
+static constexpr uint32_t multipliers[2] = {0xD2511F53, 0xCD9E8D57}, increments[2] = {0x9E3779B9, 0xBB67AE85};
+static constexpr int rounds = 10;
+static constexpr uint64_t batch = 16; // counters
+
+std::array<uint32_t, 4> meshplan::philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
+  for (int round = 0; round < rounds; ++round) {
+    uint64_t left = uint64_t(multipliers[0]) * counter[0], right = uint64_t(multipliers[1]) * counter[2];
+    counter = {uint32_t(right >> 32) ^ counter[1] ^ key[0], uint32_t(right), uint32_t(left >> 32) ^ counter[3] ^ key[1],
+               uint32_t(left)};
+    key = {key[0] + increments[0], key[1] + increments[1]};
+  }
+  return counter;
+}
+
+namespace {
+
+/// One counter, and then its words.
+struct Block {
+  uint32_t a, b, c, d;
+};
+
+/// The key of each round.
+struct Keys {
+  uint32_t first[rounds], second[rounds];
+};
+
+} // namespace
+
+static inline __attribute__((always_inline)) Block oneRound(Block in, uint32_t first, uint32_t second) {
+  uint64_t left = uint64_t(multipliers[0]) * in.a, right = uint64_t(multipliers[1]) * in.c;
+  return {uint32_t(right >> 32) ^ in.b ^ first, uint32_t(right), uint32_t(left >> 32) ^ in.d ^ second, uint32_t(left)};
+}
+
+/// Written out, since only a loop without loops inside becomes vector instructions.
+template <int... Round>
+static inline __attribute__((always_inline)) Block allRounds(Block block, const Keys &keys,
+                                                             std::integer_sequence<int, Round...>) {
+  ((block = oneRound(block, keys.first[Round], keys.second[Round])), ...);
+  return block;
+}
+
+/// The words of `batch` counters from `counter` on.
+MESHPLAN_EACH_PROCESSOR static void fillBatch(const RandomStream &stream, const Keys &keys, uint64_t counter,
+                                              uint32_t *words) {
+  uint32_t low = uint32_t(counter), high = uint32_t(counter >> 32), own[4][batch];
+  for (uint32_t i = 0; i < batch; ++i) {
+    uint32_t sum = low + i;
+    Block block{sum, high + (sum < low), stream.number, stream.step};
+    block = allRounds(block, keys, std::make_integer_sequence<int, rounds>());
+    own[0][i] = block.a;
+    own[1][i] = block.b;
+    own[2][i] = block.c;
+    own[3][i] = block.d;
+  }
+  for (uint64_t i = 0; i < batch; ++i)
+    for (int word = 0; word < 4; ++word)
+      words[4 * i + word] = own[word][i];
+}
+
+static Keys keysOf(uint64_t seed) {
+  Keys keys;
+  for (uint32_t round = 0; round < rounds; ++round) {
+    keys.first[round] = uint32_t(seed) + round * increments[0];
+    keys.second[round] = uint32_t(seed >> 32) + round * increments[1];
+  }
+  return keys;
+}
+
+void meshplan::randomWords(const RandomStream &stream, uint64_t first, std::span<uint32_t> words) {
+  constexpr uint64_t size = 4 * batch;
+  Keys keys = keysOf(stream.seed);
+  uint32_t own[size];
+  for (uint64_t done = 0; done < words.size();) {
+    // A run may begin and end within a counter, and end within a batch.
+    uint64_t skipped = (first + done) % 4, counter = (first + done) / 4;
+    uint64_t count = std::min(size - skipped, words.size() - done);
+    if (skipped == 0 && count == size) {
+      fillBatch(stream, keys, counter, &words[done]);
+    } else {
+      fillBatch(stream, keys, counter, own);
+      std::memcpy(&words[done], own + skipped, count * sizeof(uint32_t));
+    }
+    done += count;
+  }
+}

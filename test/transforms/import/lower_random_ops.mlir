@@ -1,0 +1,148 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --plan-lower-random-ops | FileCheck %s
+
+// Operators are numbered in their order; seed and step are arguments behind all others.
+// CHECK-LABEL: func.func @dropout(
+// CHECK-SAME: %[[X:arg0]]: tensor<4x6xf32>,
+// CHECK-SAME: %[[SEED:arg1]]: tensor<f64> {plan.kind = "setting", plan.names = ["seed"], plan.value = 0.000000e+00 : f64},
+// CHECK-SAME: %[[STEP:arg2]]: tensor<f64> {plan.kind = "setting", plan.names = ["step"], plan.value = 1.000000e+00 : f64})
+// CHECK-NEXT: %[[A:.*]] = plan.call "meshplan.dropout"(%[[X]], %[[SEED]], %[[STEP]]) {input = #plan.operand<0>, number = 0 : i64, p = 5.000000e-01 : f64, seed = #plan.operand<1>, step = #plan.operand<2>} in "a"
+// CHECK-NEXT: %[[B:.*]] = plan.call "meshplan.dropout"(%[[A]], %[[SEED]], %[[STEP]])
+// CHECK-SAME: number = 1 : i64, p = 2.500000e-01 : f64
+// CHECK-SAME: in "b"
+// CHECK-NEXT: return %[[B]]
+func.func @dropout(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %0 = plan.call "aten.dropout.default"(%x) {input = #plan.operand<0>, p = 0.5 : f64, train = true} in "a"
+      : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %1:2 = plan.call "aten.native_dropout.default"(%0) {input = #plan.operand<0>, p = 0.25 : f64, train = true} in "b"
+      : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xi1>)
+  return %1#0 : tensor<4x6xf32>
+}
+
+// -----
+
+// A mask that is read is that of what is kept: the same words, with all their digits.
+// CHECK-LABEL: func.func @mask
+// CHECK: %[[U:.*]] = plan.call "meshplan.uniform"(%arg1, %arg2) {dtype = f64, number = 0 : i64, seed = #plan.operand<0>, size = [4, 6], step = #plan.operand<1>}
+// CHECK: %[[M:.*]] = plan.call "aten.ge.Scalar"(%[[U]]) {other = 2.500000e-01 : f64, self = #plan.operand<0>}
+// CHECK: %[[D:.*]] = plan.call "meshplan.dropout"(%arg0, %arg1, %arg2)
+// CHECK-SAME: number = 0 : i64
+// CHECK: return %[[D]], %[[M]]
+func.func @mask(%x: tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xi1>) {
+  %0:2 = plan.call "aten.native_dropout.default"(%x) {input = #plan.operand<0>, p = 0.25 : f64, train = true}
+      : (tensor<4x6xf32>) -> (tensor<4x6xf32>, tensor<4x6xi1>)
+  return %0#0, %0#1 : tensor<4x6xf32>, tensor<4x6xi1>
+}
+
+// -----
+
+// Dropout of features drops ones of their shape.
+// CHECK-LABEL: func.func @features
+// CHECK: %[[ONES:.*]] = plan.call "aten.ones.default"() {dtype = f32, size = [2, 4, 1, 1]}
+// CHECK: %[[KEPT:.*]] = plan.call "meshplan.dropout"(%[[ONES]], %arg1, %arg2)
+// CHECK: plan.call "aten.mul.Tensor"(%arg0, %[[KEPT]])
+func.func @features(%x: tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32> {
+  %0 = plan.call "aten.feature_dropout.default"(%x) {input = #plan.operand<0>, p = 0.5 : f64, train = true}
+      : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  return %0 : tensor<2x4x8x8xf32>
+}
+
+// -----
+
+// 1 / sqrt((alpha^2 p + 1) (1 - p)) of what stays; the rest gets the lowest value of a selu, moved.
+// CHECK-LABEL: func.func @alpha
+// CHECK: %[[U:.*]] = plan.call "meshplan.uniform"
+// CHECK-SAME: dtype = f32{{.*}}size = [2, 4]
+// CHECK: %[[K:.*]] = plan.call "aten.ge.Scalar"(%[[U]]) {other = 5.000000e-01
+// CHECK: %[[N:.*]] = plan.call "aten.to.dtype"(%[[K]]) {dtype = bf16
+// CHECK: %[[L:.*]] = plan.call "aten.add.Scalar"(%[[N]]) {other = -1.000000e+00
+// CHECK: %[[M:.*]] = plan.call "aten.mul.Scalar"(%[[L]]) {other = 1.55838786
+// CHECK: %[[B:.*]] = plan.call "aten.add.Scalar"(%[[M]]) {other = 0.77919393
+// CHECK: %[[F:.*]] = plan.call "aten.mul.Scalar"(%[[N]]) {other = 0.88640489
+// CHECK: %[[S:.*]] = plan.call "aten.mul.Tensor"(%arg0, %[[F]])
+// CHECK: plan.call "aten.add.Tensor"(%[[S]], %[[B]])
+func.func @alpha(%x: tensor<2x4xbf16>) -> tensor<2x4xbf16> {
+  %0 = plan.call "aten.alpha_dropout.default"(%x) {input = #plan.operand<0>, p = 0.5 : f64, train = true}
+      : (tensor<2x4xbf16>) -> tensor<2x4xbf16>
+  return %0 : tensor<2x4xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @alpha_of_all
+// CHECK-NEXT: plan.call "aten.mul.Scalar"(%arg0) {other = 0.000000e+00
+func.func @alpha_of_all(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %0 = plan.call "aten.feature_alpha_dropout.default"(%x) {input = #plan.operand<0>, p = 1.0 : f64, train = true}
+      : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @bernoulli
+// CHECK: %[[U:.*]] = plan.call "meshplan.uniform"
+// CHECK-SAME: dtype = f32, number = 0 : i64
+// CHECK: %[[B:.*]] = plan.call "aten.lt.Scalar"(%[[U]]) {other = 2.500000e-01
+// CHECK: plan.call "aten.to.dtype"(%[[B]]) {dtype = i64
+// CHECK: %[[V:.*]] = plan.call "meshplan.uniform"
+// CHECK-SAME: dtype = f64, number = 1 : i64
+// CHECK: %[[C:.*]] = plan.call "aten.lt.Tensor"(%[[V]], %arg1)
+// CHECK: plan.call "aten.to.dtype"(%[[C]]) {dtype = f64
+func.func @bernoulli(%x: tensor<4xi64>, %p: tensor<4xf64>) -> (tensor<4xi64>, tensor<4xf64>) {
+  %0 = plan.call "aten.bernoulli.p"(%x) {self = #plan.operand<0>, p = 0.25 : f64} : (tensor<4xi64>) -> tensor<4xi64>
+  %1 = plan.call "aten.bernoulli.default"(%p) {self = #plan.operand<0>} : (tensor<4xf64>) -> tensor<4xf64>
+  return %0, %1 : tensor<4xi64>, tensor<4xf64>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @uniform
+// CHECK-NEXT: plan.call "meshplan.uniform"(%arg1, %arg2) {dtype = bf16, number = 0 : i64, seed = #plan.operand<0>, size = [4], step = #plan.operand<1>}
+// CHECK-NEXT: plan.call "meshplan.uniform"(%arg1, %arg2) {dtype = f32, number = 1 : i64
+// CHECK-NEXT: return
+func.func @uniform(%x: tensor<4xbf16>) -> (tensor<4xbf16>, tensor<2x3xf32>) {
+  %0 = plan.call "aten.rand_like.default"(%x) {self = #plan.operand<0>} : (tensor<4xbf16>) -> tensor<4xbf16>
+  %1 = plan.call "aten.rand.default"() {size = [2, 3]} : () -> tensor<2x3xf32>
+  return %0, %1 : tensor<4xbf16>, tensor<2x3xf32>
+}
+
+// -----
+
+// Attention is told where its numbers come from; one that drops nothing is not.
+// CHECK-LABEL: func.func @attention(
+// CHECK: %[[A:.*]]:2 = plan.call "meshplan.attention"(%arg0, %arg0, %arg0, %arg1, %arg2) {dropout = 1.000000e-01 : f64, key = #plan.operand<1>, number = 0 : i64, query = #plan.operand<0>, scale = 5.000000e-01 : f64, seed = #plan.operand<3>, step = #plan.operand<4>, value = #plan.operand<2>} in "attn"
+// CHECK: plan.call "meshplan.attention"(%[[A]]#0, %[[A]]#0, %[[A]]#0) {key
+func.func @attention(%x: tensor<2x4x8x4xf32>) -> tensor<2x4x8x4xf32> {
+  %0:2 = plan.call "meshplan.attention"(%x, %x, %x) {query = #plan.operand<0>, key = #plan.operand<1>,
+      value = #plan.operand<2>, scale = 0.5 : f64, dropout = 0.1 : f64} in "attn"
+      : (tensor<2x4x8x4xf32>, tensor<2x4x8x4xf32>, tensor<2x4x8x4xf32>) -> (tensor<2x4x8x4xf32>, tensor<2x4x8xf32>)
+  %1:2 = plan.call "meshplan.attention"(%0#0, %0#0, %0#0) {query = #plan.operand<0>, key = #plan.operand<1>,
+      value = #plan.operand<2>, scale = 0.5 : f64} in "attn"
+      : (tensor<2x4x8x4xf32>, tensor<2x4x8x4xf32>, tensor<2x4x8x4xf32>) -> (tensor<2x4x8x4xf32>, tensor<2x4x8xf32>)
+  return %1#0 : tensor<2x4x8x4xf32>
+}
+
+// -----
+
+// What has no form stays for the pass that refuses it, and takes no number.
+// CHECK-LABEL: func.func @others(
+// CHECK-SAME: %arg0: tensor<4xf32>,
+// CHECK-NEXT: %[[N:.*]] = plan.call "aten.randn_like.default"(%arg0)
+// CHECK-NEXT: plan.call "meshplan.dropout"(%[[N]], %arg1, %arg2)
+// CHECK-SAME: number = 0 : i64
+func.func @others(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = plan.call "aten.randn_like.default"(%x) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.dropout.default"(%0) {input = #plan.operand<0>, p = 0.5 : f64, train = true}
+      : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// Without random numbers there are no settings.
+// CHECK-LABEL: func.func @none(%arg0: tensor<4xf32>) -> tensor<4xf32>
+func.func @none(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = plan.call "aten.dropout.default"(%x) {input = #plan.operand<0>, p = 0.5 : f64, train = false}
+      : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -1,0 +1,56 @@
+//===- settings_test.cpp - numbers that a run gives a program -------------===//
+
+#include "dialect/plan/settings.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "test/unit/dialect/plan_text.h"
+
+using namespace meshplan;
+using namespace meshplan::plan;
+using namespace mlir;
+
+namespace {
+
+class SettingsTest : public PlanText {
+protected:
+  SettingsTest() {
+    readModule(R"(func.func @f(%w: tensor<2xf32> {plan.kind = "parameter", plan.names = ["seed"]}) { return })");
+  }
+
+  BlockArgument setting(StringRef name, double value, bool isPlaced = false, DictionaryAttr schedule = {}) {
+    return settingArgument(function(), name, value, isPlaced, function().getLoc(), schedule);
+  }
+
+  template <typename Attr> Attr attribute(BlockArgument argument, StringRef name) {
+    return function().getArgAttrOfType<Attr>(argument.getArgNumber(), name);
+  }
+};
+
+TEST_F(SettingsTest, NewOnesStandBehindAllOthers) {
+  BlockArgument seed = setting("seed", 7);
+  EXPECT_EQ(seed.getArgNumber(), 1u) << "a parameter of that name is no setting";
+  EXPECT_EQ(argumentKind(seed), "setting");
+  EXPECT_EQ(attribute<FloatAttr>(seed, "plan.value").getValueAsDouble(), 7);
+  EXPECT_FALSE(attribute<DictionaryAttr>(seed, "plan.schedule"));
+  auto type = cast<RankedTensorType>(seed.getType());
+  EXPECT_EQ(type.getRank(), 0);
+  EXPECT_TRUE(type.getElementType().isF64());
+  EXPECT_FALSE(getSharding(type));
+}
+
+TEST_F(SettingsTest, KnownOnesAreFound) {
+  BlockArgument seed = setting("seed", 7), step = setting("step", 1);
+  EXPECT_EQ(setting("seed", 8), seed);
+  EXPECT_EQ(setting("step", 1), step);
+  EXPECT_EQ(function().getNumArguments(), 3u);
+  EXPECT_EQ(attribute<FloatAttr>(seed, "plan.value").getValueAsDouble(), 7) << "the first number stays";
+}
+
+TEST_F(SettingsTest, PlacedOnesAreWhole) {
+  Builder builder(function().getContext());
+  DictionaryAttr schedule = builder.getDictionaryAttr({builder.getNamedAttr("kind", builder.getStringAttr("linear"))});
+  BlockArgument rate = setting("lr", 0.5, /*isPlaced=*/true, schedule);
+  EXPECT_EQ(getSharding(rate), ShardingAttr::getReplicated(function().getContext(), 0));
+  EXPECT_EQ(attribute<DictionaryAttr>(rate, "plan.schedule"), schedule);
+}
+
+} // namespace

@@ -1,0 +1,65 @@
+//===- check_training_mode_test.cpp - a model that trains drops something -===//
+
+#include "compiler/transforms/import/check_training_mode.h"
+#include "test/unit/import/bound_program.h"
+
+using namespace meshplan;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+namespace {
+
+class CheckTrainingMode : public BoundProgram {
+protected:
+  CheckTrainingMode() {
+    archive::ValueId weight = parameter("w", {4}), loss = value({});
+    node("aten.sum.default", "", {{"self", weight}}, {loss});
+    output("loss", loss);
+  }
+
+  const std::string training = "model \"m.pt2\"\nmesh dp = 1\nloss loss\noptimizer sgd { lr 0.1 }\nrest: replicate";
+  const std::string forward = "model \"m.pt2\"\nmesh dp = 1\nrest: replicate";
+  const std::string help = "help: export the model in training mode, after 'model.train()'; a model that is to be "
+                           "trained without dropout says so with a probability of 0";
+};
+
+TEST_F(CheckTrainingMode, DropoutsThatAreSwitchedOff) {
+  program.idleDropouts = {{"layers.0.drop", 0.5}, {"layers.1.drop", 0.5}, {"", 0.1}, {"a", 0.25}, {"b", 0.1}};
+  bind(training);
+  checkTrainingMode(program, bound, /*strict=*/false, diagnostics);
+  EXPECT_THAT(said(), ElementsAre("5: the plan trains a model that was exported in evaluation mode: 5 dropouts drop "
+                                  "nothing",
+                                  help));
+  EXPECT_FALSE(diagnostics.hasErrors());
+  std::vector<std::string> notes;
+  for (const Note &note : diagnostics.all().front().notes)
+    notes.push_back(note.message);
+  EXPECT_THAT(notes, ElementsAre("in 'layers.*.drop', with a probability of 0.5",
+                                 "in the root module, with a probability of 0.1", "in 'a', with a probability of 0.25",
+                                 "and 1 more"));
+}
+
+TEST_F(CheckTrainingMode, StrictIsAnError) {
+  program.idleDropouts = {{"drop", 0.5}};
+  bind(training);
+  checkTrainingMode(program, bound, /*strict=*/true, diagnostics);
+  EXPECT_THAT(said(), ElementsAre("5: the plan trains a model that was exported in evaluation mode: 1 dropout drops "
+                                  "nothing",
+                                  help));
+  EXPECT_TRUE(diagnostics.hasErrors());
+}
+
+TEST_F(CheckTrainingMode, NothingToSay) {
+  bind(training);
+  checkTrainingMode(program, bound, /*strict=*/true, diagnostics);
+  EXPECT_THAT(said(), IsEmpty()) << "nothing is switched off";
+}
+
+TEST_F(CheckTrainingMode, EvaluationModeIsRightWithoutAnOptimizer) {
+  program.idleDropouts = {{"drop", 0.5}};
+  bind(forward);
+  checkTrainingMode(program, bound, /*strict=*/true, diagnostics);
+  EXPECT_THAT(said(), IsEmpty());
+}
+
+} // namespace

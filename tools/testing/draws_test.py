@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Tests of draws.py, against published words and PyTorch's own operators."""
+
+from __future__ import annotations
+
+import unittest
+
+import torch
+from draws import Draws, Replay, Stream, philox, replay
+from torch import nn
+
+aten = torch.ops.aten
+
+
+def words(counter: tuple[int, ...], seed: int) -> list[int]:
+    return [int(word) for word in philox([torch.tensor(word) for word in counter], seed)]
+
+
+class PhiloxTest(unittest.TestCase):
+    def test_known_answers(self) -> None:
+        """Those of Random123's kat_vectors."""
+        zeros = [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
+        self.assertEqual(words((0, 0, 0, 0), 0), zeros)
+        pi = (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344)
+        self.assertEqual(words(pi, 0x299F31D0A4093822), [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1])
+        ones = [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]
+        self.assertEqual(words((2**32 - 1,) * 4, 2**64 - 1), ones)
+
+    def test_elements_are_counted_by_rows(self) -> None:
+        stream = Stream(Draws(7, 3), 2)
+        self.assertEqual(stream.words([3]).tolist(), words((0, 0, 2, 3), 7)[:3])
+        self.assertEqual(stream.words([2, 3])[1, 1], words((1, 0, 2, 3), 7)[0])
+        self.assertEqual(stream.words([]).shape, torch.Size([]))
+
+
+class ReplayTest(unittest.TestCase):
+    def setUp(self) -> None:
+        torch.manual_seed(0)
+        self.stream = Stream(Draws(), 0)
+
+    def replay(self, dtype: torch.dtype = torch.float64) -> Replay:
+        return Replay(self.stream, dtype)
+
+    def test_attention_is_pytorchs_where_nothing_is_dropped(self) -> None:
+        query, key, value = (torch.randn(2, heads, 5, 4, dtype=torch.float64) for heads in (4, 2, 2))
+        mask = torch.ones(5, 5, dtype=torch.bool).tril()
+        for arguments in ({"attn_mask": mask}, {"is_causal": True}, {"attn_mask": torch.randn(5, 5).double()}):
+            ours = self.replay().attention(query, key, value, enable_gqa=True, **arguments)
+            theirs = nn.functional.scaled_dot_product_attention(query, key, value, enable_gqa=True, **arguments)
+            self.assertLess((ours - theirs).abs().max(), 1e-14)
+
+    def test_attention_drops_weights(self) -> None:
+        query, key, value = (torch.randn(2, 3, 5, 4, dtype=torch.float64) for _ in range(3))
+        mask = torch.ones(5, 5, dtype=torch.bool).tril()
+        weights = (query @ key.mT / 2).masked_fill(~mask, -torch.inf).softmax(-1)
+        weights = weights * self.stream.kept(weights.shape, 0.4) / 0.6
+        ours = self.replay().attention(query, key, value, mask, dropout_p=0.4)
+        self.assertLess((ours - weights @ value).abs().max(), 1e-14)
+
+    def test_dropouts_keep_their_shapes_and_statistics(self) -> None:
+        """The mean of 2^16 numbers has a deviation of 2^-8 of theirs, which is below 1; five of them are allowed."""
+        x = torch.randn(64, 16, 64, dtype=torch.float64)
+        for operator in (Replay.dropout, Replay.alpha_dropout):
+            self.assertLess((operator(self.replay(), x, 0.3, True).mean() - x.mean()).abs(), 5 / 256)
+        dropped = self.replay().feature_dropout(x, 0.3, True)
+        self.assertTrue(torch.equal((dropped == 0).all(-1), (dropped == 0).any(-1)))
+        self.assertEqual(self.replay().feature_alpha_dropout(x, 1.0, True).count_nonzero(), 0)
+        self.assertEqual(self.replay().dropout(x, 1.0).count_nonzero(), 0)
+        kept = self.replay().native_dropout(x, 0.3, True)
+        self.assertTrue(torch.equal(kept[0] != 0, kept[1]))
+
+    def test_uniform_numbers_have_the_digits_of_their_type(self) -> None:
+        for dtype, digits in ((torch.float32, 24), (torch.bfloat16, 8)):
+            numbers = self.stream.uniform([1000], dtype).double() * 2**digits
+            self.assertTrue(torch.equal(numbers, numbers.floor()))
+            self.assertTrue(((numbers >= 0) & (numbers < 2**digits)).all())
+
+
+class Model(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        nn.functional.dropout(x, 0.5)  # nothing reads it
+        x = nn.functional.dropout(nn.functional.dropout(x, 0.0), 0.25, training=False)
+        y = nn.functional.scaled_dot_product_attention(x, x, x)
+        return nn.functional.dropout(x, 0.5) + nn.functional.scaled_dot_product_attention(x, y, x, dropout_p=0.5)
+
+
+class GraphTest(unittest.TestCase):
+    def test_operators_that_draw_are_numbered(self) -> None:
+        program = torch.export.export(Model(), (torch.randn(1, 2, 4, 4),), strict=False)
+        for form in (program, program.run_decompositions({})):
+            module = form.module()
+            replay(module, Draws())
+            operators = [getattr(node.target, "__self__", None) for node in module.graph.nodes]
+            self.assertEqual([own.stream.number for own in operators if isinstance(own, Replay)], [0, 1])
+
+    def test_steps_draw_other_numbers(self) -> None:
+        x, draws = torch.randn(1, 2, 4, 4), Draws(seed=3)
+        module = torch.export.export(Model(), (x,), strict=False).module()
+        replay(module, draws)
+        first = module(x)
+        self.assertTrue(torch.equal(first, module(x)))
+        draws.step = 2
+        self.assertFalse(torch.equal(first, module(x)))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,66 @@
+"""Modules that draw random numbers, in training mode."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from torch import nn
+
+Tensors = dict[str, torch.Tensor]
+functional = nn.functional
+
+
+class Dropouts(nn.Module):
+    """Every kind of dropout, on what a plan divides by features, by samples and not at all, and plain numbers."""
+
+    training_mode: ClassVar[bool] = True
+    decomposed: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.up, self.down = nn.Linear(24, 36), nn.Linear(36, 24)
+        self.drop, self.drop_most = nn.Dropout(0.1), nn.Dropout(0.9)
+        self.query, self.key, self.value = nn.Linear(24, 24), nn.Linear(24, 12), nn.Linear(24, 12)
+        self.out = nn.Linear(24, 24)
+        self.attention = nn.MultiheadAttention(24, 4, dropout=0.3, batch_first=True)
+        self.channels, self.alpha = nn.Dropout1d(0.4), nn.AlphaDropout(0.2)
+        self.feature_alpha = nn.FeatureAlphaDropout(0.2)
+        self.norm = nn.LayerNorm(24)
+
+    def forward(self, hidden: torch.Tensor) -> Tensors:
+        hidden = hidden + self.drop(self.down(self.drop(self.up(hidden).relu())))
+        hidden = self.norm(hidden + self.attend(hidden))
+        mixed, shares = self.attention(hidden, hidden, hidden)
+        wide = self.up(hidden + mixed)
+        turned = self.channels(wide.transpose(1, 2)).transpose(1, 2)
+        return {
+            "hidden": self.down(turned + self.alpha(wide) + self.feature_alpha(wide)),
+            "shares": shares,
+            "kept": self.drop_most(hidden) + functional.dropout(hidden, 1.0),
+            "numbers": self.numbers(wide),
+        }
+
+    def attend(self, hidden: torch.Tensor) -> torch.Tensor:
+        batch, sequence, _ = hidden.shape
+        query, key, value = (
+            part(hidden).view(batch, sequence, -1, 6).transpose(1, 2) for part in (self.query, self.key, self.value)
+        )
+        mixed = functional.scaled_dot_product_attention(
+            query, key, value, dropout_p=0.25, is_causal=True, enable_gqa=True
+        )
+        return self.out(mixed.transpose(1, 2).reshape(batch, sequence, 24))
+
+    def numbers(self, wide: torch.Tensor) -> torch.Tensor:
+        noise = torch.rand_like(wide) + torch.rand(wide.shape[1:])
+        return wide * noise + torch.bernoulli(wide.sigmoid())
+
+    @staticmethod
+    def inputs() -> Tensors:
+        return {"hidden": torch.randn(4, 10, 24)}
+
+
+class DecomposedDropouts(Dropouts):
+    """The same after run_decompositions({}), which makes other operators of most."""
+
+    decomposed = True

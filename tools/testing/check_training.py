@@ -3,7 +3,7 @@
 
   check_training.py MODEL --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2...
                     --optimizer 'adamw { lr 1e-2; weight_decay 0.1 }' [--statement TEXT...] [--clip X]
-                    [--steps N] [--parameters] [--master]
+                    [--steps N] [--parameters] [--master] [--frozen PATH...]
 
 MODEL is a name of make_models.py; its archive is made in --models when it is not there. Each plan names "model.pt2" and
 a loss. Every step gets a batch of its own: the elements of the example inputs in another order.
@@ -47,6 +47,8 @@ def with_statements(plan: str, archive: Path, arguments: argparse.Namespace) -> 
     lines = plan.replace("model.pt2", str(archive.resolve())).splitlines()
     place = next(index for index, line in enumerate(lines) if line.split()[:1] == ["loss"])
     added = [f"optimizer {arguments.optimizer}", *arguments.statement]
+    if arguments.frozen:
+        added.append(f"freeze {', '.join(arguments.frozen)}")
     if arguments.clip:
         added.append(f"clip_grad_norm {arguments.clip}")
     return "\n".join([*lines[: place + 1], *(f"  {line}" for line in added), *lines[place + 1 :]]) + "\n"
@@ -63,6 +65,7 @@ def check(plan: Path, mesh: str, batches: list[Path], arguments: argparse.Namesp
     compare = [sys.executable, Path(__file__).with_name("compare_training.py"), f"{base}.pt2", "--optimizer", kind]
     compare += [word for number in numbers for word in ("--set", number)]
     compare += ["--clip", str(arguments.clip)]
+    compare += [word for path in arguments.frozen for word in ("--frozen", path)]
     compare += [f"--{flag}" for flag in ("parameters", "master") if getattr(arguments, flag)]
     print(f"{plan.stem} {mesh}", flush=True)
     return subprocess.run([*compare, result, *batches]).returncode == 0
@@ -81,6 +84,7 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--parameters", action="store_true")
     parser.add_argument("--master", action="store_true", help="PyTorch trains float32 copies of its parameters")
+    parser.add_argument("--frozen", action="append", default=[], metavar="PATH", help="a module that is not trained")
     parser.add_argument("--meshplan", default="meshplan")
     parser.add_argument("--steps-program", default="run-steps")
     arguments = parser.parse_args()

@@ -96,8 +96,10 @@ SmallVector<ReshardStep> Planner::run() {
     addStep(StepKind::allGather, current.getFlatAxes(), -1, -1, current.withFlat({}));
   if (!keepsDims) {
     // What will be flat over partial axes is scattered then.
-    AxisList kept(wanted.getPartialAxes());
-    llvm::copy_if(wanted.getFlatAxes(), std::back_inserter(kept), [&](AxisRefAttr axis) { return scatters(axis); });
+    AxisList kept;
+    llvm::copy_if(current.getPartialAxes(), std::back_inserter(kept), [&](AxisRefAttr axis) {
+      return llvm::is_contained(wanted.getPartialAxes(), axis) || llvm::is_contained(wanted.getFlatAxes(), axis);
+    });
     target = wanted.withFlat({}).withPartial(current.getReduction(), kept);
     changeDims();
     target = wanted;

@@ -109,9 +109,9 @@ TEST_P(VerifyFlatCase, IsRefused) {
 
 const WrongSchedule flatCases[] = {
     {"Axis", [](ScheduleT &s) { at(s, cut).flat_axes = {AxisRef(7, 1, 3)}; },
-     "values[7]: flat_axes[0]: axis 7 of a mesh with 2 axes"},
+     "values[7]: flat: axes[0]: axis 7 of a mesh with 2 axes"},
     {"AxisOfADim", [](ScheduleT &s) { at(s, cut).flat_axes = {AxisRef(0, 1, 2)}; },
-     "values[7]: axis 0 is used twice"},
+     "values[7]: flat: axes[0]: axis 0 is used twice"},
     {"GatherOverOtherRanks", [](ScheduleT &s) { startAt(s, startBucket).communicator = 0; },
      "instructions[10]: the flat axes are not those of the communicator"},
     {"GatherOfWhatIsNotFlat", [](ScheduleT &s) { at(s, cut).flat_axes.clear(); },

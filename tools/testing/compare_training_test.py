@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 
 import torch
-from check_training import make_batches, numbers_of, with_statements
+from check_training import check_memory, make_batches, numbers_of, with_statements
 from compare_training import Reference, Training, check_copies, compare_losses, compare_parameters, held_as
 from compare_forward import Tensors
 from safetensors.torch import load_file, save_file
@@ -167,6 +167,13 @@ class CheckTest(unittest.TestCase):
         self.assertEqual(numbers_of("adamw { lr 1e-2; weight_decay 0.1 }"), ("adamw", ["lr=1e-2", "weight_decay=0.1"]))
         self.assertEqual(numbers_of("sgd { lr 0.1; nesterov }"), ("sgd", ["lr=0.1", "nesterov=1"]))
         self.assertEqual(numbers_of("sgd"), ("sgd", []))
+
+    def test_the_largest_rank_is_within_a_tenth(self) -> None:
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertTrue(check_memory("rank 0: peak 5 planned 100\nrank 1: peak 109 planned 100\n"))
+            self.assertTrue(check_memory("rank 0: peak 91 planned 100\n"))
+            self.assertFalse(check_memory("rank 0: peak 111 planned 100\nrank 1: peak 100 planned 100\n"))
+            self.assertFalse(check_memory("rank 0: peak 89 planned 100\n"))
 
     def test_statements_stand_behind_the_loss(self) -> None:
         plan = 'plan p {\n  model "model.pt2"\n  loss  loss\n  rest: replicate\n}\n'

@@ -10,7 +10,9 @@
 #include "runtime/exec/executor.h"
 #include "runtime/exec/shared_output.h"
 #include "runtime/tensor/compute_scope.h"
+#include "runtime/tensor/memory.h"
 
+#include <cinttypes>
 #include <cstdio>
 
 using namespace meshplan;
@@ -39,6 +41,8 @@ struct Files {
 };
 
 Status trainRank(const Artifact &artifact, const artifact::Program &program, const Files &files, World &world) {
+  auto pool = std::make_shared<MemoryPool>();
+  PoolScope pooled(pool);
   ComputeScope compute(1, Device());
   MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(artifact, program, world));
   MESHPLAN_ASSIGN_OR_RETURN(SharedOutput output,
@@ -49,11 +53,16 @@ Status trainRank(const Artifact &artifact, const artifact::Program &program, con
     MESHPLAN_RETURN_IF_ERROR(executor->run());
     MESHPLAN_RETURN_IF_ERROR(executor->writeOutputs(output.writer(), "step" + std::to_string(step) + "."));
   }
+  int64_t trained = pool->peak();
   MESHPLAN_RETURN_IF_ERROR(executor->writeHeld(output.writer()));
+  int64_t planned = program.memory() ? program.memory()->peak() : 0;
+  std::printf("rank %" PRId64 ": peak %" PRId64 " planned %" PRId64 "\n", static_cast<int64_t>(world.rank()), trained,
+              planned);
   return output.commit();
 }
 
 Status run(int count, char **words) {
+  installPoolAllocator();
   MESHPLAN_ASSIGN_OR_RETURN(Artifact artifact, loadSchedule(words[1]));
   MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, findProgram(artifact.schedule(), "step"));
   Files files{words[3], nullptr, {}};

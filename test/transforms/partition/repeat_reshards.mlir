@@ -78,7 +78,7 @@ func.func @readers(%x: !divided) -> !whole {
 
 // A parameter is gathered for each pass, unless the plan keeps what is gathered, also where it is converted before.
 // CHECK-LABEL: func.func @parameters(
-// CHECK-SAME: %[[GONE:.*]]: {{.*}}plan.data = 0 : i64}, %[[KEPT:.*]]: {{.*}}, %[[HALF:.*]]: {{.*}}) {
+// CHECK-SAME: %[[GONE:arg0]]: {{.*}}, %[[KEPT:arg1]]: {{.*}}, %[[HALF:arg2]]:
 // CHECK-NEXT: %[[ONE:.*]] = plan.reshard %[[GONE]]
 // CHECK-NEXT: %[[TWO:.*]] = plan.reshard %[[KEPT]]
 // CHECK-NEXT: %[[NARROW:.*]] = plan.call "aten._to_copy.default"(%[[HALF]])

@@ -104,8 +104,8 @@ TEST_P(BucketStepTest, WhatIsCutIsGathered) {
     gathered.push_back(builder.value(dealt[number]));
   }
   builder.bucket(Kind::all_gather, GetParam().axes, pieces, gathered);
-  for (auto [i, number] : std::views::enumerate(GetParam().tensors))
-    builder.output("t" + std::to_string(number), gathered[i]);
+  for (size_t i = 0; i < gathered.size(); ++i)
+    builder.output("t" + std::to_string(GetParam().tensors[i]), gathered[i]);
   Tensors results = mustRun(builder, tensors);
   for (const auto &[name, tensor] : tensors)
     EXPECT_TRUE(at::equal(results[name], tensor)) << name;
@@ -205,8 +205,8 @@ TEST(BucketStepTest, StridedInputsArePacked) {
 TEST(BucketStepTest, ParametersAreLoadedAsRuns) {
   ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
   Tensors tensors;
-  for (auto [number, dims] : std::views::enumerate(dealt)) {
-    std::string name = "t" + std::to_string(number);
+  for (const std::vector<TestDim> &dims : dealt) {
+    std::string name = "t" + std::to_string(tensors.size());
     tensors[name] = at::randn(shapeOf(dims), at::kDouble);
     int piece = builder.flat(builder.parameter({name}, dims), {"dp"}), whole = builder.value(dims);
     builder.collective(Kind::all_gather, {"dp"}, piece, whole);

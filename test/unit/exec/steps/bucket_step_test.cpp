@@ -216,16 +216,3 @@ TEST(BucketStepTest, ParametersAreLoadedAsRuns) {
   for (const auto &[name, tensor] : tensors)
     EXPECT_TRUE(at::equal(results[name], tensor)) << name;
 }
-
-TEST(BucketStepTest, RanksMustHoldEachElementOnce) {
-  // The flat axes are those of the communicator in number and name, but the dims differ among its ranks.
-  ScheduleBuilder builder({{"dp", 2}});
-  int x = builder.input("x", {{6, {"dp"}}});
-  int piece = builder.flat(builder.value({{6, {"dp"}}}), {"dp"}), whole = builder.value({{6, {"dp"}}});
-  builder.slice(x, piece);
-  builder.origin("model.norm", 7, "data dp");
-  builder.collective(Kind::all_gather, {"dp"}, piece, whole);
-  EXPECT_THAT(runSchedule(builder, {{"x", at::zeros({6}, at::kDouble)}}).status().message(),
-              testing::EndsWith("all_gather (test.plan:7:3 data dp, module model.norm): the ranks of the communicator do "
-                                "not hold runs of the same elements"));
-}

@@ -4,9 +4,9 @@
   compare_training.py MODEL.pt2 --optimizer KIND [--set NAME=VALUE...] [--clip X] [--loss NAME] [--master]
                       [--frozen MODULE...] [--parameters] RESULT INPUTS...
 
-RESULT is what run-steps wrote: the loss of each step (`step0.loss`, ...) and what ranks hold behind the last. INPUTS has
-one file for each step. The reference is the exported graph in float64 under the optimizer of torch.optim with the same
-numbers. A loss is right if its error is at most max(4 x the error of PyTorch's own run, 1e-5 x the loss). With
+RESULT is what run-steps wrote: the loss of each step (`step0.loss`, ...) and what ranks hold behind the last. INPUTS
+has one file for each step. The reference is the exported graph in float64 under the optimizer of torch.optim with the
+same numbers. A loss is right if its error is at most max(4 x the error of PyTorch's own run, 1e-5 x the loss). With
 `--parameters` those behind the last step are compared too: at most max(4 x the largest error of PyTorch's own, 1e-6 x
 the largest magnitude); under Adam, which divides by the size of a gradient, small gradients make that meaningless.
 
@@ -15,7 +15,8 @@ one. There the bound is 1.5 x the largest error that PyTorch's own run has of th
 eight trainings: on the inputs, and on rotations of them. They are made for as long as they are needed. With `--master`
 PyTorch's own run keeps float32 copies of 16-bit parameters, which the optimizer changes, and rounds them for the next
 step. Then these copies are compared, not what is rounded: NAME.master where there is one, else a parameter that is
-stored in float32. Prints a line for each loss, and the worst parameter; status 1 if one is wrong or not a finite number.
+stored in float32. Prints a line for each loss, and the worst parameter; status 1 if one is wrong or not a finite
+number.
 """
 
 from __future__ import annotations
@@ -123,7 +124,9 @@ def wider(dtype: torch.dtype) -> torch.dtype:
 class Reference:
     """What PyTorch makes of one training, and the errors of its own precision in that one and in others."""
 
-    def __init__(self, make: Callable[[bool], Training], batches: list[Tensors], positional: Sequence[str], half: bool):
+    def __init__(
+        self, make: Callable[[bool], Training], batches: list[Tensors], positional: Sequence[str], half: bool
+    ) -> None:
         self.make, self.batches, self.positional, self.half = make, batches, positional, half
         self.loss_errors: list[float] = []
         self.errors: dict[str, float] = {}
@@ -186,9 +189,7 @@ def held_as(names: Sequence[str], ours: Tensors) -> torch.Tensor:
 
 def compare_parameters(ours: Tensors, reference: Reference, names: dict[str, list[str]]) -> bool:
     shares = {
-        name: reference.share(
-            largest_error(held_as(names[name], ours), wide), lambda name=name: reference.bound(name)
-        )
+        name: reference.share(largest_error(held_as(names[name], ours), wide), lambda name=name: reference.bound(name))
         for name, wide in reference.exact.items()
     }
     worst = max(shares, key=lambda name: shares[name])

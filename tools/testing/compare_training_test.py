@@ -13,8 +13,8 @@ from pathlib import Path
 
 import torch
 from check_training import check_memory, make_batches, numbers_of, with_statements
-from compare_training import Reference, Training, check_copies, compare_losses, compare_parameters, held_as
 from compare_forward import Tensors
+from compare_training import Reference, Training, check_copies, compare_losses, compare_parameters, held_as
 from safetensors.torch import load_file, save_file
 
 
@@ -31,7 +31,9 @@ class Tied(torch.nn.Module):
 
 
 def arguments(**values: object) -> argparse.Namespace:
-    return argparse.Namespace(**{"optimizer": "sgd", "set": ["lr=0.1"], "clip": 0.0, "loss": "loss", "master": False, "frozen": []} | values)
+    return argparse.Namespace(
+        **{"optimizer": "sgd", "set": ["lr=0.1"], "clip": 0.0, "loss": "loss", "master": False, "frozen": []} | values
+    )
 
 
 class TrainingTest(unittest.TestCase):
@@ -79,7 +81,9 @@ class TrainingTest(unittest.TestCase):
         start = self.module.first.weight.detach().clone()
         other = Tied()
         other.second.weight = torch.nn.Parameter(start.clone())
-        training = Training(other, {name: [name] for name in ("first.weight", "second.weight")}, arguments(frozen=["second"]))
+        training = Training(
+            other, {name: [name] for name in ("first.weight", "second.weight")}, arguments(frozen=["second"])
+        )
         training.step(self.x, ())
         torch.testing.assert_close(training.trained()["second.weight"], start, rtol=0, atol=0)
         self.assertFalse(torch.equal(other.first.weight, self.module.first.weight))
@@ -93,7 +97,9 @@ class TrainingTest(unittest.TestCase):
 class Draws(Reference):
     """Errors that are given: of each loss and parameter, draw after draw."""
 
-    def __init__(self, exact: Tensors, losses: list[float], draws: list[tuple[list[float], dict[str, float]]], half: bool):
+    def __init__(
+        self, exact: Tensors, losses: list[float], draws: list[tuple[list[float], dict[str, float]]], half: bool
+    ) -> None:
         self.given, self.given_exact, self.given_losses = draws, exact, losses
         super().__init__(lambda exact: self.fail(), [], (), half)
 
@@ -178,7 +184,9 @@ class CheckTest(unittest.TestCase):
     def test_statements_stand_behind_the_loss(self) -> None:
         plan = 'plan p {\n  model "model.pt2"\n  loss  loss\n  rest: replicate\n}\n'
         text = with_statements(
-            plan, Path("/a/b.pt2"), argparse.Namespace(optimizer="sgd", clip=2.0, statement=["microbatches 2"], frozen=["a", "b"])
+            plan,
+            Path("/a/b.pt2"),
+            argparse.Namespace(optimizer="sgd", clip=2.0, statement=["microbatches 2"], frozen=["a", "b"]),
         )
         lines = [
             "plan p {",

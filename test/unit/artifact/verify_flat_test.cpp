@@ -136,8 +136,7 @@ const WrongSchedule flatCases[] = {
        startAt(s, startBucket).more_outputs.clear();
      },
      "instructions[10]: a collective along a dim of a flat value"},
-    {"AllReduceMakesFlat",
-     [](ScheduleT &s) { startAt(s, startScatter).kind = CollectiveKind::all_reduce; },
+    {"AllReduceMakesFlat", [](ScheduleT &s) { startAt(s, startScatter).kind = CollectiveKind::all_reduce; },
      "instructions[13]: the flat axes are not those of the communicator"},
     {"SliceLosesFlat", [](ScheduleT &s) { sliceAt(s, sliceOther) = slice(cut, otherGathered); },
      "instructions[9]: the flat axes of the input are not the first ones of the output"},

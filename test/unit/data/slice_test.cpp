@@ -79,9 +79,8 @@ TEST(SlicesOfRun, WholeRowsAreOneSlice) {
   EXPECT_THAT(slicesOfRun(whole, {0, 30}), ElementsAre(whole));
   EXPECT_THAT(slicesOfRun(whole, {10, 15}), ElementsAre(SliceRanges{{{2, 3}}, {{0, 5}}}));
   // The rest of a row, whole rows, the beginning of one.
-  EXPECT_THAT(slicesOfRun(whole, {3, 14}),
-              ElementsAre(SliceRanges{{{0, 1}}, {{3, 2}}}, SliceRanges{{{1, 2}}, {{0, 5}}},
-                          SliceRanges{{{3, 1}}, {{0, 2}}}));
+  EXPECT_THAT(slicesOfRun(whole, {3, 14}), ElementsAre(SliceRanges{{{0, 1}}, {{3, 2}}}, SliceRanges{{{1, 2}}, {{0, 5}}},
+                                                       SliceRanges{{{3, 1}}, {{0, 2}}}));
   EXPECT_THAT(slicesOfRun(whole, {6, 3}), ElementsAre(SliceRanges{{{1, 1}}, {{1, 3}}}));
   EXPECT_THAT(slicesOfRun(whole, {6, 0}), testing::IsEmpty());
 }

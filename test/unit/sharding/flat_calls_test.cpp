@@ -3,6 +3,7 @@
 #include "compiler/sharding/flat_calls.h"
 #include "compiler/sharding/op_record.h"
 #include "test/unit/dialect/plan_text.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace meshplan;
 using namespace meshplan::plan;
@@ -58,9 +59,10 @@ TEST_F(FlatCalls, OthersHaveToKnowDims) {
 }
 
 TEST_F(FlatCalls, AllTensorsAreTheSamePart) {
-  for (const char *other : {R"([{"tp"}, {}])", R"([{}, {"tp"}], flat = {"pod", "dp"})", R"([{"tp"}, {}], flat = {"dp", "pod"})",
-                            R"([{"tp"}, {}], flat = {"dp"})"})
-    EXPECT_FALSE(runsFlat(parse("meshplan.sgd", {flat, tensor("8x6", other), "tensor<f64, #plan.sharding<[]>>"}, {plain})))
+  for (const char *other : {R"([{"tp"}, {}])", R"([{}, {"tp"}], flat = {"pod", "dp"})",
+                            R"([{"tp"}, {}], flat = {"dp", "pod"})", R"([{"tp"}, {}], flat = {"dp"})"})
+    EXPECT_FALSE(
+        runsFlat(parse("meshplan.sgd", {flat, tensor("8x6", other), "tensor<f64, #plan.sharding<[]>>"}, {plain})))
         << other;
   CallOp whole = parse("meshplan.sgd", {plain, plain, "tensor<f64, #plan.sharding<[]>>"}, {plain});
   EXPECT_FALSE(hasFlatOperand(whole));

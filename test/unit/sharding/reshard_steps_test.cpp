@@ -153,12 +153,15 @@ TEST_F(ReshardSteps, FlatAxesComeLastAndGoFirst) {
       {"8x16xf32", R"([{}, {}], partial = sum {"c"})", R"([{}, {}], flat = {"c"})", "reduce_scatter c", 384},
       {"8x16xf32", R"([{"a"}, {}], partial = sum {"c"})", R"([{"a"}, {}], flat = {"c"})", "reduce_scatter c", 192},
       // The run is reduced over the other axes when it is small.
-      {"8x16xf32", R"([{}, {}], partial = sum {"a", "c"})", R"([{}, {}], flat = {"c"})", "reduce_scatter c; all_reduce a",
-       384 + 128},
-      {"8x16xf32", R"([{}, {}], partial = sum {"a", "c"})", R"([{}, {}], flat = {"a", "c"})", "reduce_scatter a c", 448},
+      {"8x16xf32", R"([{}, {}], partial = sum {"a", "c"})", R"([{}, {}], flat = {"c"})",
+       "reduce_scatter c; all_reduce a", 384 + 128},
+      {"8x16xf32", R"([{}, {}], partial = sum {"a", "c"})", R"([{}, {}], flat = {"a", "c"})", "reduce_scatter a c",
+       448},
       // Free and partial axes take turns.
-      {"8x16xf32", R"([{}, {}], partial = sum {"c"})", R"([{}, {}], flat = {"a", "c"})", "slice a; reduce_scatter c", 192},
-      {"8x16xf32", R"([{}, {}], partial = sum {"a"})", R"([{}, {}], flat = {"a", "c"})", "reduce_scatter a; slice c", 256},
+      {"8x16xf32", R"([{}, {}], partial = sum {"c"})", R"([{}, {}], flat = {"a", "c"})", "slice a; reduce_scatter c",
+       192},
+      {"8x16xf32", R"([{}, {}], partial = sum {"a"})", R"([{}, {}], flat = {"a", "c"})", "reduce_scatter a; slice c",
+       256},
       // Dims first: of what another axis divides less is reduced.
       {"8x16xf32", R"([{}, {}], partial = sum {"c"})", R"([{"a"}, {}], flat = {"c"})",
        "slice a dim 0; reduce_scatter c", 192},

@@ -140,7 +140,7 @@ TEST_F(ReshardTest, RandomFlatPairsEndAtTheTarget) {
   llvm::SmallVector<int64_t> shape{28, 40};
   std::mt19937 random(13);
   size_t moves = 0, longest = 0;
-  for (int draw = 0; draw < 600; ++draw) {
+  for (int draw = 0; draw < 300; ++draw) {
     ShardingAttr from = drawDealing(random, mesh, drawSharding(random, mesh, digits, 2, digits), shape);
     ShardingAttr to = drawDealing(random, mesh, drawSharding(random, mesh, digits, 2, {}), shape);
     if (draw % 3 == 0) // as a parameter and its gradient: what is flat changes alone
@@ -154,7 +154,7 @@ TEST_F(ReshardTest, RandomFlatPairsEndAtTheTarget) {
     if (HasFailure())
       FAIL() << "draw " << draw;
   }
-  EXPECT_GT(moves, 100u);
+  EXPECT_GT(moves, 50u);
   EXPECT_LE(longest, 12u);
 }
 
@@ -169,8 +169,7 @@ TEST_F(ReshardTest, AFlatTensorIsGatheredInOneStep) {
 
 TEST_F(ReshardTest, WhatIsFlatIsGatheredBeforeDimsChange) {
   MeshOp mesh = makeMesh({{"dp", 2}, {"tp", 2}});
-  auto steps =
-      check(sharding({{axis("tp")}, {}}).withFlat({axis("dp")}), sharding({{}, {axis("tp")}}), mesh, {4, 4});
+  auto steps = check(sharding({{axis("tp")}, {}}).withFlat({axis("dp")}), sharding({{}, {axis("tp")}}), mesh, {4, 4});
   ASSERT_EQ(steps.size(), 2u);
   EXPECT_EQ(steps[0].kind, StepKind::allGather);
   EXPECT_EQ(steps[1].kind, StepKind::allToAll);

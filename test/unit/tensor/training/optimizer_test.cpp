@@ -97,11 +97,8 @@ void expectRoundedSteps(at::ScalarType type, double momentumRate, double dampeni
   at::manual_seed(5);
   at::Tensor parameter = at::randn({6, 5}).to(type), momentum = at::zeros({6, 5}, type);
   at::Tensor exact = parameter.to(at::kFloat).requires_grad_(), buffer;
-  auto options = torch::optim::SGDOptions(0.1)
-                     .momentum(momentumRate)
-                     .dampening(dampening)
-                     .weight_decay(0.05)
-                     .nesterov(nesterov);
+  auto options =
+      torch::optim::SGDOptions(0.1).momentum(momentumRate).dampening(dampening).weight_decay(0.05).nesterov(nesterov);
   torch::optim::SGD optimizer({exact}, options);
   for (int step = 1; step <= steps; ++step) {
     at::Tensor gradient = at::randn({6, 5}).to(type), before = parameter.clone();
@@ -147,9 +144,9 @@ TEST(Optimizer, SgdOfSixteenBitsWithMomentum) {
 TEST(Optimizer, AdamWithStatesOfSixteenBits) {
   at::Tensor parameter = at::randn({5, 3}), wide = parameter.clone();
   at::Tensor average = at::zeros({5, 3}, at::kBFloat16), square = at::zeros({5, 3}, at::kBFloat16);
-  std::vector<Argument> arguments{value("parameter", 0),      value("gradient", 1),  value("average", 2),
-                                  value("square_average", 3), value("learning_rate", 4), value("step", 5),
-                                  number("beta1", 0.8),       number("beta2", 0.95), number("eps", 1e-6),
+  std::vector<Argument> arguments{value("parameter", 0),       value("gradient", 1),      value("average", 2),
+                                  value("square_average", 3),  value("learning_rate", 4), value("step", 5),
+                                  number("beta1", 0.8),        number("beta2", 0.95),     number("eps", 1e-6),
                                   number("weight_decay", 0.1), flag("decoupled", true)};
   for (int step = 1; step <= steps; ++step) {
     at::Tensor gradient = at::randn({5, 3});
@@ -167,8 +164,8 @@ TEST(Optimizer, AdamWithStatesOfSixteenBits) {
 
 TEST(Optimizer, MomentumOfAnotherType) {
   at::Tensor parameter = at::randn({5, 3}), wide = parameter.clone(), momentum = at::zeros({5, 3}, at::kBFloat16);
-  std::vector<Argument> arguments{value("parameter", 0), value("gradient", 1),        value("momentum", 2),
-                                  value("learning_rate", 3), value("step", 4),        number("rate", 0.9),
+  std::vector<Argument> arguments{value("parameter", 0),     value("gradient", 1),      value("momentum", 2),
+                                  value("learning_rate", 3), value("step", 4),          number("rate", 0.9),
                                   number("dampening", 0),    number("weight_decay", 0), flag("nesterov", true)};
   for (int step = 1; step <= steps; ++step) {
     at::Tensor gradient = at::randn({5, 3}), wideMomentum = momentum.to(at::kFloat);

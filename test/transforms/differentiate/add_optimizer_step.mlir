@@ -189,3 +189,20 @@ func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.data = 0 : i64, p
   %m0 = plan.match %g to %w : tensor<4xbf16>, tensor<4xbf16, #plan.sharding<[{}]>> -> tensor<4xbf16>
   return %m0 : tensor<4xbf16>
 }
+
+// -----
+
+// One rank shares nothing out: the parameter is changed in its place.
+plan.mesh [#plan.mesh_axis<"dp" = 1>]
+plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
+plan.optimizer "sgd" groups [{lr = 0.5 : f64}]
+// CHECK: func.func @step(%[[W:arg0]]:
+func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.data = 0 : i64, plan.kind = "parameter", plan.names = ["w"]})
+    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) {
+  // CHECK: plan.match %{{.*}} to %[[W]] :
+  // CHECK: %[[NEW:.*]] = plan.call "meshplan.sgd"(%[[W]],
+  // CHECK-NEXT: return %[[NEW]]
+  %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf32>
+  %m0 = plan.match %g to %w : tensor<4xf32>, tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32>
+  return %m0 : tensor<4xf32>
+}

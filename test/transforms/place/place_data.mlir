@@ -32,3 +32,20 @@ plan.mesh [#plan.mesh_axis<"dp" = 2>]
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp"
 // expected-note @below {{the style is here}}
 func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"dp"}, {}]>> {plan.data = 0, plan.names = ["w", "tied"]}) { return }
+
+// -----
+
+// States would be divided twice, too.
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{'data dp, tp' divides parameter 'w' over axis 'tp', which its style divides it over already}}
+// expected-note @below {{help: shard over the other axes: 'shard ... over AXES'}}
+plan.data optimizer over [#plan.axis<"dp">, #plan.axis<"tp">] prefetch 0 as "data dp, tp"
+// expected-note @below {{the style is here}}
+func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 0, plan.names = ["w"]}) { return }
+
+// -----
+
+// What stays whole divides nothing.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.data replicated over [#plan.axis<"tp">] prefetch 0 as "data tp"
+func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 0, plan.names = ["w"]}) { return }

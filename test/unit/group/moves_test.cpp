@@ -16,13 +16,14 @@ protected:
   void read(ArrayRef<std::pair<std::string, std::vector<std::string>>> operations) {
     std::string text = "func.func @f(%x: tensor<4xf32>) {\n";
     for (const auto &[name, reads] : operations) {
-      std::string operands = "%x", types = "tensor<4xf32>";
-      for (const std::string &each : reads) {
-        operands += ", %" + each;
+      std::string operands = "%x", types = "tensor<4xf32>", list = "#plan.operand<0>";
+      for (size_t i = 0; i < reads.size(); ++i) {
+        operands += ", %" + reads[i];
         types += ", tensor<4xf32>";
+        list += ", #plan.operand<" + std::to_string(i + 1) + ">";
       }
-      text += "%" + name + " = plan.call \"op\"(" + operands + ") {} in \"" + name + "\" : (" + types +
-              ") -> tensor<4xf32>\n";
+      text += "%" + name + " = plan.call \"op\"(" + operands + ") {tensors = [" + list + "]} in \"" + name + "\" : (" +
+              types + ") -> tensor<4xf32>\n";
     }
     readModule(text + "return }");
   }

@@ -53,7 +53,7 @@ def dialect_page(name: str) -> Page:
 
 
 # The phases in the order in which the compiler runs them.
-PHASES = ("import", "place", "differentiate", "propagate", "partition", "schedule")
+PHASES = ("import", "place", "differentiate", "propagate", "partition", "group", "schedule")
 
 
 def passes(title: str, folder: str) -> Section:

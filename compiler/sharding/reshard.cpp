@@ -43,6 +43,9 @@ private:
 
   bool isDividing(AxisRefAttr axis) const;
 
+  /// True if addends over the axis, and over no more, can be left with those that the axis divides.
+  bool scatters(AxisRefAttr axis) const { return llvm::is_contained(current.getPartialAxes(), axis); }
+
   bool isPartial(AxisRefAttr axis) const { return overlapsAny(current.getPartialAxes(), axis); }
 
   void addStep(StepKind kind, ArrayRef<AxisRefAttr> axes, int64_t dim, int64_t fromDim, ShardingAttr result);
@@ -96,7 +99,12 @@ SmallVector<ReshardStep> Planner::run() {
   if (current.isFlat() && (!keepsDims || current.getFlatAxes() != wanted.getFlatAxes()))
     addStep(StepKind::allGather, current.getFlatAxes(), -1, -1, current.withFlat({}));
   if (!keepsDims) {
-    target = wanted.withFlat({});
+    // What will be flat over partial axes is scattered then.
+    AxisList kept;
+    llvm::copy_if(current.getPartialAxes(), std::back_inserter(kept), [&](AxisRefAttr axis) {
+      return llvm::is_contained(wanted.getPartialAxes(), axis) || llvm::is_contained(wanted.getFlatAxes(), axis);
+    });
+    target = wanted.withFlat({}).withPartial(current.getReduction(), kept);
     changeDims();
     target = wanted;
   }
@@ -123,11 +131,18 @@ bool Planner::changeFlat(ArrayRef<AxisRefAttr> wanted) {
   ArrayRef<AxisRefAttr> rest = wanted.drop_front(current.getFlatAxes().size());
   if (rest.empty())
     return false;
-  bool scatters = isPartial(rest.front());
-  ArrayRef<AxisRefAttr> axes = rest.take_while([&](AxisRefAttr axis) { return isPartial(axis) == scatters; });
-  ShardingAttr result = scatters ? withoutPartialAxes(axes) : current;
+  bool isScattered = scatters(rest.front());
+  if (!isScattered && isPartial(rest.front())) {
+    // Other digits of an axis over which there are addends.
+    AxisList whole = without(current.getPartialAxes(), without(current.getPartialAxes(), rest.front()));
+    addStep(StepKind::allReduce, whole, -1, -1, withoutPartialAxes(whole));
+    return true;
+  }
+  auto isAlike = [&](AxisRefAttr axis) { return scatters(axis) == isScattered && (isScattered || !isPartial(axis)); };
+  ArrayRef<AxisRefAttr> axes = rest.take_while(isAlike);
+  ShardingAttr result = isScattered ? withoutPartialAxes(axes) : current;
   result = result.withFlat(wanted.take_front(current.getFlatAxes().size() + axes.size()));
-  addStep(scatters ? StepKind::reduceScatter : StepKind::slice, axes, -1, -1, result);
+  addStep(isScattered ? StepKind::reduceScatter : StepKind::slice, axes, -1, -1, result);
   return true;
 }
 

@@ -68,7 +68,9 @@ Expected<Tensor> meshplan::loadTensor(const Feed &feed, std::span<const FeedRequ
                                       std::span<const int64_t> shape, DType dtype, int64_t pieceBytes) {
   MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateTensor(shape, dtype));
   if (slices.size() == 1) {
-    MESHPLAN_RETURN_IF_ERROR(loadSlice(feed, slices.front(), pieceBytes, tensor));
+    // A run of whole rows has one dim, and is read as the slice that it is.
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor target, reshape(tensor, sliceShape(slices.front().ranges)));
+    MESHPLAN_RETURN_IF_ERROR(loadSlice(feed, slices.front(), pieceBytes, target));
     return tensor;
   }
   int64_t begin = 0;

@@ -115,6 +115,8 @@ LLAMA_70B = {
 MODELS: dict[str, list[str]] = {
     "llama": noisy("llama", **GROUPED),
     "llama_batch12": noisy("llama", "--batch", "12", **GROUPED),
+    "llama_four": noisy("llama", "--batch", "4", **GROUPED),
+    "llama_tied": noisy("llama", **GROUPED, tie_word_embeddings="true"),
     "llama_dynamic": noisy("llama", "--dynamic", "batch", **GROUPED),
     "llama_mask": noisy("llama", "--attention-mask", **GROUPED),
     "llama_decomposed": noisy("llama", "--decompose", **GROUPED),

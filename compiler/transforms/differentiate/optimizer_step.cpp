@@ -149,6 +149,8 @@ void OptimizerStep::add() {
     DataOp data = dataOf(update.parameter);
     if (data && (data.getShard() == DataStage::optimizer || data.getShard() == DataStage::gradients))
       update.data = data;
+    if (update.data && flatAxes(update).empty())
+      update.data = {}; // one rank shares nothing out
     reduce(update);
     hold(update);
   }

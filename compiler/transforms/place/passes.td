@@ -41,7 +41,7 @@ def PlaceData : Pass<"plan-place-data", "::mlir::ModuleOp"> {
     flat: what its style leaves to a rank is cut evenly over the statement's
     axes. Whoever needs its dims gathers it; that follows from the layout as any
     other reshard. An axis that the style divides the parameter over already is
-    an error.
+    an error, also where only states or gradients are to be divided.
 
     ```mlir
     plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp"

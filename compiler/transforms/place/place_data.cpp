@@ -35,7 +35,7 @@ static LogicalResult checkFree(BlockArgument argument, DataOp data, ArrayRef<Axi
 
 static LogicalResult place(BlockArgument argument, MeshOp mesh) {
   DataOp data = dataOf(argument);
-  if (!data || data.getShard() != DataStage::parameters)
+  if (!data || data.getShard() == DataStage::replicated)
     return success();
   AxisList axes;
   for (auto axis : data.getAxes().getAsRange<AxisRefAttr>())
@@ -43,7 +43,8 @@ static LogicalResult place(BlockArgument argument, MeshOp mesh) {
       axes.push_back(axis);
   if (failed(checkFree(argument, data, axes)))
     return failure();
-  argument.setType(withSharding(argument.getType(), getSharding(argument).withFlat(axes)));
+  if (data.getShard() == DataStage::parameters)
+    argument.setType(withSharding(argument.getType(), getSharding(argument).withFlat(axes)));
   return success();
 }
 

@@ -9,6 +9,12 @@ plan.style "mlp.up" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp dim 2" {dim = 2 : i64}
 // CHECK: plan.loss 3{{$}}
 plan.loss 3
+// CHECK: plan.data parameters over [#plan.axis<"dp">] bucket 65536 prefetch 2 as "data dp" {overlap_gradients, overlap_parameters}
+plan.data parameters over [#plan.axis<"dp">] bucket 65536 prefetch 2 as "data dp" {overlap_gradients, overlap_parameters}
+// CHECK: plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp"{{$}}
+plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp"
+// CHECK: plan.precision {gather = bf16, master = f32, reduce = f32, state = f16, storage = f64}
+plan.precision {storage = f64, gather = bf16, reduce = f32, master = f32, state = f16}
 
 // CHECK-LABEL: func.func @shardings
 // CHECK-SAME: tensor<4x8xf32, #plan.sharding<[{"dp"}, {"tp":(1)2, "tp":(4)2}]>>
@@ -64,4 +70,26 @@ func.func @gradients(%g: tensor<4x8xf32>, %x: tensor<4x8xf32, #plan.sharding<[{"
   // CHECK: plan.call "aten.neg.default"(%{{.*}}) {self = #plan.operand<0>} backward :
   %2 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} backward : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %2 : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: func.func @flat
+// CHECK-SAME: tensor<8x8xf32, #plan.sharding<[{"tp"}, {}], flat = {"dp"}>>
+// CHECK-SAME: tensor<8x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}, flat = {"dp"}>>
+// CHECK-SAME: tensor<8x8xf32, #plan.sharding<[{?}, {}], replicated = {"tp"}, flat = {"dp"}>>
+func.func @flat(%0: tensor<8x8xf32, #plan.sharding<[{"tp"}, {}], flat = {"dp"}>>,
+                %1: tensor<8x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}, flat = {"dp"}>>,
+                %2: tensor<8x8xf32, #plan.sharding<[{?}, {}], replicated = {"tp"}, flat = {"dp"}>>) {
+  // CHECK: plan.all_gather %{{.*}} [#plan.axis<"dp">] bucket 3 blocking because "data dp" :
+  %3 = plan.all_gather %0 [#plan.axis<"dp">] bucket 3 blocking because "data dp"
+      : tensor<8x8xf32, #plan.sharding<[{"tp"}, {}], flat = {"dp"}>> -> tensor<8x8xf32, #plan.sharding<[{"tp"}, {}]>>
+  // CHECK: plan.all_reduce %{{.*}} [#plan.axis<"tp">] bucket 0 :
+  %4 = plan.all_reduce %1 [#plan.axis<"tp">] bucket 0
+      : tensor<8x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}, flat = {"dp"}>> -> tensor<8x8xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>
+  // CHECK: plan.slice %{{.*}} [#plan.axis<"dp">] :
+  %5 = plan.slice %3 [#plan.axis<"dp">]
+      : tensor<8x8xf32, #plan.sharding<[{"tp"}, {}]>> -> tensor<8x8xf32, #plan.sharding<[{"tp"}, {}], flat = {"dp"}>>
+  // CHECK: plan.match %{{.*}} to %{{.*}} flat [#plan.axis<"dp">] :
+  %6 = plan.match %3 to %3 flat [#plan.axis<"dp">] : tensor<8x8xf32, #plan.sharding<[{"tp"}, {}]>>, tensor<8x8xf32, #plan.sharding<[{"tp"}, {}]>>
+      -> tensor<8x8xf32>
+  return
 }

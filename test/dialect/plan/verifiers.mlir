@@ -701,9 +701,161 @@ func.func @r5(%g: tensor<4x8xf32>, %w: tensor<4x8xf32>) {
 
 // -----
 
-// R5: the element type
+// R5: the element type is that of the gradient
 func.func @r5(%g: tensor<4xbf16>, %w: tensor<4xf32>) {
+  %0 = plan.match %g to %w : tensor<4xbf16>, tensor<4xf32> -> tensor<4xbf16>
   // expected-error @below {{gives a gradient of type 'tensor<4xbf16>' to a value of type 'tensor<4xf32>'}}
-  %0 = plan.match %g to %w : tensor<4xbf16>, tensor<4xf32> -> tensor<4xf32>
+  %1 = plan.match %g to %w : tensor<4xbf16>, tensor<4xf32> -> tensor<4xf32>
   return
 }
+
+// -----
+
+// A5: among the flat axes
+// expected-error @below {{axis "a" is used twice in one sharding}}
+func.func @a5(%x: tensor<4xf32, #plan.sharding<[{"a"}], flat = {"a"}>>) { return }
+
+// -----
+
+// M3: the flat axes
+plan.mesh [#plan.mesh_axis<"a" = 2>]
+func.func @m3(%x: tensor<4xf32, #plan.sharding<[{}], flat = {"b"}>>) {
+  // expected-error @below {{unknown axis "b"}}
+  %0 = plan.all_gather %x [#plan.axis<"b">] : tensor<4xf32, #plan.sharding<[{}], flat = {"b"}>> -> tensor<4xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+// R6: without a dim the flat axes are gathered
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+func.func @r6(%x: tensor<8xf32, #plan.sharding<[{}], flat = {"a", "b"}>>) {
+  %0 = plan.all_gather %x [#plan.axis<"b">]
+      : tensor<8xf32, #plan.sharding<[{}], flat = {"a", "b"}>> -> tensor<8xf32, #plan.sharding<[{}], flat = {"a"}>>
+  // expected-error @below {{'plan.all_gather' op needs its axes at the minor end of the flat ones of #plan.sharding<[{}], flat = {"a", "b"}>}}
+  %1 = plan.all_gather %x [#plan.axis<"a">]
+      : tensor<8xf32, #plan.sharding<[{}], flat = {"a", "b"}>> -> tensor<8xf32, #plan.sharding<[{}], flat = {"b"}>>
+  return
+}
+
+// -----
+
+// R6: what is not flat has no flat axes
+plan.mesh [#plan.mesh_axis<"a" = 2>]
+func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
+  // expected-error @below {{'plan.all_gather' op needs its axes at the minor end of the flat ones of #plan.sharding<[{"a"}]>}}
+  %0 = plan.all_gather %x [#plan.axis<"a">]
+      : tensor<8xf32, #plan.sharding<[{"a"}]>> -> tensor<8xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+// R6: dims of what is flat do not change
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}], flat = {"b"}>>) {
+  // expected-error @below {{'plan.all_gather' op is about dim 0, but #plan.sharding<[{"a"}], flat = {"b"}> is flat}}
+  %0 = plan.all_gather %x [#plan.axis<"a">] dim 0
+      : tensor<8xf32, #plan.sharding<[{"a"}], flat = {"b"}>> -> tensor<8xf32, #plan.sharding<[{}], flat = {"b"}>>
+  return
+}
+
+// -----
+
+// R6: a slice makes flat what was whole, and nothing else
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"b"}]>>) {
+  %0 = plan.slice %x [#plan.axis<"a">]
+      : tensor<8xf32, #plan.sharding<[{"b"}]>> -> tensor<8xf32, #plan.sharding<[{"b"}], flat = {"a"}>>
+  // expected-error @below {{'plan.slice' op makes its result from #plan.sharding<[{}]>, but its input is #plan.sharding<[{"b"}]>}}
+  %1 = plan.slice %x [#plan.axis<"a">]
+      : tensor<8xf32, #plan.sharding<[{"b"}]>> -> tensor<8xf32, #plan.sharding<[{}], flat = {"a"}>>
+  return
+}
+
+// -----
+
+// R6: a slice of a dim
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+func.func @r6(%x: tensor<8xf32, #plan.sharding<[{}], flat = {"b"}>>) {
+  // expected-error @below {{'plan.slice' op is about dim 0, but #plan.sharding<[{"a"}], flat = {"b"}> is flat}}
+  %0 = plan.slice %x [#plan.axis<"a">] dim 0
+      : tensor<8xf32, #plan.sharding<[{}], flat = {"b"}>> -> tensor<8xf32, #plan.sharding<[{"a"}], flat = {"b"}>>
+  return
+}
+
+// -----
+
+// R6: a slice over no axes needs a dim
+plan.mesh [#plan.mesh_axis<"a" = 2>]
+func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
+  // expected-error @below {{'plan.slice' op dim -1 of a tensor of rank 1}}
+  %0 = plan.slice %x []
+      : tensor<8xf32, #plan.sharding<[{"a"}]>> -> tensor<8xf32, #plan.sharding<[{"a"}]>>
+  return
+}
+
+// -----
+
+// R6: what is reduced is left flat
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+func.func @r6(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a", "b"}>>) {
+  %0 = plan.reduce_scatter %x [#plan.axis<"a">]
+      : tensor<8xf32, #plan.sharding<[{}], partial = sum {"a", "b"}>> -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"b"}, flat = {"a"}>>
+  %1 = plan.all_reduce %0 [#plan.axis<"b">]
+      : tensor<8xf32, #plan.sharding<[{}], partial = sum {"b"}, flat = {"a"}>> -> tensor<8xf32, #plan.sharding<[{}], flat = {"a"}>>
+  // expected-error @below {{'plan.reduce_scatter' op needs its axes at the minor end of the flat ones of #plan.sharding<[{}], partial = sum {"b"}>}}
+  %2 = plan.reduce_scatter %x [#plan.axis<"a">]
+      : tensor<8xf32, #plan.sharding<[{}], partial = sum {"a", "b"}>> -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"b"}>>
+  return
+}
+
+// -----
+
+// R6: what is flat is not exchanged
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>]
+func.func @r6(%x: tensor<8x8xf32, #plan.sharding<[{"a"}, {}], flat = {"b"}>>) {
+  // expected-error @below {{'plan.all_to_all' op is about dim 0, but #plan.sharding<[{"a"}, {}], flat = {"b"}> is flat}}
+  %0 = plan.all_to_all %x [#plan.axis<"a">] from 0 to 1
+      : tensor<8x8xf32, #plan.sharding<[{"a"}, {}], flat = {"b"}>> -> tensor<8x8xf32, #plan.sharding<[{}, {"a"}], flat = {"b"}>>
+  return
+}
+
+// -----
+
+// R6: nor permuted
+plan.mesh [#plan.mesh_axis<"a" = 2>, #plan.mesh_axis<"b" = 2>, #plan.mesh_axis<"c" = 2>]
+func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}], flat = {"c"}>>) {
+  // expected-error @below {{'plan.permute' op is about dims, but a side of it is flat}}
+  %0 = plan.permute %x [#plan.axis<"a">, #plan.axis<"b">]
+      : tensor<8xf32, #plan.sharding<[{"a"}], flat = {"c"}>> -> tensor<8xf32, #plan.sharding<[{"b"}], flat = {"c"}>>
+  return
+}
+
+// -----
+
+// M5: a data statement
+// expected-error @below {{'plan.data' op names axes, but the module has no mesh}}
+plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp"
+
+// -----
+
+// M3: the axes of a data statement
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{'plan.data' op unknown axis "dp"}}
+plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp"
+
+// -----
+
+// M8
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {overlap_parameters}
+// expected-error @below {{'plan.data' op gathers parameters ahead, but they are not divided}}
+plan.data gradients over [#plan.axis<"dp">] prefetch 1 as "data dp"
+
+// -----
+
+// M8: what overlaps
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+// expected-error @below {{'plan.data' op gathers parameters ahead, but they are not divided}}
+plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_parameters}

@@ -114,9 +114,9 @@ sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
-  // C2
-  // expected-error@+1 {{all_gather needs `dim`}}
-  %t = sched.start all_gather %x over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  // C4: without a dim the input is flat
+  // expected-error@+1 {{'sched.start' op all_gather without a dim makes '!sched.tensor<[12], f32>' of '!sched.tensor<[12 over {0:(1)6}], f32>'}}
+  %t = sched.start all_gather %x over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
 }
 
 // -----
@@ -128,7 +128,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // C2
   // expected-error@+1 {{all_gather has no `from`}}
-  %t = sched.start all_gather %x from 0 dim 0 over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start all_gather %x from 0 dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
 }
 
 // -----
@@ -140,7 +140,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // C2
   // expected-error@+1 {{`dim` is 1 for a tensor of rank 1}}
-  %t = sched.start all_gather %x dim 1 over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start all_gather %x dim 1 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
 }
 
 // -----
@@ -152,7 +152,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   // C3
   // expected-error@+1 {{all_reduce of a tensor that is not partial: '!sched.tensor<[12], f32>'}}
-  %t = sched.start all_reduce %x over @tp on @communication sequence 0 : <[12], f32> -> <<[12], f32>>
+  %t = sched.start all_reduce %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32> -> <<[12], f32>>
 }
 
 // -----
@@ -273,7 +273,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // C1: a collective
   // expected-error@+1 {{'sched.start' op changes the tensor from '!sched.tensor<[12 over {0:(1)6}], f32>' to '!sched.tensor<[12, 1], f32>'}}
-  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12, 1], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12, 1], f32>>
 }
 
 // -----
@@ -283,9 +283,9 @@ sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
-  // C2: the dim that a reduce-scatter divides
-  // expected-error@+1 {{'sched.start' op reduce_scatter needs `dim`}}
-  %t = sched.start reduce_scatter %x over @tp on @communication sequence 0 : <[12], f32, partial = sum {0:(1)6}> -> <<[12 over {0:(1)6}], f32>>
+  // C4: without a dim the result is flat
+  // expected-error@+1 {{'sched.start' op reduce_scatter without a dim makes '!sched.tensor<[12 over {0:(1)6}], f32>' of '!sched.tensor<[12], f32, partial = sum {0:(1)6}>'}}
+  %t = sched.start reduce_scatter %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12 over {0:(1)6}], f32>>
 }
 
 // -----
@@ -297,7 +297,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
   // C2: an all-reduce divides none
   // expected-error@+1 {{'sched.start' op all_reduce has no `dim`}}
-  %t = sched.start all_reduce %x dim 0 over @tp on @communication sequence 0 : <[12], f32, partial = sum {0:(1)6}> -> <<[12], f32>>
+  %t = sched.start all_reduce %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32>>
 }
 
 // -----
@@ -309,7 +309,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // C2: a permutation neither
   // expected-error@+1 {{'sched.start' op permute has no `dim`}}
-  %t = sched.start permute %x dim 0 over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12 over {0:(1)6}], f32>>
+  %t = sched.start permute %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12 over {0:(1)6}], f32>>
 }
 
 // -----
@@ -321,7 +321,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}, 12], f32>
   // C2: the dim that an all-to-all gathers
   // expected-error@+1 {{'sched.start' op all_to_all needs `from`}}
-  %t = sched.start all_to_all %x dim 1 over @tp on @communication sequence 0 : <[12 over {0:(1)6}, 12], f32> -> <<[12, 12 over {0:(1)6}], f32>>
+  %t = sched.start all_to_all %x dim 1 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}, 12], f32> -> <<[12, 12 over {0:(1)6}], f32>>
 }
 
 // -----
@@ -333,7 +333,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}, 12], f32>
   // C2: is one of the tensor
   // expected-error@+1 {{'sched.start' op `from` is 2 for a tensor of rank 2}}
-  %t = sched.start all_to_all %x from 2 dim 1 over @tp on @communication sequence 0 : <[12 over {0:(1)6}, 12], f32> -> <<[12, 12 over {0:(1)6}], f32>>
+  %t = sched.start all_to_all %x from 2 dim 1 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}, 12], f32> -> <<[12, 12 over {0:(1)6}], f32>>
 }
 
 // -----
@@ -345,7 +345,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // C3: a reduce-scatter
   // expected-error@+1 {{'sched.start' op reduce_scatter of a tensor that is not partial: '!sched.tensor<[12 over {0:(1)6}], f32>'}}
-  %t = sched.start reduce_scatter %x dim 0 over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start reduce_scatter %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
 }
 
 // -----
@@ -391,6 +391,121 @@ sched.program @step {
   // O7
   // expected-error@+1 {{gives a value of type '!sched.tensor<[12], f32>' to '!sched.tensor<[6], f32>'}}
   sched.update %x to %w : <[12], f32> to <[6], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12, 12 over {0:(1)6}], f32>
+  // C2: an all-to-all needs both
+  // expected-error@+1 {{'sched.start' op all_to_all needs `dim`}}
+  %t = sched.start all_to_all %x from 1 over @tp on @communication sequence 0 : !sched.tensor<[12, 12 over {0:(1)6}], f32> -> <<[12 over {0:(1)6}, 12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.parameter ["x"] : <[12], f32, flat = {0:(1)6}>
+  // C4: a gather along a dim leaves what is flat
+  // expected-error@+1 {{'sched.start' op all_gather with a dim makes '!sched.tensor<[12], f32>' of '!sched.tensor<[12], f32, flat = {0:(1)6}>'}}
+  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12], f32, flat = {0:(1)6}> -> <<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
+  // C4: an all-reduce too
+  // expected-error@+1 {{'sched.start' op all_reduce with a dim makes '!sched.tensor<[12], f32, flat = {0:(1)6}>' of '!sched.tensor<[12], f32, partial = sum {0:(1)6}>'}}
+  %t = sched.start all_reduce %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32, flat = {0:(1)6}>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  // C5
+  // expected-error@+1 {{'sched.start' op moves 2 tensors along dim 0, of which only one can be moved}}
+  %t = sched.start all_gather %x, %x dim 0 over @tp on @communication sequence 0
+      : !sched.tensor<[12 over {0:(1)6}], f32>, !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>, <[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.parameter ["x"] : <[12], f32, flat = {0:(1)6}>
+  %y = sched.parameter ["y"] : <[12], bf16, flat = {0:(1)6}>
+  // C5: the element type
+  // expected-error@+1 {{'sched.start' op moves '!sched.tensor<[12], bf16, flat = {0:(1)6}>' in one piece with '!sched.tensor<[12], f32, flat = {0:(1)6}>'}}
+  %t = sched.start all_gather %x, %y over @tp on @communication sequence 0
+      : !sched.tensor<[12], f32, flat = {0:(1)6}>, !sched.tensor<[12], bf16, flat = {0:(1)6}> -> <<[12], f32>, <[12], bf16>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
+  %y = sched.input "y" : <[12], f32, partial = max {0:(1)6}>
+  // C5: the reduction
+  // expected-error@+1 {{'sched.start' op moves '!sched.tensor<[12], f32, partial = max {0:(1)6}>' in one piece with '!sched.tensor<[12], f32, partial = sum {0:(1)6}>'}}
+  %t = sched.start all_reduce %x, %y over @tp on @communication sequence 0
+      : !sched.tensor<[12], f32, partial = sum {0:(1)6}>, !sched.tensor<[12], f32, partial = max {0:(1)6}> -> <<[12], f32>, <[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.parameter ["x"] : <[12], f32, flat = {0:(1)6}>
+  // C6
+  // expected-error@+1 {{'sched.start' op makes 1 tensors of 2}}
+  %t = sched.start all_gather %x, %x over @tp on @communication sequence 0
+      : !sched.tensor<[12], f32, flat = {0:(1)6}>, !sched.tensor<[12], f32, flat = {0:(1)6}> -> <<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.stream @compute
+sched.program @forward {
+  %x = sched.parameter ["x"] : <[12], f32, flat = {0:(1)6}>
+  %t = sched.start all_gather %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32, flat = {0:(1)6}> -> <<[12], f32>>
+  // T2
+  // expected-error@+1 {{'sched.wait' op gives '!sched.tensor<[13], f32>', the token promises '!sched.token<<[12], f32>>'}}
+  %y = "sched.wait"(%t) {stream = @compute} : (!sched.token<<[12], f32>>) -> !sched.tensor<[13], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.program @forward {
+  %x = sched.parameter ["x"] : <[12], f32, flat = {0:(1)6}>
+  // expected-error@+1 {{expected a token, found '!sched.tensor<[12], f32, flat = {0:(1)6}>'}}
+  %y = sched.wait %x on @communication : !sched.tensor<[12], f32, flat = {0:(1)6}>
 }
 
 // -----

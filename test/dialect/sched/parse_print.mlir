@@ -34,16 +34,16 @@ sched.program @forward memory <parameters = 1, constants = 2, inputs = 3, peak =
     -> !sched.tensor<[4 over {0:(1)2}, 24], f32, partial = sum {1:(1)6}>
   // CHECK: %[[T:.*]] = sched.start reduce_scatter %[[Y]] dim 1 over @tp on @communication sequence 0 because "rowwise tp" in "layers.0"
   %t = sched.start reduce_scatter %y dim 1 over @tp on @communication sequence 0 because "rowwise tp" in "layers.0"
-    : <[4 over {0:(1)2}, 24], f32, partial = sum {1:(1)6}> -> <<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
-  // CHECK: %[[Z:.*]] = sched.wait %[[T]] on @compute : <<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
-  %z = sched.wait %t on @compute : <<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
+    : !sched.tensor<[4 over {0:(1)2}, 24], f32, partial = sum {1:(1)6}> -> <<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
+  // CHECK: %[[Z:.*]] = sched.wait %[[T]] on @compute : !sched.token<<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
+  %z = sched.wait %t on @compute : !sched.token<<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
   // CHECK: sched.free %[[Y]] on @compute
   sched.free %y on @compute : !sched.tensor<[4 over {0:(1)2}, 24], f32, partial = sum {1:(1)6}>
   // CHECK: %[[U:.*]] = sched.start all_to_all %[[Z]] from 1 dim 0 over @tp
   %u = sched.start all_to_all %z from 1 dim 0 over @tp on @communication sequence 1
-    : <[4 over {0:(1)2}, 24 over {1:(1)6}], f32> -> <<[4 over {0:(1)2, 1:(1)6}, 24], f32>>
+    : !sched.tensor<[4 over {0:(1)2}, 24 over {1:(1)6}], f32> -> <<[4 over {0:(1)2, 1:(1)6}, 24], f32>>
   // CHECK: sched.wait %[[U]]
-  %v = sched.wait %u on @compute : <<[4 over {0:(1)2, 1:(1)6}, 24], f32>>
+  %v = sched.wait %u on @compute : !sched.token<<[4 over {0:(1)2, 1:(1)6}, 24], f32>>
   sched.free %z on @compute : !sched.tensor<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>
   // CHECK: sched.slice %[[X]] on @compute : <[4 over {0:(1)2}, 8], f32> -> <[4 over {0:(1)2}, 8 over {1:(1)2}], f32>
   %s = sched.slice %x on @compute : <[4 over {0:(1)2}, 8], f32> -> <[4 over {0:(1)2}, 8 over {1:(1)2}], f32>
@@ -72,6 +72,24 @@ sched.program @step memory <parameters = 1, constants = 2, inputs = 3, peak = 5,
   // CHECK: sched.update %[[U]]#1 to %[[M]] : <[8], f32> to <[8], f32>
   sched.update %u#0 to %w : <[8], f32> to <[8], f32>
   sched.update %u#1 to %m : <[8], f32> to <[8], f32>
+}
+
+// CHECK: sched.program @flat {
+sched.program @flat {
+  // CHECK: %[[W:.*]] = sched.parameter ["w"] trainable : <[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>
+  %w = sched.parameter ["w"] trainable : <[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>
+  %b = sched.parameter ["b"] trainable : <[8], f32, flat = {0:(1)2}>
+  // CHECK: sched.state "w.master" of "w" copies : <[24 over {1:(1)6}, 8], f64, flat = {0:(1)2}>
+  %m = sched.state "w.master" of "w" copies : <[24 over {1:(1)6}, 8], f64, flat = {0:(1)2}>
+  // CHECK: %[[T:.*]] = sched.start all_gather %[[W]], %{{.*}} over @tp on @communication sequence 0 because "data dp" :
+  // CHECK-SAME: !sched.tensor<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, !sched.tensor<[8], f32, flat = {0:(1)2}> -> <<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
+  %t = sched.start all_gather %w, %b over @tp on @communication sequence 0 because "data dp"
+    : !sched.tensor<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, !sched.tensor<[8], f32, flat = {0:(1)2}> -> <<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
+  // CHECK: %[[Y:.*]]:2 = sched.wait %[[T]] on @compute : !sched.token<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
+  %y:2 = sched.wait %t on @compute : !sched.token<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
+  // CHECK: sched.output "y" %[[Y]]#1
+  sched.output "y" %y#1 : <[8], f32>
+  sched.free %y#0 on @compute : !sched.tensor<[24 over {1:(1)6}, 8], f32>
 }
 
 // CHECK: sched.program @reference devices [#sched.mesh_axis<"rank" = 1>] {

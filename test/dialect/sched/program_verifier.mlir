@@ -35,7 +35,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // P4
   // expected-error@+1 {{uses the unknown communicator @dp}}
-  %t = sched.start all_gather %x dim 0 over @dp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @dp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
 }
 
 // -----
@@ -65,7 +65,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // P6
   // expected-error@+1 {{has sequence number 1, the next one is 0}}
-  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 1 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
 }
 
 // -----
@@ -77,7 +77,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // T1
   // expected-error@+1 {{is waited for 0 times, must be exactly once}}
-  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
 }
 
 // -----
@@ -89,9 +89,9 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // T1
   // expected-error@+1 {{is waited for 2 times, must be exactly once}}
-  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
-  %a = sched.wait %t on @communication : <<[12], f32>>
-  %b = sched.wait %t on @communication : <<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %a = sched.wait %t on @communication : !sched.token<<[12], f32>>
+  %b = sched.wait %t on @communication : !sched.token<<[12], f32>>
 }
 
 // -----
@@ -143,11 +143,11 @@ sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
   // expected-note@+1 {{started here}}
-  %t = sched.start all_gather %y dim 0 over @tp on @compute sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start all_gather %y dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
   // L4
   // expected-error@+1 {{frees the input of a collective that is not waited for}}
   sched.free %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>
-  %z = sched.wait %t on @compute : <<[12], f32>>
+  %z = sched.wait %t on @compute : !sched.token<<[12], f32>>
 }
 
 // -----
@@ -195,15 +195,15 @@ sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
-  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
-  %y = sched.wait %t on @compute : <<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %y = sched.wait %t on @compute : !sched.token<<[12], f32>>
   sched.output "y" %y : <[12], f32>
 }
 sched.program @reference {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // expected-error@+1 {{'sched.start' op has sequence number 1, the next one is 0}}
-  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 1 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
-  %y = sched.wait %t on @compute : <<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %y = sched.wait %t on @compute : !sched.token<<[12], f32>>
   sched.output "y" %y : <[12], f32>
 }
 
@@ -214,11 +214,11 @@ sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
-  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
-  %y = sched.wait %t on @compute : <<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %y = sched.wait %t on @compute : !sched.token<<[12], f32>>
   // P6: a number that is taken
   // expected-error@+1 {{'sched.start' op has sequence number 0, the next one is 1}}
-  %u = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %u = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
 }
 
 // -----
@@ -267,13 +267,13 @@ sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
-  %t = sched.start all_gather %y dim 0 over @tp on @compute sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start all_gather %y dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
   // expected-note@+1 {{started here}}
-  %u = sched.start all_gather %y dim 0 over @tp on @compute sequence 1 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
-  %a = sched.wait %t on @compute : <<[12], f32>>
+  %u = sched.start all_gather %y dim 0 over @tp on @compute sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %a = sched.wait %t on @compute : !sched.token<<[12], f32>>
   // expected-error@+1 {{'sched.free' op frees the input of a collective that is not waited for}}
   sched.free %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>
-  %b = sched.wait %u on @compute : <<[12], f32>>
+  %b = sched.wait %u on @compute : !sched.token<<[12], f32>>
 }
 
 // -----
@@ -283,10 +283,10 @@ sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
-  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
   // L5: what a collective made
   // expected-error@+1 {{'sched.wait' op makes a value that is neither freed nor an output}}
-  %y = sched.wait %t on @compute : <<[12], f32>>
+  %y = sched.wait %t on @compute : !sched.token<<[12], f32>>
 }
 
 // -----
@@ -323,12 +323,12 @@ sched.stream @communication
 sched.program @step {
   %w = sched.parameter ["w"] : <[12 over {0:(1)6}], f32>
   // expected-note@+1 {{started here}}
-  %t = sched.start all_gather %w dim 0 over @tp on @communication sequence 0 : <[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start all_gather %w dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
   // L7
   // expected-error@+1 {{overwrites the input of a collective that is not waited for}}
   %u = sched.compute "meshplan.op"(%w) {a = #sched.operand<0>} overwrites [0] on @compute
     : (!sched.tensor<[12 over {0:(1)6}], f32>) -> !sched.tensor<[12 over {0:(1)6}], f32>
-  %g = sched.wait %t on @compute : <<[12], f32>>
+  %g = sched.wait %t on @compute : !sched.token<<[12], f32>>
 }
 
 // -----

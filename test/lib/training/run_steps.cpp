@@ -10,8 +10,10 @@
 #include "runtime/exec/shared_output.h"
 #include "runtime/exec/training_step.h"
 #include "runtime/tensor/compute_scope.h"
+#include "runtime/tensor/memory.h"
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 
@@ -42,6 +44,8 @@ struct Files {
 };
 
 Status trainRank(const Artifact &artifact, const artifact::Program &program, const Files &files, World &world) {
+  auto pool = std::make_shared<MemoryPool>();
+  PoolScope pooled(pool);
   ComputeScope compute(1, Device());
   MESHPLAN_ASSIGN_OR_RETURN(TrainingStep training, TrainingStep::create(artifact, world));
   MESHPLAN_ASSIGN_OR_RETURN(SharedOutput output,
@@ -54,7 +58,11 @@ Status trainRank(const Artifact &artifact, const artifact::Program &program, con
     MESHPLAN_RETURN_IF_ERROR(training.run());
     MESHPLAN_RETURN_IF_ERROR(training.step().writeOutputs(output.writer(), "step" + std::to_string(step) + "."));
   }
+  int64_t trained = pool->peak();
   MESHPLAN_RETURN_IF_ERROR(training.step().writeHeld(output.writer()));
+  int64_t planned = program.memory() ? program.memory()->peak() : 0;
+  std::printf("rank %" PRId64 ": peak %" PRId64 " planned %" PRId64 "\n", static_cast<int64_t>(world.rank()), trained,
+              planned);
   return output.commit();
 }
 
@@ -70,6 +78,7 @@ std::vector<std::pair<std::string, double>> takeSettings(std::vector<std::string
 }
 
 Status run(std::vector<std::pair<std::string, double>> settings, const std::vector<std::string> &words) {
+  installPoolAllocator();
   MESHPLAN_ASSIGN_OR_RETURN(Artifact artifact, loadSchedule(words[0]));
   MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, findProgram(artifact.schedule(), "step"));
   Files files{std::move(settings), words[2], nullptr, {}};

@@ -28,7 +28,8 @@ func.func @step(%w: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.kind = "
   // CHECK-SAME: decoupled = true
   // CHECK-SAME: backward
   // CHECK: return %{{.*}}, %[[U]]#0, %[[U]]#1, %[[U]]#2
-  return %loss, %g : tensor<f32>, tensor<8x4xf32>
+  %m0 = plan.match %g to %w : tensor<8x4xf32>, tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> -> tensor<8x4xf32>
+  return %loss, %m0 : tensor<f32>, tensor<8x4xf32>
 }
 
 // -----
@@ -47,7 +48,9 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "parameter"
   %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf32>
   // CHECK: plan.call "meshplan.sgd"(%arg0, {{.*}}weight_decay = 1.000000e-01
   // CHECK: plan.call "meshplan.sgd_momentum"(%arg1, {{.*}}dampening = 5.000000e-01 {{.*}}rate = 9.000000e-01
-  return %g, %g : tensor<4xf32>, tensor<4xf32>
+  %m0 = plan.match %g to %a : tensor<4xf32>, tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32>
+  %m1 = plan.match %g to %b : tensor<4xf32>, tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32>
+  return %m0, %m1 : tensor<4xf32>, tensor<4xf32>
 }
 
 // -----
@@ -69,7 +72,10 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{"tp"}]>> {plan.kind = "parame
   // CHECK: %[[ALL:.*]] = plan.call "aten.add.Tensor"(%[[AC]], %[[B]])
   // CHECK: %[[F:.*]] = plan.call "meshplan.clip_factor"(%[[ALL]]) {limit = 2.000000e+00
   // CHECK-COUNT-3: plan.call "meshplan.sgd"({{.*}}, %[[F]])
-  return %g, %g, %h : tensor<4xf32>, tensor<4xf32>, tensor<6xf32>
+  %m0 = plan.match %g to %a : tensor<4xf32>, tensor<4xf32, #plan.sharding<[{"tp"}]>> -> tensor<4xf32>
+  %m1 = plan.match %g to %b : tensor<4xf32>, tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32>
+  %m2 = plan.match %h to %c : tensor<6xf32>, tensor<6xf32, #plan.sharding<[{"tp"}]>> -> tensor<6xf32>
+  return %m0, %m1, %m2 : tensor<4xf32>, tensor<4xf32>, tensor<6xf32>
 }
 
 // -----
@@ -81,6 +87,124 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "parameter"
     -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) {
   %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf32>
   return %g : tensor<4xf32>
+}
+
+// -----
+
+// ZeRO-1: the state is flat, the parameter is cut to it, the gradient is reduced to it, and the new parameter is laid
+// out as the old one and written into it. Axes of one rank are none.
+plan.mesh [#plan.mesh_axis<"one" = 1>, #plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.data optimizer over [#plan.axis<"one">, #plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
+plan.optimizer "sgd" groups [{lr = 0.5 : f64, momentum = 0.9 : f64}]
+// CHECK: func.func @step(%[[W:arg0]]:
+// CHECK-SAME: %[[M:arg[0-9]]]: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}], flat = {"dp"}>> {plan.kind = "state", plan.names = ["w.momentum_buffer"], plan.of = 0 : i64}
+func.func @step(%w: tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 0 : i64, plan.kind = "parameter", plan.names = ["w"]})
+    -> (tensor<8x4xf32> {plan.gradient_of = 0 : i64}) {
+  // CHECK: %[[G:.*]] = plan.call "aten.full.default"
+  // CHECK: %[[CUT:.*]] = plan.match %[[G]] to %[[W]] flat [#plan.axis<"dp">] :
+  // CHECK: %[[OWN:.*]] = plan.constrain %[[W]] <[{}, {}], flat = {"dp"}> along [#plan.axis<"dp">] as "data dp"
+  // CHECK: %[[NEW:.*]]:2 = plan.call "meshplan.sgd_momentum"(%[[OWN]], %[[CUT]], {{.*}}%[[M]]
+  // CHECK: %[[WHOLE:.*]] = plan.match %[[NEW]]#0 to %[[W]] :
+  // CHECK: %[[UPDATED:.*]] = plan.call "meshplan.assign"(%[[W]], %[[WHOLE]])
+  // CHECK: return %[[UPDATED]], %[[NEW]]#1
+  %g = plan.call "aten.full.default"() {size = [8, 4], fill_value = 1.0 : f64} : () -> tensor<8x4xf32>
+  %m0 = plan.match %g to %w : tensor<8x4xf32>, tensor<8x4xf32, #plan.sharding<[{"tp"}, {}]>> -> tensor<8x4xf32>
+  return %m0 : tensor<8x4xf32>
+}
+
+// -----
+
+// ZeRO-3: the parameter is flat, and all that belongs to it is as it is. Squares of what is divided otherwise are
+// added up apart.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
+plan.optimizer "adam" groups [{lr = 0.5 : f64}] clip 1.0
+// CHECK: func.func @step(%[[W:arg0]]:
+// CHECK-SAME: #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = "state", plan.names = ["w.exp_avg"]
+// CHECK-SAME: #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = "state", plan.names = ["w.exp_avg_sq"]
+// CHECK-SAME: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "state", plan.names = ["b.exp_avg"]
+func.func @step(%w: tensor<4xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.data = 0 : i64, plan.kind = "parameter", plan.names = ["w"]},
+                %b: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["b"]})
+    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}, tensor<4xf32> {plan.gradient_of = 1 : i64}) {
+  // CHECK: %[[G:.*]] = plan.match %{{.*}} to %[[W]] :
+  // CHECK: %[[H:.*]] = plan.match %{{.*}} to %arg1 :
+  // CHECK: %[[ONE:.*]] = plan.call "meshplan.square_sum"(%[[G]])
+  // CHECK: %[[TWO:.*]] = plan.call "meshplan.square_sum"(%[[H]])
+  // CHECK: plan.call "aten.add.Tensor"(%[[ONE]], %[[TWO]])
+  // CHECK: %[[NEW:.*]]:3 = plan.call "meshplan.adam"(%[[W]], %[[G]],
+  // CHECK-NOT: meshplan.assign
+  // CHECK: return %[[NEW]]#0
+  %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf32>
+  %m0 = plan.match %g to %w : tensor<4xf32>, tensor<4xf32, #plan.sharding<[{}], flat = {"dp"}>> -> tensor<4xf32>
+  %m1 = plan.match %g to %b : tensor<4xf32>, tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32>
+  return %m0, %m1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// A master begins as the parameter and is changed in its place; the gradient is converted before it is added up, and
+// states are of the type that the statement says.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.precision {master = f32, state = f16}
+plan.optimizer "sgd" groups [{lr = 0.5 : f64, momentum = 0.9 : f64}]
+// CHECK: func.func @step(%[[W:arg0]]: tensor<4xbf16,
+// CHECK-SAME: %[[MASTER:arg1]]: tensor<4xf32, #plan.sharding<[{}]>> {plan.copies, plan.kind = "state", plan.names = ["w.master"], plan.of = 0 : i64}
+// CHECK-SAME: %[[M:arg[0-9]]]: tensor<4xf16, #plan.sharding<[{}]>> {plan.kind = "state", plan.names = ["w.momentum_buffer"], plan.of = 0 : i64}
+func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["w"]})
+    -> (tensor<4xbf16> {plan.gradient_of = 0 : i64}) {
+  // CHECK: %[[G:.*]] = plan.call "aten.full.default"
+  // CHECK: %[[WIDE:.*]] = plan.call "aten._to_copy.default"(%[[G]]) {dtype = f32,
+  // CHECK: %[[SUM:.*]] = plan.match %[[WIDE]] to %[[W]] : tensor<4xf32>,
+  // CHECK: %[[NEW:.*]]:2 = plan.call "meshplan.sgd_momentum"(%[[MASTER]], %[[SUM]],
+  // CHECK-SAME: -> (tensor<4xf32>, tensor<4xf16>)
+  // CHECK: %[[ROUNDED:.*]] = plan.call "aten._to_copy.default"(%[[NEW]]#0) {dtype = bf16,
+  // CHECK: %[[UPDATED:.*]] = plan.call "meshplan.assign"(%[[W]], %[[ROUNDED]])
+  // CHECK: return %[[UPDATED]], %[[NEW]]#0, %[[NEW]]#1
+  %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xbf16>
+  %m0 = plan.match %g to %w : tensor<4xbf16>, tensor<4xbf16, #plan.sharding<[{}]>> -> tensor<4xbf16>
+  return %m0 : tensor<4xbf16>
+}
+
+// -----
+
+// Reduced in 16 bits though the master is wide: addends are rounded, added up, and converted then. With ZeRO-2 the
+// master is flat, too.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.data gradients over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
+plan.precision {master = f32, reduce = bf16}
+plan.optimizer "sgd" groups [{lr = 0.5 : f64}]
+// CHECK: func.func @step(%[[W:arg0]]: tensor<4xbf16,
+// CHECK-SAME: %[[MASTER:arg1]]: tensor<4xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.copies,
+func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.data = 0 : i64, plan.kind = "parameter", plan.names = ["w"]})
+    -> (tensor<4xbf16> {plan.gradient_of = 0 : i64}) {
+  // CHECK: %[[ROUNDED:.*]] = plan.call "meshplan.round_addends"(%{{.*}}) {dtype = bf16,
+  // CHECK: %[[SUM:.*]] = plan.match %[[ROUNDED]] to %[[W]] flat [#plan.axis<"dp">] : tensor<4xbf16>,
+  // CHECK: %[[WIDE:.*]] = plan.call "aten._to_copy.default"(%[[SUM]]) {dtype = f32,
+  // CHECK: %[[NEW:.*]] = plan.call "meshplan.sgd"(%[[MASTER]], %[[WIDE]],
+  // CHECK-NOT: plan.constrain
+  // CHECK: %[[NARROW:.*]] = plan.call "aten._to_copy.default"(%[[NEW]]) {dtype = bf16,
+  // CHECK: %[[WHOLE:.*]] = plan.match %[[NARROW]] to %[[W]] :
+  // CHECK: plan.call "meshplan.assign"(%[[W]], %[[WHOLE]])
+  %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xbf16>
+  %m0 = plan.match %g to %w : tensor<4xbf16>, tensor<4xbf16, #plan.sharding<[{}]>> -> tensor<4xbf16>
+  return %m0 : tensor<4xbf16>
+}
+
+// -----
+
+// One rank shares nothing out: the parameter is changed in its place.
+plan.mesh [#plan.mesh_axis<"dp" = 1>]
+plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
+plan.optimizer "sgd" groups [{lr = 0.5 : f64}]
+// CHECK: func.func @step(%[[W:arg0]]:
+func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.data = 0 : i64, plan.kind = "parameter", plan.names = ["w"]})
+    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) {
+  // CHECK: plan.match %{{.*}} to %[[W]] :
+  // CHECK: %[[NEW:.*]] = plan.call "meshplan.sgd"(%[[W]],
+  // CHECK-NEXT: return %[[NEW]]
+  %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf32>
+  %m0 = plan.match %g to %w : tensor<4xf32>, tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32>
+  return %m0 : tensor<4xf32>
 }
 
 // -----

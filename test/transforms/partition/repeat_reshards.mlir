@@ -71,3 +71,31 @@ func.func @readers(%x: !divided) -> !whole {
   %4 = plan.reshard %x : !divided -> !whole
   return %4 : !whole
 }
+
+!flat = tensor<4x8xf32, #plan.sharding<[{}, {}], flat = {"tp"}>>
+!half = tensor<4x8xbf16, #plan.sharding<[{}, {}], flat = {"tp"}>>
+!wholeHalf = tensor<4x8xbf16, #plan.sharding<[{}, {}]>>
+
+// A parameter is gathered for each pass, unless the plan keeps what is gathered, also where it is converted before.
+// CHECK-LABEL: func.func @parameters(
+// CHECK-SAME: %[[GONE:arg0]]: {{.*}}, %[[KEPT:arg1]]: {{.*}}, %[[HALF:arg2]]:
+// CHECK-NEXT: %[[ONE:.*]] = plan.reshard %[[GONE]]
+// CHECK-NEXT: %[[TWO:.*]] = plan.reshard %[[KEPT]]
+// CHECK-NEXT: %[[NARROW:.*]] = plan.call "aten._to_copy.default"(%[[HALF]])
+// CHECK-NEXT: %[[THREE:.*]] = plan.reshard %[[NARROW]]
+// CHECK: plan.call "aten.add.Tensor"(%[[ONE]], %[[TWO]])
+// CHECK: plan.call "aten.neg.default"(%[[THREE]])
+// CHECK-NEXT: %[[AGAIN:.*]] = plan.reshard %[[GONE]]
+// CHECK-NEXT: plan.call "aten.mul.Tensor"(%[[AGAIN]], %[[TWO]]){{.*}} backward
+// CHECK-NEXT: plan.call "aten.sin.default"(%[[THREE]]){{.*}} backward
+func.func @parameters(%w: !flat {plan.data = 0 : i64}, %k: !flat {plan.data = 0 : i64, plan.keep}, %h: !flat {plan.data = 0 : i64, plan.keep}) {
+  %0 = plan.reshard %w : !flat -> !whole
+  %1 = plan.reshard %k : !flat -> !whole
+  %2 = plan.call "aten._to_copy.default"(%h) {self = #plan.operand<0>, dtype = bf16} : (!flat) -> !half
+  %3 = plan.reshard %2 : !half -> !wholeHalf
+  %4 = plan.call "aten.add.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %5 = plan.call "aten.neg.default"(%3) {self = #plan.operand<0>} : (!wholeHalf) -> !wholeHalf
+  %6 = plan.call "aten.mul.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %7 = plan.call "aten.sin.default"(%3) {self = #plan.operand<0>} backward : (!wholeHalf) -> !wholeHalf
+  return
+}

@@ -27,6 +27,7 @@ const WrongSchedule collectiveCases[] = {
     {"AllReduceSplits", [](ScheduleT &s) { valueOf(s, sum).dims[1]->axes = {artifact::AxisRef(1, 1, 3)}; },
      "1]: dim 1 has 3 shards, 1 x 1 expected"},
     {"GatherDim", [](ScheduleT &s) { startOf(s, startGather).dim = 2; }, "5]: dim 2 of 2"},
+    {"GatherWithoutDim", [](ScheduleT &s) { startOf(s, startGather).dim = -1; }, "5]: dim 1 is divided otherwise"},
     {"GatherOtherDim", [](ScheduleT &s) { startOf(s, startGather).dim = 0; }, "5]: dim 0 has 2 shards, 2 x 3 expected"},
     {"GatherCommunicator", [](ScheduleT &s) { startOf(s, startGather).communicator = 0; },
      "5]: dim 1 has 3 shards, 1 x 2 expected"},
@@ -103,7 +104,7 @@ const WrongSchedule collectiveCases[] = {
                                        forwardOf(s).instructions.begin() + slicePart);
      },
      "1]: the output is partial over other axes than what is left of the input's"},
-    {"GatherDimNegative", [](ScheduleT &s) { startOf(s, startGather).dim = -1; }, "5]: dim -1 of 2"},
+    {"GatherDimNegative", [](ScheduleT &s) { startOf(s, startGather).dim = -2; }, "5]: dim -2 of 2"},
     {"SliceDType", [](ScheduleT &s) { valueOf(s, part).dtype = artifact::DType::f64; }, "4]: dtype f32 becomes f64"},
     {"SliceShape", [](ScheduleT &s) { valueOf(s, part).dims[0]->extent = 10; }, "4]: the global shape changes"},
 };

@@ -114,9 +114,16 @@ const WrongSchedule lifetimeCases[] = {
     {"UseAfterOverwriting",
      [](ScheduleT &s) {
        at(s, linear).action.AsCompute()->overwrites = {input};
+       append(s, *at(s, linear).action.AsCompute());
+     },
+     "8]: args[0]: value 2 is used after it was overwritten"},
+    {"FreedTwiceAfterOverwriting",
+     [](ScheduleT &s) {
+       at(s, linear).action.AsCompute()->overwrites = {input};
+       append(s, freeOf({input}));
        append(s, freeOf({input}));
      },
-     "8]: values[0]: value 2 is used after it was overwritten"},
+     "9]: values[0]: value 2 is used after it was freed"},
     {"OverwrittenInFlight",
      [](ScheduleT &s) {
        artifact::ComputeT step = *at(s, linear).action.AsCompute();

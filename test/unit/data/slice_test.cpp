@@ -25,6 +25,74 @@ std::vector<CopiedRun> runsOf(const SliceRanges &ranges, const std::vector<int64
   return runsOf(ranges, shape, contiguousStrides(shape));
 }
 
+/// Places in the row-major tensor of `shape` of the elements of a slice, in the order of the local tensor.
+std::vector<int64_t> placesOf(const SliceRanges &ranges, const std::vector<int64_t> &shape) {
+  std::vector<int64_t> places = {0};
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    std::vector<int64_t> next;
+    for (int64_t place : places)
+      for (const Range &range : ranges[dim])
+        for (int64_t i = range.offset; i < range.offset + range.size; ++i)
+          next.push_back(place * shape[dim] + i);
+    places = std::move(next);
+  }
+  return places;
+}
+
+TEST(SlicesOfRun, AreTheElementsOfTheRunInOrder) {
+  struct Case {
+    std::vector<int64_t> shape;
+    SliceRanges ranges;
+  };
+  const Case cases[] = {{{}, {}},
+                        {{7}, {{{2, 4}}}},
+                        {{9}, {{{0, 2}, {4, 3}}}},
+                        {{4, 3}, {{{0, 4}}, {{0, 3}}}},
+                        {{5, 4}, {{{1, 3}}, {{1, 2}}}},
+                        {{6, 4}, {{{0, 2}, {4, 1}}, {{0, 1}, {2, 2}}}}, // parts in both dims
+                        {{2, 3, 4}, {{{0, 2}}, {{0, 3}}, {{0, 4}}}},
+                        {{3, 4, 5}, {{{1, 2}}, {{0, 2}, {3, 1}}, {{0, 2}, {3, 2}}}},
+                        {{2, 1, 3, 2}, {{{0, 2}}, {{0, 1}}, {{1, 2}}, {{0, 2}}}},
+                        {{3, 4}, {{{0, 0}}, {{0, 4}}}}, // a rank that the dims leave nothing
+                        {{3, 4}, {{{0, 3}}, {{2, 0}}}}};
+  for (const Case &each : cases) {
+    std::vector<int64_t> places = placesOf(each.ranges, each.shape);
+    auto count = static_cast<int64_t>(places.size());
+    for (int64_t begin = 0; begin <= count; ++begin)
+      for (int64_t end = begin; end <= count; ++end) {
+        std::vector<int64_t> found;
+        std::vector<SliceRanges> slices = slicesOfRun(each.ranges, {begin, end - begin});
+        EXPECT_LE(slices.size(), 2 * each.shape.size() + 1);
+        for (const SliceRanges &slice : slices) {
+          EXPECT_TRUE(checkSlice(slice, each.shape).ok());
+          for (int64_t place : placesOf(slice, each.shape))
+            found.push_back(place);
+        }
+        EXPECT_EQ(found, std::vector<int64_t>(places.begin() + begin, places.begin() + end))
+            << "elements " << begin << " to " << end << " of a slice of " << testing::PrintToString(each.shape);
+      }
+  }
+}
+
+TEST(SlicesOfRun, WholeRowsAreOneSlice) {
+  SliceRanges whole = wholeTensor(std::vector<int64_t>{6, 5});
+  EXPECT_THAT(slicesOfRun(whole, {0, 30}), ElementsAre(whole));
+  EXPECT_THAT(slicesOfRun(whole, {10, 15}), ElementsAre(SliceRanges{{{2, 3}}, {{0, 5}}}));
+  // The rest of a row, whole rows, the beginning of one.
+  EXPECT_THAT(slicesOfRun(whole, {3, 14}), ElementsAre(SliceRanges{{{0, 1}}, {{3, 2}}}, SliceRanges{{{1, 2}}, {{0, 5}}},
+                                                       SliceRanges{{{3, 1}}, {{0, 2}}}));
+  EXPECT_THAT(slicesOfRun(whole, {6, 3}), ElementsAre(SliceRanges{{{1, 1}}, {{1, 3}}}));
+  EXPECT_THAT(slicesOfRun(whole, {6, 0}), testing::IsEmpty());
+}
+
+TEST(LocalPart, CountsAcrossRanges) {
+  const std::vector<Range> ranges = {{2, 3}, {10, 4}};
+  EXPECT_THAT(localPart(ranges, 0, 7), ElementsAre(Range{2, 3}, Range{10, 4}));
+  EXPECT_THAT(localPart(ranges, 1, 3), ElementsAre(Range{3, 2}, Range{10, 1}));
+  EXPECT_THAT(localPart(ranges, 3, 2), ElementsAre(Range{10, 2}));
+  EXPECT_THAT(localPart(ranges, 5, 0), testing::IsEmpty());
+}
+
 TEST(ForEachRun, RunsAreAsLongAsPossible) {
   EXPECT_THAT(runsOf(wholeTensor(std::vector<int64_t>{4, 5, 6}), {4, 5, 6}), ElementsAre(CopiedRun{0, 0, 120}));
   EXPECT_THAT(runsOf({{{1, 2}}, {{0, 5}}, {{0, 6}}}, {4, 5, 6}), ElementsAre(CopiedRun{30, 0, 60}));

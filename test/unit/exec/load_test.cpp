@@ -73,6 +73,20 @@ TEST(Load, PiecesOfAnySizeGiveTheWhole) {
   }
 }
 
+/// Runs of the elements of a tensor: of whole rows, which is one slice, and of parts of them.
+TEST(Load, RunsAreTensorsOfOneDim) {
+  std::vector<float> whole = elements(mustLoad(request()));
+  for (Range run : {Range{10, 25}, Range{0, 85}, Range{3, 40}, Range{6, 2}, Range{7, 0}}) {
+    std::vector<FeedRequest> slices;
+    for (SliceRanges &slice : slicesOfRun(request().ranges, run))
+      slices.push_back({request().names, request().shape, std::move(slice), DType::f32});
+    auto tensor = loadTensor(RandomFeed(), slices, std::vector<int64_t>{run.size}, DType::f32);
+    ASSERT_TRUE(tensor.ok()) << tensor.status().message();
+    EXPECT_EQ(tensor->shape().size(), 1u);
+    EXPECT_EQ(elements(*tensor), std::vector<float>(whole.begin() + run.offset, whole.begin() + run.offset + run.size));
+  }
+}
+
 TEST(Load, TensorsWithoutDimsAndWithoutElements) {
   for (const FeedRequest &each :
        {FeedRequest{{"s"}, {}, {}, DType::f32}, FeedRequest{{"e"}, {4, 8}, {{}, {{0, 8}}}, DType::f32},

@@ -64,6 +64,11 @@ int ScheduleBuilder::input(std::string name, std::vector<TestDim> dims, DType dt
   return port.value = value(dims, dtype);
 }
 
+int ScheduleBuilder::flat(int value, std::vector<std::string> names) {
+  program().values[value]->flat_axes = axes(names);
+  return value;
+}
+
 int ScheduleBuilder::parameter(std::vector<std::string> names, std::vector<TestDim> dims, DType dtype) {
   auto &parameter = *program().parameters.emplace_back(std::make_unique<artifact::ParameterT>());
   parameter.names = names;
@@ -129,6 +134,15 @@ void ScheduleBuilder::collective(Kind kind, std::vector<std::string> axes, int i
   artifact::WaitT wait;
   wait.sequence = nextSequence++;
   add(std::move(wait));
+}
+
+void ScheduleBuilder::bucket(Kind kind, std::vector<std::string> axes, std::vector<int> inputs,
+                             std::vector<int> outputs) {
+  size_t place = program().instructions.size();
+  collective(kind, std::move(axes), inputs.front(), outputs.front());
+  artifact::StartT &start = *program().instructions[place]->action.AsStart();
+  start.more_inputs.assign(inputs.begin() + 1, inputs.end());
+  start.more_outputs.assign(outputs.begin() + 1, outputs.end());
 }
 
 void ScheduleBuilder::slice(int input, int output) {

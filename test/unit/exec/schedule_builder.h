@@ -33,6 +33,8 @@ public:
   int value(std::vector<TestDim> dims, DType dtype = DType::f64, std::vector<std::string> partial = {},
             artifact::Reduction reduction = artifact::Reduction::sum);
   int input(std::string name, std::vector<TestDim> dims, DType dtype = DType::f64);
+  /// Cuts what the dims leave to a rank once more, over these axes.
+  int flat(int value, std::vector<std::string> axes);
   int parameter(std::vector<std::string> names, std::vector<TestDim> dims, DType dtype = DType::f64);
   int constant(std::string name, std::vector<TestDim> dims, DType dtype, std::span<const std::byte> whole);
   void output(std::string name, int value);
@@ -41,6 +43,8 @@ public:
   void compute(std::string target, std::vector<artifact::ArgT> args, std::vector<int> outputs);
   /// Start and Wait over the axes.
   void collective(Kind kind, std::vector<std::string> axes, int input, int output, int dim = -1, int fromDim = -1);
+  /// One of several tensors.
+  void bucket(Kind kind, std::vector<std::string> axes, std::vector<int> inputs, std::vector<int> outputs);
   void slice(int input, int output);
   void free(std::vector<int> values);
 

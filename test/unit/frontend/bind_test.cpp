@@ -56,7 +56,7 @@ TEST(Bind, DesignExample) {
   std::vector<std::string> later;
   for (const LaterStatement &statement : plan.later)
     later.push_back(statement.name);
-  EXPECT_THAT(later, ElementsAre("microbatches", "data", "precision"));
+  EXPECT_THAT(later, ElementsAre("microbatches"));
 }
 
 TEST(Bind, StyleDetails) {

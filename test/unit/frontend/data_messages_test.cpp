@@ -81,6 +81,36 @@ p.plan:3:13: note: it stands here, too
               ^~~~~~~~~~~~~~~~~~~~~~~
 help: the form is 'overlap gradients, parameters | none'
 )"},
+    {"PrefetchWithoutOverlap",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { shard parameters, gradients, optimizer; overlap gradients; prefetch 2 }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:72: error: 'prefetch 2' and 'overlap gradients' contradict each other: what is gathered ahead overlaps, and nothing else
+    data dp { shard parameters, gradients, optimizer; overlap gradients; prefetch 2 }
+                                                                         ^~~~~~~~~~
+p.plan:3:53: note: the other option is here
+    data dp { shard parameters, gradients, optimizer; overlap gradients; prefetch 2 }
+                                                      ^~~~~~~~~~~~~~~~~
+help: remove one of them
+)"},
+    {"OverlapWithoutPrefetch",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { shard parameters, gradients, optimizer; prefetch 0; overlap parameters }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:53: error: 'prefetch 0' and 'overlap parameters' contradict each other: what is gathered ahead overlaps, and nothing else
+    data dp { shard parameters, gradients, optimizer; prefetch 0; overlap parameters }
+                                                      ^~~~~~~~~~
+p.plan:3:65: note: the other option is here
+    data dp { shard parameters, gradients, optimizer; prefetch 0; overlap parameters }
+                                                                  ^~~~~~~~~~~~~~~~~~
+help: remove one of them
+)"},
     {"Prefetch",
      R"(plan p {
   mesh dp = 2, tp = 3

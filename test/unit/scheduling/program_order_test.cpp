@@ -148,3 +148,21 @@ TEST(ProgramOrder, SolvesEveryConsistentProblem) {
     EXPECT_TRUE(llvm::is_sorted(ran)) << "seed " << seed;
   }
 }
+
+TEST(ProgramOrder, WaitsForWhatIsBlockingWhereItStarts) {
+  Problem problem = parse(twoStreams + R"(buffer y 1
+buffer z 1 kept
+buffer u 1 kept
+operation a on compute reads x writes y
+operation gather on communication over tp reads y writes z
+operation b on compute reads x writes u
+)")
+                        .problem;
+  problem.operations[1].blocking = true;
+  llvm::Expected<Solution> solution = programOrder(problem);
+  ASSERT_TRUE(bool(solution));
+  std::string steps;
+  for (Step step : solution->steps)
+    steps += describe(problem, step) + "; ";
+  EXPECT_EQ(steps, "run a; start gather; wait gather; free y; run b; ");
+}

@@ -282,6 +282,46 @@ TEST(LocalRanges, EachElementIsHeldByOneShardAndAllItsReplicas) {
   }
 }
 
+TEST(FlatRange, ByHand) {
+  std::vector<int64_t> mesh = {2, 3};
+  std::vector<AxisRef> both = {{0, 1, 2}, {1, 1, 3}};
+  auto run = [&](int64_t elements, const std::vector<AxisRef> &axes, int64_t rank) {
+    return flatRange(elements, axes, mesh, coordinateOfRank(rank, mesh));
+  };
+  EXPECT_EQ(run(7, {{1, 1, 3}}, 0), (Range{0, 3}));
+  EXPECT_EQ(run(7, {{1, 1, 3}}, 4), (Range{3, 2}));
+  EXPECT_EQ(run(7, {{1, 1, 3}}, 5), (Range{5, 2}));
+  EXPECT_EQ(run(12, both, 5), (Range{10, 2}));
+  EXPECT_EQ(run(9, {}, 5), (Range{0, 9})) << "without axes a rank holds all";
+  // Fewer elements than ranks: some hold none.
+  EXPECT_EQ(run(2, both, 0), (Range{0, 1}));
+  EXPECT_EQ(run(2, both, 1), (Range{1, 0}));
+  EXPECT_EQ(run(2, both, 3), (Range{1, 1}));
+}
+
+TEST(FlatRange, RanksHoldRunsThatDifferByOneElementAndMakeUpAll) {
+  for (const Layout &layout : layouts())
+    for (int64_t elements : {0, 1, 5, 35, 64}) {
+      int64_t count = shardCount(layout.axes);
+      std::map<int64_t, Range> byShard;
+      int64_t world = std::accumulate(layout.mesh.begin(), layout.mesh.end(), int64_t(1), std::multiplies<>());
+      for (int64_t rank = 0; rank < world; ++rank) {
+        std::vector<int64_t> coordinate = coordinateOfRank(rank, layout.mesh);
+        Range run = flatRange(elements, layout.axes, layout.mesh, coordinate);
+        EXPECT_GE(run.size, elements / count);
+        EXPECT_LE(run.size, (elements + count - 1) / count);
+        auto [known, isNew] = byShard.try_emplace(shardIndex(layout.axes, layout.mesh, coordinate), run);
+        EXPECT_EQ(known->second, run) << "ranks that differ in other axes only hold the same";
+      }
+      int64_t end = 0;
+      for (const auto &[shard, run] : byShard) {
+        EXPECT_EQ(run.offset, end);
+        end += run.size;
+      }
+      EXPECT_EQ(end, elements);
+    }
+}
+
 TEST(GroupOf, RanksThatDifferInTheAxesOnlyInShardOrder) {
   for (const Layout &layout : layouts()) {
     int64_t world = 1;

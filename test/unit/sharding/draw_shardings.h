@@ -31,6 +31,18 @@ inline plan::ShardingAttr drawSharding(std::mt19937 &random, plan::MeshOp mesh,
                                  mergeDigits(partial, mesh));
 }
 
+/// Makes some of the digits that divide nothing flat axes.
+inline plan::ShardingAttr drawFlat(std::mt19937 &random, plan::MeshOp mesh, llvm::ArrayRef<plan::AxisRefAttr> digits,
+                                   plan::ShardingAttr sharding) {
+  llvm::SmallVector<plan::AxisRefAttr> order(digits.begin(), digits.end());
+  std::shuffle(order.begin(), order.end(), random);
+  AxisList flat;
+  for (plan::AxisRefAttr digit : order)
+    if (!overlapsAny(allAxes(sharding), digit) && random() % 2 == 0)
+      flat.push_back(digit);
+  return sharding.withFlat(mergeDigits(flat, mesh));
+}
+
 /// Deals the dims of a sharding by random units, or part by part.
 inline plan::ShardingAttr drawDealing(std::mt19937 &random, plan::MeshOp mesh, plan::ShardingAttr sharding,
                                       llvm::ArrayRef<int64_t> shape) {

@@ -142,6 +142,41 @@ TEST_F(ReshardSteps, ShardsOfSeveralSizesAreDealtAnew) {
   });
 }
 
+TEST_F(ReshardSteps, FlatAxesComeLastAndGoFirst) {
+  check({
+      // What ranks hold whole is cut for nothing, and comes back as a gather.
+      {"8x16xf32", "[{}, {}]", R"([{}, {}], flat = {"c"})", "slice c", 0},
+      {"8x16xf32", R"([{}, {}], flat = {"c"})", "[{}, {}]", "all_gather c", 384},
+      {"8x16xf32", R"([{"a"}, {}], flat = {"c"})", R"([{"a"}, {}])", "all_gather c", 192},
+      {"8x16xf32", R"([{}, {}], flat = {"a", "c"})", "[{}, {}]", "all_gather a c", 448},
+      // A gradient is reduced to the run that the rank keeps.
+      {"8x16xf32", R"([{}, {}], partial = sum {"c"})", R"([{}, {}], flat = {"c"})", "reduce_scatter c", 384},
+      {"8x16xf32", R"([{"a"}, {}], partial = sum {"c"})", R"([{"a"}, {}], flat = {"c"})", "reduce_scatter c", 192},
+      // The run is reduced over the other axes when it is small.
+      {"8x16xf32", R"([{}, {}], partial = sum {"a", "c"})", R"([{}, {}], flat = {"c"})",
+       "reduce_scatter c; all_reduce a", 384 + 128},
+      {"8x16xf32", R"([{}, {}], partial = sum {"a", "c"})", R"([{}, {}], flat = {"a", "c"})", "reduce_scatter a c",
+       448},
+      // Free and partial axes take turns.
+      {"8x16xf32", R"([{}, {}], partial = sum {"c"})", R"([{}, {}], flat = {"a", "c"})", "slice a; reduce_scatter c",
+       192},
+      {"8x16xf32", R"([{}, {}], partial = sum {"a"})", R"([{}, {}], flat = {"a", "c"})", "reduce_scatter a; slice c",
+       256},
+      // Dims first: of what another axis divides less is reduced.
+      {"8x16xf32", R"([{}, {}], partial = sum {"c"})", R"([{"a"}, {}], flat = {"c"})",
+       "slice a dim 0; reduce_scatter c", 192},
+      {"8x16xf32", R"([{}, {}], partial = sum {"a", "c"})", R"([{"a"}, {}], flat = {"c"})",
+       "reduce_scatter a dim 0; reduce_scatter c", 256 + 192},
+      // Runs of other axes are cut anew.
+      {"8x16xf32", R"([{}, {}], flat = {"a"})", R"([{}, {}], flat = {"b"})", "all_gather a; slice b", 256},
+      {"8x16xf32", R"([{"a"}, {}], flat = {"c"})", R"([{}, {"a"}], flat = {"c"})",
+       "all_gather c; all_to_all a from 0 to 1; slice c", 192 + 128},
+      // 35 elements are 9, 9, 9 and 8.
+      {"5x7xf32", R"([{}, {}], flat = {"c"})", "[{}, {}]", "all_gather c", 105},
+      {"f32", R"([], partial = sum {"c"})", R"([], flat = {"c"})", "reduce_scatter c", 3},
+  });
+}
+
 // 3 units, each of which counts 3 times, are dealt to 4 ranks: neighbours hold the same.
 TEST_F(ReshardSteps, SharedUnitsAreMadeBySlicesOnly) {
   check({

@@ -133,6 +133,48 @@ TEST_F(ReshardTest, RandomUnevenPairsEndAtTheTarget) {
   }
 }
 
+TEST_F(ReshardTest, RandomFlatPairsEndAtTheTarget) {
+  MeshOp mesh = makeMesh({{"a", 2}, {"b", 3}, {"c", 4}});
+  auto [c1, c2] = splitAxis(axis("c"), 2, mesh);
+  llvm::SmallVector<AxisRefAttr> digits{axis("a"), axis("b"), c1, c2};
+  llvm::SmallVector<int64_t> shape{28, 40};
+  std::mt19937 random(13);
+  size_t moves = 0, longest = 0;
+  for (int draw = 0; draw < 300; ++draw) {
+    ShardingAttr from = drawDealing(random, mesh, drawSharding(random, mesh, digits, 2, digits), shape);
+    ShardingAttr to = drawDealing(random, mesh, drawSharding(random, mesh, digits, 2, {}), shape);
+    if (draw % 3 == 0) // as a parameter and its gradient: what is flat changes alone
+      to = from.withoutPartial();
+    if (draw % 2 == 0)
+      from = drawFlat(random, mesh, digits, from);
+    to = drawFlat(random, mesh, digits, to);
+    auto steps = check(from, to, mesh, shape);
+    moves += llvm::any_of(steps, [](const ReshardStep &step) { return step.dim == -1 && step.result.isFlat(); });
+    longest = std::max(longest, steps.size());
+    if (HasFailure())
+      FAIL() << "draw " << draw;
+  }
+  EXPECT_GT(moves, 50u);
+  EXPECT_LE(longest, 12u);
+}
+
+TEST_F(ReshardTest, AFlatTensorIsGatheredInOneStep) {
+  MeshOp mesh = makeMesh({{"dp", 2}, {"tp", 2}});
+  ShardingAttr dims = sharding({{axis("tp")}, {}});
+  auto steps = check(dims.withFlat({axis("dp")}), dims, mesh, {4, 4});
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_EQ(steps[0].kind, StepKind::allGather);
+  EXPECT_EQ(steps[0].dim, -1);
+}
+
+TEST_F(ReshardTest, WhatIsFlatIsGatheredBeforeDimsChange) {
+  MeshOp mesh = makeMesh({{"dp", 2}, {"tp", 2}});
+  auto steps = check(sharding({{axis("tp")}, {}}).withFlat({axis("dp")}), sharding({{}, {axis("tp")}}), mesh, {4, 4});
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0].kind, StepKind::allGather);
+  EXPECT_EQ(steps[1].kind, StepKind::allToAll);
+}
+
 TEST_F(ReshardTest, AnAxisIsTakenFromAnUnevenDimWithoutMovingTheRest) {
   MeshOp mesh = makeMesh({{"a", 2}, {"b", 2}});
   ShardingAttr both = sharding({{}}).withDim(0, divideDim(6, {axis("a"), axis("b")}, mesh));

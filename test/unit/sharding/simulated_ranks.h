@@ -107,16 +107,21 @@ private:
 
   /// Elements that the rank holds under a sharding.
   std::vector<int64_t> elements(plan::ShardingAttr sharding, int64_t rank) {
-    std::vector<int64_t> flat{0};
+    std::vector<int64_t> places{0};
     for (size_t dim = 0; dim < shape.size(); ++dim) {
       std::vector<int64_t> next;
-      for (int64_t prefix : flat)
+      for (int64_t prefix : places)
         for (Range range : localRanges(resolveDim(shape[dim], sharding.getDims()[dim], mesh), sizes, coordinate(rank)))
           for (int64_t i = range.offset; i < range.offset + range.size; ++i)
             next.push_back(prefix * shape[dim] + i);
-      flat = next;
+      places = next;
     }
-    return flat;
+    std::vector<AxisRef> axes;
+    for (plan::AxisRefAttr axis : sharding.getFlatAxes())
+      axes.push_back(resolveAxis(axis, mesh));
+    auto count = static_cast<int64_t>(places.size());
+    Range run = flatRange(count, axes, sizes, coordinate(rank));
+    return {places.begin() + run.offset, places.begin() + run.offset + run.size};
   }
 
   plan::MeshOp mesh;

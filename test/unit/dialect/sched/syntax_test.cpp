@@ -57,7 +57,12 @@ TEST_F(SchedSyntax, TextMeansTheType) {
        tensor({dim(4), dim(576)}, f32, Reduction::sum, {dp, tp})},
       {"!sched.tensor<[4 over {1:(1)3} unit 4], f32, partial = max {0:(1)2}>",
        tensor({dim(4, {tp}, 4)}, f32, Reduction::max, {dp})},
+      {"!sched.tensor<[4 over {1:(1)3}], f32, flat = {0:(1)2}>",
+       tensor({dim(4, {tp})}, f32, Reduction::none, {}, {dp})},
+      {"!sched.tensor<[4], f32, partial = sum {1:(1)3}, flat = {0:(1)2}>",
+       tensor({dim(4)}, f32, Reduction::sum, {tp}, {dp})},
       {"!sched.token<<[4], f32>>", TokenType::get(&context, tensor({dim(4)}, f32))},
+      {"!sched.token<<[4], f32>, <[], i1>>", TokenType::get(&context, {tensor({dim(4)}, f32), tensor({}, boolean)})},
   };
   expectTexts<Type>(cases);
 }
@@ -111,12 +116,16 @@ TEST_F(SchedSyntax, WrongTypesAreNamed) {
       {"!sched.tensor<[x], f32>", "expected integer value"},
       {"!sched.tensor<[4]>", "expected ','"},
       {"!sched.tensor<[4], 4>", "expected non-function type"},
-      {"!sched.tensor<[4], f32, max>", "expected 'partial'"},
+      {"!sched.tensor<[4], f32, max>", "expected 'flat'"},
       {"!sched.tensor<[4], f32, partial sum {0:(1)2}>", "expected '='"},
       {"!sched.tensor<[4], f32, partial = {0:(1)2}>", "expected valid keyword"},
       {"!sched.tensor<[4], f32, partial = sum 0:(1)2>", "expected '{'"},
       {"!sched.tensor<[4], f32, partial = mean {0:(1)2}>", "unknown reduction 'mean', expected sum, max or min"},
-      {"!sched.tensor<[4], f32, partial = sum {0:(1)2}, 1>", "expected '>'"},
+      {"!sched.tensor<[4], f32, partial = sum {0:(1)2}, 1>", "expected 'flat'"},
+      {"!sched.tensor<[4], f32, flat {0:(1)2}>", "expected '='"},
+      {"!sched.tensor<[4], f32, flat = 0:(1)2>", "expected '{'"},
+      {"!sched.tensor<[4], f32, flat = {0:(1)2}, partial = sum {1:(1)2}>", "expected '>'"},
+      {"!sched.tensor<[4 over {0:(1)2}], f32, flat = {0:(1)2}>", "axis 0 is used twice in one layout"},
       {"!sched.tensor<[4], f32, partial = sum {}>", "a partial tensor names both a reduction and axes"},
       {"!sched.tensor<[4 over {0:(1)2}], f32, partial = sum {0:(1)2}>", "axis 0 is used twice in one layout"},
   };

@@ -104,3 +104,45 @@ TEST(SliceStepTest, APartOfWhatTheRankHolds) {
   at::Tensor part = at::randn({3, 2}, at::kDouble);
   EXPECT_TRUE(at::equal(keptByLast({{7, {"dp"}}, {2}}, {{7, {"dp", "tp"}}, {2}}, part).first, part.slice(0, 2)));
 }
+
+TEST(SliceStepTest, FlatRunsAreCopies) {
+  ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
+  int input = builder.input("x", {{5}, {4}}), output = builder.flat(builder.value({{5}, {4}}), {"dp", "tp"});
+  builder.slice(input, output);
+  LoadedSchedule loaded(builder);
+  at::Tensor x = at::randn({5, 4}, at::kDouble);
+  for (int64_t rank = 0; rank < 6; ++rank) {
+    auto step = prepareSlice(loaded.view(rank), loaded.instruction(0));
+    ASSERT_TRUE(step.ok()) << step.status().message();
+    std::vector<Tensor> values(2);
+    values[input] = wrap(at::Tensor(x));
+    ASSERT_TRUE((*step)->run(values).ok());
+    at::Tensor kept = unwrap(values[output]);
+    // Of 20 elements rank i has those from ceil(20 i / 6).
+    int64_t begin = (20 * rank + 5) / 6, end = (20 * (rank + 1) + 5) / 6;
+    EXPECT_TRUE(at::equal(kept, x.flatten().slice(0, begin, end))) << "rank " << rank;
+    EXPECT_FALSE(kept.is_alias_of(x)) << "an optimizer changes it apart from what it was cut from";
+  }
+}
+
+TEST(SliceStepTest, AFlatRunIsCutFurther) {
+  ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
+  int x = builder.input("x", {{5}, {4}}), rows = builder.flat(builder.value({{5}, {4}}), {"dp"}),
+      cut = builder.flat(builder.value({{5}, {4}}), {"dp", "tp"});
+  builder.slice(x, rows);
+  builder.slice(rows, cut);
+  builder.output("y", cut);
+  at::Tensor tensor = at::randn({5, 4}, at::kDouble);
+  EXPECT_TRUE(at::equal(mustRun(builder, {{"x", tensor}})["y"], tensor));
+}
+
+TEST(SliceStepTest, AStridedTensorIsCutInItsOwnOrder) {
+  ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
+  int x = builder.input("x", {{4}, {5}}), turned = builder.value({{5}, {4}}),
+      cut = builder.flat(builder.value({{5}, {4}}), {"tp"});
+  builder.compute("aten.t.default", {tensorArg("self", x)}, {turned});
+  builder.slice(turned, cut);
+  builder.output("y", cut);
+  at::Tensor tensor = at::randn({4, 5}, at::kDouble);
+  EXPECT_TRUE(at::equal(mustRun(builder, {{"x", tensor}})["y"], tensor.t()));
+}

@@ -91,6 +91,100 @@ TEST(Optimizer, SgdWithMomentum) {
   }
 }
 
+/// PyTorch's SGD on float32 copies, rounded behind each step: what a step of 16-bit parameters is to give.
+void expectRoundedSteps(at::ScalarType type, double momentumRate, double dampening, bool nesterov) {
+  SCOPED_TRACE(at::toString(type));
+  at::manual_seed(5);
+  at::Tensor parameter = at::randn({6, 5}).to(type), momentum = at::zeros({6, 5}, type);
+  at::Tensor exact = parameter.to(at::kFloat).requires_grad_(), buffer;
+  auto options =
+      torch::optim::SGDOptions(0.1).momentum(momentumRate).dampening(dampening).weight_decay(0.05).nesterov(nesterov);
+  torch::optim::SGD optimizer({exact}, options);
+  for (int step = 1; step <= steps; ++step) {
+    at::Tensor gradient = at::randn({6, 5}).to(type), before = parameter.clone();
+    exact.mutable_grad() = gradient.to(at::kFloat);
+    optimizer.step();
+    if (momentumRate == 0)
+      callOperator(
+          "meshplan.sgd", {parameter, gradient, scalar(0.1)},
+          {value("parameter", 0), value("gradient", 1), value("learning_rate", 2), number("weight_decay", 0.05)});
+    else
+      callOperator("meshplan.sgd_momentum", {parameter, gradient, momentum, scalar(0.1), scalar(step)},
+                   {value("parameter", 0), value("gradient", 1), value("momentum", 2), value("learning_rate", 3),
+                    value("step", 4), number("rate", momentumRate), number("dampening", dampening),
+                    number("weight_decay", 0.05), flag("nesterov", nesterov)},
+                   2);
+    EXPECT_TRUE(at::equal(parameter, exact.detach().to(type))) << "step " << step;
+    EXPECT_FALSE(at::equal(parameter, before)) << "the step changes something";
+    // The next step begins at what was kept, in 16 bits.
+    torch::NoGradGuard guard;
+    exact.copy_(parameter);
+    if (momentumRate != 0) {
+      auto &state = static_cast<torch::optim::SGDParamState &>(*optimizer.state().at(exact.unsafeGetTensorImpl()));
+      EXPECT_TRUE(at::equal(momentum, state.momentum_buffer().to(type))) << "step " << step;
+      state.momentum_buffer().copy_(momentum);
+    }
+  }
+}
+
+TEST(Optimizer, SgdOfSixteenBitsIsRoundedOnce) {
+  for (at::ScalarType type : {at::kBFloat16, at::kHalf})
+    expectRoundedSteps(type, 0, 0, false);
+}
+
+TEST(Optimizer, SgdOfSixteenBitsWithMomentum) {
+  for (at::ScalarType type : {at::kBFloat16, at::kHalf}) {
+    expectRoundedSteps(type, 0.9, 0, false);
+    expectRoundedSteps(type, 0.9, 0.3, false);
+    expectRoundedSteps(type, 0.9, 0, true);
+  }
+}
+
+/// States of another type than the parameter: each step is that of states of its own type, which are rounded behind it.
+TEST(Optimizer, AdamWithStatesOfSixteenBits) {
+  at::Tensor parameter = at::randn({5, 3}), wide = parameter.clone();
+  at::Tensor average = at::zeros({5, 3}, at::kBFloat16), square = at::zeros({5, 3}, at::kBFloat16);
+  std::vector<Argument> arguments{value("parameter", 0),       value("gradient", 1),      value("average", 2),
+                                  value("square_average", 3),  value("learning_rate", 4), value("step", 5),
+                                  number("beta1", 0.8),        number("beta2", 0.95),     number("eps", 1e-6),
+                                  number("weight_decay", 0.1), flag("decoupled", true)};
+  for (int step = 1; step <= steps; ++step) {
+    at::Tensor gradient = at::randn({5, 3});
+    at::Tensor wideAverage = average.to(at::kFloat), wideSquare = square.to(at::kFloat);
+    callOperator("meshplan.adam", {wide, gradient, wideAverage, wideSquare, scalar(0.01), scalar(step)}, arguments, 3);
+    auto results =
+        callOperator("meshplan.adam", {parameter, gradient, average, square, scalar(0.01), scalar(step)}, arguments, 3);
+    EXPECT_EQ(results[1].data_ptr(), average.data_ptr());
+    EXPECT_EQ(results[2].data_ptr(), square.data_ptr());
+    EXPECT_TRUE(at::equal(parameter, wide)) << "step " << step;
+    EXPECT_TRUE(at::equal(average, wideAverage.to(at::kBFloat16))) << "step " << step;
+    EXPECT_TRUE(at::equal(square, wideSquare.to(at::kBFloat16))) << "step " << step;
+  }
+}
+
+TEST(Optimizer, MomentumOfAnotherType) {
+  at::Tensor parameter = at::randn({5, 3}), wide = parameter.clone(), momentum = at::zeros({5, 3}, at::kBFloat16);
+  std::vector<Argument> arguments{value("parameter", 0),     value("gradient", 1),      value("momentum", 2),
+                                  value("learning_rate", 3), value("step", 4),          number("rate", 0.9),
+                                  number("dampening", 0),    number("weight_decay", 0), flag("nesterov", true)};
+  for (int step = 1; step <= steps; ++step) {
+    at::Tensor gradient = at::randn({5, 3}), wideMomentum = momentum.to(at::kFloat);
+    callOperator("meshplan.sgd_momentum", {wide, gradient, wideMomentum, scalar(0.1), scalar(step)}, arguments, 2);
+    auto results =
+        callOperator("meshplan.sgd_momentum", {parameter, gradient, momentum, scalar(0.1), scalar(step)}, arguments, 2);
+    EXPECT_EQ(results[1].data_ptr(), momentum.data_ptr());
+    EXPECT_TRUE(at::equal(parameter, wide)) << "step " << step;
+    EXPECT_TRUE(at::equal(momentum, wideMomentum.to(at::kBFloat16))) << "step " << step;
+  }
+}
+
+TEST(Optimizer, AssignKeepsTheTensorAndItsType) {
+  at::Tensor self = at::zeros({2, 3}, at::kBFloat16), source = at::randn({3, 2}).t();
+  at::Tensor result = callOperator("meshplan.assign", {self, source}, {value("self", 0), value("source", 1)})[0];
+  EXPECT_EQ(result.data_ptr(), self.data_ptr());
+  EXPECT_TRUE(at::equal(self, source.to(at::kBFloat16)));
+}
+
 /// A factor is the same as a gradient that was multiplied before.
 TEST(Optimizer, AFactorOfTheGradient) {
   at::Tensor first = at::ones({3}, at::kDouble), second = first.clone(),

@@ -53,10 +53,32 @@ TEST(BindData, AnEmptyBlockShardsNothing) {
   EXPECT_THAT(data.axes, ElementsAre(0, 1));
   EXPECT_THAT(data.shard, IsEmpty());
   EXPECT_EQ(data.bucketBytes, std::nullopt);
-  EXPECT_FALSE(data.overlapGradients || data.overlapParameters);
+  EXPECT_TRUE(data.overlapGradients) << "what the plan does not say overlaps";
+  EXPECT_FALSE(data.overlapParameters) << "none are gathered";
   EXPECT_EQ(data.prefetch, 0);
   EXPECT_EQ(data.reduce, ReduceTime::LastMicrobatch);
   EXPECT_EQ(data.average, AverageTime::InCollective);
+}
+
+TEST(BindData, WhatIsMovedOverlapsUnlessThePlanSays) {
+  struct Case {
+    const char *options;
+    bool gradients, parameters;
+    int64_t prefetch;
+  };
+  for (const Case &each : {Case{"", true, true, 1}, Case{"overlap gradients, parameters", true, true, 1},
+                           Case{"overlap parameters", false, true, 1}, Case{"overlap gradients", true, false, 0},
+                           Case{"overlap none", false, false, 0}, Case{"prefetch 3", true, true, 3},
+                           Case{"prefetch 0", true, false, 0}, Case{"overlap gradients; prefetch 0", true, false, 0},
+                           Case{"overlap parameters; prefetch 2", false, true, 2}}) {
+    BoundData data = one(whole + each.options);
+    EXPECT_EQ(data.overlapGradients, each.gradients) << each.options;
+    EXPECT_EQ(data.overlapParameters, each.parameters) << each.options;
+    EXPECT_EQ(data.prefetch, each.prefetch) << each.options;
+  }
+  EXPECT_TRUE(one("shard gradients, optimizer").overlapGradients);
+  EXPECT_FALSE(one("shard gradients, optimizer").overlapParameters);
+  EXPECT_FALSE(one("overlap none").overlapGradients);
 }
 
 TEST(BindData, KindsAreShardedOverTheBlockOrSomeOfIt) {

@@ -22,8 +22,7 @@ TEST(BindTraining, WhatIsForLater) {
                     "unused model.embed_tokens\ntrain only lm_head\nrecompute model.layers.*")
                   .later,
               IsEmpty());
-  auto called = [](const char *name) { return testing::Field(&LaterStatement::name, name); };
-  EXPECT_THAT(bound("precision { compute bf16 }\ndata dp { }").later, ElementsAre(called("precision"), called("data")));
+  EXPECT_THAT(bound("precision { compute bf16 }\ndata dp { }").later, IsEmpty());
 }
 
 TEST(BindTraining, RecomputeNamesModules) {

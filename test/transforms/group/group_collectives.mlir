@@ -1,0 +1,150 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --plan-group-collectives | FileCheck %s
+
+// ZeRO-3: two units, of two parameters and of one. Each is gathered where its first parameter is needed, once for each
+// pass, and reduced when the last gradient is there.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+// CHECK: plan.data
+plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
+!flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+!addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
+// CHECK-LABEL: func.func @units(
+// CHECK-SAME: %[[A:arg0]]: {{.*}}, %[[B:arg1]]: {{.*}}, %[[C:arg2]]: {{.*}}, %[[X:arg3]]:
+func.func @units(%a: !flat {plan.kind = "parameter", plan.data = 0, plan.unit = 0}, %b: !flat {plan.kind = "parameter", plan.data = 0, plan.unit = 0},
+                 %c: !flat {plan.kind = "parameter", plan.data = 0, plan.unit = 1}, %x: !whole {plan.kind = "input"}) -> (!whole, !flat, !flat, !flat) {
+  // CHECK-NEXT: %[[WB:.*]] = plan.all_gather %[[B]] [#plan.axis<"dp">] bucket 0 :
+  // CHECK-NEXT: %[[WA:.*]] = plan.all_gather %[[A]] [#plan.axis<"dp">] bucket 0 :
+  // CHECK-NEXT: plan.call "aten.mul.Tensor"(%[[X]], %[[WA]])
+  // CHECK-NEXT: plan.call "aten.mul.Tensor"(%{{.*}}, %[[WB]])
+  // CHECK-NEXT: %[[WC:.*]] = plan.all_gather %[[C]] [#plan.axis<"dp">] :
+  // CHECK-NEXT: plan.call "aten.mul.Tensor"(%{{.*}}, %[[WC]])
+  %wa = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
+  %0 = plan.call "aten.mul.Tensor"(%x, %wa) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %wb = plan.all_gather %b [#plan.axis<"dp">] : !flat -> !whole
+  %1 = plan.call "aten.mul.Tensor"(%0, %wb) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %wc = plan.all_gather %c [#plan.axis<"dp">] : !flat -> !whole
+  %2 = plan.call "aten.mul.Tensor"(%1, %wc) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  // CHECK-NEXT: %[[GC:.*]] = plan.call "aten.mul.Tensor"(%{{.*}}, %{{.*}}){{.*}} backward
+  // CHECK-NEXT: %[[RC:.*]] = plan.reduce_scatter %[[GC]] [#plan.axis<"dp">] :
+  // CHECK-NEXT: plan.call "meshplan.sgd"(%[[C]], %[[RC]])
+  %gc = plan.call "aten.mul.Tensor"(%2, %1) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !addend
+  %rc = plan.reduce_scatter %gc [#plan.axis<"dp">] : !addend -> !flat
+  %nc = plan.call "meshplan.sgd"(%c, %rc) {parameter = #plan.operand<0>, gradient = #plan.operand<1>} backward : (!flat, !flat) -> !flat
+  // CHECK-NEXT: %[[WA2:.*]] = plan.all_gather %[[A]] [#plan.axis<"dp">] bucket 1 :
+  // CHECK-NEXT: %[[WB2:.*]] = plan.all_gather %[[B]] [#plan.axis<"dp">] bucket 1 :
+  // CHECK-NEXT: %[[GB:.*]] = plan.call "aten.mul.Tensor"(%{{.*}}, %[[WB2]]){{.*}} backward
+  // CHECK-NEXT: %[[GA:.*]] = plan.call "aten.mul.Tensor"(%{{.*}}, %[[WA2]]){{.*}} backward
+  // CHECK-NEXT: %[[RB:.*]] = plan.reduce_scatter %[[GB]] [#plan.axis<"dp">] bucket 2 :
+  // CHECK-NEXT: %[[RA:.*]] = plan.reduce_scatter %[[GA]] [#plan.axis<"dp">] bucket 2 :
+  // CHECK-NEXT: plan.call "meshplan.sgd"(%[[B]], %[[RB]])
+  // CHECK-NEXT: plan.call "meshplan.sgd"(%[[A]], %[[RA]])
+  %wb2 = plan.all_gather %b [#plan.axis<"dp">] : !flat -> !whole
+  %gb = plan.call "aten.mul.Tensor"(%2, %wb2) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !addend
+  %rb = plan.reduce_scatter %gb [#plan.axis<"dp">] : !addend -> !flat
+  %nb = plan.call "meshplan.sgd"(%b, %rb) {parameter = #plan.operand<0>, gradient = #plan.operand<1>} backward : (!flat, !flat) -> !flat
+  %wa2 = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
+  %ga = plan.call "aten.mul.Tensor"(%2, %wa2) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !addend
+  %ra = plan.reduce_scatter %ga [#plan.axis<"dp">] : !addend -> !flat
+  %na = plan.call "meshplan.sgd"(%a, %ra) {parameter = #plan.operand<0>, gradient = #plan.operand<1>} backward : (!flat, !flat) -> !flat
+  return %2, %na, %nb, %nc : !whole, !flat, !flat, !flat
+}
+
+// -----
+
+// Parameters that stay whole: units say nothing, and 64 bytes are two gradients. No overlap of gradients makes what
+// reduces them blocking.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.data replicated over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp"
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+!addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
+// CHECK-LABEL: func.func @buckets(
+func.func @buckets(%a: !whole {plan.kind = "parameter", plan.data = 0, plan.unit = 0}, %b: !whole {plan.kind = "parameter", plan.data = 0, plan.unit = 1},
+                   %c: !whole {plan.kind = "parameter", plan.data = 0, plan.unit = 2}, %ga: !addend, %gb: !addend, %gc: !addend)
+    -> (!whole {plan.gradient_of = 0 : i64}, !whole {plan.gradient_of = 1 : i64}, !whole {plan.gradient_of = 2 : i64}) {
+  // CHECK-NEXT: plan.all_reduce %arg3 [#plan.axis<"dp">] bucket 0 blocking :
+  // CHECK-NEXT: plan.all_reduce %arg4 [#plan.axis<"dp">] bucket 0 blocking :
+  // CHECK-NEXT: plan.all_reduce %arg5 [#plan.axis<"dp">] blocking :
+  %ra = plan.all_reduce %ga [#plan.axis<"dp">] : !addend -> !whole
+  %rb = plan.all_reduce %gb [#plan.axis<"dp">] : !addend -> !whole
+  %rc = plan.all_reduce %gc [#plan.axis<"dp">] : !addend -> !whole
+  return %ra, %rb, %rc : !whole, !whole, !whole
+}
+
+// -----
+
+// No bucket leaves each alone. Types, axes and statements are kept apart; so is what no statement is about.
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
+plan.data replicated over [#plan.axis<"dp">] bucket 4096 prefetch 0 as "data dp" {overlap_gradients}
+!w = tensor<8xf32, #plan.sharding<[{}]>>
+!h = tensor<8xbf16, #plan.sharding<[{}]>>
+!gw = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
+!gt = tensor<8xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
+!gh = tensor<8xbf16, #plan.sharding<[{}], partial = sum {"dp"}>>
+// CHECK-LABEL: func.func @apart(
+// CHECK-NOT: bucket
+// CHECK: plan.all_reduce %[[FIFTH:arg11]] [#plan.axis<"dp">] bucket 0 :
+// CHECK-NEXT: plan.all_reduce %[[SIXTH:arg12]] [#plan.axis<"dp">] bucket 0 :
+// CHECK-NOT: bucket
+// CHECK: return
+func.func @apart(%a: !w {plan.kind = "parameter", plan.data = 0}, %b: !w {plan.kind = "parameter", plan.data = 0}, %c: !h {plan.kind = "parameter", plan.data = 1},
+                 %d: !w {plan.kind = "parameter", plan.data = 1}, %e: !w {plan.kind = "parameter", plan.data = 1}, %f: !w {plan.kind = "parameter", plan.data = 1}, %g: !w {plan.kind = "parameter"},
+                 %ga: !gw, %gb: !gw, %gc: !gh, %gd: !gt, %ge: !gw, %gf: !gw, %gg: !gw)
+    -> (!w {plan.gradient_of = 0 : i64}, !w {plan.gradient_of = 1 : i64}, !h {plan.gradient_of = 2 : i64}, !w {plan.gradient_of = 3 : i64},
+        !w {plan.gradient_of = 4 : i64}, !w {plan.gradient_of = 5 : i64}, !w {plan.gradient_of = 6 : i64}) {
+  %ra = plan.all_reduce %ga [#plan.axis<"dp">] : !gw -> !w
+  %rb = plan.all_reduce %gb [#plan.axis<"dp">] : !gw -> !w
+  %rc = plan.all_reduce %gc [#plan.axis<"dp">] : !gh -> !h
+  %rd = plan.all_reduce %gd [#plan.axis<"tp">] : !gt -> !w
+  %re = plan.all_reduce %ge [#plan.axis<"dp">] : !gw -> !w
+  %rg = plan.all_reduce %gg [#plan.axis<"dp">] : !gw -> !w
+  %rf = plan.all_reduce %gf [#plan.axis<"dp">] : !gw -> !w
+  return %ra, %rb, %rc, %rd, %re, %rf, %rg : !w, !w, !h, !w, !w, !w, !w
+}
+
+// -----
+
+// ZeRO-1: new parameters of a unit are gathered in one piece behind the optimizer.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
+!flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+// CHECK-LABEL: func.func @updates(
+func.func @updates(%a: !whole {plan.kind = "parameter", plan.data = 0}, %b: !whole {plan.kind = "parameter", plan.data = 0}, %na: !flat, %nb: !flat)
+    -> (!whole {plan.updates = 0 : i64}, !whole {plan.updates = 1 : i64}) {
+  // CHECK-NEXT: %[[A:.*]] = plan.all_gather %arg2 [#plan.axis<"dp">] bucket 0 :
+  // CHECK-NEXT: %[[B:.*]] = plan.all_gather %arg3 [#plan.axis<"dp">] bucket 0 :
+  // CHECK-NEXT: plan.call "meshplan.assign"(%arg0, %[[A]])
+  // CHECK-NEXT: plan.call "meshplan.assign"(%arg1, %[[B]])
+  %wa = plan.all_gather %na [#plan.axis<"dp">] : !flat -> !whole
+  %0 = plan.call "meshplan.assign"(%a, %wa) {self = #plan.operand<0>, source = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %wb = plan.all_gather %nb [#plan.axis<"dp">] : !flat -> !whole
+  %1 = plan.call "meshplan.assign"(%b, %wb) {self = #plan.operand<0>, source = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  return %0, %1 : !whole, !whole
+}
+
+// -----
+
+// Between a parameter and its gather it may be converted: the conversion moves with it.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
+!flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
+!half = tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
+!whole = tensor<8xbf16, #plan.sharding<[{}]>>
+// CHECK-LABEL: func.func @converted(
+func.func @converted(%a: !flat {plan.kind = "parameter", plan.data = 0}, %b: !flat {plan.kind = "parameter", plan.data = 0}) {
+  // CHECK: %[[A:.*]] = plan.call "aten._to_copy.default"(%arg0)
+  // CHECK: %[[B:.*]] = plan.call "aten._to_copy.default"(%arg1)
+  // CHECK-NEXT: plan.all_gather %[[B]] [#plan.axis<"dp">] bucket 0
+  // CHECK-NEXT: plan.all_gather %[[A]] [#plan.axis<"dp">] bucket 0
+  // CHECK-NEXT: plan.call "aten.neg.default"
+  // CHECK-NEXT: plan.call "aten.neg.default"
+  %0 = plan.call "aten._to_copy.default"(%a) {self = #plan.operand<0>, dtype = bf16} : (!flat) -> !half
+  %1 = plan.all_gather %0 [#plan.axis<"dp">] : !half -> !whole
+  %2 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} : (!whole) -> !whole
+  %3 = plan.call "aten._to_copy.default"(%b) {self = #plan.operand<0>, dtype = bf16} : (!flat) -> !half
+  %4 = plan.all_gather %3 [#plan.axis<"dp">] : !half -> !whole
+  %5 = plan.call "aten.neg.default"(%4) {self = #plan.operand<0>} : (!whole) -> !whole
+  return
+}

@@ -1,0 +1,51 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --plan-place-data --verify-diagnostics | FileCheck %s
+
+plan.mesh [#plan.mesh_axis<"pod" = 2>, #plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"one" = 1>, #plan.mesh_axis<"tp" = 3>]
+plan.data parameters over [#plan.axis<"pod">, #plan.axis<"dp">, #plan.axis<"one">] prefetch 0 as "data pod, dp, one"
+plan.data gradients over [#plan.axis<"dp">] prefetch 0 as "data dp"
+plan.data parameters over [#plan.axis<"one">] prefetch 0 as "data one"
+
+// What the style leaves to a rank is cut over the axes of the statement that have more than one rank; gradients and
+// states of a statement that keeps parameters whole are none of this pass. The statements stay.
+// CHECK-COUNT-3: plan.data
+// CHECK-LABEL: func.func @forward(
+// CHECK-SAME: %arg0: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}], flat = {"pod", "dp"}>> {plan.data = 0 : i64}
+// CHECK-SAME: %arg1: tensor<8xf32, #plan.sharding<[{}], flat = {"pod", "dp"}>> {plan.data = 0 : i64, plan.unit = 3 : i64}
+// CHECK-SAME: %arg2: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 1 : i64}
+// CHECK-SAME: %arg3: tensor<12xf32, #plan.sharding<[{"tp"}]>> {plan.data = 2 : i64}
+// CHECK-SAME: %arg4: tensor<4xf32, #plan.sharding<[{"dp"}]>>)
+func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 0}, %1: tensor<8xf32, #plan.sharding<[{}]>> {plan.data = 0, plan.unit = 3},
+                   %2: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 1}, %3: tensor<12xf32, #plan.sharding<[{"tp"}]>> {plan.data = 2},
+                   %4: tensor<4xf32, #plan.sharding<[{"dp"}]>>) { return }
+
+// One rank has no one to share with.
+// CHECK-LABEL: func.func @reference(
+// CHECK-SAME: %arg0: tensor<12x8xf32> {plan.data = 0 : i64}
+func.func @reference(%0: tensor<12x8xf32> {plan.data = 0}) attributes {plan.single_rank} { return }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+// expected-error @below {{'data dp' divides parameter 'w' over axis 'dp', which its style divides it over already}}
+// expected-note @below {{help: shard over the other axes: 'shard ... over AXES'}}
+plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp"
+// expected-note @below {{the style is here}}
+func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"dp"}, {}]>> {plan.data = 0, plan.names = ["w", "tied"]}) { return }
+
+// -----
+
+// States would be divided twice, too.
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{'data dp, tp' divides parameter 'w' over axis 'tp', which its style divides it over already}}
+// expected-note @below {{help: shard over the other axes: 'shard ... over AXES'}}
+plan.data optimizer over [#plan.axis<"dp">, #plan.axis<"tp">] prefetch 0 as "data dp, tp"
+// expected-note @below {{the style is here}}
+func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 0, plan.names = ["w"]}) { return }
+
+// -----
+
+// What stays whole divides nothing.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.data replicated over [#plan.axis<"tp">] prefetch 0 as "data tp"
+func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 0, plan.names = ["w"]}) { return }

@@ -1,0 +1,67 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --plan-place-precision | FileCheck %s
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.precision {storage = f32}
+
+!flat = tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
+!whole = tensor<8xbf16, #plan.sharding<[{}]>>
+
+// Parameters are stored in the type and converted once, before they are gathered; other arguments and integers are not.
+// CHECK-LABEL: func.func @storage(
+// CHECK-SAME: %[[W:arg0]]: tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = "parameter"}
+// CHECK-SAME: %[[B:arg1]]: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = "parameter"}
+// CHECK-SAME: %arg2: tensor<8xi64
+// CHECK-SAME: %arg3: tensor<8xbf16, #plan.sharding<[{}]>> {plan.kind = "buffer"}
+// CHECK-SAME: %arg4: tensor<8xbf16, #plan.sharding<[{}]>> {plan.kind = "input"}
+func.func @storage(%w: !flat {plan.kind = "parameter"}, %b: !whole {plan.kind = "parameter"}, %i: tensor<8xi64, #plan.sharding<[{}]>> {plan.kind = "parameter"},
+                   %c: !whole {plan.kind = "buffer"}, %x: !whole {plan.kind = "input"}) {
+  // CHECK-DAG: %[[NARROW:.*]] = plan.call "aten._to_copy.default"(%[[W]]) {dtype = bf16, self = #plan.operand<0>} : (tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>) -> tensor<8xbf16>
+  // CHECK-DAG: %[[BIAS:.*]] = plan.call "aten._to_copy.default"(%[[B]]) {dtype = bf16, self = #plan.operand<0>} : (tensor<8xf32, #plan.sharding<[{}]>>) -> tensor<8xbf16>
+  // CHECK: plan.call "aten.add.Tensor"(%[[NARROW]], %[[BIAS]])
+  // CHECK: plan.call "aten.mul.Tensor"(%[[NARROW]], %arg4)
+  // CHECK-NOT: _to_copy
+  %0 = plan.call "aten.add.Tensor"(%w, %b) {self = #plan.operand<0>, other = #plan.operand<1>} : (!flat, !whole) -> tensor<8xbf16>
+  %1 = plan.call "aten.mul.Tensor"(%w, %x) {self = #plan.operand<0>, other = #plan.operand<1>} : (!flat, !whole) -> tensor<8xbf16>
+  return
+}
+
+// One rank computes as the archive does.
+// CHECK-LABEL: func.func @reference(
+// CHECK-SAME: %arg0: tensor<8xbf16> {plan.kind = "parameter"}
+func.func @reference(%w: tensor<8xbf16> {plan.kind = "parameter"}) attributes {plan.single_rank} {
+  return
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.precision {gather = f32, storage = f64}
+
+// What is gathered in another type is whole in that type first; what is not gathered has no such type.
+// CHECK-LABEL: func.func @gather(
+// CHECK-SAME: %[[W:arg0]]: tensor<8xf64, #plan.sharding<[{"tp"}], flat = {"dp"}>>
+// CHECK-SAME: %[[B:arg1]]: tensor<8xf64, #plan.sharding<[{"tp"}]>>
+func.func @gather(%w: tensor<8xbf16, #plan.sharding<[{"tp"}], flat = {"dp"}>> {plan.kind = "parameter"},
+                  %b: tensor<8xbf16, #plan.sharding<[{"tp"}]>> {plan.kind = "parameter"}) {
+  // CHECK-DAG: %[[FLAT:.*]] = plan.call "aten._to_copy.default"(%[[W]]) {dtype = f32,{{.*}} -> tensor<8xf32>
+  // CHECK-DAG: %[[WHOLE:.*]] = plan.constrain %[[FLAT]] <[{}]> along [#plan.axis<"dp">] as "precision" : tensor<8xf32> -> tensor<8xf32>
+  // CHECK-DAG: %[[NARROW:.*]] = plan.call "aten._to_copy.default"(%[[WHOLE]]) {dtype = bf16,{{.*}} -> tensor<8xbf16>
+  // CHECK-DAG: %[[BIAS:.*]] = plan.call "aten._to_copy.default"(%[[B]]) {dtype = bf16,{{.*}} -> tensor<8xbf16>
+  // CHECK: plan.call "aten.add.Tensor"(%[[NARROW]], %[[BIAS]])
+  %0 = plan.call "aten.add.Tensor"(%w, %b) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<8xbf16, #plan.sharding<[{"tp"}], flat = {"dp"}>>, tensor<8xbf16, #plan.sharding<[{"tp"}]>>) -> tensor<8xbf16>
+  return
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.precision {master = f32, reduce = f32, state = bf16, storage = bf16}
+
+// What a statement says of the optimizer, and the type that parameters have anyway, changes nothing here.
+// CHECK-LABEL: func.func @same(
+// CHECK-SAME: %arg0: tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
+// CHECK-NOT: plan.call
+// CHECK: return
+func.func @same(%w: tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = "parameter"}) { return }

@@ -1,0 +1,238 @@
+//===- verify_flat_test.cpp - flat values and collectives of several ------===//
+
+#include "runtime/artifact/sharding.h"
+#include "test/unit/artifact/refused_schedule.h"
+
+namespace meshplan {
+namespace {
+
+using artifact::AxisRef;
+using artifact::CollectiveKind;
+using artifact::ScheduleT;
+
+/// Values that addFlat adds behind those of buildSchedule.
+enum FlatValue { cut = testValueCount, otherCut, gathered, otherGathered, addend, otherAddend, total, otherTotal };
+
+/// Instructions that it adds.
+enum FlatInstruction {
+  sliceCut = freePart + 1,
+  sliceOther,
+  startBucket,
+  waitBucket,
+  makeAddends,
+  startScatter,
+  waitScatter
+};
+
+int add(ScheduleT &s, const artifact::ValueT &like, std::vector<AxisRef> flat = {}) {
+  artifact::ValueT value = like;
+  value.flat_axes = std::move(flat);
+  forwardOf(s).values.push_back(std::make_unique<artifact::ValueT>(value));
+  return static_cast<int>(forwardOf(s).values.size()) - 1;
+}
+
+artifact::StartT start(CollectiveKind kind, int sequence, std::array<int, 2> inputs, std::array<int, 2> outputs) {
+  artifact::StartT start;
+  start.kind = kind;
+  start.communicator = 1;
+  start.sequence = sequence;
+  start.input = inputs[0];
+  start.output = outputs[0];
+  start.more_inputs = {inputs[1]};
+  start.more_outputs = {outputs[1]};
+  return start;
+}
+
+artifact::WaitT waitFor(int sequence) {
+  artifact::WaitT wait;
+  wait.sequence = sequence;
+  return wait;
+}
+
+artifact::SliceT slice(int input, int output) {
+  artifact::SliceT slice;
+  slice.input = input;
+  slice.output = output;
+  return slice;
+}
+
+/// `whole`, cut twice over tp, the pieces gathered in one piece, and addends over tp scattered to such pieces.
+ScheduleT buildFlat() {
+  ScheduleT s = buildSchedule();
+  const AxisRef tp(1, 1, 3);
+  const artifact::ValueT whole = valueOf(s, TestValue::whole), product = valueOf(s, TestValue::product);
+  for (int i = 0; i < 2; ++i)
+    add(s, whole, {tp});
+  for (int i = 0; i < 2; ++i)
+    add(s, whole);
+  for (int i = 0; i < 2; ++i)
+    add(s, product);
+  for (int i = 0; i < 2; ++i)
+    add(s, whole, {tp});
+  append(s, slice(TestValue::whole, cut));
+  append(s, slice(TestValue::whole, otherCut));
+  append(s, start(CollectiveKind::all_gather, 2, {cut, otherCut}, {gathered, otherGathered}));
+  append(s, waitFor(2));
+  artifact::ComputeT compute;
+  compute.target = "aten.op";
+  compute.outputs = {addend, otherAddend};
+  append(s, compute);
+  artifact::StartT scatter = start(CollectiveKind::reduce_scatter, 3, {addend, otherAddend}, {total, otherTotal});
+  scatter.reduction = artifact::Reduction::sum;
+  append(s, scatter);
+  append(s, waitFor(3));
+  return s;
+}
+
+artifact::ValueT &at(ScheduleT &s, int value) { return *forwardOf(s).values[value]; }
+artifact::StartT &startAt(ScheduleT &s, int instruction) {
+  return *forwardOf(s).instructions[instruction]->action.AsStart();
+}
+artifact::SliceT &sliceAt(ScheduleT &s, int instruction) {
+  return *forwardOf(s).instructions[instruction]->action.AsSlice();
+}
+
+TEST(VerifyFlat, AcceptsWhatFits) {
+  EXPECT_EQ(verificationError(buildFlat()), "");
+  ScheduleT schedule = buildFlat();
+  forwardOf(schedule).outputs[0]->value = total; // what is flat may be given
+  EXPECT_EQ(verificationError(schedule), "");
+}
+
+class VerifyFlatCase : public testing::TestWithParam<WrongSchedule> {};
+
+TEST_P(VerifyFlatCase, IsRefused) {
+  ScheduleT schedule = buildFlat();
+  GetParam().change(schedule);
+  EXPECT_EQ(verificationError(schedule), std::string("programs[0]: ") + GetParam().message);
+}
+
+const WrongSchedule flatCases[] = {
+    {"Axis", [](ScheduleT &s) { at(s, cut).flat_axes = {AxisRef(7, 1, 3)}; },
+     "values[7]: flat: axes[0]: axis 7 of a mesh with 2 axes"},
+    {"AxisOfADim", [](ScheduleT &s) { at(s, cut).flat_axes = {AxisRef(0, 1, 2)}; },
+     "values[7]: flat: axes[0]: axis 0 is used twice"},
+    {"GatherOverOtherRanks", [](ScheduleT &s) { startAt(s, startBucket).communicator = 0; },
+     "instructions[10]: the flat axes are not those of the communicator"},
+    {"GatherOfWhatIsNotFlat", [](ScheduleT &s) { at(s, cut).flat_axes.clear(); },
+     "instructions[10]: the flat axes are not those of the communicator"},
+    {"GatherStaysFlat", [](ScheduleT &s) { at(s, gathered).flat_axes = {AxisRef(1, 1, 3)}; },
+     "instructions[10]: the flat axes are not those of the communicator"},
+    {"GatherChangesDims", [](ScheduleT &s) { at(s, gathered).dims[0]->axes.clear(); },
+     "instructions[10]: dim 0 is divided otherwise"},
+    {"GatherAlongADim",
+     [](ScheduleT &s) {
+       startAt(s, startBucket).more_inputs.clear();
+       startAt(s, startBucket).more_outputs.clear();
+       startAt(s, startBucket).dim = 1;
+     },
+     "instructions[10]: a collective along a dim of a flat value"},
+    {"ScatterLeavesAllWhole", [](ScheduleT &s) { at(s, total).flat_axes.clear(); },
+     "instructions[13]: the flat axes are not those of the communicator"},
+    {"PermuteOfFlat",
+     [](ScheduleT &s) {
+       startAt(s, startBucket).kind = CollectiveKind::permute;
+       startAt(s, startBucket).more_inputs.clear();
+       startAt(s, startBucket).more_outputs.clear();
+     },
+     "instructions[10]: a collective along a dim of a flat value"},
+    {"AllReduceMakesFlat", [](ScheduleT &s) { startAt(s, startScatter).kind = CollectiveKind::all_reduce; },
+     "instructions[13]: the flat axes are not those of the communicator"},
+    {"SliceLosesFlat", [](ScheduleT &s) { sliceAt(s, sliceOther) = slice(cut, otherGathered); },
+     "instructions[9]: the flat axes of the input are not the first ones of the output"},
+    {"SliceChangesDims", [](ScheduleT &s) { at(s, cut).dims[0]->axes.clear(); },
+     "instructions[8]: dim 0 is divided otherwise"},
+    {"FewerOutputs", [](ScheduleT &s) { startAt(s, startBucket).more_outputs.clear(); },
+     "instructions[10]: 2 inputs and 1 outputs"},
+    {"FewerInputs", [](ScheduleT &s) { startAt(s, startBucket).more_inputs.clear(); },
+     "instructions[10]: 1 inputs and 2 outputs"},
+    {"InputOfTheBucket", [](ScheduleT &s) { startAt(s, startBucket).more_inputs = {60}; },
+     "instructions[10]: input: value 60 of 15"},
+    {"OutputOfTheBucket", [](ScheduleT &s) { startAt(s, startBucket).more_outputs = {gathered}; },
+     "instructions[10]: output: value 9 is defined twice"},
+    {"SecondOfTheBucket", [](ScheduleT &s) { at(s, otherGathered).dims[0]->axes.clear(); },
+     "instructions[10]: dim 0 is divided otherwise"},
+    {"DTypesOfTheBucket",
+     [](ScheduleT &s) {
+       for (int value : {static_cast<int>(otherAddend), static_cast<int>(otherTotal)})
+         at(s, value).dtype = artifact::DType::bf16;
+     },
+     "instructions[13]: tensors of several dtypes in one collective"},
+    {"BucketAlongADim",
+     [](ScheduleT &s) {
+       // Two gathers along dim 1, in one.
+       for (int value : {static_cast<int>(cut), static_cast<int>(otherCut)}) {
+         at(s, value).flat_axes.clear();
+         at(s, value).dims[1]->axes = {AxisRef(1, 1, 3)};
+       }
+       startAt(s, startBucket).dim = 1;
+     },
+     "instructions[10]: several tensors in a collective that moves one"},
+    {"FreedInFlight",
+     [](ScheduleT &s) {
+       artifact::FreeT free;
+       free.values = {otherCut};
+       append(s, free);
+       std::rotate(forwardOf(s).instructions.begin() + waitBucket, forwardOf(s).instructions.end() - 1,
+                   forwardOf(s).instructions.end());
+     },
+     "instructions[11]: values[0]: value 8 is freed before the wait of a collective that reads it"},
+    {"UsedInFlight",
+     [](ScheduleT &s) {
+       add(s, at(s, otherCut), {AxisRef(1, 1, 3)});
+       append(s, slice(otherGathered, otherTotal + 1));
+       std::rotate(forwardOf(s).instructions.begin() + waitBucket, forwardOf(s).instructions.end() - 1,
+                   forwardOf(s).instructions.end());
+     },
+     "instructions[11]: input: value 10 is used before the wait of its collective"},
+    {"InputsAreNotFlat", [](ScheduleT &s) { valueOf(s, input).flat_axes = {AxisRef(1, 1, 1)}; },
+     "inputs[0]: value 2 is flat"},
+    {"ConstantsAreNotFlat", [](ScheduleT &s) { valueOf(s, table).flat_axes = {AxisRef(1, 1, 3)}; },
+     "constants[0]: value 1 is flat"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Flat, VerifyFlatCase, testing::ValuesIn(flatCases), nameOfCase);
+
+/// A state that begins as the parameter of value `weight`.
+ScheduleT buildCopy(std::string parameter, int64_t rows) {
+  ScheduleT s = buildSchedule();
+  auto state = std::make_unique<artifact::StateT>();
+  state->name = "lm_head.weight.master";
+  state->parameter = std::move(parameter);
+  state->copies = true;
+  state->value = add(s, valueOf(s, weight));
+  at(s, state->value).dims[0]->extent = rows;
+  at(s, state->value).flat_axes = {AxisRef(0, 1, 2)};
+  forwardOf(s).states.push_back(std::move(state));
+  return s;
+}
+
+TEST(VerifyCopies, AreOfTheShapeOfTheirParameter) {
+  EXPECT_EQ(verificationError(buildCopy("lm_head.weight", 12)), "");
+  std::string place = "programs[0]: states[0]: it copies ";
+  EXPECT_EQ(verificationError(buildCopy("lm_head.weight", 13)),
+            place + "'lm_head.weight', which has another shape or is missing");
+  EXPECT_EQ(verificationError(buildCopy("embed_tokens.weight", 12)),
+            place + "'embed_tokens.weight', which has another shape or is missing")
+      << "a parameter is named by its first name";
+}
+
+TEST(LocalShape, OfAFlatValueIsARun) {
+  ScheduleT s = buildFlat();
+  size_t size;
+  std::vector<uint64_t> bytes = pack(s, size);
+  auto schedule = verifySchedule(std::as_bytes(std::span(bytes)).first(size));
+  ASSERT_TRUE(schedule.ok());
+  const artifact::Value &value = *(*schedule)->programs()->Get(0)->values()->Get(cut);
+  const int64_t mesh[] = {2, 3};
+  // 8 x 12 elements, of which the dims leave 48 to a rank.
+  for (int64_t rank = 0; rank < 6; ++rank) {
+    std::vector<int64_t> coordinate = coordinateOfRank(rank, mesh);
+    EXPECT_EQ(localShapeOf(value, mesh, coordinate), std::vector<int64_t>{16});
+    EXPECT_EQ(localRunOf(value, mesh, coordinate), (Range{rank % 3 * 16, 16}));
+    EXPECT_EQ(localRangesOf(value, mesh, coordinate)[0], (std::vector<Range>{{rank / 3 * 4, 4}}));
+  }
+}
+
+} // namespace
+} // namespace meshplan

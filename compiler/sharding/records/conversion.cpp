@@ -76,8 +76,6 @@ static Linearity ofAddends(const CallView &) {
   return linearity;
 }
 
-static LocalCall toCopy(const CallView &call, plan::MeshOp) { return {"aten._to_copy.default", call.args}; }
-
 static Linearity inSource(const CallView &call) { return linearIn(call, {{"src"}}); }
 
 /// True if a dropout leaves every element as it is.
@@ -128,7 +126,6 @@ void addConversionRecords(OpRegistry &registry) {
                 .rule = sameShapeRule,
                 .linearity = ofAddends,
                 .cost = copyCost,
-                .localize = toCopy,
                 .isPointwise = true,
                 .roundsAddends = true});
   for (StringRef target : {"aten.alias.default", "aten.detach.default"})

@@ -32,12 +32,16 @@ const llvm::StringSet<> withoutDerivative = {
     "meshplan.linear_f32",
     "meshplan.matmul_f32",
     "meshplan.mean_addend",
-    // steps of optimizers
+    // steps of optimizers, and of microbatches
+    "meshplan.accumulate",
     "meshplan.adam",
+    "meshplan.assign",
     "meshplan.clip_factor",
+    "meshplan.round_addends",
     "meshplan.sgd",
     "meshplan.sgd_momentum",
     "meshplan.square_sum",
+    "meshplan.take_microbatch",
     // weights of classes, which are not trained
     "meshplan.class_weight",
 };

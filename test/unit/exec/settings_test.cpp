@@ -117,6 +117,17 @@ TEST_F(SettingsTest, StepsAreCountedFromTheFirst) {
             "the setting 'step' is 0, it must be a whole number from 1 to 2147483647");
 }
 
+TEST_F(SettingsTest, TheMicrobatchFollowsFromTheRun) {
+  add("microbatch", 0);
+  LoadedSchedule with(builder);
+  const artifact::Program &own = *with.schedule().programs()->Get(0);
+  Settings settings(own);
+  settings.setMicrobatch(3);
+  EXPECT_EQ(settings.numberAt(*own.settings()->Get(4), 9), 3);
+  EXPECT_EQ(settings.set("microbatch", 1).message(),
+            "the program has no setting 'microbatch'; it has optimizer.lr, optimizer.group1.lr, step, seed");
+}
+
 TEST_F(SettingsTest, SeedsAreWholeNumbers) {
   Settings settings(program());
   EXPECT_TRUE(settings.set("seed", 9007199254740991.0).ok());

@@ -119,6 +119,7 @@ static void defineTraining(torch::Library &library) {
   library.def("assign(Tensor(a!) self, Tensor source) -> Tensor(a!)", &assign);
   library.def("accumulate(Tensor(a!) self, Tensor addend) -> Tensor(a!)", &accumulate);
   library.def("take_microbatch(Tensor(a) self, Tensor index, int dim, int count) -> Tensor(a)", &takeMicrobatch);
+  library.def("round_addends(Tensor self, *, ScalarType dtype) -> Tensor", &roundAddends);
   library.def("square_sum(Tensor self) -> Tensor", &squareSum);
   library.def("clip_factor(Tensor squared_norm, float limit) -> Tensor", &clipFactor);
 }

@@ -44,3 +44,27 @@ func.func @clip_factor(%0: tensor<f32> {plan.range = [0.1 : f64, 4.0 : f64]}) ->
     : (tensor<f32>) -> tensor<f32>
   return %r : tensor<f32>
 }
+
+func.func @assign(%0: tensor<6x8xbf16>, %1: tensor<6x8xf32>) -> tensor<6x8xbf16> {
+  %r = plan.call "meshplan.assign"(%0, %1) {self = #plan.operand<0>, source = #plan.operand<1>}
+    : (tensor<6x8xbf16>, tensor<6x8xf32>) -> tensor<6x8xbf16>
+  return %r : tensor<6x8xbf16>
+}
+
+func.func @accumulate(%0: tensor<6x8xf32>, %1: tensor<6x8xf32>) -> tensor<6x8xf32> {
+  %r = plan.call "meshplan.accumulate"(%0, %1) {self = #plan.operand<0>, addend = #plan.operand<1>}
+    : (tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<6x8xf32>
+  return %r : tensor<6x8xf32>
+}
+
+func.func @take_microbatch(%0: tensor<6x8xf32>, %1: tensor<f64> {plan.range = [1.0 : f64, 1.1 : f64]}) -> tensor<2x8xf32> {
+  %r = plan.call "meshplan.take_microbatch"(%0, %1) {self = #plan.operand<0>, index = #plan.operand<1>, dim = 0 : i64, count = 3 : i64}
+    : (tensor<6x8xf32>, tensor<f64>) -> tensor<2x8xf32>
+  return %r : tensor<2x8xf32>
+}
+
+func.func @round_addends(%0: tensor<6x8xf32>) -> tensor<6x8xbf16> {
+  %r = plan.call "meshplan.round_addends"(%0) {self = #plan.operand<0>, dtype = bf16}
+    : (tensor<6x8xf32>) -> tensor<6x8xbf16>
+  return %r : tensor<6x8xbf16>
+}

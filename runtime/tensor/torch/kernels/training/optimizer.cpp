@@ -117,6 +117,10 @@ at::Tensor meshplan::accumulate(at::Tensor self, const at::Tensor &addend) {
   return self.add_(addend);
 }
 
+at::Tensor meshplan::roundAddends(const at::Tensor &self, at::ScalarType dtype) {
+  return self.to(dtype, /*non_blocking=*/false, /*copy=*/true);
+}
+
 at::Tensor meshplan::takeMicrobatch(const at::Tensor &self, const at::Tensor &index, int64_t dim, int64_t count) {
   TORCH_CHECK(count > 0 && self.size(dim) % count == 0, "dim ", dim, " of ", self.sizes(), " is not made of ", count,
               " microbatches");

@@ -41,6 +41,9 @@ at::Tensor assign(at::Tensor self, const at::Tensor &source);
 /// `self`, with `addend` added to it.
 at::Tensor accumulate(at::Tensor self, const at::Tensor &addend);
 
+/// A copy in another dtype.
+at::Tensor roundAddends(const at::Tensor &self, at::ScalarType dtype);
+
 /// A view of piece `index` (a tensor of one number) of the `count` equal ones of a dim.
 at::Tensor takeMicrobatch(const at::Tensor &self, const at::Tensor &index, int64_t dim, int64_t count);
 

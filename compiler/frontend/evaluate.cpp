@@ -229,6 +229,10 @@ std::optional<Environment> Evaluator::environment() {
       reportSize(name, size);
     else if (__builtin_mul_overflow(product, size, &product))
       diagnostics.error(result.mesh.range, "the number of ranks does not fit in 64 bits");
+    // The compiler's name of time (timeAxisName of the plan dialect).
+    if (name.text == "microbatch")
+      diagnostics.error(name.range, "an axis cannot be named 'microbatch': microbatches follow one another in time")
+          .help("give the axis another name");
     result.mesh.axes.push_back({name.text, size, name.range});
   }
   checkWorld(result, product);

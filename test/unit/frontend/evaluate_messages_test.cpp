@@ -189,6 +189,16 @@ help: an axis has at least one rank
     mesh x = a, y = a
     ^~~~~~~~~~~~~~~~~
 )"},
+    {"AxisNamedAsTime",
+     R"(plan p {
+  mesh dp = 2, microbatch = 3
+}
+)",
+     R"(p.plan:2:16: error: an axis cannot be named 'microbatch': microbatches follow one another in time
+    mesh dp = 2, microbatch = 3
+                 ^~~~~~~~~~
+help: give the axis another name
+)"},
 };
 
 } // namespace

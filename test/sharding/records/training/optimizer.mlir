@@ -44,3 +44,14 @@ func.func @clip_factor(%0: tensor<f32> {plan.range = [0.1 : f64, 4.0 : f64]}) ->
     : (tensor<f32>) -> tensor<f32>
   return %r : tensor<f32>
 }
+
+func.func @assign(%0: tensor<6x8xf32>, %1: tensor<6x8xf32>) -> tensor<6x8xf32> {
+  %r = plan.call "meshplan.assign"(%0, %1) {self = #plan.operand<0>, source = #plan.operand<1>}
+    : (tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<6x8xf32>
+  return %r : tensor<6x8xf32>
+}
+
+func.func @round_addends(%0: tensor<6x8xf32>) -> tensor<6x8xbf16> {
+  %r = plan.call "meshplan.round_addends"(%0) {self = #plan.operand<0>, dtype = bf16} : (tensor<6x8xf32>) -> tensor<6x8xbf16>
+  return %r : tensor<6x8xbf16>
+}

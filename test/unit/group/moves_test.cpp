@@ -14,9 +14,9 @@ class Moves : public PlanText {
 protected:
   /// "a: ", "b: a", "c: a b"; all read the argument.
   void read(ArrayRef<std::pair<std::string, std::vector<std::string>>> operations) {
-    std::string text = "func.func @f(%x: tensor<4xf32>) {\n";
+    std::string text = "func.func @f(%in: tensor<4xf32>) {\n";
     for (const auto &[name, reads] : operations) {
-      std::string operands = "%x", types = "tensor<4xf32>", list = "#plan.operand<0>";
+      std::string operands = "%in", types = "tensor<4xf32>", list = "#plan.operand<0>";
       for (size_t i = 0; i < reads.size(); ++i) {
         operands += ", %" + reads[i];
         types += ", tensor<4xf32>";

@@ -129,9 +129,16 @@ TEST_F(BuildStatements, AnOutputIsABorderOfTheModel) {
 }
 
 TEST_F(BuildStatements, WhatIsNotImplementedIsRefused) {
-  onMesh("loss loss\noptimizer sgd\nprecision { reduce f32 }\nrest: replicate");
-  EXPECT_THAT(said(), ElementsAre("5: 'precision' is not implemented yet",
-                                  "help: leave it out: the dtypes of the archive hold"));
+  onMesh("loss loss\noptimizer sgd\ndata dp { average after collective }\nrest: replicate");
+  EXPECT_THAT(said(), ElementsAre("5: 'average after collective' is not implemented yet",
+                                  "help: leave it out: the loss has its mean before gradients are added up"));
+}
+
+TEST_F(BuildStatements, NoOtherTypeIsComputedIn) {
+  onMesh("loss loss\noptimizer sgd\nprecision { compute bf16 }\nrest: replicate");
+  EXPECT_THAT(said(),
+              ElementsAre("5: 'compute bf16' is not implemented yet",
+                          "help: export the model in that dtype, and store or master its parameters in another one"));
 }
 
 TEST_F(BuildStatements, StatementsOfTrainingNeedAnOptimizer) {

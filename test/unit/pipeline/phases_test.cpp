@@ -17,7 +17,7 @@ TEST(Phases, NamesLeadBackAndStandInTheOrderOfRunning) {
     if (phase == Phase::schedule)
       break;
   }
-  EXPECT_EQ(names, "import, place, differentiate, propagate, partition, schedule");
+  EXPECT_EQ(names, "import, place, differentiate, propagate, partition, group, schedule");
   EXPECT_EQ(phaseNames(), names);
 }
 

@@ -64,7 +64,8 @@ TEST_F(FlatCalls, AllTensorsAreTheSamePart) {
     EXPECT_FALSE(
         runsFlat(parse("meshplan.sgd", {flat, tensor("8x6", other), "tensor<f64, #plan.sharding<[]>>"}, {plain})))
         << other;
-  CallOp whole = parse("meshplan.sgd", {plain, plain, "tensor<f64, #plan.sharding<[]>>"}, {plain});
+  std::string dims = tensor("8x6", R"([{"tp"}, {}])");
+  CallOp whole = parse("meshplan.sgd", {dims, dims, "tensor<f64, #plan.sharding<[]>>"}, {plain});
   EXPECT_FALSE(hasFlatOperand(whole));
   EXPECT_FALSE(runsFlat(whole)) << "nothing is flat";
 }

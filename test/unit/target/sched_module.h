@@ -43,9 +43,9 @@ sched.stream @communication
 /// A program with one step, whose input is `from` and whose collective makes `to`.
 inline std::string schedCollective(const std::string &step, const std::string &from, const std::string &to) {
   return schedHead + "sched.program @forward {\n%x = sched.input \"x\" : <" + from + ">\n%t = sched.start " + step +
-         " on @communication sequence 0 because \"rowwise tp\" : <" + from + "> -> <<" + to +
-         ">> loc(\"a.plan\":3:4)\n%y = sched.wait %t on @compute : <<" + to + ">>\nsched.output \"y\" %y : <" + to +
-         ">\n}";
+         " on @communication sequence 0 because \"rowwise tp\" : !sched.tensor<" + from + "> -> <<" + to +
+         ">> loc(\"a.plan\":3:4)\n%y = sched.wait %t on @compute : !sched.token<<" + to +
+         ">>\nsched.output \"y\" %y : <" + to + ">\n}";
 }
 
 } // namespace meshplan

@@ -42,7 +42,7 @@ TEST_F(SchedSyntax, TextMeansTheAttribute) {
       {"#sched.local<1, operand 0, dim 3, offset -1>", LocalIntAttr::get(&context, 1, false, 0, 3, -1, 0)},
       {"#sched.local<1, operand 0, dim 3, offset -1, extent 4>", LocalIntAttr::get(&context, 1, false, 0, 3, -1, 4)},
       {"#sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4>",
-       MemoryAttr::get(&context, 1, 2, 3, 5, 4, 0)},
+       MemoryAttr::get(&context, 1, 2, 3, 5, 4, 0, 0)},
   };
   expectTexts<Attribute>(cases);
 }

@@ -145,9 +145,9 @@ DimShardingAttr dropMinorAxes(int64_t extent, DimShardingAttr dim, size_t count,
 
 bool isInTime(Type type) {
   ShardingAttr sharding = getSharding(type);
-  return sharding && (llvm::any_of(sharding.getPartialAxes(), isTime) ||
-                      llvm::any_of(sharding.getDims(),
-                                   [](DimShardingAttr dim) { return llvm::any_of(dim.getAxes(), isTime); }));
+  return sharding &&
+         (llvm::any_of(sharding.getPartialAxes(), isTime) ||
+          llvm::any_of(sharding.getDims(), [](DimShardingAttr dim) { return llvm::any_of(dim.getAxes(), isTime); }));
 }
 
 int64_t elementBytes(Type type) { return llvm::divideCeil(getElementTypeOrSelf(type).getIntOrFloatBitWidth(), 8); }

@@ -68,8 +68,8 @@ Expected<Tensor> RankCheck::share(Group &group, const Subject &subject, const Te
 Expected<Finding> RankCheck::compareValue(const Subject &subject, const Tensor &whole) const {
   auto found = seen.find(subject.value);
   const Tensor &own = found == seen.end() ? executor.valueOf(subject.value) : found->second;
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor part, partOf(whole, executor.place().slices(subject.value),
-                                                executor.place().shape(subject.value)));
+  MESHPLAN_ASSIGN_OR_RETURN(
+      Tensor part, partOf(whole, executor.place().slices(subject.value), executor.place().shape(subject.value)));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor host, onHost(own));
   MESHPLAN_ASSIGN_OR_RETURN(ElementErrors errors, errorsOf(host, part));
   return Finding{errors};

@@ -46,8 +46,9 @@ static Expected<std::vector<std::vector<Finding>>> gather(World &world, const st
 static Status checkComparable(const artifact::Schedule &schedule, const artifact::Program &verified) {
   for (flatbuffers::uoffset_t i = 0; verified.settings() && i < verified.settings()->size(); ++i)
     if (verified.settings()->Get(i)->name()->string_view() == "seed")
-      return Status(StatusCode::unsupported, "the model draws random numbers, which the reference draws otherwise; help: "
-                                             "export it in evaluation mode, after 'model.eval()'");
+      return Status(StatusCode::unsupported,
+                    "the model draws random numbers, which the reference draws otherwise; help: "
+                    "export it in evaluation mode, after 'model.eval()'");
   for (const artifact::Program *program : *schedule.programs())
     if (program->runs() > 0)
       return Status(StatusCode::unsupported, "the step runs microbatches, which 'verify' cannot compare yet; help: "

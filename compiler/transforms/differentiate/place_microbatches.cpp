@@ -63,9 +63,9 @@ private:
     int64_t needed = shards * statement.getCount();
     if (samples % needed == 0)
       return success();
-    auto diagnostic = statement.emitError() << "the batch has " << samples << " samples, and " << statement.getCount()
-                                            << " microbatches on " << shards << " groups of ranks need a multiple of "
-                                            << needed;
+    auto diagnostic = statement.emitError()
+                      << "the batch has " << samples << " samples, and " << statement.getCount() << " microbatches on "
+                      << shards << " groups of ranks need a multiple of " << needed;
     diagnostic.attachNote(input.getLoc()) << "the batch is here";
     diagnostic.attachNote(statement.getLoc()) << "help: choose a number that divides the samples of a rank";
     return diagnostic;

@@ -32,8 +32,8 @@ static bool isInTime(Operation *op) {
 
 namespace {
 
-/// In which pass over the batch each sum is added up: as late as its readers allow, so that a pass computes only what the
-/// next one needs.
+/// In which pass over the batch each sum is added up: as late as its readers allow, so that a pass computes only what
+/// the next one needs.
 class Passes {
 public:
   explicit Passes(func::FuncOp step) {
@@ -78,8 +78,7 @@ private:
 class PassMaker {
 public:
   PassMaker(func::FuncOp function, MeshOp mesh, int64_t count)
-      : function(function), mesh(mesh), count(count),
-        builder(function.getBody().front().getTerminator()) {}
+      : function(function), mesh(mesh), count(count), builder(function.getBody().front().getTerminator()) {}
 
   /// The number of the pass, and whether it is the step, which runs the last microbatch and goes on.
   LogicalResult run(int64_t pass, bool isStep);
@@ -203,8 +202,7 @@ LogicalResult PassMaker::takePart(SliceOp slice) {
   args.set("dim", builder.getI64IntegerAttr(*slice.getDim()));
   args.set("count", builder.getI64IntegerAttr(count));
   auto call = CallOp::create(here, slice.getLoc(), TypeRange(withoutTime(cast<RankedTensorType>(slice.getType()))),
-                             builder.getStringAttr("meshplan.take_microbatch"),
-                             ValueRange{whole, indexOfMicrobatch()},
+                             builder.getStringAttr("meshplan.take_microbatch"), ValueRange{whole, indexOfMicrobatch()},
                              args.getDictionary(builder.getContext()), StringAttr(), UnitAttr());
   slice.getResult().replaceAllUsesWith(call.getResult(0));
   slice.erase();
@@ -218,28 +216,30 @@ static bool dependsOnPlace(CallOp call, Attribute argument) {
   auto local = dyn_cast<LocalIntAttr>(argument);
   if (!local || local.getOffsetScale() == 0)
     return false;
-  Type type = local.getOfResult() ? call.getResult(local.getIndex()).getType()
-                                  : call.getOperand(local.getIndex()).getType();
+  Type type =
+      local.getOfResult() ? call.getResult(local.getIndex()).getType() : call.getOperand(local.getIndex()).getType();
   return llvm::any_of(getSharding(type).getDims()[local.getDim()].getAxes(), isTime);
 }
 
 LogicalResult PassMaker::localize(Operation *op) {
-  if (auto slice = dyn_cast<SliceOp>(op);
-      slice && llvm::any_of(slice.getAxes().getAsRange<AxisRefAttr>(), isTime))
+  if (auto slice = dyn_cast<SliceOp>(op); slice && llvm::any_of(slice.getAxes().getAsRange<AxisRefAttr>(), isTime))
     return takePart(slice);
   bool isAboutTime = op->hasAttr("axes") && !isa<ConstrainOp>(op) &&
                      llvm::any_of(op->getAttrOfType<ArrayAttr>("axes").getAsRange<AxisRefAttr>(), isTime);
   if (isAboutTime) {
-    auto diagnostic = op->emitError() << "microbatches would have to be put together: an operator reads samples of several";
-    diagnostic.attachNote(op->getLoc()) << "help: leave 'microbatches' out, or take the operator that mixes samples out of "
-                                           "the model";
+    auto diagnostic =
+        op->emitError() << "microbatches would have to be put together: an operator reads samples of several";
+    diagnostic.attachNote(op->getLoc())
+        << "help: leave 'microbatches' out, or take the operator that mixes samples out of "
+           "the model";
     return diagnostic;
   }
   if (auto call = dyn_cast<CallOp>(op))
     for (NamedAttribute argument : call.getArgs())
       if (dependsOnPlace(call, argument.getValue()))
-        return call.emitError() << "operator '" << call.getTarget()
-                                << "' depends on the place of a sample in the batch, which microbatches do not know yet";
+        return call.emitError()
+               << "operator '" << call.getTarget()
+               << "' depends on the place of a sample in the batch, which microbatches do not know yet";
   for (Value result : op->getResults())
     if (plan::isInTime(result.getType()) && !hasEqualMicrobatches(result.getType(), count))
       return op->emitError() << "divides " << result.getType() << " into microbatches of several sizes";
@@ -276,8 +276,8 @@ LogicalResult PassMaker::finish(bool isStep) {
   if (failed(function.eraseArguments(unread)))
     return failure();
   for (auto [value, sum] : sums)
-    attributes.push_back(builder.getDictionaryAttr(
-        builder.getNamedAttr("plan.updates", builder.getI64IntegerAttr(sum.getArgNumber()))));
+    attributes.push_back(
+        builder.getDictionaryAttr(builder.getNamedAttr("plan.updates", builder.getI64IntegerAttr(sum.getArgNumber()))));
   function.setResAttrsAttr(builder.getArrayAttr(attributes));
   return success();
 }
@@ -314,8 +314,8 @@ static void markGradients(func::FuncOp step) {
       }
       return value;
     };
-    auto argument = dyn_cast<BlockArgument>(
-        behind(call.getOperands()[parameter.getIndex()], [](Operation *) { return false; }));
+    auto argument =
+        dyn_cast<BlockArgument>(behind(call.getOperands()[parameter.getIndex()], [](Operation *) { return false; }));
     Operation *sum = behind(call.getOperands()[gradient.getIndex()], isAccumulation).getDefiningOp();
     if (!argument || !sum || !isAccumulation(sum))
       return;

@@ -82,17 +82,18 @@ sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) 
     int64_t ownParameters = 0, ownInputs = 0, ownStates = 0, ownAccumulators = 0;
     for (unsigned index = 0; index < function.getNumArguments(); ++index) {
       StringRef kind = plan::argumentKind(function.getArgument(index));
-      int64_t &own = kind == "state"         ? ownStates
-                     : kind == "accumulator" ? ownAccumulators
-                     : kind == "input" || kind == "setting" ? ownInputs : ownParameters;
+      int64_t &own = kind == "state"                        ? ownStates
+                     : kind == "accumulator"                ? ownAccumulators
+                     : kind == "input" || kind == "setting" ? ownInputs
+                                                            : ownParameters;
       own += problem.buffers[index].bytes[rankClass];
     }
     parameters = std::max(parameters, ownParameters);
     inputs = std::max(inputs, ownInputs);
     states = std::max(states, ownStates);
     accumulators = std::max(accumulators, ownAccumulators);
-    constants = std::max(constants, profile.permanent[rankClass] - ownParameters - ownInputs - ownStates -
-                                        ownAccumulators);
+    constants =
+        std::max(constants, profile.permanent[rankClass] - ownParameters - ownInputs - ownStates - ownAccumulators);
   }
   auto isSmaller = [](const scheduling::Peak &left, const scheduling::Peak &right) { return left.bytes < right.bytes; };
   auto [least, largest] = std::minmax_element(profile.peaks.begin(), profile.peaks.end(), isSmaller);
@@ -277,9 +278,9 @@ void ProgramWriter::write(const scheduling::Solution &solution) {
   ArrayAttr devices;
   if (function->hasAttr("plan.single_rank"))
     devices = builder.getArrayAttr({sched::MeshAxisAttr::get(builder.getContext(), "rank", 1)});
-  auto program = sched::ProgramOp::create(builder, function.getLoc(), function.getSymName(), devices,
-                                          memoryOf(solution), timeOf(),
-                                          function->getAttrOfType<IntegerAttr>("plan.runs"));
+  auto program =
+      sched::ProgramOp::create(builder, function.getLoc(), function.getSymName(), devices, memoryOf(solution), timeOf(),
+                               function->getAttrOfType<IntegerAttr>("plan.runs"));
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&program.getBody());
   writeArguments();

@@ -85,8 +85,8 @@ static DataStage stageOf(const BoundData &data) {
 
 /// Where gradients are sharded a rank has no room for whole ones, unless the plan says so.
 static bool reducesEach(const BoundData &data) {
-  ReduceTime usual = llvm::is_contained(data.shard, DataKind::Gradients) ? ReduceTime::EachMicrobatch
-                                                                         : ReduceTime::LastMicrobatch;
+  ReduceTime usual =
+      llvm::is_contained(data.shard, DataKind::Gradients) ? ReduceTime::EachMicrobatch : ReduceTime::LastMicrobatch;
   return data.reduce.value_or(usual) == ReduceTime::EachMicrobatch;
 }
 

@@ -181,6 +181,9 @@ Status Walk::bucket(const artifact::Start &start) const {
     return Status();
   if (!isAboutFlat(start) && start.kind() != artifact::CollectiveKind::all_reduce)
     return corrupted("several tensors in a collective that moves one");
+  // Not every backend finds an extreme itself, and a gather of all is for one tensor.
+  if (start.reduction() > artifact::Reduction::sum)
+    return corrupted("several tensors in a reduction that is no sum");
   for (int32_t input : *start.more_inputs())
     if (valueAt(input).dtype() != valueAt(start.input()).dtype())
       return corrupted("tensors of several dtypes in one collective");

@@ -101,16 +101,18 @@ static bool isNarrow(Type element) { return element.getIntOrFloatBitWidth() <= 1
 void OptimizerStep::reduce(Update &update) {
   auto match = update.gradient.getDefiningOp<MatchOp>();
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(match);
+  if (match)
+    builder.setInsertionPoint(match);
   Type changed = changedType(update);
   std::optional<Type> stated = precision ? precision.getReduce() : std::nullopt;
-  Value addend = converted(match.getGradient(), stated.value_or(changed));
+  Value addend = converted(match ? match.getGradient() : update.gradient, stated.value_or(changed));
   // Addends of 16 bits are made in float32 unless the plan wants them rounded.
   if (stated && isNarrow(*stated))
     addend = converted(addend, *stated, "meshplan.round_addends");
   SmallVector<AxisRefAttr> flat = flatAxes(update);
   ArrayAttr axes = update.data ? builder.getArrayAttr(SmallVector<Attribute>(flat.begin(), flat.end())) : ArrayAttr();
-  update.gradient = MatchOp::create(builder, match.getLoc(), withoutSharding(addend), addend, update.parameter, axes);
+  update.gradient =
+      MatchOp::create(builder, update.gradient.getLoc(), withoutSharding(addend), addend, update.parameter, axes);
   update.gradient = converted(update.gradient, changed);
 }
 

@@ -168,7 +168,9 @@ void ProgramWriter::writeGradient(plan::CallOp call) {
   if (auto argument = dyn_cast<BlockArgument>(changed))
     if (auto of = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "plan.of"))
       changed = function.getArgument(of.getInt());
-  sched::GradientOp::create(builder, call.getLoc(), values.lookup(call.getOperand(*gradient)), values.lookup(changed));
+  Value owner = values.lookup(changed);
+  if (owner.getDefiningOp<sched::ParameterOp>())
+    sched::GradientOp::create(builder, call.getLoc(), values.lookup(call.getOperand(*gradient)), owner);
 }
 
 void ProgramWriter::writeRun(Operation &op) {

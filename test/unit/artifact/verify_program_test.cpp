@@ -182,10 +182,10 @@ TEST(VerifyTraining, Updates) {
   EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.updates[0]->value = 100; }),
             "programs[0]: updates[0]: value 100 of 9");
   EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.updates[0]->target = input; }),
-            "programs[0]: updates[0]: value 2 is no parameter and no state, or is updated twice");
+            "programs[0]: updates[0]: value 2 is no parameter, state or accumulator, or is updated twice");
   EXPECT_EQ(trainingError(
                 [](artifact::ProgramT &p) { p.updates.push_back(std::make_unique<artifact::UpdateT>(*p.updates[0])); }),
-            "programs[0]: updates[1]: value 7 is no parameter and no state, or is updated twice");
+            "programs[0]: updates[1]: value 7 is no parameter, state or accumulator, or is updated twice");
   EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.values[7]->dims[0]->axes.clear(); }),
             "programs[0]: updates[0]: dim 0 is divided otherwise");
   EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.values[7]->dims[0]->extent += 6; }),

@@ -13,7 +13,7 @@ TEST(ReportJson, AnEmptyReportHasEveryKey) {
   EXPECT_EQ(reportToJson(Report()), parsed(R"({
     "program": "", "world_size": 1, "axes": [], "coverage": [],
     "memory": {"parameters": {"largest": 0, "least": 0}, "constants": {"largest": 0, "least": 0},
-               "inputs": {"largest": 0, "least": 0}, "states": {"largest": 0, "least": 0}, "peak": {"largest": 0, "least": 0}},
+               "inputs": {"largest": 0, "least": 0}, "states": {"largest": 0, "least": 0}, "accumulators": {"largest": 0, "least": 0}, "peak": {"largest": 0, "least": 0}},
     "time": {"compute_ns": 0, "communication_ns": 0},
     "communicators": [], "statements": [], "parameters": []})"));
 }
@@ -36,7 +36,7 @@ TEST(ReportJson, EveryFieldIsWritten) {
     "coverage": [{"place": "a.plan:3", "statement": "lm_head: colwise tp", "matched": 1, "total": 61,
                   "what": "modules"}],
     "memory": {"parameters": {"largest": 10, "least": 9}, "constants": {"largest": 8, "least": 7},
-               "inputs": {"largest": 6, "least": 5}, "states": {"largest": 4, "least": 3}, "peak": {"largest": 44, "least": 33}},
+               "inputs": {"largest": 6, "least": 5}, "states": {"largest": 4, "least": 3}, "accumulators": {"largest": 0, "least": 0}, "peak": {"largest": 44, "least": 33}},
     "time": {"compute_ns": 55, "communication_ns": 66},
     "communicators": [{"name": "tp", "axes": ["tp"], "ranks": 3,
                        "collectives": [{"kind": "all_gather", "count": 1, "bytes": 2}]}],

@@ -56,7 +56,7 @@ TEST(BindData, AnEmptyBlockShardsNothing) {
   EXPECT_TRUE(data.overlapGradients) << "what the plan does not say overlaps";
   EXPECT_FALSE(data.overlapParameters) << "none are gathered";
   EXPECT_EQ(data.prefetch, 0);
-  EXPECT_EQ(data.reduce, ReduceTime::LastMicrobatch);
+  EXPECT_EQ(data.reduce, std::nullopt);
   EXPECT_EQ(data.average, AverageTime::InCollective);
 }
 

@@ -21,7 +21,7 @@ TEST(BindMicrobatches, CountAndMean) {
   BoundPlan plan = bound("loss loss\ninput input_ids: [batch, seq]\nmicrobatches 2 mean");
   EXPECT_EQ(plan.microbatches.count, 2);
   EXPECT_TRUE(plan.microbatches.mean);
-  EXPECT_EQ(plan.later.at(0).name, "microbatches");
+  EXPECT_EQ(plan.later.at(0).name, "microbatches N mean");
   EXPECT_EQ(bound("loss loss\ninput input_ids: [batch, seq]\nmicrobatches n").microbatches.count, 4);
   EXPECT_EQ(bound("").microbatches.count, 1);
 }

@@ -12,6 +12,7 @@ An archive that is already there and newer than this script and the export tool 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import importlib
 import json
 import sys
@@ -229,6 +230,18 @@ def is_current(archive: Path) -> bool:
     return archive.is_file() and all(archive.stat().st_mtime >= source.stat().st_mtime for source in SOURCES)
 
 
+def make(name: str, folder: Path) -> bool:
+    """Tests that run at the same time may want the same model: one makes it, and the others wait."""
+    with open(folder / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if is_current(folder / f"{name}.pt2"):
+            return True
+        print(f"exporting {name}", flush=True)
+        # In this process: importing the libraries takes longer than most exports.
+        script, options = export_arguments(name, folder)
+        return importlib.import_module(script).main(options) == 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?")
@@ -243,15 +256,7 @@ def main() -> int:
         parser.error(f"unknown models: {', '.join(unknown)}" if unknown else "a folder is needed")
     arguments.folder.mkdir(parents=True, exist_ok=True)
     sys.path.insert(0, str(EXPORT.parent))
-    for name in arguments.names or MODELS:
-        if is_current(arguments.folder / f"{name}.pt2"):
-            continue
-        print(f"exporting {name}", flush=True)
-        # In this process: importing the libraries takes longer than most exports.
-        script, options = export_arguments(name, arguments.folder)
-        if importlib.import_module(script).main(options) != 0:
-            return 1
-    return 0
+    return 0 if all(make(name, arguments.folder) for name in arguments.names or MODELS) else 1
 
 
 if __name__ == "__main__":

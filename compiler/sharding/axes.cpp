@@ -37,6 +37,25 @@ AxisList meshplan::mergeDigits(ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
   return merged;
 }
 
+AxisList meshplan::dividingAxes(ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
+  AxisList dividing;
+  llvm::copy_if(axes, std::back_inserter(dividing), [&](AxisRefAttr axis) { return axisSize(axis, mesh) > 1; });
+  return dividing;
+}
+
+AxisList meshplan::timeAxesOf(ShardingAttr sharding) {
+  AxisList axes;
+  llvm::copy_if(sharding.getPartialAxes(), std::back_inserter(axes), isTime);
+  return axes;
+}
+
+void meshplan::sortByMesh(AxisList &axes, MeshOp mesh) {
+  llvm::sort(axes, [&](AxisRefAttr left, AxisRefAttr right) {
+    AxisRef a = resolveAxis(left, mesh), b = resolveAxis(right, mesh);
+    return std::pair(a.axis, a.pre) < std::pair(b.axis, b.pre);
+  });
+}
+
 AxisList meshplan::allAxes(ShardingAttr sharding) {
   AxisList axes(sharding.getPartialAxes());
   for (DimShardingAttr dim : sharding.getDims())

@@ -17,6 +17,18 @@ using AxisList = llvm::SmallVector<plan::AxisRefAttr, 2>;
 /// The axis or digit {index, pre, size} in its only spelling: whole if it covers the axis.
 plan::AxisRefAttr makeAxis(plan::MeshOp mesh, int64_t index, int64_t pre, int64_t size);
 
+/// The axes of an op that lists them.
+inline AxisList toAxes(mlir::ArrayAttr axes) { return AxisList(axes.getAsRange<plan::AxisRefAttr>()); }
+
+/// Those that divide: one of size 1 would only make collectives among one rank.
+AxisList dividingAxes(llvm::ArrayRef<plan::AxisRefAttr> axes, plan::MeshOp mesh);
+
+/// Of the axes over which a value is partial, that of microbatches.
+AxisList timeAxesOf(plan::ShardingAttr sharding);
+
+/// One order for what is a set, so that equal shardings are equal attributes.
+void sortByMesh(AxisList &axes, plan::MeshOp mesh);
+
 /// Number of shards that one axis or digit makes.
 int64_t axisSize(plan::AxisRefAttr axis, plan::MeshOp mesh);
 

@@ -106,6 +106,8 @@ struct OpRecord {
   Strides (*strides)(const CallView &, unsigned result) = nullptr;
   /// Null: the call runs unchanged on local tensors. Called with the final, sharded types.
   LocalCall (*localize)(const CallView &, plan::MeshOp mesh) = nullptr;
+  /// `localize` changes arguments and nothing else: the same holds where the runtime differentiates the call.
+  bool localizesArguments = false;
   /// Set by operators that add one operand to the result of a contraction (the bias of linear). A `sum` factor of the
   /// rule may be divided only after the call is split this way: every rank would add the bias otherwise. nullopt: this
   /// call has no such operand, or it cannot be split off.
@@ -118,6 +120,9 @@ struct OpRecord {
   /// Set by operators of which an operand gives only shape or dtype (new_ones, type_as): the same call without it.
   /// nullopt: every operand of this call is read. The importer applies it, so that no sharding of that operand matters.
   std::optional<CallRewrite> (*dropUnread)(const CallView &) = nullptr;
+  /// Set by operators of which an operand gives only its shape and how it is divided: the same call without it, for
+  /// when layouts are decided. nullopt: every operand of this call is read.
+  std::optional<CallRewrite> (*dropShape)(const CallView &) = nullptr;
   /// Set by operators that can write float32 sums of 16-bit operands: the same call with such a result. nullopt: the
   /// operands of this call are converted first.
   std::optional<LocalCall> (*widen)(const CallView &) = nullptr;
@@ -127,9 +132,10 @@ struct OpRecord {
   /// one that holds that element: the sum of such addends is exact in every type.
   bool picksElements = false;
   /// Every element of a result is made of those at the same place in the operands that have dims, by arithmetic that
-  /// does not know the place; a result without dims is a sum over all places. Such a call runs on any selection of
-  /// elements, as tensors of one dim.
+  /// does not know the place. Such a call runs on any selection of elements, as tensors of one dim.
   bool isPointwise = false;
+  /// Of a pointwise call: its results are sums over all places.
+  bool sumsElements = false;
   /// The operator is there to make addends of 16 bits, which are made in float32 otherwise.
   bool roundsAddends = false;
   /// The operator makes a tensor from literals alone. All others read one.

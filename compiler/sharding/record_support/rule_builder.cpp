@@ -121,6 +121,14 @@ FactorRule RuleBuilder::finish() {
   return std::move(rule);
 }
 
+FactorRule alignedRule(const CallView &call) {
+  RuleBuilder builder(call);
+  builder.tieAligned();
+  return builder.finish();
+}
+
+FactorRule undividedRule(const CallView &call) { return RuleBuilder(call).finish(); }
+
 FactorRule wholeDimRule(const CallView &call, int64_t defaultDim) {
   RuleBuilder builder(call);
   builder.tieAligned({normalizeDim(call.getInt("dim", defaultDim), builder.result().getRank())});

@@ -83,6 +83,12 @@ private:
   FactorRule rule;
 };
 
+/// The rule of operators of which every dim passes: those of all tensors are tied, aligned at the last one.
+FactorRule alignedRule(const CallView &call);
+
+/// The rule of operators of which no dim may be divided.
+FactorRule undividedRule(const CallView &call);
+
 /// The rule of operators that need all of the dim which their argument `dim` names, and of which the others pass.
 FactorRule wholeDimRule(const CallView &call, int64_t defaultDim);
 template <int64_t DefaultDim> FactorRule wholeDimRule(const CallView &call) { return wholeDimRule(call, DefaultDim); }

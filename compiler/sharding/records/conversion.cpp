@@ -1,6 +1,6 @@
 //===- conversion.cpp - records of dtype changes, copies and identities ---===//
 
-#include "compiler/sharding/random_ops.h"
+#include "compiler/sharding/calls/random_ops.h"
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
@@ -11,12 +11,6 @@
 using namespace mlir;
 
 namespace meshplan {
-
-static FactorRule sameShapeRule(const CallView &call) {
-  RuleBuilder builder(call);
-  builder.tieAligned();
-  return builder.finish();
-}
 
 /// type_as and to.other read only the dtype of `other`.
 static FactorRule firstOperandRule(const CallView &call) {
@@ -84,7 +78,7 @@ static bool isIdentity(const CallView &call) { return !drawsRandomNumbers(call);
 /// Random elements depend on their place in the whole tensor, which ATen's kernel does not know; the importer makes
 /// another operator of it.
 static FactorRule dropoutRule(const CallView &call) {
-  return isIdentity(call) ? sameShapeRule(call) : RuleBuilder(call).finish();
+  return isIdentity(call) ? alignedRule(call) : undividedRule(call);
 }
 
 static Linearity dropoutLinearity(const CallView &call) { return isIdentity(call) ? movesOperand(call) : Linearity{}; }
@@ -100,7 +94,7 @@ static OpCost dropoutCost(const CallView &call) {
 void addConversionRecords(OpRegistry &registry) {
   for (StringRef target : {"aten.to.dtype", "aten.to.dtype_layout", "aten.to.device"})
     registry.add({.target = target,
-                  .rule = sameShapeRule,
+                  .rule = alignedRule,
                   .linearity = movesOperand,
                   .cost = toCost,
                   .strides = toStrides,
@@ -113,30 +107,30 @@ void addConversionRecords(OpRegistry &registry) {
                   .strides = toStrides,
                   .dropUnread = toDtypeOfResult});
   registry.add(
-      {.target = "aten.contiguous.default", .rule = sameShapeRule, .linearity = movesOperand, .cost = contiguousCost});
+      {.target = "aten.contiguous.default", .rule = alignedRule, .linearity = movesOperand, .cost = contiguousCost});
   for (StringRef target : {"aten._to_copy.default", "aten.clone.default", "aten.lift_fresh_copy.default"})
     registry.add({.target = target,
-                  .rule = sameShapeRule,
+                  .rule = alignedRule,
                   .linearity = movesOperand,
                   .cost = copyCost,
                   .strides = likeCopy,
                   .isPointwise = true});
   // Addends are rounded to 16 bits on purpose: they stay so (plan-widen-addends), and are copied as others are.
   registry.add({.target = "meshplan.round_addends",
-                .rule = sameShapeRule,
+                .rule = alignedRule,
                 .linearity = ofAddends,
                 .cost = copyCost,
                 .isPointwise = true,
                 .roundsAddends = true});
   for (StringRef target : {"aten.alias.default", "aten.detach.default"})
     registry.add({.target = target,
-                  .rule = sameShapeRule,
+                  .rule = alignedRule,
                   .linearity = movesOperand,
                   .cost = viewCost,
                   .strides = likeFirst,
                   .isPointwise = true});
   registry.add({.target = "aten.copy.default",
-                .rule = sameShapeRule,
+                .rule = alignedRule,
                 .linearity = inSource,
                 .cost = copyCost,
                 .dropUnread = cloneOfSource});

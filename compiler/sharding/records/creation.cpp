@@ -19,12 +19,6 @@ static FactorRule filledRule(const CallView &call) {
   return builder.finish();
 }
 
-static FactorRule likeRule(const CallView &call) {
-  RuleBuilder builder(call);
-  builder.tieAligned();
-  return builder.finish();
-}
-
 static OpCost fillCost(const CallView &call) {
   OpCost cost;
   for (RankedTensorType type : call.results)
@@ -136,12 +130,15 @@ void addCreationRecords(OpRegistry &registry) {
                   .cost = fillCost,
                   .localize = localizeSizes<size>,
                   .dropUnread = op.dropUnread});
-    registry.add(
-        {.target = op.like, .rule = likeRule, .linearity = notLinear, .cost = fillCost, .dropUnread = op.dropUnread});
+    registry.add({.target = op.like,
+                  .rule = alignedRule,
+                  .linearity = notLinear,
+                  .cost = fillCost,
+                  .dropUnread = op.dropUnread});
   }
   // What is filled gives its shape; a view behind may need its memory, so it stays.
   for (StringRef target : {"aten.fill.Scalar", "aten.fill.Tensor"})
-    registry.add({.target = target, .rule = likeRule, .linearity = notLinear, .cost = fillCost});
+    registry.add({.target = target, .rule = alignedRule, .linearity = notLinear, .cost = fillCost});
 }
 
 } // namespace meshplan

@@ -16,12 +16,6 @@ using namespace mlir;
 
 namespace meshplan {
 
-static FactorRule elementwiseRule(const CallView &call) {
-  RuleBuilder builder(call);
-  builder.tieAligned();
-  return builder.finish();
-}
-
 /// self + other, jointly. A literal addend would be added once for each rank.
 static Linearity inSum(const CallView &call) { return linearIn(call, {{"self", "other"}}); }
 
@@ -300,7 +294,7 @@ static OpCost isinCost(const CallView &call) {
 void addElementwiseRecords(OpRegistry &registry) {
   for (const ElementwiseOp &op : llvm::concat<const ElementwiseOp>(arithmetic, functions, choicesAndComparisons))
     registry.add({.target = op.target,
-                  .rule = elementwiseRule,
+                  .rule = alignedRule,
                   .linearity = op.linearity,
                   .cost = op.cost,
                   .strides = likeOperands,

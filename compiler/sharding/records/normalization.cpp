@@ -170,7 +170,8 @@ void addNormalizationRecords(OpRegistry &registry) {
                 .rule = groupNormRule,
                 .linearity = notLinear,
                 .cost = sampleNormCost,
-                .localize = localizeGroupNorm});
+                .localize = localizeGroupNorm,
+                .localizesArguments = true});
 }
 
 } // namespace meshplan

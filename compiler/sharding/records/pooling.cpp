@@ -156,21 +156,24 @@ void addPoolingRecords(OpRegistry &registry) {
                 .linearity = inSelf,
                 .cost = poolCost,
                 .strides = likeImage,
-                .localize = localizeAdaptivePool<1>});
+                .localize = localizeAdaptivePool<1>,
+                .localizesArguments = true});
   for (StringRef target : {"aten.adaptive_avg_pool2d.default", "aten._adaptive_avg_pool2d.default"})
     registry.add({.target = target,
                   .rule = adaptivePoolRule<2>,
                   .linearity = inSelf,
                   .cost = poolCost,
                   .strides = likeImage,
-                  .localize = localizeAdaptivePool<2>});
+                  .localize = localizeAdaptivePool<2>,
+                  .localizesArguments = true});
   for (StringRef target : {"aten.adaptive_avg_pool3d.default", "aten._adaptive_avg_pool3d.default"})
     registry.add({.target = target,
                   .rule = adaptivePoolRule<3>,
                   .linearity = inSelf,
                   .cost = poolCost,
                   .strides = likeImage,
-                  .localize = localizeAdaptivePool<3>});
+                  .localize = localizeAdaptivePool<3>,
+                  .localizesArguments = true});
   registry.add({.target = "aten.adaptive_max_pool1d.default",
                 .rule = indexedPoolRule<1>,
                 .linearity = notLinear,

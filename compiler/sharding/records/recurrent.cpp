@@ -39,7 +39,7 @@ static FactorRule samplesRule(const CallView &call, int64_t inputDim, int64_t ou
 static FactorRule layerRule(const CallView &call) {
   std::optional<unsigned> input = call.getOperand("input");
   if (!input || call.operands[*input].getRank() != 3)
-    return RuleBuilder(call).finish();
+    return undividedRule(call);
   int64_t dim = call.getBool("batch_first", false) ? 0 : 1;
   return samplesRule(call, dim, dim, 1);
 }
@@ -48,7 +48,7 @@ static FactorRule layerRule(const CallView &call) {
 static FactorRule cellRule(const CallView &call) {
   std::optional<unsigned> input = call.getOperand("input");
   if (!input || call.operands[*input].getRank() != 2)
-    return RuleBuilder(call).finish();
+    return undividedRule(call);
   return samplesRule(call, 0, 0, 0);
 }
 

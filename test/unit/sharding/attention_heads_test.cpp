@@ -1,6 +1,6 @@
 //===- attention_heads_test.cpp - dims that are the size of a head --------===//
 
-#include "compiler/sharding/attention_heads.h"
+#include "compiler/sharding/calls/attention_heads.h"
 #include "test/unit/propagate/plan_function.h"
 
 using namespace meshplan;

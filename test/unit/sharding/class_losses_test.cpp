@@ -1,6 +1,6 @@
 //===- class_losses_test.cpp - losses of class numbers --------------------===//
 
-#include "compiler/sharding/class_losses.h"
+#include "compiler/sharding/calls/class_losses.h"
 #include "compiler/sharding/op_record.h"
 
 #include <gtest/gtest.h>

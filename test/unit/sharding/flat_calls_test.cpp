@@ -1,6 +1,6 @@
 //===- flat_calls_test.cpp - which calls run on runs of elements ----------===//
 
-#include "compiler/sharding/flat_calls.h"
+#include "compiler/sharding/calls/flat_calls.h"
 #include "compiler/sharding/op_record.h"
 #include "test/unit/dialect/plan_text.h"
 #include "llvm/ADT/StringExtras.h"
@@ -77,6 +77,16 @@ TEST_F(FlatCalls, ASumIsAnAddendOverAllThatDivides) {
   EXPECT_EQ(made.getReduction(), Reduction::sum);
   // In the order of the mesh, so that sums of parameters of several styles are added up together.
   EXPECT_EQ(made, sharding(R"([], partial = sum {"pod", "dp", "tp"})"));
+}
+
+/// One rank has the number, and the others nothing.
+TEST_F(FlatCalls, ANumberIsATensorToo) {
+  std::string number = "tensor<f32, #plan.sharding<[], flat = {\"dp\"}>>";
+  CallOp sgd = parse("meshplan.sgd", {number, number, "tensor<f64, #plan.sharding<[]>>"}, {"tensor<f32>"});
+  EXPECT_TRUE(runsFlat(sgd));
+  EXPECT_EQ(flatResults(sgd, mesh())[0], sharding("[], flat = {\"dp\"}"));
+  CallOp sum = parse("meshplan.square_sum", {number}, {"tensor<f32>"});
+  EXPECT_EQ(flatResults(sum, mesh())[0], sharding("[], partial = sum {\"dp\"}"));
 }
 
 TEST_F(FlatCalls, SharedUnitsWouldCountTwice) {

@@ -1,6 +1,6 @@
 //===- other_names_test.cpp - operators that PyTorch has several names for ===//
 
-#include "compiler/sharding/other_names.h"
+#include "compiler/sharding/calls/other_names.h"
 #include "parsed_call.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -1,6 +1,6 @@
 //===- random_ops_test.cpp - which calls draw random numbers --------------===//
 
-#include "compiler/sharding/random_ops.h"
+#include "compiler/sharding/calls/random_ops.h"
 #include "parsed_call.h"
 
 using namespace meshplan;

@@ -14,12 +14,6 @@ using namespace mlir;
 
 namespace meshplan {
 
-static FactorRule elementRule(const CallView &call) {
-  RuleBuilder builder(call);
-  builder.tieAligned();
-  return builder.finish();
-}
-
 static Linearity inGradient(const CallView &call) { return linearIn(call, {{"grad_output"}}); }
 
 /// The halves of the operand's dim are whole.
@@ -50,14 +44,14 @@ void addElementGradientRecords(OpRegistry &registry) {
         "aten.sigmoid_backward.default", "aten.tanh_backward.default", "aten.hardsigmoid_backward.default",
         "aten.hardswish_backward.default"})
     registry.add({.target = target,
-                  .rule = elementRule,
+                  .rule = alignedRule,
                   .linearity = inGradient,
                   .cost = pointwiseCost<4>,
                   .strides = likeOperands});
   for (StringRef target : {"aten.silu_backward.default", "aten.gelu_backward.default", "aten.mish_backward.default",
                            "aten.softplus_backward.default", "aten.elu_backward.default"})
     registry.add({.target = target,
-                  .rule = elementRule,
+                  .rule = alignedRule,
                   .linearity = inGradient,
                   .cost = pointwiseCost<20>,
                   .strides = likeOperands});

@@ -61,15 +61,36 @@ static FactorRule embeddingRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef gradient = builder.operand("gradient"), indices = builder.operand("indices");
   TensorRef weight = builder.operand("weight"), result = builder.result();
+  auto ofWeight = [&](int64_t dim) { return weight ? weight[dim] : DimRef(); };
   for (int64_t dim = 0; dim < indices.getRank() && !call.getBool("scale_grad_by_freq", false); ++dim)
     builder.tie({gradient[dim], indices[dim]}, FactorKind::sum);
-  builder.tie({weight[0], result[0]});
-  builder.count(weight[0]);
-  builder.tie({gradient[-1], weight[1], result[1]});
+  builder.tie({ofWeight(0), result[0]});
+  builder.count(result[0]);
+  builder.tie({gradient[-1], ofWeight(1), result[1]});
   return builder.finish();
 }
 
-static LocalCall localizeEmbedding(const CallView &call, plan::MeshOp) { return withOffset(call, "weight", 0); }
+/// The rows that the rank holds of the table.
+static LocalCall localizeEmbedding(const CallView &call, plan::MeshOp) {
+  if (call.getOperand("weight"))
+    return withOffset(call, "weight", 0);
+  if (!isDivided(call.results.front(), 0))
+    return unchanged(call);
+  MLIRContext *context = call.args.getContext();
+  DictionaryAttr args =
+      withArg(call.args, "rows", plan::LocalIntAttr::get(context, 0, /*ofResult=*/true, 0, /*dim=*/0, 0, 1));
+  Attribute offset = plan::LocalIntAttr::get(context, call.getInt("offset", 0), /*ofResult=*/true, 0, /*dim=*/0, 1, 0);
+  return {call.target.str(), withArg(args, "offset", offset)};
+}
+
+static std::optional<CallRewrite> withoutTable(const CallView &call) {
+  if (!call.getOperand("weight"))
+    return std::nullopt;
+  CallRewrite rewrite = withoutOperand(call, call.target, "weight");
+  Attribute rows = intLiteral(call.args.getContext(), call.results.front().getDimSize(0));
+  rewrite.args = withArg(rewrite.args, "rows", rows);
+  return rewrite;
+}
 
 /// The indices are sorted.
 static OpCost embeddingCost(const CallView &call) {
@@ -123,7 +144,8 @@ void addRowGradientRecords(OpRegistry &registry) {
                 .rule = embeddingRule,
                 .linearity = inGradient,
                 .cost = embeddingCost,
-                .localize = localizeEmbedding});
+                .localize = localizeEmbedding,
+                .dropShape = withoutTable});
   for (StringRef target : {"meshplan.layer_norm_input_gradient", "meshplan.rms_norm_input_gradient"})
     registry.add({.target = target, .rule = normInputRule, .linearity = inGradient, .cost = normCost});
   for (StringRef target : {"meshplan.layer_norm_weight_gradient", "meshplan.rms_norm_weight_gradient"})

@@ -69,9 +69,9 @@ static bool wantsAddend(const ForwardCall &forward) {
 /// and not from each rank's part.
 static FactorRule runtimeRule(const CallView &call) {
   std::optional<ForwardCall> forward = forwardOf(call);
-  bool hasRule = forward && !forward->record->localize;
+  bool hasRule = forward && (!forward->record->localize || forward->record->localizesArguments);
   if (!hasRule)
-    return RuleBuilder(call).finish();
+    return undividedRule(call);
   FactorRule rule = factorRuleOf(forward->view, forward->record);
   TensorFactors wanted = rule.operands[forward->wanted];
   bool isAdded = wantsAddend(*forward);
@@ -83,6 +83,31 @@ static FactorRule runtimeRule(const CallView &call) {
   llvm::append_range(rule.operands, rule.results);
   rule.results.assign(1, wanted);
   return rule;
+}
+
+/// Integers of a result of the call itself are those of its gradient.
+static Attribute aboutGradients(Attribute argument, ArrayRef<std::optional<unsigned>> gradients) {
+  if (auto list = dyn_cast<ArrayAttr>(argument))
+    return ArrayAttr::get(list.getContext(),
+                          llvm::map_to_vector(list, [&](Attribute item) { return aboutGradients(item, gradients); }));
+  auto local = dyn_cast<plan::LocalIntAttr>(argument);
+  if (!local || !local.getOfResult())
+    return argument;
+  return plan::LocalIntAttr::get(local.getContext(), local.getConstant(), /*ofResult=*/false,
+                                 *gradients[local.getIndex()], local.getDim(), local.getOffsetScale(),
+                                 local.getExtentScale());
+}
+
+/// The arguments of the call itself, as it has them on a rank.
+static LocalCall localizeRuntime(const CallView &call, plan::MeshOp mesh) {
+  std::optional<ForwardCall> forward = forwardOf(call);
+  if (!forward || !forward->record->localize)
+    return unchanged(call);
+  SmallVector<std::optional<unsigned>> gradients = call.getOperands("gradients");
+  NamedAttrList args(call.args);
+  for (NamedAttribute argument : forward->record->localize(forward->view, mesh).args)
+    args.set(argument.getName(), aboutGradients(argument.getValue(), gradients));
+  return {call.target.str(), args.getDictionary(call.args.getContext())};
 }
 
 /// The gradients together.
@@ -113,7 +138,8 @@ static OpCost runtimeCost(const CallView &call) {
 }
 
 const OpRecord &runtimeDerivativeRecord() {
-  static const OpRecord record{.target = "vjp", .rule = runtimeRule, .linearity = inGradients, .cost = runtimeCost};
+  static const OpRecord record{
+      .target = "vjp", .rule = runtimeRule, .linearity = inGradients, .cost = runtimeCost, .localize = localizeRuntime};
   return record;
 }
 

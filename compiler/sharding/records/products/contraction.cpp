@@ -249,7 +249,7 @@ static FactorRule groupedMmRule(const CallView &call) {
   bool plain = call.getOperand("offs") && !call.getOperand("bias") && call.operands.front().getRank() == 2 &&
                call.operands[call.getOperand("mat2").value_or(0)].getRank() == 3;
   if (!plain)
-    return RuleBuilder(call).finish();
+    return undividedRule(call);
   FactorRule rule = groupedRule(call, "self", "mat2");
   // The kernel wants rows that start at multiples of 16 bytes.
   int64_t aligned = 128 / call.operands.front().getElementTypeBitWidth();

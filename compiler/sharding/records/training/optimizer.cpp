@@ -58,22 +58,25 @@ static FactorRule squareSumRule(const CallView &call) {
   return builder.finish();
 }
 
+/// A comparison of each element, which needs no tensor.
+static OpCost nonfiniteCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  cost.flops = call.operands.front().getNumElements();
+  return cost;
+}
+
+/// The result is the operand; what is counted of it is read once.
+static OpCost noteCost(const CallView &call) {
+  OpCost cost = viewCost(call);
+  cost.flops = call.operands.front().getNumElements();
+  return cost;
+}
+
 static OpCost squareSumCost(const CallView &call) {
   OpCost cost = copyCost(call);
   cost.flops = 2 * call.operands.front().getNumElements();
   return cost;
 }
-
-static FactorRule assignRule(const CallView &call) {
-  RuleBuilder builder(call);
-  builder.tieAligned();
-  return builder.finish();
-}
-
-/// The dim is another one behind: it is whole for this rule, and made when layouts are decided.
-static FactorRule takeRule(const CallView &call) { return RuleBuilder(call).finish(); }
-
-static FactorRule clipRule(const CallView &call) { return RuleBuilder(call).finish(); }
 
 void addOptimizerRecords(OpRegistry &registry) {
   registry.add({.target = "meshplan.adam",
@@ -98,25 +101,35 @@ void addOptimizerRecords(OpRegistry &registry) {
                 .rule = squareSumRule,
                 .linearity = notLinear,
                 .cost = squareSumCost,
-                .isPointwise = true});
-  registry.add({.target = "meshplan.assign",
-                .rule = assignRule,
+                .isPointwise = true,
+                .sumsElements = true});
+  registry.add({.target = "meshplan.nonfinite_count",
+                .rule = squareSumRule,
                 .linearity = notLinear,
-                .cost = copyCost,
-                .overwrites = assignWrites,
+                .cost = nonfiniteCost,
+                .isPointwise = true,
+                .sumsElements = true});
+  // What a rank notes of an addend is about its own.
+  registry.add({.target = "meshplan.note_nonfinite",
+                .rule = alignedRule,
+                .linearity = movesOperand,
+                .cost = noteCost,
+                .strides = likeFirst,
                 .isPointwise = true});
-  registry.add({.target = "meshplan.accumulate",
-                .rule = assignRule,
-                .linearity = notLinear,
-                .cost = copyCost,
-                .overwrites = assignWrites,
-                .isPointwise = true});
+  for (StringRef target : {"meshplan.assign", "meshplan.accumulate"})
+    registry.add({.target = target,
+                  .rule = alignedRule,
+                  .linearity = notLinear,
+                  .cost = copyCost,
+                  .overwrites = assignWrites,
+                  .isPointwise = true});
+  // The dim is another one behind: it is whole for this rule, and made when layouts are decided.
   registry.add({.target = "meshplan.take_microbatch",
-                .rule = takeRule,
+                .rule = undividedRule,
                 .linearity = notLinear,
                 .cost = viewCost,
                 .strides = likeFirst});
-  registry.add({.target = "meshplan.clip_factor", .rule = clipRule, .linearity = notLinear, .cost = copyCost});
+  registry.add({.target = "meshplan.clip_factor", .rule = undividedRule, .linearity = notLinear, .cost = copyCost});
 }
 
 } // namespace meshplan

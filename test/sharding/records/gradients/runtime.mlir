@@ -44,3 +44,9 @@ func.func @vector_norm(%0: tensor<4x6xf32>, %1: tensor<4xf32>) -> tensor<4x6xf32
     : (tensor<4x6xf32>, tensor<4xf32>) -> tensor<4x6xf32>
   return %r : tensor<4x6xf32>
 }
+
+func.func @adaptive_avg_pool2d(%0: tensor<2x6x12x7xf32>, %1: tensor<2x6x6x3xf32>) -> tensor<2x6x12x7xf32> {
+  %r = plan.call "vjp.aten.adaptive_avg_pool2d.default"(%0, %1) {self = #plan.operand<0>, gradients = [#plan.operand<1>], of = "self", output_size = [6, 3]}
+    : (tensor<2x6x12x7xf32>, tensor<2x6x6x3xf32>) -> tensor<2x6x12x7xf32>
+  return %r : tensor<2x6x12x7xf32>
+}

@@ -68,3 +68,13 @@ func.func @round_addends(%0: tensor<6x8xf32>) -> tensor<6x8xbf16> {
     : (tensor<6x8xf32>) -> tensor<6x8xbf16>
   return %r : tensor<6x8xbf16>
 }
+
+func.func @nonfinite_count(%0: tensor<6x8xf32>) -> tensor<i64> {
+  %r = plan.call "meshplan.nonfinite_count"(%0) {self = #plan.operand<0>} : (tensor<6x8xf32>) -> tensor<i64>
+  return %r : tensor<i64>
+}
+
+func.func @note_nonfinite(%0: tensor<6x8xf32>) -> tensor<6x8xf32> {
+  %r = plan.call "meshplan.note_nonfinite"(%0) {self = #plan.operand<0>, name = "w"} : (tensor<6x8xf32>) -> tensor<6x8xf32>
+  return %r : tensor<6x8xf32>
+}

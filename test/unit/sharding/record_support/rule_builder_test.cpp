@@ -139,6 +139,14 @@ TEST_F(RuleBuilderTest, PiecesThatDoNotFitAreNotJoined) {
             "[a] -> [b]; a=4:whole b=4:whole");
 }
 
+TEST_F(RuleBuilderTest, EveryDimPassesOrNone) {
+  CallView call = parse("x", "{a = #plan.operand<0>, b = #plan.operand<1>}",
+                        "(tensor<4x6xf32>, tensor<6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>)");
+  EXPECT_EQ(describe(alignedRule(call)), "[a, b], [b] -> [a, b], [a, b]; a=4 b=6");
+  EXPECT_EQ(describe(undividedRule(call)), "[a, b], [c] -> [d, e], [f, g]; a=4:whole b=6:whole c=6:whole d=4:whole "
+                                           "e=6:whole f=4:whole g=6:whole");
+}
+
 TEST_F(RuleBuilderTest, TheDimOfTheArgumentIsWhole) {
   auto rule = [&](StringRef args, int64_t defaultDim) {
     return describe(wholeDimRule(parse("x", args, "(tensor<4x6xf32>) -> tensor<4x6xf32>"), defaultDim));

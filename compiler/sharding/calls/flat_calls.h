@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MESHPLAN_COMPILER_SHARDING_FLAT_CALLS_H
-#define MESHPLAN_COMPILER_SHARDING_FLAT_CALLS_H
+#ifndef MESHPLAN_COMPILER_SHARDING_CALLS_FLAT_CALLS_H
+#define MESHPLAN_COMPILER_SHARDING_CALLS_FLAT_CALLS_H
 
 #include "compiler/sharding/axes.h"
 
@@ -25,4 +25,4 @@ llvm::SmallVector<plan::ShardingAttr> flatResults(plan::CallOp call, plan::MeshO
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_SHARDING_FLAT_CALLS_H
+#endif // MESHPLAN_COMPILER_SHARDING_CALLS_FLAT_CALLS_H

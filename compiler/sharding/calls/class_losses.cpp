@@ -1,6 +1,6 @@
 //===- class_losses.cpp - losses of class numbers -------------------------===//
 
-#include "compiler/sharding/class_losses.h"
+#include "compiler/sharding/calls/class_losses.h"
 #include "llvm/ADT/STLExtras.h"
 
 static constexpr llvm::StringRef losses[] = {

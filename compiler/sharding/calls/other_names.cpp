@@ -1,6 +1,6 @@
 //===- other_names.cpp - operators that PyTorch has several names for -----===//
 
-#include "compiler/sharding/other_names.h"
+#include "compiler/sharding/calls/other_names.h"
 #include "compiler/sharding/record_support/local_args.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "mlir/IR/Builders.h"

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MESHPLAN_COMPILER_SHARDING_ATTENTION_HEADS_H
-#define MESHPLAN_COMPILER_SHARDING_ATTENTION_HEADS_H
+#ifndef MESHPLAN_COMPILER_SHARDING_CALLS_ATTENTION_HEADS_H
+#define MESHPLAN_COMPILER_SHARDING_CALLS_ATTENTION_HEADS_H
 
 #include "dialect/plan/plan.h"
 #include <optional>
@@ -38,4 +38,4 @@ std::string projectionsOf(HeadUse use);
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_SHARDING_ATTENTION_HEADS_H
+#endif // MESHPLAN_COMPILER_SHARDING_CALLS_ATTENTION_HEADS_H

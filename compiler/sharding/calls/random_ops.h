@@ -1,7 +1,7 @@
 //===- random_ops.h - which calls draw random numbers -----------*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_SHARDING_RANDOM_OPS_H
-#define MESHPLAN_COMPILER_SHARDING_RANDOM_OPS_H
+#ifndef MESHPLAN_COMPILER_SHARDING_CALLS_RANDOM_OPS_H
+#define MESHPLAN_COMPILER_SHARDING_CALLS_RANDOM_OPS_H
 
 #include "compiler/sharding/op_record.h"
 
@@ -15,4 +15,4 @@ bool drawsRandomNumbers(const CallView &call);
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_SHARDING_RANDOM_OPS_H
+#endif // MESHPLAN_COMPILER_SHARDING_CALLS_RANDOM_OPS_H

@@ -1,6 +1,6 @@
 //===- flat_calls.cpp - calls on tensors without their dims ---------------===//
 
-#include "compiler/sharding/flat_calls.h"
+#include "compiler/sharding/calls/flat_calls.h"
 #include "compiler/sharding/op_record.h"
 
 using namespace meshplan;
@@ -31,7 +31,7 @@ bool meshplan::runsFlat(CallOp call) {
   };
   bool sharesNothing = llvm::none_of(getSharding(first).getDims(), isShared);
   auto isLikeOperands = [&](mlir::Value result) {
-    return hasDims(result) ? typeOf(result).getShape() == typeOf(first).getShape() : sharesNothing;
+    return record->sumsElements ? sharesNothing : typeOf(result).getShape() == typeOf(first).getShape();
   };
   return llvm::all_of(call.getOperands(), isLikeFirst) && llvm::all_of(call.getResults(), isLikeOperands);
 }
@@ -39,11 +39,8 @@ bool meshplan::runsFlat(CallOp call) {
 SmallVector<ShardingAttr> meshplan::flatResults(CallOp call, MeshOp mesh) {
   ShardingAttr sharding = getSharding(firstFlat(call));
   AxisList axes = allAxes(sharding);
-  llvm::sort(axes, [&](AxisRefAttr left, AxisRefAttr right) {
-    AxisRef a = resolveAxis(left, mesh), b = resolveAxis(right, mesh);
-    return std::pair(a.axis, a.pre) < std::pair(b.axis, b.pre);
-  });
+  sortByMesh(axes, mesh);
   ShardingAttr addend = ShardingAttr::getReplicated(call.getContext(), 0).withPartial(Reduction::sum, axes);
-  return llvm::map_to_vector(call.getResults(),
-                             [&](mlir::Value result) { return hasDims(result) ? sharding : addend; });
+  return SmallVector<ShardingAttr>(call.getNumResults(),
+                                   OpRegistry::get().lookup(call.getTarget())->sumsElements ? addend : sharding);
 }

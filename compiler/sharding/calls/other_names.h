@@ -1,7 +1,7 @@
 //===- other_names.h - operators that PyTorch has several names for -*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_SHARDING_OTHER_NAMES_H
-#define MESHPLAN_COMPILER_SHARDING_OTHER_NAMES_H
+#ifndef MESHPLAN_COMPILER_SHARDING_CALLS_OTHER_NAMES_H
+#define MESHPLAN_COMPILER_SHARDING_CALLS_OTHER_NAMES_H
 
 #include "compiler/sharding/op_record.h"
 
@@ -13,4 +13,4 @@ std::optional<CallRewrite> underPlainName(const CallView &call);
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_SHARDING_OTHER_NAMES_H
+#endif // MESHPLAN_COMPILER_SHARDING_CALLS_OTHER_NAMES_H

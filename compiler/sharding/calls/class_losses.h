@@ -1,7 +1,7 @@
 //===- class_losses.h - losses of class numbers ------------------*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_SHARDING_CLASS_LOSSES_H
-#define MESHPLAN_COMPILER_SHARDING_CLASS_LOSSES_H
+#ifndef MESHPLAN_COMPILER_SHARDING_CALLS_CLASS_LOSSES_H
+#define MESHPLAN_COMPILER_SHARDING_CALLS_CLASS_LOSSES_H
 
 #include "llvm/ADT/StringRef.h"
 
@@ -13,4 +13,4 @@ bool isClassLoss(llvm::StringRef target);
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_SHARDING_CLASS_LOSSES_H
+#endif // MESHPLAN_COMPILER_SHARDING_CALLS_CLASS_LOSSES_H

@@ -1,6 +1,6 @@
 //===- random_ops.cpp - which calls draw random numbers -------------------===//
 
-#include "compiler/sharding/random_ops.h"
+#include "compiler/sharding/calls/random_ops.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;

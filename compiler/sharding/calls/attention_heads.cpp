@@ -1,6 +1,6 @@
 //===- attention_heads.cpp - dims that are the size of a head -------------===//
 
-#include "compiler/sharding/attention_heads.h"
+#include "compiler/sharding/calls/attention_heads.h"
 #include "compiler/sharding/op_record.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"

@@ -1,0 +1,28 @@
+//===- carriers.h - ops that hand a value on --------------------*- C++ -*-===//
+//
+// Between a parameter and what reads it there are conversions, reshards and
+// collectives. Whoever asks whose parameter is read, or in which pass, looks
+// through them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_SHARDING_CALLS_CARRIERS_H
+#define MESHPLAN_COMPILER_SHARDING_CALLS_CARRIERS_H
+
+#include "dialect/plan/plan.h"
+
+namespace meshplan {
+
+/// True for pointwise calls of one operand and for what moves a tensor between ranks: elements keep their places.
+bool isCarrier(mlir::Operation *op);
+
+/// The argument that carriers have made `value` of; null if there is none.
+mlir::BlockArgument argumentBehind(mlir::Value value);
+
+/// True for calls of the backward pass, and for what only these read: collectives and reshards, and carriers of an
+/// argument. A call of the forward pass belongs to it, whoever reads its result.
+bool isBackward(mlir::Operation *op);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_SHARDING_CALLS_CARRIERS_H

@@ -20,7 +20,7 @@ statement
     : modelStatement | meshStatement | letStatement
     | valueStatement | lossStatement | microbatchesStatement
     | dataStatement | precisionStatement | recomputeStatement
-    | optimizerStatement | clipStatement | trainableStatement
+    | optimizerStatement | clipStatement | nonfiniteStatement | trainableStatement
     | reservedStatement
     | entry | block
     ;
@@ -63,6 +63,7 @@ precisionStatement : 'precision' optionBlock ;
 recomputeStatement : 'recompute' paths ('keep' word (',' word)*)? ;
 optimizerStatement : 'optimizer' word optionBlock? ;
 clipStatement : 'clip_grad_norm' number ;
+nonfiniteStatement : 'nonfinite' word word ;
 trainableStatement : ('freeze' | 'train' 'only' | 'unused') paths ;
 
 // Reserved for later work.
@@ -100,7 +101,7 @@ factor : '-' factor | NUMBER | axisName | '(' expression ')' ;
 word : axisName | 'over' | 'on' | 'as' | 'keep' | 'mean' | 'only' | 'split' | 'parameter' | 'parts' | 'dim' ;
 axisName
     : NAME | UNIT | 'plan' | 'model' | 'mesh' | 'let' | 'input' | 'output' | 'loss' | 'microbatches' | 'override'
-    | 'data' | 'precision' | 'recompute' | 'optimizer' | 'clip_grad_norm' | 'freeze' | 'train' | 'unused'
+    | 'data' | 'precision' | 'recompute' | 'optimizer' | 'clip_grad_norm' | 'nonfinite' | 'freeze' | 'train' | 'unused'
     | 'pipeline' | 'context' | 'fold' | 'overlap' | 'init' | 'offload' | 'tie' | 'shapes'
     ;
 

@@ -133,7 +133,8 @@ struct BoundSymbol {
 
 /// A statement that is bound and checked and not compiled yet; the importer refuses it by name.
 struct LaterStatement {
-  std::string name; ///< `data`, `precision`, `train only`, ...
+  std::string name; ///< `microbatches N mean`
+  std::string help; ///< what to do until it is compiled
   SourceRange range;
 };
 
@@ -163,6 +164,7 @@ struct BoundPlan {
   std::vector<BoundRecompute> recomputes;
   std::optional<BoundOptimizer> optimizer;
   std::optional<BoundClip> clipGradNorm;
+  std::optional<BoundNonfinite> nonfinite; ///< none: nobody looks
   std::vector<BoundTrainable> trainable;
   std::vector<ParameterUse> parameterUse;     ///< by parameter; of a plan without training, too
   std::vector<SourceRange> parameterUseRange; ///< what says so; none of a trained one and of the archive's word

@@ -40,8 +40,10 @@ struct BoundData {
   AxisList shardAxes;          ///< axes over which it is sharded; the rest replicates
   /// Each `P`, whose modules are a unit each, or each `[P, Q]` as one unit. No parameter is in two units.
   std::vector<std::vector<BoundPaths>> units;
+  std::vector<std::vector<size_t>> unitParameters; ///< of each unit, sorted; none is empty
   std::vector<BoundPaths> keep;
-  std::optional<int64_t> bucketBytes; ///< none: unbucketed
+  /// Bytes that are moved in one piece, unless one tensor has more; 0: each tensor alone. None: the plan does not say.
+  std::optional<int64_t> bucketBytes;
   /// What `overlap` lists; where the plan does not say, all that is moved.
   bool overlapGradients = true;
   bool overlapParameters = false;
@@ -51,9 +53,20 @@ struct BoundData {
   SourceRange range;
 };
 
-/// dtypes by name (`f32`, `bf16`, `f16`); empty: as the archive has it.
+/// `loss_scale 1024` or `loss_scale dynamic { ... }`: gradients are those of the loss times a number, which the
+/// optimizer divides them by again. The number changes as that of torch.amp.GradScaler.
+struct BoundLossScale {
+  double initial = 65536;
+  double growth = 0;    ///< factor behind `interval` steps with finite gradients
+  double backoff = 0;   ///< factor behind a step without
+  int64_t interval = 0; ///< 0: it stays
+  SourceRange range;
+};
+
+/// dtypes by name (`f64`, `f32`, `bf16`, `f16`); empty: as the archive has it.
 struct BoundPrecision {
   std::string compute, storage, gather, reduce, master, state;
+  std::optional<BoundLossScale> lossScale;
   SourceRange range;
 };
 
@@ -120,6 +133,16 @@ struct BoundOptimizer {
 
 struct BoundClip {
   double norm = 0;
+  SourceRange range;
+};
+
+/// What a step does whose gradients hold a number that is not finite: the training stops, or goes on without having
+/// changed anything.
+enum class NonfiniteAction { Stop, Skip };
+
+/// `nonfinite gradients skip`
+struct BoundNonfinite {
+  NonfiniteAction action = NonfiniteAction::Stop;
   SourceRange range;
 };
 

@@ -37,6 +37,7 @@ struct OutlineParameter {
   std::vector<size_t> readers; ///< modules whose operators read it
   std::vector<int64_t> shape;
   bool requiresGrad = true;
+  std::string dtype = "f32"; ///< `f64`, `f32`, `bf16`, `f16`; empty if it is no float of these
 };
 
 /// An extent that is known, or the name of a symbol of the archive.

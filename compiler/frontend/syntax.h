@@ -186,6 +186,13 @@ struct ClipGradNormStatement {
   SourceRange range;
 };
 
+/// `nonfinite gradients stop`
+struct NonfiniteStatement {
+  Word subject; ///< `gradients`
+  Word action;  ///< `stop`, `skip`
+  SourceRange range;
+};
+
 /// `freeze P`, `train only P`, `unused P`
 struct TrainableStatement {
   enum class Kind { Freeze, TrainOnly, Unused };
@@ -217,6 +224,7 @@ struct Syntax {
   std::vector<RecomputeStatement> recomputes;
   std::vector<OptimizerStatement> optimizers;
   std::vector<ClipGradNormStatement> clips;
+  std::vector<NonfiniteStatement> nonfinites;
   std::vector<TrainableStatement> trainable;
   std::vector<ReservedStatement> reserved;
   SourceRange range; ///< of `plan NAME`

@@ -37,10 +37,16 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max
 static void checkShard(const RankView &view, int value) {
   std::vector<int64_t> shape = globalShapeOf(view.value(value));
   SliceRanges ranges = view.ranges(value);
-  for (size_t dim = 0; dim < ranges.size(); ++dim)
-    for (const Range &range : ranges[dim])
-      require(range.offset >= 0 && range.size >= 0 && range.offset <= shape[dim] - range.size,
-              "a rank holds what lies inside of the tensor");
+  require(checkSlice(ranges, shape).ok(), "what dims leave to a rank lies inside of the tensor");
+  Range run = view.run(value);
+  require(run.offset >= 0 && run.size >= 0 && run.offset <= elementCount(sliceShape(ranges)) - run.size,
+          "a rank's run lies inside of what the dims leave to it");
+  int64_t held = 0;
+  for (const SliceRanges &slice : view.slices(value)) {
+    require(checkSlice(slice, shape).ok(), "a rank's slices lie inside of the tensor");
+    held += elementCount(sliceShape(slice));
+  }
+  require(held == run.size && held == elementCount(view.shape(value)), "a rank's slices are its tensor");
   (void)view.isFirstHolder(value);
 }
 
@@ -52,7 +58,9 @@ static void prepare(const RankView &view, const artifact::Instruction &instructi
     std::vector<int64_t> group = view.group(*view.schedule().communicators()->Get(start->communicator()));
     for (int64_t rank : group)
       require(rank >= 0 && rank < view.worldSize(), "a communicator is made of ranks of the mesh");
-    (void)piecesOf(view, *start, group);
+    // Buckets move runs, not pieces along dims.
+    if (!isBucket(*start))
+      (void)piecesOf(view, *start, group);
   }
 }
 

@@ -111,9 +111,31 @@ void writeMoves(const std::filesystem::path &path) {
   builder.write(path);
 }
 
+/// Flat tensors that are gathered and made in one piece.
+void writeBuckets(const std::filesystem::path &path) {
+  ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
+  std::vector<TestDim> columns = {{6}, {12, {"tp"}, 2}}, rows = {{7}};
+  std::vector<int> stored = {builder.flat(builder.parameter({"w"}, columns), {"dp"}),
+                             builder.flat(builder.parameter({"b"}, rows), {"dp"})};
+  std::vector<int> whole = {builder.value(columns), builder.value(rows)};
+  builder.bucket(Kind::all_gather, {"dp"}, stored, whole);
+  std::vector<int> addends, sums;
+  for (const std::vector<TestDim> &dims : {columns, rows}) {
+    addends.push_back(builder.value(dims, DType::f64, {"dp"}));
+    sums.push_back(builder.flat(builder.value(dims), {"dp"}));
+    builder.compute("aten.relu.default", {tensorArg("self", whole[sums.size() - 1])}, {addends.back()});
+  }
+  builder.bucket(Kind::reduce_scatter, {"dp"}, addends, sums);
+  builder.output("w", sums[0]);
+  builder.output("b", sums[1]);
+  builder.write(path);
+}
+
 Status writeArtifacts(const std::filesystem::path &folder) {
   writeMoves(folder / "moves.sched");
-  MESHPLAN_RETURN_IF_ERROR(loadSchedule(folder / "moves.sched").status());
+  writeBuckets(folder / "buckets.sched");
+  for (const char *name : {"moves.sched", "buckets.sched"})
+    MESHPLAN_RETURN_IF_ERROR(loadSchedule(folder / name).status());
   size_t size = 0;
   std::vector<uint64_t> words = pack(buildSchedule(), size);
   return writeFileAtomically(folder / "forward.sched", std::as_bytes(std::span(words)).first(size));

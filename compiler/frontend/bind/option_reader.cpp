@@ -13,6 +13,10 @@
 using namespace meshplan;
 using namespace meshplan::bind;
 
+static bool fitsBlock(const Option &option, const OptionRule &rule) {
+  return option.hasBlock ? rule.takesBlock : !rule.takesBlock || rule.mayLackBlock;
+}
+
 void bind::readOptions(const Context &context, llvm::StringRef statement, llvm::ArrayRef<Option> options,
                        llvm::ArrayRef<OptionRule> rules) {
   std::vector<std::string> names;
@@ -32,7 +36,7 @@ void bind::readOptions(const Context &context, llvm::StringRef statement, llvm::
     if (!isNew && !rule->mayRepeat)
       context.diagnostics.error(option.range, "option '" + rule->name + "' stands twice")
           .note(earlier->second, "it stands here, too");
-    else if (option.hasBlock != rule->takesBlock || !rule->take(option))
+    else if (!fitsBlock(option, *rule) || !rule->take(option))
       context.diagnostics.error(option.range, "cannot read '" + option.text + "'")
           .help("the form is '" + rule->form + "'");
   }

@@ -22,6 +22,7 @@ struct OptionRule {
   std::function<bool(const Option &)> take; ///< false: the value is not of this form
   bool mayRepeat = false;
   bool takesBlock = false;
+  bool mayLackBlock = false; ///< of one that takes a block
 };
 
 void readOptions(const Context &context, llvm::StringRef statement, llvm::ArrayRef<Option> options,

@@ -30,6 +30,7 @@ void bind::checkStatements(const Syntax &syntax, Diagnostics &diagnostics) {
   checkOnce(syntax.precisions, "precision", diagnostics);
   checkOnce(syntax.optimizers, "optimizer", diagnostics);
   checkOnce(syntax.clips, "clip_grad_norm", diagnostics);
+  checkOnce(syntax.nonfinites, "nonfinite", diagnostics);
   for (const ReservedStatement &statement : syntax.reserved)
     diagnostics.error(statement.keyword.range, "'" + statement.keyword.text + "' is not implemented yet")
         .help("remove the statement");
@@ -37,12 +38,13 @@ void bind::checkStatements(const Syntax &syntax, Diagnostics &diagnostics) {
 
 std::vector<LaterStatement> bind::laterStatements(const Syntax &syntax, const BoundPlan &plan) {
   std::vector<LaterStatement> result;
-  auto add = [&](const auto &statements, llvm::StringRef name) {
+  auto add = [&](const auto &statements, llvm::StringRef name, llvm::StringRef help) {
     for (const auto &statement : statements)
-      result.push_back({name.str(), statement.range});
+      result.push_back({name.str(), help.str(), statement.range});
   };
   if (plan.microbatches.count > 1 && plan.microbatches.mean)
-    add(syntax.microbatches, "microbatches N mean");
+    add(syntax.microbatches, "microbatches N mean",
+        "leave 'mean' out where no operator mixes samples: the mean is then that of the whole batch");
   llvm::stable_sort(result, [](const LaterStatement &a, const LaterStatement &b) {
     return std::tie(a.range.line, a.range.column) < std::tie(b.range.line, b.range.column);
   });

@@ -101,6 +101,9 @@ void trainingStatement(const Context &context, Parser::StatementContext &rule, S
     optimizer(context, *statement, syntax);
   else if (auto *statement = rule.clipStatement())
     syntax.clips.push_back({number(context, *statement->number()), context.range(*statement)});
+  else if (auto *statement = rule.nonfiniteStatement())
+    syntax.nonfinites.push_back(
+        {word(context, *statement->word(0)), word(context, *statement->word(1)), context.range(*statement)});
   else if (auto *statement = rule.trainableStatement())
     trainable(context, *statement, syntax);
   else if (auto *statement = rule.reservedStatement())

@@ -37,6 +37,7 @@ constexpr Form forms[] = {
     {"recompute", "recompute PATHS [keep NAMES]"},
     {"optimizer", "optimizer NAME { OPTIONS }"},
     {"clip_grad_norm", "clip_grad_norm NUMBER"},
+    {"nonfinite", "nonfinite gradients stop | skip"},
     {"freeze", "freeze PATHS"},
     {"train", "train only PATHS"},
     {"unused", "unused PATHS"},

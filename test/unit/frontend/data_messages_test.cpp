@@ -69,6 +69,30 @@ p.plan:3:13: note: it stands here, too
     data dp { bucket 64 MiB; bucket none }
               ^~~~~~~~~~~~~
 )"},
+    {"UnitOfNothingSharded",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { bucket 1 MiB; unit model.layers.* }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:27: error: 'unit model.layers.*' without 'shard': parameters that stay whole are in no unit
+    data dp { bucket 1 MiB; unit model.layers.* }
+                            ^~~~~~~~~~~~~~~~~~~
+help: write 'shard optimizer', 'shard gradients, optimizer' or 'shard parameters, gradients, optimizer', or remove 'unit model.layers.*'; 'bucket SIZE' makes pieces of gradients, too
+)"},
+    {"ReduceWithoutMicrobatches",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { reduce each microbatch }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:13: error: 'reduce each microbatch' without microbatches: gradients are made once in a step
+    data dp { reduce each microbatch }
+              ^~~~~~~~~~~~~~~~~~~~~~
+help: add 'microbatches NUMBER', or remove 'reduce each microbatch'
+)"},
     {"OverlapNoneAndMore",
      R"(plan p {
   mesh dp = 2, tp = 3
@@ -150,13 +174,13 @@ help: the form is 'average in | after collective'
     {"UnitMatchesNothing",
      R"(plan p {
   mesh dp = 2, tp = 3
-  data dp { unit model.layer.* }
+  data dp { shard optimizer; unit model.layer.* }
   rest: replicate
 }
 )",
-     R"(p.plan:3:18: error: 'model.layer.*' matches no module and no parameter
-    data dp { unit model.layer.* }
-                   ^~~~~~~~~~~~~
+     R"(p.plan:3:35: error: 'model.layer.*' matches no module and no parameter
+    data dp { shard optimizer; unit model.layer.* }
+                                    ^~~~~~~~~~~~~
 help: did you mean 'model.layers.*'?
 )"},
     {"TwoDataBlocks",
@@ -307,44 +331,45 @@ help: write 'shard parameters, gradients, optimizer', or remove 'keep model.norm
     {"UnitHoldsNoParameter",
      R"(plan p {
   mesh dp = 2, tp = 3
-  data dp { unit model.rotary_emb }
+  data dp { shard optimizer; unit model.rotary_emb }
   rest: replicate
 }
 )",
-     R"(p.plan:3:18: error: 'model.rotary_emb' holds no parameter
-    data dp { unit model.rotary_emb }
-                   ^~~~~~~~~~~~~~~~
+     R"(p.plan:3:35: error: 'model.rotary_emb' holds no parameter
+    data dp { shard optimizer; unit model.rotary_emb }
+                                    ^~~~~~~~~~~~~~~~
 help: name parameters, or modules that hold some
 )"},
     {"UnitsOverlap",
      R"(plan p {
   mesh dp = 2, tp = 3
-  data dp { unit model.layers.*, [model.norm, model.layers.1.mlp] }
+  data dp { shard optimizer; unit model.layers.*, [model.norm, model.layers.1.mlp] }
   rest: replicate
 }
 )",
-     R"(p.plan:3:47: error: parameter 'model.layers.1.mlp.gate_proj.weight' is in two units
-    data dp { unit model.layers.*, [model.norm, model.layers.1.mlp] }
-                                                ^~~~~~~~~~~~~~~~~~
-p.plan:3:18: note: the other unit is here
-    data dp { unit model.layers.*, [model.norm, model.layers.1.mlp] }
-                   ^~~~~~~~~~~~~~
+     R"(p.plan:3:64: error: parameter 'model.layers.1.mlp.gate_proj.weight' is in two units
+    data dp { shard optimizer; unit model.layers.*, [model.norm, model.layers.1.mlp] }
+                                                                 ^~~~~~~~~~~~~~~~~~
+p.plan:3:35: note: the other unit is here
+    data dp { shard optimizer; unit model.layers.*, [model.norm, model.layers.1.mlp] }
+                                    ^~~~~~~~~~~~~~
 help: take it out of one of the two, or write '[PATH, PATH]' for one unit
 )"},
     {"UnitsOfTwoOptionsOverlap",
      R"(plan p {
   mesh dp = 2, tp = 3
   data dp {
+    shard optimizer
     unit lm_head
     unit model.norm, **.lm_head
   }
   rest: replicate
 }
 )",
-     R"(p.plan:5:22: error: parameter 'lm_head.weight' is in two units
+     R"(p.plan:6:22: error: parameter 'lm_head.weight' is in two units
       unit model.norm, **.lm_head
                        ^~~~~~~~~~
-p.plan:4:10: note: the other unit is here
+p.plan:5:10: note: the other unit is here
       unit lm_head
            ^~~~~~~
 help: take it out of one of the two, or write '[PATH, PATH]' for one unit
@@ -352,25 +377,25 @@ help: take it out of one of the two, or write '[PATH, PATH]' for one unit
     {"UnitsOfOnePathAreNested",
      R"(plan p {
   mesh dp = 2, tp = 3
-  data dp { unit model.** }
+  data dp { shard optimizer; unit model.** }
   rest: replicate
 }
 )",
-     R"(p.plan:3:18: error: 'model.**' makes units of 'model' and 'model.embed_tokens', which both hold parameter 'model.embed_tokens.weight'
-    data dp { unit model.** }
-                   ^~~~~~~~
+     R"(p.plan:3:35: error: 'model.**' makes units of 'model' and 'model.embed_tokens', which both hold parameter 'model.embed_tokens.weight'
+    data dp { shard optimizer; unit model.** }
+                                    ^~~~~~~~
 help: name modules that share no parameter, or write '[PATH, PATH]' for one unit
 )"},
     {"UnitsOfOnePathAreTied",
      R"(plan p {
   mesh dp = 2, tp = 3
-  data dp { unit {lm_head, model.norm, model.embed_tokens} }
+  data dp { shard optimizer; unit {lm_head, model.norm, model.embed_tokens} }
   rest: replicate
 }
 )",
-     R"(p.plan:3:18: error: '{lm_head, model.norm, model.embed_tokens}' makes units of 'model.embed_tokens' and 'lm_head', which both hold parameter 'model.embed_tokens.weight'
-    data dp { unit {lm_head, model.norm, model.embed_tokens} }
-                   ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+     R"(p.plan:3:35: error: '{lm_head, model.norm, model.embed_tokens}' makes units of 'model.embed_tokens' and 'lm_head', which both hold parameter 'model.embed_tokens.weight'
+    data dp { shard optimizer; unit {lm_head, model.norm, model.embed_tokens} }
+                                    ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 help: name modules that share no parameter, or write '[PATH, PATH]' for one unit
 )",
      Model::Tied},
@@ -378,13 +403,13 @@ help: name modules that share no parameter, or write '[PATH, PATH]' for one unit
      R"(plan p {
   mesh dp = 2, tp = 3
   data dp on lm_head { bucket none }
-  data tp { unit lm_head, model.norm }
+  data tp { shard optimizer; unit lm_head, model.norm }
   rest: replicate
 }
 )",
-     R"(p.plan:4:18: error: 'lm_head' names no parameter of this data block
-    data tp { unit lm_head, model.norm }
-                   ^~~~~~~
+     R"(p.plan:4:35: error: 'lm_head' names no parameter of this data block
+    data tp { shard optimizer; unit lm_head, model.norm }
+                                    ^~~~~~~
 p.plan:3:3: note: 'lm_head.weight' is in this block
     data dp on lm_head { bucket none }
     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~

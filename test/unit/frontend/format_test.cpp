@@ -132,6 +132,11 @@ TEST(Format, ErrorsAreReported) {
             "help: the form is 'loss OUTPUT'\n");
 }
 
+TEST(Format, StatementsOfTwoWords) {
+  expectFormat("plan p {\nnonfinite   gradients\tskip // all\n  bucket: replicate; data dp { bucket   none }\n}",
+               "plan p {\n  nonfinite gradients skip  // all\n  bucket: replicate\n  data dp { bucket none }\n}\n");
+}
+
 TEST(Format, CorpusIsStableAndKeepsItsMeaning) {
   size_t count = 0;
   for (const auto &file : std::filesystem::directory_iterator(MESHPLAN_PLAN_CORPUS)) {

@@ -156,7 +156,7 @@ TEST(Parse, DataBlock) {
 TEST(Parse, TrainingStatements) {
   Syntax syntax = parsed("precision { master f32; reduce f32 }\nrecompute model.layers.* keep attention\n"
                          "optimizer adamw { lr 3e-4; eps - 1e-8; group **.*norm { weight_decay 0 } }\noptimizer sgd\n"
-                         "clip_grad_norm 1.0\nfreeze a.b, c\ntrain only d\nunused e");
+                         "clip_grad_norm 1.0\nnonfinite gradients stop\nfreeze a.b, c\ntrain only d\nunused e");
   EXPECT_EQ(syntax.precisions.at(0).options.size(), 2u);
   EXPECT_EQ(syntax.recomputes.at(0).keep.at(0).text, "attention");
   const std::vector<Option> &options = syntax.optimizers.at(0).options;
@@ -164,6 +164,7 @@ TEST(Parse, TrainingStatements) {
   EXPECT_DOUBLE_EQ(options.at(1).operands.at(0).at(0).number.value, -1e-8);
   EXPECT_EQ(options.at(2).block.at(0).name.text, "weight_decay");
   EXPECT_DOUBLE_EQ(syntax.clips.at(0).norm.value, 1.0);
+  EXPECT_EQ(syntax.nonfinites.at(0).action.text, "stop");
   EXPECT_EQ(syntax.trainable.at(0).paths.size(), 2u);
   EXPECT_EQ(syntax.trainable.at(1).kind, TrainableStatement::Kind::TrainOnly);
 }

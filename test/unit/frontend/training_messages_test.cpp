@@ -237,6 +237,59 @@ help: did you mean 'model.layers.*'?
               ^~~~~~~~~~~~
 help: write 'model.layers.*' for the modules of the list
 )"},
+    {"NonfiniteAction",
+     R"(plan p {
+  loss loss
+  optimizer sgd
+  nonfinite gradients stp
+  nonfinite gradients skip
+  rest: replicate
+}
+)",
+     R"(p.plan:5:3: error: a plan has one 'nonfinite' statement
+    nonfinite gradients skip
+    ^~~~~~~~~~~~~~~~~~~~~~~~
+p.plan:4:3: note: the first one is here
+    nonfinite gradients stp
+    ^~~~~~~~~~~~~~~~~~~~~~~
+help: keep one of them
+p.plan:4:23: error: unknown action 'stp'
+    nonfinite gradients stp
+                        ^~~
+help: did you mean 'stop'?
+)"},
+    {"NonfiniteWithoutOptimizer",
+     R"(plan p {
+  loss loss
+  nonfinite gradients stop
+  rest: replicate
+}
+)",
+     R"(p.plan:3:3: error: 'nonfinite' without an optimizer: no step is taken
+    nonfinite gradients stop
+    ^~~~~~~~~~~~~~~~~~~~~~~~
+help: add 'optimizer KIND { ... }', or remove the statement
+)"},
+    {"MasterThatKeepsNothing",
+     R"(plan p {
+  loss loss
+  optimizer sgd
+  precision { master bf16; state f32 }
+  rest: replicate
+}
+)",
+     R"(p.plan:4:15: error: 'master bf16' keeps nothing: parameter 'model.embed_tokens.weight' is f32, and no other is narrower
+    precision { master bf16; state f32 }
+                ^~~~~~~~~~~
+help: write 'master f64', or remove 'master bf16'
+p.plan:4:28: error: 'state' is the dtype of what the optimizer keeps, and 'sgd' without momentum keeps nothing
+    precision { master bf16; state f32 }
+                             ^~~~~~~~~
+p.plan:3:3: note: the optimizer is here
+    optimizer sgd
+    ^~~~~~~~~~~~~
+help: add 'momentum NUMBER' to the optimizer, or remove 'state f32'
+)"},
     {"FreezeMatchesNothing",
      R"(plan p {
   freeze model.nrm
@@ -420,13 +473,13 @@ help: write the number of microbatches that a batch is split into, or leave the 
   rest: replicate
 }
 )",
-     R"(p.plan:6:16: error: the batch has 4 samples, and 3 microbatches over dp = 2 need 6
+     R"(p.plan:6:16: error: the batch has 4 samples, and 3 microbatches over dp = 2 need a multiple of 6
     microbatches 3
                  ^
 p.plan:5:21: note: the batch is here
     input input_ids: [batch over dp, seq]
                       ^~~~~~~~~~~~~
-help: there can be at most 2 microbatches
+help: write 'microbatches 2': the 2 samples of each rank have to divide evenly
 )"},
     {"TooManyMicrobatchesOnOneRank",
      R"(plan p {
@@ -436,13 +489,13 @@ help: there can be at most 2 microbatches
   rest: replicate
 }
 )",
-     R"(p.plan:4:16: error: the batch has 4 samples, and 5 microbatches need 5
+     R"(p.plan:4:16: error: the batch has 4 samples, and 5 microbatches need a multiple of 5
     microbatches 5
                  ^
 p.plan:3:29: note: the batch is here
     input input_ids, labels: [batch, seq]
                               ^~~~~
-help: there can be at most 4 microbatches
+help: write 'microbatches 4': the 4 samples have to divide evenly
 )"},
     {"NoSampleForASecondMicrobatch",
      R"(plan p {
@@ -453,13 +506,13 @@ help: there can be at most 4 microbatches
   rest: replicate
 }
 )",
-     R"(p.plan:5:16: error: the batch has 4 samples, and 2 microbatches over (dp, tp) = 6 need 12
+     R"(p.plan:5:16: error: the batch has 4 samples, and 2 microbatches over (dp, tp) = 6 need a multiple of 12
     microbatches 2
                  ^
 p.plan:4:21: note: the batch is here
     input input_ids: [batch over (dp, tp), seq]
                       ^~~~~~~~~~~~~~~~~~~
-help: remove the statement
+help: remove the statement, or take a batch of 12
 )"},
 };
 

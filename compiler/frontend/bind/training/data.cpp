@@ -49,6 +49,7 @@ private:
   /// Options that are right one by one and contradict each other.
   void check() const;
   void reportUnsharded(const Option &option) const;
+  void reportUnits() const;
   bool shards(DataKind kind) const { return llvm::is_contained(data.shard, kind); }
   std::string overText() const;
 
@@ -58,6 +59,7 @@ private:
   const Option *overlapOption = nullptr;
   const Option *prefetchOption = nullptr;
   std::vector<const Option *> needSharding; ///< options that do nothing unless parameters are sharded
+  std::vector<const Option *> unitOptions;
   bool shardIsWrong = false;
 };
 
@@ -135,6 +137,7 @@ bool DataReader::unit(const Option &option) {
     return false;
   for (const std::vector<PathPattern> &paths : *groups)
     data.units.push_back(bindPaths(context, paths));
+  unitOptions.push_back(&option);
   return true;
 }
 
@@ -150,10 +153,10 @@ bool DataReader::keep(const Option &option) {
 }
 
 bool DataReader::bucket(const Option &option) {
-  if (singleWord(option) == "none")
-    return true;
   const Operand *operand = singleOperand(option);
-  if (operand != nullptr)
+  if (singleWord(option) == "none")
+    data.bucketBytes = 0;
+  else if (operand != nullptr)
     data.bucketBytes = bytesOf(*operand);
   return data.bucketBytes.has_value();
 }
@@ -188,7 +191,13 @@ bool DataReader::prefetch(const Option &option) {
 bool DataReader::reduce(const Option &option) {
   std::string words = joinedWords(option);
   data.reduce = words == "each microbatch" ? ReduceTime::EachMicrobatch : ReduceTime::LastMicrobatch;
-  return words == "each microbatch" || words == "last microbatch";
+  if (words != "each microbatch" && words != "last microbatch")
+    return false;
+  if (context.syntax.microbatches.empty())
+    context.diagnostics
+        .error(option.range, "'" + option.text + "' without microbatches: gradients are made once in a step")
+        .help("add 'microbatches NUMBER', or remove '" + option.text + "'");
+  return true;
 }
 
 bool DataReader::average(const Option &option) {
@@ -217,6 +226,8 @@ void DataReader::check() const {
                                        ": a rank can update the shard that it holds, and no more")
         .help("write 'shard " + std::string(shardsParameters ? "parameters, " : "") + "gradients, optimizer" +
               overText() + "'");
+  if (data.shard.empty())
+    reportUnits();
   if (!shardsParameters)
     for (const Option *option : needSharding)
       reportUnsharded(*option);
@@ -237,6 +248,15 @@ void DataReader::reportUnsharded(const Option &option) const {
     error.note(shardOption->range, "the block shards this");
   error.help("write 'shard parameters, gradients, optimizer" + overText() + "', or " +
              (isOverlap && data.overlapGradients ? "'overlap gradients'" : "remove '" + option.text + "'"));
+}
+
+void DataReader::reportUnits() const {
+  for (const Option *option : unitOptions)
+    context.diagnostics
+        .error(option->range, "'" + option->text + "' without 'shard': parameters that stay whole are in no unit")
+        .help("write 'shard optimizer', 'shard gradients, optimizer' or 'shard parameters, gradients, optimizer', or "
+              "remove '" +
+              option->text + "'; 'bucket SIZE' makes pieces of gradients, too");
 }
 
 void bind::bindData(const Context &context, BoundPlan &plan) {

@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <map>
 #include <set>
 
 using namespace meshplan;
@@ -60,7 +61,11 @@ public:
 
   void run();
 
+  /// The parameters of each unit.
+  std::vector<std::vector<size_t>> parameters() const;
+
 private:
+  void addModules(const BoundPaths &paths, std::vector<std::vector<size_t>> &units) const;
   void checkOutside(const BoundPaths &paths) const;
   void checkOther(const std::vector<BoundPaths> &unit);
   void checkNested(const BoundPaths &paths) const;
@@ -89,6 +94,34 @@ void UnitChecker::run() {
   }
   for (const BoundPaths &paths : data.keep)
     checkOutside(paths);
+}
+
+std::vector<std::vector<size_t>> UnitChecker::parameters() const {
+  std::vector<std::vector<size_t>> units;
+  for (const std::vector<BoundPaths> &unit : data.units) {
+    if (unit.size() == 1) {
+      addModules(unit.front(), units);
+      continue;
+    }
+    std::set<size_t> together;
+    for (const BoundPaths &paths : unit)
+      together.insert(paths.parameters.begin(), paths.parameters.end());
+    units.emplace_back(together.begin(), together.end());
+  }
+  return units;
+}
+
+/// A unit for each module, and one for each parameter that is named itself.
+void UnitChecker::addModules(const BoundPaths &paths, std::vector<std::vector<size_t>> &units) const {
+  std::set<size_t> modules(paths.modules.begin(), paths.modules.end());
+  std::map<size_t, std::vector<size_t>> byModule;
+  for (size_t parameter : paths.parameters)
+    if (std::vector<size_t> found = holders(parameter, modules); !found.empty())
+      byModule[found.front()].push_back(parameter);
+    else
+      units.push_back({parameter});
+  for (auto &[module, held] : byModule)
+    units.push_back(std::move(held));
 }
 
 void UnitChecker::checkOutside(const BoundPaths &paths) const {
@@ -160,6 +193,8 @@ void bind::assignParameters(const Context &context, BoundPlan &plan) {
     for (size_t parameter = 0; parameter < owners.size(); ++parameter)
       if (owners[parameter] == &data)
         data.parameters.push_back(parameter);
-    UnitChecker(context, data, owners).run();
+    UnitChecker checker(context, data, owners);
+    checker.run();
+    data.unitParameters = checker.parameters();
   }
 }

@@ -5,6 +5,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 using namespace meshplan;
@@ -20,32 +22,75 @@ int64_t shardsOf(const Context &context, const BoundDim &dim) {
   return shards;
 }
 
-/// The dim `batch` that is divided most; null where no input has one.
-const BoundDim *findBatch(const Context &context, const BoundPlan &plan) {
-  const BoundDim *batch = nullptr;
+/// The dims `batch` of the inputs, those that are divided most first.
+std::vector<const BoundDim *> findBatches(const Context &context, const BoundPlan &plan) {
+  std::vector<const BoundDim *> batches;
   for (const BoundInput &input : plan.inputs)
     for (const BoundDim &dim : input.dims)
-      if (dim.name == "batch" && (batch == nullptr || shardsOf(context, dim) > shardsOf(context, *batch)))
-        batch = &dim;
-  return batch;
+      if (dim.name == "batch")
+        batches.push_back(&dim);
+  llvm::stable_sort(batches, [&](const BoundDim *left, const BoundDim *right) {
+    return shardsOf(context, *left) > shardsOf(context, *right);
+  });
+  return batches;
 }
 
-/// Samples are dealt one by one, so that they need not divide; but each rank has one at least in each microbatch.
-void checkSamples(const Context &context, const BoundDim &batch, int64_t count, SourceRange range) {
+/// The divisor of `number` above 1 that is nearest to `start` on the side of `direction`; none is looked for far away.
+std::optional<int64_t> nearestDivisor(int64_t number, int64_t start, int64_t direction) {
+  constexpr int64_t mostSteps = 100000;
+  int64_t divisor = direction < 0 ? std::min(start - 1, number) : start < number ? start + 1 : 0;
+  for (int64_t step = 0; step < mostSteps && divisor > 1 && divisor <= number; divisor += direction, ++step)
+    if (number % divisor == 0)
+      return divisor;
+  return std::nullopt;
+}
+
+/// `'microbatches 2' or 'microbatches 4'`, without those that are not there.
+std::string countsText(std::optional<int64_t> below, std::optional<int64_t> above) {
+  std::string result;
+  for (std::optional<int64_t> count : {below, above})
+    if (count)
+      result += (result.empty() ? "'microbatches " : " or 'microbatches ") + std::to_string(*count) + "'";
+  return result;
+}
+
+/// The nearest numbers of microbatches, of samples that ranks divide evenly.
+std::string countHelp(int64_t own, bool isOfRank, int64_t count) {
+  if (own == 1)
+    return "remove the statement: there is one sample" + std::string(isOfRank ? " for each rank" : "");
+  std::string counts = countsText(nearestDivisor(own, count, -1), nearestDivisor(own, count, 1));
+  std::string whose = "the " + std::to_string(own) + " samples" + (isOfRank ? " of each rank" : "");
+  return counts.empty() ? "write a number that divides " + whose
+                        : "write " + counts + ": " + whose + " have to divide evenly";
+}
+
+/// The nearest batches, where ranks have different numbers of samples.
+std::string batchHelp(int64_t samples, uint64_t needed) {
+  std::string batches;
+  if (needed <= static_cast<uint64_t>(samples))
+    batches = std::to_string(static_cast<uint64_t>(samples) / needed * needed);
+  if (needed <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max() - samples))
+    batches += (batches.empty() ? "" : " or ") + std::to_string((static_cast<uint64_t>(samples) / needed + 1) * needed);
+  return "remove the statement" + (batches.empty() ? "" : ", or take a batch of " + batches);
+}
+
+/// Microbatches have one size, so that one program runs them all.
+bool divides(const Context &context, const BoundDim &batch, int64_t count, SourceRange range) {
   int64_t shards = shardsOf(context, batch);
-  int64_t most = batch.extent / shards;
-  // An extent of 0 is unknown, and reported.
-  if (batch.extent == 0 || count <= most)
-    return;
   uint64_t needed = llvm::SaturatingMultiply<uint64_t>(count, shards);
+  // An extent of 0 is unknown, and reported.
+  if (batch.extent <= 0 || static_cast<uint64_t>(batch.extent) % needed == 0)
+    return true;
   std::string over;
   if (!batch.axes.empty())
     over = " over " + axesText(context, batch.axes) + " = " + std::to_string(shards);
   context.diagnostics
       .error(range, "the batch has " + std::to_string(batch.extent) + " samples, and " + std::to_string(count) +
-                        " microbatches" + over + " need " + std::to_string(needed))
+                        " microbatches" + over + " need a multiple of " + std::to_string(needed))
       .note(batch.range, "the batch is here")
-      .help(most > 1 ? "there can be at most " + std::to_string(most) + " microbatches" : "remove the statement");
+      .help(batch.extent % shards == 0 ? countHelp(batch.extent / shards, shards > 1, count)
+                                       : batchHelp(batch.extent, needed));
+  return false;
 }
 
 } // namespace
@@ -65,9 +110,10 @@ void bind::bindMicrobatches(const Context &context, BoundPlan &plan) {
     if (context.syntax.losses.empty())
       context.diagnostics.error(statement.range, "microbatches are for training, and the plan has no loss")
           .help(lossHelp(context));
-    if (const BoundDim *batch = findBatch(context, plan))
-      checkSamples(context, *batch, *count, statement.count.range);
-    else
+    std::vector<const BoundDim *> batches = findBatches(context, plan);
+    (void)llvm::all_of(batches,
+                       [&](const BoundDim *batch) { return divides(context, *batch, *count, statement.count.range); });
+    if (batches.empty())
       context.diagnostics.error(statement.range, "microbatches split the dim 'batch', and no input has a dim 'batch'")
           .help("name it: 'input NAME: [batch, ...]'");
   }

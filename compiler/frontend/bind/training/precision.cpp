@@ -50,6 +50,45 @@ void checkUse(const Context &context, const BoundPlan &plan, const Option &optio
         .help("add 'shard parameters, gradients, optimizer' to a data block, or remove '" + option.text + "'");
 }
 
+int64_t bitsOf(llvm::StringRef dtype) { return dtype == "f64" ? 64 : dtype == "f32" ? 32 : 16; }
+
+/// A master keeps what its parameter rounds away. Reports one that does so for no parameter, unless it is as they are.
+void checkMaster(const Context &context, const BoundPlan &plan, const BoundPrecision &precision, const Option &option) {
+  if (context.syntax.optimizers.empty() || !llvm::is_contained(dtypeNames(), precision.master))
+    return;
+  std::string stored, path;
+  for (auto [parameter, use] : llvm::zip_equal(context.model.parameters, plan.parameterUse)) {
+    if (use != ParameterUse::Trained || parameter.dtype.empty())
+      continue;
+    const std::string &own = precision.storage.empty() ? parameter.dtype : precision.storage;
+    if (own == precision.master || bitsOf(own) < bitsOf(precision.master))
+      return;
+    if (path.empty() || bitsOf(own) < bitsOf(stored)) {
+      stored = own;
+      path = parameterPath(context.model, parameter);
+    }
+  }
+  if (path.empty())
+    return;
+  std::string wider = bitsOf(stored) == 16 ? "f32" : "f64";
+  context.diagnostics
+      .error(option.range, "'" + option.text + "' keeps nothing: parameter '" + path + "' is " + stored +
+                               ", and no other is narrower")
+      .help((stored == "f64" ? "" : "write 'master " + wider + "', or ") + "remove '" + option.text + "'");
+}
+
+/// Reports a dtype for what the optimizer keeps, where it keeps nothing.
+void checkState(const Context &context, const BoundPlan &plan, const Option &option) {
+  bool keeps = !plan.optimizer || plan.optimizer->kind != OptimizerKind::Sgd ||
+               llvm::any_of(plan.optimizer->groups, [](const auto &each) { return each.numbers.momentum != 0; });
+  if (!keeps)
+    context.diagnostics
+        .error(option.range,
+               "'state' is the dtype of what the optimizer keeps, and 'sgd' without momentum keeps nothing")
+        .note(plan.optimizer->range, "the optimizer is here")
+        .help("add 'momentum NUMBER' to the optimizer, or remove '" + option.text + "'");
+}
+
 OptionRule dtypeRule(const Context &context, const BoundPlan &plan, std::string name, std::string &target) {
   auto take = [&context, &plan, &target](const Option &option) {
     std::optional<std::string> word = singleWord(option);
@@ -78,6 +117,12 @@ void bind::bindPrecision(const Context &context, const PrecisionStatement &state
                               {"master", &BoundPrecision::master},
                               {"state", &BoundPrecision::state}})
     rules.push_back(dtypeRule(context, plan, name, precision.*member));
+  rules.push_back(lossScaleRule(context, precision));
   readOptions(context, "precision", statement.options, rules);
+  for (const Option &option : statement.options)
+    if (option.name.text == "master")
+      checkMaster(context, plan, precision, option);
+    else if (option.name.text == "state")
+      checkState(context, plan, option);
   plan.precision = std::move(precision);
 }

@@ -45,6 +45,24 @@ void bindClip(const Context &context, BoundPlan &plan) {
   }
 }
 
+void bindNonfinite(const Context &context, BoundPlan &plan) {
+  static const std::vector<std::string> actions = {"stop", "skip"};
+  for (const NonfiniteStatement &statement : context.syntax.nonfinites) {
+    if (statement.subject.text != "gradients")
+      context.diagnostics
+          .error(statement.subject.range, "'nonfinite' looks at gradients, and not at '" + statement.subject.text + "'")
+          .help("the form is 'nonfinite gradients stop | skip'");
+    if (!llvm::is_contained(actions, statement.action.text))
+      context.diagnostics.error(statement.action.range, "unknown action '" + statement.action.text + "'")
+          .help(suggest(statement.action.text, actions, "actions"));
+    if (context.syntax.optimizers.empty())
+      context.diagnostics.error(statement.range, "'nonfinite' without an optimizer: no step is taken")
+          .help("add 'optimizer KIND { ... }', or remove the statement");
+    NonfiniteAction action = statement.action.text == "skip" ? NonfiniteAction::Skip : NonfiniteAction::Stop;
+    plan.nonfinite = BoundNonfinite{action, statement.range};
+  }
+}
+
 } // namespace
 
 std::string bind::lossHelp(const Context &context) {
@@ -61,8 +79,6 @@ std::string bind::lossHelp(const Context &context) {
 
 void bind::bindTraining(const Context &context, BoundPlan &plan) {
   bindMicrobatches(context, plan);
-  for (const PrecisionStatement &statement : context.syntax.precisions)
-    bindPrecision(context, statement, plan);
   bindRecomputes(context, plan);
   bindTrainable(context, plan);
   for (const OptimizerStatement &statement : context.syntax.optimizers) {
@@ -70,5 +86,9 @@ void bind::bindTraining(const Context &context, BoundPlan &plan) {
       context.diagnostics.error(statement.range, "a plan without a loss cannot be trained").help(lossHelp(context));
     bindOptimizer(context, statement, plan);
   }
+  for (const PrecisionStatement &statement : context.syntax.precisions)
+    bindPrecision(context, statement, plan);
   bindClip(context, plan);
+  bindNonfinite(context, plan);
+  bindLossScale(context, plan);
 }

@@ -18,11 +18,18 @@ namespace meshplan::bind {
 /// How to give a plan a loss, with the outputs of the model that can be one.
 std::string lossHelp(const Context &context);
 
-/// Fills microbatches. Reports a batch with fewer samples than microbatches times ranks.
+/// Fills microbatches. Reports a batch that microbatches and ranks do not divide evenly.
 void bindMicrobatches(const Context &context, BoundPlan &plan);
 
-/// Fills precision. Needs the data blocks.
+/// Fills precision. Needs the data blocks, the optimizer and what bindTrainable fills.
 void bindPrecision(const Context &context, const PrecisionStatement &statement, BoundPlan &plan);
+
+/// The option `loss_scale` of precision.
+OptionRule lossScaleRule(const Context &context, BoundPrecision &precision);
+
+/// Makes steps with gradients that are not finite those by which a dynamic scale is found. Reports a plan that stops at
+/// them; warns of gradients of 16 bits that are likely to vanish. Needs all other statements of training.
+void bindLossScale(const Context &context, BoundPlan &plan);
 
 /// Fills trainable and the use of each parameter. Reports a parameter that two statements use in two ways, and an
 /// optimizer that has nothing to train.

@@ -106,6 +106,26 @@ TEST_F(OptionReader, OptionsAreTakenByName) {
   EXPECT_EQ(diagnostics.text(), "");
 }
 
+TEST_F(OptionReader, ABlockIsNeededOrNotOrMayBeThere) {
+  parse("never 1\nneeded { x 1 }\neither 1\nmay { x 1 }\nblock { }\nlacks 1");
+  auto yes = [](const Option &) { return true; };
+  OptionRule either{
+      "either", "either N [{ ... }]", yes, /*mayRepeat=*/false, /*takesBlock=*/true, /*mayLackBlock=*/true};
+  OptionRule may = either;
+  may.name = "may";
+  readOptions(*context, "data", syntax->data[0].options,
+              {{"never", "never N", yes},
+               {"needed", "needed { ... }", yes, false, /*takesBlock=*/true},
+               either,
+               may,
+               {"block", "block N", yes},
+               {"lacks", "lacks { ... }", yes, false, /*takesBlock=*/true}});
+  std::string text = diagnostics.text();
+  for (const char *message : {"p.plan:10:1: error: cannot read 'block'", "p.plan:11:1: error: cannot read 'lacks 1'"})
+    EXPECT_THAT(text, testing::HasSubstr(message));
+  EXPECT_EQ(diagnostics.errorCount(), 2u) << text;
+}
+
 TEST_F(OptionReader, WhatDoesNotFitIsNamed) {
   parse("bukcet 1\nonce 1\nonce 2\nrefused 3\nonce2 { x 1 }");
   auto yes = [](const Option &) { return true; };

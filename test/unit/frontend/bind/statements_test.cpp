@@ -36,8 +36,9 @@ protected:
 };
 
 TEST_F(Statements, SomeStandOnce) {
-  for (std::string statement : {"model \"m.pt2\"", "mesh dp = 2", "loss loss", "microbatches 2",
-                                "precision { compute bf16 }", "optimizer sgd", "clip_grad_norm 1.0"}) {
+  for (std::string statement :
+       {"model \"m.pt2\"", "mesh dp = 2", "loss loss", "microbatches 2", "precision { compute bf16 }", "optimizer sgd",
+        "clip_grad_norm 1.0", "nonfinite gradients stop"}) {
     EXPECT_THAT(check(statement), IsEmpty());
     std::string message = "a plan has one '" + statement.substr(0, statement.find(' ')) + "' statement";
     EXPECT_THAT(check(statement + "\n" + statement + "\n" + statement), ElementsAre("3: " + message, "4: " + message));
@@ -66,6 +67,16 @@ TEST_F(Statements, WhatIsNotCompiledYetIsListedInTheOrderOfThePlan) {
   EXPECT_THAT(later("mesh dp = 2\nmodel \"m.pt2\"\nloss 0\ninput x: [a]\na: replicate\nlet n = 2"), IsEmpty());
   EXPECT_THAT(later("unused a\nclip_grad_norm 1.0\nfreeze b; train only c\noptimizer sgd"), IsEmpty());
   EXPECT_THAT(later("recompute m\nprecision { compute bf16 }\nmesh dp = 2\ndata dp { }\ndata dp { }"), IsEmpty());
+}
+
+TEST_F(Statements, OfWhatIsNotCompiledYetIsSaidWhatToDo) {
+  readPlan("nonfinite gradients skip\nmicrobatches 2 mean");
+  BoundPlan plan;
+  plan.microbatches = {2, true, {}};
+  std::vector<LaterStatement> found = laterStatements(*syntax, plan);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].name, "microbatches N mean");
+  EXPECT_THAT(found[0].help, testing::StartsWith("leave 'mean' out"));
 }
 
 TEST_F(Statements, MicrobatchesAreCompiled) {

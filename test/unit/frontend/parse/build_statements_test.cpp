@@ -16,14 +16,18 @@ std::vector<size_t> counts(const Syntax &syntax) {
   return {syntax.models.size(), syntax.meshes.size(),       syntax.lets.size(),       syntax.values.size(),
           syntax.losses.size(), syntax.microbatches.size(), syntax.entries.size(),    syntax.blocks.size(),
           syntax.data.size(),   syntax.precisions.size(),   syntax.recomputes.size(), syntax.optimizers.size(),
-          syntax.clips.size(),  syntax.trainable.size(),    syntax.reserved.size()};
+          syntax.clips.size(),  syntax.nonfinites.size(),   syntax.trainable.size(),  syntax.reserved.size()};
 }
 
 TEST(BuildStatements, EachStatementIsOfOneKind) {
-  const char *statements[] = {"model \"m.pt2\"",  "mesh dp = 2",    "let a = 1",    "input x: []",
-                              "loss l",           "microbatches 2", "m: replicate", "m { }",
-                              "data dp { }",      "precision { }",  "recompute m",  "optimizer sgd",
-                              "clip_grad_norm 1", "freeze m",       "tie a, b"};
+  const char *statements[] = {"model \"m.pt2\"",  "mesh dp = 2",
+                              "let a = 1",        "input x: []",
+                              "loss l",           "microbatches 2",
+                              "m: replicate",     "m { }",
+                              "data dp { }",      "precision { }",
+                              "recompute m",      "optimizer sgd",
+                              "clip_grad_norm 1", "nonfinite gradients stop",
+                              "freeze m",         "tie a, b"};
   for (size_t kind = 0; kind < std::size(statements); ++kind) {
     std::vector<size_t> expected(std::size(statements), 0);
     expected[kind] = 1;
@@ -140,6 +144,17 @@ TEST(BuildStatements, AnOptimizerMayHaveOptions) {
   EXPECT_THAT(syntax.optimizers[0].options, IsEmpty());
   EXPECT_THAT(textsOf(syntax.optimizers[1].options), ElementsAre("lr 1e-3", "betas 0.9, 0.95"));
   EXPECT_EQ(syntax.optimizers[1].range, (SourceRange{0, 3, 1, 45}));
+}
+
+TEST(BuildStatements, NonfiniteHasTwoWords) {
+  NonfiniteStatement statement = parseStatements("nonfinite gradients skip").nonfinites.at(0);
+  EXPECT_EQ(statement.subject.text, "gradients");
+  EXPECT_EQ(statement.subject.range, (SourceRange{0, 2, 11, 20}));
+  EXPECT_EQ(statement.action.text, "skip");
+  EXPECT_EQ(statement.range, (SourceRange{0, 2, 1, 25}));
+  EXPECT_EQ(parseStatements("nonfinite model mesh").nonfinites.at(0).subject.text, "model")
+      << "which words there are is said later";
+  EXPECT_EQ(parseStatements("nonfinite: replicate").entries.size(), 1u) << "a module may be called so";
 }
 
 TEST(BuildStatements, AClipHasANorm) {

@@ -82,6 +82,7 @@ const std::pair<const char *, const char *> examples[] = {
     {"recompute", "recompute m keep attention"},
     {"optimizer", "optimizer adamw { lr 0.1 }"},
     {"clip_grad_norm", "clip_grad_norm 1.0"},
+    {"nonfinite", "nonfinite gradients stop"},
     {"freeze", "freeze m"},
     {"train", "train only m"},
     {"unused", "unused m"},

@@ -27,6 +27,15 @@ BoundData one(const std::string &options) {
   return blocks.empty() ? BoundData() : blocks[0];
 }
 
+/// Statements by which there are several microbatches.
+const std::string inTime = "\nloss loss\ninput input_ids: [batch, _]\nmicrobatches 2";
+
+/// A block of a plan with microbatches.
+BoundData oneInTime(const std::string &options) {
+  std::vector<BoundData> blocks = bound("data dp, cp { " + options + " }" + inTime);
+  return blocks.empty() ? BoundData() : blocks[0];
+}
+
 /// What is wrong with one option of a block on dp and cp, and what helps.
 std::vector<std::string> faults(const std::string &option) {
   Sources sources;
@@ -121,7 +130,27 @@ TEST(BindData, BucketsHaveSizesInBytes) {
                                               {"1 GB", 1000000000}};
   for (auto [text, bytes] : cases)
     EXPECT_THAT(one(std::string("bucket ") + text).bucketBytes, Optional(bytes)) << text;
-  EXPECT_EQ(one("bucket none").bucketBytes, std::nullopt);
+  EXPECT_THAT(one("bucket none").bucketBytes, Optional(int64_t(0))) << "each tensor alone, and not what is usual";
+}
+
+TEST(BindData, UnitsAreOfWhatIsSharded) {
+  for (const char *shard : {"optimizer", "gradients, optimizer", "parameters, gradients, optimizer"})
+    EXPECT_EQ(one("unit model.layers.*; shard " + std::string(shard)).units.size(), 1u) << shard;
+  EXPECT_THAT(faults("unit model.layers.*; bucket 1 MiB"),
+              ElementsAre("'unit model.layers.*' without 'shard': parameters that stay whole are in no unit",
+                          "write 'shard optimizer', 'shard gradients, optimizer' or 'shard parameters, gradients, "
+                          "optimizer', or remove 'unit model.layers.*'; 'bucket SIZE' makes pieces of gradients, too"));
+  EXPECT_EQ(faults("unit model.layers.*; unit lm_head").size(), 4u) << "each of them";
+  EXPECT_THAT(faults("unit lm_head; shard weights").front(), "cannot read 'shard weights'")
+      << "what was meant is unknown";
+  EXPECT_EQ(faults("unit lm_head; shard weights").size(), 2u);
+}
+
+TEST(BindData, WhenGradientsAreReducedIsForMicrobatches) {
+  for (std::string option : {"reduce each microbatch", "reduce last microbatch"})
+    EXPECT_THAT(faults(option), ElementsAre("'" + option + "' without microbatches: gradients are made once in a step",
+                                            "add 'microbatches NUMBER', or remove '" + option + "'"));
+  EXPECT_EQ(bound("data dp { reduce each microbatch }\nmicrobatches 1").size(), 1u) << "their number may be set to 1";
 }
 
 TEST(BindData, OverlapPrefetchReduceAndAverage) {
@@ -133,8 +162,8 @@ TEST(BindData, OverlapPrefetchReduceAndAverage) {
   EXPECT_FALSE(none.overlapGradients || none.overlapParameters);
   EXPECT_EQ(one(whole + "prefetch 2").prefetch, 2);
   EXPECT_EQ(one(whole + "prefetch n").prefetch, 4) << "a value of the plan";
-  EXPECT_EQ(one("reduce each microbatch").reduce, ReduceTime::EachMicrobatch);
-  EXPECT_EQ(one("reduce last microbatch").reduce, ReduceTime::LastMicrobatch);
+  EXPECT_EQ(oneInTime("reduce each microbatch").reduce, ReduceTime::EachMicrobatch);
+  EXPECT_EQ(oneInTime("reduce last microbatch").reduce, ReduceTime::LastMicrobatch);
   EXPECT_EQ(one("average after collective").average, AverageTime::AfterCollective);
   EXPECT_EQ(one("average in collective").average, AverageTime::InCollective);
 }

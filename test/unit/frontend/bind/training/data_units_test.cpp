@@ -2,8 +2,11 @@
 
 #include "test/unit/frontend/bind/training/training_plan.h"
 
+#include <set>
+
 using namespace meshplan;
 using namespace meshplan::test;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -29,6 +32,20 @@ TEST(BindDataUnits, UnitsAreGroupsOfPaths) {
   EXPECT_EQ(data.units[0][0].parameters.size(), 9u) << "seven projections and two norms";
   EXPECT_EQ(data.units[1].size(), 2u);
   EXPECT_EQ(data.keep.size(), 2u);
+}
+
+TEST(BindDataUnits, AUnitForEachModuleOfAPath) {
+  std::vector<BoundData> found = blocks(
+      "data dp { " + sharded + "unit model.layers.*, [model.norm, lm_head], model.embed_tokens.weight }", llama(3));
+  ASSERT_EQ(found.size(), 1u);
+  std::vector<size_t> sizes;
+  std::set<size_t> all;
+  for (const std::vector<size_t> &unit : found[0].unitParameters) {
+    sizes.push_back(unit.size());
+    all.insert(unit.begin(), unit.end());
+  }
+  EXPECT_THAT(sizes, ElementsAre(9, 9, 9, 2, 1)) << "three layers, two modules together, and one parameter";
+  EXPECT_EQ(all.size(), 30u) << "no parameter is in two";
 }
 
 TEST(BindDataUnits, EachParameterIsInOneBlock) {
@@ -79,9 +96,9 @@ TEST(BindDataUnits, ATiedParameterIsInOneUnit) {
 
 TEST(BindDataUnits, UnitsAndWhatIsKeptAreOfTheBlock) {
   std::string message = "'lm_head' names no parameter of this data block";
-  EXPECT_EQ(faults("data dp on model { unit lm_head }").front(), message);
+  EXPECT_EQ(faults("data dp on model { " + sharded + "unit lm_head }").front(), message);
   EXPECT_EQ(faults("data dp on lm_head { }\ndata dp { " + sharded + "keep lm_head }").front(), message);
-  EXPECT_THAT(faults("data dp on model { unit {model.norm, lm_head} }"), IsEmpty()) << "some are";
+  EXPECT_THAT(faults("data dp on model { " + sharded + "unit {model.norm, lm_head} }"), IsEmpty()) << "some are";
 }
 
 } // namespace

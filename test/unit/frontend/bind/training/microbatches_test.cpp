@@ -2,6 +2,8 @@
 
 #include "test/unit/frontend/bind/training/training_plan.h"
 
+#include <limits>
+
 using namespace meshplan;
 using namespace meshplan::test;
 using testing::ElementsAre;
@@ -9,13 +11,17 @@ using testing::HasSubstr;
 
 namespace {
 
-/// Two inputs of 7 samples.
-ModelOutline seven() {
+/// Two inputs of so many samples.
+ModelOutline samples(int64_t count) {
   ModelOutline model = llama(1);
   for (OutlineValue &input : model.inputs)
-    input.dims[0].extent = 7;
+    input.dims[0].extent = count;
   return model;
 }
+
+/// The statements around `microbatches` on a batch that is divided over dp = 2.
+const std::string overDp = "loss loss\ninput input_ids, labels: [batch over dp, seq]\n";
+const std::string onEach = "loss loss\ninput input_ids, labels: [batch, seq]\n";
 
 TEST(BindMicrobatches, CountAndMean) {
   BoundPlan plan = bound("loss loss\ninput input_ids: [batch, seq]\nmicrobatches 2 mean");
@@ -41,30 +47,45 @@ TEST(BindMicrobatches, MoreThanOneNeedALossAndABatch) {
               ElementsAre("unknown output 'los'", "did you mean 'loss'?"));
 }
 
-TEST(BindMicrobatches, SamplesNeedNotDivide) {
-  std::string inputs = "loss loss\ninput input_ids, labels: [batch over dp, seq]\n";
-  EXPECT_EQ(bound(inputs + "microbatches 2", seven()).microbatches.count, 2);
-  EXPECT_EQ(bound(inputs + "microbatches 3", seven()).microbatches.count, 3) << "6 of 7 have one each";
-  EXPECT_THAT(faults(inputs + "microbatches 4", seven()),
-              ElementsAre("the batch has 7 samples, and 4 microbatches over dp = 2 need 8",
-                          "there can be at most 3 microbatches"));
+TEST(BindMicrobatches, TheSamplesOfEachRankDivideEvenly) {
+  for (int64_t count : {2, 3, 4, 6, 12})
+    EXPECT_EQ(bound(overDp + "microbatches " + std::to_string(count), samples(24)).microbatches.count, count);
+  for (int64_t count : {5, 7, 8, 9, 10, 11, 13, 24})
+    EXPECT_EQ(faults(overDp + "microbatches " + std::to_string(count), samples(24)).size(), 2u) << count;
+  EXPECT_EQ(bound(onEach + "microbatches 24", samples(24)).microbatches.count, 24);
 }
 
-TEST(BindMicrobatches, EveryRankHasASampleInEachOfThem) {
-  std::string inputs = "loss loss\ninput input_ids, labels: [batch over (dp, tp), seq]\n";
+TEST(BindMicrobatches, TheNearestNumbersThatDivideAreNamed) {
   EXPECT_THAT(
-      faults(inputs + "microbatches 2", seven()),
-      ElementsAre("the batch has 7 samples, and 2 microbatches over (dp, tp) = 6 need 12", "remove the statement"));
-  EXPECT_THAT(faults("loss loss\ninput input_ids: [batch, seq]\nmicrobatches 8", seven()).front(),
-              "the batch has 7 samples, and 8 microbatches need 8");
+      faults(overDp + "microbatches 5", samples(24)),
+      ElementsAre("the batch has 24 samples, and 5 microbatches over dp = 2 need a multiple of 10",
+                  "write 'microbatches 4' or 'microbatches 6': the 12 samples of each rank have to divide evenly"));
+  EXPECT_THAT(faults(onEach + "microbatches 5", samples(7)),
+              ElementsAre("the batch has 7 samples, and 5 microbatches need a multiple of 5",
+                          "write 'microbatches 7': the 7 samples have to divide evenly"));
+  EXPECT_EQ(faults(overDp + "microbatches 24", samples(24)).back(),
+            "write 'microbatches 12': the 12 samples of each rank have to divide evenly");
+  EXPECT_EQ(faults(overDp + "microbatches 2", samples(2)).back(),
+            "remove the statement: there is one sample for each rank");
+  EXPECT_EQ(faults(onEach + "microbatches 2", samples(1)).back(), "remove the statement: there is one sample");
+}
+
+TEST(BindMicrobatches, RanksWithDifferentNumbersOfSamplesHaveNone) {
+  EXPECT_THAT(faults(overDp + "microbatches 3", samples(7)),
+              ElementsAre("the batch has 7 samples, and 3 microbatches over dp = 2 need a multiple of 6",
+                          "remove the statement, or take a batch of 6 or 12"));
+  EXPECT_THAT(faults("loss loss\ninput input_ids, labels: [batch over (dp, tp), seq]\nmicrobatches 2", samples(7)),
+              ElementsAre("the batch has 7 samples, and 2 microbatches over (dp, tp) = 6 need a multiple of 12",
+                          "remove the statement, or take a batch of 12"));
 }
 
 TEST(BindMicrobatches, TheInputThatIsDividedMostCounts) {
   for (const char *inputs : {"input input_ids: [batch over dp, _]\ninput labels: [batch, _]\n",
                              "input input_ids: [batch, _]\ninput labels: [batch over dp, _]\n"}) {
     EXPECT_EQ(bound(std::string("loss loss\n") + inputs + "microbatches 2").microbatches.count, 2);
+    EXPECT_EQ(faults(std::string("loss loss\n") + inputs + "microbatches 3").size(), 2u) << "one error for a statement";
     EXPECT_THAT(faults(std::string("loss loss\n") + inputs + "microbatches 3").front(),
-                "the batch has 4 samples, and 3 microbatches over dp = 2 need 6");
+                "the batch has 4 samples, and 3 microbatches over dp = 2 need a multiple of 6");
   }
 }
 
@@ -72,10 +93,31 @@ TEST(BindMicrobatches, TheBatchIsFoundByItsName) {
   EXPECT_EQ(bound("loss loss\ninput labels: [_, batch]\nmicrobatches 8").microbatches.count, 8);
 }
 
-TEST(BindMicrobatches, HugeCountsDoNotOverflow) {
-  EXPECT_THAT(faults("loss loss\ninput input_ids: [batch over (dp, tp), _]\nmicrobatches 9223372036854775807").front(),
-              "the batch has 4 samples, and 9223372036854775807 microbatches over (dp, tp) = 6 need "
-              "18446744073709551615");
+TEST(BindMicrobatches, EveryInputDivides) {
+  // 6 samples are enough for dp = 2 and 3 microbatches; tp = 3 divides less than (dp, tp) and not at all like dp.
+  std::string inputs = "loss loss\ninput input_ids: [batch over dp, _]\ninput labels: [batch over tp, _]\n";
+  EXPECT_THAT(faults(inputs + "microbatches 3", samples(6)).front(),
+              "the batch has 6 samples, and 3 microbatches over tp = 3 need a multiple of 9");
+  EXPECT_THAT(faults(inputs + "microbatches 3", samples(9)).front(),
+              "the batch has 9 samples, and 3 microbatches over dp = 2 need a multiple of 6");
+  EXPECT_EQ(bound(inputs + "microbatches 3", samples(18)).microbatches.count, 3);
+}
+
+TEST(BindMicrobatches, HugeNumbersDoNotOverflow) {
+  constexpr int64_t huge = std::numeric_limits<int64_t>::max();
+  std::string count = "microbatches " + std::to_string(huge);
+  EXPECT_THAT(faults("loss loss\ninput input_ids: [batch over (dp, tp), _]\n" + count),
+              ElementsAre("the batch has 4 samples, and 9223372036854775807 microbatches over (dp, tp) = 6 need a "
+                          "multiple of 18446744073709551615",
+                          "remove the statement"));
+  EXPECT_EQ(bound(onEach + count, samples(huge)).microbatches.count, huge);
+  EXPECT_EQ(faults(onEach + count, samples(huge - 1)).back(),
+            "write 'microbatches 9223372036854775806': the 9223372036854775806 samples have to divide evenly");
+  EXPECT_EQ(faults(onEach + "microbatches " + std::to_string(huge / 2 + 1), samples(huge)).back(),
+            "write a number that divides the 9223372036854775807 samples")
+      << "none is looked for far away";
+  EXPECT_EQ(faults(onEach + "microbatches " + std::to_string(huge - 1), samples(huge)).back(),
+            "write 'microbatches 9223372036854775807': the 9223372036854775807 samples have to divide evenly");
 }
 
 TEST(BindMicrobatches, AnUnknownExtentIsReportedAlone) {

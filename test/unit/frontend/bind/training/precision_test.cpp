@@ -58,4 +58,70 @@ TEST(BindPrecision, ADtypeIsForSomethingThatThePlanHas) {
               IsEmpty());
 }
 
+/// A model whose parameters are of these dtypes in turn.
+ModelOutline ofDtypes(std::vector<std::string> dtypes) {
+  ModelOutline model = llama(1);
+  for (size_t i = 0; i < model.parameters.size(); ++i)
+    model.parameters[i].dtype = dtypes[i % dtypes.size()];
+  return model;
+}
+
+TEST(BindPrecision, AMasterKeepsMoreThanItsParameter) {
+  const struct {
+    std::vector<std::string> archive;
+    const char *options;
+    bool isRight;
+  } cases[] = {{{"bf16"}, "master f32", true},
+               {{"f32"}, "master f64", true},
+               {{"f32"}, "master f32", true}, // says what is
+               {{"f32"}, "master bf16", false},
+               {{"f32"}, "master f16", false},
+               {{"f64"}, "master f32", false},
+               {{"bf16"}, "master f16", false}, // other digits, and not more of them
+               {{"bf16"}, "master bf16", true},
+               {{"f32", "bf16"}, "master f32", true},
+               {{"f32", "bf16"}, "master f16", false},
+               {{"f32", "bf16"}, "master bf16", true},
+               {{"f32", ""}, "master bf16", false}, // what is no float has no master
+               {{""}, "master bf16", true},
+               {{"f32"}, "storage bf16; master f32", true},
+               {{"f32"}, "storage f32; master f32", true},
+               {{"bf16"}, "master bf16; storage f32", false},
+               {{"f32"}, "storage bf16; master bf16", true}};
+  for (const auto &[archive, options, isRight] : cases) {
+    std::vector<std::string> said = faults(whole + "precision { " + std::string(options) + " }", ofDtypes(archive));
+    EXPECT_EQ(said.empty(), isRight) << archive.front() << ": " << options;
+  }
+}
+
+TEST(BindPrecision, AMasterThatKeepsNothingIsNamedWithItsParameter) {
+  EXPECT_THAT(faults(whole + "precision { master bf16 }", ofDtypes({"f32"})),
+              ElementsAre("'master bf16' keeps nothing: parameter 'model.embed_tokens.weight' is f32, and no other is "
+                          "narrower",
+                          "write 'master f64', or remove 'master bf16'"));
+  EXPECT_THAT(faults(whole + "precision { master f16 }", ofDtypes({"f64", "bf16"})),
+              ElementsAre(HasSubstr("parameter 'model.layers.0.self_attn.q_proj.weight' is bf16"),
+                          "write 'master f32', or remove 'master f16'"));
+  EXPECT_EQ(faults(whole + "precision { master f32 }", ofDtypes({"f64"})).back(), "remove 'master f32'");
+  EXPECT_THAT(faults(whole + "freeze model.embed_tokens\nprecision { master bf16 }", ofDtypes({"f32", "f64"})).front(),
+              HasSubstr("parameter 'model.layers.0.self_attn.k_proj.weight' is f32"))
+      << "frozen ones have no master";
+}
+
+TEST(BindPrecision, WhatNoParameterIsTrainedForIsAnError) {
+  EXPECT_THAT(faults("loss loss\noptimizer adamw\nfreeze \"\"\nprecision { master f16; state f32 }").front(),
+              testing::StartsWith("nothing is left to train"));
+  EXPECT_THAT(faults("precision { master f16 }"), testing::SizeIs(2)) << "no optimizer, and that alone";
+}
+
+TEST(BindPrecision, AStateIsKeptByTheOptimizer) {
+  for (const char *optimizer : {"adamw", "adam", "sgd { momentum 0.9 }", "sgd { group lm_head { momentum 0.9 } }"})
+    EXPECT_THAT(faults("loss loss\noptimizer " + std::string(optimizer) + "\nprecision { state f32 }"), IsEmpty())
+        << optimizer;
+  EXPECT_THAT(faults("loss loss\noptimizer sgd\nprecision { state f32 }"),
+              ElementsAre("'state' is the dtype of what the optimizer keeps, and 'sgd' without momentum keeps nothing",
+                          "add 'momentum NUMBER' to the optimizer, or remove 'state f32'"));
+  EXPECT_EQ(faults("loss loss\noptimizer sdg\nprecision { state f32 }").size(), 2u) << "no known optimizer";
+}
+
 } // namespace

@@ -11,7 +11,7 @@ namespace {
 
 TEST(BindTraining, WithoutStatementsNothingIsSaid) {
   BoundPlan plan = bound("");
-  EXPECT_FALSE(plan.precision || plan.optimizer || plan.clipGradNorm);
+  EXPECT_FALSE(plan.precision || plan.optimizer || plan.clipGradNorm || plan.nonfinite);
   EXPECT_THAT(plan.recomputes, IsEmpty());
   EXPECT_THAT(plan.trainable, IsEmpty());
   EXPECT_THAT(plan.later, IsEmpty());
@@ -64,6 +64,27 @@ TEST(BindTraining, GradientsAreClippedForAnOptimizer) {
               "'clip_grad_norm' without an optimizer: nothing is clipped");
   EXPECT_THAT(faults("loss loss\nclip_grad_norm 1\noptimizer sdg"),
               ElementsAre("unknown optimizer 'sdg'", "did you mean 'sgd'?"));
+}
+
+TEST(BindTraining, GradientsThatAreNotFiniteStopOrSkip) {
+  EXPECT_EQ(bound("loss loss\noptimizer sgd\nnonfinite gradients stop").nonfinite->action, NonfiniteAction::Stop);
+  BoundPlan plan = bound("loss loss\noptimizer sgd\nnonfinite gradients skip");
+  EXPECT_EQ(plan.nonfinite->action, NonfiniteAction::Skip);
+  EXPECT_EQ(plan.nonfinite->range.line, 7);
+  EXPECT_THAT(plan.later, IsEmpty());
+}
+
+TEST(BindTraining, NonfiniteIsAboutGradientsOfAnOptimizer) {
+  EXPECT_THAT(faults("loss loss\noptimizer sgd\nnonfinite gradients skp"),
+              ElementsAre("unknown action 'skp'", "did you mean 'skip'?"));
+  EXPECT_THAT(faults("loss loss\noptimizer sgd\nnonfinite gradients wait"),
+              ElementsAre("unknown action 'wait'", "actions: 'stop', 'skip'"));
+  EXPECT_THAT(faults("loss loss\noptimizer sgd\nnonfinite parameters stop"),
+              ElementsAre("'nonfinite' looks at gradients, and not at 'parameters'",
+                          "the form is 'nonfinite gradients stop | skip'"));
+  EXPECT_THAT(faults("loss loss\nnonfinite gradients stop"),
+              ElementsAre("'nonfinite' without an optimizer: no step is taken",
+                          "add 'optimizer KIND { ... }', or remove the statement"));
 }
 
 TEST(BindTraining, AnOptimizerNeedsALoss) {

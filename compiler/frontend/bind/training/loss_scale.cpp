@@ -1,0 +1,123 @@
+//===- loss_scale.cpp - gradients that are too small for 16 bits ----------===//
+
+#include "compiler/frontend/bind/training/training.h"
+
+#include <cmath>
+#include <map>
+
+using namespace meshplan;
+using namespace meshplan::bind;
+
+namespace {
+
+/// Numbers of `loss_scale dynamic { ... }`, with what they may be.
+struct NumberRule {
+  const char *name;
+  double BoundLossScale::*member;
+  bool (*fits)(double number);
+  const char *range;
+};
+
+const NumberRule numberRules[] = {
+    {"initial", &BoundLossScale::initial, [](double number) { return number > 0; }, "above 0"},
+    {"growth", &BoundLossScale::growth, [](double number) { return number > 1; }, "above 1"},
+    {"backoff", &BoundLossScale::backoff, [](double number) { return number > 0 && number < 1; }, "between 0 and 1"},
+};
+
+OptionRule ruleOf(const Context &context, const NumberRule &rule, BoundLossScale &scale) {
+  auto take = [&context, &rule, &scale](const Option &option) {
+    std::optional<double> number = singleNumber(option);
+    if (!number)
+      return false;
+    if (!std::isfinite(*number) || !rule.fits(*number))
+      context.diagnostics.error(singleOperand(option)->range, std::string(rule.name) + " is a number " + rule.range +
+                                                                  ", and this is " + numberText(*number));
+    scale.*rule.member = *number;
+    return true;
+  };
+  return {rule.name, std::string(rule.name) + " NUMBER", take};
+}
+
+OptionRule intervalRule(const Context &context, BoundLossScale &scale) {
+  auto take = [&context, &scale](const Option &option) {
+    std::optional<int64_t> steps = singleInteger(context, option);
+    if (!steps)
+      return false;
+    if (*steps < 1)
+      context.diagnostics.error(singleOperand(option)->range,
+                                "interval is at least 1, and this is " + std::to_string(*steps));
+    scale.interval = *steps;
+    return true;
+  };
+  return {"interval", "interval STEPS", take};
+}
+
+/// PyTorch's defaults, unless the block says otherwise.
+void readDynamic(const Context &context, const Option &option, BoundLossScale &scale) {
+  scale.growth = 2;
+  scale.backoff = 0.5;
+  scale.interval = 2000;
+  std::vector<OptionRule> rules{intervalRule(context, scale)};
+  for (const NumberRule &rule : numberRules)
+    rules.push_back(ruleOf(context, rule, scale));
+  readOptions(context, "loss_scale dynamic", option.block, rules);
+}
+
+} // namespace
+
+OptionRule bind::lossScaleRule(const Context &context, BoundPrecision &precision) {
+  auto take = [&context, &precision](const Option &option) {
+    BoundLossScale scale;
+    scale.range = option.range;
+    if (singleWord(option) == "dynamic") {
+      readDynamic(context, option, scale);
+    } else if (std::optional<double> number = singleNumber(option); number && !option.hasBlock) {
+      if (!(*number > 0) || !std::isfinite(*number))
+        context.diagnostics.error(singleOperand(option)->range,
+                                  "the scale is a number above 0, and this is " + numberText(*number));
+      scale.initial = *number;
+    } else {
+      return false;
+    }
+    if (context.syntax.optimizers.empty())
+      context.diagnostics.error(option.range, "'loss_scale' is for gradients, and the plan has no optimizer")
+          .help("add 'optimizer KIND { ... }', or remove the option");
+    precision.lossScale = scale;
+    return true;
+  };
+  OptionRule rule{"loss_scale",
+                  "loss_scale NUMBER | dynamic { initial NUMBER; growth NUMBER; backoff NUMBER; interval STEPS }",
+                  take};
+  rule.takesBlock = rule.mayLackBlock = true;
+  return rule;
+}
+
+/// True if gradients of the model are made in 16 bits whose least number is 6e-8.
+static const OutlineParameter *firstOfHalf(const Context &context, const BoundPlan &plan) {
+  for (size_t index = 0; index < context.model.parameters.size(); ++index)
+    if (plan.parameterUse[index] == ParameterUse::Trained && context.model.parameters[index].dtype == "f16")
+      return &context.model.parameters[index];
+  return nullptr;
+}
+
+void bind::bindLossScale(const Context &context, BoundPlan &plan) {
+  if (!plan.optimizer)
+    return;
+  const BoundLossScale *scale = plan.precision && plan.precision->lossScale ? &*plan.precision->lossScale : nullptr;
+  if (scale && scale->interval > 0) {
+    if (!plan.nonfinite)
+      plan.nonfinite = BoundNonfinite{NonfiniteAction::Skip, scale->range};
+    else if (plan.nonfinite->action == NonfiniteAction::Stop)
+      context.diagnostics
+          .error(plan.nonfinite->range,
+                 "'nonfinite gradients stop' and 'loss_scale dynamic' contradict each other: the scale is found by "
+                 "steps whose gradients are not finite")
+          .note(scale->range, "the scale is here")
+          .help("write 'nonfinite gradients skip', or give the scale a number");
+  }
+  if (const OutlineParameter *parameter = scale ? nullptr : firstOfHalf(context, plan))
+    context.diagnostics
+        .warning(plan.optimizer->range, "gradients of parameter '" + parameterPath(context.model, *parameter) +
+                                            "' are f16, where numbers below 6e-8 are 0")
+        .help("add 'precision { loss_scale dynamic }'");
+}

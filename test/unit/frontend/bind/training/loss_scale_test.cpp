@@ -1,0 +1,83 @@
+//===- loss_scale_test.cpp - gradients that are too small for 16 bits -----===//
+
+#include "test/unit/frontend/bind/training/training_plan.h"
+
+using namespace meshplan;
+using namespace meshplan::test;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+namespace {
+
+const std::string trained = "loss loss\noptimizer adamw\n";
+
+BoundLossScale scaleOf(const std::string &option) {
+  BoundPlan plan = bound(trained + "precision { " + option + " }");
+  EXPECT_TRUE(plan.precision && plan.precision->lossScale) << option;
+  return plan.precision && plan.precision->lossScale ? *plan.precision->lossScale : BoundLossScale();
+}
+
+TEST(BindLossScale, ANumberStays) {
+  EXPECT_EQ(scaleOf("loss_scale 1024").initial, 1024);
+  EXPECT_EQ(scaleOf("loss_scale 0.5").interval, 0);
+  EXPECT_FALSE(bound(trained + "precision { loss_scale 8 }").nonfinite);
+}
+
+TEST(BindLossScale, ADynamicOneHasTheNumbersOfGradScaler) {
+  BoundLossScale scale = scaleOf("loss_scale dynamic");
+  EXPECT_EQ(scale.initial, 65536);
+  EXPECT_EQ(scale.growth, 2);
+  EXPECT_EQ(scale.backoff, 0.5);
+  EXPECT_EQ(scale.interval, 2000);
+  scale = scaleOf("loss_scale dynamic { initial 256; growth 4; backoff 0.25; interval 10 }");
+  EXPECT_EQ(scale.initial, 256);
+  EXPECT_EQ(scale.growth, 4);
+  EXPECT_EQ(scale.backoff, 0.25);
+  EXPECT_EQ(scale.interval, 10);
+}
+
+TEST(BindLossScale, ADynamicOneSkipsSteps) {
+  BoundPlan plan = bound(trained + "precision { loss_scale dynamic }");
+  ASSERT_TRUE(plan.nonfinite);
+  EXPECT_EQ(plan.nonfinite->action, NonfiniteAction::Skip);
+  EXPECT_THAT(
+      faults(trained + "precision { loss_scale dynamic }\nnonfinite gradients stop"),
+      ElementsAre("'nonfinite gradients stop' and 'loss_scale dynamic' contradict each other: the scale is found "
+                  "by steps whose gradients are not finite",
+                  "write 'nonfinite gradients skip', or give the scale a number"));
+}
+
+TEST(BindLossScale, NumbersHaveARange) {
+  auto said = [](const std::string &option) { return faults(trained + "precision { " + option + " }"); };
+  EXPECT_THAT(said("loss_scale 0"), ElementsAre("the scale is a number above 0, and this is 0"));
+  EXPECT_THAT(said("loss_scale dynamic { initial 0 }"), ElementsAre("initial is a number above 0, and this is 0"));
+  EXPECT_THAT(said("loss_scale dynamic { growth 1 }"), ElementsAre("growth is a number above 1, and this is 1"));
+  EXPECT_THAT(said("loss_scale dynamic { backoff 1 }"),
+              ElementsAre("backoff is a number between 0 and 1, and this is 1"));
+  EXPECT_THAT(said("loss_scale dynamic { interval 0 }"), ElementsAre("interval is at least 1, and this is 0"));
+}
+
+TEST(BindLossScale, OtherFormsAreRefused) {
+  for (const char *option : {"loss_scale", "loss_scale static", "loss_scale 8 { interval 3 }", "loss_scale 1, 2"}) {
+    std::vector<std::string> said = faults(trained + "precision { " + std::string(option) + " }");
+    ASSERT_EQ(said.size(), 2u) << option;
+    EXPECT_EQ(said[1], "the form is 'loss_scale NUMBER | dynamic { initial NUMBER; growth NUMBER; backoff NUMBER; "
+                       "interval STEPS }'");
+  }
+  EXPECT_THAT(faults("precision { loss_scale 8 }"),
+              ElementsAre("'loss_scale' is for gradients, and the plan has no optimizer",
+                          "add 'optimizer KIND { ... }', or remove the option"));
+}
+
+TEST(BindLossScale, GradientsOf16BitsAreLikelyToVanish) {
+  ModelOutline half = llama(1);
+  for (OutlineParameter &parameter : half.parameters)
+    parameter.dtype = "f16";
+  std::vector<std::string> said = faults(trained, half);
+  ASSERT_EQ(said.size(), 2u);
+  EXPECT_THAT(said[0], testing::HasSubstr("are f16, where numbers below 6e-8 are 0"));
+  EXPECT_EQ(said[1], "add 'precision { loss_scale dynamic }'");
+  EXPECT_THAT(faults(trained + "precision { loss_scale 1024 }", half), IsEmpty());
+}
+
+} // namespace

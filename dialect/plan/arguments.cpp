@@ -26,7 +26,7 @@ DataOp meshplan::plan::dataOf(BlockArgument argument) {
 bool meshplan::plan::isWeight(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   StringRef kind = argument ? argumentKind(argument) : StringRef();
-  return !kind.empty() && kind != "input" && kind != "setting";
+  return kind == "parameter" || kind == "buffer";
 }
 
 bool meshplan::plan::isFromWeights(Value value) {

@@ -191,26 +191,32 @@ void ShardingAttr::print(AsmPrinter &printer) const {
 }
 
 /// local ::= `<` integer `,` (`result` | `operand`) integer `,` `dim` integer (`,` `offset` integer)?
-///           (`,` `extent` integer)? `>`
+///           (`,` `extent` integer)? (`,` `microbatch` integer)? `>`
 Attribute LocalIntAttr::parse(AsmParser &parser, Type) {
-  int64_t constant = 0, index = 0, dim = 0, offset = 0, extent = 0;
+  int64_t constant = 0, index = 0, dim = 0;
   if (parser.parseLess() || parser.parseInteger(constant) || parser.parseComma())
     return {};
   bool ofResult = succeeded(parser.parseOptionalKeyword("result"));
   if ((!ofResult && parser.parseKeyword("operand")) || parser.parseInteger(index) || parser.parseComma() ||
       parser.parseKeyword("dim") || parser.parseInteger(dim))
     return {};
+  static constexpr StringLiteral names[] = {"offset", "extent", "microbatch"};
+  int64_t scales[] = {0, 0, 0};
   bool more = succeeded(parser.parseOptionalComma());
-  if (more && succeeded(parser.parseOptionalKeyword("offset"))) {
-    if (parser.parseInteger(offset))
-      return {};
-    more = succeeded(parser.parseOptionalComma());
-  }
-  if (more && (parser.parseKeyword("extent") || parser.parseInteger(extent)))
+  for (auto [name, scale] : llvm::zip_equal(names, scales))
+    if (more && succeeded(parser.parseOptionalKeyword(name))) {
+      if (parser.parseInteger(scale))
+        return {};
+      more = succeeded(parser.parseOptionalComma());
+    }
+  if (more) {
+    parser.emitError(parser.getCurrentLocation(),
+                     "expected 'offset', 'extent' or 'microbatch', once each and in this order");
     return {};
+  }
   if (parser.parseGreater())
     return {};
-  return get(parser.getContext(), constant, ofResult, index, dim, offset, extent);
+  return get(parser.getContext(), constant, ofResult, index, dim, scales[0], scales[1], scales[2]);
 }
 
 void LocalIntAttr::print(AsmPrinter &printer) const {
@@ -220,5 +226,7 @@ void LocalIntAttr::print(AsmPrinter &printer) const {
     printer << ", offset " << getOffsetScale();
   if (getExtentScale())
     printer << ", extent " << getExtentScale();
+  if (getMicrobatchScale())
+    printer << ", microbatch " << getMicrobatchScale();
   printer << '>';
 }

@@ -165,13 +165,18 @@ def Plan_OperandRefAttr : Plan_Attr<"OperandRef", "operand"> {
 def Plan_LocalIntAttr : Plan_Attr<"LocalInt", "local"> {
   let summary = "an integer argument that depends on the rank";
   let description = [{
-    constant + offset_scale * offset + extent_scale * extent, where offset and
-    extent are those of `dim` of an operand or result of the call on the rank:
-    the IntExpr of the artifact. `#plan.local<result 0, dim 2, extent 1>` is
+    constant + offset_scale * offset + (extent_scale + microbatch_scale *
+    microbatch) * extent, where offset and extent are those of `dim` of an operand
+    or result of the call on the rank, and microbatch is the number of the one
+    that runs: the IntExpr of the artifact. `#plan.local<result 0, dim 2, extent 1>` is
     the local size of dim 2 of the first result.
   }];
   let parameters = (ins "int64_t":$constant, "bool":$ofResult, "int64_t":$index, "int64_t":$dim, "int64_t":$offsetScale,
-                        "int64_t":$extentScale);
+                        "int64_t":$extentScale, "int64_t":$microbatchScale);
+  let builders = [AttrBuilder<(ins "int64_t":$constant, "bool":$ofResult, "int64_t":$index, "int64_t":$dim,
+                                   "int64_t":$offsetScale, "int64_t":$extentScale), [{
+    return $_get($_ctxt, constant, ofResult, index, dim, offsetScale, extentScale, int64_t(0));
+  }]>];
   let hasCustomAssemblyFormat = 1;
 }
 

@@ -174,19 +174,22 @@ def Plan_DataOp : Plan_Op<"data"> {
     statement names one, its unit (`plan.unit`, a number that no other statement
     uses). What `shard` names, and what stands before it in the order optimizer,
     gradients, parameters, is divided over `axes`. Collectives of one unit are
-    made in one piece, or, where parameters stay whole, those that together have
-    `bucket` bytes; no bucket leaves each alone. `prefetch` is the number of units
-    that are gathered before they are needed. What `overlap` does not name is
-    waited for where it starts. Gradients are reduced when those of all
-    microbatches are added up, or with `reduce_each` before.
+    made in one piece, or in pieces of at most `bucket` bytes; with `bucket 0`
+    each is alone. Where nothing is divided units say nothing, and without
+    `bucket` each is alone, too. `prefetch` is
+    the number of units that are gathered before they are needed; with 0 each is
+    waited for where it starts, and so are gradients without
+    `overlap_gradients`. Gradients are reduced when those of all microbatches are
+    added up, or with `reduce_each` in each. With `average_after` what ranks add
+    up is as many times the gradient, and divided by that number behind the sum.
 
     ```mlir
-    plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {overlap_gradients, overlap_parameters}
+    plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {overlap_gradients}
     ```
   }];
   let arguments = (ins Plan_DataStageAttr:$shard, Plan_AxisRefs:$axes, OptionalAttr<I64Attr>:$bucket,
-                       I64Attr:$prefetch, StrAttr:$text, UnitAttr:$overlap_gradients, UnitAttr:$overlap_parameters,
-                       UnitAttr:$reduce_each);
+                       I64Attr:$prefetch, StrAttr:$text, UnitAttr:$overlap_gradients, UnitAttr:$reduce_each,
+                       OptionalAttr<I64Attr>:$average_after);
   let assemblyFormat = "$shard `over` $axes (`bucket` $bucket^)? `prefetch` $prefetch `as` $text attr-dict";
   let hasVerifier = 1;
 }
@@ -214,14 +217,17 @@ def Plan_PrecisionOp : Plan_Op<"precision"> {
     type that it does not name is that of the archive: `storage` of parameters,
     `gather` of what is gathered of them, `reduce` of gradients while they are
     added up, `master` of the parameters that the optimizer changes, `state` of
-    what else it keeps.
+    what else it keeps. Gradients are those of the loss times `loss_scale`, which
+    has the number `initial` and, where it follows from the steps, `growth`,
+    `backoff` and `interval`.
 
     ```mlir
     plan.precision {master = f32, reduce = f32}
     ```
   }];
   let arguments = (ins OptionalAttr<TypeAttr>:$storage, OptionalAttr<TypeAttr>:$gather, OptionalAttr<TypeAttr>:$reduce,
-                       OptionalAttr<TypeAttr>:$master, OptionalAttr<TypeAttr>:$state);
+                       OptionalAttr<TypeAttr>:$master, OptionalAttr<TypeAttr>:$state,
+                       OptionalAttr<DictionaryAttr>:$loss_scale);
   let assemblyFormat = "attr-dict";
 }
 
@@ -248,7 +254,9 @@ def Plan_OptimizerOp : Plan_Op<"optimizer"> {
     `groups` are the numbers of each parameter group, the first for parameters
     that no group names; an argument that is trained says its group with
     `plan.group`. `schedule` says how the learning rate goes with the steps, as
-    LrSchedule of the frontend; `clip` is the largest norm of all gradients.
+    LrSchedule of the frontend; `clip` is the largest norm of all gradients. A
+    step with gradients that are NaN or infinite changes nothing where
+    `nonfinite` says "skip", and before the run stops where it says "stop".
     `plan-add-optimizer-step` removes it.
 
     ```mlir
@@ -256,7 +264,8 @@ def Plan_OptimizerOp : Plan_Op<"optimizer"> {
     ```
   }];
   let arguments = (ins StrAttr:$kind, TypedArrayAttrBase<DictionaryAttr, "list of numbers by name">:$groups,
-                       OptionalAttr<DictionaryAttr>:$schedule, OptionalAttr<F64Attr>:$clip);
+                       OptionalAttr<DictionaryAttr>:$schedule, OptionalAttr<F64Attr>:$clip,
+                       OptionalAttr<StrAttr>:$nonfinite);
   let assemblyFormat = "$kind `groups` $groups (`schedule` $schedule^)? (`clip` $clip^)? attr-dict";
 }
 
@@ -300,7 +309,7 @@ def Plan_ReduceScatterOp : Plan_BucketedOp<"reduce_scatter"> {
 }
 
 def Plan_AllReduceOp : Plan_BucketedOp<"all_reduce"> {
-  let summary = "adds up a partial value; `dim` says nothing";
+  let summary = "adds up a partial value; has no `dim`";
   let arguments = bucketed;
 }
 

@@ -37,7 +37,8 @@ inline ShardingAttr getSharding(mlir::Value value) { return getSharding(value.ge
 mlir::RankedTensorType withSharding(mlir::Type type, ShardingAttr sharding);
 
 /// What an argument of a program is: "parameter", "buffer", "input" or "setting", a number that the run gives; of a
-/// training step also "state", which the optimizer keeps for a parameter. Empty if nothing says so.
+/// training step also "state", which the optimizer keeps for a parameter, and "accumulator", a sum over microbatches.
+/// Empty if nothing says so.
 llvm::StringRef argumentKind(mlir::BlockArgument argument);
 
 /// The statement of data parallelism that an argument of a program is in (`plan.data`), or null.
@@ -50,7 +51,7 @@ inline bool isTime(AxisRefAttr axis) { return axis.getName() == timeAxisName; }
 /// True if the tensor is divided or partial over time.
 bool isInTime(mlir::Type type);
 
-/// True for parameters and buffers.
+/// True for arguments of kind "parameter" or "buffer".
 bool isWeight(mlir::Value value);
 
 /// True for parameters, buffers and constants, also where calls of one operand have rearranged or converted them.

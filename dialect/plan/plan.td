@@ -22,15 +22,16 @@ def Plan_Dialect : Dialect {
     collective ops, each of which changes the sharding and nothing else.
 
     Arguments of a function carry the attributes `plan.kind` ("parameter",
-    "buffer", "input"), `plan.names` (the names that the model gives to one
+    "buffer", "input", "setting"), `plan.names` (the names that the model gives to one
     tied tensor) and, for inputs, `plan.dims` (the plan's names of the dims).
     What the plan states of an argument itself is its `plan.sharding`, with
     `plan.parts` where the dim that is split is made of parts. A parameter that
     a data statement is about says which (`plan.data`), its unit (`plan.unit`)
-    and whether what is gathered of it is kept (`plan.keep`). A training step has
-    arguments of two more kinds: "state", which belongs to a parameter
-    (`plan.of`) and begins as zeros or as that (`plan.copies`), and "setting".
-    Results carry `plan.name`.
+    and whether what is gathered of it is kept (`plan.keep`). A "setting" is a
+    number that the run gives. A training step has arguments of two more kinds:
+    "state", which belongs to a parameter (`plan.of`) and begins as zeros or as
+    that (`plan.copies`), and "accumulator", which begins as zeros in each step
+    and holds a sum over microbatches. Results carry `plan.name`.
   }];
   let useDefaultAttributePrinterParser = 1;
   let extraClassDeclaration = "void registerAttributes();";

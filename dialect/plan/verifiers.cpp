@@ -128,28 +128,27 @@ LogicalResult MeshOp::verify() {
   return success();
 }
 
-LogicalResult StyleOp::verify() {
-  MeshOp mesh = getMesh(*this);
-  if (!mesh) // M5
-    return emitOpError("names axes, but the module has no mesh");
-  for (Attribute axis : getAxes())
-    if (failed(verifyAxis(cast<AxisRefAttr>(axis), mesh, [&] { return emitOpError(); })))
+/// M5: what a statement of the plan names are axes of the mesh.
+static LogicalResult verifyStatedAxes(Operation *op, ArrayAttr axes) {
+  MeshOp mesh = getMesh(op);
+  if (!mesh)
+    return op->emitOpError("names axes, but the module has no mesh");
+  for (Attribute axis : axes)
+    if (failed(verifyAxis(cast<AxisRefAttr>(axis), mesh, [&] { return op->emitOpError(); })))
       return failure();
   return success();
 }
 
+LogicalResult StyleOp::verify() { return verifyStatedAxes(*this, getAxes()); }
+
 LogicalResult BorderOp::verify() {
-  MeshOp mesh = getMesh(*this);
-  if (!mesh) // M5
-    return emitOpError("names axes, but the module has no mesh");
-  for (Attribute axis : getAxes())
-    if (failed(verifyAxis(cast<AxisRefAttr>(axis), mesh, [&] { return emitOpError(); })))
-      return failure();
+  if (failed(verifyStatedAxes(*this, getAxes())))
+    return failure();
   size_t names = getNames() ? getNames()->size() : 0, extents = getExtents() ? getExtents()->size() : 0;
   if (names != extents || (names != 0 && names != getLayout().getDims().size())) // M7
     return emitOpError() << "has " << names << " names and " << extents << " extents for "
                          << getLayout().getDims().size() << " dims";
-  return verifyAgainstMesh(getLayout(), mesh, [&] { return emitOpError(); });
+  return verifyAgainstMesh(getLayout(), getMesh(*this), [&] { return emitOpError(); });
 }
 
 /// Checks every sharded type of an op against the mesh. Called from the verifiers of all ops of the dialect. Operands
@@ -320,6 +319,8 @@ LogicalResult AllReduceOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
   if (failed(change))
     return failure();
+  if (getDim()) // R7
+    return emitOpError() << "has a dim, " << *getDim() << ", but adds up all of a value";
   FailureOr<ShardingAttr> made = dropPartial(*this, change->from, change->axes);
   return failed(made) ? failure() : expect(*this, *made, change->to);
 }
@@ -384,14 +385,9 @@ LogicalResult PermuteOp::verify() {
 }
 
 LogicalResult DataOp::verify() {
-  MeshOp mesh = getMesh(*this);
-  if (!mesh) // M5
-    return emitOpError("names axes, but the module has no mesh");
-  for (Attribute axis : getAxes())
-    if (failed(verifyAxis(cast<AxisRefAttr>(axis), mesh, [&] { return emitOpError(); })))
-      return failure();
-  bool overlaps = getOverlapParameters() || getPrefetch() != 0;
-  if (overlaps && getShard() != DataStage::parameters) // M8
+  if (failed(verifyStatedAxes(*this, getAxes())))
+    return failure();
+  if (getPrefetch() != 0 && getShard() != DataStage::parameters) // M8
     return emitOpError("gathers parameters ahead, but they are not divided");
   return success();
 }

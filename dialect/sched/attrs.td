@@ -81,11 +81,16 @@ def Sched_OperandRefAttr : Sched_Attr<"OperandRef", "operand"> {
 def Sched_LocalIntAttr : Sched_Attr<"LocalInt", "local"> {
   let summary = "an integer argument that depends on the rank";
   let description = [{
-    constant + offset_scale * offset + extent_scale * extent, where offset and
-    extent are those of `dim` of an operand or result on the rank.
+    constant + offset_scale * offset + (extent_scale + microbatch_scale *
+    microbatch) * extent, where offset and extent are those of `dim` of an operand
+    or result on the rank, and microbatch is the number of the one that runs.
   }];
   let parameters = (ins "int64_t":$constant, "bool":$ofResult, "int64_t":$index, "int64_t":$dim, "int64_t":$offsetScale,
-                        "int64_t":$extentScale);
+                        "int64_t":$extentScale, "int64_t":$microbatchScale);
+  let builders = [AttrBuilder<(ins "int64_t":$constant, "bool":$ofResult, "int64_t":$index, "int64_t":$dim,
+                                   "int64_t":$offsetScale, "int64_t":$extentScale), [{
+    return $_get($_ctxt, constant, ofResult, index, dim, offsetScale, extentScale, int64_t(0));
+  }]>];
   let hasCustomAssemblyFormat = 1;
 }
 

@@ -56,13 +56,17 @@ def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminat
     ranks, such as the reference on one. A program with `runs` is run as often at
     each step, before the program `step` and in the order of the module; the
     setting `microbatch` counts from 0, and is the number of the last microbatch
-    in `step`.
+    in `step`. With a `guard` the output `nonfinite` is the number of elements of
+    gradients that are no numbers: unless it is 0 the step has changed nothing,
+    and the run ends if the guard `stops`. The setting `loss_scale` is then
+    multiplied by `backoff`, and by `growth` when `interval` steps have changed
+    something, if the guard has these numbers.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<Sched_MeshAxes>:$devices,
                        OptionalAttr<Sched_MemoryAttr>:$memory, OptionalAttr<Sched_TimeAttr>:$time,
-                       OptionalAttr<I64Attr>:$runs);
+                       OptionalAttr<I64Attr>:$runs, OptionalAttr<DictionaryAttr>:$guard);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name (`runs` $runs^)? (`devices` $devices^)? (`memory` $memory^)? (`time` $time^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name (`runs` $runs^)? (`guard` $guard^)? (`devices` $devices^)? (`memory` $memory^)? (`time` $time^)? attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     /// Sizes of the axes of the ranks that run this: `devices`, or the mesh of the module.

@@ -48,6 +48,10 @@ bool ArgumentBuilder::addInteger(Attribute attribute) {
   Value tensor = local.getOfResult() ? Value(op.getResults()[local.getIndex()]) : op.getOperands()[local.getIndex()];
   arg->ints.emplace_back(local.getConstant(), numbers.lookup(tensor), static_cast<int32_t>(local.getDim()),
                          local.getOffsetScale(), local.getExtentScale());
+  if (local.getMicrobatchScale()) {
+    arg->microbatch_scales.resize(arg->ints.size());
+    arg->microbatch_scales.back() = local.getMicrobatchScale();
+  }
   return true;
 }
 
@@ -125,6 +129,8 @@ bool ArgumentBuilder::addDenseArray(Attribute attribute) {
 std::unique_ptr<ArgT> ArgumentBuilder::build(Attribute attribute) {
   auto list = dyn_cast<ArrayAttr>(attribute);
   bool known = list ? addList(list) : addScalar(attribute) || addDenseArray(attribute);
+  if (!arg->microbatch_scales.empty())
+    arg->microbatch_scales.resize(arg->ints.size());
   return known ? std::move(arg) : nullptr;
 }
 

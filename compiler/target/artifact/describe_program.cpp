@@ -26,7 +26,7 @@ private:
   void describeCompute(const artifact::Compute &compute);
   void describeStart(const artifact::Start &start);
   void describeArgument(const artifact::Arg &arg);
-  void describeInteger(const artifact::IntExpr &expression);
+  void describeInteger(const artifact::IntExpr &expression, int64_t microbatchScale);
   /// "v3 f32[8 over dp, 28]".
   void describeValue(int32_t index);
   /// The values of a vector, comma separated.
@@ -72,8 +72,8 @@ void ProgramDescriber::describeValue(int32_t index) {
     stream << " flat over " << describeAxes(value.flat_axes(), mesh);
 }
 
-/// constant + scale * offset(v0, 1) + scale * extent(v0, 1)
-void ProgramDescriber::describeInteger(const artifact::IntExpr &expression) {
+/// constant + scale * offset(v0, 1) + scale * extent(v0, 1) + scale * microbatch * extent(v0, 1)
+void ProgramDescriber::describeInteger(const artifact::IntExpr &expression, int64_t microbatchScale) {
   if (expression.value() < 0) {
     stream << expression.constant();
     return;
@@ -94,6 +94,7 @@ void ProgramDescriber::describeInteger(const artifact::IntExpr &expression) {
   };
   term(expression.offset_scale(), "offset");
   term(expression.extent_scale(), "extent");
+  term(microbatchScale, "microbatch * extent");
 }
 
 void ProgramDescriber::describeArgument(const artifact::Arg &arg) {
@@ -103,7 +104,9 @@ void ProgramDescriber::describeArgument(const artifact::Arg &arg) {
     else
       stream << 'v' << index;
   };
-  auto integer = [&](const artifact::IntExpr *expression) { describeInteger(*expression); };
+  auto integer = [&, index = 0u](const artifact::IntExpr *expression) mutable {
+    describeInteger(*expression, arg.microbatch_scales() ? arg.microbatch_scales()->Get(index++) : 0);
+  };
   auto real = [&](double number) { stream << llvm::format("%.17g", number); };
   auto boolean = [&](uint8_t flag) { stream << (flag ? "true" : "false"); };
   if (!textOf(arg.name()).empty())

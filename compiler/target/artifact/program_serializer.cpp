@@ -168,6 +168,20 @@ void ProgramSerializer::addState(sched::StateOp state) {
   program->states.push_back(std::move(entry));
 }
 
+static std::unique_ptr<artifact::GuardT> toGuard(DictionaryAttr guard) {
+  auto entry = std::make_unique<artifact::GuardT>();
+  entry->output = "nonfinite";
+  if (auto stops = guard.getAs<BoolAttr>("stops"))
+    entry->stops = stops.getValue();
+  if (auto growth = guard.getAs<FloatAttr>("growth"), backoff = guard.getAs<FloatAttr>("backoff"); growth && backoff) {
+    entry->growth = growth.getValueAsDouble();
+    entry->backoff = backoff.getValueAsDouble();
+    auto interval = guard.getAs<IntegerAttr>("interval");
+    entry->interval = interval ? interval.getInt() : 0;
+  }
+  return entry;
+}
+
 static std::unique_ptr<artifact::RateScheduleT> toRateSchedule(DictionaryAttr schedule) {
   auto integer = [&](StringRef name) {
     auto value = schedule.getAs<IntegerAttr>(name);
@@ -312,6 +326,8 @@ FailureOr<std::unique_ptr<artifact::ProgramT>> ProgramSerializer::serialize() {
   if (std::optional<ArrayAttr> devices = op.getDevices())
     program->devices = toAxisTable(*devices);
   program->runs = static_cast<int32_t>(op.getRuns().value_or(0));
+  if (DictionaryAttr guard = op.getGuardAttr())
+    program->guard = toGuard(guard);
   return std::move(program);
 }
 

@@ -9,8 +9,8 @@ plan.style "mlp.up" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp dim 2" {dim = 2 : i64}
 // CHECK: plan.loss 3{{$}}
 plan.loss 3
-// CHECK: plan.data parameters over [#plan.axis<"dp">] bucket 65536 prefetch 2 as "data dp" {overlap_gradients, overlap_parameters}
-plan.data parameters over [#plan.axis<"dp">] bucket 65536 prefetch 2 as "data dp" {overlap_gradients, overlap_parameters}
+// CHECK: plan.data parameters over [#plan.axis<"dp">] bucket 65536 prefetch 2 as "data dp" {overlap_gradients}
+plan.data parameters over [#plan.axis<"dp">] bucket 65536 prefetch 2 as "data dp" {overlap_gradients}
 // CHECK: plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp"{{$}}
 plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp"
 // CHECK: plan.precision {gather = bf16, master = f32, reduce = f32, state = f16, storage = f64}

@@ -834,6 +834,18 @@ func.func @r6(%x: tensor<8xf32, #plan.sharding<[{"a"}], flat = {"c"}>>) {
 
 // -----
 
+// R7: all of a value is added up, whatever its dims
+plan.mesh [#plan.mesh_axis<"a" = 2>]
+func.func @r7(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
+  %0 = plan.all_reduce %x [#plan.axis<"a">] : tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>> -> tensor<8xf32, #plan.sharding<[{}]>>
+  // expected-error @below {{'plan.all_reduce' op has a dim, 0, but adds up all of a value}}
+  %1 = plan.all_reduce %x [#plan.axis<"a">] dim 0
+      : tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>> -> tensor<8xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
 // M5: a data statement
 // expected-error @below {{'plan.data' op names axes, but the module has no mesh}}
 plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp"
@@ -849,7 +861,7 @@ plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp"
 
 // M8
 plan.mesh [#plan.mesh_axis<"dp" = 2>]
-plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {overlap_parameters}
+plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp"
 // expected-error @below {{'plan.data' op gathers parameters ahead, but they are not divided}}
 plan.data gradients over [#plan.axis<"dp">] prefetch 1 as "data dp"
 
@@ -858,4 +870,4 @@ plan.data gradients over [#plan.axis<"dp">] prefetch 1 as "data dp"
 // M8: what overlaps
 plan.mesh [#plan.mesh_axis<"dp" = 2>]
 // expected-error @below {{'plan.data' op gathers parameters ahead, but they are not divided}}
-plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_parameters}
+plan.data optimizer over [#plan.axis<"dp">] prefetch 1 as "data dp"

@@ -76,6 +76,14 @@ TEST(Arguments, IntegersOfTheRank) {
   EXPECT_EQ(fieldsOf(result.ints[0]), (std::array<int64_t, 5>{0, 2, 0, 0, 1}));
 }
 
+TEST(Arguments, IntegersOfTheMicrobatch) {
+  artifact::ArgT list =
+      argumentOf("[2, #sched.local<1, operand 1, dim 0, offset 2, microbatch 3>, #sched.local<0, result 0, dim 0>]");
+  EXPECT_THAT(list.microbatch_scales, testing::ElementsAre(0, 3, 0));
+  EXPECT_EQ(fieldsOf(list.ints[1]), (std::array<int64_t, 5>{1, 1, 0, 2, 0}));
+  EXPECT_THAT(argumentOf("#sched.local<0, result 0, dim 0, extent 1>").microbatch_scales, testing::IsEmpty());
+}
+
 TEST(Arguments, OtherLiterals) {
   EXPECT_THAT(argumentOf("2.5 : f64").reals, testing::ElementsAre(2.5));
   EXPECT_EQ(argumentOf("2.5 : f64").kind, ArgKind::real);

@@ -112,11 +112,16 @@ TEST_F(DescribeProgram, ArgumentsOfEveryKind) {
   argument(ArgKind::bool_list).bools = {0, 1};
   argument(ArgKind::string).text = "floor";
   argument(ArgKind::dtype).dtype = DType::bf16;
+  ArgT &timed = argument(ArgKind::int_list);
+  timed.ints = {IntExpr(7, -1, 0, 0, 0), IntExpr(0, 2, 0, 3, 0)};
+  timed.microbatch_scales = {0, 2};
   argument(ArgKind::int_list).name = "empty";
-  EXPECT_THAT(lines(),
-              ElementsAre("program p", "s0:  = op(a=none, v3, [v1, none], 7, [extent(v2, 1), 5 + offset(v2, 0) + -3 * "
-                                       "extent(v2, 0), 2 * offset(v0, 0)], 0.10000000000000001, [1, -2.5], true, "
-                                       "[false, true], 'floor', bf16, empty=[])"));
+  EXPECT_THAT(
+      lines(),
+      ElementsAre("program p",
+                  "s0:  = op(a=none, v3, [v1, none], 7, [extent(v2, 1), 5 + offset(v2, 0) + -3 * "
+                  "extent(v2, 0), 2 * offset(v0, 0)], 0.10000000000000001, [1, -2.5], true, "
+                  "[false, true], 'floor', bf16, [7, 3 * offset(v2, 0) + 2 * microbatch * extent(v2, 0)], empty=[])"));
 }
 
 TEST_F(DescribeProgram, StepsOfEveryKind) {

@@ -15,7 +15,8 @@ protected:
     readModule(R"(
       func.func @f(%w: tensor<2x3xf32> {plan.kind = "parameter"}, %b: tensor<2x3xf32> {plan.kind = "buffer"},
                    %x: tensor<2x3xf32> {plan.kind = "input"}, %other: tensor<2x3xf32>,
-                   %lr: tensor<f64> {plan.kind = "setting"}) {
+                   %lr: tensor<f64> {plan.kind = "setting"}, %m: tensor<2x3xf32> {plan.kind = "state", plan.of = 0},
+                   %sum: tensor<2x3xf32> {plan.kind = "accumulator"}) {
         %0 = plan.call "aten.t.default"(%w) {self = #plan.operand<0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
         %1 = plan.call "aten.exp.default"(%0) {self = #plan.operand<0>} : (tensor<3x2xf32>) -> tensor<3x2xf32>
         %2 = plan.call "aten.t.default"(%x) {self = #plan.operand<0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
@@ -31,7 +32,7 @@ protected:
 };
 
 TEST_F(ArgumentsTest, KindsAreThoseOfTheAttribute) {
-  StringRef kinds[] = {"parameter", "buffer", "input", "", "setting"};
+  StringRef kinds[] = {"parameter", "buffer", "input", "", "setting", "state", "accumulator"};
   for (auto [index, kind] : llvm::enumerate(kinds))
     EXPECT_EQ(argumentKind(cast<BlockArgument>(argument(index))), kind) << index;
 }
@@ -45,9 +46,8 @@ TEST_F(ArgumentsTest, ArgumentsOfOtherBlocksHaveNoKind) {
 TEST_F(ArgumentsTest, WeightsAreParametersAndBuffers) {
   EXPECT_TRUE(isWeight(argument(0)));
   EXPECT_TRUE(isWeight(argument(1)));
-  EXPECT_FALSE(isWeight(argument(2)));
-  EXPECT_FALSE(isWeight(argument(3)));
-  EXPECT_FALSE(isWeight(argument(4)));
+  for (unsigned other : {2, 3, 4, 5, 6})
+    EXPECT_FALSE(isWeight(argument(other))) << other;
   EXPECT_FALSE(isWeight(result(0))) << "the result of a call";
 }
 

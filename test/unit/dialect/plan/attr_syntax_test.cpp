@@ -47,6 +47,9 @@ TEST_F(PlanAttrSyntax, TextMeansTheAttribute) {
       {"#plan.local<-2, operand 1, dim 3>", LocalIntAttr::get(&context, -2, false, 1, 3, 0, 0)},
       {"#plan.local<0, result 0, dim 2, extent 1>", LocalIntAttr::get(&context, 0, true, 0, 2, 0, 1)},
       {"#plan.local<7, result 1, dim 0, offset -1>", LocalIntAttr::get(&context, 7, true, 1, 0, -1, 0)},
+      {"#plan.local<7, operand 1, dim 0, offset 2, extent -3, microbatch 4>",
+       LocalIntAttr::get(&context, 7, false, 1, 0, 2, -3, 4)},
+      {"#plan.local<0, result 0, dim 0, microbatch -1>", LocalIntAttr::get(&context, 0, true, 0, 0, 0, 0, -1)},
       {"#plan.local<7, operand 1, dim 0, offset 2, extent -3>", LocalIntAttr::get(&context, 7, false, 1, 0, 2, -3)},
   };
   expectTexts<Attribute>(cases);
@@ -135,9 +138,12 @@ TEST_F(PlanAttrSyntax, WrongTextIsNamed) {
       {"#plan.local<0, result 0, dim x>", "expected integer value"},
       {"#plan.local<0, result 0, dim 0, offset>", "expected integer value"},
       {"#plan.local<0, result 0, dim 0, extent>", "expected integer value"},
-      {"#plan.local<0, result 0, dim 0, size 1>", "expected 'extent'"},
-      {"#plan.local<0, result 0, dim 0, offset 1, offset 2>", "expected 'extent'"},
-      {"#plan.local<0, result 0, dim 0, extent 1, offset 2>", "expected '>'"},
+      {"#plan.local<0, result 0, dim 0, size 1>",
+       "expected 'offset', 'extent' or 'microbatch', once each and in this order"},
+      {"#plan.local<0, result 0, dim 0, offset 1, offset 2>",
+       "expected 'offset', 'extent' or 'microbatch', once each and in this order"},
+      {"#plan.local<0, result 0, dim 0, extent 1, offset 2>",
+       "expected 'offset', 'extent' or 'microbatch', once each and in this order"},
   };
   expectFaults<Attribute>(cases);
 }

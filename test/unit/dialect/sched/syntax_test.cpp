@@ -40,6 +40,9 @@ TEST_F(SchedSyntax, TextMeansTheAttribute) {
       {"#sched.local<-1, operand 2, dim 0>", LocalIntAttr::get(&context, -1, false, 2, 0, 0, 0)},
       {"#sched.local<0, result 0, dim 1, extent 2>", LocalIntAttr::get(&context, 0, true, 0, 1, 0, 2)},
       {"#sched.local<1, operand 0, dim 3, offset -1>", LocalIntAttr::get(&context, 1, false, 0, 3, -1, 0)},
+      {"#sched.local<7, operand 1, dim 0, offset 2, extent -3, microbatch 4>",
+       LocalIntAttr::get(&context, 7, false, 1, 0, 2, -3, 4)},
+      {"#sched.local<0, result 0, dim 0, microbatch -1>", LocalIntAttr::get(&context, 0, true, 0, 0, 0, 0, -1)},
       {"#sched.local<1, operand 0, dim 3, offset -1, extent 4>", LocalIntAttr::get(&context, 1, false, 0, 3, -1, 4)},
       {"#sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4>",
        MemoryAttr::get(&context, 1, 2, 3, 5, 4, 0, 0)},
@@ -102,9 +105,12 @@ TEST_F(SchedSyntax, WrongAttributesAreNamed) {
       {"#sched.local<0, operand 0, dim>", "expected integer value"},
       {"#sched.local<0, operand 0, dim 0, offset>", "expected integer value"},
       {"#sched.local<0, operand 0, dim 0, extent>", "expected integer value"},
-      {"#sched.local<0, operand 0, dim 0, size 1>", "expected 'extent'"},
-      {"#sched.local<0, operand 0, dim 0, offset 1, offset 2>", "expected 'extent'"},
-      {"#sched.local<0, operand 0, dim 0, extent 1, offset 2>", "expected '>'"},
+      {"#sched.local<0, operand 0, dim 0, size 1>",
+       "expected 'offset', 'extent' or 'microbatch', once each and in this order"},
+      {"#sched.local<0, operand 0, dim 0, offset 1, offset 2>",
+       "expected 'offset', 'extent' or 'microbatch', once each and in this order"},
+      {"#sched.local<0, operand 0, dim 0, extent 1, offset 2>",
+       "expected 'offset', 'extent' or 'microbatch', once each and in this order"},
   };
   expectFaults<Attribute>(cases);
 }

@@ -45,9 +45,6 @@ private:
   bool isUsed(AxisRefAttr axis, unsigned factor) const;
   void deriveTypes(llvm::SmallVectorImpl<unsigned> &inexpressible);
 
-  /// One order for what is a set, so that equal shardings are equal attributes.
-  void sortByMesh(AxisList &axes) const;
-
   const CallProblem &problem;
   SmallVector<bool> blocked;
   AxisList partial;
@@ -140,18 +137,11 @@ void CallDecider::deriveTypes(llvm::SmallVectorImpl<unsigned> &inexpressible) {
       partialAxes.append(division.axes.begin(), division.axes.end());
       reduction = factor.kind == FactorKind::sum ? Reduction::sum : Reduction::max;
     }
-  sortByMesh(partialAxes);
+  sortByMesh(partialAxes, problem.mesh);
   for (const TensorFactors &tensor : problem.rule.results) {
     ShardingAttr sharding = projectToDims(decision.factors, tensor, problem.rule, problem.mesh, &inexpressible);
     decision.results.push_back(ShardingAttr::get(sharding.getContext(), sharding.getDims(), reduction, partialAxes));
   }
-}
-
-void CallDecider::sortByMesh(AxisList &axes) const {
-  llvm::sort(axes, [&](AxisRefAttr left, AxisRefAttr right) {
-    AxisRef a = resolveAxis(left, problem.mesh), b = resolveAxis(right, problem.mesh);
-    return std::pair(a.axis, a.pre) < std::pair(b.axis, b.pre);
-  });
 }
 
 CallDecision meshplan::decideCall(const CallProblem &problem) { return CallDecider(problem).run(); }

@@ -1,8 +1,8 @@
 //===- messages.cpp - what propagation reports ----------------------------===//
 
 #include "compiler/transforms/propagate/messages.h"
-#include "compiler/sharding/attention_heads.h"
-#include "compiler/sharding/class_losses.h"
+#include "compiler/sharding/calls/attention_heads.h"
+#include "compiler/sharding/calls/class_losses.h"
 #include "compiler/sharding/layout_text.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"

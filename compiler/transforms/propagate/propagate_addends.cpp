@@ -1,0 +1,75 @@
+//===- propagate_addends.cpp - where sums are added up --------------------===//
+
+#include "compiler/sharding/partial_operands.h"
+#include "compiler/transforms/propagate/propagation.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+Value Propagation::reduce(Value value, AxisRefAttr axis, Operation *user) {
+  // What is accumulated first is moved once.
+  if (!isTime(axis))
+    for (AxisRefAttr time : timeAxesOf(getSharding(value)))
+      value = reduce(value, time, user);
+  ShardingAttr sharding = getSharding(value);
+  AxisList rest = without(sharding.getPartialAxes(), axis);
+  ShardingAttr reduced = sharding.withPartial(sharding.getReduction(), rest);
+  // Microbatches have no parts of a sum of their own: it is there when all have been run.
+  bool mayScatter = sharding.getReduction() == Reduction::sum && !sharding.isFlat() && !isTime(axis);
+  WantedDim wanted = mayScatter ? findWantedDim(value, axis, mesh) : WantedDim();
+  if (wanted.dim >= 0)
+    if (std::optional<DimShardingAttr> divided = extended(value, wanted.dim, reduced.getDims()[wanted.dim], axis))
+      reduced = reduced.withDim(wanted.dim, *divided);
+  Value made = layouts.obtain(value, reduced, user, causeOf(value, axis));
+  if (std::optional<Cause> cause = causeOf(wanted, axis))
+    layouts.setCause(made, axis, *cause);
+  layouts.supersede(value, made);
+  return made;
+}
+
+std::optional<Cause> Propagation::causeOf(const WantedDim &wanted, AxisRefAttr axis) {
+  if (ConstrainOp statement = wanted.statement)
+    return Cause{statement.getLoc(), statement.getStyleAttr()};
+  return wanted.neighbour ? layouts.causeOf(wanted.neighbour, axis) : std::nullopt;
+}
+
+std::optional<DimShardingAttr> Propagation::extended(Value value, int64_t dim, DimShardingAttr now, AxisRefAttr axis) {
+  int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim);
+  AxisList axes(now.getAxes());
+  axes.push_back(axis);
+  bool isWhole = now.getAxes().empty();
+  DimShardingAttr divided =
+      isWhole ? divideDim(extent, axes, mesh, units.get(value, dim)) : divideDim(extent, axes, mesh, now);
+  bool isFine = !isShared(now) && dropMinorAxes(extent, divided, 1, mesh) == now;
+  isFine &= hasUnitForEach(extent, divided, mesh);
+  return isFine ? std::optional(divided) : std::nullopt;
+}
+
+Cause Propagation::causeOf(Value value, AxisRefAttr axis) {
+  return layouts.causeOf(value, axis).value_or(Cause{value.getLoc(), StringAttr()});
+}
+
+void Propagation::reducePartialOperands(CallOp call, const FactorRule &rule, const Linearity &linearity) {
+  AxisList axes;
+  for (Value operand : call.getOperands())
+    for (AxisRefAttr axis : getSharding(operand).getPartialAxes())
+      if (!overlapsAny(axes, axis))
+        axes.push_back(axis);
+  for (AxisRefAttr axis : axes) {
+    CallProblem problem = makeProblem(call, rule);
+    SmallVector<unsigned> rejected = findRejectedPartials(linearity, problem.operands, axis);
+    if (rejected.empty() && isPartialShared(call, axis))
+      for (auto [index, operand] : llvm::enumerate(call.getOperands()))
+        if (overlapsAny(getSharding(operand).getPartialAxes(), axis))
+          rejected.push_back(index);
+    for (unsigned index : rejected)
+      call->setOperand(index, reduce(call.getOperands()[index], axis, call));
+  }
+}
+
+bool Propagation::isPartialShared(CallOp call, AxisRefAttr axis) {
+  return llvm::any_of(call.getOperands(), [&](Value operand) {
+    return overlapsAny(getSharding(operand).getPartialAxes(), axis) && !operand.hasOneUse();
+  });
+}

@@ -1,0 +1,197 @@
+//===- propagate_calls.cpp - layouts of what calls read and make ----------===//
+
+#include "compiler/sharding/calls/flat_calls.h"
+#include "compiler/sharding/layout_text.h"
+#include "compiler/transforms/propagate/propagation.h"
+#include "compiler/transforms/propagate/split_addend.h"
+#include "compiler/transforms/propagate/split_shared_sums.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+LogicalResult Propagation::visitCall(CallOp call) {
+  for (OpOperand &operand : call->getOpOperands())
+    operand.set(layouts.current(operand.get()));
+  CallView view = CallView::of(call);
+  const OpRecord *record = OpRegistry::get().lookup(view.target);
+  if (hasFlatOperand(call) && !runsFlat(call))
+    gatherFlat(call);
+  if (!record)
+    return visitUnknown(call);
+  FactorRule rule = factorRuleOf(view, record);
+  Linearity linearity = record->linearity ? record->linearity(view) : Linearity();
+  reducePartialOperands(call, rule, linearity);
+  if (runsFlat(call))
+    return decideFlat(call), success();
+  CallProblem problem = makeProblem(call, rule);
+  CallDecision decision = decideCall(problem);
+  // A reshape that would cut an axis within a head leaves the heads to nobody; attention may share a group.
+  if (!decision.block && linearity.movesElements)
+    decision.block = decision.cut;
+  if (decision.block && refuseBlock(call, rule, *decision.block))
+    return failure();
+  if (splitAddend(call, *record, rule, decision) || splitSharedSums(call, *record, decision))
+    return visitCall(call);
+  placeReshards(call, decision);
+  for (auto [result, sharding] : llvm::zip(call.getResults(), decision.results))
+    layouts.decide(result, sharding);
+  recordCauses(call, decision);
+  return success();
+}
+
+void Propagation::gatherFlat(CallOp call) {
+  for (OpOperand &operand : call->getOpOperands())
+    if (ShardingAttr sharding = getSharding(operand.get()); sharding.isFlat())
+      operand.set(layouts.obtain(operand.get(), sharding.withFlat({}), call,
+                                 causeOf(operand.get(), sharding.getFlatAxes().front())));
+}
+
+void Propagation::decideFlat(CallOp call) {
+  auto flat = llvm::find_if(call.getOperands(), [](Value operand) { return getSharding(operand).isFlat(); });
+  for (auto [result, sharding] : llvm::zip(call.getResults(), flatResults(call, mesh))) {
+    layouts.decide(result, sharding);
+    for (AxisRefAttr axis : allAxes(sharding))
+      if (std::optional<Cause> cause = layouts.causeOf(*flat, axis))
+        layouts.setCause(result, axis, *cause);
+  }
+}
+
+CallProblem Propagation::makeProblem(CallOp call, const FactorRule &rule) {
+  CallProblem problem{rule, mesh, {}, {}};
+  for (Value operand : call.getOperands()) {
+    problem.order.push_back(problem.operands.size());
+    problem.operands.push_back(getSharding(operand));
+  }
+  auto weight = [&](unsigned index) {
+    Value operand = call.getOperands()[index];
+    bool placed = !getSharding(operand).isReplicated() && isFromWeights(operand);
+    return std::pair(placed ? 0 : 1, -cast<RankedTensorType>(operand.getType()).getNumElements());
+  };
+  llvm::stable_sort(problem.order, [&](unsigned left, unsigned right) { return weight(left) < weight(right); });
+  return problem;
+}
+
+void Propagation::placeReshards(CallOp call, const CallDecision &decision) {
+  for (auto [index, wanted] : llvm::enumerate(decision.operands)) {
+    Value operand = call.getOperands()[index];
+    ShardingAttr arriving = getSharding(operand);
+    if (arriving == wanted)
+      continue;
+    if (divideProducer(operand, wanted, call)) {
+      inheritCauses(call, decision, operand);
+      continue;
+    }
+    Cause cause{call.getLoc(), StringAttr()};
+    if (movesData(arriving, wanted)) {
+      reportUnstated(call, index, wanted);
+      cause = statementBehind(operand, wanted).value_or(cause);
+    }
+    Value made = layouts.obtain(operand, wanted, call, cause);
+    inheritCauses(call, decision, made);
+    call->setOperand(index, made);
+  }
+}
+
+std::optional<Cause> Propagation::causeIn(CallOp call, Value operand, AxisRefAttr axis) {
+  auto own = styles.find(call.getModule().value_or(""));
+  if (own != styles.end() && isFromWeights(operand))
+    for (StyleOp style : own->second)
+      if (overlapsAny(toAxes(style.getAxes()), axis))
+        return Cause{style.getLoc(), style.getTextAttr()};
+  return layouts.causeOf(operand, axis);
+}
+
+void Propagation::inheritCauses(CallOp call, const CallDecision &decision, Value value) {
+  for (auto [division, source] : llvm::zip(decision.factors, decision.source))
+    if (source >= 0)
+      for (AxisRefAttr axis : division.axes)
+        if (std::optional<Cause> cause = causeIn(call, call.getOperands()[source], axis))
+          layouts.setCause(value, axis, *cause);
+}
+
+void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
+  // Behind an error layouts are guesses, and those of gradients follow from the forward pass.
+  if (hasFailed || call.getBackward())
+    return;
+  DividingStatement statement = toStatement(statementBehind(call.getOperands()[index], to), call);
+  hasFailed = reportMissingParts(call, index, to, statement, units);
+  if (hasFailed)
+    return;
+  strictFailure |= strict;
+  if (isNews(statement.location, call.getTarget() +
+                                     layoutText(cast<RankedTensorType>(call.getOperands()[index].getType())) +
+                                     layoutText(withSharding(call.getOperands()[index].getType(), to))))
+    reportUnstatedReshard(call, index, to, mesh, statement, statements, strict);
+}
+
+std::optional<Cause> Propagation::statementBehind(Value value) {
+  for (AxisRefAttr axis : allAxes(getSharding(value)))
+    if (std::optional<Cause> cause = layouts.causeOf(value, axis); cause && cause->style)
+      return cause;
+  return std::nullopt;
+}
+
+std::optional<Cause> Propagation::statementBehind(Value value, ShardingAttr to) {
+  for (auto [before, after] : llvm::zip(getSharding(value).getDims(), to.getDims())) {
+    if (after.getAxes().take_front(before.getAxes().size()) == before.getAxes() && !isDealtAnew(before, after))
+      continue;
+    for (AxisRefAttr axis : before.getAxes())
+      if (std::optional<Cause> cause = layouts.causeOf(value, axis); cause && cause->style)
+        return cause;
+  }
+  return statementBehind(value);
+}
+
+bool Propagation::dividesWeights(Location statement) {
+  return llvm::any_of(function.getArguments(), [&](BlockArgument argument) {
+    return isWeight(argument) && argument.getLoc() == statement && !getSharding(argument).isReplicated();
+  });
+}
+
+DividingStatement Propagation::toStatement(const std::optional<Cause> &cause, CallOp call) {
+  if (!cause)
+    return {call.getLoc(), {}};
+  for (const auto &entry : styles)
+    for (StyleOp style : entry.second)
+      if (style.getLoc() == cause->location)
+        return {cause->location, style};
+  return {cause->location, {}, dividesWeights(cause->location)};
+}
+
+bool Propagation::refuseBlock(CallOp call, const FactorRule &rule,
+                              const std::pair<unsigned, ProjectionBlock> &blocked) {
+  auto [index, block] = blocked;
+  std::optional<Cause> cause = layouts.causeOf(call.getOperands()[index], block.axis);
+  if (!cause || !dividesWeights(cause->location))
+    return false;
+  if (isNews(cause->location, call.getTarget() + " block " + Twine(index)))
+    reportBlockedAxis(call, index, block, rule, mesh, toStatement(cause, call), units, statements);
+  return true;
+}
+
+LogicalResult Propagation::visitUnknown(CallOp call) {
+  for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
+    if (getSharding(operand).isReplicated())
+      continue;
+    std::optional<Cause> cause = statementBehind(operand);
+    Location place = cause ? cause->location : call.getLoc();
+    if (isNews(place, call.getTarget()))
+      reportUnknownOperator(call, index, layouts, place, statements);
+    return failure();
+  }
+  for (Value result : call.getResults())
+    layouts.decide(result,
+                   ShardingAttr::getReplicated(call.getContext(), cast<RankedTensorType>(result.getType()).getRank()));
+  return success();
+}
+
+void Propagation::recordCauses(CallOp call, const CallDecision &decision) {
+  for (Value result : call.getResults()) {
+    inheritCauses(call, decision, result);
+    for (Value operand : call.getOperands())
+      for (AxisRefAttr axis : getSharding(operand).getPartialAxes())
+        if (std::optional<Cause> cause = layouts.causeOf(operand, axis))
+          layouts.setCause(result, axis, *cause);
+  }
+}

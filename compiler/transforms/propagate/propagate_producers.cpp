@@ -1,0 +1,82 @@
+//===- propagate_producers.cpp - what is made for one consumer ------------===//
+//
+// A value that depends on no input of the model, such as the embedding of
+// positions, is made whole on every rank until somebody reads it. Where its only
+// reader wants a part, the rank makes no more than that: its gradient is then
+// divided, too, and need not be gathered.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/calls/flat_calls.h"
+#include "compiler/transforms/propagate/propagation.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+bool Propagation::dependsOnInputs(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (argument)
+    return argumentKind(argument) == "input";
+  auto [known, isNew] = inputDependence.try_emplace(value, false);
+  if (!isNew)
+    return known->second;
+  bool depends = llvm::any_of(value.getDefiningOp()->getOperands(), [&](Value each) { return dependsOnInputs(each); });
+  return inputDependence[value] = depends;
+}
+
+/// The layouts that the operands of a call need for its result to be `wanted`; nothing if the call cannot make that of
+/// its own accord, or a parameter would have to be divided for it.
+std::optional<SmallVector<ShardingAttr>> Propagation::operandsFor(CallOp call, ShardingAttr wanted) {
+  CallView view = CallView::of(call);
+  const OpRecord *record = OpRegistry::get().lookup(view.target);
+  if (!record || call.getNumResults() != 1 || hasFlatOperand(call))
+    return std::nullopt;
+  FactorRule rule = factorRuleOf(view, record);
+  Projection projection = projectToFactors(wanted, rule.results[0], rule, mesh);
+  for (auto [division, factor] : llvm::zip(projection.factors, rule.factors))
+    if (!division.axes.empty() && factor.kind != FactorKind::parallel)
+      return std::nullopt;
+  SmallVector<unsigned> inexpressible;
+  ShardingAttr made = projectToDims(projection.factors, rule.results[0], rule, mesh, &inexpressible);
+  SmallVector<ShardingAttr> operands;
+  for (auto [operand, tensor] : llvm::zip(call.getOperands(), rule.operands)) {
+    operands.push_back(projectToDims(projection.factors, tensor, rule, mesh, &inexpressible));
+    if (isFromWeights(operand) && operands.back() != getSharding(operand) && !operand.getDefiningOp<ConstantOp>())
+      return std::nullopt;
+  }
+  if (projection.block || projection.cut || !inexpressible.empty() || made != wanted)
+    return std::nullopt;
+  return operands;
+}
+
+/// Moves what a version of a value is made by before `place`, where the value itself is there already.
+static void hoist(Value version, Operation *place) {
+  auto reshard = version.getDefiningOp<ReshardOp>();
+  if (!reshard || reshard->isBeforeInBlock(place))
+    return;
+  hoist(reshard.getInput(), place);
+  reshard->moveBefore(place);
+}
+
+bool Propagation::divideProducer(Value value, ShardingAttr wanted, Operation *reader) {
+  auto call = value.getDefiningOp<CallOp>();
+  bool isFree = call && getSharding(value).isReplicated() && !wanted.isPartial() && !wanted.isFlat() &&
+                !statedValues.contains(value) && !dependsOnInputs(value) &&
+                llvm::all_of(value.getUsers(), [&](Operation *user) { return user == reader || isa<MatchOp>(user); });
+  if (!isFree)
+    return false;
+  std::optional<SmallVector<ShardingAttr>> operands = operandsFor(call, wanted);
+  if (!operands)
+    return false;
+  for (auto [operand, layout] : llvm::zip(call->getOpOperands(), *operands)) {
+    Value given = operand.get();
+    if (getSharding(given) == layout || divideProducer(given, layout, call))
+      continue;
+    Value part = layouts.obtain(given, layout, call, Cause{call.getLoc(), StringAttr()});
+    hoist(part, call);
+    operand.set(part);
+  }
+  layouts.decide(value, wanted);
+  return true;
+}

@@ -1,0 +1,80 @@
+//===- propagate_statements.cpp - layouts that the plan states ------------===//
+
+#include "compiler/transforms/propagate/propagation.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+LogicalResult Propagation::visitConstrain(ConstrainOp constrain) {
+  statements.add(constrain);
+  Cause cause{constrain.getLoc(), constrain.getStyleAttr()};
+  AxisList stated = toAxes(constrain.getAxes());
+  Value value = layouts.current(constrain.getInput());
+  for (AxisRefAttr axis : AxisList(getSharding(value).getPartialAxes()))
+    if (overlapsAny(stated, axis) && !overlapsAny(constrain.getLayout().getPartialAxes(), axis))
+      value = reduce(value, axis, constrain);
+  auto type = cast<RankedTensorType>(value.getType());
+  ShardingAttr target = without(type, stated, mesh);
+  for (auto [index, dim] : llvm::enumerate(constrain.getLayout().getDims())) {
+    if (dim.getAxes().empty())
+      continue;
+    AxisList axes(target.getDims()[index].getAxes());
+    axes.append(dim.getAxes().begin(), dim.getAxes().end());
+    target = target.withDim(index, divideFurther(type.getDimSize(index), axes, dim, mesh));
+    if (failed(checkDivides(constrain, index, axes)))
+      return failure();
+  }
+  reportDealtAnew(constrain, value, target);
+  if (constrain.getLayout().isFlat())
+    target = target.withFlat(constrain.getLayout().getFlatAxes());
+  Value made = layouts.obtain(constrain.getInput(), target, constrain, cause);
+  for (AxisRefAttr axis : stated)
+    layouts.setCause(made, axis, cause);
+  statedValues.insert(made);
+  constrain.getResult().replaceAllUsesWith(made);
+  return success();
+}
+
+void Propagation::reportDealtAnew(ConstrainOp constrain, Value value, ShardingAttr to) {
+  if (!llvm::any_of(llvm::zip(getSharding(value).getDims(), to.getDims()),
+                    [](auto dims) { return isDealtAnew(std::get<0>(dims), std::get<1>(dims)); }))
+    return;
+  strictFailure |= strict;
+  if (isNews(constrain.getLoc(), "dealt anew"))
+    reportOtherDivision(constrain, value, to, mesh, statementBehind(value, to), strict);
+}
+
+LogicalResult Propagation::checkDivides(ConstrainOp constrain, int64_t dim, ArrayRef<AxisRefAttr> axes) {
+  int64_t extent = constrain.getInput().getType().getDimSize(dim), shards = shardCount(axes, mesh);
+  if (extent >= shards)
+    return success();
+  if (isNews(constrain.getLoc(), "small dim"))
+    reportSmallDim(constrain, dim, shards);
+  return failure();
+}
+
+/// Where ranks have no room for the gradients of others it is reduced before it is accumulated.
+static bool reducesEachMicrobatch(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  DataOp data = argument ? dataOf(argument) : DataOp();
+  return data && data.getReduceEach();
+}
+
+void Propagation::visitMatch(MatchOp match) {
+  Value gradient = layouts.current(match.getGradient());
+  ShardingAttr from = getSharding(gradient), to = getSharding(match.getValue()).withoutPartial();
+  if (std::optional<ArrayAttr> flat = match.getFlat())
+    to = to.withFlat(toAxes(*flat));
+  // What divides the value, or what the ranks have addends over, is behind the reshard.
+  std::optional<Cause> cause =
+      from.isPartial() ? layouts.causeOf(gradient, from.getPartialAxes().front()) : statementBehind(match.getValue());
+  Cause known = cause.value_or(Cause{match.getLoc(), StringAttr()});
+  if (reducesEachMicrobatch(match.getValue()))
+    gradient = layouts.obtain(gradient, to.withPartial(from.getReduction(), timeAxesOf(from)), match, known);
+  Value made = layouts.obtain(gradient, to, match, known);
+  for (AxisRefAttr axis : allAxes(to))
+    if (std::optional<Cause> own = layouts.causeOf(match.getValue(), axis))
+      layouts.setCause(made, axis, *own);
+  match.getResult().replaceAllUsesWith(made);
+}

@@ -106,12 +106,45 @@ static void indexAddRule(Derivation &derivation) {
   derivation.give("source", math.mul(taken, derivation.getView().getFloat("alpha", 1)));
 }
 
+static Value reshaped(Derivation &derivation, Value value, ArrayRef<int64_t> shape) {
+  if (shapeOf(value) == shape)
+    return value;
+  return derivation.make("aten.reshape.default")
+      .tensor("self", value)
+      .integers("shape", shape)
+      .build(shape, elementOf(value));
+}
+
+/// self[rows] is an embedding, but for rows that are counted from the end and may have several dims.
+static bool indexRows(Derivation &derivation, ArrayRef<Value> indices) {
+  ArrayRef<int64_t> shape = shapeOf(derivation.operand("self"));
+  if (indices.size() != 1 || !indices[0] || shape.size() < 2 || elementOf(indices[0]).isInteger(1))
+    return false;
+  SmallVector<int64_t> read(shapeOf(indices[0])), table{shape[0], 1};
+  for (int64_t size : shape.drop_front())
+    table[1] *= size;
+  Value rows = derivation.make("aten.remainder.Scalar")
+                   .tensor("self", indices[0])
+                   .integer("other", shape[0])
+                   .build(read, elementOf(indices[0]));
+  read.push_back(table[1]);
+  Value gradient = derivation.make("meshplan.embedding_gradient")
+                       .tensor("gradient", reshaped(derivation, derivation.gradient(), read))
+                       .tensor("indices", rows)
+                       .integer("rows", shape[0])
+                       .build(table, elementOf(derivation.gradient()));
+  derivation.give("self", reshaped(derivation, gradient, shape));
+  return true;
+}
+
 /// self[indices]: each element back to where it was read.
 static void indexRule(Derivation &derivation) {
   Arithmetic math(derivation);
   SmallVector<Value> indices;
   for (std::optional<unsigned> operand : derivation.getView().getOperands("indices"))
     indices.push_back(operand ? derivation.getCall().getOperand(*operand) : Value());
+  if (indexRows(derivation, indices))
+    return;
   Value zeros = math.convert(math.zerosLike(derivation.operand("self")), elementOf(derivation.gradient()));
   derivation.give("self", derivation.make("aten.index_put.default")
                               .tensor("self", zeros)

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/derivatives/derivative_rules.h"
-#include "compiler/sharding/random_ops.h"
+#include "compiler/sharding/calls/random_ops.h"
 
 using namespace mlir;
 using namespace meshplan;

@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/differentiate/gradients.h"
 #include "compiler/derivatives/derivative_rules.h"
+#include "compiler/sharding/calls/carriers.h"
 #include "compiler/transforms/differentiate/messages.h"
 
 using namespace mlir;
@@ -54,6 +55,7 @@ void Gradients::seed() {
                    .number("fill_value", 1)
                    .type("dtype", elementOf(loss))
                    .build(shapeOf(loss), elementOf(loss));
+  made[loss].getDefiningOp()->setAttr("plan.loss_gradient", UnitAttr::get(function.getContext()));
 }
 
 /// True for calls that have their one operand's elements, in another order or shape, as their result.
@@ -63,9 +65,20 @@ static bool movesElements(CallOp call) {
   return record && record->linearity && view.operands.size() == 1 && record->linearity(view).movesElements;
 }
 
+/// True for what makes a weight narrower, gathered or not. Its gradient is laid out as the weight is, behind the
+/// conversion back: addends are added up in the type that the plan wants, not in the narrow one.
+static bool narrowsWeight(CallOp call) {
+  if (!isCarrier(call) || elementBytes(call.getResult(0).getType()) >= elementBytes(call.getOperand(0).getType()))
+    return false;
+  Value value = call.getOperand(0);
+  while (auto constrain = value.getDefiningOp<ConstrainOp>())
+    value = constrain.getInput();
+  return isFromWeights(value);
+}
+
 LogicalResult Gradients::visit(CallOp call) {
   SmallVector<Value> gradients;
-  bool moves = movesElements(call), hasGradient = false;
+  bool moves = movesElements(call) || narrowsWeight(call), hasGradient = false;
   for (Value result : call.getResults()) {
     bool isReached = made.contains(result);
     hasGradient |= isReached;

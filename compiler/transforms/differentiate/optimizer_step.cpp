@@ -1,53 +1,18 @@
 //===- optimizer_step.cpp - what an optimizer adds to a step --------------===//
 
 #include "compiler/transforms/differentiate/optimizer_step.h"
+#include "compiler/transforms/differentiate/divided_sum.h"
 #include "dialect/plan/settings.h"
-#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-namespace {
-
-/// Gathers one call of the optimizer, which belongs to no module of the model.
-class StepCall {
-public:
-  StepCall(StringRef target, OpBuilder &builder, Location location)
-      : target(target), builder(builder), location(location) {}
-
-  StepCall &tensor(StringRef name, Value value) {
-    args.set(name, OperandRefAttr::get(builder.getContext(), operands.size()));
-    operands.push_back(value);
-    return *this;
-  }
-  StepCall &number(StringRef name, double value) {
-    args.set(name, builder.getF64FloatAttr(value));
-    return *this;
-  }
-  StepCall &flag(StringRef name, bool value) {
-    args.set(name, builder.getBoolAttr(value));
-    return *this;
-  }
-  CallOp build(TypeRange results) {
-    return CallOp::create(builder, location, results, builder.getStringAttr(target), operands,
-                          args.getDictionary(builder.getContext()), StringAttr(), builder.getUnitAttr());
-  }
-
-private:
-  StringRef target;
-  OpBuilder &builder;
-  Location location;
-  SmallVector<Value> operands;
-  NamedAttrList args;
-};
-
-} // namespace
-
 static RankedTensorType withoutSharding(Value value) { return withSharding(value.getType(), {}); }
 
 OptimizerStep::OptimizerStep(func::FuncOp step, OptimizerOp statement, PrecisionOp precision)
-    : step(step), statement(statement), precision(precision), builder(step.getBody().front().getTerminator()) {
+    : step(step), statement(statement), precision(precision), builder(step.getBody().front().getTerminator()),
+      guard(step, statement, precision, builder) {
   Operation *output = step.getBody().front().getTerminator();
   for (unsigned index = 0; index < step.getNumResults(); ++index) {
     auto of = step.getResultAttrOfType<IntegerAttr>(index, "plan.gradient_of");
@@ -61,16 +26,15 @@ OptimizerStep::OptimizerStep(func::FuncOp step, OptimizerOp statement, Precision
   }
 }
 
-SmallVector<AxisRefAttr> OptimizerStep::flatAxes(const Update &update) const {
+AxisList OptimizerStep::flatAxes(const Update &update) const {
   DataOp data = update.data;
   if (!data)
-    return SmallVector<AxisRefAttr>(getSharding(update.parameter).getFlatAxes());
-  SmallVector<AxisRefAttr> axes;
-  MeshOp mesh = getMesh(update.parameter.getOwner()->getParentOp());
-  for (auto axis : data.getAxes().getAsRange<AxisRefAttr>())
-    if (shardCount(axis, mesh) > 1)
-      axes.push_back(axis);
-  return axes;
+    return AxisList(getSharding(update.parameter).getFlatAxes());
+  return dividingAxes(toAxes(data.getAxes()), getMesh(update.parameter.getOwner()->getParentOp()));
+}
+
+static ArrayAttr toArray(OpBuilder &builder, const AxisList &axes) {
+  return builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end()));
 }
 
 RankedTensorType OptimizerStep::heldType(const Update &update) const {
@@ -80,13 +44,27 @@ RankedTensorType OptimizerStep::heldType(const Update &update) const {
 Type OptimizerStep::changedType(const Update &update) const {
   PrecisionOp statement = precision;
   Type own = cast<RankedTensorType>(update.parameter.getType()).getElementType();
-  return statement ? statement.getMaster().value_or(own) : own;
+  Type master = statement ? statement.getMaster().value_or(own) : own;
+  return master.getIntOrFloatBitWidth() > own.getIntOrFloatBitWidth() ? master : own;
+}
+
+/// What `value` was widened from, if that has the wanted type: nothing is lost by taking it as it was.
+static Value widenedFrom(Value value, Type element) {
+  auto call = value.getDefiningOp<CallOp>();
+  if (!call || (call.getTarget() != "aten._to_copy.default" && call.getTarget() != "aten.to.dtype"))
+    return {};
+  Value source = call.getOperand(0);
+  bool isWanted = cast<RankedTensorType>(source.getType()).getElementType() == element;
+  return isWanted && elementBytes(source.getType()) < elementBytes(value.getType()) ? source : Value();
 }
 
 Value OptimizerStep::converted(Value value, Type element, StringRef target) {
   auto type = cast<RankedTensorType>(value.getType());
-  if (type.getElementType() == element && target == "aten._to_copy.default")
+  bool isConversion = target == "aten._to_copy.default";
+  if (isConversion && type.getElementType() == element)
     return value;
+  if (Value narrow = isConversion ? widenedFrom(value, element) : Value())
+    return narrow;
   NamedAttrList args;
   args.set("self", OperandRefAttr::get(builder.getContext(), 0));
   args.set("dtype", TypeAttr::get(element));
@@ -100,20 +78,33 @@ static bool isNarrow(Type element) { return element.getIntOrFloatBitWidth() <= 1
 
 void OptimizerStep::reduce(Update &update) {
   auto match = update.gradient.getDefiningOp<MatchOp>();
-  OpBuilder::InsertionGuard guard(builder);
+  OpBuilder::InsertionGuard restore(builder);
   if (match)
     builder.setInsertionPoint(match);
   Type changed = changedType(update);
   std::optional<Type> stated = precision ? precision.getReduce() : std::nullopt;
   Value addend = converted(match ? match.getGradient() : update.gradient, stated.value_or(changed));
+  DataOp data = dataOf(update.parameter);
+  std::optional<uint64_t> ranks = data ? data.getAverageAfter() : std::nullopt;
+  if (ranks)
+    addend = times(addend, static_cast<double>(*ranks), data.getLoc());
+  addend = guard.noted(addend, update.parameter);
   // Addends of 16 bits are made in float32 unless the plan wants them rounded.
   if (stated && isNarrow(*stated))
     addend = converted(addend, *stated, "meshplan.round_addends");
-  SmallVector<AxisRefAttr> flat = flatAxes(update);
-  ArrayAttr axes = update.data ? builder.getArrayAttr(SmallVector<Attribute>(flat.begin(), flat.end())) : ArrayAttr();
+  ArrayAttr axes = update.data ? toArray(builder, flatAxes(update)) : ArrayAttr();
   update.gradient =
       MatchOp::create(builder, update.gradient.getLoc(), withoutSharding(addend), addend, update.parameter, axes);
   update.gradient = converted(update.gradient, changed);
+  if (ranks)
+    update.gradient = times(update.gradient, 1.0 / static_cast<double>(*ranks), data.getLoc());
+}
+
+Value OptimizerStep::times(Value value, double factor, Location location) {
+  return StepCall("aten.mul.Scalar", builder, location)
+      .tensor("self", value)
+      .number("other", factor)
+      .make(withoutSharding(value));
 }
 
 void OptimizerStep::hold(Update &update) {
@@ -123,12 +114,11 @@ void OptimizerStep::hold(Update &update) {
   DataOp data = update.data;
   if (!data || update.master)
     return;
-  SmallVector<AxisRefAttr> flat = flatAxes(update);
+  AxisList flat = flatAxes(update);
   int64_t rank = cast<RankedTensorType>(update.parameter.getType()).getRank();
-  update.held =
-      ConstrainOp::create(builder, data.getLoc(), withoutSharding(update.parameter), update.parameter,
-                          ShardingAttr::getReplicated(builder.getContext(), rank).withFlat(flat),
-                          builder.getArrayAttr(SmallVector<Attribute>(flat.begin(), flat.end())), data.getTextAttr());
+  update.held = ConstrainOp::create(builder, data.getLoc(), withoutSharding(update.parameter), update.parameter,
+                                    ShardingAttr::getReplicated(builder.getContext(), rank).withFlat(flat),
+                                    toArray(builder, flat), data.getTextAttr());
 }
 
 Value OptimizerStep::newParameter(const Update &update, Value changed) {
@@ -147,6 +137,7 @@ Value OptimizerStep::newParameter(const Update &update, Value changed) {
 }
 
 void OptimizerStep::add() {
+  guard.scaleLoss();
   for (Update &update : updates) {
     DataOp data = dataOf(update.parameter);
     if (data && (data.getShard() == DataStage::optimizer || data.getShard() == DataStage::gradients))
@@ -156,7 +147,10 @@ void OptimizerStep::add() {
     reduce(update);
     hold(update);
   }
-  factor = clipFactor();
+  for (const Update &update : updates)
+    guard.count(update.gradient, divisionOf(update));
+  nonfinite = guard.total();
+  factor = statement.getClip() ? clipFactor() : scaleFactor();
   for (const Update &update : updates)
     change(update);
   rewriteResults();
@@ -204,40 +198,53 @@ BlockArgument OptimizerStep::addState(const Update &update, StringRef name, Type
   return addArgument(heldType(update).clone(element), attributes);
 }
 
-/// Squares are added up within each division of parameters first: every one of these is reduced once.
-Value OptimizerStep::clipFactor() {
-  if (!statement.getClip())
-    return {};
-  Location location = statement.getLoc();
-  Type wide = builder.getF32Type();
-  llvm::MapVector<Attribute, Value> sums;
-  auto add = [&](Value left, Value right) {
-    return StepCall("aten.add.Tensor", builder, location)
-        .tensor("self", left)
-        .tensor("other", right)
-        .build(left.getType())
-        .getResult(0);
-  };
-  for (const Update &update : updates) {
-    SmallVector<Attribute> axes;
-    for (DimShardingAttr dim : getSharding(update.parameter).getDims())
-      axes.append(dim.getAxes().begin(), dim.getAxes().end());
-    llvm::append_range(axes, flatAxes(update));
-    Type type = RankedTensorType::get({}, elementBytes(update.gradient.getType()) == 8 ? builder.getF64Type() : wide);
-    Value square =
-        StepCall("meshplan.square_sum", builder, location).tensor("self", update.gradient).build(type).getResult(0);
-    Value &sum = sums[builder.getArrayAttr({builder.getArrayAttr(axes), TypeAttr::get(type)})];
-    sum = sum ? add(sum, square) : square;
-  }
-  Value total;
-  for (auto &[division, sum] : sums)
-    total = total ? add(total, sum) : sum;
-  return StepCall("meshplan.clip_factor", builder, location)
-      .tensor("squared_norm", total)
-      .number("limit", statement.getClip()->convertToDouble())
-      .build(total.getType())
-      .getResult(0);
+AxisList OptimizerStep::divisionOf(const Update &update) const {
+  AxisList axes;
+  for (DimShardingAttr dim : getSharding(update.parameter).getDims())
+    llvm::append_range(axes, dim.getAxes());
+  llvm::append_range(axes, flatAxes(update));
+  return axes;
 }
+
+Value OptimizerStep::clipFactor() {
+  Location location = statement.getLoc();
+  auto typeOf = [&](const Update &each) -> Type {
+    return elementBytes(each.gradient.getType()) == 8 ? builder.getF64Type() : builder.getF32Type();
+  };
+  bool anyIsDouble = llvm::any_of(updates, [&](const Update &each) { return typeOf(each).isF64(); });
+  DividedSum squares(builder, location);
+  for (const Update &update : updates) {
+    Value square = StepCall("meshplan.square_sum", builder, location)
+                       .tensor("self", update.gradient)
+                       .make(RankedTensorType::get({}, typeOf(update)));
+    squares.add(divisionOf(update), converted(square, anyIsDouble ? builder.getF64Type() : builder.getF32Type()));
+  }
+  Value total = squares.total();
+  StepCall call("meshplan.clip_factor", builder, location);
+  call.tensor("squared_norm", total).number("limit", statement.getClip()->convertToDouble());
+  if (guard.scale())
+    call.tensor("scale", guard.scale());
+  return call.make(total.getType());
+}
+
+Value OptimizerStep::scaleFactor() {
+  if (!guard.scale())
+    return {};
+  return StepCall("aten.reciprocal.default", builder, statement.getLoc())
+      .tensor("self", guard.scale())
+      .make(withoutSharding(guard.scale()));
+}
+
+/// What every call of the optimizer takes where the plan has it.
+void OptimizerStep::addCommon(StepCall &call) {
+  if (factor)
+    call.tensor("factor", factor);
+  if (nonfinite)
+    call.tensor("nonfinite", nonfinite);
+}
+
+/// Steps that change nothing are not counted.
+Value OptimizerStep::stepNumber() { return setting(nonfinite ? "optimizer.step" : "step", 1); }
 
 void OptimizerStep::change(const Update &update) {
   if (statement.getKind() == "sgd")
@@ -250,11 +257,8 @@ void OptimizerStep::changeByAdam(const Update &update) {
   BlockArgument average = state(update, "exp_avg"), square = state(update, "exp_avg_sq");
   StepCall call("meshplan.adam", builder, statement.getLoc());
   call.tensor("parameter", update.held).tensor("gradient", update.gradient).tensor("average", average);
-  call.tensor("square_average", square)
-      .tensor("learning_rate", learningRate(update))
-      .tensor("step", setting("step", 1));
-  if (factor)
-    call.tensor("factor", factor);
+  call.tensor("square_average", square).tensor("learning_rate", learningRate(update)).tensor("step", stepNumber());
+  addCommon(call);
   for (StringRef name : {"beta1", "beta2", "eps", "weight_decay"})
     call.number(name, number(update, name));
   CallOp made = call.flag("decoupled", statement.getKind() == "adamw")
@@ -267,13 +271,12 @@ void OptimizerStep::changeBySgd(const Update &update) {
   StepCall call(hasMomentum ? "meshplan.sgd_momentum" : "meshplan.sgd", builder, statement.getLoc());
   call.tensor("parameter", update.held).tensor("gradient", update.gradient);
   call.tensor("learning_rate", learningRate(update)).number("weight_decay", number(update, "weight_decay"));
-  if (factor)
-    call.tensor("factor", factor);
+  addCommon(call);
   Type type = withoutSharding(update.held);
   if (!hasMomentum)
     return give(update, call.build(type).getResults(), {});
   BlockArgument momentum = state(update, "momentum_buffer");
-  call.tensor("momentum", momentum).tensor("step", setting("step", 1)).number("rate", number(update, "momentum"));
+  call.tensor("momentum", momentum).tensor("step", stepNumber()).number("rate", number(update, "momentum"));
   call.number("dampening", number(update, "dampening")).flag("nesterov", number(update, "nesterov") != 0);
   give(update, call.build({type, withoutSharding(momentum)}).getResults(), {momentum});
 }

@@ -3,9 +3,7 @@
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_OPTIMIZER_STEP_H
 #define MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_OPTIMIZER_STEP_H
 
-#include "dialect/plan/plan.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Builders.h"
+#include "compiler/transforms/differentiate/numeric_guard.h"
 
 namespace meshplan {
 
@@ -36,10 +34,11 @@ private:
 
   /// The gradient, added up in the type and divided as the plan says, in the type of what it changes.
   void reduce(Update &update);
+  mlir::Value times(mlir::Value value, double factor, mlir::Location location);
   /// Decides what is changed.
   void hold(Update &update);
   /// The axes over which the elements of what the optimizer changes are cut.
-  llvm::SmallVector<plan::AxisRefAttr> flatAxes(const Update &update) const;
+  AxisList flatAxes(const Update &update) const;
   mlir::RankedTensorType heldType(const Update &update) const;
   /// The element type of what is changed.
   mlir::Type changedType(const Update &update) const;
@@ -52,7 +51,13 @@ private:
   mlir::BlockArgument state(const Update &update, llvm::StringRef name);
   mlir::BlockArgument addState(const Update &update, llvm::StringRef name, mlir::Type element, bool copies);
 
+  /// The axes over which elements of the gradient are divided among ranks.
+  AxisList divisionOf(const Update &update) const;
   mlir::Value clipFactor();
+  /// What undoes the scale of the loss, or null.
+  mlir::Value scaleFactor();
+  void addCommon(StepCall &call);
+  mlir::Value stepNumber();
   void change(const Update &update);
   void changeByAdam(const Update &update);
   void changeBySgd(const Update &update);
@@ -67,8 +72,10 @@ private:
   plan::OptimizerOp statement;
   plan::PrecisionOp precision;
   mlir::OpBuilder builder;
+  NumericGuard guard;
   llvm::SmallVector<Update> updates;
-  mlir::Value factor; ///< of all gradients, or null
+  mlir::Value factor;    ///< of all gradients, or null
+  mlir::Value nonfinite; ///< how many of their elements are no numbers, or null
   llvm::SmallVector<std::pair<mlir::Value, mlir::BlockArgument>> results;
 };
 

@@ -87,8 +87,7 @@ void StatementBuilder::refuseStatements() {
   if (!bound.optimizer)
     refuseUseless();
   for (const LaterStatement &statement : bound.later)
-    diagnostics.error(statement.range, "'" + statement.name + "' is not implemented yet")
-        .help("leave 'mean' out where no operator mixes samples: the mean is then that of the whole batch");
+    diagnostics.error(statement.range, "'" + statement.name + "' is not implemented yet").help(statement.help);
   for (const BoundModule &module : bound.modules)
     for (const BoundStyle &style : module.styles)
       refuseStyle(style);

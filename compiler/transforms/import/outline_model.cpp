@@ -144,6 +144,22 @@ OutlineParameterName Outliner::nameOf(size_t index) const {
   return {moduleIndex.lookup(ownerOf(name)), leafOf(name).str()};
 }
 
+/// The word of the language for a type of parameters.
+static StringRef dtypeOf(archive::ScalarType type) {
+  switch (type) {
+  case archive::ScalarType::Float64:
+    return "f64";
+  case archive::ScalarType::Float32:
+    return "f32";
+  case archive::ScalarType::BFloat16:
+    return "bf16";
+  case archive::ScalarType::Float16:
+    return "f16";
+  default:
+    return "";
+  }
+}
+
 int Outliner::addGroup(size_t index) {
   const Parameter &parameter = program.parameters[index];
   OutlineParameter entry;
@@ -152,6 +168,7 @@ int Outliner::addGroup(size_t index) {
   for (const SymbolicInt &dim : program.value(parameter.value).dims)
     entry.shape.push_back(dim.value);
   entry.requiresGrad = parameter.requiresGrad;
+  entry.dtype = dtypeOf(program.value(parameter.value).type);
   outline.model.parameters.push_back(std::move(entry));
   outline.parameterNames.push_back({index});
   return static_cast<int>(outline.parameterNames.size()) - 1;

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/other_names.h"
-#include "compiler/sharding/random_ops.h"
+#include "compiler/sharding/calls/other_names.h"
+#include "compiler/sharding/calls/random_ops.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"

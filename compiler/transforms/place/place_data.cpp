@@ -37,10 +37,7 @@ static LogicalResult place(BlockArgument argument, MeshOp mesh) {
   DataOp data = dataOf(argument);
   if (!data || data.getShard() == DataStage::replicated)
     return success();
-  AxisList axes;
-  for (auto axis : data.getAxes().getAsRange<AxisRefAttr>())
-    if (axisSize(axis, mesh) > 1)
-      axes.push_back(axis);
+  AxisList axes = dividingAxes(toAxes(data.getAxes()), mesh);
   if (failed(checkFree(argument, data, axes)))
     return failure();
   if (data.getShard() == DataStage::parameters)

@@ -24,7 +24,7 @@ namespace {
 class PrecisionPlacer {
 public:
   PrecisionPlacer(func::FuncOp function, PrecisionOp statement)
-      : statement(statement), builder(OpBuilder::atBlockBegin(&function.getBody().front())) {}
+      : statement(statement), builder(function.getContext()) {}
 
   void place(BlockArgument parameter) {
     auto type = cast<RankedTensorType>(parameter.getType());
@@ -35,6 +35,9 @@ public:
     if (storage == compute && gathered == compute)
       return;
     parameter.setType(type.clone(storage));
+    if (parameter.use_empty())
+      return;
+    setBeforeFirstReader(parameter);
     Value value = converted(parameter, gathered);
     if (gathered != compute)
       value = gather(value, getSharding(parameter));
@@ -43,6 +46,15 @@ public:
   }
 
 private:
+  /// What is converted or gathered at the beginning of the program would be held until it is read.
+  void setBeforeFirstReader(BlockArgument parameter) {
+    Operation *first = *parameter.user_begin();
+    for (Operation *user : parameter.getUsers())
+      if (user->isBeforeInBlock(first))
+        first = user;
+    builder.setInsertionPoint(first);
+  }
+
   /// The type in which the parameter is gathered; that in which it is read if it is not.
   Type gatheredType(BlockArgument parameter, Type compute) {
     bool isGathered = getSharding(parameter).isFlat();

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/attention_heads.h"
+#include "compiler/sharding/axes.h"
+#include "compiler/sharding/calls/attention_heads.h"
 #include "compiler/sharding/module_border.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/units/dim_units.h"
@@ -31,15 +32,6 @@ using namespace meshplan;
 using namespace meshplan::plan;
 
 namespace {
-
-/// The axes that divide: an axis of size 1 would only make collectives among one rank.
-SmallVector<AxisRefAttr> dividing(ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
-  SmallVector<AxisRefAttr> list;
-  for (AxisRefAttr axis : axes)
-    if (resolveAxis(axis, mesh).size > 1)
-      list.push_back(axis);
-  return list;
-}
 
 /// A styled module of one function: its calls, and what crosses its border.
 struct StyledModule {
@@ -84,7 +76,7 @@ private:
   /// Parts of a dim whose sizes are in these proportions, none if nothing is stated; nothing if they do not add up to
   /// the dim.
   std::optional<SmallVector<DimPart>> partsOf(ArrayRef<int64_t> proportions, int64_t shards, Value value, int64_t dim);
-  SmallVector<AxisRefAttr> axesOf(StyleOp style);
+  AxisList axesOf(StyleOp style);
 
   /// True the first time: one statement is given to every layer, and is wrong once.
   bool isNews(Location statement) { return reported.insert(statement).second; }
@@ -298,9 +290,7 @@ std::optional<SmallVector<DimPart>> StylePlacer::partsOf(ArrayRef<int64_t> propo
   return parts;
 }
 
-SmallVector<AxisRefAttr> StylePlacer::axesOf(StyleOp style) {
-  return dividing(llvm::map_to_vector(style.getAxes(), [](Attribute axis) { return cast<AxisRefAttr>(axis); }), mesh);
-}
+AxisList StylePlacer::axesOf(StyleOp style) { return dividingAxes(toAxes(style.getAxes()), mesh); }
 
 void StylePlacer::constrainFeatureInputs(StyledModule &module, const FeatureUse &use) {
   bool colwise = module.style.getKind() == StyleKind::colwise;
@@ -310,7 +300,7 @@ void StylePlacer::constrainFeatureInputs(StyledModule &module, const FeatureUse 
     if (!colwise && activation.inputDim) {
       int64_t dim = *activation.inputDim;
       Value value = activation.operand->get();
-      SmallVector<AxisRefAttr> axes = axesOf(module.style);
+      AxisList axes = axesOf(module.style);
       auto parts = partsOf(module.style.getParts(), shardCount(axes, mesh), value, dim);
       layout = layout.withDim(dim, units.divide(value, dim, axes, mesh, parts.value_or(SmallVector<DimPart>())));
     }
@@ -435,7 +425,7 @@ FailureOr<ShardingAttr> StylePlacer::statedLayout(BlockArgument argument, Shardi
   auto parts = function.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), "plan.parts");
   ShardingAttr dealt = layout;
   for (int64_t dim = 0; dim < layout.getRank(); ++dim) {
-    SmallVector<AxisRefAttr> axes = dividing(layout.getDims()[dim].getAxes(), mesh);
+    AxisList axes = dividingAxes(layout.getDims()[dim].getAxes(), mesh);
     FailureOr<DimShardingAttr> division = units.divide(argument, dim, axes, mesh);
     if (isWeight(argument) && !axes.empty())
       division = divided(argument.getLoc(), argument, dim, axes, parts ? parts.asArrayRef() : ArrayRef<int64_t>());

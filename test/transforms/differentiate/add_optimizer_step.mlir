@@ -222,3 +222,65 @@ func.func @step(%a: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "parameter"
   // CHECK: plan.call "meshplan.sgd_momentum"(%arg0, %{{.*}}, %{{.*}}, %{{.*}}, %[[STEP]])
   return %g : tensor<4xf32>
 }
+
+// -----
+
+// Squares of gradients of two types are added up in the wider one. A master narrower than the parameter would lose what
+// the parameter has: there is none.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.precision {master = f32}
+plan.optimizer "sgd" groups [{lr = 0.5 : f64}] clip 2.0
+// CHECK: func.func @step(%[[A:arg0]]: tensor<4xf64{{.*}}, %[[B:arg1]]: tensor<4xbf16
+// CHECK-NOT: "a.master"
+// CHECK-SAME: plan.names = ["b.master"]
+func.func @step(%a: tensor<4xf64, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["a"]},
+                %b: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["b"]})
+    -> (tensor<4xf64> {plan.gradient_of = 0 : i64}, tensor<4xbf16> {plan.gradient_of = 1 : i64}) {
+  %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf64>
+  %h = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xbf16>
+  // CHECK: %[[A2:.*]] = plan.call "meshplan.square_sum"({{.*}} -> tensor<f64>
+  // CHECK: %[[B2:.*]] = plan.call "meshplan.square_sum"({{.*}} -> tensor<f32>
+  // CHECK: %[[WIDE:.*]] = plan.call "aten._to_copy.default"(%[[B2]]) {dtype = f64
+  // CHECK: %[[ALL:.*]] = plan.call "aten.add.Tensor"(%[[A2]], %[[WIDE]])
+  // CHECK: plan.call "meshplan.clip_factor"(%[[ALL]])
+  %m0 = plan.match %g to %a : tensor<4xf64>, tensor<4xf64, #plan.sharding<[{}]>> -> tensor<4xf64>
+  %m1 = plan.match %h to %b : tensor<4xbf16>, tensor<4xbf16, #plan.sharding<[{}]>> -> tensor<4xbf16>
+  return %m0, %m1 : tensor<4xf64>, tensor<4xbf16>
+}
+
+// -----
+
+// A gradient that was widened for a wide parameter is reduced in the narrow type as it was made.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.precision {reduce = bf16}
+plan.optimizer "sgd" groups [{lr = 0.5 : f64}]
+// CHECK: func.func @step(%[[W:arg0]]:
+func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["w"]}) -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) {
+  // CHECK: %[[G:.*]] = plan.call "aten.full.default"
+  // CHECK: %[[ROUNDED:.*]] = plan.call "meshplan.round_addends"(%[[G]])
+  // CHECK-NEXT: %[[SUM:.*]] = plan.match %[[ROUNDED]] to %[[W]]
+  // CHECK-NEXT: plan.call "aten._to_copy.default"(%[[SUM]]) {dtype = f32
+  %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xbf16>
+  %wide = plan.call "aten._to_copy.default"(%g) {self = #plan.operand<0>, dtype = f32} backward : (tensor<4xbf16>) -> tensor<4xf32>
+  %m0 = plan.match %wide to %w : tensor<4xf32>, tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32>
+  return %m0 : tensor<4xf32>
+}
+
+// -----
+
+// The mean over ranks is made behind the sum: of addends that are as many times as large.
+plan.mesh [#plan.mesh_axis<"dp" = 4>]
+plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp" {average_after = 4 : i64}
+plan.optimizer "sgd" groups [{lr = 0.5 : f64}]
+// CHECK: func.func @step(%[[W:arg0]]:
+func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.data = 0 : i64, plan.kind = "parameter", plan.names = ["w"]})
+    -> (tensor<4xf32> {plan.gradient_of = 0 : i64}) {
+  // CHECK: %[[G:.*]] = plan.call "aten.full.default"
+  // CHECK-NEXT: %[[LARGE:.*]] = plan.call "aten.mul.Scalar"(%[[G]]) {other = 4.000000e+00
+  // CHECK-NEXT: %[[SUM:.*]] = plan.match %[[LARGE]] to %[[W]]
+  // CHECK-NEXT: %[[MEAN:.*]] = plan.call "aten.mul.Scalar"(%[[SUM]]) {other = 2.500000e-01
+  // CHECK-NEXT: plan.call "meshplan.sgd"(%[[W]], %[[MEAN]]
+  %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xf32>
+  %m0 = plan.match %g to %w : tensor<4xf32>, tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32>
+  return %m0 : tensor<4xf32>
+}

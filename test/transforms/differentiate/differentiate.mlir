@@ -200,6 +200,29 @@ func.func @forward(%w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true}
 
 // -----
 
+// A weight that is stored wide and read narrow: its gradient is widened first, and laid out as the weight in that type,
+// so that addends are added up in the type of the weight. Gradients of narrow activations are laid out as they are.
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<4x8xbf16> {{.*}}, %[[W:[a-z0-9]*]]: tensor<6x8xf32>
+// CHECK: %[[GW:.*]] = plan.call "meshplan.weight_gradient"({{.*}} -> tensor<6x8xbf16>
+// CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten.to.dtype"(%[[GW]]) {dtype = f32{{.*}} backward
+// CHECK-NEXT: %[[DW:.*]] = plan.match %[[WIDE]] to %[[W]]
+// CHECK-NEXT: return %{{.*}}, %[[DW]]
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.loss 0
+func.func @forward(
+    %x: tensor<4x8xbf16> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<6x8xf32> {plan.kind = "parameter", plan.names = ["w"], plan.trainable = true}) -> (tensor<bf16> {plan.name = "loss"}) {
+  %n = plan.call "aten._to_copy.default"(%w) {self = #plan.operand<0>, dtype = bf16} : (tensor<6x8xf32>) -> tensor<6x8xbf16>
+  %g = plan.constrain %n <[{}, {}]> along [#plan.axis<"dp">] as "precision" : tensor<6x8xbf16> -> tensor<6x8xbf16>
+  %y = plan.call "aten.linear.default"(%x, %g) {input = #plan.operand<0>, weight = #plan.operand<1>}
+      : (tensor<4x8xbf16>, tensor<6x8xbf16>) -> tensor<4x6xbf16>
+  %loss = plan.call "aten.sum.default"(%y) {self = #plan.operand<0>} in "head" : (tensor<4x6xbf16>) -> tensor<bf16>
+  return %loss : tensor<bf16>
+}
+
+// -----
+
 // Without a loss the program is a forward program.
 // CHECK-LABEL: func.func @forward
 // CHECK-NOT: func.func

@@ -26,6 +26,20 @@ func.func @storage(%w: !flat {plan.kind = "parameter"}, %b: !whole {plan.kind = 
   return
 }
 
+// Nothing is converted before it is read.
+// CHECK-LABEL: func.func @late(
+// CHECK-NEXT: plan.call "aten.neg.default"(%arg1)
+// CHECK-NEXT: %[[NARROW:.*]] = plan.call "aten._to_copy.default"(%arg0)
+// CHECK-NEXT: plan.call "aten.exp.default"(%[[NARROW]])
+// CHECK-NEXT: plan.call "aten.neg.default"(%[[NARROW]])
+// CHECK-NEXT: return
+func.func @late(%w: !flat {plan.kind = "parameter"}, %x: !whole {plan.kind = "input"}, %unread: !flat {plan.kind = "parameter"}) {
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (!whole) -> !whole
+  %1 = plan.call "aten.exp.default"(%w) {self = #plan.operand<0>} : (!flat) -> tensor<8xbf16>
+  %2 = plan.call "aten.neg.default"(%w) {self = #plan.operand<0>} : (!flat) -> tensor<8xbf16>
+  return
+}
+
 // One rank computes as the archive does.
 // CHECK-LABEL: func.func @reference(
 // CHECK-SAME: %arg0: tensor<8xbf16> {plan.kind = "parameter"}

@@ -37,6 +37,8 @@ const llvm::StringSet<> withoutDerivative = {
     "meshplan.adam",
     "meshplan.assign",
     "meshplan.clip_factor",
+    "meshplan.nonfinite_count",
+    "meshplan.note_nonfinite",
     "meshplan.round_addends",
     "meshplan.sgd",
     "meshplan.sgd_momentum",

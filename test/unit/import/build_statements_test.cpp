@@ -128,10 +128,58 @@ TEST_F(BuildStatements, AnOutputIsABorderOfTheModel) {
               "#plan.axis<\"tp\">] as \"output y\" {extents = array<i64: 8, 0>, names = [\"batch\", \"\"]}");
 }
 
-TEST_F(BuildStatements, WhatIsNotImplementedIsRefused) {
-  onMesh("loss loss\noptimizer sgd\ndata dp { average after collective }\nrest: replicate");
-  EXPECT_THAT(said(), ElementsAre("5: 'average after collective' is not implemented yet",
-                                  "help: leave it out: the loss has its mean before gradients are added up"));
+TEST_F(BuildStatements, AMeanBehindTheSumIsOverAllRanksOfTheBlock) {
+  auto ranksOf = [&](const std::string &options) {
+    onMesh("loss loss\noptimizer sgd\ndata dp { " + options + " }\nrest: replicate");
+    return (*owner->getOps<plan::DataOp>().begin()).getAverageAfter();
+  };
+  EXPECT_EQ(ranksOf("average after collective"), 2u);
+  EXPECT_EQ(ranksOf("average in collective"), std::nullopt);
+  EXPECT_THAT(said(), IsEmpty());
+}
+
+TEST_F(BuildStatements, TheScaleOfTheLoss) {
+  auto scaleOf = [&](const std::string &option) {
+    onMesh("loss loss\noptimizer sgd\nprecision { " + option + " }\nrest: replicate");
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    if (DictionaryAttr scale = (*owner->getOps<plan::PrecisionOp>().begin()).getLossScaleAttr())
+      scale.print(stream);
+    return text;
+  };
+  EXPECT_EQ(scaleOf("reduce f32"), "");
+  EXPECT_EQ(scaleOf("loss_scale 8"), "{initial = 8.000000e+00 : f64}");
+  EXPECT_EQ(
+      scaleOf("loss_scale dynamic { initial 8; interval 5 }"),
+      "{backoff = 5.000000e-01 : f64, growth = 2.000000e+00 : f64, initial = 8.000000e+00 : f64, interval = 5 : i64}");
+  EXPECT_EQ((*owner->getOps<plan::OptimizerOp>().begin()).getNonfinite(), "skip");
+}
+
+TEST_F(BuildStatements, WhatIsForLaterIsRefusedWithItsHelp) {
+  onMesh("loss loss\noptimizer sgd\ninput x: [batch, _]\nmicrobatches 2 mean\nrest: replicate");
+  EXPECT_THAT(said(), ElementsAre("6: 'microbatches N mean' is not implemented yet",
+                                  "help: leave 'mean' out where no operator mixes samples: the mean is then that of "
+                                  "the whole batch"));
+}
+
+TEST_F(BuildStatements, GradientsThatAreNotFiniteHaveAnAction) {
+  auto actionOf = [&](const std::string &statement) {
+    onMesh("loss loss\noptimizer sgd\nrest: replicate\n" + statement);
+    return (*owner->getOps<plan::OptimizerOp>().begin()).getNonfinite();
+  };
+  EXPECT_EQ(actionOf(""), std::nullopt);
+  EXPECT_EQ(actionOf("nonfinite gradients stop"), std::optional<llvm::StringRef>("stop"));
+  EXPECT_EQ(actionOf("nonfinite gradients skip"), std::optional<llvm::StringRef>("skip"));
+}
+
+TEST_F(BuildStatements, PiecesAreAsThePlanSays) {
+  auto dataOf = [&](const std::string &options) {
+    onMesh("loss loss\noptimizer sgd\nrest: replicate\ndata dp { " + options + " }");
+    return *owner->getOps<plan::DataOp>().begin();
+  };
+  EXPECT_EQ(dataOf("shard optimizer").getBucket(), std::nullopt);
+  EXPECT_EQ(dataOf("shard optimizer; bucket none").getBucket(), std::optional<uint64_t>(0));
+  EXPECT_EQ(dataOf("bucket 2 KiB").getBucket(), std::optional<uint64_t>(2048));
 }
 
 TEST_F(BuildStatements, NoOtherTypeIsComputedIn) {

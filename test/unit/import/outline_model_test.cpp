@@ -67,6 +67,17 @@ TEST_F(OutlineModel, AnEmptyProgramHasItsRoot) {
   EXPECT_THAT(outline.model.parameters, IsEmpty());
 }
 
+TEST_F(OutlineModel, TypesOfParametersAreWordsOfTheLanguage) {
+  const std::pair<ScalarType, const char *> types[] = {{ScalarType::Float64, "f64"},   {ScalarType::Float32, "f32"},
+                                                       {ScalarType::BFloat16, "bf16"}, {ScalarType::Float16, "f16"},
+                                                       {ScalarType::Float8E4M3FN, ""}, {ScalarType::Int64, ""}};
+  for (auto [type, dtype] : types) {
+    program.values[parameter("weight." + std::string(dtype) + std::to_string(program.values.size()))].type = type;
+    outline = outlineModel(program);
+    EXPECT_EQ(outline.model.parameters.back().dtype, dtype) << scalarTypeName(type).str();
+  }
+}
+
 TEST_F(OutlineModel, ContainersStandBeforeWhatTheyHold) {
   scope("model.layers.0", "Layer");
   scope("model", "Inner");

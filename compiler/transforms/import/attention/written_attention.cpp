@@ -1,8 +1,8 @@
 //===- written_attention.cpp - attention written out ----------------------===//
 
 #include "compiler/transforms/import/attention/written_attention.h"
+#include "compiler/sharding/calls/random_ops.h"
 #include "compiler/sharding/op_record.h"
-#include "compiler/sharding/random_ops.h"
 #include "compiler/transforms/import/movement_chain.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>

@@ -33,6 +33,8 @@ DictionaryAttr StatementBuilder::scheduleOf(const LrSchedule &schedule) const {
   return list.getDictionary(builder.getContext());
 }
 
+static StringRef actionName(NonfiniteAction action) { return action == NonfiniteAction::Skip ? "skip" : "stop"; }
+
 /// The loss, and how parameters change by their gradients.
 void StatementBuilder::buildTraining() {
   LossOp::create(builder, locate(bound.loss->range), static_cast<int64_t>(bound.loss->output));
@@ -43,7 +45,8 @@ void StatementBuilder::buildTraining() {
   OptimizerOp::create(builder, locate(bound.optimizer->range),
                       builder.getStringAttr(optimizerName(bound.optimizer->kind)), builder.getArrayAttr(groups),
                       schedule ? scheduleOf(*schedule) : DictionaryAttr(),
-                      bound.clipGradNorm ? builder.getF64FloatAttr(bound.clipGradNorm->norm) : FloatAttr());
+                      bound.clipGradNorm ? builder.getF64FloatAttr(bound.clipGradNorm->norm) : FloatAttr(),
+                      bound.nonfinite ? builder.getStringAttr(actionName(bound.nonfinite->action)) : StringAttr());
   for (const BoundRecompute &recompute : bound.recomputes)
     buildRecompute(recompute);
   for (const BoundData &data : bound.data)
@@ -64,6 +67,17 @@ static TypeAttr typeOf(StringRef name, MLIRContext *context) {
   return type ? TypeAttr::get(type) : TypeAttr();
 }
 
+DictionaryAttr StatementBuilder::scaleOf(const BoundLossScale &scale) const {
+  NamedAttrList list;
+  list.set("initial", builder.getF64FloatAttr(scale.initial));
+  if (scale.interval > 0) {
+    list.set("growth", builder.getF64FloatAttr(scale.growth));
+    list.set("backoff", builder.getF64FloatAttr(scale.backoff));
+    list.set("interval", builder.getI64IntegerAttr(scale.interval));
+  }
+  return list.getDictionary(builder.getContext());
+}
+
 void StatementBuilder::buildPrecision(const BoundPrecision &precision) {
   if (!precision.compute.empty())
     diagnostics.error(precision.range, "'compute " + precision.compute + "' is not implemented yet")
@@ -71,7 +85,8 @@ void StatementBuilder::buildPrecision(const BoundPrecision &precision) {
   MLIRContext *context = builder.getContext();
   PrecisionOp::create(builder, locate(precision.range), typeOf(precision.storage, context),
                       typeOf(precision.gather, context), typeOf(precision.reduce, context),
-                      typeOf(precision.master, context), typeOf(precision.state, context));
+                      typeOf(precision.master, context), typeOf(precision.state, context),
+                      precision.lossScale ? scaleOf(*precision.lossScale) : DictionaryAttr());
 }
 
 static DataStage stageOf(const BoundData &data) {
@@ -94,9 +109,10 @@ void StatementBuilder::buildData(const BoundData &data) {
   std::string text = "data";
   for (size_t axis : data.axes)
     text += (text == "data" ? " " : ", ") + bound.environment.mesh.axes[axis].name;
-  if (data.average == AverageTime::AfterCollective)
-    diagnostics.error(data.range, "'average after collective' is not implemented yet")
-        .help("leave it out: the loss has its mean before gradients are added up");
+  int64_t ranks = 1;
+  for (size_t axis : data.axes)
+    ranks *= bound.environment.mesh.axes[axis].size;
+  bool averagesAfter = data.average == AverageTime::AfterCollective && ranks > 1;
   int64_t prefetch = data.overlapParameters ? data.prefetch : 0;
   SmallVector<AxisRefAttr> axes = axisRefs(data.shard.empty() ? data.axes : data.shardAxes);
   auto flag = [&](bool is) { return is ? builder.getUnitAttr() : UnitAttr(); };
@@ -104,34 +120,15 @@ void StatementBuilder::buildData(const BoundData &data) {
                  builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end())),
                  data.bucketBytes ? builder.getI64IntegerAttr(*data.bucketBytes) : IntegerAttr(),
                  builder.getI64IntegerAttr(prefetch), builder.getStringAttr(text), flag(data.overlapGradients),
-                 flag(prefetch > 0), flag(reducesEach(data)));
+                 flag(reducesEach(data)), averagesAfter ? builder.getI64IntegerAttr(ranks) : IntegerAttr());
 }
 
-/// True if the parameter is one of the module, or of one below it.
-static bool holdsParameter(const ModelOutline &model, size_t module, const OutlineParameter &parameter) {
-  StringRef path = model.modules[module].path;
-  return llvm::any_of(parameter.names, [&](const OutlineParameterName &name) {
-    StringRef owner = model.modules[name.module].path;
-    return path.empty() || owner == path || (owner.starts_with(path) && owner[path.size()] == '.');
-  });
-}
-
-/// Numbers units across all data statements: each module of one path is a unit, and each list of paths.
-static std::optional<int64_t> unitOf(const BoundPlan &bound, const OutlineParameter &parameter, size_t index,
-                                     const ModelOutline &model) {
+/// The number of the unit in which its own data statement has the parameter, counted across all of them.
+static std::optional<int64_t> unitOf(const BoundPlan &bound, const BoundData &own, size_t parameter) {
   int64_t number = 0;
   for (const BoundData &data : bound.data)
-    for (const std::vector<BoundPaths> &unit : data.units) {
-      if (unit.size() == 1) {
-        for (size_t module : unit.front().modules) {
-          if (holdsParameter(model, module, parameter))
-            return number;
-          ++number;
-        }
-      }
-      bool isNamed =
-          llvm::any_of(unit, [&](const BoundPaths &paths) { return llvm::is_contained(paths.parameters, index); });
-      if (isNamed)
+    for (const std::vector<size_t> &unit : data.unitParameters) {
+      if (&data == &own && llvm::is_contained(unit, parameter))
         return number;
       ++number;
     }
@@ -139,12 +136,11 @@ static std::optional<int64_t> unitOf(const BoundPlan &bound, const OutlineParame
 }
 
 void StatementBuilder::addData(size_t parameter, SmallVectorImpl<NamedAttribute> &attributes) const {
-  const OutlineParameter &outlined = outline.model.parameters[parameter];
   for (auto [number, data] : llvm::enumerate(bound.data)) {
     if (!llvm::is_contained(data.parameters, parameter))
       continue;
     attributes.push_back(builder.getNamedAttr("plan.data", builder.getI64IntegerAttr(number)));
-    if (std::optional<int64_t> unit = unitOf(bound, outlined, parameter, outline.model))
+    if (std::optional<int64_t> unit = unitOf(bound, data, parameter))
       attributes.push_back(builder.getNamedAttr("plan.unit", builder.getI64IntegerAttr(*unit)));
     if (llvm::any_of(data.keep,
                      [&](const BoundPaths &paths) { return llvm::is_contained(paths.parameters, parameter); }))

@@ -2,6 +2,8 @@
 
 #include "../derive.h"
 
+#include <gmock/gmock.h>
+
 using namespace meshplan;
 
 namespace {
@@ -30,6 +32,20 @@ TEST_F(IndexingDerivatives, WhatIsReadTwiceIsAdded) {
   EXPECT_EQ(derive("aten.index.Tensor", "self = $0, indices = [unit, $1]", "4x6xf32, 3xi64 -> 4x3xf32"),
             std::string(zeros) +
                 "%1 = aten.index_put.default(accumulate true, indices [None, b], self %0, values g): 4x6xf32\na: %1");
+}
+
+/// Rows may be counted from the end; what is there for every element of the index is a row.
+TEST_F(IndexingDerivatives, RowsOfATable) {
+  EXPECT_EQ(derive("aten.index.Tensor", "self = $0, indices = [$1]", "4x6xf32, 2x3xi64 -> 2x3x6xf32"),
+            "%0 = aten.remainder.Scalar(other 4, self b): 2x3xi64\n"
+            "%1 = meshplan.embedding_gradient(gradient g, indices %0, rows 4): 4x6xf32\na: %1");
+  EXPECT_EQ(derive("aten.index.Tensor", "self = $0, indices = [$1]", "4x6x2xf32, 3xi64 -> 3x6x2xf32"),
+            "%0 = aten.reshape.default(self g, shape [3, 12]): 3x12xf32\n"
+            "%1 = aten.remainder.Scalar(other 4, self b): 3xi64\n"
+            "%2 = meshplan.embedding_gradient(gradient %0, indices %1, rows 4): 4x12xf32\n"
+            "%3 = aten.reshape.default(self %2, shape [4, 6, 2]): 4x6x2xf32\na: %3");
+  EXPECT_THAT(derive("aten.index.Tensor", "self = $0, indices = [$1]", "4x6xf32, 4xi1 -> 2x6xf32"),
+              testing::HasSubstr("index_put"));
 }
 
 TEST_F(IndexingDerivatives, WhatIsOverwrittenHasNone) {

@@ -1,0 +1,28 @@
+//===- divided_sum.cpp - one number of all gradients ----------------------===//
+
+#include "compiler/transforms/differentiate/divided_sum.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+Value DividedSum::sumOf(Value left, Value right) {
+  if (!left)
+    return right;
+  return StepCall("aten.add.Tensor", builder, location)
+      .tensor("self", left)
+      .tensor("other", right)
+      .make(left.getType());
+}
+
+void DividedSum::add(ArrayRef<AxisRefAttr> axes, Value number) {
+  Value &sum = sums[builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end()))];
+  sum = sumOf(sum, number);
+}
+
+Value DividedSum::total() {
+  Value total;
+  for (auto &[division, sum] : sums)
+    total = sumOf(total, sum);
+  return total;
+}

@@ -1,0 +1,78 @@
+//===- numeric_guard.cpp - steps whose gradients are no numbers -----------===//
+
+#include "compiler/transforms/differentiate/numeric_guard.h"
+#include "dialect/plan/settings.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+NumericGuard::NumericGuard(func::FuncOp step, OptimizerOp optimizer, PrecisionOp precision, OpBuilder &builder)
+    : step(step), optimizer(optimizer), precision(precision), builder(builder), counts(builder, optimizer.getLoc()) {}
+
+void NumericGuard::scaleLoss() {
+  DictionaryAttr scale = precision ? precision.getLossScaleAttr() : DictionaryAttr();
+  if (!scale)
+    return;
+  double initial = scale.getAs<FloatAttr>("initial").getValueAsDouble();
+  scaleSetting = settingArgument(step, "loss_scale", initial, /*isPlaced=*/true, precision.getLoc());
+  CallOp seed;
+  step.walk([&](CallOp call) {
+    if (call->hasAttr("plan.loss_gradient"))
+      seed = call;
+  });
+  OpBuilder behind(seed->getContext());
+  behind.setInsertionPointAfter(seed);
+  auto type = cast<RankedTensorType>(seed.getResult(0).getType());
+  Value narrow = StepCall("aten._to_copy.default", behind, precision.getLoc())
+                     .tensor("self", scaleSetting)
+                     .type("dtype", type.getElementType())
+                     .make(RankedTensorType::get({}, type.getElementType()));
+  Value scaled = StepCall("aten.mul.Tensor", behind, precision.getLoc())
+                     .tensor("self", seed.getResult(0))
+                     .tensor("other", narrow)
+                     .make(type);
+  seed.getResult(0).replaceAllUsesExcept(scaled, scaled.getDefiningOp());
+}
+
+Value NumericGuard::noted(Value addend, BlockArgument parameter) {
+  if (!skips())
+    return addend;
+  auto names = step.getArgAttrOfType<ArrayAttr>(parameter.getArgNumber(), "plan.names");
+  return StepCall("meshplan.note_nonfinite", builder, optimizer.getLoc())
+      .tensor("self", addend)
+      .text("name", cast<StringAttr>(names[0]).getValue())
+      .make(withSharding(addend.getType(), {}));
+}
+
+void NumericGuard::count(Value gradient, ArrayRef<AxisRefAttr> axes) {
+  if (skips())
+    counts.add(axes, StepCall("meshplan.nonfinite_count", builder, optimizer.getLoc())
+                         .tensor("self", gradient)
+                         .make(RankedTensorType::get({}, builder.getI64Type())));
+}
+
+/// What the run does behind the step (sched.program).
+DictionaryAttr NumericGuard::action() {
+  NamedAttrList action;
+  action.set("stops", builder.getBoolAttr(optimizer.getNonfinite() == "stop"));
+  if (DictionaryAttr scale = precision ? precision.getLossScaleAttr() : DictionaryAttr())
+    for (StringRef name : {"growth", "backoff", "interval"})
+      if (Attribute value = scale.get(name))
+        action.set(name, value);
+  return action.getDictionary(step.getContext());
+}
+
+Value NumericGuard::total() {
+  if (!skips())
+    return {};
+  Value total = counts.total();
+  Operation *output = step.getBody().front().getTerminator();
+  unsigned index = output->getNumOperands();
+  output->insertOperands(index, total);
+  [[maybe_unused]] LogicalResult inserted = step.insertResult(
+      index, total.getType(),
+      builder.getDictionaryAttr(builder.getNamedAttr("plan.name", builder.getStringAttr("nonfinite"))));
+  step->setAttr("plan.guard", action());
+  return total;
+}

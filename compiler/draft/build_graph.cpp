@@ -1,7 +1,7 @@
 //===- build_graph.cpp - the feature graph of a program -------------------===//
 
 #include "compiler/draft/build_graph.h"
-#include "compiler/sharding/attention_heads.h"
+#include "compiler/sharding/calls/attention_heads.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/feature_dims.h"

@@ -57,6 +57,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     manager.addPass(createPropagateShardings(PropagateShardingsOptions{options.strict}));
     return;
   case Phase::partition:
+    manager.addPass(createDropShapes());
     manager.addPass(createRepeatReshards());
     manager.addPass(createLowerReshards());
     manager.addPass(createWidenAddends());

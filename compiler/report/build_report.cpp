@@ -127,19 +127,9 @@ void ReportBuilder::addMemory(sched::MemoryAttr memory) {
   report.memory.accumulators.largest = memory.getAccumulators();
 }
 
-static int64_t permanentBytes(sched::MemoryAttr memory) {
-  return memory.getParameters() + memory.getConstants() + memory.getInputs() + memory.getStates() +
-         memory.getAccumulators();
-}
-
-/// While it runs, what only the step reads is there too.
 void ReportBuilder::addPass(sched::ProgramOp pass) {
   for (auto start : pass.getBody().getOps<sched::StartOp>())
     addCollective(start, *pass.getRuns());
-  std::optional<sched::MemoryAttr> own = pass.getMemory(), all = program.getMemory();
-  if (own && all)
-    report.memory.peak.largest =
-        std::max(report.memory.peak.largest, own->getPeak() - permanentBytes(*own) + permanentBytes(*all));
   if (std::optional<sched::TimeAttr> time = pass.getTime()) {
     report.time.compute += *pass.getRuns() * time->getCompute();
     report.time.communication += *pass.getRuns() * time->getCommunication();

@@ -1,37 +1,12 @@
 //===- data_collectives.cpp - what data parallelism moves -----------------===//
 
 #include "compiler/transforms/group/data_collectives.h"
+#include "compiler/sharding/calls/carriers.h"
 #include "compiler/sharding/op_record.h"
 
 using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
-
-static bool isPointwise(CallOp call) {
-  const OpRecord *record = OpRegistry::get().lookup(call.getTarget());
-  return record && record->isPointwise && call.getNumOperands() == 1;
-}
-
-/// What `value` is made of, as long as each step has one operand and keeps its elements in their places.
-static Operation *stepBehind(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (auto call = dyn_cast_or_null<CallOp>(op))
-    return isPointwise(call) ? op : nullptr;
-  return isa_and_present<AllGatherOp, AllReduceOp, ReduceScatterOp, SliceOp>(op) ? op : nullptr;
-}
-
-static BlockArgument argumentBehind(Value value) {
-  while (Operation *op = stepBehind(value))
-    value = op->getOperand(0);
-  return dyn_cast<BlockArgument>(value);
-}
-
-/// Calls of the backward pass, and what only these read.
-static bool isBackward(Operation *op) {
-  if (auto call = dyn_cast<CallOp>(op); call && call.getBackward())
-    return true;
-  return !op->use_empty() && llvm::all_of(op->getUsers(), isBackward);
-}
 
 namespace {
 
@@ -63,8 +38,9 @@ private:
     return of ? function.getArgument(of.getInt()) : argument;
   }
 
+  /// A collective may serve several results: it is for the first of them.
   void add(Operation *op, BlockArgument parameter, DataTraffic traffic) {
-    if (parameter && dataOf(parameter))
+    if (parameter && dataOf(parameter) && seen.insert(op).second)
       found.push_back({op, parameter, traffic});
   }
 
@@ -90,7 +66,7 @@ private:
   }
 
   void addBehind(Value value, BlockArgument parameter, DataTraffic traffic) {
-    for (Operation *op = stepBehind(value); op; op = stepBehind(op->getOperand(0))) {
+    for (Operation *op = value.getDefiningOp(); isCarrier(op); op = op->getOperand(0).getDefiningOp()) {
       bool isAboutDim = op->hasAttr("dim");
       if (isa<AllGatherOp, AllReduceOp, ReduceScatterOp>(op) && !isAboutDim)
         add(op, parameter, traffic);
@@ -99,6 +75,7 @@ private:
 
   func::FuncOp function;
   SmallVector<DataCollective> found;
+  llvm::SmallPtrSet<Operation *, 16> seen;
 };
 
 } // namespace
@@ -108,7 +85,9 @@ SmallVector<DataCollective> meshplan::findDataCollectives(func::FuncOp function)
 int64_t meshplan::unitOf(BlockArgument parameter) {
   auto function = cast<func::FuncOp>(parameter.getOwner()->getParentOp());
   unsigned number = parameter.getArgNumber();
-  if (auto unit = function.getArgAttrOfType<IntegerAttr>(number, "plan.unit"))
+  DataOp data = dataOf(parameter);
+  auto unit = function.getArgAttrOfType<IntegerAttr>(number, "plan.unit");
+  if (unit && data.getShard() != DataStage::replicated)
     return unit.getInt();
   return -1 - function.getArgAttrOfType<IntegerAttr>(number, "plan.data").getInt();
 }

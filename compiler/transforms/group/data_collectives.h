@@ -25,11 +25,12 @@ struct DataCollective {
   bool isGather() const { return traffic == DataTraffic::gatherForward || traffic == DataTraffic::gatherBackward; }
 };
 
-/// All of them, in the order of the program. Between the parameter and its gather, and between the collectives of a
-/// gradient and whoever takes it, there are only calls of one operand that are pointwise.
+/// All of them, each once, in the order of the program. Between the parameter and its gather, and between the
+/// collectives of a gradient and whoever takes it, there are only calls of one operand that are pointwise.
 llvm::SmallVector<DataCollective> findDataCollectives(mlir::func::FuncOp function);
 
-/// The unit of the parameter, unlike that of any other; -1 - i for the rest of data statement i.
+/// The unit of the parameter, unlike that of any other; -1 - i for the rest of data statement i. Parameters that stay
+/// whole are in no unit.
 int64_t unitOf(mlir::BlockArgument parameter);
 
 } // namespace meshplan

@@ -42,10 +42,11 @@ public:
   }
 
 private:
-  /// Of parameters that stay whole, units say nothing.
-  static bool isReplicated(const DataCollective &collective) {
+  /// True if the plan wants no pieces, or says nothing of pieces and the parameters are in no unit.
+  static bool isAlone(const DataCollective &collective) {
     DataOp data = dataOf(collective.parameter);
-    return data.getShard() == DataStage::replicated;
+    std::optional<uint64_t> limit = data.getBucket();
+    return limit ? *limit == 0 : data.getShard() == DataStage::replicated;
   }
 
   void block(const DataCollective &collective) {
@@ -54,14 +55,11 @@ private:
       collective.op->setAttr("blocking", builder.getUnitAttr());
   }
 
-  Key keyOf(const DataCollective &collective) {
-    int64_t unit = unitOf(collective.parameter);
-    if (isReplicated(collective))
-      unit = -1 - function.getArgAttrOfType<IntegerAttr>(collective.parameter.getArgNumber(), "plan.data").getInt();
+  static Key keyOf(const DataCollective &collective) {
     Type element = cast<RankedTensorType>(collective.op->getResult(0).getType()).getElementType();
     return {const_cast<void *>(collective.op->getName().getAsOpaquePointer()),
             const_cast<void *>(collective.op->getAttr("axes").getAsOpaquePointer()),
-            const_cast<void *>(element.getAsOpaquePointer()), collective.traffic, unit};
+            const_cast<void *>(element.getAsOpaquePointer()), collective.traffic, unitOf(collective.parameter)};
   }
 
   int64_t bytesOf(const DataCollective &collective) const {
@@ -74,12 +72,11 @@ private:
   void place(const DataCollective &collective) {
     DataOp data = dataOf(collective.parameter);
     std::optional<uint64_t> limit = data.getBucket();
-    bool isAlone = isReplicated(collective) && !limit;
     int64_t bytes = bytesOf(collective);
     auto [entry, isNew] = open.try_emplace(keyOf(collective), Open{0, 0});
     Open &own = entry->second;
     bool isFull = limit && own.bytes + bytes > static_cast<int64_t>(*limit);
-    if (isNew || isAlone || isFull) {
+    if (isNew || isFull || isAlone(collective)) {
       own = {buckets.size(), 0};
       buckets.emplace_back();
     }

@@ -25,6 +25,8 @@ void meshplan::moveUp(ArrayRef<Operation *> ops, Operation *place) {
 }
 
 bool meshplan::moveDown(Operation *op, Operation *place) {
+  if (!op->isBeforeInBlock(place))
+    return false;
   llvm::SetVector<Operation *> readers;
   SmallVector<Operation *> pending{op};
   while (!pending.empty())

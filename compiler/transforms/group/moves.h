@@ -11,8 +11,8 @@ namespace meshplan {
 /// whatever they are made of before that.
 void moveUp(llvm::ArrayRef<mlir::Operation *> ops, mlir::Operation *place);
 
-/// Moves `op`, which stands before `place`, to right before it, and what reads its results up to there behind `place`,
-/// in the old order. False, and nothing has moved, if `place` needs one of these.
+/// Moves `op` to right before `place`, and what reads its results up to there behind `place`, in the old order. False,
+/// and nothing has moved, if `place` needs one of these or `op` does not stand before it.
 bool moveDown(mlir::Operation *op, mlir::Operation *place);
 
 } // namespace meshplan

@@ -12,7 +12,8 @@ def GroupCollectives : Pass<"plan-group-collectives", "::mlir::ModuleOp"> {
     backward pass, is gathered in one piece where the first of them is needed.
     The gradients of a unit are reduced in one piece when the last of them is
     there, and so are new parameters gathered behind the optimizer. With `bucket`
-    a piece has at most that many bytes, or one tensor. Parameters that stay whole
+    a piece has at most that many bytes, or one tensor; with `bucket 0` each
+    tensor is alone. Parameters that stay whole
     are in no unit: their gradients are reduced in the order in which they come,
     a piece for each `bucket`, or one by one without.
 

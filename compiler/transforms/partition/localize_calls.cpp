@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/flat_calls.h"
+#include "compiler/sharding/calls/flat_calls.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/sharding/projection.h"
@@ -147,7 +147,8 @@ struct LocalizeCallsPass : meshplan::impl::LocalizeCallsBase<LocalizeCallsPass> 
   }
 
   static LogicalResult localize(CallOp call, MeshOp mesh) {
-    if (hasFlatOperand(call))
+    auto isFlat = [](Value result) { return getSharding(result) && getSharding(result).isFlat(); };
+    if (hasFlatOperand(call) || llvm::any_of(call.getResults(), isFlat))
       return checkFlat(call, mesh);
     CallView view = CallView::of(call);
     const OpRecord *record = OpRegistry::get().lookup(view.target);

@@ -5,6 +5,20 @@
 
 include "mlir/Pass/PassBase.td"
 
+def DropShapes : Pass<"plan-drop-shapes", "::mlir::ModuleOp"> {
+  let summary = "take away operands that gave only a shape and its layout";
+  let description = [{
+    What an operator makes of a table's shape alone, such as the gradient of an
+    embedding, is told the shape: the table need not be gathered for it.
+
+    ```mlir
+    %1 = plan.call "meshplan.embedding_gradient"(%g, %i, %table) {gradient = #plan.operand<0>, indices = #plan.operand<1>, weight = #plan.operand<2>} ...
+    // becomes
+    %1 = plan.call "meshplan.embedding_gradient"(%g, %i) {gradient = #plan.operand<0>, indices = #plan.operand<1>, rows = 160 : i64} ...
+    ```
+  }];
+}
+
 def RepeatReshards : Pass<"plan-repeat-reshards", "::mlir::ModuleOp"> {
   let summary = "gather for the backward pass what was gathered for the forward one";
   let description = [{

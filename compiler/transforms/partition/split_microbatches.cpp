@@ -5,10 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/transforms/partition/passes.h"
-#include "dialect/plan/plan.h"
+#include "dialect/plan/settings.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace meshplan {
 #define GEN_PASS_DEF_SPLITMICROBATCHES
@@ -18,6 +19,15 @@ namespace meshplan {
 using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
+
+/// An error of a step in `count` microbatches, with what may be written instead.
+static LogicalResult refuse(Operation *op, const Twine &message, const Twine &otherwise, int64_t count) {
+  InFlightDiagnostic diagnostic = op->emitError(message);
+  diagnostic.attachNote(op->getLoc()) << "help: leave 'microbatches " << count << "' out, or " << otherwise;
+  return diagnostic;
+}
+
+static constexpr StringLiteral mixingHelp = "take the operator that mixes samples out of the model";
 
 /// A sum over all microbatches.
 static bool isAccumulation(Operation *op) {
@@ -84,11 +94,12 @@ public:
   LogicalResult run(int64_t pass, bool isStep);
 
 private:
-  BlockArgument addArgument(Type type, StringRef kind, const Twine &name, ArrayRef<NamedAttribute> more = {});
-  Value indexOfMicrobatch();
+  BlockArgument addAccumulator(AllReduceOp reduce, const Twine &name);
   SmallVector<NamedAttribute> attributesOf(AllReduceOp reduce);
   void accumulate(AllReduceOp reduce, const Twine &name, bool isReady);
   LogicalResult localize(Operation *op);
+  Attribute placedInTime(CallOp call, Attribute argument) const;
+  DictionaryAttr placedInTime(CallOp call) const;
   LogicalResult takePart(SliceOp slice);
   RankedTensorType withoutTime(RankedTensorType type) const;
   void eraseDead();
@@ -98,29 +109,19 @@ private:
   MeshOp mesh;
   int64_t count;
   OpBuilder builder;
-  BlockArgument index;
   SmallVector<std::pair<Value, BlockArgument>> sums;
 };
 
 } // namespace
 
-BlockArgument PassMaker::addArgument(Type type, StringRef kind, const Twine &name, ArrayRef<NamedAttribute> more) {
-  SmallVector<NamedAttribute> attributes(more);
-  attributes.push_back(builder.getNamedAttr("plan.kind", builder.getStringAttr(kind)));
+BlockArgument PassMaker::addAccumulator(AllReduceOp reduce, const Twine &name) {
+  SmallVector<NamedAttribute> attributes = attributesOf(reduce);
+  attributes.push_back(builder.getNamedAttr("plan.kind", builder.getStringAttr("accumulator")));
   attributes.push_back(builder.getNamedAttr("plan.names", builder.getStrArrayAttr({name.str()})));
   unsigned number = function.getNumArguments();
   [[maybe_unused]] LogicalResult inserted =
-      function.insertArgument(number, type, builder.getDictionaryAttr(attributes), function.getLoc());
+      function.insertArgument(number, reduce.getType(), builder.getDictionaryAttr(attributes), function.getLoc());
   return function.getArgument(number);
-}
-
-Value PassMaker::indexOfMicrobatch() {
-  if (!index) {
-    ShardingAttr whole = ShardingAttr::getReplicated(builder.getContext(), 0);
-    index = addArgument(RankedTensorType::get({}, builder.getF64Type(), whole), "setting", "microbatch",
-                        builder.getNamedAttr("plan.value", builder.getF64FloatAttr(0)));
-  }
-  return index;
 }
 
 /// True if the microbatches of a dim are equal runs of units, as those of samples are.
@@ -131,6 +132,17 @@ static bool hasEqualMicrobatches(Type type, int64_t count) {
         (!dim.getParts().empty() || isShared(dim) || extent % (count * dim.getUnit()) != 0))
       return false;
   return true;
+}
+
+/// Reports what hasEqualMicrobatches does not find, with the units of the dim.
+static LogicalResult refuseSizes(Operation *op, Type type, int64_t count) {
+  std::string text, otherwise = "divide the parts of this value over ranks and not the batch";
+  llvm::raw_string_ostream(text) << "divides " << type << " into microbatches of several sizes";
+  for (auto [extent, dim] : llvm::zip(cast<RankedTensorType>(type).getShape(), getSharding(type).getDims()))
+    if (llvm::any_of(dim.getAxes(), isTime) && dim.getParts().empty() && !isShared(dim))
+      otherwise = "write a number that divides the " + std::to_string(extent / dim.getUnit()) + " pieces of " +
+                  std::to_string(dim.getUnit()) + " elements that a dim of " + std::to_string(extent) + " has here";
+  return refuse(op, text, otherwise, count);
 }
 
 RankedTensorType PassMaker::withoutTime(RankedTensorType type) const {
@@ -163,7 +175,7 @@ SmallVector<NamedAttribute> PassMaker::attributesOf(AllReduceOp reduce) {
 }
 
 void PassMaker::accumulate(AllReduceOp reduce, const Twine &name, bool isReady) {
-  BlockArgument sum = addArgument(reduce.getType(), "accumulator", name, attributesOf(reduce));
+  BlockArgument sum = addAccumulator(reduce, name);
   if (isReady) {
     reduce.replaceAllUsesWith(Value(sum));
     return;
@@ -179,11 +191,24 @@ void PassMaker::accumulate(AllReduceOp reduce, const Twine &name, bool isReady) 
   sums.push_back({call.getResult(0), sum});
 }
 
+/// Where samples are to be divided over the ranks that a slice of their microbatches names.
+static std::string dividingHelp(ArrayRef<AxisRefAttr> axes) {
+  SmallVector<StringRef> names;
+  for (AxisRefAttr axis : axes)
+    if (!isTime(axis))
+      names.push_back(axis.getName());
+  if (names.empty())
+    return mixingHelp.str();
+  std::string list = llvm::join(names, ", ");
+  return "divide the samples where they come in: 'input NAME: [batch over " +
+         (names.size() == 1 ? list : "(" + list + ")") + ", ...]'";
+}
+
 /// The microbatch of a value that is there whole.
 LogicalResult PassMaker::takePart(SliceOp slice) {
   SmallVector<AxisRefAttr> axes(slice.getAxes().getAsRange<AxisRefAttr>());
   if (!slice.getDim() || !isTime(axes.back()))
-    return slice.emitError() << "divides microbatches over ranks";
+    return refuse(slice, "divides microbatches over ranks", dividingHelp(axes), count);
   OpBuilder here(slice);
   Value whole = slice.getInput();
   if (axes.size() > 1) {
@@ -201,24 +226,49 @@ LogicalResult PassMaker::takePart(SliceOp slice) {
   args.set("index", OperandRefAttr::get(builder.getContext(), 1));
   args.set("dim", builder.getI64IntegerAttr(*slice.getDim()));
   args.set("count", builder.getI64IntegerAttr(count));
+  Value index = settingArgument(function, "microbatch", 0, /*isPlaced=*/true, function.getLoc());
   auto call = CallOp::create(here, slice.getLoc(), TypeRange(withoutTime(cast<RankedTensorType>(slice.getType()))),
-                             builder.getStringAttr("meshplan.take_microbatch"), ValueRange{whole, indexOfMicrobatch()},
+                             builder.getStringAttr("meshplan.take_microbatch"), ValueRange{whole, index},
                              args.getDictionary(builder.getContext()), StringAttr(), UnitAttr());
   slice.getResult().replaceAllUsesWith(call.getResult(0));
   slice.erase();
   return success();
 }
 
-/// An integer that depends on the place of a sample in the batch.
-static bool dependsOnPlace(CallOp call, Attribute argument) {
+/// An integer that depends on the place of a sample in the batch, as a rank knows it in each microbatch: before those
+/// of its samples lie all samples of the ranks before it, and its own of the microbatches before.
+Attribute PassMaker::placedInTime(CallOp call, Attribute argument) const {
   if (auto list = dyn_cast<ArrayAttr>(argument))
-    return llvm::any_of(list, [&](Attribute item) { return dependsOnPlace(call, item); });
+    return ArrayAttr::get(call.getContext(),
+                          llvm::map_to_vector(list, [&](Attribute item) { return placedInTime(call, item); }));
   auto local = dyn_cast<LocalIntAttr>(argument);
   if (!local || local.getOffsetScale() == 0)
-    return false;
-  Type type =
-      local.getOfResult() ? call.getResult(local.getIndex()).getType() : call.getOperand(local.getIndex()).getType();
-  return llvm::any_of(getSharding(type).getDims()[local.getDim()].getAxes(), isTime);
+    return argument;
+  Value tensor = local.getOfResult() ? Value(call.getResult(local.getIndex())) : call.getOperand(local.getIndex());
+  if (llvm::none_of(getSharding(tensor).getDims()[local.getDim()].getAxes(), isTime))
+    return argument;
+  return LocalIntAttr::get(call.getContext(), local.getConstant(), local.getOfResult(), local.getIndex(),
+                           local.getDim(), count * local.getOffsetScale(), local.getExtentScale(),
+                           local.getOffsetScale());
+}
+
+DictionaryAttr PassMaker::placedInTime(CallOp call) const {
+  SmallVector<NamedAttribute> placed;
+  for (NamedAttribute argument : call.getArgs())
+    placed.emplace_back(argument.getName(), placedInTime(call, argument.getValue()));
+  return DictionaryAttr::get(call.getContext(), placed);
+}
+
+/// The first operator behind a collective, for messages.
+static std::string readerOf(Operation *op) {
+  while (!op->use_empty()) {
+    op = *op->user_begin();
+    if (auto call = dyn_cast<CallOp>(op)) {
+      std::string module = call.getModule().value_or("").str();
+      return "operator '" + call.getTarget().str() + "'" + (module.empty() ? "" : " in '" + module + "'");
+    }
+  }
+  return "an output";
 }
 
 LogicalResult PassMaker::localize(Operation *op) {
@@ -226,23 +276,12 @@ LogicalResult PassMaker::localize(Operation *op) {
     return takePart(slice);
   bool isAboutTime = op->hasAttr("axes") && !isa<ConstrainOp>(op) &&
                      llvm::any_of(op->getAttrOfType<ArrayAttr>("axes").getAsRange<AxisRefAttr>(), isTime);
-  if (isAboutTime) {
-    auto diagnostic =
-        op->emitError() << "microbatches would have to be put together: an operator reads samples of several";
-    diagnostic.attachNote(op->getLoc())
-        << "help: leave 'microbatches' out, or take the operator that mixes samples out of "
-           "the model";
-    return diagnostic;
-  }
-  if (auto call = dyn_cast<CallOp>(op))
-    for (NamedAttribute argument : call.getArgs())
-      if (dependsOnPlace(call, argument.getValue()))
-        return call.emitError()
-               << "operator '" << call.getTarget()
-               << "' depends on the place of a sample in the batch, which microbatches do not know yet";
+  if (isAboutTime)
+    return refuse(op, "microbatches would have to be put together: " + readerOf(op) + " reads samples of several",
+                  mixingHelp, count);
   for (Value result : op->getResults())
     if (plan::isInTime(result.getType()) && !hasEqualMicrobatches(result.getType(), count))
-      return op->emitError() << "divides " << result.getType() << " into microbatches of several sizes";
+      return refuseSizes(op, result.getType(), count);
   for (Value result : op->getResults())
     result.setType(withoutTime(cast<RankedTensorType>(result.getType())));
   return success();
@@ -296,7 +335,22 @@ LogicalResult PassMaker::run(int64_t pass, bool isStep) {
   for (Operation &op : function.getBody().front())
     if (::isInTime(&op))
       timed.push_back(&op);
+  for (Operation *op : timed)
+    if (auto call = dyn_cast<CallOp>(op))
+      call.setArgsAttr(placedInTime(call));
   return success(llvm::all_of(timed, [&](Operation *op) { return succeeded(localize(op)); }));
+}
+
+/// What accumulates is added up: a largest or least of all samples has no such program yet.
+static LogicalResult checkSums(const Passes &passes, int64_t count) {
+  for (auto [op, pass] : passes.accumulations) {
+    Reduction reduction = getSharding(op->getOperand(0)).getReduction();
+    if (reduction == Reduction::sum)
+      continue;
+    return refuse(op, "microbatches are added up, and this is the " + stringifyReduction(reduction) + " of all of them",
+                  mixingHelp, count);
+  }
+  return success();
 }
 
 /// Marks the accumulations of gradients with the data statement and the unit of their parameter.
@@ -343,13 +397,17 @@ struct SplitMicrobatchesPass : meshplan::impl::SplitMicrobatchesBase<SplitMicrob
     int64_t time = mesh ? mesh.findAxis(timeAxisName) : -1;
     if (time < 0 || !step)
       return;
-    int64_t count = mesh.getAxisSize(time), last = Passes(step).last;
+    Passes passes(step);
+    int64_t count = mesh.getAxisSize(time), last = passes.last;
+    if (failed(checkSums(passes, count)))
+      return signalPassFailure();
     markGradients(step);
     for (int64_t number = 0; number <= last; ++number) {
       func::FuncOp pass = step.clone();
       bool isLast = number == last;
       pass.setSymName(isLast ? "accumulate" : ("count" + Twine(number)).str());
       int64_t runs = isLast ? count - 1 : count;
+      pass->removeAttr("plan.guard");
       pass->setAttr("plan.runs", Builder(&getContext()).getI64IntegerAttr(runs));
       OpBuilder(step).insert(pass);
       if (failed(PassMaker(pass, mesh, count).run(number, /*isStep=*/false)))

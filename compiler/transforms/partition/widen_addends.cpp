@@ -30,6 +30,20 @@ static bool isAddend(Value value) {
 
 static bool isNarrowAddend(Value value) { return isNarrow(value) && isAddend(value); }
 
+static bool convertsToItself(CallOp call) {
+  return call.getTarget() == "aten._to_copy.default" && isAddend(call.getResult(0)) &&
+         call.getOperand(0).getType() == call.getResult(0).getType();
+}
+
+/// What was to be converted to float32 may be so now.
+static void dropConversions(ArrayRef<Operation *> ops) {
+  for (Operation *op : ops)
+    if (auto call = dyn_cast<CallOp>(op); call && convertsToItself(call)) {
+      call.getResult(0).replaceAllUsesWith(call.getOperand(0));
+      call.erase();
+    }
+}
+
 namespace {
 
 /// One program, in its order: what an op reads has its final type already.
@@ -40,23 +54,16 @@ public:
   void run() {
     SmallVector<Operation *> ops;
     function.walk([&](Operation *op) { ops.push_back(op); });
-    for (Operation *op : ops)
-      if (auto call = dyn_cast<CallOp>(op))
-        widenCall(call);
-      else if (op->getNumOperands() == 1 && op->getNumResults() == 1)
-        widenCollective(op);
-    // What was to be converted to float32 may be so now.
-    for (Operation *op : ops)
-      if (auto call = dyn_cast<CallOp>(op); call && convertsToItself(call)) {
-        call.getResult(0).replaceAllUsesWith(call.getOperand(0));
-        call.erase();
-      }
+    llvm::for_each(ops, [&](Operation *op) { widen(op); });
+    dropConversions(ops);
   }
 
 private:
-  static bool convertsToItself(CallOp call) {
-    return call.getTarget() == "aten._to_copy.default" && isAddend(call.getResult(0)) &&
-           call.getOperand(0).getType() == call.getResult(0).getType();
+  void widen(Operation *op) {
+    if (auto call = dyn_cast<CallOp>(op))
+      widenCall(call);
+    else if (op->getNumOperands() == 1 && op->getNumResults() == 1)
+      widenCollective(op);
   }
 
   void widenCall(CallOp call) {

@@ -32,6 +32,26 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
   return success();
 }
 
+static int64_t heldBytes(sched::MemoryAttr memory) {
+  return memory.getParameters() + memory.getConstants() + memory.getInputs() + memory.getStates() +
+         memory.getAccumulators();
+}
+
+/// A step needs what the programs need that it runs for microbatches, and meanwhile holds what only it reads.
+static void includePasses(ModuleOp module) {
+  auto step = module.lookupSymbol<sched::ProgramOp>("step");
+  for (auto pass : module.getOps<sched::ProgramOp>()) {
+    if (!step || !pass.getRuns())
+      continue;
+    sched::MemoryAttr own = *pass.getMemory(), all = *step.getMemory();
+    int64_t besides = heldBytes(all) - heldBytes(own);
+    step.setMemoryAttr(sched::MemoryAttr::get(module.getContext(), all.getParameters(), all.getConstants(),
+                                              all.getInputs(), std::max(all.getPeak(), own.getPeak() + besides),
+                                              std::max(all.getLeast(), own.getLeast() + besides), all.getStates(),
+                                              all.getAccumulators()));
+  }
+}
+
 /// Functions that stood in modules of their own (plan-keep-reference) become ones of `module`, behind the others.
 static void takeOut(ModuleOp module) {
   for (ModuleOp own : llvm::make_early_inc_range(module.getOps<ModuleOp>())) {
@@ -70,6 +90,7 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
     for (func::FuncOp function : functions)
       function.erase();
     mesh.erase();
+    includePasses(module);
   }
 };
 } // namespace

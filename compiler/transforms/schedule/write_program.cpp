@@ -18,7 +18,7 @@ static Attribute toSchedArgument(Attribute argument) {
     return sched::OperandRefAttr::get(context, operand.getIndex());
   if (auto local = dyn_cast<plan::LocalIntAttr>(argument))
     return sched::LocalIntAttr::get(context, local.getConstant(), local.getOfResult(), local.getIndex(), local.getDim(),
-                                    local.getOffsetScale(), local.getExtentScale());
+                                    local.getOffsetScale(), local.getExtentScale(), local.getMicrobatchScale());
   if (auto list = dyn_cast<ArrayAttr>(argument))
     return ArrayAttr::get(context, llvm::map_to_vector(list, toSchedArgument));
   return argument;
@@ -280,9 +280,9 @@ void ProgramWriter::write(const scheduling::Solution &solution) {
   ArrayAttr devices;
   if (function->hasAttr("plan.single_rank"))
     devices = builder.getArrayAttr({sched::MeshAxisAttr::get(builder.getContext(), "rank", 1)});
-  auto program =
-      sched::ProgramOp::create(builder, function.getLoc(), function.getSymName(), devices, memoryOf(solution), timeOf(),
-                               function->getAttrOfType<IntegerAttr>("plan.runs"));
+  auto program = sched::ProgramOp::create(
+      builder, function.getLoc(), function.getSymName(), devices, memoryOf(solution), timeOf(),
+      function->getAttrOfType<IntegerAttr>("plan.runs"), function->getAttrOfType<DictionaryAttr>("plan.guard"));
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&program.getBody());
   writeArguments();

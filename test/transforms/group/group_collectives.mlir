@@ -148,3 +148,111 @@ func.func @converted(%a: !flat {plan.kind = "parameter", plan.data = 0}, %b: !fl
   %5 = plan.call "aten.neg.default"(%4) {self = #plan.operand<0>} : (!whole) -> !whole
   return
 }
+
+// -----
+
+// A gather for a call of the forward pass belongs to that pass also where only backward calls read what the call makes:
+// it is no gather of the same unit for the backward pass.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
+!flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+// CHECK-LABEL: func.func @passes(
+// CHECK-NEXT: plan.all_gather %arg1 [#plan.axis<"dp">] bucket 0 :
+// CHECK-NEXT: plan.all_gather %arg0 [#plan.axis<"dp">] bucket 0 :
+// CHECK: plan.call "aten.mul.Tensor"({{.*}}) {{.*}} backward
+// CHECK-NEXT: plan.all_gather %arg1 [#plan.axis<"dp">] bucket 1 :
+// CHECK-NEXT: plan.all_gather %arg0 [#plan.axis<"dp">] bucket 1 :
+func.func @passes(%a: !flat {plan.kind = "parameter", plan.data = 0, plan.unit = 0}, %b: !flat {plan.kind = "parameter", plan.data = 0, plan.unit = 0},
+                  %x: !whole {plan.kind = "input"}) {
+  %wa = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
+  %0 = plan.call "aten.mul.Tensor"(%x, %wa) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %wb = plan.all_gather %b [#plan.axis<"dp">] : !flat -> !whole
+  %1 = plan.call "aten.mul.Tensor"(%0, %wb) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %2 = plan.call "aten.mul.Tensor"(%1, %x) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %wa2 = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
+  %3 = plan.call "aten.mul.Tensor"(%2, %wa2) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %wb2 = plan.all_gather %b [#plan.axis<"dp">] : !flat -> !whole
+  %4 = plan.call "aten.mul.Tensor"(%3, %wb2) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  return
+}
+
+// -----
+
+// A bucket of no bytes keeps apart what is in one unit: what is gathered, what is reduced and what is new.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.data parameters over [#plan.axis<"dp">] bucket 0 prefetch 0 as "data dp" {overlap_gradients}
+plan.data optimizer over [#plan.axis<"dp">] bucket 0 prefetch 0 as "data dp" {overlap_gradients}
+plan.data gradients over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
+!flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+!addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
+// CHECK: plan.data parameters {{.*}} bucket 0 prefetch 0
+// CHECK-LABEL: func.func @alone(
+// CHECK-NOT: bucket
+// CHECK: plan.call "meshplan.assign"(%arg3
+// CHECK-NEXT: plan.reduce_scatter %arg10 [#plan.axis<"dp">] bucket 0 :
+// CHECK-NEXT: plan.reduce_scatter %arg11 [#plan.axis<"dp">] bucket 0 :
+// CHECK-NEXT: return
+func.func @alone(%a: !flat {plan.kind = "parameter", plan.data = 0, plan.unit = 0}, %b: !flat {plan.kind = "parameter", plan.data = 0, plan.unit = 0},
+                 %c: !whole {plan.kind = "parameter", plan.data = 1}, %d: !whole {plan.kind = "parameter", plan.data = 1},
+                 %e: !whole {plan.kind = "parameter", plan.data = 2}, %f: !whole {plan.kind = "parameter", plan.data = 2},
+                 %ga: !addend, %gb: !addend, %nc: !flat, %nd: !flat, %ge: !addend, %gf: !addend)
+    -> (!flat {plan.gradient_of = 0 : i64}, !flat {plan.gradient_of = 1 : i64}, !flat {plan.gradient_of = 4 : i64}, !flat {plan.gradient_of = 5 : i64}) {
+  %wa = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
+  %wb = plan.all_gather %b [#plan.axis<"dp">] : !flat -> !whole
+  %0 = plan.call "aten.mul.Tensor"(%wa, %wb) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %ra = plan.reduce_scatter %ga [#plan.axis<"dp">] : !addend -> !flat
+  %rb = plan.reduce_scatter %gb [#plan.axis<"dp">] : !addend -> !flat
+  %wc = plan.all_gather %nc [#plan.axis<"dp">] : !flat -> !whole
+  %1 = plan.call "meshplan.assign"(%c, %wc) {self = #plan.operand<0>, source = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %wd = plan.all_gather %nd [#plan.axis<"dp">] : !flat -> !whole
+  %2 = plan.call "meshplan.assign"(%d, %wd) {self = #plan.operand<0>, source = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %re = plan.reduce_scatter %ge [#plan.axis<"dp">] : !addend -> !flat
+  %rf = plan.reduce_scatter %gf [#plan.axis<"dp">] : !addend -> !flat
+  return %ra, %rb, %re, %rf : !flat, !flat, !flat, !flat
+}
+
+// -----
+
+// A collective whose result two parameters take is one collective: 64 bytes have room for it and the next one.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.data replicated over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp" {overlap_gradients}
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+!addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
+// CHECK-LABEL: func.func @shared(
+func.func @shared(%a: !whole {plan.kind = "parameter", plan.data = 0}, %b: !whole {plan.kind = "parameter", plan.data = 0},
+                  %c: !whole {plan.kind = "parameter", plan.data = 0}, %gab: !addend, %gc: !addend)
+    -> (!whole {plan.gradient_of = 0 : i64}, !whole {plan.gradient_of = 1 : i64}, !whole {plan.gradient_of = 2 : i64}) {
+  // CHECK-NEXT: plan.all_reduce %arg3 [#plan.axis<"dp">] bucket 0 :
+  // CHECK-NEXT: plan.all_reduce %arg4 [#plan.axis<"dp">] bucket 0 :
+  %rab = plan.all_reduce %gab [#plan.axis<"dp">] : !addend -> !whole
+  %rc = plan.all_reduce %gc [#plan.axis<"dp">] : !addend -> !whole
+  return %rab, %rab, %rc : !whole, !whole, !whole
+}
+
+// -----
+
+// Hybrid: joining what is scattered moves the reductions of its results behind others of their piece, which they then
+// do not join.
+plan.mesh [#plan.mesh_axis<"pod" = 2>, #plan.mesh_axis<"dp" = 2>]
+plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data pod, dp" {overlap_gradients}
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+!flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
+!part = tensor<8xf32, #plan.sharding<[{}], partial = sum {"pod"}, flat = {"dp"}>>
+!addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"pod", "dp"}>>
+// CHECK-LABEL: func.func @displaced(
+func.func @displaced(%a: !whole {plan.kind = "parameter", plan.data = 0}, %b: !whole {plan.kind = "parameter", plan.data = 0},
+                     %c: !whole {plan.kind = "parameter", plan.data = 0}, %ga: !addend, %pb: !part, %gc: !addend)
+    -> (!flat {plan.gradient_of = 0 : i64}, !flat {plan.gradient_of = 1 : i64}, !part) {
+  // CHECK-NEXT: %[[B:.*]] = plan.all_reduce %arg4 [#plan.axis<"pod">] bucket 1 :
+  // CHECK-NEXT: %[[A:.*]] = plan.reduce_scatter %arg3 [#plan.axis<"dp">] bucket 0 :
+  // CHECK-NEXT: plan.reduce_scatter %arg5 [#plan.axis<"dp">] bucket 0 :
+  // CHECK-NEXT: plan.all_reduce %[[A]] [#plan.axis<"pod">] :
+  %sa = plan.reduce_scatter %ga [#plan.axis<"dp">] : !addend -> !part
+  %ra = plan.all_reduce %sa [#plan.axis<"pod">] : !part -> !flat
+  %rb = plan.all_reduce %pb [#plan.axis<"pod">] : !part -> !flat
+  %sc = plan.reduce_scatter %gc [#plan.axis<"dp">] : !addend -> !part
+  %rc = plan.call "meshplan.sgd"(%c, %sc) {parameter = #plan.operand<0>, gradient = #plan.operand<1>} backward : (!whole, !part) -> !whole
+  return %ra, %rb, %sc : !flat, !flat, !part
+}

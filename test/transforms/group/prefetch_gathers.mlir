@@ -3,7 +3,7 @@
 
 plan.mesh [#plan.mesh_axis<"dp" = 2>]
 // CHECK-NOT: plan.data
-plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {overlap_gradients, overlap_parameters}
+plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {overlap_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 // Each unit is gathered where the one before is first read, and that of the backward pass, too.
@@ -37,7 +37,7 @@ func.func @one(%a: !flat {plan.kind = "parameter", plan.data = 0, plan.unit = 0}
 // -----
 
 plan.mesh [#plan.mesh_axis<"dp" = 2>]
-plan.data parameters over [#plan.axis<"dp">] prefetch 2 as "data dp" {overlap_gradients, overlap_parameters}
+plan.data parameters over [#plan.axis<"dp">] prefetch 2 as "data dp" {overlap_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 // Two ahead; pieces of one unit stay together, in their order.

@@ -296,3 +296,67 @@ func.func @whole_contraction(%x: tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>) 
       : (tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>) -> tensor<4xf32, #plan.sharding<[{"tp"}]>>
   return
 }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+!flat = tensor<4x8xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>
+
+// What knows no places runs on the elements of the rank, whatever their dims; a sum of all is an addend.
+// CHECK-LABEL: func.func @flat
+func.func @flat(%x: !flat) {
+  // CHECK: plan.call "aten.neg.default"
+  // CHECK: plan.call "meshplan.square_sum"
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (!flat) -> !flat
+  %1 = plan.call "meshplan.square_sum"(%0) {self = #plan.operand<0>} : (!flat) -> tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
+  return
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+!flat = tensor<4x8xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>
+
+func.func @flat_rows(%x: !flat) {
+  // expected-error @below {{takes or makes a flat tensor, of which it would have to know the dims}}
+  %0 = plan.call "aten.softmax.int"(%x) {self = #plan.operand<0>, dim = 1} : (!flat) -> !flat
+  return
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+!flat = tensor<4x8xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>
+!whole = tensor<4x8xf32, #plan.sharding<[{}, {}]>>
+
+// Half of the elements are not all of them.
+func.func @flat_made_whole(%x: !flat) {
+  // expected-error @below {{takes or makes a flat tensor, of which it would have to know the dims}}
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (!flat) -> !whole
+  return
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+!flat = tensor<4x8xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>
+!whole = tensor<4x8xf32, #plan.sharding<[{}, {}]>>
+
+func.func @flat_beside_whole(%x: !flat, %y: !whole) {
+  // expected-error @below {{takes or makes a flat tensor, of which it would have to know the dims}}
+  %0 = plan.call "aten.add.Tensor"(%x, %y) {self = #plan.operand<0>, other = #plan.operand<1>} : (!flat, !whole) -> !flat
+  return
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+!flat = tensor<4x8xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>
+!whole = tensor<4x8xf32, #plan.sharding<[{}, {}]>>
+
+// Only a slice keeps a part of a whole tensor.
+func.func @made_flat(%x: !whole) {
+  // expected-error @below {{takes or makes a flat tensor, of which it would have to know the dims}}
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (!whole) -> !flat
+  return
+}

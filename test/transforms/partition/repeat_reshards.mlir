@@ -99,3 +99,42 @@ func.func @parameters(%w: !flat {plan.data = 0 : i64}, %k: !flat {plan.data = 0 
   %7 = plan.call "aten.sin.default"(%3) {self = #plan.operand<0>} backward : (!wholeHalf) -> !wholeHalf
   return
 }
+
+// What is stored in another type is narrowed, gathered and widened again from the parameter: between the passes a rank
+// holds nothing but the parameter.
+// CHECK-LABEL: func.func @converted(
+// CHECK-SAME: %[[W:arg0]]: {{.*}}, %[[X:arg1]]:
+// CHECK-NEXT: plan.call "aten._to_copy.default"(%[[W]])
+// CHECK-NEXT: plan.reshard
+// CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten._to_copy.default"
+// CHECK-NEXT: plan.call "aten.add.Tensor"(%[[WIDE]], %[[X]])
+// CHECK-NEXT: plan.call "aten.neg.default"(%[[X]])
+// CHECK-NEXT: %[[NARROW:.*]] = plan.call "aten._to_copy.default"(%[[W]])
+// CHECK-NEXT: %[[GATHERED:.*]] = plan.reshard %[[NARROW]]
+// CHECK-NEXT: %[[AGAIN:.*]] = plan.call "aten._to_copy.default"(%[[GATHERED]])
+// CHECK-NEXT: plan.call "aten.mul.Tensor"(%[[AGAIN]], %[[X]]){{.*}} backward
+// CHECK-NEXT: plan.call "aten.sub.Tensor"(%[[AGAIN]], %[[X]]){{.*}} backward
+func.func @converted(%w: !flat, %x: !whole) {
+  %0 = plan.call "aten._to_copy.default"(%w) {self = #plan.operand<0>, dtype = bf16} : (!flat) -> !half
+  %1 = plan.reshard %0 : !half -> !wholeHalf
+  %2 = plan.call "aten._to_copy.default"(%1) {self = #plan.operand<0>, dtype = f32} : (!wholeHalf) -> !whole
+  %3 = plan.call "aten.add.Tensor"(%2, %x) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %4 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %5 = plan.call "aten.mul.Tensor"(%2, %x) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %6 = plan.call "aten.sub.Tensor"(%2, %x) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  return
+}
+
+// A call of the forward pass on a gathered activation belongs to it, whoever reads its result.
+// CHECK-LABEL: func.func @activation(
+// CHECK-COUNT-2: plan.reshard
+// CHECK-NOT: plan.reshard
+// CHECK: return
+func.func @activation(%a: !divided, %b: !divided) {
+  %x = plan.call "aten.mul.Tensor"(%a, %b) {self = #plan.operand<0>, other = #plan.operand<1>} : (!divided, !divided) -> !divided
+  %0 = plan.reshard %x : !divided -> !whole
+  %1 = plan.call "aten.exp.default"(%0) {self = #plan.operand<0>} : (!whole) -> !whole
+  %2 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %3 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  return
+}

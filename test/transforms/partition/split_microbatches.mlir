@@ -70,3 +70,26 @@ func.func @step(%x: !whole {plan.kind = "input"}) -> (!number {plan.name = "loss
   %n2 = plan.all_reduce %n1 [#plan.axis<"dp">] : !ranks -> !number
   return %n2 : !number
 }
+
+// -----
+
+// An operator that knows samples by their place: those of the ranks before come first, and of a rank those of the
+// microbatches before.
+!batch = tensor<12xf32, #plan.sharding<[{"dp"}]>>
+!part = tensor<12xf32, #plan.sharding<[{"dp", "microbatch"}]>>
+!addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
+!ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
+!number = tensor<f32, #plan.sharding<[]>>
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
+// CHECK: func.func @step(
+// CHECK: plan.call "aten.arange.start_step"() {end = #plan.local<1, result 0, dim 0, offset 6, extent 2, microbatch 2>,
+// CHECK-SAME: start = #plan.local<1, result 0, dim 0, offset 6, microbatch 2>, step = 2 : i64} : () -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
+func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
+  %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
+  %1 = plan.call "aten.arange.start_step"() {start = #plan.local<1, result 0, dim 0, offset 2>, end = #plan.local<1, result 0, dim 0, offset 2, extent 2>, step = 2} : () -> !part
+  %2 = plan.call "aten.mul.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>} : (!part, !part) -> !part
+  %n = plan.call "aten.sum.default"(%2) {self = #plan.operand<0>} : (!part) -> !addend
+  %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !ranks
+  %n2 = plan.all_reduce %n1 [#plan.axis<"dp">] : !ranks -> !number
+  return %n2 : !number
+}

@@ -194,21 +194,30 @@ TEST(VerifyTraining, Updates) {
             "programs[0]: memory: a size is negative");
 }
 
-/// The message behind the name of the program, after a change of it where the parameter is its own gradient.
+/// The message behind the name of the program, after a change of it where an instruction makes the gradient of the
+/// parameter: value 9.
 std::string gradientError(const std::function<void(artifact::ProgramT &)> &change) {
-  return trainingError([&](artifact::ProgramT &p) {
-    p.parameters[0]->trainable = true;
-    auto gradient = std::make_unique<artifact::GradientT>();
-    gradient->value = gradient->parameter = weight;
-    p.gradients.push_back(std::move(gradient));
-    change(p);
-  });
+  ScheduleT schedule = buildSchedule();
+  addTraining(schedule);
+  artifact::ProgramT &program = forwardOf(schedule);
+  program.parameters[0]->trainable = true;
+  program.values.push_back(std::make_unique<artifact::ValueT>(*program.values[weight]));
+  auto gradient = std::make_unique<artifact::GradientT>();
+  gradient->value = static_cast<int32_t>(program.values.size() - 1);
+  gradient->parameter = weight;
+  artifact::ComputeT compute;
+  compute.target = "aten.relu.default";
+  compute.outputs = {gradient->value};
+  append(schedule, compute);
+  program.gradients.push_back(std::move(gradient));
+  change(program);
+  return verificationError(schedule);
 }
 
 TEST(VerifyTraining, Gradients) {
   EXPECT_EQ(gradientError([](artifact::ProgramT &) {}), "");
   EXPECT_EQ(gradientError([](artifact::ProgramT &p) { p.gradients[0]->value = 100; }),
-            "programs[0]: gradients[0]: value 100 of 9");
+            "programs[0]: gradients[0]: value 100 of 10");
   EXPECT_EQ(gradientError([](artifact::ProgramT &p) { p.parameters[0]->trainable = false; }),
             "programs[0]: gradients[0]: value 0 is no trained parameter, or has a gradient already");
   EXPECT_EQ(gradientError([](artifact::ProgramT &p) {
@@ -217,17 +226,55 @@ TEST(VerifyTraining, Gradients) {
             "programs[0]: gradients[1]: value 0 is no trained parameter, or has a gradient already");
   EXPECT_EQ(gradientError([](artifact::ProgramT &p) { p.gradients[0]->value = input; }),
             "programs[0]: gradients[0]: value 2 has another shape than the parameter");
+}
+
+TEST(VerifyTraining, GradientsAreMadeByInstructions) {
+  EXPECT_EQ(gradientError([](artifact::ProgramT &p) { p.gradients[0]->value = weight; }),
+            "programs[0]: gradients[0]: value 0 is made by no instruction")
+      << "the parameter is given";
   EXPECT_EQ(gradientError([](artifact::ProgramT &p) {
-              p.values.push_back(std::make_unique<artifact::ValueT>(*p.values[weight]));
-              p.gradients[0]->value = static_cast<int32_t>(p.values.size() - 1);
+              p.values[input] = std::make_unique<artifact::ValueT>(*p.values[weight]);
+              p.gradients[0]->value = input;
             }),
-            "programs[0]: gradients[0]: value 9 is made by no instruction");
+            "programs[0]: gradients[0]: value 2 is made by no instruction")
+      << "so is the input";
+  EXPECT_EQ(gradientError([](artifact::ProgramT &p) { p.instructions.pop_back(); }),
+            "programs[0]: gradients[0]: value 9 is made by no instruction")
+      << "nothing defines it";
+  EXPECT_EQ(gradientError([](artifact::ProgramT &p) {
+              auto &instruction = *p.instructions.emplace_back(std::make_unique<artifact::InstructionT>());
+              artifact::FreeT action;
+              action.values = {9};
+              instruction.action.Set(std::move(action));
+            }),
+            "")
+      << "it may be freed before the end";
 }
 
 TEST(VerifyTraining, Loss) {
   EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.loss = "l"; }), "programs[0]: loss: there is no output 'l'");
   EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.loss = p.outputs[0]->name; }),
             "programs[0]: loss: output 'logits' is not one float");
+}
+
+TEST(VerifyTraining, Guard) {
+  auto guarded = [](artifact::ProgramT &p, const std::string &output) -> artifact::GuardT & {
+    p.guard = std::make_unique<artifact::GuardT>();
+    p.guard->output = output;
+    return *p.guard;
+  };
+  EXPECT_EQ(trainingError([&](artifact::ProgramT &p) { guarded(p, "n"); }),
+            "programs[0]: guard: there is no output 'n'");
+  EXPECT_EQ(trainingError([&](artifact::ProgramT &p) { guarded(p, "logits"); }),
+            "programs[0]: guard: output 'logits' is not one i64");
+  for (auto [growth, backoff, interval] : {std::tuple(0.5, 0.5, 10), {2, 1, 10}, {2, 0, 10}, {2, 0.5, -1}})
+    EXPECT_THAT(trainingError([&, growth = growth, backoff = backoff, interval = interval](artifact::ProgramT &p) {
+                  artifact::GuardT &guard = guarded(p, "logits");
+                  guard.growth = growth;
+                  guard.backoff = backoff;
+                  guard.interval = interval;
+                }),
+                testing::HasSubstr("guard: a scale of the loss that grows by"));
 }
 
 TEST(VerifyTraining, WhereAParameterIsPlaced) {

@@ -22,12 +22,14 @@ protected:
   }
 
   /// The content on a rank.
-  ArgumentContent on(int64_t rank, artifact::ArgT arg) const {
+  ArgumentContent on(int64_t rank, artifact::ArgT arg, int64_t microbatch = 0) const {
     ScheduleBuilder copy({{"tp", 3}});
     copy.input("x", {{4}, {7, {"tp"}}});
     copy.compute("aten.relu.default", {std::move(arg)}, {copy.value({{1}})});
     LoadedSchedule loaded(copy);
-    std::vector<Argument> arguments = argumentsOf(*loaded.instruction(0).action_as_Compute(), loaded.view(rank));
+    const artifact::Compute &compute = *loaded.instruction(0).action_as_Compute();
+    EXPECT_EQ(dependsOnMicrobatch(compute), compute.args()->Get(0)->microbatch_scales() != nullptr);
+    std::vector<Argument> arguments = argumentsOf(compute, loaded.view(rank), microbatch);
     EXPECT_EQ(arguments.size(), 1u);
     EXPECT_EQ(arguments[0].name, "it");
     return arguments[0].content;
@@ -59,6 +61,18 @@ TEST_F(ArgumentsTest, IntegersOfTheRank) {
   EXPECT_THAT(std::get<std::vector<int64_t>>(on(1, integersArg("it", {literal(4), extentOf(x, 1), {10, x, 1, 2, -1}}))),
               ElementsAre(4, 2, 10 + 2 * 3 - 2));
   EXPECT_TRUE(std::get<std::vector<int64_t>>(on(1, integersArg("it", {}))).empty());
+}
+
+TEST_F(ArgumentsTest, IntegersOfTheMicrobatch) {
+  artifact::ArgT one = integerArg("it", {100, x, 1, 2, 0});
+  one.microbatch_scales = {10};
+  // Of seven columns rank 1 has two, from the third on.
+  EXPECT_EQ(std::get<int64_t>(on(1, one)), 106);
+  EXPECT_EQ(std::get<int64_t>(on(1, one, 1)), 126);
+  EXPECT_EQ(std::get<int64_t>(on(0, one, 2)), 160) << "rank 0 has three";
+  artifact::ArgT list = integersArg("it", {literal(4), extentOf(x, 1), offsetOf(x, 1)});
+  list.microbatch_scales = {0, 0, 1};
+  EXPECT_THAT(std::get<std::vector<int64_t>>(on(1, list, 3)), ElementsAre(4, 2, 3 + 3 * 2));
 }
 
 TEST_F(ArgumentsTest, Numbers) {

@@ -1,6 +1,7 @@
 #include "runtime/exec/load.h"
 
 #include "runtime/tensor/tensor.h"
+#include "test/unit/exec/loaded_schedule.h"
 
 #include <gmock/gmock.h>
 
@@ -85,6 +86,22 @@ TEST(Load, RunsAreTensorsOfOneDim) {
     EXPECT_EQ(tensor->shape().size(), 1u);
     EXPECT_EQ(elements(*tensor), std::vector<float>(whole.begin() + run.offset, whole.begin() + run.offset + run.size));
   }
+}
+
+/// What the ranks have of a flat parameter, one after the other, is all of it.
+TEST(Load, ValuesOfRanks) {
+  ScheduleBuilder builder({{"dp", 3}});
+  int w = builder.flat(builder.parameter({"w", "tied"}, {{5}, {4}}, DType::f32), {"dp"});
+  LoadedSchedule loaded(builder);
+  std::vector<float> joined;
+  for (int64_t rank = 0; rank < 3; ++rank) {
+    auto part = loadValue(RandomFeed(), loaded.view(rank), w, {"w", "tied"});
+    ASSERT_TRUE(part.ok()) << part.status().message();
+    std::ranges::copy(elements(*part), std::back_inserter(joined));
+    for (const FeedRequest &request : requestsOf(loaded.view(rank), w, {"w", "tied"}))
+      EXPECT_THAT(request.names, testing::ElementsAre("w", "tied"));
+  }
+  EXPECT_EQ(joined, elements(mustLoad({{"w"}, {5, 4}, wholeTensor(std::vector<int64_t>{5, 4}), DType::f32})));
 }
 
 TEST(Load, TensorsWithoutDimsAndWithoutElements) {

@@ -60,6 +60,21 @@ TEST(OriginTest, InstructionsThatMakeValues) {
   EXPECT_EQ(instructionThatMakes(program, s), 3);
 }
 
+TEST(OriginTest, InstructionsThatMakeSeveralValues) {
+  ScheduleBuilder builder({{"dp", 2}});
+  std::vector<int> stored = {builder.flat(builder.parameter({"w"}, {{4}}), {"dp"}),
+                             builder.flat(builder.parameter({"b"}, {{3}}), {"dp"})};
+  int w = builder.value({{4}}), b = builder.value({{3}}), y = builder.value({{4}});
+  builder.bucket(Kind::all_gather, {"dp"}, stored, {w, b});
+  builder.compute("aten.relu.default", {tensorArg("self", w)}, {y});
+  LoadedSchedule loaded(builder);
+  const artifact::Program &program = loaded.program();
+  EXPECT_EQ(instructionThatMakes(program, w), 1) << "the wait";
+  EXPECT_EQ(instructionThatMakes(program, b), 1) << "the same";
+  EXPECT_EQ(instructionThatMakes(program, y), 2);
+  EXPECT_EQ(instructionThatMakes(program, stored[1]), std::nullopt);
+}
+
 TEST(OriginTest, ASourceWithoutFile) {
   EXPECT_EQ(originAfter([](artifact::ScheduleT &s) { s.sources[0]->file = ""; }),
             ":12:3 rowwise tp, module model.layers.0.mlp");

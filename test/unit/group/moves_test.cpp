@@ -83,3 +83,10 @@ TEST_F(Moves, DownOneByOne) {
   EXPECT_TRUE(moveDown(named("b"), named("p")));
   EXPECT_EQ(order(), "abpxy");
 }
+
+TEST_F(Moves, DownNotWhereItStandsBehindThePlace) {
+  read({{"p", {}}, {"a", {}}, {"b", {"a"}}, {"c", {"b"}}});
+  EXPECT_FALSE(moveDown(named("b"), named("p"))) << "before 'p' nothing makes what it reads";
+  EXPECT_FALSE(moveDown(named("b"), named("b")));
+  EXPECT_EQ(order(), "pabc");
+}

@@ -104,11 +104,13 @@ TEST_F(JobTest, MemoryBesideThePlan) {
 TEST_F(JobTest, MemoryAsJson) {
   Reports reports;
   RankReport report;
-  report.memory = {{1, 2, 3, 5}, 4};
+  report.memory = {{1, 2, 3, 5, 6}, 4};
   reports.add(std::move(report));
-  const nlohmann::json rank = {{"parameters", 1}, {"constants", 2}, {"inputs", 3}, {"states", 5}, {"peak", 4}};
-  nlohmann::json planned = {
-      {"parameters", 3 << 20}, {"constants", 0}, {"inputs", 0}, {"states", 0}, {"peak", 10 << 20}};
+  const nlohmann::json rank = {{"parameters", 1}, {"constants", 2},    {"inputs", 3},
+                               {"states", 5},     {"accumulators", 6}, {"peak", 4}};
+  nlohmann::json planned = {{"parameters", 3 << 20}, {"constants", 0},    {"inputs", 0},
+                            {"states", 0},           {"accumulators", 7}, {"peak", 10 << 20}};
+  builder.program().memory->accumulators = 7;
   EXPECT_EQ(memoryJson(*load(), reports),
             (nlohmann::json{{"ranks", nlohmann::json::array({rank})}, {"planned", planned}}));
   builder.program().memory.reset();

@@ -38,12 +38,14 @@ std::vector<double> beginnings(const Reports &reports) {
 
 TEST(ReportsTest, AReportSurvivesItsText) {
   RankReport report = reportWith("boot-7", 123'456, 100);
-  report.memory = {{1, int64_t(1) << 40, 0}, INT64_MAX};
+  report.memory = {{1, int64_t(1) << 40, 0, 2, 3}, INT64_MAX};
   auto taken = reportOf(textOf(report));
   ASSERT_TRUE(taken.ok()) << taken.status().message();
   EXPECT_EQ(taken->memory.resident.parameters, 1);
   EXPECT_EQ(taken->memory.resident.constants, int64_t(1) << 40);
   EXPECT_EQ(taken->memory.resident.inputs, 0);
+  EXPECT_EQ(taken->memory.resident.states, 2);
+  EXPECT_EQ(taken->memory.resident.accumulators, 3);
   EXPECT_EQ(taken->memory.peak, INT64_MAX);
   EXPECT_EQ(taken->trace.text(), report.trace.text());
   EXPECT_EQ(taken->clock.machine, "boot-7");

@@ -19,7 +19,7 @@ protected:
     options.schedule = folder / "a.sched";
     options.program.clear();
     job.emplace(*Job::load(options));
-    verification.subjects = *subjectsOf(*job->program);
+    verification.subjects = *subjectsOf(*job->program, **findReference(job->artifact));
     verification.verdicts.resize(verification.subjects.size(), {{1e-8, 1e-7, 4e-7}, 1, {}});
     verification.draws = 1;
   }

@@ -12,13 +12,8 @@ namespace {
 
 /// The numbers of the one parameter after a change of the step.
 Expected<std::optional<OptimizerNumbers>> numbersAfter(const std::function<void(VerifiedStep &)> &change) {
-  VerifiedStep step;
-  change(step);
-  TemporaryDirectory folder;
-  step.write(folder / "a.sched");
-  auto artifact = loadSchedule(folder / "a.sched");
-  EXPECT_TRUE(artifact.ok()) << artifact.status().message();
-  const artifact::Program &program = *artifact->schedule().programs()->Get(0);
+  Artifact artifact = artifactAfter(change);
+  const artifact::Program &program = *artifact.schedule().programs()->Get(0);
   return optimizerOf(program, *program.gradients()->Get(0));
 }
 

@@ -15,24 +15,19 @@ namespace {
 
 /// The findings of both ranks, after a change of the step.
 std::vector<std::vector<Finding>> findingsAfter(const std::function<void(VerifiedStep &)> &change) {
-  VerifiedStep step;
-  change(step);
-  TemporaryDirectory folder;
-  step.write(folder / "a.sched");
-  auto artifact = loadSchedule(folder / "a.sched");
-  EXPECT_TRUE(artifact.ok()) << artifact.status().message();
-  const artifact::Program &program = **verifiedProgram(artifact->schedule());
-  std::vector<Subject> subjects = *subjectsOf(program);
+  Artifact artifact = artifactAfter(change);
+  const artifact::Program &program = **verifiedProgram(artifact.schedule());
   TensorFeed weights(VerifiedStep::weights()), inputs(VerifiedStep::inputs());
-  Reference reference = *Reference::load(*artifact, weights, inputs);
+  Reference reference = *Reference::load(artifact, weights, inputs);
+  std::vector<Subject> subjects = *subjectsOf(program, reference.program());
   Exact exact = *Exact::make(reference, subjects, 1);
   std::vector<std::vector<Finding>> findings(2);
   auto body = [&](World &world) -> Status {
     ComputeScope compute(1);
-    MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(*artifact, program, world));
-    MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(weights));
-    MESHPLAN_RETURN_IF_ERROR(executor->loadInputs(inputs));
-    RankCheck check(*executor, world, subjects);
+    MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner, ProgramRunner::create(artifact, program, world));
+    MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(weights));
+    MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(inputs));
+    RankCheck check(runner, world, subjects);
     MESHPLAN_RETURN_IF_ERROR(check.run());
     MESHPLAN_ASSIGN_OR_RETURN(findings[world.rank()], check.find(world.rank() == 0 ? &exact : nullptr));
     return Status();
@@ -93,20 +88,19 @@ TEST(RankCheckTest, AWrongNorm) {
 
 /// One number that is wrong in no draw takes all of them.
 TEST(RankCheckTest, DrawsUntilItIsRightOrNoMoreCount) {
-  VerifiedStep step;
-  TemporaryDirectory folder;
-  step.write(folder / "a.sched");
-  auto artifact = loadSchedule(folder / "a.sched");
-  std::vector<Subject> subjects = *subjectsOf(**verifiedProgram(artifact->schedule()));
+  Artifact artifact = artifactAfter();
   TensorFeed weights(VerifiedStep::weights()), inputs(VerifiedStep::inputs());
   ComputeScope compute(1);
-  Reference reference = *Reference::load(*artifact, weights, inputs);
+  Reference reference = *Reference::load(artifact, weights, inputs);
+  std::vector<Subject> subjects = *subjectsOf(**verifiedProgram(artifact.schedule()), reference.program());
   auto drawsFor = [&](double lossError, double gradientError, bool isHalf) {
+    for (Subject &subject : subjects)
+      subject.isHalf = isHalf;
     Exact exact = *Exact::make(reference, subjects, 1);
     std::vector<Finding> findings(subjects.size());
     findings[0].errors = {lossError, lossError};
     findings[1].errors = {gradientError, gradientError};
-    EXPECT_TRUE(judgeWithDraws(subjects, std::span(&findings, 1), exact, isHalf).ok());
+    EXPECT_TRUE(judgeWithDraws(subjects, std::span(&findings, 1), exact).ok());
     return exact.draws();
   };
   EXPECT_EQ(drawsFor(0, 0, false), 1);

@@ -2,6 +2,7 @@
 
 #include "runtime/verify/subjects.h"
 
+#include "runtime/verify/reference.h"
 #include "test/unit/verify/verified_step.h"
 
 #include <gmock/gmock.h>
@@ -10,11 +11,9 @@ using namespace meshplan;
 
 namespace {
 
-Artifact written(VerifiedStep &step, const TemporaryDirectory &folder) {
-  step.write(folder / "a.sched");
-  auto artifact = loadSchedule(folder / "a.sched");
-  EXPECT_TRUE(artifact.ok()) << artifact.status().message();
-  return *std::move(artifact);
+/// The subjects of the program that is verified.
+Expected<std::vector<Subject>> subjectsIn(const Artifact &artifact) {
+  return subjectsOf(**verifiedProgram(artifact.schedule()), **findReference(artifact));
 }
 
 std::vector<std::string> namesOf(std::span<const Subject> subjects) {
@@ -24,15 +23,30 @@ std::vector<std::string> namesOf(std::span<const Subject> subjects) {
   return names;
 }
 
+/// Which subjects have the bounds of 16 bits, of a parameter in `dtype` that the model has in `exported`.
+std::vector<bool> halvesOf(DType dtype, DType exported) {
+  Artifact artifact = artifactAfter([&](VerifiedStep &step) {
+    auto setDtype = [](artifact::ProgramT &program, int value, DType own) {
+      program.values[value]->dtype = static_cast<artifact::DType>(own);
+    };
+    setDtype(step.step(), step.w, dtype);
+    setDtype(step.step(), step.changed, dtype);
+    setDtype(step.reference(), step.reference().parameters[0]->value, exported);
+  });
+  std::vector<Subject> subjects = *subjectsIn(artifact);
+  std::vector<bool> halves;
+  for (const Subject &subject : subjects)
+    halves.push_back(subject.isHalf);
+  return halves;
+}
+
 } // namespace
 
 TEST(SubjectsTest, OfAStep) {
   VerifiedStep step;
-  TemporaryDirectory folder;
-  Artifact artifact = written(step, folder);
-  const artifact::Program &program = **verifiedProgram(artifact.schedule());
-  EXPECT_EQ(program.name()->string_view(), "step");
-  auto subjects = subjectsOf(program);
+  Artifact artifact = artifactAfter();
+  EXPECT_EQ((*verifiedProgram(artifact.schedule()))->name()->string_view(), "step");
+  auto subjects = subjectsIn(artifact);
   ASSERT_TRUE(subjects.ok()) << subjects.status().message();
   EXPECT_THAT(namesOf(*subjects),
               testing::ElementsAre("output loss (one)", "gradient w", "gradient norm of all (one)", "parameter w"));
@@ -42,52 +56,43 @@ TEST(SubjectsTest, OfAStep) {
   EXPECT_EQ(parameter.made, step.changed);
   EXPECT_EQ(parameter.placed, 0);
   EXPECT_EQ(parameter.optimizer.rate, 0.1);
-  EXPECT_FALSE(hasHalfParameters(program));
 }
 
 TEST(SubjectsTest, OfAStepThatKeepsItsGradients) {
-  VerifiedStep step;
-  step.step().updates.clear();
-  step.call("meshplan.sgd").target = "meshplan.keep";
-  step.call("meshplan.keep").overwrites.clear();
-  auto &port = *step.step().outputs.emplace_back(std::make_unique<artifact::PortT>());
-  port.name = "gradients.w";
-  port.value = step.gradient;
-  TemporaryDirectory folder;
-  Artifact artifact = written(step, folder);
-  auto subjects = subjectsOf(**verifiedProgram(artifact.schedule()));
-  EXPECT_THAT(namesOf(*subjects),
+  Artifact artifact = artifactAfter([](VerifiedStep &step) {
+    step.step().updates.clear();
+    step.call("meshplan.sgd").target = "meshplan.keep";
+    step.call("meshplan.keep").overwrites.clear();
+    auto &port = *step.step().outputs.emplace_back(std::make_unique<artifact::PortT>());
+    port.name = "gradients.w";
+    port.value = step.gradient;
+  });
+  EXPECT_THAT(namesOf(*subjectsIn(artifact)),
               testing::ElementsAre("output loss (one)", "gradient w", "gradient norm of all (one)"));
 }
 
 TEST(SubjectsTest, OfAForwardProgram) {
-  VerifiedStep step;
-  step.step().name = "forward";
-  step.step().gradients.clear();
-  TemporaryDirectory folder;
-  Artifact artifact = written(step, folder);
-  auto subjects = subjectsOf(**verifiedProgram(artifact.schedule()));
-  EXPECT_EQ(namesOf(*subjects).front(), "output loss (one)");
+  Artifact artifact = artifactAfter([](VerifiedStep &step) {
+    step.step().name = "forward";
+    step.step().gradients.clear();
+  });
+  EXPECT_EQ(namesOf(*subjectsIn(artifact)).front(), "output loss (one)");
 }
 
 TEST(SubjectsTest, Refusals) {
-  VerifiedStep step;
-  step.step().gradients.clear();
-  TemporaryDirectory folder;
-  Artifact artifact = written(step, folder);
-  EXPECT_EQ(subjectsOf(**verifiedProgram(artifact.schedule())).status().message(),
+  EXPECT_EQ(subjectsIn(artifactAfter([](VerifiedStep &step) { step.step().gradients.clear(); })).status().message(),
             "program 'step' does not say which values are gradients; help: compile the plan again, with this version");
-  step.step().name = "eval";
-  Artifact other = written(step, folder);
-  EXPECT_EQ(verifiedProgram(other.schedule()).status().message(),
+  Artifact artifact = artifactAfter([](VerifiedStep &step) { step.step().name = "eval"; });
+  EXPECT_EQ(verifiedProgram(artifact.schedule()).status().message(),
             "the schedule has no program 'forward'; it has eval, reference");
 }
 
-TEST(SubjectsTest, HalfParameters) {
-  VerifiedStep step;
-  step.step().values[step.w]->dtype = artifact::DType::bf16;
-  step.step().updates.clear();
-  TemporaryDirectory folder;
-  Artifact artifact = written(step, folder);
-  EXPECT_TRUE(hasHalfParameters(*artifact.schedule().programs()->Get(0)));
+/// Loss, gradient and norm are as the model's parameters are, and the parameter is as the program keeps it.
+TEST(SubjectsTest, SixteenBitsOfTheModelAndOfTheProgram) {
+  using testing::ElementsAre;
+  EXPECT_THAT(halvesOf(DType::f32, DType::f32), ElementsAre(false, false, false, false));
+  EXPECT_THAT(halvesOf(DType::bf16, DType::bf16), ElementsAre(true, true, true, true));
+  EXPECT_THAT(halvesOf(DType::f16, DType::f16), ElementsAre(true, true, true, true));
+  EXPECT_THAT(halvesOf(DType::f32, DType::bf16), ElementsAre(true, true, true, false)) << "storage f32";
+  EXPECT_THAT(halvesOf(DType::bf16, DType::f32), ElementsAre(false, false, false, true)) << "storage bf16";
 }

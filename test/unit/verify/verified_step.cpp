@@ -2,6 +2,8 @@
 
 #include "test/unit/verify/verified_step.h"
 
+#include <gtest/gtest.h>
+
 using namespace meshplan;
 
 ScheduleBuilder meshplan::referenceAlone() {
@@ -73,4 +75,14 @@ artifact::ComputeT &VerifiedStep::call(const std::string &target) {
     if (auto *compute = instruction->action.AsCompute(); compute && compute->target == target)
       return *compute;
   throw std::logic_error("no call of " + target);
+}
+
+Artifact meshplan::artifactAfter(const std::function<void(VerifiedStep &)> &change) {
+  VerifiedStep step;
+  change(step);
+  TemporaryDirectory folder;
+  step.write(folder / "a.sched");
+  auto artifact = loadSchedule(folder / "a.sched");
+  EXPECT_TRUE(artifact.ok()) << artifact.status().message();
+  return *std::move(artifact);
 }

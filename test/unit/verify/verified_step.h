@@ -5,6 +5,8 @@
 
 #include "test/unit/exec/run_schedule.h"
 
+#include <functional>
+
 namespace meshplan {
 
 /// loss = sum(w x) on two ranks, each with half of w: the gradient of w is x, here made as relu(x). SGD with clipping,
@@ -27,6 +29,9 @@ public:
 private:
   ScheduleBuilder builder{{{"dp", 2}}};
 };
+
+/// The file of the step, loaded, after a change of it.
+Artifact artifactAfter(const std::function<void(VerifiedStep &)> &change = [](VerifiedStep &) {});
 
 /// A reference alone: loss = sum(w x).
 ScheduleBuilder referenceAlone();

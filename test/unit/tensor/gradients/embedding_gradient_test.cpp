@@ -113,4 +113,15 @@ TEST(EmbeddingGradientTest, Refusals) {
   };
   EXPECT_EQ(failure(at::ones({4})), "weight must have 2 dims, it has 1");
   EXPECT_EQ(failure(at::ones({4, 2})), "gradient [2, 3] does not fit indices [2] and weight [4, 2]");
+  EXPECT_EQ(failure(at::Tensor()), "there is neither a weight nor a number of rows");
+}
+
+/// A table of which only the number of rows is known.
+TEST(EmbeddingGradientTest, WithoutATable) {
+  at::Tensor gradient = at::randn({5, 3}), indices = at::tensor({7, 2, 9, 4, 2}, at::kLong);
+  std::vector<Argument> arguments{
+      value("gradient", 0), value("indices", 1), {"offset", int64_t(2)}, {"rows", int64_t(6)}};
+  at::Tensor own = callOperator("meshplan.embedding_gradient", {gradient, indices}, arguments)[0];
+  at::Tensor whole = at::embedding_dense_backward(gradient, indices, 10, /*padding_idx=*/-1, false);
+  EXPECT_TRUE(at::equal(own, whole.narrow(0, 2, 6)));
 }

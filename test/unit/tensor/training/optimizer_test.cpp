@@ -233,4 +233,46 @@ TEST(Optimizer, TheNormOfAllGradients) {
   EXPECT_NEAR(factor(0.5), 0.5 / (norm + 1e-6), 1e-6);
 }
 
+/// The norm and the factor of gradients that are too large by a scale.
+TEST(Optimizer, TheNormOfScaledGradients) {
+  auto factor = [](double squares, double scale, double limit) {
+    return callOperator("meshplan.clip_factor", {at::scalar_tensor(squares), scalar(scale)},
+                        {value("squared_norm", 0), value("scale", 1), number("limit", limit)})[0];
+  };
+  EXPECT_EQ(factor(256, 64, 1).scalar_type(), at::kFloat);
+  EXPECT_EQ(factor(256, 64, 1).item<double>(), 1.0 / 64) << "their norm is 1/4";
+  EXPECT_NEAR(factor(4096 * 16, 64, 1).item<double>(), 1 / (4 + 1e-6) / 64, 1e-9) << "their norm is 4";
+}
+
+/// With gradients that are no numbers every optimizer leaves parameter and states as they are.
+TEST(Optimizer, AStepThatIsSkipped) {
+  at::Tensor parameter = at::randn({5, 3}), gradient = at::full({5, 3}, NAN), first = at::randn({5, 3}),
+             second = at::randn({5, 3}).abs();
+  const at::Tensor tensors[] = {parameter, first, second};
+  const at::Tensor before[] = {parameter.clone(), first.clone(), second.clone()};
+  at::Tensor count = at::scalar_tensor(15, at::kLong);
+  std::vector<at::Tensor> given{parameter, gradient, scalar(0.1), scalar(2), count, first, second};
+  std::vector<Argument> common{value("parameter", 0), value("gradient", 1), value("learning_rate", 2),
+                               value("nonfinite", 4), number("weight_decay", 0.1)};
+  auto with = [&](std::initializer_list<Argument> more) {
+    std::vector<Argument> arguments = common;
+    arguments.insert(arguments.end(), more);
+    return arguments;
+  };
+  auto adamArguments = with({value("average", 5), value("square_average", 6), value("step", 3), number("beta1", 0.8),
+                             number("beta2", 0.9), number("eps", 1e-6), flag("decoupled", true)});
+  auto momentumArguments = with(
+      {value("momentum", 5), value("step", 3), number("rate", 0.9), number("dampening", 0), flag("nesterov", false)});
+  callOperator("meshplan.sgd", given, common);
+  callOperator("meshplan.sgd_momentum", given, momentumArguments, 2);
+  callOperator("meshplan.adam", given, adamArguments, 3);
+  for (size_t i = 0; i < 3; ++i)
+    EXPECT_TRUE(at::equal(tensors[i], before[i])) << i;
+  // None of them are none.
+  gradient.fill_(1);
+  count.fill_(0);
+  callOperator("meshplan.adam", given, adamArguments, 3);
+  EXPECT_FALSE(at::equal(parameter, before[0]));
+}
+
 } // namespace

@@ -1,6 +1,6 @@
 //===- settings_test.cpp - learning rates and step numbers ----------------===//
 
-#include "runtime/exec/settings.h"
+#include "runtime/exec/numbers/settings.h"
 #include "test/unit/exec/loaded_schedule.h"
 #include "test/unit/exec/schedule_builder.h"
 
@@ -117,6 +117,30 @@ TEST_F(SettingsTest, StepsAreCountedFromTheFirst) {
             "the setting 'step' is 0, it must be a whole number from 1 to 2147483647");
 }
 
+/// A rate with a schedule depends on the number of the step, also where the program does not read that.
+TEST(Settings, StepsAreCountedForAnyRateWithASchedule) {
+  ScheduleBuilder builder({{"tp", 1}});
+  for (const char *name : {"optimizer.lr", "optimizer.group1.lr"}) {
+    auto &setting = *builder.program().settings.emplace_back(std::make_unique<artifact::SettingT>());
+    setting.name = name;
+    setting.value = builder.value({}, DType::f64);
+    setting.number = 1;
+  }
+  auto setStep = [](const LoadedSchedule &loaded, double &rate) {
+    Settings settings(loaded.program());
+    Status status = settings.set("step", 3);
+    rate = settings.numberAt(*loaded.program().settings()->Get(1), 0);
+    return status;
+  };
+  double rate = 0;
+  EXPECT_EQ(setStep(LoadedSchedule(builder), rate).message(),
+            "the program has no setting 'step'; it has optimizer.lr, optimizer.group1.lr");
+  builder.program().settings[1]->schedule = std::make_unique<artifact::RateScheduleT>();
+  builder.program().settings[1]->schedule->warmup = 4;
+  EXPECT_TRUE(setStep(LoadedSchedule(builder), rate).ok());
+  EXPECT_DOUBLE_EQ(rate, 0.75) << "the third of four steps";
+}
+
 TEST_F(SettingsTest, TheMicrobatchFollowsFromTheRun) {
   add("microbatch", 0);
   LoadedSchedule with(builder);
@@ -125,7 +149,7 @@ TEST_F(SettingsTest, TheMicrobatchFollowsFromTheRun) {
   settings.setMicrobatch(3);
   EXPECT_EQ(settings.numberAt(*own.settings()->Get(4), 9), 3);
   EXPECT_EQ(settings.set("microbatch", 1).message(),
-            "the program has no setting 'microbatch'; it has optimizer.lr, optimizer.group1.lr, step, seed");
+            "the program has no setting 'microbatch'; it has optimizer.lr, optimizer.group1.lr, seed, step");
 }
 
 TEST_F(SettingsTest, SeedsAreWholeNumbers) {
@@ -142,7 +166,7 @@ TEST_F(SettingsTest, SeedsAreWholeNumbers) {
 TEST_F(SettingsTest, UnknownNames) {
   Settings settings(program());
   EXPECT_EQ(settings.set("lr", 1).message(),
-            "the program has no setting 'lr'; it has optimizer.lr, optimizer.group1.lr, step, seed");
+            "the program has no setting 'lr'; it has optimizer.lr, optimizer.group1.lr, seed, step");
 }
 
 TEST_F(SettingsTest, BecomeTensors) {

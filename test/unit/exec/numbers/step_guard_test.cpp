@@ -1,0 +1,57 @@
+//===- step_guard_test.cpp - behind steps that were no numbers ------------===//
+
+#include "runtime/exec/numbers/step_guard.h"
+
+#include <gtest/gtest.h>
+
+using namespace meshplan;
+
+namespace {
+
+/// A guard of these numbers, in a buffer of its own.
+class StepGuardTest : public testing::Test {
+protected:
+  const artifact::Guard *make(double growth, double backoff, int64_t interval) {
+    builder.Clear();
+    artifact::GuardT guard;
+    guard.output = "nonfinite";
+    guard.growth = growth;
+    guard.backoff = backoff;
+    guard.interval = interval;
+    builder.Finish(artifact::Guard::Pack(builder, &guard));
+    return flatbuffers::GetRoot<artifact::Guard>(builder.GetBufferPointer());
+  }
+
+  flatbuffers::FlatBufferBuilder builder;
+};
+
+// The numbers of torch.amp.GradScaler(init_scale=8, growth_factor=2, backoff_factor=0.5, growth_interval=3).
+TEST_F(StepGuardTest, ScalesAsGradScaler) {
+  StepGuard guard(make(2, 0.5, 3), 8);
+  struct {
+    int64_t nonfinite;
+    double scale;
+  } steps[] = {{0, 8}, {0, 8}, {0, 16}, {0, 16}, {0, 16}, {7, 8}, {1, 4}, {0, 4}, {0, 4}, {0, 8}, {0, 8}, {2, 4}};
+  for (const auto &step : steps) {
+    guard.take(step.nonfinite);
+    EXPECT_EQ(guard.lossScale(), step.scale);
+  }
+  EXPECT_EQ(guard.skipped(), 3);
+}
+
+TEST_F(StepGuardTest, AScaleThatIsStatedStays) {
+  StepGuard guard(make(0, 0, 0), 1024);
+  for (int64_t nonfinite : {0, 5, 0})
+    guard.take(nonfinite);
+  EXPECT_EQ(guard.lossScale(), 1024);
+  EXPECT_EQ(guard.skipped(), 1);
+}
+
+TEST_F(StepGuardTest, WithoutAGuardEveryStepCounts) {
+  StepGuard guard(nullptr, 1);
+  guard.take(3);
+  EXPECT_EQ(guard.skipped(), 0);
+  EXPECT_EQ(guard.lossScale(), 1);
+}
+
+} // namespace

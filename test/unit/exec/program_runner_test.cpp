@@ -1,0 +1,209 @@
+//===- program_runner_test.cpp - a step and what runs before it -----------===//
+//
+// loss = sum(x w) / sum(x) on two ranks, each with half of the rows of x, in four microbatches: the gradient of w is
+// the sum of the rows over the sum of all. What is divided by is counted in all microbatches first; then three of them
+// add to the gradient, and the step adds the last one, reduces and changes w by SGD.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/exec/program_runner.h"
+
+#include "runtime/comm/threads/run_threads.h"
+#include "runtime/tensor/compute_scope.h"
+#include "runtime/tensor/torch/access.h"
+#include "test/unit/exec/run_schedule.h"
+
+#include <gmock/gmock.h>
+
+using namespace meshplan;
+
+namespace {
+
+constexpr int64_t microbatches = 4;
+
+/// One of the programs: it reads a microbatch of x and adds to accumulators.
+class Pass {
+public:
+  Pass(const std::string &name, int64_t runs) {
+    builder.program().name = name;
+    builder.program().runs = runs;
+    int x = builder.input("x", {{8, {"dp"}}, {3}}), number = setting("microbatch", 0);
+    rows = builder.value({{8 / microbatches, {"dp"}}, {3}});
+    builder.compute("meshplan.take_microbatch",
+                    {tensorArg("self", x), tensorArg("index", number), integerArg("dim", literal(0)),
+                     integerArg("count", literal(microbatches))},
+                    {rows});
+  }
+
+  int setting(const std::string &name, double number) {
+    auto &setting = *builder.program().settings.emplace_back(std::make_unique<artifact::SettingT>());
+    setting.name = name;
+    setting.number = number;
+    return setting.value = builder.value({});
+  }
+
+  /// Addends of ranks, zeros at the beginning of a step.
+  int accumulator(const std::string &name, std::vector<TestDim> dims) {
+    auto &accumulator = *builder.program().accumulators.emplace_back(std::make_unique<artifact::AccumulatorT>());
+    accumulator.name = name;
+    return accumulator.value = builder.value(std::move(dims), DType::f64, {"dp"});
+  }
+
+  /// Calls what changes `target` in place; the result is the target's next value.
+  int change(const std::string &call, int target, std::vector<artifact::ArgT> arguments) {
+    artifact::ProgramT &program = builder.program();
+    int changed = static_cast<int>(program.values.size());
+    program.values.push_back(std::make_unique<artifact::ValueT>(*program.values[target]));
+    builder.compute(call, std::move(arguments), {changed});
+    program.instructions.back()->action.AsCompute()->overwrites = {target};
+    auto &update = *program.updates.emplace_back(std::make_unique<artifact::UpdateT>());
+    update.value = changed;
+    update.target = target;
+    return changed;
+  }
+
+  int accumulate(int target, int addend) {
+    return change("meshplan.accumulate", target, {tensorArg("self", target), tensorArg("addend", addend)});
+  }
+
+  /// Adds the sum of the rows to the gradient.
+  int addRows() {
+    int sum = builder.value({{3}}, DType::f64, {"dp"});
+    builder.compute("aten.sum.dim_IntList", {tensorArg("self", rows), integersArg("dim", {literal(0)})}, {sum});
+    return accumulate(accumulator("gradient of w", {{3}}), sum);
+  }
+
+  /// An all-reduce of addends.
+  int reduced(int addends, std::vector<TestDim> dims) {
+    int sum = builder.value(std::move(dims));
+    builder.collective(Kind::all_reduce, {"dp"}, addends, sum);
+    return sum;
+  }
+
+  std::unique_ptr<artifact::ProgramT> take() { return std::move(builder.schedule().programs[0]); }
+
+  ScheduleBuilder builder{{{"dp", 2}}};
+  int rows;
+};
+
+std::unique_ptr<artifact::ProgramT> countingPass() {
+  Pass pass("count0", microbatches);
+  int sum = pass.builder.value({}, DType::f64, {"dp"});
+  pass.builder.compute("aten.sum.default", {tensorArg("self", pass.rows)}, {sum});
+  pass.accumulate(pass.accumulator("count", {}), sum);
+  return pass.take();
+}
+
+std::unique_ptr<artifact::ProgramT> addingPass() {
+  Pass pass("accumulate", microbatches - 1);
+  pass.addRows();
+  return pass.take();
+}
+
+class ProgramRunnerTest : public testing::Test {
+protected:
+  ProgramRunnerTest() {
+    Pass step("step", 0);
+    int w = step.builder.parameter({"w"}, {{3}}), rate = step.setting("optimizer.lr", 0.5);
+    gradient = step.reduced(step.addRows(), {{3}});
+    int count = step.reduced(step.accumulator("count", {}), {}), mean = step.builder.value({{3}});
+    step.builder.compute("aten.div.Tensor", {tensorArg("self", gradient), tensorArg("other", count)}, {mean});
+    step.change("meshplan.sgd", w,
+                {tensorArg("parameter", w), tensorArg("gradient", mean), tensorArg("learning_rate", rate),
+                 realArg("weight_decay", 0)});
+    auto &programs = step.builder.schedule().programs;
+    programs.push_back(countingPass());
+    programs.push_back(addingPass());
+    step.builder.write(folder / "a.sched");
+    auto loaded = loadSchedule(folder / "a.sched");
+    EXPECT_TRUE(loaded.ok()) << loaded.status().message();
+    artifact.emplace(*std::move(loaded));
+  }
+
+  /// Runs `body` on both ranks behind loading; w of each rank, which has all of it, must be the same in the end.
+  at::Tensor train(const std::function<Status(ProgramRunner &)> &body) {
+    std::vector<at::Tensor> held(2);
+    auto statuses = runThreads(2, {}, [&](World &world) -> Status {
+      ComputeScope scope(1);
+      MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner, ProgramRunner::create(*artifact, program("step"), world));
+      MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(TensorFeed({{"w", w}})));
+      MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(TensorFeed({{"x", x}})));
+      MESHPLAN_RETURN_IF_ERROR(body(runner));
+      EXPECT_EQ(runner.executor().residentBytes().accumulators, (3 + 1) * 8);
+      MESHPLAN_ASSIGN_OR_RETURN(Tensor own, runner.executor().current("w"));
+      held[world.rank()] = unwrap(own).clone();
+      return Status();
+    });
+    for (const Status &status : statuses)
+      EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_TRUE(at::equal(held[0], held[1]));
+    return held[0];
+  }
+
+  const artifact::Program &program(std::string_view name) { return **findProgram(artifact->schedule(), name); }
+
+  TemporaryDirectory folder;
+  std::optional<Artifact> artifact;
+  int gradient = -1;
+  at::Tensor w = at::tensor({1.0, -2.0, 0.5}, at::kDouble), x = at::arange(24, at::kDouble).reshape({8, 3}) + 1;
+  at::Tensor exact = x.sum(0) / x.sum();
+};
+
+TEST_F(ProgramRunnerTest, AllMicrobatchesCountOnce) {
+  at::Tensor trained = train([](ProgramRunner &runner) { return runner.run(); });
+  EXPECT_TRUE(at::allclose(trained, w - 0.5 * exact, 0, 1e-15));
+}
+
+TEST_F(ProgramRunnerTest, EachStepBeginsWithZeros) {
+  at::Tensor trained = train([](ProgramRunner &runner) -> Status {
+    for (int64_t step = 0; step < 3; ++step) {
+      EXPECT_EQ(runner.executor().steps(), step) << "microbatches do not count";
+      MESHPLAN_RETURN_IF_ERROR(runner.run());
+    }
+    return Status();
+  });
+  EXPECT_TRUE(at::allclose(trained, w - 1.5 * exact, 0, 1e-15));
+}
+
+TEST_F(ProgramRunnerTest, NewInputsReachAllPrograms) {
+  at::Tensor other = x.flip(1) * x;
+  at::Tensor trained = train([&](ProgramRunner &runner) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(runner.run());
+    MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(TensorFeed({{"x", other}})));
+    return runner.run();
+  });
+  EXPECT_TRUE(at::allclose(trained, w - 0.5 * (exact + other.sum(0) / other.sum()), 0, 1e-15));
+}
+
+TEST_F(ProgramRunnerTest, NumbersOfTheRun) {
+  at::Tensor trained = train([](ProgramRunner &runner) -> Status {
+    EXPECT_EQ(runner.setNumber("rate", 1).message(), "the program has no setting 'rate'; it has optimizer.lr");
+    MESHPLAN_RETURN_IF_ERROR(runner.setNumber("optimizer.lr", 2));
+    return runner.run();
+  });
+  EXPECT_TRUE(at::allclose(trained, w - 2 * exact, 0, 1e-15)) << "the passes before the step have no rate";
+}
+
+TEST_F(ProgramRunnerTest, AnObserverSeesTheSumOfAll) {
+  train([&](ProgramRunner &runner) -> Status {
+    int seen = 0;
+    Observer observer{{gradient}, [&](int, const Tensor &tensor) {
+                        EXPECT_TRUE(at::equal(unwrap(tensor), x.sum(0)));
+                        ++seen;
+                      }};
+    MESHPLAN_RETURN_IF_ERROR(runner.run(nullptr, &observer));
+    EXPECT_EQ(seen, 1);
+    return Status();
+  });
+}
+
+TEST_F(ProgramRunnerTest, WhatOnlyAStepRuns) {
+  auto statuses = runThreads(
+      2, {}, [&](World &world) { return ProgramRunner::create(*artifact, program("accumulate"), world).status(); });
+  for (const Status &status : statuses) {
+    EXPECT_EQ(status.code(), StatusCode::invalid);
+    EXPECT_EQ(status.message(), "program 'accumulate' is run by each step; help: run the program 'step'");
+  }
+}
+
+} // namespace

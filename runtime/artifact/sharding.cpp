@@ -31,6 +31,13 @@ const artifact::Parameter *findParameter(const artifact::Program &program, std::
   return nullptr;
 }
 
+std::vector<std::string> namesOf(const artifact::Parameter &parameter) {
+  std::vector<std::string> names;
+  for (const flatbuffers::String *name : *parameter.names())
+    names.push_back(name->str());
+  return names;
+}
+
 std::vector<int64_t> meshSizesOf(const AxisVector *axes) {
   std::vector<int64_t> sizes;
   if (axes)

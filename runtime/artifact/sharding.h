@@ -8,6 +8,7 @@
 #define MESHPLAN_RUNTIME_ARTIFACT_SHARDING_H
 
 #include "runtime/base/dtype.h"
+#include "runtime/base/status.h"
 #include "runtime/schema/extent.h"
 #include "runtime/schema/schedule_generated.h"
 
@@ -29,6 +30,9 @@ DimSharding dimShardingOf(const artifact::Dim &dim);
 
 /// The parameter of this first name, or null.
 const artifact::Parameter *findParameter(const artifact::Program &program, std::string_view name);
+
+/// All names of a parameter, the first one first.
+std::vector<std::string> namesOf(const artifact::Parameter &parameter);
 
 /// Sizes of the axes of a mesh, outermost first.
 std::vector<int64_t> meshSizesOf(const AxisVector *axes);
@@ -52,11 +56,25 @@ std::vector<std::vector<Range>> localRangesOf(const artifact::Value &value, std:
 
 inline bool isFlat(const artifact::Value &value) { return value.flat_axes() && value.flat_axes()->size() > 0; }
 
+/// Visits each input of a collective with its output, as `Status visit(int32_t input, int32_t output)`; stops at the
+/// first failure. There are as many of one as of the other (verified).
+template <typename Visit> Status forEachMoved(const artifact::Start &start, const Visit &visit) {
+  MESHPLAN_RETURN_IF_ERROR(visit(start.input(), start.output()));
+  for (flatbuffers::uoffset_t i = 0; start.more_inputs() && i < start.more_inputs()->size(); ++i)
+    MESHPLAN_RETURN_IF_ERROR(visit(start.more_inputs()->Get(i), start.more_outputs()->Get(i)));
+  return Status();
+}
+
 /// True if the collective gathers flat values or makes them.
 inline bool isAboutFlat(const artifact::Start &start) {
   using artifact::CollectiveKind;
   return start.dim() == -1 &&
          (start.kind() == CollectiveKind::all_gather || start.kind() == CollectiveKind::reduce_scatter);
+}
+
+/// True if the collective moves runs of elements in one piece: it is about flat tensors, or about several.
+inline bool isBucket(const artifact::Start &start) {
+  return isAboutFlat(start) || (start.more_inputs() && start.more_inputs()->size() > 0);
 }
 
 /// Of the elements that the dims leave to the rank at `coordinate`, in row-major order, those that it holds: all of

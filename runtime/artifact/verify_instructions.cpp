@@ -13,21 +13,25 @@ class Walk {
 public:
   Walk(const artifact::Schedule &schedule, const artifact::Program &program)
       : schedule(schedule), program(program), states(program.values()->size(), State::undefined),
-        readers(program.values()->size(), 0) {}
+        readers(program.values()->size(), 0), isGiven(program.values()->size(), false) {}
 
-  Status define(int32_t value);
+  /// A value that is there before the first instruction.
+  Status give(int32_t value);
   Status instruction(const artifact::Instruction &instruction);
   Status finish();
 
 private:
   enum class State : uint8_t { undefined, live, arriving, overwritten, freed };
 
+  Status define(int32_t value);
   Status use(int32_t value) const;
   Status action(const artifact::Instruction &instruction);
   Status compute(const artifact::Compute &compute);
   Status overwrite(int32_t value);
   Status argument(const artifact::Arg &arg) const;
   Status integer(const artifact::IntExpr &expression) const;
+  Status content(const artifact::Arg &arg) const;
+  Status microbatchScales(const artifact::Arg &arg) const;
   Status start(const artifact::Start &start);
   Status bucket(const artifact::Start &start) const;
   Status wait(const artifact::Wait &wait);
@@ -40,25 +44,24 @@ private:
   const artifact::Program &program;
   std::vector<State> states;
   std::vector<int32_t> readers; // collectives in flight that read the value
+  std::vector<bool> isGiven;    // no instruction makes the value
   std::map<int32_t, const artifact::Start *> inFlight;
   int64_t lastSequence = -1;
 };
 
 template <typename Vector> int64_t sizeOf(const Vector *vector) { return vector ? vector->size() : 0; }
 
-/// Visits each input of a collective with its output.
-template <typename Visit> Status forEachMoved(const artifact::Start &start, const Visit &visit) {
-  MESHPLAN_RETURN_IF_ERROR(visit(start.input(), start.output()));
-  for (int64_t i = 0; i < sizeOf(start.more_inputs()); ++i)
-    MESHPLAN_RETURN_IF_ERROR(visit(start.more_inputs()->Get(i), start.more_outputs()->Get(i)));
-  return Status();
-}
-
 Status Walk::define(int32_t value) {
   MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
   if (states[value] != State::undefined)
     return corrupted("value ", value, " is defined twice");
   states[value] = State::live;
+  return Status();
+}
+
+Status Walk::give(int32_t value) {
+  MESHPLAN_RETURN_IF_ERROR(define(value));
+  isGiven[value] = true;
   return Status();
 }
 
@@ -101,7 +104,35 @@ Status Walk::integer(const artifact::IntExpr &expression) const {
   return Status();
 }
 
+/// As many as integers; the number of a microbatch, below 2^32, times the rest stays in 64 bits.
+Status Walk::microbatchScales(const artifact::Arg &arg) const {
+  MESHPLAN_RETURN_IF_ERROR(verifyAligned("microbatch_scales", arg.microbatch_scales()));
+  if (!arg.microbatch_scales())
+    return Status();
+  if (arg.kind() != artifact::ArgKind::integer && arg.kind() != artifact::ArgKind::int_list)
+    return corrupted("microbatch_scales of no integer");
+  if (sizeOf(arg.microbatch_scales()) != sizeOf(arg.ints()))
+    return corrupted(sizeOf(arg.microbatch_scales()), " microbatch_scales of ", sizeOf(arg.ints()), " ints");
+  for (flatbuffers::uoffset_t i = 0; i < arg.microbatch_scales()->size(); ++i) {
+    const artifact::IntExpr &expression = *arg.ints()->Get(i);
+    int64_t scale = arg.microbatch_scales()->Get(i);
+    if (scale == 0)
+      continue;
+    if (expression.value() == -1)
+      return corrupted("ints[", i, "] depends on the microbatch, but on no value");
+    int64_t extent = valueAt(expression.value()).dims()->Get(expression.dim())->extent();
+    if (int64_t product; __builtin_mul_overflow(scale, extent, &product) || product > INT32_MAX || product < INT32_MIN)
+      return corrupted("ints[", i, "]: microbatches make it overflow");
+  }
+  return Status();
+}
+
 Status Walk::argument(const artifact::Arg &arg) const {
+  MESHPLAN_RETURN_IF_ERROR(content(arg));
+  return microbatchScales(arg);
+}
+
+Status Walk::content(const artifact::Arg &arg) const {
   using artifact::ArgKind;
   MESHPLAN_RETURN_IF_ERROR(verifyAligned("ints", arg.ints()));
   MESHPLAN_RETURN_IF_ERROR(verifyAligned("reals", arg.reals()));
@@ -177,13 +208,15 @@ Status Walk::start(const artifact::Start &start) {
 
 /// What is moved in one piece is one buffer.
 Status Walk::bucket(const artifact::Start &start) const {
+  if (!isBucket(start))
+    return Status();
+  // Not every backend finds an extreme itself, and a gather of all is for one tensor along dims.
+  if (start.reduction() > artifact::Reduction::sum)
+    return corrupted("flat tensors, or several, in a reduction that is no sum");
   if (sizeOf(start.more_inputs()) == 0)
     return Status();
   if (!isAboutFlat(start) && start.kind() != artifact::CollectiveKind::all_reduce)
     return corrupted("several tensors in a collective that moves one");
-  // Not every backend finds an extreme itself, and a gather of all is for one tensor.
-  if (start.reduction() > artifact::Reduction::sum)
-    return corrupted("several tensors in a reduction that is no sum");
   for (int32_t input : *start.more_inputs())
     if (valueAt(input).dtype() != valueAt(start.input()).dtype())
       return corrupted("tensors of several dtypes in one collective");
@@ -248,7 +281,7 @@ Status Walk::finish() {
   if (!inFlight.empty())
     return corrupted("collective ", inFlight.begin()->first, " has no wait");
   MESHPLAN_RETURN_IF_ERROR(verifyEach("gradients", program.gradients(), [&](const artifact::Gradient *gradient) {
-    bool isMade = states[gradient->value()] != State::undefined;
+    bool isMade = states[gradient->value()] != State::undefined && !isGiven[gradient->value()];
     return isMade ? Status() : corrupted("value ", gradient->value(), " is made by no instruction");
   }));
   MESHPLAN_RETURN_IF_ERROR(
@@ -262,7 +295,7 @@ Status verifyInstructions(const artifact::Schedule &schedule, const artifact::Pr
                           std::span<const int32_t> defined) {
   Walk walk(schedule, program);
   for (int32_t value : defined)
-    MESHPLAN_RETURN_IF_ERROR(walk.define(value));
+    MESHPLAN_RETURN_IF_ERROR(walk.give(value));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("instructions", program.instructions(),
                                       [&](const artifact::Instruction *each) { return walk.instruction(*each); }));
   return walk.finish();

@@ -3,6 +3,7 @@
 #include "runtime/artifact/meaning.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace meshplan {
 
@@ -145,6 +146,24 @@ Status verifyLoss(const artifact::Program &program) {
   return corrupted("loss: there is no output '", program.loss()->string_view(), "'");
 }
 
+Status verifyGuard(const artifact::Program &program) {
+  const artifact::Guard *guard = program.guard();
+  if (!guard)
+    return Status();
+  bool isScaled = guard->interval() == 0 || (guard->interval() > 0 && guard->growth() >= 1 && guard->backoff() > 0 &&
+                                             guard->backoff() < 1 && std::isfinite(guard->growth()));
+  if (!isScaled)
+    return corrupted("guard: a scale of the loss that grows by ", guard->growth(), " and falls by ", guard->backoff());
+  for (flatbuffers::uoffset_t i = 0; program.outputs() && i < program.outputs()->size(); ++i)
+    if (const artifact::Port &port = *program.outputs()->Get(i);
+        port.name()->string_view() == guard->output()->string_view()) {
+      const artifact::Value &value = *program.values()->Get(port.value());
+      bool isOne = value.dtype() == artifact::DType::i64 && value.dims()->size() == 0;
+      return isOne ? Status() : corrupted("guard: output '", guard->output()->string_view(), "' is not one i64");
+    }
+  return corrupted("guard: there is no output '", guard->output()->string_view(), "'");
+}
+
 Status verifyMemory(const artifact::Memory *memory) {
   if (memory && (memory->parameters() < 0 || memory->constants() < 0 || memory->inputs() < 0 || memory->peak() < 0 ||
                  memory->states() < 0 || memory->accumulators() < 0))
@@ -199,6 +218,7 @@ Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program
   MESHPLAN_RETURN_IF_ERROR(verifyUpdates(program));
   MESHPLAN_RETURN_IF_ERROR(verifyGradients(program));
   MESHPLAN_RETURN_IF_ERROR(verifyLoss(program));
+  MESHPLAN_RETURN_IF_ERROR(verifyGuard(program));
   MESHPLAN_RETURN_IF_ERROR(verifyMemory(program.memory()));
   return verifyInstructions(schedule, program, definitions.values());
 }

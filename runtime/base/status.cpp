@@ -24,6 +24,8 @@ std::string_view statusCodeName(StatusCode code) {
     return "peer lost";
   case StatusCode::aborted:
     return "aborted";
+  case StatusCode::numericFault:
+    return "numeric fault";
   case StatusCode::internal:
     return "internal";
   }

@@ -22,15 +22,16 @@ namespace meshplan {
 
 enum class StatusCode : unsigned char {
   ok,
-  invalid,     ///< the caller or the user asked for something that cannot be
-  notFound,    ///< a file, a tensor or a name that does not exist
-  corrupted,   ///< a file whose bytes or meaning are wrong
-  unsupported, ///< right, but not handled
-  io,          ///< the operating system refused to read or write
-  timeout,     ///< a peer did not arrive in time
-  peerLost,    ///< a peer failed
-  aborted,     ///< ended because another rank reported a failure
-  internal,    ///< a defect of the runtime
+  invalid,      ///< the caller or the user asked for something that cannot be
+  notFound,     ///< a file, a tensor or a name that does not exist
+  corrupted,    ///< a file whose bytes or meaning are wrong
+  unsupported,  ///< right, but not handled
+  io,           ///< the operating system refused to read or write
+  timeout,      ///< a peer did not arrive in time
+  peerLost,     ///< a peer failed
+  aborted,      ///< ended because another rank reported a failure
+  numericFault, ///< NaN or infinity where the plan wants none
+  internal,     ///< a defect of the runtime
 };
 
 /// Lower-case name of a code, as messages and logs show it.

@@ -2,6 +2,8 @@
 
 #include "runtime/exec/arguments.h"
 
+#include <algorithm>
+
 using namespace meshplan;
 
 /// Null is an empty vector in a FlatBuffer.
@@ -12,15 +14,24 @@ template <typename Element, typename Vector> static std::vector<Element> element
   return elements;
 }
 
-static std::vector<int64_t> integersOf(const artifact::Arg &arg, const RankView &view) {
+static int64_t integerOf(const artifact::Arg &arg, flatbuffers::uoffset_t index, const RankView &view,
+                         int64_t microbatch) {
+  const artifact::IntExpr &expression = *arg.ints()->Get(index);
+  int64_t integer = view.evaluate(expression);
+  int64_t scale = arg.microbatch_scales() ? arg.microbatch_scales()->Get(index) : 0;
+  if (scale != 0)
+    integer += view.evaluate({0, expression.value(), expression.dim(), 0, scale * microbatch});
+  return integer;
+}
+
+static std::vector<int64_t> integersOf(const artifact::Arg &arg, const RankView &view, int64_t microbatch) {
   std::vector<int64_t> integers;
-  if (arg.ints())
-    for (const artifact::IntExpr *expression : *arg.ints())
-      integers.push_back(view.evaluate(*expression));
+  for (flatbuffers::uoffset_t index = 0; arg.ints() && index < arg.ints()->size(); ++index)
+    integers.push_back(integerOf(arg, index, view, microbatch));
   return integers;
 }
 
-static ArgumentContent contentOf(const artifact::Arg &arg, const RankView &view) {
+static ArgumentContent contentOf(const artifact::Arg &arg, const RankView &view, int64_t microbatch) {
   using artifact::ArgKind;
   switch (arg.kind()) {
   case ArgKind::none:
@@ -30,9 +41,9 @@ static ArgumentContent contentOf(const artifact::Arg &arg, const RankView &view)
   case ArgKind::value_list:
     return ValueListArgument{elementsOf<int>(arg.values())};
   case ArgKind::integer:
-    return view.evaluate(*arg.ints()->Get(0));
+    return integerOf(arg, 0, view, microbatch);
   case ArgKind::int_list:
-    return integersOf(arg, view);
+    return integersOf(arg, view, microbatch);
   case ArgKind::real:
     return arg.reals()->Get(0);
   case ArgKind::real_list:
@@ -49,9 +60,14 @@ static ArgumentContent contentOf(const artifact::Arg &arg, const RankView &view)
   return std::monostate();
 }
 
-std::vector<Argument> meshplan::argumentsOf(const artifact::Compute &compute, const RankView &view) {
+std::vector<Argument> meshplan::argumentsOf(const artifact::Compute &compute, const RankView &view,
+                                            int64_t microbatch) {
   std::vector<Argument> arguments;
   for (const artifact::Arg *arg : *compute.args())
-    arguments.push_back({arg->name() ? arg->name()->str() : "", contentOf(*arg, view)});
+    arguments.push_back({arg->name() ? arg->name()->str() : "", contentOf(*arg, view, microbatch)});
   return arguments;
+}
+
+bool meshplan::dependsOnMicrobatch(const artifact::Compute &compute) {
+  return std::ranges::any_of(*compute.args(), [](const artifact::Arg *arg) { return arg->microbatch_scales(); });
 }

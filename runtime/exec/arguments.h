@@ -8,8 +8,11 @@
 
 namespace meshplan {
 
-/// The arguments of an instruction, with integers that depend on the rank settled.
-std::vector<Argument> argumentsOf(const artifact::Compute &compute, const RankView &view);
+/// The arguments of an instruction, with integers that depend on the rank and on the microbatch that runs settled.
+std::vector<Argument> argumentsOf(const artifact::Compute &compute, const RankView &view, int64_t microbatch = 0);
+
+/// True if an integer is another one for each microbatch.
+bool dependsOnMicrobatch(const artifact::Compute &compute);
 
 } // namespace meshplan
 

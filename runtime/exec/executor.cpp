@@ -72,18 +72,20 @@ Status Executor::loadConstants() {
 }
 
 Expected<Tensor> Executor::zeros(int value) const {
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateHostTensor(view.shape(value), view.dtype(value)));
-  if (tensor.byteSize() > 0)
-    std::memset(tensor.data(), 0, tensor.byteSize());
-  return onDevice(tensor);
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateTensor(view.shape(value), view.dtype(value)));
+  MESHPLAN_RETURN_IF_ERROR(fillZeros(tensor));
+  return tensor;
 }
 
+/// Those that copy their parameter are loaded with it.
 Status Executor::makeStates() {
   const auto *states = view.program().states();
   for (flatbuffers::uoffset_t i = 0; states && i < states->size(); ++i) {
     int value = states->Get(i)->value();
-    MESHPLAN_ASSIGN_OR_RETURN(initial[value], zeros(value));
-    resident.states += initial[value].byteSize();
+    resident.states += elementCount(view.shape(value)) * dtypeSize(view.dtype(value));
+    if (!states->Get(i)->copies()) {
+      MESHPLAN_ASSIGN_OR_RETURN(initial[value], zeros(value));
+    }
   }
   return Status();
 }
@@ -91,13 +93,15 @@ Status Executor::makeStates() {
 /// In their place, so that programs that share them see it.
 Status Executor::clearAccumulators() {
   const auto *accumulators = view.program().accumulators();
+  resident.accumulators = 0;
   for (flatbuffers::uoffset_t i = 0; accumulators && i < accumulators->size(); ++i) {
     int value = accumulators->Get(i)->value();
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor cleared, zeros(value));
-    if (initial[value].defined())
-      MESHPLAN_RETURN_IF_ERROR(copyElements(cleared, initial[value]));
-    else
-      initial[value] = std::move(cleared);
+    if (initial[value].defined()) {
+      MESHPLAN_RETURN_IF_ERROR(fillZeros(initial[value]));
+    } else {
+      MESHPLAN_ASSIGN_OR_RETURN(initial[value], zeros(value));
+    }
+    resident.accumulators += initial[value].byteSize();
   }
   return Status();
 }
@@ -123,20 +127,6 @@ void Executor::share(const Executor &owner) {
   });
 }
 
-std::vector<FeedRequest> Executor::requestsOf(const std::vector<std::string> &names, int value) const {
-  std::vector<FeedRequest> requests;
-  for (SliceRanges &slice : view.slices(value))
-    requests.push_back({names, globalShapeOf(view.value(value)), std::move(slice), view.dtype(value)});
-  return requests;
-}
-
-static std::vector<std::string> namesOf(const artifact::Parameter &parameter) {
-  std::vector<std::string> names;
-  for (const flatbuffers::String *name : *parameter.names())
-    names.push_back(name->str());
-  return names;
-}
-
 Status Executor::loadParameters(const Feed &feed) {
   resident.parameters = 0;
   if (!view.program().parameters())
@@ -144,7 +134,7 @@ Status Executor::loadParameters(const Feed &feed) {
   std::vector<FeedRequest> requests;
   std::vector<size_t> ends;
   for (const artifact::Parameter *parameter : *view.program().parameters()) {
-    std::ranges::move(requestsOf(namesOf(*parameter), parameter->value()), std::back_inserter(requests));
+    std::ranges::move(requestsOf(view, parameter->value(), namesOf(*parameter)), std::back_inserter(requests));
     ends.push_back(requests.size());
   }
   ReadAhead readAhead(feed, requests);
@@ -167,8 +157,7 @@ Status Executor::loadCopies(const Feed &feed) {
       continue;
     int value = states->Get(i)->value();
     const artifact::Parameter *parameter = findParameter(view.program(), states->Get(i)->parameter()->string_view());
-    MESHPLAN_ASSIGN_OR_RETURN(
-        initial[value], loadTensor(feed, requestsOf(namesOf(*parameter), value), view.shape(value), view.dtype(value)));
+    MESHPLAN_ASSIGN_OR_RETURN(initial[value], loadValue(feed, view, value, namesOf(*parameter)));
   }
   return Status();
 }
@@ -179,8 +168,7 @@ Status Executor::loadInputs(const Feed &feed) {
     return Status();
   for (const artifact::Port *port : *view.program().inputs()) {
     int value = port->value();
-    MESHPLAN_ASSIGN_OR_RETURN(initial[value], loadTensor(feed, requestsOf({port->name()->str()}, value),
-                                                         view.shape(value), view.dtype(value)));
+    MESHPLAN_ASSIGN_OR_RETURN(initial[value], loadValue(feed, view, value, {port->name()->str()}));
     resident.inputs += initial[value].byteSize();
   }
   return Status();
@@ -202,6 +190,14 @@ static std::multimap<size_t, int> momentsOf(const artifact::Program &program, co
     if (std::optional<size_t> index = instructionThatMakes(program, value))
       moments.emplace(*index, value);
   return moments;
+}
+
+Status Executor::begin(int64_t step, int64_t microbatch) {
+  stepsDone = step;
+  settings.setMicrobatch(microbatch);
+  for (const auto &each : program)
+    MESHPLAN_RETURN_IF_ERROR(each->begin(microbatch));
+  return Status();
 }
 
 Status Executor::runSteps(Trace *trace, const Observer *observer) {

@@ -13,9 +13,9 @@
 #define MESHPLAN_RUNTIME_EXEC_EXECUTOR_H
 
 #include "runtime/exec/feed.h"
+#include "runtime/exec/numbers/settings.h"
 #include "runtime/exec/outputs.h"
 #include "runtime/exec/prepare.h"
-#include "runtime/exec/settings.h"
 #include "runtime/exec/trace.h"
 
 #include <functional>
@@ -28,6 +28,7 @@ struct ResidentBytes {
   int64_t constants = 0;
   int64_t inputs = 0;
   int64_t states = 0;
+  int64_t accumulators = 0;
 };
 
 /// notFound, with the names that exist, when the schedule has no such program.
@@ -56,6 +57,9 @@ public:
   /// Numbers of the run, such as the learning rate: see Settings::set.
   Status setNumber(std::string_view name, double number) { return settings.set(name, number); }
 
+  /// What the program's numbers are, and which of them follow from the run.
+  Settings &numbers() { return settings; }
+
   /// Takes parameters, inputs and accumulators that another program of the schedule has under the same names: both then
   /// have the same elements.
   void share(const Executor &owner);
@@ -64,10 +68,7 @@ public:
   Status clearAccumulators();
 
   /// The next run belongs to this step, counted from 0, and this microbatch.
-  void begin(int64_t step, int64_t microbatch) {
-    stepsDone = step;
-    settings.setMicrobatch(microbatch);
-  }
+  Status begin(int64_t step, int64_t microbatch);
 
   /// Runs the program once. A failure ends the run of all ranks. A training step changes parameters and states in
   /// place, and counts.
@@ -93,7 +94,7 @@ public:
   /// The rank's part of a parameter or state as it is now. `notFound` for an unknown name.
   Expected<Tensor> current(std::string_view name) const;
 
-  /// Steps that this executor has run.
+  /// Number of the next step, counted from 0.
   int64_t steps() const { return stepsDone; }
 
 private:
@@ -104,8 +105,6 @@ private:
   Status makeStates();
   Expected<Tensor> zeros(int value) const;
   void takeUpdates();
-  /// What is read from outside for a value: one request for each slice.
-  std::vector<FeedRequest> requestsOf(const std::vector<std::string> &names, int value) const;
   Status loadCopies(const Feed &feed);
   Status runStep(Step &step, Trace *trace);
   Status runSteps(Trace *trace, const Observer *observer);

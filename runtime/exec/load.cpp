@@ -83,3 +83,15 @@ Expected<Tensor> meshplan::loadTensor(const Feed &feed, std::span<const FeedRequ
   }
   return tensor;
 }
+
+std::vector<FeedRequest> meshplan::requestsOf(const RankView &view, int value, const std::vector<std::string> &names) {
+  std::vector<FeedRequest> requests;
+  for (SliceRanges &slice : view.slices(value))
+    requests.push_back({names, globalShapeOf(view.value(value)), std::move(slice), view.dtype(value)});
+  return requests;
+}
+
+Expected<Tensor> meshplan::loadValue(const Feed &feed, const RankView &view, int value,
+                                     const std::vector<std::string> &names) {
+  return loadTensor(feed, requestsOf(view, value, names), view.shape(value), view.dtype(value));
+}

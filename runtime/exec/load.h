@@ -4,6 +4,7 @@
 #define MESHPLAN_RUNTIME_EXEC_LOAD_H
 
 #include "runtime/exec/feed.h"
+#include "runtime/exec/rank_view.h"
 #include "runtime/tensor/tensor.h"
 
 namespace meshplan {
@@ -37,6 +38,12 @@ inline constexpr int64_t stagingBytes = int64_t(64) << 20;
 /// `shape`. On the host it is read in place; else in pieces of rows of about `pieceBytes`.
 Expected<Tensor> loadTensor(const Feed &feed, std::span<const FeedRequest> slices, std::span<const int64_t> shape,
                             DType dtype, int64_t pieceBytes = stagingBytes);
+
+/// What is read for a rank's part of a value, which the feed has under one of `names`: one request for each slice.
+std::vector<FeedRequest> requestsOf(const RankView &view, int value, const std::vector<std::string> &names);
+
+/// loadTensor of all of these.
+Expected<Tensor> loadValue(const Feed &feed, const RankView &view, int value, const std::vector<std::string> &names);
 
 /// The request for the rows [begin, begin + count) of the local tensor, which has at least one dim.
 FeedRequest rowsOf(const FeedRequest &request, int64_t begin, int64_t count);

@@ -2,6 +2,8 @@
 
 #include "runtime/exec/origin.h"
 
+#include "runtime/artifact/sharding.h"
+
 #include <algorithm>
 
 using namespace meshplan;
@@ -30,11 +32,20 @@ std::string meshplan::originText(const artifact::Schedule &schedule, int index) 
   return text;
 }
 
+static bool gives(const artifact::Start &start, int value) {
+  bool found = false;
+  (void)forEachMoved(start, [&](int32_t, int32_t output) {
+    found |= output == value;
+    return Status();
+  });
+  return found;
+}
+
 std::optional<size_t> meshplan::instructionThatMakes(const artifact::Program &program, int value) {
   int arriving = -1; // the collective that gives it
   for (flatbuffers::uoffset_t index = 0; index < program.instructions()->size(); ++index) {
     const artifact::Instruction &instruction = *program.instructions()->Get(index);
-    if (const artifact::Start *start = instruction.action_as_Start(); start && start->output() == value)
+    if (const artifact::Start *start = instruction.action_as_Start(); start && gives(*start, value))
       arriving = start->sequence();
     const artifact::Wait *wait = instruction.action_as_Wait();
     const artifact::Slice *slice = instruction.action_as_Slice();

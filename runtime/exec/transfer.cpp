@@ -22,6 +22,18 @@ Status meshplan::copyOverlap(const Overlap &overlap, const Tensor &source, const
   return copyRuns(overlap.dims, 0, source, target);
 }
 
+Expected<Tensor> meshplan::flatten(const Tensor &tensor) {
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor whole, contiguous(tensor));
+  int64_t count = whole.elementCount();
+  return reshape(whole, {&count, 1});
+}
+
+Status meshplan::copyRun(const Tensor &from, int64_t source, const Tensor &into, int64_t target, int64_t count) {
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor run, narrow(from, 0, source, count));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor place, narrow(into, 0, target, count));
+  return copyElements(run, place);
+}
+
 /// Visits the pieces of a flat tensor, each in its own shape.
 template <typename Visit>
 static Status forEachPiece(std::span<const Overlap> pieces, const Tensor &packed, const Visit &visit) {

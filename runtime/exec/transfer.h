@@ -11,6 +11,12 @@ namespace meshplan {
 /// Copies what the overlap names from `source` to `target`.
 Status copyOverlap(const Overlap &overlap, const Tensor &source, const Tensor &target);
 
+/// The elements as a tensor of one dim: a view of a row-major tensor, a copy of another one.
+Expected<Tensor> flatten(const Tensor &tensor);
+
+/// Copies `count` elements of one tensor of one dim to another.
+Status copyRun(const Tensor &from, int64_t source, const Tensor &into, int64_t target, int64_t count);
+
 /// A new flat tensor with the pieces of `source` one after the other.
 Expected<Tensor> pack(std::span<const Overlap> pieces, const Tensor &source);
 

@@ -79,6 +79,9 @@ Expected<Tensor> leastInFirstDim(const Tensor &tensor);
 /// Copies the elements of `from` into `into`: equal shapes, any strides, any devices.
 Status copyElements(const Tensor &from, const Tensor &into);
 
+/// Sets all elements to zero, in their place.
+Status fillZeros(const Tensor &tensor);
+
 /// "[2, 3] bf16", or "none".
 std::string describe(const Tensor &tensor);
 

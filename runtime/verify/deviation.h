@@ -17,8 +17,8 @@ struct Deviation {
 };
 
 /// Allowed is the larger one of 4 times the own error and 1e-6 of `magnitude`, the largest magnitude of all tensors of
-/// its kind. Of a model with 16-bit parameters it is 1.5 times the own error, and elements that are the exact ones,
-/// rounded once, are right whatever the own error is.
+/// its kind. With `isHalf`, of what a model with 16-bit parameters gives and of such a parameter, it is 1.5 times the
+/// own error, and elements that are the exact ones, rounded once, are right whatever the own error is.
 Deviation deviationOf(const ElementErrors &errors, double own, double magnitude, bool isHalf);
 
 } // namespace meshplan

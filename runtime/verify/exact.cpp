@@ -42,10 +42,7 @@ static Expected<Tensor> gradientIn(const ReferenceResult &result, const std::str
     return Status::error(StatusCode::corrupted, "the reference does not train parameter '", name, "'");
   if (found->second.defined())
     return found->second;
-  for (const artifact::Parameter *parameter : *program.parameters())
-    if (parameter->names()->Get(0)->string_view() == name)
-      return zerosLike(*program.values()->Get(parameter->value()));
-  return Status::error(StatusCode::corrupted, "the reference has no parameter '", name, "'");
+  return zerosLike(*program.values()->Get(findParameter(program, name)->value()));
 }
 
 static Expected<Tensor> tensorOf(const Subject &subject, const ReferenceResult &result,

@@ -11,15 +11,22 @@ static std::string axisText(const artifact::Schedule &schedule, const AxisRef &a
   return whole.name()->str() + (whole.size() == axis.size ? "" : ":" + std::to_string(axis.size));
 }
 
+/// "over dp, tp"; empty without axes.
+static std::string axesText(const artifact::Schedule &schedule, const AxisRefVector *axes) {
+  std::string text;
+  for (const AxisRef &axis : axesOf(axes))
+    text += (text.empty() ? "over " : ", ") + axisText(schedule, axis);
+  return text;
+}
+
 std::string meshplan::layoutText(const artifact::Schedule &schedule, const artifact::Value &value) {
   std::string text;
   for (const artifact::Dim *dim : *value.dims()) {
     text += (text.empty() ? "" : ", ") + std::to_string(dim->extent());
-    const char *separator = " over ";
-    for (const AxisRef &axis : axesOf(dim->axes())) {
-      text += separator + axisText(schedule, axis);
-      separator = ", ";
-    }
+    if (std::string axes = axesText(schedule, dim->axes()); !axes.empty())
+      text += " " + axes;
   }
-  return "[" + text + "] " + std::string(dtypeName(dtypeOf(value.dtype())));
+  text = "[" + text + "] " + std::string(dtypeName(dtypeOf(value.dtype())));
+  std::string flat = axesText(schedule, value.flat_axes());
+  return flat.empty() ? text : text + " flat " + flat;
 }

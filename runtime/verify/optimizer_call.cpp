@@ -2,7 +2,7 @@
 
 #include "runtime/verify/optimizer_call.h"
 
-#include "runtime/exec/settings.h"
+#include "runtime/exec/numbers/settings.h"
 
 #include <algorithm>
 

@@ -49,7 +49,7 @@ Status RankCheck::run() {
     MESHPLAN_ASSIGN_OR_RETURN(Tensor parameter, executor.current(subject.name));
     MESHPLAN_ASSIGN_OR_RETURN(before[subject.value], copyOf(parameter));
   }
-  return executor.run(nullptr, &observer);
+  return program.run(nullptr, &observer);
 }
 
 /// Rank 0's tensor on every rank.

@@ -3,7 +3,7 @@
 #ifndef MESHPLAN_RUNTIME_VERIFY_RANK_CHECK_H
 #define MESHPLAN_RUNTIME_VERIFY_RANK_CHECK_H
 
-#include "runtime/exec/executor.h"
+#include "runtime/exec/program_runner.h"
 #include "runtime/tensor/elements.h"
 #include "runtime/verify/exact.h"
 
@@ -17,11 +17,11 @@ struct Finding {
 };
 
 /// Runs a loaded program once and compares. All ranks do the same; none holds a whole tensor but the one that is
-/// compared, one after the other. `executor`, `world` and `subjects` must outlive it.
+/// compared, one after the other. `program`, `world` and `subjects` must outlive it.
 class RankCheck {
 public:
-  RankCheck(Executor &executor, World &world, std::span<const Subject> subjects)
-      : executor(executor), world(world), subjects(subjects) {}
+  RankCheck(ProgramRunner &program, World &world, std::span<const Subject> subjects)
+      : program(program), executor(program.executor()), world(world), subjects(subjects) {}
 
   /// Runs the program. Keeps its gradients, and the parameters as they were before.
   Status run();
@@ -36,6 +36,7 @@ private:
   Expected<Finding> compareStep(const Subject &subject) const;
   Expected<double> clipping() const;
 
+  ProgramRunner &program;
   Executor &executor;
   World &world;
   std::span<const Subject> subjects;

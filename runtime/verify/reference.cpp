@@ -16,13 +16,6 @@
 
 using namespace meshplan;
 
-static std::vector<std::string> namesOf(const artifact::Parameter &parameter) {
-  std::vector<std::string> names;
-  for (const flatbuffers::String *name : *parameter.names())
-    names.push_back(name->str());
-  return names;
-}
-
 static bool isTrained(const artifact::Parameter &parameter, const artifact::Program &program) {
   return parameter.trainable() && isFloat(dtypeOf(program.values()->Get(parameter.value())->dtype()));
 }
@@ -33,12 +26,17 @@ template <typename Vector, typename Visit> static Status forEach(const Vector *v
   return Status();
 }
 
-Expected<Reference> Reference::load(const Artifact &artifact, const Feed &parameters, const Feed &inputs) {
+Expected<const artifact::Program *> meshplan::findReference(const Artifact &artifact) {
   auto program = findProgram(artifact.schedule(), "reference");
   if (!program)
     return Status::error(StatusCode::notFound, artifact.path(), ": ", program.status().message(),
                          "; help: 'meshplan compile --reference' adds the model as it was exported");
-  Reference reference(artifact.schedule(), **program);
+  return program;
+}
+
+Expected<Reference> Reference::load(const Artifact &artifact, const Feed &parameters, const Feed &inputs) {
+  MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, findReference(artifact));
+  Reference reference(artifact.schedule(), *program);
   MESHPLAN_RETURN_IF_ERROR(reference.loadGiven(parameters, inputs));
   return reference;
 }
@@ -57,11 +55,9 @@ void Reference::findRead() {
 }
 
 Status Reference::loadGiven(const Feed &parameters, const Feed &inputs) {
-  auto load = [&](const Feed &feed, std::vector<std::string> names, int value) -> Status {
-    const artifact::Value &own = *programTable->values()->Get(value);
-    std::vector<int64_t> shape = globalShapeOf(own);
-    FeedRequest request{std::move(names), shape, wholeTensor(shape), dtypeOf(own.dtype())};
-    MESHPLAN_ASSIGN_OR_RETURN(given[value], loadTensor(feed, {&request, 1}, sliceShape(request.ranges), request.dtype));
+  RankView view(*scheduleTable, *programTable, 0);
+  auto load = [&](const Feed &feed, const std::vector<std::string> &names, int value) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(given[value], loadValue(feed, view, value, names));
     return Status();
   };
   MESHPLAN_RETURN_IF_ERROR(forEach(programTable->parameters(), [&](const artifact::Parameter &parameter) {

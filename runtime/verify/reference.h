@@ -27,11 +27,14 @@ struct ReferenceResult {
   NamedTensors gradients; ///< of the trained parameters, by their first names; none without a loss
 };
 
+/// The model as it was exported: the program "reference". `notFound`, with the way out, where the schedule has none.
+Expected<const artifact::Program *> findReference(const Artifact &artifact);
+
 /// The program "reference" of a schedule with whole parameters and one batch of inputs. Belongs to one thread; the
 /// artifact must outlive it. No other thread of the process may compute while it runs.
 class Reference {
 public:
-  /// `notFound` where the schedule has no such program; else as the feeds fail.
+  /// `notFound` as findReference; else as the feeds fail.
   static Expected<Reference> load(const Artifact &artifact, const Feed &parameters, const Feed &inputs);
 
   Expected<ReferenceResult> run(const ReferenceRun &run) const;

@@ -29,6 +29,18 @@ Expected<const artifact::Program *> meshplan::verifiedProgram(const artifact::Sc
   return step ? step : findProgram(schedule, "forward");
 }
 
+static bool isHalf(const artifact::Program &program, int value) {
+  DType dtype = dtypeOf(program.values()->Get(value)->dtype());
+  return dtype == DType::f16 || dtype == DType::bf16;
+}
+
+static bool hasHalfParameters(const artifact::Program &program) {
+  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
+    if (isHalf(program, program.parameters()->Get(i)->value()))
+      return true;
+  return false;
+}
+
 static bool isOneNumber(const artifact::Program &program, int value) {
   return elementCount(globalShapeOf(*program.values()->Get(value))) == 1;
 }
@@ -37,7 +49,7 @@ namespace {
 
 class SubjectList {
 public:
-  explicit SubjectList(const artifact::Program &program) : program(program) {
+  SubjectList(const artifact::Program &program, bool isOfHalf) : program(program), isOfHalf(isOfHalf) {
     for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
       const artifact::Parameter &parameter = *program.parameters()->Get(i);
       parameters[parameter.value()] = &parameter;
@@ -55,7 +67,12 @@ public:
 
 private:
   void add(SubjectKind kind, const std::string &name, int value) {
-    list.push_back({.kind = kind, .name = name, .value = value, .made = value, .isOne = isOneNumber(program, value)});
+    list.push_back({.kind = kind,
+                    .name = name,
+                    .value = value,
+                    .made = value,
+                    .isOne = isOneNumber(program, value),
+                    .isHalf = kind == SubjectKind::parameter ? isHalf(program, value) : isOfHalf});
   }
   void addOf(const artifact::Parameter &parameter, SubjectKind kind, int value) {
     add(kind, parameter.names()->Get(0)->str(), value);
@@ -63,6 +80,7 @@ private:
   }
 
   const artifact::Program &program;
+  bool isOfHalf;                                         // the reference has parameters of 16 bits
   std::map<int, const artifact::Parameter *> parameters; // by value
   std::map<int, int> updates;                            // values, by target
 };
@@ -113,19 +131,12 @@ Status SubjectList::addParameters() {
   return Status();
 }
 
-Expected<std::vector<Subject>> meshplan::subjectsOf(const artifact::Program &program) {
-  SubjectList subjects(program);
+Expected<std::vector<Subject>> meshplan::subjectsOf(const artifact::Program &program,
+                                                    const artifact::Program &reference) {
+  SubjectList subjects(program, hasHalfParameters(reference));
   subjects.addOutputs();
   MESHPLAN_RETURN_IF_ERROR(subjects.addGradients());
   subjects.addNorm();
   MESHPLAN_RETURN_IF_ERROR(subjects.addParameters());
   return std::move(subjects.list);
-}
-
-bool meshplan::hasHalfParameters(const artifact::Program &program) {
-  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
-    if (DType dtype = dtypeOf(program.values()->Get(program.parameters()->Get(i)->value())->dtype());
-        dtype == DType::f16 || dtype == DType::bf16)
-      return true;
-  return false;
 }

@@ -25,17 +25,17 @@ struct Subject {
   int made = -1;              ///< the value whose instruction has made it
   int placed = -1;            ///< of a gradient or parameter: index into Schedule.origins, where the plan divides it
   bool isOne = false;         ///< its largest error is the error of one number
+  bool isHalf = false;        ///< its errors are those of 16 bits: see deviationOf
 };
 
 /// The program that is verified: "step" where there is one, else "forward". `notFound` without either.
 Expected<const artifact::Program *> verifiedProgram(const artifact::Schedule &schedule);
 
 /// All that is compared, in an order that is the same on all ranks: outputs, gradients, their norm where the program
-/// computes it, and the parameters that it changes. `invalid` when a trained parameter has no gradient.
-Expected<std::vector<Subject>> subjectsOf(const artifact::Program &program);
-
-/// True if a parameter has 16 bits.
-bool hasHalfParameters(const artifact::Program &program);
+/// computes it, and the parameters that it changes. Each of these parameters is as wide as the program has it; all else
+/// is as the parameters of `reference` are, of which some may have 16 bits, whatever the program makes of them.
+/// `invalid` when a trained parameter has no gradient.
+Expected<std::vector<Subject>> subjectsOf(const artifact::Program &program, const artifact::Program &reference);
 
 } // namespace meshplan
 

@@ -27,7 +27,7 @@ static double largestOf(SubjectKind kind, std::span<const Subject> subjects, con
 }
 
 std::vector<Verdict> meshplan::judge(std::span<const Subject> subjects, std::span<const std::vector<Finding>> findings,
-                                     OwnNumbers own, bool isHalf) {
+                                     OwnNumbers own) {
   takeParameters(subjects, findings, own);
   std::vector<Verdict> verdicts(subjects.size());
   double ofGradients = largestOf(SubjectKind::gradient, subjects, own);
@@ -38,7 +38,7 @@ std::vector<Verdict> meshplan::judge(std::span<const Subject> subjects, std::spa
                        : kind == SubjectKind::parameter ? ofParameters
                                                         : own.magnitudes[i];
     for (size_t rank = 0; rank < findings.size(); ++rank) {
-      Deviation deviation = deviationOf(findings[rank][i].errors, own.errors[i], magnitude, isHalf);
+      Deviation deviation = deviationOf(findings[rank][i].errors, own.errors[i], magnitude, subjects[i].isHalf);
       if (rank == 0 || deviation.ratio() > verdicts[i].deviation.ratio()) {
         verdicts[i].deviation = deviation;
         verdicts[i].rank = static_cast<int64_t>(rank);
@@ -51,18 +51,17 @@ std::vector<Verdict> meshplan::judge(std::span<const Subject> subjects, std::spa
 }
 
 Expected<std::vector<Verdict>> meshplan::judgeWithDraws(std::span<const Subject> subjects,
-                                                        std::span<const std::vector<Finding>> findings, Exact &exact,
-                                                        bool isHalf) {
+                                                        std::span<const std::vector<Finding>> findings, Exact &exact) {
   for (;;) {
     OwnNumbers own;
     for (size_t i = 0; i < subjects.size(); ++i) {
       own.errors.push_back(exact.ownError(i));
       own.magnitudes.push_back(exact.magnitude(i));
     }
-    std::vector<Verdict> verdicts = judge(subjects, findings, std::move(own), isHalf);
+    std::vector<Verdict> verdicts = judge(subjects, findings, std::move(own));
     bool hasWrongOutput = false, hasWrongGradient = false;
     for (size_t i = 0; i < subjects.size(); ++i) {
-      bool isDraw = subjects[i].kind != SubjectKind::parameter && (isHalf || subjects[i].isOne);
+      bool isDraw = subjects[i].kind != SubjectKind::parameter && (subjects[i].isHalf || subjects[i].isOne);
       bool &isWrong = subjects[i].kind == SubjectKind::output ? hasWrongOutput : hasWrongGradient;
       isWrong |= isDraw && !verdicts[i].isRight();
     }

@@ -25,7 +25,7 @@ struct OwnNumbers {
 /// By subject. `findings` are by rank, then by subject. Gradients are compared with the largest of all gradients,
 /// parameters with the largest of all parameters, every other subject with itself.
 std::vector<Verdict> judge(std::span<const Subject> subjects, std::span<const std::vector<Finding>> findings,
-                           OwnNumbers own, bool isHalf);
+                           OwnNumbers own);
 
 /// Runs of PyTorch that an error which is a draw is held against.
 inline constexpr int mostDraws = 8;
@@ -34,8 +34,7 @@ inline constexpr int mostDraws = 8;
 /// error of one number is one, and so is that of a tensor of a model with 16-bit parameters, since the rounding of an
 /// activation that all elements were made of moves them together. What the optimizer does is no draw.
 Expected<std::vector<Verdict>> judgeWithDraws(std::span<const Subject> subjects,
-                                              std::span<const std::vector<Finding>> findings, Exact &exact,
-                                              bool isHalf);
+                                              std::span<const std::vector<Finding>> findings, Exact &exact);
 
 } // namespace meshplan
 

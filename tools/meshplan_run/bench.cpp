@@ -32,7 +32,7 @@ Status measure(RankRun &run, const RankFeeds &feeds, int64_t steps, Seconds &sec
   MESHPLAN_ASSIGN_OR_RETURN(seconds.load, timed(*group, [&] { return run.load(feeds); }));
   for (int64_t step = 0; step <= steps; ++step) {
     Trace *trace = step == steps ? run.trace() : nullptr;
-    MESHPLAN_ASSIGN_OR_RETURN(double taken, timed(*group, [&] { return run.executor.run(trace); }));
+    MESHPLAN_ASSIGN_OR_RETURN(double taken, timed(*group, [&] { return run.program.run(trace); }));
     if (step > 0)
       seconds.steps.push_back(taken);
   }

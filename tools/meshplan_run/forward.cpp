@@ -33,8 +33,8 @@ static Status forward(const RunOptions &options, const Job &job, Ranks &ranks) {
     // Made before the work, so that a path that cannot be written fails at once. It goes away unless it is committed.
     MESHPLAN_ASSIGN_OR_RETURN(SharedOutput output, SharedOutput::open(run.world, options.outputs, specs));
     MESHPLAN_RETURN_IF_ERROR(run.load(feeds));
-    MESHPLAN_RETURN_IF_ERROR(run.executor.run(run.trace()));
-    MESHPLAN_RETURN_IF_ERROR(run.executor.writeOutputs(output.writer()));
+    MESHPLAN_RETURN_IF_ERROR(run.program.run(run.trace()));
+    MESHPLAN_RETURN_IF_ERROR(run.program.executor().writeOutputs(output.writer()));
     MESHPLAN_RETURN_IF_ERROR(run.gather(reports));
     return output.commit();
   };

@@ -3,7 +3,7 @@
 #ifndef MESHPLAN_TOOLS_MESHPLAN_RUN_JOB_H
 #define MESHPLAN_TOOLS_MESHPLAN_RUN_JOB_H
 
-#include "runtime/exec/executor.h"
+#include "runtime/exec/program_runner.h"
 #include "tools/meshplan_run/options.h"
 
 namespace meshplan {

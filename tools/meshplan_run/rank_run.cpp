@@ -10,12 +10,12 @@
 using namespace meshplan;
 
 Status RankRun::load(const RankFeeds &feeds) {
-  MESHPLAN_RETURN_IF_ERROR(executor.loadParameters(*feeds.parameters));
-  return executor.loadInputs(*feeds.inputs);
+  MESHPLAN_RETURN_IF_ERROR(program.loadParameters(*feeds.parameters));
+  return program.loadInputs(*feeds.inputs);
 }
 
 Status RankRun::gather(Reports &reports) {
-  RankReport own{{executor.residentBytes(), peak()}, std::move(ownTrace)};
+  RankReport own{{program.executor().residentBytes(), peak()}, std::move(ownTrace)};
   // The ranks leave the barrier together, which tells how far the clocks of machines are apart.
   MESHPLAN_ASSIGN_OR_RETURN(auto group, world.host().createWorldGroup("world"));
   MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier({.sequence = -1, .origin = "the end of the run"})));
@@ -61,10 +61,10 @@ Status meshplan::runRanks(const RunOptions &options, const Job &job, Ranks &rank
     ComputeScope compute(ranks.computeThreads(worldSize), device);
     auto peak = [&] { return device.isHost() ? pool->peak() : peakDeviceBytes(device); };
     auto onWorld = [&](World &world) -> Status {
-      MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(job.artifact, *job.program, world));
+      MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner program, ProgramRunner::create(job.artifact, *job.program, world));
       for (const auto &[name, number] : job.settings)
-        MESHPLAN_RETURN_IF_ERROR(executor->setNumber(name, number));
-      RankRun run(world, *executor, peak, !options.trace.empty());
+        MESHPLAN_RETURN_IF_ERROR(program.setNumber(name, number));
+      RankRun run(world, program, peak, !options.trace.empty());
       return body(run);
     };
     return job.needsNccl() ? runOverNccl(hosts, device, onWorld) : onWorld(hosts);

@@ -14,15 +14,15 @@ namespace meshplan {
 class RankRun {
 public:
   /// `peak` gives the bytes that the rank's tensors have had at most.
-  RankRun(World &world, Executor &executor, std::function<int64_t()> peak, bool traces)
-      : world(world), executor(executor), peak(std::move(peak)), traces(traces) {}
+  RankRun(World &world, ProgramRunner &program, std::function<int64_t()> peak, bool traces)
+      : world(world), program(program), peak(std::move(peak)), traces(traces) {}
 
   World &world;
-  Executor &executor;
+  ProgramRunner &program;
 
   Status load(const RankFeeds &feeds);
 
-  /// Where the executor notes what it does; null without --trace.
+  /// Where the program notes what it does; null without --trace.
   Trace *trace() { return traces ? &ownTrace : nullptr; }
 
   /// All ranks call it. `reports` is filled for rank 0 only.

@@ -18,6 +18,7 @@ static nlohmann::json jsonOf(const RankMemory &memory) {
           {"constants", memory.resident.constants},
           {"inputs", memory.resident.inputs},
           {"states", memory.resident.states},
+          {"accumulators", memory.resident.accumulators},
           {"peak", memory.peak}};
 }
 
@@ -35,7 +36,9 @@ Expected<RankReport> meshplan::reportOf(const std::string &text) {
     return Status(StatusCode::internal, "a rank's report is not readable");
   const nlohmann::json &memory = json["memory"];
   RankReport report;
-  report.memory = {{memory["parameters"], memory["constants"], memory["inputs"], memory["states"]}, memory["peak"]};
+  report.memory = {
+      {memory["parameters"], memory["constants"], memory["inputs"], memory["states"], memory["accumulators"]},
+      memory["peak"]};
   MESHPLAN_ASSIGN_OR_RETURN(report.trace, Trace::fromText(json["trace"]));
   report.clock = {json["machine"], Trace::Clock::time_point(Trace::Clock::duration(json["now"]))};
   return report;
@@ -57,7 +60,8 @@ nlohmann::json meshplan::memoryJson(const Job &job, const Reports &reports) {
   nlohmann::json result = {{"ranks", std::move(list)}};
   if (const artifact::Memory *planned = job.program->memory())
     result["planned"] = jsonOf(RankMemory{
-        {planned->parameters(), planned->constants(), planned->inputs(), planned->states()}, planned->peak()});
+        {planned->parameters(), planned->constants(), planned->inputs(), planned->states(), planned->accumulators()},
+        planned->peak()});
   return result;
 }
 

@@ -46,7 +46,8 @@ private:
   ClockReading first;
 };
 
-/// Ranks and plan: parameters, constants, inputs, states of the optimizer and peak in bytes.
+/// Ranks and plan: parameters, constants, inputs, states of the optimizer, accumulators of microbatches and peak in
+/// bytes.
 nlohmann::json memoryJson(const Job &job, const Reports &reports);
 
 /// A line for each rank, and one that compares the largest with what the compiler planned.

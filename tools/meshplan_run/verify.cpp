@@ -4,6 +4,7 @@
 #include "runtime/launch/placement.h"
 #include "runtime/tensor/compute_scope.h"
 #include "runtime/tensor/memory.h"
+#include "runtime/verify/rounding.h"
 #include "tools/meshplan_run/rank_run.h"
 #include "tools/meshplan_run/verify_report.h"
 
@@ -42,24 +43,22 @@ static Expected<std::vector<std::vector<Finding>>> gather(World &world, const st
   return findings;
 }
 
-/// The reference runs the whole batch, and draws other random numbers.
-static Status checkComparable(const artifact::Schedule &schedule, const artifact::Program &verified) {
+/// The reference draws other random numbers.
+static Status checkDrawsNothing(const artifact::Program &verified) {
   for (flatbuffers::uoffset_t i = 0; verified.settings() && i < verified.settings()->size(); ++i)
     if (verified.settings()->Get(i)->name()->string_view() == "seed")
       return Status(StatusCode::unsupported,
                     "the model draws random numbers, which the reference draws otherwise; help: "
                     "export it in evaluation mode, after 'model.eval()'");
-  for (const artifact::Program *program : *schedule.programs())
-    if (program->runs() > 0)
-      return Status(StatusCode::unsupported, "the step runs microbatches, which 'verify' cannot compare yet; help: "
-                                             "compile the plan without 'microbatches', which change no result");
   return Status();
 }
 
 /// All ranks call it; `verification` is filled on rank 0.
 static Status verifyRank(RankRun &run, const Job &job, const RankFeeds &feeds, Verification &verification) {
-  MESHPLAN_RETURN_IF_ERROR(checkComparable(job.artifact.schedule(), *job.program));
-  MESHPLAN_ASSIGN_OR_RETURN(std::vector<Subject> subjects, subjectsOf(*job.program));
+  MESHPLAN_RETURN_IF_ERROR(checkDrawsNothing(*job.program));
+  MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *reference, findReference(job.artifact));
+  MESHPLAN_RETURN_IF_ERROR(checkRounding(job.artifact.schedule(), *job.program, *reference));
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<Subject> subjects, subjectsOf(*job.program, *reference));
   bool isFirst = run.world.rank() == 0;
   // Nobody computes while the reference does: it changes settings of the process.
   const CollectiveLabel label{.sequence = -1, .origin = "running the reference"};
@@ -70,15 +69,14 @@ static Status verifyRank(RankRun &run, const Job &job, const RankFeeds &feeds, V
     MESHPLAN_RETURN_IF_ERROR(side.make(job, feeds, subjects));
   MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier(label)));
   MESHPLAN_RETURN_IF_ERROR(run.load(feeds));
-  RankCheck check(run.executor, run.world, subjects);
+  RankCheck check(run.program, run.world, subjects);
   MESHPLAN_RETURN_IF_ERROR(check.run());
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<Finding> own, check.find(isFirst ? &*side.exact : nullptr));
   MESHPLAN_ASSIGN_OR_RETURN(auto findings, gather(run.world, own));
   if (!isFirst)
     return Status();
   PoolScope pooled(side.pool);
-  MESHPLAN_ASSIGN_OR_RETURN(verification.verdicts,
-                            judgeWithDraws(subjects, findings, *side.exact, hasHalfParameters(*job.program)));
+  MESHPLAN_ASSIGN_OR_RETURN(verification.verdicts, judgeWithDraws(subjects, findings, *side.exact));
   verification.draws = side.exact->draws();
   verification.subjects = std::move(subjects);
   return Status();

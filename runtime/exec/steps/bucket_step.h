@@ -14,11 +14,8 @@
 
 namespace meshplan {
 
-/// True if this is how the collective moves: it is about flat tensors, or about several.
-bool isBucket(const artifact::Start &start);
-
-/// `instruction` is such a Start; it and `group` must outlive the step. `corrupted` where the ranks of the group do not
-/// hold the pieces of its tensors.
+/// `instruction` is a Start of which isBucket is true; it and `group` must outlive the step. `corrupted` where the
+/// ranks of the group do not hold the pieces of its tensors.
 Expected<std::unique_ptr<StartStep>> prepareBucket(const RankView &view, const artifact::Instruction &instruction,
                                                    Group &group);
 

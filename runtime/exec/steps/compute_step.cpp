@@ -20,12 +20,25 @@ struct ExpectedResult {
 
 class ComputeStep final : public Step {
 public:
-  ComputeStep(const RankView &view, const artifact::Instruction &instruction, std::unique_ptr<OperatorCall> call)
-      : view(view), instruction(instruction), call(std::move(call)) {
+  ComputeStep(const RankView &view, const artifact::Instruction &instruction)
+      : view(view), instruction(instruction), isTimed(dependsOnMicrobatch(action())) {
     for (int value : *action().outputs())
       if (value >= 0)
         results.push_back({value, view.shape(value), view.dtype(value)});
   }
+
+  /// Looks up the operator and binds its arguments for this microbatch.
+  Status prepare(int64_t microbatch) {
+    std::vector<int> outputs(action().outputs()->begin(), action().outputs()->end());
+    auto prepared =
+        prepareCall(action().target()->string_view(), argumentsOf(action(), view, microbatch), std::move(outputs));
+    if (!prepared)
+      return prepared.status().withContext(instructionContext(view, "the schedule", instruction));
+    call = *std::move(prepared);
+    return Status();
+  }
+
+  Status begin(int64_t microbatch) override { return isTimed ? prepare(microbatch) : Status(); }
 
   Status run(std::span<Tensor> values) override {
     if (Status status = call->run(values); !status.ok())
@@ -63,6 +76,7 @@ private:
 
   RankView view;
   const artifact::Instruction &instruction;
+  bool isTimed;
   std::unique_ptr<OperatorCall> call;
   std::vector<ExpectedResult> results;
 };
@@ -71,10 +85,7 @@ private:
 
 Expected<std::unique_ptr<Step>> meshplan::prepareCompute(const RankView &view,
                                                          const artifact::Instruction &instruction) {
-  const artifact::Compute &action = *instruction.action_as_Compute();
-  std::vector<int> outputs(action.outputs()->begin(), action.outputs()->end());
-  auto call = prepareCall(action.target()->string_view(), argumentsOf(action, view), std::move(outputs));
-  if (!call)
-    return call.status().withContext(instructionContext(view, "the schedule", instruction));
-  return std::unique_ptr<Step>(std::make_unique<ComputeStep>(view, instruction, *std::move(call)));
+  auto step = std::make_unique<ComputeStep>(view, instruction);
+  MESHPLAN_RETURN_IF_ERROR(step->prepare(/*microbatch=*/0));
+  return std::unique_ptr<Step>(std::move(step));
 }

@@ -50,12 +50,9 @@ public:
   FlatSliceStep(int input, int output, Range part) : input(input), output(output), part(part) {}
 
   Status run(std::span<Tensor> values) override {
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor whole, contiguous(values[input]));
-    int64_t count = whole.elementCount();
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor elements, reshape(whole, {&count, 1}));
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor run, narrow(elements, 0, part.offset, part.size));
-    MESHPLAN_ASSIGN_OR_RETURN(values[output], allocateTensor({&part.size, 1}, run.dtype()));
-    return copyElements(run, values[output]);
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor elements, flatten(values[input]));
+    MESHPLAN_ASSIGN_OR_RETURN(values[output], allocateTensor({&part.size, 1}, elements.dtype()));
+    return copyRun(elements, part.offset, values[output], 0, part.size);
   }
 
   std::string name() const override { return "slice"; }

@@ -13,6 +13,9 @@ class Step {
 public:
   virtual ~Step() = default;
 
+  /// What runs next belongs to this microbatch, counted from 0.
+  virtual Status begin(int64_t /*microbatch*/) { return Status(); }
+
   /// `values` are the rank's tensors, by index into Program.values. A failure
   /// names the rank and says where the instruction comes from.
   virtual Status run(std::span<Tensor> values) = 0;

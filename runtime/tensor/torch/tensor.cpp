@@ -105,6 +105,13 @@ Status meshplan::copyElements(const Tensor &from, const Tensor &into) {
   });
 }
 
+Status meshplan::fillZeros(const Tensor &tensor) {
+  return guarded([&]() -> Status {
+    unwrap(tensor).zero_();
+    return Status();
+  });
+}
+
 std::string meshplan::describe(const Tensor &tensor) {
   if (!tensor.defined())
     return "none";

@@ -28,7 +28,9 @@ bool isWritten(const c10::Argument &parameter) {
 class VjpCall final : public OperatorCall {
 public:
   VjpCall(c10::OperatorHandle base, BoundArguments arguments, std::vector<int> gradients, Wanted wanted, int output)
-      : base(base), arguments(std::move(arguments)), gradients(std::move(gradients)), wanted(wanted), output(output) {}
+      : base(base), arguments(std::move(arguments)), gradients(std::move(gradients)), wanted(wanted), output(output),
+        // PyTorch 2.11 crashes where images are channels-last and only the gradient of the weight is asked for.
+        needsRowMajor(base.schema().name().ends_with("group_norm")) {}
 
   Status run(std::span<Tensor> values) override {
     Status status = guarded([&]() -> Status {
@@ -55,6 +57,8 @@ private:
       // What was made in inference mode cannot be recorded, and what the operator writes it has written before.
       bool copied = tensor.is_inference() || isWritten(base.schema().arguments()[position]);
       at::Tensor result = copied ? tensor.clone() : tensor.detach();
+      if (needsRowMajor)
+        result = result.contiguous();
       if (isWanted) {
         TORCH_CHECK(result.is_floating_point(), "there is no gradient of a tensor of ", result.scalar_type());
         leaf = result.requires_grad_(true);
@@ -123,6 +127,7 @@ private:
   std::vector<int> gradients;
   Wanted wanted;
   int output;
+  bool needsRowMajor;
   torch::jit::Stack stack;
 };
 

@@ -15,6 +15,7 @@
 #include "runtime/tensor/torch/kernels/products.h"
 #include "runtime/tensor/torch/kernels/random/draws.h"
 #include "runtime/tensor/torch/kernels/rows.h"
+#include "runtime/tensor/torch/kernels/training/nonfinite.h"
 #include "runtime/tensor/torch/kernels/training/optimizer.h"
 
 #include <mutex>
@@ -87,8 +88,8 @@ static void defineGradients(torch::Library &library) {
               "Tensor? sum_exp=None, Tensor? weight=None, Tensor? class_weight=None, *, int ignore_index, "
               "int classes, float label_smoothing=0., int offset=0) -> Tensor",
               &rowLossGradient);
-  library.def("embedding_gradient(Tensor gradient, Tensor indices, Tensor weight, int offset=0, int padding_idx=-1, "
-              "bool scale_grad_by_freq=False) -> Tensor",
+  library.def("embedding_gradient(Tensor gradient, Tensor indices, Tensor? weight=None, int offset=0, "
+              "int padding_idx=-1, bool scale_grad_by_freq=False, int rows=-1) -> Tensor",
               &embeddingGradient);
   library.def("layer_norm_input_gradient(Tensor gradient, Tensor input, int[] normalized_shape, "
               "Tensor? weight=None, float eps=1e-5) -> Tensor",
@@ -106,22 +107,24 @@ static void defineGradients(torch::Library &library) {
 
 static void defineTraining(torch::Library &library) {
   library.def("adam(Tensor(a!) parameter, Tensor gradient, Tensor(b!) average, Tensor(c!) square_average, "
-              "Tensor learning_rate, Tensor step, Tensor? factor=None, *, float beta1, float beta2, float eps, "
-              "float weight_decay, bool decoupled) -> (Tensor(a!), Tensor(b!), Tensor(c!))",
+              "Tensor learning_rate, Tensor step, Tensor? factor=None, Tensor? nonfinite=None, *, float beta1, "
+              "float beta2, float eps, float weight_decay, bool decoupled) -> (Tensor(a!), Tensor(b!), Tensor(c!))",
               &adamStep);
-  library.def("sgd(Tensor(a!) parameter, Tensor gradient, Tensor learning_rate, Tensor? factor=None, *, "
-              "float weight_decay) -> Tensor(a!)",
+  library.def("sgd(Tensor(a!) parameter, Tensor gradient, Tensor learning_rate, Tensor? factor=None, "
+              "Tensor? nonfinite=None, *, float weight_decay) -> Tensor(a!)",
               &sgdStep);
   library.def("sgd_momentum(Tensor(a!) parameter, Tensor gradient, Tensor(b!) momentum, Tensor learning_rate, "
-              "Tensor step, Tensor? factor=None, *, float rate, float dampening, float weight_decay, bool nesterov) "
-              "-> (Tensor(a!), Tensor(b!))",
+              "Tensor step, Tensor? factor=None, Tensor? nonfinite=None, *, float rate, float dampening, "
+              "float weight_decay, bool nesterov) -> (Tensor(a!), Tensor(b!))",
               &momentumStep);
   library.def("assign(Tensor(a!) self, Tensor source) -> Tensor(a!)", &assign);
   library.def("accumulate(Tensor(a!) self, Tensor addend) -> Tensor(a!)", &accumulate);
   library.def("take_microbatch(Tensor(a) self, Tensor index, int dim, int count) -> Tensor(a)", &takeMicrobatch);
   library.def("round_addends(Tensor self, *, ScalarType dtype) -> Tensor", &roundAddends);
   library.def("square_sum(Tensor self) -> Tensor", &squareSum);
-  library.def("clip_factor(Tensor squared_norm, float limit) -> Tensor", &clipFactor);
+  library.def("nonfinite_count(Tensor self) -> Tensor", &nonfiniteCount);
+  library.def("note_nonfinite(Tensor(a) self, *, str name) -> Tensor(a)", &noteNonfinite);
+  library.def("clip_factor(Tensor squared_norm, Tensor? scale=None, *, float limit) -> Tensor", &clipFactor);
 }
 
 void meshplan::registerKernels() {

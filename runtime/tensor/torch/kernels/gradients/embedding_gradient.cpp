@@ -13,15 +13,19 @@ static at::Tensor sumRows(const at::Tensor &gradient, const at::Tensor &indices,
   return at::embedding_dense_backward(gradient, indices, rows, /*padding_idx=*/-1, scaleByFrequency);
 }
 
-at::Tensor meshplan::embeddingGradient(const at::Tensor &gradient, const at::Tensor &indices, const at::Tensor &weight,
-                                       int64_t offset, int64_t paddingIdx, bool scaleByFrequency) {
-  TORCH_CHECK(weight.dim() == 2, "weight must have 2 dims, it has ", weight.dim());
+at::Tensor meshplan::embeddingGradient(const at::Tensor &gradient, const at::Tensor &indices,
+                                       const std::optional<at::Tensor> &weight, int64_t offset, int64_t paddingIdx,
+                                       bool scaleByFrequency, int64_t rows) {
+  TORCH_CHECK(weight || rows >= 0, "there is neither a weight nor a number of rows");
+  TORCH_CHECK(!weight || weight->dim() == 2, "weight must have 2 dims, it has ", weight ? weight->dim() : 0);
   std::vector<int64_t> expected = indices.sizes().vec();
-  expected.push_back(weight.size(1));
+  expected.push_back(weight ? weight->size(1) : gradient.dim() > 0 ? gradient.size(-1) : 0);
   TORCH_CHECK(gradient.sizes().equals(expected), "gradient ", gradient.sizes(), " does not fit indices ",
-              indices.sizes(), " and weight ", weight.sizes());
-  int64_t rows = weight.size(0);
-  at::Tensor flat = indices.reshape({-1}), sources = gradient.reshape({flat.size(0), weight.size(1)});
+              indices.sizes(), weight ? c10::str(" and weight ", weight->sizes()) : std::string());
+  if (weight)
+    rows = weight->size(0);
+  int64_t features = gradient.size(-1);
+  at::Tensor flat = indices.reshape({-1}), sources = gradient.reshape({flat.size(0), features});
   at::Tensor local = flat.to(at::kLong) - offset;
   at::Tensor isHere = local.ge(0).logical_and_(local.lt(rows));
   if (paddingIdx >= 0)
@@ -32,12 +36,12 @@ at::Tensor meshplan::embeddingGradient(const at::Tensor &gradient, const at::Ten
     sources = sources.index_select(0, here);
   }
   if (sources.numel() == 0)
-    return at::zeros({rows, weight.size(1)}, gradient.options());
+    return at::zeros({rows, features}, gradient.options());
   at::ScalarType type = accumulationType(gradient.scalar_type());
   if (type == gradient.scalar_type())
     return sumRows(sources, local, rows, scaleByFrequency);
   // In f32 only the rows that occur; a table may be far larger.
   auto [present, position, count] = at::_unique2(local, /*sorted=*/true, /*return_inverse=*/true);
   at::Tensor sums = sumRows(sources.to(type), position, present.size(0), scaleByFrequency);
-  return at::zeros({rows, weight.size(1)}, gradient.options()).index_copy_(0, present, sums.to(gradient.scalar_type()));
+  return at::zeros({rows, features}, gradient.options()).index_copy_(0, present, sums.to(gradient.scalar_type()));
 }

@@ -91,19 +91,19 @@ static at::Tensor bitsOfProduct(const at::Tensor &words, int64_t factor, int64_t
 
 /// [shape] i64: the word of each element.
 static at::Tensor wordsByOperators(const PartOfWhole &part, const RandomStream &stream, at::Device device) {
-  constexpr int64_t multipliers[2] = {0xD2511F53, 0xCD9E8D57};
-  constexpr uint32_t increments[2] = {0x9E3779B9, 0xBB67AE85};
   at::Tensor numbers = part.numbers(device), counter = numbers.bitwise_right_shift(2);
   at::Tensor a = counter.bitwise_and(0xFFFFFFFF), b = counter.bitwise_right_shift(32);
   at::Tensor c = at::full_like(a, int64_t(stream.number)), d = at::full_like(a, int64_t(stream.step));
   uint32_t first = static_cast<uint32_t>(stream.seed), second = static_cast<uint32_t>(stream.seed >> 32);
-  for (int round = 0; round < 10; ++round, first += increments[0], second += increments[1]) {
-    at::Tensor left = bitsOfProduct(a, multipliers[0], 32), right = bitsOfProduct(c, multipliers[1], 32);
-    at::Tensor last = bitsOfProduct(a, multipliers[0], 0);
+  for (int round = 0; round < philoxRounds; ++round) {
+    at::Tensor left = bitsOfProduct(a, philoxMultipliers[0], 32), right = bitsOfProduct(c, philoxMultipliers[1], 32);
+    at::Tensor last = bitsOfProduct(a, philoxMultipliers[0], 0);
     a = right.bitwise_xor_(b).bitwise_xor_(int64_t(first));
-    b = bitsOfProduct(c, multipliers[1], 0);
+    b = bitsOfProduct(c, philoxMultipliers[1], 0);
     c = left.bitwise_xor_(d).bitwise_xor_(int64_t(second));
     d = last;
+    first += philoxIncrements[0];
+    second += philoxIncrements[1];
   }
   at::Tensor word = numbers.bitwise_and(3);
   return at::where(word.lt(2), at::where(word.eq(0), a, b), at::where(word.eq(2), c, d));

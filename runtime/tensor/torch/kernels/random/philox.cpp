@@ -1,12 +1,13 @@
 //===- philox.cpp - random words by their number --------------------------===//
 //
 // Counters go in batches, whose words lie side by side, so that the compiler
-// makes vector instructions of them; of several kinds, as the library does not
-// know the processor.
+// makes vector instructions of them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/tensor/torch/kernels/random/philox.h"
+
+#include "runtime/tensor/torch/kernels/each_processor.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,22 +15,14 @@
 
 using namespace meshplan;
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define MESHPLAN_EACH_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default"), optimize("O3")))
-#else
-#define MESHPLAN_EACH_PROCESSOR
-#endif
-
-static constexpr uint32_t multipliers[2] = {0xD2511F53, 0xCD9E8D57}, increments[2] = {0x9E3779B9, 0xBB67AE85};
-static constexpr int rounds = 10;
 static constexpr uint64_t batch = 16; // counters
 
 std::array<uint32_t, 4> meshplan::philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
-  for (int round = 0; round < rounds; ++round) {
-    uint64_t left = uint64_t(multipliers[0]) * counter[0], right = uint64_t(multipliers[1]) * counter[2];
+  for (int round = 0; round < philoxRounds; ++round) {
+    uint64_t left = uint64_t(philoxMultipliers[0]) * counter[0], right = uint64_t(philoxMultipliers[1]) * counter[2];
     counter = {uint32_t(right >> 32) ^ counter[1] ^ key[0], uint32_t(right), uint32_t(left >> 32) ^ counter[3] ^ key[1],
                uint32_t(left)};
-    key = {key[0] + increments[0], key[1] + increments[1]};
+    key = {key[0] + philoxIncrements[0], key[1] + philoxIncrements[1]};
   }
   return counter;
 }
@@ -43,13 +36,13 @@ struct Block {
 
 /// The key of each round.
 struct Keys {
-  uint32_t first[rounds], second[rounds];
+  uint32_t first[philoxRounds], second[philoxRounds];
 };
 
 } // namespace
 
 static inline __attribute__((always_inline)) Block oneRound(Block in, uint32_t first, uint32_t second) {
-  uint64_t left = uint64_t(multipliers[0]) * in.a, right = uint64_t(multipliers[1]) * in.c;
+  uint64_t left = uint64_t(philoxMultipliers[0]) * in.a, right = uint64_t(philoxMultipliers[1]) * in.c;
   return {uint32_t(right >> 32) ^ in.b ^ first, uint32_t(right), uint32_t(left >> 32) ^ in.d ^ second, uint32_t(left)};
 }
 
@@ -68,7 +61,7 @@ MESHPLAN_EACH_PROCESSOR static void fillBatch(const RandomStream &stream, const 
   for (uint32_t i = 0; i < batch; ++i) {
     uint32_t sum = low + i;
     Block block{sum, high + (sum < low), stream.number, stream.step};
-    block = allRounds(block, keys, std::make_integer_sequence<int, rounds>());
+    block = allRounds(block, keys, std::make_integer_sequence<int, philoxRounds>());
     own[0][i] = block.a;
     own[1][i] = block.b;
     own[2][i] = block.c;
@@ -81,9 +74,9 @@ MESHPLAN_EACH_PROCESSOR static void fillBatch(const RandomStream &stream, const 
 
 static Keys keysOf(uint64_t seed) {
   Keys keys;
-  for (uint32_t round = 0; round < rounds; ++round) {
-    keys.first[round] = uint32_t(seed) + round * increments[0];
-    keys.second[round] = uint32_t(seed >> 32) + round * increments[1];
+  for (uint32_t round = 0; round < philoxRounds; ++round) {
+    keys.first[round] = uint32_t(seed) + round * philoxIncrements[0];
+    keys.second[round] = uint32_t(seed >> 32) + round * philoxIncrements[1];
   }
   return keys;
 }

@@ -23,6 +23,11 @@ struct RandomStream {
   uint32_t step = 0;   ///< the fourth
 };
 
+/// Of each round what words are multiplied by, and what is added to the words of the key behind it.
+inline constexpr uint32_t philoxMultipliers[2] = {0xD2511F53, 0xCD9E8D57};
+inline constexpr uint32_t philoxIncrements[2] = {0x9E3779B9, 0xBB67AE85};
+inline constexpr int philoxRounds = 10;
+
 /// The generator itself.
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 

@@ -19,6 +19,10 @@ static at::Tensor scaled(const at::Tensor &gradient, const at::Tensor &parameter
   return factor ? own.mul(factor->to(own.device(), own.scalar_type())) : own;
 }
 
+static bool isSkipped(const std::optional<at::Tensor> &nonfinite) {
+  return nonfinite && nonfinite->item<int64_t>() != 0;
+}
+
 /// The kernels know rows of elements that lie as those of the parameter.
 static at::Tensor likeParameter(const at::Tensor &gradient, const at::Tensor &parameter) {
   return gradient.strides().equals(parameter.strides()) ? gradient : gradient.contiguous();
@@ -27,17 +31,18 @@ static at::Tensor likeParameter(const at::Tensor &gradient, const at::Tensor &pa
 std::tuple<at::Tensor, at::Tensor, at::Tensor>
 meshplan::adamStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor average, at::Tensor squareAverage,
                    const at::Tensor &learningRate, const at::Tensor &step, const std::optional<at::Tensor> &factor,
-                   double beta1, double beta2, double eps, double weightDecay, bool decoupled) {
+                   const std::optional<at::Tensor> &nonfinite, double beta1, double beta2, double eps,
+                   double weightDecay, bool decoupled) {
   checkShapes(parameter, {&gradient, &average, &squareAverage});
-  if (parameter.numel() == 0)
+  if (parameter.numel() == 0 || isSkipped(nonfinite))
     return {parameter, average, squareAverage};
   at::Tensor own = likeParameter(scaled(gradient, parameter, factor), parameter);
   if (average.scalar_type() != parameter.scalar_type()) {
     // The kernels take states of the parameter's dtype.
     at::Tensor wideAverage = average.to(parameter.scalar_type()),
                wideSquare = squareAverage.to(parameter.scalar_type());
-    adamStep(parameter, own, wideAverage, wideSquare, learningRate, step, std::nullopt, beta1, beta2, eps, weightDecay,
-             decoupled);
+    adamStep(parameter, own, wideAverage, wideSquare, learningRate, step, std::nullopt, std::nullopt, beta1, beta2, eps,
+             weightDecay, decoupled);
     return {parameter, average.copy_(wideAverage), squareAverage.copy_(wideSquare)};
   }
   // The kernel counts the step itself.
@@ -81,9 +86,10 @@ static void changeBySgd(const at::Tensor &parameter, const at::Tensor &gradient,
 }
 
 at::Tensor meshplan::sgdStep(at::Tensor parameter, const at::Tensor &gradient, const at::Tensor &learningRate,
-                             const std::optional<at::Tensor> &factor, double weightDecay) {
+                             const std::optional<at::Tensor> &factor, const std::optional<at::Tensor> &nonfinite,
+                             double weightDecay) {
   checkShapes(parameter, {&gradient});
-  if (parameter.numel() > 0)
+  if (parameter.numel() > 0 && !isSkipped(nonfinite))
     changeBySgd(parameter, likeParameter(scaled(gradient, parameter, factor), parameter), {}, weightDecay,
                 /*momentumRate=*/0, learningRate.item<double>(), /*dampening=*/0, /*nesterov=*/false,
                 /*isFirst=*/false);
@@ -93,12 +99,16 @@ at::Tensor meshplan::sgdStep(at::Tensor parameter, const at::Tensor &gradient, c
 std::tuple<at::Tensor, at::Tensor> meshplan::momentumStep(at::Tensor parameter, const at::Tensor &gradient,
                                                           at::Tensor momentum, const at::Tensor &learningRate,
                                                           const at::Tensor &step,
-                                                          const std::optional<at::Tensor> &factor, double rate,
+                                                          const std::optional<at::Tensor> &factor,
+                                                          const std::optional<at::Tensor> &nonfinite, double rate,
                                                           double dampening, double weightDecay, bool nesterov) {
   checkShapes(parameter, {&gradient, &momentum});
+  if (isSkipped(nonfinite))
+    return {parameter, momentum};
   if (momentum.scalar_type() != parameter.scalar_type()) {
     at::Tensor wide = momentum.to(parameter.scalar_type());
-    momentumStep(parameter, gradient, wide, learningRate, step, factor, rate, dampening, weightDecay, nesterov);
+    momentumStep(parameter, gradient, wide, learningRate, step, factor, std::nullopt, rate, dampening, weightDecay,
+                 nesterov);
     return {parameter, momentum.copy_(wide)};
   }
   if (parameter.numel() > 0)
@@ -140,6 +150,10 @@ at::Tensor meshplan::squareSum(const at::Tensor &self) {
   return sum.to(type);
 }
 
-at::Tensor meshplan::clipFactor(const at::Tensor &squaredNorm, double limit) {
-  return squaredNorm.sqrt().add(1e-6).reciprocal().mul(limit).clamp_max(1);
+at::Tensor meshplan::clipFactor(const at::Tensor &squaredNorm, const std::optional<at::Tensor> &scale, double limit) {
+  at::Tensor norm = squaredNorm.sqrt();
+  if (!scale)
+    return norm.add(1e-6).reciprocal().mul(limit).clamp_max(1);
+  at::Tensor undone = scale->to(norm.options()).reciprocal();
+  return norm.mul(undone).add(1e-6).reciprocal().mul(limit).clamp_max(1).mul(undone);
 }

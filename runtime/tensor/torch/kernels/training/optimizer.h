@@ -4,7 +4,8 @@
 // changed in place and returned; gradients are left as they are. Learning rate,
 // number of the step (1 for the first) and the factor of the gradient, if there
 // is one, are tensors without dims, so that a schedule need not be made anew for
-// another value. Their dtype is any float.
+// another value. Their dtype is any float. Where `nonfinite`, an integer without
+// dims, is given and not 0, nothing is changed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,18 +23,21 @@ namespace meshplan {
 std::tuple<at::Tensor, at::Tensor, at::Tensor> adamStep(at::Tensor parameter, const at::Tensor &gradient,
                                                         at::Tensor average, at::Tensor squareAverage,
                                                         const at::Tensor &learningRate, const at::Tensor &step,
-                                                        const std::optional<at::Tensor> &factor, double beta1,
+                                                        const std::optional<at::Tensor> &factor,
+                                                        const std::optional<at::Tensor> &nonfinite, double beta1,
                                                         double beta2, double eps, double weightDecay, bool decoupled);
 
 /// torch.optim.SGD without momentum.
 at::Tensor sgdStep(at::Tensor parameter, const at::Tensor &gradient, const at::Tensor &learningRate,
-                   const std::optional<at::Tensor> &factor, double weightDecay);
+                   const std::optional<at::Tensor> &factor, const std::optional<at::Tensor> &nonfinite,
+                   double weightDecay);
 
 /// torch.optim.SGD with momentum. The first step sets the state to the gradient.
 std::tuple<at::Tensor, at::Tensor> momentumStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor momentum,
                                                 const at::Tensor &learningRate, const at::Tensor &step,
-                                                const std::optional<at::Tensor> &factor, double rate, double dampening,
-                                                double weightDecay, bool nesterov);
+                                                const std::optional<at::Tensor> &factor,
+                                                const std::optional<at::Tensor> &nonfinite, double rate,
+                                                double dampening, double weightDecay, bool nesterov);
 
 /// `self`, with the elements of `source`, in its own dtype.
 at::Tensor assign(at::Tensor self, const at::Tensor &source);
@@ -51,8 +55,9 @@ at::Tensor takeMicrobatch(const at::Tensor &self, const at::Tensor &index, int64
 at::Tensor squareSum(const at::Tensor &self);
 
 /// The factor that brings a norm, given as its square, down to `limit`; 1 if it is not above. As
-/// torch.nn.utils.clip_grad_norm_: limit / (norm + 1e-6).
-at::Tensor clipFactor(const at::Tensor &squaredNorm, double limit);
+/// torch.nn.utils.clip_grad_norm_: limit / (norm + 1e-6). Of gradients that are too large by `scale`, a tensor without
+/// dims, it brings the norm of the right ones down, and undoes the scale.
+at::Tensor clipFactor(const at::Tensor &squaredNorm, const std::optional<at::Tensor> &scale, double limit);
 
 } // namespace meshplan
 

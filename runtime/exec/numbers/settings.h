@@ -1,12 +1,13 @@
 //===- settings.h - numbers that a run gives its steps -----------*- C++ -*-===//
 
-#ifndef MESHPLAN_RUNTIME_EXEC_SETTINGS_H
-#define MESHPLAN_RUNTIME_EXEC_SETTINGS_H
+#ifndef MESHPLAN_RUNTIME_EXEC_NUMBERS_SETTINGS_H
+#define MESHPLAN_RUNTIME_EXEC_NUMBERS_SETTINGS_H
 
 #include "runtime/artifact/artifact.h"
 #include "runtime/tensor/tensor.h"
 
 #include <map>
+#include <optional>
 #include <string>
 
 namespace meshplan {
@@ -22,12 +23,18 @@ public:
 
   /// Gives a setting another number than the schedule has; its factor stays. Of "step" it is the number of the first
   /// step, from which the others follow. `notFound` for an unknown name and
-  /// for "microbatch", which follows from the run; `invalid` for a seed that is no whole number
+  /// for "microbatch" and "optimizer.step", which follow from the run; `invalid` for a seed that is no whole number
   /// from 0 to 2^53 - 1, and for a first step that is none from 1 to 2^31 - 1.
   Status set(std::string_view name, double number);
 
   /// The number of the microbatch that runs, counted from 0.
   void setMicrobatch(int64_t number) { microbatch = number; }
+
+  /// Of the steps so far, as many have changed nothing: "optimizer.step" does not count them.
+  void setSkipped(int64_t steps) { skipped = steps; }
+
+  /// The number that a setting of this name has at a step, counted from 0; nothing if there is none.
+  std::optional<double> find(std::string_view name, int64_t step) const;
 
   /// The number that a setting has at a step, counted from 0.
   double numberAt(const artifact::Setting &setting, int64_t step) const;
@@ -38,10 +45,10 @@ public:
 private:
   const artifact::Program &program;
   std::map<std::string, double, std::less<>> given;
-  int64_t microbatch = 0;
+  int64_t microbatch = 0, skipped = 0;
   int64_t firstStep = 1;
 };
 
 } // namespace meshplan
 
-#endif // MESHPLAN_RUNTIME_EXEC_SETTINGS_H
+#endif // MESHPLAN_RUNTIME_EXEC_NUMBERS_SETTINGS_H

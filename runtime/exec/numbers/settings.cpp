@@ -1,6 +1,6 @@
 //===- settings.cpp - numbers that a run gives its steps ------------------===//
 
-#include "runtime/exec/settings.h"
+#include "runtime/exec/numbers/settings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,8 @@
 
 using namespace meshplan;
 
-static constexpr std::string_view stepName = "step", seedName = "seed", microbatchName = "microbatch";
+static constexpr std::string_view stepName = "step", seedName = "seed", microbatchName = "microbatch",
+                                  optimizerStepName = "optimizer.step";
 
 /// From 1 at p = 0 down to 0 at p = 1.
 static double descent(artifact::RateKind kind, double p) {
@@ -38,15 +39,16 @@ static Status checkWhole(std::string_view name, double number, int64_t least, in
 
 Status Settings::set(std::string_view name, double number) {
   std::string names;
+  bool countsSteps = false;
   for (flatbuffers::uoffset_t i = 0; program.settings() && i < program.settings()->size(); ++i) {
     std::string_view known = program.settings()->Get(i)->name()->string_view();
     if (known == microbatchName)
       continue;
-    if (known == name && name == stepName) {
-      MESHPLAN_RETURN_IF_ERROR(checkWhole(name, number, 1, 31));
-      firstStep = static_cast<int64_t>(number);
-      return Status();
-    }
+    // A rate that changes with the steps needs their number, too.
+    bool isStep = known == stepName || known == optimizerStepName;
+    countsSteps |= isStep || program.settings()->Get(i)->schedule();
+    if (isStep)
+      continue;
     if (known == name) {
       if (name == seedName)
         MESHPLAN_RETURN_IF_ERROR(checkWhole(name, number, 0, 53));
@@ -55,6 +57,13 @@ Status Settings::set(std::string_view name, double number) {
     }
     names += (names.empty() ? "" : ", ") + std::string(known);
   }
+  if (countsSteps && name == stepName) {
+    MESHPLAN_RETURN_IF_ERROR(checkWhole(name, number, 1, 31));
+    firstStep = static_cast<int64_t>(number);
+    return Status();
+  }
+  if (countsSteps)
+    names += (names.empty() ? "" : ", ") + std::string(stepName);
   return Status::error(StatusCode::notFound, "the program has no setting '", name, "'; it has ",
                        names.empty() ? "none" : names);
 }
@@ -64,11 +73,20 @@ double Settings::numberAt(const artifact::Setting &setting, int64_t step) const 
   step += firstStep - 1;
   if (name == stepName)
     return static_cast<double>(step + 1);
+  if (name == optimizerStepName)
+    return static_cast<double>(step + 1 - skipped);
   if (name == microbatchName)
     return static_cast<double>(microbatch);
   auto own = given.find(name);
   double number = own == given.end() ? setting.number() : own->second;
   return setting.schedule() ? number * rateFactor(*setting.schedule(), step) : number;
+}
+
+std::optional<double> Settings::find(std::string_view name, int64_t step) const {
+  for (flatbuffers::uoffset_t i = 0; program.settings() && i < program.settings()->size(); ++i)
+    if (program.settings()->Get(i)->name()->string_view() == name)
+      return numberAt(*program.settings()->Get(i), step);
+  return std::nullopt;
 }
 
 Status Settings::write(int64_t step, std::span<Tensor> values) const {

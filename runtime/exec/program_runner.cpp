@@ -1,0 +1,110 @@
+//===- program_runner.cpp - a program, and what runs before it ----------------===//
+
+#include "runtime/exec/program_runner.h"
+
+#include <cstring>
+
+using namespace meshplan;
+
+Expected<ProgramRunner> ProgramRunner::create(const Artifact &artifact, const artifact::Program &program,
+                                              World &world) {
+  std::string_view name = program.name()->string_view();
+  if (program.runs() > 0)
+    return Status::error(StatusCode::invalid, "program '", name, "' is run by each step; help: run the program 'step'");
+  ProgramRunner made;
+  for (const artifact::Program *each : *artifact.schedule().programs())
+    if (name == "step" && each->runs() > 0) {
+      MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(artifact, *each, world));
+      made.passes.push_back({std::move(executor), each->runs()});
+    }
+  MESHPLAN_ASSIGN_OR_RETURN(made.last, Executor::create(artifact, program, world));
+  MESHPLAN_RETURN_IF_ERROR(made.last->clearAccumulators());
+  return made;
+}
+
+void ProgramRunner::share() {
+  for (Pass &pass : passes)
+    pass.program->share(*last);
+}
+
+Status ProgramRunner::loadParameters(const Feed &feed) { return last->loadParameters(feed); }
+
+Status ProgramRunner::loadInputs(const Feed &feed) { return last->loadInputs(feed); }
+
+Status ProgramRunner::setNumber(std::string_view name, double number) {
+  for (Pass &pass : passes)
+    if (Status status = pass.program->setNumber(name, number); !status.ok() && status.code() != StatusCode::notFound)
+      return status;
+  return last->setNumber(name, number);
+}
+
+/// The step that follows runs the last microbatch of the last pass.
+Status ProgramRunner::runPasses(Trace *trace) {
+  int64_t microbatches = 1, number = last->steps();
+  for (Pass &pass : passes) {
+    for (int64_t microbatch = 0; microbatch < pass.runs; ++microbatch) {
+      MESHPLAN_RETURN_IF_ERROR(pass.program->begin(number, microbatch));
+      MESHPLAN_RETURN_IF_ERROR(pass.program->run(trace));
+    }
+    microbatches = pass.runs + 1;
+  }
+  return last->begin(number, microbatches - 1);
+}
+
+Status ProgramRunner::run(Trace *trace, const Observer *observer) {
+  lastOutcome = {};
+  MESHPLAN_RETURN_IF_ERROR(setGuardedNumbers());
+  MESHPLAN_RETURN_IF_ERROR(last->clearAccumulators());
+  share();
+  NonfiniteNotes notes;
+  MESHPLAN_RETURN_IF_ERROR(runPasses(trace));
+  MESHPLAN_RETURN_IF_ERROR(last->run(trace, observer));
+  return judge(notes);
+}
+
+/// Those that follow from the steps before.
+Status ProgramRunner::setGuardedNumbers() {
+  const artifact::Program &program = last->place().program();
+  if (!program.guard())
+    return Status();
+  std::optional<double> scale = last->numbers().find("loss_scale", last->steps());
+  if (!guard)
+    guard.emplace(program.guard(), scale.value_or(1));
+  last->numbers().setSkipped(guard->skipped());
+  return scale ? setNumber("loss_scale", guard->lossScale()) : Status();
+}
+
+static Expected<int64_t> readInteger(const Tensor &tensor) {
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor own, onHost(tensor));
+  int64_t integer;
+  std::memcpy(&integer, own.data(), sizeof integer);
+  return integer;
+}
+
+std::string ProgramRunner::describeOutcome() const {
+  std::string made;
+  for (const NonfiniteNote &note : lastOutcome.notes)
+    made += (made.empty() ? "of them it has made " : ", ") + std::to_string(note.count) + " in the gradient of '" +
+            note.name + "'";
+  return "rank " + std::to_string(last->place().rank()) + ": " + std::to_string(lastOutcome.nonfinite) +
+         " elements of the gradients of step " + std::to_string(last->steps()) +
+         " are NaN or infinite, and nothing was changed; " + (made.empty() ? "it has made none of them itself" : made);
+}
+
+Status ProgramRunner::judge(const NonfiniteNotes &notes) {
+  const RankView &view = last->place();
+  const artifact::Guard *wanted = view.program().guard();
+  if (!wanted)
+    return Status();
+  for (const artifact::Port *output : *view.program().outputs())
+    if (output->name()->string_view() == wanted->output()->string_view()) {
+      MESHPLAN_ASSIGN_OR_RETURN(lastOutcome.nonfinite, readInteger(last->valueOf(output->value())));
+    }
+  guard->take(lastOutcome.nonfinite);
+  if (lastOutcome.nonfinite == 0)
+    return Status();
+  lastOutcome.notes = notes.read();
+  if (!wanted->stops())
+    return Status();
+  return Status(StatusCode::numericFault, describeOutcome());
+}

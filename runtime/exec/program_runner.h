@@ -1,0 +1,68 @@
+//===- program_runner.h - a program, and what runs before it -----*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_EXEC_PROGRAM_RUNNER_H
+#define MESHPLAN_RUNTIME_EXEC_PROGRAM_RUNNER_H
+
+#include "runtime/exec/executor.h"
+#include "runtime/exec/numbers/step_guard.h"
+#include "runtime/tensor/nonfinite_notes.h"
+
+#include <optional>
+
+namespace meshplan {
+
+/// What became of a step.
+struct StepOutcome {
+  int64_t nonfinite = 0;            ///< elements of all gradients that are NaN or infinite: the step changed nothing
+  std::vector<NonfiniteNote> notes; ///< where there are any: those that this rank has made, before they were added up
+};
+
+/// One rank of a program. The program `step` runs microbatches first, by the programs of the schedule that say how
+/// often a step runs them; all of these share parameters, inputs and accumulators. Belongs to the thread of its rank.
+class ProgramRunner {
+public:
+  /// As Executor::create of each of them. `invalid` for a program that only a step runs.
+  static Expected<ProgramRunner> create(const Artifact &artifact, const artifact::Program &program, World &world);
+
+  /// Reads the rank's slices. Both are needed before `run`; inputs are those of the whole batch.
+  Status loadParameters(const Feed &feed);
+  Status loadInputs(const Feed &feed);
+
+  /// Numbers of the run, as Executor::setNumber, in every program that has the setting.
+  Status setNumber(std::string_view name, double number);
+
+  /// Runs the program once; `observer` sees values of the program itself. A failure ends the run of all ranks.
+  /// `numericFault` on every rank where gradients are NaN or infinite and the plan says that the run stops there.
+  Status run(Trace *trace = nullptr, const Observer *observer = nullptr);
+
+  /// What became of the last run, also of one that stopped.
+  const StepOutcome &outcome() const { return lastOutcome; }
+
+  /// The outcome of a step that changed nothing, for a person: "rank 1: 12 elements of the gradients of step 3 are NaN
+  /// or infinite, ...".
+  std::string describeOutcome() const;
+
+  /// The program itself, which holds parameters and states and gives the outputs.
+  Executor &executor() { return *last; }
+  const Executor &executor() const { return *last; }
+
+private:
+  struct Pass {
+    std::unique_ptr<Executor> program;
+    int64_t runs = 0;
+  };
+
+  void share();
+  Status runPasses(Trace *trace);
+  Status setGuardedNumbers();
+  Status judge(const NonfiniteNotes &notes);
+
+  std::vector<Pass> passes;
+  std::unique_ptr<Executor> last;
+  std::optional<StepGuard> guard;
+  StepOutcome lastOutcome;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_EXEC_PROGRAM_RUNNER_H

@@ -1,0 +1,83 @@
+//===- nonfinite.cpp - elements that are no finite numbers ----------------===//
+
+#include "runtime/tensor/torch/kernels/training/nonfinite.h"
+
+#include "runtime/tensor/torch/kernels/each_processor.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+using namespace meshplan;
+
+/// Elements from which on a second thread is worth its start.
+static constexpr int64_t grain = 1 << 15;
+
+static constexpr const char *wrongType = " are not checked for being finite";
+
+/// Elements whose exponent has all bits, of which `exponent` consists. Counters are as wide as the elements, so that
+/// both take the same places of a vector; a run of elements is short enough for them.
+template <typename Bits>
+static inline __attribute__((always_inline)) int64_t countIn(const Bits *elements, int64_t size, Bits exponent) {
+  constexpr int64_t run = 1 << 12;
+  int64_t count = 0;
+  for (int64_t begin = 0; begin < size; begin += run) {
+    Bits found = 0;
+    for (int64_t i = begin, end = std::min(size, begin + run); i < end; ++i)
+      found = static_cast<Bits>(found + ((elements[i] & exponent) == exponent));
+    count += static_cast<int64_t>(found);
+  }
+  return count;
+}
+
+MESHPLAN_EACH_PROCESSOR static int64_t count(const uint16_t *elements, int64_t size, uint16_t exponent) {
+  return countIn(elements, size, exponent);
+}
+
+MESHPLAN_EACH_PROCESSOR static int64_t count(const uint32_t *elements, int64_t size, uint32_t exponent) {
+  return countIn(elements, size, exponent);
+}
+
+MESHPLAN_EACH_PROCESSOR static int64_t count(const uint64_t *elements, int64_t size, uint64_t exponent) {
+  return countIn(elements, size, exponent);
+}
+
+/// `dense` has no gaps between its elements, which may lie in any order.
+template <typename Bits> static int64_t countAll(const at::Tensor &dense, Bits exponent) {
+  auto *elements = static_cast<const Bits *>(dense.const_data_ptr());
+  return at::parallel_reduce(
+      0, dense.numel(), grain, int64_t(0),
+      [&](int64_t begin, int64_t end, int64_t known) { return known + count(elements + begin, end - begin, exponent); },
+      std::plus<>());
+}
+
+static int64_t countOnHost(const at::Tensor &dense) {
+  switch (dense.scalar_type()) {
+  case at::kDouble:
+    return countAll<uint64_t>(dense, 0x7FF0000000000000);
+  case at::kFloat:
+    return countAll<uint32_t>(dense, 0x7F800000);
+  case at::kHalf:
+    return countAll<uint16_t>(dense, 0x7C00);
+  case at::kBFloat16:
+    return countAll<uint16_t>(dense, 0x7F80);
+  default:
+    TORCH_CHECK(false, "elements of type ", dense.scalar_type(), wrongType);
+  }
+}
+
+at::Tensor meshplan::nonfiniteCountByOperators(const at::Tensor &self) {
+  TORCH_CHECK(at::isFloatingType(self.scalar_type()), "elements of type ", self.scalar_type(), wrongType);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  // at::isfinite makes tensors of the size of `self`; these have a byte for each element.
+  at::Tensor finite = self.lt(infinity).logical_and_(self.gt(-infinity));
+  return finite.sum().neg_().add_(self.numel());
+}
+
+at::Tensor meshplan::nonfiniteCount(const at::Tensor &self) {
+  if (!self.is_cpu())
+    return nonfiniteCountByOperators(self);
+  return at::scalar_tensor(countOnHost(self.is_non_overlapping_and_dense() ? self : self.contiguous()), at::kLong);
+}

@@ -1,0 +1,50 @@
+//===- nonfinite_notes.cpp - where a rank met NaN or infinity -------------===//
+
+#include "runtime/tensor/nonfinite_notes.h"
+
+#include "runtime/tensor/torch/kernels/training/nonfinite.h"
+
+#include <ATen/ATen.h>
+#include <algorithm>
+
+using namespace meshplan;
+
+namespace {
+thread_local NonfiniteNotes *current = nullptr;
+} // namespace
+
+/// Counts stay on the device until somebody asks.
+struct NonfiniteNotes::Calls {
+  std::vector<std::pair<std::string, at::Tensor>> counts;
+};
+
+struct meshplan::NonfiniteNotesAccess {
+  static void add(NonfiniteNotes &notes, std::string name, at::Tensor count) {
+    notes.calls->counts.emplace_back(std::move(name), std::move(count));
+  }
+};
+
+NonfiniteNotes::NonfiniteNotes() : calls(std::make_unique<Calls>()), outer(current) { current = this; }
+
+NonfiniteNotes::~NonfiniteNotes() { current = outer; }
+
+std::vector<NonfiniteNote> NonfiniteNotes::read() const {
+  std::vector<NonfiniteNote> notes;
+  for (const auto &[name, tensor] : calls->counts) {
+    int64_t count = tensor.item<int64_t>();
+    if (count == 0)
+      continue;
+    auto known = std::ranges::find(notes, name, &NonfiniteNote::name);
+    if (known == notes.end())
+      notes.push_back({name, count});
+    else
+      known->count += count;
+  }
+  return notes;
+}
+
+at::Tensor meshplan::noteNonfinite(const at::Tensor &self, std::string_view name) {
+  if (current)
+    NonfiniteNotesAccess::add(*current, std::string(name), nonfiniteCount(self));
+  return self;
+}

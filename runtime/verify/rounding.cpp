@@ -1,0 +1,160 @@
+//===- rounding.cpp - what a program rounds and its model does not --------===//
+
+#include "runtime/verify/rounding.h"
+
+#include "runtime/artifact/sharding.h"
+#include "runtime/exec/origin.h"
+
+#include <map>
+
+using namespace meshplan;
+
+static DType dtypeIn(const artifact::Program &program, int value) {
+  return dtypeOf(program.values()->Get(value)->dtype());
+}
+
+/// True if some numbers of `other` are rounded in `dtype`: of f16 and bf16, each has numbers that the other lacks.
+static bool rounds(DType dtype, DType other) {
+  return isFloat(dtype) && isFloat(other) && dtype != other && dtypeSize(dtype) <= dtypeSize(other);
+}
+
+static Status refusal(const std::string &what, std::string_view option, DType dtype) {
+  return Status::error(StatusCode::unsupported,
+                       "errors are compared with those of PyTorch's own run, and the program rounds more: ", what,
+                       "; help: verify the plan without '", option, " ", dtypeName(dtype), "'");
+}
+
+/// The value that a call makes, or -1.
+static int resultOf(const artifact::Compute &call) { return call.outputs()->size() == 1 ? call.outputs()->Get(0) : -1; }
+
+static std::string nameOf(const artifact::Parameter &parameter) { return parameter.names()->Get(0)->str(); }
+
+static Status checkStorage(const artifact::Program &program, const artifact::Program &reference) {
+  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
+    const artifact::Parameter &own = *program.parameters()->Get(i);
+    const artifact::Parameter *exported = findParameter(reference, nameOf(own));
+    if (!exported)
+      continue;
+    DType stored = dtypeIn(program, own.value()), dtype = dtypeIn(reference, exported->value());
+    if (rounds(stored, dtype))
+      return refusal("parameter '" + nameOf(own) + "' is kept in " + std::string(dtypeName(stored)) +
+                         ", the model has it in " + std::string(dtypeName(dtype)),
+                     "storage", stored);
+  }
+  return Status();
+}
+
+static Status checkSums(const artifact::Schedule &schedule, const artifact::Program &program) {
+  for (const artifact::Instruction *instruction : *program.instructions()) {
+    const artifact::Compute *call = instruction->action_as_Compute();
+    if (!call || call->target()->string_view() != "meshplan.round_addends" || resultOf(*call) < 0)
+      continue;
+    DType dtype = dtypeIn(program, resultOf(*call));
+    std::string origin = originText(schedule, *instruction);
+    return refusal("gradients are added up in " + std::string(dtypeName(dtype)) +
+                       (origin.empty() ? "" : " (" + origin + ")"),
+                   "reduce", dtype);
+  }
+  return Status();
+}
+
+namespace {
+
+/// Follows parameters to their readers, through conversions, collectives and slices.
+class ParameterReads {
+public:
+  ParameterReads(const artifact::Program &program, const artifact::Program &reference);
+
+  /// By name, the parameters that are rounded to a type and then read in a wider one, with the narrow type. What alone
+  /// is read narrow is so in the model.
+  std::map<std::string, DType> rounded;
+
+private:
+  /// A value that has the elements of a parameter.
+  struct Copy {
+    std::string name;
+    DType dtype; ///< that the model has it in
+    bool isRounded = false;
+  };
+
+  void follow(const artifact::Instruction &instruction);
+  void convert(int from, int to);
+  void pass(int from, int to) {
+    if (auto copy = copies.find(from); copy != copies.end())
+      copies.insert_or_assign(to, copy->second);
+  }
+
+  const artifact::Program &program;
+  std::map<int, Copy> copies; // by value
+};
+
+} // namespace
+
+ParameterReads::ParameterReads(const artifact::Program &program, const artifact::Program &reference)
+    : program(program) {
+  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
+    const artifact::Parameter &own = *program.parameters()->Get(i);
+    if (const artifact::Parameter *exported = findParameter(reference, nameOf(own)))
+      copies.emplace(own.value(), Copy{nameOf(own), dtypeIn(reference, exported->value())});
+  }
+  for (const artifact::Instruction *instruction : *program.instructions())
+    follow(*instruction);
+}
+
+/// The value that the call converts, or -1: arguments with names are in any order.
+static int convertedBy(const artifact::Compute &call) {
+  std::string_view target = call.target()->string_view();
+  if (target != "aten._to_copy.default" && target != "aten.type_as.default" && !target.starts_with("aten.to."))
+    return -1;
+  for (const artifact::Arg *arg : *call.args())
+    if (arg->kind() == artifact::ArgKind::value && (!arg->name() || arg->name()->string_view() == "self"))
+      return arg->values()->Get(0);
+  return -1;
+}
+
+void ParameterReads::follow(const artifact::Instruction &instruction) {
+  if (const artifact::Compute *call = instruction.action_as_Compute())
+    if (int from = convertedBy(*call), to = resultOf(*call); from >= 0 && to >= 0)
+      convert(from, to);
+  if (const artifact::Slice *slice = instruction.action_as_Slice())
+    pass(slice->input(), slice->output());
+  if (const artifact::Start *start = instruction.action_as_Start())
+    (void)forEachMoved(*start, [&](int32_t input, int32_t output) {
+      pass(input, output);
+      return Status();
+    });
+}
+
+void ParameterReads::convert(int from, int to) {
+  auto found = copies.find(from);
+  if (found == copies.end())
+    return;
+  Copy copy = found->second;
+  DType before = dtypeIn(program, from), after = dtypeIn(program, to);
+  if (copy.isRounded && rounds(before, after))
+    rounded.emplace(copy.name, before);
+  copy.isRounded |= rounds(after, copy.dtype);
+  copies.insert_or_assign(to, std::move(copy));
+}
+
+static Status checkReads(const artifact::Program &program, const artifact::Program &reference) {
+  ParameterReads own(program, reference), exported(reference, reference);
+  for (const auto &[name, dtype] : own.rounded)
+    if (!exported.rounded.contains(name))
+      return refusal("parameter '" + name + "' is rounded to " + std::string(dtypeName(dtype)) +
+                         " before it is read, the model reads it as it is",
+                     "gather", dtype);
+  return Status();
+}
+
+Status meshplan::checkRounding(const artifact::Schedule &schedule, const artifact::Program &program,
+                               const artifact::Program &reference) {
+  for (const artifact::Program *each : *schedule.programs()) {
+    if (each != &program && each->runs() == 0)
+      continue;
+    MESHPLAN_RETURN_IF_ERROR(checkStorage(*each, reference));
+    MESHPLAN_RETURN_IF_ERROR(checkSums(schedule, *each));
+    MESHPLAN_RETURN_IF_ERROR(checkReads(*each, reference));
+  }
+  return Status();
+}

@@ -2,13 +2,16 @@
 """The differential test: random models under random meshes and plans, compared with PyTorch.
 
   differential --meshplan P --meshplan-run P --record-coverage P --work FOLDER [--first N] [--cases N] [--coverage]
+  differential ... --training --run-steps P      cases that train
   differential ... --case FILE      one case, as a failing run wrote it
 
 A case is drawn from its number alone: a model of random blocks and operators, its sizes and dtype, a mesh of one to
 eight ranks, and what a plan says of each module. It is exported, compiled and run, and every output is held against
-float64 as compare_forward.py does. A case that fails is made smaller and written to --work. Prints how many cases were
-right, refused (with the reasons) and wrong. Status 1 if one is wrong, if more than 5 % are refused, or, with
---coverage, if an operator is reached by fewer draws than it should be in one of the columns.
+float64 as compare_forward.py does. With --training the model has a loss, the plan says how it is trained, and losses
+and parameters behind one or two steps are held against PyTorch as compare_training.py does. A case that fails is made
+smaller and written to --work. Prints how many cases were right, refused (with the reasons) and wrong. Status 1 if one
+is wrong, if more than 5 % are refused, or, with --coverage, if an operator is reached by fewer draws than it should be
+in one of the columns, or a statement of training is in too few plans.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from __future__ import annotations
 import argparse
 import functools
 import itertools
+import math
 import multiprocessing
 import os
 import subprocess
@@ -31,8 +35,11 @@ from coverage import Coverage
 from draw import PLANS, draw_case
 from run_case import INVALID, REFUSED, RIGHT, WRONG, Outcome, Programs, Runner, kind_of_failure
 from shrink import shrink
+from training_coverage import StatementCoverage
+from training_draw import draw_training
 
 MOST_REFUSED = 0.05
+FEW = 200  # cases, of which as many may be refused as three standard deviations above that share
 SHRUNK = 3  # failures that are made smaller
 SECONDS = 240  # for each of them
 MODELS_OF_A_PROCESS = 60  # torch.export keeps what it has seen
@@ -45,12 +52,16 @@ def prepare() -> None:
     torch.set_grad_enabled(False)
 
 
-def run_model(programs: Programs, numbers: range) -> list[Outcome]:
+def draw(number: int, trains: bool) -> Case:
+    return draw_training(number) if trains else draw_case(number)
+
+
+def run_model(programs: Programs, trains: bool, numbers: range) -> list[Outcome]:
     """The cases of one model."""
     runner, outcomes = Runner(programs), []
     for number in numbers:
         try:
-            outcomes.append(runner.run(draw_case(number)))
+            outcomes.append(runner.run(draw(number, trains)))
         except Exception as error:  # of PyTorch: one case must not end the others
             outcomes.append(Outcome(number, WRONG, f"{type(error).__name__}: {error}"))
     return outcomes
@@ -60,9 +71,9 @@ def run_all(arguments: argparse.Namespace, programs: Programs) -> list[Outcome]:
     end = arguments.first + arguments.cases
     models = [range(first, min(first + PLANS, end)) for first in range(arguments.first, end, PLANS)]
     outcomes: list[Outcome] = []
-    begin = time.monotonic()
+    begin, run = time.monotonic(), functools.partial(run_model, programs, arguments.training)
     with multiprocessing.Pool(arguments.jobs, prepare, maxtasksperchild=MODELS_OF_A_PROCESS) as pool:
-        cases = itertools.chain.from_iterable(pool.imap_unordered(functools.partial(run_model, programs), models))
+        cases = itertools.chain.from_iterable(pool.imap_unordered(run, models))
         for outcome in cases:
             outcomes.append(outcome)
             if outcome.kind in (WRONG, INVALID):
@@ -86,7 +97,7 @@ def shrink_failure(outcome: Outcome, case: Case, arguments: argparse.Namespace, 
     print(f"\nsmallest form of case {case.seed}: {path}")
     show(smallest, runner.run(smallest), programs)
     options = f"--meshplan {programs.meshplan} --meshplan-run {programs.meshplan_run} "
-    options += f"--record-coverage {programs.record_coverage} --work {programs.work}"
+    options += f"--record-coverage {programs.record_coverage} --run-steps {programs.run_steps} --work {programs.work}"
     print(f"again: {sys.executable} {Path(__file__).parent} {options} --case {path}", flush=True)
 
 
@@ -99,9 +110,21 @@ def show(case: Case, outcome: Outcome, programs: Programs) -> None:
         print(plan.read_text())
 
 
-def report(outcomes: list[Outcome], coverage: Coverage, wants_coverage: bool) -> bool:
+def coverage_of(arguments: argparse.Namespace, programs: Programs) -> Coverage | StatementCoverage:
+    if arguments.training:
+        return StatementCoverage()
+    targets = subprocess.run([programs.record_coverage], check=True, capture_output=True, text=True).stdout.split()
+    return Coverage(targets)
+
+
+def most_refused(cases: int) -> float:
+    """How many may be refused. The share of a few cases says little of that of all."""
+    expected = MOST_REFUSED * cases
+    return expected if cases >= FEW else expected + 3 * math.sqrt(expected * (1 - MOST_REFUSED))
+
+
+def report(outcomes: list[Outcome], coverage: Coverage | StatementCoverage, wants_coverage: bool) -> bool:
     kinds = Counter(outcome.kind for outcome in outcomes)
-    refused = kinds[REFUSED] / len(outcomes)
     print(
         f"{len(outcomes)} cases: {kinds[RIGHT]} right, {kinds[WRONG] + kinds[INVALID]} wrong, {kinds[REFUSED]} refused"
     )
@@ -111,14 +134,14 @@ def report(outcomes: list[Outcome], coverage: Coverage, wants_coverage: bool) ->
     if shares:
         print(f"errors as shares of what is allowed: median {shares[len(shares) // 2]:.2f}, largest {shares[-1]:.2f}")
     for outcome in outcomes:
-        coverage.add(outcome.cells if outcome.kind == RIGHT else set())
-    right = kinds[WRONG] + kinds[INVALID] == 0 and refused <= MOST_REFUSED
+        coverage.add(outcome.reached if outcome.kind == RIGHT else set())
+    right = kinds[WRONG] + kinds[INVALID] == 0 and kinds[REFUSED] <= most_refused(len(outcomes))
     if not wants_coverage:
         return right
     print(coverage.table())
     print(coverage.summary())
-    for name, column in coverage.missing():
-        print(f"too few draws reach {name} by {column}: {coverage.counts[name, column]}")
+    for cell in coverage.missing():
+        print(f"too few draws reach {' by '.join(cell)}: {coverage.counts[cell]}")
     return right and not coverage.missing()
 
 
@@ -126,7 +149,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for program in ("meshplan", "meshplan-run", "record-coverage"):
         parser.add_argument(f"--{program}", required=True)
+    parser.add_argument("--run-steps", default="run-steps")
     parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--training", action="store_true", help="draw trainings")
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--cases", type=int, default=40)
     parser.add_argument("--case", type=Path, help="a file with one case")
@@ -135,18 +160,20 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for making a failing case smaller")
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
-    programs = Programs(arguments.meshplan, arguments.meshplan_run, arguments.record_coverage, arguments.work)
+    programs = Programs(
+        arguments.meshplan, arguments.meshplan_run, arguments.record_coverage, arguments.work, arguments.run_steps
+    )
     prepare()
     if arguments.case:
         case = read_case(arguments.case)
         outcome = Runner(programs).run(case)
         show(case, outcome, programs)
         return 0 if outcome.kind in (RIGHT, REFUSED) else 1
-    targets = subprocess.run([programs.record_coverage], check=True, capture_output=True, text=True).stdout.split()
+    coverage = coverage_of(arguments, programs)
     outcomes = run_all(arguments, programs)
-    right = report(outcomes, Coverage(targets), arguments.coverage)
+    right = report(outcomes, coverage, arguments.coverage)
     for outcome in [outcome for outcome in outcomes if outcome.kind == WRONG][:SHRUNK]:
-        shrink_failure(outcome, draw_case(outcome.seed), arguments, programs)
+        shrink_failure(outcome, draw(outcome.seed, arguments.training), arguments, programs)
     return 0 if right else 1
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import case
 import torch
 from layers import Context, Layer, linear
@@ -118,24 +120,28 @@ class Attention(Layer):
             query, key = self.norm(query), self.norm(key)
         if self.turns:
             query, key = rotated(query), rotated(key)
-        mixed = self.attend(query, key, value, self.mask(x.size(1), context))
+        mixed = self.attend(query, key, value, self.mask(x.size(1), context), context.dropout)
         result = self.out(mixed.transpose(1, 2).reshape(x.size(0), x.size(1), self.heads * self.size))
         return x + result if self.added else result
 
     def attend(
-        self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None
+        self,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        mask: torch.Tensor | None,
+        dropout: float,
     ) -> torch.Tensor:
+        attention = functools.partial(nn.functional.scaled_dot_product_attention, dropout_p=dropout, scale=self.scale)
         if self.form == "gqa" and self.heads != self.groups:
-            return nn.functional.scaled_dot_product_attention(
-                query, key, value, mask, scale=self.scale, enable_gqa=True
-            )
+            return attention(query, key, value, mask, enable_gqa=True)
         key, value = self.repeated(key), self.repeated(value)
         if self.form in ("sdpa", "gqa"):
             if self.masking == "causal":
-                return nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True, scale=self.scale)
+                return attention(query, key, value, is_causal=True)
             if self.masking == "added" and mask is not None:
                 mask = torch.zeros(mask.shape, dtype=query.dtype).masked_fill(~mask, float("-inf"))
-            return nn.functional.scaled_dot_product_attention(query, key, value, mask, scale=self.scale)
+            return attention(query, key, value, mask)
         return self.written(query, key, value, mask)
 
     def written(

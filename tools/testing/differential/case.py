@@ -51,6 +51,14 @@ class Entry:
 
 
 @dataclass
+class Statement:
+    """A statement of training, `data dp` or `clip_grad_norm 0.5`, and the options between its braces."""
+
+    head: str
+    options: list[str] = field(default_factory=list)
+
+
+@dataclass
 class Case:
     seed: int
     sizes: Sizes
@@ -65,6 +73,10 @@ class Case:
     entries: list[Entry] = field(default_factory=list)
     form: int = 0  # how the entries are written
     model_seed: int = 0  # of weights and inputs
+    steps: int = 0  # of a training; a case without steps runs forward
+    dropout: float = 0.0  # of a training
+    random_seed: int = 0  # of what is dropped
+    statements: list[Statement] = field(default_factory=list)  # of training
 
     @property
     def ranks(self) -> int:
@@ -75,7 +87,8 @@ class Case:
 
     def model(self) -> tuple[object, ...]:
         """What the model and its inputs follow from; equal for cases that differ in mesh and plan only."""
-        return self.sizes, self.stem, self.blocks, self.head, self.half, self.decompose, self.model_seed
+        trained = (self.steps > 0, self.dropout)
+        return self.sizes, self.stem, self.blocks, self.head, self.half, self.decompose, self.model_seed, trained
 
     def write(self, path: Path) -> None:
         path.write_text(json.dumps(dataclasses.asdict(self), indent=1))
@@ -96,5 +109,6 @@ def read_case(path: Path) -> Case:
             "head": block(data["head"]),
             "axes": [(name, size) for name, size in data["axes"]],
             "entries": [Entry(**entry) for entry in data["entries"]],
+            "statements": [Statement(**statement) for statement in data.get("statements", [])],
         }
     )

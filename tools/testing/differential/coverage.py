@@ -17,7 +17,7 @@ ANY = "any style"
 LAYOUTS = ("replicate", "split", "[")
 LEAST = 10  # draws of a cell
 
-Cell = tuple[str, str]  # target of an operator, column
+Cell = tuple[str, ...]  # target of an operator, column
 
 
 def column_of(text: str) -> str:

@@ -37,6 +37,8 @@ class Context:
     """What blocks read besides the hidden state, and what they give besides it."""
 
     mask: torch.Tensor  # [batch, sequence], true where a token counts
+    dropout: float = 0.0  # of the hidden state, and of what attention reads
+    trains: bool = False
     outputs: dict[str, torch.Tensor] = field(default_factory=dict)
 
 

@@ -53,14 +53,19 @@ class Head(nn.Module):
         if self.kind == "none":
             return
         if self.kind == "matched":
+            x = x.float() if context.trains else x
             outputs["loss"] = (torch.tanh(x) - torch.cos(x)).square().mean()
             return
         if self.kind == "pooled":
             pooled = {"mean": lambda: x.mean(1), "first": lambda: x[:, 0], "max": lambda: x.amax(1)}[self.pooling]()
             outputs["logits"] = self.logits(pooled)
+            if context.trains:
+                outputs["loss"] = nn.functional.cross_entropy(outputs["logits"].float(), labels[:, 0])
             return
         logits = outputs["logits"] = self.logits(x)
         if self.loss == "none":
+            if context.trains and self.pooling != "max":  # else the loss does not read them
+                outputs["scores"] = logits
             return
         if self.loss == "shifted":
             logits, labels = logits[:, :-1].contiguous(), labels[:, 1:]
@@ -75,9 +80,19 @@ class Head(nn.Module):
         outputs["loss"] = nn.functional.cross_entropy(rows, wanted, **options)
 
 
+def trained_loss(outputs: Tensors) -> torch.Tensor:
+    """The model's loss, if it has one, and what its other outputs but logits count for."""
+    losses = [outputs["loss"].float()] if "loss" in outputs else []
+    for name, value in outputs.items():
+        if name not in ("loss", "logits") and value.is_floating_point():
+            losses.append(value.float().tanh().square().mean())
+    return sum(losses[1:], losses[0])
+
+
 class Model(nn.Module):
     def __init__(self, drawn: case.Case) -> None:
         super().__init__()
+        self.trains, self.dropout = drawn.steps > 0, drawn.dropout
         sizes = drawn.sizes
         self.stem_kind = drawn.stem.kind
         table = None
@@ -90,12 +105,18 @@ class Model(nn.Module):
         self.head = Head(drawn.head, sizes, table)
 
     def forward(self, start: torch.Tensor, mask: torch.Tensor, labels: torch.Tensor) -> Tensors:
-        context = Context(mask)
+        context = Context(mask, self.dropout, self.trains)
         x = start if self.stem_kind == "hidden" else self.stem(start)
         for block in self.blocks.values():
             x = block(x, context)
+            if self.dropout:
+                x = nn.functional.dropout(x, self.dropout)
         self.head(x, labels, context)
-        return {**context.outputs, "hidden": x}
+        outputs = {**context.outputs, "hidden": x}
+        if not self.trains:
+            return outputs
+        logits = {name: value for name, value in outputs.items() if name == "logits"}
+        return {"loss": trained_loss(outputs), "hidden": x, **logits}
 
 
 def make_inputs(drawn: case.Case) -> Tensors:

@@ -27,14 +27,17 @@ class PlanDraw:
         self.batch_axes = self.draw_batch(names)
         others = [name for name in names if name not in self.batch_axes]
         self.sequence_axes = self.draw_sequence(others)
-        self.main = others[-1:] or names[-1:]
+        # In a training, axes that divide samples are those of data blocks.
+        self.main = others[-1:] or ([] if drawn.steps else names[-1:])
 
     def draw_batch(self, names: list[str]) -> tuple[str, ...]:
         """The first axis divides the batch if there are more; now and then another, or two."""
         if len(names) == 1 and names[0] != "dp" and self.generator.random() < 0.8:
             return ()
         axes = (
-            (names[0],) if self.generator.random() < 0.85 else tuple(self.generator.sample(names, min(2, len(names))))
+            tuple(names[: 2 if names[0] == "pod" else 1])
+            if self.generator.random() < 0.85
+            else tuple(self.generator.sample(names, min(2, len(names))))
         )
         return axes if product(self.drawn, axes) <= self.drawn.sizes.batch else ()
 
@@ -46,6 +49,10 @@ class PlanDraw:
     def axes(self, limit: int) -> tuple[str, ...]:
         """Axes of one style: mostly the last one; now and then two, or one that divides the batch as well."""
         names = [name for name, _ in self.drawn.axes]
+        if self.drawn.steps and self.generator.random() < 0.95:
+            names = [name for name in names if name not in self.batch_axes]
+        if not names:
+            return ()
         chance = self.generator.random()
         if chance < 0.75:
             axes = tuple(self.main)

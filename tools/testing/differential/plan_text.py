@@ -60,11 +60,17 @@ def entry_lines(drawn: case.Case) -> list[str]:
     return lines
 
 
+def statement_text(statement: case.Statement) -> str:
+    return statement.head + (f" {{ {'; '.join(statement.options)} }}" if statement.options else "")
+
+
 def plan_text(drawn: case.Case, archive: str, uncovered: bool) -> str:
     """`uncovered` if parameters are left to `rest`."""
     statements = [f'model "{archive}"', "mesh " + ", ".join(f"{name} = {size}" for name, size in drawn.axes)]
     statements += [f"input {name}: [{', '.join(dims)}]" for name, dims in drawn.inputs.items()]
     statements += [f"output {name}: [{', '.join(dims)}]" for name, dims in drawn.outputs.items()]
+    if drawn.steps:
+        statements += ["loss loss", *map(statement_text, drawn.statements)]
     statements += entry_lines(drawn)
     if uncovered:
         statements.append("rest: replicate")

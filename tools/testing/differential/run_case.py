@@ -16,18 +16,20 @@ from pathlib import Path
 
 import case
 import torch
+import training
 from coverage import Cell, read_cells
 from model import make_inputs, make_model
 from plan_draw import owners
 from plan_text import plan_text
 from refusals import reason_of
 from safetensors.torch import load_file, save_file
+from training import DRAWS
+from training_coverage import kinds_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from compare_forward import Reference
 
-DRAWS = 32  # runs of PyTorch before an error counts as too large
 TIMEOUT = 120  # seconds of a rank's wait; a program that takes longer is stopped
 
 RIGHT, REFUSED, WRONG, INVALID = "right", "refused", "wrong", "invalid"
@@ -39,6 +41,7 @@ class Programs:
     meshplan_run: str
     record_coverage: str
     work: Path
+    run_steps: str = "run-steps"
 
 
 @dataclass
@@ -49,7 +52,7 @@ class Outcome:
     kind: str
     message: str = ""
     share: float = 0.0
-    cells: set[Cell] = field(default_factory=set)
+    reached: set[Cell] = field(default_factory=set)  # cells of a coverage table
 
 
 class CaseError(Exception):
@@ -84,7 +87,7 @@ def export(drawn: case.Case, base: Path) -> Model:
             model(**inputs)
     except Exception as error:
         raise CaseError(INVALID, f"{type(error).__name__}: {error}") from error
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), torch.set_grad_enabled(drawn.steps > 0):
         warnings.simplefilter("ignore")
         program = torch.export.export(model, (), inputs, strict=False)
         if drawn.decompose:
@@ -113,14 +116,18 @@ def unshared(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     }
 
 
-def compile_plan(programs: Programs, base: Path) -> set[Cell]:
+def compile_plan(programs: Programs, base: Path, drawn: case.Case) -> set[Cell]:
+    """What the case reaches: operators by its layouts, or statements of training."""
     plan, schedule = str(base.with_suffix(".plan")), str(base.with_suffix(".sched"))
     result = call([programs.meshplan, "compile", plan, "-o", schedule])
     if result.returncode != 0:
         reason = reason_of(result.stderr) if result.returncode == 1 else ""
         if reason:
             raise CaseError(REFUSED, reason)
-        raise CaseError(WRONG, f"compile ends with {result.returncode}: {result.stderr[-2000:]}")
+        said = result.stderr[max(result.stderr.find("error: "), 0) :]
+        raise CaseError(WRONG, f"compile ends with {result.returncode}: {said[-2000:]}")
+    if drawn.steps:
+        return kinds_of(drawn)
     read = call([programs.record_coverage, plan])
     if read.returncode != 0:
         raise CaseError(WRONG, f"record-coverage ends with {read.returncode}: {read.stderr[-2000:]}")
@@ -136,6 +143,21 @@ def forward(programs: Programs, base: Path) -> dict[str, torch.Tensor]:
     if result.returncode != 0:
         raise CaseError(WRONG, f"forward ends with {result.returncode}: {result.stderr[-2000:]}")
     return load_file(outputs)
+
+
+def run_steps(programs: Programs, drawn: case.Case, base: Path) -> dict[str, torch.Tensor]:
+    """The losses of a training and what ranks hold behind it."""
+    result = base.with_suffix(".result")
+    result.unlink(missing_ok=True)
+    paths = []
+    for step, batch in enumerate(training.batches(drawn)):
+        paths.append(f"{base}.batch{step}")
+        save_file(batch, paths[-1])
+    settings = ["--set", f"seed={drawn.random_seed}"] if drawn.random_seed else []
+    ended = call([programs.run_steps, *settings, f"{base}.sched", f"{base}.weights", str(result), *paths])
+    if ended.returncode != 0:
+        raise CaseError(WRONG, f"run-steps ends with {ended.returncode}: {ended.stderr[-2000:]}")
+    return load_file(result)
 
 
 def share_of(reference: Reference, drawn: case.Case, ours: dict[str, torch.Tensor]) -> float:
@@ -166,12 +188,22 @@ class Runner:
                 self.model = None
                 self.model = export(drawn, self.base)
             write_plan(drawn, self.model.module, self.base)
-            outcome.cells = compile_plan(self.programs, self.base)
-            ours = forward(self.programs, self.base)
-            outcome.share = self.compare(drawn, self.model, ours)
+            outcome.reached = compile_plan(self.programs, self.base, drawn)
+            if drawn.steps:
+                ours = run_steps(self.programs, drawn, self.base)
+                outcome.share = self.compare_training(drawn, self.model, ours)
+            else:
+                ours = forward(self.programs, self.base)
+                outcome.share = self.compare(drawn, self.model, ours)
         except CaseError as error:
             outcome.kind, outcome.message = error.kind, str(error)
         return outcome
+
+    def compare_training(self, drawn: case.Case, model: Model, ours: dict[str, torch.Tensor]) -> float:
+        share, verdicts = training.compared(drawn, model.program, ours)
+        if verdicts:
+            raise CaseError(WRONG, f"wrong numbers: {verdicts}")
+        return share
 
     def compare(self, drawn: case.Case, model: Model, ours: dict[str, torch.Tensor]) -> float:
         reference = model.reference = model.reference or Reference(model.program, model.inputs)

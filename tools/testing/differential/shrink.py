@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import re
 import time
 from collections.abc import Callable, Iterator
 
-from case import Block, Case
+from case import Block, Case, Statement
+from statements import items_of
 
+# What names modules, the modules, and what is behind them.
+NAMING = re.compile(r"(data .* on |train only |freeze |unused |recompute |unit |keep |group )(.*?)( \{.*\}| keep .*)?")
 SMALLER = {
     "batch": (2, 3, 4),
     "sequence": (4, 6),
@@ -30,6 +34,8 @@ def without_block(case: Case, name: str) -> Case:
         other.blocks = [block for block in other.blocks if block.name != name]
         path = f"blocks.{name}"
         other.entries = [entry for entry in other.entries if f"{entry.path}.".find(f"{path}.") != 0]
+        less = (without_path(statement, path) for statement in other.statements)
+        other.statements = [statement for statement in less if statement is not None]
 
     return changed(case, change)
 
@@ -65,6 +71,35 @@ def plainer_numbers(case: Case) -> Iterator[Case]:
                 yield changed(case, lambda other, index=index, place=place: lists(other)[index].__setitem__(place, 0))
 
 
+def without_path(statement: Statement, path: str) -> Statement | None:
+    """The statement without the modules at or below this path; None if it names no others."""
+
+    def less(text: str) -> str:
+        """`unit P, [Q, R]` without P; empty if nothing is left."""
+        found = NAMING.fullmatch(text)
+        if found is None:
+            return text
+        before, items, behind = found.groups(default="")
+        kept = [item for item in items_of(items) if not is_inside(item)]
+        return before + ", ".join(kept) + behind if kept else ""
+
+    def is_inside(item: str) -> bool:
+        return any(f"{each.strip()}.".startswith(f"{path}.") for each in item.strip("[]").split(","))
+
+    head, options = less(statement.head), list(map(less, statement.options))
+    return Statement(head, [option for option in options if option]) if head else None
+
+
+def smaller_trainings(case: Case) -> Iterator[Case]:
+    """With fewer statements of training, and fewer options in them."""
+    for index, statement in enumerate(case.statements):
+        yield changed(case, lambda other, index=index: other.statements.pop(index))
+        for place in range(len(statement.options) if len(statement.options) > 1 else 0):
+            yield changed(case, lambda other, index=index, place=place: other.statements[index].options.pop(place))
+    if case.steps > 1:
+        yield dataclasses.replace(case, steps=1)
+
+
 def smaller_sizes(case: Case) -> Iterator[Case]:
     for name, sizes in SMALLER.items():
         for size in sizes:
@@ -94,13 +129,13 @@ def smaller_plans(case: Case) -> Iterator[Case]:
                             name
                         ].__setitem__(place, plain),
                     )
-    for field in ("half", "decompose", "form"):
+    for field in ("half", "decompose", "form", "dropout", "random_seed"):
         if getattr(case, field):
             yield dataclasses.replace(case, **{field: type(getattr(case, field))()})
 
 
 def smaller(case: Case) -> Iterator[Case]:
-    for candidates in (smaller_models, smaller_plans, smaller_sizes, plainer_numbers):
+    for candidates in (smaller_models, smaller_trainings, smaller_plans, smaller_sizes, plainer_numbers):
         yield from candidates(case)
 
 

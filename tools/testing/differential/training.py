@@ -1,0 +1,106 @@
+"""Holds a training against PyTorch, as compare_training.py does."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import copy
+import dataclasses
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import case
+import torch
+from model import make_inputs
+from statements import Groups, named, reference_arguments
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from compare_forward import is_half, own_module, positional_inputs, widened_module
+from compare_gradients import names_of_parameters
+from compare_training import Reference, Training, compare, worst_parameter
+from draws import Draws
+
+Tensors = dict[str, torch.Tensor]
+DRAWS = 32  # runs of PyTorch before an error counts as too large
+OTHER_STEP, OTHER_DRAW = 104729, 1299709  # between the numbers from which the inputs of steps and draws follow
+
+
+def batches(drawn: case.Case) -> list[Tensors]:
+    """The inputs of each step."""
+    seeds = [drawn.model_seed + step * OTHER_STEP for step in range(drawn.steps)]
+    return [make_inputs(dataclasses.replace(drawn, model_seed=seed)) for seed in seeds]
+
+
+class GroupedTraining(Training):
+    """A training with other numbers for some parameters."""
+
+    def __init__(
+        self, module: torch.nn.Module, names: dict[str, list[str]], arguments: argparse.Namespace, draws: Draws
+    ) -> None:
+        super().__init__(module, names, arguments, draws)
+        held = dict(zip(map(id, self.own), self.held, strict=True))
+        trained = [(names[first], held[id(group[0])]) for first, group in self.tied.items() if id(group[0]) in held]
+        groups: Groups = [group for group, _ in trained]
+        for paths, numbers in arguments.groups:
+            members = named(groups, paths)
+            chosen = [parameter for group, parameter in trained if group in members]
+            general = self.optimizer.param_groups[0]
+            general["params"] = [own for own in general["params"] if not any(own is other for other in chosen)]
+            self.optimizer.add_param_group({"params": chosen, **numbers})
+
+
+class DrawnReference(Reference):
+    """A reference whose further draws are of other inputs: what a small model computes may not tell rotations apart."""
+
+    def __init__(
+        self, drawn: case.Case, make: Callable[[bool], Training], program: torch.export.ExportedProgram
+    ) -> None:
+        self.drawn = drawn
+        names = names_of_parameters(program)
+        super().__init__(make, names, batches(drawn), positional_inputs(program), is_half(program))
+
+    def share(self, error: float, bound: Callable[[], float]) -> float:
+        """Of 16 bits, after as many draws as a case that runs forward gets: thousands of losses are judged."""
+        while self.half and self.draws < DRAWS and not error <= bound():
+            self.add_draw()
+        return super().share(error, bound)
+
+    def add_draw(self) -> tuple[list[float], Tensors]:
+        if self.draws:
+            other = self.drawn.model_seed + self.draws * OTHER_DRAW
+            self.batches = batches(dataclasses.replace(self.drawn, model_seed=other))
+        return super().add_draw()
+
+
+def reference_of(drawn: case.Case, program: torch.export.ExportedProgram) -> tuple[Reference, argparse.Namespace]:
+    names = names_of_parameters(program)
+    arguments = reference_arguments(drawn, list(names.values()))
+
+    def make(exact: bool) -> Training:
+        # A module of its own, whose parameters change.
+        again, draws = copy.deepcopy(program), Draws(arguments.seed, step=0)
+        module = widened_module(again, draws) if exact else own_module(again, draws)
+        return GroupedTraining(module, names, arguments, draws)
+
+    return DrawnReference(drawn, make, program), arguments
+
+
+def largest_share(ours: Tensors, reference: Reference, arguments: argparse.Namespace) -> float:
+    """Of what is allowed, in losses and, where they are compared, parameters."""
+    shares = [worst_parameter(ours, reference)[1]] if arguments.parameters else []
+    for step, wide in enumerate(reference.losses):
+        error = abs(ours[f"step{step}.{arguments.loss}"].item() - wide)
+        shares.append(reference.share(error, lambda step=step: reference.loss_bound(step)))
+    return max(shares)
+
+
+def compared(drawn: case.Case, program: torch.export.ExportedProgram, ours: Tensors) -> tuple[float, str]:
+    """The largest error as a share of what is allowed, and what is wrong; nothing if all is right."""
+    with torch.enable_grad(), contextlib.redirect_stdout(io.StringIO()) as printed:
+        reference, arguments = reference_of(drawn, program)
+        right = compare(ours, reference, arguments)
+    wrong = "; ".join(line for line in printed.getvalue().splitlines() if line.endswith("WRONG"))
+    return largest_share(ours, reference, arguments), "" if right else wrong

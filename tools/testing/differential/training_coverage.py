@@ -1,0 +1,83 @@
+"""Counts what plans say of trainings."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import case
+from coverage import LEAST, Cell
+from statements import groups_of
+
+STAGES = ("none", "optimizer", "gradients", "parameters")
+
+# What has to be drawn, by the statement that says it.
+KINDS = (
+    *(f"data, {stage}" for stage in STAGES),
+    *(f"data, {stage}, hybrid" for stage in STAGES[1:]),
+    *("data on", "unit", "unit of several", "keep", "bucket", "bucket none", "overlap none", "overlap gradients"),
+    *("overlap parameters", "prefetch 0", "prefetch 1", "prefetch 2", "reduce each", "reduce last", "average in"),
+    *("average after", "microbatches 1", "microbatches 2", "microbatches 3", "microbatches 4", "recompute"),
+    *("recompute keep", "storage f64", "storage f32", "gather f64", "gather f32", "gather bf16", "reduce f64"),
+    *("reduce f32", "reduce bf16", "master f64", "master f32", "state f64", "state f32", "state bf16"),
+    *("optimizer sgd", "optimizer adam", "optimizer adamw", "momentum", "nesterov", "dampening", "weight_decay"),
+    *("betas", "eps", "group", "clip_grad_norm", "freeze", "train only", "unused", "dropout", "16 bits"),
+    *("loss_scale 1024", "loss_scale dynamic", "nonfinite gradients skip", "nonfinite gradients stop"),
+)
+
+
+def of_data(options: list[str]) -> set[str]:
+    found: set[str] = set()
+    for words in (option.replace(",", "").split() for option in options):
+        if words[0] == "shard":
+            stage = next(stage for stage in reversed(STAGES) if stage in words)
+            found.add(f"data, {stage}" + (", hybrid" if "over" in words else ""))
+        elif words[0] == "unit":
+            found |= {"unit", *(["unit of several"] if "[" in " ".join(words) else [])}
+        elif words[0] == "overlap":
+            found |= {f"overlap {word}" for word in words[1:]}
+        elif words[0] == "bucket":
+            found.add("bucket none" if words[1] == "none" else "bucket")
+        else:
+            found.add(words[0] if words[0] == "keep" else f"{words[0]} {words[1]}")
+    return found if any(each.startswith("data,") for each in found) else found | {"data, none"}
+
+
+def of_statement(statement: case.Statement) -> set[str]:
+    words = statement.head.split()
+    if words[0] == "data":
+        return of_data(statement.options) | ({"data on"} if "on" in words else set())
+    if words[0] == "recompute":
+        return {"recompute", *(["recompute keep"] if "keep" in words else [])}
+    if words[0] == "precision":
+        return {" ".join(option.split()[:2]) for option in statement.options}
+    if words[0] == "optimizer":
+        own = {option.split()[0] for option in statement.options}
+        return {statement.head} | own.union(*(numbers for _, numbers in groups_of(statement)))
+    return {" ".join(words[: {"train": 2, "microbatches": 2, "nonfinite": 3}.get(words[0], 1)])}
+
+
+def kinds_of(drawn: case.Case) -> set[Cell]:
+    """What the plan of a training says, and what the model does in it."""
+    found = {name for name, is_there in (("dropout", drawn.dropout > 0), ("16 bits", drawn.half)) if is_there}
+    return {(kind,) for kind in found.union(*map(of_statement, drawn.statements))}
+
+
+class StatementCoverage:
+    def __init__(self) -> None:
+        self.counts: Counter[Cell] = Counter()
+
+    def add(self, kinds: set[Cell]) -> None:
+        self.counts.update(kinds)
+
+    def missing(self) -> list[Cell]:
+        """Kinds with fewer draws than they should have."""
+        return [(kind,) for kind in KINDS if self.counts[kind,] < LEAST]
+
+    def table(self) -> str:
+        width = max(map(len, KINDS))
+        lines = [f"{kind:<{width}} {self.counts[kind,]:>5}" for kind in KINDS]
+        return "\n".join([f"{'trainings that say':<{width}}", *lines])
+
+    def summary(self) -> str:
+        reached = len(KINDS) - len(self.missing())
+        return f"{len(KINDS)} kinds of statements; {reached} in {LEAST} trainings or more"

@@ -1,0 +1,92 @@
+"""Draws a training from a seed: a small model with a loss, a mesh and a plan that says how it is trained.
+
+As with cases that run forward, consecutive seeds are one model under several meshes and plans.
+"""
+
+from __future__ import annotations
+
+import random
+
+import case
+import plan_draw
+from draw import PLANS, draw_block
+from model import make_model
+from statement_draw import StatementDraw
+from torch import nn
+
+BLOCKS = (
+    *("attention",) * 4,
+    *("gated", "feed_forward", "experts", "norm", "convolution") * 2,
+    *("shared", "tables", "recurrent", "lines"),
+)
+HEADS = ("tokens", "tokens", "pooled", "matched", "none")
+
+# Meshes by how often they are drawn: most divide samples.
+MESHES = (
+    *((("dp", 2), ("tp", size)) for size in (1, 2, 2, 2, 3)),
+    *((("dp", size),) for size in (2, 2, 3, 4)),
+    *((("pod", 2), ("dp", 2)),) * 4,
+    *((("pod", 2), ("dp", 2), ("tp", 2)),) * 2,
+    (("dp", 2), ("cp", 2), ("tp", 2)),
+    (("dp", 3), ("tp", 2)),
+    (("dp", 4), ("tp", 2)),
+    (("tp", 2),),
+    (("tp", 3),),
+)
+
+# Operators that are differentiable nearly everywhere.
+SMOOTH = (
+    *("neg", "square", "exp", "erf", "cos", "sin", "tanh", "sigmoid", "silu", "relu", "softplus", "hardswish", "elu"),
+    *("celu", "mish", "log_sigmoid", "expm1", "sqrt", "rsqrt", "reciprocal", "log", "log1p", "gelu", "leaky_relu"),
+    *("abs", "add", "sub", "rsub", "mul", "maximum", "minimum"),
+)
+
+
+def draw_sizes(generator: random.Random) -> case.Sizes:
+    return case.Sizes(
+        batch=generator.choice((4, 4, 5, 6, 8, 8, 12)),
+        sequence=generator.choice((4, 5, 6, 8)),
+        heads=generator.choice((2, 3, 4, 4, 6)),
+        head=generator.choice((4, 6)),
+        inner=generator.choice((12, 16, 18)),
+        vocabulary=generator.choice((24, 32, 41)),
+    )
+
+
+def draw_trained_block(generator: random.Random, index: int, kind: str) -> case.Block:
+    """`lines` is a feed-forward block with nothing between its layers but what is smooth."""
+    block = draw_block(generator, f"{kind[0]}{index}", "feed_forward" if kind == "lines" else kind, half=False)
+    names = [generator.choice(SMOOTH) for _ in range(generator.randint(1, 3))]
+    if block.kind == "feed_forward":
+        block.steps = [case.Step(name, [generator.randrange(1 << 16) for _ in range(8)]) for name in names]
+    return block
+
+
+def draw_training(seed: int) -> case.Case:
+    generator, planner = random.Random(f"training {seed // PLANS}"), random.Random(f"training plan {seed}")
+    kinds = [generator.choice(BLOCKS) for _ in range(generator.randint(1, 3))]
+    stem = generator.choice(("text", "text", "text", "hidden", "pixels"))
+    heads = (*HEADS, "tied", "tied", "tied") if stem == "text" else HEADS
+    drawn = case.Case(
+        seed=seed,
+        sizes=draw_sizes(generator),
+        stem=draw_block(generator, "stem", stem, half=False),
+        blocks=[draw_trained_block(generator, index, kind) for index, kind in enumerate(kinds)],
+        head=draw_block(generator, "head", generator.choice(heads), half=False),
+        half=generator.random() < 0.2,
+        model_seed=seed // PLANS,
+        decompose=generator.random() < 0.06,
+        dropout=generator.choice((0.0, 0.0, 0.0, 0.1, 0.5)),
+        axes=list(planner.choice(MESHES)),
+        form=planner.randrange(4),
+        steps=planner.choice((1, 2)),
+    )
+    drawn.random_seed = planner.choice((0, 1, 77)) if drawn.dropout else 0
+    model = make_model(drawn)
+    # By the strides of its input PyTorch rounds a batch norm of 16 bits once or several times.
+    if drawn.half and any(isinstance(module, nn.modules.batchnorm._BatchNorm) for module in model.modules()):
+        drawn.half = False
+        model = make_model(drawn)
+    plan_draw.draw_plan(drawn, model, planner)
+    StatementDraw(drawn, model, planner).draw()
+    return drawn

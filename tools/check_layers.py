@@ -12,6 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 EXTENT = "runtime/schema/extent.h"  # the extent function: the part of the schema that is no artifact format
+# What a room above these may use, too: one that runs programs, or compares them.
+BELOW_EXEC = {
+    "runtime/artifact",
+    "runtime/comm",
+    "runtime/data",
+    "runtime/tensor",
+    "runtime/base",
+    "runtime/schema",
+    EXTENT,
+}
 
 # room -> (rooms it may use besides itself, foreign libraries it may use).
 # `x/*` stands for each folder in x, and these may not use each other. The longest matching room counts.
@@ -30,32 +40,8 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "runtime/launch": ({"runtime/base"}, set()),
     "runtime/tensor": ({"runtime/base", "runtime/schema", EXTENT}, {"torch", "cuda", "json"}),
     "runtime/rendezvous": ({"runtime/base", "runtime/comm", "runtime/comm/store", "runtime/tensor"}, {"torch"}),
-    "runtime/exec": (
-        {
-            "runtime/artifact",
-            "runtime/comm",
-            "runtime/data",
-            "runtime/tensor",
-            "runtime/base",
-            "runtime/schema",
-            "runtime/include",
-            EXTENT,
-        },
-        {"flatbuffers", "json"},
-    ),
-    "runtime/verify": (
-        {
-            "runtime/exec",
-            "runtime/artifact",
-            "runtime/comm",
-            "runtime/data",
-            "runtime/tensor",
-            "runtime/base",
-            "runtime/schema",
-            EXTENT,
-        },
-        {"flatbuffers"},
-    ),
+    "runtime/exec": (BELOW_EXEC | {"runtime/include"}, {"flatbuffers", "json"}),
+    "runtime/verify": (BELOW_EXEC | {"runtime/exec"}, {"flatbuffers"}),
     "grammar": (set(), {"antlr"}),
     "dialect/support": ({EXTENT}, {"mlir", "llvm"}),
     "dialect/plan": ({"dialect/support", EXTENT}, {"mlir", "llvm"}),

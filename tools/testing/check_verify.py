@@ -6,9 +6,10 @@
 
 MODEL is a name of make_models.py; its archive is made in --models when it is not there. Statements, such as
 'optimizer sgd { lr 0.1 }', are added to the plan; without an optimizer the forward pass is verified. Everything must be
-right, and every trained parameter must be among what was compared. With --damage the schedule is damaged before
-(test/lib/damage), and verify must fail, naming exactly the tensors of --wrong: 'gradient=model.norm.weight',
-'gradient=*' for any number of them. TEXT must be in what is said of the first one.
+right, and every trained parameter and its gradient must be among what was compared; of a plan that trains copies of
+its parameters, the gradients alone. With --damage the schedule is damaged before (test/lib/damage), and verify must
+fail, naming exactly the tensors of --wrong: 'gradient=model.norm.weight', 'gradient=*' for any number of them. TEXT
+must be in what is said of the first one.
 """
 
 from __future__ import annotations
@@ -16,25 +17,22 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
+import re
 import subprocess
 import sys
+from collections.abc import Sequence
 
+import torch
 from compare_forward import load_program
 from compare_gradients import names_of_parameters
-from plan_runs import Run, argument_parser, make_model, runs_of
-
-
-def with_statements(text: str, statements: list[str]) -> str:
-    end = text.rindex("}")
-    return text[:end] + "".join(f"  {statement}\n" for statement in statements) + text[end:]
+from plan_runs import Run, argument_parser, compile_command, make_model, runs_of, with_statements
 
 
 def verify(arguments: argparse.Namespace, run: Run) -> tuple[int, dict]:
     """The exit status, and what was found."""
     base = arguments.models / arguments.model
-    schedule = run.output.with_suffix(".sched")
-    definitions = [f"-D{axis}" for axis in run.mesh.split(",")]
-    subprocess.run([arguments.meshplan, "compile", run.plan, *definitions, "--reference", "-o", schedule], check=True)
+    subprocess.run(compile_command(arguments, run, ["--reference"]), check=True)
+    schedule = run.schedule
     if arguments.damage:
         damaged = run.output.with_suffix(".damaged.sched")
         kind, *name = arguments.damage
@@ -63,6 +61,22 @@ def fault(arguments: argparse.Namespace, status: int, found: dict) -> str | None
     return None
 
 
+def trained_parameters(program: torch.export.ExportedProgram) -> dict[str, str]:
+    """Their first names, by each of their names: which one a tied parameter goes by does not matter."""
+    groups = names_of_parameters(program)
+    return {name: first for first, names in groups.items() if program.state_dict[first].requires_grad for name in names}
+
+
+def missing(statements: Sequence[str], trained: dict[str, str], found: dict) -> str | None:
+    """What was compared too little or too much."""
+    has_copies = any(re.match(r"precision\b.*\bmaster\b", statement) for statement in statements)
+    for what, wanted in (("gradient", trained), ("parameter", {} if has_copies else trained)):
+        names = {tensor["name"] for tensor in found["tensors"] if tensor["what"] == what}
+        if others := {trained.get(name, name) for name in names} ^ {*wanted.values()}:
+            return f"{what}s of {sorted(others)} are missing or too many"
+    return None
+
+
 def main() -> int:
     parser = argument_parser(__doc__.splitlines()[0])
     parser.add_argument("--statement", action="append", default=[])
@@ -73,17 +87,12 @@ def main() -> int:
     arguments = parser.parse_args()
     archive = make_model(arguments)
     trains = any(statement.startswith("optimizer") for statement in arguments.statement)
-    # Which of its names a tied parameter goes by does not matter.
-    groups = names_of_parameters(load_program(archive)) if trains else {}
-    first = {name: group for group, names in groups.items() for name in names}
+    trained = trained_parameters(load_program(archive)) if trains else {}
 
     right = True
     for run in runs_of(arguments, lambda text: with_statements(text, arguments.statement)):
         status, found = verify(arguments, run)
-        compared = {first[tensor["name"]] for tensor in found["tensors"] if tensor["what"] == "gradient"}
-        problem = fault(arguments, status, found)
-        if compared != set(groups):
-            problem = f"gradients of {sorted(compared ^ set(groups))} are missing or too many"
+        problem = missing(arguments.statement, trained, found) or fault(arguments, status, found)
         print(f"{run.output.stem}: {len(found['tensors'])} tensors: {problem or 'as expected'}", flush=True)
         right &= problem is None
     return 0 if right else 1

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares training steps with PyTorch.
 
-  compare_training.py MODEL.pt2 --optimizer KIND [--set NAME=VALUE...] [--clip X] [--seed N] [--loss NAME] [--master]
-                      [--frozen MODULE...] [--parameters] RESULT INPUTS...
+  compare_training.py MODEL.pt2 --optimizer KIND [--set NAME=VALUE...] [--clip X] [--seed N] [--loss NAME]
+                      [--master [DTYPE]] [--states DTYPE] [--frozen MODULE...] [--parameters] RESULT INPUTS...
 
 RESULT is what run-steps wrote: the loss of each step (`step0.loss`, ...) and what ranks hold behind the last. INPUTS
 has one file for each step. The reference is the exported graph in float64 under the optimizer of torch.optim with the
@@ -13,10 +13,11 @@ the largest magnitude); under Adam, which divides by the size of a gradient, sma
 In 16 bits a loss is rounded, and so is every number of a parameter: an error is a draw, which tells little of the next
 one. There the bound is 1.5 x the largest error that PyTorch's own run has of this loss, or of this parameter, in up to
 eight trainings: on the inputs, and on rotations of them. They are made for as long as they are needed. With `--master`
-PyTorch's own run keeps float32 copies of 16-bit parameters, which the optimizer changes, and rounds them for the next
-step. Then these copies are compared, not what is rounded: NAME.master where there is one, else a parameter that is
-stored in float32. Prints a line for each loss, and the worst parameter; status 1 if one is wrong or not a finite
-number.
+PyTorch's own run keeps copies of narrower parameters in that dtype (float32 if none is named), which the optimizer
+changes, and rounds them for the next step. Then these copies are compared, not what is rounded: NAME.master where there
+is one, else a parameter that is stored in that dtype; each must have it. With `--states` the optimizer's states in
+RESULT must be there for every trained parameter, in that dtype: NAME.exp_avg, NAME.exp_avg_sq, NAME.momentum_buffer.
+Prints a line for each loss, and the worst parameter; status 1 if one is wrong or not a finite number.
 """
 
 from __future__ import annotations
@@ -30,7 +31,6 @@ from collections.abc import Callable, Sequence
 import torch
 from compare_forward import (
     DRAWS,
-    HALVES,
     Tensors,
     is_half,
     largest_error,
@@ -46,6 +46,8 @@ from draws import Draws
 from safetensors.torch import load_file
 
 Parameters = list[torch.nn.Parameter]
+DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+STATES = ("exp_avg", "exp_avg_sq", "momentum_buffer")
 OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
     "sgd": torch.optim.SGD,
     "adam": torch.optim.Adam,
@@ -82,7 +84,7 @@ class Training:
         # What the optimizer changes: the parameters, or their copies.
         self.held: Parameters = self.own
         if arguments.master:
-            self.held = [torch.nn.Parameter(parameter.detach().to(wider(parameter.dtype))) for parameter in self.own]
+            self.held = [torch.nn.Parameter(copied(parameter.detach(), arguments.master)) for parameter in self.own]
         self.optimizer = OPTIMIZERS[arguments.optimizer](self.held, **numbers)
 
     def step(self, inputs: Tensors, positional: Sequence[str]) -> float:
@@ -92,14 +94,14 @@ class Training:
                 parameter.grad = None
         named = {name: tensor for name, tensor in inputs.items() if name not in positional}
         loss = dict(leaves(self.module(*(inputs[name] for name in positional), **named)))[self.arguments.loss]
-        loss.sum().backward()
+        (loss.sum() * self.arguments.loss_scale).backward()
         for group in self.tied.values():
             # Tied ones that are several parameters to PyTorch share their elements, and are trained as one.
             for other in group[1:]:
                 if other.grad is not None:
                     group[0].grad = other.grad if group[0].grad is None else group[0].grad + other.grad
         for held, own in zip(self.held, self.own, strict=True):
-            held.grad = None if own.grad is None else own.grad.to(held.dtype)
+            held.grad = None if own.grad is None else own.grad.to(held.dtype) / self.arguments.loss_scale
         if self.arguments.clip:
             torch.nn.utils.clip_grad_norm_(self.held, self.arguments.clip)
         self.optimizer.step()
@@ -126,17 +128,24 @@ def is_frozen(name: str, modules: Sequence[str]) -> bool:
     return any(name == module or name.startswith(f"{module}.") for module in modules)
 
 
-def wider(dtype: torch.dtype) -> torch.dtype:
-    return torch.float32 if dtype in HALVES else dtype
+def copied(parameter: torch.Tensor, master: str) -> torch.Tensor:
+    """In the dtype of copies; what is wider, as in the run in float64, stays."""
+    return parameter.to(torch.promote_types(parameter.dtype, DTYPES[master]))
 
 
 class Reference:
     """What PyTorch makes of one training, and the errors of its own precision in that one and in others."""
 
     def __init__(
-        self, make: Callable[[bool], Training], batches: list[Tensors], positional: Sequence[str], half: bool
+        self,
+        make: Callable[[bool], Training],
+        names: dict[str, list[str]],
+        batches: list[Tensors],
+        positional: Sequence[str],
+        half: bool,
     ) -> None:
-        self.make, self.batches, self.positional, self.half = make, batches, positional, half
+        """`make` begins a training, in float64 if asked to. `names` are all names of each parameter, by the first."""
+        self.make, self.names, self.batches, self.positional, self.half = make, names, batches, positional, half
         self.loss_errors: list[float] = []
         self.errors: dict[str, float] = {}
         self.draws = 0
@@ -161,7 +170,7 @@ class Reference:
 
     def loss_bound(self, number: int) -> float:
         if self.half:
-            return 1.5 * max(self.loss_errors)
+            return 1.5 * self.loss_errors[number]
         return max(4 * self.loss_errors[number], 1e-5 * abs(self.losses[number]))
 
     def bound(self, name: str) -> float:
@@ -190,34 +199,96 @@ def compare_losses(ours: Tensors, reference: Reference, loss: str) -> bool:
     return right
 
 
+def own_name(names: Sequence[str], ours: Tensors) -> str:
+    """The one of a parameter's names that it goes by."""
+    return next(name for name in names if name in ours)
+
+
 def held_as(names: Sequence[str], ours: Tensors) -> torch.Tensor:
     """A parameter by one of its names, or the copy that is trained in its place."""
-    own = [name for name in names if name in ours]
-    return ours.get(f"{own[0]}.master", ours[own[0]])
+    name = own_name(names, ours)
+    return ours.get(f"{name}.master", ours[name])
 
 
-def compare_parameters(ours: Tensors, reference: Reference, names: dict[str, list[str]]) -> bool:
-    shares = {
-        name: reference.share(largest_error(held_as(names[name], ours), wide), lambda name=name: reference.bound(name))
-        for name, wide in reference.exact.items()
-    }
+def worst_parameter(ours: Tensors, reference: Reference) -> tuple[str, float]:
+    """The name of the parameter with the largest error as a share of what is allowed, and that share."""
+    shares = {}
+    for name, wide in reference.exact.items():
+        error = largest_error(held_as(reference.names[name], ours), wide)
+        shares[name] = reference.share(error, lambda name=name: reference.bound(name))
     worst = max(shares, key=lambda name: shares[name])
-    print(f"parameters: {worst} has {shares[worst]:.2f} of what is allowed: {'ok' if shares[worst] <= 1 else 'WRONG'}")
-    return shares[worst] <= 1
+    return worst, shares[worst]
 
 
-def check_copies(ours: Tensors, names: dict[str, list[str]], frozen: Sequence[str]) -> bool:
-    """None is trained in 16 bits, and each parameter is its copy, rounded."""
-    trained = {name: ours[name] for group in names.values() for name in group if name in ours}
-    for name, tensor in trained.items():
-        copied = ours.get(f"{name}.master", tensor)
-        if copied.dtype in HALVES and not is_frozen(name, frozen):
-            print(f"parameters: {name} is trained in 16 bits: WRONG")
+def compare_parameters(ours: Tensors, reference: Reference) -> bool:
+    worst, share = worst_parameter(ours, reference)
+    print(f"parameters: {worst} has {share:.2f} of what is allowed: {'ok' if share <= 1 else 'WRONG'}")
+    return share <= 1
+
+
+def check_copies(ours: Tensors, names: dict[str, list[str]], frozen: Sequence[str], dtype: torch.dtype) -> bool:
+    """Each is trained in this dtype, and each parameter is its copy, rounded."""
+    for group in names.values():
+        name, held = own_name(group, ours), held_as(group, ours)
+        if held.dtype != dtype and not is_frozen(name, frozen):
+            print(f"parameters: {name} is trained in {held.dtype}, not {dtype}: WRONG")
             return False
-        if not torch.equal(copied.to(tensor.dtype), tensor):
+        if not torch.equal(held.to(ours[name].dtype), ours[name]):
             print(f"parameters: {name} is not its copy, rounded: WRONG")
             return False
     return True
+
+
+def check_states(ours: Tensors, names: dict[str, list[str]], frozen: Sequence[str], dtype: torch.dtype) -> bool:
+    """Each parameter that is trained has states, in this dtype."""
+    for group in names.values():
+        name = own_name(group, ours)
+        if is_frozen(name, frozen):
+            continue
+        found = {ours[f"{name}.{state}"].dtype for state in STATES if f"{name}.{state}" in ours}
+        if found != {dtype}:
+            print(f"states: those of {name} are in {sorted(map(str, found))}, not {dtype}: WRONG")
+            return False
+    return True
+
+
+def reference_of(
+    program: torch.export.ExportedProgram, arguments: argparse.Namespace, batches: list[Tensors]
+) -> Reference:
+    """What PyTorch makes of these batches, one step for each."""
+    names = names_of_parameters(program)
+
+    def make(exact: bool) -> Training:
+        # A module of its own, as it is in the archive.
+        again, draws = copy.deepcopy(program), Draws(arguments.seed, step=0)
+        module = widened_module(again, draws) if exact else own_module(again, draws)
+        return Training(module, names, arguments, draws)
+
+    return Reference(make, names, batches, positional_inputs(program), is_half(program))
+
+
+def compare(ours: Tensors, reference: Reference, arguments: argparse.Namespace) -> bool:
+    """Prints the verdicts of one result; false if something in it is wrong."""
+    right = compare_losses(ours, reference, arguments.loss)
+    if arguments.parameters:
+        right &= compare_parameters(ours, reference)
+    if arguments.master:
+        right &= check_copies(ours, reference.names, arguments.frozen, DTYPES[arguments.master])
+    if arguments.states:
+        right &= check_states(ours, reference.names, arguments.frozen, DTYPES[arguments.states])
+    return right
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What is trained, and what is compared."""
+    parser.add_argument("--loss-scale", type=float, default=1.0, help="PyTorch differentiates so many times the loss")
+    parser.add_argument("--clip", type=float, default=0)
+    parser.add_argument(
+        "--master", nargs="?", const="float32", choices=DTYPES, help="copies of narrower parameters are trained"
+    )
+    parser.add_argument("--states", choices=DTYPES, help="of the optimizer")
+    parser.add_argument("--frozen", action="append", default=[], metavar="MODULE", help="is not trained")
+    parser.add_argument("--parameters", action="store_true")
 
 
 def main() -> int:
@@ -227,32 +298,13 @@ def main() -> int:
     parser.add_argument("inputs", nargs="+")
     parser.add_argument("--optimizer", choices=OPTIMIZERS, required=True)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a number of the optimizer")
-    parser.add_argument("--clip", type=float, default=0)
     parser.add_argument("--seed", type=int, default=0, help="of random operators")
     parser.add_argument("--loss", default="loss")
-    parser.add_argument("--master", action="store_true", help="float32 copies of parameters of 16 bits are trained")
-    parser.add_argument("--frozen", action="append", default=[], metavar="MODULE", help="is not trained")
-    parser.add_argument("--parameters", action="store_true")
+    add_options(parser)
     arguments = parser.parse_args()
 
-    program = load_program(arguments.model)
-    names, positional = names_of_parameters(program), positional_inputs(program)
-
-    def make(exact: bool) -> Training:
-        # A module of its own, as it is in the archive.
-        again, draws = copy.deepcopy(program), Draws(arguments.seed, step=0)
-        module = widened_module(again, draws) if exact else own_module(again, draws)
-        return Training(module, names, arguments, draws)
-
-    batches = [load_file(path) for path in arguments.inputs]
-    reference = Reference(make, batches, positional, is_half(program))
-    ours = load_file(arguments.result)
-    right = compare_losses(ours, reference, arguments.loss)
-    if arguments.parameters:
-        right &= compare_parameters(ours, reference, names)
-    if arguments.master:
-        right &= check_copies(ours, names, arguments.frozen)
-    return 0 if right else 1
+    reference = reference_of(load_program(arguments.model), arguments, [load_file(path) for path in arguments.inputs])
+    return 0 if compare(load_file(arguments.result), reference, arguments) else 1
 
 
 if __name__ == "__main__":

@@ -5,16 +5,30 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import io
 import math
 import tempfile
 import unittest
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from check_training import check_memory, make_batches, numbers_of, with_statements
+from check_training import check_memory, make_batches, numbers_of, reference_arguments, statements_of
 from compare_forward import Tensors
-from compare_training import Reference, Training, check_copies, compare_losses, compare_parameters, held_as
+from compare_training import (
+    Reference,
+    Training,
+    add_options,
+    check_copies,
+    check_states,
+    compare,
+    compare_losses,
+    compare_parameters,
+    held_as,
+    worst_parameter,
+)
+from plan_runs import with_statements
 from safetensors.torch import load_file, save_file
 
 
@@ -31,9 +45,15 @@ class Tied(torch.nn.Module):
 
 
 def arguments(**values: object) -> argparse.Namespace:
-    return argparse.Namespace(
-        **{"optimizer": "sgd", "set": ["lr=0.1"], "clip": 0.0, "loss": "loss", "master": False, "frozen": []} | values
-    )
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+    others = {"optimizer": "sgd", "set": ["lr=0.1"], "loss": "loss"}
+    return argparse.Namespace(**vars(parser.parse_args([])) | others | values)
+
+
+def quietly(verdict: Callable[..., bool], *values: object) -> bool:
+    with contextlib.redirect_stdout(io.StringIO()):
+        return verdict(*values)
 
 
 class TrainingTest(unittest.TestCase):
@@ -65,17 +85,30 @@ class TrainingTest(unittest.TestCase):
         limit = gradient.norm().item() / 4
         self.expect_step(self.module.first.weight.detach() - 0.1 * gradient / 4, arguments(clip=limit))
 
-    def test_copies_are_trained_and_rounded(self) -> None:
+    def copies_after_a_small_step(self, master: str) -> tuple[torch.Tensor, torch.Tensor]:
+        """The weight before and behind it, as it is trained; the module's own, of 16 bits, loses the step."""
         self.module.bfloat16()
-        self.x = {"x": self.x["x"].bfloat16()}
         start = self.module.first.weight.detach().float()
-        training = Training(self.module, self.names, arguments(master=True, set=["lr=1e-6"]))
-        training.step(self.x, ())
-        held = training.trained()["first.weight"]
-        self.assertEqual(held.dtype, torch.float32)
-        # So small a step is lost in 16 bits.
-        self.assertFalse(torch.equal(held, start))
+        training = Training(self.module, self.names, arguments(master=master, set=["lr=1e-6"]))
+        training.step({"x": self.x["x"].bfloat16()}, ())
         torch.testing.assert_close(self.module.first.weight.float(), start, rtol=0, atol=0)
+        return start, training.trained()["first.weight"]
+
+    def test_copies_are_trained_and_rounded(self) -> None:
+        start, held = self.copies_after_a_small_step("float32")
+        self.assertEqual(held.dtype, torch.float32)
+        self.assertFalse(torch.equal(held, start))
+
+    def test_copies_may_be_wider_still(self) -> None:
+        start, held = self.copies_after_a_small_step("float64")
+        self.assertEqual(held.dtype, torch.float64)
+        self.assertFalse(torch.equal(held, held.float().double()))
+        torch.testing.assert_close(held, start.double(), rtol=1e-4, atol=1e-4)
+
+    def test_what_is_wider_than_its_copy_stays(self) -> None:
+        training = Training(self.module.double(), self.names, arguments(master="float32"))
+        training.step({"x": self.x["x"].double()}, ())
+        self.assertEqual(training.trained()["first.weight"].dtype, torch.float64)
 
     def test_what_is_frozen_stays(self) -> None:
         start = self.module.first.weight.detach().clone()
@@ -98,10 +131,16 @@ class Draws(Reference):
     """Errors that are given: of each loss and parameter, draw after draw."""
 
     def __init__(
-        self, exact: Tensors, losses: list[float], draws: list[tuple[list[float], dict[str, float]]], half: bool
+        self,
+        exact: Tensors,
+        losses: list[float],
+        draws: list[tuple[list[float], dict[str, float]]],
+        half: bool,
+        names: dict[str, list[str]] | None = None,
     ) -> None:
         self.given, self.given_exact, self.given_losses = draws, exact, losses
-        super().__init__(lambda exact: self.fail(), [], (), half)
+        names = names or {name: [name] for name in exact}
+        super().__init__(lambda exact: self.fail(), names, [], (), half)
 
     def fail(self) -> Training:
         raise AssertionError("no training is needed")
@@ -117,9 +156,8 @@ class Draws(Reference):
 class VerdictTest(unittest.TestCase):
     def losses(self, ours: list[float], own: list[list[float]], exact: list[float], half: bool = False) -> bool:
         reference = Draws({}, exact, [(errors, {}) for errors in own], half)
-        with contextlib.redirect_stdout(io.StringIO()):
-            tensors = {f"step{number}.loss": torch.tensor(loss) for number, loss in enumerate(ours)}
-            return compare_losses(tensors, reference, "loss")
+        tensors = {f"step{number}.loss": torch.tensor(loss) for number, loss in enumerate(ours)}
+        return quietly(compare_losses, tensors, reference, "loss")
 
     def test_losses(self) -> None:
         self.assertTrue(self.losses([2.0, 1.0], [[0.0, 0.0]], [2.0, 1.0]))
@@ -131,16 +169,17 @@ class VerdictTest(unittest.TestCase):
 
     def test_losses_of_16_bits_are_held_against_draws(self) -> None:
         self.assertTrue(self.losses([2.14, 1.0], [[0.1, 0.01]], [2.0, 1.0], half=True))
-        self.assertTrue(self.losses([2.0, 1.14], [[0.1, 0.01]], [2.0, 1.0], half=True))
+        # Each loss against PyTorch's errors of that loss.
+        self.assertTrue(self.losses([2.0, 1.014], [[0.1, 0.01]], [2.0, 1.0], half=True))
+        self.assertFalse(self.losses([2.0, 1.14], [[0.1, 0.01]], [2.0, 1.0], half=True))
         self.assertTrue(self.losses([2.14], [[0.01], [0.02], [0.1]], [2.0], half=True))
         self.assertFalse(self.losses([2.16], [[0.01], [0.02], [0.1]], [2.0], half=True))
         self.assertFalse(self.losses([math.nan], [[0.1]], [2.0], half=True))
 
     def parameters(self, ours: Tensors, half: bool = False, errors: tuple[float, ...] = (0.0,)) -> bool:
         exact = {"a": torch.ones(2, dtype=torch.float64), "b": torch.zeros(2, dtype=torch.float64)}
-        reference = Draws(exact, [], [([], {"a": error, "b": error}) for error in errors], half)
-        with contextlib.redirect_stdout(io.StringIO()):
-            return compare_parameters(ours, reference, {"a": ["a", "tied"], "b": ["b"]})
+        draws: list[tuple[list[float], dict[str, float]]] = [([], {"a": error, "b": error}) for error in errors]
+        return quietly(compare_parameters, ours, Draws(exact, [], draws, half, {"a": ["a", "tied"], "b": ["b"]}))
 
     def test_parameters(self) -> None:
         a, b = torch.ones(2), torch.zeros(2)
@@ -155,9 +194,15 @@ class VerdictTest(unittest.TestCase):
         self.assertIs(held_as(["x", "a"], {"a": rounded, "a.master": a}), a)
         self.assertIs(held_as(["x", "a"], {"a": rounded}), rounded)
 
-    def copies(self, ours: Tensors, frozen: tuple[str, ...] = ()) -> bool:
-        with contextlib.redirect_stdout(io.StringIO()):
-            return check_copies(ours, {"a": ["a"]}, frozen)
+    def test_the_worst_parameter_is_named(self) -> None:
+        exact = {name: torch.ones(2, dtype=torch.float64) for name in ("a", "b")}
+        reference = Draws(exact, [], [([], {"a": 0.1, "b": 0.1})], half=False)
+        name, share = worst_parameter({"a": torch.ones(2) + 0.1, "b": torch.ones(2) - 0.2}, reference)
+        self.assertEqual(name, "b")
+        self.assertAlmostEqual(share, 0.5, places=6)
+
+    def copies(self, ours: Tensors, dtype: torch.dtype = torch.float32, frozen: tuple[str, ...] = ()) -> bool:
+        return quietly(check_copies, ours, {"a": ["a"]}, frozen, dtype)
 
     def test_copies(self) -> None:
         wide = torch.tensor([1.001, 2.003])
@@ -167,6 +212,44 @@ class VerdictTest(unittest.TestCase):
         self.assertFalse(self.copies({"a": wide.bfloat16()}))
         self.assertTrue(self.copies({"a": wide.bfloat16()}, frozen=("a",)))
 
+    def test_copies_have_the_dtype_that_is_named(self) -> None:
+        wide = torch.tensor([1.001, 2.003])
+        for dtype in (torch.float64, torch.float16):
+            self.assertFalse(self.copies({"a": wide.bfloat16(), "a.master": wide}, dtype))
+        self.assertTrue(self.copies({"a": wide, "a.master": wide.double()}, torch.float64))
+        self.assertFalse(self.copies({"a": wide, "a.master": wide.double() + 1}, torch.float64))
+
+    def states(self, ours: Tensors, frozen: tuple[str, ...] = ()) -> bool:
+        held = {"tied": torch.ones(2), "b": torch.ones(2)}
+        return quietly(check_states, held | ours, {"a": ["a", "tied"], "b": ["b"]}, frozen, torch.bfloat16)
+
+    def test_states(self) -> None:
+        half, wide = torch.zeros(2, dtype=torch.bfloat16), torch.zeros(2)
+        momentum = {"tied.momentum_buffer": half, "b.momentum_buffer": half}
+        self.assertTrue(self.states(momentum))
+        self.assertFalse(self.states(momentum | {"b.momentum_buffer": wide}))
+        self.assertTrue(self.states({f"{name}.exp_avg{end}": half for name in ("tied", "b") for end in ("", "_sq")}))
+        self.assertFalse(self.states(momentum | {"tied.exp_avg": half, "tied.exp_avg_sq": wide}))
+        # One has none.
+        self.assertFalse(self.states({"tied.momentum_buffer": half}))
+        self.assertTrue(self.states({"tied.momentum_buffer": half}, frozen=("b",)))
+
+    def whole(self, ours: Tensors, **options: object) -> bool:
+        """Of a weight that is 1.5, with a loss of 2."""
+        reference = Draws({"a": torch.tensor([1.5], dtype=torch.float64)}, [2.0], [([0.0], {"a": 0.0})], half=False)
+        return quietly(compare, {"step0.loss": torch.tensor(2.0)} | ours, reference, arguments(**options))
+
+    def test_what_is_asked_for_is_compared(self) -> None:
+        one = torch.tensor([1.5])
+        self.assertTrue(self.whole({"a": one + 1}))
+        self.assertFalse(self.whole({"a": one, "step0.loss": torch.tensor(3.0)}))
+        self.assertTrue(self.whole({"a": one}, parameters=True))
+        self.assertFalse(self.whole({"a": one + 1}, parameters=True))
+        self.assertFalse(self.whole({"a": one}, master="float64"))
+        self.assertTrue(self.whole({"a": one, "a.master": one.double()}, master="float64"))
+        self.assertFalse(self.whole({"a": one}, states="float32"))
+        self.assertTrue(self.whole({"a": one, "a.exp_avg": one}, states="float32"))
+
 
 class CheckTest(unittest.TestCase):
     def test_numbers_of_a_statement(self) -> None:
@@ -175,30 +258,36 @@ class CheckTest(unittest.TestCase):
         self.assertEqual(numbers_of("sgd"), ("sgd", []))
 
     def test_the_largest_rank_is_within_a_tenth(self) -> None:
-        with contextlib.redirect_stdout(io.StringIO()):
-            self.assertTrue(check_memory("rank 0: peak 5 planned 100\nrank 1: peak 109 planned 100\n"))
-            self.assertTrue(check_memory("rank 0: peak 91 planned 100\n"))
-            self.assertFalse(check_memory("rank 0: peak 111 planned 100\nrank 1: peak 100 planned 100\n"))
-            self.assertFalse(check_memory("rank 0: peak 89 planned 100\n"))
+        fits = functools.partial(quietly, check_memory)
+        self.assertTrue(fits("rank 0: peak 5 planned 100\nrank 1: peak 109 planned 100\n"))
+        self.assertTrue(fits("rank 0: peak 91 planned 100\n"))
+        self.assertFalse(fits("rank 0: peak 111 planned 100\nrank 1: peak 100 planned 100\n"))
+        self.assertFalse(fits("rank 0: peak 89 planned 100\n"))
 
-    def test_statements_stand_behind_the_loss(self) -> None:
-        plan = 'plan p {\n  model "model.pt2"\n  loss  loss\n  rest: replicate\n}\n'
-        text = with_statements(
-            plan,
-            Path("/a/b.pt2"),
-            argparse.Namespace(optimizer="sgd", clip=2.0, statement=["microbatches 2"], frozen=["a", "b"]),
-        )
-        lines = [
-            "plan p {",
-            '  model "/a/b.pt2"',
-            "  loss  loss",
-            "  optimizer sgd",
-            "  microbatches 2",
-            "  freeze a, b",
-            "  clip_grad_norm 2.0",
-        ]
-        expected = "\n".join([*lines, "  rest: replicate", "}", ""])
-        self.assertEqual(text, expected)
+    def test_statements_of_a_training(self) -> None:
+        bare = arguments(optimizer="sgd", statement=[])
+        self.assertEqual(statements_of(bare), ["optimizer sgd"])
+        full = arguments(optimizer="sgd", clip=2.0, statement=["microbatches 2"], frozen=["a", "b"])
+        expected = ["optimizer sgd", "microbatches 2", "freeze a, b", "clip_grad_norm 2.0"]
+        self.assertEqual(statements_of(full), expected)
+
+    def test_statements_stand_behind_those_of_the_plan(self) -> None:
+        plan = "plan p {\n  model.layers.* {\n    rest: replicate\n  }\n}\n"
+        expected = "plan p {\n  model.layers.* {\n    rest: replicate\n  }\n  loss loss\n  freeze a\n}\n"
+        self.assertEqual(with_statements(plan, ["loss loss", "freeze a"]), expected)
+        self.assertEqual(with_statements(plan, []), plan)
+
+    def test_the_reference_trains_with_the_same_numbers(self) -> None:
+        compared = reference_arguments(arguments(optimizer="adamw { lr 1e-2 }", seed=None, clip=0.5, master="float64"))
+        self.assertEqual((compared.optimizer, compared.set, compared.seed), ("adamw", ["lr=1e-2"], 0))
+        self.assertEqual((compared.clip, compared.master, compared.states), (0.5, "float64", None))
+        self.assertEqual(reference_arguments(arguments(seed=7)).seed, 7)
+
+    def test_copies_are_float32_if_no_dtype_is_named(self) -> None:
+        parser = argparse.ArgumentParser()
+        add_options(parser)
+        masters = [parser.parse_args(words).master for words in ([], ["--master"], ["--master", "bfloat16"])]
+        self.assertEqual(masters, [None, "float32", "bfloat16"])
 
     def test_batches_keep_labels_with_their_tokens(self) -> None:
         with tempfile.TemporaryDirectory() as name:

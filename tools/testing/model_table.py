@@ -158,7 +158,7 @@ def shares_section(table: Table) -> str:
 
     def is_news(model: str) -> bool:
         """A 16-bit model usually holds the shares of the same model in 32 bits."""
-        wide = model.removesuffix(make_models.HALF)
+        wide = model.removesuffix("_bfloat16")
         return wide == model or wide not in table or held(table[wide]) != held(table[model])
 
     lines = [
@@ -199,7 +199,7 @@ def with_shares(text: str, table: Table) -> str:
 def runnable() -> list[str]:
     """Every model in both dtypes."""
     names = [name for name, options in make_models.MODELS.items() if not CANNOT_RUN & {*options}]
-    return [name + dtype for dtype in ("", make_models.HALF) for name in names]
+    return [name + dtype for dtype in ("", "_bfloat16") for name in names]
 
 
 def main() -> int:

@@ -19,6 +19,10 @@ class Run:
     mesh: str
     output: Path
 
+    @property
+    def schedule(self) -> Path:
+        return self.output.with_suffix(".sched")
+
 
 def argument_parser(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
@@ -51,6 +55,18 @@ def runs_of(arguments: argparse.Namespace, change: Callable[[str], str] = lambda
             yield Run(copy, mesh, arguments.work / name)
 
 
+def with_statements(text: str, statements: Sequence[str]) -> str:
+    """The text of a plan with more statements, behind its own: lines that messages name stay where they are."""
+    end = text.rindex("}")
+    return text[:end] + "".join(f"  {statement}\n" for statement in statements) + text[end:]
+
+
+def compile_command(arguments: argparse.Namespace, run: Run, options: Sequence[str] = ()) -> list[str | Path]:
+    """Makes the run's schedule."""
+    definitions = [f"-D{axis}" for axis in run.mesh.split(",")]
+    return [arguments.meshplan, "compile", run.plan, *definitions, *options, "-o", run.schedule]
+
+
 def execute(
     arguments: argparse.Namespace,
     run: Run,
@@ -62,10 +78,8 @@ def execute(
     reports.
     """
     base = arguments.models / arguments.model
-    definitions = [f"-D{axis}" for axis in run.mesh.split(",")]
-    schedule = run.output.with_suffix(".sched")
-    subprocess.run([arguments.meshplan, "compile", run.plan, *definitions, *options, "-o", schedule], check=True)
+    subprocess.run(compile_command(arguments, run, options), check=True)
     files = ["--weights", f"{base}.safetensors", "--inputs", f"{base}.inputs.safetensors", "--outputs", run.output]
-    command = [arguments.meshplan_run, "forward", schedule, *files, "--program", program, "--json", "--timeout", "120"]
-    command += settings
+    command = [arguments.meshplan_run, "forward", run.schedule, *files, "--program", program, "--json"]
+    command += ["--timeout", "120", *settings]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)

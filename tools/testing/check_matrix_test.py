@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Tests of check_matrix.py without models: the plans that it makes, and what it makes of programs that fail."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import math
+import re
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import check_matrix
+import make_models
+import torch
+from check_matrix import CASES, STAGES, VARIANTS, Case, Job, Outcome, Stage, Variant
+from compare_training import add_options
+from safetensors.torch import save_file
+
+PLAN = """plan p {
+  model "model.pt2"
+  mesh  dp = 1, tp = 1
+
+  input x: [batch over dp, seq]
+  input y: [batch over dp]
+  loss loss
+  a: colwise tp
+}
+"""
+
+
+class Tables(unittest.TestCase):
+    def test_every_model_exists_and_has_its_plans(self) -> None:
+        for model, case in CASES.items():
+            self.assertTrue(make_models.is_model(model), model)
+            for plan in filter(None, (case.plan, case.sequence)):
+                self.assertTrue((check_matrix.PLANS / plan).is_file(), plan)
+
+    def test_every_model_with_a_loss_is_there(self) -> None:
+        """But for what draws random numbers or has no weights, and other exports and sizes of one that is there."""
+        alike = {"llama_dynamic", "llama_decomposed", "smollm2", "opt_mask", "bloom_mask"}
+        trained = {
+            re.sub("_(batch12|four|long)$", "", name)
+            for name, options in make_models.MODELS.items()
+            if "--loss" in options and not {"--train", "--meta"} & {*options}
+        }
+        self.assertEqual(trained - alike, set(CASES))
+
+    def test_a_model_has_a_larger_batch(self) -> None:
+        name = check_matrix.batched("gpt2")
+        self.assertEqual(make_models.options_of(name), [*make_models.options_of("gpt2"), "--batch", "12"])
+        self.assertEqual(check_matrix.BATCH % (4 * max(variant.pieces for variant in VARIANTS.values())), 0)
+
+
+class Plans(unittest.TestCase):
+    def text(self, stage: Stage, variant: Variant) -> list[str]:
+        return check_matrix.text_of(PLAN, Path("/a/b.pt2"), Case("layers.*"), stage, variant).splitlines()
+
+    def test_statements_are_added(self) -> None:
+        lines = self.text(STAGES["zero3"], VARIANTS["again_pieces"])
+        self.assertEqual(lines[1:3], ['  model "/a/b.pt2"', "  mesh  dp = 1, tp = 1"])
+        added = [
+            "  optimizer sgd { lr 10 }",
+            "  data dp { shard parameters, gradients, optimizer; unit layers.* }",
+            "  recompute layers.*",
+            "  microbatches 3",
+            "}",
+        ]
+        self.assertEqual(lines[8:], added)
+
+    def test_a_plain_step_has_an_optimizer_alone(self) -> None:
+        self.assertEqual(self.text(STAGES["tp"], VARIANTS["plain"])[8:], ["  optimizer sgd { lr 10 }", "}"])
+
+    def test_pods_divide_all_samples(self) -> None:
+        lines = self.text(STAGES["hybrid"], VARIANTS["plain"])
+        self.assertEqual(lines[2], "  mesh  pod = 1, dp = 1, tp = 1")
+        self.assertEqual(lines[4:6], ["  input x: [batch over (pod, dp), seq]", "  input y: [batch over (pod, dp)]"])
+        self.assertIn("optimizer over dp;", lines[9])
+
+    def test_the_archive_of_a_draft_is_replaced(self) -> None:
+        draft = PLAN.replace("model.pt2", "../models/m.pt2")
+        text = check_matrix.text_of(draft, Path("/a/b.pt2"), Case(), STAGES["tp"], VARIANTS["plain"])
+        self.assertIn('model "/a/b.pt2"\n', text)
+        self.assertNotIn("models/m.pt2", text)
+
+    def test_what_has_no_plan_is_drafted(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            program = Path(name) / "meshplan"
+            program.write_text('#!/bin/sh\necho "$@" > "$6"\n')
+            program.chmod(0o755)
+            arguments = argparse.Namespace(work=Path(name), models=Path("/m"), meshplan=program)
+            plans = [check_matrix.plan_of(arguments, "gpt2", sequence) for sequence in (False, True)]
+            self.assertEqual(plans[0], (check_matrix.PLANS / "gpt2.plan").read_text())
+            draft = f"init /m/gpt2_batch12.pt2 --mesh dp=2,tp=2 -o {name}/gpt2_sequence.plan --force --sequence\n"
+            self.assertEqual(plans[1], draft)
+            self.assertNotIn("--sequence", check_matrix.plan_of(arguments, "phi", sequence=False))
+
+
+class Batches(unittest.TestCase):
+    def test_samples_have_different_numbers_of_labels(self) -> None:
+        batch = {"input_ids": torch.ones(12, 5, dtype=torch.int64), "labels": torch.ones(12, 5, dtype=torch.int64)}
+        found = check_matrix.with_uneven_labels(batch)
+        self.assertTrue(torch.equal(found["input_ids"], batch["input_ids"]))
+        ignored = (found["labels"] == check_matrix.IGNORED).sum(1)
+        self.assertEqual(ignored.tolist(), [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1])
+        # A rank and a piece have other numbers than the others.
+        for groups in (2, 4, 6):
+            self.assertGreater(len({int(group.sum()) for group in ignored.chunk(groups)}), 1)
+
+    def test_labels_of_samples_all_count(self) -> None:
+        for batch in ({"labels": torch.ones(12, dtype=torch.int64)}, {"pixels": torch.ones(12, 3)}):
+            self.assertIs(check_matrix.with_uneven_labels(batch), batch)
+
+
+class Outcomes(unittest.TestCase):
+    def failure(self, program: str) -> Outcome | None:
+        return check_matrix.failure_of(["sh", "-c", program])
+
+    def test_programs_that_fail(self) -> None:
+        self.assertIsNone(self.failure("exit 0"))
+        refused = self.failure("echo 'p.plan:1:2: error: no such axis' >&2; echo '  help: so' >&2; exit 1")
+        self.assertEqual(refused, Outcome("refused", "no such axis"))
+        self.assertEqual(self.failure("exit 1"), Outcome("WRONG", "sh ended with 1: no message"))
+        defect = self.failure("echo \"p.plan:1:2: error: 'sched.compute' op overwrites x\" >&2; exit 1")
+        self.assertEqual(defect, Outcome("WRONG", "sh ended with 1: 'sched.compute' op overwrites x"))
+        message = self.failure("echo \"error: 'aten.add.Tensor' in the root module: no\" >&2; exit 1")
+        self.assertEqual(message, Outcome("refused", "'aten.add.Tensor' in the root module: no"))
+        self.assertEqual(self.failure("echo 'error: x' >&2; exit 2"), Outcome("WRONG", "sh ended with 2: x"))
+        self.assertEqual(self.failure("kill -SEGV $$"), Outcome("WRONG", "sh ended with -11: no message"))
+
+    def test_a_program_that_does_not_end(self) -> None:
+        seconds, check_matrix.SECONDS = check_matrix.SECONDS, 1
+        try:
+            self.assertEqual(self.failure("exec sleep 60"), Outcome("WRONG", "sh does not end"))
+        finally:
+            check_matrix.SECONDS = seconds
+
+    def job(self, meshplan: str, steps: str) -> Outcome | None:
+        """What becomes of a job with these programs."""
+        with tempfile.TemporaryDirectory() as name:
+            scripts = [Path(name) / "meshplan", Path(name) / "run-steps"]
+            for script, text in zip(scripts, (meshplan, steps), strict=True):
+                script.write_text(f"#!/bin/sh\n{text}\n")
+                script.chmod(0o755)
+            arguments = argparse.Namespace(
+                work=Path(name), models=Path(name), model="m", meshplan=scripts[0], steps_program=scripts[1], seed=None
+            )
+            job = Job("llama", "zero3", "plain")
+            (Path(name) / f"{job.stem}.safetensors").write_text("of yesterday")
+            outcome, run = check_matrix.run_job(arguments, job, {False: PLAN})
+            self.assertFalse(run.output.exists())
+            self.assertEqual(run.mesh, "dp=2,tp=1")
+            return outcome
+
+    def test_only_the_compiler_refuses(self) -> None:
+        self.assertIsNone(self.job("exit 0", "exit 0"))
+        self.assertEqual(self.job("echo 'error: no' >&2; exit 1", "exit 0"), Outcome("refused", "no"))
+        self.assertEqual(self.job("exit 0", "echo 'error: no' >&2; exit 1"), Outcome("WRONG", "no"))
+
+    def test_a_model_that_cannot_be_prepared(self) -> None:
+        stages, variants = ["ddp", "tp"], ["plain"]
+        arguments = argparse.Namespace(stages=stages, variants=variants, models=Path("/m"), work=Path("/w"), jobs=1)
+        jobs = [Job("phi", stage, "plain") for stage in stages]
+        with mock.patch.object(make_models, "make", return_value=False):
+            found = list(check_matrix.run_model(arguments, "phi"))
+        self.assertEqual(found, [(job, Outcome("WRONG", "the model cannot be exported")) for job in jobs])
+        arguments.meshplan = "false"
+        with mock.patch.object(make_models, "make", return_value=True):
+            found = list(check_matrix.run_model(arguments, "phi"))
+        reason = "no plan is drafted: false ended with 1: no message"
+        self.assertEqual(found, [(job, Outcome("WRONG", reason)) for job in jobs])
+
+    def test_expected(self) -> None:
+        clip, llama = (Job(model, "ddp", "pieces") for model in ("clip", "llama"))
+        refused = Outcome("refused", check_matrix.REFUSALS["clip"])
+        self.assertTrue(check_matrix.is_expected(clip, refused))
+        self.assertFalse(check_matrix.is_expected(llama, refused))
+        self.assertTrue(check_matrix.is_expected(llama, Outcome("ok")))
+        for outcome in (Outcome("refused", "of something new"), Outcome("WRONG", refused.reason), Outcome("refused")):
+            self.assertFalse(check_matrix.is_expected(clip, outcome))
+
+
+class Comparison(unittest.TestCase):
+    """One weight of one number x, whose loss is x * x."""
+
+    class Square(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.x = torch.nn.Parameter(torch.tensor([3.0]))
+
+        def forward(self, scale: torch.Tensor) -> dict[str, torch.Tensor]:
+            return {"loss": (scale * self.x * self.x).sum()}
+
+    def outcome(self, loss: float, x: float) -> Outcome:
+        parser = argparse.ArgumentParser()
+        add_options(parser)
+        others = {"optimizer": "sgd", "set": ["lr=10"], "seed": 0, "loss": "loss", "parameters": True}
+        arguments = argparse.Namespace(**vars(parser.parse_args([])) | others)
+        scale = torch.ones(1)
+        program = torch.export.export(self.Square(), (), {"scale": scale})
+        reference = check_matrix.reference_of(program, arguments, [{"scale": scale}])
+        with tempfile.TemporaryDirectory() as name, contextlib.redirect_stdout(io.StringIO()) as said:
+            run = check_matrix.Run(Path(name) / "p.plan", "dp=2", Path(name) / "p.safetensors")
+            save_file({"step0.loss": torch.tensor(loss), "x": torch.tensor([x])}, run.output)
+            outcome = check_matrix.compared(run, reference, arguments)
+        self.assertEqual(said.getvalue(), "")
+        return outcome
+
+    def test_verdicts(self) -> None:
+        self.assertEqual(self.outcome(9, 3 - 60), Outcome("ok"))
+        for loss, x, named in ((9, 3 - 30, "parameters: x"), (18, 3 - 60, "step 0: loss"), (9, math.nan, "x has inf")):
+            outcome = self.outcome(loss, x)
+            self.assertEqual(outcome.verdict, "WRONG")
+            self.assertIn(named, outcome.reason)
+        self.assertIn("; ", self.outcome(18, 3 - 30).reason)
+
+
+class Page(unittest.TestCase):
+    def table(self, *rows: tuple[str, str, str, Outcome]) -> list[str]:
+        return check_matrix.table_of([(Job(*job), outcome) for *job, outcome in rows], ["ddp", "tp"])
+
+    def test_cells_that_are_right(self) -> None:
+        ok = Outcome("ok")
+        rows = [("m", stage, variant, ok) for stage in ("ddp", "tp") for variant in ("plain", "again")]
+        self.assertEqual(self.table(*rows), ["| model | ddp | tp |", "|---|---|---|", "| m | ok | ok |"])
+
+    def test_each_reason_stands_once(self) -> None:
+        lines = self.table(
+            ("m", "ddp", "plain", Outcome("ok")),
+            ("m", "ddp", "again", Outcome("WRONG", "x")),
+            ("m", "ddp", "pieces", Outcome("refused", "y")),
+            ("m", "ddp", "again_pieces", Outcome("WRONG", "x")),
+            ("m", "tp", "plain", Outcome("ok")),
+            ("n", "ddp", "plain", Outcome("refused", "y")),
+            ("n", "ddp", "again", Outcome("refused", "y")),
+            ("n", "tp", "plain", Outcome("refused", "x")),
+        )
+        self.assertEqual(
+            lines[2:],
+            [
+                "| m | again, again_pieces: WRONG 1; pieces: refused 2 | ok |",
+                "| n | refused 2 | refused 1 |",
+                "",
+                "- 1: x",
+                "- 2: y",
+            ],
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -58,6 +58,13 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--meta", action="store_true", help="do not load or initialise parameters; buffers stay real")
     parser.add_argument("--train", action="store_true", help="training mode: dropout is active (default: eval)")
+    parser.add_argument(
+        "--lora",
+        metavar="MODULE",
+        nargs="+",
+        help="freeze the model, and train LoRA adapters of PEFT at layers of these names (q_proj)",
+    )
+    parser.add_argument("--lora-rank", type=int, default=8)
     parser.add_argument("--loss", action="store_true", help="pass labels, so that the first output is the loss")
     parser.add_argument("--attention-mask", action="store_true", help="pass an attention mask")
     parser.add_argument(
@@ -215,6 +222,19 @@ def add_noise(model: Model, deviation: float) -> None:
                 buffer.mul_(torch.exp(deviation * torch.randn_like(buffer)))
 
 
+def add_adapters(model: Model, modules: list[str], rank: int) -> None:
+    """Parameters of adapters are the only ones that stay trained."""
+    try:
+        import peft
+    except ImportError as error:
+        raise UsageError(f"--lora: PEFT cannot be imported: {error}") from error
+    config = peft.LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=modules)
+    try:
+        peft.inject_adapter_in_model(config, model)
+    except ValueError as error:
+        raise UsageError(f"--lora: {error}") from error
+
+
 def load_model(arguments: argparse.Namespace, config: transformers.PretrainedConfig) -> Model:
     torch.manual_seed(arguments.seed)
     kind = model_class(config, arguments.class_name)
@@ -229,6 +249,8 @@ def load_model(arguments: argparse.Namespace, config: transformers.PretrainedCon
             model = build_model(kind, config, options)
         if source is not None:
             load_gguf(Path(source), model)
+    if arguments.lora:
+        add_adapters(model, arguments.lora, arguments.lora_rank)
     if arguments.noise:
         add_noise(model, arguments.noise)
     return model.train(arguments.train)

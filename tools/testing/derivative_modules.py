@@ -2,80 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import ClassVar
 
 import torch
+from each_operator import ROWS, SAMPLES, WIDTH, EachOperator, applied, chance, images, lines, places, positive, volumes
 from torch import nn
-
-Tensors = dict[str, torch.Tensor]
-Operator = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 aten = torch.ops.aten
 functional = nn.functional
-
-SAMPLES, ROWS, WIDTH = 6, 8, 24
-
-
-def positive(x: torch.Tensor) -> torch.Tensor:
-    return x.abs() + 0.5
-
-
-def chance(x: torch.Tensor) -> torch.Tensor:
-    return x.sigmoid() * 0.8 + 0.1
-
-
-def images(x: torch.Tensor) -> torch.Tensor:
-    """[samples, 6, rows, 4]"""
-    return x.view(SAMPLES, ROWS, 6, 4).transpose(1, 2)
-
-
-def volumes(x: torch.Tensor) -> torch.Tensor:
-    """[samples, 6, rows, 2, 2]"""
-    return x.view(SAMPLES, ROWS, 6, 2, 2).transpose(1, 2)
-
-
-def lines(x: torch.Tensor) -> torch.Tensor:
-    """[samples, features, rows]"""
-    return x.transpose(1, 2)
-
-
-def places(count: int, *shape: int) -> torch.Tensor:
-    """Numbers below `count`, some of them more than once, others never."""
-    return (torch.arange(torch.Size(shape).numel()) * 5 % 7 % count).view(shape)
-
-
-def applied(names: str, prepare: Callable[[torch.Tensor], torch.Tensor] = lambda x: x) -> dict[str, Operator]:
-    """Operators of one tensor by their names."""
-
-    def call(name: str) -> Operator:
-        operator = getattr(aten, name).default
-        return lambda x, y: operator(prepare(x))
-
-    return {name: call(name) for name in names.split()}
-
-
-class EachOperator(nn.Module):
-    """Calls each operator on [samples, rows, features] of two products, of which a plan may divide the first."""
-
-    operators: ClassVar[dict[str, Operator]]
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.front, self.other = nn.Linear(16, WIDTH), nn.Linear(16, WIDTH)
-        self.back = nn.Linear(WIDTH, 12)
-        self.scales = nn.ParameterDict({f"of_{name}": torch.rand(WIDTH) + 0.5 for name in self.operators})
-
-    def forward(self, hidden: torch.Tensor) -> Tensors:
-        first, second = self.front(hidden), self.other(hidden)
-        results = {name: call(first * self.scales[f"of_{name}"], second) for name, call in self.operators.items()}
-        # Gradients of what a divided product reads are partial.
-        return {name: self.back(x) if x.shape[-1] == WIDTH else x for name, x in results.items()}
-
-    @staticmethod
-    def inputs() -> Tensors:
-        return {"hidden": torch.randn(SAMPLES, ROWS, 16)}
 
 
 class Functions(EachOperator):
@@ -322,6 +256,7 @@ class Places(EachOperator):
         "index": lambda x, y: x[places(SAMPLES, 7), places(ROWS, 7)],
         "index_rows": lambda x, y: x[:, places(ROWS, 3, 4)],
         "index_features": lambda x, y: x[..., places(WIDTH, 10)],
+        "index_table": lambda x, y: x[0][torch.tensor([[2, -1, 0], [0, 2, -3]])],
         "index_apart": lambda x, y: x[places(SAMPLES, 4), :, places(WIDTH, 4)],
         "index_put": lambda x, y: aten.index_put(y, [None, torch.tensor([5, 2])], x[:, :2]),
         "index_put_add": lambda x, y: aten.index_put(x, [places(SAMPLES, 9)], y[0, 0], True),
@@ -519,42 +454,3 @@ DERIVATIVE_MODULES: dict[str, type[nn.Module]] = {
     "each_shape": Shapes,
     "each_window": Windows,
 }
-
-
-class Trained(nn.Module):
-    """A scale and a shift of an input's last dim. Numbers between 0 and 1 stay there."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.scale, self.shift = nn.Parameter(torch.full((width,), 0.6)), nn.Parameter(torch.zeros(width))
-
-    def forward(self, tensor: torch.Tensor) -> torch.Tensor:
-        return tensor * self.scale + self.shift
-
-
-def weighted_sum(tensor: torch.Tensor) -> torch.Tensor:
-    """With weights that are exact in each type of floats, and differ."""
-    weights = (torch.arange(tensor.numel()) * 7 % 13 - 6) / 8
-    return (tensor * weights.to(tensor.dtype).view(tensor.shape)).sum()
-
-
-def with_loss(kind: type[nn.Module]) -> type[nn.Module]:
-    """The module with parameters behind its inputs and one output, `loss`, made of all floats that it gives."""
-
-    class WithLoss(kind):
-        def __init__(self) -> None:
-            super().__init__()
-            trained = {
-                name: Trained(tensor.shape[-1])
-                for name, tensor in kind.inputs().items()
-                if tensor.is_floating_point() and name not in getattr(kind, "untrained", ())
-            }
-            self.trained = nn.ModuleDict(trained)
-
-        @functools.wraps(kind.forward)  # which names the inputs
-        def forward(self, **inputs: torch.Tensor) -> Tensors:
-            changed = {name: self.trained[name](x) if name in self.trained else x for name, x in inputs.items()}
-            results = kind.forward(self, **changed).values()
-            return {"loss": sum(weighted_sum(result) for result in results if result.is_floating_point())}
-
-    return WithLoss

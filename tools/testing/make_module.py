@@ -11,11 +11,12 @@ import sys
 from pathlib import Path
 
 import torch
-from derivative_modules import DERIVATIVE_MODULES, with_loss
+from derivative_modules import DERIVATIVE_MODULES
 from operator_modules import ClassLosses, Losses, Operators
 from random_modules import DecomposedDropouts, Dropouts
 from safetensors.torch import save_file
 from torch import nn
+from with_loss import with_loss
 
 Tensors = dict[str, torch.Tensor]
 

@@ -7,8 +7,8 @@
 #include "runtime/artifact/artifact.h"
 #include "runtime/artifact/sharding.h"
 #include "runtime/comm/threads/run_threads.h"
+#include "runtime/exec/program_runner.h"
 #include "runtime/exec/shared_output.h"
-#include "runtime/exec/training_step.h"
 #include "runtime/tensor/compute_scope.h"
 #include "runtime/tensor/memory.h"
 
@@ -47,7 +47,7 @@ Status trainRank(const Artifact &artifact, const artifact::Program &program, con
   auto pool = std::make_shared<MemoryPool>();
   PoolScope pooled(pool);
   ComputeScope compute(1, Device());
-  MESHPLAN_ASSIGN_OR_RETURN(TrainingStep training, TrainingStep::create(artifact, world));
+  MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner training, ProgramRunner::create(artifact, program, world));
   MESHPLAN_ASSIGN_OR_RETURN(SharedOutput output,
                             SharedOutput::open(world, files.result, resultSpecs(program, files.inputs.size())));
   for (const auto &[name, number] : files.settings)
@@ -56,10 +56,12 @@ Status trainRank(const Artifact &artifact, const artifact::Program &program, con
   for (size_t step = 0; step < files.inputs.size(); ++step) {
     MESHPLAN_RETURN_IF_ERROR(training.loadInputs(*files.inputs[step]));
     MESHPLAN_RETURN_IF_ERROR(training.run());
-    MESHPLAN_RETURN_IF_ERROR(training.step().writeOutputs(output.writer(), "step" + std::to_string(step) + "."));
+    if (training.outcome().nonfinite > 0)
+      std::printf("%s\n", training.describeOutcome().c_str());
+    MESHPLAN_RETURN_IF_ERROR(training.executor().writeOutputs(output.writer(), "step" + std::to_string(step) + "."));
   }
   int64_t trained = pool->peak();
-  MESHPLAN_RETURN_IF_ERROR(training.step().writeHeld(output.writer()));
+  MESHPLAN_RETURN_IF_ERROR(training.executor().writeHeld(output.writer()));
   int64_t planned = program.memory() ? program.memory()->peak() : 0;
   std::printf("rank %" PRId64 ": peak %" PRId64 " planned %" PRId64 "\n", static_cast<int64_t>(world.rank()), trained,
               planned);

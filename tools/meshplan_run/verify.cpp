@@ -69,6 +69,9 @@ static Status verifyRank(RankRun &run, const Job &job, const RankFeeds &feeds, V
     MESHPLAN_RETURN_IF_ERROR(side.make(job, feeds, subjects));
   MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier(label)));
   MESHPLAN_RETURN_IF_ERROR(run.load(feeds));
+  // The reference's gradients are those of the loss itself.
+  if (Status status = run.program.setNumber("loss_scale", 1); !status.ok() && status.code() != StatusCode::notFound)
+    return status;
   RankCheck check(run.program, run.world, subjects);
   MESHPLAN_RETURN_IF_ERROR(check.run());
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<Finding> own, check.find(isFirst ? &*side.exact : nullptr));

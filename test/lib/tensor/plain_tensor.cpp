@@ -159,6 +159,13 @@ Status meshplan::copyElements(const Tensor &from, const Tensor &into) {
   return Status();
 }
 
+Status meshplan::fillZeros(const Tensor &tensor) {
+  const PlainTensor &target = *TensorAccess::pointer(tensor);
+  auto size = static_cast<size_t>(dtypeSize(tensor.dtype()));
+  forEachIndex(tensor.shape(), [&](auto index) { std::memset(target.at(index), 0, size); });
+  return Status();
+}
+
 /// Of floats. A NaN stays once it is there.
 static Expected<Tensor> extremeInFirstDim(const Tensor &tensor, bool least) {
   MESHPLAN_ASSIGN_OR_RETURN(Tensor result, allocateTensor(tensor.shape().subspan(1), tensor.dtype()));

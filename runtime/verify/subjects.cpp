@@ -95,8 +95,12 @@ void SubjectList::addOutputs() {
         return true;
     return false;
   };
+  // What a guarded step counts is no number of the model.
+  auto isOfGuard = [&](const artifact::Port &output) {
+    return program.guard() && output.name()->string_view() == program.guard()->output()->string_view();
+  };
   for (flatbuffers::uoffset_t i = 0; program.outputs() && i < program.outputs()->size(); ++i)
-    if (const artifact::Port &output = *program.outputs()->Get(i); !isGradient(output.value()))
+    if (const artifact::Port &output = *program.outputs()->Get(i); !isGradient(output.value()) && !isOfGuard(output))
       add(SubjectKind::output, output.name()->str(), output.value());
 }
 

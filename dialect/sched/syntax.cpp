@@ -1,6 +1,7 @@
 //===- syntax.cpp - text form of attributes and types of the sched dialect ===//
 
 #include "dialect/sched/sched.h"
+#include "dialect/support/local_int.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -173,43 +174,6 @@ void ShardedTensorType::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-/// local ::= `<` integer `,` (`result` | `operand`) integer `,` `dim` integer (`,` `offset` integer)?
-///           (`,` `extent` integer)? (`,` `microbatch` integer)? `>`
-Attribute LocalIntAttr::parse(AsmParser &parser, Type) {
-  int64_t constant = 0, index = 0, dim = 0;
-  if (parser.parseLess() || parser.parseInteger(constant) || parser.parseComma())
-    return {};
-  bool ofResult = succeeded(parser.parseOptionalKeyword("result"));
-  if ((!ofResult && parser.parseKeyword("operand")) || parser.parseInteger(index) || parser.parseComma() ||
-      parser.parseKeyword("dim") || parser.parseInteger(dim))
-    return {};
-  static constexpr StringLiteral names[] = {"offset", "extent", "microbatch"};
-  int64_t scales[] = {0, 0, 0};
-  bool more = succeeded(parser.parseOptionalComma());
-  for (auto [name, scale] : llvm::zip_equal(names, scales))
-    if (more && succeeded(parser.parseOptionalKeyword(name))) {
-      if (parser.parseInteger(scale))
-        return {};
-      more = succeeded(parser.parseOptionalComma());
-    }
-  if (more) {
-    parser.emitError(parser.getCurrentLocation(),
-                     "expected 'offset', 'extent' or 'microbatch', once each and in this order");
-    return {};
-  }
-  if (parser.parseGreater())
-    return {};
-  return get(parser.getContext(), constant, ofResult, index, dim, scales[0], scales[1], scales[2]);
-}
+Attribute LocalIntAttr::parse(AsmParser &parser, Type) { return parseLocalInt<LocalIntAttr>(parser); }
 
-void LocalIntAttr::print(AsmPrinter &printer) const {
-  printer << '<' << getConstant() << ", " << (getOfResult() ? "result " : "operand ") << getIndex() << ", dim "
-          << getDim();
-  if (getOffsetScale())
-    printer << ", offset " << getOffsetScale();
-  if (getExtentScale())
-    printer << ", extent " << getExtentScale();
-  if (getMicrobatchScale())
-    printer << ", microbatch " << getMicrobatchScale();
-  printer << '>';
-}
+void LocalIntAttr::print(AsmPrinter &printer) const { printLocalInt(printer, *this); }

@@ -5,6 +5,7 @@
 #include "runtime/tensor/torch/access.h"
 #include "runtime/tensor/torch/binding.h"
 #include "runtime/tensor/torch/guard.h"
+#include "runtime/tensor/torch/kernels/gradients/convolution.h"
 #include "runtime/tensor/torch/recording.h"
 
 #include <algorithm>
@@ -29,18 +30,21 @@ class VjpCall final : public OperatorCall {
 public:
   VjpCall(c10::OperatorHandle base, BoundArguments arguments, std::vector<int> gradients, Wanted wanted, int output)
       : base(base), arguments(std::move(arguments)), gradients(std::move(gradients)), wanted(wanted), output(output),
-        // PyTorch 2.11 crashes where images are channels-last and only the gradient of the weight is asked for.
-        needsRowMajor(base.schema().name().ends_with("group_norm")) {}
+        isGroupNorm(base.schema().name().ends_with("group_norm")),
+        isConvolution(base.schema().name().starts_with("aten::conv")) {}
 
   Status run(std::span<Tensor> values) override {
     Status status = guarded([&]() -> Status {
       fillStack(arguments, values, stack);
+      isWide = isConvolution && std::ranges::any_of(stack, [](const c10::IValue &argument) {
+                 return argument.isTensor() && losesWeightGradients(argument.toTensor());
+               });
       RecordingScope scope;
       at::Tensor leaf = replaceTensors();
       base.callBoxed(&stack);
       MESHPLAN_ASSIGN_OR_RETURN(at::Tensor gradient, gradientOf(leaf, values));
       if (output >= 0)
-        values[output] = wrap(std::move(gradient));
+        values[output] = wrap(isWide ? gradient.to(at::kBFloat16) : std::move(gradient));
       return Status();
     });
     stack.clear();
@@ -48,6 +52,14 @@ public:
   }
 
 private:
+  /// The tensor as PyTorch 2.11 differentiates it right. Where images are channels-last and only the gradient of the
+  /// weight of a group norm is asked for, it crashes.
+  at::Tensor sound(const at::Tensor &tensor) const {
+    if (isGroupNorm)
+      return tensor.contiguous();
+    return isWide && tensor.is_floating_point() ? tensor.to(at::kFloat) : tensor;
+  }
+
   /// Puts tensors that autograd has not seen in the place of those on the stack, and returns the one to record.
   at::Tensor replaceTensors() {
     at::Tensor leaf;
@@ -57,8 +69,7 @@ private:
       // What was made in inference mode cannot be recorded, and what the operator writes it has written before.
       bool copied = tensor.is_inference() || isWritten(base.schema().arguments()[position]);
       at::Tensor result = copied ? tensor.clone() : tensor.detach();
-      if (needsRowMajor)
-        result = result.contiguous();
+      result = sound(result);
       if (isWanted) {
         TORCH_CHECK(result.is_floating_point(), "there is no gradient of a tensor of ", result.scalar_type());
         leaf = result.requires_grad_(true);
@@ -99,7 +110,7 @@ private:
         return Status::error(StatusCode::invalid, "gradient ", i, " is ", describe(values[gradients[i]]),
                              ", the result is ", describe(wrap(results[i])));
       roots.push_back(results[i]);
-      seeds.push_back(seed.is_inference() ? seed.clone() : seed);
+      seeds.push_back((seed.is_inference() ? seed.clone() : seed).to(results[i].scalar_type()));
     }
     stack.clear();
     results.clear();
@@ -127,7 +138,7 @@ private:
   std::vector<int> gradients;
   Wanted wanted;
   int output;
-  bool needsRowMajor;
+  bool isGroupNorm, isConvolution, isWide = false;
   torch::jit::Stack stack;
 };
 

@@ -107,6 +107,25 @@ TEST(VjpTest, WeightsOfGroupNormOnImagesWhoseChannelsLieTogether) {
   EXPECT_TRUE(at::allclose(found, expected, 1e-12, 1e-12));
 }
 
+// PyTorch 2.11 leaves elements as they were in memory: it is told apart from chance by several runs.
+TEST(VjpTest, WeightsOfConvolutionsOfVolumesIn16Bits) {
+  at::Tensor x = random({3, 16, 2, 2, 1}).to(at::kBFloat16), w = random({16, 16, 2, 3, 3}).to(at::kBFloat16);
+  at::Tensor g = random({3, 16, 2, 2, 1}).to(at::kBFloat16);
+  at::Tensor expected = expectedGradient(w.to(at::kDouble), g.to(at::kDouble), [&](const at::Tensor &weight) {
+    return at::conv3d(x.to(at::kDouble), weight, {}, 1, "same");
+  });
+  for (int run = 0; run < 5; ++run) {
+    {
+      at::Tensor other = at::full_like(w, NAN);
+    }
+    at::Tensor found = Vjp{"weight", {g}}.call(
+        "vjp.aten.conv3d.padding", {x, w}, {value("input", 0), value("weight", 1), {"padding", std::string("same")}});
+    EXPECT_EQ(found.scalar_type(), at::kBFloat16);
+    // Sums in f32 of at most 12 products, and one rounding to 8 digits.
+    EXPECT_TRUE(at::allclose(found.to(at::kDouble), expected, std::exp2(-8), 1e-4));
+  }
+}
+
 TEST(VjpTest, OneTensorForTwoArguments) {
   at::Tensor x = random({4}), g = random({4});
   std::vector<Argument> both = {value("self", 0), value("other", 0)};

@@ -51,6 +51,12 @@ static OpCost backwardCost(const CallView &call) {
   int64_t window = call.operands[*weight].getNumElements() / out;
   cost.flops = 2 * call.operands[*gradient].getNumElements() * window;
   cost.workspaceBytes = contiguousBytes(call);
+  // Weights for volumes of bf16 have their gradient made in f32.
+  bool isWide = call.target == "meshplan.convolution_weight_gradient" && call.operands[*weight].getRank() == 5 &&
+                call.operands[*weight].getElementType().isBF16();
+  for (RankedTensorType operand : call.operands)
+    if (isWide)
+      cost.workspaceBytes += 4 * operand.getNumElements();
   return cost;
 }
 

@@ -21,8 +21,17 @@ at::Tensor meshplan::convolutionInputGradient(const at::Tensor &gradient, const 
   return std::get<0>(backward(gradient, input, weight, stride, padding, dilation, groups, {true, false, false}));
 }
 
+bool meshplan::losesWeightGradients(const at::Tensor &weight) {
+  constexpr int64_t dimsForVolumes = 5;
+  return weight.is_cpu() && weight.scalar_type() == at::kBFloat16 && weight.dim() == dimsForVolumes;
+}
+
 at::Tensor meshplan::convolutionWeightGradient(const at::Tensor &gradient, const at::Tensor &input,
                                                const at::Tensor &weight, at::IntArrayRef stride,
                                                at::IntArrayRef padding, at::IntArrayRef dilation, int64_t groups) {
+  if (losesWeightGradients(weight))
+    return convolutionWeightGradient(gradient.to(at::kFloat), input.to(at::kFloat), weight.to(at::kFloat), stride,
+                                     padding, dilation, groups)
+        .to(weight.scalar_type());
   return std::get<1>(backward(gradient, input, weight, stride, padding, dilation, groups, {false, true, false}));
 }

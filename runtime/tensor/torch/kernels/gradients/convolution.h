@@ -14,7 +14,12 @@ at::Tensor convolutionInputGradient(const at::Tensor &gradient, const at::Tensor
                                     at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation,
                                     int64_t groups);
 
-/// That of its weight, which gives only its shape.
+/// True where PyTorch 2.11 leaves elements of the weight's gradient as they were in memory: with volumes of bf16 on a
+/// CPU, for some lengths of windows. `weight` is [out, in / groups, window..].
+bool losesWeightGradients(const at::Tensor &weight);
+
+/// That of its weight, which gives only its shape. Where PyTorch would lose elements it is made in f32 and rounded
+/// once.
 at::Tensor convolutionWeightGradient(const at::Tensor &gradient, const at::Tensor &input, const at::Tensor &weight,
                                      at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation,
                                      int64_t groups);

@@ -6,16 +6,30 @@
 using namespace mlir;
 using namespace meshplan;
 
-/// A list argument with one number for each window dim; nothing if it is text ("same").
-static std::optional<SmallVector<int64_t>> windowList(const CallView &view, StringRef name, int64_t dims,
-                                                      int64_t otherwise) {
-  Attribute argument = view.get(name);
-  if (isa_and_present<StringAttr>(argument))
-    return std::nullopt;
+/// A list argument with one number for each window dim.
+static SmallVector<int64_t> windowList(const CallView &view, StringRef name, int64_t dims, int64_t otherwise) {
   SmallVector<int64_t> values = view.getInts(name).value_or(SmallVector<int64_t>{view.getInt(name, otherwise)});
   if (values.size() == 1)
     values.assign(dims, values[0]);
   return values;
+}
+
+/// The padding of both ends of each window dim; nothing where the ends differ, as "same" makes them for windows of even
+/// length.
+static std::optional<SmallVector<int64_t>> paddingOf(const Derivation &derivation, ArrayRef<int64_t> dilation) {
+  const CallView &view = derivation.getView();
+  int64_t dims = dilation.size();
+  auto word = dyn_cast_or_null<StringAttr>(view.get("padding"));
+  if (!word)
+    return windowList(view, "padding", dims, 0);
+  SmallVector<int64_t> padding(dims, 0);
+  for (int64_t dim = 0; dim < dims && word.getValue() == "same"; ++dim) {
+    int64_t both = dilation[dim] * (shapeOf(derivation.operand("weight"))[dim + 2] - 1);
+    if (both % 2 != 0)
+      return std::nullopt;
+    padding[dim] = both / 2;
+  }
+  return padding;
 }
 
 /// The gradient of `wanted`, which is input or weight.
@@ -36,14 +50,13 @@ static void convolutionRule(Derivation &derivation) {
   Arithmetic math(derivation);
   const CallView &view = derivation.getView();
   int64_t dims = rankOf(derivation.operand("weight")) - 2;
-  auto stride = windowList(view, "stride", dims, 1), padding = windowList(view, "padding", dims, 0),
-       dilation = windowList(view, "dilation", dims, 1);
-  // One sample without a batch dim, and windows that are told by a word.
-  bool isPlain = stride && padding && dilation && !view.getBool("transposed", false) &&
-                 rankOf(derivation.operand("input")) == dims + 2;
+  SmallVector<int64_t> stride = windowList(view, "stride", dims, 1), dilation = windowList(view, "dilation", dims, 1);
+  std::optional<SmallVector<int64_t>> padding = paddingOf(derivation, dilation);
+  // Others are one sample without a batch dim, and ends that are padded in two ways.
+  bool isPlain = padding && !view.getBool("transposed", false) && rankOf(derivation.operand("input")) == dims + 2;
   if (!isPlain)
     return differentiateAtRunTime(derivation);
-  SmallVector<SmallVector<int64_t>> windows{*stride, *padding, *dilation};
+  SmallVector<SmallVector<int64_t>> windows{stride, *padding, dilation};
   for (StringRef name : {"input", "weight"}) {
     std::string target = ("meshplan.convolution_" + name + "_gradient").str();
     if (derivation.wants(name))
@@ -58,6 +71,7 @@ static void convolutionRule(Derivation &derivation) {
 }
 
 void meshplan::addConvolutionDerivatives(DerivativeTable &table) {
-  for (StringRef target : {"conv1d.default", "conv2d.default", "conv3d.default", "convolution.default"})
+  for (StringRef target : {"conv1d.default", "conv2d.default", "conv3d.default", "conv1d.padding", "conv2d.padding",
+                           "conv3d.padding", "convolution.default"})
     table[("aten." + target).str()] = convolutionRule;
 }

@@ -106,17 +106,9 @@ static void indexAddRule(Derivation &derivation) {
   derivation.give("source", math.mul(taken, derivation.getView().getFloat("alpha", 1)));
 }
 
-static Value reshaped(Derivation &derivation, Value value, ArrayRef<int64_t> shape) {
-  if (shapeOf(value) == shape)
-    return value;
-  return derivation.make("aten.reshape.default")
-      .tensor("self", value)
-      .integers("shape", shape)
-      .build(shape, elementOf(value));
-}
-
 /// self[rows] is an embedding, but for rows that are counted from the end and may have several dims.
 static bool indexRows(Derivation &derivation, ArrayRef<Value> indices) {
+  Arithmetic math(derivation);
   ArrayRef<int64_t> shape = shapeOf(derivation.operand("self"));
   if (indices.size() != 1 || !indices[0] || shape.size() < 2 || elementOf(indices[0]).isInteger(1))
     return false;
@@ -129,11 +121,11 @@ static bool indexRows(Derivation &derivation, ArrayRef<Value> indices) {
                    .build(read, elementOf(indices[0]));
   read.push_back(table[1]);
   Value gradient = derivation.make("meshplan.embedding_gradient")
-                       .tensor("gradient", reshaped(derivation, derivation.gradient(), read))
+                       .tensor("gradient", math.reshape(derivation.gradient(), read))
                        .tensor("indices", rows)
                        .integer("rows", shape[0])
                        .build(table, elementOf(derivation.gradient()));
-  derivation.give("self", reshaped(derivation, gradient, shape));
+  derivation.give("self", math.reshape(gradient, shape));
   return true;
 }
 

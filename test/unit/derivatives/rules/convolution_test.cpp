@@ -42,9 +42,22 @@ TEST_F(ConvolutionDerivatives, OtherFormsAreLeftToTheRuntime) {
       << "transposed";
   EXPECT_EQ(
       deriveOnly({0}, "aten.conv1d.padding", "input = $0, weight = $1, padding = \"same\"",
-                 "2x4x8xf32, 6x4x3xf32 -> 2x6x8xf32"),
+                 "2x4x8xf32, 6x4x4xf32 -> 2x6x8xf32"),
       "%0 = vjp.aten.conv1d.padding(gradients [g], input a, of 'input', padding 'same', weight b): 2x4x8xf32\na: %0")
-      << "a padding in words";
+      << "ends that are padded in two ways";
+}
+
+TEST_F(ConvolutionDerivatives, PaddingInWords) {
+  auto derived = [&](llvm::StringRef word, llvm::StringRef types) {
+    return deriveOnly({0}, "aten.conv2d.padding",
+                      ("input = $0, weight = $1, dilation = [1, 2], padding = \"" + word + "\"").str(), types);
+  };
+  EXPECT_EQ(derived("same", "2x4x8x9xf32, 6x4x3x5xf32 -> 2x6x8x9xf32"),
+            "%0 = meshplan.convolution_input_gradient(dilation [1, 2], gradient g, groups 1, input a, padding [1, 4], "
+            "stride [1, 1], weight b): 2x4x8x9xf32\na: %0");
+  EXPECT_EQ(derived("valid", "2x4x8x9xf32, 6x4x3x4xf32 -> 2x6x6x3xf32"),
+            "%0 = meshplan.convolution_input_gradient(dilation [1, 2], gradient g, groups 1, input a, padding [0, 0], "
+            "stride [1, 1], weight b): 2x4x8x9xf32\na: %0");
 }
 
 } // namespace

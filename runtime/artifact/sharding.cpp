@@ -31,6 +31,13 @@ const artifact::Parameter *findParameter(const artifact::Program &program, std::
   return nullptr;
 }
 
+const artifact::Port *findOutput(const artifact::Program &program, std::string_view name) {
+  for (flatbuffers::uoffset_t i = 0; program.outputs() && i < program.outputs()->size(); ++i)
+    if (const artifact::Port *output = program.outputs()->Get(i); output->name()->string_view() == name)
+      return output;
+  return nullptr;
+}
+
 std::vector<std::string> namesOf(const artifact::Parameter &parameter) {
   std::vector<std::string> names;
   for (const flatbuffers::String *name : *parameter.names())

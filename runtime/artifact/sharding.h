@@ -31,6 +31,9 @@ DimSharding dimShardingOf(const artifact::Dim &dim);
 /// The parameter of this first name, or null.
 const artifact::Parameter *findParameter(const artifact::Program &program, std::string_view name);
 
+/// The output of this name, or null.
+const artifact::Port *findOutput(const artifact::Program &program, std::string_view name);
+
 /// All names of a parameter, the first one first.
 std::vector<std::string> namesOf(const artifact::Parameter &parameter);
 

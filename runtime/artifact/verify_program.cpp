@@ -135,15 +135,13 @@ Status verifyGradients(const artifact::Program &program) {
 Status verifyLoss(const artifact::Program &program) {
   if (!program.loss() || program.loss()->size() == 0)
     return Status();
-  for (flatbuffers::uoffset_t i = 0; program.outputs() && i < program.outputs()->size(); ++i)
-    if (const artifact::Port &port = *program.outputs()->Get(i);
-        port.name()->string_view() == program.loss()->string_view()) {
-      const artifact::Value &value = *program.values()->Get(port.value());
-      bool isOne = isFloat(dtypeOf(value.dtype())) &&
-                   std::ranges::all_of(globalShapeOf(value), [](int64_t extent) { return extent == 1; });
-      return isOne ? Status() : corrupted("loss: output '", program.loss()->string_view(), "' is not one float");
-    }
-  return corrupted("loss: there is no output '", program.loss()->string_view(), "'");
+  const artifact::Port *port = findOutput(program, program.loss()->string_view());
+  if (!port)
+    return corrupted("loss: there is no output '", program.loss()->string_view(), "'");
+  const artifact::Value &value = *program.values()->Get(port->value());
+  bool isOne = isFloat(dtypeOf(value.dtype())) &&
+               std::ranges::all_of(globalShapeOf(value), [](int64_t extent) { return extent == 1; });
+  return isOne ? Status() : corrupted("loss: output '", program.loss()->string_view(), "' is not one float");
 }
 
 Status verifyGuard(const artifact::Program &program) {
@@ -154,14 +152,12 @@ Status verifyGuard(const artifact::Program &program) {
                                              guard->backoff() < 1 && std::isfinite(guard->growth()));
   if (!isScaled)
     return corrupted("guard: a scale of the loss that grows by ", guard->growth(), " and falls by ", guard->backoff());
-  for (flatbuffers::uoffset_t i = 0; program.outputs() && i < program.outputs()->size(); ++i)
-    if (const artifact::Port &port = *program.outputs()->Get(i);
-        port.name()->string_view() == guard->output()->string_view()) {
-      const artifact::Value &value = *program.values()->Get(port.value());
-      bool isOne = value.dtype() == artifact::DType::i64 && value.dims()->size() == 0;
-      return isOne ? Status() : corrupted("guard: output '", guard->output()->string_view(), "' is not one i64");
-    }
-  return corrupted("guard: there is no output '", guard->output()->string_view(), "'");
+  const artifact::Port *port = findOutput(program, guard->output()->string_view());
+  if (!port)
+    return corrupted("guard: there is no output '", guard->output()->string_view(), "'");
+  const artifact::Value &value = *program.values()->Get(port->value());
+  bool isOne = value.dtype() == artifact::DType::i64 && value.dims()->size() == 0;
+  return isOne ? Status() : corrupted("guard: output '", guard->output()->string_view(), "' is not one i64");
 }
 
 Status verifyMemory(const artifact::Memory *memory) {

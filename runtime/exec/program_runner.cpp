@@ -96,10 +96,8 @@ Status ProgramRunner::judge(const NonfiniteNotes &notes) {
   const artifact::Guard *wanted = view.program().guard();
   if (!wanted)
     return Status();
-  for (const artifact::Port *output : *view.program().outputs())
-    if (output->name()->string_view() == wanted->output()->string_view()) {
-      MESHPLAN_ASSIGN_OR_RETURN(lastOutcome.nonfinite, readInteger(last->valueOf(output->value())));
-    }
+  const artifact::Port *count = findOutput(view.program(), wanted->output()->string_view());
+  MESHPLAN_ASSIGN_OR_RETURN(lastOutcome.nonfinite, readInteger(last->valueOf(count->value())));
   guard->take(lastOutcome.nonfinite);
   if (lastOutcome.nonfinite == 0)
     return Status();

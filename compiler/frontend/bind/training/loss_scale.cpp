@@ -3,7 +3,6 @@
 #include "compiler/frontend/bind/training/training.h"
 
 #include <cmath>
-#include <map>
 
 using namespace meshplan;
 using namespace meshplan::bind;
@@ -92,7 +91,7 @@ OptionRule bind::lossScaleRule(const Context &context, BoundPrecision &precision
   return rule;
 }
 
-/// True if gradients of the model are made in 16 bits whose least number is 6e-8.
+/// A parameter whose gradient is made in f16, or null.
 static const OutlineParameter *firstOfHalf(const Context &context, const BoundPlan &plan) {
   for (size_t index = 0; index < context.model.parameters.size(); ++index)
     if (plan.parameterUse[index] == ParameterUse::Trained && context.model.parameters[index].dtype == "f16")

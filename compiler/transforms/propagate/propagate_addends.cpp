@@ -56,6 +56,8 @@ void Propagation::reducePartialOperands(CallOp call, const FactorRule &rule, con
     for (AxisRefAttr axis : getSharding(operand).getPartialAxes())
       if (!overlapsAny(axes, axis))
         axes.push_back(axis);
+  // The sum over another axis ends that over microbatches, whose other addends have to end then, too.
+  std::stable_partition(axes.begin(), axes.end(), [](AxisRefAttr axis) { return !isTime(axis); });
   for (AxisRefAttr axis : axes) {
     CallProblem problem = makeProblem(call, rule);
     SmallVector<unsigned> rejected = findRejectedPartials(linearity, problem.operands, axis);

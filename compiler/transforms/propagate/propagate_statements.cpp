@@ -6,6 +6,18 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
+/// The axes of a dim that is divided over `now` when a statement divides it over `stated`, and others divide it
+/// besides. Where it is already, these stay in their places; else the stated divide what a rank has of it.
+static AxisList statedAxes(ArrayRef<AxisRefAttr> now, ArrayRef<AxisRefAttr> others, ArrayRef<AxisRefAttr> stated) {
+  AxisList same;
+  llvm::copy_if(now, std::back_inserter(same), [&](AxisRefAttr axis) { return llvm::is_contained(stated, axis); });
+  if (ArrayRef<AxisRefAttr>(same) == stated && same.size() + others.size() == now.size())
+    return AxisList(now);
+  AxisList axes(others);
+  axes.append(stated.begin(), stated.end());
+  return axes;
+}
+
 LogicalResult Propagation::visitConstrain(ConstrainOp constrain) {
   statements.add(constrain);
   Cause cause{constrain.getLoc(), constrain.getStyleAttr()};
@@ -19,8 +31,8 @@ LogicalResult Propagation::visitConstrain(ConstrainOp constrain) {
   for (auto [index, dim] : llvm::enumerate(constrain.getLayout().getDims())) {
     if (dim.getAxes().empty())
       continue;
-    AxisList axes(target.getDims()[index].getAxes());
-    axes.append(dim.getAxes().begin(), dim.getAxes().end());
+    AxisList axes =
+        statedAxes(getSharding(value).getDims()[index].getAxes(), target.getDims()[index].getAxes(), dim.getAxes());
     target = target.withDim(index, divideFurther(type.getDimSize(index), axes, dim, mesh));
     if (failed(checkDivides(constrain, index, axes)))
       return failure();

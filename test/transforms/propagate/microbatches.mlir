@@ -1,0 +1,60 @@
+// Addends of microbatches are added up before those of ranks are.
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --plan-place-styles --plan-propagate-shardings | FileCheck %s
+
+// Only one of two has addends of ranks, too. To add these ends its sum over microbatches, and so that of the other.
+// CHECK-LABEL: func.func @forward(
+// CHECK: %[[A:.*]] = plan.call "aten.sum.dim_IntList"({{.*}} -> tensor<6xf32, #plan.sharding<[{}], partial = sum {"microbatch"}>>
+// CHECK: %[[B:.*]] = plan.call "aten.sum.dim_IntList"({{.*}} -> tensor<6xf32, #plan.sharding<[{}], partial = sum {"tp", "microbatch"}>>
+// CHECK-DAG: %[[BM:.*]] = plan.reshard %[[B]] {{.*}} -> tensor<6xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
+// CHECK-DAG: %[[BT:.*]] = plan.reshard %[[BM]] {{.*}} -> tensor<6xf32, #plan.sharding<[{}]>>
+// CHECK-DAG: %[[AM:.*]] = plan.reshard %[[A]] {{.*}} -> tensor<6xf32, #plan.sharding<[{}]>>
+// CHECK: plan.call "aten.add.Tensor"(%[[AM]], %[[BT]]) {{.*}} -> tensor<6xf32, #plan.sharding<[{}]>>
+plan.mesh [#plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"microbatch" = 2>]
+func.func @forward(
+    %x: tensor<4x4x6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"microbatch"}, {}, {}]>},
+    %y: tensor<4x4x6xf32> {plan.kind = "input", plan.names = ["y"], plan.sharding = #plan.sharding<[{"microbatch"}, {"tp"}, {}]>}) -> (tensor<6xf32> {plan.name = "0"}) {
+  %a = plan.call "aten.sum.dim_IntList"(%x) {self = #plan.operand<0>, dim = [0, 1]} : (tensor<4x4x6xf32>) -> tensor<6xf32>
+  %b = plan.call "aten.sum.dim_IntList"(%y) {self = #plan.operand<0>, dim = [0, 1]} : (tensor<4x4x6xf32>) -> tensor<6xf32>
+  %0 = plan.call "aten.add.Tensor"(%a, %b) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+  return %0 : tensor<6xf32>
+}
+
+// -----
+
+// Two with the same addends are added first.
+// CHECK-LABEL: func.func @forward(
+// CHECK: %[[S:.*]] = plan.call "aten.add.Tensor"({{.*}} -> tensor<6xf32, #plan.sharding<[{}], partial = sum {"tp", "microbatch"}>>
+// CHECK-COUNT-2: plan.reshard
+// CHECK-NOT: plan.reshard
+plan.mesh [#plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"microbatch" = 2>]
+func.func @forward(
+    %y: tensor<4x4x6xf32> {plan.kind = "input", plan.names = ["y"], plan.sharding = #plan.sharding<[{"microbatch"}, {"tp"}, {}]>}) -> (tensor<6xf32> {plan.name = "0"}) {
+  %s = plan.call "aten.sin.default"(%y) {self = #plan.operand<0>} : (tensor<4x4x6xf32>) -> tensor<4x4x6xf32>
+  %a = plan.call "aten.sum.dim_IntList"(%s) {self = #plan.operand<0>, dim = [0, 1]} : (tensor<4x4x6xf32>) -> tensor<6xf32>
+  %b = plan.call "aten.sum.dim_IntList"(%y) {self = #plan.operand<0>, dim = [0, 1]} : (tensor<4x4x6xf32>) -> tensor<6xf32>
+  %0 = plan.call "aten.add.Tensor"(%a, %b) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+  return %0 : tensor<6xf32>
+}
+
+// -----
+
+// A statement of what divides the samples over ranks says nothing of microbatches: where these are parts of what a rank
+// has they stay so, and where each has samples of all ranks a rank takes its part of each.
+// CHECK-LABEL: func.func @forward(
+// CHECK-NOT: plan.reshard
+// CHECK: plan.call "aten.sin.default"({{.*}} -> tensor<8x6xf32, #plan.sharding<[{"dp", "microbatch"}, {}]>>
+// CHECK: %[[C:.*]] = plan.call "aten.cos.default"({{.*}} -> tensor<8x6xf32, #plan.sharding<[{"microbatch"}, {}]>>
+// CHECK: %[[D:.*]] = plan.reshard %[[C]] {{.*}} -> tensor<8x6xf32, #plan.sharding<[{"microbatch", "dp"}, {}]>>
+// CHECK: plan.call "aten.sin.default"(%[[D]])
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 2>]
+func.func @forward(
+    %x: tensor<8x6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp", "microbatch"}, {}]>},
+    %y: tensor<8x6xf32> {plan.kind = "input", plan.names = ["y"], plan.sharding = #plan.sharding<[{"microbatch"}, {}]>}) -> (tensor<8x6xf32> {plan.name = "0"}, tensor<8x6xf32> {plan.name = "1"}) {
+  %a = plan.constrain %x <[{"dp"}, {}]> along [#plan.axis<"dp">] as "input 0" : tensor<8x6xf32> -> tensor<8x6xf32>
+  %0 = plan.call "aten.sin.default"(%a) {self = #plan.operand<0>} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %c = plan.call "aten.cos.default"(%y) {self = #plan.operand<0>} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %d = plan.constrain %c <[{"dp"}, {}]> along [#plan.axis<"dp">] as "input 0" : tensor<8x6xf32> -> tensor<8x6xf32>
+  %1 = plan.call "aten.sin.default"(%d) {self = #plan.operand<0>} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  return %0, %1 : tensor<8x6xf32>, tensor<8x6xf32>
+}

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/transforms/propagate/delay_addend.h"
 #include "compiler/transforms/propagate/passes.h"
 #include "compiler/transforms/propagate/propagation.h"
 
@@ -23,6 +24,11 @@ LogicalResult Propagation::run() {
   Block &block = function.getBody().front();
   // Operators are added while walking, behind the current one, and are visited too.
   for (Operation *op = &block.front(); op;) {
+    Operation *before = op->getPrevNode();
+    if (delaysAddend(op)) {
+      op = before ? before->getNextNode() : &block.front();
+      continue;
+    }
     if (failed(visit(op)))
       recover(op);
     Operation *next = op->getNextNode();
@@ -34,6 +40,11 @@ LogicalResult Propagation::run() {
     for (Operation &op : block)
       layouts.writeCauses(&op);
   return failure(hasFailed);
+}
+
+bool Propagation::delaysAddend(Operation *op) {
+  auto call = dyn_cast<CallOp>(op);
+  return call && delayWholeAddend(call, [&](Value value) { return getSharding(layouts.current(value)); });
 }
 
 void Propagation::recover(Operation *op) {

@@ -25,6 +25,9 @@ public:
   mlir::LogicalResult run();
 
 private:
+  /// True if `op` was moved further on, to add what needs the same collective (delay_addend.h).
+  bool delaysAddend(mlir::Operation *op);
+
   /// Goes on behind an error as if the results were whole, so that one run reports what else is wrong.
   void recover(mlir::Operation *op);
 

@@ -1,0 +1,56 @@
+//===- delay_addend.cpp - gradients are added up before ranks do ----------===//
+
+#include "compiler/transforms/propagate/delay_addend.h"
+#include "compiler/sharding/axes.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+/// What differentiation makes of a value with several readers: two gradients, each counted once.
+static bool addsGradients(CallOp call) {
+  return call.getBackward() && call.getTarget() == "aten.add.Tensor" && call.getNumOperands() == 2 &&
+         call.getArgs().size() == 2 && shapeOf(call.getOperand(0)) == shapeOf(call.getOperand(1));
+}
+
+/// The sum of gradients that alone reads this one, if there is such.
+static CallOp nextSum(CallOp sum) {
+  auto next = sum->hasOneUse() ? dyn_cast<CallOp>(*sum->user_begin()) : CallOp();
+  return next && addsGradients(next) ? next : CallOp();
+}
+
+static OpOperand &otherOperand(CallOp sum, Value one) { return sum->getOpOperand(sum.getOperand(0) == one ? 1 : 0); }
+
+/// The axes of ranks over which a value is partial.
+static AxisList rankAxes(ShardingAttr sharding) {
+  AxisList axes;
+  llvm::copy_if(sharding.getPartialAxes(), std::back_inserter(axes), [](AxisRefAttr axis) { return !isTime(axis); });
+  return axes;
+}
+
+bool meshplan::delayWholeAddend(CallOp sum, llvm::function_ref<ShardingAttr(Value)> shardingOf) {
+  if (!addsGradients(sum))
+    return false;
+  AxisList first = rankAxes(shardingOf(sum.getOperand(0))), second = rankAxes(shardingOf(sum.getOperand(1)));
+  if (first.empty() == second.empty())
+    return false;
+  OpOperand &whole = sum->getOpOperand(first.empty() ? 0 : 1);
+  const AxisList &partial = first.empty() ? second : first;
+  SmallVector<CallOp> chain;
+  for (CallOp last = sum, next = nextSum(sum); next; last = next, next = nextSum(next)) {
+    chain.push_back(last);
+    OpOperand &other = otherOperand(next, last.getResult(0));
+    ShardingAttr sharding = shardingOf(other.get());
+    if (sharding && rankAxes(sharding) != partial)
+      continue;
+    for (CallOp link : chain)
+      link->moveBefore(next);
+    Value delayed = whole.get();
+    whole.set(other.get());
+    other.set(delayed);
+    return true;
+  }
+  return false;
+}

@@ -30,10 +30,10 @@ bool meshplan::plan::isWeight(Value value) {
 }
 
 bool meshplan::plan::isFromWeights(Value value) {
-  while (auto call = value.getDefiningOp<CallOp>()) {
-    if (call.getNumOperands() != 1)
-      return false;
-    value = call.getOperands()[0];
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<CallOp, ReshardOp>(op) || op->getNumOperands() != 1)
+      break;
+    value = op->getOperand(0);
   }
   return isWeight(value) || value.getDefiningOp<ConstantOp>();
 }

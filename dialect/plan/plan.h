@@ -54,7 +54,7 @@ bool isInTime(mlir::Type type);
 /// True for arguments of kind "parameter" or "buffer".
 bool isWeight(mlir::Value value);
 
-/// True for parameters, buffers and constants, also where calls of one operand have rearranged or converted them.
+/// True for parameters, buffers and constants, also where calls of one operand or reshards have changed their form.
 bool isFromWeights(mlir::Value value);
 
 /// The mesh of the module that holds `op`, or null.

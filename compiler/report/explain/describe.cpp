@@ -5,6 +5,8 @@
 #include "compiler/report/traffic.h"
 #include "compiler/sharding/axes.h"
 #include "compiler/sharding/layout_text.h"
+#include "compiler/support/layer_names.h"
+#include <map>
 
 using namespace mlir;
 using namespace meshplan;
@@ -174,4 +176,32 @@ ReshardExplanation Describer::reshard(const Move &move) const {
   reshard.statement = statement(move.statement(), move.steps.front()->getAttrOfType<StringAttr>("cause"));
   reshard.needs = needs(move, reshard.statement);
   return reshard;
+}
+
+/// What two reshards in equal layers have in common.
+static std::string layerKey(const ReshardExplanation &reshard) {
+  auto end = [](const End &each) { return each.what + ' ' + withoutIndices(each.name) + ' ' + each.layout + '\n'; };
+  std::string key = end(reshard.producer) + std::to_string(reshard.statement.range.line) + ':' +
+                    std::to_string(reshard.statement.range.column) + ' ' + reshard.statement.text + '\n';
+  for (const StepExplanation &step : reshard.steps)
+    key += step.kind + ' ' + std::to_string(step.bytes) + ' ' + step.axes.front().name + '\n';
+  for (const End &consumer : reshard.consumers)
+    key += end(consumer);
+  return key;
+}
+
+std::vector<ReshardExplanation> Describer::reshards(const MoveTable &moves, const MoveSet &set) const {
+  std::vector<ReshardExplanation> reshards;
+  std::map<std::string, size_t> known;
+  SmallVector<unsigned> order(set.begin(), set.end());
+  llvm::sort(order); // as in the program
+  for (unsigned index : order) {
+    ReshardExplanation made = reshard(moves[index]);
+    auto [entry, inserted] = known.try_emplace(layerKey(made), reshards.size());
+    if (inserted)
+      reshards.push_back(std::move(made));
+    else
+      ++reshards[entry->second].count;
+  }
+  return reshards;
 }

@@ -26,6 +26,8 @@ public:
   std::vector<End> consumers(llvm::ArrayRef<mlir::OpOperand *> uses) const;
 
   ReshardExplanation reshard(const Move &move) const;
+  /// Those of a set, in the order of the program, equal ones in equal layers as one.
+  std::vector<ReshardExplanation> reshards(const MoveTable &moves, const MoveSet &set) const;
 
 private:
   std::vector<AxisName> axisNames(llvm::ArrayRef<plan::AxisRefAttr> axes) const;

@@ -2,9 +2,9 @@
 
 #include "compiler/report/explain/explain.h"
 #include "compiler/report/explain/describe.h"
+#include "compiler/report/explain/training.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/nearest.h"
-#include <map>
 
 using namespace mlir;
 using namespace meshplan;
@@ -221,37 +221,25 @@ void Explainer::explainModuleOutput(const BorderValue &output) {
 
 //===----------------------------------------------------------------------===//
 
-/// What two reshards in equal layers have in common.
-static std::string layerKey(const ReshardExplanation &reshard) {
-  auto end = [](const End &each) { return each.what + ' ' + withoutIndices(each.name) + ' ' + each.layout + '\n'; };
-  std::string key = end(reshard.producer) + std::to_string(reshard.statement.range.line) + ':' +
-                    std::to_string(reshard.statement.range.column) + ' ' + reshard.statement.text + '\n';
-  for (const StepExplanation &step : reshard.steps)
-    key += step.kind + ' ' + std::to_string(step.bytes) + ' ' + step.axes.front().name + '\n';
-  for (const End &consumer : reshard.consumers)
-    key += end(consumer);
-  return key;
-}
+void Explainer::addReshards(const MoveSet &set) { result.reshards = describer.reshards(moves, set); }
 
-void Explainer::addReshards(const MoveSet &set) {
-  std::map<std::string, size_t> known;
-  SmallVector<unsigned> order(set.begin(), set.end());
-  llvm::sort(order); // as in the program
-  for (unsigned index : order) {
-    ReshardExplanation reshard = describer.reshard(moves[index]);
-    auto [entry, inserted] = known.try_emplace(layerKey(reshard), result.reshards.size());
-    if (inserted)
-      result.reshards.push_back(std::move(reshard));
-    else
-      ++result.reshards[entry->second].count;
-  }
+static func::FuncOp findStep(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.getName() == "step")
+      return function;
+  return {};
 }
 
 std::optional<Explanation> meshplan::explain(ModuleOp module, const ExplainTarget &target,
                                              const std::vector<std::string> &modulePaths, Diagnostics &diagnostics) {
-  for (auto function : module.getOps<func::FuncOp>())
-    if (!function->hasAttr("plan.single_rank"))
-      return Explainer(function, target, modulePaths, diagnostics).run();
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function->hasAttr("plan.single_rank"))
+      continue;
+    std::optional<Explanation> explanation = Explainer(function, target, modulePaths, diagnostics).run();
+    if (func::FuncOp step = findStep(module); step && explanation)
+      explainTraining(step, *explanation, diagnostics.sources());
+    return explanation;
+  }
   diagnostics.error({}, "the program has no function to explain");
   return std::nullopt;
 }

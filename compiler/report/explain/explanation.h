@@ -88,6 +88,13 @@ struct MemberExplanation {
   std::vector<End> ends; ///< at a border: the producer of an input, the consumers of an output
 };
 
+/// What a training step has of a parameter or a module behind the forward pass, in the last microbatch.
+struct TrainingExplanation {
+  std::optional<TensorExplanation> gradient; ///< of a parameter, as ranks make it
+  std::vector<MemberExplanation> states;     ///< of a parameter: what the optimizer keeps, by its name ("exp_avg")
+  std::vector<ReshardExplanation> reshards;
+};
+
 struct Explanation {
   /// "parameter", "buffer", "input", "output", "module", "module input", "module output"
   std::string kind;
@@ -98,7 +105,8 @@ struct Explanation {
   std::optional<TensorExplanation> arrives; ///< of a module's input: as its producer leaves it, if that is not `tensor`
   std::vector<End> ends;                    ///< of a module's input or output: see MemberExplanation
   std::vector<MemberExplanation> parameters, inputs, outputs; ///< of a module
-  std::vector<ReshardExplanation> reshards;
+  std::vector<ReshardExplanation> reshards;                   ///< of the forward pass
+  std::optional<TrainingExplanation> training; ///< of a parameter that is trained, and of modules where any is
 };
 
 /// As people read it, with the lines of the plan.

@@ -25,6 +25,7 @@ private:
   Value toJson(const StepExplanation &step) const;
   Value toJson(const ReshardExplanation &reshard) const;
   Value toJson(const MemberExplanation &member) const;
+  Value toJson(const TrainingExplanation &training) const;
 
   template <typename T> Array list(const std::vector<T> &items) const {
     Array array;
@@ -91,6 +92,12 @@ Value JsonWriter::toJson(const MemberExplanation &member) const {
                 {"ends", list(member.ends)}};
 }
 
+Value JsonWriter::toJson(const TrainingExplanation &training) const {
+  return Object{{"gradient", training.gradient ? toJson(*training.gradient) : nullptr},
+                {"states", list(training.states)},
+                {"reshards", list(training.reshards)}};
+}
+
 Value JsonWriter::toJson(const Explanation &explanation) const {
   auto optional = [&](const std::optional<TensorExplanation> &tensor) { return tensor ? toJson(*tensor) : nullptr; };
   return Object{{"kind", explanation.kind},
@@ -103,7 +110,8 @@ Value JsonWriter::toJson(const Explanation &explanation) const {
                 {"parameters", list(explanation.parameters)},
                 {"inputs", list(explanation.inputs)},
                 {"outputs", list(explanation.outputs)},
-                {"reshards", list(explanation.reshards)}};
+                {"reshards", list(explanation.reshards)},
+                {"training", explanation.training ? toJson(*explanation.training) : nullptr}};
 }
 
 Value meshplan::explanationToJson(const Explanation &explanation, const Sources &sources) {

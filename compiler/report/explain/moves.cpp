@@ -32,6 +32,12 @@ void MoveTable::addWayTo(Value value, MoveSet &set) const {
   set.insert(way.rbegin(), way.rend());
 }
 
+void MoveTable::addMovesFrom(Value value, MoveSet &set) const {
+  for (Operation *user : value.getUsers())
+    if (isReshardStep(user))
+      set.insert(moveOf.lookup(user));
+}
+
 void MoveTable::addMovesOf(StringRef module, MoveSet &set) const {
   auto isInside = [&](OpOperand *use) { return isInModule(use->getOwner(), module); };
   for (auto [index, move] : llvm::enumerate(moves)) {

@@ -35,6 +35,9 @@ public:
   /// Adds the moves on the way from the origin of `value` to it.
   void addWayTo(mlir::Value value, MoveSet &set) const;
 
+  /// Adds the moves that begin at `value`.
+  void addMovesFrom(mlir::Value value, MoveSet &set) const;
+
   /// Adds the moves that begin or end at a call of the module.
   void addMovesOf(llvm::StringRef module, MoveSet &set) const;
 

@@ -199,6 +199,31 @@ static void printReshard(const ReshardExplanation &reshard, const Sources &sourc
   table.print(stream);
 }
 
+static void printReshards(const char *title, const std::vector<ReshardExplanation> &reshards, const Sources &sources,
+                          raw_ostream &stream) {
+  stream << '\n' << title << ", bytes that a rank sends and receives\n";
+  for (const ReshardExplanation &reshard : reshards)
+    printReshard(reshard, sources, stream);
+  if (reshards.empty())
+    stream << "  none\n";
+}
+
+/// The gradient of a parameter and what the optimizer keeps.
+static void printTrained(const TrainingExplanation &training, raw_ostream &stream) {
+  if (!training.gradient)
+    return;
+  stream << "\ntraining\n";
+  TextTable table({Align::left, Align::left, Align::left, Align::left});
+  auto addRow = [&](const std::string &name, const TensorExplanation &tensor) {
+    table.addRow(
+        {name, tensor.dtype, tensor.layout, formatBytes(tensor.rankBytes) + " of " + formatBytes(tensor.globalBytes)});
+  };
+  addRow("gradient", *training.gradient);
+  for (const MemberExplanation &state : training.states)
+    addRow(state.name, state.tensor);
+  table.print(stream);
+}
+
 void meshplan::printExplanation(const Explanation &explanation, const Sources &sources, raw_ostream &stream) {
   bool isRoot = explanation.path.empty() || explanation.path.front() == ':';
   stream << explanation.kind << ' ' << (isRoot ? "\"\"" : "") << explanation.path << '\n';
@@ -209,9 +234,10 @@ void meshplan::printExplanation(const Explanation &explanation, const Sources &s
   printParameters(explanation, sources, stream);
   printMembers("inputs", explanation.inputs, "from", stream);
   printMembers("outputs", explanation.outputs, "to", stream);
-  stream << "\ncollectives, bytes that a rank sends and receives\n";
-  for (const ReshardExplanation &reshard : explanation.reshards)
-    printReshard(reshard, sources, stream);
-  if (explanation.reshards.empty())
-    stream << "  none\n";
+  printReshards("collectives", explanation.reshards, sources, stream);
+  if (!explanation.training)
+    return;
+  printTrained(*explanation.training, stream);
+  printReshards("collectives of the training step behind the forward pass", explanation.training->reshards, sources,
+                stream);
 }

@@ -36,7 +36,7 @@ constexpr char colwiseText[] = R"({"file": "a.plan", "line": 1, "column": 5, "te
 TEST_F(ExplanationJson, AnEmptyExplanationHasEveryKey) {
   EXPECT_EQ(explanationToJson(Explanation(), sources), parsed(R"({
     "kind": "", "path": "", "names": [], "tensor": null, "arrives": null, "statement": null, "ends": [],
-    "parameters": [], "inputs": [], "outputs": [], "reshards": []})"));
+    "parameters": [], "inputs": [], "outputs": [], "reshards": [], "training": null})"));
 }
 
 TEST_F(ExplanationJson, ATensorSaysWhereItsElementsAre) {
@@ -118,6 +118,20 @@ TEST_F(ExplanationJson, NamesOfFilesNeedNotBeText) {
   std::string text;
   llvm::raw_string_ostream(text) << explanationToJson(explanation, odd);
   EXPECT_NE(text.find("\"a\xef\xbf\xbd.plan\""), std::string::npos) << text;
+}
+
+TEST_F(ExplanationJson, ATrainingStepHasWhatItAdds) {
+  TensorExplanation tensor{"f32", "[4]", {{4, {}, {}, {4}}}, {}, 16, 16};
+  Explanation explanation;
+  explanation.training = TrainingExplanation{tensor, {{"exp_avg", tensor}}, {ReshardExplanation()}};
+  Value training = members(explanation, {"training"});
+  const Object &object = *training.getAsObject()->getObject("training");
+  EXPECT_EQ(object.getObject("gradient")->getString("layout"), "[4]");
+  EXPECT_EQ(object.getArray("states")->size(), 1u);
+  EXPECT_EQ((*object.getArray("states"))[0].getAsObject()->getString("name"), "exp_avg");
+  EXPECT_EQ(object.getArray("reshards")->size(), 1u);
+  explanation.training->gradient.reset();
+  EXPECT_EQ(*members(explanation, {"training"}).getAsObject()->getObject("training")->get("gradient"), nullptr);
 }
 
 } // namespace

@@ -138,8 +138,25 @@ TEST_F(PrintExplanationTest, JsonHasStableKeys) {
                   "consumers": [{"what": "output", "name": "y", "layout": "[9]"}],
                   "steps": [{"kind": "all_gather", "axes": [{"name": "tp", "size": 2}], "bytes": 36}],
                   "statement": {"file": "a.plan", "line": 1, "column": 5, "text": "colwise tp"},
-                  "needs": [], "count": 2}]
+                  "needs": [], "count": 2}], "training": null
   })");
   ASSERT_TRUE(static_cast<bool>(expected));
   EXPECT_EQ(explanationToJson(explanation, sources), *expected);
+}
+
+TEST_F(PrintExplanationTest, SaysWhatATrainingStepAdds) {
+  TensorExplanation tensor{"f32", "[4]", {{4, {}, {}, {4}}}, {}, 16, 16};
+  TensorExplanation part{"f32", "[4], flat over dp", {{4, {}, {}, {4}}}, {}, 16, 8};
+  Explanation explanation{"parameter", "up.bias", {"up.bias"}, tensor, colwise};
+  explanation.training = TrainingExplanation{tensor, {{"exp_avg", part}}, {}};
+  std::string text = print(explanation);
+  EXPECT_EQ(text.substr(text.find("training")), R"(training
+  gradient  f32  [4]                16 B of 16 B
+  exp_avg   f32  [4], flat over dp  8 B of 16 B
+
+collectives of the training step behind the forward pass, bytes that a rank sends and receives
+  none
+)");
+  explanation.training->gradient.reset();
+  EXPECT_EQ(print(explanation).find("\ntraining\n"), std::string::npos) << "of a module";
 }

@@ -31,7 +31,9 @@ def Plan_Dialect : Dialect {
     number that the run gives. A training step has arguments of two more kinds:
     "state", which belongs to a parameter (`plan.of`) and begins as zeros or as
     that (`plan.copies`), and "accumulator", which begins as zeros in each step
-    and holds a sum over microbatches. Results carry `plan.name`.
+    and holds a sum over microbatches. Results carry `plan.name`. The call that
+    begins the backward pass has `plan.loss_gradient`; a step that the run judges
+    by its output `nonfinite` says how (`plan.guard`, as `sched.program`).
   }];
   let useDefaultAttributePrinterParser = 1;
   let extraClassDeclaration = "void registerAttributes();";

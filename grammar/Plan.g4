@@ -36,7 +36,7 @@ valueStatement : ('input' | 'output') valueName (',' valueName)* ':' dims ;
 valueName : word | NUMBER | PATH | STRING ;
 dims : '[' (dim (',' dim)*)? ']' ;
 dim : word ('=' expression)? ('over' axes)? ;
-lossStatement : 'loss' valueName ;
+lossStatement : 'loss' valueName ('per' word)? ;
 microbatchesStatement : 'microbatches' expression 'mean'? ;
 
 // Entries: one parallel style per module.
@@ -102,7 +102,7 @@ word : axisName | 'over' | 'on' | 'as' | 'keep' | 'mean' | 'only' | 'split' | 'p
 axisName
     : NAME | UNIT | 'plan' | 'model' | 'mesh' | 'let' | 'input' | 'output' | 'loss' | 'microbatches' | 'override'
     | 'data' | 'precision' | 'recompute' | 'optimizer' | 'clip_grad_norm' | 'nonfinite' | 'freeze' | 'train' | 'unused'
-    | 'pipeline' | 'context' | 'fold' | 'overlap' | 'init' | 'offload' | 'tie' | 'shapes'
+    | 'pipeline' | 'context' | 'fold' | 'overlap' | 'init' | 'offload' | 'tie' | 'shapes' | 'per'
     ;
 
 LEFT_BRACE : '{' ;

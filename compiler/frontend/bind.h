@@ -113,10 +113,27 @@ struct BoundOutput {
   SourceRange range;
 };
 
+/// Of what the mean of losses is taken.
+enum class LossUnit {
+  Model,    ///< the loss is as the model makes it
+  Token,    ///< each target of the batch that counts
+  Sequence, ///< each sample: the mean over its targets
+};
+
+/// The word of the language: `token`; empty for the model's own loss.
+llvm::StringRef lossUnitName(LossUnit unit);
+
+/// What the loss then is, in words.
+llvm::StringRef lossUnitMeaning(LossUnit unit);
+
 struct BoundLoss {
   size_t output = 0;
   SourceRange range;
+  LossUnit unit = LossUnit::Model;
 };
+
+/// The statement: `loss loss per token`.
+std::string lossText(const BoundLoss &loss, const ModelOutline &model);
 
 struct BoundMicrobatches {
   int64_t count = 1;

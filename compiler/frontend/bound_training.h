@@ -50,6 +50,13 @@ struct BoundData {
   int64_t prefetch = 0; ///< units gathered ahead; 0 unless parameters overlap, then 1 where the plan does not say
   std::optional<ReduceTime> reduce; ///< none: each where gradients are sharded, else last
   AverageTime average = AverageTime::InCollective;
+  bool contiguousParameters = false; ///< what is moved in one piece lies in one buffer; then it is moved in pieces
+  bool contiguousGradients = false;
+  bool registerBuffers = false; ///< then something is contiguous
+  /// Parameters, or what the optimizer keeps for them, lie in the memory of the host. Parameters then are sharded.
+  bool offloadParameters = false;
+  bool offloadOptimizer = false;
+  SourceRange offloadRange; ///< of the option, where there is one
   SourceRange range;
 };
 

@@ -60,9 +60,10 @@ struct ValueStatement {
   SourceRange range;
 };
 
-/// `loss loss`, `loss 0`
+/// `loss loss`, `loss 0 per token`
 struct LossStatement {
   Word output;
+  std::optional<Word> unit; ///< none: the loss is as the model makes it
   SourceRange range;
 };
 

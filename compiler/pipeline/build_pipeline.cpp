@@ -27,6 +27,8 @@ void meshplan::registerDialects(DialectRegistry &registry) {
 void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOptions &options) {
   switch (phase) {
   case Phase::import:
+    // Before the reference is kept: it has the loss that the plan defines.
+    manager.addPass(createNormalizeLoss());
     if (options.reference)
       manager.addPass(createKeepReference());
     // Attention first: it takes the masks away whose preamble simplification then finds dead.
@@ -66,7 +68,9 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     return;
   case Phase::group:
     manager.addPass(createGroupCollectives());
+    manager.addPass(createLayOutBuffers());
     manager.addPass(createPrefetchGathers());
+    manager.addPass(createInsertTransfers());
     return;
   case Phase::schedule:
     manager.addPass(createSchedule());

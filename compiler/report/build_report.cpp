@@ -81,13 +81,13 @@ void ReportBuilder::addBytes(BytesRange &range, Value tensor) {
 }
 
 void ReportBuilder::addParameter(sched::ParameterOp parameter) {
-  addBytes(report.memory.parameters, parameter.getResult());
+  addBytes(parameter.getHost() ? report.memory.hostParameters : report.memory.parameters, parameter.getResult());
   sched::ShardedTensorType type = parameter.getResult().getType();
   ParameterReport entry;
   for (auto name : parameter.getNames().getAsRange<StringAttr>())
     entry.names.push_back(name.str());
   entry.dtype = dtypeText(type.getElementType());
-  entry.layout = layoutText(type, mesh);
+  entry.layout = layoutText(type, mesh) + (parameter.getHost() ? " on the host" : "");
   entry.globalBytes = sched::elementBytes(type.getElementType());
   for (sched::DimAttr dim : type.getDims()) {
     entry.shape.push_back(dim.getExtent());
@@ -125,6 +125,9 @@ void ReportBuilder::addMemory(sched::MemoryAttr memory) {
   report.memory.parameters.largest = memory.getParameters();
   report.memory.states.largest = memory.getStates();
   report.memory.accumulators.largest = memory.getAccumulators();
+  report.memory.hostParameters.largest = memory.getHostParameters();
+  report.memory.hostStates.largest = memory.getHostStates();
+  report.memory.hostPeak = memory.getHostPeak();
 }
 
 void ReportBuilder::addPass(sched::ProgramOp pass) {
@@ -148,7 +151,10 @@ Report ReportBuilder::build() {
     else if (auto input = dyn_cast<sched::InputOp>(step))
       addBytes(report.memory.inputs, input.getResult());
     else if (auto state = dyn_cast<sched::StateOp>(step))
-      addBytes(state.getParameter() ? report.memory.states : report.memory.accumulators, state.getResult());
+      addBytes(state.getHost()        ? report.memory.hostStates
+               : state.getParameter() ? report.memory.states
+                                      : report.memory.accumulators,
+               state.getResult());
     else if (auto setting = dyn_cast<sched::SettingOp>(step))
       addBytes(report.memory.inputs, setting.getResult());
     else if (auto start = dyn_cast<sched::StartOp>(step))

@@ -41,6 +41,11 @@ static void printMesh(const Report &report, raw_ostream &stream) {
          << '\n';
 }
 
+static void printLoss(const Report &report, raw_ostream &stream) {
+  if (report.loss)
+    stream << "loss  " << report.loss->meaning << " (" << report.loss->place << ": " << report.loss->statement << ")\n";
+}
+
 static void printCoverage(const Report &report, raw_ostream &stream) {
   if (report.coverage.empty())
     return;
@@ -53,13 +58,29 @@ static void printCoverage(const Report &report, raw_ostream &stream) {
 }
 
 /// Exact bytes beside the rounded ones, and the least where it differs.
-static void printMemory(const MemoryReport &memory, raw_ostream &stream) {
-  stream << "\nmemory of a rank\n";
+static void addBytesRow(TextTable &table, const char *what, BytesRange range) {
+  std::string least = range.least == range.largest ? "" : "least " + formatBytes(range.least);
+  table.addRow({what, formatBytes(range.largest), std::to_string(range.largest), least});
+}
+
+/// Nothing where the plan leaves all on the device.
+static void printHostMemory(const MemoryReport &memory, raw_ostream &stream) {
+  if (memory.hostPeak == 0)
+    return;
+  stream << "\nmemory of a rank on the host\n";
   TextTable table({Align::left, Align::right, Align::right, Align::left});
-  auto row = [&](const char *what, BytesRange range) {
-    std::string least = range.least == range.largest ? "" : "least " + formatBytes(range.least);
-    table.addRow({what, formatBytes(range.largest), std::to_string(range.largest), least});
-  };
+  if (memory.hostParameters.largest > 0)
+    addBytesRow(table, "parameters", memory.hostParameters);
+  if (memory.hostStates.largest > 0)
+    addBytesRow(table, "optimizer states", memory.hostStates);
+  addBytesRow(table, "peak", {memory.hostPeak, memory.hostPeak});
+  table.print(stream);
+}
+
+static void printMemory(const MemoryReport &memory, raw_ostream &stream) {
+  stream << "\nmemory of a rank" << (memory.hostPeak > 0 ? " on the device\n" : "\n");
+  TextTable table({Align::left, Align::right, Align::right, Align::left});
+  auto row = [&](const char *what, BytesRange range) { addBytesRow(table, what, range); };
   row("parameters", memory.parameters);
   row("constants", memory.constants);
   row("inputs", memory.inputs);
@@ -132,8 +153,10 @@ static void printParameters(const Report &report, raw_ostream &stream) {
 
 void meshplan::printReport(const Report &report, raw_ostream &stream) {
   printMesh(report, stream);
+  printLoss(report, stream);
   printCoverage(report, stream);
   printMemory(report.memory, stream);
+  printHostMemory(report.memory, stream);
   printTraffic(report, stream);
   printStatements(report, stream);
   printParameters(report, stream);

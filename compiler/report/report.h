@@ -16,6 +16,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,7 +71,9 @@ struct BytesRange {
 };
 
 struct MemoryReport {
-  BytesRange parameters, constants, inputs, peak, states, accumulators;
+  BytesRange parameters, constants, inputs, peak, states, accumulators; ///< on the device
+  BytesRange hostParameters, hostStates;                                ///< in the memory of the host
+  int64_t hostPeak = 0;                                                 ///< of the largest rank
 };
 
 /// Nanoseconds of the rank with the most work, as compiler/scheduling/machine.h estimates them. What overlaps is in
@@ -89,11 +92,19 @@ struct CoverageLine {
   std::string what; ///< "modules"
 };
 
+/// A loss that the plan redefines, given by who has bound the plan.
+struct LossLine {
+  std::string place;     ///< "smollm2.plan:6"
+  std::string statement; ///< "loss loss per token"
+  std::string meaning;   ///< what the loss is
+};
+
 struct Report {
   std::string program;
   std::vector<AxisReport> axes; ///< all axes of the mesh, in order
   int64_t worldSize = 1;
   std::vector<CoverageLine> coverage; ///< empty from buildReport
+  std::optional<LossLine> loss;       ///< none from buildReport, and where the loss is as the model makes it
   MemoryReport memory;
   TimeReport time;
   std::vector<CommunicatorReport> communicators; ///< those of the module, in order

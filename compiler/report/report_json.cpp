@@ -35,6 +35,13 @@ static Value toJson(const CoverageLine &line) {
                 {"what", line.what}};
 }
 
+static Value toJson(const std::optional<LossLine> &loss) {
+  if (!loss)
+    return nullptr;
+  return Object{
+      {"place", llvm::json::fixUTF8(loss->place)}, {"statement", loss->statement}, {"meaning", loss->meaning}};
+}
+
 static Value toJson(const CommunicatorReport &communicator) {
   return Object{{"name", communicator.name},
                 {"axes", toJsonArray(communicator.axes)},
@@ -64,12 +71,16 @@ Value reportToJson(const Report &report) {
                 {"world_size", report.worldSize},
                 {"axes", toJsonArray(report.axes)},
                 {"coverage", toJsonArray(report.coverage)},
+                {"loss", toJson(report.loss)},
                 {"memory", Object{{"parameters", toJson(report.memory.parameters)},
                                   {"constants", toJson(report.memory.constants)},
                                   {"inputs", toJson(report.memory.inputs)},
                                   {"states", toJson(report.memory.states)},
                                   {"accumulators", toJson(report.memory.accumulators)},
-                                  {"peak", toJson(report.memory.peak)}}},
+                                  {"peak", toJson(report.memory.peak)},
+                                  {"host_parameters", toJson(report.memory.hostParameters)},
+                                  {"host_states", toJson(report.memory.hostStates)},
+                                  {"host_peak", report.memory.hostPeak}}},
                 {"time", Object{{"compute_ns", report.time.compute}, {"communication_ns", report.time.communication}}},
                 {"communicators", toJsonArray(report.communicators)},
                 {"statements", toJsonArray(report.statements)},

@@ -18,6 +18,14 @@ int64_t scheduling::computeTime(const Machine &machine, int64_t flops, int64_t b
   return nanoseconds(std::max({arithmetic, traffic, machine.launchSeconds}));
 }
 
+int64_t scheduling::transferTime(const Machine &machine, int64_t bytes) {
+  return nanoseconds(std::max(static_cast<double>(bytes) / machine.transferBytes, machine.launchSeconds));
+}
+
+int64_t scheduling::hostTime(const Machine &machine, int64_t bytes) {
+  return nanoseconds(static_cast<double>(bytes) / machine.hostMemoryBytes);
+}
+
 int64_t scheduling::collectiveTime(const Machine &machine, int64_t bytes, int64_t span) {
   double rate = span > machine.ranksOfNode ? machine.networkBytes : machine.nodeBytes;
   return nanoseconds(machine.collectiveSeconds + static_cast<double>(bytes) / rate);

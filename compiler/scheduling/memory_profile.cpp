@@ -11,11 +11,11 @@ namespace {
 /// Bytes held at each moment of a replay.
 class Meter {
 public:
-  explicit Meter(const Problem &problem)
-      : problem(problem), sharers(problem.buffers.size(), 0), held(problem.rankClasses, 0) {
+  Meter(const Problem &problem, Memory memory)
+      : problem(problem), memory(memory), sharers(problem.buffers.size(), 0), held(problem.rankClasses, 0) {
     for (const Buffer &buffer : problem.buffers)
       if (buffer.permanent)
-        add(buffer.bytes, 1);
+        add(buffer, 1);
     profile.permanent = held;
     for (int64_t bytes : held)
       profile.peaks.push_back({bytes, 0});
@@ -24,33 +24,43 @@ public:
   MemoryProfile run(const Solution &solution);
 
 private:
+  void add(const Buffer &buffer, int64_t sign) {
+    if (buffer.memory == memory)
+      add(buffer.bytes, sign);
+  }
+  /// Nothing where it works in the other memory.
+  void addWorkspace(const Operation &operation, int64_t sign) {
+    if (operation.memory == memory)
+      add(operation.workspace, sign);
+  }
   void add(const ClassBytes &bytes, int64_t sign) {
     for (auto [total, part] : llvm::zip(held, bytes))
       total += sign * part;
   }
   /// The operation begins: its workspace is there, and its results but for those that come late.
   void begin(const Operation &operation) {
-    add(operation.workspace, 1);
-    add(operation.lateResults, -1);
+    addWorkspace(operation, 1);
+    if (memory == Memory::device)
+      add(operation.lateResults, -1);
     for (unsigned buffer : operation.produced) {
       ++sharers[problem.storageOf(buffer)];
-      add(problem.buffers[buffer].bytes, 1);
+      add(problem.buffers[buffer], 1);
     }
   }
   /// The operation ends: all its results are there, and its workspace goes.
   void end(const Operation &operation, size_t step) {
-    if (!operation.lateResults.empty()) {
+    if (memory == Memory::device && !operation.lateResults.empty()) {
       add(operation.earlyFreed, -1);
       add(operation.lateResults, 1);
       record(step);
       add(operation.earlyFreed, 1);
     }
-    add(operation.workspace, -1);
+    addWorkspace(operation, -1);
   }
   void free(unsigned buffer) {
     unsigned storage = problem.storageOf(buffer);
     if (--sharers[storage] == 0 && !problem.buffers[storage].permanent)
-      add(problem.buffers[storage].bytes, -1);
+      add(problem.buffers[storage], -1);
   }
   void record(size_t step) {
     for (auto [peak, bytes] : llvm::zip_equal(profile.peaks, held))
@@ -59,6 +69,7 @@ private:
   }
 
   const Problem &problem;
+  const Memory memory;
   /// Live temporaries that share each storage.
   std::vector<unsigned> sharers;
   ClassBytes held;
@@ -80,13 +91,14 @@ MemoryProfile Meter::run(const Solution &solution) {
     if (step.kind != StepKind::start)
       end(operation, index);
   }
-  add(problem.handover, 1);
+  if (memory == Memory::device)
+    add(problem.handover, 1);
   record(solution.steps.empty() ? 0 : solution.steps.size() - 1);
   return profile;
 }
 
-MemoryProfile meshplan::scheduling::profileMemory(const Problem &problem, const Solution &solution) {
-  return Meter(problem).run(solution);
+MemoryProfile meshplan::scheduling::profileMemory(const Problem &problem, const Solution &solution, Memory memory) {
+  return Meter(problem, memory).run(solution);
 }
 
 Error meshplan::scheduling::verifyMemory(const Problem &problem, const Solution &solution) {

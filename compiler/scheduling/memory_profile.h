@@ -21,8 +21,8 @@ struct MemoryProfile {
   ClassBytes permanent;             ///< for each rank class
 };
 
-/// The profile of a solution that keeps rules V1 to V6.
-MemoryProfile profileMemory(const Problem &problem, const Solution &solution);
+/// The profile of one memory, for a solution that keeps rules V1 to V6.
+MemoryProfile profileMemory(const Problem &problem, const Solution &solution, Memory memory = Memory::device);
 
 } // namespace meshplan::scheduling
 

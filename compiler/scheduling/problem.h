@@ -26,6 +26,9 @@ namespace meshplan::scheduling {
 /// Bytes for each rank class.
 using ClassBytes = llvm::SmallVector<int64_t, 2>;
 
+/// Where tensors lie.
+enum class Memory { device, host };
+
 /// Ranks that differ only in these axes.
 struct Communicator {
   std::string name;
@@ -43,6 +46,7 @@ struct Buffer {
   bool kept = false;      ///< given to the caller at the end
   /// The buffer whose storage this one shares. Storage lives until all buffers that share it are freed.
   std::optional<unsigned> viewOf;
+  Memory memory = Memory::device;
 };
 
 /// A step of the program. With a communicator it is a collective, which is started and waited for.
@@ -56,7 +60,8 @@ struct Operation {
   /// Of `consumed`, those whose storage it writes. Operations before it that read the storage are in `after`; those
   /// behind it read what it produces.
   llvm::SmallVector<unsigned, 1> overwritten;
-  ClassBytes workspace; ///< temporaries while it runs; empty means none
+  ClassBytes workspace;           ///< temporaries while it runs; empty means none
+  Memory memory = Memory::device; ///< of the workspace
   /// Bytes of what it produces that are taken only when it ends: received pieces are put together then. Empty: none.
   ClassBytes lateResults;
   /// Bytes of the workspace that are given back before these are taken; empty means none.
@@ -77,7 +82,7 @@ struct Problem {
   std::vector<Operation> operations;
   /// Temporaries of the caller while it takes what is kept; empty means none.
   ClassBytes handover;
-  /// Bytes that a rank may hold, if limited.
+  /// Bytes that a rank may hold on its device, if limited.
   std::optional<int64_t> memoryLimit;
 
   /// Fails, with the rule's label (K1 to K7) and both sides in the message, if the problem is inconsistent.

@@ -23,6 +23,14 @@ DataOp meshplan::plan::dataOf(BlockArgument argument) {
   return *std::next(statements.begin(), number.getInt());
 }
 
+bool meshplan::plan::isOnHost(Value value) {
+  if (Operation *op = value.getDefiningOp())
+    return op->hasAttr(hostAttrName);
+  auto argument = cast<BlockArgument>(value);
+  auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  return function && function.getArgAttr(argument.getArgNumber(), hostAttrName);
+}
+
 bool meshplan::plan::isWeight(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   StringRef kind = argument ? argumentKind(argument) : StringRef();

@@ -34,6 +34,14 @@ def Plan_DataStage : I32EnumAttr<"DataStage", "what ranks of data parallelism sh
 
 def Plan_DataStageAttr : EnumAttr<Plan_Dialect, Plan_DataStage, "data_stage">;
 
+def Plan_LossUnit : I32EnumAttr<"LossUnit", "of what the plan takes the mean of losses", [
+    I32EnumAttrCase<"token", 0>, I32EnumAttrCase<"sequence", 1>]> {
+  let cppNamespace = "::meshplan::plan";
+  let genSpecializedAttr = 0;
+}
+
+def Plan_LossUnitAttr : EnumAttr<Plan_Dialect, Plan_LossUnit, "loss_unit">;
+
 def Plan_StyleKindAttr : EnumAttr<Plan_Dialect, Plan_StyleKind, "style_kind">;
 
 def Plan_AxisRefAttr : Plan_Attr<"AxisRef", "axis"> {

@@ -165,6 +165,23 @@ def Plan_LossOp : Plan_Op<"loss"> {
   let assemblyFormat = "$output attr-dict";
 }
 
+def Plan_NormalizeLossOp : Plan_Op<"normalize_loss"> {
+  let summary = "the plan takes the mean of the losses of classes, whatever the model makes of them";
+  let description = [{
+    Placed in the module beside `plan.mesh`; the location is the statement.
+    `output` counts the results of the function. `per token` is the mean over
+    the targets of the batch that count, `per sequence` the mean over the
+    samples of the mean over the targets of each. `plan-normalize-loss` removes
+    it.
+
+    ```mlir
+    plan.normalize_loss 0 per sequence
+    ```
+  }];
+  let arguments = (ins I64Attr:$output, Plan_LossUnitAttr:$per);
+  let assemblyFormat = "$output `per` $per attr-dict";
+}
+
 def Plan_DataOp : Plan_Op<"data"> {
   let summary = "how ranks that have different samples share parameters and what belongs to them";
   let description = [{
@@ -182,6 +199,13 @@ def Plan_DataOp : Plan_Op<"data"> {
     `overlap_gradients`. Gradients are reduced when those of all microbatches are
     added up, or with `reduce_each` in each. With `average_after` what ranks add
     up is as many times the gradient, and divided by that number behind the sum.
+    With `offload_parameters` the parameters, with `offload_optimizer` what the
+    optimizer keeps for them lies in the memory of the host.
+    What is moved in one piece of the parameters that are stored divided lies in
+    one buffer with `contiguous_parameters`, where they are not the new ones are
+    gathered into their place; with `contiguous_gradients` a piece of gradients
+    is reduced into a buffer. Buffers are known to the communicators that use
+    them with `register_buffers`.
 
     ```mlir
     plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {overlap_gradients}
@@ -189,7 +213,9 @@ def Plan_DataOp : Plan_Op<"data"> {
   }];
   let arguments = (ins Plan_DataStageAttr:$shard, Plan_AxisRefs:$axes, OptionalAttr<I64Attr>:$bucket,
                        I64Attr:$prefetch, StrAttr:$text, UnitAttr:$overlap_gradients, UnitAttr:$reduce_each,
-                       OptionalAttr<I64Attr>:$average_after);
+                       OptionalAttr<I64Attr>:$average_after,
+                       UnitAttr:$offload_parameters, UnitAttr:$offload_optimizer, UnitAttr:$contiguous_parameters,
+                       UnitAttr:$contiguous_gradients, UnitAttr:$register_buffers);
   let assemblyFormat = "$shard `over` $axes (`bucket` $bucket^)? `prefetch` $prefetch `as` $text attr-dict";
   let hasVerifier = 1;
 }
@@ -289,12 +315,14 @@ class Plan_CollectiveOp<string opMnemonic> : Plan_Op<opMnemonic, [Pure]> {
 }
 
 /// One that may be made in one piece with others: those of the same `bucket` that follow one another. Without `dim` it
-/// is about the flat axes. One that is `blocking` is waited for where it starts.
+/// is about the flat axes. One that is `blocking` is waited for where it starts. The result of one with a `target` is in
+/// its place: nothing reads the target afterwards.
 class Plan_BucketedOp<string opMnemonic> : Plan_CollectiveOp<opMnemonic> {
-  dag bucketed = !con(common, (ins OptionalAttr<I64Attr>:$dim, OptionalAttr<I64Attr>:$bucket, UnitAttr:$blocking));
+  dag bucketed = !con(common, (ins OptionalAttr<I64Attr>:$dim, OptionalAttr<I64Attr>:$bucket, UnitAttr:$blocking,
+                                   Optional<AnyRankedTensor>:$target));
   let assemblyFormat = [{
     $input $axes (`dim` $dim^)? (`bucket` $bucket^)? (`blocking` $blocking^)? (`because` $cause^)? attr-dict `:`
-    type($input) `->` type($result)
+    type($input) `->` type($result) (`into` $target^ `:` type($target))?
   }];
 }
 

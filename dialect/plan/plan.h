@@ -44,6 +44,12 @@ llvm::StringRef argumentKind(mlir::BlockArgument argument);
 /// The statement of data parallelism that an argument of a program is in (`plan.data`), or null.
 DataOp dataOf(mlir::BlockArgument argument);
 
+/// The attribute of arguments and calls whose tensors lie in the memory of the host, and not on the device.
+inline constexpr llvm::StringLiteral hostAttrName = "plan.host";
+
+/// True if the tensor lies in the memory of the host.
+bool isOnHost(mlir::Value value);
+
 /// The axis of a mesh along which microbatches follow one another; the last one. No plan can name it.
 inline constexpr llvm::StringLiteral timeAxisName = "microbatch";
 inline bool isTime(AxisRefAttr axis) { return axis.getName() == timeAxisName; }

@@ -34,6 +34,8 @@ def Plan_Dialect : Dialect {
     and holds a sum over microbatches. Results carry `plan.name`. The call that
     begins the backward pass has `plan.loss_gradient`; a step that the run judges
     by its output `nonfinite` says how (`plan.guard`, as `sched.program`).
+    Arguments and calls with `plan.host` have, and give, tensors in the memory of
+    the host; all others are on the device.
   }];
   let useDefaultAttributePrinterParser = 1;
   let extraClassDeclaration = "void registerAttributes();";

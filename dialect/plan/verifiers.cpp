@@ -307,9 +307,21 @@ LogicalResult MatchOp::verify() {
   return verifyTypes(*this);
 }
 
+/// R8: a target has the extents and the division of the result.
+template <typename Op> static LogicalResult verifyTarget(Op op) {
+  if (!op.getTarget())
+    return success();
+  auto withoutAddends = [](Type type) {
+    return withSharding(type, getSharding(type).withPartial(Reduction::none, {}));
+  };
+  Type target = op.getTarget().getType(), result = op.getResult().getType();
+  bool fits = getSharding(target) && withoutAddends(target) == withoutAddends(result);
+  return fits ? success() : op.emitOpError() << "puts a result of type " << result << " into " << target;
+}
+
 LogicalResult AllGatherOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
-  if (failed(change))
+  if (failed(change) || failed(verifyTarget(*this)))
     return failure();
   FailureOr<ShardingAttr> made = dropMinor(*this, change->from, getDim(), change->axes);
   return failed(made) ? failure() : expect(*this, *made, change->to);
@@ -317,7 +329,7 @@ LogicalResult AllGatherOp::verify() {
 
 LogicalResult AllReduceOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
-  if (failed(change))
+  if (failed(change) || failed(verifyTarget(*this)))
     return failure();
   if (getDim()) // R7
     return emitOpError() << "has a dim, " << *getDim() << ", but adds up all of a value";
@@ -327,7 +339,7 @@ LogicalResult AllReduceOp::verify() {
 
 LogicalResult ReduceScatterOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
-  if (failed(change))
+  if (failed(change) || failed(verifyTarget(*this)))
     return failure();
   FailureOr<ShardingAttr> reduced = dropPartial(*this, change->from, change->axes);
   if (failed(reduced))
@@ -389,5 +401,7 @@ LogicalResult DataOp::verify() {
     return failure();
   if (getPrefetch() != 0 && getShard() != DataStage::parameters) // M8
     return emitOpError("gathers parameters ahead, but they are not divided");
+  if (getRegisterBuffers() && !getContiguousParameters() && !getContiguousGradients()) // M9
+    return emitOpError("registers buffers, but nothing lies in one");
   return success();
 }

@@ -99,11 +99,16 @@ def Sched_MemoryAttr : Sched_Attr<"Memory", "memory"> {
   let description = [{
     `peak` covers parameters, constants, inputs, states of the optimizer and the
     largest sum of live values and temporaries; `least` is the peak of the rank
-    with the fewest; `accumulators` are what microbatches add to.
+    with the fewest; `accumulators` are what microbatches add to. All of these are
+    on the device; `host_parameters`, `host_states` and `host_peak` count the same
+    in the memory of the host.
   }];
   let parameters = (ins "int64_t":$parameters, "int64_t":$constants, "int64_t":$inputs, "int64_t":$peak,
                         "int64_t":$least, DefaultValuedParameter<"int64_t", "0">:$states,
-                        DefaultValuedParameter<"int64_t", "0">:$accumulators);
+                        DefaultValuedParameter<"int64_t", "0">:$accumulators,
+                        DefaultValuedParameter<"int64_t", "0">:$host_parameters,
+                        DefaultValuedParameter<"int64_t", "0">:$host_states,
+                        DefaultValuedParameter<"int64_t", "0">:$host_peak);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -96,6 +96,23 @@ LogicalResult ComputeOp::verify() {
                            << index << " of " << getNumResults();
     if (getResult(index).getType() != getOperands()[operand].getType())
       return emitOpError() << "overwrites " << getOperands()[operand].getType() << " by " << getResult(index).getType();
+    if (isOnHost(getOperands()[operand]) != getHost()) // O13
+      return emitOpError() << "runs on the " << (getHost() ? "host" : "device") << " and overwrites operand " << operand
+                           << ", which lies on the " << (getHost() ? "device" : "host");
+  }
+  return success();
+}
+
+LogicalResult BufferOp::verify() {
+  if (getValues().empty()) // O10
+    return emitOpError("holds nothing");
+  for (Value value : getValues()) {
+    auto state = value.getDefiningOp<StateOp>();
+    if (!value.getDefiningOp<ParameterOp>() && (!state || state.getParameter())) // O11
+      return emitOpError("holds what is no parameter and no accumulator");
+    auto type = cast<ShardedTensorType>(value.getType()), first = cast<ShardedTensorType>(getValues()[0].getType());
+    if (type.getElementType() != first.getElementType()) // O12
+      return emitOpError() << "holds " << type << " beside " << first;
   }
   return success();
 }
@@ -105,6 +122,9 @@ LogicalResult UpdateOp::verify() {
     return emitOpError("gives a new value to what is no parameter and no state");
   if (getValue().getType() != getTarget().getType()) // O7
     return emitOpError() << "gives a value of type " << getValue().getType() << " to " << getTarget().getType();
+  if (isOnHost(getValue()) != isOnHost(getTarget())) // O14
+    return emitOpError() << "gives a value on the "
+                         << (isOnHost(getValue()) ? "host to one on the device" : "device to one on the host");
   return success();
 }
 
@@ -126,7 +146,19 @@ static LogicalResult verifySameTensor(Operation *op, ShardedTensorType from, Sha
   return success();
 }
 
-LogicalResult SliceOp::verify() { return verifySameTensor(*this, getInput().getType(), getResult().getType()); }
+/// C8: what ranks move lies on the device.
+static LogicalResult verifyOnDevice(Operation *op, ValueRange tensors) {
+  for (auto [index, tensor] : llvm::enumerate(tensors))
+    if (isOnHost(tensor))
+      return op->emitOpError() << "takes operand " << index << " from the host";
+  return success();
+}
+
+LogicalResult SliceOp::verify() {
+  if (failed(verifyOnDevice(*this, getInput())))
+    return failure();
+  return verifySameTensor(*this, getInput().getType(), getResult().getType());
+}
 
 /// C2: a collective has the dims that its kind needs, within the rank, and no other.
 static LogicalResult verifyDim(StartOp op, StringRef name, std::optional<uint64_t> dim, bool needed) {
@@ -174,11 +206,26 @@ static LogicalResult verifyBucket(StartOp op) {
   return success();
 }
 
+/// C7: each result has a target of its extents and division, or none has.
+static LogicalResult verifyTargets(StartOp op, ArrayRef<ShardedTensorType> results) {
+  if (!op.getTargets().empty() && op.getTargets().size() != results.size())
+    return op.emitOpError() << "puts " << results.size() << " tensors into " << op.getTargets().size();
+  for (auto [target, result] : llvm::zip(op.getTargets().getTypes(), results)) {
+    auto type = cast<ShardedTensorType>(target);
+    if (type.getDims() != result.getDims() || type.getElementType() != result.getElementType() ||
+        type.getFlatAxes() != result.getFlatAxes())
+      return op.emitOpError() << "puts a tensor of type " << result << " into " << type;
+  }
+  return success();
+}
+
 LogicalResult StartOp::verify() {
   CollectiveKind kind = getKind();
   ArrayRef<ShardedTensorType> results = getToken().getType().getTensors();
   if (getInputs().empty() || getInputs().size() != results.size()) // C6
     return emitOpError() << "makes " << results.size() << " tensors of " << getInputs().size();
+  if (failed(verifyOnDevice(*this, getInputs())))
+    return failure();
   bool moves = kind == CollectiveKind::all_to_all;
   bool mayHaveDim = moves || kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter;
   bool needsDim = moves || (mayHaveDim && getDim());
@@ -187,7 +234,7 @@ LogicalResult StartOp::verify() {
   for (auto [input, result] : llvm::zip_equal(getInputs(), results))
     if (failed(verifyMoved(*this, cast<ShardedTensorType>(input.getType()), result)))
       return failure();
-  return verifyBucket(*this);
+  return failure(failed(verifyTargets(*this, results)) || failed(verifyBucket(*this)));
 }
 
 LogicalResult WaitOp::verify() {

@@ -105,6 +105,8 @@ FileLineColRange getPlanPlace(Location location) {
   return {};
 }
 
+bool isOnHost(Value tensor) { return tensor.getDefiningOp()->hasAttr("host"); }
+
 int64_t elementBytes(Type elementType) { return llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8); }
 
 int64_t localBytes(ShardedTensorType type, ArrayRef<int64_t> meshSizes, ArrayRef<int64_t> coordinate) {

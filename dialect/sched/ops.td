@@ -76,10 +76,13 @@ def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminat
 
 def Sched_ParameterOp : Sched_Step<"parameter"> {
   let summary = "a weight of the model";
-  let description = "Several names mean that the model ties them; the first is the canonical one.";
-  let arguments = (ins StrArrayAttr:$names, UnitAttr:$trainable);
+  let description = [{
+    Several names mean that the model ties them; the first is the canonical one.
+    One that is `host` lies in the memory of the host, and not on the device.
+  }];
+  let arguments = (ins StrArrayAttr:$names, UnitAttr:$trainable, UnitAttr:$host);
   let results = (outs Sched_TensorType:$result);
-  let assemblyFormat = "$names (`trainable` $trainable^)? attr-dict `:` type($result)";
+  let assemblyFormat = "$names (`trainable` $trainable^)? (`host` $host^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
@@ -105,11 +108,32 @@ def Sched_StateOp : Sched_Step<"state"> {
   let description = [{
     All zeros before the first step, or with `copies` what the parameter is.
     `parameter` is the first name of the parameter. An accumulator belongs to no
-    parameter: it is zeros at the beginning of each step, and may be partial.
+    parameter: it is zeros at the beginning of each step, or with `scratch`
+    anything, and may be partial.
+    One that is `host` lies in the memory of the host, and not on the device.
   }];
-  let arguments = (ins StrAttr:$name, OptionalAttr<StrAttr>:$parameter, UnitAttr:$copies);
+  let arguments = (ins StrAttr:$name, OptionalAttr<StrAttr>:$parameter, UnitAttr:$copies, UnitAttr:$scratch,
+                       UnitAttr:$host);
   let results = (outs Sched_TensorType:$result);
-  let assemblyFormat = "$name (`of` $parameter^)? (`copies` $copies^)? attr-dict `:` type($result)";
+  let assemblyFormat = [{
+    $name (`of` $parameter^)? (`copies` $copies^)? (`scratch` $scratch^)? (`host` $host^)? attr-dict `:` type($result)
+  }];
+}
+
+def Sched_BufferOp : Sched_Step<"buffer"> {
+  let summary = "parameters, or accumulators, that lie one after the other in one storage";
+  let description = [{
+    In the order of `values` and without gaps, so that a collective that takes a
+    run of them takes what is there. With `registered` the backend of the
+    collectives knows the storage beforehand. Stands behind what makes them.
+
+    ```mlir
+    sched.buffer "parameters of model.layers.0" %0, %1 registered : !sched.tensor<[4], f32>, !sched.tensor<[8], f32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, Variadic<Sched_TensorType>:$values, UnitAttr:$registered);
+  let assemblyFormat = "$name $values (`registered` $registered^)? attr-dict `:` type($values)";
+  let hasVerifier = 1;
 }
 
 def Sched_SettingOp : Sched_Step<"setting"> {
@@ -157,7 +181,9 @@ def Sched_ComputeOp : Sched_Step<"compute"> {
     `#sched.operand<i>` for a tensor, a list of them (or `unit` for None) for a
     list of tensors, `#sched.local` for an integer that depends on the rank,
     else the literal. The first results are in the place of the operands that
-    `overwrites` numbers, of which nothing behind it reads the old value.
+    `overwrites` numbers, of which nothing behind it reads the old value. With
+    `host` it runs on the host, and its results are in the memory of the host;
+    `meshplan.to_host` and `meshplan.to_device` copy a tensor there and back.
 
     ```mlir
     %y = sched.compute "aten.relu.default"(%x) {self = #sched.operand<0>} on @compute
@@ -166,16 +192,16 @@ def Sched_ComputeOp : Sched_Step<"compute"> {
   }];
   let arguments = (ins StrAttr:$target, Variadic<Sched_TensorType>:$operands, DictionaryAttr:$args,
                        OptionalAttr<DenseI64ArrayAttr>:$overwrites, OptionalAttr<StrAttr>:$module,
-                       FlatSymbolRefAttr:$stream);
+                       FlatSymbolRefAttr:$stream, UnitAttr:$host);
   let results = (outs Variadic<Sched_TensorType>:$results);
   let assemblyFormat = [{
-    $target `(` $operands `)` $args (`overwrites` $overwrites^)? (`in` $module^)? `on` $stream attr-dict `:`
-    functional-type($operands, $results)
+    $target `(` $operands `)` $args (`overwrites` $overwrites^)? (`in` $module^)? `on` $stream (`host` $host^)? attr-dict
+    `:` functional-type($operands, $results)
   }];
   let hasVerifier = 1;
 }
 
-def Sched_StartOp : Sched_Step<"start"> {
+def Sched_StartOp : Sched_Step<"start", [AttrSizedOperandSegments]> {
   let summary = "begins a collective";
   let description = [{
     The inputs must live until the wait, which gives the results. `sequence`
@@ -183,7 +209,8 @@ def Sched_StartOp : Sched_Step<"start"> {
     dim that grows (all_gather) or is split (reduce_scatter, all_to_all),
     `from_dim` the dim that an all_to_all gathers. Without `dim` an all_gather
     takes flat tensors and a reduce_scatter makes them. Of these and of
-    all_reduce several may be made in one piece.
+    all_reduce several may be made in one piece. What goes `into` targets takes
+    their place: they are not read afterwards.
 
     ```mlir
     %t = sched.start all_gather %x dim 1 over @tp on @communication sequence 0 because "sequence tp"
@@ -192,11 +219,13 @@ def Sched_StartOp : Sched_Step<"start"> {
   }];
   let arguments = (ins Sched_CollectiveKindAttr:$kind, Variadic<Sched_TensorType>:$inputs, OptionalAttr<I64Attr>:$dim,
                        OptionalAttr<I64Attr>:$from_dim, FlatSymbolRefAttr:$communicator, FlatSymbolRefAttr:$stream,
-                       I64Attr:$sequence, OptionalAttr<StrAttr>:$cause, OptionalAttr<StrAttr>:$module);
+                       I64Attr:$sequence, OptionalAttr<StrAttr>:$cause, OptionalAttr<StrAttr>:$module,
+                       Variadic<Sched_TensorType>:$targets);
   let results = (outs Sched_TokenType:$token);
   let assemblyFormat = [{
     $kind $inputs (`from` $from_dim^)? (`dim` $dim^)? `over` $communicator `on` $stream `sequence` $sequence
     (`because` $cause^)? (`in` $module^)? attr-dict `:` type($inputs) `->` type($token)
+    (`into` $targets^ `:` type($targets))?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

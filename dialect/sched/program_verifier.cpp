@@ -26,6 +26,8 @@ private:
   LogicalResult verifyNames(Operation &step);
   LogicalResult verifyLayout(Operation &step, ShardedTensorType type);
   LogicalResult verifyOverwritten(Operation &step);
+  LogicalResult overwrite(Operation &step, Value value);
+  LogicalResult verifyBuffer(BufferOp buffer);
   LogicalResult verifyStart(StartOp start);
   LogicalResult verifyFree(FreeOp free);
   LogicalResult verifyEnd();
@@ -38,6 +40,8 @@ private:
   int64_t nextSequence = 0;
   /// The free of each value that is dead.
   DenseMap<Value, FreeOp> freed;
+  /// Where each value lies.
+  DenseMap<Value, BufferOp> buffers;
   /// What has overwritten each value.
   DenseMap<Value, Operation *> overwritten;
   /// The collectives in flight, by the value that they read.
@@ -75,6 +79,8 @@ LogicalResult ProgramVerifier::verifyStep(Operation &step) {
              << "freed here";
   if (failed(verifyOverwritten(step)))
     return failure();
+  if (auto buffer = dyn_cast<BufferOp>(step))
+    return verifyBuffer(buffer);
   if (auto start = dyn_cast<StartOp>(step))
     return verifyStart(start);
   if (auto wait = dyn_cast<WaitOp>(step)) {
@@ -102,15 +108,30 @@ LogicalResult ProgramVerifier::verifyOverwritten(Operation &step) {
   for (Value operand : step.getOperands())
     if (Operation *writer = overwritten.lookup(operand); writer && !isa<UpdateOp, FreeOp>(step))
       return step.emitOpError("reads a value that was overwritten").attachNote(writer->getLoc()) << "overwritten here";
+  if (auto start = dyn_cast<StartOp>(step))
+    return success(llvm::all_of(start.getTargets(), [&](Value value) { return succeeded(overwrite(step, value)); }));
   auto compute = dyn_cast<ComputeOp>(step);
-  for (int64_t index : compute ? compute.getOverwrites().value_or(ArrayRef<int64_t>()) : ArrayRef<int64_t>()) {
-    Value value = compute.getOperands()[index];
-    if (auto starts = inFlight.find(value); starts != inFlight.end() && !starts->second.empty())
-      return compute.emitOpError("overwrites the input of a collective that is not waited for")
-                 .attachNote(starts->second.front().getLoc())
-             << "started here";
-    overwritten[value] = compute;
-  }
+  for (int64_t index : compute ? compute.getOverwrites().value_or(ArrayRef<int64_t>()) : ArrayRef<int64_t>())
+    if (failed(overwrite(step, compute.getOperands()[index])))
+      return failure();
+  return success();
+}
+
+LogicalResult ProgramVerifier::overwrite(Operation &step, Value value) {
+  if (auto starts = inFlight.find(value); starts != inFlight.end() && !starts->second.empty())
+    return step.emitOpError("overwrites the input of a collective that is not waited for")
+               .attachNote(starts->second.front().getLoc())
+           << "started here";
+  overwritten[value] = &step;
+  return success();
+}
+
+/// P8: what lies in a buffer lies in no other one.
+LogicalResult ProgramVerifier::verifyBuffer(BufferOp buffer) {
+  for (Value value : buffer.getValues())
+    if (auto [other, isNew] = buffers.try_emplace(value, buffer); !isNew)
+      return buffer.emitOpError("holds what a buffer holds already").attachNote(other->second.getLoc())
+             << "the other one is here";
   return success();
 }
 

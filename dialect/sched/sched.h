@@ -53,6 +53,9 @@ int64_t localBytes(ShardedTensorType type, llvm::ArrayRef<int64_t> meshSizes, ll
 /// Bytes of the largest part that a rank holds.
 int64_t largestBytes(ShardedTensorType type);
 
+/// True if the tensor lies in the memory of the host.
+bool isOnHost(mlir::Value tensor);
+
 /// The place in a plan file that a location names, or null: a range, or a point in a file named `*.plan`.
 mlir::FileLineColRange getPlanPlace(mlir::Location location);
 

@@ -42,6 +42,9 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
                    std::span<const AxisRef> group);
 Status verifySlice(const artifact::Value &input, const artifact::Value &output);
 
+/// The same, but one may be an addend and the other whole.
+Status verifySameParts(const artifact::Value &left, const artifact::Value &right);
+
 /// The same tensor, and the same parts of it on every rank.
 Status verifySameLayout(const artifact::Value &left, const artifact::Value &right);
 

@@ -75,9 +75,13 @@ inline bool isAboutFlat(const artifact::Start &start) {
          (start.kind() == CollectiveKind::all_gather || start.kind() == CollectiveKind::reduce_scatter);
 }
 
-/// True if the collective moves runs of elements in one piece: it is about flat tensors, or about several.
+/// True if the outputs of the collective take the place of other values.
+inline bool hasTargets(const artifact::Start &start) { return start.targets() && start.targets()->size() > 0; }
+
+/// True if the collective moves runs of elements in one piece: it is about flat tensors, about several, or about those
+/// whose places are given.
 inline bool isBucket(const artifact::Start &start) {
-  return isAboutFlat(start) || (start.more_inputs() && start.more_inputs()->size() > 0);
+  return isAboutFlat(start) || (start.more_inputs() && start.more_inputs()->size() > 0) || hasTargets(start);
 }
 
 /// Of the elements that the dims leave to the rank at `coordinate`, in row-major order, those that it holds: all of

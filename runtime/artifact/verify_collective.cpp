@@ -70,10 +70,14 @@ Status verifyPartial(const artifact::Value &input, const artifact::Value &output
 } // namespace
 
 Status verifySameLayout(const artifact::Value &left, const artifact::Value &right) {
+  MESHPLAN_RETURN_IF_ERROR(verifySameParts(left, right));
+  return left.partial() == right.partial() ? Status() : corrupted("one of them is partial");
+}
+
+Status verifySameParts(const artifact::Value &left, const artifact::Value &right) {
   MESHPLAN_RETURN_IF_ERROR(verifySameTensor(left, right));
   MESHPLAN_RETURN_IF_ERROR(verifyDimsAlike(left, right));
-  MESHPLAN_RETURN_IF_ERROR(verifyFlat(left, right, {}));
-  return left.partial() == right.partial() ? Status() : corrupted("one of them is partial");
+  return verifyFlat(left, right, {});
 }
 
 Status verifyStart(const artifact::Start &start, const artifact::Value &input, const artifact::Value &output,

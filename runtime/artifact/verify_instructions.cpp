@@ -2,6 +2,7 @@
 
 #include "runtime/artifact/meaning.h"
 
+#include <algorithm>
 #include <map>
 
 namespace meshplan {
@@ -28,11 +29,14 @@ private:
   Status action(const artifact::Instruction &instruction);
   Status compute(const artifact::Compute &compute);
   Status overwrite(int32_t value);
+  Status memories(const artifact::Compute &compute) const;
+  Status onDevice(int32_t value) const;
   Status argument(const artifact::Arg &arg) const;
   Status integer(const artifact::IntExpr &expression) const;
   Status content(const artifact::Arg &arg) const;
   Status microbatchScales(const artifact::Arg &arg) const;
   Status start(const artifact::Start &start);
+  Status targets(const artifact::Start &start);
   Status bucket(const artifact::Start &start) const;
   Status wait(const artifact::Wait &wait);
   Status slice(const artifact::Slice &slice);
@@ -48,6 +52,13 @@ private:
   std::map<int32_t, const artifact::Start *> inFlight;
   int64_t lastSequence = -1;
 };
+
+bool isAccumulator(const artifact::Program &program, int32_t value) {
+  for (flatbuffers::uoffset_t i = 0; program.accumulators() && i < program.accumulators()->size(); ++i)
+    if (program.accumulators()->Get(i)->value() == value)
+      return true;
+  return false;
+}
 
 template <typename Vector> int64_t sizeOf(const Vector *vector) { return vector ? vector->size() : 0; }
 
@@ -173,8 +184,25 @@ Status Walk::compute(const artifact::Compute &compute) {
       verifyEach("args", compute.args(), [&](const artifact::Arg *arg) { return argument(*arg); }));
   MESHPLAN_RETURN_IF_ERROR(
       verifyEach("overwrites", compute.overwrites(), [&](int32_t value) { return overwrite(value); }));
+  MESHPLAN_RETURN_IF_ERROR(memories(compute));
   return verifyEach("outputs", compute.outputs(),
                     [&](int32_t value) { return value == -1 ? Status() : define(value); });
+}
+
+/// What is overwritten stays in its memory.
+Status Walk::memories(const artifact::Compute &compute) const {
+  for (int64_t i = 0; i < std::min(sizeOf(compute.overwrites()), sizeOf(compute.outputs())); ++i) {
+    int32_t old = compute.overwrites()->Get(i), made = compute.outputs()->Get(i);
+    MESHPLAN_RETURN_IF_ERROR(made == -1 ? Status() : verifyIndex("value", made, program.values()));
+    if (made != -1 && valueAt(old).host() != valueAt(made).host())
+      return corrupted("value ", made, " overwrites value ", old, " of the other memory");
+  }
+  return Status();
+}
+
+/// Ranks move what lies on their devices.
+Status Walk::onDevice(int32_t value) const {
+  return valueAt(value).host() ? corrupted("value ", value, " is on the host") : Status();
 }
 
 Status Walk::overwrite(int32_t value) {
@@ -199,11 +227,33 @@ Status Walk::start(const artifact::Start &start) {
   MESHPLAN_RETURN_IF_ERROR(forEachMoved(start, [&](int32_t input, int32_t output) -> Status {
     MESHPLAN_RETURN_IF_ERROR(use(input).withContext("input"));
     MESHPLAN_RETURN_IF_ERROR(define(output).withContext("output"));
+    MESHPLAN_RETURN_IF_ERROR(onDevice(input));
+    MESHPLAN_RETURN_IF_ERROR(onDevice(output));
     states[output] = State::arriving;
     ++readers[input];
     return verifyStart(start, valueAt(input), valueAt(output), group);
   }));
+  MESHPLAN_RETURN_IF_ERROR(targets(start));
   return bucket(start);
+}
+
+/// One for each output, of its extents and division. They may be inputs of the collective itself.
+Status Walk::targets(const artifact::Start &start) {
+  if (!hasTargets(start))
+    return Status();
+  int64_t outputs = 1 + sizeOf(start.more_outputs());
+  if (sizeOf(start.targets()) != outputs)
+    return corrupted(sizeOf(start.targets()), " targets of ", outputs, " outputs");
+  flatbuffers::uoffset_t index = 0;
+  std::set<int32_t> taken;
+  return forEachMoved(start, [&](int32_t input, int32_t output) -> Status {
+    int32_t target = start.targets()->Get(index++);
+    MESHPLAN_RETURN_IF_ERROR(use(target).withContext("target"));
+    if (!taken.insert(target).second || readers[target] > (target == input ? 1 : 0))
+      return corrupted("target ", target, " is overwritten before the wait of a collective that reads it");
+    states[target] = State::overwritten;
+    return verifySameParts(valueAt(output), valueAt(target));
+  });
 }
 
 /// What is moved in one piece is one buffer.
@@ -239,6 +289,8 @@ Status Walk::wait(const artifact::Wait &wait) {
 Status Walk::slice(const artifact::Slice &slice) {
   MESHPLAN_RETURN_IF_ERROR(use(slice.input()).withContext("input"));
   MESHPLAN_RETURN_IF_ERROR(define(slice.output()).withContext("output"));
+  MESHPLAN_RETURN_IF_ERROR(onDevice(slice.input()));
+  MESHPLAN_RETURN_IF_ERROR(onDevice(slice.output()));
   return verifySlice(valueAt(slice.input()), valueAt(slice.output()));
 }
 
@@ -284,8 +336,11 @@ Status Walk::finish() {
     bool isMade = states[gradient->value()] != State::undefined && !isGiven[gradient->value()];
     return isMade ? Status() : corrupted("value ", gradient->value(), " is made by no instruction");
   }));
-  MESHPLAN_RETURN_IF_ERROR(
-      verifyEach("updates", program.updates(), [&](const artifact::Update *update) { return use(update->value()); }));
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("updates", program.updates(), [&](const artifact::Update *update) {
+    // Ranks may have added up in its place what a step has accumulated.
+    bool isOver = states[update->value()] == State::overwritten && isAccumulator(program, update->target());
+    return isOver ? Status() : use(update->value());
+  }));
   return verifyEach("outputs", program.outputs(), [&](const artifact::Port *port) { return use(port->value()); });
 }
 

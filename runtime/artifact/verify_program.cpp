@@ -85,6 +85,39 @@ Status verifyState(const artifact::State &state, const artifact::Program &progra
               : corrupted("it copies '", state.parameter()->string_view(), "', which has another shape or is missing");
 }
 
+/// Values of one dtype, of parameters or accumulators and of none twice, that together are no more than can be
+/// addressed.
+Status verifyBuffer(const artifact::Buffer &buffer, const artifact::Program &program, std::set<int32_t> &free) {
+  if (buffer.values()->size() == 0)
+    return corrupted("no values");
+  int64_t total = 0;
+  return verifyEach("values", buffer.values(), [&](int32_t index) -> Status {
+    if (free.erase(index) == 0)
+      return corrupted("value ", index, " is no parameter and no accumulator, or lies in a buffer already");
+    const artifact::Value &value = *program.values()->Get(index);
+    if (value.dtype() != program.values()->Get(buffer.values()->Get(0))->dtype())
+      return corrupted("value ", index, " has another dtype than the first");
+    int64_t bytes = dtypeSize(dtypeOf(value.dtype()));
+    for (int64_t extent : globalShapeOf(value))
+      bytes *= extent;
+    bool fits = !__builtin_add_overflow(total, bytes, &total);
+    return fits ? Status() : corrupted("value ", index, " makes the buffer larger than the address space");
+  });
+}
+
+Status verifyBuffers(const artifact::Program &program) {
+  std::set<std::string_view> names;
+  std::set<int32_t> free;
+  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
+    free.insert(program.parameters()->Get(i)->value());
+  for (flatbuffers::uoffset_t i = 0; program.accumulators() && i < program.accumulators()->size(); ++i)
+    free.insert(program.accumulators()->Get(i)->value());
+  return verifyEach("buffers", program.buffers(), [&](const artifact::Buffer *buffer) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(verifyName(buffer->name(), names));
+    return verifyBuffer(*buffer, program, free);
+  });
+}
+
 Status verifySetting(const artifact::Setting &setting, const artifact::Program &program) {
   const artifact::Value &value = *program.values()->Get(setting.value());
   if (value.dtype() != artifact::DType::f64 || value.dims()->size() != 0)
@@ -111,7 +144,11 @@ Status verifyUpdates(const artifact::Program &program) {
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", update->value(), program.values()));
     if (!targets.contains(update->target()) || !updated.insert(update->target()).second)
       return corrupted("value ", update->target(), " is no parameter, state or accumulator, or is updated twice");
-    return verifySameLayout(*program.values()->Get(update->value()), *program.values()->Get(update->target()));
+    const artifact::Value &made = *program.values()->Get(update->value()),
+                          &target = *program.values()->Get(update->target());
+    if (made.host() != target.host())
+      return corrupted("value ", update->value(), " is in another memory than value ", update->target());
+    return verifySameLayout(made, target);
   });
 }
 
@@ -162,7 +199,8 @@ Status verifyGuard(const artifact::Program &program) {
 
 Status verifyMemory(const artifact::Memory *memory) {
   if (memory && (memory->parameters() < 0 || memory->constants() < 0 || memory->inputs() < 0 || memory->peak() < 0 ||
-                 memory->states() < 0 || memory->accumulators() < 0))
+                 memory->states() < 0 || memory->accumulators() < 0 || memory->host_parameters() < 0 ||
+                 memory->host_states() < 0 || memory->host_peak() < 0))
     return corrupted("memory: a size is negative");
   return Status();
 }
@@ -211,6 +249,7 @@ Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program
     MESHPLAN_RETURN_IF_ERROR(definitions.define(setting->value()));
     return verifySetting(*setting, program);
   }));
+  MESHPLAN_RETURN_IF_ERROR(verifyBuffers(program));
   MESHPLAN_RETURN_IF_ERROR(verifyUpdates(program));
   MESHPLAN_RETURN_IF_ERROR(verifyGradients(program));
   MESHPLAN_RETURN_IF_ERROR(verifyLoss(program));

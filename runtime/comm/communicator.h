@@ -72,6 +72,12 @@ using Pending = std::unique_ptr<PendingCollective>;
 /// Waits for what a start function returned, or returns its failure.
 Status waitFor(Expected<Pending> pending);
 
+/// A communicator knows a buffer as long as this exists, which is not longer than the buffer.
+class Registration {
+public:
+  virtual ~Registration() = default;
+};
+
 /// This rank's view of one communicator.
 class Group {
 public:
@@ -85,6 +91,12 @@ public:
 
   /// Whether the backend reduces so. Where it does not, start is `unsupported`.
   virtual bool reduces(DType dtype, Reduction reduction) const { return true; }
+
+  /// Tells the communicator of memory that World::allocateBuffer gave and that its collectives use again and again. A
+  /// backend that registers nothing gives null.
+  virtual Expected<std::unique_ptr<Registration>> registerBuffer(void *buffer, int64_t bytes) {
+    return std::unique_ptr<Registration>();
+  }
 
   /// Twin of ncclAllReduce. `input` and `output` are the same or do not overlap.
   Expected<Pending> startAllReduce(const void *input, void *output, int64_t count, DType dtype, Reduction reduction,
@@ -168,6 +180,13 @@ public:
   /// collective, and a collective that ends begins it anew.
   virtual Status synchronize(std::chrono::milliseconds limit) { return Status(); }
   Status synchronize() { return synchronize(timeout()); }
+
+  /// True if communicators gain from knowing buffers beforehand.
+  virtual bool registersBuffers() const { return false; }
+
+  /// Memory for Group::registerBuffer, on the device of the calling thread; null from a backend that registers nothing.
+  /// `unsupported` where the library is too old.
+  virtual Expected<std::shared_ptr<void>> allocateBuffer(int64_t bytes) { return std::shared_ptr<void>(); }
 
   /// The group of all ranks.
   Expected<std::unique_ptr<Group>> createWorldGroup(std::string name);

@@ -5,6 +5,7 @@
 #include "runtime/exec/load.h"
 #include "runtime/exec/origin.h"
 #include "runtime/tensor/device.h"
+#include "runtime/tensor/memory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -71,8 +72,9 @@ Status Executor::loadConstants() {
   return Status();
 }
 
-Expected<Tensor> Executor::zeros(int value) const {
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateTensor(view.shape(value), view.dtype(value)));
+Expected<Tensor> Executor::zeros(int value) {
+  HostScope host(view.isOnHost(value));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, storages.allocate(value));
   MESHPLAN_RETURN_IF_ERROR(fillZeros(tensor));
   return tensor;
 }
@@ -82,7 +84,8 @@ Status Executor::makeStates() {
   const auto *states = view.program().states();
   for (flatbuffers::uoffset_t i = 0; states && i < states->size(); ++i) {
     int value = states->Get(i)->value();
-    resident.states += elementCount(view.shape(value)) * dtypeSize(view.dtype(value));
+    int64_t &bytes = view.isOnHost(value) ? resident.hostStates : resident.states;
+    bytes += elementCount(view.shape(value)) * dtypeSize(view.dtype(value));
     if (!states->Get(i)->copies()) {
       MESHPLAN_ASSIGN_OR_RETURN(initial[value], zeros(value));
     }
@@ -97,7 +100,8 @@ Status Executor::clearAccumulators() {
   for (flatbuffers::uoffset_t i = 0; accumulators && i < accumulators->size(); ++i) {
     int value = accumulators->Get(i)->value();
     if (initial[value].defined()) {
-      MESHPLAN_RETURN_IF_ERROR(fillZeros(initial[value]));
+      if (!accumulators->Get(i)->scratch())
+        MESHPLAN_RETURN_IF_ERROR(fillZeros(initial[value]));
     } else {
       MESHPLAN_ASSIGN_OR_RETURN(initial[value], zeros(value));
     }
@@ -119,6 +123,7 @@ template <typename Visit> void forEachShared(const artifact::Program &program, c
 } // namespace
 
 void Executor::share(const Executor &owner) {
+  storages.share(owner.storages);
   std::map<std::string, int, std::less<>> theirs;
   forEachShared(owner.view.program(), [&](const std::string &name, int value) { theirs[name] = value; });
   forEachShared(view.program(), [&](const std::string &name, int value) {
@@ -128,7 +133,7 @@ void Executor::share(const Executor &owner) {
 }
 
 Status Executor::loadParameters(const Feed &feed) {
-  resident.parameters = 0;
+  resident.parameters = resident.hostParameters = 0;
   if (!view.program().parameters())
     return Status();
   std::vector<FeedRequest> requests;
@@ -143,8 +148,10 @@ Status Executor::loadParameters(const Feed &feed) {
     for (size_t request = begin; request < ends[i]; ++request)
       readAhead.beforeReading(request);
     std::span<const FeedRequest> slices(requests.begin() + begin, requests.begin() + ends[i]);
-    MESHPLAN_ASSIGN_OR_RETURN(initial[value], loadTensor(feed, slices, view.shape(value), view.dtype(value)));
-    resident.parameters += initial[value].byteSize();
+    HostScope host(view.isOnHost(value));
+    MESHPLAN_ASSIGN_OR_RETURN(initial[value], storages.allocate(value));
+    MESHPLAN_RETURN_IF_ERROR(loadInto(feed, slices, initial[value]));
+    (view.isOnHost(value) ? resident.hostParameters : resident.parameters) += initial[value].byteSize();
   }
   return loadCopies(feed);
 }
@@ -156,6 +163,7 @@ Status Executor::loadCopies(const Feed &feed) {
     if (!states->Get(i)->copies())
       continue;
     int value = states->Get(i)->value();
+    HostScope host(view.isOnHost(value));
     const artifact::Parameter *parameter = findParameter(view.program(), states->Get(i)->parameter()->string_view());
     MESHPLAN_ASSIGN_OR_RETURN(initial[value], loadValue(feed, view, value, namesOf(*parameter)));
   }
@@ -234,9 +242,17 @@ Expected<Tensor> Executor::current(std::string_view name) const {
   return Status::error(StatusCode::notFound, "the program has no parameter or state '", name, "'");
 }
 
+int64_t Executor::packedBytes() const {
+  int64_t bytes = 0;
+  for (const auto &step : program)
+    bytes += step->packedBytes();
+  return bytes;
+}
+
 Status Executor::run(Trace *trace, const Observer *observer) {
   values.clear();
   values = initial;
+  MESHPLAN_RETURN_IF_ERROR(storages.registerWith(groups));
   Status status = runSteps(trace, observer);
   // Peers must not touch the buffers of collectives in flight, which go away with this failure.
   if (!status.ok())

@@ -16,19 +16,23 @@
 #include "runtime/exec/numbers/settings.h"
 #include "runtime/exec/outputs.h"
 #include "runtime/exec/prepare.h"
+#include "runtime/exec/storages.h"
 #include "runtime/exec/trace.h"
 
 #include <functional>
 
 namespace meshplan {
 
-/// Bytes of the tensors that a rank holds from start to end.
+/// Bytes of the tensors that a rank holds from start to end, on its device and, the last two, in the memory of the
+/// host.
 struct ResidentBytes {
   int64_t parameters = 0;
   int64_t constants = 0;
   int64_t inputs = 0;
   int64_t states = 0;
   int64_t accumulators = 0;
+  int64_t hostParameters = 0;
+  int64_t hostStates = 0;
 };
 
 /// notFound, with the names that exist, when the schedule has no such program.
@@ -94,16 +98,21 @@ public:
   /// The rank's part of a parameter or state as it is now. `notFound` for an unknown name.
   Expected<Tensor> current(std::string_view name) const;
 
+  /// Bytes that all runs together have copied to put tensors into one piece before they are moved, and to take them
+  /// apart behind.
+  int64_t packedBytes() const;
+
   /// Number of the next step, counted from 0.
   int64_t steps() const { return stepsDone; }
 
 private:
-  Executor(RankView view, World &world) : view(std::move(view)), world(world), settings(this->view.program()) {}
+  Executor(RankView view, World &world)
+      : view(std::move(view)), world(world), storages(this->view, world), settings(this->view.program()) {}
 
   Status makeGroups();
   Status loadConstants();
   Status makeStates();
-  Expected<Tensor> zeros(int value) const;
+  Expected<Tensor> zeros(int value);
   void takeUpdates();
   Status loadCopies(const Feed &feed);
   Status runStep(Step &step, Trace *trace);
@@ -112,6 +121,7 @@ private:
   RankView view;
   World &world;
   Groups groups;
+  Storages storages;
   ResidentBytes resident;
   std::vector<Tensor> initial, values; // by index into Program.values
   std::vector<std::unique_ptr<Step>> program;

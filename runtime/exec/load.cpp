@@ -2,7 +2,9 @@
 
 #include "runtime/exec/load.h"
 
+#include "runtime/exec/transfer.h"
 #include "runtime/tensor/device.h"
+#include "runtime/tensor/memory.h"
 
 #include <algorithm>
 
@@ -60,27 +62,29 @@ Status meshplan::loadInPieces(const Feed &feed, const FeedRequest &request, int6
 
 /// Reads a slice into `target`, a row-major tensor of its shape.
 static Status loadSlice(const Feed &feed, const FeedRequest &request, int64_t pieceBytes, const Tensor &target) {
-  return deviceOfThread().isHost() ? feed.read(request, bytesOf(target))
-                                   : loadInPieces(feed, request, pieceBytes, target);
+  return deviceOfThread().isHost() || inHostScope() ? feed.read(request, bytesOf(target))
+                                                    : loadInPieces(feed, request, pieceBytes, target);
+}
+
+Status meshplan::loadInto(const Feed &feed, std::span<const FeedRequest> slices, const Tensor &tensor,
+                          int64_t pieceBytes) {
+  int64_t begin = 0;
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor flat, flatten(tensor));
+  for (const FeedRequest &slice : slices) {
+    std::vector<int64_t> sliced = sliceShape(slice.ranges);
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor run, narrow(flat, 0, begin, elementCount(sliced)));
+    // A run of whole rows has one dim, and is read as the slice that it is.
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor target, reshape(run, sliced));
+    MESHPLAN_RETURN_IF_ERROR(loadSlice(feed, slice, pieceBytes, target));
+    begin += run.elementCount();
+  }
+  return Status();
 }
 
 Expected<Tensor> meshplan::loadTensor(const Feed &feed, std::span<const FeedRequest> slices,
                                       std::span<const int64_t> shape, DType dtype, int64_t pieceBytes) {
   MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, allocateTensor(shape, dtype));
-  if (slices.size() == 1) {
-    // A run of whole rows has one dim, and is read as the slice that it is.
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor target, reshape(tensor, sliceShape(slices.front().ranges)));
-    MESHPLAN_RETURN_IF_ERROR(loadSlice(feed, slices.front(), pieceBytes, target));
-    return tensor;
-  }
-  int64_t begin = 0;
-  for (const FeedRequest &slice : slices) {
-    std::vector<int64_t> sliced = sliceShape(slice.ranges);
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor run, narrow(tensor, 0, begin, elementCount(sliced)));
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor target, reshape(run, sliced));
-    MESHPLAN_RETURN_IF_ERROR(loadSlice(feed, slice, pieceBytes, target));
-    begin += run.elementCount();
-  }
+  MESHPLAN_RETURN_IF_ERROR(loadInto(feed, slices, tensor, pieceBytes));
   return tensor;
 }
 

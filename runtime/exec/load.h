@@ -34,10 +34,14 @@ private:
 /// Bytes of the host's memory that a tensor passes through on its way to a device.
 inline constexpr int64_t stagingBytes = int64_t(64) << 20;
 
-/// The rank's part, on the device of the thread: the elements of all slices one after the other, as a tensor of
+/// The rank's part, where allocateTensor makes tensors: the elements of all slices one after the other, as a tensor of
 /// `shape`. On the host it is read in place; else in pieces of rows of about `pieceBytes`.
 Expected<Tensor> loadTensor(const Feed &feed, std::span<const FeedRequest> slices, std::span<const int64_t> shape,
                             DType dtype, int64_t pieceBytes = stagingBytes);
+
+/// The same into a row-major tensor that is there.
+Status loadInto(const Feed &feed, std::span<const FeedRequest> slices, const Tensor &tensor,
+                int64_t pieceBytes = stagingBytes);
 
 /// What is read for a rank's part of a value, which the feed has under one of `names`: one request for each slice.
 std::vector<FeedRequest> requestsOf(const RankView &view, int value, const std::vector<std::string> &names);

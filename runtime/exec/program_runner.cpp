@@ -38,6 +38,13 @@ Status ProgramRunner::setNumber(std::string_view name, double number) {
   return last->setNumber(name, number);
 }
 
+int64_t ProgramRunner::packedBytes() const {
+  int64_t bytes = last->packedBytes();
+  for (const Pass &pass : passes)
+    bytes += pass.program->packedBytes();
+  return bytes;
+}
+
 /// The step that follows runs the last microbatch of the last pass.
 Status ProgramRunner::runPasses(Trace *trace) {
   int64_t microbatches = 1, number = last->steps();

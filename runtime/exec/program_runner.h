@@ -35,6 +35,9 @@ public:
   /// `numericFault` on every rank where gradients are NaN or infinite and the plan says that the run stops there.
   Status run(Trace *trace = nullptr, const Observer *observer = nullptr);
 
+  /// Executor::packedBytes of all that has run.
+  int64_t packedBytes() const;
+
   /// What became of the last run, also of one that stopped.
   const StepOutcome &outcome() const { return lastOutcome; }
 

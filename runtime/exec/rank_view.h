@@ -25,6 +25,7 @@ public:
 
   const artifact::Value &value(int index) const { return *programTable->values()->Get(index); }
   DType dtype(int index) const { return meshplan::dtypeOf(value(index).dtype()); }
+  bool isOnHost(int index) const { return value(index).host(); }
 
   /// Shape of the rank's tensor.
   std::vector<int64_t> shape(int index) const { return localShapeOf(value(index), meshSizes, coordinate); }

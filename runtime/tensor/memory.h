@@ -64,18 +64,41 @@ private:
 /// nothing. Thread safe.
 void installPoolAllocator();
 
-/// While it exists, tensors that this thread makes live in `pool`, whoever frees
-/// them. Scopes nest. Threads without a pool use the system's memory.
+/// The memory of a rank: that of its device, where the device is the host, and that of the host.
+struct RankPools {
+  std::shared_ptr<MemoryPool> device, host;
+};
+
+/// While it exists, tensors that this thread makes live in `device`, and within a
+/// HostScope in `host`, whoever frees them. Scopes nest. Threads without a pool
+/// use the system's memory.
 class PoolScope {
 public:
-  explicit PoolScope(std::shared_ptr<MemoryPool> pool);
+  explicit PoolScope(std::shared_ptr<MemoryPool> device, std::shared_ptr<MemoryPool> host = nullptr);
   PoolScope(const PoolScope &) = delete;
   PoolScope &operator=(const PoolScope &) = delete;
   ~PoolScope();
 
 private:
-  std::shared_ptr<MemoryPool> outer;
+  RankPools outer;
 };
+
+/// While it exists, what allocateTensor makes on this thread lies in the memory of the host, and so does what operators
+/// make of such tensors. Create and destroy on the same thread.
+class HostScope {
+public:
+  /// Changes nothing unless `isOnHost`.
+  explicit HostScope(bool isOnHost = true);
+  HostScope(const HostScope &) = delete;
+  HostScope &operator=(const HostScope &) = delete;
+  ~HostScope();
+
+private:
+  bool outerIsHost;
+};
+
+/// True within a HostScope of the calling thread.
+bool inHostScope();
 
 } // namespace meshplan
 

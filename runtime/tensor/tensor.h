@@ -14,6 +14,7 @@
 #include "runtime/base/dtype.h"
 #include "runtime/base/status.h"
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,7 +50,8 @@ private:
   alignas(void *) std::byte storage[sizeof(void *)];
 };
 
-/// A new row-major tensor on the device of the thread; its elements are not set.
+/// A new row-major tensor on the device of the thread, or in a HostScope as allocateHostTensor; its elements are not
+/// set.
 Expected<Tensor> allocateTensor(std::span<const int64_t> shape, DType dtype);
 
 /// The same in the memory of the host, from which copies to the device of the thread are fast.
@@ -67,6 +69,13 @@ Expected<Tensor> narrow(const Tensor &tensor, int64_t dim, int64_t offset, int64
 
 /// The elements of a row-major tensor under another shape of as many elements: a view.
 Expected<Tensor> reshape(const Tensor &tensor, std::span<const int64_t> shape);
+
+/// A view of row-major tensors as one tensor of one dim, where they lie one after the other in one storage without
+/// gaps; an empty handle where they do not.
+Expected<Tensor> joined(std::span<const Tensor> tensors);
+
+/// A row-major tensor over memory of the device of the thread, which it keeps; `memory` has room for its elements.
+Expected<Tensor> tensorOver(std::shared_ptr<void> memory, std::span<const int64_t> shape, DType dtype);
 
 /// A new row-major tensor with the tensors one after the other along `dim`.
 Expected<Tensor> concatenate(std::span<const Tensor> tensors, int64_t dim);

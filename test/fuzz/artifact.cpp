@@ -64,6 +64,18 @@ static void prepare(const RankView &view, const artifact::Instruction &instructi
   }
 }
 
+/// What lies in a buffer has room there.
+static void checkBuffers(const RankView &view) {
+  for (flatbuffers::uoffset_t i = 0; view.program().buffers() && i < view.program().buffers()->size(); ++i) {
+    int64_t bytes = 0;
+    for (int32_t value : *view.program().buffers()->Get(i)->values()) {
+      int64_t own = elementCount(view.shape(value)) * dtypeSize(view.dtype(value));
+      require(own >= 0 && bytes <= INT64_MAX - own, "a buffer can be addressed");
+      bytes += own;
+    }
+  }
+}
+
 static void checkProgram(const artifact::Schedule &schedule, const artifact::Program &program) {
   int64_t world = worldSizeOf(meshSizesOf(schedule, program));
   constexpr int64_t mostRanks = 64; // a collective of more takes the time of many small ones
@@ -71,6 +83,7 @@ static void checkProgram(const artifact::Schedule &schedule, const artifact::Pro
     RankView view(schedule, program, rank);
     for (size_t value = 0; value < program.values()->size(); ++value)
       checkShard(view, static_cast<int>(value));
+    checkBuffers(view);
     if (program.instructions() && world <= mostRanks)
       for (const artifact::Instruction *instruction : *program.instructions())
         prepare(view, *instruction);

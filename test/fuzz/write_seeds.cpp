@@ -111,7 +111,7 @@ void writeMoves(const std::filesystem::path &path) {
   builder.write(path);
 }
 
-/// Flat tensors that are gathered and made in one piece.
+/// Flat tensors that are gathered and made in one piece, and lie in one.
 void writeBuckets(const std::filesystem::path &path) {
   ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
   std::vector<TestDim> columns = {{6}, {12, {"tp"}, 2}}, rows = {{7}};
@@ -119,13 +119,17 @@ void writeBuckets(const std::filesystem::path &path) {
                              builder.flat(builder.parameter({"b"}, rows), {"dp"})};
   std::vector<int> whole = {builder.value(columns), builder.value(rows)};
   builder.bucket(Kind::all_gather, {"dp"}, stored, whole);
-  std::vector<int> addends, sums;
+  std::vector<int> addends, sums, places;
   for (const std::vector<TestDim> &dims : {columns, rows}) {
+    places.push_back(builder.flat(builder.value(dims), {"dp"}));
+    builder.accumulator("sum" + std::to_string(places.size()), places.back());
     addends.push_back(builder.value(dims, DType::f64, {"dp"}));
     sums.push_back(builder.flat(builder.value(dims), {"dp"}));
     builder.compute("aten.relu.default", {tensorArg("self", whole[sums.size() - 1])}, {addends.back()});
   }
-  builder.bucket(Kind::reduce_scatter, {"dp"}, addends, sums);
+  builder.bucket(Kind::reduce_scatter, {"dp"}, addends, sums, places);
+  builder.buffer("parameters", stored);
+  builder.buffer("gradients", places);
   builder.output("w", sums[0]);
   builder.output("b", sums[1]);
   builder.write(path);

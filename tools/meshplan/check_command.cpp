@@ -22,8 +22,10 @@ struct CheckCommand {
     if (done)
       report = buildReport(compilation.module(), mainProgram(compilation.module()));
     compilation.diagnostics().print(llvm::errs());
-    if (mlir::succeeded(report))
+    if (mlir::succeeded(report)) {
       report->coverage = coverage(compilation);
+      report->loss = loss(compilation);
+    }
     if (json)
       printJson(report, compilation.diagnostics());
     else if (mlir::succeeded(report))
@@ -40,6 +42,19 @@ struct CheckCommand {
     llvm::outs() << llvm::formatv("{0:2}", value) << '\n';
   }
 
+  /// "smollm2.plan:6"
+  static std::string lineText(Compilation &compilation, SourceRange range) {
+    return compilation.diagnostics().sources().buffer(range.file).name().str() + ":" + std::to_string(range.line);
+  }
+
+  static std::optional<LossLine> loss(Compilation &compilation) {
+    const std::optional<BoundLoss> &loss = compilation.plan().loss;
+    if (!loss || loss->unit == LossUnit::Model)
+      return std::nullopt;
+    return LossLine{lineText(compilation, loss->range), lossText(*loss, compilation.model()),
+                    lossUnitMeaning(loss->unit).str()};
+  }
+
   /// One line for each entry of the plan: how many of the model's modules with parameters it names, or, if it names
   /// only others, how many of these.
   static std::vector<CoverageLine> coverage(Compilation &compilation) {
@@ -47,8 +62,7 @@ struct CheckCommand {
     const BoundPlan &plan = compilation.plan();
     for (const EntryMatch &entry : plan.entries) {
       CoverageLine line;
-      const Sources &sources = compilation.diagnostics().sources();
-      line.place = sources.buffer(entry.range.file).name().str() + ":" + std::to_string(entry.range.line);
+      line.place = lineText(compilation, entry.range);
       line.statement = entry.path;
       bool isOfOthers = entry.parameterModules == 0 && !entry.modules.empty();
       line.matched = static_cast<int64_t>(isOfOthers ? entry.modules.size() : entry.parameterModules);

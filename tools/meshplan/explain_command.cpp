@@ -18,6 +18,15 @@ struct ExplainCommand {
   int run();
 };
 
+/// What the plan makes of the loss, if the explanation is of that output.
+void addLoss(Explanation &explanation, Compilation &compilation) {
+  const std::optional<BoundLoss> &loss = compilation.plan().loss;
+  if (explanation.kind != "output" || !loss || loss->unit == LossUnit::Model ||
+      compilation.model().outputs[loss->output].name != explanation.path)
+    return;
+  explanation.loss = {{loss->range, lossText(*loss, compilation.model())}, lossUnitMeaning(loss->unit).str()};
+}
+
 } // namespace
 
 int ExplainCommand::run() {
@@ -33,6 +42,7 @@ int ExplainCommand::run() {
   compilation.diagnostics().print(llvm::errs());
   if (!explanation)
     return 1;
+  addLoss(*explanation, compilation);
   const Sources &sources = compilation.diagnostics().sources();
   if (json)
     llvm::outs() << llvm::formatv("{0:2}", explanationToJson(*explanation, sources)) << '\n';

@@ -16,6 +16,7 @@ using Clock = std::chrono::steady_clock;
 struct Seconds {
   double load = 0;
   std::vector<double> steps; ///< without the first one, which warms up
+  int64_t packedBytes = 0;   ///< that this rank copies in a step for collectives of several tensors
 };
 
 /// Seconds of `work` on the slowest rank.
@@ -36,6 +37,7 @@ Status measure(RankRun &run, const RankFeeds &feeds, int64_t steps, Seconds &sec
     if (step > 0)
       seconds.steps.push_back(taken);
   }
+  seconds.packedBytes = run.program.packedBytes() / (steps + 1);
   return Status();
 }
 
@@ -53,11 +55,13 @@ Status report(const RunOptions &options, const Job &job, const Reports &reports,
     nlohmann::json step = {{"median", medianOf(steps)}, {"min", steps.front()}, {"max", steps.back()}};
     nlohmann::json result = {{"program", options.program}, {"steps", options.steps}, {"step_seconds", step}};
     result["load_seconds"] = seconds.load;
+    result["packed_bytes"] = seconds.packedBytes;
     result["memory"] = memoryJson(job, reports);
     std::cout << result.dump(2) << "\n";
     return Status();
   }
   printMemory(job, reports);
+  std::printf("packed for collectives: %.2f MiB a step\n", static_cast<double>(seconds.packedBytes) / (1 << 20));
   std::printf("load: %.6f s\n", seconds.load);
   std::printf("step: median %.6f s, min %.6f s, max %.6f s over %lld steps\n", medianOf(steps), steps.front(),
               steps.back(), static_cast<long long>(options.steps));

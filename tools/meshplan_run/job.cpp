@@ -89,6 +89,11 @@ Expected<Job> Job::load(const RunOptions &options) {
   return Job{std::move(artifact), *program, std::move(settings)};
 }
 
+bool Job::registersBuffers() const {
+  const auto *buffers = program->buffers();
+  return buffers && std::ranges::any_of(*buffers, [](const artifact::Buffer *each) { return each->registered(); });
+}
+
 bool Job::needsNccl() const {
   auto *communicators = artifact.schedule().communicators();
   return isForCuda() && (worldSize() > 1 || (communicators && communicators->size() > 0));

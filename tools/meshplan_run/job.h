@@ -20,6 +20,9 @@ struct Job {
 
   /// Ranks have tensors on devices of their own to move.
   bool needsNccl() const;
+
+  /// The program has buffers that a backend may want to know of beforehand.
+  bool registersBuffers() const;
 };
 
 struct RankFeeds {

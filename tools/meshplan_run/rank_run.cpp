@@ -7,6 +7,8 @@
 #include "runtime/tensor/compute_scope.h"
 #include "runtime/tensor/memory.h"
 
+#include <iostream>
+
 using namespace meshplan;
 
 Status RankRun::load(const RankFeeds &feeds) {
@@ -26,6 +28,13 @@ Status RankRun::gather(Reports &reports) {
     reports.add(std::move(report));
   }
   return Status();
+}
+
+/// A plan may be run by a backend that has no use for an option.
+static void noteRegistration(const Job &job, World &world) {
+  if (world.rank() == 0 && job.registersBuffers() && !world.registersBuffers())
+    std::cerr << "meshplan-run: note: 'register buffers' changes nothing here: only nccl registers buffers\n"
+              << std::flush;
 }
 
 int meshplan::runJob(const RunOptions &options, const std::function<Status(const Job &, Ranks &)> &command) {
@@ -56,11 +65,14 @@ Status meshplan::runRanks(const RunOptions &options, const Job &job, Ranks &rank
     if (hosts.rank() == 0 && !options.trace.empty())
       MESHPLAN_RETURN_IF_ERROR(AtomicFile::create(options.trace).status());
     MESHPLAN_ASSIGN_OR_RETURN(Device device, chooseDevice(job, ranks, hosts));
-    auto pool = std::make_shared<MemoryPool>();
-    PoolScope pooled(pool);
+    auto pool = std::make_shared<MemoryPool>(), hostPool = std::make_shared<MemoryPool>();
+    PoolScope pooled(pool, hostPool);
     ComputeScope compute(ranks.computeThreads(worldSize), device);
-    auto peak = [&] { return device.isHost() ? pool->peak() : peakDeviceBytes(device); };
+    auto peak = [&] {
+      return device.isHost() ? PeakBytes{pool->peak(), hostPool->peak()} : PeakBytes{peakDeviceBytes(device), 0};
+    };
     auto onWorld = [&](World &world) -> Status {
+      noteRegistration(job, world);
       MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner program, ProgramRunner::create(job.artifact, *job.program, world));
       for (const auto &[name, number] : job.settings)
         MESHPLAN_RETURN_IF_ERROR(program.setNumber(name, number));

@@ -14,7 +14,7 @@ namespace meshplan {
 class RankRun {
 public:
   /// `peak` gives the bytes that the rank's tensors have had at most.
-  RankRun(World &world, ProgramRunner &program, std::function<int64_t()> peak, bool traces)
+  RankRun(World &world, ProgramRunner &program, std::function<PeakBytes()> peak, bool traces)
       : world(world), program(program), peak(std::move(peak)), traces(traces) {}
 
   World &world;
@@ -29,7 +29,7 @@ public:
   Status gather(Reports &reports);
 
 private:
-  std::function<int64_t()> peak;
+  std::function<PeakBytes()> peak;
   bool traces;
   Trace ownTrace;
 };

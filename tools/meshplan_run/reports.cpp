@@ -19,7 +19,10 @@ static nlohmann::json jsonOf(const RankMemory &memory) {
           {"inputs", memory.resident.inputs},
           {"states", memory.resident.states},
           {"accumulators", memory.resident.accumulators},
-          {"peak", memory.peak}};
+          {"peak", memory.peak.device},
+          {"host_parameters", memory.resident.hostParameters},
+          {"host_states", memory.resident.hostStates},
+          {"host_peak", memory.peak.host}};
 }
 
 std::string meshplan::textOf(const RankReport &report) {
@@ -36,9 +39,9 @@ Expected<RankReport> meshplan::reportOf(const std::string &text) {
     return Status(StatusCode::internal, "a rank's report is not readable");
   const nlohmann::json &memory = json["memory"];
   RankReport report;
-  report.memory = {
-      {memory["parameters"], memory["constants"], memory["inputs"], memory["states"], memory["accumulators"]},
-      memory["peak"]};
+  report.memory = {{memory["parameters"], memory["constants"], memory["inputs"], memory["states"],
+                    memory["accumulators"], memory["host_parameters"], memory["host_states"]},
+                   {memory["peak"], memory["host_peak"]}};
   MESHPLAN_ASSIGN_OR_RETURN(report.trace, Trace::fromText(json["trace"]));
   report.clock = {json["machine"], Trace::Clock::time_point(Trace::Clock::duration(json["now"]))};
   return report;
@@ -59,22 +62,24 @@ nlohmann::json meshplan::memoryJson(const Job &job, const Reports &reports) {
     list.push_back(jsonOf(rank));
   nlohmann::json result = {{"ranks", std::move(list)}};
   if (const artifact::Memory *planned = job.program->memory())
-    result["planned"] = jsonOf(RankMemory{
-        {planned->parameters(), planned->constants(), planned->inputs(), planned->states(), planned->accumulators()},
-        planned->peak()});
+    result["planned"] =
+        jsonOf(RankMemory{{planned->parameters(), planned->constants(), planned->inputs(), planned->states(),
+                           planned->accumulators(), planned->host_parameters(), planned->host_states()},
+                          {planned->peak(), planned->host_peak()}});
   return result;
 }
 
 static double mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
 void meshplan::printMemory(const Job &job, const Reports &reports) {
-  int64_t parameters = 0, peak = 0;
+  int64_t parameters = 0, peak = 0, hostPeak = 0;
   for (size_t rank = 0; rank < reports.memory.size(); ++rank) {
     const RankMemory &memory = reports.memory[rank];
     std::printf("rank %zu: parameters %.2f MiB, peak %.2f MiB\n", rank, mebibytes(memory.resident.parameters),
-                mebibytes(memory.peak));
+                mebibytes(memory.peak.device));
     parameters = std::max(parameters, memory.resident.parameters);
-    peak = std::max(peak, memory.peak);
+    peak = std::max(peak, memory.peak.device);
+    hostPeak = std::max(hostPeak, memory.peak.host);
   }
   const artifact::Memory *planned = job.program->memory();
   if (!planned)
@@ -84,4 +89,8 @@ void meshplan::printMemory(const Job &job, const Reports &reports) {
   if (planned->peak() > 0)
     std::printf(", %+.1f %%", 100.0 * (peak - planned->peak()) / planned->peak());
   std::printf(")\n");
+  if (planned->host_peak() > 0)
+    std::printf("on the host: parameters %.2f MiB, states %.2f MiB, peak %.2f MiB (planned %.2f)\n",
+                mebibytes(planned->host_parameters()), mebibytes(planned->host_states()), mebibytes(hostPeak),
+                mebibytes(planned->host_peak()));
 }

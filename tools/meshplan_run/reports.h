@@ -9,10 +9,16 @@
 
 namespace meshplan {
 
+/// Largest numbers of bytes that tensors of a rank had: on its device, and in the memory of the host. The latter is
+/// counted where the device is the host, too; 0 elsewhere.
+struct PeakBytes {
+  int64_t device = 0, host = 0;
+};
+
 /// What one rank held, in bytes.
 struct RankMemory {
   ResidentBytes resident;
-  int64_t peak = 0;
+  PeakBytes peak;
 };
 
 /// A moment, by the clock of one machine.
@@ -47,7 +53,7 @@ private:
 };
 
 /// Ranks and plan: parameters, constants, inputs, states of the optimizer, accumulators of microbatches and peak in
-/// bytes.
+/// bytes, on the device; and of the host parameters, states and peak.
 nlohmann::json memoryJson(const Job &job, const Reports &reports);
 
 /// A line for each rank, and one that compares the largest with what the compiler planned.

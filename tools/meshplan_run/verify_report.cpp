@@ -60,7 +60,7 @@ static std::vector<size_t> byRatio(const Verification &verification, const std::
 
 static std::string tableText(const Verification &verification) {
   std::string text = "what           tensors  wrong  worst error  bound     ratio     rank  of\n";
-  for (SubjectKind kind : {SubjectKind::output, SubjectKind::gradient, SubjectKind::norm, SubjectKind::parameter}) {
+  for (SubjectKind kind : subjectKinds) {
     std::vector<size_t> order = byRatio(verification, [&](size_t i) { return verification.subjects[i].kind == kind; });
     if (order.empty())
       continue;

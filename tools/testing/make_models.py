@@ -26,6 +26,7 @@ MODULES = tuple(
         "operator_modules.py",
         "derivative_modules.py",
         "each_operator.py",
+        "loss_units.py",
         "random_modules.py",
         "with_loss.py",
     )
@@ -166,6 +167,7 @@ MODELS: dict[str, list[str]] = {
     "plain_norms": ["plain_norms"],
     "products": ["products"],
     "shared": ["shared"],
+    "summed": ["summed"],
     "each_arithmetic": ["each_arithmetic"],
     "each_function": ["each_function"],
     "each_loss": ["each_loss"],

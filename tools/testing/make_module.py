@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 from derivative_modules import DERIVATIVE_MODULES
-from operator_modules import ClassLosses, Losses, Operators
+from operator_modules import ClassLosses, Losses, Operators, Summed
 from random_modules import DecomposedDropouts, Dropouts
 from safetensors.torch import save_file
 from torch import nn
@@ -285,6 +285,7 @@ MODULES = {
     "plain_norms": PlainNorms,
     "products": Products,
     "shared": Shared,
+    "summed": Summed,
     **DERIVATIVE_MODULES,
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from loss_units import hide_labels
 from torch import nn
 
 Tensors = dict[str, torch.Tensor]
@@ -102,6 +103,27 @@ class ClassLosses(nn.Module):
     @staticmethod
     def inputs() -> Tensors:
         return {"hidden": torch.randn(6, 16), "target": torch.rand(6, 12)}
+
+
+class Summed(nn.Module):
+    """A text model whose loss is the sum of the losses of tokens. Of a sample's labels more or fewer count."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed, self.norm = nn.Embedding(40, 24), nn.LayerNorm(24)
+        self.up, self.down = nn.Linear(24, 48), nn.Linear(48, 24)
+        self.head = nn.Linear(24, 40)
+
+    def forward(self, input_ids: torch.Tensor, labels: torch.Tensor) -> Tensors:
+        hidden = self.embed(input_ids)
+        logits = self.head(hidden + self.down(self.up(self.norm(hidden)).relu()))
+        rows, wanted = logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten()
+        return {"loss": nn.functional.cross_entropy(rows, wanted, reduction="sum"), "logits": logits}
+
+    @staticmethod
+    def inputs() -> Tensors:
+        ids = torch.randint(40, (6, 10))
+        return hide_labels({"input_ids": ids, "labels": ids.clone()})
 
 
 class Operators(nn.Module):

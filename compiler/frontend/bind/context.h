@@ -102,6 +102,12 @@ void checkTies(const Context &context, const BoundPlan &plan);
 /// Fills inputs, outputs, symbols and loss of the plan.
 void bindValues(const Context &context, BoundPlan &plan);
 
+// loss_unit.cpp
+
+/// Of what a statement takes the mean of losses. Reports a word that is none, and samples that no input has. Needs the
+/// inputs of the plan.
+LossUnit bindLossUnit(const Context &context, const LossStatement &statement, const BoundPlan &plan);
+
 // training/
 
 /// Fills microbatches, precision, recompute, optimizer, clip, trainable

@@ -32,8 +32,12 @@ void bind::checkStatements(const Syntax &syntax, Diagnostics &diagnostics) {
   checkOnce(syntax.clips, "clip_grad_norm", diagnostics);
   checkOnce(syntax.nonfinites, "nonfinite", diagnostics);
   for (const ReservedStatement &statement : syntax.reserved)
-    diagnostics.error(statement.keyword.range, "'" + statement.keyword.text + "' is not implemented yet")
-        .help("remove the statement");
+    if (statement.keyword.text == "offload")
+      diagnostics.error(statement.keyword.range, "'offload' is about the parameters of a data block")
+          .help("write it there: 'data AXES { ...; offload parameters, optimizer }'");
+    else
+      diagnostics.error(statement.keyword.range, "'" + statement.keyword.text + "' is not implemented yet")
+          .help("remove the statement");
 }
 
 std::vector<LaterStatement> bind::laterStatements(const Syntax &syntax, const BoundPlan &plan) {

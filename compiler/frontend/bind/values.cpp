@@ -268,7 +268,7 @@ void ValueBinder::bindLoss() {
                  "the loss is a scalar, and output '" + loss.output.text + "' has " + std::to_string(rank) + " dims")
           .help("return the mean or the sum of the losses from the model");
     else
-      plan.loss = BoundLoss{*output, loss.range};
+      plan.loss = BoundLoss{*output, loss.range, bindLossUnit(context, loss, plan)};
   }
 }
 

@@ -37,6 +37,13 @@ void value(const Context &context, Parser::ValueStatementContext &rule, Syntax &
   syntax.values.push_back(std::move(result));
 }
 
+void loss(const Context &context, Parser::LossStatementContext &rule, Syntax &syntax) {
+  LossStatement result{word(context, *rule.valueName()), std::nullopt, context.range(rule)};
+  if (rule.word() != nullptr)
+    result.unit = word(context, *rule.word());
+  syntax.losses.push_back(std::move(result));
+}
+
 void data(const Context &context, Parser::DataStatementContext &rule, Syntax &syntax) {
   DataStatement result;
   for (Parser::AxesContext *list : rule.axes())
@@ -75,7 +82,7 @@ bool forwardStatement(const Context &context, Parser::StatementContext &rule, Sy
   else if (auto *statement = rule.valueStatement())
     value(context, *statement, syntax);
   else if (auto *statement = rule.lossStatement())
-    syntax.losses.push_back({word(context, *statement->valueName()), context.range(*statement)});
+    loss(context, *statement, syntax);
   else if (auto *statement = rule.microbatchesStatement())
     syntax.microbatches.push_back({expression(context, *statement->expression()), statement->stop->getText() == "mean",
                                    context.range(*statement)});

@@ -28,7 +28,7 @@ constexpr Form forms[] = {
     {"let", "let NAME = VALUE"},
     {"input", "input NAME, NAME: [NAME = SIZE over AXIS, NAME, _]"},
     {"output", "output NAME: [NAME over AXIS, _]"},
-    {"loss", "loss OUTPUT"},
+    {"loss", "loss OUTPUT [per token | sequence]"},
     {"microbatches", "microbatches NUMBER [mean]"},
     {"override", "override PATH: STYLE AXIS"},
     {"rest", "rest: STYLE"},

@@ -44,6 +44,7 @@ Value meshplan::diffToJson(const ReportDiff &diff) {
                         {"constants", toJson(diff.constantBytes)},
                         {"inputs", toJson(diff.inputBytes)},
                         {"states", toJson(diff.stateBytes)},
-                        {"peak", toJson(diff.peakBytes)}}},
+                        {"peak", toJson(diff.peakBytes)},
+                        {"host_peak", toJson(diff.hostPeakBytes)}}},
       {"time", Object{{"compute_ns", toJson(diff.computeTime)}, {"communication_ns", toJson(diff.communicationTime)}}}};
 }

@@ -98,6 +98,8 @@ static void printMemory(const ReportDiff &diff, raw_ostream &stream) {
   if (diff.stateBytes.before != 0 || diff.stateBytes.after != 0)
     table.add("optimizer states", diff.stateBytes);
   table.add("peak", diff.peakBytes);
+  if (diff.hostPeakBytes.before != 0 || diff.hostPeakBytes.after != 0)
+    table.add("peak of the host", diff.hostPeakBytes);
   table.print(stream);
 }
 

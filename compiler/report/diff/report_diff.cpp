@@ -133,6 +133,7 @@ ReportDiff meshplan::compareReports(const Report &before, const Report &after) {
   diff.inputBytes = {before.memory.inputs.largest, after.memory.inputs.largest};
   diff.stateBytes = {before.memory.states.largest, after.memory.states.largest};
   diff.peakBytes = {before.memory.peak.largest, after.memory.peak.largest};
+  diff.hostPeakBytes = {before.memory.hostPeak, after.memory.hostPeak};
   diff.computeTime = {before.time.compute, after.time.compute};
   diff.communicationTime = {before.time.communication, after.time.communication};
   return diff;

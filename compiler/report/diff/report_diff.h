@@ -45,6 +45,7 @@ struct ReportDiff {
   int64_t sameParameters = 0;                ///< parameters that do not differ
   std::vector<CollectiveChange> collectives; ///< that differ
   Change<int64_t> parameterBytes, constantBytes, inputBytes, stateBytes, peakBytes; ///< of the largest rank
+  Change<int64_t> hostPeakBytes;                                                    ///< in the memory of the host
   Change<int64_t> computeTime, communicationTime;                                   ///< as estimated, nanoseconds
 };
 

@@ -88,6 +88,12 @@ struct MemberExplanation {
   std::vector<End> ends; ///< at a border: the producer of an input, the consumers of an output
 };
 
+/// A loss that the plan redefines.
+struct LossExplanation {
+  Statement statement;
+  std::string meaning; ///< what the loss is
+};
+
 /// What a training step has of a parameter or a module behind the forward pass, in the last microbatch.
 struct TrainingExplanation {
   std::optional<TensorExplanation> gradient; ///< of a parameter, as ranks make it
@@ -105,7 +111,8 @@ struct Explanation {
   std::optional<TensorExplanation> arrives; ///< of a module's input: as its producer leaves it, if that is not `tensor`
   std::vector<End> ends;                    ///< of a module's input or output: see MemberExplanation
   std::vector<MemberExplanation> parameters, inputs, outputs; ///< of a module
-  std::vector<ReshardExplanation> reshards;                   ///< of the forward pass
+  std::optional<LossExplanation> loss; ///< of that output, where the plan redefines it; given by who has bound the plan
+  std::vector<ReshardExplanation> reshards;    ///< of the forward pass
   std::optional<TrainingExplanation> training; ///< of a parameter that is trained, and of modules where any is
 };
 

@@ -100,6 +100,9 @@ Value JsonWriter::toJson(const TrainingExplanation &training) const {
 
 Value JsonWriter::toJson(const Explanation &explanation) const {
   auto optional = [&](const std::optional<TensorExplanation> &tensor) { return tensor ? toJson(*tensor) : nullptr; };
+  Value loss = nullptr;
+  if (explanation.loss)
+    loss = Object{{"statement", toJson(explanation.loss->statement)}, {"meaning", explanation.loss->meaning}};
   return Object{{"kind", explanation.kind},
                 {"path", explanation.path},
                 {"names", Array(explanation.names)},
@@ -110,6 +113,7 @@ Value JsonWriter::toJson(const Explanation &explanation) const {
                 {"parameters", list(explanation.parameters)},
                 {"inputs", list(explanation.inputs)},
                 {"outputs", list(explanation.outputs)},
+                {"loss", std::move(loss)},
                 {"reshards", list(explanation.reshards)},
                 {"training", explanation.training ? toJson(*explanation.training) : nullptr}};
 }

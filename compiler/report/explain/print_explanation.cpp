@@ -231,6 +231,10 @@ void meshplan::printExplanation(const Explanation &explanation, const Sources &s
     printLayout(explanation, stream);
     printWhy(explanation, sources, stream);
   }
+  if (explanation.loss) {
+    stream << "\nthe loss is " << explanation.loss->meaning << '\n';
+    printStatement(explanation.loss->statement, sources, stream);
+  }
   printParameters(explanation, sources, stream);
   printMembers("inputs", explanation.inputs, "from", stream);
   printMembers("outputs", explanation.outputs, "to", stream);

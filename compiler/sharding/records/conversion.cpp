@@ -1,6 +1,7 @@
 //===- conversion.cpp - records of dtype changes, copies and identities ---===//
 
 #include "compiler/sharding/calls/random_ops.h"
+#include "compiler/sharding/calls/transfers.h"
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
@@ -122,6 +123,9 @@ void addConversionRecords(OpRegistry &registry) {
                 .cost = copyCost,
                 .isPointwise = true,
                 .roundsAddends = true});
+  for (StringRef target : {toHostTarget, toDeviceTarget})
+    registry.add(
+        {.target = target, .rule = alignedRule, .linearity = movesOperand, .cost = copyCost, .isPointwise = true});
   for (StringRef target : {"aten.alias.default", "aten.detach.default"})
     registry.add({.target = target,
                   .rule = alignedRule,

@@ -70,6 +70,8 @@ void ProgramDescriber::describeValue(int32_t index) {
            << describeAxes(value.partial_axes(), mesh);
   if (value.flat_axes() && value.flat_axes()->size() > 0)
     stream << " flat over " << describeAxes(value.flat_axes(), mesh);
+  if (value.host())
+    stream << " on the host";
 }
 
 /// constant + scale * offset(v0, 1) + scale * extent(v0, 1) + scale * microbatch * extent(v0, 1)
@@ -161,6 +163,10 @@ void ProgramDescriber::describeStart(const artifact::Start &start) {
   stream << " = start " << start.sequence() << ' ' << artifact::EnumNameCollectiveKind(start.kind()) << " v"
          << start.input();
   more(start.more_inputs(), [&](int32_t value) { stream << ", v" << value; });
+  if (start.targets() && start.targets()->size() > 0) {
+    stream << " into ";
+    list(start.targets(), [&](int32_t value) { stream << 'v' << value; });
+  }
   if (start.from_dim() >= 0)
     stream << " from " << start.from_dim();
   if (start.dim() >= 0)
@@ -206,9 +212,14 @@ void ProgramDescriber::describeInstruction(const artifact::Instruction &instruct
 }
 
 void ProgramDescriber::describeMemory() {
-  if (const artifact::Memory *memory = program.memory())
-    stream << "  memory parameters " << memory->parameters() << " constants " << memory->constants() << " inputs "
-           << memory->inputs() << " states " << memory->states() << " peak " << memory->peak() << '\n';
+  const artifact::Memory *memory = program.memory();
+  if (!memory)
+    return;
+  stream << "  memory parameters " << memory->parameters() << " constants " << memory->constants() << " inputs "
+         << memory->inputs() << " states " << memory->states() << " peak " << memory->peak() << '\n';
+  if (memory->host_peak() > 0)
+    stream << "  memory of the host parameters " << memory->host_parameters() << " states " << memory->host_states()
+           << " peak " << memory->host_peak() << '\n';
 }
 
 void ProgramDescriber::describeGivenValues() {
@@ -235,6 +246,16 @@ void ProgramDescriber::describeGivenValues() {
     stream << "  state ";
     describeValue(state->value());
     stream << " '" << textOf(state->name()) << "' of '" << textOf(state->parameter()) << "'\n";
+  });
+  forEach(program.accumulators(), [&](const artifact::Accumulator *accumulator) {
+    stream << "  accumulator ";
+    describeValue(accumulator->value());
+    stream << " '" << textOf(accumulator->name()) << (accumulator->scratch() ? "' scratch\n" : "'\n");
+  });
+  forEach(program.buffers(), [&](const artifact::Buffer *buffer) {
+    stream << "  buffer '" << textOf(buffer->name()) << "' of ";
+    list(buffer->values(), [&](int32_t value) { stream << 'v' << value; });
+    stream << (buffer->registered() ? " registered\n" : "\n");
   });
   forEach(program.settings(), [&](const artifact::Setting *setting) {
     stream << "  setting ";

@@ -48,6 +48,7 @@ private:
   void addInput(sched::InputOp input);
   void addOutput(sched::OutputOp output);
   void addState(sched::StateOp state);
+  void addBuffer(sched::BufferOp buffer);
   void addSetting(sched::SettingOp setting);
   void addUpdate(sched::UpdateOp update);
   void addGradient(sched::GradientOp gradient);
@@ -92,6 +93,7 @@ LogicalResult ProgramSerializer::addValue(Value value) {
     entry->partial_axes.emplace_back(axis.getAxis(), axis.getPre(), axis.getSize());
   for (sched::AxisAttr axis : type.getFlatAxes())
     entry->flat_axes.emplace_back(axis.getAxis(), axis.getPre(), axis.getSize());
+  entry->host = sched::isOnHost(value);
   numbers[value] = program->values.size();
   program->values.push_back(std::move(entry));
   return success();
@@ -157,6 +159,7 @@ void ProgramSerializer::addState(sched::StateOp state) {
     auto entry = std::make_unique<artifact::AccumulatorT>();
     entry->name = state.getName().str();
     entry->value = numbers.lookup(state.getResult());
+    entry->scratch = state.getScratch();
     program->accumulators.push_back(std::move(entry));
     return;
   }
@@ -166,6 +169,15 @@ void ProgramSerializer::addState(sched::StateOp state) {
   entry->parameter = state.getParameter()->str();
   entry->copies = state.getCopies();
   program->states.push_back(std::move(entry));
+}
+
+void ProgramSerializer::addBuffer(sched::BufferOp buffer) {
+  auto entry = std::make_unique<artifact::BufferT>();
+  entry->name = buffer.getName().str();
+  for (Value value : buffer.getValues())
+    entry->values.push_back(numbers.lookup(value));
+  entry->registered = buffer.getRegistered();
+  program->buffers.push_back(std::move(entry));
 }
 
 static std::unique_ptr<artifact::GuardT> toGuard(DictionaryAttr guard) {
@@ -254,6 +266,7 @@ LogicalResult ProgramSerializer::addStart(sched::StartOp start) {
   action.output = numberOf(outputs.front());
   llvm::append_range(action.more_inputs, llvm::map_range(inputs.drop_front(), numberOf));
   llvm::append_range(action.more_outputs, llvm::map_range(outputs.drop_front(), numberOf));
+  llvm::append_range(action.targets, llvm::map_range(start.getTargets(), numberOf));
   if (std::optional<uint64_t> dim = start.getDim())
     action.dim = static_cast<int32_t>(*dim);
   if (std::optional<uint64_t> dim = start.getFromDim())
@@ -298,6 +311,7 @@ LogicalResult ProgramSerializer::addStep(Operation &step) {
       .Case([&](sched::InputOp input) { return addInput(input), success(); })
       .Case([&](sched::OutputOp output) { return addOutput(output), success(); })
       .Case([&](sched::StateOp state) { return addState(state), success(); })
+      .Case([&](sched::BufferOp buffer) { return addBuffer(buffer), success(); })
       .Case([&](sched::SettingOp setting) { return addSetting(setting), success(); })
       .Case([&](sched::UpdateOp update) { return addUpdate(update), success(); })
       .Case([&](sched::GradientOp gradient) { return addGradient(gradient), success(); })
@@ -322,6 +336,9 @@ FailureOr<std::unique_ptr<artifact::ProgramT>> ProgramSerializer::serialize() {
     program->memory->peak = memory->getPeak();
     program->memory->states = memory->getStates();
     program->memory->accumulators = memory->getAccumulators();
+    program->memory->host_parameters = memory->getHostParameters();
+    program->memory->host_states = memory->getHostStates();
+    program->memory->host_peak = memory->getHostPeak();
   }
   if (std::optional<ArrayAttr> devices = op.getDevices())
     program->devices = toAxisTable(*devices);

@@ -195,6 +195,8 @@ BlockArgument OptimizerStep::addState(const Update &update, StringRef name, Type
       builder.getNamedAttr("plan.of", builder.getI64IntegerAttr(update.parameter.getArgNumber()))};
   if (copies)
     attributes.push_back(builder.getNamedAttr("plan.copies", builder.getUnitAttr()));
+  if (DataOp data = dataOf(update.parameter); data && data.getOffloadOptimizer())
+    attributes.push_back(builder.getNamedAttr(hostAttrName, builder.getUnitAttr()));
   return addArgument(heldType(update).clone(element), attributes);
 }
 

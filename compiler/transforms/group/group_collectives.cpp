@@ -7,6 +7,7 @@
 #include "compiler/transforms/group/data_collectives.h"
 #include "compiler/transforms/group/moves.h"
 #include "compiler/transforms/group/passes.h"
+#include "compiler/transforms/group/storage_order.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
@@ -29,10 +30,11 @@ using Key = std::tuple<void *, void *, void *, DataTraffic, int64_t>;
 
 class Grouping {
 public:
-  Grouping(func::FuncOp function, MeshOp mesh) : function(function), mesh(mesh), builder(function.getContext()) {}
+  Grouping(func::FuncOp function, MeshOp mesh, const StorageOrder &order)
+      : function(function), mesh(mesh), order(order), builder(function.getContext()) {}
 
   void run() {
-    for (const DataCollective &collective : findDataCollectives(function)) {
+    for (const DataCollective &collective : inOrder()) {
       block(collective);
       place(collective);
     }
@@ -42,6 +44,19 @@ public:
   }
 
 private:
+  /// What is gathered of storages as it lies there; the rest in the order of the program.
+  SmallVector<DataCollective> inOrder() const {
+    SmallVector<DataCollective> all = findDataCollectives(function);
+    auto isStored = [](const DataCollective &each) {
+      return each.isGather() && DataOp(dataOf(each.parameter)).getContiguousParameters();
+    };
+    auto *stored = std::stable_partition(all.begin(), all.end(), [&](const auto &each) { return !isStored(each); });
+    std::stable_sort(stored, all.end(), [&](const DataCollective &left, const DataCollective &right) {
+      return order.positionOf(left.parameter) < order.positionOf(right.parameter);
+    });
+    return all;
+  }
+
   /// True if the plan wants no pieces, or says nothing of pieces and the parameters are in no unit.
   static bool isAlone(const DataCollective &collective) {
     DataOp data = dataOf(collective.parameter);
@@ -88,13 +103,21 @@ private:
   void join(const Bucket &bucket) {
     auto number = builder.getI64IntegerAttr(count++);
     bool isGather = bucket.front().isGather();
-    Operation *place = isGather ? bucket.front().op : bucket.back().op;
     SmallVector<Operation *> members = llvm::map_to_vector(bucket, [](const DataCollective &each) { return each.op; });
+    Operation *place = isGather ? firstOf(members) : members.back();
     if (isGather)
       moveUp(members, place);
+    // The first one stands behind the others now.
+    if (isGather && DataOp(dataOf(bucket.front().parameter)).getContiguousParameters())
+      for (Operation *behind = place->getNextNode(); Operation *member : members)
+        member->moveBefore(behind);
     for (Operation *member : members)
       if (isGather || member == place || moveDown(member, place))
         member->setAttr("bucket", number);
+  }
+
+  static Operation *firstOf(ArrayRef<Operation *> ops) {
+    return *llvm::min_element(ops, [](Operation *left, Operation *right) { return left->isBeforeInBlock(right); });
   }
 
   struct Open {
@@ -104,6 +127,7 @@ private:
 
   func::FuncOp function;
   MeshOp mesh;
+  const StorageOrder &order;
   Builder builder;
   std::map<Key, Open> open;
   std::vector<Bucket> buckets;
@@ -113,9 +137,10 @@ private:
 struct GroupCollectivesPass : meshplan::impl::GroupCollectivesBase<GroupCollectivesPass> {
   void runOnOperation() final {
     MeshOp mesh = getMesh(getOperation());
+    StorageOrder order(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function->hasAttr("plan.single_rank"))
-        Grouping(function, mesh).run();
+        Grouping(function, mesh, order).run();
   }
 };
 

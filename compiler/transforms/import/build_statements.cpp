@@ -38,6 +38,8 @@ void StatementBuilder::build() {
   }
   for (const BoundOutput &output : bound.outputs)
     buildOutput(output);
+  if (bound.loss)
+    buildLossUnit(*bound.loss);
   if (bound.loss && bound.optimizer)
     buildTraining();
 }
@@ -194,6 +196,14 @@ void StatementBuilder::buildOutput(const BoundOutput &output) {
                    builder.getI64IntegerAttr(output.output), ShardingAttr::get(builder.getContext(), dims),
                    builder.getBoolAttr(true), toArray(builder, allAxes()), builder.getStringAttr(text), namesOf(names),
                    extentsOf(names));
+}
+
+/// Of a plan that does not train, too: its forward program has the loss that the plan defines.
+void StatementBuilder::buildLossUnit(const BoundLoss &loss) {
+  if (loss.unit == meshplan::LossUnit::Model)
+    return;
+  plan::LossUnit unit = loss.unit == meshplan::LossUnit::Token ? plan::LossUnit::token : plan::LossUnit::sequence;
+  NormalizeLossOp::create(builder, locate(loss.range), static_cast<int64_t>(loss.output), unit);
 }
 
 ShardingAttr StatementBuilder::layoutOf(const BoundLayout &layout, ArrayRef<int64_t> shape, StringRef what) {

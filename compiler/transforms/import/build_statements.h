@@ -49,6 +49,7 @@ private:
   void buildStyle(const BoundModule &module, const BoundStyle &style);
   void buildBorder(const BoundModule &module, const BoundBorder &border);
   void buildOutput(const BoundOutput &output);
+  void buildLossUnit(const BoundLoss &loss);
   llvm::SmallVector<plan::AxisRefAttr> governedAxes(const BoundModule &module, const BoundLayout &layout) const;
   llvm::SmallVector<plan::AxisRefAttr> allAxes() const;
   /// Names of listed dims and what they stand for, as attributes; null without any.

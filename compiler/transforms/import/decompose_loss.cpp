@@ -197,11 +197,8 @@ private:
     return isNarrow() ? make("aten.to.dtype").tensor("self", mean).type("dtype", element).build({}, element) : mean;
   }
 
-  /// 16 bits do not hold the number of tokens.
-  bool isNarrow() const { return element.getIntOrFloatBitWidth() < 32; }
-
-  /// The type in which elements are added up.
-  Type wide() const { return isNarrow() ? Float32Type::get(element.getContext()) : element; }
+  bool isNarrow() const { return wide() != element; }
+  Type wide() const { return sumTypeOf(element); }
 
   Value sumWide(Value values) const {
     CallBuilder builder = make("aten.sum.default");

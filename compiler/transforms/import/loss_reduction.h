@@ -15,6 +15,11 @@ inline LossReduction lossReductionOf(const CallView &call) {
   return static_cast<LossReduction>(call.getInt("reduction", static_cast<int64_t>(LossReduction::Mean)));
 }
 
+/// The type in which losses of this one are added up, and counted: 16 bits do not hold the number of tokens.
+inline mlir::Type sumTypeOf(mlir::Type element) {
+  return element.getIntOrFloatBitWidth() < 32 ? mlir::Float32Type::get(element.getContext()) : element;
+}
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_LOSS_REDUCTION_H

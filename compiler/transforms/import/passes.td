@@ -27,6 +27,38 @@ def KeepReference : Pass<"plan-keep-reference", "::mlir::ModuleOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def NormalizeLoss : Pass<"plan-normalize-loss", "::mlir::ModuleOp"> {
+  let summary = "take the mean of losses that the plan states";
+  let description = [{
+    `plan.normalize_loss` redefines an output of `forward` that is the loss of
+    class numbers, or sums and means of such: the call gives a loss for each
+    target, and the statement says of what their mean is taken. Runs before
+    `plan-keep-reference`, so that the reference has the same loss, and in
+    ordinary calls, which are differentiated and divided as any other.
+
+    ```mlir
+    plan.normalize_loss 0 per token
+    %loss = plan.call "aten.cross_entropy_loss.default"(%logits, %target) ...
+    // becomes
+    %losses = plan.call "aten.cross_entropy_loss.default"(%logits, %target) {reduction = 0, ...}
+    %total = plan.call "aten.sum.default"(%losses)
+    %counted = plan.call "aten.ne.Scalar"(%target) {other = -100}
+    %count = plan.call "aten.sum.default"(%counted) {dtype = f32}
+    %loss = plan.call "aten.div.Tensor"(%total, %count)
+    ```
+
+    `per sequence` takes both sums for each sample of the dim `batch`, divides
+    them, a count of 0 being 1, and takes the mean of the quotients. Targets
+    must be made of inputs with that dim by operators that could be divided by
+    samples. Weights of classes and smoothed labels are in the losses; they do
+    not change what counts. Of probabilities as targets each counts.
+
+    An error: a loss that is made by anything else, and targets whose samples
+    are not known.
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def RecognizeAttention : Pass<"plan-recognize-attention", "::mlir::func::FuncOp"> {
   let summary = "make attention that is written out one op";
   let description = [{

@@ -24,8 +24,8 @@ static bool isElementLoss(plan::CallOp call) {
 /// The mean or sum of losses. PyTorch rounds that of 16-bit losses once, so ranks may not round their addends.
 static Value reduce(Value losses, LossReduction reduction, plan::CallOp like) {
   Type element = cast<RankedTensorType>(losses.getType()).getElementType();
-  bool isNarrow = element.getIntOrFloatBitWidth() < 32;
-  Type wide = isNarrow ? Float32Type::get(element.getContext()) : element;
+  Type wide = sumTypeOf(element);
+  bool isNarrow = wide != element;
   CallBuilder builder(reduction == LossReduction::Mean ? "aten.mean.default" : "aten.sum.default", like);
   builder.tensor("self", losses);
   if (isNarrow)

@@ -35,11 +35,11 @@ static Value buildStep(OpBuilder &builder, ReshardOp reshard, Value input, const
     return AllToAllOp::create(builder, location, type, input, axes, cause, builder.getI64IntegerAttr(step.fromDim),
                               dim);
   case StepKind::allGather:
-    return AllGatherOp::create(builder, location, type, input, axes, cause, dim, bucket, blocking);
+    return AllGatherOp::create(builder, location, type, input, axes, cause, dim, bucket, blocking, Value());
   case StepKind::reduceScatter:
-    return ReduceScatterOp::create(builder, location, type, input, axes, cause, dim, bucket, blocking);
+    return ReduceScatterOp::create(builder, location, type, input, axes, cause, dim, bucket, blocking, Value());
   case StepKind::allReduce:
-    return AllReduceOp::create(builder, location, type, input, axes, cause, dim, bucket, blocking);
+    return AllReduceOp::create(builder, location, type, input, axes, cause, dim, bucket, blocking, Value());
   }
   llvm_unreachable("unknown step");
 }

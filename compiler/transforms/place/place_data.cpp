@@ -35,6 +35,10 @@ static LogicalResult checkFree(BlockArgument argument, DataOp data, ArrayRef<Axi
 
 static LogicalResult place(BlockArgument argument, MeshOp mesh) {
   DataOp data = dataOf(argument);
+  if (data && data.getOffloadParameters()) {
+    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    function.setArgAttr(argument.getArgNumber(), hostAttrName, UnitAttr::get(function.getContext()));
+  }
   if (!data || data.getShard() == DataStage::replicated)
     return success();
   AxisList axes = dividingAxes(toAxes(data.getAxes()), mesh);

@@ -1,17 +1,10 @@
 //===- style_text.cpp - what messages about styles name -------------------===//
 
 #include "compiler/transforms/place/style_text.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
-
-StringRef meshplan::parameterName(BlockArgument parameter) {
-  auto function = cast<func::FuncOp>(parameter.getOwner()->getParentOp());
-  auto names = function.getArgAttrOfType<ArrayAttr>(parameter.getArgNumber(), "plan.names");
-  return names && !names.empty() ? cast<StringAttr>(names[0]).getValue() : StringRef("parameter");
-}
 
 std::string meshplan::axisNames(ArrayRef<AxisRefAttr> axes) {
   std::string text;

@@ -8,9 +8,6 @@
 
 namespace meshplan {
 
-/// The first name that the model has for a parameter.
-llvm::StringRef parameterName(mlir::BlockArgument parameter);
-
 /// "tp x cp"
 std::string axisNames(llvm::ArrayRef<plan::AxisRefAttr> axes);
 

@@ -2,6 +2,8 @@
 
 #include "compiler/transforms/schedule/projection.h"
 #include "compiler/scheduling/machine.h"
+#include "compiler/sharding/calls/storages.h"
+#include "compiler/sharding/calls/transfers.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/reshard.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -33,11 +35,16 @@ unsigned CommunicatorTable::get(ArrayAttr axes, LayoutTable &layouts) {
   return entry->second;
 }
 
+static scheduling::Memory memoryOf(Value value) {
+  return plan::isOnHost(value) ? scheduling::Memory::host : scheduling::Memory::device;
+}
+
 namespace {
 class Projector {
 public:
   Projector(func::FuncOp function, LayoutTable &layouts, CommunicatorTable &communicators)
-      : function(function), layouts(layouts), communicators(communicators), registry(OpRegistry::get()) {}
+      : function(function), layouts(layouts), communicators(communicators), registry(OpRegistry::get()),
+        storages(function) {}
 
   FailureOr<ProjectedFunction> project();
 
@@ -47,11 +54,15 @@ private:
   void projectCall(plan::CallOp call);
   /// Collectives that are made in one piece.
   void projectCollectives(ArrayRef<Operation *> ops);
+  bool goesInPlace(ArrayRef<Operation *> ops) const;
+  bool landsInPlace(ArrayRef<Operation *> ops) const;
+  void addMoved(scheduling::Operation &operation, Operation *op, ArrayRef<Operation *> bucket);
   void projectSlice(plan::SliceOp op);
   LogicalResult checkType(Operation *op, Type type);
 
   Strides getStrides(Value value, unsigned rankClass);
   CallView viewOnRank(plan::CallOp call, unsigned rankClass);
+  int64_t durationOf(plan::CallOp call, const OpCost &cost, bool isNarrow) const;
   int64_t contiguousCopyBytes(Value value, unsigned rankClass);
   int64_t packedBytes(Operation &op, unsigned rankClass);
   int64_t sentBytes(Operation &op);
@@ -66,6 +77,7 @@ private:
   LayoutTable &layouts;
   CommunicatorTable &communicators;
   const OpRegistry &registry;
+  StorageMap storages;
   scheduling::Machine machine;
   DenseMap<Value, unsigned> bufferOf;
   /// Operations that read each storage.
@@ -117,8 +129,18 @@ CallView Projector::viewOnRank(plan::CallOp call, unsigned rankClass) {
   return view;
 }
 
+int64_t Projector::durationOf(plan::CallOp call, const OpCost &cost, bool isNarrow) const {
+  if (isTransfer(call))
+    return scheduling::transferTime(machine, cost.bytes / 2); // each byte is read here and written there
+  if (plan::isOnHost(call.getResult(0)))
+    return scheduling::hostTime(machine, cost.bytes);
+  return scheduling::computeTime(machine, cost.flops, cost.bytes, isNarrow);
+}
+
 void Projector::projectCall(plan::CallOp call) {
   scheduling::Operation &operation = addOperation(call.getOperation(), call.getTarget());
+  if (call.getNumResults() != 0)
+    operation.memory = memoryOf(call.getResult(0));
   const OpRecord *record = registry.lookup(call.getTarget());
   // A reshape may be a view on one rank and a copy on another, where it counts as a copy on both.
   bool aliases = !operation.consumed.empty();
@@ -127,8 +149,7 @@ void Projector::projectCall(plan::CallOp call) {
     CallView view = viewOnRank(call, rankClass);
     OpCost cost = costOf(view, record);
     operation.workspace.push_back(cost.workspaceBytes);
-    operation.duration =
-        std::max(operation.duration, scheduling::computeTime(machine, cost.flops, cost.bytes, isNarrow));
+    operation.duration = std::max(operation.duration, durationOf(call, cost, isNarrow));
     aliases &= cost.aliases;
     for (auto [index, value] : llvm::enumerate(call.getResults()))
       stridesOf[value].push_back(meshplan::stridesOf(view, record, index));
@@ -143,6 +164,7 @@ void Projector::projectCall(plan::CallOp call) {
       shared = operation.overwritten[index];
     buffer.bytes = shared ? ClassBytes(layouts.rankClasses(), 0) : layouts.get(value.getType()).bytes;
     buffer.viewOf = shared;
+    buffer.memory = operation.memory;
     operation.produced.push_back(addBuffer(value, std::move(buffer)));
   }
   waitForReaders(result.operations.size() - 1);
@@ -235,7 +257,45 @@ int64_t Projector::sentBytes(Operation &op) {
   return stepBytes(step, cast<RankedTensorType>(op.getOperand(0).getType()), plan::getMesh(&op));
 }
 
-/// What is made in one piece is packed into one buffer, and unpacked from another when all of it is there.
+/// What a collective of several tensors does not pack: what lies in one piece, in the order in which it is sent.
+bool Projector::goesInPlace(ArrayRef<Operation *> ops) const {
+  if (isa<plan::ReduceScatterOp>(ops.front()))
+    return false;
+  return storages.liesInOnePiece(llvm::map_to_vector(ops, [](Operation *op) { return op->getOperand(0); }));
+}
+
+/// True if what comes in is where it stays: tensor after tensor in one piece of targets.
+bool Projector::landsInPlace(ArrayRef<Operation *> ops) const {
+  if (!targetOf(ops.front()) || (ops.size() > 1 && isa<plan::AllGatherOp>(ops.front())))
+    return false;
+  return storages.liesInOnePiece(llvm::map_to_vector(ops, [](Operation *op) { return targetOf(op); }));
+}
+
+/// Adds the result of a collective, and for each rank class what moving it takes. What is made in one piece is packed
+/// into one buffer, and unpacked from another when all of it is there, unless it lies in one piece already.
+void Projector::addMoved(scheduling::Operation &operation, Operation *op, ArrayRef<Operation *> bucket) {
+  const ResolvedLayout input = layouts.get(op->getOperand(0).getType());
+  const ResolvedLayout output = layouts.get(op->getResult(0).getType());
+  Value target = targetOf(op);
+  bool isPacked = bucket.size() > 1, sends = !goesInPlace(bucket), receives = !landsInPlace(bucket);
+  for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
+    int64_t workspace = isPacked ? (sends ? input.bytes[rankClass] : 0) + (receives ? output.bytes[rankClass] : 0)
+                                 : stagingBytes(*op, input, output, rankClass) + packedBytes(*op, rankClass);
+    bool isLate = !target && (isPacked || landsInPieces(*op, output.local[rankClass]));
+    operation.workspace[rankClass] += workspace;
+    operation.lateResults[rankClass] += isLate ? output.bytes[rankClass] : 0;
+    // What was sent goes first; where it came in stays.
+    operation.earlyFreed[rankClass] += isLate ? workspace - output.bytes[rankClass] : 0;
+  }
+  Buffer buffer;
+  buffer.bytes = target ? ClassBytes(layouts.rankClasses(), 0) : output.bytes;
+  if (target) {
+    buffer.viewOf = bufferOf.lookup(target);
+    operation.overwritten.push_back(*buffer.viewOf);
+  }
+  operation.produced.push_back(addBuffer(op->getResult(0), std::move(buffer)));
+}
+
 void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   Operation &first = *ops.front();
   unsigned communicator = communicators.get(first.getAttrOfType<ArrayAttr>("axes"), layouts);
@@ -249,23 +309,9 @@ void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   operation.duration = scheduling::collectiveTime(machine, sent, scheduling::groupSpan(axes, layouts.axisSizes()));
   ClassBytes none(layouts.rankClasses(), 0);
   operation.workspace = operation.lateResults = operation.earlyFreed = none;
-  for (Operation *op : ops) {
-    const ResolvedLayout input = layouts.get(op->getOperand(0).getType());
-    const ResolvedLayout output = layouts.get(op->getResult(0).getType());
-    for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
-      bool isPacked = ops.size() > 1;
-      int64_t workspace = isPacked ? input.bytes[rankClass] + output.bytes[rankClass]
-                                   : stagingBytes(*op, input, output, rankClass) + packedBytes(*op, rankClass);
-      bool isLate = isPacked || landsInPieces(*op, output.local[rankClass]);
-      operation.workspace[rankClass] += workspace;
-      operation.lateResults[rankClass] += isLate ? output.bytes[rankClass] : 0;
-      // What was sent goes first; where it came in stays.
-      operation.earlyFreed[rankClass] += isLate ? workspace - output.bytes[rankClass] : 0;
-    }
-    Buffer buffer;
-    buffer.bytes = output.bytes;
-    operation.produced.push_back(addBuffer(op->getResult(0), std::move(buffer)));
-  }
+  for (Operation *op : ops)
+    addMoved(operation, op, ops);
+  waitForReaders(result.operations.size() - 1);
 }
 
 LogicalResult Projector::checkType(Operation *op, Type type) {
@@ -345,6 +391,7 @@ FailureOr<ProjectedFunction> Projector::project() {
     Buffer buffer;
     buffer.bytes = layouts.get(argument.getType()).bytes;
     buffer.permanent = true;
+    buffer.memory = memoryOf(argument);
     addBuffer(argument, std::move(buffer));
   }
   for (Operation &op : function.getBody().front())

@@ -32,6 +32,7 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
   return success();
 }
 
+/// What a program holds on the device from start to end.
 static int64_t heldBytes(sched::MemoryAttr memory) {
   return memory.getParameters() + memory.getConstants() + memory.getInputs() + memory.getStates() +
          memory.getAccumulators();
@@ -48,7 +49,8 @@ static void includePasses(ModuleOp module) {
     step.setMemoryAttr(sched::MemoryAttr::get(module.getContext(), all.getParameters(), all.getConstants(),
                                               all.getInputs(), std::max(all.getPeak(), own.getPeak() + besides),
                                               std::max(all.getLeast(), own.getLeast() + besides), all.getStates(),
-                                              all.getAccumulators()));
+                                              all.getAccumulators(), all.getHostParameters(), all.getHostStates(),
+                                              std::max(all.getHostPeak(), own.getHostPeak() + all.getHostStates())));
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include "compiler/transforms/schedule/write_program.h"
 #include "compiler/scheduling/memory_profile.h"
+#include "compiler/sharding/calls/carriers.h"
+#include "compiler/sharding/calls/storages.h"
 #include "compiler/sharding/op_record.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -46,11 +48,15 @@ private:
   void writeArguments();
   /// A state of the optimizer, or a number that the run gives.
   Value writeGiven(BlockArgument argument, StringAttr name);
+  /// Arguments that lie in one storage.
+  void writeBuffers();
   void writeConstants();
   void writeSteps(ArrayRef<Step> steps);
   void writeRun(Operation &op);
   /// Where the call of an optimizer begins, its gradient is whole and alive.
   void writeGradient(plan::CallOp call);
+  /// What the results of collectives take the place of.
+  SmallVector<Value> targetsOf(ArrayRef<Operation *> ops) const;
   void writeStart(unsigned index);
   void writeWait(unsigned index);
   void writeFrees(ArrayRef<Step> frees);
@@ -76,12 +82,18 @@ private:
 } // namespace
 
 sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) {
+  using scheduling::Memory;
   scheduling::MemoryProfile profile = scheduling::profileMemory(problem, solution);
-  int64_t parameters = 0, inputs = 0, states = 0, constants = 0, accumulators = 0;
+  scheduling::MemoryProfile host = scheduling::profileMemory(problem, solution, Memory::host);
+  int64_t parameters = 0, inputs = 0, states = 0, constants = 0, accumulators = 0, hostParameters = 0, hostStates = 0;
   for (unsigned rankClass = 0; rankClass < problem.rankClasses; ++rankClass) {
-    int64_t ownParameters = 0, ownInputs = 0, ownStates = 0, ownAccumulators = 0;
+    int64_t ownParameters = 0, ownInputs = 0, ownStates = 0, ownAccumulators = 0, ownHostStates = 0;
     for (unsigned index = 0; index < function.getNumArguments(); ++index) {
       StringRef kind = plan::argumentKind(function.getArgument(index));
+      if (problem.buffers[index].memory == Memory::host) {
+        ownHostStates += kind == "state" ? problem.buffers[index].bytes[rankClass] : 0;
+        continue;
+      }
       int64_t &own = kind == "state"                        ? ownStates
                      : kind == "accumulator"                ? ownAccumulators
                      : kind == "input" || kind == "setting" ? ownInputs
@@ -91,14 +103,17 @@ sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) 
     parameters = std::max(parameters, ownParameters);
     inputs = std::max(inputs, ownInputs);
     states = std::max(states, ownStates);
+    hostStates = std::max(hostStates, ownHostStates);
+    hostParameters = std::max(hostParameters, host.permanent[rankClass] - ownHostStates);
     accumulators = std::max(accumulators, ownAccumulators);
     constants =
         std::max(constants, profile.permanent[rankClass] - ownParameters - ownInputs - ownStates - ownAccumulators);
   }
   auto isSmaller = [](const scheduling::Peak &left, const scheduling::Peak &right) { return left.bytes < right.bytes; };
   auto [least, largest] = std::minmax_element(profile.peaks.begin(), profile.peaks.end(), isSmaller);
+  int64_t hostPeak = std::max_element(host.peaks.begin(), host.peaks.end(), isSmaller)->bytes;
   return sched::MemoryAttr::get(builder.getContext(), parameters, constants, inputs, largest->bytes, least->bytes,
-                                states, accumulators);
+                                states, accumulators, hostParameters, hostStates, hostPeak);
 }
 
 sched::TimeAttr ProgramWriter::timeOf() {
@@ -127,7 +142,7 @@ void ProgramWriter::writeArguments() {
     }
     auto trainable = function.getArgAttrOfType<BoolAttr>(index, "plan.trainable");
     auto parameter = sched::ParameterOp::create(builder, argument.getLoc(), typeOf(argument), names,
-                                                trainable && trainable.getValue());
+                                                trainable && trainable.getValue(), plan::isOnHost(argument));
     values.map(argument, parameter.getResult());
   }
 }
@@ -135,16 +150,24 @@ void ProgramWriter::writeArguments() {
 Value ProgramWriter::writeGiven(BlockArgument argument, StringAttr name) {
   unsigned index = argument.getArgNumber();
   if (plan::argumentKind(argument) == "accumulator")
-    return sched::StateOp::create(builder, argument.getLoc(), typeOf(argument), name, StringAttr(), UnitAttr());
+    return sched::StateOp::create(builder, argument.getLoc(), typeOf(argument), name, StringAttr(), UnitAttr(),
+                                  function.getArgAttrOfType<UnitAttr>(index, "plan.scratch"), UnitAttr());
   if (auto of = function.getArgAttrOfType<IntegerAttr>(index, "plan.of")) {
     auto owner = function.getArgAttrOfType<ArrayAttr>(of.getInt(), "plan.names");
     auto copies = function.getArgAttrOfType<UnitAttr>(index, "plan.copies");
     return sched::StateOp::create(builder, argument.getLoc(), typeOf(argument), name, cast<StringAttr>(owner[0]),
-                                  copies);
+                                  copies, UnitAttr(), plan::isOnHost(argument) ? builder.getUnitAttr() : UnitAttr());
   }
   return sched::SettingOp::create(builder, argument.getLoc(), typeOf(argument), name,
                                   function.getArgAttrOfType<FloatAttr>(index, "plan.value"),
                                   function.getArgAttrOfType<DictionaryAttr>(index, "plan.schedule"));
+}
+
+void ProgramWriter::writeBuffers() {
+  for (const Storage &storage : storagesOf(function))
+    sched::BufferOp::create(builder, function.getLoc(), builder.getStringAttr(storage.name),
+                            llvm::map_to_vector(storage.arguments, [&](Value each) { return values.lookup(each); }),
+                            storage.isRegistered ? builder.getUnitAttr() : UnitAttr());
 }
 
 void ProgramWriter::writeConstants() {
@@ -162,12 +185,11 @@ void ProgramWriter::writeGradient(plan::CallOp call) {
   if (!gradient || !parameter || !record || !llvm::is_contained(record->overwrites, "parameter"))
     return;
   // The rank may change a part of the parameter, or a copy.
-  Value changed = call.getOperand(*parameter);
-  if (auto slice = changed.getDefiningOp<plan::SliceOp>())
-    changed = slice.getInput();
-  if (auto argument = dyn_cast<BlockArgument>(changed))
-    if (auto of = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "plan.of"))
-      changed = function.getArgument(of.getInt());
+  BlockArgument changed = argumentBehind(call.getOperand(*parameter));
+  if (!changed)
+    return;
+  if (auto of = function.getArgAttrOfType<IntegerAttr>(changed.getArgNumber(), "plan.of"))
+    changed = function.getArgument(of.getInt());
   Value owner = values.lookup(changed);
   if (owner.getDefiningOp<sched::ParameterOp>())
     sched::GradientOp::create(builder, call.getLoc(), values.lookup(call.getOperand(*gradient)), owner);
@@ -191,7 +213,7 @@ void ProgramWriter::writeRun(Operation &op) {
   auto written = sched::ComputeOp::create(
       builder, op.getLoc(), types, call.getTargetAttr(), operands, toSchedArguments(call.getArgs()),
       overwritten.empty() ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(overwritten), call.getModuleAttr(),
-      compute);
+      compute, plan::isOnHost(call.getResult(0)) ? builder.getUnitAttr() : UnitAttr());
   values.map(call.getResults(), written.getResults());
 }
 
@@ -205,6 +227,14 @@ static sched::CollectiveKind kindOf(Operation &op) {
   return isa<plan::AllToAllOp>(op) ? sched::CollectiveKind::all_to_all : sched::CollectiveKind::permute;
 }
 
+SmallVector<Value> ProgramWriter::targetsOf(ArrayRef<Operation *> ops) const {
+  SmallVector<Value> targets;
+  for (Operation *op : ops)
+    if (Value target = targetOf(op))
+      targets.push_back(values.lookup(target));
+  return targets;
+}
+
 void ProgramWriter::writeStart(unsigned index) {
   ArrayRef<Operation *> ops = projection.operations[index];
   Operation &op = *ops.front();
@@ -216,11 +246,11 @@ void ProgramWriter::writeStart(unsigned index) {
   auto dim = op.getAttrOfType<IntegerAttr>(isa<plan::AllToAllOp>(op) ? "to_dim" : "dim");
   const scheduling::Operation &operation = problem.operations[index];
   auto communicator = FlatSymbolRefAttr::get(builder.getContext(), problem.communicators[*operation.communicator].name);
-  tokens[index] = sched::StartOp::create(builder, op.getLoc(), token,
-                                         sched::CollectiveKindAttr::get(builder.getContext(), kindOf(op)), inputs, dim,
-                                         op.getAttrOfType<IntegerAttr>("from_dim"), communicator,
-                                         stream(operation.stream), builder.getI64IntegerAttr(sequence++),
-                                         op.getAttrOfType<StringAttr>("cause"), op.getAttrOfType<StringAttr>("module"));
+  tokens[index] = sched::StartOp::create(
+      builder, op.getLoc(), token, sched::CollectiveKindAttr::get(builder.getContext(), kindOf(op)), inputs, dim,
+      op.getAttrOfType<IntegerAttr>("from_dim"), communicator, stream(operation.stream),
+      builder.getI64IntegerAttr(sequence++), op.getAttrOfType<StringAttr>("cause"),
+      op.getAttrOfType<StringAttr>("module"), targetsOf(ops));
 }
 
 void ProgramWriter::writeWait(unsigned index) {
@@ -286,6 +316,7 @@ void ProgramWriter::write(const scheduling::Solution &solution) {
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&program.getBody());
   writeArguments();
+  writeBuffers();
   writeConstants();
   writeSteps(solution.steps);
   writeOutputs();

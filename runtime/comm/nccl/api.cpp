@@ -16,8 +16,13 @@ public:
       note(dlerror());
   }
 
-  template <typename Function> void take(Function &function, const char *symbol) {
+  /// Null where the library has no such function.
+  template <typename Function> void takeIfThere(Function &function, const char *symbol) {
     function = handle ? reinterpret_cast<Function>(dlsym(handle, symbol)) : nullptr;
+  }
+
+  template <typename Function> void take(Function &function, const char *symbol) {
+    takeIfThere(function, symbol);
     if (handle && !function)
       note(std::string("it has no function ") + symbol);
   }
@@ -77,6 +82,10 @@ Status openAll(NcclApi &api) {
   library.take(api.recv, "ncclRecv");
   library.take(api.getErrorString, "ncclGetErrorString");
   library.take(api.getLastError, "ncclGetLastError");
+  library.takeIfThere(api.memAlloc, "ncclMemAlloc");
+  library.takeIfThere(api.memFree, "ncclMemFree");
+  library.takeIfThere(api.commRegister, "ncclCommRegister");
+  library.takeIfThere(api.commDeregister, "ncclCommDeregister");
   return library.status();
 }
 

@@ -53,6 +53,14 @@ struct NcclApi {
   decltype(&::ncclRecv) recv;
   decltype(&::ncclGetErrorString) getErrorString;
   decltype(&::ncclGetLastError) getLastError;
+
+  // Since NCCL 2.19; null in an older one.
+  ncclResult_t (*memAlloc)(void **, size_t);
+  ncclResult_t (*memFree)(void *);
+  ncclResult_t (*commRegister)(ncclComm_t, void *, size_t, void **);
+  ncclResult_t (*commDeregister)(ncclComm_t, void *);
+
+  bool registersBuffers() const { return memAlloc && memFree && commRegister && commDeregister; }
 };
 
 /// The functions of the installed libraries, which stay open. `unsupported` when one of them is not there.

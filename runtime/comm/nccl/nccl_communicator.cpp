@@ -57,6 +57,32 @@ Status NcclCommunicator::connect(World &host, Group &hosts) {
   return abortedFailure(what, {}, host.failure());
 }
 
+namespace {
+class NcclRegistration final : public Registration {
+public:
+  NcclRegistration(NcclCommunicator &communicator, void *registered)
+      : communicator(communicator), registered(registered) {}
+  ~NcclRegistration() override { communicator.deregister(registered); }
+
+private:
+  NcclCommunicator &communicator;
+  void *registered;
+};
+} // namespace
+
+Expected<std::unique_ptr<Registration>> NcclCommunicator::registerBuffer(void *buffer, int64_t bytes) {
+  void *registered = nullptr;
+  ncclResult_t code = api.commRegister(handle, buffer, static_cast<size_t>(bytes), &registered);
+  if (Status status = ncclStatus(api, code, handle); !status.ok())
+    return status.withContext("registering " + std::to_string(bytes) + " bytes with '" + ownName + "'");
+  return std::unique_ptr<Registration>(std::make_unique<NcclRegistration>(*this, registered));
+}
+
+void NcclCommunicator::deregister(void *registered) {
+  if (handle)
+    (void)api.commDeregister(handle, registered);
+}
+
 Status NcclCommunicator::asyncStatus() {
   ncclResult_t state = ncclSuccess;
   MESHPLAN_RETURN_IF_ERROR(ncclStatus(api, api.commGetAsyncError(handle, &state), handle));

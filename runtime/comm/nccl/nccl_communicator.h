@@ -35,6 +35,12 @@ public:
   /// What NCCL has noticed by itself; a peer that has gone, for example.
   Status asyncStatus();
 
+  /// See Group::registerBuffer.
+  Expected<std::unique_ptr<Registration>> registerBuffer(void *buffer, int64_t bytes);
+
+  /// The registration ends; nothing is left to do where the communicator has ended.
+  void deregister(void *registered);
+
   /// Takes the handle away, which somebody else is to destroy or abort.
   ncclComm_t release() { return std::exchange(handle, nullptr); }
 

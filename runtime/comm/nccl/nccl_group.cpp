@@ -40,6 +40,13 @@ Status NcclPending::wait(std::chrono::milliseconds limit) {
 
 } // namespace
 
+Expected<std::unique_ptr<Registration>> NcclGroup::registerBuffer(void *buffer, int64_t bytes) {
+  auto registration = communicator.registerBuffer(buffer, bytes);
+  if (!registration)
+    return world.fail(registration.status().withContext("rank " + std::to_string(ranks()[index()])));
+  return registration;
+}
+
 Expected<Pending> NcclGroup::start(Collective collective) {
   // The hosts can do that, and NCCL has none.
   if (collective.kind == CollectiveKind::barrier)

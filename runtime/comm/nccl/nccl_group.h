@@ -16,6 +16,8 @@ public:
 
   bool reduces(DType dtype, Reduction reduction) const override { return checkReduction(dtype, reduction).ok(); }
 
+  Expected<std::unique_ptr<Registration>> registerBuffer(void *buffer, int64_t bytes) override;
+
 private:
   Expected<Pending> start(Collective collective) override;
 

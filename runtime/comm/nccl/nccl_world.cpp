@@ -90,6 +90,17 @@ Expected<std::unique_ptr<Group>> NcclWorld::makeGroup(std::vector<int64_t> ranks
   return std::unique_ptr<Group>(std::make_unique<NcclGroup>(*this, *member.communicator, std::move(hosts)));
 }
 
+Expected<std::shared_ptr<void>> NcclWorld::allocateBuffer(int64_t bytes) {
+  const std::string what = "rank " + std::to_string(rank()) + ": a buffer of " + std::to_string(bytes) + " bytes";
+  if (!api.registersBuffers())
+    return Status(StatusCode::unsupported,
+                  what + ": this NCCL registers no buffers; help: install 2.19 or newer, or remove 'register buffers'");
+  void *memory = nullptr;
+  if (Status status = ncclStatus(api, api.memAlloc(&memory, static_cast<size_t>(bytes))); !status.ok())
+    return status.withContext(what);
+  return std::shared_ptr<void>(memory, [release = api.memFree](void *own) { (void)release(own); });
+}
+
 Status NcclWorld::start(const std::shared_ptr<Flight> &flight, const Collective &collective) {
   if (Status cause = failure(); !cause.ok()) {
     abortCommunicators();

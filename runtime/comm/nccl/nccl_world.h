@@ -25,6 +25,8 @@ public:
   void abort(Status cause) override;
   using World::synchronize;
   Status synchronize(std::chrono::milliseconds limit) override;
+  bool registersBuffers() const override { return api.registersBuffers(); }
+  Expected<std::shared_ptr<void>> allocateBuffer(int64_t bytes) override;
 
   // For groups and their collectives.
 

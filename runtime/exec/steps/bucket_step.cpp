@@ -16,6 +16,7 @@ namespace {
 /// One of the tensors.
 struct Member {
   int input, output;
+  int target; ///< in whose place the output is, or -1
   std::vector<int64_t> outputShape;
   /// The run of each rank of the group, as elements of the tensor that is not cut: the output of a gather, the input of
   /// a reduce-scatter. Of an all-reduce one run for all.
@@ -31,6 +32,7 @@ public:
 
   Status run(std::span<Tensor> values) override;
   Status finish(std::span<Tensor> values) override;
+  int64_t packedBytes() const override { return packed; }
   std::string name() const override {
     return std::string(kindName(action().kind())) + " " + std::to_string(action().sequence());
   }
@@ -38,7 +40,9 @@ public:
 private:
   struct Flight {
     Tensor outgoing, incoming;
-    Pending pending; // last: it goes first, while its buffers still exist
+    std::vector<Tensor> targets;
+    bool isInPlace = false; ///< `incoming` is what the targets have
+    Pending pending;        // last: it goes first, while its buffers still exist
   };
 
   const artifact::Start &action() const { return *instruction.action_as_Start(); }
@@ -51,11 +55,15 @@ private:
   int64_t sentCount() const { return gathers() ? counts[group.index()] : total; }
   int64_t receivedCount() const { return scatters() ? counts[group.index()] : total; }
 
-  Expected<Flight> takeOff(std::span<const Tensor> values) const;
-  Expected<Tensor> pack(std::span<const Tensor> values, DType dtype) const;
+  Expected<Flight> takeOff(std::span<const Tensor> values);
+  Expected<Tensor> gatherInputs(std::span<const Tensor> values);
+  Expected<Tensor> pack(std::span<const Tensor> inputs, DType dtype);
+  Status chooseIncoming(Flight &next, DType dtype) const;
   Expected<Pending> start();
-  Status land(std::span<Tensor> values, const Flight &landing) const;
-  Status unpack(std::span<Tensor> values, const Tensor &incoming) const;
+  Status land(std::span<Tensor> values, const Flight &landing);
+  Expected<Tensor> outputOf(size_t index, const Flight &landing) const;
+  Status unpack(std::span<Tensor> values, const Flight &landing);
+  Status copy(const Tensor &from, int64_t source, const Tensor &into, int64_t target, int64_t count);
 
   RankView view;
   const artifact::Instruction &instruction;
@@ -63,6 +71,7 @@ private:
   Group &group;
   std::vector<int64_t> counts;
   int64_t total;
+  int64_t packed = 0; // bytes
   CollectiveLabel label;
   Flight flight;
 };
@@ -91,29 +100,61 @@ Status BucketStep::finish(std::span<Tensor> values) {
   return land(values, landing).withContext(instructionContext(view, name(), instruction));
 }
 
-Expected<BucketStep::Flight> BucketStep::takeOff(std::span<const Tensor> values) const {
+Expected<BucketStep::Flight> BucketStep::takeOff(std::span<const Tensor> values) {
   Flight next;
-  const Tensor &first = values[members.front().input];
-  MESHPLAN_ASSIGN_OR_RETURN(next.outgoing, members.size() == 1 ? flatten(first) : pack(values, first.dtype()));
-  int64_t received = receivedCount();
-  MESHPLAN_ASSIGN_OR_RETURN(next.incoming, allocateTensor({&received, 1}, first.dtype()));
+  DType dtype = values[members.front().input].dtype();
+  for (const Member &member : members)
+    if (member.target >= 0)
+      next.targets.push_back(values[member.target]);
+  MESHPLAN_ASSIGN_OR_RETURN(next.outgoing, gatherInputs(values));
+  MESHPLAN_RETURN_IF_ERROR(chooseIncoming(next, dtype));
   return next;
 }
 
-Expected<Tensor> BucketStep::pack(std::span<const Tensor> values, DType dtype) const {
-  int64_t sent = sentCount(), begin = 0;
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor packed, allocateTensor({&sent, 1}, dtype));
-  std::vector<Tensor> inputs(members.size());
-  for (size_t i = 0; i < members.size(); ++i) {
-    MESHPLAN_ASSIGN_OR_RETURN(inputs[i], flatten(values[members[i].input]));
+/// What is sent, as one tensor.
+Expected<Tensor> BucketStep::gatherInputs(std::span<const Tensor> values) {
+  std::vector<Tensor> inputs;
+  for (const Member &member : members) {
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor input, flatten(values[member.input]));
+    inputs.push_back(std::move(input));
   }
+  if (members.size() == 1)
+    return inputs.front();
+  Tensor piece;
+  if (!scatters()) {
+    MESHPLAN_ASSIGN_OR_RETURN(piece, joined(inputs));
+  }
+  return piece.defined() ? std::move(piece) : pack(inputs, inputs.front().dtype());
+}
+
+Expected<Tensor> BucketStep::pack(std::span<const Tensor> inputs, DType dtype) {
+  int64_t sent = sentCount(), begin = 0;
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor together, allocateTensor({&sent, 1}, dtype));
   for (size_t rank = 0; rank < (scatters() ? counts.size() : 1); ++rank)
     for (size_t i = 0; i < members.size(); ++i) {
       Range run = scatters() ? members[i].runs[rank] : Range{0, inputs[i].elementCount()};
-      MESHPLAN_RETURN_IF_ERROR(copyRun(inputs[i], run.offset, packed, begin, run.size));
+      MESHPLAN_RETURN_IF_ERROR(copy(inputs[i], run.offset, together, begin, run.size));
       begin += run.size;
     }
-  return packed;
+  return together;
+}
+
+/// The targets where they are what comes in, else a new tensor.
+Status BucketStep::chooseIncoming(Flight &next, DType dtype) const {
+  if (!next.targets.empty() && (members.size() == 1 || !gathers())) {
+    MESHPLAN_ASSIGN_OR_RETURN(next.incoming, joined(next.targets));
+  }
+  next.isInPlace = next.incoming.defined();
+  if (next.isInPlace)
+    return Status();
+  int64_t received = receivedCount();
+  MESHPLAN_ASSIGN_OR_RETURN(next.incoming, allocateTensor({&received, 1}, dtype));
+  return Status();
+}
+
+Status BucketStep::copy(const Tensor &from, int64_t source, const Tensor &into, int64_t target, int64_t count) {
+  packed += count * dtypeSize(from.dtype());
+  return copyRun(from, source, into, target, count);
 }
 
 Expected<Pending> BucketStep::start() {
@@ -127,23 +168,35 @@ Expected<Pending> BucketStep::start() {
   return group.startAllReduce(input, output, total, dtype, reductionOf(action().reduction()), label);
 }
 
-Status BucketStep::land(std::span<Tensor> values, const Flight &landing) const {
-  if (members.size() > 1)
-    return unpack(values, landing.incoming);
-  MESHPLAN_ASSIGN_OR_RETURN(values[members.front().output], reshape(landing.incoming, members.front().outputShape));
-  return Status();
+Status BucketStep::land(std::span<Tensor> values, const Flight &landing) {
+  if (landing.isInPlace || (members.size() == 1 && landing.targets.empty())) {
+    for (size_t i = 0; i < members.size(); ++i) {
+      MESHPLAN_ASSIGN_OR_RETURN(values[members[i].output], outputOf(i, landing));
+    }
+    return Status();
+  }
+  return unpack(values, landing);
 }
 
-Status BucketStep::unpack(std::span<Tensor> values, const Tensor &incoming) const {
-  for (const Member &member : members) {
-    MESHPLAN_ASSIGN_OR_RETURN(values[member.output], allocateTensor(member.outputShape, incoming.dtype()));
+/// An output that needs no copy, or in which there is room for one.
+Expected<Tensor> BucketStep::outputOf(size_t index, const Flight &landing) const {
+  if (!landing.targets.empty())
+    return landing.targets[index];
+  const Member &member = members[index];
+  return members.size() == 1 ? reshape(landing.incoming, member.outputShape)
+                             : allocateTensor(member.outputShape, landing.incoming.dtype());
+}
+
+Status BucketStep::unpack(std::span<Tensor> values, const Flight &landing) {
+  for (size_t i = 0; i < members.size(); ++i) {
+    MESHPLAN_ASSIGN_OR_RETURN(values[members[i].output], outputOf(i, landing));
   }
   int64_t begin = 0;
   for (size_t rank = 0; rank < (gathers() ? counts.size() : 1); ++rank)
     for (const Member &member : members) {
       MESHPLAN_ASSIGN_OR_RETURN(Tensor output, flatten(values[member.output]));
       Range run = gathers() ? member.runs[rank] : Range{0, output.elementCount()};
-      MESHPLAN_RETURN_IF_ERROR(copyRun(incoming, begin, output, run.offset, run.size));
+      MESHPLAN_RETURN_IF_ERROR(copy(landing.incoming, begin, output, run.offset, run.size));
       begin += run.size;
     }
   return Status();
@@ -162,7 +215,7 @@ bool makeUp(std::span<const Range> runs, Range whole) {
 
 Expected<Member> memberOf(const RankView &view, const artifact::Start &start, int input, int output,
                           std::span<const int64_t> group) {
-  Member member{input, output, view.shape(output), {}};
+  Member member{input, output, -1, view.shape(output), {}};
   if (start.kind() == artifact::CollectiveKind::all_reduce) {
     member.runs.push_back({0, view.run(input).size});
     return member;
@@ -189,6 +242,8 @@ Expected<std::unique_ptr<StartStep>> meshplan::prepareBucket(const RankView &vie
   std::vector<Member> members;
   Status status = forEachMoved(action, [&](int32_t input, int32_t output) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(Member member, memberOf(view, action, input, output, group.ranks()));
+    if (hasTargets(action))
+      member.target = action.targets()->Get(static_cast<flatbuffers::uoffset_t>(members.size()));
     members.push_back(std::move(member));
     return Status();
   });

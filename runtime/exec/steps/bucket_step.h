@@ -3,7 +3,8 @@
 // A gather of flat tensors, a reduce-scatter that makes some, or an all-reduce,
 // of one tensor or of several in one piece. What one rank sends lies tensor
 // after tensor, what ranks send rank after rank. A single tensor is its own
-// buffer; several are packed before and unpacked after.
+// buffer; several are packed before and unpacked after, unless they lie in one
+// piece already, and so do the targets that they land in.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,6 +5,7 @@
 #include "runtime/base/names.h"
 #include "runtime/exec/arguments.h"
 #include "runtime/exec/prepare.h"
+#include "runtime/tensor/memory.h"
 
 #include <algorithm>
 
@@ -23,8 +24,10 @@ public:
   ComputeStep(const RankView &view, const artifact::Instruction &instruction)
       : view(view), instruction(instruction), isTimed(dependsOnMicrobatch(action())) {
     for (int value : *action().outputs())
-      if (value >= 0)
+      if (value >= 0) {
         results.push_back({value, view.shape(value), view.dtype(value)});
+        isOnHost |= view.isOnHost(value);
+      }
   }
 
   /// Looks up the operator and binds its arguments for this microbatch.
@@ -41,6 +44,7 @@ public:
   Status begin(int64_t microbatch) override { return isTimed ? prepare(microbatch) : Status(); }
 
   Status run(std::span<Tensor> values) override {
+    HostScope host(isOnHost);
     if (Status status = call->run(values); !status.ok())
       return status.withContext(context(values));
     for (const ExpectedResult &result : results)
@@ -76,7 +80,7 @@ private:
 
   RankView view;
   const artifact::Instruction &instruction;
-  bool isTimed;
+  bool isTimed, isOnHost = false;
   std::unique_ptr<OperatorCall> call;
   std::vector<ExpectedResult> results;
 };

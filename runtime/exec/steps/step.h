@@ -20,6 +20,10 @@ public:
   /// names the rank and says where the instruction comes from.
   virtual Status run(std::span<Tensor> values) = 0;
 
+  /// Bytes that it has copied to put tensors into one piece before they are moved, and to take them apart behind, since
+  /// it was prepared.
+  virtual int64_t packedBytes() const { return 0; }
+
   /// "aten.mm.default", "wait all-reduce 3": for traces.
   virtual std::string name() const = 0;
 };

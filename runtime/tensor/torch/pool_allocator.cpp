@@ -27,9 +27,18 @@ struct BlockHeader {
 constexpr size_t headerBytes = 64;
 static_assert(sizeof(BlockHeader) <= headerBytes);
 
-std::shared_ptr<MemoryPool> &poolOfThread() {
-  thread_local std::shared_ptr<MemoryPool> pool;
-  return pool;
+RankPools &poolsOfThread() {
+  thread_local RankPools pools;
+  return pools;
+}
+
+bool &isHostOfThread() {
+  thread_local bool isHost = false;
+  return isHost;
+}
+
+const std::shared_ptr<MemoryPool> &poolOfThread() {
+  return isHostOfThread() ? poolsOfThread().host : poolsOfThread().device;
 }
 
 void freeBlock(void *elements) {
@@ -77,8 +86,13 @@ void meshplan::installPoolAllocator() {
   std::call_once(once, [] { c10::SetCPUAllocator(new PoolAllocator, /*priority=*/1); });
 }
 
-PoolScope::PoolScope(std::shared_ptr<MemoryPool> pool) : outer(std::move(poolOfThread())) {
-  poolOfThread() = std::move(pool);
-}
+PoolScope::PoolScope(std::shared_ptr<MemoryPool> device, std::shared_ptr<MemoryPool> host)
+    : outer(std::exchange(poolsOfThread(), {std::move(device), std::move(host)})) {}
 
-PoolScope::~PoolScope() { poolOfThread() = std::move(outer); }
+PoolScope::~PoolScope() { poolsOfThread() = std::move(outer); }
+
+HostScope::HostScope(bool isOnHost) : outerIsHost(isHostOfThread()) { isHostOfThread() |= isOnHost; }
+
+HostScope::~HostScope() { isHostOfThread() = outerIsHost; }
+
+bool meshplan::inHostScope() { return isHostOfThread(); }

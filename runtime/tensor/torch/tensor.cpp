@@ -3,6 +3,7 @@
 #include "runtime/tensor/tensor.h"
 
 #include "runtime/base/names.h"
+#include "runtime/tensor/memory.h"
 #include "runtime/tensor/torch/access.h"
 #include "runtime/tensor/torch/device.h"
 #include "runtime/tensor/torch/dtype.h"
@@ -45,6 +46,8 @@ std::byte *Tensor::data() const {
 }
 
 Expected<Tensor> meshplan::allocateTensor(std::span<const int64_t> shape, DType dtype) {
+  if (inHostScope())
+    return allocateHostTensor(shape, dtype);
   return guarded([&]() -> Expected<Tensor> {
     auto options = at::TensorOptions(scalarTypeOf(dtype)).device(torchDevice(deviceOfThread()));
     return wrap(at::empty(at::IntArrayRef(shape.data(), shape.size()), options));
@@ -85,6 +88,31 @@ Expected<Tensor> meshplan::narrow(const Tensor &tensor, int64_t dim, int64_t off
 Expected<Tensor> meshplan::reshape(const Tensor &tensor, std::span<const int64_t> shape) {
   return guarded(
       [&]() -> Expected<Tensor> { return wrap(unwrap(tensor).view(at::IntArrayRef(shape.data(), shape.size()))); });
+}
+
+Expected<Tensor> meshplan::joined(std::span<const Tensor> tensors) {
+  return guarded([&]() -> Expected<Tensor> {
+    const at::Tensor &first = unwrap(tensors.front());
+    int64_t count = 0;
+    for (const Tensor &tensor : tensors) {
+      const at::Tensor &next = unwrap(tensor);
+      bool follows = next.is_contiguous() && next.is_alias_of(first) && next.scalar_type() == first.scalar_type() &&
+                     next.storage_offset() == first.storage_offset() + count;
+      if (!follows)
+        return Tensor();
+      count += next.numel();
+    }
+    return wrap(first.as_strided({count}, {1}));
+  });
+}
+
+Expected<Tensor> meshplan::tensorOver(std::shared_ptr<void> memory, std::span<const int64_t> shape, DType dtype) {
+  return guarded([&]() -> Expected<Tensor> {
+    auto options = at::TensorOptions(scalarTypeOf(dtype)).device(torchDevice(deviceOfThread()));
+    void *begin = memory.get();
+    auto keep = [memory = std::move(memory)](void *) mutable { memory.reset(); };
+    return wrap(at::from_blob(begin, at::IntArrayRef(shape.data(), shape.size()), std::move(keep), options));
+  });
 }
 
 Expected<Tensor> meshplan::concatenate(std::span<const Tensor> tensors, int64_t dim) {

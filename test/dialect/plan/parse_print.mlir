@@ -9,8 +9,14 @@ plan.style "mlp.up" colwise [#plan.axis<"tp">] as "colwise tp"
 plan.style "norm" sequence [#plan.axis<"tp">] as "sequence tp dim 2" {dim = 2 : i64}
 // CHECK: plan.loss 3{{$}}
 plan.loss 3
+// CHECK: plan.normalize_loss 3 per token{{$}}
+plan.normalize_loss 3 per token
+// CHECK: plan.normalize_loss 0 per sequence{{$}}
+plan.normalize_loss 0 per sequence
 // CHECK: plan.data parameters over [#plan.axis<"dp">] bucket 65536 prefetch 2 as "data dp" {overlap_gradients}
 plan.data parameters over [#plan.axis<"dp">] bucket 65536 prefetch 2 as "data dp" {overlap_gradients}
+// CHECK: plan.data gradients over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_gradients, contiguous_parameters, register_buffers}
+plan.data gradients over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_gradients, contiguous_parameters, register_buffers}
 // CHECK: plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp"{{$}}
 plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp"
 // CHECK: plan.precision {gather = bf16, master = f32, reduce = f32, state = f16, storage = f64}
@@ -82,6 +88,9 @@ func.func @flat(%0: tensor<8x8xf32, #plan.sharding<[{"tp"}, {}], flat = {"dp"}>>
   // CHECK: plan.all_gather %{{.*}} [#plan.axis<"dp">] bucket 3 blocking because "data dp" :
   %3 = plan.all_gather %0 [#plan.axis<"dp">] bucket 3 blocking because "data dp"
       : tensor<8x8xf32, #plan.sharding<[{"tp"}, {}], flat = {"dp"}>> -> tensor<8x8xf32, #plan.sharding<[{"tp"}, {}]>>
+  // CHECK: plan.all_reduce %{{.*}} [#plan.axis<"tp">] :{{.*}} into %[[A:.*]] : tensor<
+  %in_place = plan.all_reduce %1 [#plan.axis<"tp">]
+      : tensor<8x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}, flat = {"dp"}>> -> tensor<8x8xf32, #plan.sharding<[{}, {}], flat = {"dp"}>> into %1 : tensor<8x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}, flat = {"dp"}>>
   // CHECK: plan.all_reduce %{{.*}} [#plan.axis<"tp">] bucket 0 :
   %4 = plan.all_reduce %1 [#plan.axis<"tp">] bucket 0
       : tensor<8x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}, flat = {"dp"}>> -> tensor<8x8xf32, #plan.sharding<[{}, {}], flat = {"dp"}>>

@@ -846,6 +846,41 @@ func.func @r7(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>>) {
 
 // -----
 
+// R8: what is added up whole may take the place of its addends
+plan.mesh [#plan.mesh_axis<"a" = 2>]
+func.func @r8(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>>, %y: tensor<8xf32, #plan.sharding<[{"a"}]>>) {
+  %0 = plan.all_reduce %x [#plan.axis<"a">] : tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>> -> tensor<8xf32, #plan.sharding<[{}]>>
+      into %x : tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>>
+  // expected-error @below {{'plan.all_reduce' op puts a result of type 'tensor<8xf32, #plan.sharding<[{}]>>' into 'tensor<8xf32, #plan.sharding<[{"a"}]>>'}}
+  %1 = plan.all_reduce %x [#plan.axis<"a">] : tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>> -> tensor<8xf32, #plan.sharding<[{}]>>
+      into %y : tensor<8xf32, #plan.sharding<[{"a"}]>>
+  return
+}
+
+// -----
+
+// R8: a gather
+plan.mesh [#plan.mesh_axis<"a" = 2>]
+func.func @r8(%x: tensor<8xf32, #plan.sharding<[{"a"}]>>, %y: tensor<4xf32, #plan.sharding<[{}]>>) {
+  // expected-error @below {{'plan.all_gather' op puts a result of type 'tensor<8xf32, #plan.sharding<[{}]>>' into 'tensor<4xf32, #plan.sharding<[{}]>>'}}
+  %0 = plan.all_gather %x [#plan.axis<"a">] dim 0 : tensor<8xf32, #plan.sharding<[{"a"}]>> -> tensor<8xf32, #plan.sharding<[{}]>>
+      into %y : tensor<4xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+// R8: a reduce-scatter
+plan.mesh [#plan.mesh_axis<"a" = 2>]
+func.func @r8(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>>, %y: tensor<8xf32, #plan.sharding<[{}]>>) {
+  // expected-error @below {{'plan.reduce_scatter' op puts a result of type 'tensor<8xf32, #plan.sharding<[{}], flat = {"a"}>>' into 'tensor<8xf32, #plan.sharding<[{}]>>'}}
+  %0 = plan.reduce_scatter %x [#plan.axis<"a">] : tensor<8xf32, #plan.sharding<[{}], partial = sum {"a"}>> -> tensor<8xf32, #plan.sharding<[{}], flat = {"a"}>>
+      into %y : tensor<8xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
 // M5: a data statement
 // expected-error @below {{'plan.data' op names axes, but the module has no mesh}}
 plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp"
@@ -871,3 +906,11 @@ plan.data gradients over [#plan.axis<"dp">] prefetch 1 as "data dp"
 plan.mesh [#plan.mesh_axis<"dp" = 2>]
 // expected-error @below {{'plan.data' op gathers parameters ahead, but they are not divided}}
 plan.data optimizer over [#plan.axis<"dp">] prefetch 1 as "data dp"
+
+// -----
+
+// M9
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_gradients, register_buffers}
+// expected-error @below {{'plan.data' op registers buffers, but nothing lies in one}}
+plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {register_buffers}

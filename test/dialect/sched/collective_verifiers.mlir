@@ -541,3 +541,140 @@ sched.program @step {
   // expected-error@+1 {{has type '!sched.tensor<[12], f32, partial = sum {0:(1)6}>', the parameter '!sched.tensor<[12], f32>'}}
   sched.gradient %x of %w : <[12], f32, partial = sum {0:(1)6}> of <[12], f32>
 }
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @forward {
+  // O10
+  // expected-error@+1 {{holds nothing}}
+  "sched.buffer"() {name = "none"} : () -> ()
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32>
+  // O11
+  // expected-error@+1 {{holds what is no parameter and no accumulator}}
+  sched.buffer "inputs" %x : !sched.tensor<[12], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @forward {
+  %w = sched.parameter ["w"] : <[12], f32>
+  %m = sched.state "w.momentum_buffer" of "w" : <[12], f32>
+  // O11
+  // expected-error@+1 {{holds what is no parameter and no accumulator}}
+  sched.buffer "states" %w, %m : !sched.tensor<[12], f32>, !sched.tensor<[12], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @forward {
+  %w = sched.parameter ["w"] : <[12], f32>
+  %v = sched.parameter ["v"] : <[12], f64>
+  // O12
+  // expected-error@+1 {{holds '!sched.tensor<[12], f64>' beside '!sched.tensor<[12], f32>'}}
+  sched.buffer "parameters" %w, %v : !sched.tensor<[12], f32>, !sched.tensor<[12], f64>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @forward {
+  %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
+  %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
+  // C7
+  // expected-error@+1 {{puts 2 tensors into 1}}
+  %t = sched.start all_reduce %a, %b over @tp on @communication sequence 0
+    : !sched.tensor<[12], f32, partial = sum {0:(1)6}>, !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32>, <[12], f32>>
+      into %a : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+  %r:2 = sched.wait %t on @compute : !sched.token<<[12], f32>, <[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @forward {
+  %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
+  %b = sched.state "b" : <[6], f32>
+  // C7
+  // expected-error@+1 {{puts a tensor of type '!sched.tensor<[12], f32>' into '!sched.tensor<[6], f32>'}}
+  %t = sched.start all_reduce %a over @tp on @communication sequence 0
+    : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32>> into %b : !sched.tensor<[6], f32>
+  %r = sched.wait %t on @compute : !sched.token<<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  %m = sched.state "w.momentum_buffer" of "w" host : <[12], f32>
+  %g = sched.input "g" : <[12], f32>
+  // O13
+  // expected-error@+1 {{runs on the device and overwrites operand 0, which lies on the host}}
+  %n = sched.compute "meshplan.accumulate"(%m, %g) {self = #sched.operand<0>, addend = #sched.operand<1>} overwrites [0] on @compute
+    : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  %m = sched.state "w.momentum_buffer" of "w" host : <[12], f32>
+  %g = sched.input "g" : <[12], f32>
+  %n = sched.compute "aten.neg.default"(%g) {self = #sched.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  // O14
+  // expected-error@+1 {{gives a value on the device to one on the host}}
+  sched.update %n to %m : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @forward {
+  %w = sched.parameter ["w"] host : <[12 over {0:(1)6}], f32>
+  // C8
+  // expected-error@+1 {{takes operand 0 from the host}}
+  %t = sched.start all_gather %w dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %r = sched.wait %t on @compute : !sched.token<<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @forward {
+  %w = sched.parameter ["w"] host : <[12], f32>
+  // C8
+  // expected-error@+1 {{takes operand 0 from the host}}
+  %p = sched.slice %w on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+}

@@ -92,6 +92,37 @@ sched.program @flat {
   sched.free %y#0 on @compute : !sched.tensor<[24 over {1:(1)6}, 8], f32>
 }
 
+// CHECK: sched.program @buffers {
+sched.program @buffers {
+  // CHECK: %[[A:.*]] = sched.state "a.gradient" scratch : <[8], f32, partial = sum {0:(1)2}>
+  %a = sched.state "a.gradient" scratch : <[8], f32, partial = sum {0:(1)2}>
+  // CHECK: %[[B:.*]] = sched.state "sum" : <[4], f32, partial = sum {0:(1)2}>
+  %b = sched.state "sum" : <[4], f32, partial = sum {0:(1)2}>
+  // CHECK: sched.buffer "gradients" %[[A]], %[[B]] registered : !sched.tensor<[8], f32, partial = sum {0:(1)2}>, !sched.tensor<[4], f32, partial = sum {0:(1)2}>
+  sched.buffer "gradients" %a, %b registered : !sched.tensor<[8], f32, partial = sum {0:(1)2}>, !sched.tensor<[4], f32, partial = sum {0:(1)2}>
+  // CHECK: %[[T:.*]] = sched.start all_reduce %[[A]], %[[B]] over @tp on @communication sequence 0 :
+  // CHECK-SAME: -> <<[8], f32>, <[4], f32>> into %[[A]], %[[B]] : !sched.tensor<[8], f32, partial = sum {0:(1)2}>, !sched.tensor<[4], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %a, %b over @tp on @communication sequence 0
+    : !sched.tensor<[8], f32, partial = sum {0:(1)2}>, !sched.tensor<[4], f32, partial = sum {0:(1)2}> -> <<[8], f32>, <[4], f32>>
+      into %a, %b : !sched.tensor<[8], f32, partial = sum {0:(1)2}>, !sched.tensor<[4], f32, partial = sum {0:(1)2}>
+  %r:2 = sched.wait %t on @compute : !sched.token<<[8], f32>, <[4], f32>>
+  sched.output "a" %r#0 : <[8], f32>
+  sched.output "b" %r#1 : <[4], f32>
+}
+
 // CHECK: sched.program @reference devices [#sched.mesh_axis<"rank" = 1>] {
 sched.program @reference devices [#sched.mesh_axis<"rank" = 1>] {
+}
+
+// CHECK: sched.program @host memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, host_parameters = 6, host_states = 7, host_peak = 13> {
+sched.program @host memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, host_parameters = 6, host_states = 7, host_peak = 13> {
+  // CHECK: %[[W:.*]] = sched.parameter ["w"] trainable host : <[8], f32>
+  %w = sched.parameter ["w"] trainable host : <[8], f32>
+  // CHECK: sched.state "w.master" of "w" copies host : <[8], f32>
+  %m = sched.state "w.master" of "w" copies host : <[8], f32>
+  // CHECK: %[[C:.*]] = sched.compute "meshplan.to_device"(%[[W]]) {self = #sched.operand<0>} on @compute :
+  %c = sched.compute "meshplan.to_device"(%w) {self = #sched.operand<0>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  // CHECK: sched.compute "meshplan.to_host"(%[[C]]) {self = #sched.operand<0>} on @compute host :
+  %h = sched.compute "meshplan.to_host"(%c) {self = #sched.operand<0>} on @compute host : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  sched.free %c, %h on @compute : !sched.tensor<[8], f32>, !sched.tensor<[8], f32>
 }

@@ -342,3 +342,54 @@ sched.program @step {
   // expected-error@+1 {{is a second loss}}
   sched.output "b" %x loss : <[], f32>
 }
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @step {
+  %w = sched.parameter ["w"] : <[12], f32>
+  %v = sched.parameter ["v"] : <[12], f32>
+  // expected-note@+1 {{the other one is here}}
+  sched.buffer "first" %w, %v : !sched.tensor<[12], f32>, !sched.tensor<[12], f32>
+  // P8
+  // expected-error@+1 {{holds what a buffer holds already}}
+  sched.buffer "second" %v : !sched.tensor<[12], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @step {
+  %a = sched.state "a" scratch : <[12], f32, partial = sum {0:(1)6}>
+  // expected-note@+1 {{overwritten here}}
+  %t = sched.start all_reduce %a over @tp on @communication sequence 0
+    : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32>> into %a : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+  // L6: a collective overwrites its target
+  // expected-error@+1 {{reads a value that was overwritten}}
+  %b = sched.compute "aten.neg.default"(%a) {self = #sched.operand<0>} on @compute
+    : (!sched.tensor<[12], f32, partial = sum {0:(1)6}>) -> !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+  %r = sched.wait %t on @compute : !sched.token<<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @step {
+  %a = sched.state "a" scratch : <[12], f32, partial = sum {0:(1)6}>
+  %b = sched.state "b" scratch : <[12], f32, partial = sum {0:(1)6}>
+  // expected-note@+1 {{started here}}
+  %t = sched.start all_reduce %a over @tp on @communication sequence 0
+    : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32>>
+  // L7: what another collective reads is no target
+  // expected-error@+1 {{overwrites the input of a collective that is not waited for}}
+  %u = sched.start all_reduce %b over @tp on @communication sequence 1
+    : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32>> into %a : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+  %r = sched.wait %t on @compute : !sched.token<<[12], f32>>
+  %s = sched.wait %u on @compute : !sched.token<<[12], f32>>
+}

@@ -135,7 +135,62 @@ ncclResult_t destroy(ncclComm_t handle) {
   return ncclSuccess;
 }
 
+/// Buffers for registration, and the communicators that know them.
+struct Buffers {
+  std::mutex mutex;
+  std::map<void *, size_t> sizes;
+  std::map<void *, std::pair<ncclComm_t, void *>> known; // by handle
+  int64_t handles = 0;
+};
+
+Buffers &buffers() {
+  static Buffers instance;
+  return instance;
+}
+
+ncclResult_t allocate(void **memory, size_t size) {
+  std::lock_guard lock(buffers().mutex);
+  *memory = ::operator new(size);
+  buffers().sizes[*memory] = size;
+  return ncclSuccess;
+}
+
+/// A buffer that a communicator knows is still in use.
+ncclResult_t release(void *memory) {
+  std::lock_guard lock(buffers().mutex);
+  bool isKnown = std::ranges::any_of(buffers().known, [&](const auto &each) { return each.second.second == memory; });
+  if (isKnown || buffers().sizes.erase(memory) == 0)
+    return ncclInvalidUsage;
+  ::operator delete(memory);
+  return ncclSuccess;
+}
+
+ncclResult_t registerBuffer(ncclComm_t communicator, void *memory, size_t size, void **handle) {
+  std::lock_guard lock(buffers().mutex);
+  auto found = buffers().sizes.find(memory);
+  if (found == buffers().sizes.end() || found->second < size)
+    return ncclInvalidArgument;
+  *handle = reinterpret_cast<void *>(++buffers().handles);
+  buffers().known[*handle] = {communicator, memory};
+  return ncclSuccess;
+}
+
+ncclResult_t deregisterBuffer(ncclComm_t communicator, void *handle) {
+  std::lock_guard lock(buffers().mutex);
+  auto found = buffers().known.find(handle);
+  if (found == buffers().known.end() || found->second.first != communicator)
+    return ncclInvalidArgument;
+  buffers().known.erase(found);
+  return ncclSuccess;
+}
+
 } // namespace
+
+FakeBuffers meshplan::fakeBuffers() {
+  std::lock_guard lock(buffers().mutex);
+  return {static_cast<int64_t>(buffers().sizes.size()), static_cast<int64_t>(buffers().known.size()),
+          buffers().handles};
+}
 
 NcclApi meshplan::fakeNccl() {
   using Kind = FakeCall::Kind;
@@ -186,6 +241,10 @@ NcclApi meshplan::fakeNccl() {
   api.getErrorString = [](ncclResult_t code) -> const char * {
     return code == ncclRemoteError ? "remote process exited" : code == ncclInvalidUsage ? "invalid usage" : "error";
   };
+  api.memAlloc = allocate;
+  api.memFree = release;
+  api.commRegister = registerBuffer;
+  api.commDeregister = deregisterBuffer;
   api.getLastError = [](ncclComm_t) -> const char * { return ""; };
   return api;
 }

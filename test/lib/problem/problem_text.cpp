@@ -113,7 +113,7 @@ void Reader::readCommunicator() {
   result.problem.communicators.push_back(communicator);
 }
 
-/// buffer NAME BYTES... (`permanent` | `kept` | `view` BUFFER)*
+/// buffer NAME BYTES... (`permanent` | `kept` | `host` | `view` BUFFER)*
 void Reader::readBuffer() {
   StringRef name = next();
   Buffer buffer;
@@ -124,6 +124,8 @@ void Reader::readBuffer() {
       buffer.permanent = true;
     else if (takeWord("kept"))
       buffer.kept = true;
+    else if (takeWord("host"))
+      buffer.memory = Memory::host;
     else if (takeWord("view"))
       buffer.viewOf = nextIndex(buffers);
     else
@@ -135,7 +137,7 @@ void Reader::readBuffer() {
 
 /// operation NAME `on` STREAM (`over` COMMUNICATOR | `duration` N | `reads` BUFFER* | `writes` BUFFER* |
 ///                             `workspace` BYTES* | `late` BYTES* | `freed` BYTES* | `after` OPERATION* |
-///                             `overwrites` BUFFER*)*
+///                             `overwrites` BUFFER* | `host`)*
 void Reader::readOperation() {
   StringRef name = next();
   Operation operation;
@@ -162,6 +164,8 @@ void Reader::readOperation() {
       nextIndices(buffers, operation.overwritten);
     else if (takeWord("after"))
       nextIndices(operations, operation.after);
+    else if (takeWord("host"))
+      operation.memory = Memory::host;
     else
       problem = ("unexpected '" + words[position] + "'").str();
   }

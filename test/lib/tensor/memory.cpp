@@ -9,13 +9,18 @@
 
 using namespace meshplan;
 
-static std::shared_ptr<MemoryPool> &poolOfThread() {
-  thread_local std::shared_ptr<MemoryPool> pool;
-  return pool;
+static RankPools &poolsOfThread() {
+  thread_local RankPools pools;
+  return pools;
+}
+
+static bool &isHostOfThread() {
+  thread_local bool isHost = false;
+  return isHost;
 }
 
 std::shared_ptr<std::byte> meshplan::allocateMemory(size_t bytes) {
-  std::shared_ptr<MemoryPool> pool = poolOfThread();
+  std::shared_ptr<MemoryPool> pool = inHostScope() ? poolsOfThread().host : poolsOfThread().device;
   if (!pool || bytes == 0)
     return {new std::byte[bytes], std::default_delete<std::byte[]>()};
   MemoryPool::Block block = pool->allocate(bytes);
@@ -24,9 +29,16 @@ std::shared_ptr<std::byte> meshplan::allocateMemory(size_t bytes) {
 
 void meshplan::installPoolAllocator() {}
 
-PoolScope::PoolScope(std::shared_ptr<MemoryPool> pool) : outer(std::exchange(poolOfThread(), std::move(pool))) {}
+PoolScope::PoolScope(std::shared_ptr<MemoryPool> device, std::shared_ptr<MemoryPool> host)
+    : outer(std::exchange(poolsOfThread(), {std::move(device), std::move(host)})) {}
 
-PoolScope::~PoolScope() { poolOfThread() = std::move(outer); }
+PoolScope::~PoolScope() { poolsOfThread() = std::move(outer); }
+
+HostScope::HostScope(bool isOnHost) : outerIsHost(isHostOfThread()) { isHostOfThread() |= isOnHost; }
+
+HostScope::~HostScope() { isHostOfThread() = outerIsHost; }
+
+bool meshplan::inHostScope() { return isHostOfThread(); }
 
 struct ComputeScope::Guards {};
 

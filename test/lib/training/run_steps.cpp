@@ -13,7 +13,6 @@
 #include "runtime/tensor/memory.h"
 
 #include <algorithm>
-#include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 
@@ -43,9 +42,26 @@ struct Files {
   std::vector<std::unique_ptr<Feed>> inputs;
 };
 
+/// In one write, so that lines of ranks do not mix. The host has numbers where the plan leaves something there.
+void printMemory(int64_t rank, const artifact::Memory *planned, int64_t peak, int64_t hostPeak,
+                 const ResidentBytes &held, int64_t packed) {
+  std::string line = "rank " + std::to_string(rank);
+  auto add = [&](const char *what, int64_t metered, int64_t expected) {
+    line += std::string(what) + std::to_string(metered) + " planned " + std::to_string(expected);
+  };
+  add(": peak ", peak, planned ? planned->peak() : 0);
+  if (planned && planned->host_peak() > 0) {
+    add(" host ", hostPeak, planned->host_peak());
+    add(" parameters ", held.hostParameters, planned->host_parameters());
+    add(" states ", held.hostStates, planned->host_states());
+  }
+  line += " packed " + std::to_string(packed);
+  std::printf("%s\n", line.c_str());
+}
+
 Status trainRank(const Artifact &artifact, const artifact::Program &program, const Files &files, World &world) {
-  auto pool = std::make_shared<MemoryPool>();
-  PoolScope pooled(pool);
+  auto pool = std::make_shared<MemoryPool>(), host = std::make_shared<MemoryPool>();
+  PoolScope pooled(pool, host);
   ComputeScope compute(1, Device());
   MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner training, ProgramRunner::create(artifact, program, world));
   MESHPLAN_ASSIGN_OR_RETURN(SharedOutput output,
@@ -60,11 +76,10 @@ Status trainRank(const Artifact &artifact, const artifact::Program &program, con
       std::printf("%s\n", training.describeOutcome().c_str());
     MESHPLAN_RETURN_IF_ERROR(training.executor().writeOutputs(output.writer(), "step" + std::to_string(step) + "."));
   }
-  int64_t trained = pool->peak();
+  int64_t trained = pool->peak(), hostTrained = host->peak();
   MESHPLAN_RETURN_IF_ERROR(training.executor().writeHeld(output.writer()));
-  int64_t planned = program.memory() ? program.memory()->peak() : 0;
-  std::printf("rank %" PRId64 ": peak %" PRId64 " planned %" PRId64 "\n", static_cast<int64_t>(world.rank()), trained,
-              planned);
+  printMemory(world.rank(), program.memory(), trained, hostTrained, training.executor().residentBytes(),
+              training.packedBytes());
   return output.commit();
 }
 

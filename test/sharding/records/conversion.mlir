@@ -51,6 +51,18 @@ func.func @to_copy(%0: tensor<4x6xi1>) -> tensor<4x6xi64> {
   return %r : tensor<4x6xi64>
 }
 
+func.func @transfer_to_host(%0: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "meshplan.to_host"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @transfer_to_device(%0: tensor<4x1x6xbf16>) -> tensor<4x1x6xbf16> {
+  %r = plan.call "meshplan.to_device"(%0) {self = #plan.operand<0>}
+    : (tensor<4x1x6xbf16>) -> tensor<4x1x6xbf16>
+  return %r : tensor<4x1x6xbf16>
+}
+
 func.func @clone(%0: tensor<4x1x6xf32>) -> tensor<4x1x6xf32> {
   %r = plan.call "aten.clone.default"(%0) {self = #plan.operand<0>}
     : (tensor<4x1x6xf32>) -> tensor<4x1x6xf32>

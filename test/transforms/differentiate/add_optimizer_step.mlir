@@ -284,3 +284,25 @@ func.func @step(%w: tensor<4xf32, #plan.sharding<[{}]>> {plan.data = 0 : i64, pl
   %m0 = plan.match %g to %w : tensor<4xf32>, tensor<4xf32, #plan.sharding<[{}]>> -> tensor<4xf32>
   return %m0 : tensor<4xf32>
 }
+
+// -----
+
+// All that the optimizer keeps for the first parameter lies on the host.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients, offload_optimizer}
+plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
+plan.precision {master = f32}
+plan.optimizer "sgd" groups [{lr = 0.5 : f64, momentum = 0.9 : f64}]
+// CHECK: func.func @step(
+// CHECK-SAME: plan.copies, plan.host, plan.kind = "state", plan.names = ["w.master"]
+// CHECK-SAME: {plan.copies, plan.kind = "state", plan.names = ["b.master"]
+// CHECK-SAME: {plan.host, plan.kind = "state", plan.names = ["w.momentum_buffer"]
+// CHECK-SAME: {plan.kind = "state", plan.names = ["b.momentum_buffer"]
+func.func @step(%w: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["w"], plan.data = 0},
+                %b: tensor<4xbf16, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.names = ["b"], plan.data = 1})
+    -> (tensor<4xbf16> {plan.gradient_of = 0 : i64}, tensor<4xbf16> {plan.gradient_of = 1 : i64}) {
+  %g = plan.call "aten.full.default"() {size = [4], fill_value = 1.0 : f64} : () -> tensor<4xbf16>
+  %m0 = plan.match %g to %w : tensor<4xbf16>, tensor<4xbf16, #plan.sharding<[{}]>> -> tensor<4xbf16>
+  %m1 = plan.match %g to %b : tensor<4xbf16>, tensor<4xbf16, #plan.sharding<[{}]>> -> tensor<4xbf16>
+  return %m0, %m1 : tensor<4xbf16>, tensor<4xbf16>
+}

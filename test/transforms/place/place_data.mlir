@@ -49,3 +49,20 @@ func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 plan.data replicated over [#plan.axis<"tp">] prefetch 0 as "data tp"
 func.func @forward(%0: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {plan.data = 0, plan.names = ["w"]}) { return }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {offload_parameters, offload_optimizer}
+plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {offload_optimizer}
+// Parameters of the first statement lie on the host.
+// CHECK-LABEL: func.func @offloaded(
+// CHECK-SAME: %arg0: tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.data = 0 : i64, plan.host}
+// CHECK-SAME: %arg1: tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.data = 1 : i64}
+// CHECK-SAME: %arg2: tensor<8xf32, #plan.sharding<[{}]>>)
+func.func @offloaded(%0: tensor<8xf32, #plan.sharding<[{}]>> {plan.data = 0}, %1: tensor<8xf32, #plan.sharding<[{}]>> {plan.data = 1},
+                   %2: tensor<8xf32, #plan.sharding<[{}]>>) { return }
+
+// CHECK-LABEL: func.func @alone(
+// CHECK-SAME: %arg0: tensor<8xf32> {plan.data = 0 : i64}
+func.func @alone(%0: tensor<8xf32> {plan.data = 0}) attributes {plan.single_rank} { return }

@@ -80,3 +80,76 @@ func.func @scatters(%a: !addend {plan.kind = "input", plan.names = ["a"]}, %b: !
   %1 = plan.reduce_scatter %b [#plan.axis<"dp">] bucket 0 : !addend -> !flat
   return %0, %1 : !flat, !flat
 }
+
+// -----
+
+// What lies in one storage is sent as it is: only what comes in, 64 bytes, lies beside the two whole tensors.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+!flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+// CHECK: sched.program @stored memory <parameters = 32, constants = 0, inputs = 32, peak = 192, least = 192>
+// CHECK-NEXT: %[[B:.*]] = sched.parameter ["b"]
+// CHECK-NEXT: %[[A:.*]] = sched.parameter ["a"]
+// CHECK: sched.buffer "parameters" %[[A]], %[[B]] registered :
+// CHECK: sched.start all_gather %[[A]], %[[B]] over @dp
+func.func @stored(%b: !flat {plan.kind = "parameter", plan.names = ["b"], plan.storage = {name = "parameters", position = 1 : i64, registered}},
+                  %a: !flat {plan.kind = "parameter", plan.names = ["a"], plan.storage = {name = "parameters", position = 0 : i64, registered}},
+                  %x: !whole {plan.kind = "input", plan.names = ["x"]}) -> (!whole {plan.name = "y"}) {
+  %0 = plan.all_gather %a [#plan.axis<"dp">] bucket 7 : !flat -> !whole
+  %1 = plan.all_gather %b [#plan.axis<"dp">] bucket 7 : !flat -> !whole
+  %2 = plan.call "aten.mul.Tensor"(%x, %0) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %3 = plan.call "aten.mul.Tensor"(%2, %1) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  return %3 : !whole
+}
+
+// -----
+
+// Two sums in place take nothing beside their 64 bytes; what they are of goes when it is copied there.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+!addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
+// CHECK: sched.program @sums memory <parameters = 0, constants = 0, inputs = 32, peak = 128, least = 128, accumulators = 64>
+// CHECK: %[[A:.*]] = sched.state "a.gradient" scratch
+// CHECK: %[[B:.*]] = sched.state "b.gradient" scratch
+// CHECK: sched.buffer "gradients" %[[A]], %[[B]] :
+func.func @sums(%x: !whole {plan.kind = "input", plan.names = ["x"]},
+                %a: !addend {plan.kind = "accumulator", plan.names = ["a.gradient"], plan.scratch, plan.storage = {name = "gradients", position = 0 : i64}},
+                %b: !addend {plan.kind = "accumulator", plan.names = ["b.gradient"], plan.scratch, plan.storage = {name = "gradients", position = 1 : i64}})
+    -> (!whole {plan.name = "a"}, !whole {plan.name = "b"}) {
+  // CHECK: %[[GA:.*]] = sched.compute "aten.neg.default"
+  // CHECK-NEXT: %[[PA:.*]] = sched.compute "meshplan.assign"(%[[A]], %[[GA]]) {{.*}} overwrites [0]
+  // CHECK-NEXT: sched.free %[[GA]]
+  // CHECK: %[[PB:.*]] = sched.compute "meshplan.assign"(%[[B]],
+  // CHECK: sched.start all_reduce %[[PA]], %[[PB]] over @dp {{.*}} into %[[PA]], %[[PB]] :
+  // CHECK-NEXT: sched.wait
+  %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (!whole) -> !addend
+  %1 = plan.call "meshplan.assign"(%a, %0) {self = #plan.operand<0>, source = #plan.operand<1>} : (!addend, !addend) -> !addend
+  %2 = plan.call "aten.exp.default"(%x) {self = #plan.operand<0>} : (!whole) -> !addend
+  %3 = plan.call "meshplan.assign"(%b, %2) {self = #plan.operand<0>, source = #plan.operand<1>} : (!addend, !addend) -> !addend
+  %4 = plan.all_reduce %1 [#plan.axis<"dp">] bucket 0 : !addend -> !whole into %1 : !addend
+  %5 = plan.all_reduce %3 [#plan.axis<"dp">] bucket 0 : !addend -> !whole into %3 : !addend
+  return %4, %5 : !whole, !whole
+}
+
+// -----
+
+// A reduce-scatter packs what it sends, 64 bytes, and lands in place; a gather of new parameters lands in pieces of 64,
+// and puts them where the old ones are.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+!flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+!addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
+// CHECK: sched.program @lands memory <parameters = 64, constants = 0, inputs = 64, peak = 224, least = 224, accumulators = 32>
+func.func @lands(%v: !whole {plan.kind = "parameter", plan.names = ["v"]}, %w: !whole {plan.kind = "parameter", plan.names = ["w"]},
+                 %x: !addend {plan.kind = "input", plan.names = ["x"]}, %y: !addend {plan.kind = "input", plan.names = ["y"]},
+                 %a: !flat {plan.kind = "accumulator", plan.names = ["a.gradient"], plan.scratch, plan.storage = {name = "gradients", position = 0 : i64}},
+                 %b: !flat {plan.kind = "accumulator", plan.names = ["b.gradient"], plan.scratch, plan.storage = {name = "gradients", position = 1 : i64}})
+    -> (!whole {plan.updates = 0 : i64}, !whole {plan.updates = 1 : i64}) {
+  // CHECK: sched.start reduce_scatter {{.*}} into %[[A:.*]], %[[B:.*]] :
+  // CHECK: sched.start all_gather {{.*}} into %[[V:.*]], %[[W:.*]] :
+  %0 = plan.reduce_scatter %x [#plan.axis<"dp">] bucket 0 : !addend -> !flat into %a : !flat
+  %1 = plan.reduce_scatter %y [#plan.axis<"dp">] bucket 0 : !addend -> !flat into %b : !flat
+  %2 = plan.all_gather %0 [#plan.axis<"dp">] bucket 1 : !flat -> !whole into %v : !whole
+  %3 = plan.all_gather %1 [#plan.axis<"dp">] bucket 1 : !flat -> !whole into %w : !whole
+  return %2, %3 : !whole, !whole
+}

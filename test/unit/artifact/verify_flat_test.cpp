@@ -193,6 +193,80 @@ const WrongSchedule flatCases[] = {
 
 INSTANTIATE_TEST_SUITE_P(Flat, VerifyFlatCase, testing::ValuesIn(flatCases), nameOfCase);
 
+/// Accumulators as large as what the scatter makes, in one buffer, and the scatter into them.
+ScheduleT buildTargets() {
+  ScheduleT s = buildFlat();
+  artifact::ProgramT &program = forwardOf(s);
+  auto buffer = std::make_unique<artifact::BufferT>();
+  buffer->name = "gradients";
+  for (const char *name : {"a", "b"}) {
+    auto accumulator = std::make_unique<artifact::AccumulatorT>();
+    accumulator->name = name;
+    accumulator->value = add(s, at(s, total), at(s, total).flat_axes);
+    buffer->values.push_back(accumulator->value);
+    program.accumulators.push_back(std::move(accumulator));
+  }
+  startAt(s, startScatter).targets = buffer->values;
+  program.buffers.push_back(std::move(buffer));
+  return s;
+}
+
+constexpr int firstTarget = otherTotal + 1, secondTarget = otherTotal + 2;
+
+TEST(VerifyTargets, AcceptsWhatFits) {
+  EXPECT_EQ(verificationError(buildTargets()), "");
+  ScheduleT s = buildTargets();
+  auto update = std::make_unique<artifact::UpdateT>();
+  update->value = update->target = firstTarget;
+  forwardOf(s).updates.push_back(std::move(update));
+  EXPECT_EQ(verificationError(s), "") << "an accumulator may be overwritten in the end";
+}
+
+class VerifyTargetsCase : public testing::TestWithParam<WrongSchedule> {};
+
+TEST_P(VerifyTargetsCase, IsRefused) {
+  ScheduleT schedule = buildTargets();
+  GetParam().change(schedule);
+  EXPECT_EQ(verificationError(schedule), std::string("programs[0]: ") + GetParam().message);
+}
+
+const WrongSchedule targetCases[] = {
+    {"Unnamed", [](ScheduleT &s) { forwardOf(s).buffers[0]->name = ""; }, "buffers[0]: no name"},
+    {"Empty", [](ScheduleT &s) { forwardOf(s).buffers[0]->values.clear(); }, "buffers[0]: no values"},
+    {"OfAnInput", [](ScheduleT &s) { forwardOf(s).buffers[0]->values[1] = input; },
+     "buffers[0]: values[1]: value 2 is no parameter and no accumulator, or lies in a buffer already"},
+    {"OfNoValue", [](ScheduleT &s) { forwardOf(s).buffers[0]->values[1] = 99; },
+     "buffers[0]: values[1]: value 99 is no parameter and no accumulator, or lies in a buffer already"},
+    {"TwiceInABuffer", [](ScheduleT &s) { forwardOf(s).buffers[0]->values[1] = firstTarget; },
+     "buffers[0]: values[1]: value 15 is no parameter and no accumulator, or lies in a buffer already"},
+    {"OfSeveralDTypes", [](ScheduleT &s) { at(s, secondTarget).dtype = artifact::DType::f64; },
+     "buffers[0]: values[1]: value 16 has another dtype than the first"},
+    {"LargerThanTheAddressSpace",
+     [](ScheduleT &s) {
+       for (int value : {firstTarget, secondTarget})
+         at(s, value).dims[0]->extent = int64_t(1) << 57;
+     },
+     "buffers[0]: values[1]: value 16 makes the buffer larger than the address space"},
+    {"FewerTargets", [](ScheduleT &s) { startAt(s, startScatter).targets.pop_back(); },
+     "instructions[13]: 1 targets of 2 outputs"},
+    {"NoTarget", [](ScheduleT &s) { startAt(s, startScatter).targets[0] = 99; },
+     "instructions[13]: target: value 99 of 17"},
+    {"OneTargetForTwo", [](ScheduleT &s) { startAt(s, startScatter).targets[1] = firstTarget; },
+     "instructions[13]: target: value 15 is used after it was overwritten"},
+    {"TargetOfOtherAxes", [](ScheduleT &s) { at(s, firstTarget).flat_axes.clear(); },
+     "instructions[13]: the flat axes are not those of the communicator"},
+    {"TargetOfOtherExtents", [](ScheduleT &s) { at(s, firstTarget).dims[0]->extent += 2; },
+     "instructions[13]: the global shape changes"},
+    {"TargetIsReadBehind",
+     [](ScheduleT &s) {
+       add(s, at(s, firstTarget), at(s, firstTarget).flat_axes);
+       append(s, slice(firstTarget, secondTarget + 1));
+     },
+     "instructions[15]: input: value 15 is used after it was overwritten"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Targets, VerifyTargetsCase, testing::ValuesIn(targetCases), nameOfCase);
+
 /// A state that begins as the parameter of value `weight`.
 ScheduleT buildCopy(std::string parameter, int64_t rows) {
   ScheduleT s = buildSchedule();

@@ -157,6 +157,15 @@ const WrongSchedule lifetimeCases[] = {
     {"WaitUnknown", [](ScheduleT &s) { at(s, waitSum).action.AsWait()->sequence = 5; },
      "2]: no collective 5 is in flight"},
     {"Sequence", [](ScheduleT &s) { startOf(s, startGather).sequence = 0; }, "5]: sequence 0 after 0"},
+    {"OverwritesOnTheHost",
+     [](ScheduleT &s) {
+       at(s, linear).action.AsCompute()->overwrites = {input};
+       valueOf(s, input).host = true;
+     },
+     "0]: value 3 overwrites value 2 of the other memory"},
+    {"ReducesOnTheHost", [](ScheduleT &s) { valueOf(s, product).host = true; }, "1]: value 3 is on the host"},
+    {"ReducesToTheHost", [](ScheduleT &s) { valueOf(s, sum).host = true; }, "1]: value 4 is on the host"},
+    {"SlicesToTheHost", [](ScheduleT &s) { valueOf(s, part).host = true; }, "4]: value 5 is on the host"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Compute, VerifyInstructions, testing::ValuesIn(computeCases), nameOfCase);

@@ -67,6 +67,10 @@ const WrongSchedule portCases[] = {
     {"MemoryOfParameters", [](ScheduleT &s) { forwardOf(s).memory->parameters = INT64_MIN; },
      "memory: a size is negative"},
     {"MemoryOfConstants", [](ScheduleT &s) { forwardOf(s).memory->constants = -1; }, "memory: a size is negative"},
+    {"MemoryOfTheHost", [](ScheduleT &s) { forwardOf(s).memory->host_peak = -1; }, "memory: a size is negative"},
+    {"MemoryOfHostParameters", [](ScheduleT &s) { forwardOf(s).memory->host_parameters = -1; },
+     "memory: a size is negative"},
+    {"MemoryOfHostStates", [](ScheduleT &s) { forwardOf(s).memory->host_states = -1; }, "memory: a size is negative"},
     {"MemoryOfInputs", [](ScheduleT &s) { forwardOf(s).memory->inputs = -1; }, "memory: a size is negative"},
 };
 
@@ -190,6 +194,8 @@ TEST(VerifyTraining, Updates) {
             "programs[0]: updates[0]: dim 0 is divided otherwise");
   EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.values[7]->dims[0]->extent += 6; }),
             "programs[0]: updates[0]: the global shape changes");
+  EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.values[7]->host = true; }),
+            "programs[0]: updates[0]: value 4 is in another memory than value 7");
   EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.memory->states = -1; }),
             "programs[0]: memory: a size is negative");
 }

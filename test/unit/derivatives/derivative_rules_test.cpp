@@ -44,6 +44,9 @@ const llvm::StringSet<> withoutDerivative = {
     "meshplan.sgd_momentum",
     "meshplan.square_sum",
     "meshplan.take_microbatch",
+    // copies of what a step keeps on the host
+    "meshplan.to_device",
+    "meshplan.to_host",
     // weights of classes, which are not trained
     "meshplan.class_weight",
 };

@@ -137,12 +137,27 @@ void ScheduleBuilder::collective(Kind kind, std::vector<std::string> axes, int i
 }
 
 void ScheduleBuilder::bucket(Kind kind, std::vector<std::string> axes, std::vector<int> inputs,
-                             std::vector<int> outputs) {
+                             std::vector<int> outputs, std::vector<int> targets) {
   size_t place = program().instructions.size();
   collective(kind, std::move(axes), inputs.front(), outputs.front());
   artifact::StartT &start = *program().instructions[place]->action.AsStart();
   start.more_inputs.assign(inputs.begin() + 1, inputs.end());
   start.more_outputs.assign(outputs.begin() + 1, outputs.end());
+  start.targets = targets;
+}
+
+void ScheduleBuilder::accumulator(std::string name, int value) {
+  auto &accumulator = *program().accumulators.emplace_back(std::make_unique<artifact::AccumulatorT>());
+  accumulator.name = name;
+  accumulator.value = value;
+  accumulator.scratch = true;
+}
+
+void ScheduleBuilder::buffer(std::string name, std::vector<int> values, bool registered) {
+  auto &buffer = *program().buffers.emplace_back(std::make_unique<artifact::BufferT>());
+  buffer.name = name;
+  buffer.values = values;
+  buffer.registered = registered;
 }
 
 void ScheduleBuilder::slice(int input, int output) {

@@ -44,7 +44,12 @@ public:
   /// Start and Wait over the axes.
   void collective(Kind kind, std::vector<std::string> axes, int input, int output, int dim = -1, int fromDim = -1);
   /// One of several tensors.
-  void bucket(Kind kind, std::vector<std::string> axes, std::vector<int> inputs, std::vector<int> outputs);
+  void bucket(Kind kind, std::vector<std::string> axes, std::vector<int> inputs, std::vector<int> outputs,
+              std::vector<int> targets = {});
+  /// What is anything when a step begins.
+  void accumulator(std::string name, int value);
+  /// Values that lie one after the other.
+  void buffer(std::string name, std::vector<int> values, bool registered = false);
   void slice(int input, int output);
   void free(std::vector<int> values);
 

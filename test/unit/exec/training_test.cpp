@@ -5,8 +5,10 @@
 #include "runtime/comm/threads/run_threads.h"
 #include "runtime/exec/shared_output.h"
 #include "runtime/tensor/compute_scope.h"
+#include "runtime/tensor/memory.h"
 #include "test/unit/temporary_directory.h"
 
+#include <atomic>
 #include <gmock/gmock.h>
 
 using namespace meshplan;
@@ -17,6 +19,7 @@ namespace {
 class TrainingTest : public testing::Test {
 protected:
   TrainingTest() {
+    installPoolAllocator();
     int x = builder.input("x", {{4, {"dp"}}}), w = builder.parameter({"w"}, {{4, {"dp"}}});
     int momentum = builder.value({{4, {"dp"}}}), rate = builder.value({}), step = builder.value({});
     int newW = builder.value({{4, {"dp"}}}), newMomentum = builder.value({{4, {"dp"}}});
@@ -69,12 +72,15 @@ protected:
     const artifact::Program &program = *artifact->schedule().programs()->Get(0);
     std::string path = folder / "held.safetensors";
     auto statuses = runThreads(2, {}, [&](World &world) -> Status {
+      auto host = std::make_shared<MemoryPool>();
+      PoolScope pooled(std::make_shared<MemoryPool>(), host);
       ComputeScope scope(1);
       MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(*artifact, program, world));
-      EXPECT_EQ(executor->residentBytes().states, 2 * 8);
+      EXPECT_EQ(executor->residentBytes().states + executor->residentBytes().hostStates, 2 * 8);
       MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(TensorFeed({{"w", at::ones({4}, at::kDouble)}})));
       MESHPLAN_RETURN_IF_ERROR(executor->loadInputs(TensorFeed({{"x", gradient}})));
       MESHPLAN_RETURN_IF_ERROR(body(*executor));
+      hostPeak = host->peak();
       MESHPLAN_ASSIGN_OR_RETURN(SharedOutput output, SharedOutput::open(world, path, heldSpecs(program)));
       MESHPLAN_RETURN_IF_ERROR(executor->writeHeld(output.writer()));
       return output.commit();
@@ -84,6 +90,7 @@ protected:
     return readTensors(path);
   }
 
+  std::atomic<int64_t> hostPeak = 0; ///< of the rank that was last
   at::Tensor gradient = at::tensor({1.0, 2.0, 3.0, 4.0}, at::kDouble);
   ScheduleBuilder builder{{{"dp", 2}}};
   TemporaryDirectory folder;
@@ -132,6 +139,22 @@ TEST_F(TrainingTest, WhatIsHeldHasNames) {
     EXPECT_EQ(executor.current("v").status().message(), "the program has no parameter or state 'v'");
     return Status();
   });
+}
+
+TEST_F(TrainingTest, WhatLiesOnTheHostChangesThere) {
+  for (int value : {1, 2, 5, 6})
+    builder.program().values[value]->host = true;
+  builder.write(folder / "test.sched");
+  Tensors held = train([](Executor &executor) -> Status {
+    EXPECT_EQ(executor.residentBytes().parameters, 0);
+    EXPECT_EQ(executor.residentBytes().hostParameters, 2 * 8);
+    EXPECT_EQ(executor.residentBytes().hostStates, 2 * 8);
+    MESHPLAN_RETURN_IF_ERROR(executor.run());
+    return executor.run();
+  });
+  EXPECT_TRUE(at::allclose(held["w"], 1 - 0.25 * gradient, 0, 1e-15));
+  EXPECT_TRUE(at::allclose(held["w.momentum_buffer"], 1.5 * gradient, 0, 1e-15));
+  EXPECT_EQ(hostPeak, 2 * 2 * 8) << "parameter and momentum, which change in their places";
 }
 
 } // namespace

@@ -135,6 +135,33 @@ p.plan:3:65: note: the other option is here
                                                                   ^~~~~~~~~~~~~~~~~~
 help: remove one of them
 )"},
+    {"ContiguousAlone",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { shard optimizer; bucket none; contiguous gradients }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:43: error: 'contiguous gradients' and 'bucket none' contradict each other: each tensor is moved alone
+    data dp { shard optimizer; bucket none; contiguous gradients }
+                                            ^~~~~~~~~~~~~~~~~~~~
+p.plan:3:30: note: the other option is here
+    data dp { shard optimizer; bucket none; contiguous gradients }
+                               ^~~~~~~~~~~
+help: remove one of them
+)"},
+    {"RegisterNothing",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  data dp { shard optimizer; register buffers }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:30: error: 'register buffers' without 'contiguous': there is no buffer from step to step
+    data dp { shard optimizer; register buffers }
+                               ^~~~~~~~~~~~~~~~
+help: write 'contiguous parameters, gradients', or remove 'register buffers'
+)"},
     {"Prefetch",
      R"(plan p {
   mesh dp = 2, tp = 3
@@ -170,6 +197,41 @@ help: the form is 'reduce each | last microbatch'
     data dp { average before collective }
               ^~~~~~~~~~~~~~~~~~~~~~~~~
 help: the form is 'average in | after collective'
+)"},
+    {"OffloadOfWholeParameters",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  loss loss
+  data dp { shard optimizer; offload parameters, optimizer }
+  optimizer adamw
+  rest: replicate
+}
+)",
+     R"(p.plan:4:30: error: 'offload parameters' without 'shard parameters': a parameter that stays whole is read where it lies, and has to be on the device
+    data dp { shard optimizer; offload parameters, optimizer }
+                               ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+help: write 'shard parameters, gradients, optimizer', or 'offload optimizer'
+)"},
+    {"OffloadOfNothing",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  loss loss
+  data dp { offload optimizer, gradients }
+  optimizer sgd
+  rest: replicate
+}
+)",
+     R"(p.plan:4:32: error: 'offload gradients' says nothing: gradients go where the optimizer works
+    data dp { offload optimizer, gradients }
+                                 ^~~~~~~~~
+help: write 'offload optimizer', or remove 'gradients'
+p.plan:4:13: error: 'offload optimizer' moves nothing to the host: 'sgd' keeps nothing for the parameters of this block
+    data dp { offload optimizer, gradients }
+              ^~~~~~~~~~~~~~~~~~~~~~~~~~~~
+p.plan:5:3: note: the optimizer is here
+    optimizer sgd
+    ^~~~~~~~~~~~~
+help: add 'momentum NUMBER' to the optimizer or 'master DTYPE' to the precision, or remove 'offload optimizer'
 )"},
     {"UnitMatchesNothing",
      R"(plan p {

@@ -129,7 +129,7 @@ TEST(Format, AnyPlanThatParsesIsStable) {
 TEST(Format, ErrorsAreReported) {
   EXPECT_EQ(format("plan x {\n  loss\n}"),
             "p.plan:2:7: error: unexpected end of line after 'loss'\n    loss\n        ^\n"
-            "help: the form is 'loss OUTPUT'\n");
+            "help: the form is 'loss OUTPUT [per token | sequence]'\n");
 }
 
 TEST(Format, StatementsOfTwoWords) {

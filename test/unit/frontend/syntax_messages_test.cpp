@@ -217,7 +217,7 @@ help: the form is 'train only PATHS'
      R"(p.plan:2:7: error: unexpected end of line after 'loss'
     loss
         ^
-help: the form is 'loss OUTPUT'
+help: the form is 'loss OUTPUT [per token | sequence]'
 )"},
     {"ModelWithoutQuotes",
      R"(plan p {
@@ -249,7 +249,7 @@ help: only entries and blocks stand there: move the statement out of the block
      R"(p.plan:2:10: error: expected end of line, found 'loss'
     loss 0 loss 1
            ^~~~
-help: the form is 'loss OUTPUT'
+help: the form is 'loss OUTPUT [per token | sequence]'
 )"},
     {"OptionIsNoWord",
      R"(plan p {

@@ -42,10 +42,10 @@ p.plan:7:3: error: 'init' is not implemented yet
     init { **.*norm.weight ones; rest normal 0.02 }
     ^~~~
 help: remove the statement
-p.plan:8:3: error: 'offload' is not implemented yet
+p.plan:8:3: error: 'offload' is about the parameters of a data block
     offload optimizer
     ^~~~~~~
-help: remove the statement
+help: write it there: 'data AXES { ...; offload parameters, optimizer }'
 p.plan:9:3: error: 'tie' is not implemented yet
     tie lm_head, model.embed_tokens
     ^~~

@@ -41,6 +41,40 @@ help: inputs of the model: 'input_ids', 'labels'
            ^~~~~
 help: did you mean 'logits'?
 )"},
+    {"LossPerSomethingElse",
+     R"(plan p {
+  loss loss per sample
+  rest: replicate
+}
+)",
+     R"(p.plan:2:17: error: a loss is redefined per token or per sequence, and not per 'sample'
+    loss loss per sample
+                  ^~~~~~
+help: write 'per token' or 'per sequence', or leave it out: the loss is then as the model makes it
+)"},
+    {"LossPerSequenceWithoutSamples",
+     R"(plan p {
+  input input_ids, labels: [samples, seq]
+  loss loss per sequence
+  rest: replicate
+}
+)",
+     R"(p.plan:3:17: error: 'per sequence' counts samples along the dim 'batch', and no input has a dim 'batch'
+    loss loss per sequence
+                  ^~~~~~~~
+help: name it: 'input NAME: [batch, ...]'
+)"},
+    {"LossOfNoOutput",
+     R"(plan p {
+  loss per token
+  rest: replicate
+}
+)",
+     R"(p.plan:2:12: error: expected end of line, found 'token'
+    loss per token
+             ^~~~~
+help: the form is 'loss OUTPUT [per token | sequence]'
+)"},
     {"InputTwice",
      R"(plan p {
   input input_ids, labels: [batch, seq]

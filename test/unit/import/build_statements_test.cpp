@@ -219,6 +219,13 @@ TEST_F(BuildStatements, WhatIsMadeAgainByModule) {
   EXPECT_EQ(made.back(), "recompute \"b\" keep [\"attention\", \"linear\"]");
 }
 
+TEST_F(BuildStatements, TheUnitOfALoss) {
+  EXPECT_EQ(onMesh("loss loss per token\nrest: replicate").back(), "normalize_loss 1 per token");
+  std::vector<std::string> made = onMesh("loss loss per sequence\ninput x: [batch, _]\noptimizer sgd\nrest: replicate");
+  EXPECT_EQ(made.at(made.size() - 3), "normalize_loss 1 per sequence");
+  EXPECT_EQ(made.at(made.size() - 2), "loss 1");
+}
+
 TEST_F(BuildStatements, ALossAloneTrainsNothing) {
   EXPECT_THAT(onMesh("loss loss\nrest: replicate").back(), testing::Not(testing::HasSubstr("loss")));
 }

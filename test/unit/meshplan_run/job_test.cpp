@@ -104,13 +104,18 @@ TEST_F(JobTest, MemoryBesideThePlan) {
 TEST_F(JobTest, MemoryAsJson) {
   Reports reports;
   RankReport report;
-  report.memory = {{1, 2, 3, 5, 6}, 4};
+  report.memory = {{1, 2, 3, 5, 6, 7, 8}, {4, 9}};
   reports.add(std::move(report));
-  const nlohmann::json rank = {{"parameters", 1}, {"constants", 2},    {"inputs", 3},
-                               {"states", 5},     {"accumulators", 6}, {"peak", 4}};
+  const nlohmann::json rank = {{"parameters", 1},      {"constants", 2},    {"inputs", 3},
+                               {"states", 5},          {"accumulators", 6}, {"peak", 4},
+                               {"host_parameters", 7}, {"host_states", 8},  {"host_peak", 9}};
   nlohmann::json planned = {{"parameters", 3 << 20}, {"constants", 0},    {"inputs", 0},
-                            {"states", 0},           {"accumulators", 7}, {"peak", 10 << 20}};
+                            {"states", 0},           {"accumulators", 7}, {"peak", 10 << 20},
+                            {"host_parameters", 10}, {"host_states", 11}, {"host_peak", 12}};
   builder.program().memory->accumulators = 7;
+  builder.program().memory->host_parameters = 10;
+  builder.program().memory->host_states = 11;
+  builder.program().memory->host_peak = 12;
   EXPECT_EQ(memoryJson(*load(), reports),
             (nlohmann::json{{"ranks", nlohmann::json::array({rank})}, {"planned", planned}}));
   builder.program().memory.reset();

@@ -16,7 +16,7 @@ Clock::time_point moment(int64_t milliseconds) { return Clock::time_point(std::c
 /// A report with one event from `begin` on, of a machine whose clock shows `now` when all meet.
 RankReport reportWith(const std::string &machine, int64_t now, int64_t begin, int64_t peak = 0) {
   RankReport report;
-  report.memory = {{10, 20, 30}, peak};
+  report.memory = {{10, 20, 30}, {peak, 0}};
   report.trace.add("aten.mm.default", moment(begin), moment(begin + 5));
   report.clock = {machine, moment(now)};
   return report;
@@ -38,7 +38,7 @@ std::vector<double> beginnings(const Reports &reports) {
 
 TEST(ReportsTest, AReportSurvivesItsText) {
   RankReport report = reportWith("boot-7", 123'456, 100);
-  report.memory = {{1, int64_t(1) << 40, 0, 2, 3}, INT64_MAX};
+  report.memory = {{1, int64_t(1) << 40, 0, 2, 3}, {INT64_MAX, 7}};
   auto taken = reportOf(textOf(report));
   ASSERT_TRUE(taken.ok()) << taken.status().message();
   EXPECT_EQ(taken->memory.resident.parameters, 1);
@@ -46,7 +46,8 @@ TEST(ReportsTest, AReportSurvivesItsText) {
   EXPECT_EQ(taken->memory.resident.inputs, 0);
   EXPECT_EQ(taken->memory.resident.states, 2);
   EXPECT_EQ(taken->memory.resident.accumulators, 3);
-  EXPECT_EQ(taken->memory.peak, INT64_MAX);
+  EXPECT_EQ(taken->memory.peak.device, INT64_MAX);
+  EXPECT_EQ(taken->memory.peak.host, 7);
   EXPECT_EQ(taken->trace.text(), report.trace.text());
   EXPECT_EQ(taken->clock.machine, "boot-7");
   EXPECT_EQ(taken->clock.now, report.clock.now);
@@ -85,7 +86,7 @@ TEST(ReportsTest, MemoryIsInTheOrderOfTheRanks) {
     reports.add(reportWith("a", 0, 0, peak));
   std::vector<int64_t> peaks;
   for (const RankMemory &memory : reports.memory)
-    peaks.push_back(memory.peak);
+    peaks.push_back(memory.peak.device);
   EXPECT_THAT(peaks, testing::ElementsAre(7, 5, 6));
 }
 

@@ -165,3 +165,43 @@ TEST(PrintReport, StatesHaveALineWhereThereAreSome) {
   EXPECT_THAT(text("step"), testing::HasSubstr("optimizer states"));
   EXPECT_THAT(text("forward"), testing::Not(testing::HasSubstr("optimizer states")));
 }
+
+static const std::string offloaded = schedHead + R"(
+sched.program @step memory <parameters = 0, constants = 0, inputs = 8, peak = 64, least = 64, states = 16, host_parameters = 32, host_states = 32, host_peak = 80> {
+  %w = sched.parameter ["w"] host : <[8], f32>
+  %m = sched.state "w.exp_avg" of "w" : <[8 over {0:(1)2}], f32>
+  %n = sched.state "w.master" of "w" copies host : <[8], f32>
+  %r = sched.setting "optimizer.lr" 1.000000e-01 : <[], f64>
+}
+)";
+
+TEST(BuildReport, DeviceAndHostAreCountedApart) {
+  SchedModule module(offloaded);
+  auto report = buildReport(module.get(), "step");
+  ASSERT_TRUE(succeeded(report));
+  EXPECT_EQ(report->memory.parameters.largest, 0);
+  EXPECT_EQ(report->memory.states.largest, 16);
+  EXPECT_EQ(report->memory.hostParameters.largest, 32);
+  EXPECT_EQ(report->memory.hostStates.least, 32);
+  EXPECT_EQ(report->memory.hostPeak, 80);
+  EXPECT_EQ(report->parameters.at(0).layout, "[8] on the host");
+}
+
+TEST(PrintReport, TheHostHasATableWhereSomethingIsThere) {
+  std::string printed;
+  llvm::raw_string_ostream stream(printed);
+  printReport(*buildReport(SchedModule(offloaded).get(), "step"), stream);
+  EXPECT_THAT(printed, testing::HasSubstr(R"(
+memory of a rank on the device
+  parameters         0 B   0
+  constants          0 B   0
+  inputs             8 B   8
+  optimizer states  16 B  16
+  peak              64 B  64
+
+memory of a rank on the host
+  parameters        32 B  32
+  optimizer states  32 B  32
+  peak              80 B  80
+)"));
+}

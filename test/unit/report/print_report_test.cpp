@@ -51,6 +51,19 @@ parameters
 )");
 }
 
+TEST(PrintReport, SaysWhatThePlanMakesOfTheLoss) {
+  Report report = sample();
+  report.loss = {"a.plan:5", "loss loss per token", "the mean over all targets"};
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printReport(report, stream);
+  EXPECT_TRUE(llvm::StringRef(text).starts_with(R"(mesh  dp = 2, tp = 3, 6 ranks
+loss  the mean over all targets (a.plan:5: loss loss per token)
+
+coverage
+)")) << text;
+}
+
 TEST(PrintReport, OmitsWhatIsNotThere) {
   Report report;
   report.parameters = {{{"w"}, "f32", "[4]", 16, 16, true}};

@@ -11,9 +11,10 @@ llvm::json::Value parsed(llvm::StringRef text) { return llvm::cantFail(llvm::jso
 
 TEST(ReportJson, AnEmptyReportHasEveryKey) {
   EXPECT_EQ(reportToJson(Report()), parsed(R"({
-    "program": "", "world_size": 1, "axes": [], "coverage": [],
+    "program": "", "world_size": 1, "axes": [], "coverage": [], "loss": null,
     "memory": {"parameters": {"largest": 0, "least": 0}, "constants": {"largest": 0, "least": 0},
-               "inputs": {"largest": 0, "least": 0}, "states": {"largest": 0, "least": 0}, "accumulators": {"largest": 0, "least": 0}, "peak": {"largest": 0, "least": 0}},
+               "inputs": {"largest": 0, "least": 0}, "states": {"largest": 0, "least": 0}, "accumulators": {"largest": 0, "least": 0}, "peak": {"largest": 0, "least": 0},
+               "host_parameters": {"largest": 0, "least": 0}, "host_states": {"largest": 0, "least": 0}, "host_peak": 0},
     "time": {"compute_ns": 0, "communication_ns": 0},
     "communicators": [], "statements": [], "parameters": []})"));
 }
@@ -24,7 +25,7 @@ TEST(ReportJson, EveryFieldIsWritten) {
   report.worldSize = 6;
   report.axes = {{"dp", 2, {}}, {"tp", 3, {{"all_reduce", 4, 1024}}}};
   report.coverage = {{"a.plan:3", "lm_head: colwise tp", 1, 61, "modules"}};
-  report.memory = {{10, 9}, {8, 7}, {6, 5}, {44, 33}, {4, 3}};
+  report.memory = {{10, 9}, {8, 7}, {6, 5}, {44, 33}, {4, 3}, {}, {20, 19}, {18, 17}, 99};
   report.time = {55, 66};
   report.communicators = {{"tp", {"tp"}, 3, {{"all_gather", 1, 2}}}};
   report.statements = {{"a.plan", 3, 5, "rowwise tp", "tp", {"all_reduce", 4, 1024}}};
@@ -34,9 +35,10 @@ TEST(ReportJson, EveryFieldIsWritten) {
     "axes": [{"name": "dp", "size": 2, "collectives": []},
              {"name": "tp", "size": 3, "collectives": [{"kind": "all_reduce", "count": 4, "bytes": 1024}]}],
     "coverage": [{"place": "a.plan:3", "statement": "lm_head: colwise tp", "matched": 1, "total": 61,
-                  "what": "modules"}],
+                  "what": "modules"}], "loss": null,
     "memory": {"parameters": {"largest": 10, "least": 9}, "constants": {"largest": 8, "least": 7},
-               "inputs": {"largest": 6, "least": 5}, "states": {"largest": 4, "least": 3}, "accumulators": {"largest": 0, "least": 0}, "peak": {"largest": 44, "least": 33}},
+               "inputs": {"largest": 6, "least": 5}, "states": {"largest": 4, "least": 3}, "accumulators": {"largest": 0, "least": 0}, "peak": {"largest": 44, "least": 33},
+               "host_parameters": {"largest": 20, "least": 19}, "host_states": {"largest": 18, "least": 17}, "host_peak": 99},
     "time": {"compute_ns": 55, "communication_ns": 66},
     "communicators": [{"name": "tp", "axes": ["tp"], "ranks": 3,
                        "collectives": [{"kind": "all_gather", "count": 1, "bytes": 2}]}],
@@ -44,6 +46,13 @@ TEST(ReportJson, EveryFieldIsWritten) {
                     "kind": "all_reduce", "count": 4, "bytes": 1024}],
     "parameters": [{"names": ["lm_head.weight", "embed.weight"], "dtype": "bf16", "layout": "[8 over tp, 4]",
                     "global_bytes": 64, "rank_bytes": 24, "trainable": true}]})"));
+}
+
+TEST(ReportJson, ALossThatThePlanRedefines) {
+  Report report;
+  report.loss = {"a.plan:6", "loss loss per token", "the mean over all"};
+  EXPECT_EQ(*reportToJson(report).getAsObject()->get("loss"),
+            parsed(R"({"place": "a.plan:6", "statement": "loss loss per token", "meaning": "the mean over all"})"));
 }
 
 TEST(ReportJson, BytesBeyondThirtyTwoBitsStayWhole) {

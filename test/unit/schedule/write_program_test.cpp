@@ -136,6 +136,41 @@ TEST_F(WriteProgram, AStepHasStatesSettingsAndUpdates) {
   EXPECT_EQ(memory.getPeak(), 3 * 32 + 2 * 8) << "nothing is made anew";
 }
 
+/// The same where the optimizer keeps its state on the host.
+constexpr char offloaded[] = R"(
+!x = tensor<8xf32, #plan.sharding<[{}]>>
+!s = tensor<f64, #plan.sharding<[]>>
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @step(%w: !x {plan.kind = "parameter", plan.names = ["w"], plan.trainable = true, plan.host},
+                %g: !x {plan.kind = "input", plan.names = ["g"]},
+                %m: !x {plan.kind = "state", plan.names = ["w.momentum_buffer"], plan.of = 0 : i64, plan.host},
+                %r: !s {plan.kind = "setting", plan.names = ["optimizer.lr"], plan.value = 0.5 : f64})
+    -> (!x {plan.updates = 0 : i64}, !x {plan.updates = 2 : i64}) {
+  %0 = plan.call "meshplan.to_host"(%g) {self = #plan.operand<0>} {plan.host} : (!x) -> !x
+  %1:2 = plan.call "meshplan.sgd_momentum"(%w, %0, %m, %r, %r) {parameter = #plan.operand<0>,
+      gradient = #plan.operand<1>, momentum = #plan.operand<2>, learning_rate = #plan.operand<3>,
+      step = #plan.operand<4>} {plan.host} : (!x, !x, !x, !s, !s) -> (!x, !x)
+  return %1#0, %1#1 : !x, !x
+}
+)";
+
+TEST_F(WriteProgram, WhatLiesOnTheHostIsMarkedAndCountedApart) {
+  std::vector<std::string> lines = write(offloaded, {{StepKind::run, 0}, {StepKind::run, 1}, {StepKind::free, 4}});
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.parameter [\"w\"] trainable host : <[8], f32>")));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("\"w.momentum_buffer\" of \"w\" host : <[8], f32>")));
+  EXPECT_THAT(lines,
+              testing::Contains(HasSubstr("\"meshplan.to_host\"(%1) {self = #sched.operand<0>} on @compute host")));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("overwrites [0, 2] on @compute host")));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.gradient %4 of %0")));
+  sched::MemoryAttr memory = *program().getMemory();
+  EXPECT_EQ(memory.getParameters(), 0);
+  EXPECT_EQ(memory.getStates(), 0);
+  EXPECT_EQ(memory.getPeak(), 32 + 8) << "the gradient and the learning rate";
+  EXPECT_EQ(memory.getHostParameters(), 32);
+  EXPECT_EQ(memory.getHostStates(), 32);
+  EXPECT_EQ(memory.getHostPeak(), 3 * 32) << "and the copy of the gradient";
+}
+
 TEST_F(WriteProgram, ResultsAreMarkedAsLossAndGradients) {
   std::vector<std::string> lines = write(R"(
 !x = tensor<8xf32, #plan.sharding<[{}]>>

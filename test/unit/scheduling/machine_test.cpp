@@ -14,6 +14,8 @@ const Machine round{.narrowFlops = 1000e9,
                     .nodeBytes = 4e9,
                     .networkBytes = 1e9,
                     .ranksOfNode = 4,
+                    .transferBytes = 2e9,
+                    .hostMemoryBytes = 0.5e9,
                     .launchSeconds = 5e-9,
                     .collectiveSeconds = 100e-9};
 
@@ -26,6 +28,12 @@ TEST(Machine, AnOperatorTakesTheLongerOfArithmeticAndTraffic) {
 TEST(Machine, AKernelIsLaunchedAndAViewIsNot) {
   EXPECT_EQ(computeTime(round, 1, 1, /*isNarrow=*/true), 5);
   EXPECT_EQ(computeTime(round, 0, 0, /*isNarrow=*/true), 0);
+}
+
+TEST(Machine, TheHostIsBehindItsLink) {
+  EXPECT_EQ(transferTime(round, 4000), 2000);
+  EXPECT_EQ(transferTime(round, 1), 5) << "a copy is launched";
+  EXPECT_EQ(hostTime(round, 4000), 8000);
 }
 
 TEST(Machine, GroupsThatLeaveTheNodeAreSlower) {

@@ -41,6 +41,36 @@ free y
   EXPECT_EQ(result.peaks[0].step, 0u);
 }
 
+TEST(MemoryProfile, DeviceAndHostAreCountedApart) {
+  ProblemText parsed = parse(R"(
+stream compute
+buffer w 10 permanent
+buffer m 40 permanent host
+buffer g 3
+buffer h 5 host
+buffer n 0 view m kept host
+operation backward on compute reads w writes g workspace 20
+operation copy on compute reads g writes h workspace 1 host
+operation change on compute reads h m writes n overwrites m workspace 7 host
+run backward
+run copy
+free g
+run change
+free h
+)");
+  EXPECT_EQ(message(verify(parsed.problem, *parsed.solution)), "");
+  parsed.problem.handover = {2};
+  MemoryProfile device = profileMemory(parsed.problem, *parsed.solution);
+  EXPECT_THAT(device.permanent, testing::ElementsAre(10));
+  EXPECT_EQ(device.peaks[0].bytes, 10 + 3 + 20);
+  MemoryProfile host = profileMemory(parsed.problem, *parsed.solution, Memory::host);
+  EXPECT_THAT(host.permanent, testing::ElementsAre(40));
+  EXPECT_EQ(host.peaks[0].bytes, 40 + 5 + 7);
+  EXPECT_EQ(host.peaks[0].step, 3u);
+  parsed.problem.memoryLimit = 33;
+  EXPECT_EQ(message(verifyMemory(parsed.problem, *parsed.solution)), "") << "the limit is that of the device";
+}
+
 TEST(MemoryProfile, TheCallerTakesWhatIsKept) {
   ProblemText parsed = parse(R"(
 stream compute

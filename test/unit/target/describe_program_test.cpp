@@ -165,6 +165,30 @@ TEST_F(DescribeProgram, ParametersConstantsAndMemory) {
                                    "parameter v0 f32[] trainable 'w' 'tied'", "constant v0 f32[] 'empty' 0 bytes"));
 }
 
+TEST_F(DescribeProgram, BuffersAndWhatIsPutIntoThem) {
+  dim(value(), 8);
+  dim(value(), 8);
+  auto accumulator = std::make_unique<AccumulatorT>();
+  accumulator->name = "a.gradient";
+  accumulator->scratch = true;
+  program().accumulators.push_back(std::move(accumulator));
+  auto buffer = std::make_unique<BufferT>();
+  buffer->name = "gradients from a";
+  buffer->values = {0};
+  buffer->registered = true;
+  program().buffers.push_back(std::move(buffer));
+  StartT start;
+  start.output = 1;
+  start.targets = {0};
+  start.kind = CollectiveKind::all_reduce;
+  start.reduction = Reduction::sum;
+  start.communicator = 7;
+  instruction(std::move(start));
+  EXPECT_THAT(lines(), ElementsAre("program p", "accumulator v0 f32[8] 'a.gradient' scratch",
+                                   "buffer 'gradients from a' of v0 registered",
+                                   "s0: v1 f32[8] = start 0 all_reduce v0 into v0 sum over #7"));
+}
+
 TEST_F(DescribeProgram, DevicesReplaceTheMesh) {
   dim(value(), 8, {{0, 1, 1}});
   program().devices.push_back(axis("rank", 1));

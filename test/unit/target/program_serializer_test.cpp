@@ -218,6 +218,27 @@ TEST_F(ProgramSerializer, TheResultOfACollectiveIsAValueFromItsStartOn) {
   EXPECT_EQ(table->outputs.at(1)->value, slice.output);
 }
 
+TEST_F(ProgramSerializer, BuffersHoldValuesThatCollectivesArePutInto) {
+  auto table = right(R"(
+  %a = sched.state "a.gradient" scratch : <[8], f32, partial = sum {0:(1)2}>
+  %b = sched.state "b.sum" : <[4], f32, partial = sum {0:(1)2}>
+  sched.buffer "gradients" %b, %a registered : !sched.tensor<[4], f32, partial = sum {0:(1)2}>, !sched.tensor<[8], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %b, %a over @dp on @communication sequence 0
+    : !sched.tensor<[4], f32, partial = sum {0:(1)2}>, !sched.tensor<[8], f32, partial = sum {0:(1)2}> -> <<[4], f32>, <[8], f32>>
+      into %b, %a : !sched.tensor<[4], f32, partial = sum {0:(1)2}>, !sched.tensor<[8], f32, partial = sum {0:(1)2}>
+  %r:2 = sched.wait %t on @compute : !sched.token<<[4], f32>, <[8], f32>>
+  sched.output "b" %r#0 : <[4], f32>
+  sched.output "a" %r#1 : <[8], f32>)");
+  ASSERT_EQ(table->accumulators.size(), 2u);
+  EXPECT_TRUE(table->accumulators[0]->scratch);
+  EXPECT_FALSE(table->accumulators[1]->scratch);
+  ASSERT_EQ(table->buffers.size(), 1u);
+  EXPECT_EQ(table->buffers[0]->name, "gradients");
+  EXPECT_THAT(table->buffers[0]->values, ElementsAre(1, 0));
+  EXPECT_TRUE(table->buffers[0]->registered);
+  EXPECT_THAT(table->instructions[0]->action.AsStart()->targets, ElementsAre(1, 0));
+}
+
 TEST_F(ProgramSerializer, AWaitNamesItsStart) {
   auto table = right(overlapped);
   ASSERT_EQ(table->instructions.size(), 8u);

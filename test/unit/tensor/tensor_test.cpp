@@ -97,3 +97,34 @@ TEST(TensorTest, CopyNeedsEqualTypes) {
   EXPECT_EQ(status.message(), "cannot copy [2, 3] f32 into [3, 2] f32");
   EXPECT_FALSE(copyElements(numbers({2}), *allocateTensor(std::vector<int64_t>{2}, DType::f64)).ok());
 }
+
+TEST(TensorTest, JoinedIsAViewOfWhatLiesTogether) {
+  Tensor all = numbers({10});
+  Tensor head = *narrow(all, 0, 1, 3), nothing = *narrow(all, 0, 4, 0), rest = *narrow(all, 0, 4, 6);
+  Tensor table = *reshape(rest, std::vector<int64_t>{2, 3});
+  auto both = joined(std::vector<Tensor>{head, nothing, table});
+  ASSERT_TRUE(both.ok() && both->defined());
+  EXPECT_THAT(both->shape(), ElementsAre(9));
+  EXPECT_EQ(both->data(), head.data());
+  for (const std::vector<Tensor> &apart : {std::vector<Tensor>{table, head},
+                                           {head, head},
+                                           {head, numbers({6})},
+                                           {head, *narrow(all, 0, 5, 2)},
+                                           {head, wrap(unwrap(table).t())}}) {
+    auto view = joined(apart);
+    ASSERT_TRUE(view.ok());
+    EXPECT_FALSE(view->defined());
+  }
+}
+
+TEST(TensorTest, MemoryOfOthersIsKeptAsLongAsItsTensors) {
+  auto memory = std::make_shared<std::array<float, 6>>(std::array<float, 6>{1, 2, 3, 4, 5, 6});
+  std::weak_ptr<void> watched = memory;
+  Tensor tensor = *tensorOver(std::move(memory), std::vector<int64_t>{2, 3}, DType::f32);
+  Tensor row = *narrow(tensor, 0, 1, 1);
+  tensor = Tensor();
+  EXPECT_FALSE(watched.expired());
+  EXPECT_EQ(reinterpret_cast<const float *>(row.data())[0], 4);
+  row = Tensor();
+  EXPECT_TRUE(watched.expired());
+}

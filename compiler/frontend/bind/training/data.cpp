@@ -45,11 +45,14 @@ private:
   bool prefetch(const Option &option);
   bool reduce(const Option &option);
   bool average(const Option &option);
+  bool contiguous(const Option &option);
+  bool registers(const Option &option);
 
   /// Options that are right one by one and contradict each other.
   void check() const;
   void reportUnsharded(const Option &option) const;
   void reportUnits() const;
+  void checkContiguous() const;
   bool shards(DataKind kind) const { return llvm::is_contained(data.shard, kind); }
   std::string overText() const;
 
@@ -58,6 +61,9 @@ private:
   const Option *shardOption = nullptr;
   const Option *overlapOption = nullptr;
   const Option *prefetchOption = nullptr;
+  const Option *bucketOption = nullptr;
+  const Option *contiguousOption = nullptr;
+  const Option *registerOption = nullptr;
   std::vector<const Option *> needSharding; ///< options that do nothing unless parameters are sharded
   std::vector<const Option *> unitOptions;
   bool shardIsWrong = false;
@@ -90,7 +96,10 @@ void DataReader::run(const DataStatement &statement) {
                {"overlap", "overlap gradients, parameters | none", member(&DataReader::overlap)},
                {"prefetch", "prefetch NUMBER", member(&DataReader::prefetch)},
                {"reduce", "reduce each | last microbatch", member(&DataReader::reduce)},
-               {"average", "average in | after collective", member(&DataReader::average)}});
+               {"average", "average in | after collective", member(&DataReader::average)},
+               {"contiguous", "contiguous parameters, gradients", member(&DataReader::contiguous)},
+               {"register", "register buffers", member(&DataReader::registers)},
+               offloadRule(context, data)});
   if (!overlapOption)
     data.overlapParameters = shards(DataKind::Parameters) && (!prefetchOption || data.prefetch > 0);
   if (data.overlapParameters && !prefetchOption)
@@ -153,6 +162,7 @@ bool DataReader::keep(const Option &option) {
 }
 
 bool DataReader::bucket(const Option &option) {
+  bucketOption = &option;
   const Operand *operand = singleOperand(option);
   if (singleWord(option) == "none")
     data.bucketBytes = 0;
@@ -206,6 +216,28 @@ bool DataReader::average(const Option &option) {
   return words == "in collective" || words == "after collective";
 }
 
+bool DataReader::contiguous(const Option &option) {
+  std::optional<std::vector<Word>> words = allWords(option);
+  if (!words)
+    return false;
+  contiguousOption = &option;
+  for (const Word &word : *words) {
+    if (word.text != "parameters" && word.text != "gradients")
+      return false;
+    bool &isContiguous = word.text == "parameters" ? data.contiguousParameters : data.contiguousGradients;
+    if (std::exchange(isContiguous, true))
+      context.diagnostics.error(word.range, "'" + word.text + "' stands twice").help("keep one of them");
+  }
+  return true;
+}
+
+bool DataReader::registers(const Option &option) {
+  data.registerBuffers = joinedWords(option) == "buffers";
+  if (data.registerBuffers)
+    registerOption = &option;
+  return data.registerBuffers;
+}
+
 /// The axes of the shards, where they are not those of the block.
 std::string DataReader::overText() const {
   // Axes that the mesh does not have are reported, and left out.
@@ -228,6 +260,7 @@ void DataReader::check() const {
               overText() + "'");
   if (data.shard.empty())
     reportUnits();
+  checkContiguous();
   if (!shardsParameters)
     for (const Option *option : needSharding)
       reportUnsharded(*option);
@@ -237,6 +270,30 @@ void DataReader::check() const {
                                           "' contradict each other: what is gathered ahead overlaps, and nothing else")
         .note(overlapOption->range, "the other option is here")
         .help("remove one of them");
+}
+
+/// What is contiguous is moved in one piece.
+void DataReader::checkContiguous() const {
+  bool isWhole = data.shard.empty();
+  if (contiguousOption != nullptr && data.bucketBytes == 0)
+    context.diagnostics
+        .error(contiguousOption->range, "'" + contiguousOption->text + "' and '" + bucketOption->text +
+                                            "' contradict each other: each tensor is moved alone")
+        .note(bucketOption->range, "the other option is here")
+        .help("remove one of them");
+  else if (data.contiguousParameters && isWhole)
+    context.diagnostics.error(contiguousOption->range, "'contiguous parameters' without 'shard': no parameter is moved")
+        .help("write 'shard optimizer', 'shard gradients, optimizer' or 'shard parameters, gradients, optimizer', or " +
+              std::string(data.contiguousGradients ? "'contiguous gradients'" : "remove 'contiguous parameters'"));
+  else if (data.contiguousGradients && isWhole && !data.bucketBytes)
+    context.diagnostics
+        .error(contiguousOption->range,
+               "'contiguous gradients' without 'bucket': gradients of parameters that stay whole are moved one by one")
+        .help("write 'bucket SIZE', as in 'bucket 64 MiB', or remove 'contiguous gradients'");
+  if (registerOption != nullptr && contiguousOption == nullptr)
+    context.diagnostics
+        .error(registerOption->range, "'register buffers' without 'contiguous': there is no buffer from step to step")
+        .help("write 'contiguous parameters, gradients', or remove 'register buffers'");
 }
 
 void DataReader::reportUnsharded(const Option &option) const {

@@ -151,6 +151,10 @@ void OptimizerReader::checkTrained(const BoundPaths &paths) {
   error.help("take the path out of the group");
 }
 
+bool bind::keepsState(const BoundOptimizer &optimizer, const OptimizerGroup &group) {
+  return optimizer.kind != OptimizerKind::Sgd || group.numbers.momentum != 0;
+}
+
 void bind::bindOptimizer(const Context &context, const OptimizerStatement &statement, BoundPlan &plan) {
   std::optional<OptimizerKind> kind = kindOf(context, statement.name);
   if (!kind)

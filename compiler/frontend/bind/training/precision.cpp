@@ -79,8 +79,9 @@ void checkMaster(const Context &context, const BoundPlan &plan, const BoundPreci
 
 /// Reports a dtype for what the optimizer keeps, where it keeps nothing.
 void checkState(const Context &context, const BoundPlan &plan, const Option &option) {
-  bool keeps = !plan.optimizer || plan.optimizer->kind != OptimizerKind::Sgd ||
-               llvm::any_of(plan.optimizer->groups, [](const auto &each) { return each.numbers.momentum != 0; });
+  bool keeps = !plan.optimizer || llvm::any_of(plan.optimizer->groups, [&](const OptimizerGroup &group) {
+    return keepsState(*plan.optimizer, group);
+  });
   if (!keeps)
     context.diagnostics
         .error(option.range,

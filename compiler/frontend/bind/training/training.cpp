@@ -91,4 +91,5 @@ void bind::bindTraining(const Context &context, BoundPlan &plan) {
   bindClip(context, plan);
   bindNonfinite(context, plan);
   bindLossScale(context, plan);
+  checkOffload(context, plan);
 }

@@ -27,6 +27,15 @@ void bindPrecision(const Context &context, const PrecisionStatement &statement, 
 /// The option `loss_scale` of precision.
 OptionRule lossScaleRule(const Context &context, BoundPrecision &precision);
 
+/// True if the optimizer keeps something from step to step for the parameters of a group, besides a master.
+bool keepsState(const BoundOptimizer &optimizer, const OptimizerGroup &group);
+
+/// The option `offload` of data.
+OptionRule offloadRule(const Context &context, BoundData &data);
+
+/// Reports what cannot be kept on the host, or is not there. Needs all other statements of training.
+void checkOffload(const Context &context, const BoundPlan &plan);
+
 /// Makes steps with gradients that are not finite those by which a dynamic scale is found. Reports a plan that stops at
 /// them; warns of gradients of 16 bits that are likely to vanish. Needs all other statements of training.
 void bindLossScale(const Context &context, BoundPlan &plan);

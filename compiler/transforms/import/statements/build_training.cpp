@@ -120,7 +120,9 @@ void StatementBuilder::buildData(const BoundData &data) {
                  builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end())),
                  data.bucketBytes ? builder.getI64IntegerAttr(*data.bucketBytes) : IntegerAttr(),
                  builder.getI64IntegerAttr(prefetch), builder.getStringAttr(text), flag(data.overlapGradients),
-                 flag(reducesEach(data)), averagesAfter ? builder.getI64IntegerAttr(ranks) : IntegerAttr());
+                 flag(reducesEach(data)), averagesAfter ? builder.getI64IntegerAttr(ranks) : IntegerAttr(),
+                 flag(data.offloadParameters), flag(data.offloadOptimizer), flag(data.contiguousParameters),
+                 flag(data.contiguousGradients), flag(data.registerBuffers));
 }
 
 /// The number of the unit in which its own data statement has the parameter, counted across all of them.

@@ -131,5 +131,64 @@ TEST(NcclWorld, SmallMessagesGoOverTheHosts) {
   });
 }
 
+TEST(NcclWorld, BuffersAreRegisteredUntilTheyGo) {
+  std::atomic<int> known = 0;
+  int64_t before = fakeBuffers().registrations;
+  expectOk(2, [&](World &world, cudaStream_t) -> Status {
+    EXPECT_TRUE(world.registersBuffers());
+    MESHPLAN_ASSIGN_OR_RETURN(auto tp, world.createWorldGroup("tp"));
+    MESHPLAN_ASSIGN_OR_RETURN(auto dp, world.createWorldGroup("dp"));
+    MESHPLAN_ASSIGN_OR_RETURN(std::shared_ptr<void> buffer, world.allocateBuffer(64));
+    EXPECT_NE(buffer, nullptr);
+    MESHPLAN_ASSIGN_OR_RETURN(auto first, tp->registerBuffer(buffer.get(), 64));
+    MESHPLAN_ASSIGN_OR_RETURN(auto second, dp->registerBuffer(buffer.get(), 64));
+    EXPECT_TRUE(first && second);
+    known += 2;
+    auto *values = static_cast<float *>(buffer.get());
+    values[0] = static_cast<float>(world.rank() + 1);
+    MESHPLAN_RETURN_IF_ERROR(waitFor(tp->startAllReduce(values, values, 1, DType::f32, Reduction::sum)));
+    MESHPLAN_RETURN_IF_ERROR(world.synchronize());
+    EXPECT_EQ(values[0], 3);
+    return Status();
+  });
+  EXPECT_EQ(known, 4);
+  EXPECT_EQ(fakeBuffers().registrations - before, 4);
+  EXPECT_EQ(fakeBuffers().registered, 0);
+  EXPECT_EQ(fakeBuffers().allocated, 0) << "the fake keeps what is freed while it is registered";
+}
+
+TEST(NcclWorld, AnOldLibraryRegistersNothing) {
+  NcclApi api = fakeNccl();
+  api.commRegister = nullptr;
+  std::vector<Status> statuses = runThreads(1, {}, [&](World &host) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(DeviceStream compute, DeviceStream::create(api.cuda));
+    return runNccl(api, host, {0, compute.get()}, [&](World &world) {
+      EXPECT_FALSE(world.registersBuffers());
+      return world.allocateBuffer(64).status();
+    });
+  });
+  EXPECT_EQ(statuses[0].code(), StatusCode::unsupported);
+  EXPECT_EQ(statuses[0].message(),
+            "rank 0: a buffer of 64 bytes: this NCCL registers no buffers; help: install 2.19 or "
+            "newer, or remove 'register buffers'");
+}
+
+TEST(NcclWorld, ABufferThatIsNotRegisteredEndsTheRun) {
+  NcclApi api = fakeNccl();
+  std::vector<Status> statuses =
+      runThreads(2, {.timeout = std::chrono::seconds(60), .onStuck = nullptr}, [&](World &host) -> Status {
+        MESHPLAN_ASSIGN_OR_RETURN(DeviceStream compute, DeviceStream::create(api.cuda));
+        return runNccl(api, host, {static_cast<int>(host.rank()), compute.get()}, [&](World &world) -> Status {
+          MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("dp"));
+          float own = 0;
+          if (world.rank() == 1)
+            return group->registerBuffer(&own, 4).status();
+          return waitFor(group->startAllReduce(&own, &own, 1, DType::f32, Reduction::sum)).ok() ? world.synchronize()
+                                                                                                : world.failure();
+        });
+      });
+  EXPECT_THAT(rootCause(statuses).message(), testing::HasSubstr("rank 1: registering 4 bytes with 'dp'"));
+}
+
 } // namespace
 } // namespace meshplan

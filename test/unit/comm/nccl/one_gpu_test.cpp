@@ -1,5 +1,8 @@
 //===- one_gpu_test.cpp - the real libraries, where there is one GPU ------===//
 
+#include "runtime/comm/nccl/flight.h"
+#include "runtime/comm/nccl/nccl_status.h"
+#include "runtime/comm/threads/run_threads.h"
 #include "test/lib/fake_nccl/staged_world.h"
 
 #include <cstdio>
@@ -33,6 +36,24 @@ TEST(OneGpu, CollectivesOfOneRank) {
     output = input;
     return expectInput(group->startBroadcast(output.data(), 3, DType::f32, 0));
   });
+}
+
+TEST(OneGpu, BuffersAreRegistered) {
+  const NcclApi &api = **openNccl();
+  std::vector<Status> statuses = runThreads(1, {}, [&](World &host) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(cudaStatus(api.cuda, api.cuda.setDevice(0)));
+    MESHPLAN_ASSIGN_OR_RETURN(DeviceStream compute, DeviceStream::create(api.cuda));
+    return runNccl(api, host, {0, compute.get()}, [&](World &world) -> Status {
+      MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("one"));
+      MESHPLAN_ASSIGN_OR_RETURN(std::shared_ptr<void> buffer, world.allocateBuffer(1 << 20));
+      MESHPLAN_ASSIGN_OR_RETURN(auto registration, group->registerBuffer(buffer.get(), 1 << 20));
+      EXPECT_NE(registration, nullptr);
+      MESHPLAN_RETURN_IF_ERROR(
+          waitFor(group->startAllReduce(buffer.get(), buffer.get(), 1 << 18, DType::f32, Reduction::sum)));
+      return world.synchronize();
+    });
+  });
+  EXPECT_TRUE(statuses[0].ok()) << statuses[0].message();
 }
 
 TEST(OneGpu, AFailureEndsCleanly) {

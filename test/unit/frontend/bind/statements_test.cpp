@@ -58,7 +58,7 @@ TEST_F(Statements, ReservedOnesAreRefusedByName) {
                     "offload optimizer\ntie a.b, c.d\nshapes small"),
               ElementsAre("2: 'pipeline' is not implemented yet", "3: 'context' is not implemented yet",
                           "4: 'fold' is not implemented yet", "5: 'overlap' is not implemented yet",
-                          "6: 'init' is not implemented yet", "7: 'offload' is not implemented yet",
+                          "6: 'init' is not implemented yet", "7: 'offload' is about the parameters of a data block",
                           "8: 'tie' is not implemented yet", "9: 'shapes' is not implemented yet"));
   EXPECT_THAT(diagnostics.all().back().helps, ElementsAre("remove the statement"));
 }

@@ -95,6 +95,22 @@ TEST(BuildStatements, ALossIsANameOrANumber) {
   EXPECT_EQ(parseStatements("loss 1").losses.at(0).output.text, "1");
   EXPECT_EQ(parseStatements("loss \"a b\"").losses.at(0).output.text, "a b");
   EXPECT_EQ(parseStatements(" loss out.0").losses.at(0).range, (SourceRange{0, 2, 2, 12}));
+  EXPECT_FALSE(parseStatements("loss loss").losses.at(0).unit);
+}
+
+TEST(BuildStatements, ALossMayBePerUnit) {
+  Syntax syntax = parseStatements("loss loss per token");
+  EXPECT_EQ(syntax.losses.at(0).output.text, "loss");
+  EXPECT_EQ(syntax.losses[0].unit->text, "token");
+  EXPECT_EQ(syntax.losses[0].unit->range, (SourceRange{0, 2, 15, 20}));
+  EXPECT_EQ(syntax.losses[0].range, (SourceRange{0, 2, 1, 20}));
+  EXPECT_EQ(parseStatements("loss 0 per sequence").losses.at(0).unit->text, "sequence");
+  // The word names outputs and axes too.
+  EXPECT_EQ(parseStatements("loss per").losses.at(0).output.text, "per");
+  EXPECT_FALSE(parseStatements("loss per").losses.at(0).unit);
+  EXPECT_EQ(parseStatements("loss per per token").losses.at(0).output.text, "per");
+  EXPECT_EQ(parseStatements("mesh per = 2").meshes.at(0).axes.at(0).name.text, "per");
+  EXPECT_EQ(parseStatements("per.loss: replicate").entries.size(), 1u);
 }
 
 TEST(BuildStatements, MicrobatchesMayBeMeans) {

@@ -162,7 +162,7 @@ TEST_F(Expectations, NoWordOfTheGrammarIsForgotten) {
     known.push_back(keyword);
   EXPECT_THAT(begin, testing::UnorderedElementsAreArray(known));
   const std::string others[] = {"plan", "over",  "on",        "as",    "keep", "mean",
-                                "only", "split", "parameter", "parts", "dim"};
+                                "only", "split", "parameter", "parts", "dim",  "per"};
   for (size_t type = 1; type <= parser->getVocabulary().getMaxTokenType(); ++type) {
     std::string literal(parser->getVocabulary().getLiteralName(type));
     if (literal.size() <= 2 || !llvm::isAlpha(literal[1]))

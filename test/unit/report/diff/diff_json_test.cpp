@@ -13,7 +13,7 @@ TEST(DiffJson, NoDifferenceHasEveryKey) {
   EXPECT_EQ(diffToJson(ReportDiff()), parsed(R"({
     "axes": [], "world_size": {"before": 0, "after": 0}, "parameters": [], "same_parameters": 0, "collectives": [],
     "memory": {"parameters": {"before": 0, "after": 0}, "constants": {"before": 0, "after": 0},
-               "inputs": {"before": 0, "after": 0}, "states": {"before": 0, "after": 0}, "peak": {"before": 0, "after": 0}},
+               "inputs": {"before": 0, "after": 0}, "states": {"before": 0, "after": 0}, "peak": {"before": 0, "after": 0}, "host_peak": {"before": 0, "after": 0}},
     "time": {"compute_ns": {"before": 0, "after": 0}, "communication_ns": {"before": 0, "after": 0}}})"));
 }
 
@@ -29,6 +29,7 @@ TEST(DiffJson, EveryFieldIsWritten) {
   diff.inputBytes = {5, 6};
   diff.peakBytes = {7, 8};
   diff.stateBytes = {13, 14};
+  diff.hostPeakBytes = {15, 16};
   diff.computeTime = {9, 10};
   diff.communicationTime = {11, 12};
   EXPECT_EQ(diffToJson(diff), parsed(R"({
@@ -41,7 +42,7 @@ TEST(DiffJson, EveryFieldIsWritten) {
     "collectives": [{"axis": "tp", "kind": "all_reduce", "count": {"before": 8, "after": 7},
                      "bytes": {"before": 800, "after": 350}}],
     "memory": {"parameters": {"before": 1, "after": 2}, "constants": {"before": 3, "after": 4},
-               "inputs": {"before": 5, "after": 6}, "states": {"before": 13, "after": 14}, "peak": {"before": 7, "after": 8}},
+               "inputs": {"before": 5, "after": 6}, "states": {"before": 13, "after": 14}, "peak": {"before": 7, "after": 8}, "host_peak": {"before": 15, "after": 16}},
     "time": {"compute_ns": {"before": 9, "after": 10}, "communication_ns": {"before": 11, "after": 12}}})"));
 }
 

@@ -36,7 +36,14 @@ constexpr char colwiseText[] = R"({"file": "a.plan", "line": 1, "column": 5, "te
 TEST_F(ExplanationJson, AnEmptyExplanationHasEveryKey) {
   EXPECT_EQ(explanationToJson(Explanation(), sources), parsed(R"({
     "kind": "", "path": "", "names": [], "tensor": null, "arrives": null, "statement": null, "ends": [],
-    "parameters": [], "inputs": [], "outputs": [], "reshards": [], "training": null})"));
+    "parameters": [], "inputs": [], "outputs": [], "loss": null, "reshards": [], "training": null})"));
+}
+
+TEST_F(ExplanationJson, ALossThatThePlanRedefines) {
+  Explanation explanation;
+  explanation.loss = {colwise, "the mean over all"};
+  EXPECT_EQ(members(explanation, {"loss"}),
+            parsed(R"({"loss": {"meaning": "the mean over all", "statement": )" + std::string(colwiseText) + "}}"));
 }
 
 TEST_F(ExplanationJson, ATensorSaysWhereItsElementsAre) {

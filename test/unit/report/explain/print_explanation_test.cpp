@@ -38,6 +38,20 @@ collectives, bytes that a rank sends and receives
 
 } // namespace
 
+TEST_F(PrintExplanationTest, SaysWhatThePlanMakesOfTheLoss) {
+  Explanation explanation{"output", "loss", {}, TensorExplanation{"f32", "[]", {}, {}, 4, 4}, {}};
+  explanation.loss = {colwise, "the mean over all"};
+  EXPECT_EQ(print(explanation), R"(output loss
+  shape      [] f32
+  layout     []
+  each rank  [], 4 B of 4 B
+
+whole on every rank
+
+the loss is the mean over all
+)" + std::string(colwiseAlone));
+}
+
 TEST_F(PrintExplanationTest, SaysWhichShardsHoldWhat) {
   TensorExplanation tensor{"f32",
                            "[9 over (dp, tp), 5]",
@@ -133,7 +147,7 @@ TEST_F(PrintExplanationTest, JsonHasStableKeys) {
     "tensor": {"dtype": "f32", "layout": "[9 over tp]", "partial": null, "global_bytes": 36, "rank_bytes": 20,
                "dims": [{"extent": 9, "axes": [{"name": "tp", "size": 2}], "local_extents": [5, 4],
                          "reasons": [{"file": "a.plan", "line": 1, "column": 5, "text": "colwise tp"}]}]},
-    "parameters": [], "inputs": [], "outputs": [],
+    "parameters": [], "inputs": [], "outputs": [], "loss": null,
     "reshards": [{"producer": {"what": "parameter", "name": "w", "layout": "[9 over tp]"},
                   "consumers": [{"what": "output", "name": "y", "layout": "[9]"}],
                   "steps": [{"kind": "all_gather", "axes": [{"name": "tp", "size": 2}], "bytes": 36}],

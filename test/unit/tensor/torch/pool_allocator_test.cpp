@@ -79,6 +79,27 @@ TEST_F(PoolAllocatorTest, ScopesNest) {
   EXPECT_EQ(pool->current(), 20);
 }
 
+TEST_F(PoolAllocatorTest, TheHostHasAPoolOfItsOwn) {
+  auto host = std::make_shared<MemoryPool>();
+  PoolScope scope(pool, host);
+  EXPECT_FALSE(inHostScope());
+  at::Tensor device = at::empty({10}, at::kByte), kept;
+  {
+    HostScope onHost;
+    EXPECT_TRUE(inHostScope());
+    kept = at::empty({20}, at::kByte);
+    HostScope again(/*isOnHost=*/false);
+    EXPECT_TRUE(inHostScope()) << "a scope of nothing changes nothing";
+  }
+  EXPECT_FALSE(inHostScope());
+  HostScope none(/*isOnHost=*/false);
+  at::Tensor other = at::empty({3}, at::kByte);
+  EXPECT_EQ(pool->current(), 13);
+  EXPECT_EQ(host->current(), 20);
+  kept = at::Tensor();
+  EXPECT_EQ(host->current(), 0) << "it goes back to where it came from";
+}
+
 TEST_F(PoolAllocatorTest, ElementsStayAligned) {
   for (int64_t bytes : {1, 63, 64, 65, 4096, 1 << 20})
     EXPECT_EQ(reinterpret_cast<uintptr_t>(at::empty({bytes}, at::kByte).data_ptr()) % 64, 0u);

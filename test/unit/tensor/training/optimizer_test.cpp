@@ -3,6 +3,7 @@
 // In f64, where a difference in the order of a few operations is below 1e-14 of
 // numbers of magnitude 1.
 
+#include "runtime/tensor/memory.h"
 #include "test/unit/tensor/call_helper.h"
 
 #include <gmock/gmock.h>
@@ -273,6 +274,28 @@ TEST(Optimizer, AStepThatIsSkipped) {
   count.fill_(0);
   callOperator("meshplan.adam", given, adamArguments, 3);
   EXPECT_FALSE(at::equal(parameter, before[0]));
+}
+
+TEST(Transfer, IsARowMajorCopy) {
+  auto pool = std::make_shared<MemoryPool>(), host = std::make_shared<MemoryPool>();
+  installPoolAllocator();
+  PoolScope pooled(pool, host);
+  at::Tensor tensor = at::arange(12, at::kFloat).view({3, 4}).t();
+  at::Tensor there, back;
+  {
+    HostScope onHost;
+    there = callNamed("meshplan.to_host", {{"self", tensor}})[0];
+  }
+  EXPECT_EQ(host->current(), 48);
+  int64_t before = pool->current();
+  back = callNamed("meshplan.to_device", {{"self", there}})[0];
+  EXPECT_EQ(pool->current(), before + 48);
+  for (const at::Tensor &copy : {there, back}) {
+    EXPECT_TRUE(at::equal(copy, tensor));
+    EXPECT_TRUE(copy.is_contiguous());
+    EXPECT_NE(copy.data_ptr(), tensor.data_ptr());
+  }
+  EXPECT_NE(there.data_ptr(), back.data_ptr());
 }
 
 } // namespace

@@ -2,6 +2,8 @@
 
 #include "runtime/tensor/torch/kernels/training/optimizer.h"
 
+#include "runtime/tensor/torch/device.h"
+
 #include <ATen/ATen.h>
 
 using namespace meshplan;
@@ -46,7 +48,7 @@ meshplan::adamStep(at::Tensor parameter, const at::Tensor &gradient, at::Tensor 
     return {parameter, average.copy_(wideAverage), squareAverage.copy_(wideSquare)};
   }
   // The kernel counts the step itself.
-  at::Tensor count = step.to(at::kFloat).clone();
+  at::Tensor count = step.to(parameter.options().dtype(at::kFloat), /*non_blocking=*/false, /*copy=*/true);
   double rate = learningRate.item<double>();
   std::vector<at::Tensor> parameters{parameter}, gradients{own}, averages{average}, squares{squareAverage},
       steps{count};
@@ -115,6 +117,17 @@ std::tuple<at::Tensor, at::Tensor> meshplan::momentumStep(at::Tensor parameter, 
     changeBySgd(parameter, likeParameter(scaled(gradient, parameter, factor), parameter), {momentum}, weightDecay, rate,
                 learningRate.item<double>(), dampening, nesterov, /*isFirst=*/step.item<double>() == 1);
   return {parameter, momentum};
+}
+
+at::Tensor meshplan::toHost(const at::Tensor &self) {
+  auto options = self.options().device(at::kCPU).pinned_memory(!self.is_cpu());
+  return at::empty(self.sizes(), options).copy_(self);
+}
+
+at::Tensor meshplan::toDevice(const at::Tensor &self) {
+  // The host overwrites its tensor when something that was made of the copy has come back: behind it on the stream.
+  return at::empty(self.sizes(), self.options().device(torchDevice(deviceOfThread())))
+      .copy_(self, /*non_blocking=*/true);
 }
 
 at::Tensor meshplan::assign(at::Tensor self, const at::Tensor &source) {

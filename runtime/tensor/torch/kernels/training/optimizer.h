@@ -39,7 +39,12 @@ std::tuple<at::Tensor, at::Tensor> momentumStep(at::Tensor parameter, const at::
                                                 const std::optional<at::Tensor> &nonfinite, double rate,
                                                 double dampening, double weightDecay, bool nesterov);
 
-/// `self`, with the elements of `source`, in its own dtype.
+/// A row-major copy in the memory of the host, from which copies to the device are fast; one on the device of the
+/// thread, of a tensor there. The elements are read before the stream of the thread goes on.
+at::Tensor toHost(const at::Tensor &self);
+at::Tensor toDevice(const at::Tensor &self);
+
+/// `self`, with the elements of `source`, in its own dtype. They may be on different devices.
 at::Tensor assign(at::Tensor self, const at::Tensor &source);
 
 /// `self`, with `addend` added to it.

@@ -168,6 +168,41 @@ TEST(BindData, OverlapPrefetchReduceAndAverage) {
   EXPECT_EQ(one("average in collective").average, AverageTime::InCollective);
 }
 
+TEST(BindData, WhatIsMovedInPiecesMayBeContiguous) {
+  BoundData none = one(whole);
+  EXPECT_FALSE(none.contiguousParameters || none.contiguousGradients || none.registerBuffers);
+  BoundData both = one(whole + "contiguous parameters, gradients; register buffers");
+  EXPECT_TRUE(both.contiguousParameters && both.contiguousGradients && both.registerBuffers);
+  EXPECT_FALSE(one(whole + "contiguous parameters").contiguousGradients);
+  EXPECT_FALSE(one("bucket 1 MiB; contiguous gradients").contiguousParameters) << "gradients of what stays whole";
+  for (const char *shard : {"shard optimizer", "shard gradients, optimizer"})
+    EXPECT_TRUE(one(std::string(shard) + "; contiguous gradients, parameters").contiguousParameters) << shard;
+}
+
+TEST(BindData, WhatIsMovedAloneIsNotContiguous) {
+  EXPECT_THAT(faults(whole + "bucket none; contiguous parameters"),
+              ElementsAre("'contiguous parameters' and 'bucket none' contradict each other: each tensor is moved alone",
+                          "remove one of them"));
+  EXPECT_THAT(faults("contiguous gradients"),
+              ElementsAre("'contiguous gradients' without 'bucket': gradients of parameters that stay whole are moved "
+                          "one by one",
+                          "write 'bucket SIZE', as in 'bucket 64 MiB', or remove 'contiguous gradients'"));
+  const std::string sharding = "write 'shard optimizer', 'shard gradients, optimizer' or 'shard parameters, gradients, "
+                               "optimizer', or ";
+  EXPECT_THAT(faults("bucket 1 MiB; contiguous parameters"),
+              ElementsAre("'contiguous parameters' without 'shard': no parameter is moved",
+                          sharding + "remove 'contiguous parameters'"));
+  EXPECT_THAT(faults("bucket 1 MiB; contiguous parameters, gradients").back(), sharding + "'contiguous gradients'");
+  EXPECT_THAT(faults(whole + "contiguous gradients, parameters, gradients"),
+              ElementsAre("'gradients' stands twice", "keep one of them"));
+}
+
+TEST(BindData, BuffersAreRegisteredThatAreThere) {
+  EXPECT_THAT(faults(whole + "register buffers"),
+              ElementsAre("'register buffers' without 'contiguous': there is no buffer from step to step",
+                          "write 'contiguous parameters, gradients', or remove 'register buffers'"));
+}
+
 TEST(BindData, EachOptionHasAForm) {
   struct {
     const char *name, *form;
@@ -184,6 +219,10 @@ TEST(BindData, EachOptionHasAForm) {
       {"average",
        "average in | after collective",
        {"average", "average in", "average collective", "average before collective", "average in collective now"}},
+      {"contiguous",
+       "contiguous parameters, gradients",
+       {"contiguous", "contiguous 2", "contiguous optimizer", "contiguous none"}},
+      {"register", "register buffers", {"register", "register parameters", "register buffers now"}},
   };
   for (const auto &[name, form, wrong] : cases)
     for (const char *option : wrong) {

@@ -1,0 +1,86 @@
+//===- offload.cpp - what a data block keeps on the host ------------------===//
+
+#include "compiler/frontend/bind/training/training.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <utility>
+
+using namespace meshplan;
+using namespace meshplan::bind;
+
+/// Takes one word; false if it is none of the option's.
+static bool takeWord(const Context &context, BoundData &data, const Word &word) {
+  if (word.text == "gradients") {
+    context.diagnostics.error(word.range, "'offload gradients' says nothing: gradients go where the optimizer works")
+        .help("write 'offload optimizer', or remove 'gradients'");
+    return true;
+  }
+  if (word.text != "parameters" && word.text != "optimizer")
+    return false;
+  bool &isOffloaded = word.text == "parameters" ? data.offloadParameters : data.offloadOptimizer;
+  if (std::exchange(isOffloaded, true))
+    context.diagnostics.error(word.range, "'" + word.text + "' stands twice").help("keep one of them");
+  return true;
+}
+
+OptionRule bind::offloadRule(const Context &context, BoundData &data) {
+  auto take = [&](const Option &option) {
+    std::optional<std::vector<Word>> words = allWords(option);
+    if (!words || words->empty())
+      return false;
+    data.offloadRange = option.range;
+    return llvm::all_of(*words, [&](const Word &word) { return takeWord(context, data, word); });
+  };
+  return {"offload", "offload parameters, optimizer", take};
+}
+
+/// True if the optimizer keeps something for a parameter of the block.
+static bool keepsAny(const BoundPlan &plan, const BoundData &data) {
+  bool hasMaster = plan.precision && !plan.precision->master.empty();
+  return llvm::any_of(data.parameters, [&](size_t parameter) {
+    return plan.parameterUse[parameter] == ParameterUse::Trained &&
+           (hasMaster || keepsState(*plan.optimizer, plan.optimizer->groups[plan.optimizer->groupOf[parameter]]));
+  });
+}
+
+static void checkParameters(const Context &context, const BoundData &data) {
+  if (!data.offloadParameters || llvm::is_contained(data.shard, DataKind::Parameters))
+    return;
+  context.diagnostics
+      .error(data.offloadRange, "'offload parameters' without 'shard parameters': a parameter that stays whole is read "
+                                "where it lies, and has to be on the device")
+      .help("write 'shard parameters, gradients, optimizer', or " +
+            std::string(data.offloadOptimizer ? "'offload optimizer'" : "remove 'offload parameters'"));
+}
+
+static void checkOptimizer(const Context &context, const BoundPlan &plan, const BoundData &data) {
+  if (!data.offloadOptimizer || !plan.optimizer || keepsAny(plan, data))
+    return;
+  context.diagnostics
+      .error(data.offloadRange, "'offload optimizer' moves nothing to the host: '" +
+                                    optimizerName(plan.optimizer->kind).str() +
+                                    "' keeps nothing for the parameters of this block")
+      .note(plan.optimizer->range, "the optimizer is here")
+      .help(std::string("add 'momentum NUMBER' to the optimizer or 'master DTYPE' to the precision, or ") +
+            (data.offloadParameters ? "write 'offload parameters'" : "remove 'offload optimizer'"));
+}
+
+/// A buffer is one storage on the device, which collectives take as it is.
+static void checkContiguous(const Context &context, const BoundData &data) {
+  bool offloads = data.offloadParameters || data.offloadOptimizer;
+  if (!offloads || (!data.contiguousParameters && !data.contiguousGradients))
+    return;
+  context.diagnostics
+      .error(data.offloadRange, "'offload' and 'contiguous' contradict each other: buffers that collectives take as "
+                                "they are lie on the device")
+      .help("remove one of them");
+}
+
+void bind::checkOffload(const Context &context, const BoundPlan &plan) {
+  for (const BoundData &data : plan.data) {
+    checkParameters(context, data);
+    checkOptimizer(context, plan, data);
+    checkContiguous(context, data);
+  }
+}

@@ -1,0 +1,12 @@
+//===- argument_names.cpp - what arguments of a program are called --------===//
+
+#include "compiler/sharding/calls/argument_names.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+StringRef meshplan::parameterName(BlockArgument parameter) {
+  auto function = cast<func::FuncOp>(parameter.getOwner()->getParentOp());
+  auto names = function.getArgAttrOfType<ArrayAttr>(parameter.getArgNumber(), "plan.names");
+  return names && !names.empty() ? cast<StringAttr>(names[0]).getValue() : StringRef("parameter");
+}

@@ -1,0 +1,200 @@
+//===- insert_transfers.cpp - copies between device and host --------------===//
+//
+// See InsertTransfers in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/calls/carriers.h"
+#include "compiler/sharding/calls/transfers.h"
+#include "compiler/sharding/op_record.h"
+#include "compiler/transforms/group/passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_INSERTTRANSFERS
+#include "compiler/transforms/group/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+static const OpRecord *recordOf(Operation *op) {
+  auto call = dyn_cast<CallOp>(op);
+  return call ? OpRegistry::get().lookup(call.getTarget()) : nullptr;
+}
+
+/// Operands that an operation changes, in the order of its results.
+static SmallVector<OpOperand *> overwrittenOperands(Operation *op) {
+  SmallVector<OpOperand *> operands;
+  if (const OpRecord *record = recordOf(op))
+    for (StringRef name : record->overwrites)
+      operands.push_back(&op->getOpOperand(*CallView::of(cast<CallOp>(op)).getOperand(name)));
+  return operands;
+}
+
+static OpOperand *gradientOf(Operation *op) {
+  std::optional<unsigned> gradient = CallView::of(cast<CallOp>(op)).getOperand("gradient");
+  return gradient ? &op->getOpOperand(*gradient) : nullptr;
+}
+
+/// What changes a tensor works where that lies; the optimizer where what it keeps does, which comes last. A result of
+/// the host is converted there.
+static bool worksOnHost(Operation *op) {
+  if (SmallVector<OpOperand *> overwritten = overwrittenOperands(op); !overwritten.empty())
+    return isOnHost(overwritten.back()->get());
+  bool isConversion = isa<CallOp>(op) && isCarrier(op);
+  return isConversion && op->getOperand(0).getDefiningOp() && isOnHost(op->getOperand(0));
+}
+
+/// Those that have to lie where the operation works: an optimizer reads its numbers from anywhere, and what is assigned
+/// is copied from anywhere.
+static SmallVector<OpOperand *> operandsOfOneMemory(Operation *op) {
+  SmallVector<OpOperand *> operands = overwrittenOperands(op);
+  if (operands.empty())
+    return llvm::map_to_vector(op->getOpOperands(), [](OpOperand &operand) { return &operand; });
+  if (OpOperand *gradient = gradientOf(op))
+    operands.push_back(gradient);
+  return operands;
+}
+
+/// The first operation of the piece in which a collective is made.
+static Operation *firstOfPiece(Operation *op) {
+  Attribute bucket = op->getAttr("bucket");
+  while (bucket && op->getPrevNode() && op->getPrevNode()->getAttr("bucket") == bucket)
+    op = op->getPrevNode();
+  return op;
+}
+
+/// The collective that has made a gradient, or null.
+static Operation *reductionOf(Value gradient) {
+  for (Operation *op = gradient.getDefiningOp(); isCarrier(op); op = op->getOperand(0).getDefiningOp())
+    if (isa<ReduceScatterOp, AllReduceOp, AllGatherOp>(op))
+      return op;
+  return nullptr;
+}
+
+namespace {
+
+class Inserter {
+public:
+  explicit Inserter(func::FuncOp function) : function(function), builder(function.getContext()) {}
+
+  void run() {
+    for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))
+      if (op.hasTrait<OpTrait::IsTerminator>())
+        bringOutputs(op);
+      else
+        bringOperands(&op);
+    for (OpOperand *gradient : gradients)
+      bringGradient(*gradient);
+  }
+
+private:
+  void bringOperands(Operation *op) {
+    bool onHost = worksOnHost(op);
+    if (onHost)
+      op->setAttr(hostAttrName, builder.getUnitAttr());
+    bool changes = !overwrittenOperands(op).empty();
+    for (OpOperand *operand : operandsOfOneMemory(op)) {
+      if (isOnHost(operand->get()) == onHost)
+        continue;
+      if (changes && onHost && operand == gradientOf(op)) {
+        gradients.push_back(operand);
+        continue;
+      }
+      Value old = operand->get();
+      operand->set(changes ? copyBefore(op, old, onHost) : sharedCopy(op, old));
+      if (auto argument = dyn_cast<BlockArgument>(old); argument && changes)
+        assignBack(op, operand, argument);
+    }
+  }
+
+  Value copyBefore(Operation *place, Value value, bool toHost) {
+    builder.setInsertionPoint(place);
+    return transfer(builder, place->getLoc(), value, toHost);
+  }
+
+  /// On the device, once for all readers of the forward pass and once for those of the backward pass.
+  Value sharedCopy(Operation *reader, Value value) {
+    Value &copy = onDevice[isBackward(reader)][value];
+    if (!copy)
+      copy = copyBefore(firstOfPiece(reader), value, /*toHost=*/false);
+    return copy;
+  }
+
+  /// A parameter whose copy was changed takes what became of it.
+  void assignBack(Operation *op, OpOperand *changed, BlockArgument parameter) {
+    auto overwritten = overwrittenOperands(op);
+    auto place = llvm::find(overwritten, changed);
+    if (place == overwritten.end())
+      return;
+    Value result = op->getResult(place - overwritten.begin());
+    builder.setInsertionPointAfter(op);
+    NamedAttrList args;
+    args.set("self", OperandRefAttr::get(builder.getContext(), 0));
+    args.set("source", OperandRefAttr::get(builder.getContext(), 1));
+    auto assign = CallOp::create(builder, op->getLoc(), parameter.getType(), builder.getStringAttr("meshplan.assign"),
+                                 ValueRange{parameter, result}, args.getDictionary(builder.getContext()), StringAttr(),
+                                 builder.getUnitAttr());
+    if (isOnHost(parameter))
+      assign->setAttr(hostAttrName, builder.getUnitAttr());
+    result.replaceAllUsesExcept(assign.getResult(0), assign);
+  }
+
+  /// Outputs are on the device. What is updated has been changed in its place.
+  void bringOutputs(Operation &output) {
+    for (OpOperand &operand : output.getOpOperands())
+      if (!function.getResultAttr(operand.getOperandNumber(), "plan.updates") && isOnHost(operand.get()))
+        operand.set(copyBefore(&output, operand.get(), /*toHost=*/false));
+  }
+
+  /// Where the next gradients begin to be reduced: until then these may be under way, and no two pieces are at once.
+  Operation *placeFor(OpOperand &gradient) {
+    Operation *maker = gradient.get().getDefiningOp(), *reduction = reductionOf(gradient.get());
+    if (!reduction)
+      return maker ? maker->getNextNode() : gradient.getOwner();
+    Operation *place = gradient.getOwner();
+    for (OpOperand *other : gradients) {
+      Operation *next = reductionOf(other->get());
+      next = next ? firstOfPiece(next) : nullptr;
+      if (next && maker->isBeforeInBlock(next) && next->isBeforeInBlock(place))
+        place = next;
+    }
+    return place;
+  }
+
+  /// The norm and the number of elements that are no numbers are taken on the device, before the gradient leaves it.
+  void bringGradient(OpOperand &gradient) {
+    Operation *place = placeFor(gradient);
+    SmallVector<Operation *> sums;
+    for (Operation *reader : gradient.get().getUsers())
+      if (const OpRecord *record = recordOf(reader);
+          record && record->sumsElements && reader->getNumOperands() == 1 && !reader->isBeforeInBlock(place))
+        sums.push_back(reader);
+    llvm::sort(sums, [](Operation *left, Operation *right) { return left->isBeforeInBlock(right); });
+    for (Operation *sum : sums)
+      if (sum != place)
+        sum->moveBefore(place);
+    builder.setInsertionPoint(place);
+    gradient.set(transfer(builder, gradient.getOwner()->getLoc(), gradient.get(), /*toHost=*/true));
+  }
+
+  func::FuncOp function;
+  OpBuilder builder;
+  /// Copies of what lies on the host, by the pass that reads them.
+  DenseMap<Value, Value> onDevice[2];
+  /// Operands of the optimizer's calls on the host.
+  SmallVector<OpOperand *> gradients;
+};
+
+struct InsertTransfersPass : meshplan::impl::InsertTransfersBase<InsertTransfersPass> {
+  void runOnOperation() final {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function->hasAttr("plan.single_rank"))
+        Inserter(function).run();
+  }
+};
+
+} // namespace

@@ -1,0 +1,202 @@
+//===- lay_out_buffers.cpp - what is moved in one piece lies in one -------===//
+//
+// See LayOutBuffers in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/calls/argument_names.h"
+#include "compiler/sharding/calls/storages.h"
+#include "compiler/transforms/group/data_collectives.h"
+#include "compiler/transforms/group/passes.h"
+#include "compiler/transforms/group/storage_order.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_LAYOUTBUFFERS
+#include "compiler/transforms/group/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+namespace {
+
+class Layout {
+public:
+  Layout(func::FuncOp function, const StorageOrder &order)
+      : function(function), order(order), builder(function.getContext()), collectives(findDataCollectives(function)) {
+    for (BlockArgument argument : function.getArguments())
+      if (argumentKind(argument) == "accumulator")
+        names.insert(parameterName(argument));
+  }
+
+  LogicalResult run() {
+    if (failed(checkGathers()))
+      return failure();
+    storeParameters();
+    for (ArrayRef<DataCollective> piece : reducedPieces())
+      storeGradients(piece);
+    for (const DataCollective &collective : collectives)
+      if (collective.traffic == DataTraffic::update && DataOp(dataOf(collective.parameter)).getContiguousParameters())
+        gatherIntoPlace(collective.op);
+    return success();
+  }
+
+private:
+  LogicalResult checkGathers();
+  void storeParameters();
+  SmallVector<SmallVector<DataCollective>> reducedPieces() const;
+  void storeGradients(ArrayRef<DataCollective> piece);
+  void reduceInPlace(AllReduceOp reduce, BlockArgument parameter);
+  BlockArgument addPlace(BlockArgument parameter, RankedTensorType type);
+  void gatherIntoPlace(Operation *gather);
+
+  func::FuncOp function;
+  const StorageOrder &order;
+  OpBuilder builder;
+  SmallVector<DataCollective> collectives;
+  llvm::StringSet<> names; ///< of accumulators
+};
+
+} // namespace
+
+static bool isContiguous(BlockArgument parameter) {
+  DataOp data = dataOf(parameter);
+  return data && data.getContiguousParameters();
+}
+
+static std::string elementText(Value value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << getElementTypeOrSelf(value);
+  return text;
+}
+
+/// What is converted before it is gathered is a tensor of its own.
+LogicalResult Layout::checkGathers() {
+  for (const DataCollective &collective : collectives) {
+    Value moved = collective.op->getOperand(0);
+    if (!collective.isGather() || !isContiguous(collective.parameter) || moved == collective.parameter)
+      continue;
+    DataOp data = dataOf(collective.parameter);
+    std::string stored = elementText(collective.parameter);
+    auto diagnostic = data.emitError() << "'contiguous parameters' of '" << parameterName(collective.parameter)
+                                       << "', which is stored as " << stored << " and gathered as "
+                                       << elementText(moved) << ": what is gathered is made anew each time";
+    diagnostic.attachNote(data.getLoc()) << "help: store parameters as they are gathered, with 'precision { master "
+                                         << stored << " }' for the optimizer, or remove 'contiguous parameters'";
+    return diagnostic;
+  }
+  return success();
+}
+
+/// Those of one unit and element type.
+void Layout::storeParameters() {
+  llvm::MapVector<std::pair<int64_t, Type>, SmallVector<BlockArgument>> units;
+  for (BlockArgument argument : function.getArguments())
+    if (isWeight(argument) && isContiguous(argument))
+      units[{unitOf(argument), getElementTypeOrSelf(argument)}].push_back(argument);
+  for (auto &[key, parameters] : units) {
+    llvm::sort(parameters, [&](BlockArgument left, BlockArgument right) {
+      return order.positionOf(left) < order.positionOf(right);
+    });
+    std::string name = ("parameters from " + parameterName(parameters.front())).str();
+    for (auto [position, parameter] : llvm::enumerate(parameters))
+      putInStorage(parameter, name, position, DataOp(dataOf(parameter)).getRegisterBuffers());
+  }
+}
+
+/// Collectives of gradients, those of one bucket together, in the order of the program.
+SmallVector<SmallVector<DataCollective>> Layout::reducedPieces() const {
+  SmallVector<SmallVector<DataCollective>> pieces;
+  Attribute open;
+  for (const DataCollective &collective : collectives) {
+    DataOp data = dataOf(collective.parameter);
+    if (collective.traffic != DataTraffic::reduce || !data.getContiguousGradients() ||
+        !isa<AllReduceOp, ReduceScatterOp>(collective.op))
+      continue;
+    Attribute bucket = collective.op->getAttr("bucket");
+    if (!bucket || bucket != open)
+      pieces.emplace_back();
+    open = bucket;
+    pieces.back().push_back(collective);
+  }
+  return pieces;
+}
+
+/// An accumulator for a gradient of the parameter. All programs count the gradients of a parameter alike.
+BlockArgument Layout::addPlace(BlockArgument parameter, RankedTensorType type) {
+  std::string first = (parameterName(parameter) + ".gradient").str(), name = first;
+  for (int number = 2; !names.insert(name).second; ++number)
+    name = first + "." + std::to_string(number);
+  SmallVector<NamedAttribute> attributes{builder.getNamedAttr("plan.kind", builder.getStringAttr("accumulator")),
+                                         builder.getNamedAttr("plan.names", builder.getStrArrayAttr({name})),
+                                         builder.getNamedAttr("plan.scratch", builder.getUnitAttr())};
+  unsigned index = function.getNumArguments();
+  [[maybe_unused]] LogicalResult inserted =
+      function.insertArgument(index, type, builder.getDictionaryAttr(attributes), parameter.getLoc());
+  return function.getArgument(index);
+}
+
+/// What is no accumulator already is copied to one as soon as it is made.
+void Layout::reduceInPlace(AllReduceOp reduce, BlockArgument parameter) {
+  Value addend = reduce.getInput();
+  auto place = dyn_cast<BlockArgument>(placeOf(addend));
+  if (!place || argumentKind(place) != "accumulator") {
+    place = addPlace(parameter, cast<RankedTensorType>(addend.getType()));
+    builder.setInsertionPointAfterValue(addend);
+    NamedAttrList args;
+    args.set("self", OperandRefAttr::get(builder.getContext(), 0));
+    args.set("source", OperandRefAttr::get(builder.getContext(), 1));
+    addend = CallOp::create(builder, reduce.getLoc(), place.getType(), builder.getStringAttr("meshplan.assign"),
+                            ValueRange{place, addend}, args.getDictionary(builder.getContext()), StringAttr(),
+                            builder.getUnitAttr())
+                 .getResult(0);
+    reduce.getInputMutable().assign(addend);
+  }
+  reduce.getTargetMutable().assign(addend);
+}
+
+void Layout::storeGradients(ArrayRef<DataCollective> piece) {
+  std::string name = ("gradients from " + parameterName(piece.front().parameter)).str();
+  while (!names.insert(name).second)
+    name += ", again";
+  for (auto [position, member] : llvm::enumerate(piece)) {
+    if (auto reduce = dyn_cast<AllReduceOp>(member.op))
+      reduceInPlace(reduce, member.parameter);
+    else
+      cast<ReduceScatterOp>(member.op).getTargetMutable().assign(
+          addPlace(member.parameter, cast<RankedTensorType>(member.op->getResult(0).getType())));
+    auto place = cast<BlockArgument>(placeOf(targetOf(member.op)));
+    if (!function.getArgAttr(place.getArgNumber(), "plan.storage"))
+      putInStorage(place, name, position, DataOp(dataOf(member.parameter)).getRegisterBuffers());
+  }
+}
+
+/// A new parameter that is only copied into the old one is gathered there.
+void Layout::gatherIntoPlace(Operation *op) {
+  auto gather = dyn_cast<AllGatherOp>(op);
+  auto assign = gather && gather->hasOneUse() ? dyn_cast<CallOp>(*gather->user_begin()) : CallOp();
+  if (!assign || assign.getTarget() != "meshplan.assign" || assign.getOperands().size() != 2 ||
+      assign.getOperand(1) != gather.getResult() || !isa<BlockArgument>(assign.getOperand(0)) ||
+      assign.getOperand(0).getType() != gather.getType())
+    return;
+  gather.getTargetMutable().assign(assign.getOperand(0));
+  assign.getResult(0).replaceAllUsesWith(gather.getResult());
+  assign.erase();
+}
+
+namespace {
+
+struct LayOutBuffersPass : meshplan::impl::LayOutBuffersBase<LayOutBuffersPass> {
+  void runOnOperation() final {
+    StorageOrder order(getOperation());
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function->hasAttr("plan.single_rank") && failed(Layout(function, order).run()))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,30 @@
+//===- storage_order.cpp - the order of parameters in a storage -----------===//
+
+#include "compiler/transforms/group/storage_order.h"
+#include "compiler/sharding/calls/argument_names.h"
+#include "compiler/transforms/group/data_collectives.h"
+
+using namespace mlir;
+using namespace meshplan;
+
+StorageOrder::StorageOrder(ModuleOp module) {
+  auto step = module.lookupSymbol<func::FuncOp>("step");
+  if (!step)
+    return;
+  llvm::DenseSet<BlockArgument> isReadAgain;
+  for (const DataCollective &collective : findDataCollectives(step))
+    if (collective.traffic == DataTraffic::gatherBackward)
+      isReadAgain.insert(collective.parameter);
+  auto add = [&](bool again) {
+    for (BlockArgument argument : step.getArguments())
+      if (plan::isWeight(argument) && isReadAgain.contains(argument) == again)
+        positions.try_emplace(parameterName(argument), positions.size());
+  };
+  add(true);
+  add(false);
+}
+
+int64_t StorageOrder::positionOf(BlockArgument parameter) const {
+  auto found = positions.find(parameterName(parameter));
+  return found == positions.end() ? static_cast<int64_t>(positions.size() + parameter.getArgNumber()) : found->second;
+}

@@ -1,0 +1,245 @@
+//===- normalize_loss.cpp - the mean of losses that the plan takes --------===//
+//
+// See NormalizeLoss in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/calls/class_losses.h"
+#include "compiler/support/layer_names.h"
+#include "compiler/transforms/import/index_functions/index_functions.h"
+#include "compiler/transforms/import/loss/sample_places.h"
+#include "compiler/transforms/import/loss_reduction.h"
+#include "compiler/transforms/import/passes.h"
+#include "dialect/plan/call_builder.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_NORMALIZELOSS
+#include "compiler/transforms/import/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// The losses that a call takes over under another type or shape, or makes one of by adding them up, which the plan
+/// does in another way; null for other calls.
+static Value lossesBehind(plan::CallOp call) {
+  static constexpr StringRef targets[] = {"aten.to.dtype", "aten.sum.default", "aten.sum.dim_IntList",
+                                          "aten.mean.default", "aten.mean.dim"};
+  std::optional<unsigned> self = CallView::of(call).getOperand("self");
+  return self && (keepsOrder(call) || llvm::is_contained(targets, call.getTarget())) ? call.getOperand(*self) : Value();
+}
+
+static std::string operatorText(plan::CallOp call) {
+  return "'" + call.getTarget().str() + "' in " + moduleText(call.getModule().value_or(""));
+}
+
+namespace {
+
+/// Redefines the loss of one program.
+class LossNormalizer {
+public:
+  LossNormalizer(func::FuncOp function, plan::NormalizeLossOp statement)
+      : statement(statement), text(("'per " + plan::stringifyLossUnit(statement.getPer()) + "'").str()),
+        output(function.getBody().front().getTerminator()->getOpOperand(statement.getOutput())),
+        name(function.getResultAttrOfType<StringAttr>(statement.getOutput(), "plan.name")) {}
+
+  LogicalResult run();
+
+private:
+  /// The call whose losses the output is made of, and of nothing else.
+  FailureOr<plan::CallOp> findCall();
+  LogicalResult reportOtherLoss(plan::CallOp other);
+  LogicalResult reportMixedSamples(plan::CallOp obstacle);
+
+  CallBuilder make(StringRef target) const { return CallBuilder(target, call); }
+
+  /// The same call with a loss for each target.
+  Value losses();
+  /// True where a target counts.
+  Value counted();
+
+  Value meanOfTokens();
+  FailureOr<Value> meanOfSamples();
+  /// The sum of all elements.
+  Value sum(Value value);
+  /// For each sample the sum of its elements, which lie as SamplePlaces says.
+  Value sumOfEach(Value value, int64_t samples, int64_t stride);
+  Value converted(Value value, Type element);
+
+  plan::NormalizeLossOp statement;
+  std::string text; ///< what the plan says: `per token`, in quotes
+  OpOperand &output;
+  StringAttr name;
+  plan::CallOp call;
+  CallView view;
+  Value target;
+  Type wide; ///< in which losses and targets are added up
+};
+
+} // namespace
+
+LogicalResult LossNormalizer::run() {
+  FailureOr<plan::CallOp> found = findCall();
+  if (failed(found))
+    return failure();
+  call = *found;
+  view = CallView::of(call);
+  target = call.getOperand(*view.getOperand("target"));
+  wide = sumTypeOf(typeOf(call.getResult(0)).getElementType());
+  FailureOr<Value> mean =
+      statement.getPer() == plan::LossUnit::token ? FailureOr<Value>(meanOfTokens()) : meanOfSamples();
+  if (failed(mean))
+    return failure();
+  Value old = output.get();
+  output.set(converted(*mean, typeOf(old).getElementType()));
+  // What nothing else reads goes, back to the call itself.
+  for (auto maker = old.getDefiningOp<plan::CallOp>(); maker && maker->use_empty();) {
+    auto next = maker == call ? plan::CallOp() : lossesBehind(maker).getDefiningOp<plan::CallOp>();
+    maker.erase();
+    maker = next;
+  }
+  return success();
+}
+
+FailureOr<plan::CallOp> LossNormalizer::findCall() {
+  for (Value value = output.get();;) {
+    auto maker = value.getDefiningOp<plan::CallOp>();
+    if (maker && isClassLoss(maker.getTarget()) && value == maker.getResult(0) &&
+        CallView::of(maker).getOperand("target"))
+      return maker;
+    value = maker ? lossesBehind(maker) : Value();
+    if (!value)
+      return reportOtherLoss(maker);
+  }
+}
+
+LogicalResult LossNormalizer::reportOtherLoss(plan::CallOp other) {
+  auto diagnostic = statement.emitError() << text << " redefines a loss of classes, and output '" << name.getValue()
+                                          << "' is " << (other ? "made by " + operatorText(other) : "not computed");
+  diagnostic.attachNote(statement.getLoc())
+      << "help: return the loss of classes (cross_entropy, nll_loss) by itself from the model, or leave out " << text
+      << ": the loss is then as the model makes it";
+  return diagnostic;
+}
+
+LogicalResult LossNormalizer::reportMixedSamples(plan::CallOp obstacle) {
+  auto diagnostic = statement.emitError() << text << " needs the sample of each target of " << operatorText(call);
+  if (obstacle)
+    diagnostic << ", and " << operatorText(obstacle) << " may mix samples";
+  else
+    diagnostic << ", and they come from no input with a dim 'batch'";
+  diagnostic.attachNote(statement.getLoc())
+      << "help: take targets that are an input with a dim 'batch', or views of one, or write 'per token'";
+  return diagnostic;
+}
+
+Value LossNormalizer::losses() {
+  RankedTensorType logits = view.operands[*view.getOperand("self")], classes = typeOf(target);
+  SmallVector<int64_t> shape(classes.getShape());
+  // Probabilities have a dim for classes, too.
+  if (isa<FloatType>(classes.getElementType()))
+    shape.erase(shape.begin() + (shape.size() > 1 ? 1 : 0));
+  OpBuilder builder(call);
+  NamedAttrList args(call.getArgs());
+  args.set("reduction", builder.getI64IntegerAttr(static_cast<int64_t>(LossReduction::None)));
+  SmallVector<Type> types(call.getResultTypes());
+  types.front() = RankedTensorType::get(shape, logits.getElementType());
+  auto each = plan::CallOp::create(builder, call.getLoc(), types, call.getTarget(), call.getOperands(),
+                                   args.getDictionary(builder.getContext()), call.getModuleAttr());
+  plan::copyModuleRuns(each, call);
+  return each.getResult(0);
+}
+
+Value LossNormalizer::counted() {
+  return make("aten.ne.Scalar")
+      .tensor("self", target)
+      .integer("other", view.getInt("ignore_index", -100))
+      .build(typeOf(target).getShape(), IntegerType::get(call.getContext(), 1));
+}
+
+Value LossNormalizer::converted(Value value, Type element) {
+  if (typeOf(value).getElementType() == element)
+    return value;
+  return make("aten.to.dtype").tensor("self", value).type("dtype", element).build(typeOf(value).getShape(), element);
+}
+
+Value LossNormalizer::sum(Value value) {
+  CallBuilder builder = make("aten.sum.default");
+  builder.tensor("self", value);
+  if (typeOf(value).getElementType() != wide)
+    builder.type("dtype", wide);
+  return builder.build({}, wide);
+}
+
+Value LossNormalizer::meanOfTokens() {
+  Value each = losses();
+  // Each probability counts.
+  if (isa<FloatType>(typeOf(target).getElementType()))
+    return make("aten.mean.default").tensor("self", converted(each, wide)).build({}, wide);
+  Value total = sum(each), count = sum(counted());
+  return make("aten.div.Tensor").tensor("self", total).tensor("other", count).build({}, wide);
+}
+
+Value LossNormalizer::sumOfEach(Value value, int64_t samples, int64_t stride) {
+  SmallVector<int64_t> shape(typeOf(value).getShape());
+  size_t own = 0;
+  for (int64_t below = typeOf(value).getNumElements(); own < shape.size(); ++own) {
+    below /= shape[own];
+    if (shape[own] == samples && below == stride)
+      break;
+  }
+  if (own == shape.size()) {
+    // The samples are a part of a dim: they get one of their own.
+    shape = {typeOf(value).getNumElements() / (samples * stride), samples, stride};
+    own = 1;
+    value = make("aten.reshape.default")
+                .tensor("self", value)
+                .integers("shape", shape)
+                .build(shape, typeOf(value).getElementType());
+  }
+  SmallVector<int64_t> others;
+  for (size_t dim = 0; dim < shape.size(); ++dim)
+    if (dim != own)
+      others.push_back(dim);
+  // An empty list would be all dims.
+  if (others.empty())
+    return converted(value, wide);
+  CallBuilder sum = make("aten.sum.dim_IntList");
+  sum.tensor("self", value).integers("dim", others);
+  if (typeOf(value).getElementType() != wide)
+    sum.type("dtype", wide);
+  return sum.build({samples}, wide);
+}
+
+FailureOr<Value> LossNormalizer::meanOfSamples() {
+  std::optional<int64_t> samples = countSamples(*call->getBlock());
+  SamplePlaces places = samples ? findSamples(target, *samples) : SamplePlaces();
+  if (!places.stride)
+    return reportMixedSamples(places.obstacle);
+  // Each sample has as many probabilities.
+  if (isa<FloatType>(typeOf(target).getElementType()))
+    return meanOfTokens();
+  Value total = sumOfEach(losses(), *samples, *places.stride);
+  Value count = sumOfEach(counted(), *samples, *places.stride);
+  // A sample without a target that counts has a loss of 0.
+  Value atLeastOne = make("aten.clamp.default").tensor("self", count).number("min", 1).build({*samples}, wide);
+  Value means = make("aten.div.Tensor").tensor("self", total).tensor("other", atLeastOne).build({*samples}, wide);
+  return make("aten.mean.default").tensor("self", means).build({}, wide);
+}
+
+namespace {
+struct NormalizeLossPass : meshplan::impl::NormalizeLossBase<NormalizeLossPass> {
+  void runOnOperation() final {
+    SmallVector<plan::NormalizeLossOp> statements(getOperation().getOps<plan::NormalizeLossOp>());
+    auto forward = getOperation().lookupSymbol<func::FuncOp>("forward");
+    for (plan::NormalizeLossOp statement : statements) {
+      if (forward && failed(LossNormalizer(forward, statement).run()))
+        return signalPassFailure();
+      statement.erase();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,99 @@
+//===- storages.cpp - tensors that lie in one storage ---------------------===//
+
+#include "runtime/exec/storages.h"
+
+#include <set>
+
+using namespace meshplan;
+
+Storages::Storages(const RankView &view, World &world) : view(view), world(world) {
+  const auto *buffers = view.program().buffers();
+  for (flatbuffers::uoffset_t i = 0; buffers && i < buffers->size(); ++i) {
+    const artifact::Buffer &buffer = *buffers->Get(i);
+    Storage storage{buffer.name()->str(), 0, view.dtype(buffer.values()->Get(0)), buffer.registered(), Tensor()};
+    for (int32_t value : *buffer.values()) {
+      places[value] = {storages.size(), storage.elements};
+      storage.elements += elementCount(view.shape(value));
+    }
+    storages.push_back(std::move(storage));
+  }
+}
+
+Status Storages::make(Storage &storage) {
+  std::shared_ptr<void> memory;
+  if (storage.isRegistered && storage.elements > 0) {
+    MESHPLAN_ASSIGN_OR_RETURN(memory, world.allocateBuffer(storage.elements * dtypeSize(storage.dtype)));
+  }
+  std::span<const int64_t> shape(&storage.elements, 1);
+  auto whole = memory ? tensorOver(std::move(memory), shape, storage.dtype) : allocateTensor(shape, storage.dtype);
+  MESHPLAN_ASSIGN_OR_RETURN(storage.whole, std::move(whole));
+  return Status();
+}
+
+Expected<Tensor> Storages::allocate(int value) {
+  std::vector<int64_t> shape = view.shape(value);
+  auto place = places.find(value);
+  if (place == places.end())
+    return allocateTensor(shape, view.dtype(value));
+  Storage &storage = storages[place->second.storage];
+  if (!storage.whole.defined())
+    MESHPLAN_RETURN_IF_ERROR(make(storage));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor run, narrow(storage.whole, 0, place->second.offset, elementCount(shape)));
+  return reshape(run, shape);
+}
+
+void Storages::share(const Storages &owner) {
+  for (Storage &own : storages)
+    for (const Storage &theirs : owner.storages)
+      if (own.name == theirs.name)
+        own.whole = theirs.whole;
+}
+
+/// The storages that each communicator reads or writes, by its index.
+std::map<int, std::vector<size_t>> Storages::uses() const {
+  std::map<int, std::set<size_t>> found;
+  std::map<int, size_t> holders; // of values: their places, and what has overwritten them
+  for (const auto &[value, place] : places)
+    holders[value] = place.storage;
+  auto follow = [&](int old, int made) {
+    if (auto holder = holders.find(old); holder != holders.end())
+      holders[made] = holder->second;
+  };
+  for (const artifact::Instruction *instruction : *view.program().instructions()) {
+    if (const artifact::Compute *compute = instruction->action_as_Compute(); compute && compute->overwrites())
+      for (flatbuffers::uoffset_t i = 0; i < compute->overwrites()->size() && i < compute->outputs()->size(); ++i)
+        follow(compute->overwrites()->Get(i), compute->outputs()->Get(i));
+    const artifact::Start *start = instruction->action_as_Start();
+    if (!start)
+      continue;
+    flatbuffers::uoffset_t index = 0;
+    (void)forEachMoved(*start, [&](int32_t input, int32_t output) {
+      if (hasTargets(*start))
+        follow(start->targets()->Get(index++), output);
+      for (int value : {input, output})
+        if (auto holder = holders.find(value); holder != holders.end())
+          found[start->communicator()].insert(holder->second);
+      return Status();
+    });
+  }
+  std::map<int, std::vector<size_t>> lists;
+  for (const auto &[communicator, used] : found)
+    lists[communicator].assign(used.begin(), used.end());
+  return lists;
+}
+
+Status Storages::registerWith(const Groups &groups) {
+  if (std::exchange(isDone, true))
+    return Status();
+  for (const auto &[communicator, used] : uses())
+    for (size_t index : used) {
+      const Storage &storage = storages[index];
+      if (!storage.isRegistered || !storage.whole.defined() || storage.elements == 0)
+        continue;
+      MESHPLAN_ASSIGN_OR_RETURN(auto registration,
+                                groups[communicator]->registerBuffer(storage.whole.data(), storage.whole.byteSize()));
+      if (registration)
+        registrations.push_back(std::move(registration));
+    }
+  return Status();
+}

@@ -1,0 +1,335 @@
+//===- storages_test.cpp - tensors that lie in one storage ----------------===//
+
+#include "runtime/exec/storages.h"
+
+#include "runtime/comm/threads/run_threads.h"
+#include "runtime/tensor/compute_scope.h"
+#include "test/unit/comm/recording_world.h"
+#include "test/unit/exec/loaded_schedule.h"
+#include "test/unit/exec/run_schedule.h"
+
+#include <gmock/gmock.h>
+
+using namespace meshplan;
+
+namespace {
+
+/// Runs `body` with the program of each rank behind loading.
+void runRanks(const ScheduleBuilder &builder, const Tensors &tensors, const std::function<Status(Executor &)> &body) {
+  TemporaryDirectory folder;
+  builder.write(folder / "test.sched");
+  auto artifact = loadSchedule(folder / "test.sched");
+  ASSERT_TRUE(artifact.ok()) << artifact.status().message();
+  const artifact::Program &program = *artifact->schedule().programs()->Get(0);
+  for (const Status &status : runThreads(builder.worldSize(), {}, [&](World &world) -> Status {
+         ComputeScope scope(1);
+         MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(*artifact, program, world));
+         TensorFeed feed(tensors);
+         MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(feed));
+         MESHPLAN_RETURN_IF_ERROR(executor->loadInputs(feed));
+         MESHPLAN_RETURN_IF_ERROR(executor->clearAccumulators());
+         return body(*executor);
+       }))
+    EXPECT_TRUE(status.ok()) << status.message();
+}
+
+/// The rank's part of a value, on any rank; of a tensor that all hold it is the tensor.
+at::Tensor hold(const Tensor &tensor) {
+  at::Tensor copy = at::empty(at::IntArrayRef(tensor.shape().data(), tensor.shape().size()), at::kDouble);
+  std::memcpy(copy.mutable_data_ptr(), tensor.data(), static_cast<size_t>(tensor.byteSize()));
+  return copy;
+}
+
+/// Parameters a [5] and b [2, 3], of which two ranks have half each, and their gathers in one piece.
+struct Gathered {
+  explicit Gathered(std::vector<std::string> order, std::vector<std::string> stored) {
+    std::map<std::string, int> parameters, wholes;
+    for (const auto &[name, dims] : shapes) {
+      parameters[name] = builder.flat(builder.parameter({name}, dims), {"dp"});
+      wholes[name] = builder.value(dims);
+      builder.output(name + ".whole", wholes[name]);
+    }
+    std::vector<int> inputs, outputs, values;
+    for (const std::string &name : order) {
+      inputs.push_back(parameters[name]);
+      outputs.push_back(wholes[name]);
+    }
+    for (const std::string &name : stored)
+      values.push_back(parameters[name]);
+    if (!values.empty())
+      builder.buffer("parameters", values);
+    builder.bucket(Kind::all_gather, {"dp"}, inputs, outputs);
+  }
+
+  /// What each rank copies in one run, in elements; checks what is gathered.
+  std::vector<int64_t> packed() const {
+    std::vector<int64_t> counts(2);
+    runRanks(builder, tensors, [&](Executor &executor) -> Status {
+      MESHPLAN_RETURN_IF_ERROR(executor.run());
+      for (const artifact::Port *port : *executor.place().program().outputs()) {
+        std::string name = port->name()->str().substr(0, 1);
+        EXPECT_TRUE(at::equal(hold(executor.valueOf(port->value())), tensors.at(name))) << name;
+      }
+      counts[executor.place().rank()] = executor.packedBytes() / 8;
+      return Status();
+    });
+    return counts;
+  }
+
+  std::map<std::string, std::vector<TestDim>> shapes = {{"a", {{5}}}, {"b", {{2}, {3}}}};
+  Tensors tensors = {{"a", at::randn({5}, at::kDouble)}, {"b", at::randn({2, 3}, at::kDouble)}};
+  ScheduleBuilder builder{{{"dp", 2}}};
+};
+
+/// A world that takes notes of buffers.
+struct Notes {
+  int allocated = 0, freed = 0;
+  std::vector<std::pair<std::string, int64_t>> registered; // communicator and bytes
+  int ended = 0;
+};
+
+class NotingGroup final : public Group {
+public:
+  NotingGroup(std::string name, Notes &notes) : Group(std::move(name), {0, 1}, 0), notes(notes) {}
+
+  Expected<std::unique_ptr<Registration>> registerBuffer(void *buffer, int64_t bytes) override {
+    struct Ending final : Registration {
+      explicit Ending(Notes &notes) : notes(notes) {}
+      ~Ending() override {
+        EXPECT_EQ(notes.freed, 0) << "memory goes behind its registration";
+        ++notes.ended;
+      }
+      Notes &notes;
+    };
+    notes.registered.emplace_back(name(), bytes);
+    return std::unique_ptr<Registration>(std::make_unique<Ending>(notes));
+  }
+
+protected:
+  Expected<Pending> start(Collective) override { return Status(StatusCode::unsupported, "it moves nothing"); }
+
+private:
+  Notes &notes;
+};
+
+class NotingWorld final : public World {
+public:
+  explicit NotingWorld(Notes &notes) : notes(notes) {}
+  int64_t rank() const override { return 0; }
+  int64_t size() const override { return 2; }
+  std::chrono::milliseconds timeout() const override { return {}; }
+  void abort(Status) override {}
+  Status failure() override { return Status(); }
+  bool registersBuffers() const override { return true; }
+  Expected<std::shared_ptr<void>> allocateBuffer(int64_t bytes) override {
+    ++notes.allocated;
+    return std::shared_ptr<void>(std::malloc(static_cast<size_t>(bytes)), [&notes = notes](void *memory) {
+      ++notes.freed;
+      std::free(memory);
+    });
+  }
+
+protected:
+  Expected<std::unique_ptr<Group>> makeGroup(std::vector<int64_t>, std::string name, int64_t) override {
+    return std::unique_ptr<Group>(std::make_unique<NotingGroup>(std::move(name), notes));
+  }
+
+private:
+  Notes &notes;
+};
+
+} // namespace
+
+TEST(Storages, AGatherReadsParametersWhereTheyLie) {
+  // Rank 0 has 3 + 3 elements, rank 1 has 2 + 3; all 11 are taken apart behind.
+  EXPECT_THAT(Gathered({"a", "b"}, {}).packed(), testing::ElementsAre(6 + 11, 5 + 11)) << "each for itself";
+  EXPECT_THAT(Gathered({"a", "b"}, {"a", "b"}).packed(), testing::ElementsAre(11, 11));
+  EXPECT_THAT(Gathered({"b", "a"}, {"b", "a"}).packed(), testing::ElementsAre(11, 11));
+}
+
+TEST(Storages, WhatLiesInAnotherOrderIsPacked) {
+  EXPECT_THAT(Gathered({"b", "a"}, {"a", "b"}).packed(), testing::ElementsAre(6 + 11, 5 + 11));
+}
+
+TEST(Storages, ParametersAreViewsOfOneStorage) {
+  Gathered gathered({"a", "b"}, {"b", "a"});
+  runRanks(gathered.builder, gathered.tensors, [](Executor &executor) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor a, executor.current("a"));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor b, executor.current("b"));
+    std::vector<Tensor> order = {b, a};
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor both, joined(order));
+    EXPECT_TRUE(both.defined());
+    EXPECT_EQ(both.elementCount(), a.elementCount() + b.elementCount());
+    EXPECT_EQ(executor.residentBytes().parameters, both.byteSize());
+    return Status();
+  });
+}
+
+TEST(Storages, LoadingAgainStaysThere) {
+  Gathered gathered({"a", "b"}, {"a", "b"});
+  runRanks(gathered.builder, gathered.tensors, [&](Executor &executor) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor before, executor.current("b"));
+    MESHPLAN_RETURN_IF_ERROR(executor.loadParameters(TensorFeed(gathered.tensors)));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor behind, executor.current("b"));
+    EXPECT_EQ(before.data(), behind.data());
+    return executor.run();
+  });
+}
+
+namespace {
+
+/// Inputs x [4] and y [3], whose opposites are addends of both ranks.
+struct Reduced {
+  Reduced() {
+    for (const auto &[name, dims] : shapes) {
+      int input = builder.input(name, dims);
+      int addend = builder.value(dims, DType::f64, {"dp"});
+      builder.compute("aten.neg.default", {tensorArg("self", input)}, {addend});
+      addends.push_back(addend);
+    }
+  }
+
+  /// Copies each addend to an accumulator of its own as soon as it is made.
+  std::vector<int> accumulated() {
+    std::vector<int> made;
+    for (size_t i = 0; i < addends.size(); ++i) {
+      places.push_back(builder.value(shapes[i].second, DType::f64, {"dp"}));
+      builder.accumulator(shapes[i].first + ".gradient", places.back());
+      made.push_back(builder.value(shapes[i].second, DType::f64, {"dp"}));
+      builder.compute("meshplan.assign", {tensorArg("self", places.back()), tensorArg("source", addends[i])},
+                      {made.back()});
+      builder.program().instructions.back()->action.AsCompute()->overwrites = {places.back()};
+    }
+    return made;
+  }
+
+  int64_t packed(const std::function<void(Executor &)> &look) const {
+    std::atomic<int64_t> count = -1;
+    runRanks(builder, tensors, [&](Executor &executor) -> Status {
+      for (int run = 0; run < 2; ++run)
+        MESHPLAN_RETURN_IF_ERROR(executor.run());
+      look(executor);
+      count = executor.packedBytes() / 8 / 2;
+      return Status();
+    });
+    return count;
+  }
+
+  std::vector<std::pair<std::string, std::vector<TestDim>>> shapes = {{"x", {{4}}}, {"y", {{2}, {2}}}};
+  Tensors tensors = {{"x", at::randn({4}, at::kDouble)}, {"y", at::randn({2, 2}, at::kDouble)}};
+  ScheduleBuilder builder{{{"dp", 2}}};
+  std::vector<int> addends, places;
+};
+
+} // namespace
+
+TEST(Storages, AnAllReduceIsMadeInPlace) {
+  Reduced reduced;
+  std::vector<int> made = reduced.accumulated(), sums;
+  for (const auto &[name, dims] : reduced.shapes) {
+    sums.push_back(reduced.builder.value(dims));
+    reduced.builder.output(name, sums.back());
+  }
+  reduced.builder.buffer("gradients", reduced.places);
+  reduced.builder.bucket(Kind::all_reduce, {"dp"}, made, sums, made);
+  int64_t packed = reduced.packed([&](Executor &executor) {
+    EXPECT_TRUE(at::equal(hold(executor.valueOf(sums[0])), -2 * reduced.tensors["x"]));
+    EXPECT_TRUE(at::equal(hold(executor.valueOf(sums[1])), -2 * reduced.tensors["y"]));
+    auto both = joined(std::vector<Tensor>{executor.valueOf(sums[0]), executor.valueOf(sums[1])});
+    EXPECT_TRUE(both.ok() && both->defined()) << "they are views of the buffer";
+  });
+  EXPECT_EQ(packed, 0);
+}
+
+TEST(Storages, TargetsApartAreFilled) {
+  Reduced reduced;
+  std::vector<int> made = reduced.accumulated(), sums;
+  for (const auto &[name, dims] : reduced.shapes)
+    sums.push_back(reduced.builder.value(dims));
+  reduced.builder.bucket(Kind::all_reduce, {"dp"}, made, sums, made);
+  int64_t packed = reduced.packed(
+      [&](Executor &executor) { EXPECT_TRUE(at::equal(hold(executor.valueOf(sums[1])), -2 * reduced.tensors["y"])); });
+  EXPECT_EQ(packed, 8 + 8);
+}
+
+TEST(Storages, AReduceScatterLandsInPlace) {
+  Reduced reduced;
+  std::vector<int> parts, places;
+  for (const auto &[name, dims] : reduced.shapes) {
+    places.push_back(reduced.builder.flat(reduced.builder.value(dims), {"dp"}));
+    reduced.builder.accumulator(name + ".gradient", places.back());
+    parts.push_back(reduced.builder.flat(reduced.builder.value(dims), {"dp"}));
+    reduced.builder.output(name, parts.back());
+  }
+  reduced.builder.buffer("gradients", places);
+  reduced.builder.bucket(Kind::reduce_scatter, {"dp"}, reduced.addends, parts, places);
+  int64_t packed = reduced.packed([&](Executor &executor) {
+    at::Tensor y = reduced.tensors["y"].flatten().narrow(0, executor.place().rank() * 2, 2);
+    EXPECT_TRUE(at::equal(hold(executor.valueOf(parts[1])), -2 * y));
+  });
+  EXPECT_EQ(packed, 8) << "only what is sent";
+}
+
+TEST(Storages, NewParametersAreGatheredIntoTheOldOnes) {
+  ScheduleBuilder builder({{"dp", 2}});
+  std::vector<int> parameters, parts, wholes;
+  for (const auto &[name, extent] : {std::pair("a", 5), std::pair("b", 3)}) {
+    parameters.push_back(builder.parameter({name}, {{extent}}));
+    int part = builder.flat(builder.value({{extent}}), {"dp"});
+    builder.slice(parameters.back(), part);
+    parts.push_back(builder.flat(builder.value({{extent}}), {"dp"}));
+    builder.compute("aten.neg.default", {tensorArg("self", part)}, {parts.back()});
+    wholes.push_back(builder.value({{extent}}));
+    auto update = std::make_unique<artifact::UpdateT>();
+    update->value = wholes.back();
+    update->target = parameters.back();
+    builder.program().updates.push_back(std::move(update));
+  }
+  builder.bucket(Kind::all_gather, {"dp"}, parts, wholes, parameters);
+  Tensors tensors = {{"a", at::randn({5}, at::kDouble)}, {"b", at::randn({3}, at::kDouble)}};
+  runRanks(builder, tensors, [&](Executor &executor) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor before, executor.current("a"));
+    MESHPLAN_RETURN_IF_ERROR(executor.run());
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor behind, executor.current("a"));
+    EXPECT_EQ(before.data(), behind.data());
+    EXPECT_TRUE(at::equal(hold(behind), -tensors["a"]));
+    return Status();
+  });
+}
+
+TEST(Storages, CommunicatorsThatUseAStorageAreTold) {
+  Notes notes;
+  {
+    Gathered gathered({"a", "b"}, {"a", "b"});
+    gathered.builder.program().buffers[0]->registered = true;
+    LoadedSchedule loaded(gathered.builder);
+    NotingWorld world(notes);
+    Storages storages(loaded.view(0), world);
+    int a = loaded.program().parameters()->Get(0)->value(), b = loaded.program().parameters()->Get(1)->value();
+    ASSERT_TRUE(storages.allocate(a).ok() && storages.allocate(b).ok());
+    EXPECT_EQ(notes.allocated, 1);
+    Groups groups;
+    groups.push_back(std::make_unique<NotingGroup>("dp", notes));
+    ASSERT_TRUE(storages.registerWith(groups).ok());
+    ASSERT_TRUE(storages.registerWith(groups).ok());
+    EXPECT_THAT(notes.registered, testing::ElementsAre(testing::Pair("dp", 6 * 8))) << "once";
+  }
+  EXPECT_EQ(notes.ended, 1);
+  EXPECT_EQ(notes.freed, 1);
+}
+
+TEST(Storages, ProgramsShareThemByName) {
+  Notes notes;
+  Gathered gathered({"a", "b"}, {"a", "b"});
+  gathered.builder.program().buffers[0]->registered = true;
+  LoadedSchedule loaded(gathered.builder);
+  NotingWorld world(notes);
+  Storages owner(loaded.view(1), world), other(loaded.view(1), world);
+  int b = loaded.program().parameters()->Get(1)->value();
+  auto own = owner.allocate(b);
+  other.share(owner);
+  auto shared = other.allocate(b);
+  ASSERT_TRUE(own.ok() && shared.ok());
+  EXPECT_EQ(own->data(), shared->data());
+  EXPECT_EQ(notes.allocated, 1);
+}

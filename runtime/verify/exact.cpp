@@ -56,6 +56,7 @@ static Expected<Tensor> tensorOf(const Subject &subject, const ReferenceResult &
     return gradientIn(result, subject.name, program);
   case SubjectKind::norm:
     return normOfAll(result.gradients);
+  case SubjectKind::master:
   case SubjectKind::parameter:
     break;
   }

@@ -20,7 +20,7 @@ public:
   Status addDraw(bool gradients = true);
   int draws() const { return drawCount; }
 
-  /// By subject: whole, row-major, f64, in the memory of the host. Not defined for parameters, which no reference has.
+  /// By subject: whole, row-major, f64, in the memory of the host. Not defined for what the optimizer makes.
   const Tensor &tensor(size_t subject) const { return tensors[subject]; }
   double ownError(size_t subject) const { return ownErrors[subject]; }
   double magnitude(size_t subject) const { return magnitudes[subject]; }

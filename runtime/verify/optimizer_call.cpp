@@ -63,22 +63,66 @@ static Expected<OptimizerKind> kindOf(const artifact::Compute &call) {
   return Status::error(StatusCode::unsupported, "LibTorch has no optimizer to compare '", target, "' with");
 }
 
-Expected<std::optional<OptimizerNumbers>> meshplan::optimizerOf(const artifact::Program &program,
-                                                                const artifact::Gradient &gradient) {
-  const artifact::Compute *call = findCall(program, [&](const artifact::Compute &each) {
-    return valueArg(each, "parameter") == gradient.parameter() && valueArg(each, "gradient") == gradient.value() &&
-           each.overwrites() && each.overwrites()->size() > 0;
-  });
+static const artifact::Parameter *parameterAt(const artifact::Program &program, int value) {
+  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
+    if (program.parameters()->Get(i)->value() == value)
+      return program.parameters()->Get(i);
+  return nullptr;
+}
+
+const artifact::State *meshplan::masterOf(const artifact::Program &program, int parameter) {
+  const artifact::Parameter *owner = parameterAt(program, parameter);
+  for (flatbuffers::uoffset_t i = 0; owner && program.states() && i < program.states()->size(); ++i) {
+    const artifact::State *state = program.states()->Get(i);
+    if (state->copies() && state->parameter()->string_view() == owner->names()->Get(0)->string_view())
+      return state;
+  }
+  return nullptr;
+}
+
+/// The copy to the host, or back, that makes the value.
+static bool isTransfer(const artifact::Instruction &instruction, int value) {
+  const artifact::Compute *call = instruction.action_as_Compute();
+  std::string_view target = call ? call->target()->string_view() : std::string_view();
+  return (target == "meshplan.to_host" || target == "meshplan.to_device") && call->outputs()->size() == 1 &&
+         call->outputs()->Get(0) == value;
+}
+
+/// What a value is a part of, or a copy in another memory; itself where it is neither.
+static int wholeOf(const artifact::Program &program, int value) {
+  for (const artifact::Instruction *instruction : *program.instructions()) {
+    if (const artifact::Slice *slice = instruction->action_as_Slice(); slice && slice->output() == value)
+      return wholeOf(program, slice->input());
+    if (isTransfer(*instruction, value))
+      return wholeOf(program, valueArg(*instruction->action_as_Compute(), "self"));
+  }
+  return value;
+}
+
+/// Two parameters may have one gradient, so that the call has to name the parameter, too.
+static bool isOf(const artifact::Program &program, const artifact::Compute &call, const artifact::Gradient &gradient) {
+  if (valueArg(call, "gradient") != gradient.value() || !call.overwrites() || call.overwrites()->size() == 0)
+    return false;
+  int held = wholeOf(program, valueArg(call, "parameter"));
+  const artifact::State *master = masterOf(program, gradient.parameter());
+  return held == gradient.parameter() || (master && held == master->value());
+}
+
+Expected<std::optional<OptimizerCall>> meshplan::optimizerOf(const artifact::Program &program,
+                                                             const artifact::Gradient &gradient) {
+  const artifact::Compute *call =
+      findCall(program, [&](const artifact::Compute &each) { return isOf(program, each, gradient); });
   if (!call)
-    return std::optional<OptimizerNumbers>();
+    return std::optional<OptimizerCall>();
   MESHPLAN_ASSIGN_OR_RETURN(OptimizerKind kind, kindOf(*call));
-  return std::optional(OptimizerNumbers{.kind = kind,
-                                        .rate = settingAt(program, valueArg(*call, "learning_rate")),
-                                        .weightDecay = realArg(*call, "weight_decay"),
-                                        .beta1 = realArg(*call, "beta1"),
-                                        .beta2 = realArg(*call, "beta2"),
-                                        .eps = realArg(*call, "eps"),
-                                        .momentum = realArg(*call, "rate"),
-                                        .dampening = realArg(*call, "dampening"),
-                                        .nesterov = flagArg(*call, "nesterov")});
+  OptimizerNumbers numbers{.kind = kind,
+                           .rate = settingAt(program, valueArg(*call, "learning_rate")),
+                           .weightDecay = realArg(*call, "weight_decay"),
+                           .beta1 = realArg(*call, "beta1"),
+                           .beta2 = realArg(*call, "beta2"),
+                           .eps = realArg(*call, "eps"),
+                           .momentum = realArg(*call, "rate"),
+                           .dampening = realArg(*call, "dampening"),
+                           .nesterov = flagArg(*call, "nesterov")};
+  return std::optional(OptimizerCall{numbers, valueArg(*call, "parameter"), call->outputs()->Get(0)});
 }

@@ -20,10 +20,19 @@ struct Clipping {
 /// Nothing when the program does not clip.
 std::optional<Clipping> clippingOf(const artifact::Program &program);
 
-/// The numbers of the call that changes a parameter by a gradient, at the first step; nothing when no call does.
-/// `unsupported` for an optimizer that LibTorch does not have.
-Expected<std::optional<OptimizerNumbers>> optimizerOf(const artifact::Program &program,
-                                                      const artifact::Gradient &gradient);
+/// The call that changes a parameter by a gradient.
+struct OptimizerCall {
+  OptimizerNumbers numbers; ///< at the first step
+  int held = -1;            ///< index into Program.values: the parameter, a part of it, or its master
+  int result = -1;          ///< index into Program.values: what `held` becomes
+};
+
+/// Nothing when no call does. `unsupported` for an optimizer that LibTorch does not have.
+Expected<std::optional<OptimizerCall>> optimizerOf(const artifact::Program &program,
+                                                   const artifact::Gradient &gradient);
+
+/// The state that begins as the parameter and is changed in its place; null for none.
+const artifact::State *masterOf(const artifact::Program &program, int parameter);
 
 } // namespace meshplan
 

@@ -2,6 +2,8 @@
 
 #include "runtime/verify/rank_check.h"
 
+#include "runtime/verify/parts.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -13,22 +15,6 @@ static Expected<Tensor> copyOf(const Tensor &tensor) {
   MESHPLAN_ASSIGN_OR_RETURN(Tensor copy, allocateTensor(tensor.shape(), tensor.dtype()));
   MESHPLAN_RETURN_IF_ERROR(copyElements(tensor, copy));
   return copy;
-}
-
-/// The part of a whole row-major tensor of f64 that a rank holds: all slices, one after the other.
-static Expected<Tensor> partOf(const Tensor &whole, std::span<const SliceRanges> slices,
-                               std::span<const int64_t> shape) {
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor part, allocateHostTensor(shape, DType::f64));
-  int64_t size = dtypeSize(DType::f64), begin = 0;
-  for (const SliceRanges &slice : slices) {
-    MESHPLAN_RETURN_IF_ERROR(forEachRun(
-        slice, whole.shape(), contiguousStrides(whole.shape()), [&](int64_t global, int64_t local, int64_t count) {
-          std::memcpy(part.data() + (begin + local) * size, whole.data() + global * size, count * size);
-          return Status();
-        }));
-    begin += elementCount(sliceShape(slice));
-  }
-  return part;
 }
 
 static Expected<double> numberIn(const Tensor &tensor) {
@@ -44,10 +30,10 @@ Status RankCheck::run() {
   for (const Subject &subject : subjects) {
     if (subject.kind == SubjectKind::gradient || subject.kind == SubjectKind::norm)
       observer.values.push_back(subject.value);
-    if (subject.kind != SubjectKind::parameter)
+    if (!subject.isOfOptimizer() || !subject.master.empty())
       continue;
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor parameter, executor.current(subject.name));
-    MESHPLAN_ASSIGN_OR_RETURN(before[subject.value], copyOf(parameter));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor changed, executor.current(subject.name));
+    MESHPLAN_ASSIGN_OR_RETURN(before[subject.value], copyOf(changed));
   }
   return program.run(nullptr, &observer);
 }
@@ -92,20 +78,67 @@ Expected<double> RankCheck::clipping() const {
   return clippingFactor(std::sqrt(squared), clipping->limit);
 }
 
-/// LibTorch's optimizer in f64 and in the parameter's precision, on the gradients that this rank had.
-Expected<Finding> RankCheck::compareStep(const Subject &subject) const {
-  MESHPLAN_ASSIGN_OR_RETURN(double factor, clipping());
-  const Tensor &parameter = before.at(subject.value), &gradient = seen.at(subject.gradient);
-  auto step = [&](DType dtype) { return firstStep(subject.optimizer, parameter, gradient, factor, dtype); };
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor exact, step(DType::f64));
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor own, step(parameter.dtype()));
+/// What the optimizer changes, as it was before the step. A part is taken of the parameter itself, so that it counts if
+/// the program takes another one.
+Expected<Tensor> RankCheck::heldBefore(const Subject &subject) const {
+  const Tensor &changed = before.at(subject.value);
+  if (subject.held == subject.value)
+    return changed;
+  const RankView &place = executor.place();
+  std::vector<int64_t> shape = globalShapeOf(place.value(subject.value));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor whole, wholeWith(changed, place.slices(subject.value), shape));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor part, partOf(whole, place.slices(subject.held), place.shape(subject.held)));
+  return onDevice(part);
+}
+
+/// Of what the optimizer changes, with the elements of all ranks: the rank's part of the parameter, on the host.
+Expected<Tensor> RankCheck::gathered(Group &group, const Subject &subject, const Tensor &held) const {
+  const RankView &place = executor.place();
+  std::vector<int64_t> shape = globalShapeOf(place.value(subject.value));
+  // Of ranks that hold the same, one counts.
+  std::vector<SliceRanges> own;
+  if (place.isFirstHolder(subject.held))
+    own = place.slices(subject.held);
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor whole, wholeWith(held, own, shape));
+  const CollectiveLabel label{.sequence = -1, .origin = "the parts of '" + subject.name + "'"};
+  MESHPLAN_RETURN_IF_ERROR(waitFor(
+      group.startAllReduce(whole.data(), whole.data(), whole.elementCount(), DType::f64, Reduction::sum, label)));
+  return partOf(whole, place.slices(subject.value), place.shape(subject.value));
+}
+
+/// Of the rank's parameter or master behind the step.
+Expected<ElementErrors> RankCheck::errorsOfChanged(const Subject &subject, const Tensor &exact) const {
   MESHPLAN_ASSIGN_OR_RETURN(Tensor changed, executor.current(subject.name));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor host, onHost(changed));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor exactHost, onHost(exact));
+  return errorsOf(host, exactHost);
+}
+
+/// LibTorch's optimizer in f64 and in the program's precision, on the gradients that this rank had.
+Expected<Finding> RankCheck::compareStep(Group &group, const Subject &subject) const {
+  MESHPLAN_ASSIGN_OR_RETURN(double factor, clipping());
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor held, heldBefore(subject));
+  const Tensor &gradient = seen.at(subject.gradient);
+  auto step = [&](DType dtype) { return firstStep(subject.optimizer, held, gradient, factor, dtype); };
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor exact, step(DType::f64));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor own, step(before.at(subject.value).dtype()));
   Finding finding;
-  MESHPLAN_ASSIGN_OR_RETURN(finding.errors, errorsOf(changed, exact));
   MESHPLAN_ASSIGN_OR_RETURN(ElementErrors ownErrors, errorsOf(own, exact));
   finding.own = ownErrors.largest;
   MESHPLAN_ASSIGN_OR_RETURN(finding.magnitude, largestMagnitude(exact));
+  if (subject.held != subject.value) {
+    MESHPLAN_ASSIGN_OR_RETURN(exact, gathered(group, subject, exact));
+  }
+  MESHPLAN_ASSIGN_OR_RETURN(finding.errors, errorsOfChanged(subject, exact));
   return finding;
+}
+
+/// A parameter against its master behind the step.
+Expected<Finding> RankCheck::compareCopy(Group &group, const Subject &subject) const {
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor master, executor.current(subject.master));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor exact, gathered(group, subject, master));
+  MESHPLAN_ASSIGN_OR_RETURN(ElementErrors errors, errorsOfChanged(subject, exact));
+  return Finding{errors};
 }
 
 Expected<std::vector<Finding>> RankCheck::find(const Exact *exact) {
@@ -114,8 +147,8 @@ Expected<std::vector<Finding>> RankCheck::find(const Exact *exact) {
   for (size_t i = 0; i < subjects.size(); ++i) {
     const Subject &subject = subjects[i];
     auto compare = [&]() -> Expected<Finding> {
-      if (subject.kind == SubjectKind::parameter)
-        return compareStep(subject);
+      if (subject.isOfOptimizer())
+        return subject.master.empty() ? compareStep(*group, subject) : compareCopy(*group, subject);
       MESHPLAN_ASSIGN_OR_RETURN(Tensor whole, share(*group, subject, exact ? &exact->tensor(i) : nullptr));
       return subject.kind == SubjectKind::norm ? compareNorm(subject, whole) : compareValue(subject, whole);
     };

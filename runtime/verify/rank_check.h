@@ -12,8 +12,8 @@ namespace meshplan {
 /// What a rank has found about one subject. Plain numbers: ranks send it as bytes.
 struct Finding {
   ElementErrors errors;
-  double own = 0;       ///< of a parameter: the error of LibTorch's optimizer in the parameter's precision
-  double magnitude = 0; ///< of a parameter: the largest behind the step
+  double own = 0;       ///< of a parameter or master: the error of LibTorch's optimizer in its precision
+  double magnitude = 0; ///< of a parameter or master: the largest behind the step
 };
 
 /// Runs a loaded program once and compares. All ranks do the same; none holds a whole tensor but the one that is
@@ -23,7 +23,7 @@ public:
   RankCheck(ProgramRunner &program, World &world, std::span<const Subject> subjects)
       : program(program), executor(program.executor()), world(world), subjects(subjects) {}
 
-  /// Runs the program. Keeps its gradients, and the parameters as they were before.
+  /// Runs the program. Keeps its gradients, and parameters and masters as they were before.
   Status run();
 
   /// By subject. `exact` is given on rank 0, and null on the others.
@@ -33,7 +33,11 @@ private:
   Expected<Tensor> share(Group &group, const Subject &subject, const Tensor *exact) const;
   Expected<Finding> compareValue(const Subject &subject, const Tensor &whole) const;
   Expected<Finding> compareNorm(const Subject &subject, const Tensor &exact) const;
-  Expected<Finding> compareStep(const Subject &subject) const;
+  Expected<Finding> compareStep(Group &group, const Subject &subject) const;
+  Expected<Finding> compareCopy(Group &group, const Subject &subject) const;
+  Expected<Tensor> heldBefore(const Subject &subject) const;
+  Expected<Tensor> gathered(Group &group, const Subject &subject, const Tensor &held) const;
+  Expected<ElementErrors> errorsOfChanged(const Subject &subject, const Tensor &exact) const;
   Expected<double> clipping() const;
 
   ProgramRunner &program;

@@ -18,6 +18,8 @@ std::string_view meshplan::kindName(SubjectKind kind) {
     return "gradient";
   case SubjectKind::norm:
     return "gradient norm";
+  case SubjectKind::master:
+    return "master";
   case SubjectKind::parameter:
     break;
   }
@@ -61,7 +63,7 @@ public:
   void addOutputs();
   Status addGradients();
   void addNorm();
-  Status addParameters();
+  Status addChanged();
 
   std::vector<Subject> list;
 
@@ -72,12 +74,13 @@ private:
                     .value = value,
                     .made = value,
                     .isOne = isOneNumber(program, value),
-                    .isHalf = kind == SubjectKind::parameter ? isHalf(program, value) : isOfHalf});
+                    .isHalf = isOfHalf});
   }
   void addOf(const artifact::Parameter &parameter, SubjectKind kind, int value) {
     add(kind, parameter.names()->Get(0)->str(), value);
     list.back().placed = parameter.origin();
   }
+  void addStep(SubjectKind kind, const artifact::Gradient &gradient, const OptimizerCall &call, int value);
 
   const artifact::Program &program;
   bool isOfHalf;                                         // the reference has parameters of 16 bits
@@ -120,18 +123,29 @@ void SubjectList::addNorm() {
     add(SubjectKind::norm, "of all", clipping->squaredNorm);
 }
 
-Status SubjectList::addParameters() {
-  for (flatbuffers::uoffset_t i = 0; program.gradients() && i < program.gradients()->size(); ++i) {
-    const artifact::Gradient &gradient = *program.gradients()->Get(i);
-    MESHPLAN_ASSIGN_OR_RETURN(std::optional<OptimizerNumbers> numbers, optimizerOf(program, gradient));
-    auto update = updates.find(gradient.parameter());
-    if (!numbers || update == updates.end())
-      continue;
-    addOf(*parameters.at(gradient.parameter()), SubjectKind::parameter, gradient.parameter());
-    list.back().optimizer = *numbers;
-    list.back().gradient = gradient.value();
-    list.back().made = update->second;
-  }
+void SubjectList::addStep(SubjectKind kind, const artifact::Gradient &gradient, const OptimizerCall &call, int value) {
+  addOf(*parameters.at(gradient.parameter()), kind, value);
+  list.back().optimizer = call.numbers;
+  list.back().gradient = gradient.value();
+  list.back().held = call.held;
+  list.back().made = updates.at(value);
+  list.back().isHalf = isHalf(program, value);
+}
+
+/// Masters, and then the parameters.
+Status SubjectList::addChanged() {
+  for (SubjectKind kind : {SubjectKind::master, SubjectKind::parameter})
+    for (flatbuffers::uoffset_t i = 0; program.gradients() && i < program.gradients()->size(); ++i) {
+      const artifact::Gradient &gradient = *program.gradients()->Get(i);
+      const artifact::State *master = masterOf(program, gradient.parameter());
+      int value = kind == SubjectKind::parameter ? gradient.parameter() : master ? master->value() : -1;
+      MESHPLAN_ASSIGN_OR_RETURN(std::optional<OptimizerCall> call, optimizerOf(program, gradient));
+      if (!call || !updates.contains(value))
+        continue;
+      addStep(kind, gradient, *call, value);
+      if (master)
+        (kind == SubjectKind::master ? list.back().name : list.back().master) = master->name()->str();
+    }
   return Status();
 }
 
@@ -141,6 +155,6 @@ Expected<std::vector<Subject>> meshplan::subjectsOf(const artifact::Program &pro
   subjects.addOutputs();
   MESHPLAN_RETURN_IF_ERROR(subjects.addGradients());
   subjects.addNorm();
-  MESHPLAN_RETURN_IF_ERROR(subjects.addParameters());
+  MESHPLAN_RETURN_IF_ERROR(subjects.addChanged());
   return std::move(subjects.list);
 }

@@ -6,11 +6,11 @@
 
 using namespace meshplan;
 
-/// The numbers about parameters come from the ranks.
-static void takeParameters(std::span<const Subject> subjects, std::span<const std::vector<Finding>> findings,
-                           OwnNumbers &own) {
+/// The numbers about what the optimizer makes come from the ranks.
+static void takeOptimizer(std::span<const Subject> subjects, std::span<const std::vector<Finding>> findings,
+                          OwnNumbers &own) {
   for (size_t i = 0; i < subjects.size(); ++i)
-    if (subjects[i].kind == SubjectKind::parameter)
+    if (subjects[i].isOfOptimizer())
       for (const std::vector<Finding> &ofRank : findings) {
         own.errors[i] = std::max(own.errors[i], ofRank[i].own);
         own.magnitudes[i] = std::max(own.magnitudes[i], ofRank[i].magnitude);
@@ -28,17 +28,19 @@ static double largestOf(SubjectKind kind, std::span<const Subject> subjects, con
 
 std::vector<Verdict> meshplan::judge(std::span<const Subject> subjects, std::span<const std::vector<Finding>> findings,
                                      OwnNumbers own) {
-  takeParameters(subjects, findings, own);
+  takeOptimizer(subjects, findings, own);
   std::vector<Verdict> verdicts(subjects.size());
   double ofGradients = largestOf(SubjectKind::gradient, subjects, own);
-  double ofParameters = largestOf(SubjectKind::parameter, subjects, own);
+  double ofOptimizer =
+      std::max(largestOf(SubjectKind::master, subjects, own), largestOf(SubjectKind::parameter, subjects, own));
   for (size_t i = 0; i < subjects.size(); ++i) {
-    SubjectKind kind = subjects[i].kind;
-    double magnitude = kind == SubjectKind::gradient    ? ofGradients
-                       : kind == SubjectKind::parameter ? ofParameters
-                                                        : own.magnitudes[i];
+    double magnitude = subjects[i].kind == SubjectKind::gradient ? ofGradients
+                       : subjects[i].isOfOptimizer()             ? ofOptimizer
+                                                                 : own.magnitudes[i];
     for (size_t rank = 0; rank < findings.size(); ++rank) {
-      Deviation deviation = deviationOf(findings[rank][i].errors, own.errors[i], magnitude, subjects[i].isHalf);
+      // A copy has no error of its own but that of rounding once.
+      bool isRounded = subjects[i].isHalf || !subjects[i].master.empty();
+      Deviation deviation = deviationOf(findings[rank][i].errors, own.errors[i], magnitude, isRounded);
       if (rank == 0 || deviation.ratio() > verdicts[i].deviation.ratio()) {
         verdicts[i].deviation = deviation;
         verdicts[i].rank = static_cast<int64_t>(rank);
@@ -61,7 +63,7 @@ Expected<std::vector<Verdict>> meshplan::judgeWithDraws(std::span<const Subject>
     std::vector<Verdict> verdicts = judge(subjects, findings, std::move(own));
     bool hasWrongOutput = false, hasWrongGradient = false;
     for (size_t i = 0; i < subjects.size(); ++i) {
-      bool isDraw = subjects[i].kind != SubjectKind::parameter && (subjects[i].isHalf || subjects[i].isOne);
+      bool isDraw = !subjects[i].isOfOptimizer() && (subjects[i].isHalf || subjects[i].isOne);
       bool &isWrong = subjects[i].kind == SubjectKind::output ? hasWrongOutput : hasWrongGradient;
       isWrong |= isDraw && !verdicts[i].isRight();
     }

@@ -6,8 +6,8 @@
 
 MODEL is a name of make_models.py; its archive is made in --models when it is not there. Statements, such as
 'optimizer sgd { lr 0.1 }', are added to the plan; without an optimizer the forward pass is verified. Everything must be
-right, and every trained parameter and its gradient must be among what was compared; of a plan that trains copies of
-its parameters, the gradients alone. With --damage the schedule is damaged before (test/lib/damage), and verify must
+right, and every trained parameter and its gradient must be among what was compared, and where a plan says `master`
+that of each. With --damage the schedule is damaged before (test/lib/damage), and verify must
 fail, naming exactly the tensors of --wrong: 'gradient=model.norm.weight', 'gradient=*' for any number of them. TEXT
 must be in what is said of the first one.
 """
@@ -69,9 +69,9 @@ def trained_parameters(program: torch.export.ExportedProgram) -> dict[str, str]:
 
 def missing(statements: Sequence[str], trained: dict[str, str], found: dict) -> str | None:
     """What was compared too little or too much."""
-    has_copies = any(re.match(r"precision\b.*\bmaster\b", statement) for statement in statements)
-    for what, wanted in (("gradient", trained), ("parameter", {} if has_copies else trained)):
-        names = {tensor["name"] for tensor in found["tensors"] if tensor["what"] == what}
+    has_masters = any(re.match(r"precision\b.*\bmaster\b", statement) for statement in statements)
+    for what, wanted in (("gradient", trained), ("master", trained if has_masters else {}), ("parameter", trained)):
+        names = {tensor["name"].removesuffix(".master") for tensor in found["tensors"] if tensor["what"] == what}
         if others := {trained.get(name, name) for name in names} ^ {*wanted.values()}:
             return f"{what}s of {sorted(others)} are missing or too many"
     return None

@@ -47,13 +47,19 @@ class Missing(unittest.TestCase):
         ):
             self.assertEqual(missing(["optimizer sgd"], TRAINED, rows), f"{what} are missing or too many")
 
-    def test_copies_are_not_compared(self) -> None:
-        copies = ["optimizer sgd", "precision { reduce f32; master f32 }"]
-        both = found(*self.gradients, *self.parameters)
-        self.assertIsNone(missing(copies, TRAINED, found(*self.gradients)))
-        self.assertIn("parameters of", missing(copies, TRAINED, both))
+    def test_masters_are_there_where_the_plan_says_so(self) -> None:
+        statements = ["optimizer sgd", "precision { reduce f32; master f32 }"]
+        both = *self.gradients, *self.parameters
+        masters = ("master", "a.master"), ("master", "tied.master")
+        self.assertIsNone(missing(statements, TRAINED, found(*both, *masters)))
+        self.assertEqual(
+            missing(statements, TRAINED, found(*both, masters[0])), "masters of ['b'] are missing or too many"
+        )
+        self.assertIn("parameters of", missing(statements, TRAINED, found(*self.gradients, *masters)))
         # What is stored otherwise is changed itself.
-        self.assertIsNone(missing(["precision { storage f32 }"], TRAINED, both))
+        storage = ["precision { storage f32 }"]
+        self.assertIsNone(missing(storage, TRAINED, found(*both)))
+        self.assertIn("masters of", missing(storage, TRAINED, found(*both, *masters)))
 
     def test_what_is_tied_or_frozen(self) -> None:
         program = torch.export.export(Model(), (torch.ones(1, 2),))

@@ -33,16 +33,24 @@ public:
       return narrowGroup(name);
     if (kind == "scale-attention")
       return scaleAttention();
+    if (kind == "skip-gathered")
+      return skipGathered(name);
     return kind == "skip-clipping" && skipClipping();
   }
 
 private:
-  artifact::GradientT *gradientOf(const std::string &name) {
+  artifact::ParameterT *parameterOf(const std::string &name) {
     for (auto &parameter : program->parameters)
       if (std::ranges::find(parameter->names, name) != parameter->names.end())
-        for (auto &gradient : program->gradients)
-          if (gradient->parameter == parameter->value)
-            return gradient.get();
+        return parameter.get();
+    return nullptr;
+  }
+
+  artifact::GradientT *gradientOf(const std::string &name) {
+    artifact::ParameterT *parameter = parameterOf(name);
+    for (auto &gradient : program->gradients)
+      if (parameter && gradient->parameter == parameter->value)
+        return gradient.get();
     return nullptr;
   }
 
@@ -58,6 +66,7 @@ private:
   bool narrowGroup(const std::string &name);
   bool scaleAttention();
   bool skipClipping();
+  bool skipGathered(const std::string &name);
   void replace(int32_t from, int32_t to);
 
   artifact::ScheduleT &schedule;
@@ -134,6 +143,19 @@ bool Damage::skipClipping() {
     if (artifact::ComputeT *compute = instruction->action.AsCompute(); compute && !compute->overwrites.empty())
       isDone |= std::erase_if(compute->args, [](const auto &arg) { return arg->name == "factor"; }) > 0;
   return isDone;
+}
+
+bool Damage::skipGathered(const std::string &name) {
+  artifact::ParameterT *parameter = parameterOf(name);
+  for (auto &instruction : program->instructions)
+    if (artifact::ComputeT *compute = instruction->action.AsCompute();
+        parameter && compute && compute->target == "meshplan.assign" && compute->overwrites[0] == parameter->value)
+      for (auto &arg : compute->args)
+        if (arg->name == "source") {
+          arg->values = {parameter->value};
+          return true;
+        }
+  return false;
 }
 
 static void write(const artifact::ScheduleT &schedule, const std::string &path) {

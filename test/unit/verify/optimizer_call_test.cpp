@@ -10,11 +10,20 @@ using namespace meshplan;
 
 namespace {
 
-/// The numbers of the one parameter after a change of the step.
-Expected<std::optional<OptimizerNumbers>> numbersAfter(const std::function<void(VerifiedStep &)> &change) {
-  Artifact artifact = artifactAfter(change);
+/// The call that changes the one parameter, after a change of the step.
+Expected<std::optional<OptimizerCall>> callAfter(const std::function<void(VerifiedStep &)> &change,
+                                                 Held held = Held::parameter) {
+  Artifact artifact = artifactAfter(change, held);
   const artifact::Program &program = *artifact.schedule().programs()->Get(0);
   return optimizerOf(program, *program.gradients()->Get(0));
+}
+
+/// Its numbers.
+Expected<std::optional<OptimizerNumbers>> numbersAfter(const std::function<void(VerifiedStep &)> &change) {
+  auto call = callAfter(change);
+  if (!call)
+    return call.status();
+  return *call ? std::optional((*call)->numbers) : std::nullopt;
 }
 
 artifact::ArgT flagArg(std::string name) {
@@ -75,4 +84,49 @@ TEST(OptimizerCallTest, WhatIsNoOptimizer) {
   EXPECT_EQ(
       numbersAfter([](VerifiedStep &step) { step.call("meshplan.sgd").target = "meshplan.lion"; }).status().message(),
       "LibTorch has no optimizer to compare 'meshplan.lion' with");
+}
+
+TEST(OptimizerCallTest, WhatItChanges) {
+  for (Held held : {Held::parameter, Held::part, Held::master}) {
+    VerifiedStep step(/*hasReference=*/true, held);
+    auto call = callAfter([](VerifiedStep &) {}, held);
+    ASSERT_TRUE(call.ok() && *call);
+    EXPECT_EQ((*call)->held, step.held);
+    EXPECT_EQ((*call)->result, step.changed);
+    EXPECT_EQ((*call)->held == step.w, held == Held::parameter);
+  }
+}
+
+/// A state that begins with zeros is none, nor is that of another parameter.
+TEST(OptimizerCallTest, Master) {
+  auto masterAfter = [](const std::function<void(VerifiedStep &)> &change) {
+    int parameter = -1;
+    Artifact artifact = artifactAfter(
+        [&](VerifiedStep &step) {
+          change(step);
+          parameter = step.w;
+        },
+        Held::master);
+    const artifact::State *master = masterOf(*artifact.schedule().programs()->Get(0), parameter);
+    return master ? master->name()->str() : "none";
+  };
+  EXPECT_EQ(masterAfter([](VerifiedStep &) {}), "w.master");
+  EXPECT_EQ(masterAfter([](VerifiedStep &step) { step.step().states[0]->copies = false; }), "none");
+  Artifact artifact = artifactAfter();
+  EXPECT_EQ(masterOf(*artifact.schedule().programs()->Get(0), /*parameter=*/-1), nullptr);
+}
+
+/// Of two parameters with one gradient each has its own call, and this one has none.
+TEST(OptimizerCallTest, OneGradientOfTwoParameters) {
+  auto call = callAfter([](VerifiedStep &step) {
+    artifact::ProgramT &program = step.step();
+    auto &other = *program.parameters.emplace_back(std::make_unique<artifact::ParameterT>());
+    other.names = {"other"};
+    other.trainable = true;
+    other.value = static_cast<int>(program.values.size());
+    program.values.push_back(std::make_unique<artifact::ValueT>(*program.values[step.w]));
+    program.gradients[0]->parameter = other.value;
+  });
+  ASSERT_TRUE(call.ok()) << call.status().message();
+  EXPECT_FALSE(call->has_value());
 }

@@ -14,8 +14,9 @@ using namespace meshplan;
 namespace {
 
 /// The findings of both ranks, after a change of the step.
-std::vector<std::vector<Finding>> findingsAfter(const std::function<void(VerifiedStep &)> &change) {
-  Artifact artifact = artifactAfter(change);
+std::vector<std::vector<Finding>> findingsAfter(const std::function<void(VerifiedStep &)> &change,
+                                                Held held = Held::parameter) {
+  Artifact artifact = artifactAfter(change, held);
   const artifact::Program &program = **verifiedProgram(artifact.schedule());
   TensorFeed weights(VerifiedStep::weights()), inputs(VerifiedStep::inputs());
   Reference reference = *Reference::load(artifact, weights, inputs);
@@ -37,13 +38,21 @@ std::vector<std::vector<Finding>> findingsAfter(const std::function<void(Verifie
   return findings;
 }
 
-/// By subject (loss, gradient, norm, parameter), of the worse rank.
-std::vector<double> errorsAfter(const std::function<void(VerifiedStep &)> &change) {
-  std::vector<double> errors(4);
-  for (const std::vector<Finding> &ofRank : findingsAfter(change))
+/// By subject (loss, gradient, norm, parameter; a master before its parameter), of the worse rank. Of a parameter that
+/// follows a master those that are more than rounding.
+std::vector<double> errorsAfter(const std::function<void(VerifiedStep &)> &change, Held held = Held::parameter) {
+  std::vector<double> errors(held == Held::master ? 5 : 4);
+  for (const std::vector<Finding> &ofRank : findingsAfter(change, held))
     for (size_t i = 0; i < ofRank.size(); ++i)
-      errors[i] = std::max(errors[i], ofRank[i].errors.largest);
+      errors[i] = std::max(errors[i], i == 4 ? ofRank[i].errors.ofOthers : ofRank[i].errors.largest);
   return errors;
+}
+
+/// What is gathered are not the new parameters.
+void gatherGradients(VerifiedStep &step) {
+  for (auto &instruction : step.step().instructions)
+    if (auto *start = instruction->action.AsStart(); start && start->kind == Kind::all_gather)
+      start->input = step.gradient;
 }
 
 } // namespace
@@ -76,6 +85,69 @@ TEST(RankCheckTest, AWrongOptimizer) {
   });
   EXPECT_LT(errors[1], 1e-6);
   EXPECT_GT(errors[3], 0.1) << "not clipped";
+}
+
+/// The optimizer changes a part, and what is gathered of all parts is the parameter.
+TEST(RankCheckTest, AStepOfParts) {
+  for (double error : errorsAfter([](VerifiedStep &) {}, Held::part))
+    EXPECT_LT(error, 1e-6);
+  auto findings = findingsAfter([](VerifiedStep &) {}, Held::part);
+  EXPECT_GT(findings[1][3].magnitude, 1.5) << "of the rank's own part";
+  EXPECT_LT(findings[0][3].own, 1e-6);
+}
+
+TEST(RankCheckTest, PartsThatAreGatheredWrong) {
+  std::vector<double> errors = errorsAfter(gatherGradients, Held::part);
+  EXPECT_LT(errors[1], 1e-6);
+  EXPECT_GT(errors[3], 0.1);
+}
+
+/// The optimizer does not clip.
+TEST(RankCheckTest, AWrongOptimizerOfParts) {
+  auto unclipped = [](VerifiedStep &step) {
+    std::erase_if(step.call("meshplan.sgd").args, [](const auto &arg) { return arg->name == "factor"; });
+  };
+  EXPECT_GT(errorsAfter(unclipped, Held::part)[3], 0.1);
+  std::vector<double> errors = errorsAfter(unclipped, Held::master);
+  EXPECT_GT(errors[3], 0.1);
+  EXPECT_EQ(errors[4], 0) << "the parameter follows its master";
+}
+
+TEST(RankCheckTest, AStepOfAMaster) {
+  std::vector<double> errors = errorsAfter([](VerifiedStep &) {}, Held::master);
+  for (size_t i = 0; i < 4; ++i)
+    EXPECT_LT(errors[i], 1e-6) << i;
+  EXPECT_EQ(errors[4], 0);
+  auto findings = findingsAfter([](VerifiedStep &) {}, Held::master);
+  EXPECT_GT(findings[0][4].errors.largest, 1e-5) << "it is rounded";
+  EXPECT_LT(findings[0][3].own, 1e-6);
+  EXPECT_GT(findings[1][3].magnitude, 1.5);
+}
+
+TEST(RankCheckTest, AParameterThatIsNotItsMaster) {
+  std::vector<double> errors = errorsAfter(
+      [](VerifiedStep &step) { step.call("aten._to_copy.default").args[0]->values = {step.gradient}; }, Held::master);
+  EXPECT_LT(errors[3], 1e-6);
+  EXPECT_GT(errors[4], 0.1);
+}
+
+/// A copy is right where it is rounded once, and nowhere else.
+TEST(RankCheckTest, ACopyHasNoBoundButRounding) {
+  Artifact artifact = artifactAfter([](VerifiedStep &) {}, Held::master);
+  TensorFeed weights(VerifiedStep::weights()), inputs(VerifiedStep::inputs());
+  ComputeScope compute(1);
+  Reference reference = *Reference::load(artifact, weights, inputs);
+  std::vector<Subject> subjects = *subjectsOf(**verifiedProgram(artifact.schedule()), reference.program());
+  auto isRight = [&](double largest, double ofOthers) {
+    std::vector<Finding> findings(subjects.size());
+    findings[3].magnitude = 1;
+    findings[4].errors = {largest, ofOthers};
+    OwnNumbers own{std::vector<double>(subjects.size()), std::vector<double>(subjects.size())};
+    return judge(subjects, std::span(&findings, 1), own)[4].isRight();
+  };
+  EXPECT_TRUE(isRight(0, 0));
+  EXPECT_TRUE(isRight(1e-3, 0));
+  EXPECT_FALSE(isRight(1e-3, 1e-9));
 }
 
 TEST(RankCheckTest, AWrongNorm) {

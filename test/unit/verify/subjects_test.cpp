@@ -58,6 +58,38 @@ TEST(SubjectsTest, OfAStep) {
   EXPECT_EQ(parameter.optimizer.rate, 0.1);
 }
 
+TEST(SubjectsTest, OfAPartOfAParameter) {
+  VerifiedStep step(/*hasReference=*/true, Held::part);
+  Artifact artifact = artifactAfter([](VerifiedStep &) {}, Held::part);
+  Subject parameter = subjectsIn(artifact)->back();
+  EXPECT_EQ(parameter.value, step.w);
+  EXPECT_EQ(parameter.held, step.held);
+  EXPECT_EQ(parameter.made, step.stored) << "the gathered one";
+  EXPECT_EQ(parameter.gradient, step.gradient);
+}
+
+TEST(SubjectsTest, OfAMaster) {
+  VerifiedStep step(/*hasReference=*/true, Held::master);
+  Artifact artifact = artifactAfter([](VerifiedStep &) {}, Held::master);
+  auto subjects = subjectsIn(artifact);
+  ASSERT_TRUE(subjects.ok()) << subjects.status().message();
+  EXPECT_THAT(namesOf(*subjects), testing::ElementsAre("output loss (one)", "gradient w", "gradient norm of all (one)",
+                                                       "master w.master", "parameter w"));
+  const Subject &master = (*subjects)[3], &parameter = (*subjects)[4];
+  EXPECT_EQ(master.value, step.held);
+  EXPECT_EQ(master.held, step.held);
+  EXPECT_EQ(master.made, step.changed);
+  EXPECT_EQ(master.gradient, step.gradient);
+  EXPECT_EQ(master.optimizer.rate, 0.1);
+  EXPECT_FALSE(master.isHalf) << "it is in f32";
+  EXPECT_EQ(master.master, "");
+  EXPECT_EQ(parameter.value, step.w);
+  EXPECT_EQ(parameter.held, step.held);
+  EXPECT_EQ(parameter.made, step.stored);
+  EXPECT_EQ(parameter.master, "w.master");
+  EXPECT_TRUE(parameter.isHalf);
+}
+
 TEST(SubjectsTest, OfAStepThatKeepsItsGradients) {
   Artifact artifact = artifactAfter([](VerifiedStep &step) {
     step.step().updates.clear();

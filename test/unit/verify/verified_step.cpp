@@ -25,9 +25,47 @@ ScheduleBuilder meshplan::referenceAlone() {
   return builder;
 }
 
-VerifiedStep::VerifiedStep(bool hasReference) {
+void VerifiedStep::addHeld(Held kind) {
+  bool isWhole = kind != Held::parameter;
+  std::vector<TestDim> dims{{4, isWhole ? std::vector<std::string>() : std::vector<std::string>{"dp"}}};
+  w = held = builder.parameter({"w", "tied"}, dims, kind == Held::master ? DType::bf16 : DType::f32);
+  if (!isWhole)
+    return;
+  held = builder.value({{4, {"dp"}}}, DType::f32);
+  if (kind == Held::part)
+    return builder.slice(w, held);
+  auto &state = *step().states.emplace_back(std::make_unique<artifact::StateT>());
+  state.name = "w.master";
+  state.value = held;
+  state.parameter = "w";
+  state.copies = true;
+}
+
+void VerifiedStep::addStored(Held kind) {
+  stored = changed;
+  if (kind == Held::parameter)
+    return;
+  DType dtype = kind == Held::master ? DType::bf16 : DType::f32;
+  int rounded = changed, whole = builder.value({{4}}, dtype);
+  if (kind == Held::master) {
+    rounded = builder.value({{4, {"dp"}}}, dtype);
+    builder.compute("aten._to_copy.default", {tensorArg("self", changed), dtypeArg("dtype", dtype)}, {rounded});
+  }
+  builder.collective(Kind::all_gather, {"dp"}, rounded, whole, 0);
+  stored = builder.value({{4}}, dtype);
+  builder.compute("meshplan.assign", {tensorArg("self", w), tensorArg("source", whole)}, {stored});
+  call("meshplan.assign").overwrites = {w};
+}
+
+void VerifiedStep::addUpdate(int value, int target) {
+  auto &update = *step().updates.emplace_back(std::make_unique<artifact::UpdateT>());
+  update.value = value;
+  update.target = target;
+}
+
+VerifiedStep::VerifiedStep(bool hasReference, Held heldKind) {
   x = builder.input("x", {{4, {"dp"}}}, DType::f32);
-  w = builder.parameter({"w", "tied"}, {{4, {"dp"}}}, DType::f32);
+  addHeld(heldKind);
   int product = builder.value({{4, {"dp"}}}, DType::f32), addend = builder.value({}, DType::f32, {"dp"});
   loss = builder.value({}, DType::f32);
   gradient = builder.value({{4, {"dp"}}}, DType::f32);
@@ -35,7 +73,7 @@ VerifiedStep::VerifiedStep(bool hasReference) {
   squared = builder.value({}, DType::f32), factor = builder.value({}, DType::f32);
   rate = builder.value({}, DType::f64), changed = builder.value({{4, {"dp"}}}, DType::f32);
   builder.origin("head", 3, "loss");
-  builder.compute("aten.mul.Tensor", {tensorArg("self", w), tensorArg("other", x)}, {product});
+  builder.compute("aten.mul.Tensor", {tensorArg("self", held), tensorArg("other", x)}, {product});
   builder.compute("aten.sum.default", {tensorArg("self", product)}, {addend});
   builder.collective(Kind::all_reduce, {"dp"}, addend, loss);
   builder.compute("aten.relu.default", {tensorArg("self", x)}, {gradient});
@@ -43,14 +81,15 @@ VerifiedStep::VerifiedStep(bool hasReference) {
   builder.collective(Kind::all_reduce, {"dp"}, squares, squared);
   builder.compute("meshplan.clip_factor", {tensorArg("squared_norm", squared), realArg("limit", 0.5)}, {factor});
   builder.compute("meshplan.sgd",
-                  {tensorArg("parameter", w), tensorArg("gradient", gradient), tensorArg("learning_rate", rate),
+                  {tensorArg("parameter", held), tensorArg("gradient", gradient), tensorArg("learning_rate", rate),
                    tensorArg("factor", factor), realArg("weight_decay", 0.25)},
                   {changed});
+  addStored(heldKind);
   builder.output("loss", loss);
   for (auto &instruction : builder.program().instructions)
     if (auto *start = instruction->action.AsStart())
       start->reduction = artifact::Reduction::sum;
-  call("meshplan.sgd").overwrites = {w};
+  call("meshplan.sgd").overwrites = {held};
   artifact::ProgramT &program = step();
   program.name = "step";
   program.loss = "loss";
@@ -60,9 +99,9 @@ VerifiedStep::VerifiedStep(bool hasReference) {
   setting.name = "optimizer.lr";
   setting.value = rate;
   setting.number = 0.1;
-  auto &update = *program.updates.emplace_back(std::make_unique<artifact::UpdateT>());
-  update.value = changed;
-  update.target = w;
+  addUpdate(stored, w);
+  if (heldKind == Held::master)
+    addUpdate(changed, held);
   auto &own = *program.gradients.emplace_back(std::make_unique<artifact::GradientT>());
   own.value = gradient;
   own.parameter = w;
@@ -77,8 +116,8 @@ artifact::ComputeT &VerifiedStep::call(const std::string &target) {
   throw std::logic_error("no call of " + target);
 }
 
-Artifact meshplan::artifactAfter(const std::function<void(VerifiedStep &)> &change) {
-  VerifiedStep step;
+Artifact meshplan::artifactAfter(const std::function<void(VerifiedStep &)> &change, Held held) {
+  VerifiedStep step(/*hasReference=*/true, held);
   change(step);
   TemporaryDirectory folder;
   step.write(folder / "a.sched");

@@ -9,11 +9,15 @@
 
 namespace meshplan {
 
+/// What the optimizer changes: the parameter; a part of a parameter that every rank has whole, which is gathered behind
+/// it; or a master in f32 of a parameter in bf16, which has the parts of such a parameter.
+enum class Held { parameter, part, master };
+
 /// loss = sum(w x) on two ranks, each with half of w: the gradient of w is x, here made as relu(x). SGD with clipping,
 /// and a reference on one rank.
 class VerifiedStep {
 public:
-  explicit VerifiedStep(bool hasReference = true);
+  explicit VerifiedStep(bool hasReference = true, Held held = Held::parameter);
 
   void write(const std::string &path) const { builder.write(path); }
   artifact::ProgramT &step() { return builder.program(); }
@@ -24,14 +28,22 @@ public:
   static Tensors weights() { return {{"w", at::tensor({0.5f, -1.0f, 2.0f, 0.25f})}}; }
   static Tensors inputs() { return {{"x", at::tensor({1.5f, 0.5f, 0.25f, 3.0f})}}; }
 
-  int w, x, loss, gradient, squared, factor, rate, changed;
+  int w, x, loss, gradient, squared, factor, rate;
+  int held;    ///< what the optimizer changes
+  int changed; ///< that behind the step
+  int stored;  ///< the parameter behind the step
 
 private:
+  void addHeld(Held kind);
+  void addStored(Held kind);
+  void addUpdate(int value, int target);
+
   ScheduleBuilder builder{{{"dp", 2}}};
 };
 
 /// The file of the step, loaded, after a change of it.
-Artifact artifactAfter(const std::function<void(VerifiedStep &)> &change = [](VerifiedStep &) {});
+Artifact
+artifactAfter(const std::function<void(VerifiedStep &)> &change = [](VerifiedStep &) {}, Held held = Held::parameter);
 
 /// A reference alone: loss = sum(w x).
 ScheduleBuilder referenceAlone();

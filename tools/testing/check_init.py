@@ -28,7 +28,7 @@ WARNED = {
     "bert_train": "the pooler reads the first position of a divided sequence",
     "minilm": "the pooler reads the first position of a divided sequence",
     "clip": "every image meets every text of the batch",
-    "gpt2_train_four": "its 64 tokens are as many as its features, which are told apart by their number",
+    "gpt2_train_four": "views samples and positions as rows, which only one sample on a rank leaves divided",
     "llama_lora": "adapters get styles, and what they adapt is left whole",
     "lookups": "looks up samples of a divided batch",
     "mixtral": "sorts the tokens of all samples by expert",

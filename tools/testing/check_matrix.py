@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Trains every model under every way to share out a step, and compares with PyTorch.
 
-  check_matrix.py --models DIR --work DIR [--stages NAME...] [--variants NAME...] [--meshplan P] [--steps-program P]
-                  [NAME ...]
+  check_matrix.py --models DIR --work DIR [--stages NAME...] [--variants NAME...] [--precision f32|bf16] [--losses N]
+                  [--meshplan P] [--steps-program P] [NAME ...]
 
 A cell is one model of make_models.py in batches of 12 under one stage, in four variants: as it is, with layers that are
 made again for the backward pass, with the batch in three pieces, and with both. It is right if loss and parameters
-behind one step are those of PyTorch, as compare_training.py bounds them. The plan is one of test/e2e/Inputs, or the
-draft of `meshplan init`. Prints what became of each variant that is not right, with the plan and the mesh to repeat it,
+behind one step of SGD are those of PyTorch, as compare_training.py bounds them: of f32, or with `--precision bf16` of
+models in bf16 whose masters in f32 are trained. With `--losses N` the losses of N steps of AdamW are compared, and
+parameters are not: Adam makes large differences of small ones. The plan is one of test/e2e/Inputs, or the draft of
+`meshplan init`. Prints what became of each variant that is not right, with the plan and the mesh to repeat it,
 and a table of all in Markdown. Status 1 if a variant is wrong, or refused for a reason that is not in REFUSALS.
 """
 
@@ -27,29 +29,37 @@ from pathlib import Path
 
 import make_models
 import torch
-from check_training import reference_arguments, steps_command
+from check_training import make_batches, reference_arguments, steps_command
 from checks import Failure
 from compare_forward import Tensors, load_program
 from compare_training import Reference, add_options, compare, reference_of
+from loss_units import IGNORED
 from model_table import first_error
 from plan_runs import Run, compile_command, with_statements
 from safetensors.torch import load_file, save_file
 
 PLANS = Path(__file__).resolve().parents[2] / "test" / "e2e" / "Inputs"
 BATCH = 12  # three microbatches on each of four ranks
-IGNORED = -100  # the label of a token that does not count, of torch.nn.functional.cross_entropy
 SECONDS = 300  # for any program
 # One step tells the gradients. They are not clipped, which would hide a factor, and count for more than the weights.
 OPTIMIZER = "sgd { lr 10 }"
+LOSSES_OPTIMIZER = "adamw { lr RATE; weight_decay 0.1 }"
+# Where an input of relu is as near to 0 as its rounding error, a gradient is one or the other. Of the tens of thousands
+# of inputs that a step of a convolutional network has some are, and Adam makes the difference as large as any. PyTorch
+# meets others of them than we do: the steps are smaller, until it does not matter which.
+SMALL_STEPS = "1e-5"
 
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A model: what of it is a unit, and is made again, and its plans where `meshplan init` does not draft them."""
+    """A model: what of it is a unit, and is made again, its plans where `meshplan init` does not draft them, and its
+    learning rate where losses are compared.
+    """
 
     layers: str = "model.layers.*"
     plan: str = ""
     sequence: str = ""
+    rate: str = "1e-3"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,8 +130,8 @@ CASES: dict[str, Case] = {
     "whisper": Case("model.{encoder, decoder}.layers.*", plan="whisper.plan", sequence="whisper_sequence.plan"),
     "vit": Case("vit.layers.*", plan="vit.plan", sequence="vit_sequence.plan"),
     "clip": Case("{text, vision}_model.encoder.layers.*", plan="clip.plan", sequence="clip_sequence.plan"),
-    "resnet": Case("resnet.encoder.stages.*.layers.*"),
-    "resnet_basic": Case("resnet.encoder.stages.*.layers.*", plan="resnet_features.plan"),
+    "resnet": Case("resnet.encoder.stages.*.layers.*", rate=SMALL_STEPS),
+    "resnet_basic": Case("resnet.encoder.stages.*.layers.*", plan="resnet_features.plan", rate=SMALL_STEPS),
     "mixtral": Case(),
     "mixtral_batched": Case(plan="mixtral_batched.plan"),
     "mamba": Case("backbone.layers.*"),
@@ -147,15 +157,21 @@ VARIANTS: dict[str, Variant] = {
     "again_pieces": Variant(again=True, pieces=3),
 }
 # What has to be refused, by model.
-REFUSALS = {"clip": "microbatches are added up, and this is the max of all of them"}  # samples are held against samples
+REFUSALS = {
+    # Its loss holds each sample against all others.
+    "clip": "microbatches are added up, and this is the max of all of them",
+    # Its routing sorts the tokens of all samples by expert: those of one expert are multiplied at once.
+    "mixtral": "microbatches would have to be put together: operator 'aten.sort.default' in"
+    " 'model.layers.0.mlp.experts' reads samples of several",
+}
 DEFECT = re.compile(r"'\w+\.\w+' op ")  # what a verifier of the compiler says is not meant for users
 
 
-def batched(model: str) -> str:
+def batched(model: str, precision: str = "f32") -> str:
     """The name of the model with the batch of this test."""
     name = f"{model}_batch{BATCH}"
     make_models.MODELS.setdefault(name, [*make_models.MODELS[model], "--batch", str(BATCH)])
-    return name
+    return f"{name}_bfloat16" if precision == "bf16" else name
 
 
 def failure_of(command: Sequence[str | Path]) -> Outcome | None:
@@ -177,7 +193,7 @@ def draft(arguments: argparse.Namespace, model: str, sequence: bool) -> str:
     """The text of the plan that `meshplan init` drafts."""
     path = arguments.work / f"{model}{'_sequence' if sequence else ''}.plan"
     options = ["--mesh", "dp=2,tp=2", "-o", path, "--force", *(["--sequence"] if sequence else [])]
-    if failure := failure_of([arguments.meshplan, "init", arguments.models / f"{batched(model)}.pt2", *options]):
+    if failure := failure_of([arguments.meshplan, "init", arguments.models / f"{arguments.model}.pt2", *options]):
         raise Failure(f"no plan is drafted: {failure.reason}")
     return path.read_text()
 
@@ -197,8 +213,20 @@ def with_uneven_labels(inputs: Tensors) -> Tensors:
     return inputs | {"labels": labels.masked_fill(ignored, IGNORED)}
 
 
+def optimizer_of(arguments: argparse.Namespace, case: Case) -> str:
+    return LOSSES_OPTIMIZER.replace("RATE", case.rate) if arguments.losses else OPTIMIZER
+
+
+def training_of(arguments: argparse.Namespace) -> list[str]:
+    """The statements of all plans."""
+    statements = [f"optimizer {arguments.optimizer}"]
+    if arguments.precision == "bf16":
+        statements.append("precision { master f32; reduce f32 }")
+    return statements
+
+
 def statements_of(case: Case, stage: Stage, variant: Variant) -> list[str]:
-    statements = [f"optimizer {OPTIMIZER}"]
+    statements = []
     if stage.data:
         statements.append(stage.data.replace("UNITS", case.layers))
     if variant.again:
@@ -214,14 +242,18 @@ def with_pods(text: str) -> str:
     return re.sub(r"\bover dp\b", "over (pod, dp)", text)
 
 
-def text_of(plan: str, archive: Path, case: Case, stage: Stage, variant: Variant) -> str:
+def text_of(plan: str, archive: Path, training: Sequence[str], case: Case, stage: Stage, variant: Variant) -> str:
     """A plan for this archive that trains in this way."""
     text = re.sub(r'^(\s*model\s+)".*"', rf'\1"{archive.resolve()}"', plan, count=1, flags=re.MULTILINE)
-    return with_statements(with_pods(text) if stage.pods else text, statements_of(case, stage, variant))
+    statements = [*training, *statements_of(case, stage, variant)]
+    return with_statements(with_pods(text) if stage.pods else text, statements)
 
 
-def batch_path(arguments: argparse.Namespace) -> Path:
-    return arguments.work / f"{arguments.model}.inputs.safetensors"
+def make_inputs(arguments: argparse.Namespace) -> list[Path]:
+    """A batch for each step."""
+    inputs = arguments.work / f"{arguments.model}.inputs.safetensors"
+    save_file(with_uneven_labels(load_file(f"{arguments.models / arguments.model}.inputs.safetensors")), inputs)
+    return make_batches(inputs, arguments.work, arguments.losses) if arguments.losses else [inputs]
 
 
 def run_job(arguments: argparse.Namespace, job: Job, plans: dict[bool, str]) -> tuple[Outcome | None, Run]:
@@ -230,11 +262,11 @@ def run_job(arguments: argparse.Namespace, job: Job, plans: dict[bool, str]) -> 
     run = Run(arguments.work / f"{job.stem}.plan", stage.mesh, arguments.work / f"{job.stem}.safetensors")
     run.output.unlink(missing_ok=True)
     base = arguments.models / arguments.model
-    plan = text_of(plans[stage.sequence], Path(f"{base}.pt2"), CASES[job.model], stage, VARIANTS[job.variant])
-    run.plan.write_text(plan)
+    way = CASES[job.model], stage, VARIANTS[job.variant]
+    run.plan.write_text(text_of(plans[stage.sequence], Path(f"{base}.pt2"), training_of(arguments), *way))
     if failure := failure_of(compile_command(arguments, run)):
         return failure, run
-    failure = failure_of(steps_command(arguments, run, [batch_path(arguments)]))
+    failure = failure_of(steps_command(arguments, run, arguments.batches))
     # Whatever stops a program that was compiled.
     return failure and Outcome("WRONG", failure.reason), run
 
@@ -247,21 +279,28 @@ def compared(run: Run, reference: Reference, arguments: argparse.Namespace) -> O
     return Outcome("ok") if right else Outcome("WRONG", "; ".join(wrong))
 
 
+def frozen_in(program: torch.export.ExportedProgram) -> list[str]:
+    """The parameters that the model does not train."""
+    return [name for name, parameter in program.named_parameters() if not parameter.requires_grad]
+
+
 def prepare(arguments: argparse.Namespace, model: str) -> tuple[dict[bool, str], Reference]:
-    """Makes archive and batch. The plans, that for True dividing sequences, and what PyTorch makes of the step."""
+    """Makes archive and batches. The plans, that for True dividing sequences, and what PyTorch makes of the steps."""
     if not make_models.make(arguments.model, arguments.models):
         raise Failure("the model cannot be exported")
     plans = {sequence: plan_of(arguments, model, sequence) for sequence in (False, True)}
-    base = arguments.models / arguments.model
-    batch = with_uneven_labels(load_file(f"{base}.inputs.safetensors"))
-    save_file(batch, batch_path(arguments))
-    return plans, reference_of(load_program(f"{base}.pt2"), reference_arguments(arguments), [batch])
+    arguments.batches = make_inputs(arguments)
+    program = load_program(arguments.models / f"{arguments.model}.pt2")
+    arguments.frozen = frozen_in(program)
+    batches = [load_file(path) for path in arguments.batches]
+    return plans, reference_of(program, reference_arguments(arguments), batches)
 
 
 def run_model(arguments: argparse.Namespace, model: str) -> Iterator[tuple[Job, Outcome]]:
     """All jobs of a model. PyTorch trains once for all of them."""
     jobs = [Job(model, stage, variant) for stage in arguments.stages for variant in arguments.variants]
-    own = argparse.Namespace(**vars(arguments) | {"model": batched(model)})
+    others = {"model": batched(model, arguments.precision), "optimizer": optimizer_of(arguments, CASES[model])}
+    own = argparse.Namespace(**vars(arguments) | others)
     try:
         plans, reference = prepare(own, model)
     except Failure as failure:
@@ -312,12 +351,17 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--stages", nargs="+", choices=STAGES, default=list(STAGES))
     parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
+    parser.add_argument("--precision", choices=("f32", "bf16"), default="f32")
+    parser.add_argument("--losses", type=int, default=0, metavar="N")
     parser.add_argument("--meshplan", default="meshplan")
     parser.add_argument("--steps-program", default="run-steps")
     parser.add_argument("--jobs", type=int, default=2)
-    add_options(parser)
-    parser.set_defaults(optimizer=OPTIMIZER, parameters=True, seed=None)
+    others = argparse.ArgumentParser()
+    add_options(others)
+    parser.set_defaults(seed=None, **vars(others.parse_args([])))
     arguments = parser.parse_args()
+    arguments.parameters = not arguments.losses
+    arguments.master = "float32" if arguments.precision == "bf16" else None
     if unknown := sorted(set(arguments.names) - set(CASES)):
         parser.error(f"unknown models: {', '.join(unknown)}")
     return arguments

@@ -18,7 +18,7 @@ import make_models
 import torch
 from check_matrix import CASES, STAGES, VARIANTS, Case, Job, Outcome, Stage, Variant
 from compare_training import add_options
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 PLAN = """plan p {
   model "model.pt2"
@@ -52,12 +52,52 @@ class Tables(unittest.TestCase):
     def test_a_model_has_a_larger_batch(self) -> None:
         name = check_matrix.batched("gpt2")
         self.assertEqual(make_models.options_of(name), [*make_models.options_of("gpt2"), "--batch", "12"])
+        self.assertEqual(check_matrix.batched("gpt2", "bf16"), f"{name}_bfloat16")
+        half = make_models.options_of(f"{name}_bfloat16")
+        self.assertEqual(half, [*make_models.options_of(name), "--dtype", "bfloat16"])
         self.assertEqual(check_matrix.BATCH % (4 * max(variant.pieces for variant in VARIANTS.values())), 0)
+
+
+def arguments_of(*words: str) -> argparse.Namespace:
+    """Those of the command line."""
+    with mock.patch("sys.argv", ["check_matrix.py", *words, "--models", "/m", "--work", "/w"]):
+        return check_matrix.parse_arguments()
+
+
+class Arguments(unittest.TestCase):
+    def training(self, arguments: argparse.Namespace, case: Case) -> list[str]:
+        arguments.optimizer = check_matrix.optimizer_of(arguments, case)
+        return check_matrix.training_of(arguments)
+
+    def test_a_step_of_sgd_in_float32(self) -> None:
+        arguments = arguments_of("gpt2", "phi")
+        self.assertEqual(arguments.names, ["gpt2", "phi"])
+        self.assertEqual((arguments.parameters, arguments.master, arguments.seed), (True, None, None))
+        self.assertEqual(self.training(arguments, Case(rate="1")), ["optimizer sgd { lr 10 }"])
+
+    def test_masters_of_a_model_in_bf16(self) -> None:
+        arguments = arguments_of("--precision", "bf16")
+        self.assertEqual((arguments.parameters, arguments.master), (True, "float32"))
+        expected = ["optimizer sgd { lr 10 }", "precision { master f32; reduce f32 }"]
+        self.assertEqual(self.training(arguments, Case()), expected)
+
+    def test_losses_are_those_of_adamw(self) -> None:
+        arguments = arguments_of("--losses", "20", "--stages", "ddp")
+        self.assertEqual((arguments.losses, arguments.parameters, arguments.stages), (20, False, ["ddp"]))
+        for rate in ("1e-3", "1e-5"):
+            expected = [f"optimizer adamw {{ lr {rate}; weight_decay 0.1 }}"]
+            self.assertEqual(self.training(arguments, Case(rate=rate)), expected)
+
+    def test_models_have_names(self) -> None:
+        with contextlib.redirect_stderr(io.StringIO()) as said, self.assertRaises(SystemExit):
+            arguments_of("gpt3")
+        self.assertIn("unknown models: gpt3", said.getvalue())
 
 
 class Plans(unittest.TestCase):
     def text(self, stage: Stage, variant: Variant) -> list[str]:
-        return check_matrix.text_of(PLAN, Path("/a/b.pt2"), Case("layers.*"), stage, variant).splitlines()
+        way = Case("layers.*"), stage, variant
+        return check_matrix.text_of(PLAN, Path("/a/b.pt2"), ["optimizer sgd { lr 10 }"], *way).splitlines()
 
     def test_statements_are_added(self) -> None:
         lines = self.text(STAGES["zero3"], VARIANTS["again_pieces"])
@@ -82,7 +122,7 @@ class Plans(unittest.TestCase):
 
     def test_the_archive_of_a_draft_is_replaced(self) -> None:
         draft = PLAN.replace("model.pt2", "../models/m.pt2")
-        text = check_matrix.text_of(draft, Path("/a/b.pt2"), Case(), STAGES["tp"], VARIANTS["plain"])
+        text = check_matrix.text_of(draft, Path("/a/b.pt2"), [], Case(), STAGES["tp"], VARIANTS["plain"])
         self.assertIn('model "/a/b.pt2"\n', text)
         self.assertNotIn("models/m.pt2", text)
 
@@ -91,7 +131,7 @@ class Plans(unittest.TestCase):
             program = Path(name) / "meshplan"
             program.write_text('#!/bin/sh\necho "$@" > "$6"\n')
             program.chmod(0o755)
-            arguments = argparse.Namespace(work=Path(name), models=Path("/m"), meshplan=program)
+            arguments = argparse.Namespace(work=Path(name), models=Path("/m"), meshplan=program, model="gpt2_batch12")
             plans = [check_matrix.plan_of(arguments, "gpt2", sequence) for sequence in (False, True)]
             self.assertEqual(plans[0], (check_matrix.PLANS / "gpt2.plan").read_text())
             draft = f"init /m/gpt2_batch12.pt2 --mesh dp=2,tp=2 -o {name}/gpt2_sequence.plan --force --sequence\n"
@@ -113,6 +153,29 @@ class Batches(unittest.TestCase):
     def test_labels_of_samples_all_count(self) -> None:
         for batch in ({"labels": torch.ones(12, dtype=torch.int64)}, {"pixels": torch.ones(12, 3)}):
             self.assertIs(check_matrix.with_uneven_labels(batch), batch)
+
+    def inputs(self, losses: int) -> list[dict[str, torch.Tensor]]:
+        """The batches of a model with one input."""
+        with tempfile.TemporaryDirectory() as name:
+            arguments = argparse.Namespace(work=Path(name), models=Path(name), model="m", losses=losses)
+            tokens = {name: torch.arange(60).view(12, 5) for name in ("input_ids", "labels")}
+            save_file(tokens, Path(name) / "m.inputs.safetensors")
+            return [load_file(path) for path in check_matrix.make_inputs(arguments)]
+
+    def test_each_step_has_a_batch(self) -> None:
+        (one,) = self.inputs(0)
+        self.assertTrue(torch.equal(one["input_ids"], torch.arange(60).view(12, 5)))
+        self.assertEqual((one["labels"] == check_matrix.IGNORED).sum().item(), 21)
+        first, second, _ = self.inputs(3)
+        self.assertFalse(torch.equal(first["input_ids"], second["input_ids"]))
+        counts = first["labels"] != check_matrix.IGNORED
+        self.assertTrue(torch.equal(first["labels"][counts], first["input_ids"][counts]), "labels follow their tokens")
+
+    def test_what_the_model_does_not_train(self) -> None:
+        linear = torch.nn.Linear(2, 2)
+        linear.bias.requires_grad_(False)
+        program = torch.export.export(linear, (torch.ones(1, 2),))
+        self.assertEqual(check_matrix.frozen_in(program), ["bias"])
 
 
 class Outcomes(unittest.TestCase):
@@ -145,9 +208,9 @@ class Outcomes(unittest.TestCase):
             for script, text in zip(scripts, (meshplan, steps), strict=True):
                 script.write_text(f"#!/bin/sh\n{text}\n")
                 script.chmod(0o755)
-            arguments = argparse.Namespace(
-                work=Path(name), models=Path(name), model="m", meshplan=scripts[0], steps_program=scripts[1], seed=None
-            )
+            arguments = arguments_of("--meshplan", str(scripts[0]), "--steps-program", str(scripts[1]))
+            arguments.work = arguments.models = Path(name)
+            arguments.model, arguments.batches, arguments.optimizer = "m", [], "sgd { lr 1 }"
             job = Job("llama", "zero3", "plain")
             (Path(name) / f"{job.stem}.safetensors").write_text("of yesterday")
             outcome, run = check_matrix.run_job(arguments, job, {False: PLAN})
@@ -162,7 +225,7 @@ class Outcomes(unittest.TestCase):
 
     def test_a_model_that_cannot_be_prepared(self) -> None:
         stages, variants = ["ddp", "tp"], ["plain"]
-        arguments = argparse.Namespace(stages=stages, variants=variants, models=Path("/m"), work=Path("/w"), jobs=1)
+        arguments = arguments_of("--stages", *stages, "--variants", *variants)
         jobs = [Job("phi", stage, "plain") for stage in stages]
         with mock.patch.object(make_models, "make", return_value=False):
             found = list(check_matrix.run_model(arguments, "phi"))
@@ -175,6 +238,9 @@ class Outcomes(unittest.TestCase):
 
     def test_expected(self) -> None:
         clip, llama = (Job(model, "ddp", "pieces") for model in ("clip", "llama"))
+        mixtral = Outcome("refused", check_matrix.REFUSALS["mixtral"])
+        self.assertTrue(check_matrix.is_expected(Job("mixtral", "tp", "pieces"), mixtral))
+        self.assertFalse(check_matrix.is_expected(clip, mixtral))
         refused = Outcome("refused", check_matrix.REFUSALS["clip"])
         self.assertTrue(check_matrix.is_expected(clip, refused))
         self.assertFalse(check_matrix.is_expected(llama, refused))

@@ -2,7 +2,8 @@
 """Compares training steps with PyTorch.
 
   compare_training.py MODEL.pt2 --optimizer KIND [--set NAME=VALUE...] [--clip X] [--seed N] [--loss NAME]
-                      [--master [DTYPE]] [--states DTYPE] [--frozen MODULE...] [--parameters] RESULT INPUTS...
+                      [--master [DTYPE]] [--states DTYPE] [--frozen MODULE...] [--parameters] [--per UNIT]
+                      RESULT INPUTS...
 
 RESULT is what run-steps wrote: the loss of each step (`step0.loss`, ...) and what ranks hold behind the last. INPUTS
 has one file for each step. The reference is the exported graph in float64 under the optimizer of torch.optim with the
@@ -12,11 +13,14 @@ the largest magnitude); under Adam, which divides by the size of a gradient, sma
 
 In 16 bits a loss is rounded, and so is every number of a parameter: an error is a draw, which tells little of the next
 one. There the bound is 1.5 x the largest error that PyTorch's own run has of this loss, or of this parameter, in up to
-eight trainings: on the inputs, and on rotations of them. They are made for as long as they are needed. With `--master`
+eight trainings: on the inputs, and on rotations of them. They are made for as long as they are needed. The error of a
+parameter counts as at least half of a unit in the last place of its largest number: PyTorch's own has none where it
+changes nothing, as where a gradient is zero but for rounding. With `--master`
 PyTorch's own run keeps copies of narrower parameters in that dtype (float32 if none is named), which the optimizer
 changes, and rounds them for the next step. Then these copies are compared, not what is rounded: NAME.master where there
 is one, else a parameter that is stored in that dtype; each must have it. With `--states` the optimizer's states in
 RESULT must be there for every trained parameter, in that dtype: NAME.exp_avg, NAME.exp_avg_sq, NAME.momentum_buffer.
+With `--per token` or `--per sequence` the loss is that of a plan which redefines it (loss_units.py).
 Prints a line for each loss, and the worst parameter; status 1 if one is wrong or not a finite number.
 """
 
@@ -43,6 +47,7 @@ from compare_forward import (
 )
 from compare_gradients import names_of_parameters
 from draws import Draws
+from loss_units import UNITS, redefined
 from safetensors.torch import load_file
 
 Parameters = list[torch.nn.Parameter]
@@ -93,7 +98,7 @@ class Training:
             for parameter in group:
                 parameter.grad = None
         named = {name: tensor for name, tensor in inputs.items() if name not in positional}
-        loss = dict(leaves(self.module(*(inputs[name] for name in positional), **named)))[self.arguments.loss]
+        loss = self.loss_of(dict(leaves(self.module(*(inputs[name] for name in positional), **named))), inputs)
         (loss.sum() * self.arguments.loss_scale).backward()
         for group in self.tied.values():
             # Tied ones that are several parameters to PyTorch share their elements, and are trained as one.
@@ -114,6 +119,12 @@ class Training:
                         other.copy_(group[0])
         return loss.item()
 
+    def loss_of(self, outputs: Tensors, inputs: Tensors) -> torch.Tensor:
+        """The model's own, or what the plan makes of it."""
+        if self.arguments.per:
+            return redefined(outputs, inputs["labels"], self.arguments.per)
+        return outputs[self.arguments.loss]
+
     def trained(self) -> Tensors:
         """What the optimizer changes, and what is frozen, by first names."""
         held = {id(own): held.detach() for own, held in zip(self.own, self.held, strict=True)}
@@ -131,6 +142,17 @@ def is_frozen(name: str, modules: Sequence[str]) -> bool:
 def copied(parameter: torch.Tensor, master: str) -> torch.Tensor:
     """In the dtype of copies; what is wider, as in the run in float64, stays."""
     return parameter.to(torch.promote_types(parameter.dtype, DTYPES[master]))
+
+
+def rounding_of(tensor: torch.Tensor) -> float:
+    """What a change of a tensor of 16 bits is rounded by: half of a unit in the last place of its largest element.
+
+    Where PyTorch happens to change nothing, as where a gradient is zero but for rounding, its error does not show that.
+    """
+    if tensor.dtype not in (torch.bfloat16, torch.float16) or not tensor.numel():
+        return 0.0
+    largest = tensor.abs().max().item()
+    return torch.finfo(tensor.dtype).eps / 2 * 2.0 ** math.floor(math.log2(largest)) if largest > 0 else 0.0
 
 
 class Reference:
@@ -164,7 +186,8 @@ class Reference:
             self.loss_errors[number] = max(self.loss_errors[number], abs(narrow - wide))
         trained, wanted = own.trained(), exact.trained()
         for name, tensor in wanted.items():
-            self.errors[name] = max(self.errors.get(name, 0.0), largest_error(trained[name], tensor))
+            error = max(largest_error(trained[name], tensor), rounding_of(trained[name]))
+            self.errors[name] = max(self.errors.get(name, 0.0), error)
         self.draws += 1
         return losses, wanted
 
@@ -282,6 +305,7 @@ def compare(ours: Tensors, reference: Reference, arguments: argparse.Namespace) 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """What is trained, and what is compared."""
     parser.add_argument("--loss-scale", type=float, default=1.0, help="PyTorch differentiates so many times the loss")
+    parser.add_argument("--per", choices=UNITS, help="the loss is redefined, by hand, from the outputs `logits`")
     parser.add_argument("--clip", type=float, default=0)
     parser.add_argument(
         "--master", nargs="?", const="float32", choices=DTYPES, help="copies of narrower parameters are trained"

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from check_training import check_memory, make_batches, numbers_of, reference_arguments, statements_of
+from check_training import check_memory, make_batches, numbers_of, reference_arguments, statements_of, with_loss_unit
 from compare_forward import Tensors
 from compare_training import (
     Reference,
@@ -26,6 +26,7 @@ from compare_training import (
     compare_losses,
     compare_parameters,
     held_as,
+    rounding_of,
     worst_parameter,
 )
 from plan_runs import with_statements
@@ -189,6 +190,14 @@ class VerdictTest(unittest.TestCase):
         self.assertTrue(self.parameters({"a": a, "b": b + 0.14}, half=True, errors=(0.05, 0.1)))
         self.assertFalse(self.parameters({"a": a, "b": b + 0.16}, half=True, errors=(0.05, 0.1)))
 
+    def test_what_a_change_is_rounded_by(self) -> None:
+        # Between 2 and 4 bfloat16 has steps of 2 ** -6, and float16 of 2 ** -9.
+        self.assertEqual(rounding_of(torch.tensor([0.5, -3.0], dtype=torch.bfloat16)), 2**-7)
+        self.assertEqual(rounding_of(torch.tensor([0.5, -3.0], dtype=torch.float16)), 2**-10)
+        self.assertEqual(rounding_of(torch.tensor([0.5, -3.0])), 0)
+        self.assertEqual(rounding_of(torch.zeros(2, dtype=torch.bfloat16)), 0)
+        self.assertEqual(rounding_of(torch.zeros(0, dtype=torch.bfloat16)), 0)
+
     def test_the_copy_is_compared(self) -> None:
         a, rounded = torch.ones(2), torch.full((2,), 1.01)
         self.assertIs(held_as(["x", "a"], {"a": rounded, "a.master": a}), a)
@@ -264,6 +273,15 @@ class CheckTest(unittest.TestCase):
         self.assertFalse(fits("rank 0: peak 111 planned 100\nrank 1: peak 100 planned 100\n"))
         self.assertFalse(fits("rank 0: peak 89 planned 100\n"))
 
+    def test_the_host_holds_what_was_said_exactly(self) -> None:
+        fits = functools.partial(quietly, check_memory)
+        line = "rank 0: peak 99 planned 100 host {} planned 100 parameters {} planned 30 states {} planned 20\n"
+        self.assertTrue(fits(line.format(91, 30, 20)))
+        self.assertTrue(fits(line.format(91, 29, 20) + line.format(80, 30, 18)))
+        self.assertFalse(fits(line.format(89, 30, 20)))
+        self.assertFalse(fits(line.format(91, 29, 20)))
+        self.assertFalse(fits(line.format(91, 30, 21)))
+
     def test_statements_of_a_training(self) -> None:
         bare = arguments(optimizer="sgd", statement=[])
         self.assertEqual(statements_of(bare), ["optimizer sgd"])
@@ -299,6 +317,13 @@ class CheckTest(unittest.TestCase):
                 self.assertTrue(torch.equal(batch["labels"], batch["input_ids"] + 100))
                 self.assertTrue(torch.equal(batch["input_ids"].flatten().sort().values, torch.arange(12)))
             self.assertFalse(torch.equal(first["input_ids"], second["input_ids"]))
+            hidden = load_file(make_batches(folder / "i.safetensors", folder, 1, hides=True)[0])["labels"]
+            self.assertEqual((hidden == -100).sum(1).tolist(), [0, 2, 4])
+
+    def test_the_plan_redefines_its_loss(self) -> None:
+        text = "plan p {\n  loss  loss\n  loss_free: replicate\n}\n"
+        self.assertEqual(with_loss_unit(text, None), text)
+        self.assertEqual(with_loss_unit(text, "token"), text.replace("loss  loss\n", "loss  loss per token\n"))
 
 
 if __name__ == "__main__":

@@ -30,10 +30,10 @@ from model import make_inputs, make_model
 from plan_text import plan_text, statement_text
 from refusals import reason_of
 from shrink import shrink, without_path
-from statement_draw import parameter_groups, reads_whole_batch, unreached
+from statement_draw import StatementDraw, parameter_groups, reads_whole_batch, unreached
 from statements import find, groups_of, items_of, named, numbers_of, option, reference_arguments, untrained
 from training_coverage import KINDS, StatementCoverage, kinds_of
-from training_draw import draw_training
+from training_draw import draw_training, is_smooth
 
 Tensors = dict[str, torch.Tensor]
 
@@ -113,10 +113,19 @@ class DrawTest(unittest.TestCase):
         self.assertGreater(min(halves, groups), 0)
 
     def test_something_is_trained(self) -> None:
-        for number in range(200):
+        for number in (*range(200), 20292):  # whose blocks and head have no parameters
             case = draw_training(number)
             groups = parameter_groups(make_model(case))
             self.assertLess(len(untrained(case.statements, groups)), len(groups), f"case {number}")
+
+    def test_where_rounding_decides_one_step_is_compared(self) -> None:
+        drawn = [draw_training(seed) for seed in range(0, 400, 4)]
+        self.assertIn(2, {each.steps for each in drawn if is_smooth(each)})
+        for each in drawn:
+            names = {step.name for block in each.blocks for step in block.steps}
+            compared = any(statement.head == "optimizer sgd" for statement in each.statements)
+            if compared and ("relu" in names or any(block.kind == "experts" for block in each.blocks)):
+                self.assertEqual(each.steps, 1)
 
     def test_data_blocks_share_out_what_no_style_divides(self) -> None:
         case = case_of()
@@ -130,6 +139,20 @@ class DrawTest(unittest.TestCase):
         self.assertEqual(draw.free_paths(["dp"]), ["stem", "head.logits"])
         self.assertEqual(draw.free_paths(["tp"]), ["head.logits"])
         self.assertEqual(draw.free_paths([]), draw.owners)
+
+    def test_operators_that_the_loss_does_not_read_are_not_kept(self) -> None:
+        """A tied head may have logits that are an output alone, though its weight is trained."""
+        case = case_of(head="tied")
+        model = make_model(case)
+        draw = StatementDraw(case, model, None)  # type: ignore[arg-type]
+        self.assertEqual(draw.kept(["head"]), "linear")
+        model.head.is_read = False
+        self.assertEqual(draw.kept(["head"]), "")
+        unread = [draw_training(number) for number in range(3000, 3200)]
+        unread = [drawn for drawn in unread if drawn.head.kind == "tied" and not make_model(drawn).head.is_read]
+        self.assertGreater(len(unread), 0)
+        for drawn in unread:
+            self.assertFalse([each for each in drawn.statements if each.head == "recompute head keep linear"])
 
     def test_operators_that_are_refused_in_microbatches(self) -> None:
         for module in (torch.nn.GRU(2, 4), torch.nn.LSTMCell(2, 2), torch.nn.ConvTranspose1d(2, 2, 1)):

@@ -41,6 +41,8 @@ class Head(nn.Module):
         self.kind = block.kind
         self.loss = choices.pick(("none", "mean", "sum", "ignored", "shifted", "smoothed", "weighted"))
         self.pooling = choices.pick(("mean", "first", "max"))
+        # In a training without a loss of its own.
+        self.is_read = self.kind not in ("tokens", "tied") or self.loss != "none" or self.pooling != "max"
         if self.kind in ("tokens", "tied", "pooled"):
             bias = choices.flag() and self.kind != "tied"
             self.logits = nn.Linear(sizes.features, sizes.vocabulary, bias=bias)
@@ -64,7 +66,7 @@ class Head(nn.Module):
             return
         logits = outputs["logits"] = self.logits(x)
         if self.loss == "none":
-            if context.trains and self.pooling != "max":  # else the loss does not read them
+            if context.trains and self.is_read:
                 outputs["scores"] = logits
             return
         if self.loss == "shifted":

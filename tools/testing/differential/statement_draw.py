@@ -9,7 +9,7 @@ import case
 import torch
 from case import Statement
 from data_draw import DataDraw, axes_of_batch
-from model import make_inputs
+from model import Model, make_inputs
 from plan_draw import product
 from statements import Groups, find, items_of, keeps_states, named, untrained
 from torch import nn
@@ -40,7 +40,7 @@ def reads_whole_batch(model: nn.Module) -> bool:
 
 
 class StatementDraw:
-    def __init__(self, drawn: case.Case, model: nn.Module, generator: random.Random) -> None:
+    def __init__(self, drawn: case.Case, model: Model, generator: random.Random) -> None:
         self.drawn, self.model, self.generator = drawn, model, generator
         self.groups = parameter_groups(model)
         self.blocks = [f"blocks.{block.name}" for block in drawn.blocks]
@@ -146,6 +146,9 @@ class StatementDraw:
         return "linear" if is_linear and not self.drawn.decompose else ""
 
     def is_reached(self, path: str) -> bool:
+        """A tied head has a weight that is reached by itself."""
+        if path == "head" and not self.model.head.is_read:
+            return False
         unused = find(self.drawn.statements, "unused")
         return unused is None or not named(named(self.groups, items_of(unused.head.removeprefix("unused"))), [path])
 

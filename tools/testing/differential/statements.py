@@ -87,6 +87,7 @@ def reference_arguments(drawn: case.Case, groups: Groups) -> argparse.Namespace:
         groups=groups_of(optimizer),
         seed=drawn.random_seed,
         loss="loss",
+        per=None,
         loss_scale=float((re.findall(r"\d+", option(precision, "loss_scale")) or ["1"])[0]),
         clip=float(clip.head.split()[1]) if clip else 0,
         master=DTYPES.get(master),

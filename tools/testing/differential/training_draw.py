@@ -41,6 +41,9 @@ SMOOTH = (
     *("abs", "add", "sub", "rsub", "mul", "maximum", "minimum"),
 )
 
+# Of these: the derivative has a jump.
+KINKED = {"relu", "hardswish", "leaky_relu", "abs", "maximum", "minimum"}
+
 
 def draw_sizes(generator: random.Random) -> case.Sizes:
     return case.Sizes(
@@ -60,6 +63,13 @@ def draw_trained_block(generator: random.Random, index: int, kind: str) -> case.
     if block.kind == "feed_forward":
         block.steps = [case.Step(name, [generator.randrange(1 << 16) for _ in range(8)]) for name in names]
     return block
+
+
+def is_smooth(drawn: case.Case) -> bool:
+    """True if gradients change little where values do. At a kink, and where experts are chosen, rounding decides."""
+    return drawn.stem.kind != "pixels" and all(
+        block.kind != "experts" and not KINKED & {step.name for step in block.steps} for block in drawn.blocks
+    )
 
 
 def draw_training(seed: int) -> case.Case:
@@ -87,6 +97,12 @@ def draw_training(seed: int) -> case.Case:
     if drawn.half and any(isinstance(module, nn.modules.batchnorm._BatchNorm) for module in model.modules()):
         drawn.half = False
         model = make_model(drawn)
+    if not list(model.parameters()):
+        drawn.head.kind = "tokens"
+        model = make_model(drawn)
+    # Parameters behind a second step have gone through gradients of what rounding has made of the first.
+    if not is_smooth(drawn):
+        drawn.steps = 1
     plan_draw.draw_plan(drawn, model, planner)
     StatementDraw(drawn, model, planner).draw()
     return drawn

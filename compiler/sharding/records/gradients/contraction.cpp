@@ -8,6 +8,7 @@
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/rule_builder.h"
+#include "compiler/sharding/record_support/wide_products.h"
 #include "compiler/sharding/records/records.h"
 
 using namespace mlir;
@@ -48,11 +49,12 @@ static std::optional<LocalCall> widenWeightGradient(const CallView &call) {
   return LocalCall{"meshplan.weight_gradient_f32", call.args};
 }
 
-/// The left operand is converted whole, the right one block by block.
 static OpCost wideCost(const CallView &call) {
-  constexpr int64_t blockBytes = 1 << 20;
+  RankedTensorType left = call.operands.front(), right = call.operands.back();
+  int64_t columns = left.getRank() > 0 ? left.getShape().back() : 1;
   OpCost cost = weightGradientCost(call);
-  cost.workspaceBytes += 4 * call.operands.front().getNumElements() + blockBytes;
+  cost.workspaceBytes += wideProductBytes(left.getNumElements(), right.getNumElements(),
+                                          columns == 0 ? 0 : left.getNumElements() / columns);
   return cost;
 }
 

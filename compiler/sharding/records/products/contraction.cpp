@@ -6,6 +6,7 @@
 #include "compiler/sharding/record_support/local_args.h"
 #include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/rule_builder.h"
+#include "compiler/sharding/record_support/wide_products.h"
 #include "compiler/sharding/records/records.h"
 
 using namespace mlir;
@@ -169,15 +170,21 @@ static std::optional<LocalCall> widenMatmul(const CallView &call) {
   return LocalCall{"meshplan.matmul_f32", withArg(args, "other", call.get(second))};
 }
 
-/// The first operand is converted whole, the second block by block.
-static OpCost widened(const CallView &call, StringRef first, OpCost cost) {
-  constexpr int64_t blockBytes = 1 << 20;
-  if (std::optional<unsigned> operand = call.getOperand(first))
-    cost.workspaceBytes += 4 * call.operands[*operand].getNumElements() + blockBytes;
+/// Matrices are multiplied one after the other, what is none is converted whole.
+static OpCost widened(const CallView &call, StringRef first, StringRef second, OpCost cost) {
+  std::optional<unsigned> left = call.getOperand(first), right = call.getOperand(second);
+  if (!left || !right)
+    return cost;
+  RankedTensorType self = call.operands[*left], other = call.operands[*right];
+  bool isBatch = self.getRank() == 3 && other.getRank() == 3, isMatrix = self.getRank() >= 2 && other.getRank() == 2;
+  int64_t count = isBatch ? std::max<int64_t>(1, self.getDimSize(0)) : 1;
+  int64_t selfElements = self.getNumElements() / count, otherElements = other.getNumElements() / count;
+  cost.workspaceBytes += isBatch || isMatrix ? wideProductBytes(selfElements, otherElements, self.getShape().back())
+                                             : 4 * (selfElements + otherElements);
   return cost;
 }
-static OpCost linearF32Cost(const CallView &call) { return widened(call, "input", linearCost(call)); }
-static OpCost matmulF32Cost(const CallView &call) { return widened(call, "self", matmulCost(call)); }
+static OpCost linearF32Cost(const CallView &call) { return widened(call, "input", "weight", linearCost(call)); }
+static OpCost matmulF32Cost(const CallView &call) { return widened(call, "self", "other", matmulCost(call)); }
 
 //===----------------------------------------------------------------------===//
 // addmm, baddbmm: beta * self + alpha * (first x second)

@@ -134,6 +134,31 @@ Expected<Tensor> meshplan::reshape(const Tensor &tensor, std::span<const int64_t
   return TensorAccess::view(tensor, whole.offset, {shape.begin(), shape.end()}, rowMajorStrides(shape));
 }
 
+Expected<Tensor> meshplan::joined(std::span<const Tensor> tensors) {
+  const PlainTensor &first = *TensorAccess::pointer(tensors.front());
+  int64_t count = 0;
+  for (const Tensor &tensor : tensors) {
+    const PlainTensor &next = *TensorAccess::pointer(tensor);
+    bool follows = tensor.isContiguous() && next.memory == first.memory && next.dtype == first.dtype &&
+                   next.offset == first.offset + count;
+    if (!follows)
+      return Tensor();
+    count += tensor.elementCount();
+  }
+  return TensorAccess::view(tensors.front(), first.offset, {count}, {1});
+}
+
+Expected<Tensor> meshplan::tensorOver(std::shared_ptr<void> memory, std::span<const int64_t> shape, DType dtype) {
+  Tensor tensor;
+  TensorAccess::pointer(tensor) = new PlainTensor{1,
+                                                  std::static_pointer_cast<std::byte>(std::move(memory)),
+                                                  0,
+                                                  {shape.begin(), shape.end()},
+                                                  rowMajorStrides(shape),
+                                                  dtype};
+  return tensor;
+}
+
 Expected<Tensor> meshplan::concatenate(std::span<const Tensor> tensors, int64_t dim) {
   std::vector<int64_t> shape(tensors.front().shape().begin(), tensors.front().shape().end());
   shape[dim] = 0;

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/transforms/import/loss_reduction.h"
+#include "compiler/transforms/import/loss/loss_reduction.h"
 #include "compiler/transforms/import/passes.h"
 #include "dialect/plan/call_builder.h"
 

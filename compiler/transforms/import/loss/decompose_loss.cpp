@@ -6,7 +6,7 @@
 
 #include "compiler/sharding/calls/class_losses.h"
 #include "compiler/support/layer_names.h"
-#include "compiler/transforms/import/loss_reduction.h"
+#include "compiler/transforms/import/loss/loss_reduction.h"
 #include "compiler/transforms/import/passes.h"
 #include "dialect/plan/call_builder.h"
 #include "dialect/plan/plan.h"

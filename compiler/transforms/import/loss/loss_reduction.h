@@ -1,7 +1,7 @@
 //===- loss_reduction.h - how a loss ends ------------------------*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_LOSS_REDUCTION_H
-#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_LOSS_REDUCTION_H
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_LOSS_LOSS_REDUCTION_H
+#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_LOSS_LOSS_REDUCTION_H
 
 #include "compiler/sharding/op_record.h"
 
@@ -22,4 +22,4 @@ inline mlir::Type sumTypeOf(mlir::Type element) {
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_LOSS_REDUCTION_H
+#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_LOSS_LOSS_REDUCTION_H

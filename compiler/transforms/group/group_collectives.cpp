@@ -33,92 +33,25 @@ public:
   Grouping(func::FuncOp function, MeshOp mesh, const StorageOrder &order)
       : function(function), mesh(mesh), order(order), builder(function.getContext()) {}
 
-  void run() {
-    for (const DataCollective &collective : inOrder()) {
-      block(collective);
-      place(collective);
-    }
-    for (const Bucket &bucket : buckets)
-      if (bucket.size() > 1)
-        join(bucket);
-  }
+  void run();
 
 private:
   /// What is gathered of storages as it lies there; the rest in the order of the program.
-  SmallVector<DataCollective> inOrder() const {
-    SmallVector<DataCollective> all = findDataCollectives(function);
-    auto isStored = [](const DataCollective &each) {
-      return each.isGather() && DataOp(dataOf(each.parameter)).getContiguousParameters();
-    };
-    auto *stored = std::stable_partition(all.begin(), all.end(), [&](const auto &each) { return !isStored(each); });
-    std::stable_sort(stored, all.end(), [&](const DataCollective &left, const DataCollective &right) {
-      return order.positionOf(left.parameter) < order.positionOf(right.parameter);
-    });
-    return all;
-  }
+  SmallVector<DataCollective> inOrder() const;
 
   /// True if the plan wants no pieces, or says nothing of pieces and the parameters are in no unit.
-  static bool isAlone(const DataCollective &collective) {
-    DataOp data = dataOf(collective.parameter);
-    std::optional<uint64_t> limit = data.getBucket();
-    return limit ? *limit == 0 : data.getShard() == DataStage::replicated;
-  }
+  static bool isAlone(const DataCollective &collective);
+  void block(const DataCollective &collective);
 
-  void block(const DataCollective &collective) {
-    DataOp data = dataOf(collective.parameter);
-    if (collective.traffic == DataTraffic::reduce && !data.getOverlapGradients())
-      collective.op->setAttr("blocking", builder.getUnitAttr());
-  }
-
-  static Key keyOf(const DataCollective &collective) {
-    Type element = cast<RankedTensorType>(collective.op->getResult(0).getType()).getElementType();
-    return {const_cast<void *>(collective.op->getName().getAsOpaquePointer()),
-            const_cast<void *>(collective.op->getAttr("axes").getAsOpaquePointer()),
-            const_cast<void *>(element.getAsOpaquePointer()), collective.traffic, unitOf(collective.parameter)};
-  }
-
-  int64_t bytesOf(const DataCollective &collective) const {
-    auto input = cast<RankedTensorType>(collective.op->getOperand(0).getType());
-    auto result = cast<RankedTensorType>(collective.op->getResult(0).getType());
-    return std::max(largestShardBytes(input, mesh), largestShardBytes(result, mesh));
-  }
+  static Key keyOf(const DataCollective &collective);
+  int64_t bytesOf(const DataCollective &collective) const;
 
   /// Puts the collective into the open bucket of its key, or opens the next one.
-  void place(const DataCollective &collective) {
-    DataOp data = dataOf(collective.parameter);
-    std::optional<uint64_t> limit = data.getBucket();
-    int64_t bytes = bytesOf(collective);
-    auto [entry, isNew] = open.try_emplace(keyOf(collective), Open{0, 0});
-    Open &own = entry->second;
-    bool isFull = limit && own.bytes + bytes > static_cast<int64_t>(*limit);
-    if (isNew || isFull || isAlone(collective)) {
-      own = {buckets.size(), 0};
-      buckets.emplace_back();
-    }
-    own.bytes += bytes;
-    buckets[own.bucket].push_back(collective);
-  }
+  void place(const DataCollective &collective);
 
   /// Gathers stand where the first is needed; what is computed is moved when the last is there.
-  void join(const Bucket &bucket) {
-    auto number = builder.getI64IntegerAttr(count++);
-    bool isGather = bucket.front().isGather();
-    SmallVector<Operation *> members = llvm::map_to_vector(bucket, [](const DataCollective &each) { return each.op; });
-    Operation *place = isGather ? firstOf(members) : members.back();
-    if (isGather)
-      moveUp(members, place);
-    // The first one stands behind the others now.
-    if (isGather && DataOp(dataOf(bucket.front().parameter)).getContiguousParameters())
-      for (Operation *behind = place->getNextNode(); Operation *member : members)
-        member->moveBefore(behind);
-    for (Operation *member : members)
-      if (isGather || member == place || moveDown(member, place))
-        member->setAttr("bucket", number);
-  }
-
-  static Operation *firstOf(ArrayRef<Operation *> ops) {
-    return *llvm::min_element(ops, [](Operation *left, Operation *right) { return left->isBeforeInBlock(right); });
-  }
+  void join(const Bucket &bucket);
+  static Operation *firstOf(ArrayRef<Operation *> ops);
 
   struct Open {
     size_t bucket = 0;
@@ -133,6 +66,92 @@ private:
   std::vector<Bucket> buckets;
   int64_t count = 0;
 };
+
+} // namespace
+
+void Grouping::run() {
+  for (const DataCollective &collective : inOrder()) {
+    block(collective);
+    place(collective);
+  }
+  for (const Bucket &bucket : buckets)
+    if (bucket.size() > 1)
+      join(bucket);
+}
+
+SmallVector<DataCollective> Grouping::inOrder() const {
+  SmallVector<DataCollective> all = findDataCollectives(function);
+  auto isStored = [](const DataCollective &each) {
+    return each.isGather() && DataOp(dataOf(each.parameter)).getContiguousParameters();
+  };
+  auto *stored = std::stable_partition(all.begin(), all.end(), [&](const auto &each) { return !isStored(each); });
+  std::stable_sort(stored, all.end(), [&](const DataCollective &left, const DataCollective &right) {
+    return order.positionOf(left.parameter) < order.positionOf(right.parameter);
+  });
+  return all;
+}
+
+bool Grouping::isAlone(const DataCollective &collective) {
+  DataOp data = dataOf(collective.parameter);
+  std::optional<uint64_t> limit = data.getBucket();
+  return limit ? *limit == 0 : data.getShard() == DataStage::replicated;
+}
+
+void Grouping::block(const DataCollective &collective) {
+  DataOp data = dataOf(collective.parameter);
+  if (collective.traffic == DataTraffic::reduce && !data.getOverlapGradients())
+    collective.op->setAttr("blocking", builder.getUnitAttr());
+}
+
+Key Grouping::keyOf(const DataCollective &collective) {
+  Type element = cast<RankedTensorType>(collective.op->getResult(0).getType()).getElementType();
+  return {const_cast<void *>(collective.op->getName().getAsOpaquePointer()),
+          const_cast<void *>(collective.op->getAttr("axes").getAsOpaquePointer()),
+          const_cast<void *>(element.getAsOpaquePointer()), collective.traffic, unitOf(collective.parameter)};
+}
+
+int64_t Grouping::bytesOf(const DataCollective &collective) const {
+  auto input = cast<RankedTensorType>(collective.op->getOperand(0).getType());
+  auto result = cast<RankedTensorType>(collective.op->getResult(0).getType());
+  return std::max(largestShardBytes(input, mesh), largestShardBytes(result, mesh));
+}
+
+void Grouping::place(const DataCollective &collective) {
+  DataOp data = dataOf(collective.parameter);
+  std::optional<uint64_t> limit = data.getBucket();
+  int64_t bytes = bytesOf(collective);
+  auto [entry, isNew] = open.try_emplace(keyOf(collective), Open{0, 0});
+  Open &own = entry->second;
+  bool isFull = limit && own.bytes + bytes > static_cast<int64_t>(*limit);
+  if (isNew || isFull || isAlone(collective)) {
+    own = {buckets.size(), 0};
+    buckets.emplace_back();
+  }
+  own.bytes += bytes;
+  buckets[own.bucket].push_back(collective);
+}
+
+void Grouping::join(const Bucket &bucket) {
+  auto number = builder.getI64IntegerAttr(count++);
+  bool isGather = bucket.front().isGather();
+  SmallVector<Operation *> members = llvm::map_to_vector(bucket, [](const DataCollective &each) { return each.op; });
+  Operation *place = isGather ? firstOf(members) : members.back();
+  if (isGather)
+    moveUp(members, place);
+  // The first one stands behind the others now.
+  if (isGather && DataOp(dataOf(bucket.front().parameter)).getContiguousParameters())
+    for (Operation *behind = place->getNextNode(); Operation *member : members)
+      member->moveBefore(behind);
+  for (Operation *member : members)
+    if (isGather || member == place || moveDown(member, place))
+      member->setAttr("bucket", number);
+}
+
+Operation *Grouping::firstOf(ArrayRef<Operation *> ops) {
+  return *llvm::min_element(ops, [](Operation *left, Operation *right) { return left->isBeforeInBlock(right); });
+}
+
+namespace {
 
 struct GroupCollectivesPass : meshplan::impl::GroupCollectivesBase<GroupCollectivesPass> {
   void runOnOperation() final {

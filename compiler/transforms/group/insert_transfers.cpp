@@ -81,105 +81,26 @@ class Inserter {
 public:
   explicit Inserter(func::FuncOp function) : function(function), builder(function.getContext()) {}
 
-  void run() {
-    for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))
-      if (op.hasTrait<OpTrait::IsTerminator>())
-        bringOutputs(op);
-      else
-        bringOperands(&op);
-    for (OpOperand *gradient : gradients)
-      bringGradient(*gradient);
-  }
+  void run();
 
 private:
-  void bringOperands(Operation *op) {
-    bool onHost = worksOnHost(op);
-    if (onHost)
-      op->setAttr(hostAttrName, builder.getUnitAttr());
-    bool changes = !overwrittenOperands(op).empty();
-    for (OpOperand *operand : operandsOfOneMemory(op)) {
-      if (isOnHost(operand->get()) == onHost)
-        continue;
-      if (changes && onHost && operand == gradientOf(op)) {
-        gradients.push_back(operand);
-        continue;
-      }
-      Value old = operand->get();
-      operand->set(changes ? copyBefore(op, old, onHost) : sharedCopy(op, old));
-      if (auto argument = dyn_cast<BlockArgument>(old); argument && changes)
-        assignBack(op, operand, argument);
-    }
-  }
-
-  Value copyBefore(Operation *place, Value value, bool toHost) {
-    builder.setInsertionPoint(place);
-    return transfer(builder, place->getLoc(), value, toHost);
-  }
+  void bringOperands(Operation *op);
+  Value copyBefore(Operation *place, Value value, bool toHost);
 
   /// On the device, once for all readers of the forward pass and once for those of the backward pass.
-  Value sharedCopy(Operation *reader, Value value) {
-    Value &copy = onDevice[isBackward(reader)][value];
-    if (!copy)
-      copy = copyBefore(firstOfPiece(reader), value, /*toHost=*/false);
-    return copy;
-  }
+  Value sharedCopy(Operation *reader, Value value);
 
   /// A parameter whose copy was changed takes what became of it.
-  void assignBack(Operation *op, OpOperand *changed, BlockArgument parameter) {
-    auto overwritten = overwrittenOperands(op);
-    auto place = llvm::find(overwritten, changed);
-    if (place == overwritten.end())
-      return;
-    Value result = op->getResult(place - overwritten.begin());
-    builder.setInsertionPointAfter(op);
-    NamedAttrList args;
-    args.set("self", OperandRefAttr::get(builder.getContext(), 0));
-    args.set("source", OperandRefAttr::get(builder.getContext(), 1));
-    auto assign = CallOp::create(builder, op->getLoc(), parameter.getType(), builder.getStringAttr("meshplan.assign"),
-                                 ValueRange{parameter, result}, args.getDictionary(builder.getContext()), StringAttr(),
-                                 builder.getUnitAttr());
-    if (isOnHost(parameter))
-      assign->setAttr(hostAttrName, builder.getUnitAttr());
-    result.replaceAllUsesExcept(assign.getResult(0), assign);
-  }
+  void assignBack(Operation *op, OpOperand *changed, BlockArgument parameter);
 
   /// Outputs are on the device. What is updated has been changed in its place.
-  void bringOutputs(Operation &output) {
-    for (OpOperand &operand : output.getOpOperands())
-      if (!function.getResultAttr(operand.getOperandNumber(), "plan.updates") && isOnHost(operand.get()))
-        operand.set(copyBefore(&output, operand.get(), /*toHost=*/false));
-  }
+  void bringOutputs(Operation &output);
 
   /// Where the next gradients begin to be reduced: until then these may be under way, and no two pieces are at once.
-  Operation *placeFor(OpOperand &gradient) {
-    Operation *maker = gradient.get().getDefiningOp(), *reduction = reductionOf(gradient.get());
-    if (!reduction)
-      return maker ? maker->getNextNode() : gradient.getOwner();
-    Operation *place = gradient.getOwner();
-    for (OpOperand *other : gradients) {
-      Operation *next = reductionOf(other->get());
-      next = next ? firstOfPiece(next) : nullptr;
-      if (next && maker->isBeforeInBlock(next) && next->isBeforeInBlock(place))
-        place = next;
-    }
-    return place;
-  }
+  Operation *placeFor(OpOperand &gradient);
 
   /// The norm and the number of elements that are no numbers are taken on the device, before the gradient leaves it.
-  void bringGradient(OpOperand &gradient) {
-    Operation *place = placeFor(gradient);
-    SmallVector<Operation *> sums;
-    for (Operation *reader : gradient.get().getUsers())
-      if (const OpRecord *record = recordOf(reader);
-          record && record->sumsElements && reader->getNumOperands() == 1 && !reader->isBeforeInBlock(place))
-        sums.push_back(reader);
-    llvm::sort(sums, [](Operation *left, Operation *right) { return left->isBeforeInBlock(right); });
-    for (Operation *sum : sums)
-      if (sum != place)
-        sum->moveBefore(place);
-    builder.setInsertionPoint(place);
-    gradient.set(transfer(builder, gradient.getOwner()->getLoc(), gradient.get(), /*toHost=*/true));
-  }
+  void bringGradient(OpOperand &gradient);
 
   func::FuncOp function;
   OpBuilder builder;
@@ -188,6 +109,104 @@ private:
   /// Operands of the optimizer's calls on the host.
   SmallVector<OpOperand *> gradients;
 };
+
+} // namespace
+
+void Inserter::run() {
+  for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))
+    if (op.hasTrait<OpTrait::IsTerminator>())
+      bringOutputs(op);
+    else
+      bringOperands(&op);
+  for (OpOperand *gradient : gradients)
+    bringGradient(*gradient);
+}
+
+void Inserter::bringOperands(Operation *op) {
+  bool onHost = worksOnHost(op);
+  if (onHost)
+    op->setAttr(hostAttrName, builder.getUnitAttr());
+  bool changes = !overwrittenOperands(op).empty();
+  for (OpOperand *operand : operandsOfOneMemory(op)) {
+    if (isOnHost(operand->get()) == onHost)
+      continue;
+    if (changes && onHost && operand == gradientOf(op)) {
+      gradients.push_back(operand);
+      continue;
+    }
+    Value old = operand->get();
+    operand->set(changes ? copyBefore(op, old, onHost) : sharedCopy(op, old));
+    if (auto argument = dyn_cast<BlockArgument>(old); argument && changes)
+      assignBack(op, operand, argument);
+  }
+}
+
+Value Inserter::copyBefore(Operation *place, Value value, bool toHost) {
+  builder.setInsertionPoint(place);
+  return transfer(builder, place->getLoc(), value, toHost);
+}
+
+Value Inserter::sharedCopy(Operation *reader, Value value) {
+  Value &copy = onDevice[isBackward(reader)][value];
+  if (!copy)
+    copy = copyBefore(firstOfPiece(reader), value, /*toHost=*/false);
+  return copy;
+}
+
+void Inserter::assignBack(Operation *op, OpOperand *changed, BlockArgument parameter) {
+  auto overwritten = overwrittenOperands(op);
+  auto place = llvm::find(overwritten, changed);
+  if (place == overwritten.end())
+    return;
+  Value result = op->getResult(place - overwritten.begin());
+  builder.setInsertionPointAfter(op);
+  NamedAttrList args;
+  args.set("self", OperandRefAttr::get(builder.getContext(), 0));
+  args.set("source", OperandRefAttr::get(builder.getContext(), 1));
+  auto assign = CallOp::create(builder, op->getLoc(), parameter.getType(), builder.getStringAttr("meshplan.assign"),
+                               ValueRange{parameter, result}, args.getDictionary(builder.getContext()), StringAttr(),
+                               builder.getUnitAttr());
+  if (isOnHost(parameter))
+    assign->setAttr(hostAttrName, builder.getUnitAttr());
+  result.replaceAllUsesExcept(assign.getResult(0), assign);
+}
+
+void Inserter::bringOutputs(Operation &output) {
+  for (OpOperand &operand : output.getOpOperands())
+    if (!function.getResultAttr(operand.getOperandNumber(), "plan.updates") && isOnHost(operand.get()))
+      operand.set(copyBefore(&output, operand.get(), /*toHost=*/false));
+}
+
+Operation *Inserter::placeFor(OpOperand &gradient) {
+  Operation *maker = gradient.get().getDefiningOp(), *reduction = reductionOf(gradient.get());
+  if (!reduction)
+    return maker ? maker->getNextNode() : gradient.getOwner();
+  Operation *place = gradient.getOwner();
+  for (OpOperand *other : gradients) {
+    Operation *next = reductionOf(other->get());
+    next = next ? firstOfPiece(next) : nullptr;
+    if (next && maker->isBeforeInBlock(next) && next->isBeforeInBlock(place))
+      place = next;
+  }
+  return place;
+}
+
+void Inserter::bringGradient(OpOperand &gradient) {
+  Operation *place = placeFor(gradient);
+  SmallVector<Operation *> sums;
+  for (Operation *reader : gradient.get().getUsers())
+    if (const OpRecord *record = recordOf(reader);
+        record && record->sumsElements && reader->getNumOperands() == 1 && !reader->isBeforeInBlock(place))
+      sums.push_back(reader);
+  llvm::sort(sums, [](Operation *left, Operation *right) { return left->isBeforeInBlock(right); });
+  for (Operation *sum : sums)
+    if (sum != place)
+      sum->moveBefore(place);
+  builder.setInsertionPoint(place);
+  gradient.set(transfer(builder, gradient.getOwner()->getLoc(), gradient.get(), /*toHost=*/true));
+}
+
+namespace {
 
 struct InsertTransfersPass : meshplan::impl::InsertTransfersBase<InsertTransfersPass> {
   void runOnOperation() final {

@@ -100,6 +100,9 @@ private:
 /// True within a HostScope of the calling thread.
 bool inHostScope();
 
+/// The pool in which the calling thread makes tensors now; null is the system's memory.
+const std::shared_ptr<MemoryPool> &currentPool();
+
 } // namespace meshplan
 
 #endif // MESHPLAN_RUNTIME_TENSOR_MEMORY_H

@@ -33,10 +33,13 @@ class Cost:
 
 
 LLAMA = models.llama70b(batch=2048, sequence=4096)
+LLAMA_STEP = models.llama70b_step(batch=2048, sequence=4096)
 CASES = (
     Case(models.smollm2(batch=4, sequence=96), 6, 1.0, None),
     Case(LLAMA, 8, 5.0, 1024),
     Case(LLAMA, 16384, 5.0, 1024),
+    Case(LLAMA_STEP, 8, 8.0, None),
+    Case(LLAMA_STEP, 16384, 8.0, None),
 )
 
 

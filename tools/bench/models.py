@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,6 +64,12 @@ def llama(size: str, settings: dict[str, int], batch: int, sequence: int) -> Mod
 
 def llama70b(batch: int, sequence: int) -> Model:
     return llama("70B", LLAMA_70B, batch, sequence)
+
+
+def llama70b_step(batch: int, sequence: int) -> Model:
+    """The same archive under a plan that trains."""
+    model = llama70b(batch, sequence)
+    return replace(model, name=f"{model.name}, training", plan=model.plan.with_stem("llama70b_step"))
 
 
 def llama1b(batch: int, sequence: int) -> Model:

@@ -27,20 +27,6 @@ struct BlockHeader {
 constexpr size_t headerBytes = 64;
 static_assert(sizeof(BlockHeader) <= headerBytes);
 
-RankPools &poolsOfThread() {
-  thread_local RankPools pools;
-  return pools;
-}
-
-bool &isHostOfThread() {
-  thread_local bool isHost = false;
-  return isHost;
-}
-
-const std::shared_ptr<MemoryPool> &poolOfThread() {
-  return isHostOfThread() ? poolsOfThread().host : poolsOfThread().device;
-}
-
 void freeBlock(void *elements) {
   if (!elements)
     return;
@@ -70,7 +56,7 @@ public:
 
 private:
   static void *allocateElements(size_t bytes) {
-    std::shared_ptr<MemoryPool> pool = poolOfThread();
+    std::shared_ptr<MemoryPool> pool = currentPool();
     MemoryPool::Block block = pool ? pool->allocate(bytes, headerBytes)
                                    : MemoryPool::Block{c10::alloc_cpu(bytes + headerBytes), bytes + headerBytes};
     new (block.address) BlockHeader{std::move(pool), block.capacity, bytes};
@@ -85,14 +71,3 @@ void meshplan::installPoolAllocator() {
   // The library never gives an allocator back, and blocks may be freed at exit: the allocator is not destroyed.
   std::call_once(once, [] { c10::SetCPUAllocator(new PoolAllocator, /*priority=*/1); });
 }
-
-PoolScope::PoolScope(std::shared_ptr<MemoryPool> device, std::shared_ptr<MemoryPool> host)
-    : outer(std::exchange(poolsOfThread(), {std::move(device), std::move(host)})) {}
-
-PoolScope::~PoolScope() { poolsOfThread() = std::move(outer); }
-
-HostScope::HostScope(bool isOnHost) : outerIsHost(isHostOfThread()) { isHostOfThread() |= isOnHost; }
-
-HostScope::~HostScope() { isHostOfThread() = outerIsHost; }
-
-bool meshplan::inHostScope() { return isHostOfThread(); }

@@ -5,22 +5,10 @@
 #include "runtime/tensor/compute_scope.h"
 #include "test/lib/tensor/plain_tensor.h"
 
-#include <utility>
-
 using namespace meshplan;
 
-static RankPools &poolsOfThread() {
-  thread_local RankPools pools;
-  return pools;
-}
-
-static bool &isHostOfThread() {
-  thread_local bool isHost = false;
-  return isHost;
-}
-
 std::shared_ptr<std::byte> meshplan::allocateMemory(size_t bytes) {
-  std::shared_ptr<MemoryPool> pool = inHostScope() ? poolsOfThread().host : poolsOfThread().device;
+  std::shared_ptr<MemoryPool> pool = currentPool();
   if (!pool || bytes == 0)
     return {new std::byte[bytes], std::default_delete<std::byte[]>()};
   MemoryPool::Block block = pool->allocate(bytes);
@@ -28,17 +16,6 @@ std::shared_ptr<std::byte> meshplan::allocateMemory(size_t bytes) {
 }
 
 void meshplan::installPoolAllocator() {}
-
-PoolScope::PoolScope(std::shared_ptr<MemoryPool> device, std::shared_ptr<MemoryPool> host)
-    : outer(std::exchange(poolsOfThread(), {std::move(device), std::move(host)})) {}
-
-PoolScope::~PoolScope() { poolsOfThread() = std::move(outer); }
-
-HostScope::HostScope(bool isOnHost) : outerIsHost(isHostOfThread()) { isHostOfThread() |= isOnHost; }
-
-HostScope::~HostScope() { isHostOfThread() = outerIsHost; }
-
-bool meshplan::inHostScope() { return isHostOfThread(); }
 
 struct ComputeScope::Guards {};
 

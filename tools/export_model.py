@@ -298,6 +298,23 @@ def is_functional(program: torch.export.ExportedProgram) -> bool:
     return True
 
 
+def stop_gradients(program: torch.export.ExportedProgram) -> None:
+    """Puts a detach behind what `torch.no_grad()` computes: decompositions forget these regions."""
+    graph = program.graph
+    for region in list(graph.find_nodes(op="call_function", target=torch.ops.higher_order.wrap_with_set_grad_enabled)):
+        if region.args[0] is not False:
+            continue
+        for result in list(region.users):
+            if not result.meta["val"].is_floating_point():
+                continue
+            with graph.inserting_after(result):
+                stopped = graph.call_function(torch.ops.aten.detach.default, (result,))
+            stopped.meta = dict(result.meta)
+            result.replace_all_uses_with(stopped, delete_user_cb=lambda user, stopped=stopped: user is not stopped)
+            program.graph_signature.replace_all_uses(result.name, stopped.name)
+    program.graph_module.recompile()
+
+
 def export(model: Model, inputs: Tensors, arguments: argparse.Namespace) -> torch.export.ExportedProgram:
     dims = {0: "batch", 1: "sequence"}
     dynamic = {
@@ -312,6 +329,7 @@ def export(model: Model, inputs: Tensors, arguments: argparse.Namespace) -> torc
         shapes = dynamic if arguments.dynamic else None
         program = torch.export.export(model, (), dict(inputs), dynamic_shapes=shapes, strict=False)
     if arguments.decompose or not is_functional(program):
+        stop_gradients(program)
         program = program.run_decompositions({})
     return program
 

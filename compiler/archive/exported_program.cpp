@@ -2,6 +2,8 @@
 
 #include "compiler/archive/exported_program.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 
 namespace meshplan::archive {
@@ -46,6 +48,12 @@ const ScalarTypeInfo *findInfo(int64_t number) {
 llvm::StringRef scalarTypeName(ScalarType type) { return findInfo(int64_t(type))->name; }
 
 int64_t scalarTypeSize(ScalarType type) { return findInfo(int64_t(type))->size; }
+
+bool isFloating(ScalarType type) {
+  return !llvm::is_contained({ScalarType::UInt8, ScalarType::Int8, ScalarType::Int16, ScalarType::Int32,
+                              ScalarType::Int64, ScalarType::UInt16, ScalarType::Bool},
+                             type);
+}
 
 std::optional<ScalarType> scalarTypeFromSchema(int64_t number) {
   const ScalarTypeInfo *info = findInfo(number);

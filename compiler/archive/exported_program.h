@@ -7,7 +7,8 @@
 // Promises of a program that readArchive returned:
 //   - every node is functional: no operand is written, nothing hides in a view
 //   - nodes stand in an order in which every operand comes before its use
-//   - no-grad regions are inlined, their nodes have `noGrad`
+//   - no-grad regions are inlined, their nodes have `noGrad`; `aten.detach` stands
+//     behind what others read of them and what gradients would flow through
 //   - metadata asserts and nodes that compute only symbolic integers are gone;
 //     symbolic integers stand as expressions where they are used
 //   - arguments `device`, `pin_memory`, `non_blocking` and a strided `layout`
@@ -60,6 +61,8 @@ enum class ScalarType : uint8_t {
 llvm::StringRef scalarTypeName(ScalarType type);
 /// Bytes of one element.
 int64_t scalarTypeSize(ScalarType type);
+/// True for types that a gradient may have, complex ones included.
+bool isFloating(ScalarType type);
 /// The type with this number in the schema, if there is one.
 std::optional<ScalarType> scalarTypeFromSchema(int64_t number);
 

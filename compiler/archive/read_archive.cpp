@@ -5,6 +5,7 @@
 #include "compiler/archive/functional_check.h"
 #include "compiler/archive/signature_reader.h"
 #include "compiler/archive/simplify_graph.h"
+#include "compiler/archive/stop_gradients.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA256.h"
 
@@ -178,6 +179,7 @@ std::optional<ExportedProgram> ArchiveReader::readProgram(const std::string &mem
   readSymbols(document, program);
   if (!errors.empty())
     return std::nullopt;
+  stopGradients(program);
   simplifyGraph(program);
   return program;
 }

@@ -46,12 +46,6 @@ bool isIdleDropout(const Node &node) {
   return (on && !*on) || probabilityOf(node) == 0;
 }
 
-bool isFloating(ScalarType type) {
-  return !llvm::is_contained({ScalarType::UInt8, ScalarType::Int8, ScalarType::Int16, ScalarType::Int32,
-                              ScalarType::Int64, ScalarType::UInt16, ScalarType::Bool},
-                             type);
-}
-
 /// Calls `visit` with every value id that the program refers to, by reference.
 template <typename Visitor> void visitReferences(ExportedProgram &program, Visitor visit) {
   for (Node &node : program.nodes) {
@@ -75,15 +69,8 @@ template <typename Visitor> void visitReferences(ExportedProgram &program, Visit
 
 class Simplifier {
 public:
-  explicit Simplifier(ExportedProgram &program)
-      : program(program), replacement(program.values.size()), stopsGradient(program.values.size(), false) {
+  explicit Simplifier(ExportedProgram &program) : program(program), replacement(program.values.size()) {
     std::iota(replacement.begin(), replacement.end(), 0);
-    for (const Buffer &buffer : program.buffers)
-      stopsGradient[buffer.value] = true;
-    for (const Constant &constant : program.constants)
-      stopsGradient[constant.value] = true;
-    for (const Input &input : program.inputs)
-      stopsGradient[input.value] = true;
   }
 
   void run() {
@@ -94,9 +81,6 @@ public:
         visitValues(argument.value, [&](ValueId &id) { id = replacement[id]; });
       if (simplify(node))
         continue;
-      for (ValueId id : node.results)
-        if (id != noValue)
-          stopsGradient[id] = node.noGrad || node.target == "aten.detach.default";
       kept.push_back(std::move(node));
     }
     program.nodes = std::move(kept);
@@ -124,11 +108,6 @@ private:
       node.arguments = {operandArgument, {"dtype", Argument(type)}};
       return false;
     }
-    if (node.noGrad && isFloating(type) && !stopsGradient[input]) {
-      node.target = "aten.detach.default";
-      node.arguments = {operandArgument};
-      return false;
-    }
     replacement[result] = input;
     return true;
   }
@@ -152,7 +131,6 @@ private:
 
   ExportedProgram &program;
   std::vector<ValueId> replacement;
-  std::vector<bool> stopsGradient; ///< by value: no gradient flows into it
 };
 
 } // namespace

@@ -5,8 +5,8 @@
 //     one that keeps the type goes away
 //   - alias, lift and lift_fresh_copy go away; dropout that drops nothing too,
 //     and is noted where it is only switched off
-// A node in a no-grad region that would go away stays as `aten.detach` where it
-// stops a gradient.
+// What stops gradients stays: regions without gradients have an `aten.detach` at
+// their border (stop_gradients.h).
 //
 //===----------------------------------------------------------------------===//
 

@@ -16,6 +16,7 @@ static const DerivativeTable &allRules() {
     addIndexingDerivatives(made);
     addJoiningDerivatives(made);
     addLossDerivatives(made);
+    addMissingDerivatives(made);
     addNormalizationDerivatives(made);
     addReductionDerivatives(made);
     addShapeDerivatives(made);

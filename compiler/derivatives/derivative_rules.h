@@ -17,8 +17,8 @@ DerivativeRule derivativeOf(llvm::StringRef target);
 /// True if the target has a rule of its own.
 bool hasDerivative(llvm::StringRef target);
 
-/// The rule of all other operators: the runtime computes the operator again and asks LibTorch for the gradient, one
-/// call for each operand. Refuses what LibTorch does not differentiate.
+/// The rule of all other operators: the runtime computes the operator again and asks LibTorch for the gradients, in one
+/// call for all operands with the same factors. Refuses what LibTorch does not differentiate.
 void differentiateAtRunTime(Derivation &derivation);
 
 /// Rules by target.
@@ -34,6 +34,7 @@ void addFunctionDerivatives(DerivativeTable &table);
 void addIndexingDerivatives(DerivativeTable &table);
 void addJoiningDerivatives(DerivativeTable &table);
 void addLossDerivatives(DerivativeTable &table);
+void addMissingDerivatives(DerivativeTable &table);
 void addNormalizationDerivatives(DerivativeTable &table);
 void addReductionDerivatives(DerivativeTable &table);
 void addShapeDerivatives(DerivativeTable &table);

@@ -308,6 +308,11 @@ std::optional<DraftedPlan> Drafter::run() {
   std::optional<std::string> formatted = formatPlan(sources.add(options.planFile, text.text), reports);
   if (!formatted)
     return std::nullopt;
+  auto isSequence = [](const StyleChoice &choice) { return choice.style == DraftStyle::sequence; };
+  if (options.sequence && llvm::none_of(choices, isSequence))
+    reports
+        .warning({reportFile(reports)}, "'--sequence' changes nothing: no norm with a weight could divide the sequence")
+        .help("give norms without weights the style by hand: 'PATH: sequence AXIS'");
   auto isDivided = [](const StyleChoice &choice) { return choice.style != DraftStyle::whole; };
   size_t divided = llvm::count_if(choices, isDivided);
   return DraftedPlan{std::move(*formatted), draft.modules.size(), divided, draft.splitsBatch};

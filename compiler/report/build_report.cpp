@@ -38,6 +38,7 @@ private:
   void addParameter(sched::ParameterOp parameter);
   /// A collective that the rank makes `count` times.
   void addCollective(sched::StartOp start, int64_t count);
+  void addCompute(sched::ComputeOp compute);
   void addStatement(sched::StartOp start, StringRef kind, int64_t count, int64_t bytes);
   /// What a step runs before this program.
   void addPass(sched::ProgramOp pass);
@@ -119,6 +120,16 @@ void ReportBuilder::addCollective(sched::StartOp start, int64_t count) {
   addStatement(start, kind, count, bytes);
 }
 
+void ReportBuilder::addCompute(sched::ComputeOp compute) {
+  StringRef target = compute.getTarget();
+  if (!target.consume_front("vjp."))
+    return;
+  auto known = llvm::find_if(report.derivatives, [&](const RepeatedOperator &each) { return each.target == target; });
+  if (known == report.derivatives.end())
+    known = report.derivatives.insert(known, RepeatedOperator{target.str()});
+  ++known->count;
+}
+
 void ReportBuilder::addMemory(sched::MemoryAttr memory) {
   report.memory.peak = {memory.getPeak(), memory.getLeast()};
   // Where ranks share what they read the first is not the largest.
@@ -159,6 +170,8 @@ Report ReportBuilder::build() {
       addBytes(report.memory.inputs, setting.getResult());
     else if (auto start = dyn_cast<sched::StartOp>(step))
       addCollective(start, 1);
+    else if (auto compute = dyn_cast<sched::ComputeOp>(step))
+      addCompute(compute);
   }
   if (std::optional<sched::MemoryAttr> memory = program.getMemory())
     addMemory(*memory);

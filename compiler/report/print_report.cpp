@@ -124,6 +124,16 @@ static void printStatements(const Report &report, raw_ostream &stream) {
   table.print(stream);
 }
 
+static void printDerivatives(const Report &report, raw_ostream &stream) {
+  if (report.derivatives.empty())
+    return;
+  stream << "\noperators computed again for their derivatives\n";
+  TextTable table({Align::left, Align::right});
+  for (const RepeatedOperator &each : report.derivatives)
+    table.addRow({each.target, std::to_string(each.count)});
+  table.print(stream);
+}
+
 static void printParameters(const Report &report, raw_ostream &stream) {
   struct Group {
     const ParameterReport *first;
@@ -159,5 +169,6 @@ void meshplan::printReport(const Report &report, raw_ostream &stream) {
   printHostMemory(report.memory, stream);
   printTraffic(report, stream);
   printStatements(report, stream);
+  printDerivatives(report, stream);
   printParameters(report, stream);
 }

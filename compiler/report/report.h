@@ -83,6 +83,12 @@ struct TimeReport {
   int64_t communication = 0;
 };
 
+/// An operator that the runtime computes again for its derivative, "aten.gru.input".
+struct RepeatedOperator {
+  std::string target;
+  int64_t count = 0; ///< how often in a run of the program
+};
+
 /// A line of the section "coverage", given by who has bound the plan: "58 of 61 modules".
 struct CoverageLine {
   std::string place;     ///< "smollm2.plan:12", may be empty
@@ -110,6 +116,7 @@ struct Report {
   std::vector<CommunicatorReport> communicators; ///< those of the module, in order
   std::vector<StatementReport> statements;       ///< by file and line
   std::vector<ParameterReport> parameters;       ///< in the order of the program
+  std::vector<RepeatedOperator> derivatives;     ///< found by the runtime, in the order of the program
 };
 
 /// The report of a program. Fails, with a diagnostic, if the module has no mesh or no program of this name.

@@ -66,6 +66,8 @@ static Value toJson(const ParameterReport &parameter) {
       {"global_bytes", parameter.globalBytes}, {"rank_bytes", parameter.rankBytes}, {"trainable", parameter.trainable}};
 }
 
+static Value toJson(const RepeatedOperator &each) { return Object{{"target", each.target}, {"count", each.count}}; }
+
 Value reportToJson(const Report &report) {
   return Object{{"program", report.program},
                 {"world_size", report.worldSize},
@@ -84,6 +86,7 @@ Value reportToJson(const Report &report) {
                 {"time", Object{{"compute_ns", report.time.compute}, {"communication_ns", report.time.communication}}},
                 {"communicators", toJsonArray(report.communicators)},
                 {"statements", toJsonArray(report.statements)},
+                {"derivatives", toJsonArray(report.derivatives)},
                 {"parameters", toJsonArray(report.parameters)}};
 }
 

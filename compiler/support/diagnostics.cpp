@@ -118,15 +118,20 @@ static void printMessage(llvm::raw_ostream &os, const Sources &sources, const So
   printExcerpt(os, sources, range);
 }
 
+static void printDiagnostic(llvm::raw_ostream &os, const Sources &sources, const Diagnostic &diagnostic) {
+  printMessage(os, sources, diagnostic.range, diagnostic.severity == Severity::Error ? "error" : "warning",
+               diagnostic.message);
+  for (const Note &note : diagnostic.notes)
+    printMessage(os, sources, note.range, "note", note.message);
+  for (const std::string &help : diagnostic.helps)
+    os << "help: " << help << '\n';
+}
+
 void Diagnostics::print(llvm::raw_ostream &os) const {
-  for (const Diagnostic &diagnostic : reported) {
-    printMessage(os, *files, diagnostic.range, diagnostic.severity == Severity::Error ? "error" : "warning",
-                 diagnostic.message);
-    for (const Note &note : diagnostic.notes)
-      printMessage(os, *files, note.range, "note", note.message);
-    for (const std::string &help : diagnostic.helps)
-      os << "help: " << help << '\n';
-  }
+  for (Severity severity : {Severity::Error, Severity::Warning})
+    for (const Diagnostic &diagnostic : reported)
+      if (diagnostic.severity == severity)
+        printDiagnostic(os, *files, diagnostic);
 }
 
 std::string Diagnostics::text() const {

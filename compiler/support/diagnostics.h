@@ -129,7 +129,7 @@ public:
   llvm::ArrayRef<Diagnostic> all() const { return reported; }
   const Sources &sources() const { return *files; }
 
-  void print(llvm::raw_ostream &os) const;
+  void print(llvm::raw_ostream &os) const; ///< errors before warnings
   /// What `print` writes.
   std::string text() const;
 

@@ -28,6 +28,9 @@ static unsigned editDistance(llvm::StringRef left, llvm::StringRef right) {
 
 std::vector<std::string> meshplan::nearestNames(llvm::StringRef name, llvm::ArrayRef<std::string> candidates,
                                                 size_t limit) {
+  for (const std::string &candidate : candidates)
+    if (limit != 0 && name != candidate && name.equals_insensitive(candidate))
+      return {candidate};
   unsigned bound = std::max<unsigned>(1, name.size() / 3);
   std::vector<std::pair<unsigned, const std::string *>> near;
   for (const std::string &candidate : candidates) {

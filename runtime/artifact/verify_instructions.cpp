@@ -249,6 +249,7 @@ Status Walk::targets(const artifact::Start &start) {
   return forEachMoved(start, [&](int32_t input, int32_t output) -> Status {
     int32_t target = start.targets()->Get(index++);
     MESHPLAN_RETURN_IF_ERROR(use(target).withContext("target"));
+    MESHPLAN_RETURN_IF_ERROR(onDevice(target));
     if (!taken.insert(target).second || readers[target] > (target == input ? 1 : 0))
       return corrupted("target ", target, " is overwritten before the wait of a collective that reads it");
     states[target] = State::overwritten;

@@ -85,8 +85,8 @@ Status verifyState(const artifact::State &state, const artifact::Program &progra
               : corrupted("it copies '", state.parameter()->string_view(), "', which has another shape or is missing");
 }
 
-/// Values of one dtype, of parameters or accumulators and of none twice, that together are no more than can be
-/// addressed.
+/// Values on the device, of one dtype, of parameters or accumulators and of none twice, that together are no more than
+/// can be addressed.
 Status verifyBuffer(const artifact::Buffer &buffer, const artifact::Program &program, std::set<int32_t> &free) {
   if (buffer.values()->size() == 0)
     return corrupted("no values");
@@ -97,6 +97,9 @@ Status verifyBuffer(const artifact::Buffer &buffer, const artifact::Program &pro
     const artifact::Value &value = *program.values()->Get(index);
     if (value.dtype() != program.values()->Get(buffer.values()->Get(0))->dtype())
       return corrupted("value ", index, " has another dtype than the first");
+    // Collectives take buffers as they are.
+    if (value.host())
+      return corrupted("value ", index, " is on the host");
     int64_t bytes = dtypeSize(dtypeOf(value.dtype()));
     for (int64_t extent : globalShapeOf(value))
       bytes *= extent;

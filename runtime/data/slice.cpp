@@ -148,6 +148,15 @@ std::vector<int64_t> contiguousStrides(std::span<const int64_t> shape) {
   return strides;
 }
 
+std::vector<int64_t> positionOf(int64_t element, std::span<const int64_t> shape) {
+  std::vector<int64_t> position;
+  for (int64_t stride : contiguousStrides(shape)) {
+    position.push_back(element / stride);
+    element %= stride;
+  }
+  return position;
+}
+
 Status checkSlice(const SliceRanges &ranges, std::span<const int64_t> shape) {
   if (ranges.size() != shape.size())
     return Status::error(StatusCode::invalid, "a slice of ", ranges.size(), " dims of a tensor of shape ",

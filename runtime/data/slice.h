@@ -31,6 +31,9 @@ int64_t elementCount(std::span<const int64_t> shape);
 /// Strides, in elements, of a row-major tensor.
 std::vector<int64_t> contiguousStrides(std::span<const int64_t> shape);
 
+/// Where an element of a row-major tensor stands, by dim.
+std::vector<int64_t> positionOf(int64_t element, std::span<const int64_t> shape);
+
 /// `invalid` unless there is a list of ranges for each dim and all lie inside.
 Status checkSlice(const SliceRanges &ranges, std::span<const int64_t> shape);
 

@@ -3,6 +3,7 @@
 #include "runtime/exec/executor.h"
 
 #include "runtime/exec/load.h"
+#include "runtime/exec/numbers/nonfinite_weights.h"
 #include "runtime/exec/origin.h"
 #include "runtime/tensor/device.h"
 #include "runtime/tensor/memory.h"
@@ -153,6 +154,7 @@ Status Executor::loadParameters(const Feed &feed) {
     MESHPLAN_RETURN_IF_ERROR(loadInto(feed, slices, initial[value]));
     (view.isOnHost(value) ? resident.hostParameters : resident.parameters) += initial[value].byteSize();
   }
+  MESHPLAN_ASSIGN_OR_RETURN(nonfinite, nonfiniteWeights(view, initial));
   return loadCopies(feed);
 }
 

@@ -58,6 +58,9 @@ public:
   Status loadParameters(const Feed &feed);
   Status loadInputs(const Feed &feed);
 
+  /// The parameters that have been loaded with NaN or infinite elements: see nonfiniteWeights.
+  const std::vector<std::string> &nonfiniteParameters() const { return nonfinite; }
+
   /// Numbers of the run, such as the learning rate: see Settings::set.
   Status setNumber(std::string_view name, double number) { return settings.set(name, number); }
 
@@ -123,6 +126,7 @@ private:
   Groups groups;
   Storages storages;
   ResidentBytes resident;
+  std::vector<std::string> nonfinite;  // parameters
   std::vector<Tensor> initial, values; // by index into Program.values
   std::vector<std::unique_ptr<Step>> program;
   Settings settings;

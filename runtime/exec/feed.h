@@ -26,6 +26,9 @@ public:
 
   /// This is read soon: a feed may fetch it in the meantime. What is wrong with it, `read` reports.
   virtual void announce(const FeedRequest &) const {}
+
+  /// The file that the tensors are of; empty for none.
+  virtual std::string path() const { return ""; }
 };
 
 /// Tensors of a file. Floating-point types are converted; see TensorSource. A file that has two of the names has the
@@ -35,6 +38,7 @@ public:
   explicit FileFeed(TensorSource source) : source(std::move(source)) {}
   Status read(const FeedRequest &request, std::span<std::byte> out) const override;
   void announce(const FeedRequest &request) const override;
+  std::string path() const override { return source.path(); }
 
 private:
   Status checkSame(const StoredTensor &tensor, const StoredTensor &other, const FeedRequest &request,

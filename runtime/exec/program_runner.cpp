@@ -2,6 +2,8 @@
 
 #include "runtime/exec/program_runner.h"
 
+#include "runtime/exec/numbers/nonfinite_weights.h"
+
 #include <cstring>
 
 using namespace meshplan;
@@ -27,7 +29,16 @@ void ProgramRunner::share() {
     pass.program->share(*last);
 }
 
-Status ProgramRunner::loadParameters(const Feed &feed) { return last->loadParameters(feed); }
+Status ProgramRunner::loadParameters(const Feed &feed) {
+  MESHPLAN_RETURN_IF_ERROR(last->loadParameters(feed));
+  loadingWarning.clear();
+  if (last->nonfiniteParameters().empty())
+    return Status();
+  loadingWarning = "rank " + std::to_string(last->place().rank()) + ": " +
+                   (feed.path().empty() ? "" : feed.path() + ": ") + listOfFew(last->nonfiniteParameters());
+  const artifact::Guard *guard = last->place().program().guard();
+  return guard && guard->stops() ? Status(StatusCode::numericFault, loadingWarning) : Status();
+}
 
 Status ProgramRunner::loadInputs(const Feed &feed) { return last->loadInputs(feed); }
 
@@ -89,13 +100,15 @@ static Expected<int64_t> readInteger(const Tensor &tensor) {
 }
 
 std::string ProgramRunner::describeOutcome() const {
-  std::string made;
+  std::vector<std::string> made, summed;
   for (const NonfiniteNote &note : lastOutcome.notes)
-    made += (made.empty() ? "of them it has made " : ", ") + std::to_string(note.count) + " in the gradient of '" +
-            note.name + "'";
+    (note.isSummed ? summed : made).push_back(std::to_string(note.count) + " in the gradient of '" + note.name + "'");
+  std::string text = made.empty() ? "" : "of them it has made " + listOfFew(made);
+  if (!summed.empty())
+    text += (made.empty() ? "" : "; ") + ("of them ranks have made together " + listOfFew(summed));
   return "rank " + std::to_string(last->place().rank()) + ": " + std::to_string(lastOutcome.nonfinite) +
          " elements of the gradients of step " + std::to_string(last->steps()) +
-         " are NaN or infinite, and nothing was changed; " + (made.empty() ? "it has made none of them itself" : made);
+         " are NaN or infinite, and nothing was changed; " + (text.empty() ? "it has made none of them itself" : text);
 }
 
 Status ProgramRunner::judge(const NonfiniteNotes &notes) {

@@ -24,9 +24,14 @@ public:
   /// As Executor::create of each of them. `invalid` for a program that only a step runs.
   static Expected<ProgramRunner> create(const Artifact &artifact, const artifact::Program &program, World &world);
 
-  /// Reads the rank's slices. Both are needed before `run`; inputs are those of the whole batch.
+  /// Reads the rank's slices. Both are needed before `run`; inputs are those of the whole batch. `numericFault` for
+  /// parameters that are NaN or infinite where the plan says that a run stops for such gradients.
   Status loadParameters(const Feed &feed);
   Status loadInputs(const Feed &feed);
+
+  /// What a person should know of the parameters that were loaded, without a full stop; empty for nothing: "rank 1:
+  /// w.safetensors: parameter 'w': 1 of 64 elements is not finite, ...".
+  const std::string &warning() const { return loadingWarning; }
 
   /// Numbers of the run, as Executor::setNumber, in every program that has the setting.
   Status setNumber(std::string_view name, double number);
@@ -64,6 +69,7 @@ private:
   std::unique_ptr<Executor> last;
   std::optional<StepGuard> guard;
   StepOutcome lastOutcome;
+  std::string loadingWarning;
 };
 
 } // namespace meshplan

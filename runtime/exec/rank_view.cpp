@@ -30,6 +30,20 @@ std::vector<SliceRanges> RankView::slices(int index) const {
   return std::vector<SliceRanges>(1, ranges(index));
 }
 
+std::vector<int64_t> RankView::globalPosition(int index, int64_t element) const {
+  std::vector<int64_t> shape = globalShapeOf(value(index)), strides = contiguousStrides(shape);
+  int64_t begin = 0, place = 0;
+  for (const SliceRanges &slice : slices(index)) {
+    (void)forEachRun(slice, shape, strides, [&](int64_t global, int64_t local, int64_t count) {
+      if (int64_t offset = element - begin - local; offset >= 0 && offset < count)
+        place = global + offset;
+      return Status();
+    });
+    begin += elementCount(sliceShape(slice));
+  }
+  return positionOf(place, shape);
+}
+
 bool RankView::isFirstHolder(int index) const {
   // What the digits that divide the value leave over of the coordinate must be zero.
   std::vector<int64_t> rest = coordinate;

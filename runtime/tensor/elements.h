@@ -10,6 +10,8 @@
 
 #include "runtime/tensor/tensor.h"
 
+#include <optional>
+
 namespace meshplan {
 
 /// The same numbers in another element type.
@@ -30,6 +32,19 @@ Expected<ElementErrors> errorsOf(const Tensor &tensor, const Tensor &exact);
 
 /// Of all elements that are finite; 0 without elements.
 Expected<double> largestMagnitude(const Tensor &tensor);
+
+/// Elements that are no finite numbers.
+struct NonfiniteElements {
+  int64_t count = 0;
+  int64_t first = 0; ///< the place of the first, counted in row-major order
+};
+
+/// Those that are NaN and, unless told otherwise, infinite; none of a tensor of whole numbers. Reads each element once;
+/// on a device, with a few MiB of its memory.
+Expected<NonfiniteElements> nonfiniteIn(const Tensor &tensor, bool infinities = true);
+
+/// The place of the first element that is `number`, counted in row-major order.
+Expected<std::optional<int64_t>> placeOf(const Tensor &tensor, int64_t number);
 
 /// Square root of the sum of all squares, as torch.nn.utils.clip_grad_norm_ computes it: not in 64 bits, but in the
 /// element types of the tensors, which are on one device. 0 without tensors.

@@ -18,8 +18,9 @@ namespace meshplan {
 struct NonfiniteNotesAccess;
 
 struct NonfiniteNote {
-  std::string name;  ///< of the parameter
-  int64_t count = 0; ///< of elements, at least one
+  std::string name;      ///< of the parameter
+  int64_t count = 0;     ///< of elements, at least one
+  bool isSummed = false; ///< ranks have added the gradient up before: any of them may have made these
 };
 
 /// Gathers what operators of this thread note, for as long as it lives; an inner one takes over. Create, read and

@@ -5,13 +5,13 @@
 // arguments are bound once; a call afterwards costs well under a microsecond
 // over a direct one.
 //
-// "vjp.<target>" is the gradient of a tensor argument of an operator, by the
+// "vjp.<target>" is the gradients of tensor arguments of an operator, by the
 // compute library's own derivative. Its arguments are those of <target> and
 //   gradients  list of tensors: those of the results, None where there is none
-//   of         string: the argument whose gradient is the one result
-//   of_index   integer: which tensor, where that argument is a list of them
-// The result has the shape and element type of the argument, and is zero where
-// nothing depends on it. It may share elements with one of the gradients. The
+//   of         string: the arguments whose gradients are the results, in order,
+//              as "input, params.2"; the number is a place in a list of tensors
+// A result has the shape and element type of its argument, and is zero where
+// nothing depends on it. It may share elements with one of `gradients`. The
 // operator runs once more: it writes to none of its arguments this time, but
 // random numbers would be others.
 //
@@ -48,6 +48,15 @@ struct Argument {
   ArgumentContent content;
 };
 
+/// An element of a tensor of indices that points outside.
+struct IndexFault {
+  std::string name;              ///< of the argument
+  int value = -1;                ///< the tensor: position in the table of values
+  std::vector<int64_t> position; ///< of the first such element
+  int64_t index = 0;             ///< what stands there
+  int64_t begin = 0, end = 0;    ///< what may stand there: [begin, end)
+};
+
 /// An operator with all its arguments. Belongs to one thread at a time.
 class OperatorCall {
 public:
@@ -56,6 +65,10 @@ public:
   /// Reads its tensors from `values` and stores its results there. A failure
   /// carries the compute library's message and leaves `values` as they were.
   virtual Status run(std::span<Tensor> values) = 0;
+
+  /// The index that the last call has failed for; null where it has not failed, or for something else. On a device, an
+  /// index that is neither of a table nor a class of a loss may end the process.
+  virtual const IndexFault *indexFault() const { return nullptr; }
 };
 
 /// Looks up `target` and binds `arguments`; arguments that are not named take

@@ -94,11 +94,31 @@ Status Exact::addDraw(bool gradients) {
   return Status();
 }
 
+/// Outputs other than the loss may be infinite, as masked logits are.
+Status Exact::checkFinite() const {
+  const auto *loss = reference->program().loss();
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    const Subject &subject = subjects[i];
+    if (!tensors[i].defined())
+      continue;
+    bool isOther = subject.kind == SubjectKind::output && (!loss || subject.name != loss->string_view());
+    MESHPLAN_ASSIGN_OR_RETURN(NonfiniteElements found, nonfiniteIn(tensors[i], /*infinities=*/!isOther));
+    if (found.count == 0)
+      continue;
+    MESHPLAN_ASSIGN_OR_RETURN(std::string where, reference->firstNonfinite(threads));
+    return Status(StatusCode::numericFault, "the reference in f64: " + std::string(kindName(subject.kind)) + " '" +
+                                                subject.name +
+                                                "' is not finite, which leaves nothing to compare with: " + where);
+  }
+  return Status();
+}
+
 Expected<Exact> Exact::make(const Reference &reference, std::span<const Subject> subjects, int threads) {
   Exact made(reference, subjects, threads);
   made.ownErrors.resize(subjects.size());
   made.magnitudes.resize(subjects.size());
   MESHPLAN_RETURN_IF_ERROR(made.addDraw());
+  MESHPLAN_RETURN_IF_ERROR(made.checkFinite());
   for (size_t i = 0; i < subjects.size(); ++i) {
     if (!made.tensors[i].defined())
       continue;

@@ -12,7 +12,7 @@ namespace meshplan {
 class Exact {
 public:
   /// Runs the reference twice, with `threads` threads. All of its arguments must outlive it. `corrupted` when it lacks
-  /// a subject.
+  /// a subject; `numericFault`, with what is not finite first, when a loss or a gradient is not, or an output has NaN.
   static Expected<Exact> make(const Reference &reference, std::span<const Subject> subjects, int threads);
 
   /// Runs it twice more on the inputs in another order: where the largest error is a draw, the largest one of all draws
@@ -30,6 +30,7 @@ private:
       : reference(&reference), subjects(subjects), threads(threads) {}
 
   Expected<std::vector<Tensor>> run(Precision precision, bool gradients) const;
+  Status checkFinite() const;
   Status takeErrors(std::span<const Tensor> exact, std::span<const Tensor> own);
 
   const Reference *reference;

@@ -28,5 +28,9 @@ ReferenceCall meshplan::callIn(Precision precision, ReferenceCall call) {
   bool isWideProduct = precision == Precision::wide && call.target == "aten._grouped_mm.default";
   if (call.target == "meshplan.grouped_mm" || isWideProduct)
     compose(call);
+  if (call.target == "aten.copy.default") {
+    call.target = "meshplan.composed_copy";
+    std::erase_if(call.arguments, [](const Argument &argument) { return argument.name == "non_blocking"; });
+  }
   return call;
 }

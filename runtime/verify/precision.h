@@ -19,8 +19,8 @@ struct ReferenceCall {
   std::vector<Argument> arguments;
 };
 
-/// The call as the reference makes it: in `wide`, literal element types that are floats are f64. Products of groups,
-/// of which LibTorch has no derivative or only some element types, are composed of other operators.
+/// The call as the reference makes it: in `wide`, literal element types that are floats are f64. Products of groups
+/// and copies, of which LibTorch has no derivative or only some element types, are composed of other operators.
 ReferenceCall callIn(Precision precision, ReferenceCall call);
 
 } // namespace meshplan

@@ -114,8 +114,18 @@ Expected<ElementErrors> RankCheck::errorsOfChanged(const Subject &subject, const
   return errorsOf(host, exactHost);
 }
 
+/// A step whose gradients are not finite changes nothing.
+Expected<Finding> RankCheck::compareUnchanged(const Subject &subject) const {
+  Finding finding;
+  MESHPLAN_ASSIGN_OR_RETURN(finding.errors, errorsOfChanged(subject, before.at(subject.value)));
+  MESHPLAN_ASSIGN_OR_RETURN(finding.magnitude, largestMagnitude(before.at(subject.value)));
+  return finding;
+}
+
 /// LibTorch's optimizer in f64 and in the program's precision, on the gradients that this rank had.
 Expected<Finding> RankCheck::compareStep(Group &group, const Subject &subject) const {
+  if (program.outcome().nonfinite > 0)
+    return compareUnchanged(subject);
   MESHPLAN_ASSIGN_OR_RETURN(double factor, clipping());
   MESHPLAN_ASSIGN_OR_RETURN(Tensor held, heldBefore(subject));
   const Tensor &gradient = seen.at(subject.gradient);

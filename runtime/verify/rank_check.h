@@ -33,6 +33,7 @@ private:
   Expected<Tensor> share(Group &group, const Subject &subject, const Tensor *exact) const;
   Expected<Finding> compareValue(const Subject &subject, const Tensor &whole) const;
   Expected<Finding> compareNorm(const Subject &subject, const Tensor &exact) const;
+  Expected<Finding> compareUnchanged(const Subject &subject) const;
   Expected<Finding> compareStep(Group &group, const Subject &subject) const;
   Expected<Finding> compareCopy(Group &group, const Subject &subject) const;
   Expected<Tensor> heldBefore(const Subject &subject) const;

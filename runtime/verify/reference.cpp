@@ -7,7 +7,9 @@
 #include "runtime/exec/arguments.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/load.h"
+#include "runtime/exec/numbers/nonfinite_weights.h"
 #include "runtime/exec/origin.h"
+#include "runtime/exec/steps/index_fault.h"
 #include "runtime/tensor/autograd.h"
 #include "runtime/tensor/elements.h"
 
@@ -38,7 +40,17 @@ Expected<Reference> Reference::load(const Artifact &artifact, const Feed &parame
   MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, findReference(artifact));
   Reference reference(artifact.schedule(), *program);
   MESHPLAN_RETURN_IF_ERROR(reference.loadGiven(parameters, inputs));
+  MESHPLAN_RETURN_IF_ERROR(reference.checkParameters(parameters));
   return reference;
+}
+
+Status Reference::checkParameters(const Feed &parameters) const {
+  RankView view(*scheduleTable, *programTable, 0);
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::string> nonfinite, nonfiniteWeights(view, given));
+  if (nonfinite.empty())
+    return Status();
+  std::string path = parameters.path().empty() ? "the weights" : parameters.path();
+  return Status(StatusCode::numericFault, path + ": " + listOfFew(nonfinite));
 }
 
 /// Of results that nothing reads, archives say what they like.
@@ -115,16 +127,30 @@ Status Reference::checkResult(int value, Precision precision, std::span<Tensor> 
                        shapeText(shape), " ", dtypeName(dtype));
 }
 
-Status Reference::compute(const artifact::Compute &action, Precision precision, std::span<Tensor> values) const {
+Status Reference::compute(const artifact::Instruction &instruction, Precision precision, std::span<Tensor> values,
+                          bool &isOfInput) const {
+  const artifact::Compute &action = *instruction.action_as_Compute();
   RankView view(*scheduleTable, *programTable, 0);
   ReferenceCall call = callIn(precision, {action.target()->str(), argumentsOf(action, view)});
   std::vector<int> outputs(action.outputs()->begin(), action.outputs()->end());
   MESHPLAN_ASSIGN_OR_RETURN(auto prepared, prepareCall(call.target, call.arguments, outputs));
-  MESHPLAN_RETURN_IF_ERROR(prepared->run(values));
+  Status status = prepared->run(values);
+  if (const IndexFault *fault = prepared->indexFault()) {
+    IndexFaultText described = describeIndexFault(*fault, view, values);
+    isOfInput = described.isOfInput;
+    return Status(status.code(), described.text);
+  }
+  MESHPLAN_RETURN_IF_ERROR(status);
   for (int value : outputs)
     if (value >= 0 && isRead[value])
       MESHPLAN_RETURN_IF_ERROR(checkResult(value, precision, values));
   return Status();
+}
+
+/// "aten.mm.default (plan.plan:3:1, module lm_head)".
+static std::string callText(const artifact::Schedule &schedule, const artifact::Instruction &instruction) {
+  std::string origin = originText(schedule, instruction);
+  return instruction.action_as_Compute()->target()->str() + (origin.empty() ? "" : " (" + origin + ")");
 }
 
 Status Reference::runInstruction(const artifact::Instruction &instruction, Precision precision,
@@ -132,15 +158,62 @@ Status Reference::runInstruction(const artifact::Instruction &instruction, Preci
   if (const artifact::Free *action = instruction.action_as_Free())
     for (int value : *action->values())
       values[value] = Tensor();
-  const artifact::Compute *action = instruction.action_as_Compute();
-  if (!action)
+  if (!instruction.action_as_Compute())
     return Status();
-  Status status = compute(*action, precision, values);
-  std::string origin = originText(*scheduleTable, instruction);
-  return status.ok() ? status
-                     : status.withContext("the reference in " +
-                                          std::string(precision == Precision::wide ? "f64" : "its own precision") +
-                                          ": " + action->target()->str() + (origin.empty() ? "" : " (" + origin + ")"));
+  bool isOfInput = false;
+  Status status = compute(instruction, precision, values, isOfInput);
+  if (status.ok())
+    return status;
+  std::string side = precision == Precision::wide ? "the reference in f64" : "the reference in its own precision";
+  return status.withContext((isOfInput ? "the inputs" : side) + ": " + callText(*scheduleTable, instruction));
+}
+
+Expected<std::string> Reference::nonfiniteInput() const {
+  RankView view(*scheduleTable, *programTable, 0);
+  std::string text;
+  MESHPLAN_RETURN_IF_ERROR(forEach(programTable->inputs(), [&](const artifact::Port &input) -> Status {
+    if (text.empty()) {
+      MESHPLAN_ASSIGN_OR_RETURN(
+          text, nonfiniteText("input", input.name()->string_view(), view, input.value(), given[input.value()]));
+    }
+    return Status();
+  }));
+  return text;
+}
+
+/// Empty for a call whose results are finite.
+Expected<std::string> Reference::nonfiniteResult(const artifact::Instruction &instruction,
+                                                 std::span<const Tensor> values, bool infinities) const {
+  const artifact::Compute *action = instruction.action_as_Compute();
+  for (flatbuffers::uoffset_t i = 0; action && i < action->outputs()->size(); ++i) {
+    int value = action->outputs()->Get(i);
+    if (value < 0 || !values[value].defined())
+      continue;
+    MESHPLAN_ASSIGN_OR_RETURN(NonfiniteElements found, nonfiniteIn(values[value], infinities));
+    if (found.count > 0)
+      return callText(*scheduleTable, instruction) + " makes " + (infinities ? "infinity" : "NaN") + " in " +
+             std::to_string(found.count) + " of " + std::to_string(values[value].elementCount()) + " elements";
+  }
+  return std::string();
+}
+
+Expected<std::string> Reference::firstNonfinite(int threads) const {
+  MESHPLAN_ASSIGN_OR_RETURN(std::string input, nonfiniteInput());
+  if (!input.empty())
+    return input;
+  AutogradScope scope(threads, DType::f64);
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<Tensor> values, start({.precision = Precision::wide, .differentiates = false}));
+  std::string infinite;
+  for (const artifact::Instruction *instruction : *programTable->instructions()) {
+    MESHPLAN_RETURN_IF_ERROR(runInstruction(*instruction, Precision::wide, values));
+    MESHPLAN_ASSIGN_OR_RETURN(std::string text, nonfiniteResult(*instruction, values, /*infinities=*/false));
+    if (!text.empty())
+      return infinite.empty() ? text : text + ", behind the first infinity: " + infinite;
+    if (infinite.empty()) {
+      MESHPLAN_ASSIGN_OR_RETURN(infinite, nonfiniteResult(*instruction, values, /*infinities=*/true));
+    }
+  }
+  return infinite.empty() ? "going back from the loss" : infinite;
 }
 
 Status Reference::differentiate(std::span<const Tensor> leaves, const Tensor &loss, ReferenceResult &result) const {

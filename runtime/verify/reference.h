@@ -34,10 +34,16 @@ Expected<const artifact::Program *> findReference(const Artifact &artifact);
 /// artifact must outlive it. No other thread of the process may compute while it runs.
 class Reference {
 public:
-  /// `notFound` as findReference; else as the feeds fail.
+  /// `notFound` as findReference; `numericFault` for parameters that are not finite; else as the feeds fail.
   static Expected<Reference> load(const Artifact &artifact, const Feed &parameters, const Feed &inputs);
 
+  /// An index that an input has and that points outside is said of the input.
   Expected<ReferenceResult> run(const ReferenceRun &run) const;
+
+  /// Where the numbers stop to be numbers in f64: "input 'x': 1 of 64 elements is not finite, ..." or the first
+  /// operator that makes NaN of numbers, or else infinity; what is left are the gradients. Runs the program once,
+  /// forward.
+  Expected<std::string> firstNonfinite(int threads) const;
 
   const artifact::Program &program() const { return *programTable; }
 
@@ -49,10 +55,15 @@ private:
 
   void findRead();
   Status loadGiven(const Feed &parameters, const Feed &inputs);
+  Status checkParameters(const Feed &parameters) const;
   bool differentiates(const ReferenceRun &run) const;
   Expected<std::vector<Tensor>> start(const ReferenceRun &run) const;
   Status runInstruction(const artifact::Instruction &instruction, Precision precision, std::span<Tensor> values) const;
-  Status compute(const artifact::Compute &action, Precision precision, std::span<Tensor> values) const;
+  Status compute(const artifact::Instruction &instruction, Precision precision, std::span<Tensor> values,
+                 bool &isOfInput) const;
+  Expected<std::string> nonfiniteInput() const;
+  Expected<std::string> nonfiniteResult(const artifact::Instruction &instruction, std::span<const Tensor> values,
+                                        bool infinities) const;
   Status checkResult(int value, Precision precision, std::span<Tensor> values) const;
   Status differentiate(std::span<const Tensor> leaves, const Tensor &loss, ReferenceResult &result) const;
 

@@ -70,6 +70,9 @@ static Expected<std::vector<std::pair<std::string, double>>> readSettings(const 
       return Status::error(StatusCode::invalid, "--set ", text, ": expected NAME=NUMBER");
     if (Status status = known.set(text.substr(0, equals), number); !status.ok())
       return status.withContext("--set " + text);
+    auto isSame = [&](const auto &earlier) { return earlier.first == text.substr(0, equals); };
+    if (std::ranges::any_of(settings, isSame))
+      return Status::error(StatusCode::invalid, "--set ", text, ": '", text.substr(0, equals), "' is set twice");
     settings.emplace_back(text.substr(0, equals), number);
   }
   return settings;

@@ -13,6 +13,8 @@ using namespace meshplan;
 
 Status RankRun::load(const RankFeeds &feeds) {
   MESHPLAN_RETURN_IF_ERROR(program.loadParameters(*feeds.parameters));
+  if (!program.warning().empty())
+    std::cerr << "meshplan-run: warning: " + program.warning() + "\n" << std::flush;
   return program.loadInputs(*feeds.inputs);
 }
 

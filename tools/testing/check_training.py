@@ -3,14 +3,16 @@
 
   check_training.py MODEL [--seed N] --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2...
                     --optimizer 'adamw { lr 1e-2; weight_decay 0.1 }' [--statement TEXT...] [--clip X]
-                    [--steps N] [--parameters] [--master [DTYPE]] [--states DTYPE] [--frozen PATH...] [--memory]
+                    [--steps N] [--parameters] [--master [DTYPE]] [--states DTYPE] [--gather DTYPE]
+                    [--frozen PATH...] [--memory]
                     [--per token|sequence]
 
 MODEL is a name of make_models.py; its archive is made in --models when it is not there. Each plan names "model.pt2" and
-a loss. What is compared, and what --parameters, --master and --states say, is in compare_training.py. With `--memory`
-the bytes that the largest rank metered must be within 10 % of those that the compiler planned. Every step gets a batch
-of its own: the elements of the example inputs in another order. With `--per` the plan's loss is redefined, and labels
-that do not count are as many as may differ from sample to sample.
+a loss. What is compared, and what --parameters, --master, --states and --gather say, is in compare_training.py. With `--memory`
+the bytes that the largest rank metered must be within 10 % of those that the compiler planned, and what it keeps from
+step to step must be what was planned. Every step gets a batch of its own: the elements of the example inputs in another
+order. With `--per` the plan's loss is redefined, and labels that do not count are as many as may differ from sample to
+sample.
 """
 
 from __future__ import annotations
@@ -87,8 +89,9 @@ def reference_arguments(arguments: argparse.Namespace) -> argparse.Namespace:
 
 
 def check_memory(metered: str) -> bool:
-    """Of lines `rank 0: peak 1000 planned 990`, with the same of the host where something lies there: `host 50 planned
-    49 parameters 30 planned 30 states 10 planned 10`. What is held from step to step is exact."""
+    """Of lines `rank 0: peak 1000 planned 990 kept 700 planned 700`, with the same of the host where something lies
+    there: `host 50 planned 49 parameters 30 planned 30 states 10 planned 10`. What is held from step to step is
+    exact."""
     largest: dict[str, tuple[int, int]] = {}
     for what, peak, planned in re.findall(r"(\w+) (\d+) planned (\d+)", metered):
         largest[what] = max(largest.get(what, (0, 0)), (int(peak), int(planned)))

@@ -2,7 +2,7 @@
 """Compares training steps with PyTorch.
 
   compare_training.py MODEL.pt2 --optimizer KIND [--set NAME=VALUE...] [--clip X] [--seed N] [--loss NAME]
-                      [--master [DTYPE]] [--states DTYPE] [--frozen MODULE...] [--parameters] [--per UNIT]
+                      [--master [DTYPE]] [--states DTYPE] [--gather DTYPE] [--frozen MODULE...] [--parameters] [--per UNIT]
                       RESULT INPUTS...
 
 RESULT is what run-steps wrote: the loss of each step (`step0.loss`, ...) and what ranks hold behind the last. INPUTS
@@ -20,6 +20,8 @@ PyTorch's own run keeps copies of narrower parameters in that dtype (float32 if 
 changes, and rounds them for the next step. Then these copies are compared, not what is rounded: NAME.master where there
 is one, else a parameter that is stored in that dtype; each must have it. With `--states` the optimizer's states in
 RESULT must be there for every trained parameter, in that dtype: NAME.exp_avg, NAME.exp_avg_sq, NAME.momentum_buffer.
+With `--gather` the model reads parameters
+that were rounded to that dtype, and their gradients, which nobody rounds, change what was not rounded.
 With `--per token` or `--per sequence` the loss is that of a plan which redefines it (loss_units.py).
 Prints a line for each loss, and the worst parameter; status 1 if one is wrong or not a finite number.
 """
@@ -88,8 +90,9 @@ class Training:
             numbers["nesterov"] = bool(numbers["nesterov"])
         # What the optimizer changes: the parameters, or their copies.
         self.held: Parameters = self.own
-        if arguments.master:
+        if arguments.master or arguments.gather:
             self.held = [torch.nn.Parameter(copied(parameter.detach(), arguments.master)) for parameter in self.own]
+            self.hand_out()
         self.optimizer = OPTIMIZERS[arguments.optimizer](self.held, **numbers)
 
     def step(self, inputs: Tensors, positional: Sequence[str]) -> float:
@@ -110,14 +113,18 @@ class Training:
         if self.arguments.clip:
             torch.nn.utils.clip_grad_norm_(self.held, self.arguments.clip)
         self.optimizer.step()
-        with torch.no_grad():
-            for held, own in zip(self.held, self.own, strict=True):
-                own.copy_(held)
-            for group in self.tied.values():
-                for other in group[1:]:
-                    if other.data_ptr() != group[0].data_ptr():
-                        other.copy_(group[0])
+        self.hand_out()
         return loss.item()
+
+    @torch.no_grad()
+    def hand_out(self) -> None:
+        """The model gets what the optimizer changes, in the dtype in which ranks gather it."""
+        for held, own in zip(self.held, self.own, strict=True):
+            own.copy_(held.to(DTYPES[self.arguments.gather]) if self.arguments.gather else held)
+        for group in self.tied.values():
+            for other in group[1:]:
+                if other.data_ptr() != group[0].data_ptr():
+                    other.copy_(group[0])
 
     def loss_of(self, outputs: Tensors, inputs: Tensors) -> torch.Tensor:
         """The model's own, or what the plan makes of it."""
@@ -139,9 +146,10 @@ def is_frozen(name: str, modules: Sequence[str]) -> bool:
     return any(name == module or name.startswith(f"{module}.") for module in modules)
 
 
-def copied(parameter: torch.Tensor, master: str) -> torch.Tensor:
-    """In the dtype of copies; what is wider, as in the run in float64, stays."""
-    return parameter.to(torch.promote_types(parameter.dtype, DTYPES[master]))
+def copied(parameter: torch.Tensor, master: str | None) -> torch.Tensor:
+    """A copy in the dtype of copies; what is wider, as in the run in float64, stays."""
+    dtype = torch.promote_types(parameter.dtype, DTYPES[master]) if master else parameter.dtype
+    return parameter.to(dtype, copy=True)
 
 
 def rounding_of(tensor: torch.Tensor) -> float:
@@ -174,12 +182,12 @@ class Reference:
         self.losses, self.exact = self.add_draw()
 
     def add_draw(self) -> tuple[list[float], Tensors]:
-        """Trains once more, on inputs that are rotated; the losses and what is trained, in float64."""
+        """Trains once more, on inputs of this draw; the losses and what is trained, in float64."""
         own, exact = self.make(False), self.make(True)
         losses = []
         for number, batch in enumerate(self.batches):
-            rotated = {name: tensor.roll(self.draws, -1) for name, tensor in batch.items()}
-            narrow, wide = own.step(rotated, self.positional), exact.step(widened(rotated), self.positional)
+            inputs = self.inputs_of(batch)
+            narrow, wide = own.step(inputs, self.positional), exact.step(widened(inputs), self.positional)
             losses.append(wide)
             if number == len(self.loss_errors):
                 self.loss_errors.append(0.0)
@@ -190,6 +198,10 @@ class Reference:
             self.errors[name] = max(self.errors.get(name, 0.0), error)
         self.draws += 1
         return losses, wanted
+
+    def inputs_of(self, batch: Tensors) -> Tensors:
+        """Those of the draw that is made: rotated, so that their kind stays."""
+        return {name: tensor.roll(self.draws, -1) for name, tensor in batch.items()}
 
     def loss_bound(self, number: int) -> float:
         if self.half:
@@ -311,6 +323,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--master", nargs="?", const="float32", choices=DTYPES, help="copies of narrower parameters are trained"
     )
     parser.add_argument("--states", choices=DTYPES, help="of the optimizer")
+    parser.add_argument("--gather", choices=DTYPES, help="what the model reads of parameters is rounded to it")
     parser.add_argument("--frozen", action="append", default=[], metavar="MODULE", help="is not trained")
     parser.add_argument("--parameters", action="store_true")
 

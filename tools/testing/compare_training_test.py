@@ -111,6 +111,20 @@ class TrainingTest(unittest.TestCase):
         training.step({"x": self.x["x"].double()}, ())
         self.assertEqual(training.trained()["first.weight"].dtype, torch.float64)
 
+    def test_what_is_gathered_is_rounded_and_gradients_are_not(self) -> None:
+        start = self.module.first.weight.detach().clone()
+        rounded = Tied()
+        with torch.no_grad():
+            rounded.first.weight.copy_(start.bfloat16())
+        gradient = torch.autograd.grad(rounded(**self.x)["loss"], rounded.first.weight)[0]
+        self.assertFalse(torch.equal(gradient, gradient.bfloat16().float()))
+        training = Training(self.module, self.names, arguments(gather="bfloat16"))
+        torch.testing.assert_close(self.module.first.weight, rounded.first.weight, rtol=0, atol=0)
+        training.step(self.x, ())
+        held = training.trained()["first.weight"]
+        torch.testing.assert_close(held, start - 0.1 * gradient)
+        torch.testing.assert_close(self.module.second.weight, held.bfloat16().float(), rtol=0, atol=0)
+
     def test_what_is_frozen_stays(self) -> None:
         start = self.module.first.weight.detach().clone()
         other = Tied()
@@ -272,6 +286,13 @@ class CheckTest(unittest.TestCase):
         self.assertTrue(fits("rank 0: peak 91 planned 100\n"))
         self.assertFalse(fits("rank 0: peak 111 planned 100\nrank 1: peak 100 planned 100\n"))
         self.assertFalse(fits("rank 0: peak 89 planned 100\n"))
+
+    def test_what_lasts_is_exact(self) -> None:
+        fits = functools.partial(quietly, check_memory)
+        line = "rank 0: peak 99 planned 100 kept {} planned 70\n"
+        self.assertTrue(fits(line.format(70)))
+        self.assertTrue(fits(line.format(70) + line.format(69)), "the largest rank")
+        self.assertFalse(fits(line.format(71)))
 
     def test_the_host_holds_what_was_said_exactly(self) -> None:
         fits = functools.partial(quietly, check_memory)

@@ -6,6 +6,7 @@ With MESHPLAN in the environment, the path of the compiler, it is asked whether 
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -30,30 +31,13 @@ from model import make_inputs, make_model
 from plan_text import plan_text, statement_text
 from refusals import reason_of
 from shrink import shrink, without_path
-from statement_draw import StatementDraw, parameter_groups, reads_whole_batch, unreached
+from small_cases import case_of, with_loss
+from statement_draw import StatementDraw, parameter_groups, unreached
 from statements import find, groups_of, items_of, named, numbers_of, option, reference_arguments, untrained
 from training_coverage import KINDS, StatementCoverage, kinds_of
 from training_draw import draw_training, is_smooth
 
 Tensors = dict[str, torch.Tensor]
-
-
-def case_of(*statements: Statement, kind: str = "gated", head: str = "tokens", steps: int = 1) -> Case:
-    """A small training in which these statements stand."""
-    drawn = next(
-        case
-        for case in map(draw_training, range(0, 400 * PLANS, PLANS))
-        if case.stem.kind == "text" and [block.kind for block in case.blocks] == [kind] and case.head.kind == head
-    )
-    drawn.head.numbers = [1]  # a mean of token losses
-    drawn.statements, drawn.steps, drawn.half, drawn.dropout, drawn.decompose = (
-        list(statements),
-        steps,
-        False,
-        0.0,
-        False,
-    )
-    return drawn
 
 
 class DrawTest(unittest.TestCase):
@@ -153,12 +137,6 @@ class DrawTest(unittest.TestCase):
         self.assertGreater(len(unread), 0)
         for drawn in unread:
             self.assertFalse([each for each in drawn.statements if each.head == "recompute head keep linear"])
-
-    def test_operators_that_are_refused_in_microbatches(self) -> None:
-        for module in (torch.nn.GRU(2, 4), torch.nn.LSTMCell(2, 2), torch.nn.ConvTranspose1d(2, 2, 1)):
-            self.assertTrue(reads_whole_batch(torch.nn.Sequential(module)), str(module))
-        self.assertTrue(reads_whole_batch(torch.nn.Conv2d(2, 2, 3, padding="same")))
-        self.assertFalse(reads_whole_batch(torch.nn.Sequential(torch.nn.Conv2d(2, 2, 3), torch.nn.Linear(2, 2))))
 
     @unittest.skipUnless("MESHPLAN" in os.environ, "no compiler")
     def test_drawn_plans_parse(self) -> None:
@@ -300,9 +278,30 @@ class ReferenceTest(unittest.TestCase):
         case.statements.append(Statement("freeze stem"))
         self.assertRegex(self.judged(case, ours)[1], r"parameters: stem\.weight has")
 
+    def test_a_loss_that_is_not_redefined_is_found(self) -> None:
+        """Sums of samples that count in unequal numbers, taken for the mean over all."""
+        case = with_loss("mean")
+        case.statements = [self.OPTIMIZER]
+        ours = self.result(case)
+        self.assertEqual(self.judged(case, ours)[1], "")
+        case.statements = [self.OPTIMIZER, Statement("loss loss per token")]
+        self.assertEqual(self.judged(case, ours)[1], "")
+        case.statements = [self.OPTIMIZER, Statement("loss loss per sequence")]
+        self.assertRegex(self.judged(case, ours)[1], r"^step 0: loss .* WRONG; parameters: .* WRONG$")
+
     def test_steps_have_inputs_of_their_own(self) -> None:
         first, second = training.batches(case_of(steps=2))
         self.assertFalse(torch.equal(first["labels"], second["labels"]))
+
+    def test_masks_of_further_draws_leave_a_key(self) -> None:
+        """A draw whose loss is not a number would tell nothing, and the next ones would have to stand for it."""
+        case = case_of(self.OPTIMIZER, kind="attention")
+        with torch.enable_grad():
+            reference, _ = training.reference_of(case, self.exported(case))
+            for _ in range(3):
+                losses, _ = reference.add_draw()
+                self.assertTrue(all(map(math.isfinite, losses)))
+                self.assertTrue(reference.inputs_of(reference.batches[0])["mask"][:, 0].all())
 
     def test_further_draws_have_other_inputs(self) -> None:
         case = case_of(self.OPTIMIZER)
@@ -374,6 +373,15 @@ class CountTest(unittest.TestCase):
             "train only",
             "microbatches 2",
         }
+        self.assertEqual(kinds_of(case), {(kind,) for kind in expected})
+        case.statements = [
+            Statement("loss loss per sequence"),
+            Statement("data dp", ["shard optimizer", "contiguous gradients, parameters", "register buffers"]),
+        ]
+        expected = {"loss per sequence", "data, optimizer", "contiguous gradients", "contiguous parameters"}
+        self.assertEqual(kinds_of(case), {(kind,) for kind in expected | {"register buffers"}})
+        case.statements = [Statement("data dp", ["bucket 1 KiB", "offload optimizer, parameters"])]
+        expected = {"data, none", "bucket", "offload optimizer", "offload parameters"}
         self.assertEqual(kinds_of(case), {(kind,) for kind in expected})
         case.statements = [Statement("data dp on stem", ["bucket none", "overlap gradients, parameters", "prefetch 2"])]
         expected = {"data, none", "data on", "bucket none", "overlap gradients", "overlap parameters", "prefetch 2"}

@@ -27,8 +27,12 @@ def redefined(outputs: Mapping[str, torch.Tensor], labels: torch.Tensor, unit: s
     dtype = outputs["loss"].dtype
     logits = outputs["logits"].to(dtype).transpose(1, 2)
     losses = functional.cross_entropy(logits, wanted, reduction="none", ignore_index=IGNORED)
-    losses = losses.to(torch.promote_types(dtype, torch.float32))
-    counts = (wanted != IGNORED).sum(1)
+    return mean_of(losses, wanted != IGNORED, unit).to(dtype)
+
+
+def mean_of(losses: torch.Tensor, counted: torch.Tensor, unit: str) -> torch.Tensor:
+    """The mean of losses [sample, target], in 32 bits or more; those that do not count are 0."""
+    losses, counts = losses.to(torch.promote_types(losses.dtype, torch.float32)), counted.sum(1)
     if unit == "token":
-        return (losses.sum() / counts.sum()).to(dtype)
-    return (losses.sum(1) / counts.clamp(min=1)).mean().to(dtype)
+        return losses.sum() / counts.sum()
+    return (losses.sum(1) / counts.clamp(min=1)).mean()

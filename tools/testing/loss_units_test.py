@@ -6,7 +6,7 @@ from __future__ import annotations
 import unittest
 
 import torch
-from loss_units import IGNORED, hide_labels, redefined
+from loss_units import IGNORED, hide_labels, mean_of, redefined
 from torch.nn import functional
 
 
@@ -43,6 +43,16 @@ class LossUnitsTest(unittest.TestCase):
         means = [sum(sample) / len(sample) if sample else 0 for sample in self.losses()]
         self.assertEqual(means[2], 0)
         self.assertAlmostEqual(self.loss("sequence"), sum(means) / 3)
+
+    def test_means_of_losses_that_are_given(self) -> None:
+        losses = torch.tensor([[1.0, 2.0, 6.0], [4.0, 0.0, 0.0], [0.0, 0.0, 0.0]]).bfloat16()
+        counted = losses > 0
+        self.assertEqual(mean_of(losses, counted, "token").item(), 13 / 4)
+        per_sequence = mean_of(losses, counted, "sequence")
+        self.assertAlmostEqual(per_sequence.item(), (3 + 4 + 0) / 3, places=6)
+        self.assertEqual(per_sequence.dtype, torch.float32)
+        self.assertEqual(mean_of(losses.double(), counted, "token").dtype, torch.float64)
+        self.assertTrue(mean_of(losses, torch.zeros_like(counted), "token").isinf())
 
     def test_the_dtype_is_that_of_the_models_loss(self) -> None:
         outputs = {"logits": self.logits.bfloat16(), "loss": torch.zeros(())}

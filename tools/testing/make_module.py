@@ -12,9 +12,13 @@ from pathlib import Path
 
 import torch
 from derivative_modules import DERIVATIVE_MODULES
+from masked_attentions import MaskedAttentions
 from operator_modules import ClassLosses, Losses, Operators, Summed
+from parameter_functions import ParameterFunctions
 from random_modules import DecomposedDropouts, Dropouts
+from recurrent_modules import Recurrent, Transposed
 from safetensors.torch import save_file
+from stopped_module import Stopped
 from torch import nn
 from with_loss import with_loss
 
@@ -280,12 +284,17 @@ MODULES = {
     "images": Images,
     "lookups": Lookups,
     "losses": Losses,
+    "masked_attentions": MaskedAttentions,
     "multihead": Multihead,
     "operators": Operators,
+    "parameter_functions": ParameterFunctions,
     "plain_norms": PlainNorms,
     "products": Products,
+    "recurrent": Recurrent,
     "shared": Shared,
+    "stopped": Stopped,
     "summed": Summed,
+    "transposed": Transposed,
     **DERIVATIVE_MODULES,
 }
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Runs schedules that model_table.py has left as processes under mpirun, and holds them against the ranks as threads.
+"""Runs schedules that another check has left once more, and holds them against what they wrote the first time.
 
   same_bits.py --models DIR --work DIR [--meshplan-run P] [--match REGEX]
+  same_bits.py --models DIR --work DIR --training MODEL [--seed N] [--steps-program P] [--match REGEX]
 
-DIR are the folders that model_table.py was given. Every schedule whose name the expression matches, and whose outputs
-lie beside it, must write the same file again. Prints a line for each; status 1 if one differs or does not run, or none
-is there.
+Without --training DIR are the folders that model_table.py was given: the ranks, which were threads, are processes under
+mpirun. With it they are those of check_training.py: the same training of MODEL, on the batches that lie there. Every
+schedule whose name the expression matches, and whose outputs lie beside it, must write the same file again. Prints a
+line for each; status 1 if one differs or does not run, or none is there.
 """
 
 from __future__ import annotations
@@ -28,18 +30,25 @@ def ranks(mesh: str) -> int:
     return math.prod(int(size) for size in re.findall(r"\d+", mesh))
 
 
-def differs(arguments: argparse.Namespace, schedule: Path, model: str, world: int) -> str:
-    """What is wrong with the run as processes; empty if its file is that of the threads."""
-    base, output = arguments.models / model, schedule.with_suffix(".mpi")
-    output.unlink(missing_ok=True)
+def forward_command(arguments: argparse.Namespace, schedule: Path, model: str, world: int, output: Path) -> list:
+    base = arguments.models / model
     files = ["--weights", f"{base}.safetensors", "--inputs", f"{base}.inputs.safetensors", "--outputs", output]
     forward = [arguments.meshplan_run, "forward", schedule, *files, "--backend", "mpi", "--timeout", "120"]
+    return [sys.executable, RUN_MPI, str(world), "--", *forward]
+
+
+def training_command(arguments: argparse.Namespace, schedule: Path, output: Path) -> list:
+    settings = [] if arguments.seed is None else ["--set", f"seed={arguments.seed}"]
+    batches = sorted(schedule.parent.glob("batch*.safetensors"))
+    weights = f"{arguments.models / arguments.training}.safetensors"
+    return [arguments.steps_program, *settings, schedule, weights, output, *batches]
+
+
+def differs(command: list, schedule: Path, output: Path) -> str:
+    """What is wrong with the second run; empty if its file is that of the first."""
+    output.unlink(missing_ok=True)
     result = subprocess.run(
-        [sys.executable, RUN_MPI, str(world), "--", *forward],
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        command, capture_output=True, text=True, timeout=TIMEOUT, env=os.environ | {"OMP_NUM_THREADS": "1"}
     )
     if result.returncode != 0:
         return f"status {result.returncode}: {result.stderr.strip()}"
@@ -53,6 +62,9 @@ def main() -> int:
     parser.add_argument("--models", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--meshplan-run", default="meshplan-run")
+    parser.add_argument("--training", metavar="MODEL")
+    parser.add_argument("--seed", type=int, help="that the training was given")
+    parser.add_argument("--steps-program", default="run-steps")
     parser.add_argument("--match", default="")
     arguments = parser.parse_args()
     runs = wrong = 0
@@ -65,7 +77,12 @@ def main() -> int:
         ):
             continue
         runs += 1
-        problem = differs(arguments, schedule, stem["model"], ranks(stem["mesh"]))
+        output = schedule.with_suffix(".again")
+        if arguments.training:
+            command = training_command(arguments, schedule, output)
+        else:
+            command = forward_command(arguments, schedule, stem["model"], ranks(stem["mesh"]), output)
+        problem = differs(command, schedule, output)
         wrong += bool(problem)
         print(f"{schedule.stem}: {problem or 'same'}", flush=True)
     print(f"{runs} schedules, {wrong} wrong")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of same_bits.py with programs that stand in for mpirun's."""
+"""Tests of same_bits.py with programs that stand in for those that it runs."""
 
 from __future__ import annotations
 
@@ -27,11 +27,31 @@ class Names(unittest.TestCase):
 class Runs(unittest.TestCase):
     def test_a_program_that_fails_is_told_with_its_status(self) -> None:
         with tempfile.TemporaryDirectory() as name:
+            schedule, output = Path(name) / "m-tp2.sched", Path(name) / "m-tp2.again"
+            output.write_text("of yesterday")
+            self.assertRegex(same_bits.differs(["false"], schedule, output), "^status 1: ")
+            self.assertFalse(output.exists())
+
+    def test_every_bit_counts(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            schedule, output = Path(name) / "m-tp2.sched", Path(name) / "m-tp2.again"
+            schedule.with_suffix(".safetensors").write_text("ab")
+            for text, problem in (("ab", ""), ("aB", "other bits")):
+                command = ["sh", "-c", f"printf {text} > {output}"]
+                self.assertEqual(same_bits.differs(command, schedule, output), problem)
+
+    def test_a_training_has_its_batches_in_order_and_its_seed(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            (folder / "m-tp2.mpi").write_text("of yesterday")
-            arguments = argparse.Namespace(models=folder, meshplan_run="false")
-            self.assertRegex(same_bits.differs(arguments, folder / "m-tp2.sched", "m", 2), "^status (1|77): ")
-            self.assertFalse((folder / "m-tp2.mpi").exists())
+            for file in ("batch1.safetensors", "batch0.safetensors", "gpt2-dp2.safetensors"):
+                (folder / file).touch()
+            arguments = argparse.Namespace(models=folder / "models", training="m", seed=3, steps_program="run-steps")
+            command = same_bits.training_command(arguments, folder / "gpt2-dp2.sched", folder / "out")
+            batches = [folder / "batch0.safetensors", folder / "batch1.safetensors"]
+            weights = f"{folder / 'models' / 'm'}.safetensors"
+            schedule = folder / "gpt2-dp2.sched"
+            wanted = ["run-steps", "--set", "seed=3", schedule, weights, folder / "out", *batches]
+            self.assertEqual(command, wanted)
 
 
 if __name__ == "__main__":

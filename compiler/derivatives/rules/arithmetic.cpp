@@ -190,7 +190,7 @@ void meshplan::addArithmeticDerivatives(DerivativeTable &table) {
   table["aten.square.default"] = squareRule;
   table["aten.neg.default"] = negRule;
   table["aten.abs.default"] = absRule;
-  for (StringRef target : {"floor.default", "ceil.default", "round.default", "trunc.default", "sign.default",
-                           "sgn.default", "floor_divide.default", "floor_divide.Scalar", "heaviside.default"})
+  for (StringRef target :
+       {"floor.default", "ceil.default", "round.default", "trunc.default", "sign.default", "sgn.default"})
     table[("aten." + target).str()] = noGradient;
 }

@@ -20,17 +20,6 @@ static void embeddingRule(Derivation &derivation) {
   derivation.give("weight", call.build(shapeOf(weight), elementOf(weight)));
 }
 
-/// A call `target`(self, dim, index, `name`) whose result is like self.
-static Value along(const Derivation &derivation, StringRef target, Value self, Value index, StringRef name,
-                   Value source) {
-  return derivation.make(target)
-      .tensor("self", self)
-      .integer("dim", derivation.getView().getInt("dim", 0))
-      .tensor("index", index)
-      .tensor(name, source)
-      .build(shapeOf(self), elementOf(self));
-}
-
 static Value gathered(const Derivation &derivation, Value self, Value index) {
   return derivation.make("aten.gather.default")
       .tensor("self", self)
@@ -50,17 +39,33 @@ static Value zeroed(const Derivation &derivation, Value self, Value index) {
 
 /// An element may be read more than once.
 static void gatherRule(Derivation &derivation) {
-  Arithmetic math(derivation);
-  Value zeros = math.convert(math.zerosLike(derivation.operand("self")), elementOf(derivation.gradient()));
-  derivation.give("self", along(derivation, "aten.scatter_add.default", zeros, derivation.operand("index"), "src",
-                                derivation.gradient()));
+  ArrayRef<int64_t> shape = shapeOf(derivation.operand("self"));
+  derivation.give("self", derivation.make("meshplan.scatter_sum")
+                              .tensor("source", derivation.gradient())
+                              .tensor("index", derivation.operand("index"))
+                              .integer("dim", derivation.getView().getInt("dim", 0))
+                              .integers("size", shape)
+                              .build(shape, elementOf(derivation.gradient())));
+}
+
+/// Gives self[indices] its gradient: each element back to where it was read.
+static void giveIndexed(Derivation &derivation, ArrayRef<Value> indices) {
+  ArrayRef<int64_t> shape = shapeOf(derivation.operand("self"));
+  derivation.give("self", derivation.make("meshplan.index_sum")
+                              .tensor("source", derivation.gradient())
+                              .tensors("indices", indices)
+                              .integers("size", shape)
+                              .build(shape, elementOf(derivation.gradient())));
 }
 
 static void indexSelectRule(Derivation &derivation) {
-  Arithmetic math(derivation);
-  Value zeros = math.convert(math.zerosLike(derivation.operand("self")), elementOf(derivation.gradient()));
-  derivation.give("self", along(derivation, "aten.index_add.default", zeros, derivation.operand("index"), "source",
-                                derivation.gradient()));
+  int64_t rank = rankOf(derivation.operand("self"));
+  int64_t dim = normalizeDim(derivation.getView().getInt("dim", 0), rank);
+  if (rank == 0 || dim < 0)
+    return differentiateAtRunTime(derivation);
+  SmallVector<Value> indices(dim);
+  indices.push_back(derivation.operand("index"));
+  giveIndexed(derivation, indices);
 }
 
 /// The gradient of `src`: elements of it that no index tells of are not read.
@@ -129,21 +134,12 @@ static bool indexRows(Derivation &derivation, ArrayRef<Value> indices) {
   return true;
 }
 
-/// self[indices]: each element back to where it was read.
 static void indexRule(Derivation &derivation) {
-  Arithmetic math(derivation);
   SmallVector<Value> indices;
   for (std::optional<unsigned> operand : derivation.getView().getOperands("indices"))
     indices.push_back(operand ? derivation.getCall().getOperand(*operand) : Value());
-  if (indexRows(derivation, indices))
-    return;
-  Value zeros = math.convert(math.zerosLike(derivation.operand("self")), elementOf(derivation.gradient()));
-  derivation.give("self", derivation.make("aten.index_put.default")
-                              .tensor("self", zeros)
-                              .tensors("indices", indices)
-                              .tensor("values", derivation.gradient())
-                              .flag("accumulate", true)
-                              .build(shapeOf(zeros), elementOf(zeros)));
+  if (!indexRows(derivation, indices))
+    giveIndexed(derivation, indices);
 }
 
 /// Values and where they were along a dim: each is read once.

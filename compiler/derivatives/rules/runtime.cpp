@@ -1,18 +1,100 @@
 //===- runtime.cpp - derivatives that the runtime finds -------------------===//
 //
 // `vjp.TARGET` has the arguments of TARGET, the gradients of its results, and
-// the name of the argument whose gradient it gives.
+// the names of the arguments whose gradients it gives. Each call computes TARGET
+// once more, so operands share one where they can: a factor that one of them has
+// and another lacks would be both in a result and summed.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/derivatives/arithmetic.h"
 #include "compiler/derivatives/derivative_rules.h"
 #include "compiler/sharding/calls/random_ops.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <set>
 
 using namespace mlir;
 using namespace meshplan;
 
+namespace {
+/// Arguments, or items of them, whose gradients one call gives.
+struct SharedCall {
+  std::set<unsigned> factors; ///< that can be divided, and that each of the operands has
+  bool isAdded = false;       ///< the operand is added to a contraction
+  SmallVector<unsigned> operands = {};
+  SmallVector<std::string> names = {};
+};
+} // namespace
+
+/// The call for an operand, still without it.
+static SharedCall callFor(unsigned operand, const FactorRule &rule, const std::optional<AddendSplit> &split) {
+  SharedCall call{{}, split && split->addend == operand};
+  for (ArrayRef<unsigned> dim : rule.operands[operand].dims)
+    for (unsigned factor : dim)
+      if (rule.factors[factor].kind == FactorKind::parallel || rule.factors[factor].kind == FactorKind::sum)
+        call.factors.insert(factor);
+  return call;
+}
+
+/// The name of each argument, and of each item of a list, that is a tensor whose gradient is wanted.
+static SmallVector<std::pair<std::string, unsigned>> wantedArguments(const Derivation &derivation) {
+  SmallVector<std::pair<std::string, unsigned>> wanted;
+  auto add = [&](const Twine &name, Attribute reference) {
+    auto operand = dyn_cast<plan::OperandRefAttr>(reference);
+    if (operand && derivation.wants(operand.getIndex()))
+      wanted.emplace_back(name.str(), operand.getIndex());
+  };
+  for (NamedAttribute argument : derivation.getView().args) {
+    add(argument.getName().getValue(), argument.getValue());
+    if (auto list = dyn_cast<ArrayAttr>(argument.getValue()))
+      for (auto [place, item] : llvm::enumerate(list))
+        add(argument.getName().getValue() + "." + Twine(place), item);
+  }
+  return wanted;
+}
+
+static SmallVector<SharedCall> sharedCalls(const Derivation &derivation) {
+  const CallView &view = derivation.getView();
+  const OpRecord *record = OpRegistry::get().lookup(view.target);
+  FactorRule rule = factorRuleOf(view, record);
+  std::optional<AddendSplit> split = record && record->splitAddend ? record->splitAddend(view) : std::nullopt;
+  SmallVector<SharedCall> calls;
+  for (const auto &[name, operand] : wantedArguments(derivation)) {
+    SharedCall own = callFor(operand, rule, split);
+    auto found = llvm::find_if(
+        calls, [&](const SharedCall &call) { return call.factors == own.factors && call.isAdded == own.isAdded; });
+    if (found == calls.end())
+      found = calls.insert(calls.end(), own);
+    found->operands.push_back(operand);
+    found->names.push_back(name);
+  }
+  return calls;
+}
+
+/// The gradient of each result. The shape of one that has none is needed to divide the call: it gets zeros, of which
+/// only one is in memory. An operator without a record is not divided.
+static SmallVector<Value> gradientsOfResults(const Derivation &derivation) {
+  plan::CallOp call = derivation.getCall();
+  bool isKnown = OpRegistry::get().lookup(call.getTarget());
+  Arithmetic math(derivation);
+  SmallVector<Value> gradients;
+  for (auto [index, result] : llvm::enumerate(call.getResults())) {
+    gradients.push_back(derivation.gradient(index));
+    if (gradients.back() || !isKnown)
+      continue;
+    SmallVector<int64_t> one(rankOf(result), 1);
+    Value zero = derivation.make("aten.zeros.default")
+                     .integers("size", one)
+                     .type("dtype", elementOf(result))
+                     .build(one, elementOf(result));
+    gradients.back() = math.expand(zero, shapeOf(result));
+  }
+  return gradients;
+}
+
 /// The arguments of the call itself. Operands keep their numbers.
-static CallBuilder repeated(Derivation &derivation, StringRef target) {
+static CallBuilder repeated(const Derivation &derivation, StringRef target) {
   CallBuilder call = derivation.make(target);
   for (Value operand : derivation.getCall().getOperands())
     call.operand(operand);
@@ -21,43 +103,24 @@ static CallBuilder repeated(Derivation &derivation, StringRef target) {
   return call;
 }
 
-/// The gradient of what the argument, or its item at `place`, refers to, if it is wanted.
-static void giveArgument(Derivation &derivation, StringRef name, Attribute reference, std::optional<int64_t> place) {
-  auto operand = dyn_cast<plan::OperandRefAttr>(reference);
-  if (!operand || !derivation.wants(operand.getIndex()))
-    return;
-  plan::CallOp call = derivation.getCall();
-  std::string target = ("vjp." + call.getTarget()).str();
-  Value value = call.getOperand(operand.getIndex());
-  SmallVector<Value> gradients;
-  for (unsigned index = 0; index < call.getNumResults(); ++index)
-    gradients.push_back(derivation.gradient(index));
-  CallBuilder made = repeated(derivation, target);
-  made.tensors("gradients", gradients).text("of", name);
-  if (place)
-    made.integer("of_index", *place);
-  derivation.give(operand.getIndex(), made.build(shapeOf(value), elementOf(value)));
-}
-
-/// Operators on floats with a record for which LibTorch has no derivative.
-static bool hasNone(StringRef target) {
-  return target == "aten.aminmax.default" || target == "aten.remainder.Scalar_Tensor";
-}
-
 void meshplan::differentiateAtRunTime(Derivation &derivation) {
-  StringRef target = derivation.getCall().getTarget();
-  if (hasNone(target))
-    return derivation.refuse("PyTorch has no derivative of it");
+  plan::CallOp call = derivation.getCall();
+  StringRef target = call.getTarget();
   if (target.starts_with("meshplan."))
     return derivation.refuse("the runtime's kernel '" + target + "' has no derivative");
   if (!target.starts_with("aten."))
     return derivation.refuse("LibTorch differentiates operators of ATen only");
   if (drawsRandomNumbers(derivation.getView()))
     return derivation.refuse("it draws random numbers");
-  for (NamedAttribute argument : derivation.getView().args) {
-    giveArgument(derivation, argument.getName(), argument.getValue(), std::nullopt);
-    if (auto list = dyn_cast<ArrayAttr>(argument.getValue()))
-      for (auto [place, item] : llvm::enumerate(list))
-        giveArgument(derivation, argument.getName(), item, place);
+  std::string own = ("vjp." + target).str();
+  SmallVector<Value> gradients = gradientsOfResults(derivation);
+  for (const SharedCall &shared : sharedCalls(derivation)) {
+    auto types = llvm::map_to_vector(shared.operands, [&](unsigned operand) -> Type {
+      return RankedTensorType::get(shapeOf(call.getOperand(operand)), elementOf(call.getOperand(operand)));
+    });
+    CallBuilder made = repeated(derivation, own);
+    made.tensors("gradients", gradients).text("of", llvm::join(shared.names, ", "));
+    for (auto [operand, gradient] : llvm::zip_equal(shared.operands, made.build(types).getResults()))
+      derivation.give(operand, gradient);
   }
 }

@@ -1,6 +1,7 @@
 //===- paths.cpp - which modules and parameters a path means ---------------===//
 
 #include "compiler/frontend/bind/context.h"
+#include "compiler/frontend/statement_forms.h"
 #include "compiler/support/nearest.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -94,9 +95,12 @@ bool bind::checkBlock(const Context &context, llvm::ArrayRef<PathPattern> nested
     return false;
   size_t before = context.diagnostics.errorCount();
   for (const PatternSequence &single : singleAlternatives(*pattern))
-    if (context.modules.match(subtreePattern(single)).empty())
+    if (context.modules.match(subtreePattern(single)).empty()) {
+      // A statement without what stands in front of its block reads as a block of paths.
+      std::string form = keywordForm(patternText(single));
       context.diagnostics.error(range, "'" + patternText(single) + "' matches no module")
-          .help(repairHelp(context.modules, single));
+          .help(form.empty() ? repairHelp(context.modules, single) : form);
+    }
   return context.diagnostics.errorCount() == before;
 }
 

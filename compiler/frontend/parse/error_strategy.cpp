@@ -4,6 +4,7 @@
 
 #include "compiler/frontend/parse/expectations.h"
 #include "compiler/frontend/parse/tokens.h"
+#include "compiler/frontend/statement_forms.h"
 #include "compiler/support/nearest.h"
 #include "grammar/PlanParser.h"
 
@@ -110,6 +111,10 @@ void PlanErrorStrategy::reportNoAlternative(Parser &parser, const Token &start, 
       return;
     }
     diagnostics.error(rangeOf(found, file), "unexpected " + describeToken(found) + " after '" + text + "'").help(form);
+    return;
+  }
+  if (std::string home = optionHome(text); !home.empty()) {
+    diagnostics.error(rangeOf(start, file), "unknown statement '" + text + "'").help(home);
     return;
   }
   std::vector<std::string> near = nearestNames(text, statementKeywords());

@@ -3,6 +3,7 @@
 #include "compiler/frontend/parse/expectations.h"
 
 #include "compiler/frontend/parse/tokens.h"
+#include "compiler/frontend/statement_forms.h"
 #include "grammar/PlanParser.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -15,41 +16,6 @@ using antlr4::Token;
 using grammar::PlanParser;
 
 namespace {
-
-struct Form {
-  llvm::StringRef keyword;
-  llvm::StringRef form;
-};
-
-/// How each statement reads.
-constexpr Form forms[] = {
-    {"model", "model \"FILE.pt2\""},
-    {"mesh", "mesh NAME = SIZE, NAME = SIZE"},
-    {"let", "let NAME = VALUE"},
-    {"input", "input NAME, NAME: [NAME = SIZE over AXIS, NAME, _]"},
-    {"output", "output NAME: [NAME over AXIS, _]"},
-    {"loss", "loss OUTPUT [per token | sequence]"},
-    {"microbatches", "microbatches NUMBER [mean]"},
-    {"override", "override PATH: STYLE AXIS"},
-    {"rest", "rest: STYLE"},
-    {"data", "data AXES [on PATHS] { OPTIONS }"},
-    {"precision", "precision { NAME DTYPE }"},
-    {"recompute", "recompute PATHS [keep NAMES]"},
-    {"optimizer", "optimizer NAME { OPTIONS }"},
-    {"clip_grad_norm", "clip_grad_norm NUMBER"},
-    {"nonfinite", "nonfinite gradients stop | skip"},
-    {"freeze", "freeze PATHS"},
-    {"train", "train only PATHS"},
-    {"unused", "unused PATHS"},
-    {"pipeline", "pipeline AXIS { OPTIONS }"},
-    {"context", "context AXIS { OPTIONS }"},
-    {"fold", "fold (AXIS, AXIS) as (NAME = SIZE, NAME = SIZE)"},
-    {"overlap", "overlap { OPTIONS }"},
-    {"init", "init { PATH RULE }"},
-    {"offload", "offload NAMES"},
-    {"tie", "tie PATHS"},
-    {"shapes", "shapes { OPTIONS }"},
-};
 
 /// The class of tokens that a user thinks of, or the token itself.
 std::string describeType(size_t type, const antlr4::misc::IntervalSet &expected) {
@@ -138,13 +104,6 @@ std::string meshplan::describeExpected(const antlr4::misc::IntervalSet &expected
   return result;
 }
 
-std::string meshplan::keywordForm(llvm::StringRef keyword) {
-  for (const Form &form : forms)
-    if (form.keyword == keyword)
-      return "the form is '" + form.form.str() + "'";
-  return "";
-}
-
 std::string meshplan::entryForm() { return "the form of an entry is 'PATH: STYLE AXIS, output LAYOUT'"; }
 
 std::string meshplan::planForm() { return "the form of a plan is 'plan NAME { STATEMENTS }'"; }
@@ -168,14 +127,4 @@ std::string meshplan::statementForm(const antlr4::RuleContext *context) {
     }
   }
   return "";
-}
-
-const std::vector<std::string> &meshplan::statementKeywords() {
-  static const std::vector<std::string> words = [] {
-    std::vector<std::string> result;
-    for (const Form &form : forms)
-      result.push_back(form.keyword.str());
-    return result;
-  }();
-  return words;
 }

@@ -8,7 +8,6 @@
 #include "antlr4-runtime.h"
 
 #include <string>
-#include <vector>
 
 namespace meshplan {
 
@@ -24,12 +23,6 @@ std::string statementForm(const antlr4::RuleContext *context);
 
 std::string entryForm();
 std::string planForm();
-
-/// The form of the statement that begins with `keyword`; empty for none.
-std::string keywordForm(llvm::StringRef keyword);
-
-/// The words that begin statements.
-const std::vector<std::string> &statementKeywords();
 
 } // namespace meshplan
 

@@ -1,7 +1,6 @@
 //===- carriers.cpp - ops that hand a value on ----------------------------===//
 
 #include "compiler/sharding/calls/carriers.h"
-#include "compiler/sharding/op_record.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -20,6 +19,17 @@ bool meshplan::isCarrier(Operation *op) {
     return false;
   return cast<ShapedType>(call.getOperand(0).getType()).getShape() ==
          cast<ShapedType>(call.getResult(0).getType()).getShape();
+}
+
+static bool isConversion(CallOp call) { return isCarrier(call) && call.getArgs().contains("dtype"); }
+
+Linearity meshplan::linearityOf(CallOp call) {
+  CallView view = CallView::of(call);
+  const OpRecord *record = OpRegistry::get().lookup(view.target);
+  Linearity linearity = record && record->linearity ? record->linearity(view) : Linearity();
+  if (linearity.sets.empty() && call->hasAttr(keepsAddendsName) && isConversion(call))
+    linearity.sets.push_back({0});
+  return linearity;
 }
 
 BlockArgument meshplan::argumentBehind(Value value) {

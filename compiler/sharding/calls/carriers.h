@@ -9,12 +9,25 @@
 #ifndef MESHPLAN_COMPILER_SHARDING_CALLS_CARRIERS_H
 #define MESHPLAN_COMPILER_SHARDING_CALLS_CARRIERS_H
 
-#include "dialect/plan/plan.h"
+#include "compiler/sharding/op_record.h"
 
 namespace meshplan {
 
+/// Marks conversions that the plan's `precision` places. They are no operators of the model: a gradient passes them as
+/// it is, and they run on what a rank stores.
+inline constexpr llvm::StringLiteral placedConversionName = "plan.precision";
+
+/// Marks backward calls on the way from a function of parameters to these: addends that such a call makes are added up
+/// where the parameter is, however many calls read them on the way.
+inline constexpr llvm::StringLiteral keepsAddendsName = "plan.keeps_addends";
+
 /// True for pointwise calls of one operand and for what moves a tensor between ranks: elements keep their places.
 bool isCarrier(mlir::Operation *op);
+
+/// In which operands the call is linear. On the way to parameters so are conversions that round, as of a parameter of
+/// 16 bits that is read in more: a rank's addends are rounded as its gradients would be, and addends of 16 bits are
+/// made in float32 anyway.
+Linearity linearityOf(plan::CallOp call);
 
 /// The argument that carriers have made `value` of; null if there is none.
 mlir::BlockArgument argumentBehind(mlir::Value value);

@@ -222,6 +222,7 @@ void addConvolutionRecords(OpRegistry &registry) {
                   .cost = convolutionCost,
                   .strides = likeImage,
                   .localize = localizeGroups,
+                  .localizesArguments = true,
                   .splitAddend = splitBias});
 }
 

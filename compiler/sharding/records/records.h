@@ -47,6 +47,10 @@ void addOptimizerRecords(OpRegistry &registry);           ///< steps of optimize
 /// The record of every "vjp.TARGET".
 const OpRecord &runtimeDerivativeRecord();
 
+/// Bytes that a recurrent layer that has been recorded holds besides its gradients, which are so many: those of its
+/// weights, or of its input. 0 for other operators.
+int64_t recordedLayerBytes(const CallView &call, int64_t gradientBytes, bool ofWeights);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_SHARDING_RECORDS_RECORDS_H

@@ -65,12 +65,19 @@ static int64_t weightFlops(const CallView &call, int64_t rows) {
   return 2 * rows * weights;
 }
 
+/// Bytes of the two matrices of the first direction.
+static int64_t directionBytes(const CallView &call) {
+  SmallVector<std::optional<unsigned>> params = call.getOperands("params");
+  return params.size() > 1 && params[0] && params[1]
+             ? tensorBytes(call.operands[*params[0]]) + tensorBytes(call.operands[*params[1]])
+             : 0;
+}
+
 /// As metered: the gates of all places of one direction, and the states of each place before they become one tensor.
 /// The library for lstm lays the weights of a direction out anew instead. Of several layers the output before stays.
 static OpCost layerCost(const CallView &call) {
   OpCost cost = copyCost(call);
   std::optional<unsigned> input = call.getOperand("input");
-  SmallVector<std::optional<unsigned>> params = call.getOperands("params");
   RankedTensorType output = call.results.front();
   if (!input || output.getRank() == 0)
     return cost;
@@ -79,12 +86,61 @@ static OpCost layerCost(const CallView &call) {
   cost.workspaceBytes = gateCount(call) * outputBytes / ways;
   if (gateCount(call) != 4)
     cost.workspaceBytes += ways * outputBytes;
-  else if (params.size() > 1 && params[0] && params[1])
-    cost.workspaceBytes += 2 * (tensorBytes(call.operands[*params[0]]) + tensorBytes(call.operands[*params[1]])) +
-                           (call.getBool("batch_first", false) ? tensorBytes(call.operands[*input]) : 0);
+  else if (int64_t matrices = directionBytes(call))
+    cost.workspaceBytes += 2 * matrices + (call.getBool("batch_first", false) ? tensorBytes(call.operands[*input]) : 0);
   if (call.getInt("num_layers", 1) > 1)
     cost.workspaceBytes += outputBytes;
   return cost;
+}
+
+namespace {
+/// What autograd keeps of a layer.
+struct Recorded {
+  int64_t layers = 1, ways = 1;
+  int64_t like = 0;   ///< bytes of the output of one direction
+  int64_t inputs = 1; ///< features of the input, at least as many as of the output, for each of those
+};
+} // namespace
+
+static std::optional<Recorded> readRecorded(const CallView &call) {
+  std::optional<unsigned> input = call.getOperand("input");
+  Recorded recorded;
+  recorded.layers = call.getInt("num_layers", 1);
+  recorded.ways = call.getBool("bidirectional", false) ? 2 : 1;
+  ArrayRef<int64_t> shape = call.results.front().getShape();
+  bool fits = input && !call.getOperands("params").empty() && recorded.layers >= 1 &&
+              recorded.layers <= static_cast<int64_t>(call.operands.size()) && !shape.empty() &&
+              shape.back() >= recorded.ways && call.operands[*input].getRank() > 0;
+  if (!fits)
+    return std::nullopt;
+  recorded.like = tensorBytes(call.results.front()) / recorded.ways;
+  int64_t features = shape.back() / recorded.ways;
+  recorded.inputs = std::max(call.operands[*input].getShape().back() / features, recorded.inputs);
+  return recorded;
+}
+
+/// As metered: the library for lstm keeps gates and states of each direction, these as wide as its input, and more of
+/// one layer when it goes back.
+static int64_t lstmBytes(const CallView &call, const Recorded &recorded) {
+  int64_t halves = (18 + 15 * recorded.inputs) * recorded.ways +
+                   (18 + 15 * recorded.ways) * recorded.ways * (recorded.layers - 1) + 4 + 7 * recorded.ways;
+  return (halves * recorded.like + 5 * directionBytes(call)) / 2;
+}
+
+/// As metered, in tensors like the output of one direction: gates, states and products of each place, and behind the
+/// last layer the gates from its input and what is made of the directions. Gradients take the place of what is gone;
+/// those of weights, which all places give, are there before a layer's tensors go.
+int64_t recordedLayerBytes(const CallView &call, int64_t gradientBytes, bool ofWeights) {
+  std::optional<Recorded> recorded = readRecorded(call);
+  if (!recorded)
+    return 0;
+  auto [layers, ways, like, inputs] = *recorded;
+  int64_t gates = gateCount(call);
+  if (gates == 4)
+    return std::max<int64_t>(lstmBytes(call, *recorded) - gradientBytes, 0);
+  int64_t bytes = gates == 3 ? ((7 * layers + 3) * ways + 1) * like : ((2 * layers + 1) * ways + ways - 1) * like;
+  return ofWeights ? std::max(bytes - gradientBytes + gradientBytes / layers, bytes / layers)
+                   : std::max<int64_t>(bytes - gradientBytes, 0);
 }
 
 /// As metered: the gates, of gru from input and state apart, and a part of the new states.

@@ -30,6 +30,7 @@ public:
 private:
   StringRef nameOf(BlockArgument argument);
   LogicalResult checkReached(const Gradients &gradients, ArrayRef<BlockArgument> trained);
+  LogicalResult checkUnused();
   void returnGradients(const Gradients &gradients, ArrayRef<BlockArgument> trained);
 
   func::FuncOp step;
@@ -57,6 +58,8 @@ LogicalResult StepMaker::run() {
         isTrained && isTrained.getValue() &&
         isa<FloatType>(cast<RankedTensorType>(argument.getType()).getElementType()))
       trained.push_back(argument);
+  if (failed(checkUnused()))
+    return failure();
   Gradients gradients(step, loss, trained);
   if (failed(gradients.run()) || failed(checkReached(gradients, trained)))
     return failure();
@@ -82,6 +85,32 @@ LogicalResult StepMaker::checkReached(const Gradients &gradients, ArrayRef<Block
   if (reached != 0 && missing.empty())
     return success();
   return reportUnreached(statement, missing, /*isAll=*/reached == 0);
+}
+
+/// What the plan says of parameters that the loss does not reach has to be so: they would not be trained. Their
+/// gradients are made in a copy, which is thrown away; what cannot be differentiated there is not asked for.
+LogicalResult StepMaker::checkUnused() {
+  auto placeOf = [&](BlockArgument argument) {
+    return step.getArgAttrOfType<LocationAttr>(argument.getArgNumber(), "plan.unused");
+  };
+  if (llvm::none_of(step.getArguments(), placeOf))
+    return success();
+  func::FuncOp copy = step.clone();
+  step->getBlock()->getOperations().insertAfter(step->getIterator(), copy);
+  SmallVector<BlockArgument> unused = llvm::filter_to_vector(copy.getArguments(), placeOf);
+  Gradients gradients(copy, copy.getBody().front().getTerminator()->getOperand(statement.getOutput()), unused);
+  {
+    ScopedDiagnosticHandler silent(step.getContext(), [](Diagnostic &) {});
+    (void)gradients.run();
+  }
+  llvm::MapVector<Location, SmallVector<StringRef>> reached; // by the path that names them
+  for (BlockArgument argument : unused)
+    if (gradients.of(argument))
+      reached[Location(placeOf(argument))].push_back(nameOf(argument));
+  copy.erase();
+  for (auto &[place, names] : reached)
+    reportReached(place, names);
+  return success(reached.empty());
 }
 
 /// The step gives what can be logged, and not the tensors that a forward program gives.

@@ -12,18 +12,39 @@ using namespace meshplan::plan;
 Gradients::Gradients(func::FuncOp function, Value loss, ArrayRef<BlockArgument> trained)
     : function(function), loss(loss), place(function.getBody().front().getTerminator()) {
   findActive(trained);
+  findWeightFunctions();
 }
 
 static bool isFloat(Value value) { return isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType()); }
 
+/// What is detached depends on no parameter, however it is used.
+static bool isDetached(Operation &op) {
+  auto call = dyn_cast<CallOp>(op);
+  return call && (call.getTarget() == "aten.detach.default" || call.getTarget() == "aten.detach_copy.default");
+}
+
 void Gradients::findActive(ArrayRef<BlockArgument> trained) {
   active.insert_range(trained);
   for (Operation &op : function.getBody().front())
-    if (isa<CallOp, ConstrainOp>(op) &&
+    if (isa<CallOp, ConstrainOp>(op) && !isDetached(op) &&
         llvm::any_of(op.getOperands(), [&](Value value) { return active.contains(value); }))
       for (Value result : op.getResults())
         if (isFloat(result))
           active.insert(result);
+}
+
+void Gradients::findWeightFunctions() {
+  for (BlockArgument argument : function.getArguments())
+    if (isWeight(argument))
+      weightFunctions.insert(argument);
+  for (Operation &op : function.getBody().front())
+    if (isa<CallOp, ConstrainOp, ConstantOp>(op) &&
+        llvm::all_of(op.getOperands(), [&](Value value) { return weightFunctions.contains(value); }))
+      weightFunctions.insert_range(op.getResults());
+}
+
+bool Gradients::isFromParameters(CallOp call) const {
+  return llvm::all_of(call.getResults(), [&](Value result) { return weightFunctions.contains(result); });
 }
 
 LogicalResult Gradients::run() {
@@ -65,25 +86,25 @@ static bool movesElements(CallOp call) {
   return record && record->linearity && view.operands.size() == 1 && record->linearity(view).movesElements;
 }
 
-/// True for what makes a weight narrower, gathered or not. Its gradient is laid out as the weight is, behind the
-/// conversion back: addends are added up in the type that the plan wants, not in the narrow one.
-static bool narrowsWeight(CallOp call) {
-  if (!isCarrier(call) || elementBytes(call.getResult(0).getType()) >= elementBytes(call.getOperand(0).getType()))
-    return false;
-  Value value = call.getOperand(0);
-  while (auto constrain = value.getDefiningOp<ConstrainOp>())
-    value = constrain.getInput();
-  return isFromWeights(value);
-}
-
 LogicalResult Gradients::visit(CallOp call) {
+  if (passesStraight(call))
+    return pass(call), success();
+  bool isLaidOutBehind = movesElements(call) || isFromParameters(call);
   SmallVector<Value> gradients;
-  bool moves = movesElements(call) || narrowsWeight(call), hasGradient = false;
   for (Value result : call.getResults()) {
     bool isReached = made.contains(result);
-    hasGradient |= isReached;
-    gradients.push_back(!isReached ? Value() : moves ? made[result] : matched(result));
+    gradients.push_back(!isReached ? Value() : isLaidOutBehind ? made[result] : matched(result));
   }
+  Operation *last = place.getInsertionPoint()->getPrevNode();
+  if (failed(derive(call, gradients)))
+    return failure();
+  if (isFromParameters(call))
+    keepAddends(last, gradients);
+  return success();
+}
+
+LogicalResult Gradients::derive(CallOp call, ArrayRef<Value> gradients) {
+  bool hasGradient = llvm::any_of(gradients, [](Value gradient) { return gradient != nullptr; });
   llvm::BitVector wanted(call.getNumOperands());
   for (auto [index, operand] : llvm::enumerate(call.getOperands()))
     wanted[index] = active.contains(operand);
@@ -99,6 +120,20 @@ LogicalResult Gradients::visit(CallOp call) {
   return success();
 }
 
+/// What ranks have addends of is added up where the parameter is: there the plan says in which type, over which ranks
+/// and in how many pieces, and there is less of it where a function makes much of little.
+void Gradients::keepAddends(Operation *last, ArrayRef<Value> gradients) {
+  auto mark = [](Operation *op) {
+    if (isa_and_present<CallOp>(op))
+      op->setAttr(keepsAddendsName, UnitAttr::get(op->getContext()));
+  };
+  for (Value gradient : gradients)
+    if (gradient)
+      mark(gradient.getDefiningOp());
+  for (Operation *op = last->getNextNode(); op && !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode())
+    mark(op);
+}
+
 /// The call that makes a gradient, which may be laid out since.
 static CallOp callBehind(Value gradient) {
   while (auto match = gradient.getDefiningOp<MatchOp>())
@@ -106,12 +141,22 @@ static CallOp callBehind(Value gradient) {
   return gradient.getDefiningOp<CallOp>();
 }
 
-void Gradients::visit(ConstrainOp constrain) {
-  auto found = made.find(constrain.getResult());
-  if (found == made.end() || !active.contains(constrain.getInput()))
+void Gradients::visit(ConstrainOp constrain) { pass(constrain); }
+
+/// True for a conversion that the plan places, unless the gradient is to become wider behind it: what was rounded to be
+/// read, or to be gathered, has a gradient that nobody has rounded.
+bool Gradients::passesStraight(CallOp call) const {
+  Value gradient = call->hasAttr(placedConversionName) ? made.lookup(call.getResult(0)) : Value();
+  return gradient && elementBytes(gradient.getType()) >= elementBytes(call.getOperand(0).getType());
+}
+
+/// The gradient of what one operand is handed on as is that of the operand.
+void Gradients::pass(Operation *op) {
+  auto found = made.find(op->getResult(0));
+  if (found == made.end() || !active.contains(op->getOperand(0)))
     return;
   Value gradient = found->second;
-  add(constrain.getInput(), gradient, callBehind(gradient));
+  add(op->getOperand(0), gradient, callBehind(gradient));
 }
 
 void Gradients::add(Value value, Value addend, CallOp from) {
@@ -126,6 +171,6 @@ void Gradients::add(Value value, Value addend, CallOp from) {
 
 Value Gradients::matched(Value value) {
   Value gradient = made.lookup(value);
-  return MatchOp::create(place, value.getLoc(), RankedTensorType::get(shapeOf(value), elementOf(value)), gradient,
+  return MatchOp::create(place, value.getLoc(), RankedTensorType::get(shapeOf(value), elementOf(gradient)), gradient,
                          value, ArrayAttr());
 }

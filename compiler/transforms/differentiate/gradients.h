@@ -18,21 +18,29 @@ public:
   /// Makes all calls. Fails with an error where an operator between has no derivative.
   mlir::LogicalResult run();
 
-  /// The gradient of a trained argument, laid out as it is; null if the loss does not depend on it.
+  /// The gradient of a trained argument, laid out as it is; null if the loss does not depend on it. Behind conversions
+  /// that the plan places it has the type in which it was made, where the argument is narrower.
   mlir::Value of(mlir::BlockArgument argument) const { return made.lookup(argument); }
 
 private:
   void findActive(llvm::ArrayRef<mlir::BlockArgument> trained);
   void seed();
+  void findWeightFunctions();
+  bool isFromParameters(plan::CallOp call) const;
   mlir::LogicalResult visit(plan::CallOp call);
+  mlir::LogicalResult derive(plan::CallOp call, llvm::ArrayRef<mlir::Value> gradients);
   void visit(plan::ConstrainOp constrain);
+  bool passesStraight(plan::CallOp call) const;
+  void pass(mlir::Operation *op);
+  void keepAddends(mlir::Operation *last, llvm::ArrayRef<mlir::Value> gradients);
   void add(mlir::Value value, mlir::Value addend, plan::CallOp from);
   mlir::Value matched(mlir::Value value);
 
   mlir::func::FuncOp function;
   mlir::Value loss;
   mlir::OpBuilder place;
-  llvm::DenseSet<mlir::Value> active; ///< floats that depend on a trained argument
+  llvm::DenseSet<mlir::Value> active;          ///< floats that depend on a trained argument
+  llvm::DenseSet<mlir::Value> weightFunctions; ///< what is made of parameters, buffers and literals alone
   llvm::DenseMap<mlir::Value, mlir::Value> made;
 };
 

@@ -85,9 +85,29 @@ LogicalResult meshplan::reportUnreached(LossOp statement, ArrayRef<StringRef> na
   return failure();
 }
 
+void meshplan::reportReached(Location path, ArrayRef<StringRef> names) {
+  auto diagnostic = emitError(path) << "the loss depends on parameter '" << names.front() << "'";
+  if (names.size() > 1)
+    diagnostic << " and " << names.size() - 1 << " more";
+  diagnostic << ", and 'unused' says that it does not";
+  for (StringRef name : names.drop_front().take_front(maxNotes))
+    diagnostic.attachNote() << "and on '" << name << "'";
+  diagnostic.attachNote() << "help: write 'freeze " << names.front()
+                          << "' if it is not to be trained, or take it out of 'unused'";
+}
+
 void meshplan::reportNothingKept(RecomputeOp statement, StringRef name) {
   auto diagnostic = statement.emitError()
                     << "'keep " << name << "' keeps nothing: " << moduleText(statement.getModule())
                     << " has no operator '" << name << "'";
   diagnostic.attachNote() << "help: operators have their names in ATen, such as 'linear', and 'attention' is one too";
+}
+
+void meshplan::warnNothingRepeated(ArrayRef<RecomputeOp> modules) {
+  RecomputeOp first = modules.front();
+  auto diagnostic = first.emitWarning() << "'recompute' does nothing for " << moduleText(first.getModule());
+  if (modules.size() > 1)
+    diagnostic << " and " << modules.size() - 1 << " more";
+  diagnostic << ": the backward pass reads nothing that is made inside and stays there";
+  diagnostic.attachNote() << "help: take " << (modules.size() > 1 ? "them" : "it") << " out of the statement";
 }

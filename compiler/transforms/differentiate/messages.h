@@ -20,8 +20,14 @@ mlir::LogicalResult reportReturnedLoss(plan::LossOp statement, llvm::StringRef o
 /// Parameters are trained, and the loss does not depend on them. `names` are theirs; all of them if `isAll`.
 mlir::LogicalResult reportUnreached(plan::LossOp statement, llvm::ArrayRef<llvm::StringRef> names, bool isAll);
 
+/// The loss depends on parameters, `names`, that the path at this place says it does not reach.
+void reportReached(mlir::Location path, llvm::ArrayRef<llvm::StringRef> names);
+
 /// No operator of the modules has a name that is to be kept.
 void reportNothingKept(plan::RecomputeOp statement, llvm::StringRef name);
+
+/// Nothing that only the insides of these modules of one statement read is read by the backward pass.
+void warnNothingRepeated(llvm::ArrayRef<plan::RecomputeOp> modules);
 
 } // namespace meshplan
 

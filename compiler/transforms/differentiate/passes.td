@@ -17,7 +17,10 @@ def Differentiate : Pass<"plan-differentiate", "::mlir::ModuleOp"> {
     what makes every gradient reduction: the partitioner derives it from layouts
     as it does for forward values. Where a call only moves elements, or the plan
     states a layout, nothing is matched: what is behind has the last word, so
-    that addends which meet there are reduced once.
+    that addends which meet there are reduced once. Nor is it on the way from a
+    function of parameters alone to these, whose calls are marked
+    `plan.keeps_addends`: propagation leaves their results addends for as long
+    as it can. A conversion that `precision` placed passes a gradient as it is.
 
     ```mlir
     plan.loss 0

@@ -6,7 +6,8 @@
 
 #include "compiler/transforms/differentiate/messages.h"
 #include "compiler/transforms/differentiate/passes.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace meshplan {
 #define GEN_PASS_DEF_RECOMPUTE
@@ -35,13 +36,16 @@ private:
   bool staysInside(Value value, StringRef module) const;
   void choose(CallOp call);
   Value again(Value value, Operation *reader);
+  void warnOfUnread() const;
   LogicalResult checkKept() const;
 
   func::FuncOp step;
   ArrayRef<RecomputeOp> statements;
   llvm::DenseSet<Operation *> chosen; ///< calls and constraints that are made again
   llvm::DenseMap<Value, Value> made;
-  llvm::StringSet<> kept; ///< names of operators that something in a module has
+  llvm::DenseSet<Operation *> repeating; ///< statements for which something is made again
+  /// By the place of a statement, which may name several modules: names of operators that one of them has.
+  llvm::DenseSet<std::pair<Location, StringAttr>> kept;
 };
 
 } // namespace
@@ -74,7 +78,7 @@ void Recomputation::choose(CallOp call) {
     return;
   for (auto name : statement.getKeep().getAsRange<StringAttr>())
     if (name.getValue() == operatorName(call)) {
-      kept.insert(name.getValue());
+      kept.insert({statement.getLoc(), name});
       return;
     }
   if (!llvm::all_of(call.getResults(), [&](Value result) { return staysInside(result, statement.getModule()); }))
@@ -96,8 +100,10 @@ Value Recomputation::again(Value value, Operation *reader) {
       llvm::map_to_vector(producer->getOperands(), [&](Value operand) { return again(operand, reader); });
   Operation *copy = OpBuilder(reader).clone(*producer);
   copy->setOperands(operands);
-  if (auto call = dyn_cast<CallOp>(copy))
+  if (auto call = dyn_cast<CallOp>(copy)) {
+    repeating.insert(statementFor(call));
     call.setBackward(true);
+  }
   for (auto [old, result] : llvm::zip(producer->getResults(), copy->getResults()))
     made[old] = result;
   return made.lookup(value);
@@ -107,9 +113,19 @@ LogicalResult Recomputation::checkKept() const {
   llvm::DenseSet<Location> reported;
   for (RecomputeOp statement : statements)
     for (auto name : statement.getKeep().getAsRange<StringAttr>())
-      if (!kept.contains(name.getValue()) && reported.insert(statement.getLoc()).second)
+      if (!kept.contains({statement.getLoc(), name}) && reported.insert(statement.getLoc()).second)
         reportNothingKept(statement, name.getValue());
   return success(reported.empty());
+}
+
+/// Modules of which the backward pass reads nothing that is not kept anyway.
+void Recomputation::warnOfUnread() const {
+  llvm::MapVector<Location, SmallVector<RecomputeOp>> idle; // by the place of the statement
+  for (RecomputeOp statement : statements)
+    if (!repeating.contains(statement))
+      idle[statement.getLoc()].push_back(statement);
+  for (auto &[place, modules] : idle)
+    warnNothingRepeated(modules);
 }
 
 LogicalResult Recomputation::run() {
@@ -125,7 +141,10 @@ LogicalResult Recomputation::run() {
   for (Operation *op : backward)
     for (OpOperand &operand : op->getOpOperands())
       operand.set(again(operand.get(), op));
-  return checkKept();
+  if (failed(checkKept()))
+    return failure();
+  warnOfUnread();
+  return success();
 }
 
 namespace {

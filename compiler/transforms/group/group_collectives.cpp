@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/axes.h"
 #include "compiler/transforms/group/data_collectives.h"
 #include "compiler/transforms/group/moves.h"
 #include "compiler/transforms/group/passes.h"
@@ -140,7 +141,7 @@ void Grouping::join(const Bucket &bucket) {
     moveUp(members, place);
   // The first one stands behind the others now.
   if (isGather && DataOp(dataOf(bucket.front().parameter)).getContiguousParameters())
-    for (Operation *behind = place->getNextNode(); Operation *member : members)
+    for (Operation *behind = place->getNextNode(); Operation * member : members)
       member->moveBefore(behind);
   for (Operation *member : members)
     if (isGather || member == place || moveDown(member, place))
@@ -149,6 +150,32 @@ void Grouping::join(const Bucket &bucket) {
 
 Operation *Grouping::firstOf(ArrayRef<Operation *> ops) {
   return *llvm::min_element(ops, [](Operation *left, Operation *right) { return left->isBeforeInBlock(right); });
+}
+
+/// True if something is moved over one of the statement's axes, for a parameter that is in it.
+static bool movesAny(DataOp data, ArrayRef<DataCollective> collectives) {
+  return llvm::any_of(collectives, [&](const DataCollective &collective) {
+    SmallVector<AxisRefAttr> axes = toAxes(collective.op->getAttrOfType<ArrayAttr>("axes"));
+    return dataOf(collective.parameter) == data &&
+           llvm::any_of(toAxes(data.getAxes()), [&](AxisRefAttr axis) { return overlapsAny(axes, axis); });
+  });
+}
+
+/// Statements about gradients that are whole on every rank already. Axes of one rank are for other sizes of the mesh.
+static void warnOfIdle(ModuleOp module, MeshOp mesh) {
+  SmallVector<DataCollective> collectives;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function->hasAttr("plan.single_rank"))
+      llvm::append_range(collectives, findDataCollectives(function));
+  for (auto data : module.getOps<DataOp>()) {
+    if (data.getShard() != DataStage::replicated || shardCount(toAxes(data.getAxes()), mesh) == 1 ||
+        movesAny(data, collectives))
+      continue;
+    auto diagnostic = data.emitWarning() << "'" << data.getText()
+                                         << "' does nothing: no gradient of its parameters is added up over ranks of "
+                                            "these axes";
+    diagnostic.attachNote() << "help: name the axes over which samples are divided, or remove the block";
+  }
 }
 
 namespace {
@@ -160,6 +187,8 @@ struct GroupCollectivesPass : meshplan::impl::GroupCollectivesBase<GroupCollecti
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function->hasAttr("plan.single_rank"))
         Grouping(function, mesh, order).run();
+    if (getOperation().lookupSymbol("step"))
+      warnOfIdle(getOperation(), mesh);
   }
 };
 

@@ -81,12 +81,15 @@ LogicalResult Layout::checkGathers() {
     if (!collective.isGather() || !isContiguous(collective.parameter) || moved == collective.parameter)
       continue;
     DataOp data = dataOf(collective.parameter);
-    std::string stored = elementText(collective.parameter);
+    std::string stored = elementText(collective.parameter), gathered = elementText(moved);
     auto diagnostic = data.emitError() << "'contiguous parameters' of '" << parameterName(collective.parameter)
-                                       << "', which is stored as " << stored << " and gathered as "
-                                       << elementText(moved) << ": what is gathered is made anew each time";
-    diagnostic.attachNote(data.getLoc()) << "help: store parameters as they are gathered, with 'precision { master "
-                                         << stored << " }' for the optimizer, or remove 'contiguous parameters'";
+                                       << "', which is stored as " << stored << " and gathered as " << gathered
+                                       << ": what is gathered is made anew each time";
+    bool isNarrower = elementBytes(moved.getType()) < elementBytes(collective.parameter.getType());
+    std::string wayOut = isNarrower ? "store parameters as they are gathered, with 'precision { storage " + gathered +
+                                          "; master " + stored + " }'"
+                                    : "remove 'gather " + gathered + "' from 'precision'";
+    diagnostic.attachNote(data.getLoc()) << "help: " << wayOut << ", or remove 'contiguous parameters'";
     return diagnostic;
   }
   return success();

@@ -144,6 +144,9 @@ void ProgramBuilder::addParameters(Block *block) {
 void ProgramBuilder::addUse(size_t parameter, SmallVectorImpl<NamedAttribute> &attributes) {
   ParameterUse use = bound.parameterUse[parameter];
   attributes.push_back(builder.getNamedAttr("plan.trainable", builder.getBoolAttr(use == ParameterUse::Trained)));
+  if (use == ParameterUse::Unused)
+    attributes.push_back(
+        builder.getNamedAttr("plan.unused", LocationAttr(statements.locate(bound.parameterUseRange[parameter]))));
   if (use == ParameterUse::Trained && bound.optimizer && bound.optimizer->groupOf[parameter] != 0)
     attributes.push_back(builder.getNamedAttr(
         "plan.group", builder.getI64IntegerAttr(static_cast<int64_t>(bound.optimizer->groupOf[parameter]))));

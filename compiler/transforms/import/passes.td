@@ -68,8 +68,13 @@ def RecognizeAttention : Pass<"plan-recognize-attention", "::mlir::func::FuncOp"
     `mask`, which `plan-fold-attention` then takes apart. A dropout of the
     softmax's numbers becomes its `dropout`.
 
+    A number in place of a score takes its gradient away. In a row of such
+    numbers alone, all shares are alike; its query becomes zeros, unless every
+    query provably sees a key.
+
     Steps of another kind and probabilities that are read elsewhere leave it as
-    it is.
+    it is. So do finite numbers in place of scores beside an addend that may be
+    a mask: the number may have a share beside scores that the addend hides.
 
     ```mlir
     %scores = plan.call "aten.matmul.default"(%query, %key) ...

@@ -6,6 +6,7 @@
 
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/import/attention/fold_mask.h"
+#include "compiler/transforms/import/attention/hidden_rows.h"
 #include "compiler/transforms/import/attention/written_attention.h"
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
@@ -49,8 +50,8 @@ namespace {
 /// Makes meshplan.attention from the steps of one attention, before its last product.
 class AttentionWriter {
 public:
-  AttentionWriter(const WrittenAttention &attention, ExprBuilder &builder)
-      : attention(attention), builder(builder), place(attention.product) {}
+  AttentionWriter(const WrittenAttention &attention, IndexFunctions &functions)
+      : attention(attention), functions(functions), builder(functions.builder), place(attention.product) {}
 
   void write();
 
@@ -58,13 +59,17 @@ private:
   Value heads(Value matrices, int64_t rows, int64_t columns, bool transposed);
   std::optional<Value> makeMask();
   Value add(Value mask, Value addend);
+  Value hiddenBy(const ScoreStep &step);
   Value fill(Value mask, const ScoreStep &step);
+  Value withoutHiddenRows(Value query);
   Value withFourDims(Value tensor);
   void replaceProduct(Value out);
 
   const WrittenAttention &attention;
+  IndexFunctions &functions;
   ExprBuilder &builder;
   plan::CallOp place;
+  Value hidden; ///< where any step puts a number in place of the score; null: nowhere
 };
 
 } // namespace
@@ -95,8 +100,7 @@ Value AttentionWriter::heads(Value matrices, int64_t rows, int64_t columns, bool
 /// Batch and heads as two dims, as masks have them.
 Value AttentionWriter::withFourDims(Value tensor) {
   RankedTensorType type = typeOf(tensor);
-  int64_t merged = attention.batch * attention.heads;
-  if (type.getRank() != 3 || type.getDimSize(0) != merged || merged == attention.heads)
+  if (!hasMergedHeads(type.getShape(), attention))
     return tensor;
   int64_t shape[] = {attention.batch, attention.heads, type.getDimSize(1), type.getDimSize(2)};
   return CallBuilder("aten.reshape.default", place)
@@ -128,14 +132,25 @@ Value AttentionWriter::add(Value mask, Value addend) {
              left.getIntOrFloatBitWidth() < right.getIntOrFloatBitWidth() ? right : left);
 }
 
+/// Where the step puts its number.
+Value AttentionWriter::hiddenBy(const ScoreStep &step) {
+  Value tensor = withFourDims(step.tensor);
+  if (step.kind == ScoreStep::fillWhere)
+    return tensor;
+  return CallBuilder("aten.logical_not.default", place)
+      .tensor("self", tensor)
+      .build(typeOf(tensor).getShape(), typeOf(tensor).getElementType());
+}
+
 /// The mask with the step's number where it hides scores.
 Value AttentionWriter::fill(Value mask, const ScoreStep &step) {
-  Value hidden = withFourDims(step.tensor);
-  ArrayRef<int64_t> shape = typeOf(hidden).getShape();
-  if (step.kind == ScoreStep::fillWhereNot)
-    hidden = CallBuilder("aten.logical_not.default", place)
-                 .tensor("self", hidden)
-                 .build(shape, typeOf(hidden).getElementType());
+  Value here = hiddenBy(step);
+  ArrayRef<int64_t> shape = typeOf(here).getShape();
+  hidden = !hidden ? here
+                   : CallBuilder("aten.logical_or.default", place)
+                         .tensor("self", hidden)
+                         .tensor("other", here)
+                         .build(broadcastShape(typeOf(hidden).getShape(), shape), typeOf(here).getElementType());
   if (!mask)
     mask = CallBuilder("aten.zeros.default", place)
                .integers("size", shape)
@@ -148,7 +163,7 @@ Value AttentionWriter::fill(Value mask, const ScoreStep &step) {
                .build(typeOf(mask).getShape(), step.type);
   return CallBuilder("aten.masked_fill.Scalar", place)
       .tensor("self", mask)
-      .tensor("mask", hidden)
+      .tensor("mask", here)
       .number("value", step.number)
       .build(broadcastShape(typeOf(mask).getShape(), shape), step.type);
 }
@@ -161,7 +176,7 @@ std::optional<Value> AttentionWriter::makeMask() {
     if (isAdded ? !isa<FloatType>(type.getElementType()) : !type.getElementType().isInteger(1))
       return std::nullopt;
     // Another number stands in place of the score, and is not added to it.
-    if (!isAdded && !hidesBesideOthers(step.number, step.type))
+    if (!isAdded && (!hidesBesideOthers(step.number, step.type) || type.getRank() == 0))
       return std::nullopt;
   }
   Value mask;
@@ -170,13 +185,32 @@ std::optional<Value> AttentionWriter::makeMask() {
   return mask;
 }
 
+/// The query with zeros in rows that have no score left. Their scores are zeros then, so that the numbers of the mask
+/// are all of the row as before, and neither query nor key has a gradient of it.
+Value AttentionWriter::withoutHiddenRows(Value query) {
+  SmallVector<int64_t> shape(typeOf(hidden).getShape());
+  shape.back() = 1;
+  Value rows = CallBuilder("aten.all.dim", place)
+                   .tensor("self", hidden)
+                   .integer("dim", -1)
+                   .flag("keepdim", true)
+                   .build(shape, typeOf(hidden).getElementType());
+  return CallBuilder("aten.masked_fill.Scalar", place)
+      .tensor("self", query)
+      .tensor("mask", rows)
+      .number("value", 0)
+      .build(typeOf(query).getShape(), typeOf(query).getElementType());
+}
+
 void AttentionWriter::write() {
-  std::optional<Value> mask = makeMask();
+  HiddenRows rows = findHiddenRows(attention, functions);
+  std::optional<Value> mask = rows == HiddenRows::unknown ? std::nullopt : makeMask();
   if (!mask)
     return;
   int64_t features = typeOf(attention.query).getShape().back(), width = typeOf(attention.value).getShape().back();
+  Value query = heads(attention.query, attention.queries, features, /*transposed=*/false);
   CallBuilder call("meshplan.attention", place);
-  call.tensor("query", heads(attention.query, attention.queries, features, /*transposed=*/false));
+  call.tensor("query", rows == HiddenRows::whole ? withoutHiddenRows(query) : query);
   call.tensor("key", heads(attention.key, attention.keys, features, /*transposed=*/true));
   call.tensor("value", heads(attention.value, attention.keys, width, /*transposed=*/false));
   if (*mask)
@@ -230,7 +264,7 @@ struct RecognizeAttentionPass : meshplan::impl::RecognizeAttentionBase<Recognize
         if (call.getTarget() != "aten.softmax.int" && call.getTarget() != "aten._softmax.default")
           continue;
         if (std::optional<WrittenAttention> attention = readWrittenAttention(call, functions))
-          AttentionWriter(*attention, functions.builder).write();
+          AttentionWriter(*attention, functions).write();
       }
       eraseUnread(block);
     }

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/calls/carriers.h"
 #include "compiler/sharding/calls/flat_calls.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/partial_operands.h"
@@ -153,7 +154,7 @@ struct LocalizeCallsPass : meshplan::impl::LocalizeCallsBase<LocalizeCallsPass> 
     CallView view = CallView::of(call);
     const OpRecord *record = OpRegistry::get().lookup(view.target);
     FactorRule rule = factorRuleOf(view, record);
-    Linearity linearity = record && record->linearity ? record->linearity(view) : Linearity();
+    Linearity linearity = linearityOf(call);
     if (failed(CallChecker(call, rule, linearity, mesh).check()))
       return failure();
     if (!record || !record->localize)

@@ -259,16 +259,30 @@ DictionaryAttr PassMaker::placedInTime(CallOp call) const {
   return DictionaryAttr::get(call.getContext(), placed);
 }
 
-/// The first operator behind a collective, for messages.
-static std::string readerOf(Operation *op) {
+/// The first operator behind a collective; null if there is only an output.
+static CallOp readerOf(Operation *op) {
   while (!op->use_empty()) {
     op = *op->user_begin();
-    if (auto call = dyn_cast<CallOp>(op)) {
-      std::string module = call.getModule().value_or("").str();
-      return "operator '" + call.getTarget().str() + "'" + (module.empty() ? "" : " in '" + module + "'");
-    }
+    if (auto call = dyn_cast<CallOp>(op))
+      return call;
   }
-  return "an output";
+  return {};
+}
+
+/// An operator that would have to read several microbatches at once. A derivative that the runtime finds is refused for
+/// what is not known of it: its operator takes samples one by one, or would be refused first.
+static LogicalResult refuseSamples(Operation *op, int64_t count) {
+  CallOp reader = readerOf(op);
+  std::string module = reader ? reader.getModule().value_or("").str() : "";
+  std::string place = module.empty() ? "" : " in '" + module + "'", text = "an output reads samples of several";
+  StringRef target = reader ? reader.getTarget() : StringRef();
+  bool isDerivative = target.consume_front("vjp.");
+  if (isDerivative)
+    text = "the derivative of '" + target.str() + "'" + place + " has no rule by sample";
+  else if (reader)
+    text = "operator '" + target.str() + "'" + place + " reads samples of several";
+  return refuse(op, "microbatches would have to be put together: " + text,
+                isDerivative ? "write the module with other operators" : mixingHelp.str(), count);
 }
 
 LogicalResult PassMaker::localize(Operation *op) {
@@ -277,8 +291,7 @@ LogicalResult PassMaker::localize(Operation *op) {
   bool isAboutTime = op->hasAttr("axes") && !isa<ConstrainOp>(op) &&
                      llvm::any_of(op->getAttrOfType<ArrayAttr>("axes").getAsRange<AxisRefAttr>(), isTime);
   if (isAboutTime)
-    return refuse(op, "microbatches would have to be put together: " + readerOf(op) + " reads samples of several",
-                  mixingHelp, count);
+    return refuseSamples(op, count);
   for (Value result : op->getResults())
     if (plan::isInTime(result.getType()) && !hasEqualMicrobatches(result.getType(), count))
       return refuseSizes(op, result.getType(), count);

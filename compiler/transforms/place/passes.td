@@ -79,16 +79,19 @@ def PlacePrecision : Pass<"plan-place-precision", "::mlir::ModuleOp"> {
   let description = [{
     A parameter is stored in the type `storage` of `plan.precision`, and
     converted to what the archive computes in where it is read: before it is
-    gathered, so that what moves is small, or, where `gather` names another type,
-    to that before and to the archive's behind. Runs behind `plan-place-data`,
-    which says what is gathered.
+    gathered, so that what moves is small, or, where `gather` names another type
+    or `storage` is the narrower one, to that before and to the archive's behind;
+    also where the axes of the data statement have one rank, so that a result
+    does not depend on the mesh. The conversions are marked `plan.precision`: no
+    gradient is rounded by them. Runs behind `plan-place-data`, which says what
+    is gathered.
 
     ```mlir
     plan.precision {storage = f32}
     func.func @forward(%w: tensor<16x8xbf16, S>) { plan.call "aten.linear.default"(%x, %w) ...
     // becomes
     func.func @forward(%w: tensor<16x8xf32, S>) {
-      %0 = plan.call "aten._to_copy.default"(%w) {dtype = bf16, ...}
+      %0 = plan.call "aten._to_copy.default"(%w) {dtype = bf16, ...} {plan.precision}
       plan.call "aten.linear.default"(%x, %0) ...
     ```
   }];

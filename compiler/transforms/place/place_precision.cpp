@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/calls/carriers.h"
 #include "compiler/transforms/place/passes.h"
 #include "dialect/plan/plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -31,7 +32,7 @@ public:
     Type compute = type.getElementType(), storage = statement.getStorage().value_or(compute);
     if (!isa<FloatType>(compute))
       return;
-    Type gathered = gatheredType(parameter, compute);
+    Type gathered = gatheredType(parameter, storage, compute);
     if (storage == compute && gathered == compute)
       return;
     parameter.setType(type.clone(storage));
@@ -39,7 +40,7 @@ public:
       return;
     setBeforeFirstReader(parameter);
     Value value = converted(parameter, gathered);
-    if (gathered != compute)
+    if (gathered != compute && getSharding(parameter).isFlat())
       value = gather(value, getSharding(parameter));
     value = converted(value, compute);
     parameter.replaceUsesWithIf(value, [&](OpOperand &use) { return !made.contains(use.getOwner()); });
@@ -55,10 +56,13 @@ private:
     builder.setInsertionPoint(first);
   }
 
-  /// The type in which the parameter is gathered; that in which it is read if it is not.
-  Type gatheredType(BlockArgument parameter, Type compute) {
-    bool isGathered = getSharding(parameter).isFlat();
-    return isGathered ? statement.getGather().value_or(compute) : compute;
+  /// The type in which the parameter is gathered; that in which it is read if the plan does not share it out. One rank
+  /// that has all of it rounds as many do.
+  Type gatheredType(BlockArgument parameter, Type storage, Type compute) {
+    DataOp data = dataOf(parameter);
+    bool isShared = data ? data.getShard() == DataStage::parameters : getSharding(parameter).isFlat();
+    bool isNarrower = storage.getIntOrFloatBitWidth() < compute.getIntOrFloatBitWidth();
+    return isShared ? statement.getGather().value_or(isNarrower ? storage : compute) : compute;
   }
 
   Value converted(Value value, Type element) {
@@ -68,9 +72,11 @@ private:
     NamedAttrList args;
     args.set("self", OperandRefAttr::get(builder.getContext(), 0));
     args.set("dtype", TypeAttr::get(element));
-    return remember(CallOp::create(builder, statement.getLoc(), withSharding(type.clone(element), {}),
-                                   builder.getStringAttr("aten._to_copy.default"), value,
-                                   args.getDictionary(builder.getContext()), StringAttr()));
+    auto call = CallOp::create(builder, statement.getLoc(), withSharding(type.clone(element), {}),
+                               builder.getStringAttr("aten._to_copy.default"), value,
+                               args.getDictionary(builder.getContext()), StringAttr());
+    call->setAttr(placedConversionName, builder.getUnitAttr());
+    return remember(call);
   }
 
   /// Whole along the axes over which it is stored flat, so that what is behind reads what was gathered.

@@ -41,11 +41,15 @@ std::string atBorder(OpOperand &operand, StringRef layout, const StatedLayouts &
 
 std::string inBrackets(ArrayRef<std::string> dims) { return "[" + llvm::join(dims, ", ") + "]"; }
 
-/// A dim as a list of dims says it; nothing if it cannot.
+/// A dim as a list of dims says it; nothing if it cannot. Time has no name in a plan: what is asked for holds in each
+/// microbatch.
 std::optional<std::string> dimText(DimShardingAttr dim) {
   if (!llvm::all_of(dim.getAxes(), std::mem_fn(&AxisRefAttr::isWhole)))
     return std::nullopt;
-  SmallVector<StringRef> axes = llvm::map_to_vector(dim.getAxes(), [](AxisRefAttr axis) { return axis.getName(); });
+  SmallVector<StringRef> axes;
+  for (AxisRefAttr axis : dim.getAxes())
+    if (!isTime(axis))
+      axes.push_back(axis.getName());
   if (axes.empty())
     return "_";
   return axes.size() == 1 ? "_ over " + axes[0].str() : "_ over (" + llvm::join(axes, ", ") + ")";

@@ -43,6 +43,12 @@ Value Layouts::current(Value value) const {
 
 void Layouts::supersede(Value value, Value reduced) { currents[origin(value)] = reduced; }
 
+bool Layouts::has(Value value, ShardingAttr sharding) const {
+  auto found = versions.find(origin(value));
+  return found != versions.end() &&
+         llvm::any_of(found->second, [&](Value version) { return getSharding(version) == sharding; });
+}
+
 /// A partial value cannot be made from one that is not partial.
 static bool canReach(ShardingAttr from, ShardingAttr to) {
   return llvm::all_of(to.getPartialAxes(), [&](AxisRefAttr axis) { return overlapsAny(from.getPartialAxes(), axis); });

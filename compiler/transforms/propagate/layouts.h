@@ -42,6 +42,9 @@ public:
   /// The value under which consumers know `value` now: itself, or the reduced form of a partial value.
   mlir::Value current(mlir::Value value) const;
 
+  /// True if a version of the value has this sharding.
+  bool has(mlir::Value value, plan::ShardingAttr sharding) const;
+
   /// `value` under `sharding`: an existing version, or a reshard of the cheapest one, placed before `user`. Axes that
   /// stay where they were keep their causes; those that move have none yet.
   mlir::Value obtain(mlir::Value value, plan::ShardingAttr sharding, mlir::Operation *user, const Cause &cause);

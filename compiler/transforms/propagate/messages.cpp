@@ -315,6 +315,12 @@ void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr n
       if (std::optional<HeadUse> use = headCutBy(statement, operand, dim))
         return helpWithHead(diagnostic, *use);
   Diagnostic &help = diagnostic.attachNote();
+  if (call.getBackward()) {
+    help
+        << "help: every rank computes this derivative for the whole; leave the values whole in the module, or write it "
+           "with other operators";
+    return;
+  }
   help << "help: give the modules that share these values styles that fit together";
   // A style is nearer to its operators than any border.
   StyleOp own = statement.style;

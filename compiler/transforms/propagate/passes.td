@@ -14,7 +14,8 @@ def PropagateShardings : Pass<"plan-propagate-shardings", "::mlir::ModuleOp"> {
     partial value is reduced at the first consumer that cannot take an addend:
     to the layout that some consumer wants (a reduce-scatter) or else whole. If
     operands disagree, parameters win, then the larger tensor, then the earlier
-    operand. The `plan.constrain` and `plan.style` ops are removed. The location
+    operand; one that stands whole already, for another consumer, gives way
+    where its division would make addends of the result. The `plan.constrain` and `plan.style` ops are removed. The location
     of an op keeps the statements behind the axes of its results (`#plan.cause`).
 
     Fails where a divided value reaches an operator without a record, and where

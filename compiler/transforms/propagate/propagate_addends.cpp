@@ -1,5 +1,6 @@
 //===- propagate_addends.cpp - where sums are added up --------------------===//
 
+#include "compiler/sharding/calls/carriers.h"
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/transforms/propagate/propagation.h"
 
@@ -72,6 +73,8 @@ void Propagation::reducePartialOperands(CallOp call, const FactorRule &rule, con
 
 bool Propagation::isPartialShared(CallOp call, AxisRefAttr axis) {
   return llvm::any_of(call.getOperands(), [&](Value operand) {
-    return overlapsAny(getSharding(operand).getPartialAxes(), axis) && !operand.hasOneUse();
+    Operation *producer = operand.getDefiningOp();
+    bool isKept = producer && producer->hasAttr(keepsAddendsName);
+    return overlapsAny(getSharding(operand).getPartialAxes(), axis) && !operand.hasOneUse() && !isKept;
   });
 }

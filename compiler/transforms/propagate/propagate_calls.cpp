@@ -1,5 +1,6 @@
 //===- propagate_calls.cpp - layouts of what calls read and make ----------===//
 
+#include "compiler/sharding/calls/carriers.h"
 #include "compiler/sharding/calls/flat_calls.h"
 #include "compiler/sharding/layout_text.h"
 #include "compiler/transforms/propagate/propagation.h"
@@ -10,17 +11,39 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
+/// The parameter that a flat operand is, or was converted from as the plan says; null if there is none.
+static BlockArgument flatParameter(CallOp call) {
+  for (Value operand : call.getOperands())
+    if (BlockArgument argument = getSharding(operand).isFlat() ? argumentBehind(operand) : BlockArgument())
+      if (argumentKind(argument) == "parameter")
+        return argument;
+  return {};
+}
+
+/// True for what the model makes of a parameter, which ranks gather before: all that is read of it is made of one
+/// tensor, which units and buffers have. A conversion that makes it narrower runs on what a rank stores, so that less
+/// is moved, unless parameters are gathered as they lie in a buffer.
+static bool readsWhole(CallOp call, const OpRecord *record) {
+  BlockArgument parameter = flatParameter(call);
+  if (!parameter || call->hasAttr(placedConversionName) || (record && !record->overwrites.empty()))
+    return false;
+  bool narrows = isCarrier(call) && isa<FloatType>(getElementTypeOrSelf(call.getResult(0))) &&
+                 elementBytes(call.getResult(0).getType()) < elementBytes(call.getOperand(0).getType());
+  DataOp data = dataOf(parameter);
+  return !narrows || (data && data.getContiguousParameters());
+}
+
 LogicalResult Propagation::visitCall(CallOp call) {
   for (OpOperand &operand : call->getOpOperands())
     operand.set(layouts.current(operand.get()));
   CallView view = CallView::of(call);
   const OpRecord *record = OpRegistry::get().lookup(view.target);
-  if (hasFlatOperand(call) && !runsFlat(call))
+  if (hasFlatOperand(call) && (!runsFlat(call) || readsWhole(call, record)))
     gatherFlat(call);
   if (!record)
     return visitUnknown(call);
   FactorRule rule = factorRuleOf(view, record);
-  Linearity linearity = record->linearity ? record->linearity(view) : Linearity();
+  Linearity linearity = linearityOf(call);
   reducePartialOperands(call, rule, linearity);
   if (runsFlat(call))
     return decideFlat(call), success();
@@ -57,6 +80,42 @@ void Propagation::decideFlat(CallOp call) {
   }
 }
 
+/// The axes on factors that are added up which the other operand has on another factor; nullopt if one is on a factor
+/// that is not.
+static std::optional<AxisList> disputedAxes(const Projection &own, const Projection &other, const FactorRule &rule) {
+  AxisList disputed;
+  for (auto [factor, division] : llvm::enumerate(own.factors))
+    for (AxisRefAttr axis : division.axes) {
+      bool isElsewhere = llvm::any_of(llvm::enumerate(other.factors), [&](auto each) {
+        return each.index() != factor && overlapsAny(each.value().axes, axis);
+      });
+      if (isElsewhere && rule.factors[factor].kind != FactorKind::sum)
+        return std::nullopt;
+      if (isElsewhere && !overlapsAny(disputed, axis))
+        disputed.push_back(axis);
+    }
+  return disputed;
+}
+
+bool Propagation::standsForOthers(CallOp call, unsigned index, const FactorRule &rule) {
+  Value operand = call.getOperands()[index];
+  auto project = [&](unsigned number) {
+    return projectToFactors(getSharding(call.getOperands()[number]), rule.operands[number], rule, mesh);
+  };
+  bool contracts = llvm::any_of(rule.factors, [](const Factor &factor) { return factor.kind == FactorKind::sum; });
+  if (!contracts || getSharding(operand).isReplicated())
+    return false;
+  Projection own = project(index);
+  AxisList disputed;
+  for (unsigned other = 0; other < call.getNumOperands(); ++other) {
+    std::optional<AxisList> axes = other == index ? AxisList() : disputedAxes(own, project(other), rule);
+    if (!axes)
+      return false;
+    disputed.append(*axes);
+  }
+  return !disputed.empty() && layouts.has(operand, without(cast<RankedTensorType>(operand.getType()), disputed, mesh));
+}
+
 CallProblem Propagation::makeProblem(CallOp call, const FactorRule &rule) {
   CallProblem problem{rule, mesh, {}, {}};
   for (Value operand : call.getOperands()) {
@@ -66,9 +125,11 @@ CallProblem Propagation::makeProblem(CallOp call, const FactorRule &rule) {
   auto weight = [&](unsigned index) {
     Value operand = call.getOperands()[index];
     bool placed = !getSharding(operand).isReplicated() && isFromWeights(operand);
-    return std::pair(placed ? 0 : 1, -cast<RankedTensorType>(operand.getType()).getNumElements());
+    bool yields = !placed && standsForOthers(call, index, rule);
+    return std::tuple(placed ? 0 : 1, yields, -cast<RankedTensorType>(operand.getType()).getNumElements());
   };
-  llvm::stable_sort(problem.order, [&](unsigned left, unsigned right) { return weight(left) < weight(right); });
+  SmallVector<std::tuple<int, bool, int64_t>> weights = llvm::map_to_vector(problem.order, weight);
+  llvm::stable_sort(problem.order, [&](unsigned left, unsigned right) { return weights[left] < weights[right]; });
   return problem;
 }
 
@@ -110,18 +171,32 @@ void Propagation::inheritCauses(CallOp call, const CallDecision &decision, Value
           layouts.setCause(value, axis, *cause);
 }
 
+/// A layout as ranks have it in each microbatch.
+static std::string textWithoutTime(RankedTensorType type, ShardingAttr sharding) {
+  for (auto [index, dim] : llvm::enumerate(sharding.getDims()))
+    if (llvm::any_of(dim.getAxes(), isTime))
+      sharding = sharding.withDim(
+          index, llvm::filter_to_vector(dim.getAxes(), [](AxisRefAttr axis) { return !isTime(axis); }));
+  return layoutText(withSharding(type, sharding));
+}
+
+/// True for derivatives that may need whole what their operator takes divided. All others follow its layouts.
+static bool mayNeedMoreThanForward(CallOp call) {
+  return call.getTarget().starts_with("vjp.") || CallView::of(call).getBool("scale_grad_by_freq", false);
+}
+
 void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
   // Behind an error layouts are guesses, and those of gradients follow from the forward pass.
-  if (hasFailed || call.getBackward())
+  if (hasFailed || (call.getBackward() && !mayNeedMoreThanForward(call)))
     return;
   DividingStatement statement = toStatement(statementBehind(call.getOperands()[index], to), call);
   hasFailed = reportMissingParts(call, index, to, statement, units);
   if (hasFailed)
     return;
   strictFailure |= strict;
-  if (isNews(statement.location, call.getTarget() +
-                                     layoutText(cast<RankedTensorType>(call.getOperands()[index].getType())) +
-                                     layoutText(withSharding(call.getOperands()[index].getType(), to))))
+  auto type = cast<RankedTensorType>(call.getOperands()[index].getType());
+  if (isNews(statement.location,
+             call.getTarget() + textWithoutTime(type, getSharding(type)) + textWithoutTime(type, to)))
     reportUnstatedReshard(call, index, to, mesh, statement, statements, strict);
 }
 

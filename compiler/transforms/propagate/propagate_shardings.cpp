@@ -118,8 +118,9 @@ struct PropagateShardingsPass : meshplan::impl::PropagateShardingsBase<Propagate
     ModuleStyles styles;
     for (auto style : module.getOps<StyleOp>())
       styles[style.getModule()].push_back(style);
+    Reports reported;
     for (auto function : module.getOps<func::FuncOp>())
-      if (!function->hasAttr("plan.single_rank") && failed(Propagation(function, mesh, styles, strict).run()))
+      if (!function->hasAttr("plan.single_rank") && failed(Propagation(function, mesh, styles, strict, reported).run()))
         return signalPassFailure();
     for (auto style : llvm::make_early_inc_range(module.getOps<StyleOp>()))
       style.erase();

@@ -15,12 +15,18 @@ namespace meshplan {
 
 using ModuleStyles = llvm::StringMap<llvm::SmallVector<plan::StyleOp, 1>>;
 
+/// Places, and what was said of them.
+using Reports = std::set<std::pair<const void *, std::string>>;
+
 /// Propagates through one function.
 class Propagation {
 public:
-  /// `styles` by the paths of their modules.
-  Propagation(mlir::func::FuncOp function, plan::MeshOp mesh, const ModuleStyles &styles, bool strict)
-      : function(function), mesh(mesh), styles(styles), strict(strict), units(function), layouts(mesh) {}
+  /// `styles` by the paths of their modules. `reported` is that of all programs of a module: a step repeats what the
+  /// forward program does.
+  Propagation(mlir::func::FuncOp function, plan::MeshOp mesh, const ModuleStyles &styles, bool strict,
+              Reports &reported)
+      : function(function), mesh(mesh), styles(styles), strict(strict), units(function), reported(reported),
+        layouts(mesh) {}
 
   mlir::LogicalResult run();
 
@@ -73,6 +79,9 @@ private:
   void gatherFlat(plan::CallOp call);
   void decideFlat(plan::CallOp call);
   CallProblem makeProblem(plan::CallOp call, const FactorRule &rule);
+  /// True if an operand stands without the axes that another one has on another factor, and they would make addends of
+  /// the results: the call costs nothing on what stands, else a reshard of the other operand and a reduction.
+  bool standsForOthers(plan::CallOp call, unsigned index, const FactorRule &rule);
 
   /// An addend stays one only if the call is linear in it and no other consumer needs the sum.
   void reducePartialOperands(plan::CallOp call, const FactorRule &rule, const Linearity &linearity);
@@ -127,7 +136,7 @@ private:
   DimUnits units;
   bool strictFailure = false;
   bool hasFailed = false;
-  std::set<std::pair<const void *, std::string>> reported; ///< places and what was said of them
+  Reports &reported;
   Layouts layouts;
   StatedLayouts statements;
   llvm::DenseSet<mlir::Value> statedValues; ///< whose layout a statement says

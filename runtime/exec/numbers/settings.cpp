@@ -10,7 +10,7 @@
 using namespace meshplan;
 
 static constexpr std::string_view stepName = "step", seedName = "seed", microbatchName = "microbatch",
-                                  optimizerStepName = "optimizer.step";
+                                  optimizerStepName = "optimizer.step", lossScaleName = "loss_scale";
 
 /// From 1 at p = 0 down to 0 at p = 1.
 static double descent(artifact::RateKind kind, double p) {
@@ -37,6 +37,18 @@ static Status checkWhole(std::string_view name, double number, int64_t least, in
                        least, " to ", (int64_t(1) << bits) - 1);
 }
 
+/// What a plan may state. Gradients in f32 are multiplied by a scale, and by its inverse.
+static Status checkRate(std::string_view name, double number) {
+  auto scale = static_cast<float>(number);
+  if (name == lossScaleName && !(number > 0 && std::isnormal(scale) && std::isnormal(1 / scale)))
+    return Status::error(StatusCode::invalid, "the setting 'loss_scale' is ", number,
+                         ", it must be a number from 1.2e-38 to 8.5e37");
+  if (std::isfinite(number) && number >= 0)
+    return Status();
+  return Status::error(StatusCode::invalid, "the setting '", name, "' is ", number,
+                       ", it must be a finite number, at least 0");
+}
+
 Status Settings::set(std::string_view name, double number) {
   std::string names;
   bool countsSteps = false;
@@ -50,8 +62,7 @@ Status Settings::set(std::string_view name, double number) {
     if (isStep)
       continue;
     if (known == name) {
-      if (name == seedName)
-        MESHPLAN_RETURN_IF_ERROR(checkWhole(name, number, 0, 53));
+      MESHPLAN_RETURN_IF_ERROR(name == seedName ? checkWhole(name, number, 0, 53) : checkRate(name, number));
       given.insert_or_assign(std::string(name), number);
       return Status();
     }

@@ -24,7 +24,8 @@ public:
   /// Gives a setting another number than the schedule has; its factor stays. Of "step" it is the number of the first
   /// step, from which the others follow. `notFound` for an unknown name and
   /// for "microbatch" and "optimizer.step", which follow from the run; `invalid` for a seed that is no whole number
-  /// from 0 to 2^53 - 1, and for a first step that is none from 1 to 2^31 - 1.
+  /// from 0 to 2^53 - 1, for a first step that is none from 1 to 2^31 - 1, and for a rate that is negative or not
+  /// finite.
   Status set(std::string_view name, double number);
 
   /// The number of the microbatch that runs, counted from 0.

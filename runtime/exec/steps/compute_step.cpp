@@ -5,6 +5,7 @@
 #include "runtime/base/names.h"
 #include "runtime/exec/arguments.h"
 #include "runtime/exec/prepare.h"
+#include "runtime/exec/steps/index_fault.h"
 #include "runtime/tensor/memory.h"
 
 #include <algorithm>
@@ -46,7 +47,7 @@ public:
   Status run(std::span<Tensor> values) override {
     HostScope host(isOnHost);
     if (Status status = call->run(values); !status.ok())
-      return status.withContext(context(values));
+      return explained(std::move(status), values).withContext(context(values));
     for (const ExpectedResult &result : results)
       if (!fits(values[result.value], result))
         return mismatch(values[result.value], result).withContext(context(values));
@@ -60,6 +61,12 @@ private:
 
   static bool fits(const Tensor &tensor, const ExpectedResult &result) {
     return tensor.defined() && tensor.dtype() == result.dtype && std::ranges::equal(tensor.shape(), result.shape);
+  }
+
+  /// Of an index, where the input has it.
+  Status explained(Status status, std::span<const Tensor> values) const {
+    const IndexFault *fault = call->indexFault();
+    return fault ? Status(status.code(), describeIndexFault(*fault, view, values).text) : status;
   }
 
   static Status mismatch(const Tensor &tensor, const ExpectedResult &result) {

@@ -2,10 +2,12 @@
 
 #include "runtime/tensor/operator.h"
 
+#include "runtime/tensor/memory.h"
 #include "runtime/tensor/torch/access.h"
 #include "runtime/tensor/torch/binding.h"
 #include "runtime/tensor/torch/dtype.h"
 #include "runtime/tensor/torch/guard.h"
+#include "runtime/tensor/torch/index_check.h"
 #include "runtime/tensor/torch/kernels/register.h"
 #include "runtime/tensor/torch/vjp.h"
 
@@ -31,10 +33,14 @@ namespace {
 
 class BoxedCall final : public OperatorCall {
 public:
-  BoxedCall(c10::OperatorHandle handle, BoundArguments arguments, std::vector<int> outputs)
-      : handle(handle), arguments(std::move(arguments)), outputs(std::move(outputs)) {}
+  BoxedCall(c10::OperatorHandle handle, BoundArguments arguments, std::vector<int> outputs,
+            std::optional<IndexCheck> indices)
+      : handle(handle), arguments(std::move(arguments)), outputs(std::move(outputs)), indices(std::move(indices)) {}
 
   Status run(std::span<Tensor> values) override {
+    fault.reset();
+    if (indices && indices->comesFirst(values))
+      MESHPLAN_RETURN_IF_ERROR(findFault(values));
     Status status = guarded([&]() -> Status {
       fillStack(arguments, values, stack);
       handle.callBoxed(&stack);
@@ -42,10 +48,22 @@ public:
     });
     // Nothing may stay alive until the next call.
     stack.clear();
-    return status;
+    if (status.ok() || !indices)
+      return status;
+    Status found = findFault(values);
+    return fault ? found : status;
   }
 
+  const IndexFault *indexFault() const override { return fault ? &*fault : nullptr; }
+
 private:
+  Status findFault(std::span<const Tensor> values) {
+    return guarded([&]() -> Status {
+      fault = indices->find(values);
+      return fault ? Status(StatusCode::invalid, indexText(*fault)) : Status();
+    });
+  }
+
   Status storeResults(std::span<Tensor> values) {
     results.clear();
     for (c10::IValue &result : stack)
@@ -82,6 +100,8 @@ private:
   c10::OperatorHandle handle;
   BoundArguments arguments;
   std::vector<int> outputs;
+  std::optional<IndexCheck> indices;
+  std::optional<IndexFault> fault;
   torch::jit::Stack stack, results;
 };
 
@@ -91,6 +111,8 @@ Expected<std::unique_ptr<OperatorCall>>
 meshplan::prepareCall(std::string_view target, std::span<const Argument> arguments, std::vector<int> outputs) {
   return guarded([&]() -> Expected<std::unique_ptr<OperatorCall>> {
     registerKernels();
+    // Numbers that the call takes as tensors are its own, and none of the rank's tensors.
+    PoolScope unmetered(nullptr);
     constexpr std::string_view gradientOf = "vjp.";
     bool isGradient = target.starts_with(gradientOf);
     std::optional<c10::OperatorName> name = operatorNameOf(isGradient ? target.substr(gradientOf.size()) : target);
@@ -100,6 +122,7 @@ meshplan::prepareCall(std::string_view target, std::span<const Argument> argumen
     if (isGradient)
       return prepareVjp(*handle, target, arguments, std::move(outputs));
     MESHPLAN_ASSIGN_OR_RETURN(BoundArguments bound, bindArguments(target, handle->schema(), arguments));
-    return std::unique_ptr<OperatorCall>(std::make_unique<BoxedCall>(*handle, std::move(bound), std::move(outputs)));
+    return std::unique_ptr<OperatorCall>(
+        std::make_unique<BoxedCall>(*handle, std::move(bound), std::move(outputs), IndexCheck::of(target, arguments)));
   });
 }

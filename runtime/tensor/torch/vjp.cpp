@@ -15,10 +15,11 @@ using namespace meshplan;
 
 namespace {
 
-/// The tensor whose gradient is asked for.
+/// A tensor whose gradient is asked for.
 struct Wanted {
   size_t position;
   int64_t index = -1; // of a list
+  bool operator==(const Wanted &) const = default;
 };
 
 /// Whether the operator may write to this argument; schemas of batch norm do not say that it does.
@@ -28,9 +29,10 @@ bool isWritten(const c10::Argument &parameter) {
 
 class VjpCall final : public OperatorCall {
 public:
-  VjpCall(c10::OperatorHandle base, BoundArguments arguments, std::vector<int> gradients, Wanted wanted, int output)
-      : base(base), arguments(std::move(arguments)), gradients(std::move(gradients)), wanted(wanted), output(output),
-        isGroupNorm(base.schema().name().ends_with("group_norm")),
+  VjpCall(c10::OperatorHandle base, BoundArguments arguments, std::vector<int> gradients, std::vector<Wanted> wanted,
+          std::vector<int> outputs)
+      : base(base), arguments(std::move(arguments)), gradients(std::move(gradients)), wanted(std::move(wanted)),
+        outputs(std::move(outputs)), isGroupNorm(base.schema().name().ends_with("group_norm")),
         isConvolution(base.schema().name().starts_with("aten::conv")) {}
 
   Status run(std::span<Tensor> values) override {
@@ -38,11 +40,12 @@ public:
       fillStack(arguments, values, stack);
       isWide = isConvolution && losesElements();
       RecordingScope scope;
-      at::Tensor leaf = replaceTensors();
+      std::vector<at::Tensor> leaves = replaceTensors();
       base.callBoxed(&stack);
-      MESHPLAN_ASSIGN_OR_RETURN(at::Tensor gradient, gradientOf(leaf, values));
-      if (output >= 0)
-        values[output] = wrap(isWide ? gradient.to(at::kBFloat16) : std::move(gradient));
+      MESHPLAN_ASSIGN_OR_RETURN(std::vector<at::Tensor> found, gradientsOf(leaves, values));
+      for (size_t i = 0; i < outputs.size(); ++i)
+        if (outputs[i] >= 0)
+          values[outputs[i]] = wrap(isWide ? found[i].to(at::kBFloat16) : std::move(found[i]));
       return Status();
     });
     stack.clear();
@@ -66,44 +69,44 @@ private:
     return isWide && tensor.is_floating_point() ? tensor.to(at::kFloat) : tensor;
   }
 
-  /// Puts tensors that autograd has not seen in the place of those on the stack, and returns the one to record.
-  at::Tensor replaceTensors() {
-    at::Tensor leaf;
-    auto replace = [&](const at::Tensor &tensor, size_t position, bool isWanted) {
-      if (!tensor.defined())
-        return tensor;
-      // What was made in inference mode cannot be recorded, and what the operator writes it has written before.
-      bool copied = tensor.is_inference() || isWritten(base.schema().arguments()[position]);
-      at::Tensor result = copied ? tensor.clone() : tensor.detach();
-      result = sound(result);
-      if (isWanted) {
-        TORCH_CHECK(result.is_floating_point(), "there is no gradient of a tensor of ", result.scalar_type());
-        leaf = result.requires_grad_(true);
-      }
-      return result;
-    };
+  /// The tensor as autograd has not seen it, recorded if its gradient is wanted.
+  at::Tensor replaced(const at::Tensor &tensor, Wanted place, std::vector<at::Tensor> &leaves) const {
+    if (!tensor.defined())
+      return tensor;
+    // What was made in inference mode cannot be recorded, and what the operator writes it has written before.
+    bool copied = tensor.is_inference() || isWritten(base.schema().arguments()[place.position]);
+    at::Tensor result = sound(copied ? tensor.clone() : tensor.detach());
+    if (auto found = std::ranges::find(wanted, place); found != wanted.end()) {
+      TORCH_CHECK(result.is_floating_point(), "there is no gradient of a tensor of ", result.scalar_type());
+      leaves[found - wanted.begin()] = result.requires_grad_(true);
+    }
+    return result;
+  }
+
+  /// Puts tensors that autograd has not seen in the place of those on the stack, and returns those to record.
+  std::vector<at::Tensor> replaceTensors() {
+    std::vector<at::Tensor> leaves(wanted.size());
     for (const auto &slot : arguments.values)
-      stack[slot.position] = replace(stack[slot.position].toTensor(), slot.position, slot.position == wanted.position);
+      stack[slot.position] = replaced(stack[slot.position].toTensor(), {slot.position}, leaves);
     for (const auto &slot : arguments.lists) {
-      auto isWanted = [&](size_t index) {
-        return slot.position == wanted.position && static_cast<int64_t>(index) == wanted.index;
-      };
+      auto placeOf = [&](size_t index) { return Wanted{slot.position, static_cast<int64_t>(index)}; };
       if (slot.elementsAreOptional) {
         auto list = stack[slot.position].to<c10::List<std::optional<at::Tensor>>>();
         for (size_t i = 0; i < list.size(); ++i)
           if (std::optional<at::Tensor> tensor = list.get(i))
-            list.set(i, replace(*tensor, slot.position, isWanted(i)));
+            list.set(i, replaced(*tensor, placeOf(i), leaves));
       } else {
         auto list = stack[slot.position].toTensorList();
         for (size_t i = 0; i < list.size(); ++i)
-          list.set(i, replace(list.get(i), slot.position, isWanted(i)));
+          list.set(i, replaced(list.get(i), placeOf(i), leaves));
       }
     }
-    TORCH_CHECK(leaf.defined(), "there is no tensor to have a gradient");
-    return leaf;
+    for (const at::Tensor &leaf : leaves)
+      TORCH_CHECK(leaf.defined(), "there is no tensor to have a gradient");
+    return leaves;
   }
 
-  Expected<at::Tensor> gradientOf(const at::Tensor &leaf, std::span<Tensor> values) {
+  Expected<std::vector<at::Tensor>> gradientsOf(const std::vector<at::Tensor> &leaves, std::span<Tensor> values) {
     std::vector<at::Tensor> results = resultsOnStack(), roots, seeds;
     if (results.size() != gradients.size())
       return Status::error(StatusCode::invalid, "it gave ", results.size(), " results, there are ", gradients.size(),
@@ -120,11 +123,19 @@ private:
     }
     stack.clear();
     results.clear();
-    at::Tensor gradient;
+    std::vector<at::Tensor> found(leaves.size());
     if (!roots.empty())
-      gradient = torch::autograd::grad(roots, {leaf}, seeds, /*retain_graph=*/false, /*create_graph=*/false,
-                                       /*allow_unused=*/true)[0];
-    return gradient.defined() ? gradient : at::zeros_like(leaf.detach());
+      found = torch::autograd::grad(roots, leaves, seeds, /*retain_graph=*/false, /*create_graph=*/false,
+                                    /*allow_unused=*/true);
+    for (size_t i = 0; i < found.size(); ++i) {
+      if (!found[i].defined())
+        found[i] = at::zeros_like(leaves[i].detach());
+      // Each result is a tensor of its own.
+      auto isSame = [&](const at::Tensor &other) { return other.is_alias_of(found[i]); };
+      if (std::any_of(found.begin(), found.begin() + i, isSame))
+        found[i] = found[i].clone();
+    }
+    return found;
   }
 
   /// Lists one by one; what is no tensor is not defined.
@@ -142,8 +153,8 @@ private:
   c10::OperatorHandle base;
   BoundArguments arguments;
   std::vector<int> gradients;
-  Wanted wanted;
-  int output;
+  std::vector<Wanted> wanted;
+  std::vector<int> outputs;
   bool isGroupNorm, isConvolution, isWide = false;
   torch::jit::Stack stack;
 };
@@ -151,8 +162,7 @@ private:
 /// The arguments that are not the operator's own.
 struct VjpArguments {
   std::vector<int> gradients;
-  std::string of;
-  int64_t index = -1;
+  std::vector<std::string> of;
 };
 
 } // namespace
@@ -162,30 +172,41 @@ template <typename T> static const T *find(std::span<const Argument> arguments, 
   return found == arguments.end() ? nullptr : std::get_if<T>(&found->content);
 }
 
+/// The parts of `text` between separators.
+static std::vector<std::string> split(std::string_view text, std::string_view separator) {
+  std::vector<std::string> parts;
+  for (size_t end = text.find(separator); end != text.npos; end = text.find(separator)) {
+    parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + separator.size());
+  }
+  parts.emplace_back(text);
+  return parts;
+}
+
 static Expected<VjpArguments> vjpArguments(std::string_view target, std::span<const Argument> arguments) {
   auto *gradients = find<ValueListArgument>(arguments, "gradients");
   auto *of = find<std::string>(arguments, "of");
   if (!gradients || !of)
     return Status::error(StatusCode::invalid, target, ": argument '", gradients ? "of" : "gradients",
                          "' must be given as ", gradients ? "a string" : "a list of tensors");
-  auto *index = find<int64_t>(arguments, "of_index");
-  return VjpArguments{gradients->values, *of, index ? *index : -1};
+  return VjpArguments{gradients->values, split(*of, ", ")};
 }
 
-/// Where the tensor that is named stands.
+/// Where the tensor that is named stands: "input", or "params.1" in a list.
 static Expected<Wanted> findWanted(std::string_view target, const c10::FunctionSchema &schema,
-                                   const BoundArguments &bound, const VjpArguments &own) {
-  std::optional<int> position = schema.argumentIndexWithName(own.of);
+                                   const BoundArguments &bound, const std::string &name) {
+  size_t point = name.find('.');
+  std::optional<int> position = schema.argumentIndexWithName(name.substr(0, point));
   for (const auto &slot : bound.values)
-    if (position && slot.position == static_cast<size_t>(*position) && own.index < 0)
+    if (position && slot.position == static_cast<size_t>(*position) && point == name.npos)
       return Wanted{slot.position};
   for (const auto &slot : bound.lists)
-    if (position && slot.position == static_cast<size_t>(*position) && own.index >= 0 &&
-        own.index < static_cast<int64_t>(slot.values.size()) && slot.values[own.index] >= 0)
-      return Wanted{slot.position, own.index};
-  std::string which = own.index < 0 ? "" : " at of_index " + std::to_string(own.index);
-  return Status::error(StatusCode::invalid, target, ": argument '", own.of, "' has no tensor", which,
-                       " whose gradient could be taken");
+    for (size_t index = 0; index < slot.values.size(); ++index)
+      if (position && slot.position == static_cast<size_t>(*position) && slot.values[index] >= 0 &&
+          point != name.npos && name.substr(point + 1) == std::to_string(index))
+        return Wanted{slot.position, static_cast<int64_t>(index)};
+  return Status::error(StatusCode::invalid, target, ": argument '", name,
+                       "' has no tensor whose gradient could be taken");
 }
 
 Expected<std::unique_ptr<OperatorCall>> meshplan::prepareVjp(c10::OperatorHandle base, std::string_view target,
@@ -193,13 +214,19 @@ Expected<std::unique_ptr<OperatorCall>> meshplan::prepareVjp(c10::OperatorHandle
                                                              std::vector<int> outputs) {
   MESHPLAN_ASSIGN_OR_RETURN(VjpArguments own, vjpArguments(target, arguments));
   std::vector<Argument> others;
-  std::ranges::copy_if(arguments, std::back_inserter(others), [](const Argument &argument) {
-    return argument.name != "gradients" && argument.name != "of" && argument.name != "of_index";
-  });
+  std::ranges::copy_if(arguments, std::back_inserter(others),
+                       [](const Argument &argument) { return argument.name != "gradients" && argument.name != "of"; });
   MESHPLAN_ASSIGN_OR_RETURN(BoundArguments bound, bindArguments(target, base.schema(), others));
-  MESHPLAN_ASSIGN_OR_RETURN(Wanted wanted, findWanted(target, base.schema(), bound, own));
-  if (outputs.size() != 1)
-    return Status::error(StatusCode::invalid, target, " has one result, the schedule expects ", outputs.size());
-  return std::unique_ptr<OperatorCall>(
-      std::make_unique<VjpCall>(base, std::move(bound), std::move(own.gradients), wanted, outputs[0]));
+  std::vector<Wanted> wanted;
+  for (const std::string &name : own.of) {
+    MESHPLAN_ASSIGN_OR_RETURN(Wanted place, findWanted(target, base.schema(), bound, name));
+    if (std::ranges::find(wanted, place) != wanted.end())
+      return Status::error(StatusCode::invalid, target, ": argument 'of' names '", name, "' twice");
+    wanted.push_back(place);
+  }
+  if (outputs.size() != wanted.size())
+    return Status::error(StatusCode::invalid, target, " has ", wanted.size(), " results, the schedule expects ",
+                         outputs.size());
+  return std::unique_ptr<OperatorCall>(std::make_unique<VjpCall>(base, std::move(bound), std::move(own.gradients),
+                                                                 std::move(wanted), std::move(outputs)));
 }

@@ -10,10 +10,10 @@
 namespace meshplan {
 
 /// The call "vjp.<target>" of operator.h; `base` is the operator <target>. It computes that operator again, with
-/// recording for this one argument, and then its derivative, all on the calling thread.
+/// recording for the arguments that `of` names, and then its derivative, all on the calling thread.
 ///
-/// `invalid`, naming `target`, for arguments that `base` does not take, or without gradients or a tensor that `of` and
-/// `of_index` name. The call fails for gradients that do not fit the results.
+/// `invalid`, naming `target`, for arguments that `base` does not take, without gradients or a tensor that `of` names,
+/// or for other than one output for each name. The call fails for gradients that do not fit the results.
 Expected<std::unique_ptr<OperatorCall>> prepareVjp(c10::OperatorHandle base, std::string_view target,
                                                    std::span<const Argument> arguments, std::vector<int> outputs);
 

@@ -42,20 +42,36 @@ struct Files {
   std::vector<std::unique_ptr<Feed>> inputs;
 };
 
+/// What a rank has metered, in bytes.
+struct Metered {
+  int64_t peak = 0, hostPeak = 0; ///< of its device and of the host
+  int64_t kept = 0;               ///< on its device before the first batch: what lasts from step to step
+};
+
+/// What lasts from step to step of all programs that a step runs.
+int64_t plannedToLast(const artifact::Schedule &schedule, const artifact::Memory &step) {
+  int64_t bytes = step.parameters() + step.states() + step.accumulators() + step.constants();
+  for (const artifact::Program *program : *schedule.programs())
+    if (program->runs() > 0 && program->memory())
+      bytes += program->memory()->constants();
+  return bytes;
+}
+
 /// In one write, so that lines of ranks do not mix. The host has numbers where the plan leaves something there.
-void printMemory(int64_t rank, const artifact::Memory *planned, int64_t peak, int64_t hostPeak,
-                 const ResidentBytes &held, int64_t packed) {
-  std::string line = "rank " + std::to_string(rank);
+void printMemory(const RankView &place, const Metered &metered, const ResidentBytes &held, int64_t packed) {
+  const artifact::Memory *planned = place.program().memory();
+  std::string line = "rank " + std::to_string(place.rank());
   auto add = [&](const char *what, int64_t metered, int64_t expected) {
     line += std::string(what) + std::to_string(metered) + " planned " + std::to_string(expected);
   };
-  add(": peak ", peak, planned ? planned->peak() : 0);
+  add(": peak ", metered.peak, planned ? planned->peak() : 0);
+  add(" kept ", metered.kept, planned ? plannedToLast(place.schedule(), *planned) : 0);
   if (planned && planned->host_peak() > 0) {
-    add(" host ", hostPeak, planned->host_peak());
+    add(" host ", metered.hostPeak, planned->host_peak());
     add(" parameters ", held.hostParameters, planned->host_parameters());
     add(" states ", held.hostStates, planned->host_states());
   }
-  line += " packed " + std::to_string(packed);
+  line += " constants " + std::to_string(held.constants) + " packed " + std::to_string(packed);
   std::printf("%s\n", line.c_str());
 }
 
@@ -69,6 +85,9 @@ Status trainRank(const Artifact &artifact, const artifact::Program &program, con
   for (const auto &[name, number] : files.settings)
     MESHPLAN_RETURN_IF_ERROR(training.setNumber(name, number));
   MESHPLAN_RETURN_IF_ERROR(training.loadParameters(*files.weights));
+  if (!training.warning().empty())
+    std::fprintf(stderr, "run-steps: warning: %s\n", training.warning().c_str());
+  Metered metered{.kept = pool->current()};
   for (size_t step = 0; step < files.inputs.size(); ++step) {
     MESHPLAN_RETURN_IF_ERROR(training.loadInputs(*files.inputs[step]));
     MESHPLAN_RETURN_IF_ERROR(training.run());
@@ -76,10 +95,10 @@ Status trainRank(const Artifact &artifact, const artifact::Program &program, con
       std::printf("%s\n", training.describeOutcome().c_str());
     MESHPLAN_RETURN_IF_ERROR(training.executor().writeOutputs(output.writer(), "step" + std::to_string(step) + "."));
   }
-  int64_t trained = pool->peak(), hostTrained = host->peak();
+  metered.peak = pool->peak();
+  metered.hostPeak = host->peak();
   MESHPLAN_RETURN_IF_ERROR(training.executor().writeHeld(output.writer()));
-  printMemory(world.rank(), program.memory(), trained, hostTrained, training.executor().residentBytes(),
-              training.packedBytes());
+  printMemory(training.executor().place(), metered, training.executor().residentBytes(), training.packedBytes());
   return output.commit();
 }
 

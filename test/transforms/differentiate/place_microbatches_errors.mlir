@@ -1,5 +1,5 @@
 // REQUIRES: meshplan-opt
-// RUN: %meshplan-opt %s --plan-place-microbatches --verify-diagnostics
+// RUN: %meshplan-opt %s --split-input-file --plan-place-microbatches --verify-diagnostics
 
 plan.mesh [#plan.mesh_axis<"dp" = 2>]
 // expected-error@below {{the batch has 12 samples, and 4 microbatches on 2 groups of ranks need a multiple of 8}}
@@ -11,4 +11,31 @@ func.func @step(%x: tensor<12x4xf32, #plan.sharding<[{"dp"}, {}]>> {plan.kind = 
   %y = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>}
     : (tensor<12x4xf32, #plan.sharding<[{"dp"}, {}]>>) -> tensor<12x4xf32>
   return %y : tensor<12x4xf32>
+}
+
+// -----
+
+// Ranks share samples over two axes, and another input has fewer of them.
+plan.mesh [#plan.mesh_axis<"pod" = 2>, #plan.mesh_axis<"dp" = 3>]
+// expected-error@below {{the batch has 8 samples, and 2 microbatches on 6 groups of ranks need a multiple of 12}}
+// expected-note@below {{help: choose a number that divides the samples of a rank}}
+plan.microbatches 2
+func.func @step(%x: tensor<24xf32, #plan.sharding<[{"pod", "dp"}]>> {plan.kind = "input", plan.dims = ["batch"]},
+                // expected-note@below {{the batch is here}}
+                %y: tensor<4x8xf32, #plan.sharding<[{}, {"pod", "dp"}]>> {plan.kind = "input", plan.dims = ["seq", "batch"]}) -> tensor<24xf32> {
+  %0 = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (tensor<24xf32, #plan.sharding<[{"pod", "dp"}]>>) -> tensor<24xf32>
+  return %0 : tensor<24xf32>
+}
+
+// -----
+
+// More microbatches than samples.
+plan.mesh []
+// expected-error@below {{the batch has 2 samples, and 3 microbatches on 1 groups of ranks need a multiple of 3}}
+// expected-note@below {{help: choose a number that divides the samples of a rank}}
+plan.microbatches 3
+// expected-note@below {{the batch is here}}
+func.func @step(%x: tensor<2xf32, #plan.sharding<[{}]>> {plan.kind = "input", plan.dims = ["batch"]}) -> tensor<2xf32> {
+  %0 = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (tensor<2xf32, #plan.sharding<[{}]>>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
 }

@@ -165,7 +165,7 @@ func.func @updates(%a: !whole {plan.kind = "parameter", plan.names = ["a"], plan
 // What is converted before it is gathered has no place.
 plan.mesh [#plan.mesh_axis<"dp" = 2>]
 // expected-error @below {{'contiguous parameters' of 'a', which is stored as f32 and gathered as bf16: what is gathered is made anew each time}}
-// expected-note @below {{help: store parameters as they are gathered, with 'precision { master f32 }' for the optimizer, or remove 'contiguous parameters'}}
+// expected-note @below {{help: store parameters as they are gathered, with 'precision { storage bf16; master f32 }', or remove 'contiguous parameters'}}
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_parameters}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !half = tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
@@ -173,6 +173,23 @@ plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous
 func.func @converted(%a: !flat {plan.kind = "parameter", plan.names = ["a"], plan.data = 0}) -> !whole {
   %0 = plan.call "aten._to_copy.default"(%a) {self = #plan.operand<0>, dtype = bf16} : (!flat) -> !half
   %1 = plan.all_gather %0 [#plan.axis<"dp">] : !half -> !whole
+  %2 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} : (!whole) -> !whole
+  return %2 : !whole
+}
+
+// -----
+
+// What is gathered in more than it is stored in.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+// expected-error @below {{'contiguous parameters' of 'a', which is stored as bf16 and gathered as f32: what is gathered is made anew each time}}
+// expected-note @below {{help: remove 'gather f32' from 'precision', or remove 'contiguous parameters'}}
+plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_parameters}
+!flat = tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
+!wide = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+func.func @widened(%a: !flat {plan.kind = "parameter", plan.names = ["a"], plan.data = 0}) -> !whole {
+  %0 = plan.call "aten._to_copy.default"(%a) {self = #plan.operand<0>, dtype = f32} : (!flat) -> !wide
+  %1 = plan.all_gather %0 [#plan.axis<"dp">] : !wide -> !whole
   %2 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} : (!whole) -> !whole
   return %2 : !whole
 }

@@ -163,3 +163,22 @@ func.func @forward(%x: tensor<6x10xf32>, %t: tensor<6xi64>) -> (tensor<f32> {pla
       : (tensor<6x10xf32>, tensor<6xi64>) -> tensor<f32>
   return %loss : tensor<f32>
 }
+
+// -----
+
+// Targets that are hidden behind a view: samples are still 3 targets each. The view of a mask may be the other operand.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.normalize_loss 0 per sequence
+// CHECK-LABEL: func.func @forward
+// CHECK: %[[T:.*]] = plan.call "aten.where.ScalarOther"
+// CHECK: %[[L:.*]] = plan.call "aten.cross_entropy_loss.default"(%arg0, %[[T]]) {reduction = 0 : i64
+// CHECK: %[[LS:.*]] = plan.call "aten.reshape.default"(%[[L]]) {self = #plan.operand<0>, shape = [1, 2, 3]}
+// CHECK: plan.call "aten.sum.dim_IntList"(%[[LS]]) {dim = [0, 2], self = #plan.operand<0>} : {{.*}} -> tensor<2xf32>
+func.func @forward(%x: tensor<6x10xf32>, %t: tensor<2x3xi64> {plan.kind = "input", plan.names = ["t"], plan.dims = ["batch", ""]})
+    -> (tensor<f32> {plan.name = "loss"}) {
+  %0 = plan.call "aten.view.default"(%t) {self = #plan.operand<0>, size = [-1]} : (tensor<2x3xi64>) -> tensor<6xi64>
+  %1 = plan.call "aten.gt.Scalar"(%0) {self = #plan.operand<0>, other = 2 : i64} : (tensor<6xi64>) -> tensor<6xi1>
+  %2 = plan.call "aten.where.ScalarOther"(%1, %0) {condition = #plan.operand<0>, self = #plan.operand<1>, other = -100 : i64} : (tensor<6xi1>, tensor<6xi64>) -> tensor<6xi64>
+  %3 = plan.call "aten.cross_entropy_loss.default"(%x, %2) {self = #plan.operand<0>, target = #plan.operand<1>} : (tensor<6x10xf32>, tensor<6xi64>) -> tensor<f32>
+  return %3 : tensor<f32>
+}

@@ -114,14 +114,16 @@ func.func @filled(
 
 // A condition that keeps the scores, on the right side of the sum.
 // CHECK-LABEL: func.func @kept
-// CHECK: plan.call "aten.logical_not.default"(%arg4)
-// CHECK: plan.call "aten.masked_fill.Scalar"(%arg3, %{{.*}}) {{.*}}value = -3.4028234663852886E+38
-// CHECK: plan.call "meshplan.attention"
+// CHECK: %[[HIDDEN:.*]] = plan.call "aten.logical_not.default"(%arg4)
+// CHECK: plan.call "aten.masked_fill.Scalar"(%arg3, %[[HIDDEN]]) {{.*}}value = -3.4028234663852886E+38
+// CHECK: %[[ROWS:.*]] = plan.call "aten.all.dim"(%[[HIDDEN]])
+// CHECK: %[[Q:.*]] = plan.call "aten.masked_fill.Scalar"(%arg0, %[[ROWS]])
+// CHECK: plan.call "meshplan.attention"(%[[Q]],
 func.func @kept(
     %q: tensor<2x4x8x16xf32>,
     %k: tensor<2x4x16x8xf32>,
     %v: tensor<2x4x8x16xf32>,
-    %bias: tensor<1x4x8x8xf32>,
+    %bias: tensor<1x4x8x8xf32> {plan.kind = "parameter"},
     %seen: tensor<1x1x8x8xi1>) -> tensor<2x4x8x16xf32> {
   %lowest = plan.call "aten.full.default"() {size = [], fill_value = -3.4028234663852886e+38 : f64} : () -> tensor<f32>
   %0 = plan.call "aten.matmul.default"(%q, %k) {self = #plan.operand<0>, other = #plan.operand<1>}

@@ -360,3 +360,39 @@ func.func @made_flat(%x: !whole) {
   %0 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} : (!whole) -> !flat
   return
 }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
+!addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
+!sum = tensor<8xf32, #plan.sharding<[{"tp"}]>>
+!parts = tensor<8xf32, #plan.sharding<[{"dp", "tp"}]>>
+!time = tensor<8xf32, #plan.sharding<[{}], partial = sum {"microbatch"}>>
+
+// What is no number in an addend is the rank's own, and so is what no other rank has; in a sum it may be any rank's.
+// CHECK-LABEL: func.func @note_nonfinite
+// CHECK: name = "addend", {{.*}}summed = false
+// CHECK: name = "sum", {{.*}}summed = true
+// CHECK: name = "parts", {{.*}}summed = false
+// CHECK: name = "time", {{.*}}summed = true
+func.func @note_nonfinite(%0: !addend, %1: !sum, %2: !parts, %3: !time) {
+  %4 = plan.call "meshplan.note_nonfinite"(%0) {self = #plan.operand<0>, name = "addend"} : (!addend) -> !addend
+  %5 = plan.call "meshplan.note_nonfinite"(%1) {self = #plan.operand<0>, name = "sum"} : (!sum) -> !sum
+  %6 = plan.call "meshplan.note_nonfinite"(%2) {self = #plan.operand<0>, name = "parts"} : (!parts) -> !parts
+  %7 = plan.call "meshplan.note_nonfinite"(%3) {self = #plan.operand<0>, name = "time"} : (!time) -> !time
+  return
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+!wide = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
+!narrow = tensor<8xbf16, #plan.sharding<[{}], partial = sum {"dp"}>>
+
+// Only on the way to a parameter may addends be rounded.
+func.func @rounded(%0: !wide) {
+  %1 = plan.call "aten.to.dtype"(%0) {self = #plan.operand<0>, dtype = bf16} backward {plan.keeps_addends} : (!wide) -> !narrow
+  // expected-error@below {{takes an operand that is partial over "dp", in which it is not linear}}
+  %2 = plan.call "aten.to.dtype"(%0) {self = #plan.operand<0>, dtype = bf16} backward : (!wide) -> !narrow
+  return
+}

@@ -21,6 +21,25 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss
 // -----
 
 !batch = tensor<12xf32, #plan.sharding<[{}]>>
+!part = tensor<12xf32, #plan.sharding<[{"microbatch"}]>>
+!addend = tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
+!number = tensor<f32, #plan.sharding<[]>>
+plan.mesh [#plan.mesh_axis<"microbatch" = 3>]
+func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
+  %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
+  // expected-error@below {{microbatches would have to be put together: the derivative of 'aten.cumsum.default' in 'layer' has no rule by sample}}
+  // expected-note@below {{help: leave 'microbatches 3' out, or write the module with other operators}}
+  %1 = plan.all_gather %0 [#plan.axis<"microbatch">] dim 0 : !part -> !batch
+  %2 = plan.call "vjp.aten.cumsum.default"(%1, %1) {self = #plan.operand<0>, dim = 0, gradients = [#plan.operand<1>], of = "self"} in "layer" : (!batch, !batch) -> !batch
+  %3 = plan.slice %2 [#plan.axis<"microbatch">] dim 0 : !batch -> !part
+  %n = plan.call "aten.sum.default"(%3) {self = #plan.operand<0>} : (!part) -> !addend
+  %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !number
+  return %n1 : !number
+}
+
+// -----
+
+!batch = tensor<12xf32, #plan.sharding<[{}]>>
 !other = tensor<12xf32, #plan.sharding<[{"microbatch", unit 6}]>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
 !number = tensor<f32, #plan.sharding<[]>>
@@ -67,4 +86,75 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !ranks
   %n2 = plan.all_reduce %n1 [#plan.axis<"dp">] : !ranks -> !number
   return %n2 : !number
+}
+
+// -----
+
+// The module of the reader is named, and an output that nothing reads is one.
+!batch = tensor<12xf32, #plan.sharding<[{}]>>
+!part = tensor<12xf32, #plan.sharding<[{"microbatch"}]>>
+!addend = tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
+!number = tensor<f32, #plan.sharding<[]>>
+plan.mesh [#plan.mesh_axis<"microbatch" = 3>]
+func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
+  %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
+  // expected-error@below {{microbatches would have to be put together: operator 'aten.cumsum.default' in 'model.norm' reads samples of several}}
+  // expected-note@below {{help: leave 'microbatches 3' out, or take the operator that mixes samples out of the model}}
+  %1 = plan.all_gather %0 [#plan.axis<"microbatch">] dim 0 : !part -> !batch
+  %2 = plan.call "aten.cumsum.default"(%1) {self = #plan.operand<0>, dim = 0} in "model.norm" : (!batch) -> !batch
+  %3 = plan.slice %2 [#plan.axis<"microbatch">] dim 0 : !batch -> !part
+  %n = plan.call "aten.sum.default"(%3) {self = #plan.operand<0>} : (!part) -> !addend
+  %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !number
+  return %n1 : !number
+}
+
+// -----
+
+!batch = tensor<12xf32, #plan.sharding<[{}]>>
+!part = tensor<12xf32, #plan.sharding<[{"microbatch"}]>>
+!addend = tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
+!number = tensor<f32, #plan.sharding<[]>>
+plan.mesh [#plan.mesh_axis<"microbatch" = 2>]
+func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}, !batch {plan.name = "hidden"}) {
+  %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
+  %n = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (!part) -> !addend
+  %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !number
+  // expected-error@below {{microbatches would have to be put together: an output reads samples of several}}
+  // expected-note@below {{help: leave 'microbatches 2' out, or take the operator that mixes samples out of the model}}
+  %1 = plan.all_gather %0 [#plan.axis<"microbatch">] dim 0 : !part -> !batch
+  return %n1, %1 : !number, !batch
+}
+
+// -----
+
+// A dim that is dealt part by part has no run of elements for a microbatch.
+!batch = tensor<12xf32, #plan.sharding<[{}]>>
+!parts = tensor<12xf32, #plan.sharding<[{"microbatch", parts [6, 6]}]>>
+!addend = tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
+!number = tensor<f32, #plan.sharding<[]>>
+plan.mesh [#plan.mesh_axis<"microbatch" = 3>]
+func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
+  // expected-error@below {{into microbatches of several sizes}}
+  // expected-note@below {{help: leave 'microbatches 3' out, or divide the parts of this value over ranks and not the batch}}
+  %0 = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (!batch) -> !parts
+  %n = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (!parts) -> !addend
+  %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !number
+  return %n1 : !number
+}
+
+// -----
+
+// What is added up in each microbatch cannot be put off by ranks: the least of all is none of their sums.
+!batch = tensor<12xf32, #plan.sharding<[{}]>>
+!part = tensor<12xf32, #plan.sharding<[{"microbatch"}]>>
+!least = tensor<f32, #plan.sharding<[], partial = min {"microbatch"}>>
+!number = tensor<f32, #plan.sharding<[]>>
+plan.mesh [#plan.mesh_axis<"microbatch" = 4>]
+func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
+  %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
+  %n = plan.call "aten.min.default"(%0) {self = #plan.operand<0>} : (!part) -> !least
+  // expected-error@below {{microbatches are added up, and this is the min of all of them}}
+  // expected-note@below {{help: leave 'microbatches 4' out, or take the operator that mixes samples out of the model}}
+  %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !least -> !number
+  return %n1 : !number
 }

@@ -16,8 +16,8 @@ plan.precision {storage = f32}
 // CHECK-SAME: %arg4: tensor<8xbf16, #plan.sharding<[{}]>> {plan.kind = "input"}
 func.func @storage(%w: !flat {plan.kind = "parameter"}, %b: !whole {plan.kind = "parameter"}, %i: tensor<8xi64, #plan.sharding<[{}]>> {plan.kind = "parameter"},
                    %c: !whole {plan.kind = "buffer"}, %x: !whole {plan.kind = "input"}) {
-  // CHECK-DAG: %[[NARROW:.*]] = plan.call "aten._to_copy.default"(%[[W]]) {dtype = bf16, self = #plan.operand<0>} : (tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>) -> tensor<8xbf16>
-  // CHECK-DAG: %[[BIAS:.*]] = plan.call "aten._to_copy.default"(%[[B]]) {dtype = bf16, self = #plan.operand<0>} : (tensor<8xf32, #plan.sharding<[{}]>>) -> tensor<8xbf16>
+  // CHECK-DAG: %[[NARROW:.*]] = plan.call "aten._to_copy.default"(%[[W]]) {dtype = bf16, self = #plan.operand<0>} {plan.precision} : (tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>) -> tensor<8xbf16>
+  // CHECK-DAG: %[[BIAS:.*]] = plan.call "aten._to_copy.default"(%[[B]]) {dtype = bf16, self = #plan.operand<0>} {plan.precision} : (tensor<8xf32, #plan.sharding<[{}]>>) -> tensor<8xbf16>
   // CHECK: plan.call "aten.add.Tensor"(%[[NARROW]], %[[BIAS]])
   // CHECK: plan.call "aten.mul.Tensor"(%[[NARROW]], %arg4)
   // CHECK-NOT: _to_copy
@@ -79,3 +79,38 @@ plan.precision {master = f32, reduce = f32, state = bf16, storage = bf16}
 // CHECK-NOT: plan.call
 // CHECK: return
 func.func @same(%w: tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = "parameter"}) { return }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.precision {master = f32, storage = bf16}
+
+// What is stored in less than it is read in is gathered as it is stored, and made wide behind.
+// CHECK-LABEL: func.func @narrow(
+// CHECK-SAME: %[[W:arg0]]: tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
+// CHECK-NEXT: %[[WHOLE:.*]] = plan.constrain %[[W]] <[{}]> along [#plan.axis<"dp">] as "precision" : {{.*}} -> tensor<8xbf16>
+// CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten._to_copy.default"(%[[WHOLE]]) {dtype = f32
+// CHECK-NEXT: plan.call "aten.neg.default"(%[[WIDE]])
+func.func @narrow(%w: tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = "parameter"}) {
+  %0 = plan.call "aten.neg.default"(%w) {self = #plan.operand<0>} : (tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 1>]
+plan.precision {gather = bf16}
+plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp"
+plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp on b"
+
+// One rank that has all of a parameter rounds it as several do. What the plan leaves whole is not gathered.
+// CHECK-LABEL: func.func @one_rank(
+// CHECK-NEXT: %[[ROUNDED:.*]] = plan.call "aten._to_copy.default"(%arg0) {dtype = bf16
+// CHECK-NEXT: %[[READ:.*]] = plan.call "aten._to_copy.default"(%[[ROUNDED]]) {dtype = f32
+// CHECK-NEXT: plan.call "aten.add.Tensor"(%[[READ]], %arg1)
+func.func @one_rank(%w: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.data = 0},
+                    %b: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = "parameter", plan.data = 1}) {
+  %0 = plan.call "aten.add.Tensor"(%w, %b) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<8xf32, #plan.sharding<[{}]>>, tensor<8xf32, #plan.sharding<[{}]>>) -> tensor<8xf32>
+  return
+}

@@ -1,5 +1,5 @@
 // REQUIRES: meshplan-opt
-// RUN: %meshplan-opt %s --plan-place-styles --plan-propagate-shardings 2>&1 | FileCheck %s
+// RUN: %meshplan-opt %s --split-input-file --plan-place-styles --plan-propagate-shardings 2>&1 | FileCheck %s
 
 // Operands that arrive alike and are needed alike are one warning.
 // CHECK: warning: nothing in the plan asks for this reshard: 'meshplan.attention' in 'attn' needs [4, 2, 8, 4], and gets [4, 2, 8 over tp, 4]
@@ -13,4 +13,36 @@ func.func @forward(
       {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 0.5 : f64} in "attn"
       : (tensor<4x2x8x4xf32>, tensor<4x2x8x4xf32>, tensor<4x2x8x4xf32>) -> (tensor<4x2x8x4xf32>, tensor<4x2x8xf32>)
   return %0#0 : tensor<4x2x8x4xf32>
+}
+
+// -----
+
+// A step repeats what the forward program does: in microbatches it is the same reshard. What a plan cannot say is in no
+// help.
+// CHECK: warning: nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' needs [8 over dp, 6], and gets [8 over dp, 6 over tp]
+// CHECK: help: {{.*}} or ask for it with 'body: output [_ over dp, _]'
+// CHECK-NOT: warning:
+// CHECK-NOT: over (dp, microbatch), _
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"microbatch" = 2>]
+func.func @forward(%x: tensor<8x6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}, {"tp"}]>}) -> tensor<8x6xf32> {
+  %0 = plan.call "aten.sin.default"(%x) {self = #plan.operand<0>} in "body" : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %1 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = 1} in "head" : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  return %1 : tensor<8x6xf32>
+}
+func.func @step(%x: tensor<8x6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp", "microbatch"}, {"tp"}]>}) -> tensor<8x6xf32> {
+  %0 = plan.call "aten.sin.default"(%x) {self = #plan.operand<0>} in "body" : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %1 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = 1} in "head" : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  return %1 : tensor<8x6xf32>
+}
+
+// -----
+
+// The step alone: what is asked for holds in each microbatch.
+// CHECK: warning: nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' needs [8 over (dp, microbatch), 6]
+// CHECK: help: {{.*}} or ask for it with 'body: output [_ over dp, _]'
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"microbatch" = 2>]
+func.func @step(%x: tensor<8x6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp", "microbatch"}, {"tp"}]>}) -> tensor<8x6xf32> {
+  %0 = plan.call "aten.sin.default"(%x) {self = #plan.operand<0>} in "body" : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %1 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = 1} in "head" : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  return %1 : tensor<8x6xf32>
 }

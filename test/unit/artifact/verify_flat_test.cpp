@@ -247,6 +247,43 @@ const WrongSchedule targetCases[] = {
          at(s, value).dims[0]->extent = int64_t(1) << 57;
      },
      "buffers[0]: values[1]: value 16 makes the buffer larger than the address space"},
+    {"OnTheHost", [](ScheduleT &s) { at(s, secondTarget).host = true; },
+     "buffers[0]: values[1]: value 16 is on the host"},
+    {"TargetOnTheHost",
+     [](ScheduleT &s) {
+       forwardOf(s).buffers.clear();
+       at(s, secondTarget).host = true;
+     },
+     "instructions[13]: value 16 is on the host"},
+    {"NamedTwice",
+     [](ScheduleT &s) {
+       auto other = std::make_unique<artifact::BufferT>(*forwardOf(s).buffers[0]);
+       other->values.erase(other->values.begin());
+       forwardOf(s).buffers[0]->values.pop_back();
+       forwardOf(s).buffers.push_back(std::move(other));
+     },
+     "buffers[1]: the name 'gradients' twice"},
+    {"TargetIsAnOutput", [](ScheduleT &s) { startAt(s, startScatter).targets[1] = total; },
+     "instructions[13]: target: value 13 is used before the wait of its collective"},
+    {"TargetIsItsOwnOutput", [](ScheduleT &s) { startAt(s, startBucket).targets = {gathered, otherCut}; },
+     "instructions[10]: target: value 9 is used before the wait of its collective"},
+    {"TargetIsReadForAnotherOutput", [](ScheduleT &s) { startAt(s, startBucket).targets = {otherCut, cut}; },
+     "instructions[10]: target 8 is overwritten before the wait of a collective that reads it"},
+    {"MoreTargets", [](ScheduleT &s) { startAt(s, startScatter).targets.push_back(firstTarget); },
+     "instructions[13]: 3 targets of 2 outputs"},
+    {"TargetOfAnotherDType",
+     [](ScheduleT &s) {
+       forwardOf(s).buffers.clear();
+       at(s, firstTarget).dtype = artifact::DType::f64;
+     },
+     "instructions[13]: dtype f32 becomes f64"},
+    {"ABucketOfExtremes",
+     [](ScheduleT &s) {
+       startAt(s, startScatter).reduction = artifact::Reduction::max;
+       for (int value : {static_cast<int>(addend), static_cast<int>(otherAddend)})
+         at(s, value).partial = artifact::Reduction::max;
+     },
+     "instructions[13]: flat tensors, or several, in a reduction that is no sum"},
     {"FewerTargets", [](ScheduleT &s) { startAt(s, startScatter).targets.pop_back(); },
      "instructions[13]: 1 targets of 2 outputs"},
     {"NoTarget", [](ScheduleT &s) { startAt(s, startScatter).targets[0] = 99; },

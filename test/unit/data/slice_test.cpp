@@ -176,6 +176,12 @@ TEST(Slices, ShapesCountsAndStrides) {
   EXPECT_THAT(contiguousStrides(std::vector<int64_t>{4, 0, 5}), ElementsAre(0, 5, 1));
 }
 
+TEST(Slices, PositionsOfElements) {
+  EXPECT_THAT(positionOf(0, {}), testing::IsEmpty());
+  EXPECT_THAT(positionOf(17, std::vector<int64_t>{2, 3, 4}), ElementsAre(1, 1, 1));
+  EXPECT_THAT(positionOf(3, std::vector<int64_t>{4, 1}), ElementsAre(3, 0));
+}
+
 TEST(CheckSlice, RangesMustLieInside) {
   std::vector<int64_t> shape = {4, 5};
   EXPECT_TRUE(checkSlice({{{0, 4}}, {{5, 0}}}, shape).ok());

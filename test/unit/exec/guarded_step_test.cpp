@@ -68,7 +68,7 @@ protected:
     return runThreads(2, {}, [&](World &world) -> Status {
       ComputeScope scope(1);
       MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner, ProgramRunner::create(*artifact, program, world));
-      MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(TensorFeed({{"w", at::ones({4}, at::kDouble)}})));
+      MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(TensorFeed({{"w", ones}})));
       return body(world, runner);
     });
   }
@@ -91,6 +91,8 @@ protected:
     return *runner.executor().numbers().find(name, runner.executor().steps() - 1);
   }
 
+  at::Tensor ones = at::ones({4}, at::kDouble);
+  const std::string text = "parameter 'w': 1 of 2 elements is not finite, the first at [3]";
   at::Tensor good = at::full({4}, 16.0, at::kDouble);
   /// The second rank has two that are no numbers.
   at::Tensor bad = at::tensor({1.0, 1.0, std::numeric_limits<double>::infinity(), NAN}, at::kDouble);
@@ -114,6 +116,25 @@ TEST_F(GuardedStepTest, ASkippedStepChangesNothingAndIsNotCounted) {
     EXPECT_EQ(number(runner, "optimizer.step"), 2);
     EXPECT_EQ(number(runner, "loss_scale"), 4);
     EXPECT_EQ(first(runner, "w"), -2) << "16 / 4 / 2";
+    return Status();
+  });
+  for (const Status &status : statuses)
+    EXPECT_TRUE(status.ok()) << status.message();
+}
+
+TEST_F(GuardedStepTest, ASumIsNoRanksOwn) {
+  artifact::ArgT summed;
+  summed.name = "summed";
+  summed.kind = artifact::ArgKind::boolean;
+  summed.bools = {true};
+  auto &args = builder.program().instructions.front()->action.AsCompute()->args;
+  args.push_back(std::make_unique<artifact::ArgT>(summed));
+  auto statuses = run([&](World &world, ProgramRunner &runner) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(step(runner, bad));
+    EXPECT_THAT(runner.describeOutcome(),
+                HasSubstr(world.rank() == 1 ? "and nothing was changed; of them ranks have made together 2 in the "
+                                              "gradient of 'w'"
+                                            : "it has made none of them itself"));
     return Status();
   });
   for (const Status &status : statuses)
@@ -146,6 +167,22 @@ TEST_F(GuardedStepTest, ARunThatStopsHasEverythingAsItWas) {
     EXPECT_EQ(status.code(), StatusCode::numericFault);
     EXPECT_THAT(status.message(), HasSubstr("2 elements of the gradients of step 2 are NaN or infinite"));
   }
+}
+
+/// Rank 1 has it, and rank 0 is told.
+TEST_F(GuardedStepTest, WeightsThatAreNoNumbers) {
+  ones[3] = NAN;
+  auto step = [this](World &world, ProgramRunner &runner) {
+    EXPECT_EQ(runner.warning(), world.rank() == 0 ? "" : "rank 1: " + text);
+    return GuardedStepTest::step(runner, good);
+  };
+  for (const Status &status : run(step))
+    EXPECT_TRUE(status.ok()) << status.message();
+  builder.program().guard->stops = true;
+  std::vector<Status> statuses = run(step);
+  EXPECT_EQ(statuses[1].code(), StatusCode::numericFault);
+  EXPECT_EQ(statuses[1].message(), "rank 1: " + text);
+  EXPECT_FALSE(statuses[0].ok());
 }
 
 TEST_F(GuardedStepTest, NobodyMaySetWhatFollowsFromTheSteps) {

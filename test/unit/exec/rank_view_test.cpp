@@ -52,6 +52,22 @@ TEST(RankViewTest, FirstHoldersHaveEveryElementOnce) {
   }
 }
 
+TEST(RankViewTest, PlacesInTheGlobalTensor) {
+  ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
+  int rows = builder.value({{5, {"dp"}}, {7, {"tp"}}}), parts = builder.value({{2}, {12, {"tp"}, 2, {8, 4}}});
+  int flat = builder.flat(builder.value({{4}, {7, {"tp"}}}), {"dp"}), one = builder.value({});
+  LoadedSchedule loaded(builder);
+  for (int value : {rows, parts, flat, one})
+    for (int64_t rank = 0; rank < 6; ++rank) {
+      RankView view = loaded.view(rank);
+      std::vector<int64_t> shape = globalShapeOf(view.value(value)), elements = elementsIn(view.ranges(value), shape);
+      int64_t begin = isFlat(view.value(value)) ? view.run(value).offset : 0;
+      for (int64_t element = 0; element < elementCount(view.shape(value)); ++element)
+        EXPECT_EQ(view.globalPosition(value, element), positionOf(elements[begin + element], shape))
+            << "value " << value << ", rank " << rank << ", element " << element;
+    }
+}
+
 TEST(RankViewTest, ShapesAndRangesOfARank) {
   ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
   int value = builder.value({{5, {"dp"}}, {7, {"tp"}}}, DType::bf16);

@@ -184,7 +184,7 @@ help: the form is 'prefetch NUMBER'
      R"(p.plan:3:13: error: cannot read 'reduce first microbatch'
     data dp { reduce first microbatch }
               ^~~~~~~~~~~~~~~~~~~~~~~
-help: the form is 'reduce each | last microbatch'
+help: the form is 'reduce each microbatch | reduce last microbatch'
 )"},
     {"Average",
      R"(plan p {
@@ -343,7 +343,7 @@ help: write 'shard gradients, optimizer'
   rest: replicate
 }
 )",
-     R"(p.plan:3:13: error: 'overlap parameters' without 'shard parameters': no parameter is gathered
+     R"(p.plan:3:13: error: 'overlap parameters' without 'shard parameters': new parameters are gathered behind the optimizer, and that gather is not overlapped with the next step yet
     data dp { overlap parameters; shard gradients, optimizer }
               ^~~~~~~~~~~~~~~~~~
 p.plan:3:33: note: the block shards this
@@ -370,7 +370,7 @@ help: write 'shard parameters, gradients, optimizer', or 'overlap gradients'
   rest: replicate
 }
 )",
-     R"(p.plan:3:13: error: 'prefetch 2' without 'shard parameters': no parameter is gathered
+     R"(p.plan:3:13: error: 'prefetch 2' without 'shard parameters': parameters are gathered behind the optimizer only, and stay whole
     data dp { prefetch 2; shard optimizer }
               ^~~~~~~~~~
 p.plan:3:25: note: the block shards this

@@ -20,6 +20,18 @@ const MessageCase cases[] = {
               ^~~~~
 help: did you mean 'adam' or 'adamw'?
 )"},
+    {"OptimizerOfPyTorch",
+     R"(plan p {
+  loss loss
+  optimizer AdamW { lr 1 }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:13: error: unknown optimizer 'AdamW'
+    optimizer AdamW { lr 1 }
+              ^~~~~
+help: did you mean 'adamw'?
+)"},
     {"UnknownOptimizerOption",
      R"(plan p {
   loss loss
@@ -347,6 +359,38 @@ p.plan:3:10: note: 'lm_head.weight' is frozen by this statement
     freeze lm_head
            ^~~~~~~
 help: take the path out of the group
+)"},
+    {"GroupNamesAFrozenParameter",
+     R"(plan p {
+  loss loss
+  freeze lm_head
+  optimizer sgd { group {model.norm, lm_head.weight} { lr 0 } }
+  rest: replicate
+}
+)",
+     R"(p.plan:4:25: error: group '{model.norm, lm_head.weight}' names parameter 'lm_head.weight', which is not trained
+    optimizer sgd { group {model.norm, lm_head.weight} { lr 0 } }
+                          ^~~~~~~~~~~~~~~~~~~~~~~~~~~~
+p.plan:3:10: note: 'lm_head.weight' is frozen by this statement
+    freeze lm_head
+           ^~~~~~~
+help: take it out of the group
+)"},
+    {"GroupHoldsFrozenParameters",
+     R"(plan p {
+  loss loss
+  freeze model.layers.0.mlp
+  unused model.layers.1.mlp.up_proj
+  optimizer sgd { group model.layers.*.mlp { lr 0 } }
+  rest: replicate
+}
+)",
+     R"(p.plan:5:25: warning: of the 6 parameters of group 'model.layers.*.mlp' 4 are not trained, and the group does nothing for them
+    optimizer sgd { group model.layers.*.mlp { lr 0 } }
+                          ^~~~~~~~~~~~~~~~~~
+p.plan:3:10: note: 'model.layers.0.mlp.gate_proj.weight' is frozen by this statement
+    freeze model.layers.0.mlp
+           ^~~~~~~~~~~~~~~~~~
 )"},
     {"GroupIsUnused",
      R"(plan p {

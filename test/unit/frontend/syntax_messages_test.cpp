@@ -434,6 +434,43 @@ help: the form is 'mesh NAME = SIZE, NAME = SIZE'
     model "üü" $
                ^
 )"},
+    {"OptionsAsStatements",
+     R"(plan p {
+  group model.norm { lr 1 }
+  bucket 64 MiB
+  data { shard optimizer }
+  rest: replicate
+}
+)",
+     R"(p.plan:2:3: error: unknown statement 'group'
+    group model.norm { lr 1 }
+    ^~~~~
+help: 'group' is an option: write 'optimizer NAME { group ... }'
+p.plan:3:3: error: unknown statement 'bucket'
+    bucket 64 MiB
+    ^~~~~~
+help: 'bucket' is an option: write 'data AXES { bucket ... }'
+p.plan:4:10: error: unknown statement 'shard'
+    data { shard optimizer }
+           ^~~~~
+help: 'shard' is an option: write 'data AXES { shard ... }'
+)"},
+    {"BlockOfAStatement",
+     R"(plan p {
+  data { }
+  optimizer { }
+  rest: replicate
+}
+)",
+     R"(p.plan:2:3: error: 'data' matches no module
+    data { }
+    ^~~~
+help: the form is 'data AXES [on PATHS] { OPTIONS }'
+p.plan:3:3: error: 'optimizer' matches no module
+    optimizer { }
+    ^~~~~~~~~
+help: the form is 'optimizer NAME { OPTIONS }'
+)"},
     {"MisspeltStatements",
      R"(plan p {
   mseh dp = 2

@@ -96,6 +96,73 @@ help: keep one of them
                        ^~~~
 help: did you mean 'f32'?
 )"},
+    {"DtypesOfPyTorch",
+     R"(plan p {
+  loss loss
+  optimizer sgd
+  precision { master float32; reduce bfloat16; storage Float16; compute double }
+  rest: replicate
+}
+)",
+     R"(p.plan:4:22: error: unknown dtype 'float32'
+    precision { master float32; reduce bfloat16; storage Float16; compute double }
+                       ^~~~~~~
+help: did you mean 'f32'?
+p.plan:4:38: error: unknown dtype 'bfloat16'
+    precision { master float32; reduce bfloat16; storage Float16; compute double }
+                                       ^~~~~~~~
+help: did you mean 'bf16'?
+p.plan:4:56: error: unknown dtype 'Float16'
+    precision { master float32; reduce bfloat16; storage Float16; compute double }
+                                                         ^~~~~~~
+help: did you mean 'f16'?
+p.plan:4:73: error: unknown dtype 'double'
+    precision { master float32; reduce bfloat16; storage Float16; compute double }
+                                                                          ^~~~~~
+help: did you mean 'f64'?
+)"},
+    {"DtypesOfIntegers",
+     R"(plan p {
+  precision { reduce i32; compute u8 }
+  rest: replicate
+}
+)",
+     R"(p.plan:2:22: error: unknown dtype 'i32'
+    precision { reduce i32; compute u8 }
+                       ^~~
+help: dtypes: 'f64', 'f32', 'bf16', 'f16'
+p.plan:2:35: error: unknown dtype 'u8'
+    precision { reduce i32; compute u8 }
+                                    ^~
+help: dtypes: 'f64', 'f32', 'bf16', 'f16'
+)"},
+    {"ScalesBeyondFloat32",
+     R"(plan p {
+  loss loss
+  optimizer sgd
+  precision { loss_scale 1e300 }
+  rest: replicate
+}
+)",
+     R"(p.plan:4:26: error: the scale is a number from 1.2e-38 to 8.5e37, so that it and its inverse are numbers of f32, and this is 1e+300
+    precision { loss_scale 1e300 }
+                           ^~~~~
+)"},
+    {"InverseScalesBeyondFloat32",
+     R"(plan p {
+  loss loss
+  optimizer sgd
+  precision { loss_scale dynamic { initial 1e-300; growth 1e39 } }
+  rest: replicate
+}
+)",
+     R"(p.plan:4:44: error: initial is a number from 1.2e-38 to 8.5e37, so that it and its inverse are numbers of f32, and this is 1e-300
+    precision { loss_scale dynamic { initial 1e-300; growth 1e39 } }
+                                             ^~~~~~
+p.plan:4:59: error: growth is a number above 1 that f32 holds, and this is 1e+39
+    precision { loss_scale dynamic { initial 1e-300; growth 1e39 } }
+                                                            ^~~~
+)"},
     {"UnknownPrecision",
      R"(plan p {
   precision { masters f32 }

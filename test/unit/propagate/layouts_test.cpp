@@ -39,6 +39,17 @@ TEST_F(LayoutsTest, ADecisionIsWrittenToTheType) {
   EXPECT_EQ(layouts.current(argument(0)), argument(0));
 }
 
+TEST_F(LayoutsTest, VersionsAreKnownByTheirLayout) {
+  ShardingAttr divided = sharding("[{\"tp\"}, {}]"), whole = sharding("[{}, {}]");
+  layouts.decide(argument(0), divided);
+  EXPECT_TRUE(layouts.has(argument(0), divided));
+  EXPECT_FALSE(layouts.has(argument(0), whole));
+  Value made = layouts.obtain(argument(0), whole, op(0), cause(3));
+  EXPECT_TRUE(layouts.has(argument(0), whole));
+  EXPECT_TRUE(layouts.has(made, divided)) << "of a version all others are";
+  EXPECT_FALSE(layouts.has(op(1)->getResult(0), whole)) << "of which nothing is decided";
+}
+
 TEST_F(LayoutsTest, UnitsThatAreTooFewAreCut) {
   AxisRefAttr dp = axis("dp"), tp = axis("tp"); // 2 and 4
   auto statement = [&](int64_t unit) { return DimShardingAttr::get(&context, {tp}, false, unit, {}, 1); };

@@ -205,3 +205,24 @@ memory of a rank on the host
   peak              80 B  80
 )"));
 }
+
+/// A derivative that the runtime finds costs its operator once more.
+TEST(BuildReport, CountsOperatorsThatRunAgain) {
+  Report report = reportOf(schedHead + R"(
+sched.program @forward {
+  %x = sched.input "x" : <[4], f32>
+  %a = sched.compute "vjp.aten.atan.default"(%x, %x) {self = #sched.operand<0>, gradients = [#sched.operand<1>], of = "self"} on @compute
+    : (!sched.tensor<[4], f32>, !sched.tensor<[4], f32>) -> !sched.tensor<[4], f32>
+  %b = sched.compute "vjp.aten.atan.default"(%x, %a) {self = #sched.operand<0>, gradients = [#sched.operand<1>], of = "self"} on @compute
+    : (!sched.tensor<[4], f32>, !sched.tensor<[4], f32>) -> !sched.tensor<[4], f32>
+  %c = sched.compute "aten.relu.default"(%b) {self = #sched.operand<0>} on @compute
+    : (!sched.tensor<[4], f32>) -> !sched.tensor<[4], f32>
+  sched.output "a" %a : <[4], f32>
+  sched.output "b" %b : <[4], f32>
+  sched.output "c" %c : <[4], f32>
+}
+)");
+  ASSERT_EQ(report.derivatives.size(), 1u);
+  EXPECT_EQ(report.derivatives[0].target, "aten.atan.default");
+  EXPECT_EQ(report.derivatives[0].count, 2);
+}

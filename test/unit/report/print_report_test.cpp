@@ -64,6 +64,23 @@ coverage
 )")) << text;
 }
 
+TEST(PrintReport, NamesOperatorsThatRunAgain) {
+  Report report = sample();
+  report.derivatives = {{"aten.gru.input", 2}, {"aten.cdist.default", 10}};
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printReport(report, stream);
+  EXPECT_NE(text.find(R"(
+operators computed again for their derivatives
+  aten.gru.input       2
+  aten.cdist.default  10
+
+parameters
+)"),
+            text.npos)
+      << text;
+}
+
 TEST(PrintReport, OmitsWhatIsNotThere) {
   Report report;
   report.parameters = {{{"w"}, "f32", "[4]", 16, 16, true}};

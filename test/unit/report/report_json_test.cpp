@@ -16,7 +16,7 @@ TEST(ReportJson, AnEmptyReportHasEveryKey) {
                "inputs": {"largest": 0, "least": 0}, "states": {"largest": 0, "least": 0}, "accumulators": {"largest": 0, "least": 0}, "peak": {"largest": 0, "least": 0},
                "host_parameters": {"largest": 0, "least": 0}, "host_states": {"largest": 0, "least": 0}, "host_peak": 0},
     "time": {"compute_ns": 0, "communication_ns": 0},
-    "communicators": [], "statements": [], "parameters": []})"));
+    "communicators": [], "statements": [], "derivatives": [], "parameters": []})"));
 }
 
 TEST(ReportJson, EveryFieldIsWritten) {
@@ -29,6 +29,7 @@ TEST(ReportJson, EveryFieldIsWritten) {
   report.time = {55, 66};
   report.communicators = {{"tp", {"tp"}, 3, {{"all_gather", 1, 2}}}};
   report.statements = {{"a.plan", 3, 5, "rowwise tp", "tp", {"all_reduce", 4, 1024}}};
+  report.derivatives = {{"aten.gru.input", 2}};
   report.parameters = {{{"lm_head.weight", "embed.weight"}, "bf16", "[8 over tp, 4]", 64, 24, true, {8, 4}}};
   EXPECT_EQ(reportToJson(report), parsed(R"({
     "program": "forward", "world_size": 6,
@@ -44,6 +45,7 @@ TEST(ReportJson, EveryFieldIsWritten) {
                        "collectives": [{"kind": "all_gather", "count": 1, "bytes": 2}]}],
     "statements": [{"file": "a.plan", "line": 3, "column": 5, "text": "rowwise tp", "communicator": "tp",
                     "kind": "all_reduce", "count": 4, "bytes": 1024}],
+    "derivatives": [{"target": "aten.gru.input", "count": 2}],
     "parameters": [{"names": ["lm_head.weight", "embed.weight"], "dtype": "bf16", "layout": "[8 over tp, 4]",
                     "global_bytes": 64, "rank_bytes": 24, "trainable": true}]})"));
 }

@@ -170,6 +170,24 @@ TEST_F(GradientRecords, ALossKnowsTheFirstClassOfTheRank) {
   EXPECT_EQ(local("meshplan.row_loss_gradient", loss, whole).find("offset"), std::string::npos);
 }
 
+/// Of 512 rows, as PyTorch's allocator meters the kernel: 23 bytes for each, and blocks of 131 rows of 500 columns
+/// where the result has half a type.
+TEST_F(GradientRecords, ALossIsComputedInItsResult) {
+  auto workspace = [this](llvm::StringRef type, llvm::StringRef more) {
+    std::string types =
+        ("(tensor<512x" + type + ">, tensor<512x500x" + type + ">, tensor<512xi64>, tensor<512x" + type +
+         ">, tensor<512x" + type + ">, tensor<500x" + type + ">) -> tensor<512x500x" + type + ">")
+            .str();
+    std::string args = (llvm::StringRef(loss).drop_back() + more + "}").str();
+    return cost("meshplan.row_loss_gradient", args, types).workspaceBytes;
+  };
+  EXPECT_EQ(workspace("f32", ""), 512 * 23);
+  EXPECT_EQ(workspace("bf16", ""), 512 * 23 + 65536 * 4);
+  EXPECT_EQ(workspace("f64", ""), 512 * 35);
+  EXPECT_EQ(workspace("f32", ", label_smoothing = 0.1"), 512 * 39);
+  EXPECT_EQ(workspace("f32", ", label_smoothing = 0.1, class_weight = #plan.operand<5>"), 512 * 39 + 65536 * 4);
+}
+
 constexpr char table[] = "{gradient = #plan.operand<0>, indices = #plan.operand<1>, weight = #plan.operand<2>, "
                          "padding_idx = -1}";
 

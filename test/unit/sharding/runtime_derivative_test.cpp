@@ -103,10 +103,55 @@ TEST_F(RuntimeDerivative, WithoutAGradientItRunsWhole) {
 
 TEST_F(RuntimeDerivative, AnItemOfAList) {
   constexpr char args[] = "{equation = \"ij,jk\", tensors = [#plan.operand<0>, #plan.operand<1>], "
-                          "gradients = [#plan.operand<2>], of = \"tensors\", of_index = 1}";
+                          "gradients = [#plan.operand<2>], of = \"tensors.1\"}";
   EXPECT_EQ(
       rule("vjp.aten.einsum.default", args, "(tensor<4x6xf32>, tensor<6x2xf32>, tensor<4x2xf32>) -> tensor<6x2xf32>"),
       "[a, b], [b, c], [a, c] -> [b, c]; a=4:sum b=6 c=2");
+}
+
+/// Samples pass to the gradients of input and state, and are summed in those of the weights.
+TEST_F(RuntimeDerivative, SeveralResults) {
+  constexpr char types[] = "(tensor<5x6x2xf32>, tensor<1x6x3xf32>, tensor<3x2xf32>, tensor<3x3xf32>, "
+                           "tensor<5x6x3xf32>, tensor<1x6x3xf32>) -> ";
+  std::string args = "input = #plan.operand<0>, hx = #plan.operand<1>, params = [#plan.operand<2>, #plan.operand<3>], "
+                     "has_biases = false, num_layers = 1, gradients = [#plan.operand<4>, #plan.operand<5>], of = ";
+  auto found = [&](llvm::StringRef names, llvm::StringRef results) {
+    return rule("vjp.aten.rnn_tanh.input", of(args, names), (types + results).str());
+  };
+  std::string samples = found("hx, input", "(tensor<1x6x3xf32>, tensor<5x6x2xf32>)");
+  EXPECT_TRUE(llvm::StringRef(samples).contains("b=6 ")) << samples;
+  std::string weights = found("params.0, params.1", "(tensor<3x2xf32>, tensor<3x3xf32>)");
+  EXPECT_TRUE(llvm::StringRef(weights).contains("b=6:sum")) << weights;
+  std::string mixed = found("input, params.0", "(tensor<5x6x2xf32>, tensor<3x2xf32>)");
+  EXPECT_TRUE(llvm::StringRef(mixed).contains("b=6:whole")) << mixed;
+}
+
+/// Numbers of places have zeros for a gradient, which tell the shape.
+TEST_F(RuntimeDerivative, PlacesOfMaximaPass) {
+  EXPECT_EQ(rule("vjp.aten.adaptive_max_pool2d.default",
+                 "{self = #plan.operand<0>, output_size = [3, 3], gradients = [#plan.operand<1>, #plan.operand<2>], "
+                 "of = \"self\"}",
+                 "(tensor<2x4x6x6xf32>, tensor<2x4x3x3xf32>, tensor<2x4x3x3xi64>) -> tensor<2x4x6x6xf32>"),
+            "[a, b, c, d], [a, b, e, f], [a, b, g, h] -> [a, b, c, d]; a=2 b=4 c=6:whole d=6:whole e=3:whole f=3:whole "
+            "g=3:whole h=3:whole");
+}
+
+/// Groups are literals, which a rank has as many of as features.
+TEST_F(RuntimeDerivative, TransposedConvolution) {
+  auto found = [&](llvm::StringRef name, llvm::StringRef result) {
+    return rule(
+        "vjp.aten.conv_transpose1d.default",
+        of("input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>, "
+           "gradients = [#plan.operand<3>], of = ",
+           name),
+        ("(tensor<2x6x5xf32>, tensor<6x4x3xf32>, tensor<4xf32>, tensor<2x4x7xf32>) -> tensor<" + result + ">").str());
+  };
+  constexpr char operands[] = "[a, b, c], [b, d, e], [d], [a, d, f] -> ";
+  EXPECT_EQ(found("input", "2x6x5xf32"),
+            operands + std::string("[a, b, c]; a=2 b=6 c=5:whole d=4:sum e=3:whole f=7:whole"));
+  EXPECT_EQ(found("weight", "6x4x3xf32"),
+            operands + std::string("[b, d, e]; a=2:sum b=6 c=5:whole d=4 e=3:whole f=7:whole"));
+  EXPECT_EQ(found("bias", "4xf32"), operands + std::string("[d]; a=2:sum b=6:whole c=5:whole d=4 e=3:whole f=7:whole"));
 }
 
 /// Whatever an archive says, a rule divides nothing that it does not know.
@@ -115,7 +160,9 @@ TEST_F(RuntimeDerivative, WhatNamesNoOperandRunsWhole) {
   for (const char *args : {"{self = #plan.operand<0>, gradients = [#plan.operand<1>], of = \"other\"}",
                            "{self = #plan.operand<0>, gradients = [#plan.operand<1>]}",
                            "{self = #plan.operand<0>, gradients = [], of = \"self\"}",
-                           "{self = #plan.operand<0>, gradients = [#plan.operand<1>], of = \"self\", of_index = 3}"})
+                           "{self = #plan.operand<0>, gradients = [#plan.operand<1>], of = \"self.3\"}",
+                           "{self = #plan.operand<0>, gradients = [#plan.operand<1>], of = \"self, self\"}",
+                           "{self = #plan.operand<0>, gradients = [#plan.operand<1>], of = \"\"}"})
     EXPECT_EQ(rule("vjp.aten.atan.default", args, types), "[a], [b] -> [c]; a=4:whole b=4:whole c=4:whole") << args;
 }
 
@@ -139,6 +186,26 @@ TEST_F(RuntimeDerivative, ItCostsTheCallOnceMoreAndItsBackwardPass) {
   EXPECT_EQ(made.flops, 3 * own.flops);
   EXPECT_EQ(made.bytes, 3 * own.bytes);
   EXPECT_EQ(made.workspaceBytes, own.workspaceBytes + 4 * 2 * 4 * 3) << "the result is made again";
+}
+
+/// Metered: 11 tensors like the output of one layer of gru, of which one place has 6 for each further layer and one for
+/// its output. The gradients take their place.
+TEST_F(RuntimeDerivative, ARecurrentLayerKeepsEveryPlace) {
+  constexpr char args[] = "{input = #plan.operand<0>, hx = #plan.operand<1>, params = [#plan.operand<2>, "
+                          "#plan.operand<3>], has_biases = false, num_layers = 1, gradients = [#plan.operand<4>, "
+                          "#plan.operand<5>], of = \"input\"}";
+  constexpr int64_t like = 4 * 32 * 16 * 64;
+  auto held = [&](llvm::StringRef target, int64_t gates) {
+    std::string rows = std::to_string(gates * 64);
+    return cost(target, args,
+                "(tensor<32x16x64xf32>, tensor<1x16x64xf32>, tensor<" + rows + "x64xf32>, tensor<" + rows +
+                    "x64xf32>, tensor<32x16x64xf32>, tensor<1x16x64xf32>) -> tensor<32x16x64xf32>")
+               .workspaceBytes +
+           like;
+  };
+  EXPECT_EQ(held("vjp.aten.gru.input", 3), 11 * like);
+  EXPECT_EQ(held("vjp.aten.rnn_tanh.input", 1), 3 * like);
+  EXPECT_GT(held("vjp.aten.lstm.input", 4), 22 * like);
 }
 
 } // namespace

@@ -21,6 +21,11 @@ TEST(Nearest, OrderAndLimit) {
   EXPECT_THAT(nearestNames("diagonal", {"colwise"}), IsEmpty());
 }
 
+TEST(Nearest, TheSameWordInOtherLettersIsMeant) {
+  EXPECT_THAT(nearestNames("AdamW", {"adam", "adamw"}), ElementsAre("adamw"));
+  EXPECT_THAT(nearestNames("DP", {"tp", "dp"}), ElementsAre("dp"));
+}
+
 TEST(Nearest, QuotedList) {
   EXPECT_EQ(quotedList({}), "");
   EXPECT_EQ(quotedList({"a"}), "'a'");

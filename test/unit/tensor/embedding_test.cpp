@@ -66,7 +66,7 @@ TEST(EmbeddingTest, FailuresSayWhatIsWrong) {
     return (*call)->run(values).message();
   };
   at::Tensor weight = at::randn({3, 2});
-  EXPECT_EQ(failure(weight, at::tensor({1, 6}, at::kLong)), "index 6 is out of range [0, 6)");
-  EXPECT_EQ(failure(weight, at::tensor({-2, 7}, at::kLong)), "index -2 is out of range [0, 6)");
+  EXPECT_EQ(failure(weight, at::tensor({1, 6}, at::kLong)), "index 6 at [1] is out of range [0, 6)");
+  EXPECT_EQ(failure(weight, at::tensor({-2, 7}, at::kLong)), "index -2 at [0] is out of range [0, 6)");
   EXPECT_EQ(failure(weight[0], at::tensor({1}, at::kLong)), "weight must have 2 dims, it has 1");
 }

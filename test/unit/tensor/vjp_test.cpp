@@ -19,7 +19,6 @@ namespace {
 struct Vjp {
   std::string of;
   std::vector<at::Tensor> gradients;
-  std::optional<int64_t> index = {};
 
   std::vector<Argument> arguments(std::vector<at::Tensor> &tensors, std::vector<Argument> others) const {
     ValueListArgument list;
@@ -30,8 +29,6 @@ struct Vjp {
     }
     others.push_back({"gradients", list});
     others.push_back({"of", of});
-    if (index)
-      others.push_back({"of_index", *index});
     return others;
   }
 
@@ -135,12 +132,47 @@ TEST(VjpTest, OneTensorForTwoArguments) {
 TEST(VjpTest, ListsOfTensors) {
   at::Tensor a = random({2, 3}), b = random({4, 3}), g = random({6, 3});
   std::vector<Argument> list = {{"tensors", ValueListArgument{{0, 1}}}};
-  EXPECT_TRUE(at::equal(Vjp{"tensors", {g}, 0}.call("vjp.aten.cat.default", {a, b}, list), g.narrow(0, 0, 2)));
-  EXPECT_TRUE(at::equal(Vjp{"tensors", {g}, 1}.call("vjp.aten.cat.default", {a, b}, list), g.narrow(0, 2, 4)));
+  EXPECT_TRUE(at::equal(Vjp{"tensors.0", {g}}.call("vjp.aten.cat.default", {a, b}, list), g.narrow(0, 0, 2)));
+  EXPECT_TRUE(at::equal(Vjp{"tensors.1", {g}}.call("vjp.aten.cat.default", {a, b}, list), g.narrow(0, 2, 4)));
   at::Tensor columns = at::tensor({2, 0, 2}), picked = random({4, 3});
   at::Tensor found = Vjp{"self", {picked}}.call("vjp.aten.index.Tensor", {b, columns},
                                                 {value("self", 0), {"indices", ValueListArgument{{-1, 1}}}});
   EXPECT_TRUE(at::equal(found, at::zeros({4, 3}, at::kDouble).index_add(1, columns, picked)));
+}
+
+/// In the order in which they are asked for; an argument on which nothing depends has zeros.
+TEST(VjpTest, GradientsOfSeveralArguments) {
+  at::Tensor x = random({3, 2, 4}), h = random({1, 2, 5}), g = random({3, 2, 5});
+  at::Tensor w = random({5, 4}), v = random({5, 5});
+  std::vector<Argument> layer = {value("input", 0),
+                                 value("hx", 1),
+                                 {"params", ValueListArgument{{2, 3}}},
+                                 {"has_biases", false},
+                                 {"num_layers", int64_t(1)},
+                                 {"dropout", 0.0},
+                                 {"train", false},
+                                 {"bidirectional", false},
+                                 {"batch_first", false}};
+  std::vector<at::Tensor> tensors = {x, h, w, v};
+  std::vector<Argument> all = Vjp{"params.1, input, hx", {g, {}}}.arguments(tensors, layer);
+  std::vector<at::Tensor> found = callOperator("vjp.aten.rnn_tanh.input", tensors, all, 3);
+  auto output = [&](const at::Tensor &a, const at::Tensor &b, const at::Tensor &c) {
+    return std::get<0>(at::rnn_tanh(a, b, {w, c}, false, 1, 0.0, false, false, false));
+  };
+  EXPECT_TRUE(at::equal(found[0], expectedGradient(v, g, [&](const at::Tensor &t) { return output(x, h, t); })));
+  EXPECT_TRUE(at::equal(found[1], expectedGradient(x, g, [&](const at::Tensor &t) { return output(t, h, v); })));
+  EXPECT_TRUE(at::equal(found[2], expectedGradient(h, g, [&](const at::Tensor &t) { return output(x, t, v); })));
+}
+
+/// Autograd gives both arguments of a sum the same tensor; what changes one result must leave the other alone.
+TEST(VjpTest, EachResultIsATensorOfItsOwn) {
+  at::Tensor x = random({4}), y = random({4}), g = random({4});
+  std::vector<at::Tensor> tensors = {x, y};
+  std::vector<Argument> all = Vjp{"self, other", {g}}.arguments(tensors, {value("self", 0), value("other", 1)});
+  std::vector<at::Tensor> found = callOperator("vjp.aten.add.Tensor", tensors, all, 2);
+  EXPECT_TRUE(at::equal(found[0], g));
+  EXPECT_TRUE(at::equal(found[1], g));
+  EXPECT_FALSE(found[0].is_alias_of(found[1]));
 }
 
 TEST(VjpTest, SomeResultsHaveNoGradient) {
@@ -335,8 +367,10 @@ TEST(VjpTest, WhatCannotBePrepared) {
   std::vector<Argument> list = {{"tensors", ValueListArgument{{0}}}};
   EXPECT_EQ((Vjp{"tensors", {x}}.failure("vjp.aten.cat.default", {x}, list)),
             "vjp.aten.cat.default: argument 'tensors' has no tensor whose gradient could be taken");
-  EXPECT_EQ((Vjp{"tensors", {x}, 1}.failure("vjp.aten.cat.default", {x}, list)),
-            "vjp.aten.cat.default: argument 'tensors' has no tensor at of_index 1 whose gradient could be taken");
+  EXPECT_EQ((Vjp{"tensors.1", {x}}.failure("vjp.aten.cat.default", {x}, list)),
+            "vjp.aten.cat.default: argument 'tensors.1' has no tensor whose gradient could be taken");
+  EXPECT_EQ((Vjp{"tensors.0, tensors.0", {x}}.failure("vjp.aten.cat.default", {x}, list)),
+            "vjp.aten.cat.default: argument 'of' names 'tensors.0' twice");
   EXPECT_THAT((Vjp{"self", {x}}.failure("vjp.aten.cumsum.default", {x}, {value("self", 0)})),
               HasSubstr("vjp.aten.cumsum.default: argument 'dim' is missing"));
   auto refusal = [](std::vector<Argument> arguments, std::vector<int> outputs) {
@@ -348,5 +382,5 @@ TEST(VjpTest, WhatCannotBePrepared) {
   EXPECT_EQ(refusal({of, value("gradients", 1)}, {2}),
             "vjp.aten.cumsum.default: argument 'gradients' must be given as a list of tensors");
   EXPECT_EQ(refusal({gradients}, {2}), "vjp.aten.cumsum.default: argument 'of' must be given as a string");
-  EXPECT_EQ(refusal({gradients, of}, {2, 3}), "vjp.aten.cumsum.default has one result, the schedule expects 2");
+  EXPECT_EQ(refusal({gradients, of}, {2, 3}), "vjp.aten.cumsum.default has 1 results, the schedule expects 2");
 }

@@ -42,3 +42,14 @@ TEST(PrecisionTest, ProductsOfGroups) {
   EXPECT_EQ(wide.arguments[1].name, "weight");
   EXPECT_EQ(wide.arguments[2].name, "offs");
 }
+
+TEST(PrecisionTest, Copies) {
+  ReferenceCall copy{"aten.copy.default",
+                     {{"self", ValueArgument{0}}, {"src", ValueArgument{1}}, {"non_blocking", false}}};
+  for (Precision precision : {Precision::own, Precision::wide}) {
+    ReferenceCall made = callIn(precision, copy);
+    EXPECT_EQ(made.target, "meshplan.composed_copy") << "autograd has no derivative of the other";
+    ASSERT_EQ(made.arguments.size(), 2);
+    EXPECT_EQ(made.arguments[1].name, "src");
+  }
+}

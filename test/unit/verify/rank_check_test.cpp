@@ -7,6 +7,7 @@
 #include "runtime/verify/verdicts.h"
 #include "test/unit/verify/verified_step.h"
 
+#include <cmath>
 #include <gmock/gmock.h>
 
 using namespace meshplan;
@@ -77,6 +78,22 @@ TEST(RankCheckTest, AWrongGradient) {
   EXPECT_DOUBLE_EQ(errors[1], 6) << "-3 in place of 3";
   EXPECT_LT(errors[2], 1e-6) << "which has no sign";
   EXPECT_LT(errors[3], 1e-6);
+}
+
+/// Gradients that are no numbers are wrong, and the parameter is right as it was.
+TEST(RankCheckTest, AStepThatIsSkipped) {
+  auto spoiled = [](VerifiedStep &step) {
+    step.guard();
+    step.call("aten.relu.default").target = "aten.atanh.default";
+  };
+  std::vector<double> errors = errorsAfter(spoiled);
+  EXPECT_TRUE(std::isinf(errors[1])) << "of 1.5 and 3";
+  EXPECT_EQ(errors[3], 0);
+  errors = errorsAfter([&](VerifiedStep &step) {
+    spoiled(step);
+    step.call("meshplan.sgd").args.pop_back();
+  });
+  EXPECT_GT(errors[3], 0.1) << "a step that does not look";
 }
 
 TEST(RankCheckTest, AWrongOptimizer) {

@@ -23,7 +23,7 @@ protected:
     auto loaded = loadSchedule(folder / "a.sched");
     EXPECT_TRUE(loaded.ok()) << loaded.status().message();
     artifact.emplace(*std::move(loaded));
-    return Reference::load(*artifact, TensorFeed(VerifiedStep::weights()), TensorFeed(VerifiedStep::inputs()));
+    return Reference::load(*artifact, TensorFeed(weights), TensorFeed(inputs));
   }
 
   /// What its run in `precision` fails with.
@@ -32,9 +32,20 @@ protected:
     return reference ? reference->run({precision}).status().message() : reference.status().message();
   }
 
+  /// What comparing with it fails with, after a change of it.
+  std::string failureOfExact(const std::function<void(ScheduleBuilder &)> &change = [](auto &) {}) {
+    auto reference = load(change);
+    if (!reference)
+      return reference.status().message();
+    std::vector<Subject> subjects{{.kind = SubjectKind::output, .name = "loss"},
+                                  {.kind = SubjectKind::gradient, .name = "w"}};
+    return Exact::make(*reference, subjects, 1).status().message();
+  }
+
   TemporaryDirectory folder;
   std::optional<Artifact> artifact;
   ComputeScope compute{1};
+  Tensors weights = VerifiedStep::weights(), inputs = VerifiedStep::inputs();
   at::Tensor w = VerifiedStep::weights()["w"], x = VerifiedStep::inputs()["x"];
 };
 
@@ -121,6 +132,72 @@ TEST_F(ReferenceTest, ResultsThatNothingReadAreAsTheyAre) {
     builder.compute("aten.relu.default", {tensorArg("self", builder.program().parameters[0]->value)}, {unread});
   });
   EXPECT_TRUE(reference->run({}).ok());
+}
+
+TEST_F(ReferenceTest, CopiesHaveAGradient) {
+  auto reference = load([](ScheduleBuilder &builder) {
+    artifact::ComputeT &product = *builder.program().instructions[0]->action.AsCompute();
+    product.target = "aten.copy.default";
+    product.args.clear();
+    // The product becomes the weight itself.
+    for (auto [name, value] : {std::pair("self", builder.program().inputs[0]->value),
+                               std::pair("src", builder.program().parameters[0]->value)})
+      product.args.push_back(std::make_unique<artifact::ArgT>(tensorArg(name, value)));
+  });
+  auto result = reference->run({Precision::wide});
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_TRUE(at::equal(unwrap(result->gradients["w"]), at::ones({4}, at::kDouble)));
+}
+
+TEST_F(ReferenceTest, IndicesOfTheInputs) {
+  inputs["ids"] = at::tensor({1, 4}, at::kLong);
+  auto lookUp = [](ScheduleBuilder &builder) {
+    int ids = builder.input("ids", {{2}}, DType::i64), rows = builder.value({{2}}, DType::f32);
+    builder.origin("pick", 4, "");
+    builder.compute("aten.index_select.default",
+                    {tensorArg("self", builder.program().parameters[0]->value), integerArg("dim", literal(0)),
+                     tensorArg("index", ids)},
+                    {rows});
+  };
+  EXPECT_THAT(failure(Precision::wide, lookUp),
+              testing::AllOf(testing::StartsWith("the inputs: aten.index_select.default ("),
+                             testing::EndsWith("index 4 at [1] of input 'ids' is out of range [0, 4)")));
+}
+
+TEST_F(ReferenceTest, ParametersThatAreNotFinite) {
+  weights["w"] = at::tensor({1.0f, 2.0f, NAN, INFINITY});
+  EXPECT_EQ(failureOfExact(), "the weights: parameter 'w': 2 of 4 elements are not finite, the first at [2]");
+}
+
+TEST_F(ReferenceTest, WhatIsNotFiniteFirst) {
+  const std::string left = " is not finite, which leaves nothing to compare with: ";
+  EXPECT_EQ(failureOfExact(), "");
+  inputs["x"] = at::tensor({1.0f, NAN, 2.0f, 3.0f});
+  EXPECT_EQ(failureOfExact(), "the reference in f64: output 'loss'" + left +
+                                  "input 'x': 1 of 4 elements is not finite, the first at [1]");
+  inputs["x"] = at::tensor({1.0f, 0.0f, 0.0f, 3.0f});
+  auto divide = [](ScheduleBuilder &builder) {
+    artifact::ComputeT &product = *builder.program().instructions[0]->action.AsCompute();
+    product.target = "aten.div.Tensor";
+  };
+  EXPECT_EQ(failureOfExact(divide), "the reference in f64: output 'loss'" + left +
+                                        "aten.sum.default (test.plan:3:3 loss) makes NaN in 1 of 1 elements, behind "
+                                        "the first infinity: aten.div.Tensor (test.plan:3:3 loss) makes infinity in 2 "
+                                        "of 4 elements");
+  weights["w"] = at::tensor({1.0f, 1.0f, 1.0f, 1.0f});
+  EXPECT_THAT(failureOfExact(divide), testing::EndsWith(left + "aten.div.Tensor (test.plan:3:3 loss) makes infinity "
+                                                               "in 2 of 4 elements"));
+}
+
+TEST_F(ReferenceTest, GradientsThatAreNotFinite) {
+  weights["w"] = at::tensor({1.0f, 0.0f, 1.0f, 1.0f});
+  auto root = [](ScheduleBuilder &builder) {
+    artifact::ComputeT &product = *builder.program().instructions[0]->action.AsCompute();
+    product.target = "aten.sqrt.default";
+    product.args.pop_back();
+  };
+  EXPECT_THAT(failureOfExact(root), testing::EndsWith("gradient 'w' is not finite, which leaves nothing to compare "
+                                                      "with: going back from the loss"));
 }
 
 TEST_F(ReferenceTest, SubjectsThatItLacks) {

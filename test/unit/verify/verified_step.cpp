@@ -2,6 +2,7 @@
 
 #include "test/unit/verify/verified_step.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 using namespace meshplan;
@@ -114,6 +115,22 @@ artifact::ComputeT &VerifiedStep::call(const std::string &target) {
     if (auto *compute = instruction->action.AsCompute(); compute && compute->target == target)
       return *compute;
   throw std::logic_error("no call of " + target);
+}
+
+void VerifiedStep::guard() {
+  auto &list = step().instructions;
+  auto end = static_cast<ptrdiff_t>(list.size());
+  int count = builder.value({}, DType::i64, {"dp"}), all = builder.value({}, DType::i64);
+  builder.compute("meshplan.nonfinite_count", {tensorArg("self", gradient)}, {count});
+  builder.collective(Kind::all_reduce, {"dp"}, count, all);
+  list[list.size() - 2]->action.AsStart()->reduction = artifact::Reduction::sum;
+  artifact::ComputeT &optimizer = call("meshplan.sgd");
+  optimizer.args.push_back(std::make_unique<artifact::ArgT>(tensorArg("nonfinite", all)));
+  auto place = std::ranges::find_if(list, [&](const auto &each) { return each->action.AsCompute() == &optimizer; });
+  std::rotate(place, list.begin() + end, list.end());
+  builder.output("nonfinite", all);
+  step().guard = std::make_unique<artifact::GuardT>();
+  step().guard->output = "nonfinite";
 }
 
 Artifact meshplan::artifactAfter(const std::function<void(VerifiedStep &)> &change, Held held) {

@@ -76,6 +76,7 @@ class Case:
     steps: int = 0  # of a training; a case without steps runs forward
     dropout: float = 0.0  # of a training
     random_seed: int = 0  # of what is dropped
+    plain: bool = False  # the loss of a training is that of classes alone, and some labels do not count
     statements: list[Statement] = field(default_factory=list)  # of training
 
     @property
@@ -87,7 +88,7 @@ class Case:
 
     def model(self) -> tuple[object, ...]:
         """What the model and its inputs follow from; equal for cases that differ in mesh and plan only."""
-        trained = (self.steps > 0, self.dropout)
+        trained = (self.steps > 0, self.dropout, self.plain)
         return self.sizes, self.stem, self.blocks, self.head, self.half, self.decompose, self.model_seed, trained
 
     def write(self, path: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import case
 import torch
 from attention import Attention
@@ -12,6 +15,10 @@ from images import Convolution, Patches
 from layers import Context, Layer
 from recurrent import Recurrent
 from torch import nn
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from loss_units import hide_labels
 
 Tensors = dict[str, torch.Tensor]
 
@@ -30,6 +37,16 @@ KINDS: dict[str, type[Layer]] = {
 }
 STEMS = ("hidden", "text", "pixels")
 HEADS = ("none", "tokens", "tied", "pooled", "matched")
+LOSSES = ("none", "mean", "sum", "ignored", "shifted", "smoothed", "weighted")
+
+
+def loss_kind(head: case.Block) -> str:
+    """What a head with logits makes of them; of those of samples always a mean."""
+    return "mean" if head.kind == "pooled" else Choices(head.numbers).pick(LOSSES)
+
+
+def class_weights(logits: torch.Tensor) -> torch.Tensor:
+    return torch.arange(logits.size(1)).to(logits.dtype) * 0.07 + 0.5
 
 
 class Head(nn.Module):
@@ -39,7 +56,7 @@ class Head(nn.Module):
         super().__init__()
         choices = Choices(block.numbers)
         self.kind = block.kind
-        self.loss = choices.pick(("none", "mean", "sum", "ignored", "shifted", "smoothed", "weighted"))
+        self.loss = choices.pick(LOSSES)
         self.pooling = choices.pick(("mean", "first", "max"))
         # In a training without a loss of its own.
         self.is_read = self.kind not in ("tokens", "tied") or self.loss != "none" or self.pooling != "max"
@@ -78,7 +95,7 @@ class Head(nn.Module):
         if self.loss in ("smoothed", "weighted"):
             options["label_smoothing"] = 0.1
         if self.loss == "weighted":
-            options["weight"] = torch.arange(rows.size(1)).to(rows.dtype) * 0.07 + 0.5
+            options["weight"] = class_weights(rows)
         outputs["loss"] = nn.functional.cross_entropy(rows, wanted, **options)
 
 
@@ -94,7 +111,7 @@ def trained_loss(outputs: Tensors) -> torch.Tensor:
 class Model(nn.Module):
     def __init__(self, drawn: case.Case) -> None:
         super().__init__()
-        self.trains, self.dropout = drawn.steps > 0, drawn.dropout
+        self.trains, self.dropout, self.plain = drawn.steps > 0, drawn.dropout, drawn.plain
         sizes = drawn.sizes
         self.stem_kind = drawn.stem.kind
         table = None
@@ -115,7 +132,7 @@ class Model(nn.Module):
                 x = nn.functional.dropout(x, self.dropout)
         self.head(x, labels, context)
         outputs = {**context.outputs, "hidden": x}
-        if not self.trains:
+        if not self.trains or self.plain:
             return outputs
         logits = {name: value for name, value in outputs.items() if name == "logits"}
         return {"loss": trained_loss(outputs), "hidden": x, **logits}
@@ -134,7 +151,8 @@ def make_inputs(drawn: case.Case) -> Tensors:
         start = start.to(torch.bfloat16)
     mask = torch.rand(places, generator=generator) < 0.7
     mask[:, 0] = True  # every query sees a key
-    return {"start": start, "mask": mask, "labels": torch.randint(sizes.vocabulary, places, generator=generator)}
+    inputs = {"start": start, "mask": mask, "labels": torch.randint(sizes.vocabulary, places, generator=generator)}
+    return hide_labels(inputs) if drawn.plain else inputs
 
 
 def make_model(drawn: case.Case) -> Model:

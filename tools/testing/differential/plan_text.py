@@ -70,7 +70,8 @@ def plan_text(drawn: case.Case, archive: str, uncovered: bool) -> str:
     statements += [f"input {name}: [{', '.join(dims)}]" for name, dims in drawn.inputs.items()]
     statements += [f"output {name}: [{', '.join(dims)}]" for name, dims in drawn.outputs.items()]
     if drawn.steps:
-        statements += ["loss loss", *map(statement_text, drawn.statements)]
+        statements += [] if any(each.head.startswith("loss ") for each in drawn.statements) else ["loss loss"]
+        statements += map(statement_text, drawn.statements)
     statements += entry_lines(drawn)
     if uncovered:
         statements.append("rest: replicate")

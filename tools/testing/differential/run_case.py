@@ -18,6 +18,7 @@ import case
 import torch
 import training
 from coverage import Cell, read_cells
+from memory_draw import WORDS, without_memory
 from model import make_inputs, make_model
 from plan_draw import owners
 from plan_text import plan_text
@@ -173,6 +174,20 @@ def share_of(reference: Reference, drawn: case.Case, ours: dict[str, torch.Tenso
     return share
 
 
+def differing(ours: dict[str, torch.Tensor], others: dict[str, torch.Tensor]) -> list[str]:
+    """Tensors that are not in both, or not the same to the bit."""
+    names = sorted(ours.keys() | others.keys())
+
+    def same(name: str) -> bool:
+        if name not in ours or name not in others or ours[name].dtype != others[name].dtype:
+            return False
+        return ours[name].shape == others[name].shape and bool(
+            torch.equal(ours[name].reshape(-1).view(torch.uint8), others[name].reshape(-1).view(torch.uint8))
+        )
+
+    return [name for name in names if not same(name)]
+
+
 class Runner:
     """Runs cases one after the other; those of one model share its archive and its reference."""
 
@@ -192,6 +207,7 @@ class Runner:
             if drawn.steps:
                 ours = run_steps(self.programs, drawn, self.base)
                 outcome.share = self.compare_training(drawn, self.model, ours)
+                self.compare_places(drawn, self.model, ours)
             else:
                 ours = forward(self.programs, self.base)
                 outcome.share = self.compare(drawn, self.model, ours)
@@ -204,6 +220,16 @@ class Runner:
         if verdicts:
             raise CaseError(WRONG, f"wrong numbers: {verdicts}")
         return share
+
+    def compare_places(self, drawn: case.Case, model: Model, ours: dict[str, torch.Tensor]) -> None:
+        """Where things lie from step to step changes no bit of a result."""
+        plain = without_memory(drawn)
+        if plain is None:
+            return
+        write_plan(plain, model.module, self.base)
+        compile_plan(self.programs, self.base, plain)
+        if names := differing(ours, run_steps(self.programs, plain, self.base)):
+            raise CaseError(WRONG, f"other bits than without {' and '.join(WORDS)}: {', '.join(names)}")
 
     def compare(self, drawn: case.Case, model: Model, ours: dict[str, torch.Tensor]) -> float:
         reference = model.reference = model.reference or Reference(model.program, model.inputs)

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import random
 import re
+import sys
+from pathlib import Path
 
 import case
 import torch
 from case import Statement
 from data_draw import DataDraw, axes_of_batch
+from memory_draw import add_memory
 from model import Model, make_inputs
 from plan_draw import product
 from statements import Groups, find, items_of, keeps_states, named, untrained
 from torch import nn
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from loss_units import UNITS
 
 
 def parameter_groups(model: nn.Module) -> Groups:
@@ -31,12 +38,6 @@ def unreached(drawn: case.Case, model: nn.Module) -> list[str]:
         gradients = torch.autograd.grad(loss, parameters, allow_unused=True) if loss.requires_grad else [None]
     names = [name for name, _ in model.named_parameters()]
     return [name for name, gradient in zip(names, gradients, strict=False) if gradient is None]
-
-
-def reads_whole_batch(model: nn.Module) -> bool:
-    """True if the model has an operator whose derivative is refused in microbatches: it is not known by parts."""
-    kinds = (nn.RNNBase, nn.RNNCellBase, nn.modules.conv._ConvTransposeNd)
-    return any(isinstance(module, kinds) or getattr(module, "padding", 0) == "same" for module in model.modules())
 
 
 class StatementDraw:
@@ -64,6 +65,8 @@ class StatementDraw:
         if self.chance(0.3):
             drawn.statements.append(Statement(f"clip_grad_norm {self.generator.choice(('0.1', '0.5', '2'))}"))
         drawn.statements += self.precision()
+        add_memory(drawn, self.groups, self.generator)
+        drawn.statements += self.loss()
         self.generator.shuffle(drawn.statements)
 
     def reached(self) -> Groups:
@@ -122,13 +125,13 @@ class StatementDraw:
         return [Statement(f"microbatches {self.generator.choice(counts[1:] or counts)}")]
 
     def share_of_microbatches(self) -> float:
-        """They are refused with some operators, and mostly where the plan lists the dims of a border or divides
-        weights over an axis of samples: then it says so less often.
+        """They are mostly refused where the plan lists the dims of a border or divides weights over an axis of
+        samples: then it says so less often.
         """
         clauses = [clause for entry in self.drawn.entries for clause in entry.clauses]
         axes = set(axes_of_batch(self.drawn))
         is_stated = any("[" in clause or axes & set(re.findall(r"\w+", clause)) for clause in clauses)
-        return 0.05 if reads_whole_batch(self.model) else 0.2 if is_stated else 0.65
+        return 0.2 if is_stated else 0.65
 
     def recompute(self) -> list[Statement]:
         if not self.chance(0.4):
@@ -151,6 +154,12 @@ class StatementDraw:
             return False
         unused = find(self.drawn.statements, "unused")
         return unused is None or not named(named(self.groups, items_of(unused.head.removeprefix("unused"))), [path])
+
+    def loss(self) -> list[Statement]:
+        """Per token or per sequence; now and then of a loss that is of more than classes, which is refused."""
+        if not self.chance(0.5 if self.drawn.plain else 0.005):
+            return []
+        return [Statement(f"loss loss per {self.generator.choice(UNITS)}")]
 
     def precision(self) -> list[Statement]:
         """Dtypes that have no fewer digits than those of the model; of a 16-bit model also its own."""

@@ -76,7 +76,7 @@ def keeps_states(optimizer: case.Statement) -> bool:
 def reference_arguments(drawn: case.Case, groups: Groups) -> argparse.Namespace:
     """Those of compare_training.py for the training of a case."""
     optimizer, precision = find(drawn.statements, "optimizer"), find(drawn.statements, "precision")
-    clip = find(drawn.statements, "clip_grad_norm")
+    clip, loss = find(drawn.statements, "clip_grad_norm"), find(drawn.statements, "loss")
     if optimizer is None:
         raise ValueError("a training without an optimizer")
     # What is stored in more digits than it is read is trained in them.
@@ -87,11 +87,12 @@ def reference_arguments(drawn: case.Case, groups: Groups) -> argparse.Namespace:
         groups=groups_of(optimizer),
         seed=drawn.random_seed,
         loss="loss",
-        per=None,
+        per=loss.head.partition(" per ")[2] if loss else "",
         loss_scale=float((re.findall(r"\d+", option(precision, "loss_scale")) or ["1"])[0]),
         clip=float(clip.head.split()[1]) if clip else 0,
         master=DTYPES.get(master),
         states=DTYPES.get(option(precision, "state")),
+        gather=None,  # nothing is gathered in fewer digits than it is read
         frozen=sorted({name for names in untrained(drawn.statements, groups) for name in names}),
         # Gradients that are added up in 16 bits have errors that PyTorch's own run has not.
         parameters=optimizer.head == "optimizer sgd" and option(precision, "reduce") != "bf16",

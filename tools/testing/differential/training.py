@@ -14,6 +14,7 @@ from pathlib import Path
 import case
 import torch
 from model import make_inputs
+from redefined_loss import redefined
 from statements import Groups, named, reference_arguments
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -35,12 +36,18 @@ def batches(drawn: case.Case) -> list[Tensors]:
 
 
 class GroupedTraining(Training):
-    """A training with other numbers for some parameters."""
+    """A training with other numbers for some parameters, and with a loss that the plan may redefine."""
 
     def __init__(
-        self, module: torch.nn.Module, names: dict[str, list[str]], arguments: argparse.Namespace, draws: Draws
+        self,
+        drawn: case.Case,
+        module: torch.nn.Module,
+        names: dict[str, list[str]],
+        arguments: argparse.Namespace,
+        draws: Draws,
     ) -> None:
         super().__init__(module, names, arguments, draws)
+        self.drawn = drawn
         held = dict(zip(map(id, self.own), self.held, strict=True))
         trained = [(names[first], held[id(group[0])]) for first, group in self.tied.items() if id(group[0]) in held]
         groups: Groups = [group for group, _ in trained]
@@ -50,6 +57,11 @@ class GroupedTraining(Training):
             general = self.optimizer.param_groups[0]
             general["params"] = [own for own in general["params"] if not any(own is other for other in chosen)]
             self.optimizer.add_param_group({"params": chosen, **numbers})
+
+    def loss_of(self, outputs: Tensors, inputs: Tensors) -> torch.Tensor:
+        if self.arguments.per:
+            return redefined(self.drawn, outputs, inputs["labels"], self.arguments.per)
+        return outputs[self.arguments.loss]
 
 
 class DrawnReference(Reference):
@@ -68,6 +80,10 @@ class DrawnReference(Reference):
             self.add_draw()
         return super().share(error, bound)
 
+    def inputs_of(self, batch: Tensors) -> Tensors:
+        """As they are drawn: where a mask is rotated, a query may see no key, and nothing is a number."""
+        return batch
+
     def add_draw(self) -> tuple[list[float], Tensors]:
         if self.draws:
             other = self.drawn.model_seed + self.draws * OTHER_DRAW
@@ -83,7 +99,7 @@ def reference_of(drawn: case.Case, program: torch.export.ExportedProgram) -> tup
         # A module of its own, whose parameters change.
         again, draws = copy.deepcopy(program), Draws(arguments.seed, step=0)
         module = widened_module(again, draws) if exact else own_module(again, draws)
-        return GroupedTraining(module, names, arguments, draws)
+        return GroupedTraining(drawn, module, names, arguments, draws)
 
     return DrawnReference(drawn, make, program), arguments
 

@@ -22,6 +22,8 @@ KINDS = (
     *("optimizer sgd", "optimizer adam", "optimizer adamw", "momentum", "nesterov", "dampening", "weight_decay"),
     *("betas", "eps", "group", "clip_grad_norm", "freeze", "train only", "unused", "dropout", "16 bits"),
     *("loss_scale 1024", "loss_scale dynamic", "nonfinite gradients skip", "nonfinite gradients stop"),
+    *("loss per token", "loss per sequence", "contiguous parameters", "contiguous gradients", "register buffers"),
+    *("offload parameters", "offload optimizer"),
 )
 
 
@@ -33,8 +35,8 @@ def of_data(options: list[str]) -> set[str]:
             found.add(f"data, {stage}" + (", hybrid" if "over" in words else ""))
         elif words[0] == "unit":
             found |= {"unit", *(["unit of several"] if "[" in " ".join(words) else [])}
-        elif words[0] == "overlap":
-            found |= {f"overlap {word}" for word in words[1:]}
+        elif words[0] in ("overlap", "contiguous", "offload"):
+            found |= {f"{words[0]} {word}" for word in words[1:]}
         elif words[0] == "bucket":
             found.add("bucket none" if words[1] == "none" else "bucket")
         else:
@@ -53,6 +55,8 @@ def of_statement(statement: case.Statement) -> set[str]:
     if words[0] == "optimizer":
         own = {option.split()[0] for option in statement.options}
         return {statement.head} | own.union(*(numbers for _, numbers in groups_of(statement)))
+    if words[0] == "loss":
+        return {statement.head.replace("loss loss", "loss", 1)}
     return {" ".join(words[: {"train": 2, "microbatches": 2, "nonfinite": 3}.get(words[0], 1)])}
 
 

@@ -10,7 +10,7 @@ import random
 import case
 import plan_draw
 from draw import PLANS, draw_block
-from model import make_model
+from model import loss_kind, make_model
 from statement_draw import StatementDraw
 from torch import nn
 
@@ -40,6 +40,8 @@ SMOOTH = (
     *("celu", "mish", "log_sigmoid", "expm1", "sqrt", "rsqrt", "reciprocal", "log", "log1p", "gelu", "leaky_relu"),
     *("abs", "add", "sub", "rsub", "mul", "maximum", "minimum"),
 )
+
+PLAIN = 0.5  # share of the models with a loss of classes that have no other
 
 # Of these: the derivative has a jump.
 KINKED = {"relu", "hardswish", "leaky_relu", "abs", "maximum", "minimum"}
@@ -72,6 +74,10 @@ def is_smooth(drawn: case.Case) -> bool:
     )
 
 
+def has_class_loss(drawn: case.Case) -> bool:
+    return drawn.head.kind in ("tokens", "tied", "pooled") and loss_kind(drawn.head) != "none"
+
+
 def draw_training(seed: int) -> case.Case:
     generator, planner = random.Random(f"training {seed // PLANS}"), random.Random(f"training plan {seed}")
     kinds = [generator.choice(BLOCKS) for _ in range(generator.randint(1, 3))]
@@ -91,6 +97,7 @@ def draw_training(seed: int) -> case.Case:
         form=planner.randrange(4),
         steps=planner.choice((1, 2)),
     )
+    drawn.plain = has_class_loss(drawn) and random.Random(f"training loss {seed // PLANS}").random() < PLAIN
     drawn.random_seed = planner.choice((0, 1, 77)) if drawn.dropout else 0
     model = make_model(drawn)
     # By the strides of its input PyTorch rounds a batch norm of 16 bits once or several times.

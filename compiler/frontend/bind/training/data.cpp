@@ -95,7 +95,7 @@ void DataReader::run(const DataStatement &statement) {
                {"bucket", "bucket SIZE | none, as in 64 MiB", member(&DataReader::bucket)},
                {"overlap", "overlap gradients, parameters | none", member(&DataReader::overlap)},
                {"prefetch", "prefetch NUMBER", member(&DataReader::prefetch)},
-               {"reduce", "reduce each | last microbatch", member(&DataReader::reduce)},
+               {"reduce", "reduce each microbatch | reduce last microbatch", member(&DataReader::reduce)},
                {"average", "average in | after collective", member(&DataReader::average)},
                {"contiguous", "contiguous parameters, gradients", member(&DataReader::contiguous)},
                {"register", "register buffers", member(&DataReader::registers)},
@@ -298,9 +298,13 @@ void DataReader::checkContiguous() const {
 
 void DataReader::reportUnsharded(const Option &option) const {
   bool isOverlap = option.name.text == "overlap";
-  Diagnostic &error =
-      context.diagnostics.error(option.range, "'" + (isOverlap ? "overlap parameters" : option.text) +
-                                                  "' without 'shard parameters': no parameter is gathered");
+  // Where the optimizer is sharded new parameters are gathered, at the end of a step.
+  std::string reason = data.shard.empty() ? "no parameter is gathered"
+                       : isOverlap        ? "new parameters are gathered behind the optimizer, and that gather is not "
+                                            "overlapped with the next step yet"
+                                          : "parameters are gathered behind the optimizer only, and stay whole";
+  Diagnostic &error = context.diagnostics.error(option.range, "'" + (isOverlap ? "overlap parameters" : option.text) +
+                                                                  "' without 'shard parameters': " + reason);
   if (shardOption != nullptr)
     error.note(shardOption->range, "the block shards this");
   error.help("write 'shard parameters, gradients, optimizer" + overText() + "', or " +

@@ -9,6 +9,14 @@ using namespace meshplan::bind;
 
 namespace {
 
+/// True if gradients in f32 can be multiplied by the scale, and by what takes it back.
+bool fitsFloat32(double scale) {
+  auto narrow = static_cast<float>(scale);
+  return std::isnormal(narrow) && std::isnormal(1 / narrow);
+}
+
+constexpr char scaleRange[] = "from 1.2e-38 to 8.5e37, so that it and its inverse are numbers of f32";
+
 /// Numbers of `loss_scale dynamic { ... }`, with what they may be.
 struct NumberRule {
   const char *name;
@@ -18,8 +26,9 @@ struct NumberRule {
 };
 
 const NumberRule numberRules[] = {
-    {"initial", &BoundLossScale::initial, [](double number) { return number > 0; }, "above 0"},
-    {"growth", &BoundLossScale::growth, [](double number) { return number > 1; }, "above 1"},
+    {"initial", &BoundLossScale::initial, [](double number) { return number > 0 && fitsFloat32(number); }, scaleRange},
+    {"growth", &BoundLossScale::growth, [](double number) { return number > 1 && fitsFloat32(number); },
+     "above 1 that f32 holds"},
     {"backoff", &BoundLossScale::backoff, [](double number) { return number > 0 && number < 1; }, "between 0 and 1"},
 };
 
@@ -71,9 +80,9 @@ OptionRule bind::lossScaleRule(const Context &context, BoundPrecision &precision
     if (singleWord(option) == "dynamic") {
       readDynamic(context, option, scale);
     } else if (std::optional<double> number = singleNumber(option); number && !option.hasBlock) {
-      if (!(*number > 0) || !std::isfinite(*number))
-        context.diagnostics.error(singleOperand(option)->range,
-                                  "the scale is a number above 0, and this is " + numberText(*number));
+      if (!(*number > 0) || !fitsFloat32(*number))
+        context.diagnostics.error(singleOperand(option)->range, std::string("the scale is a number ") + scaleRange +
+                                                                    ", and this is " + numberText(*number));
       scale.initial = *number;
     } else {
       return false;

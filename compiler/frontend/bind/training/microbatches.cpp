@@ -105,11 +105,11 @@ void bind::bindMicrobatches(const Context &context, BoundPlan &plan) {
           .error(statement.count.range, "there is at least one microbatch, and this is " + std::to_string(*count))
           .help("write the number of microbatches that a batch is split into, or leave the statement away");
     plan.microbatches = {*count, statement.mean, statement.range};
-    if (*count < 2)
-      continue;
-    if (context.syntax.losses.empty())
+    if (*count > 0 && context.syntax.losses.empty())
       context.diagnostics.error(statement.range, "microbatches are for training, and the plan has no loss")
           .help(lossHelp(context));
+    if (*count < 2)
+      continue;
     std::vector<const BoundDim *> batches = findBatches(context, plan);
     (void)llvm::all_of(batches,
                        [&](const BoundDim *batch) { return divides(context, *batch, *count, statement.count.range); });

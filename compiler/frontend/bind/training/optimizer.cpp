@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <iterator>
 #include <utility>
 
 using namespace meshplan;
@@ -54,6 +55,10 @@ private:
   void bindGroup(const GroupOption &written);
   void claim(const BoundPaths &paths);
   void checkTrained(const BoundPaths &paths);
+  bool isTrained(size_t parameter) const { return plan.parameterUse[parameter] == ParameterUse::Trained; }
+  std::optional<size_t> findNamedFrozen(const PathPattern &path) const;
+  void reportNamedFrozen(const BoundPaths &paths, size_t parameter) const;
+  void warnOfFrozen(const BoundPaths &paths) const;
   std::string pathOf(size_t parameter) const {
     return "'" + parameterPath(context.model, context.model.parameters[parameter]) + "'";
   }
@@ -105,6 +110,9 @@ bool OptimizerReader::takeGroup(const Option &option) {
 }
 
 void OptimizerReader::bindGroup(const GroupOption &written) {
+  if (written.option->block.empty())
+    context.diagnostics.error(written.option->range, "the group states no number, and does nothing")
+        .help("write one, as in 'weight_decay 0', or remove the group");
   WrittenNumbers numbers = general;
   readOptions(context, "group", written.option->block, numberRules(context, optimizer.kind, numbers));
   checkNumbers(context, numbers, &general);
@@ -112,9 +120,15 @@ void OptimizerReader::bindGroup(const GroupOption &written) {
   group.paths = bindPaths(context, written.paths);
   group.numbers = numbers.numbers;
   group.range = written.option->range;
-  for (const BoundPaths &paths : group.paths) {
+  for (auto [pattern, paths] : llvm::zip_equal(written.paths, group.paths)) {
     claim(paths);
     checkTrained(paths);
+    if (paths.parameters.size() < 2)
+      continue;
+    if (std::optional<size_t> frozen = findNamedFrozen(pattern))
+      reportNamedFrozen(paths, *frozen);
+    else
+      warnOfFrozen(paths);
   }
 }
 
@@ -136,19 +150,45 @@ void OptimizerReader::claim(const BoundPaths &paths) {
   }
 }
 
+/// A parameter that is not trained, and that the path, or an alternative of it, names itself.
+std::optional<size_t> OptimizerReader::findNamedFrozen(const PathPattern &path) const {
+  std::optional<PatternSequence> pattern = parsePattern(path, context.diagnostics);
+  if (!pattern)
+    return std::nullopt;
+  for (const PatternSequence &single : singleAlternatives(*pattern))
+    for (size_t name : context.parameters.match(single))
+      if (context.parameterNames[name] == patternText(single) && !isTrained(context.parameterOfName[name]))
+        return context.parameterOfName[name];
+  return std::nullopt;
+}
+
 void OptimizerReader::checkTrained(const BoundPaths &paths) {
-  auto isTrained = [&](size_t parameter) { return plan.parameterUse[parameter] == ParameterUse::Trained; };
-  if (paths.parameters.empty() || llvm::any_of(paths.parameters, isTrained))
+  if (paths.parameters.empty() ||
+      llvm::any_of(paths.parameters, [&](size_t parameter) { return isTrained(parameter); }))
     return;
-  size_t first = paths.parameters.front();
-  std::string state = plan.parameterUse[first] == ParameterUse::Frozen ? " is frozen" : " is unused";
-  Diagnostic &error =
-      context.diagnostics.error(paths.range, "group '" + paths.text + "' names no parameter that is trained");
-  if (plan.parameterUseRange[first].hasLine())
-    error.note(plan.parameterUseRange[first], pathOf(first) + state + " by this statement");
-  else
-    error.help(pathOf(first) + " does not require a gradient in the archive");
-  error.help("take the path out of the group");
+  explainUntrained(
+      context, plan, paths.parameters.front(),
+      context.diagnostics.error(paths.range, "group '" + paths.text + "' names no parameter that is trained"))
+      .help("take the path out of the group");
+}
+
+void OptimizerReader::reportNamedFrozen(const BoundPaths &paths, size_t parameter) const {
+  Diagnostic &error = context.diagnostics.error(paths.range, "group '" + paths.text + "' names parameter " +
+                                                                 pathOf(parameter) + ", which is not trained");
+  explainUntrained(context, plan, parameter, error).help("take it out of the group");
+}
+
+/// A group is for the trained ones of what it names; who wrote it may have thought of the others, too.
+void OptimizerReader::warnOfFrozen(const BoundPaths &paths) const {
+  std::vector<size_t> frozen;
+  llvm::copy_if(paths.parameters, std::back_inserter(frozen), [&](size_t parameter) { return !isTrained(parameter); });
+  if (frozen.empty() || frozen.size() == paths.parameters.size())
+    return;
+  Diagnostic &warning = context.diagnostics.warning(
+      paths.range, "of the " + std::to_string(paths.parameters.size()) + " parameters of group '" + paths.text + "' " +
+                       std::to_string(frozen.size()) + (frozen.size() == 1 ? " is" : " are") +
+                       " not trained, and the group does nothing for " + (frozen.size() == 1 ? "it" : "them"));
+  explainUntrained(context, plan, frozen.front(), warning);
 }
 
 bool bind::keepsState(const BoundOptimizer &optimizer, const OptimizerGroup &group) {

@@ -4,6 +4,8 @@
 #include "compiler/support/nearest.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 #include <utility>
 
@@ -25,7 +27,26 @@ bool isFloat8(llvm::StringRef name) {
   return false;
 }
 
+/// What other programs call a dtype of ours; empty for none.
+llvm::StringRef ownName(llvm::StringRef name) {
+  return llvm::StringSwitch<llvm::StringRef>(name)
+      .CasesLower({"float64", "fp64", "double"}, "f64")
+      .CasesLower({"float32", "fp32", "float", "single"}, "f32")
+      .CasesLower({"bfloat16", "brain"}, "bf16")
+      .CasesLower({"float16", "fp16", "half"}, "f16")
+      .Default("");
+}
+
+/// True for names of integers, which are near to those of floats: `i32`, `uint8`.
+bool isInteger(llvm::StringRef name) {
+  name.consume_front_insensitive("u");
+  name.consume_front_insensitive("i");
+  name.consume_front_insensitive("nt");
+  return !name.empty() && llvm::all_of(name, llvm::isDigit);
+}
+
 void reportDtype(const Context &context, const Operand &operand) {
+  llvm::StringRef own = ownName(operand.text);
   if (isFloat8(operand.text))
     context.diagnostics
         .error(operand.range,
@@ -33,7 +54,9 @@ void reportDtype(const Context &context, const Operand &operand) {
         .help("dtypes: " + quotedList(dtypeNames(), ","));
   else
     context.diagnostics.error(operand.range, "unknown dtype '" + operand.text + "'")
-        .help(suggest(operand.text, dtypeNames(), "dtypes"));
+        .help(!own.empty()              ? ("did you mean '" + own + "'?").str()
+              : isInteger(operand.text) ? "dtypes: " + quotedList(dtypeNames(), ",")
+                                        : suggest(operand.text, dtypeNames(), "dtypes"));
 }
 
 /// Dtypes of what the plan does not have.
@@ -108,6 +131,9 @@ OptionRule dtypeRule(const Context &context, const BoundPlan &plan, std::string 
 } // namespace
 
 void bind::bindPrecision(const Context &context, const PrecisionStatement &statement, BoundPlan &plan) {
+  if (statement.options.empty())
+    context.diagnostics.error(statement.range, "'precision' states no dtype, and does nothing")
+        .help("write one, as in 'precision { master f32; reduce f32 }', or remove the statement");
   BoundPrecision precision;
   precision.range = statement.range;
   std::vector<OptionRule> rules;

@@ -40,6 +40,8 @@ private:
   };
 
   void name(Kind kind, const BoundPaths &paths);
+  /// False if the archive freezes all that the path names; that is reported.
+  bool checkChanges(Kind kind, const BoundPaths &paths);
   /// False if the parameter can not be used in this way; that is reported.
   bool check(Kind kind, const BoundPaths &paths, size_t parameter);
   void settle();
@@ -65,13 +67,25 @@ void TrainableReader::run() {
 }
 
 void TrainableReader::name(Kind kind, const BoundPaths &paths) {
-  bool isRight = true;
+  bool isRight = checkChanges(kind, paths);
   for (size_t parameter : paths.parameters) {
     // One error for a path, and not one for each parameter.
     isRight = isRight && check(kind, paths, parameter);
     if (!named[parameter])
       named[parameter] = Naming{kind, paths.range};
   }
+}
+
+bool TrainableReader::checkChanges(Kind kind, const BoundPaths &paths) {
+  auto isFree = [&](size_t parameter) { return context.model.parameters[parameter].requiresGrad; };
+  if (kind == Kind::TrainOnly || paths.parameters.empty() || llvm::any_of(paths.parameters, isFree))
+    return true;
+  context.diagnostics
+      .error(paths.range, "'" + wordOf(kind) + " " + paths.text + "' changes nothing: the archive freezes '" +
+                              parameterPath(context.model, context.model.parameters[paths.parameters.front()]) + "'" +
+                              (paths.parameters.size() == 1 ? "" : " and all others that it names"))
+      .help("take the path out of the statement");
+  return false;
 }
 
 bool TrainableReader::check(Kind kind, const BoundPaths &paths, size_t parameter) {
@@ -126,6 +140,15 @@ void TrainableReader::checkOptimizer() const {
   if (size_t fixed = llvm::count_if(context.model.parameters, [](const auto &each) { return !each.requiresGrad; }))
     error.help(std::to_string(fixed) + " parameters require no gradient in the archive");
   error.help("remove the optimizer, or train a parameter");
+}
+
+Diagnostic &bind::explainUntrained(const Context &context, const BoundPlan &plan, size_t parameter,
+                                   Diagnostic &diagnostic) {
+  std::string path = "'" + parameterPath(context.model, context.model.parameters[parameter]) + "'";
+  std::string state = plan.parameterUse[parameter] == ParameterUse::Frozen ? " is frozen" : " is unused";
+  if (plan.parameterUseRange[parameter].hasLine())
+    return diagnostic.note(plan.parameterUseRange[parameter], path + state + " by this statement");
+  return diagnostic.help(path + " does not require a gradient in the archive");
 }
 
 void bind::bindTrainable(const Context &context, BoundPlan &plan) { TrainableReader(context, plan).run(); }

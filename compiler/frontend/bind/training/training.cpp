@@ -12,6 +12,41 @@ using namespace meshplan::bind;
 
 namespace {
 
+/// The nearest of the modules around a path that is one of these; null if none is.
+const std::pair<const size_t, SourceRange> *findAround(const Context &context, llvm::StringRef path,
+                                                       const std::map<size_t, SourceRange> &modules) {
+  const std::pair<const size_t, SourceRange> *nearest = nullptr;
+  for (const auto &named : modules) {
+    llvm::StringRef outer = context.model.modules[named.first].path;
+    bool isAround = outer.empty() ? !path.empty() : path.starts_with(outer.str() + ".");
+    if (isAround && (!nearest || outer.size() > context.model.modules[nearest->first].path.size()))
+      nearest = &named;
+  }
+  return nearest;
+}
+
+/// The insides of a module are recomputed with it, and all of a model would be computed again at once.
+void checkNested(const Context &context, const std::map<size_t, SourceRange> &named) {
+  for (const auto &[module, range] : named) {
+    const std::string &path = context.model.modules[module].path;
+    if (path.empty()) {
+      context.diagnostics
+          .error(range, "'recompute' of the whole model frees nothing: all of it is computed again before its first "
+                        "gradient")
+          .help("name its layers");
+      return;
+    }
+    if (const auto *outer = findAround(context, path, named)) {
+      context.diagnostics
+          .error(range, "module '" + path + "' lies in '" + context.model.modules[outer->first].path +
+                            "', which is recomputed with all that is inside")
+          .note(outer->second, "it is named here")
+          .help("take one of the two out");
+      return;
+    }
+  }
+}
+
 void bindRecomputes(const Context &context, BoundPlan &plan) {
   std::map<size_t, SourceRange> seen;
   for (const RecomputeStatement &statement : context.syntax.recomputes) {
@@ -31,6 +66,7 @@ void bindRecomputes(const Context &context, BoundPlan &plan) {
             .help("take it out of one of the two");
     }
   }
+  checkNested(context, seen);
 }
 
 void bindClip(const Context &context, BoundPlan &plan) {
@@ -81,6 +117,7 @@ void bind::bindTraining(const Context &context, BoundPlan &plan) {
   bindMicrobatches(context, plan);
   bindRecomputes(context, plan);
   bindTrainable(context, plan);
+  checkDataUse(context, plan);
   for (const OptimizerStatement &statement : context.syntax.optimizers) {
     if (context.syntax.losses.empty())
       context.diagnostics.error(statement.range, "a plan without a loss cannot be trained").help(lossHelp(context));

@@ -44,6 +44,13 @@ void bindLossScale(const Context &context, BoundPlan &plan);
 /// optimizer that has nothing to train.
 void bindTrainable(const Context &context, BoundPlan &plan);
 
+/// Says why a parameter is not trained: by the statement that names it, or by the archive. Needs what bindTrainable
+/// fills.
+Diagnostic &explainUntrained(const Context &context, const BoundPlan &plan, size_t parameter, Diagnostic &diagnostic);
+
+/// Reports data blocks and units that do nothing. Needs the data blocks and what bindTrainable fills.
+void checkDataUse(const Context &context, const BoundPlan &plan);
+
 /// Fills optimizer. Needs what bindTrainable fills.
 void bindOptimizer(const Context &context, const OptimizerStatement &statement, BoundPlan &plan);
 

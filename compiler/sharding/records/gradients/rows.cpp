@@ -42,13 +42,22 @@ static FactorRule rowLossRule(const CallView &call) {
 
 static LocalCall localizeRowLoss(const CallView &call, plan::MeshOp) { return withOffset(call, "input", 1); }
 
-/// A block of rows in f32.
+/// Numbers of each row: whether it is ignored, its column, and gradient, factor and share of the target in the type of
+/// the computation, with weights and smoothed labels more of these. A block of rows is computed in the result, or apart
+/// where that has half a type; the shares of smoothed labels by classes are another.
 static OpCost rowLossCost(const CallView &call) {
   constexpr int64_t blockElements = 1 << 16;
   OpCost cost = copyCost(call);
-  cost.flops = 14 * call.results.front().getNumElements();
-  int64_t columns = call.results.front().getRank() > 1 ? call.results.front().getDimSize(1) : 1;
-  cost.workspaceBytes = 8 * std::min(call.results.front().getNumElements(), std::max(blockElements, columns));
+  RankedTensorType result = call.results.front();
+  cost.flops = 14 * result.getNumElements();
+  int64_t elementBytes = plan::elementBytes(result.getElementType()), bytes = std::max<int64_t>(elementBytes, 4);
+  bool isSmoothed = call.getFloat("label_smoothing", 0) != 0;
+  int64_t blocks = (elementBytes < 4) + (isSmoothed && call.getOperand("class_weight"));
+  int64_t columns = result.getRank() > 1 ? result.getDimSize(1) : 1;
+  int64_t rows = result.getNumElements() / std::max<int64_t>(columns, 1);
+  int64_t ofRow = 11 + bytes * (3 + call.getOperand("weight").has_value() + 4 * isSmoothed);
+  cost.workspaceBytes =
+      rows * ofRow + blocks * bytes * std::min(result.getNumElements(), std::max(blockElements, columns));
   return cost;
 }
 

@@ -1,7 +1,8 @@
 //===- runtime.cpp - record of derivatives that the runtime finds ---------===//
 //
 // `vjp.TARGET` has the arguments of TARGET, `gradients` of its results, and `of`,
-// the argument whose gradient it gives. Its record follows from TARGET's.
+// the arguments whose gradients it gives, "input, params.0". Its record follows
+// from TARGET's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,9 +20,33 @@ namespace {
 struct ForwardCall {
   CallView view;
   const OpRecord *record = nullptr;
-  unsigned wanted = 0; ///< operand whose gradient is the result
+  SmallVector<unsigned, 2> wanted; ///< operands whose gradients are the results
 };
 } // namespace
+
+/// The operand that an argument is, or the item of one that a number behind a point says.
+static std::optional<unsigned> findOperand(const CallView &call, StringRef name) {
+  auto [argument, number] = name.split('.');
+  if (number.empty())
+    return call.getOperand(argument);
+  SmallVector<std::optional<unsigned>> items = call.getOperands(argument);
+  size_t place = 0;
+  return !number.getAsInteger(10, place) && place < items.size() ? items[place] : std::nullopt;
+}
+
+/// The operands that `of` names, as many as the call has results; else nothing.
+static std::optional<SmallVector<unsigned, 2>> wantedOperands(const CallView &call, size_t operandCount) {
+  auto of = dyn_cast_or_null<StringAttr>(call.get("of"));
+  SmallVector<StringRef> names;
+  if (of)
+    of.getValue().split(names, ", ");
+  SmallVector<unsigned, 2> wanted;
+  for (StringRef name : names)
+    if (std::optional<unsigned> operand = findOperand(call, name); operand && *operand < operandCount)
+      wanted.push_back(*operand);
+  bool fits = !names.empty() && wanted.size() == names.size() && names.size() == call.results.size();
+  return fits ? std::optional(wanted) : std::nullopt;
+}
 
 /// Nothing if it cannot be told from the arguments: where a result has no gradient its type is not known.
 static std::optional<ForwardCall> forwardOf(const CallView &call) {
@@ -29,25 +54,19 @@ static std::optional<ForwardCall> forwardOf(const CallView &call) {
   forward.view.target = call.target.substr(StringRef("vjp.").size());
   forward.record = OpRegistry::get().lookup(forward.view.target);
   SmallVector<std::optional<unsigned>> gradients = call.getOperands("gradients");
-  auto of = dyn_cast_or_null<StringAttr>(call.get("of"));
-  if (!forward.record || gradients.empty() || llvm::is_contained(gradients, std::nullopt) || !of)
+  if (!forward.record || gradients.empty() || llvm::is_contained(gradients, std::nullopt))
     return std::nullopt;
   NamedAttrList args;
   for (NamedAttribute argument : call.args)
-    if (!llvm::is_contained({"gradients", "of", "of_index"}, argument.getName().getValue()))
+    if (!llvm::is_contained({"gradients", "of"}, argument.getName().getValue()))
       args.push_back(argument);
   forward.view.args = args.getDictionary(call.args.getContext());
   // The gradients stand behind the operands of the call itself.
   forward.view.operands.assign(call.operands.begin(), call.operands.begin() + *gradients.front());
   for (std::optional<unsigned> gradient : gradients)
     forward.view.results.push_back(call.operands[*gradient]);
-  std::optional<unsigned> wanted = call.getOperand(of.getValue());
-  if (call.get("of_index")) {
-    SmallVector<std::optional<unsigned>> list = call.getOperands(of.getValue());
-    int64_t place = call.getInt("of_index", 0);
-    wanted = place >= 0 && place < static_cast<int64_t>(list.size()) ? list[place] : std::nullopt;
-  }
-  if (!wanted || *wanted >= forward.view.operands.size())
+  std::optional<SmallVector<unsigned, 2>> wanted = wantedOperands(call, forward.view.operands.size());
+  if (!wanted)
     return std::nullopt;
   forward.wanted = *wanted;
   return forward;
@@ -57,31 +76,40 @@ static bool hasFactor(const TensorFactors &tensor, unsigned factor) {
   return llvm::any_of(tensor.dims, [&](ArrayRef<unsigned> dim) { return llvm::is_contained(dim, factor); });
 }
 
-/// True if the operand whose gradient is wanted is added to a contraction.
+/// True if an operand whose gradient is wanted is added to a contraction.
 static bool wantsAddend(const ForwardCall &forward) {
   std::optional<AddendSplit> split =
       forward.record->splitAddend ? forward.record->splitAddend(forward.view) : std::nullopt;
-  return split && split->addend == forward.wanted;
+  return split && llvm::is_contained(forward.wanted, split->addend);
 }
 
-/// A factor passes to the gradient of an operand that has it, and is summed in that of one that has not. That holds for
-/// contracted factors too: each addend depends on its own elements alone. What is added to them has its gradient once,
-/// and not from each rank's part.
+/// What dividing a factor of the call itself does to its gradients.
+static FactorKind kindInGradients(unsigned factor, const FactorRule &rule, const ForwardCall &forward) {
+  FactorKind kind = rule.factors[factor].kind;
+  bool isHeld =
+      kind == FactorKind::max || kind == FactorKind::whole || (kind == FactorKind::sum && wantsAddend(forward));
+  auto holders =
+      llvm::count_if(forward.wanted, [&](unsigned operand) { return hasFactor(rule.operands[operand], factor); });
+  if (isHeld || (holders != 0 && holders != static_cast<int64_t>(forward.wanted.size())))
+    return FactorKind::whole;
+  return holders == 0 ? FactorKind::sum : FactorKind::parallel;
+}
+
+/// A factor passes to the gradients of operands that have it, and is summed in those of operands that have it not. That
+/// holds for contracted factors too: each addend depends on its own elements alone. What is added to them has its
+/// gradient once, and not from each rank's part.
 static FactorRule runtimeRule(const CallView &call) {
   std::optional<ForwardCall> forward = forwardOf(call);
   bool hasRule = forward && (!forward->record->localize || forward->record->localizesArguments);
   if (!hasRule)
     return undividedRule(call);
-  FactorRule rule = factorRuleOf(forward->view, forward->record);
-  TensorFactors wanted = rule.operands[forward->wanted];
-  bool isAdded = wantsAddend(*forward);
+  FactorRule own = factorRuleOf(forward->view, forward->record), rule = own;
   for (auto [index, factor] : llvm::enumerate(rule.factors))
-    if (factor.kind == FactorKind::max || (isAdded && factor.kind == FactorKind::sum))
-      factor.kind = FactorKind::whole;
-    else if (factor.kind != FactorKind::whole)
-      factor.kind = hasFactor(wanted, index) ? FactorKind::parallel : FactorKind::sum;
-  llvm::append_range(rule.operands, rule.results);
-  rule.results.assign(1, wanted);
+    factor.kind = kindInGradients(index, own, *forward);
+  llvm::append_range(rule.operands, own.results);
+  rule.results.clear();
+  for (unsigned operand : forward->wanted)
+    rule.results.push_back(own.operands[operand]);
   return rule;
 }
 
@@ -122,6 +150,18 @@ static Linearity inGradients(const CallView &call) {
   return linearity;
 }
 
+/// What the call itself holds when it is recorded.
+static int64_t workspaceOf(const CallView &call, const ForwardCall &forward, const OpCost &own) {
+  int64_t gradients = 0, results = 0;
+  for (RankedTensorType gradient : call.results)
+    gradients += tensorBytes(gradient);
+  for (RankedTensorType result : forward.view.results)
+    results += tensorBytes(result);
+  bool ofWeights = llvm::is_contained(forward.view.getOperands("params"), forward.wanted.front());
+  int64_t recorded = recordedLayerBytes(forward.view, gradients, ofWeights);
+  return recorded > 0 ? recorded : own.workspaceBytes + results;
+}
+
 /// The call itself once more, and its backward pass.
 static OpCost runtimeCost(const CallView &call) {
   OpCost cost = copyCost(call);
@@ -131,9 +171,7 @@ static OpCost runtimeCost(const CallView &call) {
   OpCost own = costOf(forward->view, forward->record);
   cost.flops = 3 * own.flops;
   cost.bytes = 3 * own.bytes;
-  cost.workspaceBytes = own.workspaceBytes;
-  for (RankedTensorType result : forward->view.results)
-    cost.workspaceBytes += tensorBytes(result);
+  cost.workspaceBytes = workspaceOf(call, *forward, own);
   return cost;
 }
 

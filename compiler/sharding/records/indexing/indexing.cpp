@@ -156,6 +156,26 @@ static std::optional<IndexedDims> indexedDims(const CallView &call, int64_t self
   return dims;
 }
 
+/// Ties the dims of the index tensors with those of what they choose.
+static void tieIndices(RuleBuilder &builder, const IndexedDims &dims, TensorRef chosen, FactorKind kind) {
+  for (int64_t dim = 0; dim < dims.rank; ++dim) {
+    SmallVector<DimRef> tied{chosen[dims.place + dim]};
+    for (unsigned operand : dims.operands)
+      tied.push_back(builder.operand(operand)[dim - dims.rank]);
+    builder.tie(tied, kind);
+  }
+}
+
+/// Ties the dims of `all` that are not indexed with those of what is chosen of it.
+static void tieOthers(RuleBuilder &builder, const IndexedDims &dims, TensorRef all, TensorRef chosen) {
+  for (int64_t dim = 0, to = 0; dim < all.getRank(); ++dim) {
+    if (dims.indexed[dim])
+      continue;
+    builder.tie({all[dim], chosen[to < dims.place ? to : to + dims.rank]});
+    ++to;
+  }
+}
+
 /// Index tensors that have no slice between them stand where they index, else in front.
 static FactorRule indexRule(const CallView &call) {
   RuleBuilder builder(call);
@@ -163,18 +183,8 @@ static FactorRule indexRule(const CallView &call) {
   std::optional<IndexedDims> dims = indexedDims(call, self.getRank());
   if (!dims || dims->operands.empty())
     return builder.finish();
-  for (int64_t dim = 0; dim < dims->rank; ++dim) {
-    SmallVector<DimRef> tied{result[dims->place + dim]};
-    for (unsigned operand : dims->operands)
-      tied.push_back(builder.operand(operand)[dim - dims->rank]);
-    builder.tie(tied);
-  }
-  for (int64_t dim = 0, to = 0; dim < self.getRank(); ++dim) {
-    if (dims->indexed[dim])
-      continue;
-    builder.tie({self[dim], result[to < dims->place ? to : to + dims->rank]});
-    ++to;
-  }
+  tieIndices(builder, *dims, result, FactorKind::parallel);
+  tieOthers(builder, *dims, self, result);
   return builder.finish();
 }
 
@@ -199,6 +209,31 @@ static FactorRule indexPutRule(const CallView &call) {
 
 static Linearity inSelfAndValues(const CallView &call) { return linearIn(call, {{"self", "values"}}); }
 
+/// meshplan.index_sum: the elements of source are added where the index tensors say. A part of them gives a part of the
+/// addends.
+static FactorRule indexSumRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef source = builder.operand("source"), result = builder.result();
+  std::optional<IndexedDims> dims = indexedDims(call, result.getRank());
+  if (!dims || dims->operands.empty())
+    return builder.finish();
+  tieIndices(builder, *dims, source, FactorKind::sum);
+  tieOthers(builder, *dims, result, source);
+  return builder.finish();
+}
+
+static Linearity inSource(const CallView &call) { return linearIn(call, {{"source"}}); }
+static constexpr char size[] = "size";
+
+/// Sums of 16-bit types are taken in f32.
+static OpCost indexSumCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  RankedTensorType source = call.operands.front(), result = call.results.front();
+  if (plan::elementBytes(result.getElementType()) < 4)
+    cost.workspaceBytes = 4 * (source.getNumElements() + result.getNumElements());
+  return cost;
+}
+
 void addIndexingRecords(OpRegistry &registry) {
   registry.add({.target = "aten.embedding.default",
                 .rule = embeddingRule,
@@ -220,6 +255,11 @@ void addIndexingRecords(OpRegistry &registry) {
   registry.add({.target = "aten.index.Tensor", .rule = indexRule, .linearity = chosenOfSelf, .cost = lookupCost});
   registry.add(
       {.target = "aten.index_put.default", .rule = indexPutRule, .linearity = inSelfAndValues, .cost = copyCost});
+  registry.add({.target = "meshplan.index_sum",
+                .rule = indexSumRule,
+                .linearity = inSource,
+                .cost = indexSumCost,
+                .localize = localizeSizes<size>});
 }
 
 } // namespace meshplan

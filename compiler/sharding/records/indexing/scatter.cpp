@@ -7,6 +7,7 @@
 
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
+#include "compiler/sharding/record_support/local_args.h"
 #include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
@@ -42,6 +43,23 @@ static FactorRule indexAddRule(const CallView &call) {
   return builder.finish();
 }
 
+/// meshplan.scatter_sum: result[index[i][j]][j] is the sum of all source[i][j] for dim 0, of which a part of the index
+/// names some. Another dim passes if index covers all of it.
+static FactorRule scatterSumRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef source = builder.operand("source"), index = builder.operand("index"), result = builder.result();
+  int64_t written = normalizeDim(call.getInt("dim", 0), result.getRank());
+  for (int64_t dim = 0; dim < result.getRank(); ++dim)
+    if (dim == written)
+      builder.tie({source[dim], index[dim]}, FactorKind::sum);
+    else if (result[dim].size == index[dim].size)
+      builder.tie({source[dim], index[dim], result[dim]});
+  return builder.finish();
+}
+
+static Linearity inSource(const CallView &call) { return linearIn(call, {{"source"}}); }
+static constexpr char size[] = "size";
+
 static Linearity inSelfAndSrc(const CallView &call) { return linearIn(call, {{"self", "src"}}); }
 static Linearity inSelfAndSource(const CallView &call) { return linearIn(call, {{"self", "source"}}); }
 
@@ -51,6 +69,14 @@ static OpCost scatterCost(const CallView &call) {
   RankedTensorType result = call.results.front();
   if (isa<FloatType>(result.getElementType()) && result.getElementTypeBitWidth() < 32)
     cost.workspaceBytes = 4 * result.getNumElements();
+  return cost;
+}
+
+/// Half types are moved to float first.
+static OpCost scatterSumCost(const CallView &call) {
+  OpCost cost = scatterCost(call);
+  if (cost.workspaceBytes > 0)
+    cost.workspaceBytes += 4 * call.operands.front().getNumElements();
   return cost;
 }
 
@@ -86,6 +112,11 @@ static OpCost bucketizeCost(const CallView &call) {
 void addScatterRecords(OpRegistry &registry) {
   for (StringRef target : {"aten.scatter.src", "aten.scatter_add.default"})
     registry.add({.target = target, .rule = scatterRule, .linearity = inSelfAndSrc, .cost = scatterCost});
+  registry.add({.target = "meshplan.scatter_sum",
+                .rule = scatterSumRule,
+                .linearity = inSource,
+                .cost = scatterSumCost,
+                .localize = localizeSizes<size>});
   for (StringRef target : {"aten.scatter.value", "aten.scatter_reduce.two"})
     registry.add({.target = target, .rule = scatterRule, .linearity = notLinear, .cost = scatterCost});
   for (StringRef target : {"aten.index_add.default", "aten.index_copy.default"})

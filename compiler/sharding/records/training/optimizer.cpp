@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/axes.h"
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/memory.h"
@@ -47,6 +48,20 @@ template <int64_t Flops> static OpCost stepCost(const CallView &call) {
         state && call.operands[*state].getElementType() != parameter.getElementType())
       cost.workspaceBytes += tensorBytes(parameter);
   return cost;
+}
+
+/// Where ranks have no addends any more and hold some elements alike, others may have made these.
+static LocalCall localizeNote(const CallView &call, plan::MeshOp mesh) {
+  plan::ShardingAttr sharding = plan::getSharding(call.operands.front());
+  AxisList axes = allAxes(sharding);
+  llvm::erase_if(axes, plan::isTime);
+  int64_t ranks = 1;
+  for (auto axis : mesh.getAxes().getAsRange<plan::MeshAxisAttr>())
+    ranks *= axis.getName() == plan::timeAxisName ? 1 : axis.getSize();
+  bool isPartial = timeAxesOf(sharding).size() < sharding.getPartialAxes().size();
+  NamedAttrList args(call.args);
+  args.set("summed", BoolAttr::get(call.args.getContext(), !isPartial && plan::shardCount(axes, mesh) < ranks));
+  return {call.target.str(), args.getDictionary(call.args.getContext())};
 }
 
 /// Every element is an addend. What ranks hold alike, or share, is counted once.
@@ -115,6 +130,7 @@ void addOptimizerRecords(OpRegistry &registry) {
                 .linearity = movesOperand,
                 .cost = noteCost,
                 .strides = likeFirst,
+                .localize = localizeNote,
                 .isPointwise = true});
   for (StringRef target : {"meshplan.assign", "meshplan.accumulate"})
     registry.add({.target = target,

@@ -59,9 +59,8 @@ std::optional<AddedMask> MaskFolder::readMask(Value mask) {
   return element->type == ExprType::Boolean ? std::optional<AddedMask>({element, -INFINITY}) : std::nullopt;
 }
 
-/// True if every query sees a key, whatever is in the tensors that the condition reads.
-bool MaskFolder::seesAKey(Expr condition) const {
-  return classifyMask(condition).seesItself() && shape.keys >= shape.queries;
+bool meshplan::seesAKey(Expr condition, int64_t queries, int64_t keys) {
+  return classifyMask(condition).seesItself() && keys >= queries;
 }
 
 FoldedMask MaskFolder::foldWhole(Value mask, plan::CallOp attention) {
@@ -69,7 +68,9 @@ FoldedMask MaskFolder::foldWhole(Value mask, plan::CallOp attention) {
   auto floatType = dyn_cast<FloatType>(typeOf(mask).getElementType());
   if (!read)
     return floatType ? foldAddends(mask, attention) : keep(mask, attention);
-  if (floatType && !read->condition->isTrue() && !hides(read->otherwise, floatType, seesAKey(read->condition)))
+  bool mayShow = floatType && !read->condition->isTrue() &&
+                 !hides(read->otherwise, floatType, seesAKey(read->condition, shape.queries, shape.keys));
+  if (mayShow)
     return keep(mask, attention);
   return foldCondition(mask, read->condition, attention);
 }
@@ -136,7 +137,8 @@ FoldedMask MaskFolder::foldAddends(Value mask, plan::CallOp attention) {
       llvm::map_to_vector(addends->masks, [](const AddedMask &added) { return added.condition; }));
   if (!condition)
     return keep(mask, attention);
-  bool sees = seesAKey(condition) && (!addends->bias || isModerate(addends->bias, functions));
+  bool sees =
+      seesAKey(condition, shape.queries, shape.keys) && (!addends->bias || isModerate(addends->bias, functions));
   auto type = cast<FloatType>(typeOf(mask).getElementType());
   for (const AddedMask &added : addends->masks)
     if (!added.condition->isTrue() && !hides(added.otherwise, type, sees))

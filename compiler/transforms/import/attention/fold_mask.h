@@ -33,6 +33,10 @@ struct MaskAddends {
 /// itself. Scores of f16 can come close to its lowest number, those of wider types cannot.
 bool hidesBesideOthers(double added, mlir::FloatType type);
 
+/// True if where the condition on batch, head, query and key holds, every query sees a key, whatever is in the tensors
+/// that it reads.
+bool seesAKey(indexing::Expr condition, int64_t queries, int64_t keys);
+
 /// Folds masks of one function and remembers them, as all layers have the same.
 class MaskFolder {
 public:
@@ -43,7 +47,6 @@ public:
 
 private:
   std::optional<indexing::AddedMask> readMask(mlir::Value mask);
-  bool seesAKey(indexing::Expr condition) const;
   FoldedMask foldWhole(mlir::Value mask, plan::CallOp attention);
   std::optional<MaskAddends> takeApart(mlir::Value mask);
   std::optional<indexing::AddedMask> readFill(plan::CallOp call, const CallView &view);

@@ -16,6 +16,11 @@ static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(valu
 /// The type of the scores that a call makes.
 static FloatType scoreType(plan::CallOp call) { return cast<FloatType>(typeOf(call.getResult(0)).getElementType()); }
 
+bool meshplan::hasMergedHeads(ArrayRef<int64_t> shape, const WrittenAttention &attention) {
+  int64_t merged = attention.batch * attention.heads;
+  return shape.size() == 3 && shape[0] == merged && merged != attention.heads;
+}
+
 namespace {
 
 class WrittenAttentionReader {

@@ -37,6 +37,9 @@ struct WrittenAttention {
   int64_t batch = 0, heads = 0, queries = 0, keys = 0;
 };
 
+/// True if the first of three dims is the batch and heads of the scores.
+bool hasMergedHeads(llvm::ArrayRef<int64_t> shape, const WrittenAttention &attention);
+
 /// The attention around a softmax over the last of the dims [batch, heads, queries, keys], the first two of which may
 /// be one; nullopt if one of its steps is something else, or something else reads the probabilities.
 std::optional<WrittenAttention> readWrittenAttention(plan::CallOp softmax, IndexFunctions &functions);

@@ -210,6 +210,20 @@ static bool hasModerateLiterals(plan::CallOp call) {
   });
 }
 
+/// True for products and other sums over a dim. What a layer computes is as far from the lowest numbers as the scores.
+static bool contracts(plan::CallOp call) {
+  CallView view = CallView::of(call);
+  const OpRecord *record = OpRegistry::get().lookup(view.target);
+  return record && !record->picksElements && llvm::any_of(factorRuleOf(view, record).factors, [](const Factor &factor) {
+           return factor.kind == FactorKind::sum;
+         });
+}
+
+/// True for what has the numbers of a parameter, or integers: positions, lengths, what is masked.
+static bool isModerateArgument(BlockArgument argument) {
+  return plan::argumentKind(argument) == "parameter" || !isa<FloatType>(getElementTypeOrSelf(argument.getType()));
+}
+
 bool meshplan::isModerate(Value value, IndexFunctions &functions) {
   if (Interval known = boundsOf(value, functions))
     return known->low >= -moderate && known->high <= moderate;
@@ -218,13 +232,15 @@ bool meshplan::isModerate(Value value, IndexFunctions &functions) {
   while (!open.empty()) {
     Value next = open.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(next)) {
-      if (plan::argumentKind(argument) != "parameter")
+      if (!isModerateArgument(argument))
         return false;
       continue;
     }
     auto call = next.getDefiningOp<plan::CallOp>();
     if (call && !hasModerateLiterals(call))
       return false;
+    if (call && contracts(call))
+      continue;
     bool isNumbers = !call && isa<FloatType>(getElementTypeOrSelf(next.getType()));
     Interval known = isNumbers ? boundsOf(next, functions) : std::nullopt;
     if (isNumbers && (!known || std::max(-known->low, known->high) > moderate))

@@ -17,7 +17,7 @@ struct RealInterval {
 std::optional<RealInterval> boundsOf(mlir::Value value, IndexFunctions &functions);
 
 /// True if the elements of a tensor of real numbers are far from the lowest ones: they have such bounds, or are
-/// computed from parameters, which a model learns, and literals that are.
+/// computed from literals that are, integers, parameters, which a model learns, and products, which it computes.
 bool isModerate(mlir::Value value, IndexFunctions &functions);
 
 } // namespace meshplan

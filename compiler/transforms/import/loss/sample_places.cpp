@@ -65,6 +65,9 @@ private:
 
   /// False if the results mix samples, or may.
   bool follow(plan::CallOp call);
+  /// Where all results have the samples of an operator that makes each element of those at the same place, whatever
+  /// dim the samples are a part of; nullopt of other operators.
+  std::optional<int64_t> keptStride(plan::CallOp call, const FactorRule &rule) const;
   std::optional<unsigned> factorOf(const FactorRule &rule, unsigned operand, Value value) const;
   std::optional<int64_t> strideOf(const FactorRule &rule, unsigned factor, OpResult result) const;
 
@@ -106,6 +109,11 @@ bool SampleFinder::follow(plan::CallOp call) {
     return true;
   }
   FactorRule rule = factorRuleOf(CallView::of(call), OpRegistry::get().lookup(call.getTarget()));
+  if (std::optional<int64_t> stride = keptStride(call, rule)) {
+    for (Value result : call.getResults())
+      strides[result] = *stride;
+    return true;
+  }
   std::optional<unsigned> factor;
   for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
     if (!hasSamples(operand))
@@ -122,6 +130,30 @@ bool SampleFinder::follow(plan::CallOp call) {
     strides[result] = *stride;
   }
   return true;
+}
+
+/// True if each element of the result is made of the one at the same place.
+static bool keepsPlaces(const FactorRule &rule, const TensorFactors &operand, const TensorFactors &result) {
+  bool isApart = llvm::all_of(rule.factors, [](const Factor &factor) {
+    return factor.size == 1 || (factor.kind == FactorKind::parallel && factor.unit == 1 && !factor.isCounted);
+  });
+  return isApart && operand.dims == result.dims && operand.joined.empty() && result.joined.empty() &&
+         operand.shared.empty() && result.shared.empty();
+}
+
+std::optional<int64_t> SampleFinder::keptStride(plan::CallOp call, const FactorRule &rule) const {
+  std::optional<int64_t> stride;
+  for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
+    auto found = strides.find(operand);
+    if (found == strides.end())
+      continue;
+    bool isKept = llvm::all_of(
+        rule.results, [&](const TensorFactors &result) { return keepsPlaces(rule, rule.operands[index], result); });
+    if (!isKept || stride.value_or(found->second) != found->second)
+      return std::nullopt;
+    stride = found->second;
+  }
+  return stride;
 }
 
 std::optional<unsigned> SampleFinder::factorOf(const FactorRule &rule, unsigned operand, Value value) const {

@@ -3,11 +3,13 @@
 #include "runtime/tensor/torch/kernels/register.h"
 
 #include "runtime/tensor/torch/kernels/attention.h"
+#include "runtime/tensor/torch/kernels/copy.h"
 #include "runtime/tensor/torch/kernels/embedding.h"
 #include "runtime/tensor/torch/kernels/gradients/attention_gradient.h"
 #include "runtime/tensor/torch/kernels/gradients/convolution.h"
 #include "runtime/tensor/torch/kernels/gradients/embedding_gradient.h"
 #include "runtime/tensor/torch/kernels/gradients/norms.h"
+#include "runtime/tensor/torch/kernels/gradients/placed_sums.h"
 #include "runtime/tensor/torch/kernels/gradients/row_loss.h"
 #include "runtime/tensor/torch/kernels/gradients/shared_heads.h"
 #include "runtime/tensor/torch/kernels/grouped_mm.h"
@@ -34,6 +36,7 @@ static void define(torch::Library &library) {
   library.def("embedding(Tensor weight, Tensor indices, int offset, int rows=-1) -> Tensor", &shardedEmbedding);
   library.def("grouped_mm(Tensor input, Tensor weight, Tensor offs) -> Tensor", &groupedMm);
   library.def("composed_grouped_mm(Tensor input, Tensor weight, Tensor offs) -> Tensor", &composedGroupedMm);
+  library.def("composed_copy(Tensor self, Tensor src) -> Tensor", &composedCopy);
   library.def("mean_addend(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, int count) "
               "-> Tensor",
               &meanAddend);
@@ -91,6 +94,8 @@ static void defineGradients(torch::Library &library) {
   library.def("embedding_gradient(Tensor gradient, Tensor indices, Tensor? weight=None, int offset=0, "
               "int padding_idx=-1, bool scale_grad_by_freq=False, int rows=-1) -> Tensor",
               &embeddingGradient);
+  library.def("scatter_sum(Tensor source, Tensor index, int dim, int[] size) -> Tensor", &scatterSum);
+  library.def("index_sum(Tensor source, Tensor?[] indices, int[] size) -> Tensor", &indexSum);
   library.def("layer_norm_input_gradient(Tensor gradient, Tensor input, int[] normalized_shape, "
               "Tensor? weight=None, float eps=1e-5) -> Tensor",
               &layerNormInputGradient);
@@ -125,7 +130,7 @@ static void defineTraining(torch::Library &library) {
   library.def("round_addends(Tensor self, *, ScalarType dtype) -> Tensor", &roundAddends);
   library.def("square_sum(Tensor self) -> Tensor", &squareSum);
   library.def("nonfinite_count(Tensor self) -> Tensor", &nonfiniteCount);
-  library.def("note_nonfinite(Tensor(a) self, *, str name) -> Tensor(a)", &noteNonfinite);
+  library.def("note_nonfinite(Tensor(a) self, *, str name, bool summed=False) -> Tensor(a)", &noteNonfinite);
   library.def("clip_factor(Tensor squared_norm, Tensor? scale=None, *, float limit) -> Tensor", &clipFactor);
 }
 

@@ -6,8 +6,10 @@
 #include "runtime/tensor/torch/access.h"
 #include "runtime/tensor/torch/dtype.h"
 #include "runtime/tensor/torch/guard.h"
+#include "runtime/tensor/torch/kernels/training/nonfinite.h"
 
 #include <ATen/ATen.h>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -49,6 +51,36 @@ Expected<double> meshplan::largestMagnitude(const Tensor &tensor) {
                ? 0
                : magnitudes.masked_fill(magnitudes.isfinite().logical_not(), 0).max().item<double>();
   });
+}
+
+static std::optional<int64_t> firstTrue(const at::Tensor &flat) {
+  at::Tensor places = flat.nonzero();
+  return places.numel() == 0 ? std::nullopt : std::optional(places[0].item<int64_t>());
+}
+
+Expected<NonfiniteElements> meshplan::nonfiniteIn(const Tensor &tensor, bool infinities) {
+  return guarded([&]() -> Expected<NonfiniteElements> {
+    NonfiniteElements found;
+    if (!isFloat(tensor.dtype()))
+      return found;
+    // Counting on a device takes a few bytes for each element.
+    constexpr int64_t atOnce = 1 << 22;
+    at::Tensor flat = unwrap(tensor).detach().flatten();
+    for (int64_t begin = 0; begin < flat.numel(); begin += atOnce) {
+      at::Tensor piece = flat.narrow(0, begin, std::min(atOnce, flat.numel() - begin));
+      if (nonfiniteCount(piece).item<int64_t>() == 0)
+        continue;
+      at::Tensor wrong = infinities ? piece.isfinite().logical_not() : piece.isnan();
+      if (auto first = firstTrue(wrong); first && found.count == 0)
+        found.first = begin + *first;
+      found.count += wrong.sum().item<int64_t>();
+    }
+    return found;
+  });
+}
+
+Expected<std::optional<int64_t>> meshplan::placeOf(const Tensor &tensor, int64_t number) {
+  return guarded([&]() -> Expected<std::optional<int64_t>> { return firstTrue(unwrap(tensor).flatten().eq(number)); });
 }
 
 Expected<double> meshplan::normOf(std::span<const Tensor> tensors) {

@@ -104,3 +104,27 @@ func.func @take_along_row(%0: tensor<4x6xf32>, %1: tensor<5xi64> {plan.range = [
     : (tensor<4x6xf32>, tensor<5xi64>) -> tensor<5xf32>
   return %r : tensor<5xf32>
 }
+
+func.func @index_sum_rows(%0: tensor<4x6x6xf32>, %1: tensor<4x6xi64> {plan.range = [0 : i64, 3 : i64]}) -> tensor<3x6xf32> {
+  %r = plan.call "meshplan.index_sum"(%0, %1) {source = #plan.operand<0>, indices = [#plan.operand<1>], size = [3 : i64, 6 : i64]}
+    : (tensor<4x6x6xf32>, tensor<4x6xi64>) -> tensor<3x6xf32>
+  return %r : tensor<3x6xf32>
+}
+
+func.func @index_sum_rows_columns(%0: tensor<4x6x6xf32>, %1: tensor<4x1xi64> {plan.range = [0 : i64, 4 : i64]}, %2: tensor<6xi64> {plan.range = [0 : i64, 12 : i64]}) -> tensor<4x12x6xf32> {
+  %r = plan.call "meshplan.index_sum"(%0, %1, %2) {source = #plan.operand<0>, indices = [#plan.operand<1>, #plan.operand<2>], size = [4 : i64, 12 : i64, 6 : i64]}
+    : (tensor<4x6x6xf32>, tensor<4x1xi64>, tensor<6xi64>) -> tensor<4x12x6xf32>
+  return %r : tensor<4x12x6xf32>
+}
+
+func.func @index_sum_apart(%0: tensor<2x6x6xf32>, %1: tensor<6xi64> {plan.range = [0 : i64, 4 : i64]}, %2: tensor<2x1xi64> {plan.range = [0 : i64, 12 : i64]}) -> tensor<4x6x12xf32> {
+  %r = plan.call "meshplan.index_sum"(%0, %1, %2) {source = #plan.operand<0>, indices = [#plan.operand<1>, unit, #plan.operand<2>], size = [4 : i64, 6 : i64, 12 : i64]}
+    : (tensor<2x6x6xf32>, tensor<6xi64>, tensor<2x1xi64>) -> tensor<4x6x12xf32>
+  return %r : tensor<4x6x12xf32>
+}
+
+func.func @index_sum_second(%0: tensor<4x6xbf16>, %1: tensor<6xi64> {plan.range = [0 : i64, 3 : i64]}) -> tensor<4x3xbf16> {
+  %r = plan.call "meshplan.index_sum"(%0, %1) {source = #plan.operand<0>, indices = [unit, #plan.operand<1>], size = [4 : i64, 3 : i64]}
+    : (tensor<4x6xbf16>, tensor<6xi64>) -> tensor<4x3xbf16>
+  return %r : tensor<4x3xbf16>
+}

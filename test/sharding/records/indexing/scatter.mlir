@@ -74,3 +74,21 @@ func.func @scatter_reduce(%0: tensor<4x6xf32>, %1: tensor<4x3xi64> {plan.range =
     : (tensor<4x6xf32>, tensor<4x3xi64>, tensor<4x3xf32>) -> tensor<4x6xf32>
   return %r : tensor<4x6xf32>
 }
+
+func.func @scatter_sum(%0: tensor<12x4x6xf32>, %1: tensor<12x4x6xi64> {plan.range = [0 : i64, 3 : i64]}) -> tensor<3x4x6xf32> {
+  %r = plan.call "meshplan.scatter_sum"(%0, %1) {source = #plan.operand<0>, index = #plan.operand<1>, dim = 0 : i64, size = [3 : i64, 4 : i64, 6 : i64]}
+    : (tensor<12x4x6xf32>, tensor<12x4x6xi64>) -> tensor<3x4x6xf32>
+  return %r : tensor<3x4x6xf32>
+}
+
+func.func @scatter_sum_of_part(%0: tensor<4x6xf32>, %1: tensor<4x6xi64> {plan.range = [0 : i64, 12 : i64]}) -> tensor<6x12xf32> {
+  %r = plan.call "meshplan.scatter_sum"(%0, %1) {source = #plan.operand<0>, index = #plan.operand<1>, dim = -1 : i64, size = [6 : i64, 12 : i64]}
+    : (tensor<4x6xf32>, tensor<4x6xi64>) -> tensor<6x12xf32>
+  return %r : tensor<6x12xf32>
+}
+
+func.func @scatter_sum_half(%0: tensor<4x6xbf16>, %1: tensor<4x6xi64> {plan.range = [0 : i64, 3 : i64]}) -> tensor<4x3xbf16> {
+  %r = plan.call "meshplan.scatter_sum"(%0, %1) {source = #plan.operand<0>, index = #plan.operand<1>, dim = 1 : i64, size = [4 : i64, 3 : i64]}
+    : (tensor<4x6xbf16>, tensor<4x6xi64>) -> tensor<4x3xbf16>
+  return %r : tensor<4x3xbf16>
+}

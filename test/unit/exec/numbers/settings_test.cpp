@@ -108,6 +108,19 @@ TEST_F(SettingsTest, AreGivenByTheRun) {
   EXPECT_THAT(numbersAt(settings, 0), testing::ElementsAre(2, 0.5, 1, 0)) << "the schedule stays";
 }
 
+TEST_F(SettingsTest, RatesAreFiniteAndNotNegative) {
+  add("loss_scale", 1024);
+  loaded.emplace(builder);
+  Settings settings(program());
+  for (auto [number, text] : {std::pair(-5.0, "-5"), {std::nan(""), "nan"}, {HUGE_VAL, "inf"}})
+    EXPECT_EQ(settings.set("optimizer.lr", number).message(),
+              std::string("the setting 'optimizer.lr' is ") + text + ", it must be a finite number, at least 0");
+  EXPECT_TRUE(settings.set("optimizer.lr", 0).ok());
+  for (double scale : {0.0, -1.0, 1e300, 1e-300, std::nan("")})
+    EXPECT_EQ(settings.set("loss_scale", scale).code(), StatusCode::invalid) << scale;
+  EXPECT_TRUE(settings.set("loss_scale", 0.5).ok());
+}
+
 TEST_F(SettingsTest, StepsAreCountedFromTheFirst) {
   Settings settings(program());
   EXPECT_TRUE(settings.set("step", 2).ok());

@@ -2,6 +2,7 @@
 
 #include "compiler/frontend/parse/expectations.h"
 #include "compiler/frontend/parse/tokens.h"
+#include "compiler/frontend/statement_forms.h"
 #include "grammar/PlanParser.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -159,4 +159,28 @@ TEST_F(RealBounds, WhatAModelLearnsIsModerate) {
   EXPECT_FALSE(moderate(sum, learned)) << "beside a literal that is not";
 }
 
+TEST_F(RealBounds, WhatALayerComputesIsModerate) {
+  constexpr char fed[] = "x: 8x8xf32 {plan.kind = \"input\"}";
+  std::string product = "p = aten.matmul.default(x: 8x8xf32, x: 8x8xf32) {self = #plan.operand<0>, other = "
+                        "#plan.operand<1>} : 8x8xf32",
+              total = "t = aten.sum.dim_IntList(x: 8x8xf32) {self = #plan.operand<0>, dim = [1]} : 8xf32",
+              half = unary("h", "aten.mul.Tensor", "p", ", other = 0.5", "8x8xf32", "8x8xf32");
+  EXPECT_TRUE(moderate({product, half}, fed));
+  EXPECT_TRUE(moderate({total}, fed));
+  EXPECT_FALSE(moderate({product, unary("l", "aten.mul.Tensor", "p", ", other = -3.0e38", "8x8xf32", "8x8xf32")}, fed))
+      << "behind the product";
+  EXPECT_FALSE(moderate({"e = aten.exp.default(x: 8x8xf32) {self = #plan.operand<0>} : 8x8xf32"}, fed));
+  EXPECT_FALSE(moderate({"p = aten.embedding.default(x: 8x8xf32, i: 8xi64) {weight = #plan.operand<0>, indices = "
+                         "#plan.operand<1>} : 8x8xf32"},
+                        fed))
+      << "a row that is looked up is one of the input's";
+}
+
+TEST_F(RealBounds, IntegersThatAreGivenAreModerate) {
+  constexpr char fed[] = "k: 8xi64 {plan.kind = \"input\"}";
+  std::string real = unary("r", "aten.to.dtype", "k", ", dtype = f32", "8xf32", "8xi64");
+  EXPECT_TRUE(moderate({real, binary("a", "aten.mul.Tensor", "n", "r")}, fed));
+  EXPECT_FALSE(moderate({real, unary("a", "aten.mul.Tensor", "r", ", other = -3.0e38")}, fed));
+}
+
 } // namespace

@@ -71,6 +71,31 @@ TEST_F(SamplePlaces, LabelsThatAMaskHides) {
             "aten.add.Tensor");
 }
 
+TEST_F(SamplePlaces, LabelsThatAreHiddenBehindAView) {
+  const std::string view = "a = aten.view.default(t: 4x6xi64) {self = #plan.operand<0>, size = [-1]} : 24xi64";
+  EXPECT_EQ(places({view, "b = aten.gt.Scalar(a: 24xi64) {self = #plan.operand<0>, other = 2} : 24xi1",
+                    "c = aten.masked_fill.Scalar(a: 24xi64, b: 24xi1) {self = #plan.operand<0>, mask = "
+                    "#plan.operand<1>, value = -100} : 24xi64"}),
+            "6");
+  // The samples of one lie beside the positions of the other, in one dim.
+  const std::string both = "t: 4x4xi64 {plan.kind = \"input\", plan.dims = [\"batch\", \"\"]}; m: 4x4xi64 {plan.kind = "
+                           "\"input\", plan.dims = [\"\", \"batch\"]}";
+  EXPECT_EQ(places({"a = aten.view.default(t: 4x4xi64) {self = #plan.operand<0>, size = [16]} : 16xi64",
+                    "b = aten.view.default(m: 4x4xi64) {self = #plan.operand<0>, size = [16]} : 16xi64",
+                    "c = aten.add.Tensor(a: 16xi64, b: 16xi64) {self = #plan.operand<0>, other = #plan.operand<1>} : "
+                    "16xi64"},
+                   both),
+            "aten.add.Tensor");
+  // Places are turned around, or another one's.
+  EXPECT_EQ(places({view, "b = aten.flip.default(a: 24xi64) {self = #plan.operand<0>, dims = [0]} : 24xi64"}),
+            "aten.flip.default");
+  EXPECT_EQ(places({view, "b = aten.roll.default(a: 24xi64) {self = #plan.operand<0>, shifts = [1], dims = [0]} : "
+                          "24xi64"}),
+            "aten.roll.default");
+  EXPECT_EQ(places({view, "b = aten.cumsum.default(a: 24xi64) {self = #plan.operand<0>, dim = 0} : 24xi64"}),
+            "aten.cumsum.default");
+}
+
 TEST_F(SamplePlaces, OperatorsThatMixSamples) {
   EXPECT_EQ(places({"a = aten.flip.default(t: 4x6xi64) {self = #plan.operand<0>, dims = [0]} : 4x6xi64"}),
             "aten.flip.default");

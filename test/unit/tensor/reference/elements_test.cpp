@@ -49,6 +49,30 @@ TEST(ElementsTest, ElementsThatAreTheExactOnesRoundedOnce) {
   EXPECT_NEAR(errors(numbers({1.0, 304}, at::kBFloat16), exact).ofOthers, 3.6, 1e-12);
 }
 
+TEST(ElementsTest, ElementsThatAreNotFinite) {
+  for (at::ScalarType type : {at::kDouble, at::kFloat, at::kHalf, at::kBFloat16}) {
+    at::Tensor tensor = numbers({1, infinity, 2, noNumber, -infinity, 0}, type).view({2, 3});
+    EXPECT_EQ(nonfiniteIn(wrap(tensor))->count, 3);
+    EXPECT_EQ(nonfiniteIn(wrap(tensor))->first, 1);
+    EXPECT_EQ(nonfiniteIn(wrap(tensor), /*infinities=*/false)->count, 1);
+    EXPECT_EQ(nonfiniteIn(wrap(tensor), /*infinities=*/false)->first, 3);
+    EXPECT_EQ(nonfiniteIn(wrap(tensor.t()))->first, 2) << "in the order of the tensor, not of the memory";
+  }
+  EXPECT_EQ(nonfiniteIn(wrap(numbers({-infinity, 2})), /*infinities=*/false)->count, 0);
+  EXPECT_EQ(nonfiniteIn(wrap(at::tensor({1, 2}, at::kLong)))->count, 0);
+  EXPECT_EQ(nonfiniteIn(wrap(numbers({})))->count, 0);
+  at::Tensor large = at::zeros({(1 << 22) + 3});
+  large[(1 << 22) + 1] = noNumber;
+  EXPECT_EQ(nonfiniteIn(wrap(large))->first, (1 << 22) + 1) << "behind the first piece";
+}
+
+TEST(ElementsTest, ThePlaceOfANumber) {
+  at::Tensor tensor = at::tensor({3, 5, 7, 5}, at::kLong).view({2, 2});
+  EXPECT_EQ(*placeOf(wrap(tensor), 5), 1);
+  EXPECT_EQ(*placeOf(wrap(tensor), 4), std::nullopt);
+  EXPECT_EQ(*placeOf(wrap(tensor.narrow(0, 0, 0)), 5), std::nullopt);
+}
+
 TEST(ElementsTest, Refusals) {
   EXPECT_EQ(errorsOf(wrap(at::zeros({2})), wrap(at::zeros({3}))).status().message(),
             "cannot compare [2] f32 with [3] f32");

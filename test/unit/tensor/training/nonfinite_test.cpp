@@ -126,6 +126,17 @@ TEST(NonfiniteNotes, AreOfTheOperatorsOfThisThread) {
   EXPECT_EQ(read[1].count, 2);
 }
 
+TEST(NonfiniteNotes, SaysWhatOtherRanksMayHaveMade) {
+  at::Tensor bad = at::tensor({1.0, nan});
+  NonfiniteNotes notes;
+  note(bad, "own");
+  callOperator("meshplan.note_nonfinite", {bad}, {value("self", 0), {"name", "of all"}, {"summed", true}});
+  std::vector<NonfiniteNote> read = notes.read();
+  ASSERT_EQ(read.size(), 2u);
+  EXPECT_FALSE(read[0].isSummed);
+  EXPECT_TRUE(read[1].isSummed);
+}
+
 TEST(NonfiniteNotes, AnInnerOneTakesOver) {
   at::Tensor bad = at::tensor({nan});
   note(bad, "nobody asks");

@@ -17,8 +17,8 @@ at::Tensor nonfiniteCount(const at::Tensor &self);
 at::Tensor nonfiniteCountByOperators(const at::Tensor &self);
 
 /// `self`. Says to the notes of this thread, if there are any (nonfinite_notes.h), how many such elements it has under
-/// this name.
-at::Tensor noteNonfinite(const at::Tensor &self, std::string_view name);
+/// this name. `summed`: other ranks may have made them.
+at::Tensor noteNonfinite(const at::Tensor &self, std::string_view name, bool summed);
 
 } // namespace meshplan
 

@@ -15,12 +15,17 @@ thread_local NonfiniteNotes *current = nullptr;
 
 /// Counts stay on the device until somebody asks.
 struct NonfiniteNotes::Calls {
-  std::vector<std::pair<std::string, at::Tensor>> counts;
+  struct Call {
+    std::string name;
+    at::Tensor count;
+    bool isSummed;
+  };
+  std::vector<Call> list;
 };
 
 struct meshplan::NonfiniteNotesAccess {
-  static void add(NonfiniteNotes &notes, std::string name, at::Tensor count) {
-    notes.calls->counts.emplace_back(std::move(name), std::move(count));
+  static void add(NonfiniteNotes &notes, std::string name, at::Tensor count, bool isSummed) {
+    notes.calls->list.push_back({std::move(name), std::move(count), isSummed});
   }
 };
 
@@ -30,21 +35,21 @@ NonfiniteNotes::~NonfiniteNotes() { current = outer; }
 
 std::vector<NonfiniteNote> NonfiniteNotes::read() const {
   std::vector<NonfiniteNote> notes;
-  for (const auto &[name, tensor] : calls->counts) {
+  for (const auto &[name, tensor, isSummed] : calls->list) {
     int64_t count = tensor.item<int64_t>();
     if (count == 0)
       continue;
     auto known = std::ranges::find(notes, name, &NonfiniteNote::name);
     if (known == notes.end())
-      notes.push_back({name, count});
+      notes.push_back({name, count, isSummed});
     else
       known->count += count;
   }
   return notes;
 }
 
-at::Tensor meshplan::noteNonfinite(const at::Tensor &self, std::string_view name) {
+at::Tensor meshplan::noteNonfinite(const at::Tensor &self, std::string_view name, bool summed) {
   if (current)
-    NonfiniteNotesAccess::add(*current, std::string(name), nonfiniteCount(self));
+    NonfiniteNotesAccess::add(*current, std::string(name), nonfiniteCount(self), summed);
   return self;
 }

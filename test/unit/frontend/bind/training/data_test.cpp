@@ -57,8 +57,8 @@ std::vector<std::string> faults(const std::string &option) {
 /// Everything sharded, as parameters that are gathered need.
 const std::string whole = "shard parameters, gradients, optimizer; ";
 
-TEST(BindData, AnEmptyBlockShardsNothing) {
-  BoundData data = one("");
+TEST(BindData, WhatTheBlockDoesNotSayIsNotSharded) {
+  BoundData data = one("average in collective");
   EXPECT_THAT(data.axes, ElementsAre(0, 1));
   EXPECT_THAT(data.shard, IsEmpty());
   EXPECT_EQ(data.bucketBytes, std::nullopt);
@@ -111,8 +111,9 @@ TEST(BindData, WhatIsUpdatedIsShardedAsTheUpdateIs) {
 
 TEST(BindData, WhatIsAboutTheGatherNeedsShardedParameters) {
   for (const char *option : {"overlap parameters", "overlap gradients, parameters", "prefetch 1", "keep lm_head"})
-    for (const char *shard : {"", "; shard optimizer"}) {
-      EXPECT_THAT(faults(option + std::string(shard)).at(0), testing::HasSubstr("no parameter is gathered")) << option;
+    for (auto [shard, why] :
+         {std::pair("", "no parameter is gathered"), {"; shard optimizer", "behind the optimizer"}}) {
+      EXPECT_THAT(faults(option + std::string(shard)).at(0), testing::HasSubstr(why)) << option;
       EXPECT_EQ(faults(option + std::string(shard)).size(), 2u) << option;
     }
   EXPECT_THAT(faults("prefetch 1; shard weights").at(0), "cannot read 'shard weights'");
@@ -150,7 +151,8 @@ TEST(BindData, WhenGradientsAreReducedIsForMicrobatches) {
   for (std::string option : {"reduce each microbatch", "reduce last microbatch"})
     EXPECT_THAT(faults(option), ElementsAre("'" + option + "' without microbatches: gradients are made once in a step",
                                             "add 'microbatches NUMBER', or remove '" + option + "'"));
-  EXPECT_EQ(bound("data dp { reduce each microbatch }\nmicrobatches 1").size(), 1u) << "their number may be set to 1";
+  EXPECT_EQ(bound("loss loss\ndata dp { reduce each microbatch }\nmicrobatches 1").size(), 1u)
+      << "their number may be set to 1";
 }
 
 TEST(BindData, OverlapPrefetchReduceAndAverage) {
@@ -214,7 +216,7 @@ TEST(BindData, EachOptionHasAForm) {
         "overlap none, none"}},
       {"prefetch", "prefetch NUMBER", {"prefetch", "prefetch 0.5", "prefetch -1", "prefetch 1, 2", "prefetch 2 KiB"}},
       {"reduce",
-       "reduce each | last microbatch",
+       "reduce each microbatch | reduce last microbatch",
        {"reduce", "reduce each", "reduce microbatch", "reduce first microbatch"}},
       {"average",
        "average in | after collective",

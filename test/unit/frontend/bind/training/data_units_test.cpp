@@ -50,7 +50,7 @@ TEST(BindDataUnits, AUnitForEachModuleOfAPath) {
 
 TEST(BindDataUnits, EachParameterIsInOneBlock) {
   std::vector<BoundData> found =
-      blocks("data dp on model.layers.** { shard optimizer }\ndata dp, tp on lm_head { }\ndata tp { }");
+      blocks("data dp on model.layers.** { shard optimizer }\ndata dp, tp on lm_head { }\ndata tp { bucket none }");
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(found[0].parameters.size(), 9u);
   EXPECT_EQ(found[1].parameters.size(), 1u);
@@ -65,7 +65,7 @@ TEST(BindDataUnits, EachParameterIsInOneBlock) {
 }
 
 TEST(BindDataUnits, WithoutAGeneralBlockTheRestIsInNone) {
-  std::vector<BoundData> found = blocks("data dp on lm_head { }");
+  std::vector<BoundData> found = blocks("data dp on lm_head { bucket none }");
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].parameters.size(), 1u);
   EXPECT_THAT(blocks(""), IsEmpty());

@@ -49,9 +49,16 @@ TEST(BindLossScale, ADynamicOneSkipsSteps) {
 
 TEST(BindLossScale, NumbersHaveARange) {
   auto said = [](const std::string &option) { return faults(trained + "precision { " + option + " }"); };
-  EXPECT_THAT(said("loss_scale 0"), ElementsAre("the scale is a number above 0, and this is 0"));
-  EXPECT_THAT(said("loss_scale dynamic { initial 0 }"), ElementsAre("initial is a number above 0, and this is 0"));
-  EXPECT_THAT(said("loss_scale dynamic { growth 1 }"), ElementsAre("growth is a number above 1, and this is 1"));
+  const std::string range = " from 1.2e-38 to 8.5e37, so that it and its inverse are numbers of f32";
+  EXPECT_THAT(said("loss_scale 0"), ElementsAre("the scale is a number" + range + ", and this is 0"));
+  EXPECT_THAT(said("loss_scale 1e300"), ElementsAre("the scale is a number" + range + ", and this is 1e+300"));
+  EXPECT_THAT(said("loss_scale 1e-39"), ElementsAre("the scale is a number" + range + ", and this is 1e-39"));
+  EXPECT_THAT(said("loss_scale 1e38"), ElementsAre("the scale is a number" + range + ", and this is 1e+38"))
+      << "its inverse is not normal";
+  EXPECT_THAT(said("loss_scale 8e37"), IsEmpty());
+  EXPECT_THAT(said("loss_scale dynamic { initial 0 }"), ElementsAre("initial is a number" + range + ", and this is 0"));
+  EXPECT_THAT(said("loss_scale dynamic { growth 1 }"),
+              ElementsAre("growth is a number above 1 that f32 holds, and this is 1"));
   EXPECT_THAT(said("loss_scale dynamic { backoff 1 }"),
               ElementsAre("backoff is a number between 0 and 1, and this is 1"));
   EXPECT_THAT(said("loss_scale dynamic { interval 0 }"), ElementsAre("interval is at least 1, and this is 0"));

@@ -33,7 +33,7 @@ TEST(BindMicrobatches, CountAndMean) {
 }
 
 TEST(BindMicrobatches, OneIsNoSplit) {
-  BoundPlan plan = bound("microbatches 1");
+  BoundPlan plan = bound("loss loss\nmicrobatches 1");
   EXPECT_TRUE(plan.later.empty());
   EXPECT_EQ(plan.microbatches.count, 1);
 }

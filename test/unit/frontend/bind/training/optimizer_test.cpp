@@ -144,9 +144,13 @@ TEST(BindOptimizer, AContradictionThatAGroupTakesOverIsSaidOnce) {
 }
 
 TEST(BindOptimizer, AGroupMayNameFrozenParametersWithOthers) {
-  BoundPlan plan = bound("loss loss\nfreeze model.norm\nunused model.layers.0.input_layernorm\n"
-                         "optimizer adamw { group **.*norm { weight_decay 0 } }");
-  EXPECT_EQ(std::count(plan.optimizer->groupOf.begin(), plan.optimizer->groupOf.end(), 1u), 5);
+  Outcome outcome =
+      bindTo(llama(2), trainingPlan("loss loss\nfreeze model.norm\nunused model.layers.0.input_layernorm\n"
+                                    "optimizer adamw { group **.*norm { weight_decay 0 } }"));
+  EXPECT_THAT(outcome.text, testing::HasSubstr("warning: of the 5 parameters of group '**.*norm' 2 are not trained"));
+  ASSERT_TRUE(outcome.plan);
+  const std::vector<size_t> &groupOf = outcome.plan->optimizer->groupOf;
+  EXPECT_EQ(std::count(groupOf.begin(), groupOf.end(), 1u), 5);
 }
 
 TEST(BindOptimizer, AWrongOptionOfAGroupIsReportedOnce) {

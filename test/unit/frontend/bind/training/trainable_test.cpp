@@ -41,10 +41,11 @@ TEST(BindTrainable, AllAreTrainedByDefault) {
 TEST(BindTrainable, TheArchiveFreezes) {
   EXPECT_THAT(used("", frozen, headless()), ElementsAre("lm_head.weight"));
   EXPECT_FALSE(bound("", headless()).parameterUseRange.back().hasLine());
-  EXPECT_THAT(used("freeze lm_head, model.norm", frozen, headless()),
+  EXPECT_THAT(used("freeze {lm_head, model.norm}", frozen, headless()),
               ElementsAre("model.norm.weight", "lm_head.weight"))
       << "again";
-  EXPECT_THAT(used("unused lm_head", frozen, headless()), ElementsAre("lm_head.weight")) << "it stays frozen";
+  EXPECT_THAT(used("unused {lm_head, model.norm}", frozen, headless()), ElementsAre("lm_head.weight"))
+      << "it stays frozen";
 }
 
 TEST(BindTrainable, FreezeAndUnusedNameModulesAndParameters) {

@@ -22,11 +22,11 @@ TEST(BindTraining, WhatIsForLater) {
                     "unused model.embed_tokens\ntrain only lm_head\nrecompute model.layers.*")
                   .later,
               IsEmpty());
-  EXPECT_THAT(bound("precision { compute bf16 }\ndata dp { }").later, IsEmpty());
+  EXPECT_THAT(bound("precision { compute bf16 }\ndata dp { bucket none }").later, IsEmpty());
 }
 
 TEST(BindTraining, RecomputeNamesModules) {
-  BoundPlan plan = bound("recompute model.layers.* keep attention, mlp\nrecompute lm_head, **.act_fn");
+  BoundPlan plan = bound("recompute model.layers.*.self_attn keep attention, mlp\nrecompute lm_head, **.act_fn");
   ASSERT_EQ(plan.recomputes.size(), 2u);
   EXPECT_THAT(plan.recomputes[0].keep, ElementsAre("attention", "mlp"));
   EXPECT_EQ(plan.recomputes[0].paths.size(), 1u);
@@ -38,8 +38,14 @@ TEST(BindTraining, RecomputeNamesModules) {
 TEST(BindTraining, AModuleIsRecomputedOnce) {
   EXPECT_THAT(faults("recompute model.layers.*, model.layers.1").front(),
               "module 'model.layers.1' is recomputed twice");
-  EXPECT_THAT(faults("recompute model.layers.*\nrecompute model.layers.0.mlp"), IsEmpty()) << "one inside another";
-  EXPECT_EQ(faults("recompute **\nrecompute **").size(), 2u) << "one error for a path";
+  EXPECT_EQ(faults("recompute model.layers.*.mlp, lm_head\nrecompute {lm_head, model.layers.*.mlp}").size(), 2u)
+      << "one error for a path";
+}
+
+TEST(BindTraining, AModuleIsNotRecomputedInsideAnother) {
+  EXPECT_THAT(faults("recompute model.layers.*\nrecompute model.layers.0.mlp").front(),
+              "module 'model.layers.0.mlp' lies in 'model.layers.0', which is recomputed with all that is inside");
+  EXPECT_THAT(faults("recompute model.norm\nrecompute model.layers.0, model.layers.1"), IsEmpty());
 }
 
 TEST(BindTraining, RecomputeNamesNoParameter) {

@@ -1,0 +1,93 @@
+//===- stop_gradients.cpp - regions without gradients -----------*- C++ -*-===//
+
+#include "compiler/archive/stop_gradients.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace meshplan::archive {
+
+namespace {
+
+class GradientStopper {
+public:
+  explicit GradientStopper(ExportedProgram &program)
+      : program(program), carries(program.values.size(), false), isReadOutside(program.values.size(), false) {
+    for (const Value &value : program.values)
+      names.insert(value.name);
+    for (const Parameter &parameter : program.parameters)
+      carries[parameter.value] = true;
+    visitReadersOutside([&](ValueId id) { isReadOutside[id] = true; });
+  }
+
+  void run() {
+    std::vector<Node> nodes;
+    nodes.reserve(program.nodes.size());
+    for (Node &node : program.nodes) {
+      findCarriers(node);
+      std::vector<Node> stops;
+      for (ValueId result : node.results)
+        if (node.noGrad && result != noValue && carries[result] && isReadOutside[result])
+          stops.push_back(stop(node, result));
+      nodes.push_back(std::move(node));
+      std::move(stops.begin(), stops.end(), std::back_inserter(nodes));
+    }
+    program.nodes = std::move(nodes);
+    visitReadersOutside([&](ValueId &id) { id = stopped.lookup_or(id, id); });
+  }
+
+private:
+  /// Calls `visit` with what nodes with gradients and outputs read, by reference. A stop itself is none of these.
+  template <typename Visitor> void visitReadersOutside(Visitor visit) {
+    for (Node &node : program.nodes)
+      for (NamedArgument &argument : node.arguments)
+        if (!node.noGrad)
+          visitValues(argument.value, visit);
+    for (Output &output : program.outputs)
+      visit(output.value);
+  }
+
+  /// What a node with gradients reads is stopped where it comes from a region without.
+  bool carriesInto(const Node &node, ValueId id) const { return carries[id] && (node.noGrad || !stopped.contains(id)); }
+
+  /// A gradient would flow by way of the node's results if none were stopped at the node.
+  void findCarriers(const Node &node) {
+    bool reads = false;
+    for (const NamedArgument &argument : node.arguments)
+      visitValues(argument.value, [&](ValueId id) { reads |= carriesInto(node, id); });
+    for (ValueId result : node.results)
+      if (result != noValue)
+        carries[result] = reads && node.target != "aten.detach.default" && isFloating(program.values[result].type);
+  }
+
+  Node stop(const Node &made, ValueId value) {
+    Value result = program.values[value];
+    while (!names.insert(result.name += "$stopped").second) {
+    }
+    ValueId id = program.values.size();
+    Node node;
+    node.name = result.name;
+    node.target = "aten.detach.default";
+    node.arguments = {{"self", Argument(std::in_place_type<ValueId>, value)}};
+    node.results = {id};
+    node.scope = made.scope;
+    node.noGrad = true;
+    node.source = made.source;
+    result.result = 0;
+    program.values.push_back(std::move(result));
+    stopped[value] = id;
+    return node;
+  }
+
+  ExportedProgram &program;
+  std::vector<bool> carries; ///< a value of the program as it came that depends on a parameter
+  std::vector<bool> isReadOutside;
+  llvm::DenseMap<ValueId, ValueId> stopped;
+  llvm::StringSet<> names;
+};
+
+} // namespace
+
+void stopGradients(ExportedProgram &program) { GradientStopper(program).run(); }
+
+} // namespace meshplan::archive

@@ -1,0 +1,74 @@
+//===- data_use.cpp - data blocks that would do nothing -------------------===//
+//
+// What is certain of a block before layouts are known: it has options, and
+// parameters that they are for.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/frontend/bind/training/training.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace meshplan;
+using namespace meshplan::bind;
+
+namespace {
+
+constexpr char shardAllHelp[] = "'shard parameters, gradients, optimizer'";
+
+/// True if options of the block speak of a parameter that is used in this way: frozen ones are only gathered.
+bool reaches(const BoundData &data, ParameterUse use) {
+  return use == ParameterUse::Trained ||
+         (use == ParameterUse::Frozen && llvm::is_contained(data.shard, DataKind::Parameters));
+}
+
+bool reachesAny(const BoundPlan &plan, const BoundData &data, llvm::ArrayRef<size_t> parameters) {
+  return llvm::any_of(parameters, [&](size_t parameter) { return reaches(data, plan.parameterUse[parameter]); });
+}
+
+/// A block without options leaves its parameters as they are, unless it takes them out of another.
+void checkOptions(const Context &context, const DataStatement &statement) {
+  auto isGeneral = [](const DataStatement &other) { return other.paths.empty(); };
+  bool takesOut = !isGeneral(statement) && llvm::any_of(context.syntax.data, isGeneral);
+  if (statement.options.empty() && !takesOut)
+    context.diagnostics.error(statement.range, "the block has no option, and does nothing")
+        .help("write one, as in 'bucket 64 MiB' or " + std::string(shardAllHelp) + ", or remove the block");
+}
+
+void checkParameters(const Context &context, const BoundPlan &plan, const BoundData &data) {
+  // What lies on the host has a check of its own.
+  if (data.parameters.empty() || data.offloadOptimizer || reachesAny(plan, data, data.parameters))
+    return;
+  Diagnostic &error = context.diagnostics.error(data.range, "none of the " + std::to_string(data.parameters.size()) +
+                                                                " parameters of the block is trained: it does nothing");
+  explainUntrained(context, plan, data.parameters.front(), error);
+  bool isFrozen = llvm::any_of(data.parameters,
+                               [&](size_t parameter) { return plan.parameterUse[parameter] == ParameterUse::Frozen; });
+  error.help(isFrozen ? "write " + std::string(shardAllHelp) + " to share them out, or remove the block"
+                      : "remove the block");
+}
+
+/// Units of which nothing is moved.
+void checkUnits(const Context &context, const BoundPlan &plan, const BoundData &data) {
+  for (const std::vector<BoundPaths> &unit : data.units)
+    for (const BoundPaths &paths : unit) {
+      if (paths.parameters.empty() || reachesAny(plan, data, paths.parameters))
+        continue;
+      Diagnostic &error =
+          context.diagnostics.error(paths.range, "unit '" + paths.text + "' names no parameter that is moved");
+      explainUntrained(context, plan, paths.parameters.front(), error).help("take the path out of the unit");
+    }
+}
+
+} // namespace
+
+void bind::checkDataUse(const Context &context, const BoundPlan &plan) {
+  for (auto [statement, data] : llvm::zip_equal(context.syntax.data, plan.data)) {
+    size_t before = context.diagnostics.errorCount();
+    checkOptions(context, statement);
+    if (context.diagnostics.errorCount() == before)
+      checkParameters(context, plan, data);
+    if (context.diagnostics.errorCount() == before)
+      checkUnits(context, plan, data);
+  }
+}

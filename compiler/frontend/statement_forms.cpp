@@ -1,0 +1,82 @@
+//===- statement_forms.cpp - how statements are written --------------------===//
+
+#include "compiler/frontend/statement_forms.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
+
+using namespace meshplan;
+
+namespace {
+
+struct Form {
+  llvm::StringRef keyword;
+  llvm::StringRef form;
+};
+
+/// How each statement reads.
+constexpr Form forms[] = {
+    {"model", "model \"FILE.pt2\""},
+    {"mesh", "mesh NAME = SIZE, NAME = SIZE"},
+    {"let", "let NAME = VALUE"},
+    {"input", "input NAME, NAME: [NAME = SIZE over AXIS, NAME, _]"},
+    {"output", "output NAME: [NAME over AXIS, _]"},
+    {"loss", "loss OUTPUT [per token | sequence]"},
+    {"microbatches", "microbatches NUMBER [mean]"},
+    {"override", "override PATH: STYLE AXIS"},
+    {"rest", "rest: STYLE"},
+    {"data", "data AXES [on PATHS] { OPTIONS }"},
+    {"precision", "precision { NAME DTYPE }"},
+    {"recompute", "recompute PATHS [keep NAMES]"},
+    {"optimizer", "optimizer NAME { OPTIONS }"},
+    {"clip_grad_norm", "clip_grad_norm NUMBER"},
+    {"nonfinite", "nonfinite gradients stop | skip"},
+    {"freeze", "freeze PATHS"},
+    {"train", "train only PATHS"},
+    {"unused", "unused PATHS"},
+    {"pipeline", "pipeline AXIS { OPTIONS }"},
+    {"context", "context AXIS { OPTIONS }"},
+    {"fold", "fold (AXIS, AXIS) as (NAME = SIZE, NAME = SIZE)"},
+    {"overlap", "overlap { OPTIONS }"},
+    {"init", "init { PATH RULE }"},
+    {"offload", "offload NAMES"},
+    {"tie", "tie PATHS"},
+    {"shapes", "shapes { OPTIONS }"},
+};
+
+/// The options of each statement that has a block; none has the name of a statement.
+constexpr std::pair<llvm::StringRef, llvm::StringRef> homes[] = {
+    {"shard", "data AXES"},      {"unit", "data AXES"},          {"keep", "data AXES"},
+    {"bucket", "data AXES"},     {"prefetch", "data AXES"},      {"reduce", "data AXES"},
+    {"average", "data AXES"},    {"contiguous", "data AXES"},    {"register", "data AXES"},
+    {"group", "optimizer NAME"}, {"schedule", "optimizer NAME"}, {"lr", "optimizer NAME"},
+    {"betas", "optimizer NAME"}, {"momentum", "optimizer NAME"}, {"weight_decay", "optimizer NAME"},
+    {"master", "precision"},     {"storage", "precision"},       {"gather", "precision"},
+    {"state", "precision"},      {"compute", "precision"},       {"loss_scale", "precision"},
+};
+
+} // namespace
+
+std::string meshplan::keywordForm(llvm::StringRef keyword) {
+  for (const Form &form : forms)
+    if (form.keyword == keyword)
+      return "the form is '" + form.form.str() + "'";
+  return "";
+}
+
+const std::vector<std::string> &meshplan::statementKeywords() {
+  static const std::vector<std::string> words = [] {
+    std::vector<std::string> result;
+    for (const Form &form : forms)
+      result.push_back(form.keyword.str());
+    return result;
+  }();
+  return words;
+}
+
+std::string meshplan::optionHome(llvm::StringRef word) {
+  for (const auto &[option, statement] : homes)
+    if (option == word)
+      return ("'" + word + "' is an option: write '" + statement + " { " + word + " ... }'").str();
+  return "";
+}

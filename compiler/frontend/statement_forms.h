@@ -1,0 +1,25 @@
+//===- statement_forms.h - how statements are written ------------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_FRONTEND_STATEMENT_FORMS_H
+#define MESHPLAN_COMPILER_FRONTEND_STATEMENT_FORMS_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+#include <vector>
+
+namespace meshplan {
+
+/// The form of the statement that begins with `keyword`: `the form is 'mesh NAME = SIZE, ...'`; empty for none.
+std::string keywordForm(llvm::StringRef keyword);
+
+/// The words that begin statements.
+const std::vector<std::string> &statementKeywords();
+
+/// Where an option stands that is written as a statement: `'bucket' is an option: 'data AXES { bucket ... }'`; empty
+/// for other words.
+std::string optionHome(llvm::StringRef word);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_FRONTEND_STATEMENT_FORMS_H

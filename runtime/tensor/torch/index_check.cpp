@@ -1,0 +1,159 @@
+//===- index_check.cpp - indices that point outside -----------------------===//
+
+#include "runtime/tensor/torch/index_check.h"
+
+#include "runtime/base/names.h"
+#include "runtime/tensor/torch/access.h"
+
+#include <ATen/ATen.h>
+#include <algorithm>
+
+using namespace meshplan;
+
+namespace {
+/// What bounds indices.
+enum class Bound : uint8_t {
+  number,   ///< an integer argument
+  rows,     ///< the first dim of a tensor
+  classes,  ///< its second dim, or the only one
+  dim,      ///< the dim that the argument "dim" names
+  elements, ///< all of its elements; indices may count from the end
+  each      ///< of a list of indices, the dim that each stands for; they may count from the end
+};
+} // namespace
+
+/// An operator without its overload, the arguments that hold indices and what bounds them, and whether an index of
+/// its argument "ignore_index" is right.
+struct meshplan::IndexRule {
+  std::string_view name, indices, bounds;
+  Bound bound;
+  bool ignores = false;
+};
+
+static constexpr int64_t defaultIgnored = -100; // of PyTorch's losses
+
+static constexpr IndexRule rules[] = {
+    {"meshplan.embedding", "indices", "rows", Bound::number},
+    {"meshplan.token_loss", "target", "classes", Bound::number, true},
+    {"meshplan.class_weight", "target", "weight", Bound::rows, true},
+    {"aten.embedding", "indices", "weight", Bound::rows},
+    {"aten.embedding_bag", "indices", "weight", Bound::rows},
+    {"aten._embedding_bag", "indices", "weight", Bound::rows},
+    {"aten.cross_entropy_loss", "target", "self", Bound::classes, true},
+    {"aten.nll_loss_nd", "target", "self", Bound::classes, true},
+    {"aten.nll_loss", "target", "self", Bound::classes, true},
+    {"aten.nll_loss_forward", "target", "self", Bound::classes, true},
+    {"aten.nll_loss2d", "target", "self", Bound::classes, true},
+    {"aten.nll_loss2d_forward", "target", "self", Bound::classes, true},
+    {"aten.gather", "index", "self", Bound::dim},
+    {"aten.index_select", "index", "self", Bound::dim},
+    {"aten.index_add", "index", "self", Bound::dim},
+    {"aten.index_copy", "index", "self", Bound::dim},
+    {"aten.index_fill", "index", "self", Bound::dim},
+    {"aten.scatter", "index", "self", Bound::dim},
+    {"aten.scatter_add", "index", "self", Bound::dim},
+    {"aten.scatter_reduce", "index", "self", Bound::dim},
+    {"aten.take", "index", "self", Bound::elements},
+    {"aten.index", "indices", "self", Bound::each},
+    {"aten.index_put", "indices", "self", Bound::each},
+};
+
+static const ArgumentContent *contentOf(std::span<const Argument> arguments, std::string_view name) {
+  auto found = std::ranges::find(arguments, name, &Argument::name);
+  return found == arguments.end() ? nullptr : &found->content;
+}
+
+static int64_t integerOf(const ArgumentContent *content, int64_t otherwise) {
+  const auto *integer = content ? std::get_if<int64_t>(content) : nullptr;
+  return integer ? *integer : otherwise;
+}
+
+static std::vector<int> tensorsOf(const ArgumentContent *content) {
+  if (!content)
+    return {};
+  if (const auto *one = std::get_if<ValueArgument>(content))
+    return {one->value};
+  const auto *list = std::get_if<ValueListArgument>(content);
+  return list ? list->values : std::vector<int>();
+}
+
+/// False where nothing bounds the indices.
+bool IndexCheck::bind(std::span<const Argument> arguments) {
+  indices = tensorsOf(contentOf(arguments, rule->indices));
+  dim = integerOf(contentOf(arguments, "dim"), 0);
+  if (rule->ignores)
+    ignored = integerOf(contentOf(arguments, "ignore_index"), defaultIgnored);
+  const ArgumentContent *bounds = contentOf(arguments, rule->bounds);
+  if (rule->bound == Bound::number)
+    return (number = integerOf(bounds, -1)) >= 0;
+  std::vector<int> tensors = tensorsOf(bounds);
+  sized = tensors.size() == 1 ? tensors.front() : -1;
+  return sized >= 0;
+}
+
+std::optional<IndexCheck> IndexCheck::of(std::string_view target, std::span<const Argument> arguments) {
+  std::string_view name = target.substr(0, target.find('.', target.find('.') + 1));
+  const auto *rule = std::ranges::find(rules, name, &IndexRule::name);
+  if (rule == std::end(rules))
+    return std::nullopt;
+  IndexCheck check(*rule);
+  return check.bind(arguments) ? std::optional(std::move(check)) : std::nullopt;
+}
+
+bool IndexCheck::comesFirst(std::span<const Tensor> values) const {
+  bool isFatal = rule->name.starts_with("aten.") && (rule->bound == Bound::rows || rule->bound == Bound::classes);
+  return isFatal && indices.size() == 1 && indices.front() >= 0 && !unwrap(values[indices.front()]).is_cpu();
+}
+
+/// -1 where the operator itself finds the tensor wrong.
+int64_t IndexCheck::sizeFor(size_t which, std::span<const Tensor> values) const {
+  if (rule->bound == Bound::number)
+    return number;
+  std::span<const int64_t> shape = values[sized].shape();
+  int64_t dims = static_cast<int64_t>(shape.size());
+  if (rule->bound == Bound::elements)
+    return values[sized].elementCount();
+  int64_t place = 0;
+  if (rule->bound == Bound::classes)
+    place = std::min<int64_t>(dims - 1, 1);
+  if (rule->bound == Bound::dim)
+    place = dim < 0 ? dim + dims : dim;
+  if (rule->bound == Bound::each)
+    place = static_cast<int64_t>(which);
+  return place >= 0 && place < dims ? shape[place] : -1;
+}
+
+static std::vector<int64_t> firstTrue(const at::Tensor &tensor) {
+  at::Tensor first = tensor.nonzero()[0].cpu();
+  return {first.const_data_ptr<int64_t>(), first.const_data_ptr<int64_t>() + first.numel()};
+}
+
+std::optional<IndexFault> IndexCheck::find(std::span<const Tensor> values) const {
+  for (size_t which = 0; which < indices.size(); ++which) {
+    if (indices[which] < 0)
+      continue;
+    const at::Tensor &own = unwrap(values[indices[which]]);
+    // Bytes and truth values choose elements, and floats are shares of classes.
+    if (!own.defined() || !at::isIntegralType(own.scalar_type(), /*includeBool=*/false) ||
+        own.scalar_type() == at::kByte)
+      break;
+    int64_t size = sizeFor(which, values);
+    if (size < 0 || own.numel() == 0)
+      continue;
+    int64_t begin = rule->bound == Bound::elements || rule->bound == Bound::each ? -size : 0;
+    at::Tensor outside = own.lt(begin).logical_or_(own.ge(size));
+    if (ignored)
+      outside.logical_and_(own.ne(*ignored));
+    if (!outside.any().item<bool>())
+      continue;
+    IndexFault fault{rule->ignores ? "target" : "index", indices[which], firstTrue(outside), 0, begin, size};
+    fault.index = own.masked_select(outside)[0].item<int64_t>();
+    return fault;
+  }
+  return std::nullopt;
+}
+
+std::string meshplan::indexText(const IndexFault &fault) {
+  return fault.name + " " + std::to_string(fault.index) + " at " + shapeText(fault.position) + " is out of range [" +
+         std::to_string(fault.begin) + ", " + std::to_string(fault.end) + ")";
+}

@@ -1,0 +1,23 @@
+//===- placed_sums.h - sums at places that integers name ---------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_PLACED_SUMS_H
+#define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_PLACED_SUMS_H
+
+#include <ATen/core/List.h>
+#include <ATen/core/Tensor.h>
+#include <optional>
+
+namespace meshplan {
+
+/// The gradient of aten.gather of a tensor of `size`: `source` added where `index` names the place along `dim`, zero
+/// where nothing is added.
+at::Tensor scatterSum(const at::Tensor &source, const at::Tensor &index, int64_t dim, at::IntArrayRef size);
+
+/// The gradient of aten.index of a tensor of `size`: `source`, whose dims are those of what the indices choose, added
+/// where they chose it. Sums of 16-bit types are taken in f32 and rounded once.
+at::Tensor indexSum(const at::Tensor &source, const c10::List<std::optional<at::Tensor>> &indices,
+                    at::IntArrayRef size);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_PLACED_SUMS_H

@@ -1,0 +1,86 @@
+// Gradients on their way to parameters: nothing is laid out, and thereby reduced, before it is there.
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --plan-differentiate | FileCheck %s
+
+// Of a function of a parameter the gradient is laid out behind it; that of what depends on the batch is laid out as ever.
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<8xf32>
+// CHECK: %[[Y:.*]] = plan.call "aten.mul.Tensor"
+// CHECK: %[[DY:.*]] = plan.match %{{.*}} to %[[Y]]
+// CHECK-NEXT: %[[P:.*]] = plan.call "aten.mul.Tensor"(%[[DY]], %{{.*}} backward :
+// CHECK-NEXT: %[[S:.*]] = plan.call "aten.sum.dim_IntList"(%[[P]]){{.*}} backward {plan.keeps_addends} :
+// CHECK-NEXT: %[[G:.*]] = plan.call "aten.softplus_backward.default"(%[[S]], %[[W]]){{.*}} backward {plan.keeps_addends} :
+// CHECK-NEXT: %[[D:.*]] = plan.match %[[G]] to %[[W]]
+// CHECK-NEXT: return %{{.*}}, %[[D]]
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.loss 0
+func.func @forward(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<8xf32> {plan.kind = "parameter", plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
+  %s = plan.call "aten.softplus.default"(%w) {self = #plan.operand<0>} : (tensor<8xf32>) -> tensor<8xf32>
+  %y = plan.call "aten.mul.Tensor"(%x, %s) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  %e = plan.call "aten.exp.default"(%y) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %loss = plan.call "aten.sum.default"(%e) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// -----
+
+// What is rounded to be gathered has the gradient that nobody rounded.
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<6x8xf32>
+// CHECK: %[[GW:.*]] = plan.call "meshplan.weight_gradient"({{.*}} -> tensor<6x8xf32>
+// CHECK-NEXT: %[[DW:.*]] = plan.match %[[GW]] to %[[W]]
+// CHECK-NEXT: return %{{.*}}, %[[DW]]
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.loss 0
+func.func @forward(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<6x8xf32> {plan.kind = "parameter", plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
+  %n = plan.call "aten._to_copy.default"(%w) {self = #plan.operand<0>, dtype = bf16} {plan.precision} : (tensor<6x8xf32>) -> tensor<6x8xbf16>
+  %g = plan.constrain %n <[{}, {}]> along [#plan.axis<"dp">] as "precision" : tensor<6x8xbf16> -> tensor<6x8xbf16>
+  %r = plan.call "aten._to_copy.default"(%g) {self = #plan.operand<0>, dtype = f32} {plan.precision} : (tensor<6x8xbf16>) -> tensor<6x8xf32>
+  %y = plan.call "aten.linear.default"(%x, %r) {input = #plan.operand<0>, weight = #plan.operand<1>}
+      : (tensor<4x8xf32>, tensor<6x8xf32>) -> tensor<4x6xf32>
+  %loss = plan.call "aten.sum.default"(%y) {self = #plan.operand<0>} : (tensor<4x6xf32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// -----
+
+// The same conversions in the model are operators: PyTorch rounds their gradients, too.
+// CHECK-LABEL: func.func @step(
+// CHECK: %[[GW:.*]] = plan.call "meshplan.weight_gradient"({{.*}} -> tensor<6x8xf32>
+// CHECK-NEXT: %[[ROUNDED:.*]] = plan.call "aten.to.dtype"(%[[GW]]) {dtype = bf16
+// CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten.to.dtype"(%[[ROUNDED]]) {dtype = f32
+// CHECK-NEXT: plan.match %[[WIDE]] to
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.loss 0
+func.func @forward(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<6x8xf32> {plan.kind = "parameter", plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
+  %n = plan.call "aten._to_copy.default"(%w) {self = #plan.operand<0>, dtype = bf16} : (tensor<6x8xf32>) -> tensor<6x8xbf16>
+  %r = plan.call "aten._to_copy.default"(%n) {self = #plan.operand<0>, dtype = f32} : (tensor<6x8xbf16>) -> tensor<6x8xf32>
+  %y = plan.call "aten.linear.default"(%x, %r) {input = #plan.operand<0>, weight = #plan.operand<1>}
+      : (tensor<4x8xf32>, tensor<6x8xf32>) -> tensor<4x6xf32>
+  %loss = plan.call "aten.sum.default"(%y) {self = #plan.operand<0>} : (tensor<4x6xf32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}
+
+// -----
+
+// A parameter that is stored in less than it is read in: its gradient is as it was made, for 'reduce' or a master.
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<8xbf16>
+// CHECK-SAME: -> (tensor<f32> {{.*}}, tensor<8xf32> {plan.gradient_of
+// CHECK: %[[D:.*]] = plan.match %{{.*}} to %[[W]] : tensor<8xf32>, tensor<8xbf16> -> tensor<8xf32>
+// CHECK-NEXT: return %{{.*}}, %[[D]]
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.loss 0
+func.func @forward(
+    %w: tensor<8xbf16> {plan.kind = "parameter", plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
+  %r = plan.call "aten._to_copy.default"(%w) {self = #plan.operand<0>, dtype = f32} {plan.precision} : (tensor<8xbf16>) -> tensor<8xf32>
+  %y = plan.call "aten.exp.default"(%r) {self = #plan.operand<0>} : (tensor<8xf32>) -> tensor<8xf32>
+  %loss = plan.call "aten.sum.default"(%y) {self = #plan.operand<0>} : (tensor<8xf32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}

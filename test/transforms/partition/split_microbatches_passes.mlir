@@ -1,0 +1,158 @@
+// Which passes over the batch there are, what each of them computes, and what the step says of gradients.
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --plan-split-microbatches --split-input-file | FileCheck %s
+
+// A sum that needs a sum that needs a sum: two passes count, one after the other, and the last one adds up. A pass takes
+// what the passes before it have made from its arguments.
+!batch = tensor<8x4xf32, #plan.sharding<[{}, {}]>>
+!part = tensor<8x4xf32, #plan.sharding<[{"microbatch"}, {}]>>
+!addend = tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
+!number = tensor<f32, #plan.sharding<[]>>
+// CHECK: plan.mesh []
+plan.mesh [#plan.mesh_axis<"microbatch" = 2>]
+
+// CHECK-LABEL: func.func @count0(
+// CHECK-SAME: %[[X:arg0]]: tensor<8x4xf32, #plan.sharding<[{}, {}]>> {plan.kind = "input"}
+// CHECK-SAME: %[[SUM:arg1]]: {{[^%]*}}plan.names = ["microbatches.sum0"]
+// CHECK-SAME: %[[NUMBER:arg2]]: {{[^%]*}}plan.kind = "setting"
+// CHECK-SAME: plan.runs = 2
+// CHECK-NEXT: %[[P:.*]] = plan.call "meshplan.take_microbatch"(%[[X]], %[[NUMBER]])
+// CHECK-SAME: -> tensor<4x4xf32, #plan.sharding<[{}, {}]>>
+// CHECK-NEXT: %[[S:.*]] = plan.call "aten.sum.default"(%[[P]])
+// CHECK-NEXT: %[[R:.*]] = plan.call "meshplan.accumulate"(%[[SUM]], %[[S]])
+// CHECK-NEXT: return %[[R]]
+
+// What the first pass made is read, and not made again.
+// CHECK-LABEL: func.func @count1(
+// CHECK-SAME: %[[X:arg0]]: {{[^%]*}}plan.kind = "input"
+// CHECK-SAME: %[[READY:arg1]]: {{[^%]*}}plan.names = ["microbatches.sum0"]
+// CHECK-SAME: %[[SUM:arg2]]: {{[^%]*}}plan.names = ["microbatches.sum1"]
+// CHECK-SAME: {plan.updates = 2 : i64}) attributes {plan.runs = 2
+// CHECK-NEXT: %[[P:.*]] = plan.call "meshplan.take_microbatch"
+// CHECK-NOT: aten.sum.default
+// CHECK: %[[C:.*]] = plan.call "aten.sub.Tensor"(%[[P]], %[[READY]])
+// CHECK-NEXT: %[[Q:.*]] = plan.call "meshplan.square_sum"(%[[C]])
+// CHECK-NEXT: %[[R:.*]] = plan.call "meshplan.accumulate"(%[[SUM]], %[[Q]])
+// CHECK-NEXT: return %[[R]] :
+
+// One microbatch is left to the step.
+// CHECK-LABEL: func.func @accumulate(
+// CHECK-SAME: plan.runs = 1
+// CHECK-NOT: square_sum
+// CHECK: plan.call "aten.div.Tensor"
+// CHECK: meshplan.accumulate
+// CHECK-NOT: meshplan.accumulate
+// CHECK: return
+
+// The step has all arguments that it had, also those that it does not read, and all results.
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: %[[X:arg0]]:
+// CHECK-SAME: %[[UNREAD:arg1]]: {{[^%]*}}plan.names = ["unread"]
+// CHECK-SAME: -> (tensor<f32, #plan.sharding<[]>> {plan.name = "loss"}, tensor<f32, #plan.sharding<[]>> {plan.updates =
+// CHECK-NOT: square_sum
+// CHECK: plan.call "aten.div.Tensor"
+// CHECK: %[[R:.*]] = plan.call "meshplan.accumulate"
+// CHECK: return %[[R]], %[[R]] :
+func.func @step(%x: !batch {plan.kind = "input"}, %unread: !number {plan.kind = "input", plan.names = ["unread"]})
+    -> (!number {plan.name = "loss"}) {
+  %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
+  %1 = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (!part) -> !addend
+  %sum = plan.all_reduce %1 [#plan.axis<"microbatch">] : !addend -> !number
+  %2 = plan.call "aten.sub.Tensor"(%0, %sum) {self = #plan.operand<0>, other = #plan.operand<1>} : (!part, !number) -> !part
+  %3 = plan.call "meshplan.square_sum"(%2) {self = #plan.operand<0>} : (!part) -> !addend
+  %squares = plan.all_reduce %3 [#plan.axis<"microbatch">] : !addend -> !number
+  %4 = plan.call "aten.div.Tensor"(%2, %squares) {self = #plan.operand<0>, other = #plan.operand<1>} : (!part, !number) -> !part
+  %5 = plan.call "aten.sum.default"(%4) {self = #plan.operand<0>} : (!part) -> !addend
+  %loss = plan.all_reduce %5 [#plan.axis<"microbatch">] : !addend -> !number
+  return %loss : !number
+}
+
+// -----
+
+// Samples in another dim than the first, and as runs of a dim behind a view. As many runs for each rank need no unit.
+!batch = tensor<3x12x2xf32, #plan.sharding<[{}, {"dp"}, {}]>>
+!part = tensor<3x12x2xf32, #plan.sharding<[{}, {"dp", "microbatch"}, {}]>>
+!joined = tensor<3x24xf32, #plan.sharding<[{}, {"dp", "microbatch", unit 2}]>>
+!addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
+!ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
+// CHECK-LABEL: func.func @accumulate(
+// CHECK: plan.call "meshplan.take_microbatch"(%arg0, %{{.*}}) {count = 3 : i64, dim = 1 : i64, {{.*}} -> tensor<3x4x2xf32, #plan.sharding<[{}, {"dp"}, {}]>>
+// CHECK-NEXT: plan.call "aten.view.default"({{.*}} -> tensor<3x8xf32, #plan.sharding<[{}, {"dp"}]>>
+// CHECK-NEXT: plan.call "aten.sum.default"({{.*}} -> tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
+func.func @step(%x: !batch {plan.kind = "input"}) -> (!ranks {plan.name = "loss"}) {
+  %0 = plan.slice %x [#plan.axis<"microbatch">] dim 1 : !batch -> !part
+  %1 = plan.call "aten.view.default"(%0) {self = #plan.operand<0>, size = [3, -1]} : (!part) -> !joined
+  %2 = plan.call "aten.sum.default"(%1) {self = #plan.operand<0>} : (!joined) -> !addend
+  %3 = plan.all_reduce %2 [#plan.axis<"microbatch">] : !addend -> !ranks
+  return %3 : !ranks
+}
+
+// -----
+
+// The sum of a gradient is marked with what data parallelism says of its parameter: also through what stands between
+// gradient and optimizer, and where a master copy is changed in place of the parameter. One that nothing says
+// anything of is not, and neither is a sum that is no gradient.
+!batch = tensor<8x4xf32, #plan.sharding<[{}, {}]>>
+!part = tensor<8x4xf32, #plan.sharding<[{"microbatch"}, {}]>>
+!addend = tensor<4xf32, #plan.sharding<[{}], partial = sum {"microbatch"}>>
+!row = tensor<4xf32, #plan.sharding<[{}]>>
+!wide = tensor<4xf64, #plan.sharding<[{}]>>
+plan.mesh [#plan.mesh_axis<"microbatch" = 2>]
+// CHECK-LABEL: func.func @accumulate(
+// CHECK-SAME: {plan.data = 1 : i64, plan.kind = "accumulator", plan.names = ["microbatches.sum0"], plan.unit = 3 : i64}
+// CHECK-SAME: {plan.data = 2 : i64, plan.kind = "accumulator", plan.names = ["microbatches.sum1"]}
+// CHECK-SAME: {plan.kind = "accumulator", plan.names = ["microbatches.sum2"]}
+// CHECK-SAME: {plan.kind = "accumulator", plan.names = ["microbatches.sum3"]}
+// A step may change nothing; a pass always adds.
+// CHECK-NOT: plan.guard
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: plan.guard
+func.func @step(%x: !batch {plan.kind = "input"}, %a: !row {plan.kind = "parameter", plan.data = 1, plan.unit = 3},
+                %b: !row {plan.kind = "parameter", plan.data = 2}, %m: !wide {plan.kind = "state", plan.of = 2 : i64, plan.copies},
+                %c: !row {plan.kind = "parameter"})
+    -> (!row {plan.updates = 1 : i64}, !wide {plan.updates = 3 : i64}, !row {plan.updates = 4 : i64}, !row {plan.name = "sum"})
+    attributes {plan.guard = {}} {
+  %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
+  %ga = plan.call "aten.sum.dim_IntList"(%0) {self = #plan.operand<0>, dim = [0]} : (!part) -> !addend
+  %a1 = plan.all_reduce %ga [#plan.axis<"microbatch">] : !addend -> !row
+  %a2 = plan.call "aten.neg.default"(%a1) {self = #plan.operand<0>} backward : (!row) -> !row
+  %na = plan.call "meshplan.sgd"(%a, %a2) {parameter = #plan.operand<0>, gradient = #plan.operand<1>} backward : (!row, !row) -> !row
+  %b0 = plan.call "aten.exp.default"(%0) {self = #plan.operand<0>} : (!part) -> !part
+  %gb = plan.call "aten.sum.dim_IntList"(%b0) {self = #plan.operand<0>, dim = [0]} : (!part) -> !addend
+  %b1 = plan.all_reduce %gb [#plan.axis<"microbatch">] : !addend -> !row
+  %b2 = plan.call "aten._to_copy.default"(%b1) {self = #plan.operand<0>, dtype = f64} backward : (!row) -> !wide
+  %nb = plan.call "meshplan.sgd"(%m, %b2) {parameter = #plan.operand<0>, gradient = #plan.operand<1>} backward : (!wide, !wide) -> !wide
+  %c0 = plan.call "aten.cos.default"(%0) {self = #plan.operand<0>} : (!part) -> !part
+  %gc = plan.call "aten.sum.dim_IntList"(%c0) {self = #plan.operand<0>, dim = [0]} : (!part) -> !addend
+  %c1 = plan.all_reduce %gc [#plan.axis<"microbatch">] : !addend -> !row
+  %nc = plan.call "meshplan.sgd"(%c, %c1) {parameter = #plan.operand<0>, gradient = #plan.operand<1>} backward : (!row, !row) -> !row
+  %d0 = plan.call "aten.sin.default"(%0) {self = #plan.operand<0>} : (!part) -> !part
+  %gd = plan.call "aten.sum.dim_IntList"(%d0) {self = #plan.operand<0>, dim = [0]} : (!part) -> !addend
+  %d1 = plan.all_reduce %gd [#plan.axis<"microbatch">] : !addend -> !row
+  return %na, %nb, %nc, %d1 : !row, !wide, !row, !row
+}
+
+// -----
+
+// Time that no step divides stays, and so does a step without time.
+!x = tensor<4xf32, #plan.sharding<[{}]>>
+// CHECK: plan.mesh [#plan.mesh_axis<"microbatch" = 2>]
+plan.mesh [#plan.mesh_axis<"microbatch" = 2>]
+// CHECK-NOT: func.func @accumulate
+// CHECK: func.func @forward(
+func.func @forward(%x: !x {plan.kind = "input"}) -> !x {
+  return %x : !x
+}
+
+// -----
+
+!x = tensor<4xf32, #plan.sharding<[{}]>>
+// CHECK: plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+// CHECK-NOT: func.func @accumulate
+// CHECK: func.func @step({{.*}}) -> tensor<4xf32, #plan.sharding<[{}]>> {
+// CHECK-NEXT: return
+func.func @step(%x: !x {plan.kind = "input"}) -> !x {
+  return %x : !x
+}

@@ -20,7 +20,8 @@ PyTorch's own run keeps copies of narrower parameters in that dtype (float32 if 
 changes, and rounds them for the next step. Then these copies are compared, not what is rounded: NAME.master where there
 is one, else a parameter that is stored in that dtype; each must have it. With `--states` the optimizer's states in
 RESULT must be there for every trained parameter, in that dtype: NAME.exp_avg, NAME.exp_avg_sq, NAME.momentum_buffer.
-With `--per token` or `--per sequence` the loss is that of a plan which redefines it (loss_units.py).
+With `--per token` or `--per sequence` the loss is that of a plan which redefines it (loss_units.py), and with
+`--microbatches N` the mean over N calls of the model, each with a part of the samples.
 Prints a line for each loss, and the worst parameter; status 1 if one is wrong or not a finite number.
 """
 
@@ -92,14 +93,21 @@ class Training:
             self.held = [torch.nn.Parameter(copied(parameter.detach(), arguments.master)) for parameter in self.own]
         self.optimizer = OPTIMIZERS[arguments.optimizer](self.held, **numbers)
 
+    def loss(self, inputs: Tensors, positional: Sequence[str]) -> torch.Tensor:
+        named = {name: tensor for name, tensor in inputs.items() if name not in positional}
+        return self.loss_of(dict(leaves(self.module(*(inputs[name] for name in positional), **named))), inputs).sum()
+
     def step(self, inputs: Tensors, positional: Sequence[str]) -> float:
         self.draws.step += 1
         for group in self.tied.values():
             for parameter in group:
                 parameter.grad = None
-        named = {name: tensor for name, tensor in inputs.items() if name not in positional}
-        loss = self.loss_of(dict(leaves(self.module(*(inputs[name] for name in positional), **named))), inputs)
-        (loss.sum() * self.arguments.loss_scale).backward()
+        mean = 0.0
+        parts = microbatches(inputs, self.arguments.microbatches)
+        for self.draws.microbatch, part in enumerate(parts):
+            loss = self.loss(part, positional)
+            (loss * (self.arguments.loss_scale / len(parts))).backward()
+            mean += loss.item() / len(parts)
         for group in self.tied.values():
             # Tied ones that are several parameters to PyTorch share their elements, and are trained as one.
             for other in group[1:]:
@@ -117,7 +125,7 @@ class Training:
                 for other in group[1:]:
                     if other.data_ptr() != group[0].data_ptr():
                         other.copy_(group[0])
-        return loss.item()
+        return mean
 
     def loss_of(self, outputs: Tensors, inputs: Tensors) -> torch.Tensor:
         """The model's own, or what the plan makes of it."""
@@ -129,6 +137,12 @@ class Training:
         """What the optimizer changes, and what is frozen, by first names."""
         held = {id(own): held.detach() for own, held in zip(self.own, self.held, strict=True)}
         return {first: held.get(id(group[0]), group[0].detach()) for first, group in self.tied.items()}
+
+
+def microbatches(inputs: Tensors, count: int) -> list[Tensors]:
+    """As many parts of all inputs along their first dim, where they have samples."""
+    parts = {name: tensor.chunk(count) if tensor.dim() else [tensor] * count for name, tensor in inputs.items()}
+    return [{name: tensors[number] for name, tensors in parts.items()} for number in range(count)]
 
 
 def names_of(group: Parameters, named: dict[str, torch.nn.Parameter]) -> list[str]:
@@ -307,6 +321,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--loss-scale", type=float, default=1.0, help="PyTorch differentiates so many times the loss")
     parser.add_argument("--per", choices=UNITS, help="the loss is redefined, by hand, from the outputs `logits`")
     parser.add_argument("--clip", type=float, default=0)
+    parser.add_argument("--microbatches", type=int, default=1, help="PyTorch takes the mean over so many parts")
     parser.add_argument(
         "--master", nargs="?", const="float32", choices=DTYPES, help="copies of narrower parameters are trained"
     )

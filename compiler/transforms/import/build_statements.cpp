@@ -88,8 +88,6 @@ void StatementBuilder::refuseUseless() {
 void StatementBuilder::refuseStatements() {
   if (!bound.optimizer)
     refuseUseless();
-  for (const LaterStatement &statement : bound.later)
-    diagnostics.error(statement.range, "'" + statement.name + "' is not implemented yet").help(statement.help);
   for (const BoundModule &module : bound.modules)
     for (const BoundStyle &style : module.styles)
       refuseStyle(style);

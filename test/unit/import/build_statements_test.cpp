@@ -155,11 +155,13 @@ TEST_F(BuildStatements, TheScaleOfTheLoss) {
   EXPECT_EQ((*owner->getOps<plan::OptimizerOp>().begin()).getNonfinite(), "skip");
 }
 
-TEST_F(BuildStatements, WhatIsForLaterIsRefusedWithItsHelp) {
-  onMesh("loss loss\noptimizer sgd\ninput x: [batch, _]\nmicrobatches 2 mean\nrest: replicate");
-  EXPECT_THAT(said(), ElementsAre("6: 'microbatches N mean' is not implemented yet",
-                                  "help: leave 'mean' out where no operator mixes samples: the mean is then that of "
-                                  "the whole batch"));
+TEST_F(BuildStatements, MicrobatchesMayHaveAMean) {
+  for (const char *mean : {"", " mean"}) {
+    onMesh(std::string("loss loss\noptimizer sgd\ninput x: [batch, _]\nrest: replicate\nmicrobatches 2") + mean);
+    plan::MicrobatchesOp statement = *owner->getOps<plan::MicrobatchesOp>().begin();
+    EXPECT_EQ(statement.getCount(), 2u);
+    EXPECT_EQ(statement.getMean(), *mean != 0);
+  }
 }
 
 TEST_F(BuildStatements, GradientsThatAreNotFiniteHaveAnAction) {

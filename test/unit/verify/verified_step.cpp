@@ -116,6 +116,8 @@ artifact::ComputeT &VerifiedStep::call(const std::string &target) {
   throw std::logic_error("no call of " + target);
 }
 
+void VerifiedStep::takeWholeBatch(int64_t count) { step().values[x]->dims.front()->extent *= count; }
+
 Artifact meshplan::artifactAfter(const std::function<void(VerifiedStep &)> &change, Held held) {
   VerifiedStep step(/*hasReference=*/true, held);
   change(step);

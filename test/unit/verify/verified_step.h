@@ -23,6 +23,8 @@ public:
   artifact::ProgramT &step() { return builder.program(); }
   artifact::ProgramT &reference() { return *builder.schedule().programs[1]; }
   artifact::ComputeT &call(const std::string &target);
+  /// The step alone is given so many times the samples of the reference. It cannot run any more.
+  void takeWholeBatch(int64_t count);
 
   /// Positive, so that the gradient is right.
   static Tensors weights() { return {{"w", at::tensor({0.5f, -1.0f, 2.0f, 0.25f})}}; }

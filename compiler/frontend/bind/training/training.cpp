@@ -78,7 +78,7 @@ std::string bind::lossHelp(const Context &context) {
 }
 
 void bind::bindTraining(const Context &context, BoundPlan &plan) {
-  bindMicrobatches(context, plan);
+  checkMicrobatches(context, plan);
   bindRecomputes(context, plan);
   bindTrainable(context, plan);
   for (const OptimizerStatement &statement : context.syntax.optimizers) {

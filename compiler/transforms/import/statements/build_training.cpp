@@ -52,7 +52,8 @@ void StatementBuilder::buildTraining() {
   for (const BoundData &data : bound.data)
     buildData(data);
   if (bound.microbatches.count > 1)
-    MicrobatchesOp::create(builder, locate(bound.microbatches.range), bound.microbatches.count);
+    MicrobatchesOp::create(builder, locate(bound.microbatches.range), bound.microbatches.count,
+                           bound.microbatches.mean);
   if (bound.precision)
     buildPrecision(*bound.precision);
 }

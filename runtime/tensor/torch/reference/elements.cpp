@@ -8,6 +8,7 @@
 #include "runtime/tensor/torch/guard.h"
 
 #include <ATen/ATen.h>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -22,6 +23,16 @@ Expected<Tensor> meshplan::rotated(const Tensor &tensor, int64_t places) {
     const at::Tensor &own = unwrap(tensor);
     return own.dim() == 0 ? tensor : wrap(at::roll(own, places, -1));
   });
+}
+
+Expected<Tensor> meshplan::sumOf(const Tensor &tensor, const Tensor &other) {
+  if (!std::ranges::equal(tensor.shape(), other.shape()) || tensor.dtype() != other.dtype())
+    return Status::error(StatusCode::invalid, "cannot add up ", describe(tensor), " and ", describe(other));
+  return guarded([&]() -> Expected<Tensor> { return wrap(unwrap(tensor).add(unwrap(other))); });
+}
+
+Expected<Tensor> meshplan::dividedBy(const Tensor &tensor, double number) {
+  return guarded([&]() -> Expected<Tensor> { return wrap(unwrap(tensor).div(number)); });
 }
 
 /// NaN where an error is no number.

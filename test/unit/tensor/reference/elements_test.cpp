@@ -49,6 +49,16 @@ TEST(ElementsTest, ElementsThatAreTheExactOnesRoundedOnce) {
   EXPECT_NEAR(errors(numbers({1.0, 304}, at::kBFloat16), exact).ofOthers, 3.6, 1e-12);
 }
 
+TEST(ElementsTest, SumsAndParts) {
+  at::Tensor sum = unwrap(*sumOf(wrap(numbers({1, 256}, at::kBFloat16)), wrap(numbers({2, 1}, at::kBFloat16))));
+  EXPECT_TRUE(at::equal(sum, numbers({3, 256}, at::kBFloat16))) << "in the type of both";
+  EXPECT_TRUE(at::equal(unwrap(*dividedBy(wrap(sum), 4)), numbers({0.75, 64}, at::kBFloat16)));
+  EXPECT_EQ(sumOf(wrap(at::zeros({2})), wrap(at::zeros({1, 2}))).status().message(),
+            "cannot add up [2] f32 and [1, 2] f32");
+  EXPECT_EQ(sumOf(wrap(at::zeros({2})), wrap(at::zeros({2}, at::kDouble))).status().message(),
+            "cannot add up [2] f32 and [2] f64");
+}
+
 TEST(ElementsTest, Refusals) {
   EXPECT_EQ(errorsOf(wrap(at::zeros({2})), wrap(at::zeros({3}))).status().message(),
             "cannot compare [2] f32 with [3] f32");

@@ -195,10 +195,11 @@ void ProgramBuilder::checkSize(const std::string &input, const BoundDim &dim) {
     shards *= meshAxis.size;
     axes += (axes.empty() ? "" : ", ") + meshAxis.name + " = " + std::to_string(meshAxis.size);
   }
+  const char *where = dim.name == "batch" && bound.microbatches.calls() > 1 ? " in a microbatch" : "";
   if (dim.extent < shards)
     diagnostics
         .error(dim.range, "dim '" + dim.name + "' of input '" + input + "' has size " + std::to_string(dim.extent) +
-                              ", fewer than " + axes)
+                              where + ", fewer than " + axes)
         .help("choose axis sizes whose product is at most " + std::to_string(dim.extent) +
               ", or a larger size: in the plan if the model leaves it open, else in the export");
 }

@@ -188,6 +188,14 @@ TEST_F(BuildProgram, UpdatesOfBuffersAreRefused) {
                                   "0: the model updates its buffer 'count', which is not implemented yet", help));
 }
 
+TEST_F(BuildProgram, AMicrobatchHasASampleForEachRank) {
+  ValueId x = input("x", {5}), y = value({});
+  node("aten.sum.default", "", {{"self", x}}, {y});
+  output("y", y);
+  EXPECT_FALSE(build("input x: [batch = 10 over (dp, tp)]\nloss y\nmicrobatches 2 mean"));
+  EXPECT_EQ(said().front(), "3: dim 'batch' of input 'x' has size 5 in a microbatch, fewer than dp = 2, tp = 3");
+}
+
 TEST_F(BuildProgram, ADimIsAtLeastItsShards) {
   input("x", {6, 5});
   output("y", program.inputs[0].value);

@@ -67,6 +67,13 @@ const Argument *Node::find(llvm::StringRef argumentName) const {
   return nullptr;
 }
 
+bool ExportedProgram::keepsType(const Node &node) const {
+  const Argument *self = node.target == "aten.to.dtype" ? node.find("self") : nullptr;
+  const ValueId *operand = self ? std::get_if<ValueId>(self) : nullptr;
+  return operand && node.results.size() == 1 && node.results[0] != noValue &&
+         value(*operand).type == value(node.results[0]).type;
+}
+
 llvm::StringRef ExportedProgram::modulePath(const Node &node) const {
   return node.scope < 0 ? llvm::StringRef() : llvm::StringRef(scopes[node.scope].path);
 }

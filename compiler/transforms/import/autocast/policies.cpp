@@ -52,9 +52,10 @@ static constexpr StringLiteral bannedOnCuda = "binary_cross_entropy";
 // What operators of these lists are taken apart to, and what others are made of that are in a list.
 
 static constexpr StringLiteral narrowPartsOnBoth =
-    "_prelu_kernel _scaled_dot_product_efficient_attention _scaled_dot_product_flash_attention_for_cpu inner";
+    "_prelu_kernel _scaled_dot_product_efficient_attention _scaled_dot_product_flash_attention_for_cpu inner lstm";
 static constexpr StringLiteral narrowPartsOnCpu =
     "_scaled_dot_product_flash_attention chain_matmul convolution einsum linalg_multi_dot tensordot";
+static constexpr StringLiteral narrowPartsOnCuda = "gru rnn_relu rnn_tanh";
 static constexpr StringLiteral widePartsOnBoth = "nll_loss2d_forward nll_loss_forward nll_loss_nd";
 static constexpr StringLiteral widePartsOnCuda = "_log_softmax _softmax cross_entropy_loss native_group_norm";
 
@@ -69,7 +70,7 @@ static constexpr StringLiteral mixing =
 /// They compute with statistics and weights in f32 beside an input of 16 bits.
 static constexpr StringLiteral norms =
     "_fused_rms_norm _native_batch_norm_legit _native_batch_norm_legit_no_training batch_norm group_norm "
-    "layer_norm native_batch_norm native_group_norm native_layer_norm rms_norm";
+    "instance_norm layer_norm native_batch_norm native_group_norm native_layer_norm rms_norm";
 
 namespace {
 
@@ -86,7 +87,7 @@ static const PolicyList lists[] = {
     {narrowOnBoth, narrowOnBoth, CastPolicy::narrow},
     {narrowOnCpu, narrowOnCuda, CastPolicy::narrow},
     {narrowPartsOnBoth, narrowPartsOnBoth, CastPolicy::narrow},
-    {narrowPartsOnCpu, "", CastPolicy::narrow},
+    {narrowPartsOnCpu, narrowPartsOnCuda, CastPolicy::narrow},
     {wideOnBoth, wideOnBoth, CastPolicy::wide},
     {wideOnCpu, wideOnCuda, CastPolicy::wide},
     {widePartsOnBoth, widePartsOnBoth, CastPolicy::wide},
@@ -111,12 +112,19 @@ static llvm::StringMap<CastPolicy> policiesOf(StringRef PolicyList::*device) {
 /// `aten.pow.Tensor_Scalar` as PyTorch's lists have it: `pow`.
 static StringRef nameOf(StringRef target) { return target.split('.').second.split('.').first; }
 
+/// `pad` is an operator of its own for each mode, of which CPUs list those that repeat elements.
+static bool padsWide(const CallView &call, AutocastDevice device) {
+  auto mode = dyn_cast_or_null<StringAttr>(call.get("mode"));
+  return device == AutocastDevice::cpu && call.target == "aten.pad.default" && mode &&
+         (mode.getValue() == "reflect" || mode.getValue() == "replicate");
+}
+
 CastPolicy meshplan::castPolicyOf(const CallView &call, AutocastDevice device) {
   static const llvm::StringMap<CastPolicy> cpu = policiesOf(&PolicyList::cpu), cuda = policiesOf(&PolicyList::cuda);
   const llvm::StringMap<CastPolicy> &policies = device == AutocastDevice::cpu ? cpu : cuda;
   auto found = policies.find(nameOf(call.target));
   if (found == policies.end())
-    return CastPolicy::widest;
+    return padsWide(call, device) ? CastPolicy::wide : CastPolicy::widest;
   // What an operator is told to compute in stays.
   bool isTold = found->second == CastPolicy::wide && isa_and_present<TypeAttr>(call.get("dtype"));
   return isTold ? CastPolicy::none : found->second;

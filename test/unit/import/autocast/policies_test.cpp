@@ -24,6 +24,8 @@ TEST_F(Policies, ProductsAreNarrow) {
         "aten.convolution.default", "aten.einsum.default", "aten._prelu_kernel.default",
         "aten.scaled_dot_product_attention.default", "aten._scaled_dot_product_flash_attention_for_cpu.default"})
     expect(target, CastPolicy::narrow, CastPolicy::narrow);
+  expect("aten.lstm.input", CastPolicy::narrow, CastPolicy::narrow);
+  expect("aten.gru.input", CastPolicy::widest, CastPolicy::narrow);
   expect("aten.mv.default", CastPolicy::widest, CastPolicy::narrow);
   expect("aten.tensordot.default", CastPolicy::narrow, CastPolicy::widest);
 }
@@ -33,6 +35,16 @@ TEST_F(Policies, LossesAreWide) {
                              "aten.nll_loss_forward.default", "aten.nll_loss_nd.default", "aten.prod.dim_int"})
     expect(target, CastPolicy::wide, CastPolicy::wide);
   expect("aten.binary_cross_entropy.default", CastPolicy::wide, CastPolicy::banned);
+}
+
+TEST_F(Policies, PaddingOnCpusGoesByItsMode) {
+  for (const char *mode : {"reflect", "replicate", "constant"}) {
+    std::string args = "{self = #plan.operand<0>, pad = [0, 0], mode = \"" + std::string(mode) + "\"}";
+    EXPECT_EQ(policy("aten.pad.default", AutocastDevice::cpu, args),
+              mode == llvm::StringRef("constant") ? CastPolicy::widest : CastPolicy::wide);
+    EXPECT_EQ(policy("aten.pad.default", AutocastDevice::cuda, args), CastPolicy::widest);
+  }
+  expect("aten.pad.default", CastPolicy::widest, CastPolicy::widest);
 }
 
 TEST_F(Policies, CpusKeepNormsAndSoftmax) {

@@ -287,20 +287,21 @@ def Plan_PrecisionOp : Plan_Op<"precision"> {
   let summary = "in which floating-point types a training keeps and moves numbers";
   let description = [{
     Placed in the module beside `plan.mesh`; the location is the statement. A
-    type that it does not name is that of the archive: `storage` of parameters,
-    `gather` of what is gathered of them, `reduce` of gradients while they are
-    added up, `master` of the parameters that the optimizer changes, `state` of
-    what else it keeps. Gradients are those of the loss times `loss_scale`, which
-    has the number `initial` and, where it follows from the steps, `growth`,
-    `backoff` and `interval`.
+    type that it does not name is that of the archive: `compute` of products
+    (`plan-autocast` removes it), `storage` of parameters, `gather` of what is
+    gathered of them, `reduce` of gradients while they are added up, `master` of
+    the parameters that the optimizer changes, `state` of what else it keeps.
+    Gradients are those of the loss times `loss_scale`, which has the number
+    `initial` and, where it follows from the steps, `growth`, `backoff` and
+    `interval`.
 
     ```mlir
     plan.precision {master = f32, reduce = f32}
     ```
   }];
-  let arguments = (ins OptionalAttr<TypeAttr>:$storage, OptionalAttr<TypeAttr>:$gather, OptionalAttr<TypeAttr>:$reduce,
-                       OptionalAttr<TypeAttr>:$master, OptionalAttr<TypeAttr>:$state,
-                       OptionalAttr<DictionaryAttr>:$loss_scale);
+  let arguments = (ins OptionalAttr<TypeAttr>:$compute, OptionalAttr<TypeAttr>:$storage,
+                       OptionalAttr<TypeAttr>:$gather, OptionalAttr<TypeAttr>:$reduce, OptionalAttr<TypeAttr>:$master,
+                       OptionalAttr<TypeAttr>:$state, OptionalAttr<DictionaryAttr>:$loss_scale);
   let assemblyFormat = "attr-dict";
 }
 

@@ -4,7 +4,7 @@
   check_training.py MODEL [--seed N] --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2...
                     --optimizer 'adamw { lr 1e-2; weight_decay 0.1 }' [--statement TEXT...] [--clip X]
                     [--steps N] [--parameters] [--master [DTYPE]] [--states DTYPE] [--frozen PATH...] [--memory]
-                    [--per token|sequence] [--microbatches N]
+                    [--per token|sequence] [--microbatches N] [--compute DTYPE]
 
 MODEL is a name of make_models.py; its archive is made in --models when it is not there. Each plan names "model.pt2" and
 a loss. What is compared, and what --parameters, --master and --states say, is in compare_training.py. With `--memory`
@@ -12,6 +12,7 @@ the bytes that the largest rank metered must be within 10 % of those that the co
 of its own: the elements of the example inputs in another order. With `--per` the plan's loss is redefined, and labels
 that do not count are as many as may differ from sample to sample. With `--microbatches N` the plan says `microbatches N
 mean`: a batch has N times the samples of the archive, or of the example inputs where the archive leaves them open.
+With `--compute` the reference is under autocast; the statement is the caller's.
 """
 
 from __future__ import annotations

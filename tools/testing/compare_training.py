@@ -3,7 +3,7 @@
 
   compare_training.py MODEL.pt2 --optimizer KIND [--set NAME=VALUE...] [--clip X] [--seed N] [--loss NAME]
                       [--master [DTYPE]] [--states DTYPE] [--frozen MODULE...] [--parameters] [--per UNIT]
-                      RESULT INPUTS...
+                      [--compute DTYPE] RESULT INPUTS...
 
 RESULT is what run-steps wrote: the loss of each step (`step0.loss`, ...) and what ranks hold behind the last. INPUTS
 has one file for each step. The reference is the exported graph in float64 under the optimizer of torch.optim with the
@@ -20,6 +20,8 @@ PyTorch's own run keeps copies of narrower parameters in that dtype (float32 if 
 changes, and rounds them for the next step. Then these copies are compared, not what is rounded: NAME.master where there
 is one, else a parameter that is stored in that dtype; each must have it. With `--states` the optimizer's states in
 RESULT must be there for every trained parameter, in that dtype: NAME.exp_avg, NAME.exp_avg_sq, NAME.momentum_buffer.
+With `--compute` PyTorch's own run has forward pass and loss under torch.autocast in that dtype, and the bounds of
+16 bits hold.
 With `--per token` or `--per sequence` the loss is that of a plan which redefines it (loss_units.py), and with
 `--microbatches N` the mean over N calls of the model, each with a part of the samples.
 Prints a line for each loss, and the worst parameter; status 1 if one is wrong or not a finite number.
@@ -35,8 +37,10 @@ from collections.abc import Callable, Sequence
 
 import torch
 from compare_forward import (
+    COMPUTE,
     DRAWS,
     Tensors,
+    autocast,
     is_half,
     largest_error,
     leaves,
@@ -70,9 +74,11 @@ class Training:
         names: dict[str, list[str]],
         arguments: argparse.Namespace,
         draws: Draws | None = None,
+        compute: str | None = None,
     ) -> None:
-        """`draws` are those of the module, whose step is 0."""
+        """`draws` are those of the module, whose step is 0; `compute` is the dtype of autocast."""
         self.module, self.names, self.arguments, self.draws = module, names, arguments, draws or Draws(step=0)
+        self.compute = compute
         named = dict(module.named_parameters(remove_duplicate=False))
         self.tied = {
             first: list({id(named[name]): named[name] for name in group}.values()) for first, group in names.items()
@@ -105,7 +111,8 @@ class Training:
         mean = 0.0
         parts = microbatches(inputs, self.arguments.microbatches)
         for self.draws.microbatch, part in enumerate(parts):
-            loss = self.loss(part, positional)
+            with autocast(self.compute):
+                loss = self.loss(part, positional)
             (loss * (self.arguments.loss_scale / len(parts))).backward()
             mean += loss.item() / len(parts)
         for group in self.tied.values():
@@ -299,9 +306,10 @@ def reference_of(
         # A module of its own, as it is in the archive.
         again, draws = copy.deepcopy(program), Draws(arguments.seed, step=0)
         module = widened_module(again, draws) if exact else own_module(again, draws)
-        return Training(module, names, arguments, draws)
+        return Training(module, names, arguments, draws, None if exact else arguments.compute)
 
-    return Reference(make, names, batches, positional_inputs(program), is_half(program))
+    half = is_half(program) or arguments.compute is not None
+    return Reference(make, names, batches, positional_inputs(program), half)
 
 
 def compare(ours: Tensors, reference: Reference, arguments: argparse.Namespace) -> bool:
@@ -328,6 +336,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--states", choices=DTYPES, help="of the optimizer")
     parser.add_argument("--frozen", action="append", default=[], metavar="MODULE", help="is not trained")
     parser.add_argument("--parameters", action="store_true")
+    parser.add_argument("--compute", choices=COMPUTE, help="of autocast")
 
 
 def main() -> int:

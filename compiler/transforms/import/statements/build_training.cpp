@@ -80,14 +80,11 @@ DictionaryAttr StatementBuilder::scaleOf(const BoundLossScale &scale) const {
 }
 
 void StatementBuilder::buildPrecision(const BoundPrecision &precision) {
-  if (!precision.compute.empty())
-    diagnostics.error(precision.range, "'compute " + precision.compute + "' is not implemented yet")
-        .help("export the model in that dtype, and store or master its parameters in another one");
   MLIRContext *context = builder.getContext();
-  PrecisionOp::create(builder, locate(precision.range), typeOf(precision.storage, context),
-                      typeOf(precision.gather, context), typeOf(precision.reduce, context),
-                      typeOf(precision.master, context), typeOf(precision.state, context),
-                      precision.lossScale ? scaleOf(*precision.lossScale) : DictionaryAttr());
+  PrecisionOp::create(
+      builder, locate(precision.range), typeOf(precision.compute, context), typeOf(precision.storage, context),
+      typeOf(precision.gather, context), typeOf(precision.reduce, context), typeOf(precision.master, context),
+      typeOf(precision.state, context), precision.lossScale ? scaleOf(*precision.lossScale) : DictionaryAttr());
 }
 
 static DataStage stageOf(const BoundData &data) {

@@ -75,6 +75,15 @@ const Argument *Node::find(llvm::StringRef argumentName) const {
   return nullptr;
 }
 
+bool ExportedProgram::keepsType(const Node &node) const {
+  const Argument *self = node.target == "aten.to.dtype" ? node.find("self") : nullptr;
+  const ValueId *operand = self ? std::get_if<ValueId>(self) : nullptr;
+  const Argument *dtype = node.find("dtype");
+  const ScalarType *type = dtype ? std::get_if<ScalarType>(dtype) : nullptr;
+  return operand && type && node.results.size() == 1 && node.results[0] != noValue && value(*operand).type == *type &&
+         value(node.results[0]).type == *type;
+}
+
 llvm::StringRef ExportedProgram::modulePath(const Node &node) const {
   return node.scope < 0 ? llvm::StringRef() : llvm::StringRef(scopes[node.scope].path);
 }

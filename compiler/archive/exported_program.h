@@ -12,7 +12,8 @@
 //   - metadata asserts and nodes that compute only symbolic integers are gone;
 //     symbolic integers stand as expressions where they are used
 //   - arguments `device`, `pin_memory`, `non_blocking` and a strided `layout`
-//     are gone; every conversion is `aten.to.dtype` and changes the dtype
+//     are gone; every conversion is `aten.to.dtype` and changes the dtype, or
+//     keeps one of floats that the model names (ExportedProgram::keepsType)
 //   - every value that a node reads has a producer, or is an input of the
 //     signature; every constant has its bytes
 //
@@ -198,6 +199,9 @@ struct ExportedProgram {
   SymbolBindings examples;               ///< what symbols were in the example inputs, where the archive says so
 
   const Value &value(ValueId id) const { return values[id]; }
+
+  /// True for a conversion to the type that its tensor has.
+  bool keepsType(const Node &node) const;
 
   /// Module path of a node, `model.layers.0.mlp`; empty at the root or when unknown.
   llvm::StringRef modulePath(const Node &node) const;

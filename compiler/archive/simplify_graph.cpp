@@ -17,6 +17,13 @@ bool isConversion(llvm::StringRef target) {
          target == "aten._autocast_to_full_precision.default";
 }
 
+/// True for `x.to(torch.float32)`, and not for `x.to(device)`.
+bool statesType(const Node &node) {
+  const Argument *dtype =
+      node.target.starts_with("aten.to.dtype") || node.target == "aten._to_copy.default" ? node.find("dtype") : nullptr;
+  return dtype && std::holds_alternative<ScalarType>(*dtype);
+}
+
 bool isAlias(llvm::StringRef target) {
   return llvm::StringSwitch<bool>(target)
       .Cases({"aten.alias.default", "aten.lift.default"}, true)
@@ -98,6 +105,8 @@ private:
     ValueId input = *operand, result = node.results[0];
     ScalarType type = program.values[result].type;
     bool converts = isConversion(node.target) && program.values[input].type != type;
+    if (!converts && !node.noGrad && isFloating(type))
+      converts = statesType(node);
     if (!converts && !isConversion(node.target) && !isAlias(node.target) && !isIdleDropout(node))
       return false;
     if (isIdleDropout(node) && probabilityOf(node) != 0)

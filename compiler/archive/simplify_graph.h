@@ -2,7 +2,8 @@
 //
 // Exact rewrites of a functional graph, so that the importer sees one form:
 //   - conversions of type, device and layout become `aten.to.dtype(self, dtype)`;
-//     one that keeps the type goes away
+//     one that keeps the type goes away, unless it names a type of floats, which
+//     autocast may have given another one
 //   - alias, lift and lift_fresh_copy go away; dropout that drops nothing too,
 //     and is noted where it is only switched off
 // What stops gradients stays: regions without gradients have an `aten.detach` at

@@ -93,8 +93,8 @@ struct EntryMatch {
 };
 
 struct BoundDim {
-  std::string name; ///< empty for an unnamed dim
-  int64_t extent = 0;
+  std::string name;   ///< empty for an unnamed dim
+  int64_t extent = 0; ///< in one call of the model
   AxisList axes;
   SourceRange range; ///< none where the plan does not declare the value
 };
@@ -137,21 +137,17 @@ std::string lossText(const BoundLoss &loss, const ModelOutline &model);
 
 struct BoundMicrobatches {
   int64_t count = 1;
-  bool mean = false;
+  bool mean = false; ///< the model is called for each, with its part of the batch
   SourceRange range;
+
+  /// Calls of the model in a step, each with an equal part of the batch.
+  int64_t calls() const { return mean ? count : 1; }
 };
 
 /// A symbol of the archive and the extent that the plan gives it.
 struct BoundSymbol {
   std::string symbol;
   int64_t extent = 0;
-  SourceRange range;
-};
-
-/// A statement that is bound and checked and not compiled yet; the importer refuses it by name.
-struct LaterStatement {
-  std::string name; ///< `microbatches N mean`
-  std::string help; ///< what to do until it is compiled
   SourceRange range;
 };
 
@@ -185,7 +181,6 @@ struct BoundPlan {
   std::vector<BoundTrainable> trainable;
   std::vector<ParameterUse> parameterUse;     ///< by parameter; of a plan without training, too
   std::vector<SourceRange> parameterUseRange; ///< what says so; none of a trained one and of the archive's word
-  std::vector<LaterStatement> later;
   Coverage coverage;
 };
 

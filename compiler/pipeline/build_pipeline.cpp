@@ -27,7 +27,8 @@ void meshplan::registerDialects(DialectRegistry &registry) {
 void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOptions &options) {
   switch (phase) {
   case Phase::import:
-    // Before the reference is kept: it has the loss that the plan defines.
+    // Before the reference is kept: it has the casts and the loss that the plan defines.
+    manager.addPass(createAutocast(AutocastOptions{options.device}));
     manager.addPass(createNormalizeLoss());
     if (options.reference)
       manager.addPass(createKeepReference());

@@ -9,9 +9,10 @@
 namespace meshplan {
 
 struct PipelineOptions {
-  bool strict = false;    ///< reshards that nothing in the plan implies are errors
-  bool gradients = false; ///< the training step returns the gradients and changes nothing
-  bool reference = false; ///< the imported program is kept, for one rank
+  bool strict = false;        ///< reshards that nothing in the plan implies are errors
+  bool gradients = false;     ///< the training step returns the gradients and changes nothing
+  bool reference = false;     ///< the imported program is kept, for one rank
+  std::string device = "cpu"; ///< whose autocast `compute` is: cpu or cuda
 };
 
 /// Registers the dialects that the pipeline uses.

@@ -38,3 +38,21 @@ bool CallOp::isInModule(StringRef path) {
   StringRef module = getModule().value_or("");
   return path.empty() || module == path || (module.consume_front(path) && module.starts_with("."));
 }
+
+DimShardingAttr EnterMicrobatchOp::divideBatch(int64_t extent, int64_t count, ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
+  SmallVector<DimPart> microbatches(count, DimPart(extent / count));
+  return divideDim(extent, axes, mesh, /*unit=*/1, microbatches);
+}
+
+ShardingAttr EnterMicrobatchOp::getResultSharding() {
+  ShardingAttr whole = getSharding(getInput());
+  ArrayRef<AxisRefAttr> axes = whole.getDims()[getDim()].getAxes();
+  return whole.withDim(getDim(), divideDim(getResult().getType().getDimSize(getDim()), axes, getMesh(*this)));
+}
+
+ShardingAttr LeaveMicrobatchOp::getResultSharding() {
+  ShardingAttr own = getSharding(getInput());
+  SmallVector<AxisRefAttr> axes(own.getPartialAxes());
+  axes.push_back(AxisRefAttr::get(getContext(), timeAxisName));
+  return own.withPartial(Reduction::sum, axes);
+}

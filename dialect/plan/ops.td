@@ -228,32 +228,80 @@ def Plan_MicrobatchesOp : Plan_Op<"microbatches"> {
     which the batch is divided: what is partial over it is accumulated.
     `plan-split-microbatches` removes the axis again.
 
+    With `mean` the program is that of one microbatch, which the step runs for
+    each, and takes the mean of their losses. What microbatches have for
+    themselves lies between `plan.enter_microbatch` and `plan.leave_microbatch`.
+
     ```mlir
     plan.microbatches 4
     ```
   }];
-  let arguments = (ins I64Attr:$count);
-  let assemblyFormat = "$count attr-dict";
+  let arguments = (ins I64Attr:$count, UnitAttr:$mean);
+  let assemblyFormat = "$count (`mean` $mean^)? attr-dict";
+}
+
+def Plan_EnterMicrobatchOp : Plan_Op<"enter_microbatch", [Pure]> {
+  let summary = "the samples of the microbatch that runs";
+  let description = [{
+    The dim of the input is made of `count` parts of equal size, each divided
+    over ranks as the dim of the result is: a microbatch has the same samples
+    on any mesh. No data moves. `plan-split-microbatches` makes a call of it.
+
+    ```mlir
+    %0 = plan.enter_microbatch %x dim 0 of 3 : tensor<24x4xf32, #plan.sharding<[{"dp", parts [8, 8, 8]}, {} ]>> -> tensor<8x4xf32, #plan.sharding<[{"dp"}, {} ]>>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, I64Attr:$dim, I64Attr:$count);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input `dim` $dim `of` $count attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// How a dim with the samples of `count` microbatches is divided over these axes.
+    static DimShardingAttr divideBatch(int64_t extent, int64_t count, ::llvm::ArrayRef<AxisRefAttr> axes, MeshOp mesh);
+    /// The layout that the result has by that of the input, which is decided.
+    ShardingAttr getResultSharding();
+  }];
+}
+
+def Plan_LeaveMicrobatchOp : Plan_Op<"leave_microbatch", [Pure]> {
+  let summary = "what each microbatch has for itself becomes an addend of the sum over all";
+  let description = [{
+    The result is partial over time, and else what the input is. `text` is the
+    statement that asks for the sum.
+
+    ```mlir
+    %1 = plan.leave_microbatch %0 as "microbatches 3 mean" : tensor<f32, #plan.sharding<[]>> -> tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, StrAttr:$text);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input `as` $text attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The layout that the result has by that of the input, which is decided, and partial over sums only.
+    ShardingAttr getResultSharding();
+  }];
 }
 
 def Plan_PrecisionOp : Plan_Op<"precision"> {
   let summary = "in which floating-point types a training keeps and moves numbers";
   let description = [{
     Placed in the module beside `plan.mesh`; the location is the statement. A
-    type that it does not name is that of the archive: `storage` of parameters,
-    `gather` of what is gathered of them, `reduce` of gradients while they are
-    added up, `master` of the parameters that the optimizer changes, `state` of
-    what else it keeps. Gradients are those of the loss times `loss_scale`, which
-    has the number `initial` and, where it follows from the steps, `growth`,
-    `backoff` and `interval`.
+    type that it does not name is that of the archive: `compute` of products
+    (`plan-autocast` removes it), `storage` of parameters, `gather` of what is
+    gathered of them, `reduce` of gradients while they are added up, `master` of
+    the parameters that the optimizer changes, `state` of what else it keeps.
+    Gradients are those of the loss times `loss_scale`, which has the number
+    `initial` and, where it follows from the steps, `growth`, `backoff` and
+    `interval`.
 
     ```mlir
     plan.precision {master = f32, reduce = f32}
     ```
   }];
-  let arguments = (ins OptionalAttr<TypeAttr>:$storage, OptionalAttr<TypeAttr>:$gather, OptionalAttr<TypeAttr>:$reduce,
-                       OptionalAttr<TypeAttr>:$master, OptionalAttr<TypeAttr>:$state,
-                       OptionalAttr<DictionaryAttr>:$loss_scale);
+  let arguments = (ins OptionalAttr<TypeAttr>:$compute, OptionalAttr<TypeAttr>:$storage,
+                       OptionalAttr<TypeAttr>:$gather, OptionalAttr<TypeAttr>:$reduce, OptionalAttr<TypeAttr>:$master,
+                       OptionalAttr<TypeAttr>:$state, OptionalAttr<DictionaryAttr>:$loss_scale);
   let assemblyFormat = "attr-dict";
 }
 

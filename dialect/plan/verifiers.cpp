@@ -1,7 +1,7 @@
 //===- verifiers.cpp - what a plan program may not be ---------------------===//
 //
-// Rules have labels (A: attributes, M: mesh, C: calls, R: resharding) that
-// reappear in test/dialect/plan/verifiers.mlir.
+// Rules have labels (A: attributes, M: mesh, C: calls, R: resharding, T: time)
+// that reappear in test/dialect/plan/verifiers.mlir.
 //
 //===----------------------------------------------------------------------===//
 
@@ -394,6 +394,47 @@ LogicalResult PermuteOp::verify() {
   if (change->from.isFlat() || change->to.isFlat()) // R6
     return emitOpError("is about dims, but a side of it is flat");
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Microbatches
+//===----------------------------------------------------------------------===//
+
+/// T1: a microbatch is one of `count` equal parts of its dim, and each part is divided as it is.
+LogicalResult EnterMicrobatchOp::verify() {
+  RankedTensorType input = getInput().getType(), result = getResult().getType();
+  int64_t dim = getDim(), count = getCount();
+  if (dim < 0 || dim >= input.getRank() || count < 1)
+    return emitOpError() << "takes one of " << count << " parts of dim " << dim << " of " << input;
+  SmallVector<int64_t> shape(input.getShape());
+  bool isEven = shape[dim] % count == 0;
+  shape[dim] /= count;
+  if (!isEven || result.getShape() != ArrayRef(shape) || input.getElementType() != result.getElementType())
+    return emitOpError() << "takes one of " << count << " parts of " << input << ", and makes " << result;
+  if (failed(verifyTypes(*this)))
+    return failure();
+  if (!getSharding(input))
+    return success();
+  DimShardingAttr own = getSharding(input).getDims()[dim];
+  DimShardingAttr expected = divideBatch(input.getDimSize(dim), count, own.getAxes(), getMesh(*this));
+  if (own != expected)
+    return emitOpError() << "needs " << expected << " on dim " << dim << ", and the input has " << own;
+  return getSharding(result) ? expect(*this, getResultSharding(), getSharding(result)) : success();
+}
+
+/// T2: the result is the input, partial over time, too; what is added up is no part of a maximum.
+LogicalResult LeaveMicrobatchOp::verify() {
+  RankedTensorType input = getInput().getType(), result = getResult().getType();
+  if (input.getShape() != result.getShape() || input.getElementType() != result.getElementType())
+    return emitOpError() << "changes the tensor from " << input << " to " << result;
+  if (failed(verifyTypes(*this)))
+    return failure();
+  if (!getSharding(input) || !getSharding(result))
+    return success();
+  Reduction reduction = getSharding(input).getReduction();
+  if (reduction != Reduction::none && reduction != Reduction::sum)
+    return emitOpError() << "adds up what is an addend of a " << stringifyReduction(reduction);
+  return expect(*this, getResultSharding(), getSharding(result));
 }
 
 LogicalResult DataOp::verify() {

@@ -20,6 +20,12 @@ Expected<Tensor> converted(const Tensor &tensor, DType dtype);
 /// The elements of a tensor moved by `places` along its last dim, those at the end to the begin. Itself without dims.
 Expected<Tensor> rotated(const Tensor &tensor, int64_t places);
 
+/// The sum of two tensors of one shape and element type, in it. `invalid` for others.
+Expected<Tensor> sumOf(const Tensor &tensor, const Tensor &other);
+
+/// The elements of a tensor of floats divided by a number.
+Expected<Tensor> dividedBy(const Tensor &tensor, double number);
+
 /// How far a tensor is from the exact one. An error is infinite where exactly one of the two is no finite number, or
 /// both are other such numbers.
 struct ElementErrors {

@@ -39,8 +39,9 @@ Expected<const artifact::Program *> meshplan::findReference(const Artifact &arti
 Expected<Reference> Reference::load(const Artifact &artifact, const Feed &parameters, const Feed &inputs) {
   MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, findReference(artifact));
   Reference reference(artifact.schedule(), *program);
-  MESHPLAN_RETURN_IF_ERROR(reference.loadGiven(parameters, inputs));
+  MESHPLAN_RETURN_IF_ERROR(reference.loadGiven(parameters));
   MESHPLAN_RETURN_IF_ERROR(reference.checkParameters(parameters));
+  MESHPLAN_RETURN_IF_ERROR(reference.loadInputs(inputs));
   return reference;
 }
 
@@ -66,17 +67,70 @@ void Reference::findRead() {
     isRead[programTable->outputs()->Get(i)->value()] = true;
 }
 
-Status Reference::loadGiven(const Feed &parameters, const Feed &inputs) {
-  RankView view(*scheduleTable, *programTable, 0);
-  auto load = [&](const Feed &feed, const std::vector<std::string> &names, int value) -> Status {
-    MESHPLAN_ASSIGN_OR_RETURN(given[value], loadValue(feed, view, value, names));
+namespace {
+
+/// What the reference takes of an input of the step: one of `count` parts of a dim.
+struct InputPart {
+  std::vector<int64_t> whole;
+  size_t dim = 0;
+  int64_t count = 1;
+};
+
+} // namespace
+
+/// `shape` is that of the input of the reference.
+static InputPart partOf(const artifact::Schedule &schedule, std::string_view input, const std::vector<int64_t> &shape) {
+  InputPart part{.whole = shape};
+  auto step = findProgram(schedule, "step");
+  if (!step)
+    return part;
+  (void)forEach((*step)->inputs(), [&](const artifact::Port &port) {
+    if (port.name()->string_view() == input)
+      part.whole = globalShapeOf(*(*step)->values()->Get(port.value()));
     return Status();
-  };
-  MESHPLAN_RETURN_IF_ERROR(forEach(programTable->parameters(), [&](const artifact::Parameter &parameter) {
-    return load(parameters, namesOf(parameter), parameter.value());
-  }));
-  MESHPLAN_RETURN_IF_ERROR(forEach(programTable->inputs(), [&](const artifact::Port &input) {
-    return load(inputs, {input.name()->str()}, input.value());
+  });
+  for (size_t dim = 0; dim < std::min(shape.size(), part.whole.size()); ++dim)
+    if (shape[dim] > 0 && part.whole[dim] != shape[dim])
+      part.dim = dim, part.count = part.whole[dim] / shape[dim];
+  return part;
+}
+
+/// One of the parts of an input, whole.
+static Expected<Tensor> loadPart(const Feed &feed, const std::string &name, const InputPart &part, int64_t number,
+                                 const std::vector<int64_t> &shape, DType dtype) {
+  SliceRanges ranges = wholeTensor(shape);
+  if (part.count > 1)
+    ranges[part.dim] = {{number * shape[part.dim], shape[part.dim]}};
+  FeedRequest request{{name}, part.whole, std::move(ranges), dtype};
+  return loadTensor(feed, {&request, 1}, shape, dtype);
+}
+
+/// An input without samples is the same for all microbatches.
+Status Reference::loadInputs(const Feed &feed) {
+  inputs.resize(1);
+  return forEach(programTable->inputs(), [&](const artifact::Port &input) -> Status {
+    const artifact::Value &own = *programTable->values()->Get(input.value());
+    std::vector<int64_t> shape = globalShapeOf(own);
+    InputPart part = partOf(*scheduleTable, input.name()->string_view(), shape);
+    inputs.resize(std::max<size_t>(inputs.size(), part.count), inputs.front());
+    for (int64_t number = 0; number < static_cast<int64_t>(inputs.size()); ++number) {
+      Tensor taken = number > 0 ? inputs.front().back() : Tensor();
+      if (number < part.count) {
+        MESHPLAN_ASSIGN_OR_RETURN(taken,
+                                  loadPart(feed, input.name()->str(), part, number, shape, dtypeOf(own.dtype())));
+      }
+      inputs[number].push_back(std::move(taken));
+    }
+    return Status();
+  });
+}
+
+Status Reference::loadGiven(const Feed &parameters) {
+  RankView view(*scheduleTable, *programTable, 0);
+  MESHPLAN_RETURN_IF_ERROR(forEach(programTable->parameters(), [&](const artifact::Parameter &parameter) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(given[parameter.value()],
+                              loadValue(parameters, view, parameter.value(), namesOf(parameter)));
+    return Status();
   }));
   return forEach(programTable->constants(), [&](const artifact::Constant &constant) -> Status {
     const artifact::Value &own = *programTable->values()->Get(constant.value());
@@ -93,8 +147,10 @@ bool Reference::differentiates(const ReferenceRun &run) const {
 }
 
 /// The values that the program starts with.
-Expected<std::vector<Tensor>> Reference::start(const ReferenceRun &run) const {
+Expected<std::vector<Tensor>> Reference::start(const ReferenceRun &run, std::span<const Tensor> taken) const {
   std::vector<Tensor> values = given;
+  for (size_t input = 0; input < taken.size(); ++input)
+    values[programTable->inputs()->Get(input)->value()] = taken[input];
   for (Tensor &value : values)
     if (value.defined()) {
       MESHPLAN_ASSIGN_OR_RETURN(value, converted(value, dtypeIn(run.precision, value.dtype())));
@@ -168,17 +224,18 @@ Status Reference::runInstruction(const artifact::Instruction &instruction, Preci
   return status.withContext((isOfInput ? "the inputs" : side) + ": " + callText(*scheduleTable, instruction));
 }
 
+/// Empty for finite inputs of all microbatches.
 Expected<std::string> Reference::nonfiniteInput() const {
   RankView view(*scheduleTable, *programTable, 0);
-  std::string text;
-  MESHPLAN_RETURN_IF_ERROR(forEach(programTable->inputs(), [&](const artifact::Port &input) -> Status {
-    if (text.empty()) {
+  for (const std::vector<Tensor> &taken : inputs)
+    for (size_t number = 0; number < taken.size(); ++number) {
+      const artifact::Port &input = *programTable->inputs()->Get(number);
       MESHPLAN_ASSIGN_OR_RETURN(
-          text, nonfiniteText("input", input.name()->string_view(), view, input.value(), given[input.value()]));
+          std::string text, nonfiniteText("input", input.name()->string_view(), view, input.value(), taken[number]));
+      if (!text.empty())
+        return text;
     }
-    return Status();
-  }));
-  return text;
+  return std::string();
 }
 
 /// Empty for a call whose results are finite.
@@ -197,12 +254,10 @@ Expected<std::string> Reference::nonfiniteResult(const artifact::Instruction &in
   return std::string();
 }
 
-Expected<std::string> Reference::firstNonfinite(int threads) const {
-  MESHPLAN_ASSIGN_OR_RETURN(std::string input, nonfiniteInput());
-  if (!input.empty())
-    return input;
-  AutogradScope scope(threads, DType::f64);
-  MESHPLAN_ASSIGN_OR_RETURN(std::vector<Tensor> values, start({.precision = Precision::wide, .differentiates = false}));
+/// Empty for a microbatch of which all results are finite.
+Expected<std::string> Reference::firstNonfiniteOf(std::span<const Tensor> taken) const {
+  ReferenceRun run{.precision = Precision::wide, .differentiates = false};
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<Tensor> values, start(run, taken));
   std::string infinite;
   for (const artifact::Instruction *instruction : *programTable->instructions()) {
     MESHPLAN_RETURN_IF_ERROR(runInstruction(*instruction, Precision::wide, values));
@@ -213,7 +268,20 @@ Expected<std::string> Reference::firstNonfinite(int threads) const {
       MESHPLAN_ASSIGN_OR_RETURN(infinite, nonfiniteResult(*instruction, values, /*infinities=*/true));
     }
   }
-  return infinite.empty() ? "going back from the loss" : infinite;
+  return infinite;
+}
+
+Expected<std::string> Reference::firstNonfinite(int threads) const {
+  MESHPLAN_ASSIGN_OR_RETURN(std::string input, nonfiniteInput());
+  if (!input.empty())
+    return input;
+  AutogradScope scope(threads, DType::f64);
+  for (const std::vector<Tensor> &taken : inputs) {
+    MESHPLAN_ASSIGN_OR_RETURN(std::string found, firstNonfiniteOf(taken));
+    if (!found.empty())
+      return found;
+  }
+  return std::string("going back from the loss");
 }
 
 Status Reference::differentiate(std::span<const Tensor> leaves, const Tensor &loss, ReferenceResult &result) const {
@@ -228,9 +296,8 @@ Status Reference::differentiate(std::span<const Tensor> leaves, const Tensor &lo
   });
 }
 
-Expected<ReferenceResult> Reference::run(const ReferenceRun &run) const {
-  AutogradScope scope(run.threads, run.precision == Precision::wide ? DType::f64 : DType::f32);
-  MESHPLAN_ASSIGN_OR_RETURN(std::vector<Tensor> values, start(run));
+Expected<ReferenceResult> Reference::runMicrobatch(const ReferenceRun &run, std::span<const Tensor> taken) const {
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<Tensor> values, start(run, taken));
   std::vector<Tensor> leaves;
   MESHPLAN_RETURN_IF_ERROR(forEach(programTable->parameters(), [&](const artifact::Parameter &parameter) {
     if (isTrained(parameter, *programTable))
@@ -251,4 +318,44 @@ Expected<ReferenceResult> Reference::run(const ReferenceRun &run) const {
   if (loss.defined() && differentiates(run))
     MESHPLAN_RETURN_IF_ERROR(differentiate(leaves, loss, result));
   return result;
+}
+
+/// What has a mean over microbatches: of outputs the numbers.
+static bool hasMean(const Tensor &output) { return isFloat(output.dtype()) && elementCount(output.shape()) == 1; }
+
+/// Adds the tensors of a microbatch to those of the ones before; what is not defined is zero.
+static Status addTo(NamedTensors &sums, const NamedTensors &own) {
+  for (const auto &[name, tensor] : own) {
+    Tensor &sum = sums[name];
+    if (!sum.defined())
+      sum = tensor;
+    else if (tensor.defined()) {
+      MESHPLAN_ASSIGN_OR_RETURN(sum, sumOf(sum, tensor));
+    }
+  }
+  return Status();
+}
+
+static Status divideAll(NamedTensors &sums, size_t count) {
+  for (auto &[name, sum] : sums)
+    if (sum.defined()) {
+      MESHPLAN_ASSIGN_OR_RETURN(sum, dividedBy(sum, static_cast<double>(count)));
+    }
+  return Status();
+}
+
+Expected<ReferenceResult> Reference::run(const ReferenceRun &run) const {
+  AutogradScope scope(run.threads, run.precision == Precision::wide ? DType::f64 : DType::f32);
+  if (inputs.size() == 1)
+    return runMicrobatch(run, inputs.front());
+  ReferenceResult sums;
+  for (const std::vector<Tensor> &taken : inputs) {
+    MESHPLAN_ASSIGN_OR_RETURN(ReferenceResult own, runMicrobatch(run, taken));
+    std::erase_if(own.outputs, [](const auto &output) { return !hasMean(output.second); });
+    MESHPLAN_RETURN_IF_ERROR(addTo(sums.outputs, own.outputs));
+    MESHPLAN_RETURN_IF_ERROR(addTo(sums.gradients, own.gradients));
+  }
+  MESHPLAN_RETURN_IF_ERROR(divideAll(sums.outputs, inputs.size()));
+  MESHPLAN_RETURN_IF_ERROR(divideAll(sums.gradients, inputs.size()));
+  return sums;
 }

@@ -21,7 +21,8 @@ struct ReferenceRun {
   bool differentiates = true; ///< goes back over the program where that has a loss
 };
 
-/// What the reference gives for one batch, on the device of the thread.
+/// What the reference gives for one batch, on the device of the thread. Of a batch in several microbatches the mean
+/// over them: of all gradients, and of outputs that are one float. Others there are none.
 struct ReferenceResult {
   NamedTensors outputs;
   NamedTensors gradients; ///< of the trained parameters, by their first names; none without a loss
@@ -30,8 +31,9 @@ struct ReferenceResult {
 /// The model as it was exported: the program "reference". `notFound`, with the way out, where the schedule has none.
 Expected<const artifact::Program *> findReference(const Artifact &artifact);
 
-/// The program "reference" of a schedule with whole parameters and one batch of inputs. Belongs to one thread; the
-/// artifact must outlive it. No other thread of the process may compute while it runs.
+/// The program "reference" of a schedule with whole parameters and one batch of inputs. Where the program "step" takes
+/// several times the samples that the reference does, it runs as often, on one microbatch after the other. Belongs to
+/// one thread; the artifact must outlive it. No other thread of the process may compute while it runs.
 class Reference {
 public:
   /// `notFound` as findReference; `numericFault` for parameters that are not finite; else as the feeds fail.
@@ -54,14 +56,17 @@ private:
   }
 
   void findRead();
-  Status loadGiven(const Feed &parameters, const Feed &inputs);
+  Status loadGiven(const Feed &parameters);
+  Status loadInputs(const Feed &feed);
   Status checkParameters(const Feed &parameters) const;
   bool differentiates(const ReferenceRun &run) const;
-  Expected<std::vector<Tensor>> start(const ReferenceRun &run) const;
+  Expected<ReferenceResult> runMicrobatch(const ReferenceRun &run, std::span<const Tensor> taken) const;
+  Expected<std::vector<Tensor>> start(const ReferenceRun &run, std::span<const Tensor> taken) const;
   Status runInstruction(const artifact::Instruction &instruction, Precision precision, std::span<Tensor> values) const;
   Status compute(const artifact::Instruction &instruction, Precision precision, std::span<Tensor> values,
                  bool &isOfInput) const;
   Expected<std::string> nonfiniteInput() const;
+  Expected<std::string> firstNonfiniteOf(std::span<const Tensor> taken) const;
   Expected<std::string> nonfiniteResult(const artifact::Instruction &instruction, std::span<const Tensor> values,
                                         bool infinities) const;
   Status checkResult(int value, Precision precision, std::span<Tensor> values) const;
@@ -69,8 +74,9 @@ private:
 
   const artifact::Schedule *scheduleTable;
   const artifact::Program *programTable;
-  std::vector<Tensor> given; // by value: parameters, constants, inputs
-  std::vector<bool> isRead;  // by value
+  std::vector<Tensor> given;               // by value: parameters, constants
+  std::vector<std::vector<Tensor>> inputs; // by microbatch, by input
+  std::vector<bool> isRead;                // by value
 };
 
 } // namespace meshplan

@@ -6,6 +6,7 @@
 #include "runtime/exec/origin.h"
 
 #include <map>
+#include <set>
 
 using namespace meshplan;
 
@@ -69,6 +70,9 @@ public:
   /// is read narrow is so in the model.
   std::map<std::string, DType> rounded;
 
+  /// True for a parameter that is rounded wherever it is read.
+  bool isReadRounded(const std::string &name) const { return narrowed.contains(name) && !asTheyAre.contains(name); }
+
 private:
   /// A value that has the elements of a parameter.
   struct Copy {
@@ -78,6 +82,7 @@ private:
   };
 
   void follow(const artifact::Instruction &instruction);
+  void read(const artifact::Compute &call);
   void convert(int from, int to);
   void pass(int from, int to) {
     if (auto copy = copies.find(from); copy != copies.end())
@@ -85,7 +90,8 @@ private:
   }
 
   const artifact::Program &program;
-  std::map<int, Copy> copies; // by value
+  std::map<int, Copy> copies;                // by value
+  std::set<std::string> narrowed, asTheyAre; // parameters that are rounded, and that a call reads with all digits
 };
 
 } // namespace
@@ -112,10 +118,20 @@ static int convertedBy(const artifact::Compute &call) {
   return -1;
 }
 
+void ParameterReads::read(const artifact::Compute &call) {
+  for (const artifact::Arg *arg : *call.args())
+    for (flatbuffers::uoffset_t i = 0; arg->values() && i < arg->values()->size(); ++i)
+      if (auto copy = copies.find(arg->values()->Get(i)); copy != copies.end() && !copy->second.isRounded)
+        asTheyAre.insert(copy->second.name);
+}
+
 void ParameterReads::follow(const artifact::Instruction &instruction) {
-  if (const artifact::Compute *call = instruction.action_as_Compute())
+  if (const artifact::Compute *call = instruction.action_as_Compute()) {
     if (int from = convertedBy(*call), to = resultOf(*call); from >= 0 && to >= 0)
       convert(from, to);
+    else
+      read(*call);
+  }
   if (const artifact::Slice *slice = instruction.action_as_Slice())
     pass(slice->input(), slice->output());
   if (const artifact::Start *start = instruction.action_as_Start())
@@ -134,13 +150,15 @@ void ParameterReads::convert(int from, int to) {
   if (copy.isRounded && rounds(before, after))
     rounded.emplace(copy.name, before);
   copy.isRounded |= rounds(after, copy.dtype);
+  if (copy.isRounded)
+    narrowed.insert(copy.name);
   copies.insert_or_assign(to, std::move(copy));
 }
 
 static Status checkReads(const artifact::Program &program, const artifact::Program &reference) {
   ParameterReads own(program, reference), exported(reference, reference);
   for (const auto &[name, dtype] : own.rounded)
-    if (!exported.rounded.contains(name))
+    if (!exported.rounded.contains(name) && !exported.isReadRounded(name))
       return refusal("parameter '" + name + "' is rounded to " + std::string(dtypeName(dtype)) +
                          " before it is read, the model reads it as it is",
                      "gather", dtype);

@@ -36,9 +36,10 @@ static bool isHalf(const artifact::Program &program, int value) {
   return dtype == DType::f16 || dtype == DType::bf16;
 }
 
-static bool hasHalfParameters(const artifact::Program &program) {
-  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
-    if (isHalf(program, program.parameters()->Get(i)->value()))
+/// True for a model with parameters of 16 bits, or one that converts to such numbers, as autocast does.
+static bool hasHalfNumbers(const artifact::Program &program) {
+  for (flatbuffers::uoffset_t i = 0; i < program.values()->size(); ++i)
+    if (isHalf(program, static_cast<int>(i)))
       return true;
   return false;
 }
@@ -83,7 +84,7 @@ private:
   void addStep(SubjectKind kind, const artifact::Gradient &gradient, const OptimizerCall &call, int value);
 
   const artifact::Program &program;
-  bool isOfHalf;                                         // the reference has parameters of 16 bits
+  bool isOfHalf;                                         // the reference has numbers of 16 bits
   std::map<int, const artifact::Parameter *> parameters; // by value
   std::map<int, int> updates;                            // values, by target
 };
@@ -151,7 +152,7 @@ Status SubjectList::addChanged() {
 
 Expected<std::vector<Subject>> meshplan::subjectsOf(const artifact::Program &program,
                                                     const artifact::Program &reference) {
-  SubjectList subjects(program, hasHalfParameters(reference));
+  SubjectList subjects(program, hasHalfNumbers(reference));
   subjects.addOutputs();
   MESHPLAN_RETURN_IF_ERROR(subjects.addGradients());
   subjects.addNorm();

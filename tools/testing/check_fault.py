@@ -68,7 +68,8 @@ def main() -> int:
     arguments = parser.parse_args()
     make_model(arguments)
     runs = runs_of(arguments, lambda text: with_statements(text, arguments.statement))
-    return 0 if all([check(arguments, run) for run in runs]) else 1
+    wrong = [run for run in runs if not check(arguments, run)]
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs the whole path for one model under several plans and meshes, and compares with PyTorch.
 
-  check_forward.py MODEL --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2...
+  check_forward.py MODEL --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2... [--compute DTYPE]
 
 MODEL is a name of make_models.py; its archive is made in --models when it is not there. Each plan names "model.pt2".
 For each plan and mesh: compile, run the ranks as threads, compare every output as compare_forward.py does, and compare
-the memory that was metered with what the compiler planned: parameters exactly, the peak within 20 %.
+the memory that was metered with what the compiler planned: parameters exactly, the peak within 20 %. With `--compute`
+both sides compute under autocast in that dtype.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from compare_forward import Reference, load_program
-from plan_runs import argument_parser, execute, make_model, runs_of
+from compare_forward import COMPUTE, Reference, load_program
+from plan_runs import argument_parser, autocast_statement, execute, make_model, runs_of, with_statements
 from safetensors.torch import load_file
 
 PEAK_TOLERANCE = 0.2  # of the planned peak; what `check` promises
@@ -36,16 +37,19 @@ def check_memory(memory: dict, label: str) -> bool:
 
 
 def main() -> int:
-    arguments = argument_parser(__doc__.splitlines()[0]).parse_args()
+    parser = argument_parser(__doc__.splitlines()[0])
+    parser.add_argument("--compute", choices=COMPUTE, help="of autocast")
+    arguments = parser.parse_args()
+    added = autocast_statement(arguments.compute)
     archive = make_model(arguments)
     right = True
     outputs: list[Path] = []
-    for run in runs_of(arguments):
+    for run in runs_of(arguments, lambda text: with_statements(text, added)):
         outputs.append(run.output)
         right &= check_memory(execute(arguments, run)["memory"], run.output.stem)
 
     inputs = load_file(f"{arguments.models / arguments.model}.inputs.safetensors")
-    reference = Reference(load_program(archive), inputs)
+    reference = Reference(load_program(archive), inputs, arguments.compute)
     for output in outputs:
         right &= reference.compare(load_file(output), output.stem)
     return 0 if right else 1

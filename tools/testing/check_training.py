@@ -4,15 +4,14 @@
   check_training.py MODEL [--seed N] --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2...
                     --optimizer 'adamw { lr 1e-2; weight_decay 0.1 }' [--statement TEXT...] [--clip X]
                     [--steps N] [--parameters] [--master [DTYPE]] [--states DTYPE] [--gather DTYPE]
-                    [--frozen PATH...] [--memory]
-                    [--per token|sequence]
+                    [--frozen PATH...] [--memory] [--per token|sequence] [--microbatches N] [--compute DTYPE]
 
 MODEL is a name of make_models.py; its archive is made in --models when it is not there. Each plan names "model.pt2" and
-a loss. What is compared, and what --parameters, --master, --states and --gather say, is in compare_training.py. With `--memory`
-the bytes that the largest rank metered must be within 10 % of those that the compiler planned, and what it keeps from
-step to step must be what was planned. Every step gets a batch of its own: the elements of the example inputs in another
-order. With `--per` the plan's loss is redefined, and labels that do not count are as many as may differ from sample to
-sample.
+a loss. What is compared, and what --parameters, --master, --states and --gather say, is in compare_training.py. With
+`--memory` the bytes that the largest rank metered must be within 10 % of those that the compiler planned, and what it
+keeps from step to step must be what was planned. Every step gets a batch of its own: the elements of the example inputs
+in another order. With `--per` the plan's loss is redefined, and labels that do not count are as many as may differ from
+sample to sample.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from compare_forward import load_program
+from compare_forward import Tensors, load_program
 from compare_training import add_options, compare, reference_of
 from loss_units import hide_labels
 from plan_runs import Run, argument_parser, compile_command, make_model, runs_of, with_statements
@@ -34,10 +33,17 @@ from safetensors.torch import load_file, save_file
 PEAK_TOLERANCE = 0.1  # of the planned peak
 
 
-def make_batches(inputs: Path, folder: Path, steps: int, hides: bool = False) -> list[Path]:
+def repeated(tensors: Tensors, count: int) -> Tensors:
+    """As many times the samples: elements are moved along the last dim, by another number of places each time."""
+    if count == 1:
+        return tensors
+    return {name: torch.cat([tensor.roll(number, -1) for number in range(count)]) for name, tensor in tensors.items()}
+
+
+def make_batches(inputs: Path, folder: Path, steps: int, hides: bool = False, times: int = 1) -> list[Path]:
     """The same places of all inputs of one shape are exchanged, so that labels stay with their tokens. If asked to,
-    hides labels."""
-    tensors = load_file(inputs)
+    hides labels. A batch has so many `times` the samples."""
+    tensors = repeated(load_file(inputs), times)
     generator = torch.Generator().manual_seed(0)
     paths = []
     for step in range(steps):
@@ -71,6 +77,8 @@ def statements_of(arguments: argparse.Namespace) -> list[str]:
         added.append(f"freeze {', '.join(arguments.frozen)}")
     if arguments.clip:
         added.append(f"clip_grad_norm {arguments.clip}")
+    if arguments.microbatches > 1:
+        added.append(f"microbatches {arguments.microbatches} mean")
     return added
 
 
@@ -118,7 +126,8 @@ def main() -> int:
     archive = make_model(arguments)
     arguments.work.mkdir(parents=True, exist_ok=True)
     inputs = arguments.models / f"{arguments.model}.inputs.safetensors"
-    batches = make_batches(inputs, arguments.work, arguments.steps, hides=arguments.per is not None)
+    hides = arguments.per is not None
+    batches = make_batches(inputs, arguments.work, arguments.steps, hides, arguments.microbatches)
     compared = reference_arguments(arguments)
     reference = reference_of(load_program(archive), compared, [load_file(batch) for batch in batches])
     right = True

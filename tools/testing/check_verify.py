@@ -2,14 +2,14 @@
 """Runs `meshplan-run verify` on one model under several plans and meshes.
 
   check_verify.py MODEL --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2... [--statement TEXT...]
-                  [--damage KIND [NAME] --wrong WHAT=NAME... [--made-by TEXT]]
+                  [--microbatches N] [--damage KIND [NAME] --wrong WHAT=NAME... [--made-by TEXT]]
 
-MODEL is a name of make_models.py; its archive is made in --models when it is not there. Statements, such as
-'optimizer sgd { lr 0.1 }', are added to the plan; without an optimizer the forward pass is verified. Everything must be
-right, and every trained parameter and its gradient must be among what was compared, and where a plan says `master`
-that of each. With --damage the schedule is damaged before (test/lib/damage), and verify must
-fail, naming exactly the tensors of --wrong: 'gradient=model.norm.weight', 'gradient=*' for any number of them. TEXT
-must be in what is said of the first one.
+MODEL is a name of make_models.py; its archive is made in --models when it is not there. Statements, such as 'optimizer
+sgd { lr 0.1 }', are added to the plan; without an optimizer the forward pass is verified. Everything must be right, and
+every trained parameter and its gradient must be among what was compared, and where a plan says `master` that of each.
+With --microbatches the plan says `microbatches N mean`, and the inputs have N times the samples. With --damage the
+schedule is damaged before (test/lib/damage), and verify must fail, naming exactly the tensors of --wrong:
+'gradient=model.norm.weight', 'gradient=*' for any number of them. TEXT must be in what is said of the first one.
 """
 
 from __future__ import annotations
@@ -21,11 +21,25 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import torch
+from check_training import repeated
 from compare_forward import load_program
 from compare_gradients import names_of_parameters
 from plan_runs import Run, argument_parser, compile_command, make_model, runs_of, with_statements
+from safetensors.torch import load_file, save_file
+
+
+def make_inputs(arguments: argparse.Namespace) -> Path:
+    """Those of a whole batch."""
+    inputs = Path(f"{arguments.models / arguments.model}.inputs.safetensors")
+    if arguments.microbatches == 1:
+        return inputs
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    whole = arguments.work / "inputs.safetensors"
+    save_file(repeated(load_file(inputs), arguments.microbatches), whole)
+    return whole
 
 
 def verify(arguments: argparse.Namespace, run: Run) -> tuple[int, dict]:
@@ -38,7 +52,7 @@ def verify(arguments: argparse.Namespace, run: Run) -> tuple[int, dict]:
         kind, *name = arguments.damage
         subprocess.run([arguments.damage_step, kind, schedule, damaged, *name], check=True)
         schedule = damaged
-    files = ["--weights", f"{base}.safetensors", "--inputs", f"{base}.inputs.safetensors"]
+    files = ["--weights", f"{base}.safetensors", "--inputs", arguments.inputs]
     command = [arguments.meshplan_run, "verify", schedule, *files, "--json", "--timeout", "120"]
     done = subprocess.run(command, stdout=subprocess.PIPE)
     return done.returncode, json.loads(done.stdout)
@@ -80,6 +94,7 @@ def missing(statements: Sequence[str], trained: dict[str, str], found: dict) -> 
 def main() -> int:
     parser = argument_parser(__doc__.splitlines()[0])
     parser.add_argument("--statement", action="append", default=[])
+    parser.add_argument("--microbatches", type=int, default=1)
     parser.add_argument("--damage", nargs="+", metavar="KIND")
     parser.add_argument("--wrong", nargs="+", default=[], metavar="WHAT=NAME")
     parser.add_argument("--made-by", metavar="TEXT")
@@ -87,6 +102,9 @@ def main() -> int:
     arguments = parser.parse_args()
     archive = make_model(arguments)
     trains = any(statement.startswith("optimizer") for statement in arguments.statement)
+    arguments.inputs = make_inputs(arguments)
+    if arguments.microbatches > 1:
+        arguments.statement.append(f"microbatches {arguments.microbatches} mean")
     trained = trained_parameters(load_program(archive)) if trains else {}
 
     right = True

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Compares the outputs of a forward run with PyTorch.
 
-  compare_forward.py MODEL.pt2 --inputs I.safetensors OUTPUTS.safetensors...
+  compare_forward.py MODEL.pt2 --inputs I.safetensors [--compute DTYPE] OUTPUTS.safetensors...
 
 The reference is the exported graph in float64: parameters, constants and every conversion to a narrower float are
 widened, so that no step rounds to less. An output is right if its largest error is at most
 max(4 x the largest error of PyTorch's own run, 1e-6 x the largest magnitude of the output); of a model with 16-bit
 parameters, 1.5 x the largest error of PyTorch's own run. The error of one number, such as a loss, is one draw of a
 distribution around 0: of a 16-bit model it is the largest of PyTorch's runs on the inputs and seven rotations of them.
-Integers and truth values have no magnitude: where PyTorch's own run is exact, so must ours be.
+Integers and truth values have no magnitude: where PyTorch's own run is exact, so must ours be. With `--compute`
+PyTorch's own run is under torch.autocast in that dtype, and the model counts as one of 16 bits.
 Prints a line for each output of each run; status 1 if one is wrong, missing or too many, has another dtype or shape
 than in PyTorch, or is not finite.
 """
@@ -32,6 +33,7 @@ from safetensors.torch import load_file
 
 HALVES = (torch.bfloat16, torch.float16)
 FLOATS = (torch.float32, *HALVES)
+COMPUTE = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 DRAWS = 8  # of the error of a single number
 
 Tensors = dict[str, torch.Tensor]
@@ -50,6 +52,19 @@ def grouped_mm(rows: torch.Tensor, matrices: torch.Tensor, ends: torch.Tensor) -
     return torch.cat([group @ matrix for group, matrix in zip(groups, matrices, strict=True)])
 
 
+def erase_metadata_asserts(module: torch.fx.GraphModule) -> None:
+    """In another precision tensors have other dtypes than when the model was exported."""
+    for node in module.graph.find_nodes(op="call_function", target=torch.ops.aten._assert_tensor_metadata.default):
+        module.graph.erase_node(node)
+
+
+def without_autocast(enabled: bool, region: torch.nn.Module, *arguments: object) -> object:
+    """A region without gradients of a graph: models switch autocast off around what they compute there once, such as
+    rotary angles, of which a graph says nothing."""
+    with torch.set_grad_enabled(enabled), torch.autocast("cpu", enabled=False):
+        return region(*arguments)
+
+
 def own_module(program: torch.export.ExportedProgram, draws: Draws | None = None) -> torch.nn.Module:
     """The module of the graph, with the random numbers of a compiled program.
 
@@ -60,6 +75,11 @@ def own_module(program: torch.export.ExportedProgram, draws: Draws | None = None
         if isinstance(graph_module, torch.fx.GraphModule):
             for node in graph_module.graph.find_nodes(op="call_function", target=torch.ops.aten.view.default):
                 node.target = torch.ops.aten.reshape.default
+            for node in graph_module.graph.find_nodes(
+                op="call_function", target=torch.ops.higher_order.wrap_with_set_grad_enabled
+            ):
+                node.target = without_autocast
+            erase_metadata_asserts(graph_module)
             graph_module.recompile()
     replay(module, draws or Draws())
     return module
@@ -72,11 +92,9 @@ def widened_module(program: torch.export.ExportedProgram, draws: Draws | None = 
     for graph_module in module.modules():
         if not isinstance(graph_module, torch.fx.GraphModule):
             continue
+        erase_metadata_asserts(graph_module)
         for node in list(graph_module.graph.nodes):
             if node.op != "call_function":
-                continue
-            if "_assert_tensor_metadata" in str(node.target):
-                graph_module.graph.erase_node(node)
                 continue
             if node.target is torch.ops.aten._grouped_mm.default:
                 node.target = grouped_mm
@@ -98,10 +116,17 @@ def load_program(path: Path | str) -> torch.export.ExportedProgram:
     return torch.export.load(path)
 
 
-def run(module: torch.nn.Module, inputs: Tensors, positional: Sequence[str] = ()) -> Tensors:
+def autocast(compute: str | None) -> contextlib.AbstractContextManager[object]:
+    """PyTorch's autocast in this dtype; none does nothing."""
+    return torch.autocast("cpu", dtype=COMPUTE[compute]) if compute else contextlib.nullcontext()
+
+
+def run(
+    module: torch.nn.Module, inputs: Tensors, positional: Sequence[str] = (), compute: str | None = None
+) -> Tensors:
     """The outputs by name; the inputs named in `positional` were exported without their names, in this order."""
     named = {name: tensor for name, tensor in inputs.items() if name not in positional}
-    with torch.no_grad():
+    with torch.no_grad(), autocast(compute):
         return dict(leaves(module(*(inputs[name] for name in positional), **named)))
 
 
@@ -158,8 +183,8 @@ class Deviation:
 class Reference:
     """What PyTorch computes from an archive, in its own precision and in float64."""
 
-    def __init__(self, program: torch.export.ExportedProgram, inputs: Tensors) -> None:
-        self.half = is_half(program)
+    def __init__(self, program: torch.export.ExportedProgram, inputs: Tensors, compute: str | None = None) -> None:
+        self.half, self.compute = is_half(program) or compute is not None, compute
         self.narrow, self.exact = own_module(program), widened_module(program)
         self.positional = positional_inputs(program)
         self.own_errors: dict[str, float] = {}
@@ -174,7 +199,7 @@ class Reference:
         Returns that run, and the one in float64.
         """
         exact = run(self.exact, widened(inputs), self.positional)
-        own = run(self.narrow, inputs, self.positional)
+        own = run(self.narrow, inputs, self.positional, self.compute)
         for name in names or exact:
             error = largest_error(own[name], exact[name])
             if name not in self.own_errors:
@@ -240,9 +265,10 @@ def main() -> int:
     parser.add_argument("model")
     parser.add_argument("outputs", nargs="+")
     parser.add_argument("--inputs", required=True)
+    parser.add_argument("--compute", choices=COMPUTE, help="of PyTorch's autocast")
     arguments = parser.parse_args()
 
-    reference = Reference(load_program(arguments.model), load_file(arguments.inputs))
+    reference = Reference(load_program(arguments.model), load_file(arguments.inputs), arguments.compute)
     right = [reference.compare(load_file(path), Path(path).stem) for path in arguments.outputs]
     return 0 if all(right) else 1
 

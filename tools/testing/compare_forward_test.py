@@ -103,6 +103,20 @@ class Verdicts(unittest.TestCase):
             self.check(self.outputs(**{name: (exact + 1.2 * bound).float()}), False)
 
 
+class Autocast(unittest.TestCase):
+    def test_pytorchs_own_run_is_in_the_dtype_and_the_exact_one_is_not(self) -> None:
+        torch.manual_seed(0)
+        inputs = {"x": torch.randn(2, 4)}
+        with tempfile.TemporaryDirectory() as folder:
+            torch.export.save(torch.export.export(Outputs().eval(), (), inputs), Path(folder) / "m.pt2")
+            program = load_program(Path(folder) / "m.pt2")
+        plain, narrow = Reference(program, inputs), Reference(program, inputs, "bfloat16")
+        self.assertEqual((narrow.own["floats"].dtype, narrow.wide["floats"].dtype), (torch.bfloat16, torch.float64))
+        self.assertTrue(torch.equal(narrow.wide["floats"], plain.wide["floats"]))
+        self.assertTrue(narrow.half)
+        self.assertGreater(narrow.own_errors["floats"], 100 * plain.own_errors["floats"])
+
+
 class Deviations(unittest.TestCase):
     def test_shares(self) -> None:
         self.assertEqual(Deviation(1, 1, 4).share, 0.25)

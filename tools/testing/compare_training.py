@@ -2,8 +2,8 @@
 """Compares training steps with PyTorch.
 
   compare_training.py MODEL.pt2 --optimizer KIND [--set NAME=VALUE...] [--clip X] [--seed N] [--loss NAME]
-                      [--master [DTYPE]] [--states DTYPE] [--gather DTYPE] [--frozen MODULE...] [--parameters] [--per UNIT]
-                      RESULT INPUTS...
+                      [--master [DTYPE]] [--states DTYPE] [--gather DTYPE] [--frozen MODULE...] [--parameters]
+                      [--per UNIT] [--microbatches N] [--compute DTYPE] RESULT INPUTS...
 
 RESULT is what run-steps wrote: the loss of each step (`step0.loss`, ...) and what ranks hold behind the last. INPUTS
 has one file for each step. The reference is the exported graph in float64 under the optimizer of torch.optim with the
@@ -20,9 +20,12 @@ PyTorch's own run keeps copies of narrower parameters in that dtype (float32 if 
 changes, and rounds them for the next step. Then these copies are compared, not what is rounded: NAME.master where there
 is one, else a parameter that is stored in that dtype; each must have it. With `--states` the optimizer's states in
 RESULT must be there for every trained parameter, in that dtype: NAME.exp_avg, NAME.exp_avg_sq, NAME.momentum_buffer.
-With `--gather` the model reads parameters
-that were rounded to that dtype, and their gradients, which nobody rounds, change what was not rounded.
-With `--per token` or `--per sequence` the loss is that of a plan which redefines it (loss_units.py).
+With `--gather` the model reads parameters that were rounded to that dtype, and their gradients, which nobody rounds,
+change what was not rounded.
+With `--compute` PyTorch's own run has forward pass and loss under torch.autocast in that dtype, and the bounds of
+16 bits hold.
+With `--per token` or `--per sequence` the loss is that of a plan which redefines it (loss_units.py), and with
+`--microbatches N` the mean over N calls of the model, each with a part of the samples.
 Prints a line for each loss, and the worst parameter; status 1 if one is wrong or not a finite number.
 """
 
@@ -36,8 +39,10 @@ from collections.abc import Callable, Sequence
 
 import torch
 from compare_forward import (
+    COMPUTE,
     DRAWS,
     Tensors,
+    autocast,
     is_half,
     largest_error,
     leaves,
@@ -71,9 +76,11 @@ class Training:
         names: dict[str, list[str]],
         arguments: argparse.Namespace,
         draws: Draws | None = None,
+        compute: str | None = None,
     ) -> None:
-        """`draws` are those of the module, whose step is 0."""
+        """`draws` are those of the module, whose step is 0; `compute` is the dtype of autocast."""
         self.module, self.names, self.arguments, self.draws = module, names, arguments, draws or Draws(step=0)
+        self.compute = compute
         named = dict(module.named_parameters(remove_duplicate=False))
         self.tied = {
             first: list({id(named[name]): named[name] for name in group}.values()) for first, group in names.items()
@@ -95,14 +102,22 @@ class Training:
             self.hand_out()
         self.optimizer = OPTIMIZERS[arguments.optimizer](self.held, **numbers)
 
+    def loss(self, inputs: Tensors, positional: Sequence[str]) -> torch.Tensor:
+        named = {name: tensor for name, tensor in inputs.items() if name not in positional}
+        return self.loss_of(dict(leaves(self.module(*(inputs[name] for name in positional), **named))), inputs).sum()
+
     def step(self, inputs: Tensors, positional: Sequence[str]) -> float:
         self.draws.step += 1
         for group in self.tied.values():
             for parameter in group:
                 parameter.grad = None
-        named = {name: tensor for name, tensor in inputs.items() if name not in positional}
-        loss = self.loss_of(dict(leaves(self.module(*(inputs[name] for name in positional), **named))), inputs)
-        (loss.sum() * self.arguments.loss_scale).backward()
+        mean = 0.0
+        parts = microbatches(inputs, self.arguments.microbatches)
+        for self.draws.microbatch, part in enumerate(parts):
+            with autocast(self.compute):
+                loss = self.loss(part, positional)
+            (loss * (self.arguments.loss_scale / len(parts))).backward()
+            mean += loss.item() / len(parts)
         for group in self.tied.values():
             # Tied ones that are several parameters to PyTorch share their elements, and are trained as one.
             for other in group[1:]:
@@ -114,7 +129,7 @@ class Training:
             torch.nn.utils.clip_grad_norm_(self.held, self.arguments.clip)
         self.optimizer.step()
         self.hand_out()
-        return loss.item()
+        return mean
 
     @torch.no_grad()
     def hand_out(self) -> None:
@@ -136,6 +151,12 @@ class Training:
         """What the optimizer changes, and what is frozen, by first names."""
         held = {id(own): held.detach() for own, held in zip(self.own, self.held, strict=True)}
         return {first: held.get(id(group[0]), group[0].detach()) for first, group in self.tied.items()}
+
+
+def microbatches(inputs: Tensors, count: int) -> list[Tensors]:
+    """As many parts of all inputs along their first dim, where they have samples."""
+    parts = {name: tensor.chunk(count) if tensor.dim() else [tensor] * count for name, tensor in inputs.items()}
+    return [{name: tensors[number] for name, tensors in parts.items()} for number in range(count)]
 
 
 def names_of(group: Parameters, named: dict[str, torch.nn.Parameter]) -> list[str]:
@@ -297,9 +318,10 @@ def reference_of(
         # A module of its own, as it is in the archive.
         again, draws = copy.deepcopy(program), Draws(arguments.seed, step=0)
         module = widened_module(again, draws) if exact else own_module(again, draws)
-        return Training(module, names, arguments, draws)
+        return Training(module, names, arguments, draws, None if exact else arguments.compute)
 
-    return Reference(make, names, batches, positional_inputs(program), is_half(program))
+    half = is_half(program) or arguments.compute is not None
+    return Reference(make, names, batches, positional_inputs(program), half)
 
 
 def compare(ours: Tensors, reference: Reference, arguments: argparse.Namespace) -> bool:
@@ -319,6 +341,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--loss-scale", type=float, default=1.0, help="PyTorch differentiates so many times the loss")
     parser.add_argument("--per", choices=UNITS, help="the loss is redefined, by hand, from the outputs `logits`")
     parser.add_argument("--clip", type=float, default=0)
+    parser.add_argument("--microbatches", type=int, default=1, help="PyTorch takes the mean over so many parts")
     parser.add_argument(
         "--master", nargs="?", const="float32", choices=DTYPES, help="copies of narrower parameters are trained"
     )
@@ -326,6 +349,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gather", choices=DTYPES, help="what the model reads of parameters is rounded to it")
     parser.add_argument("--frozen", action="append", default=[], metavar="MODULE", help="is not trained")
     parser.add_argument("--parameters", action="store_true")
+    parser.add_argument("--compute", choices=COMPUTE, help="of autocast")
 
 
 def main() -> int:

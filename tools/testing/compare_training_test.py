@@ -26,6 +26,7 @@ from compare_training import (
     compare_losses,
     compare_parameters,
     held_as,
+    microbatches,
     rounding_of,
     worst_parameter,
 )
@@ -85,6 +86,23 @@ class TrainingTest(unittest.TestCase):
         gradient = self.gradient()
         limit = gradient.norm().item() / 4
         self.expect_step(self.module.first.weight.detach() - 0.1 * gradient / 4, arguments(clip=limit))
+
+    def test_the_mean_of_microbatches(self) -> None:
+        """Of losses that are no means over samples."""
+        self.module.forward = lambda x: {"loss": self.module.second(self.module.first(x)).sum(0).square().sum()}
+        weight = self.module.first.weight
+        parts = [self.module(x)["loss"] for x in self.x["x"].chunk(2)]
+        gradients = [torch.autograd.grad(part, weight)[0] for part in parts]
+        training = Training(self.module, self.names, arguments(microbatches=2))
+        expected = weight.detach() - 0.1 * (gradients[0] + gradients[1]) / 2
+        self.assertAlmostEqual(training.step(self.x, ()), sum(part.item() for part in parts) / 2, places=5)
+        torch.testing.assert_close(training.trained()["first.weight"], expected)
+
+    def test_inputs_of_microbatches(self) -> None:
+        x, number = torch.arange(12).view(6, 2), torch.tensor(3)
+        parts = microbatches({"x": x, "number": number}, 3)
+        self.assertEqual([part["x"].tolist() for part in parts], [x[:2].tolist(), x[2:4].tolist(), x[4:].tolist()])
+        self.assertTrue(all(part["number"] is number for part in parts))
 
     def copies_after_a_small_step(self, master: str) -> tuple[torch.Tensor, torch.Tensor]:
         """The weight before and behind it, as it is trained; the module's own, of 16 bits, loses the step."""

@@ -21,10 +21,11 @@ DIGITS = {torch.float64: 32, torch.float32: 24, torch.float16: 11, torch.bfloat1
 
 @dataclasses.dataclass
 class Draws:
-    """What the numbers of one run follow from. The step may be changed between calls of a module."""
+    """What the numbers of one run follow from. Step and microbatch may be changed between calls of a module."""
 
     seed: int = 0
     step: int = 1
+    microbatch: int = 0  # of those that have a mean of their own: its numbers follow those of the one before
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Stream:
 
     def words(self, shape: Sequence[int]) -> torch.Tensor:
         """The word of each element of a tensor, in i64."""
-        numbers = torch.arange(math.prod(shape))
+        numbers = torch.arange(math.prod(shape)) + self.draws.microbatch * math.prod(shape)
         counter = [numbers >> 2 & WORD, numbers >> 34, torch.tensor(self.number), torch.tensor(self.draws.step)]
         words = torch.stack(torch.broadcast_tensors(*philox(counter, self.draws.seed)))
         return words.gather(0, (numbers & 3).unsqueeze(0))[0].view(tuple(shape))

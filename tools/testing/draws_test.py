@@ -32,6 +32,12 @@ class PhiloxTest(unittest.TestCase):
         self.assertEqual(stream.words([2, 3])[1, 1], words((1, 0, 2, 3), 7)[0])
         self.assertEqual(stream.words([]).shape, torch.Size([]))
 
+    def test_words_of_a_microbatch_follow_those_of_the_one_before(self) -> None:
+        batch = Stream(Draws(7, 3), 2).words([9, 5])
+        for number in range(3):
+            own = Stream(Draws(7, 3, microbatch=number), 2).words([3, 5])
+            self.assertTrue(torch.equal(own, batch[3 * number : 3 * number + 3]))
+
 
 class ReplayTest(unittest.TestCase):
     def setUp(self) -> None:

@@ -9,7 +9,7 @@ Tensors = dict[str, torch.Tensor]
 
 
 class ParameterFunctions(nn.Module):
-    """What adapters, state space models and norms of weights make of parameters before anything is computed with them."""
+    """What adapters, state space models and norms of weights make of parameters before they compute with them."""
 
     decomposed = False
 

@@ -61,6 +61,12 @@ def with_statements(text: str, statements: Sequence[str]) -> str:
     return text[:end] + "".join(f"  {statement}\n" for statement in statements) + text[end:]
 
 
+def autocast_statement(compute: str | None) -> list[str]:
+    """The plan's own autocast in a dtype of PyTorch's name."""
+    words = {"bfloat16": "bf16", "float16": "f16"}
+    return [f"precision {{ compute {words[compute]} }}"] if compute else []
+
+
 def compile_command(arguments: argparse.Namespace, run: Run, options: Sequence[str] = ()) -> list[str | Path]:
     """Makes the run's schedule."""
     definitions = [f"-D{axis}" for axis in run.mesh.split(",")]

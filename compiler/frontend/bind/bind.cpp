@@ -20,12 +20,12 @@ std::optional<BoundPlan> meshplan::bindPlan(const Syntax &syntax, const ModelOut
     plan.modelRange = syntax.models.front().fileRange;
   }
   bind::Context context(syntax, model, *environment, diagnostics);
+  bind::countMicrobatches(context, plan);
   bind::bindValues(context, plan);
   bind::bindEntries(context, plan);
   bind::bindData(context, plan);
   bind::bindTraining(context, plan);
   plan.environment = std::move(*environment);
-  plan.later = bind::laterStatements(syntax, plan);
   if (diagnostics.errorCount() != before)
     return std::nullopt;
   return plan;

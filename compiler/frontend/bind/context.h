@@ -99,7 +99,7 @@ void checkTies(const Context &context, const BoundPlan &plan);
 
 // values.cpp
 
-/// Fills inputs, outputs, symbols and loss of the plan.
+/// Fills inputs, outputs, symbols and loss of the plan. Needs what countMicrobatches fills.
 void bindValues(const Context &context, BoundPlan &plan);
 
 // loss_unit.cpp
@@ -110,7 +110,9 @@ LossUnit bindLossUnit(const Context &context, const LossStatement &statement, co
 
 // training/
 
-/// Fills microbatches, precision, recompute, optimizer, clip, trainable
+/// Fills microbatches.
+void countMicrobatches(const Context &context, BoundPlan &plan);
+/// Fills precision, recompute, optimizer, clip, trainable
 /// statements and the use of each parameter. Needs what bindValues and bindData fill.
 void bindTraining(const Context &context, BoundPlan &plan);
 /// Fills the data blocks.
@@ -120,8 +122,6 @@ void bindData(const Context &context, BoundPlan &plan);
 
 /// Reports statements that stand twice and those that are reserved.
 void checkStatements(const Syntax &syntax, Diagnostics &diagnostics);
-/// The statements that ask for more than a forward program.
-std::vector<LaterStatement> laterStatements(const Syntax &syntax, const BoundPlan &plan);
 
 } // namespace meshplan::bind
 

@@ -5,8 +5,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 
-#include <tuple>
-
 using namespace meshplan;
 using namespace meshplan::bind;
 
@@ -38,19 +36,4 @@ void bind::checkStatements(const Syntax &syntax, Diagnostics &diagnostics) {
     else
       diagnostics.error(statement.keyword.range, "'" + statement.keyword.text + "' is not implemented yet")
           .help("remove the statement");
-}
-
-std::vector<LaterStatement> bind::laterStatements(const Syntax &syntax, const BoundPlan &plan) {
-  std::vector<LaterStatement> result;
-  auto add = [&](const auto &statements, llvm::StringRef name, llvm::StringRef help) {
-    for (const auto &statement : statements)
-      result.push_back({name.str(), help.str(), statement.range});
-  };
-  if (plan.microbatches.count > 1 && plan.microbatches.mean)
-    add(syntax.microbatches, "microbatches N mean",
-        "leave 'mean' out where no operator mixes samples: the mean is then that of the whole batch");
-  llvm::stable_sort(result, [](const LaterStatement &a, const LaterStatement &b) {
-    return std::tie(a.range.line, a.range.column) < std::tie(b.range.line, b.range.column);
-  });
-  return result;
 }

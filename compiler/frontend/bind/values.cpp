@@ -58,6 +58,10 @@ private:
   void declare(const ValueStatement &statement, llvm::ArrayRef<StatedDim> stated, const Word &name);
   std::vector<BoundDim> bindDims(const OutlineValue &value, llvm::ArrayRef<StatedDim> stated);
 
+  /// The extent in one call of the model, of which a step makes one for each microbatch with a mean of its own.
+  std::optional<int64_t> extentOfCall(const DimSyntax &dim, int64_t stated);
+  /// Reports an archive that has another extent than the plan states.
+  void reportExtent(const StatedDim &dim, int64_t actual, const std::string &source);
   /// `batch = 16` asserts an extent of the archive, or gives one to its symbol.
   void state(const StatedDim &dim, const OutlineDim &actual, const std::string &source);
   void learn(std::map<std::string, Known> &table, const std::string &name, Known known, llvm::StringRef kind);
@@ -118,6 +122,8 @@ std::vector<ValueBinder::StatedDim> ValueBinder::resolve(const ValueStatement &s
       context.diagnostics.error(dim.extent->range, "an extent is at least 1, and this is " + std::to_string(*extent));
       extent.reset();
     }
+    if (extent)
+      extent = extentOfCall(dim, *extent);
     result.push_back({&dim, extent, resolveAxes(context, dim.axes, used)});
   }
   return result;
@@ -174,14 +180,44 @@ std::vector<BoundDim> ValueBinder::bindDims(const OutlineValue &value, llvm::Arr
   return result;
 }
 
+std::optional<int64_t> ValueBinder::extentOfCall(const DimSyntax &dim, int64_t stated) {
+  int64_t calls = dim.name.text == "batch" ? plan.microbatches.calls() : 1;
+  if (stated % calls == 0)
+    return stated / calls;
+  context.diagnostics
+      .error(dim.extent->range, "the batch has " + std::to_string(stated) + " samples, and " + std::to_string(calls) +
+                                    " microbatches need a multiple of " + std::to_string(calls))
+      .note(plan.microbatches.range, "the microbatches are here")
+      .help("take a batch of " + (stated < calls ? "" : std::to_string(stated / calls * calls) + " or ") +
+            std::to_string((stated / calls + 1) * calls));
+  return std::nullopt;
+}
+
+void ValueBinder::reportExtent(const StatedDim &dim, int64_t actual, const std::string &source) {
+  int64_t calls = dim.syntax->name.text == "batch" ? plan.microbatches.calls() : 1;
+  std::string wanted = std::to_string(*dim.extent), whole = std::to_string(*dim.extent * calls);
+  if (calls == 1) {
+    context.diagnostics
+        .error(dim.syntax->extent->range,
+               source + " is " + std::to_string(actual) + " in the model, and the plan says " + wanted)
+        .help("leave the extent away, or export the model with " + wanted);
+    return;
+  }
+  context.diagnostics
+      .error(dim.syntax->extent->range, source + " is " + std::to_string(actual) +
+                                            " in the model, which is called with one microbatch, and that has " +
+                                            whole + " / " + std::to_string(calls) + " = " + wanted)
+      .note(plan.microbatches.range, "the microbatches are here")
+      .help("export the model with a batch of " + wanted +
+            " or a symbolic one, or write 'batch = " + std::to_string(actual * calls) + "'")
+      .help("without 'mean' the model is called with the whole batch, and no operator may mix samples but by sums");
+}
+
 void ValueBinder::state(const StatedDim &dim, const OutlineDim &actual, const std::string &source) {
   if (!actual.symbol.empty())
     learn(symbols, actual.symbol, {*dim.extent, dim.syntax->range, source}, "symbol");
   else if (actual.extent != *dim.extent)
-    context.diagnostics
-        .error(dim.syntax->extent->range, source + " is " + std::to_string(actual.extent) +
-                                              " in the model, and the plan says " + std::to_string(*dim.extent))
-        .help("leave the extent away, or export the model with " + std::to_string(*dim.extent));
+    reportExtent(dim, actual.extent, source);
   if (!actual.symbol.empty() && dim.syntax->name.text != "_")
     learn(names, dim.syntax->name.text, {*dim.extent, dim.syntax->range, source}, "dim name");
 }

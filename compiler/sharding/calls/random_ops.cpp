@@ -69,3 +69,14 @@ bool meshplan::drawsRandomNumbers(const CallView &call) {
       return !isFalse(training) && call.getFloat(name, 1) != 0;
   return baseName(call.target).ends_with("dropout") && !isFalse(training);
 }
+
+int64_t meshplan::drawnNumbers(const CallView &call) {
+  if (!call.target.starts_with("meshplan.") || !call.get("number"))
+    return 0;
+  std::optional<unsigned> query = call.getOperand("query"), key = call.getOperand("key");
+  if (!query || !key)
+    return call.results.front().getNumElements();
+  // Of attention: one for each query and key of each head.
+  ArrayRef<int64_t> shape = call.operands[*query].getShape();
+  return call.getFloat("dropout", 0) == 0 ? 0 : shape[0] * shape[1] * shape[2] * call.operands[*key].getDimSize(2);
+}

@@ -13,6 +13,9 @@ namespace meshplan {
 /// Pure and thread safe.
 bool drawsRandomNumbers(const CallView &call);
 
+/// How many random numbers the whole tensors of a kernel of the runtime take that draws by number; 0 for other calls.
+int64_t drawnNumbers(const CallView &call);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_SHARDING_CALLS_RANDOM_OPS_H

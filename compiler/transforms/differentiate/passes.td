@@ -57,6 +57,23 @@ def PlaceMicrobatches : Pass<"plan-place-microbatches", "::mlir::ModuleOp"> {
       %1 = plan.constrain %x #plan.sharding<[{"microbatch"}, {} ]> along [#plan.axis<"microbatch">] as "microbatches 2"
       %0 = plan.call "aten.relu.default"(%1) ...
     ```
+
+    With `mean` the step is that of one microbatch, and becomes that of the
+    batch: each input with a dim `batch` has as many times the samples, of which a
+    `plan.enter_microbatch` takes those of one microbatch. The backward pass
+    begins with one by their number, and what the step returns, the gradients
+    among it, is added up over time (`plan.leave_microbatch`). Random numbers of a
+    microbatch follow those of the one before. An output of integers is an error:
+    it has no mean.
+
+    ```mlir
+    plan.microbatches 2 mean
+    func.func @step(%x: tensor<16x4xf32, #plan.sharding<[{"dp", parts [8, 8]}, {} ]>> {plan.dims = ["batch", ""], plan.kind = "input"}) {
+      %0 = plan.enter_microbatch %x dim 0 of 2
+      ...
+      %2 = plan.leave_microbatch %gradient as "microbatches 2 mean"
+      %3 = plan.match %2 to %w
+    ```
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }

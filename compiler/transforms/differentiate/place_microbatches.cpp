@@ -4,8 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/calls/random_ops.h"
 #include "compiler/transforms/differentiate/passes.h"
-#include "dialect/plan/plan.h"
+#include "compiler/transforms/differentiate/step_call.h"
+#include "dialect/plan/settings.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
@@ -18,6 +20,36 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
+/// The dim of an input with its samples, or -1.
+static int64_t batchDimOf(func::FuncOp step, BlockArgument input) {
+  auto names = step.getArgAttrOfType<ArrayAttr>(input.getArgNumber(), "plan.dims");
+  for (int64_t dim = 0; names && dim < static_cast<int64_t>(names.size()); ++dim)
+    if (cast<StringAttr>(names[dim]).getValue() == "batch")
+      return dim;
+  return -1;
+}
+
+/// Inputs of the step that have samples, and the dim where they have them.
+static SmallVector<std::pair<BlockArgument, int64_t>> findBatches(func::FuncOp step) {
+  SmallVector<std::pair<BlockArgument, int64_t>> batches;
+  for (BlockArgument argument : step.getArguments())
+    if (int64_t dim = argumentKind(argument) == "input" ? batchDimOf(step, argument) : -1; dim >= 0)
+      batches.push_back({argument, dim});
+  return batches;
+}
+
+static void addTimeAxis(MicrobatchesOp statement) {
+  Builder builder(statement.getContext());
+  MeshOp mesh = getMesh(statement);
+  SmallVector<Attribute> axes(mesh.getAxes().begin(), mesh.getAxes().end());
+  axes.push_back(MeshAxisAttr::get(builder.getContext(), timeAxisName, statement.getCount()));
+  mesh.setAxesAttr(builder.getArrayAttr(axes));
+}
+
+static std::string textOf(MicrobatchesOp statement) {
+  return "microbatches " + std::to_string(statement.getCount()) + (statement.getMean() ? " mean" : "");
+}
+
 namespace {
 
 /// Divides the batch of one step over time.
@@ -27,31 +59,21 @@ public:
       : step(step), statement(statement), builder(OpBuilder::atBlockBegin(&step.getBody().front())) {}
 
   LogicalResult run() {
-    MeshOp mesh = getMesh(step);
-    SmallVector<Attribute> axes(mesh.getAxes().begin(), mesh.getAxes().end());
-    axes.push_back(MeshAxisAttr::get(builder.getContext(), timeAxisName, statement.getCount()));
-    mesh.setAxesAttr(builder.getArrayAttr(axes));
-    for (BlockArgument argument : step.getArguments())
-      if (argumentKind(argument) == "input" && failed(divide(argument, mesh)))
+    for (auto [input, dim] : findBatches(step))
+      if (failed(divide(input, dim)))
         return failure();
     return success();
   }
 
 private:
-  LogicalResult divide(BlockArgument input, MeshOp mesh) {
-    auto names = step.getArgAttrOfType<ArrayAttr>(input.getArgNumber(), "plan.dims");
-    auto isBatch = [](Attribute name) { return cast<StringAttr>(name).getValue() == "batch"; };
-    size_t dim = names ? std::distance(names.begin(), llvm::find_if(names, isBatch)) : 0;
-    if (!names || dim == names.size())
-      return success();
-    if (failed(checkEven(input, dim, mesh)))
+  LogicalResult divide(BlockArgument input, int64_t dim) {
+    if (failed(checkEven(input, dim, getMesh(step))))
       return failure();
     auto time = AxisRefAttr::get(builder.getContext(), timeAxisName);
-    int64_t rank = names.size();
+    int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
     ShardingAttr layout = ShardingAttr::getReplicated(builder.getContext(), rank).withDim(dim, time);
-    std::string text = "microbatches " + std::to_string(statement.getCount());
     auto piece = ConstrainOp::create(builder, statement.getLoc(), withSharding(input.getType(), {}), input, layout,
-                                     builder.getArrayAttr({time}), builder.getStringAttr(text));
+                                     builder.getArrayAttr({time}), builder.getStringAttr(textOf(statement)));
     input.replaceAllUsesExcept(piece.getResult(), piece);
     return success();
   }
@@ -76,14 +98,137 @@ private:
   OpBuilder builder;
 };
 
+/// Makes the step of one microbatch that of a batch, which takes the mean over them.
+class MeanPlacer {
+public:
+  MeanPlacer(func::FuncOp step, MicrobatchesOp statement) : step(step), statement(statement) {}
+
+  LogicalResult run();
+
+private:
+  void enter(BlockArgument input, int64_t dim);
+  void divideSeed();
+  void numberDraws();
+  Value mean(Value value, OpBuilder &builder);
+  Value leave(Value value, OpBuilder &builder);
+  LogicalResult addUp(OpOperand &output);
+
+  func::FuncOp step;
+  MicrobatchesOp statement;
+};
+
+} // namespace
+
+LogicalResult MeanPlacer::run() {
+  numberDraws();
+  divideSeed();
+  for (auto [input, dim] : findBatches(step))
+    enter(input, dim);
+  Operation *outputs = step.getBody().front().getTerminator();
+  for (OpOperand &output : outputs->getOpOperands())
+    if (failed(addUp(output)))
+      return failure();
+  step.setType(FunctionType::get(step.getContext(), step.getBody().getArgumentTypes(), outputs->getOperandTypes()));
+  return success();
+}
+
+/// The input gets the samples of the batch.
+void MeanPlacer::enter(BlockArgument input, int64_t dim) {
+  auto own = cast<RankedTensorType>(input.getType());
+  int64_t count = statement.getCount();
+  SmallVector<int64_t> shape(own.getShape());
+  shape[dim] *= count;
+  ShardingAttr sharding = getSharding(own);
+  ArrayRef<AxisRefAttr> axes = sharding.getDims()[dim].getAxes();
+  sharding = sharding.withDim(dim, EnterMicrobatchOp::divideBatch(shape[dim], count, axes, getMesh(step)));
+  input.setType(RankedTensorType::get(shape, own.getElementType(), sharding));
+  auto builder = OpBuilder::atBlockBegin(&step.getBody().front());
+  auto microbatch =
+      EnterMicrobatchOp::create(builder, input.getLoc(), withSharding(own, {}), input, dim, statement.getCount());
+  input.replaceAllUsesExcept(microbatch.getResult(), microbatch);
+}
+
+/// The gradients of a mean are those of its losses, divided: no gradient has to be.
+void MeanPlacer::divideSeed() {
+  step.walk([&](CallOp call) {
+    if (!call->hasAttr("plan.loss_gradient"))
+      return;
+    NamedAttrList args(call.getArgs());
+    double own = call.getArgs().getAs<FloatAttr>("fill_value").getValueAsDouble();
+    args.set("fill_value", Builder(step.getContext()).getF64FloatAttr(own / static_cast<double>(statement.getCount())));
+    call.setArgsAttr(args.getDictionary(step.getContext()));
+  });
+}
+
+/// A microbatch draws the numbers that follow those of the one before.
+void MeanPlacer::numberDraws() {
+  SmallVector<CallOp> calls;
+  step.walk([&](CallOp call) {
+    if (drawnNumbers(CallView::of(call)) > 0)
+      calls.push_back(call);
+  });
+  for (CallOp call : calls) {
+    Value microbatch = settingArgument(step, "microbatch", 0, /*isPlaced=*/true, statement.getLoc());
+    Builder builder(step.getContext());
+    NamedAttrList args(call.getArgs());
+    args.set("microbatch", OperandRefAttr::get(step.getContext(), call.getNumOperands()));
+    args.set("drawn", builder.getI64IntegerAttr(drawnNumbers(CallView::of(call))));
+    call.getOperandsMutable().append(microbatch);
+    call.setArgsAttr(args.getDictionary(step.getContext()));
+  }
+}
+
+Value MeanPlacer::leave(Value value, OpBuilder &builder) {
+  return LeaveMicrobatchOp::create(builder, statement.getLoc(), withSharding(value.getType(), {}), value,
+                                   builder.getStringAttr(textOf(statement)));
+}
+
+/// The mean over microbatches of a number that each has for itself.
+Value MeanPlacer::mean(Value value, OpBuilder &builder) {
+  Value sum = leave(value, builder);
+  return StepCall("aten.mul.Scalar", builder, statement.getLoc())
+      .tensor("self", sum)
+      .number("other", 1.0 / static_cast<double>(statement.getCount()))
+      .make(withSharding(value.getType(), {}));
+}
+
+/// A gradient is added up in front of where it is laid out, any other output here.
+LogicalResult MeanPlacer::addUp(OpOperand &output) {
+  unsigned number = output.getOperandNumber();
+  if (step.getResultAttr(number, "plan.gradient_of")) {
+    auto match = output.get().getDefiningOp<MatchOp>();
+    OpBuilder builder(match);
+    match.getGradientMutable().assign(leave(match.getGradient(), builder));
+    return success();
+  }
+  auto type = cast<RankedTensorType>(output.get().getType());
+  if (!isa<FloatType>(type.getElementType())) {
+    auto name = step.getResultAttrOfType<StringAttr>(number, "plan.name");
+    auto diagnostic = statement.emitError() << "output '" << (name ? name.getValue() : "") << "' is a number of type "
+                                            << type.getElementType() << ", which has no mean over microbatches";
+    diagnostic.attachNote(statement.getLoc()) << "help: return it from the model as a float, or not at all";
+    return diagnostic;
+  }
+  OpBuilder builder(output.getOwner());
+  output.set(mean(output.get(), builder));
+  return success();
+}
+
+namespace {
+
 struct PlaceMicrobatchesPass : meshplan::impl::PlaceMicrobatchesBase<PlaceMicrobatchesPass> {
   void runOnOperation() final {
     SmallVector<MicrobatchesOp> statements(getOperation().getOps<MicrobatchesOp>());
     auto step = getOperation().lookupSymbol<func::FuncOp>("step");
-    if (!statements.empty() && step && failed(Placer(step, statements.front()).run()))
+    if (!statements.empty() && step && failed(place(step, statements.front())))
       return signalPassFailure();
     for (MicrobatchesOp statement : statements)
       statement.erase();
+  }
+
+  static LogicalResult place(func::FuncOp step, MicrobatchesOp statement) {
+    addTimeAxis(statement);
+    return statement.getMean() ? MeanPlacer(step, statement).run() : Placer(step, statement).run();
   }
 };
 

@@ -23,7 +23,8 @@ public:
   ProgramBuilder(const ExportedProgram &program, const ProgramOutline &outline, const BoundPlan &bound,
                  Diagnostics &diagnostics, MLIRContext &context)
       : program(program), outline(outline), bound(bound), diagnostics(diagnostics), context(context), builder(&context),
-        statements(bound, outline, diagnostics, builder) {}
+        statements(bound, outline, diagnostics, builder),
+        computesInOther(bound.precision && !bound.precision->compute.empty()) {}
 
   OwningOpRef<ModuleOp> build();
 
@@ -67,6 +68,7 @@ private:
   MLIRContext &context;
   OpBuilder builder;
   StatementBuilder statements;
+  bool computesInOther; ///< types are not those of the archive, so that it counts which ones the model names
   std::vector<mlir::Value> values;
   SmallVector<Attribute> argumentAttributes;
   std::set<std::string> unknownTargets; ///< operators that no kernel computes, each reported once
@@ -198,10 +200,11 @@ void ProgramBuilder::checkSize(const std::string &input, const BoundDim &dim) {
     shards *= meshAxis.size;
     axes += (axes.empty() ? "" : ", ") + meshAxis.name + " = " + std::to_string(meshAxis.size);
   }
+  const char *where = dim.name == "batch" && bound.microbatches.calls() > 1 ? " in a microbatch" : "";
   if (dim.extent < shards)
     diagnostics
         .error(dim.range, "dim '" + dim.name + "' of input '" + input + "' has size " + std::to_string(dim.extent) +
-                              ", fewer than " + axes)
+                              where + ", fewer than " + axes)
         .help("choose axis sizes whose product is at most " + std::to_string(dim.extent) +
               ", or a larger size: in the plan if the model leaves it open, else in the export");
 }
@@ -245,6 +248,10 @@ bool ProgramBuilder::hasTensors(const archive::Node &node, size_t operands) {
 void ProgramBuilder::addNode(const archive::Node &node) {
   if (llvm::any_of(program.operands(node), [&](ValueId id) { return !values[id]; }))
     return;
+  if (!computesInOther && program.keepsType(node)) {
+    values[node.results.front()] = values[program.operands(node).front()];
+    return;
+  }
   ArgumentBuilder arguments(values, &context);
   DictionaryAttr args = arguments.build(node);
   if (!args) {

@@ -42,6 +42,8 @@ void StatementBuilder::build() {
     buildLossUnit(*bound.loss);
   if (bound.loss && bound.optimizer)
     buildTraining();
+  else if (bound.precision)
+    buildPrecision(*bound.precision);
 }
 
 Location StatementBuilder::locate(const SourceRange &range) const {
@@ -69,6 +71,17 @@ static StringRef nameOf(TrainableStatement::Kind kind) {
   llvm_unreachable("unknown statement");
 }
 
+/// True if the statement is of use in a plan that does not train.
+static bool saysComputeOnly(const BoundPrecision &precision) {
+  auto isEmpty = [&](std::string BoundPrecision::*dtype) { return (precision.*dtype).empty(); };
+  return !precision.compute.empty() && !precision.lossScale &&
+         llvm::all_of(
+             std::initializer_list<std::string BoundPrecision::*>{&BoundPrecision::storage, &BoundPrecision::gather,
+                                                                  &BoundPrecision::reduce, &BoundPrecision::master,
+                                                                  &BoundPrecision::state},
+             isEmpty);
+}
+
 /// Statements of training do nothing in a plan that does not train.
 void StatementBuilder::refuseUseless() {
   auto refuse = [&](StringRef name, SourceRange range) {
@@ -79,7 +92,7 @@ void StatementBuilder::refuseUseless() {
     refuse("recompute", recompute.range);
   for (const BoundData &data : bound.data)
     refuse("data", data.range);
-  if (bound.precision)
+  if (bound.precision && !saysComputeOnly(*bound.precision))
     refuse("precision", bound.precision->range);
   for (const BoundTrainable &trainable : bound.trainable)
     refuse(nameOf(trainable.kind), trainable.range);
@@ -88,8 +101,6 @@ void StatementBuilder::refuseUseless() {
 void StatementBuilder::refuseStatements() {
   if (!bound.optimizer)
     refuseUseless();
-  for (const LaterStatement &statement : bound.later)
-    diagnostics.error(statement.range, "'" + statement.name + "' is not implemented yet").help(statement.help);
   for (const BoundModule &module : bound.modules)
     for (const BoundStyle &style : module.styles)
       refuseStyle(style);

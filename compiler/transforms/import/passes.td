@@ -27,6 +27,41 @@ def KeepReference : Pass<"plan-keep-reference", "::mlir::ModuleOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def Autocast : Pass<"plan-autocast", "::mlir::ModuleOp"> {
+  let summary = "compute products in 16 bits, and what is delicate in f32";
+  let description = [{
+    `compute` of `plan.precision` is PyTorch's autocast of the exported graph,
+    by PyTorch's lists for the device: products get operands in that type,
+    losses (and, for CUDA, norms, softmax and sums) in f32, and all others run
+    in the types that they are given, which PyTorch's promotion makes one type
+    where a kernel takes only one. Results have the types that follow. Casts
+    that the model has, and dtypes that its operators name, stay. So does what is
+    made of integers and buffers alone, such as rotary angles: models switch
+    autocast off there, of which an archive says nothing.
+
+    A value is converted to a type once, behind what only moves it, so that a
+    parameter is converted as it is stored, and gathered in 16 bits. Runs before
+    `plan-keep-reference`: the reference has the same casts.
+
+    ```mlir
+    plan.precision {compute = bf16}
+    %y = plan.call "aten.linear.default"(%x, %w) ... : (tensor<2x8xf32>, tensor<4x8xf32>) -> tensor<2x4xf32>
+    %z = plan.call "aten.add.Tensor"(%y, %r) ... -> tensor<2x4xf32>
+    // becomes
+    %a = plan.call "aten.to.dtype"(%x) {dtype = bf16}
+    %b = plan.call "aten.to.dtype"(%w) {dtype = bf16}
+    %y = plan.call "aten.linear.default"(%a, %b) ... -> tensor<2x4xbf16>
+    %z = plan.call "aten.add.Tensor"(%y, %r) ... : (tensor<2x4xbf16>, tensor<2x4xf32>) -> tensor<2x4xf32>
+    ```
+
+    An error: operators that PyTorch's autocast refuses.
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+  let options = [
+    Option<"device", "device", "std::string", [{"cpu"}], "whose lists hold: cpu or cuda">
+  ];
+}
+
 def NormalizeLoss : Pass<"plan-normalize-loss", "::mlir::ModuleOp"> {
   let summary = "take the mean of losses that the plan states";
   let description = [{

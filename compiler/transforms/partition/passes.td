@@ -89,6 +89,9 @@ def SplitMicrobatches : Pass<"plan-split-microbatches", "::mlir::ModuleOp"> {
     microbatch.
 
     What would have to put microbatches together again is an error.
+
+    Of a step of microbatches with a mean of their own (`plan.enter_microbatch`)
+    the inputs are those of the batch, and all else is that of one microbatch.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }

@@ -27,7 +27,7 @@ static LogicalResult refuse(Operation *op, const Twine &message, const Twine &ot
   return diagnostic;
 }
 
-static constexpr StringLiteral mixingHelp = "take the operator that mixes samples out of the model";
+static constexpr StringLiteral mixingHelp = "write 'mean' behind it if the mean of the losses of microbatches is meant";
 
 /// A sum over all microbatches.
 static bool isAccumulation(Operation *op) {
@@ -100,7 +100,9 @@ private:
   LogicalResult localize(Operation *op);
   Attribute placedInTime(CallOp call, Attribute argument) const;
   DictionaryAttr placedInTime(CallOp call) const;
+  Value takeMicrobatch(Operation *op, Value whole, int64_t dim, RankedTensorType type);
   LogicalResult takePart(SliceOp slice);
+  void leaveOrEnter();
   RankedTensorType withoutTime(RankedTensorType type) const;
   void eraseDead();
   LogicalResult finish(bool isStep);
@@ -204,6 +206,20 @@ static std::string dividingHelp(ArrayRef<AxisRefAttr> axes) {
          (names.size() == 1 ? list : "(" + list + ")") + ", ...]'";
 }
 
+/// A call in place of `op` that makes the microbatch of a value that is there whole.
+Value PassMaker::takeMicrobatch(Operation *op, Value whole, int64_t dim, RankedTensorType type) {
+  OpBuilder here(op);
+  NamedAttrList args;
+  args.set("self", OperandRefAttr::get(builder.getContext(), 0));
+  args.set("index", OperandRefAttr::get(builder.getContext(), 1));
+  args.set("dim", builder.getI64IntegerAttr(dim));
+  args.set("count", builder.getI64IntegerAttr(count));
+  Value index = settingArgument(function, "microbatch", 0, /*isPlaced=*/true, function.getLoc());
+  return CallOp::create(here, op->getLoc(), TypeRange(type), builder.getStringAttr("meshplan.take_microbatch"),
+                        ValueRange{whole, index}, args.getDictionary(builder.getContext()), StringAttr(), UnitAttr())
+      .getResult(0);
+}
+
 /// The microbatch of a value that is there whole.
 LogicalResult PassMaker::takePart(SliceOp slice) {
   SmallVector<AxisRefAttr> axes(slice.getAxes().getAsRange<AxisRefAttr>());
@@ -221,18 +237,23 @@ LogicalResult PassMaker::takePart(SliceOp slice) {
     whole = SliceOp::create(here, slice.getLoc(), withSharding(type, divided), whole, builder.getArrayAttr(rest),
                             slice.getCauseAttr(), slice.getDimAttr());
   }
-  NamedAttrList args;
-  args.set("self", OperandRefAttr::get(builder.getContext(), 0));
-  args.set("index", OperandRefAttr::get(builder.getContext(), 1));
-  args.set("dim", builder.getI64IntegerAttr(*slice.getDim()));
-  args.set("count", builder.getI64IntegerAttr(count));
-  Value index = settingArgument(function, "microbatch", 0, /*isPlaced=*/true, function.getLoc());
-  auto call = CallOp::create(here, slice.getLoc(), TypeRange(withoutTime(cast<RankedTensorType>(slice.getType()))),
-                             builder.getStringAttr("meshplan.take_microbatch"), ValueRange{whole, index},
-                             args.getDictionary(builder.getContext()), StringAttr(), UnitAttr());
-  slice.getResult().replaceAllUsesWith(call.getResult(0));
+  slice.getResult().replaceAllUsesWith(
+      takeMicrobatch(slice, whole, *slice.getDim(), withoutTime(cast<RankedTensorType>(slice.getType()))));
   slice.erase();
   return success();
+}
+
+/// Around a program of one microbatch: its inputs are taken, and what it has is added up.
+void PassMaker::leaveOrEnter() {
+  for (auto enter : llvm::make_early_inc_range(function.getOps<EnterMicrobatchOp>())) {
+    enter.getResult().replaceAllUsesWith(
+        takeMicrobatch(enter, enter.getInput(), enter.getDim(), enter.getResult().getType()));
+    enter.erase();
+  }
+  for (auto leave : llvm::make_early_inc_range(function.getOps<LeaveMicrobatchOp>())) {
+    leave.getResult().replaceAllUsesWith(leave.getInput());
+    leave.erase();
+  }
 }
 
 /// An integer that depends on the place of a sample in the batch, as a rank knows it in each microbatch: before those
@@ -343,6 +364,7 @@ LogicalResult PassMaker::run(int64_t pass, bool isStep) {
   }
   if (failed(finish(isStep)))
     return failure();
+  leaveOrEnter();
   // Found before any type loses its axis.
   SmallVector<Operation *> timed;
   for (Operation &op : function.getBody().front())

@@ -62,6 +62,8 @@ private:
   void widen(Operation *op) {
     if (auto call = dyn_cast<CallOp>(op))
       widenCall(call);
+    else if (auto leave = dyn_cast<LeaveMicrobatchOp>(op))
+      widenLeave(leave);
     else if (op->getNumOperands() == 1 && op->getNumResults() == 1)
       widenCollective(op);
   }
@@ -74,6 +76,16 @@ private:
     for (Value result : call.getResults())
       if (isNarrowAddend(result))
         setWide(result);
+  }
+
+  /// What ranks do not add up microbatches do.
+  void widenLeave(LeaveMicrobatchOp leave) {
+    if (!isNarrow(leave.getResult()))
+      return;
+    if (isNarrow(leave.getInput()))
+      leave.getInputMutable().assign(
+          convert(OpBuilder(leave), leave.getInput().getDefiningOp<CallOp>(), leave.getInput(), wide));
+    setWide(leave.getResult());
   }
 
   /// True if each element of the call's addends is zero on all ranks but one: they are elements of a divided operand,

@@ -42,8 +42,9 @@ public:
     Value value = converted(parameter, gathered);
     if (gathered != compute && getSharding(parameter).isFlat())
       value = gather(value, getSharding(parameter));
-    value = converted(value, compute);
-    parameter.replaceUsesWithIf(value, [&](OpOperand &use) { return !made.contains(use.getOwner()); });
+    Value whole = converted(value, compute);
+    parameter.replaceUsesWithIf(whole, [&](OpOperand &use) { return !made.contains(use.getOwner()); });
+    skipRoundTrips(whole, gathered == compute ? parameter : value);
   }
 
 private:
@@ -63,6 +64,21 @@ private:
     bool isShared = data ? data.getShard() == DataStage::parameters : getSharding(parameter).isFlat();
     bool isNarrower = storage.getIntOrFloatBitWidth() < compute.getIntOrFloatBitWidth();
     return isShared ? statement.getGather().value_or(isNarrower ? storage : compute) : compute;
+  }
+
+  /// What autocast rounds to the type that the elements were widened from reads them as they were.
+  void skipRoundTrips(Value wide, Value narrow) {
+    Type element = getElementTypeOrSelf(narrow.getType());
+    if (element.getIntOrFloatBitWidth() >= getElementTypeOrSelf(wide.getType()).getIntOrFloatBitWidth())
+      return;
+    for (Operation *user : llvm::make_early_inc_range(wide.getUsers()))
+      if (auto call = dyn_cast<CallOp>(user);
+          call && call.getTarget() == "aten.to.dtype" && getElementTypeOrSelf(call.getResult(0).getType()) == element) {
+        call.getResult(0).replaceAllUsesWith(narrow);
+        call.erase();
+      }
+    if (wide.use_empty())
+      wide.getDefiningOp()->erase();
   }
 
   Value converted(Value value, Type element) {

@@ -89,6 +89,10 @@ LogicalResult Propagation::visit(Operation *op) {
     return visitConstrain(constrain);
   if (auto match = dyn_cast<MatchOp>(op))
     return visitMatch(match), success();
+  if (auto enter = dyn_cast<EnterMicrobatchOp>(op))
+    return visitEnter(enter), success();
+  if (auto leave = dyn_cast<LeaveMicrobatchOp>(op))
+    return visitLeave(leave), success();
   if (auto call = dyn_cast<CallOp>(op))
     return visitCall(call);
   if (auto output = dyn_cast<func::ReturnOp>(op))

@@ -90,3 +90,26 @@ void Propagation::visitMatch(MatchOp match) {
       layouts.setCause(made, axis, *own);
   match.getResult().replaceAllUsesWith(made);
 }
+
+/// A microbatch is laid out as the batch, and what it has for itself as it is: for the same reasons.
+void Propagation::decideAs(Value result, ShardingAttr sharding, Value like) {
+  layouts.decide(result, sharding);
+  for (AxisRefAttr axis : allAxes(getSharding(like)))
+    if (std::optional<Cause> cause = layouts.causeOf(like, axis))
+      layouts.setCause(result, axis, *cause);
+}
+
+void Propagation::visitEnter(EnterMicrobatchOp enter) {
+  decideAs(enter.getResult(), enter.getResultSharding(), enter.getInput());
+}
+
+void Propagation::visitLeave(LeaveMicrobatchOp leave) {
+  Value own = layouts.current(leave.getInput());
+  if (getSharding(own).getReduction() != Reduction::sum)
+    for (AxisRefAttr axis : AxisList(getSharding(own).getPartialAxes()))
+      own = reduce(own, axis, leave);
+  leave.getInputMutable().assign(own);
+  decideAs(leave.getResult(), leave.getResultSharding(), own);
+  layouts.setCause(leave.getResult(), timeAxesOf(getSharding(leave.getResult())).front(),
+                   Cause{leave.getLoc(), leave.getTextAttr()});
+}

@@ -69,6 +69,9 @@ private:
   void reportDealtAnew(plan::ConstrainOp constrain, mlir::Value value, plan::ShardingAttr to);
 
   void visitMatch(plan::MatchOp match);
+  void decideAs(mlir::Value result, plan::ShardingAttr sharding, mlir::Value like);
+  void visitEnter(plan::EnterMicrobatchOp enter);
+  void visitLeave(plan::LeaveMicrobatchOp leave);
 
   //===--------------------------------------------------------------------===//
   // Calls

@@ -10,7 +10,7 @@
 
 using namespace meshplan;
 
-/// Operators, without their overloads, that leave the numbers of their first tensor as they are, or some of them.
+/// Operators, without their overloads, that leave the numbers of their argument `self` as they are, or some of them.
 static constexpr std::string_view keeping[] = {"aten._to_copy",
                                                "aten._unsafe_view",
                                                "aten.alias",
@@ -47,7 +47,7 @@ static int keptBy(const artifact::Compute &call) {
   if (std::ranges::find(keeping, name) == std::end(keeping))
     return -1;
   for (const artifact::Arg *arg : *call.args())
-    if (arg->kind() == artifact::ArgKind::value)
+    if (arg->kind() == artifact::ArgKind::value && arg->name() && arg->name()->string_view() == "self")
       return arg->values()->Get(0);
   return -1;
 }

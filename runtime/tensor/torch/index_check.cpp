@@ -124,7 +124,7 @@ int64_t IndexCheck::sizeFor(size_t which, std::span<const Tensor> values) const 
 }
 
 static std::vector<int64_t> firstTrue(const at::Tensor &tensor) {
-  at::Tensor first = tensor.nonzero()[0].cpu();
+  at::Tensor first = tensor.nonzero()[0].cpu().contiguous();
   return {first.const_data_ptr<int64_t>(), first.const_data_ptr<int64_t>() + first.numel()};
 }
 

@@ -102,3 +102,15 @@ func.func @flat(%0: tensor<8x8xf32, #plan.sharding<[{"tp"}, {}], flat = {"dp"}>>
       -> tensor<8x8xf32>
   return
 }
+
+// CHECK: plan.microbatches 3 mean
+plan.microbatches 3 mean
+
+// CHECK-LABEL: func.func @microbatches
+func.func @microbatches(%x: tensor<12xf32, #plan.sharding<[{"dp", parts [4, 4, 4]}]>>, %y: tensor<12xf32>) {
+  // CHECK: plan.enter_microbatch %{{.*}} dim 0 of 3 : tensor<12xf32, #plan.sharding<[{"dp", parts [4, 4, 4]}]>> -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
+  %0 = plan.enter_microbatch %x dim 0 of 3 : tensor<12xf32, #plan.sharding<[{"dp", parts [4, 4, 4]}]>> -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
+  // CHECK: plan.leave_microbatch %{{.*}} as "microbatches 3 mean" : tensor<12xf32> -> tensor<12xf32>
+  %1 = plan.leave_microbatch %y as "microbatches 3 mean" : tensor<12xf32> -> tensor<12xf32>
+  return
+}

@@ -914,3 +914,75 @@ plan.mesh [#plan.mesh_axis<"dp" = 2>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_gradients, register_buffers}
 // expected-error @below {{'plan.data' op registers buffers, but nothing lies in one}}
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {register_buffers}
+
+// -----
+
+// T1: the parts
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+func.func @t1(%x: tensor<9xf32>) {
+  // expected-error @below {{'plan.enter_microbatch' op takes one of 2 parts of 'tensor<9xf32>', and makes 'tensor<4xf32>'}}
+  %0 = plan.enter_microbatch %x dim 0 of 2 : tensor<9xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// T1: the dim
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+func.func @t1(%x: tensor<8xf32>) {
+  // expected-error @below {{'plan.enter_microbatch' op takes one of 2 parts of dim 1 of 'tensor<8xf32>'}}
+  %0 = plan.enter_microbatch %x dim 1 of 2 : tensor<8xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// T1: the ranks have a part of each microbatch
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+func.func @t1(%x: tensor<8xf32, #plan.sharding<[{"dp"}]>>) {
+  // expected-error @below {{'plan.enter_microbatch' op needs #plan.dim<{"dp", parts [4, 4]}> on dim 0, and the input has #plan.dim<{"dp"}>}}
+  %0 = plan.enter_microbatch %x dim 0 of 2 : tensor<8xf32, #plan.sharding<[{"dp"}]>> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// T1: the result
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+func.func @t1(%x: tensor<8xf32, #plan.sharding<[{"dp", parts [4, 4]}]>>) {
+  // expected-error @below {{'plan.enter_microbatch' op makes #plan.sharding<[{"dp"}]>, but its type says #plan.sharding<[{}]>}}
+  %0 = plan.enter_microbatch %x dim 0 of 2 : tensor<8xf32, #plan.sharding<[{"dp", parts [4, 4]}]>> -> tensor<4xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+// T2: the tensor
+plan.mesh [#plan.mesh_axis<"microbatch" = 2>]
+func.func @t2(%x: tensor<8xf32>) {
+  // expected-error @below {{'plan.leave_microbatch' op changes the tensor from 'tensor<8xf32>' to 'tensor<8xf64>'}}
+  %0 = plan.leave_microbatch %x as "microbatches 2 mean" : tensor<8xf32> -> tensor<8xf64>
+  return
+}
+
+// -----
+
+// T2: the layout
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 2>]
+func.func @t2(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>) {
+  // expected-error @below {{'plan.leave_microbatch' op makes #plan.sharding<[{}], partial = sum {"dp", "microbatch"}>, but its type says #plan.sharding<[{}], partial = sum {"microbatch"}>}}
+  %0 = plan.leave_microbatch %x as "microbatches 2 mean" : tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
+      -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"microbatch"}>>
+  return
+}
+
+// -----
+
+// T2: what is added up
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 2>]
+func.func @t2(%x: tensor<8xf32, #plan.sharding<[{}], partial = max {"dp"}>>) {
+  // expected-error @below {{'plan.leave_microbatch' op adds up what is an addend of a max}}
+  %0 = plan.leave_microbatch %x as "microbatches 2 mean" : tensor<8xf32, #plan.sharding<[{}], partial = max {"dp"}>>
+      -> tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp", "microbatch"}>>
+  return
+}

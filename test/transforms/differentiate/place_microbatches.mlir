@@ -1,5 +1,5 @@
 // REQUIRES: meshplan-opt
-// RUN: %meshplan-opt %s --plan-place-microbatches | FileCheck %s
+// RUN: %meshplan-opt %s --split-input-file --plan-place-microbatches | FileCheck %s
 
 // Time is the last axis of the mesh, and the batch of each input of the step is divided over it. The forward program
 // runs the whole batch.
@@ -28,4 +28,71 @@ func.func @step(%x: tensor<12x4xf32, #plan.sharding<[{"dp"}, {}]>> {plan.kind = 
   %z = plan.call "aten.add.Tensor"(%y, %m) {self = #plan.operand<0>, other = #plan.operand<1>}
     : (tensor<12x4xf32>, tensor<4xf32, #plan.sharding<[{}]>>) -> tensor<12x4xf32>
   return %z : tensor<12x4xf32>
+}
+
+// -----
+
+// With a mean of their own: inputs get the samples of all microbatches, each divided as one is, the backward pass begins
+// with a third, and what the step returns is added up. A gradient is, in front of where it is laid out.
+// CHECK: plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+// CHECK-NOT: plan.microbatches
+plan.microbatches 3 mean
+!batch = tensor<4x5xf32, #plan.sharding<[{"dp"}, {}]>>
+!weight = tensor<5xf32, #plan.sharding<[{}]>>
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: %arg0: tensor<12x5xf32, #plan.sharding<[{"dp", parts [4, 4, 4]}, {}]>>
+// CHECK-SAME: %arg3: tensor<12xf32, #plan.sharding<[{}]>>
+// CHECK-DAG: %[[X:.*]] = plan.enter_microbatch %arg0 dim 0 of 3 : {{.*}} -> tensor<4x5xf32>
+// CHECK-DAG: %[[T:.*]] = plan.enter_microbatch %arg3 dim 0 of 3 : {{.*}} -> tensor<4xf32>
+// CHECK: plan.call "aten.mul.Tensor"(%[[X]], %arg1)
+// CHECK: plan.call "aten.sub.Tensor"(%{{.*}}, %[[T]])
+// CHECK: %[[L:.*]] = plan.call "aten.sum.default"
+// CHECK: plan.call "aten.full.default"() {{.*}}fill_value = 0.33333333333333331 : f64
+// CHECK: %[[G:.*]] = plan.call "aten.sum.dim_IntList"
+// CHECK: %[[S:.*]] = plan.leave_microbatch %[[G]] as "microbatches 3 mean" : tensor<5xf32> -> tensor<5xf32>
+// CHECK: %[[M:.*]] = plan.match %[[S]] to %arg1
+// CHECK: %[[A:.*]] = plan.leave_microbatch %[[L]] as "microbatches 3 mean" : tensor<f32> -> tensor<f32>
+// CHECK: %[[D:.*]] = plan.call "aten.mul.Scalar"(%[[A]]) {other = 0.33333333333333331 : f64, self = #plan.operand<0>} backward
+// CHECK: return %[[D]], %[[M]]
+func.func @step(%x: !batch {plan.kind = "input", plan.dims = ["batch", ""]}, %w: !weight {plan.kind = "parameter"},
+                %m: tensor<5xf32, #plan.sharding<[{}]>> {plan.kind = "input", plan.dims = ["seq"]},
+                %t: tensor<4xf32, #plan.sharding<[{}]>> {plan.kind = "input", plan.dims = ["batch"]})
+    -> (tensor<f32> {plan.name = "loss", plan.loss}, tensor<5xf32> {plan.name = "gradients.w", plan.gradient_of = 1 : i64}) {
+  %y = plan.call "aten.mul.Tensor"(%x, %w) {self = #plan.operand<0>, other = #plan.operand<1>} : (!batch, !weight) -> tensor<4x5xf32>
+  %r = plan.call "aten.sum.dim_IntList"(%y) {self = #plan.operand<0>, dim = [1]} : (tensor<4x5xf32>) -> tensor<4xf32>
+  %z = plan.call "aten.sub.Tensor"(%r, %t) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32, #plan.sharding<[{}]>>) -> tensor<4xf32>
+  %loss = plan.call "aten.sum.default"(%z) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<f32>
+  %s = plan.call "aten.full.default"() {size = [], fill_value = 1.0, dtype = f32} backward {plan.loss_gradient} : () -> tensor<f32>
+  %e = plan.call "aten.mul.Tensor"(%x, %s) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!batch, tensor<f32>) -> tensor<4x5xf32>
+  %g = plan.call "aten.sum.dim_IntList"(%e) {self = #plan.operand<0>, dim = [0]} backward : (tensor<4x5xf32>) -> tensor<5xf32>
+  %k = plan.match %g to %w : tensor<5xf32>, !weight -> tensor<5xf32>
+  return %loss, %k : tensor<f32>, tensor<5xf32>
+}
+
+// -----
+
+// Random numbers of a microbatch follow those of the ones before: 20 for a dropout, 4 x 2 x 3 x 7 for attention.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.microbatches 2 mean
+!x = tensor<4x5xf32, #plan.sharding<[{}, {}]>>
+!q = tensor<4x2x3x8xf32, #plan.sharding<[{}, {}, {}, {}]>>
+!k = tensor<4x2x7x8xf32, #plan.sharding<[{}, {}, {}, {}]>>
+!number = tensor<f64, #plan.sharding<[]>>
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: %[[M:[a-z0-9]*]]: tensor<f64, #plan.sharding<[]>> {plan.kind = "setting", plan.names = ["microbatch"], plan.value = 0.000000e+00 : f64})
+// CHECK: plan.call "meshplan.dropout"(%{{.*}}, %{{.*}}, %{{.*}}, %[[M]]) {drawn = 20 : i64, {{.*}}microbatch = #plan.operand<3>
+// CHECK: plan.call "meshplan.attention"(%{{.*}}, %[[M]]) {{.*}}drawn = 168 : i64, {{.*}}microbatch = #plan.operand<5>
+// CHECK-NOT: drawn
+func.func @step(%x: !x {plan.kind = "parameter"}, %q: !q {plan.kind = "parameter"}, %k: !k {plan.kind = "parameter"},
+                %seed: !number {plan.kind = "setting", plan.names = ["seed"]}, %s: !number {plan.kind = "setting", plan.names = ["step"]})
+    -> (tensor<f32> {plan.name = "loss", plan.loss}) {
+  %0 = plan.call "meshplan.dropout"(%x, %seed, %s) {input = #plan.operand<0>, seed = #plan.operand<1>, step = #plan.operand<2>, p = 0.5, number = 0}
+      : (!x, !number, !number) -> tensor<4x5xf32>
+  %1:2 = plan.call "meshplan.attention"(%q, %k, %k, %seed, %s) {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>,
+      seed = #plan.operand<3>, step = #plan.operand<4>, dropout = 0.5, scale = 1.0, number = 1} : (!q, !k, !k, !number, !number) -> (tensor<4x2x3x8xf32>, tensor<4x2x3xf32>)
+  %2:2 = plan.call "meshplan.attention"(%q, %k, %k) {query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, scale = 1.0}
+      : (!q, !k, !k) -> (tensor<4x2x3x8xf32>, tensor<4x2x3xf32>)
+  %3 = plan.call "aten.sum.default"(%1#0) {self = #plan.operand<0>} : (tensor<4x2x3x8xf32>) -> tensor<f32>
+  return %3 : tensor<f32>
 }

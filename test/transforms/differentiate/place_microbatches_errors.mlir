@@ -39,3 +39,16 @@ func.func @step(%x: tensor<2xf32, #plan.sharding<[{}]>> {plan.kind = "input", pl
   %0 = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} : (tensor<2xf32, #plan.sharding<[{}]>>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
+
+// -----
+
+// Integers have no mean.
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+// expected-error@below {{output 'count' is a number of type 'i64', which has no mean over microbatches}}
+// expected-note@below {{help: return it from the model as a float, or not at all}}
+plan.microbatches 2 mean
+func.func @step(%x: tensor<12xi64, #plan.sharding<[{"dp"}]>> {plan.kind = "input", plan.dims = ["batch"]})
+    -> (tensor<i64> {plan.name = "count"}) {
+  %y = plan.call "aten.sum.default"(%x) {self = #plan.operand<0>} : (tensor<12xi64, #plan.sharding<[{"dp"}]>>) -> tensor<i64>
+  return %y : tensor<i64>
+}

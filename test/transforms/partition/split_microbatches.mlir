@@ -93,3 +93,38 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss
   %n2 = plan.all_reduce %n1 [#plan.axis<"dp">] : !ranks -> !number
   return %n2 : !number
 }
+
+// -----
+
+// Microbatches with a mean of their own: the pass takes the samples of one, whatever mixes them, and adds up what it
+// has. The sum is moved once, at the end of the step.
+!batch = tensor<12xf32, #plan.sharding<[{"dp", parts [4, 4, 4]}]>>
+!part = tensor<4xf32, #plan.sharding<[{"dp"}]>>
+!whole = tensor<4xf32, #plan.sharding<[{}]>>
+!ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
+!addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
+!number = tensor<f32, #plan.sharding<[]>>
+// CHECK: plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
+// CHECK: func.func @accumulate({{.*}}plan.runs = 2
+// CHECK: %[[X:.*]] = plan.call "meshplan.take_microbatch"(%arg0, %{{.*}}) {count = 3 : i64, dim = 0 : i64, {{.*}} -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
+// CHECK-NEXT: %[[W:.*]] = plan.all_gather %[[X]]
+// CHECK-NEXT: %[[S:.*]] = plan.call "aten.softmax.int"(%[[W]])
+// CHECK: %[[P:.*]] = plan.call "aten.sum.default"({{.*}} -> tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
+// CHECK-NEXT: %[[A:.*]] = plan.call "meshplan.accumulate"(%{{.*}}, %[[P]])
+// CHECK-NEXT: return %[[A]]
+// CHECK: func.func @step(
+// CHECK: %[[B:.*]] = plan.call "meshplan.accumulate"
+// CHECK: plan.all_reduce %[[B]] [#plan.axis<"dp">]
+// CHECK-NOT: plan.leave_microbatch
+func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
+  %0 = plan.enter_microbatch %x dim 0 of 3 : !batch -> !part
+  %1 = plan.all_gather %0 [#plan.axis<"dp">] dim 0 : !part -> !whole
+  %2 = plan.call "aten.softmax.int"(%1) {self = #plan.operand<0>, dim = 0} : (!whole) -> !whole
+  %3 = plan.slice %2 [#plan.axis<"dp">] dim 0 : !whole -> !part
+  %s = plan.call "aten.sum.default"(%3) {self = #plan.operand<0>} : (!part) -> !ranks
+  %l = plan.leave_microbatch %s as "microbatches 3 mean" : !ranks -> !addend
+  %n = plan.all_reduce %l [#plan.axis<"microbatch">] : !addend -> !ranks
+  %n1 = plan.all_reduce %n [#plan.axis<"dp">] : !ranks -> !number
+  return %n1 : !number
+}

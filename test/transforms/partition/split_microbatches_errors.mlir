@@ -9,7 +9,7 @@ plan.mesh [#plan.mesh_axis<"microbatch" = 3>]
 func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
   // expected-error@below {{microbatches would have to be put together: operator 'aten.softmax.int' reads samples of several}}
-  // expected-note@below {{help: leave 'microbatches 3' out, or take the operator that mixes samples out of the model}}
+  // expected-note@below {{help: leave 'microbatches 3' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
   %1 = plan.all_gather %0 [#plan.axis<"microbatch">] dim 0 : !part -> !batch
   %2 = plan.call "aten.softmax.int"(%1) {self = #plan.operand<0>, dim = 0} : (!batch) -> !batch
   %3 = plan.slice %2 [#plan.axis<"microbatch">] dim 0 : !batch -> !part
@@ -64,7 +64,7 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
   %n = plan.call "aten.max.default"(%0) {self = #plan.operand<0>} : (!part) -> !largest
   // expected-error@below {{microbatches are added up, and this is the max of all of them}}
-  // expected-note@below {{help: leave 'microbatches 3' out, or take the operator that mixes samples out of the model}}
+  // expected-note@below {{help: leave 'microbatches 3' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !largest -> !number
   return %n1 : !number
 }

@@ -197,3 +197,28 @@ func.func @converted_to_itself(%x: tensor<4x8xbf16, #plan.sharding<[{}, {"tp"}]>
   %2 = plan.all_reduce %1 [#plan.axis<"tp">] : tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}>> -> tensor<4xf32, #plan.sharding<[{}]>>
   return %2 : tensor<4xf32, #plan.sharding<[{}]>>
 }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
+
+// What microbatches have for themselves is added up in float32, whether ranks add to it or not.
+// CHECK-LABEL: func.func @microbatches
+func.func @microbatches(%x: tensor<4xbf16, #plan.sharding<[{"dp"}]>>, %y: tensor<4xbf16, #plan.sharding<[{}]>>)
+    -> (tensor<bf16, #plan.sharding<[]>>, tensor<bf16, #plan.sharding<[]>>) {
+  // CHECK: %[[S:.*]] = plan.call "aten.sum.default"({{.*}} -> tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
+  // CHECK-NEXT: plan.leave_microbatch %[[S]] {{.*}} -> tensor<f32, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
+  %0 = plan.call "aten.sum.default"(%x) {self = #plan.operand<0>} : (tensor<4xbf16, #plan.sharding<[{"dp"}]>>) -> tensor<bf16, #plan.sharding<[], partial = sum {"dp"}>>
+  %1 = plan.leave_microbatch %0 as "microbatches 3 mean" : tensor<bf16, #plan.sharding<[], partial = sum {"dp"}>> -> tensor<bf16, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
+  %2 = plan.all_reduce %1 [#plan.axis<"microbatch">] : tensor<bf16, #plan.sharding<[], partial = sum {"dp", "microbatch"}>> -> tensor<bf16, #plan.sharding<[], partial = sum {"dp"}>>
+  %d = plan.all_reduce %2 [#plan.axis<"dp">] : tensor<bf16, #plan.sharding<[], partial = sum {"dp"}>> -> tensor<bf16, #plan.sharding<[]>>
+  // CHECK: %[[T:.*]] = plan.call "aten.sum.default"({{.*}} -> tensor<bf16, #plan.sharding<[]>>
+  // CHECK-NEXT: %[[W:.*]] = plan.call "aten._to_copy.default"(%[[T]]) {dtype = f32
+  // CHECK-NEXT: %[[L:.*]] = plan.leave_microbatch %[[W]] {{.*}} -> tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
+  // CHECK-NEXT: %[[A:.*]] = plan.all_reduce %[[L]] {{.*}} -> tensor<f32, #plan.sharding<[]>>
+  // CHECK-NEXT: plan.call "aten._to_copy.default"(%[[A]]) {dtype = bf16
+  %3 = plan.call "aten.sum.default"(%y) {self = #plan.operand<0>} : (tensor<4xbf16, #plan.sharding<[{}]>>) -> tensor<bf16, #plan.sharding<[]>>
+  %4 = plan.leave_microbatch %3 as "microbatches 3 mean" : tensor<bf16, #plan.sharding<[]>> -> tensor<bf16, #plan.sharding<[], partial = sum {"microbatch"}>>
+  %5 = plan.all_reduce %4 [#plan.axis<"microbatch">] : tensor<bf16, #plan.sharding<[], partial = sum {"microbatch"}>> -> tensor<bf16, #plan.sharding<[]>>
+  return %d, %5 : tensor<bf16, #plan.sharding<[]>>, tensor<bf16, #plan.sharding<[]>>
+}

@@ -114,3 +114,29 @@ func.func @one_rank(%w: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = "parame
       : (tensor<8xf32, #plan.sharding<[{}]>>, tensor<8xf32, #plan.sharding<[{}]>>) -> tensor<8xf32>
   return
 }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.precision {gather = bf16, storage = bf16}
+
+// What autocast rounds to the type in which a parameter is gathered, or stored, reads it as it is. Others read it widened.
+// CHECK-LABEL: func.func @autocast(
+// CHECK-SAME: %[[W:arg0]]: tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
+// CHECK-SAME: %[[B:arg1]]: tensor<8xbf16, #plan.sharding<[{}]>>
+// CHECK-DAG: %[[WHOLE:.*]] = plan.constrain %[[W]] <[{}]> along [#plan.axis<"dp">] as "precision"
+// CHECK-DAG: %[[WIDE:.*]] = plan.call "aten._to_copy.default"(%[[WHOLE]]) {dtype = f32
+// CHECK-DAG: plan.call "aten.neg.default"(%[[WHOLE]])
+// CHECK-DAG: plan.call "aten.neg.default"(%[[WIDE]])
+// CHECK-DAG: plan.call "aten.exp.default"(%[[B]])
+// CHECK-NOT: plan.call
+// CHECK: return
+func.func @autocast(%w: tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>> {plan.kind = "parameter"},
+                    %b: tensor<8xf32, #plan.sharding<[{}]>> {plan.kind = "parameter"}) {
+  %0 = plan.call "aten.to.dtype"(%w) {self = #plan.operand<0>, dtype = bf16} : (tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>) -> tensor<8xbf16>
+  %1 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} : (tensor<8xbf16>) -> tensor<8xbf16>
+  %2 = plan.call "aten.neg.default"(%w) {self = #plan.operand<0>} : (tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>) -> tensor<8xf32>
+  %3 = plan.call "aten.to.dtype"(%b) {self = #plan.operand<0>, dtype = bf16} : (tensor<8xf32, #plan.sharding<[{}]>>) -> tensor<8xbf16>
+  %4 = plan.call "aten.exp.default"(%3) {self = #plan.operand<0>} : (tensor<8xbf16>) -> tensor<8xbf16>
+  return
+}

@@ -44,6 +44,17 @@ TEST(SimplifyGraph, ConversionsThatKeepTheTypeGoAway) {
     expectGone(simplified(target, {cuda}, ScalarType::Float32));
 }
 
+TEST(SimplifyGraph, ConversionsToANamedTypeOfFloatsStay) {
+  Json floatType = argument("dtype", {{"as_scalar_type", int(ScalarType::Float32)}});
+  for (const char *target : {"aten.to.dtype", "aten.to.dtype_layout", "aten._to_copy.default"}) {
+    ExportedProgram program = simplified(target, {cuda, floatType}, ScalarType::Float32);
+    ASSERT_EQ(program.nodes.size(), 2u) << target;
+    EXPECT_EQ(program.nodes[0].target, "aten.to.dtype");
+    EXPECT_TRUE(program.keepsType(program.nodes[0]));
+    EXPECT_FALSE(program.keepsType(program.nodes[1]));
+  }
+}
+
 TEST(SimplifyGraph, OtherConversionsBecomeOne) {
   for (const char *target : {"aten.to.dtype", "aten.to.device", "aten.to.dtype_layout", "aten._to_copy.default"}) {
     ExportedProgram program = simplified(target, {cuda, halfType}, ScalarType::BFloat16);
@@ -53,6 +64,7 @@ TEST(SimplifyGraph, OtherConversionsBecomeOne) {
     ASSERT_EQ(node.arguments.size(), 2u);
     EXPECT_EQ(std::get<ValueId>(*node.find("self")), program.inputs[0].value);
     EXPECT_EQ(std::get<ScalarType>(*node.find("dtype")), ScalarType::BFloat16);
+    EXPECT_FALSE(program.keepsType(node));
   }
 }
 

@@ -53,6 +53,20 @@ TEST_F(BuildProgram, AFunctionReadsAndReturns) {
   EXPECT_EQ(print(mlir::LocationAttr(function().getArgument(1).getLoc())), "loc(\"p.plan\":3:7 to :8)");
 }
 
+TEST_F(BuildProgram, ConversionsThatKeepTheTypeCountWhereOthersAreComputedIn) {
+  ValueId x = input("x", {8, 6}), same = value({8, 6}), y = value({8, 6});
+  node("aten.to.dtype", "", {{"self", x}, {"dtype", ScalarType::Float32}}, {same});
+  node("aten.neg.default", "", {{"self", same}}, {y});
+  output("y", y);
+  ASSERT_TRUE(build("input x: [batch over dp, width]\nrest: replicate")) << diagnostics.text();
+  EXPECT_EQ(op(0)->getOperand(0), function().getArgument(0));
+  ASSERT_TRUE(build("input x: [batch over dp, width]\nprecision { compute bf16 }\nrest: replicate"))
+      << diagnostics.text();
+  EXPECT_EQ(callText(0), "call \"aten.to.dtype\"(%arg0) {dtype = f32, self = #plan.operand<0>} : (tensor<8x6xf32>) -> "
+                         "tensor<8x6xf32>");
+  EXPECT_EQ(op(1)->getOperand(0), op(0)->getResult(0));
+}
+
 TEST_F(BuildProgram, ArgumentsAreParametersBuffersAndInputs) {
   input("x", {2});
   program.buffers.push_back({"running", value({3}), /*persistent=*/true, "r", {}});
@@ -186,6 +200,14 @@ TEST_F(BuildProgram, UpdatesOfBuffersAreRefused) {
   const std::string help = "help: export the model in eval mode";
   EXPECT_THAT(said(), ElementsAre("0: the model updates its buffer 'running_mean', which is not implemented yet", help,
                                   "0: the model updates its buffer 'count', which is not implemented yet", help));
+}
+
+TEST_F(BuildProgram, AMicrobatchHasASampleForEachRank) {
+  ValueId x = input("x", {5}), y = value({});
+  node("aten.sum.default", "", {{"self", x}}, {y});
+  output("y", y);
+  EXPECT_FALSE(build("input x: [batch = 10 over (dp, tp)]\nloss y\nmicrobatches 2 mean"));
+  EXPECT_EQ(said().front(), "3: dim 'batch' of input 'x' has size 5 in a microbatch, fewer than dp = 2, tp = 3");
 }
 
 TEST_F(BuildProgram, ADimIsAtLeastItsShards) {

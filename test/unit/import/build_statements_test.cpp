@@ -155,11 +155,13 @@ TEST_F(BuildStatements, TheScaleOfTheLoss) {
   EXPECT_EQ((*owner->getOps<plan::OptimizerOp>().begin()).getNonfinite(), "skip");
 }
 
-TEST_F(BuildStatements, WhatIsForLaterIsRefusedWithItsHelp) {
-  onMesh("loss loss\noptimizer sgd\ninput x: [batch, _]\nmicrobatches 2 mean\nrest: replicate");
-  EXPECT_THAT(said(), ElementsAre("6: 'microbatches N mean' is not implemented yet",
-                                  "help: leave 'mean' out where no operator mixes samples: the mean is then that of "
-                                  "the whole batch"));
+TEST_F(BuildStatements, MicrobatchesMayHaveAMean) {
+  for (const char *mean : {"", " mean"}) {
+    onMesh(std::string("loss loss\noptimizer sgd\ninput x: [batch, _]\nrest: replicate\nmicrobatches 2") + mean);
+    plan::MicrobatchesOp statement = *owner->getOps<plan::MicrobatchesOp>().begin();
+    EXPECT_EQ(statement.getCount(), 2u);
+    EXPECT_EQ(statement.getMean(), *mean != 0);
+  }
 }
 
 TEST_F(BuildStatements, GradientsThatAreNotFiniteHaveAnAction) {
@@ -182,11 +184,20 @@ TEST_F(BuildStatements, PiecesAreAsThePlanSays) {
   EXPECT_EQ(dataOf("bucket 2 KiB").getBucket(), std::optional<uint64_t>(2048));
 }
 
-TEST_F(BuildStatements, NoOtherTypeIsComputedIn) {
-  onMesh("loss loss\noptimizer sgd\nprecision { compute bf16 }\nrest: replicate");
-  EXPECT_THAT(said(),
-              ElementsAre("5: 'compute bf16' is not implemented yet",
-                          "help: export the model in that dtype, and store or master its parameters in another one"));
+TEST_F(BuildStatements, ATypeOfProductsNeedsNoTraining) {
+  auto computeOf = [&](const std::string &statements) {
+    onMesh(statements + "\nrest: replicate");
+    return (*owner->getOps<plan::PrecisionOp>().begin()).getCompute().value_or(mlir::Type());
+  };
+  EXPECT_TRUE(computeOf("precision { compute bf16 }").isBF16());
+  EXPECT_TRUE(computeOf("loss loss\noptimizer sgd\nprecision { compute f16; reduce f32 }").isF16());
+  EXPECT_FALSE(computeOf("loss loss\noptimizer sgd\nprecision { reduce f32 }"));
+}
+
+TEST_F(BuildStatements, OtherTypesAreOfTraining) {
+  const std::string help = "help: add 'optimizer KIND { ... }', or remove the statement";
+  onMesh("precision { compute bf16; reduce f32 }\nrest: replicate");
+  EXPECT_THAT(said(), ElementsAre("3: 'precision' without an optimizer: nothing is trained", help));
 }
 
 TEST_F(BuildStatements, StatementsOfTrainingNeedAnOptimizer) {

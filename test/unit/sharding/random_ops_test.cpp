@@ -38,6 +38,22 @@ TEST_F(RandomOps, AttentionDrawsWithAProbability) {
   EXPECT_FALSE(draws("meshplan.dropout", "{p = 0.1, number = 4}"));
 }
 
+TEST_F(RandomOps, NumbersThatKernelsDraw) {
+  auto drawn = [&](llvm::StringRef target, llvm::StringRef args, llvm::StringRef type) {
+    return drawnNumbers(parse(target, args, type));
+  };
+  EXPECT_EQ(drawn("meshplan.uniform", "{size = [4, 3], number = 0}", "() -> tensor<4x3xf32>"), 12);
+  EXPECT_EQ(drawn("meshplan.dropout", "{input = #plan.operand<0>, p = 0.5, number = 1}",
+                  "(tensor<4x5xf32>) -> tensor<4x5xf32>"),
+            20);
+  EXPECT_EQ(drawn("aten.rand.default", "{size = [4]}", "() -> tensor<4xf32>"), 0);
+  std::string attention = "(tensor<4x6x3x8xf32>, tensor<4x2x7x8xf32>, tensor<4x2x7x8xf32>) -> (tensor<4x6x3x8xf32>, "
+                          "tensor<4x6x3xf32>)",
+              operands = "{query = #plan.operand<0>, key = #plan.operand<1>, value = #plan.operand<2>, ";
+  EXPECT_EQ(drawn("meshplan.attention", operands + "dropout = 0.5, number = 1}", attention), 4 * 6 * 3 * 7);
+  EXPECT_EQ(drawn("meshplan.attention", operands + "scale = 0.5}", attention), 0);
+}
+
 TEST_F(RandomOps, LayersDrawInTraining) {
   EXPECT_FALSE(draws("aten.rrelu.default", "{}"));
   EXPECT_TRUE(draws("aten.rrelu.default", "{training = true}"));

@@ -68,6 +68,30 @@ TEST_F(ReferenceTest, InputsAreRotated) {
   EXPECT_TRUE(at::equal(unwrap(result->gradients["w"]), x.roll(1, -1)));
 }
 
+/// The step takes the samples of two microbatches.
+TEST_F(ReferenceTest, MicrobatchesHaveAMean) {
+  VerifiedStep step;
+  step.takeWholeBatch(2);
+  step.write(folder / "b.sched");
+  auto loaded = loadSchedule(folder / "b.sched");
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  artifact.emplace(*std::move(loaded));
+  at::Tensor other = at::tensor({-1.0f, 4.0f, 0.5f, 2.0f});
+  auto reference =
+      Reference::load(*artifact, TensorFeed(VerifiedStep::weights()), TensorFeed({{"x", at::cat({x, other})}}));
+  ASSERT_TRUE(reference.ok()) << reference.status().message();
+  for (Precision precision : {Precision::own, Precision::wide}) {
+    auto result = reference->run({precision});
+    ASSERT_TRUE(result.ok()) << result.status().message();
+    at::Tensor mean = (x + other) / 2;
+    EXPECT_TRUE(at::equal(unwrap(result->gradients["w"]).to(at::kFloat), mean));
+    EXPECT_DOUBLE_EQ(unwrap(result->outputs["loss"]).item<double>(), (w * mean).sum().item<double>())
+        << "sums of short binary numbers";
+  }
+  auto rotated = reference->run({Precision::own, 1});
+  EXPECT_TRUE(at::equal(unwrap(rotated->gradients["w"]), ((x + other) / 2).roll(1, -1)));
+}
+
 TEST_F(ReferenceTest, WithoutALossNothingIsDifferentiated) {
   auto result = load([](ScheduleBuilder &builder) { builder.program().loss.clear(); })->run({Precision::own});
   EXPECT_THAT(result->gradients, testing::IsEmpty());

@@ -103,6 +103,21 @@ TEST(RoundingTest, WhatTheModelReadsInFewerDigits) {
   EXPECT_EQ(stored.refusal(), "") << "a parameter of 16 bits, stored in f32: the model widens it";
 }
 
+TEST(RoundingTest, WhatTheModelRoundsWhereverItReadsIt) {
+  // A bias in 16 bits, which ranks add to sums that are wide.
+  auto readBy = [](bool also) {
+    auto model = std::make_unique<GatheredParameter>(DType::f32);
+    GatheredParameter::widen(model->builder, model->gathered);
+    GatheredParameter::convert(model->reference, model->own, model->reference.value({{4}}, DType::bf16));
+    if (also)
+      model->reference.compute("aten.neg.default", {tensorArg("self", model->own)},
+                               {model->reference.value({{4}}, DType::f32)});
+    return model->refusal();
+  };
+  EXPECT_EQ(readBy(false), "");
+  EXPECT_NE(readBy(true), "") << "another reader has all its digits";
+}
+
 TEST(RoundingTest, WhatAStepRunsBeforeItself) {
   GatheredParameter rounded(DType::f32);
   auto step = std::make_unique<artifact::ProgramT>(rounded.builder.program());

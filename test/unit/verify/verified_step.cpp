@@ -133,6 +133,8 @@ void VerifiedStep::guard() {
   step().guard->output = "nonfinite";
 }
 
+void VerifiedStep::takeWholeBatch(int64_t count) { step().values[x]->dims.front()->extent *= count; }
+
 Artifact meshplan::artifactAfter(const std::function<void(VerifiedStep &)> &change, Held held) {
   VerifiedStep step(/*hasReference=*/true, held);
   change(step);

@@ -23,6 +23,8 @@ public:
   artifact::ProgramT &step() { return builder.program(); }
   artifact::ProgramT &reference() { return *builder.schedule().programs[1]; }
   artifact::ComputeT &call(const std::string &target);
+  /// The step alone is given so many times the samples of the reference. It cannot run any more.
+  void takeWholeBatch(int64_t count);
 
   /// A gradient that is not finite changes nothing. For a parameter that ranks have parts of.
   void guard();

@@ -123,9 +123,14 @@ void bind::bindLossScale(const Context &context, BoundPlan &plan) {
           .note(scale->range, "the scale is here")
           .help("write 'nonfinite gradients skip', or give the scale a number");
   }
+  const std::string help = "add 'precision { loss_scale dynamic }'";
   if (const OutlineParameter *parameter = scale ? nullptr : firstOfHalf(context, plan))
     context.diagnostics
         .warning(plan.optimizer->range, "gradients of parameter '" + parameterPath(context.model, *parameter) +
                                             "' are f16, where numbers below 6e-8 are 0")
-        .help("add 'precision { loss_scale dynamic }'");
+        .help(help);
+  else if (!scale && plan.precision && plan.precision->compute == "f16")
+    context.diagnostics
+        .warning(plan.precision->range, "'compute f16' makes gradients of f16, where numbers below 6e-8 are 0")
+        .help(help);
 }

@@ -95,7 +95,7 @@ bool divides(const Context &context, const BoundDim &batch, int64_t count, Sourc
 
 } // namespace
 
-void bind::bindMicrobatches(const Context &context, BoundPlan &plan) {
+void bind::countMicrobatches(const Context &context, BoundPlan &plan) {
   for (const MicrobatchesStatement &statement : context.syntax.microbatches) {
     std::optional<int64_t> count = evaluate(statement.count, context.environment, context.diagnostics);
     if (!count)
@@ -104,17 +104,53 @@ void bind::bindMicrobatches(const Context &context, BoundPlan &plan) {
       context.diagnostics
           .error(statement.count.range, "there is at least one microbatch, and this is " + std::to_string(*count))
           .help("write the number of microbatches that a batch is split into, or leave the statement away");
-    plan.microbatches = {*count, statement.mean, statement.range};
-    if (*count > 0 && context.syntax.losses.empty())
-      context.diagnostics.error(statement.range, "microbatches are for training, and the plan has no loss")
-          .help(lossHelp(context));
-    if (*count < 2)
-      continue;
-    std::vector<const BoundDim *> batches = findBatches(context, plan);
-    (void)llvm::all_of(batches,
-                       [&](const BoundDim *batch) { return divides(context, *batch, *count, statement.count.range); });
-    if (batches.empty())
-      context.diagnostics.error(statement.range, "microbatches split the dim 'batch', and no input has a dim 'batch'")
-          .help("name it: 'input NAME: [batch, ...]'");
+    plan.microbatches = {std::max<int64_t>(*count, 1), statement.mean, statement.range};
   }
+}
+
+/// Losses of which the plan defines the mean over the batch have no other one over microbatches.
+static void checkLossUnit(const Context &context, const BoundPlan &plan) {
+  if (!plan.loss || plan.loss->unit == LossUnit::Model)
+    return;
+  context.diagnostics
+      .error(plan.microbatches.range, "'mean' is the mean of the losses of microbatches, and the loss is " +
+                                          lossUnitMeaning(plan.loss->unit).str())
+      .note(plan.loss->range, "the loss is defined here")
+      .help("leave 'mean' or 'per " + lossUnitName(plan.loss->unit).str() + "' out");
+}
+
+/// The samples that one call of the model takes lie along one dim.
+static void checkBatchDims(const Context &context, const BoundPlan &plan) {
+  for (const BoundInput &input : plan.inputs) {
+    auto isBatch = [](const BoundDim &dim) { return dim.name == "batch"; };
+    if (llvm::count_if(input.dims, isBatch) > 1)
+      context.diagnostics
+          .error(input.range, "input '" + context.model.inputs[input.input].name +
+                                  "' has two dims 'batch', and 'mean' takes microbatches along one")
+          .note(plan.microbatches.range, "the statement is here")
+          .help("leave 'mean' out, or give one of the dims another name");
+  }
+}
+
+void bind::checkMicrobatches(const Context &context, const BoundPlan &plan) {
+  if (context.syntax.microbatches.empty())
+    return;
+  const MicrobatchesStatement &statement = context.syntax.microbatches.back();
+  if (context.syntax.losses.empty())
+    context.diagnostics.error(statement.range, "microbatches are for training, and the plan has no loss")
+        .help(lossHelp(context));
+  if (plan.microbatches.count < 2)
+    return;
+  std::vector<const BoundDim *> batches = findBatches(context, plan);
+  if (batches.empty())
+    context.diagnostics.error(statement.range, "microbatches split the dim 'batch', and no input has a dim 'batch'")
+        .help("name it: 'input NAME: [batch, ...]'");
+  if (plan.microbatches.mean) {
+    checkLossUnit(context, plan);
+    checkBatchDims(context, plan);
+    return;
+  }
+  (void)llvm::all_of(batches, [&](const BoundDim *batch) {
+    return divides(context, *batch, plan.microbatches.count, statement.count.range);
+  });
 }

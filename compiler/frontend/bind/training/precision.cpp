@@ -113,6 +113,25 @@ void checkState(const Context &context, const BoundPlan &plan, const Option &opt
         .help("add 'momentum NUMBER' to the optimizer, or remove '" + option.text + "'");
 }
 
+/// Products are computed in fewer digits than the model has, by PyTorch's autocast, or as they are.
+void checkCompute(const Context &context, const BoundPrecision &precision, const Option &option) {
+  const std::string &compute = precision.compute;
+  if (!llvm::is_contained(dtypeNames(), compute))
+    return;
+  for (const OutlineParameter &parameter : context.model.parameters) {
+    bool fits = parameter.dtype == compute || (parameter.dtype == "f32" && bitsOf(compute) == 16);
+    if (parameter.dtype.empty() || fits)
+      continue;
+    std::string wanted = bitsOf(compute) == 16 ? "f32" : compute;
+    context.diagnostics
+        .error(option.range, "'" + option.text + "' is for models in " + wanted + ", and parameter '" +
+                                 parameterPath(context.model, parameter) + "' is " + parameter.dtype)
+        .help("export the model in " + wanted + ", or remove '" + option.text +
+              "': a model computes in the dtypes that it was exported in");
+    return;
+  }
+}
+
 OptionRule dtypeRule(const Context &context, const BoundPlan &plan, std::string name, std::string &target) {
   auto take = [&context, &plan, &target](const Option &option) {
     std::optional<std::string> word = singleWord(option);
@@ -147,7 +166,9 @@ void bind::bindPrecision(const Context &context, const PrecisionStatement &state
   rules.push_back(lossScaleRule(context, precision));
   readOptions(context, "precision", statement.options, rules);
   for (const Option &option : statement.options)
-    if (option.name.text == "master")
+    if (option.name.text == "compute")
+      checkCompute(context, precision, option);
+    else if (option.name.text == "master")
       checkMaster(context, plan, precision, option);
     else if (option.name.text == "state")
       checkState(context, plan, option);

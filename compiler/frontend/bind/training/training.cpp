@@ -114,7 +114,7 @@ std::string bind::lossHelp(const Context &context) {
 }
 
 void bind::bindTraining(const Context &context, BoundPlan &plan) {
-  bindMicrobatches(context, plan);
+  checkMicrobatches(context, plan);
   bindRecomputes(context, plan);
   bindTrainable(context, plan);
   checkDataUse(context, plan);

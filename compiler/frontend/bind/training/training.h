@@ -18,8 +18,8 @@ namespace meshplan::bind {
 /// How to give a plan a loss, with the outputs of the model that can be one.
 std::string lossHelp(const Context &context);
 
-/// Fills microbatches. Reports a batch that microbatches and ranks do not divide evenly.
-void bindMicrobatches(const Context &context, BoundPlan &plan);
+/// Reports a batch that microbatches and ranks do not divide evenly, and what contradicts their mean.
+void checkMicrobatches(const Context &context, const BoundPlan &plan);
 
 /// Fills precision. Needs the data blocks, the optimizer and what bindTrainable fills.
 void bindPrecision(const Context &context, const PrecisionStatement &statement, BoundPlan &plan);

@@ -52,7 +52,8 @@ void StatementBuilder::buildTraining() {
   for (const BoundData &data : bound.data)
     buildData(data);
   if (bound.microbatches.count > 1)
-    MicrobatchesOp::create(builder, locate(bound.microbatches.range), bound.microbatches.count);
+    MicrobatchesOp::create(builder, locate(bound.microbatches.range), bound.microbatches.count,
+                           bound.microbatches.mean);
   if (bound.precision)
     buildPrecision(*bound.precision);
 }
@@ -79,14 +80,11 @@ DictionaryAttr StatementBuilder::scaleOf(const BoundLossScale &scale) const {
 }
 
 void StatementBuilder::buildPrecision(const BoundPrecision &precision) {
-  if (!precision.compute.empty())
-    diagnostics.error(precision.range, "'compute " + precision.compute + "' is not implemented yet")
-        .help("export the model in that dtype, and store or master its parameters in another one");
   MLIRContext *context = builder.getContext();
-  PrecisionOp::create(builder, locate(precision.range), typeOf(precision.storage, context),
-                      typeOf(precision.gather, context), typeOf(precision.reduce, context),
-                      typeOf(precision.master, context), typeOf(precision.state, context),
-                      precision.lossScale ? scaleOf(*precision.lossScale) : DictionaryAttr());
+  PrecisionOp::create(
+      builder, locate(precision.range), typeOf(precision.compute, context), typeOf(precision.storage, context),
+      typeOf(precision.gather, context), typeOf(precision.reduce, context), typeOf(precision.master, context),
+      typeOf(precision.state, context), precision.lossScale ? scaleOf(*precision.lossScale) : DictionaryAttr());
 }
 
 static DataStage stageOf(const BoundData &data) {

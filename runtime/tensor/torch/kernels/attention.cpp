@@ -70,19 +70,21 @@ Result meshplan::attention(const at::Tensor &query, const at::Tensor &key, const
                            const std::optional<at::Tensor> &mask, const std::optional<at::Tensor> &keyMask, bool causal,
                            int64_t window, double scale, double softcap, double dropout, int64_t headsPerKey,
                            int64_t firstHead, int64_t firstKeyHead, const std::optional<at::Tensor> &seed,
-                           const std::optional<at::Tensor> &step, int64_t number, int64_t firstSample,
-                           int64_t allHeads) {
+                           const std::optional<at::Tensor> &step, int64_t number, int64_t firstSample, int64_t allHeads,
+                           const std::optional<at::Tensor> &microbatch, int64_t drawn) {
   if (headsPerKey > 0) {
     auto read = [&](const at::Tensor &tensor) {
       return headsRead(tensor, query.size(1), headsPerKey, firstHead, firstKeyHead);
     };
     return attention(query, read(key), read(value), mask, keyMask, causal, window, scale, softcap, dropout,
-                     /*headsPerKey=*/0, firstHead, /*firstKeyHead=*/0, seed, step, number, firstSample, allHeads);
+                     /*headsPerKey=*/0, firstHead, /*firstKeyHead=*/0, seed, step, number, firstSample, allHeads,
+                     microbatch, drawn);
   }
   AttentionMasks masks{mask, keyMask, causal, window};
   checkAttention(query, key, value, masks);
-  AttentionForm form{scale, softcap,
-                     attentionDropout(dropout, query, key, seed, step, number, firstSample, firstHead, allHeads)};
+  AttentionForm form{
+      scale, softcap,
+      attentionDropout(dropout, query, key, seed, step, number, firstSample, firstHead, allHeads, microbatch, drawn)};
   if (query.numel() == 0 || key.size(2) == 0)
     return emptyResult(query, value);
   if (masks.causalOnly() && hasFlashKernel(query, value, form))

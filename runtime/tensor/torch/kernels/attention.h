@@ -28,15 +28,14 @@ namespace meshplan {
 /// With a `dropout` the weights of keys are dropped with that probability, behind the logsumexp, and the others are
 /// divided by its rest: element [b, h, s, t] by its word in the stream of `seed`, `step` and `number` (random/draws.h),
 /// counted in the whole tensor [.., allHeads, S, T] with b from `firstSample` and h from `firstHead` on. allHeads of 0:
-/// all heads are here.
-std::tuple<at::Tensor, at::Tensor> attention(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
-                                             const std::optional<at::Tensor> &mask,
-                                             const std::optional<at::Tensor> &keyMask, bool causal, int64_t window,
-                                             double scale, double softcap, double dropout, int64_t headsPerKey = 0,
-                                             int64_t firstHead = 0, int64_t firstKeyHead = 0,
-                                             const std::optional<at::Tensor> &seed = std::nullopt,
-                                             const std::optional<at::Tensor> &step = std::nullopt, int64_t number = 0,
-                                             int64_t firstSample = 0, int64_t allHeads = 0);
+/// all heads are here. `microbatch` and `drawn` are as there, too.
+std::tuple<at::Tensor, at::Tensor>
+attention(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
+          const std::optional<at::Tensor> &mask, const std::optional<at::Tensor> &keyMask, bool causal, int64_t window,
+          double scale, double softcap, double dropout, int64_t headsPerKey = 0, int64_t firstHead = 0,
+          int64_t firstKeyHead = 0, const std::optional<at::Tensor> &seed = std::nullopt,
+          const std::optional<at::Tensor> &step = std::nullopt, int64_t number = 0, int64_t firstSample = 0,
+          int64_t allHeads = 0, const std::optional<at::Tensor> &microbatch = std::nullopt, int64_t drawn = 0);
 
 } // namespace meshplan
 

@@ -78,13 +78,18 @@ bool meshplan::hasFlashKernel(const at::Tensor &query, const at::Tensor &value, 
 AttentionDropout meshplan::attentionDropout(double probability, const at::Tensor &query, const at::Tensor &key,
                                             const std::optional<at::Tensor> &seed,
                                             const std::optional<at::Tensor> &step, int64_t number, int64_t firstSample,
-                                            int64_t firstHead, int64_t allHeads) {
+                                            int64_t firstHead, int64_t allHeads,
+                                            const std::optional<at::Tensor> &microbatch, int64_t drawn) {
   if (probability == 0)
     return {};
   TORCH_CHECK(probability > 0 && probability <= 1, "a probability of ", probability, " is not between 0 and 1");
   TORCH_CHECK(seed && step, "attention with dropout needs a seed and a step");
-  return {probability, randomStream(*seed, *step, number),       firstSample,
-          firstHead,   allHeads == 0 ? query.size(1) : allHeads, query.size(2),
+  return {probability,
+          randomStream(*seed, *step, number, microbatch, drawn),
+          firstSample,
+          firstHead,
+          allHeads == 0 ? query.size(1) : allHeads,
+          query.size(2),
           key.size(2)};
 }
 

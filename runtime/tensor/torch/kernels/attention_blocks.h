@@ -49,7 +49,8 @@ struct IndexSpan {
 /// The dropout of a call with these arguments, as attention() takes them; none for a probability of 0.
 AttentionDropout attentionDropout(double probability, const at::Tensor &query, const at::Tensor &key,
                                   const std::optional<at::Tensor> &seed, const std::optional<at::Tensor> &step,
-                                  int64_t number, int64_t firstSample, int64_t firstHead, int64_t allHeads);
+                                  int64_t number, int64_t firstSample, int64_t firstHead, int64_t allHeads,
+                                  const std::optional<at::Tensor> &microbatch, int64_t drawn);
 
 /// [B, H, rows, keys], the weights of a block or their gradient: drops what the call drops, and scales the others, in
 /// place.

@@ -31,7 +31,7 @@ static void define(torch::Library &library) {
       "attention(Tensor query, Tensor key, Tensor value, Tensor? mask=None, Tensor? key_mask=None, "
       "bool causal=False, int window=0, *, float scale, float softcap=0., float dropout=0., int heads_per_key=0, "
       "int first_head=0, int first_key_head=0, Tensor? seed=None, Tensor? step=None, int number=0, int first_sample=0, "
-      "int all_heads=0) -> (Tensor out, Tensor logsumexp)",
+      "int all_heads=0, Tensor? microbatch=None, int drawn=0) -> (Tensor out, Tensor logsumexp)",
       &attention);
   library.def("embedding(Tensor weight, Tensor indices, int offset, int rows=-1) -> Tensor", &shardedEmbedding);
   library.def("grouped_mm(Tensor input, Tensor weight, Tensor offs) -> Tensor", &groupedMm);
@@ -54,11 +54,12 @@ static void define(torch::Library &library) {
   library.def("class_weight(Tensor weight, Tensor target, int ignore_index) -> Tensor", &classWeight);
   library.def("count_tokens(Tensor target, int ignore_index, ScalarType dtype) -> Tensor", &countTokens);
   library.def(
-      "dropout(Tensor input, Tensor seed, Tensor step, *, float p, int number, int[] shape=[], int[] offset=[]) "
+      "dropout(Tensor input, Tensor seed, Tensor step, *, float p, int number, int[] shape=[], int[] offset=[], "
+      "Tensor? microbatch=None, int drawn=0) "
       "-> Tensor",
       &dropout);
   library.def("uniform(Tensor seed, Tensor step, *, int[] size, int number, ScalarType dtype, int[] shape=[], "
-              "int[] offset=[]) -> Tensor",
+              "int[] offset=[], Tensor? microbatch=None, int drawn=0) -> Tensor",
               &uniform);
 }
 
@@ -76,14 +77,14 @@ static void defineGradients(torch::Library &library) {
               "Tensor logsumexp, Tensor? mask=None, Tensor? key_mask=None, bool causal=False, int window=0, *, "
               "float scale, float softcap=0., float dropout=0., int heads_per_key=0, int first_head=0, "
               "int first_key_head=0, bool per_head=False, Tensor? seed=None, Tensor? step=None, int number=0, "
-              "int first_sample=0, int all_heads=0) "
+              "int first_sample=0, int all_heads=0, Tensor? microbatch=None, int drawn=0) "
               "-> (Tensor query_gradient, Tensor key_gradient, Tensor value_gradient)",
               &attentionBackward);
   library.def("attention_mask_gradient(Tensor gradient, Tensor query, Tensor key, Tensor value, Tensor out, "
               "Tensor logsumexp, Tensor? mask=None, Tensor? key_mask=None, bool causal=False, int window=0, *, "
               "float scale, float softcap=0., float dropout=0., int heads_per_key=0, int first_head=0, "
               "int first_key_head=0, Tensor? seed=None, Tensor? step=None, int number=0, int first_sample=0, "
-              "int all_heads=0) -> Tensor",
+              "int all_heads=0, Tensor? microbatch=None, int drawn=0) -> Tensor",
               &attentionMaskGradient);
   library.def("sum_shared_heads(Tensor input, int groups, int heads_per_group, int first_head=0) -> Tensor",
               &sumSharedHeads);

@@ -26,6 +26,16 @@ Expected<Tensor> meshplan::rotated(const Tensor &tensor, int64_t places) {
   });
 }
 
+Expected<Tensor> meshplan::sumOf(const Tensor &tensor, const Tensor &other) {
+  if (!std::ranges::equal(tensor.shape(), other.shape()) || tensor.dtype() != other.dtype())
+    return Status::error(StatusCode::invalid, "cannot add up ", describe(tensor), " and ", describe(other));
+  return guarded([&]() -> Expected<Tensor> { return wrap(unwrap(tensor).add(unwrap(other))); });
+}
+
+Expected<Tensor> meshplan::dividedBy(const Tensor &tensor, double number) {
+  return guarded([&]() -> Expected<Tensor> { return wrap(unwrap(tensor).div(number)); });
+}
+
 /// NaN where an error is no number.
 static double largestOf(const at::Tensor &errors) {
   double largest = errors.numel() == 0 ? 0 : errors.max().item<double>();

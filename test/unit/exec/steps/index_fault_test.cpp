@@ -39,7 +39,7 @@ TEST_F(IndexFaultTest, ThroughViewsAndMicrobatches) {
   int part = builder.value({{2, {"dp"}}, {2}}, DType::i64), column = builder.value({{2, {"dp"}}}, DType::i64);
   int index = builder.constant("index", {}, DType::i64, std::as_bytes(std::span<const int64_t>(&one, 1)));
   builder.compute("meshplan.take_microbatch",
-                  {tensorArg("self", ids), tensorArg("index", index), integerArg("dim", literal(0)),
+                  {tensorArg("index", index), tensorArg("self", ids), integerArg("dim", literal(0)),
                    integerArg("count", literal(2))},
                   {part});
   builder.compute("aten.select.int",

@@ -23,16 +23,6 @@ protected:
       messages.push_back(std::to_string(diagnostic.range.line) + ": " + diagnostic.message);
     return messages;
   }
-
-  std::vector<std::string> later(const std::string &statements, int64_t microbatches = 1) {
-    readPlan(statements);
-    BoundPlan plan;
-    plan.microbatches.count = microbatches;
-    std::vector<std::string> names;
-    for (const LaterStatement &statement : laterStatements(*syntax, plan))
-      names.push_back(statement.name);
-    return names;
-  }
 };
 
 TEST_F(Statements, SomeStandOnce) {
@@ -61,27 +51,6 @@ TEST_F(Statements, ReservedOnesAreRefusedByName) {
                           "6: 'init' is not implemented yet", "7: 'offload' is about the parameters of a data block",
                           "8: 'tie' is not implemented yet", "9: 'shapes' is not implemented yet"));
   EXPECT_THAT(diagnostics.all().back().helps, ElementsAre("remove the statement"));
-}
-
-TEST_F(Statements, WhatIsNotCompiledYetIsListedInTheOrderOfThePlan) {
-  EXPECT_THAT(later("mesh dp = 2\nmodel \"m.pt2\"\nloss 0\ninput x: [a]\na: replicate\nlet n = 2"), IsEmpty());
-  EXPECT_THAT(later("unused a\nclip_grad_norm 1.0\nfreeze b; train only c\noptimizer sgd"), IsEmpty());
-  EXPECT_THAT(later("recompute m\nprecision { compute bf16 }\nmesh dp = 2\ndata dp { }\ndata dp { }"), IsEmpty());
-}
-
-TEST_F(Statements, OfWhatIsNotCompiledYetIsSaidWhatToDo) {
-  readPlan("nonfinite gradients skip\nmicrobatches 2 mean");
-  BoundPlan plan;
-  plan.microbatches = {2, true, {}};
-  std::vector<LaterStatement> found = laterStatements(*syntax, plan);
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].name, "microbatches N mean");
-  EXPECT_THAT(found[0].help, testing::StartsWith("leave 'mean' out"));
-}
-
-TEST_F(Statements, MicrobatchesAreCompiled) {
-  EXPECT_THAT(later("microbatches 1", 1), IsEmpty());
-  EXPECT_THAT(later("microbatches 2", 2), IsEmpty());
 }
 
 } // namespace

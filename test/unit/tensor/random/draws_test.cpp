@@ -111,6 +111,42 @@ TEST(Dropout, SeedStepAndNumberGiveOtherMasks) {
   EXPECT_FALSE(at::equal(first, drop(input, 0.5, {}, 2, 7, /*step=*/2)));
 }
 
+/// The call for a microbatch, which draws as many numbers as each before.
+at::Tensor ofMicrobatch(const char *target, std::vector<std::pair<std::string, at::Tensor>> tensors,
+                        std::vector<Argument> arguments, double number, int64_t drawn) {
+  tensors.insert(tensors.end(), {{"seed", scalar(7)}, {"step", scalar(1)}, {"microbatch", scalar(number)}});
+  arguments.push_back({"drawn", drawn});
+  return callNamed(target, tensors, arguments)[0];
+}
+
+TEST(Dropout, MicrobatchesHaveTheMaskOfTheBatch) {
+  // Of 35 numbers each, so that one begins within a counter.
+  at::Tensor batch = at::randn({15, 7}, at::kDouble), whole = drop(batch, 0.3);
+  for (int64_t number = 0; number < 3; ++number) {
+    at::Tensor own = batch.narrow(0, 5 * number, 5), expected = whole.narrow(0, 5 * number, 5);
+    std::vector<Argument> arguments = literals(2, {});
+    arguments.push_back({"p", 0.3});
+    EXPECT_TRUE(at::equal(ofMicrobatch("meshplan.dropout", {{"input", own}}, arguments, number, 35), expected));
+    arguments = literals(2, {{5, 7}, {1, 2}});
+    arguments.push_back({"p", 0.3});
+    at::Tensor part = own.narrow(0, 1, 2).narrow(1, 2, 4);
+    EXPECT_TRUE(at::equal(ofMicrobatch("meshplan.dropout", {{"input", part}}, arguments, number, 35),
+                          expected.narrow(0, 1, 2).narrow(1, 2, 4)))
+        << "a rank's part";
+  }
+}
+
+TEST(Uniform, MicrobatchesHaveTheNumbersOfTheBatch) {
+  std::vector<Argument> arguments = literals(2, {});
+  arguments.push_back({"size", std::vector<int64_t>{2, 3}});
+  arguments.push_back({"dtype", DType::f64});
+  EXPECT_TRUE(
+      at::equal(ofMicrobatch("meshplan.uniform", {}, arguments, 3, 6), draw({8, 3}, DType::f64).narrow(0, 6, 2)));
+  EXPECT_THAT(
+      failureOf("meshplan.uniform", {{"seed", scalar(0)}, {"step", scalar(1)}, {"microbatch", scalar(-1)}}, arguments),
+      testing::HasSubstr("the microbatch -1 is no whole number from 0 to 4294967295"));
+}
+
 TEST(Dropout, OperatorsOfPyTorchGiveTheSame) {
   at::Tensor input = at::randn({6, 33}, at::kFloat), part = input.narrow(1, 5, 20).contiguous();
   std::vector<int64_t> whole{6, 33}, offset{0, 5};
@@ -119,6 +155,9 @@ TEST(Dropout, OperatorsOfPyTorchGiveTheSame) {
   PartOfWhole place(part.sizes(), whole, offset);
   dropInto(ours, part, place, 0.3, stream);
   EXPECT_TRUE(at::equal(ours, dropByOperators(part, place, 0.3, stream)));
+  stream.first = 77;
+  dropInto(ours, part, place, 0.3, stream);
+  EXPECT_TRUE(at::equal(ours, dropByOperators(part, place, 0.3, stream))) << "of a later microbatch";
 }
 
 TEST(Dropout, WhatCannotBe) {

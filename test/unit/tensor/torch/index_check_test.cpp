@@ -71,7 +71,8 @@ TEST(IndexCheckTest, ClassesOfLosses) {
   EXPECT_EQ(messageOf("aten.nll_loss_nd.default",
                       {{"self", at::zeros({2, 3, 4})}, {"target", at::full({2, 4}, 5, at::kLong)}}),
             "target 5 at [0, 0] is out of range [0, 3)");
-  EXPECT_EQ(messageOf("aten.cross_entropy_loss.default", {{"self", scores}, {"target", scores}}), "") << "shares of classes";
+  EXPECT_EQ(messageOf("aten.cross_entropy_loss.default", {{"self", scores}, {"target", scores}}), "")
+      << "shares of classes";
   at::Tensor row = at::ones({2});
   EXPECT_EQ(messageOf("meshplan.token_loss", {{"picked", row}, {"target", integers({0, 4})}},
                       {{"ignore_index", int64_t(-100)}, {"classes", int64_t(4)}}),

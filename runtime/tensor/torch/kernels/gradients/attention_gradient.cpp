@@ -150,7 +150,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> meshplan::attentionBackward(
     const at::Tensor &out, const at::Tensor &logsumexp, const std::optional<at::Tensor> &mask,
     const std::optional<at::Tensor> &keyMask, bool causal, int64_t window, double scale, double softcap, double dropout,
     int64_t headsPerKey, int64_t firstHead, int64_t firstKeyHead, bool perHead, const std::optional<at::Tensor> &seed,
-    const std::optional<at::Tensor> &step, int64_t number, int64_t firstSample, int64_t allHeads) {
+    const std::optional<at::Tensor> &step, int64_t number, int64_t firstSample, int64_t allHeads,
+    const std::optional<at::Tensor> &microbatch, int64_t drawn) {
   Operands all{gradient, query, key, value, out, logsumexp};
   AttentionMasks masks{mask, keyMask, causal, window};
   bool isWhole = headsPerKey == 0;
@@ -167,8 +168,9 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> meshplan::attentionBackward(
     all.value = headsRead(value, heads, headsPerKey, first, 0);
   }
   checkOperands(all, masks);
-  AttentionForm form{scale, softcap,
-                     attentionDropout(dropout, query, key, seed, step, number, firstSample, firstHead, allHeads)};
+  AttentionForm form{
+      scale, softcap,
+      attentionDropout(dropout, query, key, seed, step, number, firstSample, firstHead, allHeads, microbatch, drawn)};
   Gradients result = gradientsOf(all, masks, form);
   if (ofQueryHeads && !perHead) {
     result.key = sumSharedHeads(result.key, keyHeads, headsPerKey, first);
@@ -184,7 +186,8 @@ at::Tensor meshplan::attentionMaskGradient(const at::Tensor &gradient, const at:
                                            double scale, double softcap, double dropout, int64_t headsPerKey,
                                            int64_t firstHead, int64_t firstKeyHead,
                                            const std::optional<at::Tensor> &seed, const std::optional<at::Tensor> &step,
-                                           int64_t number, int64_t firstSample, int64_t allHeads) {
+                                           int64_t number, int64_t firstSample, int64_t allHeads,
+                                           const std::optional<at::Tensor> &microbatch, int64_t drawn) {
   TORCH_CHECK(mask && mask->is_floating_point(), "there is no mask of a floating type to have a gradient");
   Operands all{gradient, query, key, value, out, logsumexp};
   if (headsPerKey > 0) {
@@ -193,8 +196,9 @@ at::Tensor meshplan::attentionMaskGradient(const at::Tensor &gradient, const at:
   }
   AttentionMasks masks{mask, keyMask, causal, window};
   checkOperands(all, masks);
-  AttentionForm form{scale, softcap,
-                     attentionDropout(dropout, query, key, seed, step, number, firstSample, firstHead, allHeads)};
+  AttentionForm form{
+      scale, softcap,
+      attentionDropout(dropout, query, key, seed, step, number, firstSample, firstHead, allHeads, microbatch, drawn)};
   at::Tensor sums = at::zeros(mask->sizes(), mask->options().dtype(accumulationType(query.scalar_type())));
   if (query.numel() == 0 || key.size(2) == 0)
     return sums.to(mask->scalar_type());

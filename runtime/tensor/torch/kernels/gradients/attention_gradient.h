@@ -25,7 +25,7 @@ attentionBackward(const at::Tensor &gradient, const at::Tensor &query, const at:
                   double dropout, int64_t headsPerKey = 0, int64_t firstHead = 0, int64_t firstKeyHead = 0,
                   bool perHead = false, const std::optional<at::Tensor> &seed = std::nullopt,
                   const std::optional<at::Tensor> &step = std::nullopt, int64_t number = 0, int64_t firstSample = 0,
-                  int64_t allHeads = 0);
+                  int64_t allHeads = 0, const std::optional<at::Tensor> &microbatch = std::nullopt, int64_t drawn = 0);
 
 /// The gradient of `mask`, which is there and of a floating type: of its shape and type, summed over the dims where it
 /// has 1.
@@ -36,7 +36,8 @@ at::Tensor attentionMaskGradient(const at::Tensor &gradient, const at::Tensor &q
                                  int64_t headsPerKey = 0, int64_t firstHead = 0, int64_t firstKeyHead = 0,
                                  const std::optional<at::Tensor> &seed = std::nullopt,
                                  const std::optional<at::Tensor> &step = std::nullopt, int64_t number = 0,
-                                 int64_t firstSample = 0, int64_t allHeads = 0);
+                                 int64_t firstSample = 0, int64_t allHeads = 0,
+                                 const std::optional<at::Tensor> &microbatch = std::nullopt, int64_t drawn = 0);
 
 } // namespace meshplan
 

@@ -25,10 +25,13 @@ static uint64_t wholeNumber(const char *what, double value, double end) {
   return static_cast<uint64_t>(value);
 }
 
-RandomStream meshplan::randomStream(const at::Tensor &seed, const at::Tensor &step, int64_t number) {
+RandomStream meshplan::randomStream(const at::Tensor &seed, const at::Tensor &step, int64_t number,
+                                    const std::optional<at::Tensor> &microbatch, int64_t drawn) {
+  uint64_t before = microbatch ? wholeNumber("the microbatch", microbatch->item<double>(), words32) : 0;
   return {wholeNumber("the seed", seed.item<double>(), 9007199254740992.0),
           static_cast<uint32_t>(wholeNumber("the number of an operator", static_cast<double>(number), words32)),
-          static_cast<uint32_t>(wholeNumber("the step", step.item<double>(), words32))};
+          static_cast<uint32_t>(wholeNumber("the step", step.item<double>(), words32)),
+          before * static_cast<uint64_t>(drawn)};
 }
 
 /// Calls `visit` with the place in the part and the words of pieces of its elements, from several threads.
@@ -91,7 +94,7 @@ static at::Tensor bitsOfProduct(const at::Tensor &words, int64_t factor, int64_t
 
 /// [shape] i64: the word of each element.
 static at::Tensor wordsByOperators(const PartOfWhole &part, const RandomStream &stream, at::Device device) {
-  at::Tensor numbers = part.numbers(device), counter = numbers.bitwise_right_shift(2);
+  at::Tensor numbers = part.numbers(device).add(int64_t(stream.first)), counter = numbers.bitwise_right_shift(2);
   at::Tensor a = counter.bitwise_and(0xFFFFFFFF), b = counter.bitwise_right_shift(32);
   at::Tensor c = at::full_like(a, int64_t(stream.number)), d = at::full_like(a, int64_t(stream.step));
   uint32_t first = static_cast<uint32_t>(stream.seed), second = static_cast<uint32_t>(stream.seed >> 32);
@@ -122,10 +125,11 @@ at::Tensor meshplan::dropByOperators(const at::Tensor &input, const PartOfWhole 
 //===----------------------------------------------------------------------===//
 
 at::Tensor meshplan::dropout(const at::Tensor &input, const at::Tensor &seed, const at::Tensor &step, double p,
-                             int64_t number, at::IntArrayRef shape, at::IntArrayRef offset) {
+                             int64_t number, at::IntArrayRef shape, at::IntArrayRef offset,
+                             const std::optional<at::Tensor> &microbatch, int64_t drawn) {
   TORCH_CHECK(p >= 0 && p <= 1, "a probability of ", p, " is not between 0 and 1");
   PartOfWhole part(input.sizes(), shape, offset);
-  RandomStream stream = randomStream(seed, step, number);
+  RandomStream stream = randomStream(seed, step, number, microbatch, drawn);
   at::Tensor rows = input.contiguous();
   if (!input.is_cpu())
     return dropByOperators(rows, part, p, stream);
@@ -151,9 +155,10 @@ static int digitsOf(at::ScalarType type) {
 }
 
 at::Tensor meshplan::uniform(const at::Tensor &seed, const at::Tensor &step, at::IntArrayRef size, int64_t number,
-                             at::ScalarType dtype, at::IntArrayRef shape, at::IntArrayRef offset) {
+                             at::ScalarType dtype, at::IntArrayRef shape, at::IntArrayRef offset,
+                             const std::optional<at::Tensor> &microbatch, int64_t drawn) {
   PartOfWhole part(size, shape, offset);
-  RandomStream stream = randomStream(seed, step, number);
+  RandomStream stream = randomStream(seed, step, number, microbatch, drawn);
   int digits = digitsOf(dtype);
   double unit = std::ldexp(1.0, -digits);
   if (!seed.is_cpu())

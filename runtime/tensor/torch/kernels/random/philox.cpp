@@ -83,6 +83,7 @@ static Keys keysOf(uint64_t seed) {
 
 void meshplan::randomWords(const RandomStream &stream, uint64_t first, std::span<uint32_t> words) {
   constexpr uint64_t size = 4 * batch;
+  first += stream.first;
   Keys keys = keysOf(stream.seed);
   uint32_t own[size];
   for (uint64_t done = 0; done < words.size();) {

@@ -21,6 +21,7 @@ struct RandomStream {
   uint64_t seed = 0;   ///< the key
   uint32_t number = 0; ///< of the operator: the third word of the counter
   uint32_t step = 0;   ///< the fourth
+  uint64_t first = 0;  ///< words that are passed over
 };
 
 /// Of each round what words are multiplied by, and what is added to the words of the key behind it.
@@ -31,8 +32,8 @@ inline constexpr int philoxRounds = 10;
 /// The generator itself.
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
-/// Fills `words` with the words first, first + 1, ... of the stream. Word i is word i % 4 of counter i / 4. Pure and
-/// thread safe.
+/// Fills `words` with the words first, first + 1, ... of the stream. Word i is word n % 4 of counter n / 4, with n = i
+/// + stream.first. Pure and thread safe.
 void randomWords(const RandomStream &stream, uint64_t first, std::span<uint32_t> words);
 
 } // namespace meshplan

@@ -85,6 +85,11 @@ TEST(BindLossScale, GradientsOf16BitsAreLikelyToVanish) {
   EXPECT_THAT(said[0], testing::HasSubstr("are f16, where numbers below 6e-8 are 0"));
   EXPECT_EQ(said[1], "add 'precision { loss_scale dynamic }'");
   EXPECT_THAT(faults(trained + "precision { loss_scale 1024 }", half), IsEmpty());
+  EXPECT_THAT(faults(trained + "precision { compute f16 }"),
+              ElementsAre("'compute f16' makes gradients of f16, where numbers below 6e-8 are 0",
+                          "add 'precision { loss_scale dynamic }'"));
+  EXPECT_THAT(faults(trained + "precision { compute f16; loss_scale dynamic }"), IsEmpty());
+  EXPECT_THAT(faults(trained + "precision { compute bf16 }"), IsEmpty()) << "bf16 has the exponents of f32";
 }
 
 } // namespace

@@ -27,15 +27,16 @@ TEST(BindMicrobatches, CountAndMean) {
   BoundPlan plan = bound("loss loss\ninput input_ids: [batch, seq]\nmicrobatches 2 mean");
   EXPECT_EQ(plan.microbatches.count, 2);
   EXPECT_TRUE(plan.microbatches.mean);
-  EXPECT_EQ(plan.later.at(0).name, "microbatches N mean");
+  EXPECT_EQ(plan.microbatches.calls(), 2);
   EXPECT_EQ(bound("loss loss\ninput input_ids: [batch, seq]\nmicrobatches n").microbatches.count, 4);
   EXPECT_EQ(bound("").microbatches.count, 1);
 }
 
 TEST(BindMicrobatches, OneIsNoSplit) {
-  BoundPlan plan = bound("loss loss\nmicrobatches 1");
-  EXPECT_TRUE(plan.later.empty());
+  BoundPlan plan = bound("loss loss per token\ninput input_ids: [batch = 4, seq]\nmicrobatches 1 mean");
   EXPECT_EQ(plan.microbatches.count, 1);
+  EXPECT_EQ(plan.microbatches.calls(), 1);
+  EXPECT_EQ(plan.inputs.at(0).dims.at(0).extent, 4);
 }
 
 TEST(BindMicrobatches, MoreThanOneNeedALossAndABatch) {
@@ -126,6 +127,92 @@ TEST(BindMicrobatches, AnUnknownExtentIsReportedAlone) {
   EXPECT_THAT(faults("loss loss\ninput input_ids: [batch, _]\nmicrobatches 8", model).front(),
               HasSubstr("has no extent"));
   EXPECT_EQ(faults("loss loss\ninput input_ids: [batch, _]\nmicrobatches 8", model).size(), 2u);
+}
+
+//===----------------------------------------------------------------------===//
+// With a mean of their own
+//===----------------------------------------------------------------------===//
+
+/// Two inputs whose samples are a symbol.
+ModelOutline openSamples() {
+  ModelOutline model = llama(1);
+  for (OutlineValue &input : model.inputs)
+    input.dims[0] = {0, "s0"};
+  return model;
+}
+
+/// The extent of the first dim of the first input.
+int64_t firstExtent(const BoundPlan &plan) { return plan.inputs.at(0).dims.at(0).extent; }
+
+const std::string batch24 = "loss loss\ninput input_ids, labels: [batch = 24 over dp, seq]\n";
+
+TEST(MeanOfMicrobatches, TheModelTakesOneMicrobatch) {
+  BoundPlan open = bound(batch24 + "microbatches 3 mean", openSamples());
+  EXPECT_EQ(firstExtent(open), 8);
+  EXPECT_EQ(open.symbols.at(0).extent, 8);
+  EXPECT_EQ(firstExtent(bound(batch24 + "microbatches 3 mean", samples(8))), 8);
+  EXPECT_EQ(firstExtent(bound(overDp + "microbatches 3 mean", samples(8))), 8) << "of a batch of 24";
+  EXPECT_EQ(firstExtent(bound(batch24 + "microbatches 3", samples(24))), 24);
+}
+
+TEST(MeanOfMicrobatches, RanksMayHaveDifferentNumbersOfSamples) {
+  EXPECT_EQ(firstExtent(bound(overDp + "microbatches 3 mean", samples(7))), 7);
+}
+
+TEST(MeanOfMicrobatches, OtherDimsAreAsStated) {
+  BoundPlan plan = bound("loss loss\ninput input_ids, labels: [batch = 12, seq = 24]\nmicrobatches 3 mean", [] {
+    ModelOutline model = openSamples();
+    for (OutlineValue &input : model.inputs)
+      input.dims[1].extent = 24;
+    return model;
+  }());
+  EXPECT_EQ(firstExtent(plan), 4);
+  EXPECT_EQ(plan.inputs.at(0).dims.at(1).extent, 24);
+}
+
+TEST(MeanOfMicrobatches, AnArchiveOfTheWholeBatchIsRefused) {
+  EXPECT_THAT(faults(batch24 + "microbatches 3 mean", samples(24)),
+              ElementsAre("dim 0 of 'input_ids' is 24 in the model, which is called with one microbatch, and that has "
+                          "24 / 3 = 8",
+                          "export the model with a batch of 8 or a symbolic one, or write 'batch = 72'",
+                          "without 'mean' the model is called with the whole batch, and no operator may mix samples "
+                          "but by sums",
+                          HasSubstr("dim 0 of 'labels' is 24"), HasSubstr("export the model"), HasSubstr("without")));
+}
+
+TEST(MeanOfMicrobatches, OneSizeForAll) {
+  std::string plan = "loss loss\ninput input_ids, labels: [batch = NUMBER, seq]\nmicrobatches 3 mean";
+  auto of = [&](const char *number) { return std::string(plan).replace(plan.find("NUMBER"), 6, number); };
+  EXPECT_THAT(
+      faults(of("25"), openSamples()),
+      ElementsAre("the batch has 25 samples, and 3 microbatches need a multiple of 3", "take a batch of 24 or 27"));
+  EXPECT_EQ(faults(of("2"), openSamples()).back(), "take a batch of 3");
+}
+
+TEST(MeanOfMicrobatches, ALossThatThePlanDefinesHasNoOtherMean) {
+  EXPECT_THAT(faults("loss loss per token\ninput input_ids: [batch, _]\nmicrobatches 3 mean"),
+              ElementsAre("'mean' is the mean of the losses of microbatches, and the loss is the mean over all targets "
+                          "of the batch that count",
+                          "leave 'mean' or 'per token' out"));
+  EXPECT_EQ(faults("loss loss per sequence\ninput input_ids: [batch, _]\nmicrobatches 3 mean").back(),
+            "leave 'mean' or 'per sequence' out");
+}
+
+TEST(MeanOfMicrobatches, SamplesLieAlongOneDim) {
+  EXPECT_THAT(faults("loss loss\ninput labels: [batch, batch]\nmicrobatches 2 mean",
+                     [] {
+                       ModelOutline model = llama(1);
+                       model.inputs[1].dims[1] = model.inputs[1].dims[0];
+                       return model;
+                     }()),
+              ElementsAre("input 'labels' has two dims 'batch', and 'mean' takes microbatches along one",
+                          "leave 'mean' out, or give one of the dims another name"));
+}
+
+TEST(MeanOfMicrobatches, NeedsALossAndABatch) {
+  EXPECT_THAT(faults("microbatches 2 mean"),
+              ElementsAre("microbatches are for training, and the plan has no loss", "add 'loss loss'",
+                          HasSubstr("no input has a dim 'batch'"), "name it: 'input NAME: [batch, ...]'"));
 }
 
 } // namespace

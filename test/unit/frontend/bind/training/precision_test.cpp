@@ -66,6 +66,32 @@ ModelOutline ofDtypes(std::vector<std::string> dtypes) {
   return model;
 }
 
+TEST(BindPrecision, ProductsAreNarrowerThanTheModelOrAsItHasThem) {
+  const struct {
+    std::vector<std::string> archive;
+    const char *compute;
+    bool isRight;
+  } cases[] = {{{"f32"}, "bf16", true},    {{"f32"}, "f16", true},          {{"f32"}, "f32", true},
+               {{"f64"}, "f64", true},     {{"bf16"}, "bf16", true},        {{"f32", "bf16"}, "bf16", true},
+               {{"f32"}, "f64", false},    {{"f64"}, "f32", false},         {{"f64"}, "bf16", false},
+               {{"bf16"}, "f16", false},   {{"f32", "f16"}, "bf16", false}, {{"bf16"}, "f32", false},
+               {{"f32", ""}, "bf16", true}}; // what is no float is not computed with
+  for (const auto &[archive, compute, isRight] : cases) {
+    std::string options = "compute " + std::string(compute) + "; loss_scale 8";
+    std::vector<std::string> said = faults(whole + "precision { " + options + " }", ofDtypes(archive));
+    EXPECT_EQ(said.empty(), isRight) << archive.front() << ": " << compute;
+  }
+  EXPECT_THAT(faults("precision { compute bf16 }", ofDtypes({"f32", "f16"})),
+              ElementsAre("'compute bf16' is for models in f32, and parameter 'model.layers.0.self_attn.q_proj.weight' "
+                          "is f16",
+                          "export the model in f32, or remove 'compute bf16': a model computes in the dtypes that it "
+                          "was exported in"));
+  EXPECT_THAT(faults("precision { compute f64 }", ofDtypes({"f32"})),
+              ElementsAre("'compute f64' is for models in f64, and parameter 'model.embed_tokens.weight' is f32",
+                          "export the model in f64, or remove 'compute f64': a model computes in the dtypes that it "
+                          "was exported in"));
+}
+
 TEST(BindPrecision, AMasterKeepsMoreThanItsParameter) {
   const struct {
     std::vector<std::string> archive;

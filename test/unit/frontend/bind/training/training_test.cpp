@@ -14,15 +14,13 @@ TEST(BindTraining, WithoutStatementsNothingIsSaid) {
   EXPECT_FALSE(plan.precision || plan.optimizer || plan.clipGradNorm || plan.nonfinite);
   EXPECT_THAT(plan.recomputes, IsEmpty());
   EXPECT_THAT(plan.trainable, IsEmpty());
-  EXPECT_THAT(plan.later, IsEmpty());
 }
 
-TEST(BindTraining, WhatIsForLater) {
-  EXPECT_THAT(bound("loss loss\noptimizer adamw { schedule constant { } }\nclip_grad_norm 1.0\nfreeze model.norm\n"
+TEST(BindTraining, StatementsStandTogether) {
+  EXPECT_TRUE(bound("loss loss\noptimizer adamw { schedule constant { } }\nclip_grad_norm 1.0\nfreeze model.norm\n"
                     "unused model.embed_tokens\ntrain only lm_head\nrecompute model.layers.*")
-                  .later,
-              IsEmpty());
-  EXPECT_THAT(bound("precision { compute bf16 }\ndata dp { bucket none }").later, IsEmpty());
+                  .optimizer);
+  EXPECT_TRUE(bound("precision { compute bf16 }\ndata dp { bucket none }").precision);
 }
 
 TEST(BindTraining, RecomputeNamesModules) {
@@ -77,7 +75,6 @@ TEST(BindTraining, GradientsThatAreNotFiniteStopOrSkip) {
   BoundPlan plan = bound("loss loss\noptimizer sgd\nnonfinite gradients skip");
   EXPECT_EQ(plan.nonfinite->action, NonfiniteAction::Skip);
   EXPECT_EQ(plan.nonfinite->range.line, 7);
-  EXPECT_THAT(plan.later, IsEmpty());
 }
 
 TEST(BindTraining, NonfiniteIsAboutGradientsOfAnOptimizer) {

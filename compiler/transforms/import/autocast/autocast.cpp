@@ -1,0 +1,255 @@
+//===- autocast.cpp - products in 16 bits, what is delicate in 32 ---------===//
+//
+// See Autocast in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/calls/class_losses.h"
+#include "compiler/support/layer_names.h"
+#include "compiler/transforms/import/autocast/policies.h"
+#include "compiler/transforms/import/autocast/result_types.h"
+#include "compiler/transforms/import/passes.h"
+#include "dialect/plan/call_builder.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_AUTOCAST
+#include "compiler/transforms/import/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// The element type of a value that autocast may convert, or null.
+static FloatType floatOf(Value value) {
+  auto element = dyn_cast<FloatType>(typeOf(value).getElementType());
+  return element && !element.isF64() ? element : FloatType();
+}
+
+/// The tensor that a call only gives another shape or order of dims; null for other calls.
+static Value movedBy(plan::CallOp call) {
+  static constexpr StringLiteral names[] = {"t",       "transpose", "permute", "view",   "_unsafe_view",
+                                            "reshape", "unsqueeze", "squeeze", "expand", "detach"};
+  StringRef name = call ? call.getTarget().split('.').second.split('.').first : StringRef();
+  return llvm::is_contained(names, name) && call.getNumOperands() == 1 && call.getNumResults() == 1 ? call.getOperand(0)
+                                                                                                    : Value();
+}
+
+/// The innermost module that holds both.
+static StringRef commonModule(StringRef left, StringRef right) {
+  while (!left.empty() && left != right && !isInside(right, left))
+    left = left.contains('.') ? left.rsplit('.').first : StringRef();
+  return left;
+}
+
+namespace {
+
+/// Casts in one program, from its beginning to its end.
+class Autocaster {
+public:
+  Autocaster(plan::PrecisionOp statement, FloatType narrow, AutocastDevice device)
+      : statement(statement), narrow(narrow), wide(Float32Type::get(narrow.getContext())), device(device) {}
+
+  LogicalResult run(func::FuncOp function);
+
+private:
+  /// True for what the model learns from: parameters, and inputs that are floats.
+  static bool isData(BlockArgument argument);
+  void visit(plan::CallOp call);
+  CastPolicy policyOf(plan::CallOp call);
+  void castOperands(plan::CallOp call, FloatType element);
+  void retype(plan::CallOp call);
+  /// Converts the results, which readers get in the type of the first operand.
+  void castResults(plan::CallOp call, FloatType element);
+  void refuse(plan::CallOp call);
+
+  /// The value in another type, made before its first reader.
+  Value converted(Value value, FloatType element, plan::CallOp reader);
+  Value conversion(Value value, FloatType element, plan::CallOp reader);
+  /// The same movement of a tensor in another type.
+  Value moved(plan::CallOp move, Value self, plan::CallOp reader);
+
+  plan::PrecisionOp statement;
+  FloatType narrow, wide;
+  AutocastDevice device;
+  DenseMap<std::pair<Value, Type>, Value> casts;
+  DenseSet<Value> data;    ///< computed from such arguments
+  DenseSet<Value> changed; ///< results that have another type than in the archive
+  SmallVector<plan::CallOp> moves;
+  bool hasFailed = false;
+};
+
+} // namespace
+
+bool Autocaster::isData(BlockArgument argument) {
+  StringRef kind = plan::argumentKind(argument);
+  return kind == "parameter" || (kind != "buffer" && isa<FloatType>(typeOf(argument).getElementType()));
+}
+
+LogicalResult Autocaster::run(func::FuncOp function) {
+  Block &block = function.getBody().front();
+  for (BlockArgument argument : block.getArguments())
+    if (isData(argument))
+      data.insert(argument);
+  SmallVector<plan::CallOp> calls(block.getOps<plan::CallOp>());
+  for (plan::CallOp call : calls) {
+    // Positions, rotary angles and masks are made of integers and buffers. Models switch autocast off around them, of
+    // which an archive says nothing.
+    if (llvm::none_of(call.getOperands(), [&](Value operand) { return data.contains(operand); }))
+      continue;
+    visit(call);
+    data.insert(call.result_begin(), call.result_end());
+  }
+  // Nobody may read them as they were.
+  for (plan::CallOp move : llvm::reverse(moves))
+    if (move.use_empty())
+      move.erase();
+  function.setType(
+      FunctionType::get(function.getContext(), block.getArgumentTypes(), block.getTerminator()->getOperandTypes()));
+  return failure(hasFailed);
+}
+
+CastPolicy Autocaster::policyOf(plan::CallOp call) {
+  auto isOfLoss = [](Operation *user) {
+    auto reader = dyn_cast<plan::CallOp>(user);
+    return reader && isClassLoss(reader.getTarget());
+  };
+  bool isPartOfLoss = isLogSoftmax(call.getTarget()) && !call->use_empty() && llvm::all_of(call->getUsers(), isOfLoss);
+  return isPartOfLoss ? CastPolicy::wide : castPolicyOf(CallView::of(call), device);
+}
+
+void Autocaster::visit(plan::CallOp call) {
+  FloatType promoted = promotedType(CallView::of(call));
+  if (movedBy(call))
+    moves.push_back(call);
+  switch (policyOf(call)) {
+  case CastPolicy::none:
+    return retype(call);
+  case CastPolicy::narrow:
+    castOperands(call, narrow);
+    return retype(call);
+  case CastPolicy::wide:
+    castOperands(call, wide);
+    return retype(call);
+  case CastPolicy::widest:
+    castOperands(call, promoted);
+    return retype(call);
+  case CastPolicy::ofSelf: {
+    FloatType self = floatOf(call.getOperand(0));
+    castOperands(call, promoted);
+    retype(call);
+    return castResults(call, self);
+  }
+  case CastPolicy::banned:
+    return refuse(call);
+  }
+}
+
+void Autocaster::castOperands(plan::CallOp call, FloatType element) {
+  for (OpOperand &operand : call->getOpOperands())
+    if (FloatType own = floatOf(operand.get()); own && element && own != element && !element.isF64()) {
+      operand.set(converted(operand.get(), element, call));
+      changed.insert(operand.get());
+      data.insert(operand.get());
+    }
+}
+
+void Autocaster::retype(plan::CallOp call) {
+  if (llvm::none_of(call.getOperands(), [&](Value operand) { return changed.contains(operand); }))
+    return;
+  CallView view = CallView::of(call);
+  for (OpResult result : call.getResults()) {
+    Type element = resultTypeOf(view, result.getResultNumber());
+    if (element == typeOf(result).getElementType())
+      continue;
+    result.setType(typeOf(result).clone(element));
+    changed.insert(result);
+  }
+}
+
+void Autocaster::castResults(plan::CallOp call, FloatType element) {
+  Value result = call.getResult(0);
+  if (!element || !floatOf(result) || floatOf(result) == element || result.use_empty())
+    return;
+  OpBuilder builder(call.getContext());
+  Value narrowed = CallBuilder("aten.to.dtype", call)
+                       .tensor("self", result)
+                       .type("dtype", element)
+                       .build(typeOf(result).getShape(), element);
+  narrowed.getDefiningOp()->moveAfter(call);
+  result.replaceAllUsesExcept(narrowed, narrowed.getDefiningOp());
+  changed.insert(narrowed);
+  data.insert(narrowed);
+}
+
+void Autocaster::refuse(plan::CallOp call) {
+  hasFailed = true;
+  auto diagnostic = statement.emitError()
+                    << "'compute' is PyTorch's autocast, which refuses '" << call.getTarget() << "' in "
+                    << moduleText(call.getModule().value_or("")) << ": logarithms of 16-bit probabilities overflow";
+  diagnostic.attachNote(statement.getLoc())
+      << "help: export the model with 'binary_cross_entropy_with_logits', which reads logits";
+}
+
+Value Autocaster::converted(Value value, FloatType element, plan::CallOp reader) {
+  if (Value known = casts.lookup({value, element}))
+    return known;
+  auto maker = value.getDefiningOp<plan::CallOp>();
+  Value made;
+  if (Value self = movedBy(maker)) {
+    // Several readers may move one tensor, which is converted once; a parameter is converted as it is stored.
+    made = moved(maker, converted(self, element, reader), reader);
+  } else if (maker && maker.getTarget() == "aten.to.dtype" && floatOf(maker.getOperand(0)) == element &&
+             element.getWidth() < floatOf(value).getWidth()) {
+    made = maker.getOperand(0); // a wider type has lost nothing
+  } else {
+    made = conversion(value, element, reader);
+  }
+  casts[{value, element}] = made;
+  return made;
+}
+
+Value Autocaster::conversion(Value value, FloatType element, plan::CallOp reader) {
+  Value made = CallBuilder("aten.to.dtype", reader)
+                   .tensor("self", value)
+                   .type("dtype", element)
+                   .build(typeOf(value).getShape(), element);
+  // Between two modules: the one makes the value as it is, what crosses the border of the other is converted.
+  if (auto maker = value.getDefiningOp<plan::CallOp>()) {
+    StringRef module = commonModule(maker.getModule().value_or(""), reader.getModule().value_or(""));
+    auto call = cast<plan::CallOp>(made.getDefiningOp());
+    call.setModuleAttr(module.empty() ? StringAttr() : StringAttr::get(call.getContext(), module));
+  }
+  return made;
+}
+
+Value Autocaster::moved(plan::CallOp move, Value self, plan::CallOp reader) {
+  auto copy = cast<plan::CallOp>(OpBuilder(reader).clone(*move));
+  copy.setOperand(0, self);
+  Value result = copy.getResult(0);
+  result.setType(typeOf(result).clone(typeOf(self).getElementType()));
+  return result;
+}
+
+namespace {
+
+struct AutocastPass : meshplan::impl::AutocastBase<AutocastPass> {
+  using AutocastBase::AutocastBase;
+
+  void runOnOperation() final {
+    auto forward = getOperation().lookupSymbol<func::FuncOp>("forward");
+    AutocastDevice on = device == "cuda" ? AutocastDevice::cuda : AutocastDevice::cpu;
+    for (plan::PrecisionOp statement : llvm::make_early_inc_range(getOperation().getOps<plan::PrecisionOp>())) {
+      auto narrow = dyn_cast_or_null<FloatType>(statement.getCompute().value_or(Type()));
+      if (forward && narrow && narrow.getWidth() == 16 && failed(Autocaster(statement, narrow, on).run(forward)))
+        return signalPassFailure();
+      statement.removeComputeAttr();
+      if (statement->getAttrs().empty())
+        statement.erase();
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,54 @@
+//===- result_types.cpp - what operators make of operands of other types --===//
+
+#include "compiler/transforms/import/autocast/result_types.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace meshplan;
+
+FloatType meshplan::widerOf(FloatType left, FloatType right) {
+  if (!left || !right || left == right)
+    return left ? left : right;
+  unsigned leftBits = left.getWidth(), rightBits = right.getWidth();
+  if (leftBits == rightBits)
+    return Float32Type::get(left.getContext());
+  return leftBits > rightBits ? left : right;
+}
+
+FloatType meshplan::promotedType(const CallView &call) {
+  FloatType withDims, without;
+  for (RankedTensorType operand : call.operands)
+    if (auto element = dyn_cast<FloatType>(operand.getElementType())) {
+      FloatType &known = operand.getRank() > 0 ? withDims : without;
+      known = widerOf(known, element);
+    }
+  return withDims ? withDims : without;
+}
+
+/// True if the results have the type of the first operand, whatever else the operator reads.
+static bool followsSelf(StringRef target) {
+  return llvm::StringSwitch<bool>(target)
+      .Cases({"aten.copy.default", "aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor",
+              "aten.masked_fill.Scalar", "aten.masked_fill.Tensor", "aten.select_scatter.default",
+              "aten.slice_scatter.default"},
+             true)
+      .Default(false);
+}
+
+/// True for means, deviations and logarithms of sums that a kernel keeps for its derivative, in f32.
+static bool isStatistic(StringRef target, unsigned result) {
+  return result > 0 && (target.contains("norm") || target.contains("scaled_dot_product"));
+}
+
+Type meshplan::resultTypeOf(const CallView &call, unsigned result) {
+  Type known = call.results[result].getElementType();
+  if (!isa<FloatType>(known) || isa_and_present<TypeAttr>(call.get("dtype")) || isStatistic(call.target, result))
+    return known;
+  if (call.target == "aten.broadcast_tensors.default" && result < call.operands.size())
+    return call.operands[result].getElementType();
+  std::optional<unsigned> self = followsSelf(call.target) ? call.getOperand("self") : std::nullopt;
+  if (self)
+    return call.operands[*self].getElementType();
+  FloatType promoted = promotedType(call);
+  return promoted ? promoted : known;
+}

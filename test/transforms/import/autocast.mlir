@@ -1,0 +1,137 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --plan-autocast | FileCheck %s --check-prefixes=CHECK,CPU
+// RUN: %meshplan-opt %s --split-input-file --plan-autocast=device=cuda | FileCheck %s --check-prefixes=CHECK,CUDA
+
+// Products are in 16 bits, what reads them follows, and a sum with an f32 tensor is f32. Each tensor is converted once:
+// two products read %x. The statement has nothing else to say, and goes.
+// CHECK-NOT: plan.precision
+// CHECK-LABEL: func.func @forward
+// CHECK-SAME: -> (tensor<2x8xf32>, tensor<2x8xbf16>)
+// CHECK-NEXT: %[[X:.*]] = plan.call "aten.to.dtype"(%arg0) {dtype = bf16, self = #plan.operand<0>} in "a" : (tensor<2x8xf32>) -> tensor<2x8xbf16>
+// CHECK-NEXT: %[[W:.*]] = plan.call "aten.to.dtype"(%arg1) {dtype = bf16, self = #plan.operand<0>} in "a" : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+// CHECK-NEXT: %[[A:.*]] = plan.call "aten.linear.default"(%[[X]], %[[W]]) {{.*}} -> tensor<2x8xbf16>
+// CHECK-NEXT: %[[B:.*]] = plan.call "aten.linear.default"(%[[X]], %[[W]]) {{.*}} -> tensor<2x8xbf16>
+// CHECK-NEXT: %[[G:.*]] = plan.call "aten.gelu.default"(%[[A]]) {{.*}} -> tensor<2x8xbf16>
+// CHECK-NEXT: %[[R:.*]] = plan.call "aten.add.Tensor"(%arg0, %[[G]]) {{.*}} : (tensor<2x8xf32>, tensor<2x8xbf16>) -> tensor<2x8xf32>
+// CHECK-NEXT: return %[[R]], %[[B]]
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.precision {compute = bf16}
+func.func @forward(%x: tensor<2x8xf32>, %w: tensor<8x8xf32> {plan.kind = "parameter"}) -> (tensor<2x8xf32>, tensor<2x8xf32>) {
+  %a = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "a" : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
+  %b = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} in "b" : (tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<2x8xf32>
+  %g = plan.call "aten.gelu.default"(%a) {self = #plan.operand<0>} : (tensor<2x8xf32>) -> tensor<2x8xf32>
+  %r = plan.call "aten.add.Tensor"(%x, %g) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  return %r, %b : tensor<2x8xf32>, tensor<2x8xf32>
+}
+
+// -----
+
+// What moves a tensor is made again behind its conversion: a parameter is converted as it is stored, and views of one
+// tensor share its conversion. What is converted between two modules belongs to the one that holds both.
+// CHECK: plan.precision {master = f32}
+// CHECK-LABEL: func.func @forward
+// CHECK-NEXT: %[[H:.*]] = plan.call "aten.relu.default"(%arg0) {{.*}} in "m.a"
+// CHECK-NEXT: %[[N:.*]] = plan.call "aten.to.dtype"(%[[H]]) {{.*}} in "m" : (tensor<2x2x8xf32>) -> tensor<2x2x8xbf16>
+// CHECK-NEXT: %[[V:.*]] = plan.call "aten.view.default"(%[[N]]) {{.*}} in "m.b" : (tensor<2x2x8xbf16>) -> tensor<4x8xbf16>
+// CHECK-NEXT: %[[W:.*]] = plan.call "aten.to.dtype"(%arg1) {{.*}} in "m.b" : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+// CHECK-NEXT: %[[T:.*]] = plan.call "aten.t.default"(%[[W]])
+// CHECK-NEXT: plan.call "aten.mm.default"(%[[V]], %[[T]]) {{.*}} -> tensor<4x8xbf16>
+// CHECK-NEXT: %[[U:.*]] = plan.call "aten.view.default"(%[[N]]) {{.*}} in "m.c"
+// CHECK-NEXT: plan.call "aten.mm.default"(%[[U]], %[[T]])
+// CHECK-NEXT: return
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.precision {compute = bf16, master = f32}
+func.func @forward(%x: tensor<2x2x8xf32>, %w: tensor<8x8xf32> {plan.kind = "parameter"}) {
+  %h = plan.call "aten.relu.default"(%x) {self = #plan.operand<0>} in "m.a" : (tensor<2x2x8xf32>) -> tensor<2x2x8xf32>
+  %t = plan.call "aten.t.default"(%w) {self = #plan.operand<0>} in "m.b" : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %v = plan.call "aten.view.default"(%h) {self = #plan.operand<0>, size = [4, 8]} in "m.b" : (tensor<2x2x8xf32>) -> tensor<4x8xf32>
+  %a = plan.call "aten.mm.default"(%v, %t) {self = #plan.operand<0>, mat2 = #plan.operand<1>} in "m.b" : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %u = plan.call "aten.view.default"(%h) {self = #plan.operand<0>, size = [4, 8]} in "m.c" : (tensor<2x2x8xf32>) -> tensor<4x8xf32>
+  %b = plan.call "aten.mm.default"(%u, %t) {self = #plan.operand<0>, mat2 = #plan.operand<1>} in "m.c" : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+// The lists differ: norms and softmax are in f32 on CUDA. On CPUs a norm's result has the type of its input, and weights
+// in f32 count beside it. Losses are f32 on both, also of logarithms that nothing else reads.
+// CHECK-LABEL: func.func @forward
+// CHECK: %[[H:.*]] = plan.call "aten.mm.default"{{.*}} -> tensor<4x4xbf16>
+// CPU-NEXT: plan.call "aten.softmax.int"(%[[H]]) {{.*}} -> tensor<4x4xbf16>
+// CPU-NEXT: %[[WIDE:.*]] = plan.call "aten.to.dtype"(%[[H]]) {dtype = f32
+// CPU-NEXT: %[[NORM:.*]] = plan.call "aten.layer_norm.default"(%[[WIDE]], %arg2) {{.*}} -> tensor<4x4xf32>
+// CPU-NEXT: %[[NARROW:.*]] = plan.call "aten.to.dtype"(%[[NORM]]) {dtype = bf16
+// CPU-NEXT: plan.call "aten.relu.default"(%[[NARROW]]) {{.*}} -> tensor<4x4xbf16>
+// CUDA-NEXT: %[[WIDE:.*]] = plan.call "aten.to.dtype"(%[[H]]) {dtype = f32
+// CUDA-NEXT: plan.call "aten.softmax.int"(%[[WIDE]]) {{.*}} -> tensor<4x4xf32>
+// CUDA-NEXT: %[[NORM:.*]] = plan.call "aten.layer_norm.default"(%[[WIDE]], %arg2) {{.*}} -> tensor<4x4xf32>
+// CUDA-NEXT: plan.call "aten.relu.default"(%[[NORM]]) {{.*}} -> tensor<4x4xf32>
+// CHECK-NEXT: %[[LOGS:.*]] = plan.call "aten._log_softmax.default"(%[[WIDE]]) {{.*}} -> tensor<4x4xf32>
+// CHECK-NEXT: plan.call "aten.nll_loss_forward.default"(%[[LOGS]], %arg3) {{.*}} -> (tensor<f32>, tensor<f32>)
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.precision {compute = bf16}
+func.func @forward(%x: tensor<4x8xf32>, %w: tensor<8x4xf32>, %scale: tensor<4xf32>, %t: tensor<4xi64>) {
+  %h = plan.call "aten.mm.default"(%x, %w) {self = #plan.operand<0>, mat2 = #plan.operand<1>} : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  %s = plan.call "aten.softmax.int"(%h) {self = #plan.operand<0>, dim = -1} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %n = plan.call "aten.layer_norm.default"(%h, %scale) {input = #plan.operand<0>, normalized_shape = [4], weight = #plan.operand<1>} : (tensor<4x4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
+  %r = plan.call "aten.relu.default"(%n) {self = #plan.operand<0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %logs = plan.call "aten._log_softmax.default"(%h) {self = #plan.operand<0>, dim = 1, half_to_float = false} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %loss:2 = plan.call "aten.nll_loss_forward.default"(%logs, %t) {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 1} : (tensor<4x4xf32>, tensor<4xi64>) -> (tensor<f32>, tensor<f32>)
+  return
+}
+
+// -----
+
+// Kernels of one type get the widest; integers and f64 stay; what the model converts itself stays, and what it has
+// widened is not rounded again.
+// CHECK-LABEL: func.func @forward
+// CHECK: %[[H:.*]] = plan.call "aten.mm.default"{{.*}} -> tensor<4x4xf16>
+// CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten.to.dtype"(%[[H]]) {dtype = f32
+// CHECK-NEXT: plan.call "aten.index_add.default"(%arg0, %arg2, %[[WIDE]]) {{.*}} -> tensor<4x4xf32>
+// CHECK-NEXT: %[[OWN:.*]] = plan.call "aten.to.dtype"(%[[H]]) {dtype = f32
+// CHECK-NEXT: plan.call "aten.mul.Tensor"(%[[OWN]], %arg0) {{.*}} -> tensor<4x4xf32>
+// CHECK-NEXT: plan.call "aten.mm.default"(%[[H]], %[[H]]) {{.*}} -> tensor<4x4xf16>
+// CHECK-NEXT: plan.call "aten.add.Tensor"(%arg1, %arg1) {{.*}} -> tensor<4x4xf64>
+// CHECK-NEXT: return
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.precision {compute = f16}
+func.func @forward(%x: tensor<4x4xf32>, %d: tensor<4x4xf64>, %i: tensor<4xi64>) {
+  %h = plan.call "aten.mm.default"(%x, %x) {self = #plan.operand<0>, mat2 = #plan.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a = plan.call "aten.index_add.default"(%x, %i, %h) {self = #plan.operand<0>, dim = 0, index = #plan.operand<1>, source = #plan.operand<2>} : (tensor<4x4xf32>, tensor<4xi64>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %own = plan.call "aten.to.dtype"(%h) {self = #plan.operand<0>, dtype = f32} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %m = plan.call "aten.mul.Tensor"(%own, %x) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %p = plan.call "aten.mm.default"(%own, %own) {self = #plan.operand<0>, mat2 = #plan.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %s = plan.call "aten.add.Tensor"(%d, %d) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4x4xf64>, tensor<4x4xf64>) -> tensor<4x4xf64>
+  return
+}
+
+// -----
+
+// The types of the archive: nothing is converted.
+// CHECK-LABEL: func.func @forward
+// CHECK-NEXT: plan.call "aten.mm.default"(%arg0, %arg0)
+// CHECK-NEXT: return
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.precision {compute = f32}
+func.func @forward(%x: tensor<4x4xf32>) {
+  %h = plan.call "aten.mm.default"(%x, %x) {self = #plan.operand<0>, mat2 = #plan.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+// What is made of integers and buffers alone is computed as it was, and converted where data meets it.
+// CHECK-LABEL: func.func @forward
+// CHECK-NEXT: %[[P:.*]] = plan.call "aten.to.dtype"(%arg1) {dtype = f32
+// CHECK-NEXT: %[[A:.*]] = plan.call "aten.matmul.default"(%arg0, %[[P]]) {{.*}} -> tensor<4x4xf32>
+// CHECK-NEXT: %[[NARROW:.*]] = plan.call "aten.to.dtype"(%[[A]]) {dtype = bf16
+// CHECK-NEXT: %[[X:.*]] = plan.call "aten.to.dtype"(%arg2) {dtype = bf16
+// CHECK-NEXT: plan.call "aten.matmul.default"(%[[NARROW]], %[[X]]) {{.*}} -> tensor<4x4xbf16>
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.precision {compute = bf16}
+func.func @forward(%f: tensor<4x1xf32> {plan.kind = "buffer"}, %i: tensor<1x4xi64> {plan.kind = "input"}, %x: tensor<4x4xf32> {plan.kind = "input"}) {
+  %p = plan.call "aten.to.dtype"(%i) {self = #plan.operand<0>, dtype = f32} : (tensor<1x4xi64>) -> tensor<1x4xf32>
+  %a = plan.call "aten.matmul.default"(%f, %p) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4x1xf32>, tensor<1x4xf32>) -> tensor<4x4xf32>
+  %b = plan.call "aten.matmul.default"(%a, %x) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}

@@ -25,10 +25,8 @@ class Stopped(nn.Module):
         with torch.no_grad():
             features = self.down(self.up(hidden).relu())
             scale = features.std(-1, keepdim=True)
-            with torch.enable_grad():
-                gate = self.gate(features)
         hidden = hidden + features * self.gate(hidden) / scale
-        return {"hidden": self.down(self.up(hidden).relu()) + gate, "features": features}
+        return {"hidden": self.down(self.up(hidden).relu()), "features": features}
 
     @staticmethod
     def inputs() -> Tensors:

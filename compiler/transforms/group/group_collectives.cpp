@@ -141,7 +141,7 @@ void Grouping::join(const Bucket &bucket) {
     moveUp(members, place);
   // The first one stands behind the others now.
   if (isGather && DataOp(dataOf(bucket.front().parameter)).getContiguousParameters())
-    for (Operation *behind = place->getNextNode(); Operation * member : members)
+    for (Operation *behind = place->getNextNode(); Operation *member : members)
       member->moveBefore(behind);
   for (Operation *member : members)
     if (isGather || member == place || moveDown(member, place))

@@ -99,7 +99,7 @@ plan.mesh [#plan.mesh_axis<"microbatch" = 3>]
 func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
   // expected-error@below {{microbatches would have to be put together: operator 'aten.cumsum.default' in 'model.norm' reads samples of several}}
-  // expected-note@below {{help: leave 'microbatches 3' out, or take the operator that mixes samples out of the model}}
+  // expected-note@below {{help: leave 'microbatches 3' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
   %1 = plan.all_gather %0 [#plan.axis<"microbatch">] dim 0 : !part -> !batch
   %2 = plan.call "aten.cumsum.default"(%1) {self = #plan.operand<0>, dim = 0} in "model.norm" : (!batch) -> !batch
   %3 = plan.slice %2 [#plan.axis<"microbatch">] dim 0 : !batch -> !part
@@ -120,7 +120,7 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss
   %n = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (!part) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !number
   // expected-error@below {{microbatches would have to be put together: an output reads samples of several}}
-  // expected-note@below {{help: leave 'microbatches 2' out, or take the operator that mixes samples out of the model}}
+  // expected-note@below {{help: leave 'microbatches 2' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
   %1 = plan.all_gather %0 [#plan.axis<"microbatch">] dim 0 : !part -> !batch
   return %n1, %1 : !number, !batch
 }
@@ -154,7 +154,7 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
   %n = plan.call "aten.min.default"(%0) {self = #plan.operand<0>} : (!part) -> !least
   // expected-error@below {{microbatches are added up, and this is the min of all of them}}
-  // expected-note@below {{help: leave 'microbatches 4' out, or take the operator that mixes samples out of the model}}
+  // expected-note@below {{help: leave 'microbatches 4' out, or write 'mean' behind it if the mean of the losses of microbatches is meant}}
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !least -> !number
   return %n1 : !number
 }

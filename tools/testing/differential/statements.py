@@ -92,6 +92,8 @@ def reference_arguments(drawn: case.Case, groups: Groups) -> argparse.Namespace:
         clip=float(clip.head.split()[1]) if clip else 0,
         master=DTYPES.get(master),
         states=DTYPES.get(option(precision, "state")),
+        microbatches=1,
+        compute=None,
         gather=None,  # nothing is gathered in fewer digits than it is read
         frozen=sorted({name for names in untrained(drawn.statements, groups) for name in names}),
         # Gradients that are added up in 16 bits have errors that PyTorch's own run has not.

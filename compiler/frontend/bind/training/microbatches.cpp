@@ -104,7 +104,8 @@ void bind::countMicrobatches(const Context &context, BoundPlan &plan) {
       context.diagnostics
           .error(statement.count.range, "there is at least one microbatch, and this is " + std::to_string(*count))
           .help("write the number of microbatches that a batch is split into, or leave the statement away");
-    plan.microbatches = {std::max<int64_t>(*count, 1), statement.mean, statement.range};
+    else
+      plan.microbatches = {*count, statement.mean, statement.range};
   }
 }
 
@@ -133,7 +134,8 @@ static void checkBatchDims(const Context &context, const BoundPlan &plan) {
 }
 
 void bind::checkMicrobatches(const Context &context, const BoundPlan &plan) {
-  if (context.syntax.microbatches.empty())
+  // None, or one whose number is reported.
+  if (!plan.microbatches.range.hasLine())
     return;
   const MicrobatchesStatement &statement = context.syntax.microbatches.back();
   if (context.syntax.losses.empty())

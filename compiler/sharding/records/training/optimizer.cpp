@@ -53,6 +53,8 @@ template <int64_t Flops> static OpCost stepCost(const CallView &call) {
 /// Where ranks have no addends any more and hold some elements alike, others may have made these.
 static LocalCall localizeNote(const CallView &call, plan::MeshOp mesh) {
   plan::ShardingAttr sharding = plan::getSharding(call.operands.front());
+  if (!sharding || !mesh)
+    return {call.target.str(), call.args};
   AxisList axes = allAxes(sharding);
   llvm::erase_if(axes, plan::isTime);
   int64_t ranks = 1;

@@ -29,7 +29,7 @@ enum class StatusCode : unsigned char {
   io,           ///< the operating system refused to read or write
   timeout,      ///< a peer did not arrive in time
   peerLost,     ///< a peer failed
-  aborted,      ///< ended because another rank reported a failure
+  aborted,      ///< ended because of a failure of another rank
   numericFault, ///< NaN or infinity where the plan wants none
   internal,     ///< a defect of the runtime
 };

@@ -124,5 +124,7 @@ Status ProgramRunner::judge(const NonfiniteNotes &notes) {
   lastOutcome.notes = notes.read();
   if (!wanted->stops())
     return Status();
-  return Status(StatusCode::numericFault, describeOutcome());
+  // The rank that made them tells more.
+  bool isOwn = !lastOutcome.notes.empty();
+  return Status(isOwn ? StatusCode::numericFault : StatusCode::aborted, describeOutcome());
 }

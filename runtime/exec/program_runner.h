@@ -37,7 +37,8 @@ public:
   Status setNumber(std::string_view name, double number);
 
   /// Runs the program once; `observer` sees values of the program itself. A failure ends the run of all ranks.
-  /// `numericFault` on every rank where gradients are NaN or infinite and the plan says that the run stops there.
+  /// Where gradients are NaN or infinite and the plan says that the run stops there, it ends on every rank:
+  /// `numericFault` on those that made them, `aborted` on the others.
   Status run(Trace *trace = nullptr, const Observer *observer = nullptr);
 
   /// Executor::packedBytes of all that has run.

@@ -70,85 +70,15 @@ private:
   }
 
   /// The tensor as autograd has not seen it, recorded if its gradient is wanted.
-  at::Tensor replaced(const at::Tensor &tensor, Wanted place, std::vector<at::Tensor> &leaves) const {
-    if (!tensor.defined())
-      return tensor;
-    // What was made in inference mode cannot be recorded, and what the operator writes it has written before.
-    bool copied = tensor.is_inference() || isWritten(base.schema().arguments()[place.position]);
-    at::Tensor result = sound(copied ? tensor.clone() : tensor.detach());
-    if (auto found = std::ranges::find(wanted, place); found != wanted.end()) {
-      TORCH_CHECK(result.is_floating_point(), "there is no gradient of a tensor of ", result.scalar_type());
-      leaves[found - wanted.begin()] = result.requires_grad_(true);
-    }
-    return result;
-  }
+  at::Tensor replaced(const at::Tensor &tensor, Wanted place, std::vector<at::Tensor> &leaves) const;
 
   /// Puts tensors that autograd has not seen in the place of those on the stack, and returns those to record.
-  std::vector<at::Tensor> replaceTensors() {
-    std::vector<at::Tensor> leaves(wanted.size());
-    for (const auto &slot : arguments.values)
-      stack[slot.position] = replaced(stack[slot.position].toTensor(), {slot.position}, leaves);
-    for (const auto &slot : arguments.lists) {
-      auto placeOf = [&](size_t index) { return Wanted{slot.position, static_cast<int64_t>(index)}; };
-      if (slot.elementsAreOptional) {
-        auto list = stack[slot.position].to<c10::List<std::optional<at::Tensor>>>();
-        for (size_t i = 0; i < list.size(); ++i)
-          if (std::optional<at::Tensor> tensor = list.get(i))
-            list.set(i, replaced(*tensor, placeOf(i), leaves));
-      } else {
-        auto list = stack[slot.position].toTensorList();
-        for (size_t i = 0; i < list.size(); ++i)
-          list.set(i, replaced(list.get(i), placeOf(i), leaves));
-      }
-    }
-    for (const at::Tensor &leaf : leaves)
-      TORCH_CHECK(leaf.defined(), "there is no tensor to have a gradient");
-    return leaves;
-  }
+  std::vector<at::Tensor> replaceTensors();
 
-  Expected<std::vector<at::Tensor>> gradientsOf(const std::vector<at::Tensor> &leaves, std::span<Tensor> values) {
-    std::vector<at::Tensor> results = resultsOnStack(), roots, seeds;
-    if (results.size() != gradients.size())
-      return Status::error(StatusCode::invalid, "it gave ", results.size(), " results, there are ", gradients.size(),
-                           " gradients");
-    for (size_t i = 0; i < results.size(); ++i) {
-      const at::Tensor seed = gradients[i] < 0 ? at::Tensor() : unwrap(values[gradients[i]]);
-      if (!seed.defined() || !results[i].defined() || !results[i].requires_grad())
-        continue;
-      if (seed.sizes() != results[i].sizes())
-        return Status::error(StatusCode::invalid, "gradient ", i, " is ", describe(values[gradients[i]]),
-                             ", the result is ", describe(wrap(results[i])));
-      roots.push_back(results[i]);
-      seeds.push_back((seed.is_inference() ? seed.clone() : seed).to(results[i].scalar_type()));
-    }
-    stack.clear();
-    results.clear();
-    std::vector<at::Tensor> found(leaves.size());
-    if (!roots.empty())
-      found = torch::autograd::grad(roots, leaves, seeds, /*retain_graph=*/false, /*create_graph=*/false,
-                                    /*allow_unused=*/true);
-    for (size_t i = 0; i < found.size(); ++i) {
-      if (!found[i].defined())
-        found[i] = at::zeros_like(leaves[i].detach());
-      // Each result is a tensor of its own.
-      auto isSame = [&](const at::Tensor &other) { return other.is_alias_of(found[i]); };
-      if (std::any_of(found.begin(), found.begin() + i, isSame))
-        found[i] = found[i].clone();
-    }
-    return found;
-  }
+  Expected<std::vector<at::Tensor>> gradientsOf(const std::vector<at::Tensor> &leaves, std::span<Tensor> values);
 
   /// Lists one by one; what is no tensor is not defined.
-  std::vector<at::Tensor> resultsOnStack() const {
-    std::vector<at::Tensor> results;
-    for (const c10::IValue &result : stack)
-      if (result.isTensorList())
-        for (const at::Tensor &tensor : result.toTensorVector())
-          results.push_back(tensor);
-      else
-        results.push_back(result.isTensor() ? result.toTensor() : at::Tensor());
-    return results;
-  }
+  std::vector<at::Tensor> resultsOnStack() const;
 
   c10::OperatorHandle base;
   BoundArguments arguments;
@@ -158,6 +88,86 @@ private:
   bool isGroupNorm, isConvolution, isWide = false;
   torch::jit::Stack stack;
 };
+
+at::Tensor VjpCall::replaced(const at::Tensor &tensor, Wanted place, std::vector<at::Tensor> &leaves) const {
+  if (!tensor.defined())
+    return tensor;
+  // What was made in inference mode cannot be recorded, and what the operator writes it has written before.
+  bool copied = tensor.is_inference() || isWritten(base.schema().arguments()[place.position]);
+  at::Tensor result = sound(copied ? tensor.clone() : tensor.detach());
+  auto found = std::ranges::find(wanted, place);
+  if (found != wanted.end()) {
+    TORCH_CHECK(result.is_floating_point(), "there is no gradient of a tensor of ", result.scalar_type());
+    leaves[found - wanted.begin()] = result.requires_grad_(true);
+  }
+  return result;
+}
+
+std::vector<at::Tensor> VjpCall::replaceTensors() {
+  std::vector<at::Tensor> leaves(wanted.size());
+  for (const auto &slot : arguments.values)
+    stack[slot.position] = replaced(stack[slot.position].toTensor(), {slot.position}, leaves);
+  for (const auto &slot : arguments.lists) {
+    auto placeOf = [&](size_t index) { return Wanted{slot.position, static_cast<int64_t>(index)}; };
+    if (slot.elementsAreOptional) {
+      auto list = stack[slot.position].to<c10::List<std::optional<at::Tensor>>>();
+      for (size_t i = 0; i < list.size(); ++i)
+        if (std::optional<at::Tensor> tensor = list.get(i))
+          list.set(i, replaced(*tensor, placeOf(i), leaves));
+    } else {
+      auto list = stack[slot.position].toTensorList();
+      for (size_t i = 0; i < list.size(); ++i)
+        list.set(i, replaced(list.get(i), placeOf(i), leaves));
+    }
+  }
+  for (const at::Tensor &leaf : leaves)
+    TORCH_CHECK(leaf.defined(), "there is no tensor to have a gradient");
+  return leaves;
+}
+
+Expected<std::vector<at::Tensor>> VjpCall::gradientsOf(const std::vector<at::Tensor> &leaves,
+                                                       std::span<Tensor> values) {
+  std::vector<at::Tensor> results = resultsOnStack(), roots, seeds;
+  if (results.size() != gradients.size())
+    return Status::error(StatusCode::invalid, "it gave ", results.size(), " results, there are ", gradients.size(),
+                         " gradients");
+  for (size_t i = 0; i < results.size(); ++i) {
+    const at::Tensor seed = gradients[i] < 0 ? at::Tensor() : unwrap(values[gradients[i]]);
+    if (!seed.defined() || !results[i].defined() || !results[i].requires_grad())
+      continue;
+    if (seed.sizes() != results[i].sizes())
+      return Status::error(StatusCode::invalid, "gradient ", i, " is ", describe(values[gradients[i]]),
+                           ", the result is ", describe(wrap(results[i])));
+    roots.push_back(results[i]);
+    seeds.push_back((seed.is_inference() ? seed.clone() : seed).to(results[i].scalar_type()));
+  }
+  stack.clear();
+  results.clear();
+  std::vector<at::Tensor> found(leaves.size());
+  if (!roots.empty())
+    found = torch::autograd::grad(roots, leaves, seeds, /*retain_graph=*/false, /*create_graph=*/false,
+                                  /*allow_unused=*/true);
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (!found[i].defined())
+      found[i] = at::zeros_like(leaves[i].detach());
+    // Each result is a tensor of its own.
+    auto isSame = [&](const at::Tensor &other) { return other.is_alias_of(found[i]); };
+    if (std::any_of(found.begin(), found.begin() + i, isSame))
+      found[i] = found[i].clone();
+  }
+  return found;
+}
+
+std::vector<at::Tensor> VjpCall::resultsOnStack() const {
+  std::vector<at::Tensor> results;
+  for (const c10::IValue &result : stack)
+    if (result.isTensorList())
+      for (const at::Tensor &tensor : result.toTensorVector())
+        results.push_back(tensor);
+    else
+      results.push_back(result.isTensor() ? result.toTensor() : at::Tensor());
+  return results;
+}
 
 /// The arguments that are not the operator's own.
 struct VjpArguments {

@@ -124,10 +124,7 @@ Status run(std::vector<std::pair<std::string, double>> settings, const std::vect
     files.inputs.push_back(std::move(feed));
   }
   int64_t ranks = worldSizeOf(meshSizesOf(artifact.schedule(), *program));
-  for (const Status &status :
-       runThreads(ranks, {}, [&](World &world) { return trainRank(artifact, *program, files, world); }))
-    MESHPLAN_RETURN_IF_ERROR(status);
-  return Status();
+  return rootCause(runThreads(ranks, {}, [&](World &world) { return trainRank(artifact, *program, files, world); }));
 }
 
 } // namespace

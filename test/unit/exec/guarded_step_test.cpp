@@ -163,10 +163,11 @@ TEST_F(GuardedStepTest, ARunThatStopsHasEverythingAsItWas) {
     EXPECT_EQ(first(runner, "w"), 0);
     return status;
   });
-  for (const Status &status : statuses) {
-    EXPECT_EQ(status.code(), StatusCode::numericFault);
+  for (const Status &status : statuses)
     EXPECT_THAT(status.message(), HasSubstr("2 elements of the gradients of step 2 are NaN or infinite"));
-  }
+  EXPECT_EQ(statuses[0].code(), StatusCode::aborted);
+  EXPECT_EQ(statuses[1].code(), StatusCode::numericFault);
+  EXPECT_THAT(rootCause(statuses).message(), HasSubstr("rank 1"));
 }
 
 /// Rank 1 has it, and rank 0 is told.

@@ -226,6 +226,8 @@ class RedefinedLossTest(unittest.TestCase):
     def test_pytorch_is_asked_for_it(self) -> None:
         optimizer = Statement("optimizer sgd", ["lr 0.1"])
         self.assertEqual(reference_arguments(case_of(optimizer), []).per, "")
+        for statement, calls in (("microbatches 3 mean", 3), ("microbatches 3", 1)):
+            self.assertEqual(reference_arguments(case_of(optimizer, Statement(statement)), []).microbatches, calls)
         for unit in UNITS:
             case = case_of(optimizer, Statement(f"loss loss per {unit}"))
             self.assertEqual(reference_arguments(case, []).per, unit)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -118,11 +119,22 @@ class DrawTest(unittest.TestCase):
             Entry("blocks.e0.router", ["rowwise (tp, dp)"]),
             Entry("stem", ["colwise tp, output replicate"]),
         ]
-        draw = DataDraw(case, make_model(case), None)  # type: ignore[arg-type]
+        draw = DataDraw(case, make_model(case), [], None)  # type: ignore[arg-type]
         draw.owners = ["stem", "blocks.e0", "blocks.e0.router", "head.logits"]
         self.assertEqual(draw.free_paths(["dp"]), ["stem", "head.logits"])
         self.assertEqual(draw.free_paths(["tp"]), ["head.logits"])
         self.assertEqual(draw.free_paths([]), draw.owners)
+
+    def test_data_blocks_name_what_is_trained(self) -> None:
+        case = case_of(Statement("freeze stem, blocks.*"))
+        model = make_model(case)
+        draw = DataDraw(case, model, parameter_groups(model), random.Random(0))
+        self.assertEqual(draw.inside(draw.owners), ["head"])
+        case.statements = [Statement("freeze blocks.*")]
+        self.assertEqual(draw.inside(draw.owners), ["stem", "head"])
+        case.statements = [Statement("train only blocks.e0.router")]
+        draw.owners = ["stem", "head.logits"]
+        self.assertEqual([statement for _ in range(20) for statement in draw.draw()], [])
 
     def test_operators_that_the_loss_does_not_read_are_not_kept(self) -> None:
         """A tied head may have logits that are an output alone, though its weight is trained."""
@@ -293,6 +305,16 @@ class ReferenceTest(unittest.TestCase):
         first, second = training.batches(case_of(steps=2))
         self.assertFalse(torch.equal(first["labels"], second["labels"]))
 
+    def test_a_step_has_the_inputs_of_all_calls(self) -> None:
+        case = case_of(Statement("microbatches 2"))
+        (plain,) = training.batches(case)
+        case.statements = [Statement("microbatches 3 mean")]
+        (batch,) = training.batches(case)
+        for name, tensor in batch.items():
+            first, second, third = tensor.chunk(3)
+            self.assertTrue(torch.equal(first, plain[name]))
+            self.assertFalse(torch.equal(second, third))
+
     def test_masks_of_further_draws_leave_a_key(self) -> None:
         """A draw whose loss is not a number would tell nothing, and the next ones would have to stand for it."""
         case = case_of(self.OPTIMIZER, kind="attention")
@@ -383,6 +405,8 @@ class CountTest(unittest.TestCase):
         case.statements = [Statement("data dp", ["bucket 1 KiB", "offload optimizer, parameters"])]
         expected = {"data, none", "bucket", "offload optimizer", "offload parameters"}
         self.assertEqual(kinds_of(case), {(kind,) for kind in expected})
+        case.statements = [Statement("microbatches 3 mean")]
+        self.assertEqual(kinds_of(case), {("microbatches mean",)})
         case.statements = [Statement("data dp on stem", ["bucket none", "overlap gradients, parameters", "prefetch 2"])]
         expected = {"data, none", "data on", "bucket none", "overlap gradients", "overlap parameters", "prefetch 2"}
         self.assertEqual(kinds_of(case), {(kind,) for kind in expected})

@@ -8,7 +8,7 @@ import re
 import case
 from case import Statement
 from plan_draw import owners
-from statements import find
+from statements import Groups, find, named, untrained
 from torch import nn
 
 OPTIMIZER, GRADIENTS, PARAMETERS = "optimizer", "gradients, optimizer", "parameters, gradients, optimizer"
@@ -19,8 +19,8 @@ def axes_of_batch(drawn: case.Case) -> list[str]:
 
 
 class DataDraw:
-    def __init__(self, drawn: case.Case, model: nn.Module, generator: random.Random) -> None:
-        self.drawn, self.generator = drawn, generator
+    def __init__(self, drawn: case.Case, model: nn.Module, groups: Groups, generator: random.Random) -> None:
+        self.drawn, self.groups, self.generator = drawn, groups, generator
         self.owners = list(owners(model))
         self.batch_axes = axes_of_batch(drawn)
 
@@ -34,7 +34,7 @@ class DataDraw:
         stage = self.generator.choice((OPTIMIZER, GRADIENTS, PARAMETERS, PARAMETERS, ""))
         over = [self.generator.choice(axes)] if len(axes) > 1 and self.chance(0.7) else axes
         paths = self.free_paths(over if stage else [])
-        if not paths:
+        if not any(self.is_trained(path) for path in paths):
             return []
         options = [f"shard {stage}" + (f" over {over[0]}" if over != axes else "")] if stage else []
         options += self.units(paths) if stage else []
@@ -59,6 +59,11 @@ class DataDraw:
         divided = [path for path in self.owners if set(axes) & set(re.findall(r"\w+", said.get(path, "")))]
         return [path for path in self.owners if not any(f"{each}.".startswith(f"{path}.") for each in divided)]
 
+    def is_trained(self, path: str) -> bool:
+        """True if something is moved for a parameter of the module."""
+        frozen = untrained(self.drawn.statements, self.groups)
+        return any(names not in frozen for names in named(self.groups, [path]))
+
     def units(self, paths: list[str]) -> list[str]:
         """Blocks, stem and head, alone or two together."""
         free = self.inside(paths)
@@ -73,11 +78,12 @@ class DataDraw:
         return [f"unit {', '.join(units)}"]
 
     def inside(self, paths: list[str]) -> list[str]:
-        """Modules that hold one of these; a head that is tied to the stem counts with it."""
+        """Modules that hold a trained one of these; a head that is tied to the stem counts with it."""
         outer = ["stem", "head", *(f"blocks.{block.name}" for block in self.drawn.blocks)]
         if self.drawn.head.kind == "tied":
             outer.remove("head")
-        return [path for path in outer if any(f"{each}.".startswith(f"{path}.") for each in paths)]
+        inside = [each for each in paths if self.is_trained(each)]
+        return [path for path in outer if any(f"{each}.".startswith(f"{path}.") for each in inside)]
 
     def movement(self, paths: list[str], stage: str) -> list[str]:
         """When and in which pieces."""
@@ -96,7 +102,8 @@ class DataDraw:
 
     def gathers(self, paths: list[str]) -> list[str]:
         """Of parameters that are gathered. What is gathered ahead overlaps, and nothing else."""
-        options = [f"keep {self.generator.choice(self.inside(paths))}"] if self.chance(0.3) else []
+        inside = self.inside(paths)
+        options = [f"keep {self.generator.choice(inside)}"] if inside and self.chance(0.3) else []
         overlap = self.generator.choice(("", "none", "gradients", "parameters", "gradients, parameters"))
         ahead = ("1", "2") if "parameters" in overlap else ("0",) if overlap else ("0", "1", "2")
         if overlap:

@@ -45,7 +45,7 @@ class StatementDraw:
         self.drawn, self.model, self.generator = drawn, model, generator
         self.groups = parameter_groups(model)
         self.blocks = [f"blocks.{block.name}" for block in drawn.blocks]
-        self.data = DataDraw(drawn, model, generator)
+        self.data = DataDraw(drawn, model, self.groups, generator)
 
     def chance(self, share: float) -> bool:
         return self.generator.random() < share
@@ -119,6 +119,8 @@ class StatementDraw:
 
     def microbatches(self) -> list[Statement]:
         shards = product(self.drawn, tuple(axes_of_batch(self.drawn)))
+        if self.drawn.sizes.batch >= shards and self.chance(0.15):
+            return [Statement(f"microbatches {self.generator.choice((2, 3))} mean")]
         counts = [count for count in (1, 2, 3, 4) if self.drawn.sizes.batch % (count * shards) == 0]
         if not counts or not self.chance(self.share_of_microbatches()):
             return []
@@ -131,7 +133,7 @@ class StatementDraw:
         clauses = [clause for entry in self.drawn.entries for clause in entry.clauses]
         axes = set(axes_of_batch(self.drawn))
         is_stated = any("[" in clause or axes & set(re.findall(r"\w+", clause)) for clause in clauses)
-        return 0.2 if is_stated else 0.65
+        return 0.1 if is_stated else 0.65
 
     def recompute(self) -> list[Statement]:
         if not self.chance(0.4):
@@ -156,8 +158,11 @@ class StatementDraw:
         return unused is None or not named(named(self.groups, items_of(unused.head.removeprefix("unused"))), [path])
 
     def loss(self) -> list[Statement]:
-        """Per token or per sequence; now and then of a loss that is of more than classes, which is refused."""
-        if not self.chance(0.5 if self.drawn.plain else 0.005):
+        """Per token or per sequence; now and then of a loss that is of more than classes, which is refused. A mean over
+        microbatches is of the model's own.
+        """
+        microbatches = find(self.drawn.statements, "microbatches")
+        if (microbatches and "mean" in microbatches.head) or not self.chance(0.5 if self.drawn.plain else 0.005):
             return []
         return [Statement(f"loss loss per {self.generator.choice(UNITS)}")]
 

@@ -69,6 +69,12 @@ def groups_of(optimizer: case.Statement) -> list[tuple[list[str], Numbers]]:
     return found
 
 
+def calls_of(statements: Sequence[case.Statement]) -> int:
+    """How often a step calls the model, each time with inputs of its own."""
+    microbatches = find(statements, "microbatches")
+    return int(microbatches.head.split()[1]) if microbatches and microbatches.head.endswith(" mean") else 1
+
+
 def keeps_states(optimizer: case.Statement) -> bool:
     return optimizer.head != "optimizer sgd" or bool(option(optimizer, "momentum"))
 
@@ -92,7 +98,7 @@ def reference_arguments(drawn: case.Case, groups: Groups) -> argparse.Namespace:
         clip=float(clip.head.split()[1]) if clip else 0,
         master=DTYPES.get(master),
         states=DTYPES.get(option(precision, "state")),
-        microbatches=1,
+        microbatches=calls_of(drawn.statements),
         compute=None,
         gather=None,  # nothing is gathered in fewer digits than it is read
         frozen=sorted({name for names in untrained(drawn.statements, groups) for name in names}),

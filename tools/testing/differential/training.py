@@ -15,7 +15,7 @@ import case
 import torch
 from model import make_inputs
 from redefined_loss import redefined
-from statements import Groups, named, reference_arguments
+from statements import Groups, calls_of, named, reference_arguments
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -26,13 +26,21 @@ from draws import Draws
 
 Tensors = dict[str, torch.Tensor]
 DRAWS = 32  # runs of PyTorch before an error counts as too large
-OTHER_STEP, OTHER_DRAW = 104729, 1299709  # between the numbers from which the inputs of steps and draws follow
+# Between the numbers from which the inputs of steps, draws and calls of the model follow.
+OTHER_STEP, OTHER_DRAW, OTHER_CALL = 104729, 1299709, 15485863
 
 
 def batches(drawn: case.Case) -> list[Tensors]:
     """The inputs of each step."""
     seeds = [drawn.model_seed + step * OTHER_STEP for step in range(drawn.steps)]
-    return [make_inputs(dataclasses.replace(drawn, model_seed=seed)) for seed in seeds]
+    return [batch_of(drawn, seed) for seed in seeds]
+
+
+def batch_of(drawn: case.Case, seed: int) -> Tensors:
+    """The inputs of all calls of the model, one behind the other."""
+    seeds = [seed + call * OTHER_CALL for call in range(calls_of(drawn.statements))]
+    calls = [make_inputs(dataclasses.replace(drawn, model_seed=each)) for each in seeds]
+    return {name: torch.cat([call[name] for call in calls]) for name in calls[0]}
 
 
 class GroupedTraining(Training):

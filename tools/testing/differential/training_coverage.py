@@ -17,6 +17,7 @@ KINDS = (
     *("data on", "unit", "unit of several", "keep", "bucket", "bucket none", "overlap none", "overlap gradients"),
     *("overlap parameters", "prefetch 0", "prefetch 1", "prefetch 2", "reduce each", "reduce last", "average in"),
     *("average after", "microbatches 1", "microbatches 2", "microbatches 3", "microbatches 4", "recompute"),
+    "microbatches mean",
     *("recompute keep", "storage f64", "storage f32", "gather f64", "gather f32", "gather bf16", "reduce f64"),
     *("reduce f32", "reduce bf16", "master f64", "master f32", "state f64", "state f32", "state bf16"),
     *("optimizer sgd", "optimizer adam", "optimizer adamw", "momentum", "nesterov", "dampening", "weight_decay"),
@@ -57,7 +58,9 @@ def of_statement(statement: case.Statement) -> set[str]:
         return {statement.head} | own.union(*(numbers for _, numbers in groups_of(statement)))
     if words[0] == "loss":
         return {statement.head.replace("loss loss", "loss", 1)}
-    return {" ".join(words[: {"train": 2, "microbatches": 2, "nonfinite": 3}.get(words[0], 1)])}
+    if words[0] == "microbatches":
+        return {f"microbatches {words[-1]}"}
+    return {" ".join(words[: {"train": 2, "nonfinite": 3}.get(words[0], 1)])}
 
 
 def kinds_of(drawn: case.Case) -> set[Cell]:

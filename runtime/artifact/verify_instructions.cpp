@@ -264,14 +264,13 @@ Status Walk::bucket(const artifact::Start &start) const {
   // Not every backend finds an extreme itself, and a gather of all is for one tensor along dims.
   if (start.reduction() > artifact::Reduction::sum)
     return corrupted("flat tensors, or several, in a reduction that is no sum");
-  if (sizeOf(start.more_inputs()) == 0)
-    return Status();
-  if (!isAboutFlat(start) && start.kind() != artifact::CollectiveKind::all_reduce)
-    return corrupted("several tensors in a collective that moves one");
-  for (int32_t input : *start.more_inputs())
-    if (valueAt(input).dtype() != valueAt(start.input()).dtype())
-      return corrupted("tensors of several dtypes in one collective");
-  return Status();
+  bool isOfOne = sizeOf(start.more_inputs()) == 0 && !hasTargets(start);
+  if (!isOfOne && !isAboutFlat(start) && start.kind() != artifact::CollectiveKind::all_reduce)
+    return corrupted("several tensors, or a target, in a collective that moves one tensor along dims");
+  return forEachMoved(start, [&](int32_t input, int32_t) {
+    bool isLikeFirst = valueAt(input).dtype() == valueAt(start.input()).dtype();
+    return isLikeFirst ? Status() : corrupted("tensors of several dtypes in one collective");
+  });
 }
 
 Status Walk::wait(const artifact::Wait &wait) {

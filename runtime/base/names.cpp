@@ -37,12 +37,19 @@ std::string rankList(std::span<const int64_t> ranks) { return (ranks.size() == 1
 
 std::string shapeText(std::span<const int64_t> shape) { return "[" + join(shape) + "]"; }
 
+std::string listOfFew(std::span<const std::string> texts, size_t most) {
+  std::string list;
+  for (const std::string &text : texts.first(std::min(texts.size(), most)))
+    list += (list.empty() ? "" : ", ") + text;
+  return texts.size() <= most ? list : list + " and " + std::to_string(texts.size() - most) + " more";
+}
+
 std::string nameList(std::span<const std::string> names) {
-  constexpr size_t shown = 4;
-  std::string text;
-  for (const std::string &name : names.first(std::min(names.size(), shown)))
-    text += (text.empty() ? "'" : ", '") + name + "'";
-  return names.size() > shown ? text + " and " + std::to_string(names.size() - shown) + " more" : text;
+  constexpr size_t most = 4;
+  std::vector<std::string> quoted;
+  for (const std::string &name : names)
+    quoted.push_back("'" + name + "'");
+  return listOfFew(quoted, most);
 }
 
 std::vector<std::string> nearestNames(std::string_view name, std::span<const std::string> candidates, size_t limit) {

@@ -21,6 +21,9 @@ std::string rankList(std::span<const int64_t> ranks);
 /// "[2, 3, 4]".
 std::string shapeText(std::span<const int64_t> shape);
 
+/// "a, b and 2 more": at most `most` of them.
+std::string listOfFew(std::span<const std::string> texts, size_t most = 8);
+
 /// "'a', 'b', 'c', 'd' and 2 more", for a reader who named none that is near.
 std::string nameList(std::span<const std::string> names);
 

@@ -2,6 +2,7 @@
 
 #include "runtime/exec/program_runner.h"
 
+#include "runtime/base/names.h"
 #include "runtime/exec/numbers/nonfinite_weights.h"
 
 #include <cstring>

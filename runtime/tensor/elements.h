@@ -49,8 +49,8 @@ struct NonfiniteElements {
 /// on a device, with a few MiB of its memory.
 Expected<NonfiniteElements> nonfiniteIn(const Tensor &tensor, bool infinities = true);
 
-/// The place of the first element that is `number`, counted in row-major order.
-Expected<std::optional<int64_t>> placeOf(const Tensor &tensor, int64_t number);
+/// The place of the only element that is `number`, counted in row-major order; nothing if there are several, or none.
+Expected<std::optional<int64_t>> onlyPlaceOf(const Tensor &tensor, int64_t number);
 
 /// Square root of the sum of all squares, as torch.nn.utils.clip_grad_norm_ computes it: not in 64 bits, but in the
 /// element types of the tensors, which are on one device. 0 without tensors.

@@ -57,6 +57,11 @@ struct IndexFault {
   int64_t begin = 0, end = 0;    ///< what may stand there: [begin, end)
 };
 
+/// "aten.add" of "aten.add.Tensor".
+inline std::string_view withoutOverload(std::string_view target) {
+  return target.substr(0, target.find('.', target.find('.') + 1));
+}
+
 /// An operator with all its arguments. Belongs to one thread at a time.
 class OperatorCall {
 public:

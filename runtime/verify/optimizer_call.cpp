@@ -3,6 +3,7 @@
 #include "runtime/verify/optimizer_call.h"
 
 #include "runtime/exec/numbers/settings.h"
+#include "runtime/verify/transfers.h"
 
 #include <algorithm>
 
@@ -80,21 +81,14 @@ const artifact::State *meshplan::masterOf(const artifact::Program &program, int 
   return nullptr;
 }
 
-/// The copy to the host, or back, that makes the value.
-static bool isTransfer(const artifact::Instruction &instruction, int value) {
-  const artifact::Compute *call = instruction.action_as_Compute();
-  std::string_view target = call ? call->target()->string_view() : std::string_view();
-  return (target == "meshplan.to_host" || target == "meshplan.to_device") && call->outputs()->size() == 1 &&
-         call->outputs()->Get(0) == value;
-}
-
 /// What a value is a part of, or a copy in another memory; itself where it is neither.
 static int wholeOf(const artifact::Program &program, int value) {
   for (const artifact::Instruction *instruction : *program.instructions()) {
     if (const artifact::Slice *slice = instruction->action_as_Slice(); slice && slice->output() == value)
       return wholeOf(program, slice->input());
-    if (isTransfer(*instruction, value))
-      return wholeOf(program, valueArg(*instruction->action_as_Compute(), "self"));
+    const artifact::Compute *call = instruction->action_as_Compute();
+    if (call && transferredBy(*call) >= 0 && call->outputs()->Get(0) == value)
+      return wholeOf(program, transferredBy(*call));
   }
   return value;
 }

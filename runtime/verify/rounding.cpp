@@ -4,6 +4,7 @@
 
 #include "runtime/artifact/sharding.h"
 #include "runtime/exec/origin.h"
+#include "runtime/verify/transfers.h"
 
 #include <map>
 #include <set>
@@ -127,8 +128,11 @@ void ParameterReads::read(const artifact::Compute &call) {
 
 void ParameterReads::follow(const artifact::Instruction &instruction) {
   if (const artifact::Compute *call = instruction.action_as_Compute()) {
-    if (int from = convertedBy(*call), to = resultOf(*call); from >= 0 && to >= 0)
+    int to = resultOf(*call);
+    if (int from = convertedBy(*call); from >= 0 && to >= 0)
       convert(from, to);
+    else if (int own = transferredBy(*call); own >= 0 && to >= 0)
+      pass(own, to);
     else
       read(*call);
   }

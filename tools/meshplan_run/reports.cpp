@@ -2,8 +2,10 @@
 
 #include "tools/meshplan_run/reports.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 
 using namespace meshplan;
 
@@ -71,26 +73,42 @@ nlohmann::json meshplan::memoryJson(const Job &job, const Reports &reports) {
 
 static double mebibytes(int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
+/// Of all ranks.
+static int64_t largestOf(const Reports &reports, const std::function<int64_t(const RankMemory &)> &bytes) {
+  int64_t largest = 0;
+  for (const RankMemory &memory : reports.memory)
+    largest = std::max(largest, bytes(memory));
+  return largest;
+}
+
+static void printHostMemory(const artifact::Memory &planned, const Reports &reports) {
+  int64_t parameters = largestOf(reports, [](const RankMemory &memory) { return memory.resident.hostParameters; });
+  int64_t states = largestOf(reports, [](const RankMemory &memory) { return memory.resident.hostStates; });
+  int64_t peak = largestOf(reports, [](const RankMemory &memory) { return memory.peak.host; });
+  std::printf("on the host: parameters %.2f MiB (planned %.2f), states %.2f MiB (planned %.2f)", mebibytes(parameters),
+              mebibytes(planned.host_parameters()), mebibytes(states), mebibytes(planned.host_states()));
+  // Nobody counts what a process holds beside a device.
+  if (peak > 0)
+    std::printf(", peak %.2f MiB (planned %.2f)", mebibytes(peak), mebibytes(planned.host_peak()));
+  std::printf("\n");
+}
+
 void meshplan::printMemory(const Job &job, const Reports &reports) {
-  int64_t parameters = 0, peak = 0, hostPeak = 0;
   for (size_t rank = 0; rank < reports.memory.size(); ++rank) {
     const RankMemory &memory = reports.memory[rank];
     std::printf("rank %zu: parameters %.2f MiB, peak %.2f MiB\n", rank, mebibytes(memory.resident.parameters),
                 mebibytes(memory.peak.device));
-    parameters = std::max(parameters, memory.resident.parameters);
-    peak = std::max(peak, memory.peak.device);
-    hostPeak = std::max(hostPeak, memory.peak.host);
   }
   const artifact::Memory *planned = job.program->memory();
   if (!planned)
     return;
+  int64_t parameters = largestOf(reports, [](const RankMemory &memory) { return memory.resident.parameters; });
+  int64_t peak = largestOf(reports, [](const RankMemory &memory) { return memory.peak.device; });
   std::printf("largest: parameters %.2f MiB (planned %.2f), peak %.2f MiB (planned %.2f", mebibytes(parameters),
               mebibytes(planned->parameters()), mebibytes(peak), mebibytes(planned->peak()));
   if (planned->peak() > 0)
     std::printf(", %+.1f %%", 100.0 * (peak - planned->peak()) / planned->peak());
   std::printf(")\n");
   if (planned->host_peak() > 0)
-    std::printf("on the host: parameters %.2f MiB, states %.2f MiB, peak %.2f MiB (planned %.2f)\n",
-                mebibytes(planned->host_parameters()), mebibytes(planned->host_states()), mebibytes(hostPeak),
-                mebibytes(planned->host_peak()));
+    printHostMemory(*planned, reports);
 }

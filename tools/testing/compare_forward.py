@@ -23,7 +23,7 @@ import importlib
 import math
 import sys
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +34,7 @@ from safetensors.torch import load_file
 HALVES = (torch.bfloat16, torch.float16)
 FLOATS = (torch.float32, *HALVES)
 COMPUTE = {"bfloat16": torch.bfloat16, "float16": torch.float16}
+CONVOLUTIONS = (torch.ops.aten.conv3d.default, torch.ops.aten.conv3d.padding, torch.ops.aten.convolution.default)
 DRAWS = 8  # of the error of a single number
 
 Tensors = dict[str, torch.Tensor]
@@ -65,6 +66,20 @@ def without_autocast(enabled: bool, region: torch.nn.Module, *arguments: object)
         return region(*arguments)
 
 
+def sound(target: torch._ops.OpOverload) -> Callable[..., torch.Tensor]:
+    """A convolution whose weight has a gradient. Of volumes of bf16 PyTorch 2.11 leaves elements of it as they were in
+    memory, and so these are computed in float32.
+    """
+
+    def convolution(images: torch.Tensor, weight: torch.Tensor, *rest: object) -> torch.Tensor:
+        if weight.dim() != 5 or weight.dtype != torch.bfloat16:
+            return target(images, weight, *rest)
+        wide = [each.float() if isinstance(each, torch.Tensor) else each for each in rest]
+        return target(images.float(), weight.float(), *wide).to(weight.dtype)
+
+    return convolution
+
+
 def own_module(program: torch.export.ExportedProgram, draws: Draws | None = None) -> torch.nn.Module:
     """The module of the graph, with the random numbers of a compiled program.
 
@@ -79,6 +94,9 @@ def own_module(program: torch.export.ExportedProgram, draws: Draws | None = None
                 op="call_function", target=torch.ops.higher_order.wrap_with_set_grad_enabled
             ):
                 node.target = without_autocast
+            for target in CONVOLUTIONS:
+                for node in graph_module.graph.find_nodes(op="call_function", target=target):
+                    node.target = sound(target)
             erase_metadata_asserts(graph_module)
             graph_module.recompile()
     replay(module, draws or Draws())

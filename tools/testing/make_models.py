@@ -31,6 +31,7 @@ MODULES = tuple(
         "parameter_functions.py",
         "random_modules.py",
         "recurrent_modules.py",
+        "stopped_module.py",
         "with_loss.py",
     )
 )

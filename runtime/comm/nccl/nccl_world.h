@@ -25,7 +25,8 @@ public:
   void abort(Status cause) override;
   using World::synchronize;
   Status synchronize(std::chrono::milliseconds limit) override;
-  bool registersBuffers() const override { return api.registersBuffers(); }
+  /// Also where the library is too old, which `allocateBuffer` says.
+  bool registersBuffers() const override { return true; }
   Expected<std::shared_ptr<void>> allocateBuffer(int64_t bytes) override;
 
   // For groups and their collectives.

@@ -35,11 +35,3 @@ Expected<std::vector<std::string>> meshplan::nonfiniteWeights(const RankView &vi
   }
   return texts;
 }
-
-std::string meshplan::listOfFew(std::span<const std::string> texts) {
-  constexpr size_t most = 8;
-  std::string list;
-  for (const std::string &text : texts.first(std::min(texts.size(), most)))
-    list += (list.empty() ? "" : ", ") + text;
-  return texts.size() <= most ? list : list + " and " + std::to_string(texts.size() - most) + " more";
-}

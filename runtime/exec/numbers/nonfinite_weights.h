@@ -17,9 +17,6 @@ Expected<std::string> nonfiniteText(std::string_view what, std::string_view name
 /// into Program.values. Parameters that are not trained may be infinite, as masks are.
 Expected<std::vector<std::string>> nonfiniteWeights(const RankView &view, std::span<const Tensor> tensors);
 
-/// At most eight of them, and how many more there are, with commas between.
-std::string listOfFew(std::span<const std::string> texts);
-
 } // namespace meshplan
 
 #endif // MESHPLAN_RUNTIME_EXEC_NUMBERS_NONFINITE_WEIGHTS_H

@@ -2,6 +2,8 @@
 
 #include "runtime/exec/numbers/settings.h"
 
+#include "runtime/exec/numbers/step_guard.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -37,10 +39,9 @@ static Status checkWhole(std::string_view name, double number, int64_t least, in
                        least, " to ", (int64_t(1) << bits) - 1);
 }
 
-/// What a plan may state. Gradients in f32 are multiplied by a scale, and by its inverse.
+/// What a plan may state.
 static Status checkRate(std::string_view name, double number) {
-  auto scale = static_cast<float>(number);
-  if (name == lossScaleName && !(number > 0 && std::isnormal(scale) && std::isnormal(1 / scale)))
+  if (name == lossScaleName && !isLossScale(number))
     return Status::error(StatusCode::invalid, "the setting 'loss_scale' is ", number,
                          ", it must be a number from 1.2e-38 to 8.5e37");
   if (std::isfinite(number) && number >= 0)

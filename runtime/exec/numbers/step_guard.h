@@ -13,13 +13,17 @@
 
 namespace meshplan {
 
+/// Whether f32, in which gradients are multiplied by a scale and by its inverse, holds both.
+bool isLossScale(double number);
+
 /// The numbers that follow from step to step. All ranks have the same.
 class StepGuard {
 public:
   /// `guard` must outlive this; null: every step counts. `scale` is that of the first step.
   StepGuard(const artifact::Guard *guard, double scale) : guard(guard), scale(scale) {}
 
-  /// Takes how many elements were no numbers in the step that has run.
+  /// Takes how many elements were no numbers in the step that has run. A scale that f32 would not hold is not taken, as
+  /// GradScaler does not grow into infinity.
   void take(int64_t nonfinite);
 
   /// The scale of the next step's loss.

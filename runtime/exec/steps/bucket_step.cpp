@@ -103,9 +103,14 @@ Status BucketStep::finish(std::span<Tensor> values) {
 Expected<BucketStep::Flight> BucketStep::takeOff(std::span<const Tensor> values) {
   Flight next;
   DType dtype = values[members.front().input].dtype();
-  for (const Member &member : members)
-    if (member.target >= 0)
-      next.targets.push_back(values[member.target]);
+  for (const Member &member : members) {
+    if (member.target < 0)
+      continue;
+    // What arrives would be put into a copy.
+    if (!values[member.target].isContiguous())
+      return Status::error(StatusCode::internal, "target ", member.target, " is not contiguous");
+    next.targets.push_back(values[member.target]);
+  }
   MESHPLAN_ASSIGN_OR_RETURN(next.outgoing, gatherInputs(values));
   MESHPLAN_RETURN_IF_ERROR(chooseIncoming(next, dtype));
   return next;

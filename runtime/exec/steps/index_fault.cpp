@@ -7,6 +7,7 @@
 #include "runtime/tensor/elements.h"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace meshplan;
 
@@ -42,9 +43,7 @@ static constexpr std::string_view keeping[] = {"aten._to_copy",
 
 /// The tensor whose numbers the result of a call has, or -1.
 static int keptBy(const artifact::Compute &call) {
-  std::string_view target = call.target()->string_view();
-  std::string_view name = target.substr(0, target.find('.', target.find('.') + 1));
-  if (std::ranges::find(keeping, name) == std::end(keeping))
+  if (std::ranges::find(keeping, withoutOverload(call.target()->string_view())) == std::end(keeping))
     return -1;
   for (const artifact::Arg *arg : *call.args())
     if (arg->kind() == artifact::ArgKind::value && arg->name() && arg->name()->string_view() == "self")
@@ -85,15 +84,29 @@ static const artifact::Port *inputBehind(const artifact::Program &program, int v
   return nullptr;
 }
 
+/// Where a rank's part of an input has the number, counted in row-major order: in what was read, or where it has it
+/// but once.
+static std::optional<int64_t> placeIn(const IndexFault &fault, int input, std::span<const Tensor> values) {
+  if (!values[input].defined())
+    return std::nullopt;
+  if (fault.value == input) {
+    std::vector<int64_t> strides = contiguousStrides(values[input].shape());
+    return std::inner_product(strides.begin(), strides.end(), fault.position.begin(), int64_t(0));
+  }
+  auto place = onlyPlaceOf(values[input], fault.index);
+  return place ? *place : std::nullopt;
+}
+
 IndexFaultText meshplan::describeIndexFault(const IndexFault &fault, const RankView &view,
                                             std::span<const Tensor> values) {
   std::string number = fault.name + " " + std::to_string(fault.index) + " at ";
   std::string range = " is out of range [" + std::to_string(fault.begin) + ", " + std::to_string(fault.end) + ")";
   const artifact::Port *input = inputBehind(view.program(), fault.value);
   std::string name = input ? "input '" + input->name()->str() + "'" : "";
-  if (input && values[input->value()].defined())
-    if (auto place = placeOf(values[input->value()], fault.index); place && *place)
-      return {number + shapeText(view.globalPosition(input->value(), **place)) + " of " + name + range, true};
+  if (input)
+    if (std::optional<int64_t> place = placeIn(fault, input->value(), values))
+      return {number + shapeText(view.globalPosition(input->value(), *place)) + " of " + name + range, true};
   std::string read = "the " + describe(values[fault.value]) + " that this rank reads";
-  return {number + shapeText(fault.position) + " of " + read + (input ? ", which is of " + name + "," : "") + range};
+  return {number + shapeText(fault.position) + " of " + read + (input ? ", which is of " + name + "," : "") + range,
+          input != nullptr};
 }

@@ -17,45 +17,51 @@ enum class Bound : uint8_t {
   rows,     ///< the first dim of a tensor
   classes,  ///< its second dim, or the only one
   dim,      ///< the dim that the argument "dim" names
-  elements, ///< all of its elements; indices may count from the end
-  each      ///< of a list of indices, the dim that each stands for; they may count from the end
+  elements, ///< all of its elements
+  each      ///< of a list of indices, the dim that each stands for
+};
+
+/// Which indices are right beside those from 0 to the bound.
+enum class Beside : uint8_t {
+  none,
+  ignored, ///< the argument "ignore_index"
+  fromEnd  ///< those that count from the end
 };
 } // namespace
 
-/// An operator without its overload, the arguments that hold indices and what bounds them, and whether an index of
-/// its argument "ignore_index" is right.
+/// An operator without its overload, the arguments that hold indices and what bounds them.
 struct meshplan::IndexRule {
   std::string_view name, indices, bounds;
   Bound bound;
-  bool ignores = false;
+  Beside beside = Beside::none;
 };
 
 static constexpr int64_t defaultIgnored = -100; // of PyTorch's losses
 
 static constexpr IndexRule rules[] = {
     {"meshplan.embedding", "indices", "rows", Bound::number},
-    {"meshplan.token_loss", "target", "classes", Bound::number, true},
-    {"meshplan.class_weight", "target", "weight", Bound::rows, true},
+    {"meshplan.token_loss", "target", "classes", Bound::number, Beside::ignored},
+    {"meshplan.class_weight", "target", "weight", Bound::rows, Beside::ignored},
     {"aten.embedding", "indices", "weight", Bound::rows},
     {"aten.embedding_bag", "indices", "weight", Bound::rows},
     {"aten._embedding_bag", "indices", "weight", Bound::rows},
-    {"aten.cross_entropy_loss", "target", "self", Bound::classes, true},
-    {"aten.nll_loss_nd", "target", "self", Bound::classes, true},
-    {"aten.nll_loss", "target", "self", Bound::classes, true},
-    {"aten.nll_loss_forward", "target", "self", Bound::classes, true},
-    {"aten.nll_loss2d", "target", "self", Bound::classes, true},
-    {"aten.nll_loss2d_forward", "target", "self", Bound::classes, true},
+    {"aten.cross_entropy_loss", "target", "self", Bound::classes, Beside::ignored},
+    {"aten.nll_loss_nd", "target", "self", Bound::classes, Beside::ignored},
+    {"aten.nll_loss", "target", "self", Bound::classes, Beside::ignored},
+    {"aten.nll_loss_forward", "target", "self", Bound::classes, Beside::ignored},
+    {"aten.nll_loss2d", "target", "self", Bound::classes, Beside::ignored},
+    {"aten.nll_loss2d_forward", "target", "self", Bound::classes, Beside::ignored},
     {"aten.gather", "index", "self", Bound::dim},
     {"aten.index_select", "index", "self", Bound::dim},
     {"aten.index_add", "index", "self", Bound::dim},
     {"aten.index_copy", "index", "self", Bound::dim},
-    {"aten.index_fill", "index", "self", Bound::dim},
+    {"aten.index_fill", "index", "self", Bound::dim, Beside::fromEnd},
     {"aten.scatter", "index", "self", Bound::dim},
     {"aten.scatter_add", "index", "self", Bound::dim},
     {"aten.scatter_reduce", "index", "self", Bound::dim},
-    {"aten.take", "index", "self", Bound::elements},
-    {"aten.index", "indices", "self", Bound::each},
-    {"aten.index_put", "indices", "self", Bound::each},
+    {"aten.take", "index", "self", Bound::elements, Beside::fromEnd},
+    {"aten.index", "indices", "self", Bound::each, Beside::fromEnd},
+    {"aten.index_put", "indices", "self", Bound::each, Beside::fromEnd},
 };
 
 static const ArgumentContent *contentOf(std::span<const Argument> arguments, std::string_view name) {
@@ -81,7 +87,7 @@ static std::vector<int> tensorsOf(const ArgumentContent *content) {
 bool IndexCheck::bind(std::span<const Argument> arguments) {
   indices = tensorsOf(contentOf(arguments, rule->indices));
   dim = integerOf(contentOf(arguments, "dim"), 0);
-  if (rule->ignores)
+  if (rule->beside == Beside::ignored)
     ignored = integerOf(contentOf(arguments, "ignore_index"), defaultIgnored);
   const ArgumentContent *bounds = contentOf(arguments, rule->bounds);
   if (rule->bound == Bound::number)
@@ -92,8 +98,7 @@ bool IndexCheck::bind(std::span<const Argument> arguments) {
 }
 
 std::optional<IndexCheck> IndexCheck::of(std::string_view target, std::span<const Argument> arguments) {
-  std::string_view name = target.substr(0, target.find('.', target.find('.') + 1));
-  const auto *rule = std::ranges::find(rules, name, &IndexRule::name);
+  const auto *rule = std::ranges::find(rules, withoutOverload(target), &IndexRule::name);
   if (rule == std::end(rules))
     return std::nullopt;
   IndexCheck check(*rule);
@@ -140,13 +145,14 @@ std::optional<IndexFault> IndexCheck::find(std::span<const Tensor> values) const
     int64_t size = sizeFor(which, values);
     if (size < 0 || own.numel() == 0)
       continue;
-    int64_t begin = rule->bound == Bound::elements || rule->bound == Bound::each ? -size : 0;
+    int64_t begin = rule->beside == Beside::fromEnd ? -size : 0;
     at::Tensor outside = own.lt(begin).logical_or_(own.ge(size));
     if (ignored)
       outside.logical_and_(own.ne(*ignored));
     if (!outside.any().item<bool>())
       continue;
-    IndexFault fault{rule->ignores ? "target" : "index", indices[which], firstTrue(outside), 0, begin, size};
+    IndexFault fault{
+        rule->beside == Beside::ignored ? "target" : "index", indices[which], firstTrue(outside), 0, begin, size};
     fault.index = own.masked_select(outside)[0].item<int64_t>();
     return fault;
   }

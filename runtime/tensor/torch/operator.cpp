@@ -8,10 +8,13 @@
 #include "runtime/tensor/torch/dtype.h"
 #include "runtime/tensor/torch/guard.h"
 #include "runtime/tensor/torch/index_check.h"
+#include "runtime/tensor/torch/kernels/gradients/convolution.h"
 #include "runtime/tensor/torch/kernels/register.h"
 #include "runtime/tensor/torch/vjp.h"
 
+#include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/InferenceMode.h>
 
 using namespace meshplan;
 
@@ -35,7 +38,8 @@ class BoxedCall final : public OperatorCall {
 public:
   BoxedCall(c10::OperatorHandle handle, BoundArguments arguments, std::vector<int> outputs,
             std::optional<IndexCheck> indices)
-      : handle(handle), arguments(std::move(arguments)), outputs(std::move(outputs)), indices(std::move(indices)) {}
+      : handle(handle), arguments(std::move(arguments)), outputs(std::move(outputs)), indices(std::move(indices)),
+        isConvolution(handle.schema().name().starts_with("aten::conv")) {}
 
   Status run(std::span<Tensor> values) override {
     fault.reset();
@@ -43,7 +47,13 @@ public:
       MESHPLAN_RETURN_IF_ERROR(findFault(values));
     Status status = guarded([&]() -> Status {
       fillStack(arguments, values, stack);
+      // What autograd records is differentiated, and PyTorch 2.11 would lose elements (gradients/convolution.h).
+      bool isWide = isConvolution && !c10::InferenceMode::is_enabled() && losesWeightGradients(stack);
+      if (isWide)
+        convertFloats(at::kFloat);
       handle.callBoxed(&stack);
+      if (isWide)
+        convertFloats(at::kBFloat16);
       return storeResults(values);
     });
     // Nothing may stay alive until the next call.
@@ -62,6 +72,12 @@ private:
       fault = indices->find(values);
       return fault ? Status(StatusCode::invalid, indexText(*fault)) : Status();
     });
+  }
+
+  void convertFloats(at::ScalarType type) {
+    for (c10::IValue &each : stack)
+      if (each.isTensor() && each.toTensor().is_floating_point())
+        each = each.toTensor().to(type);
   }
 
   Status storeResults(std::span<Tensor> values) {
@@ -102,6 +118,7 @@ private:
   std::vector<int> outputs;
   std::optional<IndexCheck> indices;
   std::optional<IndexFault> fault;
+  bool isConvolution;
   torch::jit::Stack stack, results;
 };
 

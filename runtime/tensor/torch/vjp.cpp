@@ -38,7 +38,7 @@ public:
   Status run(std::span<Tensor> values) override {
     Status status = guarded([&]() -> Status {
       fillStack(arguments, values, stack);
-      isWide = isConvolution && losesElements();
+      isWide = isConvolution && losesWeightGradients(stack);
       RecordingScope scope;
       std::vector<at::Tensor> leaves = replaceTensors();
       base.callBoxed(&stack);
@@ -53,14 +53,6 @@ public:
   }
 
 private:
-  /// True for a convolution of whose weight's gradient PyTorch 2.11 loses elements (gradients/convolution.h).
-  bool losesElements() const {
-    for (const c10::IValue &argument : stack)
-      if (argument.isTensor() && losesWeightGradients(argument.toTensor()))
-        return true;
-    return false;
-  }
-
   /// The tensor as PyTorch 2.11 differentiates it right. Where images are channels-last and only the gradient of the
   /// weight of a group norm is asked for, it crashes.
   at::Tensor sound(const at::Tensor &tensor) const {

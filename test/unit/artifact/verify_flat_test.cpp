@@ -167,7 +167,7 @@ const WrongSchedule flatCases[] = {
        }
        startAt(s, startBucket).dim = 1;
      },
-     "instructions[10]: several tensors in a collective that moves one"},
+     "instructions[10]: several tensors, or a target, in a collective that moves one tensor along dims"},
     {"FreedInFlight",
      [](ScheduleT &s) {
        artifact::FreeT free;
@@ -284,6 +284,15 @@ const WrongSchedule targetCases[] = {
          at(s, value).partial = artifact::Reduction::max;
      },
      "instructions[13]: flat tensors, or several, in a reduction that is no sum"},
+    {"TargetOfAGatherAlongADim",
+     [](ScheduleT &s) {
+       auto accumulator = std::make_unique<artifact::AccumulatorT>();
+       accumulator->name = "c";
+       accumulator->value = add(s, at(s, whole));
+       startAt(s, startGather).targets = {accumulator->value};
+       forwardOf(s).accumulators.push_back(std::move(accumulator));
+     },
+     "instructions[5]: several tensors, or a target, in a collective that moves one tensor along dims"},
     {"FewerTargets", [](ScheduleT &s) { startAt(s, startScatter).targets.pop_back(); },
      "instructions[13]: 1 targets of 2 outputs"},
     {"NoTarget", [](ScheduleT &s) { startAt(s, startScatter).targets[0] = 99; },

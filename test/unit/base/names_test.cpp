@@ -16,6 +16,15 @@ TEST(Names, ALongListIsCut) {
   EXPECT_EQ(nameList(std::vector<std::string>{"a", "b", "c", "d", "e", "f"}), "'a', 'b', 'c', 'd' and 2 more");
 }
 
+TEST(Names, ListsOfFew) {
+  std::vector<std::string> names{"a", "b", "c", "d", "e", "f", "g", "h"};
+  EXPECT_EQ(listOfFew({}), "");
+  EXPECT_EQ(listOfFew(names), "a, b, c, d, e, f, g, h");
+  names.insert(names.end(), {"i", "j"});
+  EXPECT_EQ(listOfFew(names), "a, b, c, d, e, f, g, h and 2 more");
+  EXPECT_EQ(listOfFew(names, 1), "a and 9 more");
+}
+
 TEST(Names, Lists) {
   EXPECT_EQ(rankList(std::vector<int64_t>{3}), "rank 3");
   EXPECT_EQ(rankList(std::vector<int64_t>{1, 4, 5}), "ranks 1, 4, 5");

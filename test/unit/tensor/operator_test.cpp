@@ -1,8 +1,11 @@
 #include "test/unit/tensor/call_helper.h"
 
 #include "runtime/tensor/torch/dtype.h"
+#include "runtime/tensor/torch/recording.h"
 
+#include <c10/core/GradMode.h>
 #include <gmock/gmock.h>
+#include <torch/csrc/autograd/autograd.h>
 
 using namespace meshplan;
 using testing::HasSubstr;
@@ -114,6 +117,29 @@ TEST(OperatorTest, UnusedResultsMayBeAnything) {
   std::vector<Tensor> values = {wrap(at::arange(6).view({3, 2})), Tensor()};
   ASSERT_TRUE((*call)->run(values).ok());
   EXPECT_TRUE(at::equal(unwrap(values[1]), at::full({2}, 2)));
+}
+
+// PyTorch 2.11 leaves elements of the weight's gradient as they were in memory: several runs tell that from chance.
+TEST(OperatorTest, RecordedConvolutionsOfVolumesIn16Bits) {
+  RecordingScope recording;
+  c10::AutoGradMode mode(true);
+  at::Tensor x = random({3, 16, 2, 2, 1}).to(at::kBFloat16), g = random({3, 16, 2, 2, 1});
+  at::Tensor w = random({16, 16, 2, 3, 3}).to(at::kBFloat16);
+  at::Tensor wide = w.to(at::kDouble).requires_grad_(true);
+  at::Tensor expected = torch::autograd::grad({at::conv3d(x.to(at::kDouble), wide, {}, 1, "same")}, {wide},
+                                              {g.to(at::kBFloat16).to(at::kDouble)})[0];
+  for (int run = 0; run < 5; ++run) {
+    {
+      at::Tensor other = at::full_like(w, NAN);
+    }
+    at::Tensor leaf = w.clone().requires_grad_(true);
+    at::Tensor result = callOperator("aten.conv3d.padding", {x, leaf},
+                                     {value("input", 0), value("weight", 1), {"padding", std::string("same")}})[0];
+    EXPECT_EQ(result.scalar_type(), at::kBFloat16);
+    at::Tensor found = torch::autograd::grad({result}, {leaf}, {g.to(at::kBFloat16)})[0];
+    // Sums in f32 of at most 12 products, and one rounding to 8 digits.
+    EXPECT_TRUE(at::allclose(found.to(at::kDouble), expected, std::exp2(-8), 1e-4));
+  }
 }
 
 TEST(OperatorTest, UnknownOperator) {

@@ -97,6 +97,26 @@ TEST(OptimizerCallTest, WhatItChanges) {
   }
 }
 
+/// What lies on the host is copied for the step, and the gradient where the step is made there.
+TEST(OptimizerCallTest, WhatItChangesElsewhere) {
+  auto call = callAfter([](VerifiedStep &step) {
+    artifact::ProgramT &program = step.step();
+    artifact::ComputeT &own = step.call("meshplan.sgd");
+    auto argument = std::ranges::find(own.args, "parameter", [](const auto &arg) { return arg->name; });
+    artifact::ComputeT copy;
+    copy.target = "meshplan.to_device";
+    add(copy, tensorArg("self", step.w));
+    copy.outputs = {static_cast<int>(program.values.size())};
+    program.values.push_back(std::make_unique<artifact::ValueT>(*program.values[step.w]));
+    (*argument)->values = copy.outputs;
+    auto instruction = std::make_unique<artifact::InstructionT>();
+    instruction->action.Set(std::move(copy));
+    program.instructions.insert(program.instructions.begin(), std::move(instruction));
+  });
+  ASSERT_TRUE(call.ok()) << call.status().message();
+  EXPECT_TRUE(call->has_value());
+}
+
 /// A state that begins with zeros is none, nor is that of another parameter.
 TEST(OptimizerCallTest, Master) {
   auto masterAfter = [](const std::function<void(VerifiedStep &)> &change) {

@@ -89,6 +89,14 @@ TEST(RoundingTest, ParametersThatAreGatheredInFewerDigits) {
                                    "help: verify the plan without 'gather bf16'");
 }
 
+TEST(RoundingTest, ParametersThatComeFromTheHost) {
+  GatheredParameter rounded(DType::f32);
+  int onDevice = rounded.builder.value({{4}}, DType::bf16);
+  rounded.builder.compute("meshplan.to_device", {tensorArg("self", rounded.gathered)}, {onDevice});
+  GatheredParameter::widen(rounded.builder, onDevice);
+  EXPECT_NE(rounded.refusal(), "");
+}
+
 TEST(RoundingTest, WhatTheModelReadsInFewerDigits) {
   GatheredParameter narrow(DType::f32);
   EXPECT_EQ(narrow.refusal(), "") << "the model's own conversion, which is gathered";

@@ -227,7 +227,10 @@ class Runner:
         if plain is None:
             return
         write_plan(plain, model.module, self.base)
-        compile_plan(self.programs, self.base, plain)
+        try:
+            compile_plan(self.programs, self.base, plain)
+        except CaseError as error:
+            raise CaseError(WRONG, f"without {' and '.join(WORDS)}: {error}") from error
         if names := differing(ours, run_steps(self.programs, plain, self.base)):
             raise CaseError(WRONG, f"other bits than without {' and '.join(WORDS)}: {', '.join(names)}")
 

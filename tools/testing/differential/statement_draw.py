@@ -174,7 +174,7 @@ class StatementDraw:
         stage = find(self.drawn.statements, "data")
         optimizer = find(self.drawn.statements, "optimizer")
         options = [
-            f"{name} {pick((wide[0], wide[0], wide[1]))}"
+            f"{name} {pick(wide)}"
             for name, is_there in (
                 ("gather", stage is not None and any("parameters" in each for each in stage.options)),
                 ("reduce", True),

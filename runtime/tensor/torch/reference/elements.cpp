@@ -89,8 +89,11 @@ Expected<NonfiniteElements> meshplan::nonfiniteIn(const Tensor &tensor, bool inf
   });
 }
 
-Expected<std::optional<int64_t>> meshplan::placeOf(const Tensor &tensor, int64_t number) {
-  return guarded([&]() -> Expected<std::optional<int64_t>> { return firstTrue(unwrap(tensor).flatten().eq(number)); });
+Expected<std::optional<int64_t>> meshplan::onlyPlaceOf(const Tensor &tensor, int64_t number) {
+  return guarded([&]() -> Expected<std::optional<int64_t>> {
+    at::Tensor places = unwrap(tensor).flatten().eq(number).nonzero();
+    return places.numel() == 1 ? std::optional(places.item<int64_t>()) : std::nullopt;
+  });
 }
 
 Expected<double> meshplan::normOf(std::span<const Tensor> tensors) {

@@ -60,12 +60,4 @@ TEST_F(NonfiniteWeightsTest, WhatIsNotTrainedMayBeInfinite) {
   EXPECT_THAT(texts(whole.nan_to_num(0, INFINITY), 0), IsEmpty());
 }
 
-TEST_F(NonfiniteWeightsTest, Lists) {
-  std::vector<std::string> names{"a", "b", "c", "d", "e", "f", "g", "h"};
-  EXPECT_EQ(listOfFew({}), "");
-  EXPECT_EQ(listOfFew(names), "a, b, c, d, e, f, g, h");
-  names.insert(names.end(), {"i", "j"});
-  EXPECT_EQ(listOfFew(names), "a, b, c, d, e, f, g, h and 2 more");
-}
-
 } // namespace

@@ -39,6 +39,22 @@ TEST_F(StepGuardTest, ScalesAsGradScaler) {
   EXPECT_EQ(guard.skipped(), 3);
 }
 
+// GradScaler grows while f32 holds the scale, and a scale without an inverse would make every gradient infinite.
+TEST_F(StepGuardTest, AScaleStaysWhereF32HoldsIt) {
+  StepGuard growing(make(10, 0.5, 1), 1e36);
+  for (double scale : {1e37, 1e37, 1e37}) {
+    growing.take(0);
+    EXPECT_DOUBLE_EQ(growing.lossScale(), scale);
+  }
+  growing.take(1);
+  EXPECT_DOUBLE_EQ(growing.lossScale(), 5e36);
+  StepGuard shrinking(make(2, 0.1, 1), 1e-36);
+  for (double scale : {1e-37, 1e-37}) {
+    shrinking.take(1);
+    EXPECT_NEAR(shrinking.lossScale(), scale, 1e-45);
+  }
+}
+
 TEST_F(StepGuardTest, AScaleThatIsStatedStays) {
   StepGuard guard(make(0, 0, 0), 1024);
   for (int64_t nonfinite : {0, 5, 0})

@@ -48,6 +48,24 @@ TEST_F(IndexFaultTest, ThroughViewsAndMicrobatches) {
   EXPECT_THAT(failure(column, {{2, {"dp"}}}), EndsWith("index 7 at [1, 0] of input 'ids' is out of range [0, 6)"));
 }
 
+/// Where the number is elsewhere, too, nobody knows which of them was read, unless ids are read as they are.
+TEST_F(IndexFaultTest, ANumberThatIsThereTwice) {
+  given = at::tensor({0, 7, 2, 3, 4, 7, 7, 0}, at::kLong).view({4, 2});
+  EXPECT_THAT(failure(ids, {{4, {"dp"}}, {2}}),
+              testing::AnyOf(EndsWith("index 7 at [0, 1] of input 'ids' is out of range [0, 6)"),
+                             EndsWith("index 7 at [2, 1] of input 'ids' is out of range [0, 6)")));
+}
+
+TEST_F(IndexFaultTest, ANumberThatIsThereTwiceInAView) {
+  int column = builder.value({{4, {"dp"}}}, DType::i64);
+  builder.compute("aten.select.int",
+                  {tensorArg("self", ids), integerArg("dim", literal(1)), integerArg("index", literal(0))}, {column});
+  given = at::tensor({0, 1, 2, 3, 4, 7, 7, 0}, at::kLong).view({4, 2});
+  EXPECT_THAT(failure(column, {{4, {"dp"}}}),
+              EndsWith("rank 1: aten.embedding.default(weight [6, 3] f64, indices [2] i64): index 7 at [1] of the [2] "
+                       "i64 that this rank reads, which is of input 'ids', is out of range [0, 6)"));
+}
+
 /// Both ranks read all ids; the one that does not have the wrong one itself says where it reads it.
 TEST_F(IndexFaultTest, ThroughCollectives) {
   int all = builder.value({{4}, {2}}, DType::i64);

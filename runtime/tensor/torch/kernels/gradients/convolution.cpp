@@ -3,6 +3,7 @@
 #include "runtime/tensor/torch/kernels/gradients/convolution.h"
 
 #include <ATen/ATen.h>
+#include <algorithm>
 
 using namespace meshplan;
 
@@ -24,6 +25,12 @@ at::Tensor meshplan::convolutionInputGradient(const at::Tensor &gradient, const 
 bool meshplan::losesWeightGradients(const at::Tensor &weight) {
   constexpr int64_t dimsForVolumes = 5;
   return weight.is_cpu() && weight.scalar_type() == at::kBFloat16 && weight.dim() == dimsForVolumes;
+}
+
+bool meshplan::losesWeightGradients(std::span<const c10::IValue> arguments) {
+  return std::ranges::any_of(arguments, [](const c10::IValue &argument) {
+    return argument.isTensor() && losesWeightGradients(argument.toTensor());
+  });
 }
 
 at::Tensor meshplan::convolutionWeightGradient(const at::Tensor &gradient, const at::Tensor &input,

@@ -4,6 +4,8 @@
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_GRADIENTS_CONVOLUTION_H
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+#include <span>
 
 namespace meshplan {
 
@@ -17,6 +19,9 @@ at::Tensor convolutionInputGradient(const at::Tensor &gradient, const at::Tensor
 /// True where PyTorch 2.11 leaves elements of the weight's gradient as they were in memory: with volumes of bf16 on a
 /// CPU, for some lengths of windows. `weight` is [out, in / groups, window..].
 bool losesWeightGradients(const at::Tensor &weight);
+
+/// The same of a convolution's arguments.
+bool losesWeightGradients(std::span<const c10::IValue> arguments);
 
 /// That of its weight, which gives only its shape. Where PyTorch would lose elements it is made in f32 and rounded
 /// once.

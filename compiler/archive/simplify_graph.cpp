@@ -53,6 +53,14 @@ bool isIdleDropout(const Node &node) {
   return (on && !*on) || probabilityOf(node) == 0;
 }
 
+/// A copy that is asked for, or the order of elements in memory, which an archive does not say of the operand.
+bool asksForAnother(const Node &node) {
+  const Argument *copy = node.find("copy"), *format = node.find("memory_format");
+  const bool *on = copy ? std::get_if<bool>(copy) : nullptr;
+  const MemoryFormat *order = format ? std::get_if<MemoryFormat>(format) : nullptr;
+  return (on && *on) || (order && *order != MemoryFormat::Preserve);
+}
+
 /// Calls `visit` with every value id that the program refers to, by reference.
 template <typename Visitor> void visitReferences(ExportedProgram &program, Visitor visit) {
   for (Node &node : program.nodes) {
@@ -105,7 +113,7 @@ private:
     ValueId input = *operand, result = node.results[0];
     ScalarType type = program.values[result].type;
     bool converts = isConversion(node.target) && program.values[input].type != type;
-    if (!converts && !node.noGrad && isFloating(type))
+    if (!converts && isFloating(type))
       converts = statesType(node);
     if (!converts && !isConversion(node.target) && !isAlias(node.target) && !isIdleDropout(node))
       return false;
@@ -143,6 +151,17 @@ private:
 };
 
 } // namespace
+
+ValueId givenBack(const ExportedProgram &program, const Node &node) {
+  bool isIdle = isIdleDropout(node);
+  bool converts = isConversion(node.target) && node.target != "aten._to_copy.default" && !asksForAnother(node);
+  const Argument *self = node.find(isIdle ? "input" : "self");
+  const ValueId *operand = self ? std::get_if<ValueId>(self) : nullptr;
+  if (!operand || *operand == noValue || node.results.size() != 1 || node.results[0] == noValue)
+    return noValue;
+  bool keepsType = program.values[*operand].type == program.values[node.results[0]].type;
+  return isIdle || (converts && keepsType) ? *operand : noValue;
+}
 
 void simplifyGraph(ExportedProgram &program) { Simplifier(program).run(); }
 

@@ -18,6 +18,11 @@
 
 namespace meshplan::archive {
 
+/// The operand that the node's one result is itself, as Tensor.to returns `self` where nothing is to do (PyTorch's
+/// native/TensorConversions.cpp); noValue where the result is a tensor of its own, if only a view or a copy. Of nodes
+/// as they were exported.
+ValueId givenBack(const ExportedProgram &program, const Node &node);
+
 /// Rewrites `program`, which must be functional. Values that nothing makes or
 /// reads any more are removed, so all ids change.
 void simplifyGraph(ExportedProgram &program);

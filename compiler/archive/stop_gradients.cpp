@@ -2,7 +2,10 @@
 
 #include "compiler/archive/stop_gradients.h"
 
+#include "compiler/archive/simplify_graph.h"
+
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace meshplan::archive {
@@ -17,6 +20,7 @@ public:
       names.insert(value.name);
     for (const Parameter &parameter : program.parameters)
       carries[parameter.value] = true;
+    takeOut();
     visitReadersOutside([&](ValueId id) { isReadOutside[id] = true; });
   }
 
@@ -37,6 +41,18 @@ public:
   }
 
 private:
+  /// What gives back a tensor from outside of the regions has its gradient, and later readers of that tensor read it.
+  void takeOut() {
+    llvm::DenseSet<ValueId> inside;
+    for (Node &node : program.nodes) {
+      ValueId given = node.noGrad ? givenBack(program, node) : noValue;
+      node.noGrad = node.noGrad && (given == noValue || inside.contains(given));
+      for (ValueId result : node.results)
+        if (node.noGrad && result != noValue)
+          inside.insert(result);
+    }
+  }
+
   /// Calls `visit` with what nodes with gradients and outputs read, by reference. A stop itself is none of these.
   template <typename Visitor> void visitReadersOutside(Visitor visit) {
     for (Node &node : program.nodes)

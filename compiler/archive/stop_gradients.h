@@ -1,8 +1,10 @@
 //===- stop_gradients.h - regions without gradients --------------*- C++ -*-===//
 //
 // In PyTorch what `torch.no_grad()` computes has no gradient, whoever reads it
-// (torch/autograd/grad_mode.py). Once such a region is inlined, its nodes look
-// like all others: `aten.detach` stands for its border.
+// (torch/autograd/grad_mode.py); a tensor that is given back as it is, as by
+// `x.float()` of floats, is no other one and keeps its own. Once such a region
+// is inlined, its nodes look like all others: `aten.detach` stands for its
+// border.
 //
 //===----------------------------------------------------------------------===//
 

@@ -38,7 +38,7 @@ private:
   void addParameter(sched::ParameterOp parameter);
   /// A collective that the rank makes `count` times.
   void addCollective(sched::StartOp start, int64_t count);
-  void addCompute(sched::ComputeOp compute);
+  void addCompute(sched::ComputeOp compute, int64_t count);
   void addStatement(sched::StartOp start, StringRef kind, int64_t count, int64_t bytes);
   /// What a step runs before this program.
   void addPass(sched::ProgramOp pass);
@@ -120,14 +120,14 @@ void ReportBuilder::addCollective(sched::StartOp start, int64_t count) {
   addStatement(start, kind, count, bytes);
 }
 
-void ReportBuilder::addCompute(sched::ComputeOp compute) {
+void ReportBuilder::addCompute(sched::ComputeOp compute, int64_t count) {
   StringRef target = compute.getTarget();
   if (!target.consume_front("vjp."))
     return;
   auto known = llvm::find_if(report.derivatives, [&](const RepeatedOperator &each) { return each.target == target; });
   if (known == report.derivatives.end())
     known = report.derivatives.insert(known, RepeatedOperator{target.str()});
-  ++known->count;
+  known->count += count;
 }
 
 void ReportBuilder::addMemory(sched::MemoryAttr memory) {
@@ -144,6 +144,8 @@ void ReportBuilder::addMemory(sched::MemoryAttr memory) {
 void ReportBuilder::addPass(sched::ProgramOp pass) {
   for (auto start : pass.getBody().getOps<sched::StartOp>())
     addCollective(start, *pass.getRuns());
+  for (auto compute : pass.getBody().getOps<sched::ComputeOp>())
+    addCompute(compute, *pass.getRuns());
   if (std::optional<sched::TimeAttr> time = pass.getTime()) {
     report.time.compute += *pass.getRuns() * time->getCompute();
     report.time.communication += *pass.getRuns() * time->getCommunication();
@@ -171,7 +173,7 @@ Report ReportBuilder::build() {
     else if (auto start = dyn_cast<sched::StartOp>(step))
       addCollective(start, 1);
     else if (auto compute = dyn_cast<sched::ComputeOp>(step))
-      addCompute(compute);
+      addCompute(compute, /*count=*/1);
   }
   if (std::optional<sched::MemoryAttr> memory = program.getMemory())
     addMemory(*memory);

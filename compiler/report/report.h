@@ -86,7 +86,7 @@ struct TimeReport {
 /// An operator that the runtime computes again for its derivative, "aten.gru.input".
 struct RepeatedOperator {
   std::string target;
-  int64_t count = 0; ///< how often in a run of the program
+  int64_t count = 0; ///< in a step, or in a run of another program
 };
 
 /// A line of the section "coverage", given by who has bound the plan: "58 of 61 modules".

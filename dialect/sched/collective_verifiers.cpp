@@ -224,7 +224,7 @@ LogicalResult StartOp::verify() {
   ArrayRef<ShardedTensorType> results = getToken().getType().getTensors();
   if (getInputs().empty() || getInputs().size() != results.size()) // C6
     return emitOpError() << "makes " << results.size() << " tensors of " << getInputs().size();
-  if (failed(verifyOnDevice(*this, getInputs())))
+  if (failed(verifyOnDevice(*this, getOperands())))
     return failure();
   bool moves = kind == CollectiveKind::all_to_all;
   bool mayHaveDim = moves || kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter;

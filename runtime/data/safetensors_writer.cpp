@@ -75,8 +75,26 @@ Expected<SafetensorsWriter> SafetensorsWriter::attach(const std::string &path, c
   return SafetensorsWriter(std::move(file), std::move(layout.places));
 }
 
-Status SafetensorsWriter::write(const std::string &name, const SliceRanges &ranges,
-                                std::span<const std::byte> local) const {
+/// Calls `run` for what a slice of the global tensor has of each run of it, in order.
+static RunFunction within(const SliceRanges &slice, std::span<const int64_t> shape, const RunFunction &run) {
+  std::vector<Range> runs;
+  (void)forEachRun(slice, shape, contiguousStrides(shape), [&](int64_t global, int64_t, int64_t count) {
+    runs.push_back({global, count});
+    return Status();
+  });
+  return [runs = std::move(runs), &run](int64_t global, int64_t local, int64_t count) {
+    auto endOf = [](const Range &range) { return range.offset + range.size; };
+    auto first = std::ranges::upper_bound(runs, global, {}, endOf);
+    for (; first != runs.end() && first->offset < global + count; ++first) {
+      int64_t begin = std::max(global, first->offset), end = std::min(global + count, endOf(*first));
+      MESHPLAN_RETURN_IF_ERROR(run(begin, local + begin - global, end - begin));
+    }
+    return Status();
+  };
+}
+
+Status SafetensorsWriter::write(const std::string &name, const SliceRanges &ranges, std::span<const std::byte> local,
+                                const SliceRanges *only) const {
   auto found = places.find(name);
   if (found == places.end())
     return Status::error(StatusCode::invalid, "tensor '", name, "' is not in the list of this file");
@@ -85,10 +103,10 @@ Status SafetensorsWriter::write(const std::string &name, const SliceRanges &rang
   int64_t size = dtypeSize(spec.dtype), required = elementCount(sliceShape(ranges)) * size;
   if (static_cast<int64_t>(local.size()) != required)
     return Status::error(StatusCode::invalid, "tensor '", name, "': ", local.size(), " bytes, ", required, " required");
-  return forEachRun(ranges, spec.shape, contiguousStrides(spec.shape),
-                    [&, start = offset](int64_t global, int64_t begin, int64_t count) {
-                      return file.write(start + global * size, local.subspan(begin * size, count * size));
-                    });
+  RunFunction run = [&, start = offset](int64_t global, int64_t begin, int64_t count) {
+    return file.write(start + global * size, local.subspan(begin * size, count * size));
+  };
+  return forEachRun(ranges, spec.shape, contiguousStrides(spec.shape), only ? within(*only, spec.shape, run) : run);
 }
 
 } // namespace meshplan

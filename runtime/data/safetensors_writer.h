@@ -38,9 +38,10 @@ public:
 
   const std::string &temporaryPath() const { return file.temporaryPath(); }
 
-  /// Writes the rank's row-major local tensor. Thread safe. Ranks that hold the
+  /// Writes the rank's row-major local tensor, or of it what is in the slice `only`. Thread safe. Ranks that hold the
   /// same elements may all write them.
-  Status write(const std::string &name, const SliceRanges &ranges, std::span<const std::byte> local) const;
+  Status write(const std::string &name, const SliceRanges &ranges, std::span<const std::byte> local,
+               const SliceRanges *only = nullptr) const;
 
   /// For an attached writer: what it has written is there when the creator commits.
   Status flush() const { return file.flush(); }

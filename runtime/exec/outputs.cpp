@@ -45,9 +45,12 @@ static Status writeParts(const RankView &view, std::span<const Named> list, std:
     MESHPLAN_ASSIGN_OR_RETURN(Tensor own, contiguous(values[named.value]));
     MESHPLAN_ASSIGN_OR_RETURN(Tensor part, onHost(own));
     std::span<const std::byte> bytes(part.data(), part.byteSize());
+    // Copies of a unit may differ in their last bits: one is written.
+    SliceRanges held = view.firstHeld(named.value);
+    const SliceRanges *only = held == view.ranges(named.value) ? nullptr : &held;
     for (const SliceRanges &slice : view.slices(named.value)) {
       size_t size = elementCount(sliceShape(slice)) * dtypeSize(part.dtype());
-      MESHPLAN_RETURN_IF_ERROR(writer.write(prefix + named.name, slice, bytes.first(size)));
+      MESHPLAN_RETURN_IF_ERROR(writer.write(prefix + named.name, slice, bytes.first(size), only));
       bytes = bytes.subspan(size);
     }
   }

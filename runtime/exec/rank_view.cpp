@@ -30,6 +30,13 @@ std::vector<SliceRanges> RankView::slices(int index) const {
   return std::vector<SliceRanges>(1, ranges(index));
 }
 
+SliceRanges RankView::firstHeld(int index) const {
+  SliceRanges ranges;
+  for (const artifact::Dim *dim : *value(index).dims())
+    ranges.push_back(firstHeldRanges(dimShardingOf(*dim), meshSizes, coordinate));
+  return ranges;
+}
+
 std::vector<int64_t> RankView::globalPosition(int index, int64_t element) const {
   std::vector<int64_t> shape = globalShapeOf(value(index)), strides = contiguousStrides(shape);
   int64_t begin = 0, place = 0;

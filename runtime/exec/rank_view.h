@@ -38,6 +38,9 @@ public:
   /// The slices of the global tensor whose elements, one after the other, are those of the rank's tensor.
   std::vector<SliceRanges> slices(int index) const;
 
+  /// The part of the global tensor of which no rank before this one holds a copy, if it is the first holder at all.
+  SliceRanges firstHeld(int index) const;
+
   /// The place in the global tensor of an element of the rank's tensor, counted in row-major order.
   std::vector<int64_t> globalPosition(int index, int64_t element) const;
 

@@ -116,28 +116,41 @@ inline int64_t shardIndex(std::span<const AxisRef> axes, std::span<const int64_t
   return index;
 }
 
+/// How many of `units` the first `shards` of `count` are dealt.
+inline int64_t dealtUnits(int64_t units, int64_t count, int64_t shards) {
+  // ceil(shards * units / count), where the product may not fit: of each count of units a shard is dealt one.
+  return units / count * shards + (units % count * shards + count - 1) / count;
+}
+
 /// Range of shard `index` of `count` when `extent` elements are dealt in units, each counted `repeat` times.
 inline Range shardRange(int64_t extent, int64_t unit, int64_t count, int64_t index, int64_t repeat = 1) {
   assert(unit > 0 && extent % unit == 0 && index >= 0 && index < count && repeat > 0);
-  // ceil(shard * units / count), where the product may not fit: of each count of units a shard is dealt one.
-  auto dealt = [units = extent / unit * repeat, count](int64_t shard) {
-    return units / count * shard + (units % count * shard + count - 1) / count;
-  };
-  int64_t begin = dealt(index), end = dealt(index + 1), first = begin / repeat;
+  int64_t units = extent / unit * repeat;
+  int64_t begin = dealtUnits(units, count, index), end = dealtUnits(units, count, index + 1), first = begin / repeat;
   int64_t last = begin == end ? first : (end - 1) / repeat + 1;
   return {first * unit, (last - first) * unit};
 }
 
+/// Of these elements, those that no shard before holds.
+inline Range firstHeldRange(int64_t extent, int64_t unit, int64_t count, int64_t index, int64_t repeat = 1) {
+  assert(unit > 0 && extent % unit == 0 && index >= 0 && index < count && repeat > 0);
+  int64_t units = extent / unit * repeat;
+  int64_t first = (dealtUnits(units, count, index) + repeat - 1) / repeat;
+  int64_t last = (dealtUnits(units, count, index + 1) + repeat - 1) / repeat;
+  return {first * unit, (last - first) * unit};
+}
+
 /// Ranges of the global dim that shard `index` holds, in local order: one, or
-/// one for each part.
-inline std::vector<Range> shardRanges(const DimSharding &dim, int64_t index) {
+/// one for each part. With another `rangeOf`, what that says of each.
+inline std::vector<Range> shardRanges(const DimSharding &dim, int64_t index,
+                                      decltype(shardRange) rangeOf = shardRange) {
   int64_t count = shardCount(dim.axes);
   if (dim.parts.empty())
-    return {shardRange(dim.extent, dim.unit, count, index, dim.repeat)};
+    return {rangeOf(dim.extent, dim.unit, count, index, dim.repeat)};
   std::vector<Range> ranges;
   int64_t start = 0;
   for (const DimPart &part : dim.parts) {
-    Range range = shardRange(part.extent, part.unit, count, index, part.repeat);
+    Range range = rangeOf(part.extent, part.unit, count, index, part.repeat);
     ranges.push_back({start + range.offset, range.size});
     start += part.extent;
   }
@@ -148,6 +161,12 @@ inline std::vector<Range> shardRanges(const DimSharding &dim, int64_t index) {
 inline std::vector<Range> localRanges(const DimSharding &dim, std::span<const int64_t> meshSizes,
                                       std::span<const int64_t> coordinate) {
   return shardRanges(dim, shardIndex(dim.axes, meshSizes, coordinate));
+}
+
+/// Of these, what no shard before holds.
+inline std::vector<Range> firstHeldRanges(const DimSharding &dim, std::span<const int64_t> meshSizes,
+                                          std::span<const int64_t> coordinate) {
+  return shardRanges(dim, shardIndex(dim.axes, meshSizes, coordinate), firstHeldRange);
 }
 
 /// Elements of the dim that the rank at `coordinate` holds.

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import torch
-from compare_forward import erase_metadata_asserts, load_program, positional_inputs
+from compare_forward import data_of, erase_metadata_asserts, load_program, positional_inputs
 from plan_runs import Run, argument_parser, autocast_statement, compile_command, make_model, runs_of, with_statements
 from safetensors.torch import load_file
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -52,6 +52,7 @@ class Observer(torch.fx.Interpreter):
     def __init__(self, module: torch.fx.GraphModule) -> None:
         super().__init__(module)
         self.seen: list[Makes] = []
+        self.data = data_of(module.graph)
 
     def run_node(self, n: torch.fx.Node) -> object:
         if n.target is torch.ops.higher_order.wrap_with_set_grad_enabled:
@@ -64,10 +65,12 @@ class Observer(torch.fx.Interpreter):
         return made
 
     def run_region(self, n: torch.fx.Node) -> object:
-        """Without gradients, and without autocast: see `without_autocast`."""
+        """Without gradients, and where it is about positions alone without autocast: see `without_autocast`."""
         _, region, *operands = self.fetch_args_kwargs_from_env(n)[0]
         inner = Observer(region)
         inner.seen = self.seen
+        if not self.data.isdisjoint(n.all_input_nodes):
+            return inner.run(*operands)
         with autocast("cpu", False), autocast("cuda", False):
             return inner.run(*operands)
 

@@ -6,12 +6,13 @@
 
 A cell is one model of make_models.py in batches of 12 under one stage, in four variants: as it is, with layers that are
 made again for the backward pass, with the batch in three pieces, and with both. A model that mixes samples has the mean
-of the losses of its pieces, in PyTorch too. It is right if loss and parameters
-behind one step of SGD are those of PyTorch, as compare_training.py bounds them: of f32, or with `--precision bf16` of
-models in bf16 whose masters in f32 are trained. With `--losses N` the losses of N steps of AdamW are compared, and
-parameters are not: Adam makes large differences of small ones. The plan is one of test/e2e/Inputs, or the draft of
-`meshplan init`. Prints what became of each variant that is not right, with the plan and the mesh to repeat it,
-and a table of all in Markdown. Status 1 if a variant is wrong or refused.
+of the losses of its pieces, in PyTorch too. It is right if loss and parameters behind one step of SGD are those of
+PyTorch, as compare_training.py bounds them, and the bytes of ranks those that the compiler planned, as
+check_training.py bounds them: of f32, or with `--precision bf16` of models in bf16 whose masters in f32 are trained.
+With `--losses N` the losses of N steps of AdamW are compared, and parameters are not: Adam makes large differences of
+small ones. The plan is one of test/e2e/Inputs, or the draft of `meshplan init`. Prints what became of each variant that
+is not right, with the plan and the mesh to repeat it, and a table of all in Markdown. Status 1 if a variant is wrong or
+refused.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from pathlib import Path
 
 import make_models
 import torch
-from check_training import make_batches, reference_arguments, steps_command
+from check_training import make_batches, memory_of, reference_arguments, steps_command
 from checks import Failure
 from compare_forward import Tensors, load_program
 from compare_training import Reference, add_options, compare, reference_of
@@ -173,26 +174,29 @@ def batched(model: str, precision: str = "f32", batch: int = BATCH) -> str:
     return f"{name}_bfloat16" if precision == "bf16" else name
 
 
-def failure_of(command: Sequence[str | Path]) -> Outcome | None:
-    """Runs it; nothing if it succeeds. A program that says an error to its user has refused; else it has a defect."""
+def ended(command: Sequence[str | Path]) -> tuple[Outcome | None, str]:
+    """Runs it. What became of it unless it succeeds, and what it printed. A program that says an error to its user has
+    refused; else it has a defect.
+    """
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     try:
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=SECONDS)
     except subprocess.TimeoutExpired:
-        return Outcome("WRONG", f"{Path(command[0]).name} does not end")
+        return Outcome("WRONG", f"{Path(command[0]).name} does not end"), ""
     if done.returncode == 0:
-        return None
+        return None, done.stdout
     said = first_error(done.stderr) or "no message"
     if done.returncode == 1 and "error: " in done.stderr and not DEFECT.match(said):
-        return Outcome("refused", said)
-    return Outcome("WRONG", f"{Path(command[0]).name} ended with {done.returncode}: {said}")
+        return Outcome("refused", said), ""
+    return Outcome("WRONG", f"{Path(command[0]).name} ended with {done.returncode}: {said}"), ""
 
 
 def draft(arguments: argparse.Namespace, model: str, sequence: bool) -> str:
     """The text of the plan that `meshplan init` drafts."""
     path = arguments.work / f"{model}{'_sequence' if sequence else ''}.plan"
     options = ["--mesh", "dp=2,tp=2", "-o", path, "--force", *(["--sequence"] if sequence else [])]
-    if failure := failure_of([arguments.meshplan, "init", arguments.models / f"{arguments.model}.pt2", *options]):
+    failure, _ = ended([arguments.meshplan, "init", arguments.models / f"{arguments.model}.pt2", *options])
+    if failure:
         raise Failure(f"no plan is drafted: {failure.reason}")
     return path.read_text()
 
@@ -263,11 +267,14 @@ def run_job(arguments: argparse.Namespace, job: Job, plans: dict[bool, str]) -> 
     base = arguments.models / arguments.model
     way = CASES[job.model], stage, VARIANTS[job.variant]
     run.plan.write_text(text_of(plans[stage.sequence], Path(f"{base}.pt2"), training_of(arguments), *way))
-    if failure := failure_of(compile_command(arguments, run)):
+    failure, _ = ended(compile_command(arguments, run))
+    if failure:
         return failure, run
-    failure = failure_of(steps_command(arguments, run, arguments.batches))
-    # Whatever stops a program that was compiled.
-    return failure and Outcome("WRONG", failure.reason), run
+    failure, metered = ended(steps_command(arguments, run, arguments.batches))
+    if failure:  # whatever stops a program that was compiled
+        return Outcome("WRONG", failure.reason), run
+    misfits = [said for said, fits in memory_of(metered) if not fits]
+    return (Outcome("WRONG", "; ".join(misfits)) if misfits else None), run
 
 
 def compared(run: Run, reference: Reference, arguments: argparse.Namespace) -> Outcome:

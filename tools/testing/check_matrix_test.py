@@ -189,7 +189,7 @@ class Batches(unittest.TestCase):
 
 class Outcomes(unittest.TestCase):
     def failure(self, program: str) -> Outcome | None:
-        return check_matrix.failure_of(["sh", "-c", program])
+        return check_matrix.ended(["sh", "-c", program])[0]
 
     def test_programs_that_fail(self) -> None:
         self.assertIsNone(self.failure("exit 0"))
@@ -231,6 +231,13 @@ class Outcomes(unittest.TestCase):
         self.assertIsNone(self.job("exit 0", "exit 0"))
         self.assertEqual(self.job("echo 'error: no' >&2; exit 1", "exit 0"), Outcome("refused", "no"))
         self.assertEqual(self.job("exit 0", "echo 'error: no' >&2; exit 1"), Outcome("WRONG", "no"))
+
+    def test_what_ranks_hold_is_what_was_planned(self) -> None:
+        self.assertIsNone(self.job("exit 0", "echo rank 0: peak 1099 planned 1000 kept 700 planned 700"))
+        self.assertEqual(
+            self.job("exit 0", "echo rank 0: peak 1101 planned 1000 kept 708 planned 700"),
+            Outcome("WRONG", "memory: peak 1101, planned 1000; memory: kept 708, planned 700"),
+        )
 
     def test_a_model_that_cannot_be_prepared(self) -> None:
         stages, variants = ["ddp", "tp"], ["plain"]

@@ -20,7 +20,7 @@ import argparse
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch
@@ -96,18 +96,24 @@ def reference_arguments(arguments: argparse.Namespace) -> argparse.Namespace:
     return argparse.Namespace(**vars(arguments) | others)
 
 
-def check_memory(metered: str) -> bool:
-    """Of lines `rank 0: peak 1000 planned 990 kept 700 planned 700`, with the same of the host where something lies
+def memory_of(metered: str) -> Iterator[tuple[str, bool]]:
+    """What the largest rank held and should have, and whether that fits.
+
+    Of lines `rank 0: peak 1000 planned 990 kept 700 planned 700`, with the same of the host where something lies
     there: `host 50 planned 49 parameters 30 planned 30 states 10 planned 10`. What is held from step to step is
     exact."""
     largest: dict[str, tuple[int, int]] = {}
     for what, peak, planned in re.findall(r"(\w+) (\d+) planned (\d+)", metered):
         largest[what] = max(largest.get(what, (0, 0)), (int(peak), int(planned)))
-    right = True
     for what, (peak, planned) in largest.items():
         tolerance = PEAK_TOLERANCE * planned if what in ("peak", "host") else 0
-        fits = abs(peak - planned) <= tolerance
-        print(f"memory: {what} {peak}, planned {planned}: {'ok' if fits else 'WRONG'}", flush=True)
+        yield f"memory: {what} {peak}, planned {planned}", abs(peak - planned) <= tolerance
+
+
+def check_memory(metered: str) -> bool:
+    right = True
+    for said, fits in memory_of(metered):
+        print(f"{said}: {'ok' if fits else 'WRONG'}", flush=True)
         right &= fits
     return right
 

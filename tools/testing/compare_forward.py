@@ -34,7 +34,12 @@ from safetensors.torch import load_file
 HALVES = (torch.bfloat16, torch.float16)
 FLOATS = (torch.float32, *HALVES)
 COMPUTE = {"bfloat16": torch.bfloat16, "float16": torch.float16}
-CONVOLUTIONS = (torch.ops.aten.conv3d.default, torch.ops.aten.conv3d.padding, torch.ops.aten.convolution.default)
+CONVOLUTIONS = (
+    torch.ops.aten.conv3d.default,
+    torch.ops.aten.conv3d.padding,
+    torch.ops.aten.conv_transpose3d.input,
+    torch.ops.aten.convolution.default,
+)
 DRAWS = 8  # of the error of a single number
 
 Tensors = dict[str, torch.Tensor]
@@ -60,10 +65,30 @@ def erase_metadata_asserts(module: torch.fx.GraphModule) -> None:
 
 
 def without_autocast(enabled: bool, region: torch.nn.Module, *arguments: object) -> object:
-    """A region without gradients of a graph: models switch autocast off around what they compute there once, such as
+    """A region without gradients of a graph that computes with positions alone: models switch autocast off around
     rotary angles, of which a graph says nothing."""
     with torch.set_grad_enabled(enabled), torch.autocast("cpu", enabled=False):
         return region(*arguments)
+
+
+def data_of(graph: torch.fx.Graph) -> set[torch.fx.Node]:
+    """What depends on parameters or floats of the batch, and not on integers and buffers alone."""
+    found: set[torch.fx.Node] = set()
+    for node in graph.nodes:
+        value = node.meta.get("val")
+        is_float = isinstance(value, torch.Tensor) and value.is_floating_point()
+        is_first = node.op == "placeholder" and is_float
+        is_first |= node.op == "get_attr" and isinstance(attribute_of(node), torch.nn.Parameter)
+        if is_first or not found.isdisjoint(node.all_input_nodes):
+            found.add(node)
+    return found
+
+
+def attribute_of(node: torch.fx.Node) -> object:
+    module: object = node.graph.owning_module
+    for name in str(node.target).split("."):
+        module = getattr(module, name)
+    return module
 
 
 def sound(target: torch._ops.OpOverload) -> Callable[..., torch.Tensor]:
@@ -90,10 +115,12 @@ def own_module(program: torch.export.ExportedProgram, draws: Draws | None = None
         if isinstance(graph_module, torch.fx.GraphModule):
             for node in graph_module.graph.find_nodes(op="call_function", target=torch.ops.aten.view.default):
                 node.target = torch.ops.aten.reshape.default
+            data = data_of(graph_module.graph)
             for node in graph_module.graph.find_nodes(
                 op="call_function", target=torch.ops.higher_order.wrap_with_set_grad_enabled
             ):
-                node.target = without_autocast
+                if data.isdisjoint(node.all_input_nodes):
+                    node.target = without_autocast
             for target in CONVOLUTIONS:
                 for node in graph_module.graph.find_nodes(op="call_function", target=target):
                     node.target = sound(target)

@@ -23,7 +23,9 @@ class Stopped(nn.Module):
     def forward(self, ids: torch.Tensor) -> Tensors:
         hidden = self.embed(ids)
         with torch.no_grad():
-            features = self.down(self.up(hidden).relu())
+            # The same tensor, with its gradient: what reads it below reads this result.
+            same = hidden.float()
+            features = self.down(self.up(same).relu())
             scale = features.std(-1, keepdim=True)
         hidden = hidden + features * self.gate(hidden) / scale
         return {"hidden": self.down(self.up(hidden).relu()), "features": features}

@@ -10,3 +10,14 @@ StringRef meshplan::parameterName(BlockArgument parameter) {
   auto names = function.getArgAttrOfType<ArrayAttr>(parameter.getArgNumber(), "plan.names");
   return names && !names.empty() ? cast<StringAttr>(names[0]).getValue() : StringRef("parameter");
 }
+
+std::optional<unsigned> meshplan::batchDimOf(BlockArgument argument) {
+  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.dims");
+  if (!names)
+    return std::nullopt;
+  for (auto [dim, name] : llvm::enumerate(names.getAsRange<StringAttr>()))
+    if (name.getValue() == "batch")
+      return dim;
+  return std::nullopt;
+}

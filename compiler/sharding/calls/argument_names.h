@@ -5,10 +5,15 @@
 
 #include "dialect/plan/plan.h"
 
+#include <optional>
+
 namespace meshplan {
 
 /// The first name that the model has for a parameter; "parameter" for one without.
 llvm::StringRef parameterName(mlir::BlockArgument parameter);
+
+/// The dim of an input that the plan calls `batch`.
+std::optional<unsigned> batchDimOf(mlir::BlockArgument input);
 
 } // namespace meshplan
 

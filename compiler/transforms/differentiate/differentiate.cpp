@@ -101,7 +101,7 @@ LogicalResult StepMaker::checkUnused() {
   Gradients gradients(copy, copy.getBody().front().getTerminator()->getOperand(statement.getOutput()), unused);
   {
     ScopedDiagnosticHandler silent(step.getContext(), [](Diagnostic &) {});
-    (void)gradients.run();
+    (void)gradients.run(/*goesOn=*/true);
   }
   llvm::MapVector<Location, SmallVector<StringRef>> reached; // by the path that names them
   for (BlockArgument argument : unused)

@@ -4,7 +4,7 @@
 #define MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_DIVIDED_SUM_H
 
 #include "compiler/sharding/axes.h"
-#include "compiler/transforms/differentiate/step_call.h"
+#include "dialect/plan/step_call.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace meshplan {

@@ -47,23 +47,26 @@ bool Gradients::isFromParameters(CallOp call) const {
   return llvm::all_of(call.getResults(), [&](Value result) { return weightFunctions.contains(result); });
 }
 
-LogicalResult Gradients::run() {
+LogicalResult Gradients::run(bool goesOn) {
   SmallVector<Operation *> forward;
   for (Operation &op : function.getBody().front().without_terminator())
     forward.push_back(&op);
   if (!active.contains(loss))
     return success();
   seed();
+  bool isWhole = true;
   for (Operation *op : llvm::reverse(forward)) {
     if (auto constrain = dyn_cast<ConstrainOp>(op))
       visit(constrain);
-    else if (auto call = dyn_cast<CallOp>(op); call && failed(visit(call)))
+    else if (auto call = dyn_cast<CallOp>(op))
+      isWhole &= succeeded(visit(call));
+    if (!isWhole && !goesOn)
       return failure();
   }
   for (BlockArgument argument : function.getArguments())
     if (made.contains(argument))
       made[argument] = matched(argument);
-  return success();
+  return success(isWhole);
 }
 
 /// The loss changes by as much as itself.
@@ -163,10 +166,14 @@ void Gradients::add(Value value, Value addend, CallOp from) {
   auto [known, isNew] = made.insert({value, addend});
   if (isNew)
     return;
+  // What nobody has rounded may be wider than the value.
+  Type sum = elementOf(known->second);
+  if (elementBytes(addend.getType()) > elementBytes(known->second.getType()))
+    sum = elementOf(addend);
   known->second = CallBuilder::backward("aten.add.Tensor", from, place)
                       .tensor("self", known->second)
                       .tensor("other", addend)
-                      .build(shapeOf(value), elementOf(value));
+                      .build(shapeOf(value), sum);
 }
 
 Value Gradients::matched(Value value) {

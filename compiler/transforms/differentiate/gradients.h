@@ -15,8 +15,9 @@ public:
   /// `loss` is a float with one element that a call of the function makes; `trained` are arguments.
   Gradients(mlir::func::FuncOp function, mlir::Value loss, llvm::ArrayRef<mlir::BlockArgument> trained);
 
-  /// Makes all calls. Fails with an error where an operator between has no derivative.
-  mlir::LogicalResult run();
+  /// Makes all calls. Fails with an error where an operator between has no derivative; at the first, or behind all the
+  /// others that `goesOn` asks for.
+  mlir::LogicalResult run(bool goesOn = false);
 
   /// The gradient of a trained argument, laid out as it is; null if the loss does not depend on it. Behind conversions
   /// that the plan places it has the type in which it was made, where the argument is narrower.

@@ -4,10 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/calls/argument_names.h"
 #include "compiler/sharding/calls/random_ops.h"
 #include "compiler/transforms/differentiate/passes.h"
-#include "compiler/transforms/differentiate/step_call.h"
 #include "dialect/plan/settings.h"
+#include "dialect/plan/step_call.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
@@ -20,21 +21,12 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-/// The dim of an input with its samples, or -1.
-static int64_t batchDimOf(func::FuncOp step, BlockArgument input) {
-  auto names = step.getArgAttrOfType<ArrayAttr>(input.getArgNumber(), "plan.dims");
-  for (int64_t dim = 0; names && dim < static_cast<int64_t>(names.size()); ++dim)
-    if (cast<StringAttr>(names[dim]).getValue() == "batch")
-      return dim;
-  return -1;
-}
-
 /// Inputs of the step that have samples, and the dim where they have them.
 static SmallVector<std::pair<BlockArgument, int64_t>> findBatches(func::FuncOp step) {
   SmallVector<std::pair<BlockArgument, int64_t>> batches;
   for (BlockArgument argument : step.getArguments())
-    if (int64_t dim = argumentKind(argument) == "input" ? batchDimOf(step, argument) : -1; dim >= 0)
-      batches.push_back({argument, dim});
+    if (std::optional<unsigned> dim = batchDimOf(argument); dim && argumentKind(argument) == "input")
+      batches.push_back({argument, *dim});
   return batches;
 }
 

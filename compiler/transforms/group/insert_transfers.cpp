@@ -8,6 +8,7 @@
 #include "compiler/sharding/calls/transfers.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/group/passes.h"
+#include "dialect/plan/step_call.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 
@@ -160,12 +161,10 @@ void Inserter::assignBack(Operation *op, OpOperand *changed, BlockArgument param
     return;
   Value result = op->getResult(place - overwritten.begin());
   builder.setInsertionPointAfter(op);
-  NamedAttrList args;
-  args.set("self", OperandRefAttr::get(builder.getContext(), 0));
-  args.set("source", OperandRefAttr::get(builder.getContext(), 1));
-  auto assign = CallOp::create(builder, op->getLoc(), parameter.getType(), builder.getStringAttr("meshplan.assign"),
-                               ValueRange{parameter, result}, args.getDictionary(builder.getContext()), StringAttr(),
-                               builder.getUnitAttr());
+  CallOp assign = StepCall("meshplan.assign", builder, op->getLoc())
+                      .tensor("self", parameter)
+                      .tensor("source", result)
+                      .build(parameter.getType());
   if (isOnHost(parameter))
     assign->setAttr(hostAttrName, builder.getUnitAttr());
   result.replaceAllUsesExcept(assign.getResult(0), assign);

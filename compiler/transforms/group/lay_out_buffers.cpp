@@ -9,6 +9,7 @@
 #include "compiler/transforms/group/data_collectives.h"
 #include "compiler/transforms/group/passes.h"
 #include "compiler/transforms/group/storage_order.h"
+#include "dialect/plan/step_call.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -150,13 +151,10 @@ void Layout::reduceInPlace(AllReduceOp reduce, BlockArgument parameter) {
   if (!place || argumentKind(place) != "accumulator") {
     place = addPlace(parameter, cast<RankedTensorType>(addend.getType()));
     builder.setInsertionPointAfterValue(addend);
-    NamedAttrList args;
-    args.set("self", OperandRefAttr::get(builder.getContext(), 0));
-    args.set("source", OperandRefAttr::get(builder.getContext(), 1));
-    addend = CallOp::create(builder, reduce.getLoc(), place.getType(), builder.getStringAttr("meshplan.assign"),
-                            ValueRange{place, addend}, args.getDictionary(builder.getContext()), StringAttr(),
-                            builder.getUnitAttr())
-                 .getResult(0);
+    addend = StepCall("meshplan.assign", builder, reduce.getLoc())
+                 .tensor("self", place)
+                 .tensor("source", addend)
+                 .make(place.getType());
     reduce.getInputMutable().assign(addend);
   }
   reduce.getTargetMutable().assign(addend);

@@ -9,10 +9,14 @@ using namespace meshplan::plan;
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
-/// What differentiation makes of a value with several readers: two gradients, each counted once.
+/// What differentiation makes of a value with several readers: two gradients of one type, each counted once.
 static bool addsGradients(CallOp call) {
+  auto isLikeResult = [&](Value operand) {
+    return shapeOf(operand) == shapeOf(call.getResult(0)) &&
+           getElementTypeOrSelf(operand) == getElementTypeOrSelf(call.getResult(0));
+  };
   return call.getBackward() && call.getTarget() == "aten.add.Tensor" && call.getNumOperands() == 2 &&
-         call.getArgs().size() == 2 && shapeOf(call.getOperand(0)) == shapeOf(call.getOperand(1));
+         call.getArgs().size() == 2 && llvm::all_of(call.getOperands(), isLikeResult);
 }
 
 /// The sum of gradients that alone reads this one, if there is such.

@@ -678,3 +678,19 @@ sched.program @forward {
   // expected-error@+1 {{takes operand 0 from the host}}
   %p = sched.slice %w on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
 }
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @forward {
+  %w = sched.parameter ["w"] : <[12], f32>
+  %into = sched.parameter ["into"] host : <[12], f32>
+  // C8
+  // expected-error@+1 {{takes operand 1 from the host}}
+  %t = sched.start all_reduce %w over @tp on @communication sequence 0
+    : !sched.tensor<[12], f32> -> <<[12], f32>> into %into : !sched.tensor<[12], f32>
+  %r = sched.wait %t on @compute : !sched.token<<[12], f32>>
+}

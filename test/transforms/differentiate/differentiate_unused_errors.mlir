@@ -36,3 +36,21 @@ func.func @forward(
   %2 = plan.call "aten.sum.default"(%1) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<f32>
   return %2 : tensor<f32>
 }
+
+// -----
+
+// Also in front of an operator that has no derivative.
+// CHECK: b.plan:5:10: error: the loss depends on parameter 'p', and 'unused' says that it does not
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.loss 0
+func.func @forward(
+    %w: tensor<4xf32> {plan.names = ["w"], plan.trainable = true},
+    %p: tensor<4xf32> {plan.names = ["p"], plan.trainable = false, plan.unused = loc("b.plan":5:10)},
+    %q: tensor<4xf32> {plan.names = ["q"], plan.trainable = false, plan.unused = loc("b.plan":5:14)})
+    -> (tensor<f32> {plan.name = "loss"}) {
+  %0 = plan.call "aten.mul.Tensor"(%w, %p) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.nextafter.default"(%q, %q) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = plan.call "aten.mul.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = plan.call "aten.sum.default"(%2) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<f32>
+  return %3 : tensor<f32>
+}

@@ -72,3 +72,24 @@ func.func @step(
   %1 = plan.call "aten.add.Tensor"(%0, %q) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
   return %1, %s : tensor<4x6xf32>, tensor<4x6xf32>
 }
+
+// -----
+
+// Gradients of two types are added up as they come: another order would round others.
+// CHECK-LABEL: func.func @step(
+// CHECK: plan.call "aten.add.Tensor"({{.*}} : (tensor<4x6xbf16, {{.*}}>, tensor<4x6xbf16, {{.*}}>) -> tensor<4x6xbf16,
+// CHECK: plan.call "aten.add.Tensor"({{.*}} : (tensor<4x6xbf16, {{.*}}>, tensor<4x6xf32, {{.*}}>) -> tensor<4x6xf32,
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @step(
+    %x: tensor<4x8xbf16> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
+    %a: tensor<8x6xbf16> {plan.kind = "parameter", plan.names = ["a"], plan.sharding = #plan.sharding<[{"tp"}, {}]>},
+    %z: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
+    %b: tensor<8x6xf32> {plan.kind = "parameter", plan.names = ["b"], plan.sharding = #plan.sharding<[{"tp"}, {}]>},
+    %y: tensor<4x6xbf16> {plan.kind = "input", plan.names = ["y"], plan.sharding = #plan.sharding<[{}, {}]>}) -> (tensor<4x6xf32> {plan.name = "0"}) {
+  %p = plan.call "aten.matmul.default"(%x, %a) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x8xbf16>, tensor<8x6xbf16>) -> tensor<4x6xbf16>
+  %w = plan.call "aten.sin.default"(%y) {self = #plan.operand<0>} backward : (tensor<4x6xbf16>) -> tensor<4x6xbf16>
+  %0 = plan.call "aten.add.Tensor"(%p, %w) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x6xbf16>, tensor<4x6xbf16>) -> tensor<4x6xbf16>
+  %q = plan.call "aten.matmul.default"(%z, %b) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+  %1 = plan.call "aten.add.Tensor"(%0, %q) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (tensor<4x6xbf16>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %1 : tensor<4x6xf32>
+}

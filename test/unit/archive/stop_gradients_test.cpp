@@ -62,6 +62,50 @@ TEST(StopGradients, WhatOthersReadOfARegionIsStoppedOnce) {
   EXPECT_EQ(program.outputs[2].value, program.nodes[2].results[0]);
 }
 
+/// The calls of a model whose region gives back what `target` makes of `neg(w)`, or of the region's own `exp` of it,
+/// and adds `relu` of that.
+std::vector<std::string> callsAround(const std::string &target, const std::vector<Json> &others, bool ofOwn = false) {
+  TestModel model;
+  model.parameter("w", {2});
+  model.graph.node("torch.ops.aten.neg.default", {tensor("self", "p_w")}, "h", {2});
+  TestGraph inner;
+  inner.input("a", {2});
+  if (ofOwn)
+    inner.node("torch.ops.aten.exp.default", {tensor("self", "a")}, "own", {2});
+  std::vector<Json> arguments = {tensor(target.find("dropout") == target.npos ? "self" : "input", ofOwn ? "own" : "a")};
+  arguments.insert(arguments.end(), others.begin(), others.end());
+  inner.node("torch.ops." + target, arguments, "b", {2});
+  inner.output("b");
+  addRegion(model.graph, inner, false, {"h"}, "made", {2});
+  model.graph.node("torch.ops.aten.relu.default", {tensor("self", "made")}, "y", {2});
+  model.output("y");
+  return callsOf(readProgram(model));
+}
+
+TEST(StopGradients, WhatIsGivenBackKeepsItsGradient) {
+  auto kept = ElementsAre("aten.neg.default(p_w)", "aten.relu.default(aten.neg.default)");
+  EXPECT_THAT(callsAround("aten.to.device", {argument("non_blocking", {{"as_bool", false}})}), kept);
+  EXPECT_THAT(callsAround("aten.type_as.default", {tensor("other", "a")}), kept);
+  EXPECT_THAT(callsAround("aten.dropout.default",
+                          {argument("p", {{"as_float", 0.5}}), argument("train", {{"as_bool", false}})}),
+              kept);
+  EXPECT_THAT(
+      callsAround("aten.to.dtype", {argument("dtype", {{"as_scalar_type", 7}})}),
+      ElementsAre("aten.neg.default(p_w)", "aten.to.dtype(aten.neg.default)", "aten.relu.default(aten.to.dtype)"))
+      << "which autocast converts";
+}
+
+TEST(StopGradients, CopiesAndWhatARegionMakesAreStopped) {
+  auto stopped = ElementsAre("aten.neg.default(p_w)", "aten.detach.default(aten.neg.default)",
+                             "aten.relu.default(aten.detach.default)");
+  EXPECT_THAT(callsAround("aten.to.device", {argument("copy", {{"as_bool", true}})}), stopped);
+  EXPECT_THAT(callsAround("aten.to.device", {argument("memory_format", {{"as_memory_format", 2}})}), stopped);
+  EXPECT_THAT(callsAround("aten._to_copy.default", {}), stopped);
+  EXPECT_THAT(callsAround("aten.type_as.default", {tensor("other", "a")}, /*ofOwn=*/true),
+              ElementsAre("aten.neg.default(p_w)", "aten.exp.default(aten.neg.default)",
+                          "aten.detach.default(aten.exp.default)", "aten.relu.default(aten.detach.default)"));
+}
+
 TEST(StopGradients, ARegionWithGradientsInsideReadsWhatIsStopped) {
   TestModel model;
   model.parameter("w", {2});

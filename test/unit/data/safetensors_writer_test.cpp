@@ -78,6 +78,26 @@ TEST(SafetensorsWriter, AnAttachedWriterWritesTheSameFile) {
   EXPECT_EQ(std::system((CHECK_WRITTEN " " + path).c_str()), 0);
 }
 
+TEST(SafetensorsWriter, OnlyWhatIsAskedFor) {
+  TemporaryDirectory directory;
+  std::string path = directory / "o.safetensors";
+  std::vector<TensorSpec> list = {{"a", DType::u8, {3, 5}}};
+  Expected<SafetensorsWriter> writer = SafetensorsWriter::create(path, list);
+  ASSERT_TRUE(writer.ok());
+  auto write = [&](std::vector<uint8_t> bytes, const SliceRanges &ranges, const SliceRanges &only) {
+    EXPECT_TRUE(writer->write("a", ranges, std::as_bytes(std::span(bytes)), &only).ok());
+  };
+  // Two ranks share column 2; the second has two slices of its rows.
+  write({1, 2, 3, 4, 5, 6, 7, 8, 9}, {{{0, 3}}, {{0, 3}}}, {{{0, 3}}, {{0, 3}}});
+  write({20, 21, 22}, {{{0, 1}}, {{2, 2}, {4, 1}}}, {{{0, 3}}, {{3, 2}}});
+  write({30, 31, 32, 33, 34, 35}, {{{1, 2}}, {{2, 3}}}, {{{0, 3}}, {{3, 2}}});
+  ASSERT_TRUE(writer->commit().ok());
+  auto source = TensorSource::open(path);
+  ASSERT_TRUE(source.ok());
+  EXPECT_THAT(readAs<uint8_t>(*source, "a", {{{0, 3}}, {{0, 5}}}, DType::u8),
+              testing::ElementsAre(1, 2, 3, 21, 22, 4, 5, 6, 31, 32, 7, 8, 9, 34, 35));
+}
+
 TEST(SafetensorsWriter, WithoutCommitNothingStays) {
   TemporaryDirectory directory;
   {

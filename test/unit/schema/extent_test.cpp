@@ -35,6 +35,23 @@ TEST(ShardRange, CoversInOrderWithoutOverlap) {
       }
 }
 
+TEST(ShardRange, EachUnitHasOneFirstHolder) {
+  for (int64_t units : {1, 2, 3, 8})
+    for (int64_t repeat : {1, 2, 3, 5})
+      for (int64_t count = 1; count <= units * repeat; ++count) {
+        int64_t next = 0;
+        for (int64_t index = 0; index < count; ++index) {
+          Range held = shardRange(units * 4, 4, count, index, repeat);
+          Range first = firstHeldRange(units * 4, 4, count, index, repeat);
+          EXPECT_EQ(first.offset, next);
+          next += first.size;
+          EXPECT_TRUE(first.size == 0 || first.offset >= held.offset);
+          EXPECT_TRUE(first.size == 0 || first.offset + first.size == held.offset + held.size);
+        }
+        EXPECT_EQ(next, units * 4);
+      }
+}
+
 TEST(ShardRange, SizesDifferByOneUnitAndTheFirstIsAmongTheLargest) {
   for (int64_t units = 0; units <= 20; ++units)
     for (int64_t count = 1; count <= 9; ++count)

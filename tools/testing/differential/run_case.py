@@ -63,7 +63,8 @@ class CaseError(Exception):
 
 
 def call(command: list[str]) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    # Else MKL rounds by where tensors lie in memory, and bits are compared.
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "MKL_CBWR": "AVX2,STRICT"}
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=2 * TIMEOUT, env=environment)
     except subprocess.TimeoutExpired as error:

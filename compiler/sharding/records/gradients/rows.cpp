@@ -11,6 +11,9 @@ using namespace mlir;
 
 namespace meshplan {
 
+/// Of rows that a kernel computes at a time on a CPU (runtime/tensor/torch/kernels/accumulation.h).
+static constexpr int64_t blockElements = 1 << 16;
+
 static Linearity inGradient(const CallView &call) { return linearIn(call, {{"gradient"}}); }
 
 /// The call told the first element of a divided dim of an operand that the rank holds.
@@ -46,7 +49,6 @@ static LocalCall localizeRowLoss(const CallView &call, plan::MeshOp) { return wi
 /// the computation, with weights and smoothed labels more of these. A block of rows is computed in the result, or apart
 /// where that has half a type; the shares of smoothed labels by classes are another.
 static OpCost rowLossCost(const CallView &call) {
-  constexpr int64_t blockElements = 1 << 16;
   OpCost cost = copyCost(call);
   RankedTensorType result = call.results.front();
   cost.flops = 14 * result.getNumElements();
@@ -129,18 +131,26 @@ static FactorRule normRule(const CallView &call, bool ofInput) {
 static FactorRule normInputRule(const CallView &call) { return normRule(call, /*ofInput=*/true); }
 static FactorRule normWeightRule(const CallView &call) { return normRule(call, /*ofInput=*/false); }
 
-/// Statistics of each row are made again.
-static OpCost normCost(const CallView &call) {
+/// Statistics of each row are made again. Rows are computed in blocks, of which there are `blocks` at a time, with a
+/// few numbers of each row and column, in the type of the computation.
+static OpCost normCost(const CallView &call, int64_t blocks) {
   OpCost cost = copyCost(call);
   RankedTensorType input = call.operands.front();
   cost.flops = 12 * input.getNumElements();
-  int64_t elements = 1;
+  int64_t columns = 1;
   for (int64_t size : call.getInts("normalized_shape").value_or(SmallVector<int64_t>()))
-    elements *= size;
-  cost.workspaceBytes = contiguousBytes(call) + 8 * (input.getNumElements() / std::max<int64_t>(elements, 1));
-  if (input.getElementTypeBitWidth() < 32)
-    cost.workspaceBytes += 8 * input.getNumElements();
+    columns *= size;
+  columns = std::max<int64_t>(columns, 1);
+  int64_t rows = std::min(input.getNumElements() / columns, std::max<int64_t>(blockElements / columns, 1));
+  int64_t bytes = std::max<int64_t>(plan::elementBytes(input.getElementType()), 4);
+  cost.workspaceBytes = contiguousBytes(call) + bytes * (rows * (blocks * columns + 2) + columns);
   return cost;
+}
+
+static OpCost normInputCost(const CallView &call) { return normCost(call, /*blocks=*/3); }
+static OpCost normWeightCost(const CallView &call) {
+  bool isHalf = plan::elementBytes(call.operands.front().getElementType()) < 4;
+  return normCost(call, isHalf ? 3 : 2);
 }
 
 void addRowGradientRecords(OpRegistry &registry) {
@@ -156,9 +166,9 @@ void addRowGradientRecords(OpRegistry &registry) {
                 .localize = localizeEmbedding,
                 .dropShape = withoutTable});
   for (StringRef target : {"meshplan.layer_norm_input_gradient", "meshplan.rms_norm_input_gradient"})
-    registry.add({.target = target, .rule = normInputRule, .linearity = inGradient, .cost = normCost});
+    registry.add({.target = target, .rule = normInputRule, .linearity = inGradient, .cost = normInputCost});
   for (StringRef target : {"meshplan.layer_norm_weight_gradient", "meshplan.rms_norm_weight_gradient"})
-    registry.add({.target = target, .rule = normWeightRule, .linearity = inGradient, .cost = normCost});
+    registry.add({.target = target, .rule = normWeightRule, .linearity = inGradient, .cost = normWeightCost});
 }
 
 } // namespace meshplan

@@ -1,6 +1,7 @@
 //===- sample_places.cpp - the samples that a tensor is made of -----------===//
 
 #include "compiler/transforms/import/loss/sample_places.h"
+#include "compiler/sharding/calls/argument_names.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/import/index_functions/index_functions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -10,18 +11,6 @@ using namespace mlir;
 using namespace meshplan;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-/// The dim of an input that the plan calls `batch`.
-static std::optional<unsigned> batchDimOf(BlockArgument argument) {
-  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.dims");
-  if (!names)
-    return std::nullopt;
-  for (auto [dim, name] : llvm::enumerate(names.getAsRange<StringAttr>()))
-    if (name.getValue() == "batch")
-      return dim;
-  return std::nullopt;
-}
 
 /// How many elements lie below each index of a dim.
 static int64_t sizeBelow(ArrayRef<int64_t> shape, size_t dim) {

@@ -62,11 +62,14 @@ static at::Tensor inputGradient(const at::Tensor &gradient, const at::Tensor &in
   at::Tensor flat = result.view({-1, columns}), factor;
   if (weight)
     factor = weight->to(accumulationType(input.scalar_type())).reshape({columns});
-  forBlocks(gradient, input, columns, norm, [&](const Block &block, int64_t row) {
-    at::Tensor own = factor.defined() ? block.gradient * factor : block.gradient;
-    at::Tensor change = own - block.normalized * (own * block.normalized).mean(1, /*keepdim=*/true);
+  // In the place of what is not read any more: at most three blocks are there at a time.
+  forBlocks(gradient, input, columns, norm, [&](Block block, int64_t row) {
+    if (factor.defined())
+      block.gradient = block.gradient * factor;
+    at::Tensor share = (block.gradient * block.normalized).mean(1, /*keepdim=*/true);
+    at::Tensor change = block.gradient - block.normalized.mul_(share);
     if (norm.centered)
-      change.sub_(own.mean(1, /*keepdim=*/true));
+      change.sub_(block.gradient.mean(1, /*keepdim=*/true));
     flat.narrow(0, row, change.size(0)).copy_(change.mul_(block.inverseDeviation));
   });
   return result;

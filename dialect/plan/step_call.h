@@ -1,7 +1,7 @@
 //===- step_call.h - calls that a step adds to the model --------*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_STEP_CALL_H
-#define MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_STEP_CALL_H
+#ifndef MESHPLAN_DIALECT_PLAN_STEP_CALL_H
+#define MESHPLAN_DIALECT_PLAN_STEP_CALL_H
 
 #include "dialect/plan/plan.h"
 #include "mlir/IR/Builders.h"
@@ -46,4 +46,4 @@ private:
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_STEP_CALL_H
+#endif // MESHPLAN_DIALECT_PLAN_STEP_CALL_H

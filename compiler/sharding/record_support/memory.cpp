@@ -56,6 +56,15 @@ int64_t reshapeBytes(const CallView &call, unsigned operand, ArrayRef<int64_t> e
   return isView ? 0 : ShapedType::getNumElements(expanded) * plan::elementBytes(type.getElementType());
 }
 
+bool isBlockedConvolution(RankedTensorType input, RankedTensorType weight, int64_t batch, int64_t groups) {
+  if (plan::elementBytes(input.getElementType()) != 4)
+    return plan::elementBytes(input.getElementType()) < 4;
+  ArrayRef<int64_t> window = weight.getShape().drop_front(2);
+  bool isWide = window.size() > 1 && window.back() > 3 && window.end()[-2] > 3;
+  int64_t places = ShapedType::getNumElements(input.getShape().take_front(4));
+  return groups > 1 || isWide || batch > 1 || places > 20480;
+}
+
 Strides likeOperands(const CallView &call, unsigned result) {
   ArrayRef<int64_t> shape = call.results[result].getShape();
   SmallVector<Strides> strides;

@@ -33,6 +33,10 @@ int64_t matrixBytes(const CallView &call, llvm::StringRef name);
 int64_t reshapeBytes(const CallView &call, unsigned operand, llvm::ArrayRef<int64_t> expanded,
                      llvm::ArrayRef<int64_t> shape);
 
+/// True if ATen leaves a convolution to oneDNN: all but a few small shapes, and doubles. Shapes [batch, in, places..]
+/// and [out, in / groups, window..]; source: ATen's ConvParams::use_mkldnn.
+bool isBlockedConvolution(mlir::RankedTensorType input, mlir::RankedTensorType weight, int64_t batch, int64_t groups);
+
 /// How results lie, for OpRecord::strides. `likeOperands`: as an elementwise operator orders the dims of all operands;
 /// `likeCopy`: as a copy of the first operand; `likeFirst`: as the first operand, of which they are an alias;
 /// `likeImage`: features innermost if those of the first operand are.

@@ -112,16 +112,6 @@ static int64_t elementsBut(const CallView &call, StringRef name, int64_t dim) {
   return type.getNumElements() / std::max<int64_t>(1, type.getDimSize(dim));
 }
 
-/// As ATen chooses it: oneDNN, but for a few small shapes and for doubles.
-static bool isBlocked(RankedTensorType input, RankedTensorType weight, int64_t batch, int64_t groups) {
-  if (plan::elementBytes(input.getElementType()) != 4)
-    return plan::elementBytes(input.getElementType()) < 4;
-  ArrayRef<int64_t> window = weight.getShape().drop_front(2);
-  bool isWide = window.size() > 1 && window.back() > 3 && window.end()[-2] > 3;
-  int64_t places = ShapedType::getNumElements(input.getShape().take_front(4));
-  return groups > 1 || isWide || batch > 1 || places > 20480;
-}
-
 /// Features are laid out in blocks of 16, or of 8 where there are no more.
 static int64_t inBlocks(int64_t features) {
   int64_t block = features > 8 ? 16 : 8;
@@ -171,7 +161,7 @@ static int64_t convolutionWorkspace(const CallView &call) {
   if (!isBatch && input.getRank() + 1 != weight.getRank())
     return 0;
   int64_t batch = isBatch ? input.getDimSize(0) : 1;
-  return isBlocked(input, weight, batch, call.getInt("groups", 1))
+  return isBlockedConvolution(input, weight, batch, call.getInt("groups", 1))
              ? blockedBytes(call, *inputIndex, weight, input.getDimSize(isBatch ? 1 : 0))
              : unfoldedBytes(call, input, weight);
 }

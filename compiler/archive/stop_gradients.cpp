@@ -14,15 +14,7 @@ namespace {
 
 class GradientStopper {
 public:
-  explicit GradientStopper(ExportedProgram &program)
-      : program(program), carries(program.values.size(), false), isReadOutside(program.values.size(), false) {
-    for (const Value &value : program.values)
-      names.insert(value.name);
-    for (const Parameter &parameter : program.parameters)
-      carries[parameter.value] = true;
-    takeOut();
-    visitReadersOutside([&](ValueId id) { isReadOutside[id] = true; });
-  }
+  explicit GradientStopper(ExportedProgram &program);
 
   void run() {
     std::vector<Node> nodes;
@@ -103,6 +95,16 @@ private:
 };
 
 } // namespace
+
+GradientStopper::GradientStopper(ExportedProgram &program)
+    : program(program), carries(program.values.size(), false), isReadOutside(program.values.size(), false) {
+  for (const Value &value : program.values)
+    names.insert(value.name);
+  for (const Parameter &parameter : program.parameters)
+    carries[parameter.value] = true;
+  takeOut();
+  visitReadersOutside([&](ValueId id) { isReadOutside[id] = true; });
+}
 
 void stopGradients(ExportedProgram &program) { GradientStopper(program).run(); }
 

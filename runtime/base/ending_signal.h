@@ -1,7 +1,8 @@
 //===- ending_signal.h - SIGTERM as a message --------------------*- C++ -*-===//
 //
 // A launcher that ends a run sends SIGTERM to all its processes. A rank takes it
-// as a reason to end the run, so that every rank says why.
+// as a reason to end the run, so that every rank says why. A training run takes
+// the first one, and SIGUSR1, as a wish to save and to end behind the step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,16 @@ namespace meshplan {
 void holdEndingSignal();
 
 /// "rank 2 was told to stop (SIGTERM)", once for each signal that was held back; ok when there is none.
+/// After holdStopRequests the first one is a wish and no failure.
 Status takeEndingSignal(int64_t rank);
+
+/// Holds SIGTERM and SIGUSR1 back from now on, in this thread and those that it starts, as wishes to stop. Call before
+/// other threads exist.
+void holdStopRequests();
+
+/// The name of the signal by which this process was asked to stop since holdStopRequests, or null. Any thread may ask,
+/// and a wish stays.
+const char *stopRequest();
 
 } // namespace meshplan
 

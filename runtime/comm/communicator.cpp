@@ -11,6 +11,37 @@ namespace {
 
 std::vector<int64_t> copyOf(std::span<const int64_t> counts) { return {counts.begin(), counts.end()}; }
 
+/// That the rank gives, itself included.
+int64_t bytesOf(const Collective &collective, int64_t index) {
+  int64_t count = collective.input ? collective.count : 0;
+  if (collective.kind == CollectiveKind::allGather)
+    count = collective.receiveCounts[index];
+  for (int64_t piece : collective.sendCounts)
+    count += piece;
+  return count * dtypeSize(collective.dtype);
+}
+
+/// Notes in the log of the rank when it has been waited for.
+class LoggedPending final : public PendingCollective {
+public:
+  LoggedPending(Pending pending, std::shared_ptr<CollectiveLog> log, int64_t number)
+      : pending(std::move(pending)), log(std::move(log)), number(number) {}
+
+  Status wait(std::chrono::milliseconds limit) override { return note(pending->wait(limit)); }
+  Status wait() override { return note(pending->wait()); }
+  std::vector<int64_t> missing() override { return pending->missing(); }
+
+private:
+  Status note(Status status) {
+    log->end(number, status.code());
+    return status;
+  }
+
+  Pending pending;
+  std::shared_ptr<CollectiveLog> log;
+  int64_t number;
+};
+
 } // namespace
 
 Status waitFor(Expected<Pending> pending) { return pending ? (*pending)->wait() : pending.status(); }
@@ -19,7 +50,15 @@ Expected<Pending> Group::checkAndStart(Collective collective) {
   Status status = checkCollective(collective, size(), index());
   if (!status.ok())
     return status.withContext("rank " + std::to_string(groupRanks[ownIndex]) + ": " + describe(collective, name()));
-  return start(std::move(collective));
+  if (!log)
+    return start(std::move(collective));
+  int64_t number = log->start(describe(collective, name()), bytesOf(collective, index()));
+  auto pending = start(std::move(collective));
+  if (!pending) {
+    log->end(number, pending.status().code());
+    return pending;
+  }
+  return Pending(std::make_unique<LoggedPending>(*std::move(pending), log, number));
 }
 
 Expected<Pending> Group::startAllReduce(const void *input, void *output, int64_t count, DType dtype,
@@ -137,7 +176,9 @@ Expected<std::unique_ptr<Group>> World::createGroup(std::vector<int64_t> ranks, 
   if (own == ranks.end())
     return Status::error(StatusCode::invalid, "rank ", rank(), " is not in group '", name, "'");
   int64_t index = own - ranks.begin();
-  return makeGroup(std::move(ranks), std::move(name), index);
+  MESHPLAN_ASSIGN_OR_RETURN(auto group, makeGroup(std::move(ranks), std::move(name), index));
+  group->log = collectiveLog;
+  return group;
 }
 
 Expected<std::unique_ptr<Group>> World::createWorldGroup(std::string name) {

@@ -41,6 +41,7 @@
 #define MESHPLAN_RUNTIME_COMM_COMMUNICATOR_H
 
 #include "runtime/comm/collective.h"
+#include "runtime/comm/collective_log.h"
 
 #include <chrono>
 #include <memory>
@@ -142,11 +143,13 @@ protected:
   virtual Expected<Pending> start(Collective collective) = 0;
 
 private:
+  friend class World;
   Expected<Pending> checkAndStart(Collective collective);
 
   std::string groupName;
   std::vector<int64_t> groupRanks;
   int64_t ownIndex;
+  std::shared_ptr<CollectiveLog> log; // of the world that has made the group
 };
 
 /// This rank's view of the run.
@@ -191,12 +194,18 @@ public:
   /// The group of all ranks.
   Expected<std::unique_ptr<Group>> createWorldGroup(std::string name);
 
+  /// What this rank has started last in any group. The world for buffers on devices has a log of its own.
+  CollectiveLog &log() { return *collectiveLog; }
+
   /// All ranks compare `hash`: ok if all gave the same, else `invalid` with the
   /// ranks that differ from rank 0, on every rank.
   Status agree(std::span<const std::byte> hash);
 
 protected:
   virtual Expected<std::unique_ptr<Group>> makeGroup(std::vector<int64_t> ranks, std::string name, int64_t index) = 0;
+
+private:
+  std::shared_ptr<CollectiveLog> collectiveLog = std::make_shared<CollectiveLog>();
 };
 
 /// The failure that started the others: the first in `statuses` that is neither

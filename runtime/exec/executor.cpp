@@ -251,6 +251,13 @@ int64_t Executor::packedBytes() const {
   return bytes;
 }
 
+double Executor::waitedSeconds() const {
+  double seconds = 0;
+  for (const auto &step : program)
+    seconds += step->waitedSeconds();
+  return seconds;
+}
+
 Status Executor::run(Trace *trace, const Observer *observer) {
   values.clear();
   values = initial;

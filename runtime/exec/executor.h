@@ -105,6 +105,10 @@ public:
   /// apart behind.
   int64_t packedBytes() const;
 
+  /// Seconds that the host has waited for collectives in all runs together: communication that no computing hides. On a
+  /// GPU the host does not wait, and this says nothing.
+  double waitedSeconds() const;
+
   /// Number of the next step, counted from 0.
   int64_t steps() const { return stepsDone; }
 

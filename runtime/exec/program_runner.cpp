@@ -57,6 +57,13 @@ int64_t ProgramRunner::packedBytes() const {
   return bytes;
 }
 
+double ProgramRunner::waitedSeconds() const {
+  double seconds = last->waitedSeconds();
+  for (const Pass &pass : passes)
+    seconds += pass.program->waitedSeconds();
+  return seconds;
+}
+
 /// The step that follows runs the last microbatch of the last pass.
 Status ProgramRunner::runPasses(Trace *trace) {
   int64_t microbatches = 1, number = last->steps();

@@ -44,6 +44,10 @@ public:
   /// Executor::packedBytes of all that has run.
   int64_t packedBytes() const;
 
+  /// Seconds that the host has waited for collectives in all runs together: communication that no computing hides. On a
+  /// GPU the host does not wait, and this says nothing.
+  double waitedSeconds() const;
+
   /// What became of the last run, also of one that stopped.
   const StepOutcome &outcome() const { return lastOutcome; }
 

@@ -124,13 +124,17 @@ CLI::Validator meshplan::fileName() {
   return CLI::Validator(check, "FILE");
 }
 
-CLI::Validator meshplan::positiveInteger(int64_t most) {
-  auto check = [most](std::string &text) {
+static CLI::Validator integerFrom(int64_t least, int64_t most, const std::string &kind) {
+  auto check = [=](std::string &text) {
     int64_t value = 0;
     // One that does not fit into 64 bits is said to be none.
-    if (!parsesAs(text, value) || value <= 0)
-      return "'" + text + "' is not a positive whole number";
+    if (!parsesAs(text, value) || value < least)
+      return "'" + text + "' is not a " + kind;
     return value > most ? moreThan(text, most) : std::string();
   };
   return CLI::Validator(check, "NUMBER");
 }
+
+CLI::Validator meshplan::positiveInteger(int64_t most) { return integerFrom(1, most, "positive whole number"); }
+
+CLI::Validator meshplan::wholeNumber(int64_t most) { return integerFrom(0, most, "whole number from 0 on"); }

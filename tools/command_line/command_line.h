@@ -46,6 +46,9 @@ CLI::Validator positiveNumber(int64_t most);
 /// Accepts a whole number above zero; else "'x' is not a positive whole number", or "'x' is more than 100".
 CLI::Validator positiveInteger(int64_t most);
 
+/// The same for whole numbers from 0 on.
+CLI::Validator wholeNumber(int64_t most);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_TOOLS_COMMAND_LINE_COMMAND_LINE_H

@@ -12,6 +12,9 @@ static constexpr int64_t mostSeconds = 1'000'000'000;
 // Their times are kept.
 static constexpr int64_t mostSteps = 1'000'000'000;
 
+// The settings of a program are doubles, which hold such numbers as they are.
+static constexpr int64_t mostSeed = (int64_t(1) << 53) - 1;
+
 static void addCommonOptions(CLI::App &command, RunOptions &options) {
   command.add_option("schedule", options.schedule, "schedule that `meshplan compile` wrote (.sched)")->required();
   command
@@ -25,13 +28,52 @@ static void addCommonOptions(CLI::App &command, RunOptions &options) {
   command.add_flag("--json", options.json, "print the result as JSON");
 }
 
-static void addProgramOptions(CLI::App &command, RunOptions &options) {
-  command.add_option("--program", options.program, "program of the schedule")->capture_default_str();
+static void addSettings(CLI::App &command, RunOptions &options) {
   command
       .add_option("--set", options.settings,
                   "give a setting of the program another number: seed=7, step=3; may be repeated")
       ->type_name("NAME=NUMBER");
+}
+
+static void addProgramOptions(CLI::App &command, RunOptions &options) {
+  command.add_option("--program", options.program, "program of the schedule")->capture_default_str();
+  addSettings(command, options);
   command.add_option("--trace", options.trace, "write when each instruction ran, in Chrome's trace format");
+}
+
+static void addTrainOptions(CLI::App &command, RunOptions &options) {
+  TrainOptions &train = options.train;
+  CLI::Validator count = positiveInteger(mostSteps);
+  command.add_option("--weights", options.weights, "as for forward; without it, the plan's `init` draws them");
+  command
+      .add_option("--data", train.data,
+                  "data set: safetensors, a folder of them, or tokens; PATH=WEIGHT blends several; may be repeated")
+      ->required();
+  command.add_option("--steps", train.steps, "number of the last step")->required()->check(count);
+  command
+      .add_option("--seed", train.seed,
+                  "of the order of the samples, initial weights and random operators; without it 0, or that of the run "
+                  "that goes on")
+      ->check(wholeNumber(mostSeed));
+  addSettings(command, options);
+  CLI::Option *checkpoint =
+      command.add_option("--checkpoint", train.checkpoint, "folder of checkpoints; the last step is always saved");
+  command.add_option("--every", train.every, "save after each of so many steps")->check(count)->needs(checkpoint);
+  command.add_option("--keep", train.keep, "checkpoints to keep, the last ones")
+      ->check(count)
+      ->needs(checkpoint)
+      ->capture_default_str();
+  command.add_flag("--resume", train.resume, "go on from the last checkpoint of the folder")->needs(checkpoint);
+  CLI::Option *held = command.add_option("--eval-data", train.evaluationData, "data set that is not trained on");
+  command.add_option("--eval-every", train.evaluateEvery, "evaluate after each of so many steps, not only at the ends")
+      ->check(count)
+      ->needs(held);
+  command.add_option("--eval-batches", train.evaluateBatches, "batches of an evaluation; without it, all that are whole")
+      ->check(count)
+      ->needs(held);
+  command.add_option("--log", train.log, "write a line of JSON for each step")->check(fileName());
+  command.add_option("--tensorboard", train.tensorboard, "write event files into this folder")->check(fileName());
+  command.add_option("--trace", options.trace, "write when each instruction of the last step ran, in Chrome's trace format");
 }
 
 static int runCommandLine(int argc, char **argv) {
@@ -58,6 +100,10 @@ static int runCommandLine(int argc, char **argv) {
       ->check(positiveInteger(mostSteps))
       ->capture_default_str();
 
+  CLI::App *train = app.add_subcommand("train", "trains a model on a data set");
+  addCommonOptions(*train, options);
+  addTrainOptions(*train, options);
+
   CLI::App *verify = app.add_subcommand("verify", "compares a step, or a forward pass, with LibTorch on one rank");
   addCommonOptions(*verify, options);
   verify->add_option("--weights", options.weights, "as for forward")->required();
@@ -69,6 +115,8 @@ static int runCommandLine(int argc, char **argv) {
   if (std::optional<int> status = parseCommandLine(app, argc, argv, nearest))
     return *status;
   removeTemporaryFilesOnSignal();
+  if (train->parsed())
+    return runTrain(options);
   if (verify->parsed())
     return runVerify(options);
   return forward->parsed() ? runForward(options) : runBench(options);

@@ -4,10 +4,22 @@
 #define MESHPLAN_TOOLS_MESHPLAN_RUN_OPTIONS_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace meshplan {
+
+/// What `train` takes besides. Empty texts and 0 were not given.
+struct TrainOptions {
+  std::vector<std::string> data, evaluationData;
+  std::string checkpoint, log, tensorboard;
+  int64_t steps = 0;
+  std::optional<int64_t> seed;
+  int64_t every = 0, keep = 2;
+  int64_t evaluateEvery = 0, evaluateBatches = 0;
+  bool resume = false;
+};
 
 /// Empty texts were not given. An empty program is the one that is verified.
 struct RunOptions {
@@ -16,12 +28,14 @@ struct RunOptions {
   double timeoutSeconds = 600;
   int64_t steps = 10;
   bool json = false;
+  TrainOptions train;
 };
 
 /// Each runs a subcommand, prints its result or its error, and returns the exit status.
 int runForward(const RunOptions &options);
 int runBench(const RunOptions &options);
 int runVerify(const RunOptions &options);
+int runTrain(const RunOptions &options);
 
 } // namespace meshplan
 

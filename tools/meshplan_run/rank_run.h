@@ -25,6 +25,9 @@ public:
   /// Where the program notes what it does; null without --trace.
   Trace *trace() { return traces ? &ownTrace : nullptr; }
 
+  /// The most bytes that its tensors have had so far.
+  PeakBytes peakBytes() const { return peak(); }
+
   /// All ranks call it. `reports` is filled for rank 0 only.
   Status gather(Reports &reports);
 

@@ -37,11 +37,20 @@ class WaitStep final : public Step {
 public:
   explicit WaitStep(StartStep *start) : start(start) {}
 
-  Status run(std::span<Tensor> values) override { return start->finish(values); }
+  Status run(std::span<Tensor> values) override {
+    auto begin = Clock::now();
+    Status status = start->finish(values);
+    waited += Clock::now() - begin;
+    return status;
+  }
+  double waitedSeconds() const override { return std::chrono::duration<double>(waited).count(); }
   std::string name() const override { return "wait " + start->name(); }
 
 private:
+  using Clock = std::chrono::steady_clock;
+
   StartStep *start;
+  Clock::duration waited{};
 };
 
 } // namespace

@@ -24,6 +24,9 @@ public:
   /// it was prepared.
   virtual int64_t packedBytes() const { return 0; }
 
+  /// Seconds that the host has waited for other ranks in it, since it was prepared.
+  virtual double waitedSeconds() const { return 0; }
+
   /// "aten.mm.default", "wait all-reduce 3": for traces.
   virtual std::string name() const = 0;
 };

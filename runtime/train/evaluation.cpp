@@ -1,0 +1,44 @@
+//===- evaluation.cpp - the loss on held-out data -------------------------===//
+
+#include "runtime/train/evaluation.h"
+
+#include "runtime/train/scalars.h"
+
+#include <chrono>
+
+using namespace meshplan;
+
+Expected<const artifact::Program *> meshplan::evaluationProgram(const artifact::Schedule &schedule) {
+  auto program = findProgram(schedule, "eval");
+  if (program)
+    return program;
+  return Status::error(program.status().code(), program.status().message(),
+                       "; help: compile a plan with 'loss' and 'optimizer', or leave out --eval-data");
+}
+
+Expected<Evaluation> Evaluation::create(const Artifact &artifact, World &world, std::shared_ptr<const Dataset> data,
+                                        int64_t mostBatches) {
+  MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, evaluationProgram(artifact.schedule()));
+  MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner, ProgramRunner::create(artifact, *program, world));
+  int64_t whole = data->samples() / data->batch().samples;
+  int64_t batches = mostBatches > 0 ? std::min(mostBatches, whole) : whole;
+  return Evaluation(std::move(runner), std::move(data), batches);
+}
+
+Expected<EvaluationReport> Evaluation::run(const ProgramRunner &training) {
+  auto begin = std::chrono::steady_clock::now();
+  std::string_view loss = training.executor().place().program().loss()->string_view();
+  program.executor().share(training.executor());
+  DatasetFeed feed(data, 0);
+  EvaluationReport report{.step = training.executor().steps(), .batches = batches};
+  for (int64_t batch = 0; batch < batches; ++batch) {
+    MESHPLAN_RETURN_IF_ERROR(program.loadInputs(feed));
+    feed.advance();
+    MESHPLAN_RETURN_IF_ERROR(program.run());
+    MESHPLAN_ASSIGN_OR_RETURN(double own, scalarOutput(program.executor(), loss));
+    report.loss += own / static_cast<double>(batches);
+  }
+  report.samples = batches * data->batch().samples;
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return report;
+}

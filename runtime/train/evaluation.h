@@ -1,0 +1,38 @@
+//===- evaluation.h - the loss on held-out data ------------------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_TRAIN_EVALUATION_H
+#define MESHPLAN_RUNTIME_TRAIN_EVALUATION_H
+
+#include "runtime/dataset/dataset_feed.h"
+#include "runtime/exec/program_runner.h"
+#include "runtime/train/report.h"
+
+namespace meshplan {
+
+/// One rank of the program `eval`, which reads the parameters of a training as they are. All ranks make one and run it
+/// at the same places. Belongs to the thread of its rank.
+class Evaluation {
+public:
+  /// `data` has the inputs of `eval` (see evaluationProgram), and is read from its beginning each time: the first
+  /// `mostBatches` global batches of it, or all that are whole for 0.
+  static Expected<Evaluation> create(const Artifact &artifact, World &world, std::shared_ptr<const Dataset> data,
+                                     int64_t mostBatches);
+
+  /// The mean loss over the batches. `training` holds the parameters, and is left as it is.
+  Expected<EvaluationReport> run(const ProgramRunner &training);
+
+private:
+  Evaluation(ProgramRunner program, std::shared_ptr<const Dataset> data, int64_t batches)
+      : program(std::move(program)), data(std::move(data)), batches(batches) {}
+
+  ProgramRunner program;
+  std::shared_ptr<const Dataset> data;
+  int64_t batches;
+};
+
+/// The program `eval` of a schedule; `notFound`, with the way out, if there is none.
+Expected<const artifact::Program *> evaluationProgram(const artifact::Schedule &schedule);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_TRAIN_EVALUATION_H

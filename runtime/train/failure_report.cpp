@@ -1,0 +1,47 @@
+//===- failure_report.cpp - what a run leaves that ends badly -------------===//
+
+#include "runtime/train/failure_report.h"
+
+#include "runtime/base/file.h"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+using namespace meshplan;
+
+using Json = nlohmann::ordered_json;
+
+/// Seconds before now.
+static double ago(CollectiveLog::Clock::time_point moment) {
+  return std::chrono::duration<double>(CollectiveLog::Clock::now() - moment).count();
+}
+
+static Json jsonOf(const CollectiveLog::Entry &entry) {
+  Json json = {{"number", entry.number},
+               {"step", entry.step},
+               {"collective", entry.what},
+               {"bytes", entry.bytes},
+               {"started_seconds_ago", ago(entry.started)}};
+  json["seconds"] = entry.ended ? Json(std::chrono::duration<double>(*entry.ended - entry.started).count()) : Json();
+  json["outcome"] = entry.ended ? Json(std::string(statusCodeName(entry.outcome))) : Json("not waited for");
+  return json;
+}
+
+static Json entriesOf(CollectiveLog &log) {
+  Json entries = Json::array();
+  for (const CollectiveLog::Entry &entry : log.entries())
+    entries.push_back(jsonOf(entry));
+  return entries;
+}
+
+Status meshplan::writeCollectives(World &world, const Status &failure, const std::string &folder) {
+  Json json = {{"rank", world.rank()}, {"ranks", world.size()}, {"failure", failure.message()}};
+  json["collectives"] = entriesOf(world.log());
+  // Ranks with devices of their own talk from host to host, too.
+  if (&world.host() != &world)
+    json["between_hosts"] = entriesOf(world.host().log());
+  std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::string name = "collectives-rank" + std::to_string(world.rank()) + ".json";
+  return writeFileAtomically((std::filesystem::path(folder) / name).string(),
+                             std::as_bytes(std::span(text.data(), text.size())));
+}

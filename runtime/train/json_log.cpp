@@ -1,0 +1,106 @@
+//===- json_log.cpp - a line of JSON for each step ------------------------===//
+
+#include "runtime/train/json_log.h"
+
+#include "runtime/base/file.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+using namespace meshplan;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON has no NaN and no infinity.
+Json numberOf(double number) { return std::isfinite(number) ? Json(number) : Json(nullptr); }
+Json numberOf(std::optional<double> number) { return number ? numberOf(*number) : Json(nullptr); }
+
+double unixTime() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+Json jsonOf(const StepReport &report) {
+  Json rates = Json::object();
+  for (const auto &[name, rate] : report.rates)
+    rates[name] = numberOf(rate);
+  return {{"kind", "step"},
+          {"step", report.step},
+          {"loss", numberOf(report.loss)},
+          {"gradient_norm", numberOf(report.gradientNorm)},
+          {"learning_rates", rates},
+          {"loss_scale", numberOf(report.lossScale)},
+          {"nonfinite", report.nonfinite},
+          {"samples", report.samples},
+          {"tokens", report.tokens},
+          {"seconds", report.seconds},
+          {"data_seconds", report.dataSeconds},
+          {"exposed_seconds", numberOf(report.exposedSeconds)},
+          {"checkpoint_seconds", report.checkpointSeconds},
+          {"peak_bytes", report.peakBytes}};
+}
+
+class JsonLog final : public ReportSink {
+public:
+  JsonLog(std::string path, std::ofstream file) : path(std::move(path)), file(std::move(file)) {}
+
+  Status step(const StepReport &report) override { return write(jsonOf(report)); }
+  Status evaluation(const EvaluationReport &report) override {
+    return write({{"kind", "evaluation"},
+                  {"step", report.step},
+                  {"loss", numberOf(report.loss)},
+                  {"perplexity", numberOf(std::exp(report.loss))},
+                  {"batches", report.batches},
+                  {"samples", report.samples},
+                  {"seconds", report.seconds}});
+  }
+  Status checkpoint(const CheckpointReport &report) override {
+    lastStep = report.step;
+    return write({{"kind", "checkpoint"}, {"step", report.step}, {"path", report.path}});
+  }
+  Status note(const std::string &text) override { return write({{"kind", "note"}, {"step", lastStep}, {"text", text}}); }
+  Status finish() override { return Status(); }
+
+private:
+  Status write(Json line) {
+    lastStep = std::max(lastStep, line["step"].get<int64_t>());
+    line["time"] = unixTime();
+    // Paths need not be UTF-8, which dump would throw on.
+    file << line.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n' << std::flush;
+    return file ? Status() : Status::error(StatusCode::io, path, ": cannot be written: ", std::strerror(errno));
+  }
+
+  std::string path;
+  std::ofstream file;
+  int64_t lastStep = 0;
+};
+
+/// The lines that say something of the first steps. What is no line of a log, such as half of one, is dropped.
+std::string keptLines(std::istream &file, int64_t steps) {
+  std::string kept;
+  for (std::string line; std::getline(file, line);) {
+    Json parsed = Json::parse(line, nullptr, false);
+    if (parsed.is_object() && parsed.contains("step") && parsed["step"].is_number_integer() &&
+        parsed["step"].get<int64_t>() <= steps)
+      kept += line + "\n";
+  }
+  return kept;
+}
+
+} // namespace
+
+Expected<std::unique_ptr<ReportSink>> meshplan::openJsonLog(const std::string &path, int64_t steps) {
+  std::string kept;
+  if (std::ifstream before(path); before && steps > 0)
+    kept = keptLines(before, steps);
+  MESHPLAN_RETURN_IF_ERROR(writeFileAtomically(path, std::as_bytes(std::span(kept.data(), kept.size()))));
+  std::ofstream file(path, std::ios::app);
+  if (!file)
+    return Status::error(StatusCode::io, path, ": cannot be written: ", std::strerror(errno));
+  return std::unique_ptr<ReportSink>(std::make_unique<JsonLog>(path, std::move(file)));
+}

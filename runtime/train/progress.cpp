@@ -1,0 +1,135 @@
+//===- progress.cpp - what a person sees of a run -------------------------===//
+
+#include "runtime/train/progress.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+
+using namespace meshplan;
+
+[[gnu::format(printf, 1, 2)]] static std::string printed(const char *format, ...) {
+  char text[128];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return text;
+}
+
+std::string meshplan::durationText(double seconds) {
+  if (seconds < 10)
+    return printed("%.2f s", seconds);
+  auto whole = static_cast<long long>(std::llround(seconds));
+  if (whole < 60)
+    return printed("%lld s", whole);
+  if (whole < 3600)
+    return printed("%lld min %02lld s", whole / 60, whole % 60);
+  return printed("%lld h %02lld min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string meshplan::rateText(double perSecond) {
+  if (perSecond < 100)
+    return printed("%.*f", perSecond < 10 ? 2 : 1, perSecond);
+  std::string digits = printed("%.0f", perSecond);
+  for (auto place = static_cast<ptrdiff_t>(digits.size()) - 3; place > 0; place -= 3)
+    digits.insert(place, ",");
+  return digits;
+}
+
+std::string meshplan::bytesText(int64_t bytes) {
+  auto number = static_cast<double>(bytes);
+  if (bytes >= int64_t(1) << 30)
+    return printed("%.2f GiB", number / (int64_t(1) << 30));
+  if (bytes >= 1 << 20)
+    return printed("%.0f MiB", number / (1 << 20));
+  return printed("%.0f KiB", number / (1 << 10));
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class Progress final : public ReportSink {
+public:
+  Progress(std::ostream &out, bool isTerminal) : out(out), isTerminal(isTerminal) {}
+
+  Status step(const StepReport &report) override {
+    // The first step warms up and tells nothing of those that follow.
+    if (stepsSeen++ > 0)
+      secondsSeen += report.seconds;
+    bool isLast = report.step == report.lastStep, isDue = Clock::now() >= next;
+    if (!isTerminal && stepsSeen > 1 && !isLast && !isDue)
+      return Status();
+    next = Clock::now() + std::chrono::seconds(1);
+    std::string line = lineOf(report);
+    // What was there before may have been longer.
+    size_t length = line.size();
+    if (isTerminal && length < lineLength)
+      line.append(lineLength - length, ' ');
+    lineLength = length;
+    out << (isTerminal ? "\r" : "") << line << (isTerminal && !isLast ? "" : "\n") << std::flush;
+    isOpen = isTerminal && !isLast;
+    return Status();
+  }
+
+  Status evaluation(const EvaluationReport &report) override {
+    return say(printed("evaluation after step %lld: loss %.4f  perplexity %.2f  (%lld samples, %s)",
+                       static_cast<long long>(report.step), report.loss, std::exp(report.loss),
+                       static_cast<long long>(report.samples), durationText(report.seconds).c_str()));
+  }
+  Status checkpoint(const CheckpointReport &report) override { return say("saved " + report.path); }
+  Status note(const std::string &text) override { return say(text); }
+  Status finish() override {
+    if (isOpen)
+      out << "\n" << std::flush;
+    isOpen = false;
+    return Status();
+  }
+
+private:
+  /// A line of its own; the one of the steps begins anew behind it.
+  Status say(const std::string &text) {
+    MESHPLAN_RETURN_IF_ERROR(finish());
+    out << text << "\n" << std::flush;
+    lineLength = 0;
+    return Status();
+  }
+
+  std::string lineOf(const StepReport &report) const {
+    std::string line = printed("step %lld/%lld  loss %.4f", static_cast<long long>(report.step),
+                               static_cast<long long>(report.lastStep), report.loss);
+    if (!report.rates.empty())
+      line += printed("  lr %.2e", report.rates.front().second);
+    if (report.gradientNorm)
+      line += printed("  norm %.3g", *report.gradientNorm);
+    if (report.nonfinite > 0)
+      line += printed("  skipped: %lld elements of the gradients are not finite",
+                      static_cast<long long>(report.nonfinite));
+    bool hasTokens = report.tokens > 0;
+    line += "  " + rateText(static_cast<double>(hasTokens ? report.tokens : report.samples) / report.seconds) +
+            (hasTokens ? " tokens/s" : " samples/s") + "  step " + durationText(report.seconds);
+    if (report.exposedSeconds)
+      line += "  waiting " + durationText(*report.exposedSeconds);
+    line += "  peak " + bytesText(report.peakBytes);
+    if (stepsSeen > 1 && report.step < report.lastStep)
+      line += "  left " + durationText(secondsSeen / (stepsSeen - 1) * (report.lastStep - report.step));
+    return line;
+  }
+
+  std::ostream &out;
+  bool isTerminal;
+  int64_t stepsSeen = 0;
+  double secondsSeen = 0;
+  size_t lineLength = 0;
+  bool isOpen = false; // the line of the steps, without an end
+  Clock::time_point next;
+};
+
+} // namespace
+
+std::unique_ptr<ReportSink> meshplan::makeProgress(std::ostream &out, bool isTerminal) {
+  return std::make_unique<Progress>(out, isTerminal);
+}

@@ -1,0 +1,27 @@
+//===- progress.h - what a person sees of a run ------------------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_TRAIN_PROGRESS_H
+#define MESHPLAN_RUNTIME_TRAIN_PROGRESS_H
+
+#include "runtime/train/report.h"
+
+#include <ostream>
+
+namespace meshplan {
+
+/// "1 h 02 min", "3 min 20 s", "45 s", "0.82 s".
+std::string durationText(double seconds);
+
+/// "12,345", "812", "8.21", with three digits at least.
+std::string rateText(double perSecond);
+
+/// "1.25 GiB", "812 MiB", "14 KiB".
+std::string bytesText(int64_t bytes);
+
+/// Writes to `out`, which must live longer. On a terminal one line stands for the steps and is written over; elsewhere
+/// there is a line for the first and the last step, and of the others at most one each second.
+std::unique_ptr<ReportSink> makeProgress(std::ostream &out, bool isTerminal);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_TRAIN_PROGRESS_H

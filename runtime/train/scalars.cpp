@@ -1,0 +1,73 @@
+//===- scalars.cpp - numbers of a step ------------------------------------===//
+
+#include "runtime/train/scalars.h"
+
+#include "runtime/base/names.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace meshplan;
+
+Expected<double> meshplan::scalarOutput(const Executor &executor, std::string_view name) {
+  const artifact::Port *port = findOutput(executor.place().program(), name);
+  if (!port)
+    return Status::error(StatusCode::notFound, "the program has no output '", name, "'");
+  const Tensor &own = executor.valueOf(port->value());
+  if (own.elementCount() != 1 || !isFloat(own.dtype()))
+    return Status::error(StatusCode::invalid, "output '", name, "' is ", describe(own),
+                         ", it must be one number of floating point");
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor onTheHost, onHost(own));
+  double number = 0;
+  convertFloats(onTheHost.data(), own.dtype(), reinterpret_cast<std::byte *>(&number), DType::f64, 1);
+  return number;
+}
+
+Expected<int64_t> meshplan::samplesOf(const artifact::Program &program) {
+  const artifact::Port *first = nullptr;
+  int64_t samples = 0;
+  for (flatbuffers::uoffset_t i = 0; program.inputs() && i < program.inputs()->size(); ++i) {
+    const artifact::Port *input = program.inputs()->Get(i);
+    std::vector<int64_t> shape = globalShapeOf(*program.values()->Get(input->value()));
+    if (shape.empty())
+      continue;
+    if (first && shape.front() != samples)
+      return Status::error(StatusCode::invalid, "inputs '", first->name()->string_view(), "' and '",
+                           input->name()->string_view(), "' have ", samples, " and ", shape.front(),
+                           " rows; a training run takes samples by the first dim of each input");
+    first = input;
+    samples = shape.front();
+  }
+  if (!first)
+    return Status(StatusCode::invalid, "no input of the program has dims: there are no samples to train on");
+  return samples;
+}
+
+int64_t meshplan::tokensOf(const artifact::Program &program) {
+  int64_t tokens = 0;
+  for (flatbuffers::uoffset_t i = 0; program.inputs() && i < program.inputs()->size(); ++i) {
+    const artifact::Value &value = *program.values()->Get(program.inputs()->Get(i)->value());
+    std::vector<int64_t> shape = globalShapeOf(value);
+    bool isTokens = shape.size() == 2 && !isFloat(dtypeOf(value.dtype())) && dtypeOf(value.dtype()) != DType::boolean;
+    if (isTokens)
+      tokens = std::max(tokens, elementCount(shape));
+  }
+  return tokens;
+}
+
+std::vector<std::pair<std::string, double>> meshplan::ratesOf(ProgramRunner &runner) {
+  std::vector<std::pair<std::string, double>> rates;
+  Executor &executor = runner.executor();
+  const auto *settings = executor.place().program().settings();
+  for (flatbuffers::uoffset_t i = 0; settings && i < settings->size(); ++i) {
+    std::string name = settings->Get(i)->name()->str();
+    if (name == "optimizer.lr" || (name.starts_with("optimizer.") && name.ends_with(".lr")))
+      rates.emplace_back(name, executor.numbers().numberAt(*settings->Get(i), executor.steps()));
+  }
+  return rates;
+}
+
+Status meshplan::takeLargest(Group &hosts, std::span<double> numbers, const char *what) {
+  return waitFor(hosts.startAllReduce(numbers.data(), numbers.data(), static_cast<int64_t>(numbers.size()), DType::f64,
+                                      Reduction::max, {.sequence = -1, .origin = what}));
+}

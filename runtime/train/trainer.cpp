@@ -1,0 +1,144 @@
+//===- trainer.cpp - steps, and what goes on between them -----------------===//
+
+#include "runtime/train/trainer.h"
+
+#include "runtime/train/scalars.h"
+
+using namespace meshplan;
+
+static double secondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// "rank 1: step 12: ...", also where the failure names the rank already.
+static Status atStep(const Status &failure, int64_t rank, int64_t step) {
+  std::string own = "rank " + std::to_string(rank) + ": ";
+  std::string_view message = failure.message();
+  if (message.starts_with(own))
+    message.remove_prefix(own.size());
+  return Status::error(failure.code(), own, "step ", step, ": ", message);
+}
+
+Expected<std::unique_ptr<Trainer>> Trainer::create(const TrainParts &parts, const TrainSchedule &schedule) {
+  std::unique_ptr<Trainer> trainer(new Trainer(parts, schedule));
+  const artifact::Program &program = parts.program->executor().place().program();
+  MESHPLAN_ASSIGN_OR_RETURN(trainer->samples, samplesOf(program));
+  trainer->tokens = tokensOf(program);
+  MESHPLAN_ASSIGN_OR_RETURN(trainer->hosts, parts.world->host().createWorldGroup("world"));
+  return trainer;
+}
+
+Status Trainer::run() {
+  if (done() >= schedule.lastStep)
+    return note("step " + std::to_string(done()) + " is done already, and the last one is " +
+                std::to_string(schedule.lastStep) + ": nothing to do");
+  Status status = goOn();
+  return status.ok() ? status : atStep(status, parts.world->rank(), done() + 1);
+}
+
+Status Trainer::goOn() {
+  if (done() == 0)
+    MESHPLAN_RETURN_IF_ERROR(evaluate());
+  while (done() < schedule.lastStep && !isStopped) {
+    MESHPLAN_RETURN_IF_ERROR(runStep());
+    bool isDue = schedule.evaluateEvery > 0 && done() % schedule.evaluateEvery == 0;
+    if (isDue && !isStopped)
+      MESHPLAN_RETURN_IF_ERROR(evaluate());
+  }
+  return finish();
+}
+
+Status Trainer::takeBatch(StepReport &report) {
+  auto begin = Clock::now();
+  MESHPLAN_RETURN_IF_ERROR(parts.program->loadInputs(*parts.batches));
+  parts.batches->advance();
+  report.dataSeconds = secondsSince(begin);
+  return Status();
+}
+
+Status Trainer::takeNumbers(StepReport &report) {
+  ProgramRunner &program = *parts.program;
+  std::string_view name = program.executor().place().program().loss()->string_view();
+  MESHPLAN_ASSIGN_OR_RETURN(report.loss, scalarOutput(program.executor(), name));
+  MESHPLAN_ASSIGN_OR_RETURN(report.gradientNorm, norm.value(report.lossScale));
+  report.nonfinite = program.outcome().nonfinite;
+  report.samples = samples;
+  report.tokens = tokens;
+  report.peakBytes = parts.peakBytes();
+  loss = report.loss;
+  return Status();
+}
+
+Status Trainer::saveWhenDue(StepReport &report, bool isStopping) {
+  if (!parts.checkpoints)
+    return Status();
+  auto begin = Clock::now();
+  MESHPLAN_RETURN_IF_ERROR(parts.checkpoints->poll());
+  bool isDue = isStopping || done() == schedule.lastStep || (schedule.saveEvery > 0 && done() % schedule.saveEvery == 0);
+  if (isDue)
+    MESHPLAN_RETURN_IF_ERROR(parts.checkpoints->start(*parts.program, parts.stateToSave()));
+  report.checkpointSeconds = secondsSince(begin);
+  return tellSaved();
+}
+
+/// The largest numbers of all ranks, and whether one of them is to stop.
+Status Trainer::agree(StepReport &report, bool &stops) {
+  double numbers[] = {parts.stopIsWished() ? 1.0 : 0.0, report.dataSeconds, report.exposedSeconds.value_or(0),
+                      static_cast<double>(report.peakBytes)};
+  MESHPLAN_RETURN_IF_ERROR(takeLargest(*hosts, numbers, "between two steps"));
+  stops = numbers[0] > 0;
+  report.dataSeconds = numbers[1];
+  report.exposedSeconds = parts.isHostWaiting ? std::optional(numbers[2]) : std::nullopt;
+  report.peakBytes = static_cast<int64_t>(numbers[3]);
+  return Status();
+}
+
+Status Trainer::runStep() {
+  auto begin = Clock::now();
+  ProgramRunner &program = *parts.program;
+  int64_t number = done() + 1;
+  parts.world->log().beginStep(number);
+  parts.world->host().log().beginStep(number);
+  StepReport report{.step = number, .lastStep = schedule.lastStep, .rates = ratesOf(program)};
+  MESHPLAN_RETURN_IF_ERROR(takeBatch(report));
+  double waited = program.waitedSeconds();
+  MESHPLAN_RETURN_IF_ERROR(program.run(number == schedule.lastStep ? parts.trace : nullptr, norm.observer()));
+  report.exposedSeconds = program.waitedSeconds() - waited;
+  report.lossScale = program.executor().numbers().find("loss_scale", number - 1);
+  MESHPLAN_RETURN_IF_ERROR(takeNumbers(report));
+  MESHPLAN_RETURN_IF_ERROR(agree(report, isStopped));
+  MESHPLAN_RETURN_IF_ERROR(saveWhenDue(report, isStopped));
+  report.seconds = secondsSince(begin);
+  return parts.reports ? parts.reports->step(report) : Status();
+}
+
+Status Trainer::evaluate() {
+  if (!parts.evaluation || evaluated == done())
+    return Status();
+  MESHPLAN_ASSIGN_OR_RETURN(EvaluationReport report, parts.evaluation->run(*parts.program));
+  evaluated = done();
+  return parts.reports ? parts.reports->evaluation(report) : Status();
+}
+
+/// Tells of a checkpoint that has become whole.
+Status Trainer::tellSaved() {
+  int64_t step = parts.checkpoints->lastStep();
+  if (step == toldSaved || !parts.reports)
+    return Status();
+  toldSaved = step;
+  return parts.reports->checkpoint({step, checkpointPath(parts.checkpointFolder, step)});
+}
+
+Status Trainer::finish() {
+  if (!isStopped)
+    MESHPLAN_RETURN_IF_ERROR(evaluate());
+  if (parts.checkpoints) {
+    MESHPLAN_RETURN_IF_ERROR(parts.checkpoints->finish());
+    MESHPLAN_RETURN_IF_ERROR(tellSaved());
+  }
+  if (!isStopped || done() == schedule.lastStep)
+    return Status();
+  const char *signal = parts.stopIsWished();
+  return note(std::string("stopped by ") + (signal ? signal : "another rank's signal") + " behind step " +
+              std::to_string(done()) + " of " + std::to_string(schedule.lastStep) + "; --resume goes on from there");
+}

@@ -1,0 +1,66 @@
+//===- ending_signal_test.cpp - SIGTERM as a message ----------------------===//
+
+#include "runtime/base/ending_signal.h"
+
+#include <csignal>
+#include <functional>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace meshplan {
+namespace {
+
+/// What is held back stays held back: each case has a process of its own. Its status says which expectation failed.
+int statusOf(const std::function<int()> &body) {
+  pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    ::_exit(body());
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+TEST(EndingSignal, ThatIsHeldIsAFailure) {
+  EXPECT_EQ(statusOf([] {
+              holdEndingSignal();
+              if (!takeEndingSignal(3).ok())
+                return 1;
+              ::kill(::getpid(), SIGTERM);
+              Status status = takeEndingSignal(3);
+              return status.message() == "rank 3 was told to stop (SIGTERM)" && takeEndingSignal(3).ok() ? 0 : 2;
+            }),
+            0);
+}
+
+TEST(EndingSignal, TheFirstOneMayBeAWish) {
+  EXPECT_EQ(statusOf([] {
+              holdStopRequests();
+              if (stopRequest())
+                return 1;
+              ::kill(::getpid(), SIGTERM);
+              // Whoever looks first, the wish is known to all.
+              if (!takeEndingSignal(0).ok() || !stopRequest() || std::string(stopRequest()) != "SIGTERM")
+                return 2;
+              ::kill(::getpid(), SIGTERM);
+              return takeEndingSignal(0).ok() ? 3 : 0;
+            }),
+            0);
+}
+
+TEST(EndingSignal, AnotherThreadTakesAWish) {
+  EXPECT_EQ(statusOf([] {
+              holdStopRequests();
+              ::kill(::getpid(), SIGUSR1);
+              std::string taken;
+              std::thread([&] { taken = stopRequest() ? stopRequest() : "none"; }).join();
+              return taken == "SIGUSR1" && std::string(stopRequest()) == "SIGUSR1" ? 0 : 1;
+            }),
+            0);
+}
+
+} // namespace
+} // namespace meshplan

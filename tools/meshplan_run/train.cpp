@@ -1,0 +1,198 @@
+//===- train.cpp - meshplan-run train -------------------------------------===//
+
+#include "tools/meshplan_run/train_run.h"
+
+#include "runtime/base/ending_signal.h"
+#include "runtime/checkpoint/load.h"
+#include "runtime/train/failure_report.h"
+#include "runtime/train/trainer.h"
+#include "tools/meshplan_run/rank_run.h"
+
+#include <filesystem>
+#include <iostream>
+#include <unistd.h>
+
+using namespace meshplan;
+
+namespace {
+
+/// What a rank leaves for the summary.
+struct TrainResult {
+  int64_t steps = 0;
+  std::optional<double> loss;
+  double seconds = 0;
+};
+
+/// One rank of a training.
+class RankTraining {
+public:
+  RankTraining(const RunOptions &options, const Job &job, const TrainInputs &inputs, RankRun &run)
+      : options(options), job(job), inputs(inputs), run(run), program(run.program) {}
+
+  Status train(TrainResult &result);
+
+private:
+  Status load();
+  Status loadFresh();
+  Status resume();
+  Status prepare();
+  Status makeReports();
+  TrainingState stateToSave() const;
+  TrainParts partsOf();
+  bool isFirst() const { return run.world.rank() == 0; }
+
+  const RunOptions &options;
+  const Job &job;
+  const TrainInputs &inputs;
+  RankRun &run;
+  ProgramRunner &program;
+  TrainingState state; // that the run begins with
+  std::unique_ptr<DatasetFeed> batches;
+  std::optional<CheckpointWriter> checkpoints;
+  std::optional<Evaluation> evaluation;
+  std::unique_ptr<ReportSinks> reports;
+};
+
+Status RankTraining::loadFresh() {
+  MESHPLAN_RETURN_IF_ERROR(program.loadParameters(*inputs.weights));
+  if (!program.warning().empty())
+    std::cerr << "meshplan-run: warning: " + program.warning() + "\n" << std::flush;
+  state.weights = options.weights;
+  state.seed = inputs.seed;
+  return Status();
+}
+
+Status RankTraining::resume() {
+  MESHPLAN_ASSIGN_OR_RETURN(state, loadCheckpoint(run.world, program, inputs.checkpoint));
+  DataState data = inputs.data->stateAt(state.samplesConsumed);
+  data.samples = state.samples;
+  data.fingerprint = state.dataFingerprint;
+  data.seed = static_cast<uint64_t>(state.seed);
+  return inputs.data->checkResume(data).withContext(inputs.checkpoint);
+}
+
+Status RankTraining::load() {
+  MESHPLAN_RETURN_IF_ERROR(inputs.checkpoint.empty() ? loadFresh() : resume());
+  state.samples = inputs.data->samples();
+  state.dataFingerprint = inputs.data->fingerprint();
+  // What the command line says counts, then what the run before was given.
+  MESHPLAN_ASSIGN_OR_RETURN(state.settings, inputs.settingsAfter(state.settings, job.settings, *job.program));
+  for (const auto &[name, number] : state.settings)
+    MESHPLAN_RETURN_IF_ERROR(program.setNumber(name, number));
+  return Status();
+}
+
+Status RankTraining::makeReports() {
+  if (!isFirst())
+    return Status();
+  const TrainOptions &train = options.train;
+  reports = std::make_unique<ReportSinks>();
+  std::ostream &out = options.json ? std::cerr : std::cout;
+  reports->add(makeProgress(out, ::isatty(options.json ? STDERR_FILENO : STDOUT_FILENO) != 0));
+  if (!train.log.empty()) {
+    MESHPLAN_ASSIGN_OR_RETURN(auto log, openJsonLog(train.log, program.executor().steps()));
+    reports->add(std::move(log));
+  }
+  if (!train.tensorboard.empty()) {
+    MESHPLAN_ASSIGN_OR_RETURN(auto events, openEventFile(train.tensorboard));
+    reports->add(std::move(events));
+  }
+  if (!inputs.checkpoint.empty())
+    return reports->note("goes on from " + inputs.checkpoint);
+  return Status();
+}
+
+Status RankTraining::prepare() {
+  const TrainOptions &train = options.train;
+  batches = std::make_unique<DatasetFeed>(inputs.data, state.samplesConsumed);
+  if (!train.checkpoint.empty()) {
+    MESHPLAN_ASSIGN_OR_RETURN(
+        checkpoints, CheckpointWriter::open(run.world, {train.checkpoint, train.keep, program.executor().steps()}));
+  }
+  if (inputs.evaluationData) {
+    MESHPLAN_ASSIGN_OR_RETURN(evaluation, Evaluation::create(job.artifact, run.world, inputs.evaluationData,
+                                                             train.evaluateBatches));
+  }
+  return makeReports();
+}
+
+TrainingState RankTraining::stateToSave() const {
+  TrainingState saved = state;
+  saved.samplesConsumed = batches->position();
+  return saved;
+}
+
+TrainParts RankTraining::partsOf() {
+  TrainParts parts{.world = &run.world, .program = &program, .batches = batches.get()};
+  parts.checkpoints = checkpoints ? &*checkpoints : nullptr;
+  parts.checkpointFolder = options.train.checkpoint;
+  parts.evaluation = evaluation ? &*evaluation : nullptr;
+  parts.reports = reports.get();
+  parts.trace = run.trace();
+  parts.isHostWaiting = !job.isForCuda();
+  parts.peakBytes = [this] { return run.peakBytes().device; };
+  parts.stateToSave = [this] { return stateToSave(); };
+  parts.stopIsWished = stopRequest;
+  return parts;
+}
+
+Status RankTraining::train(TrainResult &result) {
+  MESHPLAN_RETURN_IF_ERROR(load());
+  MESHPLAN_RETURN_IF_ERROR(prepare());
+  auto begin = std::chrono::steady_clock::now();
+  MESHPLAN_ASSIGN_OR_RETURN(auto trainer, Trainer::create(partsOf(), {options.train.steps, options.train.every,
+                                                                      options.train.evaluateEvery}));
+  Status status = trainer->run();
+  if (reports)
+    (void)reports->finish();
+  if (!status.ok()) {
+    // Other ranks wait for nobody while this one writes.
+    run.world.abort(Status(StatusCode::peerLost, status.message()));
+    std::string folder = failureFolder(options);
+    Status written = writeCollectives(run.world, status, folder);
+    return written.ok() ? status : Status(status.code(), status.message() + "; and " + written.message());
+  }
+  if (isFirst())
+    result = {program.executor().steps(), trainer->lastLoss(),
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
+  return Status();
+}
+
+Status report(const RunOptions &options, const Job &job, const Reports &reports, const TrainResult &result) {
+  if (!options.trace.empty())
+    MESHPLAN_RETURN_IF_ERROR(writeTraces(options.trace, reports.traces));
+  if (!options.json) {
+    printMemory(job, reports);
+    return Status();
+  }
+  nlohmann::json json = {{"program", "step"}, {"steps", result.steps}, {"seconds", result.seconds}};
+  json["loss"] = result.loss ? nlohmann::json(*result.loss) : nlohmann::json();
+  json["checkpoint"] = options.train.checkpoint;
+  json["memory"] = memoryJson(job, reports);
+  std::cout << json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  return Status();
+}
+
+Status train(const RunOptions &options, const Job &job, Ranks &ranks) {
+  MESHPLAN_ASSIGN_OR_RETURN(TrainInputs inputs, TrainInputs::open(options, job));
+  TrainResult result;
+  Reports reports;
+  auto body = [&](RankRun &run) -> Status {
+    RankTraining training(options, job, inputs, run);
+    MESHPLAN_RETURN_IF_ERROR(training.train(result));
+    return run.gather(reports);
+  };
+  MESHPLAN_RETURN_IF_ERROR(runRanks(options, job, ranks, body));
+  return reports.here() ? report(options, job, reports, result) : Status();
+}
+
+} // namespace
+
+int meshplan::runTrain(const RunOptions &options) {
+  // Without a folder there is nothing to save, and a signal ends the run at once.
+  if (!options.train.checkpoint.empty())
+    holdStopRequests();
+  RunOptions step = options;
+  step.program = "step";
+  return runJob(step, [&](const Job &job, Ranks &ranks) { return train(step, job, ranks); });
+}

@@ -1,0 +1,84 @@
+//===- train_run.cpp - what the ranks of a training share -----------------===//
+
+#include "tools/meshplan_run/train_run.h"
+
+#include "runtime/checkpoint/load.h"
+#include "runtime/train/evaluation.h"
+
+#include <algorithm>
+#include <filesystem>
+
+using namespace meshplan;
+
+static Status checkTrains(const RunOptions &options, const artifact::Program &program) {
+  bool hasUpdates = program.updates() && program.updates()->size() > 0;
+  bool hasLoss = program.loss() && program.loss()->size() > 0;
+  if (hasUpdates && hasLoss)
+    return Status();
+  return Status::error(StatusCode::invalid, options.schedule, ": the plan has no ", hasLoss ? "optimizer" : "loss",
+                       ", and a step changes nothing; help: add '", hasLoss ? "optimizer adamw { lr 3e-4 }" : "loss NAME",
+                       "' to the plan and compile it");
+}
+
+static Expected<std::unique_ptr<Feed>> openWeights(const RunOptions &options, const Job &job, int64_t seed) {
+  if (!options.weights.empty()) {
+    MESHPLAN_ASSIGN_OR_RETURN(TensorSource source, TensorSource::open(options.weights));
+    return std::unique_ptr<Feed>(std::make_unique<FileFeed>(std::move(source)));
+  }
+  return Status(StatusCode::unsupported, "no weights");
+}
+
+/// The seed of the saved run, unless the command line gives one, which is then compared.
+static Expected<int64_t> seedOf(const RunOptions &options, const std::string &checkpoint) {
+  if (options.train.seed || checkpoint.empty())
+    return options.train.seed.value_or(0);
+  MESHPLAN_ASSIGN_OR_RETURN(CheckpointRecord record, openRecord(checkpoint));
+  return record.state.seed;
+}
+
+Expected<TrainInputs> TrainInputs::open(const RunOptions &options, const Job &job) {
+  const TrainOptions &train = options.train;
+  TrainInputs inputs;
+  MESHPLAN_RETURN_IF_ERROR(checkTrains(options, *job.program));
+  if (train.resume) {
+    MESHPLAN_ASSIGN_OR_RETURN(inputs.checkpoint, findCheckpoint(train.checkpoint));
+  }
+  MESHPLAN_ASSIGN_OR_RETURN(inputs.seed, seedOf(options, inputs.checkpoint));
+  if (!train.resume) {
+    MESHPLAN_ASSIGN_OR_RETURN(inputs.weights, openWeights(options, job, inputs.seed));
+  }
+  DatasetOptions order{.seed = static_cast<uint64_t>(inputs.seed)};
+  MESHPLAN_ASSIGN_OR_RETURN(inputs.data, Dataset::open(train.data, inputsOf(*job.program), order));
+  if (!train.evaluationData.empty()) {
+    MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, evaluationProgram(job.artifact.schedule()));
+    MESHPLAN_ASSIGN_OR_RETURN(inputs.evaluationData,
+                              Dataset::open(train.evaluationData, inputsOf(*program), {.shuffles = false}));
+  }
+  return inputs;
+}
+
+Expected<TrainInputs::Numbers> TrainInputs::settingsAfter(const Numbers &saved, const Numbers &given,
+                                                          const artifact::Program &program) const {
+  Settings known(program);
+  Numbers all = given;
+  auto has = [&](const std::string &name) {
+    return std::ranges::any_of(all, [&](const auto &each) { return each.first == name; });
+  };
+  for (const auto &[name, number] : saved)
+    if (!has(name)) {
+      if (Status status = known.set(name, number); !status.ok())
+        return status.withContext(checkpoint + ": the run before was given another number with --set");
+      all.emplace_back(name, number);
+    }
+  // A program without random operators has no such setting.
+  if (!has("seed") && known.set("seed", static_cast<double>(seed)).ok())
+    all.emplace_back("seed", static_cast<double>(seed));
+  return all;
+}
+
+std::string meshplan::failureFolder(const RunOptions &options) {
+  if (!options.train.checkpoint.empty())
+    return options.train.checkpoint;
+  std::string folder = std::filesystem::path(options.train.log).parent_path().string();
+  return folder.empty() ? "." : folder;
+}

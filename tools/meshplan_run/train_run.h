@@ -1,0 +1,34 @@
+//===- train_run.h - what the ranks of a training share ----------*- C++ -*-===//
+
+#ifndef MESHPLAN_TOOLS_MESHPLAN_RUN_TRAIN_RUN_H
+#define MESHPLAN_TOOLS_MESHPLAN_RUN_TRAIN_RUN_H
+
+#include "runtime/dataset/dataset.h"
+#include "tools/meshplan_run/job.h"
+
+namespace meshplan {
+
+/// Opened once for all ranks of a process.
+struct TrainInputs {
+  using Numbers = std::vector<std::pair<std::string, double>>;
+
+  std::unique_ptr<Feed> weights; ///< of a training that begins: a file, or what the plan's `init` draws
+  std::string checkpoint;        ///< that a training goes on from; empty: it begins
+  std::shared_ptr<const Dataset> data, evaluationData; ///< the latter null for none
+  int64_t seed = 0;
+
+  /// `invalid` for a program that does not train, for weights that nobody gives, and for files that the run reads and
+  /// writes; what Dataset::open and findCheckpoint say.
+  static Expected<TrainInputs> open(const RunOptions &options, const Job &job);
+
+  /// The settings of a run: those of the command line, those that the run before was given, and the seed for a program
+  /// that draws random numbers. `invalid` where the program does not take one that the run before was given.
+  Expected<Numbers> settingsAfter(const Numbers &saved, const Numbers &given, const artifact::Program &program) const;
+};
+
+/// Where a run that ends badly leaves what its ranks did last: beside the checkpoints, else beside the log, else here.
+std::string failureFolder(const RunOptions &options);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_TOOLS_MESHPLAN_RUN_TRAIN_RUN_H

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Draws loss and throughput of training runs from their logs (`meshplan-run train --log`), as a PNG.
+
+  tools/plot_log.py LOG.jsonl [LOG.jsonl ...] -o PLOT.png
+"""
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Run:
+    """The numbers of one log, by step."""
+
+    name: str
+    losses: dict[int, float] = field(default_factory=dict)
+    evaluations: dict[int, float] = field(default_factory=dict)
+    rates: dict[int, float] = field(default_factory=dict)  # tokens, or samples, a second
+    has_tokens: bool = False
+
+
+def read_run(path: Path) -> Run:
+    """The last line of a step counts: a run that went on may have done a step twice."""
+    run = Run(path.stem)
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        try:
+            entry = json.loads(line)
+            kind, step = entry["kind"], entry["step"]
+        except (ValueError, KeyError, TypeError):
+            raise SystemExit(f"{path}:{number}: error: not a line of a training log; help: give a file that --log wrote")
+        if kind == "evaluation" and entry["loss"] is not None:
+            run.evaluations[step] = entry["loss"]
+        if kind != "step":
+            continue
+        if entry["loss"] is not None:
+            run.losses[step] = entry["loss"]
+        run.has_tokens |= entry["tokens"] > 0
+        run.rates[step] = (entry["tokens"] or entry["samples"]) / entry["seconds"]
+    if not run.losses:
+        raise SystemExit(f"{path}: error: no step has a loss")
+    return run
+
+
+def draw(runs: list[Run], output: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, (losses, rates) = pyplot.subplots(2, 1, sharex=True, figsize=(8, 6), layout="constrained")
+    for run in runs:
+        (line,) = losses.plot(run.losses.keys(), run.losses.values(), label=run.name, linewidth=1)
+        if run.evaluations:
+            losses.plot(
+                run.evaluations.keys(),
+                run.evaluations.values(),
+                "o--",
+                color=line.get_color(),
+                label=f"{run.name}, held out",
+            )
+        rates.plot(run.rates.keys(), run.rates.values(), color=line.get_color(), linewidth=1)
+    losses.set_ylabel("loss")
+    losses.legend()
+    rates.set_ylabel("tokens/s" if any(run.has_tokens for run in runs) else "samples/s")
+    rates.set_ylim(bottom=0)
+    rates.set_xlabel("step")
+    for axes in (losses, rates):
+        axes.grid(alpha=0.3)
+    figure.savefig(output, dpi=120)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="draws loss and throughput of training runs from their logs")
+    parser.add_argument("logs", nargs="+", type=Path, metavar="LOG.jsonl")
+    parser.add_argument("-o", "--output", required=True, type=Path, metavar="PLOT.png")
+    arguments = parser.parse_args()
+    for path in arguments.logs:
+        if not path.is_file():
+            raise SystemExit(f"{path}: error: no such file")
+    draw([read_run(path) for path in arguments.logs], arguments.output)
+    print(f"wrote {arguments.output}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

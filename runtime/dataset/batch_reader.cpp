@@ -1,0 +1,64 @@
+//===- batch_reader.cpp - parts of one global batch -----------------------===//
+
+#include "runtime/dataset/batch_reader.h"
+
+#include "runtime/base/names.h"
+
+#include <algorithm>
+
+namespace meshplan {
+
+/// The request's part of each sample.
+static SliceRanges partOfSample(const FeedRequest &request) {
+  return {request.ranges.begin() + 1, request.ranges.end()};
+}
+
+Expected<size_t> BatchReader::fieldOf(const FeedRequest &request) const {
+  const BatchShape &batch = dataset.batch();
+  std::optional<size_t> field = dataset.findField(request.names.front());
+  if (!field)
+    return Status::error(StatusCode::notFound, "the data was opened without input '", request.names.front(), "'");
+  std::vector<int64_t> shape = {batch.samples};
+  std::ranges::copy(batch.fields[*field].shape, std::back_inserter(shape));
+  if (shape != request.shape || batch.fields[*field].dtype != request.dtype)
+    return Status::error(StatusCode::invalid, "the data was opened with input '", request.names.front(), "' of ",
+                         dtypeName(batch.fields[*field].dtype), " ", shapeText(shape), ", and ",
+                         dtypeName(request.dtype), " ", shapeText(request.shape), " is read");
+  MESHPLAN_RETURN_IF_ERROR(checkSlice(request.ranges, request.shape).withContext(request.names.front()));
+  return *field;
+}
+
+const std::vector<SampleLocation> &BatchReader::rowsAt(int64_t position) {
+  if (position != rowsPosition)
+    rows = dataset.locate(walk, position, dataset.batch().samples);
+  rowsPosition = position;
+  return rows;
+}
+
+Status BatchReader::read(int64_t position, const FeedRequest &request, std::span<std::byte> out,
+                         const std::stop_token &stop) {
+  MESHPLAN_ASSIGN_OR_RETURN(size_t field, fieldOf(request));
+  const std::vector<SampleLocation> &batch = rowsAt(position);
+  SliceRanges part = partOfSample(request);
+  size_t rowBytes = elementCount(sliceShape(part)) * dtypeSize(request.dtype), written = 0;
+  for (const Range &range : request.ranges[0])
+    for (int64_t row = range.offset; row < range.offset + range.size; ++row, written += rowBytes) {
+      if (stop.stop_requested())
+        return Status();
+      MESHPLAN_RETURN_IF_ERROR(dataset.read(batch[row], field, part, out.subspan(written, rowBytes)));
+    }
+  return Status();
+}
+
+void BatchReader::announce(int64_t position, const FeedRequest &request) {
+  Expected<size_t> field = fieldOf(request);
+  if (!field)
+    return;
+  const std::vector<SampleLocation> &batch = rowsAt(position);
+  SliceRanges part = partOfSample(request);
+  for (const Range &range : request.ranges[0])
+    for (int64_t row = range.offset; row < range.offset + range.size; ++row)
+      dataset.announce(batch[row], *field, part);
+}
+
+} // namespace meshplan

@@ -1,0 +1,126 @@
+//===- dataset_feed.cpp - one rank's batches ------------------------------===//
+
+#include "runtime/dataset/dataset_feed.h"
+
+#include "runtime/dataset/batch_reader.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+namespace meshplan {
+
+namespace {
+
+bool isSame(const FeedRequest &left, const FeedRequest &right) {
+  return left.names == right.names && left.shape == right.shape && left.ranges == right.ranges &&
+         left.dtype == right.dtype;
+}
+
+size_t bytesOf(const FeedRequest &request) {
+  return elementCount(sliceShape(request.ranges)) * dtypeSize(request.dtype);
+}
+
+} // namespace
+
+/// Both threads of a feed. While `isAtWork`, reader and items belong to the second one.
+class DatasetFeed::Preparation {
+public:
+  Preparation(std::shared_ptr<const Dataset> dataset, int64_t position)
+      : dataset(std::move(dataset)), reader(*this->dataset), place(position),
+        thread([this](const std::stop_token &stop) { work(stop); }) {}
+
+  Status read(const FeedRequest &request, std::span<std::byte> out) {
+    waitForThread();
+    auto item = std::ranges::find_if(items, [&](const Item &each) { return isSame(each.request, request); });
+    if (item == items.end()) {
+      // In the first step, and of what was not read in the last one.
+      items.push_back({request, std::vector<std::byte>(bytesOf(request))});
+      item = std::prev(items.end());
+      item->status = reader.read(place, item->request, item->bytes);
+    } else if (!item->isReady) {
+      item->status = reader.read(place, item->request, item->bytes);
+    }
+    item->isReady = item->isWanted = true;
+    MESHPLAN_RETURN_IF_ERROR(item->status);
+    if (out.size() != item->bytes.size())
+      return Status::error(StatusCode::invalid, "input '", request.names.front(), "': a buffer of ", out.size(),
+                           " bytes, ", item->bytes.size(), " required");
+    std::memcpy(out.data(), item->bytes.data(), out.size());
+    return Status();
+  }
+
+  void advance() {
+    waitForThread();
+    std::erase_if(items, [](const Item &item) { return !item.isWanted; });
+    for (Item &item : items)
+      item.isWanted = item.isReady = false;
+    place += dataset->batch().samples;
+    std::lock_guard lock(mutex);
+    isAtWork = true;
+    changed.notify_all();
+  }
+
+  int64_t position() const { return place; }
+
+private:
+  /// What the rank reads in each step. Its bytes stay from step to step.
+  struct Item {
+    FeedRequest request;
+    std::vector<std::byte> bytes;
+    Status status;
+    bool isReady = false;  // the bytes, or the status, are of this batch
+    bool isWanted = false; // was read in this step
+  };
+
+  void waitForThread() {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [this] { return !isAtWork; });
+  }
+
+  void work(const std::stop_token &stop) {
+    std::unique_lock lock(mutex);
+    while (changed.wait(lock, stop, [this] { return isAtWork; })) {
+      lock.unlock();
+      prepare(stop);
+      lock.lock();
+      isAtWork = false;
+      changed.notify_all();
+    }
+  }
+
+  void prepare(const std::stop_token &stop) {
+    for (const Item &item : items)
+      reader.announce(place, item.request);
+    for (Item &item : items) {
+      item.status = reader.read(place, item.request, item.bytes, stop);
+      item.isReady = true;
+    }
+  }
+
+  std::shared_ptr<const Dataset> dataset;
+  BatchReader reader;
+  int64_t place; // only the rank's thread changes it, and not while the other is at work
+  std::vector<Item> items;
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  bool isAtWork = false;
+  std::jthread thread; // the last one: it ends before the others go
+};
+
+DatasetFeed::DatasetFeed(std::shared_ptr<const Dataset> dataset, int64_t position)
+    : preparation(std::make_unique<Preparation>(std::move(dataset), position)) {}
+
+DatasetFeed::~DatasetFeed() = default;
+
+Status DatasetFeed::read(const FeedRequest &request, std::span<std::byte> out) const {
+  return preparation->read(request, out);
+}
+
+void DatasetFeed::advance() { preparation->advance(); }
+
+int64_t DatasetFeed::position() const { return preparation->position(); }
+
+} // namespace meshplan

@@ -1,0 +1,48 @@
+//===- inputs.cpp - what a program wants of a data set --------------------===//
+
+#include "runtime/dataset/inputs.h"
+
+#include "runtime/artifact/sharding.h"
+#include "runtime/base/names.h"
+
+namespace meshplan {
+
+std::vector<DataInput> inputsOf(const artifact::Program &program) {
+  std::vector<DataInput> inputs;
+  for (flatbuffers::uoffset_t i = 0; program.inputs() && i < program.inputs()->size(); ++i) {
+    const artifact::Port *port = program.inputs()->Get(i);
+    const artifact::Value &value = *program.values()->Get(port->value());
+    inputs.push_back({port->name()->str(), dtypeOf(value.dtype()), globalShapeOf(value)});
+  }
+  return inputs;
+}
+
+std::string fieldText(std::string_view name, std::string_view dtype, std::span<const int64_t> shape) {
+  return std::string(name) + " " + std::string(dtype) + " " + shapeText(shape);
+}
+
+Expected<BatchShape> batchShapeOf(std::span<const DataInput> inputs) {
+  if (inputs.empty())
+    return Status::error(StatusCode::invalid, "the program has no inputs, so that there is nothing to read for it");
+  BatchShape batch;
+  const DataInput &first = inputs.front();
+  for (const DataInput &input : inputs) {
+    if (input.shape.empty())
+      return Status::error(StatusCode::invalid, "input '", input.name,
+                           "' has no dims, and data needs a first one for the samples; help: make it a constant or a "
+                           "buffer of the model");
+    if (input.shape[0] != first.shape[0])
+      return Status::error(StatusCode::invalid, "inputs '", first.name, "' and '", input.name, "' have ",
+                           first.shape[0], " and ", input.shape[0], " samples in their first dim (shapes ",
+                           shapeText(first.shape), " and ", shapeText(input.shape),
+                           "), the same number required; help: export the model with one batch dim for all inputs");
+    batch.fields.push_back({input.name, input.dtype, {input.shape.begin() + 1, input.shape.end()}});
+  }
+  batch.samples = first.shape[0];
+  if (batch.samples == 0)
+    return Status::error(StatusCode::invalid, "input '", first.name, "' has shape ", shapeText(first.shape),
+                         ", at least one sample required");
+  return batch;
+}
+
+} // namespace meshplan

@@ -1,0 +1,35 @@
+//===- inputs.h - what a program wants of a data set -------------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_DATASET_INPUTS_H
+#define MESHPLAN_RUNTIME_DATASET_INPUTS_H
+
+#include "runtime/artifact/artifact.h"
+#include "runtime/dataset/sample_source.h"
+
+namespace meshplan {
+
+/// An input of a program. The rows of its first dim are the samples of a global batch.
+struct DataInput {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<int64_t> shape; ///< global
+};
+
+/// The inputs of a program in their order, which is that of the fields of its data.
+std::vector<DataInput> inputsOf(const artifact::Program &program);
+
+/// One step's samples.
+struct BatchShape {
+  int64_t samples = 0;
+  std::vector<SampleField> fields; ///< in the order of the inputs
+};
+
+/// `invalid` unless there are inputs, and all of them agree in their first dim, which is not 0.
+Expected<BatchShape> batchShapeOf(std::span<const DataInput> inputs);
+
+/// "input_ids i64 [96]".
+std::string fieldText(std::string_view name, std::string_view dtype, std::span<const int64_t> shape);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_DATASET_INPUTS_H

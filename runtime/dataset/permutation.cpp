@@ -1,0 +1,48 @@
+//===- permutation.cpp - a shuffled order without a table -----------------===//
+
+#include "runtime/dataset/permutation.h"
+
+#include <bit>
+#include <cassert>
+
+namespace meshplan {
+
+/// The finaliser of SplitMix64: every bit of the input changes half of those of the result.
+static uint64_t mix(uint64_t bits) {
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
+  return bits ^ (bits >> 31);
+}
+
+Permutation::Permutation(int64_t size, const ShuffleKey &key) : size(size) {
+  assert(size > 0 && "there is no permutation of nothing");
+  int bits = std::bit_width(static_cast<uint64_t>(size - 1));
+  halfBits = (bits + 1) / 2;
+  constexpr uint64_t golden = 0x9e3779b97f4a7c15; // the increment of SplitMix64
+  uint64_t state = mix(key.seed + golden);
+  state = mix((state ^ key.stream) + golden);
+  state = mix((state ^ key.epoch) + golden);
+  for (uint64_t &round : keys)
+    round = mix(state += golden);
+}
+
+int64_t Permutation::at(int64_t place) const {
+  assert(place >= 0 && place < size && "there must be such a place");
+  if (halfBits == 0)
+    return 0;
+  const uint64_t mask = (uint64_t(1) << halfBits) - 1;
+  uint64_t value = static_cast<uint64_t>(place);
+  // The network permutes more values than wanted. Following it from inside until it is inside again permutes the rest.
+  do {
+    uint64_t left = value >> halfBits, right = value & mask;
+    for (uint64_t key : keys) {
+      uint64_t sum = left ^ (mix(right ^ key) >> (64 - halfBits));
+      left = right;
+      right = sum;
+    }
+    value = left << halfBits | right;
+  } while (value >= static_cast<uint64_t>(size));
+  return static_cast<int64_t>(value);
+}
+
+} // namespace meshplan

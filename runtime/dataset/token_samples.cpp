@@ -1,0 +1,199 @@
+//===- token_samples.cpp - samples cut from a stream of tokens ------------===//
+
+#include "runtime/dataset/token_samples.h"
+
+#include "runtime/base/file.h"
+#include "runtime/base/names.h"
+#include "runtime/dataset/inputs.h"
+#include "runtime/dataset/megatron_index.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+
+namespace meshplan {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TokenField {
+  DType dtype;
+  int64_t shift; // in the stream, from the begin of the sample
+};
+
+/// How samples lie in the stream.
+struct TokenLayout {
+  int64_t length = 0; // tokens of a sample
+  std::vector<TokenField> fields;
+
+  int64_t samplesIn(int64_t tokens) const {
+    int64_t shift = std::ranges::max_element(fields, {}, &TokenField::shift)->shift;
+    return std::max<int64_t>(0, tokens - shift) / length;
+  }
+};
+
+class TokenSamples final : public SampleSource {
+public:
+  TokenSamples(MappedFile file, IntegerType type, TokenLayout layout, std::string text)
+      : file(std::move(file)), type(type), layout(std::move(layout)), text(std::move(text)) {
+    count = this->layout.samplesIn(this->file.bytes().size() / integerSize(type));
+  }
+
+  int64_t samples() const override { return count; }
+
+  Status read(int64_t sample, size_t field, const SliceRanges &ranges, std::span<std::byte> out) const override {
+    MESHPLAN_RETURN_IF_ERROR(checkSlice(ranges, {&layout.length, 1}).withContext(file.path()));
+    DType dtype = layout.fields[field].dtype;
+    int64_t written = 0;
+    for (const Range &range : ranges[0]) {
+      convertIntegers(tokens(sample, field, range).data(), type, out.data() + written, dtype, range.size);
+      written += range.size * dtypeSize(dtype);
+    }
+    return Status();
+  }
+
+  void announce(int64_t sample, size_t field, const SliceRanges &ranges) const override {
+    if (!checkSlice(ranges, {&layout.length, 1}).ok())
+      return;
+    for (const Range &range : ranges[0])
+      willRead(tokens(sample, field, range));
+  }
+
+  std::vector<std::string> description() const override {
+    return {text + std::to_string(count) + " samples of " + std::to_string(layout.length)};
+  }
+
+private:
+  std::span<const std::byte> tokens(int64_t sample, size_t field, const Range &range) const {
+    int64_t begin = sample * layout.length + layout.fields[field].shift + range.offset, size = integerSize(type);
+    return file.bytes().subspan(begin * size, range.size * size);
+  }
+
+  MappedFile file;
+  IntegerType type;
+  TokenLayout layout;
+  std::string text;
+  int64_t count = 0;
+};
+
+Expected<int64_t> shiftOf(const SampleField &field, size_t fields, const TokenPlaces &places, const std::string &path) {
+  if (auto place = places.find(field.name); place != places.end())
+    return place->second == TokenPlace::next ? 1 : 0;
+  if (fields == 1 || field.name == "input_ids")
+    return 0;
+  return Status::error(
+      StatusCode::invalid, path, ": which tokens input '", field.name, "' takes is not known; help: --tokens ",
+      field.name, "=same for a model that shifts labels itself, as those of Hugging Face do, --tokens ", field.name,
+      "=next for one that takes the token after each, or give its tensors in a safetensors file");
+}
+
+Expected<TokenLayout> layoutOf(std::span<const SampleField> fields, const TokenPlaces &places, IntegerType type,
+                               const std::string &path) {
+  TokenLayout layout;
+  for (const SampleField &field : fields) {
+    if (field.shape.size() != 1 || !integerTypeOf(field.dtype))
+      return Status::error(StatusCode::invalid, path, ": input '", field.name, "' takes samples of ",
+                           dtypeName(field.dtype), " ", shapeText(field.shape),
+                           ", a token file has integers in one dim; help: give its tensors in a safetensors file");
+    if (!holdsAll(field.dtype, type))
+      return Status::error(StatusCode::invalid, path, ": the tokens are ", integerName(type), ", input '", field.name,
+                           "' takes ", dtypeName(field.dtype),
+                           ", which does not hold all of them; help: compile for a wider dtype");
+    if (field.shape[0] != fields[0].shape[0])
+      return Status::error(StatusCode::invalid, path, ": inputs '", fields[0].name, "' and '", field.name, "' take ",
+                           fields[0].shape[0], " and ", field.shape[0], " tokens, the same number required");
+    MESHPLAN_ASSIGN_OR_RETURN(int64_t shift, shiftOf(field, fields.size(), places, path));
+    layout.fields.push_back({field.dtype, shift});
+  }
+  layout.length = fields[0].shape[0];
+  if (layout.length == 0)
+    return Status::error(StatusCode::invalid, path, ": input '", fields[0].name,
+                         "' takes samples without tokens, at least one required");
+  return layout;
+}
+
+std::string sizeText(const std::string &path, size_t bytes) {
+  return fs::path(path).filename().string() + ": " + std::to_string(bytes) + " bytes, ";
+}
+
+Expected<SampleSourcePointer> openMegatron(const TokenFiles &files, std::span<const SampleField> fields,
+                                           const TokenPlaces &places) {
+  MESHPLAN_ASSIGN_OR_RETURN(MappedFile indexFile, MappedFile::open(files.index));
+  MESHPLAN_ASSIGN_OR_RETURN(MegatronIndex index, readMegatronIndex(files.index, indexFile.bytes()));
+  MESHPLAN_ASSIGN_OR_RETURN(TokenLayout layout, layoutOf(fields, places, index.type, files.tokens));
+  MESHPLAN_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(files.tokens));
+  int64_t required = index.tokens * integerSize(index.type);
+  if (static_cast<int64_t>(file.bytes().size()) != required)
+    return Status::error(StatusCode::corrupted, files.tokens, ": ", file.bytes().size(), " bytes, ", required,
+                         " required: ", files.index, " has ", index.tokens, " tokens of ", integerName(index.type),
+                         "; help: both files must be of the same run of preprocess_data.py");
+  std::string text = sizeText(files.tokens, file.bytes().size()) + std::to_string(index.documents) + " documents, " +
+                     std::to_string(index.tokens) + " tokens of " + std::string(integerName(index.type)) + ", ";
+  return SampleSourcePointer(
+      std::make_unique<TokenSamples>(std::move(file), index.type, std::move(layout), std::move(text)));
+}
+
+/// llm.c writes a header of 256 i32 before its tokens, which would pass for tokens: 20240520 or 20240801, and a
+/// version.
+bool isFileOfLlmC(std::span<const std::byte> bytes) {
+  std::array<int32_t, 2> begin;
+  if (bytes.size() < 1024)
+    return false;
+  std::memcpy(begin.data(), bytes.data(), sizeof begin);
+  return (begin[0] == 20240520 && begin[1] == 1) || (begin[0] == 20240801 && begin[1] == 7);
+}
+
+Expected<SampleSourcePointer> openNanoGpt(const std::string &path, std::span<const SampleField> fields,
+                                          const TokenPlaces &places) {
+  constexpr IntegerType type = IntegerType::u16;
+  MESHPLAN_ASSIGN_OR_RETURN(TokenLayout layout, layoutOf(fields, places, type, path));
+  MESHPLAN_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
+  size_t bytes = file.bytes().size();
+  if (bytes % 2 != 0)
+    return Status::error(StatusCode::corrupted, path, ": ", bytes,
+                         " bytes are no whole number of u16 tokens, as a .bin without .idx has them");
+  if (isFileOfLlmC(file.bytes()))
+    return Status::error(StatusCode::unsupported, path,
+                         ": a token file of llm.c, which begins with a header of 1024 "
+                         "bytes; help: tail -c +1025 of a file with 16-bit tokens is "
+                         "one of nanoGPT");
+  std::string text = sizeText(path, bytes) + std::to_string(bytes / 2) + " tokens of u16, ";
+  return SampleSourcePointer(std::make_unique<TokenSamples>(std::move(file), type, std::move(layout), std::move(text)));
+}
+
+bool isFile(const std::string &path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+} // namespace
+
+Expected<TokenPlaces> parseTokenPlaces(std::span<const std::string> words) {
+  TokenPlaces places;
+  for (const std::string &word : words) {
+    size_t separator = word.rfind('=');
+    std::string place = separator == std::string::npos ? "" : word.substr(separator + 1);
+    if (separator == 0 || (place != "same" && place != "next"))
+      return Status::error(StatusCode::invalid, "--tokens ", word, ": INPUT=same or INPUT=next required");
+    if (!places.emplace(word.substr(0, separator), place == "next" ? TokenPlace::next : TokenPlace::same).second)
+      return Status::error(StatusCode::invalid, "--tokens ", word, ": there are two for this input");
+  }
+  return places;
+}
+
+std::optional<TokenFiles> findTokenFiles(const std::string &path) {
+  bool isTokens = path.ends_with(".bin");
+  std::string prefix = isTokens || path.ends_with(".idx") ? path.substr(0, path.size() - 4) : path;
+  if (isFile(prefix + ".idx"))
+    return TokenFiles{prefix + ".bin", prefix + ".idx"};
+  return isTokens ? std::optional(TokenFiles{path, ""}) : std::nullopt;
+}
+
+Expected<SampleSourcePointer> openTokenSamples(const TokenFiles &files, std::span<const SampleField> fields,
+                                               const TokenPlaces &places) {
+  return files.index.empty() ? openNanoGpt(files.tokens, fields, places) : openMegatron(files, fields, places);
+}
+
+} // namespace meshplan

@@ -41,6 +41,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "runtime/tensor": ({"runtime/base", "runtime/schema", EXTENT}, {"torch", "cuda", "json"}),
     "runtime/rendezvous": ({"runtime/base", "runtime/comm", "runtime/comm/store", "runtime/tensor"}, {"torch"}),
     "runtime/exec": (BELOW_EXEC | {"runtime/include"}, {"flatbuffers", "json"}),
+    "runtime/checkpoint": (BELOW_EXEC | {"runtime/exec"}, {"flatbuffers", "json"}),
     "runtime/verify": (BELOW_EXEC | {"runtime/exec"}, {"flatbuffers"}),
     "grammar": (set(), {"antlr"}),
     "dialect/support": ({EXTENT}, {"mlir", "llvm"}),

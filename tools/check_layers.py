@@ -42,6 +42,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "runtime/rendezvous": ({"runtime/base", "runtime/comm", "runtime/comm/store", "runtime/tensor"}, {"torch"}),
     "runtime/exec": (BELOW_EXEC | {"runtime/include"}, {"flatbuffers", "json"}),
     "runtime/dataset": (BELOW_EXEC | {"runtime/exec"}, {"flatbuffers"}),
+    "runtime/checkpoint": (BELOW_EXEC | {"runtime/exec"}, {"flatbuffers", "json"}),
     "runtime/verify": (BELOW_EXEC | {"runtime/exec"}, {"flatbuffers"}),
     "runtime/train": (BELOW_EXEC | {"runtime/checkpoint", "runtime/dataset", "runtime/exec"}, {"flatbuffers", "json"}),
     "grammar": (set(), {"antlr"}),

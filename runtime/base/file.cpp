@@ -135,6 +135,13 @@ Expected<AtomicFile> AtomicFile::attach(const std::string &path, const std::stri
   return AtomicFile(path, temporary, descriptor);
 }
 
+Expected<AtomicFile> AtomicFile::join(const std::string &path) {
+  int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0)
+    return systemError(path, "write");
+  return AtomicFile(path, descriptor);
+}
+
 AtomicFile::AtomicFile(AtomicFile &&other) noexcept
     : path(std::move(other.path)), temporary(std::move(other.temporary)),
       descriptor(std::exchange(other.descriptor, -1)), listed(std::move(other.listed)) {}
@@ -143,7 +150,8 @@ AtomicFile::~AtomicFile() {
   if (descriptor < 0)
     return;
   ::close(descriptor);
-  ::unlink(temporary.c_str());
+  if (!temporary.empty())
+    ::unlink(temporary.c_str());
 }
 
 Status AtomicFile::resize(int64_t size) {
@@ -171,6 +179,13 @@ Status AtomicFile::commit() {
     return systemError(path, "write");
   ::close(std::exchange(descriptor, -1));
   listed = ListedFile();
+  return Status();
+}
+
+Status flushFolder(const std::string &path) {
+  Descriptor descriptor{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (descriptor.value < 0 || ::fsync(descriptor.value) != 0)
+    return systemError(path, "write");
   return Status();
 }
 

@@ -76,6 +76,11 @@ public:
   /// case that the other process is gone: destroy it after the other has committed.
   static Expected<AtomicFile> attach(const std::string &path, const std::string &temporary);
 
+  /// A file of a folder that is made as a whole under a temporary name: opened at its own path, or made there, by any
+  /// number of threads and processes that know nothing of each other. It stays when this goes; there is nothing to
+  /// commit.
+  static Expected<AtomicFile> join(const std::string &path);
+
   AtomicFile(AtomicFile &&other) noexcept;
   AtomicFile &operator=(AtomicFile &&) = delete;
   ~AtomicFile();
@@ -94,11 +99,15 @@ public:
 private:
   AtomicFile(std::string path, std::string temporary, int descriptor)
       : path(std::move(path)), temporary(std::move(temporary)), descriptor(descriptor), listed(this->temporary) {}
+  AtomicFile(std::string path, int descriptor) : path(std::move(path)), descriptor(descriptor) {}
 
-  std::string path, temporary;
+  std::string path, temporary; // no temporary one: the file stays
   int descriptor = -1;
   ListedFile listed;
 };
+
+/// Flushes a folder to the disk: that files have been made in it, renamed or removed. io, with path and reason.
+Status flushFolder(const std::string &path);
 
 /// Writes a whole file, or leaves what was there untouched.
 Status writeFileAtomically(const std::string &path, std::span<const std::byte> bytes);

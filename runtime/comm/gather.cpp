@@ -1,4 +1,4 @@
-//===- gather.cpp - what the ranks report to the first one ----------------===//
+//===- gather.cpp - texts to the first rank and from it -------------------===//
 
 #include "runtime/comm/gather.h"
 
@@ -21,4 +21,13 @@ Expected<std::vector<std::string>> meshplan::gatherAtFirst(World &world, const s
     MESHPLAN_RETURN_IF_ERROR(waitFor(group->startReceive(texts.back().data(), sizes[rank], DType::u8, rank, label)));
   }
   return texts;
+}
+
+Status meshplan::shareFromFirst(World &world, std::string &text, const std::string &what) {
+  const CollectiveLabel label{.sequence = -1, .origin = what};
+  MESHPLAN_ASSIGN_OR_RETURN(auto group, world.host().createWorldGroup("world"));
+  int64_t size = static_cast<int64_t>(text.size());
+  MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBroadcast(&size, 1, DType::i64, 0, label)));
+  text.resize(static_cast<size_t>(size));
+  return waitFor(group->startBroadcast(text.data(), size, DType::u8, 0, label));
 }

@@ -1,4 +1,4 @@
-//===- gather.h - what the ranks report to the first one ---------*- C++ -*-===//
+//===- gather.h - texts to the first rank and from it ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_COMM_GATHER_H
 #define MESHPLAN_RUNTIME_COMM_GATHER_H
@@ -9,6 +9,9 @@ namespace meshplan {
 
 /// All ranks call it. Rank 0 gets the texts of all, in rank order; the others get none.
 Expected<std::vector<std::string>> gatherAtFirst(World &world, const std::string &text);
+
+/// All ranks call it. Gives all of them the text of rank 0; `what` is for messages.
+Status shareFromFirst(World &world, std::string &text, const std::string &what);
 
 } // namespace meshplan
 

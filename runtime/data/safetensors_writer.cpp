@@ -31,7 +31,7 @@ Expected<SafetensorsWriter::Layout> SafetensorsWriter::layoutOf(const std::strin
   // Wide elements first: every tensor is aligned for its dtype.
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const TensorSpec &a, const TensorSpec &b) { return dtypeSize(a.dtype) > dtypeSize(b.dtype); });
-  nlohmann::json header = nlohmann::json::object();
+  nlohmann::json header = {{"__metadata__", {{"format", "pt"}}}};
   Layout layout;
   int64_t position = 0;
   for (TensorSpec &spec : sorted) {
@@ -63,6 +63,16 @@ Expected<SafetensorsWriter> SafetensorsWriter::create(const AtomicFile::Names &n
                                                       std::span<const TensorSpec> tensors) {
   MESHPLAN_ASSIGN_OR_RETURN(Layout layout, layoutOf(names.path, tensors));
   MESHPLAN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(names));
+  return begin(std::move(file), std::move(layout));
+}
+
+Expected<SafetensorsWriter> SafetensorsWriter::join(const std::string &path, std::span<const TensorSpec> tensors) {
+  MESHPLAN_ASSIGN_OR_RETURN(Layout layout, layoutOf(path, tensors));
+  MESHPLAN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::join(path));
+  return begin(std::move(file), std::move(layout));
+}
+
+Expected<SafetensorsWriter> SafetensorsWriter::begin(AtomicFile file, Layout layout) {
   MESHPLAN_RETURN_IF_ERROR(file.write(0, std::as_bytes(std::span(layout.header))));
   MESHPLAN_RETURN_IF_ERROR(file.resize(layout.size));
   return SafetensorsWriter(std::move(file), std::move(layout.places));

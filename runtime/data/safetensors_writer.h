@@ -23,6 +23,8 @@ struct TensorSpec {
   std::vector<int64_t> shape; ///< global
 };
 
+/// The file says that it is PyTorch's ("format": "pt"), as libraries that load weights want it.
+///
 /// The file appears under its name when commit succeeds, after all ranks have
 /// written; without it nothing stays behind. Move only.
 class SafetensorsWriter {
@@ -35,6 +37,10 @@ public:
   /// Writes into the file that another process creates, with the same tensors, as `temporary`; see AtomicFile::attach.
   static Expected<SafetensorsWriter> attach(const std::string &path, const std::string &temporary,
                                             std::span<const TensorSpec> tensors);
+
+  /// Writes into a file of a folder that is made as a whole: see AtomicFile::join. Call `flush` at the end, not
+  /// `commit`.
+  static Expected<SafetensorsWriter> join(const std::string &path, std::span<const TensorSpec> tensors);
 
   const std::string &temporaryPath() const { return file.temporaryPath(); }
 
@@ -62,6 +68,8 @@ private:
     int64_t size = 0; // of the file
   };
   static Expected<Layout> layoutOf(const std::string &path, std::span<const TensorSpec> tensors);
+
+  static Expected<SafetensorsWriter> begin(AtomicFile file, Layout layout);
 
   SafetensorsWriter(AtomicFile file, std::map<std::string, Place> places)
       : file(std::move(file)), places(std::move(places)) {}

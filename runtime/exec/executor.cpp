@@ -37,6 +37,7 @@ Expected<std::unique_ptr<Executor>> Executor::create(const Artifact &artifact, c
   executor->initial.resize(program.values()->size());
   MESHPLAN_RETURN_IF_ERROR(executor->makeGroups());
   MESHPLAN_ASSIGN_OR_RETURN(executor->program, prepareSteps(executor->view, executor->groups));
+  executor->firstUpdate = firstUpdateOf(program);
   MESHPLAN_RETURN_IF_ERROR(executor->loadConstants());
   MESHPLAN_RETURN_IF_ERROR(executor->makeStates());
   return executor;
@@ -133,7 +134,7 @@ void Executor::share(const Executor &owner) {
   });
 }
 
-Status Executor::loadParameters(const Feed &feed) {
+Status Executor::loadWeights(const Feed &feed) {
   resident.parameters = resident.hostParameters = 0;
   if (!view.program().parameters())
     return Status();
@@ -155,7 +156,26 @@ Status Executor::loadParameters(const Feed &feed) {
     (view.isOnHost(value) ? resident.hostParameters : resident.parameters) += initial[value].byteSize();
   }
   MESHPLAN_ASSIGN_OR_RETURN(nonfinite, nonfiniteWeights(view, initial));
+  return Status();
+}
+
+Status Executor::loadParameters(const Feed &feed) {
+  MESHPLAN_RETURN_IF_ERROR(loadWeights(feed));
   return loadCopies(feed);
+}
+
+Status Executor::loadHeld(const Feed &feed) {
+  MESHPLAN_RETURN_IF_ERROR(loadWeights(feed));
+  const auto *states = view.program().states();
+  for (flatbuffers::uoffset_t i = 0; states && i < states->size(); ++i)
+    MESHPLAN_RETURN_IF_ERROR(loadState(feed, *states->Get(i), {states->Get(i)->name()->str()}));
+  return Status();
+}
+
+Status Executor::loadState(const Feed &feed, const artifact::State &state, const std::vector<std::string> &names) {
+  HostScope host(view.isOnHost(state.value()));
+  MESHPLAN_ASSIGN_OR_RETURN(initial[state.value()], loadValue(feed, view, state.value(), names));
+  return Status();
 }
 
 /// States that begin as their parameter, in their own dtype.
@@ -164,10 +184,8 @@ Status Executor::loadCopies(const Feed &feed) {
   for (flatbuffers::uoffset_t i = 0; states && i < states->size(); ++i) {
     if (!states->Get(i)->copies())
       continue;
-    int value = states->Get(i)->value();
-    HostScope host(view.isOnHost(value));
     const artifact::Parameter *parameter = findParameter(view.program(), states->Get(i)->parameter()->string_view());
-    MESHPLAN_ASSIGN_OR_RETURN(initial[value], loadValue(feed, view, value, namesOf(*parameter)));
+    MESHPLAN_RETURN_IF_ERROR(loadState(feed, *states->Get(i), namesOf(*parameter)));
   }
   return Status();
 }
@@ -216,10 +234,14 @@ Status Executor::runSteps(Trace *trace, const Observer *observer) {
   if (observer)
     moments = momentsOf(view.program(), *observer);
   for (size_t index = 0; index < program.size(); ++index) {
+    if (index == firstUpdate)
+      MESHPLAN_RETURN_IF_ERROR(beginUpdates());
     MESHPLAN_RETURN_IF_ERROR(runStep(*program[index], trace));
     for (auto [moment, last] = moments.equal_range(index); moment != last; ++moment)
       observer->see(moment->second, values[moment->second]);
   }
+  if (firstUpdate == program.size())
+    MESHPLAN_RETURN_IF_ERROR(beginUpdates());
   // A device is still at it.
   MESHPLAN_RETURN_IF_ERROR(world.synchronize());
   return synchronizeCompute();

@@ -58,6 +58,10 @@ public:
   Status loadParameters(const Feed &feed);
   Status loadInputs(const Feed &feed);
 
+  /// Instead of loadParameters: also reads the states, each under its own name, as writeHeld writes them under any plan
+  /// of the same model.
+  Status loadHeld(const Feed &feed);
+
   /// The parameters that have been loaded with NaN or infinite elements: see nonfiniteWeights.
   const std::vector<std::string> &nonfiniteParameters() const { return nonfinite; }
 
@@ -76,6 +80,10 @@ public:
 
   /// The next run belongs to this step, counted from 0, and this microbatch.
   Status begin(int64_t step, int64_t microbatch);
+
+  /// What each run calls once, before the first instruction that changes a parameter or a state in its place, or at its
+  /// end: until then, what is held is what it was when the run began. A failure ends the run.
+  void beforeUpdates(std::function<Status()> action) { updatesBegin = std::move(action); }
 
   /// Runs the program once. A failure ends the run of all ranks. A training step changes parameters and states in
   /// place, and counts.
@@ -101,6 +109,9 @@ public:
   /// The rank's part of a parameter or state as it is now. `notFound` for an unknown name.
   Expected<Tensor> current(std::string_view name) const;
 
+  /// The same by index into Program.values.
+  const Tensor &heldValue(int value) const { return initial[value]; }
+
   /// Bytes that all runs together have copied to put tensors into one piece before they are moved, and to take them
   /// apart behind.
   int64_t packedBytes() const;
@@ -121,7 +132,10 @@ private:
   Status makeStates();
   Expected<Tensor> zeros(int value);
   void takeUpdates();
+  Status loadWeights(const Feed &feed);
+  Status loadState(const Feed &feed, const artifact::State &state, const std::vector<std::string> &names);
   Status loadCopies(const Feed &feed);
+  Status beginUpdates() const { return updatesBegin ? updatesBegin() : Status(); }
   Status runStep(Step &step, Trace *trace);
   Status runSteps(Trace *trace, const Observer *observer);
 
@@ -133,6 +147,8 @@ private:
   std::vector<std::string> nonfinite;  // parameters
   std::vector<Tensor> initial, values; // by index into Program.values
   std::vector<std::unique_ptr<Step>> program;
+  size_t firstUpdate = 0; // index into `program`
+  std::function<Status()> updatesBegin;
   Settings settings;
   int64_t stepsDone = 0;
 };

@@ -37,6 +37,19 @@ static std::vector<TensorSpec> specsOf(const artifact::Program &program, std::sp
   return specs;
 }
 
+Status meshplan::writePart(const RankView &view, int value, const std::string &name, std::span<const std::byte> bytes,
+                           const SafetensorsWriter &writer) {
+  // Copies of a unit may differ in their last bits: one is written.
+  SliceRanges held = view.firstHeld(value);
+  const SliceRanges *only = held == view.ranges(value) ? nullptr : &held;
+  for (const SliceRanges &slice : view.slices(value)) {
+    size_t size = elementCount(sliceShape(slice)) * dtypeSize(view.dtype(value));
+    MESHPLAN_RETURN_IF_ERROR(writer.write(name, slice, bytes.first(size), only));
+    bytes = bytes.subspan(size);
+  }
+  return Status();
+}
+
 static Status writeParts(const RankView &view, std::span<const Named> list, std::span<const Tensor> values,
                          const SafetensorsWriter &writer, const std::string &prefix = "") {
   for (const Named &named : list) {
@@ -45,14 +58,7 @@ static Status writeParts(const RankView &view, std::span<const Named> list, std:
     MESHPLAN_ASSIGN_OR_RETURN(Tensor own, contiguous(values[named.value]));
     MESHPLAN_ASSIGN_OR_RETURN(Tensor part, onHost(own));
     std::span<const std::byte> bytes(part.data(), part.byteSize());
-    // Copies of a unit may differ in their last bits: one is written.
-    SliceRanges held = view.firstHeld(named.value);
-    const SliceRanges *only = held == view.ranges(named.value) ? nullptr : &held;
-    for (const SliceRanges &slice : view.slices(named.value)) {
-      size_t size = elementCount(sliceShape(slice)) * dtypeSize(part.dtype());
-      MESHPLAN_RETURN_IF_ERROR(writer.write(prefix + named.name, slice, bytes.first(size), only));
-      bytes = bytes.subspan(size);
-    }
+    MESHPLAN_RETURN_IF_ERROR(writePart(view, named.value, prefix + named.name, bytes, writer));
   }
   return Status();
 }

@@ -16,6 +16,10 @@ std::vector<TensorSpec> outputSpecs(const artifact::Program &program);
 Status writeOutputParts(const RankView &view, std::span<const Tensor> values, const SafetensorsWriter &writer,
                         const std::string &prefix = "");
 
+/// Writes of a rank's part of a value what no rank before it holds; `bytes` are its elements in row-major order.
+Status writePart(const RankView &view, int value, const std::string &name, std::span<const std::byte> bytes,
+                 const SafetensorsWriter &writer);
+
 /// What a training step changes: parameters, under their first names, and states, as whole tensors.
 std::vector<TensorSpec> heldSpecs(const artifact::Program &program);
 

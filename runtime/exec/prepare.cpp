@@ -7,7 +7,9 @@
 #include "runtime/exec/steps/compute_step.h"
 #include "runtime/exec/steps/slice_step.h"
 
+#include <algorithm>
 #include <map>
+#include <set>
 
 using namespace meshplan;
 
@@ -70,6 +72,47 @@ std::string meshplan::instructionContext(const RankView &view, std::string_view 
                                          const artifact::Instruction &instruction) {
   std::string origin = originText(view.schedule(), instruction);
   return "rank " + std::to_string(view.rank()) + ": " + std::string(what) + (origin.empty() ? "" : " (" + origin + ")");
+}
+
+namespace {
+/// Values whose elements may be those of a parameter or a state.
+class HeldValues {
+public:
+  explicit HeldValues(const artifact::Program &program) {
+    for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
+      values.insert(program.parameters()->Get(i)->value());
+    for (flatbuffers::uoffset_t i = 0; program.states() && i < program.states()->size(); ++i)
+      values.insert(program.states()->Get(i)->value());
+  }
+
+  bool hasAnyOf(const flatbuffers::Vector<int32_t> *list) const {
+    return list && std::ranges::any_of(*list, [&](int32_t value) { return values.contains(value); });
+  }
+
+  /// A part that is kept may be a view.
+  void follow(const artifact::Slice &slice) {
+    if (values.contains(slice.input()))
+      values.insert(slice.output());
+  }
+
+private:
+  std::set<int32_t> values;
+};
+} // namespace
+
+size_t meshplan::firstUpdateOf(const artifact::Program &program) {
+  HeldValues held(program);
+  size_t index = 0;
+  for (const artifact::Instruction *instruction : *program.instructions()) {
+    const artifact::Compute *compute = instruction->action_as_Compute();
+    const artifact::Start *start = instruction->action_as_Start();
+    if ((compute && held.hasAnyOf(compute->overwrites())) || (start && held.hasAnyOf(start->targets())))
+      return index;
+    if (const artifact::Slice *slice = instruction->action_as_Slice())
+      held.follow(*slice);
+    ++index;
+  }
+  return index;
 }
 
 Expected<std::vector<std::unique_ptr<Step>>> meshplan::prepareSteps(const RankView &view, const Groups &groups) {

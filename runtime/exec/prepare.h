@@ -17,6 +17,9 @@ using Groups = std::vector<std::unique_ptr<Group>>;
 /// collectives whose ranks do not hold what the output needs.
 Expected<std::vector<std::unique_ptr<Step>>> prepareSteps(const RankView &view, const Groups &groups);
 
+/// The first instruction in whose place a parameter or a state changes; the number of instructions if there is none.
+size_t firstUpdateOf(const artifact::Program &program);
+
 /// "rank 2: aten.mm.default (smollm2.plan:12:5 rowwise tp, module lm_head)": how
 /// failures of an instruction begin.
 std::string instructionContext(const RankView &view, std::string_view what, const artifact::Instruction &instruction);

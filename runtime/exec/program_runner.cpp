@@ -32,6 +32,15 @@ void ProgramRunner::share() {
 
 Status ProgramRunner::loadParameters(const Feed &feed) {
   MESHPLAN_RETURN_IF_ERROR(last->loadParameters(feed));
+  return noteNonfinite(feed);
+}
+
+Status ProgramRunner::loadHeld(const Feed &feed) {
+  MESHPLAN_RETURN_IF_ERROR(last->loadHeld(feed));
+  return noteNonfinite(feed);
+}
+
+Status ProgramRunner::noteNonfinite(const Feed &feed) {
   loadingWarning.clear();
   if (last->nonfiniteParameters().empty())
     return Status();
@@ -43,7 +52,41 @@ Status ProgramRunner::loadParameters(const Feed &feed) {
 
 Status ProgramRunner::loadInputs(const Feed &feed) { return last->loadInputs(feed); }
 
+StepCounters ProgramRunner::counters() const {
+  StepCounters counters{.steps = last->steps()};
+  if (!guard)
+    return counters;
+  counters.skipped = guard->skipped();
+  counters.stepsInRow = guard->inRow();
+  if (last->numbers().find("loss_scale", last->steps()))
+    counters.lossScale = guard->lossScale();
+  return counters;
+}
+
+Status ProgramRunner::resume(const StepCounters &counters) {
+  bool isPossible = counters.steps >= 0 && counters.skipped >= 0 && counters.skipped <= counters.steps &&
+                    counters.stepsInRow >= 0 && counters.stepsInRow <= counters.steps - counters.skipped &&
+                    (counters.lossScale == 0 || isLossScale(counters.lossScale));
+  if (!isPossible)
+    return Status::error(StatusCode::invalid, "a training of ", counters.steps, " steps of which ", counters.skipped,
+                         " changed nothing, ", counters.stepsInRow, " in a row did, and the scale of the loss is ",
+                         counters.lossScale);
+  guard.emplace(last->place().program().guard(), firstScale(), counters);
+  last->numbers().setSkipped(counters.skipped);
+  return last->begin(counters.steps, 0);
+}
+
+double ProgramRunner::firstScale() const { return last->numbers().find("loss_scale", last->steps()).value_or(1); }
+
 Status ProgramRunner::setNumber(std::string_view name, double number) {
+  MESHPLAN_RETURN_IF_ERROR(giveNumber(name, number));
+  if (guard && name == "loss_scale")
+    guard.emplace(last->place().program().guard(), number,
+                  StepCounters{.steps = last->steps(), .skipped = guard->skipped()});
+  return Status();
+}
+
+Status ProgramRunner::giveNumber(std::string_view name, double number) {
   for (Pass &pass : passes)
     if (Status status = pass.program->setNumber(name, number); !status.ok() && status.code() != StatusCode::notFound)
       return status;
@@ -97,7 +140,7 @@ Status ProgramRunner::setGuardedNumbers() {
   if (!guard)
     guard.emplace(program.guard(), scale.value_or(1));
   last->numbers().setSkipped(guard->skipped());
-  return scale ? setNumber("loss_scale", guard->lossScale()) : Status();
+  return scale ? giveNumber("loss_scale", guard->lossScale()) : Status();
 }
 
 static Expected<int64_t> readInteger(const Tensor &tensor) {

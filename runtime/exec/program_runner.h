@@ -29,6 +29,19 @@ public:
   Status loadParameters(const Feed &feed);
   Status loadInputs(const Feed &feed);
 
+  /// Instead of loadParameters, as Executor::loadHeld; fails as loadParameters does.
+  Status loadHeld(const Feed &feed);
+
+  /// How far the training has come.
+  StepCounters counters() const;
+
+  /// The next run goes on from there. A scale of the loss that the plan does not let change stays the plan's; so does
+  /// one that setNumber gives afterwards. `invalid` for counters that no run has.
+  Status resume(const StepCounters &counters);
+
+  /// What each run calls once before parameters and states change: see Executor::beforeUpdates.
+  void beforeUpdates(std::function<Status()> action) { last->beforeUpdates(std::move(action)); }
+
   /// What a person should know of the parameters that were loaded, without a full stop; empty for nothing: "rank 1:
   /// w.safetensors: parameter 'w': 1 of 64 elements is not finite, ...".
   const std::string &warning() const { return loadingWarning; }
@@ -65,6 +78,9 @@ private:
     int64_t runs = 0;
   };
 
+  Status noteNonfinite(const Feed &feed);
+  Status giveNumber(std::string_view name, double number);
+  double firstScale() const;
   void share();
   Status runPasses(Trace *trace);
   Status setGuardedNumbers();

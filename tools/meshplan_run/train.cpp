@@ -47,6 +47,7 @@ private:
   RankRun &run;
   ProgramRunner &program;
   TrainingState state; // that the run begins with
+  std::vector<std::string> notes;
   std::unique_ptr<DatasetFeed> batches;
   std::optional<CheckpointWriter> checkpoints;
   std::optional<Evaluation> evaluation;
@@ -63,7 +64,10 @@ Status RankTraining::loadFresh() {
 }
 
 Status RankTraining::resume() {
-  MESHPLAN_ASSIGN_OR_RETURN(state, loadCheckpoint(run.world, program, inputs.checkpoint));
+  MESHPLAN_ASSIGN_OR_RETURN(LoadedCheckpoint loaded,
+                            loadCheckpoint(run.world, program, inputs.checkpoint, options.weights));
+  state = std::move(loaded.state);
+  notes = std::move(loaded.notes);
   DataState data = inputs.data->stateAt(state.samplesConsumed);
   data.samples = state.samples;
   data.fingerprint = state.dataFingerprint;
@@ -98,7 +102,9 @@ Status RankTraining::makeReports() {
     reports->add(std::move(events));
   }
   if (!inputs.checkpoint.empty())
-    return reports->note("goes on from " + inputs.checkpoint);
+    MESHPLAN_RETURN_IF_ERROR(reports->note("goes on from " + inputs.checkpoint));
+  for (const std::string &note : notes)
+    MESHPLAN_RETURN_IF_ERROR(reports->note(note));
   return Status();
 }
 

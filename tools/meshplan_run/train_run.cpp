@@ -2,7 +2,8 @@
 
 #include "tools/meshplan_run/train_run.h"
 
-#include "runtime/checkpoint/load.h"
+#include "runtime/checkpoint/folder.h"
+#include "runtime/checkpoint/record.h"
 #include "runtime/train/evaluation.h"
 
 #include <algorithm>

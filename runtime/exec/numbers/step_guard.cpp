@@ -2,6 +2,7 @@
 
 #include "runtime/exec/numbers/step_guard.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace meshplan;
@@ -9,6 +10,16 @@ using namespace meshplan;
 bool meshplan::isLossScale(double number) {
   auto scale = static_cast<float>(number);
   return number > 0 && std::isnormal(scale) && std::isnormal(1 / scale);
+}
+
+StepGuard::StepGuard(const artifact::Guard *guard, double scale, const StepCounters &counters)
+    : guard(guard), scale(scale), skippedSteps(counters.skipped), stepsInRow(counters.stepsInRow) {
+  bool isDynamic = guard && guard->interval() > 0;
+  if (isDynamic && counters.lossScale > 0)
+    this->scale = counters.lossScale;
+  // Another plan may wait for fewer steps.
+  if (isDynamic)
+    stepsInRow = std::min(stepsInRow, guard->interval() - 1);
 }
 
 void StepGuard::take(int64_t nonfinite) {

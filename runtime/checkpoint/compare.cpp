@@ -1,0 +1,150 @@
+//===- compare.cpp - can a program go on from a checkpoint ----------------===//
+
+#include "runtime/checkpoint/source.h"
+
+#include "runtime/artifact/sharding.h"
+#include "runtime/base/names.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace meshplan;
+
+namespace {
+
+/// Compares a checkpoint with a program, and collects what a person should know.
+class Comparison {
+public:
+  Comparison(const CheckpointSource &source, const artifact::Program &program)
+      : path(source.folder()), record(source.record()), source(source), own(recordOf(program, TrainingState{})) {}
+
+  Expected<std::vector<std::string>> run() {
+    for (const RecordedParameter &wanted : own.parameters)
+      MESHPLAN_RETURN_IF_ERROR(compareParameter(wanted));
+    for (const RecordedParameter &saved : record.parameters)
+      if (!findAny(own, saved.names))
+        return foreign("it has parameter '" + saved.names.front() + "', which the plan's model lacks");
+    for (const RecordedState &wanted : own.states)
+      MESHPLAN_RETURN_IF_ERROR(compareState(wanted));
+    noteUnused();
+    noteConversions();
+    return notes;
+  }
+
+private:
+  static const RecordedParameter *findAny(const CheckpointRecord &record, std::span<const std::string> names) {
+    for (const std::string &name : names)
+      if (const RecordedParameter *found = record.findParameter(name))
+        return found;
+    return nullptr;
+  }
+
+  Status foreign(const std::string &why) const {
+    return Status(StatusCode::invalid, path + ": it is of another model: " + why +
+                                           "; help: give the checkpoint of this model, or begin a new training in "
+                                           "another folder");
+  }
+
+  Status compareParameter(const RecordedParameter &wanted) {
+    const RecordedParameter *saved = findAny(record, wanted.names);
+    if (!saved)
+      return foreign("it has no parameter '" + wanted.names.front() + "'");
+    if (saved->shape != wanted.shape)
+      return foreign("parameter '" + wanted.names.front() + "' is " + shapeText(saved->shape) + ", " +
+                     shapeText(wanted.shape) + " required");
+    if (isFloat(saved->dtype) != isFloat(wanted.dtype) || (!isFloat(wanted.dtype) && saved->dtype != wanted.dtype))
+      return foreign("parameter '" + wanted.names.front() + "' is " + std::string(dtypeName(saved->dtype)) + ", " +
+                     std::string(dtypeName(wanted.dtype)) + " required");
+    if (saved->dtype != wanted.dtype)
+      addConversion(source.masterOf(*saved) ? source.masterOf(*saved)->dtype : saved->dtype, wanted.dtype);
+    return Status();
+  }
+
+  /// "exp_avg, exp_avg_sq"; "none".
+  static std::string kindsOf(const CheckpointRecord &record) {
+    std::set<std::string> kinds;
+    std::string text;
+    for (const RecordedState &state : record.states)
+      if (!state.isMaster && kinds.insert(state.kind()).second)
+        text += (text.empty() ? "" : ", ") + state.kind();
+    return text.empty() ? "none" : text;
+  }
+
+  static std::string describeOptimizer(const CheckpointRecord &record) {
+    return (record.optimizer.empty() ? "no optimizer" : record.optimizer) + " (states: " + kindsOf(record) + ")";
+  }
+
+  Status compareState(const RecordedState &wanted) {
+    const RecordedState *saved = record.findState(wanted.name);
+    if (saved && saved->shape == wanted.shape) {
+      if (saved->dtype != wanted.dtype)
+        addConversion(saved->dtype, wanted.dtype);
+      return Status();
+    }
+    if (wanted.isMaster) {
+      const RecordedParameter &parameter = *record.findParameter(wanted.parameter);
+      add("master weights, which the checkpoint does not have, begin as its parameters, of " +
+          std::string(dtypeName(parameter.dtype)));
+      return Status();
+    }
+    bool isSame = record.optimizer == own.optimizer && kindsOf(record) == kindsOf(own);
+    std::string why = isSame ? "it has no optimizer state '" + wanted.name + "': '" + wanted.parameter +
+                                   "' was not trained; help: freeze it"
+                             : "it was saved by " + describeOptimizer(record) + ", the plan has " +
+                                   describeOptimizer(own) + "; help: keep the optimizer";
+    return Status(StatusCode::invalid,
+                  path + ": " + why + ", or begin a new training from what `meshplan-run export " + path + "` writes");
+  }
+
+  void noteUnused() {
+    std::set<std::string> kinds;
+    bool hasMasters = false;
+    for (const RecordedState &saved : record.states)
+      if (!own.findState(saved.name)) {
+        if (saved.isMaster)
+          hasMasters |= isTakenFromParameter(saved);
+        else
+          kinds.insert(saved.kind());
+      }
+    for (const std::string &kind : kinds)
+      add("optimizer states '" + kind + "' of the checkpoint are not used");
+    if (hasMasters)
+      add("master weights of the checkpoint are not used: the plan has none, and its parameters have the checkpoint's "
+          "type");
+  }
+
+  /// Else the parameter is made of the master weight.
+  bool isTakenFromParameter(const RecordedState &master) const {
+    const RecordedParameter *saved = record.findParameter(master.parameter), *wanted = findAny(own, saved->names);
+    return wanted && saved->dtype == wanted->dtype;
+  }
+
+  void addConversion(DType from, DType to) {
+    if (from != to)
+      conversions.emplace(from, to);
+  }
+
+  void noteConversions() {
+    for (auto [from, to] : conversions)
+      add("tensors of " + std::string(dtypeName(from)) + " are converted to " + std::string(dtypeName(to)));
+  }
+
+  void add(const std::string &note) {
+    if (std::ranges::find(notes, note) == notes.end())
+      notes.push_back(note);
+  }
+
+  const std::string &path;
+  const CheckpointRecord &record;
+  const CheckpointSource &source;
+  CheckpointRecord own;
+  std::set<std::pair<DType, DType>> conversions;
+  std::vector<std::string> notes;
+};
+
+} // namespace
+
+Expected<std::vector<std::string>> meshplan::checkCheckpoint(const CheckpointSource &source,
+                                                             const artifact::Program &program) {
+  return Comparison(source, program).run();
+}

@@ -1,0 +1,201 @@
+//===- folder.cpp - the folder of the checkpoints of a training -----------===//
+
+#include "runtime/checkpoint/folder.h"
+
+#include "runtime/base/file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace meshplan;
+
+static constexpr std::string_view prefix = "step-", hiddenPrefix = ".step-";
+static constexpr const char *recordFile = "/checkpoint.json", *lockFile = "/.lock";
+
+static Status failed(const char *what, const std::string &path, int error) {
+  return Status::error(error == ENOENT ? StatusCode::notFound : StatusCode::io, "cannot ", what, " '", path,
+                       "': ", std::strerror(error));
+}
+
+static std::string nameOf(int64_t step) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%06lld", static_cast<long long>(step));
+  return std::string(prefix) + digits;
+}
+
+std::string meshplan::checkpointPath(const std::string &folder, int64_t step) { return folder + "/" + nameOf(step); }
+
+std::string meshplan::incompletePath(const std::string &folder, int64_t step) {
+  return folder + "/." + nameOf(step) + ".incomplete";
+}
+
+static std::string removedPath(const std::string &folder, int64_t step) {
+  return folder + "/." + nameOf(step) + ".removed";
+}
+
+/// The step of a checkpoint's name; -1 for another name.
+static int64_t stepOf(std::string_view name) {
+  int64_t step = -1;
+  if (!name.starts_with(prefix))
+    return -1;
+  const char *end = name.data() + name.size();
+  auto [rest, error] = std::from_chars(name.data() + prefix.size(), end, step);
+  return error == std::errc() && rest == end && step >= 0 && nameOf(step) == name ? step : -1;
+}
+
+/// The names in a folder.
+static Expected<std::vector<std::string>> namesIn(const std::string &folder) {
+  std::error_code error;
+  std::vector<std::string> names;
+  std::filesystem::directory_iterator entry(folder, error), end;
+  for (; !error && entry != end; entry.increment(error))
+    names.push_back(entry->path().filename());
+  if (error)
+    return failed("open", folder, error.value());
+  return names;
+}
+
+Expected<std::vector<SavedCheckpoint>> meshplan::listCheckpoints(const std::string &folder) {
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::string> names, namesIn(folder));
+  std::vector<SavedCheckpoint> found;
+  for (const std::string &name : names)
+    if (int64_t step = stepOf(name); step >= 0)
+      found.push_back({step, folder + "/" + name});
+  std::ranges::sort(found, {}, &SavedCheckpoint::step);
+  return found;
+}
+
+Expected<std::string> meshplan::findCheckpoint(const std::string &path) {
+  struct stat info;
+  if (::stat((path + recordFile).c_str(), &info) == 0)
+    return path;
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<SavedCheckpoint> found, listCheckpoints(path));
+  if (found.empty())
+    return Status::error(StatusCode::notFound, path,
+                         ": it is no checkpoint and has none in it; help: name a folder with step-000010, or such a "
+                         "folder itself");
+  return found.back().path;
+}
+
+/// Makes the folder, and those that it lies in.
+static Status makeFolder(const std::string &path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    return Status();
+  if (!std::filesystem::create_directories(path, error) && error)
+    return failed("make folder", path, error.value());
+  std::filesystem::path whole = std::filesystem::absolute(path, error).lexically_normal();
+  return flushFolder(whole.has_filename() ? whole.parent_path() : whole.parent_path().parent_path());
+}
+
+/// "process 1234 on node0", of who has written it into the lock; "another process" where it cannot be read.
+static std::string ownerOf(int descriptor) {
+  char text[256];
+  ssize_t size = ::pread(descriptor, text, sizeof text, 0);
+  return size > 0 ? std::string(text, static_cast<size_t>(size)) : "another process";
+}
+
+static Status writeOwner(int descriptor, const std::string &path) {
+  char host[128] = "";
+  ::gethostname(host, sizeof host - 1);
+  std::string owner = "process " + std::to_string(::getpid()) + " on " + host;
+  bool isWritten = ::ftruncate(descriptor, 0) == 0 &&
+                   ::pwrite(descriptor, owner.data(), owner.size(), 0) == static_cast<ssize_t>(owner.size());
+  return isWritten ? Status() : failed("write", path, errno);
+}
+
+Expected<CheckpointFolder> CheckpointFolder::open(const std::string &path, int64_t keep) {
+  MESHPLAN_RETURN_IF_ERROR(makeFolder(path));
+  std::string lockPath = path + lockFile;
+  int descriptor = ::open(lockPath.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0)
+    return failed("write", lockPath, errno);
+  CheckpointFolder folder(path, keep, descriptor);
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK)
+      return failed("lock", lockPath, errno);
+    return Status::error(StatusCode::invalid, path, ": ", ownerOf(descriptor),
+                         " writes checkpoints there; help: end it, or name another folder");
+  }
+  MESHPLAN_RETURN_IF_ERROR(writeOwner(descriptor, lockPath));
+  MESHPLAN_RETURN_IF_ERROR(folder.removeLeftovers());
+  return folder;
+}
+
+CheckpointFolder::CheckpointFolder(CheckpointFolder &&other) noexcept
+    : path(std::move(other.path)), keep(other.keep), lock(std::exchange(other.lock, -1)) {}
+
+CheckpointFolder::~CheckpointFolder() {
+  if (lock >= 0)
+    ::close(lock);
+}
+
+static Status removeAll(const std::string &path) {
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  return error ? failed("remove", path, error.value()) : Status();
+}
+
+Status CheckpointFolder::removeLeftovers() const {
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::string> names, namesIn(path));
+  for (const std::string &name : names)
+    if (name.starts_with(hiddenPrefix))
+      MESHPLAN_RETURN_IF_ERROR(removeAll(path + "/" + name));
+  return Status();
+}
+
+Status CheckpointFolder::checkGoesOn(int64_t step) const {
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<SavedCheckpoint> found, listCheckpoints(path));
+  if (found.empty() || found.back().step <= step)
+    return Status();
+  std::string last = std::to_string(found.back().step);
+  if (step == 0)
+    return Status(StatusCode::invalid, path + ": it has checkpoints already, the last one of step " + last +
+                                           "; help: go on from it with --resume, or name another folder");
+  return Status::error(StatusCode::invalid, path, ": it has checkpoints of later steps than ", step,
+                       ", where this run goes on, the last one of step ", last,
+                       "; help: go on from that one, or name another folder");
+}
+
+/// A folder in the place of another one, which has its name afterwards; or of none.
+static Status putInPlace(const std::string &made, const std::string &place) {
+  if (::rename(made.c_str(), place.c_str()) == 0)
+    return Status();
+  bool isTaken = errno == ENOTEMPTY || errno == EEXIST;
+  if (isTaken && ::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE) == 0)
+    return Status();
+  return failed("write", place, errno);
+}
+
+Status CheckpointFolder::commit(int64_t step) {
+  std::string made = incompletePath(path, step);
+  MESHPLAN_RETURN_IF_ERROR(flushFolder(made));
+  MESHPLAN_RETURN_IF_ERROR(putInPlace(made, checkpointPath(path, step)));
+  MESHPLAN_RETURN_IF_ERROR(flushFolder(path));
+  MESHPLAN_RETURN_IF_ERROR(discard(step));
+  return removeOld(step);
+}
+
+Status CheckpointFolder::discard(int64_t step) { return removeAll(incompletePath(path, step)); }
+
+Status CheckpointFolder::removeOld(int64_t newest) const {
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<SavedCheckpoint> found, listCheckpoints(path));
+  int64_t others = static_cast<int64_t>(found.size()) - keep;
+  for (const SavedCheckpoint &old : found) {
+    if (keep == 0 || others-- <= 0 || old.step >= newest)
+      break;
+    std::string removed = removedPath(path, old.step);
+    if (::rename(old.path.c_str(), removed.c_str()) != 0)
+      return failed("remove", old.path, errno);
+    MESHPLAN_RETURN_IF_ERROR(removeAll(removed));
+  }
+  return Status();
+}

@@ -1,0 +1,31 @@
+//===- load.cpp - going on from a checkpoint ------------------------------===//
+
+#include "runtime/checkpoint/load.h"
+
+#include "runtime/checkpoint/folder.h"
+#include "runtime/checkpoint/source.h"
+#include "runtime/comm/gather.h"
+
+using namespace meshplan;
+
+/// The ranks may see a folder at different times.
+static Expected<std::string> findTogether(World &world, std::string path) {
+  if (world.rank() == 0) {
+    MESHPLAN_ASSIGN_OR_RETURN(path, findCheckpoint(path));
+  }
+  MESHPLAN_RETURN_IF_ERROR(shareFromFirst(world, path, "looking for the checkpoint"));
+  return path;
+}
+
+Expected<LoadedCheckpoint> meshplan::loadCheckpoint(World &world, ProgramRunner &runner, const std::string &path,
+                                                    const std::string &weights) {
+  LoadedCheckpoint loaded;
+  MESHPLAN_ASSIGN_OR_RETURN(loaded.path, findTogether(world, path));
+  MESHPLAN_ASSIGN_OR_RETURN(CheckpointSource source, CheckpointSource::open(loaded.path, weights));
+  const artifact::Program &program = runner.executor().place().program();
+  MESHPLAN_ASSIGN_OR_RETURN(loaded.notes, checkCheckpoint(source, program));
+  MESHPLAN_RETURN_IF_ERROR(runner.loadHeld(CheckpointFeed(source, program)));
+  loaded.state = source.record().state;
+  MESHPLAN_RETURN_IF_ERROR(runner.resume(loaded.state.counters).withContext(loaded.path + "/" + recordName));
+  return loaded;
+}

@@ -1,0 +1,89 @@
+//===- record.cpp - what a checkpoint is of -------------------------------===//
+
+#include "runtime/checkpoint/record.h"
+
+#include "runtime/artifact/sharding.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace meshplan;
+
+const RecordedParameter *CheckpointRecord::findParameter(std::string_view name) const {
+  auto found = std::ranges::find_if(parameters, [&](const RecordedParameter &each) {
+    return std::ranges::find(each.names, name) != each.names.end();
+  });
+  return found == parameters.end() ? nullptr : &*found;
+}
+
+const RecordedState *CheckpointRecord::findState(std::string_view name) const {
+  auto found = std::ranges::find(states, name, &RecordedState::name);
+  return found == states.end() ? nullptr : &*found;
+}
+
+bool CheckpointRecord::savesAll() const { return std::ranges::all_of(parameters, &RecordedParameter::isSaved); }
+
+std::vector<TensorSpec> CheckpointRecord::modelSpecs() const {
+  std::vector<TensorSpec> specs;
+  for (const RecordedParameter &each : parameters)
+    if (each.isSaved)
+      specs.push_back({each.names.front(), each.dtype, each.shape});
+  return specs;
+}
+
+std::vector<TensorSpec> CheckpointRecord::optimizerSpecs() const {
+  std::vector<TensorSpec> specs;
+  for (const RecordedState &each : states)
+    specs.push_back({each.name, each.dtype, each.shape});
+  return specs;
+}
+
+static const artifact::Arg *findArg(const artifact::Compute &call, std::string_view name) {
+  for (const artifact::Arg *arg : *call.args())
+    if (arg->name() && arg->name()->string_view() == name)
+      return arg;
+  return nullptr;
+}
+
+std::string meshplan::optimizerOf(const artifact::Program &program) {
+  for (const artifact::Instruction *instruction : *program.instructions()) {
+    const artifact::Compute *call = instruction->action_as_Compute();
+    if (!call || !findArg(*call, "learning_rate") || !findArg(*call, "gradient"))
+      continue;
+    std::string target = call->target()->str(), name = target.substr(target.find('.') + 1);
+    if (name == "sgd_momentum")
+      return "sgd";
+    const artifact::Arg *decoupled = findArg(*call, "decoupled");
+    return name + (decoupled && decoupled->bools() && decoupled->bools()->Get(0) ? "w" : "");
+  }
+  return "";
+}
+
+/// Values that a step gives a new content.
+static std::set<int32_t> changedBy(const artifact::Program &program) {
+  std::set<int32_t> targets;
+  for (flatbuffers::uoffset_t i = 0; program.updates() && i < program.updates()->size(); ++i)
+    targets.insert(program.updates()->Get(i)->target());
+  return targets;
+}
+
+CheckpointRecord meshplan::recordOf(const artifact::Program &program, const TrainingState &state) {
+  CheckpointRecord record{.state = state, .optimizer = optimizerOf(program)};
+  std::set<int32_t> changed = changedBy(program);
+  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
+    const artifact::Parameter &parameter = *program.parameters()->Get(i);
+    const artifact::Value &value = *program.values()->Get(parameter.value());
+    bool isSaved = state.weights.empty() || parameter.trainable() || changed.contains(parameter.value());
+    record.parameters.push_back({namesOf(parameter), dtypeOf(value.dtype()), globalShapeOf(value), isSaved});
+  }
+  for (flatbuffers::uoffset_t i = 0; program.states() && i < program.states()->size(); ++i) {
+    const artifact::State &each = *program.states()->Get(i);
+    const artifact::Value &value = *program.values()->Get(each.value());
+    record.states.push_back({.name = each.name()->str(),
+                             .parameter = each.parameter()->str(),
+                             .dtype = dtypeOf(value.dtype()),
+                             .shape = globalShapeOf(value),
+                             .isMaster = each.copies()});
+  }
+  return record;
+}

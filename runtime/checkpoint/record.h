@@ -1,0 +1,74 @@
+//===- record.h - the file checkpoint.json -----------------------*- C++ -*-===//
+//
+// Says what is in a checkpoint, besides its tensors, and of which model they are. docs/checkpoints.md describes the
+// keys.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_CHECKPOINT_RECORD_H
+#define MESHPLAN_RUNTIME_CHECKPOINT_RECORD_H
+
+#include "runtime/artifact/artifact.h"
+#include "runtime/checkpoint/training_state.h"
+#include "runtime/data/safetensors_writer.h"
+
+namespace meshplan {
+
+/// The format that this build reads and writes.
+inline constexpr int64_t checkpointFormat = 1;
+
+/// Files of a checkpoint.
+inline constexpr const char *recordName = "checkpoint.json", *modelName = "model.safetensors",
+                            *optimizerName = "optimizer.safetensors";
+
+struct RecordedParameter {
+  std::vector<std::string> names; ///< its tensor has the first
+  DType dtype = DType::f32;
+  std::vector<int64_t> shape;
+  bool isSaved = true; ///< else it is as in the weights that the training began with
+};
+
+/// What the optimizer keeps of a parameter.
+struct RecordedState {
+  std::string name, parameter; ///< the first name of the parameter
+  DType dtype = DType::f32;
+  std::vector<int64_t> shape;
+  bool isMaster = false; ///< what the optimizer changes instead of the parameter
+
+  /// "exp_avg" of "w.exp_avg".
+  std::string kind() const { return name.substr(std::min(name.size(), parameter.size() + 1)); }
+};
+
+struct CheckpointRecord {
+  TrainingState state;
+  std::string weightsFingerprint; ///< of state.weights; empty where all parameters are saved
+  std::string optimizer;          ///< "adamw"; empty: the program has none
+  std::vector<RecordedParameter> parameters;
+  std::vector<RecordedState> states;
+
+  const RecordedParameter *findParameter(std::string_view name) const;
+  const RecordedState *findState(std::string_view name) const;
+  bool savesAll() const;
+
+  /// What the two files hold.
+  std::vector<TensorSpec> modelSpecs() const;
+  std::vector<TensorSpec> optimizerSpecs() const;
+};
+
+/// The record of a training's program, without the fingerprint. Parameters that do not change are not saved where the
+/// training began with weights of a file.
+CheckpointRecord recordOf(const artifact::Program &program, const TrainingState &state);
+
+/// The name of the optimizer of a program; empty if it has none.
+std::string optimizerOf(const artifact::Program &program);
+
+/// checkpoint.json as text, and back. `corrupted`, with `path` and what is wrong; `unsupported` for another format.
+std::string textOf(const CheckpointRecord &record);
+Expected<CheckpointRecord> readRecord(const std::string &path, std::string_view text);
+
+/// The record of the checkpoint in a folder.
+Expected<CheckpointRecord> openRecord(const std::string &folder);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_CHECKPOINT_RECORD_H

@@ -1,0 +1,187 @@
+//===- record_text.cpp - checkpoint.json ----------------------------------===//
+
+#include "runtime/checkpoint/record.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace meshplan;
+
+using Json = nlohmann::ordered_json;
+
+static Json jsonOf(const RecordedParameter &parameter) {
+  return {{"names", parameter.names},
+          {"dtype", dtypeName(parameter.dtype)},
+          {"shape", parameter.shape},
+          {"saved", parameter.isSaved}};
+}
+
+static Json jsonOf(const RecordedState &state) {
+  return {{"name", state.name},
+          {"parameter", state.parameter},
+          {"dtype", dtypeName(state.dtype)},
+          {"shape", state.shape},
+          {"master", state.isMaster}};
+}
+
+template <typename Item> static Json listOf(const std::vector<Item> &items) {
+  Json list = Json::array();
+  for (const Item &item : items)
+    list.push_back(jsonOf(item));
+  return list;
+}
+
+std::string meshplan::textOf(const CheckpointRecord &record) {
+  const TrainingState &state = record.state;
+  Json settings = Json::object();
+  for (const auto &[name, number] : state.settings)
+    settings[name] = number;
+  Json json = {{"format", checkpointFormat},
+               {"steps", state.counters.steps},
+               {"skipped_steps", state.counters.skipped},
+               {"steps_in_row", state.counters.stepsInRow},
+               {"loss_scale", state.counters.lossScale},
+               {"seed", state.seed},
+               {"data",
+                {{"samples_consumed", state.samplesConsumed},
+                 {"samples", state.samples},
+                 {"fingerprint", state.dataFingerprint}}},
+               {"settings", settings},
+               {"weights", {{"path", state.weights}, {"fingerprint", record.weightsFingerprint}}},
+               {"parameters", listOf(record.parameters)},
+               {"optimizer", {{"name", record.optimizer}, {"states", listOf(record.states)}}}};
+  // Names that are not UTF-8 would make dump throw.
+  return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+namespace {
+/// Reads values of a JSON object, and keeps the first failure.
+class ObjectReader {
+public:
+  ObjectReader(const Json &json, Status &failure) : json(json), failure(failure) {}
+
+  int64_t integer(const char *key) {
+    const Json *found = find(key, &Json::is_number_integer, "whole number");
+    return found ? found->get<int64_t>() : 0;
+  }
+  double number(const char *key) {
+    const Json *found = find(key, &Json::is_number, "number");
+    return found ? found->get<double>() : 0;
+  }
+  bool flag(const char *key) {
+    const Json *found = find(key, &Json::is_boolean, "true or false");
+    return found && found->get<bool>();
+  }
+  std::string text(const char *key) {
+    const Json *found = find(key, &Json::is_string, "text");
+    return found ? found->get<std::string>() : "";
+  }
+  ObjectReader object(const char *key) {
+    const Json *found = find(key, &Json::is_object, "object");
+    return {found ? *found : nothing(), failure};
+  }
+  const Json &list(const char *key) {
+    const Json *found = find(key, &Json::is_array, "list");
+    return found ? *found : nothing();
+  }
+
+  DType dtype() {
+    std::string name = text("dtype");
+    for (int number = 0; number <= static_cast<int>(DType::boolean); ++number)
+      if (dtypeName(static_cast<DType>(number)) == name)
+        return static_cast<DType>(number);
+    fail("'dtype' is no element type");
+    return DType::f32;
+  }
+
+  std::vector<int64_t> shape() {
+    std::vector<int64_t> extents;
+    for (const Json &extent : list("shape")) {
+      bool isExtent = extent.is_number_integer() && extent.get<int64_t>() >= 0;
+      if (!isExtent)
+        fail("'shape' is no shape");
+      extents.push_back(isExtent ? extent.get<int64_t>() : 0);
+    }
+    return extents;
+  }
+
+  std::vector<std::string> names() {
+    std::vector<std::string> texts;
+    for (const Json &name : list("names"))
+      texts.push_back(name.is_string() ? name.get<std::string>() : "");
+    if (texts.empty() || texts.front().empty())
+      fail("'names' has no name");
+    return texts;
+  }
+
+  const Json &json;
+
+private:
+  static const Json &nothing() {
+    static const Json empty;
+    return empty;
+  }
+
+  void fail(const std::string &what) {
+    if (failure.ok())
+      failure = Status(StatusCode::corrupted, what);
+  }
+
+  const Json *find(const char *key, bool (Json::*is)() const noexcept, const char *what) {
+    if (json.is_object() && json.contains(key) && (json[key].*is)())
+      return &json[key];
+    fail("'" + std::string(key) + "' is missing or is no " + what);
+    return nullptr;
+  }
+
+  Status &failure;
+};
+} // namespace
+
+static TrainingState readState(ObjectReader &top) {
+  TrainingState state{.counters = {.steps = top.integer("steps"),
+                                   .skipped = top.integer("skipped_steps"),
+                                   .stepsInRow = top.integer("steps_in_row"),
+                                   .lossScale = top.number("loss_scale")},
+                      .seed = top.integer("seed")};
+  ObjectReader data = top.object("data"), settings = top.object("settings");
+  state.samplesConsumed = data.integer("samples_consumed");
+  state.samples = data.integer("samples");
+  state.dataFingerprint = data.text("fingerprint");
+  if (settings.json.is_object())
+    for (const auto &[name, number] : settings.json.items())
+      state.settings.emplace_back(name, settings.number(name.c_str()));
+  return state;
+}
+
+Expected<CheckpointRecord> meshplan::readRecord(const std::string &path, std::string_view text) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object())
+    return Status::error(StatusCode::corrupted, path, ": it is no JSON object");
+  Status failure;
+  ObjectReader top(json, failure);
+  if (int64_t format = top.integer("format"); failure.ok() && format != checkpointFormat)
+    return Status::error(StatusCode::unsupported, path, ": a checkpoint of format ", format, ", this version reads ",
+                         checkpointFormat);
+  CheckpointRecord record{.state = readState(top)};
+  ObjectReader weights = top.object("weights"), optimizer = top.object("optimizer");
+  record.state.weights = weights.text("path");
+  record.weightsFingerprint = weights.text("fingerprint");
+  record.optimizer = optimizer.text("name");
+  for (const Json &each : top.list("parameters")) {
+    ObjectReader reader(each, failure);
+    record.parameters.push_back({reader.names(), reader.dtype(), reader.shape(), reader.flag("saved")});
+  }
+  for (const Json &each : optimizer.list("states")) {
+    ObjectReader reader(each, failure);
+    record.states.push_back(
+        {reader.text("name"), reader.text("parameter"), reader.dtype(), reader.shape(), reader.flag("master")});
+  }
+  if (!failure.ok())
+    return failure.withContext(path);
+  return record;
+}
+
+Expected<CheckpointRecord> meshplan::openRecord(const std::string &folder) {
+  MESHPLAN_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(folder + "/" + recordName));
+  return readRecord(file.path(), {reinterpret_cast<const char *>(file.bytes().data()), file.bytes().size()});
+}

@@ -1,0 +1,81 @@
+//===- snapshot.cpp - what a rank holds, copied while it goes on ----------===//
+
+#include "runtime/checkpoint/snapshot.h"
+
+#include "runtime/tensor/compute_scope.h"
+
+using namespace meshplan;
+
+Snapshot::Snapshot(const Executor &executor, const CheckpointRecord &record)
+    : executor(executor), device(deviceOfThread()), modelSpecs(record.modelSpecs()),
+      optimizerSpecs(record.optimizerSpecs()) {
+  const artifact::Program &program = executor.place().program();
+  for (size_t i = 0; i < record.parameters.size(); ++i)
+    if (record.parameters[i].isSaved)
+      add(parameters, record.parameters[i].names.front(), program.parameters()->Get(i)->value());
+  for (size_t i = 0; i < record.states.size(); ++i)
+    add(states, record.states[i].name, program.states()->Get(i)->value());
+}
+
+void Snapshot::add(std::vector<Part> &parts, const std::string &name, int value) {
+  if (executor.place().isFirstHolder(value))
+    parts.push_back({name, value, Tensor(), Tensor()});
+}
+
+void Snapshot::take() {
+  for (std::vector<Part> *parts : {&parameters, &states})
+    for (Part &part : *parts)
+      part.taken = executor.heldValue(part.value);
+  std::lock_guard lock(mutex);
+  isTaken = true;
+}
+
+Status Snapshot::checkGoesOn() const {
+  return isCancelled ? Status(StatusCode::aborted, "the checkpoint was given up") : Status();
+}
+
+Status Snapshot::copyParts() {
+  // Without a pool, so that the run's own memory is counted without this.
+  ComputeScope compute(1, device);
+  for (std::vector<Part> *parts : {&parameters, &states})
+    for (Part &part : *parts) {
+      MESHPLAN_RETURN_IF_ERROR(checkGoesOn());
+      if (!part.copied.defined()) {
+        MESHPLAN_ASSIGN_OR_RETURN(part.copied, allocateHostTensor(part.taken.shape(), part.taken.dtype()));
+      }
+      MESHPLAN_RETURN_IF_ERROR(copyElements(part.taken, part.copied));
+    }
+  return synchronizeCompute();
+}
+
+Status Snapshot::copy() {
+  Status status = copyParts();
+  for (std::vector<Part> *parts : {&parameters, &states})
+    for (Part &part : *parts)
+      part.taken = Tensor();
+  std::lock_guard lock(mutex);
+  isTaken = false;
+  changed.notify_all();
+  return status;
+}
+
+void Snapshot::waitUntilCopied() {
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return !isTaken; });
+}
+
+Status Snapshot::writeFile(const std::string &path, std::span<const TensorSpec> specs,
+                           std::span<const Part> parts) const {
+  MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter writer, SafetensorsWriter::join(path, specs));
+  for (const Part &part : parts) {
+    MESHPLAN_RETURN_IF_ERROR(checkGoesOn());
+    std::span<const std::byte> bytes(part.copied.data(), part.copied.byteSize());
+    MESHPLAN_RETURN_IF_ERROR(writePart(executor.place(), part.value, part.name, bytes, writer));
+  }
+  return writer.flush();
+}
+
+Status Snapshot::write(const std::string &folder) {
+  MESHPLAN_RETURN_IF_ERROR(writeFile(folder + "/" + modelName, modelSpecs, parameters));
+  return writeFile(folder + "/" + optimizerName, optimizerSpecs, states);
+}

@@ -1,0 +1,68 @@
+//===- source.h - the tensors of a checkpoint --------------------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_CHECKPOINT_SOURCE_H
+#define MESHPLAN_RUNTIME_CHECKPOINT_SOURCE_H
+
+#include "runtime/checkpoint/record.h"
+#include "runtime/exec/feed.h"
+
+#include <optional>
+
+namespace meshplan {
+
+/// A checkpoint that is opened for reading: its record, its files, and the weights of which it lacks what it did not
+/// save. Move only; thread safe after opening.
+class CheckpointSource {
+public:
+  /// `weights` instead of the weights that the record names; empty: those. `corrupted` where a file lacks a tensor that
+  /// the record lists, or has it in another type or shape; `invalid` where the weights are not those of the training.
+  static Expected<CheckpointSource> open(const std::string &folder, const std::string &weights = "");
+
+  const std::string &folder() const { return path; }
+  const CheckpointRecord &record() const { return content; }
+
+  /// Reads a part of a parameter of the record: what is saved, or from the weights. Floats are converted.
+  Status readParameter(const RecordedParameter &parameter, const SliceRanges &ranges, DType dtype,
+                       std::span<std::byte> out) const;
+  Status readState(const RecordedState &state, const SliceRanges &ranges, DType dtype, std::span<std::byte> out) const;
+
+  /// What the optimizer changes instead of the parameter; null if that is the parameter itself.
+  const RecordedState *masterOf(const RecordedParameter &parameter) const;
+
+private:
+  CheckpointSource(std::string path, CheckpointRecord record, TensorSource model, TensorSource optimizer)
+      : path(std::move(path)), content(std::move(record)), model(std::move(model)), optimizer(std::move(optimizer)) {}
+
+  Status openWeights(const std::string &given);
+
+  std::string path;
+  CheckpointRecord content;
+  TensorSource model, optimizer;
+  std::unique_ptr<FileFeed> weights;
+};
+
+/// The tensors of a checkpoint as those of a program that goes on from it, which checkCheckpoint has passed. Parameters
+/// of another type than the checkpoint's are made of the master weights where it has them; master weights that it does
+/// not have, of parameters.
+class CheckpointFeed final : public Feed {
+public:
+  /// Both must outlive the feed.
+  CheckpointFeed(const CheckpointSource &source, const artifact::Program &program) : source(source), program(program) {}
+
+  Status read(const FeedRequest &request, std::span<std::byte> out) const override;
+  std::string path() const override { return source.folder(); }
+
+private:
+  Status readParameter(const RecordedParameter &parameter, const FeedRequest &request, std::span<std::byte> out) const;
+
+  const CheckpointSource &source;
+  const artifact::Program &program;
+};
+
+/// Whether a program can go on from a checkpoint: the same parameters, and what its optimizer keeps. `invalid`, with
+/// both sides and the way out. Else what is converted or left aside, for a person.
+Expected<std::vector<std::string>> checkCheckpoint(const CheckpointSource &source, const artifact::Program &program);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_CHECKPOINT_SOURCE_H

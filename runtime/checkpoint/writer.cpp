@@ -1,0 +1,174 @@
+//===- writer.cpp - checkpoints that are written while steps run ----------===//
+
+#include "runtime/checkpoint/writer.h"
+
+#include "runtime/checkpoint/weights_fingerprint.h"
+#include "runtime/comm/gather.h"
+
+#include <chrono>
+#include <filesystem>
+
+using namespace meshplan;
+
+namespace {
+/// Adds the seconds of its life.
+class Stopwatch {
+public:
+  explicit Stopwatch(double &seconds) : seconds(seconds) {}
+  ~Stopwatch() { seconds += std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  double &seconds;
+  Clock::time_point begin = Clock::now();
+};
+} // namespace
+
+Expected<CheckpointWriter> CheckpointWriter::open(World &world, const CheckpointOptions &options) {
+  MESHPLAN_ASSIGN_OR_RETURN(auto group, world.host().createWorldGroup("world"));
+  CheckpointWriter writer(world, std::move(group), options);
+  if (world.rank() == 0) {
+    MESHPLAN_ASSIGN_OR_RETURN(CheckpointFolder folder, CheckpointFolder::open(options.folder, options.keep));
+    MESHPLAN_RETURN_IF_ERROR(folder.checkGoesOn(options.step));
+    writer.folder = std::make_shared<CheckpointFolder>(std::move(folder));
+  }
+  // What another run has left there is removed before a rank makes anything.
+  std::string path = options.folder;
+  MESHPLAN_RETURN_IF_ERROR(shareFromFirst(world, path, "opening the folder of the checkpoints"));
+  if (options.step > 0)
+    writer.step = options.step;
+  return writer;
+}
+
+CheckpointWriter::~CheckpointWriter() {
+  if (!task.valid())
+    return;
+  snapshot->setCancelled(true);
+  task.wait();
+  if (folder)
+    (void)folder->discard(step);
+}
+
+void CheckpointWriter::prepare(ProgramRunner &runner, const CheckpointRecord &record) {
+  if (snapshot)
+    return;
+  snapshot = std::make_shared<Snapshot>(runner.executor(), record);
+  runner.beforeUpdates([snapshot = snapshot, clocks = clocks] {
+    Stopwatch stalled(clocks->stalled);
+    snapshot->waitUntilCopied();
+    return Status();
+  });
+}
+
+/// What rank 0 adds: the record, with the fingerprint of weights that the checkpoint needs.
+static Status writeRecord(const std::string &folder, CheckpointRecord record) {
+  if (!record.savesAll()) {
+    MESHPLAN_ASSIGN_OR_RETURN(TensorSource weights, TensorSource::open(record.state.weights));
+    record.weightsFingerprint = fingerprintOf(weights);
+  }
+  std::string text = textOf(record);
+  return writeFileAtomically(folder + "/" + recordName, std::as_bytes(std::span(text)));
+}
+
+/// Any rank may be the first to come.
+static Status makeFolder(const std::string &path) {
+  std::error_code error;
+  std::filesystem::create_directory(path, error);
+  if (error)
+    return Status::error(StatusCode::io, "cannot make folder '", path, "': ", error.message());
+  return Status();
+}
+
+Status CheckpointWriter::start(ProgramRunner &runner, TrainingState state) {
+  Stopwatch stalled(clocks->stalled);
+  state.counters = runner.counters();
+  if (state.counters.steps == step)
+    return Status();
+  MESHPLAN_RETURN_IF_ERROR(finish());
+  CheckpointRecord record = recordOf(runner.executor().place().program(), state);
+  prepare(runner, record);
+  snapshot->take();
+  step = state.counters.steps;
+  phase = Phase::writing;
+  task = std::async(std::launch::async,
+                    [path = incompletePath(options.folder, step), record = std::move(record), snapshot = snapshot,
+                     clocks = clocks, isFirst = world->rank() == 0]() -> Status {
+                      Stopwatch writing(clocks->writing);
+                      MESHPLAN_RETURN_IF_ERROR(snapshot->copy());
+                      MESHPLAN_RETURN_IF_ERROR(makeFolder(path));
+                      MESHPLAN_RETURN_IF_ERROR(snapshot->write(path));
+                      return isFirst ? writeRecord(path, record) : Status();
+                    });
+  return Status();
+}
+
+/// The least number of all ranks.
+Expected<int64_t> CheckpointWriter::agree(int64_t own) {
+  int64_t least = 0;
+  MESHPLAN_RETURN_IF_ERROR(waitFor(group->startAllReduce(&own, &least, 1, DType::i64, Reduction::min,
+                                                         {.sequence = -1, .origin = "saving a checkpoint"})));
+  return least;
+}
+
+/// All ranks have done their part of a phase.
+void CheckpointWriter::goOn() {
+  outcome.reset();
+  if (phase == Phase::committing) {
+    phase = Phase::idle;
+    completed = step;
+    return;
+  }
+  phase = Phase::committing;
+  if (!folder)
+    outcome = Status();
+  else
+    task = std::async(std::launch::async, [folder = folder, step = step, clocks = clocks] {
+      Stopwatch writing(clocks->writing);
+      return folder->commit(step);
+    });
+}
+
+/// `rank` has failed, and maybe others.
+Status CheckpointWriter::giveUp(int64_t rank) {
+  snapshot->setCancelled(true);
+  if (task.valid())
+    outcome = task.get();
+  snapshot->setCancelled(false);
+  Status own = *std::exchange(outcome, std::nullopt);
+  phase = Phase::idle;
+  int64_t lost = std::exchange(step, completed);
+  // Nobody makes a file in it any more.
+  MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier({.sequence = -1, .origin = "giving a checkpoint up"})));
+  if (folder)
+    (void)folder->discard(lost);
+  std::string what = "cannot save the checkpoint of step " + std::to_string(lost);
+  if (!own.ok() && own.code() != StatusCode::aborted)
+    return own.withContext("rank " + std::to_string(world->rank()) + ": " + what);
+  return Status(StatusCode::aborted, what + ": rank " + std::to_string(rank) + " has failed, and says why");
+}
+
+Status CheckpointWriter::pollOnce() {
+  if (task.valid() && task.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+    outcome = task.get();
+  int64_t own = !outcome ? 0 : outcome->ok() ? 1 : -1 - world->rank();
+  MESHPLAN_ASSIGN_OR_RETURN(int64_t least, agree(own));
+  if (least < 0)
+    return giveUp(-1 - least);
+  if (least > 0)
+    goOn();
+  return Status();
+}
+
+Status CheckpointWriter::poll() {
+  Stopwatch stalled(clocks->stalled);
+  return phase == Phase::idle ? Status() : pollOnce();
+}
+
+Status CheckpointWriter::finish() {
+  while (phase != Phase::idle) {
+    if (task.valid())
+      task.wait();
+    MESHPLAN_RETURN_IF_ERROR(pollOnce());
+  }
+  return Status();
+}

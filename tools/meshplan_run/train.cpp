@@ -4,7 +4,10 @@
 
 #include "runtime/base/ending_signal.h"
 #include "runtime/checkpoint/load.h"
+#include "runtime/train/event_file.h"
 #include "runtime/train/failure_report.h"
+#include "runtime/train/json_log.h"
+#include "runtime/train/progress.h"
 #include "runtime/train/trainer.h"
 #include "tools/meshplan_run/rank_run.h"
 
@@ -113,11 +116,14 @@ Status RankTraining::prepare() {
   batches = std::make_unique<DatasetFeed>(inputs.data, state.samplesConsumed);
   if (!train.checkpoint.empty()) {
     MESHPLAN_ASSIGN_OR_RETURN(
-        checkpoints, CheckpointWriter::open(run.world, {train.checkpoint, train.keep, program.executor().steps()}));
+        CheckpointWriter writer,
+        CheckpointWriter::open(run.world, {train.checkpoint, train.keep, program.executor().steps()}));
+    checkpoints.emplace(std::move(writer));
   }
   if (inputs.evaluationData) {
-    MESHPLAN_ASSIGN_OR_RETURN(evaluation, Evaluation::create(job.artifact, run.world, inputs.evaluationData,
-                                                             train.evaluateBatches));
+    MESHPLAN_ASSIGN_OR_RETURN(Evaluation made, Evaluation::create(job.artifact, run.world, inputs.evaluationData,
+                                                                  train.evaluateBatches));
+    evaluation.emplace(std::move(made));
   }
   return makeReports();
 }

@@ -110,7 +110,7 @@ TEST_F(JsonLog, ANewRunBeginsAnew) {
 TEST_F(JsonLog, AFolderThatIsNotThere) {
   auto log = openJsonLog(folder / "no/metrics.jsonl", 0);
   ASSERT_FALSE(log.ok());
-  EXPECT_EQ(log.status().code(), StatusCode::io);
+  EXPECT_EQ(log.status().code(), StatusCode::notFound);
   EXPECT_THAT(log.status().message(), testing::HasSubstr("no/metrics.jsonl"));
 }
 

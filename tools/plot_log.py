@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws loss and throughput of training runs from their logs (`meshplan-run train --log`), as a PNG.
 
-  tools/plot_log.py LOG.jsonl [LOG.jsonl ...] -o PLOT.png
+tools/plot_log.py LOG.jsonl [LOG.jsonl ...] -o PLOT.png
 """
 
 import argparse
@@ -30,7 +30,9 @@ def read_run(path: Path) -> Run:
             entry = json.loads(line)
             kind, step = entry["kind"], entry["step"]
         except (ValueError, KeyError, TypeError):
-            raise SystemExit(f"{path}:{number}: error: not a line of a training log; help: give a file that --log wrote")
+            raise SystemExit(
+                f"{path}:{number}: error: not a line of a training log; help: give a file that --log wrote"
+            )
         if kind == "evaluation" and entry["loss"] is not None:
             run.evaluations[step] = entry["loss"]
         if kind != "step":

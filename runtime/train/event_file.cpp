@@ -51,9 +51,7 @@ std::string varint(uint64_t number) {
 std::string key(int field, int wireType) { return varint(field << 3 | wireType); }
 std::string text(int field, std::string_view bytes) { return key(field, 2) + varint(bytes.size()).append(bytes); }
 
-double wallTime() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
+double wallTime() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 /// Event { wall_time = 1, step = 2, file_version = 3, summary = 5 }
 std::string event(int64_t step, const std::string &content) {

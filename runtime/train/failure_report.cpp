@@ -34,6 +34,10 @@ static Json entriesOf(CollectiveLog &log) {
   return entries;
 }
 
+std::string meshplan::collectivesPath(const std::string &folder, int64_t rank) {
+  return (std::filesystem::path(folder) / ("collectives-rank" + std::to_string(rank) + ".json")).string();
+}
+
 Status meshplan::writeCollectives(World &world, const Status &failure, const std::string &folder) {
   Json json = {{"rank", world.rank()}, {"ranks", world.size()}, {"failure", failure.message()}};
   json["collectives"] = entriesOf(world.log());
@@ -41,7 +45,5 @@ Status meshplan::writeCollectives(World &world, const Status &failure, const std
   if (&world.host() != &world)
     json["between_hosts"] = entriesOf(world.host().log());
   std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  std::string name = "collectives-rank" + std::to_string(world.rank()) + ".json";
-  return writeFileAtomically((std::filesystem::path(folder) / name).string(),
-                             std::as_bytes(std::span(text.data(), text.size())));
+  return writeFileAtomically(collectivesPath(folder, world.rank()), std::as_bytes(std::span(text.data(), text.size())));
 }

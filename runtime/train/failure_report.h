@@ -7,9 +7,12 @@
 
 namespace meshplan {
 
-/// Writes `folder`/collectives-rankN.json: why the rank's run ended, and the last collectives that the rank has started,
-/// with step, place in the plan, bytes, when each was started and how long the rank waited. A file that is there is
-/// written over. `io` when it cannot be written.
+/// The file that writeCollectives makes for a rank.
+std::string collectivesPath(const std::string &folder, int64_t rank);
+
+/// Writes `folder`/collectives-rankN.json: why the rank's run ended, and the last collectives that the rank has
+/// started, with step, place in the plan, bytes, when each was started and how long the rank waited. A file that is
+/// there is written over. `io` when it cannot be written.
 Status writeCollectives(World &world, const Status &failure, const std::string &folder);
 
 } // namespace meshplan

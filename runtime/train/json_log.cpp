@@ -21,9 +21,7 @@ using Json = nlohmann::ordered_json;
 Json numberOf(double number) { return std::isfinite(number) ? Json(number) : Json(nullptr); }
 Json numberOf(std::optional<double> number) { return number ? numberOf(*number) : Json(nullptr); }
 
-double unixTime() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
+double unixTime() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 Json jsonOf(const StepReport &report) {
   Json rates = Json::object();
@@ -63,7 +61,9 @@ public:
     lastStep = report.step;
     return write({{"kind", "checkpoint"}, {"step", report.step}, {"path", report.path}});
   }
-  Status note(const std::string &text) override { return write({{"kind", "note"}, {"step", lastStep}, {"text", text}}); }
+  Status note(const std::string &text) override {
+    return write({{"kind", "note"}, {"step", lastStep}, {"text", text}});
+  }
   Status finish() override { return Status(); }
 
 private:

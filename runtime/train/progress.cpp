@@ -20,6 +20,8 @@ using namespace meshplan;
 }
 
 std::string meshplan::durationText(double seconds) {
+  if (seconds < 0.1)
+    return printed("%.1f ms", 1e3 * seconds);
   if (seconds < 10)
     return printed("%.2f s", seconds);
   auto whole = static_cast<long long>(std::llround(seconds));
@@ -106,8 +108,8 @@ private:
     if (report.gradientNorm)
       line += printed("  norm %.3g", *report.gradientNorm);
     if (report.nonfinite > 0)
-      line += printed("  skipped: %lld elements of the gradients are not finite",
-                      static_cast<long long>(report.nonfinite));
+      line +=
+          printed("  skipped: %lld elements of the gradients are not finite", static_cast<long long>(report.nonfinite));
     bool hasTokens = report.tokens > 0;
     line += "  " + rateText(static_cast<double>(hasTokens ? report.tokens : report.samples) / report.seconds) +
             (hasTokens ? " tokens/s" : " samples/s") + "  step " + durationText(report.seconds);

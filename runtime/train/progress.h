@@ -9,7 +9,7 @@
 
 namespace meshplan {
 
-/// "1 h 02 min", "3 min 20 s", "45 s", "0.82 s".
+/// "1 h 02 min", "3 min 20 s", "45 s", "0.82 s", "7.5 ms".
 std::string durationText(double seconds);
 
 /// "12,345", "812", "8.21", with three digits at least.

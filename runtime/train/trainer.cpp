@@ -74,7 +74,8 @@ Status Trainer::saveWhenDue(StepReport &report, bool isStopping) {
     return Status();
   auto begin = Clock::now();
   MESHPLAN_RETURN_IF_ERROR(parts.checkpoints->poll());
-  bool isDue = isStopping || done() == schedule.lastStep || (schedule.saveEvery > 0 && done() % schedule.saveEvery == 0);
+  bool isDue =
+      isStopping || done() == schedule.lastStep || (schedule.saveEvery > 0 && done() % schedule.saveEvery == 0);
   if (isDue)
     MESHPLAN_RETURN_IF_ERROR(parts.checkpoints->start(*parts.program, parts.stateToSave()));
   report.checkpointSeconds = secondsSince(begin);

@@ -30,15 +30,15 @@ struct TrainParts {
   World *world;
   ProgramRunner *program; ///< the program `step`, with its parameters loaded
   DatasetFeed *batches;
-  CheckpointWriter *checkpoints = nullptr;      ///< null: nothing is saved
-  std::string checkpointFolder;                 ///< that it writes into
-  Evaluation *evaluation = nullptr;             ///< null: nothing is evaluated
-  ReportSink *reports = nullptr;                ///< of rank 0, null on the others
-  Trace *trace = nullptr;                       ///< notes the last step; null: nobody does
-  bool isHostWaiting = true;                    ///< false where collectives are on devices: see Executor::waitedSeconds
-  std::function<int64_t()> peakBytes;           ///< of the rank
-  std::function<TrainingState()> stateToSave;   ///< but for the counters
-  std::function<const char *()> stopIsWished;   ///< the name of a signal, or null; see stopRequest
+  CheckpointWriter *checkpoints = nullptr;    ///< null: nothing is saved
+  std::string checkpointFolder;               ///< that it writes into
+  Evaluation *evaluation = nullptr;           ///< null: nothing is evaluated
+  ReportSink *reports = nullptr;              ///< of rank 0, null on the others
+  Trace *trace = nullptr;                     ///< notes the last step; null: nobody does
+  bool isHostWaiting = true;                  ///< false where collectives are on devices: see Executor::waitedSeconds
+  std::function<int64_t()> peakBytes;         ///< of the rank
+  std::function<TrainingState()> stateToSave; ///< but for the counters
+  std::function<const char *()> stopIsWished; ///< the name of a signal, or null; see stopRequest
 };
 
 class Trainer {

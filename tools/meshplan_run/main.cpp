@@ -68,12 +68,14 @@ static void addTrainOptions(CLI::App &command, RunOptions &options) {
   command.add_option("--eval-every", train.evaluateEvery, "evaluate after each of so many steps, not only at the ends")
       ->check(count)
       ->needs(held);
-  command.add_option("--eval-batches", train.evaluateBatches, "batches of an evaluation; without it, all that are whole")
+  command
+      .add_option("--eval-batches", train.evaluateBatches, "batches of an evaluation; without it, all that are whole")
       ->check(count)
       ->needs(held);
   command.add_option("--log", train.log, "write a line of JSON for each step")->check(fileName());
   command.add_option("--tensorboard", train.tensorboard, "write event files into this folder")->check(fileName());
-  command.add_option("--trace", options.trace, "write when each instruction of the last step ran, in Chrome's trace format");
+  command.add_option("--trace", options.trace,
+                     "write when each instruction of the last step ran, in Chrome's trace format");
 }
 
 static int runCommandLine(int argc, char **argv) {

@@ -26,6 +26,7 @@ public:
 
   Status run(int64_t worldSize, const RankBody &body) override;
   int computeThreads(int64_t worldSize) const override;
+  bool areAllHere() const override { return place.size == 1; }
   std::optional<int64_t> localRank(int64_t) const override { return place.localRank; }
 
 private:

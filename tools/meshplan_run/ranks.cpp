@@ -36,6 +36,7 @@ public:
     return rootCause(runThreads(worldSize, rankOptions, body));
   }
   int computeThreads(int64_t worldSize) const override { return threadsPerRank(static_cast<int>(worldSize)); }
+  bool areAllHere() const override { return true; }
   std::optional<int64_t> localRank(int64_t rank) const override { return rank; }
 
 private:

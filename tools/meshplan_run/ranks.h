@@ -31,6 +31,9 @@ public:
   /// Threads that each of `worldSize` ranks may compute with.
   virtual int computeThreads(int64_t worldSize) const = 0;
 
+  /// True if all ranks are in this process: else a launcher has its output, also where that is a terminal.
+  virtual bool areAllHere() const = 0;
+
   /// The number of the rank, which is one of this process, among the ranks of its machine; nothing when nobody knows.
   virtual std::optional<int64_t> localRank(int64_t rank) const = 0;
 

@@ -29,8 +29,9 @@ struct TrainResult {
 /// One rank of a training.
 class RankTraining {
 public:
-  RankTraining(const RunOptions &options, const Job &job, const TrainInputs &inputs, RankRun &run)
-      : options(options), job(job), inputs(inputs), run(run), program(run.program) {}
+  /// `isTerminal`: a person watches the progress.
+  RankTraining(const RunOptions &options, const Job &job, const TrainInputs &inputs, RankRun &run, bool isTerminal)
+      : options(options), job(job), inputs(inputs), run(run), program(run.program), isTerminal(isTerminal) {}
 
   Status train(TrainResult &result);
 
@@ -49,6 +50,7 @@ private:
   const TrainInputs &inputs;
   RankRun &run;
   ProgramRunner &program;
+  bool isTerminal;
   TrainingState state; // that the run begins with
   std::vector<std::string> notes;
   std::unique_ptr<DatasetFeed> batches;
@@ -94,8 +96,7 @@ Status RankTraining::makeReports() {
     return Status();
   const TrainOptions &train = options.train;
   reports = std::make_unique<ReportSinks>();
-  std::ostream &out = options.json ? std::cerr : std::cout;
-  reports->add(makeProgress(out, ::isatty(options.json ? STDERR_FILENO : STDOUT_FILENO) != 0));
+  reports->add(makeProgress(options.json ? std::cerr : std::cout, isTerminal));
   if (!train.log.empty()) {
     MESHPLAN_ASSIGN_OR_RETURN(auto log, openJsonLog(train.log, program.executor().steps()));
     reports->add(std::move(log));
@@ -115,14 +116,13 @@ Status RankTraining::prepare() {
   const TrainOptions &train = options.train;
   batches = std::make_unique<DatasetFeed>(inputs.data, state.samplesConsumed);
   if (!train.checkpoint.empty()) {
-    MESHPLAN_ASSIGN_OR_RETURN(
-        CheckpointWriter writer,
-        CheckpointWriter::open(run.world, {train.checkpoint, train.keep, program.executor().steps()}));
+    MESHPLAN_ASSIGN_OR_RETURN(CheckpointWriter writer, CheckpointWriter::open(run.world, {train.checkpoint, train.keep,
+                                                                                          program.executor().steps()}));
     checkpoints.emplace(std::move(writer));
   }
   if (inputs.evaluationData) {
-    MESHPLAN_ASSIGN_OR_RETURN(Evaluation made, Evaluation::create(job.artifact, run.world, inputs.evaluationData,
-                                                                  train.evaluateBatches));
+    MESHPLAN_ASSIGN_OR_RETURN(
+        Evaluation made, Evaluation::create(job.artifact, run.world, inputs.evaluationData, train.evaluateBatches));
     evaluation.emplace(std::move(made));
   }
   return makeReports();
@@ -160,9 +160,10 @@ Status RankTraining::train(TrainResult &result) {
   if (!status.ok()) {
     // Other ranks wait for nobody while this one writes.
     run.world.abort(Status(StatusCode::peerLost, status.message()));
-    std::string folder = failureFolder(options);
-    Status written = writeCollectives(run.world, status, folder);
-    return written.ok() ? status : Status(status.code(), status.message() + "; and " + written.message());
+    Status written = writeCollectives(run.world, status, failureFolder(options));
+    std::string where =
+        "; the last collectives of this rank are in " + collectivesPath(failureFolder(options), run.world.rank());
+    return Status(status.code(), status.message() + (written.ok() ? where : "; and " + written.message()));
   }
   if (isFirst())
     result = {program.executor().steps(), trainer->lastLoss(),
@@ -190,7 +191,8 @@ Status train(const RunOptions &options, const Job &job, Ranks &ranks) {
   TrainResult result;
   Reports reports;
   auto body = [&](RankRun &run) -> Status {
-    RankTraining training(options, job, inputs, run);
+    bool isTerminal = ranks.areAllHere() && ::isatty(options.json ? STDERR_FILENO : STDOUT_FILENO) != 0;
+    RankTraining training(options, job, inputs, run, isTerminal);
     MESHPLAN_RETURN_IF_ERROR(training.train(result));
     return run.gather(reports);
   };

@@ -17,8 +17,8 @@ static Status checkTrains(const RunOptions &options, const artifact::Program &pr
   if (hasUpdates && hasLoss)
     return Status();
   return Status::error(StatusCode::invalid, options.schedule, ": the plan has no ", hasLoss ? "optimizer" : "loss",
-                       ", and a step changes nothing; help: add '", hasLoss ? "optimizer adamw { lr 3e-4 }" : "loss NAME",
-                       "' to the plan and compile it");
+                       ", and a step changes nothing; help: add '",
+                       hasLoss ? "optimizer adamw { lr 3e-4 }" : "loss NAME", "' to the plan and compile it");
 }
 
 static Expected<std::unique_ptr<Feed>> openWeights(const RunOptions &options, const Job &job, int64_t seed) {

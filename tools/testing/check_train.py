@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -56,7 +57,14 @@ def compiled(arguments: argparse.Namespace, mesh: str, statements: Sequence[str]
 
 def train(arguments: argparse.Namespace, schedule: Path, steps: int, folder: Path, *words: str | Path) -> None:
     """Saves into `folder`/run, and logs beside it."""
-    command = [*arguments.launch, arguments.meshplan_run, "train", schedule, "--data", arguments.work / "data.safetensors"]
+    command = [
+        *arguments.launch,
+        arguments.meshplan_run,
+        "train",
+        schedule,
+        "--data",
+        arguments.work / "data.safetensors",
+    ]
     outputs = ["--checkpoint", folder / "run", "--log", folder / "log.jsonl", "--tensorboard", folder / "events"]
     subprocess.run([*command, "--steps", str(steps), *outputs, *words], check=True, stdout=subprocess.DEVNULL)
 
@@ -130,8 +138,12 @@ def parse() -> argparse.Namespace:
 def main() -> int:
     arguments = parse()
     archive = make_model(arguments)
-    arguments.work.mkdir(parents=True, exist_ok=True)
-    batch = with_samples(arguments.models / f"{arguments.model}.inputs.safetensors", arguments.work / "data.safetensors")
+    # A folder with checkpoints is not begun anew.
+    shutil.rmtree(arguments.work, ignore_errors=True)
+    arguments.work.mkdir(parents=True)
+    batch = with_samples(
+        arguments.models / f"{arguments.model}.inputs.safetensors", arguments.work / "data.safetensors"
+    )
     kind, numbers = numbers_of(arguments.optimizer)
     clip = [f"clip_grad_norm {arguments.clip}"] if arguments.clip else []
     arguments.statement += clip
@@ -142,8 +154,14 @@ def main() -> int:
     reference = reference_of(load_program(archive), compared, [batch] * arguments.steps)
 
     schedule = compiled(arguments, arguments.mesh, arguments.statement, "first")
-    train(arguments, schedule, arguments.steps, arguments.work / "unbroken", "--weights",
-          arguments.models / f"{arguments.model}.safetensors")
+    train(
+        arguments,
+        schedule,
+        arguments.steps,
+        arguments.work / "unbroken",
+        "--weights",
+        arguments.models / f"{arguments.model}.safetensors",
+    )
     unbroken = result_of(arguments.work / "unbroken", arguments.steps)
     right = compare(unbroken, reference, compared) and events_agree(arguments.work / "unbroken", arguments.steps)
     if arguments.resume_mesh:

@@ -11,6 +11,7 @@ namespace meshplan {
 namespace {
 
 TEST(Progress, Durations) {
+  EXPECT_EQ(durationText(0.0075), "7.5 ms");
   EXPECT_EQ(durationText(0.8249), "0.82 s");
   EXPECT_EQ(durationText(9.994), "9.99 s");
   EXPECT_EQ(durationText(45.2), "45 s");
@@ -37,7 +38,7 @@ TEST(Progress, APlainLineHasAllNumbers) {
   std::ostringstream out;
   auto progress = makeProgress(out, /*isTerminal=*/false);
   EXPECT_TRUE(progress->step(wholeReport(1, 3)).ok());
-  EXPECT_EQ(out.str(), "step 1/3  loss 2.5000  lr 3.00e-04  norm 1.25  16,384 tokens/s  step 0.50 s  waiting 0.06 s  "
+  EXPECT_EQ(out.str(), "step 1/3  loss 2.5000  lr 3.00e-04  norm 1.25  16,384 tokens/s  step 0.50 s  waiting 62.5 ms  "
                        "peak 3 MiB\n");
 }
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Writes data sets as Megatron-Core writes them, and the samples that its GPTDataset cuts of them, for dataset-test.
 
-Usage: make_megatron_dataset.py FOLDER. What is written and read is restated from megatron/core/datasets: _IndexWriter of
-indexed_dataset.py, build_sample_idx of helpers.cpp and _query_document_sample_shuffle_indices of gpt_dataset.py, with
-documents and samples in their order instead of shuffled.
+Usage: make_megatron_dataset.py FOLDER. What is written and read is restated from megatron/core/datasets: _IndexWriter
+of indexed_dataset.py, build_sample_idx of helpers.cpp and _query_document_sample_shuffle_indices of gpt_dataset.py,
+with documents and samples in their order instead of shuffled.
 """
 
 from __future__ import annotations
 
+import itertools
 import struct
 import sys
 from pathlib import Path
@@ -80,7 +81,7 @@ def main() -> None:
         (folder / f"{dtype}.bin").write_bytes(b"".join(document.tobytes(order="C") for document in documents))
         write_index(folder / f"{dtype}.idx", documents, dtype)
         index = sample_index([len(document) for document in documents], SEQUENCE_LENGTH)
-        pairs = zip(index, index[1:], strict=False)
+        pairs = itertools.pairwise(index)
         texts = numpy.stack([cut_sample(documents, begin, end) for begin, end in pairs]).astype(numpy.int64)
         expected[f"{dtype}.tokens"] = numpy.ascontiguousarray(texts[:, :-1])
         expected[f"{dtype}.labels"] = numpy.ascontiguousarray(texts[:, 1:])

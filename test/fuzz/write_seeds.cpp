@@ -2,13 +2,14 @@
 //
 // fuzz-seeds FOLDER: what the fuzz targets start from where the format is not
 // text. The files are made anew for each build, so that they are of today's
-// format. Folders: archive, artifact, tensors.
+// format. Folders: archive, artifact, megatron, tensors.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/data/safetensors_writer.h"
 #include "test/unit/archive/test_model.h"
 #include "test/unit/artifact/build_schedule.h"
+#include "test/unit/dataset/megatron_bytes.h"
 #include "test/unit/exec/schedule_builder.h"
 
 #include <cstdio>
@@ -145,6 +146,13 @@ Status writeArtifacts(const std::filesystem::path &folder) {
   return writeFileAtomically(folder / "forward.sched", std::as_bytes(std::span(words)).first(size));
 }
 
+/// Sequences of two types of tokens, one of them empty; and an index with nothing in it.
+void writeIndices(const std::filesystem::path &folder) {
+  writeText(folder / "u16.idx", MegatronBytes::of({3, 0, 5}, 8, 2).text());
+  writeText(folder / "i32.idx", MegatronBytes::of({7}, 4, 4).text());
+  writeText(folder / "empty.idx", MegatronBytes().text());
+}
+
 } // namespace
 
 int main(int count, char **arguments) {
@@ -153,9 +161,10 @@ int main(int count, char **arguments) {
     return 2;
   }
   std::filesystem::path folder = arguments[1];
-  for (const char *name : {"archive", "artifact", "tensors"})
+  for (const char *name : {"archive", "artifact", "megatron", "tensors"})
     std::filesystem::create_directories(folder / name);
   writeArchives(folder / "archive");
+  writeIndices(folder / "megatron");
   for (const Status &status : {writeTensors(folder / "tensors"), writeArtifacts(folder / "artifact")})
     if (!status.ok()) {
       std::fprintf(stderr, "fuzz-seeds: error: %s\n", status.message().c_str());

@@ -12,7 +12,8 @@ static Json jsonOf(const RecordedParameter &parameter) {
   return {{"names", parameter.names},
           {"dtype", dtypeName(parameter.dtype)},
           {"shape", parameter.shape},
-          {"saved", parameter.isSaved}};
+          {"saved", parameter.isSaved},
+          {"trained", parameter.isTrained}};
 }
 
 static Json jsonOf(const RecordedState &state) {
@@ -169,7 +170,8 @@ Expected<CheckpointRecord> meshplan::readRecord(const std::string &path, std::st
   record.optimizer = optimizer.text("name");
   for (const Json &each : top.list("parameters")) {
     ObjectReader reader(each, failure);
-    record.parameters.push_back({reader.names(), reader.dtype(), reader.shape(), reader.flag("saved")});
+    record.parameters.push_back(
+        {reader.names(), reader.dtype(), reader.shape(), reader.flag("saved"), reader.flag("trained")});
   }
   for (const Json &each : optimizer.list("states")) {
     ObjectReader reader(each, failure);

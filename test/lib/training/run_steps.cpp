@@ -6,6 +6,8 @@
 
 #include "runtime/artifact/artifact.h"
 #include "runtime/artifact/sharding.h"
+#include "runtime/checkpoint/load.h"
+#include "runtime/checkpoint/writer.h"
 #include "runtime/comm/threads/run_threads.h"
 #include "runtime/exec/program_runner.h"
 #include "runtime/exec/shared_output.h"
@@ -15,6 +17,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 using namespace meshplan;
 
@@ -37,9 +40,11 @@ std::vector<TensorSpec> resultSpecs(const artifact::Program &program, size_t ste
 
 struct Files {
   std::vector<std::pair<std::string, double>> settings;
-  std::string result;
+  std::string result, weightsPath;
   std::unique_ptr<Feed> weights;
   std::vector<std::unique_ptr<Feed>> inputs;
+  std::string save, resume; // folders
+  int64_t every = 0;        // steps; 0: behind the last one alone
 };
 
 /// What a rank has metered, in bytes.
@@ -75,6 +80,52 @@ void printMemory(const RankView &place, const Metered &metered, const ResidentBy
   std::printf("%s\n", line.c_str());
 }
 
+/// Instead of the weights, what a checkpoint has.
+Expected<int64_t> resumeFrom(ProgramRunner &training, const Files &files, World &world) {
+  MESHPLAN_ASSIGN_OR_RETURN(LoadedCheckpoint loaded, loadCheckpoint(world, training, files.resume));
+  for (const std::string &note : loaded.notes)
+    if (world.rank() == 0)
+      std::printf("note: %s\n", note.c_str());
+  return loaded.state.counters.steps;
+}
+
+/// Saves now and then.
+class Saving {
+public:
+  static Expected<Saving> open(World &world, const Files &files, int64_t step) {
+    Saving saving(files);
+    if (files.save.empty())
+      return saving;
+    MESHPLAN_ASSIGN_OR_RETURN(CheckpointWriter writer, CheckpointWriter::open(world, {files.save, 2, step}));
+    saving.writer.emplace(std::move(writer));
+    return saving;
+  }
+
+  /// Behind each step.
+  Status poll(ProgramRunner &training, size_t step) {
+    if (!writer)
+      return Status();
+    MESHPLAN_RETURN_IF_ERROR(writer->poll());
+    bool isDue = step + 1 == files.inputs.size() || (files.every > 0 && (step + 1) % files.every == 0);
+    return isDue ? writer->start(training, TrainingState{.weights = files.weightsPath}) : Status();
+  }
+
+  Status finish(const RankView &place) {
+    if (!writer)
+      return Status();
+    MESHPLAN_RETURN_IF_ERROR(writer->finish());
+    std::printf("rank %lld: saving: stalled %.6f s, writing %.6f s\n", static_cast<long long>(place.rank()),
+                writer->times().stalled, writer->times().writing);
+    return Status();
+  }
+
+private:
+  explicit Saving(const Files &files) : files(files) {}
+
+  const Files &files;
+  std::optional<CheckpointWriter> writer;
+};
+
 Status trainRank(const Artifact &artifact, const artifact::Program &program, const Files &files, World &world) {
   auto pool = std::make_shared<MemoryPool>(), host = std::make_shared<MemoryPool>();
   PoolScope pooled(pool, host);
@@ -84,7 +135,13 @@ Status trainRank(const Artifact &artifact, const artifact::Program &program, con
                             SharedOutput::open(world, files.result, resultSpecs(program, files.inputs.size())));
   for (const auto &[name, number] : files.settings)
     MESHPLAN_RETURN_IF_ERROR(training.setNumber(name, number));
-  MESHPLAN_RETURN_IF_ERROR(training.loadParameters(*files.weights));
+  int64_t first = 0;
+  if (files.resume.empty()) {
+    MESHPLAN_RETURN_IF_ERROR(training.loadParameters(*files.weights));
+  } else {
+    MESHPLAN_ASSIGN_OR_RETURN(first, resumeFrom(training, files, world));
+  }
+  MESHPLAN_ASSIGN_OR_RETURN(Saving saving, Saving::open(world, files, first));
   if (!training.warning().empty())
     std::fprintf(stderr, "run-steps: warning: %s\n", training.warning().c_str());
   Metered metered{.kept = pool->current()};
@@ -94,7 +151,9 @@ Status trainRank(const Artifact &artifact, const artifact::Program &program, con
     if (training.outcome().nonfinite > 0)
       std::printf("%s\n", training.describeOutcome().c_str());
     MESHPLAN_RETURN_IF_ERROR(training.executor().writeOutputs(output.writer(), "step" + std::to_string(step) + "."));
+    MESHPLAN_RETURN_IF_ERROR(saving.poll(training, step));
   }
+  MESHPLAN_RETURN_IF_ERROR(saving.finish(training.executor().place()));
   metered.peak = pool->peak();
   metered.hostPeak = host->peak();
   MESHPLAN_RETURN_IF_ERROR(training.executor().writeHeld(output.writer()));
@@ -102,22 +161,29 @@ Status trainRank(const Artifact &artifact, const artifact::Program &program, con
   return output.commit();
 }
 
-/// Takes `--set NAME=NUMBER` from the front of the words.
-std::vector<std::pair<std::string, double>> takeSettings(std::vector<std::string> &words) {
-  std::vector<std::pair<std::string, double>> settings;
-  while (words.size() > 1 && words.front() == "--set") {
-    size_t equals = std::min(words[1].find('='), words[1].size() - 1);
-    settings.emplace_back(words[1].substr(0, equals), std::atof(words[1].c_str() + equals + 1));
+/// Takes options from the front of the words.
+Files takeOptions(std::vector<std::string> &words) {
+  Files files;
+  while (words.size() > 1 && words.front().starts_with("--")) {
+    const std::string &option = words[0], &value = words[1];
+    size_t equals = std::min(value.find('='), value.size() - 1);
+    if (option == "--set")
+      files.settings.emplace_back(value.substr(0, equals), std::atof(value.c_str() + equals + 1));
+    else if (option == "--every")
+      files.every = std::atoll(value.c_str());
+    else
+      (option == "--save" ? files.save : files.resume) = value;
     words.erase(words.begin(), words.begin() + 2);
   }
-  return settings;
+  return files;
 }
 
-Status run(std::vector<std::pair<std::string, double>> settings, const std::vector<std::string> &words) {
+Status run(Files files, const std::vector<std::string> &words) {
   installPoolAllocator();
   MESHPLAN_ASSIGN_OR_RETURN(Artifact artifact, loadSchedule(words[0]));
   MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, findProgram(artifact.schedule(), "step"));
-  Files files{std::move(settings), words[2], nullptr, {}};
+  files.weightsPath = std::filesystem::absolute(words[1]);
+  files.result = words[2];
   MESHPLAN_ASSIGN_OR_RETURN(files.weights, openFeed(words[1]));
   for (size_t index = 3; index < words.size(); ++index) {
     MESHPLAN_ASSIGN_OR_RETURN(auto feed, openFeed(words[index]));
@@ -131,12 +197,13 @@ Status run(std::vector<std::pair<std::string, double>> settings, const std::vect
 
 int main(int count, char **arguments) {
   std::vector<std::string> words(arguments + 1, arguments + count);
-  auto settings = takeSettings(words);
+  Files files = takeOptions(words);
   if (words.size() < 4) {
-    std::fprintf(stderr, "usage: run-steps [--set NAME=NUMBER]... FILE.sched WEIGHTS RESULT INPUTS...\n");
+    std::fprintf(stderr, "usage: run-steps [--set NAME=NUMBER]... [--save FOLDER [--every STEPS]] [--resume FOLDER] "
+                         "FILE.sched WEIGHTS RESULT INPUTS...\n");
     return 2;
   }
-  Status status = run(std::move(settings), words);
+  Status status = run(std::move(files), words);
   if (!status.ok())
     std::fprintf(stderr, "run-steps: error: %s\n", status.message().c_str());
   return status.ok() ? 0 : 1;

@@ -18,10 +18,17 @@ struct RunOptions {
   bool json = false;
 };
 
+/// Of `export`, which runs nothing.
+struct ExportCommandOptions {
+  std::string checkpoint, output, config, weights, dtype;
+  bool adapters = false, json = false;
+};
+
 /// Each runs a subcommand, prints its result or its error, and returns the exit status.
 int runForward(const RunOptions &options);
 int runBench(const RunOptions &options);
 int runVerify(const RunOptions &options);
+int runExport(const ExportCommandOptions &options);
 
 } // namespace meshplan
 

@@ -455,7 +455,9 @@ def save_config(model: Model, config: transformers.PretrainedConfig, arguments: 
         model.generation_config.save_pretrained(folder)
     if arguments.lora:
         adapters = adapter_config(arguments.lora, arguments.lora_rank)
-        adapters.base_model_name_or_path = str(pretrained_source(arguments)[0]) if pretrained_source(arguments) else None
+        adapters.base_model_name_or_path = (
+            str(pretrained_source(arguments)[0]) if pretrained_source(arguments) else None
+        )
         adapters.inference_mode = True
         adapters.save_pretrained(folder)
 

@@ -25,12 +25,8 @@ static void print(const ExportReport &report, const ExportCommandOptions &option
       std::cout << "wrote " << file << "\n";
     return;
   }
-  nlohmann::json result = {{"checkpoint", report.checkpoint},
-                           {"output", options.output},
-                           {"step", report.step},
-                           {"tensors", report.tensors},
-                           {"files", report.files},
-                           {"notes", report.notes}};
+  nlohmann::json result = {{"checkpoint", report.checkpoint}, {"output", options.output}, {"step", report.step},
+                           {"tensors", report.tensors},       {"files", report.files},    {"notes", report.notes}};
   // A file name need not be UTF-8, which dump would throw on.
   std::cout << result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
 }

@@ -36,13 +36,16 @@ static void addProgramOptions(CLI::App &command, RunOptions &options) {
 
 static CLI::App *addExport(CLI::App &app, ExportCommandOptions &options) {
   CLI::App *command = app.add_subcommand("export", "writes a checkpoint as a Hugging Face model");
-  command->add_option("checkpoint", options.checkpoint, "checkpoint, or a folder of them: then the last one")->required();
+  command->add_option("checkpoint", options.checkpoint, "checkpoint, or a folder of them: then the last one")
+      ->required();
   command->add_option("-o,--output", options.output, "folder to write, which is not there yet")->required();
-  command->add_option("--config", options.config,
-                      "folder with config.json and tokenizer; without it, that of the weights that training began with");
-  command->add_option("--weights", options.weights,
-                      "those that training began with, of a checkpoint that has only what is trained; without it, where "
-                      "they were");
+  command->add_option(
+      "--config", options.config,
+      "folder with config.json and tokenizer; without it, that of the weights that training began with");
+  command->add_option(
+      "--weights", options.weights,
+      "those that training began with, of a checkpoint that has only what is trained; without it, where "
+      "they were");
   command->add_option("--dtype", options.dtype, "convert floats; without it, each parameter's own type")
       ->check(oneOf({"f32", "bf16", "f16", "f64"}));
   command->add_flag("--adapters", options.adapters, "write the LoRA adapters alone, as PEFT reads them");

@@ -72,7 +72,10 @@ def differing(ours: Tensors, other: Tensors) -> list[str]:
 
 def check_same(whole: Tensors, begun: Tensors, resumed: Tensors) -> bool:
     names = differing({**begun, **resumed}, whole)
-    print(f"the same plan: {len(whole)} tensors, {len(names)} differ {names[:4]}: {'WRONG' if names else 'ok'}", flush=True)
+    print(
+        f"the same plan: {len(whole)} tensors, {len(names)} differ {names[:4]}: {'WRONG' if names else 'ok'}",
+        flush=True,
+    )
     return not names
 
 

@@ -7,8 +7,8 @@
 
 The first plan makes all N steps in one run, and K in another one that saves behind the last. From there
 - the same plan makes the others: what ranks then hold has the bits of the unbroken run, and so has each loss;
-- the plan with the other statements, on each of the other meshes, makes them too: losses and parameters are held against
-  PyTorch, as check_training.py does.
+- the plan with the other statements, on each of the other meshes, makes them too: losses and parameters are held
+  against PyTorch, as check_training.py does.
 Prints a line for each; status 1 if one is wrong.
 """
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import json
 import shutil
 import subprocess
 import sys
@@ -85,6 +86,7 @@ def main() -> int:
     add_training_options(parser)
     parser.add_argument("--save-at", type=int, default=10)
     parser.add_argument("--resume-mesh", nargs="+", default=[])
+    parser.add_argument("--skips", action="store_true", help="some of the steps before change nothing")
     parser.add_argument("--resume-statement", action="append", default=[])
     arguments = parser.parse_args()
 
@@ -101,6 +103,12 @@ def main() -> int:
     resume = ["--resume", resuming.checkpoints]
     right = check_same(whole, begun, later(resuming.steps(first, batches[at:], *resume, name="resumed"), at))
 
+    if arguments.skips:
+        record = json.loads((resuming.checkpoints / f"step-{at:06}" / "checkpoint.json").read_text())
+        print(f"skipped: {record['skipped_steps']}, loss scale {record['loss_scale']}", flush=True)
+        right &= 0 < record["skipped_steps"] < at
+    if not arguments.resume_mesh:
+        return 0 if right else 1
     compared = reference_arguments(arguments)
     reference = reference_of(load_program(archive), compared, [load_file(batch) for batch in batches])
     for run in resuming.compiled(arguments.resume_mesh, arguments.resume_statement, "other"):

@@ -121,10 +121,16 @@ TEST(CheckpointWriter, SaysWhyItCannotWriteAndKeepsWhatIsThere) {
       return writer.finish();
     };
     MESHPLAN_RETURN_IF_ERROR(save());
-    {
-      SmallFiles full(100000);
-      failures[world.rank()] = save();
-    }
+    // Of the process, and so of both ranks.
+    MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("world"));
+    std::optional<SmallFiles> full;
+    if (world.rank() == 0)
+      full.emplace(100000);
+    MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier()));
+    failures[world.rank()] = save();
+    MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier()));
+    full.reset();
+    MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier()));
     EXPECT_EQ(writer.lastStep(), 1);
     return save(); // there is room again
   });

@@ -147,16 +147,18 @@ Status OnesFeed::read(const FeedRequest &request, std::span<std::byte> out) cons
   return Status();
 }
 
-Status meshplan::onRanks(const Artifact &artifact, const std::function<Status(World &, ProgramRunner &)> &body) {
-  const artifact::Program &program = *artifact.schedule().programs()->Get(0);
-  return rootCause(runThreads(worldSizeOf(meshSizesOf(artifact.schedule(), program)),
-                              {.timeout = std::chrono::seconds(60)}, [&](World &world) -> Status {
-                                ComputeScope scope(1);
-                                MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner,
-                                                          ProgramRunner::create(artifact, program, world));
-                                MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(OnesFeed()));
-                                return body(world, runner);
-                              }));
+Status meshplan::onRank(const Artifact &artifact, World &world, const TrainingBody &body) {
+  ComputeScope scope(1);
+  MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner,
+                            ProgramRunner::create(artifact, *artifact.schedule().programs()->Get(0), world));
+  MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(OnesFeed()));
+  return body(world, runner);
+}
+
+Status meshplan::onRanks(const Artifact &artifact, const TrainingBody &body) {
+  int64_t ranks = worldSizeOf(meshSizesOf(artifact.schedule(), *artifact.schedule().programs()->Get(0)));
+  return rootCause(runThreads(ranks, {.timeout = std::chrono::seconds(60)},
+                              [&](World &world) { return onRank(artifact, world, body); }));
 }
 
 Status meshplan::trainAndSave(const SmallPlan &plan, const std::string &folder, int64_t steps, TrainingState state) {

@@ -44,8 +44,10 @@ public:
   Status read(const FeedRequest &request, std::span<std::byte> out) const override;
 };
 
-/// Runs `body` on every rank with a runner whose inputs are loaded.
-Status onRanks(const Artifact &artifact, const std::function<Status(World &, ProgramRunner &)> &body);
+/// Runs `body` with a runner whose inputs are loaded: on this rank; on every rank, as threads.
+using TrainingBody = std::function<Status(World &, ProgramRunner &)>;
+Status onRank(const Artifact &artifact, World &world, const TrainingBody &body);
+Status onRanks(const Artifact &artifact, const TrainingBody &body);
 
 /// Begins a training, makes so many steps, and saves behind the last one with this state.
 Status trainAndSave(const SmallPlan &plan, const std::string &folder, int64_t steps, TrainingState state = {});

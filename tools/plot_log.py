@@ -30,9 +30,8 @@ def read_run(path: Path) -> Run:
             entry = json.loads(line)
             kind, step = entry["kind"], entry["step"]
         except (ValueError, KeyError, TypeError):
-            raise SystemExit(
-                f"{path}:{number}: error: not a line of a training log; help: give a file that --log wrote"
-            )
+            message = f"{path}:{number}: error: not a line of a training log; help: give a file that --log wrote"
+            raise SystemExit(message) from None
         if kind == "evaluation" and entry["loss"] is not None:
             run.evaluations[step] = entry["loss"]
         if kind != "step":

@@ -59,16 +59,18 @@ Expected<MappedFile> MappedFile::open(const std::string &path) {
 
 MappedFile::MappedFile(MappedFile &&other) noexcept
     : filePath(std::move(other.filePath)), data(std::exchange(other.data, nullptr)),
-      size(std::exchange(other.size, 0)) {}
+      size(std::exchange(other.size, 0)), listed(std::move(other.listed)) {}
 
 MappedFile &MappedFile::operator=(MappedFile &&other) noexcept {
   std::swap(filePath, other.filePath);
   std::swap(data, other.data);
   std::swap(size, other.size);
+  std::swap(listed, other.listed);
   return *this;
 }
 
 MappedFile::~MappedFile() {
+  listed = ListedMap();
   if (data)
     ::munmap(const_cast<std::byte *>(data), size);
 }

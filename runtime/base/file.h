@@ -9,6 +9,7 @@
 #ifndef MESHPLAN_RUNTIME_BASE_FILE_H
 #define MESHPLAN_RUNTIME_BASE_FILE_H
 
+#include "runtime/base/map_faults.h"
 #include "runtime/base/status.h"
 #include "runtime/base/temporary_files.h"
 
@@ -36,11 +37,12 @@ public:
 
 private:
   MappedFile(std::string path, const std::byte *data, size_t size)
-      : filePath(std::move(path)), data(data), size(size) {}
+      : filePath(std::move(path)), data(data), size(size), listed(filePath, bytes()) {}
 
   std::string filePath;
   const std::byte *data = nullptr;
   size_t size = 0;
+  ListedMap listed;
 };
 
 /// The requests that together name every page of `bytes`, in order, each from the begin of a page. A system takes of

@@ -51,8 +51,7 @@ public:
     return folder;
   }
 
-  NewFolder(NewFolder &&other) noexcept
-      : path(std::move(other.path)), temporary(std::exchange(other.temporary, "")) {}
+  NewFolder(NewFolder &&other) noexcept : path(std::move(other.path)), temporary(std::exchange(other.temporary, "")) {}
   ~NewFolder() {
     std::error_code ignored;
     if (!temporary.empty())
@@ -131,8 +130,9 @@ private:
       return Status(StatusCode::invalid, source.folder() + ": the model has no adapters of PEFT; help: leave out "
                                                            "--adapters");
     if (!options.adapters && hasAdapters)
-      return Status(StatusCode::invalid, source.folder() + ": the model has adapters of PEFT, which a plain model has no "
-                                                           "place for; help: write them alone with --adapters");
+      return Status(StatusCode::invalid, source.folder() +
+                                             ": the model has adapters of PEFT, which a plain model has no "
+                                             "place for; help: write them alone with --adapters");
     std::vector<std::string> left;
     for (const RecordedParameter &parameter : parameters) {
       if (options.adapters && !isAdapter(parameter)) {

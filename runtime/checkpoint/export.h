@@ -13,13 +13,13 @@
 namespace meshplan {
 
 struct ExportOptions {
-  std::string checkpoint;          ///< or a folder of them: the last one
-  std::string output;              ///< a folder that is not there yet, or is empty
-  std::string config;              ///< the folder with config.json; empty: the one of the weights that training began with
-  std::string weights;             ///< instead of those that the checkpoint names; empty: those
-  std::optional<DType> dtype;      ///< of floats; nothing: each parameter's own
-  bool adapters = false;           ///< those of PEFT alone
-  int64_t fileBytes = 5000000000;  ///< the most that one file holds, unless one tensor has more
+  std::string checkpoint;     ///< or a folder of them: the last one
+  std::string output;         ///< a folder that is not there yet, or is empty
+  std::string config;         ///< the folder with config.json; empty: the one of the weights that training began with
+  std::string weights;        ///< instead of those that the checkpoint names; empty: those
+  std::optional<DType> dtype; ///< of floats; nothing: each parameter's own
+  bool adapters = false;      ///< those of PEFT alone
+  int64_t fileBytes = 5000000000; ///< the most that one file holds, unless one tensor has more
 };
 
 struct ExportReport {

@@ -74,8 +74,8 @@ CheckpointRecord meshplan::recordOf(const artifact::Program &program, const Trai
     const artifact::Parameter &parameter = *program.parameters()->Get(i);
     const artifact::Value &value = *program.values()->Get(parameter.value());
     bool isSaved = state.weights.empty() || parameter.trainable() || changed.contains(parameter.value());
-    record.parameters.push_back({namesOf(parameter), dtypeOf(value.dtype()), globalShapeOf(value), isSaved,
-                                 parameter.trainable()});
+    record.parameters.push_back(
+        {namesOf(parameter), dtypeOf(value.dtype()), globalShapeOf(value), isSaved, parameter.trainable()});
   }
   for (flatbuffers::uoffset_t i = 0; program.states() && i < program.states()->size(); ++i) {
     const artifact::State &each = *program.states()->Get(i);

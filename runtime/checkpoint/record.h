@@ -25,7 +25,7 @@ struct RecordedParameter {
   std::vector<std::string> names; ///< its tensor has the first
   DType dtype = DType::f32;
   std::vector<int64_t> shape;
-  bool isSaved = true;   ///< else it is as in the weights that the training began with
+  bool isSaved = true; ///< else it is as in the weights that the training began with
   bool isTrained = true;
 };
 

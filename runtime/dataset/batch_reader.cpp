@@ -2,6 +2,7 @@
 
 #include "runtime/dataset/batch_reader.h"
 
+#include "runtime/base/map_faults.h"
 #include "runtime/base/names.h"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ Status BatchReader::read(int64_t position, const FeedRequest &request, std::span
         return Status();
       MESHPLAN_RETURN_IF_ERROR(dataset.read(batch[row], field, part, out.subspan(written, rowBytes)));
     }
-  return Status();
+  return checkMapFaults();
 }
 
 void BatchReader::announce(int64_t position, const FeedRequest &request) {

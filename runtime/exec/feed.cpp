@@ -2,6 +2,8 @@
 
 #include "runtime/exec/feed.h"
 
+#include "runtime/base/map_faults.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -10,6 +12,7 @@ using namespace meshplan;
 Status FileFeed::read(const FeedRequest &request, std::span<std::byte> out) const {
   MESHPLAN_ASSIGN_OR_RETURN(const StoredTensor *tensor, source.require(request.names, request.shape));
   MESHPLAN_RETURN_IF_ERROR(source.read(*tensor, request.ranges, request.dtype, out));
+  MESHPLAN_RETURN_IF_ERROR(checkMapFaults());
   for (const std::string &name : request.names)
     if (const StoredTensor *other = source.find(name); other && other != tensor)
       MESHPLAN_RETURN_IF_ERROR(checkSame(*tensor, *other, request, out));

@@ -4,6 +4,8 @@
 
 #include "runtime/train/scalars.h"
 
+#include <cmath>
+
 using namespace meshplan;
 
 static double secondsSince(std::chrono::steady_clock::time_point begin) {
@@ -62,6 +64,11 @@ Status Trainer::takeNumbers(StepReport &report) {
   MESHPLAN_ASSIGN_OR_RETURN(report.loss, scalarOutput(program.executor(), name));
   MESHPLAN_ASSIGN_OR_RETURN(report.gradientNorm, norm.value(report.lossScale));
   report.nonfinite = program.outcome().nonfinite;
+  // A plan that skips such steps says so, and the step has changed nothing.
+  if (!std::isfinite(report.loss) && !program.executor().place().program().guard())
+    return Status::error(StatusCode::numericFault, "the loss '", name, "' is ", report.loss,
+                         "; help: with 'nonfinite gradients stop' in the plan a run names the parameter and the rank "
+                         "whose gradient it is, with 'skip' it goes on");
   report.samples = samples;
   report.tokens = tokens;
   report.peakBytes = parts.peakBytes();

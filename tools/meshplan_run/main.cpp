@@ -1,5 +1,6 @@
 //===- main.cpp - meshplan-run: runs compiled schedules -------------------===//
 
+#include "runtime/base/map_faults.h"
 #include "runtime/base/names.h"
 #include "runtime/base/temporary_files.h"
 #include "tools/command_line/command_line.h"
@@ -117,6 +118,7 @@ static int runCommandLine(int argc, char **argv) {
   if (std::optional<int> status = parseCommandLine(app, argc, argv, nearest))
     return *status;
   removeTemporaryFilesOnSignal();
+  catchMapFaults();
   if (train->parsed())
     return runTrain(options);
   if (verify->parsed())

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains one model with `meshplan-run train` and compares losses and parameters with PyTorch, and runs with one another.
+"""Trains one model with `meshplan-run train`, and compares losses and parameters with PyTorch and with one another.
 
   check_train.py MODEL --models FOLDER --work FOLDER --plan P.plan --mesh dp=2,tp=2 --optimizer 'adamw { lr 1e-2 }'
                  [--statement TEXT...] [--clip X] [--steps N] [--parameters]
@@ -87,7 +87,9 @@ def events_agree(folder: Path, steps: int) -> bool:
     losses = {}
     for path in sorted((folder / "events").iterdir()):
         for event in LegacyEventFileLoader(str(path)).Load():
-            losses |= {event.step: value.simple_value for value in event.summary.value if value.tag == "train/loss"}
+            for value in event.summary.value:
+                if value.tag == "train/loss":
+                    losses[event.step] = value.simple_value
     logged = result_of(folder, steps)
     right = {step: torch.tensor(loss).item() for step, loss in losses.items()} == {
         step: logged[f"step{step - 1}.loss"].float().item() for step in range(1, steps + 1)

@@ -109,6 +109,45 @@ TEST_F(DatasetFeedTest, TheFailureOfThePreparationIsReported) {
   EXPECT_EQ(feed.read(whole("labels"), out.first(8)).message(), "input 'labels': a buffer of 8 bytes, 384 required");
 }
 
+TEST_F(DatasetFeedTest, BlendsGoOnFromAnyPosition) {
+  writeSafetensors(folder / "other.safetensors",
+                   {tokenRows("input_ids", 3, length, 5000), tokenRows("labels", 3, length, 6000)});
+  auto blend = Dataset::open(
+      std::vector<std::string>{folder / "d.safetensors=0.7", folder / "other.safetensors=0.3"},
+      std::vector<DataInput>{{"input_ids", DType::i64, {batch, length}}, {"labels", DType::i64, {batch, length}}},
+      {.seed = 2});
+  ASSERT_TRUE(blend.ok()) << blend.status().message();
+  DatasetFeed unbroken(*blend, 0);
+  int64_t others = 0;
+  for (int64_t step = 0; step < 10; ++step) {
+    std::vector<int64_t> tokens = read(unbroken, whole("input_ids")), labels = read(unbroken, whole("labels"));
+    DatasetFeed resumed(*blend, step * batch);
+    EXPECT_EQ(read(resumed, whole("labels")), labels) << step;
+    EXPECT_EQ(read(resumed, whole("input_ids")), tokens) << step;
+    for (size_t i = 0; i < tokens.size(); ++i)
+      EXPECT_EQ(labels[i] - tokens[i], 1000) << "both are of one sample";
+    others += std::ranges::count_if(tokens, [](int64_t token) { return token >= 5000; });
+    unbroken.advance();
+  }
+  EXPECT_EQ(others, 18 * length) << "three tenths of 60 samples";
+}
+
+TEST_F(DatasetFeedTest, ABatchOfAllSamples) {
+  auto all = Dataset::open(std::vector<std::string>{folder / "d.safetensors"},
+                           std::vector<DataInput>{{"labels", DType::i64, {samples, length}}}, {.seed = 2});
+  ASSERT_TRUE(all.ok()) << all.status().message();
+  DatasetFeed feed(*all, 0);
+  std::vector<std::vector<int64_t>> epochs;
+  for (int epoch = 0; epoch < 3; ++epoch, feed.advance()) {
+    epochs.push_back(read(feed, {{"labels"}, {samples, length}, {{{0, samples}}, {{0, length}}}, DType::i64}));
+    std::vector<int64_t> sorted = epochs.back();
+    std::ranges::sort(sorted);
+    EXPECT_EQ(sorted, counting<int64_t>(samples * length, 1000));
+  }
+  EXPECT_NE(epochs[0], epochs[1]);
+  EXPECT_NE(epochs[1], epochs[2]);
+}
+
 /// The whole input, put together from what the ranks of a mesh read, each in a thread of its own and at its own speed.
 class RanksOfAMesh {
 public:

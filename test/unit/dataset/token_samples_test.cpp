@@ -86,6 +86,31 @@ TEST_F(TokenSamples, OfMegatronOverTheBordersOfDocuments) {
     EXPECT_EQ(open(prefix + suffix, {ids, labels}, next)->description(), source->description());
 }
 
+TEST_F(TokenSamples, OffsetsAboveFourGibibytes) {
+  // A file with a hole, which takes no room on the disk.
+  constexpr int64_t tokens = (int64_t(3) << 30) + 5;
+  writeText(bin, "");
+  std::filesystem::resize_file(bin, 2 * tokens);
+  std::fstream file(bin, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(2 * (tokens - 5));
+  file << bytesOf(counting<uint16_t>(5, 40000));
+  ASSERT_TRUE(file.flush().good());
+  SampleSourcePointer source = open(bin, {ids, labels}, next);
+  ASSERT_EQ(source->samples(), tokens / 4);
+  EXPECT_THAT(readSample(*source, tokens / 4 - 1, 0, 4), ElementsAre(40000, 40001, 40002, 40003));
+  EXPECT_THAT(readSample(*source, tokens / 4 - 1, 1, 4), ElementsAre(40001, 40002, 40003, 40004));
+  EXPECT_THAT(readSample(*source, tokens / 4 - 2, 1, 4), ElementsAre(0, 0, 0, 40000));
+}
+
+TEST_F(TokenSamples, SlicesThatDoNotFit) {
+  writeText(bin, bytesOf(counting<uint16_t>(8)));
+  SampleSourcePointer source = open(bin, {ids});
+  std::vector<std::byte> out(100);
+  EXPECT_EQ(source->read(0, 0, {{{2, 3}}}, out).message(), bin + ": elements 2 to 5 of dim 0 of a tensor of shape [4]");
+  EXPECT_EQ(source->read(0, 0, {}, out).message(), bin + ": a slice of 0 dims of a tensor of shape [4]");
+  source->announce(0, 0, {{{2, 3}}});
+}
+
 TEST_F(TokenSamples, WhatIsATokenFile) {
   writeMegatron<int32_t>({3}, 4);
   EXPECT_EQ(findTokenFiles(prefix)->tokens, prefix + ".bin");

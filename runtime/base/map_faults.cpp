@@ -1,0 +1,103 @@
+//===- map_faults.cpp - mapped files that cannot be read ------------------===//
+
+#include "runtime/base/map_faults.h"
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+#include <mutex>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+
+namespace meshplan {
+
+namespace {
+
+struct Slot {
+  std::atomic<uintptr_t> begin = 0, end = 0; // none: 0
+  std::atomic<bool> failed = false;
+};
+
+// A handler reaches nothing but what has static storage, and may only use lock-free atomics.
+std::array<Slot, 4096> slots;
+std::atomic<bool> anyFailed = false;
+std::atomic<uintptr_t> pageSize = 4096;
+static_assert(std::atomic<uintptr_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+std::mutex pathsMutex;
+std::array<std::string, 4096> paths;
+
+/// Puts a page of zeros in the place of the one that cannot be read, so that whoever reads goes on.
+void replacePage(int signal, siginfo_t *info, void *) {
+  auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+  for (Slot &slot : slots) {
+    if (address < slot.begin || address >= slot.end)
+      continue;
+    uintptr_t page = address & ~(pageSize - 1);
+    void *made = ::mmap(reinterpret_cast<void *>(page), pageSize, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                        0);
+    if (made == MAP_FAILED)
+      break;
+    slot.failed = true;
+    anyFailed = true;
+    return;
+  }
+  // Not ours: the instruction faults again, and ends the process.
+  ::signal(signal, SIG_DFL);
+}
+
+} // namespace
+
+void catchMapFaults() {
+  pageSize = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  struct sigaction handler = {};
+  handler.sa_sigaction = replacePage;
+  handler.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGBUS, &handler, nullptr);
+}
+
+Status checkMapFaults() {
+  if (!anyFailed)
+    return Status();
+  std::lock_guard lock(pathsMutex);
+  for (size_t slot = 0; slot < slots.size(); ++slot)
+    if (slots[slot].failed)
+      return Status::error(StatusCode::io, "cannot read '", paths[slot],
+                           "': it was truncated since it was opened, or its disk fails");
+  return Status();
+}
+
+ListedMap::ListedMap(const std::string &path, std::span<const std::byte> bytes) {
+  std::lock_guard lock(pathsMutex);
+  auto begin = reinterpret_cast<uintptr_t>(bytes.data());
+  for (slot = 0; slot < slots.size() && !isListed; ++slot)
+    if (slots[slot].begin == 0) {
+      paths[slot] = path;
+      slots[slot].failed = false;
+      slots[slot].begin = begin;
+      // The last page is readable as a whole.
+      slots[slot].end = begin + bytes.size();
+      isListed = true;
+      break;
+    }
+}
+
+ListedMap::ListedMap(ListedMap &&other) noexcept : slot(other.slot), isListed(std::exchange(other.isListed, false)) {}
+
+ListedMap &ListedMap::operator=(ListedMap &&other) noexcept {
+  std::swap(slot, other.slot);
+  std::swap(isListed, other.isListed);
+  return *this;
+}
+
+ListedMap::~ListedMap() {
+  if (!isListed)
+    return;
+  std::lock_guard lock(pathsMutex);
+  slots[slot].end = 0;
+  slots[slot].begin = 0;
+}
+
+} // namespace meshplan

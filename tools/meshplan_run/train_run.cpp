@@ -4,6 +4,7 @@
 
 #include "runtime/checkpoint/folder.h"
 #include "runtime/checkpoint/record.h"
+#include "runtime/exec/initial/initial_feed.h"
 #include "runtime/train/evaluation.h"
 
 #include <algorithm>
@@ -25,7 +26,10 @@ static Expected<std::unique_ptr<Feed>> openWeights(const RunOptions &options, co
     MESHPLAN_ASSIGN_OR_RETURN(TensorSource source, TensorSource::open(options.weights));
     return std::unique_ptr<Feed>(std::make_unique<FileFeed>(std::move(source)));
   }
-  return Status(StatusCode::unsupported, "no weights");
+  auto drawn = InitialFeed::create(*job.program, static_cast<uint64_t>(seed));
+  if (!drawn)
+    return Status::error(drawn.status().code(), "without --weights: ", drawn.status().message());
+  return std::unique_ptr<Feed>(std::make_unique<InitialFeed>(*std::move(drawn)));
 }
 
 /// That are named; of a folder all that is in it.

@@ -4,6 +4,7 @@
 
 #include "runtime/checkpoint/folder.h"
 #include "runtime/checkpoint/record.h"
+#include "runtime/dataset/data_words.h"
 #include "runtime/train/evaluation.h"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 
 #include "runtime/checkpoint/folder.h"
 #include "runtime/checkpoint/record.h"
+#include "runtime/dataset/data_words.h"
 #include "runtime/exec/initial/initial_feed.h"
 #include "runtime/train/evaluation.h"
 
@@ -76,12 +77,18 @@ Expected<TrainInputs> TrainInputs::open(const RunOptions &options, const Job &jo
   if (!train.resume) {
     MESHPLAN_ASSIGN_OR_RETURN(inputs.weights, openWeights(options, job, inputs.seed));
   }
+  MESHPLAN_ASSIGN_OR_RETURN(TokenPlaces tokens, parseTokenPlaces(train.tokens));
   DatasetOptions order{.seed = static_cast<uint64_t>(inputs.seed)};
+  // What neither data set can use is an error of the first.
+  bool areHeldOut = hasTokenFiles(train.evaluationData);
+  if (!areHeldOut || hasTokenFiles(train.data))
+    order.tokens = tokens;
   MESHPLAN_ASSIGN_OR_RETURN(inputs.data, Dataset::open(train.data, inputsOf(*job.program), order));
   if (!train.evaluationData.empty()) {
     MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, evaluationProgram(job.artifact.schedule()));
     MESHPLAN_ASSIGN_OR_RETURN(inputs.evaluationData,
-                              Dataset::open(train.evaluationData, inputsOf(*program), {.shuffles = false}));
+                              Dataset::open(train.evaluationData, inputsOf(*program),
+                                            {.shuffles = false, .tokens = areHeldOut ? tokens : TokenPlaces()}));
   }
   return inputs;
 }

@@ -39,8 +39,9 @@ public:
   /// one that setNumber gives afterwards. `invalid` for counters that no run has.
   Status resume(const StepCounters &counters);
 
-  /// What each run calls once before parameters and states change: see Executor::beforeUpdates.
-  void beforeUpdates(std::function<Status()> action) { last->beforeUpdates(std::move(action)); }
+  /// What each run calls before parameters and states change: see Executor::beforeUpdates. Once, unless microbatches
+  /// change some of them, too.
+  void beforeUpdates(std::function<Status()> action);
 
   /// What a person should know of the parameters that were loaded, without a full stop; empty for nothing: "rank 1:
   /// w.safetensors: parameter 'w': 1 of 64 elements is not finite, ...".

@@ -20,7 +20,7 @@ statement
     : modelStatement | meshStatement | letStatement
     | valueStatement | lossStatement | microbatchesStatement
     | dataStatement | precisionStatement | recomputeStatement
-    | optimizerStatement | clipStatement | nonfiniteStatement | trainableStatement
+    | optimizerStatement | clipStatement | nonfiniteStatement | trainableStatement | initStatement
     | reservedStatement
     | entry | block
     ;
@@ -66,13 +66,15 @@ clipStatement : 'clip_grad_norm' number ;
 nonfiniteStatement : 'nonfinite' word word ;
 trainableStatement : ('freeze' | 'train' 'only' | 'unused') paths ;
 
+// An option of it is a path, 'rest', or 'override' and a path; its operands are a distribution.
+initStatement : 'init' optionBlock ;
+
 // Reserved for later work.
 reservedStatement
     : 'pipeline' axes optionBlock?
     | 'context' axes optionBlock?
     | 'fold' '(' axisName (',' axisName)* ')' 'as' '(' axisDefinition (',' axisDefinition)* ')'
     | 'overlap' optionBlock
-    | 'init' optionBlock
     | 'offload' word (',' word)*
     | 'tie' paths
     | 'shapes' (operands optionBlock? | optionBlock)

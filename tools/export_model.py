@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import copy
 import functools
 import importlib.metadata
 import json
@@ -22,7 +23,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import torch
 import transformers
@@ -30,6 +31,9 @@ from example_inputs import MAKERS, Model, Tensors, UsageError, constant_inputs, 
 from safetensors.torch import save_file
 from torch._subclasses.fake_tensor import FakeTensorMode
 from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
+
+if TYPE_CHECKING:
+    import peft
 
 
 class ModelClass(Protocol):
@@ -87,6 +91,12 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--weights-out", metavar="OUT.safetensors", type=Path, help="state dict, tied tensors once")
     parser.add_argument("--inputs-out", metavar="OUT.safetensors", type=Path, help="the example inputs")
     parser.add_argument("--tokenizer-out", metavar="DIR", type=Path)
+    parser.add_argument(
+        "--config-out",
+        metavar="DIR",
+        type=Path,
+        help="config.json, and adapter_config.json of --lora: what from_pretrained needs beside weights",
+    )
     arguments = parser.parse_args(argv)
     if arguments.meta and arguments.weights_out:
         parser.error("--weights-out needs weights, and --meta has none")
@@ -222,13 +232,19 @@ def add_noise(model: Model, deviation: float) -> None:
                 buffer.mul_(torch.exp(deviation * torch.randn_like(buffer)))
 
 
-def add_adapters(model: Model, modules: list[str], rank: int) -> None:
-    """Parameters of adapters are the only ones that stay trained."""
+def adapter_config(modules: list[str], rank: int) -> peft.LoraConfig:
     try:
         import peft
     except ImportError as error:
         raise UsageError(f"--lora: PEFT cannot be imported: {error}") from error
-    config = peft.LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=modules)
+    return peft.LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=modules)
+
+
+def add_adapters(model: Model, modules: list[str], rank: int) -> None:
+    """Parameters of adapters are the only ones that stay trained."""
+    config = adapter_config(modules, rank)
+    import peft
+
     try:
         peft.inject_adapter_in_model(config, model)
     except ValueError as error:
@@ -426,6 +442,26 @@ def save_tensors(tensors: Tensors, path: Path) -> None:
         save_file(tensors, temporary, metadata={"format": "pt"})
 
 
+def save_config(model: Model, config: transformers.PretrainedConfig, arguments: argparse.Namespace) -> None:
+    """What stands beside the weights of this model: its configuration as its own save_pretrained writes it."""
+    folder = arguments.config_out
+    folder.mkdir(parents=True, exist_ok=True)
+    saved = copy.deepcopy(config)
+    saved.architectures = [type(model).__name__]
+    saved.dtype = getattr(torch, arguments.dtype)
+    saved.use_cache = True  # it was turned off for the export alone
+    saved.save_pretrained(folder)
+    if getattr(model, "generation_config", None) is not None and model.can_generate():
+        model.generation_config.save_pretrained(folder)
+    if arguments.lora:
+        adapters = adapter_config(arguments.lora, arguments.lora_rank)
+        adapters.base_model_name_or_path = (
+            str(pretrained_source(arguments)[0]) if pretrained_source(arguments) else None
+        )
+        adapters.inference_mode = True
+        adapters.save_pretrained(folder)
+
+
 def check_outputs(arguments: argparse.Namespace) -> None:
     """Finds before the long work what would fail after it."""
     for path in (arguments.output, arguments.weights_out, arguments.inputs_out):
@@ -437,13 +473,16 @@ def check_outputs(arguments: argparse.Namespace) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     check_outputs(arguments)
-    model = load_model(arguments, load_config(arguments))
+    config = load_config(arguments)
+    model = load_model(arguments, config)
     inputs = example_inputs(model, arguments)
     save_archive(export(model, inputs, arguments), arguments)
     if arguments.weights_out:
         save_tensors(untied_state(model), arguments.weights_out)
     if arguments.inputs_out:
         save_tensors(inputs, arguments.inputs_out)
+    if arguments.config_out:
+        save_config(model, config, arguments)
     if arguments.tokenizer_out:
         source, options = pretrained_source(arguments) or ("", {})
         transformers.AutoTokenizer.from_pretrained(source, **options).save_pretrained(arguments.tokenizer_out)

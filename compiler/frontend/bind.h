@@ -181,6 +181,7 @@ struct BoundPlan {
   std::vector<BoundTrainable> trainable;
   std::vector<ParameterUse> parameterUse;     ///< by parameter; of a plan without training, too
   std::vector<SourceRange> parameterUseRange; ///< what says so; none of a trained one and of the archive's word
+  std::optional<BoundInit> init;              ///< none: a training needs weights
   Coverage coverage;
 };
 

@@ -164,6 +164,40 @@ struct BoundTrainable {
 /// plan says that the loss does not reach it.
 enum class ParameterUse { Trained, Frozen, Unused };
 
+/// How the elements of a parameter are drawn. Kaiming and Xavier are those of torch.nn.init: their width follows from
+/// the features of the parameter, which binding does not know.
+enum class Distribution {
+  Constant,        ///< `value`
+  Uniform,         ///< from `low` to `high`
+  Normal,          ///< `mean`, `std`
+  TruncatedNormal, ///< the same, nothing outside of `low` to `high`
+  KaimingUniform,  ///< `gain` and one of the fans
+  KaimingNormal,
+  XavierUniform, ///< `gain` and both fans
+  XavierNormal,
+};
+
+/// A distribution of the plan; what it does not use is 0.
+struct InitialValues {
+  Distribution distribution = Distribution::Constant;
+  double value = 0, low = 0, high = 0, mean = 0, std = 0, gain = 0;
+  bool isFanOut = false; ///< of Kaiming: the fan is that of the output
+};
+
+/// `lm_head.weight normal 0.01`
+struct BoundInitEntry {
+  BoundPaths paths; ///< of `rest` the parameters that it takes
+  InitialValues values;
+  std::string text; ///< `normal 0.01`
+};
+
+/// `init { ... }`
+struct BoundInit {
+  std::vector<BoundInitEntry> entries;
+  std::vector<size_t> entryOf; ///< by parameter
+  SourceRange range;
+};
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_FRONTEND_BOUND_TRAINING_H

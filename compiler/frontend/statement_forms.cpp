@@ -38,7 +38,7 @@ constexpr Form forms[] = {
     {"context", "context AXIS { OPTIONS }"},
     {"fold", "fold (AXIS, AXIS) as (NAME = SIZE, NAME = SIZE)"},
     {"overlap", "overlap { OPTIONS }"},
-    {"init", "init { PATH RULE }"},
+    {"init", "init { PATH DISTRIBUTION }"},
     {"offload", "offload parameters, optimizer' in 'data AXES { ... }"},
     {"tie", "tie PATHS"},
     {"shapes", "shapes { OPTIONS }"},

@@ -202,6 +202,21 @@ struct TrainableStatement {
   SourceRange range;
 };
 
+/// `override lm_head.weight normal 0.01` inside `init { ... }`; `rest` has no path.
+struct InitEntry {
+  std::optional<PathPattern> path;
+  bool isOverride = false;
+  std::vector<Operand> distribution; ///< empty where it is not written as words and numbers in a row
+  SourceRange range;
+  std::string text; ///< as written, spaces normalised
+};
+
+/// `init { **.*norm.weight ones; rest normal 0.02 }`
+struct InitStatement {
+  std::vector<InitEntry> entries;
+  SourceRange range;
+};
+
 /// A statement of the language that is kept for later work: it is well formed
 /// and is refused by its keyword.
 struct ReservedStatement {
@@ -227,6 +242,7 @@ struct Syntax {
   std::vector<ClipGradNormStatement> clips;
   std::vector<NonfiniteStatement> nonfinites;
   std::vector<TrainableStatement> trainable;
+  std::vector<InitStatement> inits;
   std::vector<ReservedStatement> reserved;
   SourceRange range; ///< of `plan NAME`
 };

@@ -45,12 +45,14 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     manager.addNestedPass<func::FuncOp>(createCombineSlices());
     return;
   case Phase::place:
+    manager.addPass(createPlaceInit());
     manager.addPass(createPlaceStyles());
     manager.addPass(createPlaceBorders());
     manager.addPass(createPlaceData());
     manager.addPass(createPlacePrecision());
     return;
   case Phase::differentiate:
+    manager.addPass(createAddEvaluation());
     manager.addPass(createDifferentiate());
     manager.addPass(createPlaceMicrobatches());
     manager.addPass(createRecompute());

@@ -180,9 +180,12 @@ Report ReportBuilder::build() {
   if (std::optional<sched::TimeAttr> time = program.getTime())
     report.time = {time->getCompute(), time->getCommunication()};
   if (program.getSymName() == "step")
-    for (auto pass : program->getParentOfType<ModuleOp>().getOps<sched::ProgramOp>())
-      if (pass.getRuns())
-        addPass(pass);
+    if (auto evaluation = program->getParentOfType<ModuleOp>().lookupSymbol<sched::ProgramOp>("eval");
+        evaluation && evaluation.getMemory())
+      report.memory.evaluation = {evaluation.getMemory()->getPeak(), evaluation.getMemory()->getLeast()};
+  for (auto pass : program->getParentOfType<ModuleOp>().getOps<sched::ProgramOp>())
+    if (pass.getRuns() && pass.getBefore().value_or("step") == program.getSymName())
+      addPass(pass);
   for (auto &[key, total] : statements) {
     auto &[file, line, column, text, communicator, kind] = key;
     report.statements.push_back({file, line, column, text, communicator, {kind, total.count, total.bytes}});

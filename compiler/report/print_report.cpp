@@ -89,6 +89,8 @@ static void printMemory(const MemoryReport &memory, raw_ostream &stream) {
   if (memory.accumulators.largest > 0)
     row("accumulators", memory.accumulators);
   row("peak", memory.peak);
+  if (memory.evaluation.largest > 0)
+    row("peak of 'eval'", memory.evaluation);
   table.print(stream);
 }
 

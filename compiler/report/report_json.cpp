@@ -42,6 +42,11 @@ static Value toJson(const std::optional<LossLine> &loss) {
       {"place", llvm::json::fixUTF8(loss->place)}, {"statement", loss->statement}, {"meaning", loss->meaning}};
 }
 
+/// What evaluating a model in training needs; null without a training.
+static Value evaluationToJson(BytesRange peak) {
+  return peak.largest == 0 ? Value(nullptr) : Value(Object{{"peak", toJson(peak)}});
+}
+
 static Value toJson(const CommunicatorReport &communicator) {
   return Object{{"name", communicator.name},
                 {"axes", toJsonArray(communicator.axes)},
@@ -83,6 +88,7 @@ Value reportToJson(const Report &report) {
                                   {"host_parameters", toJson(report.memory.hostParameters)},
                                   {"host_states", toJson(report.memory.hostStates)},
                                   {"host_peak", report.memory.hostPeak}}},
+                {"evaluation", evaluationToJson(report.memory.evaluation)},
                 {"time", Object{{"compute_ns", report.time.compute}, {"communication_ns", report.time.communication}}},
                 {"communicators", toJsonArray(report.communicators)},
                 {"statements", toJsonArray(report.statements)},

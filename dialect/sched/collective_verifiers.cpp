@@ -36,9 +36,32 @@ LogicalResult CommunicatorOp::verify() {
   return success();
 }
 
+/// The numbers that a distribution has, or nothing if there is no such distribution.
+static std::optional<SmallVector<StringRef>> numbersOfDistribution(StringRef kind) {
+  if (kind == "constant")
+    return SmallVector<StringRef>{"value"};
+  if (kind == "uniform")
+    return SmallVector<StringRef>{"low", "high"};
+  if (kind == "normal")
+    return SmallVector<StringRef>{"mean", "std"};
+  if (kind == "truncated_normal")
+    return SmallVector<StringRef>{"mean", "std", "low", "high"};
+  return std::nullopt;
+}
+
 LogicalResult ParameterOp::verify() {
   if (getNames().empty()) // O1
     return emitOpError("has no name");
+  if (!getInit())
+    return success();
+  auto kind = getInit()->getAs<StringAttr>("kind");
+  auto numbers = numbersOfDistribution(kind ? kind.getValue() : "");
+  if (!numbers) // O15
+    return emitOpError() << "is drawn from '" << (kind ? kind.getValue() : "")
+                         << "', which is none of constant, uniform, normal, truncated_normal";
+  for (StringRef name : *numbers)
+    if (!getInit()->getAs<FloatAttr>(name)) // O15
+      return emitOpError() << "is drawn from '" << kind.getValue() << "' and has no number '" << name << "'";
   return success();
 }
 

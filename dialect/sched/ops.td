@@ -54,8 +54,8 @@ def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminat
   let description = [{
     `devices` replaces the mesh of the module for a program that runs on other
     ranks, such as the reference on one. A program with `runs` is run as often at
-    each step, before the program `step` and in the order of the module; the
-    setting `microbatch` counts from 0, and is the number of the last microbatch
+    each step, before the program `step`, or before the one that it is a pass
+    `before`, and in the order of the module; the setting `microbatch` counts from 0, and is the number of the last microbatch
     in `step`. With a `guard` the output `nonfinite` is the number of elements of
     gradients that are no numbers: unless it is 0 the step has changed nothing,
     and the run ends if the guard `stops`. The setting `loss_scale` is then
@@ -64,9 +64,10 @@ def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminat
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<Sched_MeshAxes>:$devices,
                        OptionalAttr<Sched_MemoryAttr>:$memory, OptionalAttr<Sched_TimeAttr>:$time,
-                       OptionalAttr<I64Attr>:$runs, OptionalAttr<DictionaryAttr>:$guard);
+                       OptionalAttr<I64Attr>:$runs, OptionalAttr<StrAttr>:$before,
+                       OptionalAttr<DictionaryAttr>:$guard);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name (`runs` $runs^)? (`guard` $guard^)? (`devices` $devices^)? (`memory` $memory^)? (`time` $time^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name (`runs` $runs^)? (`before` $before^)? (`guard` $guard^)? (`devices` $devices^)? (`memory` $memory^)? (`time` $time^)? attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     /// Sizes of the axes of the ranks that run this: `devices`, or the mesh of the module.
@@ -79,10 +80,14 @@ def Sched_ParameterOp : Sched_Step<"parameter"> {
   let description = [{
     Several names mean that the model ties them; the first is the canonical one.
     One that is `host` lies in the memory of the host, and not on the device.
+    With `init` a training may begin without weights: its elements are then drawn,
+    each by its place in the whole tensor. `kind` is `constant` (`value`),
+    `uniform` (`low`, `high`), `normal` (`mean`, `std`) or `truncated_normal` (all
+    four of these).
   }];
-  let arguments = (ins StrArrayAttr:$names, UnitAttr:$trainable, UnitAttr:$host);
+  let arguments = (ins StrArrayAttr:$names, UnitAttr:$trainable, UnitAttr:$host, OptionalAttr<DictionaryAttr>:$init);
   let results = (outs Sched_TensorType:$result);
-  let assemblyFormat = "$names (`trainable` $trainable^)? (`host` $host^)? attr-dict `:` type($result)";
+  let assemblyFormat = "$names (`trainable` $trainable^)? (`host` $host^)? (`init` $init^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 

@@ -24,6 +24,13 @@ DimSharding dimShardingOf(const artifact::Dim &dim) {
   return sharding;
 }
 
+std::string_view runnerOf(const artifact::Program &program) {
+  if (program.runs() == 0)
+    return "";
+  bool isNamed = program.runs_before() && program.runs_before()->size() > 0;
+  return isNamed ? program.runs_before()->string_view() : "step";
+}
+
 const artifact::Parameter *findParameter(const artifact::Program &program, std::string_view name) {
   for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
     if (program.parameters()->Get(i)->names()->Get(0)->string_view() == name)

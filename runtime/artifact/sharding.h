@@ -28,6 +28,9 @@ std::vector<AxisRef> axesOf(const AxisRefVector *axes);
 
 DimSharding dimShardingOf(const artifact::Dim &dim);
 
+/// The name of the program that runs this one before itself; empty if none does.
+std::string_view runnerOf(const artifact::Program &program);
+
 /// The parameter of this first name, or null.
 const artifact::Parameter *findParameter(const artifact::Program &program, std::string_view name);
 

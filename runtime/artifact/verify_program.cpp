@@ -60,6 +60,20 @@ Status verifyConstant(const artifact::Constant &constant, const artifact::Progra
   return actual == bytes ? Status() : corrupted(actual, " bytes of data, the value has ", bytes);
 }
 
+Status verifyInit(const artifact::Init &init) {
+  if (init.kind() < artifact::InitKind::MIN || init.kind() > artifact::InitKind::MAX)
+    return corrupted("init: kind ", int(init.kind()), " does not exist");
+  for (double number : {init.value(), init.low(), init.high(), init.mean(), init.std()})
+    if (!std::isfinite(number))
+      return corrupted("init: a number is not finite");
+  bool isNormal = init.kind() == artifact::InitKind::normal || init.kind() == artifact::InitKind::truncated_normal;
+  if (isNormal && !(init.std() > 0))
+    return corrupted("init: a standard deviation of ", init.std());
+  bool isBounded = init.kind() == artifact::InitKind::uniform || init.kind() == artifact::InitKind::truncated_normal;
+  return isBounded && !(init.low() < init.high()) ? corrupted("init: from ", init.low(), " to ", init.high())
+                                                  : Status();
+}
+
 Status verifyParameters(const artifact::Schedule &schedule, const artifact::Program &program,
                         Definitions &definitions) {
   std::set<std::string_view> names;
@@ -70,6 +84,8 @@ Status verifyParameters(const artifact::Schedule &schedule, const artifact::Prog
                                         [&](const flatbuffers::String *name) { return verifyName(name, names); }));
     if (parameter->origin() != -1)
       MESHPLAN_RETURN_IF_ERROR(verifyIndex("origin", parameter->origin(), schedule.origins()));
+    if (parameter->init())
+      MESHPLAN_RETURN_IF_ERROR(verifyInit(*parameter->init()));
     return definitions.define(parameter->value());
   });
 }

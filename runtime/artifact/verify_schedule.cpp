@@ -61,6 +61,18 @@ Status verifyCommunicator(const artifact::Communicator &communicator, std::span<
   return verifyAxes(communicator.axes(), meshSizes, digits);
 }
 
+/// What runs a program is another one, which nothing runs.
+Status verifyRunner(const artifact::Schedule &schedule, const artifact::Program &program) {
+  if (!program.runs_before() || program.runs_before()->size() == 0)
+    return Status();
+  for (const artifact::Program *runner : *schedule.programs())
+    if (runner->name()->string_view() == program.runs_before()->string_view() && runner->runs() == 0 &&
+        program.runs() > 0)
+      return Status();
+  return corrupted("it runs ", program.runs(), " times before '", program.runs_before()->string_view(),
+                   "', which is no program that others run before");
+}
+
 } // namespace
 
 Status verifyMesh(const AxisVector *axes) {
@@ -124,10 +136,12 @@ Status verifyMeaning(const artifact::Schedule &schedule) {
   MESHPLAN_RETURN_IF_ERROR(verifyEach("origins", schedule.origins(), [&](const artifact::Origin *origin) {
     return origin->plan() == -1 ? Status() : verifyIndex("source", origin->plan(), schedule.sources());
   }));
-  return verifyEach("programs", schedule.programs(), [&](const artifact::Program *program) -> Status {
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("programs", schedule.programs(), [&](const artifact::Program *program) -> Status {
     MESHPLAN_RETURN_IF_ERROR(verifyName(program->name(), programs));
     return verifyProgram(schedule, *program);
-  });
+  }));
+  return verifyEach("programs", schedule.programs(),
+                    [&](const artifact::Program *program) { return verifyRunner(schedule, *program); });
 }
 
 } // namespace meshplan

@@ -69,7 +69,7 @@ public:
     return found ? found->get<double>() : 0;
   }
   bool flag(const char *key) {
-    const Json *found = find(key, &Json::is_boolean, "true or false");
+    const Json *found = find(key, &Json::is_boolean, "boolean");
     return found && found->get<bool>();
   }
   std::string text(const char *key) {

@@ -72,7 +72,7 @@ public:
   Settings &numbers() { return settings; }
 
   /// Takes parameters, inputs and accumulators that another program of the schedule has under the same names: both then
-  /// have the same elements.
+  /// have the same elements. A training step and `eval` share parameters in this way.
   void share(const Executor &owner);
 
   /// Sets the accumulators to zeros: the beginning of a step.

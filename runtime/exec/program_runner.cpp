@@ -13,10 +13,11 @@ Expected<ProgramRunner> ProgramRunner::create(const Artifact &artifact, const ar
                                               World &world) {
   std::string_view name = program.name()->string_view();
   if (program.runs() > 0)
-    return Status::error(StatusCode::invalid, "program '", name, "' is run by each step; help: run the program 'step'");
+    return Status::error(StatusCode::invalid, "program '", name, "' is run by '", runnerOf(program),
+                         "'; help: run the program '", runnerOf(program), "'");
   ProgramRunner made;
   for (const artifact::Program *each : *artifact.schedule().programs())
-    if (name == "step" && each->runs() > 0) {
+    if (runnerOf(*each) == name) {
       MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(artifact, *each, world));
       made.passes.push_back({std::move(executor), each->runs()});
     }
@@ -25,7 +26,7 @@ Expected<ProgramRunner> ProgramRunner::create(const Artifact &artifact, const ar
   return made;
 }
 
-void ProgramRunner::share() {
+void ProgramRunner::shareWithPasses() {
   for (Pass &pass : passes)
     pass.program->share(*last);
 }
@@ -107,7 +108,7 @@ double ProgramRunner::waitedSeconds() const {
   return seconds;
 }
 
-/// The step that follows runs the last microbatch of the last pass.
+/// The program that follows runs the last microbatch of the last pass.
 Status ProgramRunner::runPasses(Trace *trace) {
   int64_t microbatches = 1, number = last->steps();
   for (Pass &pass : passes) {
@@ -124,7 +125,7 @@ Status ProgramRunner::run(Trace *trace, const Observer *observer) {
   lastOutcome = {};
   MESHPLAN_RETURN_IF_ERROR(setGuardedNumbers());
   MESHPLAN_RETURN_IF_ERROR(last->clearAccumulators());
-  share();
+  shareWithPasses();
   NonfiniteNotes notes;
   MESHPLAN_RETURN_IF_ERROR(runPasses(trace));
   MESHPLAN_RETURN_IF_ERROR(last->run(trace, observer));

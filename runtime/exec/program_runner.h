@@ -17,8 +17,9 @@ struct StepOutcome {
   std::vector<NonfiniteNote> notes; ///< where there are any: those that this rank has made, before they were added up
 };
 
-/// One rank of a program. The program `step` runs microbatches first, by the programs of the schedule that say how
-/// often a step runs them; all of these share parameters, inputs and accumulators. Belongs to the thread of its rank.
+/// One rank of a program. The programs `step` and `eval` run microbatches first, by the programs of the schedule that
+/// say how often they are run before which; all of these share parameters, inputs and accumulators. Belongs to the
+/// thread of its rank.
 class ProgramRunner {
 public:
   /// As Executor::create of each of them. `invalid` for a program that only a step runs.
@@ -41,6 +42,10 @@ public:
 
   /// What each run calls once before parameters and states change: see Executor::beforeUpdates.
   void beforeUpdates(std::function<Status()> action) { last->beforeUpdates(std::move(action)); }
+
+  /// Instead of loading them: takes the parameters of another program of the schedule, as they are now and will be
+  /// behind its next steps. Its inputs too, so that inputs are loaded behind this.
+  void share(const ProgramRunner &owner) { last->share(*owner.last); }
 
   /// What a person should know of the parameters that were loaded, without a full stop; empty for nothing: "rank 1:
   /// w.safetensors: parameter 'w': 1 of 64 elements is not finite, ...".
@@ -81,7 +86,7 @@ private:
   Status noteNonfinite(const Feed &feed);
   Status giveNumber(std::string_view name, double number);
   double firstScale() const;
-  void share();
+  void shareWithPasses();
   Status runPasses(Trace *trace);
   Status setGuardedNumbers();
   Status judge(const NonfiniteNotes &notes);

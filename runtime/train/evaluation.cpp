@@ -28,7 +28,7 @@ Expected<Evaluation> Evaluation::create(const Artifact &artifact, World &world, 
 Expected<EvaluationReport> Evaluation::run(const ProgramRunner &training) {
   auto begin = std::chrono::steady_clock::now();
   std::string_view loss = training.executor().place().program().loss()->string_view();
-  program.executor().share(training.executor());
+  program.share(training);
   DatasetFeed feed(data, 0);
   EvaluationReport report{.step = training.executor().steps(), .batches = batches};
   for (int64_t batch = 0; batch < batches; ++batch) {

@@ -27,17 +27,18 @@ static bool isSameFile(const std::string &first, const std::string &second) {
   return !place.empty() && place == placeOf(second);
 }
 
-/// What the run writes must be none of the files that it reads, under any name.
-static Status checkWritten(const RunOptions &options, const std::vector<std::string> &read) {
-  for (const auto &[option, path] : {std::pair("--outputs", options.outputs), std::pair("--trace", options.trace)})
+Status meshplan::checkWritten(const RunOptions &options, const std::vector<std::string> &read) {
+  for (const auto &[option, path] : {std::pair("--outputs", options.outputs), std::pair("--trace", options.trace),
+                                     std::pair("--log", options.train.log)})
     for (const std::string &file : read)
       if (!path.empty() && isSameFile(path, file))
         return Status::error(StatusCode::invalid, option, " names '", path,
                              "', which this run reads and would overwrite; help: name another file");
-  bool isOne = !options.trace.empty() && !options.outputs.empty() && isSameFile(options.trace, options.outputs);
-  return isOne ? Status::error(StatusCode::invalid, "--outputs and --trace name one file, '", options.trace,
-                               "'; help: name another file")
-               : Status();
+  for (const auto &[option, path] : {std::pair("--outputs", options.outputs), std::pair("--log", options.train.log)})
+    if (!options.trace.empty() && !path.empty() && isSameFile(options.trace, path))
+      return Status::error(StatusCode::invalid, option, " and --trace name one file, '", options.trace,
+                           "'; help: name another file");
+  return Status();
 }
 
 static Status checkInputs(const TensorSource &source, const artifact::Program &program) {
@@ -87,7 +88,8 @@ Expected<Job> Job::load(const RunOptions &options) {
   auto program = options.program.empty() ? verifiedProgram(artifact.schedule())
                                          : findProgram(artifact.schedule(), options.program);
   if (!program)
-    return program.status().withContext(options.schedule);
+    return Status::error(program.status().code(), options.schedule, ": ", program.status().message(),
+                         options.program == "step" ? "; help: a plan with 'loss' and 'optimizer' has one" : "");
   MESHPLAN_ASSIGN_OR_RETURN(auto settings, readSettings(options.settings, **program));
   return Job{std::move(artifact), *program, std::move(settings)};
 }

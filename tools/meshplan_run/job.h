@@ -25,6 +25,9 @@ struct Job {
   bool registersBuffers() const;
 };
 
+/// `invalid` where the run writes a file that it reads, or one file twice, under any name.
+Status checkWritten(const RunOptions &options, const std::vector<std::string> &read);
+
 struct RankFeeds {
   std::unique_ptr<Feed> parameters, inputs;
 

@@ -79,6 +79,25 @@ static void addTrainOptions(CLI::App &command, RunOptions &options) {
                      "write when each instruction of the last step ran, in Chrome's trace format");
 }
 
+static CLI::App *addExport(CLI::App &app, ExportCommandOptions &options) {
+  CLI::App *command = app.add_subcommand("export", "writes a checkpoint as a Hugging Face model");
+  command->add_option("checkpoint", options.checkpoint, "checkpoint, or a folder of them: then the last one")
+      ->required();
+  command->add_option("-o,--output", options.output, "folder to write, which is not there yet")->required();
+  command->add_option(
+      "--config", options.config,
+      "folder with config.json and tokenizer; without it, that of the weights that training began with");
+  command->add_option(
+      "--weights", options.weights,
+      "those that training began with, of a checkpoint that has only what is trained; without it, where "
+      "they were");
+  command->add_option("--dtype", options.dtype, "convert floats; without it, each parameter's own type")
+      ->check(oneOf({"f32", "bf16", "f16", "f64"}));
+  command->add_flag("--adapters", options.adapters, "write the LoRA adapters alone, as PEFT reads them");
+  command->add_flag("--json", options.json, "print the result as JSON");
+  return command;
+}
+
 static int runCommandLine(int argc, char **argv) {
   CLI::App app("runs schedules that meshplan compiled", "meshplan-run");
   app.set_version_flag("--version", "meshplan-run " MESHPLAN_VERSION);
@@ -112,6 +131,9 @@ static int runCommandLine(int argc, char **argv) {
   verify->add_option("--weights", options.weights, "as for forward")->required();
   verify->add_option("--inputs", options.inputs, "as for forward")->required();
 
+  ExportCommandOptions exportOptions;
+  CLI::App *exporting = addExport(app, exportOptions);
+
   auto nearest = [](const std::string &name, const std::vector<std::string> &candidates) {
     return nearestNames(name, candidates);
   };
@@ -121,6 +143,8 @@ static int runCommandLine(int argc, char **argv) {
   catchMapFaults();
   if (train->parsed())
     return runTrain(options);
+  if (exporting->parsed())
+    return runExport(exportOptions);
   if (verify->parsed())
     return runVerify(options);
   return forward->parsed() ? runForward(options) : runBench(options);

@@ -31,11 +31,18 @@ struct RunOptions {
   TrainOptions train;
 };
 
+/// Of `export`, which runs nothing.
+struct ExportCommandOptions {
+  std::string checkpoint, output, config, weights, dtype;
+  bool adapters = false, json = false;
+};
+
 /// Each runs a subcommand, prints its result or its error, and returns the exit status.
 int runForward(const RunOptions &options);
 int runBench(const RunOptions &options);
 int runVerify(const RunOptions &options);
 int runTrain(const RunOptions &options);
+int runExport(const ExportCommandOptions &options);
 
 } // namespace meshplan
 

@@ -16,8 +16,7 @@ static Status checkTrains(const RunOptions &options, const artifact::Program &pr
   bool hasLoss = program.loss() && program.loss()->size() > 0;
   if (hasUpdates && hasLoss)
     return Status();
-  return Status::error(StatusCode::invalid, options.schedule, ": the plan has no ", hasLoss ? "optimizer" : "loss",
-                       ", and a step changes nothing; help: add '",
+  return Status::error(StatusCode::invalid, options.schedule, ": a step of this plan changes nothing; help: add '",
                        hasLoss ? "optimizer adamw { lr 3e-4 }" : "loss NAME", "' to the plan and compile it");
 }
 
@@ -27,6 +26,30 @@ static Expected<std::unique_ptr<Feed>> openWeights(const RunOptions &options, co
     return std::unique_ptr<Feed>(std::make_unique<FileFeed>(std::move(source)));
   }
   return Status(StatusCode::unsupported, "no weights");
+}
+
+/// That are named; of a folder all that is in it.
+static std::vector<std::string> filesRead(const RunOptions &options) {
+  std::vector<std::string> files{options.schedule};
+  std::vector<std::string> named = options.train.data;
+  named.insert(named.end(), options.train.evaluationData.begin(), options.train.evaluationData.end());
+  named.push_back(options.weights);
+  for (const std::string &path : named) {
+    files.push_back(path);
+    std::error_code ignored;
+    for (const auto &entry : std::filesystem::directory_iterator(path, ignored))
+      files.push_back(entry.path().string());
+  }
+  std::erase(files, "");
+  return files;
+}
+
+static Expected<std::string> findLast(const std::string &folder) {
+  auto found = findCheckpoint(folder);
+  if (found)
+    return found;
+  return Status::error(found.status().code(), "--resume: ", found.status().message(),
+                       "; help: a training that begins has no --resume");
 }
 
 /// The seed of the saved run, unless the command line gives one, which is then compared.
@@ -41,8 +64,9 @@ Expected<TrainInputs> TrainInputs::open(const RunOptions &options, const Job &jo
   const TrainOptions &train = options.train;
   TrainInputs inputs;
   MESHPLAN_RETURN_IF_ERROR(checkTrains(options, *job.program));
+  MESHPLAN_RETURN_IF_ERROR(checkWritten(options, filesRead(options)));
   if (train.resume) {
-    MESHPLAN_ASSIGN_OR_RETURN(inputs.checkpoint, findCheckpoint(train.checkpoint));
+    MESHPLAN_ASSIGN_OR_RETURN(inputs.checkpoint, findLast(train.checkpoint));
   }
   MESHPLAN_ASSIGN_OR_RETURN(inputs.seed, seedOf(options, inputs.checkpoint));
   if (!train.resume) {

@@ -118,15 +118,20 @@ def check_memory(metered: str) -> bool:
     return right
 
 
-def main() -> int:
-    parser = argument_parser(__doc__.splitlines()[0])
-    add_options(parser)
+def add_training_options(parser: argparse.ArgumentParser) -> None:
+    """How a plan trains, besides what compare_training.py knows."""
     parser.add_argument("--seed", type=int, help="of random operators (default: that of the program, 0)")
     parser.add_argument("--statement", action="append", default=[], help="another statement of the plan")
     parser.add_argument("--optimizer", required=True)
     parser.add_argument("--steps", type=int, default=3)
-    parser.add_argument("--memory", action="store_true", help="the metered peak is that of the compiler")
     parser.add_argument("--steps-program", default="run-steps")
+
+
+def main() -> int:
+    parser = argument_parser(__doc__.splitlines()[0])
+    add_options(parser)
+    add_training_options(parser)
+    parser.add_argument("--memory", action="store_true", help="the metered peak is that of the compiler")
     arguments = parser.parse_args()
 
     archive = make_model(arguments)

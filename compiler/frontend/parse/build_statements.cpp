@@ -70,6 +70,31 @@ void trainable(const Context &context, Parser::TrainableStatementContext &rule, 
   syntax.trainable.push_back({kind, paths(context, *rule.paths()), context.range(rule)});
 }
 
+/// The path of an entry: the name of an option, or behind `override` its first operand.
+std::optional<PathPattern> initPath(const Option &option, bool isOverride) {
+  if (!isOverride) {
+    bool isLiteral = !option.name.text.empty() && option.name.text.front() == '"';
+    return PathPattern{isLiteral ? unquote(option.name.text) : option.name.text, isLiteral, option.name.range};
+  }
+  const Operand &operand = option.operands.front().front();
+  return PathPattern{operand.text, operand.kind == Operand::Kind::String, operand.range};
+}
+
+void init(const Context &context, Parser::InitStatementContext &rule, Syntax &syntax) {
+  InitStatement result{{}, context.range(rule)};
+  for (const Option &option : options(context, *rule.optionBlock())) {
+    InitEntry entry{
+        std::nullopt, option.name.text == "override" && !option.operands.empty(), {}, option.range, option.text};
+    bool isRow = option.operands.size() == 1 && !option.hasBlock;
+    if (isRow)
+      entry.distribution.assign(option.operands.front().begin() + entry.isOverride, option.operands.front().end());
+    if (option.name.text != "rest")
+      entry.path = initPath(option, entry.isOverride);
+    result.entries.push_back(std::move(entry));
+  }
+  syntax.inits.push_back(std::move(result));
+}
+
 /// The statements of what a step computes; false for others.
 bool forwardStatement(const Context &context, Parser::StatementContext &rule, Syntax &syntax) {
   if (auto *statement = rule.modelStatement())
@@ -113,6 +138,8 @@ void trainingStatement(const Context &context, Parser::StatementContext &rule, S
         {word(context, *statement->word(0)), word(context, *statement->word(1)), context.range(*statement)});
   else if (auto *statement = rule.trainableStatement())
     trainable(context, *statement, syntax);
+  else if (auto *statement = rule.initStatement())
+    init(context, *statement, syntax);
   else if (auto *statement = rule.reservedStatement())
     syntax.reserved.push_back(
         {{statement->start->getText(), context.range(*statement->start)}, context.range(*statement)});

@@ -7,6 +7,10 @@
 
 namespace meshplan {
 
+/// The attribute of calls that only a model in training makes: what there is in their place in evaluation, their "first
+/// operand" or "ones".
+inline constexpr llvm::StringLiteral inEvaluationName = "plan.in_evaluation";
+
 /// True if two calls with equal operands may give different results: the operators that ATen tags
 /// `nondeterministic_seeded`, unless their arguments switch it off (a probability of 0, a layer outside of training).
 /// The runtime's kernels do not, once they have a `number`: their numbers follow from it and from their operands.

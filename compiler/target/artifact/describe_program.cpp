@@ -22,6 +22,7 @@ public:
 private:
   void describeMemory();
   void describeGivenValues();
+  void describeInit(const artifact::Init &init);
   void describeInstruction(const artifact::Instruction &instruction);
   void describeCompute(const artifact::Compute &compute);
   void describeStart(const artifact::Start &start);
@@ -222,12 +223,25 @@ void ProgramDescriber::describeMemory() {
            << " peak " << memory->host_peak() << '\n';
 }
 
+void ProgramDescriber::describeInit(const artifact::Init &init) {
+  stream << " init " << artifact::EnumNameInitKind(init.kind());
+  for (auto [name, number] : {std::pair("value", init.value()),
+                              {"low", init.low()},
+                              {"high", init.high()},
+                              {"mean", init.mean()},
+                              {"std", init.std()}})
+    if (number != 0)
+      stream << ' ' << name << ' ' << llvm::format("%.17g", number);
+}
+
 void ProgramDescriber::describeGivenValues() {
   forEach(program.parameters(), [&](const artifact::Parameter *parameter) {
     stream << "  parameter ";
     describeValue(parameter->value());
     stream << (parameter->trainable() ? " trainable" : "");
     forEach(parameter->names(), [&](const flatbuffers::String *name) { stream << " '" << textOf(name) << '\''; });
+    if (const artifact::Init *init = parameter->init())
+      describeInit(*init);
     if (parameter->origin() >= 0)
       stream << "  origin " << parameter->origin();
     stream << '\n';

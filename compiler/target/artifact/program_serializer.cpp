@@ -4,6 +4,7 @@
 #include "compiler/target/artifact/arguments.h"
 #include "compiler/target/artifact/constant_bytes.h"
 #include "compiler/target/artifact/element_type.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -111,6 +112,25 @@ template <typename Action> void ProgramSerializer::addInstruction(Operation *ste
   addInstruction(step, std::move(action), tables.origins.originOf(step));
 }
 
+static std::unique_ptr<artifact::InitT> toInit(DictionaryAttr init) {
+  auto number = [&](StringRef name) {
+    auto value = init.getAs<FloatAttr>(name);
+    return value ? value.getValueAsDouble() : 0;
+  };
+  auto table = std::make_unique<artifact::InitT>();
+  table->kind = llvm::StringSwitch<artifact::InitKind>(init.getAs<StringAttr>("kind").getValue())
+                    .Case("uniform", artifact::InitKind::uniform)
+                    .Case("normal", artifact::InitKind::normal)
+                    .Case("truncated_normal", artifact::InitKind::truncated_normal)
+                    .Default(artifact::InitKind::constant);
+  table->value = number("value");
+  table->low = number("low");
+  table->high = number("high");
+  table->mean = number("mean");
+  table->std = number("std");
+  return table;
+}
+
 void ProgramSerializer::addParameter(sched::ParameterOp parameter) {
   auto entry = std::make_unique<artifact::ParameterT>();
   for (auto name : parameter.getNames().getAsRange<StringAttr>())
@@ -118,6 +138,8 @@ void ProgramSerializer::addParameter(sched::ParameterOp parameter) {
   entry->value = numbers.lookup(parameter.getResult());
   entry->trainable = parameter.getTrainable();
   entry->origin = tables.origins.originOf(parameter);
+  if (std::optional<DictionaryAttr> init = parameter.getInit())
+    entry->init = toInit(*init);
   program->parameters.push_back(std::move(entry));
 }
 
@@ -343,6 +365,7 @@ FailureOr<std::unique_ptr<artifact::ProgramT>> ProgramSerializer::serialize() {
   if (std::optional<ArrayAttr> devices = op.getDevices())
     program->devices = toAxisTable(*devices);
   program->runs = static_cast<int32_t>(op.getRuns().value_or(0));
+  program->runs_before = op.getBefore().value_or("").str();
   if (DictionaryAttr guard = op.getGuardAttr())
     program->guard = toGuard(guard);
   return std::move(program);

@@ -156,7 +156,8 @@ struct DifferentiatePass : meshplan::impl::DifferentiateBase<DifferentiatePass> 
     func::FuncOp step = forward.clone();
     step.setSymName("step");
     OpBuilder builder(forward);
-    builder.setInsertionPointAfter(forward);
+    auto evaluation = module.lookupSymbol<func::FuncOp>("eval");
+    builder.setInsertionPointAfter(evaluation ? evaluation : forward);
     builder.insert(step);
     if (failed(StepMaker(step, statements.front()).run()))
       return signalPassFailure();

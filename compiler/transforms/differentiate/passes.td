@@ -5,6 +5,31 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AddEvaluation : Pass<"plan-add-evaluation", "::mlir::ModuleOp"> {
+  let summary = "make the program that evaluates a model in training";
+  let description = [{
+    Where the plan names a loss, a copy of the forward program, `@eval`, without
+    what only training does: dropouts (calls with `plan.in_evaluation`, which says
+    what is in their place) and the dropout of attention. Numbers that the model
+    draws for itself stay. Parameters are stored as `@step` stores them, so that
+    both programs can have the same. The loss is marked `plan.loss`. In
+    microbatches the program gives what is one number and nothing else.
+
+    The attribute `plan.in_evaluation` is dropped in all programs.
+
+    ```mlir
+    plan.loss 0
+    func.func @forward(%x: tensor<4x8xf32>) -> tensor<f32> {
+      %0 = plan.call "meshplan.dropout"(%x, ...) {input = #plan.operand<0>, p = 0.5, ...} {plan.in_evaluation = "first operand"}
+      %1 = plan.call "aten.sum.default"(%0) ...
+    // becomes, beside it
+    func.func @eval(%x: tensor<4x8xf32>) -> (tensor<f32> {plan.loss}) {
+      %1 = plan.call "aten.sum.default"(%x) ...
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def Differentiate : Pass<"plan-differentiate", "::mlir::ModuleOp"> {
   let summary = "make the training step of a program whose plan names a loss";
   let description = [{
@@ -47,7 +72,8 @@ def PlaceMicrobatches : Pass<"plan-place-microbatches", "::mlir::ModuleOp"> {
   let description = [{
     The mesh gets a last axis, `microbatch`, and each input of `@step` with a dim
     `batch` a `plan.constrain` that divides it. What the step makes of it is
-    divided or partial over time as it is over ranks, by the same rules.
+    divided or partial over time as it is over ranks, by the same rules. So is
+    what `@eval` makes.
 
     ```mlir
     plan.microbatches 2

@@ -211,15 +211,18 @@ namespace {
 struct PlaceMicrobatchesPass : meshplan::impl::PlaceMicrobatchesBase<PlaceMicrobatchesPass> {
   void runOnOperation() final {
     SmallVector<MicrobatchesOp> statements(getOperation().getOps<MicrobatchesOp>());
-    auto step = getOperation().lookupSymbol<func::FuncOp>("step");
-    if (!statements.empty() && step && failed(place(step, statements.front())))
-      return signalPassFailure();
+    if (!statements.empty() && getOperation().lookupSymbol<func::FuncOp>("step"))
+      addTimeAxis(statements.front());
+    // The step first: what it cannot do, an evaluation cannot do either, and is said once.
+    for (StringRef name : {"step", "eval"})
+      if (auto function = getOperation().lookupSymbol<func::FuncOp>(name);
+          function && !statements.empty() && failed(place(function, statements.front())))
+        return signalPassFailure();
     for (MicrobatchesOp statement : statements)
       statement.erase();
   }
 
   static LogicalResult place(func::FuncOp step, MicrobatchesOp statement) {
-    addTimeAxis(statement);
     return statement.getMean() ? MeanPlacer(step, statement).run() : Placer(step, statement).run();
   }
 };

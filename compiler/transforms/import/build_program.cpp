@@ -136,6 +136,7 @@ void ProgramBuilder::addParameters(Block *block) {
     addUse(number, attributes);
     if (bound.loss && bound.optimizer)
       statements.addData(number, attributes);
+    statements.addInit(number, attributes);
     Location location = addPlacement(number, names.front(), attributes);
     addArgument(block, first.value, location, attributes);
     for (size_t index : group)

@@ -33,6 +33,9 @@ public:
   /// The attributes of a parameter that is in a data statement: which one, its unit, whether it is kept.
   void addData(size_t parameter, llvm::SmallVectorImpl<mlir::NamedAttribute> &attributes) const;
 
+  /// The attribute of a parameter that the plan draws: its distribution, and the place that says so.
+  void addInit(size_t parameter, llvm::SmallVectorImpl<mlir::NamedAttribute> &attributes) const;
+
 private:
   mlir::DictionaryAttr numbersOf(const OptimizerNumbers &numbers) const;
   mlir::DictionaryAttr scheduleOf(const LrSchedule &schedule) const;

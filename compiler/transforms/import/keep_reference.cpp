@@ -20,7 +20,7 @@ using namespace meshplan;
 /// What the plan says of arguments is for the ranks.
 static void dropLayouts(func::FuncOp function) {
   for (unsigned index = 0; index < function.getNumArguments(); ++index)
-    for (StringRef name : {"plan.sharding", "plan.parts", "plan.style"})
+    for (StringRef name : {"plan.sharding", "plan.parts", "plan.style", "plan.init"})
       function.removeArgAttr(index, name);
 }
 

@@ -86,7 +86,8 @@ def SplitMicrobatches : Pass<"plan-split-microbatches", "::mlir::ModuleOp"> {
     step runs them. `@step` runs the last microbatch, and goes on with the sums. The
     microbatch of an input is taken by its number (`meshplan.take_microbatch`, and
     the setting `microbatch`), and the axis is gone: extents are those of a
-    microbatch.
+    microbatch. Of `@eval` the same is made: `@eval.count0`, ..., `@eval.accumulate`,
+    which `plan.runs_before` says are run before `@eval`.
 
     What would have to put microbatches together again is an error.
 

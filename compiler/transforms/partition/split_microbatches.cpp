@@ -87,8 +87,10 @@ private:
 /// Makes the program of one pass over the batch, or the step itself, of a copy of the step in which time is an axis.
 class PassMaker {
 public:
-  PassMaker(func::FuncOp function, MeshOp mesh, int64_t count)
-      : function(function), mesh(mesh), count(count), builder(function.getBody().front().getTerminator()) {}
+  /// `program` is the name of the program that the pass is for.
+  PassMaker(func::FuncOp function, StringRef program, MeshOp mesh, int64_t count)
+      : function(function), program(program), mesh(mesh), count(count),
+        builder(function.getBody().front().getTerminator()) {}
 
   /// The number of the pass, and whether it is the step, which runs the last microbatch and goes on.
   LogicalResult run(int64_t pass, bool isStep);
@@ -107,7 +109,10 @@ private:
   void eraseDead();
   LogicalResult finish(bool isStep);
 
+  std::string nameOf(size_t sum) const;
+
   func::FuncOp function;
+  StringRef program;
   MeshOp mesh;
   int64_t count;
   OpBuilder builder;
@@ -124,6 +129,11 @@ BlockArgument PassMaker::addAccumulator(AllReduceOp reduce, const Twine &name) {
   [[maybe_unused]] LogicalResult inserted =
       function.insertArgument(number, reduce.getType(), builder.getDictionaryAttr(attributes), function.getLoc());
   return function.getArgument(number);
+}
+
+/// Programs that share parameters do not share their sums.
+std::string PassMaker::nameOf(size_t sum) const {
+  return (program == "step" ? "" : program.str() + ".") + "microbatches.sum" + std::to_string(sum);
 }
 
 /// True if the microbatches of a dim are equal runs of units, as those of samples are.
@@ -360,7 +370,7 @@ LogicalResult PassMaker::run(int64_t pass, bool isStep) {
   for (auto [number, accumulation] : llvm::enumerate(passes.accumulations)) {
     auto [op, own] = accumulation;
     if (own <= pass)
-      accumulate(cast<AllReduceOp>(op), "microbatches.sum" + Twine(number), /*isReady=*/own < pass);
+      accumulate(cast<AllReduceOp>(op), nameOf(number), /*isReady=*/own < pass);
   }
   if (failed(finish(isStep)))
     return failure();
@@ -429,28 +439,42 @@ struct SplitMicrobatchesPass : meshplan::impl::SplitMicrobatchesBase<SplitMicrob
   void runOnOperation() final {
     MeshOp mesh = getMesh(getOperation());
     auto step = getOperation().lookupSymbol<func::FuncOp>("step");
-    int64_t time = mesh ? mesh.findAxis(timeAxisName) : -1;
-    if (time < 0 || !step)
+    if (!mesh || mesh.findAxis(timeAxisName) < 0 || !step)
       return;
-    Passes passes(step);
-    int64_t count = mesh.getAxisSize(time), last = passes.last;
-    if (failed(checkSums(passes, count)))
-      return signalPassFailure();
     markGradients(step);
-    for (int64_t number = 0; number <= last; ++number) {
-      func::FuncOp pass = step.clone();
-      bool isLast = number == last;
-      pass.setSymName(isLast ? "accumulate" : ("count" + Twine(number)).str());
-      int64_t runs = isLast ? count - 1 : count;
-      pass->removeAttr("plan.guard");
-      pass->setAttr("plan.runs", Builder(&getContext()).getI64IntegerAttr(runs));
-      OpBuilder(step).insert(pass);
-      if (failed(PassMaker(pass, mesh, count).run(number, /*isStep=*/false)))
+    for (StringRef name : {"step", "eval"})
+      if (auto function = getOperation().lookupSymbol<func::FuncOp>(name); function && failed(split(function, mesh)))
         return signalPassFailure();
-    }
-    if (failed(PassMaker(step, mesh, count).run(last, /*isStep=*/true)))
-      return signalPassFailure();
     dropTime(mesh);
+  }
+
+  /// Passes in front of the function, which becomes the last run of the last of them and what is behind.
+  static LogicalResult split(func::FuncOp function, MeshOp mesh) {
+    Passes passes(function);
+    int64_t count = mesh.getAxisSize(mesh.findAxis(timeAxisName)), last = passes.last;
+    if (failed(checkSums(passes, count)))
+      return failure();
+    for (int64_t number = 0; number <= last; ++number) {
+      func::FuncOp pass = makePass(function, number, number == last, count);
+      if (failed(PassMaker(pass, function.getSymName(), mesh, count).run(number, /*isStep=*/false)))
+        return failure();
+    }
+    return PassMaker(function, function.getSymName(), mesh, count).run(last, /*isStep=*/true);
+  }
+
+  /// A step has passes of plain names, another program its own name in front.
+  static func::FuncOp makePass(func::FuncOp function, int64_t number, bool isLast, int64_t count) {
+    func::FuncOp pass = function.clone();
+    Builder builder(function.getContext());
+    bool isOfStep = function.getSymName() == "step";
+    std::string name = isLast ? "accumulate" : "count" + std::to_string(number);
+    pass.setSymName(isOfStep ? name : function.getSymName().str() + "." + name);
+    pass->removeAttr("plan.guard");
+    pass->setAttr("plan.runs", builder.getI64IntegerAttr(isLast ? count - 1 : count));
+    if (!isOfStep)
+      pass->setAttr("plan.runs_before", function.getSymNameAttr());
+    OpBuilder(function).insert(pass);
+    return pass;
   }
 };
 

@@ -34,6 +34,28 @@ def PlaceStyles : Pass<"plan-place-styles", "::mlir::ModuleOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def PlaceInit : Pass<"plan-place-init", "::mlir::ModuleOp"> {
+  let summary = "work out the width of initial weights from their features";
+  let description = [{
+    `plan.init` of a parameter says how it is drawn without weights. Of Kaiming's
+    and Xavier's distributions the width follows from its fans: the elements of
+    its input features and of its output features, both times those of the window
+    of a convolution. Which dims these are the operator says that reads the
+    parameter, as for styles.
+
+    An error: a parameter without such dims, or one that is looked up and not
+    multiplied (`kaiming`; the sum of both fans, which `xavier` takes, is the same).
+
+    ```mlir
+    func.func @forward(%x: tensor<4x8xf32>, %w: tensor<16x8xf32> {plan.init = {kind = "kaiming_uniform", fan = "in", gain = 1.0, ...}}) {
+      %y = plan.call "aten.linear.default"(%x, %w) ...
+    // becomes
+    func.func @forward(%x: tensor<4x8xf32>, %w: tensor<16x8xf32> {plan.init = {kind = "uniform", low = -0.612, high = 0.612}}) {
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def PlaceData : Pass<"plan-place-data", "::mlir::ModuleOp"> {
   let summary = "divide the storage of parameters as the plan's data statements say";
   let description = [{

@@ -38,10 +38,10 @@ static int64_t heldBytes(sched::MemoryAttr memory) {
          memory.getAccumulators();
 }
 
-/// A step needs what the programs need that it runs for microbatches, and meanwhile holds what only it reads.
+/// A program needs what those need that it runs for microbatches, and meanwhile holds what only it reads.
 static void includePasses(ModuleOp module) {
-  auto step = module.lookupSymbol<sched::ProgramOp>("step");
   for (auto pass : module.getOps<sched::ProgramOp>()) {
+    auto step = module.lookupSymbol<sched::ProgramOp>(pass.getBefore().value_or("step"));
     if (!step || !pass.getRuns())
       continue;
     sched::MemoryAttr own = *pass.getMemory(), all = *step.getMemory();

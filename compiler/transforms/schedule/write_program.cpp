@@ -142,7 +142,8 @@ void ProgramWriter::writeArguments() {
     }
     auto trainable = function.getArgAttrOfType<BoolAttr>(index, "plan.trainable");
     auto parameter = sched::ParameterOp::create(builder, argument.getLoc(), typeOf(argument), names,
-                                                trainable && trainable.getValue(), plan::isOnHost(argument));
+                                                trainable && trainable.getValue(), plan::isOnHost(argument),
+                                                function.getArgAttrOfType<DictionaryAttr>(index, "plan.init"));
     values.map(argument, parameter.getResult());
   }
 }
@@ -312,7 +313,8 @@ void ProgramWriter::write(const scheduling::Solution &solution) {
     devices = builder.getArrayAttr({sched::MeshAxisAttr::get(builder.getContext(), "rank", 1)});
   auto program = sched::ProgramOp::create(
       builder, function.getLoc(), function.getSymName(), devices, memoryOf(solution), timeOf(),
-      function->getAttrOfType<IntegerAttr>("plan.runs"), function->getAttrOfType<DictionaryAttr>("plan.guard"));
+      function->getAttrOfType<IntegerAttr>("plan.runs"), function->getAttrOfType<StringAttr>("plan.runs_before"),
+      function->getAttrOfType<DictionaryAttr>("plan.guard"));
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&program.getBody());
   writeArguments();

@@ -694,3 +694,21 @@ sched.program @forward {
     : !sched.tensor<[12], f32> -> <<[12], f32>> into %into : !sched.tensor<[12], f32>
   %r = sched.wait %t on @compute : !sched.token<<[12], f32>>
 }
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @forward {
+  // O15
+  // expected-error @below {{'sched.parameter' op is drawn from 'cauchy', which is none of constant, uniform, normal, truncated_normal}}
+  %w = sched.parameter ["w"] trainable init {kind = "cauchy"} : <[12], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @forward {
+  // O15
+  // expected-error @below {{'sched.parameter' op is drawn from 'normal' and has no number 'std'}}
+  %w = sched.parameter ["w"] trainable init {kind = "normal", mean = 0.0} : <[12], f32>
+}

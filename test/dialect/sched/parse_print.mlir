@@ -126,3 +126,9 @@ sched.program @host memory <parameters = 1, constants = 2, inputs = 3, peak = 5,
   %h = sched.compute "meshplan.to_host"(%c) {self = #sched.operand<0>} on @compute host : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
   sched.free %c, %h on @compute : !sched.tensor<[8], f32>, !sched.tensor<[8], f32>
 }
+
+// CHECK: sched.program @eval.accumulate runs 3 before "eval" {
+sched.program @eval.accumulate runs 3 before "eval" {
+  // CHECK: sched.parameter ["w"] trainable init {high = 1.000000e+00 : f64, kind = "uniform", low = -1.000000e+00 : f64} : <[8], f32>
+  %w = sched.parameter ["w"] trainable init {kind = "uniform", low = -1.0 : f64, high = 1.0 : f64} : <[8], f32>
+}

@@ -283,6 +283,30 @@ TEST(VerifyTraining, Guard) {
                 testing::HasSubstr("guard: a scale of the loss that grows by"));
 }
 
+TEST(VerifyTraining, InitialValues) {
+  auto errorOf = [](artifact::InitKind kind, double low, double high, double std) {
+    return trainingError([&](artifact::ProgramT &p) {
+      p.parameters[0]->init = std::make_unique<artifact::InitT>();
+      p.parameters[0]->init->kind = kind;
+      p.parameters[0]->init->low = low;
+      p.parameters[0]->init->high = high;
+      p.parameters[0]->init->std = std;
+    });
+  };
+  using Kind = artifact::InitKind;
+  EXPECT_EQ(errorOf(Kind::constant, 0, 0, 0), "");
+  EXPECT_EQ(errorOf(Kind::uniform, -1, 1, 0), "");
+  EXPECT_EQ(errorOf(Kind::normal, 0, 0, 1), "");
+  EXPECT_EQ(errorOf(Kind::truncated_normal, -1, 1, 1), "");
+  std::string place = "programs[0]: parameters[0]: init: ";
+  EXPECT_EQ(errorOf(Kind(9), 0, 0, 0), place + "kind 9 does not exist");
+  EXPECT_EQ(errorOf(Kind::uniform, 1, 1, 0), place + "from 1 to 1");
+  EXPECT_EQ(errorOf(Kind::truncated_normal, 2, 1, 1), place + "from 2 to 1");
+  EXPECT_EQ(errorOf(Kind::normal, 0, 0, 0), place + "a standard deviation of 0");
+  EXPECT_EQ(errorOf(Kind::truncated_normal, 0, 1, -1), place + "a standard deviation of -1");
+  EXPECT_EQ(errorOf(Kind::uniform, 0, INFINITY, 0), place + "a number is not finite");
+}
+
 TEST(VerifyTraining, WhereAParameterIsPlaced) {
   EXPECT_EQ(trainingError([](artifact::ProgramT &p) { p.parameters[0]->origin = 100; }),
             "programs[0]: parameters[0]: origin 100 of 1");

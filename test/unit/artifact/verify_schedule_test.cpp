@@ -39,6 +39,14 @@ const WrongSchedule scheduleCases[] = {
     {"StreamName", [](ScheduleT &s) { s.streams[0]->name = ""; }, "streams[0]: no name"},
     {"OriginSource", [](ScheduleT &s) { s.origins[0]->plan = 1; }, "origins[0]: source 1 of 1"},
     {"ProgramName", [](ScheduleT &s) { forwardOf(s).name = ""; }, "programs[0]: no name"},
+    {"RunsBeforeNothing",
+     [](ScheduleT &s) {
+       forwardOf(s).runs = 2;
+       forwardOf(s).runs_before = "eval";
+     },
+     "programs[0]: it runs 2 times before 'eval', which is no program that others run before"},
+    {"RunsBeforeItself", [](ScheduleT &s) { forwardOf(s).runs_before = "forward"; },
+     "programs[0]: it runs 0 times before 'forward', which is no program that others run before"},
     {"Devices",
      [](ScheduleT &s) {
        forwardOf(s).devices.push_back(std::make_unique<artifact::AxisT>());

@@ -175,6 +175,27 @@ TEST(AtomicFile, ItsNamesAreKnownBeforeThereIsAFile) {
   EXPECT_THAT(directory.names(), testing::UnorderedElementsAre("link", "target"));
 }
 
+TEST(AtomicFile, ManyJoinAFileThatStays) {
+  TemporaryDirectory directory;
+  std::string path = directory / "f";
+  for (const char *text : {"ab", "cd"}) {
+    Expected<AtomicFile> file = AtomicFile::join(path);
+    ASSERT_TRUE(file.ok()) << file.status().message();
+    ASSERT_TRUE(file->resize(4).ok());
+    ASSERT_TRUE(file->write(*text == 'a' ? 0 : 2, std::as_bytes(std::span(text, 2))).ok());
+    ASSERT_TRUE(file->flush().ok());
+  }
+  EXPECT_TRUE(flushFolder(directory.path()).ok());
+  Expected<MappedFile> whole = MappedFile::open(path);
+  ASSERT_TRUE(whole.ok());
+  EXPECT_EQ(std::string_view(reinterpret_cast<const char *>(whole->bytes().data()), 4), "abcd");
+  EXPECT_EQ(AtomicFile::join(directory / "no/f").status().message(),
+            "cannot write '" + (directory / "no/f") + "': No such file or directory");
+  EXPECT_EQ(flushFolder(directory / "no").message(),
+            "cannot write '" + (directory / "no") + "': No such file or directory");
+  EXPECT_EQ(flushFolder(path).message(), "cannot write '" + path + "': Not a directory");
+}
+
 TEST(ForeignFile, IsRemovedByWhoIsLeft) {
   TemporaryDirectory directory;
   {

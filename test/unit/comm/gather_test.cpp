@@ -60,5 +60,15 @@ TEST(GatherAtFirst, ARankThatDoesNotReport) {
                                    "0.2 s: rank 1 did not arrive");
 }
 
+TEST(ShareFromFirst, AllGetTheTextOfTheFirst) {
+  for (std::string first : {"", "a text"}) {
+    std::vector<std::string> texts{first, "another", "b"};
+    std::vector<Status> statuses =
+        runThreads(3, {}, [&](World &world) { return shareFromFirst(world, texts[world.rank()], "a test"); });
+    EXPECT_TRUE(rootCause(statuses).ok()) << rootCause(statuses).message();
+    EXPECT_THAT(texts, testing::Each(first));
+  }
+}
+
 } // namespace
 } // namespace meshplan

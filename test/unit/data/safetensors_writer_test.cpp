@@ -108,6 +108,26 @@ TEST(SafetensorsWriter, WithoutCommitNothingStays) {
   EXPECT_THAT(directory.names(), testing::IsEmpty());
 }
 
+TEST(SafetensorsWriter, WritersThatKnowNothingOfEachOtherJoin) {
+  TemporaryDirectory directory;
+  std::string path = directory / "o.safetensors";
+  for (int64_t half = 0; half < 2; ++half) {
+    Expected<SafetensorsWriter> writer = SafetensorsWriter::join(path, specs);
+    ASSERT_TRUE(writer.ok()) << writer.status().message();
+    Range rows{half * 3, 3}, columns{0, 10};
+    std::vector<float> part = matrixPart(rows, columns);
+    EXPECT_TRUE(writer->write("matrix", {{rows}, {columns}}, std::as_bytes(std::span(part))).ok());
+    EXPECT_TRUE(writer->flush().ok());
+  }
+  Expected<TensorSource> source = TensorSource::open(path);
+  ASSERT_TRUE(source.ok()) << source.status().message();
+  std::vector<float> whole(60);
+  Status read = source->read(*source->find("matrix"), {{{0, 6}}, {{0, 10}}}, DType::f32,
+                             std::as_writable_bytes(std::span(whole)));
+  ASSERT_TRUE(read.ok()) << read.message();
+  EXPECT_EQ(whole, matrixPart({0, 6}, {0, 10}));
+}
+
 TEST(SafetensorsWriter, Errors) {
   TemporaryDirectory directory;
   std::string path = directory / "o.safetensors", elsewhere = directory / "missing/o.safetensors";

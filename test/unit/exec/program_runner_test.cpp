@@ -24,8 +24,9 @@ constexpr int64_t microbatches = 4;
 /// One of the programs: it reads a microbatch of x and adds to accumulators.
 class Pass {
 public:
-  Pass(const std::string &name, int64_t runs) {
+  Pass(const std::string &name, int64_t runs, const std::string &before = "") {
     builder.program().name = name;
+    builder.program().runs_before = before;
     builder.program().runs = runs;
     int x = builder.input("x", {{8, {"dp"}}, {3}}), number = setting("microbatch", 0);
     rows = builder.value({{8 / microbatches, {"dp"}}, {3}});
@@ -100,6 +101,21 @@ std::unique_ptr<artifact::ProgramT> addingPass() {
   return pass.take();
 }
 
+/// The sum of x w in the microbatches before the last one, and the program that runs the last one and adds up.
+std::unique_ptr<artifact::ProgramT> evaluation(const std::string &name, int64_t runs) {
+  Pass pass(name, runs, runs > 0 ? "eval" : "");
+  int w = pass.builder.parameter({"w"}, {{3}}), sums = pass.builder.value({{2, {"dp"}}}),
+      sum = pass.builder.value({}, DType::f64, {"dp"});
+  pass.builder.compute("aten.mv.default", {tensorArg("self", pass.rows), tensorArg("vec", w)}, {sums});
+  pass.builder.compute("aten.sum.default", {tensorArg("self", sums)}, {sum});
+  int all = pass.accumulate(pass.accumulator("eval.sum", {}), sum);
+  if (runs == 0) {
+    pass.builder.output("loss", pass.reduced(all, {}));
+    pass.builder.program().loss = "loss";
+  }
+  return pass.take();
+}
+
 class ProgramRunnerTest : public testing::Test {
 protected:
   ProgramRunnerTest() {
@@ -114,6 +130,8 @@ protected:
     auto &programs = step.builder.schedule().programs;
     programs.push_back(countingPass());
     programs.push_back(addingPass());
+    programs.push_back(evaluation("eval.accumulate", microbatches - 1));
+    programs.push_back(evaluation("eval", 0));
     step.builder.write(folder / "a.sched");
     auto loaded = loadSchedule(folder / "a.sched");
     EXPECT_TRUE(loaded.ok()) << loaded.status().message();
@@ -125,6 +143,7 @@ protected:
     std::vector<at::Tensor> held(2);
     auto statuses = runThreads(2, {}, [&](World &world) -> Status {
       ComputeScope scope(1);
+      worlds[world.rank()] = &world;
       MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner, ProgramRunner::create(*artifact, program("step"), world));
       MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(TensorFeed({{"w", w}})));
       MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(TensorFeed({{"x", x}})));
@@ -144,6 +163,7 @@ protected:
 
   TemporaryDirectory folder;
   std::optional<Artifact> artifact;
+  std::array<World *, 2> worlds = {};
   int gradient = -1;
   at::Tensor w = at::tensor({1.0, -2.0, 0.5}, at::kDouble), x = at::arange(24, at::kDouble).reshape({8, 3}) + 1;
   at::Tensor exact = x.sum(0) / x.sum();
@@ -197,12 +217,33 @@ TEST_F(ProgramRunnerTest, AnObserverSeesTheSumOfAll) {
   });
 }
 
+/// Between steps, with the parameters as they are and samples of its own, which the step does not see.
+TEST_F(ProgramRunnerTest, AnEvaluationSharesParameters) {
+  at::Tensor other = x.flip(0) * 3;
+  at::Tensor trained = train([&](ProgramRunner &runner) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(
+        ProgramRunner evaluation,
+        ProgramRunner::create(*artifact, program("eval"), *worlds[runner.executor().place().rank()]));
+    evaluation.share(runner);
+    MESHPLAN_RETURN_IF_ERROR(evaluation.loadInputs(TensorFeed({{"x", other}})));
+    for (int64_t step = 0; step < 2; ++step) {
+      MESHPLAN_RETURN_IF_ERROR(runner.run());
+      MESHPLAN_RETURN_IF_ERROR(evaluation.run());
+      int loss = findOutput(program("eval"), "loss")->value();
+      at::Tensor expected = (other.sum(0) * (w - 0.5 * static_cast<double>(step + 1) * exact)).sum();
+      EXPECT_TRUE(at::allclose(unwrap(evaluation.executor().valueOf(loss)), expected, 1e-14, 0));
+    }
+    return Status();
+  });
+  EXPECT_TRUE(at::allclose(trained, w - exact, 0, 1e-15));
+}
+
 TEST_F(ProgramRunnerTest, WhatOnlyAStepRuns) {
   auto statuses = runThreads(
       2, {}, [&](World &world) { return ProgramRunner::create(*artifact, program("accumulate"), world).status(); });
   for (const Status &status : statuses) {
     EXPECT_EQ(status.code(), StatusCode::invalid);
-    EXPECT_EQ(status.message(), "program 'accumulate' is run by each step; help: run the program 'step'");
+    EXPECT_EQ(status.message(), "program 'accumulate' is run by 'step'; help: run the program 'step'");
   }
 }
 

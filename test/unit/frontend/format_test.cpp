@@ -135,6 +135,8 @@ TEST(Format, ErrorsAreReported) {
 TEST(Format, StatementsOfTwoWords) {
   expectFormat("plan p {\nnonfinite   gradients\tskip // all\n  bucket: replicate; data dp { bucket   none }\n}",
                "plan p {\n  nonfinite gradients skip  // all\n  bucket: replicate\n  data dp { bucket none }\n}\n");
+  expectFormat("plan p {\ninit {  **.*norm.weight   ones;override a  uniform -0.5   1;rest   normal 0.02}\n}",
+               "plan p {\n  init { **.*norm.weight ones; override a uniform -0.5 1; rest normal 0.02 }\n}\n");
 }
 
 TEST(Format, CorpusIsStableAndKeepsItsMeaning) {

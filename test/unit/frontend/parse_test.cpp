@@ -173,13 +173,28 @@ TEST(Parse, ReservedStatements) {
   Syntax syntax = parsed("pipeline pp { schedule zb; cut before model.layers.4, model.layers.8 }\n"
                          "context cp { exchange ring; balance headtail }\nfold (dp, tp) as (edp = 4, ep = 2*4)\n"
                          "overlap { require gradients hidden >= 90 % }\noverlap { require gradients hidden>=90% }\n"
-                         "init { **.*norm.weight ones; rest normal 0.02 }\noffload optimizer\ntie a.b, c.d\n"
+                         "offload optimizer\ntie a.b, c.d\n"
                          "shapes { batch 16 }\nshapes small");
   std::vector<std::string> keywords;
   for (const ReservedStatement &statement : syntax.reserved)
     keywords.push_back(statement.keyword.text);
-  EXPECT_THAT(keywords, ElementsAre("pipeline", "context", "fold", "overlap", "overlap", "init", "offload", "tie",
-                                    "shapes", "shapes"));
+  EXPECT_THAT(keywords,
+              ElementsAre("pipeline", "context", "fold", "overlap", "overlap", "offload", "tie", "shapes", "shapes"));
+}
+
+TEST(Parse, InitialValues) {
+  Syntax syntax = parsed("init { **.*norm.weight ones; override \"a.b-c\" normal 0.02 mean 1; rest normal 0.02 }");
+  const std::vector<InitEntry> &entries = syntax.inits.at(0).entries;
+  ASSERT_EQ(entries.size(), 3u);
+  EXPECT_EQ(entries[0].path->text, "**.*norm.weight");
+  EXPECT_FALSE(entries[0].path->literal);
+  EXPECT_EQ(entries[0].distribution.at(0).text, "ones");
+  EXPECT_EQ(entries[1].path->text, "a.b-c");
+  EXPECT_TRUE(entries[1].path->literal);
+  EXPECT_TRUE(entries[1].isOverride);
+  EXPECT_EQ(entries[1].distribution.size(), 4u);
+  EXPECT_FALSE(entries[2].path);
+  EXPECT_DOUBLE_EQ(entries[2].distribution.at(1).number.value, 0.02);
 }
 
 TEST(Parse, AnyTextIsAnsweredWithoutACrash) {

@@ -15,7 +15,6 @@ const MessageCase cases[] = {
   context tp { exchange ring; balance headtail }
   fold (dp, tp) as (edp = 2, ep = 2)
   overlap { require gradients hidden >= 90 % }
-  init { **.*norm.weight ones; rest normal 0.02 }
   offload optimizer
   tie lm_head, model.embed_tokens
   shapes { batch 16 }
@@ -38,19 +37,15 @@ p.plan:6:3: error: 'overlap' is not implemented yet
     overlap { require gradients hidden >= 90 % }
     ^~~~~~~
 help: remove the statement
-p.plan:7:3: error: 'init' is not implemented yet
-    init { **.*norm.weight ones; rest normal 0.02 }
-    ^~~~
-help: remove the statement
-p.plan:8:3: error: 'offload' is about the parameters of a data block
+p.plan:7:3: error: 'offload' is about the parameters of a data block
     offload optimizer
     ^~~~~~~
 help: write it there: 'data AXES { ...; offload parameters, optimizer }'
-p.plan:9:3: error: 'tie' is not implemented yet
+p.plan:8:3: error: 'tie' is not implemented yet
     tie lm_head, model.embed_tokens
     ^~~
 help: remove the statement
-p.plan:10:3: error: 'shapes' is not implemented yet
+p.plan:9:3: error: 'shapes' is not implemented yet
     shapes { batch 16 }
     ^~~~~~
 help: remove the statement

@@ -154,6 +154,30 @@ TEST(BuildReport, AStepIsTheMainProgramAndHasStates) {
   EXPECT_EQ(report->memory.inputs.largest, 8);
 }
 
+/// What an evaluation needs, with its passes and without those of the step, which are the step's.
+TEST(BuildReport, AStepSaysWhatItsEvaluationNeeds) {
+  std::string text = training + R"(
+sched.program @eval.accumulate runs 3 before "eval" memory <parameters = 32, constants = 0, inputs = 8, peak = 48, least = 40> time <compute = 5, communication = 7> {
+}
+sched.program @eval memory <parameters = 32, constants = 0, inputs = 8, peak = 48, least = 40> time <compute = 2, communication = 3> {
+}
+)";
+  SchedModule module(text);
+  auto report = buildReport(module.get(), "step");
+  ASSERT_TRUE(succeeded(report));
+  EXPECT_EQ(report->memory.evaluation.largest, 48);
+  EXPECT_EQ(report->memory.evaluation.least, 40);
+  EXPECT_EQ(report->time.compute, 0);
+  std::string printed;
+  llvm::raw_string_ostream stream(printed);
+  printReport(*report, stream);
+  EXPECT_THAT(printed, testing::HasSubstr("  peak of 'eval'    48 B  48  least 40 B\n"));
+  auto own = buildReport(module.get(), "eval");
+  ASSERT_TRUE(succeeded(own));
+  EXPECT_EQ(own->time.compute, 2 + 3 * 5);
+  EXPECT_EQ(own->memory.evaluation.largest, 0);
+}
+
 TEST(PrintReport, StatesHaveALineWhereThereAreSome) {
   SchedModule module(training);
   auto text = [&](llvm::StringRef name) {

@@ -129,4 +129,6 @@ void bind::bindTraining(const Context &context, BoundPlan &plan) {
   bindNonfinite(context, plan);
   bindLossScale(context, plan);
   checkOffload(context, plan);
+  for (const InitStatement &statement : context.syntax.inits)
+    bindInit(context, statement, plan);
 }

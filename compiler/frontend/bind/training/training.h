@@ -76,6 +76,13 @@ std::string numberText(double value);
 /// `schedule cosine { ... }`; the option has one word. None where the kind is unknown.
 std::optional<LrSchedule> bindSchedule(const Context &context, const Option &option);
 
+/// Fills init. Reports parameters that no entry names, and those that two do.
+void bindInit(const Context &context, const InitStatement &statement, BoundPlan &plan);
+
+/// What the words of an entry of `init` mean. Reports an unknown distribution, one that is not of its form, and numbers
+/// that none has.
+std::optional<InitialValues> bindDistribution(const Context &context, const InitEntry &entry);
+
 /// Gives each parameter to one data block, and checks the units of each.
 void assignParameters(const Context &context, BoundPlan &plan);
 

@@ -68,6 +68,8 @@ private:
   Value binary(StringRef target, Value left, Value right);
   Value convert(Value value, Type element);
   bool replaceWith(Value value);
+  /// The same with a value that is a call's, of which evaluation has something else.
+  bool replaceWith(Value value, StringRef inEvaluation);
 
   plan::CallOp call;
   CallView view;
@@ -135,6 +137,13 @@ bool CallLowering::replaceWith(Value value) {
   return true;
 }
 
+static Value mark(Value value, StringRef inEvaluation) {
+  value.getDefiningOp()->setAttr(inEvaluationName, StringAttr::get(value.getContext(), inEvaluation));
+  return value;
+}
+
+bool CallLowering::replaceWith(Value value, StringRef inEvaluation) { return replaceWith(mark(value, inEvaluation)); }
+
 //===----------------------------------------------------------------------===//
 // Operators
 //===----------------------------------------------------------------------===//
@@ -161,9 +170,9 @@ bool CallLowering::lowerDropout() {
     return false;
   if (call.getNumResults() > 1 && !call.getResult(1).use_empty()) {
     Value words = uniform(typeOf(input).getShape(), Float64Type::get(call.getContext()));
-    call.getResult(1).replaceAllUsesWith(compare("aten.ge.Scalar", words, p));
+    call.getResult(1).replaceAllUsesWith(mark(compare("aten.ge.Scalar", words, p), "ones"));
   }
-  return replaceWith(drop(input, p));
+  return replaceWith(drop(input, p), "first operand");
 }
 
 /// [samples, features, 1, ...]: what drops features for all places at once.
@@ -181,7 +190,7 @@ bool CallLowering::dropFeatures() {
   Type element = typeOf(input).getElementType();
   Value ones =
       CallBuilder("aten.ones.default", call).integers("size", shape).type("dtype", element).build(shape, element);
-  return replaceWith(binary("aten.mul.Tensor", input, drop(ones, view.getFloat("p", 0))));
+  return replaceWith(binary("aten.mul.Tensor", input, drop(ones, view.getFloat("p", 0))), "first operand");
 }
 
 /// As torch.nn.AlphaDropout: what is dropped becomes the lowest value of a selu, and all is moved so that mean and
@@ -192,7 +201,7 @@ bool CallLowering::keepStatistics(bool ofFeatures) {
     return false;
   double p = view.getFloat("p", 0);
   if (p >= 1)
-    return replaceWith(scalar("aten.mul.Scalar", input, 0));
+    return replaceWith(scalar("aten.mul.Scalar", input, 0), "first operand");
   constexpr double alpha = 1.7580993408473766;
   double slope = 1 / std::sqrt((alpha * alpha * p + 1) * (1 - p));
   SmallVector<int64_t> shape =
@@ -201,8 +210,8 @@ bool CallLowering::keepStatistics(bool ofFeatures) {
   Value kept = convert(compare("aten.ge.Scalar", words, p), typeOf(input).getElementType());
   Value moved = scalar("aten.add.Scalar", scalar("aten.mul.Scalar", scalar("aten.add.Scalar", kept, -1), alpha * slope),
                        alpha * slope * p);
-  Value scaled = binary("aten.mul.Tensor", input, scalar("aten.mul.Scalar", kept, slope));
-  return replaceWith(binary("aten.add.Tensor", scaled, moved));
+  Value scaled = mark(binary("aten.mul.Tensor", input, scalar("aten.mul.Scalar", kept, slope)), "first operand");
+  return replaceWith(binary("aten.add.Tensor", scaled, moved), "first operand");
 }
 
 bool CallLowering::lowerBernoulli() {

@@ -155,3 +155,41 @@ void StatementBuilder::buildRecompute(const BoundRecompute &recompute) {
       RecomputeOp::create(builder, locate(recompute.range), builder.getStringAttr(outline.model.modules[module].path),
                           builder.getStrArrayAttr(keep));
 }
+
+static StringRef distributionName(Distribution distribution) {
+  static constexpr StringLiteral names[] = {"constant",        "uniform",        "normal",         "truncated_normal",
+                                            "kaiming_uniform", "kaiming_normal", "xavier_uniform", "xavier_normal"};
+  return names[static_cast<size_t>(distribution)];
+}
+
+void StatementBuilder::addInit(size_t parameter, SmallVectorImpl<NamedAttribute> &attributes) const {
+  if (!bound.init)
+    return;
+  const BoundInitEntry &entry = bound.init->entries[bound.init->entryOf[parameter]];
+  const InitialValues &values = entry.values;
+  NamedAttrList list;
+  list.set("kind", builder.getStringAttr(distributionName(values.distribution)));
+  auto add = [&](StringRef name, double number) { list.set(name, builder.getF64FloatAttr(number)); };
+  switch (values.distribution) {
+  case Distribution::Constant:
+    add("value", values.value);
+    break;
+  case Distribution::TruncatedNormal:
+  case Distribution::Normal:
+    add("mean", values.mean);
+    add("std", values.std);
+    if (values.distribution == Distribution::Normal)
+      break;
+    [[fallthrough]];
+  case Distribution::Uniform:
+    add("low", values.low);
+    add("high", values.high);
+    break;
+  default:
+    add("gain", values.gain);
+    list.set("fan", builder.getStringAttr(values.isFanOut ? "out" : "in"));
+    list.set("text", builder.getStringAttr(entry.text));
+    list.set("place", LocationAttr(locate(entry.paths.range)));
+  }
+  attributes.push_back(builder.getNamedAttr("plan.init", list.getDictionary(builder.getContext())));
+}

@@ -8,7 +8,7 @@
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ATTENTION_BLOCKS_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ATTENTION_BLOCKS_H
 
-#include "runtime/tensor/torch/kernels/random/philox.h"
+#include "runtime/base/philox.h"
 
 #include <ATen/core/Tensor.h>
 #include <optional>

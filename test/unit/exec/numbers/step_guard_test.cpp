@@ -55,6 +55,21 @@ TEST_F(StepGuardTest, AScaleStaysWhereF32HoldsIt) {
   }
 }
 
+TEST_F(StepGuardTest, GoesOnWhereAnotherHasBeen) {
+  StepGuard guard(make(2, 0.5, 3), 8, {.steps = 9, .skipped = 2, .stepsInRow = 2, .lossScale = 32});
+  EXPECT_EQ(guard.lossScale(), 32);
+  EXPECT_EQ(guard.skipped(), 2);
+  EXPECT_EQ(guard.inRow(), 2);
+  guard.take(0);
+  EXPECT_EQ(guard.lossScale(), 64) << "the third in a row";
+
+  StepGuard hasty(make(2, 0.5, 2), 8, {.steps = 9, .stepsInRow = 7, .lossScale = 32});
+  hasty.take(0);
+  EXPECT_EQ(hasty.lossScale(), 64) << "it has waited for longer than it needs";
+  EXPECT_EQ(StepGuard(make(2, 0.5, 3), 8, {.steps = 9}).lossScale(), 8) << "there was no scale";
+  EXPECT_EQ(StepGuard(make(0, 0, 0), 8, {.steps = 9, .lossScale = 32}).lossScale(), 8) << "the plan's is fixed";
+}
+
 TEST_F(StepGuardTest, AScaleThatIsStatedStays) {
   StepGuard guard(make(0, 0, 0), 1024);
   for (int64_t nonfinite : {0, 5, 0})

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/tensor/torch/kernels/random/philox.h"
+#include "runtime/base/philox.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

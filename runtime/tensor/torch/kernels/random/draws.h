@@ -13,8 +13,8 @@
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_RANDOM_DRAWS_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_RANDOM_DRAWS_H
 
+#include "runtime/base/philox.h"
 #include "runtime/tensor/torch/kernels/random/part_of_whole.h"
-#include "runtime/tensor/torch/kernels/random/philox.h"
 
 namespace meshplan {
 

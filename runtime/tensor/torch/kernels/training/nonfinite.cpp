@@ -2,7 +2,7 @@
 
 #include "runtime/tensor/torch/kernels/training/nonfinite.h"
 
-#include "runtime/tensor/torch/kernels/each_processor.h"
+#include "runtime/base/each_processor.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/tensor/torch/kernels/random/philox.h"
+#include "runtime/base/philox.h"
 
-#include "runtime/tensor/torch/kernels/each_processor.h"
+#include "runtime/base/each_processor.h"
 
 #include <algorithm>
 #include <cstring>

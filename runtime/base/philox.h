@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_RANDOM_PHILOX_H
-#define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_RANDOM_PHILOX_H
+#ifndef MESHPLAN_RUNTIME_BASE_PHILOX_H
+#define MESHPLAN_RUNTIME_BASE_PHILOX_H
 
 #include <array>
 #include <cstdint>
@@ -38,4 +38,4 @@ void randomWords(const RandomStream &stream, uint64_t first, std::span<uint32_t>
 
 } // namespace meshplan
 
-#endif // MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_RANDOM_PHILOX_H
+#endif // MESHPLAN_RUNTIME_BASE_PHILOX_H

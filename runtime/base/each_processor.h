@@ -1,7 +1,7 @@
 //===- each_processor.h - a function for several processors ------*- C++ -*-===//
 
-#ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_EACH_PROCESSOR_H
-#define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_EACH_PROCESSOR_H
+#ifndef MESHPLAN_RUNTIME_BASE_EACH_PROCESSOR_H
+#define MESHPLAN_RUNTIME_BASE_EACH_PROCESSOR_H
 
 /// Before a function whose loops the compiler is to make vector instructions of. Several kinds of them are made, since
 /// a library does not know the processor that it runs on. Functions that it calls have to be inlined.
@@ -11,4 +11,4 @@
 #define MESHPLAN_EACH_PROCESSOR
 #endif
 
-#endif // MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_EACH_PROCESSOR_H
+#endif // MESHPLAN_RUNTIME_BASE_EACH_PROCESSOR_H

@@ -1,0 +1,197 @@
+//===- distribution.cpp - how the elements of parameters are drawn ---------===//
+
+#include "compiler/frontend/bind/training/training.h"
+#include "compiler/support/nearest.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace meshplan;
+using namespace meshplan::bind;
+
+namespace {
+
+struct Form {
+  llvm::StringRef word; ///< the first
+  llvm::StringRef form;
+};
+
+constexpr Form forms[] = {
+    {"zeros", "zeros"},
+    {"ones", "ones"},
+    {"constant", "constant X"},
+    {"normal", "normal STD [mean M]"},
+    {"uniform", "uniform LOW HIGH | uniform BOUND"},
+    {"truncated", "truncated normal STD from LOW to HIGH [mean M]"},
+    {"kaiming", "kaiming uniform | normal [fan in | out] [slope A]"},
+    {"xavier", "xavier uniform | normal [gain G]"},
+};
+
+/// Reads words and numbers in their order. What is not there as asked for makes the whole wrong.
+class DistributionReader {
+public:
+  DistributionReader(const Context &context, llvm::ArrayRef<Operand> operands) : context(context), left(operands) {}
+
+  /// False if the operands are not of the form of their first word, which is known.
+  bool run(InitialValues &values);
+
+private:
+  bool takeWord(llvm::StringRef word);
+  void require(bool is) { isRight &= is; }
+  double number();
+  double optionalNumber(llvm::StringRef word, double otherwise) { return takeWord(word) ? number() : otherwise; }
+  bool isUniform();
+
+  void readUniform(InitialValues &values);
+  void readTruncated(InitialValues &values);
+  void readKaiming(InitialValues &values);
+  void readXavier(InitialValues &values);
+
+  const Context &context;
+  llvm::ArrayRef<Operand> left;
+  bool isRight = true;
+};
+
+} // namespace
+
+bool DistributionReader::takeWord(llvm::StringRef word) {
+  if (left.empty() || left.front().kind != Operand::Kind::Word || left.front().text != word)
+    return false;
+  left = left.drop_front();
+  return true;
+}
+
+/// A number without a unit, or the name of one.
+double DistributionReader::number() {
+  if (left.empty())
+    return isRight = false;
+  const Operand &operand = left.front();
+  left = left.drop_front();
+  if (operand.kind == Operand::Kind::Number && operand.number.unit.empty())
+    return operand.number.value;
+  auto named = context.environment.values.find(operand.text);
+  if (operand.kind == Operand::Kind::Word && named != context.environment.values.end())
+    return static_cast<double>(named->second);
+  return isRight = false;
+}
+
+bool DistributionReader::isUniform() {
+  bool is = takeWord("uniform");
+  require(is || takeWord("normal"));
+  return is;
+}
+
+void DistributionReader::readUniform(InitialValues &values) {
+  values.distribution = Distribution::Uniform;
+  double first = number();
+  bool isBound = left.empty();
+  values.low = isBound ? -first : first;
+  values.high = isBound ? first : number();
+}
+
+void DistributionReader::readTruncated(InitialValues &values) {
+  values.distribution = Distribution::TruncatedNormal;
+  require(takeWord("normal"));
+  values.std = number();
+  require(takeWord("from"));
+  values.low = number();
+  require(takeWord("to"));
+  values.high = number();
+  values.mean = optionalNumber("mean", 0);
+}
+
+/// With the slope of a leaky ReLU below 0, as torch.nn.init has it: 0 of a ReLU.
+void DistributionReader::readKaiming(InitialValues &values) {
+  values.distribution = isUniform() ? Distribution::KaimingUniform : Distribution::KaimingNormal;
+  if (takeWord("fan")) {
+    values.isFanOut = takeWord("out");
+    require(values.isFanOut || takeWord("in"));
+  }
+  double slope = optionalNumber("slope", 0);
+  values.gain = std::sqrt(2 / (1 + slope * slope));
+}
+
+void DistributionReader::readXavier(InitialValues &values) {
+  values.distribution = isUniform() ? Distribution::XavierUniform : Distribution::XavierNormal;
+  values.gain = optionalNumber("gain", 1);
+}
+
+bool DistributionReader::run(InitialValues &values) {
+  if (takeWord("ones")) {
+    values.value = 1;
+  } else if (takeWord("constant")) {
+    values.value = number();
+  } else if (takeWord("normal")) {
+    values.distribution = Distribution::Normal;
+    values.std = number();
+    values.mean = optionalNumber("mean", 0);
+  } else if (takeWord("uniform")) {
+    readUniform(values);
+  } else if (takeWord("truncated")) {
+    readTruncated(values);
+  } else if (takeWord("kaiming")) {
+    readKaiming(values);
+  } else if (takeWord("xavier")) {
+    readXavier(values);
+  } else {
+    takeWord("zeros");
+  }
+  return isRight && left.empty();
+}
+
+/// What is wrong with numbers that are there; empty for nothing.
+static std::string faultOf(const InitialValues &values) {
+  // What a float32 holds: masters are drawn in it.
+  auto fits = [](double number) { return std::abs(number) <= std::numeric_limits<float>::max(); };
+  if (!llvm::all_of(llvm::ArrayRef({values.value, values.low, values.high, values.mean, values.std, values.gain}),
+                    fits))
+    return "a number has to fit into f32";
+  Distribution kind = values.distribution;
+  bool isNormal = kind == Distribution::Normal || kind == Distribution::TruncatedNormal;
+  if (isNormal && !(values.std > 0))
+    return "the standard deviation has to be above 0, is " + numberText(values.std);
+  bool isBounded = kind == Distribution::Uniform || kind == Distribution::TruncatedNormal;
+  if (isBounded && !(values.low < values.high))
+    return "the upper bound has to be above the lower one, " + numberText(values.low) + ", is " +
+           numberText(values.high);
+  // Further out there is less than what 64 random bits tell from nothing.
+  constexpr double mostDeviations = 8;
+  if (kind == Distribution::TruncatedNormal && (values.low > values.mean + mostDeviations * values.std ||
+                                                values.high < values.mean - mostDeviations * values.std))
+    return "the bounds leave out all within 8 standard deviations of the mean";
+  bool hasGain = kind != Distribution::Constant && !isNormal && kind != Distribution::Uniform;
+  if (hasGain && !(values.gain > 0))
+    return "the gain has to be above 0, is " + numberText(values.gain);
+  return "";
+}
+
+std::optional<InitialValues> bind::bindDistribution(const Context &context, const InitEntry &entry) {
+  std::vector<std::string> words;
+  for (const Form &form : forms)
+    words.push_back(form.word.str());
+  bool hasWord = !entry.distribution.empty() && entry.distribution.front().kind == Operand::Kind::Word;
+  const Form *form =
+      hasWord ? llvm::find_if(forms, [&](const Form &each) { return each.word == entry.distribution.front().text; })
+              : std::end(forms);
+  if (hasWord && form == std::end(forms)) {
+    const Operand &word = entry.distribution.front();
+    context.diagnostics.error(word.range, "unknown distribution '" + word.text + "'")
+        .help(suggest(word.text, words, "distributions"));
+    return std::nullopt;
+  }
+  InitialValues values;
+  if (!hasWord || !DistributionReader(context, entry.distribution).run(values)) {
+    std::string path = entry.path ? "PATH " : "rest ";
+    context.diagnostics.error(entry.range, "cannot read '" + entry.text + "'")
+        .help("the form is '" + path + (hasWord ? form->form.str() : "DISTRIBUTION") + "'" +
+              (hasWord ? "" : "; distributions: " + quotedList(words, ",")));
+    return std::nullopt;
+  }
+  if (std::string fault = faultOf(values); !fault.empty()) {
+    context.diagnostics.error(entry.range, fault);
+    return std::nullopt;
+  }
+  return values;
+}

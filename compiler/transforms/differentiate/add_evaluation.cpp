@@ -1,0 +1,132 @@
+//===- add_evaluation.cpp - the loss of a model that is being trained -----===//
+//
+// See AddEvaluation in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/calls/random_ops.h"
+#include "compiler/transforms/differentiate/passes.h"
+#include "dialect/plan/call_builder.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_ADDEVALUATION
+#include "compiler/transforms/differentiate/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+namespace {
+
+/// Makes the evaluation of a copy of the forward program.
+class EvaluationMaker {
+public:
+  EvaluationMaker(func::FuncOp function, LossOp statement, bool isInMicrobatches)
+      : function(function), statement(statement), isInMicrobatches(isInMicrobatches) {}
+
+  void run();
+
+private:
+  void dropNothing(CallOp call);
+  void keepWeights(CallOp attention);
+  void chooseOutputs();
+  void eraseUnread();
+
+  func::FuncOp function;
+  LossOp statement;
+  bool isInMicrobatches;
+};
+
+} // namespace
+
+void EvaluationMaker::run() {
+  for (auto call : llvm::make_early_inc_range(function.getOps<CallOp>()))
+    dropNothing(call);
+  chooseOutputs();
+  eraseUnread();
+}
+
+/// What model.eval() makes of a call.
+void EvaluationMaker::dropNothing(CallOp call) {
+  if (auto what = call->getAttrOfType<StringAttr>(inEvaluationName)) {
+    auto type = cast<RankedTensorType>(call.getResult(0).getType());
+    Value instead = call.getOperand(0);
+    if (what.getValue() == "ones")
+      instead = CallBuilder("aten.ones.default", call)
+                    .integers("size", type.getShape())
+                    .type("dtype", type.getElementType())
+                    .build(type.getShape(), type.getElementType());
+    call.getResult(0).replaceAllUsesWith(instead);
+  } else if (CallView view = CallView::of(call);
+             view.target == "meshplan.attention" && view.getFloat("dropout", 0) != 0) {
+    keepWeights(call);
+  }
+}
+
+/// The attention without what only random numbers need.
+void EvaluationMaker::keepWeights(CallOp attention) {
+  NamedAttrList args(attention.getArgs());
+  llvm::BitVector unread(attention.getNumOperands());
+  for (StringRef name : {"seed", "step"})
+    if (auto operand = dyn_cast_or_null<OperandRefAttr>(args.erase(name)))
+      unread.set(operand.getIndex());
+  args.erase("number");
+  args.set("dropout", Builder(function.getContext()).getF64FloatAttr(0));
+  for (NamedAttribute &arg : llvm::make_early_inc_range(args))
+    if (auto operand = dyn_cast<OperandRefAttr>(arg.getValue())) {
+      unsigned before = 0;
+      for (unsigned index : unread.set_bits())
+        before += index < operand.getIndex();
+      arg.setValue(OperandRefAttr::get(function.getContext(), operand.getIndex() - before));
+    }
+  attention.setArgsAttr(args.getDictionary(function.getContext()));
+  attention->eraseOperands(unread);
+}
+
+/// The loss is marked. Microbatches have no room for what is not one number: it would be there for all of them at once.
+void EvaluationMaker::chooseOutputs() {
+  Operation *output = function.getBody().front().getTerminator();
+  function.setResultAttr(statement.getOutput(), "plan.loss", UnitAttr::get(function.getContext()));
+  if (!isInMicrobatches)
+    return;
+  llvm::BitVector left(output->getNumOperands());
+  for (auto [index, value] : llvm::enumerate(output->getOperands()))
+    left[index] = cast<RankedTensorType>(value.getType()).getNumElements() != 1;
+  output->eraseOperands(left);
+  [[maybe_unused]] LogicalResult erased = function.eraseResults(left);
+}
+
+/// Also numbers of the run that only dropouts read.
+void EvaluationMaker::eraseUnread() {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  llvm::BitVector unread(function.getNumArguments());
+  for (BlockArgument argument : function.getArguments())
+    unread[argument.getArgNumber()] = argumentKind(argument) == "setting" && argument.use_empty();
+  [[maybe_unused]] LogicalResult erased = function.eraseArguments(unread);
+}
+
+namespace {
+
+struct AddEvaluationPass : meshplan::impl::AddEvaluationBase<AddEvaluationPass> {
+  void runOnOperation() final {
+    ModuleOp module = getOperation();
+    auto forward = module.lookupSymbol<func::FuncOp>("forward");
+    SmallVector<LossOp> losses(module.getOps<LossOp>());
+    if (forward && !losses.empty()) {
+      func::FuncOp evaluation = forward.clone();
+      evaluation.setSymName("eval");
+      OpBuilder builder(forward);
+      builder.setInsertionPointAfter(forward);
+      builder.insert(evaluation);
+      EvaluationMaker(evaluation, losses.front(), !module.getOps<MicrobatchesOp>().empty()).run();
+    }
+    module.walk([](CallOp call) { call->removeAttr(inEvaluationName); });
+  }
+};
+
+} // namespace

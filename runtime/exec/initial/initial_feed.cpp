@@ -1,0 +1,72 @@
+//===- initial_feed.cpp - weights of a training that has none -------------===//
+
+#include "runtime/exec/initial/initial_feed.h"
+
+#include "runtime/artifact/sharding.h"
+#include "runtime/base/names.h"
+
+#include <cstring>
+
+using namespace meshplan;
+
+/// Elements that are converted at a time.
+static constexpr int64_t pieceLength = 1024;
+
+std::vector<std::string> meshplan::parametersWithoutInit(const artifact::Program &program) {
+  std::vector<std::string> names;
+  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
+    if (const artifact::Parameter *parameter = program.parameters()->Get(i); !parameter->init())
+      names.push_back(parameter->names()->Get(0)->str());
+  return names;
+}
+
+Expected<InitialFeed> InitialFeed::create(const artifact::Program &program, uint64_t seed) {
+  std::vector<std::string> missing = parametersWithoutInit(program);
+  if (!missing.empty())
+    return Status::error(StatusCode::invalid, "the plan does not say how ", listOfFew(missing),
+                         missing.size() == 1 ? " begins" : " begin",
+                         "; help: give weights, or write 'init { rest normal 0.02 }' in the plan, which is for "
+                         "parameters and not for buffers");
+  InitialFeed feed;
+  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
+    const artifact::Parameter &parameter = *program.parameters()->Get(i);
+    std::vector<std::string> names = namesOf(parameter);
+    ElementDraws own(*parameter.init(), seed, names.front());
+    for (const std::string &name : names)
+      feed.draws.emplace(name, own);
+  }
+  return feed;
+}
+
+static void convert(std::span<const double> numbers, DType dtype, std::byte *out) {
+  if (dtype == DType::f64) {
+    std::memcpy(out, numbers.data(), numbers.size_bytes());
+    return;
+  }
+  float rounded[pieceLength];
+  for (size_t i = 0; i < numbers.size(); ++i)
+    rounded[i] = static_cast<float>(numbers[i]);
+  convertFloats(reinterpret_cast<const std::byte *>(rounded), DType::f32, out, dtype,
+                static_cast<int64_t>(numbers.size()));
+}
+
+Status InitialFeed::read(const FeedRequest &request, std::span<std::byte> out) const {
+  auto found = request.names.empty() ? draws.end() : draws.find(request.names.front());
+  if (found == draws.end())
+    return Status::error(StatusCode::notFound, "the plan draws no ", nameList(request.names));
+  if (!isFloat(request.dtype))
+    return Status::error(StatusCode::invalid, "parameter '", request.names.front(), "' of type ",
+                         dtypeName(request.dtype), " cannot be drawn");
+  MESHPLAN_RETURN_IF_ERROR(checkSlice(request.ranges, request.shape));
+  int64_t size = dtypeSize(request.dtype);
+  double numbers[pieceLength];
+  return forEachRun(request.ranges, request.shape, contiguousStrides(request.shape),
+                    [&](int64_t global, int64_t local, int64_t count) {
+                      for (int64_t done = 0; done < count; done += pieceLength) {
+                        std::span<double> piece(numbers, std::min(pieceLength, count - done));
+                        found->second.draw(static_cast<uint64_t>(global + done), piece);
+                        convert(piece, request.dtype, out.data() + (local + done) * size);
+                      }
+                      return Status();
+                    });
+}

@@ -1,0 +1,151 @@
+//===- load_test.cpp - checkpoints that a training cannot go on from ------===//
+
+#include "runtime/checkpoint/load.h"
+#include "runtime/checkpoint/source.h"
+#include "test/unit/checkpoint/small_training.h"
+
+#include <fstream>
+#include <sstream>
+
+using namespace meshplan;
+
+namespace {
+
+using testing::HasSubstr;
+
+class LoadTest : public testing::Test {
+protected:
+  void save(const SmallPlan &plan, const TrainingState &state = {}) {
+    Status status = trainAndSave(plan, folder / "run", 2, state);
+    ASSERT_TRUE(status.ok()) << status.message();
+  }
+
+  /// Of the rank that says most.
+  std::string errorUnder(const SmallPlan &plan, const std::string &weights = "") {
+    Artifact artifact = scheduleOf(plan);
+    return onRanks(artifact,
+                   [&](World &world, ProgramRunner &runner) {
+                     return loadCheckpoint(world, runner, folder / "run", weights).status();
+                   })
+        .message();
+  }
+
+  /// Replaces text in the record.
+  void edit(const std::string &from, const std::string &to) {
+    std::stringstream content;
+    content << std::ifstream(checkpoint + "/checkpoint.json").rdbuf();
+    std::string text = content.str();
+    size_t place = text.find(from);
+    ASSERT_NE(place, std::string::npos) << text;
+    writeText(checkpoint + "/checkpoint.json", text.replace(place, from.size(), to));
+  }
+
+  TemporaryDirectory folder;
+  std::string checkpoint = folder / "run/step-000002";
+  const std::string other = checkpoint + ": it is of another model: ";
+  const std::string way = "; help: give the checkpoint of this model, or begin a new training in another folder";
+};
+
+TEST_F(LoadTest, ThereIsNone) {
+  EXPECT_EQ(errorUnder({}), "cannot open '" + (folder / "run") + "': No such file or directory");
+  std::filesystem::create_directory(folder / "run");
+  EXPECT_EQ(errorUnder({}), (folder / "run") + ": it is no checkpoint and has none in it; help: name a folder with "
+                                               "step-000010, or such a folder itself");
+}
+
+TEST_F(LoadTest, AnotherModel) {
+  save({.hasFrozen = true});
+  EXPECT_EQ(errorUnder({.name = "v", .hasFrozen = true}), other + "it has no parameter 'v'" + way);
+  EXPECT_EQ(errorUnder({.extent = 8, .hasFrozen = true}), other + "parameter 'w' is [7], [8] required" + way);
+  EXPECT_EQ(errorUnder({}), other + "it has parameter 'base', which the plan's model lacks" + way);
+  EXPECT_EQ(errorUnder({.hasFrozen = true, .isInteger = true}), other + "parameter 'base' is f32, i64 required" + way);
+}
+
+TEST_F(LoadTest, AnotherOptimizer) {
+  save({.optimizer = "plain"});
+  EXPECT_EQ(errorUnder({}), checkpoint +
+                                ": it was saved by sgd (states: none), the plan has sgd (states: "
+                                "momentum_buffer); help: keep the optimizer, or begin a new training from what "
+                                "`meshplan-run export " +
+                                checkpoint + "` writes");
+}
+
+TEST_F(LoadTest, AnOptimizerThatNeedsLess) {
+  save({});
+  Artifact artifact = scheduleOf({.optimizer = "plain"});
+  Status status = onRanks(artifact, [&](World &world, ProgramRunner &runner) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(LoadedCheckpoint loaded, loadCheckpoint(world, runner, checkpoint));
+    EXPECT_THAT(loaded.notes,
+                testing::ElementsAre("optimizer states 'momentum_buffer' of the checkpoint are not used"));
+    return Status();
+  });
+  EXPECT_TRUE(status.ok()) << status.message();
+}
+
+TEST_F(LoadTest, WhatWasNotTrainedHasNoState) {
+  save({.hasFrozen = true});
+  EXPECT_EQ(errorUnder({.hasFrozen = true, .isBaseTrained = true}),
+            checkpoint +
+                ": it has no optimizer state 'base.momentum_buffer': 'base' was not trained; help: freeze it, or "
+                "begin a new training from what `meshplan-run export " +
+                checkpoint + "` writes");
+}
+
+TEST_F(LoadTest, Truncated) {
+  save({});
+  std::filesystem::resize_file(checkpoint + "/optimizer.safetensors",
+                               std::filesystem::file_size(checkpoint + "/optimizer.safetensors") - 8);
+  EXPECT_EQ(errorUnder({}), checkpoint +
+                                "/optimizer.safetensors: truncated: tensor 'w.momentum_buffer' ends at byte 56 "
+                                "of the data, the file has 48");
+  std::filesystem::resize_file(checkpoint + "/model.safetensors", 3);
+  EXPECT_EQ(errorUnder({}), checkpoint + "/model.safetensors: truncated: 3 bytes are no safetensors file");
+  writeText(checkpoint + "/checkpoint.json", "{");
+  EXPECT_EQ(errorUnder({}), checkpoint + "/checkpoint.json: it is no JSON object");
+}
+
+TEST_F(LoadTest, WithoutAFile) {
+  save({});
+  std::filesystem::remove(checkpoint + "/model.safetensors");
+  EXPECT_EQ(errorUnder({}), "cannot open '" + checkpoint + "/model.safetensors': No such file or directory");
+}
+
+TEST_F(LoadTest, WithoutATensor) {
+  save({});
+  edit("w.momentum_buffer", "v.momentum_buffer");
+  EXPECT_EQ(errorUnder({}), checkpoint + "/optimizer.safetensors: no tensor 'v.momentum_buffer', which checkpoint.json "
+                                         "lists; help: use an earlier checkpoint");
+  edit("v.momentum_buffer", "w.momentum_buffer");
+  edit("\"f64\"", "\"f32\"");
+  EXPECT_EQ(errorUnder({}), checkpoint +
+                                "/model.safetensors: tensor 'w' is [7] f64, checkpoint.json says [7] f32; help: "
+                                "use an earlier checkpoint");
+}
+
+TEST_F(LoadTest, CountersThatNoRunHas) {
+  save({});
+  edit("\"skipped_steps\": 0", "\"skipped_steps\": 3");
+  EXPECT_EQ(errorUnder({}), checkpoint +
+                                "/checkpoint.json: a training of 2 steps of which 3 changed nothing, 0 in a row "
+                                "did, and the scale of the loss is 0");
+}
+
+TEST_F(LoadTest, TheWeightsThatItNeeds) {
+  writeWeights(folder / "base.safetensors", 7, 3);
+  writeWeights(folder / "changed.safetensors", 7, 4);
+  SmallPlan plan{.hasFrozen = true};
+  save(plan, {.weights = folder / "base.safetensors"});
+  EXPECT_EQ(
+      errorUnder(plan, folder / "changed.safetensors"),
+      checkpoint + ": '" + (folder / "changed.safetensors") +
+          "' are other weights than the training began with, and the checkpoint does not have what is not trained; "
+          "help: give those with --weights");
+  std::filesystem::remove(folder / "base.safetensors");
+  EXPECT_EQ(errorUnder(plan), checkpoint +
+                                  ": what is not trained is in the weights that the training began with: cannot "
+                                  "open '" +
+                                  (folder / "base.safetensors") +
+                                  "': No such file or directory; help: give them with --weights");
+}
+
+} // namespace

@@ -1,0 +1,76 @@
+//===- record_test.cpp - the file checkpoint.json -------------------------===//
+
+#include "runtime/checkpoint/record.h"
+#include "test/unit/checkpoint/small_training.h"
+
+using namespace meshplan;
+
+namespace {
+
+using testing::ElementsAre;
+
+CheckpointRecord exampleOf(const SmallPlan &plan, const TrainingState &state = {}) {
+  Artifact artifact = scheduleOf(plan);
+  return recordOf(*artifact.schedule().programs()->Get(0), state);
+}
+
+TEST(CheckpointRecord, SaysWhatTheProgramHolds) {
+  CheckpointRecord record = exampleOf({.dtype = DType::bf16, .master = DType::f32, .hasFrozen = true});
+  EXPECT_EQ(record.optimizer, "sgd");
+  ASSERT_EQ(record.parameters.size(), 2u);
+  EXPECT_THAT(record.parameters[0].names, ElementsAre("w"));
+  EXPECT_EQ(record.parameters[0].dtype, DType::bf16);
+  EXPECT_THAT(record.parameters[0].shape, ElementsAre(7));
+  EXPECT_TRUE(record.parameters[0].isTrained);
+  EXPECT_FALSE(record.parameters[1].isTrained);
+  EXPECT_TRUE(record.parameters[1].isSaved) << "there are no weights that have it";
+  ASSERT_EQ(record.states.size(), 2u);
+  EXPECT_EQ(record.states[0].kind(), "master");
+  EXPECT_TRUE(record.states[0].isMaster);
+  EXPECT_EQ(record.states[1].kind(), "momentum_buffer");
+  EXPECT_FALSE(record.states[1].isMaster);
+  EXPECT_FALSE(exampleOf({.hasFrozen = true}, {.weights = "w.safetensors"}).savesAll());
+  EXPECT_EQ(exampleOf({.optimizer = "plain"}).optimizer, "sgd");
+}
+
+TEST(CheckpointRecord, IsReadAsItWasWritten) {
+  TrainingState state{.counters = {.steps = 10, .skipped = 2, .stepsInRow = 3, .lossScale = 0.1},
+                      .samplesConsumed = int64_t(1) << 60,
+                      .samples = 5,
+                      .dataFingerprint = "ab",
+                      .seed = (int64_t(1) << 53) - 1,
+                      .settings = {{"optimizer.lr", 1e-4}, {"seed", 3}},
+                      .weights = "/a \"b\".safetensors"};
+  CheckpointRecord record = exampleOf({.dtype = DType::bf16, .master = DType::f32, .hasFrozen = true}, state);
+  record.weightsFingerprint = "cd";
+  auto read = readRecord("r", textOf(record));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->state, state);
+  EXPECT_EQ(textOf(*read), textOf(record));
+  EXPECT_FALSE(read->parameters[1].isSaved);
+}
+
+std::string errorOf(const std::string &from, const std::string &to) {
+  std::string text = textOf(exampleOf({}));
+  size_t place = text.find(from);
+  EXPECT_NE(place, std::string::npos) << text;
+  return readRecord("r", text.replace(place, from.size(), to)).status().message();
+}
+
+TEST(CheckpointRecord, SaysWhatIsWrong) {
+  EXPECT_EQ(readRecord("r", "{").status().message(), "r: it is no JSON object");
+  EXPECT_EQ(readRecord("r", "").status().message(), "r: it is no JSON object");
+  EXPECT_EQ(errorOf("\"format\": 1", "\"format\": 2"), "r: a checkpoint of format 2, this version reads 1");
+  EXPECT_EQ(errorOf("\"format\": 1,", ""), "r: 'format' is missing or is no whole number");
+  EXPECT_EQ(errorOf("\"steps\": 0", "\"steps\": 0.5"), "r: 'steps' is missing or is no whole number");
+  EXPECT_EQ(errorOf("\"loss_scale\": 0.0", "\"loss_scale\": \"x\""), "r: 'loss_scale' is missing or is no number");
+  EXPECT_EQ(errorOf("\"data\": {", "\"date\": {"), "r: 'data' is missing or is no object");
+  EXPECT_EQ(errorOf("\"parameters\"", "\"parameter\""), "r: 'parameters' is missing or is no list");
+  EXPECT_EQ(errorOf("\"saved\": true", "\"saved\": 1"), "r: 'saved' is missing or is no boolean");
+  EXPECT_EQ(errorOf("\"dtype\": \"f64\"", "\"dtype\": \"f65\""), "r: 'dtype' is no element type");
+  EXPECT_EQ(errorOf("\"path\": \"\"", "\"path\": 3"), "r: 'path' is missing or is no text");
+  EXPECT_EQ(errorOf("    7", "    -7"), "r: 'shape' is no shape");
+  EXPECT_EQ(errorOf("    \"w\"", "    \"\""), "r: 'names' has no name");
+}
+
+} // namespace

@@ -1,0 +1,184 @@
+//===- initial_feed_test.cpp - weights of a training that has none --------===//
+
+#include "runtime/exec/initial/initial_feed.h"
+
+#include "runtime/comm/threads/run_threads.h"
+#include "runtime/exec/executor.h"
+#include "runtime/tensor/compute_scope.h"
+#include "runtime/tensor/torch/access.h"
+#include "test/unit/exec/run_schedule.h"
+
+#include <gmock/gmock.h>
+
+using namespace meshplan;
+
+namespace {
+
+void draw(artifact::ParameterT &parameter, artifact::InitKind kind, double low, double high, double std = 0) {
+  parameter.init = std::make_unique<artifact::InitT>();
+  parameter.init->kind = kind;
+  parameter.init->low = low;
+  parameter.init->high = high;
+  parameter.init->std = std;
+}
+
+/// Parameters `w` [7, 10] of two names, in several layouts over four ranks, and `bias` [10].
+class InitialFeedTest : public testing::Test {
+protected:
+  using Layout = std::function<int(ScheduleBuilder &)>;
+
+  /// A schedule whose parameters have `init`; `layout` makes w, of `dtype`.
+  void build(const Layout &layout, bool hasBias = true) {
+    ScheduleBuilder builder({{"dp", 2}, {"tp", 2}});
+    int w = layout(builder);
+    draw(*builder.program().parameters.back(), artifact::InitKind::normal, 0, 0, 0.02);
+    int bias = builder.parameter({"bias"}, {{10}}, DType::f32);
+    if (hasBias)
+      draw(*builder.program().parameters.back(), artifact::InitKind::uniform, -1, 1);
+    builder.output("bias", bias);
+    master = static_cast<int>(builder.program().values.size());
+    auto copied = std::make_unique<artifact::ValueT>(*builder.program().values[w]);
+    copied->dtype = artifact::DType::f32;
+    builder.program().values.push_back(std::move(copied));
+    auto &state = *builder.program().states.emplace_back(std::make_unique<artifact::StateT>());
+    state.name = "master of w";
+    state.value = master;
+    state.parameter = "w";
+    state.copies = true;
+    weight = w;
+    builder.write(folder / "a.sched");
+    auto loaded = loadSchedule(folder / "a.sched");
+    ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+    artifact.emplace(*std::move(loaded));
+  }
+
+  const artifact::Program &program() { return *artifact->schedule().programs()->Get(0); }
+
+  Expected<InitialFeed> feed(uint64_t seed = 7) { return InitialFeed::create(program(), seed); }
+
+  at::Tensor read(std::string name, std::vector<int64_t> shape, SliceRanges ranges, DType dtype, at::ScalarType type,
+                  uint64_t seed = 7) {
+    std::vector<int64_t> sizes = sliceShape(ranges);
+    at::Tensor out = at::empty(sizes, type);
+    std::span<std::byte> bytes(static_cast<std::byte *>(out.data_ptr()), out.nbytes());
+    EXPECT_TRUE((*feed(seed)).read({{std::move(name)}, std::move(shape), std::move(ranges), dtype}, bytes).ok());
+    return out;
+  }
+
+  at::Tensor whole(DType dtype = DType::f32, at::ScalarType type = at::kFloat, uint64_t seed = 7) {
+    return read("w", {7, 10}, wholeTensor(std::vector<int64_t>{7, 10}), dtype, type, seed);
+  }
+
+  TemporaryDirectory folder;
+  std::optional<Artifact> artifact;
+  int weight = 0, master = 0;
+};
+
+int plain(ScheduleBuilder &builder) { return builder.parameter({"w", "head.w"}, {{7}, {10}}, DType::bf16); }
+
+} // namespace
+
+TEST_F(InitialFeedTest, PartsAreThoseOfTheWhole) {
+  build(plain);
+  at::Tensor all = whole();
+  EXPECT_TRUE(at::equal(read("w", {7, 10}, {{{1, 3}}, {{0, 2}, {6, 3}}}, DType::f32, at::kFloat),
+                        at::cat({all.slice(0, 1, 4).slice(1, 0, 2), all.slice(0, 1, 4).slice(1, 6, 9)}, 1)));
+  EXPECT_TRUE(at::equal(read("w", {7, 10}, {{{6, 1}}, {{9, 1}}}, DType::f32, at::kFloat), all.slice(0, 6).slice(1, 9)));
+}
+
+TEST_F(InitialFeedTest, NamesOfOneParameterAreOne) {
+  build(plain);
+  EXPECT_TRUE(
+      at::equal(read("head.w", {7, 10}, wholeTensor(std::vector<int64_t>{7, 10}), DType::f32, at::kFloat), whole()));
+  EXPECT_FALSE(at::equal(read("bias", {10}, {{{0, 10}}}, DType::f32, at::kFloat), whole()[0]));
+}
+
+TEST_F(InitialFeedTest, SeedsDiffer) {
+  build(plain);
+  EXPECT_TRUE(at::equal(whole(), whole()));
+  EXPECT_FALSE(at::equal(whole(), whole(DType::f32, at::kFloat, 8)));
+}
+
+/// As PyTorch rounds: a parameter is its master rounded.
+TEST_F(InitialFeedTest, DTypesAreThatOfF32Rounded) {
+  build(plain);
+  at::Tensor exact = whole(DType::f64, at::kDouble), single = whole();
+  EXPECT_TRUE(at::equal(exact.to(at::kFloat), single));
+  EXPECT_TRUE(at::equal(single.to(at::kBFloat16), whole(DType::bf16, at::kBFloat16)));
+  EXPECT_TRUE(at::equal(single.to(at::kHalf), whole(DType::f16, at::kHalf)));
+  EXPECT_FALSE(at::equal(exact.to(at::kFloat).to(at::kDouble), exact)) << "f64 has more digits";
+}
+
+/// Every layout that a parameter may have: rows, columns, units, both axes on one dim, flat runs of what they leave.
+TEST_F(InitialFeedTest, LayoutsBeginWithTheSameWeights) {
+  const std::pair<const char *, Layout> layouts[] = {
+      {"whole", plain},
+      {"rows", [](ScheduleBuilder &b) { return b.parameter({"w"}, {{7, {"tp"}}, {10}}, DType::bf16); }},
+      {"columns", [](ScheduleBuilder &b) { return b.parameter({"w"}, {{7}, {10, {"tp"}, 5}}, DType::bf16); }},
+      {"both", [](ScheduleBuilder &b) { return b.parameter({"w"}, {{7, {"dp"}}, {10, {"tp"}}}, DType::bf16); }},
+      {"one dim", [](ScheduleBuilder &b) { return b.parameter({"w"}, {{7}, {10, {"dp", "tp"}}}, DType::bf16); }},
+      {"parts", [](ScheduleBuilder &b) { return b.parameter({"w"}, {{7}, {10, {"tp"}, 1, {4, 6}}}, DType::bf16); }},
+      {"flat", [](ScheduleBuilder &b) { return b.flat(b.parameter({"w"}, {{7}, {10, {"tp"}}}, DType::bf16), {"dp"}); }},
+  };
+  for (const auto &[name, layout] : layouts) {
+    build(layout);
+    at::Tensor all = whole();
+    auto statuses = runThreads(4, {}, [&](World &world) -> Status {
+      ComputeScope scope(1);
+      MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(*artifact, program(), world));
+      MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(*feed()));
+      MESHPLAN_ASSIGN_OR_RETURN(Tensor own, executor->current("w"));
+      MESHPLAN_ASSIGN_OR_RETURN(Tensor copy, executor->current("master of w"));
+      // The rank's part of the whole tensor, by the slices that it holds.
+      std::vector<at::Tensor> parts;
+      for (const SliceRanges &slice : executor->place().slices(weight)) {
+        at::Tensor part = all;
+        for (size_t dim = 0; dim < slice.size(); ++dim) {
+          std::vector<at::Tensor> ranges;
+          for (const Range &range : slice[dim])
+            ranges.push_back(part.narrow(static_cast<int64_t>(dim), range.offset, range.size));
+          part = at::cat(ranges, static_cast<int64_t>(dim));
+        }
+        parts.push_back(part.flatten());
+      }
+      at::Tensor expected = at::cat(parts);
+      EXPECT_TRUE(at::equal(unwrap(copy).flatten(), expected)) << name << " rank " << world.rank();
+      EXPECT_TRUE(at::equal(unwrap(own).flatten(), expected.to(at::kBFloat16))) << name;
+      return Status();
+    });
+    for (const Status &status : statuses)
+      EXPECT_TRUE(status.ok()) << status.message();
+  }
+}
+
+/// A reference is fed the whole tensors.
+TEST_F(InitialFeedTest, WholeTensorsCanBeWritten) {
+  build(plain);
+  writeTensors(folder / "w.safetensors", {{"w", whole()}});
+  auto source = TensorSource::open(folder / "w.safetensors");
+  ASSERT_TRUE(source.ok());
+  at::Tensor again = at::empty({7, 10}, at::kFloat);
+  std::span<std::byte> bytes(static_cast<std::byte *>(again.data_ptr()), again.nbytes());
+  ASSERT_TRUE(FileFeed(*std::move(source))
+                  .read({{"w"}, {7, 10}, wholeTensor(std::vector<int64_t>{7, 10}), DType::f32}, bytes)
+                  .ok());
+  EXPECT_TRUE(at::equal(again, whole()));
+}
+
+TEST_F(InitialFeedTest, SaysWhatHasNoInitialValues) {
+  build(plain, /*hasBias=*/false);
+  EXPECT_THAT(parametersWithoutInit(program()), testing::ElementsAre("bias"));
+  EXPECT_EQ(feed().status().message(),
+            "the plan does not say how bias begins; help: give weights, or write 'init { rest normal 0.02 }' in the "
+            "plan, which is for parameters and not for buffers");
+  build(plain);
+  EXPECT_THAT(parametersWithoutInit(program()), testing::IsEmpty());
+}
+
+TEST_F(InitialFeedTest, RefusesWhatIsNotDrawn) {
+  build(plain);
+  std::vector<std::byte> out(80);
+  EXPECT_EQ((*feed()).read({{"x"}, {10}, {{{0, 10}}}, DType::f32}, out).message(), "the plan draws no 'x'");
+  EXPECT_EQ((*feed()).read({{"bias"}, {10}, {{{0, 10}}}, DType::i64}, out).message(),
+            "parameter 'bias' of type i64 cannot be drawn");
+}

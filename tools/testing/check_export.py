@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Trains a small Llama, exports the checkpoint, and loads it with Hugging Face's libraries.
+
+  check_export.py --work FOLDER --plan P.plan --meshplan P --meshplan-run P --steps-program P [--tied] [--lora]
+
+The exported model is the one that ranks held: from_pretrained has no missing and no unexpected weights, each has the
+bits of the training's, and the logits are those of a model of transformers with these weights. With --lora the adapters
+are exported alone, and PEFT loads them on the model without them. Status 1 if something is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+import transformers
+from plan_runs import with_statements
+from safetensors.torch import load_file
+
+EXPORT = Path(__file__).resolve().parent.parent / "export_model.py"
+SIZES = {
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 2,
+    "vocab_size": 160,
+    "num_attention_heads": 8,
+    "num_key_value_heads": 4,
+}
+
+
+class Check:
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.arguments = arguments
+        self.work: Path = arguments.work
+        shutil.rmtree(self.work, ignore_errors=True)
+        (self.work / "model").mkdir(parents=True)
+
+    def export_archive(self) -> None:
+        sizes = SIZES | {"tie_word_embeddings": "true" if self.arguments.tied else "false"}
+        sets = [word for key, value in sizes.items() for word in ("--set", f"{key}={value}")]
+        files = [
+            "--weights-out",
+            self.work / "model/model.safetensors",
+            "--inputs-out",
+            self.work / "inputs.safetensors",
+        ]
+        lora = ["--lora", "q_proj", "v_proj", "down_proj", "--lora-rank", "4", "--batch", "12"]
+        lora = lora if self.arguments.lora else []
+        command = [sys.executable, EXPORT, "--config", "llama", *sets, "--noise", "0.1", "--loss", *files, *lora]
+        command += ["--config-out", self.work / "model", "-o", self.work / "model.pt2"]
+        subprocess.run(command, check=True)
+
+    def train(self) -> dict[str, torch.Tensor]:
+        """What ranks hold behind two steps, of which the last is saved."""
+        plan = self.work / "train.plan"
+        text = self.arguments.plan.read_text()
+        plan.write_text(with_statements(text, ["optimizer sgd { lr 0.1 }", "data dp { shard optimizer }"]))
+        schedule, result = self.work / "train.sched", self.work / "held.safetensors"
+        subprocess.run([self.arguments.meshplan, "compile", plan, "-Ddp=2", "-Dtp=2", "-o", schedule], check=True)
+        steps = [self.arguments.steps_program, "--save", self.work / "run", schedule]
+        steps += [self.work / "model/model.safetensors", result, *[self.work / "inputs.safetensors"] * 2]
+        subprocess.run(steps, check=True, stdout=subprocess.DEVNULL)
+        return {name: tensor for name, tensor in load_file(result).items() if not name.startswith("step")}
+
+    def export(self, *options: str) -> Path:
+        out = self.work / "out"
+        shutil.rmtree(out, ignore_errors=True)
+        subprocess.run([self.arguments.meshplan_run, "export", self.work / "run", "-o", out, *options], check=True)
+        return out
+
+    def logits(self, model: torch.nn.Module) -> torch.Tensor:
+        ids = load_file(self.work / "inputs.safetensors")["input_ids"]
+        with torch.no_grad():
+            return model.eval()(input_ids=ids).logits
+
+
+def verdict(what: str, right: bool) -> bool:
+    print(f"{what}: {'ok' if right else 'WRONG'}", flush=True)
+    return right
+
+
+def check_model(check: Check) -> bool:
+    held = check.train()
+    model, report = transformers.AutoModelForCausalLM.from_pretrained(check.export(), output_loading_info=True)
+    right = verdict(
+        "nothing is missing", not any(report[key] for key in ("missing_keys", "unexpected_keys", "mismatched_keys"))
+    )
+    state = model.state_dict()
+    right &= verdict(
+        "the weights are those of the training", all(torch.equal(state[name], held[name]) for name in held)
+    )
+    own = transformers.LlamaForCausalLM(model.config)
+    own.load_state_dict(held, strict=False)
+    own.tie_weights()
+    right &= verdict("the logits are those of the weights", torch.equal(check.logits(model), check.logits(own)))
+    text = model.generate(torch.tensor([[1, 2, 3]]), max_new_tokens=4, do_sample=False, pad_token_id=0)
+    right &= verdict("it writes", text.shape == (1, 7))
+    narrow = transformers.AutoModelForCausalLM.from_pretrained(check.export("--dtype", "bf16"))
+    state = narrow.state_dict()
+    rounded = all(torch.equal(state[name], held[name].bfloat16()) for name in held)
+    return right & verdict("in bf16 too", narrow.dtype == torch.bfloat16 and rounded)
+
+
+def check_adapters(check: Check) -> bool:
+    import peft
+
+    held = check.train()
+    plain = {name.replace(".base_layer", ""): tensor for name, tensor in held.items() if "lora_" not in name}
+    base = transformers.LlamaForCausalLM(transformers.AutoConfig.from_pretrained(check.work / "model"))
+    base.load_state_dict(plain)
+    before = check.logits(base)
+    saved = load_file(check.work / "run/step-000002/model.safetensors")
+    right = verdict("the checkpoint has adapters alone", all("lora_" in name for name in saved))
+    model = peft.PeftModel.from_pretrained(base, check.export("--adapters"))
+    state = model.base_model.model.state_dict()
+    adapters = {name: tensor for name, tensor in held.items() if "lora_" in name}
+    same = all(torch.equal(state[name], tensor) for name, tensor in adapters.items())
+    right &= verdict(f"the {len(adapters)} adapters are those of the training", same and len(adapters) == 12)
+    return right & verdict("they change the model", not torch.equal(check.logits(model), before))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--plan", type=Path, required=True)
+    parser.add_argument("--meshplan", default="meshplan")
+    parser.add_argument("--meshplan-run", default="meshplan-run")
+    parser.add_argument("--steps-program", default="run-steps")
+    parser.add_argument("--tied", action="store_true")
+    parser.add_argument("--lora", action="store_true")
+    arguments = parser.parse_args()
+    check = Check(arguments)
+    check.export_archive()
+    return 0 if (check_adapters if arguments.lora else check_model)(check) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

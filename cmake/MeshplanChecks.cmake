@@ -13,7 +13,6 @@ add_test(NAME types-test COMMAND ${MESHPLAN_CHECK_PYTHON} ${CMAKE_SOURCE_DIR}/to
 if(MESHPLAN_PYTHON)
   add_test(NAME export-model-test COMMAND ${MESHPLAN_PYTHON} ${CMAKE_SOURCE_DIR}/tools/export_model_test.py)
   add_test(NAME tokenize-text-test COMMAND ${MESHPLAN_PYTHON} ${CMAKE_SOURCE_DIR}/tools/tokenize_text_test.py)
-  add_test(NAME demo-support-test COMMAND ${MESHPLAN_PYTHON} ${CMAKE_SOURCE_DIR}/tools/demo_support_test.py)
   add_test(NAME plot-log-test COMMAND ${MESHPLAN_PYTHON} ${CMAKE_SOURCE_DIR}/tools/plot_log_test.py)
   add_test(NAME bench-test COMMAND ${MESHPLAN_PYTHON} ${CMAKE_SOURCE_DIR}/tools/bench_test.py)
   add_test(NAME compare-forward-test COMMAND ${MESHPLAN_PYTHON} ${CMAKE_SOURCE_DIR}/tools/testing/compare_forward_test.py)

@@ -1,7 +1,7 @@
 //===- export.cpp - meshplan-run export -----------------------------------===//
 
 #include "runtime/checkpoint/export.h"
-#include "tools/meshplan_run/ranks.h"
+#include "tools/meshplan_run/ranks/ranks.h"
 
 #include <iostream>
 #include <nlohmann/json.hpp>

@@ -5,7 +5,7 @@
 
 #include "runtime/tensor/device.h"
 #include "tools/meshplan_run/job.h"
-#include "tools/meshplan_run/ranks.h"
+#include "tools/meshplan_run/ranks/ranks.h"
 #include "tools/meshplan_run/reports.h"
 
 namespace meshplan {

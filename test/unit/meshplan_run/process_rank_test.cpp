@@ -1,6 +1,6 @@
 //===- process_rank_test.cpp - one rank of several ------------------------===//
 
-#include "tools/meshplan_run/process_rank.h"
+#include "tools/meshplan_run/ranks/process_rank.h"
 
 #include "runtime/comm/threads/run_threads.h"
 

@@ -1,4 +1,4 @@
-#include "tools/meshplan_run/ranks.h"
+#include "tools/meshplan_run/ranks/ranks.h"
 
 #include "runtime/base/file.h"
 #include "runtime/launch/placement.h"

@@ -4,7 +4,7 @@
 #include "runtime/comm/store/run_store.h"
 #include "runtime/launch/placement.h"
 #include "runtime/rendezvous/tcp_store.h"
-#include "tools/meshplan_run/process_rank.h"
+#include "tools/meshplan_run/ranks/process_rank.h"
 
 using namespace meshplan;
 

@@ -3,7 +3,7 @@
 #ifndef MESHPLAN_TOOLS_MESHPLAN_RUN_PROCESS_RANK_H
 #define MESHPLAN_TOOLS_MESHPLAN_RUN_PROCESS_RANK_H
 
-#include "tools/meshplan_run/ranks.h"
+#include "tools/meshplan_run/ranks/ranks.h"
 
 namespace meshplan {
 

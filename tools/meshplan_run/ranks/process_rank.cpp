@@ -1,6 +1,6 @@
 //===- process_rank.cpp - this process is one rank of several -------------===//
 
-#include "tools/meshplan_run/process_rank.h"
+#include "tools/meshplan_run/ranks/process_rank.h"
 
 #include "runtime/launch/placement.h"
 #include "runtime/tensor/compute_scope.h"

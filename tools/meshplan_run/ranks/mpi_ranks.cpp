@@ -2,7 +2,7 @@
 
 #include "runtime/comm/mpi/run_mpi.h"
 #include "runtime/launch/placement.h"
-#include "tools/meshplan_run/process_rank.h"
+#include "tools/meshplan_run/ranks/process_rank.h"
 
 #include <algorithm>
 #include <cstdio>

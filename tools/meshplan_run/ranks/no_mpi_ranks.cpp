@@ -1,7 +1,7 @@
 //===- no_mpi_ranks.cpp - what a build without MPI says -------------------===//
 
 #include "runtime/launch/placement.h"
-#include "tools/meshplan_run/ranks.h"
+#include "tools/meshplan_run/ranks/ranks.h"
 
 using namespace meshplan;
 

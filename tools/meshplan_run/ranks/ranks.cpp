@@ -1,6 +1,6 @@
 //===- ranks.cpp - the ranks that run in this process ---------------------===//
 
-#include "tools/meshplan_run/ranks.h"
+#include "tools/meshplan_run/ranks/ranks.h"
 
 #include "runtime/base/names.h"
 #include "runtime/base/temporary_files.h"

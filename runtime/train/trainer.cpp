@@ -13,12 +13,12 @@ static double secondsSince(std::chrono::steady_clock::time_point begin) {
 }
 
 /// "rank 1: step 12: ...", also where the failure names the rank already.
-static Status atStep(const Status &failure, int64_t rank, int64_t step) {
+static Status at(const std::string &moment, const Status &failure, int64_t rank) {
   std::string own = "rank " + std::to_string(rank) + ": ";
   std::string_view message = failure.message();
   if (message.starts_with(own))
     message.remove_prefix(own.size());
-  return Status::error(failure.code(), own, "step ", step, ": ", message);
+  return Status::error(failure.code(), own, moment, ": ", message);
 }
 
 Expected<std::unique_ptr<Trainer>> Trainer::create(const TrainParts &parts, const TrainSchedule &schedule) {
@@ -35,7 +35,7 @@ Status Trainer::run() {
     return note("step " + std::to_string(done()) + " is done already, and the last one is " +
                 std::to_string(schedule.lastStep) + ": nothing to do");
   Status status = goOn();
-  return status.ok() ? status : atStep(status, parts.world->rank(), done() + 1);
+  return status.ok() ? status : at(moment, status, parts.world->rank());
 }
 
 Status Trainer::goOn() {
@@ -105,6 +105,7 @@ Status Trainer::runStep() {
   auto begin = Clock::now();
   ProgramRunner &program = *parts.program;
   int64_t number = done() + 1;
+  moment = "step " + std::to_string(number);
   parts.world->log().beginStep(number);
   parts.world->host().log().beginStep(number);
   StepReport report{.step = number, .lastStep = schedule.lastStep, .rates = ratesOf(program)};
@@ -123,6 +124,7 @@ Status Trainer::runStep() {
 Status Trainer::evaluate() {
   if (!parts.evaluation || evaluated == done())
     return Status();
+  moment = "evaluation behind step " + std::to_string(done());
   MESHPLAN_ASSIGN_OR_RETURN(EvaluationReport report, parts.evaluation->run(*parts.program));
   evaluated = done();
   return parts.reports ? parts.reports->evaluation(report) : Status();

@@ -77,6 +77,7 @@ private:
   std::optional<double> loss;
   int64_t samples = 0, tokens = 0; // of a step
   int64_t toldSaved = -1, evaluated = -1;
+  std::string moment; // what is going on, for messages
   bool isStopped = false;
 };
 

@@ -19,7 +19,7 @@ const MessageCase cases[] = {
      R"(p.plan:4:10: error: '**.layer_norm.weight' matches no module and no parameter
     init { **.layer_norm.weight ones; rest zeros }
            ^~~~~~~~~~~~~~~~~~~~
-help: parameters are called 'weight'
+help: did you mean 'weight'?
 )"},
     {"Uncovered",
      R"(plan p {

@@ -305,6 +305,18 @@ class ExportModel(unittest.TestCase):
             with self.subTest(message):
                 self.assertEqual(self.error(*arguments), f"{prefix}{message}\n")
 
+    def test_configuration_is_written_beside_weights(self) -> None:
+        self.export("llama", LLAMA, "--config-out", str(self.folder / "plain"), "--dtype", "bfloat16")
+        config = transformers.AutoConfig.from_pretrained(self.folder / "plain")
+        self.assertEqual(config.architectures, ["LlamaForCausalLM"])
+        self.assertEqual(config.hidden_size, LLAMA["hidden_size"])
+        self.assertEqual(config.dtype, torch.bfloat16)
+        self.assertTrue(config.use_cache)
+        self.assertFalse((self.folder / "plain/adapter_config.json").exists())
+        self.export("llama", LLAMA, "--config-out", str(self.folder / "lora"), "--lora", "q_proj", "--lora-rank", "4")
+        adapters = json.loads((self.folder / "lora/adapter_config.json").read_text())
+        self.assertEqual((adapters["r"], adapters["lora_alpha"], adapters["target_modules"]), (4, 8, ["q_proj"]))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -43,6 +43,7 @@ private:
   /// What a step runs before this program.
   void addPass(sched::ProgramOp pass);
   void addMemory(sched::MemoryAttr memory);
+  void addEvaluation();
 
   sched::MeshOp mesh;
   sched::ProgramOp program;
@@ -152,6 +153,15 @@ void ReportBuilder::addPass(sched::ProgramOp pass) {
   }
 }
 
+/// The program itself knows nothing of what a training keeps meanwhile.
+void ReportBuilder::addEvaluation() {
+  auto evaluation = program->getParentOfType<ModuleOp>().lookupSymbol<sched::ProgramOp>("eval");
+  if (!evaluation || !evaluation.getMemory() || !program.getMemory())
+    return;
+  int64_t kept = program.getMemory()->getStates() + program.getMemory()->getAccumulators();
+  report.memory.evaluation = {evaluation.getMemory()->getPeak() + kept, evaluation.getMemory()->getLeast() + kept};
+}
+
 Report ReportBuilder::build() {
   report.program = program.getSymName().str();
   addMesh();
@@ -180,9 +190,7 @@ Report ReportBuilder::build() {
   if (std::optional<sched::TimeAttr> time = program.getTime())
     report.time = {time->getCompute(), time->getCommunication()};
   if (program.getSymName() == "step")
-    if (auto evaluation = program->getParentOfType<ModuleOp>().lookupSymbol<sched::ProgramOp>("eval");
-        evaluation && evaluation.getMemory())
-      report.memory.evaluation = {evaluation.getMemory()->getPeak(), evaluation.getMemory()->getLeast()};
+    addEvaluation();
   for (auto pass : program->getParentOfType<ModuleOp>().getOps<sched::ProgramOp>())
     if (pass.getRuns() && pass.getBefore().value_or("step") == program.getSymName())
       addPass(pass);

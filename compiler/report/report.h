@@ -74,7 +74,7 @@ struct MemoryReport {
   BytesRange parameters, constants, inputs, peak, states, accumulators; ///< on the device
   BytesRange hostParameters, hostStates;                                ///< in the memory of the host
   int64_t hostPeak = 0;                                                 ///< of the largest rank
-  BytesRange evaluation = {}; ///< of a step: the peak of `eval`, without optimizer states
+  BytesRange evaluation = {}; ///< of a step: the peak of an evaluation between steps, on the device
 };
 
 /// Nanoseconds of the rank with the most work, as compiler/scheduling/machine.h estimates them. What overlaps is in

@@ -58,8 +58,8 @@ Expected<MappedFile> MappedFile::open(const std::string &path) {
 }
 
 MappedFile::MappedFile(MappedFile &&other) noexcept
-    : filePath(std::move(other.filePath)), data(std::exchange(other.data, nullptr)),
-      size(std::exchange(other.size, 0)), listed(std::move(other.listed)) {}
+    : filePath(std::move(other.filePath)), data(std::exchange(other.data, nullptr)), size(std::exchange(other.size, 0)),
+      listed(std::move(other.listed)) {}
 
 MappedFile &MappedFile::operator=(MappedFile &&other) noexcept {
   std::swap(filePath, other.filePath);

@@ -36,8 +36,8 @@ void replacePage(int signal, siginfo_t *info, void *) {
     if (address < slot.begin || address >= slot.end)
       continue;
     uintptr_t page = address & ~(pageSize - 1);
-    void *made = ::mmap(reinterpret_cast<void *>(page), pageSize, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-                        0);
+    void *made =
+        ::mmap(reinterpret_cast<void *>(page), pageSize, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (made == MAP_FAILED)
       break;
     slot.failed = true;

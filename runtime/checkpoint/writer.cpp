@@ -82,6 +82,10 @@ static Status makeFolder(const std::string &path) {
 Status CheckpointWriter::start(ProgramRunner &runner, TrainingState state) {
   Stopwatch stalled(clocks->stalled);
   state.counters = runner.counters();
+  // A run that goes on may be in another folder.
+  std::error_code ignored;
+  if (!state.weights.empty())
+    state.weights = std::filesystem::absolute(state.weights, ignored).lexically_normal();
   if (state.counters.steps == step)
     return Status();
   MESHPLAN_RETURN_IF_ERROR(finish());

@@ -59,4 +59,10 @@ Expected<DataWords> parseDataWords(std::span<const std::string> words) {
   return data;
 }
 
+bool hasTokenFiles(std::span<const std::string> words) {
+  Expected<DataWords> data = parseDataWords(words);
+  return data &&
+         std::ranges::any_of(data->paths, [](const std::string &path) { return findTokenFiles(path).has_value(); });
+}
+
 } // namespace meshplan

@@ -22,6 +22,10 @@ struct DataWords {
 /// with at most six digits behind the point. A word that is itself the path of something is that path, also with '='.
 Expected<DataWords> parseDataWords(std::span<const std::string> words);
 
+/// Whether a path of these words means token files (token_samples.h), so that inputs must be told which tokens they
+/// take.
+bool hasTokenFiles(std::span<const std::string> words);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_RUNTIME_DATASET_DATA_WORDS_H

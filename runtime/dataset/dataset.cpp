@@ -27,7 +27,7 @@ Expected<SampleSourcePointer> openPath(const std::string &path, std::span<const 
 }
 
 /// An option that does nothing is a mistake.
-Status checkTokenPlaces(const TokenPlaces &tokens, std::span<const std::string> paths,
+Status checkTokenPlaces(const TokenPlaces &tokens, std::span<const std::string> words,
                         std::span<const SampleField> fields) {
   std::vector<std::string> names;
   for (const SampleField &field : fields)
@@ -37,7 +37,7 @@ Status checkTokenPlaces(const TokenPlaces &tokens, std::span<const std::string> 
     if (std::ranges::find(names, name) == names.end())
       return Status::error(StatusCode::invalid, option, ": the program has no input '", name, "'; it has ",
                            nameList(names));
-    if (std::ranges::none_of(paths, [](const std::string &path) { return findTokenFiles(path).has_value(); }))
+    if (!hasTokenFiles(words))
       return Status::error(StatusCode::invalid, option,
                            ": there are no token files in the data; help: leave the option out");
   }
@@ -63,7 +63,7 @@ Expected<std::shared_ptr<const Dataset>>
 Dataset::open(std::span<const std::string> words, std::span<const DataInput> inputs, const DatasetOptions &options) {
   MESHPLAN_ASSIGN_OR_RETURN(BatchShape shape, batchShapeOf(inputs));
   MESHPLAN_ASSIGN_OR_RETURN(DataWords data, parseDataWords(words));
-  MESHPLAN_RETURN_IF_ERROR(checkTokenPlaces(options.tokens, data.paths, shape.fields));
+  MESHPLAN_RETURN_IF_ERROR(checkTokenPlaces(options.tokens, words, shape.fields));
   std::vector<SampleSourcePointer> sources;
   for (const std::string &path : data.paths) {
     MESHPLAN_ASSIGN_OR_RETURN(SampleSourcePointer source, openPath(path, shape.fields, options.tokens));

@@ -43,8 +43,8 @@ public:
   /// This is read soon. What is wrong with it, `read` reports.
   virtual void announce(int64_t sample, size_t field, const SliceRanges &ranges) const = 0;
 
-  /// One line for each file: name without folder, bytes, samples, dtypes and shapes as the file has them. Two sources
-  /// with other lines have other samples.
+  /// One line for each file: name without folder, bytes, samples, dtypes and shapes as the file has them, and what
+  /// fields take of tokens. Two sources with other lines have other samples.
   virtual std::vector<std::string> description() const = 0;
 };
 

@@ -19,6 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct TokenField {
+  std::string name;
   DType dtype;
   int64_t shift; // in the stream, from the begin of the sample
 };
@@ -62,7 +63,10 @@ public:
   }
 
   std::vector<std::string> description() const override {
-    return {text + std::to_string(count) + " samples of " + std::to_string(layout.length)};
+    std::string line = text + std::to_string(count) + " samples of " + std::to_string(layout.length);
+    for (size_t i = 0; i < layout.fields.size(); ++i)
+      line += (i ? ", " : ": ") + layout.fields[i].name + (layout.fields[i].shift ? " next" : " same");
+    return {line};
   }
 
 private:
@@ -105,7 +109,7 @@ Expected<TokenLayout> layoutOf(std::span<const SampleField> fields, const TokenP
       return Status::error(StatusCode::invalid, path, ": inputs '", fields[0].name, "' and '", field.name, "' take ",
                            fields[0].shape[0], " and ", field.shape[0], " tokens, the same number required");
     MESHPLAN_ASSIGN_OR_RETURN(int64_t shift, shiftOf(field, fields.size(), places, path));
-    layout.fields.push_back({field.dtype, shift});
+    layout.fields.push_back({field.name, field.dtype, shift});
   }
   layout.length = fields[0].shape[0];
   if (layout.length == 0)

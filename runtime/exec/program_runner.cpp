@@ -77,6 +77,14 @@ Status ProgramRunner::resume(const StepCounters &counters) {
   return last->begin(counters.steps, 0);
 }
 
+void ProgramRunner::beforeUpdates(std::function<Status()> action) {
+  for (Pass &pass : passes)
+    if (const artifact::Program &program = pass.program->place().program();
+        firstUpdateOf(program) < program.instructions()->size())
+      pass.program->beforeUpdates(action);
+  last->beforeUpdates(std::move(action));
+}
+
 double ProgramRunner::firstScale() const { return last->numbers().find("loss_scale", last->steps()).value_or(1); }
 
 Status ProgramRunner::setNumber(std::string_view name, double number) {

@@ -40,8 +40,9 @@ public:
   /// one that setNumber gives afterwards. `invalid` for counters that no run has.
   Status resume(const StepCounters &counters);
 
-  /// What each run calls once before parameters and states change: see Executor::beforeUpdates.
-  void beforeUpdates(std::function<Status()> action) { last->beforeUpdates(std::move(action)); }
+  /// What each run calls before parameters and states change: see Executor::beforeUpdates. Once, unless microbatches
+  /// change some of them, too.
+  void beforeUpdates(std::function<Status()> action);
 
   /// Instead of loading them: takes the parameters of another program of the schedule, as they are now and will be
   /// behind its next steps. Its inputs too, so that inputs are loaded behind this.

@@ -50,6 +50,10 @@ static void addTrainOptions(CLI::App &command, RunOptions &options) {
       .add_option("--data", train.data,
                   "data set: safetensors, a folder of them, or tokens; PATH=WEIGHT blends several; may be repeated")
       ->required();
+  command.add_option(
+      "--tokens", train.tokens,
+      "INPUT=same or INPUT=next: which tokens of token files an input takes, those of the sample or those "
+      "one place later; may be repeated");
   command.add_option("--steps", train.steps, "number of the last step")->required()->check(count);
   command
       .add_option("--seed", train.seed,

@@ -12,7 +12,7 @@ namespace meshplan {
 
 /// What `train` takes besides. Empty texts and 0 were not given.
 struct TrainOptions {
-  std::vector<std::string> data, evaluationData;
+  std::vector<std::string> data, evaluationData, tokens;
   std::string checkpoint, log, tensorboard;
   int64_t steps = 0;
   std::optional<int64_t> seed;

@@ -4,6 +4,8 @@
 
 #include "runtime/checkpoint/folder.h"
 #include "runtime/checkpoint/record.h"
+#include "runtime/dataset/data_words.h"
+#include "runtime/exec/initial/initial_feed.h"
 #include "runtime/train/evaluation.h"
 
 #include <algorithm>
@@ -25,7 +27,10 @@ static Expected<std::unique_ptr<Feed>> openWeights(const RunOptions &options, co
     MESHPLAN_ASSIGN_OR_RETURN(TensorSource source, TensorSource::open(options.weights));
     return std::unique_ptr<Feed>(std::make_unique<FileFeed>(std::move(source)));
   }
-  return Status(StatusCode::unsupported, "no weights");
+  auto drawn = InitialFeed::create(*job.program, static_cast<uint64_t>(seed));
+  if (!drawn)
+    return Status::error(drawn.status().code(), "without --weights: ", drawn.status().message());
+  return std::unique_ptr<Feed>(std::make_unique<InitialFeed>(*std::move(drawn)));
 }
 
 /// That are named; of a folder all that is in it.
@@ -72,12 +77,18 @@ Expected<TrainInputs> TrainInputs::open(const RunOptions &options, const Job &jo
   if (!train.resume) {
     MESHPLAN_ASSIGN_OR_RETURN(inputs.weights, openWeights(options, job, inputs.seed));
   }
+  MESHPLAN_ASSIGN_OR_RETURN(TokenPlaces tokens, parseTokenPlaces(train.tokens));
   DatasetOptions order{.seed = static_cast<uint64_t>(inputs.seed)};
+  // What neither data set can use is an error of the first.
+  bool areHeldOut = hasTokenFiles(train.evaluationData);
+  if (!areHeldOut || hasTokenFiles(train.data))
+    order.tokens = tokens;
   MESHPLAN_ASSIGN_OR_RETURN(inputs.data, Dataset::open(train.data, inputsOf(*job.program), order));
   if (!train.evaluationData.empty()) {
     MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, evaluationProgram(job.artifact.schedule()));
     MESHPLAN_ASSIGN_OR_RETURN(inputs.evaluationData,
-                              Dataset::open(train.evaluationData, inputsOf(*program), {.shuffles = false}));
+                              Dataset::open(train.evaluationData, inputsOf(*program),
+                                            {.shuffles = false, .tokens = areHeldOut ? tokens : TokenPlaces()}));
   }
   return inputs;
 }

@@ -3,14 +3,15 @@
 
   check_train.py MODEL --models FOLDER --work FOLDER --plan P.plan --mesh dp=2,tp=2 --optimizer 'adamw { lr 1e-2 }'
                  [--statement TEXT...] [--clip X] [--steps N] [--parameters]
-                 [--resume-mesh dp=2,tp=1 --resume-statement TEXT...] [--launch WORD...]
+                 [--resume-mesh dp=2,tp=1 --resume-statement TEXT... --resume-processes N]
 
 Names of arguments are those of check_training.py. The data set has one global batch of samples, so that each step
 trains on the same samples, in an order of its own, which no mean over samples sees. The log of the run has to have the
 loss of each step, its event file the same numbers, and its checkpoint the parameters.
 
 With `--resume-mesh` the run is done again: half of the steps, and then the others by a plan with this mesh and, in the
-place of the others, these statements. What goes on under the same mesh and the same statements ends with the same bits.
+place of the others, these statements, as threads or as N processes of MPI. What goes on under the same mesh and the
+same statements ends with the same bits.
 """
 
 from __future__ import annotations
@@ -55,18 +56,15 @@ def compiled(arguments: argparse.Namespace, mesh: str, statements: Sequence[str]
     return schedule
 
 
-def train(arguments: argparse.Namespace, schedule: Path, steps: int, folder: Path, *words: str | Path) -> None:
+def train(
+    arguments: argparse.Namespace, schedule: Path, steps: int, folder: Path, *words: str | Path, processes: int = 0
+) -> None:
     """Saves into `folder`/run, and logs beside it."""
-    command = [
-        *arguments.launch,
-        arguments.meshplan_run,
-        "train",
-        schedule,
-        "--data",
-        arguments.work / "data.safetensors",
-    ]
+    launcher = [sys.executable, Path(__file__).with_name("run_mpi.py"), str(processes), "--"] if processes else []
+    data = arguments.work / "data.safetensors"
     outputs = ["--checkpoint", folder / "run", "--log", folder / "log.jsonl", "--tensorboard", folder / "events"]
-    subprocess.run([*command, "--steps", str(steps), *outputs, *words], check=True, stdout=subprocess.DEVNULL)
+    command = [arguments.meshplan_run, "train", schedule, "--data", data, "--steps", str(steps), *outputs, *words]
+    subprocess.run([*launcher, *command], check=True, stdout=subprocess.DEVNULL)
 
 
 def result_of(folder: Path, steps: int) -> Tensors:
@@ -115,7 +113,7 @@ def goes_on(arguments: argparse.Namespace, schedule: Path) -> Tensors:
     train(arguments, schedule, half, folder, "--weights", weights)
     statements = arguments.resume_statement or arguments.statement
     other = compiled(arguments, arguments.resume_mesh, statements, "other")
-    train(arguments, other, arguments.steps, folder, "--resume")
+    train(arguments, other, arguments.steps, folder, "--resume", processes=arguments.resume_processes or 0)
     return result_of(folder, arguments.steps)
 
 
@@ -130,7 +128,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--resume-mesh")
     parser.add_argument("--resume-statement", action="append", default=[])
-    parser.add_argument("--launch", nargs="*", default=[])
+    parser.add_argument("--resume-processes", type=int, help="the run that goes on is one of as many processes")
     parser.add_argument("--meshplan", default="meshplan")
     parser.add_argument("--meshplan-run", default="meshplan-run")
     add_options(parser)

@@ -97,8 +97,10 @@ double ElementDraws::fromUnit(double unit) const {
 }
 
 void ElementDraws::draw(uint64_t first, std::span<double> out) const {
-  if (kind == artifact::InitKind::constant)
-    return std::ranges::fill(out, value);
+  if (kind == artifact::InitKind::constant) {
+    std::ranges::fill(out, value);
+    return;
+  }
   RandomStream stream{seed, static_cast<uint32_t>(name), static_cast<uint32_t>(name >> 32)};
   std::array<uint32_t, 2 * pieceLength> words;
   for (size_t done = 0; done < out.size(); done += pieceLength) {

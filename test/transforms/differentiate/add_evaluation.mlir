@@ -31,8 +31,8 @@ plan.loss 1
 // CHECK-SAME: plan.names = ["seed"]
 // CHECK-SAME: plan.names = ["step"]
 // CHECK-SAME: tensor<f32> {plan.loss})
-// CHECK: %[[U:.*]] = plan.call "meshplan.uniform"(%arg1, %arg2) {{{.*}}number = 1 : i64
-// CHECK: %[[ONES:.*]] = plan.call "aten.ones.default"() {dtype = i1, size = [4, 6]}
+// CHECK-NEXT: %[[ONES:.*]] = plan.call "aten.ones.default"() {dtype = i1, size = [4, 6]}
+// CHECK-NEXT: %[[U:.*]] = plan.call "meshplan.uniform"(%arg1, %arg2) {{{.*}}number = 1 : i64
 // CHECK: %[[S:.*]] = plan.call "aten.mul.Tensor"(%[[U]], %[[ONES]])
 // CHECK: plan.call "aten.sum.default"(%[[S]])
 func.func @forward(%x: tensor<4x6xf32>, %seed: tensor<f64> {plan.kind = "setting", plan.names = ["seed"], plan.value = 0.0 : f64},

@@ -25,7 +25,7 @@ func.func @eval(%x: !batch {plan.kind = "input"}) -> (!number {plan.loss}) {
 // CHECK-NOT: plan.runs_before
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: plan.names = ["microbatches.sum0"]
-func.func @step(%x: !batch {plan.kind = "input"}) -> !number {
+func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
   %1 = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (!part) -> !addend
   %2 = plan.all_reduce %1 [#plan.axis<"microbatch">] : !addend -> !number

@@ -51,8 +51,8 @@ TEST_F(MapFaults, APageThatIsGoneReadsAsZerosAndIsToldOf) {
                 return 3;
               Status status = checkMapFaults();
               return status.code() == StatusCode::io &&
-                             status.message() == "cannot read '" + path +
-                                                     "': it was truncated since it was opened, or its disk fails"
+                             status.message() ==
+                                 "cannot read '" + path + "': it was truncated since it was opened, or its disk fails"
                          ? 0
                          : 4;
             }),

@@ -40,6 +40,17 @@ TEST(DataWords, WhatExistsIsAPath) {
   EXPECT_THAT(parse({plain + "=3"}).paths, ElementsAre(plain));
 }
 
+TEST(DataWords, TokenFiles) {
+  TemporaryDirectory folder;
+  writeText(folder / "text.idx", "x");
+  auto has = [](std::vector<std::string> words) { return hasTokenFiles(words); };
+  EXPECT_TRUE(has({"a.bin"}));
+  EXPECT_TRUE(has({"d.safetensors=1", "a.bin=2"}));
+  EXPECT_TRUE(has({folder / "text"}));
+  EXPECT_FALSE(has({"d.safetensors", "folder"}));
+  EXPECT_FALSE(has({}));
+}
+
 TEST(DataWords, BadWeights) {
   for (const char *weight : {"", ".", "0", "0.0", "-1", "+1", "1e3", "x", "nan", "inf", "1.2.3", "1000000", "0.1234567",
                              " 1", "0x1", "1,5", "99999999999999999999999"})

@@ -120,8 +120,8 @@ TEST_F(DatasetTest, KindsMayBeMixed) {
   writeText(folder / "m.bin", bytesOf(counting<int32_t>(2, 2000)));
   auto dataset = open({folder / "t.bin", folder / "m", write("d.safetensors", 1, 7)}, {.shuffles = false});
   EXPECT_THAT(tokens(*dataset, 0, 4), ElementsAre(1000, 1002, 2000, 7));
-  EXPECT_EQ(dataset->fingerprint(), "t.bin: 8 bytes, 4 tokens of u16, 2 samples of 2\n"
-                                    "m.bin: 8 bytes, 2 documents, 2 tokens of i32, 1 samples of 2\n"
+  EXPECT_EQ(dataset->fingerprint(), "t.bin: 8 bytes, 4 tokens of u16, 2 samples of 2: input_ids same\n"
+                                    "m.bin: 8 bytes, 2 documents, 2 tokens of i32, 1 samples of 2: input_ids same\n"
                                     "d.safetensors: " +
                                         std::to_string(std::filesystem::file_size(folder / "d.safetensors")) +
                                         " bytes, 1 samples of input_ids i64 [2]");
@@ -132,8 +132,8 @@ TEST_F(DatasetTest, FingerprintsHaveWeightsAndNoFolders) {
   std::filesystem::create_directory(folder / "sub");
   std::filesystem::copy_file(folder / "t.bin", folder / "sub/t.bin");
   EXPECT_EQ(open({folder / "t.bin=0.5", folder / "sub/t.bin=1"})->fingerprint(),
-            "500000 millionths of t.bin: 8 bytes, 4 tokens of u16, 2 samples of 2\n"
-            "1000000 millionths of t.bin: 8 bytes, 4 tokens of u16, 2 samples of 2");
+            "500000 millionths of t.bin: 8 bytes, 4 tokens of u16, 2 samples of 2: input_ids same\n"
+            "1000000 millionths of t.bin: 8 bytes, 4 tokens of u16, 2 samples of 2: input_ids same");
 }
 
 TEST_F(DatasetTest, BadData) {
@@ -145,7 +145,7 @@ TEST_F(DatasetTest, BadData) {
                 " bytes, 0 samples of input_ids i64 [2])");
   writeText(folder / "t.bin", bytesOf<uint16_t>({1}));
   EXPECT_EQ(error({folder / "t.bin"}, inputs(2)),
-            folder / "t.bin" + ": no samples (t.bin: 2 bytes, 1 tokens of u16, 0 samples of 2)");
+            folder / "t.bin" + ": no samples (t.bin: 2 bytes, 1 tokens of u16, 0 samples of 2: input_ids same)");
   EXPECT_EQ(error({path + "=0"}, inputs(2)),
             "--data " + path +
                 "=0: weight '0', a decimal number above 0 and below 1000000 with at most six digits behind "
@@ -196,6 +196,24 @@ TEST_F(DatasetTest, ARunDoesNotGoOnWithOtherData) {
             "the saved run took samples in shuffled order, and this run takes them in the given order");
   saved.position = -1;
   EXPECT_EQ(check(dataset, saved), "the saved position in the data is -1, 0 or more required");
+}
+
+TEST_F(DatasetTest, OtherLabelsAreAnotherFingerprint) {
+  writeText(folder / "t.bin", bytesOf(counting<uint16_t>(8)));
+  auto openTokens = [&](TokenPlace place) {
+    std::vector<DataInput> both = {{"input_ids", DType::i64, {2, 2}}, {"labels", DType::i64, {2, 2}}};
+    auto dataset = Dataset::open(Words{folder / "t.bin"}, both, {.tokens = {{"labels", place}}});
+    EXPECT_TRUE(dataset.ok()) << dataset.status().message();
+    return *dataset;
+  };
+  DataState saved = openTokens(TokenPlace::same)->stateAt(0);
+  EXPECT_TRUE(openTokens(TokenPlace::same)->checkResume(saved).ok());
+  saved.samples = 3;
+  EXPECT_EQ(
+      openTokens(TokenPlace::next)->checkResume(saved).message(),
+      "the data is not that of the saved run: it has 't.bin: 16 bytes, 8 tokens of u16, 3 samples of 2: input_ids "
+      "same, labels next' where that has 't.bin: 16 bytes, 8 tokens of u16, 4 samples of 2: input_ids same, labels "
+      "same'; help: give the data of the saved run, or start a new run from its weights");
 }
 
 TEST_F(DatasetTest, MoreFilesAreAnotherFingerprint) {

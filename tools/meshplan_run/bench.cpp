@@ -1,5 +1,6 @@
 //===- bench.cpp - meshplan-run bench -------------------------------------===//
 
+#include "runtime/train/scalars.h"
 #include "tools/meshplan_run/rank_run.h"
 
 #include <algorithm>
@@ -12,11 +13,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What takes its time, from one barrier of all ranks to the next.
+/// What takes its time, from one barrier of all ranks to the next, and what comes of it.
 struct Seconds {
   double load = 0;
-  std::vector<double> steps; ///< without the first one, which warms up
-  int64_t packedBytes = 0;   ///< that this rank copies in a step for collectives of several tensors
+  std::vector<double> steps;  ///< without the first one, which warms up
+  std::vector<double> losses; ///< of all steps, the first one too, of a program with a loss
+  int64_t packedBytes = 0;    ///< that this rank copies in a step for collectives of several tensors
 };
 
 /// Seconds of `work` on the slowest rank.
@@ -28,6 +30,15 @@ template <typename Work> Expected<double> timed(Group &group, Work work) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+Status takeLoss(const Executor &executor, std::vector<double> &losses) {
+  const flatbuffers::String *name = executor.place().program().loss();
+  if (!name || !findOutput(executor.place().program(), name->string_view()))
+    return Status();
+  MESHPLAN_ASSIGN_OR_RETURN(double loss, scalarOutput(executor, name->string_view()));
+  losses.push_back(loss);
+  return Status();
+}
+
 Status measure(RankRun &run, const RankFeeds &feeds, int64_t steps, Seconds &seconds) {
   MESHPLAN_ASSIGN_OR_RETURN(auto group, run.world.host().createWorldGroup("world"));
   MESHPLAN_ASSIGN_OR_RETURN(seconds.load, timed(*group, [&] { return run.load(feeds); }));
@@ -36,6 +47,7 @@ Status measure(RankRun &run, const RankFeeds &feeds, int64_t steps, Seconds &sec
     MESHPLAN_ASSIGN_OR_RETURN(double taken, timed(*group, [&] { return run.program.run(trace); }));
     if (step > 0)
       seconds.steps.push_back(taken);
+    MESHPLAN_RETURN_IF_ERROR(takeLoss(run.program.executor(), seconds.losses));
   }
   seconds.packedBytes = run.program.packedBytes() / (steps + 1);
   return Status();
@@ -55,6 +67,8 @@ Status report(const RunOptions &options, const Job &job, const Reports &reports,
     nlohmann::json step = {{"median", medianOf(steps)}, {"min", steps.front()}, {"max", steps.back()}};
     nlohmann::json result = {{"program", options.program}, {"steps", options.steps}, {"step_seconds", step}};
     result["load_seconds"] = seconds.load;
+    if (!seconds.losses.empty())
+      result["losses"] = seconds.losses;
     result["packed_bytes"] = seconds.packedBytes;
     result["memory"] = memoryJson(job, reports);
     std::cout << result.dump(2) << "\n";

@@ -1,0 +1,70 @@
+"""A network namespace whose only interface is a loopback of limited rate: a slow network between processes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# A bucket of 256 KiB holds one packet of the loopback, 64 KiB, more than once.
+SHAPE = ("burst", "256k", "latency", "50ms")
+UNITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
+
+
+class NotAllowed(Exception):
+    """The rights or the tools for network namespaces are missing."""
+
+
+def bytes_per_second(rate: str) -> float:
+    """Of a rate as `tc` writes it: 1gbit, 500mbit."""
+    match = re.fullmatch(r"([0-9.]+)(kbit|mbit|gbit)", rate)
+    if match is None:
+        raise ValueError(f"'{rate}' is no rate; help: write it as 1gbit or 500mbit")
+    return float(match[1]) * UNITS[match[2]] / 8
+
+
+def run(*command: str) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except FileNotFoundError:
+        raise NotAllowed(f"{command[0]} is not installed; help: apt-get install iproute2") from None
+    if done.returncode != 0:
+        raise NotAllowed(f"'{' '.join(command)}': {done.stderr.strip()}")
+    return done.stdout
+
+
+def sent_bytes(devices: str) -> int:
+    """What the loopback has sent, from the text of /proc/net/dev: receiving comes first, in eight columns."""
+    for line in devices.splitlines():
+        name, _, columns = line.partition(":")
+        if name.strip() == "lo":
+            return int(columns.split()[8])
+    raise ValueError("there is no loopback among the devices")
+
+
+@dataclass(frozen=True)
+class Network:
+    name: str
+
+    def prefix(self) -> tuple[str, ...]:
+        """What a command begins with to run there."""
+        return ("ip", "netns", "exec", self.name)
+
+    def sent(self) -> int:
+        """Bytes that all processes there have sent so far, headers included."""
+        return sent_bytes(run(*self.prefix(), "cat", "/proc/net/dev"))
+
+
+@contextlib.contextmanager
+def limited(rate: str) -> Iterator[Network]:
+    network = Network(f"meshplan-bench-{os.getpid()}")
+    run("ip", "netns", "add", network.name)
+    try:
+        run(*network.prefix(), "ip", "link", "set", "lo", "up")
+        run(*network.prefix(), "tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", rate, *SHAPE)
+        yield network
+    finally:
+        run("ip", "netns", "delete", network.name)

@@ -1,0 +1,201 @@
+"""A training step of PyTorch: in one process, or as one of the ranks that torchrun starts over Gloo.
+
+Eager, AdamW fused. Among ranks FSDP2 shards each layer, the embedding, and the last norm together with the head, as
+torchtitan does for Llama; with `--tensor-parallel N` DTensor's styles divide every layer over N ranks besides,
+activations between the blocks along the sequence, the vocabulary of logits and loss never gathered. Rank 0 prints JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import time
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+import transformers
+from bench import models, reference
+from safetensors.torch import load_file
+from torch import nn
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor import DTensor, Replicate, Shard
+from torch.distributed.tensor.parallel import (
+    ColwiseParallel,
+    PrepareModuleInput,
+    RowwiseParallel,
+    SequenceParallel,
+    loss_parallel,
+    parallelize_module,
+)
+
+Tensors = dict[str, torch.Tensor]
+
+WHOLE, DIVIDED = Replicate(), Shard(1)
+LAYER_STYLES = {
+    "input_layernorm": SequenceParallel,
+    "self_attn": lambda: PrepareModuleInput(
+        input_kwarg_layouts={"hidden_states": DIVIDED}, desired_input_kwarg_layouts={"hidden_states": WHOLE}
+    ),
+    "self_attn.q_proj": ColwiseParallel,
+    "self_attn.k_proj": ColwiseParallel,
+    "self_attn.v_proj": ColwiseParallel,
+    "self_attn.o_proj": lambda: RowwiseParallel(output_layouts=DIVIDED, use_local_output=False),
+    "post_attention_layernorm": SequenceParallel,
+    "mlp": lambda: PrepareModuleInput(input_layouts=DIVIDED, desired_input_layouts=WHOLE),
+    "mlp.gate_proj": ColwiseParallel,
+    "mlp.up_proj": ColwiseParallel,
+    "mlp.down_proj": lambda: RowwiseParallel(output_layouts=DIVIDED, use_local_output=False),
+}
+STYLES = {
+    "embed_tokens": lambda: RowwiseParallel(input_layouts=WHOLE, output_layouts=DIVIDED, use_local_output=False),
+    "norm": SequenceParallel,
+    "lm_head": lambda: ColwiseParallel(input_layouts=DIVIDED, output_layouts=Shard(-1), use_local_output=False),
+    **{f"layers.*.{path}": style for path, style in LAYER_STYLES.items()},
+}
+
+
+class Trained(nn.Module):
+    """A Llama and its loss. Apart from transformers' own forward, which counts positions of the divided sequence."""
+
+    def __init__(self, model: transformers.LlamaForCausalLM) -> None:
+        super().__init__()
+        self.embed_tokens, self.layers = model.model.embed_tokens, model.model.layers
+        self.norm, self.rotary, self.lm_head = model.model.norm, model.model.rotary_emb, model.lm_head
+
+    def forward(self, input_ids: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        positions = torch.arange(input_ids.shape[1]).unsqueeze(0)
+        hidden = self.embed_tokens(input_ids)
+        # Of the activations only the dtype is read.
+        local = hidden.to_local() if isinstance(hidden, DTensor) else hidden
+        angles = self.rotary(local, position_ids=positions)
+        for layer in self.layers:
+            hidden = layer(hidden, position_embeddings=angles, position_ids=positions)
+        logits = self.lm_head(self.norm(hidden))
+        following = nn.functional.pad(labels[:, 1:], (0, 1), value=-100)
+        return nn.functional.cross_entropy(logits.flatten(0, 1), following.flatten())
+
+
+def row_major(tensor: torch.Tensor) -> torch.Tensor:
+    # A DTensor believes that it is contiguous, and `contiguous` does nothing.
+    return tensor.clone(memory_format=torch.contiguous_format)
+
+
+class RowMajorGradient(torch.autograd.Function):
+    """The tensor itself, whose gradient becomes row-major."""
+
+    @staticmethod
+    def forward(_: object, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.view_as(tensor)
+
+    @staticmethod
+    def backward(_: object, gradient: torch.Tensor) -> torch.Tensor:
+        return row_major(gradient)
+
+
+def make_row_major(_: nn.Module, positional: tuple, named: dict[str, object]) -> tuple[tuple, dict[str, object]]:
+    """Before a module."""
+    named = {name: row_major(each) if name == "hidden_states" else each for name, each in named.items()}
+    return tuple(row_major(each) for each in positional), named
+
+
+def divide_layers(model: Trained, mesh: DeviceMesh) -> None:
+    """What is gathered of a sequence that does not divide evenly has gaps, which products of DTensors refuse: it is
+    copied."""
+    gathering = [each for layer in model.layers for each in (layer.self_attn, layer.mlp)]
+    for module in (
+        model.embed_tokens,
+        *(each for layer in model.layers for each in (layer.self_attn.o_proj, layer.mlp.down_proj)),
+    ):
+        module.register_forward_hook(lambda _, __, output: RowMajorGradient.apply(output))
+    parallelize_module(model, mesh, {path: style() for path, style in STYLES.items()})
+    for module in (*gathering, model.lm_head):
+        module.register_forward_pre_hook(make_row_major, with_kwargs=True)
+
+
+def divide(model: Trained, mesh: DeviceMesh) -> None:
+    if mesh["tp"].size() > 1:
+        divide_layers(model, mesh["tp"])
+    for layer in model.layers:
+        fully_shard(layer, mesh=mesh["dp"])
+    fully_shard(model.embed_tokens, mesh=mesh["dp"])
+    # The backward pass begins with them.
+    fully_shard([model.norm, model.lm_head], mesh=mesh["dp"], reshard_after_forward=False)
+    fully_shard(model, mesh=mesh["dp"])
+
+
+class Training:
+    """The model with its optimizer on one rank, or on the only one."""
+
+    def __init__(self, model: Trained, inputs: Tensors, tensor_parallel: int) -> None:
+        self.model, self.inputs = model, inputs
+        self.is_divided = tensor_parallel > 1
+        if dist.is_initialized():
+            mesh = init_device_mesh(
+                "cpu", (dist.get_world_size() // tensor_parallel, tensor_parallel), mesh_dim_names=("dp", "tp")
+            )
+            divide(model, mesh)
+            part = mesh["dp"].get_local_rank()
+            self.inputs = {name: each.tensor_split(mesh["dp"].size())[part] for name, each in inputs.items()}
+        self.optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, weight_decay=0.1, fused=True)
+
+    def step(self) -> torch.Tensor:
+        with loss_parallel() if self.is_divided else contextlib.nullcontext():
+            loss = self.model(**self.inputs)
+            loss.backward()
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        return loss.detach()
+
+    def whole(self, loss: torch.Tensor) -> float:
+        """Samples have equally many tokens, so the mean of the ranks' losses is the loss."""
+        loss = loss.full_tensor() if isinstance(loss, DTensor) else loss
+        if dist.is_initialized():
+            dist.all_reduce(loss)
+            loss /= dist.get_world_size()
+        return loss.item()
+
+
+def barrier() -> None:
+    if dist.is_initialized():
+        dist.barrier()
+
+
+def measure(training: Training, steps: int) -> dict[str, list[float]]:
+    """Losses of all steps; seconds of each but a first one, from one barrier of all ranks to the next."""
+    seconds, losses = [], []
+    for _ in range(steps + 1):
+        barrier()
+        begin = time.monotonic()
+        loss = training.step()
+        barrier()
+        seconds.append(time.monotonic() - begin)
+        losses.append(training.whole(loss))
+    return {"seconds": seconds[1:], "losses": losses}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--inputs", type=Path, required=True)
+    parser.add_argument("--steps", type=int, required=True)
+    parser.add_argument("--tensor-parallel", type=int, default=1)
+    arguments = parser.parse_args()
+    if "RANK" in os.environ:
+        dist.init_process_group("gloo")
+    ranks = dist.get_world_size() if dist.is_initialized() else 1
+    torch.set_num_threads(max(1, len(os.sched_getaffinity(0)) // ranks))
+    inputs = load_file(arguments.inputs)
+    model = Trained(reference.load(models.smollm2_8(*inputs["input_ids"].shape)).train())
+    training = Training(model, inputs, arguments.tensor_parallel)
+    result = measure(training, arguments.steps)
+    if not dist.is_initialized() or dist.get_rank() == 0:
+        print(json.dumps(result))
+    if dist.is_initialized():
+        dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""Who takes part in a race of training steps, and how each is started."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench import models
+
+RUN_MPI = models.ROOT / "tools" / "testing" / "run_mpi.py"
+TORCHRUN = Path(sys.executable).with_name("torchrun")
+LOSS_TOLERANCE = 1e-5  # float32, other order of sums
+# Between processes of a machine MPI would move data through memory, and leave the loopback out.
+OVER_TCP = ("--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo")
+
+
+@dataclass(frozen=True)
+class Layout:
+    name: str
+    ranks: int
+    tensor_parallel: int = 1
+
+    @property
+    def schedule(self) -> str:
+        return f"{self.ranks}-ranks.sched"
+
+    @property
+    def definitions(self) -> list[str]:
+        return [f"-Dworld={self.ranks}", f"-Dtp={self.tensor_parallel}"]
+
+
+ONE = Layout("one", 1)
+DATA = Layout("dp = 2", 2)
+BOTH = Layout("dp = 2, tp = 3", 6, 3)
+
+
+@dataclass(frozen=True)
+class Result:
+    seconds: float  # median of a step
+    losses: list[float]  # of every step
+
+
+@dataclass(frozen=True)
+class Contestant:
+    side: str  # PyTorch, or a backend of meshplan-run
+    layout: Layout
+
+    @property
+    def name(self) -> str:
+        return f"{self.side} on ranks {self.layout.name}"
+
+    @property
+    def is_pytorch(self) -> bool:
+        return self.side == "PyTorch"
+
+    def command(self, programs: Path, steps: int, limited: bool) -> list[str]:
+        ranks = str(self.layout.ranks)
+        if self.is_pytorch:
+            step = ["-m", "bench.torch_step", "--inputs", "inputs.safetensors", "--steps", str(steps)]
+            step += ["--tensor-parallel", str(self.layout.tensor_parallel)]
+            if self.layout == ONE:
+                return [sys.executable, *step]
+            return [str(TORCHRUN), "--standalone", "--local-addr", "localhost", "--nproc-per-node", ranks, *step]
+        bench = [str(programs / "meshplan-run"), "bench", self.layout.schedule, "--program", "step", "--json"]
+        bench += ["--weights", "weights.safetensors", "--inputs", "inputs.safetensors", "--steps", str(steps)]
+        if self.side == "threads":
+            return bench
+        over = [f"--mpirun={argument}" for argument in OVER_TCP] if limited else []
+        return [sys.executable, str(RUN_MPI), ranks, *over, "--", *bench]
+
+
+def result_of(report: dict) -> Result:
+    """Of what either side prints."""
+    seconds = report["step_seconds"]["median"] if "step_seconds" in report else statistics.median(report["seconds"])
+    return Result(seconds, report["losses"])
+
+
+def run(contestant: Contestant, programs: Path, where: Path, steps: int, prefix: tuple[str, ...] = ()) -> Result:
+    """A first step that is not measured, then `steps`. `prefix` is what the command is to begin with."""
+    command = [*prefix, *contestant.command(programs, steps, limited=bool(prefix))]
+    # Gloo would look for the address of the machine's name.
+    environment = os.environ | {"GLOO_SOCKET_IFNAME": "lo"}
+    done = subprocess.run(command, cwd=where, env=environment, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: status {done.returncode}\n{done.stderr}")
+    return result_of(json.loads(done.stdout))
+
+
+def check_losses(losses: dict[Contestant, list[float]]) -> None:
+    """Of all contestants: in a fair race all train the same model on the same batch."""
+    (first, expected), *others = losses.items()
+    for contestant, found in others:
+        pairs = zip(found, expected, strict=True)
+        if not all(math.isclose(a, b, rel_tol=LOSS_TOLERANCE) for a, b in pairs):
+            raise RuntimeError(f"{contestant.name} has the losses {found}, {first.name} has {expected}")

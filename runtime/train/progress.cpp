@@ -2,22 +2,13 @@
 
 #include "runtime/train/progress.h"
 
+#include "runtime/base/printed.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
 
 using namespace meshplan;
-
-[[gnu::format(printf, 1, 2)]] static std::string printed(const char *format, ...) {
-  char text[128];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  return text;
-}
 
 std::string meshplan::durationText(double seconds) {
   if (seconds < 0.1)

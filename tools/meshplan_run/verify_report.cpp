@@ -3,12 +3,11 @@
 #include "tools/meshplan_run/verify_report.h"
 
 #include "runtime/base/names.h"
+#include "runtime/base/printed.h"
 #include "runtime/exec/origin.h"
 #include "runtime/verify/layout_text.h"
 
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
 
 using namespace meshplan;
 
@@ -16,16 +15,6 @@ using namespace meshplan;
 static constexpr size_t mostDetails = 8;
 
 bool Verification::isRight() const { return std::ranges::all_of(verdicts, &Verdict::isRight); }
-
-/// printf into a text.
-[[gnu::format(printf, 1, 2)]] static std::string format(const char *pattern, ...) {
-  char line[512];
-  va_list arguments;
-  va_start(arguments, pattern);
-  std::vsnprintf(line, sizeof line, pattern, arguments);
-  va_end(arguments);
-  return line;
-}
 
 /// "all_reduce 12 over dp, at decoder.plan:5:9 input input_ids, module lm_head": what has made a tensor.
 static std::string makerText(const Job &job, const Subject &subject) {
@@ -66,9 +55,9 @@ static std::string tableText(const Verification &verification) {
       continue;
     auto wrong = std::ranges::count_if(order, [&](size_t i) { return !verification.verdicts[i].isRight(); });
     const Verdict &worst = verification.verdicts[order.front()];
-    text += format("%-13s  %7zu  %5td  %-11.2e  %-8.2e  %-8.2g  %4lld  ", std::string(kindName(kind)).c_str(),
-                   order.size(), wrong, worst.deviation.error, worst.deviation.bound, worst.deviation.ratio(),
-                   static_cast<long long>(worst.rank));
+    text += printed("%-13s  %7zu  %5td  %-11.2e  %-8.2e  %-8.2g  %4lld  ", std::string(kindName(kind)).c_str(),
+                    order.size(), wrong, worst.deviation.error, worst.deviation.bound, worst.deviation.ratio(),
+                    static_cast<long long>(worst.rank));
     text += verification.subjects[order.front()].name + "\n";
   }
   return text;
@@ -78,8 +67,8 @@ static std::string detailText(const Job &job, const Subject &subject, const Verd
   const Deviation &deviation = verdict.deviation;
   std::string text = "WRONG: " + std::string(kindName(subject.kind)) + " '" + subject.name + "', " +
                      layoutText(job.artifact.schedule(), *job.program->values()->Get(subject.value)) + "\n";
-  text += format("  error %.3e on rank %lld, PyTorch's own %.3e, bound %.3e; wrong on ", deviation.error,
-                 static_cast<long long>(verdict.rank), deviation.own, deviation.bound);
+  text += printed("  error %.3e on rank %lld, PyTorch's own %.3e, bound %.3e; wrong on ", deviation.error,
+                  static_cast<long long>(verdict.rank), deviation.own, deviation.bound);
   text += rankList(verdict.wrongRanks) + "\n";
   if (std::string maker = makerText(job, subject); !maker.empty())
     text += "  made by " + maker + "\n";

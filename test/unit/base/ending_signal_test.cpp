@@ -2,30 +2,17 @@
 
 #include "runtime/base/ending_signal.h"
 
+#include "test/unit/child_process.h"
+
 #include <csignal>
-#include <functional>
-#include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
 namespace meshplan {
 namespace {
 
-/// What is held back stays held back: each case has a process of its own. Its status says which expectation failed.
-int statusOf(const std::function<int()> &body) {
-  pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(20);
-    ::_exit(body());
-  }
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 TEST(EndingSignal, ThatIsHeldIsAFailure) {
-  EXPECT_EQ(statusOf([] {
+  EXPECT_EQ(statusOfChild([] {
               holdEndingSignal();
               if (!takeEndingSignal(3).ok())
                 return 1;
@@ -37,7 +24,7 @@ TEST(EndingSignal, ThatIsHeldIsAFailure) {
 }
 
 TEST(EndingSignal, TheFirstOneMayBeAWish) {
-  EXPECT_EQ(statusOf([] {
+  EXPECT_EQ(statusOfChild([] {
               holdStopRequests();
               if (stopRequest())
                 return 1;
@@ -52,7 +39,7 @@ TEST(EndingSignal, TheFirstOneMayBeAWish) {
 }
 
 TEST(EndingSignal, AnotherThreadTakesAWish) {
-  EXPECT_EQ(statusOf([] {
+  EXPECT_EQ(statusOfChild([] {
               holdStopRequests();
               ::kill(::getpid(), SIGUSR1);
               std::string taken;

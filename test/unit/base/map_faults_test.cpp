@@ -3,29 +3,15 @@
 #include "runtime/base/map_faults.h"
 
 #include "runtime/base/file.h"
+#include "test/unit/child_process.h"
 #include "test/unit/temporary_directory.h"
 
 #include <csignal>
 #include <fstream>
-#include <functional>
-#include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace meshplan {
 namespace {
-
-/// A handler stays: each case has a process of its own.
-int statusOf(const std::function<int()> &body) {
-  pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(20);
-    ::_exit(body());
-  }
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
-}
 
 class MapFaults : public testing::Test {
 protected:
@@ -38,7 +24,7 @@ protected:
 };
 
 TEST_F(MapFaults, APageThatIsGoneReadsAsZerosAndIsToldOf) {
-  EXPECT_EQ(statusOf([&] {
+  EXPECT_EQ(statusOfChild([&] {
               catchMapFaults();
               auto file = MappedFile::open(path);
               if (!file.ok() || !checkMapFaults().ok())
@@ -60,7 +46,7 @@ TEST_F(MapFaults, APageThatIsGoneReadsAsZerosAndIsToldOf) {
 }
 
 TEST_F(MapFaults, AMovedFileIsStillListed) {
-  EXPECT_EQ(statusOf([&] {
+  EXPECT_EQ(statusOfChild([&] {
               catchMapFaults();
               auto file = MappedFile::open(path);
               MappedFile moved = *std::move(file);
@@ -71,7 +57,7 @@ TEST_F(MapFaults, AMovedFileIsStillListed) {
 }
 
 TEST_F(MapFaults, WithoutTheHandlerTheSystemEndsTheProcess) {
-  EXPECT_EQ(statusOf([&] {
+  EXPECT_EQ(statusOfChild([&] {
               auto file = MappedFile::open(path);
               truncate();
               return static_cast<int>(file->bytes()[2 * pageBytes]);
@@ -80,7 +66,7 @@ TEST_F(MapFaults, WithoutTheHandlerTheSystemEndsTheProcess) {
 }
 
 TEST_F(MapFaults, OtherFaultsEndTheProcess) {
-  EXPECT_EQ(statusOf([&] {
+  EXPECT_EQ(statusOfChild([&] {
               catchMapFaults();
               ::raise(SIGBUS);
               ::raise(SIGBUS);

@@ -1,0 +1,15 @@
+//===- printed.h - numbers in columns ----------------------------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_BASE_PRINTED_H
+#define MESHPLAN_RUNTIME_BASE_PRINTED_H
+
+#include <string>
+
+namespace meshplan {
+
+/// What printf would print, of which the first 511 characters.
+[[gnu::format(printf, 1, 2)]] std::string printed(const char *format, ...);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_BASE_PRINTED_H

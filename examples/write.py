@@ -25,7 +25,8 @@ def main() -> None:
     tokenizer = AutoTokenizer.from_pretrained(arguments.folder)
     model = AutoModelForCausalLM.from_pretrained(arguments.folder).eval()
     begun = tokenizer(arguments.text, return_tensors="pt")
-    written = model.generate(**begun, max_new_tokens=arguments.words, do_sample=True, top_k=40)
+    count = arguments.words
+    written = model.generate(**begun, min_new_tokens=count, max_new_tokens=count, do_sample=True, top_k=40)
     print(tokenizer.decode(written[0], skip_special_tokens=True))
 
 

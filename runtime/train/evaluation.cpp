@@ -39,6 +39,7 @@ Expected<EvaluationReport> Evaluation::run(const ProgramRunner &training) {
     report.loss += own / static_cast<double>(batches);
   }
   report.samples = batches * data->batch().samples;
+  report.samplesThere = data->samples();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return report;
 }

@@ -45,7 +45,8 @@ Json jsonOf(const StepReport &report) {
 
 class JsonLog final : public ReportSink {
 public:
-  JsonLog(std::string path, std::ofstream file) : path(std::move(path)), file(std::move(file)) {}
+  JsonLog(std::string path, std::ofstream file, int64_t steps)
+      : path(std::move(path)), file(std::move(file)), lastStep(steps) {}
 
   Status step(const StepReport &report) override { return write(jsonOf(report)); }
   Status evaluation(const EvaluationReport &report) override {
@@ -77,7 +78,7 @@ private:
 
   std::string path;
   std::ofstream file;
-  int64_t lastStep = 0;
+  int64_t lastStep; // that is done
 };
 
 /// The lines that say something of the first steps. What is no line of a log, such as half of one, is dropped.
@@ -102,5 +103,5 @@ Expected<std::unique_ptr<ReportSink>> meshplan::openJsonLog(const std::string &p
   std::ofstream file(path, std::ios::app);
   if (!file)
     return Status::error(StatusCode::io, path, ": cannot be written: ", std::strerror(errno));
-  return std::unique_ptr<ReportSink>(std::make_unique<JsonLog>(path, std::move(file)));
+  return std::unique_ptr<ReportSink>(std::make_unique<JsonLog>(path, std::move(file), steps));
 }

@@ -37,6 +37,7 @@ struct EvaluationReport {
   int64_t step = 0; ///< that has been done
   double loss = 0;  ///< the mean over batches
   int64_t batches = 0, samples = 0;
+  int64_t samplesThere = 0; ///< in the data set: those that do not fill a batch are left out
   double seconds = 0;
 };
 

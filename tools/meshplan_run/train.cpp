@@ -59,8 +59,19 @@ private:
   std::unique_ptr<ReportSinks> reports;
 };
 
+/// A checkpoint need not have what is not trained.
+Status withCheckpointHelp(const Status &status, const std::string &weights) {
+  std::filesystem::path folder =
+      std::filesystem::is_directory(weights) ? weights : std::filesystem::path(weights).parent_path();
+  if (status.code() != StatusCode::notFound || !std::filesystem::exists(folder / "checkpoint.json"))
+    return status;
+  return Status(status.code(), status.message() + "; help: it is of a checkpoint, which has what is trained alone: "
+                                                  "'meshplan-run export' writes all");
+}
+
 Status RankTraining::loadFresh() {
-  MESHPLAN_RETURN_IF_ERROR(program.loadParameters(*inputs.weights));
+  if (Status status = program.loadParameters(*inputs.weights); !status.ok())
+    return withCheckpointHelp(status, options.weights);
   if (!program.warning().empty())
     std::cerr << "meshplan-run: warning: " + program.warning() + "\n" << std::flush;
   state.weights = options.weights;
@@ -175,7 +186,9 @@ Status report(const RunOptions &options, const Job &job, const Reports &reports,
   if (!options.trace.empty())
     MESHPLAN_RETURN_IF_ERROR(writeTraces(options.trace, reports.traces));
   if (!options.json) {
-    printMemory(job, reports);
+    // Without a step there is no peak to compare with what was planned.
+    if (result.loss)
+      printMemory(job, reports);
     return Status();
   }
   nlohmann::json json = {{"program", "step"}, {"steps", result.steps}, {"seconds", result.seconds}};

@@ -78,7 +78,7 @@ TEST_F(JsonLog, WhatIsNoNumberIsNull) {
 TEST_F(JsonLog, OtherKinds) {
   auto log = open();
   EXPECT_TRUE(log->step(wholeReport(4, 9)).ok());
-  EXPECT_TRUE(log->evaluation({4, 0.0, 3, 24, 1.5}).ok());
+  EXPECT_TRUE(log->evaluation({4, 0.0, 3, 24, 24, 1.5}).ok());
   EXPECT_TRUE(log->checkpoint({4, "run/step-000004"}).ok());
   EXPECT_TRUE(log->note("stopped").ok());
   std::vector<json> all = lines();
@@ -99,6 +99,11 @@ TEST_F(JsonLog, ARunThatGoesOnDropsLaterSteps) {
   }
   EXPECT_TRUE(open(2)->step(wholeReport(3, 9)).ok());
   EXPECT_THAT(steps(), ElementsAre(1, 2, 3));
+}
+
+TEST_F(JsonLog, WhatIsSaidBeforeAStepBelongsToTheOneBefore) {
+  EXPECT_TRUE(open(7)->note("goes on").ok());
+  EXPECT_THAT(steps(), ElementsAre(7));
 }
 
 TEST_F(JsonLog, ANewRunBeginsAnew) {

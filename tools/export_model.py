@@ -445,7 +445,6 @@ def save_tensors(tensors: Tensors, path: Path) -> None:
 def save_config(model: Model, config: transformers.PretrainedConfig, arguments: argparse.Namespace) -> None:
     """What stands beside the weights of this model: its configuration as its own save_pretrained writes it."""
     folder = arguments.config_out
-    folder.mkdir(parents=True, exist_ok=True)
     saved = copy.deepcopy(config)
     saved.architectures = [type(model).__name__]
     saved.dtype = getattr(torch, arguments.dtype)
@@ -455,15 +454,16 @@ def save_config(model: Model, config: transformers.PretrainedConfig, arguments: 
         model.generation_config.save_pretrained(folder)
     if arguments.lora:
         adapters = adapter_config(arguments.lora, arguments.lora_rank)
-        adapters.base_model_name_or_path = (
-            str(pretrained_source(arguments)[0]) if pretrained_source(arguments) else None
-        )
+        source = pretrained_source(arguments)
+        adapters.base_model_name_or_path = str(source[0]) if source else None
         adapters.inference_mode = True
         adapters.save_pretrained(folder)
 
 
 def check_outputs(arguments: argparse.Namespace) -> None:
-    """Finds before the long work what would fail after it."""
+    """Finds before the long work what would fail after it. Weights may go into the folder of the configuration."""
+    if arguments.config_out:
+        arguments.config_out.mkdir(parents=True, exist_ok=True)
     for path in (arguments.output, arguments.weights_out, arguments.inputs_out):
         if path is not None and not path.parent.is_dir():
             raise UsageError(f"{path}: no such folder: {path.parent}")

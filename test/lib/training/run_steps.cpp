@@ -57,7 +57,7 @@ struct Metered {
 int64_t plannedToLast(const artifact::Schedule &schedule, const artifact::Memory &step) {
   int64_t bytes = step.parameters() + step.states() + step.accumulators() + step.constants();
   for (const artifact::Program *program : *schedule.programs())
-    if (program->runs() > 0 && program->memory())
+    if (runnerOf(*program) == "step" && program->memory())
       bytes += program->memory()->constants();
   return bytes;
 }

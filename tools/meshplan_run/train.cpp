@@ -61,8 +61,9 @@ private:
 
 /// A checkpoint need not have what is not trained.
 Status withCheckpointHelp(const Status &status, const std::string &weights) {
-  std::filesystem::path folder =
-      std::filesystem::is_directory(weights) ? weights : std::filesystem::path(weights).parent_path();
+  std::filesystem::path folder(weights);
+  if (!std::filesystem::is_directory(folder))
+    folder = folder.parent_path();
   if (status.code() != StatusCode::notFound || !std::filesystem::exists(folder / "checkpoint.json"))
     return status;
   return Status(status.code(), status.message() + "; help: it is of a checkpoint, which has what is trained alone: "

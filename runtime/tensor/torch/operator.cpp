@@ -5,12 +5,10 @@
 #include "runtime/tensor/memory.h"
 #include "runtime/tensor/torch/access.h"
 #include "runtime/tensor/torch/binding.h"
-#include "runtime/tensor/torch/device.h"
 #include "runtime/tensor/torch/dtype.h"
 #include "runtime/tensor/torch/guard.h"
 #include "runtime/tensor/torch/index_check.h"
 #include "runtime/tensor/torch/kernels/gradients/convolution.h"
-#include "runtime/tensor/torch/kernels/host_products.h"
 #include "runtime/tensor/torch/kernels/register.h"
 #include "runtime/tensor/torch/vjp.h"
 
@@ -32,11 +30,6 @@ static std::optional<c10::OperatorName> operatorNameOf(std::string_view target) 
   std::string_view overload = second == std::string_view::npos ? "default" : rest.substr(second + 1);
   return c10::OperatorName(std::string(space) + "::" + std::string(name),
                            overload == "default" ? "" : std::string(overload));
-}
-
-/// On the host some targets have a faster kernel.
-static std::string_view kernelOf(std::string_view target) {
-  return deviceOfThread().isHost() ? hostProductOf(target) : target;
 }
 
 namespace {
@@ -139,8 +132,7 @@ meshplan::prepareCall(std::string_view target, std::span<const Argument> argumen
     PoolScope unmetered(nullptr);
     constexpr std::string_view gradientOf = "vjp.";
     bool isGradient = target.starts_with(gradientOf);
-    std::optional<c10::OperatorName> name =
-        operatorNameOf(isGradient ? target.substr(gradientOf.size()) : kernelOf(target));
+    std::optional<c10::OperatorName> name = operatorNameOf(isGradient ? target.substr(gradientOf.size()) : target);
     auto handle = name ? c10::Dispatcher::singleton().findSchema(*name) : std::nullopt;
     if (!handle)
       return Status::error(StatusCode::notFound, "there is no operator '", target, "'");

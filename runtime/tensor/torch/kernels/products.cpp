@@ -2,8 +2,6 @@
 
 #include "runtime/tensor/torch/kernels/products.h"
 
-#include "runtime/tensor/torch/kernels/host_products.h"
-
 #include <ATen/ATen.h>
 #include <algorithm>
 
@@ -75,7 +73,7 @@ static void checkRows(const at::Tensor &left, const at::Tensor &right) {
 
 at::Tensor meshplan::weightGradient(const at::Tensor &left, const at::Tensor &right) {
   checkRows(left, right);
-  return hostMatmul(asRows(left).t(), asRows(right));
+  return at::mm(asRows(left).t(), asRows(right));
 }
 
 at::Tensor meshplan::weightGradientF32(const at::Tensor &left, const at::Tensor &right) {
@@ -85,5 +83,5 @@ at::Tensor meshplan::weightGradientF32(const at::Tensor &left, const at::Tensor 
 
 at::Tensor meshplan::rowMajorLinear(const at::Tensor &input, const at::Tensor &weight,
                                     const std::optional<at::Tensor> &bias) {
-  return hostLinear(input.contiguous(), weight, bias);
+  return at::linear(input.contiguous(), weight, bias);
 }

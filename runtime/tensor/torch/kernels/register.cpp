@@ -13,7 +13,6 @@
 #include "runtime/tensor/torch/kernels/gradients/row_loss.h"
 #include "runtime/tensor/torch/kernels/gradients/shared_heads.h"
 #include "runtime/tensor/torch/kernels/grouped_mm.h"
-#include "runtime/tensor/torch/kernels/host_products.h"
 #include "runtime/tensor/torch/kernels/mean.h"
 #include "runtime/tensor/torch/kernels/products.h"
 #include "runtime/tensor/torch/kernels/random/draws.h"
@@ -42,8 +41,6 @@ static void define(torch::Library &library) {
               "-> Tensor",
               &meanAddend);
   library.def("matmul_f32(Tensor self, Tensor other) -> Tensor", &matmulF32);
-  library.def("host_linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", &hostLinear);
-  library.def("host_matmul(Tensor self, Tensor other) -> Tensor", &hostMatmul);
   library.def("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", &rowMajorLinear);
   library.def("linear_f32(Tensor input, Tensor weight) -> Tensor", &linearF32);
   library.def("row_max(Tensor input) -> Tensor", &rowMax);

@@ -2,6 +2,7 @@
 
 #include "runtime/checkpoint/snapshot.h"
 
+#include "runtime/exec/numbers/nonfinite_weights.h"
 #include "runtime/tensor/compute_scope.h"
 
 using namespace meshplan;
@@ -12,14 +13,15 @@ Snapshot::Snapshot(const Executor &executor, const CheckpointRecord &record)
   const artifact::Program &program = executor.place().program();
   for (size_t i = 0; i < record.parameters.size(); ++i)
     if (record.parameters[i].isSaved)
-      add(parameters, record.parameters[i].names.front(), program.parameters()->Get(i)->value());
+      add(parameters, record.parameters[i].names.front(), program.parameters()->Get(i)->value(),
+          program.parameters()->Get(i)->trainable());
   for (size_t i = 0; i < record.states.size(); ++i)
-    add(states, record.states[i].name, program.states()->Get(i)->value());
+    add(states, record.states[i].name, program.states()->Get(i)->value(), /*isTrained=*/false);
 }
 
-void Snapshot::add(std::vector<Part> &parts, const std::string &name, int value) {
+void Snapshot::add(std::vector<Part> &parts, const std::string &name, int value, bool isTrained) {
   if (executor.place().isFirstHolder(value))
-    parts.push_back({name, value, Tensor(), Tensor()});
+    parts.push_back({name, value, isTrained, Tensor(), Tensor()});
 }
 
 void Snapshot::take() {
@@ -75,7 +77,24 @@ Status Snapshot::writeFile(const std::string &path, std::span<const TensorSpec> 
   return writer.flush();
 }
 
+Status Snapshot::checkFinite() const {
+  // A training that began with such weights goes on as PyTorch's does, and has been warned of.
+  if (!executor.nonfiniteParameters().empty())
+    return Status();
+  for (const Part &part : parameters) {
+    if (!part.isTrained)
+      continue;
+    MESHPLAN_ASSIGN_OR_RETURN(std::string text,
+                              nonfiniteText("parameter", part.name, executor.place(), part.value, part.copied));
+    if (!text.empty())
+      return Status(StatusCode::numericFault, text + "; help: 'nonfinite gradients stop' or 'skip' in the plan keeps "
+                                                     "gradients that are not finite from the parameters");
+  }
+  return Status();
+}
+
 Status Snapshot::write(const std::string &folder) {
+  MESHPLAN_RETURN_IF_ERROR(checkFinite());
   MESHPLAN_RETURN_IF_ERROR(writeFile(folder + "/" + modelName, modelSpecs, parameters));
   return writeFile(folder + "/" + optimizerName, optimizerSpecs, states);
 }

@@ -32,7 +32,9 @@ public:
   /// Returns when nothing is taken that is not copied.
   void waitUntilCopied();
 
-  /// Writes the copies into files of a folder, which other ranks write too, and flushes them.
+  /// Writes the copies into files of a folder, which other ranks write too, and flushes them. `numericFault`, with the
+  /// parameter, where one that is trained has become NaN or infinite: such a checkpoint is of no use, and would take
+  /// the place of one that is.
   Status write(const std::string &folder);
 
   /// While it is, `copy` and `write` come to an end: `aborted`. From any thread.
@@ -42,11 +44,13 @@ private:
   struct Part {
     std::string name;
     int value;
+    bool isTrained; ///< a parameter that steps change
     Tensor taken, copied;
   };
 
-  void add(std::vector<Part> &parts, const std::string &name, int value);
+  void add(std::vector<Part> &parts, const std::string &name, int value, bool isTrained);
   Status copyParts();
+  Status checkFinite() const;
   Status writeFile(const std::string &path, std::span<const TensorSpec> specs, std::span<const Part> parts) const;
   Status checkGoesOn() const;
 

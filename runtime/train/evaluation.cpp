@@ -25,13 +25,17 @@ Expected<Evaluation> Evaluation::create(const Artifact &artifact, World &world, 
   return Evaluation(std::move(runner), std::move(data), batches);
 }
 
-Expected<EvaluationReport> Evaluation::run(const ProgramRunner &training) {
+Expected<std::optional<EvaluationReport>> Evaluation::run(const ProgramRunner &training,
+                                                          const std::function<Expected<bool>()> &stops) {
   auto begin = std::chrono::steady_clock::now();
   std::string_view loss = training.executor().place().program().loss()->string_view();
   program.share(training);
   DatasetFeed feed(data, 0);
   EvaluationReport report{.step = training.executor().steps(), .batches = batches};
   for (int64_t batch = 0; batch < batches; ++batch) {
+    MESHPLAN_ASSIGN_OR_RETURN(bool isStopped, stops());
+    if (isStopped)
+      return std::optional<EvaluationReport>();
     MESHPLAN_RETURN_IF_ERROR(program.loadInputs(feed));
     feed.advance();
     MESHPLAN_RETURN_IF_ERROR(program.run());
@@ -41,5 +45,5 @@ Expected<EvaluationReport> Evaluation::run(const ProgramRunner &training) {
   report.samples = batches * data->batch().samples;
   report.samplesThere = data->samples();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return report;
+  return std::optional(report);
 }

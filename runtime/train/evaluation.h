@@ -18,8 +18,10 @@ public:
   static Expected<Evaluation> create(const Artifact &artifact, World &world, std::shared_ptr<const Dataset> data,
                                      int64_t mostBatches);
 
-  /// The mean loss over the batches. `training` holds the parameters, and is left as it is.
-  Expected<EvaluationReport> run(const ProgramRunner &training);
+  /// The mean of the losses of the batches. `training` holds the parameters, and is left as it is. Nothing where
+  /// `stops`, which is asked before each batch and answers alike on all ranks, ends it.
+  Expected<std::optional<EvaluationReport>> run(const ProgramRunner &training,
+                                                const std::function<Expected<bool>()> &stops);
 
 private:
   Evaluation(ProgramRunner program, std::shared_ptr<const Dataset> data, int64_t batches)

@@ -97,8 +97,12 @@ std::string keptLines(std::istream &file, int64_t steps) {
 
 Expected<std::unique_ptr<ReportSink>> meshplan::openJsonLog(const std::string &path, int64_t steps) {
   std::string kept;
-  if (std::ifstream before(path); before && steps > 0)
+  std::ifstream before(path);
+  if (before && steps > 0)
     kept = keptLines(before, steps);
+  else if (before && before.peek() != std::ifstream::traits_type::eof())
+    return Status::error(StatusCode::invalid, "--log: '", path,
+                         "' has lines of another run; help: name another file, or remove it");
   MESHPLAN_RETURN_IF_ERROR(writeFileAtomically(path, std::as_bytes(std::span(kept.data(), kept.size()))));
   std::ofstream file(path, std::ios::app);
   if (!file)

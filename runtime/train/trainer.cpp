@@ -35,6 +35,10 @@ Status Trainer::run() {
     return note("step " + std::to_string(done()) + " is done already, and the last one is " +
                 std::to_string(schedule.lastStep) + ": nothing to do");
   Status status = goOn();
+  // Numbers are the same on all ranks, so that all of them end here: what is being written is saved first.
+  if (status.code() == StatusCode::numericFault || status.code() == StatusCode::aborted)
+    if (parts.checkpoints && parts.world->failure().ok() && parts.checkpoints->finish().ok())
+      (void)tellSaved();
   return status.ok() ? status : at(moment, status, parts.world->rank());
 }
 
@@ -66,7 +70,8 @@ Status Trainer::takeNumbers(StepReport &report) {
   report.nonfinite = program.outcome().nonfinite;
   // A plan that skips such steps says so, and the step has changed nothing.
   if (!std::isfinite(report.loss) && !program.executor().place().program().guard())
-    return Status::error(StatusCode::numericFault, "the loss '", name, "' is ", report.loss,
+    return Status::error(StatusCode::numericFault, "the loss '", name, "' is ",
+                         std::isnan(report.loss) ? "nan" : "infinite",
                          "; help: with 'nonfinite gradients stop' in the plan a run names the parameter and the rank "
                          "whose gradient it is, with 'skip' it goes on");
   report.samples = samples;
@@ -125,9 +130,16 @@ Status Trainer::evaluate() {
   if (!parts.evaluation || evaluated == done())
     return Status();
   moment = "evaluation behind step " + std::to_string(done());
-  MESHPLAN_ASSIGN_OR_RETURN(EvaluationReport report, parts.evaluation->run(*parts.program));
+  auto stops = [this]() -> Expected<bool> {
+    double wish = parts.stopIsWished() ? 1 : 0;
+    MESHPLAN_RETURN_IF_ERROR(takeLargest(*hosts, {&wish, 1}, "between two batches of an evaluation"));
+    return isStopped = wish > 0;
+  };
+  MESHPLAN_ASSIGN_OR_RETURN(std::optional<EvaluationReport> report, parts.evaluation->run(*parts.program, stops));
+  if (!report)
+    return Status();
   evaluated = done();
-  return parts.reports ? parts.reports->evaluation(report) : Status();
+  return parts.reports ? parts.reports->evaluation(*report) : Status();
 }
 
 /// Tells of a checkpoint that has become whole.
@@ -143,10 +155,13 @@ Status Trainer::finish() {
   if (!isStopped)
     MESHPLAN_RETURN_IF_ERROR(evaluate());
   if (parts.checkpoints) {
+    // A stop in an evaluation; what is saved already is not saved again.
+    if (isStopped && done() > 0)
+      MESHPLAN_RETURN_IF_ERROR(parts.checkpoints->start(*parts.program, parts.stateToSave()));
     MESHPLAN_RETURN_IF_ERROR(parts.checkpoints->finish());
     MESHPLAN_RETURN_IF_ERROR(tellSaved());
   }
-  if (!isStopped || done() == schedule.lastStep)
+  if (!isStopped)
     return Status();
   const char *signal = parts.stopIsWished();
   return note(std::string("stopped by ") + (signal ? signal : "another rank's signal") + " behind step " +

@@ -25,8 +25,18 @@ static Status report(const RunOptions &options, const Job &job, const Reports &r
   return Status();
 }
 
+/// Who has a model for training may not know that it drops something here.
+static void noteDraws(const RunOptions &options, const Job &job) {
+  bool draws = Settings(*job.program).find("seed", 0).has_value();
+  if (draws && options.program == "forward" && findProgram(job.artifact.schedule(), "eval"))
+    std::cerr << "meshplan-run: note: the model was exported for training, and draws random numbers as it does there; "
+                 "--program eval computes it without dropout\n"
+              << std::flush;
+}
+
 static Status forward(const RunOptions &options, const Job &job, Ranks &ranks) {
   MESHPLAN_ASSIGN_OR_RETURN(RankFeeds feeds, RankFeeds::open(options, job));
+  noteDraws(options, job);
   std::vector<TensorSpec> specs = outputSpecs(*job.program);
   Reports reports;
   auto body = [&](RankRun &run) -> Status {

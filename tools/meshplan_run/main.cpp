@@ -6,6 +6,8 @@
 #include "tools/command_line/command_line.h"
 #include "tools/meshplan_run/options.h"
 
+#include <csignal>
+
 using namespace meshplan;
 
 // Thirty years; what is longer overflows the clock.
@@ -64,10 +66,9 @@ static void addTrainOptions(CLI::App &command, RunOptions &options) {
   CLI::Option *checkpoint =
       command.add_option("--checkpoint", train.checkpoint, "folder of checkpoints; the last step is always saved");
   command.add_option("--every", train.every, "save after each of so many steps")->check(count)->needs(checkpoint);
-  command.add_option("--keep", train.keep, "checkpoints to keep, the last ones")
+  command.add_option("--keep", train.keep, "checkpoints to keep, the last ones; without it, all")
       ->check(count)
-      ->needs(checkpoint)
-      ->capture_default_str();
+      ->needs(checkpoint);
   command.add_flag("--resume", train.resume, "go on from the last checkpoint of the folder")->needs(checkpoint);
   CLI::Option *held = command.add_option("--eval-data", train.evaluationData, "data set that is not trained on");
   command.add_option("--eval-every", train.evaluateEvery, "evaluate after each of so many steps, not only at the ends")
@@ -145,6 +146,8 @@ static int runCommandLine(int argc, char **argv) {
     return *status;
   removeTemporaryFilesOnSignal();
   catchMapFaults();
+  // A file that grows beyond the limit of the process is an error of writing, and no end.
+  std::signal(SIGXFSZ, SIG_IGN);
   if (train->parsed())
     return runTrain(options);
   if (exporting->parsed())

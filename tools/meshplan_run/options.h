@@ -16,7 +16,7 @@ struct TrainOptions {
   std::string checkpoint, log, tensorboard;
   int64_t steps = 0;
   std::optional<int64_t> seed;
-  int64_t every = 0, keep = 2;
+  int64_t every = 0, keep = 0; ///< 0: all are kept
   int64_t evaluateEvery = 0, evaluateBatches = 0;
   bool resume = false;
 };

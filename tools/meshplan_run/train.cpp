@@ -11,6 +11,7 @@
 #include "runtime/train/trainer.h"
 #include "tools/meshplan_run/rank_run.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <unistd.h>
@@ -39,6 +40,7 @@ private:
   Status load();
   Status loadFresh();
   Status resume();
+  Status setSeed();
   Status prepare();
   Status makeReports();
   TrainingState stateToSave() const;
@@ -85,6 +87,9 @@ Status RankTraining::resume() {
                             loadCheckpoint(run.world, program, inputs.checkpoint, options.weights));
   state = std::move(loaded.state);
   notes = std::move(loaded.notes);
+  // The files may have been moved.
+  if (!options.weights.empty())
+    state.weights = options.weights;
   DataState data = inputs.data->stateAt(state.samplesConsumed);
   data.samples = state.samples;
   data.fingerprint = state.dataFingerprint;
@@ -96,11 +101,22 @@ Status RankTraining::load() {
   MESHPLAN_RETURN_IF_ERROR(inputs.checkpoint.empty() ? loadFresh() : resume());
   state.samples = inputs.data->samples();
   state.dataFingerprint = inputs.data->fingerprint();
-  // What the command line says counts, then what the run before was given.
-  MESHPLAN_ASSIGN_OR_RETURN(state.settings, inputs.settingsAfter(state.settings, job.settings, *job.program));
-  for (const auto &[name, number] : state.settings)
+  // What the command line says has been set; then counts what the run before was given.
+  MESHPLAN_ASSIGN_OR_RETURN(CarriedSettings carried, carriedSettings(state.settings, job.settings, *job.program));
+  std::ranges::move(carried.notes, std::back_inserter(notes));
+  for (const auto &[name, number] : carried.numbers)
     MESHPLAN_RETURN_IF_ERROR(program.setNumber(name, number));
-  return Status();
+  state.settings = std::move(carried.numbers);
+  state.settings.insert(state.settings.end(), job.settings.begin(), job.settings.end());
+  return setSeed();
+}
+
+/// Of random operators, which not every program has.
+Status RankTraining::setSeed() {
+  bool isGiven = std::ranges::any_of(state.settings, [](const auto &each) { return each.first == "seed"; });
+  if (isGiven || !program.executor().numbers().find("seed", 0))
+    return Status();
+  return program.setNumber("seed", static_cast<double>(inputs.seed));
 }
 
 Status RankTraining::makeReports() {
@@ -117,6 +133,8 @@ Status RankTraining::makeReports() {
     MESHPLAN_ASSIGN_OR_RETURN(auto events, openEventFile(train.tensorboard));
     reports->add(std::move(events));
   }
+  if (train.checkpoint.empty())
+    MESHPLAN_RETURN_IF_ERROR(reports->note("nothing is saved: --checkpoint names a folder for what is trained"));
   if (!inputs.checkpoint.empty())
     MESHPLAN_RETURN_IF_ERROR(reports->note("goes on from " + inputs.checkpoint));
   for (const std::string &note : notes)
@@ -126,6 +144,9 @@ Status RankTraining::makeReports() {
 
 Status RankTraining::prepare() {
   const TrainOptions &train = options.train;
+  // That of a run before.
+  std::error_code ignored;
+  std::filesystem::remove(collectivesPath(failureFolder(options), run.world.rank()), ignored);
   batches = std::make_unique<DatasetFeed>(inputs.data, state.samplesConsumed);
   if (!train.checkpoint.empty()) {
     MESHPLAN_ASSIGN_OR_RETURN(CheckpointWriter writer, CheckpointWriter::open(run.world, {train.checkpoint, train.keep,

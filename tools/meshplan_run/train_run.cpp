@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 
 using namespace meshplan;
 
@@ -24,7 +25,12 @@ static Status checkTrains(const RunOptions &options, const artifact::Program &pr
 
 static Expected<std::unique_ptr<Feed>> openWeights(const RunOptions &options, const Job &job, int64_t seed) {
   if (!options.weights.empty()) {
-    MESHPLAN_ASSIGN_OR_RETURN(TensorSource source, TensorSource::open(options.weights));
+    auto opened = TensorSource::open(options.weights);
+    if (auto last = findCheckpoint(options.weights); !opened && last)
+      return Status::error(StatusCode::invalid, "--weights: '", options.weights,
+                           "' is a folder of checkpoints; help: name one, '", *last,
+                           "', or go on from it with --checkpoint and --resume");
+    MESHPLAN_ASSIGN_OR_RETURN(TensorSource source, std::move(opened));
     return std::unique_ptr<Feed>(std::make_unique<FileFeed>(std::move(source)));
   }
   auto drawn = InitialFeed::create(*job.program, static_cast<uint64_t>(seed));
@@ -50,6 +56,10 @@ static std::vector<std::string> filesRead(const RunOptions &options) {
 }
 
 static Expected<std::string> findLast(const std::string &folder) {
+  std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
+  if (std::filesystem::exists(path / "checkpoint.json"))
+    return Status::error(StatusCode::invalid, "--resume: '", folder,
+                         "' is a checkpoint itself; help: --checkpoint names the folder that checkpoints are in");
   auto found = findCheckpoint(folder);
   if (found)
     return found;
@@ -70,6 +80,10 @@ Expected<TrainInputs> TrainInputs::open(const RunOptions &options, const Job &jo
   TrainInputs inputs;
   MESHPLAN_RETURN_IF_ERROR(checkTrains(options, *job.program));
   MESHPLAN_RETURN_IF_ERROR(checkWritten(options, filesRead(options)));
+  // Before what takes time, unless the log is to lie in a folder that the checkpoints make.
+  std::filesystem::path logFolder = std::filesystem::path(train.log).parent_path();
+  if (!train.log.empty() && (train.checkpoint.empty() || std::filesystem::is_directory(logFolder)))
+    MESHPLAN_RETURN_IF_ERROR(AtomicFile::create(train.log).status());
   if (train.resume) {
     MESHPLAN_ASSIGN_OR_RETURN(inputs.checkpoint, findLast(train.checkpoint));
   }
@@ -93,23 +107,25 @@ Expected<TrainInputs> TrainInputs::open(const RunOptions &options, const Job &jo
   return inputs;
 }
 
-Expected<TrainInputs::Numbers> TrainInputs::settingsAfter(const Numbers &saved, const Numbers &given,
-                                                          const artifact::Program &program) const {
-  Settings known(program);
-  Numbers all = given;
-  auto has = [&](const std::string &name) {
-    return std::ranges::any_of(all, [&](const auto &each) { return each.first == name; });
-  };
-  for (const auto &[name, number] : saved)
-    if (!has(name)) {
-      if (Status status = known.set(name, number); !status.ok())
-        return status.withContext(checkpoint + ": the run before was given another number with --set");
-      all.emplace_back(name, number);
-    }
-  // A program without random operators has no such setting.
-  if (!has("seed") && known.set("seed", static_cast<double>(seed)).ok())
-    all.emplace_back("seed", static_cast<double>(seed));
-  return all;
+Expected<CarriedSettings> meshplan::carriedSettings(const TrainInputs::Numbers &saved,
+                                                    const TrainInputs::Numbers &given,
+                                                    const artifact::Program &program) {
+  CarriedSettings carried;
+  bool hasDynamicScale = program.guard() && program.guard()->interval() > 0;
+  for (const auto &[name, number] : saved) {
+    auto isSame = [&](const auto &each) { return each.first == name; };
+    if (std::ranges::any_of(given, isSame) || (hasDynamicScale && name == "loss_scale"))
+      continue;
+    Settings known(program);
+    std::ostringstream text;
+    text << name << " is " << number << ", which the run before was given with --set";
+    if (known.set(name, number).ok())
+      carried.numbers.emplace_back(name, number);
+    else
+      text << ", is not used: this plan has no such setting";
+    carried.notes.push_back(text.str());
+  }
+  return carried;
 }
 
 std::string meshplan::failureFolder(const RunOptions &options) {

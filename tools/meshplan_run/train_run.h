@@ -20,11 +20,18 @@ struct TrainInputs {
   /// `invalid` for a program that does not train, for weights that nobody gives, and for files that the run reads and
   /// writes; what Dataset::open and findCheckpoint say.
   static Expected<TrainInputs> open(const RunOptions &options, const Job &job);
-
-  /// The settings of a run: those of the command line, those that the run before was given, and the seed for a program
-  /// that draws random numbers. `invalid` where the program does not take one that the run before was given.
-  Expected<Numbers> settingsAfter(const Numbers &saved, const Numbers &given, const artifact::Program &program) const;
 };
+
+/// The settings that the run before was given with --set and that hold for the one that goes on.
+struct CarriedSettings {
+  TrainInputs::Numbers numbers;
+  std::vector<std::string> notes; ///< for a person: what holds in the place of the plan's, and what does not
+};
+
+/// Those of `saved` that the command line does not give again and that the program has. A scale of the loss that
+/// changes is where the run before has left it.
+Expected<CarriedSettings> carriedSettings(const TrainInputs::Numbers &saved, const TrainInputs::Numbers &given,
+                                          const artifact::Program &program);
 
 /// Where a run that ends badly leaves what its ranks did last: beside the checkpoints, else beside the log, else here.
 std::string failureFolder(const RunOptions &options);

@@ -23,10 +23,11 @@ std::vector<std::string> meshplan::parametersWithoutInit(const artifact::Program
 Expected<InitialFeed> InitialFeed::create(const artifact::Program &program, uint64_t seed) {
   std::vector<std::string> missing = parametersWithoutInit(program);
   if (!missing.empty())
-    return Status::error(StatusCode::invalid, "the plan does not say how ", listOfFew(missing),
-                         missing.size() == 1 ? " begins" : " begin",
-                         "; help: give weights, or write 'init { rest normal 0.02 }' in the plan, which is for "
-                         "parameters and not for buffers");
+    return Status::error(
+        StatusCode::invalid, "the plan does not say how ", listOfFew(missing),
+        missing.size() == 1 ? " begins" : " begin",
+        "; help: give weights, or write 'init { **.*norm.weight ones; rest normal 0.02 }' in the plan, which is for "
+        "parameters and not for buffers");
   InitialFeed feed;
   for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
     const artifact::Parameter &parameter = *program.parameters()->Get(i);

@@ -106,10 +106,13 @@ TEST_F(JsonLog, WhatIsSaidBeforeAStepBelongsToTheOneBefore) {
   EXPECT_THAT(steps(), ElementsAre(7));
 }
 
-TEST_F(JsonLog, ANewRunBeginsAnew) {
+TEST_F(JsonLog, ANewRunWritesOverNoOther) {
   EXPECT_TRUE(open()->step(wholeReport(1, 3)).ok());
-  EXPECT_TRUE(open()->step(wholeReport(2, 3)).ok());
-  EXPECT_THAT(steps(), ElementsAre(2));
+  auto again = openJsonLog(path, 0);
+  ASSERT_FALSE(again.ok());
+  EXPECT_EQ(again.status().message(),
+            "--log: '" + path + "' has lines of another run; help: name another file, or remove it");
+  EXPECT_THAT(steps(), ElementsAre(1));
 }
 
 TEST_F(JsonLog, AFolderThatIsNotThere) {

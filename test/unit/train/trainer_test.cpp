@@ -235,7 +235,7 @@ TEST_F(TrainerTest, ALossThatIsNoNumberEndsTheRun) {
   EXPECT_EQ(status.code(), StatusCode::numericFault);
   EXPECT_THAT(
       status.message(),
-      testing::MatchesRegex("rank [01]: step 2: the loss 'loss' is -?nan; help: with 'nonfinite gradients stop' in "
+      testing::MatchesRegex("rank [01]: step 2: the loss 'loss' is nan; help: with 'nonfinite gradients stop' in "
                             "the plan a run names the parameter and the rank whose gradient it is, with 'skip' "
                             "it goes on"));
   auto last = findCheckpoint(folder / "run");

@@ -2,12 +2,14 @@
 
 #include "runtime/base/map_faults.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <mutex>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -22,12 +24,19 @@ struct Slot {
 
 // A handler reaches nothing but what has static storage, and may only use lock-free atomics.
 std::array<Slot, 4096> slots;
-std::atomic<bool> anyFailed = false;
 std::atomic<uintptr_t> pageSize = 4096;
 static_assert(std::atomic<uintptr_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
+/// The file of a slot.
+struct MappedPath {
+  std::string path;
+  dev_t device = 0;
+  ino_t node = 0;
+};
+
 std::mutex pathsMutex;
-std::array<std::string, 4096> paths;
+std::array<MappedPath, 4096> paths;
+size_t slotsUsed = 0; // all behind them have never been used
 
 /// Puts a page of zeros in the place of the one that cannot be read, so that whoever reads goes on.
 void replacePage(int signal, siginfo_t *info, void *) {
@@ -41,7 +50,6 @@ void replacePage(int signal, siginfo_t *info, void *) {
     if (made == MAP_FAILED)
       break;
     slot.failed = true;
-    anyFailed = true;
     return;
   }
   // Not ours: the instruction faults again, and ends the process.
@@ -58,13 +66,21 @@ void catchMapFaults() {
   ::sigaction(SIGBUS, &handler, nullptr);
 }
 
+/// The lock is held.
+static bool isShorter(size_t slot) {
+  struct stat info;
+  uintptr_t begin = slots[slot].begin, end = slots[slot].end;
+  if (begin == end || ::stat(paths[slot].path.c_str(), &info) != 0)
+    return false;
+  bool isSame = info.st_dev == paths[slot].device && info.st_ino == paths[slot].node;
+  return isSame && static_cast<uintptr_t>(info.st_size) < end - begin;
+}
+
 Status checkMapFaults() {
-  if (!anyFailed)
-    return Status();
   std::lock_guard lock(pathsMutex);
-  for (size_t slot = 0; slot < slots.size(); ++slot)
-    if (slots[slot].failed)
-      return Status::error(StatusCode::io, "cannot read '", paths[slot],
+  for (size_t slot = 0; slot < slotsUsed; ++slot)
+    if (slots[slot].failed || isShorter(slot))
+      return Status::error(StatusCode::io, "cannot read '", paths[slot].path,
                            "': it was truncated since it was opened, or its disk fails");
   return Status();
 }
@@ -74,7 +90,10 @@ ListedMap::ListedMap(const std::string &path, std::span<const std::byte> bytes) 
   auto begin = reinterpret_cast<uintptr_t>(bytes.data());
   for (slot = 0; slot < slots.size() && !isListed; ++slot)
     if (slots[slot].begin == 0) {
-      paths[slot] = path;
+      struct stat info = {};
+      (void)::stat(path.c_str(), &info);
+      paths[slot] = {path, info.st_dev, info.st_ino};
+      slotsUsed = std::max(slotsUsed, slot + 1);
       slots[slot].failed = false;
       slots[slot].begin = begin;
       // The last page is readable as a whole.

@@ -22,8 +22,9 @@ namespace meshplan {
 /// library leaves signals alone.
 void catchMapFaults();
 
-/// `io`, with the path, if a page of any map was not readable so far; ask behind each reading, before the bytes count.
-/// A few instructions while nothing is wrong. Thread safe.
+/// `io`, with the path, if a page of any map was not readable so far, or if a file is shorter now than its map: what is
+/// gone of its last page reads as zeros without a signal. Ask behind each reading, before the bytes count: one system
+/// call for each map. A file that another one has replaced is still the one that was mapped. Thread safe.
 Status checkMapFaults();
 
 /// Lists a map while it lives. Move only; thread safe. At most 4096 maps are listed at a time, more are not.

@@ -213,6 +213,17 @@ TEST_F(TrainerTest, AnyRankMayWishToStop) {
               ElementsAre("stopped by another rank's signal behind step 2 of 9; --resume goes on from there"));
 }
 
+TEST_F(TrainerTest, AStopIsTakenInAnEvaluation) {
+  evaluates = true;
+  // Twice before the first step, once behind each step, and then before the first batch of an evaluation.
+  wish = [](int64_t, int64_t asked) { return asked >= 5 ? "SIGUSR1" : nullptr; };
+  EXPECT_TRUE(train({.lastStep = 9, .evaluateEvery = 2}).ok());
+  EXPECT_THAT(reports.losses(), ElementsAre(10, 26));
+  EXPECT_EQ(reports.evaluations.size(), 1u);
+  EXPECT_THAT(reports.saved, ElementsAre(2));
+  EXPECT_THAT(reports.notes, ElementsAre("stopped by SIGUSR1 behind step 2 of 9; --resume goes on from there"));
+}
+
 TEST_F(TrainerTest, EvaluatesAtBothEndsAndBetween) {
   evaluates = true;
   EXPECT_TRUE(train({.lastStep = 3, .evaluateEvery = 2}).ok());

@@ -2,6 +2,7 @@
 
 #include "runtime/checkpoint/snapshot.h"
 
+#include "runtime/checkpoint/written_values.h"
 #include "runtime/exec/numbers/nonfinite_weights.h"
 #include "runtime/tensor/compute_scope.h"
 
@@ -11,17 +12,22 @@ Snapshot::Snapshot(const Executor &executor, const CheckpointRecord &record)
     : executor(executor), device(deviceOfThread()), modelSpecs(record.modelSpecs()),
       optimizerSpecs(record.optimizerSpecs()) {
   const artifact::Program &program = executor.place().program();
+  std::vector<Part> saved;
   for (size_t i = 0; i < record.parameters.size(); ++i)
     if (record.parameters[i].isSaved)
-      add(parameters, record.parameters[i].names.front(), program.parameters()->Get(i)->value(),
-          program.parameters()->Get(i)->trainable());
+      saved.push_back({record.parameters[i].names.front(), program.parameters()->Get(i)->value(),
+                       program.parameters()->Get(i)->trainable(), Tensor(), Tensor()});
+  size_t parameterCount = saved.size();
   for (size_t i = 0; i < record.states.size(); ++i)
-    add(states, record.states[i].name, program.states()->Get(i)->value(), /*isTrained=*/false);
-}
-
-void Snapshot::add(std::vector<Part> &parts, const std::string &name, int value, bool isTrained) {
-  if (executor.place().isFirstHolder(value))
-    parts.push_back({name, value, isTrained, Tensor(), Tensor()});
+    saved.push_back(
+        {record.states[i].name, program.states()->Get(i)->value(), /*isTrained=*/false, Tensor(), Tensor()});
+  std::vector<int> values;
+  for (const Part &part : saved)
+    values.push_back(part.value);
+  std::vector<bool> isWritten = writtenValues(executor.place(), values);
+  for (size_t i = 0; i < saved.size(); ++i)
+    if (isWritten[i])
+      (i < parameterCount ? parameters : states).push_back(std::move(saved[i]));
 }
 
 void Snapshot::take() {

@@ -14,8 +14,8 @@
 namespace meshplan {
 
 /// A rank's parts of the tensors of a checkpoint in the memory of the host, which is taken once and used for all
-/// checkpoints: as many bytes as the rank holds of parameters and states that no rank before it holds. The memory of
-/// the rank's pools is not touched.
+/// checkpoints: as many bytes as the rank writes of the parameters and states that it holds (written_values.h). The
+/// memory of the rank's pools is not touched.
 ///
 /// One thread takes, another one copies and writes; in this order.
 class Snapshot {
@@ -48,7 +48,6 @@ private:
     Tensor taken, copied;
   };
 
-  void add(std::vector<Part> &parts, const std::string &name, int value, bool isTrained);
   Status copyParts();
   Status checkFinite() const;
   Status writeFile(const std::string &path, std::span<const TensorSpec> specs, std::span<const Part> parts) const;

@@ -51,17 +51,41 @@ std::vector<int64_t> RankView::globalPosition(int index, int64_t element) const 
   return positionOf(place, shape);
 }
 
-bool RankView::isFirstHolder(int index) const {
-  // What the digits that divide the value leave over of the coordinate must be zero.
-  std::vector<int64_t> rest = coordinate;
-  auto take = [&](const AxisRefVector *axes) {
-    for (const AxisRef &axis : axesOf(axes)) {
-      int64_t post = meshSizes[axis.axis] / (axis.pre * axis.size);
-      rest[axis.axis] -= coordinate[axis.axis] / post % axis.size * post;
-    }
+/// Calls visit(axis, reference) for all axes that divide a value.
+template <typename Visit> static void forEachAxisOf(const artifact::Value &value, const Visit &visit) {
+  auto take = [&](const auto *axes) {
+    for (const AxisRef &axis : axesOf(axes))
+      visit(axis);
   };
-  for (const artifact::Dim *dim : *value(index).dims())
+  for (const artifact::Dim *dim : *value.dims())
     take(dim->axes());
-  take(value(index).flat_axes());
-  return std::ranges::all_of(rest, [](int64_t digit) { return digit == 0; });
+  take(value.flat_axes());
+}
+
+int64_t RankView::holders(int index) const {
+  int64_t count = worldSize();
+  forEachAxisOf(value(index), [&](const AxisRef &axis) { count /= axis.size; });
+  return count;
+}
+
+int64_t RankView::placeAmongHolders(int index) const {
+  std::vector<std::vector<AxisRef>> dividing(meshSizes.size());
+  forEachAxisOf(value(index), [&](const AxisRef &axis) { dividing[axis.axis].push_back(axis); });
+  int64_t place = 0;
+  for (size_t axis = 0; axis < meshSizes.size(); ++axis) {
+    std::ranges::sort(dividing[axis], {}, &AxisRef::pre);
+    // The digits of the coordinate, the largest first, without those that divide the value.
+    int64_t before = 1; // product of the sizes of the digits so far
+    auto append = [&](int64_t size) {
+      int64_t after = meshSizes[axis] / (before * size);
+      place = place * size + coordinate[axis] / after % size;
+      before *= size;
+    };
+    for (const AxisRef &used : dividing[axis]) {
+      append(used.pre / before);
+      before *= used.size;
+    }
+    append(meshSizes[axis] / before);
+  }
+  return place;
 }

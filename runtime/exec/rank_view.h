@@ -50,9 +50,14 @@ public:
   /// Ranks of the communicator that this rank belongs to, in order.
   std::vector<int64_t> group(const artifact::Communicator &communicator) const;
 
+  /// How many ranks hold the same part of the value as this one, as many for every part, and the place of this rank
+  /// among them in the order of ranks.
+  int64_t holders(int index) const;
+  int64_t placeAmongHolders(int index) const;
+
   /// Of all ranks that hold the same part of the value, this one has the lowest
   /// coordinates: it alone speaks for the part.
-  bool isFirstHolder(int index) const;
+  bool isFirstHolder(int index) const { return placeAmongHolders(index) == 0; }
 
 private:
   const artifact::Schedule *scheduleTable;

@@ -3,6 +3,7 @@
 #include "test/unit/exec/loaded_schedule.h"
 
 #include <gmock/gmock.h>
+#include <map>
 #include <set>
 
 using namespace meshplan;
@@ -29,6 +30,28 @@ TEST(RankViewTest, OneRankSpeaksForEachPart) {
   EXPECT_THAT(firstHolders(loaded, whole), ElementsAre(0));
   EXPECT_THAT(firstHolders(loaded, byTp), ElementsAre(0, 1, 2));
   EXPECT_THAT(firstHolders(loaded, byDigit), ElementsAre(0, 3));
+}
+
+TEST(RankViewTest, PlacesAmongTheHoldersOfAPart) {
+  ScheduleBuilder builder({{"pp", 2}, {"dp", 8}, {"tp", 3}});
+  std::vector<int> values = {
+      builder.value({}),    builder.value({{6, {"tp"}}}),      builder.value({{4}, {32, {"dp", "pp"}}}),
+      builder.value({{8}}), builder.value({{8}, {9, {"tp"}}}), builder.flat(builder.value({{4}, {7, {"tp"}}}), {"dp"}),
+      builder.value({{8}})};
+  builder.program().values[values[3]]->dims[0]->axes = {{1, 2, 2}};
+  builder.program().values[values[4]]->dims[0]->axes = {{1, 4, 2}, {1, 1, 2}};
+  builder.program().values[values[6]]->dims[0]->axes = {{1, 4, 2}, {1, 1, 2}, {0, 1, 2}};
+  LoadedSchedule loaded(builder);
+  for (int value : values) {
+    // Ranks with the same part: the ranks before this one among them are its place.
+    std::map<std::string, int64_t> seen;
+    for (int64_t rank = 0; rank < loaded.worldSize(); ++rank) {
+      std::string part = testing::PrintToString(loaded.view(rank).slices(value));
+      EXPECT_EQ(loaded.view(rank).placeAmongHolders(value), seen[part]++) << "value " << value << ", rank " << rank;
+    }
+    for (const auto &[part, holders] : seen)
+      EXPECT_EQ(loaded.view(0).holders(value), holders) << "value " << value;
+  }
 }
 
 TEST(RankViewTest, FirstHoldersHaveEveryElementOnce) {

@@ -1,0 +1,92 @@
+//===- exported_tensors.cpp - what an export writes, and where ------------===//
+
+#include "runtime/checkpoint/exported_tensors.h"
+
+#include "runtime/base/names.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <set>
+
+using namespace meshplan;
+
+static bool isAdapter(const RecordedParameter &parameter) {
+  return parameter.names.front().find(".lora_") != std::string::npos;
+}
+
+/// Names of adapters, as PEFT saves them, say how the model is wrapped, and not what the adapter is called: "default".
+static std::string adapterName(const std::string &name) {
+  std::string result = "base_model.model", part, before;
+  for (size_t begin = 0, end; begin <= name.size(); begin = end + 1) {
+    end = std::min(name.find('.', begin), name.size());
+    part = name.substr(begin, end - begin);
+    if (!(before.starts_with("lora_") && part == "default"))
+      result += "." + part;
+    before = part;
+  }
+  return result;
+}
+
+Expected<std::vector<Exported>> meshplan::exportedTensors(const CheckpointRecord &record, const ExportOptions &options,
+                                                          std::vector<std::string> &notes) {
+  bool hasAdapters = std::ranges::any_of(record.parameters, isAdapter);
+  if (options.adapters && !hasAdapters)
+    return Status(StatusCode::invalid, "the model has no adapters of PEFT; help: leave out --adapters");
+  if (!options.adapters && hasAdapters)
+    return Status(StatusCode::invalid, "the model has adapters of PEFT, which a plain model has no place for; help: "
+                                       "write them alone with --adapters");
+  std::vector<Exported> tensors;
+  std::vector<std::string> left;
+  for (const RecordedParameter &parameter : record.parameters) {
+    const std::string &name = parameter.names.front();
+    DType dtype = isFloat(parameter.dtype) ? options.dtype.value_or(parameter.dtype) : parameter.dtype;
+    if (!options.adapters || isAdapter(parameter))
+      tensors.push_back({options.adapters ? adapterName(name) : name, &parameter, dtype});
+    else if (parameter.isTrained)
+      left.push_back("'" + name + "'");
+  }
+  if (!left.empty())
+    notes.push_back("what is trained besides adapters is not written: " + listOfFew(left));
+  return tensors;
+}
+
+std::optional<DType> meshplan::commonFloat(std::span<const Exported> tensors) {
+  std::set<DType> found;
+  for (const Exported &each : tensors)
+    if (isFloat(each.dtype))
+      found.insert(each.dtype);
+  return found.size() == 1 ? std::optional(*found.begin()) : std::nullopt;
+}
+
+std::vector<ExportedFile> meshplan::dividedIntoFiles(std::span<const Exported> tensors, const ExportOptions &options) {
+  std::vector<ExportedFile> files(1);
+  int64_t bytes = 0;
+  for (const Exported &each : tensors) {
+    if (!options.adapters && !files.back().tensors.empty() && bytes + each.bytes() > options.fileBytes) {
+      files.emplace_back();
+      bytes = 0;
+    }
+    files.back().tensors.push_back(each);
+    bytes += each.bytes();
+  }
+  files.front().name = options.adapters ? "adapter_model.safetensors" : modelName;
+  char name[64];
+  for (size_t i = 0; files.size() > 1 && i < files.size(); ++i) {
+    std::snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", i + 1, files.size());
+    files[i].name = name;
+  }
+  return files;
+}
+
+std::string meshplan::indexOf(std::span<const ExportedFile> files) {
+  nlohmann::ordered_json places = nlohmann::ordered_json::object();
+  int64_t bytes = 0;
+  for (const ExportedFile &file : files)
+    for (const Exported &each : file.tensors) {
+      places[each.name] = file.name;
+      bytes += each.bytes();
+    }
+  nlohmann::ordered_json index = {{"metadata", {{"total_size", bytes}}}, {"weight_map", places}};
+  return index.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}

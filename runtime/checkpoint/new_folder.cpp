@@ -1,0 +1,45 @@
+//===- new_folder.cpp - a folder that appears when it is whole ------------===//
+
+#include "runtime/checkpoint/new_folder.h"
+
+#include "runtime/base/file.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+using namespace meshplan;
+
+static std::string withoutSlash(std::string path) {
+  while (path.size() > 1 && path.back() == '/')
+    path.pop_back();
+  return path;
+}
+
+Expected<NewFolder> NewFolder::create(const std::string &path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_empty(path, error))
+    return Status::error(StatusCode::invalid, "cannot write '", path,
+                         "': it is there already; help: name a folder that is not there yet");
+  MESHPLAN_ASSIGN_OR_RETURN(AtomicFile::Names names, AtomicFile::chooseNames(withoutSlash(path) + "/x"));
+  NewFolder folder(withoutSlash(path), withoutSlash(path) + names.temporary.substr(names.temporary.rfind('.')));
+  std::filesystem::create_directories(folder.temporary, error);
+  if (error)
+    return Status::error(StatusCode::io, "cannot write '", path, "': ", error.message());
+  return folder;
+}
+
+NewFolder::~NewFolder() {
+  std::error_code ignored;
+  if (!temporary.empty())
+    std::filesystem::remove_all(temporary, ignored);
+}
+
+Status NewFolder::commit() {
+  MESHPLAN_RETURN_IF_ERROR(flushFolder(temporary));
+  if (::rename(temporary.c_str(), path.c_str()) != 0)
+    return Status::error(StatusCode::io, "cannot write '", path, "': ", std::strerror(errno));
+  temporary.clear();
+  return Status();
+}

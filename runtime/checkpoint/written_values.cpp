@@ -1,0 +1,26 @@
+//===- written_values.cpp - which of the copies goes to disk --------------===//
+
+#include "runtime/checkpoint/written_values.h"
+
+#include <map>
+
+using namespace meshplan;
+
+std::vector<bool> meshplan::writtenValues(const RankView &place, std::span<const int> values) {
+  auto bytesOf = [&](int value) -> int64_t {
+    return elementCount(globalShapeOf(place.value(value))) * dtypeSize(place.dtype(value));
+  };
+  std::map<int64_t, int64_t> total, dealt; // bytes of the values that as many ranks hold
+  for (int value : values)
+    total[place.holders(value)] += bytesOf(value);
+  std::vector<bool> written;
+  for (int value : values) {
+    int64_t holders = place.holders(value), bytes = bytesOf(value);
+    // Where the middle of the value lies decides: a value is not cut.
+    int64_t all = std::max<int64_t>(total[holders], 1);
+    int64_t writer = (2 * dealt[holders] + bytes) * holders / (2 * all);
+    dealt[holders] += bytes;
+    written.push_back(place.placeAmongHolders(value) == std::min(writer, holders - 1));
+  }
+  return written;
+}

@@ -85,6 +85,12 @@ Expected<std::string> meshplan::findCheckpoint(const std::string &path) {
   return found.back().path;
 }
 
+bool meshplan::isOfFolder(const std::string &checkpoint, const std::string &folder) {
+  std::error_code ignored;
+  std::filesystem::path parent = std::filesystem::path(checkpoint + "/..");
+  return !checkpoint.empty() && std::filesystem::equivalent(parent, folder, ignored);
+}
+
 /// Makes the folder, and those that it lies in.
 static Status makeFolder(const std::string &path) {
   std::error_code error;

@@ -29,6 +29,9 @@ Expected<std::vector<SavedCheckpoint>> listCheckpoints(const std::string &folder
 /// `path` itself where it is a checkpoint, else the last one in it. notFound if there is none.
 Expected<std::string> findCheckpoint(const std::string &path);
 
+/// True if a checkpoint is one of those in a folder, whatever way the paths name it.
+bool isOfFolder(const std::string &checkpoint, const std::string &folder);
+
 /// Where the checkpoint of a step is, and where it is made.
 std::string checkpointPath(const std::string &folder, int64_t step);
 std::string incompletePath(const std::string &folder, int64_t step);
@@ -45,8 +48,8 @@ public:
   CheckpointFolder &operator=(CheckpointFolder &&) = delete;
   ~CheckpointFolder();
 
-  /// `invalid` where it has checkpoints of later steps than the one that the run goes on from (0: a new training):
-  /// they are of another training, and would count as the last ones.
+  /// `invalid` where it has checkpoints of later steps than the one in it that the run goes on from (0: the run goes on
+  /// from none of them): they are of another training, and would count as the last ones.
   Status checkGoesOn(int64_t step) const;
 
   /// Call when all files of the incomplete checkpoint are on the disk: it appears under its name, in the place of one

@@ -33,7 +33,7 @@ namespace meshplan {
 struct CheckpointOptions {
   std::string folder;
   int64_t keep = 0; ///< so many checkpoints stay; 0: all
-  int64_t step = 0; ///< that the run goes on from; 0: a new training
+  int64_t step = 0; ///< whose checkpoint in the folder the run goes on from; 0: of none in it
 };
 
 /// Seconds of this rank.

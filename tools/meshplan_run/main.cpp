@@ -69,7 +69,13 @@ static void addTrainOptions(CLI::App &command, RunOptions &options) {
   command.add_option("--keep", train.keep, "checkpoints to keep, the last ones; without it, all")
       ->check(count)
       ->needs(checkpoint);
-  command.add_flag("--resume", train.resume, "go on from the last checkpoint of the folder")->needs(checkpoint);
+  CLI::Option *resume = command.add_flag("--resume", train.resume, "go on from the last checkpoint of the folder");
+  resume->needs(checkpoint);
+  command
+      .add_option("--resume-from", train.resumeFrom,
+                  "go on from this checkpoint, or the last one of this folder, which stays as it is")
+      ->check(fileName())
+      ->excludes(resume);
   CLI::Option *held = command.add_option("--eval-data", train.evaluationData, "data set that is not trained on");
   command.add_option("--eval-every", train.evaluateEvery, "evaluate after each of so many steps, not only at the ends")
       ->check(count)

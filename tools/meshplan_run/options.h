@@ -13,12 +13,14 @@ namespace meshplan {
 /// What `train` takes besides. Empty texts and 0 were not given.
 struct TrainOptions {
   std::vector<std::string> data, evaluationData, tokens;
-  std::string checkpoint, log, tensorboard;
+  std::string checkpoint, resumeFrom, log, tensorboard;
   int64_t steps = 0;
   std::optional<int64_t> seed;
   int64_t every = 0, keep = 0; ///< 0: all are kept
   int64_t evaluateEvery = 0, evaluateBatches = 0;
   bool resume = false;
+
+  bool goesOn() const { return resume || !resumeFrom.empty(); }
 };
 
 /// Empty texts were not given. An empty program is the one that is verified.

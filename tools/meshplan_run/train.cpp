@@ -43,6 +43,7 @@ private:
   Status setSeed();
   Status prepare();
   Status makeReports();
+  int64_t stepsOfThisRun() const;
   TrainingState stateToSave() const;
   TrainParts partsOf();
   bool isFirst() const { return run.world.rank() == 0; }
@@ -119,6 +120,12 @@ Status RankTraining::setSeed() {
   return program.setNumber("seed", static_cast<double>(inputs.seed));
 }
 
+/// Those behind us that are of the training whose folder and log go on; 0 where they are of another one.
+int64_t RankTraining::stepsOfThisRun() const {
+  bool goesOn = options.train.resume || isOfFolder(inputs.checkpoint, options.train.checkpoint);
+  return goesOn ? program.executor().steps() : 0;
+}
+
 Status RankTraining::makeReports() {
   if (!isFirst())
     return Status();
@@ -126,7 +133,7 @@ Status RankTraining::makeReports() {
   reports = std::make_unique<ReportSinks>();
   reports->add(makeProgress(options.json ? std::cerr : std::cout, isTerminal));
   if (!train.log.empty()) {
-    MESHPLAN_ASSIGN_OR_RETURN(auto log, openJsonLog(train.log, program.executor().steps()));
+    MESHPLAN_ASSIGN_OR_RETURN(auto log, openJsonLog(train.log, stepsOfThisRun()));
     reports->add(std::move(log));
   }
   if (!train.tensorboard.empty()) {
@@ -149,8 +156,8 @@ Status RankTraining::prepare() {
   std::filesystem::remove(collectivesPath(failureFolder(options), run.world.rank()), ignored);
   batches = std::make_unique<DatasetFeed>(inputs.data, state.samplesConsumed);
   if (!train.checkpoint.empty()) {
-    MESHPLAN_ASSIGN_OR_RETURN(CheckpointWriter writer, CheckpointWriter::open(run.world, {train.checkpoint, train.keep,
-                                                                                          program.executor().steps()}));
+    MESHPLAN_ASSIGN_OR_RETURN(CheckpointWriter writer,
+                              CheckpointWriter::open(run.world, {train.checkpoint, train.keep, stepsOfThisRun()}));
     checkpoints.emplace(std::move(writer));
   }
   if (inputs.evaluationData) {

@@ -55,16 +55,21 @@ static std::vector<std::string> filesRead(const RunOptions &options) {
   return files;
 }
 
-static Expected<std::string> findLast(const std::string &folder) {
-  std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
-  if (std::filesystem::exists(path / "checkpoint.json"))
-    return Status::error(StatusCode::invalid, "--resume: '", folder,
-                         "' is a checkpoint itself; help: --checkpoint names the folder that checkpoints are in");
-  auto found = findCheckpoint(folder);
+/// The checkpoint that a training goes on from; empty for one that begins.
+static Expected<std::string> findBeginning(const TrainOptions &train) {
+  if (!train.goesOn())
+    return std::string();
+  const char *option = train.resume ? "--resume" : "--resume-from";
+  std::filesystem::path path = std::filesystem::path(train.checkpoint).lexically_normal();
+  if (!train.checkpoint.empty() && std::filesystem::exists(path / recordName))
+    return Status::error(StatusCode::invalid, option, ": '", train.checkpoint,
+                         "' is a checkpoint itself; help: --checkpoint names the folder that checkpoints are in",
+                         train.resume ? ", and --resume-from a checkpoint" : "");
+  auto found = findCheckpoint(train.resume ? train.checkpoint : train.resumeFrom);
   if (found)
     return found;
-  return Status::error(found.status().code(), "--resume: ", found.status().message(),
-                       "; help: a training that begins has no --resume");
+  return Status::error(found.status().code(), option, ": ", found.status().message(),
+                       "; help: a training that begins has no ", option);
 }
 
 /// The seed of the saved run, unless the command line gives one, which is then compared.
@@ -84,11 +89,9 @@ Expected<TrainInputs> TrainInputs::open(const RunOptions &options, const Job &jo
   std::filesystem::path logFolder = std::filesystem::path(train.log).parent_path();
   if (!train.log.empty() && (train.checkpoint.empty() || std::filesystem::is_directory(logFolder)))
     MESHPLAN_RETURN_IF_ERROR(AtomicFile::create(train.log).status());
-  if (train.resume) {
-    MESHPLAN_ASSIGN_OR_RETURN(inputs.checkpoint, findLast(train.checkpoint));
-  }
+  MESHPLAN_ASSIGN_OR_RETURN(inputs.checkpoint, findBeginning(train));
   MESHPLAN_ASSIGN_OR_RETURN(inputs.seed, seedOf(options, inputs.checkpoint));
-  if (!train.resume) {
+  if (inputs.checkpoint.empty()) {
     MESHPLAN_ASSIGN_OR_RETURN(inputs.weights, openWeights(options, job, inputs.seed));
   }
   MESHPLAN_ASSIGN_OR_RETURN(TokenPlaces tokens, parseTokenPlaces(train.tokens));

@@ -87,6 +87,19 @@ TEST(CheckpointFolder, TwoRunsDoNotWriteIntoOne) {
   EXPECT_TRUE(CheckpointFolder::open(path, 2).ok());
 }
 
+TEST(CheckpointFolder, ACheckpointIsOfTheFolderThatItLiesIn) {
+  TemporaryDirectory folder;
+  std::filesystem::create_directories(folder / "run/step-000010");
+  std::filesystem::create_directories(folder / "other");
+  for (const char *checkpoint : {"run/step-000010", "run/step-000010/", "other/../run/step-000010"})
+    for (const char *run : {"run", "run/", "./run"})
+      EXPECT_TRUE(isOfFolder(folder / checkpoint, folder / run)) << checkpoint << " and " << run;
+  EXPECT_FALSE(isOfFolder(folder / "run/step-000010", folder / "other"));
+  EXPECT_FALSE(isOfFolder(folder / "run/step-000010", folder / "new")) << "which is not there";
+  EXPECT_FALSE(isOfFolder(folder / "run/step-000010", ""));
+  EXPECT_FALSE(isOfFolder("", folder / "run"));
+}
+
 TEST(CheckpointFolder, ATrainingGoesOnWhereTheLastOneIs) {
   TemporaryDirectory folder;
   auto opened = CheckpointFolder::open(folder.path(), 0);

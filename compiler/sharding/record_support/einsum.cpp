@@ -2,6 +2,7 @@
 
 #include "compiler/sharding/record_support/einsum.h"
 #include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/record_support/einsum_product.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/rule_builder.h"
@@ -108,125 +109,92 @@ Linearity einsumLinearity(const CallView &call) {
   return linearity;
 }
 
-namespace {
-/// A tensor as the product reads it. Dims that are in no other operand and not in the result are summed up before.
-struct Multiplicand {
-  std::string letters;
-  SmallVector<int64_t> shape;
-  Strides strides;
-  int64_t elementBytes = 0;
-  int64_t summed = 0; ///< elements that were read to sum them; 0: it is the operand itself
-
-  static Multiplicand of(const CallView &call, const Equation &equation, size_t place);
-  int64_t bytes() const;
-  /// 1 if it has no such dim.
-  int64_t extent(char letter) const;
-};
-} // namespace
-
-Multiplicand Multiplicand::of(const CallView &call, const Equation &equation, size_t place) {
-  unsigned operand = *call.getOperands("tensors")[place];
-  RankedTensorType type = call.operands[operand];
-  StringRef own = equation.operands[place], other = equation.operands[1 - place], output = equation.output;
-  Multiplicand result{own.str(), llvm::to_vector(type.getShape()), call.getStrides(operand),
-                      plan::elementBytes(type.getElementType())};
-  auto isSummed = [&](char letter) { return !other.contains(letter) && !output.contains(letter); };
-  if (llvm::none_of(own, isSummed))
-    return result;
-  // The sum lies row-major in ATen's order of the dims: that of the result, then the others sorted.
-  llvm::erase_if(result.letters, isSummed);
-  llvm::sort(result.letters,
-             [&](char a, char b) { return std::pair(output.find(a), a) < std::pair(output.find(b), b); });
-  result.shape.clear();
-  for (char letter : result.letters)
-    result.shape.push_back(type.getDimSize(static_cast<unsigned>(own.find(letter))));
-  result.strides = contiguousStrides(result.shape);
-  result.summed = type.getNumElements();
-  return result;
-}
-
-int64_t Multiplicand::bytes() const {
-  int64_t bytes = elementBytes;
-  for (int64_t extent : shape)
-    bytes *= extent;
-  return bytes;
-}
-
-int64_t Multiplicand::extent(char letter) const {
-  size_t dim = letters.find(letter);
-  return dim == std::string::npos ? 1 : shape[dim];
-}
-
-namespace {
-/// Letters of a product of two operands, each kind in the order of the result.
-struct ProductLetters {
-  std::string batch, left, right, summed;
-  bool hasUnit = false; ///< a letter that is not in the result has one element
-
-  /// nullopt if nothing is summed in the product, which is an elementwise one then.
-  static std::optional<ProductLetters> of(const Equation &equation, const Multiplicand &left,
-                                          const Multiplicand &right);
-};
-} // namespace
-
-/// To ATen a dim of one element is none of the operand's.
-std::optional<ProductLetters> ProductLetters::of(const Equation &equation, const Multiplicand &left,
-                                                 const Multiplicand &right) {
-  ProductLetters letters;
-  for (char letter : equation.output) {
-    bool inLeft = left.extent(letter) != 1, inRight = right.extent(letter) != 1;
-    (inLeft && inRight ? letters.batch : inLeft ? letters.left : letters.right) += letter;
+/// The operands as the products read them.
+static SmallVector<LetteredTensor> tensorsOf(const CallView &call, const Equation &equation) {
+  SmallVector<LetteredTensor> tensors;
+  for (auto [letters, operand] : llvm::zip_equal(equation.operands, call.getOperands("tensors"))) {
+    RankedTensorType type = call.operands[*operand];
+    tensors.push_back({letters, llvm::to_vector(type.getShape()), call.getStrides(*operand),
+                       plan::elementBytes(type.getElementType())});
   }
-  std::string others = equation.operands[0] + equation.operands[1];
+  return tensors;
+}
+
+/// All letters: those of the result, then the others sorted.
+static std::string orderOf(const Equation &equation) {
+  std::string others;
+  for (const std::string &letters : equation.operands)
+    for (char letter : letters)
+      if (!StringRef(equation.output).contains(letter) && !StringRef(others).contains(letter))
+        others += letter;
   llvm::sort(others);
-  others.erase(std::unique(others.begin(), others.end()), others.end());
-  for (char letter : others) {
-    if (StringRef(equation.output).contains(letter))
-      continue;
-    bool isUnit = left.extent(letter) == 1 || right.extent(letter) == 1;
-    letters.hasUnit |= isUnit;
-    if (!isUnit)
-      letters.summed += letter;
-  }
-  return letters.summed.empty() ? std::nullopt : std::optional(letters);
+  return equation.output + others;
 }
 
-/// Bytes of the copy that makes a tensor a list of matrices: dims of each group become one dim.
-static int64_t groupedBytes(const Multiplicand &tensor, ArrayRef<StringRef> groups) {
-  Strides strides;
-  SmallVector<int64_t> shape, matrices;
-  for (StringRef group : groups) {
-    matrices.push_back(1);
-    for (char letter : group) {
-      size_t dim = tensor.letters.find(letter);
-      if (dim == std::string::npos)
-        continue;
-      shape.push_back(tensor.shape[dim]);
-      strides.push_back(tensor.strides[dim]);
-      matrices.back() *= tensor.shape[dim];
-    }
+/// What a product of two of the tensors keeps: letters of the result, and those that others need.
+static std::string keptLetters(const LetteredTensor &left, const LetteredTensor &right, ArrayRef<LetteredTensor> others,
+                               StringRef order, StringRef output) {
+  std::string both = left.letters + right.letters, kept;
+  for (char letter : order) {
+    auto hasLetter = [&](const LetteredTensor &other) { return StringRef(other.letters).contains(letter); };
+    if (StringRef(both).contains(letter) && (output.contains(letter) || llvm::any_of(others, hasLetter)))
+      kept += letter;
   }
-  return viewStrides({shape, strides}, matrices) ? 0 : tensor.bytes();
+  return kept;
+}
+
+namespace {
+/// The products of an einsum, one after the other.
+struct ProductChain {
+  EinsumProduct last;
+  int64_t flops = 0, workspaceBytes = 0;
+};
+} // namespace
+
+/// ATen multiplies the first two of a list and puts the product in front of the others, or, with a `path`, the two that
+/// it names and puts the product behind. nullopt for fewer than two operands, or a path that is none.
+static std::optional<ProductChain> productsOf(const CallView &call, const Equation &equation) {
+  SmallVector<LetteredTensor> tensors = tensorsOf(call, equation);
+  SmallVector<int64_t> path = call.getInts("path").value_or(SmallVector<int64_t>());
+  std::string order = orderOf(equation);
+  ProductChain chain;
+  int64_t held = 0; // bytes of products that are still to be multiplied
+  RankedTensorType result = call.results.front();
+  int64_t resultBytes = result.getNumElements() * plan::elementBytes(result.getElementType());
+  size_t operands = tensors.size();
+  SmallVector<bool> isProduct(operands, false);
+  if (operands < 2 || (!path.empty() && path.size() != 2 * (operands - 1)))
+    return std::nullopt;
+  for (size_t place = 0; tensors.size() > 1; place += 2) {
+    auto [i, j] = path.empty() ? std::pair<int64_t, int64_t>(0, 1) : std::minmax({path[place], path[place + 1]});
+    if (i < 0 || i == j || j >= static_cast<int64_t>(tensors.size()))
+      return std::nullopt;
+    LetteredTensor left = tensors[i], right = tensors[j];
+    int64_t read = (isProduct[i] ? left.bytes() : 0) + (isProduct[j] ? right.bytes() : 0);
+    for (int64_t gone : {j, i}) {
+      tensors.erase(tensors.begin() + gone);
+      isProduct.erase(isProduct.begin() + gone);
+    }
+    chain.last = multiply(left, right, order, keptLetters(left, right, tensors, order, equation.output));
+    int64_t made = tensors.empty() ? 0 : chain.last.result.bytes();
+    chain.flops += chain.last.flops;
+    // Only the last product is made beside the result, which the caller counts.
+    int64_t notYetThere = tensors.empty() ? 0 : resultBytes;
+    chain.workspaceBytes = std::max(chain.workspaceBytes, held + made + chain.last.workspaceBytes - notYetThere);
+    held += made - read;
+    tensors.insert(path.empty() ? tensors.begin() : tensors.end(), chain.last.result);
+    isProduct.insert(path.empty() ? isProduct.begin() : isProduct.end(), true);
+  }
+  return chain;
 }
 
 OpCost einsumCost(const CallView &call) {
   OpCost cost = copyCost(call);
   std::optional<Equation> equation = Equation::of(call);
-  if (!equation || equation->operands.size() != 2)
-    return cost;
-  Multiplicand left = Multiplicand::of(call, *equation, 0), right = Multiplicand::of(call, *equation, 1);
-  if (std::optional<ProductLetters> letters = ProductLetters::of(*equation, left, right)) {
-    cost.flops = 2 * call.results.front().getNumElements();
-    for (char letter : letters->summed)
-      cost.flops *= left.extent(letter);
-    cost.workspaceBytes = groupedBytes(left, {letters->batch, letters->left, letters->summed}) +
-                          groupedBytes(right, {letters->batch, letters->summed, letters->right});
+  if (std::optional<ProductChain> chain = equation ? productsOf(call, *equation) : std::nullopt) {
+    cost.flops = chain->flops;
+    cost.workspaceBytes = chain->workspaceBytes;
   }
-  for (const Multiplicand &tensor : {left, right})
-    if (tensor.summed > 0) {
-      cost.flops += tensor.summed;
-      cost.workspaceBytes += tensor.bytes();
-    }
   return cost;
 }
 
@@ -240,50 +208,12 @@ static std::optional<Strides> turnedStrides(const CallView &call, const Equation
   return permutedStrides(call, order);
 }
 
-/// The dims of the product from the outermost. ATen swaps the operands if that is the order of the result.
-static std::string productDims(const ProductLetters &letters, StringRef output) {
-  bool swaps = !letters.left.empty() && !letters.right.empty() && !letters.hasUnit &&
-               output.find(letters.right.back()) < output.find(letters.left.front());
-  return letters.batch + (swaps ? letters.right + letters.left : letters.left + letters.right);
-}
-
-/// The result of an elementwise product, to which both come with the dims of the result.
-static Strides elementwiseProduct(const Multiplicand &left, const Multiplicand &right, StringRef output,
-                                  ArrayRef<int64_t> shape) {
-  SmallVector<SmallVector<int64_t>> shapes;
-  SmallVector<Strides> strides;
-  for (const Multiplicand *tensor : {&left, &right}) {
-    shapes.emplace_back();
-    strides.emplace_back();
-    for (char letter : output) {
-      size_t dim = tensor->letters.find(letter);
-      shapes.back().push_back(tensor->extent(letter));
-      strides.back().push_back(dim == std::string::npos ? 0 : tensor->strides[dim]);
-    }
-  }
-  return elementwiseStrides(shape, {StridedShape{shapes[0], strides[0]}, StridedShape{shapes[1], strides[1]}});
-}
-
 Strides einsumStrides(const CallView &call, unsigned result) {
-  ArrayRef<int64_t> shape = call.results[result].getShape();
   std::optional<Equation> equation = Equation::of(call);
-  if (!equation || equation->operands.size() != 2) {
-    std::optional<Strides> turned = equation ? turnedStrides(call, *equation) : std::nullopt;
-    return turned ? *turned : contiguousStrides(shape);
-  }
-  Multiplicand left = Multiplicand::of(call, *equation, 0), right = Multiplicand::of(call, *equation, 1);
-  std::optional<ProductLetters> letters = ProductLetters::of(*equation, left, right);
-  if (!letters)
-    return elementwiseProduct(left, right, equation->output, shape);
-  Strides strides(shape.size());
-  int64_t next = 1;
-  std::string dims = productDims(*letters, equation->output);
-  for (char letter : llvm::reverse(dims)) {
-    size_t dim = equation->output.find(letter);
-    strides[dim] = next;
-    next *= shape[dim];
-  }
-  return strides;
+  if (std::optional<ProductChain> chain = equation ? productsOf(call, *equation) : std::nullopt)
+    return chain->last.result.strides;
+  std::optional<Strides> turned = equation ? turnedStrides(call, *equation) : std::nullopt;
+  return turned ? *turned : contiguousStrides(call.results[result].getShape());
 }
 
 } // namespace meshplan

@@ -35,7 +35,7 @@ from coverage import Coverage
 from draw import PLANS, draw_case
 from run_case import INVALID, REFUSED, RIGHT, WRONG, Outcome, Programs, Runner, kind_of_failure
 from shrink import shrink
-from training_coverage import StatementCoverage
+from training_coverage import TrainingCoverage
 from training_draw import draw_training
 
 MOST_REFUSED = 0.05
@@ -110,11 +110,9 @@ def show(case: Case, outcome: Outcome, programs: Programs) -> None:
         print(plan.read_text())
 
 
-def coverage_of(arguments: argparse.Namespace, programs: Programs) -> Coverage | StatementCoverage:
-    if arguments.training:
-        return StatementCoverage()
+def coverage_of(arguments: argparse.Namespace, programs: Programs) -> Coverage | TrainingCoverage:
     targets = subprocess.run([programs.record_coverage], check=True, capture_output=True, text=True).stdout.split()
-    return Coverage(targets)
+    return TrainingCoverage(targets) if arguments.training else Coverage(targets)
 
 
 def most_refused(cases: int) -> float:
@@ -123,7 +121,7 @@ def most_refused(cases: int) -> float:
     return expected if cases >= FEW else expected + 3 * math.sqrt(expected * (1 - MOST_REFUSED))
 
 
-def report(outcomes: list[Outcome], coverage: Coverage | StatementCoverage, wants_coverage: bool) -> bool:
+def report(outcomes: list[Outcome], coverage: Coverage | TrainingCoverage, wants_coverage: bool) -> bool:
     kinds = Counter(outcome.kind for outcome in outcomes)
     print(
         f"{len(outcomes)} cases: {kinds[RIGHT]} right, {kinds[WRONG] + kinds[INVALID]} wrong, {kinds[REFUSED]} refused"

@@ -26,6 +26,7 @@ from refusals import reason_of
 from safetensors.torch import load_file, save_file
 from training import DRAWS
 from training_coverage import kinds_of
+from unreached import is_of_steps
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -128,12 +129,11 @@ def compile_plan(programs: Programs, base: Path, drawn: case.Case) -> set[Cell]:
             raise CaseError(REFUSED, reason)
         said = result.stderr[max(result.stderr.find("error: "), 0) :]
         raise CaseError(WRONG, f"compile ends with {result.returncode}: {said[-2000:]}")
-    if drawn.steps:
-        return kinds_of(drawn)
     read = call([programs.record_coverage, plan])
     if read.returncode != 0:
         raise CaseError(WRONG, f"record-coverage ends with {read.returncode}: {read.stderr[-2000:]}")
-    return read_cells(read.stdout)
+    cells = read_cells(read.stdout)
+    return kinds_of(drawn) | {cell for cell in cells if is_of_steps(cell[0])} if drawn.steps else cells
 
 
 def forward(programs: Programs, base: Path) -> dict[str, torch.Tensor]:

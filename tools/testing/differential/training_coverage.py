@@ -1,12 +1,14 @@
-"""Counts what plans say of trainings."""
+"""Counts what plans say of trainings, and what divided the operators that only trainings have."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 import case
-from coverage import LEAST, Cell
+from coverage import ANY, COLUMNS, LEAST, STYLES, Cell
 from statements import groups_of
+from unreached import is_of_steps
 
 STAGES = ("none", "optimizer", "gradients", "parameters")
 
@@ -88,3 +90,57 @@ class StatementCoverage:
     def summary(self) -> str:
         reached = len(KINDS) - len(self.missing())
         return f"{len(KINDS)} kinds of statements; {reached} in {LEAST} trainings or more"
+
+
+# Operators of steps that a style divides seldom or never, with the reason.
+SELDOM: dict[str, str] = {}
+
+
+class StepCoverage:
+    """How often values of the operators that only steps have were divided, by what."""
+
+    def __init__(self, targets: Iterable[str]) -> None:
+        self.targets = sorted(filter(is_of_steps, targets))
+        self.counts: Counter[Cell] = Counter()
+
+    def add(self, cells: set[Cell]) -> None:
+        self.counts.update(cells | {(target, ANY) for target, column in cells if column in STYLES})
+
+    def missing(self) -> list[Cell]:
+        return [(name, ANY) for name in self.targets if self.counts[name, ANY] < LEAST and name not in SELDOM]
+
+    def table(self) -> str:
+        width = max(map(len, self.targets))
+        lines = ["".join([f"{'steps that reach':<{width}}", *(f" {column:>9}" for column in (ANY, *COLUMNS))])]
+        for name in self.targets:
+            counts = "".join(f" {self.counts[name, column]:>9}" for column in (ANY, *COLUMNS))
+            lines.append(f"{name:<{width}}{counts}" + (f"  {SELDOM[name]}" if name in SELDOM else ""))
+        return "\n".join(lines)
+
+    def summary(self) -> str:
+        reached = sum(self.counts[name, ANY] >= LEAST for name in self.targets)
+        return f"{len(self.targets)} operators of steps alone; {reached} divided by a style in {LEAST} trainings or more"
+
+
+class TrainingCoverage:
+    """Both. A cell of one word is a statement, one of two an operator and a column."""
+
+    def __init__(self, targets: Iterable[str]) -> None:
+        self.statements, self.operators = StatementCoverage(), StepCoverage(targets)
+
+    @property
+    def counts(self) -> Counter[Cell]:
+        return self.statements.counts + self.operators.counts
+
+    def add(self, cells: set[Cell]) -> None:
+        self.statements.add({cell for cell in cells if len(cell) == 1})
+        self.operators.add({cell for cell in cells if len(cell) == 2})
+
+    def missing(self) -> list[Cell]:
+        return self.statements.missing() + self.operators.missing()
+
+    def table(self) -> str:
+        return f"{self.statements.table()}\n{self.operators.table()}"
+
+    def summary(self) -> str:
+        return f"{self.statements.summary()}\n{self.operators.summary()}"

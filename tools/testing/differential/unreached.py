@@ -15,12 +15,21 @@ CLASSES = "its rows are samples and places in one, which no style divides, and i
 TABLE = "the form of a table divided by rows, which neither columns nor the sequence are"
 ROWS = "rows of a table are not of several parts, and indices are whole"
 RANDOM = "models are drawn in evaluation mode; test/e2e has models that draw random numbers"
+STEPS = "only a training has it; the coverage of trainings counts its draws"
 HEADS = "it takes heads apart: a statement that divides something else is gathered before it"
 
 CUT = "it may take groups of the features or a place by number, which parts dealt one by one do not keep: not drawn"
 TURNED = "it turns weights, which the sequence does not divide"
 BIAS = "the bias of a contraction that is divided is added behind it, by another operator"
 SPLIT = "it cuts the sequence, which is gathered or refused where a style divides it"
+
+# Operators of the backward pass, of the optimizer and of what lies around them.
+OF_STEPS = (
+    *("aten.*_backward*", "meshplan.*_backward", "meshplan.*_gradient*", "meshplan.accumulate", "meshplan.adam"),
+    *("meshplan.assign", "meshplan.clip_factor", "meshplan.index_sum", "meshplan.nonfinite_count"),
+    *("meshplan.note_nonfinite", "meshplan.round_addends", "meshplan.scatter_sum", "meshplan.sgd*"),
+    *("meshplan.square_sum", "meshplan.sum_shared_heads", "meshplan.take_microbatch", "meshplan.to_*"),
+)
 
 EVERYWHERE = ("colwise", "rowwise", "sequence", "uneven", "tied", "parts")
 BY_STYLE = ("colwise", "rowwise", "sequence", "tied", "parts")
@@ -43,6 +52,7 @@ REASONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     (TABLE, ("meshplan.embedding",), ("colwise", "sequence", "parts")),
     (ROWS, ("aten.embedding.default",), ("sequence", "parts")),
     (RANDOM, ("meshplan.dropout", "meshplan.uniform"), EVERYWHERE),
+    (STEPS, OF_STEPS, EVERYWHERE),
     (HEADS, ("meshplan.attention",), ("rowwise", "sequence", "parts")),
     (CUT, ("aten.flip.default", "aten.roll.default", "aten.rot90.default", "aten.glu.default"), ("parts",)),
     (CUT, ("aten.unfold.default", "aten.diagonal.default", "aten.tril.default", "aten.triu.default"), ("parts",)),
@@ -52,6 +62,10 @@ REASONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     (BIAS, ("meshplan.linear",), ("rowwise",)),
     (SPLIT, ("aten.tensor_split.*",), ("sequence",)),
 )
+
+
+def is_of_steps(target: str) -> bool:
+    return any(fnmatchcase(target, pattern) for pattern in OF_STEPS)
 
 
 def reason_of(target: str, column: str) -> str:

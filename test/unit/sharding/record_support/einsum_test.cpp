@@ -132,7 +132,6 @@ TEST_F(EinsumTest, WhatIsNoProductOfMatricesOnlyMovesBytes) {
       {"ij->ji", "(tensor<2x3xf32>) -> tensor<3x2xf32>", 48},
       {"ij,ij->ij", "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>", 72}, // nothing is summed
       {"a,b->ab", "(tensor<2xf32>, tensor<3xf32>) -> tensor<2x3xf32>", 44},
-      {"a,a,a->a", "(tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>", 32},
   };
   for (auto [equation, types, bytes] : cases) {
     OpCost moved = cost(equation, types);
@@ -157,6 +156,33 @@ TEST_F(EinsumTest, WhatOneOperandHasAloneIsSummedBefore) {
     EXPECT_EQ(cost(equation, types).flops, flops) << equation;
     EXPECT_EQ(cost(equation, types).workspaceBytes, workspace) << equation;
   }
+}
+
+TEST_F(EinsumTest, ProductsOfSeveralAreHeldUntilTheyAreMultiplied) {
+  EXPECT_EQ(cost("a,a,a->a", "(tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>").workspaceBytes, 8);
+  // 2x4 floats, then 2x6 beside them, then 2x6 beside the result of 2x1.
+  constexpr char chain[] = "(tensor<2x3xf32>, tensor<3x4xf32>, tensor<4x6xf32>, tensor<6x1xf32>) -> tensor<2x1xf32>";
+  OpCost four = cost("ab,bc,cd,de->ae", chain);
+  EXPECT_EQ(four.workspaceBytes, 4 * (2 * 4 + 2 * 6) - 4 * 2) << "the result is not there yet";
+  EXPECT_EQ(four.flops, 2 * (2 * 3 * 4 + 2 * 4 * 6 + 2 * 6));
+  EXPECT_EQ(
+      cost("ab,bc,cd->ad", "(tensor<2x3xf32>, tensor<3x9xf32>, tensor<9x6xf32>) -> tensor<2x6xf32>").workspaceBytes,
+      4 * (2 * 9));
+}
+
+TEST_F(EinsumTest, APathNamesWhatIsMultiplied) {
+  auto workspace = [&](llvm::StringRef path) {
+    return einsumCost(parse("aten.einsum.default",
+                            "{equation = \"ab,bc,cd->ad\", path = " + path.str() +
+                                ", tensors = [#plan.operand<0>, #plan.operand<1>, #plan.operand<2>]}",
+                            "(tensor<2x3xf32>, tensor<3x9xf32>, tensor<9x6xf32>) -> tensor<2x6xf32>"))
+        .workspaceBytes;
+  };
+  EXPECT_EQ(workspace("[0, 1, 0, 1]"), 4 * (2 * 9));
+  EXPECT_EQ(workspace("[1, 2, 0, 1]"), 4 * (3 * 6));
+  EXPECT_EQ(workspace("[2, 1, 1, 0]"), 4 * (3 * 6)) << "in either order";
+  for (const char *none : {"[0, 1]", "[0, 0, 0, 1]", "[0, 3, 0, 1]", "[-1, 1, 0, 1]"})
+    EXPECT_EQ(workspace(none), 0) << none;
 }
 
 TEST_F(EinsumTest, OperandsBecomeListsOfMatrices) {
@@ -197,6 +223,13 @@ TEST_F(EinsumTest, ResultsLieAsPyTorchMakesThem) {
       {"oc,nchw->nohw", "(tensor<6x3xf32>, tensor<2x3x4x5xf32>) -> tensor<2x6x4x5xf32>", {20, 40, 5, 1}},
       {"bij,jk->ikb", "(tensor<2x3x4xf32>, tensor<4x5xf32>) -> tensor<3x5x2xf32>", {10, 1, 5}},
       {"abcd,cdef->afbe", "(tensor<2x3x4x5xf32>, tensor<4x5x6x7xf32>) -> tensor<2x7x3x6xf32>", {126, 6, 42, 1}},
+      // Several products, one after the other.
+      {"bqi,ij,jk->kbq", "(tensor<2x3x4xf32>, tensor<4x5xf32>, tensor<5x6xf32>) -> tensor<6x2x3xf32>", {1, 18, 6}},
+      {"ij,jk,kl,lm->mi",
+       "(tensor<2x3xf32>, tensor<3x4xf32>, tensor<4x5xf32>, tensor<5x6xf32>) -> tensor<6x2xf32>",
+       {1, 6}},
+      {"bq,bk,bd->qdbk", "(tensor<2x3xf32>, tensor<2x4xf32>, tensor<2x5xf32>) -> tensor<3x5x2x4xf32>", {20, 4, 60, 1}},
+      {"abc,cd,abd->ba", "(tensor<2x3x4xf32>, tensor<4x5xf32>, tensor<2x3x5xf32>) -> tensor<3x2xf32>", {2, 1}},
       // An elementwise product.
       {"ij,ij->ij", "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>", {3, 1}},
       {"a,b->ba", "(tensor<2xf32>, tensor<3xf32>) -> tensor<3x2xf32>", {2, 1}},

@@ -1,0 +1,148 @@
+//===- einsum_product.cpp - two tensors that an einsum multiplies ---------===//
+
+#include "compiler/sharding/record_support/einsum_product.h"
+#include "compiler/sharding/record_support/memory.h"
+
+using namespace mlir;
+
+namespace meshplan {
+
+int64_t LetteredTensor::bytes() const {
+  int64_t bytes = elementBytes;
+  for (int64_t extent : shape)
+    bytes *= extent;
+  return bytes;
+}
+
+int64_t LetteredTensor::extent(char letter) const {
+  size_t dim = letters.find(letter);
+  return dim == std::string::npos ? 1 : shape[dim];
+}
+
+namespace {
+/// A tensor as the product reads it. Dims that are in no other operand and not in the result are summed up before.
+struct Multiplicand : LetteredTensor {
+  int64_t summed = 0; ///< elements that were read to sum them; 0: it is the operand itself
+
+  Multiplicand(const LetteredTensor &tensor, StringRef other, StringRef output);
+};
+} // namespace
+
+Multiplicand::Multiplicand(const LetteredTensor &tensor, StringRef other, StringRef output) : LetteredTensor(tensor) {
+  auto isSummed = [&](char letter) { return !other.contains(letter) && !output.contains(letter); };
+  if (llvm::none_of(tensor.letters, isSummed))
+    return;
+  // The sum lies row-major in ATen's order of the dims: that of the result, then the others sorted.
+  llvm::erase_if(letters, isSummed);
+  llvm::sort(letters, [&](char a, char b) { return std::pair(output.find(a), a) < std::pair(output.find(b), b); });
+  shape.clear();
+  for (char letter : letters)
+    shape.push_back(tensor.extent(letter));
+  strides = contiguousStrides(shape);
+  summed = tensor.bytes() / tensor.elementBytes;
+}
+
+namespace {
+/// Letters of a product of two operands, each kind in the order of the equation. To ATen a dim of one element is none
+/// of the operand's, and those that neither has are the right one's.
+struct ProductLetters {
+  std::string batch, left, right, summed;
+
+  /// nullopt if nothing is summed in the product, which is an elementwise one then.
+  static std::optional<ProductLetters> of(const LetteredTensor &left, const LetteredTensor &right, StringRef order,
+                                          StringRef output);
+};
+} // namespace
+
+std::optional<ProductLetters> ProductLetters::of(const LetteredTensor &left, const LetteredTensor &right,
+                                                 StringRef order, StringRef output) {
+  ProductLetters letters;
+  for (char letter : order) {
+    bool inLeft = left.extent(letter) != 1, inRight = right.extent(letter) != 1;
+    if (inLeft && inRight)
+      (output.contains(letter) ? letters.batch : letters.summed) += letter;
+    else
+      (inLeft ? letters.left : letters.right) += letter;
+  }
+  return letters.summed.empty() ? std::nullopt : std::optional(letters);
+}
+
+/// Bytes of the copy that makes a tensor a list of matrices: dims of each group become one dim.
+static int64_t groupedBytes(const LetteredTensor &tensor, ArrayRef<StringRef> groups) {
+  Strides strides;
+  SmallVector<int64_t> shape, matrices;
+  for (StringRef group : groups) {
+    matrices.push_back(1);
+    for (char letter : group) {
+      size_t dim = tensor.letters.find(letter);
+      if (dim == std::string::npos)
+        continue;
+      shape.push_back(tensor.shape[dim]);
+      strides.push_back(tensor.strides[dim]);
+      matrices.back() *= tensor.shape[dim];
+    }
+  }
+  return viewStrides({shape, strides}, matrices) ? 0 : tensor.bytes();
+}
+
+/// The dims of the product from the outermost. ATen swaps the operands if that is the order of the result.
+static std::string productDims(const ProductLetters &letters, StringRef order) {
+  bool swaps = !letters.left.empty() && !letters.right.empty() &&
+               order.find(letters.right.back()) < order.find(letters.left.front());
+  return letters.batch + (swaps ? letters.right + letters.left : letters.left + letters.right);
+}
+
+static Strides stridesOfMatrices(StringRef dims, const LetteredTensor &result) {
+  Strides strides(result.shape.size());
+  int64_t next = 1;
+  for (char letter : llvm::reverse(dims)) {
+    size_t dim = result.letters.find(letter);
+    if (dim == std::string::npos)
+      continue;
+    strides[dim] = next;
+    next *= result.shape[dim];
+  }
+  return strides;
+}
+
+/// The result of an elementwise product, to which both come with the dims of the result.
+static Strides stridesOfElements(const LetteredTensor &left, const LetteredTensor &right,
+                                 const LetteredTensor &result) {
+  SmallVector<SmallVector<int64_t>> shapes;
+  SmallVector<Strides> strides;
+  for (const LetteredTensor *tensor : {&left, &right}) {
+    shapes.emplace_back();
+    strides.emplace_back();
+    for (char letter : result.letters) {
+      size_t dim = tensor->letters.find(letter);
+      shapes.back().push_back(tensor->extent(letter));
+      strides.back().push_back(dim == std::string::npos ? 0 : tensor->strides[dim]);
+    }
+  }
+  return elementwiseStrides(result.shape, {StridedShape{shapes[0], strides[0]}, StridedShape{shapes[1], strides[1]}});
+}
+
+EinsumProduct multiply(const LetteredTensor &first, const LetteredTensor &second, StringRef order, StringRef output) {
+  Multiplicand left(first, second.letters, output), right(second, first.letters, output);
+  EinsumProduct product{.result = {.letters = output.str(), .elementBytes = first.elementBytes}};
+  for (char letter : output)
+    product.result.shape.push_back(left.extent(letter) == 1 ? right.extent(letter) : left.extent(letter));
+  std::optional<ProductLetters> letters = ProductLetters::of(left, right, order, output);
+  if (letters) {
+    product.flops = 2 * product.result.bytes() / product.result.elementBytes;
+    for (char letter : letters->summed)
+      product.flops *= left.extent(letter);
+    product.workspaceBytes = groupedBytes(left, {letters->batch, letters->left, letters->summed}) +
+                             groupedBytes(right, {letters->batch, letters->summed, letters->right});
+  }
+  product.result.strides = letters ? stridesOfMatrices(productDims(*letters, order), product.result)
+                                   : stridesOfElements(left, right, product.result);
+  for (const Multiplicand *tensor : {&left, &right})
+    if (tensor->summed > 0) {
+      product.flops += tensor->summed;
+      product.workspaceBytes += tensor->bytes();
+    }
+  return product;
+}
+
+} // namespace meshplan

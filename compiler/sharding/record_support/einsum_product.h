@@ -1,0 +1,42 @@
+//===- einsum_product.h - two tensors that an einsum multiplies --*- C++ -*-===//
+//
+// What ATen's sumproduct_pair computes and holds.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_SHARDING_RECORD_SUPPORT_EINSUM_PRODUCT_H
+#define MESHPLAN_COMPILER_SHARDING_RECORD_SUPPORT_EINSUM_PRODUCT_H
+
+#include "compiler/sharding/op_record.h"
+
+#include <string>
+
+namespace meshplan {
+
+/// A tensor each of whose dims has a letter.
+struct LetteredTensor {
+  std::string letters;
+  llvm::SmallVector<int64_t> shape;
+  Strides strides;
+  int64_t elementBytes = 0;
+
+  int64_t bytes() const;
+  /// 1 if it has no such dim.
+  int64_t extent(char letter) const;
+};
+
+struct EinsumProduct {
+  LetteredTensor result;
+  int64_t flops = 0;
+  int64_t workspaceBytes = 0; ///< held besides operands and result
+};
+
+/// The product of two tensors, summed over all letters that are not in `output`. A list of products of matrices into
+/// which both are reshaped, or elementwise where they have no letter to sum in common. `order` has all letters of the
+/// equation: those of its result, then the others sorted.
+EinsumProduct multiply(const LetteredTensor &left, const LetteredTensor &right, llvm::StringRef order,
+                       llvm::StringRef output);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_SHARDING_RECORD_SUPPORT_EINSUM_PRODUCT_H

@@ -16,6 +16,7 @@ from pathlib import Path
 import export_model
 import torch
 import transformers
+from exported_graphs import stop_gradients
 from safetensors.torch import load_file
 
 SIZES = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "vocab_size": 96}
@@ -272,7 +273,7 @@ class ExportModel(unittest.TestCase):
         model, x = Regions(), torch.randn(2, 4)
         model(x)[0].backward()
         program = torch.export.export(model, (x,), strict=False)
-        export_model.stop_gradients(program)
+        stop_gradients(program)
         program.validate()
         decomposed = program.run_decompositions({}).module()
         outputs = decomposed(x)

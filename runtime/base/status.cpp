@@ -26,6 +26,8 @@ std::string_view statusCodeName(StatusCode code) {
     return "aborted";
   case StatusCode::numericFault:
     return "numeric fault";
+  case StatusCode::outOfMemory:
+    return "out of memory";
   case StatusCode::internal:
     return "internal";
   }

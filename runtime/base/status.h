@@ -31,6 +31,7 @@ enum class StatusCode : unsigned char {
   peerLost,     ///< a peer failed
   aborted,      ///< ended because of a failure of another rank
   numericFault, ///< NaN or infinity where the plan wants none
+  outOfMemory,  ///< of the host or of a device
   internal,     ///< a defect of the runtime
 };
 

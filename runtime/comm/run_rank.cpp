@@ -3,12 +3,15 @@
 #include "runtime/comm/run_rank.h"
 
 #include <exception>
+#include <new>
 
 using namespace meshplan;
 
 static Status callBody(World &world, const RankBody &body) {
   try {
     return body(world);
+  } catch (const std::bad_alloc &) {
+    return Status(StatusCode::outOfMemory, "out of memory");
   } catch (const std::exception &error) {
     return Status::error(StatusCode::internal, "exception: ", error.what());
   } catch (...) {

@@ -5,6 +5,7 @@
 #include "runtime/train/scalars.h"
 
 #include <cmath>
+#include <cstdio>
 
 using namespace meshplan;
 
@@ -19,6 +20,17 @@ static Status at(const std::string &moment, const Status &failure, int64_t rank)
   if (message.starts_with(own))
     message.remove_prefix(own.size());
   return Status::error(failure.code(), own, moment, ": ", message);
+}
+
+static Status withMemoryHelp(const Status &failure, const artifact::Program &program) {
+  if (failure.code() != StatusCode::outOfMemory || !program.memory())
+    return failure;
+  char mebibytes[32];
+  std::snprintf(mebibytes, sizeof mebibytes, "%.1f MiB", static_cast<double>(program.memory()->peak()) / (1 << 20));
+  return Status::error(failure.code(), failure.message(), "; help: by the plan the tensors of a rank need up to ",
+                       mebibytes,
+                       ", and those of ranks on one machine add up: 'recompute', sharded states, more "
+                       "microbatches or fewer ranks on a machine need less");
 }
 
 Expected<std::unique_ptr<Trainer>> Trainer::create(const TrainParts &parts, const TrainSchedule &schedule) {
@@ -39,7 +51,9 @@ Status Trainer::run() {
   if (status.code() == StatusCode::numericFault || status.code() == StatusCode::aborted)
     if (parts.checkpoints && parts.world->failure().ok() && parts.checkpoints->finish().ok())
       (void)tellSaved();
-  return status.ok() ? status : at(moment, status, parts.world->rank());
+  if (status.ok())
+    return status;
+  return at(moment, withMemoryHelp(status, parts.program->executor().place().program()), parts.world->rank());
 }
 
 Status Trainer::goOn() {

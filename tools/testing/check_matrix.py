@@ -38,6 +38,7 @@ from compare_training import Reference, add_options, compare, reference_of
 from loss_units import IGNORED
 from model_table import first_error
 from plan_runs import Run, compile_command, with_statements
+from product_scratch import largest_scratch
 from safetensors.torch import load_file, save_file
 
 PLANS = Path(__file__).resolve().parents[2] / "test" / "e2e" / "Inputs"
@@ -273,7 +274,7 @@ def run_job(arguments: argparse.Namespace, job: Job, plans: dict[bool, str]) -> 
     failure, metered = ended(steps_command(arguments, run, arguments.batches))
     if failure:  # whatever stops a program that was compiled
         return Outcome("WRONG", failure.reason), run
-    misfits = [said for said, fits in memory_of(metered) if not fits]
+    misfits = [said for said, fits in memory_of(metered, arguments.scratch) if not fits]
     return (Outcome("WRONG", "; ".join(misfits)) if misfits else None), run
 
 
@@ -298,6 +299,8 @@ def prepare(arguments: argparse.Namespace, model: str) -> tuple[dict[bool, str],
     arguments.batches = make_inputs(arguments)
     program = load_program(arguments.models / f"{arguments.model}.pt2")
     arguments.frozen = frozen_in(program)
+    # Ranks share the cores; where there are more of them each computes on one.
+    arguments.scratch = largest_scratch(program, threads=max(1, (os.cpu_count() or 1) // 2))
     batches = [load_file(path) for path in arguments.batches]
     return plans, reference_of(program, reference_arguments(arguments), batches)
 

@@ -210,7 +210,7 @@ class Outcomes(unittest.TestCase):
         finally:
             check_matrix.SECONDS = seconds
 
-    def job(self, meshplan: str, steps: str) -> Outcome | None:
+    def job(self, meshplan: str, steps: str, scratch: int = 0) -> Outcome | None:
         """What becomes of a job with these programs."""
         with tempfile.TemporaryDirectory() as name:
             scripts = [Path(name) / "meshplan", Path(name) / "run-steps"]
@@ -220,6 +220,7 @@ class Outcomes(unittest.TestCase):
             arguments = arguments_of("--meshplan", str(scripts[0]), "--steps-program", str(scripts[1]))
             arguments.work = arguments.models = Path(name)
             arguments.model, arguments.batches, arguments.optimizer = "m", [], "sgd { lr 1 }"
+            arguments.scratch = scratch
             job = Job("llama", "zero3", "plain")
             (Path(name) / f"{job.stem}.safetensors").write_text("of yesterday")
             outcome, run = check_matrix.run_job(arguments, job, {False: PLAN})
@@ -237,6 +238,17 @@ class Outcomes(unittest.TestCase):
         self.assertEqual(
             self.job("exit 0", "echo rank 0: peak 1101 planned 1000 kept 708 planned 700"),
             Outcome("WRONG", "memory: peak 1101, planned 1000; memory: kept 708, planned 700"),
+        )
+
+    def test_peaks_have_what_kernels_hold(self) -> None:
+        self.assertIsNone(self.job("exit 0", "echo rank 0: peak 1150 planned 1000", scratch=50))
+        self.assertEqual(
+            self.job("exit 0", "echo rank 0: peak 1151 planned 1000 kept 7 planned 6", scratch=50),
+            Outcome("WRONG", "memory: peak 1151, planned 1000; memory: kept 7, planned 6"),
+        )
+        self.assertEqual(
+            self.job("exit 0", "echo rank 0: peak 899 planned 1000", scratch=50),
+            Outcome("WRONG", "memory: peak 899, planned 1000"),
         )
 
     def test_a_model_that_cannot_be_prepared(self) -> None:

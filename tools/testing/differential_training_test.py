@@ -25,7 +25,7 @@ import torch
 import training
 from case import Case, Entry, Statement, read_case
 from compare_training import OPTIMIZERS
-from coverage import LEAST
+from coverage import ANY, LEAST
 from data_draw import DataDraw
 from draw import PLANS, draw_case
 from model import make_inputs, make_model
@@ -35,7 +35,7 @@ from shrink import shrink, without_path
 from small_cases import case_of, with_loss
 from statement_draw import StatementDraw, parameter_groups, unreached
 from statements import find, groups_of, items_of, named, numbers_of, option, reference_arguments, untrained
-from training_coverage import KINDS, StatementCoverage, kinds_of
+from training_coverage import KINDS, StatementCoverage, StepCoverage, TrainingCoverage, kinds_of
 from training_draw import draw_training, is_smooth
 
 Tensors = dict[str, torch.Tensor]
@@ -418,6 +418,25 @@ class CountTest(unittest.TestCase):
         self.assertEqual({kind for (kind,) in coverage.missing()}, set(KINDS) - {"clip_grad_norm"})
         self.assertRegex(coverage.table(), rf"\nclip_grad_norm +{LEAST}\n")
         self.assertTrue(coverage.summary().endswith(f"1 in {LEAST} trainings or more"))
+
+    def test_operators_of_steps_are_counted_by_what_divides_them(self) -> None:
+        coverage = StepCoverage(["meshplan.sgd", "aten.add.Tensor", "aten.gelu_backward.default"])
+        self.assertEqual(coverage.targets, ["aten.gelu_backward.default", "meshplan.sgd"])
+        for _ in range(LEAST):
+            coverage.add(
+                {("meshplan.sgd", "colwise"), ("meshplan.sgd", "uneven"), ("aten.gelu_backward.default", "tied")}
+            )
+        self.assertEqual(coverage.missing(), [("aten.gelu_backward.default", ANY)], "uneven and tied are no styles")
+        self.assertRegex(coverage.table(), rf"\nmeshplan.sgd +{LEAST} +{LEAST} +0 ")
+        self.assertTrue(coverage.summary().startswith("2 operators of steps alone; 1 divided"))
+
+    def test_a_training_counts_for_both_tables(self) -> None:
+        coverage = TrainingCoverage(["meshplan.sgd"])
+        coverage.add({("clip_grad_norm",), ("meshplan.sgd", "rowwise")})
+        self.assertEqual(coverage.counts["clip_grad_norm",], 1)
+        self.assertEqual(coverage.counts["meshplan.sgd", ANY], 1)
+        self.assertEqual(len(coverage.missing()), len(KINDS) + 1)
+        self.assertIn("meshplan.sgd", coverage.table())
 
     def test_reasons_of_refusals(self) -> None:
         message = "error: microbatches would have to be put together: an operator reads samples of several"

@@ -11,13 +11,13 @@ Status meshplan::currentExceptionStatus() {
   try {
     throw;
   } catch (const c10::OutOfMemoryError &error) {
-    return Status::error(StatusCode::internal, "out of memory: ", error.what_without_backtrace());
+    return Status::error(StatusCode::outOfMemory, "out of memory: ", error.what_without_backtrace());
   } catch (const c10::NotImplementedError &error) {
     return Status(StatusCode::unsupported, error.what_without_backtrace());
   } catch (const c10::Error &error) {
     return Status(StatusCode::invalid, error.what_without_backtrace());
   } catch (const std::bad_alloc &) {
-    return Status(StatusCode::internal, "out of memory");
+    return Status(StatusCode::outOfMemory, "out of memory");
   } catch (const std::exception &error) {
     return Status(StatusCode::invalid, error.what());
   } catch (...) {

@@ -62,6 +62,12 @@ TEST_F(RunRank, ExceptionsAreDefects) {
   EXPECT_EQ(message([](World &) -> Status { throw 3; }), "exception of an unknown type");
 }
 
+TEST_F(RunRank, NoMemory) {
+  Status result = runRank(world, options, [](World &) -> Status { throw std::bad_alloc(); });
+  EXPECT_EQ(result.code(), StatusCode::outOfMemory);
+  EXPECT_EQ(world.aborts.back().message(), "rank 2 failed: out of memory");
+}
+
 TEST_F(RunRank, NobodyNeedsToListen) {
   options.onFailure = nullptr;
   EXPECT_EQ(runRank(world, options, [](World &) { return Status(StatusCode::invalid, "wrong"); }).message(), "wrong");

@@ -175,12 +175,12 @@ class StatementDraw:
         optimizer = find(self.drawn.statements, "optimizer")
         options = [
             f"{name} {pick(wide)}"
-            for name, is_there in (
-                ("gather", stage is not None and any("parameters" in each for each in stage.options)),
-                ("reduce", True),
-                ("state", optimizer is not None and keeps_states(optimizer)),
+            for name, share, is_there in (
+                ("gather", 0.7, stage is not None and any("parameters" in each for each in stage.options)),
+                ("reduce", 0.4, True),
+                ("state", 0.4, optimizer is not None and keeps_states(optimizer)),
             )
-            if is_there and self.chance(0.4)
+            if is_there and self.chance(share)
         ]
         kept = pick(("master", "master", "storage", "both", ""))
         if kept in ("master", "both"):

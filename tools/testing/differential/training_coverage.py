@@ -119,7 +119,9 @@ class StepCoverage:
 
     def summary(self) -> str:
         reached = sum(self.counts[name, ANY] >= LEAST for name in self.targets)
-        return f"{len(self.targets)} operators of steps alone; {reached} divided by a style in {LEAST} trainings or more"
+        return (
+            f"{len(self.targets)} operators of steps alone; {reached} divided by a style in {LEAST} trainings or more"
+        )
 
 
 class TrainingCoverage:

@@ -45,10 +45,10 @@ TEST(GuardTest, WhatIsNotImplementedIsUnsupported) {
 
 TEST(GuardTest, NoMemory) {
   Status status = thrown([] { TORCH_CHECK_WITH(OutOfMemoryError, false, "tried to allocate 1 TiB"); });
-  EXPECT_EQ(status.code(), StatusCode::internal);
+  EXPECT_EQ(status.code(), StatusCode::outOfMemory);
   EXPECT_EQ(status.message(), "out of memory: tried to allocate 1 TiB");
   status = thrown([] { throw std::bad_alloc(); });
-  EXPECT_EQ(status.code(), StatusCode::internal);
+  EXPECT_EQ(status.code(), StatusCode::outOfMemory);
   EXPECT_EQ(status.message(), "out of memory");
 }
 

@@ -190,6 +190,16 @@ Status Executor::loadCopies(const Feed &feed) {
   return Status();
 }
 
+void Executor::forgetInputs() {
+  const auto *inputs = view.program().inputs();
+  for (flatbuffers::uoffset_t i = 0; inputs && i < inputs->size(); ++i) {
+    int value = inputs->Get(i)->value();
+    initial[value] = Tensor();
+    if (!values.empty())
+      values[value] = Tensor();
+  }
+}
+
 Status Executor::loadInputs(const Feed &feed) {
   resident.inputs = 0;
   if (!view.program().inputs())

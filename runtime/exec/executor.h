@@ -89,6 +89,12 @@ public:
   /// place, and counts.
   Status run(Trace *trace = nullptr, const Observer *observer = nullptr);
 
+  /// Lets go of what the last run has left, outputs too. Parameters, inputs and accumulators stay.
+  void forgetRun() { values.assign(initial.size(), Tensor()); }
+
+  /// Lets go of the inputs, also where they are outputs. Others are needed before the next run.
+  void forgetInputs();
+
   /// The rank's part of an output of the last run, and of what else the run has not freed, by index into
   /// Program.values.
   const Tensor &valueOf(int value) const { return values[value]; }

@@ -51,7 +51,13 @@ Status ProgramRunner::noteNonfinite(const Feed &feed) {
   return guard && guard->stops() ? Status(StatusCode::numericFault, loadingWarning) : Status();
 }
 
-Status ProgramRunner::loadInputs(const Feed &feed) { return last->loadInputs(feed); }
+Status ProgramRunner::loadInputs(const Feed &feed) {
+  // Two batches at once are more than a plan counts with.
+  for (Pass &pass : passes)
+    pass.program->forgetInputs();
+  last->forgetInputs();
+  return last->loadInputs(feed);
+}
 
 StepCounters ProgramRunner::counters() const {
   StepCounters counters{.steps = last->steps()};
@@ -124,6 +130,7 @@ Status ProgramRunner::runPasses(Trace *trace) {
       MESHPLAN_RETURN_IF_ERROR(pass.program->begin(number, microbatch));
       MESHPLAN_RETURN_IF_ERROR(pass.program->run(trace));
     }
+    pass.program->forgetRun(); // the batch, and what it has added up, are there for the next one
     microbatches = pass.runs + 1;
   }
   return last->begin(number, microbatches - 1);
@@ -132,6 +139,8 @@ Status ProgramRunner::runPasses(Trace *trace) {
 Status ProgramRunner::run(Trace *trace, const Observer *observer) {
   lastOutcome = {};
   MESHPLAN_RETURN_IF_ERROR(setGuardedNumbers());
+  // The batch of the step before is still in what its last microbatch has left.
+  last->forgetRun();
   MESHPLAN_RETURN_IF_ERROR(last->clearAccumulators());
   shareWithPasses();
   NonfiniteNotes notes;

@@ -10,6 +10,7 @@
 
 #include "runtime/comm/threads/run_threads.h"
 #include "runtime/tensor/compute_scope.h"
+#include "runtime/tensor/memory.h"
 #include "runtime/tensor/torch/access.h"
 #include "test/unit/exec/run_schedule.h"
 
@@ -81,7 +82,10 @@ public:
     return sum;
   }
 
-  std::unique_ptr<artifact::ProgramT> take() { return std::move(builder.schedule().programs[0]); }
+  std::unique_ptr<artifact::ProgramT> take() {
+    builder.free({rows});
+    return std::move(builder.schedule().programs[0]);
+  }
 
   ScheduleBuilder builder{{{"dp", 2}}};
   int rows;
@@ -127,6 +131,7 @@ protected:
     step.change("meshplan.sgd", w,
                 {tensorArg("parameter", w), tensorArg("gradient", mean), tensorArg("learning_rate", rate),
                  realArg("weight_decay", 0)});
+    step.builder.free({step.rows});
     auto &programs = step.builder.schedule().programs;
     programs.push_back(countingPass());
     programs.push_back(addingPass());
@@ -193,6 +198,28 @@ TEST_F(ProgramRunnerTest, NewInputsReachAllPrograms) {
     return runner.run();
   });
   EXPECT_TRUE(at::allclose(trained, w - 0.5 * (exact + other.sum(0) / other.sum()), 0, 1e-15));
+}
+
+TEST_F(ProgramRunnerTest, AStepHoldsNothingOfTheOneBefore) {
+  installPoolAllocator();
+  for (const char *name : {"step", "eval"}) {
+    auto statuses = runThreads(2, {}, [&](World &world) -> Status {
+      ComputeScope scope(1);
+      auto pool = std::make_shared<MemoryPool>();
+      PoolScope pooled(pool);
+      MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner, ProgramRunner::create(*artifact, program(name), world));
+      MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(TensorFeed({{"w", w}})));
+      MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(TensorFeed({{"x", x}})));
+      MESHPLAN_RETURN_IF_ERROR(runner.run());
+      int64_t first = pool->peak();
+      MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(TensorFeed({{"x", x}})));
+      MESHPLAN_RETURN_IF_ERROR(runner.run());
+      EXPECT_EQ(pool->peak(), first) << name;
+      return Status();
+    });
+    for (const Status &status : statuses)
+      EXPECT_TRUE(status.ok()) << status.message();
+  }
 }
 
 TEST_F(ProgramRunnerTest, NumbersOfTheRun) {

@@ -114,6 +114,14 @@ class Shares(unittest.TestCase):
         bare = "# Models and meshes\n\n| model |\n"
         self.assertTrue(model_table.with_shares(bare, new).startswith(bare + "\n" + model_table.SHARES + "\n"))
 
+    def test_models_with_a_dtype_of_their_own_have_one_row(self) -> None:
+        names = model_table.runnable()
+        for name in model_table.WIDE_ONLY:
+            self.assertIn(name, names)
+            self.assertNotIn(f"{name}_bfloat16", names)
+        self.assertIn("llama_bfloat16", names)
+        self.assertNotIn("llama70b", names)
+
 
 if __name__ == "__main__":
     unittest.main()

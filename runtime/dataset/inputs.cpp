@@ -7,12 +7,19 @@
 
 namespace meshplan {
 
+static int64_t batchDimOf(const artifact::Value &value) {
+  for (flatbuffers::uoffset_t dim = 0; dim < value.dims()->size(); ++dim)
+    if (const flatbuffers::String *name = value.dims()->Get(dim)->name(); name && name->string_view() == "batch")
+      return dim;
+  return 0;
+}
+
 std::vector<DataInput> inputsOf(const artifact::Program &program) {
   std::vector<DataInput> inputs;
   for (flatbuffers::uoffset_t i = 0; program.inputs() && i < program.inputs()->size(); ++i) {
     const artifact::Port *port = program.inputs()->Get(i);
     const artifact::Value &value = *program.values()->Get(port->value());
-    inputs.push_back({port->name()->str(), dtypeOf(value.dtype()), globalShapeOf(value)});
+    inputs.push_back({port->name()->str(), dtypeOf(value.dtype()), globalShapeOf(value), batchDimOf(value)});
   }
   return inputs;
 }
@@ -31,6 +38,10 @@ Expected<BatchShape> batchShapeOf(std::span<const DataInput> inputs) {
       return Status::error(StatusCode::invalid, "input '", input.name,
                            "' has no dims, and data needs a first one for the samples; help: make it a constant or a "
                            "buffer of the model");
+    if (input.batchDim != 0)
+      return Status::error(StatusCode::invalid, "the plan calls dim ", input.batchDim, " of input '", input.name,
+                           "' the batch, and data has samples in the first one; help: export the model with the batch "
+                           "as the first dim of its inputs");
     if (input.shape[0] != first.shape[0])
       return Status::error(StatusCode::invalid, "inputs '", first.name, "' and '", input.name, "' have ",
                            first.shape[0], " and ", input.shape[0], " samples in their first dim (shapes ",

@@ -13,6 +13,7 @@ struct DataInput {
   std::string name;
   DType dtype = DType::f32;
   std::vector<int64_t> shape; ///< global
+  int64_t batchDim = 0;       ///< the dim that the plan calls `batch`; 0 where it calls none so
 };
 
 /// The inputs of a program in their order, which is that of the fields of its data.
@@ -24,7 +25,7 @@ struct BatchShape {
   std::vector<SampleField> fields; ///< in the order of the inputs
 };
 
-/// `invalid` unless there are inputs, and all of them agree in their first dim, which is not 0.
+/// `invalid` unless there are inputs, and all of them have their samples in the first dim, equally many and not 0.
 Expected<BatchShape> batchShapeOf(std::span<const DataInput> inputs);
 
 /// "input_ids i64 [96]".

@@ -23,6 +23,10 @@ TEST(Inputs, TheFirstDimIsTheBatch) {
 }
 
 TEST(Inputs, Refused) {
+  EXPECT_EQ(
+      error({{"y", DType::i64, {4}}, {"x", DType::f32, {4, 4}, 1}}),
+      "the plan calls dim 1 of input 'x' the batch, and data has samples in the first one; help: export the model "
+      "with the batch as the first dim of its inputs");
   EXPECT_EQ(error({}), "the program has no inputs, so that there is nothing to read for it");
   EXPECT_EQ(
       error({{"x", DType::f32, {4}}, {"scale", DType::f32, {}}}),

@@ -26,8 +26,8 @@ Expected<InitialFeed> InitialFeed::create(const artifact::Program &program, uint
     return Status::error(
         StatusCode::invalid, "the plan does not say how ", listOfFew(missing),
         missing.size() == 1 ? " begins" : " begin",
-        "; help: give weights, or write 'init { **.*norm.weight ones; rest normal 0.02 }' in the plan, which is for "
-        "parameters and not for buffers");
+        "; help: give weights, or write 'init { **.*norm.weight ones; rest normal 0.02 }' in the plan; a buffer "
+        "needs 'register_buffer(..., persistent=False)' in the model instead");
   InitialFeed feed;
   for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
     const artifact::Parameter &parameter = *program.parameters()->Get(i);

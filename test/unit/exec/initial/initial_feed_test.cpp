@@ -168,9 +168,10 @@ TEST_F(InitialFeedTest, WholeTensorsCanBeWritten) {
 TEST_F(InitialFeedTest, SaysWhatHasNoInitialValues) {
   build(plain, /*hasBias=*/false);
   EXPECT_THAT(parametersWithoutInit(program()), testing::ElementsAre("bias"));
-  EXPECT_EQ(feed().status().message(), "the plan does not say how bias begins; help: give weights, or write 'init { "
-                                       "**.*norm.weight ones; rest normal 0.02 }' in the "
-                                       "plan, which is for parameters and not for buffers");
+  EXPECT_EQ(feed().status().message(),
+            "the plan does not say how bias begins; help: give weights, or write 'init { "
+            "**.*norm.weight ones; rest normal 0.02 }' in the "
+            "plan; a buffer needs 'register_buffer(..., persistent=False)' in the model instead");
   build(plain);
   EXPECT_THAT(parametersWithoutInit(program()), testing::IsEmpty());
 }

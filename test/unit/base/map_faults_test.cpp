@@ -74,6 +74,7 @@ TEST_F(MapFaults, AMovedFileIsStillListed) {
 
 TEST_F(MapFaults, WithoutTheHandlerTheSystemEndsTheProcess) {
   EXPECT_EQ(statusOfChild([&] {
+              ::signal(SIGBUS, SIG_DFL); // a sanitizer has one
               auto file = MappedFile::open(path);
               truncate();
               return static_cast<int>(file->bytes()[2 * pageBytes]);

@@ -137,10 +137,10 @@ static OpCost normCost(const CallView &call, int64_t blocks) {
   OpCost cost = copyCost(call);
   RankedTensorType input = call.operands.front();
   cost.flops = 12 * input.getNumElements();
-  int64_t columns = 1;
+  // A call that nobody has verified may name any sizes.
+  int64_t columns = 1, most = std::max<int64_t>(input.getNumElements(), 1);
   for (int64_t size : call.getInts("normalized_shape").value_or(SmallVector<int64_t>()))
-    columns *= size;
-  columns = std::max<int64_t>(columns, 1);
+    columns = size > 0 && size <= most / columns ? columns * size : most;
   int64_t rows = std::min(input.getNumElements() / columns, std::max<int64_t>(blockElements / columns, 1));
   int64_t bytes = std::max<int64_t>(plan::elementBytes(input.getElementType()), 4);
   cost.workspaceBytes = contiguousBytes(call) + bytes * (rows * (blocks * columns + 2) + columns);

@@ -16,7 +16,6 @@ from pathlib import Path
 import export_model
 import torch
 import transformers
-from exported_graphs import stop_gradients
 from safetensors.torch import load_file
 
 SIZES = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "vocab_size": 96}
@@ -257,30 +256,6 @@ class ExportModel(unittest.TestCase):
             with contextlib.redirect_stderr(stream), self.assertRaises(SystemExit):
                 export_model.parse_arguments(["--config", "t5", option, "0", "-o", str(self.archive)])
             self.assertIn("--batch, --sequence and --decoder-sequence must be at least 1", stream.getvalue())
-
-    def test_regions_without_gradients_outlive_decompositions(self) -> None:
-        class Regions(torch.nn.Module):
-            def __init__(self) -> None:
-                super().__init__()
-                self.first, self.second = torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)
-
-            def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
-                with torch.no_grad():
-                    stopped = self.first(x)
-                    largest = stopped.argmax(-1)
-                return (stopped * self.second(x)).sum() + self.first(x).mean(), stopped, largest
-
-        model, x = Regions(), torch.randn(2, 4)
-        model(x)[0].backward()
-        program = torch.export.export(model, (x,), strict=False)
-        stop_gradients(program)
-        program.validate()
-        decomposed = program.run_decompositions({}).module()
-        outputs = decomposed(x)
-        outputs[0].backward()
-        for name, parameter in model.named_parameters():
-            torch.testing.assert_close(decomposed.get_parameter(name).grad, parameter.grad)
-        self.assertFalse(outputs[1].requires_grad)
 
     def test_errors(self) -> None:
         llama = ("--config", "llama", *settings(LLAMA))

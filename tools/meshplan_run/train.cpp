@@ -89,8 +89,11 @@ Status RankTraining::resume() {
   state = std::move(loaded.state);
   notes = std::move(loaded.notes);
   // The files may have been moved.
-  if (!options.weights.empty())
+  if (!options.weights.empty()) {
+    if (auto opened = TensorSource::open(options.weights); !opened)
+      return opened.status().withContext("--weights");
     state.weights = options.weights;
+  }
   DataState data = inputs.data->stateAt(state.samplesConsumed);
   data.samples = state.samples;
   data.fingerprint = state.dataFingerprint;

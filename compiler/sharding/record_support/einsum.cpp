@@ -109,15 +109,28 @@ Linearity einsumLinearity(const CallView &call) {
   return linearity;
 }
 
-/// The operands as the products read them.
-static SmallVector<LetteredTensor> tensorsOf(const CallView &call, const Equation &equation) {
-  SmallVector<LetteredTensor> tensors;
+namespace {
+/// What is still to be multiplied.
+struct Pending {
+  LetteredTensor tensor;
+  int64_t heldBytes = 0; ///< of a product; an operand is there anyway
+};
+
+/// The products of an einsum, one after the other.
+struct ProductChain {
+  EinsumProduct last;
+  int64_t flops = 0, workspaceBytes = 0;
+};
+} // namespace
+
+static SmallVector<Pending> pendingOf(const CallView &call, const Equation &equation) {
+  SmallVector<Pending> pending;
   for (auto [letters, operand] : llvm::zip_equal(equation.operands, call.getOperands("tensors"))) {
     RankedTensorType type = call.operands[*operand];
-    tensors.push_back({letters, llvm::to_vector(type.getShape()), call.getStrides(*operand),
-                       plan::elementBytes(type.getElementType())});
+    pending.push_back({{letters, llvm::to_vector(type.getShape()), call.getStrides(*operand),
+                        plan::elementBytes(type.getElementType())}});
   }
-  return tensors;
+  return pending;
 }
 
 /// All letters: those of the result, then the others sorted.
@@ -131,59 +144,54 @@ static std::string orderOf(const Equation &equation) {
   return equation.output + others;
 }
 
-/// What a product of two of the tensors keeps: letters of the result, and those that others need.
-static std::string keptLetters(const LetteredTensor &left, const LetteredTensor &right, ArrayRef<LetteredTensor> others,
-                               StringRef order, StringRef output) {
-  std::string both = left.letters + right.letters, kept;
+/// What a product keeps of the letters of its factors: those of the result, and those that other factors need.
+static std::string keptLetters(StringRef both, ArrayRef<Pending> others, StringRef order, StringRef output) {
+  std::string kept;
   for (char letter : order) {
-    auto hasLetter = [&](const LetteredTensor &other) { return StringRef(other.letters).contains(letter); };
-    if (StringRef(both).contains(letter) && (output.contains(letter) || llvm::any_of(others, hasLetter)))
+    auto hasLetter = [&](const Pending &other) { return StringRef(other.tensor.letters).contains(letter); };
+    if (both.contains(letter) && (output.contains(letter) || llvm::any_of(others, hasLetter)))
       kept += letter;
   }
   return kept;
 }
 
-namespace {
-/// The products of an einsum, one after the other.
-struct ProductChain {
-  EinsumProduct last;
-  int64_t flops = 0, workspaceBytes = 0;
-};
-} // namespace
+/// The places of the two that ATen multiplies next: the first two, or those that the path names for this product.
+/// nullopt if it names none.
+static std::optional<std::pair<int64_t, int64_t>> nextPair(ArrayRef<int64_t> path, size_t product, size_t pending) {
+  if (path.empty())
+    return std::pair<int64_t, int64_t>(0, 1);
+  auto [i, j] = std::minmax({path[2 * product], path[2 * product + 1]});
+  bool isPair = i >= 0 && i < j && j < static_cast<int64_t>(pending);
+  return isPair ? std::optional(std::pair(i, j)) : std::nullopt;
+}
 
-/// ATen multiplies the first two of a list and puts the product in front of the others, or, with a `path`, the two that
-/// it names and puts the product behind. nullopt for fewer than two operands, or a path that is none.
+/// ATen puts a product in front of the other factors, or behind them where there is a path. nullopt for fewer than two
+/// operands, or a path that is none.
 static std::optional<ProductChain> productsOf(const CallView &call, const Equation &equation) {
-  SmallVector<LetteredTensor> tensors = tensorsOf(call, equation);
+  SmallVector<Pending> pending = pendingOf(call, equation);
   SmallVector<int64_t> path = call.getInts("path").value_or(SmallVector<int64_t>());
-  std::string order = orderOf(equation);
-  ProductChain chain;
-  int64_t held = 0; // bytes of products that are still to be multiplied
-  RankedTensorType result = call.results.front();
-  int64_t resultBytes = result.getNumElements() * plan::elementBytes(result.getElementType());
-  size_t operands = tensors.size();
-  SmallVector<bool> isProduct(operands, false);
-  if (operands < 2 || (!path.empty() && path.size() != 2 * (operands - 1)))
+  if (pending.size() < 2 || (!path.empty() && path.size() != 2 * (pending.size() - 1)))
     return std::nullopt;
-  for (size_t place = 0; tensors.size() > 1; place += 2) {
-    auto [i, j] = path.empty() ? std::pair<int64_t, int64_t>(0, 1) : std::minmax({path[place], path[place + 1]});
-    if (i < 0 || i == j || j >= static_cast<int64_t>(tensors.size()))
+  std::string order = orderOf(equation);
+  int64_t resultBytes = tensorBytes(call.results.front()), heldBytes = 0;
+  ProductChain chain;
+  for (size_t product = 0; pending.size() > 1; ++product) {
+    std::optional<std::pair<int64_t, int64_t>> pair = nextPair(path, product, pending.size());
+    if (!pair)
       return std::nullopt;
-    LetteredTensor left = tensors[i], right = tensors[j];
-    int64_t read = (isProduct[i] ? left.bytes() : 0) + (isProduct[j] ? right.bytes() : 0);
-    for (int64_t gone : {j, i}) {
-      tensors.erase(tensors.begin() + gone);
-      isProduct.erase(isProduct.begin() + gone);
-    }
-    chain.last = multiply(left, right, order, keptLetters(left, right, tensors, order, equation.output));
-    int64_t made = tensors.empty() ? 0 : chain.last.result.bytes();
+    Pending left = pending[pair->first], right = pending[pair->second];
+    pending.erase(pending.begin() + pair->second);
+    pending.erase(pending.begin() + pair->first);
+    chain.last = multiply(left.tensor, right.tensor, order,
+                          keptLetters(left.tensor.letters + right.tensor.letters, pending, order, equation.output));
     chain.flops += chain.last.flops;
-    // Only the last product is made beside the result, which the caller counts.
-    int64_t notYetThere = tensors.empty() ? 0 : resultBytes;
-    chain.workspaceBytes = std::max(chain.workspaceBytes, held + made + chain.last.workspaceBytes - notYetThere);
-    held += made - read;
-    tensors.insert(path.empty() ? tensors.begin() : tensors.end(), chain.last.result);
-    isProduct.insert(path.empty() ? isProduct.begin() : isProduct.end(), true);
+    // The caller counts the result, which the last product makes; it is not there beside the others.
+    int64_t madeBytes = pending.empty() ? 0 : chain.last.result.bytes();
+    int64_t notThereBytes = pending.empty() ? 0 : resultBytes;
+    chain.workspaceBytes =
+        std::max(chain.workspaceBytes, heldBytes + madeBytes + chain.last.workspaceBytes - notThereBytes);
+    heldBytes += madeBytes - left.heldBytes - right.heldBytes;
+    pending.insert(path.empty() ? pending.begin() : pending.end(), {chain.last.result, madeBytes});
   }
   return chain;
 }

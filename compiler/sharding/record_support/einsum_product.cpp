@@ -7,11 +7,11 @@ using namespace mlir;
 
 namespace meshplan {
 
-int64_t LetteredTensor::bytes() const {
-  int64_t bytes = elementBytes;
+int64_t LetteredTensor::elements() const {
+  int64_t elements = 1;
   for (int64_t extent : shape)
-    bytes *= extent;
-  return bytes;
+    elements *= extent;
+  return elements;
 }
 
 int64_t LetteredTensor::extent(char letter) const {
@@ -39,7 +39,7 @@ Multiplicand::Multiplicand(const LetteredTensor &tensor, StringRef other, String
   for (char letter : letters)
     shape.push_back(tensor.extent(letter));
   strides = contiguousStrides(shape);
-  summed = tensor.bytes() / tensor.elementBytes;
+  summed = tensor.elements();
 }
 
 namespace {
@@ -129,7 +129,7 @@ EinsumProduct multiply(const LetteredTensor &first, const LetteredTensor &second
     product.result.shape.push_back(left.extent(letter) == 1 ? right.extent(letter) : left.extent(letter));
   std::optional<ProductLetters> letters = ProductLetters::of(left, right, order, output);
   if (letters) {
-    product.flops = 2 * product.result.bytes() / product.result.elementBytes;
+    product.flops = 2 * product.result.elements();
     for (char letter : letters->summed)
       product.flops *= left.extent(letter);
     product.workspaceBytes = groupedBytes(left, {letters->batch, letters->left, letters->summed}) +

@@ -20,7 +20,8 @@ struct LetteredTensor {
   Strides strides;
   int64_t elementBytes = 0;
 
-  int64_t bytes() const;
+  int64_t elements() const;
+  int64_t bytes() const { return elements() * elementBytes; }
   /// 1 if it has no such dim.
   int64_t extent(char letter) const;
 };

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from string import ascii_lowercase
 
 from unreached import reason_of
@@ -35,9 +35,14 @@ def read_cells(text: str) -> set[Cell]:
     return {(target, column) for target, _, said in lines if (column := column_of(said))}
 
 
+Reason = Callable[[str, str], str]  # why few draws of an operator are in a column; empty if enough should be
+
+
 class Coverage:
-    def __init__(self, targets: Iterable[str]) -> None:
-        self.targets = sorted(targets)
+    """Draws by operator and column, of which those of `wanted` need some."""
+
+    def __init__(self, targets: Iterable[str], wanted: Iterable[str] = WANTED, reason: Reason = reason_of) -> None:
+        self.targets, self.wanted, self.reason = sorted(targets), tuple(wanted), reason
         self.counts: Counter[Cell] = Counter()
 
     def add(self, cells: set[Cell]) -> None:
@@ -45,8 +50,8 @@ class Coverage:
 
     def missing(self) -> list[Cell]:
         """Cells with fewer draws than they should have."""
-        cells = itertools.product(self.targets, WANTED)
-        return [cell for cell in cells if self.counts[cell] < LEAST and not reason_of(*cell)]
+        cells = itertools.product(self.targets, self.wanted)
+        return [cell for cell in cells if self.counts[cell] < LEAST and not self.reason(*cell)]
 
     def table(self) -> str:
         """Counts of draws; a letter stands for the reason why there are few, and is explained below."""
@@ -56,7 +61,7 @@ class Coverage:
         for name in self.targets:
             cells = []
             for column in (ANY, *COLUMNS):
-                count, reason = self.counts[name, column], reason_of(name, column) if column in WANTED else ""
+                count, reason = self.counts[name, column], self.reason(name, column) if column in self.wanted else ""
                 if count < LEAST and reason:
                     cells.append(f"{count or ''}{letters.setdefault(reason, ascii_lowercase[len(letters)])}")
                 else:
@@ -68,10 +73,10 @@ class Coverage:
         lines = [
             f"{len(self.targets)} operators with a record; {LEAST} draws or more, or a reason why there are fewer:"
         ]
-        for column in WANTED:
+        for column in self.wanted:
             counts = [self.counts[name, column] for name in self.targets]
             reasons = sum(
-                count < LEAST and bool(reason_of(name, column))
+                count < LEAST and bool(self.reason(name, column))
                 for name, count in zip(self.targets, counts, strict=True)
             )
             reached = sum(count >= LEAST for count in counts)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 import case
-from coverage import ANY, COLUMNS, LEAST, STYLES, Cell
+from coverage import ANY, LEAST, Cell, Coverage
 from statements import groups_of
 from unreached import is_of_steps
 
@@ -93,7 +93,7 @@ class StatementCoverage:
 
 
 # Operators of steps that a style divides seldom or never, with the reason.
-NOT_DRAWN = "no block of a training has it; test/e2e compares its gradients (gradients_*.test)"
+NOT_DRAWN = "no block of a training has it; modules and models of test/e2e do"
 SELDOM = {
     **dict.fromkeys(("aten._log_softmax_backward_data.default", "aten.glu_backward.default"), NOT_DRAWN),
     **dict.fromkeys(("aten.hardsigmoid_backward.default", "aten.hardtanh_backward.default"), NOT_DRAWN),
@@ -104,39 +104,16 @@ SELDOM = {
 }
 
 
-class StepCoverage:
-    """How often values of the operators that only steps have were divided, by what."""
-
-    def __init__(self, targets: Iterable[str]) -> None:
-        self.targets = sorted(filter(is_of_steps, targets))
-        self.counts: Counter[Cell] = Counter()
-
-    def add(self, cells: set[Cell]) -> None:
-        self.counts.update(cells | {(target, ANY) for target, column in cells if column in STYLES})
-
-    def missing(self) -> list[Cell]:
-        return [(name, ANY) for name in self.targets if self.counts[name, ANY] < LEAST and name not in SELDOM]
-
-    def table(self) -> str:
-        width = max(map(len, self.targets))
-        lines = ["".join([f"{'steps that reach':<{width}}", *(f" {column:>9}" for column in (ANY, *COLUMNS))])]
-        for name in self.targets:
-            counts = "".join(f" {self.counts[name, column]:>9}" for column in (ANY, *COLUMNS))
-            lines.append(f"{name:<{width}}{counts}" + (f"  {SELDOM[name]}" if name in SELDOM else ""))
-        return "\n".join(lines)
-
-    def summary(self) -> str:
-        reached = sum(self.counts[name, ANY] >= LEAST for name in self.targets)
-        return (
-            f"{len(self.targets)} operators of steps alone; {reached} divided by a style in {LEAST} trainings or more"
-        )
+def step_coverage(targets: Iterable[str]) -> Coverage:
+    """Of the operators that only steps have, each of which some style has to divide."""
+    return Coverage(filter(is_of_steps, targets), (ANY,), lambda target, _: SELDOM.get(target, ""))
 
 
 class TrainingCoverage:
-    """Both. A cell of one word is a statement, one of two an operator and a column."""
+    """What plans say, and what they divide. A cell of one word is a statement, one of two an operator and a column."""
 
     def __init__(self, targets: Iterable[str]) -> None:
-        self.statements, self.operators = StatementCoverage(), StepCoverage(targets)
+        self.statements, self.operators = StatementCoverage(), step_coverage(targets)
 
     @property
     def counts(self) -> Counter[Cell]:

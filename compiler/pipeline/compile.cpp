@@ -115,6 +115,11 @@ bool Compilation::import() {
     reportExtent(error, *syntax);
   if (reports.hasErrors())
     return false;
+  if (options.gradients && !(bound->loss && bound->optimizer))
+    reports.error({}, "--gradients: the plan trains nothing, so that there are no gradients to give")
+        .help(std::string("add '") + (bound->loss ? "" : "loss NAME") +
+              (bound->loss || bound->optimizer ? "" : "' and '") +
+              (bound->optimizer ? "" : "optimizer sgd { lr 0.1 }") + "' to the plan, or leave out --gradients");
   checkTrainingMode(*archive.program, *bound, options.strict, reports);
   if (reports.hasErrors())
     return false;

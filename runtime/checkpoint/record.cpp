@@ -2,6 +2,7 @@
 
 #include "runtime/checkpoint/record.h"
 
+#include "runtime/artifact/call_args.h"
 #include "runtime/artifact/sharding.h"
 
 #include <algorithm>
@@ -36,13 +37,6 @@ std::vector<TensorSpec> CheckpointRecord::optimizerSpecs() const {
   for (const RecordedState &each : states)
     specs.push_back({each.name, each.dtype, each.shape});
   return specs;
-}
-
-static const artifact::Arg *findArg(const artifact::Compute &call, std::string_view name) {
-  for (const artifact::Arg *arg : *call.args())
-    if (arg->name() && arg->name()->string_view() == name)
-      return arg;
-  return nullptr;
 }
 
 std::string meshplan::optimizerOf(const artifact::Program &program) {

@@ -5,6 +5,9 @@
 #include "runtime/checkpoint/written_values.h"
 #include "runtime/exec/numbers/nonfinite_weights.h"
 #include "runtime/tensor/compute_scope.h"
+#include "runtime/tensor/elements.h"
+
+#include <map>
 
 using namespace meshplan;
 
@@ -84,17 +87,20 @@ Status Snapshot::writeFile(const std::string &path, std::span<const TensorSpec> 
 }
 
 Status Snapshot::checkFinite() const {
-  // A training that began with such weights goes on as PyTorch's does, and has been warned of.
-  if (!executor.nonfiniteParameters().empty())
-    return Status();
+  // Elements that the training began with are no reason: it has been warned of them.
+  std::map<int, int64_t> loaded;
+  for (const NonfiniteWeight &weight : executor.nonfiniteParameters())
+    loaded[weight.value] = weight.count;
   for (const Part &part : parameters) {
     if (!part.isTrained)
       continue;
+    MESHPLAN_ASSIGN_OR_RETURN(NonfiniteElements found, nonfiniteIn(part.copied));
+    if (found.count <= loaded[part.value])
+      continue;
     MESHPLAN_ASSIGN_OR_RETURN(std::string text,
                               nonfiniteText("parameter", part.name, executor.place(), part.value, part.copied));
-    if (!text.empty())
-      return Status(StatusCode::numericFault, text + "; help: 'nonfinite gradients stop' or 'skip' in the plan keeps "
-                                                     "gradients that are not finite from the parameters");
+    return Status(StatusCode::numericFault, text + "; help: 'nonfinite gradients stop' or 'skip' in the plan keeps "
+                                                   "gradients that are not finite from the parameters");
   }
   return Status();
 }

@@ -89,8 +89,10 @@ Expected<int64_t> shiftOf(const SampleField &field, size_t fields, const TokenPl
     return 0;
   return Status::error(
       StatusCode::invalid, path, ": which tokens input '", field.name, "' takes is not known; help: --tokens ",
-      field.name, "=same for a model that shifts labels itself, as those of Hugging Face do, --tokens ", field.name,
-      "=next for one that takes the token after each, or give its tensors in a safetensors file");
+      field.name,
+      "=same for the tokens that a model reads, or for labels that it shifts itself, as those of Hugging Face "
+      "do, --tokens ",
+      field.name, "=next for labels that are the token after each, or give its tensors in a safetensors file");
 }
 
 Expected<TokenLayout> layoutOf(std::span<const SampleField> fields, const TokenPlaces &places, IntegerType type,

@@ -13,6 +13,7 @@
 #define MESHPLAN_RUNTIME_EXEC_EXECUTOR_H
 
 #include "runtime/exec/feed.h"
+#include "runtime/exec/numbers/nonfinite_weights.h"
 #include "runtime/exec/numbers/settings.h"
 #include "runtime/exec/outputs.h"
 #include "runtime/exec/prepare.h"
@@ -62,8 +63,8 @@ public:
   /// of the same model.
   Status loadHeld(const Feed &feed);
 
-  /// The parameters that have been loaded with NaN or infinite elements: see nonfiniteWeights.
-  const std::vector<std::string> &nonfiniteParameters() const { return nonfinite; }
+  /// The parameters of which the rank has loaded NaN or infinite elements.
+  const std::vector<NonfiniteWeight> &nonfiniteParameters() const { return nonfinite; }
 
   /// Numbers of the run, such as the learning rate: see Settings::set.
   Status setNumber(std::string_view name, double number) { return settings.set(name, number); }
@@ -150,7 +151,7 @@ private:
   Groups groups;
   Storages storages;
   ResidentBytes resident;
-  std::vector<std::string> nonfinite;  // parameters
+  std::vector<NonfiniteWeight> nonfinite;
   std::vector<Tensor> initial, values; // by index into Program.values
   std::vector<std::unique_ptr<Step>> program;
   size_t firstUpdate = 0; // index into `program`

@@ -43,10 +43,11 @@ Status ProgramRunner::loadHeld(const Feed &feed) {
 
 Status ProgramRunner::noteNonfinite(const Feed &feed) {
   loadingWarning.clear();
-  if (last->nonfiniteParameters().empty())
+  std::vector<std::string> texts = textsOfFirstHolder(last->place(), last->nonfiniteParameters());
+  if (texts.empty())
     return Status();
   loadingWarning = "rank " + std::to_string(last->place().rank()) + ": " +
-                   (feed.path().empty() ? "" : feed.path() + ": ") + listOfFew(last->nonfiniteParameters());
+                   (feed.path().empty() ? "" : feed.path() + ": ") + listOfFew(texts);
   const artifact::Guard *guard = last->place().program().guard();
   return guard && guard->stops() ? Status(StatusCode::numericFault, loadingWarning) : Status();
 }
@@ -130,7 +131,8 @@ Status ProgramRunner::runPasses(Trace *trace) {
       MESHPLAN_RETURN_IF_ERROR(pass.program->begin(number, microbatch));
       MESHPLAN_RETURN_IF_ERROR(pass.program->run(trace));
     }
-    pass.program->forgetRun(); // the batch, and what it has added up, are there for the next one
+    // Its views of the batch would keep it alive when the next one is loaded.
+    pass.program->forgetRun();
     microbatches = pass.runs + 1;
   }
   return last->begin(number, microbatches - 1);

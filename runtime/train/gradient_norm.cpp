@@ -2,19 +2,20 @@
 
 #include "runtime/train/gradient_norm.h"
 
+#include "runtime/artifact/call_args.h"
+
 #include <cmath>
 
 using namespace meshplan;
 
-/// The operand of the call that makes a factor of the norm, or nothing.
+/// What the call that makes a factor of the norm reads, or nothing.
 static std::optional<int> squaredNorm(const artifact::Program &program) {
   for (const artifact::Instruction *instruction : *program.instructions()) {
     const artifact::Compute *call = instruction->action_as_Compute();
     if (!call || call->target()->string_view() != "meshplan.clip_factor")
       continue;
-    for (const artifact::Arg *argument : *call->args())
-      if (argument->kind() == artifact::ArgKind::value && argument->values()->size() == 1)
-        return argument->values()->Get(0);
+    if (int value = valueArg(*call, "squared_norm"); value >= 0)
+      return value;
   }
   return std::nullopt;
 }

@@ -43,9 +43,6 @@ Expected<std::unique_ptr<Trainer>> Trainer::create(const TrainParts &parts, cons
 }
 
 Status Trainer::run() {
-  if (done() >= schedule.lastStep)
-    return note("step " + std::to_string(done()) + " is done already, and the last one is " +
-                std::to_string(schedule.lastStep) + ": nothing to do");
   Status status = goOn();
   // Numbers are the same on all ranks, so that all of them end here: what is being written is saved first.
   if (status.code() == StatusCode::numericFault || status.code() == StatusCode::aborted)
@@ -57,6 +54,11 @@ Status Trainer::run() {
 }
 
 Status Trainer::goOn() {
+  if (done() >= schedule.lastStep) {
+    MESHPLAN_RETURN_IF_ERROR(note("step " + std::to_string(done()) + " is done already, and the last one is " +
+                                  std::to_string(schedule.lastStep) + ": nothing to do"));
+    return saveLast();
+  }
   if (done() == 0)
     MESHPLAN_RETURN_IF_ERROR(evaluate());
   while (done() < schedule.lastStep && !isStopped) {
@@ -165,16 +167,20 @@ Status Trainer::tellSaved() {
   return parts.reports->checkpoint({step, checkpointPath(parts.checkpointFolder, step)});
 }
 
+/// Where the run ends; what its folder has already is not saved again.
+Status Trainer::saveLast() {
+  if (!parts.checkpoints)
+    return Status();
+  if (done() > 0)
+    MESHPLAN_RETURN_IF_ERROR(parts.checkpoints->start(*parts.program, parts.stateToSave()));
+  MESHPLAN_RETURN_IF_ERROR(parts.checkpoints->finish());
+  return tellSaved();
+}
+
 Status Trainer::finish() {
   if (!isStopped)
     MESHPLAN_RETURN_IF_ERROR(evaluate());
-  if (parts.checkpoints) {
-    // A stop in an evaluation; what is saved already is not saved again.
-    if (isStopped && done() > 0)
-      MESHPLAN_RETURN_IF_ERROR(parts.checkpoints->start(*parts.program, parts.stateToSave()));
-    MESHPLAN_RETURN_IF_ERROR(parts.checkpoints->finish());
-    MESHPLAN_RETURN_IF_ERROR(tellSaved());
-  }
+  MESHPLAN_RETURN_IF_ERROR(saveLast());
   if (!isStopped)
     return Status();
   const char *signal = parts.stopIsWished();

@@ -67,6 +67,7 @@ private:
   Status agree(StepReport &report, bool &stops);
   Status evaluate();
   Status tellSaved();
+  Status saveLast();
   Status finish();
   Status note(const std::string &text) const { return parts.reports ? parts.reports->note(text) : Status(); }
 

@@ -2,25 +2,13 @@
 
 #include "runtime/verify/optimizer_call.h"
 
+#include "runtime/artifact/call_args.h"
 #include "runtime/exec/numbers/settings.h"
 #include "runtime/verify/transfers.h"
 
 #include <algorithm>
 
 using namespace meshplan;
-
-static const artifact::Arg *findArg(const artifact::Compute &call, std::string_view name) {
-  for (const artifact::Arg *arg : *call.args())
-    if (arg->name() && arg->name()->string_view() == name)
-      return arg;
-  return nullptr;
-}
-
-/// The value that is passed, or -1.
-static int valueArg(const artifact::Compute &call, std::string_view name) {
-  const artifact::Arg *arg = findArg(call, name);
-  return arg && arg->kind() == artifact::ArgKind::value ? arg->values()->Get(0) : -1;
-}
 
 static double realArg(const artifact::Compute &call, std::string_view name) {
   const artifact::Arg *arg = findArg(call, name);

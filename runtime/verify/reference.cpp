@@ -47,11 +47,11 @@ Expected<Reference> Reference::load(const Artifact &artifact, const Feed &parame
 
 Status Reference::checkParameters(const Feed &parameters) const {
   RankView view(*scheduleTable, *programTable, 0);
-  MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::string> nonfinite, nonfiniteWeights(view, given));
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<NonfiniteWeight> nonfinite, nonfiniteWeights(view, given));
   if (nonfinite.empty())
     return Status();
   std::string path = parameters.path().empty() ? "the weights" : parameters.path();
-  return Status(StatusCode::numericFault, path + ": " + listOfFew(nonfinite));
+  return Status(StatusCode::numericFault, path + ": " + listOfFew(textsOfFirstHolder(view, nonfinite)));
 }
 
 /// Of results that nothing reads, archives say what they like.

@@ -183,8 +183,12 @@ static std::string layerKey(const ReshardExplanation &reshard) {
   auto end = [](const End &each) { return each.what + ' ' + withoutIndices(each.name) + ' ' + each.layout + '\n'; };
   std::string key = end(reshard.producer) + std::to_string(reshard.statement.range.line) + ':' +
                     std::to_string(reshard.statement.range.column) + ' ' + reshard.statement.text + '\n';
-  for (const StepExplanation &step : reshard.steps)
-    key += step.kind + ' ' + std::to_string(step.bytes) + ' ' + step.axes.front().name + '\n';
+  for (const StepExplanation &step : reshard.steps) {
+    key += step.kind + ' ' + std::to_string(step.bytes);
+    for (const auto &axis : step.axes)
+      key += ' ' + axis.name;
+    key += '\n';
+  }
   for (const End &consumer : reshard.consumers)
     key += end(consumer);
   return key;

@@ -181,7 +181,11 @@ static void printParameters(const Explanation &explanation, const Sources &sourc
 
 static void printReshard(const ReshardExplanation &reshard, const Sources &sources, raw_ostream &stream) {
   for (const StepExplanation &step : reshard.steps) {
-    stream << "  " << reshard.count << " x " << step.kind << " over " << axesText(step.axes) << ", ";
+    stream << "  " << reshard.count << " x " << step.kind;
+    // A rank that keeps one of several copies of its own divides over nothing.
+    if (!step.axes.empty())
+      stream << " over " << axesText(step.axes);
+    stream << ", ";
     stream << (step.kind == "slice" ? "no communication" : formatBytes(step.bytes)) << '\n';
   }
   TextTable table({Align::left, Align::left, Align::left});

@@ -13,9 +13,19 @@ namespace meshplan {
 Expected<std::string> nonfiniteText(std::string_view what, std::string_view name, const RankView &view, int value,
                                     const Tensor &tensor, bool infinities = true);
 
-/// One text for each parameter that is not finite, of the parts that this rank is the first to hold; `tensors` by index
-/// into Program.values. Parameters that are not trained may be infinite, as masks are.
-Expected<std::vector<std::string>> nonfiniteWeights(const RankView &view, std::span<const Tensor> tensors);
+/// A parameter of which a rank's part is not finite.
+struct NonfiniteWeight {
+  int value;        ///< index into Program.values
+  int64_t count;    ///< of elements of the rank's part
+  std::string text; ///< of nonfiniteText
+};
+
+/// Those that are not finite, of all parts that the rank holds; `tensors` by index into Program.values. Parameters that
+/// are not trained may be infinite, as masks are.
+Expected<std::vector<NonfiniteWeight>> nonfiniteWeights(const RankView &view, std::span<const Tensor> tensors);
+
+/// The texts of the parts that this rank is the first to hold, so that one rank speaks of each.
+std::vector<std::string> textsOfFirstHolder(const RankView &view, std::span<const NonfiniteWeight> weights);
 
 } // namespace meshplan
 

@@ -128,10 +128,9 @@ TEST_F(TokenSamples, WhatIsATokenFile) {
 TEST_F(TokenSamples, WhatInputsTakeMustBeCertain) {
   writeText(bin, bytesOf(counting<uint16_t>(12)));
   EXPECT_EQ(error(bin, {ids, labels}),
-            bin +
-                ": which tokens input 'labels' takes is not known; help: --tokens labels=same for a model that shifts "
-                "labels itself, as those of Hugging Face do, --tokens labels=next for one that takes the token after "
-                "each, or give its tensors in a safetensors file");
+            bin + ": which tokens input 'labels' takes is not known; help: --tokens labels=same for the tokens that a "
+                  "model reads, or for labels that it shifts itself, as those of Hugging Face do, --tokens labels=next "
+                  "for labels that are the token after each, or give its tensors in a safetensors file");
   const SampleField idx{"idx", DType::i64, {4}}, targets{"targets", DType::i64, {4}};
   EXPECT_THAT(error(bin, {idx, targets}, {{"targets", TokenPlace::next}}), testing::HasSubstr("input 'idx' takes"));
   EXPECT_THAT(readSample(*open(bin, {idx}), 0, 0, 4), ElementsAre(0, 1, 2, 3));

@@ -30,7 +30,7 @@ protected:
       at::Tensor part = whole.flatten().index_select(0, at::tensor(places, at::kLong));
       tensors[parameter->value] = wrap(part.view(view.shape(parameter->value)));
     }
-    return *nonfiniteWeights(view, tensors);
+    return textsOfFirstHolder(view, *nonfiniteWeights(view, tensors));
   }
 
   void add(const char *name, std::vector<std::string> axes, bool trains = true) {

@@ -36,6 +36,9 @@ from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
 if TYPE_CHECKING:
     import peft
 
+# Bytes of a buffer that stays in an archive without weights, as much as meshplan reads.
+MOST_KEPT_BUFFER = 64 << 20
+
 
 class ModelClass(Protocol):
     """What model classes and transformers' Auto classes have in common."""
@@ -86,7 +89,9 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
         "--noise", metavar="S", type=float, default=0, help="add normal noise of this deviation to every parameter"
     )
     parser.add_argument("--decompose", action="store_true", help="call run_decompositions({}) also when not needed")
-    parser.add_argument("--without-weights", action="store_true", help="keep weights out of the archive")
+    parser.add_argument(
+        "--without-weights", action="store_true", help="keep parameters out of the archive, and buffers above 64 MiB"
+    )
     parser.add_argument("--compress", action="store_true", help="deflate the archive")
     parser.add_argument("-o", "--output", metavar="OUT.pt2", type=Path, required=True)
     parser.add_argument("--weights-out", metavar="OUT.safetensors", type=Path, help="state dict, tied tensors once")
@@ -330,12 +335,13 @@ def shorten_traces(program: torch.export.ExportedProgram) -> None:
 
 
 def drop_weights(program: torch.export.ExportedProgram) -> None:
+    """Small buffers stay: a training that draws its weights begins with them."""
     mode = FakeTensorMode()
     for name, tensor in program.state_dict.items():
-        if hasattr(tensor, "fake_mode"):
+        is_parameter = isinstance(tensor, torch.nn.Parameter)
+        if hasattr(tensor, "fake_mode") or (not is_parameter and tensor.nbytes <= MOST_KEPT_BUFFER):
             continue
         fake = mode.from_tensor(tensor.detach(), static_shapes=True)
-        is_parameter = isinstance(tensor, torch.nn.Parameter)
         program.state_dict[name] = torch.nn.Parameter(fake, tensor.requires_grad) if is_parameter else fake
 
 

@@ -12,11 +12,13 @@ import unittest
 import warnings
 import zipfile
 from pathlib import Path
+from unittest import mock
 
 import export_model
 import torch
 import transformers
 from safetensors.torch import load_file
+from torch._subclasses.fake_tensor import FakeTensor
 
 SIZES = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "vocab_size": 96}
 LLAMA = SIZES | {"num_attention_heads": 4, "num_key_value_heads": 2}
@@ -236,6 +238,18 @@ class ExportModel(unittest.TestCase):
             self.assertEqual({member.compress_type for member in members.infolist()}, {zipfile.ZIP_DEFLATED})
             self.assertNotIn(b"site-packages", members.read("m/models/model.json"))
         torch.export.load(self.archive)
+
+    def test_small_buffers_stay_without_weights(self) -> None:
+        module = torch.nn.BatchNorm1d(3).eval()
+        program = torch.export.export(module, (torch.randn(2, 3),))
+        with mock.patch.object(export_model, "MOST_KEPT_BUFFER", 3 * 4):
+            export_model.drop_weights(program)
+        kept = {name for name, tensor in program.state_dict.items() if not isinstance(tensor, FakeTensor)}
+        self.assertEqual(kept, {"running_mean", "running_var", "num_batches_tracked"})
+        with mock.patch.object(export_model, "MOST_KEPT_BUFFER", 3 * 4 - 1):
+            export_model.drop_weights(program)
+        kept = {name for name, tensor in program.state_dict.items() if not isinstance(tensor, FakeTensor)}
+        self.assertEqual(kept, {"num_batches_tracked"})
 
     def test_dtype(self) -> None:
         self.export("llama", LLAMA, "--dtype", "bfloat16")

@@ -148,8 +148,8 @@ static void hashConstants(const ExportedProgram &program, llvm::SHA256 &hash) {
   for (const Constant &constant : program.constants)
     hash.update(constant.data.bytes);
   for (const Buffer &buffer : program.buffers)
-    if (buffer.constant)
-      hash.update(buffer.constant->bytes);
+    if (buffer.data)
+      hash.update(buffer.data->bytes);
 }
 
 std::optional<ExportedProgram> ArchiveReader::readProgram(const std::string &member, const PayloadTable &weights,

@@ -39,6 +39,7 @@ private:
   void readParameter(const Json &spec);
   bool requiresGrad(const Json &spec);
   void readBuffer(const Json &spec);
+  std::optional<ConstantData> initialValue(const Buffer &buffer);
   void readTensorConstant(const Json &spec);
   ConstantData load(const std::string &what, const std::string &name, ValueId value);
   static bool hasTypeOf(const Payload &payload, const Value &value);
@@ -140,10 +141,12 @@ void SignatureReader::readBuffer(const Json &spec) {
   buffer.name = text(spec, "buffer_name");
   buffer.value = heldTensor(spec, buffer.name);
   buffer.persistent = document.boolean(document.member(spec, "persistent"));
-  if (buffer.persistent)
+  if (buffer.persistent) {
     buffer.payload = weightMember(buffer.name);
-  else
-    buffer.constant = load("non-persistent buffer '" + buffer.name + "'", buffer.name, buffer.value);
+    buffer.data = initialValue(buffer);
+  } else {
+    buffer.data = load("non-persistent buffer '" + buffer.name + "'", buffer.name, buffer.value);
+  }
   program.buffers.push_back(std::move(buffer));
 }
 
@@ -174,6 +177,17 @@ ConstantData SignatureReader::load(const std::string &what, const std::string &n
     return {};
   }
   return loadConstant(it->second, what, context.archive, growth, context.errors).value_or(ConstantData());
+}
+
+std::optional<ConstantData> SignatureReader::initialValue(const Buffer &buffer) {
+  auto it = context.weights.find(buffer.name);
+  if (buffer.payload.empty() || buffer.value == noValue || !hasTypeOf(it->second, program.values[buffer.value]))
+    return std::nullopt;
+  if (context.archive.find(buffer.payload)->size > maxInitialBytes)
+    return std::nullopt;
+  // Weights of a file may stand in for what is damaged here, so that it is no error of the archive.
+  std::vector<Diagnostic> ignored;
+  return loadConstant(it->second, "buffer '" + buffer.name + "'", context.archive, growth, ignored);
 }
 
 bool SignatureReader::hasTypeOf(const Payload &payload, const Value &value) {

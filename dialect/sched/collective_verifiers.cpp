@@ -49,16 +49,26 @@ static std::optional<SmallVector<StringRef>> numbersOfDistribution(StringRef kin
   return std::nullopt;
 }
 
+static bool hasShape(ShardedTensorType type, ArrayRef<int64_t> shape) {
+  return llvm::equal(llvm::map_range(type.getDims(), [](DimAttr dim) { return dim.getExtent(); }), shape);
+}
+
 LogicalResult ParameterOp::verify() {
   if (getNames().empty()) // O1
     return emitOpError("has no name");
   if (!getInit())
     return success();
   auto kind = getInit()->getAs<StringAttr>("kind");
+  if (kind && kind == "given") {
+    auto elements = getInit()->getAs<ElementsAttr>("elements");
+    if (!elements || !hasShape(getResult().getType(), elements.getShapedType().getShape())) // O15
+      return emitOpError() << "is given elements of another shape";
+    return success();
+  }
   auto numbers = numbersOfDistribution(kind ? kind.getValue() : "");
   if (!numbers) // O15
     return emitOpError() << "is drawn from '" << (kind ? kind.getValue() : "")
-                         << "', which is none of constant, uniform, normal, truncated_normal";
+                         << "', which is none of constant, uniform, normal, truncated_normal, given";
   for (StringRef name : *numbers)
     if (!getInit()->getAs<FloatAttr>(name)) // O15
       return emitOpError() << "is drawn from '" << kind.getValue() << "' and has no number '" << name << "'";
@@ -71,10 +81,6 @@ LogicalResult InputOp::verify() {
   if (dims && dims->size() != rank) // O2
     return emitOpError() << "names " << dims->size() << " dims of a tensor of rank " << rank;
   return success();
-}
-
-static bool hasShape(ShardedTensorType type, ArrayRef<int64_t> shape) {
-  return llvm::equal(llvm::map_range(type.getDims(), [](DimAttr dim) { return dim.getExtent(); }), shape);
 }
 
 LogicalResult ConstantOp::verify() {

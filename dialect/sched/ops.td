@@ -79,15 +79,17 @@ def Sched_ParameterOp : Sched_Step<"parameter"> {
   let summary = "a weight of the model";
   let description = [{
     Several names mean that the model ties them; the first is the canonical one.
+    A `buffer` is what the model calls one, and is not trained.
     One that is `host` lies in the memory of the host, and not on the device.
     With `init` a training may begin without weights: its elements are then drawn,
     each by its place in the whole tensor. `kind` is `constant` (`value`),
     `uniform` (`low`, `high`), `normal` (`mean`, `std`) or `truncated_normal` (all
-    four of these).
+    four of these). Those of a buffer are `given` (`elements`, of the whole tensor).
   }];
-  let arguments = (ins StrArrayAttr:$names, UnitAttr:$trainable, UnitAttr:$host, OptionalAttr<DictionaryAttr>:$init);
+  let arguments = (ins StrArrayAttr:$names, UnitAttr:$trainable, UnitAttr:$buffer, UnitAttr:$host,
+                       OptionalAttr<DictionaryAttr>:$init);
   let results = (outs Sched_TensorType:$result);
-  let assemblyFormat = "$names (`trainable` $trainable^)? (`host` $host^)? (`init` $init^)? attr-dict `:` type($result)";
+  let assemblyFormat = "$names (`trainable` $trainable^)? (`buffer` $buffer^)? (`host` $host^)? (`init` $init^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 

@@ -60,12 +60,30 @@ Status verifyConstant(const artifact::Constant &constant, const artifact::Progra
   return actual == bytes ? Status() : corrupted(actual, " bytes of data, the value has ", bytes);
 }
 
-Status verifyInit(const artifact::Init &init) {
+/// Elements of the whole tensor, of its type or, if both are floating point, of another.
+Status verifyGiven(const artifact::Init &init, const artifact::Value &value) {
+  if (init.dtype() < artifact::DType::MIN || init.dtype() > artifact::DType::MAX)
+    return corrupted("init: dtype ", int(init.dtype()), " does not exist");
+  DType dtype = dtypeOf(init.dtype()), own = dtypeOf(value.dtype());
+  if (dtype != own && !(isFloat(dtype) && isFloat(own)))
+    return corrupted("init: elements of ", dtypeName(dtype), ", the value has ", dtypeName(own));
+  int64_t elements = 1;
+  for (int64_t extent : globalShapeOf(value))
+    elements *= extent;
+  int64_t bytes = init.data() ? init.data()->size() : 0, size = dtypeSize(dtype);
+  return bytes % size == 0 && bytes / size == elements
+             ? Status()
+             : corrupted("init: ", bytes, " bytes of data for ", elements, " elements of ", dtypeName(dtype));
+}
+
+Status verifyInit(const artifact::Init &init, const artifact::Value &value) {
   if (init.kind() < artifact::InitKind::MIN || init.kind() > artifact::InitKind::MAX)
     return corrupted("init: kind ", int(init.kind()), " does not exist");
   for (double number : {init.value(), init.low(), init.high(), init.mean(), init.std()})
     if (!std::isfinite(number))
       return corrupted("init: a number is not finite");
+  if (init.kind() == artifact::InitKind::given)
+    return verifyGiven(init, value);
   bool isNormal = init.kind() == artifact::InitKind::normal || init.kind() == artifact::InitKind::truncated_normal;
   if (isNormal && !(init.std() > 0))
     return corrupted("init: a standard deviation of ", init.std());
@@ -84,9 +102,8 @@ Status verifyParameters(const artifact::Schedule &schedule, const artifact::Prog
                                         [&](const flatbuffers::String *name) { return verifyName(name, names); }));
     if (parameter->origin() != -1)
       MESHPLAN_RETURN_IF_ERROR(verifyIndex("origin", parameter->origin(), schedule.origins()));
-    if (parameter->init())
-      MESHPLAN_RETURN_IF_ERROR(verifyInit(*parameter->init()));
-    return definitions.define(parameter->value());
+    MESHPLAN_RETURN_IF_ERROR(definitions.define(parameter->value()));
+    return parameter->init() ? verifyInit(*parameter->init(), *program.values()->Get(parameter->value())) : Status();
   });
 }
 

@@ -53,6 +53,9 @@ std::string meshplan::optimizerOf(const artifact::Program &program) {
   return "";
 }
 
+/// Tables and masks are written with each checkpoint; what is larger is a weight that the model keeps as a buffer.
+static constexpr int64_t mostSavedBuffer = int64_t(64) << 20;
+
 /// Values that a step gives a new content.
 static std::set<int32_t> changedBy(const artifact::Program &program) {
   std::set<int32_t> targets;
@@ -61,13 +64,18 @@ static std::set<int32_t> changedBy(const artifact::Program &program) {
   return targets;
 }
 
+static int64_t bytesOf(const artifact::Value &value) {
+  return elementCount(globalShapeOf(value)) * dtypeSize(dtypeOf(value.dtype()));
+}
+
 CheckpointRecord meshplan::recordOf(const artifact::Program &program, const TrainingState &state) {
   CheckpointRecord record{.state = state, .optimizer = optimizerOf(program)};
   std::set<int32_t> changed = changedBy(program);
   for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
     const artifact::Parameter &parameter = *program.parameters()->Get(i);
     const artifact::Value &value = *program.values()->Get(parameter.value());
-    bool isSaved = state.weights.empty() || parameter.trainable() || changed.contains(parameter.value());
+    bool isSaved = state.weights.empty() || parameter.trainable() || changed.contains(parameter.value()) ||
+                   (parameter.buffer() && bytesOf(value) <= mostSavedBuffer);
     record.parameters.push_back(
         {namesOf(parameter), dtypeOf(value.dtype()), globalShapeOf(value), isSaved, parameter.trainable()});
   }

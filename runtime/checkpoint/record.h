@@ -56,8 +56,8 @@ struct CheckpointRecord {
   std::vector<TensorSpec> optimizerSpecs() const;
 };
 
-/// The record of a training's program, without the fingerprint. Parameters that do not change are not saved where the
-/// training began with weights of a file.
+/// The record of a training's program, without the fingerprint. Parameters that do not change, and large buffers, are
+/// not saved where the training began with weights of a file.
 CheckpointRecord recordOf(const artifact::Program &program, const TrainingState &state);
 
 /// The name of the optimizer of a program; empty if it has none.

@@ -16,14 +16,15 @@ plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 3>]
 // Rank 0 holds 8 x (4 + 8) floats of weights and 4 x 4 of x; at the all-reduce also two tensors of 4 x 8.
 // CHECK-NEXT:  memory parameters 384 constants 0 inputs 64 states 0 peak 704
 // CHECK-NEXT:  parameter v0 f32[8, 12 over tp] trainable 'down.weight' init truncated_normal low -1 high 2 mean 0.5 std 0.25
-// CHECK-NEXT:  parameter v1 f32[8, 24 over tp unit 4] 'wide.weight'
+// CHECK-NEXT:  parameter v1 f32[8, 24 over tp unit 4] buffer 'wide.weight' init given f16 384 bytes
 // CHECK-NEXT:  input v2 f32[batch=8 over dp, 12 over tp] 'x'
 func.func @forward(
     %w: tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>
       {plan.kind = "parameter", plan.names = ["down.weight"], plan.trainable = true,
        plan.init = {kind = "truncated_normal", low = -1.0, high = 2.0, mean = 0.5, std = 0.25}},
     %b: tensor<8x24xf32, #plan.sharding<[{}, {"tp", unit 4}]>>
-      {plan.kind = "buffer", plan.names = ["wide.weight"]},
+      {plan.kind = "buffer", plan.names = ["wide.weight"],
+       plan.init = {kind = "given", elements = dense<0.5> : tensor<8x24xf16>}},
     %x: tensor<8x12xf32, #split> {plan.kind = "input", plan.names = ["x"], plan.dims = ["batch", ""]})
     -> (tensor<8x8xf32, #split> {plan.name = "y"}, tensor<4x2x8xf32, #plan.sharding<[{"dp"}, {}, {}]>>) {
   // CHECK-NEXT:  s0: v3 f32[8 over dp, 8] partial sum over tp = aten.linear.default(input=v2, weight=v0)  origin 0

@@ -25,13 +25,13 @@ static std::vector<uint8_t> denseBytes(DenseElementsAttr value) {
   return bytes;
 }
 
-FailureOr<std::vector<uint8_t>> constantBytes(sched::ConstantOp constant) {
-  if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
+FailureOr<std::vector<uint8_t>> constantBytes(ElementsAttr elements, Operation *op, StringRef name) {
+  if (auto dense = dyn_cast<DenseElementsAttr>(elements))
     return denseBytes(dense);
-  auto resource = dyn_cast<DenseResourceElementsAttr>(constant.getValue());
+  auto resource = dyn_cast<DenseResourceElementsAttr>(elements);
   AsmResourceBlob *blob = resource ? resource.getRawHandle().getBlob() : nullptr;
   if (!blob)
-    return constant.emitOpError() << "'" << constant.getName() << "' has no bytes in this module";
+    return op->emitOpError() << "'" << name << "' has no bytes in this module";
   ArrayRef<char> raw = blob->getData();
   return std::vector<uint8_t>(raw.begin(), raw.end());
 }

@@ -8,9 +8,10 @@
 
 namespace meshplan {
 
-/// Little-endian, row-major bytes of the whole tensor, a byte for each boolean. Fails, with a diagnostic, if the value
-/// is neither dense nor a resource that is loaded.
-mlir::FailureOr<std::vector<uint8_t>> constantBytes(sched::ConstantOp constant);
+/// Little-endian, row-major bytes of all elements, a byte for each boolean. Fails, with a diagnostic of `op` that names
+/// `name`, if they are neither dense nor a resource that is loaded.
+mlir::FailureOr<std::vector<uint8_t>> constantBytes(mlir::ElementsAttr elements, mlir::Operation *op,
+                                                    llvm::StringRef name);
 
 } // namespace meshplan
 

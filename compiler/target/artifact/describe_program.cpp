@@ -232,13 +232,15 @@ void ProgramDescriber::describeInit(const artifact::Init &init) {
                               {"std", init.std()}})
     if (number != 0)
       stream << ' ' << name << ' ' << llvm::format("%.17g", number);
+  if (init.data())
+    stream << ' ' << artifact::EnumNameDType(init.dtype()) << ' ' << init.data()->size() << " bytes";
 }
 
 void ProgramDescriber::describeGivenValues() {
   forEach(program.parameters(), [&](const artifact::Parameter *parameter) {
     stream << "  parameter ";
     describeValue(parameter->value());
-    stream << (parameter->trainable() ? " trainable" : "");
+    stream << (parameter->trainable() ? " trainable" : "") << (parameter->buffer() ? " buffer" : "");
     forEach(parameter->names(), [&](const flatbuffers::String *name) { stream << " '" << textOf(name) << '\''; });
     if (const artifact::Init *init = parameter->init())
       describeInit(*init);

@@ -44,7 +44,8 @@ public:
 private:
   LogicalResult addValue(Value value);
   LogicalResult addStep(Operation &step);
-  void addParameter(sched::ParameterOp parameter);
+  LogicalResult addGiven(ElementsAttr elements, sched::ParameterOp parameter, artifact::InitT &init);
+  LogicalResult addParameter(sched::ParameterOp parameter);
   LogicalResult addConstant(sched::ConstantOp constant);
   void addInput(sched::InputOp input);
   void addOutput(sched::OutputOp output);
@@ -122,6 +123,7 @@ static std::unique_ptr<artifact::InitT> toInit(DictionaryAttr init) {
                     .Case("uniform", artifact::InitKind::uniform)
                     .Case("normal", artifact::InitKind::normal)
                     .Case("truncated_normal", artifact::InitKind::truncated_normal)
+                    .Case("given", artifact::InitKind::given)
                     .Default(artifact::InitKind::constant);
   table->value = number("value");
   table->low = number("low");
@@ -131,20 +133,39 @@ static std::unique_ptr<artifact::InitT> toInit(DictionaryAttr init) {
   return table;
 }
 
-void ProgramSerializer::addParameter(sched::ParameterOp parameter) {
+LogicalResult ProgramSerializer::addGiven(ElementsAttr elements, sched::ParameterOp parameter, artifact::InitT &init) {
+  StringRef name = cast<StringAttr>(parameter.getNames()[0]).getValue();
+  std::optional<artifact::DType> dtype = toDType(elements.getElementType());
+  if (!dtype)
+    return parameter.emitOpError() << "'" << name << "' is given elements of type " << elements.getElementType();
+  FailureOr<std::vector<uint8_t>> bytes = constantBytes(elements, parameter, name);
+  if (failed(bytes))
+    return failure();
+  init.dtype = *dtype;
+  init.data = std::move(*bytes);
+  return success();
+}
+
+LogicalResult ProgramSerializer::addParameter(sched::ParameterOp parameter) {
   auto entry = std::make_unique<artifact::ParameterT>();
   for (auto name : parameter.getNames().getAsRange<StringAttr>())
     entry->names.push_back(name.str());
   entry->value = numbers.lookup(parameter.getResult());
   entry->trainable = parameter.getTrainable();
+  entry->buffer = parameter.getBuffer();
   entry->origin = tables.origins.originOf(parameter);
-  if (std::optional<DictionaryAttr> init = parameter.getInit())
+  if (std::optional<DictionaryAttr> init = parameter.getInit()) {
     entry->init = toInit(*init);
+    if (auto elements = init->getAs<ElementsAttr>("elements");
+        elements && failed(addGiven(elements, parameter, *entry->init)))
+      return failure();
+  }
   program->parameters.push_back(std::move(entry));
+  return success();
 }
 
 LogicalResult ProgramSerializer::addConstant(sched::ConstantOp constant) {
-  FailureOr<std::vector<uint8_t>> bytes = constantBytes(constant);
+  FailureOr<std::vector<uint8_t>> bytes = constantBytes(constant.getValue(), constant, constant.getName());
   if (failed(bytes))
     return failure();
   auto entry = std::make_unique<artifact::ConstantT>();
@@ -328,7 +349,7 @@ LogicalResult ProgramSerializer::addStep(Operation &step) {
     if (isa<sched::ShardedTensorType>(result.getType()) && !isa<sched::WaitOp>(step) && failed(addValue(result)))
       return failure();
   return llvm::TypeSwitch<Operation *, LogicalResult>(&step)
-      .Case([&](sched::ParameterOp parameter) { return addParameter(parameter), success(); })
+      .Case([&](sched::ParameterOp parameter) { return addParameter(parameter); })
       .Case([&](sched::ConstantOp constant) { return addConstant(constant); })
       .Case([&](sched::InputOp input) { return addInput(input), success(); })
       .Case([&](sched::OutputOp output) { return addOutput(output), success(); })

@@ -170,10 +170,19 @@ Location ProgramBuilder::addPlacement(size_t parameter, StringRef name, SmallVec
 }
 
 void ProgramBuilder::addBuffers(Block *block) {
-  for (const archive::Buffer &buffer : program.buffers)
-    if (buffer.persistent)
-      addArgument(block, buffer.value, builder.getUnknownLoc(),
-                  {kind("buffer"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr({buffer.name}))});
+  for (const archive::Buffer &buffer : program.buffers) {
+    if (!buffer.persistent)
+      continue;
+    SmallVector<NamedAttribute> attributes = {
+        kind("buffer"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr({buffer.name}))};
+    if (bound.init && buffer.data) {
+      NamedAttrList init;
+      init.set("kind", builder.getStringAttr("given"));
+      init.set("elements", constantValue(*buffer.data, typeOf(buffer.value)));
+      attributes.push_back(builder.getNamedAttr("plan.init", init.getDictionary(&context)));
+    }
+    addArgument(block, buffer.value, builder.getUnknownLoc(), attributes);
+  }
 }
 
 void ProgramBuilder::addInputs(Block *block) {
@@ -217,8 +226,8 @@ void ProgramBuilder::addConstant(const std::string &name, ValueId id, const arch
 
 void ProgramBuilder::addConstants() {
   for (const archive::Buffer &buffer : program.buffers)
-    if (buffer.constant)
-      addConstant(buffer.name, buffer.value, *buffer.constant);
+    if (!buffer.persistent)
+      addConstant(buffer.name, buffer.value, *buffer.data);
   for (const archive::Constant &constant : program.constants)
     addConstant(constant.name, constant.value, constant.data);
 }

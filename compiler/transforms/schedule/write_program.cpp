@@ -141,9 +141,9 @@ void ProgramWriter::writeArguments() {
       continue;
     }
     auto trainable = function.getArgAttrOfType<BoolAttr>(index, "plan.trainable");
-    auto parameter = sched::ParameterOp::create(builder, argument.getLoc(), typeOf(argument), names,
-                                                trainable && trainable.getValue(), plan::isOnHost(argument),
-                                                function.getArgAttrOfType<DictionaryAttr>(index, "plan.init"));
+    auto parameter = sched::ParameterOp::create(
+        builder, argument.getLoc(), typeOf(argument), names, trainable && trainable.getValue(), kind == "buffer",
+        plan::isOnHost(argument), function.getArgAttrOfType<DictionaryAttr>(index, "plan.init"));
     values.map(argument, parameter.getResult());
   }
 }

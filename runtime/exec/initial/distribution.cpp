@@ -89,9 +89,12 @@ double ElementDraws::fromUnit(double unit) const {
     return low + (high - low) * unit;
   case artifact::InitKind::normal:
     return mean + deviation * normalQuantile(unit);
-  case artifact::InitKind::truncated_normal:
+  case artifact::InitKind::truncated_normal: {
     double quantile = normalQuantile(below + inside * unit);
     return std::clamp(mean + deviation * (isMirrored ? -quantile : quantile), low, high);
+  }
+  case artifact::InitKind::given:
+    break;
   }
   return 0;
 }

@@ -22,7 +22,7 @@ double normalQuantile(double probability);
 /// The elements of one tensor, each of which follows from its number, the seed and the name and from nothing else.
 class ElementDraws {
 public:
-  /// `name` is what tells the numbers of one tensor from those of others.
+  /// `name` is what tells the numbers of one tensor from those of others. Precondition: elements are not given.
   ElementDraws(const artifact::Init &init, uint64_t seed, std::string_view name);
 
   /// Fills `out` with the elements first, first + 1, ... of the tensor, counted row-major in the whole. An element

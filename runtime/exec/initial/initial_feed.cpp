@@ -26,17 +26,24 @@ Expected<InitialFeed> InitialFeed::create(const artifact::Program &program, uint
     return Status::error(
         StatusCode::invalid, "the plan does not say how ", listOfFew(missing),
         missing.size() == 1 ? " begins" : " begin",
-        "; help: give weights, or write 'init { **.*norm.weight ones; rest normal 0.02 }' in the plan; a buffer "
-        "needs 'register_buffer(..., persistent=False)' in the model instead");
+        "; help: give weights, or write 'init { **.*norm.weight ones; rest normal 0.02 }' in the plan; buffers begin "
+        "as the archive has them, if it was exported with weights");
   InitialFeed feed;
   for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
     const artifact::Parameter &parameter = *program.parameters()->Get(i);
     std::vector<std::string> names = namesOf(parameter);
-    ElementDraws own(*parameter.init(), seed, names.front());
+    Values own = valuesOf(*parameter.init(), seed, names.front());
     for (const std::string &name : names)
-      feed.draws.emplace(name, own);
+      feed.values.emplace(name, own);
   }
   return feed;
+}
+
+InitialFeed::Values InitialFeed::valuesOf(const artifact::Init &init, uint64_t seed, std::string_view name) {
+  if (init.kind() != artifact::InitKind::given)
+    return ElementDraws(init, seed, name);
+  return Given{dtypeOf(init.dtype()), init.data() ? std::as_bytes(std::span(init.data()->data(), init.data()->size()))
+                                                  : std::span<const std::byte>()};
 }
 
 static void convert(std::span<const double> numbers, DType dtype, std::byte *out) {
@@ -51,23 +58,46 @@ static void convert(std::span<const double> numbers, DType dtype, std::byte *out
                 static_cast<int64_t>(numbers.size()));
 }
 
-Status InitialFeed::read(const FeedRequest &request, std::span<std::byte> out) const {
-  auto found = request.names.empty() ? draws.end() : draws.find(request.names.front());
-  if (found == draws.end())
-    return Status::error(StatusCode::notFound, "the plan draws no ", nameList(request.names));
+static Status readDrawn(const ElementDraws &draws, const FeedRequest &request, std::span<std::byte> out) {
   if (!isFloat(request.dtype))
     return Status::error(StatusCode::invalid, "parameter '", request.names.front(), "' of type ",
                          dtypeName(request.dtype), " cannot be drawn");
-  MESHPLAN_RETURN_IF_ERROR(checkSlice(request.ranges, request.shape));
   int64_t size = dtypeSize(request.dtype);
   double numbers[pieceLength];
   return forEachRun(request.ranges, request.shape, contiguousStrides(request.shape),
                     [&](int64_t global, int64_t local, int64_t count) {
                       for (int64_t done = 0; done < count; done += pieceLength) {
                         std::span<double> piece(numbers, std::min(pieceLength, count - done));
-                        found->second.draw(static_cast<uint64_t>(global + done), piece);
+                        draws.draw(static_cast<uint64_t>(global + done), piece);
                         convert(piece, request.dtype, out.data() + (local + done) * size);
                       }
                       return Status();
                     });
+}
+
+Status InitialFeed::readGiven(const Given &given, const FeedRequest &request, std::span<std::byte> out) {
+  int64_t from = dtypeSize(given.dtype), to = dtypeSize(request.dtype);
+  bool isSame = given.dtype == request.dtype;
+  if (!isSame && !(isFloat(given.dtype) && isFloat(request.dtype)))
+    return Status::error(StatusCode::invalid, "buffer '", request.names.front(), "' has dtype ", dtypeName(given.dtype),
+                         ", ", dtypeName(request.dtype), " required");
+  return forEachRun(request.ranges, request.shape, contiguousStrides(request.shape),
+                    [&](int64_t global, int64_t local, int64_t count) {
+                      const std::byte *source = given.bytes.data() + global * from;
+                      if (isSame)
+                        std::memcpy(out.data() + local * to, source, static_cast<size_t>(count * to));
+                      else
+                        convertFloats(source, given.dtype, out.data() + local * to, request.dtype, count);
+                      return Status();
+                    });
+}
+
+Status InitialFeed::read(const FeedRequest &request, std::span<std::byte> out) const {
+  auto found = request.names.empty() ? values.end() : values.find(request.names.front());
+  if (found == values.end())
+    return Status::error(StatusCode::notFound, "the plan draws no ", nameList(request.names));
+  MESHPLAN_RETURN_IF_ERROR(checkSlice(request.ranges, request.shape));
+  if (const Given *given = std::get_if<Given>(&found->second))
+    return readGiven(*given, request, out);
+  return readDrawn(std::get<ElementDraws>(found->second), request, out);
 }

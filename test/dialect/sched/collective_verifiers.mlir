@@ -700,7 +700,7 @@ sched.program @forward {
 sched.mesh [#sched.mesh_axis<"tp" = 6>]
 sched.program @forward {
   // O15
-  // expected-error @below {{'sched.parameter' op is drawn from 'cauchy', which is none of constant, uniform, normal, truncated_normal}}
+  // expected-error @below {{'sched.parameter' op is drawn from 'cauchy', which is none of constant, uniform, normal, truncated_normal, given}}
   %w = sched.parameter ["w"] trainable init {kind = "cauchy"} : <[12], f32>
 }
 
@@ -711,4 +711,22 @@ sched.program @forward {
   // O15
   // expected-error @below {{'sched.parameter' op is drawn from 'normal' and has no number 'std'}}
   %w = sched.parameter ["w"] trainable init {kind = "normal", mean = 0.0} : <[12], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @forward {
+  // O15
+  // expected-error @below {{'sched.parameter' op is given elements of another shape}}
+  %w = sched.parameter ["w"] buffer init {kind = "given", elements = dense<1.0> : tensor<6xf32>} : <[12], f32>
+}
+
+// -----
+
+sched.mesh [#sched.mesh_axis<"tp" = 6>]
+sched.program @forward {
+  // O15
+  // expected-error @below {{'sched.parameter' op is given elements of another shape}}
+  %w = sched.parameter ["w"] buffer init {kind = "given"} : <[12], f32>
 }

@@ -131,4 +131,6 @@ sched.program @host memory <parameters = 1, constants = 2, inputs = 3, peak = 5,
 sched.program @eval.accumulate runs 3 before "eval" {
   // CHECK: sched.parameter ["w"] trainable init {high = 1.000000e+00 : f64, kind = "uniform", low = -1.000000e+00 : f64} : <[8], f32>
   %w = sched.parameter ["w"] trainable init {kind = "uniform", low = -1.0 : f64, high = 1.0 : f64} : <[8], f32>
+  // CHECK: sched.parameter ["b"] buffer init {elements = dense<[1, 2]> : tensor<2xi64>, kind = "given"} : <[2], i64>
+  %b = sched.parameter ["b"] buffer init {kind = "given", elements = dense<[1, 2]> : tensor<2xi64>} : <[2], i64>
 }

@@ -56,7 +56,7 @@ void expectPromises(const ExportedProgram &program) {
     defined[parameter.value] = true;
   for (const auto &buffer : program.buffers) {
     defined[buffer.value] = true;
-    EXPECT_EQ(buffer.constant.has_value(), !buffer.persistent);
+    EXPECT_TRUE(buffer.data || buffer.persistent);
   }
   for (const auto &constant : program.constants)
     defined[constant.value] = true;
@@ -106,11 +106,11 @@ TEST(ExportedModels, LlamaKeepsTheValuesOfItsRotaryFrequencies) {
   ExportedProgram program = load("llama_dynamic");
   ASSERT_EQ(program.buffers.size(), 2u);
   EXPECT_EQ(program.buffers[0].name, "model.rotary_emb.inv_freq");
-  ASSERT_TRUE(program.buffers[0].constant.has_value());
+  ASSERT_TRUE(program.buffers[0].data.has_value());
   // Base 10000, head size 8: 10000 ** (-2 * i / 8).
   float values[4];
-  ASSERT_EQ(program.buffers[0].constant->bytes.size(), sizeof(values));
-  std::memcpy(values, program.buffers[0].constant->bytes.data(), sizeof(values));
+  ASSERT_EQ(program.buffers[0].data->bytes.size(), sizeof(values));
+  std::memcpy(values, program.buffers[0].data->bytes.data(), sizeof(values));
   EXPECT_FLOAT_EQ(values[0], 1.0f);
   EXPECT_FLOAT_EQ(values[1], 0.1f);
   EXPECT_FLOAT_EQ(values[2], 0.01f);

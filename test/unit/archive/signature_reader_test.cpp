@@ -63,11 +63,39 @@ TEST(Signature, LoadsBuffersThatAreNotPersistent) {
   ExportedProgram program = readProgram(model);
   ASSERT_EQ(program.buffers.size(), 2u);
   EXPECT_TRUE(program.buffers[0].persistent);
-  EXPECT_FALSE(program.buffers[0].constant.has_value());
+  EXPECT_FALSE(program.buffers[0].data.has_value());
   EXPECT_EQ(program.buffers[1].name, "rotary.inv_freq");
-  ASSERT_TRUE(program.buffers[1].constant.has_value());
-  EXPECT_THAT(program.buffers[1].constant->dims, ElementsAre(3));
-  EXPECT_THAT(floatsOf(*program.buffers[1].constant), ElementsAre(1, 2, 3));
+  ASSERT_TRUE(program.buffers[1].data.has_value());
+  EXPECT_THAT(program.buffers[1].data->dims, ElementsAre(3));
+  EXPECT_THAT(floatsOf(*program.buffers[1].data), ElementsAre(1, 2, 3));
+}
+
+TEST(Signature, LoadsWhatAPersistentBufferBeginsWith) {
+  TestModel model = linearModel();
+  model.storedBuffer("table", {3}, floats({1, 2, 3}));
+  ExportedProgram program = readProgram(model);
+  EXPECT_EQ(program.buffers[0].payload, "m/data/weights/buffer_1");
+  ASSERT_TRUE(program.buffers[0].data.has_value());
+  EXPECT_THAT(floatsOf(*program.buffers[0].data), ElementsAre(1, 2, 3));
+}
+
+/// Weights of a file stand in for it.
+TEST(Signature, APersistentBufferMayHaveNoValue) {
+  const std::pair<const char *, std::function<void(TestModel &)>> changes[] = {
+      {"empty", [](TestModel &model) { model.payloads["data/weights/buffer_1"] = ""; }},
+      {"missing", [](TestModel &model) { model.payloads.erase("data/weights/buffer_1"); }},
+      {"unlisted", [](TestModel &model) { model.weights.erase("table"); }},
+      {"too short", [](TestModel &model) { model.payloads["data/weights/buffer_1"] = floats({1, 2}); }},
+      {"of another type", [](TestModel &model) { model.weights["table"]["tensor_meta"]["dtype"] = 8; }},
+      {"too large",
+       [](TestModel &model) { model.payloads["data/weights/buffer_1"] = std::string(maxInitialBytes + 1, 0); }},
+  };
+  for (const auto &[name, change] : changes) {
+    TestModel model = linearModel();
+    model.storedBuffer("table", {3}, floats({1, 2, 3}));
+    change(model);
+    EXPECT_FALSE(readProgram(model).buffers[0].data.has_value()) << name;
+  }
 }
 
 TEST(Signature, MakesStridedConstantsContiguous) {

@@ -97,6 +97,13 @@ void TestModel::buffer(const std::string &fqn, const Dims &dims, const std::stri
   payloads["data/constants/" + member] = bytes;
 }
 
+void TestModel::storedBuffer(const std::string &fqn, const Dims &dims, const std::string &bytes) {
+  buffer(fqn, dims);
+  std::string member = "buffer_" + std::to_string(weights.size());
+  weights[fqn] = payload(member, dims, ScalarType::Float32);
+  payloads["data/weights/" + member] = bytes;
+}
+
 void TestModel::constant(const std::string &fqn, const Dims &dims, const std::string &bytes, ScalarType type) {
   std::string name = placeholder("c_", fqn);
   graph.input(name, dims, type);

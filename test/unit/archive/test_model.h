@@ -61,6 +61,9 @@ struct TestModel {
   void parameter(const std::string &fqn, const Dims &dims);
   /// A buffer that is not persistent when it has bytes.
   void buffer(const std::string &fqn, const Dims &dims, const std::string &bytes = "");
+
+  /// Adds a persistent buffer whose value is in the archive.
+  void storedBuffer(const std::string &fqn, const Dims &dims, const std::string &bytes);
   void constant(const std::string &fqn, const Dims &dims, const std::string &bytes, ScalarType type);
   void input(const std::string &name, const Dims &dims);
   void output(const std::string &name);

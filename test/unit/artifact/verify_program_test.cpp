@@ -15,6 +15,12 @@ template <typename Table> Table &addCopy(std::vector<std::unique_ptr<Table>> &li
   return *list.emplace_back(std::make_unique<Table>(*list[0]));
 }
 
+artifact::InitT &give(ScheduleT &s) {
+  auto &init = forwardOf(s).parameters[0]->init = std::make_unique<artifact::InitT>();
+  init->kind = artifact::InitKind::given;
+  return *init;
+}
+
 const WrongSchedule portCases[] = {
     {"ParameterNames", [](ScheduleT &s) { forwardOf(s).parameters[0]->names.clear(); }, "parameters[0]: no name"},
     {"ParameterNameTwice",
@@ -44,6 +50,14 @@ const WrongSchedule portCases[] = {
      "parameters[1]: value 0 is defined twice"},
     {"ParameterValueNegative", [](ScheduleT &s) { forwardOf(s).parameters[0]->value = -1; },
      "parameters[0]: value -1 of 7"},
+    {"GivenElements", [](ScheduleT &s) { give(s).data.assign(72 * 4 - 1, 0); },
+     "parameters[0]: init: 287 bytes of data for 72 elements of f32"},
+    {"GivenElementsMissing", [](ScheduleT &s) { give(s); },
+     "parameters[0]: init: 0 bytes of data for 72 elements of f32"},
+    {"GivenElementsOfAnotherType", [](ScheduleT &s) { give(s).dtype = artifact::DType::i32; },
+     "parameters[0]: init: elements of i32, the value has f32"},
+    {"GivenElementsOfNoType", [](ScheduleT &s) { give(s).dtype = static_cast<artifact::DType>(77); },
+     "parameters[0]: init: dtype 77 does not exist"},
     {"ConstantValueMissing", [](ScheduleT &s) { forwardOf(s).constants[0]->value = 7; }, "constants[0]: value 7 of 7"},
     {"ConstantTooLong", [](ScheduleT &s) { forwardOf(s).constants[0]->data.push_back(0); },
      "constants[0]: 25 bytes of data, the value has 24"},
@@ -87,6 +101,14 @@ TEST(VerifyProgramOf, WhatMayBeLeftOut) {
   program.parameters.clear();
   program.inputs.clear();
   program.values.clear();
+  EXPECT_EQ(verificationError(schedule), "");
+}
+
+TEST(VerifyProgramOf, GivenElementsMayBeOfAnotherFloatingPointType) {
+  ScheduleT schedule = buildSchedule();
+  artifact::InitT &init = give(schedule);
+  init.dtype = artifact::DType::f64;
+  init.data.assign(72 * 8, 0);
   EXPECT_EQ(verificationError(schedule), "");
 }
 

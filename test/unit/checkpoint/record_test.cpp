@@ -33,6 +33,15 @@ TEST(CheckpointRecord, SaysWhatTheProgramHolds) {
   EXPECT_EQ(exampleOf({.optimizer = "plain"}).optimizer, "sgd");
 }
 
+/// What is larger than tables and masks is a weight by another name.
+TEST(CheckpointRecord, SavesBuffersThatAreNoWeights) {
+  TrainingState state{.weights = "w.safetensors"};
+  EXPECT_TRUE(exampleOf({.hasFrozen = true, .isBuffer = true}, state).savesAll());
+  int64_t most = int64_t(64) << 20; // bytes
+  EXPECT_TRUE(exampleOf({.extent = most / 4, .hasFrozen = true, .isBuffer = true}, state).savesAll());
+  EXPECT_FALSE(exampleOf({.extent = most / 4 + 1, .hasFrozen = true, .isBuffer = true}, state).savesAll());
+}
+
 TEST(CheckpointRecord, IsReadAsItWasWritten) {
   TrainingState state{.counters = {.steps = 10, .skipped = 2, .stepsInRow = 3, .lossScale = 0.1},
                       .samplesConsumed = int64_t(1) << 60,

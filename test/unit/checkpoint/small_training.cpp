@@ -25,8 +25,10 @@ public:
     train(plan.name, plan.dtype, plan.master);
     if (plan.hasFrozen && plan.isBaseTrained)
       train(plan.baseName, DType::f32, {});
-    else if (plan.hasFrozen)
+    else if (plan.hasFrozen) {
       freeze(builder.parameter({plan.baseName}, dims(), plan.isInteger ? DType::i64 : DType::f32));
+      builder.program().parameters.back()->buffer = plan.isBuffer;
+    }
   }
 
   void write(const std::string &path) const { builder.write(path); }

@@ -27,6 +27,7 @@ struct SmallPlan {
   bool isBaseTrained = false;       ///< and it is, as "w" is
   std::string baseName = "base";
   bool isInteger = false; ///< "base" is of i64
+  bool isBuffer = false;  ///< "base" is no parameter
 };
 
 /// A schedule of the plan.

@@ -21,7 +21,7 @@ std::vector<uint8_t> bytes(const std::string &value, const std::string &tensor, 
   }
   std::vector<uint8_t> found = {0x02, 0x9a};
   owner.get().walk([&](sched::ConstantOp constant) {
-    if (auto read = constantBytes(constant); succeeded(read))
+    if (auto read = constantBytes(constant.getValue(), constant, constant.getName()); succeeded(read))
       found = *read;
   });
   if (message && !owner.messages.empty())

@@ -22,6 +22,14 @@ void draw(artifact::ParameterT &parameter, artifact::InitKind kind, double low, 
   parameter.init->std = std;
 }
 
+void give(artifact::ParameterT &parameter, artifact::DType dtype, const at::Tensor &values) {
+  parameter.init = std::make_unique<artifact::InitT>();
+  parameter.init->kind = artifact::InitKind::given;
+  parameter.init->dtype = dtype;
+  auto *bytes = static_cast<const uint8_t *>(values.const_data_ptr());
+  parameter.init->data.assign(bytes, bytes + values.nbytes());
+}
+
 /// Parameters `w` [7, 10] of two names, in several layouts over four ranks, and `bias` [10].
 class InitialFeedTest : public testing::Test {
 protected:
@@ -29,12 +37,18 @@ protected:
 
   /// A schedule whose parameters have `init`; `layout` makes w, of `dtype`.
   void build(const Layout &layout, bool hasBias = true) {
+    build(layout, [&](artifact::ParameterT &bias) {
+      if (hasBias)
+        draw(bias, artifact::InitKind::uniform, -1, 1);
+    });
+  }
+
+  void build(const Layout &layout, const std::function<void(artifact::ParameterT &)> &initBias) {
     ScheduleBuilder builder({{"dp", 2}, {"tp", 2}});
     int w = layout(builder);
     draw(*builder.program().parameters.back(), artifact::InitKind::normal, 0, 0, 0.02);
     int bias = builder.parameter({"bias"}, {{10}}, DType::f32);
-    if (hasBias)
-      draw(*builder.program().parameters.back(), artifact::InitKind::uniform, -1, 1);
+    initBias(*builder.program().parameters.back());
     builder.output("bias", bias);
     master = static_cast<int>(builder.program().values.size());
     auto copied = std::make_unique<artifact::ValueT>(*builder.program().values[w]);
@@ -91,6 +105,19 @@ TEST_F(InitialFeedTest, NamesOfOneParameterAreOne) {
   EXPECT_TRUE(
       at::equal(read("head.w", {7, 10}, wholeTensor(std::vector<int64_t>{7, 10}), DType::f32, at::kFloat), whole()));
   EXPECT_FALSE(at::equal(read("bias", {10}, {{{0, 10}}}, DType::f32, at::kFloat), whole()[0]));
+}
+
+/// A buffer begins as it was exported: by parts, under any seed, in another floating-point type rounded once.
+TEST_F(InitialFeedTest, BuffersAreGiven) {
+  at::Tensor values = at::arange(10, at::kFloat) / 3;
+  build(plain, [&](artifact::ParameterT &bias) { give(bias, artifact::DType::f32, values); });
+  EXPECT_TRUE(at::equal(read("bias", {10}, {{{7, 2}, {0, 3}}}, DType::f32, at::kFloat),
+                        at::cat({values.slice(0, 7, 9), values.slice(0, 0, 3)})));
+  EXPECT_TRUE(at::equal(read("bias", {10}, {{{0, 10}}}, DType::f32, at::kFloat, 8), values));
+  EXPECT_TRUE(at::equal(read("bias", {10}, {{{0, 10}}}, DType::bf16, at::kBFloat16), values.to(at::kBFloat16)));
+  std::vector<std::byte> out(80);
+  EXPECT_EQ((*feed()).read({{"bias"}, {10}, {{{0, 10}}}, DType::i64}, out).message(),
+            "buffer 'bias' has dtype f32, i64 required");
 }
 
 TEST_F(InitialFeedTest, SeedsDiffer) {
@@ -168,10 +195,9 @@ TEST_F(InitialFeedTest, WholeTensorsCanBeWritten) {
 TEST_F(InitialFeedTest, SaysWhatHasNoInitialValues) {
   build(plain, /*hasBias=*/false);
   EXPECT_THAT(parametersWithoutInit(program()), testing::ElementsAre("bias"));
-  EXPECT_EQ(feed().status().message(),
-            "the plan does not say how bias begins; help: give weights, or write 'init { "
-            "**.*norm.weight ones; rest normal 0.02 }' in the "
-            "plan; a buffer needs 'register_buffer(..., persistent=False)' in the model instead");
+  EXPECT_EQ(feed().status().message(), "the plan does not say how bias begins; help: give weights, or write 'init { "
+                                       "**.*norm.weight ones; rest normal 0.02 }' in the "
+                                       "plan; buffers begin as the archive has them, if it was exported with weights");
   build(plain);
   EXPECT_THAT(parametersWithoutInit(program()), testing::IsEmpty());
 }

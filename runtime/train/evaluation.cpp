@@ -4,7 +4,9 @@
 
 #include "runtime/train/scalars.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 
 using namespace meshplan;
 
@@ -23,6 +25,17 @@ Expected<Evaluation> Evaluation::create(const Artifact &artifact, World &world, 
   int64_t whole = data->samples() / data->batch().samples;
   int64_t batches = mostBatches > 0 ? std::min(mostBatches, whole) : whole;
   return Evaluation(std::move(runner), std::move(data), batches);
+}
+
+/// Whether a loss is the mean of -log of the probabilities of the right classes.
+static bool isOfClasses(const artifact::Program &program) {
+  constexpr std::string_view losses[] = {"aten.cross_entropy_loss", "aten.nll_loss", "meshplan.row_",
+                                         "meshplan.token_loss"};
+  return std::ranges::any_of(*program.instructions(), [&](const artifact::Instruction *instruction) {
+    const artifact::Compute *call = instruction->action_as_Compute();
+    return call && std::ranges::any_of(
+                       losses, [&](std::string_view name) { return call->target()->string_view().starts_with(name); });
+  });
 }
 
 Expected<std::optional<EvaluationReport>> Evaluation::run(const ProgramRunner &training,
@@ -44,6 +57,8 @@ Expected<std::optional<EvaluationReport>> Evaluation::run(const ProgramRunner &t
   }
   report.samples = batches * data->batch().samples;
   report.samplesThere = data->samples();
+  if (isOfClasses(program.executor().place().program()))
+    report.perplexity = std::exp(report.loss);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return std::optional(report);
 }

@@ -87,8 +87,10 @@ public:
     return write(event(report.step, text(5, values)));
   }
   Status evaluation(const EvaluationReport &report) override {
-    return write(event(report.step, text(5, scalar("evaluation/loss", report.loss) +
-                                                scalar("evaluation/perplexity", std::exp(report.loss)))));
+    std::string values = scalar("evaluation/loss", report.loss);
+    if (report.perplexity)
+      values += scalar("evaluation/perplexity", *report.perplexity);
+    return write(event(report.step, text(5, values)));
   }
   Status checkpoint(const CheckpointReport &) override { return Status(); }
   Status note(const std::string &) override { return Status(); }

@@ -53,7 +53,7 @@ public:
     return write({{"kind", "evaluation"},
                   {"step", report.step},
                   {"loss", numberOf(report.loss)},
-                  {"perplexity", numberOf(std::exp(report.loss))},
+                  {"perplexity", numberOf(report.perplexity)},
                   {"batches", report.batches},
                   {"samples", report.samples},
                   {"seconds", report.seconds}});

@@ -72,9 +72,9 @@ public:
     std::string samples = std::to_string(report.samples);
     if (report.samplesThere > report.samples)
       samples += " of " + std::to_string(report.samplesThere);
-    return say(printed("evaluation after step %lld: loss %.4f  perplexity %.2f  (%s samples, %s)",
-                       static_cast<long long>(report.step), report.loss, std::exp(report.loss), samples.c_str(),
-                       durationText(report.seconds).c_str()));
+    std::string perplexity = report.perplexity ? printed("  perplexity %.2f", *report.perplexity) : "";
+    return say(printed("evaluation after step %lld: loss %.4f%s  (%s samples, %s)", static_cast<long long>(report.step),
+                       report.loss, perplexity.c_str(), samples.c_str(), durationText(report.seconds).c_str()));
   }
   Status checkpoint(const CheckpointReport &report) override { return say("saved " + report.path); }
   Status note(const std::string &text) override { return say(text); }

@@ -39,6 +39,7 @@ struct EvaluationReport {
   int64_t batches = 0, samples = 0;
   int64_t samplesThere = 0; ///< in the data set: those that do not fill a batch are left out
   double seconds = 0;
+  std::optional<double> perplexity; ///< of a loss that is a logarithm of probabilities of classes
 };
 
 /// A checkpoint that is whole.

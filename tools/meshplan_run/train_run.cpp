@@ -19,6 +19,11 @@ static Status checkTrains(const RunOptions &options, const artifact::Program &pr
   bool hasLoss = program.loss() && program.loss()->size() > 0;
   if (hasUpdates && hasLoss)
     return Status();
+  for (flatbuffers::uoffset_t i = 0; program.outputs() && i < program.outputs()->size(); ++i)
+    if (program.outputs()->Get(i)->name()->string_view().starts_with("gradients."))
+      return Status::error(StatusCode::invalid, options.schedule,
+                           ": a step of this schedule gives gradients and changes nothing; help: compile the plan "
+                           "without --gradients");
   return Status::error(StatusCode::invalid, options.schedule, ": a step of this plan changes nothing; help: add '",
                        hasLoss ? "optimizer adamw { lr 3e-4 }" : "loss NAME", "' to the plan and compile it");
 }

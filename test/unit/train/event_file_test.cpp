@@ -33,7 +33,7 @@ TEST(EventFile, HasARecordForEachStep) {
   auto events = openEventFile(folder / "deep/events");
   ASSERT_TRUE(events.ok()) << events.status().message();
   EXPECT_TRUE((*events)->step(wholeReport(1, 2)).ok());
-  EXPECT_TRUE((*events)->evaluation({1, 2.0, 1, 4, 4, 0.1}).ok());
+  EXPECT_TRUE((*events)->evaluation({1, 2.0, 1, 4, 4, 0.1, 7.389}).ok());
   EXPECT_TRUE((*events)->checkpoint({1, "x"}).ok());
   std::vector<std::string> files;
   for (const auto &entry : std::filesystem::directory_iterator(folder / "deep/events"))

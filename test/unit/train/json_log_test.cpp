@@ -78,16 +78,18 @@ TEST_F(JsonLog, WhatIsNoNumberIsNull) {
 TEST_F(JsonLog, OtherKinds) {
   auto log = open();
   EXPECT_TRUE(log->step(wholeReport(4, 9)).ok());
-  EXPECT_TRUE(log->evaluation({4, 0.0, 3, 24, 24, 1.5}).ok());
+  EXPECT_TRUE(log->evaluation({4, 0.0, 3, 24, 24, 1.5, 1.0}).ok());
+  EXPECT_TRUE(log->evaluation({4, 0.5, 3, 24, 24, 1.5}).ok());
   EXPECT_TRUE(log->checkpoint({4, "run/step-000004"}).ok());
   EXPECT_TRUE(log->note("stopped").ok());
   std::vector<json> all = lines();
-  ASSERT_EQ(all.size(), 4u);
+  ASSERT_EQ(all.size(), 5u);
   EXPECT_EQ(all[1]["perplexity"], 1.0);
   EXPECT_EQ(all[1]["batches"], 3);
-  EXPECT_EQ(all[2]["path"], "run/step-000004");
-  EXPECT_EQ(all[3]["text"], "stopped");
-  EXPECT_THAT(steps(), ElementsAre(4, 4, 4, 4));
+  EXPECT_TRUE(all[2]["perplexity"].is_null());
+  EXPECT_EQ(all[3]["path"], "run/step-000004");
+  EXPECT_EQ(all[4]["text"], "stopped");
+  EXPECT_THAT(steps(), ElementsAre(4, 4, 4, 4, 4));
 }
 
 TEST_F(JsonLog, ARunThatGoesOnDropsLaterSteps) {

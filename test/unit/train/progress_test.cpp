@@ -70,7 +70,7 @@ TEST(Progress, OnATerminalALineIsWrittenOver) {
   auto progress = makeProgress(out, /*isTerminal=*/true);
   EXPECT_TRUE(progress->step(wholeReport(1, 3)).ok());
   EXPECT_TRUE(progress->step(wholeReport(2, 3)).ok());
-  EXPECT_TRUE(progress->evaluation({2, 1.0, 3, 24, 24, 0.25}).ok());
+  EXPECT_TRUE(progress->evaluation({2, 1.0, 3, 24, 24, 0.25, 2.718}).ok());
   EXPECT_TRUE(progress->checkpoint({2, "run/step-000002"}).ok());
   EXPECT_TRUE(progress->step(wholeReport(3, 3)).ok());
   EXPECT_TRUE(progress->finish().ok());
@@ -88,7 +88,7 @@ TEST(Progress, AnEvaluationSaysHowManySamplesItLeavesOut) {
   std::ostringstream out;
   EvaluationReport report{.step = 2, .loss = 0, .batches = 3, .samples = 24, .samplesThere = 30, .seconds = 0.25};
   EXPECT_TRUE(makeProgress(out, false)->evaluation(report).ok());
-  EXPECT_EQ(out.str(), "evaluation after step 2: loss 0.0000  perplexity 1.00  (24 of 30 samples, 0.25 s)\n");
+  EXPECT_EQ(out.str(), "evaluation after step 2: loss 0.0000  (24 of 30 samples, 0.25 s)\n");
 }
 
 TEST(Progress, AnOpenLineIsEnded) {

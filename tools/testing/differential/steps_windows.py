@@ -44,7 +44,6 @@ def dealt(x: torch.Tensor, choices: Choices) -> torch.Tensor:
         "shuffle": lambda: aten.pixel_shuffle.default(fitting, size),
         "unshuffle": lambda: aten.pixel_unshuffle.default(wide, 2) if wide.numel() else x,
         "channels": lambda: aten.channel_shuffle.default(x, groups),
-        "features": lambda: aten.channel_shuffle.default(x.transpose(1, 3), choices.divisor(columns)).transpose(1, 3),
         "cut": lambda: aten.im2col.default(x, windows, [1, 1], padding, stride),
         "joined": lambda: aten.col2im.default(
             aten.im2col.default(x, windows, [1, 1], padding, stride).cos(),
@@ -107,4 +106,4 @@ def crossed(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 
 STEPS: dict[str, Step] = {"spread": spread, "dealt": dealt, "resized": resized, "scaled": scaled, "crossed": crossed}
-FORMS = {"spread": 22, "dealt": 16, "resized": 8, "scaled": 24, "crossed": 9}
+FORMS = {"spread": 22, "dealt": 13, "resized": 8, "scaled": 24, "crossed": 9}

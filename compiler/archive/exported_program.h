@@ -137,16 +137,12 @@ struct Parameter {
                        ///< archive was written without bytes (on the meta device)
 };
 
-/// What is read of a persistent buffer: more than tables and masks need, less than a weight that is kept as a buffer.
-inline constexpr int64_t maxInitialBytes = int64_t(64) << 20;
-
 struct Buffer {
   std::string name; ///< as in named_buffers(remove_duplicate=False)
   ValueId value = noValue;
   bool persistent = true;           ///< part of the state dict, that is, of the weight file
   std::string payload;              ///< as of Parameter
-  std::optional<ConstantData> data; ///< of a persistent one, what it begins with where there are no weights: only if
-                                    ///< the archive holds it, in at most `maxInitialBytes`
+  std::optional<ConstantData> data; ///< of a persistent one only what readBufferValues has found
 };
 
 /// A tensor that the exporter found in the code.

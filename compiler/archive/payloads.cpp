@@ -128,6 +128,13 @@ PayloadTable readPayloadTable(JsonDocument &document, llvm::StringRef folder) {
   return table;
 }
 
+bool hasTypeOf(const Payload &payload, const Value &value) {
+  bool same = payload.type == value.type && payload.dims.size() == value.dims.size();
+  for (size_t dim = 0; same && dim < payload.dims.size(); ++dim)
+    same = value.dims[dim] == SymbolicInt(payload.dims[dim]);
+  return same;
+}
+
 bool hasBytes(const Payload &payload, const ZipArchive &archive) {
   const ZipArchive::Member *member = archive.find(payload.member);
   bool empty = std::find(payload.dims.begin(), payload.dims.end(), 0) != payload.dims.end();

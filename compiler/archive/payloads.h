@@ -30,6 +30,9 @@ using PayloadTable = llvm::StringMap<Payload>;
 /// Reads a table. `folder` is where its storages lie, with a slash at the end.
 PayloadTable readPayloadTable(JsonDocument &document, llvm::StringRef folder);
 
+/// Whether the tensor has the type and shape that the graph gives `value`.
+bool hasTypeOf(const Payload &payload, const Value &value);
+
 /// Whether the storage of `payload` has bytes; on the meta device it has none.
 bool hasBytes(const Payload &payload, const ZipArchive &archive);
 

@@ -22,6 +22,7 @@ public:
   ArchiveReader(const ZipArchive &archive, std::vector<Diagnostic> &errors) : archive(archive), errors(errors) {}
 
   std::optional<ExportedProgram> read();
+  void readBufferValues(ExportedProgram &program);
 
 private:
   void fail(const std::string &problem, std::string help = "");
@@ -33,6 +34,9 @@ private:
   bool checkFormat();
   std::optional<std::string> findModel();
   std::optional<PayloadTable> readTable(const std::string &subfolder, const std::string &file);
+  std::optional<PayloadTable> readWeights(const std::string &model) {
+    return readTable("data/weights/", model + "_weights_config.json");
+  }
   bool checkSchema(JsonDocument &document);
 
   std::optional<ExportedProgram> readProgram(const std::string &member, const PayloadTable &weights,
@@ -55,11 +59,31 @@ std::optional<ExportedProgram> ArchiveReader::read() {
   std::optional<std::string> model = findModel();
   if (!model)
     return std::nullopt;
-  std::optional<PayloadTable> weights = readTable("data/weights/", *model + "_weights_config.json");
+  std::optional<PayloadTable> weights = readWeights(*model);
   std::optional<PayloadTable> constants = readTable("data/constants/", *model + "_constants_config.json");
   if (!weights || !constants)
     return std::nullopt;
   return readProgram("models/" + *model + ".json", *weights, *constants);
+}
+
+void ArchiveReader::readBufferValues(ExportedProgram &program) {
+  std::optional<std::string> model = findFolder() ? findModel() : std::nullopt;
+  std::optional<PayloadTable> weights = model ? readWeights(*model) : std::nullopt;
+  if (!weights)
+    return;
+  llvm::SHA256 hash;
+  hash.update(program.digest);
+  int64_t growth = 0;
+  for (Buffer &buffer : program.buffers) {
+    auto found = weights->find(buffer.name);
+    if (!buffer.persistent || buffer.payload.empty() || found == weights->end() ||
+        !hasTypeOf(found->second, program.value(buffer.value)) || archive.find(buffer.payload)->size > maxBufferBytes)
+      continue;
+    buffer.data = loadConstant(found->second, "buffer '" + buffer.name + "'", archive, growth, errors);
+    if (buffer.data)
+      hash.update(buffer.data->bytes);
+  }
+  program.digest = llvm::toHex(hash.final(), /*LowerCase=*/true);
 }
 
 void ArchiveReader::fail(const std::string &problem, std::string help) {
@@ -148,7 +172,7 @@ static void hashConstants(const ExportedProgram &program, llvm::SHA256 &hash) {
   for (const Constant &constant : program.constants)
     hash.update(constant.data.bytes);
   for (const Buffer &buffer : program.buffers)
-    if (buffer.data)
+    if (!buffer.persistent)
       hash.update(buffer.data->bytes);
 }
 
@@ -216,6 +240,12 @@ ReadResult readArchive(const std::string &path) {
   if (std::unique_ptr<ZipArchive> archive = ZipArchive::open(path, result.errors))
     result.program = ArchiveReader(*archive, result.errors).read();
   return result;
+}
+
+void readBufferValues(const std::string &path, ExportedProgram &program) {
+  std::vector<Diagnostic> ignored;
+  if (std::unique_ptr<ZipArchive> archive = ZipArchive::open(path, ignored))
+    ArchiveReader(*archive, ignored).readBufferValues(program);
 }
 
 } // namespace meshplan::archive

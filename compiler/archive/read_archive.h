@@ -1,7 +1,7 @@
 //===- read_archive.h - .pt2 file to exported program ------------*- C++ -*-===//
 //
 // Reads the archive that torch.export.save writes: a zip of JSON and raw
-// tensors. Needs no Python. Weights are not loaded, only located.
+// tensors. Needs no Python. Weights are not loaded, only located; of buffers see readBufferValues.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,6 +31,14 @@ struct ReadResult {
 /// argument or signature entry whose meaning is unknown.
 /// No global state; may run on several threads at once.
 ReadResult readArchive(const std::string &path);
+
+/// What is read of a persistent buffer: more than tables and masks need, less than a weight that is kept as a buffer.
+inline constexpr int64_t maxBufferBytes = int64_t(64) << 20;
+
+/// Gives the persistent buffers of `program`, which is of the archive at `path`, the values that they were exported
+/// with; the digest then says which. A buffer stays without where the archive has no bytes of its type, damaged ones,
+/// or more than `maxBufferBytes`: weights may stand in, so that it is no error.
+void readBufferValues(const std::string &path, ExportedProgram &program);
 
 } // namespace meshplan::archive
 

@@ -39,10 +39,8 @@ private:
   void readParameter(const Json &spec);
   bool requiresGrad(const Json &spec);
   void readBuffer(const Json &spec);
-  std::optional<ConstantData> initialValue(const Buffer &buffer);
   void readTensorConstant(const Json &spec);
   ConstantData load(const std::string &what, const std::string &name, ValueId value);
-  static bool hasTypeOf(const Payload &payload, const Value &value);
   void readUserInput(const Json &argument);
 
   /// Names of the model's results; empty when the archive does not say.
@@ -141,12 +139,10 @@ void SignatureReader::readBuffer(const Json &spec) {
   buffer.name = text(spec, "buffer_name");
   buffer.value = heldTensor(spec, buffer.name);
   buffer.persistent = document.boolean(document.member(spec, "persistent"));
-  if (buffer.persistent) {
+  if (buffer.persistent)
     buffer.payload = weightMember(buffer.name);
-    buffer.data = initialValue(buffer);
-  } else {
+  else
     buffer.data = load("non-persistent buffer '" + buffer.name + "'", buffer.name, buffer.value);
-  }
   program.buffers.push_back(std::move(buffer));
 }
 
@@ -177,24 +173,6 @@ ConstantData SignatureReader::load(const std::string &what, const std::string &n
     return {};
   }
   return loadConstant(it->second, what, context.archive, growth, context.errors).value_or(ConstantData());
-}
-
-std::optional<ConstantData> SignatureReader::initialValue(const Buffer &buffer) {
-  auto it = context.weights.find(buffer.name);
-  if (buffer.payload.empty() || buffer.value == noValue || !hasTypeOf(it->second, program.values[buffer.value]))
-    return std::nullopt;
-  if (context.archive.find(buffer.payload)->size > maxInitialBytes)
-    return std::nullopt;
-  // Weights of a file may stand in for what is damaged here, so that it is no error of the archive.
-  std::vector<Diagnostic> ignored;
-  return loadConstant(it->second, "buffer '" + buffer.name + "'", context.archive, growth, ignored);
-}
-
-bool SignatureReader::hasTypeOf(const Payload &payload, const Value &value) {
-  bool same = payload.type == value.type && payload.dims.size() == value.dims.size();
-  for (size_t dim = 0; same && dim < payload.dims.size(); ++dim)
-    same = value.dims[dim] == SymbolicInt(payload.dims[dim]);
-  return same;
 }
 
 void SignatureReader::readUserInput(const Json &argument) {

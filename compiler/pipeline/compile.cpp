@@ -98,12 +98,12 @@ bool Compilation::import() {
     return false;
   }
   const ModelStatement &model = syntax->models.front();
-  archive::ReadResult archive = archive::readArchive(besidePlan(options.planFile, model.file));
+  std::string modelFile = besidePlan(options.planFile, model.file);
+  archive::ReadResult archive = archive::readArchive(modelFile);
   for (const archive::Diagnostic &error : archive.errors)
     reportArchive(error, model.fileRange);
   if (!archive.program)
     return false;
-  modelDigest = archive.program->digest;
   outline = outlineModel(*archive.program);
   bound = bindPlan(*syntax, outline.model, options.definitions, reports);
   if (!bound)
@@ -123,6 +123,9 @@ bool Compilation::import() {
   checkTrainingMode(*archive.program, *bound, options.strict, reports);
   if (reports.hasErrors())
     return false;
+  if (bound->init)
+    archive::readBufferValues(modelFile, *archive.program);
+  modelDigest = archive.program->digest;
   ir = buildProgram(*archive.program, outline, *bound, reports, context);
   return static_cast<bool>(ir);
 }

@@ -57,6 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   require(result.program.has_value() == result.errors.empty(), "an archive is read, or refused with a reason");
   if (!result.program)
     return 0;
+  readBufferValues(file.path(), *result.program);
   checkValues(*result.program);
   for (int64_t extent : {int64_t(1), int64_t(6), int64_t(1) << 62})
     bind(*result.program, extent);

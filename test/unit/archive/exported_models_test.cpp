@@ -56,7 +56,7 @@ void expectPromises(const ExportedProgram &program) {
     defined[parameter.value] = true;
   for (const auto &buffer : program.buffers) {
     defined[buffer.value] = true;
-    EXPECT_TRUE(buffer.data || buffer.persistent);
+    EXPECT_EQ(buffer.data.has_value(), !buffer.persistent);
   }
   for (const auto &constant : program.constants)
     defined[constant.value] = true;

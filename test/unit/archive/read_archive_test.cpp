@@ -170,4 +170,36 @@ TEST(ReadArchive, SurvivesEveryWrongValueInTheJson) {
   }
 }
 
+TEST(BufferValues, AreReadOnDemand) {
+  TestModel model = linearModel();
+  model.storedBuffer("table", {3}, floats({1, 2, 3}));
+  ExportedProgram program = readProgram(model);
+  EXPECT_EQ(program.buffers[0].payload, "m/data/weights/buffer_1");
+  EXPECT_FALSE(program.buffers[0].data.has_value()) << "nobody has asked for it";
+  std::string digest = program.digest;
+  program = readWithBuffers(model);
+  EXPECT_NE(program.digest, digest);
+  ASSERT_TRUE(program.buffers[0].data.has_value());
+  EXPECT_THAT(floatsOf(*program.buffers[0].data), ElementsAre(1, 2, 3));
+}
+
+/// Weights of a file stand in for it.
+TEST(BufferValues, MayBeMissing) {
+  const std::pair<const char *, std::function<void(TestModel &)>> changes[] = {
+      {"empty", [](TestModel &model) { model.payloads["data/weights/buffer_1"] = ""; }},
+      {"missing", [](TestModel &model) { model.payloads.erase("data/weights/buffer_1"); }},
+      {"unlisted", [](TestModel &model) { model.weights.erase("table"); }},
+      {"too short", [](TestModel &model) { model.payloads["data/weights/buffer_1"] = floats({1, 2}); }},
+      {"of another type", [](TestModel &model) { model.weights["table"]["tensor_meta"]["dtype"] = 8; }},
+      {"too large",
+       [](TestModel &model) { model.payloads["data/weights/buffer_1"] = std::string(maxBufferBytes + 1, 0); }},
+  };
+  for (const auto &[name, change] : changes) {
+    TestModel model = linearModel();
+    model.storedBuffer("table", {3}, floats({1, 2, 3}));
+    change(model);
+    EXPECT_FALSE(readWithBuffers(model).buffers[0].data.has_value()) << name;
+  }
+}
+
 } // namespace

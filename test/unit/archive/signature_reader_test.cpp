@@ -18,16 +18,6 @@ namespace {
 const std::string realBuffers = "\nhelp: export the model with real buffers (only parameters may be on the meta "
                                 "device), as tools/export_model.py --meta does";
 
-std::string floats(const std::vector<float> &values) {
-  return {reinterpret_cast<const char *>(values.data()), values.size() * sizeof(float)};
-}
-
-std::vector<float> floatsOf(const ConstantData &data) {
-  std::vector<float> values(data.bytes.size() / sizeof(float));
-  std::memcpy(values.data(), data.bytes.data(), data.bytes.size());
-  return values;
-}
-
 Json leaf() { return {{"type", nullptr}, {"context", nullptr}, {"children_spec", Json::array()}}; }
 
 TEST(Signature, ListsParametersWithTheirPayload) {
@@ -68,34 +58,6 @@ TEST(Signature, LoadsBuffersThatAreNotPersistent) {
   ASSERT_TRUE(program.buffers[1].data.has_value());
   EXPECT_THAT(program.buffers[1].data->dims, ElementsAre(3));
   EXPECT_THAT(floatsOf(*program.buffers[1].data), ElementsAre(1, 2, 3));
-}
-
-TEST(Signature, LoadsWhatAPersistentBufferBeginsWith) {
-  TestModel model = linearModel();
-  model.storedBuffer("table", {3}, floats({1, 2, 3}));
-  ExportedProgram program = readProgram(model);
-  EXPECT_EQ(program.buffers[0].payload, "m/data/weights/buffer_1");
-  ASSERT_TRUE(program.buffers[0].data.has_value());
-  EXPECT_THAT(floatsOf(*program.buffers[0].data), ElementsAre(1, 2, 3));
-}
-
-/// Weights of a file stand in for it.
-TEST(Signature, APersistentBufferMayHaveNoValue) {
-  const std::pair<const char *, std::function<void(TestModel &)>> changes[] = {
-      {"empty", [](TestModel &model) { model.payloads["data/weights/buffer_1"] = ""; }},
-      {"missing", [](TestModel &model) { model.payloads.erase("data/weights/buffer_1"); }},
-      {"unlisted", [](TestModel &model) { model.weights.erase("table"); }},
-      {"too short", [](TestModel &model) { model.payloads["data/weights/buffer_1"] = floats({1, 2}); }},
-      {"of another type", [](TestModel &model) { model.weights["table"]["tensor_meta"]["dtype"] = 8; }},
-      {"too large",
-       [](TestModel &model) { model.payloads["data/weights/buffer_1"] = std::string(maxInitialBytes + 1, 0); }},
-  };
-  for (const auto &[name, change] : changes) {
-    TestModel model = linearModel();
-    model.storedBuffer("table", {3}, floats({1, 2, 3}));
-    change(model);
-    EXPECT_FALSE(readProgram(model).buffers[0].data.has_value()) << name;
-  }
 }
 
 TEST(Signature, MakesStridedConstantsContiguous) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <zip.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -217,6 +218,24 @@ ReadResult read(const TestModel &model) {
   ReadResult result = readArchive(path);
   unlink(path.c_str());
   return result;
+}
+
+std::string floats(const std::vector<float> &values) {
+  return {reinterpret_cast<const char *>(values.data()), values.size() * sizeof(float)};
+}
+
+std::vector<float> floatsOf(const ConstantData &data) {
+  std::vector<float> values(data.bytes.size() / sizeof(float));
+  std::memcpy(values.data(), data.bytes.data(), data.bytes.size());
+  return values;
+}
+
+ExportedProgram readWithBuffers(const TestModel &model) {
+  ExportedProgram program = readProgram(model);
+  std::string path = writeZip(model.members());
+  readBufferValues(path, program);
+  unlink(path.c_str());
+  return program;
 }
 
 ExportedProgram readProgram(const TestModel &model) {

@@ -85,7 +85,13 @@ void saveModel(const std::string &path, const TestModel &model);
 std::string writeFile(const std::string &bytes);
 std::string readFile(const std::string &path);
 
+/// Float32 elements as an archive stores them, and back.
+std::string floats(const std::vector<float> &values);
+std::vector<float> floatsOf(const ConstantData &data);
+
 ReadResult read(const TestModel &model);
+/// Also reads the values of persistent buffers.
+ExportedProgram readWithBuffers(const TestModel &model);
 /// The program; a test failure and an empty program when there are errors.
 ExportedProgram readProgram(const TestModel &model);
 /// `message`, then `\nnote: ...` and `\nhelp: ...`, with the archive's path written as FILE.

@@ -76,6 +76,17 @@ std::vector<int64_t> globalShapeOf(const artifact::Value &value) {
   return shape;
 }
 
+int64_t globalElementsOf(const artifact::Value &value) {
+  int64_t elements = 1;
+  for (const artifact::Dim *dim : *value.dims())
+    elements *= dim->extent();
+  return elements;
+}
+
+int64_t globalBytesOf(const artifact::Value &value) {
+  return globalElementsOf(value) * dtypeSize(dtypeOf(value.dtype()));
+}
+
 /// What the dims leave to a rank.
 static std::vector<int64_t> shapeOfDims(const artifact::Value &value, std::span<const int64_t> meshSizes,
                                         std::span<const int64_t> coordinate) {

@@ -51,6 +51,10 @@ int64_t worldSizeOf(std::span<const int64_t> meshSizes);
 
 std::vector<int64_t> globalShapeOf(const artifact::Value &value);
 
+/// Elements and bytes of the whole tensor.
+int64_t globalElementsOf(const artifact::Value &value);
+int64_t globalBytesOf(const artifact::Value &value);
+
 /// Shape of the tensor of the rank at `coordinate`; of a flat value the number of its elements.
 std::vector<int64_t> localShapeOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
                                   std::span<const int64_t> coordinate);

@@ -53,10 +53,7 @@ Status verifyNotFlat(const artifact::Program &program, int32_t value) {
 Status verifyConstant(const artifact::Constant &constant, const artifact::Program &program) {
   const artifact::Value &value = *program.values()->Get(constant.value());
   MESHPLAN_RETURN_IF_ERROR(verifyNotFlat(program, constant.value()));
-  int64_t bytes = dtypeSize(dtypeOf(value.dtype()));
-  for (int64_t extent : globalShapeOf(value))
-    bytes *= extent;
-  int64_t actual = constant.data()->size();
+  int64_t bytes = globalBytesOf(value), actual = constant.data()->size();
   return actual == bytes ? Status() : corrupted(actual, " bytes of data, the value has ", bytes);
 }
 
@@ -67,10 +64,8 @@ Status verifyGiven(const artifact::Init &init, const artifact::Value &value) {
   DType dtype = dtypeOf(init.dtype()), own = dtypeOf(value.dtype());
   if (dtype != own && !(isFloat(dtype) && isFloat(own)))
     return corrupted("init: elements of ", dtypeName(dtype), ", the value has ", dtypeName(own));
-  int64_t elements = 1;
-  for (int64_t extent : globalShapeOf(value))
-    elements *= extent;
-  int64_t bytes = init.data() ? init.data()->size() : 0, size = dtypeSize(dtype);
+  int64_t elements = globalElementsOf(value), size = dtypeSize(dtype);
+  int64_t bytes = init.data() ? init.data()->size() : 0;
   return bytes % size == 0 && bytes / size == elements
              ? Status()
              : corrupted("init: ", bytes, " bytes of data for ", elements, " elements of ", dtypeName(dtype));
@@ -133,10 +128,7 @@ Status verifyBuffer(const artifact::Buffer &buffer, const artifact::Program &pro
     // Collectives take buffers as they are.
     if (value.host())
       return corrupted("value ", index, " is on the host");
-    int64_t bytes = dtypeSize(dtypeOf(value.dtype()));
-    for (int64_t extent : globalShapeOf(value))
-      bytes *= extent;
-    bool fits = !__builtin_add_overflow(total, bytes, &total);
+    bool fits = !__builtin_add_overflow(total, globalBytesOf(value), &total);
     return fits ? Status() : corrupted("value ", index, " makes the buffer larger than the address space");
   });
 }

@@ -64,10 +64,6 @@ static std::set<int32_t> changedBy(const artifact::Program &program) {
   return targets;
 }
 
-static int64_t bytesOf(const artifact::Value &value) {
-  return elementCount(globalShapeOf(value)) * dtypeSize(dtypeOf(value.dtype()));
-}
-
 CheckpointRecord meshplan::recordOf(const artifact::Program &program, const TrainingState &state) {
   CheckpointRecord record{.state = state, .optimizer = optimizerOf(program)};
   std::set<int32_t> changed = changedBy(program);
@@ -75,7 +71,7 @@ CheckpointRecord meshplan::recordOf(const artifact::Program &program, const Trai
     const artifact::Parameter &parameter = *program.parameters()->Get(i);
     const artifact::Value &value = *program.values()->Get(parameter.value());
     bool isSaved = state.weights.empty() || parameter.trainable() || changed.contains(parameter.value()) ||
-                   (parameter.buffer() && bytesOf(value) <= mostSavedBuffer);
+                   (parameter.buffer() && globalBytesOf(value) <= mostSavedBuffer);
     record.parameters.push_back(
         {namesOf(parameter), dtypeOf(value.dtype()), globalShapeOf(value), isSaved, parameter.trainable()});
   }

@@ -7,9 +7,7 @@
 using namespace meshplan;
 
 std::vector<bool> meshplan::writtenValues(const RankView &place, std::span<const int> values) {
-  auto bytesOf = [&](int value) -> int64_t {
-    return elementCount(globalShapeOf(place.value(value))) * dtypeSize(place.dtype(value));
-  };
+  auto bytesOf = [&](int value) { return globalBytesOf(place.value(value)); };
   std::map<int64_t, int64_t> total, dealt; // bytes of the values that as many ranks hold
   for (int value : values)
     total[place.holders(value)] += bytesOf(value);

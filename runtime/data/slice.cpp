@@ -5,6 +5,7 @@
 #include "runtime/base/names.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <numeric>
 
@@ -176,6 +177,19 @@ Status forEachRun(const SliceRanges &ranges, std::span<const int64_t> shape, std
   if (std::ranges::find(local, 0) != local.end())
     return Status();
   return RunWalk(ranges, shape, strides, run).visit(0, 0);
+}
+
+Status copySlice(const std::byte *source, DType from, const SliceRanges &ranges, std::span<const int64_t> shape,
+                 std::span<const int64_t> strides, std::byte *out, DType to) {
+  return forEachRun(ranges, shape, strides, [&](int64_t global, int64_t local, int64_t count) {
+    const std::byte *run = source + global * dtypeSize(from);
+    std::byte *target = out + local * dtypeSize(to);
+    if (from == to)
+      std::memcpy(target, run, static_cast<size_t>(count * dtypeSize(to)));
+    else
+      convertFloats(run, from, target, to, count);
+    return Status();
+  });
 }
 
 } // namespace meshplan

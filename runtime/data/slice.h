@@ -3,6 +3,7 @@
 #ifndef MESHPLAN_RUNTIME_DATA_SLICE_H
 #define MESHPLAN_RUNTIME_DATA_SLICE_H
 
+#include "runtime/base/dtype.h"
 #include "runtime/base/status.h"
 #include "runtime/schema/extent.h"
 
@@ -45,6 +46,11 @@ using RunFunction = std::function<Status(int64_t global, int64_t local, int64_t 
 /// strides allow. Stops at the first failure. Precondition: checkSlice.
 Status forEachRun(const SliceRanges &ranges, std::span<const int64_t> shape, std::span<const int64_t> strides,
                   const RunFunction &run);
+
+/// Copies a slice of `source`, elements of a tensor of this shape and these strides, to a row-major tensor. Types are
+/// the same or both floating point, which are converted. Precondition: checkSlice, and room for the slice in `out`.
+Status copySlice(const std::byte *source, DType from, const SliceRanges &ranges, std::span<const int64_t> shape,
+                 std::span<const int64_t> strides, std::byte *out, DType to);
 
 } // namespace meshplan
 

@@ -144,21 +144,14 @@ Status TensorSource::read(const StoredTensor &tensor, const SliceRanges &ranges,
     return Status::error(StatusCode::invalid, what, " has dtype ", dtypeName(tensor.dtype), ", ", dtypeName(dtype),
                          " required; help: convert the tensor, or read another file");
   MESHPLAN_RETURN_IF_ERROR(checkSlice(ranges, tensor.shape).withContext(what));
-  int64_t from = dtypeSize(tensor.dtype), to = dtypeSize(dtype);
-  int64_t required = elementCount(sliceShape(ranges)) * to;
+  int64_t required = elementCount(sliceShape(ranges)) * dtypeSize(dtype);
   if (static_cast<int64_t>(out.size()) != required)
     return Status::error(StatusCode::invalid, what, ": a buffer of ", out.size(), " bytes, ", required, " required");
   Expected<std::span<const std::byte>> payload = tensor.payload->bytes();
   if (!payload)
     return payload.status().withContext(what);
-  const std::byte *base = payload->data() + tensor.offset * from;
-  return forEachRun(ranges, tensor.shape, tensor.strides, [&](int64_t global, int64_t local, int64_t count) {
-    if (tensor.dtype == dtype)
-      std::memcpy(out.data() + local * to, base + global * from, static_cast<size_t>(count * to));
-    else
-      convertFloats(base + global * from, tensor.dtype, out.data() + local * to, dtype, count);
-    return Status();
-  });
+  const std::byte *base = payload->data() + tensor.offset * dtypeSize(tensor.dtype);
+  return copySlice(base, tensor.dtype, ranges, tensor.shape, tensor.strides, out.data(), dtype);
 }
 
 void TensorSource::announce(const StoredTensor &tensor, const SliceRanges &ranges) const {

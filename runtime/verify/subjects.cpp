@@ -45,7 +45,7 @@ static bool hasHalfNumbers(const artifact::Program &program) {
 }
 
 static bool isOneNumber(const artifact::Program &program, int value) {
-  return elementCount(globalShapeOf(*program.values()->Get(value))) == 1;
+  return globalElementsOf(*program.values()->Get(value)) == 1;
 }
 
 namespace {

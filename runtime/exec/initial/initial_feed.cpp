@@ -76,20 +76,11 @@ static Status readDrawn(const ElementDraws &draws, const FeedRequest &request, s
 }
 
 Status InitialFeed::readGiven(const Given &given, const FeedRequest &request, std::span<std::byte> out) {
-  int64_t from = dtypeSize(given.dtype), to = dtypeSize(request.dtype);
-  bool isSame = given.dtype == request.dtype;
-  if (!isSame && !(isFloat(given.dtype) && isFloat(request.dtype)))
+  if (given.dtype != request.dtype && !(isFloat(given.dtype) && isFloat(request.dtype)))
     return Status::error(StatusCode::invalid, "buffer '", request.names.front(), "' has dtype ", dtypeName(given.dtype),
                          ", ", dtypeName(request.dtype), " required");
-  return forEachRun(request.ranges, request.shape, contiguousStrides(request.shape),
-                    [&](int64_t global, int64_t local, int64_t count) {
-                      const std::byte *source = given.bytes.data() + global * from;
-                      if (isSame)
-                        std::memcpy(out.data() + local * to, source, static_cast<size_t>(count * to));
-                      else
-                        convertFloats(source, given.dtype, out.data() + local * to, request.dtype, count);
-                      return Status();
-                    });
+  return copySlice(given.bytes.data(), given.dtype, request.ranges, request.shape, contiguousStrides(request.shape),
+                   out.data(), request.dtype);
 }
 
 Status InitialFeed::read(const FeedRequest &request, std::span<std::byte> out) const {

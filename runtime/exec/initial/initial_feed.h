@@ -16,10 +16,10 @@ namespace meshplan {
 std::vector<std::string> parametersWithoutInit(const artifact::Program &program);
 
 /// Twin of torch.nn.init under a seed: parameters as the plan's `init` draws them, and buffers as they were exported.
-/// An element that is drawn depends on the seed, the
-/// first name of its parameter and its place in the global tensor only, so that every layout begins with the same
-/// weights, and tied parameters are one. Numbers are made in f64, rounded to f32 and then to the dtype that is asked
-/// for, so that a parameter is its master rounded; f64 gets them as they are made.
+/// An element that is drawn depends on the seed, the first name of its parameter and its place in the global tensor
+/// only, so that every layout begins with the same weights, and tied parameters are one. Numbers are made in f64,
+/// rounded to f32 and then to the dtype that is asked for, so that a parameter is its master rounded; f64 gets them as
+/// they are made.
 class InitialFeed final : public Feed {
 public:
   /// `invalid`, with their names, where the program has parameters without `init`. The artifact of the program outlives

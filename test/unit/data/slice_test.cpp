@@ -196,5 +196,22 @@ TEST(CheckSlice, RangesMustLieInside) {
   EXPECT_FALSE(checkSlice({{{0, 1}, {4, 1}}, {{0, 5}}}, shape).ok()) << "each of several ranges";
 }
 
+TEST(CopySlice, TakesRowsOfATransposedTensorAndRoundsThem) {
+  // [[0, 2, 4], [1, 3, 5]], stored by columns.
+  const float stored[] = {0, 1, 2, 3, 4.00390625f, 5};
+  const std::vector<int64_t> shape = {2, 3}, strides = {1, 2};
+  const SliceRanges last = {{{0, 2}}, {{2, 1}, {0, 1}}};
+  float same[4];
+  EXPECT_TRUE(copySlice(reinterpret_cast<const std::byte *>(stored), DType::f32, last, shape, strides,
+                        reinterpret_cast<std::byte *>(same), DType::f32)
+                  .ok());
+  EXPECT_THAT(same, ElementsAre(4.00390625f, 0, 5, 1));
+  uint16_t rounded[4];
+  EXPECT_TRUE(copySlice(reinterpret_cast<const std::byte *>(stored), DType::f32, last, shape, strides,
+                        reinterpret_cast<std::byte *>(rounded), DType::bf16)
+                  .ok());
+  EXPECT_THAT(rounded, ElementsAre(0x4080, 0, 0x40a0, 0x3f80)) << "the upper halves of 4, 0, 5 and 1";
+}
+
 } // namespace
 } // namespace meshplan

@@ -61,8 +61,11 @@ LogicalResult ParameterOp::verify() {
   auto kind = getInit()->getAs<StringAttr>("kind");
   if (kind && kind == "given") {
     auto elements = getInit()->getAs<ElementsAttr>("elements");
-    if (!elements || !hasShape(getResult().getType(), elements.getShapedType().getShape())) // O15
-      return emitOpError() << "is given elements of another shape";
+    if (!elements) // O15
+      return emitOpError() << "is given no elements";
+    if (!hasShape(getResult().getType(), elements.getShapedType().getShape())) // O15
+      return emitOpError() << "is given elements of type " << elements.getShapedType() << ", result is "
+                           << getResult().getType();
     return success();
   }
   auto numbers = numbersOfDistribution(kind ? kind.getValue() : "");

@@ -23,9 +23,9 @@ public:
     lr = setting("optimizer.lr", rate);
     step = setting("step", 1);
     train(plan.name, plan.dtype, plan.master);
-    if (plan.hasFrozen && plan.isBaseTrained)
+    if (plan.hasFrozen && plan.isBaseTrained) {
       train(plan.baseName, DType::f32, {});
-    else if (plan.hasFrozen) {
+    } else if (plan.hasFrozen) {
       freeze(builder.parameter({plan.baseName}, dims(), plan.isInteger ? DType::i64 : DType::f32));
       builder.program().parameters.back()->buffer = plan.isBuffer;
     }

@@ -27,6 +27,7 @@ from model import make_inputs, make_model
 from plan_text import BRACES, FLAT, NESTED, OVERRIDES, plan_text
 from refusals import reason_of
 from shrink import shrink
+from steps_functions import integers
 from unreached import REASONS
 from unreached import reason_of as unreached_because
 
@@ -177,6 +178,14 @@ class FanTest(unittest.TestCase):
     def test_what_splits_a_dim_reads_it_as_it_is(self) -> None:
         x = torch.randn(2, 5, 6)
         self.assertTrue(all(arranged(x, Step("split", [0] * 11 + [number])) is x for number in range(8)))
+
+
+class StepTest(unittest.TestCase):
+    def test_integers_are_those_of_numbers_that_are_rounded_otherwise(self) -> None:
+        quarters = torch.arange(-14, 15) / 4.0
+        below, above = (torch.nextafter(quarters, torch.full_like(quarters, end)) for end in (-9.0, 9.0))
+        self.assertTrue(torch.equal(integers(below), integers(above)))
+        self.assertEqual((integers(quarters).min(), integers(quarters).max()), (-11, 12))
 
 
 class ReadingTest(unittest.TestCase):

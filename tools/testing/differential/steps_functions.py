@@ -67,9 +67,14 @@ def blend(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     return forms[choices.pick(tuple(forms))]()
 
 
+def integers(x: torch.Tensor) -> torch.Tensor:
+    """-11 to 12. What is a multiple of a quarter but for its last bits is not on the edge of two of them."""
+    return (bounded(x) * 4.0 + 0.137).to(torch.int64)
+
+
 def bits(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     """Operators on the bits of integers."""
-    left, right = (bounded(x) * 4.0).to(torch.int64).abs(), (bounded(companion(x, choices)) > 0.19).long()
+    left, right = integers(x).abs(), (bounded(companion(x, choices)) > 0.19).long()
     tensors = ("bitwise_left_shift", "bitwise_right_shift", "__lshift__", "__rshift__", "__xor__")
     scalars = ("bitwise_and", "bitwise_or", "bitwise_xor", "__or__", "__xor__", "__lshift__", "__rshift__")
     forms: dict[str, Callable[[], torch.Tensor]] = {
@@ -111,8 +116,8 @@ def checked(x: torch.Tensor, choices: Choices) -> torch.Tensor:
         "isinf": lambda: aten.isinf.default(odd).to(x.dtype) + x,
         "isnan": lambda: aten.isnan.default(odd).to(x.dtype) + x,
         "nanmean": lambda: aten.nanmean.default(torch.where(odd.isinf(), float("nan"), x), [-1], True).nan_to_num() + x,
-        "isin": lambda: aten.isin.Tensor_Tensor((bounded(x) * 4.0).long(), torch.arange(-2, 4, 2)).to(x.dtype) + x,
-        "isin_scalar": lambda: aten.isin.Tensor_Scalar((bounded(x) * 4.0).long(), 1).to(x.dtype) + x,
+        "isin": lambda: aten.isin.Tensor_Tensor(integers(x), torch.arange(-2, 4, 2)).to(x.dtype) + x,
+        "isin_scalar": lambda: aten.isin.Tensor_Scalar(integers(x), 1).to(x.dtype) + x,
     }
     return forms[choices.pick(tuple(forms))]()
 

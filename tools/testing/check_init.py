@@ -5,13 +5,14 @@
 
 An archive that another test made in --models is read there; the others are exported to --work, once. Packages with
 weights are read only where they are. Each draft is in canonical form, compiles, and has no warning but those of the
-table below.
+table below. A step of the transformers that have a loss leaves no derivative to the runtime.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,9 @@ WARNED = {
     "mixtral": "sorts the tokens of all samples by expert",
     **{name: "calls operators on the samples' dim too" for name in MODELS if name.startswith("each_")},
 }
+
+# Models that are no transformers: the runtime differentiates their pools.
+POOLED = {"resnet", "resnet_basic"}
 
 
 def find_archive(name: str, models: Path, work: Path) -> Path | None:
@@ -69,6 +73,20 @@ def check(name: str, archive: Path, meshplan: str, options: list[str], plan: Pat
     return True
 
 
+def check_derivatives(name: str, meshplan: str, plan: Path) -> bool:
+    text = plan.read_text()
+    if not options_of(name)[0].startswith("--") or name in POOLED or "\n  loss " not in text:
+        return True
+    trains = plan.with_name(f"{name}-trains.plan")
+    trains.write_text(re.sub(r"(\n  loss .*)", r"\1\n  optimizer sgd { lr 0.1 }", text))
+    status, schedule = call([meshplan, "compile", str(trains), "--emit=schedule"])
+    left = sorted(set(re.findall(r'"(vjp\.[^"]*)"', schedule)))
+    if status != 0 or "sched.program @step" not in schedule or left:
+        print(f"{trains}: status {status}, derivatives at run time: {left}\n" + ("" if left else schedule[-2000:]))
+        return False
+    return True
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=Path, required=True)
@@ -84,6 +102,8 @@ def main() -> int:
         for index, options in enumerate(drafts if archive else []):
             plan = arguments.work / f"{name}-{index}.plan"
             right &= check(name, archive, arguments.meshplan, options, plan)
+            if index == 0:
+                right &= check_derivatives(name, arguments.meshplan, plan)
     return 0 if right else 1
 
 

@@ -22,17 +22,29 @@ static Value padded(const Derivation &derivation, Value value, int64_t dim, int6
       .build(shape, elementOf(value));
 }
 
+/// `value` with zeros behind each of its elements in one dim, so that they are `step` apart.
+static Value spread(const Derivation &derivation, Value value, int64_t dim, int64_t step) {
+  SmallVector<int64_t> shape(shapeOf(value)), columns = shape;
+  columns.insert(columns.begin() + dim + 1, 1);
+  shape[dim] *= step;
+  Arithmetic arithmetic(derivation);
+  return arithmetic.reshape(padded(derivation, arithmetic.reshape(value, columns), dim + 1, 0, step - 1), shape);
+}
+
 /// Zeros where the slice did not read.
 static void sliceRule(Derivation &derivation) {
   const CallView &view = derivation.getView();
   Value self = derivation.operand("self");
   int64_t rank = rankOf(self), dim = normalizeDim(view.getInt("dim", 0), rank);
-  if (view.getInt("step", 1) != 1 || dim < 0)
+  if (dim < 0)
     return differentiateAtRunTime(derivation);
-  int64_t size = shapeOf(self)[dim], taken = shapeOf(derivation.result())[dim];
-  int64_t start = view.getInt("start", 0);
+  int64_t size = shapeOf(self)[dim], start = view.getInt("start", 0);
+  // A step beyond the dim takes one element, as one of its size does.
+  int64_t step = std::min(view.getInt("step", 1), std::max<int64_t>(size, 1));
   start = std::clamp<int64_t>(start < 0 ? start + size : start, 0, size);
-  derivation.give("self", padded(derivation, derivation.gradient(), dim, start, size - start - taken));
+  Value gradient = step == 1 ? derivation.gradient() : spread(derivation, derivation.gradient(), dim, step);
+  // The zeros behind the last element may be more than there were elements: these are cut off.
+  derivation.give("self", padded(derivation, gradient, dim, start, size - start - shapeOf(gradient)[dim]));
 }
 
 static void selectRule(Derivation &derivation) {

@@ -22,8 +22,26 @@ TEST_F(SlicingDerivatives, ASliceIsPaddedWithZeros) {
   EXPECT_EQ(slice("dim = 1, start = 7", "4x6xf32 -> 4x0xf32"),
             "%0 = aten.constant_pad_nd.default(pad [6, 0], self g, value 0): 4x6xf32\na: %0")
       << "nothing of it";
+}
+
+TEST_F(SlicingDerivatives, WhatASliceHasStepsOverIsFilledWithZeros) {
+  auto slice = [&](const char *args, const char *types) {
+    return derive("aten.slice.Tensor", std::string("self = $0, ") + args, types);
+  };
+  EXPECT_EQ(slice("dim = 1, step = 2", "4x6xf32 -> 4x3xf32"),
+            "%0 = aten.reshape.default(self g, shape [4, 3, 1]): 4x3x1xf32\n"
+            "%1 = aten.constant_pad_nd.default(pad [0, 1], self %0, value 0): 4x3x2xf32\n"
+            "%2 = aten.reshape.default(self %1, shape [4, 6]): 4x6xf32\na: %2");
   EXPECT_EQ(slice("dim = 1, start = 1, step = 2", "4x6xf32 -> 4x3xf32"),
-            "%0 = vjp.aten.slice.Tensor(dim 1, gradients [g], of 'self', self a, start 1, step 2): 4x6xf32\na: %0");
+            "%0 = aten.reshape.default(self g, shape [4, 3, 1]): 4x3x1xf32\n"
+            "%1 = aten.constant_pad_nd.default(pad [0, 1], self %0, value 0): 4x3x2xf32\n"
+            "%2 = aten.reshape.default(self %1, shape [4, 6]): 4x6xf32\n"
+            "%3 = aten.constant_pad_nd.default(pad [1, -1], self %2, value 0): 4x6xf32\na: %3");
+  EXPECT_EQ(slice("dim = 0, start = -3, step = 9223372036854775807", "4x6xf32 -> 1x6xf32"),
+            "%0 = aten.reshape.default(self g, shape [1, 1, 6]): 1x1x6xf32\n"
+            "%1 = aten.constant_pad_nd.default(pad [0, 0, 0, 3], self %0, value 0): 1x4x6xf32\n"
+            "%2 = aten.reshape.default(self %1, shape [4, 6]): 4x6xf32\n"
+            "%3 = aten.constant_pad_nd.default(pad [0, 0, 1, -1], self %2, value 0): 4x6xf32\na: %3");
 }
 
 TEST_F(SlicingDerivatives, AnElementIsPaddedToo) {

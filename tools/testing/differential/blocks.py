@@ -68,7 +68,7 @@ class Norm(Layer):
     def __init__(self, block: case.Block, sizes: case.Sizes) -> None:
         super().__init__(block, sizes)
         features = sizes.features
-        form = self.choices.pick(("layer", "rms", "written", "batch", "group", "instance"))
+        form = self.choices.pick(("layer", "rms", "written", "batch", *("group",) * 2, "instance"))
         affine = not self.choices.flag()
         makers = {
             "layer": lambda: nn.LayerNorm(features, elementwise_affine=affine),

@@ -102,6 +102,7 @@ def compared(x: torch.Tensor, choices: Choices) -> torch.Tensor:
         "cdist": lambda: aten.cdist.default(x.float(), x.cos().float()).to(x.dtype),
         "mv": lambda: aten.mv.default(matrix, vector) * 0.3,
         "addmv": lambda: aten.addmv.default(column, matrix, vector, beta=0.5) * 0.3,
+        "addmv_features": lambda: aten.addmv.default(vector, matrix.t(), column, beta=0.5) * 0.3,
         "dot": lambda: x * aten.dot.default(vector, vector.cos()) * 0.3,
         "vdot": lambda: x * aten.vdot.default(vector, vector.cos()) * 0.3,
         "outer": lambda: aten.outer.default(vector, column),
@@ -111,4 +112,4 @@ def compared(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 
 STEPS: dict[str, Step] = {"turned": turned, "written": written, "reduced": reduced, "compared": compared}
-FORMS = {"turned": 27, "written": 16, "reduced": 34, "compared": 24}
+FORMS = {"turned": 36, "written": 16, "reduced": 34, "compared": 27}

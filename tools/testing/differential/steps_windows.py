@@ -38,12 +38,15 @@ def dealt(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     fitting = x if channels % size**2 == 0 else x[:, :1].expand(-1, size**2, -1, -1)
     wide = x[..., : rows // 2 * 2, : columns // 2 * 2]
     groups = choices.divisor(channels)
+    # Of features most other numbers are refused where these are divided.
+    sets = choices.pick((1, columns, choices.divisor(columns)))
     windows = [min(2, rows), min(2, columns)]
     stride, padding = choices.pick(([1, 1], windows)), choices.pick(([0, 0], [size // 2 for size in windows]))
     forms: dict[str, Callable[[], torch.Tensor]] = {
         "shuffle": lambda: aten.pixel_shuffle.default(fitting, size),
         "unshuffle": lambda: aten.pixel_unshuffle.default(wide, 2) if wide.numel() else x,
         "channels": lambda: aten.channel_shuffle.default(x, groups),
+        "features": lambda: aten.channel_shuffle.default(x.transpose(1, 3), sets).transpose(1, 3),
         "cut": lambda: aten.im2col.default(x, windows, [1, 1], padding, stride),
         "joined": lambda: aten.col2im.default(
             aten.im2col.default(x, windows, [1, 1], padding, stride).cos(),
@@ -106,4 +109,4 @@ def crossed(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 
 STEPS: dict[str, Step] = {"spread": spread, "dealt": dealt, "resized": resized, "scaled": scaled, "crossed": crossed}
-FORMS = {"spread": 22, "dealt": 13, "resized": 8, "scaled": 24, "crossed": 9}
+FORMS = {"spread": 22, "dealt": 16, "resized": 8, "scaled": 24, "crossed": 9}

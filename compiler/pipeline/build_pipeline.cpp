@@ -63,7 +63,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     return;
   case Phase::partition:
     manager.addPass(createDropShapes());
-    manager.addPass(createRepeatReshards());
+    manager.addPass(createRepeatForward());
     manager.addPass(createLowerReshards());
     manager.addPass(createWidenAddends());
     manager.addPass(createLocalizeCalls());

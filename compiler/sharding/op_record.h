@@ -136,6 +136,9 @@ struct OpRecord {
   bool isPointwise = false;
   /// Of a pointwise call: its results are sums over all places.
   bool sumsElements = false;
+  /// The operator takes a few passes over its operands, as a norm does: where these are at hand, its results are made
+  /// again for the backward pass rather than held. Pointwise calls and views are so too and need not say it.
+  bool isCheap = false;
   /// The operator is there to make addends of 16 bits, which are made in float32 otherwise.
   bool roundsAddends = false;
   /// The operator makes a tensor from literals alone. All others read one.

@@ -156,22 +156,28 @@ void addNormalizationRecords(OpRegistry &registry) {
        {"aten.softmax.int", "aten._softmax.default", "aten.log_softmax.int", "aten._log_softmax.default"})
     registry.add({.target = target, .rule = wholeDimRule<0>, .linearity = notLinear, .cost = softmaxCost});
   for (StringRef target : {"aten.layer_norm.default", "aten.native_layer_norm.default"})
-    registry.add({.target = target, .rule = normRule, .linearity = notLinear, .cost = layerNormCost});
+    registry.add({.target = target, .rule = normRule, .linearity = notLinear, .cost = layerNormCost, .isCheap = true});
   for (StringRef target : {"aten.rms_norm.default", "aten._fused_rms_norm.default"})
-    registry.add({.target = target, .rule = normRule, .linearity = notLinear, .cost = rmsNormCost});
+    registry.add({.target = target, .rule = normRule, .linearity = notLinear, .cost = rmsNormCost, .isCheap = true});
   for (StringRef target : {"aten.batch_norm.default", "aten._native_batch_norm_legit_no_training.default"})
-    registry.add(
-        {.target = target, .rule = batchNormRule, .linearity = notLinear, .cost = batchNormCost, .strides = likeImage});
+    registry.add({.target = target,
+                  .rule = batchNormRule,
+                  .linearity = notLinear,
+                  .cost = batchNormCost,
+                  .strides = likeImage,
+                  .isCheap = true});
   registry.add({.target = "aten.instance_norm.default",
                 .rule = instanceNormRule,
                 .linearity = notLinear,
-                .cost = sampleNormCost});
+                .cost = sampleNormCost,
+                .isCheap = true});
   registry.add({.target = "aten.group_norm.default",
                 .rule = groupNormRule,
                 .linearity = notLinear,
                 .cost = sampleNormCost,
                 .localize = localizeGroupNorm,
-                .localizesArguments = true});
+                .localizesArguments = true,
+                .isCheap = true});
 }
 
 } // namespace meshplan

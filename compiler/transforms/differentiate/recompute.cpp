@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/calls/cheap_calls.h"
 #include "compiler/transforms/differentiate/messages.h"
 #include "compiler/transforms/differentiate/passes.h"
 #include "llvm/ADT/DenseSet.h"
@@ -79,6 +80,7 @@ void Recomputation::choose(CallOp call) {
   for (auto name : statement.getKeep().getAsRange<StringAttr>())
     if (name.getValue() == operatorName(call)) {
       kept.insert({statement.getLoc(), name});
+      call->setAttr(keptName, UnitAttr::get(call.getContext()));
       return;
     }
   if (!llvm::all_of(call.getResults(), [&](Value result) { return staysInside(result, statement.getModule()); }))

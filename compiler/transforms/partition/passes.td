@@ -19,19 +19,31 @@ def DropShapes : Pass<"plan-drop-shapes", "::mlir::ModuleOp"> {
   }];
 }
 
-def RepeatReshards : Pass<"plan-repeat-reshards", "::mlir::ModuleOp"> {
-  let summary = "gather for the backward pass what was gathered for the forward one";
+def RepeatForward : Pass<"plan-repeat-forward", "::mlir::ModuleOp"> {
+  let summary = "make again for the backward pass what is gathered or cheap to make";
   let description = [{
-    A reshard whose result is larger on a rank than what it is made of, and that
-    forward and backward calls read, is made again before the first backward
-    reader: a gathered activation does not live from forward to backward, and
-    neither does a gathered parameter, unless the plan keeps it (`plan.keep`).
+    What forward and backward calls read is made again before its first backward
+    reader, instead of living from forward to backward, where that is
+
+    - a reshard whose result is larger on a rank than what it is made of: a
+      gathered activation, or a gathered parameter with its conversions;
+    - a call that is cheap to repeat (compiler/sharding/calls/cheap_calls.h:
+      pointwise, a norm, a move) of operands that are at hand: arguments, what
+      the backward pass reads then or later, and what is made of these in the
+      same way. A rank never holds more than without it.
+
+    What the plan keeps (`plan.keep`: of a parameter, of operators that
+    `recompute` names) is not made again, nor is a sum over ranks, nor what lives
+    on anyway. Nothing is gathered for the sake of a cheap call.
 
     ```mlir
     %0 = plan.reshard %x : (tensor<4x8xf32, [{"tp"}, {} ]>) -> tensor<4x8xf32, [{}, {} ]>
-    %1 = plan.call "aten.linear.default"(%0, %w) ...
-    %2 = plan.reshard %x : ...
-    %3 = plan.call "meshplan.weight_gradient"(%g, %2) ... backward
+    %1 = plan.call "aten.silu.default"(%0) ...
+    %2 = plan.call "aten.linear.default"(%1, %w) ...
+    %3 = plan.reshard %x : ...
+    %4 = plan.call "aten.silu.default"(%3) ... backward
+    %5 = plan.call "meshplan.weight_gradient"(%g, %4) ... backward
+    %6 = plan.call "aten.silu_backward.default"(%h, %3) ... backward
     ```
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];

@@ -1,15 +1,18 @@
-//===- repeat_reshards.cpp - what is gathered is gathered again -----------===//
+//===- repeat_forward.cpp - what is cheap to make is made again -----------===//
 //
-// See RepeatReshards in passes.td.
+// See RepeatForward in passes.td.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/calls/carriers.h"
+#include "compiler/sharding/calls/cheap_calls.h"
 #include "compiler/transforms/partition/passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace meshplan {
-#define GEN_PASS_DEF_REPEATRESHARDS
+#define GEN_PASS_DEF_REPEATFORWARD
 #include "compiler/transforms/partition/passes.h.inc"
 } // namespace meshplan
 
@@ -26,78 +29,189 @@ static bool grows(ReshardOp reshard, MeshOp mesh) {
 
 namespace {
 
-/// One reshard, what carries its result on, and who reads that.
-class Repeater {
-public:
-  explicit Repeater(ReshardOp reshard) : reshard(reshard), parameter(argumentBehind(reshard.getInput())) {
-    follow(reshard.getResult());
-  }
+constexpr int64_t never = -1, always = std::numeric_limits<int64_t>::max();
 
-  /// Of a parameter that the plan keeps, what is gathered is not gathered again.
-  bool isKept() const {
-    auto function = cast<func::FuncOp>(reshard->getParentOp());
-    return parameter && function.getArgAttr(parameter.getArgNumber(), "plan.keep");
-  }
-
-  void run() {
-    if (!isReadBefore || backward.empty())
-      return;
-    Operation *first = backward.front()->getOwner();
-    for (OpOperand *use : backward)
-      if (use->getOwner()->isBeforeInBlock(first))
-        first = use->getOwner();
-    OpBuilder builder(first);
-    for (OpOperand *use : backward)
-      use->set(again(use->get(), builder));
-  }
-
-private:
-  /// A parameter is read behind its conversions; any other value as it is.
-  void follow(Value value) {
-    for (OpOperand &use : value.getUses()) {
-      Operation *reader = use.getOwner();
-      if (isBackward(reader))
-        backward.push_back(&use);
-      else if (parameter && isa<CallOp>(reader) && isCarrier(reader) && !reader->use_empty())
-        follow(reader->getResult(0));
-      else
-        isReadBefore = true;
-    }
-  }
-
-  /// The same value made again: of a parameter from the beginning, so that a rank holds nothing but the parameter.
-  Value again(Value value, OpBuilder &builder) {
-    Operation *op = value.getDefiningOp();
-    bool isRepeated = op && (op == reshard || (parameter && isCarrier(op)));
-    if (!isRepeated)
-      return value;
-    Operation *&repeated = copies[op];
-    if (!repeated) {
-      Value operand = again(op->getOperand(0), builder);
-      repeated = builder.clone(*op);
-      repeated->setOperand(0, operand);
-    }
-    return repeated->getResult(0);
-  }
-
-  ReshardOp reshard;
-  BlockArgument parameter;
-  SmallVector<OpOperand *> backward;
-  bool isReadBefore = false;
-  DenseMap<Operation *, Operation *> copies;
+/// When the backward pass reads what an op of the forward pass makes. Times are places of ops in the program.
+struct Reading {
+  int64_t first = always, last = never;
+  bool isLate = false;   ///< it is read behind the forward pass otherwise, too: it lives on anyway
+  int64_t until = never; ///< the last time at which it can be had without holding more than the backward pass reads
 };
 
-struct RepeatReshardsPass : meshplan::impl::RepeatReshardsBase<RepeatReshardsPass> {
+/// One step.
+class Repeater {
+public:
+  Repeater(func::FuncOp step, MeshOp mesh) : step(step), mesh(mesh) {}
+
+  void run();
+
+private:
+  void findReaders();
+  bool canRepeat(Operation *op);
+  int64_t until(Value value) const;
+  bool isAtHand(Operation *op, int64_t time);
+  void findLast();
+  void choose();
+  Value again(Value value, Operation *reader);
+
+  func::FuncOp step;
+  MeshOp mesh;
+  llvm::MapVector<Operation *, Reading> forward; ///< in the order of the program
+  SmallVector<Operation *> backward;             ///< so, too
+  llvm::SetVector<Operation *> chosen;           ///< to be made again: readers first
+  DenseMap<Value, Value> made;
+};
+
+} // namespace
+
+/// Puts what only the backward pass reads, and takes no part in the forward one, in front of its first reader.
+static void sink(Operation *op) {
+  Operation *first = nullptr;
+  for (Operation *user : op->getUsers())
+    if (!first || user->isBeforeInBlock(first))
+      first = user;
+  op->moveBefore(first);
+}
+
+static bool isBackwardCall(Operation *op) {
+  auto call = dyn_cast<CallOp>(op);
+  return call && call.getBackward();
+}
+
+/// The same of all that stands before the backward pass. Addends are added up where they are made.
+static void sinkMoves(Block &block) {
+  SmallVector<Operation *> moves;
+  for (Operation &op : block) {
+    if (isBackwardCall(&op))
+      break;
+    auto reshard = dyn_cast<ReshardOp>(op);
+    if (isBackward(&op) && !(reshard && getSharding(reshard.getInput()).isPartial()))
+      moves.push_back(&op);
+  }
+  llvm::for_each(llvm::reverse(moves), sink);
+}
+
+void Repeater::findReaders() {
+  Block &block = step.getBody().front();
+  sinkMoves(block);
+  DenseMap<Operation *, int64_t> places;
+  bool hasBegun = false; // the backward pass
+  for (Operation &op : block) {
+    places[&op] = static_cast<int64_t>(places.size());
+    hasBegun |= isBackwardCall(&op);
+    if (isBackward(&op))
+      backward.push_back(&op);
+    else if (!hasBegun)
+      forward[&op];
+  }
+  for (auto &[op, reading] : forward)
+    for (Operation *user : op->getUsers()) {
+      if (forward.contains(user))
+        continue;
+      int64_t place = places.lookup(user);
+      reading.isLate |= !isBackward(user);
+      reading.first = std::min(reading.first, place);
+      reading.last = std::max(reading.last, place);
+    }
+}
+
+/// What the plan keeps, of a parameter or by the operator's name, is not made again.
+bool Repeater::canRepeat(Operation *op) {
+  BlockArgument parameter = isCarrier(op) ? argumentBehind(op->getResult(0)) : BlockArgument();
+  if (op->hasAttr(keptName) || (parameter && step.getArgAttr(parameter.getArgNumber(), keptName)))
+    return false;
+  if (auto reshard = dyn_cast<ReshardOp>(op))
+    return grows(reshard, mesh);
+  auto call = dyn_cast<CallOp>(op);
+  return call && isCheapToRepeat(CallView::of(call));
+}
+
+int64_t Repeater::until(Value value) const {
+  Operation *producer = value.getDefiningOp();
+  return producer && forward.contains(producer) && !isa<ConstantOp>(producer) ? forward.lookup(producer).until : always;
+}
+
+/// True if all that `op` reads can be had at that time. What a reshard gathers takes less memory where it lies, and so
+/// does what is gathered to be converted.
+bool Repeater::isAtHand(Operation *op, int64_t time) {
+  if (isa<ReshardOp>(op))
+    return true;
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    Operation *producer = operand.getDefiningOp();
+    return until(operand) >= time || (isCarrier(op) && canRepeat(producer) && isAtHand(producer, time));
+  });
+}
+
+/// When values can be had: by what reads them, or a view of them, and then by what they are made of.
+void Repeater::findLast() {
+  for (auto &[op, reading] : llvm::reverse(forward))
+    if (auto call = dyn_cast<CallOp>(op); call && reading.last != never && isView(CallView::of(call)))
+      if (auto viewed = forward.find(op->getOperand(0).getDefiningOp()); viewed != forward.end())
+        viewed->second.last = std::max(viewed->second.last, reading.last);
+  for (auto &[op, reading] : forward) {
+    reading.until = reading.isLate ? always : reading.last;
+    // A gather that the backward pass does not have anyway is no way to have a value.
+    if (!isa<ReshardOp>(op) && canRepeat(op)) {
+      int64_t all = always;
+      for (Value operand : op->getOperands())
+        all = std::min(all, until(operand));
+      reading.until = std::max(reading.until, all);
+    }
+  }
+}
+
+/// Readers are chosen before what they read: that is made again no later than these are.
+void Repeater::choose() {
+  for (auto &[op, reading] : llvm::reverse(forward)) {
+    if (reading.first == always || reading.isLate || !canRepeat(op) || !isAtHand(op, reading.first))
+      continue;
+    chosen.insert(op);
+    for (Value operand : op->getOperands())
+      if (auto found = forward.find(operand.getDefiningOp()); found != forward.end())
+        found->second.first = std::min(found->second.first, reading.first);
+  }
+}
+
+/// The value made again before `reader`, or itself. A view of what is held needs no other one.
+Value Repeater::again(Value value, Operation *reader) {
+  Operation *producer = value.getDefiningOp();
+  if (!producer || !chosen.contains(producer))
+    return value;
+  if (Value known = made.lookup(value))
+    return known;
+  SmallVector<Value> operands =
+      llvm::map_to_vector(producer->getOperands(), [&](Value operand) { return again(operand, reader); });
+  auto call = dyn_cast<CallOp>(producer);
+  if (call && llvm::equal(operands, producer->getOperands()) && isView(CallView::of(call)))
+    return value;
+  Operation *copy = OpBuilder(reader).clone(*producer);
+  copy->setOperands(operands);
+  if (call && !(isCarrier(producer) && argumentBehind(value)))
+    cast<CallOp>(copy).setBackward(true);
+  for (auto [old, result] : llvm::zip(producer->getResults(), copy->getResults()))
+    made[old] = result;
+  return made.lookup(value);
+}
+
+void Repeater::run() {
+  findReaders();
+  findLast();
+  choose();
+  for (Operation *op : backward)
+    for (OpOperand &operand : op->getOpOperands())
+      operand.set(again(operand.get(), op));
+  for (Operation *op : chosen)
+    if (op->use_empty())
+      op->erase();
+}
+
+namespace {
+
+struct RepeatForwardPass : meshplan::impl::RepeatForwardBase<RepeatForwardPass> {
   void runOnOperation() final {
     MeshOp mesh = getMesh(getOperation());
-    SmallVector<ReshardOp> reshards;
-    getOperation().walk([&](ReshardOp reshard) {
-      if (grows(reshard, mesh))
-        reshards.push_back(reshard);
-    });
-    for (ReshardOp reshard : reshards)
-      if (Repeater repeater(reshard); !repeater.isKept())
-        repeater.run();
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      Repeater(function, mesh).run();
   }
 };
 

@@ -1,5 +1,5 @@
 // REQUIRES: meshplan-opt
-// RUN: %meshplan-opt %s --plan-repeat-reshards | FileCheck %s
+// RUN: %meshplan-opt %s --plan-repeat-forward | FileCheck %s
 
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 
@@ -133,8 +133,135 @@ func.func @converted(%w: !flat, %x: !whole) {
 func.func @activation(%a: !divided, %b: !divided) {
   %x = plan.call "aten.mul.Tensor"(%a, %b) {self = #plan.operand<0>, other = #plan.operand<1>} : (!divided, !divided) -> !divided
   %0 = plan.reshard %x : !divided -> !whole
-  %1 = plan.call "aten.exp.default"(%0) {self = #plan.operand<0>} : (!whole) -> !whole
+  %1 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = 1} : (!whole) -> !whole
   %2 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} backward : (!whole) -> !whole
   %3 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  return
+}
+
+!weight = tensor<8x8xf32, #plan.sharding<[{}, {}]>>
+
+// What is cheap is made again of what the backward pass reads anyway, also in several steps: of a gated MLP it needs gate
+// and up only.
+// CHECK-LABEL: func.func @gated(
+// CHECK: %[[GATE:.*]] = plan.call "aten.linear.default"
+// CHECK-NEXT: %[[UP:.*]] = plan.call "aten.linear.default"
+// CHECK-NEXT: %[[ACTED:.*]] = plan.call "aten.silu.default"(%[[GATE]])
+// CHECK-NEXT: %[[PRODUCT:.*]] = plan.call "aten.mul.Tensor"(%[[ACTED]], %[[UP]])
+// CHECK-NEXT: plan.call "aten.linear.default"(%[[PRODUCT]],
+// CHECK-NEXT: %[[ACTED2:.*]] = plan.call "aten.silu.default"(%[[GATE]]){{.*}} backward
+// CHECK-NEXT: %[[PRODUCT2:.*]] = plan.call "aten.mul.Tensor"(%[[ACTED2]], %[[UP]]){{.*}} backward
+// CHECK-NEXT: plan.call "meshplan.weight_gradient"(%{{.*}}, %[[PRODUCT2]])
+// CHECK-NEXT: plan.call "aten.mul.Tensor"(%{{.*}}, %[[ACTED2]]){{.*}} backward
+// CHECK-NEXT: plan.call "aten.mul.Tensor"(%{{.*}}, %[[UP]]){{.*}} backward
+// CHECK-NEXT: plan.call "aten.silu_backward.default"(%{{.*}}, %[[GATE]]){{.*}} backward
+func.func @gated(%x: !whole, %w: !weight, %g: !whole) {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!whole, !weight) -> !whole
+  %1 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!whole, !weight) -> !whole
+  %2 = plan.call "aten.silu.default"(%0) {self = #plan.operand<0>} : (!whole) -> !whole
+  %3 = plan.call "aten.mul.Tensor"(%2, %1) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %4 = plan.call "aten.linear.default"(%3, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!whole, !weight) -> !whole
+  %5 = plan.call "meshplan.weight_gradient"(%g, %3) {left = #plan.operand<0>, right = #plan.operand<1>} backward : (!whole, !whole) -> !weight
+  %6 = plan.call "aten.mul.Tensor"(%g, %2) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %7 = plan.call "aten.mul.Tensor"(%g, %1) {self = #plan.operand<0>, other = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  %8 = plan.call "aten.silu_backward.default"(%7, %0) {grad_output = #plan.operand<0>, self = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  return
+}
+
+// What would hold more than before is not made again: here the sum, whose second addend nothing else reads. Neither is
+// what is read behind the forward pass otherwise, nor what a recompute statement keeps by its name.
+// CHECK-LABEL: func.func @held(
+// CHECK-NOT: aten.add.Tensor{{.*}} backward
+// CHECK-NOT: aten.exp.default{{.*}} backward
+// CHECK-NOT: aten.tanh.default{{.*}} backward
+// CHECK: return
+func.func @held(%x: !whole, %w: !weight) -> !whole {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!whole, !weight) -> !whole
+  %1 = plan.call "aten.add.Tensor"(%x, %0) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %2 = plan.call "aten.exp.default"(%x) {self = #plan.operand<0>} : (!whole) -> !whole
+  %3 = plan.call "aten.tanh.default"(%x) {self = #plan.operand<0>} {plan.keep} : (!whole) -> !whole
+  %4 = plan.call "aten.linear.default"(%3, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!whole, !weight) -> !whole
+  %5 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %6 = plan.call "aten.neg.default"(%2) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %7 = plan.call "aten.neg.default"(%3) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  return %2 : !whole
+}
+
+// An operand that the backward pass reads for the last time before is not at hand: it would be held longer.
+// CHECK-LABEL: func.func @earlier(
+// CHECK-NOT: aten.silu.default{{.*}} backward
+// CHECK: return
+func.func @earlier(%x: !whole, %w: !weight) {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!whole, !weight) -> !whole
+  %1 = plan.call "aten.silu.default"(%0) {self = #plan.operand<0>} : (!whole) -> !whole
+  %2 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %3 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  return
+}
+
+// A norm is made again of its input, and so is a view of it; a view of what is held is not. What the forward pass does
+// not read is made where it is read.
+// CHECK-LABEL: func.func @moves(
+// CHECK: %[[HIDDEN:.*]] = plan.call "aten.linear.default"
+// CHECK-NEXT: %[[NORMED:.*]] = plan.call "aten.layer_norm.default"(%[[HIDDEN]])
+// CHECK-NEXT: plan.call "aten.linear.default"(%[[NORMED]],
+// CHECK-NEXT: %[[TURNED:.*]] = plan.call "aten.transpose.int"(%[[HIDDEN]])
+// CHECK-NEXT: plan.call "aten.layer_norm.default"(%[[HIDDEN]]){{.*}} backward
+// CHECK-NEXT: %[[AGAIN:.*]] = plan.call "aten.transpose.int"(
+// CHECK-NEXT: plan.call "aten.neg.default"(%[[AGAIN]])
+// CHECK-NEXT: plan.call "aten.neg.default"(%[[TURNED]])
+// CHECK-NEXT: return
+!turned = tensor<8x4xf32, #plan.sharding<[{}, {}]>>
+func.func @moves(%x: !whole, %w: !weight) {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!whole, !weight) -> !whole
+  %1 = plan.call "aten.layer_norm.default"(%0) {input = #plan.operand<0>, normalized_shape = [8]} : (!whole) -> !whole
+  %2 = plan.call "aten.linear.default"(%1, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!whole, !weight) -> !whole
+  %3 = plan.call "aten.transpose.int"(%1) {self = #plan.operand<0>, dim0 = 0 : i64, dim1 = 1 : i64} : (!whole) -> !turned
+  %4 = plan.call "aten.transpose.int"(%0) {self = #plan.operand<0>, dim0 = 0 : i64, dim1 = 1 : i64} : (!whole) -> !turned
+  %5 = plan.call "aten.neg.default"(%3) {self = #plan.operand<0>} backward : (!turned) -> !turned
+  %6 = plan.call "aten.neg.default"(%4) {self = #plan.operand<0>} backward : (!turned) -> !turned
+  return
+}
+
+// Nothing is gathered for what is cheap, unless the backward pass gathers it anyway; then it is gathered once.
+// CHECK-LABEL: func.func @gathered(
+// CHECK-SAME: %[[X:arg0]]: {{.*}}, %[[A:arg1]]: {{.*}}, %[[B:arg2]]:
+// CHECK: %[[HELD:.*]] = plan.call "aten.mul.Tensor"(%[[X]], %{{.*}})
+// CHECK-NOT: plan.reshard %[[A]]
+// CHECK: plan.call "aten.neg.default"(%[[HELD]]){{.*}} backward
+// CHECK-NEXT: %[[AGAIN:.*]] = plan.reshard %[[B]]
+// CHECK-NEXT: %[[MADE:.*]] = plan.call "aten.mul.Tensor"(%[[X]], %[[AGAIN]]){{.*}} backward
+// CHECK-NEXT: plan.call "aten.neg.default"(%[[MADE]])
+// CHECK-NEXT: plan.call "aten.neg.default"(%[[AGAIN]])
+// CHECK-NEXT: return
+func.func @gathered(%x: !whole, %a: !flat, %b: !flat) {
+  %0 = plan.reshard %a : !flat -> !whole
+  %1 = plan.call "aten.mul.Tensor"(%x, %0) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %2 = plan.reshard %b : !flat -> !whole
+  %3 = plan.call "aten.mul.Tensor"(%x, %2) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %4 = plan.call "aten.softmax.int"(%1) {self = #plan.operand<0>, dim = 1} : (!whole) -> !whole
+  %5 = plan.call "aten.softmax.int"(%3) {self = #plan.operand<0>, dim = 1} : (!whole) -> !whole
+  %6 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %7 = plan.call "aten.neg.default"(%3) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %8 = plan.call "aten.neg.default"(%2) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  return
+}
+
+// What only the backward pass reads is gathered there, and does not count as read before.
+// CHECK-LABEL: func.func @sunk(
+// CHECK-NOT: plan.reshard
+// CHECK: plan.call "aten.linear.default"
+// CHECK: plan.call "aten.sin.default"{{.*}} backward
+// CHECK-NEXT: %[[AGAIN:.*]] = plan.call "aten.silu.default"(%{{.*}}){{.*}} backward
+// CHECK-NEXT: %[[GATHERED:.*]] = plan.reshard %[[AGAIN]]
+// CHECK-NEXT: plan.call "aten.neg.default"(%[[GATHERED]])
+func.func @sunk(%x: !divided, %y: !divided) {
+  %0 = plan.call "aten.linear.default"(%x, %y) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!divided, !divided) -> !divided
+  %1 = plan.call "aten.silu.default"(%0) {self = #plan.operand<0>} : (!divided) -> !divided
+  %2 = plan.reshard %1 : !divided -> !whole
+  %3 = plan.call "aten.linear.default"(%1, %x) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!divided, !divided) -> !divided
+  %4 = plan.call "aten.sin.default"(%x) {self = #plan.operand<0>} backward : (!divided) -> !divided
+  %5 = plan.call "aten.neg.default"(%2) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %6 = plan.call "aten.silu_backward.default"(%5, %0) {grad_output = #plan.operand<0>, self = #plan.operand<1>} backward : (!whole, !divided) -> !divided
   return
 }

@@ -1,7 +1,7 @@
 // What a layer with a bias behind its rowwise module communicates in its backward pass, with divided sequences. The
 // gradient of the bias reads the divided gradient of the output, of which the gradient of the input reads the whole.
 // REQUIRES: meshplan-opt
-// DEFINE: %{passes} = --plan-place-styles --plan-differentiate --plan-propagate-shardings --plan-repeat-reshards --plan-lower-reshards
+// DEFINE: %{passes} = --plan-place-styles --plan-differentiate --plan-propagate-shardings --plan-repeat-forward --plan-lower-reshards
 // RUN: %meshplan-opt %s %{passes} | FileCheck %s --implicit-check-not=plan.all_ --implicit-check-not=plan.reduce_scatter
 
 // The gradient of the weight reads the whole one, too, although its operands are of the same size: with the divided one

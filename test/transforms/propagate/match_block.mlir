@@ -1,6 +1,6 @@
 // What a transformer's block communicates in its backward pass: that of Megatron-LM, by the layouts of the forward pass.
 // REQUIRES: meshplan-opt
-// DEFINE: %{passes} = --plan-place-styles --plan-differentiate --plan-propagate-shardings --plan-repeat-reshards --plan-lower-reshards
+// DEFINE: %{passes} = --plan-place-styles --plan-differentiate --plan-propagate-shardings --plan-repeat-forward --plan-lower-reshards
 // DEFINE: %{others} = --implicit-check-not="plan.all_" --implicit-check-not=plan.reduce_scatter --implicit-check-not=plan.permute
 // RUN: %meshplan-opt %s %{passes} | FileCheck %s --check-prefix=TP %{others} --implicit-check-not=plan.slice
 // RUN: sed 's,^//SP ,,' %s > %t && %meshplan-opt %t %{passes} | FileCheck %s --check-prefix=SP %{others}
@@ -24,8 +24,8 @@
 // TP: return
 
 // With sequence parallelism, for the MLP and for the attention: an all-gather of the gradient of the output, one more of
-// the input, which does not live from the forward pass, and a reduce-scatter of the gradient of the input. Each rank has
-// its positions' addends of the gradient of a norm's weight.
+// the input, which the norm makes again and which does not live from the forward pass, and a reduce-scatter of the
+// gradient of the input. Each rank has its positions' addends of the gradient of a norm's weight.
 // SP-LABEL: func.func @forward(
 // SP: plan.all_gather
 // SP: plan.reduce_scatter
@@ -42,14 +42,16 @@
 // SP: %[[D:.*]] = plan.all_gather {{.*}} dim 1 because "rowwise tp"
 // SP: plan.call "meshplan.weight_gradient"(%[[D]], {{.*}} in "down" backward
 // SP: %[[U:.*]] = plan.call "aten.matmul.default"{{.*}} in "up" backward
-// SP: %[[N2AGAIN:.*]] = plan.all_gather %[[N2]] [#plan.axis<"tp">] dim 1 because "colwise tp"
+// SP: %[[N2MADE:.*]] = plan.call "aten.rms_norm.default"{{.*}} in "norm2" backward
+// SP-NEXT: %[[N2AGAIN:.*]] = plan.all_gather %[[N2MADE]] [#plan.axis<"tp">] dim 1 because "colwise tp"
 // SP: plan.call "meshplan.weight_gradient"({{.*}}, %[[N2AGAIN]]){{.*}} in "up" backward
 // SP: plan.reduce_scatter %[[U]] [#plan.axis<"tp">] dim 1 because "colwise tp"
 // SP: %[[W2:.*]] = plan.call "meshplan.rms_norm_weight_gradient"{{.*}} in "norm2" backward
 // SP: %[[O:.*]] = plan.all_gather {{.*}} dim 1 because "rowwise tp"
 // SP: plan.call "meshplan.weight_gradient"(%[[O]], {{.*}} in "o" backward
 // SP: %[[K:.*]] = plan.call "aten.matmul.default"{{.*}} in "k" backward
-// SP: %[[N1AGAIN:.*]] = plan.all_gather %[[N1]] [#plan.axis<"tp">] dim 1 because "colwise tp"
+// SP: %[[N1MADE:.*]] = plan.call "aten.rms_norm.default"{{.*}} in "norm1" backward
+// SP-NEXT: %[[N1AGAIN:.*]] = plan.all_gather %[[N1MADE]] [#plan.axis<"tp">] dim 1 because "colwise tp"
 // SP: plan.call "meshplan.weight_gradient"({{.*}}, %[[N1AGAIN]]){{.*}} in "k" backward
 // SP: %[[Q:.*]] = plan.call "aten.matmul.default"{{.*}} in "q" backward
 // SP: plan.call "meshplan.weight_gradient"({{.*}}, %[[N1AGAIN]]){{.*}} in "q" backward

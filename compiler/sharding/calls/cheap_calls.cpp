@@ -1,0 +1,44 @@
+//===- cheap_calls.cpp - which calls are made again, not held -------------===//
+
+#include "compiler/sharding/calls/cheap_calls.h"
+#include "compiler/sharding/calls/random_ops.h"
+
+using namespace meshplan;
+
+/// Strides of a dense tensor whose first dim is innermost: the order of the dims of a row-major one, turned around.
+static Strides reversedStrides(llvm::ArrayRef<int64_t> shape) {
+  Strides strides;
+  int64_t stride = 1;
+  for (int64_t size : shape) {
+    strides.push_back(stride);
+    stride *= size;
+  }
+  return strides;
+}
+
+static bool aliasesRows(const CallView &call, const OpRecord &record) {
+  CallView rows = call;
+  rows.strides.clear(); // row-major
+  return costOf(rows, &record).aliases;
+}
+
+static bool aliasesColumns(const CallView &call, const OpRecord &record) {
+  CallView columns = call;
+  columns.strides.clear();
+  for (mlir::RankedTensorType operand : call.operands)
+    columns.strides.push_back(reversedStrides(operand.getShape()));
+  return costOf(columns, &record).aliases;
+}
+
+bool meshplan::isView(const CallView &call) {
+  const OpRecord *record = OpRegistry::get().lookup(call.target);
+  return record && !call.operands.empty() && aliasesRows(call, *record) && aliasesColumns(call, *record);
+}
+
+bool meshplan::isCheapToRepeat(const CallView &call) {
+  const OpRecord *record = OpRegistry::get().lookup(call.target);
+  if (!record || !record->overwrites.empty() || record->roundsAddends || drawsRandomNumbers(call))
+    return false;
+  // What is a view of operands that lie row by row copies them at most.
+  return record->isCheap || (record->isPointwise && !record->sumsElements) || aliasesRows(call, *record);
+}

@@ -1,0 +1,26 @@
+//===- cheap_calls.h - which calls are made again, not held -----*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_SHARDING_CALLS_CHEAP_CALLS_H
+#define MESHPLAN_COMPILER_SHARDING_CALLS_CHEAP_CALLS_H
+
+#include "compiler/sharding/op_record.h"
+
+namespace meshplan {
+
+/// Marks what the plan keeps from forward to backward: parameters, of what is gathered and converted of them; calls
+/// that a `recompute` statement names.
+inline constexpr llvm::StringLiteral keptName = "plan.keep";
+
+/// True if the call takes a few passes over its operands and gives the same bits each time: it moves elements without
+/// a choice among them, is pointwise, or its record says that it is cheap (`OpRecord::isCheap`). Where its operands are
+/// at hand it costs less to make its results again than to hold them.
+/// Source: the operators that PyTorch's min-cut partitioner recomputes (torch/_functorch/partitioners.py), without
+/// reductions. Pure and thread safe.
+bool isCheapToRepeat(const CallView &call);
+
+/// True if the results are views of the first operand, however that lies in memory.
+bool isView(const CallView &call);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_SHARDING_CALLS_CHEAP_CALLS_H

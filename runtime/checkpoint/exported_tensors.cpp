@@ -3,6 +3,7 @@
 #include "runtime/checkpoint/exported_tensors.h"
 
 #include "runtime/base/names.h"
+#include "runtime/checkpoint/adapters.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -11,26 +12,10 @@
 
 using namespace meshplan;
 
-static bool isAdapter(const RecordedParameter &parameter) {
-  return parameter.names.front().find(".lora_") != std::string::npos;
-}
-
-/// Names of adapters, as PEFT saves them, say how the model is wrapped, and not what the adapter is called: "default".
-static std::string adapterName(const std::string &name) {
-  std::string result = "base_model.model", part, before;
-  for (size_t begin = 0, end; begin <= name.size(); begin = end + 1) {
-    end = std::min(name.find('.', begin), name.size());
-    part = name.substr(begin, end - begin);
-    if (!(before.starts_with("lora_") && part == "default"))
-      result += "." + part;
-    before = part;
-  }
-  return result;
-}
-
 Expected<std::vector<Exported>> meshplan::exportedTensors(const CheckpointRecord &record, const ExportOptions &options,
                                                           std::vector<std::string> &notes) {
-  bool hasAdapters = std::ranges::any_of(record.parameters, isAdapter);
+  bool hasAdapters = std::ranges::any_of(
+      record.parameters, [](const RecordedParameter &parameter) { return isAdapter(parameter.names.front()); });
   if (options.adapters && !hasAdapters)
     return Status(StatusCode::invalid, "the model has no adapters of PEFT; help: leave out --adapters");
   if (!options.adapters && hasAdapters)
@@ -41,7 +26,7 @@ Expected<std::vector<Exported>> meshplan::exportedTensors(const CheckpointRecord
   for (const RecordedParameter &parameter : record.parameters) {
     const std::string &name = parameter.names.front();
     DType dtype = isFloat(parameter.dtype) ? options.dtype.value_or(parameter.dtype) : parameter.dtype;
-    if (!options.adapters || isAdapter(parameter))
+    if (!options.adapters || isAdapter(name))
       tensors.push_back({options.adapters ? adapterName(name) : name, &parameter, dtype});
     else if (parameter.isTrained)
       left.push_back("'" + name + "'");

@@ -4,6 +4,7 @@
 
 #include "runtime/artifact/call_args.h"
 #include "runtime/artifact/sharding.h"
+#include "runtime/checkpoint/adapters.h"
 
 #include <algorithm>
 #include <set>
@@ -71,6 +72,7 @@ CheckpointRecord meshplan::recordOf(const artifact::Program &program, const Trai
     const artifact::Parameter &parameter = *program.parameters()->Get(i);
     const artifact::Value &value = *program.values()->Get(parameter.value());
     bool isSaved = state.weights.empty() || parameter.trainable() || changed.contains(parameter.value()) ||
+                   isAdapter(parameter.names()->Get(0)->string_view()) ||
                    (parameter.buffer() && globalBytesOf(value) <= mostSavedBuffer);
     record.parameters.push_back(
         {namesOf(parameter), dtypeOf(value.dtype()), globalShapeOf(value), isSaved, parameter.trainable()});

@@ -46,7 +46,7 @@ Status CheckpointSource::openWeights(const std::string &given) {
     return Status::error(StatusCode::invalid, path, ": '", file,
                          "' are other weights than the training began with, and the checkpoint does not have what is "
                          "not trained; help: give those with --weights");
-  weights = std::make_unique<FileFeed>(*std::move(opened));
+  weights = std::make_unique<AdapterFeed>(*std::move(opened));
   return Status();
 }
 

@@ -3,8 +3,8 @@
 #ifndef MESHPLAN_RUNTIME_CHECKPOINT_SOURCE_H
 #define MESHPLAN_RUNTIME_CHECKPOINT_SOURCE_H
 
+#include "runtime/checkpoint/adapters.h"
 #include "runtime/checkpoint/record.h"
-#include "runtime/exec/feed.h"
 
 #include <optional>
 
@@ -38,7 +38,7 @@ private:
   std::string path;
   CheckpointRecord content;
   TensorSource model, optimizer;
-  std::unique_ptr<FileFeed> weights;
+  std::unique_ptr<AdapterFeed> weights;
 };
 
 /// The tensors of a checkpoint as those of a program that goes on from it, which checkCheckpoint has passed. Parameters

@@ -3,6 +3,7 @@
 #include "tools/meshplan_run/job.h"
 
 #include "runtime/base/names.h"
+#include "runtime/checkpoint/adapters.h"
 #include "runtime/verify/subjects.h"
 
 #include <algorithm>
@@ -106,18 +107,19 @@ bool Job::needsNccl() const {
 
 Expected<RankFeeds> RankFeeds::open(const RunOptions &options, const Job &job) {
   std::vector<std::string> read{options.schedule};
-  auto feed = [&](const std::string &path, bool isInputs) -> Expected<std::unique_ptr<Feed>> {
-    if (path.empty())
-      return std::unique_ptr<Feed>(std::make_unique<RandomFeed>());
-    MESHPLAN_ASSIGN_OR_RETURN(TensorSource source, TensorSource::open(path));
-    if (isInputs)
-      MESHPLAN_RETURN_IF_ERROR(checkInputs(source, *job.program));
-    std::ranges::move(source.filePaths(), std::back_inserter(read));
-    return std::unique_ptr<Feed>(std::make_unique<FileFeed>(std::move(source)));
-  };
-  RankFeeds feeds;
-  MESHPLAN_ASSIGN_OR_RETURN(feeds.parameters, feed(options.weights, false));
-  MESHPLAN_ASSIGN_OR_RETURN(feeds.inputs, feed(options.inputs, true));
+  RankFeeds feeds{std::make_unique<RandomFeed>(), std::make_unique<RandomFeed>()};
+  if (!options.weights.empty()) {
+    MESHPLAN_ASSIGN_OR_RETURN(TensorSource weights, TensorSource::open(options.weights));
+    MESHPLAN_ASSIGN_OR_RETURN(auto feed, AdapterFeed::open(std::move(weights), options.adapters, *job.program));
+    std::ranges::move(feed->filePaths(), std::back_inserter(read));
+    feeds.parameters = std::move(feed);
+  }
+  if (!options.inputs.empty()) {
+    MESHPLAN_ASSIGN_OR_RETURN(TensorSource inputs, TensorSource::open(options.inputs));
+    MESHPLAN_RETURN_IF_ERROR(checkInputs(inputs, *job.program));
+    std::ranges::move(inputs.filePaths(), std::back_inserter(read));
+    feeds.inputs = std::make_unique<FileFeed>(std::move(inputs));
+  }
   MESHPLAN_RETURN_IF_ERROR(checkWritten(options, read));
   return feeds;
 }

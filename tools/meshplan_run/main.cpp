@@ -44,10 +44,20 @@ static void addProgramOptions(CLI::App &command, RunOptions &options) {
   command.add_option("--trace", options.trace, "write when each instruction ran, in Chrome's trace format");
 }
 
+/// Weights, which `text` says more of, and adapters beside them.
+static CLI::Option *addWeights(CLI::App &command, RunOptions &options, const std::string &text) {
+  CLI::Option *weights = command.add_option("--weights", options.weights, text);
+  command
+      .add_option("--adapters", options.adapters,
+                  "LoRA adapters as PEFT saves them, a folder or a file; --weights then has the model without them")
+      ->needs(weights);
+  return weights;
+}
+
 static void addTrainOptions(CLI::App &command, RunOptions &options) {
   TrainOptions &train = options.train;
   CLI::Validator count = positiveInteger(mostSteps);
-  command.add_option("--weights", options.weights, "as for forward; without it, the plan's `init` draws them");
+  addWeights(command, options, "as for forward; without it, the plan's `init` draws them");
   command
       .add_option("--data", train.data,
                   "data set: safetensors, a folder of them, or tokens; PATH=WEIGHT blends several; may be repeated")
@@ -118,14 +128,14 @@ static int runCommandLine(int argc, char **argv) {
   CLI::App *forward = app.add_subcommand("forward", "computes the outputs of a batch");
   addCommonOptions(*forward, options);
   addProgramOptions(*forward, options);
-  forward->add_option("--weights", options.weights, "safetensors file, directory with an index, or .pt2")->required();
+  addWeights(*forward, options, "safetensors file, directory with an index, or .pt2")->required();
   forward->add_option("--inputs", options.inputs, "safetensors file with the inputs by name")->required();
   forward->add_option("--outputs", options.outputs, "safetensors file to write")->required();
 
   CLI::App *bench = app.add_subcommand("bench", "measures the seconds of a step");
   addCommonOptions(*bench, options);
   addProgramOptions(*bench, options);
-  bench->add_option("--weights", options.weights, "as for forward; without it, small random numbers");
+  addWeights(*bench, options, "as for forward; without it, small random numbers");
   bench->add_option(
       "--inputs", options.inputs,
       "as for forward; without it, small random numbers for real inputs, random 0 and 1 for integer ones");
@@ -139,7 +149,7 @@ static int runCommandLine(int argc, char **argv) {
 
   CLI::App *verify = app.add_subcommand("verify", "compares a step, or a forward pass, with LibTorch on one rank");
   addCommonOptions(*verify, options);
-  verify->add_option("--weights", options.weights, "as for forward")->required();
+  addWeights(*verify, options, "as for forward")->required();
   verify->add_option("--inputs", options.inputs, "as for forward")->required();
 
   ExportCommandOptions exportOptions;

@@ -25,7 +25,7 @@ struct TrainOptions {
 
 /// Empty texts were not given. An empty program is the one that is verified.
 struct RunOptions {
-  std::string schedule, program = "forward", backend, weights, inputs, outputs, trace;
+  std::string schedule, program = "forward", backend, weights, adapters, inputs, outputs, trace;
   std::vector<std::string> settings; ///< `name=number`
   double timeoutSeconds = 600;
   int64_t steps = 10;

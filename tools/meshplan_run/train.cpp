@@ -78,7 +78,7 @@ Status RankTraining::loadFresh() {
     return withCheckpointHelp(status, options.weights);
   if (!program.warning().empty())
     std::cerr << "meshplan-run: warning: " + program.warning() + "\n" << std::flush;
-  state.weights = options.weights;
+  state.weights = inputs.recordedWeights;
   state.seed = inputs.seed;
   return Status();
 }
@@ -88,8 +88,10 @@ Status RankTraining::resume() {
                             loadCheckpoint(run.world, program, inputs.checkpoint, options.weights));
   state = std::move(loaded.state);
   notes = std::move(loaded.notes);
-  // The files may have been moved.
-  if (!options.weights.empty()) {
+  // The files may have been moved. A checkpoint that names none has all, and so have those that follow.
+  if (!options.weights.empty() && state.weights.empty()) {
+    notes.push_back("--weights is not read: the checkpoint has all parameters");
+  } else if (!options.weights.empty()) {
     if (auto opened = TensorSource::open(options.weights); !opened)
       return opened.status().withContext("--weights");
     state.weights = options.weights;

@@ -2,6 +2,7 @@
 
 #include "tools/meshplan_run/train_run.h"
 
+#include "runtime/checkpoint/adapters.h"
 #include "runtime/checkpoint/folder.h"
 #include "runtime/checkpoint/record.h"
 #include "runtime/dataset/data_words.h"
@@ -28,7 +29,8 @@ static Status checkTrains(const RunOptions &options, const artifact::Program &pr
                        hasLoss ? "optimizer adamw { lr 3e-4 }" : "loss NAME", "' to the plan and compile it");
 }
 
-static Expected<std::unique_ptr<Feed>> openWeights(const RunOptions &options, const Job &job, int64_t seed) {
+/// The weights that a training begins with, and where what it does not train is found again.
+static Status openWeights(const RunOptions &options, const Job &job, TrainInputs &inputs) {
   if (!options.weights.empty()) {
     auto opened = TensorSource::open(options.weights);
     if (auto last = findCheckpoint(options.weights); !opened && last)
@@ -36,12 +38,16 @@ static Expected<std::unique_ptr<Feed>> openWeights(const RunOptions &options, co
                            "' is a folder of checkpoints; help: name one, '", *last,
                            "', or go on from it with --checkpoint and --resume");
     MESHPLAN_ASSIGN_OR_RETURN(TensorSource source, std::move(opened));
-    return std::unique_ptr<Feed>(std::make_unique<FileFeed>(std::move(source)));
+    MESHPLAN_ASSIGN_OR_RETURN(auto feed, AdapterFeed::open(std::move(source), options.adapters, *job.program));
+    inputs.recordedWeights = feed->replacesWeights() ? "" : options.weights;
+    inputs.weights = std::move(feed);
+    return Status();
   }
-  auto drawn = InitialFeed::create(*job.program, static_cast<uint64_t>(seed));
+  auto drawn = InitialFeed::create(*job.program, static_cast<uint64_t>(inputs.seed));
   if (!drawn)
     return Status::error(drawn.status().code(), "without --weights: ", drawn.status().message());
-  return std::unique_ptr<Feed>(std::make_unique<InitialFeed>(*std::move(drawn)));
+  inputs.weights = std::make_unique<InitialFeed>(*std::move(drawn));
+  return Status();
 }
 
 /// That are named; of a folder all that is in it.
@@ -50,6 +56,7 @@ static std::vector<std::string> filesRead(const RunOptions &options) {
   std::vector<std::string> named = options.train.data;
   named.insert(named.end(), options.train.evaluationData.begin(), options.train.evaluationData.end());
   named.push_back(options.weights);
+  named.push_back(options.adapters);
   for (const std::string &path : named) {
     files.push_back(path);
     std::error_code ignored;
@@ -61,10 +68,15 @@ static std::vector<std::string> filesRead(const RunOptions &options) {
 }
 
 /// The checkpoint that a training goes on from; empty for one that begins.
-static Expected<std::string> findBeginning(const TrainOptions &train) {
+static Expected<std::string> findBeginning(const RunOptions &options) {
+  const TrainOptions &train = options.train;
   if (!train.goesOn())
     return std::string();
   const char *option = train.resume ? "--resume" : "--resume-from";
+  if (!options.adapters.empty())
+    return Status::error(StatusCode::invalid, option,
+                         ": the adapters are those of the checkpoint; help: leave out "
+                         "--adapters");
   std::filesystem::path path = std::filesystem::path(train.checkpoint).lexically_normal();
   if (!train.checkpoint.empty() && std::filesystem::exists(path / recordName))
     return Status::error(StatusCode::invalid, option, ": '", train.checkpoint,
@@ -94,11 +106,10 @@ Expected<TrainInputs> TrainInputs::open(const RunOptions &options, const Job &jo
   std::filesystem::path logFolder = std::filesystem::path(train.log).parent_path();
   if (!train.log.empty() && (train.checkpoint.empty() || std::filesystem::is_directory(logFolder)))
     MESHPLAN_RETURN_IF_ERROR(AtomicFile::create(train.log).status());
-  MESHPLAN_ASSIGN_OR_RETURN(inputs.checkpoint, findBeginning(train));
+  MESHPLAN_ASSIGN_OR_RETURN(inputs.checkpoint, findBeginning(options));
   MESHPLAN_ASSIGN_OR_RETURN(inputs.seed, seedOf(options, inputs.checkpoint));
-  if (inputs.checkpoint.empty()) {
-    MESHPLAN_ASSIGN_OR_RETURN(inputs.weights, openWeights(options, job, inputs.seed));
-  }
+  if (inputs.checkpoint.empty())
+    MESHPLAN_RETURN_IF_ERROR(openWeights(options, job, inputs));
   MESHPLAN_ASSIGN_OR_RETURN(TokenPlaces tokens, parseTokenPlaces(train.tokens));
   DatasetOptions order{.seed = static_cast<uint64_t>(inputs.seed)};
   // What neither data set can use is an error of the first.

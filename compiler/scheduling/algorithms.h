@@ -13,11 +13,14 @@
 namespace meshplan::scheduling {
 
 /// Keeps the order of the problem. A collective starts right after the operation that completes what it reads, or at
-/// its own place if that is a collective or nothing; it is waited for at the first use of its result, or at the end, or
-/// if it is blocking where it starts. Collectives that must not be in flight together wait for each other. Buffers are
-/// freed after their last use.
+/// its own place if that is a collective or nothing; one that makes more than it reads starts no earlier than the last
+/// but one such collective before it has its place. It is waited for at the first use of its result, or at the end, or
+/// if it is blocking where it starts, or, if it is a reduction, as soon as those in flight hold more for themselves
+/// than two of the largest. Collectives that must not be in flight together wait for each other. Buffers are freed
+/// after their last use.
 ///
-/// Linear in the size of the problem. Fails if the problem is inconsistent or the memory limit is not kept.
+/// Linear in the size of the problem, but for the collectives in flight. Fails if the problem is inconsistent or the
+/// memory limit is not kept.
 llvm::Expected<Solution> programOrder(const Problem &problem);
 
 } // namespace meshplan::scheduling

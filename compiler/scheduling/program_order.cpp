@@ -1,7 +1,10 @@
 //===- program_order.cpp - the order in which the program was written -----===//
 
 #include "compiler/scheduling/algorithms.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include <numeric>
+#include <utility>
 
 using namespace meshplan::scheduling;
 using llvm::Error;
@@ -18,6 +21,8 @@ public:
 
 private:
   void placeStarts();
+  void findReleased();
+  void makeRoom(unsigned index);
   void issue(unsigned index);
   void wait(unsigned index);
   void insertFrees();
@@ -26,22 +31,80 @@ private:
   std::vector<std::optional<unsigned>> producers;
   /// Collectives that start right after each operation.
   std::vector<llvm::SmallVector<unsigned, 1>> startedBy;
+  /// Bytes that the wait for each reduction gives back: what nothing else reads. The largest of all.
+  std::vector<int64_t> released;
+  int64_t mostReleased = 0;
   std::vector<unsigned> inFlight;
   Solution solution;
 };
 } // namespace
 
+/// Bytes of these buffers, or of what they are views of, on the rank with most of them.
+static int64_t bytesOf(const Problem &problem, llvm::ArrayRef<unsigned> buffers) {
+  int64_t most = 0;
+  for (unsigned rankClass = 0; rankClass < problem.rankClasses; ++rankClass)
+    most =
+        std::max(most, std::accumulate(buffers.begin(), buffers.end(), int64_t(0), [&](int64_t sum, unsigned buffer) {
+                   return sum + problem.buffers[problem.storageOf(buffer)].bytes[rankClass];
+                 }));
+  return most;
+}
+
+/// True if the results take more than what they are made of.
+static bool grows(const Problem &problem, const Operation &operation) {
+  return bytesOf(problem, operation.produced) > bytesOf(problem, operation.consumed);
+}
+
 /// Moves each collective up to the operation that completes what it reads. What permanent buffers feed stays where it
-/// is: started at the top, its results would be held for the whole program.
+/// is: started at the top, its results would be held for the whole program. What makes more than it reads, as the
+/// gather of an activation for the backward pass, is moved up no further than the last but one before it of its kind:
+/// of such results two are there before they are read.
 void ProgramOrder::placeStarts() {
+  llvm::DenseMap<unsigned, std::pair<unsigned, unsigned>> growing; // by communicator, the last but one and the last
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {
     if (!operation.isCollective())
       continue;
     std::optional<unsigned> last;
     problem.forEachDependency(operation, producers, [&](unsigned other) { last = std::max(last.value_or(0), other); });
     bool afterCompute = last && !problem.operations[*last].isCollective();
-    startedBy[afterCompute ? *last : index].push_back(index);
+    unsigned place = afterCompute ? *last : index;
+    if (grows(problem, operation)) {
+      auto &[lastButOne, previous] = growing[*operation.communicator];
+      place = std::max(place, lastButOne);
+      lastButOne = std::exchange(previous, index);
+    }
+    startedBy[place].push_back(index);
   }
+}
+
+void ProgramOrder::findReleased() {
+  std::vector<unsigned> lastReader(problem.buffers.size());
+  for (auto [index, operation] : llvm::enumerate(problem.operations))
+    for (unsigned buffer : operation.consumed)
+      lastReader[problem.storageOf(buffer)] = index;
+  released.resize(problem.operations.size());
+  for (auto [index, operation] : llvm::enumerate(problem.operations)) {
+    if (!operation.isCollective() || grows(problem, operation))
+      continue;
+    llvm::SmallVector<unsigned> storages;
+    for (unsigned buffer : operation.consumed)
+      if (unsigned storage = problem.storageOf(buffer);
+          lastReader[storage] == index && !problem.buffers[storage].permanent && !problem.buffers[storage].kept)
+        storages.push_back(storage);
+    released[index] = bytesOf(problem, storages);
+    mostReleased = std::max(mostReleased, released[index]);
+  }
+}
+
+/// Waits for the oldest reductions until those in flight hold no more for themselves than two of the largest do: of
+/// gradients that are added up over ranks there are never more.
+void ProgramOrder::makeRoom(unsigned index) {
+  auto held = [&] {
+    return std::accumulate(inFlight.begin(), inFlight.end(), released[index],
+                           [&](int64_t sum, unsigned other) { return sum + released[other]; });
+  };
+  while (released[index] > 0 && held() > 2 * mostReleased)
+    wait(*llvm::find_if(inFlight, [&](unsigned other) { return released[other] > 0; }));
 }
 
 void ProgramOrder::wait(unsigned index) {
@@ -62,6 +125,7 @@ void ProgramOrder::issue(unsigned index) {
   for (unsigned other : std::vector<unsigned>(inFlight))
     if (inConflict(problem, problem.operations[other], operation))
       wait(other);
+  makeRoom(index);
   inFlight.push_back(index);
   solution.steps.push_back({StepKind::start, index});
   if (operation.blocking)
@@ -94,6 +158,7 @@ void ProgramOrder::insertFrees() {
 
 Solution ProgramOrder::solve() {
   placeStarts();
+  findReleased();
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {
     if (!operation.isCollective())
       issue(index);

@@ -36,6 +36,7 @@ private:
   bool isInside(Operation *op, StringRef module) const;
   bool staysInside(Value value, StringRef module) const;
   void choose(CallOp call);
+  void chooseLayouts(Value value);
   Value again(Value value, Operation *reader);
   void warnOfUnread() const;
   LogicalResult checkKept() const;
@@ -86,9 +87,16 @@ void Recomputation::choose(CallOp call) {
   if (!llvm::all_of(call.getResults(), [&](Value result) { return staysInside(result, statement.getModule()); }))
     return;
   chosen.insert(call);
-  for (Operation *user : call->getUsers())
-    if (isa<ConstrainOp>(user))
-      chosen.insert(user);
+  llvm::for_each(call.getResults(), [&](Value result) { chooseLayouts(result); });
+}
+
+/// Layouts that are stated of a value are stated again of the value that is made again.
+void Recomputation::chooseLayouts(Value value) {
+  for (Operation *user : value.getUsers())
+    if (auto constrain = dyn_cast<ConstrainOp>(user)) {
+      chosen.insert(constrain);
+      chooseLayouts(constrain.getResult());
+    }
 }
 
 /// The value made again, before `reader`, from what is kept; itself if it is kept.

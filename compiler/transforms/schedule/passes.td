@@ -10,7 +10,10 @@ def Schedule : Pass<"schedule", "::mlir::ModuleOp"> {
   let description = [{
     Turns every function of a partitioned program into a `sched.program`.
     Collectives become a start right after the producer and a wait before the
-    first use; there is one communicator for each distinct list of axes.
+    first use. Of results that are larger than what they are made of, such as
+    gathered activations, two are started before they are needed, and of values
+    that nothing but collectives in flight read, such as gradients, no more is
+    held than two of the largest. There is one communicator for each distinct list of axes.
     Values are freed after their last use. The schedule is verified before it
     is written (compiler/scheduling). A function with `plan.single_rank` runs on
     one rank; one with neither is an entry point of all ranks.

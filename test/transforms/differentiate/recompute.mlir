@@ -53,19 +53,21 @@ func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// A stated layout between two calls is stated again.
+// Layouts that are stated between two calls are stated again: what a norm gives, and what a weight wants.
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 plan.recompute "mlp" keep []
 // CHECK-LABEL: func.func @step(
 func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
   %a = plan.call "aten.exp.default"(%x) {self = #plan.operand<0>} in "mlp" : (tensor<4xf32>) -> tensor<4xf32>
-  %b = plan.constrain %a <[{"tp"}]> along [#plan.axis<"tp">] as "rowwise tp" : tensor<4xf32> -> tensor<4xf32>
-  %c = plan.call "aten.neg.default"(%b) {self = #plan.operand<0>} in "mlp" : (tensor<4xf32>) -> tensor<4xf32>
+  %b = plan.constrain %a <[{"tp"}]> along [#plan.axis<"tp">] as "sequence tp" : tensor<4xf32> -> tensor<4xf32>
+  %b2 = plan.constrain %b <[{}]> along [#plan.axis<"tp">] as "colwise tp" : tensor<4xf32> -> tensor<4xf32>
+  %c = plan.call "aten.neg.default"(%b2) {self = #plan.operand<0>} in "mlp" : (tensor<4xf32>) -> tensor<4xf32>
   // CHECK: plan.call "aten.neg.default"
   // CHECK: %[[A:.*]] = plan.call "aten.exp.default"(%arg0) {{.*}} backward
   // CHECK: %[[B:.*]] = plan.constrain %[[A]]
-  // CHECK: plan.call "aten.mul.Tensor"(%[[B]], %{{.*}}) {{.*}} backward
-  %g = plan.call "aten.mul.Tensor"(%b, %x) {self = #plan.operand<0>, other = #plan.operand<1>} in "mlp" backward
+  // CHECK: %[[C:.*]] = plan.constrain %[[B]]
+  // CHECK: plan.call "aten.mul.Tensor"(%[[C]], %{{.*}}) {{.*}} backward
+  %g = plan.call "aten.mul.Tensor"(%b2, %x) {self = #plan.operand<0>, other = #plan.operand<1>} in "mlp" backward
     : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %g : tensor<4xf32>
 }

@@ -70,6 +70,47 @@ operation b on compute reads y g writes z
             "run a, start gather, wait gather, run b, free y, free g");
 }
 
+// Gathers for the backward pass of what the forward pass has made: each could start right behind it.
+TEST(ProgramOrder, StartsNoMoreThanTwoGathersBeforeTheyAreNeeded) {
+  std::string text = twoStreams;
+  for (std::string name : {"1", "2", "3", "4"})
+    text += "buffer y" + name + " 1\nbuffer g" + name + " 4\n";
+  for (std::string name : {"1", "2", "3", "4"})
+    text += "operation a" + name + " on compute reads x writes y" + name + "\n";
+  for (std::string name : {"4", "3", "2", "1"})
+    text += "operation gather" + name + " on communication over tp reads y" + name + " writes g" + name +
+            "\noperation b" + name + " on compute reads g" + name + "\n";
+  EXPECT_EQ(
+      solve(text),
+      "run a1, run a2, run a3, start gather3, run a4, start gather4, start gather2, wait gather4, free y4, run b4, "
+      "free g4, start gather1, wait gather3, free y3, run b3, free g3, wait gather2, free y2, run b2, free g2, "
+      "wait gather1, free y1, run b1, free g1");
+}
+
+// Gradients that ranks add up, and that the end of the program reads: without the waits all of them would be held.
+TEST(ProgramOrder, HoldsNoMoreThanTwoOfTheLargestForReductions) {
+  std::string text = twoStreams, uses;
+  for (std::string name : {"1", "2", "3", "4"}) {
+    std::string bytes = name == "3" ? "2" : "8";
+    text += "buffer y" + name + " " + bytes + "\nbuffer r" + name + " 1 kept\n";
+    uses += "operation a" + name + " on compute reads x writes y" + name + "\noperation sum" + name +
+            " on communication over tp reads y" + name + " writes r" + name + "\n";
+  }
+  EXPECT_EQ(solve(text + uses),
+            "run a1, start sum1, run a2, start sum2, run a3, wait sum1, free y1, start sum3, run a4, wait sum2, "
+            "free y2, start sum4, wait sum3, free y3, wait sum4, free y4");
+}
+
+TEST(ProgramOrder, WaitsForNothingThatOthersHold) {
+  std::string text = twoStreams + "buffer y 8\n", uses = "operation a on compute reads x writes y\n";
+  for (std::string name : {"1", "2", "3"}) {
+    text += "buffer r" + name + " 1 kept\n";
+    uses += "operation sum" + name + " on communication over tp reads y writes r" + name + "\n";
+  }
+  EXPECT_EQ(solve(text + uses + "operation b on compute reads y\n"),
+            "run a, start sum1, start sum2, start sum3, run b, wait sum1, wait sum2, wait sum3, free y");
+}
+
 TEST(ProgramOrder, StartsAChainOfCollectivesAtTheirPlaces) {
   EXPECT_EQ(solve(R"(
 stream compute

@@ -3,6 +3,7 @@
 #include "compiler/scheduling/algorithms.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include <numeric>
 #include <utility>
 
@@ -41,12 +42,15 @@ private:
 
 /// Bytes of these buffers, or of what they are views of, on the rank with most of them.
 static int64_t bytesOf(const Problem &problem, llvm::ArrayRef<unsigned> buffers) {
+  llvm::SmallSetVector<unsigned, 8> storages;
+  for (unsigned buffer : buffers)
+    storages.insert(problem.storageOf(buffer));
   int64_t most = 0;
   for (unsigned rankClass = 0; rankClass < problem.rankClasses; ++rankClass)
-    most =
-        std::max(most, std::accumulate(buffers.begin(), buffers.end(), int64_t(0), [&](int64_t sum, unsigned buffer) {
-                   return sum + problem.buffers[problem.storageOf(buffer)].bytes[rankClass];
-                 }));
+    most = std::max(most,
+                    std::accumulate(storages.begin(), storages.end(), int64_t(0), [&](int64_t sum, unsigned storage) {
+                      return sum + problem.buffers[storage].bytes[rankClass];
+                    }));
   return most;
 }
 

@@ -41,31 +41,52 @@ bool meshplan::isAdapter(std::string_view name) {
                              [](std::string_view part) { return part.starts_with("lora_") || part == savedModule; });
 }
 
+/// Parts behind `lora_A` and the like that say what the adapter is called, and no more. Vectors and tables have nothing
+/// else behind them, matrices "weight" or "bias"; adapters that are not PEFT's may have no name.
+static size_t partsOfName(std::string_view matrix, size_t behind) {
+  bool isTensor = matrix.find("embedding") != std::string_view::npos || matrix == "lora_magnitude_vector";
+  return isTensor ? behind : behind - 1;
+}
+
 std::string meshplan::adapterName(std::string_view name) {
   std::vector<std::string_view> parts = partsOf(unwrapped(name)), kept;
   for (size_t i = 0; i < parts.size(); ++i) {
-    bool isMatrix = parts[i].starts_with("lora_");
-    if (parts[i] != savedModule)
-      kept.push_back(parts[i]);
-    if (!isMatrix && parts[i] != savedModule)
+    if (parts[i] == savedModule) {
+      ++i; // what the adapter is called
       continue;
-    ++i; // what the adapter is called
-    if (parts[i - 1] == "lora_magnitude_vector" && i + 2 == parts.size())
-      ++i; // of DoRA it is the vector itself that has the name
+    }
+    kept.push_back(parts[i]);
+    if (parts[i].starts_with("lora_") && i + 1 < parts.size())
+      i += partsOfName(parts[i], parts.size() - i - 1);
   }
   return std::string(wrapper) + joined(kept);
 }
 
-std::vector<std::string> meshplan::namesInWeights(std::string_view name) {
-  std::vector<std::string> names{std::string(name)};
-  for (std::string_view each : {name, unwrapped(name)}) {
-    std::vector<std::string_view> parts = partsOf(each);
-    std::erase_if(parts, [](std::string_view part) { return part == "base_layer" || part == "original_module"; });
-    for (std::string text : {std::string(each), joined(parts)})
-      if (std::ranges::find(names, text) == names.end())
-        names.push_back(std::move(text));
+static bool isPlainPart(std::string_view part) { return part == "base_layer" || part == "original_module"; }
+
+/// True if the model has adapters beside the module that has `parts[place]` in it.
+static bool isAdapted(std::span<const std::string_view> parts, size_t place, std::span<const std::string> parameters) {
+  std::string module = joined(parts.first(place));
+  std::string begin = module.empty() ? "" : module + ".";
+  return std::ranges::any_of(parameters, [&](const std::string &other) {
+    return other.starts_with(begin + "lora_") || other.starts_with(begin + std::string(savedModule) + ".");
+  });
+}
+
+PlainNames meshplan::plainNames(std::span<const std::string> parameters) {
+  PlainNames plain;
+  if (std::ranges::none_of(parameters, isAdapter))
+    return plain;
+  for (const std::string &name : parameters) {
+    std::vector<std::string_view> parts = partsOf(name);
+    auto found = std::ranges::find_if(parts, isPlainPart);
+    if (found != parts.end() && isAdapted(parts, found - parts.begin(), parameters))
+      parts.erase(found);
+    std::string text(unwrapped(joined(parts)));
+    if (text != name && !std::ranges::count(parameters, text))
+      plain[name] = text;
   }
-  return names;
+  return plain;
 }
 
 static std::string fileOf(const std::string &path) {
@@ -73,12 +94,34 @@ static std::string fileOf(const std::string &path) {
   return std::filesystem::is_directory(path, ignored) ? path + "/adapter_model.safetensors" : path;
 }
 
+static std::vector<std::string> namesOfParameters(const artifact::Program &program) {
+  std::vector<std::string> names;
+  for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i)
+    std::ranges::move(namesOf(*program.parameters()->Get(i)), std::back_inserter(names));
+  return names;
+}
+
+AdapterFeed::AdapterFeed(TensorSource source, std::span<const std::string> parameters)
+    : plain(plainNames(parameters)), weightsPaths(source.filePaths()), weights(std::move(source)) {
+  std::vector<std::string> names = weights.names();
+  inWeights.insert(names.begin(), names.end());
+}
+
 Expected<std::unique_ptr<AdapterFeed>> AdapterFeed::open(TensorSource weights, const std::string &adapters,
                                                          const artifact::Program &program) {
-  auto feed = std::make_unique<AdapterFeed>(std::move(weights));
+  auto feed = std::make_unique<AdapterFeed>(std::move(weights), namesOfParameters(program));
   if (!adapters.empty())
     MESHPLAN_RETURN_IF_ERROR(feed->openAdapters(fileOf(adapters), program).withContext("--adapters"));
   return feed;
+}
+
+/// The names that the file may have for a parameter: of a tied one several; of an adapter at least one has to be there.
+static std::vector<std::string> savedNames(const artifact::Parameter &parameter, const TensorSource &source) {
+  std::vector<std::string> saved;
+  for (const flatbuffers::String *name : *parameter.names())
+    if (std::string each = adapterName(name->string_view()); isAdapter(name->string_view()) || source.find(each))
+      saved.push_back(std::move(each));
+  return saved;
 }
 
 Status AdapterFeed::openAdapters(const std::string &path, const artifact::Program &program) {
@@ -86,15 +129,16 @@ Status AdapterFeed::openAdapters(const std::string &path, const artifact::Progra
   std::set<std::string> read;
   for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
     const artifact::Parameter &parameter = *program.parameters()->Get(i);
-    std::string name = parameter.names()->Get(0)->str(), saved = adapterName(name);
-    if (!source.find(saved) && !isAdapter(name))
+    std::vector<std::string> saved = savedNames(parameter, source);
+    if (saved.empty())
       continue;
-    MESHPLAN_RETURN_IF_ERROR(
-        source.require({&saved, 1}, globalShapeOf(*program.values()->Get(parameter.value()))).status());
-    if (!read.insert(saved).second)
-      return Status::error(StatusCode::invalid, path, ": the model has several adapters that would read '", saved,
-                           "'; help: export it with one adapter");
-    inAdapters.insert(name);
+    std::string name = parameter.names()->Get(0)->str();
+    MESHPLAN_RETURN_IF_ERROR(source.require(saved, globalShapeOf(*program.values()->Get(parameter.value()))).status());
+    for (const std::string &each : saved)
+      if (!read.insert(each).second)
+        return Status::error(StatusCode::invalid, path, ": the model has several adapters that would read '", each,
+                             "'; help: export it with one adapter");
+    inAdapters[name] = std::move(saved);
     hasOthers |= !isAdapter(name);
   }
   std::vector<std::string> unread;
@@ -112,14 +156,15 @@ Status AdapterFeed::openAdapters(const std::string &path, const artifact::Progra
 /// The file that has a parameter, and the names that it may have there.
 const Feed &AdapterFeed::feedOf(const FeedRequest &request, FeedRequest &renamed) const {
   renamed = request;
-  if (inAdapters.contains(request.names.front())) {
-    renamed.names = {adapterName(request.names.front())};
+  if (auto found = inAdapters.find(request.names.front()); found != inAdapters.end()) {
+    renamed.names = found->second;
     return *adapters;
   }
+  if (std::ranges::any_of(request.names, [&](const std::string &name) { return inWeights.contains(name); }))
+    return weights;
   for (const std::string &name : request.names)
-    for (std::string &other : namesInWeights(name))
-      if (std::ranges::find(renamed.names, other) == renamed.names.end())
-        renamed.names.push_back(std::move(other));
+    if (auto found = plain.find(name); found != plain.end())
+      renamed.names.push_back(found->second);
   return weights;
 }
 

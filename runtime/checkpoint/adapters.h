@@ -13,6 +13,7 @@
 #include "runtime/artifact/artifact.h"
 #include "runtime/exec/feed.h"
 
+#include <map>
 #include <set>
 
 namespace meshplan {
@@ -23,14 +24,17 @@ bool isAdapter(std::string_view name);
 /// The name under which PEFT saves this parameter, an adapter or not.
 std::string adapterName(std::string_view name);
 
-/// What the parameter may be called in weights: `name`, and what the model without adapters calls it.
-std::vector<std::string> namesInWeights(std::string_view name);
+/// What the model without adapters calls those parameters of a model that it calls otherwise: `q.base_layer.weight` is
+/// `q.weight` there, if the model has an adapter `q.lora_...`. Empty for a model without adapters.
+using PlainNames = std::map<std::string, std::string, std::less<>>;
+PlainNames plainNames(std::span<const std::string> parameters);
 
-/// Weights of a model with adapters, of which each may lie in a file of its own. What the file of adapters has counts.
+/// Weights of a model, which may have adapters in a file of their own. What the file of adapters has counts; a
+/// parameter that `weights` does not have under its name is read under that of the model without adapters.
 class AdapterFeed final : public Feed {
 public:
-  /// Without a file of adapters: `weights` has all.
-  explicit AdapterFeed(TensorSource weights) : weightsPaths(weights.filePaths()), weights(std::move(weights)) {}
+  /// Without a file of adapters. `parameters` are all of the model, with all their names.
+  AdapterFeed(TensorSource weights, std::span<const std::string> parameters);
 
   /// `adapters` is a file that PEFT has saved, or a folder with adapter_model.safetensors; empty: there is none.
   /// `notFound` or `invalid`, with both sides, where it lacks an adapter of the program, has one in another shape, or
@@ -52,10 +56,12 @@ private:
   Status openAdapters(const std::string &path, const artifact::Program &program);
   const Feed &feedOf(const FeedRequest &request, FeedRequest &renamed) const;
 
+  PlainNames plain;
+  std::set<std::string, std::less<>> inWeights;
   std::vector<std::string> weightsPaths, adapterPaths;
   FileFeed weights;
   std::unique_ptr<FileFeed> adapters;
-  std::set<std::string, std::less<>> inAdapters; ///< parameters, by their first names
+  std::map<std::string, std::vector<std::string>, std::less<>> inAdapters; ///< names there, by the first of a parameter
   bool hasOthers = false;
 };
 

@@ -46,7 +46,10 @@ Status CheckpointSource::openWeights(const std::string &given) {
     return Status::error(StatusCode::invalid, path, ": '", file,
                          "' are other weights than the training began with, and the checkpoint does not have what is "
                          "not trained; help: give those with --weights");
-  weights = std::make_unique<AdapterFeed>(*std::move(opened));
+  std::vector<std::string> names;
+  for (const RecordedParameter &parameter : content.parameters)
+    names.insert(names.end(), parameter.names.begin(), parameter.names.end());
+  weights = std::make_unique<AdapterFeed>(*std::move(opened), names);
   return Status();
 }
 

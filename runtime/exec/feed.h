@@ -40,6 +40,9 @@ public:
   void announce(const FeedRequest &request) const override;
   std::string path() const override { return source.path(); }
 
+  /// Of all tensors, sorted.
+  std::vector<std::string> names() const { return source.names(); }
+
 private:
   Status checkSame(const StoredTensor &tensor, const StoredTensor &other, const FeedRequest &request,
                    std::span<const std::byte> bytes) const;

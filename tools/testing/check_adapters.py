@@ -30,7 +30,6 @@ SIZES = {
     "num_hidden_layers": 2,
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
-    "tie_word_embeddings": False,
     "use_cache": False,
 }
 LINEARS = ["q_proj", "v_proj", "down_proj"]
@@ -40,6 +39,7 @@ FORMS = {
     "wrapped": ("mine", {"target_modules": LINEARS, "use_rslora": True}, True),
     "dora": ("default", {"target_modules": LINEARS, "use_dora": True, "modules_to_save": ["lm_head"]}, True),
     "embedding": ("mine", {"target_modules": ["embed_tokens", "q_proj"]}, False),
+    "tied": ("default", {"target_modules": ["embed_tokens", "q_proj"]}, False),
 }
 PLAN = """plan adapters {
   model "model.pt2"
@@ -71,7 +71,8 @@ class Form:
 
     def export(self) -> None:
         torch.manual_seed(0)
-        model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**SIZES)).eval()
+        config = transformers.LlamaConfig(**SIZES, tie_word_embeddings=self.name == "tied")
+        model = transformers.LlamaForCausalLM(config).eval()
         model.save_pretrained(self.work / "base")
         wrapped = peft.get_peft_model(model, peft.LoraConfig(r=4, **self.options), adapter_name=self.adapter).eval()
         with torch.no_grad():

@@ -21,7 +21,10 @@ bool meshplan::isCarrier(Operation *op) {
          cast<ShapedType>(call.getResult(0).getType()).getShape();
 }
 
-static bool isConversion(CallOp call) { return isCarrier(call) && call.getArgs().contains("dtype"); }
+bool meshplan::isConversion(Operation *op) {
+  auto call = dyn_cast_or_null<CallOp>(op);
+  return call && isCarrier(call) && call.getArgs().contains("dtype");
+}
 
 Linearity meshplan::linearityOf(CallOp call) {
   CallView view = CallView::of(call);

@@ -24,6 +24,9 @@ inline constexpr llvm::StringLiteral keepsAddendsName = "plan.keeps_addends";
 /// True for pointwise calls of one operand and for what moves a tensor between ranks: elements keep their places.
 bool isCarrier(mlir::Operation *op);
 
+/// True for a carrier that changes the type of elements.
+bool isConversion(mlir::Operation *op);
+
 /// In which operands the call is linear. On the way to parameters so are conversions that round, as of a parameter of
 /// 16 bits that is read in more: a rank's addends are rounded as its gradients would be, and addends of 16 bits are
 /// made in float32 anyway.

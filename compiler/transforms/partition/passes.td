@@ -30,11 +30,13 @@ def RepeatForward : Pass<"plan-repeat-forward", "::mlir::ModuleOp"> {
     - a call that is cheap to repeat (compiler/sharding/calls/cheap_calls.h:
       pointwise, a norm, a move) of operands that are at hand: arguments, what
       the backward pass reads then or later, and what is made of these in the
-      same way. A rank never holds more than without it.
+      same way and takes at most twice the result. No operand is held longer for
+      it than the backward pass holds it anyway.
 
     What the plan keeps (`plan.keep`: of a parameter, of operators that
     `recompute` names) is not made again, nor is a sum over ranks, nor what lives
-    on anyway. Nothing is gathered for the sake of a cheap call.
+    on anyway. Nothing is gathered for the sake of a cheap call, except what is
+    gathered to be converted.
 
     ```mlir
     %0 = plan.reshard %x : (tensor<4x8xf32, [{"tp"}, {} ]>) -> tensor<4x8xf32, [{}, {} ]>

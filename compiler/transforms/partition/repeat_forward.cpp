@@ -34,8 +34,9 @@ constexpr int64_t never = -1, always = std::numeric_limits<int64_t>::max();
 /// When the backward pass reads what an op of the forward pass makes. Times are places of ops in the program.
 struct Reading {
   int64_t first = always, last = never;
-  bool isLate = false;   ///< it is read behind the forward pass otherwise, too: it lives on anyway
-  int64_t until = never; ///< the last time at which it can be had without holding more than the backward pass reads
+  bool isLate = false;       ///< it is read behind the forward pass otherwise, too: it lives on anyway
+  bool isRepeatable = false; ///< it may be made again, if what it is made of is at hand
+  int64_t until = never;     ///< the last time at which it can be had, held or made again
 };
 
 /// One step.
@@ -48,7 +49,9 @@ public:
 private:
   void findReaders();
   bool canRepeat(Operation *op);
-  int64_t until(Value value) const;
+  int64_t bytesOf(ValueRange values);
+  int64_t until(Value operand, Operation *reader);
+  bool isGatheredBy(Value operand, int64_t time) const;
   bool isAtHand(Operation *op, int64_t time);
   void findLast();
   void choose();
@@ -126,9 +129,32 @@ bool Repeater::canRepeat(Operation *op) {
   return call && isCheapToRepeat(CallView::of(call));
 }
 
-int64_t Repeater::until(Value value) const {
-  Operation *producer = value.getDefiningOp();
-  return producer && forward.contains(producer) && !isa<ConstantOp>(producer) ? forward.lookup(producer).until : always;
+int64_t Repeater::bytesOf(ValueRange values) {
+  int64_t bytes = 0;
+  for (Value value : values)
+    bytes += largestShardBytes(cast<RankedTensorType>(value.getType()), mesh);
+  return bytes;
+}
+
+/// The last time at which `reader` can be made again as far as this operand goes: while the operand is held, or as long
+/// as it can be made again, if it takes at most twice what is made of it, as float32 that is rounded to 16 bits.
+int64_t Repeater::until(Value operand, Operation *reader) {
+  Operation *producer = operand.getDefiningOp();
+  auto found = forward.find(producer);
+  if (!producer || isa<ConstantOp>(producer) || found == forward.end())
+    return always;
+  const Reading &reading = found->second;
+  if (reading.isLate)
+    return always;
+  return bytesOf(operand) <= 2 * bytesOf(reader->getResults()) ? reading.until : reading.last;
+}
+
+/// A gathered activation is held from its first backward reader on. Parameters are gathered by units.
+bool Repeater::isGatheredBy(Value operand, int64_t time) const {
+  auto reshard = operand.getDefiningOp<ReshardOp>();
+  auto found = forward.find(reshard);
+  return !reshard || found == forward.end() || !found->second.isRepeatable || argumentBehind(operand) ||
+         found->second.first <= time;
 }
 
 /// True if all that `op` reads can be had at that time. What a reshard gathers takes less memory where it lies, and so
@@ -136,34 +162,39 @@ int64_t Repeater::until(Value value) const {
 bool Repeater::isAtHand(Operation *op, int64_t time) {
   if (isa<ReshardOp>(op))
     return true;
+  bool converts = isConversion(op) || (isCarrier(op) && argumentBehind(op->getResult(0)));
   return llvm::all_of(op->getOperands(), [&](Value operand) {
-    Operation *producer = operand.getDefiningOp();
-    return until(operand) >= time || (isCarrier(op) && canRepeat(producer) && isAtHand(producer, time));
+    if (until(operand, op) >= time && isGatheredBy(operand, time))
+      return true;
+    auto found = forward.find(operand.getDefiningOp());
+    return converts && found != forward.end() && found->second.isRepeatable && isAtHand(found->first, time);
   });
 }
 
 /// When values can be had: by what reads them, or a view of them, and then by what they are made of.
 void Repeater::findLast() {
-  for (auto &[op, reading] : llvm::reverse(forward))
+  for (auto &[op, reading] : llvm::reverse(forward)) {
+    reading.isRepeatable = canRepeat(op);
     if (auto call = dyn_cast<CallOp>(op); call && reading.last != never && isView(CallView::of(call)))
       if (auto viewed = forward.find(op->getOperand(0).getDefiningOp()); viewed != forward.end())
         viewed->second.last = std::max(viewed->second.last, reading.last);
+  }
   for (auto &[op, reading] : forward) {
     reading.until = reading.isLate ? always : reading.last;
     // A gather that the backward pass does not have anyway is no way to have a value.
-    if (!isa<ReshardOp>(op) && canRepeat(op)) {
-      int64_t all = always;
-      for (Value operand : op->getOperands())
-        all = std::min(all, until(operand));
-      reading.until = std::max(reading.until, all);
-    }
+    if (isa<ReshardOp>(op) || !reading.isRepeatable)
+      continue;
+    int64_t all = always;
+    for (Value operand : op->getOperands())
+      all = std::min(all, isGatheredBy(operand, never) ? until(operand, op) : never);
+    reading.until = std::max(reading.until, all);
   }
 }
 
 /// Readers are chosen before what they read: that is made again no later than these are.
 void Repeater::choose() {
   for (auto &[op, reading] : llvm::reverse(forward)) {
-    if (reading.first == always || reading.isLate || !canRepeat(op) || !isAtHand(op, reading.first))
+    if (reading.first == always || reading.isLate || !reading.isRepeatable || !isAtHand(op, reading.first))
       continue;
     chosen.insert(op);
     for (Value operand : op->getOperands())
@@ -211,7 +242,8 @@ struct RepeatForwardPass : meshplan::impl::RepeatForwardBase<RepeatForwardPass> 
   void runOnOperation() final {
     MeshOp mesh = getMesh(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>())
-      Repeater(function, mesh).run();
+      if (!function.isDeclaration())
+        Repeater(function, mesh).run();
   }
 };
 

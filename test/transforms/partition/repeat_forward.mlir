@@ -265,3 +265,83 @@ func.func @sunk(%x: !divided, %y: !divided) {
   %6 = plan.call "aten.silu_backward.default"(%5, %0) {grad_output = #plan.operand<0>, self = #plan.operand<1>} backward : (!whole, !divided) -> !divided
   return
 }
+
+// What takes much more than the result is not made on the way to it: integers that a mask is made of. What is rounded is.
+// CHECK-LABEL: func.func @way(
+// CHECK-NOT: aten.sub.Tensor{{.*}} backward
+// CHECK: return
+// CHECK-LABEL: func.func @round(
+// CHECK: plan.call "aten.neg.default"(%{{.*}}) {{.*}} backward
+// CHECK-NEXT: plan.call "aten.silu.default"(%{{.*}}) {{.*}} backward
+// CHECK-NEXT: plan.call "aten._to_copy.default"(%{{.*}}) {{.*}} backward
+// CHECK-NEXT: plan.call "aten.exp.default"(%{{.*}}) {{.*}} backward
+!indices = tensor<4x8xi64, #plan.sharding<[{}, {}]>>
+!mask = tensor<4x8xi1, #plan.sharding<[{}, {}]>>
+!rounded = tensor<4x8xbf16, #plan.sharding<[{}, {}]>>
+func.func @way(%i: !indices, %x: !whole) {
+  %0 = plan.call "aten.sub.Tensor"(%i, %i) {self = #plan.operand<0>, other = #plan.operand<1>} : (!indices, !indices) -> !indices
+  %1 = plan.call "aten.eq.Scalar"(%0) {self = #plan.operand<0>, other = 0 : i64} : (!indices) -> !mask
+  %2 = plan.call "aten.where.self"(%1, %x, %x) {condition = #plan.operand<0>, self = #plan.operand<1>, other = #plan.operand<2>} : (!mask, !whole, !whole) -> !whole
+  %3 = plan.call "aten.logical_not.default"(%1) {self = #plan.operand<0>} backward : (!mask) -> !mask
+  return
+}
+func.func @round(%x: !whole, %w: !weight) {
+  %0 = plan.call "aten.linear.default"(%x, %w) {input = #plan.operand<0>, weight = #plan.operand<1>} : (!whole, !weight) -> !whole
+  %1 = plan.call "aten.silu.default"(%0) {self = #plan.operand<0>} : (!whole) -> !whole
+  %2 = plan.call "aten._to_copy.default"(%1) {self = #plan.operand<0>, dtype = bf16} : (!whole) -> !rounded
+  %3 = plan.call "aten.tanh.default"(%2) {self = #plan.operand<0>} : (!rounded) -> !rounded
+  %4 = plan.call "aten.neg.default"(%x) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %5 = plan.call "aten.exp.default"(%2) {self = #plan.operand<0>} backward : (!rounded) -> !rounded
+  %6 = plan.call "aten.silu_backward.default"(%4, %0) {grad_output = #plan.operand<0>, self = #plan.operand<1>} backward : (!whole, !whole) -> !whole
+  return
+}
+
+// A gathered activation is not gathered again for a cheap call on it, nor earlier than the backward pass does; it is to
+// be converted.
+// CHECK-LABEL: func.func @alone(
+// CHECK-COUNT-1: plan.reshard
+// CHECK-NOT: plan.reshard
+// CHECK: return
+func.func @alone(%a: !divided) {
+  %x = plan.call "aten.softmax.int"(%a) {self = #plan.operand<0>, dim = 1} : (!divided) -> !divided
+  %0 = plan.reshard %x : !divided -> !whole
+  %1 = plan.call "aten.silu.default"(%0) {self = #plan.operand<0>} : (!whole) -> !whole
+  %2 = plan.call "aten.softmax.int"(%1) {self = #plan.operand<0>, dim = 1} : (!whole) -> !whole
+  %3 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  return
+}
+
+// CHECK-LABEL: func.func @late(
+// CHECK: plan.call "aten.neg.default"{{.*}} backward
+// CHECK-NEXT: plan.call "aten.softmax.int"{{.*}} backward
+// CHECK-NEXT: plan.reshard
+// CHECK-NEXT: plan.call "aten.neg.default"{{.*}} backward
+func.func @late(%x: !whole, %a: !divided) {
+  %y = plan.call "aten.softmax.int"(%a) {self = #plan.operand<0>, dim = 1} : (!divided) -> !divided
+  %0 = plan.reshard %y : !divided -> !whole
+  %1 = plan.call "aten.mul.Tensor"(%x, %0) {self = #plan.operand<0>, other = #plan.operand<1>} : (!whole, !whole) -> !whole
+  %2 = plan.call "aten.softmax.int"(%1) {self = #plan.operand<0>, dim = 1} : (!whole) -> !whole
+  %3 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  %4 = plan.call "aten.softmax.int"(%3) {self = #plan.operand<0>, dim = 1} backward : (!whole) -> !whole
+  %5 = plan.call "aten.neg.default"(%0) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  return
+}
+
+!divided16 = tensor<4x8xbf16, #plan.sharding<[{"tp"}, {}]>>
+
+// CHECK-LABEL: func.func @widened(
+// CHECK: plan.call "aten.sin.default"{{.*}} backward
+// CHECK-NEXT: %[[AGAIN:.*]] = plan.reshard
+// CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten._to_copy.default"(%[[AGAIN]]){{.*}} backward
+// CHECK-NEXT: plan.call "aten.neg.default"(%[[WIDE]])
+func.func @widened(%x: !divided, %a: !divided16) {
+  %y = plan.call "aten.softmax.int"(%a) {self = #plan.operand<0>, dim = 1} : (!divided16) -> !divided16
+  %0 = plan.reshard %y : !divided16 -> !rounded
+  %1 = plan.call "aten._to_copy.default"(%0) {self = #plan.operand<0>, dtype = f32} : (!rounded) -> !whole
+  %2 = plan.call "aten.softmax.int"(%1) {self = #plan.operand<0>, dim = 1} : (!whole) -> !whole
+  %3 = plan.call "aten.sin.default"(%x) {self = #plan.operand<0>} backward : (!divided) -> !divided
+  %4 = plan.call "aten.neg.default"(%1) {self = #plan.operand<0>} backward : (!whole) -> !whole
+  return
+}
+
+func.func private @declared(!whole) -> !whole

@@ -9,6 +9,8 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
+using testing::UnorderedElementsAre;
 
 TEST(AdapterNamesTest, AreThoseOfLora) {
   EXPECT_TRUE(isAdapter("model.q_proj.lora_A.default.weight"));
@@ -35,13 +37,32 @@ TEST(AdapterNamesTest, OfAModelThatIsWrappedSayItOnce) {
             "base_model.model.my_base_model.model.q.lora_A.weight");
 }
 
-TEST(AdapterNamesTest, WeightsMayHaveThoseOfTheModelWithoutAdapters) {
-  EXPECT_THAT(namesInWeights("model.q.weight"), ElementsAre("model.q.weight"));
-  EXPECT_THAT(namesInWeights("model.q.base_layer.weight"), ElementsAre("model.q.base_layer.weight", "model.q.weight"));
-  EXPECT_THAT(namesInWeights("head.original_module.weight"), ElementsAre("head.original_module.weight", "head.weight"));
-  EXPECT_THAT(namesInWeights("base_model.model.q.base_layer.weight"),
-              ElementsAre("base_model.model.q.base_layer.weight", "base_model.model.q.weight", "q.base_layer.weight",
-                          "q.weight"));
+TEST(AdapterNamesTest, OfOtherAdaptersMayHaveNone) {
+  EXPECT_EQ(adapterName("q.lora_A.weight"), "base_model.model.q.lora_A.weight");
+  EXPECT_EQ(adapterName("q.lora_B.bias"), "base_model.model.q.lora_B.bias");
+  EXPECT_EQ(adapterName("q.lora_A"), "base_model.model.q.lora_A");
+}
+
+PlainNames plainNamesOf(std::vector<std::string> parameters) { return plainNames(parameters); }
+
+TEST(AdapterNamesTest, TheModelWithoutAdaptersHasOthers) {
+  EXPECT_THAT(plainNamesOf({"m.q.base_layer.weight", "m.q.lora_A.default.weight", "m.k.weight"}),
+              ElementsAre(Pair("m.q.base_layer.weight", "m.q.weight")));
+  EXPECT_THAT(plainNamesOf({"head.original_module.weight", "head.modules_to_save.default.weight"}),
+              ElementsAre(Pair("head.original_module.weight", "head.weight")));
+  EXPECT_THAT(plainNamesOf({"base_model.model.q.base_layer.weight", "base_model.model.q.lora_A.default.weight",
+                            "base_model.model.k.weight"}),
+              UnorderedElementsAre(Pair("base_model.model.q.base_layer.weight", "q.weight"),
+                                   Pair("base_model.model.q.lora_A.default.weight", "q.lora_A.default.weight"),
+                                   Pair("base_model.model.k.weight", "k.weight")));
+}
+
+TEST(AdapterNamesTest, OtherModelsKeepTheirNames) {
+  EXPECT_THAT(plainNamesOf({"proj.base_layer.weight", "proj.bias", "base_model.model.k.weight"}), ElementsAre());
+  EXPECT_THAT(plainNamesOf({"proj.base_layer.weight", "q.lora_A.default.weight"}), ElementsAre())
+      << "nothing adapts it";
+  EXPECT_THAT(plainNamesOf({"q.base_layer.weight", "q.weight", "q.lora_A.default.weight"}), ElementsAre())
+      << "the name is taken";
 }
 
 /// A model of an adapter and of what it adapts, frozen, of seven elements each.
@@ -115,6 +136,14 @@ TEST_F(AdapterFeedTest, TakesWhatPeftSavesOfTheModelBesides) {
   ASSERT_TRUE(feed.ok()) << feed.status().message();
   EXPECT_EQ(*first(**feed, base), 9);
   EXPECT_TRUE((*feed)->replacesWeights());
+}
+
+TEST_F(AdapterFeedTest, FindsATiedParameterUnderAnyOfItsNames) {
+  artifact = scheduleOf({.name = adapter, .hasFrozen = true, .baseName = "head.weight", .otherBaseName = base});
+  write("others.safetensors", {{saved, 7, 5}, {"base_model.model.q.base_layer.weight", 7, 9}});
+  auto feed = open("base.safetensors", folder / "others.safetensors");
+  ASSERT_TRUE(feed.ok()) << feed.status().message();
+  EXPECT_EQ(*first(**feed, "head.weight"), 9);
 }
 
 TEST_F(AdapterFeedTest, WeightsMayHaveAll) {

@@ -26,7 +26,7 @@ public:
     if (plan.hasFrozen && plan.isBaseTrained) {
       train(plan.baseName, DType::f32, {});
     } else if (plan.hasFrozen) {
-      freeze(builder.parameter({plan.baseName}, dims(), plan.isInteger ? DType::i64 : DType::f32));
+      freeze(builder.parameter(baseNames(), dims(), plan.isInteger ? DType::i64 : DType::f32));
       builder.program().parameters.back()->buffer = plan.isBuffer;
     }
   }
@@ -34,6 +34,10 @@ public:
   void write(const std::string &path) const { builder.write(path); }
 
 private:
+  std::vector<std::string> baseNames() const {
+    return plan.otherBaseName.empty() ? std::vector{plan.baseName} : std::vector{plan.baseName, plan.otherBaseName};
+  }
+
   std::vector<TestDim> dims() const { return {{plan.extent, {"dp"}}}; }
 
   void freeze(int) { builder.program().parameters.back()->trainable = false; }

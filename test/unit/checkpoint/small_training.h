@@ -21,13 +21,13 @@ struct SmallPlan {
   std::string name = "w";
   int64_t extent = 7; ///< not even over two ranks
   DType dtype = DType::f64;
-  std::optional<DType> master = {}; ///< of w
-  std::string optimizer = "sgd";    ///< "sgd" with momentum, or "plain"
-  bool hasFrozen = false;           ///< there is a parameter "base" that is not trained
-  bool isBaseTrained = false;       ///< and it is, as "w" is
-  std::string baseName = "base";
-  bool isInteger = false; ///< "base" is of i64
-  bool isBuffer = false;  ///< "base" is no parameter
+  std::optional<DType> master = {};                  ///< of w
+  std::string optimizer = "sgd";                     ///< "sgd" with momentum, or "plain"
+  bool hasFrozen = false;                            ///< there is a parameter "base" that is not trained
+  bool isBaseTrained = false;                        ///< and it is, as "w" is
+  std::string baseName = "base", otherBaseName = {}; ///< the latter for a tied one
+  bool isInteger = false;                            ///< "base" is of i64
+  bool isBuffer = false;                             ///< "base" is no parameter
 };
 
 /// A schedule of the plan.

@@ -64,6 +64,7 @@ public:
   int64_t workspace() const;
 
   /// Of the gradients by the definition.
+  int64_t flashGradientWorkspace() const;
   int64_t gradientWorkspace() const;
 
 private:
@@ -210,6 +211,19 @@ int64_t AttentionMemory::gradientWorkspace() const {
          largestBlock([&](int64_t rows, int64_t keys) { return gradientBytes(rows, keys); });
 }
 
+/// The flash kernel computes gradients of half types in float: copies of all that it reads, and its results, which are
+/// converted when the copies are gone.
+int64_t AttentionMemory::flashGradientWorkspace() const {
+  if (floatBytes == sizes.elementBytes)
+    return workspace();
+  int64_t ofRows = sizes.batch * sizes.heads * sizes.rows, ofKeys = sizes.batch * sizes.groups * sizes.keys;
+  int64_t ofShared = ofKeys * (sizes.size + sizes.valueSize);
+  int64_t gradients = ofRows * sizes.size + ofShared;
+  int64_t copies = ofRows * (sizes.size + 2 * sizes.valueSize) + ofShared;
+  int64_t computed = (copies + gradients) * floatBytes + workspace() - gradients * sizes.elementBytes;
+  return std::max(computed, gradients * floatBytes);
+}
+
 int64_t AttentionMemory::largestBlock(llvm::function_ref<int64_t(int64_t rows, int64_t keys)> bytes) const {
   // The keys that a block reaches grow up to where the keys end and shrink behind; the last block may have fewer rows.
   int64_t last = std::max<int64_t>(sizes.rows - 1, 0) / blockRows, keysEnd = std::min(last, sizes.keys / blockRows);
@@ -249,7 +263,8 @@ int64_t attentionWorkspace(const CallView &call, const AttentionSizes &sizes) {
 
 int64_t attentionGradientWorkspace(const CallView &call, const AttentionSizes &sizes) {
   bool flash = hasFlashKernel(call, sizes);
-  return withOwnKeys(call, sizes, flash ? &AttentionMemory::workspace : &AttentionMemory::gradientWorkspace);
+  return withOwnKeys(call, sizes,
+                     flash ? &AttentionMemory::flashGradientWorkspace : &AttentionMemory::gradientWorkspace);
 }
 
 } // namespace meshplan

@@ -257,6 +257,12 @@ TEST_F(AttentionMemoryTest, GradientsByTheDefinitionHoldTheScoresTwice) {
   // The flash kernel's are what they are.
   EXPECT_EQ(gradientWorkspace("causal = true", qkv("1x4x64x8", "1x4x32x8")),
             workspace("causal = true", qkv("1x4x64x8", "1x4x32x8")));
+  // Of half types it makes copies in f32, of shared keys once, and gradients, whose rounded ones come when those are
+  // gone.
+  const int64_t shared = 2 * 32 * 8;
+  EXPECT_EQ(gradientWorkspace("causal = true", qkv("1x4x64x8", "1x2x32x8", "bf16")),
+            4 * (3 * query + 2 * shared) + 4 * (query + 2 * shared) - 2 * (query + 2 * shared) +
+                workspace("causal = true", qkv("1x4x64x8", "1x2x32x8", "bf16")));
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 using namespace meshplan;
 
@@ -101,12 +102,6 @@ static std::vector<std::string> namesOfParameters(const artifact::Program &progr
   return names;
 }
 
-AdapterFeed::AdapterFeed(TensorSource source, std::span<const std::string> parameters)
-    : plain(plainNames(parameters)), weightsPaths(source.filePaths()), weights(std::move(source)) {
-  std::vector<std::string> names = weights.names();
-  inWeights.insert(names.begin(), names.end());
-}
-
 Expected<std::unique_ptr<AdapterFeed>> AdapterFeed::open(TensorSource weights, const std::string &adapters,
                                                          const artifact::Program &program) {
   auto feed = std::make_unique<AdapterFeed>(std::move(weights), namesOfParameters(program));
@@ -148,7 +143,6 @@ Status AdapterFeed::openAdapters(const std::string &path, const artifact::Progra
   if (!unread.empty())
     return Status::error(StatusCode::invalid, path, ": the model has no parameter for ", listOfFew(unread),
                          "; help: export the model with the adapters that adapter_config.json describes");
-  adapterPaths = source.filePaths();
   adapters = std::make_unique<FileFeed>(std::move(source));
   return Status();
 }
@@ -160,7 +154,7 @@ const Feed &AdapterFeed::feedOf(const FeedRequest &request, FeedRequest &renamed
     renamed.names = found->second;
     return *adapters;
   }
-  if (std::ranges::any_of(request.names, [&](const std::string &name) { return inWeights.contains(name); }))
+  if (std::ranges::any_of(request.names, [&](const std::string &name) { return weights.has(name); }))
     return weights;
   for (const std::string &name : request.names)
     if (auto found = plain.find(name); found != plain.end())
@@ -182,7 +176,8 @@ void AdapterFeed::announce(const FeedRequest &request) const {
 }
 
 std::vector<std::string> AdapterFeed::filePaths() const {
-  std::vector<std::string> paths = weightsPaths;
-  paths.insert(paths.end(), adapterPaths.begin(), adapterPaths.end());
+  std::vector<std::string> paths = weights.filePaths();
+  if (adapters)
+    std::ranges::move(adapters->filePaths(), std::back_inserter(paths));
   return paths;
 }

@@ -14,7 +14,6 @@
 #include "runtime/exec/feed.h"
 
 #include <map>
-#include <set>
 
 namespace meshplan {
 
@@ -34,7 +33,8 @@ PlainNames plainNames(std::span<const std::string> parameters);
 class AdapterFeed final : public Feed {
 public:
   /// Without a file of adapters. `parameters` are all of the model, with all their names.
-  AdapterFeed(TensorSource weights, std::span<const std::string> parameters);
+  AdapterFeed(TensorSource weights, std::span<const std::string> parameters)
+      : plain(plainNames(parameters)), weights(std::move(weights)) {}
 
   /// `adapters` is a file that PEFT has saved, or a folder with adapter_model.safetensors; empty: there is none.
   /// `notFound` or `invalid`, with both sides, where it lacks an adapter of the program, has one in another shape, or
@@ -57,8 +57,6 @@ private:
   const Feed &feedOf(const FeedRequest &request, FeedRequest &renamed) const;
 
   PlainNames plain;
-  std::set<std::string, std::less<>> inWeights;
-  std::vector<std::string> weightsPaths, adapterPaths;
   FileFeed weights;
   std::unique_ptr<FileFeed> adapters;
   std::map<std::string, std::vector<std::string>, std::less<>> inAdapters; ///< names there, by the first of a parameter

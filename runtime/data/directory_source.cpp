@@ -59,8 +59,12 @@ Status addDirectory(TensorSourceBuilder &builder, const std::string &directory) 
   if (std::filesystem::exists(indexPath, ignored))
     return addIndexed(builder, directory, indexPath);
   if (!std::filesystem::exists(filePath, ignored))
-    return Status::error(StatusCode::notFound, directory,
-                         ": neither model.safetensors.index.json nor model.safetensors in this directory");
+    return Status::error(
+        StatusCode::notFound, directory,
+        ": neither model.safetensors.index.json nor model.safetensors in this directory",
+        std::filesystem::exists(directory + "/adapter_model.safetensors", ignored)
+            ? ", but LoRA adapters alone; help: name them with --adapters, and their model with --weights"
+            : "");
   MESHPLAN_ASSIGN_OR_RETURN(TensorsByName tensors, readShard(builder, filePath));
   for (auto &[name, tensor] : tensors)
     builder.add(std::move(tensor));

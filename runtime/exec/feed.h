@@ -40,8 +40,11 @@ public:
   void announce(const FeedRequest &request) const override;
   std::string path() const override { return source.path(); }
 
-  /// Of all tensors, sorted.
-  std::vector<std::string> names() const { return source.names(); }
+  /// True if the file has a tensor of this name.
+  bool has(std::string_view name) const { return source.find(name); }
+
+  /// Every file that was opened.
+  std::vector<std::string> filePaths() const { return source.filePaths(); }
 
 private:
   Status checkSame(const StoredTensor &tensor, const StoredTensor &other, const FeedRequest &request,

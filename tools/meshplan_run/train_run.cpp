@@ -75,8 +75,7 @@ static Expected<std::string> findBeginning(const RunOptions &options) {
   const char *option = train.resume ? "--resume" : "--resume-from";
   if (!options.adapters.empty())
     return Status::error(StatusCode::invalid, option,
-                         ": the adapters are those of the checkpoint; help: leave out "
-                         "--adapters");
+                         ": the adapters are those of the checkpoint; help: leave out --adapters");
   std::filesystem::path path = std::filesystem::path(train.checkpoint).lexically_normal();
   if (!train.checkpoint.empty() && std::filesystem::exists(path / recordName))
     return Status::error(StatusCode::invalid, option, ": '", train.checkpoint,

@@ -2,6 +2,7 @@
 
 #include "compiler/sharding/calls/cheap_calls.h"
 #include "compiler/sharding/calls/random_ops.h"
+#include "mlir/IR/Builders.h"
 
 using namespace meshplan;
 
@@ -28,6 +29,15 @@ static bool aliasesColumns(const CallView &call, const OpRecord &record) {
   for (mlir::RankedTensorType operand : call.operands)
     columns.strides.push_back(reversedStrides(operand.getShape()));
   return costOf(columns, &record).aliases;
+}
+
+mlir::Operation *meshplan::repeatBefore(mlir::Operation *reader, mlir::Operation *op, mlir::ValueRange operands,
+                                        llvm::DenseMap<mlir::Value, mlir::Value> &made) {
+  mlir::Operation *copy = mlir::OpBuilder(reader).clone(*op);
+  copy->setOperands(operands);
+  for (auto [old, result] : llvm::zip(op->getResults(), copy->getResults()))
+    made[old] = result;
+  return copy;
 }
 
 bool meshplan::isView(const CallView &call) {

@@ -21,6 +21,10 @@ bool isCheapToRepeat(const CallView &call);
 /// True if the results are views of the first operand, however that lies in memory.
 bool isView(const CallView &call);
 
+/// A copy of `op` in front of `reader`, on other operands. `made` gets its results by those of `op`.
+mlir::Operation *repeatBefore(mlir::Operation *reader, mlir::Operation *op, mlir::ValueRange operands,
+                              llvm::DenseMap<mlir::Value, mlir::Value> &made);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_SHARDING_CALLS_CHEAP_CALLS_H

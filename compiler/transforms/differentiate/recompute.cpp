@@ -108,14 +108,10 @@ Value Recomputation::again(Value value, Operation *reader) {
     return known;
   SmallVector<Value> operands =
       llvm::map_to_vector(producer->getOperands(), [&](Value operand) { return again(operand, reader); });
-  Operation *copy = OpBuilder(reader).clone(*producer);
-  copy->setOperands(operands);
-  if (auto call = dyn_cast<CallOp>(copy)) {
+  if (auto call = dyn_cast<CallOp>(repeatBefore(reader, producer, operands, made))) {
     repeating.insert(statementFor(call));
     call.setBackward(true);
   }
-  for (auto [old, result] : llvm::zip(producer->getResults(), copy->getResults()))
-    made[old] = result;
   return made.lookup(value);
 }
 

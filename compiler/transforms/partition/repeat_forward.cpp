@@ -215,12 +215,9 @@ Value Repeater::again(Value value, Operation *reader) {
   auto call = dyn_cast<CallOp>(producer);
   if (call && llvm::equal(operands, producer->getOperands()) && isView(CallView::of(call)))
     return value;
-  Operation *copy = OpBuilder(reader).clone(*producer);
-  copy->setOperands(operands);
+  Operation *copy = repeatBefore(reader, producer, operands, made);
   if (call && !(isCarrier(producer) && argumentBehind(value)))
     cast<CallOp>(copy).setBackward(true);
-  for (auto [old, result] : llvm::zip(producer->getResults(), copy->getResults()))
-    made[old] = result;
   return made.lookup(value);
 }
 

@@ -106,6 +106,10 @@ TEST_F(DirectorySource, NothingToRead) {
             directory.path() + ": neither model.safetensors.index.json nor model.safetensors in this directory");
   writeText(directory / "pytorch_model.bin", "x");
   EXPECT_EQ(TensorSource::open(directory.path()).status().code(), StatusCode::notFound);
+  writeText(directory / "adapter_model.safetensors", "x");
+  EXPECT_EQ(error(), directory.path() +
+                         ": neither model.safetensors.index.json nor model.safetensors in this directory, but LoRA "
+                         "adapters alone; help: name them with --adapters, and their model with --weights");
 }
 
 TEST_F(DirectorySource, WrongIndex) {

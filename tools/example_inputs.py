@@ -21,6 +21,10 @@ def accepts(model: Model, name: str) -> bool:
     return name in inspect.signature(model.forward).parameters
 
 
+# Settings that inputs are made by where a configuration has them, else by a size that is common.
+INPUT_SETTINGS = ("image_size", "num_channels")
+
+
 def setting(config: transformers.PretrainedConfig, name: str, otherwise: int | None = None) -> int | list[int]:
     """A setting of a configuration or of one of the configurations inside it."""
     for holder in (config, *(getattr(config, part) for part in type(config).sub_configs)):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import copy
+import difflib
 import functools
 import importlib.metadata
 import json
@@ -27,8 +28,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import torch
 import transformers
-from example_inputs import MAKERS, Model, Tensors, UsageError, constant_inputs, example_inputs
+from example_inputs import INPUT_SETTINGS, MAKERS, Model, Tensors, UsageError, constant_inputs, example_inputs
 from exported_graphs import is_functional, stop_gradients
+from huggingface_hub.errors import StrictDataclassError
 from safetensors.torch import save_file
 from torch._subclasses.fake_tensor import FakeTensorMode
 from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
@@ -158,19 +160,40 @@ def pretrained_source(arguments: argparse.Namespace) -> tuple[str, dict[str, str
     return str(Path(source).parent), {"gguf_file": Path(source).name}
 
 
-def load_config(arguments: argparse.Namespace) -> transformers.PretrainedConfig:
-    settings = dict(parse_setting(text) for text in arguments.set)
+def read_config(arguments: argparse.Namespace, settings: dict[str, object]) -> transformers.PretrainedConfig:
     source = pretrained_source(arguments)
     if source is not None:
-        config = transformers.AutoConfig.from_pretrained(source[0], **source[1], **settings)
-    elif Path(arguments.config).is_file():
+        return transformers.AutoConfig.from_pretrained(source[0], **source[1], **settings)
+    if Path(arguments.config).is_file():
         values = json.loads(Path(arguments.config).read_text()) | settings
-        config = transformers.AutoConfig.for_model(values.pop("model_type"), **values)
-    else:
+        return transformers.AutoConfig.for_model(values.pop("model_type"), **values)
+    if arguments.config not in transformers.models.auto.configuration_auto.CONFIG_MAPPING:
+        raise UsageError(f"--config {arguments.config}: neither a file nor a known model type")
+    return transformers.AutoConfig.for_model(arguments.config, **settings)
+
+
+def refused(settings: list[str], error: Exception) -> UsageError:
+    """What transformers says of settings: the reason alone, which it chains behind a validation of its own."""
+    reason = f"no {error}" if isinstance(error, KeyError) else str(error.__cause__ or error)
+    return UsageError(f"--set {' --set '.join(settings)}: {reason}")
+
+
+def load_config(arguments: argparse.Namespace) -> transformers.PretrainedConfig:
+    settings = dict(parse_setting(text) for text in arguments.set)
+    config = read_config(arguments, {})
+    for key in settings:
+        # transformers takes any key and ignores those that it does not know. Models also read settings of generation,
+        # and example inputs sizes that not every configuration has.
+        holders = (config, transformers.GenerationConfig())
+        if key not in INPUT_SETTINGS and not any(hasattr(holder, key) for holder in holders):
+            near = difflib.get_close_matches(key, config.to_dict(), n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise UsageError(f"--set {key}: {type(config).__name__} has no such setting{hint}")
+    if settings:
         try:
-            config = transformers.AutoConfig.for_model(arguments.config, **settings)
-        except ValueError:
-            raise UsageError(f"--config {arguments.config}: neither a file nor a known model type") from None
+            config = read_config(arguments, settings)
+        except (StrictDataclassError, TypeError, ValueError) as error:
+            raise refused(arguments.set, error) from error
     config.use_cache = False
     return config
 
@@ -268,7 +291,13 @@ def load_model(arguments: argparse.Namespace, config: transformers.PretrainedCon
         model = kind.from_pretrained(source, config=config, **options)
     else:
         with parameters_without_storage() if arguments.meta else contextlib.nullcontext():
-            model = build_model(kind, config, options)
+            try:
+                model = build_model(kind, config, options)
+            except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError) as error:
+                # Of a configuration that transformers accepts and no model can have; else it is no mistake of the user.
+                if not arguments.set:
+                    raise
+                raise refused(arguments.set, error) from error
         if source is not None:
             load_gguf(Path(source), model)
     if arguments.lora:

@@ -277,6 +277,26 @@ class ExportModel(unittest.TestCase):
         cases = {
             ("--config", "lama"): "--config lama: neither a file nor a known model type",
             ("--config", "llama", "--set", "x"): "--set x: expected KEY=VALUE",
+            ("--config", "llama", "--set", "hidden_size=abc"): (
+                "--set hidden_size=abc: Field 'hidden_size' expected int, got str (value: 'abc')"
+            ),
+            ("--config", "llama", "--set", "hidden_siz=64"): (
+                "--set hidden_siz: LlamaConfig has no such setting; did you mean hidden_size?"
+            ),
+            ("--config", "llama", "--set", "num_attention_heads=7"): (
+                "--set num_attention_heads=7: "
+                "The hidden size (4096) is not a multiple of the number of attention heads (7)."
+            ),
+            (
+                "--config",
+                "llama",
+                "--set",
+                "hidden_size=8",
+                "--set",
+                "num_attention_heads=2",
+                "--set",
+                "hidden_act=foo",
+            ): ("--set hidden_size=8 --set num_attention_heads=2 --set hidden_act=foo: no 'foo'"),
             (*llama, "--class", "Lama"): "--class Lama: transformers has no such class",
             (*llama, "--class", "LlamaModel", "--loss"): "--loss: LlamaModel.forward() takes no labels",
             ("--gguf", "/nonexistent.gguf"): "--gguf /nonexistent.gguf: no such file",

@@ -73,9 +73,15 @@ bool writesOperand(llvm::StringRef target) {
 void checkFunctional(const ExportedProgram &program, const std::string &path, std::vector<Diagnostic> &errors) {
   std::string prefix = "'" + path + "': ";
   std::string decompose = "call 'ep = ep.run_decompositions({})' before torch.export.save";
+  // Decomposed it would write to its table all the same.
+  auto isRenorm = [](const Node &node) { return llvm::StringRef(node.target).starts_with("aten.embedding_renorm"); };
+  report(program, prefix + "an embedding with 'max_norm' changes its table in the forward pass",
+         "leave max_norm out and scale the rows that are looked up, 'x * (max_norm / x.norm(dim=-1, "
+         "keepdim=True)).clamp(max=1)', or scale the table between steps",
+         isRenorm, errors);
   report(
       program, prefix + "the graph writes in place", decompose,
-      [](const Node &node) { return writesOperand(node.target); }, errors);
+      [&](const Node &node) { return writesOperand(node.target) && !isRenorm(node); }, errors);
   report(program, prefix + "the graph updates running statistics of a normalization in hiding",
          "call 'model.eval()' before torch.export.export: updates of buffers are not implemented yet",
          updatesStatistics, errors);

@@ -213,7 +213,10 @@ void SignatureReader::readOutputs(const Json &specs, const std::vector<std::stri
       document.fail(json,
                     "the graph changes its " + llvm::StringRef(kind[0] == 'u' ? "input" : "parameter") + " '" +
                         text(*spec, kind[0] == 'u' ? "user_input_name" : "parameter_name") + "'",
-                    "write the model so that forward() returns the new value");
+                    kind[0] == 'u' ? "write the model so that forward() returns the new value"
+                                   : "write the model so that forward() returns the new value; an embedding with "
+                                     "max_norm changes its table: leave max_norm out and scale the rows that are "
+                                     "looked up");
     } else {
       document.fail(json, "an output of kind '" + kind + "' is not supported");
     }

@@ -40,6 +40,16 @@ TEST(FunctionalCheck, RefusesAGraphThatWritesInPlace) {
                                            help));
 }
 
+TEST(FunctionalCheck, RefusesTablesThatAnEmbeddingScales) {
+  TestModel model = linearModel();
+  model.graph.node("torch.ops.aten.embedding_renorm_.default", {tensor("self", "x")}, "renorm", {2, 3});
+  EXPECT_THAT(errorsOf(model),
+              ElementsAre("'FILE': an embedding with 'max_norm' changes its table in the forward pass\n"
+                          "note: 'aten.embedding_renorm_.default'\n"
+                          "help: leave max_norm out and scale the rows that are looked up, 'x * (max_norm / "
+                          "x.norm(dim=-1, keepdim=True)).clamp(max=1)', or scale the table between steps"));
+}
+
 /// What lies at a place of the traced tensor's memory lies elsewhere in that of a rank.
 TEST(FunctionalCheck, RefusesPlacesInMemory) {
   TestModel model = linearModel();

@@ -5,6 +5,7 @@
 #include "runtime/artifact/sharding.h"
 #include "runtime/base/names.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace meshplan;
@@ -20,14 +21,53 @@ std::vector<std::string> meshplan::parametersWithoutInit(const artifact::Program
   return names;
 }
 
+/// "layers.*.norm" for "layers.11.norm": equal layers are one entry.
+static std::string withoutIndices(std::string_view path) {
+  std::string text;
+  while (!path.empty()) {
+    std::string_view component = path.substr(0, path.find('.'));
+    bool isIndex = component.find_first_not_of("0123456789") == std::string_view::npos;
+    text += (text.empty() ? "" : ".") + std::string(isIndex ? "*" : component);
+    path.remove_prefix(std::min(path.size(), component.size() + 1));
+  }
+  return text;
+}
+
+/// A statement for the parameters of a program that can be pasted. Weights of one dim scale what a normalization has
+/// made, and begin as ones in torch.nn; a name that says "norm" is no condition. Biases begin as zeros.
+static std::string initStatement(const artifact::Program &program) {
+  std::vector<std::string> entries;
+  bool hasBias = false;
+  for (const artifact::Parameter *parameter : *program.parameters()) {
+    std::string name = parameter->names()->Get(0)->str();
+    hasBias |= name == "bias" || name.ends_with(".bias");
+    size_t rank = program.values()->Get(parameter->value())->dims()->size();
+    bool isScale = rank == 1 && name.ends_with(".weight");
+    std::string entry = withoutIndices(name) + " ones; ";
+    if (isScale && std::find(entries.begin(), entries.end(), entry) == entries.end())
+      entries.push_back(std::move(entry));
+  }
+  std::string text = "init { ";
+  for (const std::string &entry : entries)
+    text += entry;
+  return text + (hasBias ? "**.bias zeros; " : "") + "rest normal 0.02 }";
+}
+
+/// Buffers are never drawn: they begin as the archive has them.
+static Status missingInit(const artifact::Program &program, const std::vector<std::string> &missing) {
+  bool lacksParameter = std::any_of(program.parameters()->begin(), program.parameters()->end(),
+                                    [](const auto *each) { return !each->buffer() && !each->init(); });
+  std::string help = "give weights, or ";
+  help +=
+      lacksParameter ? "write '" + initStatement(program) + "' in the plan; " : "export the model with its buffers: ";
+  return Status::error(StatusCode::invalid, "the plan does not say how ", listOfFew(missing),
+                       missing.size() == 1 ? " begins" : " begin", "; help: ", help,
+                       "buffers begin as the archive has them, if it was exported with weights");
+}
+
 Expected<InitialFeed> InitialFeed::create(const artifact::Program &program, uint64_t seed) {
-  std::vector<std::string> missing = parametersWithoutInit(program);
-  if (!missing.empty())
-    return Status::error(
-        StatusCode::invalid, "the plan does not say how ", listOfFew(missing),
-        missing.size() == 1 ? " begins" : " begin",
-        "; help: give weights, or write 'init { **.*norm.weight ones; rest normal 0.02 }' in the plan; buffers begin "
-        "as the archive has them, if it was exported with weights");
+  if (std::vector<std::string> missing = parametersWithoutInit(program); !missing.empty())
+    return missingInit(program, missing);
   InitialFeed feed;
   for (flatbuffers::uoffset_t i = 0; program.parameters() && i < program.parameters()->size(); ++i) {
     const artifact::Parameter &parameter = *program.parameters()->Get(i);

@@ -36,11 +36,11 @@ help: add one, or 'rest normal 0.02' for all that is left
 p.plan:4:3: error: no entry of 'init' names 'model.layers.*.input_layernorm.weight' (2 parameters)
     init { model.layers.*.{self_attn, mlp} normal 0.02; lm_head zeros; model.norm ones }
     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-help: add one, or 'rest normal 0.02' for all that is left
+help: add 'model.layers.*.input_layernorm.weight ones', as norms begin
 p.plan:4:3: error: no entry of 'init' names 'model.layers.*.post_attention_layernorm.weight' (2 parameters)
     init { model.layers.*.{self_attn, mlp} normal 0.02; lm_head zeros; model.norm ones }
     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-help: add one, or 'rest normal 0.02' for all that is left
+help: add 'model.layers.*.post_attention_layernorm.weight ones', as norms begin
 )"},
     {"Twice",
      R"(plan p {

@@ -144,6 +144,16 @@ void InitBinder::coverRest() {
   init.entries[number].paths.parameters = std::move(left);
 }
 
+/// Weights of one dim are those of norms, whatever they are called, and 'rest normal' would draw them around zero.
+static std::string uncoveredHelp(const OutlineParameter &parameter, const std::string &name) {
+  llvm::StringRef leaf = parameter.names.front().leaf;
+  if (leaf == "bias")
+    return "add '" + name + " zeros'";
+  if (leaf == "weight" && parameter.shape.size() == 1)
+    return "add '" + name + " ones', as norms begin";
+  return "add one, or 'rest normal 0.02' for all that is left";
+}
+
 /// Frozen ones too: without weights nobody has them. One message for each group of names that differ in indices only.
 void InitBinder::reportUncovered(llvm::ArrayRef<size_t> parameters) {
   std::vector<std::pair<std::string, std::vector<size_t>>> groups;
@@ -159,7 +169,8 @@ void InitBinder::reportUncovered(llvm::ArrayRef<size_t> parameters) {
     if (members.size() > 1)
       what += " (" + std::to_string(members.size()) + " parameters)";
     context.diagnostics.error(statement.range, "no entry of 'init' names " + what)
-        .help("add one, or 'rest normal 0.02' for all that is left");
+        .help(uncoveredHelp(context.model.parameters[members.front()],
+                            members.size() > 1 ? name : pathOf(members.front())));
   }
 }
 

@@ -196,10 +196,27 @@ TEST_F(InitialFeedTest, SaysWhatHasNoInitialValues) {
   build(plain, /*hasBias=*/false);
   EXPECT_THAT(parametersWithoutInit(program()), testing::ElementsAre("bias"));
   EXPECT_EQ(feed().status().message(), "the plan does not say how bias begins; help: give weights, or write 'init { "
-                                       "**.*norm.weight ones; rest normal 0.02 }' in the "
+                                       "**.bias zeros; rest normal 0.02 }' in the "
                                        "plan; buffers begin as the archive has them, if it was exported with weights");
   build(plain);
   EXPECT_THAT(parametersWithoutInit(program()), testing::IsEmpty());
+}
+
+/// Norms are found by what they are, and not by a name with "norm" in it; equal layers are one entry.
+TEST_F(InitialFeedTest, HelpNamesTheModelsOwnNorms) {
+  ScheduleBuilder builder({{"dp", 2}, {"tp", 2}});
+  for (const char *name : {"h.0.n1.weight", "h.0.up.weight", "h.0.up.bias", "h.1.n1.weight", "ln_f.weight"}) {
+    bool isMatrix = std::string_view(name).find("up.weight") != std::string_view::npos;
+    builder.output(
+        name,
+        builder.parameter({name}, isMatrix ? std::vector<TestDim>{{7}, {10}} : std::vector<TestDim>{{10}}, DType::f32));
+  }
+  builder.write(folder / "a.sched");
+  artifact.emplace(*loadSchedule(folder / "a.sched"));
+  std::string message = feed().status().message();
+  EXPECT_NE(message.find("or write 'init { h.*.n1.weight ones; ln_f.weight ones; **.bias zeros; rest normal 0.02 }'"),
+            std::string::npos)
+      << message;
 }
 
 TEST_F(InitialFeedTest, RefusesWhatIsNotDrawn) {

@@ -48,7 +48,7 @@ private:
   Location addPlacement(size_t parameter, StringRef name, SmallVectorImpl<NamedAttribute> &attributes);
   void addBuffers(Block *block);
   void addInputs(Block *block);
-  void checkSize(const std::string &input, const BoundDim &dim);
+  void checkSize(const std::string &input, size_t number, const BoundDim &dim);
   void addConstant(const std::string &name, ValueId id, const archive::ConstantData &data);
   void addConstants();
 
@@ -193,7 +193,7 @@ void ProgramBuilder::addInputs(Block *block) {
     for (const BoundDim &dim : input.dims) {
       names.push_back(dim.name);
       dims.push_back(DimShardingAttr::get(&context, statements.axisRefs(dim.axes)));
-      checkSize(source.name, dim);
+      checkSize(source.name, dims.size() - 1, dim);
     }
     addArgument(block, source.value, statements.locate(input.range),
                 {kind("input"), builder.getNamedAttr("plan.names", builder.getStrArrayAttr({source.name})),
@@ -202,7 +202,7 @@ void ProgramBuilder::addInputs(Block *block) {
   }
 }
 
-void ProgramBuilder::checkSize(const std::string &input, const BoundDim &dim) {
+void ProgramBuilder::checkSize(const std::string &input, size_t number, const BoundDim &dim) {
   int64_t shards = 1;
   std::string axes;
   for (size_t axis : dim.axes) {
@@ -211,11 +211,12 @@ void ProgramBuilder::checkSize(const std::string &input, const BoundDim &dim) {
     axes += (axes.empty() ? "" : ", ") + meshAxis.name + " = " + std::to_string(meshAxis.size);
   }
   const char *where = dim.name == "batch" && bound.microbatches.calls() > 1 ? " in a microbatch" : "";
-  if (dim.extent < shards)
+  if (!dim.axes.empty() && dim.extent < shards)
     diagnostics
-        .error(dim.range, "dim '" + dim.name + "' of input '" + input + "' has size " + std::to_string(dim.extent) +
-                              where + ", fewer than " + axes)
-        .help("choose axis sizes whose product is at most " + std::to_string(dim.extent) +
+        .error(dim.range, "dim " + (dim.name.empty() ? std::to_string(number) : "'" + dim.name + "'") + " of input '" +
+                              input + "' has size " + std::to_string(dim.extent) + where + ", fewer than " + axes)
+        .help((dim.extent == 0 ? "do not divide it"
+                               : "choose axis sizes whose product is at most " + std::to_string(dim.extent)) +
               ", or a larger size: in the plan if the model leaves it open, else in the export");
 }
 

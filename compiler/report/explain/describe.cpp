@@ -66,6 +66,20 @@ std::vector<Statement> Describer::reasons(Value value, ArrayRef<AxisRefAttr> axe
   return reasons;
 }
 
+FlatExplanation Describer::flat(Value value) const {
+  auto type = cast<RankedTensorType>(value.getType());
+  ShardingAttr sharding = getSharding(value);
+  FlatExplanation flat;
+  flat.axes = axisNames(sharding.getFlatAxes());
+  flat.elements = largestShardBytes(withSharding(type, sharding.withFlat({})), mesh) / elementBytes(type);
+  flat.piece = largestShardBytes(type, mesh) / elementBytes(type);
+  // The style of a parameter's module divides its dims; the pieces are those of the data statement.
+  DataOp data = isa<BlockArgument>(value) ? dataOf(cast<BlockArgument>(value)) : DataOp();
+  flat.reasons =
+      data ? std::vector{statement(data.getLoc(), data.getTextAttr())} : reasons(value, sharding.getFlatAxes());
+  return flat;
+}
+
 TensorExplanation Describer::tensor(Value value) const {
   auto type = cast<RankedTensorType>(value.getType());
   ShardingAttr sharding = getSharding(value);
@@ -80,6 +94,8 @@ TensorExplanation Describer::tensor(Value value) const {
   if (sharding.isPartial())
     tensor.partial = {stringifyReduction(sharding.getReduction()).str(), axisNames(sharding.getPartialAxes()),
                       reasons(value, sharding.getPartialAxes())};
+  if (sharding.isFlat())
+    tensor.flat = flat(value);
   return tensor;
 }
 

@@ -32,6 +32,7 @@ public:
 private:
   std::vector<AxisName> axisNames(llvm::ArrayRef<plan::AxisRefAttr> axes) const;
   std::vector<Statement> reasons(mlir::Value value, llvm::ArrayRef<plan::AxisRefAttr> axes) const;
+  FlatExplanation flat(mlir::Value value) const;
   StepExplanation step(mlir::Operation *op) const;
   std::vector<Statement> needs(const Move &move, const Statement &cause) const;
 

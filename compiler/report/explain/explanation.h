@@ -46,6 +46,14 @@ struct PartialExplanation {
   std::vector<Statement> reasons;
 };
 
+/// What data parallelism shards: the elements that the dims leave to a rank, in row-major order, in even pieces.
+struct FlatExplanation {
+  std::vector<AxisName> axes;
+  std::vector<Statement> reasons;
+  int64_t elements = 0; ///< that the dims leave to the largest rank
+  int64_t piece = 0;    ///< elements of the largest piece
+};
+
 struct TensorExplanation {
   std::string dtype;
   std::string layout; ///< "[4 over dp, 96, 576], partial over tp"
@@ -53,6 +61,7 @@ struct TensorExplanation {
   std::optional<PartialExplanation> partial;
   int64_t globalBytes = 0;
   int64_t rankBytes = 0; ///< of the largest rank
+  std::optional<FlatExplanation> flat;
 };
 
 /// Who makes or takes a value: an operator in a module, or a parameter, constant, input or output of the model.

@@ -57,16 +57,18 @@ Value JsonWriter::toJson(const DimExplanation &dim) const {
 }
 
 Value JsonWriter::toJson(const TensorExplanation &tensor) const {
-  Value partial = nullptr;
+  Value partial = nullptr, flat = nullptr;
   if (tensor.partial)
     partial = Object{{"reduction", tensor.partial->reduction},
                      {"axes", list(tensor.partial->axes)},
                      {"reasons", list(tensor.partial->reasons)}};
-  return Object{{"dtype", tensor.dtype},
-                {"layout", tensor.layout},
-                {"dims", list(tensor.dims)},
-                {"partial", std::move(partial)},
-                {"global_bytes", tensor.globalBytes},
+  if (tensor.flat)
+    flat = Object{{"axes", list(tensor.flat->axes)},
+                  {"reasons", list(tensor.flat->reasons)},
+                  {"elements", tensor.flat->elements},
+                  {"piece", tensor.flat->piece}};
+  return Object{{"dtype", tensor.dtype},         {"layout", tensor.layout}, {"dims", list(tensor.dims)},
+                {"partial", std::move(partial)}, {"flat", std::move(flat)}, {"global_bytes", tensor.globalBytes},
                 {"rank_bytes", tensor.rankBytes}};
 }
 

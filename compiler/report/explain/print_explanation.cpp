@@ -38,8 +38,10 @@ static std::string shardsText(const std::vector<int64_t> &extents) {
   return text;
 }
 
-/// "[4, 24..25]": what a rank holds of each dim, from the least to the most.
+/// "[4, 24..25]": what a rank holds of each dim, from the least to the most; of a flat tensor a number of elements.
 static std::string localText(const TensorExplanation &tensor) {
+  if (tensor.flat)
+    return std::to_string(tensor.flat->piece) + (tensor.flat->piece == 1 ? " element" : " elements");
   std::vector<std::string> dims;
   for (const DimExplanation &dim : tensor.dims) {
     auto [least, most] = std::minmax_element(dim.localExtent.begin(), dim.localExtent.end());
@@ -133,7 +135,7 @@ static void printLayout(const Explanation &explanation, raw_ostream &stream) {
 
 static void printWhy(const Explanation &explanation, const Sources &sources, raw_ostream &stream) {
   const TensorExplanation &tensor = *explanation.tensor;
-  bool isWhole = !tensor.partial;
+  bool isWhole = !tensor.partial && !tensor.flat;
   for (auto [index, dim] : llvm::enumerate(tensor.dims)) {
     if (dim.axes.empty())
       continue;
@@ -148,6 +150,11 @@ static void printWhy(const Explanation &explanation, const Sources &sources, raw
                                                   : "the value is the " + tensor.partial->reduction + " of the ranks'")
            << '\n';
     printReasons(tensor.partial->reasons, sources, stream);
+  }
+  if (tensor.flat) {
+    stream << "\nthe " << tensor.flat->elements << " elements of a rank are divided over "
+           << axesText(tensor.flat->axes) << ": at most " << tensor.flat->piece << " on each\n";
+    printReasons(tensor.flat->reasons, sources, stream);
   }
   if (!isWhole)
     return;

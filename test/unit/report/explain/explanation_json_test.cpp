@@ -66,17 +66,24 @@ TEST_F(ExplanationJson, ATensorSaysWhereItsElementsAre) {
                "dims": [{"extent": 9, "axes": [{"name": "dp", "size": 2}, {"name": "tp:(1)2", "size": 2}],
                          "reasons": [)" + std::string(colwiseText) + R"(, null], "local_extents": [3, 2, 2, 2]},
                         {"extent": 5, "axes": [], "reasons": [], "local_extents": [5]}],
-               "partial": null, "global_bytes": 90, "rank_bytes": 30}})"));
+               "partial": null, "flat": null, "global_bytes": 90, "rank_bytes": 30}})"));
 }
 
 TEST_F(ExplanationJson, APartialTensorSaysWhatIsMissing) {
   Explanation explanation;
-  explanation.arrives =
-      TensorExplanation{"f32", "[4], partial over tp", {}, PartialExplanation{"sum", {{"tp", 3}}, {colwise}}, 16, 16};
+  explanation.arrives = TensorExplanation{"f32",
+                                          "[4], partial over tp",
+                                          {},
+                                          PartialExplanation{"sum", {{"tp", 3}}, {colwise}},
+                                          16,
+                                          16,
+                                          FlatExplanation{{{"dp", 2}}, {colwise}, 4, 2}};
   EXPECT_EQ(members(explanation, {"tensor", "arrives"}), parsed(R"({
     "tensor": null,
     "arrives": {"dtype": "f32", "layout": "[4], partial over tp", "dims": [],
                 "partial": {"reduction": "sum", "axes": [{"name": "tp", "size": 3}], "reasons": [)" +
+                                                                std::string(colwiseText) + R"(]},
+                "flat": {"axes": [{"name": "dp", "size": 2}], "elements": 4, "piece": 2, "reasons": [)" +
                                                                 std::string(colwiseText) + R"(]},
                 "global_bytes": 16, "rank_bytes": 16}})"));
 }
@@ -108,7 +115,7 @@ TEST_F(ExplanationJson, AModuleHasMembers) {
   explanation.inputs = {{"", tensor, Statement(), 1, {{"input", "x", "[]"}}}};
   explanation.outputs = {{"", tensor, Statement(), 1, {}}};
   const std::string scalar =
-      R"({"dtype": "i64", "layout": "[]", "dims": [], "partial": null, "global_bytes": 8, "rank_bytes": 8})";
+      R"({"dtype": "i64", "layout": "[]", "dims": [], "partial": null, "flat": null, "global_bytes": 8, "rank_bytes": 8})";
   EXPECT_EQ(members(explanation, {"parameters", "inputs", "outputs"}), parsed(R"({
     "parameters": [{"name": "layers.*.weight", "tensor": )" + scalar + R"(, "statement": )" +
                                                                               colwiseText + R"(,

@@ -91,6 +91,23 @@ partial over tp = 2: the value is the max of the ranks'
   EXPECT_NE(print(explanation).find("\nwhole on every rank\n\ncollectives"), std::string::npos);
 }
 
+TEST_F(PrintExplanationTest, FlatStorageIsNotWhole) {
+  TensorExplanation flat{"f32",
+                         "[9, 5], flat over dp",
+                         {{9, {}, {}, {9}}, {5, {}, {}, {5}}},
+                         {},
+                         180,
+                         92,
+                         FlatExplanation{{{"dp", 2}}, {colwise}, 45, 23}};
+  EXPECT_EQ(print({"parameter", "w", {"w"}, flat}), R"(parameter w
+  shape      [9, 5] f32
+  layout     [9, 5], flat over dp
+  each rank  23 elements, 92 B of 180 B
+
+the 45 elements of a rank are divided over dp = 2: at most 23 on each
+)" + std::string(colwiseAlone));
+}
+
 TEST_F(PrintExplanationTest, TheRootModuleHasAName) {
   EXPECT_EQ(print({"module", ""}), "module \"\"\n\ncollectives, bytes that a rank sends and receives\n  none\n");
   EXPECT_TRUE(llvm::StringRef(print({"module output", ":output[0]"})).starts_with("module output \"\":output[0]\n"));
@@ -144,7 +161,7 @@ TEST_F(PrintExplanationTest, JsonHasStableKeys) {
   llvm::Expected<llvm::json::Value> expected = llvm::json::parse(R"({
     "kind": "parameter", "path": "w", "names": ["w"], "arrives": null, "ends": [],
     "statement": {"file": "a.plan", "line": 1, "column": 5, "text": "colwise tp"},
-    "tensor": {"dtype": "f32", "layout": "[9 over tp]", "partial": null, "global_bytes": 36, "rank_bytes": 20,
+    "tensor": {"dtype": "f32", "layout": "[9 over tp]", "partial": null, "flat": null, "global_bytes": 36, "rank_bytes": 20,
                "dims": [{"extent": 9, "axes": [{"name": "tp", "size": 2}], "local_extents": [5, 4],
                          "reasons": [{"file": "a.plan", "line": 1, "column": 5, "text": "colwise tp"}]}]},
     "parameters": [], "inputs": [], "outputs": [], "loss": null,

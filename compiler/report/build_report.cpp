@@ -39,6 +39,7 @@ private:
   /// A collective that the rank makes `count` times.
   void addCollective(sched::StartOp start, int64_t count);
   void addCompute(sched::ComputeOp compute, int64_t count);
+  void addDividedAxes(Operation &step);
   void addStatement(sched::StartOp start, StringRef kind, int64_t count, int64_t bytes);
   /// What a step runs before this program.
   void addPass(sched::ProgramOp pass);
@@ -58,7 +59,7 @@ private:
 
 void ReportBuilder::addMesh() {
   for (auto axis : mesh.getAxes().getAsRange<sched::MeshAxisAttr>()) {
-    report.axes.push_back({axis.getName().str(), axis.getSize(), {}});
+    report.axes.push_back({axis.getName().str(), axis.getSize(), {}, /*dividesWork=*/axis.getSize() == 1});
     report.worldSize *= axis.getSize();
   }
 }
@@ -97,6 +98,7 @@ void ReportBuilder::addParameter(sched::ParameterOp parameter) {
   }
   entry.rankBytes = sched::largestBytes(type);
   entry.trainable = parameter.getTrainable();
+  entry.buffer = parameter.getBuffer();
   report.parameters.push_back(std::move(entry));
 }
 
@@ -131,6 +133,20 @@ void ReportBuilder::addCompute(sched::ComputeOp compute, int64_t count) {
   known->count += count;
 }
 
+/// Flat storage does not count: who computes on it has gathered it first.
+void ReportBuilder::addDividedAxes(Operation &step) {
+  auto add = [&](ArrayRef<sched::AxisAttr> axes) {
+    for (sched::AxisAttr axis : axes)
+      report.axes[axis.getAxis()].dividesWork = true;
+  };
+  for (Type result : step.getResultTypes())
+    if (auto type = dyn_cast<sched::ShardedTensorType>(result)) {
+      add(type.getPartialAxes());
+      for (sched::DimAttr dim : type.getDims())
+        add(dim.getAxes());
+    }
+}
+
 void ReportBuilder::addMemory(sched::MemoryAttr memory) {
   report.memory.peak = {memory.getPeak(), memory.getLeast()};
   // Where ranks share what they read the first is not the largest.
@@ -145,8 +161,10 @@ void ReportBuilder::addMemory(sched::MemoryAttr memory) {
 void ReportBuilder::addPass(sched::ProgramOp pass) {
   for (auto start : pass.getBody().getOps<sched::StartOp>())
     addCollective(start, *pass.getRuns());
-  for (auto compute : pass.getBody().getOps<sched::ComputeOp>())
+  for (auto compute : pass.getBody().getOps<sched::ComputeOp>()) {
     addCompute(compute, *pass.getRuns());
+    addDividedAxes(*compute);
+  }
   if (std::optional<sched::TimeAttr> time = pass.getTime()) {
     report.time.compute += *pass.getRuns() * time->getCompute();
     report.time.communication += *pass.getRuns() * time->getCommunication();
@@ -182,8 +200,10 @@ Report ReportBuilder::build() {
       addBytes(report.memory.inputs, setting.getResult());
     else if (auto start = dyn_cast<sched::StartOp>(step))
       addCollective(start, 1);
-    else if (auto compute = dyn_cast<sched::ComputeOp>(step))
+    else if (auto compute = dyn_cast<sched::ComputeOp>(step)) {
       addCompute(compute, /*count=*/1);
+      addDividedAxes(step);
+    }
   }
   if (std::optional<sched::MemoryAttr> memory = program.getMemory())
     addMemory(*memory);

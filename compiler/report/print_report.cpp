@@ -46,6 +46,57 @@ static void printLoss(const Report &report, raw_ostream &stream) {
     stream << "loss  " << report.loss->meaning << " (" << report.loss->place << ": " << report.loss->statement << ")\n";
 }
 
+const char *const meshplan::timeBasis = "on nodes of eight H100, nothing overlapped";
+
+WeightCounts meshplan::countWeights(const Report &report) {
+  WeightCounts counts;
+  for (const ParameterReport &each : report.parameters) {
+    int64_t elements = 1;
+    for (int64_t extent : each.shape)
+      elements *= extent;
+    (each.buffer ? counts.buffers : counts.parameters) += elements;
+    counts.trained += each.optimizer.empty() ? 0 : elements;
+  }
+  return counts;
+}
+
+int64_t meshplan::totalTraffic(const Report &report) {
+  int64_t bytes = 0;
+  for (const CommunicatorReport &communicator : report.communicators)
+    for (const CollectiveTotal &total : communicator.collectives)
+      bytes += total.bytes;
+  return bytes;
+}
+
+/// "134,515,008"
+static std::string formatCount(int64_t count) {
+  std::string text = std::to_string(count);
+  for (size_t at = text.size(); at > 3; at -= 3)
+    text.insert(at - 3, ",");
+  return text;
+}
+
+static std::string weightsText(const Report &report) {
+  WeightCounts counts = countWeights(report);
+  std::string text = formatCount(counts.parameters);
+  if (report.program == "step")
+    text += ": " + formatCount(counts.trained) + " trained, " + formatCount(counts.parameters - counts.trained) +
+            " frozen or unused";
+  return text + (counts.buffers > 0 ? "; " + formatCount(counts.buffers) + " elements of buffers" : "");
+}
+
+static void printTotals(const Report &report, raw_ostream &stream) {
+  stream << "\ntotals\n";
+  TextTable table({Align::left, Align::left});
+  table.addRow({"parameters", weightsText(report)});
+  table.addRow(
+      {"peak memory of a rank", formatBytes(std::max(report.memory.peak.largest, report.memory.evaluation.largest))});
+  table.addRow({"traffic of a rank", formatBytes(totalTraffic(report)) + " sent and received"});
+  table.addRow({"estimated time", formatTime(report.time.compute) + " computing and " +
+                                      formatTime(report.time.communication) + " communicating " + timeBasis});
+  table.print(stream);
+}
+
 static void printCoverage(const Report &report, raw_ostream &stream) {
   if (report.coverage.empty())
     return;
@@ -143,14 +194,14 @@ static void printParameters(const Report &report, raw_ostream &stream) {
   };
   llvm::MapVector<std::string, Group, std::map<std::string, unsigned>> groups;
   for (const ParameterReport &parameter : report.parameters) {
-    std::string key = parameter.dtype + ' ' + parameter.layout;
+    std::string key = parameter.dtype + ' ' + parameter.layout + ' ' + parameter.optimizer;
     for (const std::string &name : parameter.names)
       key += ' ' + withoutIndices(name);
     Group &group = groups.insert({key, {&parameter, 0}}).first->second;
     ++group.count;
   }
   stream << "\nparameters\n";
-  TextTable table({Align::right, Align::left, Align::left, Align::left, Align::right, Align::left});
+  TextTable table({Align::right, Align::left, Align::left, Align::left, Align::right, Align::left, Align::left});
   for (const auto &[key, group] : groups) {
     const ParameterReport &parameter = *group.first;
     std::string names;
@@ -158,7 +209,7 @@ static void printParameters(const Report &report, raw_ostream &stream) {
       names.append(names.empty() ? "" : " = ").append(group.count == 1 ? name : withoutIndices(name));
     table.addRow({std::to_string(group.count), names, parameter.dtype, parameter.layout,
                   formatBytes(group.count * parameter.rankBytes),
-                  "of " + formatBytes(group.count * parameter.globalBytes)});
+                  "of " + formatBytes(group.count * parameter.globalBytes), parameter.optimizer});
   }
   table.print(stream);
 }
@@ -166,6 +217,7 @@ static void printParameters(const Report &report, raw_ostream &stream) {
 void meshplan::printReport(const Report &report, raw_ostream &stream) {
   printMesh(report, stream);
   printLoss(report, stream);
+  printTotals(report, stream);
   printCoverage(report, stream);
   printMemory(report.memory, stream);
   printHostMemory(report.memory, stream);

@@ -42,6 +42,7 @@ struct AxisReport {
   std::string name;
   int64_t size = 1;
   std::vector<CollectiveTotal> collectives;
+  bool dividesWork = false; ///< some result of an operator is divided or partial over it
 };
 
 /// Collectives of one kind and communicator that one plan statement causes.
@@ -63,6 +64,15 @@ struct ParameterReport {
   int64_t rankBytes = 0; ///< of the largest rank
   bool trainable = false;
   std::vector<int64_t> shape;
+  bool buffer = false;
+  std::string optimizer; ///< how the optimizer treats it, "adamw, group **.*norm"; empty: it does not
+};
+
+/// Elements of the model's weights, each tied one once.
+struct WeightCounts {
+  int64_t parameters = 0; ///< trained ones included
+  int64_t trained = 0;
+  int64_t buffers = 0;
 };
 
 struct BytesRange {
@@ -126,7 +136,15 @@ mlir::FailureOr<Report> buildReport(mlir::ModuleOp module, llvm::StringRef progr
 /// The program that a plan is for: the training step if it trains, else the forward program.
 llvm::StringRef mainProgram(mlir::ModuleOp module);
 
-/// The report as people read it: aligned columns, parameters of repeated blocks on one line.
+WeightCounts countWeights(const Report &report);
+
+/// Bytes that a rank sends and receives in one run of the program.
+int64_t totalTraffic(const Report &report);
+
+/// What the estimated times hold for: "on nodes of eight H100, nothing overlapped".
+extern const char *const timeBasis;
+
+/// The report as people read it: totals, then tables with aligned columns, parameters of repeated blocks on one line.
 void printReport(const Report &report, llvm::raw_ostream &stream);
 
 /// The report with stable keys.

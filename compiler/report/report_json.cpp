@@ -24,7 +24,10 @@ template <typename T> static Array toJsonArray(const std::vector<T> &list) {
 }
 
 static Value toJson(const AxisReport &axis) {
-  return Object{{"name", axis.name}, {"size", axis.size}, {"collectives", toJsonArray(axis.collectives)}};
+  return Object{{"name", axis.name},
+                {"size", axis.size},
+                {"divides_work", axis.dividesWork},
+                {"collectives", toJsonArray(axis.collectives)}};
 }
 
 static Value toJson(const CoverageLine &line) {
@@ -66,9 +69,21 @@ static Value toJson(const StatementReport &statement) {
 }
 
 static Value toJson(const ParameterReport &parameter) {
-  return Object{
-      {"names", toJsonArray(parameter.names)}, {"dtype", parameter.dtype},          {"layout", parameter.layout},
-      {"global_bytes", parameter.globalBytes}, {"rank_bytes", parameter.rankBytes}, {"trainable", parameter.trainable}};
+  return Object{{"names", toJsonArray(parameter.names)},
+                {"dtype", parameter.dtype},
+                {"layout", parameter.layout},
+                {"global_bytes", parameter.globalBytes},
+                {"rank_bytes", parameter.rankBytes},
+                {"trainable", parameter.trainable},
+                {"optimizer", parameter.optimizer.empty() ? Value(nullptr) : Value(parameter.optimizer)}};
+}
+
+static Object totalsToJson(const Report &report) {
+  WeightCounts counts = countWeights(report);
+  return Object{{"parameters", counts.parameters},
+                {"trained", counts.trained},
+                {"buffers", counts.buffers},
+                {"traffic_bytes", totalTraffic(report)}};
 }
 
 static Value toJson(const RepeatedOperator &each) { return Object{{"target", each.target}, {"count", each.count}}; }
@@ -79,6 +94,7 @@ Value reportToJson(const Report &report) {
                 {"axes", toJsonArray(report.axes)},
                 {"coverage", toJsonArray(report.coverage)},
                 {"loss", toJson(report.loss)},
+                {"totals", totalsToJson(report)},
                 {"memory", Object{{"parameters", toJson(report.memory.parameters)},
                                   {"constants", toJson(report.memory.constants)},
                                   {"inputs", toJson(report.memory.inputs)},

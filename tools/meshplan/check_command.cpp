@@ -21,11 +21,13 @@ struct CheckCommand {
     mlir::FailureOr<Report> report = mlir::failure();
     if (done)
       report = buildReport(compilation.module(), mainProgram(compilation.module()));
-    compilation.diagnostics().print(llvm::errs());
     if (mlir::succeeded(report)) {
       report->coverage = coverage(compilation);
       report->loss = loss(compilation);
+      addOptimizer(compilation, *report);
+      warnOfIdleAxes(compilation, *report);
     }
+    compilation.diagnostics().print(llvm::errs());
     if (json)
       printJson(report, compilation.diagnostics());
     else if (mlir::succeeded(report))
@@ -53,6 +55,27 @@ struct CheckCommand {
       return std::nullopt;
     return LossLine{lineText(compilation, loss->range), lossText(*loss, compilation.model()),
                     lossUnitMeaning(loss->unit).str()};
+  }
+
+  /// "adamw" for what the statement itself says, "adamw, group **.*norm" for one of its groups.
+  static void addOptimizer(Compilation &compilation, Report &report) {
+    const BoundPlan &plan = compilation.plan();
+    if (!plan.optimizer)
+      return;
+    llvm::StringMap<std::string> texts;
+    for (auto [index, parameter] : llvm::enumerate(compilation.model().parameters)) {
+      if (plan.parameterUse[index] != ParameterUse::Trained)
+        continue;
+      std::string text = optimizerName(plan.optimizer->kind).str();
+      const char *before = ", group ";
+      for (const BoundPaths &path : plan.optimizer->groups[plan.optimizer->groupOf[index]].paths)
+        text += std::exchange(before, ", ") + path.text;
+      texts[parameterPath(compilation.model(), parameter)] = std::move(text);
+    }
+    for (ParameterReport &parameter : report.parameters)
+      for (const std::string &name : parameter.names)
+        if (auto text = texts.find(name); text != texts.end())
+          parameter.optimizer = text->second;
   }
 
   /// One line for each entry of the plan: how many of the model's modules with parameters it names, or, if it names

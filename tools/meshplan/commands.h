@@ -9,6 +9,7 @@
 #define MESHPLAN_TOOLS_MESHPLAN_COMMANDS_H
 
 #include "compiler/pipeline/compile.h"
+#include "compiler/report/report.h"
 #include <CLI/CLI.hpp>
 #include <functional>
 
@@ -31,6 +32,9 @@ void addPlanOptions(CLI::App &app, CompileOptions &options, std::vector<std::str
 
 /// Splits `name=value` texts, whose form the command line has checked.
 void splitDefinitions(const std::vector<std::string> &texts, CompileOptions &options);
+
+/// Warns of each axis of the mesh that divides no work, so that its ranks compute the same.
+void warnOfIdleAxes(Compilation &compilation, const Report &report);
 
 } // namespace meshplan
 

@@ -23,6 +23,9 @@ struct CompileCommand {
     std::optional<Phase> last = emit.empty() || emit == "artifact" ? Phase::schedule : parsePhase(emit);
     Compilation compilation(options);
     bool done = compilation.run(*last);
+    if (done && *last == Phase::schedule)
+      if (auto report = buildReport(compilation.module(), mainProgram(compilation.module())); mlir::succeeded(report))
+        warnOfIdleAxes(compilation, *report);
     compilation.diagnostics().print(llvm::errs());
     if (!done)
       return 1;

@@ -26,6 +26,16 @@ void meshplan::addPlanOptions(CLI::App &app, CompileOptions &options, std::vecto
       ->capture_default_str();
 }
 
+void meshplan::warnOfIdleAxes(Compilation &compilation, const Report &report) {
+  for (auto [axis, bound] : llvm::zip(report.axes, compilation.plan().environment.mesh.axes))
+    if (!axis.dividesWork)
+      compilation.diagnostics()
+          .warning(bound.range, "mesh axis '" + axis.name + "' divides nothing: its " + std::to_string(axis.size) +
+                                    " ranks compute the same")
+          .help("divide samples over it ('input NAME: [batch over " + axis.name + "]') or modules ('PATH: colwise " +
+                axis.name + "'), or take it out of the mesh");
+}
+
 void meshplan::splitDefinitions(const std::vector<std::string> &texts, CompileOptions &options) {
   for (llvm::StringRef text : texts) {
     auto [name, value] = text.split('=');

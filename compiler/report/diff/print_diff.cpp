@@ -104,7 +104,7 @@ static void printMemory(const ReportDiff &diff, raw_ostream &stream) {
 }
 
 static void printTime(const ReportDiff &diff, raw_ostream &stream) {
-  stream << "\nestimated time of a rank on nodes of eight H100, nothing overlapped\n";
+  stream << "\nestimated time of a rank " << timeBasis << '\n';
   ChangeTable table(formatTime);
   table.add("compute", diff.computeTime);
   table.add("communication", diff.communicationTime);

@@ -17,9 +17,9 @@ static Report sample() {
   report.memory = {{1 << 20, 1 << 19}, {8, 8}, {1000, 1000}, {3 << 20, 2 << 20}};
   report.communicators = {{"tp", {"tp"}, 3, {reduce}}, {"dp_tp", {"dp", "tp"}, 6, {}}};
   report.statements = {{"a.plan", 6, 5, "rowwise tp", "tp", reduce}};
-  report.parameters = {{{"layers.0.down.weight"}, "f32", "[8, 28 over tp]", 896, 320, true},
-                       {{"layers.1.down.weight"}, "f32", "[8, 28 over tp]", 896, 320, true},
-                       {{"embed.weight", "head.weight"}, "f32", "[8, 4]", 128, 128, false}};
+  report.parameters = {{{"layers.0.down.weight"}, "f32", "[8, 28 over tp]", 896, 320, true, {8, 28}},
+                       {{"layers.1.down.weight"}, "f32", "[8, 28 over tp]", 896, 320, true, {8, 28}},
+                       {{"embed.weight", "head.weight"}, "f32", "[8, 4]", 128, 128, false, {4}}};
   return report;
 }
 
@@ -28,6 +28,12 @@ TEST(PrintReport, AlignsColumns) {
   llvm::raw_string_ostream stream(text);
   printReport(sample(), stream);
   EXPECT_EQ(text, R"(mesh  dp = 2, tp = 3, 6 ranks
+
+totals
+  parameters             452
+  peak memory of a rank  3.0 MiB
+  traffic of a rank      3.0 MiB sent and received
+  estimated time         0 ns computing and 0 ns communicating on nodes of eight H100, nothing overlapped
 
 coverage
   a.plan:6   layers.*.down: rowwise tp  30  of 61 modules
@@ -51,6 +57,32 @@ parameters
 )");
 }
 
+TEST(PrintReport, CountsWhatIsTrained) {
+  Report report = sample();
+  report.program = "step";
+  report.memory.evaluation = {4 << 20, 4 << 20};
+  report.parameters[0].shape = {1000, 1234};
+  report.parameters[0].optimizer = report.parameters[1].optimizer = "adamw";
+  report.parameters[1].optimizer += ", group layers.1";
+  report.parameters.push_back({{"mask"}, "bool", "[6]", 6, 6, false, {6}, /*buffer=*/true, ""});
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printReport(report, stream);
+  EXPECT_NE(text.find(R"(
+  parameters             1,234,228: 1,234,224 trained, 4 frozen or unused; 6 elements of buffers
+  peak memory of a rank  4.0 MiB
+)"),
+            text.npos)
+      << text;
+  EXPECT_TRUE(llvm::StringRef(text).ends_with(R"(
+parameters
+  1  layers.0.down.weight        f32   [8, 28 over tp]  320 B  of 896 B  adamw
+  1  layers.1.down.weight        f32   [8, 28 over tp]  320 B  of 896 B  adamw, group layers.1
+  1  embed.weight = head.weight  f32   [8, 4]           128 B  of 128 B
+  1  mask                        bool  [6]                6 B  of 6 B
+)")) << text;
+}
+
 TEST(PrintReport, SaysWhatThePlanMakesOfTheLoss) {
   Report report = sample();
   report.loss = {"a.plan:5", "loss loss per token", "the mean over all targets"};
@@ -60,7 +92,7 @@ TEST(PrintReport, SaysWhatThePlanMakesOfTheLoss) {
   EXPECT_TRUE(llvm::StringRef(text).starts_with(R"(mesh  dp = 2, tp = 3, 6 ranks
 loss  the mean over all targets (a.plan:5: loss loss per token)
 
-coverage
+totals
 )")) << text;
 }
 
@@ -83,11 +115,17 @@ parameters
 
 TEST(PrintReport, OmitsWhatIsNotThere) {
   Report report;
-  report.parameters = {{{"w"}, "f32", "[4]", 16, 16, true}};
+  report.parameters = {{{"w"}, "f32", "[4]", 16, 16, true, {4}}};
   std::string text;
   llvm::raw_string_ostream stream(text);
   printReport(report, stream);
   EXPECT_EQ(text, R"(mesh  1 rank
+
+totals
+  parameters             4
+  peak memory of a rank  0 B
+  traffic of a rank      0 B sent and received
+  estimated time         0 ns computing and 0 ns communicating on nodes of eight H100, nothing overlapped
 
 memory of a rank
   parameters  0 B  0

@@ -12,6 +12,7 @@ llvm::json::Value parsed(llvm::StringRef text) { return llvm::cantFail(llvm::jso
 TEST(ReportJson, AnEmptyReportHasEveryKey) {
   EXPECT_EQ(reportToJson(Report()), parsed(R"({
     "program": "", "world_size": 1, "axes": [], "coverage": [], "loss": null,
+    "totals": {"parameters": 0, "trained": 0, "buffers": 0, "traffic_bytes": 0},
     "memory": {"parameters": {"largest": 0, "least": 0}, "constants": {"largest": 0, "least": 0},
                "inputs": {"largest": 0, "least": 0}, "states": {"largest": 0, "least": 0}, "accumulators": {"largest": 0, "least": 0}, "peak": {"largest": 0, "least": 0},
                "host_parameters": {"largest": 0, "least": 0}, "host_states": {"largest": 0, "least": 0}, "host_peak": 0}, "evaluation": null,
@@ -23,20 +24,23 @@ TEST(ReportJson, EveryFieldIsWritten) {
   Report report;
   report.program = "forward";
   report.worldSize = 6;
-  report.axes = {{"dp", 2, {}}, {"tp", 3, {{"all_reduce", 4, 1024}}}};
+  report.axes = {{"dp", 2, {}}, {"tp", 3, {{"all_reduce", 4, 1024}}, /*dividesWork=*/true}};
   report.coverage = {{"a.plan:3", "lm_head: colwise tp", 1, 61, "modules"}};
   report.memory = {{10, 9}, {8, 7}, {6, 5}, {44, 33}, {4, 3}, {}, {20, 19}, {18, 17}, 99, {13, 12}};
   report.time = {55, 66};
   report.communicators = {{"tp", {"tp"}, 3, {{"all_gather", 1, 2}}}};
   report.statements = {{"a.plan", 3, 5, "rowwise tp", "tp", {"all_reduce", 4, 1024}}};
   report.derivatives = {{"aten.gru.input", 2}};
-  report.parameters = {{{"lm_head.weight", "embed.weight"}, "bf16", "[8 over tp, 4]", 64, 24, true, {8, 4}}};
+  report.parameters = {
+      {{"lm_head.weight", "embed.weight"}, "bf16", "[8 over tp, 4]", 64, 24, true, {8, 4}, false, "sgd"}};
   EXPECT_EQ(reportToJson(report), parsed(R"({
     "program": "forward", "world_size": 6,
-    "axes": [{"name": "dp", "size": 2, "collectives": []},
-             {"name": "tp", "size": 3, "collectives": [{"kind": "all_reduce", "count": 4, "bytes": 1024}]}],
+    "axes": [{"name": "dp", "size": 2, "divides_work": false, "collectives": []},
+             {"name": "tp", "size": 3, "divides_work": true,
+              "collectives": [{"kind": "all_reduce", "count": 4, "bytes": 1024}]}],
     "coverage": [{"place": "a.plan:3", "statement": "lm_head: colwise tp", "matched": 1, "total": 61,
                   "what": "modules"}], "loss": null,
+    "totals": {"parameters": 32, "trained": 32, "buffers": 0, "traffic_bytes": 2},
     "memory": {"parameters": {"largest": 10, "least": 9}, "constants": {"largest": 8, "least": 7},
                "inputs": {"largest": 6, "least": 5}, "states": {"largest": 4, "least": 3}, "accumulators": {"largest": 0, "least": 0}, "peak": {"largest": 44, "least": 33},
                "host_parameters": {"largest": 20, "least": 19}, "host_states": {"largest": 18, "least": 17}, "host_peak": 99},
@@ -48,7 +52,7 @@ TEST(ReportJson, EveryFieldIsWritten) {
                     "kind": "all_reduce", "count": 4, "bytes": 1024}],
     "derivatives": [{"target": "aten.gru.input", "count": 2}],
     "parameters": [{"names": ["lm_head.weight", "embed.weight"], "dtype": "bf16", "layout": "[8 over tp, 4]",
-                    "global_bytes": 64, "rank_bytes": 24, "trainable": true}]})"));
+                    "global_bytes": 64, "rank_bytes": 24, "trainable": true, "optimizer": "sgd"}]})"));
 }
 
 TEST(ReportJson, ALossThatThePlanRedefines) {

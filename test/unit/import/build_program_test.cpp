@@ -222,6 +222,16 @@ TEST_F(BuildProgram, ADimIsAtLeastItsShards) {
                   "leaves it open, else in the export"));
 }
 
+TEST_F(BuildProgram, ADimOfSizeZeroIsNotDivided) {
+  input("x", {6, 0});
+  output("y", program.inputs[0].value);
+  EXPECT_TRUE(build("input x: [batch over dp, _]")) << diagnostics.text();
+  EXPECT_FALSE(build("input x: [batch, _ over dp]"));
+  EXPECT_THAT(said(), ElementsAre("3: dim 1 of input 'x' has size 0, fewer than dp = 2",
+                                  "help: do not divide it, or a larger size: in the plan if the model leaves it open, "
+                                  "else in the export"));
+}
+
 TEST_F(BuildProgram, WhatIsStatedIsBesideTheFunction) {
   linear();
   ASSERT_TRUE(build("a: colwise tp, output replicate"));

@@ -71,6 +71,15 @@ Diagnostic &Diagnostics::warning(SourceRange range, std::string message) {
   return reported.emplace_back(Severity::Warning, range, std::move(message));
 }
 
+std::vector<const Diagnostic *> Diagnostics::distinct(Severity severity) const {
+  std::vector<const Diagnostic *> found;
+  for (const Diagnostic &diagnostic : reported)
+    if (diagnostic.severity == severity &&
+        llvm::none_of(found, [&](const Diagnostic *earlier) { return *earlier == diagnostic; }))
+      found.push_back(&diagnostic);
+  return found;
+}
+
 std::string meshplan::placeText(const Sources &sources, const SourceRange &range) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -129,9 +138,8 @@ static void printDiagnostic(llvm::raw_ostream &os, const Sources &sources, const
 
 void Diagnostics::print(llvm::raw_ostream &os) const {
   for (Severity severity : {Severity::Error, Severity::Warning})
-    for (const Diagnostic &diagnostic : reported)
-      if (diagnostic.severity == severity)
-        printDiagnostic(os, *files, diagnostic);
+    for (const Diagnostic *diagnostic : distinct(severity))
+      printDiagnostic(os, *files, *diagnostic);
 }
 
 std::string Diagnostics::text() const {

@@ -97,6 +97,8 @@ void printExcerpt(llvm::raw_ostream &os, const Sources &sources, const SourceRan
 struct Note {
   SourceRange range;
   std::string message;
+
+  friend bool operator==(const Note &, const Note &) = default;
 };
 
 /// One error or warning with its notes and its ways out.
@@ -112,6 +114,8 @@ public:
   std::string message;
   std::vector<Note> notes;
   std::vector<std::string> helps;
+
+  friend bool operator==(const Diagnostic &, const Diagnostic &) = default;
 };
 
 /// Collects what a run reports, in the order in which it is reported. The
@@ -129,7 +133,10 @@ public:
   llvm::ArrayRef<Diagnostic> all() const { return reported; }
   const Sources &sources() const { return *files; }
 
-  void print(llvm::raw_ostream &os) const; ///< errors before warnings
+  /// Those of a severity. What was reported again word for word, as of two programs or of equal layers, is there once.
+  std::vector<const Diagnostic *> distinct(Severity severity) const;
+
+  void print(llvm::raw_ostream &os) const; ///< errors before warnings, each once
   /// What `print` writes.
   std::string text() const;
 

@@ -18,9 +18,8 @@ static json::Object placed(const Sources &sources, const SourceRange &range, llv
 
 json::Array meshplan::diagnosticsToJson(const Diagnostics &diagnostics, Severity severity) {
   json::Array list;
-  for (const Diagnostic &diagnostic : diagnostics.all()) {
-    if (diagnostic.severity != severity)
-      continue;
+  for (const Diagnostic *found : diagnostics.distinct(severity)) {
+    const Diagnostic &diagnostic = *found;
     json::Object object = placed(diagnostics.sources(), diagnostic.range, diagnostic.message);
     json::Array notes, help;
     for (const Note &note : diagnostic.notes)

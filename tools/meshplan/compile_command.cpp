@@ -26,16 +26,20 @@ struct CompileCommand {
     if (done && *last == Phase::schedule)
       if (auto report = buildReport(compilation.module(), mainProgram(compilation.module())); mlir::succeeded(report))
         warnOfIdleAxes(compilation, *report);
+    mlir::FailureOr<std::vector<uint8_t>> bytes = mlir::failure();
+    bool isArtifact = emit.empty() || emit == "artifact";
+    if (done && isArtifact)
+      bytes = compilation.artifact(MESHPLAN_VERSION);
     compilation.diagnostics().print(llvm::errs());
-    if (!done)
+    if (!done || (isArtifact && mlir::failed(bytes)))
       return 1;
     if (isWritten() && compilation.reads(path())) {
       llvm::errs() << "meshplan: error: '" << path() << "' is read by this compilation and would be overwritten\n"
                    << "help: name another file with -o\n";
       return 1;
     }
-    if (emit.empty() || emit == "artifact")
-      return writeSchedule(compilation);
+    if (isArtifact)
+      return writeSchedule(*bytes);
     std::string text;
     llvm::raw_string_ostream stream(text);
     compilation.module().print(stream);
@@ -43,15 +47,12 @@ struct CompileCommand {
   }
 
   /// The schedule, or what it says.
-  int writeSchedule(Compilation &compilation) {
-    mlir::FailureOr<std::vector<uint8_t>> bytes = compilation.artifact(MESHPLAN_VERSION);
-    if (mlir::failed(bytes))
-      return compilation.diagnostics().print(llvm::errs()), 1;
+  int writeSchedule(const std::vector<uint8_t> &bytes) {
     if (emit.empty())
-      return finish(writeArtifact(path(), *bytes));
+      return finish(writeArtifact(path(), bytes));
     std::string text;
     llvm::raw_string_ostream stream(text);
-    if (llvm::Error error = describeArtifact(*bytes, stream))
+    if (llvm::Error error = describeArtifact(bytes, stream))
       return finish(std::move(error));
     return finish(writeText(text));
   }

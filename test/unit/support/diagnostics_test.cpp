@@ -1,5 +1,6 @@
 //===- diagnostics_test.cpp - errors as the user reads them ----------------===//
 
+#include "compiler/support/diagnostics_json.h"
 #include "test/unit/support/diagnostics_fixture.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -80,6 +81,17 @@ TEST_F(DiagnosticsTest, FindsFilesAndPieces) {
   EXPECT_EQ(placeText(sources, {plan.file(), 2, 4, 14}), "a.plan:2:4");
   EXPECT_EQ(placeText(sources, {plan.file()}), "a.plan");
   EXPECT_EQ(placeText(sources, {}), "");
+}
+
+TEST_F(DiagnosticsTest, SaysNothingTwice) {
+  for (const char *help : {"a way out", "a way out", "another"}) {
+    diagnostics.error({}, "wrong").help(help);
+    diagnostics.warning({}, "odd").help("a way out");
+  }
+  EXPECT_EQ(diagnostics.text(), "error: wrong\nhelp: a way out\n"
+                                "error: wrong\nhelp: another\n"
+                                "warning: odd\nhelp: a way out\n");
+  EXPECT_EQ(diagnosticsToJson(diagnostics, Severity::Error).size(), 2u);
 }
 
 TEST_F(DiagnosticsTest, EmptyHelpIsNone) {

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Protocol
 import torch
 import transformers
 from example_inputs import INPUT_SETTINGS, MAKERS, Model, Tensors, UsageError, constant_inputs, example_inputs
-from exported_graphs import is_functional, stop_gradients
+from exported_graphs import is_functional, is_under_autocast, stop_gradients
 from huggingface_hub.errors import StrictDataclassError
 from safetensors.torch import save_file
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -349,7 +349,7 @@ def export(model: Model, inputs: Tensors, arguments: argparse.Namespace) -> torc
     with plain_forward(model, constant_inputs(model, arguments)):
         shapes = dynamic if arguments.dynamic else None
         program = torch.export.export(model, (), dict(inputs), dynamic_shapes=shapes, strict=False)
-    if arguments.decompose or not is_functional(program):
+    if arguments.decompose or not is_functional(program) or is_under_autocast(program):
         stop_gradients(program)
         program = program.run_decompositions({})
     return program

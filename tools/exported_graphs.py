@@ -18,6 +18,16 @@ def is_functional(program: torch.export.ExportedProgram) -> bool:
     return True
 
 
+def is_under_autocast(program: torch.export.ExportedProgram) -> bool:
+    """Whether a region is under torch.autocast: the graph shows its conversions only after decompositions."""
+    return any(
+        region.args[2]
+        for module in program.graph_module.modules()
+        if isinstance(module, torch.fx.GraphModule)
+        for region in module.graph.find_nodes(op="call_function", target=torch.ops.higher_order.wrap_with_autocast)
+    )
+
+
 def is_given_back(node: torch.fx.Node) -> bool:
     """True if the result is the first argument itself: conversions that have nothing to do, and idle dropout."""
     name = str(node.target)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import unittest
 
 import torch
-from exported_graphs import is_functional, stop_gradients
+from exported_graphs import is_functional, is_under_autocast, stop_gradients
 
 
 def exported(module: torch.nn.Module, x: torch.Tensor) -> torch.export.ExportedProgram:
@@ -24,6 +24,21 @@ class ExportedGraphs(unittest.TestCase):
         self.assertFalse(is_functional(exported(Writes(), x)))
         self.assertFalse(is_functional(exported(torch.nn.BatchNorm1d(4), x)))
         self.assertTrue(is_functional(exported(torch.nn.BatchNorm1d(4).eval(), x)))
+
+    def test_regions_under_autocast(self) -> None:
+        class Autocast(torch.nn.Module):
+            def __init__(self, enabled: bool) -> None:
+                super().__init__()
+                self.enabled = enabled
+
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                with torch.no_grad(), torch.autocast("cpu", torch.bfloat16, enabled=self.enabled):
+                    return x @ x
+
+        x = torch.randn(4, 4)
+        self.assertTrue(is_under_autocast(exported(Autocast(True), x)))
+        self.assertFalse(is_under_autocast(exported(Autocast(False), x)))
+        self.assertFalse(is_under_autocast(exported(torch.nn.Linear(4, 4), x)))
 
     def test_regions_without_gradients_outlive_decompositions(self) -> None:
         class Regions(torch.nn.Module):

@@ -107,6 +107,9 @@ std::optional<Argument> ArgumentReader::readScalar(llvm::StringRef kind, const J
     return Argument(document.number(value));
   if (kind == "as_floats")
     return list<double>(value, [&](const Json &json) { return document.number(json); });
+  if (kind == "as_complex")
+    return Argument(std::complex<double>(document.number(document.member(value, "real")),
+                                         document.number(document.member(value, "imag"))));
   if (kind == "as_bool")
     return Argument(document.boolean(value));
   if (kind == "as_bools")

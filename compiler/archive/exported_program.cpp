@@ -55,6 +55,21 @@ bool isFloating(ScalarType type) {
                              type);
 }
 
+ScalarType partType(ScalarType type) {
+  switch (type) {
+  case ScalarType::Complex32:
+    return ScalarType::Float16;
+  case ScalarType::Complex64:
+    return ScalarType::Float32;
+  case ScalarType::Complex128:
+    return ScalarType::Float64;
+  default:
+    return type;
+  }
+}
+
+bool isComplex(ScalarType type) { return partType(type) != type; }
+
 std::optional<ScalarType> scalarTypeFromSchema(int64_t number) {
   const ScalarTypeInfo *info = findInfo(number);
   return info ? std::optional(info->type) : std::nullopt;

@@ -9,6 +9,8 @@
 //   - nodes stand in an order in which every operand comes before its use
 //   - no-grad regions are inlined, their nodes have `noGrad`; `aten.detach` stands
 //     behind what others read of them and what gradients would flow through
+//   - regions in which autocast is off are inlined, their nodes have `autocastOff`
+//   - no tensor is complex: pairs of real ones stand for them (complex/split_complex.h)
 //   - metadata asserts and nodes that compute only symbolic integers are gone;
 //     symbolic integers stand as expressions where they are used
 //   - arguments `device`, `pin_memory`, `non_blocking` and a strided `layout`
@@ -28,6 +30,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <complex>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -64,6 +67,9 @@ llvm::StringRef scalarTypeName(ScalarType type);
 int64_t scalarTypeSize(ScalarType type);
 /// True for types that a gradient may have, complex ones included.
 bool isFloating(ScalarType type);
+bool isComplex(ScalarType type);
+/// The type of the real and imaginary part of a complex type; any other type is its own.
+ScalarType partType(ScalarType type);
 /// The type with this number in the schema, if there is one.
 std::optional<ScalarType> scalarTypeFromSchema(int64_t number);
 
@@ -97,15 +103,18 @@ struct Scope {
 };
 
 /// None, a tensor, tensors (noValue where None), and scalars and lists of them.
-/// An int is always a SymbolicInt.
+/// An int is always a SymbolicInt. A complex number is only there until splitComplex.
 using Argument = std::variant<std::monostate, ValueId, std::vector<ValueId>, SymbolicInt, std::vector<SymbolicInt>,
-                              double, std::vector<double>, bool, std::vector<bool>, std::string,
+                              double, std::vector<double>, std::complex<double>, bool, std::vector<bool>, std::string,
                               std::vector<std::string>, ScalarType, MemoryFormat>;
 
 struct NamedArgument {
   std::string name; ///< from the operator's schema
   Argument value;
 };
+
+/// Of Node::autocastOff.
+constexpr llvm::StringLiteral everyDevice = "*";
 
 /// One call of an operator. Arguments that have the schema's default may be
 /// absent; those present stand in the order of the schema.
@@ -116,6 +125,7 @@ struct Node {
   std::vector<ValueId> results; ///< a list result is flattened; noValue where None
   int32_t scope = -1;           ///< innermost module; -1 when the archive does not say
   bool noGrad = false;          ///< no gradient flows through this node
+  std::string autocastOff;      ///< the type of device on which autocast is off here, or every one; empty for none
   std::string source;           ///< innermost line of the model's code, `file.py:12`; may be empty
 
   /// The argument of this name, or null when it is absent.

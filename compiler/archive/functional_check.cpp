@@ -29,15 +29,6 @@ bool updatesStatistics(const Node &node) {
   return on && *on && mean && std::holds_alternative<ValueId>(*mean);
 }
 
-std::string describe(const ExportedProgram &program, const Node &node) {
-  std::string text = "'" + node.target + "'";
-  if (!program.modulePath(node).empty())
-    text += " in module '" + program.modulePath(node).str() + "'";
-  if (!node.source.empty())
-    text += ", " + node.source;
-  return text;
-}
-
 template <typename Predicate>
 void report(const ExportedProgram &program, const std::string &message, const std::string &help, Predicate matches,
             std::vector<Diagnostic> &errors) {
@@ -45,7 +36,7 @@ void report(const ExportedProgram &program, const std::string &message, const st
   size_t count = 0;
   for (const Node &node : program.nodes)
     if (matches(node) && ++count <= maxNotes)
-      error.notes.push_back(describe(program, node));
+      error.notes.push_back(describeNode(program, node));
   if (count == 0)
     return;
   if (count > maxNotes)
@@ -56,6 +47,15 @@ void report(const ExportedProgram &program, const std::string &message, const st
 }
 
 } // namespace
+
+std::string describeNode(const ExportedProgram &program, const Node &node) {
+  std::string text = "'" + node.target + "'";
+  if (!program.modulePath(node).empty())
+    text += " in module '" + program.modulePath(node).str() + "'";
+  if (!node.source.empty())
+    text += ", " + node.source;
+  return text;
+}
 
 bool writesOperand(llvm::StringRef target) {
   llvm::StringRef qualified = target.split('.').second;

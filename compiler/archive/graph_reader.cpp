@@ -51,7 +51,7 @@ GraphNames GraphReader::read(const Json &graph) {
     else if (kind == "as_custom_obj" || kind == "as_sym_int")
       document.fail(input, "an input of kind '" + kind + "' is not supported");
   }
-  readNodes(graph, names, /*noGrad=*/false);
+  readNodes(graph, names, {});
   return names;
 }
 
@@ -100,24 +100,24 @@ ValueId GraphReader::readTensor(const Json &tensorArgument, const GraphNames &na
   return noValue;
 }
 
-void GraphReader::readNodes(const Json &graph, GraphNames &names, bool noGrad) {
+void GraphReader::readNodes(const Json &graph, GraphNames &names, const RegionContext &context) {
   for (const Json &node : document.array(document.member(graph, "nodes")))
-    readNode(node, names, noGrad);
+    readNode(node, names, context);
 }
 
-void GraphReader::readNode(const Json &json, GraphNames &names, bool noGrad) {
+void GraphReader::readNode(const Json &json, GraphNames &names, const RegionContext &context) {
   std::string text = document.string(document.member(json, "target"));
   llvm::StringRef target = text;
   bool isOperator = target.consume_front("torch.ops.");
   const Json &outputs = document.array(document.member(json, "outputs"));
   if (target.starts_with("higher_order."))
-    readRegion(json, target, names);
+    readRegion(json, target, names, context);
   else if (isOperator && isAssert(target))
     return;
   else if (isSymbolicArithmetic(outputs))
     return;
   else if (isOperator)
-    readOperator(json, target, names, noGrad);
+    readOperator(json, target, names, context);
   else
     document.fail(json, "operator '" + target + "' is not supported");
 }
@@ -132,10 +132,12 @@ bool GraphReader::isSymbolicArithmetic(const Json &outputs) {
   return !outputs.empty();
 }
 
-void GraphReader::readOperator(const Json &json, llvm::StringRef target, GraphNames &names, bool noGrad) {
+void GraphReader::readOperator(const Json &json, llvm::StringRef target, GraphNames &names,
+                               const RegionContext &context) {
   Node node;
   node.target = target.str();
-  node.noGrad = noGrad;
+  node.noGrad = context.noGrad;
+  node.autocastOff = context.autocastOff;
   readArguments(document.member(json, "inputs"), names, node);
   readMetadata(json, node);
   defineResults(document.member(json, "outputs"), names, node);
@@ -215,38 +217,77 @@ ValueId GraphReader::defineTensor(const Json &name, GraphNames &names, int32_t p
   return id;
 }
 
-void GraphReader::readRegion(const Json &json, llvm::StringRef target, GraphNames &names) {
+void GraphReader::readRegion(const Json &json, llvm::StringRef target, GraphNames &names, RegionContext context) {
+  if (target == "higher_order.wrap_with_set_grad_enabled")
+    return readGradientRegion(json, names, std::move(context));
+  if (target == "higher_order.wrap_with_autocast")
+    return readAutocastRegion(json, names, std::move(context));
+  document.fail(json, "higher-order operator '" + target + "' is not supported", regionHelp(target));
+  defineUnread(json, names);
+}
+
+void GraphReader::defineUnread(const Json &json, GraphNames &names) {
+  Node unread;
+  defineResults(document.member(json, "outputs"), names, unread);
+}
+
+void GraphReader::readGradientRegion(const Json &json, GraphNames &names, RegionContext context) {
   const Json &inputs = document.array(document.member(json, "inputs"));
-  if (target != "higher_order.wrap_with_set_grad_enabled") {
-    document.fail(json, "higher-order operator '" + target + "' is not supported", regionHelp(target));
-    // What reads its results is not wrong as well.
-    Node unread;
-    return defineResults(document.member(json, "outputs"), names, unread);
-  }
   if (inputs.size() < 2)
     return document.fail(inputs, "a gradient region needs a flag and a graph");
-  bool enabled = document.boolean(document.member(document.member(inputs[0], "arg"), "as_bool"));
-  const Json &graph = document.member(document.member(document.member(inputs[1], "arg"), "as_graph"), "graph");
+  context.noGrad = !document.boolean(document.member(document.member(inputs[0], "arg"), "as_bool"));
+  inlineRegion(json, 1, names, context);
+}
 
+/// Where autocast is on, tensors have the types that it gives them, and nodes are recorded without the conversions of
+/// their operands. Decompositions write these out.
+void GraphReader::readAutocastRegion(const Json &json, GraphNames &names, RegionContext context) {
+  const Json &inputs = document.array(document.member(json, "inputs"));
+  constexpr size_t settings = 4; // type of device, dtype, whether it is on, whether conversions are kept
+  if (inputs.size() <= settings)
+    return document.fail(inputs, "an autocast region needs four settings and a graph");
+  std::string device = document.string(document.member(document.member(inputs[0], "arg"), "as_string"));
+  if (document.boolean(document.member(document.member(inputs[2], "arg"), "as_bool"))) {
+    document.fail(json,
+                  "the graph has a region under torch.autocast('" + device + "'), whose conversions it does not show",
+                  regionHelp("higher_order.wrap_with_autocast"));
+    return defineUnread(json, names);
+  }
+  bool isEvery = isOwnDevice(device, names) || (!context.autocastOff.empty() && context.autocastOff != device);
+  context.autocastOff = isEvery ? everyDevice.str() : device;
+  inlineRegion(json, settings, names, context);
+}
+
+bool GraphReader::isOwnDevice(const std::string &type, const GraphNames &names) {
+  for (const Json &metadata : *names.tensorMetadata)
+    if (const Json *device = document.optionalMember(metadata, "device"))
+      return document.string(document.member(*device, "type")) == type;
+  return true;
+}
+
+void GraphReader::inlineRegion(const Json &json, size_t settings, GraphNames &names, const RegionContext &context) {
+  const Json &inputs = document.member(json, "inputs");
+  const Json &graph = document.member(document.member(document.member(inputs[settings], "arg"), "as_graph"), "graph");
   GraphNames inner;
   inner.tensorMetadata = &document.object(document.member(graph, "tensor_values"));
   readIntegers(graph, inner);
-  bindRegionInputs(inputs, graph, names, inner);
-  readNodes(graph, inner, /*noGrad=*/!enabled);
+  bindRegionInputs(inputs, settings + 1, graph, names, inner);
+  readNodes(graph, inner, context);
   bindRegionOutputs(json, graph, inner, names);
 }
 
-void GraphReader::bindRegionInputs(const Json &inputs, const Json &graph, const GraphNames &outer, GraphNames &inner) {
+void GraphReader::bindRegionInputs(const Json &inputs, size_t before, const Json &graph, const GraphNames &outer,
+                                   GraphNames &inner) {
   const Json &formals = document.array(document.member(graph, "inputs"));
-  if (formals.size() + 2 != inputs.size())
+  if (formals.size() + before != inputs.size())
     return document.fail(inputs, "region takes " + llvm::Twine(formals.size()) + " operands, " +
-                                     llvm::Twine(inputs.size() - 2) + " are given");
+                                     llvm::Twine(inputs.size() - before) + " are given");
   for (size_t i = 0; i < formals.size(); ++i) {
     auto [kind, formal] = document.unionMember(formals[i]);
     // Other kinds are constants or integers, which the region's own table knows.
     if (kind == "as_tensor")
       inner.tensors[document.string(document.member(*formal, "name"))] =
-          readTensor(document.member(document.member(inputs[i + 2], "arg"), "as_tensor"), outer);
+          readTensor(document.member(document.member(inputs[i + before], "arg"), "as_tensor"), outer);
   }
 }
 

@@ -18,6 +18,12 @@
 
 namespace meshplan::archive {
 
+/// What holds for the nodes of a region.
+struct RegionContext {
+  bool noGrad = false;
+  std::string autocastOff; ///< as of Node
+};
+
 /// Names of one graph. A region has its own: its names may hide outer ones.
 struct GraphNames {
   llvm::StringMap<ValueId> tensors;
@@ -45,11 +51,20 @@ private:
   /// Keeps the extent that a symbol had in the example inputs.
   void noteExample(const SymbolicInt &integer, const Json &expression);
   void readIntegers(const Json &graph, GraphNames &names);
-  void readNodes(const Json &graph, GraphNames &names, bool noGrad);
-  void readNode(const Json &json, GraphNames &names, bool noGrad);
-  void readOperator(const Json &json, llvm::StringRef target, GraphNames &names, bool noGrad);
-  void readRegion(const Json &json, llvm::StringRef target, GraphNames &names);
-  void bindRegionInputs(const Json &inputs, const Json &graph, const GraphNames &outer, GraphNames &inner);
+  void readNodes(const Json &graph, GraphNames &names, const RegionContext &context);
+  void readNode(const Json &json, GraphNames &names, const RegionContext &context);
+  void readOperator(const Json &json, llvm::StringRef target, GraphNames &names, const RegionContext &context);
+  void readRegion(const Json &json, llvm::StringRef target, GraphNames &names, RegionContext context);
+  /// Results of a region that was refused: what reads them is not wrong as well.
+  void defineUnread(const Json &json, GraphNames &names);
+  void readGradientRegion(const Json &json, GraphNames &names, RegionContext context);
+  void readAutocastRegion(const Json &json, GraphNames &names, RegionContext context);
+  /// The nodes of the graph that follows `settings` arguments of a region, which the operands of the graph follow.
+  void inlineRegion(const Json &json, size_t settings, GraphNames &names, const RegionContext &context);
+  /// True if the tensors of this graph are on a device of this type. Those of a plan are on the plan's.
+  bool isOwnDevice(const std::string &type, const GraphNames &names);
+  void bindRegionInputs(const Json &inputs, size_t before, const Json &graph, const GraphNames &outer,
+                        GraphNames &inner);
   void bindRegionOutputs(const Json &json, const Json &graph, const GraphNames &inner, GraphNames &outer);
   void bindRegionOutput(const Json &name, const Json &returned, const GraphNames &inner, GraphNames &outer);
   bool isSymbolicArithmetic(const Json &outputs);

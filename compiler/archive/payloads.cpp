@@ -135,6 +135,18 @@ bool hasTypeOf(const Payload &payload, const Value &value) {
   return same;
 }
 
+Payload inParts(Payload payload) {
+  if (!isComplex(payload.type))
+    return payload;
+  payload.type = partType(payload.type);
+  payload.offset *= 2;
+  for (int64_t &stride : payload.strides)
+    stride *= 2;
+  payload.dims.push_back(2);
+  payload.strides.push_back(1);
+  return payload;
+}
+
 bool hasBytes(const Payload &payload, const ZipArchive &archive) {
   const ZipArchive::Member *member = archive.find(payload.member);
   bool empty = std::find(payload.dims.begin(), payload.dims.end(), 0) != payload.dims.end();

@@ -33,6 +33,9 @@ PayloadTable readPayloadTable(JsonDocument &document, llvm::StringRef folder);
 /// Whether the tensor has the type and shape that the graph gives `value`.
 bool hasTypeOf(const Payload &payload, const Value &value);
 
+/// A complex tensor as real and imaginary parts in a last dim, any other one as it is. No bytes move.
+Payload inParts(Payload payload);
+
 /// Whether the storage of `payload` has bytes; on the meta device it has none.
 bool hasBytes(const Payload &payload, const ZipArchive &archive);
 

@@ -2,6 +2,7 @@
 
 #include "compiler/archive/read_archive.h"
 
+#include "compiler/archive/complex/split_complex.h"
 #include "compiler/archive/functional_check.h"
 #include "compiler/archive/signature_reader.h"
 #include "compiler/archive/simplify_graph.h"
@@ -76,10 +77,12 @@ void ArchiveReader::readBufferValues(ExportedProgram &program) {
   int64_t growth = 0;
   for (Buffer &buffer : program.buffers) {
     auto found = weights->find(buffer.name);
-    if (!buffer.persistent || buffer.payload.empty() || found == weights->end() ||
-        !hasTypeOf(found->second, program.value(buffer.value)) || archive.find(buffer.payload)->size > maxBufferBytes)
+    if (!buffer.persistent || buffer.payload.empty() || found == weights->end())
       continue;
-    buffer.data = loadConstant(found->second, "buffer '" + buffer.name + "'", archive, growth, errors);
+    Payload stored = inParts(found->second);
+    if (!hasTypeOf(stored, program.value(buffer.value)) || archive.find(buffer.payload)->size > maxBufferBytes)
+      continue;
+    buffer.data = loadConstant(stored, "buffer '" + buffer.name + "'", archive, growth, errors);
     if (buffer.data)
       hash.update(buffer.data->bytes);
   }
@@ -204,6 +207,9 @@ std::optional<ExportedProgram> ArchiveReader::readProgram(const std::string &mem
   if (!errors.empty())
     return std::nullopt;
   stopGradients(program);
+  splitComplex(program, archive.path(), errors);
+  if (!errors.empty())
+    return std::nullopt;
   simplifyGraph(program);
   return program;
 }

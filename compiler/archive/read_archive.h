@@ -27,7 +27,8 @@ struct ReadResult {
 /// Reads and cleans the program of the archive at `path`. Refused, each with a
 /// Diagnostic: a file that is missing, truncated or not a zip; another format
 /// or version; more than one model; a graph that writes in place or updates
-/// batch-norm statistics in hiding; a buffer or constant without bytes; any
+/// batch-norm statistics in hiding; complex tensors that cannot be pairs of real
+/// ones; a buffer or constant without bytes; any
 /// argument or signature entry whose meaning is unknown.
 /// No global state; may run on several threads at once.
 ReadResult readArchive(const std::string &path);

@@ -11,12 +11,6 @@ namespace meshplan::archive {
 
 namespace {
 
-bool isConversion(llvm::StringRef target) {
-  return target.starts_with("aten.to.") || target == "aten._to_copy.default" || target == "aten.type_as.default" ||
-         target == "aten._autocast_to_reduced_precision.default" ||
-         target == "aten._autocast_to_full_precision.default";
-}
-
 /// True for `x.to(torch.float32)`, and not for `x.to(device)`.
 bool statesType(const Node &node) {
   const Argument *dtype =
@@ -151,6 +145,12 @@ private:
 };
 
 } // namespace
+
+bool isConversion(llvm::StringRef target) {
+  return target.starts_with("aten.to.") || target == "aten._to_copy.default" || target == "aten.type_as.default" ||
+         target == "aten._autocast_to_reduced_precision.default" ||
+         target == "aten._autocast_to_full_precision.default";
+}
 
 ValueId givenBack(const ExportedProgram &program, const Node &node) {
   bool isIdle = isIdleDropout(node);

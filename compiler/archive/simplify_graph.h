@@ -18,6 +18,9 @@
 
 namespace meshplan::archive {
 
+/// True for operators that only change type, device or layout.
+bool isConversion(llvm::StringRef target);
+
 /// The operand that the node's one result is itself, as Tensor.to returns `self` where nothing is to do (PyTorch's
 /// native/TensorConversions.cpp); noValue where the result is a tensor of its own, if only a view or a copy. Of nodes
 /// as they were exported.

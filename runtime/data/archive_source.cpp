@@ -36,6 +36,9 @@ private:
   std::vector<std::byte> content;
 };
 
+/// The type of the real and imaginary part, for the number of a complex type; any other number itself.
+int64_t partsOfScalarType(int64_t number) { return number >= 9 && number <= 11 ? number - 3 : number; }
+
 /// torch's ScalarType as the archive's schema numbers it.
 std::optional<DType> dtypeOfScalarType(int64_t number) {
   switch (number) {
@@ -106,18 +109,32 @@ std::optional<int64_t> reachOf(const StoredTensor &tensor) {
   return reach;
 }
 
+/// Real and imaginary parts in a last dim. False if a number overflows.
+bool splitIntoParts(std::vector<int64_t> &shape, std::vector<int64_t> &strides, int64_t &offset, DType dtype) {
+  shape.push_back(2);
+  for (int64_t &stride : strides)
+    if (__builtin_mul_overflow(stride, 2, &stride))
+      return false;
+  strides.push_back(1);
+  return !__builtin_mul_overflow(offset, 2, &offset) && offset != INT64_MAX && byteCount(shape, dtype);
+}
+
 Expected<StoredTensor> readMeta(const std::string &name, const Json &meta) {
   const Json &dtypeNumber = memberOf(meta, "dtype");
   if (!dtypeNumber.is_number_integer())
     return Status(StatusCode::corrupted, "no tensor_meta");
   int64_t scalarType = dtypeNumber.get<int64_t>();
-  std::optional<DType> dtype = dtypeOfScalarType(scalarType);
+  bool isComplex = partsOfScalarType(scalarType) != scalarType;
+  std::optional<DType> dtype = dtypeOfScalarType(partsOfScalarType(scalarType));
   if (!dtype)
     return Status::error(StatusCode::unsupported, "dtype ", scalarType, " of torch");
   auto shape = readSymInts(memberOf(meta, "sizes")), strides = readSymInts(memberOf(meta, "strides"));
   std::optional<int64_t> offset = readSymInt(memberOf(meta, "storage_offset"));
   if (!shape || !strides || !offset || *offset == INT64_MAX || shape->size() != strides->size() ||
       !byteCount(*shape, *dtype))
+    return Status(StatusCode::corrupted, "sizes, strides or storage_offset make no sense");
+  // A schedule holds complex numbers as pairs of reals.
+  if (isComplex && !splitIntoParts(*shape, *strides, *offset, *dtype))
     return Status(StatusCode::corrupted, "sizes, strides or storage_offset make no sense");
   return StoredTensor{.name = name,
                       .dtype = *dtype,

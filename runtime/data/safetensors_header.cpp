@@ -41,10 +41,14 @@ Expected<Entry> readEntry(const std::string &name, const Json &json) {
       !json.contains("data_offsets"))
     return corrupted("no dtype, shape or data_offsets");
   const std::string &dtypeText = json["dtype"].get_ref<const std::string &>();
-  std::optional<DType> dtype = dtypeOfSafetensorsName(dtypeText);
+  // A schedule holds complex numbers as pairs of reals.
+  bool isComplex = dtypeText == "C64";
+  std::optional<DType> dtype = isComplex ? DType::f32 : dtypeOfSafetensorsName(dtypeText);
   std::optional<std::vector<int64_t>> shape = readIntegers(json["shape"]), offsets = readIntegers(json["data_offsets"]);
   if (!shape || !offsets || offsets->size() != 2 || (*offsets)[0] > (*offsets)[1])
     return corrupted("shape or data_offsets make no sense");
+  if (isComplex)
+    shape->push_back(2);
   int64_t begin = (*offsets)[0], end = (*offsets)[1];
   // Of a type that is not known, the tensor stands in the way only if it is read.
   std::optional<int64_t> size = byteCount(*shape, dtype.value_or(DType::u8));

@@ -57,6 +57,8 @@ class Observer(torch.fx.Interpreter):
     def run_node(self, n: torch.fx.Node) -> object:
         if n.target is torch.ops.higher_order.wrap_with_set_grad_enabled:
             return self.run_region(n)
+        if n.target is torch.ops.higher_order.wrap_with_autocast:
+            return self.run_without_autocast(n)
         made = super().run_node(n)
         if isinstance(n.target, torch._ops.OpOverload) and not re.match(UNCOUNTED, f"{n.target}."):
             results = list(made) if isinstance(made, (tuple, list)) else [made]
@@ -71,6 +73,15 @@ class Observer(torch.fx.Interpreter):
         inner.seen = self.seen
         if not self.data.isdisjoint(n.all_input_nodes):
             return inner.run(*operands)
+        with autocast("cpu", False), autocast("cuda", False):
+            return inner.run(*operands)
+
+    def run_without_autocast(self, n: torch.fx.Node) -> object:
+        """A region that the model runs without autocast: of the device that it was exported on, or will run on."""
+        _, _, enabled, _, region, *operands = self.fetch_args_kwargs_from_env(n)[0]
+        assert not enabled
+        inner = Observer(region)
+        inner.seen = self.seen
         with autocast("cpu", False), autocast("cuda", False):
             return inner.run(*operands)
 

@@ -29,6 +29,7 @@ MODULES = tuple(
         "masked_attentions.py",
         "loss_units.py",
         "parameter_functions.py",
+        "region_modules.py",
         "random_modules.py",
         "recurrent_modules.py",
         "stopped_module.py",
@@ -97,6 +98,8 @@ WHISPER = {
 WHISPER_CLASS = ("--class", "WhisperForConditionalGeneration", "--sequence", "12")
 RESNET = {"embedding_size": 16, "hidden_sizes": "[16, 32, 32]", "depths": "[1, 2, 1]", "num_labels": 8}
 RESNET_CLASS = ("--class", "ResNetForImageClassification", "--batch", "4")
+LLAMA4 = GROUPED | {"head_dim": 8, "intermediate_size_mlp": 96, "num_local_experts": 4, "pad_token_id": 0}
+LLAMA4 |= {"attention_chunk_size": 8, "no_rope_layer_interval": 2}  # the second layer is not rotated
 MIXTRAL = GROUPED | {"num_local_experts": 4}
 GEMMA = GROUPED | {"head_dim": 16, "sliding_window": 8}  # heads * head_dim is not hidden_size
 GEMMA2 = GEMMA | {"query_pre_attn_scalar": 16, "attn_logit_softcapping": 2.0, "final_logit_softcapping": 5.0}
@@ -159,6 +162,7 @@ MODELS: dict[str, list[str]] = {
     "resnet_basic": noisy("resnet", *RESNET_CLASS, **RESNET, image_size=32, layer_type="basic"),
     "attentions": ["attentions"],
     "class_losses": ["class_losses"],
+    "complex": ["complex"],
     "convolutions": ["convolutions"],
     "dropouts": ["dropouts"],
     "dropouts_decomposed": ["dropouts_decomposed"],
@@ -173,6 +177,7 @@ MODELS: dict[str, list[str]] = {
     "plain_norms": ["plain_norms"],
     "products": ["products"],
     "recurrent": ["recurrent"],
+    "regions": ["regions"],
     "shared": ["shared"],
     "stopped": ["stopped"],
     "summed": ["summed"],
@@ -185,6 +190,7 @@ MODELS: dict[str, list[str]] = {
     "each_reduction": ["each_reduction"],
     "each_shape": ["each_shape"],
     "each_window": ["each_window"],
+    "llama4": noisy("llama4_text", **LLAMA4),
     "mixtral": noisy("mixtral", **MIXTRAL),
     "mixtral_batched": noisy("mixtral", **MIXTRAL, experts_implementation="batched_mm"),
     "gemma2": noisy("gemma2", **GEMMA2),

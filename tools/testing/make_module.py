@@ -17,6 +17,7 @@ from operator_modules import ClassLosses, Losses, Operators, Summed
 from parameter_functions import ParameterFunctions
 from random_modules import DecomposedDropouts, Dropouts
 from recurrent_modules import Recurrent, Transposed
+from region_modules import Complex, Regions
 from safetensors.torch import save_file
 from stopped_module import Stopped
 from torch import nn
@@ -277,6 +278,7 @@ class Shared(nn.Module):
 MODULES = {
     "attentions": Attentions,
     "class_losses": ClassLosses,
+    "complex": Complex,
     "convolutions": Convolutions,
     "dropouts": Dropouts,
     "dropouts_decomposed": DecomposedDropouts,
@@ -291,6 +293,7 @@ MODULES = {
     "plain_norms": PlainNorms,
     "products": Products,
     "recurrent": Recurrent,
+    "regions": Regions,
     "shared": Shared,
     "stopped": Stopped,
     "summed": Summed,
@@ -311,7 +314,9 @@ def main(argv: list[str]) -> int:
     torch.manual_seed(0)
     kind = MODULES[arguments.name]
     dtype = getattr(torch, arguments.dtype)
-    module = (with_loss(kind) if arguments.loss else kind)().train(getattr(kind, "training_mode", False)).to(dtype)
+    module = (with_loss(kind) if arguments.loss else kind)().train(getattr(kind, "training_mode", False))
+    if dtype != torch.float32:  # which is what it has; complex buffers would lose a part
+        module = module.to(dtype)
     inputs = {
         name: tensor.to(dtype) if tensor.is_floating_point() else tensor for name, tensor in kind.inputs().items()
     }

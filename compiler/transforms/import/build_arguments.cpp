@@ -114,6 +114,7 @@ Attribute ArgumentBuilder::convert(const Argument &argument) {
           [&](const std::vector<double> &list) {
             return convertList(list, [&](double value) -> Attribute { return builder.getF64FloatAttr(value); });
           },
+          [&](std::complex<double>) -> Attribute { return {}; },
           [&](bool value) -> Attribute { return builder.getBoolAttr(value); },
           [&](const std::vector<bool> &list) {
             return convertList(list, [&](bool value) -> Attribute { return builder.getBoolAttr(value); });

@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/import/build_program.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/transforms/import/autocast/region.h"
 #include "compiler/transforms/import/build_arguments.h"
 #include "compiler/transforms/import/build_statements.h"
 #include "dialect/plan/module_runs.h"
@@ -110,13 +111,9 @@ RankedTensorType ProgramBuilder::typeOf(ValueId id) {
   if (type)
     return type;
   StringRef name = archive::scalarTypeName(program.value(id).type);
-  if (refusedTypes.insert(name.str()).second) {
-    meshplan::Diagnostic &error = diagnostics.error(
-        bound.modelRange,
-        ("tensor '" + program.value(id).name + "' of type " + name + " is not implemented yet").str());
-    if (name.starts_with("complex"))
-      error.help("compute with real numbers, as rotary embeddings by cosine and sine do");
-  }
+  if (refusedTypes.insert(name.str()).second)
+    diagnostics.error(bound.modelRange,
+                      ("tensor '" + program.value(id).name + "' of type " + name + " is not implemented yet").str());
   return RankedTensorType::get({}, builder.getF32Type());
 }
 
@@ -283,6 +280,8 @@ void ProgramBuilder::addNode(const archive::Node &node) {
   for (const archive::Scope *scope : program.moduleChain(node))
     runs.push_back({scope->path, scope->call});
   setModuleRuns(call, runs);
+  if (computesInOther && !node.autocastOff.empty())
+    call->setAttr(autocastOffName, builder.getStringAttr(node.autocastOff));
   for (auto [id, result] : llvm::zip(node.results, call.getResults()))
     if (id != archive::noValue)
       values[id] = result;

@@ -37,7 +37,9 @@ def Autocast : Pass<"plan-autocast", "::mlir::ModuleOp"> {
     where a kernel takes only one. Results have the types that follow. Casts
     that the model has, and dtypes that its operators name, stay. So does what is
     made of integers and buffers alone, such as rotary angles: models switch
-    autocast off there, of which an archive says nothing.
+    autocast off there, of which an archive that was exported without autocast
+    often says nothing. Calls with `plan.autocast_off` are of such regions: they
+    run in the types of their operands. The attribute is dropped.
 
     A value is converted to a type once, behind what only moves it, so that a
     parameter is converted as it is stored, and gathered in 16 bits. Runs before
@@ -54,7 +56,8 @@ def Autocast : Pass<"plan-autocast", "::mlir::ModuleOp"> {
     %z = plan.call "aten.add.Tensor"(%y, %r) ... : (tensor<2x4xbf16>, tensor<2x4xf32>) -> tensor<2x4xf32>
     ```
 
-    An error: operators that PyTorch's autocast refuses.
+    Errors: operators that PyTorch's autocast refuses, and those in such a region
+    that would read several types where their kernel takes one.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
   let options = [

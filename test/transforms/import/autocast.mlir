@@ -135,3 +135,25 @@ func.func @forward(%f: tensor<4x1xf32> {plan.kind = "buffer"}, %i: tensor<1x4xi6
   %b = plan.call "aten.matmul.default"(%a, %x) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }
+
+// -----
+
+// A region of the model without autocast, on every device or on one: its calls run in the types of their operands.
+// CHECK-LABEL: func.func @forward
+// CHECK: %[[H:.*]] = plan.call "aten.mm.default"{{.*}} -> tensor<4x4xbf16>
+// CHECK-NEXT: plan.call "aten.mm.default"(%[[H]]) {mat2 = #plan.operand<0>, self = #plan.operand<0>} : (tensor<4x4xbf16>) -> tensor<4x4xbf16>
+// CHECK-NEXT: %[[F:.*]] = plan.call "aten.to.dtype"(%[[H]]) {{.*}} -> tensor<4x4xf32>
+// CHECK-NEXT: plan.call "aten.mm.default"(%[[F]], %arg0) {{.*}} -> tensor<4x4xf32>
+// CPU: plan.call "aten.mm.default"{{.*}} -> tensor<4x4xbf16>
+// CUDA-NEXT: plan.call "aten.mm.default"(%[[F]], %arg0) {{.*}} -> tensor<4x4xf32>
+// CHECK-NOT: autocast_off
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.precision {compute = bf16}
+func.func @forward(%x: tensor<4x4xf32>) {
+  %h = plan.call "aten.mm.default"(%x, %x) {self = #plan.operand<0>, mat2 = #plan.operand<1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %a = plan.call "aten.mm.default"(%h) {self = #plan.operand<0>, mat2 = #plan.operand<0>} {plan.autocast_off = "*"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %f = plan.call "aten.to.dtype"(%h) {self = #plan.operand<0>, dtype = f32} {plan.autocast_off = "*"} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %b = plan.call "aten.mm.default"(%f, %x) {self = #plan.operand<0>, mat2 = #plan.operand<1>} {plan.autocast_off = "*"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %c = plan.call "aten.mm.default"(%f, %x) {self = #plan.operand<0>, mat2 = #plan.operand<1>} {plan.autocast_off = "cuda"} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}

@@ -98,8 +98,8 @@ TEST(GraphReader, RefusesArgumentsThatCannotBeRepresented) {
     model.graph.node("torch.ops.ns.op.default", {argument("a", value)}, "y", {2});
     return errorsOf(model);
   };
-  for (const char *kind : {"as_custom_obj", "as_complex", "as_nested_tensors", "as_int_lists", "as_string_to_argument",
-                           "as_operator", "as_graph", "as_later"})
+  for (const char *kind : {"as_custom_obj", "as_nested_tensors", "as_int_lists", "as_string_to_argument", "as_operator",
+                           "as_graph", "as_later"})
     EXPECT_THAT(errorFor({{kind, Json::object()}}),
                 ElementsAre(place + ": an argument of kind '" + kind + "' is not supported"));
   EXPECT_THAT(errorFor({{"as_layout", 2}}), ElementsAre(place + ": only strided tensors are supported"));
@@ -156,13 +156,40 @@ TEST(GraphReader, RefusesRegionsThatDoNotFit) {
                                         "needs a flag and a graph"));
 }
 
+/// The region of regionModel under torch.autocast of this device.
+TestModel autocastModel(const std::string &device, bool enabled) {
+  TestModel model = regionModel();
+  Json &node = model.graph.json["nodes"][0];
+  node["target"] = "torch.ops.higher_order.wrap_with_autocast";
+  Json settings = Json::array({argument("", {{"as_string", device}}), argument("", {{"as_scalar_type", 13}}),
+                               argument("", {{"as_bool", enabled}}), argument("", {{"as_bool", false}})});
+  settings.insert(settings.end(), node["inputs"].begin() + 1, node["inputs"].end());
+  node["inputs"] = settings;
+  return model;
+}
+
+TEST(GraphReader, InlinesRegionsWithoutAutocast) {
+  ExportedProgram program = readProgram(autocastModel("cpu", false));
+  ASSERT_THAT(targets(program), ElementsAre("aten.cos.default", "aten.sin.default", "aten.add.Tensor"));
+  EXPECT_EQ(program.nodes[0].autocastOff, everyDevice.str()) << "the tensors are on a CPU";
+  EXPECT_EQ(program.nodes[2].autocastOff, "");
+  EXPECT_FALSE(program.nodes[0].noGrad);
+  EXPECT_EQ(readProgram(autocastModel("cuda", false)).nodes[0].autocastOff, "cuda");
+  TestModel model = autocastModel("cpu", false);
+  model.graph.json["nodes"][0]["inputs"] = Json::array();
+  EXPECT_THAT(errorsOf(model), Contains("'models/model.json' at graph_module.graph.nodes[0].inputs: an autocast region "
+                                        "needs four settings and a graph"));
+}
+
+TEST(GraphReader, RefusesRegionsUnderAutocast) {
+  EXPECT_THAT(errorsOf(autocastModel("cpu", true)),
+              ElementsAre("'models/model.json' at graph_module.graph.nodes[0]: the graph has a region under "
+                          "torch.autocast('cpu'), whose conversions it does not show\nhelp: export with 'ep = "
+                          "ep.run_decompositions({})' before torch.export.save, which inlines the region"));
+}
+
 TEST(GraphReader, RefusesOtherRegionsWithTheWayOut) {
   TestModel model = regionModel();
-  model.graph.json["nodes"][0]["target"] = "torch.ops.higher_order.wrap_with_autocast";
-  EXPECT_THAT(errorsOf(model),
-              Contains("'models/model.json' at graph_module.graph.nodes[0]: higher-order operator "
-                       "'higher_order.wrap_with_autocast' is not supported\nhelp: export with 'ep = "
-                       "ep.run_decompositions({})' before torch.export.save, which inlines the region"));
   // Nothing is said of what reads its results.
   model.graph.json["nodes"][0]["target"] = "torch.ops.higher_order.cond";
   EXPECT_THAT(errorsOf(model),

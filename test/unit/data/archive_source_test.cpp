@@ -169,17 +169,27 @@ TEST_F(WrittenArchive, StridesAndOffsetsOfViews) {
   EXPECT_THAT(readAs<uint16_t>(wide, "w", {{{0, 2}}}, DType::i16), ElementsAre(0x0302, 0x0504));
 }
 
+TEST_F(WrittenArchive, ComplexTensorsArePairsOfReals) {
+  TensorSource source = open({{.dtype = 10, .sizes = "2", .strides = "3", .offset = "1"}}, 40);
+  EXPECT_THAT(source.find("w")->shape, ElementsAre(2, 2));
+  EXPECT_THAT(source.find("w")->strides, ElementsAre(6, 1));
+  EXPECT_EQ(source.find("w")->offset, 2);
+  EXPECT_EQ(error(Weight{.dtype = 10, .sizes = "2", .strides = "4611686018427387904"}, 40),
+            "tensor 'w': sizes, strides or storage_offset make no sense");
+}
+
 TEST_F(WrittenArchive, EveryDTypeOfTorch) {
-  const std::map<int, DType> dtypes = {{1, DType::u8},       {2, DType::i8},   {3, DType::i16}, {4, DType::i32},
-                                       {5, DType::i64},      {6, DType::f16},  {7, DType::f32}, {8, DType::f64},
-                                       {12, DType::boolean}, {13, DType::bf16}};
+  const std::map<int, DType> dtypes = {{1, DType::u8},   {2, DType::i8},   {3, DType::i16},  {4, DType::i32},
+                                       {5, DType::i64},  {6, DType::f16},  {7, DType::f32},  {8, DType::f64},
+                                       {9, DType::f16},  {10, DType::f32}, {11, DType::f64}, {12, DType::boolean},
+                                       {13, DType::bf16}};
   for (int number = -1; number <= 30; ++number) {
     Weight weight{.dtype = number, .sizes = "1", .strides = "1"};
     auto found = dtypes.find(number);
     if (found == dtypes.end())
-      EXPECT_EQ(error(weight, 8), "tensor 'w': dtype " + std::to_string(number) + " of torch");
+      EXPECT_EQ(error(weight, 16), "tensor 'w': dtype " + std::to_string(number) + " of torch");
     else
-      EXPECT_EQ(open({weight}, 8).find("w")->dtype, found->second);
+      EXPECT_EQ(open({weight}, 16).find("w")->dtype, found->second);
   }
 }
 

@@ -28,6 +28,15 @@ std::string entry(const std::string &name, const std::string &dtype, const std::
   return '"' + name + R"(": {"dtype": ")" + dtype + R"(", "shape": )" + shape + R"(, "data_offsets": )" + offsets + "}";
 }
 
+TEST(SafetensorsHeader, ComplexTensorsArePairsOfReals) {
+  Expected<std::vector<StoredTensor>> tensors =
+      parse(safetensorsText("{" + entry("z", "C64", "[3]", "[0, 24]") + "}", 24));
+  ASSERT_TRUE(tensors.ok()) << tensors.status().message();
+  EXPECT_EQ(tensors->front().dtype, DType::f32);
+  EXPECT_THAT(tensors->front().shape, ElementsAre(3, 2));
+  EXPECT_THAT(tensors->front().strides, ElementsAre(2, 1));
+}
+
 TEST(SafetensorsHeader, TensorsInTheOrderOfTheirBytes) {
   std::string text =
       safetensorsText("{" + entry("z", "U8", "[2]", "[0, 2]") + "," + entry("a", "I16", "[1, 1]", "[6, 8]") + "," +

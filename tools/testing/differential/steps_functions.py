@@ -139,6 +139,25 @@ def matrices(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     return x + 0.1 * forms[choices.pick(tuple(forms))]().to(x.dtype)
 
 
+def complex_pairs(x: torch.Tensor, choices: Choices) -> torch.Tensor:
+    """Features two by two as complex numbers."""
+    if x.size(-1) % 2:
+        return x
+    wide = bounded(x).float()
+    made = torch.view_as_complex(wide.reshape(*x.shape[:-1], -1, 2))
+    turns = torch.arange(made.size(-1)).float()
+    forms: dict[str, Callable[[], torch.Tensor]] = {
+        "polar": lambda: made * torch.polar(torch.ones_like(turns), turns),
+        "exponential": lambda: made * torch.exp(1j * wide[..., ::2]),
+        "conjugate": lambda: (made.conj() * made.flip(-1) - made) * 0.2,
+        "quotient": lambda: made / (made.conj() * made + 2j),
+        "modulus": lambda: torch.complex(made.abs(), made.imag) + made.mean(-1, keepdim=True),
+        "product": lambda: (made.unsqueeze(-1) @ made.unsqueeze(-2)).sum(-1) * 0.1,
+    }
+    return torch.view_as_real(forms[choices.pick(tuple(forms))]()).flatten(-2).to(x.dtype)
+
+
 STEPS: dict[str, Step] = {"function": function, "pair": pair, "blend": blend, "bits": bits}
-STEPS |= {"measured": measured, "checked": checked, "matrices": matrices}
+STEPS |= {"measured": measured, "checked": checked, "matrices": matrices, "complex_pairs": complex_pairs}
 FORMS = {"function": 21, "pair": 20, "blend": 9, "bits": 16, "measured": 10, "checked": 7, "matrices": 7}
+FORMS |= {"complex_pairs": 6}

@@ -4,13 +4,17 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/archive/exported_program.h"
 #include "compiler/sharding/calls/class_losses.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/autocast/policies.h"
+#include "compiler/transforms/import/autocast/region.h"
 #include "compiler/transforms/import/autocast/result_types.h"
 #include "compiler/transforms/import/passes.h"
 #include "dialect/plan/call_builder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace meshplan {
 #define GEN_PASS_DEF_AUTOCAST
@@ -65,6 +69,12 @@ private:
   void castResults(plan::CallOp call, FloatType element);
   void refuse(plan::CallOp call);
 
+  /// True in a region of the model where autocast is off on this device.
+  bool isOff(plan::CallOp call) const;
+  /// A call where autocast is off reads its operands as they are, which is an error where its kernel takes one type.
+  void visitOff(plan::CallOp call);
+  void refuseMixed(plan::CallOp call);
+
   /// The value in another type, made before its first reader.
   Value converted(Value value, FloatType element, plan::CallOp reader);
   Value conversion(Value value, FloatType element, plan::CallOp reader);
@@ -96,7 +106,7 @@ LogicalResult Autocaster::run(func::FuncOp function) {
   SmallVector<plan::CallOp> calls(block.getOps<plan::CallOp>());
   for (plan::CallOp call : calls) {
     // Positions, rotary angles and masks are made of integers and buffers. Models switch autocast off around them, of
-    // which an archive says nothing.
+    // which an archive of a model that was exported without autocast often says nothing.
     if (llvm::none_of(call.getOperands(), [&](Value operand) { return data.contains(operand); }))
       continue;
     visit(call);
@@ -124,6 +134,8 @@ void Autocaster::visit(plan::CallOp call) {
   FloatType promoted = promotedType(CallView::of(call));
   if (movedBy(call))
     moves.push_back(call);
+  if (isOff(call))
+    return visitOff(call);
   switch (policyOf(call)) {
   case CastPolicy::none:
     return retype(call);
@@ -193,6 +205,39 @@ void Autocaster::refuse(plan::CallOp call) {
       << "help: export the model with 'binary_cross_entropy_with_logits', which reads logits";
 }
 
+bool Autocaster::isOff(plan::CallOp call) const {
+  auto off = call->getAttrOfType<StringAttr>(autocastOffName);
+  return off &&
+         (off.getValue() == archive::everyDevice || off.getValue() == (device == AutocastDevice::cpu ? "cpu" : "cuda"));
+}
+
+void Autocaster::visitOff(plan::CallOp call) {
+  CastPolicy policy = policyOf(call);
+  bool takesOneType = policy == CastPolicy::narrow || policy == CastPolicy::widest;
+  bool isChanged = llvm::any_of(call.getOperands(), [&](Value operand) { return changed.contains(operand); });
+  SmallVector<FloatType> types;
+  for (Value operand : call.getOperands())
+    if (FloatType type = floatOf(operand); type && !llvm::is_contained(types, type))
+      types.push_back(type);
+  if (takesOneType && isChanged && types.size() > 1)
+    return refuseMixed(call);
+  retype(call);
+}
+
+void Autocaster::refuseMixed(plan::CallOp call) {
+  hasFailed = true;
+  std::string types;
+  llvm::raw_string_ostream stream(types);
+  llvm::interleave(
+      call.getOperandTypes(), stream, [&](Type type) { stream << cast<RankedTensorType>(type).getElementType(); },
+      ", ");
+  auto diagnostic = statement.emitError()
+                    << "'" << call.getTarget() << "' in " << moduleText(call.getModule().value_or(""))
+                    << " is in a region without autocast, and reads " << types << " under 'compute': expected one type";
+  diagnostic.attachNote(statement.getLoc())
+      << "help: convert what the region reads, as in 'x.float()', before the model is exported";
+}
+
 Value Autocaster::converted(Value value, FloatType element, plan::CallOp reader) {
   if (Value known = casts.lookup({value, element}))
     return known;
@@ -249,6 +294,7 @@ struct AutocastPass : meshplan::impl::AutocastBase<AutocastPass> {
       if (statement->getAttrs().empty())
         statement.erase();
     }
+    getOperation().walk([](plan::CallOp call) { call->removeAttr(autocastOffName); });
   }
 };
 

@@ -1,0 +1,107 @@
+//===- pair_rules.h - operators of complex numbers on pairs ------*- C++ -*-===//
+//
+// Each operator that reads or makes complex tensors, written with real ones.
+// Gradients of the real operators are those that PyTorch gives complex ones: it
+// differentiates a real loss by both parts.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_ARCHIVE_COMPLEX_PAIR_RULES_H
+#define MESHPLAN_COMPILER_ARCHIVE_COMPLEX_PAIR_RULES_H
+
+#include "compiler/archive/complex/pair_writer.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <complex>
+
+namespace meshplan::archive {
+
+class PairRules {
+public:
+  PairRules(ExportedProgram &program, PairWriter &writer) : program(program), writer(writer) {}
+
+  /// The parts of a complex tensor that is no result of a node.
+  void define(ValueId value, Pair parts) { pairs[value] = parts; }
+  /// True if both parts of the tensor are known, or it is real.
+  bool isKnown(ValueId value) const { return !isComplex(program.value(value).type) || pairs.contains(value); }
+  /// What stands for a real tensor.
+  ValueId realValue(ValueId value) const { return reals.lookup_or(value, value); }
+
+  /// Writes what `node` computes. False if there is no rule, and the program is of no use then.
+  bool run(const Node &node);
+
+private:
+  using Rule = bool (PairRules::*)();
+
+  Rule ruleOf(llvm::StringRef name) const;
+
+  // Reading the node.
+  ValueId operandId(llvm::StringRef name) const;
+  /// The operand in parts of the result's type; a real one has no imaginary part.
+  std::optional<Pair> operand(llvm::StringRef name);
+  Pair pairOf(ValueId id);
+  /// A real tensor of the shape of this one; a real one itself.
+  ValueId shapeOf(ValueId id) const;
+  std::optional<std::complex<double>> complexScalar(llvm::StringRef name) const;
+  bool isRealScalar(llvm::StringRef name) const;
+
+  // Results.
+  bool give(Pair parts);
+  bool give(ValueId real);
+
+  // Rules.
+  bool copyParts();
+  bool fill();
+  bool convert();
+  bool alias();
+  bool makeComplex();
+  bool makePolar();
+  bool viewAsComplex();
+  bool viewAsReal();
+  bool realPart();
+  bool imagPart();
+  bool conjugate();
+  bool add() { return addOrSubtract(/*subtracts=*/false); }
+  bool subtract() { return addOrSubtract(/*subtracts=*/true); }
+  bool subtractFrom();
+  bool multiply();
+  bool multiplyTensors();
+  bool divide();
+  bool invert();
+  bool square();
+  bool power();
+  bool exponential();
+  bool absolute();
+  bool angle();
+  bool compare();
+
+  bool addOrSubtract(bool subtracts);
+  /// `alpha`, if it is a known number.
+  std::optional<double> factorOfOther() const;
+  bool addScalar(const Pair &self);
+  Pair sumOf(const Pair &left, const Pair &right);
+  Pair quotient(Pair left, Pair right);
+  Pair productWith(Pair pair, std::complex<double> factor);
+  /// The node's operator of one part of each of its two tensors.
+  ValueId product(ValueId left, ValueId right);
+  /// Where both parts are zero.
+  ValueId zeroMask(Pair parts);
+  ValueId compared(llvm::StringRef target, ValueId self, double other);
+  ValueId filled(ValueId self, ValueId mask, double value);
+  /// The node with the given part of every complex operand; nullopt where none has it.
+  std::optional<std::vector<ValueId>> partOf(ValueId Pair::*part);
+
+  ExportedProgram &program;
+  PairWriter &writer;
+  llvm::DenseMap<ValueId, Pair> pairs;
+  llvm::DenseMap<ValueId, ValueId> reals;
+  const Node *node = nullptr;
+  llvm::StringRef name; ///< of the operator, without overload
+  ScalarType type;      ///< of the parts of the first result, or the result itself
+  ScalarType parts;     ///< of the parts of the complex tensors of the node
+  Dims dims;            ///< of the first result
+};
+
+} // namespace meshplan::archive
+
+#endif // MESHPLAN_COMPILER_ARCHIVE_COMPLEX_PAIR_RULES_H

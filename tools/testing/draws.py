@@ -1,8 +1,8 @@
 """The random numbers of compiled programs, drawn by PyTorch: what references of tests are given in place of its own.
 
 Element n of a tensor, in row-major order, has word n % 4 of Philox 4x32-10 under the key `seed` for the counter
-(n / 4, number, step), where `number` counts the random operators of a graph that are read, in its order. See
-docs/gradients.md, "Random numbers".
+(n / 4, number, step), where `number` counts the random operators of a graph that are read, in its order. Numbers of
+other distributions than even ones are inverses of their functions. See docs/gradients.md, "Random numbers".
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import torch
 aten = torch.ops.aten
 MULTIPLIERS, INCREMENTS, ROUNDS = (0xD2511F53, 0xCD9E8D57), (0x9E3779B9, 0xBB67AE85), 10
 WORD = 0xFFFFFFFF
+HALF = 2.0**-33  # of the distance of words as numbers from 0 to 1
 DIGITS = {torch.float64: 32, torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}
 
 
@@ -111,6 +112,72 @@ class Replay:
     def rand_like(self, input: torch.Tensor, **options: torch.dtype) -> torch.Tensor:
         return self.stream.uniform(input.shape, self.dtype).to(options.get("dtype") or input.dtype)
 
+    def rounded(self, drawn: torch.Tensor, like: torch.Tensor | None = None) -> torch.Tensor:
+        """In the type of the archive, and then in the one that the module computes in."""
+        drawn = drawn.to(self.dtype)
+        return drawn if like is None or not like.is_floating_point() else drawn.to(like.dtype)
+
+    def even(self, shape: Sequence[int]) -> torch.Tensor:
+        """Numbers in f64 between 0 and 1, which are none of them."""
+        return self.stream.uniform(shape, torch.float64) + HALF
+
+    def gauss(self, shape: Sequence[int]) -> torch.Tensor:
+        return (2 * self.even(shape) - 1).erfinv() * math.sqrt(2)
+
+    def randn(self, size: Sequence[int], **options: torch.dtype) -> torch.Tensor:
+        return self.rounded(self.gauss(size)).to(options.get("dtype") or self.dtype)
+
+    def randn_like(self, input: torch.Tensor, **options: torch.dtype) -> torch.Tensor:
+        return self.rounded(self.gauss(input.shape)).to(options.get("dtype") or input.dtype)
+
+    def normal(self, input: torch.Tensor, mean: float = 0.0, std: float = 1.0, **_: object) -> torch.Tensor:
+        return self.rounded(self.gauss(input.shape) * std + mean, input)
+
+    def normal_of_size(self, mean: float, std: float, size: Sequence[int], **options: torch.dtype) -> torch.Tensor:
+        return self.rounded(self.gauss(size) * std + mean).to(options.get("dtype") or self.dtype)
+
+    def normal_around(self, mean: torch.Tensor, std: float = 1.0, **_: object) -> torch.Tensor:
+        return self.rounded(self.gauss(mean.shape) * std, mean) + mean.detach()
+
+    def normal_within(self, mean: float, std: torch.Tensor, **_: object) -> torch.Tensor:
+        return self.rounded(self.gauss(std.shape), std) * std.detach() + mean
+
+    def normal_of_tensors(self, mean: torch.Tensor, std: torch.Tensor, **_: object) -> torch.Tensor:
+        shape = torch.broadcast_shapes(mean.shape, std.shape)
+        return self.rounded(self.gauss(shape), mean) * std.detach() + mean.detach()
+
+    def log_normal(self, input: torch.Tensor, mean: float = 1.0, std: float = 2.0, **_: object) -> torch.Tensor:
+        return self.rounded((self.gauss(input.shape) * std + mean).exp(), input)
+
+    def exponential(self, input: torch.Tensor, lambd: float = 1.0, **_: object) -> torch.Tensor:
+        least = 2**-14 if self.dtype == torch.float16 else 0.0
+        return self.rounded((self.even(input.shape).log() * (-1 / lambd)).clamp_min(least), input)
+
+    def cauchy(self, input: torch.Tensor, median: float = 0.0, sigma: float = 1.0, **_: object) -> torch.Tensor:
+        return self.rounded(((self.even(input.shape) - 0.5) * math.pi).tan() * sigma + median, input)
+
+    def geometric(self, input: torch.Tensor, p: float, **_: object) -> torch.Tensor:
+        return self.rounded((self.even(input.shape).log() * (1 / math.log1p(-p))).ceil(), input)
+
+    def uniform(self, input: torch.Tensor, start: float = 0.0, to: float = 1.0, **_: object) -> torch.Tensor:
+        return (self.stream.uniform(input.shape, self.dtype) * (to - start) + start).to(input.dtype)
+
+    def integers(self, low: int, high: int, size: Sequence[int]) -> torch.Tensor:
+        drawn = self.stream.uniform(size, torch.float64) * (high - low)
+        return (drawn.floor() + low).to(self.dtype)
+
+    def randint(self, high: int, size: Sequence[int], **_: object) -> torch.Tensor:
+        return self.integers(0, high, size)
+
+    def randint_from(self, low: int, high: int, size: Sequence[int], **_: object) -> torch.Tensor:
+        return self.integers(low, high, size)
+
+    def randint_like(self, input: torch.Tensor, high: int, **_: object) -> torch.Tensor:
+        return self.integers(0, high, input.shape)
+
+    def randint_like_from(self, input: torch.Tensor, low: int, high: int, **_: object) -> torch.Tensor:
+        return self.integers(low, high, input.shape)
+
     def attention(
         self,
         query: torch.Tensor,
@@ -144,6 +211,22 @@ OPERATORS: dict[torch._ops.OpOverload, Callable[..., object]] = {
     aten.bernoulli.default: Replay.bernoulli,
     aten.rand.default: Replay.rand,
     aten.rand_like.default: Replay.rand_like,
+    aten.randn.default: Replay.randn,
+    aten.randn_like.default: Replay.randn_like,
+    aten.normal_functional.default: Replay.normal,
+    aten.normal.float_float: Replay.normal_of_size,
+    aten.normal.Tensor_float: Replay.normal_around,
+    aten.normal.float_Tensor: Replay.normal_within,
+    aten.normal.Tensor_Tensor: Replay.normal_of_tensors,
+    aten.log_normal.default: Replay.log_normal,
+    aten.exponential.default: Replay.exponential,
+    aten.cauchy.default: Replay.cauchy,
+    aten.geometric.default: Replay.geometric,
+    aten.uniform.default: Replay.uniform,
+    aten.randint.default: Replay.randint,
+    aten.randint.low: Replay.randint_from,
+    aten.randint_like.default: Replay.randint_like,
+    aten.randint_like.low_dtype: Replay.randint_like_from,
     aten.scaled_dot_product_attention.default: Replay.attention,
 }
 

@@ -164,6 +164,7 @@ MODELS: dict[str, list[str]] = {
     "class_losses": ["class_losses"],
     "complex": ["complex"],
     "convolutions": ["convolutions"],
+    "distributions": ["distributions"],
     "dropouts": ["dropouts"],
     "dropouts_decomposed": ["dropouts_decomposed"],
     "fused": ["fused"],

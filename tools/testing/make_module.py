@@ -15,7 +15,7 @@ from derivative_modules import DERIVATIVE_MODULES
 from masked_attentions import MaskedAttentions
 from operator_modules import ClassLosses, Losses, Operators, Summed
 from parameter_functions import ParameterFunctions
-from random_modules import DecomposedDropouts, Dropouts
+from random_modules import DecomposedDropouts, Distributions, Dropouts
 from recurrent_modules import Recurrent, Transposed
 from region_modules import Complex, Regions
 from safetensors.torch import save_file
@@ -280,6 +280,7 @@ MODULES = {
     "class_losses": ClassLosses,
     "complex": Complex,
     "convolutions": Convolutions,
+    "distributions": Distributions,
     "dropouts": Dropouts,
     "dropouts_decomposed": DecomposedDropouts,
     "fused": Fused,

@@ -60,6 +60,51 @@ class Dropouts(nn.Module):
         return {"hidden": torch.randn(4, 10, 24)}
 
 
+class Noise(nn.Module):
+    """A tensor with numbers of every distribution, whose parameters are numbers and tensors."""
+
+    def forward(self, wide: torch.Tensor) -> torch.Tensor:
+        def empty() -> torch.Tensor:
+            return torch.empty_like(wide)
+
+        even = empty().uniform_(-2.0, 3.0) + empty().exponential_(2.0)
+        tailed = empty().log_normal_(0.1, 0.2) + empty().cauchy_(0.1, 0.2).tanh() + empty().geometric_(0.3)
+        counted = torch.randint(5, wide.shape[1:]) + torch.randint_like(wide, 2, 9)
+        return wide * even + tailed + counted + torch.normal(1.0, wide.abs()) + torch.normal(wide, wide.abs())
+
+
+class Distributions(nn.Module):
+    """Numbers of every distribution, on what is divided by features and by samples: a variational bottleneck, a choice
+    by Gumbel's noise, a router with noise."""
+
+    training_mode: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.up, self.down = nn.Linear(24, 36), nn.Linear(36, 24)
+        self.mean, self.spread = nn.Linear(24, 12), nn.Linear(24, 12)
+        self.router, self.noise = nn.Linear(24, 6), Noise()
+
+    def forward(self, hidden: torch.Tensor) -> Tensors:
+        wide = self.up(hidden)
+        wide = wide + torch.randn_like(wide) * 0.1 + torch.normal(wide, 0.5) * 0.1
+        mean, spread = self.mean(hidden), self.spread(hidden).exp()
+        latent = torch.distributions.Normal(mean, spread, validate_args=False).rsample()
+        logits = self.router(hidden)
+        choice = functional.gumbel_softmax(logits, 0.7, hard=True)
+        noisy = logits + torch.normal(0.0, 0.3, (6,)) + torch.randn(logits.shape[1:]) * functional.softplus(logits)
+        return {
+            "hidden": self.down(wide),
+            "latent": latent,
+            "choice": choice * logits + noisy.softmax(-1),
+            "numbers": self.noise(wide),
+        }
+
+    @staticmethod
+    def inputs() -> Tensors:
+        return {"hidden": torch.randn(4, 10, 24)}
+
+
 class DecomposedDropouts(Dropouts):
     """The same after run_decompositions({}), which makes other operators of most."""
 

@@ -283,6 +283,9 @@ def LowerRandomOps : Pass<"plan-lower-random-ops", "::mlir::func::FuncOp"> {
     order, and the place of an element in the whole tensor: `meshplan.dropout`,
     `meshplan.uniform`, and `meshplan.attention` with these operands. They give
     the same for every plan and number of ranks, and when they are called again.
+    Normal, exponential, log-normal, Cauchy, geometric and integer numbers, and
+    uniform ones between bounds, are functions of a `meshplan.uniform`: inverses
+    of distribution functions, in f64.
 
     ```mlir
     %0 = plan.call "aten.dropout.default"(%x) {input = #plan.operand<0>, p = 0.1, train = true} ...
@@ -302,7 +305,7 @@ def RefuseRandomOps : Pass<"plan-refuse-random-ops", "::mlir::func::FuncOp"> {
     rank that draws for its part of a value draws other numbers than for the
     whole. What `plan-lower-random-ops`, which runs before, has not given a form
     that does not depend on the layout is an error: layers with dropout inside
-    (lstm), normal numbers, permutations.
+    (lstm), permutations, draws by weight.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }

@@ -108,6 +108,61 @@ func.func @uniform(%x: tensor<4xbf16>) -> (tensor<4xbf16>, tensor<2x3xf32>) {
 
 // -----
 
+// Numbers are evenly distributed in f64; half of their distance keeps both 0 and 1 out.
+// CHECK-LABEL: func.func @normal
+// CHECK: %[[U:.*]] = plan.call "meshplan.uniform"{{.*}} {dtype = f64, number = 0 : i64
+// CHECK: %[[T:.*]] = plan.call "aten.mul.Scalar"(%[[U]]) {other = 2.000000e+00
+// CHECK: %[[C:.*]] = plan.call "aten.add.Scalar"(%[[T]]) {other = -0.9999999997671
+// CHECK: %[[E:.*]] = plan.call "aten.erfinv.default"(%[[C]])
+// CHECK: %[[S:.*]] = plan.call "aten.mul.Scalar"(%[[E]]) {other = 2.8284271
+// CHECK: %[[M:.*]] = plan.call "aten.add.Scalar"(%[[S]]) {other = 1.000000e+00
+// CHECK: %[[N:.*]] = plan.call "aten.to.dtype"(%[[M]]) {dtype = bf16
+// Of what a tensor gives there is no gradient.
+// CHECK: %[[O:.*]] = plan.call "aten.detach.default"(%arg0)
+// CHECK: plan.call "meshplan.uniform"{{.*}} {dtype = f64, number = 1 : i64
+// CHECK: %[[D:.*]] = plan.call "aten.to.dtype"
+// CHECK: %[[P:.*]] = plan.call "aten.mul.Tensor"(%[[D]], %[[O]])
+// CHECK: plan.call "aten.add.Scalar"(%[[P]]) {other = 5.000000e-01
+func.func @normal(%x: tensor<4xbf16>) -> (tensor<4xbf16>, tensor<4xbf16>) {
+  %0 = plan.call "aten.normal_functional.default"(%x) {self = #plan.operand<0>, mean = 1.0 : f64, std = 2.0 : f64} : (tensor<4xbf16>) -> tensor<4xbf16>
+  %1 = plan.call "aten.normal.float_Tensor"(%x) {mean = 0.5 : f64, std = #plan.operand<0>} : (tensor<4xbf16>) -> tensor<4xbf16>
+  return %0, %1 : tensor<4xbf16>, tensor<4xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @exponential
+// CHECK: %[[U:.*]] = plan.call "meshplan.uniform"{{.*}} {dtype = f64, number = 0 : i64
+// CHECK: %[[H:.*]] = plan.call "aten.add.Scalar"(%[[U]]) {other = 1.16415{{.*}}E-10
+// CHECK: %[[L:.*]] = plan.call "aten.log.default"(%[[H]])
+// CHECK: %[[S:.*]] = plan.call "aten.mul.Scalar"(%[[L]]) {other = -5.000000e-01
+// CHECK: plan.call "aten.to.dtype"(%[[S]]) {dtype = f32
+// CHECK: plan.call "aten.clamp_min.default"({{.*}}) {min = 6.103515{{.*}}E-5
+// CHECK: plan.call "aten.to.dtype"{{.*}} {dtype = f16
+func.func @exponential(%x: tensor<4xf32>, %y: tensor<4xf16>) -> (tensor<4xf32>, tensor<4xf16>) {
+  %0 = plan.call "aten.exponential.default"(%x) {self = #plan.operand<0>, lambd = 2.0 : f64} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.exponential.default"(%y) {self = #plan.operand<0>} : (tensor<4xf16>) -> tensor<4xf16>
+  return %0, %1 : tensor<4xf32>, tensor<4xf16>
+}
+
+// -----
+
+// More integers than a word has are left to be refused.
+// CHECK-LABEL: func.func @integers
+// CHECK: %[[U:.*]] = plan.call "meshplan.uniform"{{.*}} {dtype = f64, number = 0 : i64
+// CHECK: %[[S:.*]] = plan.call "aten.mul.Scalar"(%[[U]]) {other = 7.000000e+00
+// CHECK: %[[F:.*]] = plan.call "aten.floor.default"(%[[S]])
+// CHECK: %[[A:.*]] = plan.call "aten.add.Scalar"(%[[F]]) {other = 2.000000e+00
+// CHECK: plan.call "aten.to.dtype"(%[[A]]) {dtype = i64
+// CHECK: plan.call "aten.randint.default"
+func.func @integers() -> (tensor<4xi64>, tensor<4xi64>) {
+  %0 = plan.call "aten.randint.low"() {low = 2 : i64, high = 9 : i64, size = [4]} : () -> tensor<4xi64>
+  %1 = plan.call "aten.randint.default"() {high = 8589934592 : i64, size = [4]} : () -> tensor<4xi64>
+  return %0, %1 : tensor<4xi64>, tensor<4xi64>
+}
+
+// -----
+
 // Attention is told where its numbers come from; one that drops nothing is not.
 // CHECK-LABEL: func.func @attention(
 // CHECK: %[[A:.*]]:2 = plan.call "meshplan.attention"(%arg0, %arg0, %arg0, %arg1, %arg2) {dropout = 1.000000e-01 : f64, key = #plan.operand<1>, number = 0 : i64, query = #plan.operand<0>, scale = 5.000000e-01 : f64, seed = #plan.operand<3>, step = #plan.operand<4>, value = #plan.operand<2>} in "attn"
@@ -127,11 +182,11 @@ func.func @attention(%x: tensor<2x4x8x4xf32>) -> tensor<2x4x8x4xf32> {
 // What has no form stays for the pass that refuses it, and takes no number.
 // CHECK-LABEL: func.func @others(
 // CHECK-SAME: %arg0: tensor<4xf32>,
-// CHECK-NEXT: %[[N:.*]] = plan.call "aten.randn_like.default"(%arg0)
+// CHECK-NEXT: %[[N:.*]] = plan.call "aten.rrelu.default"(%arg0)
 // CHECK-NEXT: plan.call "meshplan.dropout"(%[[N]], %arg1, %arg2)
 // CHECK-SAME: number = 0 : i64
 func.func @others(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = plan.call "aten.randn_like.default"(%x) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = plan.call "aten.rrelu.default"(%x) {self = #plan.operand<0>, training = true} : (tensor<4xf32>) -> tensor<4xf32>
   %1 = plan.call "aten.dropout.default"(%0) {input = #plan.operand<0>, p = 0.5 : f64, train = true}
       : (tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>

@@ -7,6 +7,7 @@
 #include "compiler/sharding/calls/random_ops.h"
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
+#include "compiler/transforms/import/random/distributions.h"
 #include "dialect/plan/call_builder.h"
 #include "dialect/plan/settings.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -45,6 +46,7 @@ private:
   bool lowerBernoulli();
   bool lowerBernoulliOfTensor();
   bool lowerUniform();
+  bool lowerDistribution();
   bool lowerAttention();
 
   bool dropFeatures();
@@ -158,7 +160,7 @@ bool CallLowering::run() {
                       .Case("aten.bernoulli.default", &CallLowering::lowerBernoulliOfTensor)
                       .Cases({"aten.rand.default", "aten.rand_like.default"}, &CallLowering::lowerUniform)
                       .Case("meshplan.attention", &CallLowering::lowerAttention)
-                      .Default(nullptr);
+                      .Default(isDistribution(call) ? &CallLowering::lowerDistribution : nullptr);
   return lowering && call.getNumResults() > 0 && (this->*lowering)();
 }
 
@@ -238,6 +240,12 @@ bool CallLowering::lowerBernoulliOfTensor() {
 bool CallLowering::lowerUniform() {
   RankedTensorType type = typeOf(call.getResult(0));
   return isa<FloatType>(type.getElementType()) && replaceWith(uniform(type.getShape(), type.getElementType()));
+}
+
+bool CallLowering::lowerDistribution() {
+  auto draw = [&](Type element) { return uniform(typeOf(call.getResult(0)).getShape(), element); };
+  Value drawn = distribute(call, draw);
+  return drawn && replaceWith(drawn);
 }
 
 /// The call itself is told where its numbers come from.

@@ -1,0 +1,181 @@
+//===- distributions.cpp - distributed numbers of even ones ---------------===//
+//
+// Even numbers are multiples of 2^-32 in f64. Half of that is added, so that
+// neither 0 nor 1 is among them, and all functions are finite. What follows is
+// computed in f64 and rounded once to the type of the result.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/transforms/import/random/distributions.h"
+#include "compiler/sharding/op_record.h"
+#include "dialect/plan/call_builder.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <cmath>
+#include <numbers>
+
+using namespace mlir;
+using namespace meshplan;
+
+namespace {
+
+class Distribution {
+public:
+  Distribution(plan::CallOp call, llvm::function_ref<Value(Type element)> draw)
+      : call(call), view(CallView::of(call)), draw(draw), type(cast<RankedTensorType>(call->getResult(0).getType())),
+        name(view.target.split('.').second.split('.').first) {}
+
+  Value run();
+
+private:
+  static constexpr double half = 0x1p-33; // of the distance of even numbers
+
+  Value normal();
+  Value normalWith(double mean, double deviation);
+  Value uniform();
+  Value exponential();
+  Value cauchy();
+  Value geometric();
+  Value integers();
+
+  double number(StringRef argument, double otherwise) const { return view.getFloat(argument, otherwise); }
+  Value even() { return draw(Float64Type::get(call.getContext())); }
+  /// A tensor argument, of which PyTorch gives no gradient.
+  Value parameter(StringRef argument);
+
+  Value unary(StringRef target, Value self) {
+    return CallBuilder(target, call)
+        .tensor("self", self)
+        .build(type.getShape(), cast<RankedTensorType>(self.getType()).getElementType());
+  }
+  Value with(StringRef target, Value self, double other) {
+    return CallBuilder(target, call)
+        .tensor("self", self)
+        .number("other", other)
+        .build(type.getShape(), cast<RankedTensorType>(self.getType()).getElementType());
+  }
+  Value with(StringRef target, Value self, Value other) {
+    return CallBuilder(target, call)
+        .tensor("self", self)
+        .tensor("other", other)
+        .build(type.getShape(), cast<RankedTensorType>(self.getType()).getElementType());
+  }
+  Value times(Value self, double factor) { return factor == 1 ? self : with("aten.mul.Scalar", self, factor); }
+  Value plus(Value self, double addend) { return addend == 0 ? self : with("aten.add.Scalar", self, addend); }
+  Value rounded(Value self) {
+    return CallBuilder("aten.to.dtype", call)
+        .tensor("self", self)
+        .type("dtype", type.getElementType())
+        .build(type.getShape(), type.getElementType());
+  }
+
+  plan::CallOp call;
+  CallView view;
+  llvm::function_ref<Value(Type element)> draw;
+  RankedTensorType type;
+  StringRef name;
+};
+
+} // namespace
+
+bool meshplan::isDistribution(plan::CallOp call) {
+  StringRef target = call.getTarget(), name = target.split('.').second.split('.').first;
+  return target.starts_with("aten.") &&
+         llvm::StringSwitch<bool>(name)
+             .Cases({"normal", "normal_functional", "randn", "randn_like", "log_normal"}, true)
+             .Cases({"uniform", "exponential", "cauchy", "geometric", "randint", "randint_like"}, true)
+             .Default(false);
+}
+
+Value Distribution::run() {
+  bool isInteger = name.starts_with("randint");
+  if (!isInteger && !isa<FloatType>(type.getElementType()))
+    return {};
+  if (isInteger)
+    return integers();
+  if (name == "uniform")
+    return uniform();
+  if (name == "exponential")
+    return exponential();
+  if (name == "cauchy")
+    return cauchy();
+  if (name == "geometric")
+    return geometric();
+  if (name == "log_normal")
+    return rounded(unary("aten.exp.default", normalWith(number("mean", 1), number("std", 2))));
+  return normal();
+}
+
+Value Distribution::parameter(StringRef argument) {
+  std::optional<unsigned> index = view.getOperand(argument);
+  if (!index)
+    return {};
+  Value value = call->getOperand(*index);
+  auto own = cast<RankedTensorType>(value.getType());
+  Value stopped =
+      CallBuilder("aten.detach.default", call).tensor("self", value).build(own.getShape(), own.getElementType());
+  if (own.getShape() == type.getShape())
+    return stopped;
+  return CallBuilder("aten.expand.default", call)
+      .tensor("self", stopped)
+      .integers("size", type.getShape())
+      .build(type.getShape(), own.getElementType());
+}
+
+/// In f64. Of u in (0, 1) it is sqrt(2) * erfinv(2 u - 1).
+Value Distribution::normalWith(double mean, double deviation) {
+  Value centered = plus(times(even(), 2), 2 * half - 1);
+  return plus(times(unary("aten.erfinv.default", centered), std::numbers::sqrt2 * deviation), mean);
+}
+
+/// Mean and deviation are numbers or tensors.
+Value Distribution::normal() {
+  Value mean = parameter("mean"), deviation = parameter("std");
+  if (!deviation) {
+    Value drawn = rounded(normalWith(mean ? 0 : number("mean", 0), number("std", 1)));
+    return mean ? with("aten.add.Tensor", drawn, mean) : drawn;
+  }
+  Value drawn = with("aten.mul.Tensor", rounded(normalWith(0, 1)), deviation);
+  return mean ? with("aten.add.Tensor", drawn, mean) : plus(drawn, number("mean", 0));
+}
+
+Value Distribution::uniform() {
+  double from = number("from", 0), to = number("to", 1);
+  return plus(times(draw(type.getElementType()), to - from), from);
+}
+
+/// -log(u) / lambd. Logarithms are taken of it: none may be rounded to 0, as the smallest ones would be in f16.
+Value Distribution::exponential() {
+  Value drawn = times(unary("aten.log.default", plus(even(), half)), -1 / number("lambd", 1));
+  if (type.getElementType().isF16())
+    drawn = CallBuilder("aten.clamp_min.default", call)
+                .tensor("self", drawn)
+                .number("min", 0x1p-14)
+                .build(type.getShape(), Float64Type::get(call.getContext()));
+  return rounded(drawn);
+}
+
+Value Distribution::cauchy() {
+  Value angle = times(plus(even(), half - 0.5), std::numbers::pi);
+  return rounded(plus(times(unary("aten.tan.default", angle), number("sigma", 1)), number("median", 0)));
+}
+
+/// How often one tries until the first success: 1, 2, ...
+Value Distribution::geometric() {
+  double p = number("p", 0.5);
+  if (!(p > 0 && p < 1))
+    return {};
+  Value trials = times(unary("aten.log.default", plus(even(), half)), 1 / std::log1p(-p));
+  return rounded(unary("aten.ceil.default", trials));
+}
+
+/// From `low` up to `high`, which is not among them. More numbers than words have are not drawn.
+Value Distribution::integers() {
+  double low = number("low", 0), high = number("high", 0);
+  if (!(high > low) || high - low > 0x1p32 || std::abs(low) > 0x1p52)
+    return {};
+  return rounded(plus(unary("aten.floor.default", times(even(), high - low)), low));
+}
+
+Value meshplan::distribute(plan::CallOp call, llvm::function_ref<Value(Type element)> draw) {
+  return Distribution(call, draw).run();
+}

@@ -27,7 +27,7 @@ if "long" not in lit_config.params:
 
 bin_dir = os.path.join(config.meshplan_build_dir, "bin")
 # The longer names come first: lit replaces text, and %meshplan is a prefix of the others.
-for program in ("meshplan-opt", "meshplan-run", "meshplan", "run-steps", "damage-step"):
+for program in ("meshplan-opt", "meshplan-run", "meshplan", "run-steps", "run-cases", "damage-step"):
     path = os.path.join(bin_dir, program)
     config.substitutions.append(("%" + program + r"(?![\w-])", path))
     if os.path.exists(path):

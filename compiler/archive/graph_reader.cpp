@@ -18,6 +18,12 @@ std::string regionHelp(llvm::StringRef target) {
          "out";
 }
 
+/// Of a layout, numbered as in torch/_export/serde/schema.py: sparse in some form, neither unknown nor strided.
+bool isSparse(int64_t layout) {
+  constexpr int64_t unknown = 0, sparseBsc = 5;
+  return layout > unknown && layout <= sparseBsc;
+}
+
 /// Operators that only check what the shapes already say.
 bool isAssert(llvm::StringRef target) {
   llvm::StringRef name = target.split('.').second.split('.').first;
@@ -201,6 +207,10 @@ ValueId GraphReader::defineTensor(const Json &name, GraphNames &names, int32_t p
     document.fail(name, "tensor '" + value.name + "' has no shape in tensor_values");
   } else {
     value.type = readScalarType(document.member(*metadata, "dtype")).value_or(ScalarType::Float32);
+    if (const Json *layout = document.optionalMember(*metadata, "layout");
+        layout && isSparse(document.integer(*layout)))
+      document.fail(*layout, "tensor '" + value.name + "' is sparse, which is not implemented yet",
+                    "compute with dense tensors");
     const Json &sizes = document.array(document.member(*metadata, "sizes"));
     for (const Json &size : sizes) {
       value.dims.push_back(readSymbolicInt(size));

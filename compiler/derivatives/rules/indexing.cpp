@@ -179,6 +179,7 @@ void meshplan::addIndexingDerivatives(DerivativeTable &table) {
   for (StringRef target : {"topk.default", "sort.default", "sort.stable", "max.dim", "min.dim", "kthvalue.default",
                            "median.dim", "mode.default"})
     table[("aten." + target).str()] = orderedRule;
-  for (StringRef target : {"one_hot.default", "argsort.default", "bucketize.Tensor"})
+  for (StringRef target :
+       {"one_hot.default", "argsort.default", "argsort.stable", "bucketize.Tensor", "searchsorted.Tensor"})
     table[("aten." + target).str()] = noGradient;
 }

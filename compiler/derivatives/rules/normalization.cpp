@@ -89,7 +89,8 @@ static void batchNormRule(Derivation &derivation) {
 }
 
 void meshplan::addNormalizationDerivatives(DerivativeTable &table) {
-  table["aten.softmax.int"] = table["aten._softmax.default"] = plainSoftmaxRule;
+  for (StringRef target : {"softmax.int", "_softmax.default", "_safe_softmax.default"})
+    table[("aten." + target).str()] = plainSoftmaxRule;
   table["aten.log_softmax.int"] = table["aten._log_softmax.default"] = logSoftmaxRule;
   table["aten.layer_norm.default"] = table["aten.native_layer_norm.default"] = layerNormRule;
   table["aten.rms_norm.default"] = table["aten._fused_rms_norm.default"] = rmsNormRule;

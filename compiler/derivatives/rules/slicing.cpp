@@ -87,7 +87,19 @@ static void triangleRule(Derivation &derivation) {
                               .build(shapeOf(gradient), elementOf(gradient)));
 }
 
+static void diagonalOfRule(Derivation &derivation) {
+  const CallView &view = derivation.getView();
+  Value self = derivation.operand("self");
+  derivation.give("self", derivation.make("aten.diagonal.default")
+                              .tensor("self", derivation.gradient())
+                              .integer("offset", view.getInt("offset", 0))
+                              .integer("dim1", view.getInt("dim1", -2))
+                              .integer("dim2", view.getInt("dim2", -1))
+                              .build(shapeOf(self), elementOf(self)));
+}
+
 void meshplan::addSlicingDerivatives(DerivativeTable &table) {
+  table["aten.diag_embed.default"] = diagonalOfRule;
   table["aten.slice.Tensor"] = sliceRule;
   table["aten.select.int"] = selectRule;
   table["aten.constant_pad_nd.default"] = table["aten.pad.default"] = padRule;

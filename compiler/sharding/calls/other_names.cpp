@@ -51,8 +51,23 @@ static StringRef plainName(StringRef name) {
       .Case("broadcast_to", "expand")
       .Cases({"concat", "concatenate"}, "cat")
       .Case("unsafe_chunk", "chunk")
-      .Case("unsafe_split", "split")
       .Case("unsafe_split_with_sizes", "split_with_sizes")
+      // What is written nowhere is a view as well as a copy.
+      .Case("alias_copy", "alias")
+      .Case("diagonal_copy", "diagonal")
+      .Case("expand_copy", "expand")
+      .Case("permute_copy", "permute")
+      .Case("select_copy", "select")
+      .Case("slice_copy", "slice")
+      .Cases({"split_copy", "unsafe_split"}, "split")
+      .Case("split_with_sizes_copy", "split_with_sizes")
+      .Case("squeeze_copy", "squeeze")
+      .Case("t_copy", "t")
+      .Case("transpose_copy", "transpose")
+      .Case("unbind_copy", "unbind")
+      .Case("unfold_copy", "unfold")
+      .Case("unsqueeze_copy", "unsqueeze")
+      .Case("view_copy", "view")
       .Default("");
 }
 
@@ -74,14 +89,21 @@ public:
       return withSizes("aten.expand.default", "size");
     if (name == "view_as" || name == "reshape_as" || name == "ravel")
       return withSizes("aten.reshape.default", "shape");
-    if (name == "narrow" && call.target.ends_with(".default"))
+    if ((name == "narrow" || name == "narrow_copy") && call.target.ends_with(".default"))
       return asSlice();
     if (name == "tile")
       return asRepeat();
     if (name == "fliplr" || name == "flipud")
       return changed("aten.flip.default", {{"dims", builder.getI64ArrayAttr({name == "fliplr" ? 1 : 0})}});
-    if (name == "hstack" || name == "vstack" || name == "row_stack" || name == "dstack" || name == "column_stack")
-      return asCat(name);
+    if (name == "hsplit" || name == "vsplit" || name == "dsplit")
+      return asTensorSplit(name);
+    if (name == "diag" || name == "linalg_diagonal")
+      return asDiagonal(name);
+    if (isReal() && call.results.front().getRank() >= 2 && (name == "mH" || name == "adjoint" || name == "matrix_H"))
+      return asTranspose("mT");
+    if (isReal() && (name == "resolve_conj" || name == "resolve_neg" || name == "real" || name == "conj" ||
+                     name == "conj_physical" || name == "_conj"))
+      return changed("aten.alias.default", {});
     bool isSpread = name == "std" || name == "var" || name == "std_mean" || name == "var_mean";
     return isSpread && !call.target.ends_with(".correction") ? asCorrection(name) : std::nullopt;
   }
@@ -168,18 +190,38 @@ private:
     return changed("aten.repeat.default", {{"repeats", builder.getI64ArrayAttr(counts)}});
   }
 
-  /// Where the operands have as many dims as the result no dim is added to them.
-  std::optional<CallRewrite> asCat(StringRef name) const {
-    int64_t rank = call.results.front().getRank();
-    int64_t dim = name == "dstack" ? 2 : name == "vstack" || name == "row_stack" ? 0 : 1;
-    int64_t least = name == "dstack" ? 3 : 2;
-    bool fits = llvm::all_of(call.operands, [&](RankedTensorType type) { return type.getRank() == rank; });
-    if (name == "hstack" && rank == 1)
-      dim = 0, least = 1;
-    if (!fits || rank < least)
+  bool isReal() const {
+    std::optional<unsigned> self = call.getOperand("self");
+    return self && !isa<ComplexType>(call.operands[*self].getElementType());
+  }
+
+  /// Sections or indices of a dim that the name says.
+  std::optional<CallRewrite> asTensorSplit(StringRef name) const {
+    std::optional<unsigned> self = call.getOperand("self");
+    int64_t rank = self ? call.operands[*self].getRank() : 0;
+    int64_t dim = name == "dsplit" ? 2 : name == "vsplit" || rank == 1 ? 0 : 1;
+    if (dim >= rank)
       return std::nullopt;
-    auto operands = llvm::to_vector<4>(llvm::seq<unsigned>(0, call.operands.size()));
-    return CallRewrite{"aten.cat.default", withArg(call.args, "dim", integer(dim)), operands};
+    StringRef pieces = call.get("sections") ? "sections" : "indices";
+    return changed(("aten.tensor_split." + pieces).str(), {{pieces, call.get(pieces)}, {"dim", integer(dim)}});
+  }
+
+  /// diag makes a matrix of a vector and takes the diagonal of a matrix.
+  std::optional<CallRewrite> asDiagonal(StringRef name) const {
+    bool isOfMatrices = name == "linalg_diagonal";
+    std::optional<unsigned> self = call.getOperand(isOfMatrices ? "A" : "self");
+    if (!self)
+      return std::nullopt;
+    int64_t offset = call.getInt(isOfMatrices ? "offset" : "diagonal", 0);
+    NamedAttrList args;
+    args.set("self", plan::OperandRefAttr::get(builder.getContext(), 0));
+    args.set("offset", integer(offset));
+    args.set("dim1", integer(isOfMatrices ? call.getInt("dim1", -2) : 0));
+    args.set("dim2", integer(isOfMatrices ? call.getInt("dim2", -1) : 1));
+    bool isVector = call.operands[*self].getRank() == 1;
+    return CallRewrite{isVector ? "aten.diag_embed.default" : "aten.diagonal.default",
+                       args.getDictionary(builder.getContext()),
+                       {*self}};
   }
 
   /// `unbiased` is a correction of 1.

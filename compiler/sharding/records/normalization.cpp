@@ -26,6 +26,13 @@ static OpCost softmaxCost(const CallView &call) {
   return cost;
 }
 
+/// Rows of which all is -inf are zeros: a mask of the elements that are, and the result without it.
+static OpCost safeSoftmaxCost(const CallView &call) {
+  OpCost cost = softmaxCost(call);
+  cost.workspaceBytes += tensorBytes(call.results.front()) + call.results.front().getNumElements();
+  return cost;
+}
+
 /// The last dims, as many as `normalized_shape` lists, are normalised; weight and bias have only these. The statistics
 /// of native forms have the rank of the input.
 static FactorRule normRule(const CallView &call) {
@@ -155,6 +162,10 @@ void addNormalizationRecords(OpRegistry &registry) {
   for (StringRef target :
        {"aten.softmax.int", "aten._softmax.default", "aten.log_softmax.int", "aten._log_softmax.default"})
     registry.add({.target = target, .rule = wholeDimRule<0>, .linearity = notLinear, .cost = softmaxCost});
+  registry.add({.target = "aten._safe_softmax.default",
+                .rule = wholeDimRule<0>,
+                .linearity = notLinear,
+                .cost = safeSoftmaxCost});
   for (StringRef target : {"aten.layer_norm.default", "aten.native_layer_norm.default"})
     registry.add({.target = target, .rule = normRule, .linearity = notLinear, .cost = layerNormCost, .isCheap = true});
   for (StringRef target : {"aten.rms_norm.default", "aten._fused_rms_norm.default"})

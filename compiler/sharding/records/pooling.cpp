@@ -146,11 +146,19 @@ void addPoolingRecords(OpRegistry &registry) {
   addPools<1>(registry, "aten.max_pool1d.default", "aten.avg_pool1d.default");
   addPools<2>(registry, "aten.max_pool2d.default", "aten.avg_pool2d.default");
   addPools<3>(registry, "aten.max_pool3d.default", "aten.avg_pool3d.default");
-  registry.add({.target = "aten.max_pool2d_with_indices.default",
-                .rule = indexedPoolRule<2>,
-                .linearity = notLinear,
-                .cost = poolCost,
-                .strides = likeImage});
+  struct IndexedPool {
+    StringRef target;
+    FactorRule (*rule)(const CallView &);
+    OpCost (*cost)(const CallView &);
+  };
+  for (IndexedPool pool : {IndexedPool{"aten.max_pool1d_with_indices.default", indexedPoolRule<1>, poolCost},
+                           IndexedPool{"aten.max_pool2d_with_indices.default", indexedPoolRule<2>, poolCost},
+                           IndexedPool{"aten.max_pool3d_with_indices.default", indexedPoolRule<3>, adaptiveMaxPoolCost},
+                           IndexedPool{"aten.adaptive_max_pool1d.default", indexedPoolRule<1>, adaptiveMaxPoolCost},
+                           IndexedPool{"aten.adaptive_max_pool2d.default", indexedPoolRule<2>, adaptiveMaxPoolCost},
+                           IndexedPool{"aten.adaptive_max_pool3d.default", indexedPoolRule<3>, adaptiveMaxPoolCost}})
+    registry.add(
+        {.target = pool.target, .rule = pool.rule, .linearity = notLinear, .cost = pool.cost, .strides = likeImage});
   registry.add({.target = "aten.adaptive_avg_pool1d.default",
                 .rule = adaptivePoolRule<1>,
                 .linearity = inSelf,
@@ -174,16 +182,6 @@ void addPoolingRecords(OpRegistry &registry) {
                   .strides = likeImage,
                   .localize = localizeAdaptivePool<3>,
                   .localizesArguments = true});
-  registry.add({.target = "aten.adaptive_max_pool1d.default",
-                .rule = indexedPoolRule<1>,
-                .linearity = notLinear,
-                .cost = adaptiveMaxPoolCost,
-                .strides = likeImage});
-  registry.add({.target = "aten.adaptive_max_pool2d.default",
-                .rule = indexedPoolRule<2>,
-                .linearity = notLinear,
-                .cost = adaptiveMaxPoolCost,
-                .strides = likeImage});
   registry.add({.target = "aten.im2col.default", .rule = im2colRule, .linearity = inSelf, .cost = im2colCost});
   registry.add({.target = "aten.col2im.default", .rule = col2imRule, .linearity = inSelf, .cost = rowMajorCopyCost});
 }

@@ -223,6 +223,7 @@ void addReductionRecords(OpRegistry &registry) {
       {"aten.sort.default", wholeDimRule<-1>, notLinear, sortCost},
       {"aten.sort.stable", wholeDimRule<-1>, notLinear, sortCost},
       {"aten.argsort.default", wholeDimRule<-1>, notLinear, sortedCopyCost},
+      {"aten.argsort.stable", wholeDimRule<-1>, notLinear, sortedCopyCost},
       {"aten.topk.default", wholeDimRule<-1>, notLinear, sortCost},
       {"aten.histc.default", histogramRule, notLinear, compareCost},
   };

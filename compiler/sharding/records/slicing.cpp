@@ -166,6 +166,18 @@ static Strides diagonalStrides(const CallView &call, unsigned) {
   return strides;
 }
 
+/// diag_embed: the last dim becomes the diagonal of two, and the others stand around these.
+static FactorRule diagonalOfRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self"), result = builder.result();
+  int64_t rank = result.getRank();
+  int64_t first = normalizeDim(call.getInt("dim1", -2), rank), second = normalizeDim(call.getInt("dim2", -1), rank);
+  for (int64_t dim = 0, from = 0; dim < rank && rank == self.getRank() + 1; ++dim)
+    if (dim != first && dim != second)
+      builder.tie({self[from++], result[dim]});
+  return builder.finish();
+}
+
 /// tril and triu know the elements of the last two dims by their number. The others become 0.
 static FactorRule triangleRule(const CallView &call) {
   RuleBuilder builder(call);
@@ -216,6 +228,7 @@ void addSlicingRecords(OpRegistry &registry) {
                   .linearity = movesOperand,
                   .cost = viewCost,
                   .strides = view.strides});
+  registry.add({.target = "aten.diag_embed.default", .rule = diagonalOfRule, .linearity = inSelf, .cost = copyCost});
   for (StringRef target : {"aten.tril.default", "aten.triu.default"})
     registry.add({.target = target, .rule = triangleRule, .linearity = inSelf, .cost = rowMajorCopyCost});
   registry.add(

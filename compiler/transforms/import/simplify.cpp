@@ -7,6 +7,7 @@
 #include "compiler/sharding/calls/other_names.h"
 #include "compiler/sharding/calls/random_ops.h"
 #include "compiler/support/layer_names.h"
+#include "compiler/transforms/import/composites/composites.h"
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
 #include "dialect/plan/call_builder.h"
@@ -47,7 +48,7 @@ public:
       if (isTrainable(argument))
         trained.insert(argument);
     for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>()))
-      splitBroadcast(call);
+      splitComposite(call);
     for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>()))
       visit(call);
     eraseUnread(block);
@@ -102,27 +103,6 @@ private:
                                        << ", which PyTorch has exported with " << written.getRank()
                                        << " dims and which have " << made.getRank();
     diagnostic.attachNote() << "help: read the positions of the layer's output: the last one is the last state";
-  }
-
-  /// Tensors that are expanded to one shape become each one's own expansion, where that is another shape than its own.
-  static bool splitBroadcast(plan::CallOp call) {
-    if (call.getTarget() != "aten.broadcast_tensors.default")
-      return false;
-    SmallVector<std::optional<unsigned>> tensors = CallView::of(call).getOperands("tensors");
-    if (tensors.size() != call.getNumResults() || llvm::is_contained(tensors, std::nullopt))
-      return false;
-    for (auto [index, result] : llvm::zip(tensors, call.getResults())) {
-      Value self = call.getOperand(*index);
-      auto type = cast<RankedTensorType>(result.getType());
-      if (self.getType() != type)
-        self = CallBuilder("aten.expand.default", call)
-                   .tensor("self", self)
-                   .integers("size", type.getShape())
-                   .build(type.getShape(), type.getElementType());
-      result.replaceAllUsesWith(self);
-    }
-    call.erase();
-    return true;
   }
 
   void visit(plan::CallOp call) {

@@ -261,20 +261,34 @@ static bool hasOtherForm(StringRef target) {
          llvm::any_of(OpRegistry::get().targets(), [&](StringRef other) { return other.rsplit('.').first == name; });
 }
 
-void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts &layouts, Location place,
-                                     const StatedLayouts &statements) {
-  Value operand = call.getOperands()[index];
-  auto diagnostic = emitError(place) << (hasOtherForm(call.getTarget()) ? "this form of operator '" : "operator '")
-                                     << call.getTarget() << "' in " << moduleText(call.getModule().value_or(""))
-                                     << " has no record, and its operand " << index << " is "
-                                     << layoutText(cast<RankedTensorType>(operand.getType()));
-  noteCauses(diagnostic, operand, layouts, place);
-  std::string whole = wholeAtBorder(call->getOpOperand(index), statements);
+/// An operator without a record as messages call it: "operator 'custom.scan.default' in 'mixer'".
+static std::string unknownText(CallOp call) {
+  return ((hasOtherForm(call.getTarget()) ? "this form of operator '" : "operator '") + call.getTarget() + "' in " +
+          moduleText(call.getModule().value_or("")))
+      .str();
+}
+
+void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts &layouts, Location place) {
+  auto diagnostic = emitError(place) << unknownText(call)
+                                     << " has no record, and would read samples of several microbatches";
+  noteCauses(diagnostic, call.getOperands()[index], layouts, place);
+  diagnostic.attachNote() << "help: leave 'microbatches' out, write 'mean' behind it if the mean of the losses of "
+                             "microbatches is meant, or add a record (docs/adding-an-op.md)";
+}
+
+/// An operator without a record reads whole values.
+static void reportUnknownReshard(CallOp call, unsigned index, int64_t bytes, Location place, bool isError,
+                                 const StatedLayouts &statements) {
+  OpOperand &operand = call->getOpOperand(index);
+  auto diagnostic = isError ? emitError(place) : emitWarning(place);
+  diagnostic << unknownText(call) << " has no record and runs on whole values: its operand " << index
+             << " is gathered from " << layoutText(cast<RankedTensorType>(operand.get().getType())) << "; " << bytes
+             << " bytes on each rank";
+  std::string whole = wholeAtBorder(operand, statements);
   Diagnostic &help = diagnostic.attachNote();
-  if (whole.empty())
-    help << "help: divide nothing that reaches it, or add a record (docs/adding-an-op.md)";
-  else
-    help << "help: gather the values before it with '" << whole << "', or add a record (docs/adding-an-op.md)";
+  help << "help: write it with other operators, or add a record (docs/adding-an-op.md)";
+  if (!whole.empty())
+    help << ", or ask for it with '" << whole << "'";
 }
 
 bool meshplan::reportMissingParts(CallOp call, unsigned index, ShardingAttr needed, const DividingStatement &statement,
@@ -305,6 +319,8 @@ void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr n
                                      bool isError) {
   Value operand = call.getOperands()[index];
   RankedTensorType wanted = withSharding(operand.getType(), needed);
+  if (!OpRegistry::get().lookup(call.getTarget()))
+    return reportUnknownReshard(call, index, largestShardBytes(wanted, mesh), statement.location, isError, statements);
   auto diagnostic = isError ? emitError(statement.location) : emitWarning(statement.location);
   diagnostic << "nothing in the plan asks for this reshard: '" << call.getTarget() << "' in "
              << moduleText(call.getModule().value_or("")) << " needs " << layoutText(wanted) << ", and gets "

@@ -31,9 +31,8 @@ void reportBlockedAxis(plan::CallOp call, unsigned index, const ProjectionBlock 
                        plan::MeshOp mesh, const DividingStatement &statement, const DimUnits &units,
                        const StatedLayouts &statements);
 
-/// An operator without a record has a sharded operand. `place` is a statement that divides it.
-void reportUnknownOperator(plan::CallOp call, unsigned index, const Layouts &layouts, mlir::Location place,
-                           const StatedLayouts &statements);
+/// An operator without a record would read several microbatches of its operand. `place` is a statement that divides it.
+void reportUnknownOperator(plan::CallOp call, unsigned index, const Layouts &layouts, mlir::Location place);
 
 /// Reports that the call takes from operand `index` single parts of a fused weight whose statement divides all of them
 /// as one, so that they would be gathered to `needed`. False if it does not.

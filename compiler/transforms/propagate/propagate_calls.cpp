@@ -40,8 +40,8 @@ LogicalResult Propagation::visitCall(CallOp call) {
   const OpRecord *record = OpRegistry::get().lookup(view.target);
   if (hasFlatOperand(call) && (!runsFlat(call) || readsWhole(call, record)))
     gatherFlat(call);
-  if (!record)
-    return visitUnknown(call);
+  if (!record && refuseUnknown(call))
+    return failure();
   FactorRule rule = factorRuleOf(view, record);
   Linearity linearity = linearityOf(call);
   reducePartialOperands(call, rule, linearity);
@@ -54,7 +54,7 @@ LogicalResult Propagation::visitCall(CallOp call) {
     decision.block = decision.cut;
   if (decision.block && refuseBlock(call, rule, *decision.block))
     return failure();
-  if (splitAddend(call, *record, rule, decision) || splitSharedSums(call, *record, decision))
+  if (record && (splitAddend(call, *record, rule, decision) || splitSharedSums(call, *record, decision)))
     return visitCall(call);
   placeReshards(call, decision);
   for (auto [result, sharding] : llvm::zip(call.getResults(), decision.results))
@@ -182,7 +182,8 @@ static std::string textWithoutTime(RankedTensorType type, ShardingAttr sharding)
 
 /// True for derivatives that may need whole what their operator takes divided. All others follow its layouts.
 static bool mayNeedMoreThanForward(CallOp call) {
-  return call.getTarget().starts_with("vjp.") || CallView::of(call).getBool("scale_grad_by_freq", false);
+  bool isFound = call.getTarget().starts_with("vjp.") && OpRegistry::get().lookup(call.getTarget());
+  return isFound || CallView::of(call).getBool("scale_grad_by_freq", false);
 }
 
 void Propagation::reportUnstated(CallOp call, unsigned index, ShardingAttr to) {
@@ -245,20 +246,18 @@ bool Propagation::refuseBlock(CallOp call, const FactorRule &rule,
   return true;
 }
 
-LogicalResult Propagation::visitUnknown(CallOp call) {
+bool Propagation::refuseUnknown(CallOp call) {
   for (auto [index, operand] : llvm::enumerate(call.getOperands())) {
-    if (getSharding(operand).isReplicated())
+    if (llvm::none_of(getSharding(operand).getDims(),
+                      [](DimShardingAttr dim) { return llvm::any_of(dim.getAxes(), isTime); }))
       continue;
     std::optional<Cause> cause = statementBehind(operand);
     Location place = cause ? cause->location : call.getLoc();
     if (isNews(place, call.getTarget()))
-      reportUnknownOperator(call, index, layouts, place, statements);
-    return failure();
+      reportUnknownOperator(call, index, layouts, place);
+    return true;
   }
-  for (Value result : call.getResults())
-    layouts.decide(result,
-                   ShardingAttr::getReplicated(call.getContext(), cast<RankedTensorType>(result.getType()).getRank()));
-  return success();
+  return false;
 }
 
 void Propagation::recordCauses(CallOp call, const CallDecision &decision) {

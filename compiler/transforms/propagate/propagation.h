@@ -121,8 +121,9 @@ private:
   /// fused weight has no parts. False for what follows from inputs and borders, which is gathered.
   bool refuseBlock(plan::CallOp call, const FactorRule &rule, const std::pair<unsigned, ProjectionBlock> &blocked);
 
-  /// An operator without a record runs replicated, on whole values.
-  mlir::LogicalResult visitUnknown(plan::CallOp call);
+  /// An operator without a record runs replicated, on whole values: what is divided is gathered, but for samples of
+  /// several microbatches. Reports one that would read these; false if it does not.
+  bool refuseUnknown(plan::CallOp call);
 
   /// A result inherits the statements behind its axes: of the operands that gave the factors, and of partial operands.
   void recordCauses(plan::CallOp call, const CallDecision &decision);

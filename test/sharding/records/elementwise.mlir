@@ -1148,3 +1148,15 @@ func.func @isin_scalar(%0: tensor<4x6xi64>) -> tensor<4x6xi1> {
     : (tensor<4x6xi64>) -> tensor<4x6xi1>
   return %r : tensor<4x6xi1>
 }
+
+func.func @round_decimals(%0: tensor<2x6x12xf32>) -> tensor<2x6x12xf32> {
+  %r = plan.call "aten.round.decimals"(%0) {self = #plan.operand<0>, decimals = 1 : i64}
+    : (tensor<2x6x12xf32>) -> tensor<2x6x12xf32>
+  return %r : tensor<2x6x12xf32>
+}
+
+func.func @isclose(%0: tensor<4x6x12xf32>, %1: tensor<6x1xf32>) -> tensor<4x6x12xi1> {
+  %r = plan.call "aten.isclose.default"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>, rtol = 0.5 : f64, atol = 0.1 : f64}
+    : (tensor<4x6x12xf32>, tensor<6x1xf32>) -> tensor<4x6x12xi1>
+  return %r : tensor<4x6x12xi1>
+}

@@ -110,3 +110,9 @@ func.func @group_norm_of_features(%0: tensor<4x6x12xf32>, %1: tensor<6xf32>, %2:
     : (tensor<4x6x12xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<4x6x12xf32>
   return %r : tensor<4x6x12xf32>
 }
+
+func.func @safe_softmax(%0: tensor<4x6x2xf32>) -> tensor<4x6x2xf32> {
+  %r = plan.call "aten._safe_softmax.default"(%0) {self = #plan.operand<0>, dim = 1 : i64}
+    : (tensor<4x6x2xf32>) -> tensor<4x6x2xf32>
+  return %r : tensor<4x6x2xf32>
+}

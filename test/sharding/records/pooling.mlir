@@ -146,3 +146,21 @@ func.func @adaptive_max_pool2d(%0: tensor<4x6x8x6xf32>) -> (tensor<4x6x4x2xf32>,
     : (tensor<4x6x8x6xf32>) -> (tensor<4x6x4x2xf32>, tensor<4x6x4x2xi64>)
   return %r#0, %r#1 : tensor<4x6x4x2xf32>, tensor<4x6x4x2xi64>
 }
+
+func.func @adaptive_max_pool3d(%0: tensor<4x6x4x4x6xf32>) -> (tensor<4x6x2x2x3xf32>, tensor<4x6x2x2x3xi64>) {
+  %r:2 = plan.call "aten.adaptive_max_pool3d.default"(%0) {self = #plan.operand<0>, output_size = [2 : i64, 2 : i64, 3 : i64]}
+    : (tensor<4x6x4x4x6xf32>) -> (tensor<4x6x2x2x3xf32>, tensor<4x6x2x2x3xi64>)
+  return %r#0, %r#1 : tensor<4x6x2x2x3xf32>, tensor<4x6x2x2x3xi64>
+}
+
+func.func @max_pool1d_with_indices(%0: tensor<4x6x12xf32>) -> (tensor<4x6x6xf32>, tensor<4x6x6xi64>) {
+  %r:2 = plan.call "aten.max_pool1d_with_indices.default"(%0) {self = #plan.operand<0>, kernel_size = [2 : i64]}
+    : (tensor<4x6x12xf32>) -> (tensor<4x6x6xf32>, tensor<4x6x6xi64>)
+  return %r#0, %r#1 : tensor<4x6x6xf32>, tensor<4x6x6xi64>
+}
+
+func.func @max_pool3d_with_indices(%0: tensor<4x6x4x4x6xf32>) -> (tensor<4x6x2x2x3xf32>, tensor<4x6x2x2x3xi64>) {
+  %r:2 = plan.call "aten.max_pool3d_with_indices.default"(%0) {self = #plan.operand<0>, kernel_size = [2 : i64, 2 : i64, 2 : i64]}
+    : (tensor<4x6x4x4x6xf32>) -> (tensor<4x6x2x2x3xf32>, tensor<4x6x2x2x3xi64>)
+  return %r#0, %r#1 : tensor<4x6x2x2x3xf32>, tensor<4x6x2x2x3xi64>
+}

@@ -488,3 +488,9 @@ func.func @trace(%0: tensor<4x6xf32>) -> tensor<f32> {
     : (tensor<4x6xf32>) -> tensor<f32>
   return %r : tensor<f32>
 }
+
+func.func @argsort_stable(%0: tensor<4x6xf32>) -> tensor<4x6xi64> {
+  %r = plan.call "aten.argsort.stable"(%0) {self = #plan.operand<0>, stable = true, dim = 1 : i64}
+    : (tensor<4x6xf32>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}

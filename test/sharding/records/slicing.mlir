@@ -189,3 +189,15 @@ func.func @tensor_split_indices(%0: tensor<12x6xf32>) -> (tensor<4x6xf32>, tenso
     : (tensor<12x6xf32>) -> (tensor<4x6xf32>, tensor<2x6xf32>, tensor<6x6xf32>)
   return %r#0, %r#1, %r#2 : tensor<4x6xf32>, tensor<2x6xf32>, tensor<6x6xf32>
 }
+
+func.func @diag_embed(%0: tensor<4x6x3xf32>) -> tensor<4x6x3x3xf32> {
+  %r = plan.call "aten.diag_embed.default"(%0) {self = #plan.operand<0>}
+    : (tensor<4x6x3xf32>) -> tensor<4x6x3x3xf32>
+  return %r : tensor<4x6x3x3xf32>
+}
+
+func.func @diag_embed_around(%0: tensor<4x6x3xf32>) -> tensor<4x4x4x6xf32> {
+  %r = plan.call "aten.diag_embed.default"(%0) {self = #plan.operand<0>, offset = 1 : i64, dim1 = 0 : i64, dim2 = 2 : i64}
+    : (tensor<4x6x3xf32>) -> tensor<4x4x4x6xf32>
+  return %r : tensor<4x4x4x6xf32>
+}

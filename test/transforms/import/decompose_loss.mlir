@@ -229,15 +229,6 @@ func.func @probabilities(%x: tensor<6x10xf32>, %t: tensor<6x10xf32>) -> tensor<f
   return %loss : tensor<f32>
 }
 
-// a single row,
-// CHECK-LABEL: func.func @one_row
-// CHECK-NEXT: "aten.cross_entropy_loss.default"
-func.func @one_row(%x: tensor<10xf32>, %t: tensor<i64>) -> tensor<f32> {
-  %loss = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>}
-      : (tensor<10xf32>, tensor<i64>) -> tensor<f32>
-  return %loss : tensor<f32>
-}
-
 // integers for logits, or targets that are no numbers of classes,
 // CHECK-LABEL: func.func @other_types
 // CHECK-NEXT: "aten.cross_entropy_loss.default"
@@ -257,4 +248,18 @@ func.func @other_rows(%x: tensor<6x10x4xf32>, %t: tensor<4x6xi64>) -> tensor<f32
   %0 = plan.call "aten.cross_entropy_loss.default"(%x, %t) {self = #plan.operand<0>, target = #plan.operand<1>}
       : (tensor<6x10x4xf32>, tensor<4x6xi64>) -> tensor<f32>
   return %0 : tensor<f32>
+}
+
+// Of one sample without a dim for samples.
+// CHECK-LABEL: func.func @one_sample
+// CHECK-NEXT: %[[ROW:.*]] = plan.call "aten.reshape.default"(%arg0) {self = #plan.operand<0>, shape = [1, 10]}
+// CHECK-NEXT: %[[TARGET:.*]] = plan.call "aten.reshape.default"(%arg1) {self = #plan.operand<0>, shape = [1]}
+// CHECK-NEXT: %[[PICKED:.*]] = plan.call "meshplan.row_pick"(%[[ROW]], %[[TARGET]])
+// CHECK-NEXT: %[[LOSSES:.*]] = plan.call "meshplan.token_loss"(%[[PICKED]], %[[TARGET]])
+// CHECK-NEXT: %[[LOSS:.*]] = plan.call "aten.reshape.default"(%[[LOSSES]]) {self = #plan.operand<0>, shape = []}
+// CHECK-NEXT: return %[[LOSS]]
+func.func @one_sample(%x: tensor<10xf32>, %t: tensor<i64>) -> tensor<f32> {
+  %loss = plan.call "aten.nll_loss_nd.default"(%x, %t)
+      {self = #plan.operand<0>, target = #plan.operand<1>, reduction = 0 : i64} : (tensor<10xf32>, tensor<i64>) -> tensor<f32>
+  return %loss : tensor<f32>
 }

@@ -10,6 +10,7 @@ using namespace meshplan::archive::testing;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 namespace {
 
@@ -269,6 +270,16 @@ TEST(GraphReader, RefusesIntegerFunctionsThatItDoesNotKnow) {
   model.graph.json["tensor_values"]["view"] = tensorMeta({"Sqrt(" + symbol("s0") + ")"});
   EXPECT_THAT(errorsOf(model), ElementsAre("'models/model.json' at graph_module.graph.tensor_values.view.sizes[0]: "
                                            "integer function 'Sqrt' is not supported"));
+}
+
+TEST(GraphReader, RefusesSparseTensors) {
+  TestModel model = linearModel();
+  model.graph.json["tensor_values"]["linear"]["layout"] = 1;
+  EXPECT_THAT(errorsOf(model),
+              ElementsAre("'models/model.json' at graph_module.graph.tensor_values.linear.layout: "
+                          "tensor 'linear' is sparse, which is not implemented yet\nhelp: compute with dense tensors"));
+  model.graph.json["tensor_values"]["linear"]["layout"] = 7;
+  EXPECT_THAT(errorsOf(model), IsEmpty());
 }
 
 TEST(GraphReader, RefusesValuesWithoutAShapeOrWithAnImpossibleOne) {

@@ -268,35 +268,47 @@ TEST_F(Messages, OtherPartsThanThoseOfTheModel) {
                           "help: state the parts of the fused weight: 'parts (q 2, k 1, v 1)'"));
 }
 
-TEST_F(Messages, AnOperatorWithoutARecord) {
+TEST_F(Messages, AnOperatorWithoutARecordReadsWholeValues) {
   const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{"dp"}, {"tp"}]>>)";
-  auto unknown = [&](const std::string &target, const std::string &module) {
+  auto unknown = [&](const std::string &target, const std::string &module, bool isError = false) {
     read("%x: " + type + ", %y: " + type, "%0 = plan.call \"" + target +
                                               "\"(%y, %x) {self = #plan.operand<1>, other = #plan.operand<0>}" +
                                               (module.empty() ? "" : " in \"" + module + "\"") + " : (" + type + ", " +
                                               type + ") -> tensor<6x16xf32>\n");
-    Layouts layouts(mesh());
-    layouts.setCause(argument(0), axis("tp"), {stated(4), StringAttr::get(&context, "colwise tp")});
-    layouts.setCause(argument(0), axis("dp"), {stated(5), StringAttr::get(&context, "input x")});
-    return said([&] { reportUnknownOperator(call(0), 1, layouts, stated(4), {}); });
+    DividingStatement statement{stated(4), {}};
+    return said([&] { reportUnstatedReshard(call(0), 1, sharding("[{}, {}]"), mesh(), statement, {}, isError); });
   };
+  EXPECT_THAT(unknown("custom.scan.default", "mixer"),
+              ElementsAre("warning p.plan:4: operator 'custom.scan.default' in 'mixer' has no record and runs on whole "
+                          "values: its operand 1 is gathered from [6 over dp, 16 over tp]; 384 bytes on each rank",
+                          "help: write it with other operators, or add a record (docs/adding-an-op.md), or ask for it "
+                          "with 'mixer: input 1 [_, _]'"));
   EXPECT_THAT(
-      unknown("custom.scan.default", "mixer"),
-      ElementsAre("error p.plan:4: operator 'custom.scan.default' in 'mixer' has no record, and its operand 1 is "
-                  "[6 over dp, 16 over tp]",
-                  "note p.plan:5: also divided by 'input x'",
-                  "help: gather the values before it with 'mixer: input 1 [_, _]', or add a record "
-                  "(docs/adding-an-op.md)"));
-  EXPECT_THAT(unknown("custom.scan.default", ""),
-              ElementsAre("error p.plan:4: operator 'custom.scan.default' in the root module has no record, and its "
-                          "operand 1 is [6 over dp, 16 over tp]",
-                          "note p.plan:5: also divided by 'input x'",
-                          "help: divide nothing that reaches it, or add a record (docs/adding-an-op.md)"));
+      unknown("custom.scan.default", "", /*isError=*/true),
+      ElementsAre("error p.plan:4: operator 'custom.scan.default' in the root module has no record and runs on "
+                  "whole values: its operand 1 is gathered from [6 over dp, 16 over tp]; 384 bytes on each rank",
+                  "help: write it with other operators, or add a record (docs/adding-an-op.md)"));
   for (const char *known : {"aten.add.other", "aten.cross_entropy_loss.default", "aten.scaled_dot_product_attention.x"})
-    EXPECT_EQ(unknown(known, "m").front(), "error p.plan:4: this form of operator '" + std::string(known) +
-                                               "' in 'm' has no record, and its operand 1 is [6 over dp, 16 over tp]");
+    EXPECT_THAT(unknown(known, "m").front(),
+                testing::StartsWith("warning p.plan:4: this form of operator '" + std::string(known) +
+                                    "' in 'm' has no record and runs on whole values"));
   EXPECT_THAT(unknown("aten.ad.Tensor", "m").front(), testing::HasSubstr(": operator 'aten.ad.Tensor'"))
       << "a name is known as a whole";
+}
+
+TEST_F(Messages, AnOperatorWithoutARecordReadsNoMicrobatches) {
+  const std::string type = R"(tensor<6x16xf32, #plan.sharding<[{"dp"}, {"tp"}]>>)";
+  read("%x: " + type, "%0 = plan.call \"custom.scan.default\"(%x) {self = #plan.operand<0>} in \"mixer\" : (" + type +
+                          ") -> tensor<6x16xf32>\n");
+  Layouts layouts(mesh());
+  layouts.setCause(argument(0), axis("tp"), {stated(4), StringAttr::get(&context, "colwise tp")});
+  layouts.setCause(argument(0), axis("dp"), {stated(5), StringAttr::get(&context, "input x")});
+  EXPECT_THAT(said([&] { reportUnknownOperator(call(0), 0, layouts, stated(4)); }),
+              ElementsAre("error p.plan:4: operator 'custom.scan.default' in 'mixer' has no record, and would read "
+                          "samples of several microbatches",
+                          "note p.plan:5: also divided by 'input x'",
+                          "help: leave 'microbatches' out, write 'mean' behind it if the mean of the losses of "
+                          "microbatches is meant, or add a record (docs/adding-an-op.md)"));
 }
 
 TEST_F(Messages, AReshardThatNothingStates) {

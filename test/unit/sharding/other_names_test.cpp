@@ -66,14 +66,42 @@ TEST_F(OtherNames, TileRepeatsEveryDim) {
       "aten.repeat.default {repeats = [1, 2], self = #plan.operand<0>} 1");
 }
 
-TEST_F(OtherNames, StacksOfWhatHasTheDimsAlready) {
-  constexpr char args[] = "{tensors = [#plan.operand<0>, #plan.operand<1>]}";
-  EXPECT_EQ(plain("aten.hstack.default", args, "(tensor<4x6xf32>, tensor<4x2xf32>) -> tensor<4x8xf32>"),
-            "aten.cat.default {dim = 1 : i64, tensors = [#plan.operand<0>, #plan.operand<1>]} 2");
-  EXPECT_EQ(plain("aten.hstack.default", args, "(tensor<6xf32>, tensor<2xf32>) -> tensor<8xf32>"),
-            "aten.cat.default {dim = 0 : i64, tensors = [#plan.operand<0>, #plan.operand<1>]} 2");
-  EXPECT_EQ(plain("aten.vstack.default", args, "(tensor<6xf32>, tensor<6xf32>) -> tensor<2x6xf32>"), "");
-  EXPECT_EQ(plain("aten.dstack.default", args, "(tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6x2xf32>"), "");
+TEST_F(OtherNames, CopiesOfViewsAreViews) {
+  EXPECT_EQ(plain("aten.squeeze_copy.dim", "{self = #plan.operand<0>, dim = 1}", "(tensor<4x1xf32>) -> tensor<4xf32>"),
+            "aten.squeeze.dim {dim = 1 : i64, self = #plan.operand<0>} 1");
+  EXPECT_EQ(plain("aten.narrow_copy.default", "{self = #plan.operand<0>, dim = 0, start = 1, length = 2}",
+                  "(tensor<4x6xf32>) -> tensor<2x6xf32>"),
+            "aten.slice.Tensor {dim = 0 : i64, end = 3 : i64, self = #plan.operand<0>, start = 1 : i64} 1");
+}
+
+TEST_F(OtherNames, SplitsByDirection) {
+  EXPECT_EQ(plain("aten.hsplit.int", "{self = #plan.operand<0>, sections = 2}",
+                  "(tensor<4x6xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>)"),
+            "aten.tensor_split.sections {dim = 1 : i64, sections = 2 : i64, self = #plan.operand<0>} 1");
+  EXPECT_EQ(plain("aten.hsplit.int", "{self = #plan.operand<0>, sections = 2}",
+                  "(tensor<6xf32>) -> (tensor<3xf32>, tensor<3xf32>)"),
+            "aten.tensor_split.sections {dim = 0 : i64, sections = 2 : i64, self = #plan.operand<0>} 1");
+  EXPECT_EQ(plain("aten.dsplit.array", "{self = #plan.operand<0>, indices = [1]}",
+                  "(tensor<4x6x3xf32>) -> (tensor<4x6x1xf32>, tensor<4x6x2xf32>)"),
+            "aten.tensor_split.indices {dim = 2 : i64, indices = [1], self = #plan.operand<0>} 1");
+}
+
+TEST_F(OtherNames, Diagonals) {
+  EXPECT_EQ(plain("aten.diag.default", "{self = #plan.operand<0>, diagonal = 1}", "(tensor<4x6xf32>) -> tensor<4xf32>"),
+            "aten.diagonal.default {dim1 = 0 : i64, dim2 = 1 : i64, offset = 1 : i64, self = #plan.operand<0>} 1");
+  EXPECT_EQ(plain("aten.diag.default", unary, "(tensor<4xf32>) -> tensor<4x4xf32>"),
+            "aten.diag_embed.default {dim1 = 0 : i64, dim2 = 1 : i64, offset = 0 : i64, self = #plan.operand<0>} 1");
+  EXPECT_EQ(plain("aten.linalg_diagonal.default", "{A = #plan.operand<0>}", "(tensor<2x4x6xf32>) -> tensor<2x4xf32>"),
+            "aten.diagonal.default {dim1 = -2 : i64, dim2 = -1 : i64, offset = 0 : i64, self = #plan.operand<0>} 1");
+}
+
+TEST_F(OtherNames, WhatIsRealIsItsOwnConjugate) {
+  for (const char *name : {"real", "conj", "_conj", "conj_physical", "resolve_conj", "resolve_neg"})
+    EXPECT_EQ(plain("aten." + std::string(name) + ".default", unary, square),
+              "aten.alias.default {self = #plan.operand<0>} 1");
+  EXPECT_EQ(plain("aten.mH.default", unary, "(tensor<4x6x8xf32>) -> tensor<4x8x6xf32>"),
+            "aten.transpose.int {dim0 = -2 : i64, dim1 = -1 : i64, self = #plan.operand<0>} 1");
+  EXPECT_EQ(plain("aten.real.default", unary, "(tensor<4xcomplex<f32>>) -> tensor<4xf32>"), "");
 }
 
 TEST_F(OtherNames, UnbiasedIsACorrection) {

@@ -19,7 +19,7 @@ REFUSALS = {
     r"is not implemented yet": "a statement that is not implemented",
     r"microbatches would have to be put together": "samples of several microbatches are mixed",
     r"divides microbatches over ranks": "microbatches are dealt to ranks",
-    r"has no record, and its operand": "an operator without a record",
+    r"has no record, and would read samples of several microbatches": "samples of several microbatches are mixed",
     r"redefines a loss of classes, and output": "another loss than one of classes is redefined",
     r"'contiguous (parameters|gradients)' without '(shard|bucket)'": "contiguous is what is not moved in one piece",
     r"'contiguous .*' and 'bucket none' contradict": "contiguous is what is not moved in one piece",

@@ -109,7 +109,7 @@ def measured(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 def checked(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     """What is no number told apart, and replaced."""
-    odd = torch.where(torch.arange(x.size(-1)) % 3 == 1, float("inf"), x)
+    odd, whole = torch.where(torch.arange(x.size(-1)) % 3 == 1, float("inf"), x), integers(x)
     forms: dict[str, Callable[[], torch.Tensor]] = {
         "nan_to_num": lambda: aten.nan_to_num.default(odd, 0.5, 2.5, -2.5),
         "isfinite": lambda: aten.isfinite.default(odd).to(x.dtype) + x,
@@ -117,6 +117,8 @@ def checked(x: torch.Tensor, choices: Choices) -> torch.Tensor:
         "isnan": lambda: aten.isnan.default(odd).to(x.dtype) + x,
         "nanmean": lambda: aten.nanmean.default(torch.where(odd.isinf(), float("nan"), x), [-1], True).nan_to_num() + x,
         "isin": lambda: aten.isin.Tensor_Tensor(integers(x), torch.arange(-2, 4, 2)).to(x.dtype) + x,
+        "isclose": lambda: aten.isclose.default(whole, torch.arange(x.size(-1)) % 3, 0.0, 1.5).to(x.dtype) + x,
+        "decimals": lambda: aten.round.decimals(whole.to(x.dtype) * 0.237, decimals=1),
         "isin_scalar": lambda: aten.isin.Tensor_Scalar(integers(x), 1).to(x.dtype) + x,
     }
     return forms[choices.pick(tuple(forms))]()
@@ -159,5 +161,5 @@ def complex_pairs(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 STEPS: dict[str, Step] = {"function": function, "pair": pair, "blend": blend, "bits": bits}
 STEPS |= {"measured": measured, "checked": checked, "matrices": matrices, "complex_pairs": complex_pairs}
-FORMS = {"function": 21, "pair": 20, "blend": 9, "bits": 16, "measured": 10, "checked": 7, "matrices": 7}
+FORMS = {"function": 21, "pair": 20, "blend": 9, "bits": 16, "measured": 10, "checked": 9, "matrices": 7}
 FORMS |= {"complex_pairs": 6}

@@ -15,12 +15,25 @@ def places(size: int, count: int, choices: Choices) -> torch.Tensor:
     return torch.arange(count) * choices.pick((1, 3, 5)) % size
 
 
+def bag(x: torch.Tensor, choices: Choices) -> torch.Tensor:
+    """Three bags of rows of a table, of one size or of several."""
+    if x.dim() < 2:
+        return x
+    table, offsets = x.flatten(0, -2), torch.arange(0, 6, 2) if choices.flag() else torch.arange(3) * 2
+    indices, mode = places(table.size(0), 6, choices), choices.pick((0, 1))
+    if choices.flag():
+        return aten.embedding_bag.padding_idx(table, indices, offsets, False, mode, False, None, False, 0)[0]
+    return aten.embedding_bag.default(table, indices, offsets, False, mode)[0]
+
+
 def look_up(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     dim = choices.dim(x) % x.dim()
     size = x.size(dim)
     count = 1 + choices.number() % size
     rows = places(size, count, choices)
-    form = choices.pick(("index_select", "gather", "index", "two", "put"))
+    form = choices.pick(("index_select", "gather", "index", "two", "put", "bag"))
+    if form == "bag":
+        return bag(x, choices)
     if form == "index_select":
         return aten.index_select.default(x, dim, rows)
     if form == "gather":

@@ -25,6 +25,11 @@ def turned(x: torch.Tensor, choices: Choices) -> torch.Tensor:
         "glu": lambda: aten.glu.default(x, dim) if x.size(dim) % 2 == 0 else x,
         "unfold": lambda: aten.unfold.default(x, dim, 2, 1) if x.size(dim) > 1 and x.dim() < MOST_DIMS else x,
         "diagonal": lambda: aten.diagonal.default(x, 0, 0, x.dim() - 1) if x.dim() > 2 else x,
+        "diag_embed": lambda: (
+            aten.diag_embed.default(x, 0, 0, x.dim())
+            if x.dim() < MOST_DIMS and x.numel() * x.size(-1) <= MOST_ELEMENTS
+            else x
+        ),
     }
     return forms[choices.pick(tuple(forms))]()
 
@@ -45,6 +50,10 @@ def written(x: torch.Tensor, choices: Choices) -> torch.Tensor:
         "scatter_reduce": lambda: aten.scatter_reduce.two(x, dim, index, source, "amax"),
         "index_add": lambda: aten.index_add.default(x, dim, place // 2, source),
         "index_copy": lambda: aten.index_copy.default(x, dim, place, source),
+        "scatter_added": lambda: x + aten.scatter.reduce(x.detach(), dim, index // 2, source.detach(), reduce="add"),
+        "scatter_scaled": lambda: x + aten.scatter.value_reduce(x.detach(), dim, index, 0.7, reduce="multiply"),
+        "index_fill_tensor": lambda: aten.index_fill.int_Tensor(x, dim, place, x.mean()),
+        "searchsorted": lambda: aten.searchsorted.Tensor((torch.arange(3) * 0.613 - 0.513).to(x.dtype), x) + x,
         "index_fill": lambda: aten.index_fill.int_Scalar(x, dim, place, 0.3),
         "take_along": lambda: aten.take_along_dim.default(x, place.view(shape), dim),
         "bucketize": lambda: aten.bucketize.Tensor(x, torch.arange(3) * 0.613 - 0.513).to(x.dtype) + x,
@@ -112,4 +121,4 @@ def compared(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 
 STEPS: dict[str, Step] = {"turned": turned, "written": written, "reduced": reduced, "compared": compared}
-FORMS = {"turned": 36, "written": 16, "reduced": 34, "compared": 27}
+FORMS = {"turned": 40, "written": 22, "reduced": 34, "compared": 27}

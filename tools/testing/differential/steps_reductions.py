@@ -59,8 +59,10 @@ def scan(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 def order(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     dim, descending = choices.dim(x), choices.flag()
-    form = choices.pick(("sort", "stable", "argsort", "topk"))
+    form = choices.pick(("sort", "stable", "argsort", "places", "topk"))
     x = apart(x, dim)
+    if form == "places":
+        return aten.argsort.stable(x, stable=True, dim=dim, descending=descending).to(x.dtype) * 0.1 + x
     if form == "argsort":
         return aten.argsort.default(x, dim, descending).to(x.dtype) * 0.1 + x
     if form == "topk":
@@ -79,6 +81,8 @@ def histogram(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 def softmax(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     dim, logarithm, native = choices.dim(x), choices.flag(), choices.flag()
+    if choices.pick((False, False, False, True)):
+        return aten._safe_softmax.default(x, dim)
     if native:
         return (aten._log_softmax if logarithm else aten._softmax).default(x, dim, False)
     return (aten.log_softmax if logarithm else aten.softmax).int(x, dim)
@@ -120,8 +124,8 @@ def pool(x: torch.Tensor, choices: Choices) -> torch.Tensor:
         )[count - 1](x, wanted)
     if form == "average" and count == 3 and x.dtype == torch.bfloat16:
         return x  # PyTorch has no kernel for it
-    if form == "indices" and count == 2:
-        return aten.max_pool2d_with_indices.default(x, kernel, stride, padding)[0]
+    if form == "indices":
+        return getattr(aten, f"max_pool{count}d_with_indices").default(x, kernel, stride, padding)[0]
     name = f"{'avg' if form == 'average' else 'max'}_pool{count}d"
     return getattr(aten, name).default(x, kernel, stride, padding)
 

@@ -65,7 +65,7 @@ def resized(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     count = x.dim() - 2
     if count not in (1, 2, 3):
         return x
-    form = f"max{count}" if count < 3 else choices.pick(("average3", "average3_kernel"))
+    form = f"max{count}" if count < 3 else choices.pick(("average3", "average3_kernel", "max3"))
     x = x.float() if count == 3 and x.dtype == torch.bfloat16 else x  # of which PyTorch has no average in volumes
     wanted = [choices.divisor(size) if choices.flag() else min(2, size) for size in x.shape[-count:]]
     make = {
@@ -73,6 +73,7 @@ def resized(x: torch.Tensor, choices: Choices) -> torch.Tensor:
         "average3_kernel": aten._adaptive_avg_pool3d.default,
         "max1": aten.adaptive_max_pool1d.default,
         "max2": aten.adaptive_max_pool2d.default,
+        "max3": aten.adaptive_max_pool3d.default,
     }[form]
     result = make(x, wanted)
     return result[0] if isinstance(result, tuple) else result
@@ -109,4 +110,4 @@ def crossed(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 
 STEPS: dict[str, Step] = {"spread": spread, "dealt": dealt, "resized": resized, "scaled": scaled, "crossed": crossed}
-FORMS = {"spread": 22, "dealt": 16, "resized": 8, "scaled": 24, "crossed": 9}
+FORMS = {"spread": 22, "dealt": 16, "resized": 10, "scaled": 24, "crossed": 9}

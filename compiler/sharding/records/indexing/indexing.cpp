@@ -81,6 +81,23 @@ static FactorRule localEmbeddingRule(const CallView &call) {
 }
 
 //===----------------------------------------------------------------------===//
+// embedding_bag: rows of the weight added up, bag by bag, or the largest of each feature
+//===----------------------------------------------------------------------===//
+
+/// Where a bag ends is told by numbers of its indices, so that only features may be divided. The last result says, of
+/// largest ones, which index each feature has. Addends of the weight do not enter: the numbers of bags would add up,
+/// too.
+static FactorRule bagRule(const CallView &call) {
+  RuleBuilder builder(call);
+  SmallVector<DimRef> features{builder.operand("weight")[1]};
+  for (unsigned index = 0; index < call.results.size(); ++index)
+    if (call.results[index].getRank() == 2)
+      features.push_back(builder.result(index)[1]);
+  builder.tie(features);
+  return builder.finish();
+}
+
+//===----------------------------------------------------------------------===//
 // gather, index_select, index, index_put
 //===----------------------------------------------------------------------===//
 
@@ -243,6 +260,8 @@ void addIndexingRecords(OpRegistry &registry) {
                 .picksElements = true});
   registry.add(
       {.target = "meshplan.embedding", .rule = localEmbeddingRule, .linearity = inWeight, .cost = localEmbeddingCost});
+  for (StringRef target : {"aten.embedding_bag.default", "aten.embedding_bag.padding_idx"})
+    registry.add({.target = target, .rule = bagRule, .linearity = notLinear, .cost = lookupCost});
   registry.add({.target = "aten.gather.default", .rule = gatherRule, .linearity = chosenOfSelf, .cost = lookupCost});
   registry.add({.target = "aten.take_along_dim.default",
                 .rule = takeAlongRule,

@@ -102,6 +102,20 @@ static FactorRule bucketizeRule(const CallView &call) {
   return builder.finish();
 }
 
+/// searchsorted: each element of the last dim of self among those of its row, which are all needed; or of one row for
+/// all.
+static FactorRule searchRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef self = builder.operand("self"), rows = builder.operand("sorted_sequence"), result = builder.result();
+  bool hasRows = rows.getRank() > 1;
+  for (int64_t dim = 0; dim < self.getRank(); ++dim)
+    if (dim + 1 == self.getRank() || !hasRows)
+      builder.tie({self[dim], result[dim]});
+    else
+      builder.tie({self[dim], rows[dim], builder.operand("sorter")[dim], result[dim]});
+  return builder.finish();
+}
+
 static OpCost bucketizeCost(const CallView &call) {
   OpCost cost = copyCost(call);
   cost.flops = 8 * call.results.front().getNumElements();
@@ -117,15 +131,18 @@ void addScatterRecords(OpRegistry &registry) {
                 .linearity = inSource,
                 .cost = scatterSumCost,
                 .localize = localizeSizes<size>});
-  for (StringRef target : {"aten.scatter.value", "aten.scatter_reduce.two"})
+  for (StringRef target :
+       {"aten.scatter.value", "aten.scatter_reduce.two", "aten.scatter.reduce", "aten.scatter.value_reduce"})
     registry.add({.target = target, .rule = scatterRule, .linearity = notLinear, .cost = scatterCost});
   for (StringRef target : {"aten.index_add.default", "aten.index_copy.default"})
     registry.add({.target = target, .rule = indexAddRule, .linearity = inSelfAndSource, .cost = copyCost});
-  registry.add(
-      {.target = "aten.index_fill.int_Scalar", .rule = indexAddRule, .linearity = notLinear, .cost = copyCost});
+  for (StringRef target : {"aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor"})
+    registry.add({.target = target, .rule = indexAddRule, .linearity = notLinear, .cost = copyCost});
   registry.add({.target = "aten.one_hot.default", .rule = oneHotRule, .linearity = notLinear, .cost = copyCost});
   registry.add(
       {.target = "aten.bucketize.Tensor", .rule = bucketizeRule, .linearity = notLinear, .cost = bucketizeCost});
+  registry.add(
+      {.target = "aten.searchsorted.Tensor", .rule = searchRule, .linearity = notLinear, .cost = bucketizeCost});
 }
 
 } // namespace meshplan

@@ -63,14 +63,18 @@ public:
     std::optional<unsigned> self = view.getOperand("self"), targetOperand = view.getOperand("target");
     if (!self || !targetOperand)
       return success();
-    RankedTensorType logitsType = view.operands[*self], targetType = view.operands[*targetOperand];
+    logits = call.getOperand(*self);
+    target = call.getOperand(*targetOperand);
+    if (view.operands[*self].getRank() == 1 && view.operands[*targetOperand].getRank() == 0)
+      addSampleDim();
+    auto logitsType = cast<RankedTensorType>(logits.getType()), targetType = cast<RankedTensorType>(target.getType());
     std::optional<unsigned> weightOperand = view.getOperand("weight");
     if (hasOtherTargets(logitsType, targetType))
       return reportOtherTargets(call, *self, *targetOperand);
     if (!fits(logitsType, targetType) || (weightOperand && !isOfClasses(view.operands[*weightOperand], logitsType)))
       return success();
-    logits = toRows(call.getOperand(*self));
-    target = reshape(call.getOperand(*targetOperand), {targetType.getNumElements()});
+    logits = toRows(logits);
+    target = reshape(target, {targetType.getNumElements()});
     rows = targetType.getNumElements();
     element = logitsType.getElementType();
     ignoreIndex = view.getInt("ignore_index", -100);
@@ -81,13 +85,19 @@ public:
     Value loss = reduce(tokenLosses());
     // Without reduction there is a loss for each target.
     if (loss.getType() != call.getResult(0).getType())
-      loss = reshape(loss, targetType.getShape());
+      loss = reshape(loss, cast<RankedTensorType>(call.getResult(0).getType()).getShape());
     call.getResult(0).replaceAllUsesWith(loss);
     call.erase();
     return success();
   }
 
 private:
+  /// Of one sample without a dim for samples.
+  void addSampleDim() {
+    logits = reshape(logits, {1, cast<RankedTensorType>(logits.getType()).getDimSize(0)});
+    target = reshape(target, {1});
+  }
+
   /// True for [N, C] with targets [M].
   static bool hasOtherTargets(RankedTensorType logits, RankedTensorType target) {
     return logits.getRank() == 2 && target.getRank() == 1 && logits.getDimSize(0) != target.getDimSize(0);

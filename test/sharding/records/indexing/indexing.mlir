@@ -128,3 +128,15 @@ func.func @index_sum_second(%0: tensor<4x6xbf16>, %1: tensor<6xi64> {plan.range 
     : (tensor<4x6xbf16>, tensor<6xi64>) -> tensor<4x3xbf16>
   return %r : tensor<4x3xbf16>
 }
+
+func.func @embedding_bag(%0: tensor<12x6xf32>, %1: tensor<8xi64> {plan.range = [0 : i64, 12 : i64]}, %2: tensor<3xi64> {plan.range = [0 : i64, 1 : i64]}) -> (tensor<3x6xf32>, tensor<8xi64>, tensor<3xi64>, tensor<3xi64>) {
+  %r:4 = plan.call "aten.embedding_bag.default"(%0, %1, %2) {weight = #plan.operand<0>, indices = #plan.operand<1>, offsets = #plan.operand<2>, mode = 1 : i64}
+    : (tensor<12x6xf32>, tensor<8xi64>, tensor<3xi64>) -> (tensor<3x6xf32>, tensor<8xi64>, tensor<3xi64>, tensor<3xi64>)
+  return %r#0, %r#1, %r#2, %r#3 : tensor<3x6xf32>, tensor<8xi64>, tensor<3xi64>, tensor<3xi64>
+}
+
+func.func @embedding_bag_largest(%0: tensor<12x6xf32>, %1: tensor<8xi64> {plan.range = [0 : i64, 12 : i64]}, %2: tensor<3xi64> {plan.range = [0 : i64, 1 : i64]}) -> (tensor<3x6xf32>, tensor<8xi64>, tensor<3xi64>, tensor<3x6xi64>) {
+  %r:4 = plan.call "aten.embedding_bag.padding_idx"(%0, %1, %2) {weight = #plan.operand<0>, indices = #plan.operand<1>, offsets = #plan.operand<2>, scale_grad_by_freq = false, mode = 2 : i64, sparse = false, per_sample_weights = unit, include_last_offset = false, padding_idx = 3 : i64}
+    : (tensor<12x6xf32>, tensor<8xi64>, tensor<3xi64>) -> (tensor<3x6xf32>, tensor<8xi64>, tensor<3xi64>, tensor<3x6xi64>)
+  return %r#0, %r#1, %r#2, %r#3 : tensor<3x6xf32>, tensor<8xi64>, tensor<3xi64>, tensor<3x6xi64>
+}

@@ -92,3 +92,33 @@ func.func @scatter_sum_half(%0: tensor<4x6xbf16>, %1: tensor<4x6xi64> {plan.rang
     : (tensor<4x6xbf16>, tensor<4x6xi64>) -> tensor<4x3xbf16>
   return %r : tensor<4x3xbf16>
 }
+
+func.func @index_fill_tensor(%0: tensor<4x6xf32>, %1: tensor<2xi64> {plan.range = [0 : i64, 6 : i64]}, %2: tensor<f32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.index_fill.int_Tensor"(%0, %1, %2) {self = #plan.operand<0>, dim = 1 : i64, index = #plan.operand<1>, value = #plan.operand<2>}
+    : (tensor<4x6xf32>, tensor<2xi64>, tensor<f32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @scatter_added(%0: tensor<4x6xf32>, %1: tensor<4x3xi64> {plan.range = [0 : i64, 6 : i64]}, %2: tensor<4x3xf32>) -> tensor<4x6xf32> {
+  %r = plan.call "aten.scatter.reduce"(%0, %1, %2) {self = #plan.operand<0>, dim = 1 : i64, index = #plan.operand<1>, src = #plan.operand<2>, reduce = "add"}
+    : (tensor<4x6xf32>, tensor<4x3xi64>, tensor<4x3xf32>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @scatter_multiplied(%0: tensor<4x6xf32>, %1: tensor<4x3xi64> {plan.range = [0 : i64, 6 : i64]}) -> tensor<4x6xf32> {
+  %r = plan.call "aten.scatter.value_reduce"(%0, %1) {self = #plan.operand<0>, dim = 1 : i64, index = #plan.operand<1>, value = 0.5 : f64, reduce = "multiply"}
+    : (tensor<4x6xf32>, tensor<4x3xi64>) -> tensor<4x6xf32>
+  return %r : tensor<4x6xf32>
+}
+
+func.func @searchsorted(%0: tensor<6xf32> {plan.range = [0.1 : f64, 0.2 : f64]}, %1: tensor<4x6xf32>) -> tensor<4x6xi64> {
+  %r = plan.call "aten.searchsorted.Tensor"(%0, %1) {sorted_sequence = #plan.operand<0>, self = #plan.operand<1>}
+    : (tensor<6xf32>, tensor<4x6xf32>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}
+
+func.func @searchsorted_rows(%0: tensor<4x3xf32> {plan.range = [0.1 : f64, 0.2 : f64]}, %1: tensor<4x6xf32>) -> tensor<4x6xi64> {
+  %r = plan.call "aten.searchsorted.Tensor"(%0, %1) {sorted_sequence = #plan.operand<0>, self = #plan.operand<1>, right = true}
+    : (tensor<4x3xf32>, tensor<4x6xf32>) -> tensor<4x6xi64>
+  return %r : tensor<4x6xi64>
+}

@@ -12,6 +12,9 @@ TEST_F(NormalizationDerivatives, SoftmaxReadsItsResult) {
   EXPECT_EQ(
       derive("aten._softmax.default", "self = $0, dim = 1, half_to_float = false", "4x6xf32 -> 4x6xf32"),
       "%0 = aten._softmax_backward_data.default(dim 1, grad_output g, input_dtype f32, output r): 4x6xf32\na: %0");
+  EXPECT_EQ(
+      derive("aten._safe_softmax.default", "self = $0, dim = -1", "4x6xf32 -> 4x6xf32"),
+      "%0 = aten._softmax_backward_data.default(dim -1, grad_output g, input_dtype f32, output r): 4x6xf32\na: %0");
   EXPECT_EQ(derive("aten.log_softmax.int", "self = $0, dim = -1", "4x6xf32 -> 4x6xf32"),
             "%0 = aten._log_softmax_backward_data.default(dim -1, grad_output g, input_dtype f32, output r): 4x6xf32\n"
             "a: %0");

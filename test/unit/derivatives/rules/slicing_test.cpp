@@ -53,6 +53,11 @@ TEST_F(SlicingDerivatives, AnElementIsPaddedToo) {
             "%1 = aten.constant_pad_nd.default(pad [1, 4], self %0, value 0): 4x6xf32\na: %1");
 }
 
+TEST_F(SlicingDerivatives, ADiagonalThatWasMadeIsTaken) {
+  EXPECT_EQ(derive("aten.diag_embed.default", "self = $0, offset = 1, dim1 = 0", "4x3xf32 -> 4x4x4xf32"),
+            "%0 = aten.diagonal.default(dim1 0, dim2 -1, offset 1, self g): 4x3xf32\na: %0");
+}
+
 TEST_F(SlicingDerivatives, WhatWasAddedIsCutOff) {
   EXPECT_EQ(derive("aten.constant_pad_nd.default", "self = $0, pad = [1, -2, 0, 3], value = 2.0", "4x6xf32 -> 7x5xf32"),
             "%0 = aten.constant_pad_nd.default(pad [-1, 2, 0, -3], self g, value 0): 4x6xf32\na: %0");

@@ -1,0 +1,105 @@
+//===- composites.cpp - operators that are several others -----------------===//
+
+#include "compiler/transforms/import/composites/composites.h"
+#include "compiler/sharding/record_support/local_args.h"
+
+using namespace mlir;
+using namespace meshplan;
+
+static const llvm::StringMap<CompositeRule> &allRules() {
+  static const llvm::StringMap<CompositeRule> table = [] {
+    llvm::StringMap<CompositeRule> made;
+    addShapeComposites(made);
+    addProductComposites(made);
+    addFunctionComposites(made);
+    addLookupComposites(made);
+    return made;
+  }();
+  return table;
+}
+
+bool meshplan::splitComposite(plan::CallOp call) {
+  auto rule = allRules().find(call.getTarget());
+  if (rule == allRules().end() || call.getNumResults() == 0)
+    return false;
+  SmallVector<Value> values = rule->second(Composite(call));
+  if (values.size() != call.getNumResults())
+    return false;
+  for (auto [result, value] : llvm::zip_equal(call.getResults(), values))
+    if (value)
+      result.replaceAllUsesWith(value);
+  call.erase();
+  return true;
+}
+
+ArrayRef<int64_t> meshplan::sizesOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+Type meshplan::elementTypeOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
+
+Value Composite::operand(StringRef name) const {
+  std::optional<unsigned> index = view.getOperand(name);
+  plan::CallOp own = call;
+  return index ? own.getOperand(*index) : Value();
+}
+
+SmallVector<Value> Composite::operands(StringRef name) const {
+  SmallVector<Value> values;
+  plan::CallOp own = call;
+  for (std::optional<unsigned> index : view.getOperands(name)) {
+    if (!index)
+      return {};
+    values.push_back(own.getOperand(*index));
+  }
+  return values;
+}
+
+bool Composite::readsFirstOnly() const {
+  plan::CallOp own = call;
+  return llvm::all_of(own.getResults().drop_front(), [](Value result) { return result.use_empty(); });
+}
+
+Value Composite::reshape(Value value, ArrayRef<int64_t> shape) const {
+  if (sizesOf(value) == shape)
+    return value;
+  return make("aten.reshape.default").tensor("self", value).integers("shape", shape).build(shape, elementTypeOf(value));
+}
+
+Value Composite::expand(Value value, ArrayRef<int64_t> shape) const {
+  if (sizesOf(value) == shape)
+    return value;
+  return make("aten.expand.default").tensor("self", value).integers("size", shape).build(shape, elementTypeOf(value));
+}
+
+Value Composite::convert(Value value, Type element) const {
+  if (elementTypeOf(value) == element)
+    return value;
+  return make("aten.to.dtype").tensor("self", value).type("dtype", element).build(sizesOf(value), element);
+}
+
+Value Composite::concatenate(ArrayRef<Value> values, int64_t dim) const {
+  return make("aten.cat.default").tensors("tensors", values).integer("dim", dim).build(resultShape(), resultElement());
+}
+
+Value Composite::binary(StringRef target, Value self, Value other, ArrayRef<int64_t> shape) const {
+  return make(target).tensor("self", self).tensor("other", other).build(shape, resultElement());
+}
+
+Value Composite::einsum(StringRef equation, ArrayRef<Value> tensors, ArrayRef<int64_t> shape) const {
+  return make("aten.einsum.default")
+      .text("equation", equation)
+      .tensors("tensors", tensors)
+      .build(shape, resultElement());
+}
+
+Value Composite::addScaled(Value self, Value product) const {
+  auto scale = [&](Value value, StringRef name) {
+    double factor = view.getFloat(name, 1);
+    Attribute number = view.get(name);
+    return factor == 1 ? value
+                       : make("aten.mul.Scalar")
+                             .tensor("self", value)
+                             .literal("other", number)
+                             .build(sizesOf(value), elementTypeOf(value));
+  };
+  Value scaled = scale(product, "alpha");
+  return view.getFloat("beta", 1) == 0 ? scaled : binary("aten.add.Tensor", scale(self, "beta"), scaled, resultShape());
+}

@@ -1,0 +1,184 @@
+//===- products.cpp - products that are made of others --------------------===//
+
+#include "compiler/sharding/record_support/rule_builder.h"
+#include "compiler/transforms/import/composites/composites.h"
+
+using namespace mlir;
+using namespace meshplan;
+
+/// Letters of an equation; more dims than letters have no equation.
+static constexpr StringLiteral letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+//===----------------------------------------------------------------------===//
+// tensordot: a sum over pairs of dims
+//===----------------------------------------------------------------------===//
+
+/// The dims that an argument lists, from 0; empty if one is none.
+static SmallVector<int64_t> dimsOf(const Composite &call, StringRef name, Value tensor) {
+  SmallVector<int64_t> dims = call.getView().getInts(name).value_or(SmallVector<int64_t>());
+  for (int64_t &dim : dims)
+    dim = normalizeDim(dim, sizesOf(tensor).size());
+  return llvm::is_contained(dims, -1) ? SmallVector<int64_t>() : dims;
+}
+
+static SmallVector<Value> tensordot(const Composite &call) {
+  Value self = call.operand("self"), other = call.operand("other");
+  if (!self || !other || sizesOf(self).size() + sizesOf(other).size() > letters.size())
+    return {};
+  SmallVector<int64_t> own = dimsOf(call, "dims_self", self), others = dimsOf(call, "dims_other", other);
+  std::string left = letters.take_front(sizesOf(self).size()).str();
+  std::string right = letters.drop_front(left.size()).take_front(sizesOf(other).size()).str(), free = left;
+  if (own.size() != others.size())
+    return {};
+  for (auto [mine, theirs] : llvm::zip_equal(own, others)) {
+    // A dim of size 1 stands for all of the other's.
+    if (sizesOf(self)[mine] != sizesOf(other)[theirs])
+      return {};
+    right[theirs] = left[mine];
+    llvm::erase(free, left[mine]);
+  }
+  for (char letter : right)
+    if (!StringRef(left).contains(letter))
+      free += letter;
+  return {call.einsum(left + "," + right + "->" + free, {self, other}, call.resultShape())};
+}
+
+//===----------------------------------------------------------------------===//
+// kron: each element of one times all of the other
+//===----------------------------------------------------------------------===//
+
+static SmallVector<Value> kron(const Composite &call) {
+  Value self = call.operand("self"), other = call.operand("other");
+  if (!self || !other)
+    return {};
+  SmallVector<int64_t> left, right, both;
+  size_t rank = call.resultShape().size();
+  auto sizeOf = [&](Value value, size_t dim) {
+    size_t missing = rank - sizesOf(value).size();
+    return dim < missing ? 1 : sizesOf(value)[dim - missing];
+  };
+  for (size_t dim = 0; dim < rank; ++dim) {
+    int64_t first = sizeOf(self, dim), second = sizeOf(other, dim);
+    left.append({first, 1});
+    right.append({1, second});
+    both.append({first, second});
+  }
+  Value product = call.binary("aten.mul.Tensor", call.reshape(self, left), call.reshape(other, right), both);
+  return {call.reshape(product, call.resultShape())};
+}
+
+//===----------------------------------------------------------------------===//
+// vecdot, addr, addbmm
+//===----------------------------------------------------------------------===//
+
+static SmallVector<Value> vecdot(const Composite &call) {
+  Value x = call.operand("x"), y = call.operand("y");
+  if (!x || !y || isa<ComplexType>(call.resultElement()))
+    return {};
+  if (sizesOf(x).size() == 1 && sizesOf(y).size() == 1 && sizesOf(x) == sizesOf(y))
+    return {call.make("aten.dot.default").tensor("self", x).tensor("tensor", y).build({}, call.resultElement())};
+  SmallVector<int64_t> shape(call.resultShape());
+  int64_t rank = shape.size() + 1, dim = normalizeDim(call.getView().getInt("dim", -1), rank);
+  auto sizeOf = [&](Value value) {
+    int64_t own = dim - rank + static_cast<int64_t>(sizesOf(value).size());
+    return own < 0 ? 1 : sizesOf(value)[own];
+  };
+  if (dim < 0)
+    return {};
+  shape.insert(shape.begin() + dim, std::max(sizeOf(x), sizeOf(y)));
+  return {call.make("aten.sum.dim_IntList")
+              .tensor("self", call.binary("aten.mul.Tensor", x, y, shape))
+              .integers("dim", {dim})
+              .build(call.resultShape(), call.resultElement())};
+}
+
+static SmallVector<Value> addOuter(const Composite &call) {
+  Value self = call.operand("self"), rows = call.operand("vec1"), columns = call.operand("vec2");
+  if (!self || !rows || !columns || isa<IntegerType>(call.resultElement()))
+    return {};
+  Value column = call.reshape(rows, {sizesOf(rows)[0], 1});
+  return {call.addScaled(self, call.binary("aten.mul.Tensor", column, columns, call.resultShape()))};
+}
+
+static SmallVector<Value> addSummedProducts(const Composite &call) {
+  Value self = call.operand("self"), left = call.operand("batch1"), right = call.operand("batch2");
+  if (!self || !left || !right || isa<IntegerType>(call.resultElement()))
+    return {};
+  return {call.addScaled(self, call.einsum("bij,bjk->ik", {left, right}, call.resultShape()))};
+}
+
+//===----------------------------------------------------------------------===//
+// multi_dot: a chain of matrices, in the order that takes the fewest operations
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Chain {
+public:
+  Chain(const Composite &call, ArrayRef<Value> matrices) : call(call), matrices(matrices) {
+    size_t count = matrices.size();
+    sizes.push_back(sizesOf(matrices.front())[0]);
+    for (Value matrix : matrices)
+      sizes.push_back(sizesOf(matrix)[1]);
+    cost.assign(count, SmallVector<double>(count, 0));
+    cut.assign(count, SmallVector<size_t>(count, 0));
+    for (size_t length = 1; length < count; ++length)
+      for (size_t first = 0; first + length < count; ++first)
+        decide(first, first + length);
+  }
+
+  Value product() const { return product(0, matrices.size() - 1); }
+
+private:
+  /// Where the product of these is taken apart.
+  void decide(size_t first, size_t last) {
+    cost[first][last] = std::numeric_limits<double>::infinity();
+    for (size_t at = first; at < last; ++at) {
+      double own = static_cast<double>(sizes[first]) * sizes[at + 1] * sizes[last + 1];
+      double total = cost[first][at] + cost[at + 1][last] + own;
+      if (total < cost[first][last])
+        cost[first][last] = total, cut[first][last] = at;
+    }
+  }
+
+  Value product(size_t first, size_t last) const {
+    if (first == last)
+      return matrices[first];
+    size_t at = cut[first][last];
+    Value left = product(first, at), right = product(at + 1, last);
+    return call.make("aten.mm.default")
+        .tensor("self", left)
+        .tensor("mat2", right)
+        .build({sizes[first], sizes[last + 1]}, call.resultElement());
+  }
+
+  const Composite &call;
+  ArrayRef<Value> matrices;
+  SmallVector<int64_t> sizes; ///< rows of the first, then columns of each
+  SmallVector<SmallVector<double>> cost;
+  SmallVector<SmallVector<size_t>> cut;
+};
+} // namespace
+
+/// The first may be a row and the last a column.
+static SmallVector<Value> multiDot(const Composite &call) {
+  SmallVector<Value> matrices = call.operands("tensors");
+  if (matrices.size() < 2)
+    return {};
+  Value &first = matrices.front(), &last = matrices.back();
+  if (sizesOf(first).size() == 1)
+    first = call.reshape(first, {1, sizesOf(first)[0]});
+  if (sizesOf(last).size() == 1)
+    last = call.reshape(last, {sizesOf(last)[0], 1});
+  if (!llvm::all_of(matrices, [](Value matrix) { return sizesOf(matrix).size() == 2; }))
+    return {};
+  return {call.reshape(Chain(call, matrices).product(), call.resultShape())};
+}
+
+void meshplan::addProductComposites(llvm::StringMap<CompositeRule> &table) {
+  table["aten.tensordot.default"] = tensordot;
+  table["aten.kron.default"] = kron;
+  table["aten.linalg_vecdot.default"] = vecdot;
+  table["aten.addr.default"] = addOuter;
+  table["aten.addbmm.default"] = addSummedProducts;
+  table["aten.linalg_multi_dot.default"] = table["aten.chain_matmul.default"] = multiDot;
+}

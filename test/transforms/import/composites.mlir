@@ -1,0 +1,104 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --plan-simplify | FileCheck %s
+
+// Operators that are several others.
+
+// A tensor with too few dims gets them before it is joined.
+// CHECK-LABEL: func.func @stack
+// CHECK-NEXT: %[[ROW:.*]] = plan.call "aten.reshape.default"(%arg1) {self = #plan.operand<0>, shape = [1, 6]} in "m"
+// CHECK-NEXT: plan.call "aten.cat.default"(%arg0, %[[ROW]]) {dim = 0 : i64, {{.*}} in "m" : (tensor<4x6xf32>, tensor<1x6xf32>) -> tensor<5x6xf32>
+func.func @stack(%x: tensor<4x6xf32>, %y: tensor<6xf32>) -> tensor<5x6xf32> {
+  %0 = plan.call "aten.vstack.default"(%x, %y) {tensors = [#plan.operand<0>, #plan.operand<1>]} in "m" : (tensor<4x6xf32>, tensor<6xf32>) -> tensor<5x6xf32>
+  return %0 : tensor<5x6xf32>
+}
+
+// CHECK-LABEL: func.func @at_least
+// CHECK-NEXT: %[[ROW:.*]] = plan.call "aten.reshape.default"(%arg1) {self = #plan.operand<0>, shape = [1, 6]}
+// CHECK-NEXT: return %arg0, %[[ROW]]
+func.func @at_least(%x: tensor<4x6xf32>, %y: tensor<6xf32>) -> (tensor<4x6xf32>, tensor<1x6xf32>) {
+  %0:2 = plan.call "aten.atleast_2d.Sequence"(%x, %y) {tensors = [#plan.operand<0>, #plan.operand<1>]} : (tensor<4x6xf32>, tensor<6xf32>) -> (tensor<4x6xf32>, tensor<1x6xf32>)
+  return %0#0, %0#1 : tensor<4x6xf32>, tensor<1x6xf32>
+}
+
+// The first two of a grid by columns change places.
+// CHECK-LABEL: func.func @grid
+// CHECK-NEXT: %[[X:.*]] = plan.call "aten.reshape.default"(%arg0) {self = #plan.operand<0>, shape = [1, 4]}
+// CHECK-NEXT: %[[WIDE:.*]] = plan.call "aten.expand.default"(%[[X]]) {self = #plan.operand<0>, size = [3, 4]}
+// CHECK-NEXT: %[[Y:.*]] = plan.call "aten.reshape.default"(%arg1) {self = #plan.operand<0>, shape = [3, 1]}
+// CHECK-NEXT: %[[HIGH:.*]] = plan.call "aten.expand.default"(%[[Y]]) {self = #plan.operand<0>, size = [3, 4]}
+// CHECK-NEXT: return %[[WIDE]], %[[HIGH]]
+func.func @grid(%x: tensor<4xf32>, %y: tensor<3xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>) {
+  %0:2 = plan.call "aten.meshgrid.indexing"(%x, %y) {tensors = [#plan.operand<0>, #plan.operand<1>], indexing = "xy"} : (tensor<4xf32>, tensor<3xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>)
+  return %0#0, %0#1 : tensor<3x4xf32>, tensor<3x4xf32>
+}
+
+// CHECK-LABEL: func.func @tensordot
+// CHECK-NEXT: plan.call "aten.einsum.default"(%arg0, %arg1) {equation = "abc,bea->ce",
+func.func @tensordot(%x: tensor<2x3x4xf32>, %y: tensor<3x5x2xf32>) -> tensor<4x5xf32> {
+  %0 = plan.call "aten.tensordot.default"(%x, %y) {self = #plan.operand<0>, other = #plan.operand<1>, dims_self = [0, 1], dims_other = [-1, 0]} : (tensor<2x3x4xf32>, tensor<3x5x2xf32>) -> tensor<4x5xf32>
+  return %0 : tensor<4x5xf32>
+}
+
+// A dim of size 1 that stands for all of another is no pair of one letter.
+// CHECK-LABEL: func.func @tensordot_of_one
+// CHECK-NEXT: plan.call "aten.tensordot.default"
+func.func @tensordot_of_one(%x: tensor<2x1xf32>, %y: tensor<3x5xf32>) -> tensor<2x5xf32> {
+  %0 = plan.call "aten.tensordot.default"(%x, %y) {self = #plan.operand<0>, other = #plan.operand<1>, dims_self = [1], dims_other = [0]} : (tensor<2x1xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
+  return %0 : tensor<2x5xf32>
+}
+
+// CHECK-LABEL: func.func @kron
+// CHECK-DAG: %[[X:.*]] = plan.call "aten.reshape.default"(%arg0) {self = #plan.operand<0>, shape = [2, 1, 3, 1]}
+// CHECK-DAG: %[[Y:.*]] = plan.call "aten.reshape.default"(%arg1) {self = #plan.operand<0>, shape = [1, 1, 1, 4]}
+// CHECK: %[[XY:.*]] = plan.call "aten.mul.Tensor"(%[[X]], %[[Y]]) {{.*}} -> tensor<2x1x3x4xf32>
+// CHECK-NEXT: plan.call "aten.reshape.default"(%[[XY]]) {self = #plan.operand<0>, shape = [2, 12]}
+func.func @kron(%x: tensor<2x3xf32>, %y: tensor<4xf32>) -> tensor<2x12xf32> {
+  %0 = plan.call "aten.kron.default"(%x, %y) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<2x3xf32>, tensor<4xf32>) -> tensor<2x12xf32>
+  return %0 : tensor<2x12xf32>
+}
+
+// A chain is multiplied where it takes the fewest operations: the small product first.
+// CHECK-LABEL: func.func @chain
+// CHECK-NEXT: %[[ROW:.*]] = plan.call "aten.reshape.default"(%arg0) {self = #plan.operand<0>, shape = [1, 8]}
+// CHECK-NEXT: %[[FIRST:.*]] = plan.call "aten.mm.default"(%[[ROW]], %arg1) {{.*}} -> tensor<1x2xf32>
+// CHECK-NEXT: %[[ALL:.*]] = plan.call "aten.mm.default"(%[[FIRST]], %arg2) {{.*}} -> tensor<1x9xf32>
+// CHECK-NEXT: plan.call "aten.reshape.default"(%[[ALL]]) {self = #plan.operand<0>, shape = [9]}
+func.func @chain(%x: tensor<8xf32>, %y: tensor<8x2xf32>, %z: tensor<2x9xf32>) -> tensor<9xf32> {
+  %0 = plan.call "aten.linalg_multi_dot.default"(%x, %y, %z) {tensors = [#plan.operand<0>, #plan.operand<1>, #plan.operand<2>]} : (tensor<8xf32>, tensor<8x2xf32>, tensor<2x9xf32>) -> tensor<9xf32>
+  return %0 : tensor<9xf32>
+}
+
+// What is multiplied with 0 is not read: it may be no number.
+// CHECK-LABEL: func.func @alone
+// CHECK-NEXT: %[[PRODUCT:.*]] = plan.call "aten.einsum.default"(%arg1, %arg2) {equation = "bij,bjk->ik",
+// CHECK-NEXT: plan.call "aten.mul.Scalar"(%[[PRODUCT]]) {other = 2 : i64,
+func.func @alone(%s: tensor<4x5xf32>, %x: tensor<2x4x3xf32>, %y: tensor<2x3x5xf32>) -> tensor<4x5xf32> {
+  %0 = plan.call "aten.addbmm.default"(%s, %x, %y) {self = #plan.operand<0>, batch1 = #plan.operand<1>, batch2 = #plan.operand<2>, beta = 0 : i64, alpha = 2 : i64} : (tensor<4x5xf32>, tensor<2x4x3xf32>, tensor<2x3x5xf32>) -> tensor<4x5xf32>
+  return %0 : tensor<4x5xf32>
+}
+
+// CHECK-LABEL: func.func @weight_norm
+// CHECK-NEXT: %[[V:.*]] = plan.call "aten.to.dtype"(%arg0) {dtype = f32,
+// CHECK-NEXT: %[[G:.*]] = plan.call "aten.to.dtype"(%arg1) {dtype = f32,
+// CHECK-NEXT: %[[NORM:.*]] = plan.call "aten.linalg_vector_norm.default"(%[[V]]) {dim = [1, 2], keepdim = true, ord = 2.000000e+00 : f64, {{.*}} -> tensor<4x1x1xf32>
+// CHECK-NEXT: %[[SCALE:.*]] = plan.call "aten.div.Tensor"(%[[G]], %[[NORM]])
+// CHECK-NEXT: %[[W:.*]] = plan.call "aten.mul.Tensor"(%[[V]], %[[SCALE]])
+// CHECK-NEXT: plan.call "aten.to.dtype"(%[[W]]) {dtype = bf16,
+func.func @weight_norm(%v: tensor<4x3x2xbf16>, %g: tensor<4x1x1xbf16>) -> tensor<4x3x2xbf16> {
+  %0 = plan.call "aten._weight_norm.default"(%v, %g) {v = #plan.operand<0>, g = #plan.operand<1>, dim = 0 : i64} : (tensor<4x3x2xbf16>, tensor<4x1x1xbf16>) -> tensor<4x3x2xbf16>
+  return %0 : tensor<4x3x2xbf16>
+}
+
+// Bags of one size are rows of an embedding; those of several sizes stay.
+// CHECK-LABEL: func.func @bags
+// CHECK: %[[ROWS:.*]] = plan.call "aten.embedding.default"({{.*}} -> tensor<3x2x6xf32>
+// CHECK-NEXT: plan.call "aten.mean.dim"(%[[ROWS]]) {dim = [1], {{.*}} -> tensor<3x6xf32>
+// CHECK: plan.call "aten.embedding_bag.padding_idx"
+func.func @bags(%w: tensor<12x6xf32>, %i: tensor<6xi64>, %o: tensor<3xi64>) -> (tensor<3x6xf32>, tensor<3x6xf32>) {
+  %even = plan.call "aten.arange.start_step"() {start = 0 : i64, end = 6 : i64, step = 2 : i64} : () -> tensor<3xi64>
+  %0:4 = plan.call "aten.embedding_bag.padding_idx"(%w, %i, %even) {weight = #plan.operand<0>, indices = #plan.operand<1>, offsets = #plan.operand<2>, mode = 1 : i64}
+      : (tensor<12x6xf32>, tensor<6xi64>, tensor<3xi64>) -> (tensor<3x6xf32>, tensor<6xi64>, tensor<3xi64>, tensor<3xi64>)
+  %1:4 = plan.call "aten.embedding_bag.padding_idx"(%w, %i, %o) {weight = #plan.operand<0>, indices = #plan.operand<1>, offsets = #plan.operand<2>, mode = 1 : i64}
+      : (tensor<12x6xf32>, tensor<6xi64>, tensor<3xi64>) -> (tensor<3x6xf32>, tensor<6xi64>, tensor<3xi64>, tensor<3xi64>)
+  return %0#0, %1#0 : tensor<3x6xf32>, tensor<3x6xf32>
+}

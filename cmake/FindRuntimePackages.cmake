@@ -1,5 +1,5 @@
-# What the runtime links: LibTorch from the wheel of the Python environment, CLI11, spdlog, nlohmann-json, and MPI if it
-# is there.
+# What the runtime links: LibTorch from the wheel of the Python environment, CLI11, spdlog, nlohmann-json, zlib, ISA-L, and
+# MPI if it is there.
 #
 # The wheel's own CMake package asks for a CUDA toolkit, so the target is made from the wheel's headers and libraries.
 find_package(CLI11 REQUIRED CONFIG)
@@ -7,6 +7,11 @@ find_package(spdlog REQUIRED CONFIG)
 find_package(nlohmann_json REQUIRED CONFIG)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
+find_path(ISAL_INCLUDE_DIR isa-l/crc.h REQUIRED)
+find_library(ISAL_LIBRARY isal REQUIRED)
+add_library(isal INTERFACE)
+target_include_directories(isal SYSTEM INTERFACE ${ISAL_INCLUDE_DIR})
+target_link_libraries(isal INTERFACE ${ISAL_LIBRARY})
 find_package(MPI COMPONENTS C) # optional: runtime/comm/mpi
 
 # The headers of NCCL and CUDA, from the wheels beside LibTorch (crt and cccl have their own): runtime/comm/nccl. The

@@ -166,10 +166,11 @@ std::optional<ConstantData> loadConstant(const Payload &payload, const std::stri
   std::optional<Footprint> print = footprint(payload);
   if (!print)
     return fail("has an impossible shape, stride or offset", "");
-  std::optional<std::string> storage = archive.read(payload.member, errors);
+  int64_t needed = print->elements == 0 ? 0 : (print->last + 1) * scalarTypeSize(payload.type);
+  std::optional<std::string> storage =
+      archive.read(payload.member, errors, std::max<uint64_t>(ZipArchive::mostUnpacked, needed));
   if (!storage)
     return std::nullopt;
-  int64_t needed = print->elements == 0 ? 0 : (print->last + 1) * scalarTypeSize(payload.type);
   if (int64_t(storage->size()) < needed)
     return fail("needs " + std::to_string(needed) + " bytes of '" + payload.member + "', which has " +
                     std::to_string(storage->size()),

@@ -71,25 +71,47 @@ const ZipArchive::Member *ZipArchive::find(llvm::StringRef name) const {
   return it == members.end() ? nullptr : &it->second;
 }
 
-std::optional<std::string> ZipArchive::read(llvm::StringRef name, std::vector<Diagnostic> &errors) const {
+/// What its sizes alone say against a member. They are outside data: memory is taken for sizes that can be.
+std::string ZipArchive::problemOf(const Member &member, uint64_t most) const {
+  if (member.compressedSize > fileSize || member.size / maxDeflateRatio > member.compressedSize)
+    return "the size in its header cannot be";
+  if (member.size > most && member.size > member.compressedSize)
+    return "unpacked it is " + std::to_string(member.size) + " bytes, at most " + std::to_string(most) + " are read";
+  return "";
+}
+
+/// Reads into `bytes`, which has the member's size. Empty, or what went wrong.
+std::string ZipArchive::readAll(const Member &member, std::string &bytes) const {
+  zip_file_t *file = zip_fopen_index(handle, member.index, 0);
+  if (!file)
+    return zip_strerror(handle);
+  // A read gives less than it is asked for where that is more than its counters hold.
+  uint64_t done = 0;
+  zip_int64_t count = 1;
+  while (done < bytes.size() && (count = zip_fread(file, bytes.data() + done, bytes.size() - done)) > 0)
+    done += count;
+  // One more read reaches the end of the member, where its checksum is compared.
+  char last;
+  bool isWhole = done == bytes.size(), isEnd = isWhole && zip_fread(file, &last, 1) == 0;
+  std::string problem = isEnd        ? ""
+                        : count == 0 ? "it ends before the size in its header"
+                        : isWhole && zip_error_code_zip(zip_file_get_error(file)) == ZIP_ER_OK
+                            ? "it is longer than the size in its header"
+                            : zip_file_strerror(file);
+  zip_fclose(file);
+  return problem;
+}
+
+std::optional<std::string> ZipArchive::read(llvm::StringRef name, std::vector<Diagnostic> &errors,
+                                            uint64_t most) const {
   Member member = members.lookup(name);
-  std::string problem;
-  // The size is checked before memory is taken: it is outside data.
-  if (member.compressedSize > fileSize || member.size / maxDeflateRatio > member.compressedSize) {
-    problem = "the size in its header cannot be";
-  } else if (zip_file_t *file = zip_fopen_index(handle, member.index, 0)) {
-    std::string bytes(member.size, '\0');
-    zip_int64_t count = zip_fread(file, bytes.data(), bytes.size());
-    // One more read reaches the end of the member, where its checksum is compared.
-    char last;
-    bool complete = count == zip_int64_t(bytes.size()) && zip_fread(file, &last, 1) == 0;
-    problem = complete ? "" : zip_file_strerror(file);
-    zip_fclose(file);
-    if (complete)
-      return bytes;
-  } else {
-    problem = zip_strerror(handle);
+  std::string bytes, problem = problemOf(member, most);
+  if (problem.empty()) {
+    bytes.resize(member.size);
+    problem = readAll(member, bytes);
   }
+  if (problem.empty())
+    return bytes;
   errors.push_back({"'" + filePath + "': member '" + name.str() + "' cannot be read: " + problem, {}, ""});
   return std::nullopt;
 }

@@ -35,10 +35,18 @@ public:
   /// Names in the order of the file.
   const std::vector<std::string> &names() const { return memberNames; }
   const Member *find(llvm::StringRef name) const;
-  /// Bytes of a member, which must exist; on damage adds to `errors`.
-  std::optional<std::string> read(llvm::StringRef name, std::vector<Diagnostic> &errors) const;
+  /// Bytes of a member, which must exist; on damage adds to `errors`, and also for one that is packed and would become
+  /// larger than `most`.
+  std::optional<std::string> read(llvm::StringRef name, std::vector<Diagnostic> &errors,
+                                  uint64_t most = mostUnpacked) const;
+
+  /// Texts are far smaller.
+  static constexpr uint64_t mostUnpacked = uint64_t(1) << 30;
 
 private:
+  std::string problemOf(const Member &member, uint64_t most) const;
+  std::string readAll(const Member &member, std::string &bytes) const;
+
   ZipArchive(std::string path, uint64_t fileSize, zip *handle);
 
   std::string filePath;

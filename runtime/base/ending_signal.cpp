@@ -4,13 +4,18 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstring>
 #include <ctime>
+#include <unistd.h>
 
 using namespace meshplan;
 
-// Signals are sent to a process, whichever of its runs they are meant for.
+// Signals are sent to a process, whichever of its runs they are meant for. A handler reaches nothing but what has
+// static storage, and may only use lock-free atomics.
 static std::atomic<bool> asksForStops;
-static std::atomic<const char *> request;
+static std::atomic<const char *> request, interruptText;
+static struct sigaction beforeInterrupts;
+static_assert(std::atomic<const char *>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 static sigset_t setOf(std::initializer_list<int> numbers) {
   sigset_t signals;
@@ -28,12 +33,45 @@ static int take(const sigset_t &signals) {
   return sigtimedwait(&signals, nullptr, &immediately);
 }
 
+/// Only calls that POSIX allows in a handler.
+static void say(const char *text) {
+  if (text)
+    (void)!::write(STDERR_FILENO, text, std::strlen(text));
+}
+
+static void interrupt(int signal) {
+  const char *none = nullptr;
+  if (asksForStops && request.compare_exchange_strong(none, "SIGINT"))
+    return say(interruptText);
+  if (!asksForStops)
+    say(interruptText);
+  // Comes when this handler has returned.
+  ::sigaction(signal, &beforeInterrupts, nullptr);
+  ::raise(signal);
+}
+
+static void handleInterrupts(const char *text) {
+  interruptText = text;
+  struct sigaction handler = {};
+  if (::sigaction(SIGINT, nullptr, &beforeInterrupts) != 0 || beforeInterrupts.sa_handler == SIG_IGN)
+    return;
+  handler.sa_handler = interrupt;
+  handler.sa_flags = SA_RESTART;
+  ::sigaction(SIGINT, &handler, nullptr);
+}
+
 void meshplan::holdEndingSignal() { hold(setOf({SIGTERM})); }
 
 void meshplan::holdStopRequests() {
   hold(setOf({SIGTERM, SIGUSR1}));
   asksForStops = true;
+  handleInterrupts(::isatty(STDERR_FILENO) == 1
+                       ? "\nmeshplan-run: the step is ended and saved; another Ctrl-C ends the "
+                         "run at once\n"
+                       : nullptr);
 }
+
+void meshplan::sayAtInterrupt(const char *text) { handleInterrupts(text); }
 
 const char *meshplan::stopRequest() {
   if (asksForStops && !request)

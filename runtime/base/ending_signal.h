@@ -2,7 +2,8 @@
 //
 // A launcher that ends a run sends SIGTERM to all its processes. A rank takes it
 // as a reason to end the run, so that every rank says why. A training run takes
-// the first one, and SIGUSR1, as a wish to save and to end behind the step.
+// the first one, SIGUSR1 and the first SIGINT (Ctrl-C) as a wish to save and to
+// end behind the step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +24,12 @@ void holdEndingSignal();
 Status takeEndingSignal(int64_t rank);
 
 /// Holds SIGTERM and SIGUSR1 back from now on, in this thread and those that it starts, as wishes to stop. Call before
-/// other threads exist.
+/// other threads exist. The first SIGINT is a wish, too, and says so on a terminal; another one does what SIGINT did
+/// before. A SIGINT that the process ignores stays ignored.
 void holdStopRequests();
+
+/// Says `text`, which lives as long as the process, when SIGINT comes, which then does what it did before.
+void sayAtInterrupt(const char *text);
 
 /// The name of the signal by which this process was asked to stop since holdStopRequests, or null. Any thread may ask,
 /// and a wish stays.

@@ -21,12 +21,15 @@ public:
   Expected<std::vector<std::string>> run() {
     for (const RecordedParameter &wanted : own.parameters)
       MESHPLAN_RETURN_IF_ERROR(compareParameter(wanted));
+    // A program that trains nothing need not read all.
+    bool trains = !own.optimizer.empty();
     for (const RecordedParameter &saved : record.parameters)
-      if (!findAny(own, saved.names))
+      if (trains && !findAny(own, saved.names))
         return foreign("it has parameter '" + saved.names.front() + "', which the plan's model lacks");
     for (const RecordedState &wanted : own.states)
       MESHPLAN_RETURN_IF_ERROR(compareState(wanted));
-    noteUnused();
+    if (trains)
+      noteUnused();
     noteConversions();
     return notes;
   }

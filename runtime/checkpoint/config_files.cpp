@@ -62,7 +62,7 @@ static const char *torchName(DType dtype) {
 static Expected<std::string> withDtype(const std::string &path, const std::string &text, DType dtype) {
   auto json = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
-    return Status::error(StatusCode::corrupted, path, ": it is no JSON object");
+    return Status::error(StatusCode::invalid, path, ": it is no JSON object");
   for (const char *key : {"dtype", "torch_dtype"})
     if (json.contains(key) || (std::string_view(key) == "torch_dtype" && !json.contains("dtype")))
       json[key] = torchName(dtype);

@@ -5,6 +5,7 @@
 #include "runtime/checkpoint/config_files.h"
 #include "runtime/checkpoint/exported_tensors.h"
 #include "runtime/checkpoint/folder.h"
+#include "runtime/checkpoint/integrity/last_whole.h"
 #include "runtime/checkpoint/new_folder.h"
 #include "runtime/checkpoint/source.h"
 
@@ -52,8 +53,7 @@ static Status copyConfig(const std::string &from, const std::string &to, const E
   return Status();
 }
 
-Expected<ExportReport> meshplan::exportCheckpoint(const ExportOptions &options) {
-  MESHPLAN_ASSIGN_OR_RETURN(std::string path, findCheckpoint(options.checkpoint));
+static Expected<ExportReport> exportOne(const std::string &path, const ExportOptions &options) {
   MESHPLAN_ASSIGN_OR_RETURN(CheckpointSource source, CheckpointSource::open(path, options.weights));
   const TrainingState &state = source.record().state;
   ExportReport report{.checkpoint = source.folder(), .step = state.counters.steps};
@@ -77,4 +77,10 @@ Expected<ExportReport> meshplan::exportCheckpoint(const ExportOptions &options) 
   MESHPLAN_RETURN_IF_ERROR(folder.commit());
   report.tensors = static_cast<int64_t>(tensors->size());
   return report;
+}
+
+Expected<ExportReport> meshplan::exportCheckpoint(const ExportOptions &options) {
+  MESHPLAN_ASSIGN_OR_RETURN(std::string path, findCheckpoint(options.checkpoint));
+  auto report = exportOne(path, options);
+  return report.ok() ? report : withLastWhole(report.status(), path, options.checkpoint);
 }

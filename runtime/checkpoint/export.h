@@ -34,7 +34,7 @@ struct ExportReport {
 /// weights where floats are converted. Holds one tensor at a time. The folder appears when all of it is written.
 ///
 /// invalid: the output is there, the model has adapters, or has none; notFound: no checkpoint, or no
-/// adapter_config.json.
+/// adapter_config.json; corrupted: the checkpoint is damaged, with the last one that is whole.
 Expected<ExportReport> exportCheckpoint(const ExportOptions &options);
 
 } // namespace meshplan

@@ -8,10 +8,11 @@
 
 using namespace meshplan;
 
-/// The ranks may see a folder at different times.
-static Expected<std::string> findTogether(World &world, std::string path) {
+/// The ranks may see a folder at different times. What all of them would find wrong with it, rank 0 says.
+static Expected<std::string> findTogether(World &world, std::string path, const std::string &weights) {
   if (world.rank() == 0) {
     MESHPLAN_ASSIGN_OR_RETURN(path, findCheckpoint(path));
+    MESHPLAN_RETURN_IF_ERROR(CheckpointSource::open(path, weights).status());
   }
   MESHPLAN_RETURN_IF_ERROR(shareFromFirst(world, path, "looking for the checkpoint"));
   return path;
@@ -20,7 +21,7 @@ static Expected<std::string> findTogether(World &world, std::string path) {
 Expected<LoadedCheckpoint> meshplan::loadCheckpoint(World &world, ProgramRunner &runner, const std::string &path,
                                                     const std::string &weights) {
   LoadedCheckpoint loaded;
-  MESHPLAN_ASSIGN_OR_RETURN(loaded.path, findTogether(world, path));
+  MESHPLAN_ASSIGN_OR_RETURN(loaded.path, findTogether(world, path, weights));
   MESHPLAN_ASSIGN_OR_RETURN(CheckpointSource source, CheckpointSource::open(loaded.path, weights));
   const artifact::Program &program = runner.executor().place().program();
   MESHPLAN_ASSIGN_OR_RETURN(loaded.notes, checkCheckpoint(source, program));

@@ -20,7 +20,7 @@ struct LoadedCheckpoint {
 /// did not save what is not trained; empty: those that it names. The settings of the state are not given to the runner.
 ///
 /// notFound: there is no checkpoint. invalid: it is of another model or optimizer, or does not fit the weights.
-/// corrupted: a file of it is damaged. Nothing is trained with then.
+/// corrupted: a file of it is damaged, which one rank says; see withLastWhole. Nothing is trained with then.
 Expected<LoadedCheckpoint> loadCheckpoint(World &world, ProgramRunner &runner, const std::string &path,
                                           const std::string &weights = "");
 

@@ -40,6 +40,10 @@ std::vector<TensorSpec> CheckpointRecord::optimizerSpecs() const {
   return specs;
 }
 
+std::vector<CheckpointFile> CheckpointRecord::files() const {
+  return {{modelName, modelSpecs()}, {optimizerName, optimizerSpecs()}};
+}
+
 std::string meshplan::optimizerOf(const artifact::Program &program) {
   for (const artifact::Instruction *instruction : *program.instructions()) {
     const artifact::Compute *call = instruction->action_as_Compute();

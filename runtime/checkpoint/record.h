@@ -9,13 +9,13 @@
 #define MESHPLAN_RUNTIME_CHECKPOINT_RECORD_H
 
 #include "runtime/artifact/artifact.h"
+#include "runtime/checkpoint/integrity/checksums.h"
 #include "runtime/checkpoint/training_state.h"
-#include "runtime/data/safetensors_writer.h"
 
 namespace meshplan {
 
-/// The format that this build reads and writes.
-inline constexpr int64_t checkpointFormat = 1;
+/// The format that this build writes. It reads format 1, too, which has no checksums.
+inline constexpr int64_t checkpointFormat = 2;
 
 /// Files of a checkpoint.
 inline constexpr const char *recordName = "checkpoint.json", *modelName = "model.safetensors",
@@ -46,6 +46,7 @@ struct CheckpointRecord {
   std::string optimizer;          ///< "adamw"; empty: the program has none
   std::vector<RecordedParameter> parameters;
   std::vector<RecordedState> states;
+  std::optional<CheckpointChecksums> checksums; ///< nothing: of format 1
 
   const RecordedParameter *findParameter(std::string_view name) const;
   const RecordedState *findState(std::string_view name) const;
@@ -54,6 +55,7 @@ struct CheckpointRecord {
   /// What the two files hold.
   std::vector<TensorSpec> modelSpecs() const;
   std::vector<TensorSpec> optimizerSpecs() const;
+  std::vector<CheckpointFile> files() const;
 };
 
 /// The record of a training's program, without the fingerprint. Parameters that do not change, and large buffers, are
@@ -63,9 +65,13 @@ CheckpointRecord recordOf(const artifact::Program &program, const TrainingState 
 /// The name of the optimizer of a program; empty if it has none.
 std::string optimizerOf(const artifact::Program &program);
 
-/// checkpoint.json as text, and back. `corrupted`, with `path` and what is wrong; `unsupported` for another format.
+/// checkpoint.json as text, and back. `corrupted`, with `path` and what is wrong, also where the text is not the one
+/// that its own checksum, the last of its members, is of; `unsupported` for another format.
 std::string textOf(const CheckpointRecord &record);
 Expected<CheckpointRecord> readRecord(const std::string &path, std::string_view text);
+
+/// The text with the checksum that it should have, of one that was changed by hand.
+std::string sealedText(std::string_view text);
 
 /// The record of the checkpoint in a folder.
 Expected<CheckpointRecord> openRecord(const std::string &folder);

@@ -2,6 +2,7 @@
 
 #include "runtime/checkpoint/record.h"
 
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 using namespace meshplan;
@@ -31,12 +32,51 @@ template <typename Item> static Json listOf(const std::vector<Item> &items) {
   return list;
 }
 
+static Json jsonOf(const CheckpointChecksums &checksums) {
+  Json files = Json::object();
+  for (const auto &[name, file] : checksums.files) {
+    Json tensors = Json::object();
+    for (const auto &[tensor, values] : file.tensors) {
+      std::string text;
+      for (uint32_t value : values)
+        text += checksumText(value);
+      tensors[tensor] = text;
+    }
+    files[name] = {{"header", checksumText(file.header)}, {"tensors", tensors}};
+  }
+  return {{"block_bytes", checksums.blockBytes}, {"files", files}};
+}
+
+// The text ends in its own checksum, which is that of all in front of the comma.
+static constexpr std::string_view sealBegin = ",\n \"checksum\": \"", sealEnd = "\"\n}\n", textEnd = "\n}\n";
+
+std::string meshplan::sealedText(std::string_view text) {
+  size_t end = std::min(text.rfind(sealBegin), text.size() - std::min(textEnd.size(), text.size()));
+  std::string content(text.substr(0, end));
+  return content + std::string(sealBegin) + checksumText(crc32Of(std::as_bytes(std::span(content)))) +
+         std::string(sealEnd);
+}
+
+/// Whether a text is the one that it was sealed as; of one without a seal nothing is known.
+static Status checkSeal(std::string_view text) {
+  size_t end = text.rfind(sealBegin);
+  if (end == std::string_view::npos)
+    return Status();
+  std::string right = sealedText(text);
+  std::string_view found = text.substr(end), wanted = std::string_view(right).substr(end);
+  if (found == wanted)
+    return Status();
+  return Status::error(StatusCode::corrupted, "damaged, or changed by hand: its text has the checksum ",
+                       wanted.substr(sealBegin.size(), 8), ", written was one with ",
+                       found.substr(sealBegin.size(), 8));
+}
+
 std::string meshplan::textOf(const CheckpointRecord &record) {
   const TrainingState &state = record.state;
   Json settings = Json::object();
   for (const auto &[name, number] : state.settings)
     settings[name] = number;
-  Json json = {{"format", checkpointFormat},
+  Json json = {{"format", record.checksums ? checkpointFormat : 1},
                {"steps", state.counters.steps},
                {"skipped_steps", state.counters.skipped},
                {"steps_in_row", state.counters.stepsInRow},
@@ -50,8 +90,11 @@ std::string meshplan::textOf(const CheckpointRecord &record) {
                {"weights", {{"path", state.weights}, {"fingerprint", record.weightsFingerprint}}},
                {"parameters", listOf(record.parameters)},
                {"optimizer", {{"name", record.optimizer}, {"states", listOf(record.states)}}}};
+  if (record.checksums)
+    json["checksums"] = jsonOf(*record.checksums);
   // Names that are not UTF-8 would make dump throw.
-  return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  std::string text = json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return record.checksums ? sealedText(text) : text;
 }
 
 namespace {
@@ -76,6 +119,7 @@ public:
     const Json *found = find(key, &Json::is_string, "text");
     return found ? found->get<std::string>() : "";
   }
+  bool has(const char *key) const { return json.contains(key); }
   ObjectReader object(const char *key) {
     const Json *found = find(key, &Json::is_object, "object");
     return {found ? *found : nothing(), failure};
@@ -103,6 +147,24 @@ public:
       extents.push_back(isExtent ? extent.get<int64_t>() : 0);
     }
     return extents;
+  }
+
+  /// Eight digits for each.
+  std::vector<uint32_t> checksums(const char *key) {
+    std::string digits = text(key);
+    std::vector<uint32_t> values(digits.size() / 8);
+    for (size_t i = 0; i < values.size(); ++i) {
+      const char *begin = digits.data() + 8 * i;
+      if (std::from_chars(begin, begin + 8, values[i], 16).ptr != begin + 8)
+        fail("'" + std::string(key) + "' has no checksums");
+    }
+    return values;
+  }
+  uint32_t checksum(const char *key) {
+    std::vector<uint32_t> values = checksums(key);
+    if (values.size() != 1)
+      fail("'" + std::string(key) + "' is no checksum");
+    return values.empty() ? 0 : values.front();
   }
 
   std::vector<std::string> names() {
@@ -154,15 +216,32 @@ static TrainingState readState(ObjectReader &top) {
   return state;
 }
 
+static CheckpointChecksums readChecksums(ObjectReader checksums) {
+  CheckpointChecksums read{.blockBytes = checksums.integer("block_bytes"), .files = {}};
+  ObjectReader files = checksums.object("files");
+  for (const auto &[name, unused] : files.json.items()) {
+    ObjectReader file = files.object(name.c_str()), tensors = file.object("tensors");
+    FileChecksums &own = read.files[name];
+    own.header = file.checksum("header");
+    for (const auto &[tensor, digits] : tensors.json.items())
+      own.tensors[tensor] = tensors.checksums(tensor.c_str());
+  }
+  return read;
+}
+
 Expected<CheckpointRecord> meshplan::readRecord(const std::string &path, std::string_view text) {
+  MESHPLAN_RETURN_IF_ERROR(checkSeal(text).withContext(path));
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
     return Status::error(StatusCode::corrupted, path, ": it is no JSON object");
   Status failure;
   ObjectReader top(json, failure);
-  if (int64_t format = top.integer("format"); failure.ok() && format != checkpointFormat)
-    return Status::error(StatusCode::unsupported, path, ": a checkpoint of format ", format, ", this version reads ",
-                         checkpointFormat);
+  int64_t format = top.integer("format");
+  if (failure.ok() && format != checkpointFormat && format != 1)
+    return Status::error(StatusCode::unsupported, path, ": a checkpoint of format ", format,
+                         ", this version reads 1 and ", checkpointFormat);
+  if (format == checkpointFormat && !top.has("checksum"))
+    return Status::error(StatusCode::corrupted, path, ": damaged: it has no checksum");
   CheckpointRecord record{.state = readState(top)};
   ObjectReader weights = top.object("weights"), optimizer = top.object("optimizer");
   record.state.weights = weights.text("path");
@@ -178,6 +257,8 @@ Expected<CheckpointRecord> meshplan::readRecord(const std::string &path, std::st
     record.states.push_back(
         {reader.text("name"), reader.text("parameter"), reader.dtype(), reader.shape(), reader.flag("master")});
   }
+  if (format == checkpointFormat)
+    record.checksums = readChecksums(top.object("checksums"));
   if (!failure.ok())
     return failure.withContext(path);
   return record;

@@ -12,8 +12,7 @@
 using namespace meshplan;
 
 Snapshot::Snapshot(const Executor &executor, const CheckpointRecord &record)
-    : executor(executor), device(deviceOfThread()), modelSpecs(record.modelSpecs()),
-      optimizerSpecs(record.optimizerSpecs()) {
+    : executor(executor), device(deviceOfThread()), files(record.files()) {
   const artifact::Program &program = executor.place().program();
   std::vector<Part> saved;
   for (size_t i = 0; i < record.parameters.size(); ++i)
@@ -75,9 +74,10 @@ void Snapshot::waitUntilCopied() {
   changed.wait(lock, [&] { return !isTaken; });
 }
 
-Status Snapshot::writeFile(const std::string &path, std::span<const TensorSpec> specs,
-                           std::span<const Part> parts) const {
-  MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter writer, SafetensorsWriter::join(path, specs));
+Status Snapshot::writeFile(const std::string &folder, const CheckpointFile &file, std::span<const Part> parts,
+                           FileSums &sums) const {
+  MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter writer,
+                            SafetensorsWriter::join(folder + "/" + file.name, file.tensors, &sums));
   for (const Part &part : parts) {
     MESHPLAN_RETURN_IF_ERROR(checkGoesOn());
     std::span<const std::byte> bytes(part.copied.data(), part.copied.byteSize());
@@ -105,8 +105,10 @@ Status Snapshot::checkFinite() const {
   return Status();
 }
 
-Status Snapshot::write(const std::string &folder) {
+Expected<std::string> Snapshot::write(const std::string &folder) {
   MESHPLAN_RETURN_IF_ERROR(checkFinite());
-  MESHPLAN_RETURN_IF_ERROR(writeFile(folder + "/" + modelName, modelSpecs, parameters));
-  return writeFile(folder + "/" + optimizerName, optimizerSpecs, states);
+  std::vector<FileSums> sums(files.size(), FileSums{checksumBlockBytes});
+  MESHPLAN_RETURN_IF_ERROR(writeFile(folder, files[0], parameters, sums[0]));
+  MESHPLAN_RETURN_IF_ERROR(writeFile(folder, files[1], states, sums[1]));
+  return sumsText(sums, files);
 }

@@ -34,8 +34,8 @@ public:
 
   /// Writes the copies into files of a folder, which other ranks write too, and flushes them. `numericFault`, with the
   /// parameter, where one that is trained has become NaN or infinite: such a checkpoint is of no use, and would take
-  /// the place of one that is.
-  Status write(const std::string &folder);
+  /// the place of one that is. Else what this rank has added to the checksums of the files, as text for rank 0.
+  Expected<std::string> write(const std::string &folder);
 
   /// While it is, `copy` and `write` come to an end: `aborted`. From any thread.
   void setCancelled(bool cancelled) { isCancelled = cancelled; }
@@ -50,12 +50,13 @@ private:
 
   Status copyParts();
   Status checkFinite() const;
-  Status writeFile(const std::string &path, std::span<const TensorSpec> specs, std::span<const Part> parts) const;
+  Status writeFile(const std::string &folder, const CheckpointFile &file, std::span<const Part> parts,
+                   FileSums &sums) const;
   Status checkGoesOn() const;
 
   const Executor &executor;
   Device device;
-  std::vector<TensorSpec> modelSpecs, optimizerSpecs;
+  std::vector<CheckpointFile> files; // as in the record
   std::vector<Part> parameters, states;
   std::atomic<bool> isCancelled = false;
   std::mutex mutex;

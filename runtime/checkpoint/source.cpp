@@ -4,32 +4,98 @@
 
 #include "runtime/base/names.h"
 #include "runtime/checkpoint/weights_fingerprint.h"
+#include "runtime/data/safetensors_header.h"
 
 #include <algorithm>
+#include <filesystem>
 
 using namespace meshplan;
 
-/// The file of a checkpoint, which has all of these tensors.
-static Expected<TensorSource> openFile(const std::string &path, std::span<const TensorSpec> specs) {
-  MESHPLAN_ASSIGN_OR_RETURN(TensorSource source, TensorSource::open(path));
+/// Whether a file has the tensors that the record lists.
+static Status checkTensors(const TensorSource &source, std::span<const TensorSpec> specs) {
   for (const TensorSpec &spec : specs) {
     const StoredTensor *tensor = source.find(spec.name);
     if (!tensor)
-      return Status::error(StatusCode::corrupted, path, ": no tensor '", spec.name, "', which ", recordName,
-                           " lists; help: use an earlier checkpoint");
+      return Status::error(StatusCode::corrupted, source.path(), ": no tensor '", spec.name, "', which ", recordName,
+                           " lists");
     if (tensor->dtype != spec.dtype || tensor->shape != spec.shape)
-      return Status::error(StatusCode::corrupted, path, ": tensor '", spec.name, "' is ", shapeText(tensor->shape), " ",
-                           dtypeName(tensor->dtype), ", ", recordName, " says ", shapeText(spec.shape), " ",
-                           dtypeName(spec.dtype), "; help: use an earlier checkpoint");
+      return Status::error(StatusCode::corrupted, source.path(), ": tensor '", spec.name, "' is ",
+                           shapeText(tensor->shape), " ", dtypeName(tensor->dtype), ", ", recordName, " says ",
+                           shapeText(spec.shape), " ", dtypeName(spec.dtype));
   }
+  return Status();
+}
+
+static Status checkHeader(const MappedFile &file, uint32_t recorded) {
+  uint32_t found = crc32Of(headerOf(file.bytes()));
+  if (found == recorded)
+    return Status();
+  return Status::error(StatusCode::corrupted, file.path(), ": damaged: its header has the checksum ",
+                       checksumText(found), ", written was one with ", checksumText(recorded));
+}
+
+/// Gives the tensors of a file the checksums that the record has of them.
+static Status setChecksums(TensorSource &source, const CheckpointFile &file, const CheckpointChecksums &checksums) {
+  const FileChecksums &own = checksums.files.at(file.name);
+  for (const TensorSpec &spec : file.tensors) {
+    auto found = own.tensors.find(spec.name);
+    if (found == own.tensors.end())
+      return Status::error(StatusCode::corrupted, source.path(), ": ", recordName, " has no checksums of tensor '",
+                           spec.name, "'");
+    MESHPLAN_RETURN_IF_ERROR(source.setChecksums(spec.name, {checksums.blockBytes, found->second}));
+  }
+  return Status();
+}
+
+/// Compares a file that is opened as `source` with the record, as far as that is possible without reading all of it.
+static Status checkFile(TensorSource &source, const MappedFile &mapped, const CheckpointFile &file,
+                        const CheckpointRecord &record) {
+  MESHPLAN_RETURN_IF_ERROR(checkTensors(source, file.tensors));
+  if (!record.checksums)
+    return Status();
+  if (!record.checksums->files.contains(file.name))
+    return Status::error(StatusCode::corrupted, mapped.path(), ": ", recordName, " has no checksums of it");
+  MESHPLAN_RETURN_IF_ERROR(checkHeader(mapped, record.checksums->files.at(file.name).header));
+  return setChecksums(source, file, *record.checksums);
+}
+
+/// A file of a checkpoint. One that is missing is damage, too.
+static Expected<TensorSource> openFile(const std::string &folder, const CheckpointFile &file,
+                                       const CheckpointRecord &record) {
+  auto mapped = MappedFile::open(folder + "/" + file.name);
+  if (!mapped)
+    return Status(StatusCode::corrupted, mapped.status().message());
+  MESHPLAN_ASSIGN_OR_RETURN(TensorSource source, TensorSource::open(mapped->path()));
+  MESHPLAN_RETURN_IF_ERROR(checkFile(source, *mapped, file, record));
   return source;
 }
 
-Expected<CheckpointSource> CheckpointSource::open(const std::string &folder, const std::string &weights) {
+Expected<TensorSource> meshplan::openModelWeights(const std::string &path) {
+  MESHPLAN_ASSIGN_OR_RETURN(TensorSource source, TensorSource::open(path));
+  std::error_code ignored;
+  std::filesystem::path file(path);
+  if (std::filesystem::is_directory(file, ignored))
+    file /= modelName;
+  std::string folder = file.parent_path().empty() ? "." : file.parent_path().string();
+  bool isOfCheckpoint = file.filename() == modelName && std::filesystem::exists(folder + "/" + recordName, ignored);
+  if (!isOfCheckpoint)
+    return source;
   MESHPLAN_ASSIGN_OR_RETURN(CheckpointRecord record, openRecord(folder));
-  MESHPLAN_ASSIGN_OR_RETURN(TensorSource model, openFile(folder + "/" + modelName, record.modelSpecs()));
-  MESHPLAN_ASSIGN_OR_RETURN(TensorSource optimizer, openFile(folder + "/" + optimizerName, record.optimizerSpecs()));
-  CheckpointSource source(folder, std::move(record), std::move(model), std::move(optimizer));
+  MESHPLAN_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::open(file));
+  MESHPLAN_RETURN_IF_ERROR(checkFile(source, mapped, record.files()[0], record));
+  return source;
+}
+
+Expected<CheckpointSource> CheckpointSource::openSaved(const std::string &folder) {
+  MESHPLAN_ASSIGN_OR_RETURN(CheckpointRecord record, openRecord(folder));
+  std::vector<CheckpointFile> files = record.files();
+  MESHPLAN_ASSIGN_OR_RETURN(TensorSource model, openFile(folder, files[0], record));
+  MESHPLAN_ASSIGN_OR_RETURN(TensorSource optimizer, openFile(folder, files[1], record));
+  return CheckpointSource(folder, std::move(record), std::move(model), std::move(optimizer));
+}
+
+Expected<CheckpointSource> CheckpointSource::open(const std::string &folder, const std::string &weights) {
+  MESHPLAN_ASSIGN_OR_RETURN(CheckpointSource source, openSaved(folder));
   if (!source.content.savesAll())
     MESHPLAN_RETURN_IF_ERROR(source.openWeights(weights));
   return source;
@@ -37,7 +103,7 @@ Expected<CheckpointSource> CheckpointSource::open(const std::string &folder, con
 
 Status CheckpointSource::openWeights(const std::string &given) {
   const std::string &file = given.empty() ? content.state.weights : given;
-  auto opened = TensorSource::open(file);
+  auto opened = openModelWeights(file);
   if (!opened)
     return Status(opened.status().code(), path +
                                               ": what is not trained is in the weights that the training began with: " +
@@ -54,15 +120,24 @@ Status CheckpointSource::openWeights(const std::string &given) {
 }
 
 Status CheckpointSource::readParameter(const RecordedParameter &parameter, const SliceRanges &ranges, DType dtype,
-                                       std::span<std::byte> out) const {
-  if (!parameter.isSaved)
-    return weights->read({parameter.names, parameter.shape, ranges, dtype}, out);
-  return model.read(*model.find(parameter.names.front()), ranges, dtype, out);
+                                       std::span<std::byte> out, ReaderShare share) const {
+  if (parameter.isSaved)
+    return model.read(*model.find(parameter.names.front()), ranges, dtype, out, share);
+  Status status = weights->read({parameter.names, parameter.shape, ranges, dtype, share}, out);
+  // Weights that are damaged are no damage of the checkpoint.
+  return status.code() == StatusCode::corrupted ? Status(StatusCode::invalid, status.message()) : status;
 }
 
 Status CheckpointSource::readState(const RecordedState &state, const SliceRanges &ranges, DType dtype,
-                                   std::span<std::byte> out) const {
-  return optimizer.read(*optimizer.find(state.name), ranges, dtype, out);
+                                   std::span<std::byte> out, ReaderShare share) const {
+  return optimizer.read(*optimizer.find(state.name), ranges, dtype, out, share);
+}
+
+Status CheckpointSource::checkSaved() const {
+  for (const TensorSource *file : {&model, &optimizer})
+    for (const std::string &name : file->names())
+      MESHPLAN_RETURN_IF_ERROR(file->check(*file->find(name)));
+  return Status();
 }
 
 const RecordedState *CheckpointSource::masterOf(const RecordedParameter &parameter) const {
@@ -75,14 +150,14 @@ const RecordedState *CheckpointSource::masterOf(const RecordedParameter &paramet
 Status CheckpointFeed::readParameter(const RecordedParameter &parameter, const FeedRequest &request,
                                      std::span<std::byte> out) const {
   const RecordedState *master = request.dtype == parameter.dtype ? nullptr : source.masterOf(parameter);
-  return master ? source.readState(*master, request.ranges, request.dtype, out)
-                : source.readParameter(parameter, request.ranges, request.dtype, out);
+  return master ? source.readState(*master, request.ranges, request.dtype, out, request.share)
+                : source.readParameter(parameter, request.ranges, request.dtype, out, request.share);
 }
 
 Status CheckpointFeed::read(const FeedRequest &request, std::span<std::byte> out) const {
   const std::string &name = request.names.front();
   if (const RecordedState *state = source.record().findState(name))
-    return source.readState(*state, request.ranges, request.dtype, out);
+    return source.readState(*state, request.ranges, request.dtype, out, request.share);
   for (const std::string &each : request.names)
     if (const RecordedParameter *parameter = source.record().findParameter(each))
       return readParameter(*parameter, request, out);

@@ -18,13 +18,21 @@ public:
   /// the record lists, or has it in another type or shape; `invalid` where the weights are not those of the training.
   static Expected<CheckpointSource> open(const std::string &folder, const std::string &weights = "");
 
+  /// Without weights: what is saved alone can be read.
+  static Expected<CheckpointSource> openSaved(const std::string &folder);
+
   const std::string &folder() const { return path; }
   const CheckpointRecord &record() const { return content; }
 
-  /// Reads a part of a parameter of the record: what is saved, or from the weights. Floats are converted.
+  /// Reads a part of a parameter of the record: what is saved, or from the weights. Floats are converted. `corrupted`
+  /// where the checkpoint is damaged: readers share that work, as in TensorSource::read.
   Status readParameter(const RecordedParameter &parameter, const SliceRanges &ranges, DType dtype,
-                       std::span<std::byte> out) const;
-  Status readState(const RecordedState &state, const SliceRanges &ranges, DType dtype, std::span<std::byte> out) const;
+                       std::span<std::byte> out, ReaderShare share = {}) const;
+  Status readState(const RecordedState &state, const SliceRanges &ranges, DType dtype, std::span<std::byte> out,
+                   ReaderShare share = {}) const;
+
+  /// Compares all that is saved with its checksums: `corrupted`, with file and tensor, where it is damaged.
+  Status checkSaved() const;
 
   /// What the optimizer changes instead of the parameter; null if that is the parameter itself.
   const RecordedState *masterOf(const RecordedParameter &parameter) const;
@@ -40,6 +48,10 @@ private:
   TensorSource model, optimizer;
   std::unique_ptr<AdapterFeed> weights;
 };
+
+/// Opens weights of a model. Of a folder that is a checkpoint, or of its model.safetensors, what is read is compared
+/// with the record, as CheckpointSource does.
+Expected<TensorSource> openModelWeights(const std::string &path);
 
 /// The tensors of a checkpoint as those of a program that goes on from it, which checkCheckpoint has passed. Parameters
 /// of another type than the checkpoint's are made of the master weights where it has them; master weights that it does

@@ -60,8 +60,10 @@ void CheckpointWriter::prepare(ProgramRunner &runner, const CheckpointRecord &re
   });
 }
 
-/// What rank 0 adds: the record, with the fingerprint of weights that the checkpoint needs.
-static Status writeRecord(const std::string &folder, CheckpointRecord record) {
+/// What rank 0 adds: the record, with the checksums of what all ranks have written, and the fingerprint of weights that
+/// the checkpoint needs.
+static Status writeRecord(const std::string &folder, CheckpointRecord record, std::span<const std::string> sums) {
+  MESHPLAN_ASSIGN_OR_RETURN(record.checksums, combinedSums(sums, record.files()));
   if (!record.savesAll()) {
     MESHPLAN_ASSIGN_OR_RETURN(TensorSource weights, TensorSource::open(record.state.weights));
     record.weightsFingerprint = fingerprintOf(weights);
@@ -89,20 +91,20 @@ Status CheckpointWriter::start(ProgramRunner &runner, TrainingState state) {
   if (state.counters.steps == step)
     return Status();
   MESHPLAN_RETURN_IF_ERROR(finish());
-  CheckpointRecord record = recordOf(runner.executor().place().program(), state);
-  prepare(runner, record);
+  record = std::make_shared<CheckpointRecord>(recordOf(runner.executor().place().program(), state));
+  prepare(runner, *record);
   snapshot->take();
   step = state.counters.steps;
   phase = Phase::writing;
-  task = std::async(std::launch::async,
-                    [path = incompletePath(options.folder, step), record = std::move(record), snapshot = snapshot,
-                     clocks = clocks, isFirst = world->rank() == 0]() -> Status {
-                      Stopwatch writing(clocks->writing);
-                      MESHPLAN_RETURN_IF_ERROR(snapshot->copy());
-                      MESHPLAN_RETURN_IF_ERROR(makeFolder(path));
-                      MESHPLAN_RETURN_IF_ERROR(snapshot->write(path));
-                      return isFirst ? writeRecord(path, record) : Status();
-                    });
+  task = std::async(
+      std::launch::async,
+      [path = incompletePath(options.folder, step), snapshot = snapshot, sums = sums, clocks = clocks]() -> Status {
+        Stopwatch writing(clocks->writing);
+        MESHPLAN_RETURN_IF_ERROR(snapshot->copy());
+        MESHPLAN_RETURN_IF_ERROR(makeFolder(path));
+        MESHPLAN_ASSIGN_OR_RETURN(*sums, snapshot->write(path));
+        return Status();
+      });
   return Status();
 }
 
@@ -115,21 +117,26 @@ Expected<int64_t> CheckpointWriter::agree(int64_t own) {
 }
 
 /// All ranks have done their part of a phase.
-void CheckpointWriter::goOn() {
+Status CheckpointWriter::goOn() {
   outcome.reset();
   if (phase == Phase::committing) {
     phase = Phase::idle;
     completed = step;
-    return;
+    return Status();
   }
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::string> gathered, gatherAtFirst(*world, *sums));
   phase = Phase::committing;
   if (!folder)
     outcome = Status();
   else
-    task = std::async(std::launch::async, [folder = folder, step = step, clocks = clocks] {
-      Stopwatch writing(clocks->writing);
-      return folder->commit(step);
-    });
+    task = std::async(std::launch::async,
+                      [folder = folder, path = incompletePath(options.folder, step), step = step, record = record,
+                       gathered = std::move(gathered), clocks = clocks]() -> Status {
+                        Stopwatch writing(clocks->writing);
+                        MESHPLAN_RETURN_IF_ERROR(writeRecord(path, *record, gathered));
+                        return folder->commit(step);
+                      });
+  return Status();
 }
 
 /// `rank` has failed, and maybe others.
@@ -158,9 +165,7 @@ Status CheckpointWriter::pollOnce() {
   MESHPLAN_ASSIGN_OR_RETURN(int64_t least, agree(own));
   if (least < 0)
     return giveUp(-1 - least);
-  if (least > 0)
-    goOn();
-  return Status();
+  return least > 0 ? goOn() : Status();
 }
 
 Status CheckpointWriter::poll() {

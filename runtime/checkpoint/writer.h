@@ -3,7 +3,8 @@
 // One for each rank. `start` between two steps returns at once; a thread of the
 // rank copies what the rank holds while the next step runs forward and backward,
 // and writes the copy behind that. The ranks agree that all have written in
-// `poll`, between steps, and rank 0 gives the checkpoint its name.
+// `poll`, between steps; rank 0 gathers the checksums of what they have written,
+// adds the record, and gives the checkpoint its name.
 //
 //   CheckpointWriter::open(world, folder, {...});
 //   each step:  runner.run();  writer.poll();  if (due) writer.start(runner, state);
@@ -77,7 +78,7 @@ private:
 
   void prepare(ProgramRunner &runner, const CheckpointRecord &record);
   Status pollOnce();
-  void goOn();
+  Status goOn();
   Expected<int64_t> agree(int64_t own);
   Status giveUp(int64_t rank);
 
@@ -86,6 +87,8 @@ private:
   CheckpointOptions options;
   std::shared_ptr<CheckpointFolder> folder; // of rank 0
   std::shared_ptr<Snapshot> snapshot;
+  std::shared_ptr<CheckpointRecord> record;                            // of the checkpoint that is being written
+  std::shared_ptr<std::string> sums = std::make_shared<std::string>(); // what this rank has written of it
   std::shared_ptr<CheckpointTimes> clocks = std::make_shared<CheckpointTimes>();
   Phase phase = Phase::idle;
   int64_t step = -1, completed = -1; // the last one that was started, and that is complete

@@ -17,6 +17,21 @@ using Json = nlohmann::json;
 
 constexpr std::string_view configSuffix = "_weights_config.json", weightsFolder = "data/weights/";
 
+/// What a packed entry may unpack to without being asked: texts are far smaller, and so is what a tensor does not use.
+constexpr uint64_t mostUnpacked = uint64_t(1) << 30;
+
+Status tooLarge(const ZipEntry &entry, uint64_t most) {
+  return Status::error(StatusCode::corrupted, "entry '", entry.name, "' unpacks to ", entry.size, " bytes, at most ",
+                       most, " expected");
+}
+
+/// The text of an entry, which is not unpacked where it would fill the memory.
+Expected<std::vector<std::byte>> readText(const ZipEntry &entry) {
+  if (entry.size > mostUnpacked)
+    return tooLarge(entry, mostUnpacked);
+  return unpack(entry);
+}
+
 /// Unpacked by the first reader, for all.
 class PackedPayload final : public Payload {
 public:
@@ -194,7 +209,14 @@ Expected<StoredTensor> readWeight(Archive &archive, const std::string &name, con
   if (!reach || *reach > static_cast<int64_t>(entry->size) / dtypeSize(tensor.dtype))
     return Status::error(StatusCode::corrupted, "shape ", shapeText(tensor.shape), " of ", dtypeName(tensor.dtype),
                          " in ", entry->size, " bytes (exported on the meta device?)");
+  uint64_t used = *reach * dtypeSize(tensor.dtype);
+  if (entry->deflated && entry->size > mostUnpacked && entry->size / 4 > used)
+    return tooLarge(*entry, std::max(mostUnpacked, 4 * used));
   tensor.payload = archive.payloadOf(*entry);
+  // What is packed is compared when it is unpacked.
+  if (!entry->deflated && entry->size > 0)
+    tensor.checksums =
+        std::make_shared<const BlockChecksums>(BlockChecksums{static_cast<int64_t>(entry->size), {entry->checksum}});
   return tensor;
 }
 
@@ -202,7 +224,7 @@ Status checkByteOrder(const Archive &archive) {
   const ZipEntry *entry = archive.find("byteorder");
   if (!entry)
     return Status();
-  MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::byte> content, unpack(*entry));
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::byte> content, readText(*entry));
   std::string_view order(reinterpret_cast<const char *>(content.data()), content.size());
   return order == "little" ? Status() : Status::error(StatusCode::unsupported, "byte order ", order);
 }
@@ -214,7 +236,7 @@ Status addWeights(TensorSourceBuilder &builder, Archive &archive) {
     return Status::error(StatusCode::corrupted, "no ", weightsFolder, "*", configSuffix,
                          " in the archive; help: save the weights as safetensors, or give the .pt2");
   for (const std::string &configName : configs) {
-    MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::byte> text, unpack(*archive.find(configName)));
+    MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::byte> text, readText(*archive.find(configName)));
     const char *begin = reinterpret_cast<const char *>(text.data());
     Json json = Json::parse(begin, begin + text.size(), nullptr, /*allow_exceptions=*/false);
     const Json &config = memberOf(json, "config");

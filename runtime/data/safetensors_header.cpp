@@ -112,6 +112,14 @@ std::optional<int64_t> byteCount(std::span<const int64_t> shape, DType dtype) {
   return std::ranges::find(shape, 0) == shape.end() ? bytes : 0;
 }
 
+std::span<const std::byte> headerOf(std::span<const std::byte> file) {
+  uint64_t size = 0;
+  if (file.size() < sizeof(size))
+    return file;
+  std::memcpy(&size, file.data(), sizeof(size));
+  return file.first(sizeof(size) + std::min<uint64_t>(size, file.size() - sizeof(size)));
+}
+
 Expected<std::vector<StoredTensor>> readSafetensors(const std::string &path, std::span<const std::byte> bytes) {
   uint64_t headerSize = 0;
   if (bytes.size() < sizeof(headerSize))

@@ -13,6 +13,9 @@ namespace meshplan {
 /// overlaps; `unsupported` for a dtype that the runtime does not have.
 Expected<std::vector<StoredTensor>> readSafetensors(const std::string &path, std::span<const std::byte> bytes);
 
+/// All bytes in front of the tensors; where the file is too short for them, all that it has.
+std::span<const std::byte> headerOf(std::span<const std::byte> file);
+
 /// Bytes of a tensor; nothing when a dim is negative, or when the product of those that are not 0 overflows.
 std::optional<int64_t> byteCount(std::span<const int64_t> shape, DType dtype);
 

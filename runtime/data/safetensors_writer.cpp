@@ -66,10 +66,15 @@ Expected<SafetensorsWriter> SafetensorsWriter::create(const AtomicFile::Names &n
   return begin(std::move(file), std::move(layout));
 }
 
-Expected<SafetensorsWriter> SafetensorsWriter::join(const std::string &path, std::span<const TensorSpec> tensors) {
+Expected<SafetensorsWriter> SafetensorsWriter::join(const std::string &path, std::span<const TensorSpec> tensors,
+                                                    FileSums *sums) {
   MESHPLAN_ASSIGN_OR_RETURN(Layout layout, layoutOf(path, tensors));
   MESHPLAN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::join(path));
-  return begin(std::move(file), std::move(layout));
+  if (sums)
+    sums->header = crc32Of(std::as_bytes(std::span(layout.header)));
+  MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter writer, begin(std::move(file), std::move(layout)));
+  writer.sums = sums;
+  return writer;
 }
 
 Expected<SafetensorsWriter> SafetensorsWriter::begin(AtomicFile file, Layout layout) {
@@ -103,18 +108,35 @@ static RunFunction within(const SliceRanges &slice, std::span<const int64_t> sha
   };
 }
 
+/// Bytes that lie at `offset` of the tensor.
+Status SafetensorsWriter::writeRun(const Place &place, int64_t offset, std::span<const std::byte> bytes) const {
+  if (!sums)
+    return file.write(place.offset + offset, bytes);
+  // Pieces that stay in the cache, so that the bytes come from the memory once.
+  constexpr size_t piece = 256 << 10;
+  int64_t size = *byteCount(place.spec.shape, place.spec.dtype);
+  BlockSums &own = sums->tensors.try_emplace(place.spec.name, size, sums->blockBytes).first->second;
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(piece, bytes.size()))) {
+    std::span<const std::byte> next = bytes.first(std::min(piece, bytes.size()));
+    own.add(offset, next);
+    MESHPLAN_RETURN_IF_ERROR(file.write(place.offset + offset, next));
+    offset += static_cast<int64_t>(next.size());
+  }
+  return Status();
+}
+
 Status SafetensorsWriter::write(const std::string &name, const SliceRanges &ranges, std::span<const std::byte> local,
                                 const SliceRanges *only) const {
   auto found = places.find(name);
   if (found == places.end())
     return Status::error(StatusCode::invalid, "tensor '", name, "' is not in the list of this file");
-  const auto &[spec, offset] = found->second;
+  const TensorSpec &spec = found->second.spec;
   MESHPLAN_RETURN_IF_ERROR(checkSlice(ranges, spec.shape).withContext("tensor '" + name + "'"));
   int64_t size = dtypeSize(spec.dtype), required = elementCount(sliceShape(ranges)) * size;
   if (static_cast<int64_t>(local.size()) != required)
     return Status::error(StatusCode::invalid, "tensor '", name, "': ", local.size(), " bytes, ", required, " required");
-  RunFunction run = [&, start = offset](int64_t global, int64_t begin, int64_t count) {
-    return file.write(start + global * size, local.subspan(begin * size, count * size));
+  RunFunction run = [&](int64_t global, int64_t begin, int64_t count) {
+    return writeRun(found->second, global * size, local.subspan(begin * size, count * size));
   };
   return forEachRun(ranges, spec.shape, contiguousStrides(spec.shape), only ? within(*only, spec.shape, run) : run);
 }

@@ -11,6 +11,7 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/base/file.h"
+#include "runtime/data/block_checksums.h"
 #include "runtime/data/slice.h"
 
 #include <map>
@@ -21,6 +22,13 @@ struct TensorSpec {
   std::string name;
   DType dtype = DType::f32;
   std::vector<int64_t> shape; ///< global
+};
+
+/// What one writer adds to the checksums of a file that several write.
+struct FileSums {
+  int64_t blockBytes;
+  uint32_t header = 0; ///< the checksum of all bytes in front of the tensors
+  std::map<std::string, BlockSums, std::less<>> tensors = {};
 };
 
 /// The file says that it is PyTorch's ("format": "pt"), as libraries that load weights want it.
@@ -39,8 +47,9 @@ public:
                                             std::span<const TensorSpec> tensors);
 
   /// Writes into a file of a folder that is made as a whole: see AtomicFile::join. Call `flush` at the end, not
-  /// `commit`.
-  static Expected<SafetensorsWriter> join(const std::string &path, std::span<const TensorSpec> tensors);
+  /// `commit`. `sums`, which must outlive it, gets what this writer writes; one thread writes then.
+  static Expected<SafetensorsWriter> join(const std::string &path, std::span<const TensorSpec> tensors,
+                                          FileSums *sums = nullptr);
 
   const std::string &temporaryPath() const { return file.temporaryPath(); }
 
@@ -74,8 +83,11 @@ private:
   SafetensorsWriter(AtomicFile file, std::map<std::string, Place> places)
       : file(std::move(file)), places(std::move(places)) {}
 
+  Status writeRun(const Place &place, int64_t offset, std::span<const std::byte> bytes) const;
+
   AtomicFile file;
   std::map<std::string, Place> places;
+  FileSums *sums = nullptr;
 };
 
 } // namespace meshplan

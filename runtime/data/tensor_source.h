@@ -11,6 +11,7 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/base/file.h"
+#include "runtime/data/block_checksums.h"
 #include "runtime/data/slice.h"
 
 #include <map>
@@ -38,6 +39,13 @@ struct StoredTensor {
   int64_t offset = 0;           ///< first element in the payload
   std::shared_ptr<Payload> payload;
   std::string foreignType = {}; ///< what the file calls a type that is no DType, and `dtype` does not hold; else empty
+  std::shared_ptr<const BlockChecksums> checksums = {}; ///< of the payload; null: nobody has recorded any
+};
+
+/// Of `count` readers of the same part of a tensor this one is number `place`. The readers of a tensor share the work
+/// of comparing its checksums.
+struct ReaderShare {
+  int64_t place = 0, count = 1;
 };
 
 /// Move only. Thread safe after opening: the ranks of a process share one.
@@ -66,7 +74,19 @@ public:
   /// Copies a slice into `out`, the row-major local tensor of `dtype`, whose size
   /// must be exact. Floating-point types are converted, rounding to nearest even;
   /// any other change of dtype is `invalid`. The whole is never copied.
-  Status read(const StoredTensor &tensor, const SliceRanges &ranges, DType dtype, std::span<std::byte> out) const;
+  ///
+  /// Where the tensor has checksums, those blocks are compared of which this reader reads a certain element: when all
+  /// elements have been read, by whatever readers, each block has been compared by one of them. `corrupted` where one
+  /// differs.
+  Status read(const StoredTensor &tensor, const SliceRanges &ranges, DType dtype, std::span<std::byte> out,
+              ReaderShare share = {}) const;
+
+  /// Compares all checksums of the tensor.
+  Status check(const StoredTensor &tensor) const;
+
+  /// Gives a tensor the checksums that somebody has recorded of its payload. `corrupted` where there is no such tensor,
+  /// or they are of another number of blocks.
+  Status setChecksums(std::string_view name, BlockChecksums checksums);
 
   /// Tells the system that this slice is read soon. What is wrong with it, `read` reports.
   void announce(const StoredTensor &tensor, const SliceRanges &ranges) const;

@@ -2,6 +2,8 @@
 
 #include "runtime/data/zip_file.h"
 
+#include "runtime/data/block_checksums.h"
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -178,7 +180,7 @@ Expected<std::vector<std::byte>> unpack(const ZipEntry &entry) {
     std::copy(entry.data.begin(), entry.data.end(), content.begin());
   else if (!inflateAll(entry.data, content))
     return damaged("an entry cannot be unpacked");
-  if (crc32_z(0, reinterpret_cast<const Bytef *>(content.data()), content.size()) != entry.checksum)
+  if (crc32Of(content) != entry.checksum)
     return damaged("the checksum of an entry is wrong");
   return content;
 }

@@ -11,8 +11,10 @@ using namespace meshplan;
 
 Status FileFeed::read(const FeedRequest &request, std::span<std::byte> out) const {
   MESHPLAN_ASSIGN_OR_RETURN(const StoredTensor *tensor, source.require(request.names, request.shape));
-  MESHPLAN_RETURN_IF_ERROR(source.read(*tensor, request.ranges, request.dtype, out));
+  Status status = source.read(*tensor, request.ranges, request.dtype, out, request.share);
+  // What is read of a file that has become shorter is wrong for that reason.
   MESHPLAN_RETURN_IF_ERROR(checkMapFaults());
+  MESHPLAN_RETURN_IF_ERROR(status);
   for (const std::string &name : request.names)
     if (const StoredTensor *other = source.find(name); other && other != tensor)
       MESHPLAN_RETURN_IF_ERROR(checkSame(*tensor, *other, request, out));

@@ -13,6 +13,7 @@ struct FeedRequest {
   std::vector<int64_t> shape;     ///< global
   SliceRanges ranges;             ///< the part of the rank
   DType dtype = DType::f32;
+  ReaderShare share = {}; ///< of the ranks that read this
 };
 
 /// Gives a rank its part of named tensors. Implementations are thread safe: the

@@ -142,6 +142,28 @@ static Status checkBackend(std::string_view asked, const Workload &workload) {
   return Status();
 }
 
+static bool isSlurm(const Placement &placement) {
+  return placement.source == nameOf(slurmStep) || placement.source == nameOf(slurmJob);
+}
+
+/// MPI does not start in a process of srun that has no PMI, and ends it.
+static Status checkSlurm(const Placement &placement, const Workload &workload) {
+  if (!isSlurm(placement) || placement.alone())
+    return Status();
+  std::string help = "start them with srun --mpi=pmix (`srun --mpi=list` names what it has) or mpirun -n " +
+                     std::to_string(workload.ranks);
+  if (workload.device == "cuda")
+    return Status::error(
+        StatusCode::invalid, "rank ", placement.rank,
+        ": the hosts of the ranks meet over MPI or at a store, srun has started no MPI, and no store is "
+        "named; help: set MASTER_ADDR to the machine of rank 0 and MASTER_PORT to a free port of it, or ",
+        help);
+  return Status::error(StatusCode::invalid, "rank ", placement.rank,
+                       ": the ranks of a schedule for cpu are processes of MPI or threads of one process, and srun has "
+                       "started no MPI; help: ",
+                       help, ", or start one process, which runs all ranks");
+}
+
 /// Each of several processes of torchrun would be alone in an MPI of its own.
 static Status checkTorchrun(const Placement &placement, const Workload &workload) {
   if (!placement.isTorchrun || placement.alone() || workload.device != "cpu")
@@ -161,6 +183,12 @@ Expected<Connection> chooseBackend(std::string_view asked, const Placement &plac
                          "); help: leave out --backend, or start one process");
   Hosts hosts = placement.alone() ? Hosts::threads : hostsOf(placement, meeting);
   bool mayBeCuda = workload.device.empty() && asked.empty() && hosts == Hosts::store;
+  // What is wrong with the schedule each process says by itself.
+  if (workload.device.empty() && hosts == Hosts::mpi && isSlurm(placement))
+    return Connection{Backend::threads, Hosts::threads};
+  bool needsMpi = hosts == Hosts::mpi || workload.device == "cpu";
+  if (needsMpi)
+    MESHPLAN_RETURN_IF_ERROR(checkSlurm(placement, workload));
   if (asked == "nccl" || (workload.device == "cuda" && workload.ranks > 1) || mayBeCuda)
     return Connection{Backend::nccl, hosts};
   if (asked == "mpi" || (asked.empty() && !placement.alone())) {

@@ -41,6 +41,15 @@ std::string meshplan::bytesText(int64_t bytes) {
   return printed("%.0f KiB", number / (1 << 10));
 }
 
+std::string meshplan::evaluationText(const EvaluationReport &report) {
+  std::string samples = std::to_string(report.samples);
+  if (report.samplesThere > report.samples)
+    samples += " of " + std::to_string(report.samplesThere);
+  std::string perplexity = report.perplexity ? printed("  perplexity %.2f", *report.perplexity) : "";
+  return printed("loss %.4f%s  (%s samples, %s)", report.loss, perplexity.c_str(), samples.c_str(),
+                 durationText(report.seconds).c_str());
+}
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -69,12 +78,7 @@ public:
   }
 
   Status evaluation(const EvaluationReport &report) override {
-    std::string samples = std::to_string(report.samples);
-    if (report.samplesThere > report.samples)
-      samples += " of " + std::to_string(report.samplesThere);
-    std::string perplexity = report.perplexity ? printed("  perplexity %.2f", *report.perplexity) : "";
-    return say(printed("evaluation after step %lld: loss %.4f%s  (%s samples, %s)", static_cast<long long>(report.step),
-                       report.loss, perplexity.c_str(), samples.c_str(), durationText(report.seconds).c_str()));
+    return say("evaluation after step " + std::to_string(report.step) + ": " + evaluationText(report));
   }
   Status checkpoint(const CheckpointReport &report) override { return say("saved " + report.path); }
   Status note(const std::string &text) override { return say(text); }

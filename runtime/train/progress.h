@@ -18,6 +18,9 @@ std::string rateText(double perSecond);
 /// "1.25 GiB", "812 MiB", "14 KiB".
 std::string bytesText(int64_t bytes);
 
+/// "loss 4.9275  perplexity 138.03  (16 of 18 samples, 4.22 s)".
+std::string evaluationText(const EvaluationReport &report);
+
 /// Writes to `out`, which must live longer. On a terminal one line stands for the steps and is written over; elsewhere
 /// there is a line for the first and the last step, and of the others at most one each second.
 std::unique_ptr<ReportSink> makeProgress(std::ostream &out, bool isTerminal);

@@ -3,7 +3,7 @@
 #include "tools/meshplan_run/job.h"
 
 #include "runtime/base/names.h"
-#include "runtime/checkpoint/adapters.h"
+#include "runtime/checkpoint/source.h"
 #include "runtime/verify/subjects.h"
 
 #include <algorithm>
@@ -90,7 +90,9 @@ Expected<Job> Job::load(const RunOptions &options) {
                                          : findProgram(artifact.schedule(), options.program);
   if (!program)
     return Status::error(program.status().code(), options.schedule, ": ", program.status().message(),
-                         options.program == "step" ? "; help: a plan with 'loss' and 'optimizer' has one" : "");
+                         options.program == "step" || options.program == "eval"
+                             ? "; help: a plan with 'loss' and 'optimizer' has one"
+                             : "");
   MESHPLAN_ASSIGN_OR_RETURN(auto settings, readSettings(options.settings, **program));
   return Job{std::move(artifact), *program, std::move(settings)};
 }
@@ -109,7 +111,7 @@ Expected<RankFeeds> RankFeeds::open(const RunOptions &options, const Job &job) {
   std::vector<std::string> read{options.schedule};
   RankFeeds feeds{std::make_unique<RandomFeed>(), std::make_unique<RandomFeed>()};
   if (!options.weights.empty()) {
-    MESHPLAN_ASSIGN_OR_RETURN(TensorSource weights, TensorSource::open(options.weights));
+    MESHPLAN_ASSIGN_OR_RETURN(TensorSource weights, openModelWeights(options.weights));
     MESHPLAN_ASSIGN_OR_RETURN(auto feed, AdapterFeed::open(std::move(weights), options.adapters, *job.program));
     std::ranges::move(feed->filePaths(), std::back_inserter(read));
     feeds.parameters = std::move(feed);

@@ -100,6 +100,26 @@ static void addTrainOptions(CLI::App &command, RunOptions &options) {
                      "write when each instruction of the last step ran, in Chrome's trace format");
 }
 
+static CLI::App *addEval(CLI::App &app, RunOptions &options) {
+  CLI::App *command = app.add_subcommand("eval", "computes the loss of a checkpoint, or of weights, on a data set");
+  addCommonOptions(*command, options);
+  command->add_option("--checkpoint", options.eval.checkpoint, "checkpoint, or a folder of them: then the last one");
+  addWeights(
+      *command, options,
+      "as for forward, instead of a checkpoint; beside one, the weights that the training began with, where it has "
+      "only what is trained");
+  command->add_option("--data", options.eval.data, "data set, as for train; may be repeated")->required();
+  command->add_option("--tokens", options.eval.tokens, "as for train");
+  command->add_option("--batches", options.eval.batches, "batches to take; without it, all that are whole")
+      ->check(positiveInteger(mostSteps));
+  addSettings(*command, options);
+  command->parse_complete_callback([&options] {
+    if (options.eval.checkpoint.empty() && options.weights.empty())
+      throw CLI::RequiredError("--checkpoint or --weights");
+  });
+  return command;
+}
+
 static CLI::App *addExport(CLI::App &app, ExportCommandOptions &options) {
   CLI::App *command = app.add_subcommand("export", "writes a checkpoint as a Hugging Face model");
   command->add_option("checkpoint", options.checkpoint, "checkpoint, or a folder of them: then the last one")
@@ -152,6 +172,7 @@ static int runCommandLine(int argc, char **argv) {
   addWeights(*verify, options, "as for forward")->required();
   verify->add_option("--inputs", options.inputs, "as for forward")->required();
 
+  CLI::App *evaluating = addEval(app, options);
   ExportCommandOptions exportOptions;
   CLI::App *exporting = addExport(app, exportOptions);
 
@@ -166,6 +187,8 @@ static int runCommandLine(int argc, char **argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   if (train->parsed())
     return runTrain(options);
+  if (evaluating->parsed())
+    return runEval(options);
   if (exporting->parsed())
     return runExport(exportOptions);
   if (verify->parsed())

@@ -23,6 +23,13 @@ struct TrainOptions {
   bool goesOn() const { return resume || !resumeFrom.empty(); }
 };
 
+/// What `eval` takes besides.
+struct EvalOptions {
+  std::vector<std::string> data, tokens;
+  std::string checkpoint;
+  int64_t batches = 0; ///< 0: all that are whole
+};
+
 /// Empty texts were not given. An empty program is the one that is verified.
 struct RunOptions {
   std::string schedule, program = "forward", backend, weights, adapters, inputs, outputs, trace;
@@ -31,6 +38,7 @@ struct RunOptions {
   int64_t steps = 10;
   bool json = false;
   TrainOptions train;
+  EvalOptions eval;
 };
 
 /// Of `export`, which runs nothing.
@@ -44,6 +52,7 @@ int runForward(const RunOptions &options);
 int runBench(const RunOptions &options);
 int runVerify(const RunOptions &options);
 int runTrain(const RunOptions &options);
+int runEval(const RunOptions &options);
 int runExport(const ExportCommandOptions &options);
 
 } // namespace meshplan

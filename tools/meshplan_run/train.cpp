@@ -3,6 +3,7 @@
 #include "tools/meshplan_run/train_run.h"
 
 #include "runtime/base/ending_signal.h"
+#include "runtime/checkpoint/integrity/last_whole.h"
 #include "runtime/checkpoint/load.h"
 #include "runtime/train/event_file.h"
 #include "runtime/train/failure_report.h"
@@ -84,10 +85,12 @@ Status RankTraining::loadFresh() {
 }
 
 Status RankTraining::resume() {
-  MESHPLAN_ASSIGN_OR_RETURN(LoadedCheckpoint loaded,
-                            loadCheckpoint(run.world, program, inputs.checkpoint, options.weights));
-  state = std::move(loaded.state);
-  notes = std::move(loaded.notes);
+  auto loaded = loadCheckpoint(run.world, program, inputs.checkpoint, options.weights);
+  if (!loaded)
+    return withLastWhole(loaded.status(), inputs.checkpoint,
+                         options.train.resume ? options.train.checkpoint : options.train.resumeFrom);
+  state = std::move(loaded->state);
+  notes = std::move(loaded->notes);
   // The files may have been moved. A checkpoint that names none has all, and so have those that follow.
   if (!options.weights.empty() && state.weights.empty()) {
     notes.push_back("--weights is not read: the checkpoint has all parameters");
@@ -253,6 +256,8 @@ int meshplan::runTrain(const RunOptions &options) {
   // Without a folder there is nothing to save, and a signal ends the run at once.
   if (!options.train.checkpoint.empty())
     holdStopRequests();
+  else
+    sayAtInterrupt("\nmeshplan-run: ended by SIGINT; without --checkpoint nothing is saved\n");
   RunOptions step = options;
   step.program = "step";
   return runJob(step, [&](const Job &job, Ranks &ranks) { return train(step, job, ranks); });

@@ -2,9 +2,8 @@
 
 #include "tools/meshplan_run/train_run.h"
 
-#include "runtime/checkpoint/adapters.h"
 #include "runtime/checkpoint/folder.h"
-#include "runtime/checkpoint/record.h"
+#include "runtime/checkpoint/source.h"
 #include "runtime/dataset/data_words.h"
 #include "runtime/exec/initial/initial_feed.h"
 #include "runtime/train/evaluation.h"
@@ -32,7 +31,7 @@ static Status checkTrains(const RunOptions &options, const artifact::Program &pr
 /// The weights that a training begins with, and where what it does not train is found again.
 static Status openWeights(const RunOptions &options, const Job &job, TrainInputs &inputs) {
   if (!options.weights.empty()) {
-    auto opened = TensorSource::open(options.weights);
+    auto opened = openModelWeights(options.weights);
     if (auto last = findCheckpoint(options.weights); !opened && last)
       return Status::error(StatusCode::invalid, "--weights: '", options.weights,
                            "' is a folder of checkpoints; help: name one, '", *last,
@@ -89,11 +88,11 @@ static Expected<std::string> findBeginning(const RunOptions &options) {
 }
 
 /// The seed of the saved run, unless the command line gives one, which is then compared.
-static Expected<int64_t> seedOf(const RunOptions &options, const std::string &checkpoint) {
+static int64_t seedOf(const RunOptions &options, const std::string &checkpoint) {
   if (options.train.seed || checkpoint.empty())
     return options.train.seed.value_or(0);
-  MESHPLAN_ASSIGN_OR_RETURN(CheckpointRecord record, openRecord(checkpoint));
-  return record.state.seed;
+  auto record = openRecord(checkpoint);
+  return record ? record->state.seed : 0; // what is wrong with it is said where it is loaded
 }
 
 Expected<TrainInputs> TrainInputs::open(const RunOptions &options, const Job &job) {
@@ -106,7 +105,7 @@ Expected<TrainInputs> TrainInputs::open(const RunOptions &options, const Job &jo
   if (!train.log.empty() && (train.checkpoint.empty() || std::filesystem::is_directory(logFolder)))
     MESHPLAN_RETURN_IF_ERROR(AtomicFile::create(train.log).status());
   MESHPLAN_ASSIGN_OR_RETURN(inputs.checkpoint, findBeginning(options));
-  MESHPLAN_ASSIGN_OR_RETURN(inputs.seed, seedOf(options, inputs.checkpoint));
+  inputs.seed = seedOf(options, inputs.checkpoint);
   if (inputs.checkpoint.empty())
     MESHPLAN_RETURN_IF_ERROR(openWeights(options, job, inputs));
   MESHPLAN_ASSIGN_OR_RETURN(TokenPlaces tokens, parseTokenPlaces(train.tokens));

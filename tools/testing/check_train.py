@@ -9,6 +9,9 @@ Names of arguments are those of check_training.py. The data set has one global b
 trains on the same samples, in an order of its own, which no mean over samples sees. The log of the run has to have the
 loss of each step, its event file the same numbers, and its checkpoint the parameters.
 
+`meshplan-run eval` of the last checkpoint gives the bits of the evaluation that the run ended with, and of the weights
+those of the one that it began with.
+
 With `--resume-mesh` the run is done again: half of the steps, and then the others by a plan with this mesh and, in the
 place of the others, these statements, as threads or as N processes of MPI. What goes on under the same mesh and the
 same statements ends with the same bits.
@@ -106,6 +109,25 @@ def equal(first: torch.Tensor | None, second: torch.Tensor | None) -> bool:
     return first is not None and second is not None and torch.equal(first, second)
 
 
+def evaluates(arguments: argparse.Namespace, schedule: Path, folder: Path) -> bool:
+    """Holds `meshplan-run eval` against the evaluations of the run, before its first step and behind its last."""
+    lines = map(json.loads, (folder / "log.jsonl").read_text().splitlines())
+    logged = [line for line in lines if line["kind"] == "evaluation"]
+    data = arguments.work / "data.safetensors"
+    weights = arguments.models / f"{arguments.model}.safetensors"
+    words = [("--weights", weights), ("--checkpoint", folder / "run")]
+    right = len(logged) == 2
+    for line, evaluated in zip(logged, words, strict=True):
+        command = [arguments.meshplan_run, "eval", schedule, "--data", data, "--json", *evaluated]
+        found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+        same = all(found[key] == line[key] for key in ("loss", "perplexity", "batches", "samples"))
+        print(
+            f"eval {evaluated[0]}: loss {found['loss']}, logged {line['loss']}: {'ok' if same else 'WRONG'}", flush=True
+        )
+        right &= same
+    return right
+
+
 def goes_on(arguments: argparse.Namespace, schedule: Path) -> Tensors:
     """What a run ends with that was ended in the middle."""
     folder, half = arguments.work / "resumed", arguments.steps // 2
@@ -154,16 +176,20 @@ def main() -> int:
     reference = reference_of(load_program(archive), compared, [batch] * arguments.steps)
 
     schedule = compiled(arguments, arguments.mesh, arguments.statement, "first")
+    weights, data = arguments.models / f"{arguments.model}.safetensors", arguments.work / "data.safetensors"
     train(
         arguments,
         schedule,
         arguments.steps,
         arguments.work / "unbroken",
         "--weights",
-        arguments.models / f"{arguments.model}.safetensors",
+        weights,
+        "--eval-data",
+        data,
     )
     unbroken = result_of(arguments.work / "unbroken", arguments.steps)
     right = compare(unbroken, reference, compared) and events_agree(arguments.work / "unbroken", arguments.steps)
+    right &= evaluates(arguments, schedule, arguments.work / "unbroken")
     if arguments.resume_mesh:
         resumed = goes_on(arguments, schedule)
         right &= compare(resumed, reference, compared)

@@ -28,6 +28,8 @@ def wait_for_new_file(process: subprocess.Popen[bytes], before: set[str], delay:
 
 def main() -> int:
     output, command = Path(sys.argv[1]), sys.argv[2:]
+    # lit ignores it, and so would what it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     before = set(os.listdir()) - {str(output)}
     subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
     whole = output.read_bytes()

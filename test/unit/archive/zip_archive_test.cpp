@@ -8,6 +8,7 @@
 #include <zip.h>
 
 #include <filesystem>
+#include <random>
 
 using namespace meshplan::archive;
 using namespace meshplan::archive::testing;
@@ -135,6 +136,42 @@ TEST_F(ZipArchiveTest, ASizeThatCannotBeTakesNoMemory) {
     ASSERT_TRUE(archive) << name;
     EXPECT_EQ(archive->read("a", errors), std::nullopt) << name;
     EXPECT_THAT(said(), ElementsAre("'FILE': member 'a' cannot be read: the size in its header cannot be")) << name;
+    errors.clear();
+  }
+}
+
+TEST_F(ZipArchiveTest, AMemberThatFillsTheMemoryIsRefusedByItsSize) {
+  // A second member makes the file large enough for sizes that can be: 4 MiB that unpack to 4 GB.
+  std::mt19937 random(1);
+  std::string noise(5 << 20, '\0');
+  for (char &byte : noise)
+    byte = static_cast<char>(random());
+  std::string path = writeZip({{"a", std::string(2000, 'a')}, {"noise", noise}}, /*deflated=*/true);
+  std::string bytes = readFile(path);
+  std::filesystem::remove(path);
+  size_t entry = bytes.find("PK\x01\x02");
+  ASSERT_NE(entry, std::string::npos);
+  bytes.replace(entry + 20, 4, std::string("\x00\x00\x40\x00", 4));
+  bytes.replace(entry + 24, 4, std::string("\x00\x00\x00\xf0", 4));
+  std::unique_ptr<ZipArchive> archive = open(writeFile(bytes));
+  ASSERT_TRUE(archive);
+  EXPECT_EQ(archive->read("a", errors), std::nullopt);
+  EXPECT_THAT(said(), ElementsAre("'FILE': member 'a' cannot be read: unpacked it is 4026531840 bytes, at most "
+                                  "1073741824 are read"));
+}
+
+TEST_F(ZipArchiveTest, AMemberThatIsNotOfItsSizeIsDamage) {
+  const std::pair<char, const char *> cases[] = {{11, "it ends before the size in its header"},
+                                                 {9, "it is longer than the size in its header"}};
+  for (auto [size, problem] : cases) {
+    std::string path = writeZip({{"a", "some bytes"}}, /*deflated=*/true);
+    std::string bytes = readFile(path);
+    std::filesystem::remove(path);
+    bytes[bytes.find("PK\x01\x02") + 24] = size; // the inflated size
+    std::unique_ptr<ZipArchive> archive = open(writeFile(bytes));
+    ASSERT_TRUE(archive);
+    EXPECT_EQ(archive->read("a", errors), std::nullopt);
+    EXPECT_THAT(said(), ElementsAre(std::string("'FILE': member 'a' cannot be read: ") + problem));
     errors.clear();
   }
 }

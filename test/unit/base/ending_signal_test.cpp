@@ -49,5 +49,51 @@ TEST(EndingSignal, AnotherThreadTakesAWish) {
             0);
 }
 
+TEST(EndingSignal, TheFirstInterruptIsAWishAndTheSecondEnds) {
+  EXPECT_EQ(statusOfChild([] {
+              holdStopRequests();
+              ::kill(::getpid(), SIGINT);
+              return stopRequest() && std::string(stopRequest()) == "SIGINT" ? 0 : 1;
+            }),
+            0);
+  EXPECT_EQ(statusOfChild([] {
+              std::signal(SIGINT, [](int) { ::_exit(7); });
+              holdStopRequests();
+              ::raise(SIGINT);
+              ::raise(SIGINT);
+              return 1;
+            }),
+            7);
+}
+
+TEST(EndingSignal, AnInterruptThatIsIgnoredStaysIgnored) {
+  EXPECT_EQ(statusOfChild([] {
+              std::signal(SIGINT, SIG_IGN);
+              holdStopRequests();
+              ::raise(SIGINT);
+              ::raise(SIGINT);
+              return stopRequest() ? 1 : 0;
+            }),
+            0);
+}
+
+TEST(EndingSignal, AnInterruptMaySaySomethingFirst) {
+  EXPECT_EQ(statusOfChild([] {
+              int ends[2];
+              if (::pipe(ends) != 0 || ::dup2(ends[1], STDERR_FILENO) < 0)
+                return 1;
+              static int reading;
+              reading = ends[0];
+              std::signal(SIGINT, [](int) {
+                char text[8] = "";
+                ::_exit(::read(reading, text, sizeof text) == 5 && std::string(text) == "gone\n" ? 7 : 2);
+              });
+              sayAtInterrupt("gone\n");
+              ::raise(SIGINT);
+              return 3;
+            }),
+            7);
+}
+
 } // namespace
 } // namespace meshplan

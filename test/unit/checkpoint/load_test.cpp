@@ -37,7 +37,7 @@ protected:
     std::string text = content.str();
     size_t place = text.find(from);
     ASSERT_NE(place, std::string::npos) << text;
-    writeText(checkpoint + "/checkpoint.json", text.replace(place, from.size(), to));
+    writeText(checkpoint + "/checkpoint.json", sealedText(text.replace(place, from.size(), to)));
   }
 
   TemporaryDirectory folder;
@@ -114,12 +114,10 @@ TEST_F(LoadTest, WithoutATensor) {
   save({});
   edit("w.momentum_buffer", "v.momentum_buffer");
   EXPECT_EQ(errorUnder({}), checkpoint + "/optimizer.safetensors: no tensor 'v.momentum_buffer', which checkpoint.json "
-                                         "lists; help: use an earlier checkpoint");
+                                         "lists");
   edit("v.momentum_buffer", "w.momentum_buffer");
   edit("\"f64\"", "\"f32\"");
-  EXPECT_EQ(errorUnder({}), checkpoint +
-                                "/model.safetensors: tensor 'w' is [7] f64, checkpoint.json says [7] f32; help: "
-                                "use an earlier checkpoint");
+  EXPECT_EQ(errorUnder({}), checkpoint + "/model.safetensors: tensor 'w' is [7] f64, checkpoint.json says [7] f32");
 }
 
 TEST_F(LoadTest, CountersThatNoRunHas) {

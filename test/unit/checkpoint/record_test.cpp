@@ -66,10 +66,57 @@ std::string errorOf(const std::string &from, const std::string &to) {
   return readRecord("r", text.replace(place, from.size(), to)).status().message();
 }
 
+CheckpointRecord withChecksums() {
+  CheckpointRecord record = exampleOf({});
+  record.checksums = CheckpointChecksums{.files = {{modelName, {7, {{"w", {1, 0xabcdef01}}}}}, {optimizerName, {}}}};
+  return record;
+}
+
+TEST(CheckpointRecord, HasChecksumsAndItsOwn) {
+  std::string text = textOf(withChecksums());
+  auto read = readRecord("r", text);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->checksums, withChecksums().checksums);
+  EXPECT_EQ(sealedText(text), text);
+  EXPECT_TRUE(text.ends_with(",\n \"checksum\": \"" + text.substr(text.size() - 12, 8) + "\"\n}\n")) << text;
+  // Of format 1: nothing is known.
+  EXPECT_EQ(readRecord("r", textOf(exampleOf({})))->checksums, std::nullopt);
+}
+
+TEST(CheckpointRecord, EveryChangedBitIsSeen) {
+  std::string text = textOf(withChecksums());
+  for (size_t bit = 0; bit < 8 * text.size(); ++bit) {
+    std::string damaged = text;
+    damaged[bit / 8] ^= 1 << bit % 8;
+    EXPECT_FALSE(readRecord("r", damaged).ok()) << bit;
+  }
+  for (size_t size = 0; size < text.size(); ++size)
+    EXPECT_FALSE(readRecord("r", text.substr(0, size)).ok()) << size;
+}
+
+TEST(CheckpointRecord, SaysThatItWasChanged) {
+  std::string text = textOf(withChecksums()), seal = text.substr(text.size() - 12, 8);
+  auto errorIn = [&](const std::string &from, const std::string &to, bool isSealed) {
+    std::string changed = text;
+    changed.replace(changed.find(from), from.size(), to);
+    std::string own = sealedText(changed).substr(sealedText(changed).size() - 12, 8);
+    std::string message = readRecord("r", isSealed ? sealedText(changed) : changed).status().message();
+    size_t place = message.find(own);
+    return place == std::string::npos ? message : message.replace(place, 8, "OWN");
+  };
+  EXPECT_EQ(errorIn("\"seed\": 0", "\"seed\": 1", false),
+            "r: damaged, or changed by hand: its text has the checksum OWN, written was one with " + seal);
+  EXPECT_EQ(errorIn("\"seed\": 0", "\"seed\": 1", true), "");
+  EXPECT_EQ(errorIn(",\n \"checksum\": \"" + seal + "\"", "", false), "r: damaged: it has no checksum");
+  EXPECT_EQ(errorIn("\"block_bytes\"", "\"block\"", true), "r: 'block_bytes' is missing or is no whole number");
+  EXPECT_EQ(errorIn("00000001abcdef01", "00000001abcdefg1", true), "r: 'w' has no checksums");
+  EXPECT_EQ(errorIn("00000007", "0000007", true), "r: 'header' is no checksum");
+}
+
 TEST(CheckpointRecord, SaysWhatIsWrong) {
   EXPECT_EQ(readRecord("r", "{").status().message(), "r: it is no JSON object");
   EXPECT_EQ(readRecord("r", "").status().message(), "r: it is no JSON object");
-  EXPECT_EQ(errorOf("\"format\": 1", "\"format\": 2"), "r: a checkpoint of format 2, this version reads 1");
+  EXPECT_EQ(errorOf("\"format\": 1", "\"format\": 3"), "r: a checkpoint of format 3, this version reads 1 and 2");
   EXPECT_EQ(errorOf("\"format\": 1,", ""), "r: 'format' is missing or is no whole number");
   EXPECT_EQ(errorOf("\"steps\": 0", "\"steps\": 0.5"), "r: 'steps' is missing or is no whole number");
   EXPECT_EQ(errorOf("\"loss_scale\": 0.0", "\"loss_scale\": \"x\""), "r: 'loss_scale' is missing or is no number");

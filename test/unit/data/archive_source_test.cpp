@@ -52,6 +52,34 @@ TEST(Archive, RanksMayReadADeflatedWeightAtTheSameTime) {
     EXPECT_EQ(result, results[0]);
 }
 
+/// A stored weight is read where it lies; one of its readers compares all of it with the checksum of its entry.
+TEST(Archive, AChangedByteOfAStoredWeightIsDamage) {
+  TemporaryDirectory directory;
+  std::string path = directory / "w.pt2", text = textOf(fixture("model.pt2"));
+  Expected<TensorSource> archive = TensorSource::open(fixture("model.pt2"));
+  ASSERT_TRUE(archive.ok());
+  const StoredTensor &tensor = *archive->find("embed.weight");
+  std::span<const std::byte> payload = tensor.payload->mapped();
+  size_t place = text.find(std::string(reinterpret_cast<const char *>(payload.data()), payload.size()));
+  ASSERT_NE(place, std::string::npos);
+  text[place + payload.size() - 1] ^= 1;
+  writeText(path, text);
+  Expected<TensorSource> damaged = TensorSource::open(path);
+  ASSERT_TRUE(damaged.ok()) << damaged.status().message();
+  std::string recorded = checksumText(crc32Of(payload));
+  int complaints = 0;
+  for (int64_t row = 0; row < tensor.shape[0]; ++row) {
+    SliceRanges ranges{{{row, 1}}, {{0, tensor.shape[1]}}};
+    std::vector<std::byte> bytes(tensor.shape[1] * dtypeSize(tensor.dtype));
+    Status status = damaged->read(*damaged->find("embed.weight"), ranges, tensor.dtype, bytes);
+    complaints += !status.ok();
+    bool isTold = status.message().starts_with(path + ": tensor 'embed.weight': damaged: bytes 0 to ") &&
+                  status.message().ends_with(", written were bytes with " + recorded);
+    EXPECT_TRUE(status.ok() || isTold) << status.message();
+  }
+  EXPECT_EQ(complaints, 1);
+}
+
 TEST(Archive, TruncatedAnywhereIsRefused) {
   TemporaryDirectory directory;
   std::string path = directory / "w.pt2", text = textOf(fixture("model.pt2"));

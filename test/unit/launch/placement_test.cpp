@@ -244,6 +244,30 @@ TEST(ChooseBackend, TorchrunStartsNoMpi) {
   EXPECT_EQ(*chooseBackend("mpi", placed(environment), onCpu, {}), (Connection{Backend::mpi, Hosts::mpi}));
 }
 
+/// MPI would end such a process while it starts.
+TEST(ChooseBackend, SrunWithoutMpiIsRefused) {
+  Environment environment = {{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "4"}};
+  Placement task = placed(environment);
+  for (const char *asked : {"", "mpi"})
+    EXPECT_EQ(
+        refusedBackend(asked, task, onCpu),
+        "rank 1: the ranks of a schedule for cpu are processes of MPI or threads of one process, and srun has "
+        "started no MPI; help: start them with srun --mpi=pmix (`srun --mpi=list` names what it has) or mpirun -n "
+        "4, or start one process, which runs all ranks");
+  EXPECT_EQ(
+      refusedBackend("", task, onCuda),
+      "rank 1: the hosts of the ranks meet over MPI or at a store, srun has started no MPI, and no store is named; "
+      "help: set MASTER_ADDR to the machine of rank 0 and MASTER_PORT to a free port of it, or start them with "
+      "srun --mpi=pmix (`srun --mpi=list` names what it has) or mpirun -n 4");
+  EXPECT_EQ(*chooseBackend("", task, onCuda, somewhere), (Connection{Backend::nccl, Hosts::store}));
+  EXPECT_EQ(*chooseBackend("", task, {}, {}), (Connection{Backend::threads, Hosts::threads})) << "says what is wrong";
+  environment["PMIX_RANK"] = "1";
+  EXPECT_EQ(*chooseBackend("", placed(environment), onCpu, {}), (Connection{Backend::mpi, Hosts::mpi}));
+  EXPECT_EQ(*chooseBackend("", placed({{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}}),
+                           onCpu, {}),
+            (Connection{Backend::threads, Hosts::threads}));
+}
+
 TEST(ChooseBackend, MpirunWithinTorchrunStartsMpi) {
   Placement inner = placed({{"OMPI_COMM_WORLD_RANK", "2"},
                             {"OMPI_COMM_WORLD_SIZE", "4"},

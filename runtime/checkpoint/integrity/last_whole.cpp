@@ -1,0 +1,43 @@
+//===- last_whole.cpp - which checkpoint is not damaged -------------------===//
+
+#include "runtime/checkpoint/integrity/last_whole.h"
+
+#include "runtime/checkpoint/folder.h"
+#include "runtime/checkpoint/source.h"
+
+#include <filesystem>
+#include <ranges>
+
+using namespace meshplan;
+
+Status meshplan::checkWhole(const std::string &checkpoint) {
+  MESHPLAN_ASSIGN_OR_RETURN(CheckpointSource source, CheckpointSource::openSaved(checkpoint));
+  return source.checkSaved();
+}
+
+/// "`mv run/step-000020 run/damaged-step-000020`": its name is then none of a checkpoint.
+static std::string renaming(const std::string &checkpoint) {
+  std::filesystem::path path(checkpoint);
+  return "`mv " + checkpoint + " " + (path.parent_path() / ("damaged-" + path.filename().string())).string() + "`";
+}
+
+Status meshplan::withLastWhole(const Status &failure, const std::string &checkpoint, const std::string &asked) {
+  if (failure.code() != StatusCode::corrupted)
+    return failure;
+  std::filesystem::path normal = std::filesystem::path(checkpoint + "/.").lexically_normal().parent_path();
+  std::string folder = normal.has_parent_path() ? normal.parent_path().string() : ".";
+  bool isFolderAsked = !std::filesystem::exists(asked + "/" + recordName) && asked != checkpoint;
+  auto fail = [&](const std::string &help) { return Status(failure.code(), failure.message() + "; help: " + help); };
+  std::string damaged = renaming(normal.string());
+  auto list = listCheckpoints(folder);
+  for (const SavedCheckpoint &other : std::views::reverse(list ? *list : std::vector<SavedCheckpoint>())) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(other.path, checkpoint, ignored))
+      continue;
+    if (checkWhole(other.path).ok())
+      return fail("the last whole checkpoint there is '" + other.path +
+                  "': " + (isFolderAsked ? damaged + ", and the same command takes it" : "name that one"));
+    damaged += ", " + renaming(other.path);
+  }
+  return fail("no other checkpoint in '" + folder + "' is whole");
+}

@@ -1,0 +1,71 @@
+//===- block_checksums.cpp - checksums of bytes, block by block -----------===//
+
+#include "runtime/data/block_checksums.h"
+
+#include <cstdio>
+#include <isa-l/crc.h>
+#include <zlib.h>
+
+namespace meshplan {
+
+uint32_t crc32Of(std::span<const std::byte> bytes, uint32_t before) {
+  return crc32_gzip_refl(before, reinterpret_cast<const unsigned char *>(bytes.data()), bytes.size());
+}
+
+std::string checksumText(uint32_t checksum) {
+  char digits[16];
+  std::snprintf(digits, sizeof digits, "%08x", checksum);
+  return digits;
+}
+
+/// The remainder that a CRC is made of: without the inversions in front and behind, so that zeros in front add nothing.
+static uint32_t remainderOf(std::span<const std::byte> bytes, uint32_t before) { return ~crc32Of(bytes, ~before); }
+
+/// What moves a remainder over so many zeros; see `moved`.
+static uint32_t movingOver(int64_t zeros) { return static_cast<uint32_t>(crc32_combine_gen(zeros)); }
+static uint32_t moved(uint32_t remainder, uint32_t over) {
+  return static_cast<uint32_t>(crc32_combine_op(remainder, 0, over));
+}
+
+uint32_t checksumOfSum(uint32_t sum, int64_t size) { return sum ^ ~moved(~uint32_t(0), movingOver(size)); }
+
+void BlockSums::close() {
+  if (open >= 0)
+    closed[open] ^= moved(sum, movingOver(endOf(open) - position));
+  open = -1;
+}
+
+void BlockSums::addWithin(int64_t block, int64_t offset, std::span<const std::byte> bytes) {
+  if (block != open || offset < position) {
+    close();
+    open = block;
+    position = offset;
+    sum = 0;
+  }
+  if (int64_t gap = offset - position; gap > 0) {
+    if (gap != lastGap)
+      overGap = movingOver(lastGap = gap);
+    sum = moved(sum, overGap);
+  }
+  sum = remainderOf(bytes, sum);
+  position = offset + static_cast<int64_t>(bytes.size());
+  if (position == endOf(block))
+    close();
+}
+
+void BlockSums::add(int64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    int64_t block = offset / blockBytes;
+    size_t count = std::min<size_t>(bytes.size(), endOf(block) - offset);
+    addWithin(block, offset, bytes.first(count));
+    offset += static_cast<int64_t>(count);
+    bytes = bytes.subspan(count);
+  }
+}
+
+const std::map<int64_t, uint32_t> &BlockSums::sums() {
+  close();
+  return closed;
+}
+
+} // namespace meshplan

@@ -31,6 +31,11 @@ void Derivation::give(StringRef name, Value gradient) {
     give(operand(name), gradient);
 }
 
+void Derivation::giveZeros(StringRef name) {
+  if (wants(name))
+    zeros.push_back(operand(name));
+}
+
 void Derivation::give(Value value, Value gradient) {
   Arithmetic math(*this);
   Value fitted = math.convert(math.expand(math.sumTo(gradient, shapeOf(value)), shapeOf(value)), elementOf(value));

@@ -55,6 +55,12 @@ public:
   /// The same for a value behind the operands, whose gradient the rule knows at once.
   void give(mlir::Value value, mlir::Value gradient);
 
+  /// The gradient of an argument that is wanted is zero everywhere, as PyTorch says of rounding. Nobody has to add it.
+  void giveZeros(llvm::StringRef name);
+
+  /// The values whose gradients are zeros.
+  llvm::ArrayRef<mlir::Value> getZeros() const { return zeros; }
+
   /// All that was given, by value, added up.
   const llvm::MapVector<mlir::Value, mlir::Value> &getGiven() const { return given; }
 
@@ -73,6 +79,7 @@ private:
   llvm::BitVector wanted;
   mlir::OpBuilder place;
   llvm::MapVector<mlir::Value, mlir::Value> given;
+  llvm::SmallVector<mlir::Value> zeros;
   std::string refusal;
 };
 

@@ -1,6 +1,7 @@
 //===- reshard.cpp - from one sharding to another in steps ----------------===//
 
 #include "compiler/sharding/reshard.h"
+#include "dialect/plan/batch_runs.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace meshplan;
@@ -65,6 +66,9 @@ private:
     return axes.take_while(holds);
   }
 
+  /// Slices time where ranks have of each microbatch, which is a run of the batch, the part that the target wants.
+  bool takeMicrobatch();
+
   /// Slices where the target divides a dim next over free axes: it makes what follows smaller, and may open the way to
   /// a reduce-scatter.
   bool sliceMissing();
@@ -123,7 +127,7 @@ void Planner::accumulate() {
 
 void Planner::changeDims() {
   while (current != target)
-    if (!sliceMissing() && !reducePartial() && !keepOwn() && !permute() && !exchange())
+    if (!takeMicrobatch() && !sliceMissing() && !reducePartial() && !keepOwn() && !permute() && !exchange())
       gather();
 }
 
@@ -192,6 +196,17 @@ bool Planner::isEven(DimShardingAttr sharding, int64_t dim) const {
 
 ShardingAttr Planner::withoutPartialAxes(ArrayRef<AxisRefAttr> axes) const {
   return current.withPartial(current.getReduction(), without(current.getPartialAxes(), axes));
+}
+
+bool Planner::takeMicrobatch() {
+  for (int64_t dim = 0; dim < current.getRank(); ++dim) {
+    DimShardingAttr then = target.getDims()[dim];
+    if (!isRunOfBatch(then) || current.getDims()[dim] != batchOfRuns(shape[dim], then, mesh))
+      continue;
+    addStep(StepKind::slice, then.getAxes().front(), dim, -1, current.withDim(dim, then));
+    return true;
+  }
+  return false;
 }
 
 bool Planner::sliceMissing() {

@@ -1,6 +1,6 @@
 //===- ops.cpp - operations of the plan dialect ---------------------------===//
 
-#include "dialect/plan/plan.h"
+#include "dialect/plan/batch_runs.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -42,6 +42,11 @@ bool CallOp::isInModule(StringRef path) {
 DimShardingAttr EnterMicrobatchOp::divideBatch(int64_t extent, int64_t count, ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
   SmallVector<DimPart> microbatches(count, DimPart(extent / count));
   return divideDim(extent, axes, mesh, /*unit=*/1, microbatches);
+}
+
+DimShardingAttr meshplan::plan::batchOfRuns(int64_t extent, DimShardingAttr run, MeshOp mesh) {
+  int64_t count = mesh.getAxisSize(mesh.findAxis(timeAxisName));
+  return EnterMicrobatchOp::divideBatch(extent, count, run.getAxes().drop_front(), mesh);
 }
 
 ShardingAttr EnterMicrobatchOp::getResultSharding() {

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/plan/plan.h"
+#include "dialect/plan/batch_runs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringSet.h"
@@ -362,6 +362,13 @@ LogicalResult AllToAllOp::verify() {
   return failed(whole) ? failure() : expectInput(*this, *whole, *gathered);
 }
 
+/// A slice over time may take a microbatch that is a run of the batch, of which each rank has a part.
+static bool takesRun(SliceOp slice, ArrayRef<AxisRefAttr> axes, ShardingAttr to) {
+  std::optional<int64_t> dim = slice.getDim();
+  return axes.size() == 1 && isTime(axes.front()) && dim && *dim >= 0 && *dim < to.getRank() &&
+         isRunOfBatch(to.getDims()[*dim]);
+}
+
 /// A slice over no axes keeps of the units that neighbours share those that are its own.
 LogicalResult SliceOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
@@ -374,6 +381,11 @@ LogicalResult SliceOp::verify() {
     int64_t extent = cast<RankedTensorType>(getResult().getType()).getDimSize(index);
     DimShardingAttr own = ownUnits(extent, change->from.getDims()[index], getMesh(*this));
     return expect(*this, change->from.withDim(index, own), change->to);
+  }
+  if (takesRun(*this, change->axes, change->to)) {
+    int64_t dim = *getDim(), extent = cast<RankedTensorType>(getResult().getType()).getDimSize(dim);
+    DimShardingAttr batch = batchOfRuns(extent, change->to.getDims()[dim], getMesh(*this));
+    return expectInput(*this, change->to.withDim(dim, batch), change->from);
   }
   FailureOr<ShardingAttr> whole = dropMinor(*this, change->to, getDim(), change->axes);
   return failed(whole) ? failure() : expectInput(*this, *whole, change->from);

@@ -174,6 +174,7 @@ MODELS: dict[str, list[str]] = {
     "images": ["images"],
     "masked_attentions": ["masked_attentions"],
     "multihead": ["multihead"],
+    "opaque_functions": ["opaque_functions"],
     "parameter_functions": ["parameter_functions"],
     "plain_norms": ["plain_norms"],
     "products": ["products"],

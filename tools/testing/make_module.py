@@ -14,7 +14,7 @@ import torch
 from derivative_modules import DERIVATIVE_MODULES
 from masked_attentions import MaskedAttentions
 from operator_modules import ClassLosses, Losses, Operators, Summed
-from parameter_functions import ParameterFunctions
+from parameter_functions import OpaqueFunctions, ParameterFunctions
 from random_modules import DecomposedDropouts, Distributions, Dropouts
 from recurrent_modules import Recurrent, Transposed
 from region_modules import Complex, Regions
@@ -289,6 +289,7 @@ MODULES = {
     "losses": Losses,
     "masked_attentions": MaskedAttentions,
     "multihead": Multihead,
+    "opaque_functions": OpaqueFunctions,
     "operators": Operators,
     "parameter_functions": ParameterFunctions,
     "plain_norms": PlainNorms,

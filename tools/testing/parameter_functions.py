@@ -34,3 +34,23 @@ class ParameterFunctions(nn.Module):
     @staticmethod
     def inputs() -> Tensors:
         return {"hidden": torch.randn(4, 6, 24)}
+
+
+class OpaqueFunctions(nn.Module):
+    """Functions of parameters by operators that have no record, and parameters whose gradients are zero or are none."""
+
+    decomposed = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turn, self.places = nn.Parameter(torch.randn(24, 24) / 8), nn.Parameter(torch.randn(1, 24, 3, 3))
+        self.levels, self.kept = nn.Parameter(torch.randn(24) * 3), nn.Parameter(torch.rand(24))
+
+    def forward(self, hidden: torch.Tensor) -> Tensors:
+        places = nn.functional.interpolate(self.places, size=(2, 3), mode="bicubic", antialias=True)
+        hidden = hidden @ torch.linalg.matrix_exp(self.turn - self.turn.T) + places.flatten(2).transpose(1, 2)
+        return {"hidden": (hidden + self.levels.round() * 0.1).tanh() * self.kept.detach()}
+
+    @staticmethod
+    def inputs() -> Tensors:
+        return {"hidden": torch.randn(4, 6, 24)}

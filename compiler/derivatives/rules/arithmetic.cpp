@@ -61,7 +61,9 @@ static void divRule(Derivation &derivation) {
 /// Rounded quotients are constant almost everywhere.
 static void divModeRule(Derivation &derivation) {
   if (!isa_and_present<StringAttr>(derivation.getView().get("rounding_mode")))
-    divRule(derivation);
+    return divRule(derivation);
+  derivation.giveZeros("self");
+  derivation.giveZeros("other");
 }
 
 /// self + value * tensor1 * tensor2
@@ -147,7 +149,7 @@ static void powRule(Derivation &derivation) {
   double exponent = derivation.getView().getFloat("exponent", 1);
   Value self = derivation.operand("self");
   if (exponent == 0)
-    return;
+    return derivation.giveZeros("self");
   if (exponent == 1)
     return derivation.give("self", derivation.gradient());
   derivation.give("self", math.mul(math.mul(derivation.gradient(), math.pow(self, exponent - 1)), exponent));
@@ -167,8 +169,8 @@ static void absRule(Derivation &derivation) {
   derivation.give("self", math.mul(derivation.gradient(), math.unary("aten.sgn.default", derivation.operand("self"))));
 }
 
-/// Comparisons, rounding, logic: constant almost everywhere.
-static void noGradient(Derivation &) {}
+/// Rounding and signs: constant almost everywhere.
+static void zeroRule(Derivation &derivation) { derivation.giveZeros("self"); }
 
 void meshplan::addArithmeticDerivatives(DerivativeTable &table) {
   table["aten.add.Tensor"] = table["aten.add.Scalar"] = addRule;
@@ -190,7 +192,7 @@ void meshplan::addArithmeticDerivatives(DerivativeTable &table) {
   table["aten.square.default"] = squareRule;
   table["aten.neg.default"] = negRule;
   table["aten.abs.default"] = absRule;
-  for (StringRef target :
-       {"floor.default", "ceil.default", "round.default", "trunc.default", "sign.default", "sgn.default"})
-    table[("aten." + target).str()] = noGradient;
+  for (StringRef target : {"floor.default", "ceil.default", "round.default", "round.decimals", "trunc.default",
+                           "fix.default", "sign.default", "sgn.default"})
+    table[("aten." + target).str()] = zeroRule;
 }

@@ -7,13 +7,12 @@ using namespace meshplan;
 
 static constexpr StringRef sides[] = {"query", "key", "value"};
 
-/// The call's tensors and literals, under their names, and what the forward call made.
+/// The call's tensors and literals, under their names.
 static CallBuilder backwardCall(Derivation &derivation, StringRef target) {
   CallBuilder call = derivation.make(target);
   call.tensor("gradient", derivation.gradient());
   for (StringRef name : sides)
     call.tensor(name, derivation.operand(name));
-  call.tensor("out", derivation.result(0)).tensor("logsumexp", derivation.result(1));
   for (StringRef name : {"mask", "key_mask", "seed", "step"})
     if (Value value = derivation.operand(name))
       call.tensor(name, value);

@@ -9,7 +9,10 @@ using namespace meshplan;
 static void passRule(Derivation &derivation) { derivation.give("self", derivation.gradient()); }
 
 /// self with the elements of src: nothing of self is left.
-static void copyRule(Derivation &derivation) { derivation.give("src", derivation.gradient()); }
+static void copyRule(Derivation &derivation) {
+  derivation.give("src", derivation.gradient());
+  derivation.giveZeros("self");
+}
 
 /// What is detached, or made from a shape alone, has no gradient.
 static void noGradient(Derivation &) {}

@@ -1,7 +1,8 @@
 //===- attention_memory.cpp - what the attention kernel holds -------------===//
 //
 // Twin of runtime/tensor/torch/kernels/attention.cpp: rows of queries go in
-// blocks, each with the keys that some row of it may reach.
+// blocks, each with the keys that some row of it may reach. Gradients are those
+// of kernels/gradients/attention_gradient.cpp, in tiles of scores.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +17,9 @@ namespace meshplan {
 
 /// Rows of queries that share one additive mask.
 static constexpr int64_t blockRows = 512;
+
+/// Scores, and least rows, of a tile of the gradients.
+static constexpr int64_t tileScores = 1 << 17, leastTileRows = 32;
 
 std::optional<AttentionSizes> AttentionSizes::of(const CallView &call) {
   std::optional<unsigned> query = call.getOperand("query"), key = call.getOperand("key"),
@@ -62,17 +66,19 @@ public:
         causal(call.getBool("causal", false)), floatBytes(sizes.elementBytes == 8 ? 8 : 4) {}
 
   int64_t workspace() const;
-
-  /// Of the gradients by the definition.
-  int64_t flashGradientWorkspace() const;
   int64_t gradientWorkspace() const;
 
 private:
   /// The largest of what `bytes` says of a block of rows and keys.
   int64_t largestBlock(llvm::function_ref<int64_t(int64_t rows, int64_t keys)> bytes) const;
-  int64_t gradientBytes(int64_t rows, int64_t keys) const;
   int64_t reachableKeys(int64_t begin, int64_t end) const;
+  /// Made of elements of so many bytes.
+  MaskBytes mask(int64_t rows, int64_t keys, int64_t elementBytes) const;
   MaskBytes mask(int64_t rows, int64_t keys) const;
+  bool isCausalOnly() const { return !call.getOperand("mask") && !call.getOperand("key_mask") && window == 0; }
+  MaskBytes tileMask(int64_t rows, int64_t keys) const;
+  int64_t tileBytes(int64_t rows, int64_t keys) const;
+  int64_t matrixBytes(StringRef name, int64_t samples, int64_t heads, int64_t length, int64_t perMatrix) const;
   int64_t flashBytes(int64_t rows, int64_t keys) const;
   int64_t definitionBytes(int64_t rows, int64_t keys, int64_t maskBytes) const;
   int64_t blockBytes(int64_t rows, int64_t keys, bool isPart) const;
@@ -101,6 +107,12 @@ MaskBytes AttentionMemory::mask(int64_t rows, int64_t keys) const {
   int64_t elementBytes = flash ? sizes.elementBytes : 8;
   if (isa_and_present<FloatType>(givenType))
     elementBytes = std::max(elementBytes, plan::elementBytes(givenType));
+  return mask(rows, keys, elementBytes);
+}
+
+MaskBytes AttentionMemory::mask(int64_t rows, int64_t keys, int64_t elementBytes) const {
+  std::optional<unsigned> given = call.getOperand("mask");
+  Type givenType = given ? call.operands[*given].getElementType() : Type();
   int64_t places = rows * keys, bytes = places * elementBytes, most = bytes;
   if (causal || window > 0)
     most += places * (8 + 1); // distances and where they are too large
@@ -180,48 +192,70 @@ int64_t AttentionMemory::blockBytes(int64_t rows, int64_t keys, bool isPart) con
 }
 
 int64_t AttentionMemory::workspace() const {
-  if (flash && !call.getOperand("mask") && !call.getOperand("key_mask") && window == 0)
+  if (flash && isCausalOnly())
     return flashBytes(sizes.rows, sizes.keys);
   return largestBlock(
       [&](int64_t rows, int64_t keys) { return blockBytes(rows, keys, /*isPart=*/sizes.rows > blockRows); });
 }
 
-/// Scores of a block twice, as weights and as gradients, and under a softcap its slope; copies in the type of the
-/// computation; and the block's own gradients, before they are added to those of all.
-int64_t AttentionMemory::gradientBytes(int64_t rows, int64_t keys) const {
-  bool converts = floatBytes != sizes.elementBytes, repeats = sizes.heads != sizes.groups;
-  int64_t lists = sizes.batch * sizes.heads * floatBytes, scores = lists * rows * keys;
-  int64_t query = lists * rows * sizes.size, out = lists * rows * sizes.valueSize;
-  int64_t key = lists * keys * sizes.size, value = lists * keys * sizes.valueSize;
-  int64_t copies = converts ? query + 2 * out + (key + value) / sizes.heads * sizes.groups : 0;
-  auto shared = [&](StringRef name, int64_t bytes) {
-    return repeats ? bytes : listBytes(name, sizes.heads, keys, /*transposed=*/true);
-  };
-  int64_t held = (call.getFloat("softcap", 0) != 0 ? 3 : 2) * scores;
-  int64_t first = held - scores + query + shared("key", key), second = held + out + shared("value", value);
-  int64_t last = held + value + query + key + shared("key", key) + listBytes("query", sizes.heads, rows, false);
-  MaskBytes made = mask(rows, keys); // made in the type of the computation
-  return copies + std::max(made.most * floatBytes / 8, made.final * floatBytes / 8 + std::max({first, second, last}));
+/// Beside a row that sees all before itself only the keys next to the rows have a mask.
+MaskBytes AttentionMemory::tileMask(int64_t rows, int64_t keys) const {
+  if (!isCausalOnly())
+    return mask(rows, keys, floatBytes);
+  return causal ? mask(rows, std::min(rows, keys), floatBytes) : MaskBytes();
 }
 
+/// Bytes of a copy of the part of an argument that a tile reads, as a matrix for each key head with the rows of
+/// `perMatrix` heads; none where that is a view.
+int64_t AttentionMemory::matrixBytes(StringRef name, int64_t samples, int64_t heads, int64_t length,
+                                     int64_t perMatrix) const {
+  std::optional<unsigned> operand = call.getOperand(name);
+  if (!operand || call.operands[*operand].getRank() != 4)
+    return 0; // an archive may say anything
+  int64_t size = call.operands[*operand].getShape()[3], bytes = samples * heads * length * size * floatBytes;
+  if (floatBytes != sizes.elementBytes)
+    return bytes;
+  int64_t shape[] = {samples, heads, length, size};
+  bool isView = viewStrides({shape, call.getStrides(*operand)}, {samples * heads / perMatrix, perMatrix * length, size})
+                    .has_value();
+  return isView ? 0 : bytes;
+}
+
+/// Scores of a tile twice, as weights and as gradients, and under a softcap its slope; its operands as matrices, and
+/// the gradient of its queries.
+int64_t AttentionMemory::tileBytes(int64_t rows, int64_t keys) const {
+  int64_t repeats = sizes.heads / sizes.groups, scores = repeats * rows * keys;
+  int64_t heads = std::clamp<int64_t>(tileScores / std::max<int64_t>(scores, 1), 1, sizes.groups);
+  int64_t samples = heads < sizes.groups
+                        ? 1
+                        : std::clamp<int64_t>(tileScores / 8 / std::max<int64_t>(scores * heads, 1), 1, sizes.batch);
+  int64_t lists = samples * heads, held = (call.getFloat("softcap", 0) != 0 ? 3 : 2) * lists * scores * floatBytes;
+  held += matrixBytes("query", samples, heads * repeats, rows, repeats) +
+          matrixBytes("gradient", samples, heads * repeats, rows, repeats) +
+          matrixBytes("key", samples, heads, keys, 1) + matrixBytes("value", samples, heads, keys, 1);
+  // Beside these, one after the other: products that are added to sums, and the gradient of the queries.
+  int64_t product = samples > 1 ? lists * keys * std::max(sizes.size, sizes.valueSize) : 0;
+  held += std::max(product, lists * repeats * rows * sizes.size) * floatBytes;
+  MaskBytes made = tileMask(rows, keys);
+  return std::max(made.most, made.final + held);
+}
+
+/// The sums of keys and values are in float32, and are there until all are rounded.
 int64_t AttentionMemory::gradientWorkspace() const {
-  int64_t ofKeys = sizes.batch * sizes.groups * sizes.keys * (sizes.size + sizes.valueSize);
-  int64_t sums = sizes.batch * sizes.heads * sizes.rows * sizes.size + ofKeys;
-  return (floatBytes == sizes.elementBytes ? 0 : sums * floatBytes) +
-         largestBlock([&](int64_t rows, int64_t keys) { return gradientBytes(rows, keys); });
-}
-
-/// The flash kernel computes gradients of half types in float: copies of all that it reads, and its results, which are
-/// converted when the copies are gone.
-int64_t AttentionMemory::flashGradientWorkspace() const {
+  if (sizes.batch * sizes.rows * sizes.keys == 0 || sizes.heads < sizes.groups)
+    return 0;
+  int64_t sums = sizes.batch * sizes.groups * sizes.keys * (sizes.size + sizes.valueSize);
+  int64_t reach = window > 0 ? std::min(sizes.keys, window + blockRows) : sizes.keys;
+  int64_t step = std::clamp(tileScores / (sizes.heads / sizes.groups * reach), leastTileRows, blockRows), most = 0;
+  // The last tiles reach the most keys; of a few hundred all are looked at, for how heads and samples share one.
+  int64_t last = (sizes.rows - 1) / step;
+  for (int64_t tile = std::max<int64_t>(0, last - 255); tile <= last; ++tile) {
+    int64_t row = tile * step, end = std::min(row + step, sizes.rows);
+    most = std::max(most, tileBytes(end - row, reachableKeys(row, end)));
+  }
   if (floatBytes == sizes.elementBytes)
-    return workspace();
-  int64_t ofRows = sizes.batch * sizes.heads * sizes.rows, ofKeys = sizes.batch * sizes.groups * sizes.keys;
-  int64_t ofShared = ofKeys * (sizes.size + sizes.valueSize);
-  int64_t gradients = ofRows * sizes.size + ofShared;
-  int64_t copies = ofRows * (sizes.size + 2 * sizes.valueSize) + ofShared;
-  int64_t computed = (copies + gradients) * floatBytes + workspace() - gradients * sizes.elementBytes;
-  return std::max(computed, gradients * floatBytes);
+    return most;
+  return std::max(most - sums * sizes.elementBytes, int64_t(0)) + sums * floatBytes;
 }
 
 int64_t AttentionMemory::largestBlock(llvm::function_ref<int64_t(int64_t rows, int64_t keys)> bytes) const {
@@ -262,9 +296,7 @@ int64_t attentionWorkspace(const CallView &call, const AttentionSizes &sizes) {
 }
 
 int64_t attentionGradientWorkspace(const CallView &call, const AttentionSizes &sizes) {
-  bool flash = hasFlashKernel(call, sizes);
-  return withOwnKeys(call, sizes,
-                     flash ? &AttentionMemory::flashGradientWorkspace : &AttentionMemory::gradientWorkspace);
+  return withOwnKeys(call, sizes, &AttentionMemory::gradientWorkspace);
 }
 
 } // namespace meshplan

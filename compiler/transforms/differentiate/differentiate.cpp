@@ -30,6 +30,8 @@ public:
 private:
   StringRef nameOf(BlockArgument argument);
   LogicalResult checkReached(const Gradients &gradients, ArrayRef<BlockArgument> trained);
+  SmallVector<BlockArgument> reached(ArrayRef<BlockArgument> arguments, bool byZeros);
+  void addZeros(Gradients &gradients, ArrayRef<BlockArgument> trained);
   LogicalResult checkUnused();
   void returnGradients(const Gradients &gradients, ArrayRef<BlockArgument> trained);
 
@@ -61,7 +63,10 @@ LogicalResult StepMaker::run() {
   if (failed(checkUnused()))
     return failure();
   Gradients gradients(step, loss, trained);
-  if (failed(gradients.run()) || failed(checkReached(gradients, trained)))
+  if (failed(gradients.run()))
+    return failure();
+  addZeros(gradients, trained);
+  if (failed(checkReached(gradients, trained)))
     return failure();
   returnGradients(gradients, trained);
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
@@ -87,30 +92,48 @@ LogicalResult StepMaker::checkReached(const Gradients &gradients, ArrayRef<Block
   return reportUnreached(statement, missing, /*isAll=*/reached == 0);
 }
 
-/// What the plan says of parameters that the loss does not reach has to be so: they would not be trained. Their
-/// gradients are made in a copy, which is thrown away; what cannot be differentiated there is not asked for.
-LogicalResult StepMaker::checkUnused() {
-  auto placeOf = [&](BlockArgument argument) {
-    return step.getArgAttrOfType<LocationAttr>(argument.getArgNumber(), "plan.unused");
-  };
-  if (llvm::none_of(step.getArguments(), placeOf))
-    return success();
+/// Those of the step's arguments that the loss depends on; with `byZeros` also through what is constant almost
+/// everywhere. Gradients are made in a copy, which is thrown away; what cannot be differentiated there is not asked
+/// for.
+SmallVector<BlockArgument> StepMaker::reached(ArrayRef<BlockArgument> arguments, bool byZeros) {
   func::FuncOp copy = step.clone();
   step->getBlock()->getOperations().insertAfter(step->getIterator(), copy);
-  SmallVector<BlockArgument> unused = llvm::filter_to_vector(copy.getArguments(), placeOf);
-  Gradients gradients(copy, copy.getBody().front().getTerminator()->getOperand(statement.getOutput()), unused);
+  auto inCopy = [&](BlockArgument argument) { return copy.getArgument(argument.getArgNumber()); };
+  Gradients gradients(copy, copy.getBody().front().getTerminator()->getOperand(statement.getOutput()),
+                      llvm::map_to_vector(arguments, inCopy));
+  if (byZeros)
+    gradients.passZeros();
   {
     ScopedDiagnosticHandler silent(step.getContext(), [](Diagnostic &) {});
     (void)gradients.run(/*goesOn=*/true);
   }
-  llvm::MapVector<Location, SmallVector<StringRef>> reached; // by the path that names them
-  for (BlockArgument argument : unused)
-    if (gradients.of(argument))
-      reached[Location(placeOf(argument))].push_back(nameOf(argument));
+  auto found = llvm::filter_to_vector(arguments, [&](BlockArgument each) { return bool(gradients.of(inCopy(each))); });
   copy.erase();
-  for (auto &[place, names] : reached)
-    reportReached(place, names);
-  return success(reached.empty());
+  return found;
+}
+
+/// PyTorch's optimizers change a parameter whose gradient is zero everywhere, by weight decay and by its moments.
+void StepMaker::addZeros(Gradients &gradients, ArrayRef<BlockArgument> trained) {
+  auto missing = llvm::filter_to_vector(trained, [&](BlockArgument each) { return !gradients.of(each); });
+  if (!missing.empty())
+    for (BlockArgument argument : reached(missing, /*byZeros=*/true))
+      gradients.giveZeros(argument);
+}
+
+/// What the plan says of parameters that the loss does not reach has to be so: they would not be trained.
+LogicalResult StepMaker::checkUnused() {
+  auto placeOf = [&](BlockArgument argument) {
+    return step.getArgAttrOfType<LocationAttr>(argument.getArgNumber(), "plan.unused");
+  };
+  SmallVector<BlockArgument> unused = llvm::filter_to_vector(step.getArguments(), placeOf);
+  if (unused.empty())
+    return success();
+  llvm::MapVector<Location, SmallVector<StringRef>> names; // by the path that names them
+  for (BlockArgument argument : reached(unused, /*byZeros=*/false))
+    names[Location(placeOf(argument))].push_back(nameOf(argument));
+  for (auto &[place, ofPlace] : names)
+    reportReached(place, ofPlace);
+  return success(names.empty());
 }
 
 /// The step gives what can be logged, and not the tensors that a forward program gives.

@@ -43,8 +43,29 @@ void Gradients::findWeightFunctions() {
       weightFunctions.insert_range(op.getResults());
 }
 
-bool Gradients::isFromParameters(CallOp call) const {
-  return llvm::all_of(call.getResults(), [&](Value result) { return weightFunctions.contains(result); });
+/// A derivative that the runtime finds of an operator that nothing is known of takes the sum.
+bool Gradients::isKnownFunctionOfParameters(CallOp call) const {
+  return OpRegistry::get().lookup(call.getTarget()) &&
+         llvm::all_of(call.getResults(), [&](Value result) { return weightFunctions.contains(result); });
+}
+
+Value Gradients::zerosLike(Value value, CallOp from) {
+  return CallBuilder::backward("aten.zeros.default", from, place)
+      .integers("size", shapeOf(value))
+      .type("dtype", elementOf(value))
+      .build(shapeOf(value), elementOf(value));
+}
+
+/// The call that makes a value, which a statement may lay out.
+static CallOp producerOf(Value value) {
+  while (auto constrain = value.getDefiningOp<ConstrainOp>())
+    value = constrain.getInput();
+  return value.getDefiningOp<CallOp>();
+}
+
+void Gradients::giveZeros(BlockArgument argument) {
+  made[argument] = zerosLike(argument, producerOf(loss));
+  made[argument] = matched(argument);
 }
 
 LogicalResult Gradients::run(bool goesOn) {
@@ -71,10 +92,7 @@ LogicalResult Gradients::run(bool goesOn) {
 
 /// The loss changes by as much as itself.
 void Gradients::seed() {
-  Operation *producer = loss.getDefiningOp();
-  while (auto constrain = dyn_cast<ConstrainOp>(producer))
-    producer = constrain.getInput().getDefiningOp();
-  made[loss] = CallBuilder::backward("aten.full.default", cast<CallOp>(producer), place)
+  made[loss] = CallBuilder::backward("aten.full.default", producerOf(loss), place)
                    .integers("size", shapeOf(loss))
                    .number("fill_value", 1)
                    .type("dtype", elementOf(loss))
@@ -92,7 +110,7 @@ static bool movesElements(CallOp call) {
 LogicalResult Gradients::visit(CallOp call) {
   if (passesStraight(call))
     return pass(call), success();
-  bool isLaidOutBehind = movesElements(call) || isFromParameters(call);
+  bool isLaidOutBehind = movesElements(call) || isKnownFunctionOfParameters(call);
   SmallVector<Value> gradients;
   for (Value result : call.getResults()) {
     bool isReached = made.contains(result);
@@ -101,7 +119,7 @@ LogicalResult Gradients::visit(CallOp call) {
   Operation *last = place.getInsertionPoint()->getPrevNode();
   if (failed(derive(call, gradients)))
     return failure();
-  if (isFromParameters(call))
+  if (isKnownFunctionOfParameters(call))
     keepAddends(last, gradients);
   return success();
 }
@@ -120,6 +138,9 @@ LogicalResult Gradients::derive(CallOp call, ArrayRef<Value> gradients) {
   for (auto [value, addend] : derivation.getGiven())
     if (active.contains(value))
       add(value, addend, call);
+  if (passesZeros)
+    for (Value value : derivation.getZeros())
+      add(value, zerosLike(value, call), call);
   return success();
 }
 

@@ -15,6 +15,10 @@ public:
   /// `loss` is a float with one element that a call of the function makes; `trained` are arguments.
   Gradients(mlir::func::FuncOp function, mlir::Value loss, llvm::ArrayRef<mlir::BlockArgument> trained);
 
+  /// Where a gradient is zero everywhere, as that of a rounding, it is passed on as zeros, which tells what the loss
+  /// depends on. Nothing is passed otherwise.
+  void passZeros() { passesZeros = true; }
+
   /// Makes all calls. Fails with an error where an operator between has no derivative; at the first, or behind all the
   /// others that `goesOn` asks for.
   mlir::LogicalResult run(bool goesOn = false);
@@ -23,11 +27,15 @@ public:
   /// that the plan places it has the type in which it was made, where the argument is narrower.
   mlir::Value of(mlir::BlockArgument argument) const { return made.lookup(argument); }
 
+  /// Makes the gradient of a trained argument, which has none, zeros.
+  void giveZeros(mlir::BlockArgument argument);
+
 private:
   void findActive(llvm::ArrayRef<mlir::BlockArgument> trained);
   void seed();
   void findWeightFunctions();
-  bool isFromParameters(plan::CallOp call) const;
+  bool isKnownFunctionOfParameters(plan::CallOp call) const;
+  mlir::Value zerosLike(mlir::Value value, plan::CallOp from);
   mlir::LogicalResult visit(plan::CallOp call);
   mlir::LogicalResult derive(plan::CallOp call, llvm::ArrayRef<mlir::Value> gradients);
   void visit(plan::ConstrainOp constrain);
@@ -40,6 +48,7 @@ private:
   mlir::func::FuncOp function;
   mlir::Value loss;
   mlir::OpBuilder place;
+  bool passesZeros = false;
   llvm::DenseSet<mlir::Value> active;          ///< floats that depend on a trained argument
   llvm::DenseSet<mlir::Value> weightFunctions; ///< what is made of parameters, buffers and literals alone
   llvm::DenseMap<mlir::Value, mlir::Value> made;

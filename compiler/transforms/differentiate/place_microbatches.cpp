@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/axes.h"
 #include "compiler/sharding/calls/argument_names.h"
 #include "compiler/sharding/calls/random_ops.h"
 #include "compiler/transforms/differentiate/passes.h"
@@ -51,21 +52,51 @@ public:
       : step(step), statement(statement), builder(OpBuilder::atBlockBegin(&step.getBody().front())) {}
 
   LogicalResult run() {
-    for (auto [input, dim] : findBatches(step))
-      if (failed(divide(input, dim)))
+    auto batches = findBatches(step);
+    bool takesRuns =
+        llvm::any_of(batches, [&](auto batch) { return dividesWeights(axesOf(batch.first, batch.second)); });
+    for (auto [input, dim] : batches)
+      if (failed(divide(input, dim, takesRuns)))
         return failure();
+    step.setType(builder.getFunctionType(step.getBody().getArgumentTypes(), step.getResultTypes()));
     return success();
   }
 
 private:
-  LogicalResult divide(BlockArgument input, int64_t dim) {
-    if (failed(checkEven(input, dim, getMesh(step))))
+  static ArrayRef<AxisRefAttr> axesOf(BlockArgument input, int64_t dim) {
+    return getSharding(input).getDims()[dim].getAxes();
+  }
+
+  /// True if a weight is divided over one of the axes.
+  bool dividesWeights(ArrayRef<AxisRefAttr> axes) {
+    auto isDivided = [&](DimShardingAttr dim) {
+      return llvm::any_of(dim.getAxes(), [&](AxisRefAttr axis) { return overlapsAny(axes, axis); });
+    };
+    return llvm::any_of(step.getArguments(), [&](BlockArgument argument) {
+      ShardingAttr sharding = isWeight(argument) ? getSharding(argument) : ShardingAttr();
+      return sharding && llvm::any_of(sharding.getDims(), isDivided);
+    });
+  }
+
+  /// A microbatch has samples of each rank's batch. With `takesRuns` it is a run of the whole batch, of which each rank
+  /// has a part: axes that divide weights too can then be gathered in each microbatch.
+  LogicalResult divide(BlockArgument input, int64_t dim, bool takesRuns) {
+    MeshOp mesh = getMesh(step);
+    if (failed(checkEven(input, dim, mesh)))
       return failure();
-    auto time = AxisRefAttr::get(builder.getContext(), timeAxisName);
+    SmallVector<AxisRefAttr> axes{AxisRefAttr::get(builder.getContext(), timeAxisName)};
+    if (takesRuns) {
+      auto type = cast<RankedTensorType>(input.getType());
+      llvm::append_range(axes, axesOf(input, dim));
+      DimShardingAttr byRuns =
+          EnterMicrobatchOp::divideBatch(type.getDimSize(dim), statement.getCount(), ArrayRef(axes).drop_front(), mesh);
+      input.setType(withSharding(type, getSharding(type).withDim(dim, byRuns)));
+    }
     int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
-    ShardingAttr layout = ShardingAttr::getReplicated(builder.getContext(), rank).withDim(dim, time);
+    ShardingAttr layout = ShardingAttr::getReplicated(builder.getContext(), rank).withDim(dim, axes);
     auto piece = ConstrainOp::create(builder, statement.getLoc(), withSharding(input.getType(), {}), input, layout,
-                                     builder.getArrayAttr({time}), builder.getStringAttr(textOf(statement)));
+                                     builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end())),
+                                     builder.getStringAttr(textOf(statement)));
     input.replaceAllUsesExcept(piece.getResult(), piece);
     return success();
   }

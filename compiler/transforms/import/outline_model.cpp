@@ -30,7 +30,8 @@ private:
   bool payloadsTell() const;
   void collectParameters();
 
-  /// The read parameter that is the same tensor as an unread one, or -1.
+  /// The parameter that is the same tensor as an unread one, or -1: one that is read, or, where payloads tell, one
+  /// before it that nothing reads either.
   int findTwin(size_t unread, bool payloads) const;
   bool readsForeign(StringRef module, const Parameter &parameter) const;
   bool sameShape(const Parameter &left, const Parameter &right) const;
@@ -120,7 +121,8 @@ int Outliner::findTwin(size_t unread, bool payloads) const {
   const Parameter &parameter = program.parameters[unread];
   for (size_t other = 0; other < program.parameters.size(); ++other) {
     const Parameter &candidate = program.parameters[other];
-    if (other == unread || readers[candidate.value].empty())
+    bool isRead = !readers[candidate.value].empty();
+    if (other == unread || (!isRead && (!payloads || other > unread)))
       continue;
     bool same = payloads ? !parameter.payload.empty() && candidate.payload == parameter.payload
                          : readsForeign(ownerOf(parameter.name), candidate) && sameShape(parameter, candidate);

@@ -56,14 +56,16 @@ public:
   }
 
 private:
-  /// Without function or attribute a tensor counts as trainable.
+  /// Without function or attribute a tensor counts as trainable, and one that the plan calls unused too: that the loss
+  /// does not reach it is looked at later, with the detach that keeps it from it.
   static bool isTrainable(BlockArgument argument) {
     StringRef kind = plan::argumentKind(argument);
     if (kind.empty())
       return true;
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
     auto trainable = function.getArgAttrOfType<BoolAttr>(argument.getArgNumber(), "plan.trainable");
-    return kind == "parameter" && !(trainable && !trainable.getValue());
+    bool isUnused = function.getArgAttr(argument.getArgNumber(), "plan.unused") != nullptr;
+    return kind == "parameter" && (isUnused || !trainable || trainable.getValue());
   }
 
   static void rewrite(plan::CallOp call, const std::optional<CallRewrite> &rewrite) {

@@ -9,7 +9,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/StringExtras.h"
 
 namespace meshplan {
 #define GEN_PASS_DEF_SPLITMICROBATCHES
@@ -101,9 +100,9 @@ private:
   void accumulate(AllReduceOp reduce, const Twine &name, bool isReady);
   LogicalResult localize(Operation *op);
   Attribute placedInTime(CallOp call, Attribute argument) const;
-  DictionaryAttr placedInTime(CallOp call) const;
+  LogicalResult placeInTime(CallOp call) const;
   Value takeMicrobatch(Operation *op, Value whole, int64_t dim, RankedTensorType type);
-  LogicalResult takePart(SliceOp slice);
+  void takePart(SliceOp slice);
   void leaveOrEnter();
   RankedTensorType withoutTime(RankedTensorType type) const;
   void eraseDead();
@@ -203,19 +202,6 @@ void PassMaker::accumulate(AllReduceOp reduce, const Twine &name, bool isReady) 
   sums.push_back({call.getResult(0), sum});
 }
 
-/// Where samples are to be divided over the ranks that a slice of their microbatches names.
-static std::string dividingHelp(ArrayRef<AxisRefAttr> axes) {
-  SmallVector<StringRef> names;
-  for (AxisRefAttr axis : axes)
-    if (!isTime(axis))
-      names.push_back(axis.getName());
-  if (names.empty())
-    return mixingHelp.str();
-  std::string list = llvm::join(names, ", ");
-  return "divide the samples where they come in: 'input NAME: [batch over " +
-         (names.size() == 1 ? list : "(" + list + ")") + ", ...]'";
-}
-
 /// A call in place of `op` that makes the microbatch of a value that is there whole.
 Value PassMaker::takeMicrobatch(Operation *op, Value whole, int64_t dim, RankedTensorType type) {
   OpBuilder here(op);
@@ -230,27 +216,29 @@ Value PassMaker::takeMicrobatch(Operation *op, Value whole, int64_t dim, RankedT
       .getResult(0);
 }
 
-/// The microbatch of a value that is there whole.
-LogicalResult PassMaker::takePart(SliceOp slice) {
+/// The rank's part of the microbatch of a value that is there whole: over the axes before time the rank's samples are
+/// sliced first, and over those behind it the microbatch is.
+void PassMaker::takePart(SliceOp slice) {
   SmallVector<AxisRefAttr> axes(slice.getAxes().getAsRange<AxisRefAttr>());
-  if (!slice.getDim() || !isTime(axes.back()))
-    return refuse(slice, "divides microbatches over ranks", dividingHelp(axes), count);
+  size_t before = llvm::find_if(axes, isTime) - axes.begin(), behind = axes.size() - before - 1;
   OpBuilder here(slice);
-  Value whole = slice.getInput();
-  if (axes.size() > 1) {
-    // The rank's samples first.
-    int64_t dim = *slice.getDim();
-    auto type = cast<RankedTensorType>(slice.getType());
-    ShardingAttr divided = getSharding(type);
-    divided = divided.withDim(dim, dropMinorAxes(type.getDimSize(dim), divided.getDims()[dim], 1, mesh));
-    SmallVector<Attribute> rest(axes.begin(), axes.end() - 1);
-    whole = SliceOp::create(here, slice.getLoc(), withSharding(type, divided), whole, builder.getArrayAttr(rest),
-                            slice.getCauseAttr(), slice.getDimAttr());
-  }
-  slice.getResult().replaceAllUsesWith(
-      takeMicrobatch(slice, whole, *slice.getDim(), withoutTime(cast<RankedTensorType>(slice.getType()))));
+  int64_t dim = *slice.getDim();
+  auto type = cast<RankedTensorType>(slice.getType());
+  auto withoutMinor = [&](size_t count) {
+    ShardingAttr own = getSharding(type);
+    own = own.withDim(dim, dropMinorAxes(type.getDimSize(dim), own.getDims()[dim], count, mesh));
+    return cast<RankedTensorType>(withSharding(type, own));
+  };
+  auto sliced = [&](Value value, RankedTensorType part, ArrayRef<AxisRefAttr> over) -> Value {
+    if (over.empty())
+      return value;
+    ArrayAttr list = builder.getArrayAttr(SmallVector<Attribute>(over.begin(), over.end()));
+    return SliceOp::create(here, slice.getLoc(), part, value, list, slice.getCauseAttr(), slice.getDimAttr());
+  };
+  Value whole = sliced(slice.getInput(), withoutMinor(behind + 1), ArrayRef(axes).take_front(before));
+  Value microbatch = takeMicrobatch(slice, whole, dim, withoutTime(withoutMinor(behind)));
+  slice.getResult().replaceAllUsesWith(sliced(microbatch, withoutTime(type), ArrayRef(axes).take_back(behind)));
   slice.erase();
-  return success();
 }
 
 /// Around a program of one microbatch: its inputs are taken, and what it has is added up.
@@ -267,27 +255,42 @@ void PassMaker::leaveOrEnter() {
 }
 
 /// An integer that depends on the place of a sample in the batch, as a rank knows it in each microbatch: before those
-/// of its samples lie all samples of the ranks before it, and its own of the microbatches before.
+/// of its samples lie all samples of the ranks before it, and its own of the microbatches before. Where microbatches
+/// are runs of the batch, there lie those of the ranks before it in this one, and those of all ranks in the ones
+/// before. Null where ranks divide both the batch and a microbatch of it, which no integer of the artifact says.
 Attribute PassMaker::placedInTime(CallOp call, Attribute argument) const {
-  if (auto list = dyn_cast<ArrayAttr>(argument))
-    return ArrayAttr::get(call.getContext(),
-                          llvm::map_to_vector(list, [&](Attribute item) { return placedInTime(call, item); }));
+  if (auto list = dyn_cast<ArrayAttr>(argument)) {
+    auto items = llvm::map_to_vector(list, [&](Attribute item) { return placedInTime(call, item); });
+    return llvm::is_contained(items, Attribute()) ? Attribute() : ArrayAttr::get(call.getContext(), items);
+  }
   auto local = dyn_cast<LocalIntAttr>(argument);
   if (!local || local.getOffsetScale() == 0)
     return argument;
   Value tensor = local.getOfResult() ? Value(call.getResult(local.getIndex())) : call.getOperand(local.getIndex());
-  if (llvm::none_of(getSharding(tensor).getDims()[local.getDim()].getAxes(), isTime))
+  ArrayRef<AxisRefAttr> axes = getSharding(tensor).getDims()[local.getDim()].getAxes();
+  auto *time = llvm::find_if(axes, isTime);
+  if (time == axes.end())
     return argument;
+  ArrayRef<AxisRefAttr> inRun = axes.drop_front(time - axes.begin() + 1);
+  if (!inRun.empty() && time != axes.begin())
+    return {};
+  int64_t scale = local.getOffsetScale();
   return LocalIntAttr::get(call.getContext(), local.getConstant(), local.getOfResult(), local.getIndex(),
-                           local.getDim(), count * local.getOffsetScale(), local.getExtentScale(),
-                           local.getOffsetScale());
+                           local.getDim(), inRun.empty() ? count * scale : scale, local.getExtentScale(),
+                           scale * shardCount(inRun, mesh));
 }
 
-DictionaryAttr PassMaker::placedInTime(CallOp call) const {
+LogicalResult PassMaker::placeInTime(CallOp call) const {
   SmallVector<NamedAttribute> placed;
-  for (NamedAttribute argument : call.getArgs())
-    placed.emplace_back(argument.getName(), placedInTime(call, argument.getValue()));
-  return DictionaryAttr::get(call.getContext(), placed);
+  for (NamedAttribute argument : call.getArgs()) {
+    Attribute value = placedInTime(call, argument.getValue());
+    if (!value)
+      return refuse(call, "operator '" + call.getTarget() + "' counts samples, and divides microbatches over ranks",
+                    "gather in front of it what divides the samples of a rank further", count);
+    placed.emplace_back(argument.getName(), value);
+  }
+  call.setArgsAttr(DictionaryAttr::get(call.getContext(), placed));
+  return success();
 }
 
 /// The first operator behind a collective; null if there is only an output.
@@ -317,8 +320,9 @@ static LogicalResult refuseSamples(Operation *op, int64_t count) {
 }
 
 LogicalResult PassMaker::localize(Operation *op) {
-  if (auto slice = dyn_cast<SliceOp>(op); slice && llvm::any_of(slice.getAxes().getAsRange<AxisRefAttr>(), isTime))
-    return takePart(slice);
+  if (auto slice = dyn_cast<SliceOp>(op);
+      slice && slice.getDim() && llvm::any_of(slice.getAxes().getAsRange<AxisRefAttr>(), isTime))
+    return takePart(slice), success();
   bool isAboutTime = op->hasAttr("axes") && !isa<ConstrainOp>(op) &&
                      llvm::any_of(op->getAttrOfType<ArrayAttr>("axes").getAsRange<AxisRefAttr>(), isTime);
   if (isAboutTime)
@@ -381,8 +385,8 @@ LogicalResult PassMaker::run(int64_t pass, bool isStep) {
     if (::isInTime(&op))
       timed.push_back(&op);
   for (Operation *op : timed)
-    if (auto call = dyn_cast<CallOp>(op))
-      call.setArgsAttr(placedInTime(call));
+    if (auto call = dyn_cast<CallOp>(op); call && failed(placeInTime(call)))
+      return failure();
   return success(llvm::all_of(timed, [&](Operation *op) { return succeeded(localize(op)); }));
 }
 

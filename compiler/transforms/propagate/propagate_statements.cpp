@@ -73,6 +73,16 @@ static bool reducesEachMicrobatch(Value value) {
   return data && data.getReduceEach();
 }
 
+std::optional<Cause> Propagation::placementOf(Value weight, bool isFlat) {
+  auto argument = dyn_cast<BlockArgument>(weight);
+  if (!argument || !isWeight(argument))
+    return std::nullopt;
+  if (DataOp data = isFlat ? dataOf(argument) : DataOp())
+    return Cause{data.getLoc(), data.getTextAttr()};
+  StringAttr style = styleOf(argument);
+  return style ? std::optional(Cause{argument.getLoc(), style}) : std::nullopt;
+}
+
 void Propagation::visitMatch(MatchOp match) {
   Value gradient = layouts.current(match.getGradient());
   ShardingAttr from = getSharding(gradient), to = getSharding(match.getValue()).withoutPartial();
@@ -81,6 +91,8 @@ void Propagation::visitMatch(MatchOp match) {
   // What divides the value, or what the ranks have addends over, is behind the reshard.
   std::optional<Cause> cause =
       from.isPartial() ? layouts.causeOf(gradient, from.getPartialAxes().front()) : statementBehind(match.getValue());
+  if (std::optional<Cause> placement = placementOf(match.getValue(), to.isFlat()); placement && from.isPartial())
+    cause = placement;
   Cause known = cause.value_or(Cause{match.getLoc(), StringAttr()});
   if (reducesEachMicrobatch(match.getValue()))
     gradient = layouts.obtain(gradient, to.withPartial(from.getReduction(), timeAxesOf(from)), match, known);

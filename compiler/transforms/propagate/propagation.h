@@ -68,6 +68,9 @@ private:
   /// The same axes on both sides of a border, and not the same elements on a rank, look right and move data.
   void reportDealtAnew(plan::ConstrainOp constrain, mlir::Value value, plan::ShardingAttr to);
 
+  /// The statement that says where a parameter, or with `isFlat` its elements, lie: ranks add up its gradient for that.
+  /// Nothing of other values.
+  std::optional<Cause> placementOf(mlir::Value weight, bool isFlat);
   void visitMatch(plan::MatchOp match);
   void decideAs(mlir::Value result, plan::ShardingAttr sharding, mlir::Value like);
   void visitEnter(plan::EnterMicrobatchOp enter);

@@ -947,6 +947,17 @@ func.func @t1(%x: tensor<8xf32, #plan.sharding<[{"dp"}]>>) {
 
 // -----
 
+// A slice over time of a batch in runs, one for each microbatch.
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 2>]
+func.func @run_of_batch(%x: tensor<8xf32, #plan.sharding<[{"dp"}]>>) {
+  // expected-error @below {{'plan.slice' op makes its result from #plan.sharding<[{"dp", parts [4, 4]}]>, but its input is #plan.sharding<[{"dp"}]>}}
+  %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0
+      : tensor<8xf32, #plan.sharding<[{"dp"}]>> -> tensor<8xf32, #plan.sharding<[{"microbatch", "dp"}]>>
+  return
+}
+
+// -----
+
 // T1: the result
 plan.mesh [#plan.mesh_axis<"dp" = 2>]
 func.func @t1(%x: tensor<8xf32, #plan.sharding<[{"dp", parts [4, 4]}]>>) {

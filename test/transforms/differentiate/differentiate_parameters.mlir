@@ -84,3 +84,27 @@ func.func @forward(
   %loss = plan.call "aten.sum.default"(%y) {self = #plan.operand<0>} : (tensor<8xf32>) -> tensor<f32>
   return %loss : tensor<f32>
 }
+
+// -----
+
+// Of an operator without a record nothing is known: its gradient is laid out, and thereby reduced, before its derivative.
+// CHECK-LABEL: func.func @step(
+// CHECK-SAME: %[[W:[a-z0-9]*]]: tensor<8x8xf32>
+// CHECK: %[[E:.*]] = plan.call "aten.linalg_matrix_exp.default"(%{{.*}})
+// CHECK: %[[GE:.*]] = plan.call "meshplan.weight_gradient"({{.*}} -> tensor<8x8xf32>
+// CHECK-NEXT: %[[DE:.*]] = plan.match %[[GE]] to %[[E]]
+// CHECK-NEXT: %[[GS:.*]] = plan.call "vjp.aten.linalg_matrix_exp.default"(%{{.*}}, %[[DE]])
+// CHECK-NEXT: %[[GW:.*]] = plan.call "aten.mul.Tensor"({{.*}}%[[GS]]{{.*}} backward {plan.keeps_addends}
+// CHECK-NEXT: plan.match %{{.*}} to %[[W]]
+plan.mesh [#plan.mesh_axis<"dp" = 2>]
+plan.loss 0
+func.func @forward(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["w"], plan.trainable = true}) -> (tensor<f32> {plan.name = "loss"}) {
+  %s = plan.call "aten.exp.default"(%w) {self = #plan.operand<0>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %e = plan.call "aten.linalg_matrix_exp.default"(%s) {self = #plan.operand<0>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %y = plan.call "aten.linear.default"(%x, %e) {input = #plan.operand<0>, weight = #plan.operand<1>}
+      : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %loss = plan.call "aten.sum.default"(%y) {self = #plan.operand<0>} : (tensor<4x8xf32>) -> tensor<f32>
+  return %loss : tensor<f32>
+}

@@ -32,6 +32,27 @@ func.func @step(%x: tensor<12x4xf32, #plan.sharding<[{"dp"}, {}]>> {plan.kind = 
 
 // -----
 
+// Where a weight is divided over an axis of the batch, microbatches are runs of the batch, so that ranks can gather each.
+// Inputs that are whole are divided alike.
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.microbatches 3
+// CHECK-LABEL: func.func @step
+// CHECK-SAME: %arg0: tensor<12x4xf32, #plan.sharding<[{"dp", parts [4, 4, 4]}, {}]>>
+// CHECK-SAME: %arg2: tensor<12xf32, #plan.sharding<[{}]>>
+// CHECK-DAG: plan.constrain %arg0 <[{"microbatch", "dp"}, {}]> along [#plan.axis<"microbatch">, #plan.axis<"dp">] as "microbatches 3"
+// CHECK-DAG: plan.constrain %arg2 <[{"microbatch"}]> along [#plan.axis<"microbatch">] as "microbatches 3"
+func.func @step(%x: tensor<12x4xf32, #plan.sharding<[{"dp"}, {}]>> {plan.kind = "input", plan.dims = ["batch", ""]},
+                %w: tensor<4xf32, #plan.sharding<[{"dp"}]>> {plan.kind = "parameter"},
+                %y: tensor<12xf32, #plan.sharding<[{}]>> {plan.kind = "input", plan.dims = ["batch"]}) -> tensor<12x4xf32> {
+  %0 = plan.call "aten.mul.Tensor"(%x, %w) {self = #plan.operand<0>, other = #plan.operand<1>}
+    : (tensor<12x4xf32, #plan.sharding<[{"dp"}, {}]>>, tensor<4xf32, #plan.sharding<[{"dp"}]>>) -> tensor<12x4xf32>
+  %1 = plan.call "aten.unsqueeze.default"(%y) {self = #plan.operand<0>, dim = 1} : (tensor<12xf32, #plan.sharding<[{}]>>) -> tensor<12x1xf32>
+  %2 = plan.call "aten.mul.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<12x4xf32>, tensor<12x1xf32>) -> tensor<12x4xf32>
+  return %2 : tensor<12x4xf32>
+}
+
+// -----
+
 // With a mean of their own: inputs get the samples of all microbatches, each divided as one is, the backward pass begins
 // with a third, and what the step returns is added up. A gradient is, in front of where it is laid out.
 // CHECK: plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]

@@ -118,6 +118,16 @@ func.func @detached(
   return %1, %3, %4 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }
 
+// Of a parameter that the plan calls unused it stays too: without it the loss would depend on the parameter.
+// CHECK-LABEL: func.func @detached_unused
+// CHECK-NEXT: %[[D:.*]] = plan.call "aten.detach.default"(%arg0)
+// CHECK-NEXT: return %[[D]]
+func.func @detached_unused(
+    %w: tensor<4xf32> {plan.kind = "parameter", plan.trainable = false, plan.unused = loc("a.plan":3:10)}) -> tensor<4xf32> {
+  %0 = plan.call "aten.detach.default"(%w) {self = #plan.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
 // An operand of which only shape or dtype is read is dropped, so that its layout never matters.
 // CHECK-LABEL: func.func @unread_operands
 // CHECK: plan.call "aten.ones.default"() {dtype = i1, size = [{{.*}}]}

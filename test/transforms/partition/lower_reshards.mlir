@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-lower-reshards | FileCheck %s
 
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
 
 // CHECK-LABEL: func.func @reduce
 func.func @reduce(%0: tensor<4x8xf32, #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>>)
@@ -29,6 +29,16 @@ func.func @move(%0: tensor<4x8xf32, #plan.sharding<[{"dp"}, {"tp"}]>>)
   // CHECK-NEXT: return
   %1 = plan.reshard %0 : tensor<4x8xf32, #plan.sharding<[{"dp"}, {"tp"}]>> -> tensor<4x8xf32, #plan.sharding<[{"dp", "tp"}, {}]>>
   return %1 : tensor<4x8xf32, #plan.sharding<[{"dp", "tp"}, {}]>>
+}
+
+// Of a batch in runs, one for each microbatch, each rank has its part of every one.
+// CHECK-LABEL: func.func @run_of_batch
+func.func @run_of_batch(%0: tensor<12xf32, #plan.sharding<[{"dp", parts [4, 4, 4]}]>>)
+    -> tensor<12xf32, #plan.sharding<[{"microbatch", "dp"}]>> {
+  // CHECK-NEXT: plan.slice %{{.*}} [#plan.axis<"microbatch">] dim 0
+  // CHECK-NEXT: return
+  %1 = plan.reshard %0 : tensor<12xf32, #plan.sharding<[{"dp", parts [4, 4, 4]}]>> -> tensor<12xf32, #plan.sharding<[{"microbatch", "dp"}]>>
+  return %1 : tensor<12xf32, #plan.sharding<[{"microbatch", "dp"}]>>
 }
 
 // A dim with an axis in the way takes a gather and a slice.

@@ -96,6 +96,39 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss
 
 // -----
 
+// Microbatches that are runs of the batch: of what is whole the run is taken first. Samples of the runs before come
+// before those of the ranks before.
+!batch = tensor<12xf32, #plan.sharding<[{"dp", parts [4, 4, 4]}]>>
+!whole = tensor<12xf32, #plan.sharding<[{}]>>
+!part = tensor<12xf32, #plan.sharding<[{"microbatch", "dp"}]>>
+!run = tensor<12xf32, #plan.sharding<[{"microbatch"}]>>
+!addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
+!ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
+!number = tensor<f32, #plan.sharding<[]>>
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
+// CHECK: func.func @step(
+// CHECK: plan.call "meshplan.take_microbatch"(%arg0, %{{.*}}) {{.*}} -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
+// CHECK: %[[OWN:.*]] = plan.call "meshplan.take_microbatch"(%arg1, %{{.*}}) {{.*}} -> tensor<4xf32, #plan.sharding<[{}]>>
+// CHECK-NEXT: plan.slice %[[OWN]] [#plan.axis<"dp">] dim 0 : {{.*}} -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
+// CHECK: plan.call "aten.arange.start_step"() {end = #plan.local<1, result 0, dim 0, offset 2, extent 2, microbatch 4>,
+// CHECK-SAME: start = #plan.local<1, result 0, dim 0, offset 2, microbatch 4>, step = 2 : i64} : () -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
+// CHECK: plan.all_gather %{{.*}} [#plan.axis<"dp">] dim 0 : {{.*}} -> tensor<4xf32, #plan.sharding<[{}]>>
+func.func @step(%x: !batch {plan.kind = "input"}, %w: !whole {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
+  %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
+  %1 = plan.slice %w [#plan.axis<"microbatch">, #plan.axis<"dp">] dim 0 : !whole -> !part
+  %2 = plan.call "aten.arange.start_step"() {start = #plan.local<1, result 0, dim 0, offset 2>, end = #plan.local<1, result 0, dim 0, offset 2, extent 2>, step = 2} : () -> !part
+  %3 = plan.call "aten.mul.Tensor"(%0, %1) {self = #plan.operand<0>, other = #plan.operand<1>} : (!part, !part) -> !part
+  %4 = plan.call "aten.mul.Tensor"(%3, %2) {self = #plan.operand<0>, other = #plan.operand<1>} : (!part, !part) -> !part
+  %5 = plan.all_gather %4 [#plan.axis<"dp">] dim 0 : !part -> !run
+  %6 = plan.slice %5 [#plan.axis<"dp">] dim 0 : !run -> !part
+  %n = plan.call "aten.sum.default"(%6) {self = #plan.operand<0>} : (!part) -> !addend
+  %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !ranks
+  %n2 = plan.all_reduce %n1 [#plan.axis<"dp">] : !ranks -> !number
+  return %n2 : !number
+}
+
+// -----
+
 // Microbatches with a mean of their own: the pass takes the samples of one, whatever mixes them, and adds up what it
 // has. The sum is moved once, at the end of the step.
 !batch = tensor<12xf32, #plan.sharding<[{"dp", parts [4, 4, 4]}]>>

@@ -71,21 +71,18 @@ func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss
 
 // -----
 
-// Samples that come in whole are divided over ranks within a microbatch.
-!batch = tensor<12xf32, #plan.sharding<[{}]>>
-!part = tensor<12xf32, #plan.sharding<[{"microbatch", "dp"}]>>
-!addend = tensor<f32, #plan.sharding<[], partial = sum {"microbatch", "dp"}>>
-!ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
-!number = tensor<f32, #plan.sharding<[]>>
-plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
-func.func @step(%x: !batch {plan.kind = "input"}) -> (!number {plan.name = "loss"}) {
-  // expected-error@below {{divides microbatches over ranks}}
-  // expected-note@below {{help: leave 'microbatches 3' out, or divide the samples where they come in: 'input NAME: [batch over dp, ...]'}}
-  %0 = plan.slice %x [#plan.axis<"microbatch">, #plan.axis<"dp">] dim 0 : !batch -> !part
+// What is counted is divided by the batch, in time, and within a microbatch again.
+!part = tensor<12xf32, #plan.sharding<[{"dp", "microbatch", "tp"}]>>
+!addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "tp", "microbatch"}>>
+!ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp", "tp"}>>
+plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"microbatch" = 3>]
+func.func @step() -> (!ranks {plan.name = "loss"}) {
+  // expected-error@below {{operator 'aten.arange.start_step' counts samples, and divides microbatches over ranks}}
+  // expected-note@below {{help: leave 'microbatches 3' out, or gather in front of it what divides the samples of a rank further}}
+  %0 = plan.call "aten.arange.start_step"() {start = #plan.local<1, result 0, dim 0, offset 2>, end = #plan.local<1, result 0, dim 0, offset 2, extent 2>, step = 2} : () -> !part
   %n = plan.call "aten.sum.default"(%0) {self = #plan.operand<0>} : (!part) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !ranks
-  %n2 = plan.all_reduce %n1 [#plan.axis<"dp">] : !ranks -> !number
-  return %n2 : !number
+  return %n1 : !ranks
 }
 
 // -----

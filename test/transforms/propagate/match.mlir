@@ -91,12 +91,12 @@ func.func @forward(
 
 // -----
 
-// A tied table: both gradients are divided as it is, and their sum is reduced over dp once.
+// A tied table: both gradients are divided as it is, and their sum is reduced over dp once, for what says where it lies.
 // CHECK-LABEL: func.func @step(
 // CHECK: %[[H:.*]] = plan.call "meshplan.weight_gradient"{{.*}} in "head" backward {{.*}} -> tensor<24x8xf32, #plan.sharding<[{"tp"}, {}], partial = sum {"dp"}>>
 // CHECK: %[[E:.*]] = plan.call "meshplan.embedding_gradient"{{.*}} in "embed" backward {{.*}} -> tensor<24x8xf32, #plan.sharding<[{"tp"}, {}], partial = sum {"dp"}>>
 // CHECK-NEXT: %[[S:.*]] = plan.call "aten.add.Tensor"(%[[H]], %[[E]]){{.*}} -> tensor<24x8xf32, #plan.sharding<[{"tp"}, {}], partial = sum {"dp"}>>
-// CHECK-NEXT: plan.reshard %[[S]] because "input ids" {{.*}} -> tensor<24x8xf32, #plan.sharding<[{"tp"}, {}]>>
+// CHECK-NEXT: plan.reshard %[[S]] because "rowwise tp" {{.*}} -> tensor<24x8xf32, #plan.sharding<[{"tp"}, {}]>>
 // CHECK-NOT: plan.reshard {{.*}}tensor<24x8
 // CHECK: return
 plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>]

@@ -153,6 +153,15 @@ TEST_F(OutlineModel, WhatIsUnreadIsNotTiedWithoutReason) {
   EXPECT_THAT(parameters(), ElementsAre("embed/weight <- embed head", "head/bias <-", "lone/weight <-"));
 }
 
+TEST_F(OutlineModel, PayloadsTellTiesOfWhatIsUnread) {
+  parameter("first.weight", "weights/0");
+  reads(scope("embed"), {parameter("embed.weight", "weights/1")});
+  parameter("second.weight", "weights/0");
+  parameter("third.weight", "weights/2");
+  outline = outlineModel(program);
+  EXPECT_THAT(parameters(), ElementsAre("embed/weight <- embed", "first/weight = second/weight <-", "third/weight <-"));
+}
+
 TEST_F(OutlineModel, TwoThatAreReadAreTwo) {
   // Both names appear in the graph: the exporter did not see one tensor.
   int32_t embed = scope("embed"), head = scope("head");

@@ -21,14 +21,13 @@ protected:
     };
     std::string query = tensor(4, "x1x1", (queries + ", {}, {}").str()),
                 key = tensor(keyHeads, "x1x1", (keys + ", {}, {}").str());
-    SmallVector<std::string> types = {query, query, key, key, query, tensor(4, "x1", (queries + ", {}").str())};
+    SmallVector<std::string> types = {query, query, key, key};
     std::string arguments;
     for (auto [index, type] : llvm::enumerate(types))
       arguments += (index ? ", %" : "%") + std::string(1, 'a' + index) + ": " + type;
     std::string made = tensor(keyHeads, "x1x1", "");
-    read(arguments, R"(%0:3 = plan.call "meshplan.attention_backward"(%a, %b, %c, %d, %e, %f)
-        {gradient = #plan.operand<0>, query = #plan.operand<1>, key = #plan.operand<2>, value = #plan.operand<3>,
-         out = #plan.operand<4>, logsumexp = #plan.operand<5>)" +
+    read(arguments, R"(%0:3 = plan.call "meshplan.attention_backward"(%a, %b, %c, %d)
+        {gradient = #plan.operand<0>, query = #plan.operand<1>, key = #plan.operand<2>, value = #plan.operand<3>)" +
                         more.str() + "} in \"attn\" backward : (" + llvm::join(types, ", ") + ") -> (" +
                         tensor(4, "x1x1", "") + ", " + made + ", " + made + R"()
         %1 = plan.call "aten.neg.default"(%0#1) {self = #plan.operand<0>} backward : ()" +

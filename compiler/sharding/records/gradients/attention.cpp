@@ -20,11 +20,11 @@ using namespace mlir;
 namespace meshplan {
 
 /// The operands that have a dim for each query head.
-static constexpr StringRef queryTensors[] = {"query", "gradient", "out", "logsumexp"};
+static constexpr StringRef queryTensors[] = {"query", "gradient"};
 
 static SmallVector<DimRef> batchDims(RuleBuilder &builder) {
   SmallVector<DimRef> dims;
-  for (StringRef name : {"query", "gradient", "out", "logsumexp", "key", "value", "mask", "key_mask"})
+  for (StringRef name : {"query", "gradient", "key", "value", "mask", "key_mask"})
     if (TensorRef tensor = builder.operand(name))
       dims.push_back(tensor[0]);
   return dims;
@@ -112,6 +112,19 @@ static OpCost backwardCost(const CallView &call) {
   return cost;
 }
 
+/// The kernel puts the heads of a row side by side, but for sums of keys that ranks share.
+static Strides backwardStrides(const CallView &call, unsigned result) {
+  ArrayRef<int64_t> shape = call.results[result].getShape();
+  Strides strides = contiguousStrides(shape);
+  bool areSums = result > 0 && call.get("heads_per_key") && !call.getBool("per_head", false);
+  if (shape.size() == 4 && !areSums) {
+    strides[1] = shape[3];
+    strides[2] = shape[3] * shape[1];
+    strides[0] = shape[3] * shape[1] * shape[2];
+  }
+  return strides;
+}
+
 static std::optional<SharedSums> splitHeads(const CallView &call) {
   std::optional<unsigned> query = call.getOperand("query"), key = call.getOperand("key");
   if (!query || !key || call.getBool("per_head", false))
@@ -151,6 +164,7 @@ void addAttentionGradientRecords(OpRegistry &registry) {
                 .rule = backwardRule,
                 .linearity = notLinear,
                 .cost = backwardCost,
+                .strides = backwardStrides,
                 .localize = localizeAttention,
                 .splitSharedSums = splitHeads});
   registry.add({.target = "meshplan.attention_mask_gradient",

@@ -1,6 +1,7 @@
 //===- arithmetic_test.cpp - derivatives of arithmetic and choices --------===//
 
 #include "../derive.h"
+#include "compiler/derivatives/derivative_rules.h"
 
 using namespace meshplan;
 
@@ -158,6 +159,20 @@ TEST_F(ArithmeticDerivatives, RoundingHasNone) {
   for (const char *target : {"aten.floor.default", "aten.round.default", "aten.sign.default", "aten.trunc.default"})
     EXPECT_EQ(derive(target, "self = $0", "4xf32 -> 4xf32"), "nothing") << target;
   EXPECT_EQ(derive("aten.div.Tensor_mode", "self = $0, other = $1, rounding_mode = \"floor\"", same), "nothing");
+}
+
+TEST_F(ArithmeticDerivatives, WhatIsConstantAlmostEverywhereHasZeros) {
+  auto zeros = [&](const char *target, const char *args, const char *types) {
+    auto derivation = begin(target, args, types);
+    derivativeOf(target)(*derivation);
+    EXPECT_TRUE(derivation->getGiven().empty()) << target;
+    return derivation->getZeros().size();
+  };
+  for (const char *target : {"aten.floor.default", "aten.ceil.default", "aten.round.default", "aten.round.decimals",
+                             "aten.trunc.default", "aten.fix.default", "aten.sign.default", "aten.sgn.default"})
+    EXPECT_EQ(zeros(target, "self = $0", "4xf32 -> 4xf32"), 1u) << target;
+  EXPECT_EQ(zeros("aten.div.Tensor_mode", "self = $0, other = $1, rounding_mode = \"trunc\"", same), 2u);
+  EXPECT_EQ(zeros("aten.pow.Tensor_Scalar", "self = $0, exponent = 0", "4xf32 -> 4xf32"), 1u);
 }
 
 /// Without a mode it is a quotient like any other.

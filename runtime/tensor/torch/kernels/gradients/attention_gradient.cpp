@@ -1,7 +1,8 @@
 //===- attention_gradient.cpp - gradients of attention --------------------===//
 //
-// PyTorch's flash kernel computes blocks whose weights exp(scores - logsumexp)
-// are exact enough; the definition computes the others, and mask gradients.
+// In tiles of scores, whose weights are made again by a softmax of their own:
+// with those of the forward pass, exp(scores - logsumexp), rounding errors would
+// grow with the scores, and a row of one key would have a gradient.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,30 +12,80 @@
 #include "runtime/tensor/torch/kernels/gradients/shared_heads.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <algorithm>
+#include <limits>
 
 using namespace meshplan;
 
 namespace {
 
-/// Of all rows and keys, or of a block of them.
 struct Operands {
-  at::Tensor gradient, query, key, value, out, logsumexp;
+  at::Tensor gradient, query, key, value;
 };
 
 struct Gradients {
   at::Tensor query, key, value;
 };
 
-/// A block by the definition: the weights that its values are multiplied by, and the gradient of its scores before and
-/// after the cap.
+/// What is computed at a time. Each key head comes with the query heads that read it.
+struct Tile {
+  IndexSpan samples, keyHeads, rows, keys;
+};
+
+/// The operands of a tile, in the type of the computation. A matrix for each key head: query and gradient have the rows
+/// of all query heads that read it.
+struct Block {
+  at::Tensor gradient, query, key, value;
+};
+
+/// [key heads, rows, keys]: the weights that values are multiplied by, and the gradient of the scores before and after
+/// the cap.
 struct Scores {
   at::Tensor weights, gradient, maskGradient;
 };
 
-/// Rows and keys of all.
-struct BlockSpan {
-  IndexSpan rows, keys;
+/// What is added to the scores of rows, from the first of `keys` on, and which rows may look at nothing. Null where
+/// nothing is added and where there are no such rows.
+struct RowMask {
+  IndexSpan keys;
+  at::Tensor added, hidden;
+};
+
+/// The gradients of one call.
+class AttentionTiles {
+public:
+  AttentionTiles(const Operands &all, const AttentionMasks &masks, const AttentionForm &form)
+      : all(all), masks(masks), form(form), type(accumulationType(all.query.scalar_type())),
+        repeats(all.query.size(1) / all.key.size(1)) {}
+
+  /// Those of keys and values in the type of the computation.
+  Gradients gradients() const;
+  at::Tensor maskGradient() const;
+
+private:
+  bool isEmpty() const { return all.query.numel() == 0 || all.key.size(2) == 0; }
+  template <typename Visit> void forTiles(const Visit &visit) const;
+  RowMask maskOf(IndexSpan rows, IndexSpan keys) const;
+  Block blockOf(const Tile &tile) const;
+  Scores scoresOf(const Block &block, const Tile &tile, const RowMask &mask) const;
+  at::Tensor weightsOf(const Block &block, const Tile &tile, const RowMask &mask, at::Tensor &slope) const;
+  void drop(const at::Tensor &weights, const Tile &tile) const;
+
+  /// [samples, key heads * count, length, ..] of a tensor.
+  at::Tensor partOf(const at::Tensor &tensor, const Tile &tile, int64_t count, IndexSpan length) const;
+  /// The same as a matrix for each key head, in the type of the computation.
+  at::Tensor matrices(const at::Tensor &tensor, const Tile &tile, int64_t count, IndexSpan length) const;
+  /// [samples, query heads, rows, keys] of scores.
+  at::Tensor byQueryHeads(const at::Tensor &scores, const Tile &tile) const;
+  void add(const at::Tensor &sums, const Tile &tile, const at::Tensor &left, const at::Tensor &right,
+           double factor) const;
+
+  const Operands &all;
+  const AttentionMasks &masks;
+  const AttentionForm &form;
+  at::ScalarType type;
+  int64_t repeats; ///< query heads that read one key head
 };
 
 } // namespace
@@ -42,117 +93,178 @@ struct BlockSpan {
 static void checkOperands(const Operands &all, const AttentionMasks &masks) {
   checkAttention(all.query, all.key, all.value, masks);
   at::IntArrayRef query = all.query.sizes();
-  TORCH_CHECK(all.gradient.sizes().equals({query[0], query[1], query[2], all.value.size(3)}) &&
-                  all.out.sizes() == all.gradient.sizes() && all.logsumexp.sizes().equals(query.slice(0, 3)),
-              "gradient ", all.gradient.sizes(), ", out ", all.out.sizes(), " and logsumexp ", all.logsumexp.sizes(),
-              " do not fit query ", query, " and value ", all.value.sizes());
+  TORCH_CHECK(all.gradient.sizes().equals({query[0], query[1], query[2], all.value.size(3)}), "gradient ",
+              all.gradient.sizes(), " does not fit query ", query, " and value ", all.value.sizes());
 }
 
-/// In the type of the computation.
-static Operands blockOf(const Operands &all, IndexSpan rows, IndexSpan keys) {
-  at::ScalarType type = accumulationType(all.query.scalar_type());
-  auto row = [&](const at::Tensor &tensor) { return tensor.narrow(2, rows.begin, rows.size()).to(type); };
-  auto key = [&](const at::Tensor &tensor) { return tensor.narrow(2, keys.begin, keys.size()).to(type); };
-  return {row(all.gradient), row(all.query), key(all.key), key(all.value), row(all.out), row(all.logsumexp)};
+/// Scores of a tile: in f32 two such tensors stay in the second-level cache of a core. A GPU needs more to be busy.
+static int64_t tileScores(const at::Tensor &query) { return query.is_cpu() ? 1 << 17 : 1 << 24; }
+
+/// Twin of compiler/sharding/record_support/attention_memory.cpp. The rows of a tile do not depend on the number of
+/// threads, so that sums over rows do not either.
+template <typename Visit> void AttentionTiles::forTiles(const Visit &visit) const {
+  constexpr int64_t leastRows = 32, mostRows = attentionBlockRows;
+  int64_t rows = all.query.size(2), keys = all.key.size(2), keyHeads = all.key.size(1), samples = all.key.size(0);
+  int64_t most = tileScores(all.query), threads = all.query.is_cpu() ? at::get_num_threads() : 1;
+  int64_t reach = masks.window > 0 ? std::min(keys, masks.window + mostRows) : keys;
+  int64_t rowStep = std::clamp(most / (repeats * reach), leastRows, mostRows);
+  for (int64_t row = 0; row < rows; row += rowStep) {
+    IndexSpan span{row, std::min(row + rowStep, rows)}, reached = reachableKeys(span, keys, masks);
+    RowMask mask = maskOf(span, reached);
+    int64_t scores = repeats * span.size() * reached.size();
+    int64_t headStep = std::clamp<int64_t>(most * threads / scores, 1, keyHeads);
+    // Of several samples operands are copied, which pays for small ones.
+    int64_t sampleStep = headStep < keyHeads ? 1 : std::clamp<int64_t>(most / 8 / (scores * keyHeads), 1, samples);
+    for (int64_t sample = 0; sample < samples; sample += sampleStep)
+      for (int64_t head = 0; head < keyHeads; head += headStep)
+        visit(Tile{{sample, std::min(sample + sampleStep, samples)},
+                   {head, std::min(head + headStep, keyHeads)},
+                   span,
+                   reached},
+              mask);
+  }
 }
 
-/// The logarithm of a row of large numbers, such as a mask of -1e9 for all keys, has no digits left for the number of
-/// keys: the weights that are recomputed from it would not add up to 1.
-static bool hasExactLogarithms(const at::Tensor &logsumexp) {
-  // Its rounding error in f32, and so the relative error of a weight, stays below 2^-14.
-  constexpr double bound = 1024;
-  return logsumexp.abs().max().item<double>() <= bound;
+RowMask AttentionTiles::maskOf(IndexSpan rows, IndexSpan keys) const {
+  RowMask mask{keys, {}, {}};
+  // Of a row that sees all before itself only the keys beside the rows are hidden, and never all.
+  if (masks.causalOnly())
+    mask.keys.begin = masks.causal ? std::min(rows.begin, keys.end) : keys.end;
+  if (mask.keys.size() == 0)
+    return mask;
+  mask.added = additiveMask(masks, rows, mask.keys, all.query.options().dtype(type));
+  if (masks.causalOnly())
+    return mask;
+  at::Tensor hidden = mask.added.amax(3, /*keepdim=*/true).eq(-std::numeric_limits<double>::infinity());
+  if (hidden.any().item<bool>())
+    mask.hidden = hidden;
+  return mask;
 }
 
-static Gradients flashGradients(const Operands &block, const std::optional<at::Tensor> &mask, bool causal,
-                                double scale) {
-  auto [query, key, value] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
-      block.gradient, withAdjacentElements(block.query), withAdjacentElements(block.key),
-      withAdjacentElements(block.value), withAdjacentElements(block.out), block.logsumexp, 0.0, causal, mask, scale);
-  return {query, key, value};
+static at::Tensor narrowed(const at::Tensor &tensor, int64_t dim, IndexSpan span) {
+  return tensor.size(dim) == 1 ? tensor : tensor.narrow(dim, span.begin, span.size());
 }
 
-/// Key heads as often as query heads read them.
-static at::Tensor repeated(const at::Tensor &tensor, const Operands &block) {
-  int64_t repeats = block.query.size(1) / tensor.size(1);
-  return repeats == 1 ? tensor : tensor.repeat_interleave(repeats, 1);
+at::Tensor AttentionTiles::partOf(const at::Tensor &tensor, const Tile &tile, int64_t count, IndexSpan length) const {
+  return tensor.narrow(0, tile.samples.begin, tile.samples.size())
+      .narrow(1, tile.keyHeads.begin * count, tile.keyHeads.size() * count)
+      .narrow(2, length.begin, length.size());
 }
 
-/// The gradient of a row's scores is its weights times what the gradients of these differ by from their mean: also
-/// where weights are dropped, `gradient * out` is that mean.
-static Scores scoresOf(const Operands &block, const at::Tensor &mask, const AttentionForm &form, BlockSpan span) {
+at::Tensor AttentionTiles::matrices(const at::Tensor &tensor, const Tile &tile, int64_t count, IndexSpan length) const {
+  at::Tensor part = partOf(tensor, tile, count, length);
+  if (part.scalar_type() != type)
+    part = part.to(type, /*non_blocking=*/false, /*copy=*/false, at::MemoryFormat::Contiguous);
+  return part.reshape({tile.samples.size() * tile.keyHeads.size(), count * length.size(), tensor.size(3)});
+}
+
+at::Tensor AttentionTiles::byQueryHeads(const at::Tensor &scores, const Tile &tile) const {
+  return scores.view({tile.samples.size(), tile.keyHeads.size() * repeats, tile.rows.size(), tile.keys.size()});
+}
+
+Block AttentionTiles::blockOf(const Tile &tile) const {
+  return {matrices(all.gradient, tile, repeats, tile.rows), matrices(all.query, tile, repeats, tile.rows),
+          matrices(all.key, tile, 1, tile.keys), matrices(all.value, tile, 1, tile.keys)};
+}
+
+void AttentionTiles::drop(const at::Tensor &weights, const Tile &tile) const {
+  if (form.dropout.probability == 0)
+    return;
+  AttentionDropout own = form.dropout;
+  own.firstSample += tile.samples.begin;
+  own.firstHead += tile.keyHeads.begin * repeats;
+  at::Tensor dropped = byQueryHeads(weights, tile);
+  dropWeights(dropped, own, tile.rows, tile.keys);
+}
+
+/// Of the softmax, before any is dropped; `slope` becomes that of the cap, if there is one.
+at::Tensor AttentionTiles::weightsOf(const Block &block, const Tile &tile, const RowMask &mask,
+                                     at::Tensor &slope) const {
+  at::Tensor weights = at::empty({block.query.size(0), block.query.size(1), block.key.size(1)}, block.query.options());
+  at::bmm_out(weights, block.query, block.key.transpose(1, 2));
+  // Behind the product: scaled terms would be rounded, where their sum may be small.
+  weights.mul_(form.scale);
+  if (form.softcap != 0) {
+    weights.div_(form.softcap).tanh_();
+    slope = weights.square().neg_().add_(1);
+    weights.mul_(form.softcap);
+  }
+  at::Tensor rows = byQueryHeads(weights, tile);
+  IndexSpan heads{tile.keyHeads.begin * repeats, tile.keyHeads.end * repeats};
+  auto ofTile = [&](const at::Tensor &of) { return narrowed(narrowed(of, 0, tile.samples), 1, heads); };
+  if (mask.added.defined())
+    rows.narrow(3, mask.keys.begin - tile.keys.begin, mask.keys.size()).add_(ofTile(mask.added));
+  at::_softmax_out(weights, weights, 2, /*half_to_float=*/false);
+  if (mask.hidden.defined())
+    rows.masked_fill_(ofTile(mask.hidden), 0);
+  return weights;
+}
+
+Scores AttentionTiles::scoresOf(const Block &block, const Tile &tile, const RowMask &mask) const {
   Scores scores;
-  scores.weights = cappedScores(block.query, repeated(block.key, block), form);
   at::Tensor slope;
-  if (form.softcap != 0)
-    slope = scores.weights.div(form.softcap).square_().neg_().add_(1);
-  scores.weights.add_(mask);
-  softmaxInPlace(scores.weights);
-  at::Tensor delta = block.gradient.mul(block.out).sum(3, /*keepdim=*/true);
-  scores.maskGradient = at::matmul(block.gradient, repeated(block.value, block).transpose(2, 3));
-  if (form.dropout.probability != 0)
-    dropWeights(scores.maskGradient, form.dropout, span.rows, span.keys);
-  scores.maskGradient.sub_(delta).mul_(scores.weights);
-  if (form.dropout.probability != 0)
-    dropWeights(scores.weights, form.dropout, span.rows, span.keys);
+  scores.weights = weightsOf(block, tile, mask, slope);
+  scores.maskGradient = at::bmm(block.gradient, block.value.transpose(1, 2));
+  drop(scores.maskGradient, tile);
+  at::_softmax_backward_data_out(scores.maskGradient, scores.maskGradient, scores.weights, 2, type);
+  drop(scores.weights, tile);
   scores.gradient = slope.defined() ? slope.mul_(scores.maskGradient) : scores.maskGradient;
   return scores;
 }
 
-static Gradients mathGradients(const Operands &block, const at::Tensor &mask, const AttentionForm &form,
-                               BlockSpan span) {
-  Scores scores = scoresOf(block, mask, form, span);
-  auto ofKeyHeads = [&](const at::Tensor &tensor) {
-    int64_t keyHeads = block.key.size(1), repeats = tensor.size(1) / keyHeads;
-    return repeats == 1 ? tensor : sumSharedHeads(tensor, keyHeads, repeats);
-  };
-  at::Tensor value = ofKeyHeads(at::matmul(scores.weights.transpose(2, 3), block.gradient));
-  at::Tensor query = at::matmul(scores.gradient, repeated(block.key, block)).mul_(form.scale);
-  at::Tensor key = at::matmul(scores.gradient.transpose(2, 3), block.query).mul_(form.scale);
-  return {query, ofKeyHeads(key), value};
+/// To the sums [samples, key heads, keys, ..], the products of two lists of matrices.
+void AttentionTiles::add(const at::Tensor &sums, const Tile &tile, const at::Tensor &left, const at::Tensor &right,
+                         double factor) const {
+  at::Tensor part = partOf(sums, tile, 1, tile.keys);
+  if (tile.samples.size() == 1)
+    part.squeeze(0).baddbmm_(left, right, /*beta=*/1, factor);
+  else
+    part.add_(at::bmm(left, right).view(part.sizes()), factor);
 }
 
-/// Calls `visit` with the rows, the keys, the operands and the additive mask of each block.
-template <typename Visit> static void forBlocks(const Operands &all, const AttentionMasks &masks, const Visit &visit) {
-  int64_t rows = all.query.size(2);
-  for (int64_t row = 0; row < rows; row += attentionBlockRows) {
-    IndexSpan span{row, std::min(row + attentionBlockRows, rows)};
-    IndexSpan keys = reachableKeys(span, all.key.size(2), masks);
-    Operands block = blockOf(all, span, keys);
-    visit(span, keys, block, additiveMask(masks, span, keys, block.query.options()));
-  }
+/// Zeros, with the heads of a row side by side, as what the projections give and take.
+static at::Tensor zerosByRows(at::IntArrayRef sizes, const at::TensorOptions &options) {
+  return at::zeros({sizes[0], sizes[2], sizes[1], sizes[3]}, options).transpose(1, 2);
 }
 
-/// In the type of the computation; for key heads, sums over the query heads that share one.
-static Gradients gradientsOf(const Operands &all, const AttentionMasks &masks, const AttentionForm &form) {
-  at::TensorOptions options = all.query.options().dtype(accumulationType(all.query.scalar_type()));
-  bool isEmpty = all.query.numel() == 0 || all.key.size(2) == 0;
-  bool flash = !isEmpty && hasFlashKernel(all.query, all.value, form);
-  if (flash && masks.causalOnly() && hasExactLogarithms(all.logsumexp))
-    return flashGradients(blockOf(all, {0, all.query.size(2)}, {0, all.key.size(2)}), std::nullopt, masks.causal,
-                          form.scale);
-  Gradients sums{at::zeros(all.query.sizes(), options), at::zeros(all.key.sizes(), options),
-                 at::zeros(all.value.sizes(), options)};
-  if (isEmpty)
+Gradients AttentionTiles::gradients() const {
+  at::TensorOptions options = all.query.options();
+  Gradients sums{zerosByRows(all.query.sizes(), options), zerosByRows(all.key.sizes(), options.dtype(type)),
+                 zerosByRows(all.value.sizes(), options.dtype(type))};
+  if (isEmpty())
     return sums;
-  forBlocks(all, masks, [&](IndexSpan rows, IndexSpan keys, const Operands &block, const at::Tensor &mask) {
-    Gradients part = flash && hasExactLogarithms(block.logsumexp) ? flashGradients(block, mask, false, form.scale)
-                                                                  : mathGradients(block, mask, form, {rows, keys});
-    sums.query.narrow(2, rows.begin, rows.size()).copy_(part.query);
-    sums.key.narrow(2, keys.begin, keys.size()).add_(part.key);
-    sums.value.narrow(2, keys.begin, keys.size()).add_(part.value);
+  forTiles([&](const Tile &tile, const RowMask &mask) {
+    Block block = blockOf(tile);
+    Scores scores = scoresOf(block, tile, mask);
+    add(sums.value, tile, scores.weights.transpose(1, 2), block.gradient, 1);
+    add(sums.key, tile, scores.gradient.transpose(1, 2), block.query, form.scale);
+    at::Tensor query = partOf(sums.query, tile, repeats, tile.rows);
+    query.copy_(at::bmm(scores.gradient, block.key).mul_(form.scale).view(query.sizes()));
+  });
+  return sums;
+}
+
+at::Tensor AttentionTiles::maskGradient() const {
+  at::Tensor sums = at::zeros(masks.mask->sizes(), masks.mask->options().dtype(type));
+  if (isEmpty())
+    return sums;
+  forTiles([&](const Tile &tile, const RowMask &mask) {
+    at::Tensor part = partOfMask(sums, tile.rows, tile.keys);
+    part = narrowed(part, 0, tile.samples);
+    part = narrowed(part, 1, {tile.keyHeads.begin * repeats, tile.keyHeads.end * repeats});
+    Scores scores = scoresOf(blockOf(tile), tile, mask);
+    part.add_(byQueryHeads(scores.maskGradient, tile).sum_to_size(part.sizes()));
   });
   return sums;
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> meshplan::attentionBackward(
     const at::Tensor &gradient, const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
-    const at::Tensor &out, const at::Tensor &logsumexp, const std::optional<at::Tensor> &mask,
-    const std::optional<at::Tensor> &keyMask, bool causal, int64_t window, double scale, double softcap, double dropout,
-    int64_t headsPerKey, int64_t firstHead, int64_t firstKeyHead, bool perHead, const std::optional<at::Tensor> &seed,
-    const std::optional<at::Tensor> &step, int64_t number, int64_t firstSample, int64_t allHeads,
-    const std::optional<at::Tensor> &microbatch, int64_t drawn) {
-  Operands all{gradient, query, key, value, out, logsumexp};
+    const std::optional<at::Tensor> &mask, const std::optional<at::Tensor> &keyMask, bool causal, int64_t window,
+    double scale, double softcap, double dropout, int64_t headsPerKey, int64_t firstHead, int64_t firstKeyHead,
+    bool perHead, const std::optional<at::Tensor> &seed, const std::optional<at::Tensor> &step, int64_t number,
+    int64_t firstSample, int64_t allHeads, const std::optional<at::Tensor> &microbatch, int64_t drawn) {
+  Operands all{gradient, query, key, value};
   AttentionMasks masks{mask, keyMask, causal, window};
   bool isWhole = headsPerKey == 0;
   if (isWhole)
@@ -171,7 +283,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> meshplan::attentionBackward(
   AttentionForm form{
       scale, softcap,
       attentionDropout(dropout, query, key, seed, step, number, firstSample, firstHead, allHeads, microbatch, drawn)};
-  Gradients result = gradientsOf(all, masks, form);
+  Gradients result = AttentionTiles(all, masks, form).gradients();
   if (ofQueryHeads && !perHead) {
     result.key = sumSharedHeads(result.key, keyHeads, headsPerKey, first);
     result.value = sumSharedHeads(result.value, keyHeads, headsPerKey, first);
@@ -180,8 +292,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> meshplan::attentionBackward(
 }
 
 at::Tensor meshplan::attentionMaskGradient(const at::Tensor &gradient, const at::Tensor &query, const at::Tensor &key,
-                                           const at::Tensor &value, const at::Tensor &out, const at::Tensor &logsumexp,
-                                           const std::optional<at::Tensor> &mask,
+                                           const at::Tensor &value, const std::optional<at::Tensor> &mask,
                                            const std::optional<at::Tensor> &keyMask, bool causal, int64_t window,
                                            double scale, double softcap, double dropout, int64_t headsPerKey,
                                            int64_t firstHead, int64_t firstKeyHead,
@@ -189,7 +300,7 @@ at::Tensor meshplan::attentionMaskGradient(const at::Tensor &gradient, const at:
                                            int64_t number, int64_t firstSample, int64_t allHeads,
                                            const std::optional<at::Tensor> &microbatch, int64_t drawn) {
   TORCH_CHECK(mask && mask->is_floating_point(), "there is no mask of a floating type to have a gradient");
-  Operands all{gradient, query, key, value, out, logsumexp};
+  Operands all{gradient, query, key, value};
   if (headsPerKey > 0) {
     all.key = headsRead(key, query.size(1), headsPerKey, firstHead, firstKeyHead);
     all.value = headsRead(value, query.size(1), headsPerKey, firstHead, firstKeyHead);
@@ -199,12 +310,5 @@ at::Tensor meshplan::attentionMaskGradient(const at::Tensor &gradient, const at:
   AttentionForm form{
       scale, softcap,
       attentionDropout(dropout, query, key, seed, step, number, firstSample, firstHead, allHeads, microbatch, drawn)};
-  at::Tensor sums = at::zeros(mask->sizes(), mask->options().dtype(accumulationType(query.scalar_type())));
-  if (query.numel() == 0 || key.size(2) == 0)
-    return sums.to(mask->scalar_type());
-  forBlocks(all, masks, [&](IndexSpan rows, IndexSpan keys, const Operands &block, const at::Tensor &additive) {
-    at::Tensor part = partOfMask(sums, rows, keys);
-    part.add_(scoresOf(block, additive, form, {rows, keys}).maskGradient.sum_to_size(part.sizes()));
-  });
-  return sums.to(mask->scalar_type());
+  return AttentionTiles(all, masks, form).maskGradient().to(mask->scalar_type());
 }

@@ -240,9 +240,10 @@ def Simplify : Pass<"plan-simplify", "::mlir::func::FuncOp"> {
     has, alias, dropout that drops nothing. A clone becomes `aten.contiguous`,
     which views can read too and which copies only what is not contiguous. A
     detach goes only where no trainable parameter is behind it, as it stops a
-    gradient. `aten.broadcast_tensors` becomes an `aten.expand` of each tensor
-    that has another shape, and an operator that has several names gets the one
-    with a record (`aten.multiply`, `aten.swapaxes`, `aten.narrow`). The last
+    gradient. Operators that ATen computes by calling others (`aten.kron`,
+    `aten.tensordot`, `aten.meshgrid`, `aten.broadcast_tensors`) become these,
+    and an operator that has several names gets the one with a record
+    (`aten.multiply`, `aten.swapaxes`, `aten.narrow`). The last
     states of an lstm get their shape, which PyTorch records with a dim too many,
     unless something reads them. Calls of random operators, or of two modules, are
     never merged.

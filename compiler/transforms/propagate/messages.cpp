@@ -286,7 +286,7 @@ static void reportUnknownReshard(CallOp call, unsigned index, int64_t bytes, Loc
              << " bytes on each rank";
   std::string whole = wholeAtBorder(operand, statements);
   Diagnostic &help = diagnostic.attachNote();
-  help << "help: try 'ep = ep.run_decompositions({})' before torch.export.save, write it with other operators, or add a "
+  help << "help: try 'ep.run_decompositions({})' before torch.export.save, write it with other operators, or add a "
           "record (docs/adding-an-op.md)";
   if (!whole.empty())
     help << ", or ask for it with '" << whole << "'";

@@ -20,7 +20,7 @@ func.func @forward(
 
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 // expected-warning @below {{operator 'custom.scan.default' in 'mixer' has no record and runs on whole values: its operand 0 is gathered from [6, 4 over tp]; 96 bytes on each rank}}
-// expected-note @below {{help: try 'ep = ep.run_decompositions({})' before torch.export.save, write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'q: output [_, _]'}}
+// expected-note @below {{help: try 'ep.run_decompositions({})' before torch.export.save, write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'q: output [_, _]'}}
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
     %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},
@@ -223,7 +223,7 @@ func.func @forward(
 // Losses in forms that the importer does not take apart; others it does.
 plan.mesh [#plan.mesh_axis<"tp" = 2>]
 // expected-warning @below {{this form of operator 'aten.cross_entropy_loss.default' in 'loss' has no record and runs on whole values: its operand 0 is gathered from [6, 4 over tp]; 96 bytes on each rank}}
-// expected-note @below {{help: try 'ep = ep.run_decompositions({})' before torch.export.save, write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'q: output [_, _]'}}
+// expected-note @below {{help: try 'ep.run_decompositions({})' before torch.export.save, write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'q: output [_, _]'}}
 plan.style "q" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
     %x: tensor<6x8xf32> {plan.kind = "input", plan.names = ["x"]},

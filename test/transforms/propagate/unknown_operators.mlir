@@ -12,7 +12,7 @@
 // CHECK: plan.call "custom.scan.default"(%[[WHOLE]], %arg1) {{.*}} -> tensor<6x8xf32, #plan.sharding<[{}, {}]>>
 // CHECK-NEXT: plan.call "vjp.custom.scan.default"(%[[WHOLE]], %arg1, %[[WHOLE]])
 // SAID: warning: operator 'custom.scan.default' in 'mixer' has no record and runs on whole values: its operand 0 is gathered from [6 over dp, 8]; 192 bytes on each rank
-// SAID: help: try 'ep = ep.run_decompositions({})' before torch.export.save, write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'mixer: input [_, _]'
+// SAID: help: try 'ep.run_decompositions({})' before torch.export.save, write it with other operators, or add a record (docs/adding-an-op.md), or ask for it with 'mixer: input [_, _]'
 // SAID-NOT: warning:
 // STRICT: error: operator 'custom.scan.default' in 'mixer' has no record and runs on whole values: its operand 0 is gathered from [6 over dp, 8]; 192 bytes on each rank
 plan.mesh [#plan.mesh_axis<"dp" = 2>]

@@ -281,15 +281,15 @@ TEST_F(Messages, AnOperatorWithoutARecordReadsWholeValues) {
   EXPECT_THAT(unknown("custom.scan.default", "mixer"),
               ElementsAre("warning p.plan:4: operator 'custom.scan.default' in 'mixer' has no record and runs on whole "
                           "values: its operand 1 is gathered from [6 over dp, 16 over tp]; 384 bytes on each rank",
-                          "help: try 'ep = ep.run_decompositions({})' before torch.export.save, "
+                          "help: try 'ep.run_decompositions({})' before torch.export.save, "
                           "write it with other operators, or add a record (docs/adding-an-op.md), or ask for it "
                           "with 'mixer: input 1 [_, _]'"));
   EXPECT_THAT(
       unknown("custom.scan.default", "", /*isError=*/true),
       ElementsAre("error p.plan:4: operator 'custom.scan.default' in the root module has no record and runs on "
                   "whole values: its operand 1 is gathered from [6 over dp, 16 over tp]; 384 bytes on each rank",
-                  "help: try 'ep = ep.run_decompositions({})' before torch.export.save, "
-                          "write it with other operators, or add a record (docs/adding-an-op.md)"));
+                  "help: try 'ep.run_decompositions({})' before torch.export.save, "
+                  "write it with other operators, or add a record (docs/adding-an-op.md)"));
   for (const char *known : {"aten.add.other", "aten.cross_entropy_loss.default", "aten.scaled_dot_product_attention.x"})
     EXPECT_THAT(unknown(known, "m").front(),
                 testing::StartsWith("warning p.plan:4: this form of operator '" + std::string(known) +

@@ -15,7 +15,7 @@ namespace {
 
 class GraphBuilder {
 public:
-  GraphBuilder(func::FuncOp function, const ModelOutline &model) : function(function), model(model) {}
+  GraphBuilder(func::FuncOp function, const ModelOutline &model) : function(function), model(model), search(function) {}
 
   FeatureGraph build();
 
@@ -34,6 +34,7 @@ private:
 
   func::FuncOp function;
   const ModelOutline &model;
+  FeatureSearch search;
   FeatureGraph graph;
   llvm::DenseMap<Value, size_t> firstDim;
   llvm::DenseMap<Operation *, size_t> callIndex;
@@ -207,15 +208,16 @@ void GraphBuilder::addWeight(BlockArgument argument, const OutlineParameter &par
     use.parameter = index;
     for (int64_t dim = 0; dim < cast<RankedTensorType>(argument.getType()).getRank(); ++dim)
       use.dims.push_back(firstDim[argument] + dim);
-    FeatureUse features = findFeatures(argument, use.module);
-    // The module that holds it may have no operators: those of one around it read it.
-    if (modules.size() == 1 && !features.outputDim && !features.inputDim)
-      features = findFeatures(argument, "");
+    // The module that holds it may have no operators: those of others read it.
+    FeatureUse features = modules.size() == 1 ? search.find(argument, use.module) : search.findIn(argument, use.module);
     use.call = firstCall(argument);
-    if (features.outputDim)
-      use.outputDim = use.dims[*features.outputDim];
-    if (features.inputDim)
-      use.inputDim = use.dims[*features.inputDim];
+    // Only what meets an activation can be one of a pair.
+    auto dimOf = [&](const std::optional<FeatureDim> &feature) {
+      bool isDivided = feature && feature->meets && feature->isDivisible;
+      return isDivided ? std::optional(use.dims[feature->dim]) : std::nullopt;
+    };
+    use.outputDim = dimOf(features.output);
+    use.inputDim = dimOf(features.input);
     if (use.outputDim && use.inputDim && !features.activations.empty()) {
       const ActivationUse &activation = features.activations.front();
       use.call = callIndex.lookup(activation.operand->getOwner());

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/calls/convolutions.h"
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/record_support/linearity.h"
 #include "compiler/sharding/record_support/local_args.h"
@@ -16,10 +17,6 @@
 using namespace mlir;
 
 namespace meshplan {
-
-static bool isTransposed(const CallView &call) {
-  return call.target.starts_with("aten.conv_transpose") || call.getBool("transposed", false);
-}
 
 namespace {
 /// A call that fits its schema.
@@ -80,7 +77,7 @@ static FactorRule convolutionRule(const CallView &call) {
   std::optional<Convolution> conv = readConvolution(builder, call);
   if (!conv)
     return builder.finish();
-  bool transposed = isTransposed(call);
+  bool transposed = isTransposedConvolution(call);
   if (conv->input.getRank() == conv->windowDims + 2)
     builder.tie({conv->input[0], conv->result[0]});
   if (conv->groups == 1) {
@@ -122,7 +119,7 @@ static int64_t inBlocks(int64_t features) {
 static int64_t unfoldedBytes(const CallView &call, RankedTensorType input, RankedTensorType weight) {
   RankedTensorType result = call.results.front();
   int64_t window = elementsBut(call, "weight", 0), elementBytes = plan::elementBytes(input.getElementType());
-  if (isTransposed(call))
+  if (isTransposedConvolution(call))
     return input.getNumElements() / weight.getDimSize(0) * window * elementBytes;
   // As many places on both sides: no stride and no padding.
   int64_t places = result.getNumElements() / weight.getDimSize(0);
@@ -136,7 +133,7 @@ static int64_t unfoldedBytes(const CallView &call, RankedTensorType input, Ranke
 static int64_t blockedBytes(const CallView &call, unsigned inputIndex, RankedTensorType weight, int64_t features) {
   RankedTensorType input = call.operands[inputIndex];
   int64_t result = tensorBytes(call.results.front()), groups = call.getInt("groups", 1);
-  if (isTransposed(call))
+  if (isTransposedConvolution(call))
     return groups > 1 ? result + tensorBytes(input) + tensorBytes(weight) : 2 * result;
   Strides strides = call.getStrides(inputIndex);
   if (StridedShape{input.getShape(), strides}.isChannelsLast())
@@ -171,7 +168,8 @@ static int64_t convolutionWorkspace(const CallView &call) {
 static OpCost convolutionCost(const CallView &call) {
   OpCost cost = copyCost(call);
   int64_t terms = elementsBut(call, "weight", 0);
-  int64_t sums = isTransposed(call) ? call.operands.front().getNumElements() : call.results.front().getNumElements();
+  int64_t sums =
+      isTransposedConvolution(call) ? call.operands.front().getNumElements() : call.results.front().getNumElements();
   cost.flops = 2 * sums * terms;
   cost.workspaceBytes = imageBytes(call, "input") + convolutionWorkspace(call);
   return cost;

@@ -1,6 +1,7 @@
 //===- messages.cpp - what placing styles reports -------------------------===//
 
 #include "compiler/transforms/place/messages.h"
+#include "compiler/sharding/axes.h"
 #include "compiler/sharding/calls/argument_names.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/support/layer_names.h"
@@ -17,18 +18,35 @@ std::string meshplan::dimText(int64_t dim, BlockArgument parameter) {
   return ("dim " + Twine(dim) + " of '" + parameterName(parameter) + "'").str();
 }
 
-LogicalResult meshplan::reportNoFeatures(StyleOp style, ArrayRef<CallOp> calls) {
+/// The parameter's name in its module.
+static StringRef leafName(BlockArgument parameter) {
+  StringRef name = parameterName(parameter);
+  return name.drop_front(name.rfind('.') + 1);
+}
+
+LogicalResult meshplan::reportNoFeatures(StyleOp style, FeatureFault fault) {
   auto diagnostic = style.emitError() << moduleText(style.getModule()) << " cannot be " << style.getText() << ": ";
   StringRef kind = style.getKind() == StyleKind::colwise ? "output" : "input";
-  for (CallOp call : calls) {
-    CallView view = CallView::of(call);
-    if (int64_t groups = view.getInt("groups", 1); groups > 1) {
-      diagnostic << "'" << call.getTarget() << "' has " << groups << " groups, and no style divides the " << kind
-                 << " features of groups";
-      diagnostic.attachNote() << "help: use 'replicate', or divide whole groups: 'parameter { weight: split 0 over AXIS"
-                              << (view.getOperand("bias") ? "; bias: split 0 over AXIS }'" : " }'");
-      return failure();
-    }
+  if (fault.grouped) {
+    CallView view = CallView::of(fault.grouped);
+    diagnostic << "'" << view.target << "' has " << view.getInt("groups", 1) << " groups, and no style divides the "
+               << kind << " features of groups";
+    diagnostic.attachNote() << "help: use 'replicate', or divide whole groups: 'parameter { weight: split 0 over AXIS"
+                            << (view.getOperand("bias") ? "; bias: split 0 over AXIS }'" : " }'");
+    return failure();
+  }
+  if (fault.parameter && fault.isWhole) {
+    diagnostic << "'" << fault.call.getTarget() << "' needs the " << kind << " features of '"
+               << parameterName(fault.parameter) << "' whole";
+    diagnostic.attachNote() << "help: use 'replicate'";
+    return failure();
+  }
+  if (fault.parameter) {
+    diagnostic << "which dim of '" << parameterName(fault.parameter) << "' holds " << kind
+               << " features is not known behind '" << fault.call.getTarget() << "'";
+    diagnostic.attachNote() << "help: say which dim is divided, as 'parameter { " << leafName(fault.parameter)
+                            << ": split 0 over " << axisNames(toAxes(style.getAxes())) << " }'";
+    return failure();
   }
   diagnostic << "none of its parameters has " << kind << " features that could be divided";
   diagnostic.attachNote() << "help: use 'replicate', or 'sequence' for a normalisation";

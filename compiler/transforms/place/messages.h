@@ -18,8 +18,16 @@ std::string dimText(int64_t dim, mlir::BlockArgument parameter);
 /// The module computes nothing that the model returns.
 mlir::LogicalResult reportUnused(plan::StyleOp style);
 
-/// A colwise or rowwise module, of which these are the calls, without such features.
-mlir::LogicalResult reportNoFeatures(plan::StyleOp style, llvm::ArrayRef<plan::CallOp> calls);
+/// Why the features of a parameter cannot be divided.
+struct FeatureFault {
+  mlir::BlockArgument parameter; ///< null: nothing is known of any
+  plan::CallOp call;
+  bool isWhole = false; ///< the call needs them whole; else they are not known behind it
+  plan::CallOp grouped; ///< a call of groups that reads a parameter; null if there is none
+};
+
+/// A colwise or rowwise module without such features.
+mlir::LogicalResult reportNoFeatures(plan::StyleOp style, FeatureFault fault);
 
 /// A dim, or a part of one, that has not an element for each shard.
 mlir::LogicalResult reportSmallDim(mlir::InFlightDiagnostic diagnostic, const llvm::Twine &what, int64_t size,

@@ -8,10 +8,11 @@ include "mlir/Pass/PassBase.td"
 def PlaceStyles : Pass<"plan-place-styles", "::mlir::ModuleOp"> {
   let summary = "turn the styles of modules into shardings of parameters and layouts at borders";
   let description = [{
-    For each `plan.style` the parameters that calls of the module use get their
-    sharding: `colwise` divides output features, `rowwise` input features, both
-    found from the factors of the operator that uses the parameter and not from
-    the number of a dim; `sequence` and `replicate` keep parameters whole. Where
+    For each `plan.style` the parameters that the module holds, or that its calls
+    use, get their sharding: `colwise` divides output features, `rowwise` input
+    features, both found from the factors of the operator that combines the
+    parameter, or what is made of it, with an activation, and not from the number
+    of a dim; `sequence` and `replicate` keep parameters whole. Where
     an activation enters or leaves the module and the style says how, a
     `plan.constrain` is placed. Parameters and inputs that no style mentions are
     replicated. A parameter gets the place of its style as its location and the

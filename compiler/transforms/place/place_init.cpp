@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/calls/argument_names.h"
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/transforms/place/passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,10 +22,6 @@ using namespace meshplan::plan;
 
 namespace {
 
-struct Fans {
-  int64_t in = 0, out = 0;
-};
-
 /// Parameters of which one entry cannot be worked out: the reason, with the first, and how many.
 struct Fault {
   std::string reason, text;
@@ -33,35 +30,6 @@ struct Fault {
 using Faults = llvm::MapVector<Location, Fault>;
 
 } // namespace
-
-static bool isReadBy(BlockArgument parameter, StringRef what) {
-  return llvm::any_of(parameter.getUsers(), [&](Operation *user) {
-    auto call = dyn_cast<CallOp>(user);
-    return call && call.getTarget().contains(what);
-  });
-}
-
-/// Of one in groups, which torch.nn.init does not count, the record does not say which dims are features.
-static std::optional<Fans> fansOfConvolution(BlockArgument parameter) {
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(parameter.getType()).getShape();
-  if (!isReadBy(parameter, "aten.conv") || shape.size() < 3)
-    return std::nullopt;
-  int64_t window = 1;
-  for (int64_t extent : shape.drop_front(2))
-    window *= extent;
-  bool isTransposed = isReadBy(parameter, "conv_transpose");
-  return Fans{window * shape[isTransposed ? 0 : 1], window * shape[isTransposed ? 1 : 0]};
-}
-
-static std::optional<Fans> fansOf(BlockArgument parameter) {
-  if (std::optional<Fans> fans = fansOfConvolution(parameter))
-    return fans;
-  FeatureUse use = findFeatures(parameter, "");
-  if (!use.inputDim || !use.outputDim)
-    return std::nullopt;
-  auto type = cast<RankedTensorType>(parameter.getType());
-  return Fans{type.getDimSize(*use.inputDim), type.getDimSize(*use.outputDim)};
-}
 
 /// The standard deviation, as torch.nn.init has it.
 static double deviationOf(DictionaryAttr init, bool isKaiming, const Fans &fans) {
@@ -87,20 +55,27 @@ static void add(Faults &faults, DictionaryAttr init, StringRef name, StringRef r
     fault = {("parameter '" + name + "' " + reason).str(), init.getAs<StringAttr>("text").getValue().str(), 1};
 }
 
-static void place(func::FuncOp function, BlockArgument parameter, Faults &faults) {
+/// Why no width follows from the features of a parameter; empty if one does.
+static std::string faultOf(FeatureUse use, bool isKaiming) {
+  if (!use.fans && use.unknown)
+    return ("has no input and output features that are known behind '" + use.unknown.getTarget() + "'").str();
+  if (!use.fans)
+    return "has no input and output features";
+  return isKaiming && use.isLookedUp ? "is looked up and not multiplied, and has no fan" : "";
+}
+
+static void place(func::FuncOp function, BlockArgument parameter, const FeatureSearch &search, Faults &faults) {
   unsigned number = parameter.getArgNumber();
   auto init = function.getArgAttrOfType<DictionaryAttr>(number, "plan.init");
   StringRef kind = init ? init.getAs<StringAttr>("kind").getValue() : StringRef();
   bool isKaiming = kind.starts_with("kaiming_");
   if (!isKaiming && !kind.starts_with("xavier_"))
     return;
-  StringRef name = cast<StringAttr>(function.getArgAttrOfType<ArrayAttr>(number, "plan.names")[0]).getValue();
-  std::optional<Fans> fans = fansOf(parameter);
-  if (!fans)
-    return add(faults, init, name, "has no input and output features");
-  if (isKaiming && isReadBy(parameter, "embedding"))
-    return add(faults, init, name, "is looked up and not multiplied, and has no fan");
-  double deviation = deviationOf(init, isKaiming, *fans);
+  StringRef name = parameterName(parameter);
+  FeatureUse use = search.find(parameter, name.contains('.') ? name.rsplit('.').first : "");
+  if (std::string fault = faultOf(use, isKaiming); !fault.empty())
+    return add(faults, init, name, fault);
+  double deviation = deviationOf(init, isKaiming, *use.fans);
   function.setArgAttr(number, "plan.init",
                       distributionOf(deviation, kind.ends_with("uniform"), Builder(function.getContext())));
 }
@@ -110,9 +85,11 @@ namespace {
 struct PlaceInitPass : meshplan::impl::PlaceInitBase<PlaceInitPass> {
   void runOnOperation() final {
     Faults faults;
-    for (auto function : getOperation().getOps<func::FuncOp>())
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      FeatureSearch search(function);
       for (BlockArgument argument : function.getArguments())
-        place(function, argument, faults);
+        place(function, argument, search, faults);
+    }
     for (const auto &[location, fault] : faults) {
       auto diagnostic = emitError(location)
                         << fault.reason << ", from which the width of '" << fault.text << "' would follow";

@@ -39,10 +39,19 @@ struct StyledModule {
   SmallVector<CallOp> calls;
 };
 
+/// A dim of a parameter that a style may divide.
+struct Placeable {
+  BlockArgument parameter;
+  FeatureUse use;
+  FeatureDim feature;
+
+  int64_t size() const { return cast<RankedTensorType>(parameter.getType()).getDimSize(feature.dim); }
+};
+
 /// Places the styles of one function.
 class StylePlacer {
 public:
-  StylePlacer(func::FuncOp function, MeshOp mesh) : function(function), mesh(mesh), units(function) {}
+  StylePlacer(func::FuncOp function, MeshOp mesh) : function(function), mesh(mesh), units(function), search(function) {}
 
   LogicalResult run(ArrayRef<StyleOp> styles);
 
@@ -58,6 +67,10 @@ private:
   //===--------------------------------------------------------------------===//
 
   LogicalResult placeFeatures(StyledModule &module);
+  LogicalResult placeFeature(StyledModule &module, const Placeable &placeable);
+  SmallVector<Placeable> placeablesOf(StyledModule &module, FeatureFault &fault);
+  void addPlaceable(StyledModule &module, BlockArgument parameter, bool isOwn, SmallVectorImpl<Placeable> &all,
+                    FeatureFault &fault);
   llvm::SetVector<BlockArgument> ownedBy(StringRef path);
   bool isPlacedInside(BlockArgument parameter, StringRef path);
 
@@ -113,6 +126,7 @@ private:
   func::FuncOp function;
   MeshOp mesh;
   DimUnits units;
+  FeatureSearch search;
   llvm::MapVector<StringRef, SmallVector<StyledModule, 1>> modules;
   llvm::DenseMap<BlockArgument, std::pair<ShardingAttr, StyleOp>> placed;
   llvm::DenseMap<BlockArgument, ShardingAttr> stated;
@@ -169,43 +183,83 @@ LogicalResult StylePlacer::place(StyledModule &module) {
   llvm_unreachable("unknown style");
 }
 
+static bool isMatrix(BlockArgument parameter) { return cast<RankedTensorType>(parameter.getType()).getRank() > 1; }
+
+/// True for more than a bias.
+static bool isWeightOf(const Placeable &placeable) {
+  return placeable.feature.meets && placeable.size() != 1 && isMatrix(placeable.parameter);
+}
+
 LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
-  bool colwise = module.style.getKind() == StyleKind::colwise;
-  llvm::SetVector<BlockArgument> parameters;
-  for (CallOp call : module.calls)
-    for (Value operand : call.getOperands())
-      if (isWeight(operand) && !isPlacedInside(cast<BlockArgument>(operand), module.style.getModule()))
-        parameters.insert(cast<BlockArgument>(operand));
-  StringRef reader = module.style.getModule();
-  // A module may lend its parameters to the operators of another.
-  if (parameters.empty()) {
-    parameters = ownedBy(reader);
-    reader = "";
+  FeatureFault fault;
+  SmallVector<Placeable> all = placeablesOf(module, fault);
+  // To divide a bias and leave its weight whole would be for nothing.
+  bool isWeightUnknown = fault.parameter && isMatrix(fault.parameter) && llvm::none_of(all, isWeightOf);
+  if (all.empty() || isWeightUnknown)
+    return isNews(module.style) ? reportNoFeatures(module.style, fault) : failure();
+  auto isMet = [](const Placeable &placeable) { return placeable.feature.meets && placeable.size() != 1; };
+  if (llvm::any_of(all, isMet)) {
+    // A single feature, and what only another factor of a product has, stay whole beside others.
+    llvm::erase_if(all, [&](const Placeable &placeable) { return !isMet(placeable); });
+  } else if (llvm::any_of(all, [](const Placeable &placeable) { return placeable.size() != 1; })) {
+    llvm::erase_if(all, [](const Placeable &placeable) { return placeable.size() == 1; });
+  } else {
+    return divide(module.style, all.back().parameter, all.back().feature.dim);
   }
-  bool isPlaced = false;
-  std::optional<std::pair<BlockArgument, int64_t>> single;
-  for (BlockArgument parameter : parameters) {
-    FeatureUse use = findFeatures(parameter, reader);
-    std::optional<int64_t> dim = colwise ? use.outputDim : use.inputDim;
-    if (!dim)
-      continue;
-    // A single feature stays whole beside others.
-    if (cast<RankedTensorType>(parameter.getType()).getDimSize(*dim) == 1) {
-      single = {parameter, *dim};
-      continue;
-    }
-    isPlaced = true;
-    bool staysWhole = colwise && !axesOf(module.style).empty() &&
-                      isOnlyKeyHead(parameter, *dim, 0, cast<RankedTensorType>(parameter.getType()).getDimSize(*dim));
-    if (failed(staysWhole ? keepWhole(module.style, parameter) : divide(module.style, parameter, *dim)))
+  for (const Placeable &placeable : all)
+    if (failed(placeFeature(module, placeable)))
       return failure();
+  return success();
+}
+
+LogicalResult StylePlacer::placeFeature(StyledModule &module, const Placeable &placeable) {
+  const auto &[parameter, use, feature] = placeable;
+  bool staysWhole = module.style.getKind() == StyleKind::colwise && !axesOf(module.style).empty() &&
+                    isOnlyKeyHead(parameter, feature.dim, 0, placeable.size());
+  if (failed(staysWhole ? keepWhole(module.style, parameter) : divide(module.style, parameter, feature.dim)))
+    return failure();
+  if (feature.meets)
     constrainFeatureInputs(module, use);
+  return success();
+}
+
+/// The parameters that the module holds, and those of others that its operators read. A module with a weight of its own
+/// leaves those of others to their own statements.
+SmallVector<Placeable> StylePlacer::placeablesOf(StyledModule &module, FeatureFault &fault) {
+  StringRef path = module.style.getModule();
+  SmallVector<Placeable> all;
+  llvm::SetVector<BlockArgument> own = ownedBy(path), read, behind;
+  for (CallOp call : module.calls)
+    for (Value operand : call.getOperands()) {
+      for (BlockArgument parameter : search.weightsBehind(operand))
+        (isWeight(operand) ? read : behind).insert(parameter);
+    }
+  auto add = [&](const llvm::SetVector<BlockArgument> &parameters, bool isOwn) {
+    for (BlockArgument parameter : parameters)
+      if (isOwn || (!own.contains(parameter) && !isPlacedInside(parameter, path)))
+        addPlaceable(module, parameter, isOwn, all, fault);
+  };
+  add(own, /*isOwn=*/true);
+  if (llvm::none_of(all, isWeightOf))
+    add(read, /*isOwn=*/false);
+  if (all.empty())
+    add(behind, /*isOwn=*/false);
+  return all;
+}
+
+void StylePlacer::addPlaceable(StyledModule &module, BlockArgument parameter, bool isOwn,
+                               SmallVectorImpl<Placeable> &all, FeatureFault &fault) {
+  StringRef path = module.style.getModule();
+  FeatureUse use = isOwn ? search.find(parameter, path) : search.findIn(parameter, path);
+  std::optional<FeatureDim> feature = use.of(module.style.getKind() == StyleKind::colwise);
+  if (feature && feature->isDivisible) {
+    all.push_back({parameter, std::move(use), *feature});
+    return;
   }
-  if (isPlaced)
-    return success();
-  if (single)
-    return divide(module.style, single->first, single->second);
-  return isNews(module.style) ? reportNoFeatures(module.style, module.calls) : failure();
+  if (use.meeting && CallView::of(use.meeting).getInt("groups", 1) > 1)
+    fault.grouped = use.meeting;
+  if (CallOp call = feature ? use.meeting : use.unknown; call && argumentKind(parameter) == "parameter")
+    fault = {parameter, call, feature.has_value(), fault.grouped};
 }
 
 LogicalResult StylePlacer::keepWhole(StyleOp style, BlockArgument parameter) {

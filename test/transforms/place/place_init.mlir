@@ -58,3 +58,26 @@ func.func @windows(%x: tensor<2x4x8x9xf32> {plan.kind = "input"},
   %3 = plan.call "aten.embedding.default"(%e, %i) {weight = #plan.operand<0>, indices = #plan.operand<1>} : (tensor<160x8xf32>, tensor<2x5xi64>) -> tensor<2x5x8xf32>
   return
 }
+
+// -----
+
+// Factors of a product that is added to a weight: of 64 input features, of 4, and of 64. The groups of a transposed
+// convolution have 96 / 4 channels and 3 places: sqrt(2 / 64), sqrt(2 / 4), sqrt(2 / 72).
+// CHECK-LABEL: func.func @factors
+// CHECK-SAME: %arg1: tensor<96x64xf32> {plan.init = {kind = "normal", mean = 0.000000e+00 : f64, std = 0.176776{{[0-9]*}} : f64}
+// CHECK-SAME: %arg2: tensor<4x64xf32> {plan.init = {kind = "normal", mean = 0.000000e+00 : f64, std = 0.176776{{[0-9]*}} : f64}
+// CHECK-SAME: %arg3: tensor<96x4xf32> {plan.init = {kind = "normal", mean = 0.000000e+00 : f64, std = 0.707106{{[0-9]*}} : f64}
+// CHECK-SAME: %arg4: tensor<96x16x3xf32> {plan.init = {kind = "normal", mean = 0.000000e+00 : f64, std = 0.166666{{[0-9]*}} : f64}
+#kaiming = {kind = "kaiming_normal", fan = "in", gain = 1.4142135623730951, text = "kaiming normal", place = loc("a.plan":4:10)}
+func.func @factors(%x: tensor<2x5x64xf32> {plan.kind = "input"},
+                   %w: tensor<96x64xf32> {plan.kind = "parameter", plan.names = ["base.weight"], plan.init = #kaiming},
+                   %a: tensor<4x64xf32> {plan.kind = "parameter", plan.names = ["a.weight"], plan.init = #kaiming},
+                   %b: tensor<96x4xf32> {plan.kind = "parameter", plan.names = ["b.weight"], plan.init = #kaiming},
+                   %t: tensor<96x16x3xf32> {plan.kind = "parameter", plan.names = ["up.weight"], plan.init = #kaiming}) {
+  %0 = plan.call "aten.matmul.default"(%b, %a) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<96x4xf32>, tensor<4x64xf32>) -> tensor<96x64xf32>
+  %1 = plan.call "aten.add.Tensor"(%w, %0) {self = #plan.operand<0>, other = #plan.operand<1>} : (tensor<96x64xf32>, tensor<96x64xf32>) -> tensor<96x64xf32>
+  %2 = plan.call "aten.linear.default"(%x, %1) {input = #plan.operand<0>, weight = #plan.operand<1>} : (tensor<2x5x64xf32>, tensor<96x64xf32>) -> tensor<2x5x96xf32>
+  %3 = plan.call "aten.transpose.int"(%2) {self = #plan.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64} : (tensor<2x5x96xf32>) -> tensor<2x96x5xf32>
+  %4 = plan.call "aten.conv_transpose1d.default"(%3, %t) {input = #plan.operand<0>, weight = #plan.operand<1>, groups = 4 : i64} in "up" : (tensor<2x96x5xf32>, tensor<96x16x3xf32>) -> tensor<2x64x7xf32>
+  return
+}

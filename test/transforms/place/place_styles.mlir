@@ -358,3 +358,56 @@ func.func @attention(
       : (tensor<6x4xf32>, tensor<8x4xf32>) -> tensor<6x8xf32>
   return %2, %3 : tensor<6x8xf32>, tensor<6x8xf32>
 }
+
+// -----
+
+// A weight that is scaled, and one to which a product of others is added: 'up' leaves their weights to their own
+// statements, and a factor whose product has the output features elsewhere divides what it has itself.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "up" colwise [#plan.axis<"tp">] as "colwise tp"
+plan.style "a" rowwise [#plan.axis<"tp">] as "rowwise tp"
+plan.style "b" replicate [] as "replicate"
+plan.style "c" colwise [#plan.axis<"tp">] as "colwise tp"
+
+// CHECK-LABEL: func.func @made_of_weights
+// CHECK-SAME: tensor<16x8xf32, #plan.sharding<[{"tp"}, {}]>>
+// CHECK-SAME: tensor<16x1xf32, #plan.sharding<[{"tp"}, {}]>>
+// CHECK-SAME: tensor<4x8xf32, #plan.sharding<[{}, {"tp"}]>>
+// CHECK-SAME: tensor<16x4xf32, #plan.sharding<[{}, {}]>>
+// CHECK-SAME: tensor<4x8xf32, #plan.sharding<[{"tp"}, {}]>>
+func.func @made_of_weights(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["up.weight"]},
+    %g: tensor<16x1xf32> {plan.kind = "parameter", plan.names = ["up.gain"]},
+    %a: tensor<4x8xf32> {plan.kind = "parameter", plan.names = ["a.weight"]},
+    %b: tensor<16x4xf32> {plan.kind = "parameter", plan.names = ["b.weight"]},
+    %c: tensor<4x8xf32> {plan.kind = "parameter", plan.names = ["c.weight"]}) -> tensor<4x16xf32> {
+  %0 = plan.call "aten.mul.Tensor"(%w, %g) {self = #plan.operand<0>, other = #plan.operand<1>} in "up"
+      : (tensor<16x8xf32>, tensor<16x1xf32>) -> tensor<16x8xf32>
+  %1 = plan.call "aten.add.Tensor"(%a, %c) {self = #plan.operand<0>, other = #plan.operand<1>} in "up"
+      : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = plan.call "aten.mm.default"(%b, %1) {self = #plan.operand<0>, mat2 = #plan.operand<1>} in "up"
+      : (tensor<16x4xf32>, tensor<4x8xf32>) -> tensor<16x8xf32>
+  %3 = plan.call "aten.add.Tensor"(%0, %2) {self = #plan.operand<0>, other = #plan.operand<1>} in "up"
+      : (tensor<16x8xf32>, tensor<16x8xf32>) -> tensor<16x8xf32>
+  %4 = plan.call "aten.linear.default"(%x, %3) {input = #plan.operand<0>, weight = #plan.operand<1>} in "up"
+      : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  return %4 : tensor<4x16xf32>
+}
+
+// -----
+
+// A weight that is made outside of the module which multiplies with it.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "proj" colwise [#plan.axis<"tp">] as "colwise tp"
+
+// CHECK-LABEL: func.func @made_outside
+// CHECK-SAME: tensor<16x8xf32, #plan.sharding<[{"tp"}, {}]>>
+func.func @made_outside(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["weight"]}) -> tensor<4x16xf32> {
+  %0 = plan.call "aten.tanh.default"(%w) {self = #plan.operand<0>} : (tensor<16x8xf32>) -> tensor<16x8xf32>
+  %1 = plan.call "aten.linear.default"(%x, %0) {input = #plan.operand<0>, weight = #plan.operand<1>} in "proj"
+      : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  return %1 : tensor<4x16xf32>
+}

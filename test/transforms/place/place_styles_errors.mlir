@@ -263,3 +263,38 @@ func.func @forward(
     %w: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["aux.weight"]}) -> tensor<4x8xf32> {
   return %x : tensor<4x8xf32>
 }
+
+// -----
+
+// Behind what mixes the dims of a weight nothing says which is which, and its bias alone is not divided.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{'m' cannot be colwise tp: which dim of 'm.weight' holds output features is not known behind 'aten.linalg_inv.default'}}
+// expected-note @below {{help: say which dim is divided, as 'parameter { weight: split 0 over tp }'}}
+plan.style "m" colwise [#plan.axis<"tp">] as "colwise tp"
+func.func @forward(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<8x8xf32> {plan.kind = "parameter", plan.names = ["m.weight"]},
+    %b: tensor<8xf32> {plan.kind = "parameter", plan.names = ["m.bias"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.linalg_inv.default"(%w) {A = #plan.operand<0>} in "m" : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = plan.call "aten.linear.default"(%x, %0, %b)
+      {input = #plan.operand<0>, weight = #plan.operand<1>, bias = #plan.operand<2>} in "m"
+      : (tensor<4x8xf32>, tensor<8x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}
+
+// -----
+
+// A part of this contraction is no addend of the result.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{'m' cannot be rowwise tp: 'aten.addmm.default' needs the input features of 'm.weight' whole}}
+// expected-note @below {{help: use 'replicate'}}
+plan.style "m" rowwise [#plan.axis<"tp">] as "rowwise tp"
+func.func @forward(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %w: tensor<8x6xf32> {plan.kind = "parameter", plan.names = ["m.weight"]},
+    %b: tensor<6xf32> {plan.kind = "parameter", plan.names = ["m.bias"]}) -> tensor<4x6xf32> {
+  %0 = plan.call "aten.addmm.default"(%b, %x, %w)
+      {self = #plan.operand<0>, mat1 = #plan.operand<1>, mat2 = #plan.operand<2>, beta = 5.0e-01 : f64} in "m"
+      : (tensor<6xf32>, tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+  return %0 : tensor<4x6xf32>
+}

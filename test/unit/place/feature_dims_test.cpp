@@ -17,12 +17,17 @@ protected:
     for (CallOp call : function().getOps<CallOp>())
       if (!call.getModule())
         call.setModule("m");
-    return describe(findFeatures(argument(1), path));
+    return describe(find(path));
+  }
+
+  FeatureUse find(llvm::StringRef path) {
+    return FeatureSearch(function()).findIn(llvm::cast<mlir::BlockArgument>(argument(1)), path);
   }
 
   std::string describe(const FeatureUse &use) {
     auto dim = [](std::optional<int64_t> value) { return value ? std::to_string(*value) : "-"; };
-    std::string text = dim(use.outputDim) + " " + dim(use.inputDim) + ";";
+    auto feature = [](const std::optional<FeatureDim> &value) { return value ? std::to_string(value->dim) : "-"; };
+    std::string text = feature(use.output) + " " + feature(use.input) + ";";
     for (const ActivationUse &activation : use.activations)
       text += " " + std::to_string(activation.operand->getOperandNumber()) + ":" + dim(activation.inputDim);
     return text;
@@ -114,11 +119,11 @@ TEST_F(FeatureDims, OnlyUsesInsideTheModuleCount) {
                                      {"mlp", "mlp.up", false},
                                      {"other", "mlp", false}}) {
     call(0).setModule(module);
-    EXPECT_EQ(describe(findFeatures(argument(1), path)), found ? "0 1; 0:1" : "- -;") << module << " in " << path;
+    EXPECT_EQ(describe(find(path)), found ? "0 1; 0:1" : "- -;") << module << " in " << path;
   }
   call(0).removeModuleAttr();
-  EXPECT_EQ(describe(findFeatures(argument(1), "mlp")), "- -;");
-  EXPECT_EQ(describe(findFeatures(argument(1), "")), "0 1; 0:1") << "the whole model";
+  EXPECT_EQ(describe(find("mlp")), "- -;");
+  EXPECT_EQ(describe(find("")), "0 1; 0:1") << "the whole model";
 }
 
 TEST_F(FeatureDims, TheFirstUseThatTellsDecides) {

@@ -3,6 +3,7 @@
 
   differential --meshplan P --meshplan-run P --record-coverage P --work FOLDER [--first N] [--cases N] [--coverage]
   differential ... --training --run-steps P      cases that train
+  differential ... --weights        models of nothing but weights that are made of others
   differential ... --case FILE      one case, as a failing run wrote it
 
 A case is drawn from its number alone: a model of random blocks and operators, its sizes and dtype, a mesh of one to
@@ -52,16 +53,16 @@ def prepare() -> None:
     torch.set_grad_enabled(False)
 
 
-def draw(number: int, trains: bool) -> Case:
-    return draw_training(number) if trains else draw_case(number)
+def draw(number: int, trains: bool, only_made: bool) -> Case:
+    return draw_training(number, only_made) if trains else draw_case(number, only_made)
 
 
-def run_model(programs: Programs, trains: bool, numbers: range) -> list[Outcome]:
+def run_model(programs: Programs, trains: bool, only_made: bool, numbers: range) -> list[Outcome]:
     """The cases of one model."""
     runner, outcomes = Runner(programs), []
     for number in numbers:
         try:
-            outcomes.append(runner.run(draw(number, trains)))
+            outcomes.append(runner.run(draw(number, trains, only_made)))
         except Exception as error:  # of PyTorch: one case must not end the others
             outcomes.append(Outcome(number, WRONG, f"{type(error).__name__}: {error}"))
     return outcomes
@@ -71,7 +72,7 @@ def run_all(arguments: argparse.Namespace, programs: Programs) -> list[Outcome]:
     end = arguments.first + arguments.cases
     models = [range(first, min(first + PLANS, end)) for first in range(arguments.first, end, PLANS)]
     outcomes: list[Outcome] = []
-    begin, run = time.monotonic(), functools.partial(run_model, programs, arguments.training)
+    begin, run = time.monotonic(), functools.partial(run_model, programs, arguments.training, arguments.weights)
     with multiprocessing.Pool(arguments.jobs, prepare, maxtasksperchild=MODELS_OF_A_PROCESS) as pool:
         cases = itertools.chain.from_iterable(pool.imap_unordered(run, models))
         for outcome in cases:
@@ -150,6 +151,9 @@ def main() -> int:
     parser.add_argument("--run-steps", default="run-steps")
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--training", action="store_true", help="draw trainings")
+    parser.add_argument(
+        "--weights", action="store_true", help="draw weights that are made of others, and no other block"
+    )
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--cases", type=int, default=40)
     parser.add_argument("--case", type=Path, help="a file with one case")
@@ -171,7 +175,7 @@ def main() -> int:
     outcomes = run_all(arguments, programs)
     right = report(outcomes, coverage, arguments.coverage)
     for outcome in [outcome for outcome in outcomes if outcome.kind == WRONG][:SHRUNK]:
-        shrink_failure(outcome, draw(outcome.seed, arguments.training), arguments, programs)
+        shrink_failure(outcome, draw(outcome.seed, arguments.training, arguments.weights), arguments, programs)
     return 0 if right else 1
 
 

@@ -26,6 +26,8 @@ BLOCKS = (
     *("recurrent",) * 6,
 )
 WALKS, FANS = 1, 3  # in a model: they reach most operators
+MADE = 3  # blocks of weights that are made of others, in a model of nothing else
+OFTEN_MADE = 0.2  # share of the other models that have one
 
 # Meshes by how often they are drawn.
 MESHES = (
@@ -81,11 +83,19 @@ def draw_sizes(generator: random.Random) -> case.Sizes:
     )
 
 
-def draw_case(seed: int) -> case.Case:
+def with_made(kinds: list[str], seed: int, only: bool) -> list[str]:
+    """The kinds of a model's blocks, and now and then one of weights that are made of others, or nothing else."""
+    if only:
+        return ["made"] * MADE
+    return [*kinds, "made"] if random.Random(f"made {seed // PLANS}").random() < OFTEN_MADE else kinds
+
+
+def draw_case(seed: int, only_made: bool = False) -> case.Case:
     generator, planner = random.Random(f"model {seed // PLANS}"), random.Random(f"plan {seed}")
     kinds = [generator.choice(BLOCKS) for _ in range(generator.randint(0, MOST_BLOCKS))]
     kinds += ["walk"] * WALKS + ["fan"] * FANS
     generator.shuffle(kinds)
+    kinds = with_made(kinds, seed, only_made)
     stem = generator.choice(("hidden", "hidden", "text", "text", "pixels"))
     half = generator.random() < 0.15
     heads = ("none", "none", "tokens", "pooled", "matched") + (("tied", "tied", "tied") if stem == "text" else ())

@@ -13,6 +13,7 @@ from choices import Choices
 from fans import Fan
 from images import Convolution, Patches
 from layers import Context, Layer
+from made_weights import Made
 from recurrent import Recurrent
 from torch import nn
 
@@ -29,6 +30,7 @@ KINDS: dict[str, type[Layer]] = {
     "fan": Fan,
     "feed_forward": FeedForward,
     "gated": Gated,
+    "made": Made,
     "norm": Norm,
     "recurrent": Recurrent,
     "shared": Shared,

@@ -6,6 +6,7 @@ import math
 import random
 
 import case
+from made_weights import MadeLinear
 from torch import nn
 
 FREE = 0.35  # share of the modules whose style is drawn without regard to the others of the block
@@ -74,6 +75,8 @@ class PlanDraw:
         """The style of a module; `shared` if it is to fit to the others of its block."""
         role = getattr(module, "role", "norm")
         choice = self.generator.random()
+        if isinstance(module, MadeLinear):
+            return self.made(module, shared)
         if role == "source":
             return self.source(module)
         if role in ("inside", "addends"):
@@ -115,6 +118,27 @@ class PlanDraw:
             return self.placed(module)
         parts = " parts 2" if style == "parts" else ""
         return f"colwise {text(axes)}{parts}" if axes else "replicate"
+
+    def made(self, module: MadeLinear, shared: bool) -> str:
+        """The style of a layer whose weight is made of parameters; now and then one of these is placed by itself."""
+        role = module.role if shared else self.generator.choice(("wide", "narrow", "placed"))
+        if role == "placed" and not module.form.buffers:
+            placed = self.generator.choice(list(module.form.shapes))
+            dim = self.generator.randrange(module.get_parameter(placed).dim())
+            axes = self.axes(module.get_parameter(placed).size(dim))
+            others = [f"{name}: replicate" for name, _ in module.named_parameters() if name != placed]
+            return (
+                f"parameter {{ {'; '.join([f'{placed}: split {dim} over {text(axes)}', *others])} }}"
+                if axes
+                else "replicate"
+            )
+        side = "output" if role == "wide" or not module.divided("input") else "input"
+        axes = self.axes(module.limit(side))
+        is_refused = module.form.parts if side == "input" else module.form.is_apart and self.drawn.steps
+        if not axes or self.generator.random() < 0.1 or is_refused:
+            return "replicate"
+        style, parts = ("colwise", module.form.parts) if side == "output" else ("rowwise", "")
+        return f"{style} {text(axes)} {parts}".strip()
 
     def inside(self, module: nn.Module) -> str:
         """The style of a module whose input, too, is read by operators, and of the one that makes its addends."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import json
 import os
 import pickle
 import re
@@ -18,12 +19,14 @@ import case
 import torch
 import training
 from coverage import Cell, read_cells
+from made_weights import fan_faults, layout_faults, made_layers
 from memory_draw import WORDS, without_memory
 from model import make_inputs, make_model
 from plan_draw import owners
 from plan_text import plan_text
 from refusals import reason_of
 from safetensors.torch import load_file, save_file
+from statements import find
 from training import DRAWS
 from training_coverage import kinds_of
 from unreached import is_of_steps
@@ -136,6 +139,19 @@ def compile_plan(programs: Programs, base: Path, drawn: case.Case) -> set[Cell]:
     return kinds_of(drawn) | {cell for cell in cells if is_of_steps(cell[0])} if drawn.steps else cells
 
 
+def check_made(programs: Programs, base: Path, drawn: case.Case, model: torch.nn.Module) -> None:
+    """What the compiler says of weights that are made of others: how they are divided, and their fans."""
+    if not any(made_layers(model)):
+        return
+    plan = str(base.with_suffix(".plan"))
+    report = call([programs.meshplan, "check", "--json", plan])
+    faults = layout_faults(drawn, model, json.loads(report.stdout))
+    if init := find(drawn.statements, "init"):
+        faults += fan_faults(init.options, model, call([programs.meshplan, "compile", "--emit=schedule", plan]).stdout)
+    if faults:
+        raise CaseError(WRONG, f"wrong features: {', '.join(faults)}")
+
+
 def forward(programs: Programs, base: Path) -> dict[str, torch.Tensor]:
     outputs = base.with_suffix(".outputs")
     outputs.unlink(missing_ok=True)
@@ -205,6 +221,7 @@ class Runner:
                 self.model = export(drawn, self.base)
             write_plan(drawn, self.model.module, self.base)
             outcome.reached = compile_plan(self.programs, self.base, drawn)
+            check_made(self.programs, self.base, drawn, self.model.module)
             if drawn.steps:
                 ours = run_steps(self.programs, drawn, self.base)
                 outcome.share = self.compare_training(drawn, self.model, ours)

@@ -9,7 +9,9 @@ import random
 
 import case
 import plan_draw
-from draw import PLANS, draw_block
+from choices import Choices, drawn_numbers
+from draw import PLANS, draw_block, with_made
+from made_weights import init_items
 from model import loss_kind, make_model
 from statement_draw import StatementDraw
 from torch import nn
@@ -70,7 +72,8 @@ def draw_trained_block(generator: random.Random, index: int, kind: str) -> case.
 def is_smooth(drawn: case.Case) -> bool:
     """True if gradients change little where values do. At a kink, and where experts are chosen, rounding decides."""
     return drawn.stem.kind != "pixels" and all(
-        block.kind != "experts" and not KINKED & {step.name for step in block.steps} for block in drawn.blocks
+        block.kind not in ("experts", "made") and not KINKED & {step.name for step in block.steps}
+        for block in drawn.blocks
     )
 
 
@@ -78,9 +81,9 @@ def has_class_loss(drawn: case.Case) -> bool:
     return drawn.head.kind in ("tokens", "tied", "pooled") and loss_kind(drawn.head) != "none"
 
 
-def draw_training(seed: int) -> case.Case:
+def draw_training(seed: int, only_made: bool = False) -> case.Case:
     generator, planner = random.Random(f"training {seed // PLANS}"), random.Random(f"training plan {seed}")
-    kinds = [generator.choice(BLOCKS) for _ in range(generator.randint(1, 3))]
+    kinds = with_made([generator.choice(BLOCKS) for _ in range(generator.randint(1, 3))], seed, only_made)
     stem = generator.choice(("text", "text", "text", "hidden", "pixels"))
     heads = (*HEADS, "tied", "tied", "tied") if stem == "text" else HEADS
     drawn = case.Case(
@@ -112,4 +115,6 @@ def draw_training(seed: int) -> case.Case:
         drawn.steps = 1
     plan_draw.draw_plan(drawn, model, planner)
     StatementDraw(drawn, model, planner).draw()
+    if items := init_items(model, Choices(drawn_numbers(planner, 24))):
+        drawn.statements.append(case.Statement("init", items))
     return drawn

@@ -1,0 +1,530 @@
+//===- feature_roles.cpp - what the dims of a weight are for --------------===//
+
+#include "compiler/transforms/place/feature_roles.h"
+#include "compiler/sharding/calls/convolutions.h"
+
+using namespace mlir;
+using namespace meshplan;
+
+static bool isIn(const TensorFactors &tensor, unsigned factor) {
+  return llvm::any_of(tensor.dims, [&](ArrayRef<unsigned> dim) { return llvm::is_contained(dim, factor); });
+}
+
+static bool isIn(ArrayRef<TensorFactors> tensors, unsigned factor) {
+  return llvm::any_of(tensors, [&](const TensorFactors &tensor) { return isIn(tensor, factor); });
+}
+
+static bool isInOther(const FactorRule &rule, unsigned operand, unsigned factor) {
+  for (auto [index, tensor] : llvm::enumerate(rule.operands))
+    if (index != operand && isIn(tensor, factor))
+      return true;
+  return false;
+}
+
+/// True for a factor that no other tensor of the call has.
+static bool isAlone(const FactorRule &rule, unsigned operand, unsigned factor) {
+  return !isIn(rule.results, factor) && !isInOther(rule, operand, factor);
+}
+
+/// True for a factor that the call sums over, in this operand and another.
+static bool isContracted(const FactorRule &rule, unsigned operand, unsigned factor) {
+  return !isIn(rule.results, factor) && isInOther(rule, operand, factor);
+}
+
+static SmallVector<unsigned> factorsOf(const TensorFactors &tensor) {
+  SmallVector<unsigned> factors;
+  for (ArrayRef<unsigned> dim : tensor.dims)
+    llvm::append_range(factors, dim);
+  return factors;
+}
+
+static bool isFeature(const FeaturePiece &piece) {
+  return piece.role == FeatureRole::output || piece.role == FeatureRole::input;
+}
+
+bool meshplan::hasFeatures(const FeaturePieces &dim) { return llvm::any_of(dim, isFeature); }
+
+bool meshplan::hasFeatures(const FeatureRoles &roles) {
+  return llvm::any_of(roles, [](const FeaturePieces &dim) { return hasFeatures(dim); });
+}
+
+static bool hasRole(const FeatureRoles &roles, FeatureRole role) {
+  return llvm::any_of(roles, [role](const FeaturePieces &dim) {
+    return llvm::any_of(dim, [role](const FeaturePiece &piece) { return piece.role == role; });
+  });
+}
+
+/// All pieces as one of `size` elements: of the first that is for something.
+static FeaturePiece asOne(const FeaturePieces &pieces, int64_t size) {
+  const auto *first = llvm::find_if(pieces, [](const FeaturePiece &piece) { return piece.role != FeatureRole::none; });
+  FeaturePiece one = first == pieces.end() ? FeaturePiece() : *first;
+  one.size = size;
+  return one;
+}
+
+static bool haveOneRole(const FeaturePieces &pieces) {
+  return llvm::all_of(pieces, [&](const FeaturePiece &piece) { return piece.role == pieces.front().role; });
+}
+
+/// The dims of an operand, from what is known of the factors. A joined dim is for what the first of its parts is for.
+static FeatureRoles dimsOf(const CallView &call, const FactorRule &rule, unsigned operand,
+                           ArrayRef<FeaturePieces> byFactor) {
+  FeatureRoles roles;
+  for (auto [index, factors] : llvm::enumerate(rule.operands[operand].dims)) {
+    FeaturePieces pieces;
+    for (unsigned factor : factors)
+      pieces.append(byFactor[factor]);
+    if (factors.empty() || rule.operands[operand].isJoined(index))
+      pieces = {asOne(pieces, call.operands[operand].getDimSize(index))};
+    roles.push_back(std::move(pieces));
+  }
+  return roles;
+}
+
+/// What the other weights of a product that have this factor have besides: the side on which they stand.
+static FeatureRole sideOf(const FactorRule &rule, unsigned operand, unsigned factor,
+                          llvm::function_ref<FeatureRole(unsigned)> roleOf) {
+  FeatureRole side = FeatureRole::none;
+  for (auto [index, tensor] : llvm::enumerate(rule.operands)) {
+    if (index == operand || !isIn(tensor, factor))
+      continue;
+    for (unsigned other : factorsOf(tensor)) {
+      FeatureRole role = roleOf(other);
+      if (role == FeatureRole::none || role == FeatureRole::window)
+        continue;
+      if (side != FeatureRole::none && side != role)
+        return FeatureRole::none;
+      side = role;
+    }
+  }
+  return side;
+}
+
+/// Of a product of weights each gives to the side of the output features what it takes from that of the input features.
+/// `roleOf` has the roles of the factors that all its operands keep.
+static void addInner(const CallView &call, const FactorRule &rule, unsigned operand, ArrayRef<unsigned> inner,
+                     llvm::function_ref<FeatureRole(unsigned)> roleOf, SmallVectorImpl<FeaturePieces> &byFactor) {
+  auto give = [&](unsigned factor, FeatureRole role) {
+    FeaturePiece &piece = byFactor[factor].front();
+    piece.role = role;
+    piece.meets = false;
+    piece.isDivisible = rule.factors[factor].kind == FactorKind::sum;
+    piece.place = {static_cast<unsigned>(llvm::find(inner, factor) - inner.begin())};
+  };
+  for (unsigned factor : inner)
+    if (FeatureRole side = sideOf(rule, operand, factor, roleOf); side != FeatureRole::none)
+      give(factor, side);
+  FeatureRoles kept = dimsOf(call, rule, operand, byFactor);
+  bool makes = hasRole(kept, FeatureRole::output), takes = hasRole(kept, FeatureRole::input);
+  for (unsigned factor : inner)
+    if (makes != takes && byFactor[factor].front().role == FeatureRole::none)
+      give(factor, makes ? FeatureRole::input : FeatureRole::output);
+}
+
+static SmallVector<FeaturePieces> withoutRoles(const FactorRule &rule) {
+  return llvm::map_to_vector(rule.factors, [](const Factor &factor) {
+    FeaturePiece piece;
+    piece.size = factor.size;
+    return FeaturePieces{piece};
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Where a weight meets an activation
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class Meeting {
+public:
+  Meeting(const CallView &call, const FactorRule &rule, unsigned operand, ArrayRef<unsigned> activations)
+      : call(call), rule(rule), operand(operand), activations(activations), byFactor(withoutRoles(rule)) {}
+
+  RolesOfOperand read();
+
+private:
+  bool isMade(unsigned factor) const;
+  int64_t readers(unsigned factor) const;
+  void addOutputs();
+  void addInputs();
+  void addLookedUp();
+  void addConvolution(const ConvolutionForm &form);
+  void addSingle(FeatureRoles &roles) const;
+  void give(unsigned factor, FeatureRole role, FactorKind divisible, SmallVector<unsigned, 3> place);
+
+  const CallView &call;
+  const FactorRule &rule;
+  unsigned operand;
+  ArrayRef<unsigned> activations;
+  SmallVector<FeaturePieces> byFactor;
+  std::optional<unsigned> contracted;
+};
+
+} // namespace
+
+void Meeting::give(unsigned factor, FeatureRole role, FactorKind divisible, SmallVector<unsigned, 3> place) {
+  FeaturePiece &piece = byFactor[factor].front();
+  piece.role = role;
+  piece.isDivisible = rule.factors[factor].kind == divisible;
+  piece.place = std::move(place);
+}
+
+/// How many activations have the factor.
+int64_t Meeting::readers(unsigned factor) const {
+  return llvm::count_if(activations, [&](unsigned other) { return isIn(rule.operands[other], factor); });
+}
+
+/// True for a factor that comes from the operand alone, and not as a part of a dim beside an activation's.
+bool Meeting::isMade(unsigned factor) const {
+  if (!isIn(rule.operands[operand], factor) || readers(factor) > 0)
+    return false;
+  for (const TensorFactors &result : rule.results)
+    for (auto [index, dim] : llvm::enumerate(result.dims))
+      if (llvm::is_contained(dim, factor))
+        return !result.isJoined(index) || llvm::none_of(dim, [&](unsigned other) { return readers(other) > 0; });
+  return false;
+}
+
+/// Output features are the last such factors of the result that lie side by side: what is apart from them, as experts
+/// before the samples, counts products.
+void Meeting::addOutputs() {
+  for (const TensorFactors &result : rule.results) {
+    SmallVector<unsigned> factors = factorsOf(result);
+    size_t end = factors.size();
+    while (end > 0 && !isMade(factors[end - 1]))
+      --end;
+    for (size_t place = end; place > 0 && isMade(factors[place - 1]); --place)
+      give(factors[place - 1], FeatureRole::output, FactorKind::parallel, {static_cast<unsigned>(place)});
+    if (end > 0)
+      return;
+  }
+}
+
+/// Input features are contracted with one activation. What several have, as experts and their shares, weighs products,
+/// unless there is nothing else.
+void Meeting::addInputs() {
+  SmallVector<unsigned> inputs;
+  for (unsigned factor : factorsOf(rule.operands[operand]))
+    if (isContracted(rule, operand, factor) && readers(factor) > 0)
+      inputs.push_back(factor);
+  bool hasOwn = llvm::any_of(inputs, [&](unsigned factor) { return readers(factor) == 1; });
+  SmallVector<unsigned, 3> first;
+  for (unsigned other : activations)
+    for (auto [dim, factors] : llvm::enumerate(rule.operands[other].dims))
+      for (auto [place, factor] : llvm::enumerate(factors)) {
+        if (!llvm::is_contained(inputs, factor) || (hasOwn && readers(factor) > 1))
+          continue;
+        if (!contracted)
+          contracted = factor;
+        give(factor, FeatureRole::input, FactorKind::sum,
+             {other, static_cast<unsigned>(dim), static_cast<unsigned>(place)});
+      }
+}
+
+/// Rows that indices choose: in no other tensor.
+void Meeting::addLookedUp() {
+  for (unsigned factor : factorsOf(rule.operands[operand]))
+    if (isAlone(rule, operand, factor) && rule.factors[factor].kind == FactorKind::sum) {
+      give(factor, FeatureRole::input, FactorKind::sum, {0});
+      byFactor[factor].front().isLookedUp = true;
+    }
+}
+
+/// True for an operand that is multiplied, and not added to what an activation makes.
+static bool isFactor(const CallView &call, unsigned operand, ArrayRef<unsigned> activations) {
+  const OpRecord *record = OpRegistry::get().lookup(call.target);
+  if (!record || !record->linearity || record->isPointwise)
+    return false;
+  bool isLinear = false, isAddend = false;
+  for (ArrayRef<unsigned> set : record->linearity(call).sets) {
+    bool hasOperand = llvm::is_contained(set, operand);
+    isLinear |= hasOperand;
+    isAddend |= hasOperand && llvm::any_of(activations, [&](unsigned other) { return llvm::is_contained(set, other); });
+  }
+  return isLinear && !isAddend;
+}
+
+/// A dim of one feature has no factor. Of a product the one that is missing is meant.
+void Meeting::addSingle(FeatureRoles &roles) const {
+  bool makes = hasRole(roles, FeatureRole::output), takes = hasRole(roles, FeatureRole::input);
+  if (makes == takes || (makes && !isFactor(call, operand, activations)))
+    return;
+  for (auto [pieces, factors] : llvm::zip(roles, rule.operands[operand].dims))
+    if (factors.empty()) {
+      pieces.front().role = makes ? FeatureRole::input : FeatureRole::output;
+      pieces.front().isDivisible = true;
+      return;
+    }
+}
+
+static FeaturePiece pieceOf(int64_t size, FeatureRole role, bool isDivisible) {
+  FeaturePiece piece;
+  piece.size = size;
+  piece.role = role;
+  piece.isDivisible = isDivisible;
+  return piece;
+}
+
+/// The rule of a convolution does not say all of it: a window is in no other tensor, and features of groups may not be
+/// divided. Groups count products.
+static FeatureRoles rolesOfConvolution(const CallView &call, const ConvolutionForm &form) {
+  ArrayRef<int64_t> shape = call.operands[form.weight].getShape();
+  FeatureRole first = form.isTransposed ? FeatureRole::input : FeatureRole::output;
+  FeatureRole second = form.isTransposed ? FeatureRole::output : FeatureRole::input;
+  bool isDivisible = form.groups == 1;
+  FeatureRoles roles{{pieceOf(form.groups, FeatureRole::none, false), pieceOf(shape[0] / form.groups, first, false)},
+                     {pieceOf(shape[1], second, isDivisible)}};
+  if (isDivisible)
+    roles.front() = {pieceOf(shape[0], first, true)};
+  for (int64_t extent : shape.drop_front(2))
+    roles.push_back({pieceOf(extent, FeatureRole::window, false)});
+  return roles;
+}
+
+RolesOfOperand Meeting::read() {
+  addOutputs();
+  addInputs();
+  addLookedUp();
+  RolesOfOperand read;
+  read.contracted = contracted;
+  if (std::optional<ConvolutionForm> form = convolutionForm(call); form && form->weight == operand) {
+    read.roles = rolesOfConvolution(call, *form);
+    return read;
+  }
+  SmallVector<unsigned> inner, alone;
+  for (unsigned factor : factorsOf(rule.operands[operand])) {
+    if (isContracted(rule, operand, factor) && readers(factor) == 0)
+      inner.push_back(factor);
+    if (isAlone(rule, operand, factor))
+      alone.push_back(factor);
+  }
+  auto roleOf = [&](unsigned factor) {
+    if (readers(factor) > 0)
+      return isIn(rule.results, factor) ? FeatureRole::none : FeatureRole::input;
+    return isIn(rule.results, factor) ? FeatureRole::output : FeatureRole::none;
+  };
+  addInner(call, rule, operand, inner, roleOf, byFactor);
+  read.roles = dimsOf(call, rule, operand, byFactor);
+  addSingle(read.roles);
+  read.isUnknown = !hasFeatures(read.roles) && alone.size() > 1 && alone == factorsOf(rule.operands[operand]);
+  return read;
+}
+
+RolesOfOperand meshplan::rolesAtMeeting(const CallView &call, const FactorRule &rule, unsigned operand,
+                                        ArrayRef<unsigned> activations) {
+  return Meeting(call, rule, operand, activations).read();
+}
+
+//===----------------------------------------------------------------------===//
+// What makes a weight of weights
+//===----------------------------------------------------------------------===//
+
+/// The pieces of a dim that lie in each of its factors, major to minor; nothing where one would be cut.
+static std::optional<SmallVector<FeaturePieces>> alignPieces(const FeaturePieces &dim, ArrayRef<int64_t> sizes) {
+  SmallVector<FeaturePieces> parts(sizes.size());
+  FeaturePieces left = dim;
+  for (size_t index = sizes.size(); index-- > 0;) {
+    int64_t needed = sizes[index];
+    while (needed > 1 && !left.empty()) {
+      FeaturePiece &minor = left.back();
+      bool isWhole = minor.size > 0 && needed % minor.size == 0;
+      if (!isWhole && (needed == 0 || minor.size % needed != 0))
+        return std::nullopt;
+      FeaturePiece taken = minor;
+      taken.size = isWhole ? minor.size : needed;
+      taken.place.push_back(index);
+      parts[index].insert(parts[index].begin(), taken);
+      needed /= taken.size;
+      if (isWhole)
+        left.pop_back();
+      else
+        minor.size /= taken.size;
+    }
+  }
+  return parts;
+}
+
+namespace {
+
+class Passage {
+public:
+  Passage(const CallView &call, const FactorRule &rule, unsigned operand, ArrayRef<FeatureRoles> results)
+      : call(call), rule(rule), operand(operand), results(results), byFactor(withoutRoles(rule)) {}
+
+  RolesOfOperand read();
+
+private:
+  void give(unsigned factor, FeaturePieces pieces);
+  void readDim(const FeaturePieces &pieces, ArrayRef<unsigned> factors, bool isJoined);
+  void addSingle(FeatureRoles &roles) const;
+  void addUntied(RolesOfOperand &read) const;
+
+  const CallView &call;
+  const FactorRule &rule;
+  unsigned operand;
+  ArrayRef<FeatureRoles> results;
+  SmallVector<FeaturePieces> byFactor;
+};
+
+} // namespace
+
+/// What the first result says counts.
+void Passage::give(unsigned factor, FeaturePieces pieces) {
+  auto isNone = [](const FeaturePiece &piece) { return piece.role == FeatureRole::none; };
+  if (!pieces.empty() && llvm::all_of(byFactor[factor], isNone))
+    byFactor[factor] = std::move(pieces);
+}
+
+/// Below the major factor of a dim are minor features: of a style that divides the dim they have all.
+void Passage::readDim(const FeaturePieces &pieces, ArrayRef<unsigned> factors, bool isJoined) {
+  SmallVector<int64_t> sizes = llvm::map_to_vector(factors, [&](unsigned factor) { return rule.factors[factor].size; });
+  SmallVector<FeaturePieces> parts(factors.size());
+  if (isJoined || haveOneRole(pieces)) {
+    for (auto [index, factor] : llvm::enumerate(factors)) {
+      FeaturePiece piece = asOne(pieces, sizes[index]);
+      piece.place.push_back(index);
+      parts[index] = {piece};
+    }
+  } else if (auto aligned = alignPieces(pieces, sizes)) {
+    parts = std::move(*aligned);
+  }
+  for (auto [index, factor] : llvm::enumerate(factors)) {
+    for (FeaturePiece &piece : parts[index])
+      piece.meets &= isJoined || index <= rule.majorPlace(factors);
+    give(factor, std::move(parts[index]));
+  }
+}
+
+/// A dim of one element has no factor: it is the one at the same place, or the only one.
+void Passage::addSingle(FeatureRoles &roles) const {
+  ArrayRef<SmallVector<unsigned, 1>> own = rule.operands[operand].dims;
+  auto isSingle = [](const auto &dim) { return dim.empty(); };
+  for (auto [result, tensor] : llvm::zip(results, rule.results))
+    for (auto [index, pieces] : llvm::enumerate(result)) {
+      if (!tensor.dims[index].empty() || !hasFeatures(pieces))
+        continue;
+      const auto *target = llvm::find_if(own, isSingle);
+      if (own.size() == tensor.dims.size() && own[index].empty())
+        roles[index] = pieces;
+      else if (llvm::count_if(own, isSingle) == 1)
+        roles[target - own.begin()] = pieces;
+    }
+}
+
+/// The dims of an operand that the rule ties to no other tensor.
+static SmallVector<unsigned> untiedDims(const FactorRule &rule, unsigned operand) {
+  SmallVector<unsigned> untied;
+  for (auto [index, factors] : llvm::enumerate(rule.operands[operand].dims))
+    if (!factors.empty() && llvm::all_of(factors, [&](unsigned factor) { return isAlone(rule, operand, factor); }))
+      untied.push_back(index);
+  return untied;
+}
+
+/// What is known of the dims of a result that have nothing of the operand.
+static SmallVector<FeaturePieces> foreignDims(const FeatureRoles &result, const TensorFactors &tensor,
+                                              const TensorFactors &operand) {
+  SmallVector<FeaturePieces> foreign;
+  for (auto [pieces, factors] : llvm::zip(result, tensor.dims))
+    if (!factors.empty() && llvm::none_of(factors, [&](unsigned factor) { return isIn(operand, factor); }))
+      foreign.push_back(pieces);
+  return foreign;
+}
+
+/// Dims that the rule does not tie to any other, as what a softmax or a slice needs whole: one that is left on either
+/// side is the same, and so are several for the same.
+void Passage::addUntied(RolesOfOperand &read) const {
+  SmallVector<unsigned> own = untiedDims(rule, operand);
+  SmallVector<FeaturePieces> made;
+  for (auto [result, tensor] : llvm::zip(results, rule.results))
+    if (made.empty() && hasFeatures(result))
+      made = foreignDims(result, tensor, rule.operands[operand]);
+  FeaturePieces all;
+  for (const FeaturePieces &pieces : made)
+    all.append(pieces);
+  if (own.empty() || !hasFeatures(all))
+    return;
+  bool hasRecord = OpRegistry::get().lookup(call.target);
+  int64_t total = 1;
+  for (const FeaturePiece &piece : all)
+    total *= piece.size;
+  if (hasRecord && own.size() == 1 && made.size() == 1 && total == call.operands[operand].getDimSize(own.front()))
+    read.roles[own.front()] = all;
+  else if (hasRecord && haveOneRole(all))
+    for (unsigned dim : own)
+      read.roles[dim] = {asOne(all, call.operands[operand].getDimSize(dim))};
+  else
+    read.isUnknown = true;
+}
+
+RolesOfOperand Passage::read() {
+  for (auto [result, tensor] : llvm::zip(results, rule.results))
+    for (auto [index, pieces] : llvm::enumerate(result))
+      if (!tensor.dims[index].empty() && !pieces.empty())
+        readDim(pieces, tensor.dims[index], tensor.isJoined(index));
+  RolesOfOperand read;
+  read.roles = dimsOf(call, rule, operand, byFactor);
+  addSingle(read.roles);
+  addUntied(read);
+  SmallVector<unsigned> inner;
+  for (unsigned factor : factorsOf(rule.operands[operand]))
+    if (isContracted(rule, operand, factor))
+      inner.push_back(factor);
+  if (inner.empty())
+    return read;
+  addInner(call, rule, operand, inner, [&](unsigned factor) { return asOne(byFactor[factor], 1).role; }, byFactor);
+  for (auto [index, factors] : llvm::enumerate(rule.operands[operand].dims))
+    if (llvm::any_of(factors, [&](unsigned factor) { return llvm::is_contained(inner, factor); }))
+      read.roles[index] = dimsOf(call, rule, operand, byFactor)[index];
+  return read;
+}
+
+RolesOfOperand meshplan::rolesThrough(const CallView &call, const FactorRule &rule, unsigned operand,
+                                      ArrayRef<FeatureRoles> results) {
+  return Passage(call, rule, operand, results).read();
+}
+
+//===----------------------------------------------------------------------===//
+// Products without an activation
+//===----------------------------------------------------------------------===//
+
+/// True if another operand than a vector has the factor.
+static bool isInMatrix(const FactorRule &rule, unsigned operand, unsigned factor) {
+  for (auto [index, tensor] : llvm::enumerate(rule.operands))
+    if (index != operand && tensor.dims.size() > 1 && isIn(tensor, factor))
+      return true;
+  return false;
+}
+
+static bool isLookedUp(const FactorRule &rule, unsigned operand) {
+  return llvm::any_of(factorsOf(rule.operands[operand]), [&](unsigned factor) {
+    return isAlone(rule, operand, factor) && rule.factors[factor].kind == FactorKind::sum;
+  });
+}
+
+bool meshplan::isMultiplied(const FactorRule &rule, unsigned operand, unsigned other) {
+  return isLookedUp(rule, operand) || llvm::any_of(factorsOf(rule.operands[operand]), [&](unsigned factor) {
+           return isContracted(rule, operand, factor) && isIn(rule.operands[other], factor);
+         });
+}
+
+WeightProduct meshplan::productOf(const FactorRule &rule, unsigned operand) {
+  if (rule.operands.size() < 2)
+    return WeightProduct::none;
+  const TensorFactors &own = rule.operands[operand];
+  if (isLookedUp(rule, operand))
+    return WeightProduct::projection;
+  bool isContractedLast = false, isProduct = false;
+  for (unsigned factor : factorsOf(own)) {
+    if (!isContracted(rule, operand, factor))
+      continue;
+    isProduct = true;
+    isContractedLast |= llvm::is_contained(own.dims.back(), factor) && isInMatrix(rule, operand, factor);
+  }
+  if (isProduct)
+    return isContractedLast ? WeightProduct::projection : WeightProduct::other;
+  for (auto [index, tensor] : llvm::enumerate(rule.operands))
+    for (unsigned factor : factorsOf(tensor))
+      if (index != operand && isContracted(rule, index, factor))
+        return own.dims.size() == 1 ? WeightProduct::projection : WeightProduct::other;
+  return WeightProduct::none;
+}

@@ -1,0 +1,207 @@
+//===- made_weights_test.cpp - features of what makes a weight ------------===//
+//
+// The factors of a weight [4, 6] that is [out, in] to the linear operator at the
+// end, and the fans that follow; worked out by hand.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/transforms/place/feature_dims.h"
+#include "test/unit/import/program_text.h"
+
+using namespace meshplan;
+using namespace meshplan::plan;
+
+namespace {
+
+class MadeWeights : public ProgramText {
+protected:
+  /// Reads a program of an input x: 2x6 and these parameters. Calls are of the module "m", or of the one that is
+  /// written in front of their line as "[path]".
+  void program(llvm::StringRef parameters, std::vector<std::string> lines) {
+    std::string arguments = "x: 2x6xf32 {plan.kind = \"input\"}";
+    llvm::SmallVector<llvm::StringRef> parts;
+    parameters.split(parts, ';', -1, false);
+    for (llvm::StringRef part : parts)
+      arguments += ("; " + part.trim() + " {plan.kind = \"parameter\"}").str();
+    std::vector<std::string> modules;
+    for (std::string &line : lines) {
+      llvm::StringRef text = line;
+      bool hasPath = text.consume_front("[");
+      auto [path, rest] = text.split("] ");
+      modules.push_back(hasPath ? path.str() : "m");
+      if (hasPath)
+        line = rest.str();
+    }
+    read(arguments, lines);
+    for (auto [call, module] : llvm::zip(function().getOps<CallOp>(), modules))
+      call.setModule(module);
+  }
+
+  /// "output input; in/out" of parameter `index`: dims, in parentheses if only another factor of a product has the
+  /// features, and fans.
+  std::string features(unsigned index, llvm::StringRef path = "m") {
+    auto parameter = llvm::cast<mlir::BlockArgument>(argument(index));
+    FeatureUse use = FeatureSearch(function()).find(parameter, path);
+    auto text = [](const std::optional<FeatureDim> &feature) -> std::string {
+      std::string dim = feature ? std::to_string(feature->dim) : "-";
+      return feature && !feature->meets ? "(" + dim + ")" : dim;
+    };
+    std::string fans = use.fans ? std::to_string(use.fans->in) + "/" + std::to_string(use.fans->out) : "none";
+    std::string behind = use.unknown ? " behind " + use.unknown.getTarget().str() : "";
+    return text(use.output) + " " + text(use.input) + "; " + fans + behind;
+  }
+};
+
+/// y = linear(x, `weight`)
+std::string linear(const std::string &weight) {
+  return "y = aten.linear.default(x: 2x6xf32, " + weight +
+         ": 4x6xf32) {input = #plan.operand<0>, weight = #plan.operand<1>} : 2x4xf32";
+}
+
+std::string binary(const std::string &result, const std::string &target, const std::string &operands,
+                   const std::string &second, const std::string &type) {
+  return result + " = aten." + target + "(" + operands + ") {self = #plan.operand<0>, " + second +
+         " = #plan.operand<1>} : " + type;
+}
+
+TEST_F(MadeWeights, OperatorsOfSeveralOperandsAreFollowed) {
+  program("w: 4x6xf32; m: 4x6xf32; g: 4x1xf32; s: 6xf32",
+          {binary("a", "mul.Tensor", "w: 4x6xf32, m: 4x6xf32", "other", "4x6xf32"),
+           binary("b", "mul.Tensor", "a: 4x6xf32, g: 4x1xf32", "other", "4x6xf32"),
+           binary("c", "mul.Tensor", "b: 4x6xf32, s: 6xf32", "other", "4x6xf32"), linear("c")});
+  EXPECT_EQ(features(1), "0 1; 6/4");
+  EXPECT_EQ(features(2), "0 1; 6/4");
+  EXPECT_EQ(features(3), "0 -; none") << "a gain of rows is no weight by itself";
+  EXPECT_EQ(features(4), "- 0; none");
+}
+
+TEST_F(MadeWeights, AFactorOfAProductHasFansOfItsOwn) {
+  program("w: 4x6xf32; b: 4x2xf32; a: 2x6xf32",
+          {binary("p", "mm.default", "b: 4x2xf32, a: 2x6xf32", "mat2", "4x6xf32"),
+           binary("v", "add.Tensor", "w: 4x6xf32, p: 4x6xf32", "other", "4x6xf32"), linear("v")});
+  EXPECT_EQ(features(1), "0 1; 6/4");
+  EXPECT_EQ(features(2), "0 (1); 2/4");
+  EXPECT_EQ(features(3), "(0) 1; 6/2");
+  // The module that holds a factor has no operators of its own.
+  EXPECT_EQ(features(3, "adapter"), "(0) 1; 6/2");
+}
+
+TEST_F(MadeWeights, AFactorInTheMiddleIsReadFromBothSides) {
+  program("b: 4x2xf32; c: 2x3xf32; a: 3x6xf32",
+          {binary("p", "mm.default", "b: 4x2xf32, c: 2x3xf32", "mat2", "4x3xf32"),
+           binary("q", "mm.default", "p: 4x3xf32, a: 3x6xf32", "mat2", "4x6xf32"), linear("q")});
+  EXPECT_EQ(features(1), "0 (1); 2/4");
+  EXPECT_EQ(features(2), "(0) (1); 3/2");
+  EXPECT_EQ(features(3), "(0) 1; 6/3");
+  program("b: 4x2xf32; c: 2x3xf32; a: 3x6xf32",
+          {"y = aten.einsum.default(x: 2x6xf32, b: 4x2xf32, c: 2x3xf32, a: 3x6xf32) {equation = \"ni,or,rs,si->no\", "
+           "tensors = [#plan.operand<0>, #plan.operand<1>, #plan.operand<2>, #plan.operand<3>]} : 2x4xf32"});
+  EXPECT_EQ(features(1), "0 (1); 2/4");
+  EXPECT_EQ(features(2), "(0) (1); 3/2");
+  EXPECT_EQ(features(3), "(0) 1; 6/3");
+}
+
+TEST_F(MadeWeights, WhatMeetsAnActivationCountsForMore) {
+  // The gram matrix comes first in the program.
+  program("w: 6x6xf32", {"t = aten.t.default(w: 6x6xf32) {self = #plan.operand<0>} : 6x6xf32",
+                         binary("g", "mm.default", "t: 6x6xf32, w: 6x6xf32", "mat2", "6x6xf32"),
+                         binary("v", "sub.Tensor", "w: 6x6xf32, g: 6x6xf32", "other", "6x6xf32"),
+                         "y = aten.linear.default(x: 2x6xf32, v: 6x6xf32) {input = #plan.operand<0>, weight = "
+                         "#plan.operand<1>} : 2x6xf32"});
+  EXPECT_EQ(features(1), "0 1; 6/6");
+}
+
+TEST_F(MadeWeights, WhatNeedsADimWholeKeepsIt) {
+  program("w: 4x6xf32", {"s = aten.softmax.int(w: 4x6xf32) {self = #plan.operand<0>, dim = 1} : 4x6xf32", linear("s")});
+  EXPECT_EQ(features(1), "0 1; 6/4");
+  program("w: 4x8xf32",
+          {"s = aten.slice.Tensor(w: 4x8xf32) {self = #plan.operand<0>, dim = 1, end = 6} : 4x6xf32", linear("s")});
+  EXPECT_EQ(features(1), "0 1; 8/4");
+}
+
+TEST_F(MadeWeights, PartsOfADimCount) {
+  program("w: 24xf32",
+          {"v = aten.view.default(w: 24xf32) {self = #plan.operand<0>, size = [4, 6]} : 4x6xf32", linear("v")});
+  EXPECT_EQ(features(1), "0 -; 6/4");
+  program("w: 6x2x2xf32",
+          {"p = aten.permute.default(w: 6x2x2xf32) {self = #plan.operand<0>, dims = [2, 1, 0]} : 2x2x6xf32",
+           "v = aten.view.default(p: 2x2x6xf32) {self = #plan.operand<0>, size = [4, 6]} : 4x6xf32", linear("v")});
+  EXPECT_EQ(features(1), "2 0; 6/4") << "the major output features are in dim 2";
+}
+
+TEST_F(MadeWeights, JoinedWeightsHaveFansOfTheirOwn) {
+  program("w: 3x6xf32; v: 1x6xf32", {"c = aten.cat.default(w: 3x6xf32, v: 1x6xf32) {tensors = [#plan.operand<0>, "
+                                     "#plan.operand<1>], dim = 0} : 4x6xf32",
+                                     linear("c")});
+  EXPECT_EQ(features(1), "0 1; 6/3");
+  EXPECT_EQ(features(2), "0 1; 6/1");
+}
+
+TEST_F(MadeWeights, WhatMixesDimsDoesNotTell) {
+  program("w: 6x6xf32", {"v = aten.linalg_inv.default(w: 6x6xf32) {A = #plan.operand<0>} : 6x6xf32",
+                         "y = aten.linear.default(x: 2x6xf32, v: 6x6xf32) {input = #plan.operand<0>, weight = "
+                         "#plan.operand<1>} : 2x6xf32"});
+  EXPECT_EQ(features(1), "- -; none behind aten.linalg_inv.default");
+  program("w: 4x6xf32", {"v = custom.op.default(w: 4x6xf32) {self = #plan.operand<0>} : 4x6xf32", linear("v")});
+  EXPECT_EQ(features(1), "- -; none behind custom.op.default");
+}
+
+TEST_F(MadeWeights, SeveralContractedDimsCountTogether) {
+  program("w: 2x3x4xf32", {"v = aten.view.default(x: 2x6xf32) {self = #plan.operand<0>, size = [2, 2, 3]} : 2x2x3xf32",
+                           "y = aten.einsum.default(v: 2x2x3xf32, w: 2x3x4xf32) {equation = \"nhd,hdo->no\", tensors = "
+                           "[#plan.operand<0>, #plan.operand<1>]} : 2x4xf32"});
+  EXPECT_EQ(features(1), "2 0; 6/4");
+  // Experts are no features: each has all of them.
+  program("w: 5x6x4xf32", {"y = aten.einsum.default(x: 2x6xf32, w: 5x6x4xf32) {equation = \"ni,eio->eno\", tensors = "
+                           "[#plan.operand<0>, #plan.operand<1>]} : 5x2x4xf32"});
+  EXPECT_EQ(features(1), "2 1; 6/4");
+  program("w: 6x2x2xf32", {"y = aten.einsum.default(x: 2x6xf32, w: 6x2x2xf32) {equation = \"ni,ihd->nhd\", tensors = "
+                           "[#plan.operand<0>, #plan.operand<1>]} : 2x2x2xf32"});
+  EXPECT_EQ(features(1), "1 0; 6/4") << "heads before the size of a head";
+}
+
+TEST_F(MadeWeights, ConvolutionsCountTheirGroupsAndWindows) {
+  auto lines = [](const std::string &weight, const std::string &target, const std::string &result) {
+    return std::vector<std::string>{
+        "v = aten.view.default(x: 2x6xf32) {self = #plan.operand<0>, size = [1, 6, 2]} : 1x6x2xf32",
+        "y = aten." + target + "(v: 1x6x2xf32, w: " + weight +
+            ") {input = #plan.operand<0>, weight = #plan.operand<1>, groups = 2 : i64} : " + result};
+  };
+  program("w: 4x3x1xf32", lines("4x3x1xf32", "conv1d.default", "1x4x2xf32"));
+  EXPECT_EQ(features(1), "- 1; 3/2");
+  program("w: 6x2x3xf32", lines("6x2x3xf32", "conv_transpose1d.default", "1x4x4xf32"));
+  EXPECT_EQ(features(1), "1 -; 9/6") << "of 6 / 2 input channels, and of 4 / 2 output channels, 3 places each";
+}
+
+TEST_F(MadeWeights, AWindowIsFollowedToo) {
+  // A standardised weight: what is subtracted tells of its own dims only.
+  program("w: 4x3x2xf32",
+          {"m = aten.mean.dim(w: 4x3x2xf32) {self = #plan.operand<0>, dim = [1, 2], keepdim = true} : 4x1x1xf32",
+           binary("s", "sub.Tensor", "w: 4x3x2xf32, m: 4x1x1xf32", "other", "4x3x2xf32"),
+           "v = aten.view.default(x: 2x6xf32) {self = #plan.operand<0>, size = [2, 3, 2]} : 2x3x2xf32",
+           "y = aten.conv1d.default(v: 2x3x2xf32, s: 4x3x2xf32) {input = #plan.operand<0>, weight = #plan.operand<1>} "
+           ": 2x4x1xf32"});
+  EXPECT_EQ(features(1), "0 1; 6/8");
+}
+
+TEST_F(MadeWeights, OfLinearWithOneFeatureNeitherSideIsMissing) {
+  program("w: 4x1xf32", {"v = aten.view.default(x: 2x6xf32) {self = #plan.operand<0>, size = [12, 1]} : 12x1xf32",
+                         "y = aten.linear.default(v: 12x1xf32, w: 4x1xf32) {input = #plan.operand<0>, weight = "
+                         "#plan.operand<1>} : 12x4xf32"});
+  EXPECT_EQ(features(1), "0 1; 1/4");
+}
+
+TEST_F(MadeWeights, AProjectionOfConstantDataIsOne) {
+  // Positions are projected by the module, and their scores are contracted elsewhere.
+  std::vector<std::string> lines = {
+      "[pos] p = aten.linear.default(t: 5x3xf32, w: 6x3xf32) {input = #plan.operand<0>, weight = #plan.operand<1>} : "
+      "5x6xf32",
+      "[m] y = aten.linear.default(x: 2x6xf32, p: 5x6xf32) {input = #plan.operand<0>, weight = #plan.operand<1>} : "
+      "2x5xf32"};
+  program("w: 6x3xf32; t: 5x3xf32", lines);
+  EXPECT_EQ(features(1, "pos"), "0 1; 3/6");
+  // A module that holds the weight and nothing else leaves it to where it is read: there it is a factor of a product.
+  EXPECT_EQ(features(1, "other"), "(1) 0; 6/3");
+}
+
+} // namespace

@@ -32,6 +32,7 @@ MODULES = tuple(
         "random_modules.py",
         "recurrent_modules.py",
         "stopped_module.py",
+        "vocabulary_modules.py",
         "with_loss.py",
     )
 )
@@ -169,6 +170,7 @@ MODELS: dict[str, list[str]] = {
     "images": ["images"],
     "masked_attentions": ["masked_attentions"],
     "multihead": ["multihead"],
+    "over_vocabulary": ["over_vocabulary"],
     "parameter_functions": ["parameter_functions"],
     "plain_norms": ["plain_norms"],
     "products": ["products"],

@@ -20,6 +20,7 @@ from recurrent_modules import Recurrent, Transposed
 from safetensors.torch import save_file
 from stopped_module import Stopped
 from torch import nn
+from vocabulary_modules import OverVocabulary
 from with_loss import with_loss
 
 Tensors = dict[str, torch.Tensor]
@@ -287,6 +288,7 @@ MODULES = {
     "masked_attentions": MaskedAttentions,
     "multihead": Multihead,
     "operators": Operators,
+    "over_vocabulary": OverVocabulary,
     "parameter_functions": ParameterFunctions,
     "plain_norms": PlainNorms,
     "products": Products,

@@ -37,23 +37,33 @@ static Value zeroed(const Derivation &derivation, Value self, Value index) {
       .build(shapeOf(self), elementOf(self));
 }
 
+/// Gives `self` a gradient at the places that `index` names along `dim`, added up where they are the same. `self` tells
+/// how that is divided.
+static void giveScattered(Derivation &derivation, Value source, Value index, int64_t dim) {
+  Value self = derivation.operand("self");
+  derivation.give("self", derivation.make("meshplan.scatter_sum")
+                              .tensor("source", source)
+                              .tensor("index", index)
+                              .tensor("like", self)
+                              .integer("dim", dim)
+                              .integers("size", shapeOf(self))
+                              .build(shapeOf(self), elementOf(source)));
+}
+
 /// An element may be read more than once.
 static void gatherRule(Derivation &derivation) {
-  ArrayRef<int64_t> shape = shapeOf(derivation.operand("self"));
-  derivation.give("self", derivation.make("meshplan.scatter_sum")
-                              .tensor("source", derivation.gradient())
-                              .tensor("index", derivation.operand("index"))
-                              .integer("dim", derivation.getView().getInt("dim", 0))
-                              .integers("size", shape)
-                              .build(shape, elementOf(derivation.gradient())));
+  giveScattered(derivation, derivation.gradient(), derivation.operand("index"),
+                derivation.getView().getInt("dim", 0));
 }
 
 /// Gives self[indices] its gradient: each element back to where it was read.
 static void giveIndexed(Derivation &derivation, ArrayRef<Value> indices) {
-  ArrayRef<int64_t> shape = shapeOf(derivation.operand("self"));
+  Value self = derivation.operand("self");
+  ArrayRef<int64_t> shape = shapeOf(self);
   derivation.give("self", derivation.make("meshplan.index_sum")
                               .tensor("source", derivation.gradient())
                               .tensors("indices", indices)
+                              .tensor("like", self)
                               .integers("size", shape)
                               .build(shape, elementOf(derivation.gradient())));
 }
@@ -156,13 +166,7 @@ static void orderedRule(Derivation &derivation) {
     gradient = math.reshape(gradient, kept);
     indices = math.reshape(indices, kept);
   }
-  Value zeros = math.convert(math.zerosLike(self), elementOf(gradient));
-  derivation.give("self", derivation.make("aten.scatter.src")
-                              .tensor("self", zeros)
-                              .integer("dim", dim)
-                              .tensor("index", indices)
-                              .tensor("src", gradient)
-                              .build(shapeOf(self), elementOf(gradient)));
+  giveScattered(derivation, gradient, indices, dim);
 }
 
 /// Numbers of places: constant.

@@ -44,16 +44,20 @@ static FactorRule indexAddRule(const CallView &call) {
 }
 
 /// meshplan.scatter_sum: result[index[i][j]][j] is the sum of all source[i][j] for dim 0, of which a part of the index
-/// names some. Another dim passes if index covers all of it.
+/// names some, and of which a rank that is told its `places` has a part. Another dim passes if index covers all of it.
+/// `like` is gone before the call runs.
 static FactorRule scatterSumRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef source = builder.operand("source"), index = builder.operand("index"), result = builder.result();
+  TensorRef like = builder.operand("like");
   int64_t written = normalizeDim(call.getInt("dim", 0), result.getRank());
   for (int64_t dim = 0; dim < result.getRank(); ++dim)
     if (dim == written)
       builder.tie({source[dim], index[dim]}, FactorKind::sum);
     else if (result[dim].size == index[dim].size)
-      builder.tie({source[dim], index[dim], result[dim]});
+      builder.tie({source[dim], index[dim], like ? like[dim] : DimRef(), result[dim]});
+  if (TensorRef places = builder.operand("places"))
+    builder.tie({places[0], result[written]});
   return builder.finish();
 }
 
@@ -72,11 +76,14 @@ static OpCost scatterCost(const CallView &call) {
   return cost;
 }
 
-/// Half types are moved to float first.
+/// Half types are moved to float first. Of places each index is looked for, as in parts.cpp.
 static OpCost scatterSumCost(const CallView &call) {
   OpCost cost = scatterCost(call);
+  int64_t elements = call.operands.front().getNumElements();
   if (cost.workspaceBytes > 0)
-    cost.workspaceBytes += 4 * call.operands.front().getNumElements();
+    cost.workspaceBytes += 4 * elements;
+  if (call.getOperand("places"))
+    cost.workspaceBytes += (25 + plan::elementBytes(call.operands.front().getElementType())) * elements;
   return cost;
 }
 

@@ -90,6 +90,10 @@ LOSSES: dict[str, Operator] = {
     "best": best,
     "extremes": lambda x, y: x.max(-1).values - x.min(-1).values + x.amax(-1) * x.amin(-1),
     "selected": lambda x, y: x.index_select(-1, torch.tensor([3, 69, 3, 40])),
+    "columns": lambda x, y: x[:, :, torch.tensor([[3, -1], [40, 3]])].sum(-2),
+    "banned": lambda x, y: x.scatter(-1, labels().unsqueeze(-1), -5.0).log_softmax(-1).square().sum(-1),
+    "replaced": lambda x, y: x.scatter(-1, labels().unsqueeze(-1), y.mean(-1, keepdim=True)).logsumexp(-1),
+    "shifted": lambda x, y: x.scatter_add(-1, labels().unsqueeze(-1), y.amax(-1, keepdim=True)).softmax(-1).square().sum(-1),
     "along": lambda x, y: torch.take_along_dim(x, labels().unsqueeze(-1)[:1], -1),
     "shares": lambda x, y: functional.softmin(x, -1) * y,
 }
@@ -110,7 +114,8 @@ METRICS: dict[str, Operator] = {
 }
 
 NORMS: dict[str, Operator] = {
-    **{f"norm_{name}": norms(order) for name, order in {"half": 0.5, "one": 1, "two": 2, "three": 3}.items()},
+    **{f"norm_{name}": norms(order) for name, order in {"one": 1, "two": 2, "three": 3}.items()},
+    "norm_half": lambda x, y: torch.linalg.vector_norm(x.abs() + 0.5, 0.5, dim=-1) * 1e-3,
     "norm_most": norms(math.inf),
     "norm_least": norms(-math.inf),
     "norm_of_zeros": lambda x, y: torch.linalg.vector_norm(x * 0, 2, dim=-1),

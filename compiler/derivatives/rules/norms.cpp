@@ -34,28 +34,29 @@ static Value extremeGradient(const Arithmetic &math, const Norm &norm) {
 
 /// sign(x) |x|^(p - 1) / norm^(p - 1), in the form that PyTorch has for the order.
 static Value gradientOf(const Arithmetic &math, const Norm &norm) {
-  Value sizes = math.unary("aten.abs.default", norm.self), sign = math.unary("aten.sgn.default", norm.self);
-  Value isZero = math.compare("aten.eq.Scalar", norm.value, 0);
   double order = norm.order;
   if (order == 0)
     return math.zerosLike(norm.self);
   if (std::isinf(order))
     return extremeGradient(math, norm);
   if (order == 1)
-    return math.mul(sign, norm.gradient);
+    return math.mul(math.unary("aten.sgn.default", norm.self), norm.gradient);
+  Value isZero = math.compare("aten.eq.Scalar", norm.value, 0);
   if (order == 2)
     return math.mul(norm.self, math.dropWhere(isZero, math.div(norm.gradient, norm.value)));
+  Value sizes = math.unary("aten.abs.default", norm.self);
+  if (order > 2) {
+    Value shares = math.pow(math.dropWhere(isZero, math.div(sizes, norm.value)), order - 2);
+    return math.mul(math.mul(norm.self, shares), math.dropWhere(isZero, math.div(norm.gradient, norm.value)));
+  }
+  Value sign = math.unary("aten.sgn.default", norm.self);
   if (order < 1) {
     Value slope = math.mul(sign, math.pow(sizes, order - 1));
     slope = math.dropWhere(math.compare("aten.eq.Scalar", norm.self, 0), slope);
     return math.mul(math.mul(slope, norm.gradient), math.pow(norm.value, 1 - order));
   }
-  if (order < 2) {
-    Value scale = math.dropWhere(isZero, math.div(norm.gradient, math.pow(norm.value, order - 1)));
-    return math.mul(math.mul(sign, math.pow(sizes, order - 1)), scale);
-  }
-  Value shares = math.pow(math.dropWhere(isZero, math.div(sizes, norm.value)), order - 2);
-  return math.mul(math.mul(norm.self, shares), math.dropWhere(isZero, math.div(norm.gradient, norm.value)));
+  Value scale = math.dropWhere(isZero, math.div(norm.gradient, math.pow(norm.value, order - 1)));
+  return math.mul(math.mul(sign, math.pow(sizes, order - 1)), scale);
 }
 
 /// The dims of `dim`, or all if it is absent or empty.

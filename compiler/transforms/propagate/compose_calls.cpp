@@ -53,7 +53,9 @@ bool Propagation::compose(CallOp call) {
   if (!rule->like.empty() && !view.getOperand(rule->like))
     return false;
   std::optional<ComposedDims> dims = rule->dims(view, mesh);
-  if (!dims || !isWorthComposing(view, *dims, mesh)) {
+  // An addend has a whole gradient.
+  bool isOfAddend = !rule->like.empty() && getSharding(view.operands[*view.getOperand(rule->like)]).isPartial();
+  if (!dims || isOfAddend || !isWorthComposing(view, *dims, mesh)) {
     if (!rule->like.empty())
       drop(call, rule->like);
     return false;

@@ -44,8 +44,7 @@ static FactorRule indexAddRule(const CallView &call) {
 }
 
 /// meshplan.scatter_sum: result[index[i][j]][j] is the sum of all source[i][j] for dim 0, of which a part of the index
-/// names some, and of which a rank that is told its `places` has a part. Another dim passes if index covers all of it.
-/// `like` is gone before the call runs.
+/// names some. Another dim passes if index covers all of it. `like` is gone when layouts are decided.
 static FactorRule scatterSumRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef source = builder.operand("source"), index = builder.operand("index"), result = builder.result();
@@ -56,8 +55,6 @@ static FactorRule scatterSumRule(const CallView &call) {
       builder.tie({source[dim], index[dim]}, FactorKind::sum);
     else if (result[dim].size == index[dim].size)
       builder.tie({source[dim], index[dim], like ? like[dim] : DimRef(), result[dim]});
-  if (TensorRef places = builder.operand("places"))
-    builder.tie({places[0], result[written]});
   return builder.finish();
 }
 
@@ -76,14 +73,11 @@ static OpCost scatterCost(const CallView &call) {
   return cost;
 }
 
-/// Half types are moved to float first. Of places each index is looked for, as in parts.cpp.
+/// Half types are moved to float first.
 static OpCost scatterSumCost(const CallView &call) {
   OpCost cost = scatterCost(call);
-  int64_t elements = call.operands.front().getNumElements();
   if (cost.workspaceBytes > 0)
-    cost.workspaceBytes += 4 * elements;
-  if (call.getOperand("places"))
-    cost.workspaceBytes += (25 + plan::elementBytes(call.operands.front().getElementType())) * elements;
+    cost.workspaceBytes += 4 * call.operands.front().getNumElements();
   return cost;
 }
 

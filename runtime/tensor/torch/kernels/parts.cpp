@@ -1,6 +1,7 @@
 //===- parts.cpp - elements of a part of a dim ----------------------------===//
 
 #include "runtime/tensor/torch/kernels/parts.h"
+#include "runtime/tensor/torch/kernels/gradients/placed_sums.h"
 #include "runtime/tensor/torch/kernels/indices.h"
 
 #include <ATen/ATen.h>
@@ -49,8 +50,31 @@ at::Tensor meshplan::gatherPart(const at::Tensor &self, const at::Tensor &index,
   return self.gather(dim, position).masked_fill_(isOwn.logical_not_(), 0);
 }
 
-std::pair<at::Tensor, at::Tensor> meshplan::ownOf(const at::Tensor &source, const at::Tensor &index,
-                                                  const at::Tensor &places) {
+at::Tensor meshplan::scatterPart(const at::Tensor &self, const at::Tensor &index, const at::Tensor &places, int64_t dim,
+                                 int64_t size, const std::optional<at::Tensor> &src, const at::Scalar &value,
+                                 bool adds) {
+  checkPlaces(self, places, dim);
+  checkIndices(index, size, "index");
+  int64_t own = self.size(dim);
+  if (own == 0)
+    return self.clone();
   auto [isOwn, position] = find(index, places);
-  return {source.masked_fill(isOwn.logical_not_(), 0), position};
+  // What belongs to other ranks goes to a place behind the own ones.
+  position.masked_fill_(isOwn.logical_not_(), own);
+  at::Tensor written = at::cat({self, self.narrow(dim, 0, 1)}, dim);
+  if (adds)
+    written.scatter_add_(dim, position, *src);
+  else if (src)
+    written.scatter_(dim, position, *src);
+  else
+    written.scatter_(dim, position, value);
+  return written.narrow(dim, 0, own).contiguous();
+}
+
+at::Tensor meshplan::scatterSumPart(const at::Tensor &source, const at::Tensor &index, const at::Tensor &places,
+                                    int64_t dim, at::IntArrayRef size) {
+  if (places.size(0) == 0)
+    return at::zeros(size, source.options());
+  auto [isOwn, position] = find(index, places);
+  return scatterSum(source.masked_fill(isOwn.logical_not_(), 0), position, dim, size);
 }

@@ -25,8 +25,14 @@ at::Tensor extremePlace(const at::Tensor &self, const at::Tensor &extreme, const
 at::Tensor gatherPart(const at::Tensor &self, const at::Tensor &index, const at::Tensor &places, int64_t dim,
                       int64_t size);
 
-/// `source` without elements whose index is none of the places, and the index within these.
-std::pair<at::Tensor, at::Tensor> ownOf(const at::Tensor &source, const at::Tensor &index, const at::Tensor &places);
+/// aten.scatter of places of the whole dim, or with `adds` aten.scatter_add: what is written at places of other ranks
+/// they write. Without `src` each element written is `value`. Fails for an index outside of [0, size).
+at::Tensor scatterPart(const at::Tensor &self, const at::Tensor &index, const at::Tensor &places, int64_t dim,
+                       int64_t size, const std::optional<at::Tensor> &src, const at::Scalar &value, bool adds);
+
+/// The gradient of gatherPart, of `size`, which is that of a rank: `source` added where `index` names one of the places.
+at::Tensor scatterSumPart(const at::Tensor &source, const at::Tensor &index, const at::Tensor &places, int64_t dim,
+                          at::IntArrayRef size);
 
 /// aten.topk goes on with the places from `begin` up to `end`, of which a rank has all or none: `values` and `indices`
 /// are the heap behind those before, absent in front of the first. Gives the heap; behind the last of `size` places what

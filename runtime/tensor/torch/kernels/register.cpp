@@ -56,6 +56,9 @@ static void define(torch::Library &library) {
   library.def("count_tokens(Tensor target, int ignore_index, ScalarType dtype) -> Tensor", &countTokens);
   library.def("extreme_place(Tensor self, Tensor extreme, Tensor places, int dim, int size) -> Tensor", &extremePlace);
   library.def("gather_part(Tensor self, Tensor index, Tensor places, int dim, int size) -> Tensor", &gatherPart);
+  library.def("scatter_part(Tensor self, Tensor index, Tensor places, int dim, int size, Tensor? src=None, "
+              "Scalar value=0, bool adds=False) -> Tensor",
+              &scatterPart);
   library.def("topk_part(Tensor self, Tensor places, Tensor? values=None, Tensor? indices=None, *, int k, int dim, "
               "bool largest=True, int begin, int end, int size) -> (Tensor, Tensor)",
               &topkPart);
@@ -101,7 +104,9 @@ static void defineGradients(torch::Library &library) {
   library.def("embedding_gradient(Tensor gradient, Tensor indices, Tensor? weight=None, int offset=0, "
               "int padding_idx=-1, bool scale_grad_by_freq=False, int rows=-1) -> Tensor",
               &embeddingGradient);
-  library.def("scatter_sum(Tensor source, Tensor index, int dim, int[] size, Tensor? places=None) -> Tensor", &scatterSum);
+  library.def("scatter_sum(Tensor source, Tensor index, int dim, int[] size) -> Tensor", &scatterSum);
+  library.def("scatter_sum_part(Tensor source, Tensor index, Tensor places, int dim, int[] size) -> Tensor",
+              &scatterSumPart);
   library.def("index_sum(Tensor source, Tensor?[] indices, int[] size) -> Tensor", &indexSum);
   library.def("layer_norm_input_gradient(Tensor gradient, Tensor input, int[] normalized_shape, "
               "Tensor? weight=None, float eps=1e-5) -> Tensor",

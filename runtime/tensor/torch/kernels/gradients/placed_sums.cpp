@@ -2,20 +2,12 @@
 
 #include "runtime/tensor/torch/kernels/gradients/placed_sums.h"
 #include "runtime/tensor/torch/kernels/accumulation.h"
-#include "runtime/tensor/torch/kernels/parts.h"
 
 #include <ATen/ATen.h>
 
 using namespace meshplan;
 
-at::Tensor meshplan::scatterSum(const at::Tensor &source, const at::Tensor &index, int64_t dim, at::IntArrayRef size,
-                                const std::optional<at::Tensor> &places) {
-  if (places) {
-    if (places->numel() == 0)
-      return at::zeros(size, source.options());
-    auto [own, position] = ownOf(source, index, *places);
-    return scatterSum(own, position, dim, size, std::nullopt);
-  }
+at::Tensor meshplan::scatterSum(const at::Tensor &source, const at::Tensor &index, int64_t dim, at::IntArrayRef size) {
   at::ScalarType type = accumulationType(source.scalar_type());
   at::Tensor sums = at::zeros(size, source.options().dtype(type));
   return sums.scatter_add_(dim, index, source.to(type)).to(source.scalar_type());

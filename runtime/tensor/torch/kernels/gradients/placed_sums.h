@@ -10,9 +10,8 @@
 namespace meshplan {
 
 /// The gradient of aten.gather of a tensor of `size`: `source` added where `index` names the place along `dim`, zero
-/// where nothing is added. Of a dim that is divided over ranks `places` tells those of this one, as in parts.h.
-at::Tensor scatterSum(const at::Tensor &source, const at::Tensor &index, int64_t dim, at::IntArrayRef size,
-                      const std::optional<at::Tensor> &places);
+/// where nothing is added.
+at::Tensor scatterSum(const at::Tensor &source, const at::Tensor &index, int64_t dim, at::IntArrayRef size);
 
 /// The gradient of aten.index of a tensor of `size`: `source`, whose dims are those of what the indices choose, added
 /// where they chose it. Sums of 16-bit types are taken in f32 and rounded once.

@@ -37,11 +37,7 @@ Value Composition::reduce(StringRef target, Value value, ArrayRef<int64_t> dims)
   SmallVector<int64_t> shape(shapeOf(value));
   for (int64_t dim : dims)
     shape[dim] = 1;
-  return make(target)
-      .tensor("self", value)
-      .integers("dim", dims)
-      .flag("keepdim", true)
-      .build(shape, elementOf(value));
+  return make(target).tensor("self", value).integers("dim", dims).flag("keepdim", true).build(shape, elementOf(value));
 }
 
 Value Composition::places(int64_t size) const {

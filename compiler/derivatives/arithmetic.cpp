@@ -104,20 +104,14 @@ Value Arithmetic::dropWhere(Value condition, Value value) const {
 Value Arithmetic::reshape(Value value, ArrayRef<int64_t> shape) const {
   if (shapeOf(value) == shape)
     return value;
-  return make("aten.reshape.default")
-      .tensor("self", value)
-      .integers("shape", shape)
-      .build(shape, elementOf(value));
+  return make("aten.reshape.default").tensor("self", value).integers("shape", shape).build(shape, elementOf(value));
 }
 
 Value Arithmetic::permute(Value value, ArrayRef<int64_t> order) const {
   if (llvm::is_sorted(order))
     return value;
   SmallVector<int64_t> shape = llvm::map_to_vector(order, [&](int64_t dim) { return shapeOf(value)[dim]; });
-  return make("aten.permute.default")
-      .tensor("self", value)
-      .integers("dims", order)
-      .build(shape, elementOf(value));
+  return make("aten.permute.default").tensor("self", value).integers("dims", order).build(shape, elementOf(value));
 }
 
 Value Arithmetic::transpose(Value value) const {
@@ -130,10 +124,7 @@ Value Arithmetic::transpose(Value value) const {
 Value Arithmetic::expand(Value value, ArrayRef<int64_t> shape) const {
   if (shapeOf(value) == shape)
     return value;
-  return make("aten.expand.default")
-      .tensor("self", value)
-      .integers("size", shape)
-      .build(shape, elementOf(value));
+  return make("aten.expand.default").tensor("self", value).integers("size", shape).build(shape, elementOf(value));
 }
 
 Value Arithmetic::convert(Value value, Type element) const {

@@ -93,7 +93,9 @@ LOSSES: dict[str, Operator] = {
     "columns": lambda x, y: x[:, :, torch.tensor([[3, -1], [40, 3]])].sum(-2),
     "banned": lambda x, y: x.scatter(-1, labels().unsqueeze(-1), -5.0).log_softmax(-1).square().sum(-1),
     "replaced": lambda x, y: x.scatter(-1, labels().unsqueeze(-1), y.mean(-1, keepdim=True)).logsumexp(-1),
-    "shifted": lambda x, y: x.scatter_add(-1, labels().unsqueeze(-1), y.amax(-1, keepdim=True)).softmax(-1).square().sum(-1),
+    "shifted": lambda x, y: (
+        x.scatter_add(-1, labels().unsqueeze(-1), y.amax(-1, keepdim=True)).softmax(-1).square().sum(-1)
+    ),
     "along": lambda x, y: torch.take_along_dim(x, labels().unsqueeze(-1)[:1], -1),
     "shares": lambda x, y: functional.softmin(x, -1) * y,
 }

@@ -62,8 +62,8 @@ static Value normOf(const Composition &composition, Value self, double order, Ar
   if (std::isinf(order))
     return extreme(composition, math.unary("aten.abs.default", self), dims, order > 0);
   if (order == 0)
-    return composition.reduce("aten.sum.dim_IntList",
-                              math.convert(math.compare("aten.ne.Scalar", self, 0), type), dims);
+    return composition.reduce("aten.sum.dim_IntList", math.convert(math.compare("aten.ne.Scalar", self, 0), type),
+                              dims);
   Value sums = sumOfPowers(composition, self, order, dims, type);
   return order == 2 ? math.unary("aten.sqrt.default", sums) : math.pow(sums, 1 / order);
 }
@@ -126,8 +126,8 @@ static void distance(Composition &composition) {
   const CallView &view = composition.getView();
   Value left = composition.wide(composition.operand("x1")), right = composition.wide(composition.operand("x2"));
   Value difference = math.add(math.sub(left, right), view.getFloat("eps", 1e-6));
-  composition.give(normOf(composition, difference, view.getFloat("p", 2), {rankOf(difference) - 1},
-                          sumType(elementOf(difference))));
+  composition.give(
+      normOf(composition, difference, view.getFloat("p", 2), {rankOf(difference) - 1}, sumType(elementOf(difference))));
 }
 
 void meshplan::addNormCompositions(CompositionTable &table) {

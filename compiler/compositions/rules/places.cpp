@@ -68,8 +68,8 @@ static std::optional<ComposedDims> indexSelectDims(const CallView &call, plan::M
 static void indexSelect(Composition &composition) {
   Value self = composition.operand("self");
   int64_t dim = dimOf(composition, self);
-  giveGathered(composition, self,
-               spread(composition, composition.operand("index"), shapeOf(composition.result()), dim), dim);
+  giveGathered(composition, self, spread(composition, composition.operand("index"), shapeOf(composition.result()), dim),
+               dim);
 }
 
 /// Numbers of a dim of this size, of which some count from its end, counted from its front.

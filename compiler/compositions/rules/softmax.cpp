@@ -38,8 +38,7 @@ static Value sumOfExponentials(const Composition &composition, StringRef what, V
 }
 
 static Value maximaOf(const Composition &composition, Value self, ArrayRef<int64_t> dims) {
-  return composition.know("maximum", self, dims,
-                          [&] { return composition.reduce("aten.amax.default", self, dims); });
+  return composition.know("maximum", self, dims, [&] { return composition.reduce("aten.amax.default", self, dims); });
 }
 
 static void softmax(Composition &composition) {

@@ -150,7 +150,7 @@ private:
   StatedLayouts statements;
   KnownNumbers known;
   llvm::DenseSet<mlir::Operation *> composed; ///< calls that are to be erased
-  llvm::DenseSet<mlir::Value> statedValues; ///< whose layout a statement says
+  llvm::DenseSet<mlir::Value> statedValues;   ///< whose layout a statement says
   llvm::DenseMap<mlir::Value, bool> inputDependence;
 };
 

@@ -1,6 +1,7 @@
-"""Losses, metrics and norms over a vocabulary: the last dim of a state, each feature of which stands for several classes.
+"""Losses, metrics and norms over a vocabulary: the last dim of a state, of which each feature stands for some classes.
 
-What reads all classes of a row does so by numbers of each part of it, where a row is long enough (compiler/compositions).
+What reads all classes of a row does so by numbers of each part of it, where a row is long enough
+(compiler/compositions).
 """
 
 from __future__ import annotations

@@ -150,19 +150,15 @@ static OpCost topkCost(const CallView &call) {
 }
 
 void addPartRecords(OpRegistry &registry) {
-  registry.add({.target = "meshplan.extreme_place",
-                .rule = extremePlaceRule,
-                .linearity = notLinear,
-                .cost = extremePlaceCost});
+  registry.add(
+      {.target = "meshplan.extreme_place", .rule = extremePlaceRule, .linearity = notLinear, .cost = extremePlaceCost});
   registry.add({.target = "meshplan.gather_part",
                 .rule = gatherRule,
                 .linearity = inSelf,
                 .cost = gatherCost,
                 .picksElements = true});
-  registry.add({.target = "meshplan.scatter_part",
-                .rule = scatterRule,
-                .linearity = scatterLinearity,
-                .cost = scatterCost});
+  registry.add(
+      {.target = "meshplan.scatter_part", .rule = scatterRule, .linearity = scatterLinearity, .cost = scatterCost});
   registry.add({.target = "meshplan.scatter_sum_part",
                 .rule = scatterSumRule,
                 .linearity = inSource,

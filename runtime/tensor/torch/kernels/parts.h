@@ -30,13 +30,14 @@ at::Tensor gatherPart(const at::Tensor &self, const at::Tensor &index, const at:
 at::Tensor scatterPart(const at::Tensor &self, const at::Tensor &index, const at::Tensor &places, int64_t dim,
                        int64_t size, const std::optional<at::Tensor> &src, const at::Scalar &value, bool adds);
 
-/// The gradient of gatherPart, of `size`, which is that of a rank: `source` added where `index` names one of the places.
+/// The gradient of gatherPart, of `size`, which is that of a rank: `source` added where `index` names one of the
+/// places.
 at::Tensor scatterSumPart(const at::Tensor &source, const at::Tensor &index, const at::Tensor &places, int64_t dim,
                           at::IntArrayRef size);
 
 /// aten.topk goes on with the places from `begin` up to `end`, of which a rank has all or none: `values` and `indices`
-/// are the heap behind those before, absent in front of the first. Gives the heap; behind the last of `size` places what
-/// aten.topk gives. A rank without the places gives the least numbers, of which the largest is any other.
+/// are the heap behind those before, absent in front of the first. Gives the heap; behind the last of `size` places
+/// what aten.topk gives. A rank without the places gives the least numbers, of which the largest is any other.
 std::tuple<at::Tensor, at::Tensor> topkPart(const at::Tensor &self, const at::Tensor &places,
                                             const std::optional<at::Tensor> &values,
                                             const std::optional<at::Tensor> &indices, int64_t k, int64_t dim,

@@ -2,8 +2,8 @@
 
 #include "runtime/tensor/torch/kernels/parts.h"
 
-#include <ATen/Dispatch.h>
 #include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 #include <algorithm>
 #include <limits>
@@ -36,7 +36,9 @@ template <typename Number> struct Order {
 /// std::partial_sort of a row, as aten.topk calls it, that may stop behind any element and go on.
 template <typename Number> class Selection {
 public:
-  Selection(int64_t count, bool largest) : count(static_cast<size_t>(count)), order{largest} { kept.reserve(count + 1); }
+  Selection(int64_t count, bool largest) : count(static_cast<size_t>(count)), order{largest} {
+    kept.reserve(count + 1);
+  }
 
   /// An element that was kept before, in the order in which `elements` gave it. Complete heaps are heaps already.
   void resume(Number value, int64_t place) { kept.push_back({value, place}); }

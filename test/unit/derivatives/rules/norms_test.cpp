@@ -16,12 +16,12 @@ namespace {
 using NormDerivatives = DeriveTest;
 
 TEST_F(NormDerivatives, OfATwoNormTheUnitVector) {
-  EXPECT_EQ(derive("aten.linalg_vector_norm.default", "self = $0, ord = 2, dim = [1], keepdim = true",
-                   "4x6xf32 -> 4x1xf32"),
-            "%0 = aten.eq.Scalar(other 0, self r): 4x1xi1\n"
-            "%1 = aten.div.Tensor(other r, self g): 4x1xf32\n"
-            "%2 = aten.masked_fill.Scalar(mask %0, self %1, value 0): 4x1xf32\n"
-            "%3 = aten.mul.Tensor(other %2, self a): 4x6xf32\na: %3");
+  EXPECT_EQ(
+      derive("aten.linalg_vector_norm.default", "self = $0, ord = 2, dim = [1], keepdim = true", "4x6xf32 -> 4x1xf32"),
+      "%0 = aten.div.Tensor(other r, self g): 4x1xf32\n"
+      "%1 = aten.eq.Scalar(other 0, self r): 4x1xi1\n"
+      "%2 = aten.masked_fill.Scalar(mask %1, self %0, value 0): 4x1xf32\n"
+      "%3 = aten.mul.Tensor(other %2, self a): 4x6xf32\na: %3");
 }
 
 TEST_F(NormDerivatives, OfAOneNormTheSigns) {

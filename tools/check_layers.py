@@ -55,10 +55,12 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "compiler/indexing": (set(), {"llvm"}),
     "compiler/sharding": ({"dialect/plan", "compiler/support", EXTENT}, {"mlir", "llvm"}),
     "compiler/derivatives": ({"compiler/sharding", "dialect/plan"}, {"mlir", "llvm"}),
+    "compiler/compositions": ({"compiler/derivatives", "compiler/sharding", "dialect/plan", EXTENT}, {"mlir", "llvm"}),
     "compiler/scheduling": ({"compiler/support", "runtime/schema", EXTENT}, {"llvm"}),
     "compiler/transforms/*": (
         {
             "compiler/indexing",
+            "compiler/compositions",
             "compiler/derivatives",
             "compiler/sharding",
             "compiler/scheduling",

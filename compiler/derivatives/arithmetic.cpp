@@ -45,18 +45,18 @@ static SmallVector<int64_t> broadcast(ArrayRef<int64_t> left, ArrayRef<int64_t> 
 }
 
 Value Arithmetic::binary(StringRef target, Value left, Value right) const {
-  return derivation.make(target)
+  return make(target)
       .tensor("self", left)
       .tensor("other", right)
       .build(broadcast(shapeOf(left), shapeOf(right)), promoted(left, right));
 }
 
 Value Arithmetic::unary(StringRef target, Value value) const {
-  return derivation.make(target).tensor("self", value).build(shapeOf(value), elementOf(value));
+  return make(target).tensor("self", value).build(shapeOf(value), elementOf(value));
 }
 
 Value Arithmetic::scalar(StringRef target, Value value, double number) const {
-  return derivation.make(target).tensor("self", value).number("other", number).build(shapeOf(value), elementOf(value));
+  return make(target).tensor("self", value).number("other", number).build(shapeOf(value), elementOf(value));
 }
 
 Value Arithmetic::mul(Value value, double number) const {
@@ -68,21 +68,21 @@ Value Arithmetic::mul(Value value, double number) const {
 Value Arithmetic::pow(Value value, double exponent) const {
   if (exponent == 1)
     return value;
-  return derivation.make("aten.pow.Tensor_Scalar")
+  return make("aten.pow.Tensor_Scalar")
       .tensor("self", value)
       .number("exponent", exponent)
       .build(shapeOf(value), elementOf(value));
 }
 
 Value Arithmetic::compare(StringRef target, Value left, Value right) const {
-  return derivation.make(target)
+  return make(target)
       .tensor("self", left)
       .tensor("other", right)
       .build(broadcast(shapeOf(left), shapeOf(right)), IntegerType::get(left.getContext(), 1));
 }
 
 Value Arithmetic::compare(StringRef target, Value value, double number) const {
-  return derivation.make(target)
+  return make(target)
       .tensor("self", value)
       .number("other", number)
       .build(shapeOf(value), IntegerType::get(value.getContext(), 1));
@@ -94,7 +94,7 @@ Value Arithmetic::keepWhere(Value condition, Value value) const {
 
 Value Arithmetic::dropWhere(Value condition, Value value) const {
   SmallVector<int64_t> shape = broadcast(shapeOf(condition), shapeOf(value));
-  return derivation.make("aten.masked_fill.Scalar")
+  return make("aten.masked_fill.Scalar")
       .tensor("self", expand(value, shape))
       .tensor("mask", condition)
       .number("value", 0)
@@ -104,20 +104,14 @@ Value Arithmetic::dropWhere(Value condition, Value value) const {
 Value Arithmetic::reshape(Value value, ArrayRef<int64_t> shape) const {
   if (shapeOf(value) == shape)
     return value;
-  return derivation.make("aten.reshape.default")
-      .tensor("self", value)
-      .integers("shape", shape)
-      .build(shape, elementOf(value));
+  return make("aten.reshape.default").tensor("self", value).integers("shape", shape).build(shape, elementOf(value));
 }
 
 Value Arithmetic::permute(Value value, ArrayRef<int64_t> order) const {
   if (llvm::is_sorted(order))
     return value;
   SmallVector<int64_t> shape = llvm::map_to_vector(order, [&](int64_t dim) { return shapeOf(value)[dim]; });
-  return derivation.make("aten.permute.default")
-      .tensor("self", value)
-      .integers("dims", order)
-      .build(shape, elementOf(value));
+  return make("aten.permute.default").tensor("self", value).integers("dims", order).build(shape, elementOf(value));
 }
 
 Value Arithmetic::transpose(Value value) const {
@@ -130,16 +124,13 @@ Value Arithmetic::transpose(Value value) const {
 Value Arithmetic::expand(Value value, ArrayRef<int64_t> shape) const {
   if (shapeOf(value) == shape)
     return value;
-  return derivation.make("aten.expand.default")
-      .tensor("self", value)
-      .integers("size", shape)
-      .build(shape, elementOf(value));
+  return make("aten.expand.default").tensor("self", value).integers("size", shape).build(shape, elementOf(value));
 }
 
 Value Arithmetic::convert(Value value, Type element) const {
   if (elementOf(value) == element)
     return value;
-  return derivation.make("aten.to.dtype").tensor("self", value).type("dtype", element).build(shapeOf(value), element);
+  return make("aten.to.dtype").tensor("self", value).type("dtype", element).build(shapeOf(value), element);
 }
 
 Value Arithmetic::sum(Value value, ArrayRef<int64_t> dims, bool keeps) const {
@@ -151,7 +142,7 @@ Value Arithmetic::sum(Value value, ArrayRef<int64_t> dims, bool keeps) const {
       shape.push_back(size);
     else if (keeps)
       shape.push_back(1);
-  return derivation.make("aten.sum.dim_IntList")
+  return make("aten.sum.dim_IntList")
       .tensor("self", value)
       .integers("dim", dims)
       .flag("keepdim", keeps)

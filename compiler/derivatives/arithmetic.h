@@ -1,7 +1,8 @@
 //===- arithmetic.h - what derivatives compute with -------------*- C++ -*-===//
 //
-// Makes backward calls of one derivation. Dims of size 1 broadcast and element
-// types are promoted as PyTorch does it. Nothing is made where nothing is to be done.
+// Makes calls of one derivation, or of whatever else makes calls. Dims of size 1
+// broadcast and element types are promoted as PyTorch does it. Nothing is made
+// where nothing is to be done.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,12 +10,19 @@
 #define MESHPLAN_COMPILER_DERIVATIVES_ARITHMETIC_H
 
 #include "compiler/derivatives/derivation.h"
+#include <functional>
 
 namespace meshplan {
 
 class Arithmetic {
 public:
-  explicit Arithmetic(const Derivation &derivation) : derivation(derivation) {}
+  /// Begins a call of the target that it is given. The text of the target lives until the call is built.
+  using Maker = std::function<CallBuilder(llvm::StringRef)>;
+
+  explicit Arithmetic(Maker make) : make(std::move(make)) {}
+  /// `derivation` must outlive this.
+  explicit Arithmetic(const Derivation &derivation)
+      : make([&derivation](llvm::StringRef target) { return derivation.make(target); }) {}
 
   mlir::Value add(mlir::Value left, mlir::Value right) const { return binary("aten.add.Tensor", left, right); }
   mlir::Value sub(mlir::Value left, mlir::Value right) const { return binary("aten.sub.Tensor", left, right); }
@@ -58,7 +66,7 @@ public:
   mlir::Value zerosLike(mlir::Value value) const;
 
 private:
-  const Derivation &derivation;
+  Maker make;
 };
 
 } // namespace meshplan

@@ -18,6 +18,7 @@ static const DerivativeTable &allRules() {
     addLossDerivatives(made);
     addMissingDerivatives(made);
     addNormalizationDerivatives(made);
+    addNormDerivatives(made);
     addReductionDerivatives(made);
     addShapeDerivatives(made);
     addSlicingDerivatives(made);

@@ -36,6 +36,7 @@ void addJoiningDerivatives(DerivativeTable &table);
 void addLossDerivatives(DerivativeTable &table);
 void addMissingDerivatives(DerivativeTable &table);
 void addNormalizationDerivatives(DerivativeTable &table);
+void addNormDerivatives(DerivativeTable &table);
 void addReductionDerivatives(DerivativeTable &table);
 void addShapeDerivatives(DerivativeTable &table);
 void addSlicingDerivatives(DerivativeTable &table);

@@ -29,6 +29,7 @@ const OpRegistry &OpRegistry::get() {
     addNormalizationRecords(all);
     addRecurrentRecords(all);
     addIndexingRecords(all);
+    addPartRecords(all);
     addScatterRecords(all);
     addCreationRecords(all);
     addRandomRecords(all);

@@ -33,6 +33,7 @@ MODULES = tuple(
         "random_modules.py",
         "recurrent_modules.py",
         "stopped_module.py",
+        "vocabulary_modules.py",
         "with_loss.py",
     )
 )
@@ -175,6 +176,7 @@ MODELS: dict[str, list[str]] = {
     "masked_attentions": ["masked_attentions"],
     "multihead": ["multihead"],
     "opaque_functions": ["opaque_functions"],
+    "over_vocabulary": ["over_vocabulary"],
     "parameter_functions": ["parameter_functions"],
     "plain_norms": ["plain_norms"],
     "products": ["products"],

@@ -21,6 +21,7 @@ from region_modules import Complex, Regions
 from safetensors.torch import save_file
 from stopped_module import Stopped
 from torch import nn
+from vocabulary_modules import OverVocabulary
 from with_loss import with_loss
 
 Tensors = dict[str, torch.Tensor]
@@ -291,6 +292,7 @@ MODULES = {
     "multihead": Multihead,
     "opaque_functions": OpaqueFunctions,
     "operators": Operators,
+    "over_vocabulary": OverVocabulary,
     "parameter_functions": ParameterFunctions,
     "plain_norms": PlainNorms,
     "products": Products,

@@ -37,23 +37,44 @@ static Value zeroed(const Derivation &derivation, Value self, Value index) {
       .build(shapeOf(self), elementOf(self));
 }
 
+/// Gives `self`, or what it is broadcast to, a gradient at the places that `index` names along `dim`, added up where
+/// they are the same. `self` tells how that is divided.
+static void giveScattered(Derivation &derivation, Value source, Value index, int64_t dim, ArrayRef<int64_t> shape) {
+  derivation.give("self", derivation.make("meshplan.scatter_sum")
+                              .tensor("source", source)
+                              .tensor("index", index)
+                              .tensor("like", derivation.operand("self"))
+                              .integer("dim", dim)
+                              .integers("size", shape)
+                              .build(shape, elementOf(source)));
+}
+
 /// An element may be read more than once.
 static void gatherRule(Derivation &derivation) {
-  ArrayRef<int64_t> shape = shapeOf(derivation.operand("self"));
-  derivation.give("self", derivation.make("meshplan.scatter_sum")
-                              .tensor("source", derivation.gradient())
-                              .tensor("index", derivation.operand("index"))
-                              .integer("dim", derivation.getView().getInt("dim", 0))
-                              .integers("size", shape)
-                              .build(shape, elementOf(derivation.gradient())));
+  giveScattered(derivation, derivation.gradient(), derivation.operand("index"), derivation.getView().getInt("dim", 0),
+                shapeOf(derivation.operand("self")));
+}
+
+/// As gather, of tensors whose other dims broadcast. Without a dim the elements are in one row.
+static void takeAlongRule(Derivation &derivation) {
+  Value self = derivation.operand("self"), indices = derivation.operand("indices"), gradient = derivation.gradient();
+  int64_t rank = rankOf(self), dim = normalizeDim(derivation.getView().getInt("dim", 0), rank);
+  if (!isa_and_present<IntegerAttr>(derivation.getView().get("dim")) || rank == 0 || dim < 0)
+    return differentiateAtRunTime(derivation);
+  SmallVector<int64_t> shape(shapeOf(gradient));
+  Value index = Arithmetic(derivation).expand(indices, shape);
+  shape[dim] = shapeOf(self)[dim];
+  giveScattered(derivation, gradient, index, dim, shape);
 }
 
 /// Gives self[indices] its gradient: each element back to where it was read.
 static void giveIndexed(Derivation &derivation, ArrayRef<Value> indices) {
-  ArrayRef<int64_t> shape = shapeOf(derivation.operand("self"));
+  Value self = derivation.operand("self");
+  ArrayRef<int64_t> shape = shapeOf(self);
   derivation.give("self", derivation.make("meshplan.index_sum")
                               .tensor("source", derivation.gradient())
                               .tensors("indices", indices)
+                              .tensor("like", self)
                               .integers("size", shape)
                               .build(shape, elementOf(derivation.gradient())));
 }
@@ -156,13 +177,7 @@ static void orderedRule(Derivation &derivation) {
     gradient = math.reshape(gradient, kept);
     indices = math.reshape(indices, kept);
   }
-  Value zeros = math.convert(math.zerosLike(self), elementOf(gradient));
-  derivation.give("self", derivation.make("aten.scatter.src")
-                              .tensor("self", zeros)
-                              .integer("dim", dim)
-                              .tensor("index", indices)
-                              .tensor("src", gradient)
-                              .build(shapeOf(self), elementOf(gradient)));
+  giveScattered(derivation, gradient, indices, dim, shapeOf(self));
 }
 
 /// Numbers of places: constant.
@@ -171,6 +186,7 @@ static void noGradient(Derivation &) {}
 void meshplan::addIndexingDerivatives(DerivativeTable &table) {
   table["aten.embedding.default"] = embeddingRule;
   table["aten.gather.default"] = gatherRule;
+  table["aten.take_along_dim.default"] = takeAlongRule;
   table["aten.index_select.default"] = indexSelectRule;
   table["aten.scatter.src"] = table["aten.scatter.value"] = scatterRule;
   table["aten.scatter_add.default"] = scatterAddRule;

@@ -59,7 +59,7 @@ static void logsumexpRule(Derivation &derivation) {
   derivation.give("self", math.mul(math.reshape(derivation.gradient(), kept), shares));
 }
 
-/// 2 / (count - correction) * (self - mean) of a variance; over the deviation for that.
+/// 2 / (count - correction) * (self - mean) of a variance; over the deviation for that. A second result is the mean.
 template <bool IsDeviation> static void varianceRule(Derivation &derivation) {
   Arithmetic math(derivation);
   const CallView &view = derivation.getView();
@@ -74,9 +74,13 @@ template <bool IsDeviation> static void varianceRule(Derivation &derivation) {
   double divisor = static_cast<double>(count) - view.getFloat("correction", 1);
   if (divisor <= 0)
     return differentiateAtRunTime(derivation);
+  if (Value gradient = view.results.size() > 1 ? derivation.gradient(1) : Value())
+    derivation.give("self", math.scalar("aten.div.Scalar", math.reshape(gradient, kept), static_cast<double>(count)));
+  Value gradient = derivation.gradient(0);
+  if (!gradient)
+    return;
   Value mean = math.scalar("aten.div.Scalar", math.sum(self, dims, /*keeps=*/true), static_cast<double>(count));
   Value slope = math.mul(math.sub(self, mean), (IsDeviation ? 1 : 2) / divisor);
-  Value gradient = derivation.gradient();
   if (IsDeviation) {
     // A deviation of zero has the slope zero.
     Value isZero = math.compare("aten.eq.Scalar", derivation.result(), 0);
@@ -109,10 +113,11 @@ static void noGradient(Derivation &) {}
 void meshplan::addReductionDerivatives(DerivativeTable &table) {
   table["aten.sum.default"] = table["aten.sum.dim_IntList"] = sumRule;
   table["aten.mean.default"] = table["aten.mean.dim"] = meanRule;
-  table["aten.amax.default"] = table["aten.amin.default"] = extremeRule;
+  for (StringRef target : {"amax.default", "amin.default", "max.default", "min.default"})
+    table[("aten." + target).str()] = extremeRule;
   table["aten.logsumexp.default"] = logsumexpRule;
-  table["aten.var.correction"] = varianceRule<false>;
-  table["aten.std.correction"] = varianceRule<true>;
+  table["aten.var.correction"] = table["aten.var_mean.correction"] = varianceRule<false>;
+  table["aten.std.correction"] = table["aten.std_mean.correction"] = varianceRule<true>;
   table["aten.cumsum.default"] = cumsumRule;
   for (StringRef target : {"argmax.default", "argmin.default", "count_nonzero.default", "count_nonzero.dim_IntList",
                            "any.default", "any.dim", "all.default", "all.dim"})

@@ -31,6 +31,7 @@ void addReductionRecords(OpRegistry &registry);     ///< fewer dims, and scans
 void addNormalizationRecords(OpRegistry &registry); ///< softmax and norms
 void addRecurrentRecords(OpRegistry &registry);     ///< layers that read their last state
 void addIndexingRecords(OpRegistry &registry);      ///< elements chosen by integer tensors
+void addPartRecords(OpRegistry &registry);          ///< elements of a part of a dim
 void addScatterRecords(OpRegistry &registry);       ///< elements written at places chosen by integer tensors
 void addCreationRecords(OpRegistry &registry);      ///< tensors from literals
 void addRandomRecords(OpRegistry &registry);        ///< random numbers by the place of an element

@@ -65,6 +65,14 @@ static OpCost sumCost(const CallView &call) {
   return cost;
 }
 
+/// Powers of all elements, converted on the way.
+static OpCost powerCost(const CallView &call) {
+  OpCost cost = compareCost(call);
+  double order = call.getFloat("ord", 2);
+  cost.flops *= order == 1 || order == 2 ? 2 : 20;
+  return cost;
+}
+
 /// Squared distances from a running mean.
 static OpCost spreadCost(const CallView &call) {
   OpCost cost = compareCost(call);
@@ -179,6 +187,7 @@ void addReductionRecords(OpRegistry &registry) {
       {"aten.mean.default", sumRule, inSelf, meanCost, localizeMean, widenSum},
       {"aten.mean.dim", sumRule, inSelf, meanCost, localizeMean, widenSum},
       {"meshplan.mean_addend", sumRule, inSelf, meanCost},
+      {"aten.linalg__powsum.default", sumRule, notLinear, powerCost},
       {"aten.amax.default", maxRule, notLinear, compareCost},
       {"aten.max.default", maxRule, notLinear, compareCost},
       {"aten.amin.default", wholeRule, notLinear, compareCost},

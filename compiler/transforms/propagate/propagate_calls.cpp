@@ -42,6 +42,9 @@ LogicalResult Propagation::visitCall(CallOp call) {
     gatherFlat(call);
   if (!record && refuseUnknown(call))
     return failure();
+  if (record && compose(call))
+    return success();
+  view = CallView::of(call);
   FactorRule rule = factorRuleOf(view, record);
   Linearity linearity = linearityOf(call);
   reducePartialOperands(call, rule, linearity);

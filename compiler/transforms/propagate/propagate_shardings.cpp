@@ -22,24 +22,27 @@ LogicalResult Propagation::run() {
   for (BlockArgument argument : function.getArguments())
     decideArgument(argument);
   Block &block = function.getBody().front();
-  // Operators are added while walking, behind the current one, and are visited too.
-  for (Operation *op = &block.front(); op;) {
-    Operation *before = op->getPrevNode();
-    if (delaysAddend(op)) {
-      op = before ? before->getNextNode() : &block.front();
-      continue;
-    }
-    if (failed(visit(op)))
-      recover(op);
-    Operation *next = op->getNextNode();
-    if (isa<ConstrainOp, MatchOp>(op))
-      op->erase();
-    op = next;
-  }
+  visitAll(&block.front(), nullptr);
   if (!hasFailed)
     for (Operation &op : block)
       layouts.writeCauses(&op);
   return failure(hasFailed);
+}
+
+void Propagation::visitAll(Operation *first, Operation *end) {
+  Block *block = first->getBlock();
+  Operation *before = first->getPrevNode();
+  // Operators are added while walking, behind the current one, and are visited too.
+  for (Operation *op = first; op != end; op = before ? before->getNextNode() : &block->front()) {
+    if (delaysAddend(op))
+      continue;
+    if (failed(visit(op)))
+      recover(op);
+    bool isDone = isa<ConstrainOp, MatchOp>(op) || composed.erase(op);
+    before = isDone ? op->getPrevNode() : op;
+    if (isDone)
+      op->erase();
+  }
 }
 
 bool Propagation::delaysAddend(Operation *op) {

@@ -3,6 +3,7 @@
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_PROPAGATION_H
 #define MESHPLAN_COMPILER_TRANSFORMS_PROPAGATE_PROPAGATION_H
 
+#include "compiler/compositions/composition_rules.h"
 #include "compiler/sharding/units/dim_units.h"
 #include "compiler/transforms/propagate/decide_call.h"
 #include "compiler/transforms/propagate/layouts.h"
@@ -44,6 +45,8 @@ private:
   /// What the plan says of an argument: its style, or that it is an input. Null if it says nothing.
   mlir::StringAttr styleOf(mlir::BlockArgument argument);
   mlir::LogicalResult visit(mlir::Operation *op);
+  /// Visits the ops from `first` on, but not `end`, those too that are added behind the current one.
+  void visitAll(mlir::Operation *first, mlir::Operation *end);
 
   //===--------------------------------------------------------------------===//
   // Partial values
@@ -84,6 +87,9 @@ private:
   /// Of a call that does not run on flat tensors.
   void gatherFlat(plan::CallOp call);
   void decideFlat(plan::CallOp call);
+  /// Computes the results by other calls, which are visited, where a dim that the call needs whole is divided and that
+  /// moves less than a gather. The call is left without readers. False, and nothing done, otherwise.
+  bool compose(plan::CallOp call);
   CallProblem makeProblem(plan::CallOp call, const FactorRule &rule);
   /// True if an operand stands without the axes that another one has on another factor, and they would make addends of
   /// the results: the call costs nothing on what stands, else a reshard of the other operand and a reduction.
@@ -146,7 +152,9 @@ private:
   Reports &reported;
   Layouts layouts;
   StatedLayouts statements;
-  llvm::DenseSet<mlir::Value> statedValues; ///< whose layout a statement says
+  KnownNumbers known;
+  llvm::DenseSet<mlir::Operation *> composed; ///< calls that are to be erased
+  llvm::DenseSet<mlir::Value> statedValues;   ///< whose layout a statement says
   llvm::DenseMap<mlir::Value, bool> inputDependence;
 };
 

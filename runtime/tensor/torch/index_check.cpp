@@ -40,6 +40,8 @@ static constexpr int64_t defaultIgnored = -100; // of PyTorch's losses
 
 static constexpr IndexRule rules[] = {
     {"meshplan.embedding", "indices", "rows", Bound::number},
+    {"meshplan.gather_part", "index", "size", Bound::number},
+    {"meshplan.scatter_part", "index", "size", Bound::number},
     {"meshplan.token_loss", "target", "classes", Bound::number, Beside::ignored},
     {"meshplan.class_weight", "target", "weight", Bound::rows, Beside::ignored},
     {"aten.embedding", "indices", "weight", Bound::rows},

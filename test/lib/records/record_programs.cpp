@@ -7,7 +7,8 @@
 // a 2 x 3 mesh, and `name.k.whole` on one rank. An operand that is to be partial
 // is fed as its addends along a new first dim and summed up by the program.
 //
-// Arguments are named `number` or, for one with a plan.range, `number:low:high`; outputs `number`, with `:unspecified`
+// Arguments are named `number` or, for one with a plan.range, `number:low:high`, and for one with plan.counted, whose
+// elements are 0, 1, 2, ..., `number:counted`; outputs `number`, with `:unspecified`
 // behind it where the sample says that their values mean nothing.
 //
 //===----------------------------------------------------------------------===//
@@ -103,6 +104,8 @@ private:
     std::string name = llvm::Twine(number).str();
     auto argument = dyn_cast<BlockArgument>(operand);
     auto range = argument ? sample.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.range") : ArrayAttr();
+    if (argument && sample.getArgAttr(argument.getArgNumber(), "plan.counted"))
+      name += ":counted";
     if (range)
       for (Attribute bound : range)
         name.append(":").append(boundText(bound));

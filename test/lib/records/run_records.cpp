@@ -33,8 +33,8 @@ double toleranceOf(const artifact::Program &program) {
   return 1e-5;
 }
 
-/// Elements that depend on the name and the global place only. Names are `number` or `number:low:high`; without bounds
-/// floats are in [-1, 1) and integers in [0, 8).
+/// Elements that depend on the name and the global place only. Names are `number`, `number:low:high` or, for
+/// the numbers of the elements, `number:counted`; without bounds floats are in [-1, 1) and integers in [0, 8).
 class SampleFeed final : public Feed {
 public:
   Status read(const FeedRequest &request, std::span<std::byte> out) const override {
@@ -44,21 +44,24 @@ public:
     return forEachRun(request.ranges, request.shape, contiguousStrides(request.shape),
                       [&](int64_t global, int64_t local, int64_t count) {
                         for (int64_t i = 0; i < count; ++i)
-                          write(noise(std::atoi(name.c_str()), global + i), bounds, request.dtype,
-                                &out[(local + i) * size]);
+                          write(bounds.counted ? static_cast<double>(global + i)
+                                               : noise(std::atoi(name.c_str()), global + i),
+                                bounds, request.dtype, &out[(local + i) * size]);
                         return Status();
                       });
   }
 
 private:
   struct Bounds {
-    bool given = false;
+    bool given = false, counted = false;
     double low = 0, high = 8;
   };
 
   static Bounds parse(const std::string &name) {
     Bounds bounds;
     size_t first = name.find(':');
+    if (name.ends_with(":counted"))
+      return {.given = true, .counted = true, .low = 0, .high = 1};
     if (first != std::string::npos) {
       bounds.given = true;
       bounds.low = std::atof(name.c_str() + first + 1);

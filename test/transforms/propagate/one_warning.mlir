@@ -19,30 +19,30 @@ func.func @forward(
 
 // A step repeats what the forward program does: in microbatches it is the same reshard. What a plan cannot say is in no
 // help.
-// CHECK: warning: nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' needs [8 over dp, 6], and gets [8 over dp, 6 over tp]
+// CHECK: warning: nothing in the plan asks for this reshard: 'aten.cumprod.default' in 'head' needs [8 over dp, 6], and gets [8 over dp, 6 over tp]
 // CHECK: help: {{.*}} or ask for it with 'body: output [_ over dp, _]'
 // CHECK-NOT: warning:
 // CHECK-NOT: over (dp, microbatch), _
 plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"microbatch" = 2>]
 func.func @forward(%x: tensor<8x6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}, {"tp"}]>}) -> tensor<8x6xf32> {
   %0 = plan.call "aten.sin.default"(%x) {self = #plan.operand<0>} in "body" : (tensor<8x6xf32>) -> tensor<8x6xf32>
-  %1 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = 1} in "head" : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %1 = plan.call "aten.cumprod.default"(%0) {self = #plan.operand<0>, dim = 1} in "head" : (tensor<8x6xf32>) -> tensor<8x6xf32>
   return %1 : tensor<8x6xf32>
 }
 func.func @step(%x: tensor<8x6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp", "microbatch"}, {"tp"}]>}) -> tensor<8x6xf32> {
   %0 = plan.call "aten.sin.default"(%x) {self = #plan.operand<0>} in "body" : (tensor<8x6xf32>) -> tensor<8x6xf32>
-  %1 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = 1} in "head" : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %1 = plan.call "aten.cumprod.default"(%0) {self = #plan.operand<0>, dim = 1} in "head" : (tensor<8x6xf32>) -> tensor<8x6xf32>
   return %1 : tensor<8x6xf32>
 }
 
 // -----
 
 // The step alone: what is asked for holds in each microbatch.
-// CHECK: warning: nothing in the plan asks for this reshard: 'aten.softmax.int' in 'head' needs [8 over (dp, microbatch), 6]
+// CHECK: warning: nothing in the plan asks for this reshard: 'aten.cumprod.default' in 'head' needs [8 over (dp, microbatch), 6]
 // CHECK: help: {{.*}} or ask for it with 'body: output [_ over dp, _]'
 plan.mesh [#plan.mesh_axis<"dp" = 2>, #plan.mesh_axis<"tp" = 2>, #plan.mesh_axis<"microbatch" = 2>]
 func.func @step(%x: tensor<8x6xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp", "microbatch"}, {"tp"}]>}) -> tensor<8x6xf32> {
   %0 = plan.call "aten.sin.default"(%x) {self = #plan.operand<0>} in "body" : (tensor<8x6xf32>) -> tensor<8x6xf32>
-  %1 = plan.call "aten.softmax.int"(%0) {self = #plan.operand<0>, dim = 1} in "head" : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %1 = plan.call "aten.cumprod.default"(%0) {self = #plan.operand<0>, dim = 1} in "head" : (tensor<8x6xf32>) -> tensor<8x6xf32>
   return %1 : tensor<8x6xf32>
 }

@@ -30,10 +30,15 @@ const llvm::StringSet<> withoutDerivative = {
     "meshplan.weight_gradient_f32",
     // local forms
     "meshplan.embedding",
+    "meshplan.extreme_place",
+    "meshplan.gather_part",
     "meshplan.linear",
     "meshplan.linear_f32",
     "meshplan.matmul_f32",
     "meshplan.mean_addend",
+    "meshplan.scatter_part",
+    "meshplan.scatter_sum_part",
+    "meshplan.topk_part",
     // steps of optimizers, and of microbatches
     "meshplan.accumulate",
     "meshplan.adam",

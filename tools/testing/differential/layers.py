@@ -12,20 +12,23 @@ import steps_others
 import steps_places
 import steps_reductions
 import steps_shapes
+import steps_vocabulary
 import steps_windows
 import torch
 from choices import Choices
 from torch import nn
 
 STEPS = steps_elementwise.STEPS | steps_shapes.STEPS | steps_reductions.STEPS | steps_others.STEPS
-STEPS |= steps_functions.STEPS | steps_places.STEPS | steps_windows.STEPS | steps_composites.STEPS
+STEPS |= steps_functions.STEPS | steps_places.STEPS | steps_windows.STEPS
+STEPS |= steps_composites.STEPS | steps_vocabulary.STEPS
 KEEPING = steps_elementwise.STEPS | steps_functions.STEPS  # steps that keep the shape
 # How many operators a step chooses from, where it is more than one.
 FORMS = {"logic": 12, "made": 16, "converted": 12, "compare": 8, "where": 6, "div": 6, "pow": 4, "clamp": 3, "add": 2}
 FORMS |= {"sub": 2, "rsub": 2, "mul": 2, "look_up": 8, "product": 12, "pool": 28, "norm": 16, "order": 7, "softmax": 7}
 FORMS |= {"view": 4, "split": 4, "select": 2, "squeeze": 3, "join": 2, "pad": 4, "repeat": 2, "scatter": 2, "turn": 2}
 FORMS |= {"sum": 2, "mean": 3, "amax": 2, "max_place": 2, "min_place": 2, "any": 2, "all": 2, "scan": 2}
-FORMS |= steps_functions.FORMS | steps_places.FORMS | steps_windows.FORMS | steps_composites.FORMS
+FORMS |= steps_functions.FORMS | steps_places.FORMS | steps_windows.FORMS
+FORMS |= steps_composites.FORMS | steps_vocabulary.FORMS
 # Steps that may take groups of a dim: parts of a weight that cut them are refused.
 GROUPED = {"turned", "view", "dealt", "stacked", "named"}
 WINDOWED = {"pool", "spread", "dealt", "resized", "scaled"}  # steps that read windows of the last one to three dims

@@ -44,16 +44,17 @@ static FactorRule indexAddRule(const CallView &call) {
 }
 
 /// meshplan.scatter_sum: result[index[i][j]][j] is the sum of all source[i][j] for dim 0, of which a part of the index
-/// names some. Another dim passes if index covers all of it.
+/// names some. Another dim passes if index covers all of it. `like` is gone when layouts are decided.
 static FactorRule scatterSumRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef source = builder.operand("source"), index = builder.operand("index"), result = builder.result();
+  TensorRef like = builder.operand("like");
   int64_t written = normalizeDim(call.getInt("dim", 0), result.getRank());
   for (int64_t dim = 0; dim < result.getRank(); ++dim)
     if (dim == written)
       builder.tie({source[dim], index[dim]}, FactorKind::sum);
     else if (result[dim].size == index[dim].size)
-      builder.tie({source[dim], index[dim], result[dim]});
+      builder.tie({source[dim], index[dim], like ? like[dim] : DimRef(), result[dim]});
   return builder.finish();
 }
 

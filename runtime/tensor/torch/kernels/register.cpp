@@ -14,6 +14,7 @@
 #include "runtime/tensor/torch/kernels/gradients/shared_heads.h"
 #include "runtime/tensor/torch/kernels/grouped_mm.h"
 #include "runtime/tensor/torch/kernels/mean.h"
+#include "runtime/tensor/torch/kernels/parts.h"
 #include "runtime/tensor/torch/kernels/products.h"
 #include "runtime/tensor/torch/kernels/random/draws.h"
 #include "runtime/tensor/torch/kernels/rows.h"
@@ -53,6 +54,14 @@ static void define(torch::Library &library) {
               &tokenLoss);
   library.def("class_weight(Tensor weight, Tensor target, int ignore_index) -> Tensor", &classWeight);
   library.def("count_tokens(Tensor target, int ignore_index, ScalarType dtype) -> Tensor", &countTokens);
+  library.def("extreme_place(Tensor self, Tensor extreme, Tensor places, int dim, int size) -> Tensor", &extremePlace);
+  library.def("gather_part(Tensor self, Tensor index, Tensor places, int dim, int size) -> Tensor", &gatherPart);
+  library.def("scatter_part(Tensor self, Tensor index, Tensor places, int dim, int size, Tensor? src=None, "
+              "Scalar value=0, bool adds=False) -> Tensor",
+              &scatterPart);
+  library.def("topk_part(Tensor self, Tensor places, Tensor? values=None, Tensor? indices=None, *, int k, int dim, "
+              "bool largest=True, int begin, int end, int size) -> (Tensor, Tensor)",
+              &topkPart);
   library.def(
       "dropout(Tensor input, Tensor seed, Tensor step, *, float p, int number, int[] shape=[], int[] offset=[], "
       "Tensor? microbatch=None, int drawn=0) "
@@ -96,6 +105,8 @@ static void defineGradients(torch::Library &library) {
               "int padding_idx=-1, bool scale_grad_by_freq=False, int rows=-1) -> Tensor",
               &embeddingGradient);
   library.def("scatter_sum(Tensor source, Tensor index, int dim, int[] size) -> Tensor", &scatterSum);
+  library.def("scatter_sum_part(Tensor source, Tensor index, Tensor places, int dim, int[] size) -> Tensor",
+              &scatterSumPart);
   library.def("index_sum(Tensor source, Tensor?[] indices, int[] size) -> Tensor", &indexSum);
   library.def("layer_norm_input_gradient(Tensor gradient, Tensor input, int[] normalized_shape, "
               "Tensor? weight=None, float eps=1e-5) -> Tensor",

@@ -10,8 +10,6 @@ namespace {
 
 using IndexingDerivatives = DeriveTest;
 
-constexpr char zeros[] = "%0 = aten.zeros_like.default(self a): 4x6xf32\n";
-
 TEST_F(IndexingDerivatives, RowsOfATableAreAddedUp) {
   EXPECT_EQ(derive("aten.embedding.default", "weight = $0, indices = $1", "10x8xf32, 2x4xi64 -> 2x4x8xf32"),
             "%0 = meshplan.embedding_gradient(gradient g, indices b, padding_idx -1, weight a): 10x8xf32\na: %0");
@@ -26,11 +24,14 @@ TEST_F(IndexingDerivatives, RowsOfATableAreAddedUp) {
 
 TEST_F(IndexingDerivatives, WhatIsReadTwiceIsAdded) {
   EXPECT_EQ(derive("aten.gather.default", "self = $0, dim = -1, index = $1", "4x6xf32, 4x3xi64 -> 4x3xf32"),
-            "%0 = meshplan.scatter_sum(dim -1, index b, size [4, 6], source g): 4x6xf32\na: %0");
+            "%0 = meshplan.scatter_sum(dim -1, index b, like a, size [4, 6], source g): 4x6xf32\na: %0");
   EXPECT_EQ(derive("aten.index_select.default", "self = $0, dim = 1, index = $1", "4x6xf32, 3xi64 -> 4x3xf32"),
-            "%0 = meshplan.index_sum(indices [None, b], size [4, 6], source g): 4x6xf32\na: %0");
+            "%0 = meshplan.index_sum(indices [None, b], like a, size [4, 6], source g): 4x6xf32\na: %0");
   EXPECT_EQ(derive("aten.index.Tensor", "self = $0, indices = [unit, $1]", "4x6xf32, 3xi64 -> 4x3xf32"),
-            "%0 = meshplan.index_sum(indices [None, b], size [4, 6], source g): 4x6xf32\na: %0");
+            "%0 = meshplan.index_sum(indices [None, b], like a, size [4, 6], source g): 4x6xf32\na: %0");
+  EXPECT_EQ(derive("aten.take_along_dim.default", "self = $0, indices = $1, dim = 1", "1x6xf32, 4x3xi64 -> 4x3xf32"),
+            "%0 = meshplan.scatter_sum(dim 1, index b, like a, size [4, 6], source g): 4x6xf32\n"
+            "%1 = aten.sum.dim_IntList(dim [0], keepdim true, self %0): 1x6xf32\na: %1");
 }
 
 /// Rows may be counted from the end; what is there for every element of the index is a row.
@@ -84,15 +85,15 @@ TEST_F(IndexingDerivatives, AddendsAreReadWhereTheyWent) {
 
 TEST_F(IndexingDerivatives, OrderedValuesGoBack) {
   EXPECT_EQ(derive("aten.topk.default", "self = $0, k = 2", "4x6xf32 -> 4x2xf32, 4x2xi64"),
-            std::string(zeros) + "%1 = aten.scatter.src(dim 1, index r1, self %0, src g0): 4x6xf32\na: %1");
+            "%0 = meshplan.scatter_sum(dim 1, index r1, like a, size [4, 6], source g0): 4x6xf32\na: %0");
   EXPECT_EQ(derive("aten.sort.stable", "self = $0, stable = true, dim = -2", "4x6xf32 -> 4x6xf32, 4x6xi64"),
-            std::string(zeros) + "%1 = aten.scatter.src(dim 0, index r1, self %0, src g0): 4x6xf32\na: %1");
+            "%0 = meshplan.scatter_sum(dim 0, index r1, like a, size [4, 6], source g0): 4x6xf32\na: %0");
   EXPECT_EQ(derive("aten.max.dim", "self = $0, dim = 0", "4x6xf32 -> 6xf32, 6xi64"),
-            std::string(zeros) + "%1 = aten.reshape.default(self r1, shape [1, 6]): 1x6xi64\n"
-                                 "%2 = aten.reshape.default(self g0, shape [1, 6]): 1x6xf32\n"
-                                 "%3 = aten.scatter.src(dim 0, index %1, self %0, src %2): 4x6xf32\na: %3");
+            "%0 = aten.reshape.default(self g0, shape [1, 6]): 1x6xf32\n"
+            "%1 = aten.reshape.default(self r1, shape [1, 6]): 1x6xi64\n"
+            "%2 = meshplan.scatter_sum(dim 0, index %1, like a, size [4, 6], source %0): 4x6xf32\na: %2");
   EXPECT_EQ(derive("aten.min.dim", "self = $0, dim = 0, keepdim = true", "4x6xf32 -> 1x6xf32, 1x6xi64"),
-            std::string(zeros) + "%1 = aten.scatter.src(dim 0, index r1, self %0, src g0): 4x6xf32\na: %1");
+            "%0 = meshplan.scatter_sum(dim 0, index r1, like a, size [4, 6], source g0): 4x6xf32\na: %0");
 }
 
 TEST_F(IndexingDerivatives, AnOrderOfOneNumberIsLeftToTheRuntime) {

@@ -72,6 +72,17 @@ TEST_F(ReductionDerivatives, AVarianceChangesByTheDistanceFromTheMean) {
             "%7 = aten.mul.Scalar(other 0.25, self %6): 5x4xf32\n"
             "%8 = aten.mul.Tensor(other %7, self %3): 5x4xf32\na: %8")
       << "over the number less one; none at a deviation of zero";
+  EXPECT_EQ(derive("aten.var_mean.correction", "self = $0, dim = [1], correction = 0, keepdim = true",
+                   "4x8xf32 -> 4x1xf32, 4x1xf32"),
+            "%0 = aten.div.Scalar(other 8, self g1): 4x1xf32\n"
+            "%1 = aten.expand.default(self %0, size [4, 8]): 4x8xf32\n"
+            "%2 = aten.sum.dim_IntList(dim [1], keepdim true, self a): 4x1xf32\n"
+            "%3 = aten.div.Scalar(other 8, self %2): 4x1xf32\n"
+            "%4 = aten.sub.Tensor(other %3, self a): 4x8xf32\n"
+            "%5 = aten.mul.Scalar(other 0.25, self %4): 4x8xf32\n"
+            "%6 = aten.mul.Tensor(other %5, self g0): 4x8xf32\n"
+            "%7 = aten.add.Tensor(other %6, self %1): 4x8xf32\na: %7")
+      << "and the mean by as much for all";
   EXPECT_EQ(derive("aten.var.correction", "self = $0, dim = [1]", "4x1xf32 -> 4xf32"),
             "%0 = vjp.aten.var.correction(dim [1], gradients [g], of 'self', self a): 4x1xf32\na: %0")
       << "a variance of one number is no number";

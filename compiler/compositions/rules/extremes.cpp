@@ -1,0 +1,126 @@
+//===- extremes.cpp - largest and least elements of divided dims ----------===//
+//
+// The least is the largest of the elements with their order turned round. Where
+// an extreme lies is one more maximum: of the places, counted from the end, of
+// the elements that equal it, so that the first of them wins as in PyTorch, where
+// also what is no number is both the largest and the least.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/compositions/composition_rules.h"
+
+using namespace mlir;
+using namespace meshplan;
+
+static int64_t bytesOf(const CallView &call, StringRef name) {
+  std::optional<unsigned> operand = call.getOperand(name);
+  return operand ? plan::elementBytes(call.operands[*operand].getElementType()) : 0;
+}
+
+static std::optional<SmallVector<int64_t>> dimsOfSelf(const CallView &call) {
+  std::optional<unsigned> self = call.getOperand("self");
+  return self ? dimsOf(call, call.operands[*self].getRank()) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+/// A value whose order is the other way round; of integers without overflow.
+static Value turned(const Arithmetic &math, Value value) {
+  Type element = elementOf(value);
+  if (isa<FloatType>(element))
+    return math.neg(value);
+  return math.unary(element.isInteger(1) ? "aten.logical_not.default" : "aten.bitwise_not.default", value);
+}
+
+static Value largest(const Composition &composition, Value self, ArrayRef<int64_t> dims) {
+  return composition.know("maximum", self, dims, [&] { return composition.reduce("aten.amax.default", self, dims); });
+}
+
+static Value least(const Composition &composition, Value self, ArrayRef<int64_t> dims) {
+  Arithmetic math = composition.math();
+  return composition.know("minimum", self, dims, [&] {
+    return turned(math, composition.reduce("aten.amax.default", turned(math, self), dims));
+  });
+}
+
+template <int64_t Numbers> static std::optional<ComposedDims> valueDims(const CallView &call, plan::MeshOp) {
+  return severalDims(call, "self", dimsOfSelf(call), Numbers * bytesOf(call, "self"));
+}
+
+static void leastValue(Composition &composition) {
+  Value self = composition.operand("self");
+  composition.give(least(composition, self, *dimsOfSelf(composition.getView())));
+}
+
+static void bothValues(Composition &composition) {
+  Value self = composition.operand("self");
+  SmallVector<int64_t> dims = *dimsOfSelf(composition.getView());
+  composition.give(0, least(composition, self, dims));
+  composition.give(1, largest(composition, self, dims));
+}
+
+/// True is the largest truth value.
+template <bool OfAll> static void truth(Composition &composition) {
+  Arithmetic math = composition.math();
+  Value self = composition.operand("self");
+  SmallVector<int64_t> dims = *dimsOfSelf(composition.getView());
+  if (!elementOf(self).isInteger(1))
+    self = math.compare("aten.ne.Scalar", self, 0);
+  composition.give(OfAll ? least(composition, self, dims) : largest(composition, self, dims));
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+static constexpr int64_t placeBytes = 8;
+
+/// Without `dim` places are counted through all dims; a tensor of one dim is the only one with such places here.
+static std::optional<ComposedDims> placeDims(const CallView &call, plan::MeshOp) {
+  std::optional<SmallVector<int64_t>> dims = dimsOfSelf(call);
+  if (!dims || dims->size() != 1)
+    return std::nullopt;
+  return severalDims(call, "self", dims, bytesOf(call, "self") + placeBytes);
+}
+
+/// The place of the first element of each row that is its extreme.
+static Value placeOf(const Composition &composition, Value self, Value extreme, int64_t dim) {
+  int64_t size = shapeOf(self)[dim];
+  SmallVector<int64_t> shape(shapeOf(self));
+  shape[dim] = 1;
+  Value fromEnd = composition.make("meshplan.extreme_place")
+                      .tensor("self", self)
+                      .tensor("extreme", extreme)
+                      .tensor("places", composition.places(size))
+                      .integer("dim", dim)
+                      .integer("size", size)
+                      .build(shape, IntegerType::get(self.getContext(), 64));
+  return composition.make("aten.rsub.Scalar")
+      .tensor("self", fromEnd)
+      .integer("other", size)
+      .build(shape, elementOf(fromEnd));
+}
+
+template <bool OfLargest, bool WithValues> static void place(Composition &composition) {
+  Value self = composition.operand("self");
+  SmallVector<int64_t> dims = *dimsOfSelf(composition.getView());
+  Value extreme = OfLargest ? largest(composition, self, dims) : least(composition, self, dims);
+  if (WithValues)
+    composition.give(0, extreme);
+  composition.give(WithValues, placeOf(composition, self, extreme, dims.front()));
+}
+
+void meshplan::addExtremeCompositions(CompositionTable &table) {
+  table["aten.amin.default"] = table["aten.min.default"] = {valueDims<1>, leastValue};
+  table["aten.aminmax.default"] = {valueDims<2>, bothValues};
+  for (StringRef suffix : {"default", "dim", "dims"}) {
+    table[("aten.any." + suffix).str()] = {valueDims<1>, truth<false>};
+    table[("aten.all." + suffix).str()] = {valueDims<1>, truth<true>};
+  }
+  table["aten.argmax.default"] = {placeDims, place<true, false>};
+  table["aten.argmin.default"] = {placeDims, place<false, false>};
+  table["aten.max.dim"] = {placeDims, place<true, true>};
+  table["aten.min.dim"] = {placeDims, place<false, true>};
+}

@@ -1,0 +1,70 @@
+//===- selection.cpp - the largest elements of a divided dim --------------===//
+//
+// PyTorch on CPU keeps the k elements that lead so far in a heap, and compares
+// each further one of the row with the last of them; which of equal elements stay
+// follows from the heap. So ranks go on one after the other from the heap of the
+// one before: the places are those that PyTorch gives for the whole row. Of rows
+// shorter than 64 k elements PyTorch partitions all of them; these are gathered.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/compositions/composition_rules.h"
+
+using namespace mlir;
+using namespace meshplan;
+
+/// Elements of a row for each that is selected, from which on PyTorch keeps a heap.
+static constexpr int64_t heapFactor = 64;
+static constexpr int64_t placeBytes = 8;
+
+/// Runs of places that one rank holds, in order. Empty where ranks hold the same or the dim is whole.
+static SmallVector<Range> runsOf(RankedTensorType type, int64_t dim, plan::MeshOp mesh) {
+  plan::ShardingAttr sharding = plan::getSharding(type);
+  if (!sharding || sharding.getDims()[dim].getAxes().empty() || plan::isShared(sharding.getDims()[dim]))
+    return {};
+  DimSharding divided = plan::resolveDim(type.getDimSize(dim), sharding.getDims()[dim], mesh);
+  SmallVector<Range> runs;
+  for (int64_t shard = 0; shard < shardCount(divided.axes); ++shard)
+    llvm::append_range(runs, shardRanges(divided, shard));
+  llvm::erase_if(runs, [](Range run) { return run.size == 0; });
+  llvm::sort(runs, [](Range left, Range right) { return left.offset < right.offset; });
+  return runs;
+}
+
+static std::optional<ComposedDims> topkDims(const CallView &call, plan::MeshOp mesh) {
+  std::optional<ComposedDims> dims = oneDim(call, "self", call.getInt("dim", -1), 0);
+  int64_t count = call.getInt("k", 0);
+  if (!dims)
+    return std::nullopt;
+  RankedTensorType self = call.operands[dims->operands.front()];
+  int64_t size = self.getDimSize(dims->dims.front());
+  SmallVector<Range> runs = runsOf(self, dims->dims.front(), mesh);
+  if (runs.empty() || count <= 0 || count > size / heapFactor)
+    return std::nullopt;
+  dims->exchanged =
+      static_cast<int64_t>(runs.size()) * count * (plan::elementBytes(self.getElementType()) + placeBytes);
+  return dims;
+}
+
+static void topk(Composition &composition) {
+  const CallView &view = composition.getView();
+  Value self = composition.operand("self"), places;
+  int64_t dim = topkDims(view, composition.getMesh())->dims.front(), size = shapeOf(self)[dim];
+  SmallVector<Value> heap;
+  for (Range run : runsOf(cast<RankedTensorType>(self.getType()), dim, composition.getMesh())) {
+    CallBuilder step = composition.make("meshplan.topk_part");
+    step.tensor("self", self).tensor("places", places = places ? places : composition.places(size));
+    if (!heap.empty())
+      step.tensor("values", heap[0]).tensor("indices", heap[1]);
+    step.integer("k", view.getInt("k", 0)).integer("dim", dim).flag("largest", view.getBool("largest", true));
+    step.integer("begin", run.offset).integer("end", run.offset + run.size).integer("size", size);
+    SmallVector<Type> types = llvm::map_to_vector(view.results, [](RankedTensorType type) -> Type {
+      return RankedTensorType::get(type.getShape(), type.getElementType());
+    });
+    heap = SmallVector<Value>(step.build(types).getResults());
+  }
+  composition.give(0, heap[0]);
+  composition.give(1, heap[1]);
+}
+
+void meshplan::addSelectionCompositions(CompositionTable &table) { table["aten.topk.default"] = {topkDims, topk}; }

@@ -1,0 +1,187 @@
+//===- spread.cpp - means, deviations and norms over divided features -----===//
+//
+// The sum of each row is reduced, and then that of the squared distances from
+// the mean, as PyTorch does in two passes. 16-bit rows are computed in f32. What
+// a norm knows of its rows the backward pass reads again.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/compositions/composition_rules.h"
+#include <limits>
+
+using namespace mlir;
+using namespace meshplan;
+
+static constexpr int64_t oneNumber = 4;
+
+namespace {
+
+/// Rows of a value along some dims.
+class Rows {
+public:
+  Rows(const Composition &composition, Value value, ArrayRef<int64_t> dims)
+      : composition(composition), math(composition.math()), value(value), dims(dims),
+        count(elementsAlong(shapeOf(value), dims)) {}
+
+  int64_t size() const { return count; }
+
+  Value mean() {
+    return composition.know("mean", value, dims, [&] { return over(sum(wide()), static_cast<double>(count)); });
+  }
+
+  Value centered() {
+    if (!withoutMean)
+      withoutMean = math.sub(wide(), mean());
+    return withoutMean;
+  }
+
+  /// The mean of the squares of the centered rows, or of the rows themselves, over a divisor of their sum.
+  Value squares(bool isCentered, double divisor) {
+    StringRef what = isCentered ? "squares about the mean" : "squares";
+    Value sums = composition.know(what, value, dims, [&] {
+      Value rows = isCentered ? centered() : wide();
+      return sum(math.mul(rows, rows));
+    });
+    return over(sums, divisor);
+  }
+
+  /// 1 over the square root of that mean and `eps`.
+  Value scale(bool isCentered, double eps) {
+    return math.unary("aten.rsqrt.default", math.add(squares(isCentered, static_cast<double>(count)), eps));
+  }
+
+  /// Rows of mean 0, if they are centered, and mean square 1.
+  Value normalized(bool isCentered, double eps) {
+    return math.mul(isCentered ? centered() : wide(), scale(isCentered, eps));
+  }
+
+  /// The mean of other rows along the same dims.
+  Value meanOf(Value rows) const { return over(sum(rows), static_cast<double>(count)); }
+
+private:
+  Value wide() {
+    if (!inWideType)
+      inWideType = composition.wide(value);
+    return inWideType;
+  }
+  Value sum(Value rows) const { return composition.reduce("aten.sum.dim_IntList", rows, dims); }
+  Value over(Value sums, double divisor) const { return math.scalar("aten.div.Scalar", sums, divisor); }
+
+  const Composition &composition;
+  Arithmetic math;
+  Value value, inWideType, withoutMean;
+  SmallVector<int64_t> dims;
+  int64_t count;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Variances and deviations
+//===----------------------------------------------------------------------===//
+
+static std::optional<ComposedDims> varianceDims(const CallView &call, plan::MeshOp) {
+  std::optional<unsigned> self = call.getOperand("self");
+  return severalDims(call, "self", self ? dimsOf(call, call.operands[*self].getRank()) : std::nullopt, 2 * oneNumber);
+}
+
+/// The second result, if there is one, is the mean.
+template <bool IsDeviation> static void variance(Composition &composition) {
+  Value self = composition.operand("self");
+  Rows rows(composition, self, *dimsOf(composition.getView(), rankOf(self)));
+  double divisor = static_cast<double>(rows.size()) - composition.getView().getFloat("correction", 1);
+  Value spread = rows.squares(/*isCentered=*/true, std::max(divisor, 0.0));
+  composition.give(0, IsDeviation ? composition.math().unary("aten.sqrt.default", spread) : spread);
+  if (composition.getView().results.size() > 1)
+    composition.give(1, rows.mean());
+}
+
+//===----------------------------------------------------------------------===//
+// Norms of the last dims
+//===----------------------------------------------------------------------===//
+
+static SmallVector<int64_t> lastDims(const CallView &call, int64_t rank) {
+  SmallVector<int64_t> dims;
+  int64_t count = call.getInts("normalized_shape").value_or(SmallVector<int64_t>()).size();
+  for (int64_t dim = std::max<int64_t>(rank - count, 0); dim < rank; ++dim)
+    dims.push_back(dim);
+  return dims;
+}
+
+template <int64_t Numbers> static std::optional<ComposedDims> normDims(const CallView &call, plan::MeshOp) {
+  std::optional<unsigned> input = call.getOperand("input"), gradient = call.getOperand("gradient");
+  if (!input)
+    return std::nullopt;
+  SmallVector<int64_t> last = lastDims(call, call.operands[*input].getRank());
+  std::optional<ComposedDims> dims = severalDims(call, "input", last, Numbers * oneNumber);
+  if (dims && gradient)
+    dims->operands.push_back(*gradient);
+  return dims;
+}
+
+/// That of a call, or the one that PyTorch has for it: of an RMS norm what the type of the input can tell from 1.
+static double epsilonOf(const Composition &composition, bool isCentered) {
+  Type element = elementOf(composition.operand("input"));
+  double least = std::numeric_limits<float>::epsilon();
+  if (element.isF64())
+    least = std::numeric_limits<double>::epsilon();
+  return composition.getView().getFloat("eps", isCentered ? 1e-5 : least);
+}
+
+template <bool IsCentered> static void norm(Composition &composition) {
+  Arithmetic math = composition.math();
+  Value input = composition.operand("input");
+  Rows rows(composition, input, lastDims(composition.getView(), rankOf(input)));
+  double eps = epsilonOf(composition, IsCentered);
+  Value result = rows.normalized(IsCentered, eps);
+  if (Value weight = composition.operand("weight"))
+    result = math.mul(result, composition.wide(weight));
+  if (Value bias = composition.operand("bias"))
+    result = math.add(result, composition.wide(bias));
+  composition.give(0, result);
+  unsigned results = composition.getView().results.size();
+  if (results == 3)
+    composition.give(1, rows.mean());
+  if (results > 1)
+    composition.give(results - 1, rows.scale(IsCentered, eps));
+}
+
+/// scale * (gradient - its mean - normalized * mean(gradient * normalized)), without the first mean if the rows are not
+/// centered.
+template <bool IsCentered> static void normInputGradient(Composition &composition) {
+  Arithmetic math = composition.math();
+  Value input = composition.operand("input"), gradient = composition.wide(composition.operand("gradient"));
+  Rows rows(composition, input, lastDims(composition.getView(), rankOf(input)));
+  double eps = epsilonOf(composition, IsCentered);
+  if (Value weight = composition.operand("weight"))
+    gradient = math.mul(gradient, composition.wide(weight));
+  Value normalized = rows.normalized(IsCentered, eps);
+  Value along = math.mul(normalized, rows.meanOf(math.mul(gradient, normalized)));
+  Value rest = IsCentered ? math.sub(gradient, rows.meanOf(gradient)) : gradient;
+  composition.give(math.mul(math.sub(rest, along), rows.scale(IsCentered, eps)));
+}
+
+template <bool IsCentered> static void normWeightGradient(Composition &composition) {
+  Arithmetic math = composition.math();
+  Value input = composition.operand("input"), gradient = composition.wide(composition.operand("gradient"));
+  SmallVector<int64_t> last = lastDims(composition.getView(), rankOf(input)), others;
+  for (int64_t dim = 0; dim < last.front(); ++dim)
+    others.push_back(dim);
+  Value normalized = Rows(composition, input, last).normalized(IsCentered, epsilonOf(composition, IsCentered));
+  composition.give(math.sum(math.mul(gradient, normalized), others, /*keeps=*/false));
+}
+
+void meshplan::addSpreadCompositions(CompositionTable &table) {
+  for (StringRef target : {"aten.var.correction", "aten.var_mean.correction"})
+    table[target] = {varianceDims, variance<false>};
+  for (StringRef target : {"aten.std.correction", "aten.std_mean.correction"})
+    table[target] = {varianceDims, variance<true>};
+  for (StringRef target : {"aten.layer_norm.default", "aten.native_layer_norm.default"})
+    table[target] = {normDims<2>, norm<true>};
+  for (StringRef target : {"aten.rms_norm.default", "aten._fused_rms_norm.default"})
+    table[target] = {normDims<1>, norm<false>};
+  table["meshplan.layer_norm_input_gradient"] = {normDims<4>, normInputGradient<true>};
+  table["meshplan.layer_norm_weight_gradient"] = {normDims<2>, normWeightGradient<true>};
+  table["meshplan.rms_norm_input_gradient"] = {normDims<2>, normInputGradient<false>};
+  table["meshplan.rms_norm_weight_gradient"] = {normDims<1>, normWeightGradient<false>};
+}

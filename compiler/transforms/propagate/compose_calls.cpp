@@ -1,0 +1,74 @@
+//===- compose_calls.cpp - calls over divided dims as several -------------===//
+//
+// A call that needs all of a dim, and gets it divided, is composed of calls that
+// can be divided over it (compiler/compositions). A gather stays where it moves
+// less: of short rows.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/sharding/calls/carriers.h"
+#include "compiler/sharding/record_support/local_args.h"
+#include "compiler/transforms/propagate/propagation.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+/// True if ranks hold parts of the dim, each some of it. Parts of a sum over microbatches are no parts of ranks.
+static bool isDividedOverRanks(RankedTensorType type, int64_t dim, MeshOp mesh) {
+  ShardingAttr sharding = getSharding(type);
+  if (!sharding || sharding.isFlat() || dim >= sharding.getRank())
+    return false;
+  DimShardingAttr divided = sharding.getDims()[dim];
+  return !divided.getAxes().empty() && llvm::none_of(divided.getAxes(), isTime) &&
+         hasUnitForEach(type.getDimSize(dim), divided, mesh);
+}
+
+/// True if an operand arrives divided in these dims, and what ranks add to each other, which passes twice, is less than
+/// the rows that they would gather.
+static bool isWorthComposing(const CallView &view, const ComposedDims &dims, MeshOp mesh) {
+  int64_t gathered = 0;
+  for (unsigned operand : dims.operands) {
+    RankedTensorType type = view.operands[operand];
+    if (llvm::any_of(dims.dims, [&](int64_t dim) { return isDividedOverRanks(type, dim, mesh); }))
+      gathered += elementsAlong(type.getShape(), dims.dims) * elementBytes(type.getElementType());
+  }
+  return gathered > 2 * dims.exchanged;
+}
+
+/// The call without an operand that only told how a result is divided.
+static void drop(CallOp call, StringRef operand) {
+  CallRewrite rewrite = withoutOperand(CallView::of(call), call.getTarget(), operand);
+  SmallVector<Value> rest =
+      llvm::map_to_vector(rewrite.operands, [&](unsigned index) { return Value(call.getOperands()[index]); });
+  call->setOperands(rest);
+  call.setArgsAttr(rewrite.args);
+}
+
+bool Propagation::compose(CallOp call) {
+  const CompositionRule *rule = compositionOf(call.getTarget());
+  if (!rule)
+    return false;
+  CallView view = CallView::of(call);
+  if (!rule->like.empty() && !view.getOperand(rule->like))
+    return false;
+  std::optional<ComposedDims> dims = rule->dims(view, mesh);
+  // An addend has a whole gradient.
+  bool isOfAddend = !rule->like.empty() && getSharding(view.operands[*view.getOperand(rule->like)]).isPartial();
+  if (!dims || isOfAddend || !isWorthComposing(view, *dims, mesh)) {
+    if (!rule->like.empty())
+      drop(call, rule->like);
+    return false;
+  }
+  Operation *before = call->getPrevNode();
+  Composition composition(call, mesh, known);
+  rule->compose(composition);
+  Operation *first = before ? before->getNextNode() : &call->getBlock()->front();
+  if (call->hasAttr(keepsAddendsName))
+    for (Operation *op = first; op != call; op = op->getNextNode())
+      op->setAttr(keepsAddendsName, call->getAttr(keepsAddendsName));
+  composed.insert(call);
+  if (first != call)
+    visitAll(first, call);
+  return true;
+}

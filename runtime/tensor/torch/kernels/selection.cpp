@@ -1,0 +1,158 @@
+//===- selection.cpp - the largest elements, one rank after the other -----===//
+
+#include "runtime/tensor/torch/kernels/parts.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
+#include <ATen/Parallel.h>
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+using namespace meshplan;
+
+namespace {
+
+template <typename Number> using Candidate = std::pair<Number, int64_t>;
+
+template <typename Number> bool isNan(Number value) {
+  if constexpr (std::is_integral_v<Number>)
+    return false;
+  else
+    return value != value;
+}
+
+/// What comes in front of what: what is no number is the largest.
+template <typename Number> struct Order {
+  bool largest;
+  bool operator()(const Candidate<Number> &left, const Candidate<Number> &right) const {
+    bool isFirst = isNan(left.first), isSecond = isNan(right.first);
+    if (largest)
+      return (isFirst && !isSecond) || left.first > right.first;
+    return (!isFirst && isSecond) || left.first < right.first;
+  }
+};
+
+/// std::partial_sort of a row, as aten.topk calls it, that may stop behind any element and go on.
+template <typename Number> class Selection {
+public:
+  Selection(int64_t count, bool largest) : count(static_cast<size_t>(count)), order{largest} {
+    kept.reserve(count + 1);
+  }
+
+  /// An element that was kept before, in the order in which `elements` gave it. Complete heaps are heaps already.
+  void resume(Number value, int64_t place) { kept.push_back({value, place}); }
+
+  void add(Number value, int64_t place) {
+    if (kept.size() == count && !order({value, place}, kept.front()))
+      return;
+    kept.push_back({value, place});
+    if (kept.size() == count)
+      std::make_heap(kept.begin(), kept.end(), order);
+    if (kept.size() <= count)
+      return;
+    // The last one takes the place of the first: what std::partial_sort does with each element that comes in.
+    std::pop_heap(kept.begin(), kept.end(), order);
+    kept.pop_back();
+  }
+
+  void sort() { std::sort_heap(kept.begin(), kept.end(), order); }
+
+  const std::vector<Candidate<Number>> &elements() const { return kept; }
+
+private:
+  size_t count;
+  Order<Number> order;
+  std::vector<Candidate<Number>> kept;
+};
+
+/// One step: rows of contiguous tensors, whose last dim is the one that is selected from.
+struct Step {
+  int64_t k, begin, end, size, first; ///< `first`: where `begin` is among the places of the rank
+  bool largest;
+};
+
+} // namespace
+
+template <typename Number>
+static void selectRow(const Step &step, const Number *row, const Number *before, const int64_t *placesBefore,
+                      Number *values, int64_t *indices) {
+  Selection<Number> selection(step.k, step.largest);
+  for (int64_t index = 0; index < std::min(step.k, step.begin); ++index)
+    selection.resume(before[index], placesBefore[index]);
+  for (int64_t place = step.begin; place < step.end; ++place)
+    selection.add(row[step.first + place - step.begin], place);
+  if (step.end == step.size)
+    selection.sort();
+  int64_t index = 0;
+  for (const auto &[value, place] : selection.elements()) {
+    values[index] = value;
+    indices[index++] = place;
+  }
+}
+
+static void selectRows(const Step &step, const at::Tensor &self, const at::Tensor &before,
+                       const at::Tensor &placesBefore, at::Tensor &values, at::Tensor &indices) {
+  int64_t columns = self.size(-1), rows = self.numel() / columns;
+  AT_DISPATCH_ALL_TYPES_AND2(at::kHalf, at::kBFloat16, self.scalar_type(), "topk_part", [&] {
+    const auto *all = self.const_data_ptr<scalar_t>();
+    const auto *old = before.defined() ? before.const_data_ptr<scalar_t>() : nullptr;
+    const auto *oldPlaces = before.defined() ? placesBefore.const_data_ptr<int64_t>() : nullptr;
+    auto *value = values.data_ptr<scalar_t>();
+    auto *place = indices.data_ptr<int64_t>();
+    at::parallel_for(0, rows, std::max<int64_t>(1, (1 << 15) / columns), [&](int64_t first, int64_t last) {
+      for (int64_t row = first; row < last; ++row)
+        selectRow<scalar_t>(step, all + row * columns, old ? old + row * step.k : nullptr,
+                            old ? oldPlaces + row * step.k : nullptr, value + row * step.k, place + row * step.k);
+    });
+  });
+}
+
+/// On a device the values are those of aten.topk; which of equal ones is selected PyTorch does not say there.
+static void selectOnDevice(const Step &step, const at::Tensor &self, const at::Tensor &before,
+                           const at::Tensor &placesBefore, at::Tensor &values, at::Tensor &indices) {
+  at::Tensor candidates = self.narrow(-1, step.first, step.end - step.begin);
+  at::Tensor places = at::arange(step.begin, step.end, indices.options()).expand(candidates.sizes());
+  int64_t known = std::min(step.k, step.begin);
+  if (before.defined()) {
+    candidates = at::cat({before.narrow(-1, 0, known), candidates}, -1);
+    places = at::cat({placesBefore.narrow(-1, 0, known), places}, -1);
+  }
+  int64_t count = std::min(step.k, candidates.size(-1));
+  auto [chosen, where] = candidates.topk(count, -1, step.largest);
+  values.narrow(-1, 0, count).copy_(chosen);
+  indices.narrow(-1, 0, count).copy_(places.gather(-1, where));
+}
+
+/// The number that no other is below.
+static at::Scalar leastOf(at::ScalarType type) {
+  if (at::isFloatingType(type))
+    return -std::numeric_limits<double>::infinity();
+  return AT_DISPATCH_INTEGRAL_TYPES(type, "topk_part",
+                                    [] { return at::Scalar(std::numeric_limits<scalar_t>::lowest()); });
+}
+
+static at::Tensor rowsOf(const std::optional<at::Tensor> &tensor, int64_t dim) {
+  return tensor ? tensor->movedim(dim, -1).contiguous() : at::Tensor();
+}
+
+std::tuple<at::Tensor, at::Tensor> meshplan::topkPart(const at::Tensor &self, const at::Tensor &places,
+                                                      const std::optional<at::Tensor> &values,
+                                                      const std::optional<at::Tensor> &indices, int64_t k, int64_t dim,
+                                                      bool largest, int64_t begin, int64_t end, int64_t size) {
+  TORCH_CHECK(places.dim() == 1 && places.size(0) == self.size(dim), "places ", places.sizes(), " do not fit dim ", dim,
+              " of ", self.sizes());
+  TORCH_CHECK(values.has_value() == (begin > 0) && indices.has_value() == (begin > 0), "a heap of ", begin, " places");
+  std::vector<int64_t> shape = self.movedim(dim, -1).sizes().vec();
+  shape.back() = k;
+  at::Tensor chosen = at::full(shape, leastOf(self.scalar_type()), self.options());
+  at::Tensor where = at::full(shape, -1, places.options());
+  int64_t own = places.ge(begin).logical_and_(places.lt(end)).sum().item<int64_t>();
+  TORCH_CHECK(own == 0 || own == end - begin, "a rank has ", own, " of the places from ", begin, " to ", end);
+  if (own > 0 && chosen.numel() > 0) {
+    Step step{k, begin, end, size, places.lt(begin).sum().item<int64_t>(), largest};
+    auto select = self.is_cpu() ? selectRows : selectOnDevice;
+    select(step, self.movedim(dim, -1).contiguous(), rowsOf(values, dim), rowsOf(indices, dim), chosen, where);
+  }
+  return {chosen.movedim(-1, dim).contiguous(), where.movedim(-1, dim).contiguous()};
+}

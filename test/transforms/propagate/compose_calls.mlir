@@ -1,0 +1,83 @@
+// A call that needs all of a dim, and gets it divided, is composed of calls that can be divided over it: no reshard but
+// reductions of a few numbers of each row.
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --plan-place-styles --plan-propagate-shardings 2>&1 | FileCheck %s
+
+// CHECK-LABEL: func.func @log_softmax(
+// CHECK: %[[M:.*]] = plan.call "aten.amax.default"(%arg0) {dim = [1], keepdim = true, self = #plan.operand<0>}{{.*}} -> tensor<4x1xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>>
+// CHECK: %[[MAX:.*]] = plan.reshard %[[M]] {{.*}}-> tensor<4x1xf32, #plan.sharding<[{}, {}]>>
+// CHECK: %[[ROWS:.*]] = plan.call "aten.sub.Tensor"(%arg0, %[[MAX]])
+// CHECK: %[[EXP:.*]] = plan.call "aten.exp.default"(%[[ROWS]])
+// CHECK: %[[S:.*]] = plan.call "aten.sum.dim_IntList"(%[[EXP]]){{.*}} partial = sum {"tp"}>>
+// CHECK: %[[SUM:.*]] = plan.reshard %[[S]]
+// CHECK: %[[LOG:.*]] = plan.call "aten.log.default"(%[[SUM]])
+// CHECK: %[[Y:.*]] = plan.call "aten.sub.Tensor"(%[[ROWS]], %[[LOG]]){{.*}} -> tensor<4x70xf32, #plan.sharding<[{}, {"tp"}]>>
+// CHECK: return %[[Y]]
+plan.mesh [#plan.mesh_axis<"tp" = 3>]
+func.func @log_softmax(%x: tensor<4x70xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>}) -> (tensor<4x70xf32> {plan.name = "0"}) {
+  %0 = plan.call "aten.log_softmax.int"(%x) {self = #plan.operand<0>, dim = -1} : (tensor<4x70xf32>) -> tensor<4x70xf32>
+  return %0 : tensor<4x70xf32>
+}
+
+// -----
+
+// What a call before knows of the same rows is not computed again; 16-bit rows are computed in f32 and rounded once.
+// CHECK-LABEL: func.func @known(
+// CHECK: plan.call "aten.amax.default"
+// CHECK: plan.call "aten.sum.dim_IntList"
+// CHECK: plan.call "aten.to.dtype"({{.*}}) {dtype = bf16
+// CHECK-NOT: plan.call "aten.amax.default"
+// CHECK-NOT: plan.call "aten.sum.dim_IntList"
+// CHECK: plan.call "aten.to.dtype"({{.*}}) {dtype = bf16
+// CHECK: return
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @known(%x: tensor<4x70xbf16> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>}) -> (tensor<4x70xbf16> {plan.name = "0"}, tensor<4x70xbf16> {plan.name = "1"}) {
+  %0 = plan.call "aten.log_softmax.int"(%x) {self = #plan.operand<0>, dim = -1} : (tensor<4x70xbf16>) -> tensor<4x70xbf16>
+  %1 = plan.call "aten.softmax.int"(%x) {self = #plan.operand<0>, dim = -1} : (tensor<4x70xbf16>) -> tensor<4x70xbf16>
+  return %0, %1 : tensor<4x70xbf16>, tensor<4x70xbf16>
+}
+
+// -----
+
+// Ranks select one after the other.
+// CHECK-LABEL: func.func @topk(
+// CHECK: %[[A:.*]]:2 = plan.call "meshplan.topk_part"(%arg0, %{{.*}}) {begin = 0 : i64, dim = 1 : i64, end = 67 : i64, k = 3 : i64
+// CHECK: %[[B:.*]]:2 = plan.call "meshplan.topk_part"(%arg0, %{{.*}}, %{{.*}}, %{{.*}}) {begin = 67 : i64, dim = 1 : i64, end = 134 : i64
+// CHECK: plan.call "meshplan.topk_part"(%arg0, {{.*}}) {begin = 134 : i64, dim = 1 : i64, end = 200 : i64
+// CHECK: return
+plan.mesh [#plan.mesh_axis<"tp" = 3>]
+func.func @topk(%x: tensor<4x200xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>}) -> (tensor<4x3xf32> {plan.name = "0"}, tensor<4x3xi64> {plan.name = "1"}) {
+  %0, %1 = plan.call "aten.topk.default"(%x) {self = #plan.operand<0>, k = 3, dim = -1} : (tensor<4x200xf32>) -> (tensor<4x3xf32>, tensor<4x3xi64>)
+  return %0, %1 : tensor<4x3xf32>, tensor<4x3xi64>
+}
+
+// -----
+
+// The shape that a gradient at chosen places has is that of what was read, and so is its layout.
+// CHECK-LABEL: func.func @scatter_sum(
+// CHECK: plan.call "meshplan.scatter_sum_part"(%arg0, %arg1, %{{.*}}, %arg2) {dim = 1 : i64, index = #plan.operand<1>, like = #plan.operand<3>, places = #plan.operand<2>, size = [4, 70], source = #plan.operand<0>}{{.*}} -> tensor<4x70xf32, #plan.sharding<[{}, {"tp"}]>>
+// CHECK: plan.call "meshplan.scatter_sum"(%arg0, %arg1) {dim = 1 : i64, index = #plan.operand<1>, size = [4, 70], source = #plan.operand<0>}{{.*}} -> tensor<4x70xf32, #plan.sharding<[{}, {}]>>
+plan.mesh [#plan.mesh_axis<"tp" = 3>]
+func.func @scatter_sum(%g: tensor<4x1xf32> {plan.kind = "input", plan.names = ["g"], plan.sharding = #plan.sharding<[{}, {}]>},
+                       %i: tensor<4x1xi64> {plan.kind = "input", plan.names = ["i"], plan.sharding = #plan.sharding<[{}, {}]>},
+                       %x: tensor<4x70xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
+                       %y: tensor<4x70xf32> {plan.kind = "input", plan.names = ["y"], plan.sharding = #plan.sharding<[{}, {}]>}) -> (tensor<4x70xf32> {plan.name = "0"}, tensor<4x70xf32> {plan.name = "1"}) {
+  %0 = plan.call "meshplan.scatter_sum"(%g, %i, %x) {source = #plan.operand<0>, index = #plan.operand<1>, like = #plan.operand<2>, dim = 1 : i64, size = [4, 70]} : (tensor<4x1xf32>, tensor<4x1xi64>, tensor<4x70xf32>) -> tensor<4x70xf32>
+  %1 = plan.call "meshplan.scatter_sum"(%g, %i, %y) {source = #plan.operand<0>, index = #plan.operand<1>, like = #plan.operand<2>, dim = 1 : i64, size = [4, 70]} : (tensor<4x1xf32>, tensor<4x1xi64>, tensor<4x70xf32>) -> tensor<4x70xf32>
+  return %0, %1 : tensor<4x70xf32>, tensor<4x70xf32>
+}
+
+// -----
+
+// A row that is shorter than what ranks would exchange is gathered, and so is one of fewer elements than 64 for each
+// that is selected.
+// CHECK-LABEL: func.func @short(
+// CHECK: plan.call "aten.softmax.int"
+// CHECK: plan.call "aten.topk.default"
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+func.func @short(%x: tensor<4x4xf32> {plan.kind = "input", plan.names = ["x"], plan.sharding = #plan.sharding<[{}, {"tp"}]>},
+                 %y: tensor<4x190xf32> {plan.kind = "input", plan.names = ["y"], plan.sharding = #plan.sharding<[{}, {"tp"}]>}) -> (tensor<4x4xf32> {plan.name = "0"}, tensor<4x3xi64> {plan.name = "1"}) {
+  %0 = plan.call "aten.softmax.int"(%x) {self = #plan.operand<0>, dim = -1} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1, %2 = plan.call "aten.topk.default"(%y) {self = #plan.operand<0>, k = 3, dim = -1} : (tensor<4x190xf32>) -> (tensor<4x3xf32>, tensor<4x3xi64>)
+  return %0, %2 : tensor<4x4xf32>, tensor<4x3xi64>
+}

@@ -1,0 +1,204 @@
+#include "test/unit/tensor/call_helper.h"
+
+#include "runtime/schema/extent.h"
+#include <gmock/gmock.h>
+#include <limits>
+
+using namespace meshplan;
+
+namespace {
+
+/// The places of a dim that each of some ranks has.
+using Deal = std::vector<at::Tensor>;
+
+/// Runs of places, the first ones a little longer; none for some ranks if there are more than places.
+Deal inRuns(int64_t size, int64_t ranks) {
+  std::vector<at::Tensor> parts = at::arange(size).tensor_split(ranks);
+  return parts;
+}
+
+/// Each rank has a run of each half: a dim with two parts.
+Deal byParts(int64_t size, int64_t ranks) {
+  Deal first = inRuns(size / 2, ranks), second = inRuns(size - size / 2, ranks);
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    first[rank] = at::cat({first[rank], second[rank] + size / 2});
+  return first;
+}
+
+std::vector<Deal> deals(int64_t size) { return {inRuns(size, 1), inRuns(size, 3), byParts(size, 2), inRuns(size, 8)}; }
+
+/// One call of a rank.
+at::Tensor partOf(std::string_view target, NamedTensors tensors, const at::Tensor &places, int64_t dim, int64_t size,
+                  std::vector<Argument> literals = {}) {
+  tensors.emplace_back("places", places);
+  literals.insert(literals.end(), {{"dim", dim}, {"size", size}});
+  return callNamed(target, tensors, std::move(literals))[0];
+}
+
+at::Tensor sumOfGathered(const at::Tensor &self, const at::Tensor &index, int64_t dim, const Deal &deal) {
+  at::Tensor sum;
+  for (const at::Tensor &places : deal) {
+    at::Tensor part = partOf("meshplan.gather_part", {{"self", self.index_select(dim, places)}, {"index", index}},
+                             places, dim, self.size(dim));
+    sum = sum.defined() ? sum + part : part;
+  }
+  return sum;
+}
+
+/// The first places of the extremes of rows of [n, C].
+at::Tensor firstPlaces(const at::Tensor &self, const at::Tensor &extreme, const Deal &deal) {
+  at::Tensor most;
+  for (const at::Tensor &places : deal) {
+    at::Tensor part = partOf("meshplan.extreme_place", {{"self", self.index_select(1, places)}, {"extreme", extreme}},
+                             places, 1, self.size(1));
+    most = most.defined() ? at::maximum(most, part) : part;
+  }
+  return self.size(1) - most;
+}
+
+using Selected = std::pair<at::Tensor, at::Tensor>;
+
+Selected largestOf(const std::vector<Selected> &parts) {
+  Selected most = parts.front();
+  for (const auto &[values, indices] : parts)
+    most = {at::maximum(most.first, values), at::maximum(most.second, indices)};
+  return most;
+}
+
+/// Rank after rank, over the last dim; each run is one that a rank has all of.
+Selected selectedByRanks(const at::Tensor &self, int64_t k, bool largest, const std::vector<Range> &runs,
+                         const Deal &deal) {
+  Selected heap;
+  for (const Range &run : runs) {
+    std::vector<Selected> parts;
+    for (const at::Tensor &places : deal) {
+      NamedTensors tensors = {{"self", self.index_select(-1, places)},
+                              {"places", places},
+                              {"values", heap.first},
+                              {"indices", heap.second}};
+      auto results = callNamed("meshplan.topk_part", tensors,
+                               {{"k", k},
+                                {"dim", self.dim() - 1},
+                                {"largest", largest},
+                                {"begin", run.offset},
+                                {"end", run.offset + run.size},
+                                {"size", self.size(-1)}},
+                               2);
+      parts.emplace_back(results[0], results[1]);
+    }
+    heap = largestOf(parts);
+  }
+  return heap;
+}
+
+std::vector<Range> runsOf(const Deal &deal) {
+  std::vector<Range> runs;
+  for (const at::Tensor &places : deal)
+    if (places.numel() > 0)
+      runs.push_back({places[0].item<int64_t>(), places.numel()});
+  return runs;
+}
+
+} // namespace
+
+TEST(PartsTest, WhatIsGatheredOfPartsAddsUpToTheWhole) {
+  at::Tensor self = at::randn({3, 11, 2}), index = at::randint(11, {3, 4, 2}, at::kLong);
+  for (const Deal &deal : deals(11))
+    EXPECT_TRUE(at::equal(sumOfGathered(self, index, 1, deal), self.gather(1, index)));
+  for (const Deal &deal : deals(3))
+    EXPECT_TRUE(at::equal(sumOfGathered(self, index.fmod(3), 0, deal), self.gather(0, index.fmod(3))));
+}
+
+TEST(PartsTest, AnIndexBehindTheWholeDimIsAnErrorOnEveryRank) {
+  NamedTensors tensors = {{"self", at::randn({2, 4})}, {"index", at::full({2, 1}, 12)}, {"places", at::arange(4)}};
+  EXPECT_THAT(failureOf("meshplan.gather_part", tensors, {{"dim", 1}, {"size", 12}}),
+              testing::HasSubstr("index 12 at [0, 0] is out of range [0, 12)"));
+  tensors.emplace_back("src", at::randn({2, 1}));
+  EXPECT_THAT(failureOf("meshplan.scatter_part", tensors, {{"dim", 1}, {"size", 12}}),
+              testing::HasSubstr("index 12 at [0, 0] is out of range [0, 12)"));
+}
+
+TEST(PartsTest, WhatIsWrittenToPartsIsWhatIsWrittenToTheWhole) {
+  at::Tensor self = at::randn({3, 11}), index = at::tensor({4, 10, 4, 0, 2, 1}).view({3, 2}), src = at::randn({3, 2});
+  auto written = [&](const Deal &deal, const at::Tensor &source, bool adds) {
+    std::vector<at::Tensor> parts, all;
+    for (const at::Tensor &places : deal) {
+      all.push_back(places);
+      parts.push_back(partOf("meshplan.scatter_part",
+                             {{"self", self.index_select(1, places)}, {"index", index}, {"src", source}}, places, 1, 11,
+                             {{"adds", adds}, {"value", 0.5}}));
+    }
+    return at::cat(parts, 1).index_select(1, at::cat(all).argsort());
+  };
+  for (const Deal &deal : deals(11)) {
+    EXPECT_TRUE(at::equal(written(deal, src, false), self.scatter(1, index, src)));
+    EXPECT_TRUE(at::equal(written(deal, {}, false), self.scatter(1, index, 0.5)));
+    EXPECT_TRUE(at::equal(written(deal, src, true), self.scatter_add(1, index, src)));
+  }
+}
+
+TEST(PartsTest, TheSumAtPlacesOfPartsIsThatOfTheWhole) {
+  at::Tensor source = at::randint(9, {3, 5}).to(at::kFloat), index = at::randint(11, {3, 5}, at::kLong);
+  at::Tensor whole = at::zeros({3, 11}).scatter_add(1, index, source);
+  for (const Deal &deal : deals(11))
+    for (const at::Tensor &places : deal) {
+      NamedTensors tensors = {{"source", source}, {"index", index}, {"places", places}};
+      at::Tensor part = callNamed("meshplan.scatter_sum_part", tensors,
+                                  {{"dim", 1}, {"size", std::vector<int64_t>{3, places.numel()}}})[0];
+      EXPECT_TRUE(at::equal(part, whole.index_select(1, places)));
+    }
+}
+
+TEST(PartsTest, TheFirstOfEqualExtremesWins) {
+  for (at::ScalarType type : {at::kFloat, at::kBFloat16, at::kLong}) {
+    at::Tensor self = at::randint(3, {20, 13}).to(type);
+    for (const Deal &deal : deals(13)) {
+      EXPECT_TRUE(at::equal(firstPlaces(self, self.amax(1, true), deal), self.argmax(1, true)));
+      EXPECT_TRUE(at::equal(firstPlaces(self, self.amin(1, true), deal), self.argmin(1, true)));
+    }
+  }
+}
+
+TEST(PartsTest, WhatIsNoNumberIsAnExtreme) {
+  at::Tensor self = at::randint(3, {20, 13}).to(at::kFloat);
+  self.masked_fill_(self.eq(1), std::numeric_limits<float>::quiet_NaN());
+  for (const Deal &deal : deals(13))
+    EXPECT_TRUE(at::equal(firstPlaces(self, self.amax(1, true), deal), self.argmax(1, true)));
+}
+
+/// PyTorch's own places, of rows in which most of the selected numbers are there many times.
+TEST(PartsTest, SelectionByRanksHasThePlacesOfTheWholeRow) {
+  for (at::ScalarType type : {at::kFloat, at::kBFloat16, at::kLong, at::kDouble})
+    for (int64_t k : {1, 2, 5})
+      for (bool largest : {true, false}) {
+        at::Tensor self = at::randint(4, {30, 64 * k + 7}).to(type);
+        auto [values, indices] = self.topk(k, -1, largest);
+        for (int64_t ranks : {1, 2, 3, 7}) {
+          Deal deal = inRuns(self.size(-1), ranks);
+          auto [found, places] = selectedByRanks(self, k, largest, runsOf(deal), deal);
+          EXPECT_TRUE(at::equal(found, values) && at::equal(places, indices)) << k << ", " << ranks;
+        }
+      }
+}
+
+/// Of fewer elements than are selected the heap is not complete yet.
+TEST(PartsTest, SelectionGoesOnFromFewElements) {
+  at::Tensor self = at::randint(5, {10, 330}).to(at::kFloat);
+  self.masked_fill_(self.eq(3), std::numeric_limits<float>::quiet_NaN());
+  Deal deal = {at::arange(2), at::arange(2, 4), at::arange(4, 330)};
+  for (bool largest : {true, false}) {
+    auto [values, indices] = self.topk(5, -1, largest);
+    auto [found, places] = selectedByRanks(self, 5, largest, runsOf(deal), deal);
+    EXPECT_TRUE(at::equal(places, indices));
+    EXPECT_TRUE(at::equal(found.nan_to_num(9), values.nan_to_num(9)));
+  }
+}
+
+/// A rank that has two runs is asked for each.
+TEST(PartsTest, SelectionOfADimInParts) {
+  at::Tensor self = at::randint(4, {30, 200}).to(at::kFloat);
+  Deal deal = byParts(200, 2);
+  auto [values, indices] = self.topk(3);
+  auto [found, places] = selectedByRanks(self, 3, true, {{0, 50}, {50, 50}, {100, 50}, {150, 50}}, deal);
+  EXPECT_TRUE(at::equal(found, values) && at::equal(places, indices));
+}

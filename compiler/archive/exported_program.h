@@ -9,8 +9,8 @@
 //   - nodes stand in an order in which every operand comes before its use
 //   - no-grad regions are inlined, their nodes have `noGrad`; `aten.detach` stands
 //     behind what others read of them and what gradients would flow through
-//   - metadata asserts and nodes that compute only symbolic integers are gone;
-//     symbolic integers stand as expressions where they are used
+//   - metadata asserts and nodes that compute only symbolic numbers are gone;
+//     symbolic numbers stand as expressions where they are used
 //   - arguments `device`, `pin_memory`, `non_blocking` and a strided `layout`
 //     are gone; every conversion is `aten.to.dtype` and changes the dtype, or
 //     keeps one of floats that the model names (ExportedProgram::keepsType)
@@ -97,10 +97,12 @@ struct Scope {
 };
 
 /// None, a tensor, tensors (noValue where None), and scalars and lists of them.
-/// An int is always a SymbolicInt.
-using Argument = std::variant<std::monostate, ValueId, std::vector<ValueId>, SymbolicInt, std::vector<SymbolicInt>,
-                              double, std::vector<double>, bool, std::vector<bool>, std::string,
-                              std::vector<std::string>, ScalarType, MemoryFormat>;
+/// An int is always a SymbolicInt. Floats and truth values that depend on symbols
+/// are SymbolicScalars until bindSymbols.
+using Argument =
+    std::variant<std::monostate, ValueId, std::vector<ValueId>, SymbolicInt, std::vector<SymbolicInt>, double,
+                 std::vector<double>, bool, std::vector<bool>, std::string, std::vector<std::string>, ScalarType,
+                 MemoryFormat, SymbolicScalar, std::vector<SymbolicScalar>>;
 
 struct NamedArgument {
   std::string name; ///< from the operator's schema

@@ -48,6 +48,7 @@ struct CheckpointRecord {
   std::vector<RecordedState> states;
 
   const RecordedParameter *findParameter(std::string_view name) const;
+  /// By the name of the state, or what it is called under another name of a tied parameter.
   const RecordedState *findState(std::string_view name) const;
   bool savesAll() const;
 

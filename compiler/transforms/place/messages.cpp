@@ -17,7 +17,7 @@ std::string meshplan::dimText(int64_t dim, BlockArgument parameter) {
   return ("dim " + Twine(dim) + " of '" + parameterName(parameter) + "'").str();
 }
 
-LogicalResult meshplan::reportNoFeatures(StyleOp style, ArrayRef<CallOp> calls) {
+LogicalResult meshplan::reportNoFeatures(StyleOp style, ArrayRef<CallOp> calls, bool isParameter) {
   auto diagnostic = style.emitError() << moduleText(style.getModule()) << " cannot be " << style.getText() << ": ";
   StringRef kind = style.getKind() == StyleKind::colwise ? "output" : "input";
   for (CallOp call : calls) {
@@ -30,14 +30,16 @@ LogicalResult meshplan::reportNoFeatures(StyleOp style, ArrayRef<CallOp> calls) 
       return failure();
     }
   }
-  diagnostic << "none of its parameters has " << kind << " features that could be divided";
-  diagnostic.attachNote() << "help: use 'replicate', or 'sequence' for a normalisation";
+  diagnostic << (isParameter ? "it has no " : "none of its parameters has ") << kind
+             << " features that could be divided";
+  diagnostic.attachNote() << "help: use 'replicate'" << (isParameter ? "" : ", or 'sequence' for a normalisation");
   return failure();
 }
 
-LogicalResult meshplan::reportUnused(StyleOp style) {
+LogicalResult meshplan::reportUnused(StyleOp style, bool isParameter) {
   auto diagnostic = style.emitError() << moduleText(style.getModule()) << " cannot be " << style.getText()
-                                      << ": nothing that the model returns is computed in it";
+                                      << ": nothing that the model returns is computed "
+                                      << (isParameter ? "from it" : "in it");
   diagnostic.attachNote() << "help: use 'replicate'";
   return failure();
 }

@@ -16,10 +16,10 @@ namespace meshplan {
 std::string dimText(int64_t dim, mlir::BlockArgument parameter);
 
 /// The module computes nothing that the model returns.
-mlir::LogicalResult reportUnused(plan::StyleOp style);
+mlir::LogicalResult reportUnused(plan::StyleOp style, bool isParameter);
 
 /// A colwise or rowwise module, of which these are the calls, without such features.
-mlir::LogicalResult reportNoFeatures(plan::StyleOp style, llvm::ArrayRef<plan::CallOp> calls);
+mlir::LogicalResult reportNoFeatures(plan::StyleOp style, llvm::ArrayRef<plan::CallOp> calls, bool isParameter);
 
 /// A dim, or a part of one, that has not an element for each shard.
 mlir::LogicalResult reportSmallDim(mlir::InFlightDiagnostic diagnostic, const llvm::Twine &what, int64_t size,

@@ -58,8 +58,11 @@ private:
   //===--------------------------------------------------------------------===//
 
   LogicalResult placeFeatures(StyledModule &module);
+  /// The parameters of the module at `path`, or the one that has this name.
   llvm::SetVector<BlockArgument> ownedBy(StringRef path);
   bool isPlacedInside(BlockArgument parameter, StringRef path);
+  /// True for the style of a parameter, not of a module.
+  bool isParameter(StyleOp style);
 
   /// A parameter that makes the one KV head of its attention: each rank needs it whole for its query heads.
   LogicalResult keepWhole(StyleOp style, BlockArgument parameter);
@@ -154,7 +157,7 @@ bool StylePlacer::isUnused(StyledModule &module) {
 
 LogicalResult StylePlacer::place(StyledModule &module) {
   if (module.style.getKind() != StyleKind::replicate && isUnused(module))
-    return isNews(module.style) ? reportUnused(module.style) : failure();
+    return isNews(module.style) ? reportUnused(module.style, isParameter(module.style)) : failure();
   switch (module.style.getKind()) {
   case StyleKind::replicate:
     return success();
@@ -179,7 +182,9 @@ LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
   StringRef reader = module.style.getModule();
   // A module may lend its parameters to the operators of another.
   if (parameters.empty()) {
-    parameters = ownedBy(reader);
+    for (BlockArgument parameter : ownedBy(reader))
+      if (!isPlacedInside(parameter, reader))
+        parameters.insert(parameter);
     reader = "";
   }
   bool isPlaced = false;
@@ -205,7 +210,7 @@ LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
     return success();
   if (single)
     return divide(module.style, single->first, single->second);
-  return isNews(module.style) ? reportNoFeatures(module.style, module.calls) : failure();
+  return isNews(module.style) ? reportNoFeatures(module.style, module.calls, isParameter(module.style)) : failure();
 }
 
 LogicalResult StylePlacer::keepWhole(StyleOp style, BlockArgument parameter) {
@@ -220,15 +225,23 @@ llvm::SetVector<BlockArgument> StylePlacer::ownedBy(StringRef path) {
   for (BlockArgument argument : function.getArguments()) {
     auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
     if (names && isWeight(argument) && llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
-          return (name.getValue().contains('.') ? name.getValue().rsplit('.').first : StringRef()) == path;
+          return (name.getValue().contains('.') ? name.getValue().rsplit('.').first : StringRef()) == path ||
+                 (name.getValue() == path && !path.empty());
         }))
       owned.insert(argument);
   }
   return owned;
 }
 
-/// True if a module inside of the one at `path` owns the parameter and has a style for it. So the projection of
-/// nn.MultiheadAttention, whose weight the attention reads, has its own.
+bool StylePlacer::isParameter(StyleOp style) {
+  return llvm::any_of(function.getArguments(), [&](BlockArgument argument) {
+    auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
+    return names && isWeight(argument) && llvm::is_contained(names, style.getModuleAttr());
+  });
+}
+
+/// True if the parameter, or a module inside of the one at `path` that owns it, has a style of its own. So the
+/// projection of nn.MultiheadAttention, whose weight the attention reads, has one.
 bool StylePlacer::isPlacedInside(BlockArgument parameter, StringRef path) {
   StyleOp style = styleOf(parameter);
   return style && isInside(style.getModule(), path);
@@ -377,6 +390,9 @@ StyleOp StylePlacer::styleOf(BlockArgument parameter) {
   auto names = function.getArgAttrOfType<ArrayAttr>(parameter.getArgNumber(), "plan.names");
   if (!names || !isWeight(parameter))
     return nullptr;
+  for (auto name : names.getAsRange<StringAttr>())
+    if (auto *own = modules.find(name.getValue()); own != modules.end())
+      return own->second.front().style;
   for (auto name : names.getAsRange<StringAttr>()) {
     auto [owner, leaf] = name.getValue().rsplit('.');
     auto *found = modules.find(leaf.empty() ? StringRef() : owner);

@@ -1,9 +1,10 @@
 // The plan language.
 //
-// A statement ends at a newline or a semicolon. Three rules are applied to the
+// A statement ends at a newline or a semicolon. Four rules are applied to the
 // tokens before they are parsed (compiler/frontend/parse/tokens.h): a newline
 // after a comma or inside ( ) and [ ] is hidden, a closing brace ends the
-// statement before it, and `2*3` after an equals sign is three tokens.
+// statement before it, `2*3` after an equals sign is three tokens, and
+// `user-id` is one where no expression can stand.
 // Everything else is said here. No actions, no predicates.
 //
 // What an option, a style or a unit may be called is checked after parsing, so
@@ -32,11 +33,11 @@ axisDefinition : axisName '=' expression ;
 letStatement : 'let' axisName '=' expression ;
 
 // Inputs, outputs and the batch.
-valueStatement : ('input' | 'output') valueName (',' valueName)* ':' dims ;
-valueName : word | NUMBER | PATH | STRING ;
+valueStatement : ('input' | 'output') name (',' name)* ':' dims ;
+name : word | NUMBER | PATH | STRING ;
 dims : '[' (dim (',' dim)*)? ']' ;
 dim : word ('=' expression)? ('over' axes)? ;
-lossStatement : 'loss' valueName ('per' word)? ;
+lossStatement : 'loss' name ('per' word)? ;
 microbatchesStatement : 'microbatches' expression 'mean'? ;
 
 // Entries: one parallel style per module.
@@ -53,7 +54,7 @@ borderClause : ('input' | 'output') index? layout ;
 index : NUMBER ;
 parameterClause : 'parameter' '{' placementItem* '}' ;
 placementItem : placement? end ;
-placement : word ':' layout partsOption? ;
+placement : name ':' layout partsOption? ;
 partsOption : 'parts' optionValue ;
 layout : word | 'split' expression 'over' axes | dims ;
 
@@ -83,7 +84,7 @@ reservedStatement
 // Options: a name, operands in groups between commas, a block.
 optionBlock : '{' optionItem* '}' ;
 optionItem : option? end ;
-option : (word | PATH | STAR | STRING | 'rest') operands? optionBlock? ;
+option : (word | NUMBER | PATH | STAR | STRING | 'rest') operands? optionBlock? ;
 operands : operandGroup (',' operandGroup)* ;
 operandGroup : operand+ ;
 operand : number | word | 'rest' | PATH | STAR | STRING | comparison | ('[' | '(') operands (']' | ')') ;
@@ -128,7 +129,8 @@ NUMBER : DIGITS ('.' DIGITS)? ([eE] [+-]? DIGITS)? ;
 QUANTITY : DIGITS ('.' DIGITS)? UNIT ;
 STRING : '"' (~["\\\r\n] | '\\' ["\\])* '"' ;
 
-// A path is one token. Braces belong to it if they hold alternatives on one
+// A path is one token, and so is one with a minus between its letters, after the
+// rules above. Braces belong to it if they hold alternatives on one
 // line: more than one, or one without spaces around it. All other braces open
 // a block.
 PATH : (PATH_CHAR | BRACES) (PATH_CHAR | '.' | BRACES)* ;
@@ -144,7 +146,8 @@ fragment BRACES
 fragment MORE_CHOICES : (BLANK* ',' BLANK* CHOICE)+ BLANK* '}' ;
 fragment CHOICE : ALTERNATIVE | RANGE ;
 fragment RANGE : DIGITS '..' DIGITS (BLANK+ 'by' BLANK+ DIGITS)? ;
-fragment ALTERNATIVE : (PATH_CHAR | '.' | BRACES)+ ;
+fragment ALTERNATIVE : PIECE ('-'? PIECE)* ;
+fragment PIECE : PATH_CHAR | '.' | BRACES ;
 fragment BLANK : [ \t] ;
 
 NEWLINE : '\r'? '\n' ;

@@ -2,6 +2,8 @@
 
 #include "compiler/archive/argument_reader.h"
 
+#include "compiler/archive/bind_symbols.h"
+
 namespace meshplan::archive {
 
 namespace {
@@ -28,6 +30,7 @@ private:
   SymbolicInt symbolicInt(const Json &json);
   std::optional<Argument> readIntegers(llvm::StringRef kind, const Json &value, const Json &argument);
   std::optional<Argument> readScalar(llvm::StringRef kind, const Json &value, const Json &argument);
+  std::optional<Argument> symbolicScalar(llvm::StringRef kind, const Json &value);
   std::optional<Argument> unsupported(llvm::StringRef kind, const Json &argument);
 
   const GraphNames &names;
@@ -127,9 +130,28 @@ std::optional<Argument> ArgumentReader::readScalar(llvm::StringRef kind, const J
     if (format >= 1 && format <= 4)
       return Argument(MemoryFormat(format));
   }
-  if ((kind == "as_sym_float" || kind == "as_sym_bool") && value.is_object() && !value.contains("as_name"))
-    return read(value);
+  if (kind == "as_sym_float" || kind == "as_sym_bool")
+    return symbolicScalar(kind, value);
+  if (kind == "as_sym_floats")
+    return list<SymbolicScalar>(value, [&](const Json &json) {
+      return graph.readSymbolicScalar(SymbolicScalar::Type::Float, json, names).value_or(SymbolicScalar());
+    });
   return unsupported(kind, argument);
+}
+
+/// One that is known is a plain number.
+std::optional<Argument> ArgumentReader::symbolicScalar(llvm::StringRef kind, const Json &value) {
+  auto type = kind == "as_sym_float" ? SymbolicScalar::Type::Float : SymbolicScalar::Type::Bool;
+  std::optional<SymbolicScalar> scalar = graph.readSymbolicScalar(type, value, names);
+  if (!scalar)
+    return std::nullopt;
+  if (scalar->expression->kind != SymbolicExpression::Kind::Constant)
+    return Argument(std::move(*scalar));
+  llvm::Expected<Argument> known = bindScalar(*scalar, {});
+  if (known)
+    return std::move(*known);
+  document.fail(value, llvm::toString(known.takeError()));
+  return std::nullopt;
 }
 
 std::optional<Argument> ArgumentReader::unsupported(llvm::StringRef kind, const Json &argument) {

@@ -47,19 +47,44 @@ std::vector<Diagnostic> checkBindings(const ExportedProgram &program, const Symb
   return errors;
 }
 
-/// Calls `visit` with every symbolic integer of the program, by reference.
-template <typename Visitor> void visitIntegers(ExportedProgram &program, Visitor visit) {
+/// Calls `visit` with every integer of the program, by reference, and with every argument that holds other expressions.
+template <typename Visitor> void visitNumbers(ExportedProgram &program, Visitor visit) {
   for (Value &value : program.values)
     for (SymbolicInt &dim : value.dims)
       visit(dim, "an extent of '" + value.name + "'");
   for (Node &node : program.nodes)
     for (NamedArgument &argument : node.arguments) {
+      std::string what = "an argument of '" + node.name + "'";
       if (auto *integer = std::get_if<SymbolicInt>(&argument.value))
-        visit(*integer, "an argument of '" + node.name + "'");
+        visit(*integer, what);
       else if (auto *integers = std::get_if<std::vector<SymbolicInt>>(&argument.value))
         for (SymbolicInt &integer : *integers)
-          visit(integer, "an argument of '" + node.name + "'");
+          visit(integer, what);
+      else if (std::holds_alternative<SymbolicScalar>(argument.value) ||
+               std::holds_alternative<std::vector<SymbolicScalar>>(argument.value))
+        visit(argument.value, what);
     }
+}
+
+/// What a number is under the bindings, in place of its expression.
+llvm::Expected<SymbolicInt> bound(const SymbolicInt &integer, const SymbolBindings &bindings) {
+  llvm::Expected<int64_t> value = evaluate(integer, bindings);
+  if (!value)
+    return value.takeError();
+  return SymbolicInt(*value);
+}
+
+llvm::Expected<Argument> bound(const Argument &argument, const SymbolBindings &bindings) {
+  if (auto *scalar = std::get_if<SymbolicScalar>(&argument))
+    return bindScalar(*scalar, bindings);
+  std::vector<double> floats;
+  for (const SymbolicScalar &scalar : std::get<std::vector<SymbolicScalar>>(argument)) {
+    llvm::Expected<SymbolicValue> value = evaluate(scalar, bindings);
+    if (!value)
+      return value.takeError();
+    floats.push_back(std::get<double>(*value));
+  }
+  return Argument(std::move(floats));
 }
 
 std::optional<int64_t> valueAt(const SymbolicInt &dim, const std::string &symbol, int64_t number,
@@ -105,22 +130,39 @@ llvm::Error bindExtent(const SymbolicInt &dim, int64_t extent, SymbolBindings &b
   return fail(unknown.empty() ? actual + ", not " + std::to_string(extent) : "cannot be " + std::to_string(extent));
 }
 
+void collectSymbols(const Argument &argument, std::set<std::string> &symbols) {
+  if (const auto *integer = std::get_if<SymbolicInt>(&argument))
+    collectSymbols(*integer, symbols);
+  else if (const auto *integers = std::get_if<std::vector<SymbolicInt>>(&argument))
+    for (const SymbolicInt &each : *integers)
+      collectSymbols(each, symbols);
+  else if (const auto *scalar = std::get_if<SymbolicScalar>(&argument))
+    collectSymbols(*scalar->expression, symbols);
+  else if (const auto *scalars = std::get_if<std::vector<SymbolicScalar>>(&argument))
+    for (const SymbolicScalar &each : *scalars)
+      collectSymbols(*each.expression, symbols);
+}
+
+llvm::Expected<Argument> bindScalar(const SymbolicScalar &scalar, const SymbolBindings &bindings) {
+  llvm::Expected<SymbolicValue> value = evaluate(scalar, bindings);
+  if (!value)
+    return value.takeError();
+  if (const bool *truth = std::get_if<bool>(&*value))
+    return Argument(*truth);
+  return Argument(std::get<double>(*value));
+}
+
 std::vector<Diagnostic> bindSymbols(ExportedProgram &program, const SymbolBindings &bindings) {
   std::vector<Diagnostic> errors = checkBindings(program, bindings);
   if (!errors.empty())
     return errors;
-  visitIntegers(program, [&](SymbolicInt &integer, const std::string &what) {
-    if (!integer.isSymbolic())
-      return;
-    llvm::Expected<int64_t> value = evaluate(integer, bindings);
-    if (!value)
+  visitNumbers(program, [&](auto &number, const std::string &what) {
+    if (auto value = bound(number, bindings); !value)
       errors.push_back({what + ": " + llvm::toString(value.takeError()), {}, ""});
   });
   if (!errors.empty())
     return errors;
-  visitIntegers(program, [&](SymbolicInt &integer, const std::string &) {
-    integer = SymbolicInt(llvm::cantFail(evaluate(integer, bindings)));
-  });
+  visitNumbers(program, [&](auto &number, const std::string &) { number = llvm::cantFail(bound(number, bindings)); });
   program.symbols.clear();
   for (const Value &value : program.values) {
     if (llvm::any_of(value.dims, [](const SymbolicInt &dim) { return dim.value < 0; }))

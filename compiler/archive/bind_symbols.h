@@ -1,6 +1,6 @@
 //===- bind_symbols.h - dynamic shapes become numbers ------------*- C++ -*-===//
 //
-// A plan gives every symbolic dim its extent. After bindSymbols, no integer in
+// A plan gives every symbolic dim its extent. After bindSymbols, no number in
 // the program is symbolic.
 //
 //===----------------------------------------------------------------------===//
@@ -17,6 +17,12 @@ namespace meshplan::archive {
 /// on and that has no value yet. Fails, and binds nothing, when no integer does
 /// it, or when `dim` is known and has another extent.
 llvm::Error bindExtent(const SymbolicInt &dim, int64_t extent, SymbolBindings &bindings);
+
+/// Adds the symbols that the numbers of an argument depend on.
+void collectSymbols(const Argument &argument, std::set<std::string> &symbols);
+
+/// The float or the truth value under these bindings, as an operator takes it. Fails as `evaluate`.
+llvm::Expected<Argument> bindScalar(const SymbolicScalar &scalar, const SymbolBindings &bindings);
 
 /// Replaces every expression in `program` by its number and clears
 /// `program.symbols`. On errors the program is left as it was: a symbol

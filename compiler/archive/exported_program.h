@@ -11,8 +11,8 @@
 //     behind what others read of them and what gradients would flow through
 //   - regions in which autocast is off are inlined, their nodes have `autocastOff`
 //   - no tensor is complex: pairs of real ones stand for them (complex/split_complex.h)
-//   - metadata asserts and nodes that compute only symbolic integers are gone;
-//     symbolic integers stand as expressions where they are used
+//   - metadata asserts and nodes that compute only symbolic numbers are gone;
+//     symbolic numbers stand as expressions where they are used
 //   - arguments `device`, `pin_memory`, `non_blocking` and a strided `layout`
 //     are gone; every conversion is `aten.to.dtype` and changes the dtype, or
 //     keeps one of floats that the model names (ExportedProgram::keepsType)
@@ -103,10 +103,12 @@ struct Scope {
 };
 
 /// None, a tensor, tensors (noValue where None), and scalars and lists of them.
-/// An int is always a SymbolicInt. A complex number is only there until splitComplex.
-using Argument = std::variant<std::monostate, ValueId, std::vector<ValueId>, SymbolicInt, std::vector<SymbolicInt>,
-                              double, std::vector<double>, std::complex<double>, bool, std::vector<bool>, std::string,
-                              std::vector<std::string>, ScalarType, MemoryFormat>;
+/// An int is always a SymbolicInt. Floats and truth values that depend on symbols
+/// are SymbolicScalars until bindSymbols. A complex number is only there until splitComplex.
+using Argument =
+    std::variant<std::monostate, ValueId, std::vector<ValueId>, SymbolicInt, std::vector<SymbolicInt>, double,
+                 std::vector<double>, std::complex<double>, bool, std::vector<bool>, std::string,
+                 std::vector<std::string>, ScalarType, MemoryFormat, SymbolicScalar, std::vector<SymbolicScalar>>;
 
 struct NamedArgument {
   std::string name; ///< from the operator's schema

@@ -49,7 +49,7 @@ std::string innermostFrame(llvm::StringRef trace) {
 GraphNames GraphReader::read(const Json &graph) {
   GraphNames names;
   names.tensorMetadata = &document.object(document.member(graph, "tensor_values"));
-  readIntegers(graph, names);
+  readNumbers(graph, names);
   for (const Json &input : document.array(document.member(graph, "inputs"))) {
     auto [kind, value] = document.unionMember(input);
     if (kind == "as_tensor")
@@ -61,10 +61,50 @@ GraphNames GraphReader::read(const Json &graph) {
   return names;
 }
 
-void GraphReader::readIntegers(const Json &graph, GraphNames &names) {
+/// Floats and truth values are read where an operator takes them: most are those of asserts.
+void GraphReader::readNumbers(const Json &graph, GraphNames &names) {
   const Json &integers = document.object(document.member(graph, "sym_int_values"));
   for (auto it = integers.begin(); it != integers.end(); ++it)
     names.integers[it.key()] = readSymbolicInt(*it);
+  names.floats = document.optionalMember(graph, "sym_float_values");
+  names.truths = document.optionalMember(graph, "sym_bool_values");
+}
+
+std::optional<SymbolicScalar> GraphReader::readSymbolicScalar(SymbolicScalar::Type type, const Json &argument,
+                                                              const GraphNames &names) {
+  bool isFloat = type == SymbolicScalar::Type::Float;
+  auto known = [&](const Json &value) {
+    auto constant = std::make_shared<SymbolicExpression>();
+    if (isFloat)
+      constant->constant = document.number(value);
+    else
+      constant->constant = document.boolean(value);
+    return SymbolicScalar{type, std::move(constant)};
+  };
+  auto [kind, value] = document.unionMember(argument);
+  if (kind == (isFloat ? "as_float" : "as_bool"))
+    return known(*value);
+  if (kind != "as_name") {
+    if (!kind.empty())
+      document.fail(argument, "an argument of kind '" + kind + "' is not supported");
+    return std::nullopt;
+  }
+  std::string name = document.string(*value);
+  const Json *table = isFloat ? names.floats : names.truths;
+  const Json *entry = table ? document.optionalMember(*table, name.c_str()) : nullptr;
+  if (!entry) {
+    document.fail(argument, (isFloat ? "float '" : "truth value '") + name + "' is not defined");
+    return std::nullopt;
+  }
+  auto [form, content] = document.unionMember(*entry);
+  if (form != "as_expr")
+    return known(*content);
+  llvm::Expected<SymbolicExpressionPtr> parsed =
+      parseExpression(document.string(document.member(*content, "expr_str")));
+  if (parsed)
+    return SymbolicScalar{type, std::move(*parsed)};
+  document.fail(*entry, llvm::toString(parsed.takeError()));
+  return std::nullopt;
 }
 
 SymbolicInt GraphReader::readSymbolicInt(const Json &symInt) {
@@ -86,7 +126,7 @@ void GraphReader::noteExample(const SymbolicInt &integer, const Json &expression
     return;
   auto [kind, value] = document.unionMember(*hint);
   if (kind == "as_int")
-    program.examples[integer.expression->symbol] = document.integer(*value);
+    program.examples[integer.expression->name] = document.integer(*value);
 }
 
 std::optional<ScalarType> GraphReader::readScalarType(const Json &number) {
@@ -280,7 +320,7 @@ void GraphReader::inlineRegion(const Json &json, size_t settings, GraphNames &na
   const Json &graph = document.member(document.member(document.member(inputs[settings], "arg"), "as_graph"), "graph");
   GraphNames inner;
   inner.tensorMetadata = &document.object(document.member(graph, "tensor_values"));
-  readIntegers(graph, inner);
+  readNumbers(graph, inner);
   bindRegionInputs(inputs, settings + 1, graph, names, inner);
   readNodes(graph, inner, context);
   bindRegionOutputs(json, graph, inner, names);

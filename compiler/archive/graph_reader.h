@@ -28,6 +28,8 @@ struct RegionContext {
 struct GraphNames {
   llvm::StringMap<ValueId> tensors;
   llvm::StringMap<SymbolicInt> integers;
+  const Json *floats = nullptr;         ///< name to SymFloat, or null
+  const Json *truths = nullptr;         ///< name to SymBool, or null
   const Json *tensorMetadata = nullptr; ///< name to type and shape
 };
 
@@ -47,10 +49,14 @@ public:
   std::optional<ScalarType> readScalarType(const Json &number);
   SymbolicInt readSymbolicInt(const Json &symInt);
 
+  /// The float or truth value that a SymFloatArgument or SymBoolArgument names or is. Nothing where that is an error.
+  std::optional<SymbolicScalar> readSymbolicScalar(SymbolicScalar::Type type, const Json &argument,
+                                                   const GraphNames &names);
+
 private:
   /// Keeps the extent that a symbol had in the example inputs.
   void noteExample(const SymbolicInt &integer, const Json &expression);
-  void readIntegers(const Json &graph, GraphNames &names);
+  void readNumbers(const Json &graph, GraphNames &names);
   void readNodes(const Json &graph, GraphNames &names, const RegionContext &context);
   void readNode(const Json &json, GraphNames &names, const RegionContext &context);
   void readOperator(const Json &json, llvm::StringRef target, GraphNames &names, const RegionContext &context);

@@ -2,6 +2,7 @@
 
 #include "compiler/archive/read_archive.h"
 
+#include "compiler/archive/bind_symbols.h"
 #include "compiler/archive/complex/split_complex.h"
 #include "compiler/archive/functional_check.h"
 #include "compiler/archive/signature_reader.h"
@@ -228,6 +229,15 @@ void ArchiveReader::readSymbols(JsonDocument &document, ExportedProgram &program
         return fail("the shape of '" + value.name + "' depends on data ('" + symbol + "')",
                     "use operations whose result shape follows from the shapes of the inputs");
   }
+  for (const Node &node : program.nodes)
+    for (const NamedArgument &argument : node.arguments) {
+      std::set<std::string> used;
+      collectSymbols(argument.value, used);
+      for (const std::string &symbol : used)
+        if (!symbols.count(symbol))
+          return fail("argument '" + argument.name + "' of '" + node.name + "' depends on data ('" + symbol + "')",
+                      "compute with the tensor, without 'item()'");
+    }
   const Json &ranges = document.object(document.member(document.root(), "range_constraints"));
   for (const std::string &symbol : symbols) {
     SymbolRange range{symbol, 0, INT64_MAX};

@@ -16,6 +16,7 @@
 #include "compiler/frontend/model_outline.h"
 #include "compiler/frontend/syntax.h"
 
+#include <compare>
 #include <optional>
 #include <string>
 #include <vector>
@@ -82,13 +83,29 @@ struct BoundParameter {
   size_t entry = 0;
 };
 
+/// A parameter under the name that it has in a module.
+struct NamedParameter {
+  size_t module = 0;
+  size_t parameter = 0;
+
+  auto operator<=>(const NamedParameter &) const = default;
+};
+
+/// A parameter that has a style of its own. What the module around it states does not reach it.
+struct BoundParameterStyle {
+  NamedParameter name;
+  std::vector<BoundStyle> styles;
+  size_t entry = 0;
+};
+
 /// What an entry of the plan matched.
 struct EntryMatch {
   std::string path; ///< whole pattern, `model.layers.*.mlp.down_proj`, or `rest`
   bool isRest = false;
   bool isOverride = false;
-  std::vector<size_t> modules; ///< modules that take the entry, in model order
-  size_t parameterModules = 0; ///< of them, modules that hold parameters
+  std::vector<size_t> modules;            ///< modules that take the entry, in model order
+  std::vector<NamedParameter> parameters; ///< that the path itself names, sorted
+  size_t parameterModules = 0;            ///< of them, modules that hold parameters
   SourceRange range;
 };
 
@@ -165,8 +182,9 @@ struct BoundPlan {
   SourceRange modelRange;
   Environment environment;
   std::vector<EntryMatch> entries;
-  std::vector<BoundModule> modules;       ///< sorted by module
-  std::vector<BoundParameter> parameters; ///< sorted by parameter
+  std::vector<BoundModule> modules;                 ///< sorted by module
+  std::vector<BoundParameter> parameters;           ///< sorted by parameter
+  std::vector<BoundParameterStyle> parameterStyles; ///< sorted by name
   std::vector<BoundInput> inputs;
   std::vector<BoundOutput> outputs;
   std::vector<BoundSymbol> symbols;
@@ -184,6 +202,9 @@ struct BoundPlan {
   std::optional<BoundInit> init;              ///< none: a training needs weights
   Coverage coverage;
 };
+
+/// `tables.1`: the path of a parameter under one of its names.
+std::string parameterPath(const ModelOutline &model, const NamedParameter &name);
 
 /// Binds a plan. Reports everything that is wrong; then the result is empty.
 std::optional<BoundPlan> bindPlan(const Syntax &syntax, const ModelOutline &model,

@@ -31,7 +31,8 @@ struct OutlineParameterName {
 };
 
 /// One stored parameter. A tied parameter has several names, several readers, or
-/// both; the first name is the one that messages show.
+/// both; the first name is the one that named_parameters() gives it, and the one
+/// that messages show.
 struct OutlineParameter {
   std::vector<OutlineParameterName> names;
   std::vector<size_t> readers; ///< modules whose operators read it

@@ -24,12 +24,14 @@ Expected<std::vector<Exported>> meshplan::exportedTensors(const CheckpointRecord
   std::vector<Exported> tensors;
   std::vector<std::string> left;
   for (const RecordedParameter &parameter : record.parameters) {
-    const std::string &name = parameter.names.front();
     DType dtype = isFloat(parameter.dtype) ? options.dtype.value_or(parameter.dtype) : parameter.dtype;
-    if (!options.adapters || isAdapter(name))
-      tensors.push_back({options.adapters ? adapterName(name) : name, &parameter, dtype});
-    else if (parameter.isTrained)
-      left.push_back("'" + name + "'");
+    bool isLeft = options.adapters && !isAdapter(parameter.names.front());
+    if (isLeft && parameter.isTrained)
+      left.push_back("'" + parameter.names.front() + "'");
+    // A strict load_state_dict wants each name of a tied parameter.
+    for (const std::string &name : parameter.names)
+      if (!isLeft)
+        tensors.push_back({options.adapters ? adapterName(name) : name, &parameter, dtype});
   }
   if (!left.empty())
     notes.push_back("what is trained besides adapters is not written: " + listOfFew(left));

@@ -18,9 +18,19 @@ const RecordedParameter *CheckpointRecord::findParameter(std::string_view name) 
   return found == parameters.end() ? nullptr : &*found;
 }
 
-const RecordedState *CheckpointRecord::findState(std::string_view name) const {
+static const RecordedState *findByName(std::span<const RecordedState> states, std::string_view name) {
   auto found = std::ranges::find(states, name, &RecordedState::name);
   return found == states.end() ? nullptr : &*found;
+}
+
+const RecordedState *CheckpointRecord::findState(std::string_view name) const {
+  if (const RecordedState *own = findByName(states, name))
+    return own;
+  for (const RecordedParameter &parameter : parameters)
+    for (size_t i = 1; i < parameter.names.size(); ++i)
+      if (name.starts_with(parameter.names[i] + "."))
+        return findByName(states, parameter.names.front() + std::string(name.substr(parameter.names[i].size())));
+  return nullptr;
 }
 
 bool CheckpointRecord::savesAll() const { return std::ranges::all_of(parameters, &RecordedParameter::isSaved); }

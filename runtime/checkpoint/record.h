@@ -49,6 +49,7 @@ struct CheckpointRecord {
   std::optional<CheckpointChecksums> checksums; ///< nothing: of format 1
 
   const RecordedParameter *findParameter(std::string_view name) const;
+  /// By the name of the state, or what it is called under another name of a tied parameter.
   const RecordedState *findState(std::string_view name) const;
   bool savesAll() const;
 

@@ -79,7 +79,7 @@ struct CheckCommand {
   }
 
   /// One line for each entry of the plan: how many of the model's modules with parameters it names, or, if it names
-  /// only others, how many of these.
+  /// only others or parameters, how many of these.
   static std::vector<CoverageLine> coverage(Compilation &compilation) {
     std::vector<CoverageLine> lines;
     const BoundPlan &plan = compilation.plan();
@@ -91,6 +91,11 @@ struct CheckCommand {
       line.matched = static_cast<int64_t>(isOfOthers ? entry.modules.size() : entry.parameterModules);
       line.total = static_cast<int64_t>(isOfOthers ? plan.coverage.otherModules : plan.coverage.parameterModules);
       line.what = isOfOthers ? "modules without parameters" : "modules";
+      if (!entry.parameters.empty() && entry.modules.empty()) {
+        line.matched = static_cast<int64_t>(entry.parameters.size());
+        line.total = static_cast<int64_t>(compilation.model().parameters.size());
+        line.what = "parameters";
+      }
       lines.push_back(std::move(line));
     }
     return lines;

@@ -4,8 +4,10 @@
   check_export.py --work FOLDER --plan P.plan --meshplan P --meshplan-run P --steps-program P [--tied] [--lora]
 
 The exported model is the one that ranks held: from_pretrained has no missing and no unexpected weights, each has the
-bits of the training's, and the logits are those of a model of transformers with these weights. With --lora the adapters
-are exported alone, and PEFT loads them on the model without them. Status 1 if something is wrong.
+bits of the training's, and the logits are those of a model of transformers with these weights. A strict load_state_dict
+takes them, too. With --tied the head has the weight of the embedding: all of it goes by the name of the embedding, and
+a checkpoint that calls it by the other name goes on with the same bits. With --lora the adapters are exported alone,
+and PEFT loads them on the model without them. Status 1 if something is wrong.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from pathlib import Path
 import torch
 import transformers
 from plan_runs import with_statements
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 EXPORT = Path(__file__).resolve().parent.parent / "export_model.py"
 SIZES = {
@@ -55,16 +57,35 @@ class Check:
         subprocess.run(command, check=True)
 
     def train(self) -> dict[str, torch.Tensor]:
-        """What ranks hold behind two steps, of which the last is saved."""
+        """The parameters that ranks hold behind two steps, of which the last is saved."""
         plan = self.work / "train.plan"
         text = self.arguments.plan.read_text()
-        plan.write_text(with_statements(text, ["optimizer sgd { lr 0.1 }", "data dp { shard optimizer }"]))
-        schedule, result = self.work / "train.sched", self.work / "held.safetensors"
+        plan.write_text(
+            with_statements(text, ["optimizer sgd { lr 0.1; momentum 0.9 }", "data dp { shard optimizer }"])
+        )
+        schedule = self.work / "train.sched"
         subprocess.run([self.arguments.meshplan, "compile", plan, "-Ddp=2", "-Dtp=2", "-o", schedule], check=True)
-        steps = [self.arguments.steps_program, "--save", self.work / "run", schedule]
-        steps += [self.work / "model/model.safetensors", result, *[self.work / "inputs.safetensors"] * 2]
+        held = self.steps(2, "--save", self.work / "run")
+        return {name: tensor for name, tensor in held.items() if not name.endswith(".momentum_buffer")}
+
+    def steps(self, count: int, *options: str | Path) -> dict[str, torch.Tensor]:
+        """What ranks hold behind so many steps."""
+        result = self.work / "held.safetensors"
+        steps = [self.arguments.steps_program, *options, self.work / "train.sched"]
+        steps += [self.work / "model/model.safetensors", result, *[self.work / "inputs.safetensors"] * count]
         subprocess.run(steps, check=True, stdout=subprocess.DEVNULL)
         return {name: tensor for name, tensor in load_file(result).items() if not name.startswith("step")}
+
+    def rename(self, before: str, after: str) -> Path:
+        """A copy of the checkpoint that calls a tied parameter by the other of its names."""
+        folder = self.work / "renamed"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(self.work / "run", folder)
+        for path in folder.glob("step-*/*.safetensors"):
+            save_file({name.replace(before, after): tensor for name, tensor in load_file(path).items()}, path)
+        for path in folder.glob("step-*/checkpoint.json"):
+            path.write_text(path.read_text().replace(after, "?").replace(before, after).replace("?", before))
+        return folder
 
     def export(self, *options: str) -> Path:
         out = self.work / "out"
@@ -94,15 +115,27 @@ def check_model(check: Check) -> bool:
         "the weights are those of the training", all(torch.equal(state[name], held[name]) for name in held)
     )
     own = transformers.LlamaForCausalLM(model.config)
-    own.load_state_dict(held, strict=False)
-    own.tie_weights()
+    own.load_state_dict(load_file(check.work / "out/model.safetensors"))
     right &= verdict("the logits are those of the weights", torch.equal(check.logits(model), check.logits(own)))
     text = model.generate(torch.tensor([[1, 2, 3]]), max_new_tokens=4, do_sample=False, pad_token_id=0)
     right &= verdict("it writes", text.shape == (1, 7))
     narrow = transformers.AutoModelForCausalLM.from_pretrained(check.export("--dtype", "bf16"))
     state = narrow.state_dict()
     rounded = all(torch.equal(state[name], held[name].bfloat16()) for name in held)
-    return right & verdict("in bf16 too", narrow.dtype == torch.bfloat16 and rounded)
+    right &= verdict("in bf16 too", narrow.dtype == torch.bfloat16 and rounded)
+    return right & (check_tie(check, held) if check.arguments.tied else True)
+
+
+def check_tie(check: Check, held: dict[str, torch.Tensor]) -> bool:
+    first, other = "model.embed_tokens.weight", "lm_head.weight"
+    saved = load_file(check.work / "run/step-000002/model.safetensors")
+    right = verdict(
+        "a tied weight has its first name", all(first in each and other not in each for each in (held, saved))
+    )
+    after = check.steps(1, "--resume", check.work / "run")
+    again = check.steps(1, "--resume", check.rename(first, other))
+    same = after.keys() == again.keys() and all(torch.equal(after[name], again[name]) for name in after)
+    return right & verdict("a checkpoint with the other name goes on", same)
 
 
 def check_adapters(check: Check) -> bool:

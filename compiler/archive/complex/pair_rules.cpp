@@ -39,7 +39,7 @@ std::optional<std::complex<double>> PairRules::complexScalar(llvm::StringRef arg
 bool PairRules::isRealScalar(llvm::StringRef argument) const {
   const Argument *value = node->find(argument);
   return value && (std::holds_alternative<double>(*value) || std::holds_alternative<SymbolicInt>(*value) ||
-                   std::holds_alternative<bool>(*value));
+                   std::holds_alternative<SymbolicScalar>(*value) || std::holds_alternative<bool>(*value));
 }
 
 ValueId PairRules::shapeOf(ValueId id) const {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <tuple>
 #include <utility>
 
 using namespace meshplan;
@@ -31,14 +32,16 @@ private:
   /// Gives a claim to the entry that matches least; remembers the pairs that contradict each other.
   void settle(const Claim &claim, std::vector<size_t> claimants) {
     llvm::stable_sort(claimants, [&](size_t a, size_t b) {
-      return std::pair(entries[a].modules.size(), !entries[a].isOverride) <
-             std::pair(entries[b].modules.size(), !entries[b].isOverride);
+      auto key = [&](size_t entry) {
+        return std::tuple(entries[entry].modules.size(), entries[entry].parameters.size(), !entries[entry].isOverride);
+      };
+      return key(a) < key(b);
     });
     for (size_t i = 0; i + 1 < claimants.size(); ++i) {
       auto pair = std::minmax(claimants[i], claimants[i + 1]);
       bool isOverride = entries[claimants[i]].isOverride || entries[claimants[i + 1]].isOverride;
       if (!isOverride)
-        conflicts[pair].insert(claim.module);
+        conflicts[pair].insert(contested(claim, pair));
       else if (!checkedOverrides.count(pair))
         checkOverride(claimants[i], claimants[i + 1]);
       checkedOverrides.insert(pair);
@@ -49,33 +52,77 @@ private:
         busyOverrides.insert(entry);
   }
 
+  /// The module for which two entries contradict each other, or the parameter, if the path of one names it.
+  NamedParameter contested(const Claim &claim, std::pair<size_t, size_t> pair) const {
+    NamedParameter name{claim.module, static_cast<size_t>(claim.index)};
+    bool isNamed = claim.kind == Claim::Parameter && (llvm::is_contained(entries[pair.first].parameters, name) ||
+                                                      llvm::is_contained(entries[pair.second].parameters, name));
+    return isNamed ? name : NamedParameter{claim.module, noParameter};
+  }
+
+  /// The modules of an entry, the parameters that they hold, and those that its path names, sorted.
+  std::vector<NamedParameter> extentOf(const EntryMatch &entry) const {
+    std::vector<NamedParameter> result = entry.parameters;
+    for (size_t module : entry.modules) {
+      result.push_back({module, noParameter});
+      for (size_t parameter : context.held[module])
+        result.push_back({module, parameter});
+    }
+    llvm::sort(result);
+    return result;
+  }
+
+  static bool isStrictlyInside(llvm::ArrayRef<NamedParameter> inner, llvm::ArrayRef<NamedParameter> outer) {
+    return inner.size() < outer.size() && std::includes(outer.begin(), outer.end(), inner.begin(), inner.end());
+  }
+
   void checkOverride(size_t inner, size_t outer) {
     const EntryMatch &small = entries[inner];
     const EntryMatch &large = entries[outer];
-    if (small.isOverride && isStrictSubset(small.modules, large.modules))
+    std::vector<NamedParameter> smallExtent = extentOf(small), largeExtent = extentOf(large);
+    if (small.isOverride && isStrictlyInside(smallExtent, largeExtent))
       return;
     const EntryMatch &override = small.isOverride ? small : large;
     const EntryMatch &other = small.isOverride ? large : small;
-    std::vector<size_t> common;
-    std::set_intersection(override.modules.begin(), override.modules.end(), other.modules.begin(), other.modules.end(),
+    std::vector<NamedParameter> common;
+    std::set_intersection(smallExtent.begin(), smallExtent.end(), largeExtent.begin(), largeExtent.end(),
                           std::back_inserter(common));
+    // Of entries that name modules these are counted, without what they hold.
+    bool namesModules = small.parameters.empty() && large.parameters.empty();
+    size_t both = llvm::count_if(
+        common, [&](const NamedParameter &name) { return (name.parameter == noParameter) == namesModules; });
     context.diagnostics
         .error(override.range, "an override must match a strict subset of what it overrides; " +
-                                   moduleText(override.path) + " matches " + modulesText(override.modules.size()) +
-                                   ", " + moduleText(other.path) + " matches " + modulesText(other.modules.size()) +
-                                   ", and " + std::to_string(common.size()) + (common.size() == 1 ? " is" : " are") +
-                                   " in both")
+                                   moduleText(override.path) + " matches " + countText(override) + ", " +
+                                   moduleText(other.path) + " matches " + countText(other) + ", and " +
+                                   std::to_string(both) + (both == 1 ? " is" : " are") + " in both")
         .note(other.range, "the other entry is here")
-        .help("narrow the override to modules of the other entry, and to fewer than all of them");
+        .help("narrow the override to " + std::string(namesModules ? "modules" : "parameters") +
+              " of the other entry, and to fewer than all of them");
   }
 
-  static std::string modulesText(size_t count) { return std::to_string(count) + (count == 1 ? " module" : " modules"); }
+  /// `2 modules`, `1 parameter`, `1 module and 1 parameter`.
+  static std::string countText(const EntryMatch &entry) {
+    auto text = [](size_t count, const std::string &what) {
+      return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+    };
+    std::string modules = text(entry.modules.size(), "module"), parameters = text(entry.parameters.size(), "parameter");
+    if (entry.parameters.empty())
+      return modules;
+    return entry.modules.empty() ? parameters : modules + " and " + parameters;
+  }
+
+  std::string nameOf(const NamedParameter &name) const {
+    const std::string &module = context.model.modules[name.module].path;
+    if (name.parameter == noParameter)
+      return moduleText(module);
+    return "'" + module + (module.empty() ? "" : ".") + context.leaf(name.parameter, name.module).str() + "'";
+  }
 
   void reportConflicts() {
-    for (const auto &[pair, modules] : conflicts) {
-      const std::string &path = context.model.modules[*modules.begin()].path;
-      std::string more = modules.size() > 1 ? " and " + std::to_string(modules.size() - 1) + " more" : "";
-      context.diagnostics.error(entries[pair.second].range, "two entries match " + moduleText(path) + more)
+    for (const auto &[pair, names] : conflicts) {
+      std::string more = names.size() > 1 ? " and " + std::to_string(names.size() - 1) + " more" : "";
+      context.diagnostics.error(entries[pair.second].range, "two entries match " + nameOf(*names.begin()) + more)
           .note(entries[pair.first].range, "the other entry is here")
           .help("narrow one of them, or mark the one that matches less with 'override'");
     }
@@ -83,7 +130,8 @@ private:
 
   void reportIdleOverrides() {
     for (size_t i = 0; i < entries.size(); ++i)
-      if (entries[i].isOverride && !entries[i].modules.empty() && !busyOverrides.count(i))
+      if (entries[i].isOverride && !(entries[i].modules.empty() && entries[i].parameters.empty()) &&
+          !busyOverrides.count(i))
         context.diagnostics.error(entries[i].range, moduleText(entries[i].path) + " overrides nothing")
             .help("remove 'override'");
   }
@@ -91,7 +139,8 @@ private:
   const Context &context;
   llvm::ArrayRef<EntryMatch> entries;
   std::map<Claim, size_t> owners;
-  std::map<std::pair<size_t, size_t>, std::set<size_t>> conflicts; ///< modules by pair of entries
+  static constexpr size_t noParameter = SIZE_MAX;
+  std::map<std::pair<size_t, size_t>, std::set<NamedParameter>> conflicts; ///< by pair of entries
   std::set<std::pair<size_t, size_t>> checkedOverrides;
   std::set<size_t> busyOverrides;
 };

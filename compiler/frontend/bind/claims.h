@@ -1,9 +1,9 @@
 //===- claims.h - which entry owns what ---------------------------*- C++ -*-===//
 //
 // An entry claims the style of the modules that it matches, their borders, and
-// the parameters that they hold. A claim has one owner. Of several entries that
-// claim the same, the one that matches least owns it, and all but the one that
-// matches most must be marked `override`. Internal to binding.
+// the parameters that they hold; one whose path names parameters claims these. A claim has one owner. Of several
+// entries that claim the same, the one that matches least owns it, and all but the one that matches most must be marked
+// `override`. Internal to binding.
 //
 //===----------------------------------------------------------------------===//
 

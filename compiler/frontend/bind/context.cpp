@@ -18,6 +18,12 @@ std::string meshplan::parameterPath(const ModelOutline &model, const OutlinePara
   return pathOf(model, parameter.names.front());
 }
 
+std::string meshplan::parameterPath(const ModelOutline &model, const NamedParameter &named) {
+  const std::vector<OutlineParameterName> &names = model.parameters[named.parameter].names;
+  return pathOf(model,
+                *llvm::find_if(names, [&](const OutlineParameterName &name) { return name.module == named.module; }));
+}
+
 static std::vector<std::string> modulePaths(const ModelOutline &model) {
   std::vector<std::string> result;
   for (const OutlineModule &module : model.modules)
@@ -44,7 +50,7 @@ Context::Context(const Syntax &syntax, const ModelOutline &model, const Environm
         dimNames.push_back(dim.name.text);
   for (size_t i = 0; i < model.parameters.size(); ++i) {
     for (const OutlineParameterName &name : model.parameters[i].names) {
-      parameterOfName.push_back(i);
+      named.push_back({name.module, i});
       if (!llvm::is_contained(held[name.module], i))
         held[name.module].push_back(i);
       touches[name.module] = true;

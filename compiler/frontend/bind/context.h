@@ -27,7 +27,7 @@ struct Context {
 
   PathTree modules;
   std::vector<std::string> parameterNames; ///< every name of every parameter
-  std::vector<size_t> parameterOfName;     ///< parameter that has the name
+  std::vector<NamedParameter> named;       ///< which parameter has the name, and in which module
   PathTree parameters;                     ///< over parameterNames
   std::vector<std::vector<size_t>> held;   ///< by module: parameters that have a name in it, sorted
   std::vector<bool> touches;               ///< by module: it holds or reads a parameter
@@ -70,9 +70,9 @@ EntryStyles bindClauses(const Context &context, const EntryStatement &entry);
 
 // paths.cpp
 
-/// Modules that the pattern matches. Reports a pattern, or one of its
-/// alternatives, that matches no module, with the nearest one that does.
-std::vector<size_t> matchModules(const Context &context, llvm::ArrayRef<PathPattern> nested, SourceRange range);
+/// Fills modules and parameters of an entry: the modules that the pattern matches and, of each of its alternatives that
+/// matches none, the parameters. Reports one that matches neither, with the nearest path that does.
+void matchEntry(const Context &context, llvm::ArrayRef<PathPattern> nested, EntryMatch &match);
 
 /// The same for a block, which has to have modules inside, and may itself be a
 /// list of modules that the outline leaves out. True if it has.

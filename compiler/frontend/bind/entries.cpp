@@ -30,9 +30,12 @@ private:
   bool isInBadBlock(llvm::ArrayRef<PathPattern> blocks) const;
   void addEntry(size_t index);
 
+  /// What an entry says of parameters that its path names is a style.
+  void checkParameterEntry(const EntryStatement &entry, const EntryStyles &entryStyles, EntryMatch &match);
+
   /// A style that divides parameters is for the modules that have some.
   void dropWithoutParameters(const EntryStatement &entry, const EntryStyles &entryStyles, EntryMatch &match);
-  void claimAll(size_t entry, const EntryStyles &entryStyles, llvm::ArrayRef<size_t> modules);
+  void claimAll(size_t entry, const EntryStyles &entryStyles, const EntryMatch &match);
 
   void claimParameter(size_t entry, const PlacementSyntax &placement, const BoundLayout &layout,
                       llvm::ArrayRef<size_t> modules, bool isClaimed);
@@ -93,12 +96,36 @@ void EntryBinder::addEntry(size_t index) {
     if (entry.isOverride)
       context.diagnostics.error(entry.range, "'rest' takes what is left and cannot override");
   } else if (!isInBadBlock(entry.blocks)) {
-    match.modules = matchModules(context, nested, entry.pathRange);
+    matchEntry(context, nested, match);
+    checkParameterEntry(entry, styles.back(), match);
   }
   asWritten.push_back(match);
   dropWithoutParameters(entry, styles.back(), match);
-  claimAll(index, styles.back(), match.modules);
+  claimAll(index, styles.back(), match);
   plan.entries.push_back(std::move(match));
+}
+
+void EntryBinder::checkParameterEntry(const EntryStatement &entry, const EntryStyles &entryStyles, EntryMatch &match) {
+  if (match.parameters.empty())
+    return;
+  const NamedParameter &first = match.parameters.front();
+  std::string owner = context.model.modules[first.module].path,
+              leaf = context.leaf(first.parameter, first.module).str();
+  std::string name = owner.empty() ? leaf : owner + "." + leaf;
+  auto refuse = [&](const SourceRange &range, const std::string &why, const std::string &form) {
+    context.diagnostics.error(range, "'" + name + "' is a parameter, and " + why)
+        .help("write '" + (owner.empty() ? "\"\"" : owner) + ": " + form + "' for the module that holds it");
+    match.parameters.clear();
+  };
+  for (const BoundStyle &style : entryStyles.styles)
+    if (style.kind == StyleKind::Sequence)
+      return refuse(style.range, "'sequence' divides what a module computes", style.text);
+  if (!entryStyles.borders.empty())
+    return refuse(entryStyles.borders.front().layout.range, "a layout at a border is that of a module",
+                  entryStyles.borders.front().layout.text);
+  if (!entryStyles.placements.empty())
+    return refuse(entryStyles.placements.front().second.range, "'parameter' lists those of a module",
+                  "parameter { " + leaf + ": LAYOUT }");
 }
 
 void EntryBinder::dropWithoutParameters(const EntryStatement &entry, const EntryStyles &entryStyles,
@@ -122,8 +149,10 @@ void EntryBinder::dropWithoutParameters(const EntryStatement &entry, const Entry
                           : "modules with parameters: " + quotedList(below, ","));
 }
 
-void EntryBinder::claimAll(size_t entry, const EntryStyles &entryStyles, llvm::ArrayRef<size_t> modules) {
-  for (size_t module : modules) {
+void EntryBinder::claimAll(size_t entry, const EntryStyles &entryStyles, const EntryMatch &match) {
+  for (const NamedParameter &name : match.parameters)
+    claims[{Claim::Parameter, name.module, static_cast<int64_t>(name.parameter)}].push_back(entry);
+  for (size_t module : match.modules) {
     if (entryStyles.placesModules()) {
       claims[{Claim::Style, module, 0}].push_back(entry);
       for (size_t parameter : context.held[module])
@@ -133,7 +162,7 @@ void EntryBinder::claimAll(size_t entry, const EntryStyles &entryStyles, llvm::A
       claims[{border.isInput ? Claim::Input : Claim::Output, module, border.index}].push_back(entry);
   }
   for (const auto &[placement, layout] : entryStyles.placements)
-    claimParameter(entry, *placement, layout, modules, entryStyles.placesModules());
+    claimParameter(entry, *placement, layout, match.modules, entryStyles.placesModules());
 }
 
 void EntryBinder::claimParameter(size_t entry, const PlacementSyntax &placement, const BoundLayout &layout,
@@ -211,6 +240,8 @@ void EntryBinder::finishModules() {
 
 void EntryBinder::finishParameter(const Claim &claim, size_t entry) {
   auto parameter = static_cast<size_t>(claim.index);
+  if (NamedParameter name{claim.module, parameter}; llvm::is_contained(plan.entries[entry].parameters, name))
+    plan.parameterStyles.push_back({name, styles[entry].styles, entry});
   for (const auto &[placement, layout] : styles[entry].placements)
     if (placement->parameter.text == context.leaf(parameter, claim.module))
       plan.parameters.push_back({parameter, layout, entry});

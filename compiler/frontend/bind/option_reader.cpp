@@ -93,7 +93,11 @@ bool appendWords(llvm::ArrayRef<std::vector<Operand>> groups, std::vector<Word> 
 bool appendPath(llvm::ArrayRef<Operand> item, std::vector<PathPattern> &out) {
   if (item.size() != 1 || item[0].kind == Operand::Kind::List)
     return false;
-  out.push_back({item[0].text, item[0].kind == Operand::Kind::String, item[0].range});
+  std::string text = item[0].text;
+  // Digits and the letters of a unit are a name here.
+  if (item[0].kind == Operand::Kind::Number)
+    llvm::erase(text, ' ');
+  out.push_back({text, item[0].kind == Operand::Kind::String, item[0].range});
   return true;
 }
 

@@ -62,31 +62,27 @@ std::string repairHelp(const PathTree &tree, const PatternSequence &pattern) {
   return place + quotedList(found.names, ",");
 }
 
-/// A pattern that names a parameter where modules are named.
-bool reportParameter(const Context &context, const PatternSequence &pattern, SourceRange range) {
-  std::vector<size_t> names = context.parameters.match(pattern);
-  if (names.empty())
-    return false;
-  std::vector<PatternSequence> components = patternComponents(pattern);
-  std::string leaf = patternText(components.back());
-  components.pop_back();
-  std::string owner = components.empty() ? "\"\"" : patternText(joinComponents(components));
-  context.diagnostics.error(range, "'" + patternText(pattern) + "' names a parameter, and an entry names modules")
-      .help("write '" + owner + ": STYLE' or '" + owner + ": parameter { " + leaf + ": LAYOUT }'");
-  return true;
-}
-
 } // namespace
 
-std::vector<size_t> bind::matchModules(const Context &context, llvm::ArrayRef<PathPattern> nested, SourceRange range) {
+void bind::matchEntry(const Context &context, llvm::ArrayRef<PathPattern> nested, EntryMatch &match) {
   std::optional<PatternSequence> pattern = parsePattern(nested, context.diagnostics);
   if (!pattern)
-    return {};
-  for (const PatternSequence &single : singleAlternatives(*pattern))
-    if (context.modules.match(single).empty() && !reportParameter(context, single, range))
-      context.diagnostics.error(range, "'" + patternText(single) + "' matches no module")
-          .help(repairHelp(context.modules, single));
-  return context.modules.match(*pattern);
+    return;
+  match.modules = context.modules.match(*pattern);
+  for (const PatternSequence &single : singleAlternatives(*pattern)) {
+    if (!context.modules.match(single).empty())
+      continue;
+    std::vector<size_t> names = context.parameters.match(single);
+    for (size_t name : names)
+      match.parameters.push_back(context.named[name]);
+    if (!names.empty())
+      continue;
+    std::string help = repairHelp(context.modules, single);
+    context.diagnostics.error(match.range, "'" + patternText(single) + "' matches no module")
+        .help(help.empty() ? repairHelp(context.parameters, single) : help);
+  }
+  llvm::sort(match.parameters);
+  match.parameters.erase(llvm::unique(match.parameters), match.parameters.end());
 }
 
 bool bind::checkBlock(const Context &context, llvm::ArrayRef<PathPattern> nested, SourceRange range) {
@@ -127,7 +123,7 @@ static bool namesParameter(const Context &context, const PatternSequence &patter
 static BoundPaths pathsOf(const Context &context, const PathPattern &path, const PatternSequence &pattern) {
   BoundPaths result{path.text, context.modules.match(pattern), {}, path.range};
   for (size_t name : context.parameters.match(pattern))
-    result.parameters.push_back(context.parameterOfName[name]);
+    result.parameters.push_back(context.named[name].parameter);
   for (size_t module : context.modules.match(subtreePattern(pattern)))
     llvm::append_range(result.parameters, context.held[module]);
   llvm::sort(result.parameters);

@@ -69,6 +69,15 @@ std::string describe(const Context &context, const Placement &placement) {
   return result.empty() ? "keeps it whole" : result;
 }
 
+Placement placementOf(const Context &context, const BoundPlan &plan, const BoundParameterStyle &parameter) {
+  Placement result = placementOf(
+      context,
+      BoundModule{
+          parameter.name.module, parameter.styles, {}, parameter.entry, context.syntax.entries[parameter.entry].range});
+  result.module = plan.entries[parameter.entry].path;
+  return result;
+}
+
 /// The entry of a module that gives it a style, or null.
 const BoundModule *styledModule(const BoundPlan &plan, size_t module) {
   auto bound = llvm::lower_bound(plan.modules, module,
@@ -76,16 +85,26 @@ const BoundModule *styledModule(const BoundPlan &plan, size_t module) {
   return bound != plan.modules.end() && bound->module == module && !bound->styles.empty() ? &*bound : nullptr;
 }
 
+/// The style that a parameter has under one of its names, or null.
+const BoundParameterStyle *ownStyle(const BoundPlan &plan, const NamedParameter &name) {
+  auto found = llvm::find_if(plan.parameterStyles, [&](const BoundParameterStyle &each) { return each.name == name; });
+  return found == plan.parameterStyles.end() || found->styles.empty() ? nullptr : &*found;
+}
+
 /// The modules whose styles place a parameter: those that own it, and those that read it. One that reads a parameter of
-/// a module below itself, as nn.MultiheadAttention reads that of its projection, leaves it to the style of that module.
-std::set<size_t> placingModules(const Context &context, const BoundPlan &plan, const OutlineParameter &parameter) {
+/// a module below itself, as nn.MultiheadAttention reads that of its projection, leaves it to the style of that module,
+/// and every module leaves what it owns to the style that the parameter has itself.
+std::set<size_t> placingModules(const Context &context, const BoundPlan &plan, size_t index) {
+  const OutlineParameter &parameter = context.model.parameters[index];
   std::set<size_t> modules;
   for (const OutlineParameterName &name : parameter.names)
-    modules.insert(name.module);
+    if (!ownStyle(plan, {name.module, index}))
+      modules.insert(name.module);
   for (size_t reader : parameter.readers)
     if (llvm::none_of(parameter.names, [&](const OutlineParameterName &name) {
-          return isInside(context.model.modules[name.module].path, context.model.modules[reader].path) &&
-                 styledModule(plan, name.module);
+          bool own = ownStyle(plan, {name.module, index});
+          bool isBelow = isInside(context.model.modules[name.module].path, context.model.modules[reader].path);
+          return own ? isBelow || name.module == reader : isBelow && styledModule(plan, name.module);
         }))
       modules.insert(reader);
   return modules;
@@ -99,7 +118,10 @@ std::vector<Placement> placementsOf(const Context &context, const BoundPlan &pla
     result.push_back(placementOf(context, *parameter));
   if (!result.empty())
     return result;
-  for (size_t module : placingModules(context, plan, context.model.parameters[index]))
+  for (const OutlineParameterName &name : context.model.parameters[index].names)
+    if (const BoundParameterStyle *own = ownStyle(plan, {name.module, index}))
+      result.push_back(placementOf(context, plan, *own));
+  for (size_t module : placingModules(context, plan, index))
     if (const BoundModule *styled = styledModule(plan, module))
       result.push_back(placementOf(context, *styled));
   return result;

@@ -69,7 +69,7 @@ ParameterClause parameterClause(const Context &context, Parser::ParameterClauseC
     if (item->placement() == nullptr)
       continue;
     PlacementSyntax placement;
-    placement.parameter = word(context, *item->placement()->word());
+    placement.parameter = word(context, *item->placement()->name());
     placement.layout = layout(context, *item->placement()->layout());
     if (Parser::PartsOptionContext *parts = item->placement()->partsOption())
       placement.parts = option(context, {parts->start->getText(), context.range(*parts->start)}, *parts->optionValue(),

@@ -31,14 +31,14 @@ void mesh(const Context &context, Parser::MeshStatementContext &rule, Syntax &sy
 void value(const Context &context, Parser::ValueStatementContext &rule, Syntax &syntax) {
   ValueStatement result;
   result.isInput = rule.start->getText() == "input";
-  result.names = words(context, rule.valueName());
+  result.names = words(context, rule.name());
   result.dims = dims(context, *rule.dims());
   result.range = context.range(rule);
   syntax.values.push_back(std::move(result));
 }
 
 void loss(const Context &context, Parser::LossStatementContext &rule, Syntax &syntax) {
-  LossStatement result{word(context, *rule.valueName()), std::nullopt, context.range(rule)};
+  LossStatement result{word(context, *rule.name()), std::nullopt, context.range(rule)};
   if (rule.word() != nullptr)
     result.unit = word(context, *rule.word());
   syntax.losses.push_back(std::move(result));

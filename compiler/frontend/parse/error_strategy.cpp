@@ -127,7 +127,9 @@ void PlanErrorStrategy::reportNoAlternative(Parser &parser, const Token &start, 
   if (found.getText() == ",")
     form = "one entry for several paths is '{PATH, PATH}: STYLE AXIS'";
   else if (found.getText() == "-")
-    form = "a path with other signs than letters, digits, '_' and '.' stands in quotes";
+    form = "a '-' belongs to a path where no space stands on either side of it";
+  else if (found.getText() == "/" || found.getText() == "+")
+    form = "a path with other signs than letters, digits, '_', '-' and '.' stands in quotes";
   diagnostics.error(rangeOf(found, file), "expected ':' or '{' after '" + text + "', found " + describeToken(found))
       .help(form);
 }

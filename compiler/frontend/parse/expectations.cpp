@@ -72,6 +72,9 @@ private:
       return true;
     if (has(PlanParser::PATH) && (type == PlanParser::STAR || type == PlanParser::STRING))
       return true;
+    // A number alone is a name; beside quantities it is one itself.
+    if (has(PlanParser::PATH) && type == PlanParser::NUMBER && !has(PlanParser::QUANTITY))
+      return true;
     bool isOutside = has(Token::EOF) || (hasLiteral("'plan'") && !has(PlanParser::NAME));
     if (isOutside && (type == PlanParser::NEWLINE || type == PlanParser::SEMICOLON))
       return true;

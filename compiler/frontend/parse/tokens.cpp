@@ -59,6 +59,33 @@ bool isProduct(const Token &token) {
   return text.find('*') != std::string::npos && text.find_first_of(".{") == std::string::npos;
 }
 
+bool touches(const Token &left, const Token &right) { return left.getStopIndex() + 1 == right.getStartIndex(); }
+
+/// A word, a number or a path: a piece of `layers.0.user-id`.
+bool isNamePiece(const Token &token) {
+  size_t type = token.getType();
+  bool isPath = type == PlanLexer::PATH || type == PlanLexer::STAR;
+  bool isNumber = type == PlanLexer::NUMBER || type == PlanLexer::QUANTITY;
+  return isPath || isNumber || llvm::all_of(token.getText(), [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+/// True if a minus at `i` stands between two pieces of a name, without spaces around it.
+bool joinsNames(const TokenList &tokens, size_t i) {
+  return i + 1 < tokens.size() && tokens[i]->getType() == PlanLexer::MINUS && isNamePiece(*tokens[i + 1]) &&
+         touches(*tokens[i], *tokens[i + 1]);
+}
+
+/// Makes the tokens from `first` to `last` one path.
+void join(TokenList &tokens, size_t first, size_t last) {
+  auto &token = static_cast<CommonToken &>(*tokens[first]);
+  std::string text;
+  for (size_t i = first; i <= last; ++i)
+    text += tokens[i]->getText();
+  token.setType(PlanLexer::PATH);
+  token.setStopIndex(tokens[last]->getStopIndex());
+  token.setText(text);
+}
+
 /// True if the bracket at `open` is closed before a brace or a semicolon. One that is not would otherwise hide the end
 /// of every later statement, and the error would be far from its cause.
 bool isClosed(const TokenList &tokens, size_t open) {
@@ -93,12 +120,25 @@ public:
         continue;
       }
       trackBrackets(in, i);
+      size_t end = inExpression.back() ? i : endOfName(in, i);
+      if (end > i)
+        join(in, i, end);
       append(std::move(in[i]));
+      i = end;
     }
     return std::move(out);
   }
 
 private:
+  /// The last token of the name that begins at `i`.
+  static size_t endOfName(const TokenList &in, size_t i) {
+    if (!isNamePiece(*in[i]))
+      return i;
+    while (i + 1 < in.size() && touches(*in[i], *in[i + 1]) && joinsNames(in, i + 1))
+      i += 2;
+    return i;
+  }
+
   void trackBrackets(const TokenList &in, size_t i) {
     size_t type = in[i]->getType();
     bool opens = type == PlanLexer::LEFT_PAREN || type == PlanLexer::LEFT_BRACKET;
@@ -118,11 +158,15 @@ private:
     }
     if (type == PlanLexer::RIGHT_BRACE && !endsStatement(last) && last != PlanLexer::LEFT_BRACE)
       appendImpliedEnd(*token);
+    // A name of digits and the letters of a unit, such as `1s`.
+    if (type == PlanLexer::QUANTITY && startsStatement())
+      static_cast<CommonToken &>(*token).setType(PlanLexer::PATH);
     if (inValue && isProduct(*token))
       appendProduct(*token, out);
     else
       out.push_back(std::move(token));
     trackValue(type);
+    trackExpression(type);
     last = type;
   }
 
@@ -133,9 +177,23 @@ private:
     out.push_back(std::move(end));
   }
 
+  bool startsStatement() const { return endsStatement(last) || last == PlanLexer::LEFT_BRACE; }
+
+  /// True once for each open brace and the plan around them: the rest of its statement may be an expression, in which a
+  /// minus subtracts.
+  void trackExpression(size_t type) {
+    if (type == PlanLexer::LEFT_BRACE)
+      inExpression.push_back(false);
+    else if (type == PlanLexer::RIGHT_BRACE && inExpression.size() > 1)
+      inExpression.pop_back();
+    else if (endsStatement(type))
+      inExpression.back() = false;
+    else if (type == PlanLexer::COLON || inValue)
+      inExpression.back() = true;
+  }
+
   void trackValue(size_t type) {
-    bool startsStatement = endsStatement(last) || last == PlanLexer::LEFT_BRACE;
-    if (type == PlanLexer::EQUAL || (startsStatement && out.back()->getText() == "microbatches"))
+    if (type == PlanLexer::EQUAL || (startsStatement() && out.back()->getText() == "microbatches"))
       inValue = true;
     else if (endsStatement(type) || type == PlanLexer::COMMA || type == PlanLexer::RIGHT_BRACKET ||
              type == PlanLexer::LEFT_BRACE || type == PlanLexer::COLON)
@@ -146,6 +204,7 @@ private:
   int depth = 0;
   size_t last = PlanLexer::NEWLINE;
   bool inValue = false;
+  std::vector<bool> inExpression = {false};
 };
 
 /// The first bracket that is nested too deeply, or npos. Comments and strings are passed over as the lexer does, and a

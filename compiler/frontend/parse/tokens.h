@@ -1,11 +1,12 @@
 //===- tokens.h - from text to the tokens that are parsed --------*- C++ -*-===//
 //
-// The lexer's tokens with the three rules of the language that a grammar
+// The lexer's tokens with the four rules of the language that a grammar
 // without actions cannot say:
 //
 // - a newline after a comma or inside ( ) and [ ] does not end a statement,
 // - a closing brace ends the statement before it (an empty NEWLINE token),
-// - after an equals sign, `2*3` is a product and not a path pattern.
+// - after an equals sign, `2*3` is a product and not a path pattern,
+// - where no expression can stand, `user-id` is one path.
 //
 // Comments stay in the stream, on the hidden channel.
 //

@@ -128,6 +128,9 @@ Attribute ArgumentBuilder::convert(const Argument &argument) {
             return element ? TypeAttr::get(element) : Attribute();
           },
           [&](MemoryFormat) -> Attribute { return {}; },
+          // Bound before a program is built.
+          [&](const SymbolicScalar &) -> Attribute { return {}; },
+          [&](const std::vector<SymbolicScalar> &) -> Attribute { return {}; },
       },
       argument);
 }

@@ -32,10 +32,13 @@ void StatementBuilder::build() {
   buildMesh();
   for (const BoundModule &module : bound.modules) {
     for (const BoundStyle &style : module.styles)
-      buildStyle(module, style);
+      buildStyle(outline.model.modules[module.module].path, style);
     for (const BoundBorder &border : module.borders)
       buildBorder(module, border);
   }
+  for (const BoundParameterStyle &parameter : bound.parameterStyles)
+    for (const BoundStyle &style : parameter.styles)
+      buildStyle(parameterPath(outline.model, parameter.name), style);
   for (const BoundOutput &output : bound.outputs)
     buildOutput(output);
   if (bound.loss)
@@ -104,6 +107,9 @@ void StatementBuilder::refuseStatements() {
   for (const BoundModule &module : bound.modules)
     for (const BoundStyle &style : module.styles)
       refuseStyle(style);
+  for (const BoundParameterStyle &parameter : bound.parameterStyles)
+    for (const BoundStyle &style : parameter.styles)
+      refuseStyle(style);
 }
 
 void StatementBuilder::refuseStyle(const BoundStyle &style) {
@@ -123,8 +129,8 @@ DenseI64ArrayAttr StatementBuilder::partsAttr(ArrayRef<StylePart> parts) const {
   return builder.getDenseI64ArrayAttr(llvm::map_to_vector(parts, [](const StylePart &part) { return part.count; }));
 }
 
-void StatementBuilder::buildStyle(const BoundModule &module, const BoundStyle &style) {
-  StyleOp::create(builder, locate(style.range), builder.getStringAttr(outline.model.modules[module.module].path),
+void StatementBuilder::buildStyle(StringRef path, const BoundStyle &style) {
+  StyleOp::create(builder, locate(style.range), builder.getStringAttr(path),
                   StyleKindAttr::get(builder.getContext(), styleKind(style.kind)),
                   toArray(builder, axisRefs(style.axes)), builder.getStringAttr(style.text),
                   builder.getI64IntegerAttr(style.dim), partsAttr(style.parts));

@@ -49,7 +49,7 @@ private:
   void refuseUseless();
   void refuseStyle(const BoundStyle &style);
   void buildMesh();
-  void buildStyle(const BoundModule &module, const BoundStyle &style);
+  void buildStyle(llvm::StringRef path, const BoundStyle &style);
   void buildBorder(const BoundModule &module, const BoundBorder &border);
   void buildOutput(const BoundOutput &output);
   void buildLossUnit(const BoundLoss &loss);

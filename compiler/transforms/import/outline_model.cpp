@@ -1,6 +1,7 @@
 //===- outline_model.cpp - what a plan can name in an archive -------------===//
 
 #include "compiler/transforms/import/outline_model.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -113,7 +114,11 @@ void Outliner::collectParameters() {
     }
     group[index] = group[twin];
     outline.parameterNames[group[twin]].push_back(index);
-    outline.model.parameters[group[twin]].names.push_back(nameOf(index));
+  }
+  for (auto [indices, parameter] : llvm::zip(outline.parameterNames, outline.model.parameters)) {
+    llvm::sort(indices);
+    for (size_t index : indices)
+      parameter.names.push_back(nameOf(index));
   }
 }
 
@@ -165,7 +170,6 @@ static StringRef dtypeOf(archive::ScalarType type) {
 int Outliner::addGroup(size_t index) {
   const Parameter &parameter = program.parameters[index];
   OutlineParameter entry;
-  entry.names.push_back(nameOf(index));
   entry.readers.assign(readers[parameter.value].begin(), readers[parameter.value].end());
   for (const SymbolicInt &dim : program.value(parameter.value).dims)
     entry.shape.push_back(dim.value);

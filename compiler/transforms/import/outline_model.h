@@ -11,7 +11,8 @@ namespace meshplan {
 /// The outline of a program and how its parameters map to the program's.
 struct ProgramOutline {
   ModelOutline model;
-  /// For each outline parameter the program parameters that are one tensor; the first is the one that nodes read.
+  /// For each outline parameter the program parameters that are one tensor, in the order of named_parameters(). Nodes
+  /// read one of them, which may be any.
   std::vector<std::vector<size_t>> parameterNames;
 };
 

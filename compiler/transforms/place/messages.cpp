@@ -24,7 +24,7 @@ static StringRef leafName(BlockArgument parameter) {
   return name.drop_front(name.rfind('.') + 1);
 }
 
-LogicalResult meshplan::reportNoFeatures(StyleOp style, FeatureFault fault) {
+LogicalResult meshplan::reportNoFeatures(StyleOp style, FeatureFault fault, bool isParameter) {
   auto diagnostic = style.emitError() << moduleText(style.getModule()) << " cannot be " << style.getText() << ": ";
   StringRef kind = style.getKind() == StyleKind::colwise ? "output" : "input";
   if (fault.grouped) {
@@ -48,14 +48,16 @@ LogicalResult meshplan::reportNoFeatures(StyleOp style, FeatureFault fault) {
                             << ": split 0 over " << axisNames(toAxes(style.getAxes())) << " }'";
     return failure();
   }
-  diagnostic << "none of its parameters has " << kind << " features that could be divided";
-  diagnostic.attachNote() << "help: use 'replicate', or 'sequence' for a normalisation";
+  diagnostic << (isParameter ? "it has no " : "none of its parameters has ") << kind
+             << " features that could be divided";
+  diagnostic.attachNote() << "help: use 'replicate'" << (isParameter ? "" : ", or 'sequence' for a normalisation");
   return failure();
 }
 
-LogicalResult meshplan::reportUnused(StyleOp style) {
+LogicalResult meshplan::reportUnused(StyleOp style, bool isParameter) {
   auto diagnostic = style.emitError() << moduleText(style.getModule()) << " cannot be " << style.getText()
-                                      << ": nothing that the model returns is computed in it";
+                                      << ": nothing that the model returns is computed "
+                                      << (isParameter ? "from it" : "in it");
   diagnostic.attachNote() << "help: use 'replicate'";
   return failure();
 }

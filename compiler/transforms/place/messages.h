@@ -16,7 +16,7 @@ namespace meshplan {
 std::string dimText(int64_t dim, mlir::BlockArgument parameter);
 
 /// The module computes nothing that the model returns.
-mlir::LogicalResult reportUnused(plan::StyleOp style);
+mlir::LogicalResult reportUnused(plan::StyleOp style, bool isParameter);
 
 /// Why the features of a parameter cannot be divided.
 struct FeatureFault {
@@ -27,7 +27,7 @@ struct FeatureFault {
 };
 
 /// A colwise or rowwise module without such features.
-mlir::LogicalResult reportNoFeatures(plan::StyleOp style, FeatureFault fault);
+mlir::LogicalResult reportNoFeatures(plan::StyleOp style, FeatureFault fault, bool isParameter);
 
 /// A dim, or a part of one, that has not an element for each shard.
 mlir::LogicalResult reportSmallDim(mlir::InFlightDiagnostic diagnostic, const llvm::Twine &what, int64_t size,

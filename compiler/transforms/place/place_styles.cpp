@@ -71,8 +71,11 @@ private:
   SmallVector<Placeable> placeablesOf(StyledModule &module, FeatureFault &fault);
   void addPlaceable(StyledModule &module, BlockArgument parameter, bool isOwn, SmallVectorImpl<Placeable> &all,
                     FeatureFault &fault);
+  /// The parameters of the module at `path`, or the one that has this name.
   llvm::SetVector<BlockArgument> ownedBy(StringRef path);
   bool isPlacedInside(BlockArgument parameter, StringRef path);
+  /// True for the style of a parameter, not of a module.
+  bool isParameter(StyleOp style);
 
   /// A parameter that makes the one KV head of its attention: each rank needs it whole for its query heads.
   LogicalResult keepWhole(StyleOp style, BlockArgument parameter);
@@ -168,7 +171,7 @@ bool StylePlacer::isUnused(StyledModule &module) {
 
 LogicalResult StylePlacer::place(StyledModule &module) {
   if (module.style.getKind() != StyleKind::replicate && isUnused(module))
-    return isNews(module.style) ? reportUnused(module.style) : failure();
+    return isNews(module.style) ? reportUnused(module.style, isParameter(module.style)) : failure();
   switch (module.style.getKind()) {
   case StyleKind::replicate:
     return success();
@@ -196,7 +199,7 @@ LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
   // To divide a bias and leave its weight whole would be for nothing.
   bool isWeightUnknown = fault.parameter && isMatrix(fault.parameter) && llvm::none_of(all, isWeightOf);
   if (all.empty() || isWeightUnknown)
-    return isNews(module.style) ? reportNoFeatures(module.style, fault) : failure();
+    return isNews(module.style) ? reportNoFeatures(module.style, fault, isParameter(module.style)) : failure();
   auto isMet = [](const Placeable &placeable) { return placeable.feature.meets && placeable.size() != 1; };
   if (llvm::any_of(all, isMet)) {
     // A single feature, and what only another factor of a product has, stay whole beside others.
@@ -236,7 +239,7 @@ SmallVector<Placeable> StylePlacer::placeablesOf(StyledModule &module, FeatureFa
     }
   auto add = [&](const llvm::SetVector<BlockArgument> &parameters, bool isOwn) {
     for (BlockArgument parameter : parameters)
-      if (isOwn || (!own.contains(parameter) && !isPlacedInside(parameter, path)))
+      if ((isOwn || !own.contains(parameter)) && !isPlacedInside(parameter, path))
         addPlaceable(module, parameter, isOwn, all, fault);
   };
   add(own, /*isOwn=*/true);
@@ -274,15 +277,23 @@ llvm::SetVector<BlockArgument> StylePlacer::ownedBy(StringRef path) {
   for (BlockArgument argument : function.getArguments()) {
     auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
     if (names && isWeight(argument) && llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
-          return (name.getValue().contains('.') ? name.getValue().rsplit('.').first : StringRef()) == path;
+          return (name.getValue().contains('.') ? name.getValue().rsplit('.').first : StringRef()) == path ||
+                 (name.getValue() == path && !path.empty());
         }))
       owned.insert(argument);
   }
   return owned;
 }
 
-/// True if a module inside of the one at `path` owns the parameter and has a style for it. So the projection of
-/// nn.MultiheadAttention, whose weight the attention reads, has its own.
+bool StylePlacer::isParameter(StyleOp style) {
+  return llvm::any_of(function.getArguments(), [&](BlockArgument argument) {
+    auto names = function.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "plan.names");
+    return names && isWeight(argument) && llvm::is_contained(names, style.getModuleAttr());
+  });
+}
+
+/// True if the parameter, or a module inside of the one at `path` that owns it, has a style of its own. So the
+/// projection of nn.MultiheadAttention, whose weight the attention reads, has one.
 bool StylePlacer::isPlacedInside(BlockArgument parameter, StringRef path) {
   StyleOp style = styleOf(parameter);
   return style && isInside(style.getModule(), path);
@@ -431,6 +442,9 @@ StyleOp StylePlacer::styleOf(BlockArgument parameter) {
   auto names = function.getArgAttrOfType<ArrayAttr>(parameter.getArgNumber(), "plan.names");
   if (!names || !isWeight(parameter))
     return nullptr;
+  for (auto name : names.getAsRange<StringAttr>())
+    if (auto *own = modules.find(name.getValue()); own != modules.end())
+      return own->second.front().style;
   for (auto name : names.getAsRange<StringAttr>()) {
     auto [owner, leaf] = name.getValue().rsplit('.');
     auto *found = modules.find(leaf.empty() ? StringRef() : owner);

@@ -411,3 +411,29 @@ func.func @made_outside(
       : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
   return %1 : tensor<4x16xf32>
 }
+
+// -----
+
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+plan.style "tables" rowwise [#plan.axis<"tp">] as "rowwise tp"
+plan.style "tables.1" colwise [#plan.axis<"tp">] as "colwise tp"
+plan.style "tables.2" replicate [] as "replicate"
+
+// A parameter with a style of its own takes none from its module, here of lists of tables that another module reads.
+// CHECK-LABEL: func.func @tables
+// CHECK-SAME: tensor<12x8xf32, #plan.sharding<[{"tp"}, {}]>> {{{.*}}plan.style = "rowwise tp"}
+// CHECK-SAME: tensor<12x8xf32, #plan.sharding<[{}, {"tp"}]>> {{{.*}}plan.style = "colwise tp"}
+// CHECK-SAME: tensor<12x8xf32, #plan.sharding<[{}, {}]>> {{{.*}}plan.style = "replicate"}
+func.func @tables(
+    %i: tensor<4xi64> {plan.kind = "input", plan.names = ["i"]},
+    %a: tensor<12x8xf32> {plan.kind = "parameter", plan.names = ["tables.0"]},
+    %b: tensor<12x8xf32> {plan.kind = "parameter", plan.names = ["tables.1"]},
+    %c: tensor<12x8xf32> {plan.kind = "parameter", plan.names = ["tables.2"]}) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  %0 = plan.call "aten.embedding.default"(%a, %i) {weight = #plan.operand<0>, indices = #plan.operand<1>}
+      : (tensor<12x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
+  %1 = plan.call "aten.embedding.default"(%b, %i) {weight = #plan.operand<0>, indices = #plan.operand<1>}
+      : (tensor<12x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
+  %2 = plan.call "aten.embedding.default"(%c, %i) {weight = #plan.operand<0>, indices = #plan.operand<1>}
+      : (tensor<12x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
+  return %0, %1, %2 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}

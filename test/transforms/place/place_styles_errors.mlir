@@ -298,3 +298,22 @@ func.func @forward(
       : (tensor<6xf32>, tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
   return %0 : tensor<4x6xf32>
 }
+
+// -----
+
+// The style of a parameter, not of a module.
+plan.mesh [#plan.mesh_axis<"tp" = 2>]
+// expected-error @below {{'lists.0' cannot be rowwise tp: nothing that the model returns is computed from it}}
+// expected-note @below {{help: use 'replicate'}}
+plan.style "lists.0" rowwise [#plan.axis<"tp">] as "rowwise tp"
+// expected-error @below {{'lists.user-id' cannot be rowwise tp: it has no input features that could be divided}}
+// expected-note @below {{help: use 'replicate'}}
+plan.style "lists.user-id" rowwise [#plan.axis<"tp">] as "rowwise tp"
+func.func @forward(
+    %x: tensor<4x8xf32> {plan.kind = "input", plan.names = ["x"]},
+    %u: tensor<16x8xf32> {plan.kind = "parameter", plan.names = ["lists.0"]},
+    %w: tensor<8xf32> {plan.kind = "parameter", plan.names = ["lists.user-id"]}) -> tensor<4x8xf32> {
+  %0 = plan.call "aten.mul.Tensor"(%x, %w) {self = #plan.operand<0>, other = #plan.operand<1>}
+      : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}

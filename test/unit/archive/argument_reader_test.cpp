@@ -111,10 +111,38 @@ TEST_F(ArgumentReader, SymbolicScalarsOfKnownValue) {
   EXPECT_EQ(get<double>({{"as_sym_float", {{"as_float", 1.5}}}}), 1.5);
   EXPECT_TRUE(get<bool>({{"as_sym_bool", {{"as_bool", true}}}}));
   EXPECT_THAT(faults({{"as_sym_float", {{"as_name", "f"}}}}),
-              ElementsAre("'graph': an argument of kind 'as_sym_float' is not supported"));
+              ElementsAre("'graph' at as_sym_float: float 'f' is not defined"));
   EXPECT_THAT(faults({{"as_sym_bool", {{"as_name", "b"}}}}),
-              ElementsAre("'graph': an argument of kind 'as_sym_bool' is not supported"));
-  EXPECT_THAT(faults({{"as_sym_bool", 1}}), ElementsAre("'graph': an argument of kind 'as_sym_bool' is not supported"));
+              ElementsAre("'graph' at as_sym_bool: truth value 'b' is not defined"));
+  EXPECT_THAT(faults({{"as_sym_bool", 1}}),
+              ElementsAre("'graph' at as_sym_bool: expected an object with one member, found number"));
+  EXPECT_THAT(faults({{"as_sym_bool", {{"as_float", 1.5}}}}),
+              ElementsAre("'graph' at as_sym_bool: an argument of kind 'as_float' is not supported"));
+}
+
+TEST_F(ArgumentReader, SymbolicScalarsByName) {
+  const Json floats = {
+      {"half",
+       {{"as_expr", {{"expr_str", "FloatTrueDiv(ToFloat(" + symbol("s0") + "), " + "Float('2.0', precision=53))"}}}}},
+      {"two", {{"as_float", 2.0}}},
+      {"whole", {{"as_expr", {{"expr_str", "Integer(3)"}}}}},
+      {"odd", {{"as_expr", {{"expr_str", "Gamma(" + symbol("s0") + ")"}}}}}};
+  const Json truths = {{"many", {{"as_expr", {{"expr_str", "StrictGreaterThan(" + symbol("s0") + ", Integer(6))"}}}}}};
+  names.floats = &floats;
+  names.truths = &truths;
+  auto half = get<SymbolicScalar>({{"as_sym_float", {{"as_name", "half"}}}});
+  EXPECT_EQ(toString(*half.expression), "float(s0)/2.0");
+  EXPECT_EQ(get<double>({{"as_sym_float", {{"as_name", "two"}}}}), 2.0);
+  EXPECT_EQ(get<double>({{"as_sym_float", {{"as_name", "whole"}}}}), 3.0) << "sympy writes it as an integer";
+  auto many = get<SymbolicScalar>({{"as_sym_bool", {{"as_name", "many"}}}});
+  EXPECT_EQ(many.type, SymbolicScalar::Type::Bool);
+  EXPECT_EQ(toString(*many.expression), "s0 > 6");
+  auto list = get<std::vector<SymbolicScalar>>({{"as_sym_floats", {{{"as_name", "half"}}, {{"as_float", 0.5}}}}});
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(toString(*list[0].expression), "float(s0)/2.0");
+  EXPECT_EQ(toString(*list[1].expression), "0.5");
+  EXPECT_THAT(faults({{"as_sym_float", {{"as_name", "odd"}}}}),
+              ElementsAre(::testing::EndsWith("symbolic function 'Gamma' is not supported")));
 }
 
 TEST_F(ArgumentReader, MemoryFormatsAreFour) {

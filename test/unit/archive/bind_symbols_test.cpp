@@ -51,6 +51,46 @@ TEST(BindSymbols, ReplacesEveryExpression) {
   EXPECT_EQ(std::get<SymbolicInt>(*program.nodes[0].find("n")), SymbolicInt(32));
 }
 
+const std::string inverse = "FloatTrueDiv(Float('1.0', precision=53), ToFloat(" + symbol("s0") + "))";
+
+/// ids [s0, 4] times 1 / s0, times whether s0 is above 6, and resized by [1 / s0, 2.5].
+ExportedProgram scaledProgram() {
+  TestModel model;
+  model.input("ids", {symbol("s0"), 4});
+  model.graph.json["sym_float_values"] = {{"f", {{"as_expr", {{"expr_str", inverse}}}}}};
+  model.graph.json["sym_bool_values"] = {
+      {"b", {{"as_expr", {{"expr_str", "StrictGreaterThan(" + symbol("s0") + ", Integer(6))"}}}}}};
+  model.graph.node("torch.ops.aten.mul.Scalar",
+                   {tensor("self", "ids"), argument("other", {{"as_sym_float", {{"as_name", "f"}}}}),
+                    argument("flag", {{"as_sym_bool", {{"as_name", "b"}}}}),
+                    argument("scales", {{"as_sym_floats", {{{"as_name", "f"}}, {{"as_float", 2.5}}}}})},
+                   "mul", {symbol("s0"), 4});
+  model.output("mul");
+  model.ranges = {{"s0", {{"min_val", 0}, {"max_val", 64}}}};
+  return readProgram(model);
+}
+
+TEST(BindSymbols, ReplacesFloatsAndTruthValues) {
+  for (int64_t extent : {4, 8}) {
+    ExportedProgram program = scaledProgram();
+    SymbolBindings bindings;
+    bindings["s0"] = extent;
+    EXPECT_TRUE(bindErrors(program, bindings).empty());
+    EXPECT_EQ(*program.nodes[0].find("other"), Argument(1.0 / extent));
+    EXPECT_EQ(*program.nodes[0].find("flag"), Argument(extent > 6));
+    EXPECT_EQ(*program.nodes[0].find("scales"), Argument(std::vector<double>{1.0 / extent, 2.5}));
+  }
+}
+
+TEST(BindSymbols, RefusesAFloatWithoutValue) {
+  ExportedProgram program = scaledProgram();
+  SymbolBindings bindings;
+  bindings["s0"] = 0;
+  const std::string message = "an argument of 'mul': '1.0/float(s0)' has no value";
+  EXPECT_THAT(bindErrors(program, bindings), ::testing::ElementsAre(message, message));
+  EXPECT_TRUE(std::holds_alternative<SymbolicScalar>(*program.nodes[0].find("other")));
+}
+
 TEST(BindSymbols, RefusesAnUnboundDim) {
   ExportedProgram program = dynamicProgram();
   EXPECT_THAT(bindErrors(program, {}),

@@ -265,11 +265,11 @@ TEST(GraphReader, RefusesShapesThatDependOnData) {
                                            "whose result shape follows from the shapes of the inputs"));
 }
 
-TEST(GraphReader, RefusesIntegerFunctionsThatItDoesNotKnow) {
+TEST(GraphReader, RefusesFunctionsOfSizesThatItDoesNotKnow) {
   TestModel model = dynamicModel();
   model.graph.json["tensor_values"]["view"] = tensorMeta({"Sqrt(" + symbol("s0") + ")"});
   EXPECT_THAT(errorsOf(model), ElementsAre("'models/model.json' at graph_module.graph.tensor_values.view.sizes[0]: "
-                                           "integer function 'Sqrt' is not supported"));
+                                           "symbolic function 'Sqrt' is not supported"));
 }
 
 TEST(GraphReader, RefusesSparseTensors) {

@@ -124,7 +124,7 @@ TEST(SymbolicInt, CollectsSymbols) {
 }
 
 TEST(SymbolicInt, RefusesWhatItCannotRead) {
-  EXPECT_EQ(parseError("Rational(1, 2)"), "integer function 'Rational' is not supported");
+  EXPECT_EQ(parseError("Rational(1, 2)"), "symbolic function 'Rational' is not supported");
   EXPECT_EQ(parseError("Integer(two)"), "malformed integer 'two)'");
   // Nothing is passed over: another number would be meant.
   EXPECT_EQ(parseError("Integer(2 + 3)"), "malformed integer '2 + 3)'");
@@ -134,25 +134,25 @@ TEST(SymbolicInt, RefusesWhatItCannotRead) {
   EXPECT_EQ(parseError("Integer(9223372036854775808)"), "malformed integer '9223372036854775808)'");
   EXPECT_EQ(parse(" Integer( 12 ) "), SymbolicInt(12)) << "but spaces";
   EXPECT_EQ(parseError("Add(Symbol(s0), " + s1 + ")"), "a symbol without a name");
-  EXPECT_EQ(parseError("Symbol('s0)"), "malformed integer expression 'Symbol('s0)'");
-  EXPECT_EQ(parseError("Add(" + s0 + " " + s1 + ")"), "malformed integer expression 'Add(" + s0 + " " + s1 + ")'");
-  EXPECT_EQ(parseError("Add(" + s0 + ",)"), "malformed integer expression ')'");
-  EXPECT_EQ(parseError("Add()"), "malformed integer expression ')'");
+  EXPECT_EQ(parseError("Symbol('s0)"), "malformed symbolic expression 'Symbol('s0)'");
+  EXPECT_EQ(parseError("Add(" + s0 + " " + s1 + ")"), "malformed symbolic expression 'Add(" + s0 + " " + s1 + ")'");
+  EXPECT_EQ(parseError("Add(" + s0 + ",)"), "malformed symbolic expression ')'");
+  EXPECT_EQ(parseError("Add()"), "malformed symbolic expression ')'");
   EXPECT_EQ(parseError("FloorDiv(" + s0 + ", " + s1 + ", " + s1 + ")"),
-            "integer function 'FloorDiv' needs two operands");
-  EXPECT_EQ(parseError("Mod(" + s0 + ")"), "integer function 'Mod' needs two operands");
-  EXPECT_EQ(parseError("Add(Integer(1)"), "malformed integer expression 'Add(Integer(1)'");
-  EXPECT_EQ(parseError("12"), "malformed integer expression '12'");
-  EXPECT_EQ(parseError(""), "malformed integer expression ''");
+            "symbolic function 'FloorDiv' takes 2 operands, and this has 3");
+  EXPECT_EQ(parseError("Mod(" + s0 + ")"), "symbolic function 'Mod' takes 2 operands, and this has 1");
+  EXPECT_EQ(parseError("Add(Integer(1)"), "malformed symbolic expression 'Add(Integer(1)'");
+  EXPECT_EQ(parseError("12"), "malformed symbolic expression '12'");
+  EXPECT_EQ(parseError(""), "malformed symbolic expression ''");
   EXPECT_EQ(parseError("Symbol('', integer=True)"), "a symbol without a name");
-  EXPECT_EQ(parseError("Integer(1) x"), "unexpected ' x' after an integer expression in 'Integer(1) x'");
+  EXPECT_EQ(parseError("Integer(1) x"), "unexpected ' x' after a symbolic expression in 'Integer(1) x'");
 }
 
 TEST(SymbolicInt, RefusesDeepNesting) {
   std::string text;
   for (int i = 0; i < 100000; ++i)
     text += "Add(";
-  EXPECT_THAT(parseError(text), ::testing::StartsWith("malformed integer expression"));
+  EXPECT_THAT(parseError(text), ::testing::StartsWith("malformed symbolic expression"));
 }
 
 TEST(SymbolicInt, RefusesWhatHasNoValue) {
@@ -168,6 +168,8 @@ TEST(SymbolicInt, RefusesWhatHasNoValue) {
   EXPECT_EQ(evaluateError("Pow(Integer(2), Integer(-1))", bindings), "'2**-1' has no 64-bit integer value");
   bindings["s0"] = INT64_MIN;
   EXPECT_EQ(evaluateError("FloorDiv(" + s0 + ", Integer(-1))", bindings), "'s0//-1' has no 64-bit integer value");
+  bindings["s0"] = 4;
+  EXPECT_EQ(evaluateError("ToFloat(" + s0 + ")", bindings), "'float(s0)' is no integer");
 }
 
 } // namespace

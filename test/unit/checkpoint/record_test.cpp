@@ -33,6 +33,20 @@ TEST(CheckpointRecord, SaysWhatTheProgramHolds) {
   EXPECT_EQ(exampleOf({.optimizer = "plain"}).optimizer, "sgd");
 }
 
+/// Checkpoints of earlier versions call a tied parameter by another of its names.
+TEST(CheckpointRecord, FindsWhatIsKeptOfATiedParameterUnderEachName) {
+  CheckpointRecord record;
+  record.parameters = {{.names = {"head.weight", "embed.weight"}}, {.names = {"norm.weight"}}};
+  record.states = {{.name = "head.weight.exp_avg", .parameter = "head.weight"},
+                   {.name = "norm.weight.exp_avg", .parameter = "norm.weight"}};
+  EXPECT_EQ(record.findState("head.weight.exp_avg"), &record.states[0]);
+  EXPECT_EQ(record.findState("embed.weight.exp_avg"), &record.states[0]);
+  EXPECT_EQ(record.findState("norm.weight.exp_avg"), &record.states[1]);
+  EXPECT_EQ(record.findState("embed.weight.exp_avg_sq"), nullptr);
+  EXPECT_EQ(record.findState("embed.weight"), nullptr);
+  EXPECT_EQ(record.findState("other.exp_avg"), nullptr);
+}
+
 /// What is larger than tables and masks is a weight by another name.
 TEST(CheckpointRecord, SavesBuffersThatAreNoWeights) {
   TrainingState state{.weights = "w.safetensors"};

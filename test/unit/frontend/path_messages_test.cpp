@@ -112,17 +112,85 @@ help: below 'model.layers.0.mlp': 'gate_proj', 'up_proj', 'down_proj', 'act_fn'
     ^~~~~~~~~~~~~
 help: at the top of the model: 'model', 'lm_head'
 )"},
-    {"ParameterAsModule",
+    {"SequenceOfAParameter",
      R"(plan p {
   mesh dp = 2, tp = 3
-  model.norm.weight: replicate
+  model.norm.weight: sequence tp
   rest: replicate
 }
 )",
-     R"(p.plan:3:3: error: 'model.norm.weight' names a parameter, and an entry names modules
-    model.norm.weight: replicate
-    ^~~~~~~~~~~~~~~~~
-help: write 'model.norm: STYLE' or 'model.norm: parameter { weight: LAYOUT }'
+     R"(p.plan:3:22: error: 'model.norm.weight' is a parameter, and 'sequence' divides what a module computes
+    model.norm.weight: sequence tp
+                       ^~~~~~~~~~~
+help: write 'model.norm: sequence tp' for the module that holds it
+)"},
+    {"BorderOfAParameter",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head.weight: colwise tp, output replicate
+  rest: replicate
+}
+)",
+     R"(p.plan:3:38: error: 'lm_head.weight' is a parameter, and a layout at a border is that of a module
+    lm_head.weight: colwise tp, output replicate
+                                       ^~~~~~~~~
+help: write 'lm_head: output replicate' for the module that holds it
+)"},
+    {"PlacementInsideAParameter",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head.weight: parameter { weight: split 0 over tp }
+  rest: replicate
+}
+)",
+     R"(p.plan:3:39: error: 'lm_head.weight' is a parameter, and 'parameter' lists those of a module
+    lm_head.weight: parameter { weight: split 0 over tp }
+                                        ^~~~~~~~~~~~~~~
+help: write 'lm_head: parameter { weight: LAYOUT }' for the module that holds it
+)"},
+    {"NoSuchParameter",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  model.norm.wait: replicate
+  rest: replicate
+}
+)",
+     R"(p.plan:3:3: error: 'model.norm.wait' matches no module
+    model.norm.wait: replicate
+    ^~~~~~~~~~~~~~~
+help: below 'model.norm': 'weight'
+)"},
+    {"ModuleAndItsParameter",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head: colwise tp
+  lm_head.weight: rowwise tp
+  rest: replicate
+}
+)",
+     R"(p.plan:4:3: error: two entries match 'lm_head.weight'
+    lm_head.weight: rowwise tp
+    ^~~~~~~~~~~~~~
+p.plan:3:3: note: the other entry is here
+    lm_head: colwise tp
+    ^~~~~~~
+help: narrow one of them, or mark the one that matches less with 'override'
+)"},
+    {"OverrideOfTheSameParameter",
+     R"(plan p {
+  mesh dp = 2, tp = 3
+  lm_head.weight: colwise tp
+  override lm_head.weight: rowwise tp
+  rest: replicate
+}
+)",
+     R"(p.plan:4:12: error: an override must match a strict subset of what it overrides; 'lm_head.weight' matches 1 parameter, 'lm_head.weight' matches 1 parameter, and 1 is in both
+    override lm_head.weight: rowwise tp
+             ^~~~~~~~~~~~~~
+p.plan:3:3: note: the other entry is here
+    lm_head.weight: colwise tp
+    ^~~~~~~~~~~~~~
+help: narrow the override to parameters of the other entry, and to fewer than all of them
 )"},
     {"Container",
      R"(plan p {

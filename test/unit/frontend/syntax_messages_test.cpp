@@ -368,13 +368,23 @@ help: comments begin with '//'
 )"},
     {"PathWithAMinus",
      R"(plan p {
-  blocks.a-b: replicate
+  blocks.a - b: replicate
 }
 )",
-     R"(p.plan:2:11: error: expected ':' or '{' after 'blocks.a', found '-'
-    blocks.a-b: replicate
+     R"(p.plan:2:12: error: expected ':' or '{' after 'blocks.a', found '-'
+    blocks.a - b: replicate
+             ^
+help: a '-' belongs to a path where no space stands on either side of it
+)"},
+    {"PathWithASlash",
+     R"(plan p {
+  blocks.a/b: replicate
+}
+)",
+     R"(p.plan:2:11: error: expected ':' or '{' after 'blocks.a', found '/'
+    blocks.a/b: replicate
             ^
-help: a path with other signs than letters, digits, '_' and '.' stands in quotes
+help: a path with other signs than letters, digits, '_', '-' and '.' stands in quotes
 )"},
     {"NotAnInteger",
      R"(plan p {

@@ -157,8 +157,8 @@ std::optional<size_t> OptimizerReader::findNamedFrozen(const PathPattern &path) 
     return std::nullopt;
   for (const PatternSequence &single : singleAlternatives(*pattern))
     for (size_t name : context.parameters.match(single))
-      if (context.parameterNames[name] == patternText(single) && !isTrained(context.parameterOfName[name]))
-        return context.parameterOfName[name];
+      if (context.parameterNames[name] == patternText(single) && !isTrained(context.named[name].parameter))
+        return context.named[name].parameter;
   return std::nullopt;
 }
 

@@ -28,7 +28,10 @@ protected:
 TEST_F(BindContextOf, EveryNameLeadsToItsParameter) {
   readPlan("");
   EXPECT_THAT(context->parameterNames, ElementsAre("a.weight", "a.alias", "scale", "c.weight", "a.b.weight", "a.bias"));
-  EXPECT_THAT(context->parameterOfName, ElementsAre(0, 0, 1, 2, 2, 3));
+  std::vector<size_t> parameters;
+  for (const NamedParameter &name : context->named)
+    parameters.push_back(name.parameter);
+  EXPECT_THAT(parameters, ElementsAre(0, 0, 1, 2, 2, 3));
 }
 
 TEST_F(BindContextOf, TheFirstNameIsThatOfMessages) {

@@ -196,6 +196,41 @@ TEST_F(Entries, AStyleAndAParameterMayStandInOneEntry) {
   EXPECT_EQ(modules().front(), "net.a = colwise tp; of 0");
 }
 
+TEST_F(Entries, AParameterMayHaveAStyleOfItsOwn) {
+  model.modules.push_back({"lists", "ParameterList"});
+  for (const char *leaf : {"0", "1", "user-id", "1s"})
+    model.parameters.push_back({{{8, leaf}}, {0}, {4, 6}});
+  auto styles = [&] {
+    std::vector<std::string> result;
+    for (const BoundParameterStyle &own : plan.parameterStyles) {
+      result.push_back(parameterPath(model, own.name) + " =");
+      for (const BoundStyle &style : own.styles)
+        result.back() += " " + style.text + ";";
+    }
+    return result;
+  };
+  bindRight("lists.1: rowwise tp\nlists.user-id: colwise tp\n\"lists.0\": colwise tp\nlists { 1s: colwise dp }\n"
+            "rest: replicate");
+  EXPECT_THAT(styles(), ElementsAre("lists.0 = colwise tp;", "lists.1 = rowwise tp;", "lists.user-id = colwise tp;",
+                                    "lists.1s = colwise dp;"));
+  EXPECT_EQ(plan.entries[0].parameters.size(), 1u);
+  EXPECT_THAT(plan.entries[0].modules, IsEmpty());
+  EXPECT_THAT(modules(), testing::Not(testing::Contains(testing::HasSubstr("lists")))) << "nothing is left to the rest";
+  bindRight("lists: rowwise tp\noverride lists.{0..1}: colwise tp\nrest: replicate");
+  EXPECT_THAT(styles(), ElementsAre("lists.0 = colwise tp;", "lists.1 = colwise tp;"));
+  bindRight("lists.*: rowwise tp\noverride lists.0: colwise tp\nrest: replicate");
+  EXPECT_THAT(styles(), testing::Contains("lists.0 = colwise tp;"));
+  bindRight("lists: parameter { 1: split 0 over tp; \"user-id\": split 1 over tp; 1s: split 1 over dp }\n"
+            "rest: replicate");
+  EXPECT_THAT(parameters(),
+              ElementsAre("lists.1 = 1: split 0 over tp of 0", "lists.user-id = \"user-id\": split 1 over tp of 0",
+                          "lists.1s = 1s: split 1 over dp of 0"));
+  EXPECT_THAT(faults("lists.2: rowwise tp\nrest: replicate"),
+              ElementsAre("'lists.2' matches no module", "below 'lists': '0', '1', 'user-id', '1s'"));
+  EXPECT_THAT(faults("{lists.2, lists.1}: rowwise tp\nrest: replicate"),
+              ElementsAre("'lists.2' matches no module", "below 'lists': '0', '1', 'user-id', '1s'"));
+}
+
 TEST_F(Entries, AParameterThatNoModuleHas) {
   EXPECT_THAT(faults("net.**: replicate, parameter { wait: replicate }\nrest: replicate"),
               ElementsAre("no module of this entry has a parameter 'wait'", "parameters: 'bias', 'weight'"));

@@ -51,6 +51,10 @@ TEST_F(Ties, PlacementsThatAgree) {
       "a: sequence tp\nb: replicate\nrest: replicate",
       "a: sequence tp\nb: sequence dp\nrest: replicate",
       "a: rowwise tp, sequence dp\nb: colwise tp\nrest: replicate",
+      // A parameter that has a style itself takes none from the modules that hold it.
+      "a.w: rowwise tp\nrest: replicate",
+      "a.w: rowwise tp\nb.v: colwise tp\nrest: replicate",
+      "a.w: rowwise tp\nb: colwise tp\nrest: replicate",
       // A border is no placement.
       "a: rowwise tp\nb: output replicate\nc: input replicate\nrest: replicate",
   };

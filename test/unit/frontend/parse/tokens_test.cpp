@@ -81,6 +81,33 @@ TEST(Tokens, SpacesAroundStarsChangeNoToken) {
         << piece;
 }
 
+TEST(Tokens, AMinusWithoutSpacesBelongsToAName) {
+  EXPECT_EQ(read("user-id: a"), "user-id : a");
+  EXPECT_EQ(read("net.user-id.b-2-c.*-d: a"), "net.user-id.b-2-c.*-d : a");
+  EXPECT_EQ(read("freeze a-b, {c-d, e}-f"), "freeze a-b , {c-d, e}-f");
+  EXPECT_EQ(read("{c-d}.e: a"), "{c-d}.e : a");
+  EXPECT_EQ(read("a: parameter { b-c: split 0 over tp }"), "a : parameter { b-c : split 0 over tp ;} }");
+  EXPECT_EQ(read("init { a-b zeros; 1-2 ones }"), "init { a-b zeros ; 1-2 ones ;} }");
+  EXPECT_EQ(read("input a-b: [n over dp]"), "input a-b : [ n over dp ]");
+  EXPECT_EQ(read("over-model: a"), "over-model : a") << "keywords too";
+}
+
+TEST(Tokens, AMinusOfAnExpressionSubtracts) {
+  EXPECT_EQ(read("mesh dp = world-1, tp = 2-n"), "mesh dp = world - 1 , tp = 2 - n");
+  EXPECT_EQ(read("microbatches n-1"), "microbatches n - 1");
+  EXPECT_EQ(read("a: colwise tp parts n-1, output split n-1 over tp"),
+            "a : colwise tp parts n - 1 , output split n - 1 over tp");
+  EXPECT_EQ(read("a: parameter { b: split n-1 over tp }, output split n-1 over tp"),
+            "a : parameter { b : split n - 1 over tp ;} } , output split n - 1 over tp");
+  EXPECT_EQ(read("input x: [n = b-1, c-d]"), "input x : [ n = b - 1 , c - d ]");
+}
+
+TEST(Tokens, AMinusBesideASpaceIsASign) {
+  EXPECT_EQ(read("init { a normal 1 mean -1 }"), "init { a normal 1 mean - 1 ;} }");
+  EXPECT_EQ(read("a -b: c"), "a - b : c");
+  EXPECT_EQ(read("a- b: c"), "a - b : c");
+}
+
 TEST(Tokens, ElsewhereStarsArePatterns) {
   EXPECT_EQ(read("*_norm: a"), "*_norm : a");
   EXPECT_EQ(read("let n = 2\n*_norm: a"), "let n = 2 ; *_norm : a") << "the value ends with its line";

@@ -32,6 +32,7 @@ MODULES = tuple(
         "region_modules.py",
         "random_modules.py",
         "recurrent_modules.py",
+        "statistics_module.py",
         "stopped_module.py",
         "with_loss.py",
     )
@@ -180,6 +181,8 @@ MODELS: dict[str, list[str]] = {
     "recurrent": ["recurrent"],
     "regions": ["regions"],
     "shared": ["shared"],
+    "statistics": ["statistics"],
+    "statistics_evaluated": ["statistics_evaluated"],
     "stopped": ["stopped"],
     "summed": ["summed"],
     "transposed": ["transposed"],

@@ -115,7 +115,7 @@ def batch_norm(
     momentum: float,
     eps: float,
 ) -> tuple[torch.Tensor | None, ...]:
-    """aten._native_batch_norm_legit_functional by PyTorch's own batch norm: the module of a graph overwrites the buffers
+    """aten._native_batch_norm_legit_functional by PyTorch's own batch norm: the module of a graph overwrites buffers
     that the operator has kept for its derivative."""
     mean, variance = running_mean.clone(), running_var.clone()
     made = torch.nn.functional.batch_norm(input, mean, variance, weight, bias, training, momentum, eps)

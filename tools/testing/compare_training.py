@@ -80,8 +80,8 @@ class Training:
         compute: str | None = None,
         buffers: Sequence[str] = (),
     ) -> None:
-        """`draws` are those of the module, whose step is 0; `compute` is the dtype of autocast; `buffers` are those that
-        the model updates."""
+        """`draws` are those of the module, whose step is 0; `compute` is the dtype of autocast; the model updates
+        `buffers`."""
         self.buffers = buffers
         self.module, self.names, self.arguments, self.draws = module, names, arguments, draws or Draws(step=0)
         self.compute = compute

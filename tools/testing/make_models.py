@@ -160,6 +160,7 @@ MODELS: dict[str, list[str]] = {
     "t5_gated": noisy("t5", *T5_CLASS, "--attention-mask", **GATED_T5),
     "whisper": noisy("whisper", *WHISPER_CLASS, **WHISPER),
     "resnet": noisy("resnet", *RESNET_CLASS, **RESNET, image_size=32),
+    "resnet_train": noisy("resnet", "--train", *RESNET_CLASS, **RESNET, image_size=32),
     "resnet_basic": noisy("resnet", *RESNET_CLASS, **RESNET, image_size=32, layer_type="basic"),
     "attentions": ["attentions"],
     "class_losses": ["class_losses"],

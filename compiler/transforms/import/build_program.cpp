@@ -302,9 +302,9 @@ void ProgramBuilder::checkUpdates() {
           .error(bound.modelRange,
                  "the model updates its buffer '" + update.buffer + "', which is not in its state dict")
           .help("register it with 'persistent=True', so that checkpoints have it");
-  if (bound.microbatches.calls() > 1)
+  if (bound.microbatches.count > 1)
     diagnostics
-        .error(bound.modelRange, "the model updates its buffer '" + program.bufferUpdates.front().buffer +
+        .error(bound.microbatches.range, "the model updates its buffer '" + program.bufferUpdates.front().buffer +
                                      "' in each microbatch, which is not implemented yet")
         .help("train without 'microbatches', or export the model in eval mode");
 }

@@ -231,7 +231,7 @@ TEST_F(BuildProgram, UpdatesInMicrobatchesAreRefused) {
   updatingModel(true);
   EXPECT_FALSE(build(std::string(training) + "microbatches 2"));
   EXPECT_THAT(said(), testing::IsSupersetOf(
-                          {"0: the model updates its buffer 'total' in each microbatch, which is not implemented yet",
+                          {"7: the model updates its buffer 'total' in each microbatch, which is not implemented yet",
                            "help: train without 'microbatches', or export the model in eval mode"}));
 }
 
